@@ -1,0 +1,1 @@
+//! Stage 6: what links and flows are measured by.

@@ -1,0 +1,90 @@
+//! The link trace: what became of every data LLDU.
+
+use crate::trace::Column;
+use crate::units::{Bytes, Duration};
+
+/// The two delays of the loop that a scheme closes.
+///
+/// ```
+/// use clift::scheme::Timing;
+/// use clift::units::Duration;
+/// let timing = Timing { rtt: Duration::from_millis(500), feedback: None };
+/// assert_eq!(timing.feedback(Duration::from_millis(36)), Duration::from_millis(536));
+/// ```
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub struct Timing {
+    /// Round-trip time of the link.
+    pub rtt: Duration,
+    /// From a slot's `t` until the sender can act on its loss; RTT + `d_nom` unless set.
+    pub feedback: Option<Duration>,
+}
+
+impl Timing {
+    /// The feedback time, given the nominal decoding time.
+    pub fn feedback(self, nominal: Duration) -> Duration {
+        self.feedback.unwrap_or(self.rtt + nominal)
+    }
+}
+
+/// Per data LLDU, in order of `t`: first transmission time, recovery time, number of
+/// transmissions, and for a lost one when it was given up (DESIGN: words).
+///
+/// Exceptions are kept apart from the columns, so that a trace of 10^8 LLDUs fits in memory twice.
+#[derive(Clone, Debug)]
+pub struct LinkTrace {
+    parts: Parts,
+}
+
+/// What a scheme writes and a [`LinkTrace`] is made of. `u32` indices bound a link trace to 2^32
+/// LLDUs (64 GiB of columns).
+#[derive(Clone, Debug)]
+pub struct Parts {
+    /// First transmission time of each data LLDU, ns.
+    pub t: Column,
+    /// Recovery time d', ns: delivered at `t + d' + RTT/2`; 0: not delivered.
+    pub d: Column,
+    /// The lost LLDUs: (index, time from `t` to giving up in ns, at least 1), by index. An LLDU
+    /// with `d' = 0` that is not here is censored: still pending when the trace ended.
+    pub lost: Vec<(u32, i64)>,
+    /// LLDUs transmitted other than once: (index, transmissions), by index.
+    pub transmissions: Vec<(u32, u32)>,
+    /// LLDUs erased at their first transmission and recovered later, by count and by the sum of
+    /// their d' in ns (for the mean recovery delay).
+    pub recovered: (u64, u128),
+    /// Slots that carried anything.
+    pub slots_used: u64,
+    /// Round-trip time that the link was made for.
+    pub rtt: Duration,
+    /// Payload of an LLDU.
+    pub lldu: Bytes,
+    /// Slots of the PHY trace.
+    pub slots: u64,
+    /// `t` of the PHY trace's first and last slot, ns.
+    pub span: (i64, i64),
+    /// Median gap between slots, ns (lower median; 0 with a single slot); the seam of wrapping.
+    pub gap: i64,
+}
+
+impl LinkTrace {
+    /// A link trace of `parts`, which a scheme guarantees to belong together.
+    pub fn from_parts(parts: Parts) -> Self {
+        debug_assert_eq!(parts.t.len(), parts.d.len());
+        debug_assert!(parts.lost.windows(2).all(|pair| pair[0].0 < pair[1].0));
+        Self { parts }
+    }
+
+    /// What it is made of.
+    pub fn parts(&self) -> &Parts {
+        &self.parts
+    }
+
+    /// Number of data LLDUs; may be 0.
+    pub fn len(&self) -> usize {
+        self.parts.t.len()
+    }
+
+    /// Whether it holds no data LLDU (a trace shorter than one FEC block).
+    pub fn is_empty(&self) -> bool {
+        self.parts.t.is_empty()
+    }
+}

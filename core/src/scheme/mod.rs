@@ -1,0 +1,114 @@
+//! Stage 2: link-layer reliability schemes, open loop (the papers' Trace Manager Tool).
+//!
+//! A scheme is a pure function from a [`crate::trace::PhyTrace`] to a [`LinkTrace`], as if every
+//! slot were used (DESIGN section 4).
+
+mod link_trace;
+
+pub use link_trace::{LinkTrace, Parts, Timing};
+
+use std::num::NonZeroU32;
+
+use thiserror::Error;
+
+/// A link-layer reliability scheme and its parameters.
+#[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
+#[non_exhaustive]
+pub enum Scheme {
+    /// No scheme: the link trace is the PHY trace.
+    None,
+    /// Block erasure code, no feedback.
+    Fec {
+        /// The block.
+        code: BlockCode,
+        /// Interleaving depth in code words; 1: none.
+        interleave: NonZeroU32,
+    },
+    /// Selective-repeat ARQ.
+    Arq {
+        /// How often an LLDU may be sent again.
+        max_retx: Persistency,
+    },
+    /// Hybrid ARQ of type II: a block code whose repair LLDUs are also sent on demand.
+    Harq2 {
+        /// The block of the first transmission.
+        code: BlockCode,
+        /// Repair LLDUs sent in a round beyond those missing (N_S).
+        extra: u32,
+        /// How many rounds may be asked for.
+        max_rounds: Persistency,
+    },
+}
+
+/// An (n, k) block code over LLDUs: `data` of them carry data, the rest repair.
+#[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
+pub struct BlockCode {
+    data: u32,
+    total: u32,
+}
+
+/// A limit on retransmissions or repair rounds.
+#[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
+pub enum Persistency {
+    /// Until it gets through.
+    Unlimited,
+    /// At most so many.
+    AtMost(u32),
+}
+
+/// Parameters that make no scheme.
+#[derive(Clone, Debug, Eq, Error, PartialEq)]
+#[non_exhaustive]
+pub enum SchemeError {
+    /// `data > total` or no data.
+    #[error(
+        "a block of {total} LLDUs cannot carry {data} of data; give 1 <= data <= total <= 65535, e.g. 10/12"
+    )]
+    Block {
+        /// Data LLDUs asked for.
+        data: u32,
+        /// Block length asked for.
+        total: u32,
+    },
+}
+
+impl BlockCode {
+    /// A code with `data` of `total` LLDUs carrying data.
+    ///
+    /// ```
+    /// use clift::scheme::BlockCode;
+    /// assert!(BlockCode::new(10, 12).is_ok());
+    /// assert!(BlockCode::new(12, 10).is_err());
+    /// ```
+    ///
+    /// # Errors
+    /// Unless `1 <= data <= total <= 65535`.
+    pub const fn new(data: u32, total: u32) -> Result<Self, SchemeError> {
+        if data >= 1 && data <= total && total <= u16::MAX as u32 {
+            Ok(Self { data, total })
+        } else {
+            Err(SchemeError::Block { data, total })
+        }
+    }
+
+    /// LLDUs of a block that carry data (k, the papers' N_D).
+    pub const fn data(self) -> usize {
+        self.data as usize
+    }
+
+    /// LLDUs of a block (n, the papers' N_D + N_R).
+    pub const fn total(self) -> usize {
+        self.total as usize
+    }
+}
+
+impl Persistency {
+    /// Whether one more is allowed after `done`.
+    #[inline]
+    pub const fn allows(self, done: u32) -> bool {
+        match self {
+            Self::Unlimited => true,
+            Self::AtMost(limit) => done < limit,
+        }
+    }
+}

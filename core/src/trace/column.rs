@@ -1,0 +1,50 @@
+//! A shared, read-only column of nanoseconds.
+
+use std::fmt;
+use std::ops::Deref;
+use std::sync::Arc;
+
+/// A read-only column of int64 nanoseconds that many owners share without copying.
+///
+/// The memory behind it may belong to somebody else (a numpy array, say): whatever can be seen as
+/// a slice can stand behind a column.
+///
+/// ```
+/// use clift::trace::Column;
+/// let column = Column::from(vec![0, 10, 20]);
+/// assert_eq!(column.clone()[1], 10);
+/// ```
+#[derive(Clone)]
+pub struct Column(Arc<dyn AsRef<[i64]> + Send + Sync>);
+
+impl Column {
+    /// A column over memory that `owner` keeps alive.
+    pub fn shared(owner: impl AsRef<[i64]> + Send + Sync + 'static) -> Self {
+        Self(Arc::new(owner))
+    }
+}
+
+impl From<Vec<i64>> for Column {
+    fn from(values: Vec<i64>) -> Self {
+        Self(Arc::new(values))
+    }
+}
+
+impl Deref for Column {
+    type Target = [i64];
+    fn deref(&self) -> &[i64] {
+        (*self.0).as_ref()
+    }
+}
+
+impl fmt::Debug for Column {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Column({} values)", self.len())
+    }
+}
+
+impl PartialEq for Column {
+    fn eq(&self, other: &Self) -> bool {
+        self[..] == other[..]
+    }
+}

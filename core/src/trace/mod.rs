@@ -1,0 +1,10 @@
+//! Stage 1: what the physical layer did, slot by slot.
+//!
+//! A [`PhyTrace`] says for every slot when its LLDU was sent and how long it took to decode, or
+//! that it was erased (DESIGN: words; seeds 001 and 003 section III-A).
+
+mod column;
+mod phy;
+
+pub use column::Column;
+pub use phy::{Header, PhyTrace, TraceError};

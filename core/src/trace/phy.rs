@@ -1,0 +1,263 @@
+//! The PHY trace and what makes one valid.
+
+use std::sync::OnceLock;
+
+use thiserror::Error;
+
+use crate::trace::Column;
+use crate::units::{Bytes, Duration};
+
+/// Transmission time `t` and decoding time `d` of every slot; `d = 0` means erased.
+///
+/// A value of this type is valid: at least one slot, `t` strictly increasing and not negative,
+/// `d` not negative, `t + d` within int64, LLDU size above zero.
+///
+/// ```
+/// use clift::trace::PhyTrace;
+/// use clift::units::{Bytes, Duration};
+/// let phy = PhyTrace::new(vec![0, 10, 20].into(), vec![5, 0, 5].into(), Bytes(33)).unwrap();
+/// assert_eq!(phy.len(), 3);
+/// assert_eq!(phy.nominal_decoding(), Duration::from_nanos(5));
+/// ```
+#[derive(Clone, Debug)]
+pub struct PhyTrace {
+    t: Column,
+    d: Column,
+    lldu: Bytes,
+    header: Header,
+    nominal: OnceLock<Duration>,
+}
+
+/// What a trace file may say about itself.
+#[derive(Clone, Debug, Default, Eq, PartialEq)]
+pub struct Header {
+    /// Nominal decoding time (`decode_ns`).
+    pub decode: Option<Duration>,
+    /// Free text.
+    pub description: Option<String>,
+    /// Where the trace comes from.
+    pub source: Option<String>,
+}
+
+/// Why a trace is not one. `slot` counts from 0.
+#[derive(Clone, Debug, Eq, Error, PartialEq)]
+#[non_exhaustive]
+pub enum TraceError {
+    /// No slot at all.
+    #[error("the trace is empty; give at least one slot")]
+    Empty,
+    /// The two columns differ in length.
+    #[error("t has {t} values and d has {d}; give one d for each t")]
+    Lengths {
+        /// Values in `t`.
+        t: usize,
+        /// Values in `d`.
+        d: usize,
+    },
+    /// `t` does not increase.
+    #[error(
+        "slot {slot}: t = {t} ns does not come after the slot before it; sort the trace and drop repeated times"
+    )]
+    Unsorted {
+        /// The offending slot.
+        slot: usize,
+        /// Its time.
+        t: i64,
+    },
+    /// A negative time.
+    #[error(
+        "slot {slot}: {column} = {value} ns is negative; times start at 0, and 0 in d means erased"
+    )]
+    Negative {
+        /// The offending slot.
+        slot: usize,
+        /// `t` or `d`.
+        column: &'static str,
+        /// What it holds.
+        value: i64,
+    },
+    /// `t + d` leaves the range of times.
+    #[error("slot {slot}: t + d is over 2^61 ns (73 years); check the unit")]
+    Overflow {
+        /// The offending slot.
+        slot: usize,
+    },
+    /// LLDUs without bytes.
+    #[error("an LLDU of 0 bytes carries nothing; give lldu_bytes of at least 1")]
+    ZeroLldu,
+    /// A nominal decoding time that cannot be one.
+    #[error("decode_ns must be from 1 to 2^61; leave it out to have it taken from the trace")]
+    Decode,
+}
+
+/// Times stay below this so that sums of a few of them cannot overflow int64.
+pub(crate) const LATEST: i64 = 1 << 61;
+
+impl PhyTrace {
+    /// A trace of `t` and `d` in nanoseconds, one value each per slot.
+    ///
+    /// # Errors
+    /// A [`TraceError`] that names the first slot in the way.
+    pub fn new(t: Column, d: Column, lldu: Bytes) -> Result<Self, TraceError> {
+        Self::with_header(t, d, lldu, Header::default())
+    }
+
+    /// The same with what the file says about itself.
+    ///
+    /// # Errors
+    /// A [`TraceError`] that names the first slot in the way.
+    pub fn with_header(
+        t: Column,
+        d: Column,
+        lldu: Bytes,
+        header: Header,
+    ) -> Result<Self, TraceError> {
+        if lldu.0 == 0 {
+            return Err(TraceError::ZeroLldu);
+        }
+        if t.len() != d.len() {
+            return Err(TraceError::Lengths { t: t.len(), d: d.len() });
+        }
+        if t.is_empty() {
+            return Err(TraceError::Empty);
+        }
+        if header.decode.is_some_and(|d| d.as_nanos() == 0 || d.as_nanos() > LATEST as u64) {
+            return Err(TraceError::Decode);
+        }
+        // One branch-free pass that the compiler vectorises; the slow search only runs on a fault.
+        let sorted = t.windows(2).fold(true, |ok, pair| ok & (pair[0] < pair[1]));
+        let bounded = t
+            .iter()
+            .zip(d.iter())
+            .fold(true, |ok, (&t, &d)| ok & (t >= 0) & (d >= 0) & (t < LATEST) & (d < LATEST - t));
+        if !(sorted && bounded) {
+            return Err(first_fault(&t, &d));
+        }
+        Ok(Self { t, d, lldu, header, nominal: OnceLock::new() })
+    }
+
+    /// Transmission times in nanoseconds.
+    pub fn t(&self) -> &Column {
+        &self.t
+    }
+
+    /// Decoding times in nanoseconds; 0 means erased.
+    pub fn d(&self) -> &Column {
+        &self.d
+    }
+
+    /// Payload of one slot.
+    pub fn lldu(&self) -> Bytes {
+        self.lldu
+    }
+
+    /// What the file said about itself.
+    pub fn header(&self) -> &Header {
+        &self.header
+    }
+
+    /// Number of slots.
+    #[allow(clippy::len_without_is_empty)] // a trace is never empty
+    pub fn len(&self) -> usize {
+        self.t.len()
+    }
+
+    /// `d_nom`: the header's decoding time, else the lower median of the non-zero `d`, else 1 ns
+    /// (DESIGN section 4).
+    pub fn nominal_decoding(&self) -> Duration {
+        *self.nominal.get_or_init(|| {
+            self.header.decode.unwrap_or_else(|| Duration::from_nanos(lower_median(&self.d)))
+        })
+    }
+}
+
+fn first_fault(t: &[i64], d: &[i64]) -> TraceError {
+    let mut before = -1;
+    for (slot, (&t, &d)) in t.iter().zip(d).enumerate() {
+        if t < 0 {
+            return TraceError::Negative { slot, column: "t", value: t };
+        }
+        if d < 0 {
+            return TraceError::Negative { slot, column: "d", value: d };
+        }
+        if t <= before {
+            return TraceError::Unsorted { slot, t };
+        }
+        if t >= LATEST || d >= LATEST - t {
+            return TraceError::Overflow { slot };
+        }
+        before = t;
+    }
+    unreachable!("only called on a faulty trace")
+}
+
+/// The lower median of the non-zero values, 1 if there is none. Bisection on the value: no copy of
+/// a column that may fill half of the memory.
+fn lower_median(d: &[i64]) -> u64 {
+    let (mut low, mut high, mut present) = (i64::MAX, 0, 0usize);
+    for &d in d {
+        if d > 0 {
+            low = low.min(d);
+            high = high.max(d);
+            present += 1;
+        }
+    }
+    if present == 0 {
+        return 1;
+    }
+    let rank = present.div_ceil(2);
+    while low < high {
+        let middle = low + (high - low) / 2;
+        if d.iter().filter(|&&d| d > 0 && d <= middle).count() >= rank {
+            high = middle;
+        } else {
+            low = middle + 1;
+        }
+    }
+    low as u64
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn trace(t: Vec<i64>, d: Vec<i64>) -> Result<PhyTrace, TraceError> {
+        PhyTrace::new(t.into(), d.into(), Bytes(33))
+    }
+
+    #[test]
+    fn faults_name_the_first_slot_in_the_way() {
+        assert_eq!(trace(vec![], vec![]).unwrap_err(), TraceError::Empty);
+        assert_eq!(trace(vec![0], vec![]).unwrap_err(), TraceError::Lengths { t: 1, d: 0 });
+        assert_eq!(
+            trace(vec![0, 5, 5], vec![1; 3]).unwrap_err(),
+            TraceError::Unsorted { slot: 2, t: 5 }
+        );
+        assert!(matches!(
+            trace(vec![0, 5], vec![1, -1]).unwrap_err(),
+            TraceError::Negative { slot: 1, column: "d", .. }
+        ));
+        assert_eq!(
+            trace(vec![0, i64::MAX], vec![1; 2]).unwrap_err(),
+            TraceError::Overflow { slot: 1 }
+        );
+        assert_eq!(
+            PhyTrace::new(vec![0].into(), vec![1].into(), Bytes(0)).unwrap_err(),
+            TraceError::ZeroLldu
+        );
+    }
+
+    #[test]
+    fn an_all_erased_trace_is_valid_and_decodes_in_a_nanosecond() {
+        assert_eq!(
+            trace(vec![0, 1], vec![0, 0]).unwrap().nominal_decoding(),
+            Duration::from_nanos(1)
+        );
+    }
+
+    #[test]
+    fn the_median_is_the_lower_one_of_those_that_arrived() {
+        let d = vec![0, 9, 3, 0, 7, 5];
+        assert_eq!(trace((0..6).collect(), d).unwrap().nominal_decoding(), Duration::from_nanos(5));
+    }
+}

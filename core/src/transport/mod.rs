@@ -1,0 +1,26 @@
+//! Stage 4: transports, state machines without I/O, clock or knowledge of links.
+
+pub mod segment;
+
+pub use segment::{SackBlock, SackList, Segment};
+
+use crate::units::Instant;
+
+/// One end of a transport connection.
+///
+/// Call order: after anything was handed in ([`Endpoint::handle_segment`],
+/// [`Endpoint::handle_timeout`]), call [`Endpoint::poll_transmit`] until it returns `None`, then
+/// ask [`Endpoint::poll_timeout`] anew. `now` never falls.
+pub trait Endpoint {
+    /// A segment from the peer arrived.
+    fn handle_segment(&mut self, now: Instant, segment: &Segment);
+
+    /// The instant named by [`Endpoint::poll_timeout`] has come (calling early does no harm).
+    fn handle_timeout(&mut self, now: Instant);
+
+    /// The next segment to send now.
+    fn poll_transmit(&mut self, now: Instant) -> Option<Segment>;
+
+    /// When [`Endpoint::handle_timeout`] must be called; may move with every call.
+    fn poll_timeout(&self) -> Option<Instant>;
+}

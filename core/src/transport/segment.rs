@@ -1,0 +1,79 @@
+//! The TCP segment as it travels: byte sequence numbers, SACK blocks, timestamps.
+
+use crate::units::Instant;
+
+/// A TCP segment. Sequence numbers count bytes from 0 and never wrap.
+///
+/// `wire` is the size of the IP packet, headers included: what queues and links count.
+#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
+pub struct Segment {
+    /// First byte of the payload.
+    pub seq: u64,
+    /// Cumulative acknowledgement: the next byte expected.
+    pub ack: u64,
+    /// Time of sending (RFC 7323 TSval, at nanosecond resolution).
+    pub ts_val: Instant,
+    /// Timestamp echoed (TSecr).
+    pub ts_ecr: Instant,
+    /// Bytes of payload.
+    pub len: u32,
+    /// Bytes of the IP packet, headers included.
+    pub wire: u32,
+    /// Receive window in bytes (already scaled).
+    pub window: u32,
+    /// SYN, or SYN-ACK.
+    pub syn: bool,
+    /// The first SACK block is a D-SACK (RFC 2883).
+    pub dsack: bool,
+    /// How often these bytes were sent before: 0 for a first transmission. No real segment says
+    /// so; it is here for the counts that a simulator can make.
+    pub retransmission: u16,
+    /// Selective acknowledgements.
+    pub sack: SackList,
+}
+
+/// One SACK block: bytes `start..end` were received (RFC 2018).
+#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
+pub struct SackBlock {
+    /// First byte.
+    pub start: u64,
+    /// One past the last byte.
+    pub end: u64,
+}
+
+/// Up to four SACK blocks, newest first, stored as offsets from the acknowledgement.
+#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
+pub struct SackList {
+    len: u8,
+    blocks: [(i32, i32); 4],
+}
+
+impl SackList {
+    /// Appends a block; more than four are left out. `ack` is the segment's own.
+    pub fn push(&mut self, ack: u64, block: SackBlock) {
+        if usize::from(self.len) == self.blocks.len() {
+            return;
+        }
+        let offset = |byte: u64| byte.wrapping_sub(ack) as i64 as i32;
+        self.blocks[usize::from(self.len)] = (offset(block.start), offset(block.end));
+        self.len += 1;
+    }
+
+    /// The blocks in order; `ack` is the segment's own.
+    pub fn iter(&self, ack: u64) -> impl Iterator<Item = SackBlock> + '_ {
+        self.blocks[..usize::from(self.len)].iter().map(move |&(start, end)| SackBlock {
+            start: ack.wrapping_add(start as i64 as u64),
+            end: ack.wrapping_add(end as i64 as u64),
+        })
+    }
+
+    /// Number of blocks, 0 to 4.
+    pub fn len(&self) -> usize {
+        usize::from(self.len)
+    }
+
+    /// Whether there is none.
+    pub fn is_empty(&self) -> bool {
+        self.len == 0
+    }
+}

@@ -1,0 +1,243 @@
+//! Time, sizes, rates and probabilities: integers with a unit in the type.
+//!
+//! There is no floating-point time: an [`Instant`] is nanoseconds since the start of a run (or of
+//! a trace), a [`Duration`] the difference of two.
+
+use std::num::NonZeroU64;
+use std::ops::{Add, AddAssign, Mul, Sub};
+
+use thiserror::Error;
+
+/// A point in time: nanoseconds since time zero of the run or of the trace.
+///
+/// ```
+/// use clift::units::{Duration, Instant};
+/// let sent = Instant::from_nanos(1_000);
+/// assert_eq!(sent + Duration::from_micros(2), Instant::from_nanos(3_000));
+/// ```
+#[derive(Clone, Copy, Debug, Default, Eq, Hash, Ord, PartialEq, PartialOrd)]
+pub struct Instant(u64);
+
+impl Instant {
+    /// Time zero.
+    pub const ZERO: Self = Self(0);
+    /// The end of time; no event happens at it.
+    pub const MAX: Self = Self(u64::MAX);
+
+    /// The instant `nanos` nanoseconds after time zero.
+    #[inline]
+    pub const fn from_nanos(nanos: u64) -> Self {
+        Self(nanos)
+    }
+
+    /// Nanoseconds since time zero.
+    #[inline]
+    pub const fn as_nanos(self) -> u64 {
+        self.0
+    }
+
+    /// Seconds since time zero, for display and formulas.
+    #[inline]
+    pub fn as_secs_f64(self) -> f64 {
+        self.0 as f64 / 1e9
+    }
+
+    /// The time from `earlier` to `self`, zero if `earlier` is later.
+    #[inline]
+    pub fn saturating_since(self, earlier: Self) -> Duration {
+        Duration(self.0.saturating_sub(earlier.0))
+    }
+}
+
+impl Add<Duration> for Instant {
+    type Output = Self;
+    #[inline]
+    fn add(self, rhs: Duration) -> Self {
+        Self(self.0 + rhs.0)
+    }
+}
+
+impl Sub<Duration> for Instant {
+    type Output = Self;
+    #[inline]
+    fn sub(self, rhs: Duration) -> Self {
+        Self(self.0 - rhs.0)
+    }
+}
+
+impl Sub for Instant {
+    type Output = Duration;
+    #[inline]
+    fn sub(self, rhs: Self) -> Duration {
+        Duration(self.0 - rhs.0)
+    }
+}
+
+/// A span of time in nanoseconds.
+#[derive(Clone, Copy, Debug, Default, Eq, Hash, Ord, PartialEq, PartialOrd)]
+pub struct Duration(u64);
+
+impl Duration {
+    /// No time at all.
+    pub const ZERO: Self = Self(0);
+    /// The longest span.
+    pub const MAX: Self = Self(u64::MAX);
+
+    /// A span of `nanos` nanoseconds.
+    #[inline]
+    pub const fn from_nanos(nanos: u64) -> Self {
+        Self(nanos)
+    }
+
+    /// A span of `micros` microseconds.
+    #[inline]
+    pub const fn from_micros(micros: u64) -> Self {
+        Self(micros * 1_000)
+    }
+
+    /// A span of `millis` milliseconds.
+    #[inline]
+    pub const fn from_millis(millis: u64) -> Self {
+        Self(millis * 1_000_000)
+    }
+
+    /// A span of `secs` seconds.
+    #[inline]
+    pub const fn from_secs(secs: u64) -> Self {
+        Self(secs * 1_000_000_000)
+    }
+
+    /// A span of `secs` seconds rounded to the nearest nanosecond; `None` if negative, not finite
+    /// or too long.
+    ///
+    /// ```
+    /// use clift::units::Duration;
+    /// assert_eq!(Duration::from_secs_f64(0.036), Some(Duration::from_millis(36)));
+    /// assert_eq!(Duration::from_secs_f64(f64::NAN), None);
+    /// ```
+    pub fn from_secs_f64(secs: f64) -> Option<Self> {
+        let nanos = libm::round(secs * 1e9);
+        (nanos >= 0.0 && nanos < i64::MAX as f64).then_some(Self(nanos as u64))
+    }
+
+    /// The span in nanoseconds.
+    #[inline]
+    pub const fn as_nanos(self) -> u64 {
+        self.0
+    }
+
+    /// The span in seconds, for display and formulas.
+    #[inline]
+    pub fn as_secs_f64(self) -> f64 {
+        self.0 as f64 / 1e9
+    }
+
+    /// Half the span, rounded down: one way of a round trip.
+    #[inline]
+    pub const fn half(self) -> Self {
+        Self(self.0 / 2)
+    }
+}
+
+impl Add for Duration {
+    type Output = Self;
+    #[inline]
+    fn add(self, rhs: Self) -> Self {
+        Self(self.0 + rhs.0)
+    }
+}
+
+impl AddAssign for Duration {
+    #[inline]
+    fn add_assign(&mut self, rhs: Self) {
+        self.0 += rhs.0;
+    }
+}
+
+impl Sub for Duration {
+    type Output = Self;
+    #[inline]
+    fn sub(self, rhs: Self) -> Self {
+        Self(self.0 - rhs.0)
+    }
+}
+
+impl Mul<u64> for Duration {
+    type Output = Self;
+    #[inline]
+    fn mul(self, rhs: u64) -> Self {
+        Self(self.0 * rhs)
+    }
+}
+
+/// A number of bytes: a packet, an LLDU, a window.
+#[derive(Clone, Copy, Debug, Default, Eq, Hash, Ord, PartialEq, PartialOrd)]
+pub struct Bytes(pub u32);
+
+/// A bit rate in whole bits per second, never zero.
+#[derive(Clone, Copy, Debug, Eq, Hash, Ord, PartialEq, PartialOrd)]
+pub struct BitRate(NonZeroU64);
+
+impl BitRate {
+    /// A rate of `bits` per second; `None` for zero.
+    pub const fn from_bits_per_second(bits: u64) -> Option<Self> {
+        match NonZeroU64::new(bits) {
+            Some(bits) => Some(Self(bits)),
+            None => None,
+        }
+    }
+
+    /// The rate in bit/s.
+    pub const fn bits_per_second(self) -> u64 {
+        self.0.get()
+    }
+
+    /// How long `size` takes at this rate, rounded to the nearest nanosecond.
+    ///
+    /// ```
+    /// use clift::units::{BitRate, Bytes, Duration};
+    /// let rate = BitRate::from_bits_per_second(263_000).unwrap();
+    /// assert_eq!(rate.time_to_send(Bytes(33)), Duration::from_nanos(1_003_802));
+    /// ```
+    #[inline]
+    pub fn time_to_send(self, size: Bytes) -> Duration {
+        let bits = u64::from(size.0) * 8 * 1_000_000_000;
+        Duration((bits + self.0.get() / 2) / self.0.get())
+    }
+}
+
+/// A probability: finite and within [0, 1].
+#[derive(Clone, Copy, Debug, Default, PartialEq, PartialOrd)]
+pub struct Probability(f64);
+
+impl Probability {
+    /// Never.
+    pub const ZERO: Self = Self(0.0);
+    /// Always.
+    pub const ONE: Self = Self(1.0);
+
+    /// Checks that `p` is a probability.
+    ///
+    /// ```
+    /// use clift::units::Probability;
+    /// assert!(Probability::new(0.02).is_ok());
+    /// assert!(Probability::new(f64::NAN).is_err());
+    /// ```
+    ///
+    /// # Errors
+    /// If `p` is not within [0, 1] or not a number.
+    pub fn new(p: f64) -> Result<Self, NotAProbability> {
+        if (0.0..=1.0).contains(&p) { Ok(Self(p)) } else { Err(NotAProbability(p)) }
+    }
+
+    /// The value, within [0, 1].
+    #[inline]
+    pub const fn get(self) -> f64 {
+        self.0
+    }
+}
+
+/// A number that was to be a probability and is not.
+#[derive(Clone, Copy, Debug, Error, PartialEq)]
+#[error("{0} is not a probability; give a number from 0 to 1")]
+pub struct NotAProbability(pub f64);
