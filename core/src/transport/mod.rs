@@ -1,5 +1,6 @@
 //! Stage 4: transports, state machines without I/O, clock or knowledge of links.
 
+pub mod datagram;
 pub mod segment;
 
 pub use segment::{SackBlock, SackList, Segment};
