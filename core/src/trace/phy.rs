@@ -37,6 +37,12 @@ pub struct Header {
     pub description: Option<String>,
     /// Where the trace comes from.
     pub source: Option<String>,
+    /// After how long the trace repeats (`period_ns`), where the file says so: longer than from
+    /// the first slot to the last.
+    pub period: Option<Duration>,
+    /// Round-trip time that belongs to the trace (`rtt_ns`): twice the part of a measured delay
+    /// that is not in `d`.
+    pub rtt: Option<Duration>,
 }
 
 /// Why a trace is not one. `slot` counts from 0.
@@ -88,6 +94,17 @@ pub enum TraceError {
     /// A nominal decoding time that cannot be one.
     #[error("decode_ns must be from 1 to 2^61; leave it out to have it taken from the trace")]
     Decode,
+    /// A period within which the trace does not fit.
+    #[error(
+        "period_ns must be above {span}, the time from the first slot to the last, and at most 2^61"
+    )]
+    Period {
+        /// Time from the first slot to the last, ns.
+        span: i64,
+    },
+    /// A round-trip time beyond the range of times.
+    #[error("rtt_ns must be at most 2^61 (73 years); check the unit")]
+    Rtt,
 }
 
 /// Times stay below this so that sums of a few of them cannot overflow int64.
@@ -132,6 +149,14 @@ impl PhyTrace {
             .fold(true, |ok, (&t, &d)| ok & (t >= 0) & (d >= 0) & (t < LATEST) & (d < LATEST - t));
         if !(sorted && bounded) {
             return Err(first_fault(&t, &d));
+        }
+        let span = t[t.len() - 1] - t[0];
+        if header.period.is_some_and(|p| !(span as u64 + 1..=LATEST as u64).contains(&p.as_nanos()))
+        {
+            return Err(TraceError::Period { span });
+        }
+        if header.rtt.is_some_and(|rtt| rtt.as_nanos() > LATEST as u64) {
+            return Err(TraceError::Rtt);
         }
         Ok(Self { t, d, lldu, header, nominal: OnceLock::new() })
     }
@@ -245,6 +270,16 @@ mod tests {
             PhyTrace::new(vec![0].into(), vec![1].into(), Bytes(0)).unwrap_err(),
             TraceError::ZeroLldu
         );
+    }
+
+    #[test]
+    fn a_period_must_hold_the_whole_trace() {
+        let with = |period| {
+            let header = Header { period: Some(Duration::from_nanos(period)), ..Header::default() };
+            PhyTrace::with_header(vec![5, 15].into(), vec![1, 1].into(), Bytes(33), header)
+        };
+        assert_eq!(with(10).unwrap_err(), TraceError::Period { span: 10 });
+        assert!(with(11).is_ok());
     }
 
     #[test]
