@@ -2,13 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from clift import _clift
+from clift.errors import ScenarioError
 from clift.trace import PhyTrace
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 
 def bernoulli(
@@ -41,9 +37,9 @@ def bernoulli(
     >>> 900 < int((phy.d_ns == 0).sum()) < 1100
     True
     """
-    return _make(
-        lambda base: _clift.bernoulli(base, p, seed), slots, slot_ns, decode_ns, lldu_bytes, on
-    )
+    regular = _slots(slots, slot_ns, decode_ns, lldu_bytes, on)
+    inner = _clift.bernoulli(p, _seed(seed), regular, None if on is None else on._inner)
+    return PhyTrace._from_inner(inner)
 
 
 def gilbert_elliott(
@@ -83,23 +79,30 @@ def gilbert_elliott(
     >>> len(phy), phy.lldu_bytes
     (10000, 33)
     """
-    return _make(
-        lambda base: _clift.gilbert_elliott(base, alpha, beta, p_good, p_bad, seed),
-        slots,
-        slot_ns,
-        decode_ns,
-        lldu_bytes,
-        on,
-    )
+    regular = _slots(slots, slot_ns, decode_ns, lldu_bytes, on)
+    base = None if on is None else on._inner
+    inner = _clift.gilbert_elliott(alpha, beta, p_good, p_bad, _seed(seed), regular, base)
+    return PhyTrace._from_inner(inner)
 
 
-def _make(
-    model: Callable[[_clift.PhyTrace], _clift.PhyTrace],
-    slots: int | None,
-    slot_ns: int,
-    decode_ns: int,
-    lldu_bytes: int,
-    on: PhyTrace | None,
-) -> PhyTrace:
-    base = _clift.regular(slots, slot_ns, decode_ns, lldu_bytes) if on is None else on._inner
-    return PhyTrace._from_inner(model(base))
+def _slots(
+    slots: int | None, slot_ns: int, decode_ns: int, lldu_bytes: int, on: PhyTrace | None
+) -> tuple[int, int, int, int] | None:
+    if on is not None and slots is not None:
+        raise ScenarioError("slots and on: give one; `on` brings its own slots")
+    if on is not None:
+        return None
+    values = {"slots": slots, "slot_ns": slot_ns, "decode_ns": decode_ns}
+    for name, value in values.items():
+        if value is None or not 1 <= value < 2**61:
+            raise ScenarioError(f"{name} = {value}: give an integer of at least 1")
+    if not 1 <= lldu_bytes < 2**32:
+        raise ScenarioError(f"lldu_bytes = {lldu_bytes}: give an integer of at least 1")
+    assert slots is not None  # checked above
+    return int(slots), int(slot_ns), int(decode_ns), int(lldu_bytes)
+
+
+def _seed(seed: int) -> int:
+    if not 0 <= seed < 2**64:
+        raise ScenarioError(f"seed = {seed}: give an integer from 0 to 2^64 - 1")
+    return seed

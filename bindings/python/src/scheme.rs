@@ -81,3 +81,40 @@ impl LinkTrace {
         stats_dict(py, &stats)
     }
 }
+
+/// The delay that seed 000 prints for a scheme, evaluated on its link trace; ms.
+#[pyfunction]
+pub fn printed_delay_ms(link: &LinkTrace, scheme: &str) -> PyResult<Option<f64>> {
+    let scheme: core::Scheme = scheme.parse().map_err(scenario_error)?;
+    Ok(scheme.printed_delay_ms(&link.0))
+}
+
+fn stats_dict<'py>(py: Python<'py>, stats: &core::LinkStats) -> PyResult<Bound<'py, PyDict>> {
+    let dict = PyDict::new(py);
+    dict.set_item("data_units", stats.data_units)?;
+    dict.set_item("delivered", stats.delivered)?;
+    dict.set_item("lost", stats.lost)?;
+    dict.set_item("censored", stats.censored)?;
+    dict.set_item("slots", stats.slots)?;
+    dict.set_item("slots_used", stats.slots_used)?;
+    dict.set_item("efficiency", stats.efficiency)?;
+    dict.set_item("residual_loss", stats.residual_loss)?;
+    dict.set_item("recovered", stats.recovered)?;
+    dict.set_item("recovery_delay_ms", stats.recovery_delay_ms)?;
+    dict.set_item("mean_delay_ms", stats.mean_delay_ms)?;
+    dict.set_item("min_delay_ms", stats.min_delay_ms)?;
+    dict.set_item("max_delay_ms", stats.max_delay_ms)?;
+    let shares = PyDict::new(py);
+    for (retransmissions, share) in stats.retransmission_shares() {
+        shares.set_item(retransmissions.to_string(), share)?;
+    }
+    dict.set_item("retransmissions", shares)?;
+    Ok(dict)
+}
+
+fn read_only<'py, T: numpy::Element>(
+    array: Bound<'py, PyArray1<T>>,
+) -> PyResult<Bound<'py, PyArray1<T>>> {
+    array.getattr("flags")?.setattr("writeable", false)?;
+    Ok(array)
+}
