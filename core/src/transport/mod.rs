@@ -2,6 +2,7 @@
 
 pub mod datagram;
 pub mod segment;
+pub mod tcp;
 
 pub use segment::{SackBlock, SackList, Segment};
 
