@@ -22,6 +22,6 @@ mod slots;
 pub mod text;
 
 pub use column::Column;
-pub use decimal::TimeUnit;
+pub use decimal::{TimeUnit, UnknownUnit};
 pub use error::{Fault, ReadError, Snippet};
 pub use phy::{Header, PhyTrace, TraceError};
