@@ -4,6 +4,7 @@
 //! slot were used (DESIGN section 4).
 
 mod link_trace;
+mod text;
 
 pub use link_trace::{LinkTrace, Parts, Timing};
 
@@ -60,15 +61,39 @@ pub enum Persistency {
 #[derive(Clone, Debug, Eq, Error, PartialEq)]
 #[non_exhaustive]
 pub enum SchemeError {
-    /// `data > total` or no data.
-    #[error(
-        "a block of {total} LLDUs cannot carry {data} of data; give 1 <= data <= total <= 65535, e.g. 10/12"
-    )]
+    /// No data in a block.
+    #[error("a block of {total} LLDUs without data; write data/total, e.g. 10/12")]
+    NoData {
+        /// Block length asked for.
+        total: u32,
+    },
+    /// `data > total`.
+    #[error("{data}/{total} sends fewer LLDUs than it carries; write data/total, e.g. 10/12")]
     Block {
         /// Data LLDUs asked for.
         data: u32,
         /// Block length asked for.
         total: u32,
+    },
+    /// A block too long.
+    #[error("a block of {total} LLDUs is too long; the most is 65535")]
+    Long {
+        /// Block length asked for.
+        total: u32,
+    },
+    /// Interleaving by 0.
+    #[error("interleave 0 sends nothing; give the depth in code words, 1 for none")]
+    Interleave,
+    /// Text that is no scheme.
+    #[error(
+        "{text}: {reason}; write none, FEC(10/12), FEC(10/12, interleave 8), ARQ, ARQ(max 3), \
+         HARQ(10/12) or HARQ(10/12, extra 1, rounds 2)"
+    )]
+    Text {
+        /// What was written.
+        text: String,
+        /// What is wrong with it.
+        reason: String,
     },
 }
 
@@ -84,11 +109,16 @@ impl BlockCode {
     /// # Errors
     /// Unless `1 <= data <= total <= 65535`.
     pub const fn new(data: u32, total: u32) -> Result<Self, SchemeError> {
-        if data >= 1 && data <= total && total <= u16::MAX as u32 {
-            Ok(Self { data, total })
-        } else {
-            Err(SchemeError::Block { data, total })
+        if data == 0 {
+            return Err(SchemeError::NoData { total });
         }
+        if data > total {
+            return Err(SchemeError::Block { data, total });
+        }
+        if total > u16::MAX as u32 {
+            return Err(SchemeError::Long { total });
+        }
+        Ok(Self { data, total })
     }
 
     /// LLDUs of a block that carry data (k, the papers' N_D).

@@ -53,12 +53,7 @@ const TIME: Kind = Kind {
 const RATE: Kind = Kind {
     article_name: "a rate",
     example: "2.3 Mbit/s",
-    units: &[
-        ("bit/s", 1),
-        ("kbit/s", 1_000),
-        ("Mbit/s", 1_000_000),
-        ("Gbit/s", 1_000_000_000),
-    ],
+    units: &[("bit/s", 1), ("kbit/s", 1_000), ("Mbit/s", 1_000_000), ("Gbit/s", 1_000_000_000)],
     base: "bit/s",
 };
 
@@ -93,7 +88,11 @@ impl FromStr for Duration {
 impl fmt::Display for Duration {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         // Minutes and hours are read but not written: 400 s is how the field speaks.
-        f.write_str(&write(self.as_nanos(), &[("s", 1_000_000_000), ("ms", 1_000_000), ("us", 1_000)], "ns"))
+        f.write_str(&write(
+            self.as_nanos(),
+            &[("s", 1_000_000_000), ("ms", 1_000_000), ("us", 1_000)],
+            "ns",
+        ))
     }
 }
 
@@ -193,7 +192,8 @@ impl Kind {
     /// `text` in the base unit, exactly.
     fn parse(&self, text: &str) -> Result<u64, QuantityError> {
         let trimmed = text.trim();
-        let split = trimmed.find(|c: char| !(c.is_ascii_digit() || c == '.')).unwrap_or(trimmed.len());
+        let split =
+            trimmed.find(|c: char| !(c.is_ascii_digit() || c == '.')).unwrap_or(trimmed.len());
         let (number, unit) = (&trimmed[..split], trimmed[split..].trim_start());
         let Some((digits, decimals)) = decimal(number) else {
             return Err(QuantityError(format!(
@@ -233,7 +233,8 @@ impl Kind {
     }
 
     fn unit_names(&self) -> String {
-        let names: Vec<_> = self.units.iter().map(|unit| unit.0).filter(|name| name.is_ascii()).collect();
+        let names: Vec<_> =
+            self.units.iter().map(|unit| unit.0).filter(|name| name.is_ascii()).collect();
         names.join(", ")
     }
 }
@@ -253,7 +254,7 @@ fn decimal(text: &str) -> Option<(u128, u32)> {
 /// The value in the largest unit that leaves it whole.
 fn write(value: u64, units: &[(&str, u64)], base: &str) -> String {
     for &(name, scale) in units {
-        if value >= scale && value % scale == 0 {
+        if value >= scale && value.is_multiple_of(scale) {
             return format!("{} {name}", value / scale);
         }
     }
