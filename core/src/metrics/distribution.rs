@@ -80,9 +80,7 @@ impl Distribution {
             return None;
         }
         let found = match &self.folded {
-            Some(histogram) => {
-                qs.map(|q| histogram.value_at_quantile(q).clamp(self.min, self.max))
-            }
+            Some(histogram) => qs.map(|q| histogram.value_at_quantile(q).clamp(self.min, self.max)),
             None => {
                 let mut sorted = self.exact.clone();
                 sorted.sort_unstable();

@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 use std::sync::Arc;
 
-use crate::link::{Link, LinkError, Overlap, Reordering, TraceLink, TraceLinkConfig};
+use crate::link::{Link, LinkError, TraceLink, TraceLinkConfig};
 use crate::metrics::Distribution;
 use crate::seed::{Seed, Stream};
 use crate::simulation::leg::Leg;
@@ -115,12 +115,7 @@ impl LinkNode {
                 duration: Some(Instant::ZERO + duration),
             },
         )?;
-        let link: Box<dyn Link + Send> = match (config.overlap_papers, config.reorder) {
-            (false, None) => Box::new(trace),
-            (true, None) => Box::new(Overlap::new(trace)),
-            (false, Some(rule)) => Box::new(Reordering::new(trace, rule)),
-            (true, Some(rule)) => Box::new(Reordering::new(Overlap::new(trace), rule)),
-        };
+        let link: Box<dyn Link + Send> = Box::new(trace);
         Ok(Self { link, delay: Distribution::default(), queueing: Distribution::default() })
     }
 }

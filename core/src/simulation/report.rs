@@ -25,7 +25,11 @@ impl Outcome {
     /// Goodput of all flows together, bit/s: in-order bytes over the length of the run.
     pub fn goodput(&self) -> f64 {
         let bytes: u64 = self.flows.iter().map(|flow| flow.bytes_in_order).sum();
-        if self.ended == Instant::ZERO { 0.0 } else { bytes as f64 * 8.0 / self.ended.as_secs_f64() }
+        if self.ended == Instant::ZERO {
+            0.0
+        } else {
+            bytes as f64 * 8.0 / self.ended.as_secs_f64()
+        }
     }
 
     /// Jain's index over the flows' goodputs.
