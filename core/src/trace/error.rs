@@ -26,7 +26,7 @@ pub enum ReadError {
     #[error(transparent)]
     File(Fault),
     /// The reader failed.
-    #[error("cannot be read: {0}")]
+    #[error("cannot be read: {}", reason(.0))]
     Io(#[from] io::Error),
 }
 
@@ -144,6 +144,12 @@ impl Fault {
     pub(crate) fn at(self, line: u64) -> ReadError {
         ReadError::Line { line, fault: self }
     }
+}
+
+/// What the system says, without its number.
+pub(crate) fn reason(error: &io::Error) -> String {
+    let message = error.to_string();
+    message.split(" (os error").next().unwrap_or_default().to_owned()
 }
 
 /// A short, printable piece of a file, in backticks.

@@ -9,6 +9,7 @@ use std::str::FromStr;
 
 use thiserror::Error;
 
+use crate::trace::error::reason;
 use crate::trace::loss_string::{self, Pattern};
 use crate::trace::netem::Model;
 use crate::trace::probes::{Direction, Sampling};
@@ -172,7 +173,7 @@ pub enum WriteAs {
 #[non_exhaustive]
 pub enum FileError {
     /// It cannot be opened.
-    #[error("{}: cannot be opened: {error}", path.display())]
+    #[error("{}: cannot be opened: {}", path.display(), reason(error))]
     Open {
         /// The file.
         path: PathBuf,
@@ -329,7 +330,7 @@ mod tests {
     #[test]
     fn a_file_that_is_none_is_told() {
         let missing = read(Path::new("/no/such"), &ReadAs::Text { lldu: None }).unwrap_err();
-        assert!(missing.to_string().starts_with("/no/such: cannot be opened: No such file"));
+        assert!(missing.to_string().ends_with("cannot be opened: No such file or directory"));
         let folder = read(&std::env::temp_dir(), &ReadAs::Text { lldu: None }).unwrap_err();
         assert!(folder.to_string().contains("is a directory"));
     }

@@ -6,7 +6,7 @@ use std::io::{BufRead, Write};
 use thiserror::Error;
 
 use crate::trace::decimal::{append_integer, parse_integer};
-use crate::trace::error::{Fault, ReadError, Snippet};
+use crate::trace::error::{Fault, ReadError, Snippet, reason};
 use crate::trace::lines::Lines;
 use crate::trace::phy::LATEST;
 use crate::trace::{Header, PhyTrace};
@@ -80,7 +80,7 @@ pub enum WriteError {
     )]
     TooShort,
     /// The writer failed.
-    #[error(transparent)]
+    #[error("{}", reason(.0))]
     Io(#[from] std::io::Error),
 }
 

@@ -25,7 +25,7 @@ mod slots;
 pub mod text;
 
 pub use column::Column;
-pub use decimal::TimeUnit;
+pub use decimal::{TimeUnit, UnknownUnit};
 pub use erasures::{Erasures, GilbertFit, Runs};
 pub use error::{Fault, ReadError, Snippet};
 pub(crate) use phy::LATEST;
