@@ -208,24 +208,14 @@ pub struct Reorder {
     pub packets: Option<u32>,
     /// Flush when a packet is given up.
     pub flush_on_loss: bool,
-    /// What order means: "link" (order of entering the link) or "tcp" (sequence numbers).
-    pub key: ReorderKey,
+    /// Flush the whole buffer when it is full; otherwise only the first gap is given up.
+    pub flush_when_full: bool,
 }
 
 impl Default for Reorder {
     fn default() -> Self {
-        Self { packets: None, flush_on_loss: true, key: ReorderKey::Link }
+        Self { packets: None, flush_on_loss: true, flush_when_full: true }
     }
-}
-
-/// What a re-sequencing buffer orders by.
-#[derive(Clone, Copy, Debug, Deserialize, Eq, JsonSchema, PartialEq, Serialize)]
-#[serde(rename_all = "lowercase")]
-pub enum ReorderKey {
-    /// Order of entering the link.
-    Link,
-    /// TCP sequence numbers.
-    Tcp,
 }
 
 /// One hop of a path: a wired leg, or a link with its trace or channel and its scheme.

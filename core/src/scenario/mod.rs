@@ -15,6 +15,7 @@ mod printed;
 mod quantity;
 mod read;
 mod schema;
+mod setup;
 mod suggest;
 mod traffic;
 mod tree;
@@ -25,9 +26,7 @@ mod tests;
 
 pub use cell::Cell;
 pub use channel::{Channel, Erasures, Model, Slots};
-pub use config::{
-    Config, Direction, Hop, Leg, Link, Overlap, Reorder, ReorderKey, Return, TimeUnit, Trace,
-};
+pub use config::{Config, Direction, Hop, Leg, Link, Overlap, Reorder, Return, TimeUnit, Trace};
 pub use error::{Place, ScenarioError};
 pub use limit::{Burst, DelayedAck, Packets, QueueBound, Start};
 pub use plan::{LinkSpec, PhySpec, Plan, PlannedErasures, PlannedHop, PlannedLink};

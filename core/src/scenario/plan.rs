@@ -336,14 +336,13 @@ fn check_traffic(
     use super::tree::join;
     check_application(&join(key, "application"), application, transport.protocol)?;
     let key = join(key, "transport");
-    let headers = 40 + if transport.timestamps { 12 } else { 0 };
-    if transport.protocol == Protocol::Tcp && transport.packet.0 <= headers {
-        let message =
-            format!("{} hold no data behind {headers} B of headers; give more", transport.packet);
-        return Err(Problem::new(&key, "packet", message));
-    }
-    if transport.packet.0 <= 28 || transport.packet.0 > 65_535 {
-        let message = format!("{} is no IP packet; give 29 B to 65535 B", transport.packet);
+    if transport.packet.0 > 65_535 || transport.payload() == 0 {
+        let headers = if transport.protocol == Protocol::Udp { 28 } else { 40 };
+        let message = format!(
+            "{} is no IP packet that carries data; give {} B to 65535 B",
+            transport.packet,
+            headers + 1 + if headers == 40 && transport.timestamps { 12 } else { 0 }
+        );
         return Err(Problem::new(&key, "packet", message));
     }
     Ok(())

@@ -100,7 +100,10 @@ fn every_error_names_line_key_and_cure() {
         ),
         ("[application]\ntype = \"file\"", "geo.toml line 1: application: missing key `size`"),
         ("[transport]\nprotocol = \"udp\"", "application.type: datagrams have no flow control"),
-        ("[transport]\npacket = \"40 B\"", "geo.toml line 2: transport.packet: 40 B hold no data"),
+        (
+            "[transport]\npacket = \"40 B\"",
+            "geo.toml line 2: transport.packet: 40 B is no IP packet that carries data; give 53 B to 65535 B",
+        ),
         (
             "[transport]\ncongestion = \"cubik\"",
             "geo.toml line 2: transport.congestion: unknown value `cubik`, one of newreno, cubic (did you mean cubic?)",

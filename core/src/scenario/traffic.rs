@@ -48,6 +48,18 @@ impl Default for Transport {
     }
 }
 
+impl Transport {
+    /// Payload of a full packet.
+    pub(super) fn payload(&self) -> u32 {
+        let headers = match (self.protocol, self.timestamps) {
+            (Protocol::Udp, _) => 28,
+            (Protocol::Tcp, true) => 52,
+            (Protocol::Tcp, false) => 40,
+        };
+        self.packet.0.saturating_sub(headers)
+    }
+}
+
 /// A transport protocol.
 #[derive(Clone, Copy, Debug, Deserialize, Eq, JsonSchema, PartialEq, Serialize)]
 #[serde(rename_all = "lowercase")]
