@@ -1,6 +1,17 @@
 //! Python binding of CLIFT: conversion only, no logic. The public API is the package `clift`.
 use pyo3::prelude::*;
 
+mod columns;
+mod errors;
+mod trace;
+
 /// The compiled part of `clift`; import `clift` instead.
 #[pymodule(gil_used = false)]
-mod _clift {}
+mod _clift {
+    #[pymodule_export]
+    #[allow(non_upper_case_globals)]
+    const __version__: &str = env!("CARGO_PKG_VERSION");
+
+    #[pymodule_export]
+    use super::trace::{PyPhyTrace, format_of, read_trace};
+}

@@ -1,0 +1,106 @@
+//! Columns of nanoseconds between numpy and the core, without copies where that is safe.
+
+use clift::trace::Column;
+use numpy::ndarray::ArrayView1;
+use numpy::{PyArray1, PyArrayMethods, PyUntypedArray};
+use pyo3::prelude::*;
+use pyo3::types::IntoPyDict;
+
+use crate::errors::trace_error;
+
+/// The column that `values` (an array, a list, ...) is; `name` is for messages.
+///
+/// A contiguous int64 array that nobody can write to is shared, anything else is copied. An array
+/// counts as read-only if it and every array it is a view of are marked so.
+pub(crate) fn column(name: &str, values: &Bound<'_, PyAny>) -> PyResult<Column> {
+    let numpy = values.py().import("numpy")?;
+    let array =
+        numpy.call_method1("asarray", (values,)).map_err(|_| not_integers(name, "objects"))?;
+    if array.getattr("ndim")?.extract::<usize>()? != 1 {
+        return Err(trace_error(format!("{name} must have one dimension")));
+    }
+    // numpy makes an empty list an array of floats.
+    if array.len()? == 0 {
+        return Ok(Vec::new().into());
+    }
+    let dtype = array.getattr("dtype")?;
+    match dtype.getattr("kind")?.extract::<char>()? {
+        'i' => {}
+        'u' => check_fits(name, &array)?,
+        _ => return Err(not_integers(name, &dtype.str()?.to_string())),
+    }
+    let array = numpy.call_method(
+        "ascontiguousarray",
+        (&array,),
+        Some(&[("dtype", "int64")].into_py_dict(values.py())?),
+    )?;
+    let array = array.cast_into::<PyArray1<i64>>()?;
+    if is_read_only(array.as_untyped())? {
+        return Ok(Column::shared(ReadOnly::new(array)?));
+    }
+    Ok(array.readonly().as_slice()?.to_vec().into())
+}
+
+/// A read-only view of `column`, which `owner` keeps in place.
+pub(crate) fn view<'py>(column: &Column, owner: Bound<'py, PyAny>) -> Bound<'py, PyArray1<i64>> {
+    // SAFETY: the owner is a frozen class, so its column neither moves nor goes before the view.
+    let array = unsafe { PyArray1::borrow_from_array(&ArrayView1::from(&column[..]), owner) };
+    array.readwrite().make_nonwriteable();
+    array
+}
+
+fn not_integers(name: &str, kind: &str) -> PyErr {
+    trace_error(format!(
+        "{name} holds {kind}, not integers; give whole nanoseconds, e.g. numpy.rint(seconds * 1e9).astype(\"int64\")"
+    ))
+}
+
+fn check_fits(name: &str, array: &Bound<'_, PyAny>) -> PyResult<()> {
+    let largest = array.call_method0("max")?.extract::<u64>()?;
+    if largest > i64::MAX as u64 {
+        return Err(trace_error(format!("{name} holds {largest} ns, over 2^61; check the unit")));
+    }
+    Ok(())
+}
+
+fn is_read_only(array: &Bound<'_, PyUntypedArray>) -> PyResult<bool> {
+    let writeable = array.getattr("flags")?.get_item("WRITEABLE")?.extract::<bool>()?;
+    if writeable {
+        return Ok(false);
+    }
+    match array.getattr("base")?.cast::<PyUntypedArray>() {
+        Ok(base) => is_read_only(base),
+        Err(_) => Ok(true),
+    }
+}
+
+/// An array that nobody writes to, and where its values are.
+struct ReadOnly {
+    _array: Py<PyArray1<i64>>,
+    values: *const i64,
+    len: usize,
+}
+
+// SAFETY: the values are only read, and the array that owns them lives as long as this.
+unsafe impl Send for ReadOnly {}
+// SAFETY: as above.
+unsafe impl Sync for ReadOnly {}
+
+impl ReadOnly {
+    fn new(array: Bound<'_, PyArray1<i64>>) -> PyResult<Self> {
+        let (values, len) = {
+            let borrowed = array.readonly();
+            let slice = borrowed.as_slice()?;
+            (slice.as_ptr(), slice.len())
+        };
+        Ok(Self { _array: array.unbind(), values, len })
+    }
+}
+
+impl AsRef<[i64]> for ReadOnly {
+    fn as_ref(&self) -> &[i64] {
+        // SAFETY: pointer and length are those of the array's slice, which numpy never moves while
+        // a reference to the array exists.
+        unsafe { std::slice::from_raw_parts(self.values, self.len) }
+    }
+}

@@ -1,0 +1,293 @@
+//! Decimal text to whole nanoseconds, exactly: no float in between.
+
+use std::fmt;
+use std::str::FromStr;
+
+use crate::trace::error::{Fault, Snippet};
+use crate::trace::phy::LATEST;
+
+/// The unit of the numbers in a file.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum TimeUnit {
+    /// Seconds.
+    Seconds,
+    /// Milliseconds.
+    Milliseconds,
+    /// Microseconds.
+    Microseconds,
+    /// Nanoseconds.
+    Nanoseconds,
+}
+
+impl TimeUnit {
+    /// Decimal digits between the unit and a nanosecond.
+    const fn digits(self) -> i32 {
+        match self {
+            Self::Seconds => 9,
+            Self::Milliseconds => 6,
+            Self::Microseconds => 3,
+            Self::Nanoseconds => 0,
+        }
+    }
+
+    /// The unit's name in messages.
+    const fn name(self) -> &'static str {
+        match self {
+            Self::Seconds => "seconds",
+            Self::Milliseconds => "milliseconds",
+            Self::Microseconds => "microseconds",
+            Self::Nanoseconds => "nanoseconds",
+        }
+    }
+}
+
+impl FromStr for TimeUnit {
+    type Err = UnknownUnit;
+
+    /// `s`, `ms`, `us` or `ns`.
+    fn from_str(name: &str) -> Result<Self, UnknownUnit> {
+        match name {
+            "s" => Ok(Self::Seconds),
+            "ms" => Ok(Self::Milliseconds),
+            "us" => Ok(Self::Microseconds),
+            "ns" => Ok(Self::Nanoseconds),
+            _ => Err(UnknownUnit(name.to_owned())),
+        }
+    }
+}
+
+impl fmt::Display for TimeUnit {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Seconds => "s",
+            Self::Milliseconds => "ms",
+            Self::Microseconds => "us",
+            Self::Nanoseconds => "ns",
+        })
+    }
+}
+
+/// A unit of time that is not known.
+#[derive(Clone, Debug, Eq, PartialEq, thiserror::Error)]
+#[error("`{0}` is no unit of time; known are s, ms, us and ns")]
+pub struct UnknownUnit(pub String);
+
+/// Nanoseconds of a decimal number (`12`, `0.036`, `1e-3`) in `unit`, rounded half up at the
+/// nanosecond, and whether the number is above zero although it may round to it.
+pub(crate) fn parse(text: &[u8], unit: TimeUnit) -> Result<(i64, bool), Fault> {
+    let number =
+        Number::parse(text).ok_or_else(|| Fault::NotTime(Snippet::new(text), unit.name()))?;
+    if number.mantissa == 0 {
+        return Ok((0, false));
+    }
+    if number.negative {
+        return Err(Fault::Negative(Snippet::new(text)));
+    }
+    let nanos = number.scaled(unit.digits()).filter(|&nanos| nanos < LATEST as u128);
+    match nanos {
+        Some(nanos) => Ok((nanos as i64, true)),
+        None => Err(Fault::TooLate(Snippet::new(text))),
+    }
+}
+
+/// The integer that `text` is, without sign, spaces or overflow.
+pub(crate) fn parse_integer(text: &[u8]) -> Option<u64> {
+    if text.is_empty() {
+        return None;
+    }
+    text.iter().try_fold(0u64, |value, &byte| {
+        let digit = byte.wrapping_sub(b'0');
+        if digit > 9 { None } else { value.checked_mul(10)?.checked_add(u64::from(digit)) }
+    })
+}
+
+/// An integer of nanoseconds within the range of times.
+pub(crate) fn parse_nanoseconds(text: &[u8]) -> Result<i64, Fault> {
+    match parse_integer(text) {
+        Some(nanos) if nanos < LATEST as u64 => Ok(nanos as i64),
+        Some(_) => Err(Fault::TooLate(Snippet::new(text))),
+        None => Err(nanoseconds_fault(text)),
+    }
+}
+
+fn nanoseconds_fault(text: &[u8]) -> Fault {
+    let digits = text.strip_prefix(b"-").unwrap_or(text);
+    let snippet = Snippet::new(text);
+    if digits.is_empty() || !digits.iter().all(u8::is_ascii_digit) {
+        Fault::NotNanoseconds(snippet)
+    } else if digits.len() < text.len() {
+        Fault::Negative(snippet)
+    } else {
+        Fault::TooLate(snippet)
+    }
+}
+
+/// `mantissa * 10^exponent`. Digits beyond the 30th are cut: they cannot change a rounding at the
+/// nanosecond, since a cut number is either far above the range of times or has a fraction whose
+/// half is decided by its first digit.
+struct Number {
+    negative: bool,
+    mantissa: u128,
+    exponent: i32,
+}
+
+impl Number {
+    fn parse(text: &[u8]) -> Option<Self> {
+        let (negative, text) = match text {
+            [b'-', rest @ ..] => (true, rest),
+            [b'+', rest @ ..] => (false, rest),
+            _ => (false, text),
+        };
+        let (digits, power) = match text.iter().position(|byte| matches!(byte, b'e' | b'E')) {
+            Some(at) => (&text[..at], parse_power(&text[at + 1..])?),
+            None => (text, 0),
+        };
+        let mut number = Self { negative, mantissa: 0, exponent: power };
+        let (mut seen, mut fraction) = (false, false);
+        for &byte in digits {
+            match byte {
+                b'.' if !fraction => fraction = true,
+                b'0'..=b'9' => {
+                    seen = true;
+                    number.push(byte - b'0', fraction);
+                }
+                _ => return None,
+            }
+        }
+        seen.then_some(number)
+    }
+
+    fn push(&mut self, digit: u8, fraction: bool) {
+        const FULL: u128 = 10u128.pow(30);
+        if self.mantissa < FULL {
+            self.mantissa = self.mantissa * 10 + u128::from(digit);
+            self.exponent -= i32::from(fraction);
+        } else {
+            self.exponent += i32::from(!fraction);
+        }
+    }
+
+    /// The number times `10^digits`, rounded half up; `None` beyond u128.
+    fn scaled(&self, digits: i32) -> Option<u128> {
+        let shift = self.exponent + digits;
+        if shift >= 0 {
+            let factor = 10u128.checked_pow(shift.unsigned_abs())?;
+            return self.mantissa.checked_mul(factor);
+        }
+        match 10u128.checked_pow(shift.unsigned_abs()) {
+            Some(divisor) => {
+                let half_up = self.mantissa % divisor >= divisor / 2;
+                Some(self.mantissa / divisor + u128::from(half_up))
+            }
+            None => Some(0),
+        }
+    }
+}
+
+/// A power of ten, cut to what a line's length and the range of times can tell apart.
+fn parse_power(text: &[u8]) -> Option<i32> {
+    const FAR: u64 = 1_000_000;
+    let (sign, digits) = match text {
+        [b'-', rest @ ..] => (-1, rest),
+        [b'+', rest @ ..] => (1, rest),
+        _ => (1, text),
+    };
+    if digits.is_empty() || !digits.iter().all(u8::is_ascii_digit) {
+        return None;
+    }
+    Some(sign * parse_integer(digits).unwrap_or(FAR).min(FAR) as i32)
+}
+
+/// Appends `nanos` in `unit`, exactly and without superfluous zeros.
+pub(crate) fn append(out: &mut Vec<u8>, nanos: i64, unit: TimeUnit) {
+    let scale = 10i64.pow(unit.digits().unsigned_abs());
+    append_integer(out, nanos / scale);
+    let mut fraction = nanos % scale;
+    if fraction == 0 {
+        return;
+    }
+    out.push(b'.');
+    let mut place = scale / 10;
+    while fraction > 0 {
+        out.push(b'0' + (fraction / place) as u8);
+        fraction %= place;
+        place /= 10;
+    }
+}
+
+/// Appends a number that is not negative.
+pub(crate) fn append_integer(out: &mut Vec<u8>, value: i64) {
+    let mut digits = [0u8; 20];
+    let mut at = digits.len();
+    let mut rest = value.unsigned_abs();
+    loop {
+        at -= 1;
+        digits[at] = b'0' + (rest % 10) as u8;
+        rest /= 10;
+        if rest == 0 {
+            break;
+        }
+    }
+    out.extend_from_slice(&digits[at..]);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn seconds(text: &str) -> Result<(i64, bool), Fault> {
+        parse(text.as_bytes(), TimeUnit::Seconds)
+    }
+
+    #[test]
+    fn decimals_that_floats_get_wrong_are_exact() {
+        assert_eq!(seconds("9007199.254740993").unwrap().0, 9_007_199_254_740_993);
+        assert_eq!(seconds("0.1").unwrap().0, 100_000_000);
+        assert_eq!(seconds("1e-3").unwrap().0, 1_000_000);
+        assert_eq!(seconds("+.5").unwrap().0, 500_000_000);
+        assert_eq!(seconds("5.").unwrap().0, 5_000_000_000);
+        assert_eq!(seconds("0.0000000005").unwrap().0, 1);
+        assert_eq!(seconds("0.00000000049999999999999999999999999999999999").unwrap(), (0, true));
+        assert_eq!(seconds("1e-999999999999").unwrap(), (0, true));
+        assert_eq!(seconds("-0.0").unwrap(), (0, false));
+        assert_eq!(seconds("0e99").unwrap(), (0, false));
+        let padded = format!("{}1.5{}", "0".repeat(60), "0".repeat(60));
+        assert_eq!(seconds(&padded).unwrap().0, 1_500_000_000);
+    }
+
+    #[test]
+    fn what_is_no_time_is_refused() {
+        for text in ["NaN", "inf", "", ".", "1.2.3", "1e", "e5", "0x10", "1_000", "--1", "1 2"] {
+            assert!(matches!(seconds(text), Err(Fault::NotTime(..))), "{text}");
+        }
+        assert!(matches!(seconds("-1"), Err(Fault::Negative(_))));
+        for text in ["1e300", "2305843010", "1e1000000000000", &"9".repeat(80)] {
+            assert!(matches!(seconds(text), Err(Fault::TooLate(_))), "{text}");
+        }
+        assert!(matches!(parse_nanoseconds(b"-5"), Err(Fault::Negative(_))));
+        assert!(matches!(parse_nanoseconds(b"NaN"), Err(Fault::NotNanoseconds(_))));
+        assert!(matches!(parse_nanoseconds(b"99999999999999999999"), Err(Fault::TooLate(_))));
+    }
+
+    proptest! {
+        #[test]
+        fn every_time_survives_every_unit(nanos in 0..LATEST) {
+            use TimeUnit::*;
+            for unit in [Seconds, Milliseconds, Microseconds, Nanoseconds] {
+                let mut text = Vec::new();
+                append(&mut text, nanos, unit);
+                prop_assert_eq!(parse(&text, unit).unwrap(), (nanos, nanos > 0));
+            }
+        }
+
+        #[test]
+        fn rounding_is_that_of_the_whole_decimal(whole in 0u64..1000, fraction in "[0-9]{1,60}") {
+            let text = format!("{whole}.{fraction}");
+            let kept: u64 = format!("{fraction:0<9}")[..9].parse().unwrap();
+            let up = fraction.as_bytes().get(9).is_some_and(|&digit| digit >= b'5');
+            let expected = whole * 1_000_000_000 + kept + u64::from(up);
+            prop_assert_eq!(seconds(&text).unwrap().0 as u64, expected);
+        }
+    }
+}

@@ -1,0 +1,39 @@
+//! Lines of a reader, counted, one buffer for all.
+
+use std::io::{BufRead, Read};
+
+use crate::trace::error::{Fault, ReadError};
+
+/// No line of a trace file is longer.
+const LONGEST: usize = 1 << 16;
+
+/// Reads lines of at most 64 KiB; line ends may be `\n` or `\r\n`, a byte-order mark is skipped.
+pub(crate) struct Lines<R> {
+    reader: R,
+    buffer: Vec<u8>,
+    line: u64,
+}
+
+impl<R: BufRead> Lines<R> {
+    pub(crate) fn new(reader: R) -> Self {
+        Self { reader, buffer: Vec::new(), line: 0 }
+    }
+
+    /// The next line without its end and its number from 1; `None` after the last.
+    pub(crate) fn next(&mut self) -> Result<Option<(u64, &[u8])>, ReadError> {
+        self.buffer.clear();
+        let limit = LONGEST as u64 + 1;
+        let read = (&mut self.reader).take(limit).read_until(b'\n', &mut self.buffer)?;
+        if read == 0 {
+            return Ok(None);
+        }
+        self.line += 1;
+        if read > LONGEST {
+            return Err(Fault::LongLine(LONGEST).at(self.line));
+        }
+        let line = self.buffer.strip_suffix(b"\n").unwrap_or(&self.buffer);
+        let line = line.strip_suffix(b"\r").unwrap_or(line);
+        let mark = if self.line == 1 { b"\xef\xbb\xbf".as_slice() } else { b"" };
+        Ok(Some((self.line, line.strip_prefix(mark).unwrap_or(line))))
+    }
+}

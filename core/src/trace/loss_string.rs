@@ -1,0 +1,227 @@
+//! Loss without times: strings of 0 (lost) and 1 (received), and the run lengths of ns-2.
+//!
+//! Both need a [`Pattern`] that says what a slot is.
+
+use std::io::{self, BufRead, Write};
+
+use crate::trace::decimal::{append_integer, parse_integer};
+use crate::trace::error::{Fault, ReadError, Snippet};
+use crate::trace::lines::Lines;
+use crate::trace::slots::MOST;
+use crate::trace::{PhyTrace, TraceError};
+use crate::units::{Bytes, Duration};
+
+/// What the slots of a loss pattern are.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub struct Pattern {
+    /// From one slot to the next.
+    pub slot: Duration,
+    /// Decoding time of a received slot; at least 1 ns is taken, since 0 means erased.
+    pub decode: Duration,
+    /// Payload of a slot.
+    pub lldu: Bytes,
+}
+
+/// Reads a string of `0` (lost) and `1` (received), as the emulators Link'Em and FlowEmu have them.
+/// White space and commas between symbols are skipped, and so are lines from `#` on; anything else
+/// is an error.
+///
+/// ```
+/// use clift::trace::loss_string::{self, Pattern};
+/// use clift::units::{Bytes, Duration};
+/// let ms = Duration::from_millis;
+/// let pattern = Pattern { slot: ms(1), decode: ms(36), lldu: Bytes(33) };
+/// let phy = loss_string::read("1 0\n1".as_bytes(), pattern).unwrap();
+/// assert_eq!(phy.t()[..], [0, 1_000_000, 2_000_000]);
+/// assert_eq!(phy.d()[..], [36_000_000, 0, 36_000_000]);
+/// ```
+///
+/// # Errors
+/// A [`ReadError`] with the first line in the way.
+pub fn read(mut reader: impl BufRead, pattern: Pattern) -> Result<PhyTrace, ReadError> {
+    let (mut d, mut line, mut remark) = (Vec::new(), 1, false);
+    let received = pattern.received();
+    loop {
+        let chunk = reader.fill_buf()?;
+        if chunk.is_empty() {
+            break;
+        }
+        for (at, &byte) in chunk.iter().enumerate() {
+            match byte {
+                b'\n' => (line, remark) = (line + 1, false),
+                _ if remark => {}
+                b'0' => d.push(0),
+                b'1' => d.push(received),
+                b'#' => remark = true,
+                b',' | b' ' | b'\t' | b'\r' => {}
+                _ => {
+                    let end = chunk.len().min(at + 4);
+                    let text = String::from_utf8_lossy(&chunk[at..end]);
+                    let symbol: String = text.chars().take(1).collect();
+                    return Err(Fault::NotFate(Snippet::new(symbol.as_bytes())).at(line));
+                }
+            }
+        }
+        let read = chunk.len();
+        reader.consume(read);
+    }
+    pattern.trace(d)
+}
+
+/// Writes the fates of the slots as a string of `0` and `1`, 80 a line. Times are lost.
+///
+/// # Errors
+/// Those of the writer.
+pub fn write(phy: &PhyTrace, mut out: impl Write) -> io::Result<()> {
+    let mut line = Vec::with_capacity(81);
+    for slots in phy.d().chunks(80) {
+        line.clear();
+        line.extend(slots.iter().map(|&d| if d > 0 { b'1' } else { b'0' }));
+        line.push(b'\n');
+        out.write_all(&line)?;
+    }
+    Ok(())
+}
+
+/// Reads run lengths as ns-2's `ErrorModel/Trace` has them: a line is the number of packets
+/// received and the number lost after them. Files of more than `most` slots are refused, since a
+/// few characters can ask for any amount of memory.
+///
+/// ```
+/// use clift::trace::loss_string::{self, Pattern};
+/// use clift::units::{Bytes, Duration};
+/// let ms = Duration::from_millis;
+/// let pattern = Pattern { slot: ms(1), decode: ms(36), lldu: Bytes(33) };
+/// let phy = loss_string::read_runs("2 1\n1 0\n".as_bytes(), pattern, 1000).unwrap();
+/// assert_eq!(phy.d()[..], [36_000_000, 36_000_000, 0, 36_000_000]);
+/// ```
+///
+/// # Errors
+/// A [`ReadError`] with the first line in the way.
+pub fn read_runs(reader: impl BufRead, pattern: Pattern, most: u64) -> Result<PhyTrace, ReadError> {
+    let most = most.min(MOST);
+    let mut lines = Lines::new(reader);
+    let mut d = Vec::new();
+    while let Some((number, line)) = lines.next()? {
+        let line = line.trim_ascii();
+        if line.is_empty() || line.starts_with(b"#") {
+            continue;
+        }
+        let (good, lost) = parse_run(line).map_err(|fault| fault.at(number))?;
+        let total = good.saturating_add(lost).saturating_add(d.len() as u64);
+        if total > most {
+            return Err(Fault::TooMany(most).at(number));
+        }
+        d.extend(std::iter::repeat_n(pattern.received(), good as usize));
+        d.extend(std::iter::repeat_n(0, lost as usize));
+    }
+    pattern.trace(d)
+}
+
+/// Writes the fates of the slots as run lengths. Times are lost.
+///
+/// # Errors
+/// Those of the writer.
+pub fn write_runs(phy: &PhyTrace, mut out: impl Write) -> io::Result<()> {
+    let mut line = Vec::with_capacity(48);
+    let mut rest = &phy.d()[..];
+    while !rest.is_empty() {
+        let good = rest.iter().take_while(|&&d| d > 0).count();
+        let lost = rest[good..].iter().take_while(|&&d| d == 0).count();
+        line.clear();
+        append_integer(&mut line, good as i64);
+        line.push(b' ');
+        append_integer(&mut line, lost as i64);
+        line.push(b'\n');
+        out.write_all(&line)?;
+        rest = &rest[good + lost..];
+    }
+    Ok(())
+}
+
+impl Pattern {
+    fn received(self) -> i64 {
+        i64::try_from(self.decode.as_nanos().max(1)).unwrap_or(i64::MAX)
+    }
+
+    fn trace(self, d: Vec<i64>) -> Result<PhyTrace, ReadError> {
+        let slot = i64::try_from(self.slot.as_nanos()).unwrap_or(i64::MAX);
+        // A time out of range is found by the trace's own check.
+        let t: Vec<i64> = (0..d.len() as i64).map(|index| index.saturating_mul(slot)).collect();
+        if d.is_empty() {
+            return Err(TraceError::Empty.into());
+        }
+        Ok(PhyTrace::new(t.into(), d.into(), self.lldu)?)
+    }
+}
+
+fn parse_run(line: &[u8]) -> Result<(u64, u64), Fault> {
+    let mut fields = line.split(u8::is_ascii_whitespace).filter(|field| !field.is_empty());
+    let run = match (fields.next(), fields.next(), fields.next()) {
+        (Some(good), Some(lost), None) => parse_integer(good).zip(parse_integer(lost)),
+        _ => None,
+    };
+    run.ok_or_else(|| Fault::NotRun(Snippet::new(line)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    const PATTERN: Pattern =
+        Pattern { slot: Duration::from_nanos(7), decode: Duration::from_nanos(3), lldu: Bytes(33) };
+
+    #[test]
+    fn separators_and_remarks_are_skipped() {
+        let phy = read("# 00 not these\n1,1 0\t1\r\n0".as_bytes(), PATTERN).unwrap();
+        assert_eq!(phy.d()[..], [3, 3, 0, 3, 0]);
+        assert_eq!(phy.t()[..], [0, 7, 14, 21, 28]);
+    }
+
+    #[test]
+    fn faults_have_a_line_and_a_cure() {
+        let strings = [
+            ("", "the trace is empty"),
+            ("# 1\n", "the trace is empty"),
+            ("10\n12", "line 2: `2` is neither 0 (lost) nor 1 (received)"),
+            ("10\né", "line 2: `é` is neither 0 (lost) nor 1 (received)"),
+        ];
+        for (text, expected) in strings {
+            let message = read(text.as_bytes(), PATTERN).unwrap_err().to_string();
+            assert!(message.starts_with(expected), "{text:?}: {message}");
+        }
+        let runs = [
+            ("", "the trace is empty"),
+            ("0 0\n", "the trace is empty"),
+            ("1 2 3\n", "line 1: `1 2 3` is no run length; write two integers a line"),
+            ("1 2\n-1 2\n", "line 2: `-1 2` is no run length"),
+            ("1\n", "line 1: `1` is no run length"),
+            ("NaN 1\n", "line 1: `NaN 1` is no run length"),
+            ("1 0\n99 1\n", "line 2: more than 100 slots; split the file"),
+            ("18446744073709551615 1\n", "line 1: more than 100 slots"),
+        ];
+        for (text, expected) in runs {
+            let message = read_runs(text.as_bytes(), PATTERN, 100).unwrap_err().to_string();
+            assert!(message.starts_with(expected), "{text:?}: {message}");
+        }
+        let far = Pattern { slot: Duration::from_nanos(1 << 61), ..PATTERN };
+        let message = read("11".as_bytes(), far).unwrap_err().to_string();
+        assert_eq!(message, "slot 1: t + d is over 2^61 ns (73 years); check the unit");
+    }
+
+    proptest! {
+        #[test]
+        fn strings_and_runs_are_read_back(fates in proptest::collection::vec(any::<bool>(), 1..300)) {
+            let d: Vec<i64> = fates.iter().map(|&received| 3 * i64::from(received)).collect();
+            let phy = PATTERN.trace(d).unwrap();
+            let (mut string, mut runs) = (Vec::new(), Vec::new());
+            write(&phy, &mut string).unwrap();
+            write_runs(&phy, &mut runs).unwrap();
+            let read_back = read(&string[..], PATTERN).unwrap();
+            prop_assert_eq!(&read_back.d()[..], &phy.d()[..]);
+            let read_back = read_runs(&runs[..], PATTERN, 1000).unwrap();
+            prop_assert_eq!(&read_back.d()[..], &phy.d()[..]);
+        }
+    }
+}

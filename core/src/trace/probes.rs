@@ -1,0 +1,374 @@
+//! Per-packet one-way delay and loss, as IRTT and its relatives record them.
+//!
+//! RTT is twice the smallest delay, `d` = delay - smallest + 1 ns, 0 for a lost probe (DESIGN
+//! section 6). The header keeps that RTT. Two kinds of file: a CSV with a header
+//! ([`read_csv`]), and a pair of files with one delay and one loss flag a line ([`read_pair`]).
+
+use std::io::BufRead;
+
+use crate::trace::decimal::{parse, parse_nanoseconds};
+use crate::trace::error::{Fault, ReadError, Snippet};
+use crate::trace::lines::Lines;
+use crate::trace::slots::{MOST, Slots};
+use crate::trace::{Header, PhyTrace, TimeUnit, TraceError};
+use crate::units::{BitRate, Bytes, Duration};
+
+/// Which way of the path.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum Direction {
+    /// From the terminal.
+    Up,
+    /// To the terminal.
+    Down,
+}
+
+/// How probes become slots.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub struct Sampling {
+    /// Payload of a slot.
+    pub lldu: Bytes,
+    /// `None`: a slot a probe. Otherwise slots of `lldu` bytes at this rate, from the first probe
+    /// to the last, each with delay and fate of the nearest probe (the earlier one of two).
+    pub rate: Option<BitRate>,
+}
+
+/// Reads a CSV file with a header. Two kinds are known by their columns: LENS (`timestamp` in ns,
+/// `uplink` and `downlink` in ms; -1 = lost, 0 = unknown, no slot) and one with `send_time_s`,
+/// `up_delay_ms`, `up_lost`, `down_delay_ms`, `down_lost` (the delay of a lost probe is not looked
+/// at). Time 0 is the first probe.
+///
+/// ```
+/// use clift::trace::probes::{self, Direction, Sampling};
+/// use clift::units::{Bytes, Duration};
+/// let csv = "timestamp,rtt,uplink,downlink\n1000000000,50,20.5,29.5\n1010000000,-1,-1,0\n";
+/// let sampling = Sampling { lldu: Bytes(1500), rate: None };
+/// let phy = probes::read_csv(csv.as_bytes(), Direction::Up, sampling).unwrap();
+/// assert_eq!((&phy.t()[..], &phy.d()[..]), (&[0, 10_000_000][..], &[1, 0][..]));
+/// assert_eq!(phy.header().rtt, Some(Duration::from_millis(41)));
+/// ```
+///
+/// # Errors
+/// A [`ReadError`] with the first line in the way.
+pub fn read_csv(
+    reader: impl BufRead,
+    direction: Direction,
+    sampling: Sampling,
+) -> Result<PhyTrace, ReadError> {
+    let mut lines = Lines::new(reader);
+    let Some((_, header)) = lines.next()? else { return Err(TraceError::Empty.into()) };
+    let layout = Layout::of(header, direction).map_err(|fault| fault.at(1))?;
+    let mut probes = Slots::default();
+    while let Some((number, line)) = lines.next()? {
+        if !line.trim_ascii().is_empty() {
+            layout.read(line, &mut probes).map_err(|fault| fault.at(number))?;
+        }
+    }
+    trace_of(probes, sampling)
+}
+
+/// Reads a file of delays (integer nanoseconds, one a line) and one of loss flags (1 = lost), of
+/// probes sent every `interval`.
+///
+/// # Errors
+/// A [`ReadError`] with the first line in the way; if the files differ in length.
+pub fn read_pair(
+    delays: impl BufRead,
+    losses: impl BufRead,
+    interval: Duration,
+    sampling: Sampling,
+) -> Result<PhyTrace, ReadError> {
+    let (mut delays, mut losses) = (Lines::new(delays), Lines::new(losses));
+    let mut probes = Slots::default();
+    loop {
+        let (at, delay) = match (delays.next()?, losses.next()?) {
+            (None, None) => break,
+            (Some((number, delay)), Some((_, loss))) => {
+                let parsed = pair(delay.trim_ascii(), loss.trim_ascii());
+                let at = (number - 1).saturating_mul(interval.as_nanos());
+                (at, parsed.map_err(|fault| fault.at(number))?)
+            }
+            (Some((number, _)), None) => {
+                return Err(ReadError::File(Fault::Pair {
+                    delays: number + rest(&mut delays)?,
+                    losses: number - 1,
+                }));
+            }
+            (None, Some((number, _))) => {
+                return Err(ReadError::File(Fault::Pair {
+                    delays: number - 1,
+                    losses: number + rest(&mut losses)?,
+                }));
+            }
+        };
+        let at = i64::try_from(at).unwrap_or(i64::MAX);
+        probes.push(at, delay, at.to_string().as_bytes()).map_err(ReadError::File)?;
+    }
+    trace_of(probes, sampling)
+}
+
+fn rest(lines: &mut Lines<impl BufRead>) -> Result<u64, ReadError> {
+    let mut count = 0;
+    while lines.next()?.is_some() {
+        count += 1;
+    }
+    Ok(count)
+}
+
+/// The delay of a probe, or [`LOST`].
+fn pair(delay: &[u8], loss: &[u8]) -> Result<i64, Fault> {
+    if is_lost(loss)? { Ok(LOST) } else { parse_nanoseconds(delay) }
+}
+
+fn is_lost(flag: &[u8]) -> Result<bool, Fault> {
+    match flag {
+        b"0" => Ok(false),
+        b"1" => Ok(true),
+        _ => Err(Fault::NotLossFlag(Snippet::new(flag))),
+    }
+}
+
+/// Where a CSV file has what.
+struct Layout {
+    columns: usize,
+    time: (usize, TimeUnit),
+    delay: usize,
+    /// The column of the loss flag; `None`: the delay says it (LENS).
+    lost: Option<usize>,
+}
+
+impl Layout {
+    fn of(header: &[u8], direction: Direction) -> Result<Self, Fault> {
+        let names: Vec<&[u8]> =
+            header.split(|&byte| byte == b',').map(<[u8]>::trim_ascii).collect();
+        let find = |name: &str| {
+            let found = names.iter().position(|&column| column == name.as_bytes());
+            found.ok_or_else(|| Fault::NoColumn(name.to_owned(), Snippet::new(header)))
+        };
+        let (lens, flagged) = match direction {
+            Direction::Up => ("uplink", ["up_delay_ms", "up_lost"]),
+            Direction::Down => ("downlink", ["down_delay_ms", "down_lost"]),
+        };
+        if let Ok(time) = find("timestamp") {
+            let time = (time, TimeUnit::Nanoseconds);
+            Ok(Self { columns: names.len(), time, delay: find(lens)?, lost: None })
+        } else if let Ok(time) = find("send_time_s") {
+            let [delay, lost] = flagged;
+            let time = (time, TimeUnit::Seconds);
+            let (delay, lost) = (find(delay)?, Some(find(lost)?));
+            Ok(Self { columns: names.len(), time, delay, lost })
+        } else {
+            Err(Fault::NotProbes(Snippet::new(header)))
+        }
+    }
+
+    fn read(&self, line: &[u8], probes: &mut Slots) -> Result<(), Fault> {
+        let (mut time, mut delay, mut lost, mut found) = (&b""[..], &b""[..], &b"0"[..], 0);
+        for (index, field) in line.split(|&byte| byte == b',').enumerate() {
+            found += 1;
+            let field = field.trim_ascii();
+            if index == self.time.0 {
+                time = field;
+            } else if index == self.delay {
+                delay = field;
+            } else if Some(index) == self.lost {
+                lost = field;
+            }
+        }
+        if found != self.columns {
+            return Err(Fault::Columns { found, expected: self.columns });
+        }
+        let at = parse(time, self.time.1)?.0;
+        let delay = match self.lost {
+            Some(_) if is_lost(lost)? => LOST,
+            Some(_) => parse(delay, TimeUnit::Milliseconds)?.0,
+            None => match parse_lens(delay)? {
+                Some(delay) => delay,
+                None => return Ok(()),
+            },
+        };
+        probes.push(at, delay, time)
+    }
+}
+
+/// LENS writes -1 for a lost probe and 0 where it does not know.
+fn parse_lens(delay: &[u8]) -> Result<Option<i64>, Fault> {
+    match parse(delay, TimeUnit::Milliseconds) {
+        Ok((_, false)) => Ok(None),
+        Ok((nanos, true)) => Ok(Some(nanos)),
+        Err(fault @ Fault::Negative(_)) => match parse(&delay[1..], TimeUnit::Milliseconds) {
+            Ok((1_000_000, _)) => Ok(Some(LOST)),
+            _ => Err(fault),
+        },
+        Err(fault) => Err(fault),
+    }
+}
+
+/// Stands for the delay of a lost probe.
+const LOST: i64 = -1;
+
+/// The trace of probes whose `d` is still their delay or [`LOST`].
+fn trace_of(probes: Slots, sampling: Sampling) -> Result<PhyTrace, ReadError> {
+    let (mut t, mut d) = probes.into_columns();
+    let Some(&first) = t.first() else { return Err(TraceError::Empty.into()) };
+    t.iter_mut().for_each(|t| *t -= first);
+    let smallest = d.iter().copied().filter(|&delay| delay != LOST).min();
+    let base = smallest.unwrap_or(0);
+    d.iter_mut().for_each(|d| *d = if *d == LOST { 0 } else { *d - base + 1 });
+    if let Some(rate) = sampling.rate {
+        (t, d) = resample(&t, &d, sampling.lldu, rate)?;
+    }
+    let rtt = smallest.map(|delay| Duration::from_nanos(2 * delay.unsigned_abs()));
+    let header = Header { rtt, ..Header::default() };
+    Ok(PhyTrace::with_header(t.into(), d.into(), sampling.lldu, header)?)
+}
+
+/// Slots of `lldu` at `rate` up to the last probe, each with the `d` of the nearest probe.
+fn resample(
+    t: &[i64],
+    d: &[i64],
+    lldu: Bytes,
+    rate: BitRate,
+) -> Result<(Vec<i64>, Vec<i64>), ReadError> {
+    if lldu.0 == 0 {
+        return Err(TraceError::ZeroLldu.into());
+    }
+    // Slot i starts at i * bits / rate, rounded: no drift over a long trace.
+    let bits = u128::from(lldu.0) * 8 * 1_000_000_000;
+    let rate = u128::from(rate.bits_per_second());
+    let last = t[t.len() - 1].unsigned_abs();
+    let count = u128::from(last) * rate / bits + 1;
+    if count > u128::from(MOST) || rate > bits {
+        return Err(ReadError::File(Fault::TooMany(MOST)));
+    }
+    let (mut slots, mut fates) =
+        (Vec::with_capacity(count as usize), Vec::with_capacity(count as usize));
+    let mut probe = 0;
+    for index in 0..count {
+        let slot = ((index * bits + rate / 2) / rate) as i64;
+        while probe + 1 < t.len() && t[probe + 1] - slot < slot - t[probe] {
+            probe += 1;
+        }
+        slots.push(slot);
+        fates.push(d[probe]);
+    }
+    Ok((slots, fates))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    const AS_SENT: Sampling = Sampling { lldu: Bytes(1500), rate: None };
+    const FLAGGED: &str = "seq,send_time_s,up_delay_ms,up_lost,down_delay_ms,down_lost\n";
+
+    fn csv(text: &str, direction: Direction) -> Result<PhyTrace, String> {
+        read_csv(text.as_bytes(), direction, AS_SENT).map_err(|fault| fault.to_string())
+    }
+
+    #[test]
+    fn flagged_probes_of_both_directions() {
+        let text =
+            format!("{FLAGGED}0,5.000,32.35,0,36.1,0\n1,5.010,30,0,36.3,1\n2,5.02,,1,36,0\n");
+        let up = csv(&text, Direction::Up).unwrap();
+        assert_eq!(up.t()[..], [0, 10_000_000, 20_000_000]);
+        assert_eq!(up.d()[..], [2_350_001, 1, 0]);
+        assert_eq!(up.header().rtt, Some(Duration::from_millis(60)));
+        let down = csv(&text, Direction::Down).unwrap();
+        assert_eq!(down.d()[..], [100_001, 0, 1]);
+        assert_eq!(down.header().rtt, Some(Duration::from_millis(72)));
+    }
+
+    #[test]
+    fn lens_knows_lost_and_unknown_probes() {
+        let text = "timestamp,rtt,uplink,downlink\n1707277440000000000,50,20,30\n\
+                    1707277440010000000,-1,-1,0\n1707277440020000000,-1.0,21,-1\n";
+        assert_eq!(csv(text, Direction::Up).unwrap().d()[..], [1, 0, 1_000_001]);
+        let down = csv(text, Direction::Down).unwrap();
+        assert_eq!((&down.t()[..], &down.d()[..]), (&[0, 20_000_000][..], &[1, 0][..]));
+    }
+
+    #[test]
+    fn a_pair_of_files_is_taken_line_by_line() {
+        let interval = Duration::from_millis(10);
+        let read = |delays: &str, losses: &str| {
+            read_pair(delays.as_bytes(), losses.as_bytes(), interval, AS_SENT)
+                .map_err(|fault| fault.to_string())
+        };
+        let phy = read("32\r\n30\r\n7\r\n", "0\r\n0\r\n1\r\n").unwrap();
+        assert_eq!(phy.t()[..], [0, 10_000_000, 20_000_000]);
+        assert_eq!(phy.d()[..], [3, 1, 0]);
+        assert_eq!(phy.header().rtt, Some(Duration::from_nanos(60)));
+        let long = read("1\n2\n3\n", "0\n").unwrap_err();
+        assert_eq!(long, "3 delays but 1 loss flags; give one of each a packet");
+        let short = read("1\n", "0\n0\n0\n").unwrap_err();
+        assert_eq!(short, "1 delays but 3 loss flags; give one of each a packet");
+        assert!(read("1\nx\n", "0\n0\n").unwrap_err().starts_with("line 2: `x` is not a time"));
+        assert!(read("1\n2\n", "0\n2\n").unwrap_err().starts_with("line 2: `2` is neither 0"));
+        assert!(read("", "").unwrap_err().starts_with("the trace is empty"));
+    }
+
+    #[test]
+    fn without_a_received_probe_there_is_no_round_trip_time() {
+        let phy = csv(&format!("{FLAGGED}0,0,1,1,1,1\n1,1,1,1,1,1\n"), Direction::Up).unwrap();
+        assert_eq!((&phy.d()[..], phy.header().rtt), (&[0, 0][..], None));
+    }
+
+    #[test]
+    fn slots_at_a_rate_take_the_nearest_probe() {
+        let text = format!("{FLAGGED}0,0,10,0,0,0\n1,0.010,11,0,0,0\n2,0.020,12,1,0,0\n");
+        // 1250 bytes at 2 Mbit/s: a slot every 5 ms; 5 ms is as near to 0 as to 10 ms.
+        let rate = BitRate::from_bits_per_second(2_000_000);
+        let sampling = Sampling { lldu: Bytes(1250), rate };
+        let phy = read_csv(text.as_bytes(), Direction::Up, sampling).unwrap();
+        assert_eq!(phy.t()[..], [0, 5_000_000, 10_000_000, 15_000_000, 20_000_000]);
+        assert_eq!(phy.d()[..], [1, 1, 1_000_001, 1_000_001, 0]);
+        let rate = BitRate::from_bits_per_second(u64::MAX);
+        let fault = read_csv(text.as_bytes(), Direction::Up, Sampling { lldu: Bytes(1), rate });
+        assert!(fault.unwrap_err().to_string().starts_with("more than 4294967295 slots"));
+    }
+
+    #[test]
+    fn faults_have_a_line_and_a_cure() {
+        let cases = [
+            (String::new(), "the trace is empty"),
+            (FLAGGED.to_owned(), "the trace is empty"),
+            ("a,b\n".to_owned(), "line 1: `a,b` is no header of a probe file; known are"),
+            ("timestamp,rtt\n".to_owned(), "line 1: no column `uplink` in the header"),
+            (format!("{FLAGGED}0,0,1,0,1\n"), "line 2: 5 columns instead of 6"),
+            (format!("{FLAGGED}0,0,NaN,0,1,0\n"), "line 2: `NaN` is not a time"),
+            (format!("{FLAGGED}0,0,-2,0,1,0\n"), "line 2: `-2` is negative"),
+            (format!("{FLAGGED}0,0,1,yes,1,0\n"), "line 2: `yes` is neither 0 (received)"),
+            (format!("{FLAGGED}0,1,1,0,1,0\n0,1,1,0,1,0\n"), "line 3: time `1` does not come"),
+            (format!("{FLAGGED}0,0,1e300,0,1,0\n"), "line 2: `1e300` is over 2^61"),
+        ];
+        for (text, expected) in cases {
+            let message = csv(&text, Direction::Up).unwrap_err();
+            assert!(message.starts_with(expected), "{text:?}: {message}");
+        }
+        let lens = "timestamp,rtt,uplink,downlink\n5,1,-2,1\n";
+        assert!(csv(lens, Direction::Up).unwrap_err().starts_with("line 2: `-2` is negative"));
+    }
+
+    proptest! {
+        /// The nearest probe by looking at all of them.
+        #[test]
+        fn resampling_agrees_with_a_search(
+            gaps in proptest::collection::vec(1i64..1000, 1..40),
+            lldu in 1u32..50,
+            rate in 1_000_000u64..2_000_000_000,
+        ) {
+            let t: Vec<i64> = gaps.iter().scan(-gaps[0], |t, gap| { *t += gap; Some(*t) }).collect();
+            let d: Vec<i64> = (0..t.len() as i64).collect();
+            let bit_rate = BitRate::from_bits_per_second(rate).unwrap();
+            let (slots, fates) = resample(&t, &d, Bytes(lldu), bit_rate).unwrap();
+            for (index, (&slot, &fate)) in slots.iter().zip(&fates).enumerate() {
+                let exact = index as f64 * f64::from(lldu) * 8e9 / rate as f64;
+                prop_assert!((slot as f64 - exact).abs() <= 0.5001);
+                let nearest = t.iter().enumerate().min_by_key(|(_, t)| (*t - slot).abs()).unwrap();
+                prop_assert_eq!(fate, nearest.0 as i64);
+            }
+            prop_assert!(slots[slots.len() - 1] <= t[t.len() - 1] + 1);
+        }
+    }
+}

@@ -1,0 +1,314 @@
+//! The text format: `# key: value` lines, the header `t_ns,d_ns`, then integers (DESIGN section 6).
+//!
+//! ```text
+//! # clift-trace: 1
+//! # lldu_bytes: 33
+//! # decode_ns: 36000000
+//! t_ns,d_ns
+//! 0,36000000
+//! 1003802,0
+//! ```
+//!
+//! Every key is optional. A third column `bytes` may give the LLDU size slot by slot; it must be
+//! the same for all of them.
+
+use std::io::{self, BufRead, Write};
+
+use crate::trace::decimal::{append_integer, parse_integer, parse_nanoseconds};
+use crate::trace::error::{Fault, ReadError, Snippet};
+use crate::trace::lines::Lines;
+use crate::trace::slots::Slots;
+use crate::trace::{Header, PhyTrace};
+use crate::units::{Bytes, Duration};
+
+/// LLDU size of a file that gives none: that of most scenarios of the papers.
+pub const DEFAULT_LLDU: Bytes = Bytes(33);
+
+/// Reads a trace. `lldu` overrides the size that the file gives.
+///
+/// ```
+/// use clift::trace::text;
+/// let phy = text::read("# lldu_bytes: 40\nt_ns,d_ns\n0,5\n10,0\n".as_bytes(), None).unwrap();
+/// assert_eq!((phy.len(), phy.lldu().0), (2, 40));
+///
+/// let fault = text::read("t_ns,d_ns\n0,5\n10,NaN\n".as_bytes(), None).unwrap_err();
+/// assert_eq!(fault.to_string(), "line 3: `NaN` is not a time; write integer nanoseconds");
+/// ```
+///
+/// # Errors
+/// A [`ReadError`] with the first line in the way.
+pub fn read(reader: impl BufRead, lldu: Option<Bytes>) -> Result<PhyTrace, ReadError> {
+    let mut lines = Lines::new(reader);
+    let mut keys = Keys::default();
+    let sized = loop {
+        let Some((number, line)) = lines.next()? else {
+            return Err(crate::trace::TraceError::Empty.into());
+        };
+        match line.strip_prefix(b"#") {
+            Some(comment) => keys.read(comment).map_err(|fault| fault.at(number))?,
+            None => break is_sized(line).map_err(|fault| fault.at(number))?,
+        }
+    };
+    let mut slots = Slots::default();
+    let mut size = None;
+    while let Some((number, line)) = lines.next()? {
+        read_slot(line, sized, &mut slots, &mut size).map_err(|fault| fault.at(number))?;
+    }
+    slots.finish(lldu.or(size).or(keys.lldu).unwrap_or(DEFAULT_LLDU), keys.header)
+}
+
+/// Writes a trace; [`read`] gives it back.
+///
+/// # Errors
+/// Those of the writer.
+pub fn write(phy: &PhyTrace, mut out: impl Write) -> io::Result<()> {
+    let header = phy.header();
+    writeln!(out, "# clift-trace: 1\n# lldu_bytes: {}", phy.lldu().0)?;
+    let times =
+        [("decode_ns", header.decode), ("period_ns", header.period), ("rtt_ns", header.rtt)];
+    for (key, time) in times {
+        if let Some(time) = time {
+            writeln!(out, "# {key}: {}", time.as_nanos())?;
+        }
+    }
+    for (key, text) in [("description", &header.description), ("source", &header.source)] {
+        if let Some(text) = text.as_deref().and_then(one_line) {
+            writeln!(out, "# {key}: {text}")?;
+        }
+    }
+    writeln!(out, "t_ns,d_ns")?;
+    let mut line = Vec::with_capacity(48);
+    for (&t, &d) in phy.t().iter().zip(phy.d().iter()) {
+        line.clear();
+        append_integer(&mut line, t);
+        line.push(b',');
+        append_integer(&mut line, d);
+        line.push(b'\n');
+        out.write_all(&line)?;
+    }
+    Ok(())
+}
+
+#[derive(Default)]
+struct Keys {
+    lldu: Option<Bytes>,
+    header: Header,
+    seen: Vec<&'static str>,
+}
+
+impl Keys {
+    /// Takes a line after its `#`. Only `key: value` with a key in small letters says something;
+    /// everything else is a remark.
+    fn read(&mut self, comment: &[u8]) -> Result<(), Fault> {
+        let comment = std::str::from_utf8(comment).map_err(|_| Fault::NotText)?;
+        let Some((key, value)) = comment.split_once(':') else { return Ok(()) };
+        let (key, value) = (key.trim(), value.trim());
+        let word = |c: char| c.is_ascii_lowercase() || matches!(c, '_' | '-');
+        if key.is_empty() || !key.chars().all(word) {
+            return Ok(());
+        }
+        let known = match key {
+            "clift-trace" if value == "1" => "clift-trace",
+            "clift-trace" => return Err(Fault::Version(Snippet::new(value.as_bytes()))),
+            "lldu_bytes" => {
+                let bytes = positive("lldu_bytes", value)?;
+                let fits = u32::try_from(bytes).map_err(|_| fault("lldu_bytes", value))?;
+                self.lldu = Some(Bytes(fits));
+                "lldu_bytes"
+            }
+            "decode_ns" => {
+                self.header.decode = Some(Duration::from_nanos(positive("decode_ns", value)?));
+                "decode_ns"
+            }
+            "period_ns" => {
+                self.header.period = Some(Duration::from_nanos(positive("period_ns", value)?));
+                "period_ns"
+            }
+            "rtt_ns" => {
+                self.header.rtt = Some(Duration::from_nanos(positive("rtt_ns", value)?));
+                "rtt_ns"
+            }
+            "description" => {
+                self.header.description = one_line(value);
+                "description"
+            }
+            "source" => {
+                self.header.source = one_line(value);
+                "source"
+            }
+            _ => return Err(Fault::Key(Snippet::new(key.as_bytes()))),
+        };
+        if self.seen.contains(&known) {
+            return Err(Fault::RepeatedKey(Snippet::new(known.as_bytes())));
+        }
+        self.seen.push(known);
+        Ok(())
+    }
+}
+
+fn positive(key: &'static str, value: &str) -> Result<u64, Fault> {
+    parse_integer(value.as_bytes()).filter(|&value| value > 0).ok_or_else(|| fault(key, value))
+}
+
+fn fault(key: &'static str, value: &str) -> Fault {
+    Fault::Value(key, Snippet::new(value.as_bytes()))
+}
+
+/// `text` without line ends and other control characters, or `None` if nothing is left.
+fn one_line(text: &str) -> Option<String> {
+    let line: String = text.chars().map(|c| if c.is_control() { ' ' } else { c }).collect();
+    let line = line.trim();
+    (!line.is_empty()).then(|| line.to_owned())
+}
+
+/// Whether the header announces the third column.
+fn is_sized(header: &[u8]) -> Result<bool, Fault> {
+    let mut names = header.split(|&byte| byte == b',').map(<[u8]>::trim_ascii);
+    match [names.next(), names.next(), names.next(), names.next()] {
+        [Some(b"t_ns"), Some(b"d_ns"), None, None] => Ok(false),
+        [Some(b"t_ns"), Some(b"d_ns"), Some(b"bytes"), None] => Ok(true),
+        _ => Err(Fault::NoHeader(Snippet::new(header))),
+    }
+}
+
+fn read_slot(
+    line: &[u8],
+    sized: bool,
+    slots: &mut Slots,
+    size: &mut Option<Bytes>,
+) -> Result<(), Fault> {
+    let mut fields = line.split(|&byte| byte == b',').map(<[u8]>::trim_ascii);
+    let columns = match [fields.next(), fields.next(), fields.next(), fields.next()] {
+        [Some(t), Some(d), None, None] if !sized => (t, d, None),
+        [Some(t), Some(d), bytes @ Some(_), None] if sized => (t, d, bytes),
+        _ if line.is_empty() => return Err(Fault::Blank),
+        _ => {
+            let found = line.split(|&byte| byte == b',').count();
+            return Err(Fault::Columns { found, expected: 2 + usize::from(sized) });
+        }
+    };
+    let (t, d, bytes) = columns;
+    if let Some(text) = bytes {
+        let bytes = parse_integer(text).and_then(|bytes| u32::try_from(bytes).ok());
+        let bytes = bytes.filter(|&bytes| bytes > 0);
+        let bytes = bytes.ok_or_else(|| Fault::Value("bytes", Snippet::new(text)))?;
+        let before = size.get_or_insert(Bytes(bytes)).0;
+        if before != bytes {
+            return Err(Fault::Sizes { before, found: Snippet::new(text) });
+        }
+    }
+    slots.push(parse_nanoseconds(t)?, parse_nanoseconds(d)?, t)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn message(text: &str) -> String {
+        read(text.as_bytes(), None).unwrap_err().to_string()
+    }
+
+    #[test]
+    fn keys_spaces_line_ends_and_remarks_are_understood() {
+        let text = "\u{feff}# clift-trace: 1\r\n# made by hand\r\n#lldu_bytes:40\n# decode_ns: 7\n\
+                    # description: a: b, c \n# source: field\n# period_ns: 100\n# rtt_ns: 9\n\
+                    t_ns, d_ns\r\n 0 ,\t5\n10,0";
+        let phy = read(text.as_bytes(), None).unwrap();
+        assert_eq!((&phy.t()[..], &phy.d()[..]), (&[0, 10][..], &[5, 0][..]));
+        assert_eq!(phy.lldu(), Bytes(40));
+        let expected = Header {
+            decode: Some(Duration::from_nanos(7)),
+            description: Some("a: b, c".to_owned()),
+            source: Some("field".to_owned()),
+            period: Some(Duration::from_nanos(100)),
+            rtt: Some(Duration::from_nanos(9)),
+        };
+        assert_eq!(phy.header(), &expected);
+        assert_eq!(read(text.as_bytes(), Some(Bytes(8))).unwrap().lldu(), Bytes(8));
+    }
+
+    #[test]
+    fn a_column_of_equal_sizes_is_the_size() {
+        let phy = read("t_ns,d_ns,bytes\n0,5,48\n1,5,48\n".as_bytes(), None).unwrap();
+        assert_eq!(phy.lldu(), Bytes(48));
+        assert_eq!(
+            message("t_ns,d_ns,bytes\n0,5,48\n1,5,49\n"),
+            "line 3: an LLDU of `49` bytes after LLDUs of 48; a trace has one LLDU size, so split the file"
+        );
+        assert!(
+            message("t_ns,d_ns,bytes\n0,5,0\n").starts_with("line 2: `0` is no value for bytes")
+        );
+    }
+
+    #[test]
+    fn faults_have_a_line_and_a_cure() {
+        let cases = [
+            ("", "the trace is empty; give at least one slot"),
+            ("# lldu_bytes: 3\n", "the trace is empty; give at least one slot"),
+            ("t_ns,d_ns\n", "the trace is empty; give at least one slot"),
+            ("0.5 0.036\n", "line 1: `0.5 0.036` instead of the header `t_ns,d_ns`"),
+            ("t_ns,d_ns\n0,1\n1,nan\n", "line 3: `nan` is not a time; write integer nanoseconds"),
+            ("t_ns,d_ns\n1.5,1\n", "line 2: `1.5` is not a time; write integer nanoseconds"),
+            ("t_ns,d_ns\n0,-1\n", "line 2: `-1` is negative; times start at 0"),
+            ("t_ns,d_ns\n5,1\n5,1\n", "line 3: time `5` does not come after the one before it"),
+            ("t_ns,d_ns\n9223372036854775807,1\n", "line 2: `9223372036854775807` is over 2^61"),
+            ("t_ns,d_ns\n99999999999999999999,1\n", "line 2: `99999999999999999999` is over 2^61"),
+            ("t_ns,d_ns\n2305843009213693950,9\n", "slot 0: t + d is over 2^61 ns"),
+            ("t_ns,d_ns\n1\n", "line 2: 1 columns instead of 2"),
+            ("t_ns,d_ns\n1,2,3\n", "line 2: 3 columns instead of 2"),
+            ("t_ns,d_ns\n\n1,2\n", "line 2: an empty line; remove it"),
+            ("# lldu_bytes: 0\nt_ns,d_ns\n", "line 1: `0` is no value for lldu_bytes"),
+            ("# lldu_bytes: 4294967296\n", "line 1: `4294967296` is no value for lldu_bytes"),
+            ("# decode_ns: x\n", "line 1: `x` is no value for decode_ns"),
+            ("# lldu: 3\n", "line 1: unknown key `lldu`; known are clift-trace"),
+            ("# source: a\n# source: b\n", "line 2: the key `source` comes twice"),
+            ("# clift-trace: 2\n", "line 1: format version `2` is not known"),
+            ("# period_ns: 4\nt_ns,d_ns\n0,1\n5,1\n", "period_ns must be above 5"),
+        ];
+        for (text, expected) in cases {
+            let message = message(text);
+            assert!(message.starts_with(expected), "{text:?}: {message}");
+            assert!(!message.contains('\n'));
+        }
+        let binary = read(&b"# \xff: 1\n"[..], None).unwrap_err();
+        assert_eq!(binary.to_string(), "line 1: not text; is the format right?");
+        let endless = vec![b'7'; 1 << 20];
+        assert!(matches!(
+            read(&endless[..], None),
+            Err(ReadError::Line { line: 1, fault: Fault::LongLine(_) })
+        ));
+    }
+
+    fn header() -> impl Strategy<Value = Header> {
+        let text = || proptest::option::of("[ -~\u{e9}\u{4e2d}]{0,20}");
+        let time = || proptest::option::of(1u64..1 << 61);
+        (time(), time(), text(), text()).prop_map(|(decode, rtt, description, source)| Header {
+            decode: decode.map(Duration::from_nanos),
+            rtt: rtt.map(Duration::from_nanos),
+            description: description.as_deref().and_then(one_line),
+            source: source.as_deref().and_then(one_line),
+            period: Some(Duration::from_nanos(1 << 61)),
+        })
+    }
+
+    proptest! {
+        #[test]
+        fn what_is_written_is_read_back(
+            gaps in proptest::collection::vec((1i64..1 << 50, 0i64..1 << 60), 1..50),
+            lldu in 1u32..,
+            header in header(),
+        ) {
+            let t = gaps.iter().scan(-1, |t, gap| { *t += gap.0; Some(*t) }).collect::<Vec<_>>();
+            let d = gaps.iter().map(|gap| gap.1).collect::<Vec<_>>();
+            let phy = PhyTrace::with_header(t.into(), d.into(), Bytes(lldu), header).unwrap();
+            let mut file = Vec::new();
+            write(&phy, &mut file).unwrap();
+            let back = read(&file[..], None).unwrap();
+            prop_assert_eq!(back.t(), phy.t());
+            prop_assert_eq!(back.d(), phy.d());
+            prop_assert_eq!(back.lldu(), phy.lldu());
+            prop_assert_eq!(back.header(), phy.header());
+        }
+    }
+}

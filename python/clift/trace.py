@@ -1,0 +1,288 @@
+"""PHY traces: what the physical layer did, slot by slot."""
+
+from __future__ import annotations
+
+import operator
+import os
+from typing import Any, Literal, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from clift import _clift
+from clift.errors import TraceError
+
+Path = str | os.PathLike[str]
+Format = Literal[
+    "text",
+    "columns",
+    "parquet",
+    "mahimahi",
+    "probes",
+    "delay-loss",
+    "loss",
+    "runs",
+    "netem",
+]
+Unit = Literal["s", "ms", "us", "ns"]
+
+
+class PhyTrace:
+    """Transmission time `t` and decoding time `d` of every slot; `d` = 0 means erased.
+
+    Times are integer nanoseconds, `t` strictly increasing. Arrays that are read-only int64 are
+    shared, others are copied; what comes out is read-only.
+
+    Args:
+        t_ns: Transmission times, one a slot.
+        d_ns: Decoding times, one a slot; 0: erased.
+        lldu_bytes: Payload of a slot.
+        decode_ns: Nominal decoding time; the lower median of the non-zero `d` if left out.
+        period_ns: After how long the trace repeats, if it is known.
+        rtt_ns: Round-trip time that belongs to the trace, if it is known.
+        description: Free text.
+        source: Where the trace comes from.
+
+    Raises:
+        TraceError: If it is no trace; the message names the first slot in the way.
+
+    Example:
+        >>> import clift
+        >>> phy = clift.PhyTrace([0, 1_000, 2_000], [36_000, 0, 36_000], lldu_bytes=33)
+        >>> len(phy), phy.lldu_bytes
+        (3, 33)
+        >>> phy.d_ns
+        array([36000,     0, 36000])
+    """
+
+    __slots__ = ("_raw",)
+
+    _raw: _clift.PhyTrace
+
+    def __init__(
+        self,
+        t_ns: ArrayLike,
+        d_ns: ArrayLike,
+        lldu_bytes: int = 33,
+        *,
+        decode_ns: int | None = None,
+        period_ns: int | None = None,
+        rtt_ns: int | None = None,
+        description: str | None = None,
+        source: str | None = None,
+    ) -> None:
+        self._raw = _clift.PhyTrace(
+            t_ns,
+            d_ns,
+            _size("lldu_bytes", lldu_bytes),
+            decode_ns=_time("decode_ns", decode_ns),
+            period_ns=_time("period_ns", period_ns),
+            rtt_ns=_time("rtt_ns", rtt_ns),
+            description=description,
+            source=source,
+        )
+
+    @classmethod
+    def _of(cls, raw: _clift.PhyTrace) -> Self:
+        trace = cls.__new__(cls)
+        trace._raw = raw
+        return trace
+
+    @property
+    def t_ns(self) -> NDArray[np.int64]:
+        """Transmission times in ns, a read-only view."""
+        return self._raw.t_ns
+
+    @property
+    def d_ns(self) -> NDArray[np.int64]:
+        """Decoding times in ns, 0 where erased, a read-only view."""
+        return self._raw.d_ns
+
+    @property
+    def lldu_bytes(self) -> int:
+        """Payload of a slot."""
+        return self._raw.lldu_bytes
+
+    @property
+    def decode_ns(self) -> int | None:
+        """Nominal decoding time as given, if it was."""
+        return self._raw.decode_ns
+
+    @property
+    def nominal_decoding_ns(self) -> int:
+        """`decode_ns`, else the lower median of the non-zero `d`, else 1."""
+        return self._raw.nominal_decoding_ns()
+
+    @property
+    def period_ns(self) -> int | None:
+        """After how long the trace repeats, if it says so."""
+        return self._raw.period_ns
+
+    @property
+    def rtt_ns(self) -> int | None:
+        """Round-trip time that belongs to the trace, if it says so."""
+        return self._raw.rtt_ns
+
+    @property
+    def description(self) -> str | None:
+        """Free text."""
+        return self._raw.description
+
+    @property
+    def source(self) -> str | None:
+        """Where the trace comes from."""
+        return self._raw.source
+
+    def __len__(self) -> int:
+        return len(self._raw)
+
+    def __repr__(self) -> str:
+        return f"PhyTrace({len(self)} slots of {self.lldu_bytes} bytes)"
+
+    def write(
+        self,
+        path: Path,
+        format: Format | None = None,
+        *,
+        unit: Unit | None = None,
+        opportunity_bytes: int | None = None,
+        model: Literal["bandwidth", "delay", "loss"] | None = None,
+    ) -> None:
+        """Writes the trace, whole or not at all.
+
+        Args:
+            path: Where to. The suffix says the format (`.csv` and `.txt`, `.parquet`,
+                `.mahimahi`, `.up` and `.down`, `.loss`, `.runs`, `.json`) unless `format` does.
+            format: `text`, `columns`, `parquet`, `mahimahi`, `loss`, `runs` or `netem`. Only the
+                first and `parquet` keep everything.
+            unit: Unit of `columns`; makes a `.csv` or `.txt` such a file.
+            opportunity_bytes: Bytes of an opportunity of `mahimahi`: 1500, or 1504 for a trace
+                with such slots, unless given.
+            model: What `netem` describes.
+
+        Raises:
+            TraceError: If it cannot be written. A file that was there before is then unchanged.
+
+        Example:
+            >>> import pathlib, tempfile
+            >>> import clift
+            >>> phy = clift.PhyTrace([0, 1_000], [36_000, 0])
+            >>> folder = tempfile.TemporaryDirectory()
+            >>> path = pathlib.Path(folder.name, "y.csv")
+            >>> phy.write(path)
+            >>> print(path.read_text())
+            # clift-trace: 1
+            # lldu_bytes: 33
+            t_ns,d_ns
+            0,36000
+            1000,0
+            >>> folder.cleanup()
+        """
+        name = _format(path, format, unit)
+        if name == "parquet":
+            from clift import parquet
+
+            parquet.write_trace(self, path)
+            return
+        size = None if opportunity_bytes is None else _size("opportunity_bytes", opportunity_bytes)
+        self._raw.write(path, name, unit=unit, opportunity_bytes=size, model=model)
+
+
+def read_trace(
+    path: Path,
+    format: Format | None = None,
+    unit: Unit | None = None,
+    *,
+    lldu_bytes: int | None = None,
+    direction: Literal["up", "down"] | None = None,
+    losses: Path | None = None,
+    interval_ms: float | None = None,
+    rate_kbps: float | None = None,
+    slot_ns: int | None = None,
+    decode_ns: int | None = None,
+) -> PhyTrace:
+    r"""Reads a trace file.
+
+    Args:
+        path: The file. Its suffix says the format unless `format` does.
+        format: `text` (ours), `columns` (two bare columns), `parquet`, `mahimahi`, `probes`
+            (per-packet delay and loss with a header), `delay-loss` (a file of delays with one of
+            loss flags), `loss` (0/1 strings) or `runs` (ns-2 run lengths).
+        unit: Unit of `columns`; makes a `.csv` or `.txt` such a file.
+        lldu_bytes: Payload of a slot. Left out: what the file says, else 33; 1500 for `mahimahi`,
+            `probes` and `delay-loss`.
+        direction: Which way of `probes`.
+        losses: The file of loss flags of `delay-loss`.
+        interval_ms: Time between the packets of `delay-loss`.
+        rate_kbps: Makes slots of `lldu_bytes` at this rate from `probes` and `delay-loss`, each
+            with delay and fate of the nearest probe. Left out: a slot a probe.
+        slot_ns: Time between the slots of `loss` and `runs`.
+        decode_ns: Decoding time of the slots of `loss` and `runs` that were received.
+
+    Raises:
+        TraceError: If the file cannot be read or is no trace: file, line, what is wrong, the cure.
+
+    Example:
+        >>> import pathlib, tempfile
+        >>> import clift
+        >>> folder = tempfile.TemporaryDirectory()
+        >>> path = pathlib.Path(folder.name, "x.txt")
+        >>> _ = path.write_text("0.000 0.036\n0.001 0\n")
+        >>> clift.read_trace(path, unit="s").t_ns
+        array([      0, 1000000])
+        >>> folder.cleanup()
+    """
+    name = _format(path, format, unit)
+    size = None if lldu_bytes is None else _size("lldu_bytes", lldu_bytes)
+    if name == "parquet":
+        from clift import parquet
+
+        return parquet.read_trace(path, lldu_bytes=size)
+    return PhyTrace._of(
+        _clift.read_trace(
+            path,
+            name,
+            unit=unit,
+            lldu_bytes=size,
+            direction=direction,
+            losses=losses,
+            interval_ns=_scaled("interval_ms", interval_ms, 1_000_000),
+            rate_bps=_scaled("rate_kbps", rate_kbps, 1_000),
+            slot_ns=_time("slot_ns", slot_ns),
+            decode_ns=_time("decode_ns", decode_ns),
+        )
+    )
+
+
+def _format(path: Path, format: str | None, unit: str | None) -> str:
+    if format is not None:
+        return format
+    name = _clift.format_of(path)
+    return "columns" if name == "text" and unit is not None else name
+
+
+def _size(name: str, value: Any) -> int:
+    return _integer(name, value, 2**32 - 1, "bytes")
+
+
+def _time(name: str, value: Any) -> int | None:
+    return None if value is None else _integer(name, value, 2**61, "nanoseconds")
+
+
+def _integer(name: str, value: Any, most: int, unit: str) -> int:
+    try:
+        number = operator.index(value)
+    except TypeError:
+        raise TraceError(f"{name} = {value!r} is no whole number of {unit}") from None
+    if not 1 <= number <= most:
+        raise TraceError(f"{name} = {number} is out of range; give 1 to {most} {unit}")
+    return number
+
+
+def _scaled(name: str, value: float | None, scale: int) -> int | None:
+    if value is None:
+        return None
+    number = float(value) * scale
+    if not 0.5 <= number < 2**61:
+        raise TraceError(f"{name} = {value} is out of range; give a number above 0")
+    return round(number)
