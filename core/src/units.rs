@@ -3,6 +3,10 @@
 //! There is no floating-point time: an [`Instant`] is nanoseconds since the start of a run (or of
 //! a trace), a [`Duration`] the difference of two.
 
+mod text;
+
+pub use text::{QuantityError, Size};
+
 use std::num::NonZeroU64;
 use std::ops::{Add, AddAssign, Mul, Sub};
 

@@ -21,3 +21,11 @@ class TraceError(CliftError, ValueError):
 
 class ScenarioError(CliftError, ValueError):
     """A scenario, or parameters of a run, that cannot be."""
+
+
+class SimulationError(CliftError, RuntimeError):
+    """A run that could not reach its end."""
+
+
+class Interrupted(CliftError):
+    """A run that was stopped before its end."""

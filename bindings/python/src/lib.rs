@@ -1,8 +1,10 @@
 //! Python binding of CLIFT: conversion only, no logic. The public API is the package `clift`.
 use pyo3::prelude::*;
 
+mod channel;
 mod columns;
 mod errors;
+mod scheme;
 mod trace;
 
 /// The compiled part of `clift`; import `clift` instead.
@@ -13,5 +15,11 @@ mod _clift {
     const __version__: &str = env!("CARGO_PKG_VERSION");
 
     #[pymodule_export]
-    use super::trace::{PyPhyTrace, format_of, read_trace};
+    use super::trace::{PhyTrace, format_of, read_trace};
+
+    #[pymodule_export]
+    use super::channel::{bernoulli, gilbert_elliott};
+
+    #[pymodule_export]
+    use super::scheme::{LinkTrace, apply, printed_delay_ms};
 }

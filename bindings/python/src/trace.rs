@@ -1,25 +1,40 @@
 //! `PhyTrace`, and trace files other than Parquet.
 
+use std::num::NonZeroU32;
 use std::path::PathBuf;
 
 use clift::trace::file::{self, Format, ReadAs, WriteAs};
 use clift::trace::loss_string::Pattern;
 use clift::trace::netem::Model;
 use clift::trace::probes::{Direction, Sampling};
-use clift::trace::{Header, PhyTrace, TimeUnit, mahimahi, text};
+use clift::trace::{self as core, Header, Runs, TimeUnit, mahimahi, text};
 use clift::units::{BitRate, Bytes, Duration};
 use numpy::PyArray1;
 use pyo3::prelude::*;
+use pyo3::types::PyDict;
 
-use crate::columns::{column, view};
+use crate::columns::column;
+pub use crate::columns::view;
 use crate::errors::trace_error;
 
 /// A PHY trace; `clift.PhyTrace` wraps it.
-#[pyclass(frozen, name = "PhyTrace", module = "clift._clift")]
-pub(crate) struct PyPhyTrace(pub(crate) PhyTrace);
+#[pyclass(frozen, module = "clift._clift")]
+pub struct PhyTrace(core::PhyTrace);
+
+impl PhyTrace {
+    /// The core's trace.
+    pub fn inner(&self) -> &core::PhyTrace {
+        &self.0
+    }
+
+    /// A trace that the core made.
+    pub fn from_inner(inner: core::PhyTrace) -> Self {
+        Self(inner)
+    }
+}
 
 #[pymethods]
-impl PyPhyTrace {
+impl PhyTrace {
     #[new]
     #[pyo3(signature = (t_ns, d_ns, lldu_bytes, decode_ns=None, period_ns=None, rtt_ns=None,
                         description=None, source=None))]
@@ -42,18 +57,19 @@ impl PyPhyTrace {
             period: period_ns.map(Duration::from_nanos),
             rtt: rtt_ns.map(Duration::from_nanos),
         };
-        let trace = t_ns.py().detach(|| PhyTrace::with_header(t, d, Bytes(lldu_bytes), header));
+        let trace =
+            t_ns.py().detach(|| core::PhyTrace::with_header(t, d, Bytes(lldu_bytes), header));
         trace.map(Self).map_err(trace_error)
     }
 
     #[getter]
-    fn t_ns<'py>(this: &Bound<'py, Self>) -> Bound<'py, PyArray1<i64>> {
-        view(this.get().0.t(), this.clone().into_any())
+    fn t_ns<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray1<i64>>> {
+        view(py, self.0.t())
     }
 
     #[getter]
-    fn d_ns<'py>(this: &Bound<'py, Self>) -> Bound<'py, PyArray1<i64>> {
-        view(this.get().0.d(), this.clone().into_any())
+    fn d_ns<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray1<i64>>> {
+        view(py, self.0.d())
     }
 
     #[getter]
@@ -95,6 +111,35 @@ impl PyPhyTrace {
         py.detach(|| self.0.nominal_decoding().as_nanos())
     }
 
+    /// Every `n`-th slot.
+    fn share(&self, py: Python<'_>, n: NonZeroU32) -> Self {
+        py.detach(|| Self(self.0.share(n)))
+    }
+
+    /// What follows `start_ns`, which becomes time 0.
+    fn offset(&self, py: Python<'_>, start_ns: u64) -> PyResult<Self> {
+        let part = py.detach(|| self.0.offset(Duration::from_nanos(start_ns)));
+        part.map(Self).map_err(trace_error)
+    }
+
+    /// Statistics of erasures as a dict.
+    fn stats<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        let erasures = py.detach(|| self.0.erasures());
+        let dict = PyDict::new(py);
+        dict.set_item("slots", erasures.slots)?;
+        dict.set_item("erased", erasures.erased)?;
+        dict.set_item("erasure_rate", erasures.erasure_rate())?;
+        dict.set_item("duration_ns", erasures.duration.as_nanos())?;
+        dict.set_item("rate_bps", erasures.rate)?;
+        dict.set_item("median_gap_ns", erasures.median_gap.as_nanos())?;
+        dict.set_item("longest_gap_ns", erasures.longest_gap.as_nanos())?;
+        dict.set_item("bursts", runs_dict(py, &erasures.bursts)?)?;
+        dict.set_item("good_runs", runs_dict(py, &erasures.good_runs)?)?;
+        dict.set_item("alpha", erasures.gilbert.alpha)?;
+        dict.set_item("beta", erasures.gilbert.beta)?;
+        Ok(dict)
+    }
+
     /// Writes every format but Parquet.
     #[pyo3(signature = (path, format, unit=None, opportunity_bytes=None, model=None))]
     fn write(
@@ -124,7 +169,7 @@ impl PyPhyTrace {
     }
 }
 
-impl PyPhyTrace {
+impl PhyTrace {
     /// A trace that was read from a mahimahi file keeps its opportunities.
     fn opportunity(&self) -> Bytes {
         match self.0.lldu() {
@@ -134,9 +179,18 @@ impl PyPhyTrace {
     }
 }
 
+fn runs_dict<'py>(py: Python<'py>, runs: &Runs) -> PyResult<Bound<'py, PyDict>> {
+    let dict = PyDict::new(py);
+    dict.set_item("runs", runs.runs())?;
+    dict.set_item("mean", runs.mean())?;
+    dict.set_item("longest", runs.counts.last().map_or(0, |&(length, _)| length))?;
+    dict.set_item("counts", runs.counts.clone())?;
+    Ok(dict)
+}
+
 /// The name of the format that a path's suffix stands for.
 #[pyfunction]
-pub(crate) fn format_of(path: PathBuf) -> PyResult<&'static str> {
+pub fn format_of(path: PathBuf) -> PyResult<&'static str> {
     let format = Format::of(&path);
     let fault = |error| trace_error(format!("{}: {error}", path.display()));
     format.map(Format::name).map_err(fault)
@@ -147,7 +201,7 @@ pub(crate) fn format_of(path: PathBuf) -> PyResult<&'static str> {
 #[pyo3(signature = (path, format, unit=None, lldu_bytes=None, direction=None, losses=None,
                     interval_ns=None, rate_bps=None, slot_ns=None, decode_ns=None))]
 #[allow(clippy::too_many_arguments)] // they are keywords in Python
-pub(crate) fn read_trace(
+pub fn read_trace(
     py: Python<'_>,
     path: PathBuf,
     format: &str,
@@ -159,7 +213,7 @@ pub(crate) fn read_trace(
     rate_bps: Option<u64>,
     slot_ns: Option<u64>,
     decode_ns: Option<u64>,
-) -> PyResult<PyPhyTrace> {
+) -> PyResult<PhyTrace> {
     let format = format.parse::<Format>().map_err(trace_error)?;
     let lldu = lldu_bytes.map(Bytes);
     let packet = lldu.unwrap_or(mahimahi::OPPORTUNITY);
@@ -196,7 +250,7 @@ pub(crate) fn read_trace(
         other => Err(format!("clift cannot read the format {}", other.name())),
     };
     let how = how.map_err(|fault| trace_error(format!("{}: {fault}", path.display())))?;
-    py.detach(|| file::read(&path, &how)).map(PyPhyTrace).map_err(trace_error)
+    py.detach(|| file::read(&path, &how)).map(PhyTrace).map_err(trace_error)
 }
 
 fn parse_unit(unit: Option<&str>) -> Result<TimeUnit, String> {

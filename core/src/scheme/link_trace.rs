@@ -1,6 +1,6 @@
 //! The link trace: what became of every data LLDU.
 
-use crate::trace::Column;
+use crate::trace::{Column, PhyTrace};
 use crate::units::{Bytes, Duration};
 
 /// The two delays of the loop that a scheme closes.
@@ -22,7 +22,15 @@ pub struct Timing {
 impl Timing {
     /// The feedback time, given the nominal decoding time.
     pub fn feedback(self, nominal: Duration) -> Duration {
-        self.feedback.unwrap_or(self.rtt + nominal)
+        self.feedback.unwrap_or_else(|| {
+            Duration::from_nanos(self.rtt.as_nanos().saturating_add(nominal.as_nanos()))
+        })
+    }
+
+    /// The feedback time over `phy` in the schemes' arithmetic; what is longer than any trace is
+    /// cut to what no slot's time exceeds.
+    pub(super) fn feedback_ns(self, phy: &PhyTrace) -> i64 {
+        i64::try_from(self.feedback(phy.nominal_decoding()).as_nanos()).unwrap_or(i64::MAX)
     }
 }
 
@@ -61,15 +69,36 @@ pub struct Parts {
     pub slots: u64,
     /// `t` of the PHY trace's first and last slot, ns.
     pub span: (i64, i64),
-    /// Median gap between slots, ns (lower median; 0 with a single slot); the seam of wrapping.
+    /// From the last slot to where the trace repeats, ns ([`PhyTrace::period`]): the lower median
+    /// of the gaps between slots unless the trace's header tells.
     pub gap: i64,
+}
+
+impl Parts {
+    /// What every scheme takes over from the PHY trace; the rest is still empty.
+    pub(super) fn of(phy: &PhyTrace, timing: Timing) -> Self {
+        Self {
+            t: Vec::new().into(),
+            d: Vec::new().into(),
+            lost: Vec::new(),
+            transmissions: Vec::new(),
+            recovered: (0, 0),
+            slots_used: 0,
+            rtt: timing.rtt,
+            lldu: phy.lldu(),
+            slots: phy.len() as u64,
+            span: (phy.t()[0], phy.t()[phy.len() - 1]),
+            gap: phy.period().as_nanos() as i64 - (phy.t()[phy.len() - 1] - phy.t()[0]),
+        }
+    }
 }
 
 impl LinkTrace {
     /// A link trace of `parts`, which a scheme guarantees to belong together.
     pub fn from_parts(parts: Parts) -> Self {
         debug_assert_eq!(parts.t.len(), parts.d.len());
-        debug_assert!(parts.lost.windows(2).all(|pair| pair[0].0 < pair[1].0));
+        debug_assert!(parts.lost.is_sorted_by_key(|&(index, _)| index));
+        debug_assert!(parts.transmissions.is_sorted_by_key(|&(index, _)| index));
         Self { parts }
     }
 
@@ -87,4 +116,49 @@ impl LinkTrace {
     pub fn is_empty(&self) -> bool {
         self.parts.t.is_empty()
     }
+
+    /// Time from `t` of LLDU `index` until it was given up, ns; 0 if delivered or censored.
+    pub fn lost_ns(&self, index: usize) -> i64 {
+        sparse(&self.parts.lost, index).unwrap_or(0)
+    }
+
+    /// How often LLDU `index` was transmitted.
+    pub fn transmissions(&self, index: usize) -> u32 {
+        sparse(&self.parts.transmissions, index).unwrap_or(1)
+    }
+
+    /// [`LinkTrace::lost_ns`] of every LLDU.
+    ///
+    /// ```
+    /// use clift::scheme::{Scheme, Timing};
+    /// use clift::trace::PhyTrace;
+    /// use clift::units::{Bytes, Duration};
+    /// let phy = PhyTrace::new(vec![0, 10, 20].into(), vec![5, 0, 5].into(), Bytes(33)).unwrap();
+    /// let timing = Timing { rtt: Duration::from_millis(500), feedback: None };
+    /// assert_eq!(Scheme::None.apply(&phy, timing).lost_column(), [0, 5, 0]);
+    /// ```
+    pub fn lost_column(&self) -> Vec<i64> {
+        dense(&self.parts.lost, 0, self.len())
+    }
+
+    /// [`LinkTrace::transmissions`] of every LLDU.
+    pub fn transmissions_column(&self) -> Vec<u32> {
+        dense(&self.parts.transmissions, 1, self.len())
+    }
+}
+
+/// The value at `index` of a list by index.
+fn sparse<T: Copy>(list: &[(u32, T)], index: usize) -> Option<T> {
+    let index = u32::try_from(index).ok()?;
+    let place = list.binary_search_by_key(&index, |&(index, _)| index).ok()?;
+    Some(list[place].1)
+}
+
+/// The list as a column of `len` values, `usual` where it says nothing.
+fn dense<T: Copy>(list: &[(u32, T)], usual: T, len: usize) -> Vec<T> {
+    let mut column = vec![usual; len];
+    for &(index, value) in list {
+        column[index as usize] = value;
+    }
+    column
 }

@@ -3,13 +3,24 @@
 //! A scheme is a pure function from a [`crate::trace::PhyTrace`] to a [`LinkTrace`], as if every
 //! slot were used (DESIGN section 4).
 
+mod arq;
+mod arrivals;
+mod fec;
+mod harq2;
 mod link_trace;
+mod none;
+mod printed;
+mod stats;
+mod text;
 
 pub use link_trace::{LinkTrace, Parts, Timing};
+pub use stats::LinkStats;
 
 use std::num::NonZeroU32;
 
 use thiserror::Error;
+
+use crate::trace::PhyTrace;
 
 /// A link-layer reliability scheme and its parameters.
 #[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
@@ -60,16 +71,70 @@ pub enum Persistency {
 #[derive(Clone, Debug, Eq, Error, PartialEq)]
 #[non_exhaustive]
 pub enum SchemeError {
-    /// `data > total` or no data.
-    #[error(
-        "a block of {total} LLDUs cannot carry {data} of data; give 1 <= data <= total <= 65535, e.g. 10/12"
-    )]
+    /// No data in a block.
+    #[error("a block of {total} LLDUs without data; write data/total, e.g. 10/12")]
+    NoData {
+        /// Block length asked for.
+        total: u32,
+    },
+    /// `data > total`.
+    #[error("{data}/{total} sends fewer LLDUs than it carries; write data/total, e.g. 10/12")]
     Block {
         /// Data LLDUs asked for.
         data: u32,
         /// Block length asked for.
         total: u32,
     },
+    /// A block too long.
+    #[error("a block of {total} LLDUs is too long; the most is 65535")]
+    Long {
+        /// Block length asked for.
+        total: u32,
+    },
+    /// Interleaving by 0.
+    #[error("interleave 0 sends nothing; give the depth in code words, 1 for none")]
+    Interleave,
+    /// Text that is no scheme.
+    #[error(
+        "{text}: {reason}; write none, FEC(10/12), FEC(10/12, interleave 8), ARQ, ARQ(max 3), \
+         HARQ(10/12) or HARQ(10/12, extra 1, rounds 2)"
+    )]
+    Text {
+        /// What was written.
+        text: String,
+        /// What is wrong with it.
+        reason: String,
+    },
+}
+
+impl Scheme {
+    /// What the link makes of `phy` if every slot is used: the link trace (TMT, DESIGN section 4;
+    /// seed 000 sections 3.1 and 3.5). Takes time linear in the slots and, beyond the link trace,
+    /// memory for what waits to be sent again.
+    ///
+    /// ```
+    /// use clift::scheme::{Scheme, Timing};
+    /// use clift::trace::PhyTrace;
+    /// use clift::units::{Bytes, Duration};
+    /// // Slot 1 is erased; its sender knows of it 25 ns later and repeats it in slot 4.
+    /// let t = vec![0, 10, 20, 30, 40, 50];
+    /// let phy = PhyTrace::new(t.into(), vec![5, 0, 5, 5, 5, 5].into(), Bytes(33)).unwrap();
+    /// let timing = Timing { rtt: Duration::from_nanos(20), feedback: None };
+    /// let link = "ARQ".parse::<Scheme>().unwrap().apply(&phy, timing);
+    /// assert_eq!(link.parts().t[..], [0, 10, 20, 30, 50]);
+    /// assert_eq!(link.parts().d[..], [5, 35, 5, 5, 5]);
+    /// assert_eq!(link.stats().efficiency, 5.0 / 6.0);
+    /// ```
+    pub fn apply(&self, phy: &PhyTrace, timing: Timing) -> LinkTrace {
+        match *self {
+            Self::None => none::apply(phy, timing),
+            Self::Fec { code, interleave } => fec::apply(code, interleave, phy, timing),
+            Self::Arq { max_retx } => arq::apply(max_retx, phy, timing),
+            Self::Harq2 { code, extra, max_rounds } => {
+                harq2::apply(harq2::Harq2 { code, extra, max_rounds }, phy, timing)
+            }
+        }
+    }
 }
 
 impl BlockCode {
@@ -84,11 +149,16 @@ impl BlockCode {
     /// # Errors
     /// Unless `1 <= data <= total <= 65535`.
     pub const fn new(data: u32, total: u32) -> Result<Self, SchemeError> {
-        if data >= 1 && data <= total && total <= u16::MAX as u32 {
-            Ok(Self { data, total })
-        } else {
-            Err(SchemeError::Block { data, total })
+        if data == 0 {
+            return Err(SchemeError::NoData { total });
         }
+        if data > total {
+            return Err(SchemeError::Block { data, total });
+        }
+        if total > u16::MAX as u32 {
+            return Err(SchemeError::Long { total });
+        }
+        Ok(Self { data, total })
     }
 
     /// LLDUs of a block that carry data (k, the papers' N_D).
@@ -111,4 +181,9 @@ impl Persistency {
             Self::AtMost(limit) => done < limit,
         }
     }
+}
+
+/// `d_nom` in the schemes' arithmetic; the trace keeps it below 2^61.
+fn nominal_ns(phy: &PhyTrace) -> i64 {
+    phy.nominal_decoding().as_nanos() as i64
 }

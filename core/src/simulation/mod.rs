@@ -1,1 +1,21 @@
 //! Stage 5: the engine, which joins senders, legs, links and receivers in simulated time.
+//!
+//! [`Setup`] says what is simulated, [`run`] runs it, an [`Observer`] may watch. Events are
+//! ordered by (time, sequence number); a run is a function of its setup, seed included.
+
+pub mod agenda;
+mod application;
+mod engine;
+mod flow;
+mod leg;
+mod observer;
+mod path;
+mod report;
+mod setup;
+
+pub use engine::{RunError, run};
+pub use observer::{Event, FlowSample, HopSample, Observer, Sample};
+pub use report::Outcome;
+pub use setup::{
+    Application, Flow, Hop, LegConfig, LinkConfig, Loss, Setup, SetupError, Transport,
+};

@@ -10,18 +10,23 @@
 mod column;
 pub mod columns;
 mod decimal;
+mod erasures;
 mod error;
 pub mod file;
 mod lines;
 pub mod loss_string;
 pub mod mahimahi;
+mod median;
 pub mod netem;
 mod phy;
 pub mod probes;
+mod share;
 mod slots;
 pub mod text;
 
 pub use column::Column;
 pub use decimal::{TimeUnit, UnknownUnit};
+pub use erasures::{Erasures, GilbertFit, Runs};
 pub use error::{Fault, ReadError, Snippet};
+pub(crate) use phy::LATEST;
 pub use phy::{Header, PhyTrace, TraceError};

@@ -5,12 +5,13 @@ use std::sync::OnceLock;
 use thiserror::Error;
 
 use crate::trace::Column;
+use crate::trace::median::lower_median;
 use crate::units::{Bytes, Duration};
 
 /// Transmission time `t` and decoding time `d` of every slot; `d = 0` means erased.
 ///
-/// A value of this type is valid: at least one slot, `t` strictly increasing and not negative,
-/// `d` not negative, `t + d` within int64, LLDU size above zero.
+/// A value of this type is valid: from 1 to 2^32 - 1 slots, `t` strictly increasing and not
+/// negative, `d` not negative, `t + d` below 2^61, LLDU size above zero.
 ///
 /// ```
 /// use clift::trace::PhyTrace;
@@ -26,6 +27,7 @@ pub struct PhyTrace {
     lldu: Bytes,
     header: Header,
     nominal: OnceLock<Duration>,
+    gap: OnceLock<Duration>,
 }
 
 /// What a trace file may say about itself.
@@ -88,6 +90,23 @@ pub enum TraceError {
         /// The offending slot.
         slot: usize,
     },
+    /// More slots than a `u32` can number.
+    #[error("the trace has {slots} slots; the most is 4294967295, so cut it into parts")]
+    TooLong {
+        /// Slots offered.
+        slots: usize,
+    },
+    /// Nothing is left of the trace.
+    #[error(
+        "an offset of {:.9} s leaves no slot: the last is at {:.9} s; start earlier",
+        start.as_secs_f64(), last.as_secs_f64()
+    )]
+    Offset {
+        /// Where it was to start.
+        start: Duration,
+        /// `t` of its last slot.
+        last: Duration,
+    },
     /// LLDUs without bytes.
     #[error("an LLDU of 0 bytes carries nothing; give lldu_bytes of at least 1")]
     ZeroLldu,
@@ -138,6 +157,9 @@ impl PhyTrace {
         if t.is_empty() {
             return Err(TraceError::Empty);
         }
+        if u32::try_from(t.len()).is_err() {
+            return Err(TraceError::TooLong { slots: t.len() });
+        }
         if header.decode.is_some_and(|d| d.as_nanos() == 0 || d.as_nanos() > LATEST as u64) {
             return Err(TraceError::Decode);
         }
@@ -158,7 +180,7 @@ impl PhyTrace {
         if header.rtt.is_some_and(|rtt| rtt.as_nanos() > LATEST as u64) {
             return Err(TraceError::Rtt);
         }
-        Ok(Self { t, d, lldu, header, nominal: OnceLock::new() })
+        Ok(Self { t, d, lldu, header, nominal: OnceLock::new(), gap: OnceLock::new() })
     }
 
     /// Transmission times in nanoseconds.
@@ -191,7 +213,18 @@ impl PhyTrace {
     /// (DESIGN section 4).
     pub fn nominal_decoding(&self) -> Duration {
         *self.nominal.get_or_init(|| {
-            self.header.decode.unwrap_or_else(|| Duration::from_nanos(lower_median(&self.d)))
+            self.header.decode.unwrap_or_else(|| {
+                let median = lower_median(|| self.d.iter().copied().filter(|&d| d > 0));
+                Duration::from_nanos(median.unwrap_or(1) as u64)
+            })
+        })
+    }
+
+    /// The lower median of the gaps between consecutive slots, 0 with a single slot.
+    pub fn median_gap(&self) -> Duration {
+        *self.gap.get_or_init(|| {
+            let median = lower_median(|| self.t.windows(2).map(|pair| pair[1] - pair[0]));
+            Duration::from_nanos(median.unwrap_or(0) as u64)
         })
     }
 }
@@ -214,32 +247,6 @@ fn first_fault(t: &[i64], d: &[i64]) -> TraceError {
         before = t;
     }
     unreachable!("only called on a faulty trace")
-}
-
-/// The lower median of the non-zero values, 1 if there is none. Bisection on the value: no copy of
-/// a column that may fill half of the memory.
-fn lower_median(d: &[i64]) -> u64 {
-    let (mut low, mut high, mut present) = (i64::MAX, 0, 0usize);
-    for &d in d {
-        if d > 0 {
-            low = low.min(d);
-            high = high.max(d);
-            present += 1;
-        }
-    }
-    if present == 0 {
-        return 1;
-    }
-    let rank = present.div_ceil(2);
-    while low < high {
-        let middle = low + (high - low) / 2;
-        if d.iter().filter(|&&d| d > 0 && d <= middle).count() >= rank {
-            high = middle;
-        } else {
-            low = middle + 1;
-        }
-    }
-    low as u64
 }
 
 #[cfg(test)]

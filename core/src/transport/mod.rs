@@ -1,6 +1,8 @@
 //! Stage 4: transports, state machines without I/O, clock or knowledge of links.
 
+pub mod datagram;
 pub mod segment;
+pub mod tcp;
 
 pub use segment::{SackBlock, SackList, Segment};
 

@@ -13,6 +13,9 @@ pub struct Segment {
     pub ack: u64,
     /// Time of sending (RFC 7323 TSval, at nanosecond resolution).
     pub ts_val: Instant,
+    /// When these bytes were first sent. No real segment says so; it is here for the delays that a
+    /// simulator can measure.
+    pub first_sent: Instant,
     /// Timestamp echoed (TSecr).
     pub ts_ecr: Instant,
     /// Bytes of payload.

@@ -1,0 +1,59 @@
+# CLIFT: `make` prints the targets. Everything happens inside .venv and target/.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+RUST := $(shell find core bindings -name '*.rs' -not -path '*/fuzz/*' -not -path '*/target/*') Cargo.toml Cargo.lock core/Cargo.toml bindings/python/Cargo.toml
+
+.DEFAULT_GOAL := help
+.PHONY: help demo test test-rust test-python lint format bench docs fuzz clean
+
+help: ## print the targets
+	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):[^#]*## (.*)/  make \1\t\2/' | expand -t 20
+
+demo: $(VENV)/built ## set everything up and run the main job: ARQ and HARQ under TCP on a mobile GEO link
+	$(BIN)/clift run examples/geo_mobile.toml -o results/demo
+
+test: $(VENV)/tools test-rust test-python ## set everything up and run every test
+
+test-rust: ## Rust tests only
+	cargo test --workspace --quiet
+	cargo test --workspace --quiet --doc
+
+test-python: $(VENV)/tools ## Python tests only
+	$(BIN)/python -m pytest -q
+
+lint: $(VENV)/tools ## format check, clippy, ruff, mypy; a warning is an error
+	cargo fmt --all --check
+	cargo clippy --workspace --all-targets -- -D warnings
+	$(BIN)/ruff format --check python tests bench examples
+	$(BIN)/ruff check python tests bench examples
+	$(BIN)/mypy
+
+format: $(VENV)/tools ## format Rust and Python
+	cargo fmt --all
+	$(BIN)/ruff format python tests bench examples
+
+bench: $(VENV)/tools ## speed and memory as ratios, beside ns-2 and ns-3 where they are installed
+	$(BIN)/python -m bench
+
+docs: $(VENV)/tools ## regenerate the reference pages and check every link
+	$(BIN)/python docs/build.py
+
+clean: ## remove what the other targets made
+	rm -rf $(VENV) target results
+
+# --- set-up ---
+
+$(VENV)/bin/python:
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "error: CLIFT needs Python 3.11 or newer; set PYTHON=..." >&2; exit 2; }
+	@command -v cargo >/dev/null || { echo "error: cargo is missing; install Rust 1.88 or newer (rustup.rs)" >&2; exit 2; }
+	$(PYTHON) -m venv $(VENV) || { echo "error: no venv; on Debian: apt install python3-venv" >&2; rm -rf $(VENV); exit 2; }
+
+# An editable install, so that Python changes need no rebuild; Rust changes trigger one.
+$(VENV)/built: $(VENV)/bin/python pyproject.toml $(RUST)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable .
+	@touch $@
+
+$(VENV)/tools: $(VENV)/built
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[dev]'
+	@touch $@

@@ -1,0 +1,1 @@
+"""Speed and memory of CLIFT, as ratios measured side by side in one run."""

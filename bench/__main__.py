@@ -1,0 +1,12 @@
+"""``make bench``: prints every speed and memory figure, as ratios where there is a yardstick."""
+
+from __future__ import annotations
+
+from bench import engine, tmt, transfers
+
+if __name__ == "__main__":
+    tmt.report()
+    print()
+    engine.report()
+    print()
+    transfers.report()

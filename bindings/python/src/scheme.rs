@@ -1,0 +1,120 @@
+//! Schemes and the link traces they make.
+
+use std::sync::Arc;
+
+use clift::scheme as core;
+use clift::units::Duration;
+use numpy::{PyArray1, PyArrayMethods};
+use pyo3::prelude::*;
+use pyo3::types::PyDict;
+
+use crate::errors::scenario_error;
+use crate::trace::{PhyTrace, view};
+
+/// Applies a scheme to a PHY trace. `scheme` as its text, e.g. `HARQ(10/12)`.
+#[pyfunction]
+pub fn apply(
+    py: Python<'_>,
+    phy: &PhyTrace,
+    scheme: &str,
+    rtt_ns: u64,
+    feedback_ns: Option<u64>,
+) -> PyResult<LinkTrace> {
+    let scheme: core::Scheme = scheme.parse().map_err(scenario_error)?;
+    let timing = core::Timing {
+        rtt: Duration::from_nanos(rtt_ns),
+        feedback: feedback_ns.map(Duration::from_nanos),
+    };
+    let phy = phy.inner().clone();
+    Ok(LinkTrace(Arc::new(py.detach(|| scheme.apply(&phy, timing)))))
+}
+
+/// What became of every data LLDU; see `clift.LinkTrace`.
+#[pyclass(frozen, module = "clift._clift")]
+pub struct LinkTrace(Arc<core::LinkTrace>);
+
+impl LinkTrace {
+    pub fn inner(&self) -> &Arc<core::LinkTrace> {
+        &self.0
+    }
+}
+
+#[pymethods]
+impl LinkTrace {
+    fn __len__(&self) -> usize {
+        self.0.len()
+    }
+
+    #[getter]
+    fn t_ns<'py>(slf: &Bound<'py, Self>) -> Bound<'py, PyArray1<i64>> {
+        view(slf.py(), &slf.get().0.parts().t)
+    }
+
+    #[getter]
+    fn d_ns<'py>(slf: &Bound<'py, Self>) -> Bound<'py, PyArray1<i64>> {
+        view(slf.py(), &slf.get().0.parts().d)
+    }
+
+    #[getter]
+    fn lost_ns<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray1<i64>>> {
+        read_only(PyArray1::from_vec(py, self.0.lost_column()))
+    }
+
+    #[getter]
+    fn transmissions<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray1<u32>>> {
+        read_only(PyArray1::from_vec(py, self.0.transmissions_column()))
+    }
+
+    #[getter]
+    fn rtt_ns(&self) -> u64 {
+        self.0.parts().rtt.as_nanos()
+    }
+
+    #[getter]
+    fn lldu_bytes(&self) -> u32 {
+        self.0.parts().lldu.0
+    }
+
+    /// Link-level statistics as a dict.
+    fn stats<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        let stats = py.detach(|| self.0.stats());
+        stats_dict(py, &stats)
+    }
+}
+
+/// The delay that seed 000 prints for a scheme, evaluated on its link trace; ms.
+#[pyfunction]
+pub fn printed_delay_ms(link: &LinkTrace, scheme: &str) -> PyResult<Option<f64>> {
+    let scheme: core::Scheme = scheme.parse().map_err(scenario_error)?;
+    Ok(scheme.printed_delay_ms(&link.0))
+}
+
+fn stats_dict<'py>(py: Python<'py>, stats: &core::LinkStats) -> PyResult<Bound<'py, PyDict>> {
+    let dict = PyDict::new(py);
+    dict.set_item("data_units", stats.data_units)?;
+    dict.set_item("delivered", stats.delivered)?;
+    dict.set_item("lost", stats.lost)?;
+    dict.set_item("censored", stats.censored)?;
+    dict.set_item("slots", stats.slots)?;
+    dict.set_item("slots_used", stats.slots_used)?;
+    dict.set_item("efficiency", stats.efficiency)?;
+    dict.set_item("residual_loss", stats.residual_loss)?;
+    dict.set_item("recovered", stats.recovered)?;
+    dict.set_item("recovery_delay_ms", stats.recovery_delay_ms)?;
+    dict.set_item("mean_delay_ms", stats.mean_delay_ms)?;
+    dict.set_item("min_delay_ms", stats.min_delay_ms)?;
+    dict.set_item("max_delay_ms", stats.max_delay_ms)?;
+    let shares = PyDict::new(py);
+    for (retransmissions, share) in stats.retransmission_shares() {
+        shares.set_item(retransmissions.to_string(), share)?;
+    }
+    dict.set_item("retransmissions", shares)?;
+    Ok(dict)
+}
+
+fn read_only<'py, T: numpy::Element>(
+    array: Bound<'py, PyArray1<T>>,
+) -> PyResult<Bound<'py, PyArray1<T>>> {
+    array.getattr("flags")?.setattr("writeable", false)?;
+    Ok(array)
+}

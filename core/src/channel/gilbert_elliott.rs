@@ -1,0 +1,185 @@
+//! Erasures in bursts: a chain of two states.
+
+use rand::Rng;
+use rand_chacha::ChaCha8Rng;
+
+use super::geometric::Geometric;
+use super::{ChannelError, ErasureChannel, bernoulli, probability};
+
+/// The Gilbert-Elliott channel: a chain that is in a good or a bad state for each slot, stays in
+/// it with probability alpha or beta from one slot to the next, and erases the slot with a
+/// probability of its state (seed 000 section 3.3; alpha and beta as its numbers, not its words,
+/// have them: DESIGN section 10). It starts with its stationary law.
+///
+/// ```
+/// use clift::channel::{ErasureChannel, GilbertElliott, RegularSlots};
+/// use clift::seed::Seed;
+/// use clift::units::{Bytes, Duration};
+/// let slots = RegularSlots {
+///     count: 200_000,
+///     every: Duration::from_nanos(1_003_802),
+///     decode: Duration::from_millis(36),
+///     lldu: Bytes(33),
+/// };
+/// let channel = GilbertElliott::from_erasures(0.02, 2.0).unwrap();
+/// let erasures = channel.trace(&slots, Seed(1), 0).unwrap().erasures();
+/// assert!((erasures.erasure_rate() - 0.02).abs() < 0.003);
+/// assert!((erasures.bursts.mean().unwrap() - 2.0).abs() < 0.15);
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct GilbertElliott {
+    alpha: f64,
+    beta: f64,
+    p_good: f64,
+    p_bad: f64,
+}
+
+impl GilbertElliott {
+    /// A chain that stays good with probability `alpha` and bad with `beta`, and erases with
+    /// probability `p_good` and `p_bad`.
+    ///
+    /// # Errors
+    /// If one of them is not from 0 to 1, or if `alpha` and `beta` are both 1: that chain never
+    /// moves, so it has no stationary law to start from.
+    pub fn new(alpha: f64, beta: f64, p_good: f64, p_bad: f64) -> Result<Self, ChannelError> {
+        let channel = Self {
+            alpha: probability("alpha", alpha)?,
+            beta: probability("beta", beta)?,
+            p_good: probability("p_good", p_good)?,
+            p_bad: probability("p_bad", p_bad)?,
+        };
+        if alpha == 1.0 && beta == 1.0 { Err(ChannelError::Frozen) } else { Ok(channel) }
+    }
+
+    /// The chain that erases the share `p` of the slots in bursts of `mean_burst` slots (every
+    /// slot in its bad state, none in its good one): beta = 1 - 1 / `mean_burst`, alpha from
+    /// p = (1 - alpha) / (2 - alpha - beta), equation (3) of seed 000.
+    ///
+    /// # Errors
+    /// If `p` is not from 0 to 1, `mean_burst` below 1, or the gaps would be below one slot.
+    pub fn from_erasures(p: f64, mean_burst: f64) -> Result<Self, ChannelError> {
+        probability("p", p)?;
+        if !(mean_burst >= 1.0 && mean_burst.is_finite()) {
+            return Err(ChannelError::Burst(mean_burst));
+        }
+        let becoming_bad = p / ((1.0 - p) * mean_burst); // infinite for p = 1
+        if becoming_bad > 1.0 {
+            return Err(ChannelError::Crowded { p, burst: mean_burst });
+        }
+        Self::new(1.0 - becoming_bad, 1.0 - 1.0 / mean_burst, 0.0, 1.0)
+    }
+
+    /// Share of slots in the bad state: (1 - alpha) / (2 - alpha - beta).
+    pub fn bad_share(&self) -> f64 {
+        // Two differences, since 2 - alpha - beta loses digits when both are close to 1.
+        (1.0 - self.alpha) / ((1.0 - self.alpha) + (1.0 - self.beta))
+    }
+
+    /// Global erasure probability.
+    pub fn erasure_probability(&self) -> f64 {
+        let bad = self.bad_share();
+        bad * self.p_bad + (1.0 - bad) * self.p_good
+    }
+}
+
+impl ErasureChannel for GilbertElliott {
+    /// Draws how long the chain stays in each state, and the erasures in between: memoryless laws,
+    /// so cutting them where the state changes changes nothing.
+    fn erase(&self, d: &mut [i64], rng: &mut ChaCha8Rng) {
+        let staying = [Geometric::going_on(self.alpha), Geometric::going_on(self.beta)];
+        let erasing = [self.p_good, self.p_bad];
+        let uniform = (rng.next_u64() >> 11) as f64 / (1u64 << 53) as f64;
+        let mut state = usize::from(uniform < self.bad_share());
+        let mut rest = d;
+        while !rest.is_empty() {
+            let sojourn = staying[state].draw(rng).saturating_add(1).min(rest.len());
+            let (here, after) = rest.split_at_mut(sojourn);
+            bernoulli::erase(erasing[state], here, rng);
+            rest = after;
+            state = 1 - state;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::seed::{Seed, Stream};
+
+    fn erased(channel: GilbertElliott, seed: u64, slots: usize) -> Vec<bool> {
+        let mut d = vec![1; slots];
+        channel.erase(&mut d, &mut Seed(seed).rng(Stream::Channel(0)));
+        d.iter().map(|&d| d == 0).collect()
+    }
+
+    #[test]
+    fn the_chain_stays_as_often_as_said() {
+        for (alpha, beta) in [(0.98, 0.8), (0.3, 0.1), (0.0, 0.5), (0.999, 0.0)] {
+            let channel = GilbertElliott::new(alpha, beta, 0.0, 1.0).unwrap();
+            let erased = erased(channel, 21, 1_000_000);
+            for (state, staying) in [(false, alpha), (true, beta)] {
+                let from = erased.windows(2).filter(|pair| pair[0] == state);
+                let count = from.clone().count() as f64;
+                let stayed = from.filter(|pair| pair[1] == state).count() as f64 / count;
+                let error = (staying * (1.0 - staying) / count).sqrt();
+                assert!((stayed - staying).abs() <= 4.5 * error, "{alpha} {beta}: {stayed}");
+            }
+        }
+    }
+
+    #[test]
+    fn it_starts_with_its_stationary_law() {
+        let channel = GilbertElliott::new(0.9, 0.6, 0.0, 1.0).unwrap();
+        let starts = 20_000;
+        let bad = (0..starts).filter(|&seed| erased(channel, seed, 1)[0]).count() as f64;
+        let error = (0.2 * 0.8 / starts as f64).sqrt();
+        assert!((channel.bad_share() - 0.2).abs() < 1e-12);
+        assert!((bad / starts as f64 - 0.2).abs() < 4.5 * error);
+    }
+
+    #[test]
+    fn states_may_erase_some() {
+        // A chain without memory (alpha + beta = 1): erasures are independent.
+        let channel = GilbertElliott::new(0.7, 0.3, 0.1, 0.6).unwrap();
+        let erased = erased(channel, 2, 1_000_000);
+        let rate = erased.iter().filter(|&&e| e).count() as f64 / 1e6;
+        let p = channel.erasure_probability();
+        assert!((p - 0.25).abs() < 1e-12);
+        assert!((rate - p).abs() < 4.5 * (p * (1.0 - p) / 1e6).sqrt(), "{rate}");
+        let pairs = erased.windows(2).filter(|w| w[0] && w[1]).count() as f64 / 1e6;
+        assert!((pairs - p * p).abs() < 0.0015, "{pairs}");
+    }
+
+    #[test]
+    fn rate_and_burst_give_the_chain() {
+        let channel = GilbertElliott::from_erasures(0.02, 2.0).unwrap();
+        assert!((channel.erasure_probability() - 0.02).abs() < 1e-12);
+        assert_eq!(channel.beta, 0.5);
+        let none = GilbertElliott::from_erasures(0.0, 1.0).unwrap();
+        assert!(erased(none, 1, 1000).iter().all(|&e| !e));
+        let alternating = GilbertElliott::from_erasures(0.5, 1.0).unwrap();
+        assert!(erased(alternating, 1, 1000).windows(2).all(|pair| pair[0] != pair[1]));
+    }
+
+    #[test]
+    fn absorbing_states_absorb() {
+        let good = GilbertElliott::new(1.0, 0.5, 0.0, 1.0).unwrap();
+        assert!(erased(good, 1, 1000).iter().all(|&e| !e));
+        let bad = GilbertElliott::new(0.5, 1.0, 0.0, 1.0).unwrap();
+        assert!(erased(bad, 1, 1000).iter().all(|&e| e));
+    }
+
+    #[test]
+    fn what_is_no_channel_is_refused() {
+        let fault = |result: Result<GilbertElliott, ChannelError>| result.unwrap_err().to_string();
+        assert!(fault(GilbertElliott::new(1.1, 0.0, 0.0, 1.0)).starts_with("alpha = 1.1"));
+        assert!(fault(GilbertElliott::new(0.1, f64::NAN, 0.0, 1.0)).starts_with("beta = NaN"));
+        assert!(fault(GilbertElliott::new(0.1, 0.1, -1.0, 1.0)).starts_with("p_good = -1"));
+        assert!(fault(GilbertElliott::new(0.1, 0.1, 0.0, 2.0)).starts_with("p_bad = 2"));
+        assert!(fault(GilbertElliott::new(1.0, 1.0, 0.0, 1.0)).contains("never changes state"));
+        assert!(fault(GilbertElliott::from_erasures(0.1, 0.5)).contains("at least 1"));
+        assert!(fault(GilbertElliott::from_erasures(0.1, f64::INFINITY)).contains("at least 1"));
+        assert!(fault(GilbertElliott::from_erasures(0.9, 2.0)).contains("longer bursts"));
+        assert!(fault(GilbertElliott::from_erasures(1.0, 2.0)).contains("p below 1"));
+    }
+}

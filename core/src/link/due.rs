@@ -1,0 +1,101 @@
+//! What will come out of a link, ordered by time.
+
+use std::cmp::Ordering;
+use std::collections::{BinaryHeap, VecDeque};
+
+use crate::link::{LinkEvent, Transit};
+use crate::units::Instant;
+
+/// A packet's end, known ahead.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Due {
+    pub(super) transit: Transit,
+    pub(super) lost: bool,
+}
+
+impl Due {
+    pub(super) fn event(self) -> LinkEvent {
+        if self.lost { LinkEvent::Lost(self.transit) } else { LinkEvent::Delivered(self.transit) }
+    }
+
+    fn key(&self) -> (Instant, u64) {
+        (self.transit.at, self.transit.order)
+    }
+}
+
+/// A priority queue by (time, order of admission) for packets that mostly end in the order in which
+/// they came.
+///
+/// A packet goes to the back of a ring; those there that end later are overtaken and move to a
+/// heap, once each. So the heap holds only what a link-layer repair delays.
+#[derive(Clone, Debug, Default)]
+pub(super) struct DueQueue {
+    ring: VecDeque<Due>,
+    overtaken: BinaryHeap<Late>,
+}
+
+impl DueQueue {
+    /// Puts in the end of a packet that was admitted after all others here.
+    #[inline]
+    pub(super) fn push(&mut self, due: Due) {
+        while let Some(&last) = self.ring.back()
+            && last.transit.at > due.transit.at
+        {
+            self.overtaken.push(Late(last));
+            self.ring.pop_back();
+        }
+        self.ring.push_back(due);
+    }
+
+    /// When the next one ends.
+    #[inline]
+    pub(super) fn next_at(&self) -> Option<Instant> {
+        let ring = self.ring.front().map(|due| due.transit.at);
+        match self.overtaken.peek() {
+            None => ring,
+            Some(late) => Some(ring.map_or(late.0.transit.at, |at| at.min(late.0.transit.at))),
+        }
+    }
+
+    /// Takes out the next one if it ends at `now` or before.
+    #[inline]
+    pub(super) fn pop(&mut self, now: Instant) -> Option<Due> {
+        let ring = self.ring.front().filter(|due| due.transit.at <= now);
+        let Some(late) = self.overtaken.peek().filter(|late| late.0.transit.at <= now) else {
+            let due = *ring?;
+            self.ring.pop_front();
+            return Some(due);
+        };
+        match ring {
+            Some(&due) if due.key() < late.0.key() => {
+                self.ring.pop_front();
+                Some(due)
+            }
+            _ => self.overtaken.pop().map(|late| late.0),
+        }
+    }
+}
+
+/// Ordered so that the earliest is the greatest, as a heap wants it.
+#[derive(Clone, Copy, Debug)]
+struct Late(Due);
+
+impl Ord for Late {
+    fn cmp(&self, other: &Self) -> Ordering {
+        other.0.key().cmp(&self.0.key())
+    }
+}
+
+impl PartialOrd for Late {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl PartialEq for Late {
+    fn eq(&self, other: &Self) -> bool {
+        self.0.key() == other.0.key()
+    }
+}
+
+impl Eq for Late {}

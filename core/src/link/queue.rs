@@ -1,0 +1,68 @@
+//! The drop-tail queue in front of a link whose departures are known on arrival.
+
+use std::collections::VecDeque;
+
+use crate::units::Bytes;
+
+/// How much may wait in a link's queue; a packet that finds no room is dropped.
+#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
+pub enum QueueLimit {
+    /// No limit.
+    #[default]
+    Unlimited,
+    /// So many packets.
+    Packets(u32),
+    /// So many bytes of packets.
+    Bytes(u64),
+}
+
+/// The departure and size of every packet that waits, in order of both arrival and departure.
+#[derive(Clone, Debug)]
+pub(super) struct Queue {
+    limit: QueueLimit,
+    waiting: VecDeque<(i64, Bytes)>,
+    bytes: u64,
+}
+
+impl Queue {
+    pub(super) fn new(limit: QueueLimit) -> Self {
+        Self { limit, waiting: VecDeque::new(), bytes: 0 }
+    }
+
+    /// Lets go of what departs up to `now`: at equal times departures come before arrivals.
+    #[inline]
+    pub(super) fn advance(&mut self, now: i64) {
+        while let Some(&(departure, size)) = self.waiting.front() {
+            if departure > now {
+                return;
+            }
+            self.bytes -= u64::from(size.0);
+            self.waiting.pop_front();
+        }
+    }
+
+    #[inline]
+    pub(super) fn has_room(&self, size: Bytes) -> bool {
+        match self.limit {
+            QueueLimit::Unlimited => true,
+            QueueLimit::Packets(limit) => self.waiting.len() < limit as usize,
+            QueueLimit::Bytes(limit) => self.bytes + u64::from(size.0) <= limit,
+        }
+    }
+
+    /// Puts in a packet that departs no earlier than the last one.
+    #[inline]
+    pub(super) fn push(&mut self, departure: i64, size: Bytes) {
+        debug_assert!(self.waiting.back().is_none_or(|&(last, _)| last <= departure));
+        self.bytes += u64::from(size.0);
+        self.waiting.push_back((departure, size));
+    }
+
+    pub(super) fn len(&self) -> usize {
+        self.waiting.len()
+    }
+
+    pub(super) fn len_at(&self, now: i64) -> usize {
+        self.waiting.len() - self.waiting.partition_point(|&(departure, _)| departure <= now)
+    }
+}

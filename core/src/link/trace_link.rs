@@ -1,0 +1,296 @@
+//! The open-loop link: packets over a link trace.
+
+use std::num::NonZeroU32;
+use std::sync::Arc;
+
+use thiserror::Error;
+
+use crate::link::cursor::{Cursor, Fate, Taken};
+use crate::link::due::{Due, DueQueue};
+use crate::link::queue::{Queue, QueueLimit};
+use crate::link::{
+    Admission, DropReason, HORIZON, Link, LinkCounters, LinkEvent, PacketId, Transit, Usage, nanos,
+    span,
+};
+use crate::scheme::LinkTrace;
+use crate::units::{Bytes, Duration, Instant};
+
+/// A link that carries packets over a link trace (DESIGN section 5, open loop).
+///
+/// A packet takes consecutive data LLDUs from the first at or after its arrival that no earlier
+/// packet took. It is delivered at `max(t + d') + RTT/2` of them; if one is lost it is given up at
+/// the `max` of `t + d'` and `t + lost`, + RTT/2; if one is censored (even beside a lost one), or if
+/// the trace has too few left, it is pending for ever. What becomes of it is known on arrival, so
+/// [`Link::poll`] only hands out results in order of time; results of one instant come in the order
+/// of admission.
+#[derive(Clone, Debug)]
+pub struct TraceLink {
+    trace: Arc<LinkTrace>,
+    cursor: Cursor,
+    queue: Queue,
+    due: DueQueue,
+    fragmentation: Fragmentation,
+    payload: NonZeroU32,
+    one_way: i64,
+    slots: SlotTimes,
+    ended: TraceEnd,
+    admitted: u64,
+    /// `order` + 1 of the latest packet delivered.
+    delivered_to: u64,
+    counters: LinkCounters,
+}
+
+/// How a [`TraceLink`] uses its trace.
+#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
+pub struct TraceLinkConfig {
+    /// How much may wait.
+    pub queue: QueueLimit,
+    /// How packets are cut into LLDUs.
+    pub fragmentation: Fragmentation,
+    /// Trace time at time zero of the run; LLDUs before it do not exist. With `wrap` it may be
+    /// longer than the trace.
+    pub start_offset: Duration,
+    /// Repeat the trace with period last slot - first slot + median gap. Repairs do not cross the
+    /// seam.
+    pub wrap: bool,
+    /// End of the run: LLDUs after it are not looked at.
+    pub duration: Option<Instant>,
+}
+
+/// How packets are cut into LLDUs: `ceil((packet + packet header) / (LLDU - LLDU header))`, at
+/// least 1, and one more if `extra_lldu`.
+#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
+pub struct Fragmentation {
+    /// Bytes of each LLDU that carry no packet.
+    pub lldu_header: Bytes,
+    /// Bytes sent with each packet.
+    pub packet_header: Bytes,
+    /// Count as seed 003 section IV-A does, from n to n + m inclusive: 47 LLDUs of 33 bytes for
+    /// 1500 bytes instead of 46.
+    pub extra_lldu: bool,
+}
+
+/// A link that cannot be.
+#[derive(Clone, Copy, Debug, Eq, Error, PartialEq)]
+#[non_exhaustive]
+pub enum LinkError {
+    /// The header fills the LLDU.
+    #[error(
+        "an LLDU of {lldu} bytes has no room beside its header of {header}; give a smaller header"
+    )]
+    Header {
+        /// Bytes of an LLDU.
+        lldu: u32,
+        /// Header bytes asked for.
+        header: u32,
+    },
+    /// A single slot has no period.
+    #[error("a trace of one slot cannot be wrapped; give one of at least two slots")]
+    NoPeriod,
+}
+
+impl TraceLink {
+    /// A link over `trace`, empty at time zero.
+    ///
+    /// Times beyond 2^61 ns are not simulated.
+    ///
+    /// # Errors
+    /// If LLDU headers leave no room, or `wrap` is asked for a trace of a single slot.
+    pub fn new(trace: Arc<LinkTrace>, config: TraceLinkConfig) -> Result<Self, LinkError> {
+        let parts = trace.parts();
+        let (lldu, header) = (parts.lldu.0, config.fragmentation.lldu_header.0);
+        let payload = lldu
+            .checked_sub(header)
+            .and_then(NonZeroU32::new)
+            .ok_or(LinkError::Header { lldu, header })?;
+        let period = (parts.span.1 - parts.span.0 + parts.gap).max(0) as u64;
+        if config.wrap && period == 0 {
+            return Err(LinkError::NoPeriod);
+        }
+        let end = config.duration.map_or(HORIZON, nanos);
+        let offset = span(config.start_offset);
+        Ok(Self {
+            cursor: Cursor::new(
+                Arc::clone(&trace),
+                config.start_offset,
+                config.wrap.then_some(period),
+                end,
+            ),
+            queue: Queue::new(config.queue),
+            due: DueQueue::default(),
+            fragmentation: config.fragmentation,
+            payload,
+            one_way: span(parts.rtt.half()),
+            slots: SlotTimes {
+                first: parts.span.0 - offset,
+                last: parts.span.1 - offset,
+                gap: parts.gap,
+                wrap: config.wrap,
+                end,
+            },
+            ended: TraceEnd::Ahead,
+            admitted: 0,
+            delivered_to: 0,
+            counters: LinkCounters::default(),
+            trace,
+        })
+    }
+
+    /// Data LLDUs that a packet of `size` takes.
+    #[inline]
+    pub fn lldus_for(&self, size: Bytes) -> u64 {
+        let bytes = u64::from(size.0) + u64::from(self.fragmentation.packet_header.0);
+        let lldus = bytes.div_ceil(u64::from(self.payload.get())).max(1);
+        lldus + u64::from(self.fragmentation.extra_lldu)
+    }
+
+    /// The trace that it runs over.
+    pub fn trace(&self) -> &Arc<LinkTrace> {
+        &self.trace
+    }
+
+    fn ran_out(&mut self, now: i64, packet: PacketId) {
+        // The run is in error only if its clock passes the last slot before it is over.
+        let over = self.slots.wrap || now.max(self.slots.last) >= self.slots.end;
+        if !over && matches!(self.ended, TraceEnd::Ahead) {
+            let at = instant(now.max(self.slots.last + 1));
+            self.ended = TraceEnd::Due { packet, at };
+        }
+    }
+}
+
+impl Link for TraceLink {
+    #[inline]
+    fn enqueue(&mut self, now: Instant, packet: PacketId, size: Bytes) -> Admission {
+        let entered = nanos(now);
+        self.counters.offered += 1;
+        self.queue.advance(entered);
+        if !self.queue.has_room(size) {
+            self.counters.dropped += 1;
+            return Admission::Dropped(DropReason::QueueFull);
+        }
+        let Taken { first, lldus, fate } = self.cursor.take(entered, self.lldus_for(size));
+        let departure = first.unwrap_or(i64::MAX);
+        if departure > entered {
+            self.queue.push(departure, size);
+            self.counters.longest_queue = self.counters.longest_queue.max(self.queue.len() as u64);
+        }
+        let order = self.admitted;
+        self.admitted += 1;
+        self.counters.lldus_taken += lldus;
+        if first.is_some() {
+            self.counters.bytes_carried += u64::from(size.0);
+        }
+        let (at, lost) = match fate {
+            Fate::Delivered(at) => (at, false),
+            Fate::Lost(at) => (at, true),
+            Fate::Censored => return Admission::Queued,
+            Fate::RanOut => {
+                self.ran_out(entered, packet);
+                return Admission::Queued;
+            }
+        };
+        let transit = Transit {
+            packet,
+            size,
+            lldus: u32::try_from(lldus).unwrap_or(u32::MAX),
+            order,
+            entered: now,
+            departed: instant(departure),
+            at: instant(at + self.one_way),
+        };
+        self.due.push(Due { transit, lost });
+        Admission::Queued
+    }
+
+    #[inline]
+    fn poll_timeout(&self) -> Option<Instant> {
+        match (self.due.next_at(), self.ended) {
+            (Some(due), TraceEnd::Due { at, .. }) => Some(due.min(at)),
+            (None, TraceEnd::Due { at, .. }) => Some(at),
+            (due, _) => due,
+        }
+    }
+
+    #[inline]
+    fn poll(&mut self, now: Instant) -> Option<LinkEvent> {
+        if let TraceEnd::Due { packet, at } = self.ended
+            && at <= now
+            && self.due.next_at().is_none_or(|due| due > at)
+        {
+            self.ended = TraceEnd::Told;
+            return Some(LinkEvent::TraceEnded { packet, at });
+        }
+        let due = self.due.pop(now)?;
+        if due.lost {
+            self.counters.lost += 1;
+        } else {
+            let Transit { order, size, lldus, .. } = due.transit;
+            self.counters.delivered += 1;
+            self.counters.bytes_delivered += u64::from(size.0);
+            self.counters.lldus_delivered += u64::from(lldus);
+            self.counters.overtaken += u64::from(order < self.delivered_to);
+            self.delivered_to = self.delivered_to.max(order + 1);
+        }
+        Some(due.event())
+    }
+
+    fn queue_len(&self, now: Instant) -> usize {
+        self.queue.len_at(nanos(now))
+    }
+
+    fn counters(&self) -> LinkCounters {
+        self.counters
+    }
+
+    /// Slots are counted by time, at the trace's mean rate, as far as the trace reaches.
+    fn usage(&self, until: Instant) -> Usage {
+        let parts = self.trace.parts();
+        let per_lldu = match self.trace.len() {
+            0 => 0.0,
+            lldus => parts.slots_used as f64 / lldus as f64,
+        };
+        Usage {
+            slots: self.slots.passed(nanos(until), parts.slots),
+            used: self.counters.lldus_taken as f64 * per_lldu,
+            used_by_delivered: self.counters.lldus_delivered as f64 * per_lldu,
+            slot: parts.lldu,
+        }
+    }
+}
+
+/// Where the PHY trace lies in run time.
+#[derive(Clone, Copy, Debug)]
+struct SlotTimes {
+    first: i64,
+    last: i64,
+    gap: i64,
+    wrap: bool,
+    end: i64,
+}
+
+impl SlotTimes {
+    fn passed(&self, until: i64, slots: u64) -> f64 {
+        let trace_end = if self.wrap { i64::MAX } else { self.last + self.gap };
+        let from = self.first.max(0);
+        let to = until.min(self.end).min(trace_end);
+        if slots == 1 {
+            // One slot has no rate.
+            return f64::from(u8::from(self.first >= 0 && self.first <= until));
+        }
+        let slot = (self.last - self.first + self.gap) as f64 / slots as f64;
+        (to - from).max(0) as f64 / slot
+    }
+}
+
+/// Whether [`LinkEvent::TraceEnded`] was told.
+#[derive(Clone, Copy, Debug)]
+enum TraceEnd {
+    Ahead,
+    Due { packet: PacketId, at: Instant },
+    Told,
+}
+
+fn instant(nanos: i64) -> Instant {
+    Instant::from_nanos(nanos.max(0) as u64)
+}

@@ -1,0 +1,46 @@
+//! When a block of a code becomes decodable.
+
+use super::BlockCode;
+
+/// The arrival times (`t + d`) of a block's units, in order of their slots.
+#[derive(Default)]
+pub(super) struct Arrivals(Vec<i64>);
+
+impl Arrivals {
+    #[inline]
+    pub(super) fn clear(&mut self) {
+        self.0.clear();
+    }
+
+    /// Adds the units of (t, d) that were not erased.
+    #[inline]
+    pub(super) fn extend(&mut self, slots: impl Iterator<Item = (i64, i64)>) {
+        self.0.extend(slots.filter(|&(_, d)| d > 0).map(|(t, d)| t + d));
+    }
+
+    /// Adds units that were put aside.
+    #[inline]
+    pub(super) fn restore(&mut self, times: impl Iterator<Item = i64>) {
+        self.0.extend(times);
+    }
+
+    #[inline]
+    pub(super) fn times(&self) -> &[i64] {
+        &self.0
+    }
+
+    /// The moment the k-th of them arrived: the k-th smallest. `None` if fewer arrived.
+    #[inline]
+    pub(super) fn kth(&mut self, code: BlockCode) -> Option<i64> {
+        let last = code.data() - 1;
+        if self.0.len() <= last {
+            return None;
+        }
+        // A later unit seldom overtakes an earlier one.
+        if self.0.is_sorted() {
+            Some(self.0[last])
+        } else {
+            Some(*self.0.select_nth_unstable(last).1)
+        }
+    }
+}

@@ -1,0 +1,117 @@
+//! The event queue: which of a run's event sources is next.
+//!
+//! A leg delivers its packets in order, a timer has one deadline, so a run needs no heap of
+//! packets: every source keeps its own events in order and shows the agenda only its next one.
+//! The agenda is a tournament tree over the sources; showing a new next event costs log2(sources).
+
+use crate::units::Instant;
+
+/// The index of an event source.
+#[derive(Clone, Copy, Debug, Eq, Ord, PartialEq, PartialOrd)]
+pub struct SourceId(pub u32);
+
+/// Next events of a fixed number of sources, ordered by (time, sequence number).
+///
+/// ```
+/// use clift::simulation::agenda::{Agenda, SourceId};
+/// use clift::units::Instant;
+/// let mut agenda = Agenda::new(2);
+/// agenda.set(SourceId(1), Instant::from_nanos(7), 0);
+/// agenda.set(SourceId(0), Instant::from_nanos(7), 1);
+/// assert_eq!(agenda.next(), Some((Instant::from_nanos(7), SourceId(1))));
+/// ```
+#[derive(Debug)]
+pub struct Agenda {
+    /// (time, sequence number) of each source's next event, packed so that one comparison orders.
+    keys: Vec<u128>,
+    /// `winners[1]` is the source with the smallest key; `winners[i]` the smaller of its children.
+    winners: Vec<u32>,
+}
+
+const NEVER: u128 = u128::MAX;
+
+impl Agenda {
+    /// An agenda of `sources` sources with nothing to do.
+    pub fn new(sources: usize) -> Self {
+        let leaves = sources.next_power_of_two().max(2);
+        let mut winners = vec![0; 2 * leaves];
+        for (leaf, winner) in winners[leaves..].iter_mut().enumerate() {
+            *winner = leaf as u32;
+        }
+        for node in (1..leaves).rev() {
+            winners[node] = winners[2 * node];
+        }
+        Self { keys: vec![NEVER; leaves], winners }
+    }
+
+    /// `source` has its next event at `at`; `sequence` orders events of the same instant.
+    #[inline]
+    pub fn set(&mut self, source: SourceId, at: Instant, sequence: u64) {
+        self.replace(source, u128::from(at.as_nanos()) << 64 | u128::from(sequence));
+    }
+
+    /// `source` has nothing to do.
+    #[inline]
+    pub fn clear(&mut self, source: SourceId) {
+        self.replace(source, NEVER);
+    }
+
+    /// When `source` has its next event.
+    #[inline]
+    pub fn time_of(&self, source: SourceId) -> Option<Instant> {
+        time(self.keys[source.0 as usize])
+    }
+
+    /// The next event.
+    #[inline]
+    pub fn next(&self) -> Option<(Instant, SourceId)> {
+        let winner = self.winners[1];
+        time(self.keys[winner as usize]).map(|at| (at, SourceId(winner)))
+    }
+
+    #[inline]
+    fn replace(&mut self, source: SourceId, key: u128) {
+        self.keys[source.0 as usize] = key;
+        let mut node = (self.keys.len() + source.0 as usize) / 2;
+        while node > 0 {
+            let (left, right) = (self.winners[2 * node], self.winners[2 * node + 1]);
+            let left_wins = self.keys[left as usize] <= self.keys[right as usize];
+            self.winners[node] = if left_wins { left } else { right };
+            node /= 2;
+        }
+    }
+}
+
+#[inline]
+fn time(key: u128) -> Option<Instant> {
+    (key != NEVER).then(|| Instant::from_nanos((key >> 64) as u64))
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    proptest! {
+        #[test]
+        fn it_names_the_smallest_key_like_a_scan_would(
+            changes in prop::collection::vec((0u32..13, prop::option::of(0u64..50)), 1..200),
+        ) {
+            let mut agenda = Agenda::new(13);
+            let mut plain = [None; 13];
+            for (sequence, (source, at)) in changes.into_iter().enumerate() {
+                match at {
+                    Some(at) => agenda.set(SourceId(source), Instant::from_nanos(at), sequence as u64),
+                    None => agenda.clear(SourceId(source)),
+                }
+                plain[source as usize] = at.map(|at| (at, sequence));
+                let expected = (0..13)
+                    .filter_map(|i| plain[i].map(|key| (key, i)))
+                    .min()
+                    .map(|((at, _), i)| (Instant::from_nanos(at), SourceId(i as u32)));
+                prop_assert_eq!(agenda.next(), expected);
+            }
+        }
+    }
+}

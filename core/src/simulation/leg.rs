@@ -1,0 +1,254 @@
+//! A wired leg: drop-tail queue, transmitter, random loss, propagation.
+
+use std::collections::VecDeque;
+use std::sync::Arc;
+
+use rand::RngExt;
+use rand_chacha::ChaCha8Rng;
+
+use crate::link::QueueLimit;
+use crate::metrics::LegCounters;
+use crate::simulation::setup::{LegConfig, Loss};
+use crate::units::{BitRate, Bytes, Duration, Instant};
+
+/// The state of a leg. First in, first out at a fixed rate: what becomes of a packet is known when
+/// it arrives.
+#[derive(Debug)]
+pub(crate) struct Leg {
+    rate: Option<BitRate>,
+    delay: Duration,
+    queue: Queue,
+    loss: LossProcess,
+    free_at: Instant,
+    /// Time to send a packet of the size sent last: sizes hardly change, divisions are slow.
+    last_size: (Bytes, Duration),
+    pub(crate) counters: LegCounters,
+}
+
+/// What becomes of a packet offered to a leg.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(crate) enum Passage {
+    /// It arrives at the far end.
+    Arrives(Instant),
+    /// It is sent and lost.
+    Lost,
+    /// The queue is full.
+    Dropped,
+}
+
+impl Leg {
+    pub(crate) fn new(config: &LegConfig, rng: ChaCha8Rng) -> Self {
+        Self {
+            rate: config.rate,
+            delay: config.delay,
+            queue: Queue { limit: config.queue, waiting: VecDeque::new(), bytes: 0 },
+            loss: LossProcess::new(&config.loss, rng),
+            free_at: Instant::ZERO,
+            last_size: (Bytes(0), Duration::ZERO),
+            counters: LegCounters::default(),
+        }
+    }
+
+    #[inline]
+    pub(crate) fn offer(&mut self, now: Instant, size: Bytes) -> Passage {
+        self.counters.offered += 1;
+        let starts = self.free_at.max(now);
+        if self.rate.is_some() && !self.queue.admit(now, starts, size) {
+            self.counters.dropped += 1;
+            return Passage::Dropped;
+        }
+        self.counters.longest_queue =
+            self.counters.longest_queue.max(self.queue.waiting.len() as u64);
+        self.free_at = starts + self.time_to_send(size);
+        self.counters.bytes_sent += u64::from(size.0);
+        if self.loss.takes_next() {
+            self.counters.lost += 1;
+            return Passage::Lost;
+        }
+        Passage::Arrives(self.free_at + self.delay)
+    }
+
+    /// Packets that wait at `now`, without the one being sent.
+    pub(crate) fn queue_len(&self, now: Instant) -> usize {
+        self.queue.waiting.len() - self.queue.waiting.partition_point(|&(starts, _)| starts <= now)
+    }
+
+    #[inline]
+    fn time_to_send(&mut self, size: Bytes) -> Duration {
+        let Some(rate) = self.rate else { return Duration::ZERO };
+        if self.last_size.0 != size {
+            self.last_size = (size, rate.time_to_send(size));
+        }
+        self.last_size.1
+    }
+}
+
+/// Packets that wait for the transmitter: when each starts, and its size.
+#[derive(Debug)]
+struct Queue {
+    limit: QueueLimit,
+    waiting: VecDeque<(Instant, Bytes)>,
+    bytes: u64,
+}
+
+impl Queue {
+    /// Takes a packet that starts at `starts` unless the queue is full; a packet that starts at
+    /// once never waits. At equal times departures come before arrivals.
+    #[inline]
+    fn admit(&mut self, now: Instant, starts: Instant, size: Bytes) -> bool {
+        while let Some(&(begun, gone)) = self.waiting.front()
+            && begun <= now
+        {
+            self.waiting.pop_front();
+            self.bytes -= u64::from(gone.0);
+        }
+        if starts <= now {
+            return true;
+        }
+        let room = match self.limit {
+            QueueLimit::Unlimited => true,
+            QueueLimit::Packets(limit) => self.waiting.len() < limit as usize,
+            QueueLimit::Bytes(limit) => self.bytes + u64::from(size.0) <= limit,
+        };
+        if room {
+            self.waiting.push_back((starts, size));
+            self.bytes += u64::from(size.0);
+        }
+        room
+    }
+}
+
+/// Which packets are lost behind the transmitter.
+#[derive(Debug)]
+enum LossProcess {
+    None,
+    /// Independent losses, drawn as the number of packets until the next one.
+    Random {
+        rng: ChaCha8Rng,
+        log_keep: f64,
+        until_next: u64,
+    },
+    Listed {
+        packets: Arc<[u64]>,
+        next: usize,
+        sent: u64,
+    },
+}
+
+impl LossProcess {
+    fn new(loss: &Loss, mut rng: ChaCha8Rng) -> Self {
+        match loss {
+            Loss::None => Self::None,
+            Loss::Random(p) if p.get() == 0.0 => Self::None,
+            Loss::Random(p) => {
+                let log_keep = libm::log1p(-p.get());
+                let until_next = geometric(&mut rng, log_keep);
+                Self::Random { rng, log_keep, until_next }
+            }
+            Loss::Packets(packets) => {
+                Self::Listed { packets: Arc::clone(packets), next: 0, sent: 0 }
+            }
+        }
+    }
+
+    #[inline]
+    fn takes_next(&mut self) -> bool {
+        match self {
+            Self::None => false,
+            Self::Random { rng, log_keep, until_next } => {
+                if *until_next > 0 {
+                    *until_next -= 1;
+                    return false;
+                }
+                *until_next = geometric(rng, *log_keep);
+                true
+            }
+            Self::Listed { packets, next, sent } => {
+                let lost = packets.get(*next) == Some(sent);
+                *next += usize::from(lost);
+                *sent += 1;
+                lost
+            }
+        }
+    }
+}
+
+/// Packets kept before the next loss: geometric, by inversion. `log_keep` is ln(1 - p), which is
+/// minus infinity for p = 1 and then gives 0.
+fn geometric(rng: &mut ChaCha8Rng, log_keep: f64) -> u64 {
+    let u: f64 = rng.random();
+    // 1 - u is within (0, 1], so that the logarithm is finite.
+    libm::floor(libm::log(1.0 - u) / log_keep) as u64
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::seed::{Seed, Stream};
+    use crate::units::Probability;
+
+    fn leg(queue: QueueLimit, loss: Loss) -> Leg {
+        let config = LegConfig {
+            rate: BitRate::from_bits_per_second(8_000_000), // a byte takes a microsecond
+            delay: Duration::from_millis(1),
+            queue,
+            loss,
+        };
+        Leg::new(&config, Seed(1).rng(Stream::Leg(0)))
+    }
+
+    const PACKET: Bytes = Bytes(1000); // one millisecond
+
+    #[test]
+    fn packets_are_sent_one_after_the_other() {
+        let mut leg = leg(QueueLimit::Unlimited, Loss::None);
+        let at = |ms| Passage::Arrives(Instant::ZERO + Duration::from_millis(ms));
+        assert_eq!(leg.offer(Instant::ZERO, PACKET), at(2));
+        assert_eq!(leg.offer(Instant::ZERO, PACKET), at(3));
+        assert_eq!(leg.offer(Instant::ZERO + Duration::from_millis(9), PACKET), at(11));
+    }
+
+    #[test]
+    fn a_full_queue_drops_and_the_packet_being_sent_is_not_in_it() {
+        let mut leg = leg(QueueLimit::Packets(2), Loss::None);
+        let fates: Vec<_> = (0..5).map(|_| leg.offer(Instant::ZERO, PACKET)).collect();
+        assert_eq!(fates.iter().filter(|&&fate| fate == Passage::Dropped).count(), 2);
+        // At 1 ms the second packet has just left the queue: there is room for one.
+        let now = Instant::ZERO + Duration::from_millis(1);
+        assert_eq!(leg.queue_len(now), 1);
+        assert!(matches!(leg.offer(now, PACKET), Passage::Arrives(_)));
+        assert_eq!(leg.offer(now, PACKET), Passage::Dropped);
+    }
+
+    #[test]
+    fn a_queue_may_be_bounded_in_bytes() {
+        let mut leg = leg(QueueLimit::Bytes(1500), Loss::None);
+        assert!(matches!(leg.offer(Instant::ZERO, PACKET), Passage::Arrives(_)));
+        assert!(matches!(leg.offer(Instant::ZERO, PACKET), Passage::Arrives(_)));
+        assert_eq!(leg.offer(Instant::ZERO, PACKET), Passage::Dropped);
+        assert!(matches!(leg.offer(Instant::ZERO, Bytes(500)), Passage::Arrives(_)));
+    }
+
+    #[test]
+    fn random_loss_keeps_its_rate() {
+        for p in [0.001, 0.01, 0.5, 1.0] {
+            let loss = Loss::Random(Probability::new(p).unwrap());
+            let mut leg = leg(QueueLimit::Unlimited, loss);
+            let n = 200_000;
+            for _ in 0..n {
+                leg.offer(leg.free_at, PACKET);
+            }
+            let sd = libm::sqrt(n as f64 * p * (1.0 - p));
+            let off = (leg.counters.lost as f64 - n as f64 * p).abs();
+            assert!(off <= 4.0 * sd, "{p}: {} lost", leg.counters.lost);
+        }
+    }
+
+    #[test]
+    fn listed_packets_are_lost_and_no_others() {
+        let mut leg = leg(QueueLimit::Unlimited, Loss::Packets(Arc::new([1, 3])));
+        let lost: Vec<_> =
+            (0..5).map(|_| leg.offer(Instant::ZERO, PACKET) == Passage::Lost).collect();
+        assert_eq!(lost, [false, true, false, true, false]);
+    }
+}

@@ -1,0 +1,117 @@
+//! Looking at a run while it goes: progress, interruption, time series, an event log.
+
+use std::ops::ControlFlow;
+
+use crate::units::{Duration, Instant};
+
+/// Somebody who watches a run. Every method has a default that does nothing, and a run without
+/// an observer (`&mut ()`) pays for none of them.
+pub trait Observer {
+    /// Whether [`Observer::event`] is called.
+    const EVENTS: bool = false;
+
+    /// Something happened to a segment.
+    fn event(&mut self, _at: Instant, _event: &Event) {}
+
+    /// How often [`Observer::sample`] is called; `None`: never.
+    fn sample_interval(&self) -> Option<Duration> {
+        None
+    }
+
+    /// The state of every flow at a sampling instant.
+    fn sample(&mut self, _sample: &Sample) {}
+
+    /// Called every few thousand events; `Break` stops the run.
+    fn checkpoint(&mut self, _now: Instant, _bytes_in_order: u64) -> ControlFlow<()> {
+        ControlFlow::Continue(())
+    }
+}
+
+impl Observer for () {}
+
+/// What can happen to a segment.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+#[non_exhaustive]
+pub enum Event {
+    /// The sender put it on the path; `retransmission` counts earlier sendings.
+    Sent {
+        /// Index of the flow.
+        flow: u32,
+        /// First byte.
+        seq: u64,
+        /// Bytes of payload.
+        len: u32,
+        /// How often it was sent before.
+        retransmission: u16,
+    },
+    /// It reached the receiver; `duplicate`: everything in it had arrived before.
+    Received {
+        /// Index of the flow.
+        flow: u32,
+        /// First byte.
+        seq: u64,
+        /// Bytes of payload.
+        len: u32,
+        /// Nothing new in it.
+        duplicate: bool,
+    },
+    /// A queue had no room for it, a leg or a link lost it.
+    Gone {
+        /// Index of the flow.
+        flow: u32,
+        /// First byte.
+        seq: u64,
+        /// Bytes of payload; 0: an acknowledgement.
+        len: u32,
+    },
+    /// An acknowledgement reached the sender.
+    Acked {
+        /// Index of the flow.
+        flow: u32,
+        /// The next byte expected.
+        ack: u64,
+    },
+}
+
+/// The state of a run at one instant.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Sample {
+    /// The instant.
+    pub at: Instant,
+    /// One for each flow.
+    pub flows: Vec<FlowSample>,
+    /// One for each shared hop, forward ones first.
+    pub hops: Vec<HopSample>,
+}
+
+/// The state of a flow.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct FlowSample {
+    /// Congestion window, packets.
+    pub cwnd: f64,
+    /// Slow-start threshold, packets; infinite before the first loss.
+    pub ssthresh: f64,
+    /// Smoothed round-trip time, once measured.
+    pub srtt: Option<Duration>,
+    /// Packets sent, not acknowledged and not taken for lost.
+    pub in_flight: u64,
+    /// Bytes that the receiver has in order.
+    pub bytes_in_order: u64,
+    /// Segments sent so far.
+    pub sent: u64,
+    /// Retransmissions so far.
+    pub retransmissions: u64,
+    /// Retransmission timeouts so far.
+    pub timeouts: u64,
+}
+
+/// The state of a hop.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct HopSample {
+    /// Packets that wait.
+    pub queue: u64,
+    /// Packets that a full queue dropped so far.
+    pub dropped: u64,
+    /// Bits put on the air so far for the packets that came (a leg: bits sent).
+    pub bits_on_air: f64,
+}

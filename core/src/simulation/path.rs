@@ -1,0 +1,126 @@
+//! The nodes of a path and the packets on them.
+
+use std::collections::VecDeque;
+use std::sync::Arc;
+
+use crate::link::{Link, LinkError, Overlap, Reordering, TraceLink, TraceLinkConfig};
+use crate::metrics::Distribution;
+use crate::seed::{Seed, Stream};
+use crate::simulation::leg::Leg;
+use crate::simulation::setup::{Hop, LegConfig, LinkConfig};
+use crate::transport::Segment;
+use crate::units::{Duration, Instant};
+
+/// A packet on its way.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Packet {
+    pub(super) segment: Segment,
+    pub(super) flow: u32,
+    /// Index of the hop it is on, within its flow's path.
+    pub(super) hop: u16,
+    pub(super) toward: Direction,
+}
+
+/// Which way a packet travels.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(super) enum Direction {
+    Receiver,
+    Sender,
+}
+
+/// Packets by number. Numbers are used again, so that memory follows what is in flight.
+#[derive(Debug, Default)]
+pub(super) struct Packets {
+    slots: Vec<Packet>,
+    free: Vec<u32>,
+}
+
+impl Packets {
+    #[inline]
+    pub(super) fn insert(&mut self, packet: Packet) -> u32 {
+        if let Some(id) = self.free.pop() {
+            self.slots[id as usize] = packet;
+            return id;
+        }
+        self.slots.push(packet);
+        (self.slots.len() - 1) as u32
+    }
+
+    #[inline]
+    pub(super) fn get(&self, id: u32) -> &Packet {
+        &self.slots[id as usize]
+    }
+
+    #[inline]
+    pub(super) fn get_mut(&mut self, id: u32) -> &mut Packet {
+        &mut self.slots[id as usize]
+    }
+
+    #[inline]
+    pub(super) fn remove(&mut self, id: u32) {
+        self.free.push(id);
+    }
+}
+
+/// A leg or a link with the packets on it.
+pub(super) enum Node {
+    Leg(LegNode),
+    Link(LinkNode),
+}
+
+/// A leg, and what is on its way over it: arrival, sequence number, packet, in order of arrival.
+#[derive(Debug)]
+pub(super) struct LegNode {
+    pub(super) leg: Leg,
+    pub(super) on_the_way: VecDeque<(Instant, u64, u32)>,
+}
+
+/// A link and the delays of its packets.
+pub(super) struct LinkNode {
+    pub(super) link: Box<dyn Link + Send>,
+    pub(super) delay: Distribution,
+    pub(super) queueing: Distribution,
+}
+
+impl Node {
+    pub(super) fn shared(
+        hop: &Hop,
+        seed: Seed,
+        number: u32,
+        duration: Duration,
+    ) -> Result<Self, LinkError> {
+        match hop {
+            Hop::Leg(config) => Ok(Self::leg(config, seed, number)),
+            Hop::Link(config) => Ok(Self::Link(LinkNode::new(config, duration)?)),
+        }
+    }
+
+    pub(super) fn leg(config: &LegConfig, seed: Seed, number: u32) -> Self {
+        Self::Leg(LegNode {
+            leg: Leg::new(config, seed.rng(Stream::Leg(number))),
+            on_the_way: VecDeque::new(),
+        })
+    }
+}
+
+impl LinkNode {
+    fn new(config: &LinkConfig, duration: Duration) -> Result<Self, LinkError> {
+        let trace = TraceLink::new(
+            Arc::clone(&config.trace),
+            TraceLinkConfig {
+                queue: config.queue,
+                start_offset: config.start_offset,
+                wrap: config.wrap,
+                fragmentation: config.fragmentation,
+                duration: Some(Instant::ZERO + duration),
+            },
+        )?;
+        let link: Box<dyn Link + Send> = match (config.overlap_papers, config.reorder) {
+            (false, None) => Box::new(trace),
+            (true, None) => Box::new(Overlap::new(trace)),
+            (false, Some(rule)) => Box::new(Reordering::new(trace, rule)),
+            (true, Some(rule)) => Box::new(Reordering::new(Overlap::new(trace), rule)),
+        };
+        Ok(Self { link, delay: Distribution::default(), queueing: Distribution::default() })
+    }
+}

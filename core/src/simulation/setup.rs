@@ -1,0 +1,158 @@
+//! What is simulated: a path of legs and links, and the flows that share it.
+
+use std::sync::Arc;
+
+use thiserror::Error;
+
+use crate::link::{Fragmentation, LinkError, QueueLimit, Resequencing};
+use crate::scheme::LinkTrace;
+use crate::seed::Seed;
+use crate::transport::tcp::TcpConfig;
+use crate::units::{BitRate, Bytes, Duration, Instant, Probability};
+
+/// One run: everything that decides its outcome, seed included.
+///
+/// Packets of every flow cross the flow's own source leg, the `forward` hops in order, and reach
+/// the receiver; acknowledgements cross the `backward` hops in order and the source leg reversed.
+#[derive(Clone, Debug)]
+pub struct Setup {
+    /// Seed of every random draw in the run.
+    pub seed: Seed,
+    /// Simulated time after which the run ends.
+    pub duration: Duration,
+    /// Whether the run ends early, once every flow has finished.
+    pub stop_when_done: bool,
+    /// Shared hops from the sources to the destination.
+    pub forward: Vec<Hop>,
+    /// Shared hops from the destination to the sources.
+    pub backward: Vec<Hop>,
+    /// The flows.
+    pub flows: Vec<Flow>,
+}
+
+/// One element of a path.
+#[derive(Clone, Debug)]
+pub enum Hop {
+    /// A wired leg.
+    Leg(LegConfig),
+    /// A trace-driven link.
+    Link(LinkConfig),
+}
+
+/// A wired leg: drop-tail queue, serialisation at a rate, random loss after it, fixed delay.
+///
+/// This is what ns-2 calls a simplex link (`DropTail` queue, `ErrorModel` behind the transmitter).
+#[derive(Clone, Debug)]
+pub struct LegConfig {
+    /// Serialisation rate; `None`: packets take no time.
+    pub rate: Option<BitRate>,
+    /// Propagation delay.
+    pub delay: Duration,
+    /// Bound of the queue before the transmitter.
+    pub queue: QueueLimit,
+    /// What is lost behind the transmitter.
+    pub loss: Loss,
+}
+
+/// Packet loss on a leg.
+#[derive(Clone, Debug, Default)]
+pub enum Loss {
+    /// None.
+    #[default]
+    None,
+    /// Each packet independently, from the leg's own random stream.
+    Random(Probability),
+    /// Exactly these packets, counted from 0 in order of transmission; ascending.
+    Packets(Arc<[u64]>),
+}
+
+/// A trace-driven link and how packets are put onto it (DESIGN section 5).
+#[derive(Clone, Debug)]
+pub struct LinkConfig {
+    /// What became of every LLDU.
+    pub trace: Arc<LinkTrace>,
+    /// Bound of the queue before the link.
+    pub queue: QueueLimit,
+    /// Trace time at run time 0.
+    pub start_offset: Duration,
+    /// Whether the trace repeats.
+    pub wrap: bool,
+    /// How packets are cut into LLDUs.
+    pub fragmentation: Fragmentation,
+    /// The papers' rule that packets leave one at a time (seeds 001 and 003, figure 4).
+    pub overlap_papers: bool,
+    /// A re-sequencing buffer behind the link; `None`: packets leave as they come.
+    pub reorder: Option<Resequencing>,
+}
+
+/// One transport connection over the path.
+#[derive(Clone, Debug)]
+pub struct Flow {
+    /// When it starts.
+    pub start: Instant,
+    /// Its transport.
+    pub transport: Transport,
+    /// What drives it.
+    pub application: Application,
+    /// The flow's own leg between its source and the first shared hop, in both directions.
+    pub source_leg: Option<LegConfig>,
+}
+
+/// A transport protocol with its parameters.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub enum Transport {
+    /// TCP.
+    Tcp(TcpConfig),
+    /// Datagrams without acknowledgement (UDP), of so many bytes, headers included.
+    Datagram {
+        /// IP packet size.
+        packet: Bytes,
+    },
+}
+
+/// What an application hands to the transport.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub enum Application {
+    /// Always more to send.
+    Bulk,
+    /// A file; the flow is done when it has arrived (TCP: and is acknowledged).
+    File {
+        /// Payload bytes.
+        bytes: u64,
+    },
+    /// Messages of one size at a constant rate.
+    ConstantRate {
+        /// Payload rate.
+        rate: BitRate,
+        /// Payload bytes of a message.
+        message: Bytes,
+        /// When a message is too late to be of use.
+        deadline: Option<Duration>,
+    },
+}
+
+/// A setup that cannot be run.
+#[derive(Clone, Debug, Eq, Error, PartialEq)]
+#[non_exhaustive]
+pub enum SetupError {
+    /// A link that cannot be.
+    #[error(transparent)]
+    Link(#[from] LinkError),
+    /// Nobody sends.
+    #[error("there is no flow; give at least one")]
+    NoFlow,
+    /// No time to send in.
+    #[error("the duration is zero; give a time above zero")]
+    NoTime,
+    /// Bulk data without flow control over a path that never pushes back.
+    #[error("flow {flow}: datagrams need an application of a constant rate or a file")]
+    BulkDatagrams {
+        /// The offending flow, from 0.
+        flow: usize,
+    },
+    /// Nothing on the path has a rate, so that bulk data would never stop.
+    #[error("nothing on the path limits the rate; give a link, a leg with a rate, or a window")]
+    Unlimited,
+}

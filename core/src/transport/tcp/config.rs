@@ -1,0 +1,166 @@
+//! What a TCP connection is: profile, congestion control, sizes and options.
+
+use std::fmt;
+use std::str::FromStr;
+
+use thiserror::Error;
+
+use crate::units::{Bytes, Duration};
+
+/// Bytes of an IPv4 and a TCP header without options.
+const HEADERS: u32 = 40;
+/// Bytes of the timestamps option, padded (RFC 7323 appendix A).
+const TIMESTAMPS: u32 = 12;
+
+/// Whose behaviour a connection shows (DESIGN §7).
+#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
+#[non_exhaustive]
+pub enum Profile {
+    /// What the papers' simulator does: ns-2.35, `Agent/TCP/Linux` and `Agent/TCPSink/Sack1`.
+    #[default]
+    Papers,
+}
+
+/// A congestion control algorithm; parsed from its usual names.
+///
+/// ```
+/// use clift::transport::tcp::CongestionAlgorithm;
+/// assert_eq!("reno".parse(), Ok(CongestionAlgorithm::NewReno));
+/// assert_eq!("cubic".parse(), Ok(CongestionAlgorithm::Cubic));
+/// assert!("vegas".parse::<CongestionAlgorithm>().is_err());
+/// ```
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+#[non_exhaustive]
+pub enum CongestionAlgorithm {
+    /// Additive increase, multiplicative decrease (RFC 5681); ns-2 and Linux call it `reno`.
+    NewReno,
+    /// CUBIC: version 2.1 in profile `papers`.
+    Cubic,
+}
+
+impl CongestionAlgorithm {
+    /// Every algorithm there is.
+    pub const ALL: [Self; 2] = [Self::NewReno, Self::Cubic];
+}
+
+impl fmt::Display for CongestionAlgorithm {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::NewReno => "newreno",
+            Self::Cubic => "cubic",
+        })
+    }
+}
+
+impl FromStr for CongestionAlgorithm {
+    type Err = UnknownCongestionAlgorithm;
+
+    fn from_str(name: &str) -> Result<Self, Self::Err> {
+        match name {
+            "newreno" | "reno" => Ok(Self::NewReno),
+            "cubic" => Ok(Self::Cubic),
+            _ => Err(UnknownCongestionAlgorithm(name.to_owned())),
+        }
+    }
+}
+
+/// A name that is no congestion control algorithm.
+#[derive(Clone, Debug, Eq, Error, PartialEq)]
+#[error("`{0}` is not a congestion control algorithm; give `newreno` or `cubic`")]
+pub struct UnknownCongestionAlgorithm(pub String);
+
+/// How both ends of a TCP connection behave.
+///
+/// ```
+/// use clift::transport::tcp::{CongestionAlgorithm, TcpConfig};
+/// use clift::units::{Bytes, Duration};
+/// let mut config = TcpConfig::papers(CongestionAlgorithm::Cubic);
+/// config.cwnd_max = Some(288); // bandwidth-delay product and buffer, in packets
+/// config.delayed_ack = Some(Duration::from_millis(40));
+/// assert_eq!(config.mss(), Bytes(1448));
+/// ```
+#[derive(Clone, Debug, PartialEq)]
+pub struct TcpConfig {
+    /// Whose behaviour to show.
+    pub profile: Profile,
+    /// How the window grows and shrinks.
+    pub congestion: CongestionAlgorithm,
+    /// Size of a full IP packet, headers included.
+    pub packet: Bytes,
+    /// Whether segments carry timestamps (RFC 7323): 12 bytes each, an RTT sample per ACK.
+    pub timestamps: bool,
+    /// Initial window in segments.
+    pub initial_window: u32,
+    /// Receive window that the receiver announces, in bytes; `None`: no limit.
+    pub receive_window: Option<Bytes>,
+    /// Upper limit of the congestion window in segments, and the first slow-start threshold
+    /// (`window_` of ns-2); `None`: no limit.
+    pub cwnd_max: Option<u32>,
+    /// How long the receiver may hold an ACK back; `None`: one ACK for every segment.
+    pub delayed_ack: Option<Duration>,
+}
+
+impl TcpConfig {
+    /// The papers' connection (DESIGN §7): 1500-byte packets with timestamps, initial window 2,
+    /// no handshake, no delayed ACK, no limit on the window.
+    pub fn papers(congestion: CongestionAlgorithm) -> Self {
+        Self {
+            profile: Profile::Papers,
+            congestion,
+            packet: Bytes(1500),
+            timestamps: true,
+            initial_window: 2,
+            receive_window: None,
+            cwnd_max: None,
+            delayed_ack: None,
+        }
+    }
+
+    /// Payload of a full packet: the packet less 40 bytes of headers, less 12 with timestamps;
+    /// at least one byte.
+    pub fn mss(&self) -> Bytes {
+        Bytes(self.packet.0.saturating_sub(self.headers()).max(1))
+    }
+
+    /// Bytes that every data segment has beyond its payload.
+    pub(super) fn headers(&self) -> u32 {
+        if self.timestamps { HEADERS + TIMESTAMPS } else { HEADERS }
+    }
+
+    /// Bytes of an ACK with `blocks` SACK blocks: 40 and 8 per block, as ns-2's sinks count
+    /// them (a real ACK has up to 16 more, for options and their padding).
+    pub(super) fn ack_size(&self, blocks: usize) -> u32 {
+        match self.profile {
+            Profile::Papers => HEADERS + 8 * blocks as u32,
+        }
+    }
+
+    /// The receive window as a segment carries it.
+    pub(super) fn announced_window(&self) -> u32 {
+        self.receive_window.map_or(u32::MAX, |Bytes(window)| window)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn mss_is_the_packet_less_its_headers() {
+        let mut config = TcpConfig::papers(CongestionAlgorithm::NewReno);
+        assert_eq!(config.mss(), Bytes(1448));
+        config.timestamps = false;
+        assert_eq!(config.mss(), Bytes(1460));
+        config.packet = Bytes(10);
+        assert_eq!(config.mss(), Bytes(1));
+    }
+
+    #[test]
+    fn names_round_trip() {
+        for algorithm in CongestionAlgorithm::ALL {
+            assert_eq!(algorithm.to_string().parse(), Ok(algorithm));
+        }
+        let error = "bic".parse::<CongestionAlgorithm>().unwrap_err();
+        assert!(error.to_string().contains("`bic`"));
+    }
+}

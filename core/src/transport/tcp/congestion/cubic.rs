@@ -1,0 +1,300 @@
+//! CUBIC version 2.1 (Linux 2.6.22), as in ns-2's `Agent/TCP/Linux`, after Ha, Rhee and Xu,
+//! "CUBIC: a new TCP-friendly high-speed TCP variant", 2008.
+//!
+//! Time is in ticks of a millisecond and, inside the cubic function, in 1/1024 s; windows are
+//! whole segments; every quotient is rounded down. Against RFC 9438: beta 0.8 instead of 0.7, no
+//! HyStart, the window may grow by 16 segments per 100 ms at most beyond the plateau, and the
+//! number of ACKs per increase is divided by an estimate of segments per ACK that never reaches
+//! 1 (it starts at 2 and stays at 31/16), so the window follows the curve 1.9 times too fast.
+
+use super::{Acked, CongestionControl, Reduction, Window, ticks};
+
+/// Fractions are in 1/1024.
+const SCALE: u64 = 1024;
+/// Multiplicative decrease: 0.8.
+const BETA: u64 = 819;
+/// Scaling constant C of the cubic function: 0.4 segments/s³, from 41/1024 per 100 ms.
+const C: u64 = 410;
+/// Increase per 100 ms beyond the plateau, in segments.
+const MAX_INCREMENT: u64 = 16;
+/// ACKs per increase before the first loss.
+const BEFORE_FIRST_LOSS: u64 = 50;
+/// The window is recomputed when it has changed or this many ticks have passed.
+const RECOMPUTE: u64 = 1000 / 32;
+/// Round-trip samples count only this many ticks after an epoch began.
+const SETTLE: u64 = 1000;
+/// The estimate of segments per ACK has four fractional bits.
+const RATIO_BITS: u32 = 4;
+
+/// Cubic growth around the window of the last loss.
+#[derive(Debug)]
+pub(super) struct Cubic {
+    /// ACKs per increase.
+    count: u64,
+    /// Window at the last loss, lowered by fast convergence.
+    last_max: u64,
+    /// Whether there was a loss since the start or the last timeout.
+    had_loss: bool,
+    last_cwnd: u64,
+    last_time: u64,
+    /// Plateau of the cubic function.
+    origin: u64,
+    /// Time from the epoch's start to the plateau, in 1/1024 s.
+    k: u64,
+    /// Least round-trip time, in ticks.
+    delay_min: u64,
+    /// Tick at which the epoch began; 0: the next ACK begins one.
+    epoch: u64,
+    acks: u64,
+    /// What Reno's window would be (the TCP-friendly region).
+    friendly: u64,
+    /// Segments per ACK, in 1/16.
+    ratio: u64,
+}
+
+impl Cubic {
+    pub(super) fn new() -> Self {
+        Self {
+            count: 0,
+            last_max: 0,
+            had_loss: false,
+            last_cwnd: 0,
+            last_time: 0,
+            origin: 0,
+            k: 0,
+            delay_min: 0,
+            epoch: 0,
+            acks: 0,
+            friendly: 0,
+            ratio: 2 << RATIO_BITS,
+        }
+    }
+
+    /// ratio = 15/16 ratio + 1/16 sample, rounded so that 31/16 is a fixed point for 1.
+    fn track_ratio(&mut self, segments: u32) {
+        self.ratio = self.ratio + u64::from(segments) - (self.ratio >> RATIO_BITS);
+    }
+
+    fn track_delay(&mut self, ack: &Acked) {
+        let Some(echo) = ack.echo else { return };
+        // ns-2 rounds the echo to the nearest tick and takes zero for "none".
+        let sent = (echo.as_nanos() + 500_000) / 1_000_000;
+        let now = ticks(ack.now);
+        if sent == 0 || now < self.epoch + SETTLE {
+            return;
+        }
+        let delay8 = now.saturating_sub(sent) * 8;
+        let delay8 = delay8.max(1);
+        if self.delay_min == 0 || delay8 < self.delay_min {
+            self.delay_min = delay8;
+        }
+    }
+
+    fn recompute(&mut self, now: u64, cwnd: u64) {
+        self.acks += 1;
+        if self.last_cwnd == cwnd && now - self.last_time <= RECOMPUTE {
+            return;
+        }
+        self.last_cwnd = cwnd;
+        self.last_time = now;
+        if self.epoch == 0 {
+            self.begin_epoch(now, cwnd);
+        }
+
+        let target = self.target(now);
+        self.count = if target > cwnd { cwnd / (target - cwnd) } else { 100 * cwnd };
+        let beyond_plateau = self.elapsed(now) >= self.k;
+        if beyond_plateau && let Some(least) = self.least_count(cwnd) {
+            self.count = self.count.max(least);
+        }
+        if !self.had_loss {
+            self.count = BEFORE_FIRST_LOSS;
+        }
+        self.befriend(cwnd);
+        self.count = ((self.count << RATIO_BITS) / self.ratio).max(1);
+    }
+
+    fn begin_epoch(&mut self, now: u64, cwnd: u64) {
+        self.epoch = now;
+        self.acks = 1;
+        self.friendly = cwnd;
+        if self.last_max <= cwnd {
+            self.k = 0;
+            self.origin = cwnd;
+        } else {
+            // K = cbrt((Wmax - W) / C), with C·2^-40 in segments per (1/1024 s)³.
+            self.k = cube_root((1 << 40) / C * (self.last_max - cwnd));
+            self.origin = self.last_max;
+        }
+    }
+
+    /// Time since the epoch began, a round trip ahead, in 1/1024 s.
+    fn elapsed(&self, now: u64) -> u64 {
+        ((now + (self.delay_min >> 3) - self.epoch) << 10) / 1000
+    }
+
+    /// W(t + RTT) = C·(t + RTT - K)³ + Wmax.
+    fn target(&self, now: u64) -> u64 {
+        let t = self.elapsed(now);
+        let offset = u128::from(t.abs_diff(self.k));
+        let delta = ((u128::from(C) * offset * offset * offset) >> 40) as u64;
+        if t < self.k { self.origin.saturating_sub(delta) } else { self.origin + delta }
+    }
+
+    fn least_count(&self, cwnd: u64) -> Option<u64> {
+        (self.delay_min > 0).then(|| cwnd * 1000 * 8 / (10 * MAX_INCREMENT * self.delay_min))
+    }
+
+    /// TCP-friendly region: not slower than Reno with the same loss rate, which gains a segment
+    /// for 8/23·W... per W·23/8 ACKs (alpha = 3(1-beta)/(1+beta)).
+    fn befriend(&mut self, cwnd: u64) {
+        const PER_SEGMENT: u64 = 8 * (SCALE + BETA) / 3 / (SCALE - BETA);
+        let acks = (cwnd * PER_SEGMENT) >> 3;
+        while self.acks > acks {
+            self.acks -= acks;
+            self.friendly += 1;
+        }
+        if self.friendly > cwnd {
+            self.count = self.count.min(cwnd / (self.friendly - cwnd));
+        }
+    }
+}
+
+impl CongestionControl for Cubic {
+    fn on_ack(&mut self, ack: &Acked, window: &mut Window) {
+        if ack.open {
+            self.track_ratio(ack.segments);
+        }
+        if ack.undisturbed {
+            self.track_delay(ack);
+        }
+        if !ack.window_limited(window) {
+            return;
+        }
+        if window.in_slow_start() {
+            window.slow_start();
+            return;
+        }
+        self.recompute(ticks(ack.now), u64::from(window.cwnd));
+        if u64::from(window.credit) >= self.count {
+            window.grow();
+            window.credit = 0;
+        } else {
+            window.credit += 1;
+        }
+    }
+
+    fn on_loss(&mut self, window: &Window) -> Reduction {
+        let cwnd = u64::from(window.cwnd);
+        self.epoch = 0;
+        // Fast convergence: a window that no longer reaches its last maximum gives way.
+        let converge = cwnd < self.last_max;
+        self.last_max = if converge { cwnd * (SCALE + BETA) / (2 * SCALE) } else { cwnd };
+        self.had_loss = true;
+        let ssthresh = ((cwnd * BETA / SCALE) as u32).max(2);
+        Reduction { ssthresh, cwnd: ssthresh }
+    }
+
+    fn on_timeout(&mut self, window: &Window) -> u32 {
+        let ssthresh = self.on_loss(window).ssthresh;
+        *self = Self::new();
+        ssthresh
+    }
+}
+
+/// The integer cube root, rounded down.
+fn cube_root(a: u64) -> u64 {
+    let mut root = libm::cbrt(a as f64) as u64;
+    while u128::from(root).pow(3) > u128::from(a) {
+        root -= 1;
+    }
+    while u128::from(root + 1).pow(3) <= u128::from(a) {
+        root += 1;
+    }
+    root
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::tests::window;
+    use super::*;
+    use crate::units::Instant;
+
+    fn acked(now_ms: u64, outstanding: u32) -> Acked {
+        Acked {
+            now: Instant::from_nanos(now_ms * 1_000_000),
+            segments: 1,
+            outstanding: u64::from(outstanding),
+            echo: Some(Instant::from_nanos((now_ms - 500) * 1_000_000)),
+            undisturbed: true,
+            open: true,
+        }
+    }
+
+    #[test]
+    fn cube_roots_are_exact() {
+        for root in [0, 1, 2, 9, 10, 1000, 5346, 1 << 20] {
+            let cube = root * root * root;
+            assert_eq!(cube_root(cube), root);
+            assert_eq!(cube_root(cube + 1), if root == 0 { 1 } else { root });
+            assert_eq!(cube_root(cube.saturating_sub(1)), root.saturating_sub(1));
+        }
+        assert_eq!(cube_root(u64::MAX), 2_642_245);
+    }
+
+    #[test]
+    fn loss_takes_a_fifth_and_fast_convergence_lowers_the_plateau() {
+        let mut cubic = Cubic::new();
+        assert_eq!(cubic.on_loss(&window(1000, 10)), Reduction { ssthresh: 799, cwnd: 799 });
+        assert_eq!(cubic.last_max, 1000);
+        assert_eq!(cubic.on_loss(&window(800, 10)).ssthresh, 639);
+        assert_eq!(cubic.last_max, 719); // 800 · 1843/2048
+    }
+
+    /// C = 0.4: from 800 to 1000 segments K = cbrt(200/0.4) = 7.94 s (here 8.06 s since C is
+    /// 410/1024), and the curve starts at the window it began from.
+    #[test]
+    fn plateau_after_k() {
+        let mut cubic = Cubic { last_max: 1000, had_loss: true, ..Cubic::new() };
+        cubic.begin_epoch(10_000, 800);
+        assert_eq!(cubic.origin, 1000);
+        assert!((cubic.k as f64 / 1024.0 - 7.936).abs() < 0.01, "{}", cubic.k);
+        assert_eq!(cubic.target(10_000), 801); // 200 segments below, rounded down
+        assert_eq!(cubic.target(10_000 + 7_940), 1000);
+        // Twice as far, the curve is as far above.
+        assert_eq!(cubic.target(10_000 + 2 * 7_937), 1200);
+    }
+
+    #[test]
+    fn fifty_acks_per_segment_before_the_first_loss() {
+        let mut cubic = Cubic::new();
+        let mut window = window(100, 50);
+        let mut grown = Vec::new();
+        for ack in 1..=120u32 {
+            cubic.on_ack(&acked(2_000 + u64::from(ack), window.cwnd), &mut window);
+            grown.push(window.cwnd);
+        }
+        // 50·16/31 = 25 credits, and one ACK to spend them.
+        assert_eq!(grown[24], 100);
+        assert_eq!(grown[25], 101);
+        assert_eq!(grown[51], 102);
+    }
+
+    #[test]
+    fn ratio_sticks_short_of_one_segment_per_ack() {
+        let mut cubic = Cubic::new();
+        (0..1000).for_each(|_| cubic.track_ratio(1));
+        assert_eq!(cubic.ratio, 31);
+        (0..1000).for_each(|_| cubic.track_ratio(2));
+        assert_eq!(cubic.ratio, 32);
+    }
+
+    #[test]
+    fn timeout_forgets_everything() {
+        let mut cubic = Cubic::new();
+        cubic.on_loss(&window(1000, 10));
+        assert_eq!(cubic.on_timeout(&window(100, 10)), 79);
+        assert!(!cubic.had_loss);
+        assert_eq!(cubic.last_max, 0);
+    }
+}

@@ -1,0 +1,319 @@
+//! The segments in flight: those between the cumulative acknowledgement and the next new byte.
+//!
+//! Segments are numbered from 0 in the order of their first transmission and never change their
+//! bounds. A ring holds what is known of each; two sets of bits, SACKed and lost, answer "the
+//! next one" without walking the window, so an ACK costs the same with ten segments in flight
+//! and with ten thousand.
+
+use super::bits::RingBits;
+
+/// What the sender believes of a segment in flight.
+#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
+pub(super) enum State {
+    /// Sent once (or believed so) and not heard of.
+    #[default]
+    InFlight,
+    /// Covered by a SACK block.
+    Sacked,
+    /// Declared lost, waiting to be sent again.
+    Lost,
+    /// Declared lost and sent again.
+    Retransmitted,
+}
+
+/// One segment in flight.
+#[derive(Clone, Copy, Debug, Default)]
+struct Slot {
+    /// First byte.
+    start: u64,
+    /// Which retransmission of its episode this was, counted by the scoreboard.
+    retransmission: u32,
+    /// Times sent.
+    sends: u16,
+    state: State,
+}
+
+/// The segments in flight, by number: `first..next`.
+#[derive(Clone, Debug)]
+pub(super) struct Flight {
+    slots: Box<[Slot]>,
+    first: u64,
+    next: u64,
+    una: u64,
+    nxt: u64,
+    mss: u32,
+    sacked: RingBits,
+    lost: RingBits,
+    sacked_count: u64,
+    lost_count: u64,
+    /// No segment below is lost: where the search for the lowest one begins.
+    lost_floor: u64,
+}
+
+impl Flight {
+    /// Nothing in flight. `mss` is the most a segment carries, in bytes.
+    pub(super) fn new(mss: u32) -> Self {
+        const CAPACITY: usize = 64;
+        Self {
+            slots: vec![Slot::default(); CAPACITY].into_boxed_slice(),
+            first: 0,
+            next: 0,
+            una: 0,
+            nxt: 0,
+            mss,
+            sacked: RingBits::new(CAPACITY),
+            lost: RingBits::new(CAPACITY),
+            sacked_count: 0,
+            lost_count: 0,
+            lost_floor: 0,
+        }
+    }
+
+    /// The lowest segment not acknowledged.
+    pub(super) fn first(&self) -> u64 {
+        self.first
+    }
+
+    /// The segment to be sent next for the first time.
+    pub(super) fn next(&self) -> u64 {
+        self.next
+    }
+
+    /// The lowest byte not acknowledged (SND.UNA).
+    pub(super) fn una(&self) -> u64 {
+        self.una
+    }
+
+    /// The first byte never sent (SND.NXT).
+    pub(super) fn nxt(&self) -> u64 {
+        self.nxt
+    }
+
+    /// Segments believed to be on their way: not acknowledged, not SACKed, and either sent again
+    /// or not declared lost.
+    pub(super) fn outstanding(&self) -> u64 {
+        self.next - self.first - self.sacked_count - self.lost_count
+    }
+
+    /// Whether every byte sent is acknowledged.
+    pub(super) fn is_empty(&self) -> bool {
+        self.first == self.next
+    }
+
+    /// The state of a segment in flight.
+    pub(super) fn state(&self, number: u64) -> State {
+        self.slot(number).state
+    }
+
+    /// What [`Flight::mark_retransmitted`] was last told of a segment in flight.
+    pub(super) fn retransmission(&self, number: u64) -> u32 {
+        self.slot(number).retransmission
+    }
+
+    /// How often a segment in flight was sent.
+    pub(super) fn sends(&self, number: u64) -> u16 {
+        self.slot(number).sends
+    }
+
+    /// Bytes `start..end` of a segment in flight.
+    pub(super) fn bounds(&self, number: u64) -> (u64, u64) {
+        let end = if number + 1 == self.next { self.nxt } else { self.slot(number + 1).start };
+        (self.slot(number).start, end)
+    }
+
+    /// Adds a segment of `len` bytes, sent now for the first time.
+    #[inline]
+    pub(super) fn push(&mut self, len: u32) {
+        if self.next - self.first == self.slots.len() as u64 {
+            self.grow();
+        }
+        let start = self.nxt;
+        *self.slot_mut(self.next) =
+            Slot { start, retransmission: 0, sends: 1, state: State::InFlight };
+        self.next += 1;
+        self.nxt += u64::from(len);
+    }
+
+    /// Takes the lowest segment out if `ack` covers it whole; `ack` is at most SND.NXT.
+    #[inline]
+    pub(super) fn pop_acknowledged(&mut self, ack: u64) -> Option<Acknowledged> {
+        if self.first == self.next {
+            return None;
+        }
+        let (number, end) = (self.first, self.bounds(self.first).1);
+        if end > ack {
+            return None;
+        }
+        let slot = *self.slot(number);
+        match slot.state {
+            State::InFlight | State::Retransmitted => {}
+            State::Sacked => {
+                self.sacked.remove(number);
+                self.sacked_count -= 1;
+            }
+            State::Lost => {
+                self.lost.remove(number);
+                self.lost_count -= 1;
+            }
+        }
+        self.first += 1;
+        self.una = end;
+        Some(Acknowledged {
+            state: slot.state,
+            retransmission: slot.retransmission,
+            sends: slot.sends,
+        })
+    }
+
+    /// The lowest segment that begins at or after `byte` (SND.NXT begins the next one).
+    pub(super) fn at_or_after(&self, byte: u64) -> u64 {
+        if byte <= self.una {
+            return self.first;
+        }
+        if byte >= self.nxt {
+            return self.next;
+        }
+        // Full segments put the answer where a division says; short ones only further on.
+        let offset = byte - self.una;
+        let whole = match u32::try_from(offset) {
+            Ok(offset) => u64::from(offset / self.mss),
+            Err(_) => offset / u64::from(self.mss),
+        };
+        let guess = self.first + whole;
+        if self.slot(guess).start == byte {
+            return guess;
+        }
+        let (mut low, mut high) = (guess, self.next);
+        while low < high {
+            let middle = low + (high - low) / 2;
+            if self.slot(middle).start < byte {
+                low = middle + 1;
+            } else {
+                high = middle;
+            }
+        }
+        low
+    }
+
+    /// The lowest segment of `from..to` that is not SACKed; the range lies in flight.
+    pub(super) fn next_not_sacked(&self, from: u64, to: u64) -> Option<u64> {
+        self.sacked.next_gap(from, to)
+    }
+
+    /// The lowest lost segment at or above `from`.
+    pub(super) fn next_lost(&self, from: u64) -> Option<u64> {
+        if self.lost_count == 0 {
+            return None;
+        }
+        self.lost.next_member(from, self.next)
+    }
+
+    /// The lowest lost segment.
+    pub(super) fn lowest_lost(&mut self) -> Option<u64> {
+        let lowest = self.next_lost(self.lost_floor.max(self.first));
+        self.lost_floor = lowest.unwrap_or(self.next);
+        lowest
+    }
+
+    /// A SACK block covers the segment.
+    pub(super) fn mark_sacked(&mut self, number: u64) {
+        self.leave_state(number);
+        self.slot_mut(number).state = State::Sacked;
+        self.sacked.insert(number);
+        self.sacked_count += 1;
+    }
+
+    /// The segment is declared lost.
+    pub(super) fn mark_lost(&mut self, number: u64) {
+        self.leave_state(number);
+        self.slot_mut(number).state = State::Lost;
+        self.lost.insert(number);
+        self.lost_count += 1;
+        self.lost_floor = self.lost_floor.min(number);
+    }
+
+    /// The segment is sent again, as the episode's `retransmission`-th.
+    pub(super) fn mark_retransmitted(&mut self, number: u64, retransmission: u32) {
+        self.leave_state(number);
+        let slot = self.slot_mut(number);
+        slot.state = State::Retransmitted;
+        slot.retransmission = retransmission;
+        slot.sends = slot.sends.saturating_add(1);
+    }
+
+    /// Everything is declared lost that is not SACKed.
+    pub(super) fn mark_all_lost(&mut self) {
+        let mut from = self.first;
+        while let Some(number) = self.sacked.next_gap(from, self.next) {
+            if self.state(number) != State::Lost {
+                self.mark_lost(number);
+            }
+            from = number + 1;
+        }
+    }
+
+    /// Everything counts as in flight again; what SACK blocks said is forgotten.
+    pub(super) fn forget(&mut self) {
+        for number in self.first..self.next {
+            self.slot_mut(number).state = State::InFlight;
+        }
+        self.sacked.clear();
+        self.lost.clear();
+        self.sacked_count = 0;
+        self.lost_count = 0;
+        self.lost_floor = self.next;
+    }
+
+    fn leave_state(&mut self, number: u64) {
+        match self.state(number) {
+            State::InFlight | State::Retransmitted => {}
+            State::Sacked => {
+                self.sacked.remove(number);
+                self.sacked_count -= 1;
+            }
+            State::Lost => {
+                self.lost.remove(number);
+                self.lost_count -= 1;
+            }
+        }
+    }
+
+    #[inline]
+    fn slot(&self, number: u64) -> &Slot {
+        &self.slots[number as usize & (self.slots.len() - 1)]
+    }
+
+    #[inline]
+    fn slot_mut(&mut self, number: u64) -> &mut Slot {
+        let mask = self.slots.len() - 1;
+        &mut self.slots[number as usize & mask]
+    }
+
+    #[cold]
+    fn grow(&mut self) {
+        let capacity = self.slots.len() * 2;
+        let mut slots = vec![Slot::default(); capacity].into_boxed_slice();
+        let (mut sacked, mut lost) = (RingBits::new(capacity), RingBits::new(capacity));
+        for number in self.first..self.next {
+            let slot = *self.slot(number);
+            slots[number as usize & (capacity - 1)] = slot;
+            match slot.state {
+                State::Sacked => sacked.insert(number),
+                State::Lost => lost.insert(number),
+                State::InFlight | State::Retransmitted => {}
+            }
+        }
+        (self.slots, self.sacked, self.lost) = (slots, sacked, lost);
+    }
+}
+
+/// A segment that [`Flight::pop_acknowledged`] took out.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Acknowledged {
+    /// What was believed of it.
+    pub(super) state: State,
+    /// Which retransmission of its episode it was.
+    pub(super) retransmission: u32,
+    /// Times sent.
+    pub(super) sends: u16,
+}

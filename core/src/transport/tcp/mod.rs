@@ -1,0 +1,62 @@
+//! TCP as two state machines without I/O: [`TcpSender`] and [`TcpReceiver`].
+//!
+//! The pieces follow what a sender does with an ACK, and a [`Profile`] chooses among them:
+//!
+//! 1. `flight`: the segments between the cumulative acknowledgement and the next new byte;
+//! 2. `scoreboard`: loss detection, which of those are SACKed, lost or sent again;
+//! 3. `rtt`: the round-trip estimate and the retransmission timeout;
+//! 4. `congestion`: how far the window grows, and where it falls to;
+//! 5. `pacing`: how sending goes on while the window falls.
+//!
+//! [`Profile::Papers`] is what the agents of ns-2.35 do (`Agent/TCP/Linux` towards
+//! `Agent/TCPSink/Sack1`), on which the five papers built: windows count segments, loss is
+//! detected by FACK distance, the window is halved by rate halving, nothing is undone.
+//!
+//! ```
+//! use clift::transport::Endpoint;
+//! use clift::transport::tcp::{CongestionAlgorithm, TcpConfig, TcpReceiver, TcpSender};
+//! use clift::units::{Duration, Instant};
+//!
+//! let config = TcpConfig::papers(CongestionAlgorithm::NewReno);
+//! let mut sender = TcpSender::new(&config);
+//! let mut receiver = TcpReceiver::new(&config);
+//! sender.supply(100_000);
+//! sender.close();
+//!
+//! // A loss-free path of 500 ms: every round of segments comes back as a round of ACKs.
+//! let mut now = Instant::ZERO;
+//! let mut rounds = 0;
+//! let mut round: Vec<_> = std::iter::from_fn(|| sender.poll_transmit(now)).collect();
+//! while !round.is_empty() {
+//!     rounds += 1;
+//!     now = now + Duration::from_millis(500);
+//!     for segment in std::mem::take(&mut round) {
+//!         receiver.handle_segment(now, &segment);
+//!         while let Some(ack) = receiver.poll_transmit(now) {
+//!             sender.handle_segment(now, &ack);
+//!             round.extend(std::iter::from_fn(|| sender.poll_transmit(now)));
+//!         }
+//!     }
+//! }
+//! assert!(sender.is_complete());
+//! assert_eq!(sender.counters().segments_sent, 70); // 69 full ones and one of 88 bytes
+//! assert_eq!(receiver.counters().bytes_in_order, 100_000);
+//! assert_eq!(rounds, 6); // 2, 4, 8, 16, 32, then the last 8
+//! ```
+
+mod bits;
+mod config;
+mod congestion;
+mod counters;
+mod flight;
+mod pacing;
+mod reassembly;
+mod receiver;
+mod rtt;
+mod scoreboard;
+mod sender;
+
+pub use config::{CongestionAlgorithm, Profile, TcpConfig, UnknownCongestionAlgorithm};
+pub use counters::{ReceiverCounters, SenderCounters, TRANSMISSION_COUNTS};
+pub use receiver::TcpReceiver;
+pub use sender::{CongestionState, TcpSender};

@@ -1,0 +1,354 @@
+//! The sending end of a TCP connection.
+
+use std::cmp::Ordering;
+
+use super::config::TcpConfig;
+use super::congestion::{Acked, CongestionControl, Window, controller};
+use super::counters::{SenderCounters, TRANSMISSION_COUNTS};
+use super::flight::Flight;
+use super::pacing::RateHalving;
+use super::rtt::RttEstimator;
+use super::scoreboard::{Blocks, FackScoreboard, Findings};
+use crate::transport::{Endpoint, Segment};
+use crate::units::{Duration, Instant};
+
+/// Segments that may leave in one burst when recovery ends.
+const BURST: u64 = 3;
+
+/// What a sender is doing about losses.
+#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
+pub enum CongestionState {
+    /// No loss is being repaired.
+    #[default]
+    Open,
+    /// Fast recovery: losses proved by SACKs are being repaired.
+    Recovery,
+    /// The retransmission timer expired and not everything sent before is acknowledged.
+    Loss,
+}
+
+/// A TCP sender: data in by [`TcpSender::supply`], ACKs in and segments out by [`Endpoint`].
+#[derive(Debug)]
+pub struct TcpSender {
+    mss: u32,
+    headers: u32,
+    initial_window: u32,
+    timestamps: bool,
+    /// Bytes the application has handed over; `u64::MAX`: it never runs dry.
+    supplied: u64,
+    closed: bool,
+    /// First byte beyond the receive window.
+    permitted: u64,
+    flight: Flight,
+    scoreboard: FackScoreboard,
+    rtt: RttEstimator,
+    timed: Option<Timed>,
+    deadline: Option<Instant>,
+    window: Window,
+    control: Box<dyn CongestionControl>,
+    pacing: RateHalving,
+    state: CongestionState,
+    /// The segment that was to be sent next when the losses being repaired were detected.
+    recovery_point: u64,
+    counters: SenderCounters,
+}
+
+/// The segment whose round trip is being timed, without timestamps.
+#[derive(Clone, Copy, Debug)]
+struct Timed {
+    segment: u64,
+    sent: Instant,
+}
+
+impl TcpSender {
+    /// A sender without data, with its initial window to send at once.
+    pub fn new(config: &TcpConfig) -> Self {
+        let mss = config.mss().0;
+        Self {
+            mss,
+            headers: config.headers(),
+            initial_window: config.initial_window,
+            timestamps: config.timestamps,
+            supplied: 0,
+            closed: false,
+            permitted: u64::from(config.announced_window()),
+            flight: Flight::new(mss),
+            scoreboard: FackScoreboard::new(),
+            rtt: RttEstimator::new(),
+            timed: None,
+            deadline: None,
+            window: Window::new(config),
+            control: controller(config),
+            pacing: RateHalving::default(),
+            state: CongestionState::Open,
+            recovery_point: 0,
+            counters: SenderCounters::default(),
+        }
+    }
+
+    /// The application hands over `bytes` more; they leave in full segments, the last one short.
+    /// Nothing is taken after [`TcpSender::close`].
+    pub fn supply(&mut self, bytes: u64) {
+        if self.closed {
+            return;
+        }
+        self.supplied = self.supplied.saturating_add(bytes);
+        self.pacing.on_event(self.flight.outstanding());
+    }
+
+    /// The application has data without end.
+    pub fn supply_unlimited(&mut self) {
+        self.supply(u64::MAX);
+    }
+
+    /// The application hands over nothing more. Of data without end, what was sent is the end.
+    pub fn close(&mut self) {
+        self.closed = true;
+        if self.supplied == u64::MAX {
+            self.supplied = self.flight.nxt();
+        }
+        if self.is_complete() {
+            self.deadline = None;
+        }
+    }
+
+    /// Whether the application has closed and everything is acknowledged.
+    pub fn is_complete(&self) -> bool {
+        self.closed && self.flight.una() == self.supplied
+    }
+
+    /// What was counted so far.
+    pub fn counters(&self) -> &SenderCounters {
+        &self.counters
+    }
+
+    /// Congestion window in segments. While rate halving leads down to it, more is in flight.
+    pub fn cwnd(&self) -> u32 {
+        self.window.cwnd
+    }
+
+    /// Slow-start threshold in segments; `None` before there is one.
+    pub fn ssthresh(&self) -> Option<u32> {
+        (self.window.ssthresh != u32::MAX).then_some(self.window.ssthresh)
+    }
+
+    /// Segments believed to be on their way.
+    pub fn in_flight(&self) -> u64 {
+        self.flight.outstanding()
+    }
+
+    /// Smoothed round-trip time; `None` before the first sample and after four timeouts in a row.
+    pub fn srtt(&self) -> Option<Duration> {
+        self.rtt.smoothed()
+    }
+
+    /// The retransmission timeout in force.
+    pub fn rto(&self) -> Duration {
+        self.rtt.timeout()
+    }
+
+    /// What is being done about losses.
+    pub fn state(&self) -> CongestionState {
+        self.state
+    }
+
+    /// First byte not acknowledged.
+    pub fn acknowledged(&self) -> u64 {
+        self.flight.una()
+    }
+
+    /// Takes acknowledged segments out of the flight; returns how many.
+    fn advance(&mut self, ack: u64) -> u32 {
+        let una = self.flight.una();
+        let mut segments = 0;
+        while let Some(segment) = self.flight.pop_acknowledged(ack) {
+            self.scoreboard.on_acknowledged(&segment);
+            let sends = usize::from(segment.sends).clamp(1, TRANSMISSION_COUNTS);
+            self.counters.acknowledged_by_transmissions[sends - 1] += 1;
+            segments += 1;
+        }
+        self.counters.bytes_acked += self.flight.una() - una;
+        segments
+    }
+
+    fn update_scoreboard(&mut self, segment: &Segment) -> Findings {
+        if segment.sack.is_empty() && self.scoreboard.is_empty() {
+            return Findings::default();
+        }
+        let mut blocks = Blocks::default();
+        for block in segment.sack.iter(segment.ack) {
+            // Blocks below the acknowledgement report duplicates; none may reach beyond what was
+            // sent.
+            if block.start < self.flight.una() || block.end > self.flight.nxt() {
+                continue;
+            }
+            let start = self.flight.at_or_after(block.start);
+            let end = self.flight.at_or_after(block.end);
+            if start < end {
+                blocks.insert(start, end);
+            }
+        }
+        self.scoreboard.update(&mut self.flight, &blocks)
+    }
+
+    /// Every ACK in the window gives a sample and restarts the timer (ns-2 TCP/Linux).
+    fn update_timer(&mut self, now: Instant, segment: &Segment) {
+        if self.timestamps {
+            self.rtt.sample(now.saturating_since(segment.ts_ecr));
+            self.rtt.end_backoff();
+        } else if let Some(timed) = self.timed.filter(|timed| timed.segment < self.flight.first()) {
+            self.rtt.sample(now.saturating_since(timed.sent));
+            self.rtt.end_backoff();
+            self.timed = None;
+        }
+        self.deadline = (!self.is_complete()).then(|| now + self.rtt.timeout());
+    }
+
+    fn update_window(&mut self, acked: Acked, findings: Findings) {
+        if acked.segments > 0 && self.state != CongestionState::Recovery {
+            self.control.on_ack(&acked, &mut self.window);
+        }
+        if acked.segments > 0 && acked.undisturbed {
+            return;
+        }
+        if self.state != CongestionState::Open && self.flight.first() > self.recovery_point {
+            self.leave_recovery();
+        } else if self.state != CongestionState::Recovery && findings.newly_lost {
+            self.enter_recovery();
+        }
+    }
+
+    fn enter_recovery(&mut self) {
+        self.recovery_point = self.flight.next() - 1;
+        self.pacing.start(self.window.cwnd);
+        let reduction = self.control.on_loss(&self.window);
+        self.window.reduce(reduction.cwnd, reduction.ssthresh);
+        self.state = CongestionState::Recovery;
+        self.counters.recovery_entries_by_dupacks += 1;
+        self.counters.cwnd_reductions += 1;
+    }
+
+    fn leave_recovery(&mut self) {
+        self.scoreboard.clear(&mut self.flight);
+        if self.window.cwnd < self.window.ssthresh {
+            let burst = self.flight.outstanding() + BURST;
+            let burst = u32::try_from(burst).unwrap_or(u32::MAX);
+            self.window.cwnd = self.window.ssthresh.min(burst);
+        }
+        self.state = CongestionState::Open;
+        self.pacing.stop();
+    }
+
+    fn enter_loss(&mut self) {
+        let ssthresh = self.control.on_timeout(&self.window);
+        self.window.reduce(1, ssthresh);
+        self.recovery_point = self.flight.next() - 1;
+        self.state = CongestionState::Loss;
+        self.scoreboard.on_timeout(&mut self.flight);
+        self.pacing.stop();
+        self.timed = None;
+        self.counters.timeouts += 1;
+        self.counters.cwnd_reductions += 1;
+    }
+
+    /// A segment sent before, to be sent again.
+    fn retransmit(&mut self, now: Instant, number: u64) -> Segment {
+        let (start, end) = self.flight.bounds(number);
+        let sends = self.flight.sends(number);
+        self.scoreboard.on_retransmitted(&mut self.flight, number);
+        self.counters.retransmissions += 1;
+        if self.state == CongestionState::Recovery {
+            self.counters.fast_retransmits += 1;
+        }
+        // Karn: an ACK would not tell which transmission it answers.
+        self.timed = self.timed.filter(|timed| timed.segment != number);
+        self.segment(now, start, (end - start) as u32, sends)
+    }
+
+    fn send_new(&mut self, now: Instant) -> Option<Segment> {
+        let start = self.flight.nxt();
+        let limit = self.supplied.min(self.permitted);
+        // A full segment, or the rest of the data; never a segment cut by the receive window.
+        let len = (self.supplied.saturating_sub(start)).min(u64::from(self.mss)) as u32;
+        if len == 0 || start + u64::from(len) > limit {
+            return None;
+        }
+        if self.flight.is_empty() {
+            self.deadline = Some(now + self.rtt.timeout());
+        }
+        if !self.timestamps && self.timed.is_none() {
+            self.timed = Some(Timed { segment: self.flight.next(), sent: now });
+        }
+        self.flight.push(len);
+        Some(self.segment(now, start, len, 0))
+    }
+
+    fn segment(&mut self, now: Instant, seq: u64, len: u32, sends: u16) -> Segment {
+        let wire = len + self.headers;
+        self.counters.segments_sent += 1;
+        self.counters.bytes_sent += u64::from(wire);
+        self.pacing.on_sent(self.flight.outstanding());
+        Segment { seq, len, wire, ts_val: now, retransmission: sends, ..Segment::default() }
+    }
+}
+
+impl Endpoint for TcpSender {
+    fn handle_segment(&mut self, now: Instant, segment: &Segment) {
+        let una = self.flight.una();
+        if segment.ack > self.flight.nxt() || segment.ack < una {
+            return;
+        }
+        self.permitted = self.permitted.max(segment.ack + u64::from(segment.window));
+        let outstanding = self.flight.outstanding();
+        if segment.ack.cmp(&una) == Ordering::Equal && !self.flight.is_empty() {
+            self.counters.duplicate_acks += 1;
+        }
+
+        let segments = self.advance(segment.ack);
+        self.window.acked = self.window.acked.saturating_add(segments);
+        let findings = self.update_scoreboard(segment);
+        self.update_timer(now, segment);
+        let open = self.state == CongestionState::Open;
+        let acked = Acked {
+            now,
+            segments,
+            outstanding,
+            echo: self.timestamps.then_some(segment.ts_ecr),
+            undisturbed: open && !findings.newly_sacked,
+            open,
+        };
+        self.update_window(acked, findings);
+        self.pacing.on_event(self.flight.outstanding());
+    }
+
+    fn handle_timeout(&mut self, now: Instant) {
+        if self.deadline.is_none_or(|deadline| now < deadline) {
+            return;
+        }
+        if self.flight.is_empty() {
+            // Idle for a timeout: the next data start with the initial window.
+            self.window.cwnd = self.initial_window.clamp(1, self.window.max);
+            self.window.acked = 0;
+            self.deadline = None;
+        } else {
+            self.enter_loss();
+            self.rtt.back_off();
+            self.deadline = Some(now + self.rtt.timeout());
+        }
+        self.pacing.on_event(self.flight.outstanding());
+    }
+
+    fn poll_transmit(&mut self, now: Instant) -> Option<Segment> {
+        if self.flight.outstanding() >= self.pacing.limit(self.window.cwnd) {
+            return None;
+        }
+        match self.scoreboard.next_retransmission(&self.flight) {
+            Some(number) => Some(self.retransmit(now, number)),
+            None => self.send_new(now),
+        }
+    }
+
+    fn poll_timeout(&self) -> Option<Instant> {
+        self.deadline
+    }
+}

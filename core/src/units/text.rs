@@ -1,0 +1,325 @@
+//! Quantities as people write them: `"500 ms"`, `"2.3 Mbit/s"`, `"100 kB"`, `"2 %"`.
+//!
+//! Decimals are taken exactly (no floating point on the way): `"1.003802 ms"` is 1,003,802 ns,
+//! and `"0.5 ns"` is an error. What is displayed can be read back.
+
+use std::fmt;
+use std::str::FromStr;
+
+use thiserror::Error;
+
+use super::{BitRate, Bytes, Duration, Probability};
+
+/// A text that is not the quantity it should be.
+#[derive(Clone, Debug, Eq, Error, PartialEq)]
+#[error("{0}")]
+pub struct QuantityError(String);
+
+/// A number of bytes of any size: a file, a buffer.
+///
+/// ```
+/// use clift::units::Size;
+/// let page: Size = "100 kB".parse().unwrap();
+/// assert_eq!(page, Size(100_000));
+/// assert_eq!(page.to_string(), "100 kB");
+/// ```
+#[derive(Clone, Copy, Debug, Default, Eq, Hash, Ord, PartialEq, PartialOrd)]
+pub struct Size(pub u64);
+
+/// The units of one kind of quantity, and how an error speaks of it.
+struct Kind {
+    article_name: &'static str,
+    example: &'static str,
+    /// Names and values in the base unit, the largest last; later names win when displaying.
+    units: &'static [(&'static str, u64)],
+    base: &'static str,
+}
+
+const TIME: Kind = Kind {
+    article_name: "a time",
+    example: "500 ms",
+    units: &[
+        ("ns", 1),
+        ("µs", 1_000),
+        ("us", 1_000),
+        ("ms", 1_000_000),
+        ("s", 1_000_000_000),
+        ("min", 60_000_000_000),
+        ("h", 3_600_000_000_000),
+    ],
+    base: "ns",
+};
+
+const RATE: Kind = Kind {
+    article_name: "a rate",
+    example: "2.3 Mbit/s",
+    units: &[("bit/s", 1), ("kbit/s", 1_000), ("Mbit/s", 1_000_000), ("Gbit/s", 1_000_000_000)],
+    base: "bit/s",
+};
+
+const SIZE: Kind = Kind {
+    article_name: "a size",
+    example: "100 kB",
+    units: &[
+        ("B", 1),
+        ("kB", 1_000),
+        ("KiB", 1 << 10),
+        ("MB", 1_000_000),
+        ("MiB", 1 << 20),
+        ("GB", 1_000_000_000),
+        ("GiB", 1 << 30),
+    ],
+    base: "B",
+};
+
+impl FromStr for Duration {
+    type Err = QuantityError;
+
+    /// ```
+    /// use clift::units::Duration;
+    /// assert_eq!("1.003802 ms".parse(), Ok(Duration::from_nanos(1_003_802)));
+    /// assert!("500".parse::<Duration>().is_err());
+    /// ```
+    fn from_str(text: &str) -> Result<Self, QuantityError> {
+        TIME.parse(text).map(Duration::from_nanos)
+    }
+}
+
+impl fmt::Display for Duration {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        // Minutes and hours are read but not written: 400 s is how the field speaks.
+        f.write_str(&write(
+            self.as_nanos(),
+            &[("s", 1_000_000_000), ("ms", 1_000_000), ("us", 1_000)],
+            "ns",
+        ))
+    }
+}
+
+impl FromStr for BitRate {
+    type Err = QuantityError;
+
+    /// ```
+    /// use clift::units::BitRate;
+    /// let rate: BitRate = "2.3 Mbit/s".parse().unwrap();
+    /// assert_eq!(rate.bits_per_second(), 2_300_000);
+    /// assert_eq!(rate.to_string(), "2300 kbit/s");
+    /// ```
+    fn from_str(text: &str) -> Result<Self, QuantityError> {
+        let bits = RATE.parse(text)?;
+        BitRate::from_bits_per_second(bits)
+            .ok_or_else(|| QuantityError(format!("`{text}` is no rate; give one above zero")))
+    }
+}
+
+impl fmt::Display for BitRate {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&write(
+            self.bits_per_second(),
+            &[("Gbit/s", 1_000_000_000), ("Mbit/s", 1_000_000), ("kbit/s", 1_000)],
+            "bit/s",
+        ))
+    }
+}
+
+impl FromStr for Size {
+    type Err = QuantityError;
+
+    fn from_str(text: &str) -> Result<Self, QuantityError> {
+        SIZE.parse(text).map(Size)
+    }
+}
+
+impl fmt::Display for Size {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&write(self.0, &[("GB", 1_000_000_000), ("MB", 1_000_000), ("kB", 1_000)], "B"))
+    }
+}
+
+impl FromStr for Bytes {
+    type Err = QuantityError;
+
+    /// ```
+    /// use clift::units::Bytes;
+    /// assert_eq!("33 B".parse(), Ok(Bytes(33)));
+    /// ```
+    fn from_str(text: &str) -> Result<Self, QuantityError> {
+        let Size(bytes) = text.parse()?;
+        u32::try_from(bytes)
+            .map(Bytes)
+            .map_err(|_| QuantityError(format!("`{text}` is over 4 GiB; give a smaller size")))
+    }
+}
+
+impl fmt::Display for Bytes {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        Size(u64::from(self.0)).fmt(f)
+    }
+}
+
+impl FromStr for Probability {
+    type Err = QuantityError;
+
+    /// ```
+    /// use clift::units::Probability;
+    /// assert_eq!("2 %".parse::<Probability>(), "0.02".parse());
+    /// assert!("200 %".parse::<Probability>().is_err());
+    /// ```
+    fn from_str(text: &str) -> Result<Self, QuantityError> {
+        let trimmed = text.trim();
+        let value = match trimmed.strip_suffix('%') {
+            // "2 %" is the decimal 2e-2, the very number that 0.02 is.
+            Some(percent) if decimal(percent.trim()).is_some() => {
+                format!("{}e-2", percent.trim()).parse::<f64>().ok()
+            }
+            Some(_) => None,
+            None => trimmed.parse::<f64>().ok(),
+        };
+        let value = value.ok_or_else(|| {
+            QuantityError(format!("`{text}` is not a probability; write e.g. 0.02 or \"2 %\""))
+        })?;
+        Probability::new(value).map_err(|error| QuantityError(error.to_string()))
+    }
+}
+
+impl fmt::Display for Probability {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.get().fmt(f)
+    }
+}
+
+impl Kind {
+    /// `text` in the base unit, exactly.
+    fn parse(&self, text: &str) -> Result<u64, QuantityError> {
+        let trimmed = text.trim();
+        let split =
+            trimmed.find(|c: char| !(c.is_ascii_digit() || c == '.')).unwrap_or(trimmed.len());
+        let (number, unit) = (&trimmed[..split], trimmed[split..].trim_start());
+        let Some((digits, decimals)) = decimal(number) else {
+            return Err(QuantityError(format!(
+                "`{}` is not {}; write a number and its unit, e.g. \"{}\"",
+                shortened(text),
+                self.article_name,
+                self.example
+            )));
+        };
+        if unit.is_empty() {
+            return Err(QuantityError(format!(
+                "`{text}` has no unit; write {} as e.g. \"{}\" (units: {})",
+                self.article_name,
+                self.example,
+                self.unit_names()
+            )));
+        }
+        let Some(&(_, scale)) = self.units.iter().find(|(name, _)| *name == unit) else {
+            return Err(QuantityError(format!(
+                "unknown unit `{}`; {} is in {}",
+                shortened(unit),
+                self.article_name,
+                self.unit_names()
+            )));
+        };
+        let scaled = digits.checked_mul(u128::from(scale));
+        let divisor = 10u128.pow(decimals);
+        match scaled {
+            Some(scaled) if scaled % divisor != 0 => Err(QuantityError(format!(
+                "`{text}` is not a whole number of {}; round it",
+                self.base
+            ))),
+            // Half of the range, so that sums of two never overflow.
+            Some(scaled) if scaled / divisor <= i64::MAX as u128 => Ok((scaled / divisor) as u64),
+            _ => Err(QuantityError(format!("`{text}` is too large; check the unit"))),
+        }
+    }
+
+    fn unit_names(&self) -> String {
+        let names: Vec<_> =
+            self.units.iter().map(|unit| unit.0).filter(|name| name.is_ascii()).collect();
+        names.join(", ")
+    }
+}
+
+/// An unsigned decimal as (digits, digits behind the point).
+fn decimal(text: &str) -> Option<(u128, u32)> {
+    let (whole, fraction) = text.split_once('.').unwrap_or((text, ""));
+    let all_digits = |part: &str| part.bytes().all(|byte| byte.is_ascii_digit());
+    let sensible = !whole.is_empty() && all_digits(whole) && all_digits(fraction);
+    // Short enough for 10^decimals and the digits to fit into u128.
+    if !sensible || text.len() > 36 || (text.contains('.') && fraction.is_empty()) {
+        return None;
+    }
+    Some((format!("{whole}{fraction}").parse().ok()?, fraction.len() as u32))
+}
+
+/// The value in the largest unit that leaves it whole.
+fn write(value: u64, units: &[(&str, u64)], base: &str) -> String {
+    for &(name, scale) in units {
+        if value >= scale && value % scale == 0 {
+            return format!("{} {name}", value / scale);
+        }
+    }
+    format!("{value} {base}")
+}
+
+/// At most 40 characters of what the user wrote, for an error message.
+fn shortened(text: &str) -> String {
+    match text.char_indices().nth(40) {
+        Some((end, _)) => format!("{}...", &text[..end]),
+        None => text.to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn decimals_are_exact() {
+        assert_eq!("1.003802 ms".parse(), Ok(Duration::from_nanos(1_003_802)));
+        assert_eq!("0.1 s".parse(), Ok(Duration::from_millis(100)));
+        assert_eq!("112821ns".parse(), Ok(Duration::from_nanos(112_821)));
+        assert_eq!("100 kB".parse(), Ok(Size(100_000)));
+        assert_eq!("64 KiB".parse(), Ok(Size(65_536)));
+        assert_eq!("2 %".parse::<Probability>().unwrap().get(), 0.02);
+        assert_eq!("0.06 %".parse::<Probability>().unwrap().get(), 0.0006);
+    }
+
+    #[test]
+    fn what_is_wrong_says_what_to_write() {
+        let time = |text: &str| text.parse::<Duration>().unwrap_err().to_string();
+        assert_eq!(
+            time("500"),
+            "`500` has no unit; write a time as e.g. \"500 ms\" (units: ns, us, ms, s, min, h)"
+        );
+        assert_eq!(time("5 parsec"), "unknown unit `parsec`; a time is in ns, us, ms, s, min, h");
+        assert_eq!(time("0.5 ns"), "`0.5 ns` is not a whole number of ns; round it");
+        assert_eq!(time("99999999999 h"), "`99999999999 h` is too large; check the unit");
+        assert!(time("-1 ms").contains("is not a time"));
+        assert!(time("1e3 ms").contains("unknown unit"));
+        assert!(time("").contains("is not a time"));
+        assert!(time("1. s").contains("is not a time"));
+        assert!("0 bit/s".parse::<BitRate>().is_err());
+        assert!("5 GB".parse::<Bytes>().is_err());
+        assert!("nan".parse::<Probability>().is_err());
+    }
+
+    proptest! {
+        #[test]
+        fn what_is_displayed_reads_back(value in 0..i64::MAX as u64, p in 0.0..=1.0) {
+            let time = Duration::from_nanos(value);
+            prop_assert_eq!(time.to_string().parse(), Ok(time));
+            prop_assert_eq!(Size(value).to_string().parse(), Ok(Size(value)));
+            let rate = BitRate::from_bits_per_second(value + 1).unwrap();
+            prop_assert_eq!(rate.to_string().parse(), Ok(rate));
+            let p = Probability::new(p).unwrap();
+            prop_assert_eq!(p.to_string().parse(), Ok(p));
+        }
+
+        #[test]
+        fn no_text_panics(text in "\\PC*") {
+            let _ = text.parse::<Duration>();
+            let _ = text.parse::<Probability>();
+        }
+    }
+}

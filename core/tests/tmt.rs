@@ -1,0 +1,225 @@
+//! The open-loop schemes against slow references, slot for slot, and what must hold of any.
+
+mod support;
+
+use std::collections::BTreeSet;
+use std::num::NonZeroU32;
+
+use clift::scheme::{BlockCode, LinkTrace, Persistency, Scheme, Timing};
+use clift::trace::{Header, PhyTrace};
+use clift::units::{Bytes, Duration};
+use proptest::prelude::*;
+use support::tmt_reference::{self, Expected, Slot};
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(4000))]
+
+    #[test]
+    fn every_scheme_gives_what_the_reference_gives(case in case()) {
+        let link = case.link();
+        prop_assert_eq!(dense(&link), case.expected(), "{}", case.scheme);
+    }
+
+    #[test]
+    fn what_must_hold_of_any_scheme(case in case()) {
+        let link = case.link();
+        let stats = link.stats();
+        prop_assert_eq!(stats.data_units, stats.delivered + stats.lost + stats.censored);
+        prop_assert!(stats.delivered <= stats.slots_used && stats.slots_used <= stats.slots);
+        prop_assert_eq!(
+            stats.retransmissions.iter().map(|&(_, units)| units).sum::<u64>(),
+            stats.data_units
+        );
+        // A data LLDU has a slot of its own, and arrives when something of its block does.
+        let slots: BTreeSet<i64> = case.slots.iter().map(|slot| slot.0).collect();
+        let arrivals: BTreeSet<i64> =
+            case.slots.iter().filter(|slot| slot.1 > 0).map(|slot| slot.0 + slot.1).collect();
+        prop_assert!(link.parts().t.is_sorted_by(|a, b| a < b));
+        for (index, (&t, &d)) in link.parts().t.iter().zip(&link.parts().d[..]).enumerate() {
+            prop_assert!(slots.contains(&t));
+            prop_assert!(d >= 0 && (d == 0 || arrivals.contains(&(t + d))));
+            prop_assert!(d == 0 || link.lost_ns(index) == 0, "delivered and lost");
+        }
+        prop_assert!(link.parts().lost.iter().all(|&(_, after)| after > 0));
+        prop_assert!(link.parts().transmissions.iter().all(|&(_, times)| times > 1));
+        if let Scheme::Arq { max_retx: limit } = case.scheme {
+            let transmissions: u64 =
+                link.transmissions_column().iter().map(|&times| u64::from(times)).sum();
+            prop_assert_eq!(transmissions, stats.slots);
+            let within = link.parts().transmissions.iter().all(|&(_, times)| match limit {
+                Persistency::Unlimited => true,
+                Persistency::AtMost(retx) => times <= 1 + retx,
+            });
+            prop_assert!(within);
+        }
+        let unlimited = matches!(
+            case.scheme,
+            Scheme::Arq { max_retx: Persistency::Unlimited }
+                | Scheme::Harq2 { max_rounds: Persistency::Unlimited, .. }
+        );
+        prop_assert!(!unlimited || stats.lost == 0);
+    }
+}
+
+/// Figure 4 of seed 000 in miniature: a (2, 3) block that needs a round, by hand.
+#[test]
+fn a_harq_round_by_hand() {
+    let code = BlockCode::new(2, 3).unwrap();
+    let harq = |extra, max_rounds| Scheme::Harq2 { code, extra, max_rounds };
+    let slots = |d: &[i64]| d.iter().enumerate().map(|(i, &d)| (i as i64 * 10, d)).collect();
+    // Block 0 (slots 0, 1, 2) has one arrival, at 4; known at 45, so slot 5 repairs it. Block 1
+    // takes slots 3, 4 and 6.
+    let case = Case {
+        scheme: harq(0, Persistency::Unlimited),
+        slots: slots(&[4, 0, 0, 4, 4, 4, 4]),
+        decode: None,
+        feedback: 25,
+    };
+    assert_eq!(
+        dense(&case.link()),
+        Expected {
+            t: vec![0, 10, 30, 40],
+            d: vec![4, 44, 4, 4],
+            lost: vec![0; 4],
+            transmissions: vec![2, 2, 1, 1],
+            slots_used: 7,
+            recovered: (1, 44),
+        }
+    );
+    // The round is lost too: given up a decoding time after its last slot, at 50 + 4.
+    let case = Case {
+        scheme: harq(0, Persistency::AtMost(1)),
+        slots: slots(&[4, 0, 0, 4, 4, 0, 4]),
+        ..case
+    };
+    assert_eq!(dense(&case.link()).lost, [0, 44, 0, 0]);
+    // One more unit than is missing: slots 5 and 6 are a round, the second of them decodes.
+    let case = Case { scheme: harq(1, Persistency::AtMost(1)), ..case };
+    let link = dense(&case.link());
+    assert_eq!((link.t, link.d), (vec![0, 10], vec![4, 54]));
+    // The trace ends within the round: the block is decoded all the same.
+    let case = Case { slots: slots(&[4, 0, 0, 4, 4, 4]), ..case };
+    assert_eq!(dense(&case.link()).d, [4, 44]);
+    // It ends within the round and nothing came: censored, but sent twice.
+    let case = Case { slots: slots(&[4, 0, 0, 4, 4, 0]), ..case };
+    let link = dense(&case.link());
+    assert_eq!((link.d, link.lost, link.transmissions), (vec![4, 0], vec![0, 0], vec![2, 2]));
+}
+
+/// Slots are processed in the order of t; a unit that overtakes others still counts from its own
+/// arrival.
+#[test]
+fn the_kth_arrival_is_in_time_not_in_slots() {
+    let case = Case {
+        scheme: Scheme::Harq2 {
+            code: BlockCode::new(2, 2).unwrap(),
+            extra: 1,
+            max_rounds: Persistency::Unlimited,
+        },
+        // Slot 0 arrives at 100, the repairs in slots 2 and 3 at 23 and 34.
+        slots: vec![(0, 100), (10, 0), (20, 3), (30, 4)],
+        decode: None,
+        feedback: 10,
+    };
+    assert_eq!(dense(&case.link()).d, [100, 24]);
+}
+
+/// The same scheme over the same trace, as the library and the reference see it.
+#[derive(Clone, Debug)]
+struct Case {
+    scheme: Scheme,
+    slots: Vec<Slot>,
+    decode: Option<i64>,
+    feedback: i64,
+}
+
+impl Case {
+    fn phy(&self) -> PhyTrace {
+        let (t, d): (Vec<i64>, Vec<i64>) = self.slots.iter().copied().unzip();
+        let decode = self.decode.map(|ns| Duration::from_nanos(ns as u64));
+        let header = Header { decode, ..Header::default() };
+        PhyTrace::with_header(t.into(), d.into(), Bytes(33), header).unwrap()
+    }
+
+    fn link(&self) -> LinkTrace {
+        let feedback = Some(Duration::from_nanos(self.feedback as u64));
+        self.scheme.apply(&self.phy(), Timing { rtt: Duration::from_millis(500), feedback })
+    }
+
+    fn expected(&self) -> Expected {
+        let mut arrived: Vec<i64> =
+            self.slots.iter().map(|slot| slot.1).filter(|&d| d > 0).collect();
+        arrived.sort();
+        let median = arrived.get(arrived.len().saturating_sub(1) / 2).copied();
+        let nominal = self.decode.or(median).unwrap_or(1);
+        tmt_reference::apply(self.scheme, &self.slots, nominal, self.feedback)
+    }
+}
+
+fn dense(link: &LinkTrace) -> Expected {
+    Expected {
+        t: link.parts().t.to_vec(),
+        d: link.parts().d.to_vec(),
+        lost: link.lost_column(),
+        transmissions: link.transmissions_column(),
+        slots_used: link.parts().slots_used,
+        recovered: link.parts().recovered,
+    }
+}
+
+fn case() -> impl Strategy<Value = Case> {
+    let decode = proptest::option::weighted(0.3, 1..300i64);
+    let feedback = prop_oneof![1..4i64, 1..200i64, 200..3000i64, Just(1 << 40)];
+    (scheme(), slots(), decode, feedback).prop_map(|(scheme, slots, decode, feedback)| Case {
+        scheme,
+        slots,
+        decode,
+        feedback,
+    })
+}
+
+fn scheme() -> impl Strategy<Value = Scheme> {
+    let limit = prop_oneof![Just(Persistency::Unlimited), (0..3u32).prop_map(Persistency::AtMost)];
+    let depth = (1..6u32).prop_map(|depth| NonZeroU32::new(depth).unwrap());
+    prop_oneof![
+        1 => Just(Scheme::None),
+        3 => (code(), depth).prop_map(|(code, interleave)| Scheme::Fec { code, interleave }),
+        3 => limit.clone().prop_map(|max_retx| Scheme::Arq { max_retx }),
+        5 => (code(), 0..4u32, limit)
+            .prop_map(|(code, extra, max_rounds)| Scheme::Harq2 { code, extra, max_rounds }),
+    ]
+}
+
+fn code() -> impl Strategy<Value = BlockCode> {
+    (1..12u32, 0..4u32).prop_map(|(data, repair)| BlockCode::new(data, data + repair).unwrap())
+}
+
+/// Traces of 1 to about 160 slots: regular or not, decoded after equal or wildly different times,
+/// erased in bursts, not at all or all over.
+fn slots() -> impl Strategy<Value = Vec<Slot>> {
+    let gap = prop_oneof![Just(10..11i64), Just(1..40i64), Just(1..3i64)];
+    let decoding = prop_oneof![Just(7..8i64), Just(1..30i64), Just(1..400i64)];
+    let erased = prop_oneof![3 => Just(1..4u32), 2 => Just(0..2u32), 1 => Just(0..1u32), 1 => Just(9..10u32)];
+    let runs = proptest::collection::vec((any::<bool>(), 1..20usize, any::<u64>()), 1..16);
+    (gap, decoding, erased, runs, 0..50i64).prop_map(|(gap, decoding, erased, runs, start)| {
+        let (mut slots, mut t) = (Vec::new(), start);
+        for (good, length, noise) in runs {
+            // Good runs are long, bursts short, but for traces that are one burst.
+            let length = if good { length } else { length.min(erased.end as usize - 1) };
+            let mut noise = noise;
+            for _ in 0..length {
+                noise = noise.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
+                let draw = |range: &std::ops::Range<i64>, bits: u64| {
+                    range.start + (bits % (range.end - range.start) as u64) as i64
+                };
+                let arrives = good && erased.start < 9;
+                slots.push((t, if arrives { draw(&decoding, noise >> 33) } else { 0 }));
+                t += draw(&gap, noise >> 45);
+            }
+        }
+        if slots.is_empty() {
+            slots.push((start, decoding.start));
+        }
+        slots
+    })
+}

@@ -1,0 +1,108 @@
+"""Channel models that make a PHY trace, or erase further slots of one (DESIGN section 6)."""
+
+from __future__ import annotations
+
+from clift import _clift
+from clift.errors import ScenarioError
+from clift.trace import PhyTrace
+
+
+def bernoulli(
+    slots: int | None = None,
+    slot_ns: int = 1_003_802,
+    p: float = 0.01,
+    decode_ns: int = 36_000_000,
+    seed: int = 1,
+    lldu_bytes: int = 33,
+    on: PhyTrace | None = None,
+) -> PhyTrace:
+    """Erases every slot independently with probability ``p``.
+
+    Args:
+        slots: number of slots; leave out with ``on``.
+        slot_ns: time between slots, ns.
+        p: erasure probability, 0 to 1.
+        decode_ns: decoding time of what arrives, ns.
+        seed: names the draws; the same seed gives the same trace.
+        lldu_bytes: payload of a slot.
+        on: a trace whose slots to use; what it has erased stays erased.
+
+    Returns:
+        The PHY trace.
+
+    Raises:
+        ScenarioError: if a parameter is out of range.
+
+    >>> phy = bernoulli(slots=10_000, p=0.1, seed=1)
+    >>> 900 < int((phy.d_ns == 0).sum()) < 1100
+    True
+    """
+    regular = _slots(slots, slot_ns, decode_ns, lldu_bytes, on)
+    inner = _clift.bernoulli(p, _seed(seed), regular, None if on is None else on._inner)
+    return PhyTrace._from_inner(inner)
+
+
+def gilbert_elliott(
+    slots: int | None = None,
+    slot_ns: int = 1_003_802,
+    alpha: float = 0.98,
+    beta: float = 0.8,
+    p_good: float = 0.0,
+    p_bad: float = 1.0,
+    decode_ns: int = 36_000_000,
+    seed: int = 1,
+    lldu_bytes: int = 33,
+    on: PhyTrace | None = None,
+) -> PhyTrace:
+    """Erasures of a two-state Markov chain with a stationary start.
+
+    Args:
+        slots: number of slots; leave out with ``on``.
+        slot_ns: time between slots, ns.
+        alpha: probability of staying in the good state, per slot.
+        beta: probability of staying in the bad state; with ``p_bad = 1`` and ``p_good = 0`` the
+            mean burst is ``1 / (1 - beta)`` slots.
+        p_good: erasure probability in the good state.
+        p_bad: erasure probability in the bad state.
+        decode_ns: decoding time of what arrives, ns.
+        seed: names the draws; the same seed gives the same trace.
+        lldu_bytes: payload of a slot.
+        on: a trace whose slots to use; what it has erased stays erased.
+
+    Returns:
+        The PHY trace.
+
+    Raises:
+        ScenarioError: if a parameter is out of range, or the chain can never move.
+
+    >>> phy = gilbert_elliott(slots=10_000, alpha=0.99, beta=0.5, seed=1)
+    >>> len(phy), phy.lldu_bytes
+    (10000, 33)
+    """
+    regular = _slots(slots, slot_ns, decode_ns, lldu_bytes, on)
+    base = None if on is None else on._inner
+    inner = _clift.gilbert_elliott(alpha, beta, p_good, p_bad, _seed(seed), regular, base)
+    return PhyTrace._from_inner(inner)
+
+
+def _slots(
+    slots: int | None, slot_ns: int, decode_ns: int, lldu_bytes: int, on: PhyTrace | None
+) -> tuple[int, int, int, int] | None:
+    if on is not None and slots is not None:
+        raise ScenarioError("slots and on: give one; `on` brings its own slots")
+    if on is not None:
+        return None
+    values = {"slots": slots, "slot_ns": slot_ns, "decode_ns": decode_ns}
+    for name, value in values.items():
+        if value is None or not 1 <= value < 2**61:
+            raise ScenarioError(f"{name} = {value}: give an integer of at least 1")
+    if not 1 <= lldu_bytes < 2**32:
+        raise ScenarioError(f"lldu_bytes = {lldu_bytes}: give an integer of at least 1")
+    assert slots is not None  # checked above
+    return int(slots), int(slot_ns), int(decode_ns), int(lldu_bytes)
+
+
+def _seed(seed: int) -> int:
+    if not 0 <= seed < 2**64:
+        raise ScenarioError(f"seed = {seed}: give an integer from 0 to 2^64 - 1")
+    return seed

@@ -1,0 +1,112 @@
+"""Link-layer reliability schemes (DESIGN section 4; seed 000 section 3)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from clift.errors import ScenarioError
+
+
+@dataclass(frozen=True, slots=True)
+class NoScheme:
+    """No scheme: the link trace is the PHY trace.
+
+    >>> str(NoScheme())
+    'none'
+    """
+
+    def __str__(self) -> str:
+        return "none"
+
+
+@dataclass(frozen=True, slots=True)
+class Fec:
+    """Block erasure code without feedback: ``k`` of ``n`` LLDUs carry data.
+
+    Args:
+        k: data LLDUs of a block.
+        n: LLDUs of a block, 1 <= k <= n <= 65535.
+        interleave: depth in code words; 1: none.
+
+    >>> str(Fec(10, 12)), str(Fec(10, 12, interleave=8))
+    ('FEC(10/12)', 'FEC(10/12, interleave 8)')
+    """
+
+    k: int
+    n: int
+    interleave: int = 1
+
+    def __post_init__(self) -> None:
+        _check_block("Fec", self.k, self.n)
+        _check_count("Fec", "interleave", self.interleave, at_least=1)
+
+    def __str__(self) -> str:
+        depth = f", interleave {self.interleave}" if self.interleave != 1 else ""
+        return f"FEC({self.k}/{self.n}{depth})"
+
+
+@dataclass(frozen=True, slots=True)
+class Arq:
+    """Selective-repeat ARQ.
+
+    Args:
+        max_retx: how often an LLDU may be sent again; None: until it gets through.
+
+    >>> str(Arq()), str(Arq(max_retx=3))
+    ('ARQ', 'ARQ(max 3)')
+    """
+
+    max_retx: int | None = None
+
+    def __post_init__(self) -> None:
+        if self.max_retx is not None:
+            _check_count("Arq", "max_retx", self.max_retx, at_least=0)
+
+    def __str__(self) -> str:
+        return "ARQ" if self.max_retx is None else f"ARQ(max {self.max_retx})"
+
+
+@dataclass(frozen=True, slots=True)
+class Harq2:
+    """Hybrid ARQ of type II: a block code whose repair LLDUs are also sent on demand.
+
+    Args:
+        k: data LLDUs of a block (the papers' N_D).
+        n: LLDUs of a block at its first transmission (N_D + N_R).
+        extra: repair LLDUs sent in a round beyond those missing (N_S).
+        max_rounds: rounds that may be asked for; None: until decoded.
+
+    >>> str(Harq2(10, 12)), str(Harq2(10, 12, extra=1, max_rounds=2))
+    ('HARQ(10/12)', 'HARQ(10/12, extra 1, rounds 2)')
+    """
+
+    k: int
+    n: int
+    extra: int = 0
+    max_rounds: int | None = None
+
+    def __post_init__(self) -> None:
+        _check_block("Harq2", self.k, self.n)
+        _check_count("Harq2", "extra", self.extra, at_least=0)
+        if self.max_rounds is not None:
+            _check_count("Harq2", "max_rounds", self.max_rounds, at_least=0)
+
+    def __str__(self) -> str:
+        extra = f", extra {self.extra}" if self.extra else ""
+        rounds = f", rounds {self.max_rounds}" if self.max_rounds is not None else ""
+        return f"HARQ({self.k}/{self.n}{extra}{rounds})"
+
+
+Scheme = NoScheme | Fec | Arq | Harq2
+"""Any of the schemes; functions that take one also take its text, such as ``"HARQ(10/12)"``."""
+
+
+def _check_block(scheme: str, k: int, n: int) -> None:
+    if not 1 <= k <= n <= 65535:
+        message = f"{scheme}({k}, {n}): a block carries k of n LLDUs; give 1 <= k <= n <= 65535"
+        raise ScenarioError(message)
+
+
+def _check_count(scheme: str, name: str, value: int, at_least: int) -> None:
+    if not at_least <= value < 2**32:
+        raise ScenarioError(f"{scheme}: {name} = {value}; give {at_least} or more")
