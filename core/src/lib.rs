@@ -11,6 +11,8 @@
 //! 5. [`simulation`]: the engine that joins them in simulated time.
 //! 6. [`metrics`]: what links and flows are measured by.
 //!
+//! `scenario` (a feature, on by default) reads the files that describe all of them.
+//!
 //! [`units`] and [`seed`] serve all of them. Time is integer nanoseconds throughout; a run is a
 //! function of its inputs and its seed.
 #![forbid(unsafe_code)]
@@ -18,6 +20,8 @@
 pub mod channel;
 pub mod link;
 pub mod metrics;
+#[cfg(feature = "scenario")]
+pub mod scenario;
 pub mod scheme;
 pub mod seed;
 pub mod simulation;

@@ -1,10 +1,21 @@
-"""CLIFT: from a physical-layer trace, through a link-layer scheme, to what TCP feels."""
+"""CLIFT: from a physical-layer trace, through a link-layer scheme, to what TCP feels.
+
+>>> import clift
+>>> phy = clift.channel.gilbert_elliott(slots=100_000, alpha=0.99, beta=0.5, seed=1)
+>>> link = clift.tmt.apply(phy, clift.Arq(), rtt_ms=500)
+>>> run = clift.simulate(link, transport="cubic", duration_s=60)
+>>> run.goodput_kbps > 0
+True
+"""
 
 from clift import channel, tmt
 from clift._clift import __version__
 from clift.errors import CliftError, Interrupted, ScenarioError, SimulationError, TraceError
+from clift.link import Reorder, deliver
 from clift.link_trace import LinkTrace
+from clift.scenario import Scenario
 from clift.scheme import Arq, Fec, Harq2, NoScheme
+from clift.simulation import Run, run_many, simulate
 from clift.trace import PhyTrace, read_trace
 
 __all__ = [
@@ -16,11 +27,17 @@ __all__ = [
     "LinkTrace",
     "NoScheme",
     "PhyTrace",
+    "Reorder",
+    "Run",
+    "Scenario",
     "ScenarioError",
     "SimulationError",
     "TraceError",
     "__version__",
     "channel",
+    "deliver",
     "read_trace",
+    "run_many",
+    "simulate",
     "tmt",
 ]

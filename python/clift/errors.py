@@ -1,5 +1,7 @@
 """What CLIFT raises: every message is one line that says where, what, and the cure."""
 
+from typing import Any
+
 
 class CliftError(Exception):
     """Base of every error that bad input causes.
@@ -23,9 +25,17 @@ class ScenarioError(CliftError, ValueError):
     """A scenario, or parameters of a run, that cannot be."""
 
 
-class SimulationError(CliftError, RuntimeError):
-    """A run that could not reach its end."""
+class SimulationError(CliftError):
+    """A run that could not go on: its trace ended while a packet waited."""
 
 
 class Interrupted(CliftError):
-    """A run that was stopped before its end."""
+    """Many runs were interrupted; what was done is kept.
+
+    Attributes:
+        runs: in input order, each a finished run or None.
+    """
+
+    def __init__(self, message: str, runs: "list[Any]") -> None:
+        super().__init__(message)
+        self.runs = runs

@@ -12,7 +12,7 @@ use crate::errors::trace_error;
 ///
 /// A contiguous int64 array that nobody can write to is shared, anything else is copied. An array
 /// counts as read-only if it and every array it is a view of are marked so.
-pub fn column(name: &str, values: &Bound<'_, PyAny>) -> PyResult<Column> {
+pub(crate) fn column(name: &str, values: &Bound<'_, PyAny>) -> PyResult<Column> {
     let numpy = values.py().import("numpy")?;
     let array =
         numpy.call_method1("asarray", (values,)).map_err(|_| not_integers(name, "objects"))?;
@@ -41,19 +41,13 @@ pub fn column(name: &str, values: &Bound<'_, PyAny>) -> PyResult<Column> {
     Ok(array.readonly().as_slice()?.to_vec().into())
 }
 
-/// A read-only view of `column`, which stays in memory as long as the view.
-pub fn view<'py>(py: Python<'py>, column: &Column) -> PyResult<Bound<'py, PyArray1<i64>>> {
-    let owner = Bound::new(py, Owner(column.clone()))?;
-    let values = ArrayView1::from(&owner.get().0[..]);
-    // SAFETY: the owner is frozen, so its column neither moves nor goes before the view.
-    let array = unsafe { PyArray1::borrow_from_array(&values, owner.clone().into_any()) };
+/// A read-only view of `column`, which `owner` keeps in place.
+pub(crate) fn view<'py>(column: &Column, owner: Bound<'py, PyAny>) -> Bound<'py, PyArray1<i64>> {
+    // SAFETY: the owner is a frozen class, so its column neither moves nor goes before the view.
+    let array = unsafe { PyArray1::borrow_from_array(&ArrayView1::from(&column[..]), owner) };
     array.readwrite().make_nonwriteable();
-    Ok(array)
+    array
 }
-
-/// What a view's memory belongs to.
-#[pyclass(frozen, name = "Column", module = "clift._clift")]
-struct Owner(Column);
 
 fn not_integers(name: &str, kind: &str) -> PyErr {
     trace_error(format!(

@@ -4,7 +4,11 @@ use pyo3::prelude::*;
 mod channel;
 mod columns;
 mod errors;
+mod link;
+mod outcome;
 mod scheme;
+mod series;
+mod simulation;
 mod trace;
 
 /// The compiled part of `clift`; import `clift` instead.
@@ -15,11 +19,23 @@ mod _clift {
     const __version__: &str = env!("CARGO_PKG_VERSION");
 
     #[pymodule_export]
-    use super::trace::{PhyTrace, format_of, read_trace};
-
-    #[pymodule_export]
     use super::channel::{bernoulli, gilbert_elliott};
 
     #[pymodule_export]
+    use super::link::{Reorder, deliver};
+
+    #[pymodule_export]
+    use super::outcome::Outcome;
+
+    #[pymodule_export]
     use super::scheme::{LinkTrace, apply, printed_delay_ms};
+
+    #[pymodule_export]
+    use super::series::{events, series};
+
+    #[pymodule_export]
+    use super::simulation::{Flow, Hop, Setup, run, run_many};
+
+    #[pymodule_export]
+    use super::trace::{PyPhyTrace, format_of, read_trace};
 }

@@ -7,34 +7,21 @@ use clift::trace::file::{self, Format, ReadAs, WriteAs};
 use clift::trace::loss_string::Pattern;
 use clift::trace::netem::Model;
 use clift::trace::probes::{Direction, Sampling};
-use clift::trace::{self as core, Header, Runs, TimeUnit, mahimahi, text};
+use clift::trace::{Header, PhyTrace, Runs, TimeUnit, mahimahi, text};
 use clift::units::{BitRate, Bytes, Duration};
 use numpy::PyArray1;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
-use crate::columns::column;
-pub use crate::columns::view;
+use crate::columns::{column, view};
 use crate::errors::trace_error;
 
 /// A PHY trace; `clift.PhyTrace` wraps it.
-#[pyclass(frozen, module = "clift._clift")]
-pub struct PhyTrace(core::PhyTrace);
-
-impl PhyTrace {
-    /// The core's trace.
-    pub fn inner(&self) -> &core::PhyTrace {
-        &self.0
-    }
-
-    /// A trace that the core made.
-    pub fn from_inner(inner: core::PhyTrace) -> Self {
-        Self(inner)
-    }
-}
+#[pyclass(frozen, name = "PhyTrace", module = "clift._clift")]
+pub(crate) struct PyPhyTrace(pub(crate) PhyTrace);
 
 #[pymethods]
-impl PhyTrace {
+impl PyPhyTrace {
     #[new]
     #[pyo3(signature = (t_ns, d_ns, lldu_bytes, decode_ns=None, period_ns=None, rtt_ns=None,
                         description=None, source=None))]
@@ -58,18 +45,18 @@ impl PhyTrace {
             rtt: rtt_ns.map(Duration::from_nanos),
         };
         let trace =
-            t_ns.py().detach(|| core::PhyTrace::with_header(t, d, Bytes(lldu_bytes), header));
+            t_ns.py().detach(|| PhyTrace::with_header(t, d, Bytes(lldu_bytes), header));
         trace.map(Self).map_err(trace_error)
     }
 
     #[getter]
-    fn t_ns<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray1<i64>>> {
-        view(py, self.0.t())
+    fn t_ns<'py>(this: &Bound<'py, Self>) -> Bound<'py, PyArray1<i64>> {
+        view(this.get().0.t(), this.clone().into_any())
     }
 
     #[getter]
-    fn d_ns<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray1<i64>>> {
-        view(py, self.0.d())
+    fn d_ns<'py>(this: &Bound<'py, Self>) -> Bound<'py, PyArray1<i64>> {
+        view(this.get().0.d(), this.clone().into_any())
     }
 
     #[getter]
@@ -169,7 +156,7 @@ impl PhyTrace {
     }
 }
 
-impl PhyTrace {
+impl PyPhyTrace {
     /// A trace that was read from a mahimahi file keeps its opportunities.
     fn opportunity(&self) -> Bytes {
         match self.0.lldu() {
@@ -190,7 +177,7 @@ fn runs_dict<'py>(py: Python<'py>, runs: &Runs) -> PyResult<Bound<'py, PyDict>> 
 
 /// The name of the format that a path's suffix stands for.
 #[pyfunction]
-pub fn format_of(path: PathBuf) -> PyResult<&'static str> {
+pub(crate) fn format_of(path: PathBuf) -> PyResult<&'static str> {
     let format = Format::of(&path);
     let fault = |error| trace_error(format!("{}: {error}", path.display()));
     format.map(Format::name).map_err(fault)
@@ -201,7 +188,7 @@ pub fn format_of(path: PathBuf) -> PyResult<&'static str> {
 #[pyo3(signature = (path, format, unit=None, lldu_bytes=None, direction=None, losses=None,
                     interval_ns=None, rate_bps=None, slot_ns=None, decode_ns=None))]
 #[allow(clippy::too_many_arguments)] // they are keywords in Python
-pub fn read_trace(
+pub(crate) fn read_trace(
     py: Python<'_>,
     path: PathBuf,
     format: &str,
@@ -213,7 +200,7 @@ pub fn read_trace(
     rate_bps: Option<u64>,
     slot_ns: Option<u64>,
     decode_ns: Option<u64>,
-) -> PyResult<PhyTrace> {
+) -> PyResult<PyPhyTrace> {
     let format = format.parse::<Format>().map_err(trace_error)?;
     let lldu = lldu_bytes.map(Bytes);
     let packet = lldu.unwrap_or(mahimahi::OPPORTUNITY);
@@ -250,7 +237,7 @@ pub fn read_trace(
         other => Err(format!("clift cannot read the format {}", other.name())),
     };
     let how = how.map_err(|fault| trace_error(format!("{}: {fault}", path.display())))?;
-    py.detach(|| file::read(&path, &how)).map(PhyTrace).map_err(trace_error)
+    py.detach(|| file::read(&path, &how)).map(PyPhyTrace).map_err(trace_error)
 }
 
 fn parse_unit(unit: Option<&str>) -> Result<TimeUnit, String> {

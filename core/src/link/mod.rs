@@ -1,7 +1,8 @@
 //! Stage 3: the link, a state machine without I/O that puts packets onto LLDUs.
 //!
 //! Every host (our engine, ns-2, ns-3, a live emulator) drives the same object through [`Link`].
-//! [`TraceLink`] carries packets over a link trace (open loop).
+//! [`TraceLink`] carries packets over a link trace (open loop); [`Overlap`] and [`Reordering`] wrap
+//! any link and are links themselves; [`deliver()`] feeds a link a list of arrivals.
 //!
 //! ```
 //! use std::sync::Arc;
@@ -31,12 +32,22 @@
 //! # Ok::<(), clift::link::LinkError>(())
 //! ```
 
+mod buffer;
+mod counters;
 mod cursor;
+mod deliver;
 mod due;
+mod overlap;
 mod queue;
+mod reordering;
 mod trace_link;
 
+pub use buffer::Resequencing;
+pub use counters::{LinkCounters, Usage};
+pub use deliver::{DeliverError, Deliveries, PacketFate, deliver};
+pub use overlap::Overlap;
 pub use queue::QueueLimit;
+pub use reordering::Reordering;
 pub use trace_link::{Fragmentation, LinkError, TraceLink, TraceLinkConfig};
 
 use crate::units::{Bytes, Duration, Instant};
@@ -140,76 +151,6 @@ pub struct Transit {
     pub departed: Instant,
     /// When it was delivered or given up.
     pub at: Instant,
-}
-
-/// Totals of a link, in packets, bytes and LLDUs.
-///
-/// `offered = dropped + delivered + lost + pending`, where a packet is pending until the poll that
-/// returns its event.
-#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
-#[non_exhaustive]
-pub struct LinkCounters {
-    /// Packets offered.
-    pub offered: u64,
-    /// Packets dropped by a full queue.
-    pub dropped: u64,
-    /// Packets delivered.
-    pub delivered: u64,
-    /// Packets given up by the link.
-    pub lost: u64,
-    /// Bytes of the packets that were given LLDUs (an open-loop link gives them on arrival).
-    pub bytes_carried: u64,
-    /// Bytes of the packets delivered.
-    pub bytes_delivered: u64,
-    /// Data LLDUs taken by packets.
-    pub lldus_taken: u64,
-    /// Data LLDUs taken by the packets delivered.
-    pub lldus_delivered: u64,
-    /// Most packets that waited at once.
-    pub longest_queue: u64,
-    /// Packets delivered after a packet that entered the link later.
-    pub overtaken: u64,
-    /// Packets that a re-sequencing buffer held back.
-    pub held: u64,
-    /// Times that a re-sequencing buffer was flushed with something in it.
-    pub flushes: u64,
-}
-
-impl LinkCounters {
-    /// Packets that were neither dropped nor delivered nor given up so far.
-    pub fn pending(&self) -> u64 {
-        self.offered - self.dropped - self.delivered - self.lost
-    }
-}
-
-/// How much of a link was used (DESIGN section 8).
-///
-/// In an open-loop link every data LLDU stands for `slots used / data LLDUs` slots of its trace:
-/// its own, and its part of the repairs.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Usage {
-    /// Slots that passed.
-    pub slots: f64,
-    /// Slots used for packets.
-    pub used: f64,
-    /// Slots used for the packets that were delivered.
-    pub used_by_delivered: f64,
-    /// Bytes of a slot.
-    pub slot: Bytes,
-}
-
-impl Usage {
-    /// Share of the slots that packets used, 0 if no slot passed.
-    pub fn share(&self) -> f64 {
-        if self.slots > 0.0 { self.used / self.slots } else { 0.0 }
-    }
-
-    /// Mean coding ratio: bytes delivered over bytes put on the link for them, padding included
-    /// (MCR in table I of seeds 001 and 003); `None` if nothing was delivered.
-    pub fn coding_ratio(&self, counters: &LinkCounters) -> Option<f64> {
-        let sent = self.used_by_delivered * f64::from(self.slot.0);
-        (sent > 0.0).then(|| counters.bytes_delivered as f64 / sent)
-    }
 }
 
 /// Run times beyond this one are not simulated (73 years), so that sums of a few of them fit.

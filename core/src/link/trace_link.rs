@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use thiserror::Error;
 
+use crate::link::counters::Tally;
 use crate::link::cursor::{Cursor, Fate, Taken};
 use crate::link::due::{Due, DueQueue};
 use crate::link::queue::{Queue, QueueLimit};
@@ -13,7 +14,7 @@ use crate::link::{
     span,
 };
 use crate::scheme::LinkTrace;
-use crate::units::{Bytes, Duration, Instant};
+use crate::units::{BitRate, Bytes, Duration, Instant};
 
 /// A link that carries packets over a link trace (DESIGN section 5, open loop).
 ///
@@ -35,9 +36,8 @@ pub struct TraceLink {
     slots: SlotTimes,
     ended: TraceEnd,
     admitted: u64,
-    /// `order` + 1 of the latest packet delivered.
-    delivered_to: u64,
     counters: LinkCounters,
+    tally: Tally,
 }
 
 /// How a [`TraceLink`] uses its trace.
@@ -130,8 +130,8 @@ impl TraceLink {
             },
             ended: TraceEnd::Ahead,
             admitted: 0,
-            delivered_to: 0,
             counters: LinkCounters::default(),
+            tally: Tally::default(),
             trace,
         })
     }
@@ -142,6 +142,15 @@ impl TraceLink {
         let bytes = u64::from(size.0) + u64::from(self.fragmentation.packet_header.0);
         let lldus = bytes.div_ceil(u64::from(self.payload.get())).max(1);
         lldus + u64::from(self.fragmentation.extra_lldu)
+    }
+
+    /// The rate of the slots: LLDU bytes over the median gap, rounded to whole bit/s; `None` for a
+    /// single slot or below half a bit per second.
+    pub fn slot_rate(&self) -> Option<BitRate> {
+        let parts = self.trace.parts();
+        let gap = u64::try_from(parts.gap).ok().filter(|&gap| gap > 0)?;
+        let bits = u64::from(parts.lldu.0) * 8 * 1_000_000_000;
+        BitRate::from_bits_per_second((bits + gap / 2) / gap)
     }
 
     /// The trace that it runs over.
@@ -221,18 +230,9 @@ impl Link for TraceLink {
             self.ended = TraceEnd::Told;
             return Some(LinkEvent::TraceEnded { packet, at });
         }
-        let due = self.due.pop(now)?;
-        if due.lost {
-            self.counters.lost += 1;
-        } else {
-            let Transit { order, size, lldus, .. } = due.transit;
-            self.counters.delivered += 1;
-            self.counters.bytes_delivered += u64::from(size.0);
-            self.counters.lldus_delivered += u64::from(lldus);
-            self.counters.overtaken += u64::from(order < self.delivered_to);
-            self.delivered_to = self.delivered_to.max(order + 1);
-        }
-        Some(due.event())
+        let event = self.due.pop(now)?.event();
+        self.tally.record(&event);
+        Some(event)
     }
 
     fn queue_len(&self, now: Instant) -> usize {
@@ -240,7 +240,7 @@ impl Link for TraceLink {
     }
 
     fn counters(&self) -> LinkCounters {
-        self.counters
+        self.tally.replace_in(self.counters)
     }
 
     /// Slots are counted by time, at the trace's mean rate, as far as the trace reaches.
@@ -253,7 +253,6 @@ impl Link for TraceLink {
         Usage {
             slots: self.slots.passed(nanos(until), parts.slots),
             used: self.counters.lldus_taken as f64 * per_lldu,
-            used_by_delivered: self.counters.lldus_delivered as f64 * per_lldu,
             slot: parts.lldu,
         }
     }
@@ -294,3 +293,6 @@ enum TraceEnd {
 fn instant(nanos: i64) -> Instant {
     Instant::from_nanos(nanos.max(0) as u64)
 }
+
+#[cfg(test)]
+mod tests;

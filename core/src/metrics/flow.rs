@@ -21,8 +21,8 @@ pub struct FlowMetrics {
     pub segments_sent: u64,
     /// Segments sent again.
     pub retransmissions: u64,
-    /// Segments by how often they were sent again: index 0 never, 1 once, ...; the last index
-    /// counts all beyond.
+    /// Acknowledged segments by how often they were sent again: index 0 never, 1 once, ...; the
+    /// last index counts all beyond. Datagrams: those sent.
     pub segments_by_retransmissions: [u64; 8],
     /// Segments that arrived with nothing new in them: the original did arrive.
     pub spurious_retransmissions: u64,

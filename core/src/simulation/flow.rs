@@ -107,7 +107,7 @@ impl FlowState {
         }
         if let Some(messages) = &mut self.messages {
             match &self.receiver {
-                Receiver::Tcp(tcp) => messages.stream_reached(tcp.bytes_in_order(), now),
+                Receiver::Tcp(tcp) => messages.stream_reached(tcp.received(), now),
                 Receiver::Datagram(_) => messages.datagram(segment.seq, segment.len, now),
             }
         }
@@ -123,7 +123,7 @@ impl FlowState {
     pub(super) fn acknowledge(&mut self, now: Instant, segment: &Segment) {
         self.sender.handle_segment(now, segment);
         if let (Sender::Tcp(tcp), Some(file), None) = (&self.sender, self.file, self.acknowledged)
-            && tcp.bytes_acked() >= file
+            && tcp.acknowledged() >= file
         {
             self.acknowledged = Some(now);
             self.done = true;
@@ -133,7 +133,7 @@ impl FlowState {
     /// Payload bytes that the receiver has, in order for TCP.
     pub(super) fn bytes_in_order(&self) -> u64 {
         match &self.receiver {
-            Receiver::Tcp(tcp) => tcp.bytes_in_order(),
+            Receiver::Tcp(tcp) => tcp.received(),
             Receiver::Datagram(receiver) => receiver.bytes(),
         }
     }
@@ -143,8 +143,8 @@ impl FlowState {
             FlowSample { bytes_in_order: self.bytes_in_order(), ..FlowSample::default() };
         match &self.sender {
             Sender::Tcp(tcp) => {
-                sample.cwnd = tcp.cwnd();
-                sample.ssthresh = tcp.ssthresh();
+                sample.cwnd = f64::from(tcp.cwnd());
+                sample.ssthresh = tcp.ssthresh().map_or(f64::INFINITY, f64::from);
                 sample.srtt = tcp.srtt();
                 sample.in_flight = tcp.in_flight();
                 sample.sent = tcp.counters().segments_sent;
@@ -173,12 +173,12 @@ impl FlowState {
                 metrics.ip_bytes_sent = counters.bytes_sent;
                 metrics.segments_sent = counters.segments_sent;
                 metrics.retransmissions = counters.retransmissions;
-                metrics.segments_by_retransmissions = tcp.segments_by_retransmissions();
+                metrics.segments_by_retransmissions = counters.acknowledged_by_transmissions;
                 metrics.timeouts = counters.timeouts;
                 metrics.fast_retransmits = counters.fast_retransmits;
-                metrics.recovery_entries = counters.recovery_entries;
+                metrics.recovery_entries = counters.recovery_entries_by_dupacks;
                 metrics.duplicate_acks = counters.duplicate_acks;
-                metrics.window_reductions = counters.window_reductions;
+                metrics.window_reductions = counters.cwnd_reductions;
                 metrics.undo_events = counters.undo_events;
             }
             Sender::Datagram(sender) => {
@@ -192,7 +192,7 @@ impl FlowState {
                 let counters = tcp.counters();
                 metrics.ip_bytes_received = counters.distinct_bytes;
                 metrics.spurious_retransmissions = counters.duplicate_segments;
-                metrics.reordering_degree = counters.reordering_degree;
+                metrics.reordering_degree = u64::from(counters.max_reordering);
             }
             Receiver::Datagram(receiver) => metrics.ip_bytes_received = receiver.wire_bytes(),
         }

@@ -254,7 +254,7 @@ fn decimal(text: &str) -> Option<(u128, u32)> {
 /// The value in the largest unit that leaves it whole.
 fn write(value: u64, units: &[(&str, u64)], base: &str) -> String {
     for &(name, scale) in units {
-        if value >= scale && value % scale == 0 {
+        if value >= scale && value.is_multiple_of(scale) {
             return format!("{} {name}", value / scale);
         }
     }

@@ -6,6 +6,7 @@
 //! and with ten thousand.
 
 use super::bits::RingBits;
+use crate::units::Instant;
 
 /// What the sender believes of a segment in flight.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
@@ -26,6 +27,8 @@ pub(super) enum State {
 struct Slot {
     /// First byte.
     start: u64,
+    /// First transmission.
+    first_sent: Instant,
     /// Which retransmission of its episode this was, counted by the scoreboard.
     retransmission: u32,
     /// Times sent.
@@ -121,15 +124,20 @@ impl Flight {
         (self.slot(number).start, end)
     }
 
-    /// Adds a segment of `len` bytes, sent now for the first time.
+    /// When a segment in flight was first sent.
+    pub(super) fn first_sent(&self, number: u64) -> Instant {
+        self.slot(number).first_sent
+    }
+
+    /// Adds a segment of `len` bytes, sent `now` for the first time.
     #[inline]
-    pub(super) fn push(&mut self, len: u32) {
+    pub(super) fn push(&mut self, now: Instant, len: u32) {
         if self.next - self.first == self.slots.len() as u64 {
             self.grow();
         }
         let start = self.nxt;
         *self.slot_mut(self.next) =
-            Slot { start, retransmission: 0, sends: 1, state: State::InFlight };
+            Slot { start, first_sent: now, retransmission: 0, sends: 1, state: State::InFlight };
         self.next += 1;
         self.nxt += u64::from(len);
     }

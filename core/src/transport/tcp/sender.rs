@@ -255,6 +255,7 @@ impl TcpSender {
     fn retransmit(&mut self, now: Instant, number: u64) -> Segment {
         let (start, end) = self.flight.bounds(number);
         let sends = self.flight.sends(number);
+        let first_sent = self.flight.first_sent(number);
         self.scoreboard.on_retransmitted(&mut self.flight, number);
         self.counters.retransmissions += 1;
         if self.state == CongestionState::Recovery {
@@ -262,7 +263,7 @@ impl TcpSender {
         }
         // Karn: an ACK would not tell which transmission it answers.
         self.timed = self.timed.filter(|timed| timed.segment != number);
-        self.segment(now, start, (end - start) as u32, sends)
+        self.segment(now, first_sent, start, (end - start) as u32, sends)
     }
 
     fn send_new(&mut self, now: Instant) -> Option<Segment> {
@@ -279,16 +280,31 @@ impl TcpSender {
         if !self.timestamps && self.timed.is_none() {
             self.timed = Some(Timed { segment: self.flight.next(), sent: now });
         }
-        self.flight.push(len);
-        Some(self.segment(now, start, len, 0))
+        self.flight.push(now, len);
+        Some(self.segment(now, now, start, len, 0))
     }
 
-    fn segment(&mut self, now: Instant, seq: u64, len: u32, sends: u16) -> Segment {
+    fn segment(
+        &mut self,
+        now: Instant,
+        first_sent: Instant,
+        seq: u64,
+        len: u32,
+        sends: u16,
+    ) -> Segment {
         let wire = len + self.headers;
         self.counters.segments_sent += 1;
         self.counters.bytes_sent += u64::from(wire);
         self.pacing.on_sent(self.flight.outstanding());
-        Segment { seq, len, wire, ts_val: now, retransmission: sends, ..Segment::default() }
+        Segment {
+            seq,
+            len,
+            wire,
+            ts_val: now,
+            first_sent,
+            retransmission: sends,
+            ..Segment::default()
+        }
     }
 }
 

@@ -1,0 +1,143 @@
+//! A re-sequencing buffer, apart from the link that it stands behind.
+
+use std::collections::VecDeque;
+use std::num::NonZeroU32;
+
+use crate::link::{LinkEvent, Transit};
+use crate::units::Instant;
+
+/// What a re-sequencing buffer behind a link waits for (DESIGN section 5).
+///
+/// A packet is missing if the link admitted it before another that arrived, and it was neither
+/// delivered nor given up. Packets that the queue dropped are never missing.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum Resequencing {
+    /// A packet is held until no earlier one is missing.
+    InOrder,
+    /// The same, but at most `packets` - 1 are held: the one that fills the buffer has it flushed.
+    ///
+    /// A flush releases all that is held, in order; what it leaves behind is no longer waited for,
+    /// and goes on as soon as it arrives (seed 004 section 4.1).
+    Bounded {
+        /// Size of the buffer.
+        packets: NonZeroU32,
+        /// Flush a full buffer. Else only the gap before the first packet held is given up, and the
+        /// packets up to the next gap are released.
+        flush_when_full: bool,
+        /// Flush whenever the link gives a packet up. Else that packet is just no longer missing.
+        flush_on_loss: bool,
+    },
+}
+
+/// Releases packets in the order in which the link admitted them.
+///
+/// A buffer with another notion of order (TCP sequence numbers) needs the same three methods.
+#[derive(Clone, Debug)]
+pub(super) struct LinkOrder {
+    rule: Resequencing,
+    /// Everything before this `order` was released or is no longer waited for.
+    expected: u64,
+    /// What is known of the packets from `expected` on.
+    window: VecDeque<Place>,
+    holding: u32,
+    pub(super) held: u64,
+    pub(super) flushes: u64,
+}
+
+#[derive(Clone, Copy, Debug)]
+enum Place {
+    Missing,
+    GivenUp,
+    Held(Transit),
+}
+
+impl LinkOrder {
+    pub(super) fn new(rule: Resequencing) -> Self {
+        Self { rule, expected: 0, window: VecDeque::new(), holding: 0, held: 0, flushes: 0 }
+    }
+
+    /// The link delivered a packet; what that releases goes to `out`.
+    pub(super) fn delivered(&mut self, transit: Transit, out: &mut VecDeque<LinkEvent>) {
+        if transit.order < self.expected {
+            out.push_back(LinkEvent::Delivered(transit));
+            return;
+        }
+        if transit.order == self.expected && self.window.is_empty() {
+            self.expected += 1;
+            out.push_back(LinkEvent::Delivered(transit));
+            return;
+        }
+        let in_sequence = transit.order == self.expected;
+        self.put(transit.order, Place::Held(transit));
+        self.holding += 1;
+        if in_sequence {
+            self.release_run(transit.at, out);
+            return;
+        }
+        self.held += 1;
+        self.make_room(transit.at, out);
+    }
+
+    /// The link gave a packet up; that and what it releases go to `out`.
+    pub(super) fn lost(&mut self, transit: Transit, out: &mut VecDeque<LinkEvent>) {
+        out.push_back(LinkEvent::Lost(transit));
+        if transit.order >= self.expected {
+            self.put(transit.order, Place::GivenUp);
+        }
+        if matches!(self.rule, Resequencing::Bounded { flush_on_loss: true, .. }) {
+            self.flush(transit.at, out);
+        }
+        self.release_run(transit.at, out);
+    }
+
+    fn make_room(&mut self, now: Instant, out: &mut VecDeque<LinkEvent>) {
+        let Resequencing::Bounded { packets, flush_when_full, .. } = self.rule else { return };
+        if self.holding < packets.get() {
+            return;
+        }
+        if flush_when_full {
+            self.flush(now, out);
+        } else {
+            while !matches!(self.window.front(), None | Some(Place::Held(_))) {
+                self.skip();
+            }
+        }
+        self.release_run(now, out);
+    }
+
+    fn flush(&mut self, now: Instant, out: &mut VecDeque<LinkEvent>) {
+        self.flushes += u64::from(self.holding > 0);
+        while self.holding > 0 {
+            if let Some(Place::Held(transit)) = self.skip() {
+                self.release(transit, now, out);
+            }
+        }
+    }
+
+    /// Releases what is held up to the next gap.
+    fn release_run(&mut self, now: Instant, out: &mut VecDeque<LinkEvent>) {
+        while let Some(Place::GivenUp | Place::Held(_)) = self.window.front() {
+            if let Some(Place::Held(transit)) = self.skip() {
+                self.release(transit, now, out);
+            }
+        }
+    }
+
+    fn release(&mut self, transit: Transit, now: Instant, out: &mut VecDeque<LinkEvent>) {
+        self.holding -= 1;
+        out.push_back(LinkEvent::Delivered(Transit { at: now, ..transit }));
+    }
+
+    fn skip(&mut self) -> Option<Place> {
+        self.expected += 1;
+        self.window.pop_front()
+    }
+
+    fn put(&mut self, order: u64, place: Place) {
+        let index = (order - self.expected) as usize;
+        if self.window.len() <= index {
+            self.window.resize(index + 1, Place::Missing);
+        }
+        self.window[index] = place;
+    }
+}

@@ -1,0 +1,116 @@
+//! What a link counts.
+
+use crate::link::LinkEvent;
+use crate::units::Bytes;
+
+/// Totals of a link, in packets, bytes and LLDUs.
+///
+/// `offered = dropped + delivered + lost + pending`, where a packet is pending until the poll that
+/// returns its event.
+#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
+#[non_exhaustive]
+pub struct LinkCounters {
+    /// Packets offered.
+    pub offered: u64,
+    /// Packets dropped by a full queue.
+    pub dropped: u64,
+    /// Packets delivered.
+    pub delivered: u64,
+    /// Packets given up by the link.
+    pub lost: u64,
+    /// Bytes of the packets that were given LLDUs (an open-loop link gives them on arrival).
+    pub bytes_carried: u64,
+    /// Bytes of the packets delivered.
+    pub bytes_delivered: u64,
+    /// Data LLDUs taken by packets.
+    pub lldus_taken: u64,
+    /// Data LLDUs taken by the packets delivered.
+    pub lldus_delivered: u64,
+    /// Most packets that waited at once.
+    pub longest_queue: u64,
+    /// Packets delivered after a packet that entered the link later.
+    pub overtaken: u64,
+    /// Packets put into a re-sequencing buffer.
+    pub held: u64,
+    /// Times that a re-sequencing buffer was flushed with something in it.
+    pub flushes: u64,
+}
+
+impl LinkCounters {
+    /// Packets that were neither dropped nor delivered nor given up so far.
+    pub fn pending(&self) -> u64 {
+        self.offered - self.dropped - self.delivered - self.lost
+    }
+}
+
+/// How much of a link was used (DESIGN section 8).
+///
+/// In an open-loop link every data LLDU stands for `slots used / data LLDUs` slots of its trace:
+/// its own, and its part of the repairs.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Usage {
+    /// Slots that passed.
+    pub slots: f64,
+    /// Slots used for packets.
+    pub used: f64,
+    /// Bytes of a slot.
+    pub slot: Bytes,
+}
+
+impl Usage {
+    /// Share of the slots that packets used, 0 if no slot passed.
+    pub fn share(&self) -> f64 {
+        if self.slots > 0.0 { self.used / self.slots } else { 0.0 }
+    }
+
+    /// Mean coding ratio: bytes delivered over bytes put on the link for them, repairs and padding
+    /// included (MCR in table I of seeds 001 and 003); `None` if nothing was delivered.
+    pub fn coding_ratio(&self, counters: &LinkCounters) -> Option<f64> {
+        if counters.lldus_delivered == 0 {
+            return None;
+        }
+        let per_lldu = self.used / counters.lldus_taken as f64 * f64::from(self.slot.0);
+        Some(counters.bytes_delivered as f64 / (counters.lldus_delivered as f64 * per_lldu))
+    }
+}
+
+/// Counts what comes out of a link.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Tally {
+    delivered: u64,
+    lost: u64,
+    bytes: u64,
+    lldus: u64,
+    overtaken: u64,
+    /// One more than the highest `order` delivered.
+    next: u64,
+}
+
+impl Tally {
+    #[inline]
+    pub(super) fn record(&mut self, event: &LinkEvent) {
+        match event {
+            LinkEvent::Delivered(transit) => {
+                self.delivered += 1;
+                self.bytes += u64::from(transit.size.0);
+                self.lldus += u64::from(transit.lldus);
+                self.overtaken += u64::from(transit.order < self.next);
+                self.next = self.next.max(transit.order + 1);
+            }
+            LinkEvent::Lost(_) => self.lost += 1,
+            LinkEvent::TraceEnded { .. } => {}
+        }
+    }
+
+    /// `counters` with what came out here in the place of what came out further in.
+    pub(super) fn replace_in(&self, counters: LinkCounters) -> LinkCounters {
+        LinkCounters {
+            delivered: self.delivered,
+            lost: self.lost,
+            bytes_delivered: self.bytes,
+            lldus_delivered: self.lldus,
+            overtaken: self.overtaken,
+            ..counters
+        }
+    }
+}

@@ -1,0 +1,126 @@
+//! A link alone: arrivals in, deliveries out.
+
+use thiserror::Error;
+
+use crate::link::{Admission, HORIZON, Link, LinkEvent, PacketId};
+use crate::units::{Bytes, Instant};
+
+/// What became of each packet, in order of arrival.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub struct Deliveries {
+    /// When it was delivered, ns; -1 where it was not.
+    pub delivered: Vec<i64>,
+    /// Its fate.
+    pub fate: Vec<PacketFate>,
+}
+
+/// How a packet ended.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+#[repr(u8)]
+pub enum PacketFate {
+    /// At the far end.
+    Delivered = 0,
+    /// Given up by the link.
+    Lost = 1,
+    /// Dropped by a full queue.
+    QueueFull = 2,
+    /// Neither, when the trace was over.
+    Pending = 3,
+}
+
+/// Arrivals that no link can take. `index` counts from 0.
+#[derive(Clone, Copy, Debug, Eq, Error, PartialEq)]
+#[non_exhaustive]
+pub enum DeliverError {
+    /// Before the one before it.
+    #[error("arrival {index}: {at} ns comes before the arrival before it; sort the arrivals")]
+    Unsorted {
+        /// The offending arrival.
+        index: usize,
+        /// Its time.
+        at: i64,
+    },
+    /// Before time zero.
+    #[error("arrival {index}: {at} ns is negative; times start at 0")]
+    Negative {
+        /// The offending arrival.
+        index: usize,
+        /// Its time.
+        at: i64,
+    },
+    /// Too late to be meant.
+    #[error("arrival {index}: {at} ns is over 2^61 ns (73 years); check the unit")]
+    TooLate {
+        /// The offending arrival.
+        index: usize,
+        /// Its time.
+        at: i64,
+    },
+    /// Packets without bytes.
+    #[error("packets of 0 bytes; give a packet size of at least 1")]
+    EmptyPacket,
+}
+
+/// Sends packets of `size` into `link` at `arrivals` (ns, not falling) and waits for all of them.
+///
+/// # Errors
+/// A [`DeliverError`] that names the first arrival in the way; the link is then untouched.
+pub fn deliver(
+    link: &mut dyn Link,
+    arrivals: &[i64],
+    size: Bytes,
+) -> Result<Deliveries, DeliverError> {
+    check(arrivals, size)?;
+    let mut results = Deliveries {
+        delivered: vec![-1; arrivals.len()],
+        fate: vec![PacketFate::Pending; arrivals.len()],
+    };
+    for (index, &arrival) in arrivals.iter().enumerate() {
+        let now = Instant::from_nanos(arrival as u64);
+        drain(link, now, &mut results);
+        if let Admission::Dropped(_) = link.enqueue(now, PacketId(index as u64), size) {
+            results.fate[index] = PacketFate::QueueFull;
+        }
+    }
+    while let Some(now) = link.poll_timeout() {
+        drain(link, now, &mut results);
+    }
+    Ok(results)
+}
+
+fn check(arrivals: &[i64], size: Bytes) -> Result<(), DeliverError> {
+    if size.0 == 0 {
+        return Err(DeliverError::EmptyPacket);
+    }
+    let mut before = 0;
+    for (index, &at) in arrivals.iter().enumerate() {
+        if at < 0 {
+            return Err(DeliverError::Negative { index, at });
+        }
+        if at > HORIZON {
+            return Err(DeliverError::TooLate { index, at });
+        }
+        if at < before {
+            return Err(DeliverError::Unsorted { index, at });
+        }
+        before = at;
+    }
+    Ok(())
+}
+
+fn drain(link: &mut dyn Link, now: Instant, results: &mut Deliveries) {
+    while let Some(event) = link.poll(now) {
+        match event {
+            LinkEvent::Delivered(transit) => {
+                let index = transit.packet.0 as usize;
+                results.delivered[index] = transit.at.as_nanos() as i64;
+                results.fate[index] = PacketFate::Delivered;
+            }
+            LinkEvent::Lost(transit) => {
+                results.fate[transit.packet.0 as usize] = PacketFate::Lost;
+            }
+            // The packets that wait stay pending.
+            LinkEvent::TraceEnded { .. } => {}
+        }
+    }
+}

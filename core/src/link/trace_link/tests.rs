@@ -1,0 +1,152 @@
+//! Hand-computed cases.
+
+use super::*;
+use crate::scheme::Parts;
+
+/// `d` of LLDUs of 33 bytes, 10 ns apart; RTT 200 ns, every slot used.
+fn parts(d: &[i64]) -> Parts {
+    let slots = d.len() as i64;
+    Parts {
+        t: (0..slots).map(|slot| slot * 10).collect::<Vec<_>>().into(),
+        d: d.to_vec().into(),
+        lost: vec![],
+        transmissions: vec![],
+        recovered: (0, 0),
+        slots_used: d.len() as u64,
+        rtt: Duration::from_nanos(200),
+        lldu: Bytes(33),
+        slots: d.len() as u64,
+        span: (0, slots * 10 - 10),
+        gap: 10,
+    }
+}
+
+fn link(parts: Parts, config: TraceLinkConfig) -> TraceLink {
+    TraceLink::new(Arc::new(LinkTrace::from_parts(parts)), config).unwrap()
+}
+
+fn send(link: &mut TraceLink, now: u64, size: u32) {
+    let id = PacketId(link.counters().offered);
+    assert_eq!(link.enqueue(Instant::from_nanos(now), id, Bytes(size)), Admission::Queued);
+}
+
+fn delivered(link: &mut TraceLink) -> Vec<(u64, u64)> {
+    let events = std::iter::from_fn(|| link.poll(Instant::MAX));
+    events
+        .map(|event| match event {
+            LinkEvent::Delivered(transit) => (transit.packet.0, transit.at.as_nanos()),
+            other => panic!("{other:?}"),
+        })
+        .collect()
+}
+
+#[test]
+fn a_packet_of_1500_bytes_takes_46_lldus_of_33_or_47_as_the_papers_count() {
+    let plain = link(parts(&[5]), TraceLinkConfig::default());
+    assert_eq!(plain.lldus_for(Bytes(1500)), 46);
+    assert_eq!(plain.lldus_for(Bytes(33 * 46)), 46);
+    assert_eq!(plain.lldus_for(Bytes(33 * 46 + 1)), 47);
+    let fragmentation = Fragmentation { extra_lldu: true, ..Fragmentation::default() };
+    let papers = link(parts(&[5]), TraceLinkConfig { fragmentation, ..Default::default() });
+    assert_eq!(papers.lldus_for(Bytes(1500)), 47);
+    let fragmentation =
+        Fragmentation { lldu_header: Bytes(3), packet_header: Bytes(1), extra_lldu: false };
+    let headers = link(parts(&[5]), TraceLinkConfig { fragmentation, ..Default::default() });
+    assert_eq!(headers.lldus_for(Bytes(1500)), 51); // ceil(1501 / 30)
+}
+
+#[test]
+fn a_repaired_packet_is_overtaken() {
+    // Slots 0, 10, ... 50; slot 10 comes through after 300 ns.
+    let mut link = link(parts(&[5, 300, 5, 5, 5, 5]), TraceLinkConfig::default());
+    send(&mut link, 0, 66);
+    send(&mut link, 0, 66);
+    send(&mut link, 35, 33);
+    // Slots 0 10 | 20 30 | 40: max(t + d) + 100.
+    assert_eq!(delivered(&mut link), [(1, 135), (2, 145), (0, 410)]);
+    assert_eq!(link.counters().overtaken, 1);
+}
+
+#[test]
+fn a_packet_with_a_lost_lldu_is_given_up_when_the_last_of_it_is() {
+    let trace = Parts { lost: vec![(1, 70)], ..parts(&[5, 0, 95, 5]) };
+    let mut link = link(trace, TraceLinkConfig::default());
+    send(&mut link, 0, 99);
+    // max(0 + 5, 10 + 70, 20 + 95) + 100.
+    let event = link.poll(Instant::MAX).unwrap();
+    assert!(matches!(event, LinkEvent::Lost(transit) if transit.at.as_nanos() == 215));
+    assert_eq!(link.counters().lldus_taken, 3);
+}
+
+#[test]
+fn a_wrapped_trace_goes_on_one_gap_after_its_last_slot() {
+    let config = TraceLinkConfig {
+        wrap: true,
+        start_offset: Duration::from_nanos(30 * 7 + 20),
+        ..TraceLinkConfig::default()
+    };
+    let mut link = link(parts(&[5, 6, 7]), config);
+    // Run time 0 is trace time 20 of the eighth round; slots at 0, 10, 20, 30 with d 7, 5, 6, 7.
+    send(&mut link, 0, 33);
+    send(&mut link, 1, 66);
+    send(&mut link, 25, 33);
+    assert_eq!(delivered(&mut link), [(0, 107), (1, 126), (2, 137)]);
+}
+
+#[test]
+fn a_waiting_packet_ends_a_run_only_if_the_trace_ends_before_it() {
+    let ended = |duration| {
+        let duration = Some(Instant::from_nanos(duration));
+        let mut link = link(parts(&[5; 3]), TraceLinkConfig { duration, ..Default::default() });
+        send(&mut link, 0, 99);
+        send(&mut link, 5, 33);
+        std::iter::from_fn(|| link.poll(Instant::MAX)).find_map(|event| match event {
+            LinkEvent::TraceEnded { packet, at } => Some((packet.0, at.as_nanos())),
+            _ => None,
+        })
+    };
+    assert_eq!(ended(20), None);
+    assert_eq!(ended(21), Some((1, 21)));
+}
+
+#[test]
+fn usage_counts_repairs_and_the_time_that_passed() {
+    // Two slots in three carry data: an LLDU stands for one and a half.
+    let trace = Parts { slots_used: 6, slots: 6, span: (0, 50), ..parts(&[5; 4]) };
+    let mut link = link(trace, TraceLinkConfig::default());
+    send(&mut link, 0, 50);
+    let usage = link.usage(Instant::from_nanos(30));
+    assert_eq!((usage.slots, usage.used), (3.0, 3.0));
+    assert_eq!(usage.share(), 1.0);
+    assert_eq!(link.usage(Instant::MAX).share(), 0.5);
+    assert_eq!(usage.coding_ratio(&link.counters()), None);
+    while link.poll(Instant::MAX).is_some() {}
+    let ratio = usage.coding_ratio(&link.counters()).unwrap();
+    assert!((ratio - 50.0 / 99.0).abs() < 1e-12);
+}
+
+#[test]
+fn what_cannot_be_a_link_says_why() {
+    let trace = Arc::new(LinkTrace::from_parts(Parts { gap: 0, ..parts(&[5]) }));
+    let wrap = TraceLinkConfig { wrap: true, ..TraceLinkConfig::default() };
+    assert_eq!(TraceLink::new(Arc::clone(&trace), wrap).unwrap_err(), LinkError::NoPeriod);
+    let fragmentation = Fragmentation { lldu_header: Bytes(33), ..Fragmentation::default() };
+    let headers = TraceLinkConfig { fragmentation, ..TraceLinkConfig::default() };
+    let error = TraceLink::new(trace, headers).unwrap_err();
+    assert_eq!(error, LinkError::Header { lldu: 33, header: 33 });
+}
+
+#[test]
+fn times_beyond_the_horizon_do_not_panic() {
+    let wrap =
+        TraceLinkConfig { wrap: true, start_offset: Duration::MAX, ..TraceLinkConfig::default() };
+    for config in [wrap, TraceLinkConfig { wrap: false, ..wrap }] {
+        let mut link = link(parts(&[5; 3]), config);
+        send(&mut link, 0, 33);
+        send(&mut link, u64::MAX - 1, u32::MAX);
+        while link.poll(Instant::MAX).is_some() {}
+        assert_eq!(link.counters().delivered, u64::from(config.wrap));
+        assert_eq!(link.counters().offered, 2);
+        let _ = link.usage(Instant::MAX);
+    }
+}

@@ -1,0 +1,67 @@
+//! What is wrong with a scenario, where, and how to cure it.
+
+use thiserror::Error;
+
+/// One line that names the file, the line, the key and the cure.
+///
+/// ```
+/// use clift::scenario::Scenario;
+/// let error = Scenario::parse("geo.toml", "[link]\nrat = \"1 s\"\n", &[]).unwrap_err();
+/// assert!(error.to_string().starts_with("geo.toml line 2: link.rat: unknown key"));
+/// ```
+#[derive(Clone, Debug, Eq, Error, PartialEq)]
+#[error("{}", self.one_line())]
+pub struct ScenarioError {
+    /// The file, as the user named it.
+    pub file: String,
+    /// Where in it, if at a place.
+    pub place: Place,
+    /// The dotted key, empty if none is concerned.
+    pub key: String,
+    /// What is wrong and what to write instead.
+    pub message: String,
+}
+
+/// Where in the sources of a scenario.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub enum Place {
+    /// The file as a whole.
+    File,
+    /// A line of it, from 1.
+    Line(usize),
+    /// A change of one key from outside (`--set key=value`).
+    Set(String),
+}
+
+impl ScenarioError {
+    fn one_line(&self) -> String {
+        let place = match &self.place {
+            Place::File => self.file.clone(),
+            Place::Line(line) => format!("{} line {line}", self.file),
+            Place::Set(change) => format!("{}, set {change}", self.file),
+        };
+        let key = if self.key.is_empty() { String::new() } else { format!("{}: ", self.key) };
+        // A key or a file name may hold a line feed; the error stays one line.
+        format!("{place}: {key}{}", self.message).replace(['\n', '\r'], " ")
+    }
+}
+
+/// A contradiction that shows once the values are there: a key and what is wrong with it.
+#[derive(Clone, Debug)]
+pub(super) struct Problem {
+    pub(super) key: String,
+    pub(super) message: String,
+}
+
+impl Problem {
+    /// Concerning `name` within the section `key`.
+    pub(super) fn new(key: &str, name: &str, message: impl Into<String>) -> Self {
+        let dot = if key.is_empty() || name.is_empty() { "" } else { "." };
+        Self { key: format!("{key}{dot}{name}"), message: message.into() }
+    }
+
+    /// Concerning the section `key` as a whole.
+    pub(super) fn at(key: &str, message: impl Into<String>) -> Self {
+        Self::new(key, "", message)
+    }
+}

@@ -1,0 +1,265 @@
+//! Small quantities of their own: queue bounds, windows, starts, burst lengths.
+
+use std::fmt;
+use std::num::NonZeroU64;
+use std::str::FromStr;
+
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
+use serde::de::{self, Deserialize, Deserializer, Visitor};
+use serde::ser::{Serialize, Serializer};
+
+use super::quantity::{Text, quantity};
+use crate::units::{Duration, QuantityError, Size};
+
+/// The bound of a drop-tail queue: `"1000 packets"`, `"64 kB"` or `"unlimited"`.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum QueueBound {
+    /// So many packets.
+    Packets(u64),
+    /// So many bytes.
+    Bytes(u64),
+    /// No bound.
+    Unlimited,
+}
+
+impl FromStr for QueueBound {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        if text.trim() == "unlimited" {
+            return Ok(Self::Unlimited);
+        }
+        if let Some(packets) = packets(text) {
+            return packets.map(Self::Packets);
+        }
+        text.parse().map(|Size(bytes)| Self::Bytes(bytes)).map_err(|_: QuantityError| {
+            format!("`{text}` is no queue; write e.g. \"1000 packets\", \"64 kB\" or \"unlimited\"")
+        })
+    }
+}
+
+impl fmt::Display for QueueBound {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match *self {
+            Self::Packets(packets) => write!(f, "{packets} packets"),
+            Self::Bytes(bytes) => Size(bytes).fmt(f),
+            Self::Unlimited => f.write_str("unlimited"),
+        }
+    }
+}
+
+quantity!(
+    QueueBound,
+    "Queue",
+    r"^\s*(unlimited|[0-9]+\s*packets?|[0-9]+(\.[0-9]+)?\s*(B|kB|KiB|MB|MiB|GB|GiB))\s*$",
+    "a queue, e.g. \"1000 packets\", \"64 kB\" or \"unlimited\""
+);
+
+/// A number of packets, at least one: `"64 packets"`.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub struct Packets(pub NonZeroU64);
+
+impl FromStr for Packets {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let count = packets(text).transpose()?.and_then(NonZeroU64::new);
+        count.map(Self).ok_or_else(|| {
+            format!("`{text}` is no number of packets above zero; write e.g. \"64 packets\"")
+        })
+    }
+}
+
+impl fmt::Display for Packets {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} packets", self.0)
+    }
+}
+
+quantity!(
+    Packets,
+    "Packets",
+    r"^\s*[0-9]+\s*packets?\s*$",
+    "a number of packets, e.g. \"64 packets\""
+);
+
+/// The trace time at which a run starts.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum Start {
+    /// At this time of the trace.
+    At(Duration),
+    /// At a time drawn anew for each run, the same in every cell.
+    Random,
+}
+
+impl Default for Start {
+    fn default() -> Self {
+        Self::At(Duration::ZERO)
+    }
+}
+
+impl FromStr for Start {
+    type Err = QuantityError;
+
+    fn from_str(text: &str) -> Result<Self, QuantityError> {
+        if text.trim() == "random" { Ok(Self::Random) } else { text.parse().map(Self::At) }
+    }
+}
+
+impl fmt::Display for Start {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::At(time) => time.fmt(f),
+            Self::Random => f.write_str("random"),
+        }
+    }
+}
+
+quantity!(
+    Start,
+    "Start",
+    r"^\s*(random|[0-9]+(\.[0-9]+)?\s*(ns|us|µs|ms|s|min|h))\s*$",
+    "a time of the trace, e.g. \"30 s\", or \"random\""
+);
+
+/// How long a channel stays bad: a number of slots, or a time.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Burst {
+    /// So many slots, at least one.
+    Slots(f64),
+    /// So long.
+    Time(Duration),
+}
+
+impl<'de> Deserialize<'de> for Burst {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_any(BurstVisitor)
+    }
+}
+
+impl Serialize for Burst {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        match self {
+            Self::Slots(slots) => serializer.serialize_f64(*slots),
+            Self::Time(time) => serializer.collect_str(time),
+        }
+    }
+}
+
+impl JsonSchema for Burst {
+    fn schema_name() -> std::borrow::Cow<'static, str> {
+        "Burst".into()
+    }
+
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        json_schema!({
+            "description": "a number of slots (at least 1), or a time such as \"200 ms\"",
+            "anyOf": [
+                { "type": "number", "minimum": 1 },
+                { "type": "string", "pattern": r"^\s*[0-9]+(\.[0-9]+)?\s*(ns|us|µs|ms|s|min|h)\s*$" }
+            ]
+        })
+    }
+}
+
+struct BurstVisitor;
+
+impl Visitor<'_> for BurstVisitor {
+    type Value = Burst;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a number of slots such as 2.5, or a time such as \"200 ms\"")
+    }
+
+    fn visit_str<E: de::Error>(self, text: &str) -> Result<Burst, E> {
+        text.parse().map(Burst::Time).map_err(E::custom)
+    }
+
+    fn visit_i64<E: de::Error>(self, slots: i64) -> Result<Burst, E> {
+        self.visit_f64(slots as f64)
+    }
+
+    fn visit_u64<E: de::Error>(self, slots: u64) -> Result<Burst, E> {
+        self.visit_f64(slots as f64)
+    }
+
+    fn visit_f64<E: de::Error>(self, slots: f64) -> Result<Burst, E> {
+        if slots.is_finite() && slots >= 1.0 {
+            return Ok(Burst::Slots(slots));
+        }
+        Err(E::custom(format!("a burst of {slots} slots; give 1 slot or more, or a time")))
+    }
+}
+
+/// When a receiver delays its acknowledgements: `false`, `true` (40 ms) or a time.
+#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
+pub enum DelayedAck {
+    /// Each segment is acknowledged at once.
+    #[default]
+    Off,
+    /// Every second segment, or after so long.
+    After(Duration),
+}
+
+impl DelayedAck {
+    const USUAL: Duration = Duration::from_millis(40);
+}
+
+impl<'de> Deserialize<'de> for DelayedAck {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_any(DelayedAckVisitor)
+    }
+}
+
+impl Serialize for DelayedAck {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        match self {
+            Self::Off => serializer.serialize_bool(false),
+            Self::After(time) => serializer.collect_str(time),
+        }
+    }
+}
+
+impl JsonSchema for DelayedAck {
+    fn schema_name() -> std::borrow::Cow<'static, str> {
+        "DelayedAck".into()
+    }
+
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        json_schema!({
+            "description": "false, true (40 ms) or the longest time that an acknowledgement waits, e.g. \"40 ms\"",
+            "anyOf": [
+                { "type": "boolean" },
+                { "type": "string", "pattern": r"^\s*[0-9]+(\.[0-9]+)?\s*(ns|us|µs|ms|s)\s*$" }
+            ]
+        })
+    }
+}
+
+struct DelayedAckVisitor;
+
+impl Visitor<'_> for DelayedAckVisitor {
+    type Value = DelayedAck;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("false, true or a time such as \"40 ms\"")
+    }
+
+    fn visit_bool<E: de::Error>(self, on: bool) -> Result<DelayedAck, E> {
+        Ok(if on { DelayedAck::After(DelayedAck::USUAL) } else { DelayedAck::Off })
+    }
+
+    fn visit_str<E: de::Error>(self, text: &str) -> Result<DelayedAck, E> {
+        let time: Duration = text.parse().map_err(E::custom)?;
+        Ok(if time == Duration::ZERO { DelayedAck::Off } else { DelayedAck::After(time) })
+    }
+}
+
+/// `"N packets"`: the number, an error if N is none; `None` if the text does not end in packets.
+fn packets(text: &str) -> Option<Result<u64, String>> {
+    let trimmed = text.trim();
+    let number = trimmed.strip_suffix("packets").or_else(|| trimmed.strip_suffix("packet"))?;
+    Some(number.trim().parse().map_err(|_| {
+        format!("`{text}` is no whole number of packets; write e.g. \"1000 packets\"")
+    }))
+}

@@ -1,0 +1,111 @@
+//! Scenario files: one schema for what a run is made of, read from TOML.
+//!
+//! [`Scenario::parse`] checks a whole file and every cell of its campaign; whatever is wrong comes
+//! back as one line with file, line, key and cure. A [`Cell`] says which traces it needs
+//! ([`Cell::links`]); with them it becomes a [`crate::simulation::Setup`].
+
+mod cell;
+mod channel;
+mod config;
+mod error;
+mod limit;
+mod message;
+mod plan;
+mod printed;
+mod quantity;
+mod read;
+mod schema;
+mod setup;
+mod suggest;
+mod traffic;
+mod tree;
+mod vary;
+
+#[cfg(test)]
+mod tests;
+
+pub use cell::Cell;
+pub use channel::{Channel, Erasures, Model, Slots};
+pub use config::{Config, Direction, Hop, Leg, Link, Overlap, Reorder, Return, TimeUnit, Trace};
+pub use error::{Place, ScenarioError};
+pub use limit::{Burst, DelayedAck, Packets, QueueBound, Start};
+pub use plan::{LinkSpec, PhySpec, Plan, PlannedErasures, PlannedHop, PlannedLink};
+pub use printed::Printed;
+pub use schema::json_schema;
+pub use traffic::{Application, ApplicationKind, Congestion, Flow, Profile, Protocol, Transport};
+pub use vary::{Axis, Vary};
+
+/// A scenario file, checked: every cell of it can be run once its traces are there.
+///
+/// ```
+/// use clift::scenario::Scenario;
+/// let text = r#"
+///     duration = "10 s"
+///     [channel]
+///     model = "bernoulli"
+///     erasures = "2 %"
+///     rate = "263 kbit/s"
+///     [vary]
+///     scheme = ["ARQ", "HARQ(10/12)"]
+/// "#;
+/// let scenario = Scenario::parse("geo.toml", text, &[])?;
+/// assert_eq!(scenario.cells().len(), 2);
+/// assert_eq!(scenario.cells()[1].labels()[0].1, "HARQ(10/12)");
+/// # Ok::<(), clift::scenario::ScenarioError>(())
+/// ```
+#[derive(Clone, Debug)]
+pub struct Scenario {
+    file: String,
+    text: String,
+    axes: Vec<Axis>,
+    cells: Vec<Cell>,
+    printed: Vec<Printed>,
+}
+
+impl Scenario {
+    /// Largest file that is read: 256 KiB.
+    pub const MOST_BYTES: usize = 256 * 1024;
+    /// Most cells of one campaign.
+    pub const MOST_CELLS: usize = 10_000;
+
+    /// Reads and checks the text of a scenario file.
+    ///
+    /// `file` names it in errors; `changes` are dotted keys with values that take the place of
+    /// those in the file (TOML, or text without quotes). A change of a key that varies ends its
+    /// variation.
+    ///
+    /// # Errors
+    /// The first thing that is wrong.
+    pub fn parse(
+        file: &str,
+        text: &str,
+        changes: &[(String, String)],
+    ) -> Result<Self, ScenarioError> {
+        read::read(file, text, changes)
+    }
+
+    /// The file's name, as given.
+    pub fn file(&self) -> &str {
+        &self.file
+    }
+
+    /// The text, as given.
+    pub fn text(&self) -> &str {
+        &self.text
+    }
+
+    /// What varies; empty for a single cell.
+    pub fn axes(&self) -> &[Axis] {
+        &self.axes
+    }
+
+    /// The cells: every combination of the axes' points, the last axis fastest. At least one.
+    pub fn cells(&self) -> &[Cell] {
+        &self.cells
+    }
+
+    /// Values that a paper prints.
+    pub fn printed(&self) -> &[Printed] {
+        &self.printed
+    }
+}

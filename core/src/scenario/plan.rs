@@ -1,0 +1,386 @@
+//! From a checked configuration to what is run: hops, flows and the traces that they need.
+
+use serde::Serialize;
+
+use super::channel::{Channel, Erasures, Slots};
+use super::config::{Config, Hop, Leg, Link, Trace};
+use super::error::Problem;
+use super::limit::Start;
+use super::traffic::{Application, ApplicationKind, Flow, Protocol};
+use crate::scheme::Scheme;
+use crate::units::{Duration, Probability};
+
+/// The path and the flows of a cell, without contradictions.
+#[derive(Clone, Debug)]
+pub struct Plan {
+    /// Hops from the sources to the destination.
+    pub forward: Vec<PlannedHop>,
+    /// Hops from the destination to the sources.
+    pub backward: Vec<PlannedHop>,
+    /// The flows, one entry each.
+    pub flows: Vec<Flow>,
+    /// Whether a run ends once every flow has finished.
+    pub stop_when_done: bool,
+}
+
+/// One hop.
+#[derive(Clone, Debug)]
+pub enum PlannedHop {
+    /// A wired leg.
+    Leg(Leg),
+    /// A trace-driven link.
+    Link(Box<PlannedLink>),
+}
+
+/// A trace-driven link: where its slots come from, and how it is used.
+#[derive(Clone, Debug)]
+pub struct PlannedLink {
+    /// The section that speaks of it: "" for the scenario itself, "return", "path.1".
+    pub key: String,
+    /// The PHY trace from a file.
+    pub trace: Option<Trace>,
+    /// The erasures from a model.
+    pub erasures: Option<PlannedErasures>,
+    /// The link-layer reliability scheme.
+    pub scheme: Scheme,
+    /// The link.
+    pub link: Link,
+}
+
+/// Erasures, and the slots to make where no trace has them.
+#[derive(Clone, Debug)]
+pub struct PlannedErasures {
+    /// The model.
+    pub model: Erasures,
+    /// The slots of a channel that stands alone.
+    pub slots: Option<Slots>,
+    /// A seed of their own.
+    pub seed: Option<u64>,
+    /// Whether each run has its own draw.
+    pub redraw: bool,
+}
+
+/// Which PHY trace a run needs; equal specs mean equal traces.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct PhySpec {
+    /// From this file.
+    pub trace: Option<Trace>,
+    /// With these erasures.
+    pub erasures: Option<Erasures>,
+    /// In these slots, where no file has them.
+    pub slots: Option<Slots>,
+    /// Seed of the erasures.
+    pub seed: u64,
+}
+
+/// Which link trace a run needs; equal specs mean equal traces.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct LinkSpec {
+    /// The PHY trace under it.
+    pub phy: PhySpec,
+    /// The scheme, as text.
+    pub scheme: String,
+    /// Round-trip time, ns.
+    pub rtt_ns: u64,
+    /// Feedback time, ns, where it is set.
+    pub feedback_ns: Option<u64>,
+}
+
+/// Bounds what a typing error can ask for.
+const MOST_FLOWS: u64 = 100_000;
+const MOST_RUNS: u32 = 1_000_000;
+
+impl Plan {
+    /// The plan of `config`, or the first contradiction in it.
+    pub(super) fn new(config: &Config) -> Result<Self, Problem> {
+        if config.duration == Duration::ZERO {
+            return Err(Problem::at("duration", "is zero; give a time above zero, e.g. \"400 s\""));
+        }
+        if config.runs == 0 || config.runs > MOST_RUNS {
+            return Err(Problem::at(
+                "runs",
+                format!("{} runs; give 1 to {MOST_RUNS}", config.runs),
+            ));
+        }
+        let flows = flows(config)?;
+        let forward = forward(config)?;
+        let backward = backward(config, &forward)?;
+        let stop_when_done = config.stop_when_done.unwrap_or_else(|| {
+            flows.iter().all(|flow| flow.application.kind == ApplicationKind::File)
+        });
+        Ok(Self { forward, backward, flows, stop_when_done })
+    }
+
+    /// The links, the forward ones first: the order of their traces, channels and starts.
+    pub fn links(&self) -> impl Iterator<Item = &PlannedLink> {
+        self.forward.iter().chain(&self.backward).filter_map(|hop| match hop {
+            PlannedHop::Link(link) => Some(&**link),
+            PlannedHop::Leg(_) => None,
+        })
+    }
+}
+
+fn forward(config: &Config) -> Result<Vec<PlannedHop>, Problem> {
+    let mut hops = if config.path.is_empty() {
+        let whole = Hop {
+            leg: None,
+            trace: config.trace.clone(),
+            channel: config.channel.clone(),
+            scheme: Some(config.scheme),
+            link: Some(config.link.clone()),
+        };
+        vec![link("", &whole, config)?]
+    } else {
+        let given = [
+            ("trace", config.trace.is_some()),
+            ("channel", config.channel.is_some()),
+            ("scheme", config.scheme != Scheme::None),
+        ];
+        if let Some((name, _)) = given.iter().find(|(_, given)| *given) {
+            let cure =
+                "[[path]] gives the path hop by hop; move it into a hop, or leave [[path]] out";
+            return Err(Problem::at(name, cure));
+        }
+        hops("path", &config.path, config)?
+    };
+    if let Some(access) = &config.access {
+        check_leg("access", access)?;
+        hops.push(PlannedHop::Leg(access.clone()));
+    }
+    Ok(hops)
+}
+
+fn backward(config: &Config, forward: &[PlannedHop]) -> Result<Vec<PlannedHop>, Problem> {
+    let mut way = Vec::new();
+    way.extend(config.access.clone().map(PlannedHop::Leg));
+    let back = config.back.clone().unwrap_or_default();
+    let own = back.trace.is_some() || back.channel.is_some();
+    if back.path.is_empty() && !own {
+        if back.scheme.is_some() {
+            let cure = "there is no link for it; give [return.trace] or [return.channel]";
+            return Err(Problem::new("return", "scheme", cure));
+        }
+        let delay = back.delay.unwrap_or_else(|| half_round_trip(forward, config));
+        way.push(PlannedHop::Leg(Leg { delay, ..Leg::default() }));
+        return Ok(way);
+    }
+    if back.delay.is_some() {
+        let cure = "the way back has a link of its own, whose round-trip time says it; leave the delay out";
+        return Err(Problem::new("return", "delay", cure));
+    }
+    if !back.path.is_empty() {
+        if own {
+            let cure = "[[return.path]] gives the way hop by hop; move it into a hop";
+            let name = if back.trace.is_some() { "trace" } else { "channel" };
+            return Err(Problem::new("return", name, cure));
+        }
+        way.extend(hops("return.path", &back.path, config)?);
+        return Ok(way);
+    }
+    let hop = Hop {
+        leg: None,
+        trace: back.trace,
+        channel: back.channel,
+        scheme: back.scheme,
+        link: back.link,
+    };
+    way.push(link("return", &hop, config)?);
+    Ok(way)
+}
+
+/// Half the round-trip time of every link, and the delay of every leg but the access legs.
+fn half_round_trip(forward: &[PlannedHop], config: &Config) -> Duration {
+    let shared = forward.len() - usize::from(config.access.is_some());
+    forward[..shared].iter().fold(Duration::ZERO, |sum, hop| {
+        sum + match hop {
+            PlannedHop::Leg(leg) => leg.delay,
+            PlannedHop::Link(link) => link.link.rtt.half(),
+        }
+    })
+}
+
+fn hops(key: &str, hops: &[Hop], config: &Config) -> Result<Vec<PlannedHop>, Problem> {
+    let planned = hops.iter().enumerate().map(|(index, hop)| {
+        let key = format!("{key}.{index}");
+        let Some(leg) = &hop.leg else { return link(&key, hop, config) };
+        let link = hop.trace.is_some()
+            || hop.channel.is_some()
+            || hop.scheme.is_some()
+            || hop.link.is_some();
+        if link {
+            let cure = "a hop is a leg or a link, not both; make two [[path]] entries of it";
+            return Err(Problem::new(&key, "leg", cure));
+        }
+        check_leg(&format!("{key}.leg"), leg)?;
+        Ok(PlannedHop::Leg(leg.clone()))
+    });
+    planned.collect()
+}
+
+fn check_leg(key: &str, leg: &Leg) -> Result<(), Problem> {
+    if leg.loss == Probability::ONE {
+        return Err(Problem::new(key, "loss", "everything is lost; give less than 1"));
+    }
+    Ok(())
+}
+
+fn link(key: &str, hop: &Hop, config: &Config) -> Result<PlannedHop, Problem> {
+    let link = hop.link.clone().unwrap_or_default();
+    check_link(&super::tree::join(key, "link"), &link)?;
+    let channel_key = super::tree::join(key, "channel");
+    let erasures = match (&hop.trace, &hop.channel) {
+        (None, None) => {
+            let cure = "nothing to send over; give [trace] with a file, [channel] with a model, or [[path]]";
+            return Err(Problem::at(key, cure));
+        }
+        (Some(_), Some(channel)) => {
+            channel.check_on_trace(&channel_key)?;
+            Some(erasures(&channel_key, channel, None, &link)?)
+        }
+        (None, Some(channel)) => {
+            let slots = channel.slots(&channel_key, config.duration)?;
+            Some(erasures(&channel_key, channel, Some(slots), &link)?)
+        }
+        (Some(_), None) => None,
+    };
+    if let Some(trace) = &hop.trace {
+        check_trace(&super::tree::join(key, "trace"), trace)?;
+    }
+    Ok(PlannedHop::Link(Box::new(PlannedLink {
+        key: key.to_owned(),
+        trace: hop.trace.clone(),
+        erasures,
+        scheme: hop.scheme.unwrap_or(Scheme::None),
+        link,
+    })))
+}
+
+fn erasures(
+    key: &str,
+    channel: &Channel,
+    slots: Option<Slots>,
+    link: &Link,
+) -> Result<PlannedErasures, Problem> {
+    let model = channel.erasures(key, slots.as_ref().map(|slots| slots.slot_ns))?;
+    let redraw = channel.redraw.unwrap_or(link.start != Start::Random);
+    Ok(PlannedErasures { model, slots, seed: channel.seed, redraw })
+}
+
+fn check_trace(key: &str, trace: &Trace) -> Result<(), Problem> {
+    if trace.file.is_empty() {
+        return Err(Problem::new(key, "file", "is empty; name a trace file"));
+    }
+    if trace.share == 0 {
+        return Err(Problem::new(key, "share", "keeps no slot at all; give 1 or more"));
+    }
+    if trace.lldu.is_some_and(|lldu| lldu.0 == 0) {
+        return Err(Problem::new(
+            key,
+            "lldu",
+            "an LLDU of 0 bytes carries nothing; give 1 B or more",
+        ));
+    }
+    Ok(())
+}
+
+fn check_link(key: &str, link: &Link) -> Result<(), Problem> {
+    if link.reorder.as_ref().is_some_and(|reorder| reorder.packets == Some(0)) {
+        let cure = "a buffer of 0 packets holds nothing; give 1 or more, or leave `reorder` out";
+        return Err(Problem::new(key, "reorder.packets", cure));
+    }
+    Ok(())
+}
+
+fn flows(config: &Config) -> Result<Vec<Flow>, Problem> {
+    if config.flow.is_empty() {
+        check_traffic("", &config.transport, &config.application)?;
+        let flow = Flow {
+            transport: config.transport.clone(),
+            application: config.application.clone(),
+            access: config.access.clone(),
+            ..Flow::default()
+        };
+        let count = config.flows.unwrap_or(1);
+        if count == 0 || u64::from(count) > MOST_FLOWS {
+            return Err(Problem::at("flows", format!("{count} flows; give 1 to {MOST_FLOWS}")));
+        }
+        return Ok(vec![flow; count as usize]);
+    }
+    if config.flows.is_some() {
+        let cure = "[[flow]] lists the flows; use `count` there, or leave [[flow]] out";
+        return Err(Problem::at("flows", cure));
+    }
+    let mut flows = Vec::new();
+    for (index, flow) in config.flow.iter().enumerate() {
+        let key = format!("flow.{index}");
+        check_traffic(&key, &flow.transport, &flow.application)?;
+        if let Some(access) = &flow.access {
+            check_leg(&format!("{key}.access"), access)?;
+        }
+        if flow.count == 0 || flows.len() as u64 + u64::from(flow.count) > MOST_FLOWS {
+            let message = format!("{} flows; give 1 to {MOST_FLOWS} in all", flow.count);
+            return Err(Problem::new(&key, "count", message));
+        }
+        let mut flow = flow.clone();
+        flow.access = flow.access.or_else(|| config.access.clone());
+        flows.extend(std::iter::repeat_n(flow.clone(), flow.count as usize));
+    }
+    Ok(flows)
+}
+
+fn check_traffic(
+    key: &str,
+    transport: &super::traffic::Transport,
+    application: &Application,
+) -> Result<(), Problem> {
+    use super::tree::join;
+    check_application(&join(key, "application"), application, transport.protocol)?;
+    let key = join(key, "transport");
+    if transport.packet.0 > 65_535 || transport.payload() == 0 {
+        let headers = if transport.protocol == Protocol::Udp { 28 } else { 40 };
+        let message = format!(
+            "{} is no IP packet that carries data; give {} B to 65535 B",
+            transport.packet,
+            headers + 1 + if headers == 40 && transport.timestamps { 12 } else { 0 }
+        );
+        return Err(Problem::new(&key, "packet", message));
+    }
+    Ok(())
+}
+
+fn check_application(key: &str, app: &Application, protocol: Protocol) -> Result<(), Problem> {
+    use ApplicationKind::{Bulk, ConstantRate, File};
+    let belongs = [
+        ("size", app.size.is_some(), File),
+        ("rate", app.rate.is_some(), ConstantRate),
+        ("message", app.message.is_some(), ConstantRate),
+        ("deadline", app.deadline.is_some(), ConstantRate),
+    ];
+    if let Some((name, _, kind)) =
+        belongs.iter().find(|(_, given, kind)| *given && *kind != app.kind)
+    {
+        let kind = if *kind == File { "file" } else { "constant rate" };
+        let cure = format!("belongs to type = \"{kind}\"; set the type, or leave it out");
+        return Err(Problem::new(key, name, cure));
+    }
+    match app.kind {
+        Bulk if protocol == Protocol::Udp => {
+            let cure = "datagrams have no flow control; give type = \"constant rate\" or \"file\"";
+            Err(Problem::new(key, "type", cure))
+        }
+        File if app.size.is_none() => Err(Problem::at(
+            key,
+            "missing key `size`: how large is the file, e.g. size = \"100 kB\"",
+        )),
+        File if app.size.is_some_and(|size| size.0 == 0) => {
+            Err(Problem::new(key, "size", "a file of 0 bytes; give 1 B or more"))
+        }
+        ConstantRate if app.rate.is_none() => {
+            Err(Problem::at(key, "missing key `rate`: how much is sent, e.g. rate = \"64 kbit/s\""))
+        }
+        ConstantRate if app.message.is_some_and(|message| message.0 == 0) => {
+            Err(Problem::new(key, "message", "a message of 0 bytes; give 1 B or more"))
+        }
+        _ => Ok(()),
+    }
+}

@@ -1,0 +1,160 @@
+//! Quantities in scenario files: text with a unit, never a bare number (probabilities excepted).
+
+use std::fmt;
+
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
+use serde::de::{self, Deserialize, Deserializer, Visitor};
+use serde::ser::{Serialize, Serializer};
+
+use crate::scheme::Scheme;
+use crate::units::{BitRate, Bytes, Duration, Probability, Size};
+
+/// Joins a type that reads from and writes to text with serde and the JSON Schema.
+macro_rules! quantity {
+    ($type:ty, $name:literal, $pattern:literal, $description:literal) => {
+        impl<'de> Deserialize<'de> for $type {
+            fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+                deserializer.deserialize_any(Text::<$type>::new($description))
+            }
+        }
+
+        impl Serialize for $type {
+            fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+                serializer.collect_str(self)
+            }
+        }
+
+        impl JsonSchema for $type {
+            fn schema_name() -> std::borrow::Cow<'static, str> {
+                $name.into()
+            }
+
+            fn json_schema(_: &mut SchemaGenerator) -> Schema {
+                json_schema!({ "type": "string", "pattern": $pattern, "description": $description })
+            }
+        }
+    };
+}
+pub(super) use quantity;
+
+quantity!(
+    Duration,
+    "Time",
+    r"^\s*[0-9]+(\.[0-9]+)?\s*(ns|us|µs|ms|s|min|h)\s*$",
+    "a time with its unit (ns, us, ms, s, min, h), e.g. \"500 ms\""
+);
+quantity!(
+    BitRate,
+    "Rate",
+    r"^\s*[0-9]+(\.[0-9]+)?\s*(bit/s|kbit/s|Mbit/s|Gbit/s)\s*$",
+    "a rate with its unit (bit/s, kbit/s, Mbit/s, Gbit/s), e.g. \"2.3 Mbit/s\""
+);
+quantity!(
+    Size,
+    "Size",
+    r"^\s*[0-9]+(\.[0-9]+)?\s*(B|kB|KiB|MB|MiB|GB|GiB)\s*$",
+    "a size with its unit (B, kB, KiB, MB, MiB, GB, GiB; 1 kB = 1000 B), e.g. \"100 kB\""
+);
+quantity!(
+    Bytes,
+    "Bytes",
+    r"^\s*[0-9]+(\.[0-9]+)?\s*(B|kB|KiB|MB|MiB|GB|GiB)\s*$",
+    "a size with its unit (B, kB, KiB, MB, MiB), e.g. \"1500 B\""
+);
+
+quantity!(
+    Scheme,
+    "Scheme",
+    r"^\s*([Nn]one|FEC\s*\(.*\)|ARQ\s*(\(.*\))?|HARQ\s*\(.*\))\s*$",
+    "a link-layer scheme: \"none\", \"FEC(10/12)\", \"FEC(10/12, interleave 8)\", \"ARQ\", \"ARQ(max 3)\", \"HARQ(10/12)\" or \"HARQ(10/12, extra 1, rounds 2)\""
+);
+
+impl<'de> Deserialize<'de> for Probability {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_any(ProbabilityVisitor)
+    }
+}
+
+impl Serialize for Probability {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_f64(self.get())
+    }
+}
+
+impl JsonSchema for Probability {
+    fn schema_name() -> std::borrow::Cow<'static, str> {
+        "Probability".into()
+    }
+
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        json_schema!({
+            "description": "a probability: a number from 0 to 1, or text such as \"2 %\"",
+            "anyOf": [
+                { "type": "number", "minimum": 0, "maximum": 1 },
+                { "type": "string", "pattern": r"^\s*[0-9]+(\.[0-9]+)?\s*%?\s*$" }
+            ]
+        })
+    }
+}
+
+/// Visits text and hands it to `FromStr`; a bare number gets the error of a number without unit.
+pub(super) struct Text<T> {
+    expecting: &'static str,
+    target: std::marker::PhantomData<T>,
+}
+
+impl<T> Text<T> {
+    pub(super) fn new(expecting: &'static str) -> Self {
+        Self { expecting, target: std::marker::PhantomData }
+    }
+}
+
+impl<T: std::str::FromStr<Err: fmt::Display>> Visitor<'_> for Text<T> {
+    type Value = T;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.expecting)
+    }
+
+    fn visit_str<E: de::Error>(self, text: &str) -> Result<T, E> {
+        text.parse().map_err(E::custom)
+    }
+
+    fn visit_i64<E: de::Error>(self, number: i64) -> Result<T, E> {
+        self.visit_str(&number.to_string())
+    }
+
+    fn visit_u64<E: de::Error>(self, number: u64) -> Result<T, E> {
+        self.visit_str(&number.to_string())
+    }
+
+    fn visit_f64<E: de::Error>(self, number: f64) -> Result<T, E> {
+        self.visit_str(&number.to_string())
+    }
+}
+
+struct ProbabilityVisitor;
+
+impl Visitor<'_> for ProbabilityVisitor {
+    type Value = Probability;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a probability, e.g. 0.02 or \"2 %\"")
+    }
+
+    fn visit_str<E: de::Error>(self, text: &str) -> Result<Probability, E> {
+        text.parse().map_err(E::custom)
+    }
+
+    fn visit_i64<E: de::Error>(self, number: i64) -> Result<Probability, E> {
+        self.visit_f64(number as f64)
+    }
+
+    fn visit_u64<E: de::Error>(self, number: u64) -> Result<Probability, E> {
+        self.visit_f64(number as f64)
+    }
+
+    fn visit_f64<E: de::Error>(self, number: f64) -> Result<Probability, E> {
+        Probability::new(number).map_err(E::custom)
+    }
+}

@@ -1,0 +1,326 @@
+//! Reading a scenario: parse, apply changes, expand the campaign, deserialise and check each cell.
+
+use std::ops::Range;
+
+use serde::Deserialize;
+use toml::Spanned;
+use toml::de::{DeTable, DeValue, Deserializer};
+
+use super::Scenario;
+use super::cell::Cell;
+use super::config::Config;
+use super::error::{Place, Problem, ScenarioError};
+use super::message::reworded;
+use super::plan::Plan;
+use super::printed::Printed;
+use super::tree::{self, Table, Value};
+use super::vary::{self, Axis, Changes};
+
+/// Cells times bytes of file: bounds the time that any file can take.
+const MOST_WORK: usize = 1 << 27;
+
+pub(super) fn read(
+    file: &str,
+    text: &str,
+    changes: &[(String, String)],
+) -> Result<Scenario, ScenarioError> {
+    let source = Source::new(file, text, changes);
+    if text.len() > Scenario::MOST_BYTES {
+        let message = format!(
+            "{} kB is too large for a scenario (at most {} kB); is this a trace?",
+            text.len() / 1000,
+            Scenario::MOST_BYTES / 1000
+        );
+        return Err(source.error(Place::File, "", message));
+    }
+    let mut root = source.parse()?;
+    let sets = source.changes()?;
+    apply(&source, &mut root, sets.iter().filter(|set| set.path[0] == "vary"))?;
+    let axes = axes(&source, &mut root, &sets)?;
+    let printed = printed(&source, &mut root, &axes)?;
+    let cells = cells(&source, &root, &axes, &sets)?;
+    let axes = axes
+        .into_iter()
+        .map(|axis| Axis {
+            name: axis.name,
+            labels: axis.points.into_iter().map(|point| point.label).collect(),
+        })
+        .collect();
+    Ok(Scenario { file: file.to_owned(), text: text.to_owned(), axes, cells, printed })
+}
+
+fn axes<'i>(
+    source: &Source<'_>,
+    root: &mut Table<'i>,
+    sets: &[Set<'i>],
+) -> Result<Vec<Changes<'i>>, ScenarioError> {
+    let axes = match root.get("vary") {
+        None => return Ok(Vec::new()),
+        Some(value) => match value.get_ref() {
+            DeValue::Table(table) => vary::axes(table, KEYS),
+            _ => Err(Problem::at("vary", "is no section; write [vary] and lists of values below")),
+        },
+    };
+    let mut axes = axes.map_err(|problem| source.problem(root, problem))?;
+    axes.retain(|axis| !sets.iter().any(|set| set.path.join(".") == axis.key));
+    let count = axes.iter().try_fold(1usize, |count, axis| count.checked_mul(axis.points.len()));
+    let most = Scenario::MOST_CELLS.min(MOST_WORK / (source.text.len() + 1));
+    if count.is_none_or(|count| count > most) {
+        let message = format!("more than {most} cells; vary less, or split the campaign");
+        return Err(source.problem(root, Problem::at("vary", message)));
+    }
+    root.remove("vary");
+    Ok(axes)
+}
+
+fn printed<'i>(
+    source: &Source<'_>,
+    root: &mut Table<'i>,
+    axes: &[Changes<'i>],
+) -> Result<Vec<Printed>, ScenarioError> {
+    let Some(value) = root.get("printed") else { return Ok(Vec::new()) };
+    let printed = Vec::<Printed>::deserialize(toml::de::ValueDeserializer::from(value.clone()))
+        .map_err(|error| source.serde(root, &error))?;
+    for (index, value) in printed.iter().enumerate() {
+        check_printed(index, value, axes).map_err(|problem| source.problem(root, problem))?;
+    }
+    root.remove("printed");
+    Ok(printed)
+}
+
+fn check_printed(index: usize, printed: &Printed, axes: &[Changes<'_>]) -> Result<(), Problem> {
+    let key = format!("printed.{index}");
+    if !printed.value.is_finite() {
+        return Err(Problem::new(&key, "value", "is not a number; give one"));
+    }
+    for (name, label) in &printed.cell {
+        let place = format!("where.{name}");
+        let Some(axis) = axes.iter().find(|axis| axis.name == *name) else {
+            let names: Vec<&str> = axes.iter().map(|axis| axis.name.as_str()).collect();
+            let message = format!("no such axis; [vary] has {}", or_none(&names));
+            return Err(Problem::new(&key, &place, message));
+        };
+        if !axis.points.iter().any(|point| point.label == *label) {
+            let labels: Vec<&str> = axis.points.iter().map(|point| point.label.as_str()).collect();
+            let message = format!("no label `{label}`; the axis has {}", or_none(&labels));
+            return Err(Problem::new(&key, &place, message));
+        }
+    }
+    Ok(())
+}
+
+fn or_none(names: &[&str]) -> String {
+    if names.is_empty() { "none".to_owned() } else { names.join(", ") }
+}
+
+fn cells<'i>(
+    source: &Source<'_>,
+    root: &Table<'i>,
+    axes: &[Changes<'i>],
+    sets: &[Set<'i>],
+) -> Result<Vec<Cell>, ScenarioError> {
+    let count: usize = axes.iter().map(|axis| axis.points.len()).product();
+    (0..count)
+        .map(|index| {
+            let mut table = root.clone();
+            let mut labels = Vec::new();
+            let mut rest = index;
+            let mut chosen = Vec::new();
+            for axis in axes.iter().rev() {
+                chosen.push((axis, rest % axis.points.len()));
+                rest /= axis.points.len();
+            }
+            for (axis, point) in chosen.into_iter().rev() {
+                let point = &axis.points[point];
+                labels.push((axis.name.clone(), point.label.clone()));
+                for (path, value) in &point.changes {
+                    put(source, &mut table, path, value)?;
+                }
+            }
+            apply(source, &mut table, sets.iter().filter(|set| set.path[0] != "vary"))?;
+            cell(source, table, labels)
+        })
+        .collect()
+}
+
+fn cell(
+    source: &Source<'_>,
+    mut table: Table<'_>,
+    labels: Vec<(String, String)>,
+) -> Result<Cell, ScenarioError> {
+    inherit(&mut table);
+    let root = Spanned::new(0..0, table.clone());
+    let config = Config::deserialize(Deserializer::from(root))
+        .map_err(|error| source.serde(&table, &error))?;
+    let plan = Plan::new(&config).map_err(|problem| source.problem(&table, problem))?;
+    Ok(Cell { labels, config, plan })
+}
+
+/// Lets flows take what they leave out from the scenario, and the link of the way back its keys.
+fn inherit(table: &mut Table<'_>) {
+    let transport = section(table.get("transport"));
+    let application = table.get("application").cloned();
+    let link = section(table.get("link"));
+    if let Some(DeValue::Array(flows)) = table.get_mut("flow").map(Spanned::get_mut) {
+        for flow in flows.iter_mut() {
+            let DeValue::Table(flow) = flow.get_mut() else { continue };
+            if let Some(base) = &transport {
+                inherit_section(flow, "transport", base);
+            }
+            if let (false, Some(base)) = (flow.contains_key("application"), &application) {
+                tree::insert(flow, "application", base.clone());
+            }
+        }
+    }
+    if let Some(DeValue::Table(back)) = table.get_mut("return").map(Spanned::get_mut)
+        && (back.contains_key("trace") || back.contains_key("channel"))
+        && let Some(base) = &link
+    {
+        inherit_section(back, "link", base);
+    }
+}
+
+fn section<'i>(value: Option<&Value<'i>>) -> Option<Table<'i>> {
+    value.and_then(|value| value.get_ref().as_table()).cloned()
+}
+
+fn inherit_section<'i>(table: &mut Table<'i>, name: &str, base: &Table<'i>) {
+    match table.get_mut(name).map(Spanned::get_mut) {
+        Some(DeValue::Table(own)) => tree::inherit(own, base),
+        Some(_) => {} // not a section: deserialising it says so
+        None => tree::insert(table, name, Spanned::new(0..0, DeValue::Table(base.clone()))),
+    }
+}
+
+fn apply<'s, 'i: 's>(
+    source: &Source<'_>,
+    table: &mut Table<'i>,
+    sets: impl Iterator<Item = &'s Set<'i>>,
+) -> Result<(), ScenarioError> {
+    for set in sets {
+        put(source, table, &set.path, &set.value)?;
+    }
+    Ok(())
+}
+
+fn put<'i>(
+    source: &Source<'_>,
+    table: &mut Table<'i>,
+    path: &[String],
+    value: &Value<'i>,
+) -> Result<(), ScenarioError> {
+    tree::set(table, path, value.clone()).map_err(|part| {
+        let place = source.place(&value.span());
+        let message = format!("`{part}` is no section that holds keys; check the dotted key");
+        source.error(place, &path.join("."), message)
+    })
+}
+
+/// A change from outside: where it goes and its value, placed behind the end of the file.
+struct Set<'i> {
+    path: Vec<String>,
+    value: Value<'i>,
+}
+
+/// The texts that values come from, and how errors speak of them.
+struct Source<'i> {
+    file: &'i str,
+    text: &'i str,
+    changes: &'i [(String, String)],
+    /// Where each change would begin if it stood behind the file.
+    begins: Vec<usize>,
+}
+
+impl<'i> Source<'i> {
+    fn new(file: &'i str, text: &'i str, changes: &'i [(String, String)]) -> Self {
+        let mut begin = text.len() + 1;
+        let begins = changes
+            .iter()
+            .map(|(_, value)| {
+                let here = begin;
+                begin += value.len() + 1;
+                here
+            })
+            .collect();
+        Self { file, text, changes, begins }
+    }
+
+    fn parse(&self) -> Result<Table<'i>, ScenarioError> {
+        let root = DeTable::parse(self.text).map_err(|error| {
+            let place = error.span().map_or(Place::File, |span| self.place(&span));
+            self.error(place, "", format!("not TOML: {}", error.message()))
+        })?;
+        Ok(root.into_inner())
+    }
+
+    fn changes(&self) -> Result<Vec<Set<'i>>, ScenarioError> {
+        let set = |((key, value), &begin): (&'i (String, String), &usize)| {
+            let path: Vec<String> = key.split('.').map(str::to_owned).collect();
+            if path.iter().any(String::is_empty) || path[0] == "printed" {
+                let message = "is no key to change; give a dotted key, e.g. link.rtt";
+                let place = Place::Set(format!("{key} = {value}"));
+                return Err(self.error(place, key, message));
+            }
+            // What is no TOML value is text whose quotes the shell took away.
+            let parsed = DeValue::parse(value).unwrap_or_else(|_| {
+                Spanned::new(0..value.len(), DeValue::String(value.as_str().into()))
+            });
+            Ok(Set { path, value: tree::shifted(parsed, begin) })
+        };
+        self.changes.iter().zip(&self.begins).map(set).collect()
+    }
+
+    fn place(&self, span: &Range<usize>) -> Place {
+        if let Some(change) = self.begins.iter().rposition(|&begin| begin <= span.start) {
+            let (key, value) = &self.changes[change];
+            return Place::Set(format!("{key} = {value}"));
+        }
+        let before = &self.text.as_bytes()[..span.start.min(self.text.len())];
+        Place::Line(before.iter().filter(|&&byte| byte == b'\n').count() + 1)
+    }
+
+    fn serde(&self, table: &Table<'_>, error: &toml::de::Error) -> ScenarioError {
+        let message = reworded(error.message());
+        match error.span() {
+            Some(span) => self.error(self.place(&span), &tree::key_at(table, &span), message),
+            None => self.error(Place::File, "", message),
+        }
+    }
+
+    fn problem(&self, table: &Table<'_>, problem: Problem) -> ScenarioError {
+        let place = tree::place_of(table, &problem.key).filter(|span| !span.is_empty());
+        let place = place.map_or(Place::File, |span| self.place(&span));
+        self.error(place, &problem.key, problem.message)
+    }
+
+    fn error(&self, place: Place, key: &str, message: impl Into<String>) -> ScenarioError {
+        ScenarioError {
+            file: self.file.to_owned(),
+            place,
+            key: key.to_owned(),
+            message: message.into(),
+        }
+    }
+}
+
+/// The keys of a scenario's top level.
+pub(super) const KEYS: &[&str] = &[
+    "name",
+    "description",
+    "source",
+    "seed",
+    "runs",
+    "duration",
+    "stop_when_done",
+    "trace",
+    "channel",
+    "scheme",
+    "link",
+    "path",
+    "return",
+    "access",
+    "transport",
+    "application",
+    "flows",
+    "flow",
+];

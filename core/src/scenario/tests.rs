@@ -1,0 +1,322 @@
+//! What scenario files say, and what wrong ones are told.
+
+use proptest::prelude::*;
+
+use super::*;
+use crate::units::Duration;
+
+const CHANNEL: &str = "[channel]\nmodel = \"bernoulli\"\nerasures = 0.02\nslot = \"1003802 ns\"\nlength = \"700 s\"\n";
+
+fn error(text: &str) -> String {
+    Scenario::parse("geo.toml", text, &[]).unwrap_err().to_string()
+}
+
+fn with_channel(text: &str) -> Scenario {
+    Scenario::parse("geo.toml", &format!("{text}\n{CHANNEL}"), &[]).unwrap()
+}
+
+#[test]
+fn every_error_names_line_key_and_cure() {
+    let table = [
+        (
+            "[link]\nrat = \"5 ms\"",
+            "geo.toml line 2: link.rat: unknown key, one of rtt, feedback, queue, start, wrap, overlap, extra_lldu, lldu_header, packet_header, reorder",
+        ),
+        ("nme = 'x'", "geo.toml line 1: nme: unknown key, one of name, description, "),
+        ("[lnik]\nrtt = \"5 ms\"", "(did you mean link?)"),
+        (
+            "[link]\nrtt = 500",
+            "geo.toml line 2: link.rtt: `500` has no unit; write a time as e.g. \"500 ms\"",
+        ),
+        (
+            "[link]\nrtt = \"5 lightyears\"",
+            "geo.toml line 2: link.rtt: unknown unit `lightyears`; a time is in ns, us, ms, s, min, h",
+        ),
+        (
+            "[link]\nrtt = true",
+            "geo.toml line 2: link.rtt: boolean `true` does not fit; give a time with its unit",
+        ),
+        ("link = 3", "geo.toml line 1: link: integer `3` does not fit; give a section with keys"),
+        (
+            "runs = \"3\"",
+            "geo.toml line 1: runs: string \"3\" does not fit; give a whole number, 0 or more",
+        ),
+        (
+            "runs = -3",
+            "geo.toml line 1: runs: integer `-3` does not fit; give a whole number, 0 or more",
+        ),
+        (
+            "\n\nruns = 0\n[channel]\nmodel='bernoulli'",
+            "geo.toml line 3: runs: 0 runs; give 1 to 1000000",
+        ),
+        ("duration = \"0 s\"", "geo.toml line 1: duration: is zero"),
+        (
+            "scheme = \"HARQ(12/10)\"",
+            "geo.toml line 1: scheme: HARQ(12/10): 12/10 sends fewer LLDUs than it carries",
+        ),
+        ("[channel]\nerasures = 0.1", "geo.toml line 1: channel: missing key `model`"),
+        (
+            "[channel]\nmodel = \"markov\"",
+            "geo.toml line 2: channel.model: unknown value `markov`, one of bernoulli, gilbert-elliott",
+        ),
+        (
+            "[channel]\nmodel = \"bernoulli\"\nerasures = 0.1",
+            "geo.toml line 1: channel: missing key `slot`",
+        ),
+        (
+            "[channel]\nmodel = \"bernoulli\"\nerasures = 1.5",
+            "geo.toml line 3: channel.erasures: 1.5 is not a probability",
+        ),
+        (
+            "[channel]\nmodel = \"bernoulli\"\nerasures = 0.1\nburst = 2\nslot = \"1 ms\"",
+            "geo.toml line 4: channel.burst: belongs to model = \"gilbert-elliott\"",
+        ),
+        (
+            "[channel]\nmodel = \"bernoulli\"\nerasures = 0.1\nslot = \"1 ms\"\nrate = \"1 Mbit/s\"",
+            "geo.toml line 5: channel.rate: `slot` and `rate` say the same",
+        ),
+        (
+            "[channel]\nmodel = \"gilbert-elliott\"\nslot = \"1 ms\"\nerasures = 0.1",
+            "missing key `burst`",
+        ),
+        (
+            "[channel]\nmodel = \"gilbert-elliott\"\nslot = \"1 ms\"\nerasures = 0.1\nburst = 2\nalpha = 0.9",
+            "geo.toml line 6: channel.alpha: give either",
+        ),
+        (
+            "[channel]\nmodel = \"gilbert-elliott\"\nslot = \"1 ms\"\nerasures = 0.9\nburst = 2",
+            "geo.toml line 5: channel.burst: so many erasures need bursts",
+        ),
+        (
+            "[trace]\nfile = \"x.csv\"\n[channel]\nmodel = \"bernoulli\"\nerasures = 0.1\nslot = \"1 ms\"",
+            "geo.toml line 6: channel.slot: the slots come from [trace]",
+        ),
+        ("[trace]\nfile = \"x.csv\"\nshare = 0", "geo.toml line 3: trace.share: keeps no slot"),
+        ("[trace]\nunit = \"ms\"", "geo.toml line 1: trace: missing key `file`"),
+        ("seed = 1", "geo.toml: nothing to send over; give [trace]"),
+        (
+            "[application]\nsize = \"1 kB\"",
+            "geo.toml line 2: application.size: belongs to type = \"file\"",
+        ),
+        ("[application]\ntype = \"file\"", "geo.toml line 1: application: missing key `size`"),
+        ("[transport]\nprotocol = \"udp\"", "application.type: datagrams have no flow control"),
+        (
+            "[transport]\npacket = \"40 B\"",
+            "geo.toml line 2: transport.packet: 40 B is no IP packet that carries data; give 53 B to 65535 B",
+        ),
+        (
+            "[transport]\ncongestion = \"cubik\"",
+            "geo.toml line 2: transport.congestion: unknown value `cubik`, one of newreno, cubic (did you mean cubic?)",
+        ),
+        ("flows = 0", "geo.toml line 1: flows: 0 flows"),
+        ("flows = 2\n[[flow]]\ncount = 3", "geo.toml line 1: flows: [[flow]] lists the flows"),
+        (
+            "[[flow]]\n[flow.transport]\npaket = \"1 B\"",
+            "geo.toml line 3: flow.0.transport.paket: unknown key",
+        ),
+        ("[link]\nqueue = \"many\"", "geo.toml line 2: link.queue: `many` is no queue"),
+        (
+            "[[path]]\nleg = { delay = \"1 ms\" }\nscheme = \"ARQ\"",
+            "path.0.leg: a hop is a leg or a link",
+        ),
+        (
+            "[return]\ndelay = \"1 ms\"\n[return.channel]\nmodel = \"bernoulli\"\nerasures = 0.0\nslot = \"1 ms\"\n[trace]\nfile=\"a\"",
+            "geo.toml line 2: return.delay: the way back has a link",
+        ),
+        (
+            "[vary]\nshceme = [\"ARQ\"]\n",
+            "geo.toml line 2: vary.shceme: unknown key (did you mean scheme?)",
+        ),
+        ("[vary]\nscheme = \"ARQ\"\n", "geo.toml line 2: vary.scheme: one value does not vary"),
+        ("[vary]\nscheme = []\n", "geo.toml line 2: vary.scheme: the list is empty"),
+        (
+            "[vary]\nscheme = [\"ARQ\", \"ARQ\"]\n",
+            "geo.toml line 2: vary.scheme: `ARQ` is there twice",
+        ),
+        (
+            "[vary]\nscheme = [\"ARQ\", \"ARC\"]\n[trace]\nfile = \"x\"",
+            "geo.toml line 2: scheme: ARC: unknown scheme",
+        ),
+        (
+            "[vary]\naccess = [{ delay = \"1 ms\" }]\n",
+            "geo.toml line 2: vary.access.0: only plain values have a label",
+        ),
+        (
+            "[vary.condition.bad]\nchannel.erasurs = 0.1\n[channel]\nmodel = \"bernoulli\"\nslot = \"1 ms\"",
+            "geo.toml line 2: channel.erasurs: unknown key",
+        ),
+        (
+            "[vary.condition.bad]\nvary.x = 1\n",
+            "geo.toml line 2: vary.condition.bad.vary.x: cannot vary",
+        ),
+        ("[vary.condition]\nbad = 1\n", "geo.toml line 1: vary.condition: unknown key"),
+        ("vary = 1", "geo.toml line 1: vary: is no section"),
+        (
+            "[[printed]]\nmetric = \"x\"\nvalue = 1\nwhere = { speed = \"1\" }",
+            "geo.toml line 4: printed.0.where.speed: no such axis; [vary] has none",
+        ),
+        (
+            "[[printed]]\nmetric = \"x\"\nvalue = 1\nwhere = { scheme = \"HARQ\" }\n[vary]\nscheme = [\"ARQ\"]",
+            "geo.toml line 4: printed.0.where.scheme: no label `HARQ`; the axis has ARQ",
+        ),
+        ("[[printed]]\nmetric = \"x\"\n", "geo.toml line 1: printed.0: missing key `value`"),
+        ("name = ", "geo.toml line 1: not TOML: "),
+        ("a = 1\na = 2", "geo.toml line 2: not TOML: duplicate key"),
+    ];
+    for (text, expected) in table {
+        let message = error(text);
+        assert!(
+            message.contains(expected),
+            "for {text:?}\n  got      {message}\n  expected {expected}"
+        );
+        assert!(!message.contains('\n'), "{message}");
+    }
+}
+
+#[test]
+fn cells_are_the_product_of_the_axes_in_the_order_of_the_file() {
+    let scenario = with_channel(
+        "[vary]\nscheme = [\"ARQ\", \"HARQ(10/12)\"]\ntransport.congestion = [\"newreno\", \"cubic\"]\n\
+         [vary.task.page]\napplication.type = \"file\"\napplication.size = \"100 kB\"\nduration = \"60 s\"\n\
+         [vary.task.bulk]\n",
+    );
+    let names: Vec<_> = scenario.axes().iter().map(|axis| axis.name.as_str()).collect();
+    assert_eq!(names, ["scheme", "congestion", "task"]);
+    assert_eq!(scenario.cells().len(), 8);
+    let cell = &scenario.cells()[5];
+    let labels: Vec<_> = cell.labels().iter().map(|(_, label)| label.as_str()).collect();
+    assert_eq!(labels, ["HARQ(10/12)", "newreno", "bulk"]);
+    assert_eq!(cell.config().transport.congestion, Congestion::Newreno);
+    assert_eq!(cell.config().duration, Duration::from_secs(400));
+    assert!(!cell.plan().stop_when_done);
+    assert!(scenario.cells()[4].plan().stop_when_done);
+    assert_eq!(scenario.cells()[4].config().duration, Duration::from_secs(60));
+}
+
+#[test]
+fn changes_from_outside_win_and_end_a_variation() {
+    let text = format!("[vary]\nscheme = [\"ARQ\", \"none\"]\nseed = [1, 2]\n{CHANNEL}");
+    let changes = [
+        ("scheme".to_owned(), "FEC(10/12)".to_owned()),
+        ("link.rtt".to_owned(), "600 ms".to_owned()),
+        ("transport.delayed_ack".to_owned(), "true".to_owned()),
+    ];
+    let scenario = Scenario::parse("geo.toml", &text, &changes).unwrap();
+    assert_eq!(scenario.cells().len(), 2);
+    let config = scenario.cells()[1].config();
+    assert_eq!((config.scheme.to_string().as_str(), config.seed), ("FEC(10/12)", 2));
+    assert_eq!(config.link.rtt, Duration::from_millis(600));
+    assert_eq!(config.transport.delayed_ack, DelayedAck::After(Duration::from_millis(40)));
+
+    let wrong = |key: &str, value: &str| {
+        let changes = [("runs".to_owned(), "2".to_owned()), (key.to_owned(), value.to_owned())];
+        Scenario::parse("geo.toml", &text, &changes).unwrap_err().to_string()
+    };
+    assert_eq!(
+        wrong("link.rtt", "6"),
+        "geo.toml, set link.rtt = 6: link.rtt: `6` has no unit; write a time as e.g. \"500 ms\" (units: ns, us, ms, s, min, h)"
+    );
+    assert!(
+        wrong("link.rat", "6 ms")
+            .starts_with("geo.toml, set link.rat = 6 ms: link.rat: unknown key")
+    );
+    assert!(wrong("seed.x", "6").contains("seed.x"));
+    assert!(wrong("", "6").contains("is no key to change"));
+}
+
+#[test]
+fn flows_take_from_the_scenario_what_they_leave_out() {
+    let scenario = with_channel(
+        "[transport]\npacket = \"500 B\"\ncongestion = \"newreno\"\n[application]\ntype = \"file\"\nsize = \"1 MB\"\n\
+         [access]\ndelay = \"20 ms\"\n\
+         [[flow]]\ncount = 2\n[[flow]]\nstart = \"3 s\"\ntransport.congestion = \"cubic\"\napplication.type = \"bulk\"",
+    );
+    let plan = scenario.cells()[0].plan();
+    assert_eq!(plan.flows.len(), 3);
+    let (first, last) = (&plan.flows[0], &plan.flows[2]);
+    assert_eq!(first.application.kind, ApplicationKind::File);
+    assert_eq!((last.transport.packet.0, last.transport.congestion), (500, Congestion::Cubic));
+    assert_eq!(last.application.kind, ApplicationKind::Bulk);
+    assert_eq!(last.application.size, None);
+    assert!(first.access.is_some());
+    // The destination's leg on the way there and back, and a fixed delay of half the round trip.
+    assert_eq!((plan.forward.len(), plan.backward.len()), (2, 2));
+    assert!(
+        matches!(&plan.backward[1], PlannedHop::Leg(leg) if leg.delay == Duration::from_millis(250))
+    );
+}
+
+#[test]
+fn a_link_back_has_the_keys_of_the_link_and_a_channel_of_its_own() {
+    let scenario = with_channel(
+        "[link]\nrtt = \"600 ms\"\nwrap = true\n[return]\nscheme = \"ARQ\"\nlink.queue = \"64 kB\"\n\
+         [return.channel]\nmodel = \"gilbert-elliott\"\nerasures = 0.02\nburst = \"10 ms\"\nrate = \"263 kbit/s\"",
+    );
+    let cell = &scenario.cells()[0];
+    let links = cell.links(0);
+    assert_eq!(links.len(), 2);
+    assert_eq!((links[0].rtt_ns, links[1].rtt_ns), (600_000_000, 600_000_000));
+    assert_eq!(links[1].scheme, "ARQ");
+    assert_ne!(links[0].phy.seed, links[1].phy.seed);
+    let Some(Erasures::GilbertElliott { alpha, beta, p_good, p_bad }) = links[1].phy.erasures
+    else {
+        panic!("the model of the file");
+    };
+    // Stationary share of bad slots and mean stay, back from alpha and beta.
+    assert!(((1.0 - alpha) / (2.0 - alpha - beta) - 0.02).abs() < 1e-12);
+    assert!((1.0 / (1.0 - beta) - 10e6 / 1_003_802.0).abs() < 1e-9);
+    assert_eq!((p_good, p_bad), (0.0, 1.0));
+}
+
+#[test]
+fn replications_differ_in_what_is_drawn_and_cells_do_not() {
+    let text = "runs = 3\n[vary]\nscheme = [\"ARQ\", \"none\"]";
+    let scenario = with_channel(text);
+    let [arq, none] = scenario.cells() else { panic!("two cells") };
+    assert_eq!(arq.seed(0).0, 1);
+    assert_eq!(arq.links(2)[0].phy, none.links(2)[0].phy);
+    assert_ne!(arq.links(1)[0].phy, arq.links(2)[0].phy);
+
+    let scenario = with_channel(&format!("{text}\n[link]\nstart = \"random\""));
+    let cell = &scenario.cells()[0];
+    // All share one trace and start at different times of it.
+    assert_eq!(cell.links(1), cell.links(2));
+    let span = [(0, 699_000_000_000, 1_003_802)];
+    let starts: Vec<_> = (0..200).map(|run| cell.starts(run, &span).unwrap()[0]).collect();
+    assert_eq!(
+        starts,
+        (0..200).map(|run| scenario.cells()[1].starts(run, &span).unwrap()[0]).collect::<Vec<_>>()
+    );
+    let latest = starts.iter().max().unwrap();
+    assert!(*latest < Duration::from_secs(300) && *latest > Duration::from_secs(280), "{latest}");
+    let short = cell.starts(0, &[(0, 1_000_000_000, 0)]).unwrap_err();
+    assert_eq!(short.0, "link.start");
+}
+
+#[test]
+fn the_top_level_keys_are_those_of_the_schema() {
+    let schema: serde_json::Value = serde_json::from_str(&json_schema()).unwrap();
+    let mut keys: Vec<&str> =
+        schema["properties"].as_object().unwrap().keys().map(String::as_str).collect();
+    keys.retain(|key| !["vary", "printed"].contains(key));
+    let mut known = super::read::KEYS.to_vec();
+    known.sort_unstable();
+    assert_eq!(keys, known);
+}
+
+#[test]
+fn a_large_file_or_campaign_is_refused_before_any_work() {
+    let large = " ".repeat(Scenario::MOST_BYTES + 1);
+    assert!(error(&large).contains("too large for a scenario"));
+    let many = (0..200).map(|n| n.to_string()).collect::<Vec<_>>().join(",");
+    let text = format!("[vary]\nseed = [{many}]\nruns = [{many}]\n");
+    assert!(error(&text).contains("vary: more than 10000 cells"));
+}
+
+proptest! {
+    #[test]
+    fn no_text_panics(text in "[\\[\\]a-z0-9 .=\"\n{},]{0,80}", key in "[a-z.0-9]{0,9}", value in "\\PC{0,9}") {
+        let _ = Scenario::parse("x.toml", &text, &[(key, value)]);
+        let _ = Scenario::parse("x.toml", &format!("{text}\n{CHANNEL}"), &[]);
+    }
+}
