@@ -44,8 +44,7 @@ impl PyPhyTrace {
             period: period_ns.map(Duration::from_nanos),
             rtt: rtt_ns.map(Duration::from_nanos),
         };
-        let trace =
-            t_ns.py().detach(|| PhyTrace::with_header(t, d, Bytes(lldu_bytes), header));
+        let trace = t_ns.py().detach(|| PhyTrace::with_header(t, d, Bytes(lldu_bytes), header));
         trace.map(Self).map_err(trace_error)
     }
 
