@@ -352,3 +352,6 @@ impl Endpoint for TcpSender {
         self.deadline
     }
 }
+
+#[cfg(test)]
+mod tests;
