@@ -1,6 +1,6 @@
 //! Channel models.
 
-use clift::channel::{Bernoulli, Channel, GilbertElliott, RegularSlots};
+use clift::channel::{Bernoulli, ErasureChannel, GilbertElliott, RegularSlots};
 use clift::seed::Seed;
 use clift::units::{Bytes, Duration};
 use pyo3::prelude::*;
@@ -45,7 +45,7 @@ pub fn gilbert_elliott(
 
 fn make(
     py: Python<'_>,
-    channel: impl Channel + Send + Sync,
+    channel: impl ErasureChannel + Send + Sync,
     seed: u64,
     slots: Option<Slots>,
     on: Option<&PhyTrace>,

@@ -14,8 +14,15 @@ impl Arrivals {
 
     /// Adds the units of (t, d) that were not erased.
     #[inline]
-    pub(super) fn extend(&mut self, slots: impl Iterator<Item = (i64, i64)>) {
-        self.0.extend(slots.filter(|&(_, d)| d > 0).map(|(t, d)| t + d));
+    pub(super) fn extend(&mut self, slots: impl ExactSizeIterator<Item = (i64, i64)>) {
+        // Every unit is written and only those that arrived are kept: no branch to mispredict.
+        let mut end = self.0.len();
+        self.0.resize(end + slots.len(), 0);
+        for (t, d) in slots {
+            self.0[end] = t + d;
+            end += usize::from(d > 0);
+        }
+        self.0.truncate(end);
     }
 
     /// Adds units that were put aside.

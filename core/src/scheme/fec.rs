@@ -7,21 +7,14 @@ use super::link_trace::{LinkTrace, Parts, Timing};
 use super::{BlockCode, nominal_ns};
 use crate::trace::PhyTrace;
 
-/// What becomes of a code word's erased data.
-#[derive(Clone, Copy)]
-enum Verdict {
-    RebuiltAt(i64),
-    GivenUpAt(i64),
-}
-
-/// `interleave` code words share a super-block of slots in turn, so its first k rows of that many
-/// slots are data and the rest repair. A plain code is one with a single code word in turn.
 pub(super) fn apply(
     code: BlockCode,
     interleave: NonZeroU32,
     phy: &PhyTrace,
     timing: Timing,
 ) -> LinkTrace {
+    // `depth` code words share a super-block of slots in turn, so its first k rows of `depth` slots
+    // are data and the rest repair. A plain code has one code word in turn.
     let depth = interleave.get() as usize;
     let size = depth.saturating_mul(code.total());
     let data = depth.saturating_mul(code.data());
@@ -32,7 +25,7 @@ pub(super) fn apply(
 
     let (mut t, mut d) = (Vec::with_capacity(blocks * data), Vec::with_capacity(blocks * data));
     let mut arrivals = Arrivals::default();
-    let mut verdicts: Vec<Verdict> = Vec::new();
+    let mut decoded = Vec::new();
     for (slot_t, slot_d) in phy.t().chunks_exact(size).zip(phy.d().chunks_exact(size)) {
         let first = t.len();
         t.extend_from_slice(&slot_t[..data]);
@@ -40,28 +33,37 @@ pub(super) fn apply(
         if !has_zero(&slot_d[..data]) {
             continue;
         }
-        verdicts.clear();
-        verdicts.extend((0..depth).map(|word| {
-            let slots = (word..size).step_by(depth);
+        let (t, d) = (&t[first..], &mut d[first..]);
+        if depth == 1 {
             arrivals.clear();
-            arrivals.extend(slots.map(|slot| (slot_t[slot], slot_d[slot])));
-            let last = slot_t[size - depth + word];
-            arrivals.kth(code).map_or(Verdict::GivenUpAt(last + nominal), Verdict::RebuiltAt)
+            arrivals.extend(slot_t.iter().copied().zip(slot_d.iter().copied()));
+            match arrivals.kth(code) {
+                Some(at) => parts.rebuild(t, d, at),
+                None => parts.give_up(first, t, d, slot_t[size - 1] + nominal),
+            }
+            continue;
+        }
+        decoded.clear();
+        decoded.extend((0..depth).map(|word| {
+            let slots = slot_t[word..].iter().zip(&slot_d[word..]).step_by(depth);
+            arrivals.clear();
+            arrivals.extend(slots.map(|(&t, &d)| (t, d)));
+            arrivals.kth(code)
         }));
+        // By index, as `lost` must be: a row after the other, not a code word after the other.
         for row in (0..data).step_by(depth) {
-            for (slot, verdict) in (row..).zip(&verdicts) {
-                if slot_d[slot] > 0 {
-                    continue;
-                }
-                match *verdict {
-                    Verdict::RebuiltAt(at) => {
-                        let after = at - slot_t[slot];
-                        d[first + slot] = after;
-                        parts.recovered.0 += 1;
-                        parts.recovered.1 += after as u128;
-                    }
-                    Verdict::GivenUpAt(at) => {
-                        parts.lost.push(((first + slot) as u32, at - slot_t[slot]));
+            for (word, at) in decoded.iter().enumerate() {
+                let slot = row + word..row + word + 1;
+                match *at {
+                    Some(at) => parts.rebuild(&t[slot.clone()], &mut d[slot], at),
+                    None => {
+                        let last = slot_t[size - depth + word];
+                        parts.give_up(
+                            first + row + word,
+                            &t[slot.clone()],
+                            &d[slot],
+                            last + nominal,
+                        );
                     }
                 }
             }

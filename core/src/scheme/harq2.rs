@@ -190,22 +190,13 @@ impl Sender {
     #[inline]
     fn rebuild(&mut self, first: usize, at: i64) {
         let block = first..first + self.scheme.code.data();
-        for (&t, d) in self.t[block.clone()].iter().zip(&mut self.d[block]) {
-            if *d == 0 {
-                *d = at - t;
-                self.parts.recovered.0 += 1;
-                self.parts.recovered.1 += (at - t) as u128;
-            }
-        }
+        self.parts.rebuild(&self.t[block.clone()], &mut self.d[block], at);
     }
 
     /// Blocks run out of rounds in order, so `lost` is by index.
     fn give_up(&mut self, first: usize, at: i64) {
-        for index in first..first + self.scheme.code.data() {
-            if self.d[index] == 0 {
-                self.parts.lost.push((index as u32, at - self.t[index]));
-            }
-        }
+        let block = first..first + self.scheme.code.data();
+        self.parts.give_up(first, &self.t[block.clone()], &self.d[block], at);
     }
 
     /// The link trace, without a block that the trace cuts.

@@ -90,6 +90,34 @@ impl Parts {
             gap: phy.median_gap().as_nanos() as i64,
         }
     }
+
+    /// Notes that the erased among the data LLDUs (`t`, `d`) were recovered at the instant `at`.
+    #[inline]
+    pub(super) fn rebuild(&mut self, t: &[i64], d: &mut [i64], at: i64) {
+        // No branch on what was erased, for it would be mispredicted; and the sum in two halves of
+        // 32 bits, so that the compiler can vectorise it.
+        let (mut count, mut high, mut low) = (0, 0, 0);
+        for (&t, d) in t.iter().zip(d) {
+            let erased = *d == 0;
+            let after = if erased { at.wrapping_sub(t) } else { 0 };
+            *d |= after;
+            count += u64::from(erased);
+            high += after as u64 >> 32;
+            low += after as u64 & u64::from(u32::MAX);
+        }
+        self.recovered.0 += count;
+        self.recovered.1 += (u128::from(high) << 32) + u128::from(low);
+    }
+
+    /// Notes that the erased among the data LLDUs (`t`, `d`), the first of them number `first`,
+    /// were given up at the instant `at`.
+    pub(super) fn give_up(&mut self, first: usize, t: &[i64], d: &[i64], at: i64) {
+        for (index, (&t, &d)) in (first..).zip(t.iter().zip(d)) {
+            if d == 0 {
+                self.lost.push((index as u32, at - t));
+            }
+        }
+    }
 }
 
 impl LinkTrace {

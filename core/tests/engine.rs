@@ -1,0 +1,383 @@
+//! The engine: laws that hold for every run, and cases whose outcome is known.
+
+use std::ops::ControlFlow;
+use std::sync::Arc;
+
+use clift::channel::{ErasureChannel, GilbertElliott, RegularSlots};
+use clift::link::{Fragmentation, QueueLimit};
+use clift::metrics::{FlowMetrics, HopMetrics};
+use clift::scheme::{LinkTrace, Scheme, Timing};
+use clift::seed::Seed;
+use clift::simulation::{
+    self, Application, Event, Flow, Hop, LegConfig, LinkConfig, Loss, Observer, Outcome, RunError,
+    Setup, SetupError, Transport,
+};
+use clift::transport::tcp::{CongestionAlgorithm, TcpConfig};
+use clift::units::{BitRate, Bytes, Duration, Instant, Probability};
+use proptest::prelude::*;
+
+const RTT: Duration = Duration::from_millis(500);
+
+/// The `internet` link of seed 000 over a Gilbert-Elliott channel: 33-byte LLDUs at 0.263 Mbit/s.
+fn internet(p: f64, burst: f64, scheme: &str, seconds: u64) -> Arc<LinkTrace> {
+    let slots = RegularSlots {
+        count: seconds * 1_000_000_000 / 1_003_802,
+        every: Duration::from_nanos(1_003_802),
+        decode: Duration::from_millis(36),
+        lldu: Bytes(33),
+    };
+    let channel = GilbertElliott::from_erasures(p, burst).unwrap();
+    let phy = channel.trace(&slots, Seed(7), 0).unwrap();
+    let scheme: Scheme = scheme.parse().unwrap();
+    Arc::new(scheme.apply(&phy, Timing { rtt: RTT, feedback: None }))
+}
+
+fn link(trace: &Arc<LinkTrace>, queue: u32) -> Hop {
+    Hop::Link(LinkConfig {
+        trace: Arc::clone(trace),
+        queue: QueueLimit::Packets(queue),
+        fragmentation: Fragmentation::default(),
+        start_offset: Duration::ZERO,
+        wrap: true,
+        overlap_papers: false,
+    })
+}
+
+fn leg(rate: u64, delay_ms: u64, queue: u32, loss: Loss) -> Hop {
+    Hop::Leg(LegConfig {
+        rate: BitRate::from_bits_per_second(rate),
+        delay: Duration::from_millis(delay_ms),
+        queue: QueueLimit::Packets(queue),
+        loss,
+    })
+}
+
+fn fixed_delay(delay: Duration) -> Hop {
+    Hop::Leg(LegConfig { rate: None, delay, queue: QueueLimit::Unlimited, loss: Loss::None })
+}
+
+fn tcp(algorithm: CongestionAlgorithm, application: Application) -> Flow {
+    let transport = Transport::Tcp(TcpConfig::papers(algorithm));
+    Flow { start: Instant::ZERO, transport, application, source_leg: None }
+}
+
+fn setup(forward: Vec<Hop>, flows: Vec<Flow>, seconds: u64) -> Setup {
+    Setup {
+        seed: Seed(1),
+        duration: Duration::from_secs(seconds),
+        stop_when_done: false,
+        forward,
+        backward: vec![fixed_delay(RTT.half())],
+        flows,
+    }
+}
+
+fn run(setup: &Setup) -> Outcome {
+    simulation::run(setup, &mut ()).unwrap()
+}
+
+/// 100,000 bytes over the loss-free `internet` link: the loss-free cells of table 3 in seed 000,
+/// as ns-2 gives them (last of 70 packets received).
+#[test]
+fn the_loss_free_cells_of_table_3() {
+    for (scheme, expected) in [("ARQ", 4.57), ("HARQ(10/12)", 5.11), ("HARQ(10/15)", 5.91)] {
+        let trace = internet(0.0, 1.0, scheme, 60);
+        for algorithm in [CongestionAlgorithm::NewReno, CongestionAlgorithm::Cubic] {
+            let flow = tcp(algorithm, Application::File { bytes: 100_000 });
+            let mut setup = setup(vec![link(&trace, 1000)], vec![flow], 60);
+            setup.stop_when_done = true;
+            let completion = run(&setup).flows[0].completion().unwrap().as_secs_f64();
+            assert!((completion - expected).abs() < 0.02, "{scheme} {algorithm}: {completion}");
+        }
+    }
+}
+
+/// FTP over the loss-free link: figure 10 of seed 000 counts 1500-byte IP packets.
+#[test]
+fn the_loss_free_ftp_rates_of_figure_10() {
+    for (scheme, expected) in [("ARQ", 258.0), ("HARQ(10/12)", 215.0), ("HARQ(10/15)", 173.0)] {
+        let trace = internet(0.0, 1.0, scheme, 450);
+        let flow = tcp(CongestionAlgorithm::Cubic, Application::Bulk);
+        let outcome = run(&setup(vec![link(&trace, 1000)], vec![flow], 400));
+        let rate = outcome.flows[0].ip_throughput() / 1e3;
+        assert!((rate / expected - 1.0).abs() < 0.02, "{scheme}: {rate}");
+    }
+}
+
+#[test]
+fn two_links_in_series_add_their_delays() {
+    let trace = internet(0.0, 1.0, "none", 60);
+    let flow = Flow {
+        transport: Transport::Datagram { packet: Bytes(61) },
+        ..tcp(
+            CongestionAlgorithm::NewReno,
+            Application::ConstantRate {
+                rate: BitRate::from_bits_per_second(264).unwrap(), // a message a second
+                message: Bytes(33),
+                deadline: Some(Duration::from_millis(574)),
+            },
+        )
+    };
+    let outcome = run(&setup(vec![link(&trace, 10), link(&trace, 10)], vec![flow], 50));
+    let messages = outcome.flows[0].messages.unwrap();
+    let delay = messages.delay.unwrap();
+    // Two LLDUs on each link: at least a slot, the decoding and RTT/2, at most another slot more.
+    let least = Duration::from_nanos(2 * (1_003_802 + 36_000_000 + 250_000_000));
+    assert!(delay.min >= least, "{:?}", delay.min);
+    assert!(delay.max <= least + Duration::from_nanos(2 * 1_003_802), "{:?}", delay.max);
+    assert!(messages.in_time > 0 && messages.in_time < messages.received, "{messages:?}");
+    assert!(messages.sent - messages.received <= 1, "{messages:?}");
+}
+
+#[test]
+fn the_other_direction_may_be_a_link_of_its_own() {
+    let trace = internet(0.02, 2.0, "none", 450);
+    let forward = leg(2_300_000, 250, 200, Loss::None);
+    let mut setup =
+        setup(vec![forward], vec![tcp(CongestionAlgorithm::Cubic, Application::Bulk)], 60);
+    setup.backward = vec![link(&trace, 1000)];
+    let outcome = run(&setup);
+    let HopMetrics::Link(acks) = &outcome.backward[0] else { panic!("a link") };
+    assert!(acks.counters.lost > 0, "acknowledgements are lost on it");
+    assert!(outcome.flows[0].bytes_in_order > 100_000, "and the flow lives with that");
+}
+
+#[test]
+fn flows_of_the_same_kind_share_fairly() {
+    let flow = tcp(CongestionAlgorithm::NewReno, Application::Bulk);
+    let hop = leg(2_300_000, 20, 20, Loss::None);
+    let mut setup = setup(vec![hop], vec![flow; 4], 200);
+    for (number, flow) in setup.flows.iter_mut().enumerate() {
+        flow.start = Instant::ZERO + Duration::from_millis(130) * number as u64;
+    }
+    setup.backward = vec![fixed_delay(Duration::from_millis(20))];
+    let outcome = run(&setup);
+    assert!(outcome.fairness() > 0.8, "{}", outcome.fairness());
+    assert!(outcome.goodput() > 0.9 * 2_300_000.0 * 1448.0 / 1500.0, "{}", outcome.goodput());
+}
+
+#[test]
+fn a_further_flow_does_not_shift_the_losses_of_a_leg() {
+    let loss = Loss::Random(Probability::new(0.01).unwrap());
+    let flow = || Flow {
+        transport: Transport::Datagram { packet: Bytes(1500) },
+        ..tcp(
+            CongestionAlgorithm::NewReno,
+            Application::ConstantRate {
+                rate: BitRate::from_bits_per_second(1_000_000).unwrap(),
+                message: Bytes(1000),
+                deadline: None,
+            },
+        )
+    };
+    let alone = setup(vec![leg(9_000_000, 5, 100, loss)], vec![flow()], 100);
+    let mut other_source = alone.clone();
+    let own_leg = LegConfig {
+        rate: BitRate::from_bits_per_second(8_000_000),
+        delay: Duration::ZERO,
+        queue: QueueLimit::Unlimited,
+        loss: Loss::Random(Probability::new(0.5).unwrap()),
+    };
+    other_source.flows[0].source_leg = Some(LegConfig { loss: Loss::None, ..own_leg });
+    // Same packets in the same order on the shared leg: the same ones are lost.
+    assert_eq!(lost(&run(&alone)), lost(&run(&other_source)));
+}
+
+fn lost(outcome: &Outcome) -> u64 {
+    match &outcome.forward[0] {
+        HopMetrics::Leg(leg) => leg.counters.lost,
+        HopMetrics::Link(link) => link.counters.lost,
+        other => panic!("{other:?}"),
+    }
+}
+
+#[test]
+fn a_trace_that_ends_too_early_is_an_error_and_wrapping_cures_it() {
+    let trace = internet(0.0, 1.0, "ARQ", 20);
+    let mut hop = link(&trace, 1000);
+    let flow = tcp(CongestionAlgorithm::Cubic, Application::Bulk);
+    assert!(simulation::run(&setup(vec![hop.clone()], vec![flow.clone()], 60), &mut ()).is_ok());
+    if let Hop::Link(link) = &mut hop {
+        link.wrap = false;
+    }
+    let error = simulation::run(&setup(vec![hop.clone()], vec![flow.clone()], 60), &mut ());
+    assert!(matches!(error, Err(RunError::TraceEnded { .. })), "{error:?}");
+    assert!(simulation::run(&setup(vec![hop], vec![flow], 15), &mut ()).is_ok());
+}
+
+#[test]
+fn setups_that_cannot_be_run_are_refused() {
+    let bulk = tcp(CongestionAlgorithm::Cubic, Application::Bulk);
+    let hop = leg(1_000_000, 1, 10, Loss::None);
+    let refused = |setup: &Setup| match simulation::run(setup, &mut ()) {
+        Err(RunError::Setup(error)) => error,
+        other => panic!("{other:?}"),
+    };
+    assert_eq!(refused(&setup(vec![hop.clone()], vec![], 10)), SetupError::NoFlow);
+    assert_eq!(refused(&setup(vec![hop.clone()], vec![bulk.clone()], 0)), SetupError::NoTime);
+    assert_eq!(refused(&setup(vec![], vec![bulk.clone()], 10)), SetupError::Unlimited);
+    let udp = Flow { transport: Transport::Datagram { packet: Bytes(1500) }, ..bulk };
+    assert_eq!(refused(&setup(vec![hop], vec![udp], 10)), SetupError::BulkDatagrams { flow: 0 });
+}
+
+#[test]
+fn an_observer_can_stop_a_run() {
+    struct Stop;
+    impl Observer for Stop {
+        fn checkpoint(&mut self, _: Instant, _: u64) -> ControlFlow<()> {
+            ControlFlow::Break(())
+        }
+    }
+    let flow = tcp(CongestionAlgorithm::Cubic, Application::Bulk);
+    let setup = setup(vec![leg(50_000_000, 1, 100, Loss::None)], vec![flow], 100);
+    assert!(matches!(
+        simulation::run(&setup, &mut Stop),
+        Err(RunError::Interrupted { at }) if at < Instant::ZERO + setup.duration
+    ));
+}
+
+/// Writes down everything that happens.
+#[derive(Default)]
+struct Log(Vec<(Instant, Event)>);
+
+impl Observer for Log {
+    const EVENTS: bool = true;
+    fn event(&mut self, at: Instant, event: &Event) {
+        self.0.push((at, *event));
+    }
+}
+
+/// A setup with a bit of everything.
+fn mixed(seed: u64, p: f64, scheme: &str, queue: u32, flows: usize) -> Setup {
+    let trace = internet(p, 1.5, scheme, 100);
+    let forward = vec![
+        leg(400_000, 5, queue, Loss::Random(Probability::new(0.002).unwrap())),
+        link(&trace, queue),
+        leg(10_000_000, 20, 100, Loss::None),
+    ];
+    let mut all = Vec::new();
+    for number in 0..flows {
+        let algorithm = CongestionAlgorithm::ALL[number % 2];
+        let application = match number % 3 {
+            0 => Application::Bulk,
+            1 => Application::File { bytes: 30_000 },
+            _ => Application::ConstantRate {
+                rate: BitRate::from_bits_per_second(8_000).unwrap(),
+                message: Bytes(500),
+                deadline: None,
+            },
+        };
+        all.push(Flow {
+            start: Instant::ZERO + Duration::from_millis(700) * number as u64,
+            ..tcp(algorithm, application)
+        });
+    }
+    Setup { seed: Seed(seed), ..setup(forward, all, 60) }
+}
+
+#[test]
+fn the_same_setup_gives_the_same_events_on_any_thread() {
+    let setup = mixed(3, 0.02, "ARQ", 20, 5);
+    let log = |setup: &Setup| {
+        let mut log = Log::default();
+        let outcome = simulation::run(setup, &mut log).unwrap();
+        (outcome, log.0)
+    };
+    let expected = log(&setup);
+    assert_eq!(run(&setup), expected.0, "an observer changes nothing");
+    std::thread::scope(|scope| {
+        let threads: Vec<_> = (0..3).map(|_| scope.spawn(|| log(&setup))).collect();
+        for thread in threads {
+            assert!(thread.join().unwrap() == expected);
+        }
+    });
+    assert_ne!(run(&mixed(4, 0.02, "ARQ", 20, 5)), expected.0, "another seed, another run");
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(40))]
+
+    #[test]
+    fn every_packet_and_every_byte_is_accounted_for(
+        seed in any::<u64>(),
+        p in 0.0..0.2,
+        scheme in prop::sample::select(vec!["none", "ARQ", "ARQ(max 1)", "HARQ(10/12)", "FEC(10/12)"]),
+        queue in 1u32..60,
+        flows in 1usize..6,
+    ) {
+        let setup = mixed(seed, p, scheme, queue, flows);
+        let mut log = Log::default();
+        let outcome = simulation::run(&setup, &mut log).unwrap();
+        conserved(&outcome)?;
+        delivered_once_in_order(&log, &outcome)?;
+    }
+}
+
+/// Packets: what enters a hop leaves it, is dropped, lost or pending; what leaves one enters the
+/// next.
+fn conserved(outcome: &Outcome) -> Result<(), TestCaseError> {
+    let sent: u64 = outcome.flows.iter().map(|flow| flow.segments_sent).sum();
+    let mut entering = sent;
+    for hop in &outcome.forward {
+        entering = match hop {
+            HopMetrics::Leg(leg) => {
+                let c = leg.counters;
+                prop_assert_eq!(c.offered, entering);
+                prop_assert!(c.offered >= c.dropped + c.lost + leg.pending);
+                c.offered - c.dropped - c.lost - leg.pending
+            }
+            HopMetrics::Link(link) => {
+                let c = link.counters;
+                prop_assert_eq!(c.offered, entering);
+                prop_assert_eq!(c.offered, c.dropped + c.delivered + c.lost + link.pending);
+                c.delivered
+            }
+            other => panic!("{other:?}"),
+        };
+    }
+    Ok(())
+}
+
+/// Bytes: the receiver's in-order stream is made of what was received, each byte once; nothing
+/// is received that was not sent before, and not earlier than the path takes.
+fn delivered_once_in_order(log: &Log, outcome: &Outcome) -> Result<(), TestCaseError> {
+    for (number, flow) in outcome.flows.iter().enumerate() {
+        let mut sent_at = std::collections::BTreeMap::new();
+        let mut received = std::collections::BTreeSet::new();
+        let (mut in_order, mut duplicates, mut bytes) = (0u64, 0u64, 0u64);
+        for &(at, event) in &log.0 {
+            match event {
+                Event::Sent { flow, seq, len, .. } if flow as usize == number => {
+                    sent_at.entry((seq, len)).or_insert(at);
+                }
+                Event::Received { flow, seq, len, duplicate } if flow as usize == number => {
+                    let first = sent_at.get(&(seq, len));
+                    prop_assert!(first.is_some_and(|&first| at >= first + RTT.half()));
+                    prop_assert_eq!(duplicate, !received.insert((seq, len)));
+                    duplicates += u64::from(duplicate);
+                    bytes += if duplicate { 0 } else { u64::from(len) };
+                }
+                _ => {}
+            }
+        }
+        for &(seq, len) in &received {
+            if seq != in_order {
+                break;
+            }
+            in_order += u64::from(len);
+        }
+        prop_assert_eq!(in_order, flow.bytes_in_order);
+        prop_assert!(bytes >= in_order);
+        prop_assert_eq!(duplicates, flow.spurious_retransmissions);
+        retransmissions_add_up(flow)?;
+    }
+    Ok(())
+}
+
+fn retransmissions_add_up(flow: &FlowMetrics) -> Result<(), TestCaseError> {
+    prop_assert!(flow.retransmissions <= flow.segments_sent);
+    prop_assert!(flow.spurious_retransmissions <= flow.retransmissions);
+    let acknowledged: u64 = flow.segments_by_retransmissions.iter().sum();
+    prop_assert!(acknowledged <= flow.segments_sent - flow.retransmissions);
+    Ok(())
+}
