@@ -40,6 +40,7 @@ fn link(trace: &Arc<LinkTrace>, queue: u32) -> Hop {
         start_offset: Duration::ZERO,
         wrap: true,
         overlap_papers: false,
+        reorder: None,
     })
 }
 
@@ -114,7 +115,7 @@ fn two_links_in_series_add_their_delays() {
             Application::ConstantRate {
                 rate: BitRate::from_bits_per_second(264).unwrap(), // a message a second
                 message: Bytes(33),
-                deadline: Some(Duration::from_millis(574)),
+                deadline: Some(Duration::from_micros(574_600)),
             },
         )
     };

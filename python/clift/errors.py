@@ -1,5 +1,7 @@
 """What CLIFT raises: every message is one line that says where, what, and the cure."""
 
+from typing import Any
+
 
 class CliftError(Exception):
     """Base of every error that bad input causes.
@@ -21,3 +23,19 @@ class TraceError(CliftError, ValueError):
 
 class ScenarioError(CliftError, ValueError):
     """A scenario, or parameters of a run, that cannot be."""
+
+
+class SimulationError(CliftError):
+    """A run that could not go on: its trace ended while a packet waited."""
+
+
+class Interrupted(CliftError):
+    """Many runs were interrupted; what was done is kept.
+
+    Attributes:
+        runs: in input order, each a finished run or None.
+    """
+
+    def __init__(self, message: str, runs: "list[Any]") -> None:
+        super().__init__(message)
+        self.runs = runs

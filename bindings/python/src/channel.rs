@@ -6,7 +6,7 @@ use clift::units::{Bytes, Duration};
 use pyo3::prelude::*;
 
 use crate::errors::scenario_error;
-use crate::trace::PhyTrace;
+use crate::trace::PyPhyTrace;
 
 /// Slots at equal distances: count, gap in ns, decoding time in ns, bytes.
 type Slots = (u64, u64, u64, u32);
@@ -14,13 +14,13 @@ type Slots = (u64, u64, u64, u32);
 /// A trace with independent erasures: over regular `slots`, or `on` a trace.
 #[pyfunction]
 #[pyo3(signature = (p, seed, slots=None, on=None))]
-pub fn bernoulli(
+pub(crate) fn bernoulli(
     py: Python<'_>,
     p: f64,
     seed: u64,
     slots: Option<Slots>,
-    on: Option<&PhyTrace>,
-) -> PyResult<PhyTrace> {
+    on: Option<&PyPhyTrace>,
+) -> PyResult<PyPhyTrace> {
     let channel = Bernoulli::new(p).map_err(scenario_error)?;
     make(py, channel, seed, slots, on)
 }
@@ -29,7 +29,7 @@ pub fn bernoulli(
 #[pyfunction]
 #[pyo3(signature = (alpha, beta, p_good, p_bad, seed, slots=None, on=None))]
 #[allow(clippy::too_many_arguments)]
-pub fn gilbert_elliott(
+pub(crate) fn gilbert_elliott(
     py: Python<'_>,
     alpha: f64,
     beta: f64,
@@ -37,8 +37,8 @@ pub fn gilbert_elliott(
     p_bad: f64,
     seed: u64,
     slots: Option<Slots>,
-    on: Option<&PhyTrace>,
-) -> PyResult<PhyTrace> {
+    on: Option<&PyPhyTrace>,
+) -> PyResult<PyPhyTrace> {
     let channel = GilbertElliott::new(alpha, beta, p_good, p_bad).map_err(scenario_error)?;
     make(py, channel, seed, slots, on)
 }
@@ -48,11 +48,11 @@ fn make(
     channel: impl ErasureChannel + Send + Sync,
     seed: u64,
     slots: Option<Slots>,
-    on: Option<&PhyTrace>,
-) -> PyResult<PhyTrace> {
+    on: Option<&PyPhyTrace>,
+) -> PyResult<PyPhyTrace> {
     // A channel on top of a trace draws from another stream than one that may have made it.
     let trace = match (slots, on) {
-        (None, Some(phy)) => py.detach(|| channel.on(phy.inner(), Seed(seed), 1)),
+        (None, Some(phy)) => py.detach(|| channel.on(&phy.0, Seed(seed), 1)),
         (Some((count, every, decode, lldu)), None) => {
             let slots = RegularSlots {
                 count,
@@ -64,5 +64,5 @@ fn make(
         }
         _ => return Err(scenario_error("give either `slots` or `on`")),
     };
-    Ok(PhyTrace::from_inner(trace))
+    Ok(PyPhyTrace(trace))
 }

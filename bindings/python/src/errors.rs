@@ -2,14 +2,31 @@
 
 use std::fmt::Display;
 
+use clift::simulation::RunError;
 use pyo3::PyErr;
 
 mod exceptions {
     #![allow(missing_docs, unreachable_pub)] // what the macro makes is not public
+    pyo3::import_exception!(clift.errors, ScenarioError);
+    pyo3::import_exception!(clift.errors, SimulationError);
     pyo3::import_exception!(clift.errors, TraceError);
 }
 
 /// `clift.TraceError` with the error's message.
 pub(crate) fn trace_error(error: impl Display) -> PyErr {
     exceptions::TraceError::new_err(error.to_string())
+}
+
+/// `clift.ScenarioError` with the error's message.
+pub(crate) fn scenario_error(error: impl Display) -> PyErr {
+    exceptions::ScenarioError::new_err(error.to_string())
+}
+
+/// `clift.ScenarioError` for a setup that cannot be run, `clift.SimulationError` for a run that
+/// found out only on the way.
+pub(crate) fn run_error(error: RunError) -> PyErr {
+    match error {
+        RunError::Setup(error) => scenario_error(error),
+        other => exceptions::SimulationError::new_err(other.to_string()),
+    }
 }

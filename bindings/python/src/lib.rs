@@ -1,8 +1,14 @@
 //! Python binding of CLIFT: conversion only, no logic. The public API is the package `clift`.
 use pyo3::prelude::*;
 
+mod channel;
 mod columns;
 mod errors;
+mod link;
+mod outcome;
+mod scheme;
+mod series;
+mod simulation;
 mod trace;
 
 /// The compiled part of `clift`; import `clift` instead.
@@ -11,6 +17,24 @@ mod _clift {
     #[pymodule_export]
     #[allow(non_upper_case_globals)]
     const __version__: &str = env!("CARGO_PKG_VERSION");
+
+    #[pymodule_export]
+    use super::channel::{bernoulli, gilbert_elliott};
+
+    #[pymodule_export]
+    use super::link::{Reorder, deliver};
+
+    #[pymodule_export]
+    use super::outcome::Outcome;
+
+    #[pymodule_export]
+    use super::scheme::{LinkTrace, apply, printed_delay_ms};
+
+    #[pymodule_export]
+    use super::series::{events, series};
+
+    #[pymodule_export]
+    use super::simulation::{Flow, Hop, Setup, run, run_many};
 
     #[pymodule_export]
     use super::trace::{PyPhyTrace, format_of, read_trace};

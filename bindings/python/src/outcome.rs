@@ -8,10 +8,10 @@ use pyo3::types::{PyDict, PyList};
 
 /// The outcome of a run.
 #[pyclass(frozen, module = "clift._clift")]
-pub struct Outcome(engine::Outcome);
+pub(crate) struct Outcome(engine::Outcome);
 
 impl Outcome {
-    pub fn new(outcome: engine::Outcome) -> Self {
+    pub(crate) fn new(outcome: engine::Outcome) -> Self {
         Self(outcome)
     }
 }

@@ -9,13 +9,14 @@ use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
 use crate::errors::scenario_error;
-use crate::trace::{PhyTrace, view};
+use crate::columns::view;
+use crate::trace::PyPhyTrace;
 
 /// Applies a scheme to a PHY trace. `scheme` as its text, e.g. `HARQ(10/12)`.
 #[pyfunction]
-pub fn apply(
+pub(crate) fn apply(
     py: Python<'_>,
-    phy: &PhyTrace,
+    phy: &PyPhyTrace,
     scheme: &str,
     rtt_ns: u64,
     feedback_ns: Option<u64>,
@@ -25,16 +26,16 @@ pub fn apply(
         rtt: Duration::from_nanos(rtt_ns),
         feedback: feedback_ns.map(Duration::from_nanos),
     };
-    let phy = phy.inner().clone();
+    let phy = phy.0.clone();
     Ok(LinkTrace(Arc::new(py.detach(|| scheme.apply(&phy, timing)))))
 }
 
 /// What became of every data LLDU; see `clift.LinkTrace`.
 #[pyclass(frozen, module = "clift._clift")]
-pub struct LinkTrace(Arc<core::LinkTrace>);
+pub(crate) struct LinkTrace(Arc<core::LinkTrace>);
 
 impl LinkTrace {
-    pub fn inner(&self) -> &Arc<core::LinkTrace> {
+    pub(crate) fn inner(&self) -> &Arc<core::LinkTrace> {
         &self.0
     }
 }
@@ -47,12 +48,12 @@ impl LinkTrace {
 
     #[getter]
     fn t_ns<'py>(slf: &Bound<'py, Self>) -> Bound<'py, PyArray1<i64>> {
-        view(slf.py(), &slf.get().0.parts().t)
+        view(&slf.get().0.parts().t, slf.clone().into_any())
     }
 
     #[getter]
     fn d_ns<'py>(slf: &Bound<'py, Self>) -> Bound<'py, PyArray1<i64>> {
-        view(slf.py(), &slf.get().0.parts().d)
+        view(&slf.get().0.parts().d, slf.clone().into_any())
     }
 
     #[getter]
@@ -84,7 +85,7 @@ impl LinkTrace {
 
 /// The delay that seed 000 prints for a scheme, evaluated on its link trace; ms.
 #[pyfunction]
-pub fn printed_delay_ms(link: &LinkTrace, scheme: &str) -> PyResult<Option<f64>> {
+pub(crate) fn printed_delay_ms(link: &LinkTrace, scheme: &str) -> PyResult<Option<f64>> {
     let scheme: core::Scheme = scheme.parse().map_err(scenario_error)?;
     Ok(scheme.printed_delay_ms(&link.0))
 }

@@ -6,14 +6,14 @@ use numpy::PyArray1;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
-use crate::errors::SimulationError;
+use crate::errors::run_error;
 use crate::simulation::Setup;
 
 /// Runs `setup` again and samples it every `interval_ns`; columns as numpy arrays, one row for
 /// each flow and instant. The queue and what was put on the air are those of the first forward
 /// hop; dropped packets are summed over the forward hops.
 #[pyfunction]
-pub fn series<'py>(
+pub(crate) fn series<'py>(
     py: Python<'py>,
     setup: &Setup,
     interval_ns: u64,
@@ -21,7 +21,7 @@ pub fn series<'py>(
     let interval = Duration::from_nanos(interval_ns.max(1));
     let forward = setup.inner().forward.len();
     let mut columns = Columns { interval, forward, ..Columns::default() };
-    py.detach(|| engine::run(setup.inner(), &mut columns)).map_err(SimulationError::from_run)?;
+    py.detach(|| engine::run(setup.inner(), &mut columns)).map_err(run_error)?;
     let dict = PyDict::new(py);
     dict.set_item("time_s", PyArray1::from_vec(py, columns.time))?;
     dict.set_item("flow", PyArray1::from_vec(py, columns.flow))?;
@@ -94,9 +94,9 @@ impl Observer for Columns {
 /// `flow`, `kind` (0 sent, 1 sent again, 2 received, 3 received in vain, 4 gone, 5 acknowledged),
 /// `seq` (for 5: the next byte expected) and `len`.
 #[pyfunction]
-pub fn events<'py>(py: Python<'py>, setup: &Setup) -> PyResult<Bound<'py, PyDict>> {
+pub(crate) fn events<'py>(py: Python<'py>, setup: &Setup) -> PyResult<Bound<'py, PyDict>> {
     let mut log = Log::default();
-    py.detach(|| engine::run(setup.inner(), &mut log)).map_err(SimulationError::from_run)?;
+    py.detach(|| engine::run(setup.inner(), &mut log)).map_err(run_error)?;
     let dict = PyDict::new(py);
     dict.set_item("time_ns", PyArray1::from_vec(py, log.time))?;
     dict.set_item("flow", PyArray1::from_vec(py, log.flow))?;

@@ -12,7 +12,7 @@ use clift::transport::tcp::TcpConfig;
 use clift::units::{BitRate, Bytes, Duration, Instant, Probability};
 use pyo3::prelude::*;
 
-use crate::errors::{SimulationError, scenario_error};
+use crate::errors::{run_error, scenario_error};
 use crate::outcome::Outcome;
 use crate::scheme::LinkTrace;
 
@@ -21,7 +21,7 @@ const LOOK: WallTime = WallTime::from_millis(50);
 
 /// One element of a path: a wired leg or a trace-driven link.
 #[pyclass(frozen, module = "clift._clift")]
-pub struct Hop(engine::Hop);
+pub(crate) struct Hop(engine::Hop);
 
 #[pymethods]
 impl Hop {
@@ -89,7 +89,7 @@ impl Hop {
 
 /// One connection over a path.
 #[pyclass(frozen, module = "clift._clift")]
-pub struct Flow(engine::Flow);
+pub(crate) struct Flow(engine::Flow);
 
 #[pymethods]
 impl Flow {
@@ -107,7 +107,7 @@ impl Flow {
         initial_window: Option<u32>,
         delayed_ack_ns: Option<u64>,
         cwnd_max_packets: Option<u32>,
-        receive_window_bytes: Option<u64>,
+        receive_window_bytes: Option<u32>,
         file_bytes: Option<u64>,
         message_bytes: Option<u32>,
         message_rate_bps: Option<u64>,
@@ -160,7 +160,7 @@ impl Flow {
 
 /// One run: everything that decides its outcome.
 #[pyclass(frozen, module = "clift._clift")]
-pub struct Setup(Arc<engine::Setup>);
+pub(crate) struct Setup(Arc<engine::Setup>);
 
 #[pymethods]
 impl Setup {
@@ -187,7 +187,7 @@ impl Setup {
 }
 
 impl Setup {
-    pub fn inner(&self) -> &engine::Setup {
+    pub(crate) fn inner(&self) -> &engine::Setup {
         &self.0
     }
 }
@@ -195,12 +195,12 @@ impl Setup {
 /// Runs one setup. `progress(simulated_ns, bytes_in_order)` is called about 20 times a second.
 #[pyfunction]
 #[pyo3(signature = (setup, progress=None))]
-pub fn run(py: Python<'_>, setup: &Setup, progress: Option<Py<PyAny>>) -> PyResult<Outcome> {
+pub(crate) fn run(py: Python<'_>, setup: &Setup, progress: Option<Py<PyAny>>) -> PyResult<Outcome> {
     let mut observer = Watcher { progress, looked: now(), failure: None };
     let outcome = py.detach(|| engine::run(&setup.0, &mut observer));
     match observer.failure {
         Some(failure) => Err(failure),
-        None => outcome.map(Outcome::new).map_err(SimulationError::from_run),
+        None => outcome.map(Outcome::new).map_err(run_error),
     }
 }
 
@@ -210,7 +210,7 @@ pub fn run(py: Python<'_>, setup: &Setup, progress: Option<Py<PyAny>>) -> PyResu
 #[pyfunction]
 #[pyo3(signature = (setups, threads, progress=None))]
 #[allow(clippy::type_complexity)]
-pub fn run_many(
+pub(crate) fn run_many(
     py: Python<'_>,
     setups: Vec<PyRef<'_, Setup>>,
     threads: usize,
@@ -224,7 +224,7 @@ pub fn run_many(
 
 /// What `run_many` gives for a finished run: an outcome or the message of its error.
 #[derive(IntoPyObject)]
-pub enum Result_ {
+pub(crate) enum Result_ {
     Outcome(Outcome),
     Error(String),
 }
@@ -350,7 +350,7 @@ fn tcp(
     initial_window: Option<u32>,
     delayed_ack_ns: Option<u64>,
     cwnd_max_packets: Option<u32>,
-    receive_window_bytes: Option<u64>,
+    receive_window_bytes: Option<u32>,
 ) -> PyResult<TcpConfig> {
     if profile != "papers" {
         let message = format!("profile `{profile}` is not there; give `papers`");
@@ -364,7 +364,7 @@ fn tcp(
     }
     config.delayed_ack = delayed_ack_ns.map(time).transpose()?;
     config.cwnd_max = cwnd_max_packets;
-    config.receive_window = receive_window_bytes;
+    config.receive_window = receive_window_bytes.map(Bytes);
     config.check().map_err(scenario_error)?;
     Ok(config)
 }

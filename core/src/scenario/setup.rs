@@ -128,7 +128,8 @@ fn transport(config: &traffic::Transport) -> Result<Transport, String> {
         tcp.initial_window = packets(window);
     }
     tcp.cwnd_max = config.cwnd_max.map(packets);
-    tcp.receive_window = config.receive_window.map(|size| size.0);
+    tcp.receive_window =
+        config.receive_window.map(|size| Bytes(u32::try_from(size.0).unwrap_or(u32::MAX)));
     tcp.delayed_ack = match config.delayed_ack {
         DelayedAck::Off => None,
         DelayedAck::After(time) => Some(time),

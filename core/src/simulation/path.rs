@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 use std::sync::Arc;
 
-use crate::link::{Link, LinkError, TraceLink, TraceLinkConfig};
+use crate::link::{Link, LinkError, Overlap, Reordering, TraceLink, TraceLinkConfig};
 use crate::metrics::Distribution;
 use crate::seed::{Seed, Stream};
 use crate::simulation::leg::Leg;
@@ -115,7 +115,14 @@ impl LinkNode {
                 duration: Some(Instant::ZERO + duration),
             },
         )?;
-        let link: Box<dyn Link + Send> = Box::new(trace);
+        // A trace of a single slot has no rate; nothing can overlap on it.
+        let overlap = config.overlap_papers.then(|| trace.slot_rate()).flatten();
+        let link: Box<dyn Link + Send> = match (overlap, config.reorder) {
+            (None, None) => Box::new(trace),
+            (Some(rate), None) => Box::new(Overlap::new(trace, rate)),
+            (None, Some(rule)) => Box::new(Reordering::new(trace, rule)),
+            (Some(rate), Some(rule)) => Box::new(Reordering::new(Overlap::new(trace, rate), rule)),
+        };
         Ok(Self { link, delay: Distribution::default(), queueing: Distribution::default() })
     }
 }

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use thiserror::Error;
 
-use crate::link::{Fragmentation, LinkError, QueueLimit};
+use crate::link::{Fragmentation, LinkError, QueueLimit, Resequencing};
 use crate::scheme::LinkTrace;
 use crate::seed::Seed;
 use crate::transport::tcp::TcpConfig;
@@ -81,6 +81,8 @@ pub struct LinkConfig {
     pub fragmentation: Fragmentation,
     /// The papers' rule that packets leave one at a time (seeds 001 and 003, figure 4).
     pub overlap_papers: bool,
+    /// A re-sequencing buffer behind the link; `None`: packets leave as they come.
+    pub reorder: Option<Resequencing>,
 }
 
 /// One transport connection over the path.

@@ -116,6 +116,26 @@ impl TcpConfig {
         }
     }
 
+    /// Whether a connection can be like this.
+    ///
+    /// # Errors
+    /// If packets have no room for a byte, or a window no room for a segment.
+    pub fn check(&self) -> Result<(), TcpConfigError> {
+        if self.packet.0 <= self.headers() || self.packet.0 > u32::from(u16::MAX) {
+            let (packet, least) = (self.packet.0, self.headers() + 1);
+            return Err(TcpConfigError::Packet { packet, least });
+        }
+        if self.initial_window == 0 || self.cwnd_max == Some(0) {
+            return Err(TcpConfigError::NoWindow);
+        }
+        match self.receive_window {
+            Some(window) if window < self.mss() => {
+                Err(TcpConfigError::ReceiveWindow { window: window.0, mss: self.mss().0 })
+            }
+            _ => Ok(()),
+        }
+    }
+
     /// Payload of a full packet: the packet less 40 bytes of headers, less 12 with timestamps;
     /// at least one byte.
     pub fn mss(&self) -> Bytes {
@@ -141,6 +161,33 @@ impl TcpConfig {
     }
 }
 
+/// A connection that cannot be.
+#[derive(Clone, Copy, Debug, Eq, Error, PartialEq)]
+#[non_exhaustive]
+pub enum TcpConfigError {
+    /// Packets too small for a byte of payload, or larger than IP allows.
+    #[error("a TCP packet of {packet} bytes cannot be; give {least} to 65535")]
+    Packet {
+        /// Size asked for.
+        packet: u32,
+        /// Headers and a byte.
+        least: u32,
+    },
+    /// A window of no segment.
+    #[error(
+        "a window of 0 packets never sends; give an initial and a maximal window of at least 1"
+    )]
+    NoWindow,
+    /// A receive window below one segment.
+    #[error("a receive window of {window} bytes takes no full segment; give at least {mss}")]
+    ReceiveWindow {
+        /// Window asked for.
+        window: u32,
+        /// Payload of a full segment.
+        mss: u32,
+    },
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -153,6 +200,18 @@ mod tests {
         assert_eq!(config.mss(), Bytes(1460));
         config.packet = Bytes(10);
         assert_eq!(config.mss(), Bytes(1));
+    }
+
+    #[test]
+    fn connections_that_cannot_be_are_refused() {
+        let ok = TcpConfig::papers(CongestionAlgorithm::NewReno);
+        assert_eq!(ok.check(), Ok(()));
+        let small = TcpConfig { packet: Bytes(52), ..ok.clone() };
+        assert_eq!(small.check(), Err(TcpConfigError::Packet { packet: 52, least: 53 }));
+        let still = TcpConfig { cwnd_max: Some(0), ..ok.clone() };
+        assert_eq!(still.check(), Err(TcpConfigError::NoWindow));
+        let shut = TcpConfig { receive_window: Some(Bytes(1000)), ..ok };
+        assert!(matches!(shut.check(), Err(TcpConfigError::ReceiveWindow { .. })));
     }
 
     #[test]

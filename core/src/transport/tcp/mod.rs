@@ -56,7 +56,9 @@ mod rtt;
 mod scoreboard;
 mod sender;
 
-pub use config::{CongestionAlgorithm, Profile, TcpConfig, UnknownCongestionAlgorithm};
+pub use config::{
+    CongestionAlgorithm, Profile, TcpConfig, TcpConfigError, UnknownCongestionAlgorithm,
+};
 pub use counters::{ReceiverCounters, SenderCounters, TRANSMISSION_COUNTS};
 pub use receiver::TcpReceiver;
 pub use sender::{CongestionState, TcpSender};
