@@ -3,12 +3,13 @@ use std::collections::BTreeMap;
 use proptest::prelude::*;
 
 use super::*;
+use crate::units::Instant;
 
 const MSS: u32 = 1000;
 
 fn flight(segments: u64) -> Flight {
     let mut flight = Flight::new(MSS);
-    (0..segments).for_each(|_| flight.push(MSS));
+    (0..segments).for_each(|_| flight.push(Instant::ZERO, MSS));
     flight
 }
 
@@ -60,7 +61,7 @@ fn retransmission_lost_again_by_newer_data() {
     let (mut flight, mut board) = (flight(10), FackScoreboard::new());
     board.update(&mut flight, &blocks(&[(1, 10)]));
     board.on_retransmitted(&mut flight, 0);
-    flight.push(MSS);
+    flight.push(Instant::ZERO, MSS);
     assert!(!board.update(&mut flight, &blocks(&[(1, 10)])).newly_lost);
     let findings = board.update(&mut flight, &blocks(&[(1, 11)]));
     assert!(findings.newly_lost);
@@ -266,7 +267,7 @@ proptest! {
         let (mut flight, mut board, mut walk) = (flight(20), FackScoreboard::new(), Walk::new());
         for operation in operations {
             match operation {
-                Operation::Send(segments) => (0..segments).for_each(|_| flight.push(MSS)),
+                Operation::Send(segments) => (0..segments).for_each(|_| flight.push(Instant::ZERO, MSS)),
                 Operation::Ack(segments, offsets) => {
                     let ack = flight.una() + segments * u64::from(MSS);
                     let ack = ack.min(flight.nxt());
