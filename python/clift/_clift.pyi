@@ -61,3 +61,17 @@ def read_trace(
     slot_ns: int | None = None,
     decode_ns: int | None = None,
 ) -> PhyTrace: ...
+
+@final
+class Reorder:
+    def __new__(
+        cls, packets: int | None, flush_when_full: bool, flush_on_loss: bool
+    ) -> Reorder: ...
+
+def deliver(
+    link: LinkTrace,
+    arrivals_ns: ArrayLike,
+    packet_bytes: int,
+    queue_packets: int | None = None,
+    reorder: Reorder | None = None,
+) -> tuple[NDArray[np.int64], NDArray[np.uint8]]: ...
