@@ -20,7 +20,7 @@ WRITABLE = ("text", "columns", "parquet", "mahimahi", "loss", "runs", "netem")
 UNITS = ("s", "ms", "us", "ns")
 
 
-class Quantity(click.ParamType[int]):
+class Quantity(click.ParamType):  # type: ignore[type-arg] # older versions take none
     """A number with a unit, e.g. `36 ms`, that becomes an integer of the base unit."""
 
     def __init__(self, name: str, parse: Callable[[str], int]) -> None:

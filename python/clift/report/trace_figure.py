@@ -21,6 +21,8 @@ if TYPE_CHECKING:
     Floats = NDArray[np.float64]
 
 BINS = 200
+# A span over which a linear axis shows nothing but its largest value.
+WIDE = 50
 RECEIVED = "#1f6fb4"
 ERASED = "#c8372d"
 
@@ -97,8 +99,12 @@ def _draw_rate(axis: Axes, phy: PhyTrace, bins: _Bins) -> None:
     per_slot = phy.lldu_bytes * 8e9 / bins.width_ns
     if bins.slots.max() * per_slot >= 1e7:
         unit, scale = "Mbit/s", 1e6
-    axis.stairs(bins.slots * per_slot / scale, bins.times, color="0.6", label="all slots")
-    axis.stairs(bins.received * per_slot / scale, bins.times, color=RECEIVED, label="received")
+    series = [("all slots", bins.slots, "0.6"), ("received", bins.received, RECEIVED)]
+    if (bins.slots == bins.received).all():
+        series = [("all slots, all received", bins.slots, RECEIVED)]
+    for label, slots, color in series:
+        values = slots * per_slot / scale
+        axis.stairs(values, bins.times, baseline=None, color=color, label=label)
     axis.set(title="Rate", xlabel="time (s)", ylabel=f"rate ({unit})")
     axis.set_ylim(bottom=0)
     axis.legend(loc="best", fontsize="small")
@@ -107,12 +113,12 @@ def _draw_rate(axis: Axes, phy: PhyTrace, bins: _Bins) -> None:
 def _draw_erasures(axis: Axes, bins: _Bins) -> None:
     with np.errstate(invalid="ignore", divide="ignore"):
         share = 100 * (1 - bins.received / bins.slots)
-    axis.stairs(share, bins.times, color=ERASED, fill=True)
-    width = span(bins.width_ns)
-    axis.set(title=f"Erasures, per {width}", xlabel="time (s)", ylabel="slots erased (%)")
+    width = bins.width_ns / 1e9
+    axis.set(title=f"Erasures, per {width:.3g} s", xlabel="time (s)", ylabel="slots erased (%)")
     if not np.nansum(share):
-        axis.set_ylim(0, 1)
         _note(axis, "no slot was erased")
+        return
+    axis.stairs(share, bins.times, color=ERASED, fill=True)
 
 
 def _draw_decoding(axis: Axes, phy: PhyTrace, bins: _Bins) -> None:
@@ -131,7 +137,10 @@ def _draw_decoding(axis: Axes, phy: PhyTrace, bins: _Bins) -> None:
     centres = (bins.times[:-1] + bins.times[1:]) / 2
     axis.fill_between(centres, low, high, color=RECEIVED, alpha=0.25, lw=0, label="min to max")
     axis.plot(centres, middle, color=RECEIVED, lw=1, label="median")
-    axis.set_ylim(bottom=0)
+    if np.nanmax(high) > WIDE * np.nanmedian(middle) and np.nanmin(low) > 0:
+        axis.set_yscale("log")
+    else:
+        axis.set_ylim(bottom=0)
     axis.legend(loc="best", fontsize="small")
 
 
@@ -150,6 +159,9 @@ def _draw_bursts(axis: Axes, counts: list[tuple[int, int]]) -> None:
         axis.set_xscale("log")
     if runs.max() > 50:
         axis.set_yscale("log")
+        axis.set_ylim(bottom=0.5)
+    else:
+        axis.yaxis.set_major_locator(MaxNLocator(integer=True))
 
 
 def _draw_gaps(axis: Axes, phy: PhyTrace) -> None:
@@ -158,11 +170,8 @@ def _draw_gaps(axis: Axes, phy: PhyTrace) -> None:
     if not len(gaps):
         _note(axis, "a single slot")
         return
-    if gaps.max() - gaps.min() <= max(2, gaps.min() // 1000):
-        axis.bar([0], [len(gaps)], color="0.4", width=0.3)
-        axis.set_xlim(-1, 1)
-        axis.set_xticks([0], [f"{gaps[0] / 1e6:.6g}"])
-        _note(axis, "all gaps are equal")
+    if gaps.max() - gaps.min() <= 2:
+        _note(axis, f"all {len(gaps)} gaps are {span(int(gaps[0]))}")
         return
     edges = _log_edges(gaps.min() / 1e6, gaps.max() / 1e6)
     counts, edges = np.histogram(gaps / 1e6, edges)
@@ -182,7 +191,7 @@ def _draw_distribution(axis: Axes, phy: PhyTrace) -> None:
     axis.plot(np.quantile(values, shares) / 1e6, shares, color=RECEIVED)
     axis.set_ylim(0, 1.02)
     low, middle, high = np.percentile(values, [0, 50, 100]) / 1e6
-    if low > 0 and high > 100 * middle:
+    if low > 0 and high > WIDE * middle:
         axis.set_xscale("log")
 
 
@@ -191,4 +200,6 @@ def _log_edges(low: float, high: float) -> Floats:
 
 
 def _note(axis: Axes, text: str) -> None:
+    axis.set_xticks([])
+    axis.set_yticks([])
     axis.text(0.5, 0.5, text, ha="center", va="center", transform=axis.transAxes, color="0.4")
