@@ -55,9 +55,9 @@ class PhyTrace:
         array([36000,     0, 36000])
     """
 
-    __slots__ = ("_raw",)
+    __slots__ = ("_inner",)
 
-    _raw: _clift.PhyTrace
+    _inner: _clift.PhyTrace
 
     def __init__(
         self,
@@ -71,7 +71,7 @@ class PhyTrace:
         description: str | None = None,
         source: str | None = None,
     ) -> None:
-        self._raw = _clift.PhyTrace(
+        self._inner = _clift.PhyTrace(
             t_ns,
             d_ns,
             _size("lldu_bytes", lldu_bytes),
@@ -83,61 +83,115 @@ class PhyTrace:
         )
 
     @classmethod
-    def _of(cls, raw: _clift.PhyTrace) -> Self:
+    def _from_inner(cls, inner: _clift.PhyTrace) -> Self:
         trace = cls.__new__(cls)
-        trace._raw = raw
+        trace._inner = inner
         return trace
 
     @property
     def t_ns(self) -> NDArray[np.int64]:
         """Transmission times in ns, a read-only view."""
-        return self._raw.t_ns
+        return self._inner.t_ns
 
     @property
     def d_ns(self) -> NDArray[np.int64]:
         """Decoding times in ns, 0 where erased, a read-only view."""
-        return self._raw.d_ns
+        return self._inner.d_ns
 
     @property
     def lldu_bytes(self) -> int:
         """Payload of a slot."""
-        return self._raw.lldu_bytes
+        return self._inner.lldu_bytes
 
     @property
     def decode_ns(self) -> int | None:
         """Nominal decoding time as given, if it was."""
-        return self._raw.decode_ns
+        return self._inner.decode_ns
 
     @property
     def nominal_decoding_ns(self) -> int:
         """`decode_ns`, else the lower median of the non-zero `d`, else 1."""
-        return self._raw.nominal_decoding_ns()
+        return self._inner.nominal_decoding_ns()
 
     @property
     def period_ns(self) -> int | None:
         """After how long the trace repeats, if it says so."""
-        return self._raw.period_ns
+        return self._inner.period_ns
 
     @property
     def rtt_ns(self) -> int | None:
         """Round-trip time that belongs to the trace, if it says so."""
-        return self._raw.rtt_ns
+        return self._inner.rtt_ns
 
     @property
     def description(self) -> str | None:
         """Free text."""
-        return self._raw.description
+        return self._inner.description
 
     @property
     def source(self) -> str | None:
         """Where the trace comes from."""
-        return self._raw.source
+        return self._inner.source
 
     def __len__(self) -> int:
-        return len(self._raw)
+        return len(self._inner)
 
     def __repr__(self) -> str:
         return f"PhyTrace({len(self)} slots of {self.lldu_bytes} bytes)"
+
+    def share(self, n: int) -> PhyTrace:
+        """The trace of a user who gets every `n`-th slot: slots 0, n, 2n, ...
+
+        Args:
+            n: 1 keeps every slot.
+
+        Raises:
+            TraceError: If `n` is not from 1 to 2^32 - 1.
+
+        Example:
+            >>> import clift
+            >>> clift.PhyTrace([0, 10, 20, 30], [5, 0, 6, 5]).share(2).t_ns
+            array([ 0, 20])
+        """
+        return PhyTrace._from_inner(self._inner.share(_integer("n", n, 2**32 - 1, "slots")))
+
+    def offset(self, start_ns: int) -> PhyTrace:
+        """The trace from `start_ns` on, which becomes time 0.
+
+        Args:
+            start_ns: Where to start, 0 or more.
+
+        Raises:
+            TraceError: If no slot is left.
+
+        Example:
+            >>> import clift
+            >>> clift.PhyTrace([0, 10, 20, 30], [5, 0, 6, 5]).offset(15).t_ns
+            array([ 5, 15])
+        """
+        if start_ns == 0:
+            return self
+        start = _integer("start_ns", start_ns, 2**61, "nanoseconds")
+        return PhyTrace._from_inner(self._inner.offset(start))
+
+    def stats(self) -> dict[str, Any]:
+        """What the trace did, as a dict that JSON can hold.
+
+        Returns:
+            `slots`, `erased`, `erasure_rate`, `duration_ns` (up to where the trace would repeat),
+            `rate_bps` (of all slots; None for a single one), `median_gap_ns` and `longest_gap_ns`
+            between slots, `bursts` and `good_runs` (runs of erased and of received slots: `runs`,
+            `mean`, `longest`, `counts` as (length, how many) pairs), `alpha` and `beta` (a fitted
+            Gilbert chain's probabilities of staying received, erased; None where the trace does
+            not say).
+
+        Example:
+            >>> import clift
+            >>> stats = clift.PhyTrace(range(0, 80, 10), [5, 0, 0, 5, 5, 0, 5, 5]).stats()
+            >>> stats["erasure_rate"], stats["bursts"]["counts"]
+            (0.375, [(1, 1), (2, 1)])
+        """
+        return self._inner.stats()
 
     def write(
         self,
@@ -185,7 +239,7 @@ class PhyTrace:
             parquet.write_trace(self, path)
             return
         size = None if opportunity_bytes is None else _size("opportunity_bytes", opportunity_bytes)
-        self._raw.write(path, name, unit=unit, opportunity_bytes=size, model=model)
+        self._inner.write(path, name, unit=unit, opportunity_bytes=size, model=model)
 
 
 def read_trace(
@@ -238,7 +292,7 @@ def read_trace(
         from clift import parquet
 
         return parquet.read_trace(path, lldu_bytes=size)
-    return PhyTrace._of(
+    return PhyTrace._from_inner(
         _clift.read_trace(
             path,
             name,

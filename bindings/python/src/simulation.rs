@@ -150,7 +150,9 @@ impl Flow {
             None => None,
             Some(engine::Hop::Leg(leg)) => Some(leg.clone()),
             Some(engine::Hop::Link(_)) => {
-                return Err(scenario_error("source_leg: give a leg; links stand on the shared path"));
+                return Err(scenario_error(
+                    "source_leg: give a leg; links stand on the shared path",
+                ));
             }
         };
         let start = Instant::ZERO + time(start_ns)?;
@@ -335,7 +337,11 @@ struct Stoppable<'a>(&'a AtomicBool);
 
 impl Observer for Stoppable<'_> {
     fn checkpoint(&mut self, _: Instant, _: u64) -> ControlFlow<()> {
-        if self.0.load(Ordering::Relaxed) { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+        if self.0.load(Ordering::Relaxed) {
+            ControlFlow::Break(())
+        } else {
+            ControlFlow::Continue(())
+        }
     }
 }
 

@@ -1,15 +1,17 @@
 //! `PhyTrace`, and trace files other than Parquet.
 
+use std::num::NonZeroU32;
 use std::path::PathBuf;
 
 use clift::trace::file::{self, Format, ReadAs, WriteAs};
 use clift::trace::loss_string::Pattern;
 use clift::trace::netem::Model;
 use clift::trace::probes::{Direction, Sampling};
-use clift::trace::{Header, PhyTrace, TimeUnit, mahimahi, text};
+use clift::trace::{Header, PhyTrace, Runs, TimeUnit, mahimahi, text};
 use clift::units::{BitRate, Bytes, Duration};
 use numpy::PyArray1;
 use pyo3::prelude::*;
+use pyo3::types::PyDict;
 
 use crate::columns::{column, view};
 use crate::errors::trace_error;
@@ -95,6 +97,35 @@ impl PyPhyTrace {
         py.detach(|| self.0.nominal_decoding().as_nanos())
     }
 
+    /// Every `n`-th slot.
+    fn share(&self, py: Python<'_>, n: NonZeroU32) -> Self {
+        py.detach(|| Self(self.0.share(n)))
+    }
+
+    /// What follows `start_ns`, which becomes time 0.
+    fn offset(&self, py: Python<'_>, start_ns: u64) -> PyResult<Self> {
+        let part = py.detach(|| self.0.offset(Duration::from_nanos(start_ns)));
+        part.map(Self).map_err(trace_error)
+    }
+
+    /// Statistics of erasures as a dict.
+    fn stats<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        let erasures = py.detach(|| self.0.erasures());
+        let dict = PyDict::new(py);
+        dict.set_item("slots", erasures.slots)?;
+        dict.set_item("erased", erasures.erased)?;
+        dict.set_item("erasure_rate", erasures.erasure_rate())?;
+        dict.set_item("duration_ns", erasures.duration.as_nanos())?;
+        dict.set_item("rate_bps", erasures.rate)?;
+        dict.set_item("median_gap_ns", erasures.median_gap.as_nanos())?;
+        dict.set_item("longest_gap_ns", erasures.longest_gap.as_nanos())?;
+        dict.set_item("bursts", runs_dict(py, &erasures.bursts)?)?;
+        dict.set_item("good_runs", runs_dict(py, &erasures.good_runs)?)?;
+        dict.set_item("alpha", erasures.gilbert.alpha)?;
+        dict.set_item("beta", erasures.gilbert.beta)?;
+        Ok(dict)
+    }
+
     /// Writes every format but Parquet.
     #[pyo3(signature = (path, format, unit=None, opportunity_bytes=None, model=None))]
     fn write(
@@ -132,6 +163,15 @@ impl PyPhyTrace {
             _ => mahimahi::OPPORTUNITY,
         }
     }
+}
+
+fn runs_dict<'py>(py: Python<'py>, runs: &Runs) -> PyResult<Bound<'py, PyDict>> {
+    let dict = PyDict::new(py);
+    dict.set_item("runs", runs.runs())?;
+    dict.set_item("mean", runs.mean())?;
+    dict.set_item("longest", runs.counts.last().map_or(0, |&(length, _)| length))?;
+    dict.set_item("counts", runs.counts.clone())?;
+    Ok(dict)
 }
 
 /// The name of the format that a path's suffix stands for.

@@ -69,7 +69,8 @@ pub struct Parts {
     pub slots: u64,
     /// `t` of the PHY trace's first and last slot, ns.
     pub span: (i64, i64),
-    /// Median gap between slots, ns (lower median; 0 with a single slot); the seam of wrapping.
+    /// From the last slot to where the trace repeats, ns ([`PhyTrace::period`]): the lower median
+    /// of the gaps between slots unless the trace's header tells.
     pub gap: i64,
 }
 
@@ -87,7 +88,7 @@ impl Parts {
             lldu: phy.lldu(),
             slots: phy.len() as u64,
             span: (phy.t()[0], phy.t()[phy.len() - 1]),
-            gap: phy.median_gap().as_nanos() as i64,
+            gap: phy.period().as_nanos() as i64 - (phy.t()[phy.len() - 1] - phy.t()[0]),
         }
     }
 

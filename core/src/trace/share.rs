@@ -2,7 +2,7 @@
 
 use std::num::NonZeroU32;
 
-use crate::trace::{Column, PhyTrace, TraceError};
+use crate::trace::{Column, Header, PhyTrace, TraceError};
 use crate::units::Duration;
 
 impl PhyTrace {
@@ -23,7 +23,9 @@ impl PhyTrace {
         let thin = |column: &[i64]| -> Column {
             column.iter().copied().step_by(n.get() as usize).collect::<Vec<_>>().into()
         };
-        self.part(thin(self.t()), thin(self.d())).expect("slot 0 is always kept")
+        let (t, d) = (thin(self.t()), thin(self.d()));
+        let part = Self::with_header(t, d, self.lldu(), self.header().clone());
+        part.expect("slot 0 is always kept, and a period holds a shorter span too")
     }
 
     /// The trace from `start` on: slots before it are dropped, and `start` becomes time 0.
@@ -41,18 +43,20 @@ impl PhyTrace {
         let start = start.as_nanos() as i64;
         let first = self.t().partition_point(|&t| t < start);
         let t = self.t()[first..].iter().map(|t| t - start).collect::<Vec<_>>();
-        self.part(t.into(), self.d()[first..].to_vec().into())
+        let dropped = Duration::from_nanos((self.t()[first] - self.t()[0]) as u64);
+        // The seam of a trace that knows its period stays as wide as it was.
+        let period = self.header().period.map(|period| period - dropped);
+        let header = Header { period, ..self.header().clone() };
+        Self::with_header(t.into(), self.d()[first..].to_vec().into(), self.lldu(), header)
     }
 
-    /// How long one pass over the trace takes when it repeats: last `t` - first `t` + median gap
-    /// (DESIGN section 4). 0 with a single slot, which cannot repeat.
+    /// How long one pass over the trace takes when it repeats: what its header says, else last
+    /// `t` - first `t` + median gap (DESIGN section 4). 0 with a single slot and no such header:
+    /// that cannot repeat.
     pub fn period(&self) -> Duration {
         let span = self.t()[self.len() - 1] - self.t()[0];
-        Duration::from_nanos(span as u64) + self.median_gap()
-    }
-
-    fn part(&self, t: Column, d: Column) -> Result<Self, TraceError> {
-        Self::with_header(t, d, self.lldu(), self.header().clone())
+        let told = self.header().period;
+        told.unwrap_or_else(|| Duration::from_nanos(span as u64) + self.median_gap())
     }
 }
 
@@ -88,6 +92,19 @@ mod tests {
         let error = trace().offset(Duration::from_nanos(46)).unwrap_err();
         assert!(error.to_string().contains("0.000000045 s"), "{error}");
         assert!(trace().offset(Duration::MAX).is_err());
+    }
+
+    #[test]
+    fn a_period_that_the_header_tells_is_kept_with_its_seam() {
+        let period = |nanos| Some(Duration::from_nanos(nanos));
+        let header = Header { period: period(47), ..Header::default() };
+        let phy = trace();
+        let phy = PhyTrace::with_header(phy.t().clone(), phy.d().clone(), phy.lldu(), header);
+        let phy = phy.unwrap();
+        assert_eq!(phy.period(), Duration::from_nanos(47));
+        assert_eq!(phy.share(NonZeroU32::new(3).unwrap()).header().period, period(47));
+        // Slots at 20, 30, 45 and 7 ns to the next first one: 25 + 7.
+        assert_eq!(phy.offset(Duration::from_nanos(12)).unwrap().header().period, period(32));
     }
 
     #[test]
