@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, fields
-from typing import TYPE_CHECKING, Literal
+from inspect import Parameter, Signature
+from typing import TYPE_CHECKING, Literal, TypedDict
 
 from clift import _clift
 from clift.errors import ScenarioError
@@ -128,6 +129,49 @@ class Options:
         if self.delayed_ack is True:
             return 40_000_000
         return _nanoseconds("delayed_ack", self.delayed_ack, 1e6) or None
+
+
+class Keywords(TypedDict, total=False):
+    """The same as keyword arguments, for type checkers."""
+
+    transport: str
+    profile: str
+    duration_s: float
+    packet_bytes: int
+    queue_packets: int | None
+    queue_bytes: int | None
+    delayed_ack: bool | float
+    initial_window: int | None
+    cwnd_max_packets: int | None
+    receive_window_bytes: int | None
+    timestamps: bool
+    file_bytes: int | None
+    message_bytes: int | None
+    message_kbps: float | None
+    deadline_ms: float | None
+    start_offset_s: float
+    wrap: bool
+    seed: int
+    flows: int
+    access_kbps: float | None
+    access_ms: float
+    overlap: Literal["free", "papers"]
+    extra_lldu: bool
+    lldu_header_bytes: int
+    packet_header_bytes: int
+    reorder: Reorder | None
+    return_link: LinkTrace | None
+    stop_when_done: bool | None
+
+
+def spelled_out(signature: Signature) -> Signature:
+    """The signature with the options in place of its `**options`, for `help()`."""
+    named = [p for p in signature.parameters.values() if p.kind is not Parameter.VAR_KEYWORD]
+    options = [
+        Parameter(field.name, Parameter.KEYWORD_ONLY, default=field.default)
+        for field in fields(Options)
+    ]
+    return signature.replace(parameters=[*named, *options])
 
 
 NAMES = frozenset(field.name for field in fields(Options))

@@ -7,10 +7,10 @@ import os
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, Self
+from typing import Any, Self, Unpack
 
 from clift import _clift
-from clift._options import NAMES, Options
+from clift._options import NAMES, Keywords, Options
 from clift._traces import TraceStore
 from clift.errors import ScenarioError
 from clift.link_trace import LinkTrace
@@ -57,11 +57,11 @@ class Scenario:
 
     _source: _FromLinks | _FromFile
 
-    def __init__(self, link: LinkTrace | Sequence[LinkTrace], **options: Any) -> None:
+    def __init__(self, link: LinkTrace | Sequence[LinkTrace], **options: Unpack[Keywords]) -> None:
         links = (link,) if isinstance(link, LinkTrace) else tuple(link)
         if not links or not all(isinstance(link, LinkTrace) for link in links):
             raise ScenarioError("link: give a link trace (clift.tmt.apply makes one), or several")
-        self._source = _FromLinks(links, _options(Options(), options))
+        self._source = _FromLinks(links, _options(Options(), dict(options)))
 
     @classmethod
     def read(

@@ -5,9 +5,11 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import AbstractContextManager, nullcontext
-from typing import TYPE_CHECKING, Any
+from inspect import signature
+from typing import TYPE_CHECKING, Any, Unpack
 
 from clift import _clift
+from clift._options import Keywords, spelled_out
 from clift.errors import Interrupted, ScenarioError, SimulationError
 from clift.link_trace import LinkTrace
 from clift.scenario import Scenario
@@ -96,7 +98,7 @@ class Run:
 def simulate(
     scenario: LinkTrace | Sequence[LinkTrace] | Scenario | str | os.PathLike[str],
     progress: Callable[[float, float], object] | None = None,
-    **options: Any,
+    **options: Unpack[Keywords],
 ) -> Run:
     """Runs a scenario.
 
@@ -139,11 +141,14 @@ def simulate(
         >>> 2 < run.completion_s < 10
         True
     """
-    chosen = _scenario(scenario, options)
+    chosen = _scenario(scenario, dict(options))
     watch = None
     if progress is not None:
         watch = _watch(progress)
     return Run(chosen, _clift.run(chosen._source.setup(), watch))
+
+
+simulate.__signature__ = spelled_out(signature(simulate))  # type: ignore[attr-defined]
 
 
 def run_many(
