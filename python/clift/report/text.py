@@ -69,7 +69,10 @@ def with_interval(found: Estimate | None, scale: float = 1.0) -> str:
     if not found.half_width:
         return f"{_plain(mean)}{'' if found.half_width is None else ' ± 0'}"
     half = found.half_width * scale
-    digits = max(0, min(6, 1 - floor(log10(half))))
+    digits = 1 - floor(log10(half))
+    if mean:
+        digits = min(digits, 3 - floor(log10(abs(mean))))
+    digits = max(0, min(6, digits))
     return f"{mean:.{digits}f} ± {half:.{digits}f}"
 
 
