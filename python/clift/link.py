@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import operator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
 from clift import _clift
 from clift.errors import ScenarioError
@@ -43,14 +43,14 @@ class Reorder:
 
     packets: int | None = 125
     flush_on_loss: bool = True
-    key: Literal["link"] = "link"
+    key: str = "link"
     flush_when_full: bool = True
 
     def __post_init__(self) -> None:
         if self.packets is not None:
             _count("Reorder: packets", self.packets, at_least=1)
         if self.key != "link":
-            raise ScenarioError(f'Reorder: key = {self.key!r} does not exist; give "link"')
+            raise ScenarioError(f'Reorder: key = {self.key!r}; only "link" exists so far')
 
     @property
     def _inner(self) -> _clift.Reorder:

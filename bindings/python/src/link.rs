@@ -16,10 +16,10 @@ use crate::scheme::LinkTrace;
 
 /// What a re-sequencing buffer waits for; `clift.Reorder` makes one.
 #[pyclass(frozen, module = "clift._clift")]
-pub struct Reorder(Resequencing);
+pub(crate) struct Reorder(Resequencing);
 
 impl Reorder {
-    pub fn rule(&self) -> Resequencing {
+    pub(crate) fn rule(&self) -> Resequencing {
         self.0
     }
 }
@@ -37,18 +37,21 @@ impl Reorder {
     }
 }
 
+/// When each packet was delivered, and its fate.
+type Deliveries<'py> = (Bound<'py, PyArray1<i64>>, Bound<'py, PyArray1<u8>>);
+
 /// When each of the packets that arrive was delivered (-1: not), and its fate: 0 delivered,
 /// 1 lost, 2 queue full, 3 pending.
 #[pyfunction]
 #[pyo3(signature = (link, arrivals_ns, packet_bytes, queue_packets=None, reorder=None))]
-pub fn deliver<'py>(
+pub(crate) fn deliver<'py>(
     py: Python<'py>,
     link: &LinkTrace,
     arrivals_ns: &Bound<'py, PyAny>,
     packet_bytes: u32,
     queue_packets: Option<u32>,
     reorder: Option<&Reorder>,
-) -> PyResult<(Bound<'py, PyArray1<i64>>, Bound<'py, PyArray1<u8>>)> {
+) -> PyResult<Deliveries<'py>> {
     let arrivals = column("arrivals_ns", arrivals_ns)?;
     let queue = queue_packets.map_or(QueueLimit::Unlimited, QueueLimit::Packets);
     let config = TraceLinkConfig { queue, ..TraceLinkConfig::default() };

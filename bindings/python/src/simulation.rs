@@ -45,7 +45,7 @@ impl Hop {
             }
             None => Loss::Random(Probability::new(loss).map_err(scenario_error)?),
         };
-        let rate = rate_bps.map(|bits| bit_rate(bits)).transpose()?;
+        let rate = rate_bps.map(bit_rate).transpose()?;
         let delay = time(delay_ns)?;
         Ok(Self(engine::Hop::Leg(LegConfig {
             rate,

@@ -14,7 +14,7 @@ use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
 use crate::columns::{column, view};
-use crate::errors::trace_error;
+use crate::errors::{scenario_error, trace_error};
 
 /// A PHY trace; `clift.PhyTrace` wraps it.
 #[pyclass(frozen, name = "PhyTrace", module = "clift._clift")]
@@ -261,4 +261,16 @@ fn parse_model(model: Option<&str>) -> Result<Model, String> {
         Some(other) => Err(format!("`{other}` is no model; give bandwidth, delay or loss")),
         None => Err("a netem-trace file holds one model; give bandwidth, delay or loss".to_owned()),
     }
+}
+
+/// Nanoseconds of a time such as `36 ms`.
+#[pyfunction]
+pub(crate) fn parse_time(text: &str) -> PyResult<u64> {
+    text.parse::<Duration>().map(Duration::as_nanos).map_err(scenario_error)
+}
+
+/// Bits per second of a rate such as `2.3 Mbit/s`.
+#[pyfunction]
+pub(crate) fn parse_rate(text: &str) -> PyResult<u64> {
+    text.parse::<BitRate>().map(BitRate::bits_per_second).map_err(scenario_error)
 }

@@ -89,7 +89,8 @@ impl Format {
             "loss" => Ok(Self::LossString),
             "runs" => Ok(Self::Runs),
             "json" => Ok(Self::Netem),
-            _ => Err(UnknownFormat::Suffix(suffix)),
+            "" => Err(UnknownFormat::Suffix(suffix)),
+            _ => Err(UnknownFormat::Suffix(format!(".{suffix}"))),
         }
     }
 }
@@ -98,7 +99,7 @@ impl Format {
 #[derive(Clone, Debug, Eq, Error, PartialEq)]
 pub enum UnknownFormat {
     /// From a suffix.
-    #[error("the suffix `.{0}` does not say the format; give a format: {list}", list = list())]
+    #[error("the suffix `{0}` does not say the format; give a format: {list}", list = list())]
     Suffix(String),
     /// From its name.
     #[error("`{0}` is no format; known are {list}", list = list())]

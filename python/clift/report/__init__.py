@@ -1,1 +1,1 @@
-"""Results as text and pictures."""
+"""Tables and plots of traces and runs."""

@@ -1,0 +1,99 @@
+"""The command `clift`, and the only place that turns errors into messages and exit codes."""
+
+from __future__ import annotations
+
+import os
+import sys
+import traceback
+from collections.abc import Sequence
+
+import click
+
+from clift import __version__
+from clift.cli.trace import trace
+from clift.errors import CliftError, Interrupted
+
+BAD_INPUT = 2
+OUR_FAULT = 1
+INTERRUPTED = 130
+BROKEN_PIPE = 141
+
+
+@click.group(context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(__version__, prog_name="clift")
+def cli() -> None:
+    """What the physical layer of a satellite link did, and what TCP and QUIC feel."""
+
+
+cli.add_command(trace)
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Runs the command line and ends the process.
+
+    Exit codes: 0 done; 2 bad input, with one line on stderr; 1 a fault of ours; 130 interrupted;
+    141 nobody reads the output any more.
+
+    Args:
+        arguments: What follows `clift`; the process's own if left out.
+    """
+    sys.exit(run(sys.argv[1:] if arguments is None else arguments))
+
+
+def run(arguments: Sequence[str]) -> int:
+    """Runs the command line and returns its exit code.
+
+    Example:
+        >>> run(["trace", "info", "missing.csv"])
+        2
+    """
+    try:
+        with cli.make_context("clift", list(arguments)) as context:
+            cli.invoke(context)
+        sys.stdout.flush()
+    except click.exceptions.Exit as done:
+        return done.exit_code
+    except (KeyboardInterrupt, click.Abort, Interrupted):
+        return INTERRUPTED
+    except BrokenPipeError:
+        # Python flushes stdout once more at the end: let that go nowhere.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return BROKEN_PIPE
+    except click.exceptions.NoArgsIsHelpError as error:
+        click.echo(error.format_message(), err=True)
+        return BAD_INPUT
+    except (click.ClickException, CliftError, OSError, MemoryError) as error:
+        return _fail(_message(error))
+    except BaseException as error:  # noqa: BLE001 - a panic of the core is no Exception
+        if os.environ.get("CLIFT_TRACEBACK"):
+            traceback.print_exc()
+        what = f"{type(error).__name__}: {error}"
+        _fail(f"unexpected {what}; please report this with the command line that led to it")
+        return OUR_FAULT
+    return 0
+
+
+def _message(error: BaseException) -> str:
+    match error:
+        case click.UsageError():
+            command = error.ctx.command_path if error.ctx else "clift"
+            return f"{error.format_message().rstrip('.')}; see `{command} --help`"
+        case click.ClickException():
+            return error.format_message()
+        case OSError():
+            where = f"{error.filename}: " if error.filename else ""
+            return f"{where}{error.strerror or error}"
+        case MemoryError():
+            return "not enough memory; take a part of the trace"
+        case _:
+            return str(error)
+
+
+def _fail(message: str) -> int:
+    line = " ".join(message.split())
+    click.echo(f"{click.style('error:', fg='red', bold=True)} {line}", err=True, color=_color())
+    return BAD_INPUT
+
+
+def _color() -> bool:
+    return sys.stderr.isatty() and not os.environ.get("NO_COLOR")

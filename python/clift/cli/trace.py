@@ -1,0 +1,139 @@
+"""`clift trace`: look at traces, convert and draw them."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import click
+
+from clift.cli.options import TIME, UNITS, WRITABLE, busy, reading
+from clift.errors import TraceError
+from clift.measured import Source, sources
+from clift.trace import PhyTrace
+
+
+@click.group()
+def trace() -> None:
+    """Look at PHY traces, convert and draw them."""
+
+
+@trace.command()
+@click.argument("paths", nargs=-1, required=True, type=click.Path(path_type=Path))
+@click.option("--json", "as_json", is_flag=True, help="JSON on stdout, times in ns.")
+@reading
+def info(paths: tuple[Path, ...], as_json: bool, **options: Any) -> None:
+    """Check traces and describe them.
+
+    PATHS are files or folders. One trace is described in a block, several in a table.
+    """
+    from clift.report.trace_text import block, describe, table
+
+    found = []
+    for source in _sources(paths, options):
+        with busy(f"reading {source.path}"):
+            found.append((source, describe(source.read())))
+    if as_json:
+        rows = [{"trace": source.name, "path": str(source.path), **said} for source, said in found]
+        click.echo(json.dumps(rows, indent=2))
+        return
+    named = [(source.name, said) for source, said in found]
+    click.echo(block(*named[0]) if len(named) == 1 else table(named))
+
+
+@trace.command()
+@click.argument("path", type=click.Path(path_type=Path))
+@click.argument("output", type=click.Path(path_type=Path))
+@reading
+@click.option("--to", type=click.Choice(WRITABLE), help="Format to write, if not the suffix's.")
+@click.option("--to-unit", type=click.Choice(UNITS), help="Write two bare columns in this unit.")
+@click.option("--share", type=click.IntRange(1), default=1, help="Keep every n-th slot only.")
+@click.option("--offset", type=TIME, default=0, help='Start here, e.g. "30 s".')
+@click.option(
+    "--opportunity",
+    type=click.IntRange(1, 2**32 - 1),
+    metavar="BYTES",
+    help="Bytes of a mahimahi opportunity to write: 1500, or 1504 for a trace of such slots.",
+)
+@click.option(
+    "--model",
+    type=click.Choice(["bandwidth", "delay", "loss"]),
+    help="What a netem-trace file to write describes.",
+)
+def convert(
+    path: Path,
+    output: Path,
+    to: Any,
+    to_unit: Any,
+    share: int,
+    offset: int,
+    opportunity: int | None,
+    model: Any,
+    **options: Any,
+) -> None:
+    """Read a trace from PATH and write it to OUTPUT.
+
+    The offset is taken before the share. OUTPUT is replaced whole or not at all.
+    """
+    with busy(f"reading {path}"):
+        phy = Source(path.name, path, _options(options)).read()
+    with busy(f"writing {output}"):
+        phy = phy.offset(offset).share(share)
+        phy.write(output, to, unit=to_unit, opportunity_bytes=opportunity, model=model)
+
+
+@trace.command()
+@click.argument("paths", nargs=-1, required=True, type=click.Path(path_type=Path))
+@click.option(
+    "-o",
+    "--output",
+    type=click.Path(path_type=Path),
+    help="PNG file to write, or a folder that exists. Left out: beside nothing else, in the "
+    "current folder, named like the trace.",
+)
+@reading
+def plot(paths: tuple[Path, ...], output: Path | None, **options: Any) -> None:
+    """Draw traces: a PNG each, whose paths go to stdout."""
+    from clift.report.trace_figure import figure, save
+
+    found = _sources(paths, options)
+    if len(found) > 1 and output is not None and not output.is_dir():
+        raise TraceError(f"{output}: {len(found)} traces need a folder that exists")
+    for source in found:
+        with busy(f"drawing {source.path}"):
+            target = _picture(source, output)
+            save(figure(_read(source), source.name), target)
+        click.echo(target)
+
+
+def _picture(source: Source, output: Path | None) -> Path:
+    if output is not None and not output.is_dir():
+        return output
+    return (output or Path()) / f"{source.name.replace(' ', '_')}.png"
+
+
+def _read(source: Source) -> PhyTrace:
+    return source.read()
+
+
+def _sources(paths: tuple[Path, ...], options: dict[str, Any]) -> list[Source]:
+    named = _options(options)
+    return [source for path in paths for source in sources(path, **named)]
+
+
+def _options(options: dict[str, Any]) -> dict[str, Any]:
+    """The options of the command line under the names of `clift.read_trace`."""
+    interval, rate = options["interval"], options["rate"]
+    named = {
+        "format": options["format"],
+        "unit": options["unit"],
+        "lldu_bytes": options["lldu"],
+        "direction": options["direction"],
+        "losses": options["losses"],
+        "interval_ms": None if interval is None else interval / 1e6,
+        "rate_kbps": None if rate is None else rate / 1e3,
+        "slot_ns": options["slot"],
+        "decode_ns": options["decode"],
+    }
+    return {key: value for key, value in named.items() if value is not None}

@@ -1,0 +1,107 @@
+"""What traces a path holds: a file, the two directions of a probe file, a folder of any of them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from clift import _clift
+from clift.errors import TraceError
+from clift.trace import PhyTrace, read_trace
+
+PROBE_COLUMNS = ("uplink", "downlink", "up_delay_ms", "down_delay_ms")
+
+
+@dataclass(frozen=True)
+class Source:
+    """A trace that can be read.
+
+    Attributes:
+        name: What to call it.
+        path: The file.
+        options: How to read it, as `clift.read_trace` takes it.
+    """
+
+    name: str
+    path: Path
+    options: dict[str, Any] = field(default_factory=dict)
+
+    def read(self) -> PhyTrace:
+        """Reads the trace."""
+        return read_trace(self.path, **self.options)
+
+
+def sources(path: Path, **options: Any) -> list[Source]:
+    """The traces that `path` holds.
+
+    A probe file without a direction holds two. In a folder, every file that is a trace counts:
+    ours, Parquet, mahimahi (by suffix), probes (by header), and pairs of files whose names differ
+    in `_delay` and `_loss` if `interval_ms` is given. Others are passed over.
+
+    Args:
+        path: A file or a folder.
+        options: What `clift.read_trace` takes; in a folder only what fits a file's kind is used.
+
+    Raises:
+        TraceError: If a folder holds no trace, or a suffix does not say the format.
+    """
+    if not path.exists():
+        raise TraceError(f"{path}: no such file or folder")
+    if not path.is_dir():
+        return list(_both_ways(path.name, path, options))
+    found = [source for file in sorted(path.iterdir()) for source in _sniffed(file, options)]
+    if not found:
+        raise TraceError(
+            f"{path}: no trace in this folder; "
+            "name a file, and its format if the suffix does not say it"
+        )
+    return found
+
+
+def _both_ways(name: str, path: Path, options: dict[str, Any]) -> Iterator[Source]:
+    if options.get("format") != "probes" or options.get("direction") is not None:
+        yield Source(name, path, options)
+        return
+    for direction in ("up", "down"):
+        yield Source(f"{name} {direction}", path, options | {"direction": direction})
+
+
+def _sniffed(path: Path, options: dict[str, Any]) -> Iterator[Source]:
+    if not path.is_file() or path.name.startswith("."):
+        return
+    losses = path.with_name(path.name.replace("_delay", "_loss"))
+    common = {key: options[key] for key in ("lldu_bytes",) if key in options}
+    probing = common | {key: options[key] for key in ("direction", "rate_kbps") if key in options}
+    if losses != path and losses.is_file():
+        if options.get("interval_ms") is not None:
+            pair = {"format": "delay-loss", "losses": losses, "interval_ms": options["interval_ms"]}
+            probing.pop("direction", None)
+            yield Source(path.name, path, probing | pair)
+        return
+    match _kind(path):
+        case "probes":
+            yield from _both_ways(path.name, path, probing | {"format": "probes"})
+        case None:
+            return
+        case format:
+            yield Source(path.name, path, common | {"format": format})
+
+
+def _kind(path: Path) -> str | None:
+    try:
+        named = _clift.format_of(path)
+    except TraceError:
+        named = None
+    if named in ("parquet", "mahimahi"):
+        return named
+    if named != "text":
+        return None
+    with path.open("rb") as file:
+        start = file.read(1 << 14).decode(errors="replace")
+    header = next((line for line in start.splitlines() if not line.startswith("#")), "")
+    names = [name.strip() for name in header.split(",")]
+    if names[0] == "t_ns":
+        return "text"
+    return "probes" if any(name in PROBE_COLUMNS for name in names) else None

@@ -1,0 +1,205 @@
+"""What a trace did, as a picture."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+from matplotlib.figure import Figure
+from matplotlib.ticker import MaxNLocator
+
+from clift._atomic import replacing
+from clift.errors import TraceError
+from clift.report.trace_text import rate, span
+from clift.trace import PhyTrace
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from numpy.typing import NDArray
+
+    Floats = NDArray[np.float64]
+
+BINS = 200
+# A span over which a linear axis shows nothing but its largest value.
+WIDE = 50
+RECEIVED = "#1f6fb4"
+ERASED = "#c8372d"
+
+
+def figure(phy: PhyTrace, title: str) -> Figure:
+    """Draws what a trace did.
+
+    Rate, erasures and decoding time over time, and the distributions of burst lengths, of gaps
+    between slots and of decoding times.
+
+    Args:
+        phy: The trace.
+        title: What to call it.
+    """
+    stats = phy.stats()
+    picture = Figure(figsize=(13, 8), layout="constrained")
+    mean = "" if stats["rate_bps"] is None else f" = {rate(stats['rate_bps'])}"
+    picture.suptitle(
+        f"{title}: {stats['slots']} slots of {phy.lldu_bytes} bytes in "
+        f"{span(stats['duration_ns'])}{mean}, {stats['erasure_rate']:.3%} erased"
+    )
+    axes = picture.subplots(2, 3)
+    bins = _Bins(phy)
+    _draw_rate(axes[0, 0], phy, bins)
+    _draw_erasures(axes[0, 1], bins)
+    _draw_decoding(axes[0, 2], phy, bins)
+    _draw_bursts(axes[1, 0], stats["bursts"]["counts"])
+    _draw_gaps(axes[1, 1], phy)
+    _draw_distribution(axes[1, 2], phy)
+    for axis in axes.flat:
+        axis.grid(visible=True, alpha=0.3)
+    return picture
+
+
+def save(picture: Figure, path: Path) -> None:
+    """Writes a figure as PNG, whole or not at all.
+
+    Args:
+        picture: The figure.
+        path: Where to.
+
+    Raises:
+        TraceError: If it cannot be written.
+    """
+    try:
+        with replacing(path) as out:
+            picture.savefig(out, format="png", dpi=110)
+    except OSError as error:
+        raise TraceError(f"{path}: cannot be written: {error.strerror or error}") from None
+
+
+class _Bins:
+    """Equal parts of the trace's time, as many as the picture can show."""
+
+    def __init__(self, phy: PhyTrace) -> None:
+        first, last = int(phy.t_ns[0]), int(phy.t_ns[-1])
+        self.count = max(1, min(BINS, len(phy)))
+        self.width_ns = max(1, -(-(last - first + 1) // self.count))
+        edges = first + self.width_ns * np.arange(self.count + 1, dtype=np.int64)
+        self.cuts = np.searchsorted(phy.t_ns, edges)
+        self.times = edges / 1e9
+        self.slots = np.diff(self.cuts)
+        received = np.zeros(self.count, np.int64)
+        for index, (start, end) in enumerate(self.parts()):
+            received[index] = np.count_nonzero(phy.d_ns[start:end])
+        self.received = received
+
+    def parts(self) -> list[tuple[int, int]]:
+        return list(zip(self.cuts[:-1].tolist(), self.cuts[1:].tolist(), strict=True))
+
+
+def _draw_rate(axis: Axes, phy: PhyTrace, bins: _Bins) -> None:
+    unit, scale = "kbit/s", 1e3
+    per_slot = phy.lldu_bytes * 8e9 / bins.width_ns
+    if bins.slots.max() * per_slot >= 1e7:
+        unit, scale = "Mbit/s", 1e6
+    series = [("all slots", bins.slots, "0.6"), ("received", bins.received, RECEIVED)]
+    if (bins.slots == bins.received).all():
+        series = [("all slots, all received", bins.slots, RECEIVED)]
+    for label, slots, color in series:
+        values = slots * per_slot / scale
+        axis.stairs(values, bins.times, baseline=None, color=color, label=label)
+    axis.set(title="Rate", xlabel="time (s)", ylabel=f"rate ({unit})")
+    axis.set_ylim(bottom=0)
+    axis.legend(loc="best", fontsize="small")
+
+
+def _draw_erasures(axis: Axes, bins: _Bins) -> None:
+    with np.errstate(invalid="ignore", divide="ignore"):
+        share = 100 * (1 - bins.received / bins.slots)
+    width = bins.width_ns / 1e9
+    axis.set(title=f"Erasures, per {width:.3g} s", xlabel="time (s)", ylabel="slots erased (%)")
+    if not np.nansum(share):
+        _note(axis, "no slot was erased")
+        return
+    axis.stairs(share, bins.times, color=ERASED, fill=True)
+
+
+def _draw_decoding(axis: Axes, phy: PhyTrace, bins: _Bins) -> None:
+    axis.set(title="Decoding time d over time", xlabel="time (s)", ylabel="d (ms)")
+    low, middle, high = (np.full(bins.count, np.nan) for _ in range(3))
+    for index, (start, end) in enumerate(bins.parts()):
+        values = phy.d_ns[start:end]
+        values = values[values > 0]
+        if len(values):
+            low[index], middle[index], high[index] = (
+                np.percentile(values, [0, 50, 100], method="lower") / 1e6
+            )
+    if np.isnan(middle).all():
+        _note(axis, "no slot was received")
+        return
+    centres = (bins.times[:-1] + bins.times[1:]) / 2
+    axis.fill_between(centres, low, high, color=RECEIVED, alpha=0.25, lw=0, label="min to max")
+    axis.plot(centres, middle, color=RECEIVED, lw=1, label="median")
+    if np.nanmax(high) > WIDE * np.nanmedian(middle) and np.nanmin(low) > 0:
+        axis.set_yscale("log")
+    else:
+        axis.set_ylim(bottom=0)
+    axis.legend(loc="best", fontsize="small")
+
+
+def _draw_bursts(axis: Axes, counts: list[tuple[int, int]]) -> None:
+    axis.set(title="Bursts of erased slots", xlabel="length (slots)", ylabel="bursts")
+    if not counts:
+        _note(axis, "no slot was erased")
+        return
+    lengths, runs = (np.array(values) for values in zip(*counts, strict=True))
+    if lengths.max() <= 60:
+        axis.bar(lengths, runs, color=ERASED, width=0.8)
+        axis.xaxis.set_major_locator(MaxNLocator(integer=True))
+    else:
+        edges = _log_edges(lengths.min(), lengths.max())
+        axis.hist(lengths, bins=edges.tolist(), weights=runs, color=ERASED)
+        axis.set_xscale("log")
+    if runs.max() > 50:
+        axis.set_yscale("log")
+        axis.set_ylim(bottom=0.5)
+    else:
+        axis.yaxis.set_major_locator(MaxNLocator(integer=True))
+
+
+def _draw_gaps(axis: Axes, phy: PhyTrace) -> None:
+    axis.set(title="Gaps between slots", xlabel="gap (ms)", ylabel="gaps")
+    gaps = np.diff(phy.t_ns)
+    if not len(gaps):
+        _note(axis, "a single slot")
+        return
+    if gaps.max() - gaps.min() <= 2:
+        _note(axis, f"all {len(gaps)} gaps are {span(int(gaps[0]))}")
+        return
+    edges = _log_edges(gaps.min() / 1e6, gaps.max() / 1e6)
+    counts, edges = np.histogram(gaps / 1e6, edges)
+    axis.stairs(counts, edges, color="0.4", fill=True)
+    axis.set_xscale("log")
+    axis.set_yscale("log")
+    axis.set_ylim(bottom=0.5)
+
+
+def _draw_distribution(axis: Axes, phy: PhyTrace) -> None:
+    axis.set(title="Distribution of d", xlabel="d (ms)", ylabel="share of received slots")
+    values = phy.d_ns[phy.d_ns > 0]
+    if not len(values):
+        _note(axis, "no slot was received")
+        return
+    shares = np.linspace(0, 1, 1001)
+    axis.plot(np.quantile(values, shares) / 1e6, shares, color=RECEIVED)
+    axis.set_ylim(0, 1.02)
+    low, middle, high = np.percentile(values, [0, 50, 100]) / 1e6
+    if low > 0 and high > WIDE * middle:
+        axis.set_xscale("log")
+
+
+def _log_edges(low: float, high: float) -> Floats:
+    return np.geomspace(low, high * 1.0001, 41)
+
+
+def _note(axis: Axes, text: str) -> None:
+    axis.set_xticks([])
+    axis.set_yticks([])
+    axis.text(0.5, 0.5, text, ha="center", va="center", transform=axis.transAxes, color="0.4")
