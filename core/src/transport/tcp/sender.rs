@@ -158,6 +158,7 @@ impl TcpSender {
     }
 
     /// Takes acknowledged segments out of the flight; returns how many.
+    #[inline]
     fn advance(&mut self, ack: u64) -> u32 {
         let una = self.flight.una();
         let mut segments = 0;
@@ -171,10 +172,15 @@ impl TcpSender {
         segments
     }
 
+    #[inline]
     fn update_scoreboard(&mut self, segment: &Segment) -> Findings {
         if segment.sack.is_empty() && self.scoreboard.is_empty() {
             return Findings::default();
         }
+        self.take_in_sacks(segment)
+    }
+
+    fn take_in_sacks(&mut self, segment: &Segment) -> Findings {
         let mut blocks = Blocks::default();
         for block in segment.sack.iter(segment.ack) {
             // Blocks below the acknowledgement report duplicates; none may reach beyond what was
@@ -192,6 +198,7 @@ impl TcpSender {
     }
 
     /// Every ACK in the window gives a sample and restarts the timer (ns-2 TCP/Linux).
+    #[inline]
     fn update_timer(&mut self, now: Instant, segment: &Segment) {
         if self.timestamps {
             self.rtt.sample(now.saturating_since(segment.ts_ecr));
@@ -265,6 +272,7 @@ impl TcpSender {
         self.segment(now, start, (end - start) as u32, sends)
     }
 
+    #[inline]
     fn send_new(&mut self, now: Instant) -> Option<Segment> {
         let start = self.flight.nxt();
         let limit = self.supplied.min(self.permitted);
@@ -283,6 +291,7 @@ impl TcpSender {
         Some(self.segment(now, start, len, 0))
     }
 
+    #[inline]
     fn segment(&mut self, now: Instant, seq: u64, len: u32, sends: u16) -> Segment {
         let wire = len + self.headers;
         self.counters.segments_sent += 1;

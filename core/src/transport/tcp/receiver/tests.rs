@@ -80,7 +80,7 @@ fn delayed_ack_for_every_second_segment() {
     let mut config = config();
     config.delayed_ack = Some(Duration::from_millis(40));
     let mut receiver = TcpReceiver::new(&config);
-    let mut at = |receiver: &mut TcpReceiver, now, number| {
+    let at = |receiver: &mut TcpReceiver, now, number| {
         receiver.handle_segment(ms(now), &data(number, ms(now)));
         receiver.poll_transmit(ms(now)).map(|ack| (ack.ack / MSS, ack.ts_ecr))
     };
