@@ -2,8 +2,8 @@
 //!
 //! It shares nothing with the library's engine. The link has a rate, a delay and a drop-tail
 //! queue in both directions and loses packets, behind the link, by their position in the flow.
-//! Time is in picoseconds inside, so that serialisation times of ns-2 (doubles) and ours stay
-//! together over minutes.
+//! Time is in seconds inside, as `f64` and computed in the order in which ns-2 does, so that even
+//! the rounding is the same where an event falls on a millisecond or on another event.
 #![allow(dead_code)] // each test binary uses its part
 
 use std::cmp::Reverse;
@@ -11,9 +11,10 @@ use std::collections::{BinaryHeap, VecDeque};
 
 use clift::transport::tcp::{ReceiverCounters, SenderCounters, TcpConfig, TcpReceiver, TcpSender};
 use clift::transport::{Endpoint, Segment};
-use clift::units::Instant;
+use clift::units::{Duration, Instant};
 
-const PICOS_PER_SECOND: u128 = 1_000_000_000_000;
+/// How far an instant may be off by being a real number.
+const ROUNDING: Duration = Duration::from_nanos(1);
 
 /// One link, the same both ways.
 #[derive(Clone, Copy, Debug)]
@@ -93,9 +94,22 @@ pub(crate) fn run(
 
 #[derive(Clone, Copy, Debug, Eq, Ord, PartialEq, PartialOrd)]
 enum Event {
-    Arrive { end: usize, packet: usize },
-    LinkFree { end: usize },
-    Timeout { end: usize },
+    Arrive {
+        end: usize,
+        packet: usize,
+    },
+    /// The packet would arrive, but is held back.
+    Delay {
+        end: usize,
+        packet: usize,
+        micros: u64,
+    },
+    LinkFree {
+        end: usize,
+    },
+    Timeout {
+        end: usize,
+    },
 }
 
 /// The queue and transmitter that one end sends into.
@@ -115,10 +129,10 @@ struct Engine<F, A> {
     /// Packets under way, and free places among them.
     packets: Vec<Segment>,
     free: Vec<usize>,
-    events: BinaryHeap<Reverse<(u128, u64, Event)>>,
+    events: BinaryHeap<Reverse<(u64, u64, Event)>>,
     scheduled: u64,
     armed: [Option<Instant>; 2],
-    now: u128,
+    now: f64,
     fate: F,
     ack_fate: A,
     sent: Vec<(u64, u64)>,
@@ -145,7 +159,7 @@ impl<F: FnMut(u64) -> Fate, A: FnMut(u64) -> Fate> Engine<F, A> {
             events: BinaryHeap::new(),
             scheduled: 0,
             armed: [None; 2],
-            now: 0,
+            now: 0.0,
             fate,
             ack_fate,
             sent: Vec::new(),
@@ -154,15 +168,20 @@ impl<F: FnMut(u64) -> Fate, A: FnMut(u64) -> Fate> Engine<F, A> {
     }
 
     fn run(mut self, seconds: u64) -> Run {
-        let end = u128::from(seconds) * PICOS_PER_SECOND;
+        let end = seconds as f64;
         self.transmit(0);
         while let Some(Reverse((at, _, event))) = self.events.pop() {
+            let at = f64::from_bits(at);
             if at >= end {
                 break;
             }
             self.now = at;
             match event {
                 Event::Arrive { end, packet } => self.arrive(end, packet),
+                Event::Delay { end, packet, micros } => {
+                    let at = at + micros as f64 / 1e6;
+                    self.schedule(at, Event::Arrive { end, packet });
+                }
                 Event::LinkFree { end } => self.link_free(end),
                 Event::Timeout { end } => self.timeout(end),
             }
@@ -179,16 +198,17 @@ impl<F: FnMut(u64) -> Fate, A: FnMut(u64) -> Fate> Engine<F, A> {
     }
 
     fn instant(&self) -> Instant {
-        Instant::from_nanos(((self.now + 500) / 1000) as u64)
+        Instant::from_nanos((self.now * 1e9) as u64)
     }
 
     fn endpoint(&mut self, end: usize) -> &mut dyn Endpoint {
         if end == 0 { &mut self.sender } else { &mut self.receiver }
     }
 
-    fn schedule(&mut self, at: u128, event: Event) {
+    fn schedule(&mut self, at: f64, event: Event) {
         self.scheduled += 1;
-        self.events.push(Reverse((at, self.scheduled, event)));
+        // The bits of positive numbers are in the order of the numbers.
+        self.events.push(Reverse((at.to_bits(), self.scheduled, event)));
     }
 
     /// `end` may send: all it wants goes into its queue.
@@ -210,20 +230,21 @@ impl<F: FnMut(u64) -> Fate, A: FnMut(u64) -> Fate> Engine<F, A> {
         if deadline != self.armed[end] {
             self.armed[end] = deadline;
             if let Some(at) = deadline {
-                let at = (u128::from(at.as_nanos()) * 1000).max(self.now);
+                let at = at.as_secs_f64().max(self.now);
                 self.schedule(at, Event::Timeout { end });
             }
         }
     }
 
     fn timeout(&mut self, end: usize) {
+        // The event may be one nanosecond early by rounding, or for a deadline that has moved.
         let now = self.instant();
-        if self.armed[end].is_none_or(|deadline| now < deadline) {
-            return;
+        let due = self.armed[end].filter(|&deadline| deadline.saturating_since(now) <= ROUNDING);
+        if let Some(deadline) = due {
+            self.armed[end] = None;
+            self.endpoint(end).handle_timeout(deadline.max(now));
+            self.transmit(end);
         }
-        self.armed[end] = None;
-        self.endpoint(end).handle_timeout(now);
-        self.transmit(end);
     }
 
     fn enqueue(&mut self, end: usize, packet: usize) {
@@ -242,30 +263,28 @@ impl<F: FnMut(u64) -> Fate, A: FnMut(u64) -> Fate> Engine<F, A> {
     /// The packet's serialisation begins.
     fn start(&mut self, end: usize, packet: usize) {
         self.transmitters[end].busy = true;
-        let bits = u128::from(self.packets[packet].wire) * 8;
-        let rate = u128::from(self.path.bits_per_second);
-        let gone = self.now + (bits * PICOS_PER_SECOND + rate / 2) / rate;
+        let bits = f64::from(self.packets[packet].wire) * 8.0;
+        let sending = bits / self.path.bits_per_second as f64;
         let position = self.transmitters[end].left;
         self.transmitters[end].left += 1;
-        let arrival = gone + u128::from(self.path.rtt_ms) * 500_000_000;
+        let arrival = self.now + (sending + self.path.rtt_ms as f64 / 2000.0);
         let fate = if end == 0 { (self.fate)(position) } else { (self.ack_fate)(position) };
         let there = 1 - end;
         match fate {
             Fate::Delivered => self.schedule(arrival, Event::Arrive { end: there, packet }),
             Fate::Lost => self.free.push(packet),
             Fate::Late { micros } => {
-                let arrival = arrival + u128::from(micros) * 1_000_000;
-                self.schedule(arrival, Event::Arrive { end: there, packet });
+                self.schedule(arrival, Event::Delay { end: there, packet, micros });
             }
             Fate::Twice { micros } => {
                 let copy = self.packets.len();
                 self.packets.push(self.packets[packet]);
                 self.schedule(arrival, Event::Arrive { end: there, packet });
-                let later = arrival + u128::from(micros) * 1_000_000;
+                let later = arrival + micros as f64 / 1e6;
                 self.schedule(later, Event::Arrive { end: there, packet: copy });
             }
         }
-        self.schedule(gone, Event::LinkFree { end });
+        self.schedule(self.now + sending, Event::LinkFree { end });
     }
 
     fn link_free(&mut self, end: usize) {

@@ -240,7 +240,8 @@ impl TcpSender {
         if self.window.cwnd < self.window.ssthresh {
             let burst = self.flight.outstanding() + BURST;
             let burst = u32::try_from(burst).unwrap_or(u32::MAX);
-            self.window.cwnd = self.window.ssthresh.min(burst);
+            // The threshold is at least two segments, whatever the limit.
+            self.window.cwnd = self.window.ssthresh.min(burst).min(self.window.max);
         }
         self.state = CongestionState::Open;
         self.pacing.stop();
