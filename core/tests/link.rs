@@ -114,7 +114,7 @@ proptest! {
     ) {
         let rate = BitRate::from_bits_per_second(bits * 8).unwrap();
         let plain = drive(&mut case.link(), &case, 0);
-        let papers = drive(&mut Overlap::new(case.link(), rate), &case, 0);
+        let papers = drive(&mut Overlap::with_rate(case.link(), rate), &case, 0);
         let mut expected = Vec::new();
         let mut free = i64::MIN;
         for event in plain.events.iter().filter(|event| transit_of(event).is_some()) {
@@ -130,8 +130,18 @@ proptest! {
         prop_assert_eq!(papers.trace_ended, plain.trace_ended);
         prop_assert_eq!(papers.counters.delivered, plain.counters.delivered);
         prop_assert_eq!(papers.counters.pending(), plain.counters.pending());
-        let often = drive(&mut Overlap::new(case.link(), rate), &case, 7);
+        let often = drive(&mut Overlap::with_rate(case.link(), rate), &case, 7);
         prop_assert_eq!(often.events, papers.events);
+        // By default the rate is that of the slots: 8 bits x LLDU bytes in a gap.
+        let parts = case.trace.parts();
+        if 8_000_000_000 * u64::from(parts.lldu.0) % parts.gap as u64 == 0 {
+            let bits = 8_000_000_000 * u64::from(parts.lldu.0) / parts.gap as u64;
+            let rate = BitRate::from_bits_per_second(bits).unwrap();
+            prop_assert_eq!(
+                drive(&mut Overlap::new(case.link()), &case, 0).events,
+                drive(&mut Overlap::with_rate(case.link(), rate), &case, 0).events
+            );
+        }
     }
 
     #[test]

@@ -169,7 +169,7 @@ fn dense(link: &LinkTrace) -> Expected {
 
 fn case() -> impl Strategy<Value = Case> {
     let decode = proptest::option::weighted(0.3, 1..300i64);
-    let feedback = prop_oneof![1..4i64, 1..200i64, 200..3000i64, Just(1 << 40)];
+    let feedback = prop_oneof![0..4i64, 1..200i64, 200..3000i64, Just(1 << 40)];
     (scheme(), slots(), decode, feedback).prop_map(|(scheme, slots, decode, feedback)| Case {
         scheme,
         slots,

@@ -1,6 +1,7 @@
 """The compiled part of `clift`; import `clift` instead."""
 
 import os
+from collections.abc import Callable
 from typing import Any, final
 
 import numpy as np
@@ -101,3 +102,92 @@ class LinkTrace:
 
 def apply(phy: PhyTrace, scheme: str, rtt_ns: int, feedback_ns: int | None) -> LinkTrace: ...
 def printed_delay_ms(link: LinkTrace, scheme: str) -> float | None: ...
+@final
+class Reorder:
+    def __new__(
+        cls, packets: int | None, flush_when_full: bool, flush_on_loss: bool
+    ) -> Reorder: ...
+
+def deliver(
+    link: LinkTrace,
+    arrivals_ns: ArrayLike,
+    packet_bytes: int,
+    queue_packets: int | None = None,
+    reorder: Reorder | None = None,
+) -> tuple[NDArray[np.int64], NDArray[np.uint8]]: ...
+
+@final
+class Hop:
+    @staticmethod
+    def leg(
+        *,
+        rate_bps: int | None = None,
+        delay_ns: int = 0,
+        queue_packets: int | None = None,
+        queue_bytes: int | None = None,
+        loss: float = 0.0,
+        lost_packets: list[int] | None = None,
+    ) -> Hop: ...
+    @staticmethod
+    def link(
+        trace: LinkTrace,
+        *,
+        queue_packets: int | None = None,
+        queue_bytes: int | None = None,
+        start_offset_ns: int = 0,
+        wrap: bool = False,
+        lldu_header: int = 0,
+        packet_header: int = 0,
+        extra_lldu: bool = False,
+        overlap_papers: bool = False,
+        reorder: Reorder | None = None,
+    ) -> Hop: ...
+
+@final
+class Flow:
+    def __new__(
+        cls,
+        *,
+        transport: str,
+        profile: str = "papers",
+        packet_bytes: int = 1500,
+        start_ns: int = 0,
+        timestamps: bool = True,
+        initial_window: int | None = None,
+        delayed_ack_ns: int | None = None,
+        cwnd_max_packets: int | None = None,
+        receive_window_bytes: int | None = None,
+        file_bytes: int | None = None,
+        message_bytes: int | None = None,
+        message_rate_bps: int | None = None,
+        deadline_ns: int | None = None,
+        source_leg: Hop | None = None,
+    ) -> Flow: ...
+
+@final
+class Setup:
+    def __new__(
+        cls,
+        *,
+        forward: list[Hop],
+        backward: list[Hop],
+        flows: list[Flow],
+        duration_ns: int,
+        seed: int,
+        stop_when_done: bool = False,
+    ) -> Setup: ...
+
+@final
+class Outcome:
+    @property
+    def goodput_kbps(self) -> float: ...
+    @property
+    def completion_s(self) -> float | None: ...
+    def summary(self) -> dict[str, Any]: ...
+
+def run(setup: Setup, progress: Callable[[int, int], object] | None = None) -> Outcome: ...
+def run_many(
+    setups: list[Setup], threads: int, progress: Callable[[int], object] | None = None
+) -> tuple[list[Outcome | str | None], BaseException | None]: ...
+def series(setup: Setup, interval_ns: int) -> dict[str, NDArray[Any]]: ...
+def events(setup: Setup) -> dict[str, NDArray[Any]]: ...

@@ -58,10 +58,7 @@ impl Outcome {
 }
 
 /// The longest of what every flow has; `None` if one has it not.
-fn longest(
-    flows: &[FlowMetrics],
-    of: impl Fn(&FlowMetrics) -> Option<Duration>,
-) -> Option<f64> {
+fn longest(flows: &[FlowMetrics], of: impl Fn(&FlowMetrics) -> Option<Duration>) -> Option<f64> {
     let all: Option<Vec<Duration>> = flows.iter().map(of).collect();
     all?.into_iter().max().map(Duration::as_secs_f64)
 }
@@ -98,10 +95,7 @@ fn flow<'py>(py: Python<'py>, flow: &FlowMetrics) -> PyResult<Bound<'py, PyDict>
     dict.set_item("throughput_kbps", flow.throughput() / 1e3)?;
     dict.set_item("ip_throughput_kbps", flow.ip_throughput() / 1e3)?;
     dict.set_item("completion_s", flow.completion().map(Duration::as_secs_f64))?;
-    dict.set_item(
-        "completion_acked_s",
-        flow.completion_acknowledged().map(Duration::as_secs_f64),
-    )?;
+    dict.set_item("completion_acked_s", flow.completion_acknowledged().map(Duration::as_secs_f64))?;
     counts(&dict, &|of| of(flow))?;
     dict.set_item("segments_by_retransmissions", flow.segments_by_retransmissions.to_vec())?;
     dict.set_item("reordering_degree", flow.reordering_degree)?;
@@ -160,7 +154,10 @@ fn link_dict<'py>(py: Python<'py>, link: &LinkMetrics) -> PyResult<Bound<'py, Py
     Ok(dict)
 }
 
-fn delay<'py>(py: Python<'py>, delay: Option<DelaySummary>) -> PyResult<Option<Bound<'py, PyDict>>> {
+fn delay<'py>(
+    py: Python<'py>,
+    delay: Option<DelaySummary>,
+) -> PyResult<Option<Bound<'py, PyDict>>> {
     let Some(delay) = delay else { return Ok(None) };
     let ms = |delay: Duration| delay.as_secs_f64() * 1e3;
     let dict = PyDict::new(py);

@@ -4,12 +4,12 @@ use std::sync::Arc;
 
 use clift::scheme as core;
 use clift::units::Duration;
-use numpy::{PyArray1, PyArrayMethods};
+use numpy::PyArray1;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
-use crate::errors::scenario_error;
 use crate::columns::view;
+use crate::errors::scenario_error;
 use crate::trace::PyPhyTrace;
 
 /// Applies a scheme to a PHY trace. `scheme` as its text, e.g. `HARQ(10/12)`.

@@ -45,7 +45,7 @@ impl Hop {
             }
             None => Loss::Random(Probability::new(loss).map_err(scenario_error)?),
         };
-        let rate = rate_bps.map(|bits| bit_rate(bits)).transpose()?;
+        let rate = rate_bps.map(bit_rate).transpose()?;
         let delay = time(delay_ns)?;
         Ok(Self(engine::Hop::Leg(LegConfig {
             rate,
@@ -150,7 +150,9 @@ impl Flow {
             None => None,
             Some(engine::Hop::Leg(leg)) => Some(leg.clone()),
             Some(engine::Hop::Link(_)) => {
-                return Err(scenario_error("source_leg: give a leg; links stand on the shared path"));
+                return Err(scenario_error(
+                    "source_leg: give a leg; links stand on the shared path",
+                ));
             }
         };
         let start = Instant::ZERO + time(start_ns)?;
@@ -187,6 +189,10 @@ impl Setup {
 }
 
 impl Setup {
+    pub(crate) fn new_inner(setup: engine::Setup) -> Self {
+        Self(Arc::new(setup))
+    }
+
     pub(crate) fn inner(&self) -> &engine::Setup {
         &self.0
     }
@@ -331,7 +337,11 @@ struct Stoppable<'a>(&'a AtomicBool);
 
 impl Observer for Stoppable<'_> {
     fn checkpoint(&mut self, _: Instant, _: u64) -> ControlFlow<()> {
-        if self.0.load(Ordering::Relaxed) { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+        if self.0.load(Ordering::Relaxed) {
+            ControlFlow::Break(())
+        } else {
+            ControlFlow::Continue(())
+        }
     }
 }
 

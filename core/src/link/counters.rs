@@ -51,8 +51,10 @@ impl LinkCounters {
 pub struct Usage {
     /// Slots that passed.
     pub slots: f64,
-    /// Slots used for packets.
+    /// Slots used for the packets that left the queue.
     pub used: f64,
+    /// Slots used for a data LLDU, repairs included.
+    pub per_lldu: f64,
     /// Bytes of a slot.
     pub slot: Bytes,
 }
@@ -66,11 +68,9 @@ impl Usage {
     /// Mean coding ratio: bytes delivered over bytes put on the link for them, repairs and padding
     /// included (MCR in table I of seeds 001 and 003); `None` if nothing was delivered.
     pub fn coding_ratio(&self, counters: &LinkCounters) -> Option<f64> {
-        if counters.lldus_delivered == 0 {
-            return None;
-        }
-        let per_lldu = self.used / counters.lldus_taken as f64 * f64::from(self.slot.0);
-        Some(counters.bytes_delivered as f64 / (counters.lldus_delivered as f64 * per_lldu))
+        let slots = counters.lldus_delivered as f64 * self.per_lldu;
+        let sent = slots * f64::from(self.slot.0);
+        (sent > 0.0).then(|| counters.bytes_delivered as f64 / sent)
     }
 }
 

@@ -3,8 +3,10 @@
 use std::collections::VecDeque;
 
 use crate::link::counters::Tally;
-use crate::link::{Admission, Link, LinkCounters, LinkEvent, PacketId, Transit, Usage};
-use crate::units::{BitRate, Bytes, Instant};
+use crate::link::{
+    Admission, HORIZON, Link, LinkCounters, LinkEvent, PacketId, TraceLink, Transit, Usage,
+};
+use crate::units::{BitRate, Bytes, Duration, Instant};
 
 /// One packet at a time out of a link, as in ns-2 (seeds 001 and 003 section IV-C, figures 3 and 4;
 /// DESIGN section 5).
@@ -15,37 +17,67 @@ use crate::units::{BitRate, Bytes, Instant};
 /// after the release before it. A lost packet is treated the same: it occupies the channel, and its
 /// release is its drop date. A pending packet is never released and occupies nothing.
 ///
-/// `Et` is `size / rate`, since in ns-2 it is the link that serialises, and it knows only a rate: the
-/// physical layer's ([`crate::link::TraceLink::slot_rate`]), without the padding of the last LLDU.
+/// `Et` is `size / rate`, since in ns-2 it is the link that serialises, and it knows only a rate: that
+/// of the slots, an LLDU in every median gap. Padding in the last LLDU takes no time here.
 ///
 /// ```
-/// use clift::link::{Overlap, TraceLink};
-/// # fn wrap(link: TraceLink) -> Option<Overlap<TraceLink>> {
-/// let rate = link.slot_rate()?;
-/// let link = Overlap::new(link, rate);
-/// # Some(link)
-/// # }
+/// use clift::link::{Link, Overlap, TraceLink};
+/// fn as_the_papers(link: TraceLink) -> impl Link {
+///     Overlap::new(link)
+/// }
 /// ```
 #[derive(Clone, Debug)]
 pub struct Overlap<L> {
     inner: L,
-    rate: BitRate,
+    pace: Pace,
     released: VecDeque<LinkEvent>,
     last_release: Option<Instant>,
     tally: Tally,
 }
 
+/// How fast packets are serialised: so many bytes in so much time.
+#[derive(Clone, Copy, Debug)]
+struct Pace {
+    bytes: u64,
+    time: Duration,
+}
+
+impl Overlap<TraceLink> {
+    /// `inner`, whose packets take their size at the rate of its slots to send.
+    pub fn new(inner: TraceLink) -> Self {
+        let parts = inner.trace().parts();
+        let time = Duration::from_nanos(parts.gap.max(0) as u64);
+        let pace = Pace { bytes: u64::from(parts.lldu.0), time };
+        Self::with_pace(inner, pace)
+    }
+}
+
 impl<L: Link> Overlap<L> {
     /// `inner`, whose packets take `size / rate` each to send.
-    pub fn new(inner: L, rate: BitRate) -> Self {
-        Self { inner, rate, released: VecDeque::new(), last_release: None, tally: Tally::default() }
+    pub fn with_rate(inner: L, rate: BitRate) -> Self {
+        // Bytes in eight seconds are bits in one.
+        let pace = Pace { bytes: rate.bits_per_second(), time: Duration::from_secs(8) };
+        Self::with_pace(inner, pace)
+    }
+
+    fn with_pace(inner: L, pace: Pace) -> Self {
+        Self { inner, pace, released: VecDeque::new(), last_release: None, tally: Tally::default() }
     }
 
     fn move_apart(&mut self, transit: Transit) -> Transit {
-        let free = self.last_release.map(|last| last + self.rate.time_to_send(transit.size));
+        let free = self.last_release.map(|last| last + self.pace.time_to_send(transit.size));
         let at = free.map_or(transit.at, |free| free.max(transit.at));
         self.last_release = Some(at);
         Transit { at, ..transit }
+    }
+}
+
+impl Pace {
+    /// Rounded to the nearest nanosecond.
+    fn time_to_send(self, size: Bytes) -> Duration {
+        let bytes = u128::from(self.bytes);
+        let nanos = (u128::from(size.0) * u128::from(self.time.as_nanos()) + bytes / 2) / bytes;
+        Duration::from_nanos(nanos.min(HORIZON as u128) as u64)
     }
 }
 

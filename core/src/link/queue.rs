@@ -16,12 +16,20 @@ pub enum QueueLimit {
     Bytes(u64),
 }
 
-/// The departure and size of every packet that waits, in order of both arrival and departure.
+/// Every packet that waits, in order of both arrival and departure.
 #[derive(Clone, Debug)]
 pub(super) struct Queue {
     limit: QueueLimit,
-    waiting: VecDeque<(i64, Bytes)>,
+    waiting: VecDeque<Waiting>,
     bytes: u64,
+}
+
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Waiting {
+    pub(super) departure: i64,
+    pub(super) size: Bytes,
+    /// LLDUs that it will take.
+    pub(super) lldus: u32,
 }
 
 impl Queue {
@@ -32,7 +40,7 @@ impl Queue {
     /// Lets go of what departs up to `now`: at equal times departures come before arrivals.
     #[inline]
     pub(super) fn advance(&mut self, now: i64) {
-        while let Some(&(departure, size)) = self.waiting.front() {
+        while let Some(&Waiting { departure, size, .. }) = self.waiting.front() {
             if departure > now {
                 return;
             }
@@ -52,17 +60,18 @@ impl Queue {
 
     /// Puts in a packet that departs no earlier than the last one.
     #[inline]
-    pub(super) fn push(&mut self, departure: i64, size: Bytes) {
-        debug_assert!(self.waiting.back().is_none_or(|&(last, _)| last <= departure));
-        self.bytes += u64::from(size.0);
-        self.waiting.push_back((departure, size));
+    pub(super) fn push(&mut self, packet: Waiting) {
+        debug_assert!(self.waiting.back().is_none_or(|last| last.departure <= packet.departure));
+        self.bytes += u64::from(packet.size.0);
+        self.waiting.push_back(packet);
     }
 
     pub(super) fn len(&self) -> usize {
         self.waiting.len()
     }
 
-    pub(super) fn len_at(&self, now: i64) -> usize {
-        self.waiting.len() - self.waiting.partition_point(|&(departure, _)| departure <= now)
+    /// Those that still wait at `now`.
+    pub(super) fn waiting_at(&self, now: i64) -> impl ExactSizeIterator<Item = &Waiting> {
+        self.waiting.range(self.waiting.partition_point(|packet| packet.departure <= now)..)
     }
 }

@@ -8,13 +8,13 @@ use thiserror::Error;
 use crate::link::counters::Tally;
 use crate::link::cursor::{Cursor, Fate, Taken};
 use crate::link::due::{Due, DueQueue};
-use crate::link::queue::{Queue, QueueLimit};
+use crate::link::queue::{Queue, QueueLimit, Waiting};
 use crate::link::{
     Admission, DropReason, HORIZON, Link, LinkCounters, LinkEvent, PacketId, Transit, Usage, nanos,
     span,
 };
 use crate::scheme::LinkTrace;
-use crate::units::{BitRate, Bytes, Duration, Instant};
+use crate::units::{Bytes, Duration, Instant};
 
 /// A link that carries packets over a link trace (DESIGN section 5, open loop).
 ///
@@ -144,15 +144,6 @@ impl TraceLink {
         lldus + u64::from(self.fragmentation.extra_lldu)
     }
 
-    /// The rate of the slots: LLDU bytes over the median gap, rounded to whole bit/s; `None` for a
-    /// single slot or below half a bit per second.
-    pub fn slot_rate(&self) -> Option<BitRate> {
-        let parts = self.trace.parts();
-        let gap = u64::try_from(parts.gap).ok().filter(|&gap| gap > 0)?;
-        let bits = u64::from(parts.lldu.0) * 8 * 1_000_000_000;
-        BitRate::from_bits_per_second((bits + gap / 2) / gap)
-    }
-
     /// The trace that it runs over.
     pub fn trace(&self) -> &Arc<LinkTrace> {
         &self.trace
@@ -180,13 +171,14 @@ impl Link for TraceLink {
         }
         let Taken { first, lldus, fate } = self.cursor.take(entered, self.lldus_for(size));
         let departure = first.unwrap_or(i64::MAX);
+        self.counters.lldus_taken += lldus;
+        let lldus = u32::try_from(lldus).unwrap_or(u32::MAX);
         if departure > entered {
-            self.queue.push(departure, size);
+            self.queue.push(Waiting { departure, size, lldus });
             self.counters.longest_queue = self.counters.longest_queue.max(self.queue.len() as u64);
         }
         let order = self.admitted;
         self.admitted += 1;
-        self.counters.lldus_taken += lldus;
         if first.is_some() {
             self.counters.bytes_carried += u64::from(size.0);
         }
@@ -202,7 +194,7 @@ impl Link for TraceLink {
         let transit = Transit {
             packet,
             size,
-            lldus: u32::try_from(lldus).unwrap_or(u32::MAX),
+            lldus,
             order,
             entered: now,
             departed: instant(departure),
@@ -236,7 +228,7 @@ impl Link for TraceLink {
     }
 
     fn queue_len(&self, now: Instant) -> usize {
-        self.queue.len_at(nanos(now))
+        self.queue.waiting_at(nanos(now)).len()
     }
 
     fn counters(&self) -> LinkCounters {
@@ -250,9 +242,12 @@ impl Link for TraceLink {
             0 => 0.0,
             lldus => parts.slots_used as f64 / lldus as f64,
         };
+        let ahead = self.queue.waiting_at(nanos(until)).map(|packet| u64::from(packet.lldus));
+        let on_air = self.counters.lldus_taken - ahead.sum::<u64>().min(self.counters.lldus_taken);
         Usage {
             slots: self.slots.passed(nanos(until), parts.slots),
-            used: self.counters.lldus_taken as f64 * per_lldu,
+            used: on_air as f64 * per_lldu,
+            per_lldu,
             slot: parts.lldu,
         }
     }

@@ -7,6 +7,8 @@ use crate::units::Duration;
 /// Samples are kept exactly up to this many; then they go into a histogram of three significant
 /// digits, so that memory does not grow with the run.
 const EXACT: usize = 1 << 16;
+/// Why recording cannot fail.
+const GROWS: &str = "a histogram that resizes itself takes any u64";
 
 /// Collects durations.
 ///
@@ -113,7 +115,7 @@ impl Distribution {
         // Three digits are within what the type allows, so this cannot fail.
         let mut histogram = Box::new(Histogram::new(3).expect("three significant digits"));
         for nanos in self.exact.drain(..) {
-            histogram.saturating_record(nanos);
+            histogram.record(nanos).expect(GROWS);
         }
         self.exact = Vec::new();
         histogram
@@ -124,7 +126,7 @@ impl Distribution {
             Some(histogram) => histogram,
             None => self.start_folding(),
         };
-        histogram.saturating_record(nanos);
+        histogram.record(nanos).expect(GROWS);
         self.folded = Some(histogram);
     }
 }

@@ -4,7 +4,7 @@ use rand::Rng;
 
 use super::config::Config;
 use super::limit::Start;
-use super::plan::{LinkSpec, PhySpec, Plan, PlannedLink};
+use super::plan::{FileSpec, LinkSpec, PhySpec, Plan, PlannedLink};
 use crate::seed::{Seed, Stream};
 use crate::units::Duration;
 
@@ -66,7 +66,7 @@ impl Cell {
             _ => base,
         };
         PhySpec {
-            trace: link.trace.clone(),
+            trace: link.trace.as_ref().map(FileSpec::from),
             erasures: link.erasures.as_ref().map(|erasures| erasures.model.clone()),
             slots: link.erasures.as_ref().and_then(|erasures| erasures.slots.clone()),
             seed,

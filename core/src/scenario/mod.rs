@@ -29,7 +29,7 @@ pub use channel::{Channel, Erasures, Model, Slots};
 pub use config::{Config, Direction, Hop, Leg, Link, Overlap, Reorder, Return, TimeUnit, Trace};
 pub use error::{Place, ScenarioError};
 pub use limit::{Burst, DelayedAck, Packets, QueueBound, Start};
-pub use plan::{LinkSpec, PhySpec, Plan, PlannedErasures, PlannedHop, PlannedLink};
+pub use plan::{FileSpec, LinkSpec, PhySpec, Plan, PlannedErasures, PlannedHop, PlannedLink};
 pub use printed::Printed;
 pub use schema::json_schema;
 pub use traffic::{Application, ApplicationKind, Congestion, Flow, Profile, Protocol, Transport};

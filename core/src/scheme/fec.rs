@@ -50,22 +50,16 @@ pub(super) fn apply(
             arrivals.extend(slots.map(|(&t, &d)| (t, d)));
             arrivals.kth(code)
         }));
-        // By index, as `lost` must be: a row after the other, not a code word after the other.
-        for row in (0..data).step_by(depth) {
-            for (word, at) in decoded.iter().enumerate() {
-                let slot = row + word..row + word + 1;
-                match *at {
-                    Some(at) => parts.rebuild(&t[slot.clone()], &mut d[slot], at),
-                    None => {
-                        let last = slot_t[size - depth + word];
-                        parts.give_up(
-                            first + row + word,
-                            &t[slot.clone()],
-                            &d[slot],
-                            last + nominal,
-                        );
-                    }
-                }
+        // By index, as `lost` must be: from slot to slot, not from code word to code word.
+        for (slot, word) in (0..data).zip((0..depth).cycle()) {
+            if d[slot] > 0 {
+                continue;
+            }
+            let last = slot_t[size - depth + word];
+            let (t, d) = (&t[slot..=slot], &mut d[slot..=slot]);
+            match decoded[word] {
+                Some(at) => parts.rebuild(t, d, at),
+                None => parts.give_up(first + slot, t, d, last + nominal),
             }
         }
     }

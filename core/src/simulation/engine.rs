@@ -334,7 +334,7 @@ impl<'a, O: Observer> Engine<'a, O> {
             self.send(Packet { segment, flow, hop: 0, toward: Direction::Receiver }, now);
         }
         let timeout = self.flows[flow as usize].sender.poll_timeout();
-        self.arm(self.sender_timer_source(flow), timeout);
+        self.arm_retransmission(self.sender_timer_source(flow), timeout);
     }
 
     #[inline]
@@ -343,13 +343,20 @@ impl<'a, O: Observer> Engine<'a, O> {
             self.send(Packet { segment, flow, hop: 0, toward: Direction::Sender }, now);
         }
         let timeout = self.flows[flow as usize].receiver.poll_timeout();
-        self.arm(SourceId(self.sender_timer_source(flow).0 + 1), timeout);
+        let source = SourceId(self.sender_timer_source(flow).0 + 1);
+        if timeout == self.agenda.time_of(source) {
+            return;
+        }
+        match timeout {
+            Some(at) => self.schedule(source, at),
+            None => self.agenda.clear(source),
+        }
     }
 
-    /// Sets a timer, lazily: a deadline that moved back is left where it is, and found to be too
+    /// Sets the retransmission timer, lazily: a deadline that moved back is left where it is, and found to be too
     /// early when it comes. Every acknowledgement moves the retransmission timer back.
     #[inline]
-    fn arm(&mut self, source: SourceId, timeout: Option<Instant>) {
+    fn arm_retransmission(&mut self, source: SourceId, timeout: Option<Instant>) {
         let Some(at) = timeout else { return };
         if self.agenda.time_of(source).is_none_or(|set| at < set) {
             self.schedule(source, at);

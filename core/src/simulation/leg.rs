@@ -124,7 +124,7 @@ enum LossProcess {
     None,
     /// Independent losses, drawn as the number of packets until the next one.
     Random {
-        rng: ChaCha8Rng,
+        rng: Box<ChaCha8Rng>,
         log_keep: f64,
         until_next: u64,
     },
@@ -143,7 +143,7 @@ impl LossProcess {
             Loss::Random(p) => {
                 let log_keep = libm::log1p(-p.get());
                 let until_next = geometric(&mut rng, log_keep);
-                Self::Random { rng, log_keep, until_next }
+                Self::Random { rng: Box::new(rng), log_keep, until_next }
             }
             Loss::Packets(packets) => {
                 Self::Listed { packets: Arc::clone(packets), next: 0, sent: 0 }

@@ -115,13 +115,11 @@ impl LinkNode {
                 duration: Some(Instant::ZERO + duration),
             },
         )?;
-        // A trace of a single slot has no rate; nothing can overlap on it.
-        let overlap = config.overlap_papers.then(|| trace.slot_rate()).flatten();
-        let link: Box<dyn Link + Send> = match (overlap, config.reorder) {
-            (None, None) => Box::new(trace),
-            (Some(rate), None) => Box::new(Overlap::new(trace, rate)),
-            (None, Some(rule)) => Box::new(Reordering::new(trace, rule)),
-            (Some(rate), Some(rule)) => Box::new(Reordering::new(Overlap::new(trace, rate), rule)),
+        let link: Box<dyn Link + Send> = match (config.overlap_papers, config.reorder) {
+            (false, None) => Box::new(trace),
+            (true, None) => Box::new(Overlap::new(trace)),
+            (false, Some(rule)) => Box::new(Reordering::new(trace, rule)),
+            (true, Some(rule)) => Box::new(Reordering::new(Overlap::new(trace), rule)),
         };
         Ok(Self { link, delay: Distribution::default(), queueing: Distribution::default() })
     }

@@ -120,9 +120,13 @@ fn usage_counts_repairs_and_the_time_that_passed() {
     assert_eq!(usage.share(), 1.0);
     assert_eq!(link.usage(Instant::MAX).share(), 0.5);
     assert_eq!(usage.coding_ratio(&link.counters()), None);
+    // A packet that still waits is not on the air.
+    send(&mut link, 0, 33);
+    assert_eq!(link.usage(Instant::from_nanos(19)).used, 3.0);
+    assert_eq!(link.usage(Instant::from_nanos(20)).used, 4.5);
     while link.poll(Instant::MAX).is_some() {}
     let ratio = usage.coding_ratio(&link.counters()).unwrap();
-    assert!((ratio - 50.0 / 99.0).abs() < 1e-12);
+    assert!((ratio - 83.0 / 148.5).abs() < 1e-12);
 }
 
 #[test]

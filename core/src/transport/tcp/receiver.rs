@@ -198,3 +198,6 @@ impl Endpoint for TcpReceiver {
         self.deadline
     }
 }
+
+#[cfg(test)]
+mod tests;

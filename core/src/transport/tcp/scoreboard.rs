@@ -313,3 +313,6 @@ impl Changes {
         last.map_or(before, |&(_, id)| id)
     }
 }
+
+#[cfg(test)]
+mod tests;

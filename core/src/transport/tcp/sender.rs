@@ -368,3 +368,6 @@ impl Endpoint for TcpSender {
         self.deadline
     }
 }
+
+#[cfg(test)]
+mod tests;

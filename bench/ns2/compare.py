@@ -1,0 +1,208 @@
+"""Runs ns-2 over the cells of a table and writes what it does as CSV.
+
+The losses are at positions that this program and the tests compute alike, so that the same
+packets are lost in both simulators and a run can be compared with its twin.
+
+Needs the Debian package `ns2`. Usage, from this folder::
+
+    python3 compare.py matrix > ../../core/tests/data/ns2_matrix.csv
+    python3 compare.py scripts > ../../core/tests/data/ns2_scripts.csv
+    python3 compare.py --seeds 3 reordering > ../../core/tests/data/ns2_reordering.csv
+"""
+
+from __future__ import annotations
+
+import argparse
+import csv
+import itertools
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterable
+from pathlib import Path
+from typing import TextIO
+
+HERE = Path(__file__).resolve().parent
+VARIANTS = ("newreno", "cubic")
+NS2_NAMES = {"newreno": "reno", "cubic": "cubic"}
+COLUMNS = ("ack", "sent", "retransmissions", "timeouts", "cuts")
+WORD = (1 << 64) - 1
+
+
+def lost(seed: int, position: int, p: float) -> bool:
+    """Whether run `seed` loses packet `position` at loss probability `p`.
+
+    A SplitMix64 hash of both, so that any position can be asked for by itself.
+
+    >>> sum(lost(1, position, 0.01) for position in range(100_000))
+    1004
+    """
+    if p <= 0.0:
+        return False
+    z = ((seed << 40) ^ position) * 0x9E3779B97F4A7C15 & WORD
+    z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9 & WORD
+    z = (z ^ (z >> 27)) * 0x94D049BB133111EB & WORD
+    return ((z ^ (z >> 31)) >> 11) / (1 << 53) <= p
+
+
+def ns2(
+    affected: Iterable[int], trace: Path | None = None, what: str = "drops", **options: object
+) -> list[int]:
+    """One run of tcp.tcl: highest ACK, packets sent, retransmissions, timeouts, cuts.
+
+    The affected packets are lost, or late with `what="late"`.
+    """
+    with tempfile.NamedTemporaryFile("w", suffix=".txt") as file:
+        file.write(" ".join(map(str, affected)))
+        file.flush()
+        arguments = [f"{key}={value}" for key, value in options.items()]
+        arguments.append(f"{what}={file.name}")
+        if trace is not None:
+            arguments.append(f"trace={trace}")
+        command = ["ns", str(HERE / "tcp.tcl"), *arguments]
+        done = subprocess.run(command, capture_output=True, text=True, check=True)
+    line = next(line for line in done.stdout.splitlines() if line.startswith("RES"))
+    return [int(field) for field in line.split()[1:]]
+
+
+def matrix(out: TextIO, seeds: int, duration: int) -> None:
+    """Goodput over independent loss, the window limited to BDP + buffer."""
+    writer = csv.writer(out, lineterminator="\n")
+    writer.writerow(
+        ("variant", "rate", "rtt_ms", "loss", "seed", "buffer", "window", "duration_s", *COLUMNS)
+    )
+    losses = (0.0, 1e-4, 1e-3, 1e-2)
+    cells = itertools.product(VARIANTS, (263_000, 2_300_000), (40, 500), losses)
+    for variant, rate, rtt, loss in cells:
+        bdp = rate * rtt / 1000 / 12_000
+        buffer = max(50, round(2 * bdp))
+        window = buffer + round(bdp)
+        packets = rate * duration // 12_000 + 1000
+        for seed in range(1, seeds + 1) if loss > 0 else (1,):
+            drops = [n for n in range(packets) if lost(seed, n, loss)]
+            result = ns2(
+                drops,
+                ca=NS2_NAMES[variant],
+                rate=rate,
+                rtt=rtt,
+                buffer=buffer,
+                window=window,
+                duration=duration,
+            )
+            row = (variant, rate, rtt, loss, seed, buffer, window, duration, *result)
+            writer.writerow(row)
+            out.flush()
+
+
+#: Name, drop positions as ranges, other options: losses at chosen places.
+SCRIPTS: tuple[tuple[str, str, dict[str, int]], ...] = (
+    ("none", "", {}),
+    ("one", "1000", {}),
+    ("one-in-slow-start", "30", {}),
+    ("first", "0", {}),
+    ("first-two", "0-1", {}),
+    ("two", "1000 1010", {}),
+    ("burst", "1000-1019", {}),
+    ("sparse", "1000-1100/7", {}),
+    ("retransmissions", "1000 1100-1500/3", {}),
+    ("whole-window", "1000-1287", {}),
+    ("blackout", "1000-1600", {}),
+    ("blackouts", "1000-1600 1602-1700 1705-1800", {}),
+    ("overshoot", "", {"window": 1000}),
+    ("delayed-ack", "1000 1010", {"delack": 40}),
+    ("delayed-ack-burst", "1000-1019", {"delack": 40}),
+)
+
+
+def positions(ranges: str) -> list[int]:
+    """The numbers that ranges name.
+
+    >>> positions("3 10-12 20-30/5")
+    [3, 10, 11, 12, 20, 25, 30]
+    """
+    numbers: list[int] = []
+    for part in ranges.split():
+        span, _, step = part.partition("/")
+        first, _, last = span.partition("-")
+        numbers += range(int(first), int(last or first) + 1, int(step or 1))
+    return numbers
+
+
+def digest(sequence: Iterable[int]) -> int:
+    """FNV-1a over the numbers, each as one unit: the order in which packets were sent."""
+    value = 0xCBF29CE484222325
+    for number in sequence:
+        value = (value ^ number) * 0x100000001B3 & WORD
+    return value
+
+
+def scripts(out: TextIO) -> None:
+    """Losses at chosen places: which packets were sent in which order, and when on average."""
+    writer = csv.writer(out, lineterminator="\n")
+    head = ("script", "drops", "variant", "rate", "rtt_ms", "buffer", "window", "delack_ms")
+    writer.writerow((*head, "duration_s", *COLUMNS, "order", "mean_time_s"))
+    for (name, drops, extra), variant, rtt in itertools.product(SCRIPTS, VARIANTS, (40, 500)):
+        buffer, window = {40: (50, 58), 500: (192, 288)}[rtt]
+        window = extra.get("window", window)
+        delack = extra.get("delack", 0)
+        with tempfile.NamedTemporaryFile("r", suffix=".txt") as trace:
+            result = ns2(
+                positions(drops),
+                trace=Path(trace.name),
+                ca=NS2_NAMES[variant],
+                rate=2_300_000,
+                rtt=rtt,
+                buffer=buffer,
+                window=window,
+                delack=delack,
+                duration=100,
+            )
+            time.sleep(0.3)  # ns-2 leaves writing the trace to a process of its own
+            sent = [line.split() for line in trace]
+        mean = sum(float(at) for at, _ in sent) / len(sent)
+        order = digest(int(number) for _, number in sent)
+        row = (name, drops, variant, 2_300_000, rtt, buffer, window, delack, 100, *result)
+        writer.writerow((*row, f"{order:016x}", f"{mean:.6f}"))
+
+
+def reordering(out: TextIO, seeds: int) -> None:
+    """Packets held back at random, 10 Mbit/s and 160 ms."""
+    writer = csv.writer(out, lineterminator="\n")
+    head = ("variant", "rate", "rtt_ms", "share", "late_us", "seed", "buffer", "window")
+    writer.writerow((*head, "duration_s", *COLUMNS))
+    # Odd microseconds: no late packet arrives at the very instant of another.
+    rate, rtt, buffer, window, duration = 10_000_000, 160, 400, 500, 60
+    cells = itertools.product(VARIANTS, ((0.01, 35_003), (0.03, 35_003), (0.03, 70_007)))
+    for (variant, (share, late_us)), seed in itertools.product(cells, range(1, seeds + 1)):
+        late = [n for n in range(60_000) if lost(seed, n, share)]
+        options = {"rate": rate, "rtt": rtt, "buffer": buffer, "window": window}
+        result = ns2(
+            late,
+            what="late",
+            late_us=late_us,
+            ca=NS2_NAMES[variant],
+            duration=duration,
+            **options,
+        )
+        row = (variant, rate, rtt, share, late_us, seed, buffer, window, duration, *result)
+        writer.writerow(row)
+
+
+def main() -> None:
+    """Writes the table that the command line names."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("table", choices=("matrix", "scripts", "reordering"))
+    parser.add_argument("--seeds", type=int, default=10)
+    parser.add_argument("--duration", type=int, default=400, help="seconds")
+    arguments = parser.parse_args()
+    if arguments.table == "matrix":
+        matrix(sys.stdout, arguments.seeds, arguments.duration)
+    elif arguments.table == "scripts":
+        scripts(sys.stdout)
+    else:
+        reordering(sys.stdout, arguments.seeds)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,100 @@
+# One TCP flow over one link in ns-2, with losses at given positions.
+#
+# usage: ns tcp.tcl key=value ...
+#   ca=reno|cubic|...   congestion control of Agent/TCP/Linux
+#   rate=2300000        bit/s, both directions
+#   rtt=500             two-way propagation, ms
+#   buffer=192          queue limit as ns-2 counts it: one less may wait
+#   window=288          window_, packets
+#   duration=400        s
+#   packets=0           packets to send; 0: without end
+#   drops=FILE          positions of lost packets, counted from 0 behind the link; "": none
+#   late=FILE           positions of packets that arrive late, likewise; "": none
+#   late_us=0           by how much, microseconds
+#   delack=0            delayed ACK, ms; 0: none
+#   trace=FILE          "time sequence-number" of every packet sent; "": none
+#   syn=0               1: the first packet is a 40-byte one, as ns-2 has it by default
+# Prints: RES highest-ack packets-sent retransmissions timeouts cuts last-arrival
+
+array set o {ca reno rate 2300000 rtt 500 buffer 192 window 288 duration 400 packets 0
+             drops "" late "" late_us 0 delack 0 trace "" syn 0}
+foreach argument $argv {
+  regexp {^([a-z_]+)=(.*)$} $argument all key value
+  if {![info exists o($key)]} { puts stderr "unknown key $key"; exit 2 }
+  set o($key) $value
+}
+
+set ns [new Simulator]
+$ns use-scheduler Heap
+set n0 [$ns node]
+set n1 [$ns node]
+$ns duplex-link $n0 $n1 $o(rate) [expr $o(rtt) / 2000.0] DropTail
+$ns queue-limit $n0 $n1 $o(buffer)
+$ns queue-limit $n1 $n0 100000
+
+# A module behind the link that loses or delays the packets at the positions in a file.
+proc affect {file late} {
+  global ns n0 n1
+  set channel [open $file]
+  set positions [read -nonewline $channel]
+  close $channel
+  if {[llength $positions] == 0} return
+  set model [new ErrorModel/List]
+  $model unit pkt
+  $model droplist $positions
+  if {$late > 0} {
+    $model set delay_pkt_ true
+    $model set delay_ $late
+  } else {
+    $model drop-target [new Agent/Null]
+  }
+  $ns link-lossmodel $model $n0 $n1
+}
+if {$o(drops) ne ""} { affect $o(drops) 0 }
+if {$o(late) ne ""} { affect $o(late) [expr $o(late_us) / 1e6] }
+
+set tcp [new Agent/TCP/Linux]
+$ns at 0 "$tcp select_ca $o(ca)"
+$tcp set timestamps_ true
+$tcp set window_ $o(window)
+# Every packet is 1500 bytes on the wire. With useHeaders_ the first one would be smaller, and
+# with syn_ it would be a 40-byte packet that takes up a sequence number.
+if {$o(syn)} {
+  $tcp set packetSize_ 1448
+  $tcp set ts_option_size_ 12
+} else {
+  $tcp set syn_ false
+  $tcp set useHeaders_ false
+  $tcp set packetSize_ 1500
+}
+if {$o(delack) > 0} {
+  set sink [new Agent/TCPSink/Sack1/DelAck]
+  $sink set interval_ [expr $o(delack) / 1e3]
+} else {
+  set sink [new Agent/TCPSink/Sack1]
+}
+$sink set ts_echo_rfc1323_ true
+$ns attach-agent $n0 $tcp
+$ns attach-agent $n1 $sink
+$ns connect $tcp $sink
+set ftp [new Application/FTP]
+$ftp attach-agent $tcp
+if {$o(packets) > 0} {
+  $ns at 0.0 "$ftp produce $o(packets)"
+} else {
+  $ns at 0.0 "$ftp start"
+}
+
+if {$o(trace) ne ""} {
+  set trace [open "|awk {\$1 == \"+\" && \$5 == \"tcp\" {print \$2, \$11}} > $o(trace)" w]
+  $ns trace-queue $n0 $n1 $trace
+}
+$ns at $o(duration) finish
+proc finish {} {
+  global tcp trace
+  if {[info exists trace]} { close $trace }
+  puts "RES [$tcp set ack_] [$tcp set ndatapack_] [$tcp set nrexmitpack_] [$tcp set nrexmit_]\
+        [$tcp set ncwndcuts_]"
+  exit 0
+}
+$ns run

@@ -1,0 +1,172 @@
+//! What must hold for TCP whatever the network does.
+
+#[path = "support/plain_path.rs"]
+mod support;
+
+use clift::transport::tcp::{CongestionAlgorithm, TcpConfig, TcpReceiver, TcpSender};
+use clift::transport::{Endpoint, Segment};
+use clift::units::{Bytes, Duration, Instant};
+use proptest::prelude::*;
+use support::{Fate, Path, Supply, run_with_acks};
+
+fn congestion() -> impl Strategy<Value = CongestionAlgorithm> {
+    proptest::sample::select(CongestionAlgorithm::ALL.to_vec())
+}
+
+fn config() -> impl Strategy<Value = TcpConfig> {
+    let limits = (proptest::option::of(1u32..300), proptest::option::of(3_000u32..100_000));
+    let options = (any::<bool>(), 1u32..12, proptest::option::of(1u64..300), 60u32..2000);
+    (congestion(), limits, options).prop_map(|(congestion, limits, options)| {
+        let mut config = TcpConfig::papers(congestion);
+        config.cwnd_max = limits.0;
+        config.receive_window = limits.1.map(Bytes);
+        config.timestamps = options.0;
+        config.initial_window = options.1;
+        config.delayed_ack = options.2.map(Duration::from_millis);
+        config.packet = Bytes(options.3);
+        config
+    })
+}
+
+/// What happens to packets, by a hash of seed and position: shares in per mille.
+#[derive(Clone, Copy, Debug)]
+struct Network {
+    seed: u64,
+    lost: u64,
+    late: u64,
+    twice: u64,
+    micros: u64,
+}
+
+impl Network {
+    fn fate(&self, direction: u64, position: u64) -> Fate {
+        let hash = (self.seed ^ direction << 60 ^ position).wrapping_mul(0x9E37_79B9_7F4A_7C15);
+        let hash = (hash ^ hash >> 29).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+        let (draw, micros) = (hash >> 32 & 1023, hash >> 45);
+        let micros = micros % (self.micros + 1);
+        match draw {
+            n if n < self.lost => Fate::Lost,
+            n if n < self.lost + self.late => Fate::Late { micros },
+            n if n < self.lost + self.late + self.twice => Fate::Twice { micros },
+            _ => Fate::Delivered,
+        }
+    }
+}
+
+fn network() -> impl Strategy<Value = Network> {
+    (any::<u64>(), 0u64..300, 0u64..300, 0u64..100, 0u64..2_000_000)
+        .prop_map(|(seed, lost, late, twice, micros)| Network { seed, lost, late, twice, micros })
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(300))]
+
+    /// Every byte arrives once and in order, and both ends agree on what happened.
+    #[test]
+    fn a_file_arrives_whole(
+        config in config(),
+        network in network(),
+        bytes in 0u64..200_000,
+        rate in 50_000u64..20_000_000,
+        rtt_ms in 2u64..800,
+        waiting in 1usize..200,
+    ) {
+        let path = Path { bits_per_second: rate, rtt_ms, waiting };
+        let run = run_with_acks(
+            &config, path, Supply::Bytes(bytes), 10_000_000,
+            |at| network.fate(0, at), |at| network.fate(1, at),
+        );
+        prop_assert!(run.complete, "{:?}", run);
+        prop_assert_eq!(run.acknowledged, bytes);
+        prop_assert_eq!(run.sender.bytes_acked, bytes);
+        prop_assert_eq!(run.receiver.bytes_in_order, bytes);
+        let segments = bytes.div_ceil(u64::from(config.mss().0));
+        prop_assert_eq!(run.sender.segments_sent, segments + run.sender.retransmissions);
+        let received = run.receiver.segments_received - run.receiver.duplicate_segments;
+        prop_assert_eq!(received, segments);
+        let counted: u64 = run.sender.acknowledged_by_transmissions.iter().sum();
+        prop_assert_eq!(counted, segments);
+        prop_assert!(run.sender.fast_retransmits <= run.sender.retransmissions);
+        let cuts = run.sender.timeouts + run.sender.recovery_entries_by_dupacks;
+        prop_assert_eq!(run.sender.cwnd_reductions, cuts);
+        // The same again: a run is a function of its inputs.
+        let again = run_with_acks(
+            &config, path, Supply::Bytes(bytes), 10_000_000,
+            |at| network.fate(0, at), |at| network.fate(1, at),
+        );
+        prop_assert_eq!(again.sent, run.sent);
+    }
+
+    /// Whatever arrives, sense or nonsense: the window stays within its limits, no timer lies in
+    /// the past, and no more is sent than window and application allow.
+    #[test]
+    fn a_sender_survives_any_acks(
+        config in config(),
+        acks in proptest::collection::vec((0u64..3_000, 0u64..300_000, 0u64..40, 0u8..8), 1..300),
+    ) {
+        let mut sender = TcpSender::new(&config);
+        sender.supply(200_000);
+        let limit = config.cwnd_max.unwrap_or(u32::MAX);
+        let mut now = Instant::ZERO;
+        for (millis, byte, block, kind) in acks {
+            let mss = u64::from(config.mss().0);
+            while sender.poll_transmit(now).is_some() {}
+            now = now + Duration::from_millis(millis);
+            sender.handle_timeout(now);
+            let mut ack = Segment {
+                ack: sender.acknowledged() + if kind < 4 { 0 } else { byte / 30 / mss * mss },
+                ts_ecr: Instant::from_nanos(now.as_nanos() / 2),
+                window: if kind == 7 { byte as u32 } else { u32::MAX },
+                ..Segment::default()
+            };
+            let first = ack.ack + block * mss;
+            let end = if kind == 1 { byte } else { first + mss };
+            ack.sack.push(ack.ack, clift::transport::SackBlock { start: first, end });
+            sender.handle_segment(now, &ack);
+            prop_assert!((1..=limit).contains(&sender.cwnd()), "cwnd {}", sender.cwnd());
+            prop_assert!(sender.ssthresh().is_none_or(|ssthresh| ssthresh >= 1));
+            prop_assert!(sender.poll_timeout().is_none_or(|at| at > now));
+            prop_assert!(sender.rto() >= Duration::from_millis(200));
+        }
+    }
+
+    /// A receiver hands over what has come without a gap, whatever comes.
+    #[test]
+    fn a_receiver_survives_any_segments(
+        config in config(),
+        segments in proptest::collection::vec((0u64..5_000, 1u32..600), 1..200),
+    ) {
+        let mut receiver = TcpReceiver::new(&config);
+        let mut have = vec![false; 6_000];
+        for (millis, (seq, len)) in segments.into_iter().enumerate() {
+            let now = Instant::from_nanos(millis as u64 * 1_000_000);
+            receiver.handle_timeout(now);
+            receiver.handle_segment(now, &Segment { seq, len, ..Segment::default() });
+            have[seq as usize..(seq + u64::from(len)) as usize].fill(true);
+            let in_order = have.iter().take_while(|&&have| have).count() as u64;
+            prop_assert_eq!(receiver.received(), in_order);
+            if let Some(ack) = receiver.poll_transmit(now) {
+                prop_assert_eq!(ack.ack, in_order);
+                for block in ack.sack.iter(ack.ack) {
+                    prop_assert!(block.start > in_order);
+                    let range = block.start as usize..block.end as usize;
+                    prop_assert!(have[range].iter().all(|&have| have), "{:?}", block);
+                    prop_assert!(!have[block.end as usize] && !have[block.start as usize - 1]);
+                }
+            }
+        }
+    }
+}
+
+/// Thousands of segments in flight, a tenth lost, for long: it ends, and quickly.
+#[test]
+fn large_windows_with_many_holes() {
+    let mut config = TcpConfig::papers(CongestionAlgorithm::Cubic);
+    config.initial_window = 10_000;
+    let path = Path { bits_per_second: 1_000_000_000, rtt_ms: 100, waiting: 20_000 };
+    let run = support::run(&config, path, Supply::Bytes(60_000 * 1448), 1000, |at| {
+        if support::lost(1, at, 0.1) { Fate::Lost } else { Fate::Delivered }
+    });
+    assert!(run.complete);
+    assert_eq!(run.receiver.bytes_in_order, 60_000 * 1448);
+}

@@ -1,0 +1,143 @@
+"""The traces that scenarios ask for: each made once, and kept while there is room."""
+
+from __future__ import annotations
+
+import json
+from collections import OrderedDict
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, Generic, TypeVar
+
+import numpy as np
+
+from clift import channel, tmt
+from clift.link_trace import LinkTrace
+from clift.trace import PhyTrace, read_trace
+
+T = TypeVar("T", PhyTrace, LinkTrace)
+
+# Two columns of 8 bytes: 60 million slots are about 1 GB.
+_ROOM = 60_000_000
+
+
+class TraceStore:
+    """Makes PHY and link traces from the specs of `_clift.ScenarioFile.links`.
+
+    Args:
+        folder: What the file names in specs are relative to.
+
+    Example:
+        >>> import clift
+        >>> store = TraceStore(Path())
+        >>> spec = {
+        ...     "phy": {
+        ...         "trace": None,
+        ...         "erasures": {"model": "bernoulli", "p": 0.1},
+        ...         "slots": {"slots": 100, "slot_ns": 10, "decode_ns": 5, "lldu_bytes": 33},
+        ...         "seed": 1,
+        ...     },
+        ...     "scheme": "ARQ",
+        ...     "rtt_ns": 0,
+        ...     "feedback_ns": None,
+        ... }
+        >>> link = store.link(json.dumps(spec))
+        >>> store.link(json.dumps(spec)) is link
+        True
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        self._files: _Cache[PhyTrace] = _Cache()
+        self._phy: _Cache[PhyTrace] = _Cache()
+        self._links: _Cache[LinkTrace] = _Cache()
+
+    def link(self, spec: str) -> LinkTrace:
+        """The link trace of a spec."""
+        return self._links.get(spec, lambda: self._make_link(json.loads(spec)))
+
+    def phy(self, spec: str) -> PhyTrace:
+        """The PHY trace under the link trace of a spec."""
+        return self._phy_of(json.loads(spec)["phy"])
+
+    def _make_link(self, spec: dict[str, Any]) -> LinkTrace:
+        feedback = spec["feedback_ns"]
+        return tmt.apply(
+            self._phy_of(spec["phy"]),
+            spec["scheme"],
+            rtt_ms=spec["rtt_ns"] / 1e6,
+            feedback_ms=None if feedback is None else feedback / 1e6,
+        )
+
+    def _phy_of(self, spec: dict[str, Any]) -> PhyTrace:
+        return self._phy.get(json.dumps(spec), lambda: self._make_phy(spec))
+
+    def _make_phy(self, spec: dict[str, Any]) -> PhyTrace:
+        file = spec["trace"]
+        base = None
+        if file is not None:
+            base = self._files.get(json.dumps(file), lambda: _read(self._folder, file))
+        if spec["erasures"] is None:
+            assert base is not None  # a scenario without a channel has a trace
+            return base
+        return _erased(spec, base)
+
+
+def _erased(spec: dict[str, Any], base: PhyTrace | None) -> PhyTrace:
+    model = dict(spec["erasures"])
+    make: Callable[..., PhyTrace]
+    make = {"bernoulli": channel.bernoulli, "gilbert-elliott": channel.gilbert_elliott}[
+        model.pop("model")
+    ]
+    if base is not None:
+        return make(on=base, seed=spec["seed"], **model)
+    return make(seed=spec["seed"], **spec["slots"], **model)
+
+
+def _read(folder: Path, file: dict[str, Any]) -> PhyTrace:
+    interval, rate, losses = file["interval_ns"], file["rate_bps"], file["losses"]
+    trace = read_trace(
+        folder / file["file"],
+        format=file["format"],
+        unit=file["unit"],
+        lldu_bytes=file["lldu_bytes"],
+        direction=file["direction"],
+        losses=None if losses is None else folder / losses,
+        interval_ms=None if interval is None else interval / 1e6,
+        rate_kbps=None if rate is None else rate / 1e3,
+        slot_ns=file["slot_ns"],
+        decode_ns=file["decode_ns"],
+    )
+    return _thinned(trace, file["offset_ns"], file["share"])
+
+
+def _thinned(trace: PhyTrace, offset_ns: int, share: int) -> PhyTrace:
+    if offset_ns == 0 and share == 1:
+        return trace
+    first = int(np.searchsorted(trace.t_ns, offset_ns))
+    return PhyTrace(
+        trace.t_ns[first::share] - offset_ns,
+        trace.d_ns[first::share],
+        trace.lldu_bytes,
+        decode_ns=trace.nominal_decoding_ns,
+        period_ns=trace.period_ns if offset_ns == 0 else None,
+        rtt_ns=trace.rtt_ns,
+        description=trace.description,
+        source=trace.source,
+    )
+
+
+class _Cache(Generic[T]):
+    """Keeps what was used last, as long as it fits."""
+
+    def __init__(self) -> None:
+        self._kept: OrderedDict[str, T] = OrderedDict()
+
+    def get(self, key: str, make: Callable[[], T]) -> T:
+        if key in self._kept:
+            self._kept.move_to_end(key)
+            return self._kept[key]
+        value = make()
+        self._kept[key] = value
+        while len(self._kept) > 1 and sum(map(len, self._kept.values())) > _ROOM:
+            self._kept.popitem(last=False)
+        return value

@@ -1,0 +1,102 @@
+"""clift.deliver and clift.Reorder against the words of DESIGN section 5, LLDU by LLDU."""
+
+from collections.abc import Callable
+
+import clift
+import numpy as np
+import pytest
+from clift.scheme import Scheme
+
+
+def slow_deliver(
+    ll: clift.LinkTrace, arrivals: list[int], packet_bytes: int, queue_packets: int | None
+) -> list[tuple[int, int]]:
+    """Every packet looks for its LLDUs one by one."""
+    t, d, lost = ll.t_ns.tolist(), ll.d_ns.tolist(), ll.lost_ns.tolist()
+    wanted = -(-packet_bytes // ll.lldu_bytes)
+    free = 0
+    departures: list[float] = []
+    results: list[tuple[int, int]] = []
+    for arrival in arrivals:
+        waiting = sum(departure > arrival for departure in departures)
+        if queue_packets is not None and waiting >= queue_packets:
+            results.append((-1, 2))
+            continue
+        while free < len(t) and t[free] < arrival:
+            free += 1
+        own = range(free, min(free + wanted, len(t)))
+        free = own.stop
+        departures.append(t[own.start] if len(own) else float("inf"))
+        censored = any(d[i] == 0 and lost[i] == 0 for i in own)
+        if len(own) < wanted or censored:
+            results.append((-1, 3))
+        elif any(d[i] == 0 for i in own):
+            results.append((-1, 1))
+        else:
+            results.append((max(t[i] + d[i] for i in own) + ll.rtt_ns // 2, 0))
+    return results
+
+
+@pytest.mark.parametrize("queue_packets", [None, 1, 4])
+@pytest.mark.parametrize(
+    "scheme",
+    [clift.NoScheme(), clift.Fec(3, 4), clift.Arq(), clift.Arq(max_retx=1), clift.Harq2(3, 4)],
+    ids=str,
+)
+def test_deliver_is_what_a_walk_over_the_lldus_gives(
+    scheme: Scheme, queue_packets: int | None
+) -> None:
+    random = np.random.default_rng(7)
+    for _ in range(20):
+        slots = int(random.integers(1, 300))
+        t = np.cumsum(random.integers(1, 30, slots))
+        d = random.integers(1, 50, slots) * (random.random(slots) > 0.1)
+        ll = clift.tmt.apply(clift.PhyTrace(t, d), scheme, rtt_ms=0.0002)
+        arrivals = np.sort(random.integers(0, t[-1] + 20, 60))
+        delivered, fate = clift.deliver(ll, arrivals, 80, queue_packets)
+        expected = slow_deliver(ll, arrivals.tolist(), 80, queue_packets)
+        assert list(zip(delivered.tolist(), fate.tolist(), strict=True)) == expected
+
+
+def test_a_buffer_in_order_waits_for_the_repair_of_an_earlier_packet() -> None:
+    # The first slot's loss is known at 30, so the fourth slot repairs it: d' = 35.
+    phy = clift.PhyTrace([0, 10, 20, 30, 40], [0, 5, 5, 5, 5], lldu_bytes=100)
+    ll = clift.tmt.apply(phy, clift.Arq(), rtt_ms=0.0002, feedback_ms=0.00003)
+    delivered, fate = clift.deliver(ll, [0, 0, 0], packet_bytes=100)
+    assert (delivered.tolist(), fate.tolist()) == ([135, 115, 125], [0, 0, 0])
+    in_order = clift.Reorder(packets=None)
+    assert clift.deliver(ll, [0, 0, 0], 100, reorder=in_order)[0].tolist() == [135, 135, 135]
+    two = clift.Reorder(packets=2)
+    assert clift.deliver(ll, [0, 0, 0], 100, reorder=two)[0].tolist() == [135, 125, 125]
+
+
+@pytest.mark.parametrize("flush_on_loss", [True, False])
+def test_a_loss_flushes_a_buffer_if_it_is_to(flush_on_loss: bool) -> None:
+    # d_nom = 90, so the second packet is given up at 100. The fourth, there since 35, is then
+    # flushed, or waits for the third (110).
+    phy = clift.PhyTrace([0, 10, 20, 30], [90, 0, 90, 5], lldu_bytes=100)
+    ll = clift.tmt.apply(phy, clift.NoScheme(), rtt_ms=0)
+    buffer = clift.Reorder(packets=125, flush_on_loss=flush_on_loss)
+    delivered, fate = clift.deliver(ll, [0] * 4, 100, reorder=buffer)
+    assert fate.tolist() == [0, 1, 0, 0]
+    assert delivered.tolist() == [90, -1, 110, 100 if flush_on_loss else 110]
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda ll: clift.deliver(ll, [5, 3]), "arrival 1: 3 ns"),
+        (lambda ll: clift.deliver(ll, [-1]), "arrival 0: -1 ns is negative"),
+        (lambda ll: clift.deliver(ll, [0.5]), "arrivals_ns holds float64"),
+        (lambda ll: clift.deliver(ll, [0], packet_bytes=0), "packet_bytes = 0"),
+        (lambda ll: clift.deliver(ll, [0], queue_packets=-1), "queue_packets = -1"),
+        (lambda _: clift.Reorder(packets=0), "packets = 0"),
+        (lambda _: clift.Reorder(key="tcp"), 'only "link" exists so far'),
+    ],
+)
+def test_what_cannot_be_sent_says_why(
+    call: Callable[[clift.LinkTrace], object], message: str
+) -> None:
+    ll = clift.tmt.apply(clift.PhyTrace([0], [1]), clift.NoScheme())
+    with pytest.raises(clift.CliftError, match=message):
+        call(ll)
