@@ -1,6 +1,7 @@
 //! Replays what fuzzing found worth keeping: `core/fuzz/corpus/<target>/`.
 
 #[path = "../fuzz/src/lib.rs"]
+#[allow(unreachable_pub)] // public to the fuzz targets
 mod checks;
 
 use std::fs;

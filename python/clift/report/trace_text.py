@@ -63,7 +63,8 @@ def block(name: str, info: dict[str, Any]) -> str:
         ("d_nom", span(info["nominal_decoding_ns"])),
         (
             "Gilbert fit",
-            f"alpha {_share(info['alpha'])} (stays received), beta {_share(info['beta'])} (stays erased)",
+            f"alpha {_share(info['alpha'])} (stays received), "
+            f"beta {_share(info['beta'])} (stays erased)",
         ),
     ]
     if info["period_ns"] is not None:
