@@ -80,12 +80,15 @@ class TraceStore:
         return _erased(spec, base)
 
 
+_MODELS: dict[str, Callable[..., PhyTrace]] = {
+    "bernoulli": channel.bernoulli,
+    "gilbert-elliott": channel.gilbert_elliott,
+}
+
+
 def _erased(spec: dict[str, Any], base: PhyTrace | None) -> PhyTrace:
     model = dict(spec["erasures"])
-    make: Callable[..., PhyTrace]
-    make = {"bernoulli": channel.bernoulli, "gilbert-elliott": channel.gilbert_elliott}[
-        model.pop("model")
-    ]
+    make = _MODELS[model.pop("model")]
     if base is not None:
         return make(on=base, seed=spec["seed"], **model)
     return make(seed=spec["seed"], **spec["slots"], **model)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import tempfile
 from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -111,7 +112,7 @@ def write(results: Results, scenario: Scenario, folder: Path, plots: bool) -> It
         from clift.report import figures
 
         for name, figure in figures.draw(results, scenario, series):
-            yield _file(folder / f"{name}.png", lambda out, it=figure: it.savefig(out, dpi=110))
+            yield _file(folder / f"{name}.png", partial(figure.savefig, dpi=110))
 
 
 def _file(path: Path, fill: Callable[[Any], object]) -> Path:
@@ -152,7 +153,9 @@ def _runs(results: Results, source: _FromFile) -> pa.Table:
         [source.file.seed(first + index, run) for index, _, run in rows], pa.uint64()
     )
     for name in metrics:
-        columns[name] = pa.array([cell.values[run].get(name) for _, cell, run in rows], pa.float64())
+        columns[name] = pa.array(
+            [cell.values[run].get(name) for _, cell, run in rows], pa.float64()
+        )
     return pa.table(columns)
 
 
@@ -160,7 +163,14 @@ def _summary(results: Results) -> pa.Table:
     """One row a cell and metric: mean, half of the 95 % interval, runs, printed value."""
     printed = {(value.cell, value.metric): value for value in results.comparisons()}
     rows: dict[str, list[Any]] = {name: [] for name, _ in results.axes}
-    rows |= {"metric": [], "mean": [], "half_width": [], "runs": [], "printed": [], "difference": []}
+    rows |= {
+        "metric": [],
+        "mean": [],
+        "half_width": [],
+        "runs": [],
+        "printed": [],
+        "difference": [],
+    }
     for index, cell in enumerate(results.cells):
         for name in _metric_names(results):
             found = cell.estimate(name)
@@ -235,5 +245,3 @@ def _labelled(table: pa.Table, cell: int, labels: dict[str, str]) -> pa.Table:
     for name, label in reversed(labels.items()):
         table = table.add_column(0, name, pa.array([label] * rows))
     return table.add_column(0, "cell", pa.array([cell] * rows, pa.int64()))
-
-

@@ -29,10 +29,10 @@ def draw(results: Results, name: str) -> Figure:
         if value.metric == name
     }
     title = f"{shown.title}, mean and 95 % interval" + (" beside the print" if printed else "")
-    panels = Panels(results, title, _worth_drawing(cells, results, name))
+    panels = Panels(results, title, _worth_drawing(cells, results, name), share_y=True)
     for axes, members in panels:
         place = np.arange(len(members))
-        for x, (label, colour, _, cell) in zip(place, members, strict=True):
+        for x, (_, colour, _, cell) in zip(place, members, strict=True):
             found = cell.estimate(name)
             if found is None:
                 continue
@@ -47,7 +47,12 @@ def draw(results: Results, name: str) -> Figure:
                     x + 0.38, printed[id(cell)], "D", color="black", markersize=6, label="printed"
                 )
             axes.annotate(
-                f"{value:.3g}", (x, 0), (0, 4), textcoords="offset points", ha="center", color="white"
+                f"{value:.3g}",
+                (x, 0),
+                (0, 4),
+                textcoords="offset points",
+                ha="center",
+                color="white",
             )
         axes.set_xticks(place, [label for label, *_ in members])
         axes.set_xlim(-0.6, len(members) - 0.3)

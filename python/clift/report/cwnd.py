@@ -26,12 +26,8 @@ def draw(results: Results, series: pa.Table) -> Figure:
     number = {id(cell): index for index, cell in enumerate(results.cells)}
     for axes, cells in panels:
         for label, colour, dashes, cell in cells:
-            chosen = series.filter(
-                (pc.field("cell") == number[id(cell)]) & (pc.field("flow") == 0)
-            )
-            time, window = (
-                np.asarray(chosen.column(name)) for name in ("time_s", "cwnd_packets")
-            )
+            chosen = series.filter((pc.field("cell") == number[id(cell)]) & (pc.field("flow") == 0))
+            time, window = (np.asarray(chosen.column(name)) for name in ("time_s", "cwnd_packets"))
             axes.plot(time, window, dashes, color=colour, label=label, linewidth=1.3)
         axes.set_ylim(bottom=0)
         axes.set_xlim(left=0)

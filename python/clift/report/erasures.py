@@ -6,11 +6,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 from matplotlib.figure import Figure
+from matplotlib.ticker import MaxNLocator
 
 from clift.trace import PhyTrace
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+    from numpy.typing import NDArray
 
 MOST_TRACES = 6
 _BINS = 120
@@ -36,7 +38,7 @@ def draw(traces: list[tuple[str, PhyTrace]], title: str) -> Figure:
     return picture
 
 
-def _over_time(axes: Axes, phy: PhyTrace, erased: np.ndarray, title: str) -> None:  # type: ignore[type-arg]
+def _over_time(axes: Axes, phy: PhyTrace, erased: NDArray[np.bool_], title: str) -> None:
     seconds = (phy.t_ns - phy.t_ns[0]) / 1e9
     edges = np.linspace(0, max(seconds[-1], 1e-9), _BINS + 1)
     slots = np.histogram(seconds, edges)[0]
@@ -49,7 +51,7 @@ def _over_time(axes: Axes, phy: PhyTrace, erased: np.ndarray, title: str) -> Non
     axes.grid(visible=True, alpha=0.3)
 
 
-def _bursts(axes: Axes, erased: np.ndarray) -> None:  # type: ignore[type-arg]
+def _bursts(axes: Axes, erased: NDArray[np.bool_]) -> None:
     steps = np.diff(np.concatenate(([0], erased.astype(np.int8), [0])))
     lengths = np.flatnonzero(steps == -1) - np.flatnonzero(steps == 1)
     axes.set_ylabel("bursts")
@@ -63,7 +65,8 @@ def _bursts(axes: Axes, erased: np.ndarray) -> None:  # type: ignore[type-arg]
     if longest <= 60:
         counts = np.bincount(lengths)[1:]
         axes.bar(np.arange(1, longest + 1), counts, color="#D55E00", width=0.8)
+        axes.xaxis.set_major_locator(MaxNLocator(integer=True))
         return
     edges = np.unique(np.round(np.geomspace(1, longest + 1, 40)))
-    axes.hist(lengths, bins=edges, color="#D55E00")
+    axes.hist(lengths, bins=edges.tolist(), color="#D55E00")
     axes.set_xscale("log")

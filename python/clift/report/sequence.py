@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 # Longer transfers show their start: a point for each segment must stay a point.
-_SEGMENTS = 400
+_SEGMENTS = 150
 
 
 def draw(results: Results) -> Figure:
@@ -46,6 +46,8 @@ def draw(results: Results) -> Figure:
             (4, "lost", "v", "#000000", 24),
         ):
             chosen = (flow == 0) & (kind == what) & (time <= end)
+            if not chosen.any():
+                continue
             axes.scatter(
                 time[chosen] / 1e9,
                 seq[chosen] / 1e3,

@@ -7,6 +7,7 @@ from itertools import cycle
 from math import ceil
 from typing import TYPE_CHECKING
 
+from matplotlib.artist import Artist
 from matplotlib.figure import Figure
 
 from clift.campaign.conclusion import compared_axis, conditions
@@ -28,9 +29,16 @@ class Panels:
         results: The campaign.
         title: What the picture shows.
         cells: Which cells to draw; all unless given.
+        share_y: Whether all panels have the same scale upwards.
     """
 
-    def __init__(self, results: Results, title: str, cells: list[Cell] | None = None) -> None:
+    def __init__(
+        self,
+        results: Results,
+        title: str,
+        cells: list[Cell] | None = None,
+        share_y: bool = False,
+    ) -> None:
         self.axis = compared_axis(results)
         chosen = results.cells if cells is None else cells
         here = {id(cell) for cell in chosen}
@@ -50,7 +58,7 @@ class Panels:
         self.figure = Figure(figsize=(max(size[0], 7.0), size[1]), layout="constrained")
         note = f" (the first {MOST_PANELS} of {MOST_PANELS + left_out})" if left_out else ""
         self.figure.suptitle(f"{results.title}: {title}{note}", fontsize=13)
-        self._axes = self.figure.subplots(rows, columns, squeeze=False)
+        self._axes = self.figure.subplots(rows, columns, squeeze=False, sharey=share_y)
         for empty in list(self._axes.flat)[len(self.groups) :]:
             empty.set_visible(False)
 
@@ -60,10 +68,13 @@ class Panels:
             axes.set_title(", ".join(label for label in condition if label), fontsize=11)
             axes.grid(visible=True, alpha=0.3)
             looks = zip(cycle(COLOURS), cycle(DASHES), cells)
-            yield axes, [
-                (cell.labels.get(self.axis or "", ""), colour, dashes, cell)
-                for colour, dashes, cell in looks
-            ]
+            yield (
+                axes,
+                [
+                    (cell.labels.get(self.axis or "", ""), colour, dashes, cell)
+                    for colour, dashes, cell in looks
+                ],
+            )
 
     def label(self, x: str, y: str) -> None:
         """Writes under the lowest panels and left of the first ones what the axes are."""
@@ -76,7 +87,7 @@ class Panels:
 
     def legend(self) -> None:
         """One legend for all panels, under them, if there is anything to tell apart."""
-        found: dict[str, object] = {}
+        found: dict[str, Artist] = {}
         for axes in self._axes.flat:
             handles, labels = axes.get_legend_handles_labels()
             found.update({name: line for line, name in zip(handles, labels, strict=True) if name})
@@ -87,4 +98,5 @@ class Panels:
                 loc="outside lower center",
                 ncols=min(6, len(found)),
                 frameon=False,
+                markerscale=1.6,
             )
