@@ -252,7 +252,7 @@ impl TcpSender {
     }
 
     /// A segment sent before, to be sent again.
-    fn retransmit(&mut self, now: Instant, number: u64) -> Segment {
+    fn retransmit(&mut self, now: Instant, number: u64, segment: &mut Segment) {
         let (start, end) = self.flight.bounds(number);
         let sends = self.flight.sends(number);
         let first_sent = self.flight.first_sent(number);
@@ -263,16 +263,16 @@ impl TcpSender {
         }
         // Karn: an ACK would not tell which transmission it answers.
         self.timed = self.timed.filter(|timed| timed.segment != number);
-        self.segment(now, first_sent, start, (end - start) as u32, sends)
+        self.write(now, first_sent, start, (end - start) as u32, sends, segment);
     }
 
-    fn send_new(&mut self, now: Instant) -> Option<Segment> {
+    fn send_new(&mut self, now: Instant, segment: &mut Segment) -> bool {
         let start = self.flight.nxt();
         let limit = self.supplied.min(self.permitted);
         // A full segment, or the rest of the data; never a segment cut by the receive window.
         let len = (self.supplied.saturating_sub(start)).min(u64::from(self.mss)) as u32;
         if len == 0 || start + u64::from(len) > limit {
-            return None;
+            return false;
         }
         if self.flight.is_empty() {
             self.deadline = Some(now + self.rtt.timeout());
@@ -281,22 +281,24 @@ impl TcpSender {
             self.timed = Some(Timed { segment: self.flight.next(), sent: now });
         }
         self.flight.push(now, len);
-        Some(self.segment(now, now, start, len, 0))
+        self.write(now, now, start, len, 0, segment);
+        true
     }
 
-    fn segment(
+    fn write(
         &mut self,
         now: Instant,
         first_sent: Instant,
         seq: u64,
         len: u32,
         sends: u16,
-    ) -> Segment {
+        segment: &mut Segment,
+    ) {
         let wire = len + self.headers;
         self.counters.segments_sent += 1;
         self.counters.bytes_sent += u64::from(wire);
         self.pacing.on_sent(self.flight.outstanding());
-        Segment {
+        *segment = Segment {
             seq,
             len,
             wire,
@@ -304,7 +306,7 @@ impl TcpSender {
             first_sent,
             retransmission: sends,
             ..Segment::default()
-        }
+        };
     }
 }
 
@@ -354,13 +356,16 @@ impl Endpoint for TcpSender {
         self.pacing.on_event(self.flight.outstanding());
     }
 
-    fn poll_transmit(&mut self, now: Instant) -> Option<Segment> {
+    fn transmit_into(&mut self, now: Instant, segment: &mut Segment) -> bool {
         if self.flight.outstanding() >= self.pacing.limit(self.window.cwnd) {
-            return None;
+            return false;
         }
         match self.scoreboard.next_retransmission(&self.flight) {
-            Some(number) => Some(self.retransmit(now, number)),
-            None => self.send_new(now),
+            Some(number) => {
+                self.retransmit(now, number, segment);
+                true
+            }
+            None => self.send_new(now, segment),
         }
     }
 
