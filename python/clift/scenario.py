@@ -64,9 +64,7 @@ class Scenario:
         self._source = _FromLinks(links, _options(Options(), dict(options)))
 
     @classmethod
-    def read(
-        cls, path: str | os.PathLike[str], changes: Mapping[str, Any] | None = None
-    ) -> Self:
+    def read(cls, path: str | os.PathLike[str], changes: Mapping[str, Any] | None = None) -> Self:
         """Reads a scenario file.
 
         Args:
@@ -202,9 +200,7 @@ class _FromFile:
         return cls(path, text, sets, file, TraceStore(path.parent))
 
     def chosen(self, cell: int, replication: int | None = None) -> _FromFile:
-        return _FromFile(
-            self.path, self.text, self.sets, self.file, self.store, cell, replication
-        )
+        return _FromFile(self.path, self.text, self.sets, self.file, self.store, cell, replication)
 
     def setup(self) -> _clift.Setup:
         cell, replication = self.only_cell(), self.only_replication()

@@ -73,9 +73,7 @@ def differs(ours: Sequence[float | None], other: Sequence[float | None]) -> bool
         >>> differs([1.0], [2.0]) is None
         True
     """
-    pairs = [
-        a - b for a, b in zip(ours, other, strict=False) if a is not None and b is not None
-    ]
+    pairs = [a - b for a, b in zip(ours, other, strict=False) if a is not None and b is not None]
     difference = estimate(pairs)
     if difference is None or difference.half_width is None:
         return None
