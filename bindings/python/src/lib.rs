@@ -41,5 +41,5 @@ mod _clift {
     use super::simulation::{Flow, Hop, Setup, run, run_many};
 
     #[pymodule_export]
-    use super::trace::{PyPhyTrace, format_of, parse_rate, read_trace};
+    use super::trace::{PyPhyTrace, format_of, parse_rate, parse_time, read_trace};
 }

@@ -158,6 +158,7 @@ impl TcpSender {
     }
 
     /// Takes acknowledged segments out of the flight; returns how many.
+    #[inline]
     fn advance(&mut self, ack: u64) -> u32 {
         let una = self.flight.una();
         let mut segments = 0;
@@ -171,10 +172,15 @@ impl TcpSender {
         segments
     }
 
+    #[inline]
     fn update_scoreboard(&mut self, segment: &Segment) -> Findings {
         if segment.sack.is_empty() && self.scoreboard.is_empty() {
             return Findings::default();
         }
+        self.take_in_sacks(segment)
+    }
+
+    fn take_in_sacks(&mut self, segment: &Segment) -> Findings {
         let mut blocks = Blocks::default();
         for block in segment.sack.iter(segment.ack) {
             // Blocks below the acknowledgement report duplicates; none may reach beyond what was
@@ -192,6 +198,7 @@ impl TcpSender {
     }
 
     /// Every ACK in the window gives a sample and restarts the timer (ns-2 TCP/Linux).
+    #[inline]
     fn update_timer(&mut self, now: Instant, segment: &Segment) {
         if self.timestamps {
             self.rtt.sample(now.saturating_since(segment.ts_ecr));
@@ -233,7 +240,8 @@ impl TcpSender {
         if self.window.cwnd < self.window.ssthresh {
             let burst = self.flight.outstanding() + BURST;
             let burst = u32::try_from(burst).unwrap_or(u32::MAX);
-            self.window.cwnd = self.window.ssthresh.min(burst);
+            // The threshold is at least two segments, whatever the limit.
+            self.window.cwnd = self.window.ssthresh.min(burst).min(self.window.max);
         }
         self.state = CongestionState::Open;
         self.pacing.stop();
@@ -266,6 +274,7 @@ impl TcpSender {
         self.write(now, first_sent, start, (end - start) as u32, sends, segment);
     }
 
+    #[inline]
     fn send_new(&mut self, now: Instant, segment: &mut Segment) -> bool {
         let start = self.flight.nxt();
         let limit = self.supplied.min(self.permitted);
@@ -285,6 +294,7 @@ impl TcpSender {
         true
     }
 
+    #[inline]
     fn write(
         &mut self,
         now: Instant,
