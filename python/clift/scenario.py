@@ -91,7 +91,7 @@ class Scenario:
             >>> scenario = clift.Scenario.read(path)
             >>> [cell.labels for cell in scenario.cells()]
             [{'scheme': 'ARQ'}, {'scheme': 'HARQ(10/12)'}]
-            >>> clift.Scenario.read(path, {"scheme": "ARC"})
+            >>> clift.Scenario.read(path, {"scheme": "ARC"})  # doctest: +ELLIPSIS
             Traceback (most recent call last):
             clift.errors.ScenarioError: ...: scheme: ARC: unknown scheme; write none, ...
             >>> folder.cleanup()
@@ -121,6 +121,11 @@ class Scenario:
     def cells(self) -> list[Self]:
         """The cells of a campaign, each a scenario without anything that varies."""
         return [self._of(cell) for cell in self._source.cells()]
+
+    @property
+    def size(self) -> int:
+        """Runs in all: of every cell, with their replications."""
+        return self._source.size()
 
     def replications(self) -> list[Self]:
         """The runs of a single cell, each with its own seed."""
@@ -160,6 +165,9 @@ class _FromLinks:
 
     def replications(self) -> Iterator[_FromLinks]:
         yield self
+
+    def size(self) -> int:
+        return 1
 
     def labels(self) -> dict[str, str]:
         return {}
@@ -249,6 +257,12 @@ class _FromFile:
             return
         for replication in range(self.file.runs(cell)):
             yield self.chosen(cell, replication)
+
+    def size(self) -> int:
+        if self.replication is not None:
+            return 1
+        cells = range(len(self.file)) if self.cell is None else (self.cell,)
+        return sum(self.file.runs(cell) for cell in cells)
 
     def labels(self) -> dict[str, str]:
         if self.cell is None and len(self.file) > 1:

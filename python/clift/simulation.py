@@ -33,7 +33,7 @@ class Run:
         >>> run.goodput_kbps > 0, run.summary()["duration_s"]
         (True, 10.0)
         >>> run.series(interval_ms=1000).num_rows
-        10
+        11
     """
 
     __slots__ = ("_outcome", "scenario")

@@ -58,8 +58,7 @@ def run(
     scenario = Scenario.read(path, changes)
     if output is not None:
         prepare(output)
-    total = 1 if quiet else sum(len(cell.replications()) for cell in scenario.cells())
-    with bar(path.stem, 0 if quiet else total) as watch:
+    with bar(path.stem, 0 if quiet else scenario.size) as watch:
         results: Results = run_campaign(scenario, watch, threads)
     if output is not None:
         with bar(f"writing {output}", 0):

@@ -30,7 +30,7 @@ def write(link: LinkTrace, path: Path) -> None:
         >>> folder = tempfile.TemporaryDirectory()
         >>> path = pathlib.Path(folder.name, "link.csv")
         >>> write(clift.tmt.apply(phy, "ARQ", rtt_ms=0), path)
-        >>> print(path.read_text())
+        >>> print(path.read_text(), end="")
         t_ns,d_ns,lost_ns,transmissions
         0,5,0,1
         10,15,0,2
@@ -48,8 +48,8 @@ def write(link: LinkTrace, path: Path) -> None:
         return
     try:
         with replacing(path) as out:
-            options = pa_csv.WriteOptions(quoting_style="none")
-            pa_csv.write_csv(pa.table(columns), out, options)
+            out.write((",".join(names) + "\n").encode())
+            pa_csv.write_csv(pa.table(columns), out, pa_csv.WriteOptions(include_header=False))
     except (OSError, pa.ArrowException) as error:
         reason = getattr(error, "strerror", None) or error
         raise TraceError(f"{path}: cannot be written: {reason}; choose another place") from None

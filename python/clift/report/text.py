@@ -148,7 +148,7 @@ def _title(name: str) -> str:
 
 def _runs(cell: Cell) -> str:
     """Runs done; with those that have the metric, where some do not (a file not through)."""
-    found = sum(value is not None for value in cell.column(cell.primary))
+    found = len(cell.column(cell.primary))
     done = len(cell.values)
     return str(done) if found == done else f"{found} of {done}"
 
