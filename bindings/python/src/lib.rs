@@ -6,6 +6,7 @@ mod columns;
 mod errors;
 mod link;
 mod outcome;
+mod scenario;
 mod scheme;
 mod series;
 mod simulation;
@@ -26,6 +27,9 @@ mod _clift {
 
     #[pymodule_export]
     use super::outcome::Outcome;
+
+    #[pymodule_export]
+    use super::scenario::{PyScenario, scenario_schema};
 
     #[pymodule_export]
     use super::scheme::{LinkTrace, apply, printed_delay_ms};

@@ -12,7 +12,7 @@ use crate::simulation::Setup;
 
 /// A scenario file; see `clift.Scenario`.
 #[pyclass(frozen, name = "ScenarioFile", module = "clift._clift")]
-pub struct PyScenario(core::Scenario);
+pub(crate) struct PyScenario(core::Scenario);
 
 #[pymethods]
 impl PyScenario {
@@ -95,15 +95,8 @@ impl PyScenario {
 
 /// The JSON Schema of scenario files.
 #[pyfunction]
-pub fn scenario_schema() -> String {
+pub(crate) fn scenario_schema() -> String {
     core::json_schema()
-}
-
-/// A time with its unit, in ns.
-#[pyfunction]
-pub fn parse_time(text: &str) -> PyResult<u64> {
-    let time: clift::units::Duration = text.parse().map_err(scenario_error)?;
-    Ok(time.as_nanos())
 }
 
 fn json(value: &impl serde::Serialize) -> PyResult<String> {

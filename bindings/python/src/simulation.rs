@@ -189,6 +189,10 @@ impl Setup {
 }
 
 impl Setup {
+    pub(crate) fn new_inner(setup: engine::Setup) -> Self {
+        Self(Arc::new(setup))
+    }
+
     pub(crate) fn inner(&self) -> &engine::Setup {
         &self.0
     }

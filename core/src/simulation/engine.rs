@@ -326,30 +326,45 @@ impl<'a, O: Observer> Engine<'a, O> {
 
     #[inline]
     fn pump_sender(&mut self, flow: u32, now: Instant) {
-        while let Some(segment) = self.flows[flow as usize].sender.poll_transmit(now) {
+        loop {
+            let segment = self.packets.prepare(flow, Direction::Receiver);
+            if !self.flows[flow as usize].sender.transmit_into(now, segment) {
+                break;
+            }
             if O::EVENTS {
-                let Segment { seq, len, retransmission, .. } = segment;
+                let Segment { seq, len, retransmission, .. } = *segment;
                 self.observer.event(now, &Event::Sent { flow, seq, len, retransmission });
             }
-            self.send(Packet { segment, flow, hop: 0, toward: Direction::Receiver }, now);
+            self.send_prepared(now);
         }
         let timeout = self.flows[flow as usize].sender.poll_timeout();
-        self.arm(self.sender_timer_source(flow), timeout);
+        self.arm_retransmission(self.sender_timer_source(flow), timeout);
     }
 
     #[inline]
     fn pump_receiver(&mut self, flow: u32, now: Instant) {
-        while let Some(segment) = self.flows[flow as usize].receiver.poll_transmit(now) {
-            self.send(Packet { segment, flow, hop: 0, toward: Direction::Sender }, now);
+        loop {
+            let segment = self.packets.prepare(flow, Direction::Sender);
+            if !self.flows[flow as usize].receiver.transmit_into(now, segment) {
+                break;
+            }
+            self.send_prepared(now);
         }
         let timeout = self.flows[flow as usize].receiver.poll_timeout();
-        self.arm(SourceId(self.sender_timer_source(flow).0 + 1), timeout);
+        let source = SourceId(self.sender_timer_source(flow).0 + 1);
+        if timeout == self.agenda.time_of(source) {
+            return;
+        }
+        match timeout {
+            Some(at) => self.schedule(source, at),
+            None => self.agenda.clear(source),
+        }
     }
 
-    /// Sets a timer, lazily: a deadline that moved back is left where it is, and found to be too
+    /// Sets the retransmission timer, lazily: a deadline that moved back is left where it is, and found to be too
     /// early when it comes. Every acknowledgement moves the retransmission timer back.
     #[inline]
-    fn arm(&mut self, source: SourceId, timeout: Option<Instant>) {
+    fn arm_retransmission(&mut self, source: SourceId, timeout: Option<Instant>) {
         let Some(at) = timeout else { return };
         if self.agenda.time_of(source).is_none_or(|set| at < set) {
             self.schedule(source, at);
@@ -357,9 +372,10 @@ impl<'a, O: Observer> Engine<'a, O> {
     }
 
     #[inline]
-    fn send(&mut self, packet: Packet, now: Instant) {
-        let id = self.packets.insert(packet);
-        self.enter_hop(id, now);
+    fn send_prepared(&mut self, now: Instant) {
+        if let Some(id) = self.packets.send() {
+            self.enter_hop(id, now);
+        }
     }
 
     #[inline]

@@ -115,7 +115,8 @@ struct Engine<F, A> {
     /// Packets under way, and free places among them.
     packets: Vec<Segment>,
     free: Vec<usize>,
-    events: BinaryHeap<Reverse<(u128, u64, Event)>>,
+    /// By time; at equal times a transmitter comes free before anything arrives.
+    events: BinaryHeap<Reverse<(u128, bool, u64, Event)>>,
     scheduled: u64,
     armed: [Option<Instant>; 2],
     now: u128,
@@ -156,7 +157,7 @@ impl<F: FnMut(u64) -> Fate, A: FnMut(u64) -> Fate> Engine<F, A> {
     fn run(mut self, seconds: u64) -> Run {
         let end = u128::from(seconds) * PICOS_PER_SECOND;
         self.transmit(0);
-        while let Some(Reverse((at, _, event))) = self.events.pop() {
+        while let Some(Reverse((at, _, _, event))) = self.events.pop() {
             if at >= end {
                 break;
             }
@@ -188,7 +189,8 @@ impl<F: FnMut(u64) -> Fate, A: FnMut(u64) -> Fate> Engine<F, A> {
 
     fn schedule(&mut self, at: u128, event: Event) {
         self.scheduled += 1;
-        self.events.push(Reverse((at, self.scheduled, event)));
+        let arrives = !matches!(event, Event::LinkFree { .. });
+        self.events.push(Reverse((at, arrives, self.scheduled, event)));
     }
 
     /// `end` may send: all it wants goes into its queue.

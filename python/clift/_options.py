@@ -1,0 +1,211 @@
+"""The keyword arguments of `clift.simulate`, and what the engine makes of them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, fields
+from inspect import Parameter, Signature
+from typing import TYPE_CHECKING, Literal, TypedDict
+
+from clift import _clift
+from clift.errors import ScenarioError
+
+if TYPE_CHECKING:
+    from clift.link import Reorder
+    from clift.link_trace import LinkTrace
+
+_LONGEST_S = 2**61 / 1e9
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Options:
+    """Everything about a run but its link; the names and defaults of `clift.simulate`."""
+
+    transport: str = "cubic"
+    profile: str = "papers"
+    duration_s: float = 400
+    packet_bytes: int = 1500
+    queue_packets: int | None = 1000
+    queue_bytes: int | None = None
+    delayed_ack: bool | float = False
+    initial_window: int | None = None
+    cwnd_max_packets: int | None = None
+    receive_window_bytes: int | None = None
+    timestamps: bool = True
+    file_bytes: int | None = None
+    message_bytes: int | None = None
+    message_kbps: float | None = None
+    deadline_ms: float | None = None
+    start_offset_s: float = 0
+    wrap: bool = False
+    seed: int = 1
+    flows: int = 1
+    access_kbps: float | None = None
+    access_ms: float = 0
+    overlap: Literal["free", "papers"] = "free"
+    extra_lldu: bool = False
+    lldu_header_bytes: int = 0
+    packet_header_bytes: int = 0
+    reorder: Reorder | None = None
+    return_link: LinkTrace | None = None
+    stop_when_done: bool | None = None
+
+    def setup(self, links: Sequence[LinkTrace]) -> _clift.Setup:
+        """What the engine runs over links in series.
+
+        Raises:
+            ScenarioError: If a value is out of range; the message names it.
+        """
+        forward = [self._hop(link) for link in links]
+        backward = []
+        access = self._access()
+        if access is not None:
+            forward.append(access)
+            backward.append(access)
+        if self.return_link is None:
+            delay = sum(link.rtt_ns // 2 for link in links)
+            backward.append(_clift.Hop.leg(delay_ns=delay))
+        else:
+            backward.append(self._hop(self.return_link))
+        count = _integer("flows", self.flows, 1, 100_000)
+        is_file = self.file_bytes is not None
+        return _clift.Setup(
+            forward=forward,
+            backward=backward,
+            flows=[self._flow(access)] * count,
+            duration_ns=_nanoseconds("duration_s", self.duration_s, 1e9),
+            seed=_integer("seed", self.seed, 0, 2**64 - 1),
+            stop_when_done=is_file if self.stop_when_done is None else bool(self.stop_when_done),
+        )
+
+    def _hop(self, link: LinkTrace) -> _clift.Hop:
+        if self.overlap not in ("free", "papers"):
+            raise ScenarioError(f"overlap = {self.overlap!r}: give 'free' or 'papers'")
+        return _clift.Hop.link(
+            link._inner,
+            queue_packets=_optional("queue_packets", self.queue_packets, 0, 2**32 - 1),
+            queue_bytes=_optional("queue_bytes", self.queue_bytes, 0, 2**63),
+            start_offset_ns=_nanoseconds("start_offset_s", self.start_offset_s, 1e9),
+            wrap=bool(self.wrap),
+            lldu_header=_integer("lldu_header_bytes", self.lldu_header_bytes, 0, 2**16),
+            packet_header=_integer("packet_header_bytes", self.packet_header_bytes, 0, 2**16),
+            extra_lldu=bool(self.extra_lldu),
+            overlap_papers=self.overlap == "papers",
+            reorder=None if self.reorder is None else self.reorder._inner,
+        )
+
+    def _access(self) -> _clift.Hop | None:
+        if self.access_kbps is None and self.access_ms == 0:
+            return None
+        return _clift.Hop.leg(
+            rate_bps=_rate("access_kbps", self.access_kbps),
+            delay_ns=_nanoseconds("access_ms", self.access_ms, 1e6),
+        )
+
+    def _flow(self, access: _clift.Hop | None) -> _clift.Flow:
+        deadline = self.deadline_ms
+        return _clift.Flow(
+            transport=self.transport,
+            profile=self.profile,
+            packet_bytes=_integer("packet_bytes", self.packet_bytes, 1, 65_535),
+            timestamps=bool(self.timestamps),
+            initial_window=_optional("initial_window", self.initial_window, 1, 2**32 - 1),
+            delayed_ack_ns=self._delayed_ack(),
+            cwnd_max_packets=_optional("cwnd_max_packets", self.cwnd_max_packets, 1, 2**32 - 1),
+            receive_window_bytes=_optional(
+                "receive_window_bytes", self.receive_window_bytes, 1, 2**63
+            ),
+            file_bytes=_optional("file_bytes", self.file_bytes, 1, 2**62),
+            message_bytes=_optional("message_bytes", self.message_bytes, 1, 2**32 - 1),
+            message_rate_bps=_rate("message_kbps", self.message_kbps),
+            deadline_ns=None if deadline is None else _nanoseconds("deadline_ms", deadline, 1e6),
+            source_leg=access,
+        )
+
+    def _delayed_ack(self) -> int | None:
+        """`True` is 40 ms, a number is milliseconds."""
+        if self.delayed_ack is False or self.delayed_ack is None:
+            return None
+        if self.delayed_ack is True:
+            return 40_000_000
+        return _nanoseconds("delayed_ack", self.delayed_ack, 1e6) or None
+
+
+class Keywords(TypedDict, total=False):
+    """The same as keyword arguments, for type checkers."""
+
+    transport: str
+    profile: str
+    duration_s: float
+    packet_bytes: int
+    queue_packets: int | None
+    queue_bytes: int | None
+    delayed_ack: bool | float
+    initial_window: int | None
+    cwnd_max_packets: int | None
+    receive_window_bytes: int | None
+    timestamps: bool
+    file_bytes: int | None
+    message_bytes: int | None
+    message_kbps: float | None
+    deadline_ms: float | None
+    start_offset_s: float
+    wrap: bool
+    seed: int
+    flows: int
+    access_kbps: float | None
+    access_ms: float
+    overlap: Literal["free", "papers"]
+    extra_lldu: bool
+    lldu_header_bytes: int
+    packet_header_bytes: int
+    reorder: Reorder | None
+    return_link: LinkTrace | None
+    stop_when_done: bool | None
+
+
+def spelled_out(signature: Signature) -> Signature:
+    """The signature with the options in place of its `**options`, for `help()`."""
+    named = [p for p in signature.parameters.values() if p.kind is not Parameter.VAR_KEYWORD]
+    options = [
+        Parameter(field.name, Parameter.KEYWORD_ONLY, default=field.default)
+        for field in fields(Options)
+    ]
+    return signature.replace(parameters=[*named, *options])
+
+
+NAMES = frozenset(field.name for field in fields(Options))
+
+
+def _nanoseconds(name: str, value: float, scale: float) -> int:
+    try:
+        if 0 <= value <= _LONGEST_S * 1e9 / scale:
+            return round(value * scale)
+    except TypeError:
+        pass
+    unit = {1e9: "s", 1e6: "ms"}[scale]
+    raise ScenarioError(f"{name} = {value!r}: give a time in {unit}, 0 or more")
+
+
+def _rate(name: str, kbps: float | None) -> int | None:
+    if kbps is None:
+        return None
+    try:
+        if 0.001 <= kbps < 1e12:
+            return round(kbps * 1e3)
+    except TypeError:
+        pass
+    raise ScenarioError(f"{name} = {kbps!r}: give a rate in kbit/s above 0")
+
+
+def _optional(name: str, value: int | None, low: int, high: int) -> int | None:
+    return None if value is None else _integer(name, value, low, high)
+
+
+def _integer(name: str, value: int, low: int, high: int) -> int:
+    try:
+        if low <= value <= high and value == int(value):
+            return int(value)
+    except (TypeError, ValueError):
+        pass
+    raise ScenarioError(f"{name} = {value!r}: give a whole number from {low} to {high}")

@@ -1,0 +1,122 @@
+"""One sentence on which alternative does best, and where that cannot be told."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from clift.campaign.metrics import metric
+from clift.campaign.results import Cell, Results
+from clift.campaign.statistics import differs
+
+Condition = tuple[str | None, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class _Lead:
+    """How far the best is ahead of the next: from, to, and of what."""
+
+    low: float
+    high: float
+    word: str
+
+
+def conclude(results: Results) -> str:
+    """Which label of the axis compared is best in each condition, and by how much.
+
+    The axis is `scheme` if that varies, else the first that does. Two alternatives count as
+    different only if the 95 % interval of their paired difference excludes zero.
+
+    Args:
+        results: What was measured.
+
+    Returns:
+        A sentence; empty if nothing varies or nothing is done.
+    """
+    axis = compared_axis(results)
+    if axis is None:
+        return ""
+    verdicts: dict[str, dict[Condition, _Lead]] = {}
+    for condition, cells in conditions(results, axis).items():
+        found = _verdict(cells, axis)
+        if found is not None:
+            verdicts.setdefault(found[0], {})[condition] = found[1]
+    labels = [names for name, names in results.axes if name != axis and len(names) > 1]
+    parts = [f"{verdict}{_listed(_merged(where, labels))}" for verdict, where in verdicts.items()]
+    sentence = "; ".join(parts)
+    return sentence[:1].upper() + sentence[1:] + "." if sentence else ""
+
+
+def compared_axis(results: Results) -> str | None:
+    """The axis whose labels are alternatives: `scheme`, else the first that varies."""
+    varying = [name for name, labels in results.axes if len(labels) > 1]
+    if "scheme" in varying:
+        return "scheme"
+    return varying[0] if varying else None
+
+
+def conditions(results: Results, axis: str | None) -> dict[Condition, list[Cell]]:
+    """The cells by their labels on the other axes (those that vary), in order."""
+    varying = {name for name, labels in results.axes if len(labels) > 1}
+    grouped: dict[Condition, list[Cell]] = {}
+    for cell in results.cells:
+        key = tuple(
+            label for name, label in cell.labels.items() if name != axis and name in varying
+        )
+        grouped.setdefault(key, []).append(cell)
+    return grouped
+
+
+def _verdict(cells: list[Cell], axis: str) -> tuple[str, _Lead] | None:
+    """The best label and how far it is ahead of the next one."""
+    primary = cells[0].primary
+    shown = metric(primary)
+    ranked = [(found.mean, cell) for cell in cells if (found := cell.estimate(primary)) is not None]
+    ranked.sort(key=lambda pair: pair[0], reverse=shown.better == "more")
+    if len(ranked) < 2:
+        return None
+    (best, winner), (next_best, second) = ranked[0], ranked[1]
+    gap = abs(best - next_best) / next_best if next_best else 0.0
+    different = differs(winner.column(primary), second.column(primary))
+    if different is False or gap == 0:
+        names = sorted((winner.labels[axis], second.labels[axis]))
+        return f"no clear difference between {names[0]} and {names[1]}", _Lead(gap, gap, "")
+    word = "less time" if shown.better == "less" else f"more {shown.title}"
+    if different is None:
+        word += ", a single run"
+    return f"{winner.labels[axis]} is best", _Lead(gap, gap, word)
+
+
+def _merged(
+    where: dict[Condition, _Lead], labels: list[list[str]]
+) -> list[tuple[Condition, _Lead]]:
+    """Conditions that differ in one axis only and cover all of its labels become one."""
+    for place in reversed(range(len(labels))):
+        groups: dict[tuple[Condition, str], list[Condition]] = {}
+        for condition, lead in where.items():
+            rest = (*condition[:place], None, *condition[place + 1 :])
+            groups.setdefault((rest, lead.word), []).append(condition)
+        merged: dict[Condition, _Lead] = {}
+        for (rest, word), members in groups.items():
+            leads = [where[member] for member in members]
+            if len(members) == len(labels[place]):
+                low, high = min(x.low for x in leads), max(x.high for x in leads)
+                merged[rest] = _Lead(low, high, word)
+            else:
+                merged.update(zip(members, leads, strict=True))
+        where = merged
+    return list(where.items())
+
+
+def _listed(where: list[tuple[Condition, _Lead]]) -> str:
+    parts = []
+    for condition, lead in where:
+        place = " ".join(label for label in condition if label is not None)
+        low, high = f"{lead.low * 100:.0f}", f"{lead.high * 100:.0f}"
+        span = f"{low} %" if low == high else f"{low} to {high} %"
+        much = f"({span} {lead.word})" if lead.word else f"({span} apart)"
+        parts.append(f"{place} {much}" if place else much)
+    if not any(label for condition, _ in where for label in condition):
+        return f" {parts[0]}"
+    several = len(parts) > 1
+    listed = ", ".join(parts[:-1]) + " and " + parts[-1] if several else parts[0]
+    return f" for {listed}"

@@ -1,0 +1,247 @@
+"""Runs: a scenario through the engine, one or many at a time."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable, Sequence
+from contextlib import AbstractContextManager, nullcontext
+from inspect import signature
+from typing import TYPE_CHECKING, Any, Unpack
+
+from clift import _clift
+from clift._options import Keywords, spelled_out
+from clift.errors import Interrupted, ScenarioError, SimulationError
+from clift.link_trace import LinkTrace
+from clift.scenario import Scenario
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+Progress = Callable[[int, int], object]
+
+# So many setups are made and handed to the engine at a time.
+_CHUNK = 4096
+
+
+class Run:
+    """What a run measured. `clift.simulate` and `clift.run_many` return runs.
+
+    Example:
+        >>> import clift
+        >>> phy = clift.channel.bernoulli(slots=20_000, p=0.02, seed=1)
+        >>> run = clift.simulate(clift.tmt.apply(phy, clift.Arq()), duration_s=10)
+        >>> run.goodput_kbps > 0, run.summary()["duration_s"]
+        (True, 10.0)
+        >>> run.series(interval_ms=1000).num_rows
+        11
+    """
+
+    __slots__ = ("_outcome", "scenario")
+
+    scenario: Scenario
+
+    def __init__(self, scenario: Scenario, outcome: _clift.Outcome) -> None:
+        self.scenario = scenario
+        self._outcome = outcome
+
+    @property
+    def goodput_kbps(self) -> float:
+        """In-order bytes at the receivers of all flows x 8 over the duration, kbit/s."""
+        return self._outcome.goodput_kbps
+
+    @property
+    def completion_s(self) -> float | None:
+        """From the first segment sent to the last byte at the receiver, of the slowest flow.
+
+        None unless every flow had a file and got it through.
+        """
+        return self._outcome.completion_s
+
+    def summary(self) -> dict[str, Any]:
+        """Everything measured, as a dict that JSON can hold: totals, then each flow and link."""
+        return self._outcome.summary()
+
+    def series(self, interval_ms: float = 100) -> pa.Table:
+        """Time series: the run is done again and sampled.
+
+        Args:
+            interval_ms: Time between samples.
+
+        Returns:
+            A table with a row for each flow and instant: time_s, flow, cwnd_packets,
+            ssthresh_packets, srtt_ms, in_flight_packets, goodput_kbps, queue_packets and more.
+
+        Raises:
+            ScenarioError: If the interval is not above zero.
+        """
+        import pyarrow as pa
+
+        if not 1e-3 <= interval_ms < 1e12:
+            raise ScenarioError(f"interval_ms = {interval_ms}: give a time in ms above 0")
+        return pa.table(_clift.series(self.scenario._source.setup(), round(interval_ms * 1e6)))
+
+    def events(self) -> pa.Table:
+        """What happened to every segment: the run is done again and logged.
+
+        Returns:
+            A table of time_ns, flow, kind (0 sent, 1 sent again, 2 received, 3 received in vain,
+            4 gone, 5 acknowledged), seq and len.
+        """
+        import pyarrow as pa
+
+        return pa.table(_clift.events(self.scenario._source.setup()))
+
+    def __repr__(self) -> str:
+        return f"Run({self.scenario!r}: {self.goodput_kbps:.1f} kbit/s)"
+
+
+def simulate(
+    scenario: LinkTrace | Sequence[LinkTrace] | Scenario | str | os.PathLike[str],
+    progress: Callable[[float, float], object] | None = None,
+    **options: Unpack[Keywords],
+) -> Run:
+    """Runs a scenario.
+
+    Args:
+        scenario: A link trace (or several, crossed in series), a `clift.Scenario`, or the path of
+            a scenario file. The other arguments stand beside a link trace; given with a scenario
+            they change it.
+        progress: Called about 20 times a second with the simulated time in seconds and the
+            goodput so far in kbit/s.
+        options: The options below.
+
+    Options (defaults in brackets):
+        transport ("cubic"): `newreno`, `cubic`, or `udp`. profile ("papers"): whose details.
+        duration_s (400), packet_bytes (1500; IP packet, headers included), seed (1).
+        queue_packets (1000; None: no bound), queue_bytes (None): drop-tail queue of the link.
+        delayed_ack (False): True is 40 ms, a number is ms. initial_window (None: the profile's),
+        cwnd_max_packets (None), receive_window_bytes (None), timestamps (True).
+        file_bytes (None): send a file instead of bulk data; or message_bytes, message_kbps and
+        deadline_ms: messages at a constant rate.
+        start_offset_s (0): trace time at which the run starts. wrap (False): repeat the trace.
+        flows (1), access_kbps (None), access_ms (0): wired legs at every source and at the
+        destination.
+        overlap ("free" or "papers"), extra_lldu (False), lldu_header_bytes (0),
+        packet_header_bytes (0), reorder (None): how packets are put onto the link.
+        return_link (None): a link trace for the way back; a fixed RTT/2 without it.
+        stop_when_done (None): end once every flow has finished; True for files.
+
+    Returns:
+        The run.
+
+    Raises:
+        ScenarioError: If the scenario is wrong.
+        SimulationError: If the trace ends while a packet waits for a slot.
+
+    Example:
+        >>> import clift
+        >>> phy = clift.channel.gilbert_elliott(slots=20_000, alpha=0.99, beta=0.5, seed=1)
+        >>> ll = clift.tmt.apply(phy, clift.Harq2(10, 12), rtt_ms=500)
+        >>> run = clift.simulate(ll, transport="newreno", file_bytes=50_000)
+        >>> 2 < run.completion_s < 10
+        True
+    """
+    chosen = _scenario(scenario, dict(options))
+    watch = None
+    if progress is not None:
+        watch = _watch(progress)
+    return Run(chosen, _clift.run(chosen._source.setup(), watch))
+
+
+simulate.__signature__ = spelled_out(signature(simulate))  # type: ignore[attr-defined]
+
+
+def run_many(
+    scenarios: Iterable[Scenario],
+    progress: bool | Progress = True,
+    threads: int | None = None,
+) -> list[Run]:
+    """Runs many scenarios on all cores; results do not depend on how many there are.
+
+    Args:
+        scenarios: What to run.
+        progress: True shows a bar on a terminal; a function is called with runs done and to do.
+        threads: How many to run at a time; all cores unless given.
+
+    Returns:
+        The runs in the order of the scenarios, each equal to `simulate` of it alone.
+
+    Raises:
+        ScenarioError: If a scenario is wrong.
+        SimulationError: If a run cannot go on; the others are done, and in its attribute `runs`.
+        Interrupted: On Ctrl-C; what is done is in its attribute `runs`.
+
+    Example:
+        >>> import clift
+        >>> phy = clift.channel.bernoulli(slots=20_000, p=0.02, seed=1)
+        >>> ll = clift.tmt.apply(phy, clift.Arq())
+        >>> a, b = clift.run_many([clift.Scenario(ll, duration_s=5, seed=s) for s in (1, 2)])
+        >>> a.summary() == clift.simulate(ll, duration_s=5, seed=1).summary()
+        True
+    """
+    todo = list(scenarios)
+    cores = threads or len(os.sched_getaffinity(0))
+    runs: list[Run | None] = []
+    failures: list[str] = []
+    with _bar(progress, len(todo)) as report:
+        try:
+            for first in range(0, len(todo), _CHUNK):
+                chunk = todo[first : first + _CHUNK]
+                _run_chunk(chunk, cores, runs, failures, lambda done: report(done, len(todo)))
+        except KeyboardInterrupt:
+            runs += [None] * (len(todo) - len(runs))
+            done = sum(run is not None for run in runs)
+            message = f"interrupted after {done} of {len(todo)} runs"
+            raise Interrupted(message, runs) from None
+    if failures:
+        more = f" (and {len(failures) - 1} more)" if len(failures) > 1 else ""
+        raise SimulationError(failures[0] + more, runs)
+    return [run for run in runs if run is not None]
+
+
+def _run_chunk(
+    scenarios: list[Scenario],
+    threads: int,
+    runs: list[Run | None],
+    failures: list[str],
+    report: Callable[[int], object],
+) -> None:
+    before = len(runs)
+    setups = [scenario._source.setup() for scenario in scenarios]
+    outcomes, stopped = _clift.run_many(setups, threads, lambda done: report(before + done))
+    for number, (scenario, outcome) in enumerate(zip(scenarios, outcomes, strict=True), before):
+        if isinstance(outcome, str):
+            failures.append(f"run {number}: {outcome}")
+        runs.append(Run(scenario, outcome) if isinstance(outcome, _clift.Outcome) else None)
+    if stopped is not None:
+        raise stopped
+    report(len(runs))
+
+
+def _scenario(
+    scenario: LinkTrace | Sequence[LinkTrace] | Scenario | str | os.PathLike[str],
+    options: dict[str, Any],
+) -> Scenario:
+    if isinstance(scenario, str | os.PathLike):
+        scenario = Scenario.read(scenario)
+    if isinstance(scenario, Scenario):
+        return scenario.replace(**options) if options else scenario
+    return Scenario(scenario, **options)
+
+
+def _watch(progress: Callable[[float, float], object]) -> Callable[[int, int], object]:
+    def watch(now_ns: int, bytes_in_order: int) -> object:
+        goodput = bytes_in_order * 8e6 / now_ns if now_ns else 0.0
+        return progress(now_ns / 1e9, goodput)
+
+    return watch
+
+
+def _bar(progress: bool | Progress, total: int) -> AbstractContextManager[Progress]:
+    if callable(progress):
+        return nullcontext(progress)
+    if not progress:
+        return nullcontext(lambda _done, _total: None)
+    from clift._bar import bar
+
+    return bar("running", total)
