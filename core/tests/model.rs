@@ -223,7 +223,8 @@ fn consecutive_blocks(
         })
         .collect();
     let delay = |model_ms: f64| (model_ms - setting.delay_of_the_channel()) * 1e6;
-    let few = 12.0 / batches.iter().map(|sums| sums.data).sum::<f64>() * code.data() as f64;
+    let units = batches.iter().map(|sums| sums.data).sum();
+    let few = slack(model.residual_loss, units, code.data() as f64);
     let of = |name: &str, model: f64, slack: f64, pair: fn(&consecutive::Sums) -> (f64, f64)| {
         Comparison {
             name: name.to_owned(),
@@ -237,7 +238,7 @@ fn consecutive_blocks(
         of("residual loss", model.residual_loss, few, |sums| {
             (sums.data - sums.delivered, sums.data)
         }),
-        of("recovered", model.recovered, few, |sums| (sums.recovered, sums.data)),
+        of("recovered", model.recovered, 0.0, |sums| (sums.recovered, sums.data)),
         of("transmissions - 1", model.transmissions - 1.0, few, |sums| (sums.rounds, sums.blocks)),
     ];
     if let Some(ms) = model.recovery_delay_ms {
@@ -260,7 +261,6 @@ struct Totals {
     waited_ns: f64,
     recovered: f64,
     recovered_waited_ns: f64,
-    block: f64,
 }
 
 impl Totals {
@@ -280,7 +280,6 @@ impl Totals {
             waited_ns: 0.0,
             recovered: 0.0,
             recovered_waited_ns: 0.0,
-            block: 51.0,
         };
         let decode = DECODE.as_nanos() as i64;
         for &d in &parts.d[..finished] {
@@ -300,7 +299,7 @@ impl Totals {
     }
 
     fn compare(name: &str, model: &Prediction, batches: &[Self]) -> Vec<Comparison> {
-        let few = 12.0 * batches[0].block / batches.iter().map(|b| b.finished).sum::<f64>();
+        let few = slack(model.residual_loss, batches.iter().map(|b| b.finished).sum(), 51.0);
         let of = |what: &str, model: f64, slack: f64, pair: fn(&Self) -> (f64, f64)| Comparison {
             name: format!("{name} {what}"),
             model,
@@ -311,8 +310,8 @@ impl Totals {
         let mut comparisons = vec![
             of("efficiency", model.efficiency, few, |t| (t.delivered, t.slots_used)),
             of("residual loss", model.residual_loss, few, |t| (t.finished_lost, t.finished)),
-            of("recovered", model.recovered, few, |t| (t.recovered, t.finished)),
-            of("mean delay", wait_ns(model.mean_delay_ms.unwrap()), few * SLOT_NS as f64, |t| {
+            of("recovered", model.recovered, 0.0, |t| (t.recovered, t.finished)),
+            of("mean delay", wait_ns(model.mean_delay_ms.unwrap()), 0.0, |t| {
                 (t.waited_ns, t.finished_delivered)
             }),
         ];
@@ -322,6 +321,12 @@ impl Totals {
         }
         comparisons
     }
+}
+
+/// Of shares of `units` LLDUs, if losses are too rare for batches to show their spread: a dozen
+/// blocks that are lost whole.
+fn slack(loss: f64, units: f64, block: f64) -> f64 {
+    if loss * units > 100.0 * block { 0.0 } else { 12.0 * block / units }
 }
 
 trait OfTheChannel {

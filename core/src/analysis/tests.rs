@@ -227,7 +227,7 @@ fn many_rounds_come_to_those_without_limit() {
             assert!((a.transmissions - b.transmissions).abs() < 1e-11);
             let (a, b) = (a.recovery_delay_ms.unwrap(), b.recovery_delay_ms.unwrap());
             assert!((a / b - 1.0).abs() < 1e-11);
-            assert!(predict(&unlimited, &chain, &setting(7)).unwrap().residual_loss < 1e-14);
+            assert_eq!(predict(&unlimited, &chain, &setting(7)).unwrap().residual_loss, 0.0);
             let law = recovery_delays(&unlimited, &chain, &setting(7)).unwrap();
             assert!((law.mean_ms().unwrap() / b - 1.0).abs() < 1e-11);
         }

@@ -10,14 +10,25 @@ pub(super) struct Transient {
 }
 
 impl Transient {
+    /// Whether the process leaves at last, wherever it starts.
+    pub(super) fn ends(&self) -> bool {
+        self.determinant() > 0.0
+    }
+
+    /// Of 1 - `stay`, in products of probabilities only.
+    fn determinant(&self) -> f64 {
+        let [[_, good_bad], [bad_good, _]] = self.stay;
+        let [leave_good, leave_bad] = self.leave;
+        leave_good * (leave_bad + bad_good) + leave_bad * good_bad
+    }
+
     /// The expected sum of `gain` over the states visited until the process leaves, by where it
     /// starts (which counts); infinite where it never leaves and gains.
     pub(super) fn sum(&self, gain: [f64; 2]) -> [f64; 2] {
         let [[_, good_bad], [bad_good, _]] = self.stay;
         let [leave_good, leave_bad] = self.leave;
         let moves = [leave_good + good_bad, leave_bad + bad_good];
-        // The determinant of 1 - stay, in products of probabilities only.
-        let determinant = leave_good * moves[1] + leave_bad * good_bad;
+        let determinant = self.determinant();
         if determinant > 0.0 {
             return [
                 (gain[0] * moves[1] + good_bad * gain[1]) / determinant,

@@ -97,9 +97,15 @@ fn unlimited(round: &Round, fewer: &[[Future; 2]]) -> [Future; 2] {
         process.sum([0, 1].map(|state| partly[state].wait_ns + later[state] * round.length_ns));
     let (units, rounds) = (sum(|future| future.units), sum(|future| future.rounds));
     let forgotten = sum(|future| future.forgotten);
+    // Nothing fails that goes on until it is decoded, unless it goes on for ever.
+    let failed = if process.ends() {
+        sum(|future| future.failed)
+    } else {
+        decoded.map(|decoded| 1.0 - decoded.min(1.0))
+    };
     [0, 1].map(|state| Future {
         decoded: decoded[state],
-        failed: 1.0 - decoded[state].min(1.0),
+        failed: failed[state],
         units: units[state],
         rounds: rounds[state],
         forgotten: forgotten[state],
