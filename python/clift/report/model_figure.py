@@ -56,7 +56,7 @@ def paper_figure(title: str, curves: list[Curve]) -> Figure:
         title: above the picture.
         curves: a scheme each, by both methods.
     """
-    figure = Figure(figsize=(13, 5.6), layout="constrained")
+    figure = Figure(figsize=(13, 6.2), layout="constrained")
     figure.suptitle(title)
     axes = figure.subplots(1, 2)
     for axis, key, label in (
@@ -91,7 +91,7 @@ def paper_figure(title: str, curves: list[Curve]) -> Figure:
         top = axis.secondary_xaxis("top", functions=_bursts(curves[0]))
         top.set_xlabel("mean burst (slots)")
     axes[0].plot([], [], ":", color="gray", label="as the paper prints it")
-    axes[0].legend(frameon=False, fontsize=8.5)
+    figure.legend(*axes[0].get_legend_handles_labels(), loc="outside lower center", ncols=4)
     return figure
 
 
