@@ -307,18 +307,37 @@ def test_a_full_device(command, format: str):
 
 
 def test_ctrl_c_is_clean(tmp_path: Path):
-    pipe = tmp_path / "slow.csv"
+    pipe = tmp_path / "slow"
     os.mkfifo(pipe)
-    # A reader of parquet waits in Python, where the interrupt arrives at once.
     waiting = subprocess.Popen(
-        [*CLIFT, "trace", "convert", pipe, tmp_path / "out.csv", "--format", "parquet"],
+        [*CLIFT, "trace", "convert", pipe, tmp_path / "out.csv", "--format", "text"],
         stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
     )  # fmt: skip
-    time.sleep(2)
-    waiting.send_signal(signal.SIGINT)
-    out, err = waiting.communicate(timeout=20)
+    with pipe.open("w") as slow:
+        # Opening waits for the reader, who then waits for more than this.
+        slow.write("t_ns,d_ns\n0,5\n")
+        slow.flush()
+        time.sleep(0.5)
+        waiting.send_signal(signal.SIGINT)
+        out, err = waiting.communicate(timeout=20)
     assert (waiting.returncode, out.strip(), err.strip()) == (130, "", "")
-    assert [path.name for path in tmp_path.iterdir()] == ["slow.csv"]
+    assert [path.name for path in tmp_path.iterdir()] == ["slow"]
+
+
+def test_ctrl_c_while_writing_leaves_the_old_file(tmp_path: Path):
+    clift.channel.bernoulli(slots=10_000_000, slot_ns=1000, p=0.5, seed=1).write(
+        tmp_path / "big.parquet"
+    )
+    out = tmp_path / "out.csv"
+    out.write_text("old")
+    writing = subprocess.Popen([*CLIFT, "trace", "convert", tmp_path / "big.parquet", out])
+    until = time.monotonic() + 60
+    while not list(tmp_path.glob(".out.csv.*.partial")) and time.monotonic() < until:
+        time.sleep(0.01)
+    writing.send_signal(signal.SIGINT)
+    assert writing.wait(timeout=20) == 130
+    assert out.read_text() == "old"
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["big.parquet", "out.csv"]
 
 
 def test_nobody_reads_the_output():
