@@ -41,3 +41,9 @@ fn probes() {
 fn loss() {
     replay("loss", checks::loss);
 }
+
+#[test]
+#[cfg(feature = "scenario")]
+fn scenario() {
+    replay("scenario", checks::scenario);
+}

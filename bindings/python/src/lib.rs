@@ -29,7 +29,7 @@ mod _clift {
     use super::outcome::Outcome;
 
     #[pymodule_export]
-    use super::scenario::{PyScenario, parse_time, scenario_schema};
+    use super::scenario::{PyScenario, scenario_schema};
 
     #[pymodule_export]
     use super::scheme::{LinkTrace, apply, printed_delay_ms};
@@ -41,5 +41,5 @@ mod _clift {
     use super::simulation::{Flow, Hop, Setup, run, run_many};
 
     #[pymodule_export]
-    use super::trace::{PyPhyTrace, format_of, parse_rate, read_trace};
+    use super::trace::{PyPhyTrace, format_of, parse_rate, parse_time, read_trace};
 }

@@ -293,6 +293,12 @@ fn parse_model(model: Option<&str>) -> Result<Model, String> {
     }
 }
 
+/// Nanoseconds of a time such as `36 ms`.
+#[pyfunction]
+pub(crate) fn parse_time(text: &str) -> PyResult<u64> {
+    text.parse::<Duration>().map(Duration::as_nanos).map_err(scenario_error)
+}
+
 /// Bits per second of a rate such as `2.3 Mbit/s`.
 #[pyfunction]
 pub(crate) fn parse_rate(text: &str) -> PyResult<u64> {

@@ -2,6 +2,7 @@
 //! parses is the same after it was written and read again. Replayed over the corpus by
 //! `core/tests/fuzz_corpus.rs`.
 
+use clift::scenario::Scenario;
 use clift::trace::loss_string::{self, Pattern};
 use clift::trace::probes::{self, Direction, Sampling};
 use clift::trace::{PhyTrace, ReadError, TimeUnit, columns, mahimahi, text as own};
@@ -101,4 +102,23 @@ fn same(before: &PhyTrace, after: &PhyTrace, what: &str) {
     assert_eq!(before.d(), after.d(), "{what}");
     assert_eq!(before.lldu(), after.lldu(), "{what}");
     assert_eq!(before.header(), after.header(), "{what}");
+}
+
+/// Scenario files: no text panics, every error is one line, what is accepted can be planned.
+pub fn scenario(data: &[u8]) {
+    let Ok(text) = std::str::from_utf8(data) else { return };
+    // A first line "#key=value" is a change from outside.
+    let change = text.strip_prefix('#').and_then(|rest| rest.lines().next()?.split_once('='));
+    let changes: Vec<_> =
+        change.into_iter().map(|(key, value)| (key.to_owned(), value.to_owned())).collect();
+    match Scenario::parse("x.toml", text, &changes) {
+        Err(error) => assert!(!error.to_string().contains('\n')),
+        Ok(scenario) => {
+            for cell in scenario.cells().iter().take(20) {
+                let links = cell.links(1);
+                let spans = vec![(0, 700_000_000_000, 1_000_000); links.len()];
+                let _ = cell.starts(1, &spans);
+            }
+        }
+    }
 }

@@ -36,8 +36,8 @@ pub(super) fn read(
     let mut root = source.parse()?;
     let sets = source.changes()?;
     apply(&source, &mut root, sets.iter().filter(|set| set.path[0] == "vary"))?;
-    let axes = axes(&source, &mut root, &sets)?;
-    let printed = printed(&source, &mut root, &axes)?;
+    let (axes, fixed) = axes(&source, &mut root, &sets)?;
+    let printed = printed(&source, &mut root, &axes, &fixed)?;
     let cells = cells(&source, &root, &axes, &sets)?;
     let axes = axes
         .into_iter()
@@ -49,20 +49,29 @@ pub(super) fn read(
     Ok(Scenario { file: file.to_owned(), text: text.to_owned(), axes, cells, printed })
 }
 
+/// An axis that a change from outside has ended, and the label that it is now.
+type Fixed = (String, Option<String>);
+
+/// The axes that are left, and those that changes have ended.
 fn axes<'i>(
     source: &Source<'_>,
     root: &mut Table<'i>,
     sets: &[Set<'i>],
-) -> Result<Vec<Changes<'i>>, ScenarioError> {
+) -> Result<(Vec<Changes<'i>>, Vec<Fixed>), ScenarioError> {
     let axes = match root.get("vary") {
-        None => return Ok(Vec::new()),
+        None => return Ok((Vec::new(), Vec::new())),
         Some(value) => match value.get_ref() {
             DeValue::Table(table) => vary::axes(table, KEYS),
             _ => Err(Problem::at("vary", "is no section; write [vary] and lists of values below")),
         },
     };
     let mut axes = axes.map_err(|problem| source.problem(root, problem))?;
-    axes.retain(|axis| !sets.iter().any(|set| set.path.join(".") == axis.key));
+    let mut fixed = Vec::new();
+    axes.retain(|axis| {
+        let set = sets.iter().rfind(|set| set.path.join(".") == axis.key);
+        fixed.extend(set.map(|set| (axis.name.clone(), vary::plain(&set.value))));
+        set.is_none()
+    });
     let count = axes.iter().try_fold(1usize, |count, axis| count.checked_mul(axis.points.len()));
     let most = Scenario::MOST_CELLS.min(MOST_WORK / (source.text.len() + 1));
     if count.is_none_or(|count| count > most) {
@@ -70,22 +79,34 @@ fn axes<'i>(
         return Err(source.problem(root, Problem::at("vary", message)));
     }
     root.remove("vary");
-    Ok(axes)
+    Ok((axes, fixed))
 }
 
 fn printed<'i>(
     source: &Source<'_>,
     root: &mut Table<'i>,
     axes: &[Changes<'i>],
+    fixed: &[Fixed],
 ) -> Result<Vec<Printed>, ScenarioError> {
     let Some(value) = root.get("printed") else { return Ok(Vec::new()) };
-    let printed = Vec::<Printed>::deserialize(toml::de::ValueDeserializer::from(value.clone()))
+    let mut printed = Vec::<Printed>::deserialize(toml::de::ValueDeserializer::from(value.clone()))
         .map_err(|error| source.serde(root, &error))?;
-    for (index, value) in printed.iter().enumerate() {
-        check_printed(index, value, axes).map_err(|problem| source.problem(root, problem))?;
+    // What belongs to other labels of an ended axis has no cell; the rest says no more of it.
+    let mut numbers: Vec<usize> = (0..printed.len()).collect();
+    for (name, label) in fixed {
+        let keep = |value: &Printed| value.cell.get(name).is_none_or(|l| Some(l) == label.as_ref());
+        numbers.retain(|&number| keep(&printed[number]));
+        for value in &mut printed {
+            value.cell.remove(name);
+        }
+    }
+    let printed: Vec<(usize, Printed)> =
+        numbers.into_iter().map(|number| (number, printed[number].clone())).collect();
+    for (index, value) in &printed {
+        check_printed(*index, value, axes).map_err(|problem| source.problem(root, problem))?;
     }
     root.remove("printed");
-    Ok(printed)
+    Ok(printed.into_iter().map(|(_, value)| value).collect())
 }
 
 fn check_printed(index: usize, printed: &Printed, axes: &[Changes<'_>]) -> Result<(), Problem> {
