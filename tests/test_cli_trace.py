@@ -167,7 +167,7 @@ GOOD = "t_ns,d_ns\n0,5\n10,0\n"
             "x.csv",
             "# lldu_bytes: 0\n" + GOOD,
             [],
-            "x.csv: line 1: `0` is no value for lldu_bytes; write an integer above 0",
+            "x.csv: line 1: `0` is no value for lldu_bytes; write an integer of at least 1",
         ),
         (
             "x.csv",
