@@ -197,6 +197,3 @@ fn none(chain: &Chain, setting: &Setting) -> Prediction {
         mean_delay_ms: (arrives > 0.0).then(|| setting.least_delay_ms()),
     }
 }
-
-#[cfg(test)]
-mod tests;

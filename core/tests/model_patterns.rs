@@ -3,12 +3,11 @@
 use std::collections::BTreeMap;
 use std::num::NonZeroU32;
 
+use clift::analysis::{Blocks, Chain, Setting, predict, printed, recovery_delays};
+use clift::scheme::{BlockCode, Persistency, Scheme, Timing};
+use clift::trace::{Header, PhyTrace};
+use clift::units::{Bytes, Duration};
 use proptest::prelude::*;
-
-use super::*;
-use crate::scheme::{BlockCode, Persistency, Timing};
-use crate::trace::PhyTrace;
-use crate::units::{Bytes, Duration};
 
 const SLOT: i64 = 1_000;
 const DECODE: i64 = 300;
@@ -94,7 +93,7 @@ fn enumerate(
             continue;
         }
         let d: Vec<i64> = pattern.iter().map(|&erased| if erased { 0 } else { DECODE }).collect();
-        let header = crate::trace::Header { decode: Some(setting.decode), ..Default::default() };
+        let header = Header { decode: Some(setting.decode), ..Default::default() };
         let phy = PhyTrace::with_header(t.clone().into(), d.into(), Bytes(33), header).unwrap();
         let link = scheme.apply(&phy, setting.timing);
         assert!(link.len() >= data, "the first block is complete");
