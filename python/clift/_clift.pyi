@@ -102,6 +102,7 @@ class LinkTrace:
 
 def apply(phy: PhyTrace, scheme: str, rtt_ns: int, feedback_ns: int | None) -> LinkTrace: ...
 def printed_delay_ms(link: LinkTrace, scheme: str) -> float | None: ...
+
 @final
 class Reorder:
     def __new__(
