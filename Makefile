@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 RUST := $(shell find core bindings -name '*.rs' -not -path '*/fuzz/*' -not -path '*/target/*') Cargo.toml Cargo.lock core/Cargo.toml bindings/python/Cargo.toml
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-rust test-python lint format bench docs clean
+.PHONY: help demo test test-rust test-python lint format bench docs clean validate
 
 help: ## print the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):[^#]*## (.*)/  make \1\t\2/' | expand -t 20
@@ -21,6 +21,9 @@ test-rust: ## Rust tests only
 
 test-python: $(VENV)/tools ## Python tests only
 	$(BIN)/python -m pytest -q
+
+validate: ## the analytical model against more than 10^8 simulated slots (about a minute)
+	cargo test --release -p clift --test model -- --ignored --nocapture
 
 lint: $(VENV)/tools ## format check, clippy, ruff, mypy; a warning is an error
 	cargo fmt --all --check

@@ -5,6 +5,7 @@ mod channel;
 mod columns;
 mod errors;
 mod link;
+mod model;
 mod outcome;
 mod scenario;
 mod scheme;
@@ -24,6 +25,12 @@ mod _clift {
 
     #[pymodule_export]
     use super::link::{Reorder, deliver};
+
+    #[pymodule_export]
+    use super::model::{
+        model_chain, model_erasures, model_hybrid, model_predict, model_printed,
+        model_recovery_delays,
+    };
 
     #[pymodule_export]
     use super::outcome::Outcome;
