@@ -107,9 +107,10 @@ fn matrix_of_losses() {
         let names = ["variant", "rate", "rtt_ms", "loss"];
         let label = names.map(|name| row.text(name)).join(",");
         if cells.last().is_none_or(|cell| cell.label != label) {
-            cells.push(Cell { label, ours: Vec::new(), theirs: Vec::new() });
+            cells.push(Cell { label, ours: Vec::new(), theirs: Vec::new(), identical: 0 });
         }
         let cell = cells.last_mut().unwrap();
+        cell.identical += usize::from(counts(&run) == row.expected());
         let seconds = row.number("duration_s");
         cell.ours.push(run.goodput_kbps(seconds));
         cell.theirs.push((row.number("ack") + 1) as f64 * 1448.0 * 8e-3 / seconds as f64);
@@ -118,10 +119,12 @@ fn matrix_of_losses() {
         let (ours, our_error) = mean_and_error(&cell.ours);
         let (theirs, their_error) = mean_and_error(&cell.theirs);
         assert!((ours / theirs - 1.0).abs() < 0.005, "{}: {ours} against {theirs}", cell.label);
-        let label = &cell.label;
-        table += &format!("{label},{ours:.2},{our_error:.2},{theirs:.2},{their_error:.2}\n");
+        let (label, runs, same) = (&cell.label, cell.ours.len(), cell.identical);
+        let means = format!("{ours:.2},{our_error:.2},{theirs:.2},{their_error:.2}");
+        table += &format!("{label},{means},{runs},{same}\n");
     }
-    let head = "variant,rate,rtt_ms,loss,clift_kbps,clift_error,ns2_kbps,ns2_error\n";
+    let head =
+        "variant,rate,rtt_ms,loss,clift_kbps,clift_error,ns2_kbps,ns2_error,runs,identical\n";
     let table = head.to_owned() + &table;
     if std::env::var_os("CLIFT_UPDATE").is_some() {
         std::fs::write("tests/data/tcp_matrix.csv", &table).unwrap();
@@ -134,6 +137,8 @@ struct Cell {
     label: String,
     ours: Vec<f64>,
     theirs: Vec<f64>,
+    /// Runs that did the same in both.
+    identical: usize,
 }
 
 /// Mean and its standard error, 0 for a single value.
