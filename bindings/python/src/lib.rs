@@ -5,6 +5,7 @@ mod channel;
 mod columns;
 mod errors;
 mod link;
+mod lms;
 mod outcome;
 mod scenario;
 mod scheme;
@@ -24,6 +25,9 @@ mod _clift {
 
     #[pymodule_export]
     use super::link::{Reorder, deliver};
+
+    #[pymodule_export]
+    use super::lms::{PyLandMobile, PySlots, lms_names};
 
     #[pymodule_export]
     use super::outcome::Outcome;
