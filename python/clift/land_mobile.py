@@ -101,6 +101,7 @@ class LandMobile:
             if name not in known:
                 raise ScenarioError(f"no parameter `{name}`; there are {', '.join(known)}")
         given = {name: value for name, value in options.items() if value is not None}
+        self._made_of = (preset, esn0_db, interleaving_ms, given)
         try:
             self._inner = _clift.LandMobile(
                 preset,
@@ -120,6 +121,12 @@ class LandMobile:
     def doppler_hz(self) -> float:
         """Largest Doppler shift in Hz."""
         return self._inner.doppler_hz
+
+    def at(self, esn0_db: float, interleaving_ms: float | None = None) -> LandMobile:
+        """The same channel at another Es/N0, and with another interleaving if one is given."""
+        preset, _, own, options = self._made_of
+        depth = own if interleaving_ms is None else interleaving_ms
+        return LandMobile(preset, esn0_db, depth, **options)
 
     def trace(self, duration_s: float = 600, seed: int = 1) -> PhyTrace:
         """The PHY trace.
