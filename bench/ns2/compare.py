@@ -1,4 +1,4 @@
-"""Runs ns-2 over the cells of a table and writes what it does as CSV.
+"""Run ns-2 over the cells of a table and write what it does as CSV.
 
 The losses are at positions that this program and the tests compute alike, so that the same
 packets are lost in both simulators and a run can be compared with its twin.
@@ -31,7 +31,7 @@ WORD = (1 << 64) - 1
 
 
 def lost(seed: int, position: int, p: float) -> bool:
-    """Whether run `seed` loses packet `position` at loss probability `p`.
+    """Tell whether run `seed` loses packet `position` at loss probability `p`.
 
     A SplitMix64 hash of both, so that any position can be asked for by itself.
 
@@ -49,7 +49,7 @@ def lost(seed: int, position: int, p: float) -> bool:
 def ns2(
     affected: Iterable[int], trace: Path | None = None, what: str = "drops", **options: object
 ) -> list[int]:
-    """One run of tcp.tcl: highest ACK, packets sent, retransmissions, timeouts, cuts.
+    """Run tcp.tcl once: highest ACK, packets sent, retransmissions, timeouts, cuts.
 
     The affected packets are lost, or late with `what="late"`.
     """
@@ -67,7 +67,7 @@ def ns2(
 
 
 def matrix(out: TextIO, seeds: int, duration: int) -> None:
-    """Goodput over independent loss, the window limited to BDP + buffer."""
+    """Write goodput over independent loss, the window limited to BDP + buffer."""
     writer = csv.writer(out, lineterminator="\n")
     writer.writerow(
         ("variant", "rate", "rtt_ms", "loss", "seed", "buffer", "window", "duration_s", *COLUMNS)
@@ -116,7 +116,7 @@ SCRIPTS: tuple[tuple[str, str, dict[str, int]], ...] = (
 
 
 def positions(ranges: str) -> list[int]:
-    """The numbers that ranges name.
+    """List the numbers that ranges name.
 
     >>> positions("3 10-12 20-30/5")
     [3, 10, 11, 12, 20, 25, 30]
@@ -130,7 +130,7 @@ def positions(ranges: str) -> list[int]:
 
 
 def digest(sequence: Iterable[int]) -> int:
-    """FNV-1a over the numbers, each as one unit: the order in which packets were sent."""
+    """Hash the numbers by FNV-1a, each as one unit: the order in which packets were sent."""
     value = 0xCBF29CE484222325
     for number in sequence:
         value = (value ^ number) * 0x100000001B3 & WORD
@@ -138,7 +138,7 @@ def digest(sequence: Iterable[int]) -> int:
 
 
 def scripts(out: TextIO) -> None:
-    """Losses at chosen places: which packets were sent in which order, and when on average."""
+    """Write which packets were sent in which order, with losses at chosen places."""
     writer = csv.writer(out, lineterminator="\n")
     head = ("script", "drops", "variant", "rate", "rtt_ms", "buffer", "window", "delack_ms")
     writer.writerow((*head, "duration_s", *COLUMNS, "order", "mean_time_s"))
@@ -167,7 +167,7 @@ def scripts(out: TextIO) -> None:
 
 
 def reordering(out: TextIO, seeds: int) -> None:
-    """Packets held back at random, 10 Mbit/s and 160 ms."""
+    """Write packets held back at random, 10 Mbit/s and 160 ms."""
     writer = csv.writer(out, lineterminator="\n")
     head = ("variant", "rate", "rtt_ms", "share", "late_us", "seed", "buffer", "window")
     writer.writerow((*head, "duration_s", *COLUMNS))
@@ -176,21 +176,23 @@ def reordering(out: TextIO, seeds: int) -> None:
     cells = itertools.product(VARIANTS, ((0.01, 35_003), (0.03, 35_003), (0.03, 70_007)))
     for (variant, (share, late_us)), seed in itertools.product(cells, range(1, seeds + 1)):
         late = [n for n in range(60_000) if lost(seed, n, share)]
-        options = {"rate": rate, "rtt": rtt, "buffer": buffer, "window": window}
         result = ns2(
             late,
             what="late",
             late_us=late_us,
             ca=NS2_NAMES[variant],
+            rate=rate,
+            rtt=rtt,
+            buffer=buffer,
+            window=window,
             duration=duration,
-            **options,
         )
         row = (variant, rate, rtt, share, late_us, seed, buffer, window, duration, *result)
         writer.writerow(row)
 
 
 def main() -> None:
-    """Writes the table that the command line names."""
+    """Write the table that the command line names."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("table", choices=("matrix", "scripts", "reordering"))
     parser.add_argument("--seeds", type=int, default=10)

@@ -1,6 +1,6 @@
 //! What must hold for TCP whatever the network does.
 
-#[path = "support/plain_path.rs"]
+#[path = "support/ns2_path.rs"]
 mod support;
 
 use clift::transport::tcp::{CongestionAlgorithm, TcpConfig, TcpReceiver, TcpSender};

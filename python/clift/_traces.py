@@ -8,8 +8,6 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any, Generic, TypeVar
 
-import numpy as np
-
 from clift import channel, tmt
 from clift.link_trace import LinkTrace
 from clift.trace import PhyTrace, read_trace
@@ -82,12 +80,15 @@ class TraceStore:
         return _erased(spec, base)
 
 
+_MODELS: dict[str, Callable[..., PhyTrace]] = {
+    "bernoulli": channel.bernoulli,
+    "gilbert-elliott": channel.gilbert_elliott,
+}
+
+
 def _erased(spec: dict[str, Any], base: PhyTrace | None) -> PhyTrace:
     model = dict(spec["erasures"])
-    make: Callable[..., PhyTrace]
-    make = {"bernoulli": channel.bernoulli, "gilbert-elliott": channel.gilbert_elliott}[
-        model.pop("model")
-    ]
+    make = _MODELS[model.pop("model")]
     if base is not None:
         return make(on=base, seed=spec["seed"], **model)
     return make(seed=spec["seed"], **spec["slots"], **model)
@@ -107,23 +108,9 @@ def _read(folder: Path, file: dict[str, Any]) -> PhyTrace:
         slot_ns=file["slot_ns"],
         decode_ns=file["decode_ns"],
     )
-    return _thinned(trace, file["offset_ns"], file["share"])
-
-
-def _thinned(trace: PhyTrace, offset_ns: int, share: int) -> PhyTrace:
-    if offset_ns == 0 and share == 1:
-        return trace
-    first = int(np.searchsorted(trace.t_ns, offset_ns))
-    return PhyTrace(
-        trace.t_ns[first::share] - offset_ns,
-        trace.d_ns[first::share],
-        trace.lldu_bytes,
-        decode_ns=trace.nominal_decoding_ns,
-        period_ns=trace.period_ns if offset_ns == 0 else None,
-        rtt_ns=trace.rtt_ns,
-        description=trace.description,
-        source=trace.source,
-    )
+    if file["offset_ns"]:
+        trace = trace.offset(file["offset_ns"])
+    return trace if file["share"] == 1 else trace.share(file["share"])
 
 
 class _Cache(Generic[T]):

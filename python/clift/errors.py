@@ -26,10 +26,18 @@ class ScenarioError(CliftError, ValueError):
 
 
 class SimulationError(CliftError):
-    """A run that could not go on: its trace ended while a packet waited."""
+    """A run that could not go on: its trace ended while a packet waited.
+
+    Attributes:
+        runs: Of many runs, in input order, each a finished run or None; else empty.
+    """
+
+    def __init__(self, message: str, runs: "list[Any] | None" = None) -> None:
+        super().__init__(message)
+        self.runs = runs or []
 
 
-class Interrupted(CliftError):
+class Interrupted(CliftError):  # noqa: N818 - nothing is wrong
     """Many runs were interrupted; what was done is kept.
 
     Attributes:

@@ -179,7 +179,7 @@ def _read_keys(metadata: Mapping[bytes, bytes]) -> dict[str, Any]:
         value = metadata.get(key.encode())
         if value is not None:
             if not value.isdigit():
-                raise TraceError(f"{value!r} is no value for {key}; write an integer above 0")
+                raise TraceError(f"{value!r} is no value for {key}; write an integer")
             keys[key] = int(value)
     for key in TEXTS:
         if (text := metadata.get(key.encode())) is not None:

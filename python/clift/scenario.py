@@ -64,9 +64,7 @@ class Scenario:
         self._source = _FromLinks(links, _options(Options(), dict(options)))
 
     @classmethod
-    def read(
-        cls, path: str | os.PathLike[str], changes: Mapping[str, Any] | None = None
-    ) -> Self:
+    def read(cls, path: str | os.PathLike[str], changes: Mapping[str, Any] | None = None) -> Self:
         """Reads a scenario file.
 
         Args:
@@ -93,7 +91,7 @@ class Scenario:
             >>> scenario = clift.Scenario.read(path)
             >>> [cell.labels for cell in scenario.cells()]
             [{'scheme': 'ARQ'}, {'scheme': 'HARQ(10/12)'}]
-            >>> clift.Scenario.read(path, {"scheme": "ARC"})
+            >>> clift.Scenario.read(path, {"scheme": "ARC"})  # doctest: +ELLIPSIS
             Traceback (most recent call last):
             clift.errors.ScenarioError: ...: scheme: ARC: unknown scheme; write none, ...
             >>> folder.cleanup()
@@ -123,6 +121,11 @@ class Scenario:
     def cells(self) -> list[Self]:
         """The cells of a campaign, each a scenario without anything that varies."""
         return [self._of(cell) for cell in self._source.cells()]
+
+    @property
+    def size(self) -> int:
+        """Runs in all: of every cell, with their replications."""
+        return self._source.size()
 
     def replications(self) -> list[Self]:
         """The runs of a single cell, each with its own seed."""
@@ -163,6 +166,9 @@ class _FromLinks:
     def replications(self) -> Iterator[_FromLinks]:
         yield self
 
+    def size(self) -> int:
+        return 1
+
     def labels(self) -> dict[str, str]:
         return {}
 
@@ -202,9 +208,7 @@ class _FromFile:
         return cls(path, text, sets, file, TraceStore(path.parent))
 
     def chosen(self, cell: int, replication: int | None = None) -> _FromFile:
-        return _FromFile(
-            self.path, self.text, self.sets, self.file, self.store, cell, replication
-        )
+        return _FromFile(self.path, self.text, self.sets, self.file, self.store, cell, replication)
 
     def setup(self) -> _clift.Setup:
         cell, replication = self.only_cell(), self.only_replication()
@@ -253,6 +257,12 @@ class _FromFile:
             return
         for replication in range(self.file.runs(cell)):
             yield self.chosen(cell, replication)
+
+    def size(self) -> int:
+        if self.replication is not None:
+            return 1
+        cells = range(len(self.file)) if self.cell is None else (self.cell,)
+        return sum(self.file.runs(cell) for cell in cells)
 
     def labels(self) -> dict[str, str]:
         if self.cell is None and len(self.file) > 1:

@@ -33,7 +33,7 @@ class Run:
         >>> run.goodput_kbps > 0, run.summary()["duration_s"]
         (True, 10.0)
         >>> run.series(interval_ms=1000).num_rows
-        10
+        11
     """
 
     __slots__ = ("_outcome", "scenario")
@@ -195,9 +195,7 @@ def run_many(
             raise Interrupted(message, runs) from None
     if failures:
         more = f" (and {len(failures) - 1} more)" if len(failures) > 1 else ""
-        error = SimulationError(failures[0] + more)
-        error.runs = runs
-        raise error
+        raise SimulationError(failures[0] + more, runs)
     return [run for run in runs if run is not None]
 
 
@@ -214,8 +212,7 @@ def _run_chunk(
     for number, (scenario, outcome) in enumerate(zip(scenarios, outcomes, strict=True), before):
         if isinstance(outcome, str):
             failures.append(f"run {number}: {outcome}")
-        done = isinstance(outcome, _clift.Outcome)
-        runs.append(Run(scenario, outcome) if done else None)
+        runs.append(Run(scenario, outcome) if isinstance(outcome, _clift.Outcome) else None)
     if stopped is not None:
         raise stopped
     report(len(runs))

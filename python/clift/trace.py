@@ -77,7 +77,7 @@ class PhyTrace:
             _size("lldu_bytes", lldu_bytes),
             decode_ns=_time("decode_ns", decode_ns),
             period_ns=_time("period_ns", period_ns),
-            rtt_ns=_time("rtt_ns", rtt_ns),
+            rtt_ns=_time("rtt_ns", rtt_ns, least=0),
             description=description,
             source=source,
         )
@@ -169,9 +169,7 @@ class PhyTrace:
             >>> clift.PhyTrace([0, 10, 20, 30], [5, 0, 6, 5]).offset(15).t_ns
             array([ 5, 15])
         """
-        if start_ns == 0:
-            return self
-        start = _integer("start_ns", start_ns, 2**61, "nanoseconds")
+        start = _integer("start_ns", start_ns, 2**61, "nanoseconds", least=0)
         return PhyTrace._from_inner(self._inner.offset(start))
 
     def stats(self) -> dict[str, Any]:
@@ -319,17 +317,17 @@ def _size(name: str, value: Any) -> int:
     return _integer(name, value, 2**32 - 1, "bytes")
 
 
-def _time(name: str, value: Any) -> int | None:
-    return None if value is None else _integer(name, value, 2**61, "nanoseconds")
+def _time(name: str, value: Any, least: int = 1) -> int | None:
+    return None if value is None else _integer(name, value, 2**61, "nanoseconds", least)
 
 
-def _integer(name: str, value: Any, most: int, unit: str) -> int:
+def _integer(name: str, value: Any, most: int, unit: str, least: int = 1) -> int:
     try:
         number = operator.index(value)
     except TypeError:
         raise TraceError(f"{name} = {value!r} is no whole number of {unit}") from None
-    if not 1 <= number <= most:
-        raise TraceError(f"{name} = {number} is out of range; give 1 to {most} {unit}")
+    if not least <= number <= most:
+        raise TraceError(f"{name} = {number} is out of range; give {least} to {most} {unit}")
     return number
 
 

@@ -33,7 +33,7 @@ mod _clift {
     use super::outcome::Outcome;
 
     #[pymodule_export]
-    use super::scenario::{PyScenario, parse_time, scenario_schema};
+    use super::scenario::{PyScenario, scenario_schema};
 
     #[pymodule_export]
     use super::scheme::{LinkTrace, apply, printed_delay_ms};

@@ -99,13 +99,6 @@ pub(crate) fn scenario_schema() -> String {
     core::json_schema()
 }
 
-/// A time with its unit, in ns.
-#[pyfunction]
-pub(crate) fn parse_time(text: &str) -> PyResult<u64> {
-    let time: clift::units::Duration = text.parse().map_err(scenario_error)?;
-    Ok(time.as_nanos())
-}
-
 fn json(value: &impl serde::Serialize) -> PyResult<String> {
     serde_json::to_string(value).map_err(scenario_error)
 }

@@ -2,8 +2,9 @@
 
 use std::num::NonZeroU32;
 use std::path::PathBuf;
+use std::sync::{Mutex, PoisonError};
 
-use clift::trace::file::{self, Format, ReadAs, WriteAs};
+use clift::trace::file::{self, FileError, Format, ReadAs, WriteAs};
 use clift::trace::loss_string::Pattern;
 use clift::trace::netem::Model;
 use clift::trace::probes::{Direction, Sampling};
@@ -151,7 +152,9 @@ impl PyPhyTrace {
                 return Err(place(format!("clift cannot write the format {}", other.name())));
             }
         };
-        py.detach(|| file::write(&self.0, &path, how)).map_err(trace_error)
+        let signals = Signals::default();
+        let written = py.detach(|| file::write_while(&self.0, &path, how, &|| signals.none()));
+        signals.or(written)
     }
 }
 
@@ -236,7 +239,34 @@ pub(crate) fn read_trace(
         other => Err(format!("clift cannot read the format {}", other.name())),
     };
     let how = how.map_err(|fault| trace_error(format!("{}: {fault}", path.display())))?;
-    py.detach(|| file::read(&path, &how)).map(PyPhyTrace).map_err(trace_error)
+    let signals = Signals::default();
+    let trace = py.detach(|| file::read_while(&path, &how, &|| signals.none()));
+    signals.or(trace).map(PyPhyTrace)
+}
+
+/// What Python's signal handlers raised (Ctrl-C) while the core was at work.
+#[derive(Default)]
+struct Signals(Mutex<Option<PyErr>>);
+
+impl Signals {
+    /// Lets the handlers run; false if one raised.
+    fn none(&self) -> bool {
+        match Python::attach(|py| py.check_signals()) {
+            Ok(()) => true,
+            Err(raised) => {
+                *self.0.lock().unwrap_or_else(PoisonError::into_inner) = Some(raised);
+                false
+            }
+        }
+    }
+
+    /// The outcome of the work, unless a handler raised.
+    fn or<T>(self, outcome: Result<T, FileError>) -> PyResult<T> {
+        match self.0.into_inner().unwrap_or_else(PoisonError::into_inner) {
+            Some(raised) => Err(raised),
+            None => outcome.map_err(trace_error),
+        }
+    }
 }
 
 fn parse_unit(unit: Option<&str>) -> Result<TimeUnit, String> {

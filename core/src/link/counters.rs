@@ -1,6 +1,6 @@
 //! What a link counts.
 
-use crate::link::LinkEvent;
+use crate::link::{LinkEvent, Transit};
 use crate::units::Bytes;
 
 /// Totals of a link, in packets, bytes and LLDUs.
@@ -90,16 +90,24 @@ impl Tally {
     #[inline]
     pub(super) fn record(&mut self, event: &LinkEvent) {
         match event {
-            LinkEvent::Delivered(transit) => {
-                self.delivered += 1;
-                self.bytes += u64::from(transit.size.0);
-                self.lldus += u64::from(transit.lldus);
-                self.overtaken += u64::from(transit.order < self.next);
-                self.next = self.next.max(transit.order + 1);
-            }
-            LinkEvent::Lost(_) => self.lost += 1,
+            LinkEvent::Delivered(transit) => self.delivered(transit),
+            LinkEvent::Lost(_) => self.lost(),
             LinkEvent::TraceEnded { .. } => {}
         }
+    }
+
+    #[inline]
+    pub(super) fn delivered(&mut self, transit: &Transit) {
+        self.delivered += 1;
+        self.bytes += u64::from(transit.size.0);
+        self.lldus += u64::from(transit.lldus);
+        self.overtaken += u64::from(transit.order < self.next);
+        self.next = self.next.max(transit.order + 1);
+    }
+
+    #[inline]
+    pub(super) fn lost(&mut self) {
+        self.lost += 1;
     }
 
     /// `counters` with what came out here in the place of what came out further in.

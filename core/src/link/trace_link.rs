@@ -222,9 +222,14 @@ impl Link for TraceLink {
             self.ended = TraceEnd::Told;
             return Some(LinkEvent::TraceEnded { packet, at });
         }
-        let event = self.due.pop(now)?.event();
-        self.tally.record(&event);
-        Some(event)
+        let due = self.due.pop(now)?;
+        // Counted before the event is made: reading back what was just written would stall.
+        if due.lost {
+            self.tally.lost();
+        } else {
+            self.tally.delivered(&due.transit);
+        }
+        Some(due.event())
     }
 
     fn queue_len(&self, now: Instant) -> usize {

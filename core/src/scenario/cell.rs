@@ -4,7 +4,8 @@ use rand::Rng;
 
 use super::config::Config;
 use super::limit::Start;
-use super::plan::{FileSpec, LinkSpec, PhySpec, Plan, PlannedLink};
+use super::plan::{Plan, PlannedLink};
+use super::spec::{FileSpec, LinkSpec, PhySpec};
 use crate::seed::{Seed, Stream};
 use crate::units::Duration;
 

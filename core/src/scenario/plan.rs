@@ -1,14 +1,13 @@
 //! From a checked configuration to what is run: hops, flows and the traces that they need.
 
-use serde::Serialize;
-
 use super::channel::{Channel, Erasures, Slots};
-use super::config::{Config, Direction, Hop, Leg, Link, TimeUnit, Trace, TraceFormat};
+use super::config::{Config, Hop, Leg, Link, Trace};
 use super::error::Problem;
+use super::flows::flows;
 use super::limit::Start;
-use super::traffic::{Application, ApplicationKind, Flow, Protocol};
+use super::traffic::{ApplicationKind, Flow};
 use crate::scheme::Scheme;
-use crate::units::{BitRate, Duration, Probability};
+use crate::units::{Duration, Probability};
 
 /// The path and the flows of a cell, without contradictions.
 #[derive(Clone, Debug)]
@@ -60,83 +59,7 @@ pub struct PlannedErasures {
     pub redraw: bool,
 }
 
-/// Which PHY trace a run needs; equal specs mean equal traces.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct PhySpec {
-    /// From this file.
-    pub trace: Option<FileSpec>,
-    /// With these erasures.
-    pub erasures: Option<Erasures>,
-    /// In these slots, where no file has them.
-    pub slots: Option<Slots>,
-    /// Seed of the erasures.
-    pub seed: u64,
-}
-
-/// A trace file and how it is read, in base units.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct FileSpec {
-    /// The file, relative to the scenario's folder.
-    pub file: String,
-    /// Its format, where given.
-    pub format: Option<TraceFormat>,
-    /// Unit of bare times.
-    pub unit: Option<TimeUnit>,
-    /// Payload of an LLDU.
-    pub lldu_bytes: Option<u32>,
-    /// Which way of a two-way measurement.
-    pub direction: Option<Direction>,
-    /// The file of loss flags.
-    pub losses: Option<String>,
-    /// Time between packets, ns.
-    pub interval_ns: Option<u64>,
-    /// Rate of the slots made from packets, bit/s.
-    pub rate_bps: Option<u64>,
-    /// Time between slots, ns.
-    pub slot_ns: Option<u64>,
-    /// Decoding time, ns.
-    pub decode_ns: Option<u64>,
-    /// One slot in so many is kept.
-    pub share: u32,
-    /// Trace time that becomes time 0, ns.
-    pub offset_ns: u64,
-}
-
-impl From<&Trace> for FileSpec {
-    fn from(trace: &Trace) -> Self {
-        let nanos = |time: Option<Duration>| time.map(Duration::as_nanos);
-        Self {
-            file: trace.file.clone(),
-            format: trace.format,
-            unit: trace.unit,
-            lldu_bytes: trace.lldu.map(|lldu| lldu.0),
-            direction: trace.direction,
-            losses: trace.losses.clone(),
-            interval_ns: nanos(trace.interval),
-            rate_bps: trace.rate.map(BitRate::bits_per_second),
-            slot_ns: nanos(trace.slot),
-            decode_ns: nanos(trace.decoding),
-            share: trace.share,
-            offset_ns: trace.offset.as_nanos(),
-        }
-    }
-}
-
-/// Which link trace a run needs; equal specs mean equal traces.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct LinkSpec {
-    /// The PHY trace under it.
-    pub phy: PhySpec,
-    /// The scheme, as text.
-    pub scheme: String,
-    /// Round-trip time, ns.
-    pub rtt_ns: u64,
-    /// Feedback time, ns, where it is set.
-    pub feedback_ns: Option<u64>,
-}
-
 /// Bounds what a typing error can ask for.
-const MOST_FLOWS: u64 = 100_000;
 const MOST_RUNS: u32 = 1_000_000;
 
 impl Plan {
@@ -266,7 +189,7 @@ fn hops(key: &str, hops: &[Hop], config: &Config) -> Result<Vec<PlannedHop>, Pro
     planned.collect()
 }
 
-fn check_leg(key: &str, leg: &Leg) -> Result<(), Problem> {
+pub(super) fn check_leg(key: &str, leg: &Leg) -> Result<(), Problem> {
     if leg.loss == Probability::ONE {
         return Err(Problem::new(key, "loss", "everything is lost; give less than 1"));
     }
@@ -338,98 +261,4 @@ fn check_link(key: &str, link: &Link) -> Result<(), Problem> {
         return Err(Problem::new(key, "reorder.packets", cure));
     }
     Ok(())
-}
-
-fn flows(config: &Config) -> Result<Vec<Flow>, Problem> {
-    if config.flow.is_empty() {
-        check_traffic("", &config.transport, &config.application)?;
-        let flow = Flow {
-            transport: config.transport.clone(),
-            application: config.application.clone(),
-            access: config.access.clone(),
-            ..Flow::default()
-        };
-        let count = config.flows.unwrap_or(1);
-        if count == 0 || u64::from(count) > MOST_FLOWS {
-            return Err(Problem::at("flows", format!("{count} flows; give 1 to {MOST_FLOWS}")));
-        }
-        return Ok(vec![flow; count as usize]);
-    }
-    if config.flows.is_some() {
-        let cure = "[[flow]] lists the flows; use `count` there, or leave [[flow]] out";
-        return Err(Problem::at("flows", cure));
-    }
-    let mut flows = Vec::new();
-    for (index, flow) in config.flow.iter().enumerate() {
-        let key = format!("flow.{index}");
-        check_traffic(&key, &flow.transport, &flow.application)?;
-        if let Some(access) = &flow.access {
-            check_leg(&format!("{key}.access"), access)?;
-        }
-        if flow.count == 0 || flows.len() as u64 + u64::from(flow.count) > MOST_FLOWS {
-            let message = format!("{} flows; give 1 to {MOST_FLOWS} in all", flow.count);
-            return Err(Problem::new(&key, "count", message));
-        }
-        let mut flow = flow.clone();
-        flow.access = flow.access.or_else(|| config.access.clone());
-        flows.extend(std::iter::repeat_n(flow.clone(), flow.count as usize));
-    }
-    Ok(flows)
-}
-
-fn check_traffic(
-    key: &str,
-    transport: &super::traffic::Transport,
-    application: &Application,
-) -> Result<(), Problem> {
-    use super::tree::join;
-    check_application(&join(key, "application"), application, transport.protocol)?;
-    let key = join(key, "transport");
-    if transport.packet.0 > 65_535 || transport.payload() == 0 {
-        let headers = if transport.protocol == Protocol::Udp { 28 } else { 40 };
-        let message = format!(
-            "{} is no IP packet that carries data; give {} B to 65535 B",
-            transport.packet,
-            headers + 1 + if headers == 40 && transport.timestamps { 12 } else { 0 }
-        );
-        return Err(Problem::new(&key, "packet", message));
-    }
-    Ok(())
-}
-
-fn check_application(key: &str, app: &Application, protocol: Protocol) -> Result<(), Problem> {
-    use ApplicationKind::{Bulk, ConstantRate, File};
-    let belongs = [
-        ("size", app.size.is_some(), File),
-        ("rate", app.rate.is_some(), ConstantRate),
-        ("message", app.message.is_some(), ConstantRate),
-        ("deadline", app.deadline.is_some(), ConstantRate),
-    ];
-    if let Some((name, _, kind)) =
-        belongs.iter().find(|(_, given, kind)| *given && *kind != app.kind)
-    {
-        let kind = if *kind == File { "file" } else { "constant rate" };
-        let cure = format!("belongs to type = \"{kind}\"; set the type, or leave it out");
-        return Err(Problem::new(key, name, cure));
-    }
-    match app.kind {
-        Bulk if protocol == Protocol::Udp => {
-            let cure = "datagrams have no flow control; give type = \"constant rate\" or \"file\"";
-            Err(Problem::new(key, "type", cure))
-        }
-        File if app.size.is_none() => Err(Problem::at(
-            key,
-            "missing key `size`: how large is the file, e.g. size = \"100 kB\"",
-        )),
-        File if app.size.is_some_and(|size| size.0 == 0) => {
-            Err(Problem::new(key, "size", "a file of 0 bytes; give 1 B or more"))
-        }
-        ConstantRate if app.rate.is_none() => {
-            Err(Problem::at(key, "missing key `rate`: how much is sent, e.g. rate = \"64 kbit/s\""))
-        }
-        ConstantRate if app.message.is_some_and(|message| message.0 == 0) => {
-            Err(Problem::new(key, "message", "a message of 0 bytes; give 1 B or more"))
-        }
-        _ => Ok(()),
-    }
 }

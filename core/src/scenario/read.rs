@@ -1,18 +1,16 @@
 //! Reading a scenario: parse, apply changes, expand the campaign, deserialise and check each cell.
 
-use std::ops::Range;
-
 use serde::Deserialize;
 use toml::Spanned;
-use toml::de::{DeTable, DeValue, Deserializer};
+use toml::de::{DeValue, Deserializer};
 
 use super::Scenario;
 use super::cell::Cell;
 use super::config::Config;
 use super::error::{Place, Problem, ScenarioError};
-use super::message::reworded;
 use super::plan::Plan;
 use super::printed::Printed;
+use super::source::{Set, Source};
 use super::tree::{self, Table, Value};
 use super::vary::{self, Axis, Changes};
 
@@ -36,8 +34,8 @@ pub(super) fn read(
     let mut root = source.parse()?;
     let sets = source.changes()?;
     apply(&source, &mut root, sets.iter().filter(|set| set.path[0] == "vary"))?;
-    let axes = axes(&source, &mut root, &sets)?;
-    let printed = printed(&source, &mut root, &axes)?;
+    let (axes, fixed) = axes(&source, &mut root, &sets)?;
+    let printed = printed(&source, &mut root, &axes, &fixed)?;
     let cells = cells(&source, &root, &axes, &sets)?;
     let axes = axes
         .into_iter()
@@ -49,20 +47,29 @@ pub(super) fn read(
     Ok(Scenario { file: file.to_owned(), text: text.to_owned(), axes, cells, printed })
 }
 
+/// An axis that a change from outside has ended, and the label that it is now.
+type Fixed = (String, Option<String>);
+
+/// The axes that are left, and those that changes have ended.
 fn axes<'i>(
     source: &Source<'_>,
     root: &mut Table<'i>,
     sets: &[Set<'i>],
-) -> Result<Vec<Changes<'i>>, ScenarioError> {
+) -> Result<(Vec<Changes<'i>>, Vec<Fixed>), ScenarioError> {
     let axes = match root.get("vary") {
-        None => return Ok(Vec::new()),
+        None => return Ok((Vec::new(), Vec::new())),
         Some(value) => match value.get_ref() {
             DeValue::Table(table) => vary::axes(table, KEYS),
             _ => Err(Problem::at("vary", "is no section; write [vary] and lists of values below")),
         },
     };
     let mut axes = axes.map_err(|problem| source.problem(root, problem))?;
-    axes.retain(|axis| !sets.iter().any(|set| set.path.join(".") == axis.key));
+    let mut fixed = Vec::new();
+    axes.retain(|axis| {
+        let set = sets.iter().rfind(|set| set.path.join(".") == axis.key);
+        fixed.extend(set.map(|set| (axis.name.clone(), vary::plain(&set.value))));
+        set.is_none()
+    });
     let count = axes.iter().try_fold(1usize, |count, axis| count.checked_mul(axis.points.len()));
     let most = Scenario::MOST_CELLS.min(MOST_WORK / (source.text.len() + 1));
     if count.is_none_or(|count| count > most) {
@@ -70,22 +77,34 @@ fn axes<'i>(
         return Err(source.problem(root, Problem::at("vary", message)));
     }
     root.remove("vary");
-    Ok(axes)
+    Ok((axes, fixed))
 }
 
 fn printed<'i>(
     source: &Source<'_>,
     root: &mut Table<'i>,
     axes: &[Changes<'i>],
+    fixed: &[Fixed],
 ) -> Result<Vec<Printed>, ScenarioError> {
     let Some(value) = root.get("printed") else { return Ok(Vec::new()) };
-    let printed = Vec::<Printed>::deserialize(toml::de::ValueDeserializer::from(value.clone()))
+    let mut printed = Vec::<Printed>::deserialize(toml::de::ValueDeserializer::from(value.clone()))
         .map_err(|error| source.serde(root, &error))?;
-    for (index, value) in printed.iter().enumerate() {
-        check_printed(index, value, axes).map_err(|problem| source.problem(root, problem))?;
+    // What belongs to other labels of an ended axis has no cell; the rest says no more of it.
+    let mut numbers: Vec<usize> = (0..printed.len()).collect();
+    for (name, label) in fixed {
+        let keep = |value: &Printed| value.cell.get(name).is_none_or(|l| Some(l) == label.as_ref());
+        numbers.retain(|&number| keep(&printed[number]));
+        for value in &mut printed {
+            value.cell.remove(name);
+        }
+    }
+    let printed: Vec<(usize, Printed)> =
+        numbers.into_iter().map(|number| (number, printed[number].clone())).collect();
+    for (index, value) in &printed {
+        check_printed(*index, value, axes).map_err(|problem| source.problem(root, problem))?;
     }
     root.remove("printed");
-    Ok(printed)
+    Ok(printed.into_iter().map(|(_, value)| value).collect())
 }
 
 fn check_printed(index: usize, printed: &Printed, axes: &[Changes<'_>]) -> Result<(), Problem> {
@@ -214,93 +233,6 @@ fn put<'i>(
         let message = format!("`{part}` is no section that holds keys; check the dotted key");
         source.error(place, &path.join("."), message)
     })
-}
-
-/// A change from outside: where it goes and its value, placed behind the end of the file.
-struct Set<'i> {
-    path: Vec<String>,
-    value: Value<'i>,
-}
-
-/// The texts that values come from, and how errors speak of them.
-struct Source<'i> {
-    file: &'i str,
-    text: &'i str,
-    changes: &'i [(String, String)],
-    /// Where each change would begin if it stood behind the file.
-    begins: Vec<usize>,
-}
-
-impl<'i> Source<'i> {
-    fn new(file: &'i str, text: &'i str, changes: &'i [(String, String)]) -> Self {
-        let mut begin = text.len() + 1;
-        let begins = changes
-            .iter()
-            .map(|(_, value)| {
-                let here = begin;
-                begin += value.len() + 1;
-                here
-            })
-            .collect();
-        Self { file, text, changes, begins }
-    }
-
-    fn parse(&self) -> Result<Table<'i>, ScenarioError> {
-        let root = DeTable::parse(self.text).map_err(|error| {
-            let place = error.span().map_or(Place::File, |span| self.place(&span));
-            self.error(place, "", format!("not TOML: {}", error.message()))
-        })?;
-        Ok(root.into_inner())
-    }
-
-    fn changes(&self) -> Result<Vec<Set<'i>>, ScenarioError> {
-        let set = |((key, value), &begin): (&'i (String, String), &usize)| {
-            let path: Vec<String> = key.split('.').map(str::to_owned).collect();
-            if path.iter().any(String::is_empty) || path[0] == "printed" {
-                let message = "is no key to change; give a dotted key, e.g. link.rtt";
-                let place = Place::Set(format!("{key} = {value}"));
-                return Err(self.error(place, key, message));
-            }
-            // What is no TOML value is text whose quotes the shell took away.
-            let parsed = DeValue::parse(value).unwrap_or_else(|_| {
-                Spanned::new(0..value.len(), DeValue::String(value.as_str().into()))
-            });
-            Ok(Set { path, value: tree::shifted(parsed, begin) })
-        };
-        self.changes.iter().zip(&self.begins).map(set).collect()
-    }
-
-    fn place(&self, span: &Range<usize>) -> Place {
-        if let Some(change) = self.begins.iter().rposition(|&begin| begin <= span.start) {
-            let (key, value) = &self.changes[change];
-            return Place::Set(format!("{key} = {value}"));
-        }
-        let before = &self.text.as_bytes()[..span.start.min(self.text.len())];
-        Place::Line(before.iter().filter(|&&byte| byte == b'\n').count() + 1)
-    }
-
-    fn serde(&self, table: &Table<'_>, error: &toml::de::Error) -> ScenarioError {
-        let message = reworded(error.message());
-        match error.span() {
-            Some(span) => self.error(self.place(&span), &tree::key_at(table, &span), message),
-            None => self.error(Place::File, "", message),
-        }
-    }
-
-    fn problem(&self, table: &Table<'_>, problem: Problem) -> ScenarioError {
-        let place = tree::place_of(table, &problem.key).filter(|span| !span.is_empty());
-        let place = place.map_or(Place::File, |span| self.place(&span));
-        self.error(place, &problem.key, problem.message)
-    }
-
-    fn error(&self, place: Place, key: &str, message: impl Into<String>) -> ScenarioError {
-        ScenarioError {
-            file: self.file.to_owned(),
-            place,
-            key: key.to_owned(),
-            message: message.into(),
-        }
-    }
 }
 
 /// The keys of a scenario's top level.

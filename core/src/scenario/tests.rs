@@ -225,6 +225,23 @@ fn changes_from_outside_win_and_end_a_variation() {
 }
 
 #[test]
+fn printed_values_follow_a_change_of_their_axis() {
+    let text = format!(
+        "[[printed]]\nmetric = \"x\"\nvalue = 1\nwhere = {{ scheme = \"ARQ\" }}\n\
+         [[printed]]\nmetric = \"x\"\nvalue = 2\nwhere = {{ scheme = \"none\" }}\n\
+         [vary]\nscheme = [\"ARQ\", \"none\"]\n{CHANNEL}"
+    );
+    let printed = |scheme: &str| {
+        let changes = [("scheme".to_owned(), scheme.to_owned())];
+        let scenario = Scenario::parse("geo.toml", &text, &changes).unwrap();
+        scenario.printed().iter().map(|printed| printed.value).collect::<Vec<_>>()
+    };
+    assert_eq!(printed("none"), [2.0]);
+    assert_eq!(printed("FEC(10/12)"), [0.0; 0]);
+    assert_eq!(Scenario::parse("geo.toml", &text, &[]).unwrap().printed().len(), 2);
+}
+
+#[test]
 fn flows_take_from_the_scenario_what_they_leave_out() {
     let scenario = with_channel(
         "[transport]\npacket = \"500 B\"\ncongestion = \"newreno\"\n[application]\ntype = \"file\"\nsize = \"1 MB\"\n\
@@ -299,6 +316,7 @@ fn the_top_level_keys_are_those_of_the_schema() {
     let mut keys: Vec<&str> =
         schema["properties"].as_object().unwrap().keys().map(String::as_str).collect();
     keys.retain(|key| !["vary", "printed"].contains(key));
+    keys.sort_unstable();
     let mut known = super::read::KEYS.to_vec();
     known.sort_unstable();
     assert_eq!(keys, known);

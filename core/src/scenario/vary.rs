@@ -157,7 +157,7 @@ fn shorten_names(axes: &mut [Changes<'_>]) {
 }
 
 /// A plain value as a label.
-fn plain(value: &Value<'_>) -> Option<String> {
+pub(super) fn plain(value: &Value<'_>) -> Option<String> {
     match value.get_ref() {
         DeValue::String(text) => Some(text.to_string()),
         DeValue::Integer(number) => Some(number.to_string()),

@@ -326,12 +326,16 @@ impl<'a, O: Observer> Engine<'a, O> {
 
     #[inline]
     fn pump_sender(&mut self, flow: u32, now: Instant) {
-        while let Some(segment) = self.flows[flow as usize].sender.poll_transmit(now) {
+        loop {
+            let segment = self.packets.prepare(flow, Direction::Receiver);
+            if !self.flows[flow as usize].sender.transmit_into(now, segment) {
+                break;
+            }
             if O::EVENTS {
-                let Segment { seq, len, retransmission, .. } = segment;
+                let Segment { seq, len, retransmission, .. } = *segment;
                 self.observer.event(now, &Event::Sent { flow, seq, len, retransmission });
             }
-            self.send(Packet { segment, flow, hop: 0, toward: Direction::Receiver }, now);
+            self.send_prepared(now);
         }
         let timeout = self.flows[flow as usize].sender.poll_timeout();
         self.arm_retransmission(self.sender_timer_source(flow), timeout);
@@ -339,8 +343,12 @@ impl<'a, O: Observer> Engine<'a, O> {
 
     #[inline]
     fn pump_receiver(&mut self, flow: u32, now: Instant) {
-        while let Some(segment) = self.flows[flow as usize].receiver.poll_transmit(now) {
-            self.send(Packet { segment, flow, hop: 0, toward: Direction::Sender }, now);
+        loop {
+            let segment = self.packets.prepare(flow, Direction::Sender);
+            if !self.flows[flow as usize].receiver.transmit_into(now, segment) {
+                break;
+            }
+            self.send_prepared(now);
         }
         let timeout = self.flows[flow as usize].receiver.poll_timeout();
         let source = SourceId(self.sender_timer_source(flow).0 + 1);
@@ -364,9 +372,10 @@ impl<'a, O: Observer> Engine<'a, O> {
     }
 
     #[inline]
-    fn send(&mut self, packet: Packet, now: Instant) {
-        let id = self.packets.insert(packet);
-        self.enter_hop(id, now);
+    fn send_prepared(&mut self, now: Instant) {
+        if let Some(id) = self.packets.send() {
+            self.enter_hop(id, now);
+        }
     }
 
     #[inline]

@@ -229,10 +229,10 @@ macro_rules! forward_endpoint {
                 }
             }
             #[inline]
-            fn poll_transmit(&mut self, now: Instant) -> Option<Segment> {
+            fn transmit_into(&mut self, now: Instant, segment: &mut Segment) -> bool {
                 match self {
-                    Self::Tcp(tcp) => tcp.poll_transmit(now),
-                    Self::Datagram(datagram) => datagram.poll_transmit(now),
+                    Self::Tcp(tcp) => tcp.transmit_into(now, segment),
+                    Self::Datagram(datagram) => datagram.transmit_into(now, segment),
                 }
             }
             #[inline]

@@ -36,14 +36,30 @@ pub(super) struct Packets {
 }
 
 impl Packets {
+    /// A packet to be written in place, of a flow and on its first hop. It is under way only once
+    /// [`Packets::send`] was called; until then the next call gives the same one. (In place, since
+    /// a segment that is built elsewhere and copied here costs more than the rest of an event.)
     #[inline]
-    pub(super) fn insert(&mut self, packet: Packet) -> u32 {
-        if let Some(id) = self.free.pop() {
-            self.slots[id as usize] = packet;
-            return id;
-        }
-        self.slots.push(packet);
-        (self.slots.len() - 1) as u32
+    pub(super) fn prepare(&mut self, flow: u32, toward: Direction) -> &mut Segment {
+        let next = match self.free.last() {
+            Some(&id) => id,
+            None => {
+                let id = self.slots.len() as u32;
+                let segment = Segment::default();
+                self.slots.push(Packet { segment, flow, hop: 0, toward });
+                self.free.push(id);
+                id
+            }
+        };
+        let packet = &mut self.slots[next as usize];
+        (packet.flow, packet.hop, packet.toward) = (flow, 0, toward);
+        &mut packet.segment
+    }
+
+    /// The packet that was prepared last is under way now; `None`: none was.
+    #[inline]
+    pub(super) fn send(&mut self) -> Option<u32> {
+        self.free.pop()
     }
 
     #[inline]

@@ -79,8 +79,8 @@ pub enum Fault {
     #[error("the key {0} comes twice; keep one")]
     RepeatedKey(Snippet),
     /// A value that does not fit its key.
-    #[error("{1} is no value for {0}; write an integer above 0")]
-    Value(&'static str, Snippet),
+    #[error("{1} is no value for {0}; write an integer of at least {2}")]
+    Value(&'static str, Snippet, u64),
     /// A newer file.
     #[error("format version {0} is not known; this version of clift reads version 1")]
     Version(Snippet),

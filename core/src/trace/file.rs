@@ -1,114 +1,19 @@
-//! Trace files: which format a file has, and the only place that opens one.
-//!
-//! Parquet is read and written by the Python package; here it is only a name.
+//! Trace files: the only place that opens them.
 
+use std::cell::Cell;
 use std::fs::{self, File, OpenOptions};
-use std::io::{self, BufReader, BufWriter, Write};
+use std::io::{self, BufReader, BufWriter, Read, Write};
 use std::path::{Path, PathBuf};
-use std::str::FromStr;
 
 use thiserror::Error;
 
 use crate::trace::error::reason;
+pub use crate::trace::format::{Format, UnknownFormat};
 use crate::trace::loss_string::{self, Pattern};
 use crate::trace::netem::Model;
 use crate::trace::probes::{Direction, Sampling};
 use crate::trace::{PhyTrace, ReadError, TimeUnit, columns, mahimahi, netem, probes, text};
 use crate::units::{Bytes, Duration};
-
-/// The formats of trace files.
-#[derive(Clone, Copy, Debug, Eq, PartialEq)]
-#[non_exhaustive]
-pub enum Format {
-    /// Our own text, `.csv` or `.txt`.
-    Text,
-    /// Two bare columns.
-    Columns,
-    /// `.parquet`.
-    Parquet,
-    /// `.mahimahi`, or `.up` and `.down` as its traces are named.
-    Mahimahi,
-    /// Per-packet delay and loss with a header.
-    Probes,
-    /// A file of delays with one of loss flags.
-    DelayLoss,
-    /// 0/1 strings, `.loss`.
-    LossString,
-    /// ns-2 run lengths, `.runs`.
-    Runs,
-    /// netem-trace `.json`, written only.
-    Netem,
-}
-
-/// Name of each format as users write it.
-const FORMATS: [(&str, Format); 9] = [
-    ("text", Format::Text),
-    ("columns", Format::Columns),
-    ("parquet", Format::Parquet),
-    ("mahimahi", Format::Mahimahi),
-    ("probes", Format::Probes),
-    ("delay-loss", Format::DelayLoss),
-    ("loss", Format::LossString),
-    ("runs", Format::Runs),
-    ("netem", Format::Netem),
-];
-
-impl FromStr for Format {
-    type Err = UnknownFormat;
-
-    fn from_str(name: &str) -> Result<Self, UnknownFormat> {
-        let known = FORMATS.iter().find(|(known, _)| *known == name);
-        known.map(|&(_, format)| format).ok_or_else(|| UnknownFormat::Name(name.to_owned()))
-    }
-}
-
-impl Format {
-    /// The name as users write it.
-    pub fn name(self) -> &'static str {
-        let [first, ..] = FORMATS;
-        FORMATS.iter().find(|(_, format)| *format == self).unwrap_or(&first).0
-    }
-
-    /// The format that a file's suffix stands for.
-    ///
-    /// ```
-    /// use clift::trace::file::Format;
-    /// use std::path::Path;
-    /// assert_eq!(Format::of(Path::new("a/b.up")).unwrap(), Format::Mahimahi);
-    /// assert!(Format::of(Path::new("b.dat")).unwrap_err().to_string().contains("give a format"));
-    /// ```
-    ///
-    /// # Errors
-    /// If the suffix is not known; the message lists the formats.
-    pub fn of(path: &Path) -> Result<Self, UnknownFormat> {
-        let suffix = path.extension().unwrap_or_default().to_string_lossy().to_ascii_lowercase();
-        match suffix.as_str() {
-            "csv" | "txt" => Ok(Self::Text),
-            "parquet" => Ok(Self::Parquet),
-            "mahimahi" | "up" | "down" => Ok(Self::Mahimahi),
-            "loss" => Ok(Self::LossString),
-            "runs" => Ok(Self::Runs),
-            "json" => Ok(Self::Netem),
-            "" => Err(UnknownFormat::Suffix(suffix)),
-            _ => Err(UnknownFormat::Suffix(format!(".{suffix}"))),
-        }
-    }
-}
-
-/// A format that cannot be told.
-#[derive(Clone, Debug, Eq, Error, PartialEq)]
-pub enum UnknownFormat {
-    /// From a suffix.
-    #[error("the suffix `{0}` does not say the format; give a format: {list}", list = list())]
-    Suffix(String),
-    /// From its name.
-    #[error("`{0}` is no format; known are {list}", list = list())]
-    Name(String),
-}
-
-fn list() -> String {
-    FORMATS.map(|(name, _)| name).join(", ")
-}
 
 /// How to read a file: a format and what it does not say itself.
 #[derive(Clone, Debug)]
@@ -189,6 +94,12 @@ pub enum FileError {
         /// What is wrong with it.
         error: ReadError,
     },
+    /// The caller did not want to go on.
+    #[error("{}: interrupted; nothing was changed", path.display())]
+    Stopped {
+        /// The file.
+        path: PathBuf,
+    },
     /// It cannot be written.
     #[error("{}: cannot be written: {error}; what was there before is unchanged", path.display())]
     Write {
@@ -207,19 +118,36 @@ const MOST_FROM_RUNS: u64 = 1 << 30;
 /// # Errors
 /// A [`FileError`] that names the file.
 pub fn read(path: &Path, how: &ReadAs) -> Result<PhyTrace, FileError> {
-    let reader = open(path)?;
+    read_while(path, how, &|| true)
+}
+
+/// The same as long as `go_on` says so; it is asked every 64 KiB.
+///
+/// # Errors
+/// As [`read`], and [`FileError::Stopped`].
+pub fn read_while(
+    path: &Path,
+    how: &ReadAs,
+    go_on: &dyn Fn() -> bool,
+) -> Result<PhyTrace, FileError> {
+    let watch = Watch::new(go_on);
+    let reader = open(path, &watch)?;
     let trace = match how {
         ReadAs::Text { lldu } => text::read(reader, *lldu),
         ReadAs::Columns { unit, lldu } => columns::read(reader, *unit, *lldu),
         ReadAs::Mahimahi { size } => mahimahi::read(reader, *size),
         ReadAs::Probes { direction, sampling } => probes::read_csv(reader, *direction, *sampling),
         ReadAs::DelayLoss { losses, interval, sampling } => {
-            probes::read_pair(reader, open(losses)?, *interval, *sampling)
+            probes::read_pair(reader, open(losses, &watch)?, *interval, *sampling)
         }
         ReadAs::LossString(pattern) => loss_string::read(reader, *pattern),
         ReadAs::Runs(pattern) => loss_string::read_runs(reader, *pattern, MOST_FROM_RUNS),
     };
-    trace.map_err(|error| FileError::Read { path: path.to_owned(), error })
+    let path = || path.to_owned();
+    match trace {
+        Err(_) if watch.stopped() => Err(FileError::Stopped { path: path() }),
+        trace => trace.map_err(|error| FileError::Read { path: path(), error }),
+    }
 }
 
 /// Writes the trace to `path`, whole or not at all.
@@ -227,7 +155,21 @@ pub fn read(path: &Path, how: &ReadAs) -> Result<PhyTrace, FileError> {
 /// # Errors
 /// A [`FileError`] that names the file; what it held before is then unchanged.
 pub fn write(phy: &PhyTrace, path: &Path, how: WriteAs) -> Result<(), FileError> {
-    let written = replace(path, |out| match how {
+    write_while(phy, path, how, &|| true)
+}
+
+/// The same as long as `go_on` says so; it is asked every 64 KiB.
+///
+/// # Errors
+/// As [`write`], and [`FileError::Stopped`].
+pub fn write_while(
+    phy: &PhyTrace,
+    path: &Path,
+    how: WriteAs,
+    go_on: &dyn Fn() -> bool,
+) -> Result<(), FileError> {
+    let watch = Watch::new(go_on);
+    let written = replace(path, &watch, |out| match how {
         WriteAs::Text => Ok(text::write(phy, out)?),
         WriteAs::Columns(unit) => Ok(columns::write(phy, unit, out)?),
         WriteAs::Mahimahi(size) => mahimahi::write(phy, size, out),
@@ -235,26 +177,82 @@ pub fn write(phy: &PhyTrace, path: &Path, how: WriteAs) -> Result<(), FileError>
         WriteAs::Runs => Ok(loss_string::write_runs(phy, out)?),
         WriteAs::Netem(model) => Ok(netem::write(phy, model, out)?),
     });
-    written.map_err(|error| FileError::Write { path: path.to_owned(), error })
+    let path = || path.to_owned();
+    match written {
+        Err(_) if watch.stopped() => Err(FileError::Stopped { path: path() }),
+        written => written.map_err(|error| FileError::Write { path: path(), error }),
+    }
 }
 
-fn open(path: &Path) -> Result<BufReader<File>, FileError> {
+/// Asks whether to go on, and remembers a no.
+struct Watch<'a> {
+    go_on: &'a dyn Fn() -> bool,
+    stopped: Cell<bool>,
+}
+
+impl<'a> Watch<'a> {
+    fn new(go_on: &'a dyn Fn() -> bool) -> Self {
+        Self { go_on, stopped: Cell::new(false) }
+    }
+
+    fn stopped(&self) -> bool {
+        self.stopped.get()
+    }
+
+    fn ask(&self) -> io::Result<()> {
+        if (self.go_on)() {
+            return Ok(());
+        }
+        self.stopped.set(true);
+        Err(io::Error::other("interrupted"))
+    }
+}
+
+/// A file that is read or written under watch.
+struct Watched<'a> {
+    file: File,
+    watch: &'a Watch<'a>,
+}
+
+impl Read for Watched<'_> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        self.watch.ask()?;
+        self.file.read(buffer)
+    }
+}
+
+impl Write for Watched<'_> {
+    fn write(&mut self, buffer: &[u8]) -> io::Result<usize> {
+        self.watch.ask()?;
+        self.file.write(buffer)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.file.flush()
+    }
+}
+
+const BUFFER: usize = 1 << 16;
+
+fn open<'a>(path: &Path, watch: &'a Watch<'a>) -> Result<BufReader<Watched<'a>>, FileError> {
     let opened = File::open(path).and_then(|file| {
         if file.metadata()?.is_dir() { Err(io::ErrorKind::IsADirectory.into()) } else { Ok(file) }
     });
     let file = opened.map_err(|error| FileError::Open { path: path.to_owned(), error })?;
-    Ok(BufReader::with_capacity(1 << 16, file))
+    Ok(BufReader::with_capacity(BUFFER, Watched { file, watch }))
 }
 
 /// Lets `fill` write a file beside `path` and moves it there when it is whole. A device or a pipe
 /// is written to directly, a link is followed.
-fn replace(
+fn replace<'a>(
     path: &Path,
-    fill: impl FnOnce(&mut BufWriter<File>) -> Result<(), mahimahi::WriteError>,
+    watch: &'a Watch<'a>,
+    fill: impl FnOnce(&mut BufWriter<Watched<'a>>) -> Result<(), mahimahi::WriteError>,
 ) -> Result<(), mahimahi::WriteError> {
     let before = fs::metadata(path).ok();
     if before.as_ref().is_some_and(|before| !before.is_file()) {
-        let mut out = BufWriter::new(OpenOptions::new().write(true).open(path)?);
+        let file = OpenOptions::new().write(true).open(path)?;
+        let mut out = BufWriter::with_capacity(BUFFER, Watched { file, watch });
         fill(&mut out)?;
         return Ok(out.flush()?);
     }
@@ -268,7 +266,7 @@ fn replace(
         if let Some(before) = before {
             file.set_permissions(before.permissions())?;
         }
-        let mut out = BufWriter::with_capacity(1 << 16, file);
+        let mut out = BufWriter::with_capacity(BUFFER, Watched { file, watch });
         fill(&mut out)?;
         out.flush()?;
         Ok(fs::rename(&partial, &target)?)
@@ -329,20 +327,32 @@ mod tests {
     }
 
     #[test]
+    fn who_stops_half_way_changes_nothing() {
+        let folder = folder("stopped");
+        let path = folder.join("x.csv");
+        write(&trace(), &path, WriteAs::Text).unwrap();
+        let before = fs::read(&path).unwrap();
+        assert!(before.len() > 3 * BUFFER);
+        let asked = Cell::new(0);
+        let twice = || {
+            asked.set(asked.get() + 1);
+            asked.get() <= 2
+        };
+        let stopped = read_while(&path, &ReadAs::Text { lldu: None }, &twice).unwrap_err();
+        assert!(matches!(stopped, FileError::Stopped { .. }), "{stopped}");
+        asked.set(0);
+        let stopped = write_while(&trace(), &path, WriteAs::Text, &twice).unwrap_err();
+        assert!(matches!(stopped, FileError::Stopped { .. }), "{stopped}");
+        assert_eq!(fs::read(&path).unwrap(), before);
+        assert_eq!(fs::read_dir(&folder).unwrap().count(), 1);
+        fs::remove_dir_all(folder).unwrap();
+    }
+
+    #[test]
     fn a_file_that_is_none_is_told() {
         let missing = read(Path::new("/no/such"), &ReadAs::Text { lldu: None }).unwrap_err();
         assert!(missing.to_string().ends_with("cannot be opened: No such file or directory"));
         let folder = read(&std::env::temp_dir(), &ReadAs::Text { lldu: None }).unwrap_err();
         assert!(folder.to_string().contains("is a directory"));
-    }
-
-    #[test]
-    fn every_format_has_one_name() {
-        for (name, format) in FORMATS {
-            assert_eq!(format.name(), name);
-            assert_eq!(name.parse::<Format>().unwrap(), format);
-        }
-        let message = "dat".parse::<Format>().unwrap_err().to_string();
-        assert!(message.starts_with("`dat` is no format; known are text, columns, parquet"));
     }
 }

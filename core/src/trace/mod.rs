@@ -13,6 +13,7 @@ mod decimal;
 mod erasures;
 mod error;
 pub mod file;
+mod format;
 mod lines;
 pub mod loss_string;
 pub mod mahimahi;

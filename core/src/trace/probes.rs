@@ -315,6 +315,12 @@ mod tests {
     }
 
     #[test]
+    fn a_smallest_delay_of_zero_is_a_round_trip_time_of_zero() {
+        let phy = csv(&format!("{FLAGGED}0,0,0,0,1,0\n1,1,2,0,1,0\n"), Direction::Up).unwrap();
+        assert_eq!((&phy.d()[..], phy.header().rtt), (&[1, 2_000_001][..], Some(Duration::ZERO)));
+    }
+
+    #[test]
     fn slots_at_a_rate_take_the_nearest_probe() {
         let text = format!("{FLAGGED}0,0,10,0,0,0\n1,0.010,11,0,0,0\n2,0.020,12,1,0,0\n");
         // 1250 bytes at 2 Mbit/s: a slot every 5 ms; 5 ms is as near to 0 as to 10 ms.

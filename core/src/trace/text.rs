@@ -111,21 +111,23 @@ impl Keys {
             "clift-trace" if value == "1" => "clift-trace",
             "clift-trace" => return Err(Fault::Version(Snippet::new(value.as_bytes()))),
             "lldu_bytes" => {
-                let bytes = positive("lldu_bytes", value)?;
-                let fits = u32::try_from(bytes).map_err(|_| fault("lldu_bytes", value))?;
-                self.lldu = Some(Bytes(fits));
+                let bytes = number("lldu_bytes", value, 1)?;
+                self.lldu =
+                    Some(Bytes(u32::try_from(bytes).map_err(|_| {
+                        Fault::Value("lldu_bytes", Snippet::new(value.as_bytes()), 1)
+                    })?));
                 "lldu_bytes"
             }
             "decode_ns" => {
-                self.header.decode = Some(Duration::from_nanos(positive("decode_ns", value)?));
+                self.header.decode = Some(Duration::from_nanos(number("decode_ns", value, 1)?));
                 "decode_ns"
             }
             "period_ns" => {
-                self.header.period = Some(Duration::from_nanos(positive("period_ns", value)?));
+                self.header.period = Some(Duration::from_nanos(number("period_ns", value, 1)?));
                 "period_ns"
             }
             "rtt_ns" => {
-                self.header.rtt = Some(Duration::from_nanos(positive("rtt_ns", value)?));
+                self.header.rtt = Some(Duration::from_nanos(number("rtt_ns", value, 0)?));
                 "rtt_ns"
             }
             "description" => {
@@ -146,12 +148,9 @@ impl Keys {
     }
 }
 
-fn positive(key: &'static str, value: &str) -> Result<u64, Fault> {
-    parse_integer(value.as_bytes()).filter(|&value| value > 0).ok_or_else(|| fault(key, value))
-}
-
-fn fault(key: &'static str, value: &str) -> Fault {
-    Fault::Value(key, Snippet::new(value.as_bytes()))
+fn number(key: &'static str, value: &str, least: u64) -> Result<u64, Fault> {
+    let number = parse_integer(value.as_bytes()).filter(|&number| number >= least);
+    number.ok_or_else(|| Fault::Value(key, Snippet::new(value.as_bytes()), least))
 }
 
 /// `text` without line ends and other control characters, or `None` if nothing is left.
@@ -191,7 +190,7 @@ fn read_slot(
     if let Some(text) = bytes {
         let bytes = parse_integer(text).and_then(|bytes| u32::try_from(bytes).ok());
         let bytes = bytes.filter(|&bytes| bytes > 0);
-        let bytes = bytes.ok_or_else(|| Fault::Value("bytes", Snippet::new(text)))?;
+        let bytes = bytes.ok_or_else(|| Fault::Value("bytes", Snippet::new(text), 1))?;
         let before = size.get_or_insert(Bytes(bytes)).0;
         if before != bytes {
             return Err(Fault::Sizes { before, found: Snippet::new(text) });
@@ -283,7 +282,8 @@ mod tests {
     fn header() -> impl Strategy<Value = Header> {
         let text = || proptest::option::of("[ -~\u{e9}\u{4e2d}]{0,20}");
         let time = || proptest::option::of(1u64..1 << 61);
-        (time(), time(), text(), text()).prop_map(|(decode, rtt, description, source)| Header {
+        let rtt = proptest::option::of(0u64..1 << 61);
+        (time(), rtt, text(), text()).prop_map(|(decode, rtt, description, source)| Header {
             decode: decode.map(Duration::from_nanos),
             rtt: rtt.map(Duration::from_nanos),
             description: description.as_deref().and_then(one_line),

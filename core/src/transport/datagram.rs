@@ -60,13 +60,13 @@ impl Endpoint for DatagramSender {
 
     fn handle_timeout(&mut self, _: Instant) {}
 
-    fn poll_transmit(&mut self, now: Instant) -> Option<Segment> {
+    fn transmit_into(&mut self, now: Instant, segment: &mut Segment) -> bool {
         let left = self.supplied - self.next;
         if left == 0 {
-            return None;
+            return false;
         }
         let len = left.min(u64::from(self.payload)) as u32;
-        let segment = Segment {
+        *segment = Segment {
             seq: self.next,
             len,
             wire: len + HEADER,
@@ -77,7 +77,7 @@ impl Endpoint for DatagramSender {
         self.next += u64::from(len);
         self.sent += 1;
         self.wire_bytes += u64::from(segment.wire);
-        Some(segment)
+        true
     }
 
     fn poll_timeout(&self) -> Option<Instant> {
@@ -119,8 +119,8 @@ impl Endpoint for DatagramReceiver {
 
     fn handle_timeout(&mut self, _: Instant) {}
 
-    fn poll_transmit(&mut self, _: Instant) -> Option<Segment> {
-        None
+    fn transmit_into(&mut self, _: Instant, _: &mut Segment) -> bool {
+        false
     }
 
     fn poll_timeout(&self) -> Option<Instant> {

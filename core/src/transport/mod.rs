@@ -20,8 +20,16 @@ pub trait Endpoint {
     /// The instant named by [`Endpoint::poll_timeout`] has come (calling early does no harm).
     fn handle_timeout(&mut self, now: Instant);
 
+    /// Writes the next segment to send now to where the host wants it; says whether there is one.
+    ///
+    /// Without one, what `segment` holds has no meaning.
+    fn transmit_into(&mut self, now: Instant, segment: &mut Segment) -> bool;
+
     /// The next segment to send now.
-    fn poll_transmit(&mut self, now: Instant) -> Option<Segment>;
+    fn poll_transmit(&mut self, now: Instant) -> Option<Segment> {
+        let mut segment = Segment::default();
+        self.transmit_into(now, &mut segment).then_some(segment)
+    }
 
     /// When [`Endpoint::handle_timeout`] must be called; may move with every call.
     fn poll_timeout(&self) -> Option<Instant>;

@@ -41,9 +41,7 @@ def conclude(results: Results) -> str:
         if found is not None:
             verdicts.setdefault(found[0], {})[condition] = found[1]
     labels = [names for name, names in results.axes if name != axis and len(names) > 1]
-    parts = [
-        f"{verdict}{_listed(_merged(where, labels))}" for verdict, where in verdicts.items()
-    ]
+    parts = [f"{verdict}{_listed(_merged(where, labels))}" for verdict, where in verdicts.items()]
     sentence = "; ".join(parts)
     return sentence[:1].upper() + sentence[1:] + "." if sentence else ""
 
@@ -72,9 +70,7 @@ def _verdict(cells: list[Cell], axis: str) -> tuple[str, _Lead] | None:
     """The best label and how far it is ahead of the next one."""
     primary = cells[0].primary
     shown = metric(primary)
-    ranked = [
-        (found.mean, cell) for cell in cells if (found := cell.estimate(primary)) is not None
-    ]
+    ranked = [(found.mean, cell) for cell in cells if (found := cell.estimate(primary)) is not None]
     ranked.sort(key=lambda pair: pair[0], reverse=shown.better == "more")
     if len(ranked) < 2:
         return None
@@ -84,7 +80,7 @@ def _verdict(cells: list[Cell], axis: str) -> tuple[str, _Lead] | None:
     if different is False or gap == 0:
         names = sorted((winner.labels[axis], second.labels[axis]))
         return f"no clear difference between {names[0]} and {names[1]}", _Lead(gap, gap, "")
-    word = "less time" if shown.better == "less" else "more"
+    word = "less time" if shown.better == "less" else f"more {shown.title}"
     if different is None:
         word += ", a single run"
     return f"{winner.labels[axis]} is best", _Lead(gap, gap, word)

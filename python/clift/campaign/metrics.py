@@ -42,9 +42,22 @@ _KNOWN = {
 }
 
 _TOTALS = frozenset(
-    """duration_s fairness bytes_in_order ip_bytes_sent ip_bytes_received segments_sent
-    retransmissions spurious_retransmissions fast_retransmits recovery_entries duplicate_acks
-    window_reductions undo_events events""".split()
+    [
+        "duration_s",
+        "fairness",
+        "bytes_in_order",
+        "ip_bytes_sent",
+        "ip_bytes_received",
+        "segments_sent",
+        "retransmissions",
+        "spurious_retransmissions",
+        "fast_retransmits",
+        "recovery_entries",
+        "duplicate_acks",
+        "window_reductions",
+        "undo_events",
+        "events",
+    ]
 )
 _SHARES = ("segments_sent_", "lldus_sent_")
 
@@ -61,7 +74,9 @@ def metric(name: str) -> Metric:
     if name in _KNOWN:
         return _KNOWN[name]
     if name.startswith(_SHARES) and name.endswith("_share"):
-        return Metric(name.removesuffix("_share").replace("_", " "), "%", 100)
+        return Metric(
+            name.removesuffix("_share").replace("_", " ").replace("lldus", "LLDUs"), "%", 100
+        )
     return Metric(name, "")
 
 

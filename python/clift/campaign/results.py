@@ -32,13 +32,13 @@ class Cell:
         """The metric that the cell is judged by."""
         return "completion_s" if self.is_transfer else "goodput_kbps"
 
-    def column(self, metric: str) -> list[float | None]:
-        """The metric of each run by number; None where a run has none or is not done."""
-        return [self.values.get(run, {}).get(metric) for run in range(self.wanted)]
+    def column(self, metric: str) -> dict[int, float]:
+        """The metric by number of the run, of the runs that have it."""
+        return {run: values[metric] for run, values in self.values.items() if metric in values}
 
     def estimate(self, metric: str) -> Estimate | None:
         """Mean and interval over the runs that have the metric."""
-        return estimate([value for value in self.column(metric) if value is not None])
+        return estimate(list(self.column(metric).values()))
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
+from itertools import islice
 from typing import Any
 
 from clift.campaign.metrics import is_metric, measured
@@ -42,25 +43,26 @@ def run_campaign(
     if not isinstance(source, _FromFile):
         raise ScenarioError("a campaign needs a scenario file; use run_many for scenarios")
     results = _planned(source)
-    order = sorted(
-        (run, cell)
-        for cell in range(len(results.cells))
-        for run in range(results.cells[cell].wanted)
+    order = (
+        (number, index)
+        for number in range(max(cell.wanted for cell in results.cells))
+        for index, cell in enumerate(results.cells)
+        if number < cell.wanted
     )
     stats: dict[str, dict[str, Any]] = {}
     watch = watch or (lambda _done, _wanted, _note: None)
     at_a_time = _RUNS * (threads or len(os.sched_getaffinity(0)))
-    if len(order) == 1:
+    if results.wanted == 1:
         _run_one(source, results, watch, stats)
         return results
-    watch(0, len(order), "")
-    for first in range(0, len(order), at_a_time):
-        chosen = order[first : first + at_a_time]
+    watch(0, results.wanted, "")
+    while chosen := list(islice(order, at_a_time)):
         runs, interrupted = _run_some(source, chosen, threads)
-        for (number, cell), run in zip(chosen, runs, strict=True):
+        for (number, index), run in zip(chosen, runs, strict=True):
             if run is not None:
-                _keep(results.cells[cell], number, run, _link_stats(source, cell, number, stats))
-        watch(results.done, len(order), _note(results.cells[chosen[-1][1]]))
+                link_stats = _link_stats(source, index, number, stats)
+                _keep(results.cells[index], number, run, link_stats)
+        watch(results.done, results.wanted, _note(results.cells[chosen[-1][1]]))
         if interrupted:
             break
     return results

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from math import sqrt
 from statistics import fmean, stdev
@@ -34,7 +34,7 @@ def estimate(values: Sequence[float]) -> Estimate | None:
     """Mean and 95 % interval (Student's t) of independent values; None if there are none.
 
     Example:
-        >>> estimate([1.0, 2.0, 3.0])
+        >>> estimate([1.0, 2.0, 3.0])  # doctest: +ELLIPSIS
         Estimate(mean=2.0, half_width=2.484..., runs=3)
     """
     if not values:
@@ -58,24 +58,28 @@ def quantile(degrees: int) -> float:
     return z + (z**3 + z) / (4 * degrees) + (5 * z**5 + 16 * z**3 + 3 * z) / (96 * degrees**2)
 
 
-def differs(ours: Sequence[float | None], other: Sequence[float | None]) -> bool | None:
+def differs(ours: Mapping[int, float], other: Mapping[int, float]) -> bool | None:
     """Whether two cells differ, by the 95 % interval of the difference of each pair of runs.
 
     Runs of the same number have the same draws, so that their difference says more than the two
     intervals do.
 
+    Args:
+        ours: Values by number of the run.
+        other: The other cell's.
+
     Returns:
         None if there are fewer than two pairs to tell by.
 
     Example:
-        >>> differs([1.0, 2.0, 3.0], [1.5, 2.5, 3.6]), differs([1.0, 2.0], [2.0, 1.0])
-        (True, False)
-        >>> differs([1.0], [2.0]) is None
+        >>> differs({0: 1.0, 1: 2.0, 2: 3.0}, {0: 1.5, 1: 2.5, 2: 3.6})
+        True
+        >>> differs({0: 1.0, 1: 2.0}, {0: 2.0, 1: 1.0})
+        False
+        >>> differs({0: 1.0}, {0: 2.0}) is None
         True
     """
-    pairs = [
-        a - b for a, b in zip(ours, other, strict=False) if a is not None and b is not None
-    ]
+    pairs = [ours[run] - other[run] for run in sorted(ours.keys() & other.keys())]
     difference = estimate(pairs)
     if difference is None or difference.half_width is None:
         return None

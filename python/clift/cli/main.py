@@ -10,6 +10,9 @@ from collections.abc import Sequence
 import click
 
 from clift import __version__
+from clift.cli.run import run as run_command
+from clift.cli.schema import schema
+from clift.cli.tmt import tmt
 from clift.cli.trace import trace
 from clift.errors import CliftError, Interrupted
 
@@ -25,7 +28,8 @@ def cli() -> None:
     """What the physical layer of a satellite link did, and what TCP and QUIC feel."""
 
 
-cli.add_command(trace)
+for command in (run_command, trace, tmt, schema):
+    cli.add_command(command)
 
 
 def main(arguments: Sequence[str] | None = None) -> None:

@@ -9,6 +9,7 @@ from clift.campaign.metrics import metric
 from clift.campaign.results import Cell, Comparison, Results
 from clift.campaign.statistics import Estimate
 
+_MOST_COLUMNS = 4
 _FURTHER = {
     True: ["share_sent_again", "timeouts", "links.0.share_used"],
     False: ["share_sent_again", "timeouts", "links.0.share_used", "links.0.packet_delay_ms.p95"],
@@ -80,38 +81,64 @@ def _plain(value: float) -> str:
     return f"{value:.4g}" if abs(value) < 10_000 else f"{value:.0f}"
 
 
-def _table(
-    results: Results, cells: list[tuple[int, Cell]], compared: list[Comparison]
-) -> str:
+def _table(results: Results, cells: list[tuple[int, Cell]], compared: list[Comparison]) -> str:
     here = {index for index, _ in cells}
     beside = {(value.cell, value.metric): value for value in compared if value.cell in here}
-    primary = cells[0][1].primary
-    metrics = list(dict.fromkeys([primary, *(name for _, name in beside)]))
+    metrics = list(dict.fromkeys([cells[0][1].primary, *(name for _, name in beside)]))
     further = [name for name in _FURTHER[cells[0][1].is_transfer] if name not in metrics]
-    axes = [
-        name
-        for name, _ in results.axes
-        if len({cell.labels[name] for _, cell in cells}) > 1
-    ]
+    axes = [name for name, _ in results.axes if len({cell.labels[name] for _, cell in cells}) > 1]
     fixed = [f"{name} = {cells[0][1].labels[name]}" for name, _ in results.axes if name not in axes]
+    # Many metrics of few cells are rows; few metrics of many cells are columns.
+    if len(metrics) > _MOST_COLUMNS and len(cells) <= _MOST_COLUMNS:
+        text = aligned(_metrics_as_rows(cells, axes, [*metrics, *further], beside), left=1)
+    else:
+        text = aligned(_cells_as_rows(cells, axes, metrics, further, beside), left=len(axes))
+    return f"{', '.join(fixed)}\n{text}" if fixed else text
+
+
+def _cells_as_rows(
+    cells: list[tuple[int, Cell]],
+    axes: list[str],
+    metrics: list[str],
+    further: list[str],
+    beside: dict[tuple[int, str], Comparison],
+) -> list[list[str]]:
+    printed = {name for _, name in beside}
     head = [*axes, "runs"]
     for name in metrics:
-        head.append(_title(name))
-        if any(key[1] == name for key in beside):
-            head += ["printed", "diff"]
-    head += [_title(name) for name in further]
-    rows = [head]
+        head += [_title(name), "printed", "diff"] if name in printed else [_title(name)]
+    rows = [head + [_title(name) for name in further]]
     for index, cell in cells:
-        row = [*(cell.labels[axis] for axis in axes), _runs(cell, primary)]
+        row = [*(cell.labels[axis] for axis in axes), _runs(cell)]
         for name in metrics:
             scale = metric(name).scale
             row.append(with_interval(cell.estimate(name), scale))
-            if any(key[1] == name for key in beside):
+            if name in printed:
                 row += _printed(beside.get((index, name)), scale)
-        row += [_mean(cell.estimate(name), metric(name).scale) for name in further]
+        rows.append(row + [_mean(cell.estimate(name), metric(name).scale) for name in further])
+    return rows
+
+
+def _metrics_as_rows(
+    cells: list[tuple[int, Cell]],
+    axes: list[str],
+    metrics: list[str],
+    beside: dict[tuple[int, str], Comparison],
+) -> list[list[str]]:
+    head = [""]
+    runs = ["runs"]
+    for _, cell in cells:
+        head += [" ".join(cell.labels[axis] for axis in axes), "printed", "diff"]
+        runs += [_runs(cell), "", ""]
+    rows = [head, runs]
+    for name in metrics:
+        row = [_title(name)]
+        for index, cell in cells:
+            scale = metric(name).scale
+            row.append(with_interval(cell.estimate(name), scale))
+            row += _printed(beside.get((index, name)), scale)
         rows.append(row)
-    text = aligned(rows, left=len(axes))
-    return f"{', '.join(fixed)}\n{text}" if fixed else text
+    return rows
 
 
 def _title(name: str) -> str:
@@ -119,9 +146,9 @@ def _title(name: str) -> str:
     return f"{shown.title} ({shown.unit})" if shown.unit else shown.title
 
 
-def _runs(cell: Cell, primary: str) -> str:
+def _runs(cell: Cell) -> str:
     """Runs done; with those that have the metric, where some do not (a file not through)."""
-    found = sum(value is not None for value in cell.column(primary))
+    found = len(cell.column(cell.primary))
     done = len(cell.values)
     return str(done) if found == done else f"{found} of {done}"
 

@@ -106,7 +106,7 @@ def _draw_rate(axis: Axes, phy: PhyTrace, bins: _Bins) -> None:
         values = slots * per_slot / scale
         axis.stairs(values, bins.times, baseline=None, color=color, label=label)
     axis.set(title="Rate", xlabel="time (s)", ylabel=f"rate ({unit})")
-    axis.set_ylim(bottom=0)
+    axis.set_ylim(0, 1.05 * bins.slots.max() * per_slot / scale)
     axis.legend(loc="best", fontsize="small")
 
 

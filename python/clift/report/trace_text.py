@@ -63,7 +63,8 @@ def block(name: str, info: dict[str, Any]) -> str:
         ("d_nom", span(info["nominal_decoding_ns"])),
         (
             "Gilbert fit",
-            f"stays received {_share(info['alpha'])}, stays erased {_share(info['beta'])}",
+            f"alpha {_share(info['alpha'])} (stays received), "
+            f"beta {_share(info['beta'])} (stays erased)",
         ),
     ]
     if info["period_ns"] is not None:
@@ -82,7 +83,7 @@ def table(infos: Sequence[tuple[str, dict[str, Any]]]) -> str:
     """
     head = (
         "trace", "slots", "seconds", "kbit/s", "erased %", "bursts", "mean", "longest",
-        "gap ms", "max gap ms", "d p50 ms", "d p99 ms", "d max ms", "stays good", "stays bad",
+        "gap ms", "max gap ms", "d p50 ms", "d p99 ms", "d max ms", "alpha", "beta",
     )  # fmt: skip
     rows = [head] + [_cells(name, info) for name, info in infos]
     widths = [max(len(row[column]) for row in rows) for column in range(len(head))]

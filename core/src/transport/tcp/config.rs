@@ -91,7 +91,8 @@ pub struct TcpConfig {
     pub timestamps: bool,
     /// Initial window in segments.
     pub initial_window: u32,
-    /// Receive window that the receiver announces, in bytes; `None`: no limit.
+    /// Receive window that the receiver announces, in bytes, at least one full segment; `None`:
+    /// no limit.
     pub receive_window: Option<Bytes>,
     /// Upper limit of the congestion window in segments, and the first slow-start threshold
     /// (`window_` of ns-2); `None`: no limit.
@@ -157,7 +158,7 @@ impl TcpConfig {
 
     /// The receive window as a segment carries it.
     pub(super) fn announced_window(&self) -> u32 {
-        self.receive_window.map_or(u32::MAX, |Bytes(window)| window)
+        self.receive_window.map_or(u32::MAX, |Bytes(window)| window.max(self.mss().0))
     }
 }
 

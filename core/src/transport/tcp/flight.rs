@@ -325,3 +325,42 @@ pub(super) struct Acknowledged {
     /// Times sent.
     pub(super) sends: u16,
 }
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    proptest! {
+        /// Short segments among full ones, in windows that have moved on and grown.
+        #[test]
+        fn segments_are_found_by_their_bytes(
+            lengths in proptest::collection::vec(prop_oneof![Just(10u32), 1u32..=10], 1..300),
+            acknowledged in 0usize..300,
+        ) {
+            let mut flight = Flight::new(10);
+            lengths.iter().for_each(|&len| flight.push(Instant::ZERO, len));
+            let ack: u32 = lengths.iter().take(acknowledged).sum();
+            while flight.pop_acknowledged(u64::from(ack)).is_some() {}
+            prop_assert_eq!(flight.first(), acknowledged.min(lengths.len()) as u64);
+            let starts: Vec<u64> =
+                (flight.first()..flight.next()).map(|number| flight.bounds(number).0).collect();
+            for byte in flight.una()..=flight.nxt() + 1 {
+                let below = starts.iter().filter(|&&start| start < byte).count() as u64;
+                prop_assert_eq!(flight.at_or_after(byte), flight.first() + below);
+            }
+        }
+    }
+
+    #[test]
+    fn an_ack_inside_a_segment_leaves_it_in_flight() {
+        let mut flight = Flight::new(10);
+        flight.push(Instant::ZERO, 10);
+        flight.push(Instant::ZERO, 10);
+        assert!(flight.pop_acknowledged(9).is_none());
+        assert!(flight.pop_acknowledged(19).is_some());
+        assert!(flight.pop_acknowledged(19).is_none());
+        assert_eq!((flight.una(), flight.outstanding()), (10, 1));
+    }
+}

@@ -3,7 +3,7 @@
 use super::config::TcpConfig;
 use super::counters::ReceiverCounters;
 use super::reassembly::Reassembly;
-use crate::transport::{Endpoint, SackBlock, SackList, Segment};
+use crate::transport::{Endpoint, SackBlock, Segment};
 use crate::units::Instant;
 
 /// SACK blocks in an ACK: what fits beside timestamps (RFC 2018 section 3).
@@ -173,25 +173,24 @@ impl Endpoint for TcpReceiver {
         }
     }
 
-    fn poll_transmit(&mut self, now: Instant) -> Option<Segment> {
+    fn transmit_into(&mut self, now: Instant, segment: &mut Segment) -> bool {
         if !std::mem::take(&mut self.ack_due) {
-            return None;
-        }
-        let mut sack = SackList::default();
-        for &block in &self.recent[..self.recent_len] {
-            sack.push(self.next, block);
+            return false;
         }
         self.last_ack = self.next;
         self.counters.acks_sent += 1;
-        Some(Segment {
+        *segment = Segment {
             ack: self.next,
             ts_val: now,
             ts_ecr: self.echo,
             wire: self.config.ack_size(self.recent_len),
             window: self.config.announced_window(),
-            sack,
             ..Segment::default()
-        })
+        };
+        for &block in &self.recent[..self.recent_len] {
+            segment.sack.push(self.next, block);
+        }
+        true
     }
 
     fn poll_timeout(&self) -> Option<Instant> {

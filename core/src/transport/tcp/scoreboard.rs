@@ -40,6 +40,12 @@ impl Blocks {
         self.len += 1;
     }
 
+    /// Where the block ends that `segment` lies in; `segment` itself if there is none.
+    fn beyond(&self, segment: u64) -> u64 {
+        let within = |&&(start, end): &&(u64, u64)| start <= segment && segment < end;
+        self.as_slice().iter().find(within).map_or(segment, |&(_, end)| end)
+    }
+
     fn as_slice(&self) -> &[(u64, u64)] {
         &self.blocks[..self.len]
     }
@@ -83,6 +89,8 @@ pub(super) struct FackScoreboard {
     cursor: Option<u64>,
     /// A retransmission advanced `acknowledged_id` since the last update.
     advanced: bool,
+    /// The blocks of the last update that had any: all SACKed, no need to look again.
+    covered: Blocks,
 }
 
 impl FackScoreboard {
@@ -96,6 +104,7 @@ impl FackScoreboard {
             acknowledged_id: -1,
             cursor: None,
             advanced: false,
+            covered: Blocks::default(),
         }
     }
 
@@ -128,8 +137,7 @@ impl FackScoreboard {
             thorough = false;
         }
         self.cursor = self.cursor.map(|at| at.max(flight.first()));
-        let blocks = blocks.as_slice();
-        let highest = blocks.iter().map(|&(_, end)| end).max().unwrap_or(0);
+        let highest = blocks.as_slice().iter().map(|&(_, end)| end).max().unwrap_or(0);
         if !thorough && highest == 0 {
             return findings;
         }
@@ -146,7 +154,7 @@ impl FackScoreboard {
             flight.next()
         } else {
             // Nothing new: look no further than the first segment beyond the blocks.
-            let beyond = blocks.last().map_or(0, |&(_, end)| end);
+            let beyond = blocks.as_slice().last().map_or(0, |&(_, end)| end);
             flight.next_not_sacked(beyond, self.end).map_or(self.end, |segment| segment + 1)
         };
         self.mark_overtaken(flight, &mut findings);
@@ -188,6 +196,7 @@ impl FackScoreboard {
         self.forward = 0;
         self.examined = first;
         self.cursor = None;
+        self.covered = Blocks::default();
         self.forget_retransmissions();
     }
 
@@ -202,12 +211,12 @@ impl FackScoreboard {
     fn mark_sacked(
         &mut self,
         flight: &mut Flight,
-        blocks: &[(u64, u64)],
+        blocks: &Blocks,
         findings: &mut Findings,
     ) -> Changes {
         let mut changes = Changes::default();
-        for &(start, end) in blocks {
-            let mut from = start;
+        for &(start, end) in blocks.as_slice() {
+            let mut from = self.covered.beyond(start);
             while let Some(segment) = flight.next_not_sacked(from, end) {
                 if flight.state(segment) == State::Retransmitted {
                     self.acknowledged_id = i64::from(flight.retransmission(segment));
@@ -217,6 +226,9 @@ impl FackScoreboard {
                 findings.newly_sacked = true;
                 from = segment + 1;
             }
+        }
+        if blocks.len > 0 {
+            self.covered = *blocks;
         }
         changes
     }

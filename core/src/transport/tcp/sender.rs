@@ -158,6 +158,7 @@ impl TcpSender {
     }
 
     /// Takes acknowledged segments out of the flight; returns how many.
+    #[inline]
     fn advance(&mut self, ack: u64) -> u32 {
         let una = self.flight.una();
         let mut segments = 0;
@@ -171,10 +172,15 @@ impl TcpSender {
         segments
     }
 
+    #[inline]
     fn update_scoreboard(&mut self, segment: &Segment) -> Findings {
         if segment.sack.is_empty() && self.scoreboard.is_empty() {
             return Findings::default();
         }
+        self.take_in_sacks(segment)
+    }
+
+    fn take_in_sacks(&mut self, segment: &Segment) -> Findings {
         let mut blocks = Blocks::default();
         for block in segment.sack.iter(segment.ack) {
             // Blocks below the acknowledgement report duplicates; none may reach beyond what was
@@ -192,6 +198,7 @@ impl TcpSender {
     }
 
     /// Every ACK in the window gives a sample and restarts the timer (ns-2 TCP/Linux).
+    #[inline]
     fn update_timer(&mut self, now: Instant, segment: &Segment) {
         if self.timestamps {
             self.rtt.sample(now.saturating_since(segment.ts_ecr));
@@ -233,7 +240,8 @@ impl TcpSender {
         if self.window.cwnd < self.window.ssthresh {
             let burst = self.flight.outstanding() + BURST;
             let burst = u32::try_from(burst).unwrap_or(u32::MAX);
-            self.window.cwnd = self.window.ssthresh.min(burst);
+            // The threshold is at least two segments, whatever the limit.
+            self.window.cwnd = self.window.ssthresh.min(burst).min(self.window.max);
         }
         self.state = CongestionState::Open;
         self.pacing.stop();
@@ -252,7 +260,7 @@ impl TcpSender {
     }
 
     /// A segment sent before, to be sent again.
-    fn retransmit(&mut self, now: Instant, number: u64) -> Segment {
+    fn retransmit(&mut self, now: Instant, number: u64, segment: &mut Segment) {
         let (start, end) = self.flight.bounds(number);
         let sends = self.flight.sends(number);
         let first_sent = self.flight.first_sent(number);
@@ -263,16 +271,17 @@ impl TcpSender {
         }
         // Karn: an ACK would not tell which transmission it answers.
         self.timed = self.timed.filter(|timed| timed.segment != number);
-        self.segment(now, first_sent, start, (end - start) as u32, sends)
+        self.write(now, first_sent, start, (end - start) as u32, sends, segment);
     }
 
-    fn send_new(&mut self, now: Instant) -> Option<Segment> {
+    #[inline]
+    fn send_new(&mut self, now: Instant, segment: &mut Segment) -> bool {
         let start = self.flight.nxt();
         let limit = self.supplied.min(self.permitted);
         // A full segment, or the rest of the data; never a segment cut by the receive window.
         let len = (self.supplied.saturating_sub(start)).min(u64::from(self.mss)) as u32;
         if len == 0 || start + u64::from(len) > limit {
-            return None;
+            return false;
         }
         if self.flight.is_empty() {
             self.deadline = Some(now + self.rtt.timeout());
@@ -281,22 +290,25 @@ impl TcpSender {
             self.timed = Some(Timed { segment: self.flight.next(), sent: now });
         }
         self.flight.push(now, len);
-        Some(self.segment(now, now, start, len, 0))
+        self.write(now, now, start, len, 0, segment);
+        true
     }
 
-    fn segment(
+    #[inline]
+    fn write(
         &mut self,
         now: Instant,
         first_sent: Instant,
         seq: u64,
         len: u32,
         sends: u16,
-    ) -> Segment {
+        segment: &mut Segment,
+    ) {
         let wire = len + self.headers;
         self.counters.segments_sent += 1;
         self.counters.bytes_sent += u64::from(wire);
         self.pacing.on_sent(self.flight.outstanding());
-        Segment {
+        *segment = Segment {
             seq,
             len,
             wire,
@@ -304,7 +316,7 @@ impl TcpSender {
             first_sent,
             retransmission: sends,
             ..Segment::default()
-        }
+        };
     }
 }
 
@@ -354,13 +366,16 @@ impl Endpoint for TcpSender {
         self.pacing.on_event(self.flight.outstanding());
     }
 
-    fn poll_transmit(&mut self, now: Instant) -> Option<Segment> {
+    fn transmit_into(&mut self, now: Instant, segment: &mut Segment) -> bool {
         if self.flight.outstanding() >= self.pacing.limit(self.window.cwnd) {
-            return None;
+            return false;
         }
         match self.scoreboard.next_retransmission(&self.flight) {
-            Some(number) => Some(self.retransmit(now, number)),
-            None => self.send_new(now),
+            Some(number) => {
+                self.retransmit(now, number, segment);
+                true
+            }
+            None => self.send_new(now, segment),
         }
     }
 

@@ -6,6 +6,9 @@
 //! HyStart, the window may grow by 16 segments per 100 ms at most beyond the plateau, and the
 //! number of ACKs per increase is divided by an estimate of segments per ACK that never reaches
 //! 1 (it starts at 2 and stays at 31/16), so the window follows the curve 1.9 times too fast.
+//!
+//! Against ns-2: the cube root is exact. The kernel's, by a table and one Newton step, is 0.2 %
+//! off on average; nothing else differs (`bench/ns2/README.md`).
 
 use super::{Acked, CongestionControl, Reduction, Window, ticks};
 
@@ -145,8 +148,8 @@ impl Cubic {
         (self.delay_min > 0).then(|| cwnd * 1000 * 8 / (10 * MAX_INCREMENT * self.delay_min))
     }
 
-    /// TCP-friendly region: not slower than Reno with the same loss rate, which gains a segment
-    /// for 8/23·W... per W·23/8 ACKs (alpha = 3(1-beta)/(1+beta)).
+    /// TCP-friendly region: not slower than additive increase with this beta would be, which
+    /// gains a segment per W·23/8 ACKs (RFC 9438 section 4.3: 1/alpha = (1+beta) / 3(1-beta)).
     fn befriend(&mut self, cwnd: u64) {
         const PER_SEGMENT: u64 = 8 * (SCALE + BETA) / 3 / (SCALE - BETA);
         let acks = (cwnd * PER_SEGMENT) >> 3;

@@ -62,7 +62,7 @@ impl Window {
 
     /// The window falls; nothing saved up survives.
     pub(super) fn reduce(&mut self, cwnd: u32, ssthresh: u32) {
-        self.cwnd = cwnd.max(1);
+        self.cwnd = cwnd.clamp(1, self.max);
         self.ssthresh = ssthresh;
         self.credit = 0;
         self.acked = 0;

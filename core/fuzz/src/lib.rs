@@ -1,0 +1,124 @@
+//! What must hold for any input of the trace readers: no panic, an error on one line, and whatever
+//! parses is the same after it was written and read again. Replayed over the corpus by
+//! `core/tests/fuzz_corpus.rs`.
+
+use clift::scenario::Scenario;
+use clift::trace::loss_string::{self, Pattern};
+use clift::trace::probes::{self, Direction, Sampling};
+use clift::trace::{PhyTrace, ReadError, TimeUnit, columns, mahimahi, text as own};
+use clift::units::{BitRate, Bytes, Duration};
+
+const LLDU: Bytes = Bytes(33);
+
+/// The text format.
+pub fn text(data: &[u8]) {
+    if let Some(phy) = parsed(own::read(data, None)) {
+        same(&phy, &rewritten_as_text(&phy), "header too");
+    }
+}
+
+/// Two bare columns; the first byte picks the unit.
+pub fn columns(data: &[u8]) {
+    use TimeUnit::{Microseconds, Milliseconds, Nanoseconds, Seconds};
+    let Some((choice, data)) = data.split_first() else { return };
+    let unit = [Seconds, Milliseconds, Microseconds, Nanoseconds][usize::from(choice % 4)];
+    if let Some(phy) = parsed(columns::read(data, unit, LLDU)) {
+        let mut file = Vec::new();
+        columns::write(&phy, unit, &mut file).unwrap();
+        same(&phy, &columns::read(&file[..], unit, LLDU).unwrap(), "columns");
+    }
+}
+
+/// mahimahi: a file comes back byte for byte but for its line ends and leading zeros.
+pub fn mahimahi(data: &[u8]) {
+    let size = mahimahi::OPPORTUNITY;
+    if let Some(phy) = parsed(mahimahi::read(data, size)) {
+        assert!(phy.d().iter().all(|&d| d > 0));
+        let mut file = Vec::new();
+        mahimahi::write(&phy, size, &mut file).unwrap();
+        same(&phy, &mahimahi::read(&file[..], size).unwrap(), "mahimahi");
+        same(&phy, &rewritten_as_text(&phy), "text");
+    }
+}
+
+/// Probes; the first byte picks the kind of file and whether to make slots at a rate.
+pub fn probes(data: &[u8]) {
+    let Some((choice, data)) = data.split_first() else { return };
+    // A slot in 10^6 s, so that no times make more than some thousand slots.
+    let (lldu, rate) = (Bytes(125_000), BitRate::from_bits_per_second(1));
+    let sampling = Sampling { lldu, rate: rate.filter(|_| choice & 4 != 0) };
+    let phy = match choice & 3 {
+        0 => probes::read_csv(data, Direction::Up, sampling),
+        1 => probes::read_csv(data, Direction::Down, sampling),
+        _ => {
+            let cut = data.iter().position(|&byte| byte == 0).unwrap_or(data.len());
+            let losses = data.get(cut + 1..).unwrap_or_default();
+            probes::read_pair(&data[..cut], losses, Duration::from_millis(10), sampling)
+        }
+    };
+    if let Some(phy) = parsed(phy) {
+        assert_eq!(phy.t()[0], 0);
+        same(&phy, &rewritten_as_text(&phy), "text");
+    }
+}
+
+/// Loss strings and run lengths; the first byte picks.
+pub fn loss(data: &[u8]) {
+    let Some((choice, data)) = data.split_first() else { return };
+    let pattern =
+        Pattern { slot: Duration::from_nanos(7), decode: Duration::from_nanos(3), lldu: LLDU };
+    let mut file = Vec::new();
+    if choice % 2 == 0 {
+        if let Some(phy) = parsed(loss_string::read(data, pattern)) {
+            loss_string::write(&phy, &mut file).unwrap();
+            same(&phy, &loss_string::read(&file[..], pattern).unwrap(), "string");
+        }
+    } else if let Some(phy) = parsed(loss_string::read_runs(data, pattern, 10_000)) {
+        loss_string::write_runs(&phy, &mut file).unwrap();
+        same(&phy, &loss_string::read_runs(&file[..], pattern, 10_000).unwrap(), "runs");
+    }
+}
+
+/// The trace, or nothing after an error that is one printable line.
+fn parsed(read: Result<PhyTrace, ReadError>) -> Option<PhyTrace> {
+    match read {
+        Ok(phy) => Some(phy),
+        Err(error) => {
+            let message = error.to_string();
+            assert!(!message.is_empty() && !message.contains(char::is_control), "{message:?}");
+            None
+        }
+    }
+}
+
+fn rewritten_as_text(phy: &PhyTrace) -> PhyTrace {
+    let mut file = Vec::new();
+    own::write(phy, &mut file).unwrap();
+    own::read(&file[..], None).unwrap()
+}
+
+fn same(before: &PhyTrace, after: &PhyTrace, what: &str) {
+    assert_eq!(before.t(), after.t(), "{what}");
+    assert_eq!(before.d(), after.d(), "{what}");
+    assert_eq!(before.lldu(), after.lldu(), "{what}");
+    assert_eq!(before.header(), after.header(), "{what}");
+}
+
+/// Scenario files: no text panics, every error is one line, what is accepted can be planned.
+pub fn scenario(data: &[u8]) {
+    let Ok(text) = std::str::from_utf8(data) else { return };
+    // A first line "#key=value" is a change from outside.
+    let change = text.strip_prefix('#').and_then(|rest| rest.lines().next()?.split_once('='));
+    let changes: Vec<_> =
+        change.into_iter().map(|(key, value)| (key.to_owned(), value.to_owned())).collect();
+    match Scenario::parse("x.toml", text, &changes) {
+        Err(error) => assert!(!error.to_string().contains('\n')),
+        Ok(scenario) => {
+            for cell in scenario.cells().iter().take(20) {
+                let links = cell.links(1);
+                let spans = vec![(0, 700_000_000_000, 1_000_000); links.len()];
+                let _ = cell.starts(1, &spans);
+            }
+        }
+    }
+}

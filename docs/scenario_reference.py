@@ -1,0 +1,158 @@
+"""Writes docs/reference/scenario.md and schema/clift-scenario.schema.json from the schema.
+
+`python docs/scenario_reference.py` writes both; `--check` only says whether they are up to date.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+from typing import Any
+
+from clift import _clift
+
+ROOT = Path(__file__).parent.parent
+PAGE = ROOT / "docs" / "reference" / "scenario.md"
+SCHEMA = ROOT / "schema" / "clift-scenario.schema.json"
+
+HEAD = """\
+# Scenario files
+
+<!-- Made from the schema by docs/scenario_reference.py; change the doc comments in
+core/src/scenario instead. -->
+
+A scenario is a TOML file. `clift run FILE` runs it, `clift.Scenario.read(FILE)` reads it in Python.
+Every key but those marked *needed* may be left out. An error names file, line, key and cure.
+
+**Quantities** are text with a unit and are taken exactly:
+
+| kind | units | example |
+|---|---|---|
+| time | `ns`, `us`, `ms`, `s`, `min`, `h` | `"500 ms"`, `"1.003802 ms"` |
+| rate | `bit/s`, `kbit/s`, `Mbit/s`, `Gbit/s` | `"2.3 Mbit/s"` |
+| size | `B`, `kB` (1000 B), `KiB` (1024 B), `MB`, `MiB`, `GB`, `GiB` | `"100 kB"` |
+| queue | packets, a size, or no bound | `"1000 packets"`, `"64 kB"`, `"unlimited"` |
+| probability | a number, or per cent | `0.02`, `"2 %"` |
+
+An editor that knows JSON Schema completes and checks keys: `clift schema > clift.json`, or
+`schema/clift-scenario.schema.json` in the repository.
+"""
+
+CAMPAIGN = """
+## Campaigns: `[vary]`
+
+Every combination of what `[vary]` lists is a cell. A dotted key of the scenario with a list of
+plain values is an axis, named after its last part. A name of your own is an axis whose points are
+tables of the keys that they set:
+
+```toml
+[vary]
+scheme = ["ARQ", "HARQ(10/12)"]
+transport.congestion = ["newreno", "cubic"]
+reception.bad = { channel.erasures = "2 %", channel.burst = 2 }
+reception.good = { channel.erasures = "0.06 %", channel.burst = 1.5 }
+```
+
+Replication *r* has the seed `seed` for r = 0 and one drawn from (`seed`, r) for the others,
+whatever the cell, so that cells are compared under the same draws. `--set KEY=VALUE` takes the
+place of a key, and of its variation.
+
+## Printed values: `[[printed]]`
+
+What a paper prints, shown beside the mean and its 95 % interval in every cell whose labels fit
+`where`. `metric` is a name in the results: `completion_s`, `goodput_kbps`, `ip_throughput_kbps`,
+`share_sent_again`, `segments_sent_twice_share`, `lldus_sent_twice_share`, or any number of
+`Run.summary()` by its dotted name, e.g. `links.0.packet_delay_ms.mean`.
+"""
+
+SECTIONS = [
+    ("trace", "Trace"),
+    ("channel", "Channel"),
+    ("link", "Link"),
+    ("link.reorder", "Reorder"),
+    ("transport", "Transport"),
+    ("application", "Application"),
+    ("access", "Leg"),
+    ("[path]", "Hop"),
+    ("return", "Return"),
+    ("[flow]", "Flow"),
+    ("[printed]", "Printed"),
+]
+
+
+def page(schema: dict[str, Any]) -> str:
+    """The reference page of a schema."""
+    parts = [HEAD, "## Top level\n", _table(schema, schema)]
+    for title, name in SECTIONS:
+        section = schema["$defs"][name]
+        brackets = f"[{title}]"
+        parts.append(f"\n## `{brackets}`\n\n{section.get('description', '')}\n")
+        parts.append(_table(section, schema))
+    return "\n".join(parts) + CAMPAIGN
+
+
+def _table(section: dict[str, Any], schema: dict[str, Any]) -> str:
+    needed = set(section.get("required", ()))
+    rows = ["| key | value | default | meaning |", "|---|---|---|---|"]
+    for key, value in section["properties"].items():
+        default = "*needed*" if key in needed else _default(value.get("default"))
+        meaning = " ".join(value.get("description", "").split()).replace("|", "\\|")
+        rows.append(f"| `{key}` | {_type(value, schema)} | {default} | {meaning} |")
+    return "\n".join(rows) + "\n"
+
+
+def _default(value: Any) -> str:
+    if value is None or value == [] or isinstance(value, dict):
+        return ""
+    return f"`{json.dumps(value)}`"
+
+
+def _type(value: dict[str, Any], schema: dict[str, Any]) -> str:
+    for alternatives in ("anyOf", "oneOf", "allOf"):
+        if alternatives in value:
+            inner = [_type(one, schema) for one in value[alternatives] if one != {"type": "null"}]
+            return ", ".join(dict.fromkeys(inner))
+    if "$ref" in value:
+        name = value["$ref"].rsplit("/", 1)[-1]
+        target = schema["$defs"][name]
+        names = [title for title, section in SECTIONS if section == name]
+        if names:
+            return f"section `[{names[0]}]`"
+        choices = _choices(target)
+        return choices or name.lower()
+    if "const" in value:
+        return f"`{json.dumps(value['const'])}`"
+    if value.get("type") == "array":
+        return f"list of {_type(value['items'], schema)}"
+    types = value.get("type", "")
+    kind = next((one for one in types if one != "null"), "") if isinstance(types, list) else types
+    return {"integer": "whole number", "string": "text", "boolean": "true or false"}.get(kind, kind)
+
+
+def _choices(target: dict[str, Any]) -> str:
+    if "enum" in target:
+        return ", ".join(f"`{json.dumps(one)}`" for one in target["enum"])
+    constants = [one["const"] for one in target.get("oneOf", ()) if "const" in one]
+    return ", ".join(f"`{json.dumps(one)}`" for one in constants)
+
+
+def main(check: bool) -> int:
+    """Writes both files, or says which are out of date."""
+    schema = _clift.scenario_schema()
+    stale = []
+    for path, text in ((SCHEMA, schema), (PAGE, page(json.loads(schema)))):
+        if path.exists() and path.read_text() == text:
+            continue
+        stale.append(path)
+        if not check:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(text)
+    for path in stale:
+        verb = "is out of date; run python docs/scenario_reference.py" if check else "written"
+        print(f"{path.relative_to(ROOT)} {verb}")  # noqa: T201 - it is a command
+    return 1 if check and stale else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(check="--check" in sys.argv))

@@ -1,0 +1,83 @@
+"""`clift tmt`: what link-layer schemes make of a PHY trace."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import click
+
+from clift.cli.options import TIME, busy, reading
+from clift.cli.trace import _options
+from clift.trace import read_trace
+
+
+@click.command()
+@click.argument("path", type=click.Path(path_type=Path))
+@click.option(
+    "--scheme",
+    "schemes",
+    multiple=True,
+    default=("ARQ",),
+    show_default=True,
+    help='none, "FEC(10/12)", "FEC(10/12, interleave 8)", ARQ, "ARQ(max 3)", "HARQ(10/12)" or '
+    '"HARQ(10/12, extra 1, rounds 2)"; several stand side by side.',
+)
+@click.option("--rtt", type=TIME, default="500 ms", show_default=True, help="Round-trip time.")
+@click.option(
+    "--feedback",
+    type=TIME,
+    help="From a slot until the sender can act on its loss; RTT + decoding time unless given.",
+)
+@click.option("--share", type=click.IntRange(1), default=1, help="Keep every n-th slot only.")
+@click.option("--offset", type=TIME, default=0, help='Start here, e.g. "30 s".')
+@click.option(
+    "-o",
+    "--output",
+    type=click.Path(path_type=Path, dir_okay=False),
+    help="Write the link trace (one scheme only): .parquet, or .csv.",
+)
+@click.option("--json", "as_json", is_flag=True, help="JSON on stdout.")
+@reading
+def tmt(
+    path: Path,
+    schemes: tuple[str, ...],
+    rtt: int,
+    feedback: int | None,
+    share: int,
+    offset: int,
+    output: Path | None,
+    as_json: bool,
+    **options: Any,
+) -> None:
+    """Apply schemes to the PHY trace in PATH, as if every slot were used."""
+    from clift import tmt as manager
+    from clift.report.link_text import table
+    from clift.report.link_trace import write
+
+    if output is not None and len(schemes) > 1:
+        raise click.UsageError("--output takes one --scheme; run the command once for each")
+    if output is not None and output.suffix not in (".parquet", ".csv"):
+        raise click.UsageError(f"{output}: unknown suffix; give .parquet or .csv")
+    with busy(f"reading {path}"):
+        phy = read_trace(path, **_options(options))
+        phy = phy.offset(offset) if offset else phy
+        phy = phy.share(share) if share > 1 else phy
+    found = []
+    for scheme in schemes:
+        with busy(f"applying {scheme}"):
+            link = manager.apply(
+                phy,
+                scheme,
+                rtt_ms=rtt / 1e6,
+                feedback_ms=None if feedback is None else feedback / 1e6,
+            )
+            found.append((scheme, link.stats()))
+            if output is not None:
+                write(link, output)
+    if as_json:
+        said = [{"scheme": scheme, **stats} for scheme, stats in found]
+        click.echo(json.dumps(said, indent=2))
+        return
+    click.echo(table(found))

@@ -1,0 +1,42 @@
+"""The distribution of one-way delays."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from clift.campaign.record import one_way_delays_ms
+from clift.campaign.results import Results
+from clift.report.style import Panels
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+
+def draw(results: Results) -> Figure:
+    """One-way delays of the segments in the first run of each cell, as distributions.
+
+    Args:
+        results: The campaign.
+    """
+    panels = Panels(results, "one-way delay of segments (first sent to first arrived), first run")
+    for axes, cells in panels:
+        longest, shortest = 0.0, np.inf
+        for label, colour, dashes, cell in cells:
+            if cell.first is None:
+                continue
+            delays = np.sort(one_way_delays_ms(cell.first.events()))
+            if not delays.size:
+                continue
+            share = np.arange(1, delays.size + 1) / delays.size
+            axes.step(
+                delays, share, where="post", color=colour, linestyle=dashes, label=label, lw=1.4
+            )
+            longest, shortest = max(longest, delays[-1]), min(shortest, delays[0])
+        if longest > 10 * shortest:
+            axes.set_xscale("log")
+        axes.set_ylim(0, 1.02)
+    panels.label("one-way delay (ms)", "share of segments")
+    panels.legend()
+    return panels.figure

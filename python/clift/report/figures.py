@@ -1,0 +1,69 @@
+"""The plots of a campaign, one file a plot."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+import pyarrow as pa
+
+from clift.campaign.results import Results
+from clift.report import comparison, cwnd, delay_cdf, erasures, sequence
+from clift.scenario import Scenario, _FromFile
+from clift.trace import PhyTrace
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+
+def draw(results: Results, scenario: Scenario, series: pa.Table) -> Iterator[tuple[str, Figure]]:
+    """Names and pictures, one after the other.
+
+    Args:
+        results: The campaign; nothing is drawn of one without a finished run.
+        scenario: What was run.
+        series: Its time series.
+    """
+    if not results.done:
+        return
+    compared = results.comparisons()
+    metrics = dict.fromkeys([cell.primary for cell in results.cells])
+    metrics |= dict.fromkeys(value.metric for value in compared)
+    for name in metrics:
+        if any(cell.estimate(name) is not None for cell in results.cells):
+            yield f"comparison-{name.replace('.', '-')}", comparison.draw(results, name)
+    yield "cwnd", cwnd.draw(results, series)
+    yield "sequence", sequence.draw(results)
+    yield "delay-cdf", delay_cdf.draw(results)
+    traces = _traces(results, scenario)
+    if traces:
+        yield "erasures", erasures.draw(traces, results.title)
+
+
+def _traces(results: Results, scenario: Scenario) -> list[tuple[str, PhyTrace]]:
+    """The different PHY traces of the cells' first runs, named by the labels that tell them apart.
+
+    Only the first links are looked at.
+    """
+    source = scenario._source
+    assert isinstance(source, _FromFile)  # campaigns come from files
+    users: dict[str, list[dict[str, str]]] = {}
+    specs: dict[str, str] = {}
+    for index, cell in enumerate(results.cells):
+        links = source.file.links((source.cell or 0) + index, 0)
+        if links and cell.first is not None:
+            trace = links[0].partition(',"scheme"')[0]
+            specs.setdefault(trace, links[0])
+            users.setdefault(trace, []).append(cell.labels)
+    return [
+        (_common(users[trace], len(users)), source.store.phy(spec))
+        for trace, spec in list(specs.items())[: erasures.MOST_TRACES]
+    ]
+
+
+def _common(labels: list[dict[str, str]], traces: int) -> str:
+    """The labels that all users of a trace share; nothing if there is one trace only."""
+    if traces == 1:
+        return ""
+    shared = set(labels[0].items()).intersection(*(set(other.items()) for other in labels[1:]))
+    return ", ".join(label for axis, label in labels[0].items() if (axis, label) in shared)

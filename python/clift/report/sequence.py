@@ -1,0 +1,67 @@
+"""The time-sequence plot: what was sent, sent again and acknowledged."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from clift.campaign.results import Results
+from clift.report.style import Panels
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+# Longer transfers show their start: a point for each segment must stay a point.
+_SEGMENTS = 150
+
+
+def draw(results: Results) -> Figure:
+    """Segments of the first flow in the first run of each cell, of the first alternative.
+
+    A panel for each cell would be too many; the panels show the first alternative of each
+    condition, with every segment as a point.
+
+    Args:
+        results: The campaign.
+    """
+    panels = Panels(results, f"time-sequence, the first {_SEGMENTS} segments at most")
+    for axes, cells in panels:
+        label, _, _, cell = cells[0]
+        if label:
+            axes.set_title(f"{axes.get_title()}, {label}".removeprefix(", "), fontsize=11)
+        if cell.first is None:
+            continue
+        events = cell.first.events()
+        time, kind, seq, flow = (
+            events.column(name).to_numpy() for name in ("time_ns", "kind", "seq", "flow")
+        )
+        sent_first = np.flatnonzero((flow == 0) & (kind == 0))
+        if not sent_first.size:
+            continue
+        end = time[sent_first[min(_SEGMENTS, sent_first.size) - 1]] + 1_000_000_000
+        for what, name, marker, colour, size in (
+            (0, "sent", ".", "#0072B2", 10),
+            (1, "sent again", "x", "#D55E00", 26),
+            (4, "lost", "v", "#000000", 24),
+        ):
+            chosen = (flow == 0) & (kind == what) & (time <= end)
+            if not chosen.any():
+                continue
+            axes.scatter(
+                time[chosen] / 1e9,
+                seq[chosen] / 1e3,
+                s=size,
+                marker=marker,
+                color=colour,
+                label=name,
+                linewidths=1.0 if marker == "x" else 0,
+                zorder=3 if what else 2,
+            )
+        acked = (flow == 0) & (kind == 5) & (time <= end)
+        axes.step(
+            time[acked] / 1e9, seq[acked] / 1e3, where="post", color="#009E73", label="acknowledged"
+        )
+    panels.label("time (s)", "sequence number (kB)")
+    panels.legend()
+    return panels.figure

@@ -1,0 +1,195 @@
+"""Scenario files and scenarios in Python: what they mean, and what wrong ones are told."""
+
+import json
+import subprocess
+import sys
+import tomllib
+from pathlib import Path
+from typing import Any
+
+import jsonschema  # type: ignore[import-untyped]
+import pytest
+
+import clift
+from clift import _clift
+from clift.campaign import run_campaign
+
+ROOT = Path(__file__).parent.parent
+CHANNEL = """
+[channel]
+model = "bernoulli"
+erasures = "2 %"
+rate = "263 kbit/s"
+"""
+
+
+@pytest.fixture
+def link() -> clift.LinkTrace:
+    phy = clift.channel.gilbert_elliott(slots=60_000, alpha=0.99, beta=0.5, seed=3)
+    return clift.tmt.apply(phy, clift.Arq(), rtt_ms=500)
+
+
+def scenario_file(folder: Path, text: str) -> Path:
+    path = folder / "x.toml"
+    path.write_text(text + CHANNEL)
+    return path
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("[link]\nrat = 1", "x.toml line 2: link.rat: unknown key, one of rtt,"),
+        ("seeed = 1", "x.toml line 1: seeed: unknown key, one of name,"),
+        ("duration = 5", "x.toml line 1: duration: `5` has no unit; write a time as e.g."),
+        ('scheme = "HARQ(12/10)"', "x.toml line 1: scheme: HARQ(12/10): 12/10 sends fewer"),
+        ("[vary]\nscheme = []", "x.toml line 2: vary.scheme: the list is empty"),
+        ("[[printed]]\nmetric = 'speed'\nvalue = 1", "no metric `speed`"),
+    ],
+)
+def test_errors_name_file_line_key_and_cure(tmp_path: Path, text: str, expected: str) -> None:
+    path = scenario_file(tmp_path, text)
+    with pytest.raises(clift.ScenarioError) as error:
+        run_campaign(clift.Scenario.read(path))
+    assert expected in str(error.value)
+    assert "\n" not in str(error.value)
+
+
+def test_unreadable_files_are_named(tmp_path: Path) -> None:
+    with pytest.raises(clift.ScenarioError, match=r"missing\.toml: No such file"):
+        clift.Scenario.read(tmp_path / "missing.toml")
+    binary = tmp_path / "binary.toml"
+    binary.write_bytes(b"name = '\n\xff'")
+    with pytest.raises(clift.ScenarioError, match=r"binary.toml line 2: not UTF-8"):
+        clift.Scenario.read(binary)
+    large = tmp_path / "large.toml"
+    with large.open("wb") as out:
+        out.truncate(10 * 1024**3)  # sparse
+    with pytest.raises(clift.ScenarioError, match="too large for a scenario"):
+        clift.Scenario.read(large)
+    with pytest.raises(clift.ScenarioError, match="Is a directory"):
+        clift.Scenario.read(tmp_path)
+
+
+def test_a_file_and_keyword_arguments_give_the_same_run(tmp_path: Path) -> None:
+    path = scenario_file(tmp_path, 'duration = "30 s"\nscheme = "HARQ(10/12)"\nseed = 5')
+    from_file = clift.simulate(path)
+    phy = clift.channel.bernoulli(
+        slots=90 * 10**9 // 1_003_802, slot_ns=1_003_802, p=0.02, decode_ns=36_000_000, seed=5
+    )
+    ll = clift.tmt.apply(phy, "HARQ(10/12)", rtt_ms=500)
+    assert from_file.summary() == clift.simulate(ll, duration_s=30, seed=5).summary()
+
+
+def test_replace_takes_keywords_and_dotted_keys(tmp_path: Path) -> None:
+    path = scenario_file(tmp_path, 'duration = "30 s"\n[vary]\nscheme = ["ARQ", "none"]')
+    cell = clift.Scenario.read(path).cells()[1]
+    same = cell.replace(duration_s=20.5, transport="newreno", **{"link.rtt": "600 ms"})
+    assert same.labels == {"scheme": "none"}
+    assert clift.simulate(same).summary()["duration_s"] == 20.5
+    arq = clift.Scenario.read(path).cells()[0]
+    page = arq.replace(file_bytes=10_000, queue_packets=None, delayed_ack=True)
+    assert clift.simulate(page).completion_s is not None
+    with pytest.raises(clift.ScenarioError, match=r"link\.rat: unknown key"):
+        cell.replace(**{"link.rat": "600 ms"})
+
+
+def test_several_cells_or_runs_want_run_many(tmp_path: Path) -> None:
+    path = scenario_file(tmp_path, 'runs = 2\nduration = "5 s"\n[vary]\nscheme = ["ARQ", "none"]')
+    scenario = clift.Scenario.read(path)
+    with pytest.raises(clift.ScenarioError, match=r"has 2 cells; run scenario\.cells\(\)"):
+        clift.simulate(scenario)
+    with pytest.raises(clift.ScenarioError, match="asks for 2 runs"):
+        clift.simulate(scenario.cells()[0])
+    runs = clift.run_many(scenario.cells()[0].replications(), progress=False)
+    assert runs[0].summary() != runs[1].summary()
+
+
+@pytest.mark.parametrize(
+    ("options", "expected"),
+    [
+        ({"duration_s": -1}, "duration_s = -1: give a time in s"),
+        ({"duration_s": float("nan")}, "duration_s = nan"),
+        ({"duration_s": "10"}, "duration_s = '10'"),
+        ({"duration_s": 0}, "duration"),
+        ({"packet_bytes": 0}, "packet_bytes = 0: give a whole number"),
+        ({"packet_bytes": 40}, "40"),
+        ({"flows": 0}, "flows = 0"),
+        ({"seed": -1}, "seed = -1"),
+        ({"file_bytes": 1.5}, "file_bytes = 1.5"),
+        ({"access_kbps": 0}, "access_kbps = 0"),
+        ({"transport": "vegas"}, "vegas"),
+        ({"profile": "windows"}, "windows"),
+        ({"overlap": "maybe"}, "overlap = 'maybe'"),
+        ({"speed": 1}, "speed: no such option; one of access_kbps"),
+    ],
+)
+def test_wrong_options_are_named(
+    link: clift.LinkTrace, options: dict[str, Any], expected: str
+) -> None:
+    with pytest.raises(clift.ScenarioError) as error:
+        clift.simulate(link, **options)
+    assert expected in str(error.value)
+
+
+def test_run_many_equals_simulate_whatever_the_threads(link: clift.LinkTrace) -> None:
+    scenarios = [
+        clift.Scenario(link, transport=transport, file_bytes=50_000, start_offset_s=start, seed=7)
+        for transport in ("newreno", "cubic")
+        for start in range(0, 20, 2)
+    ]
+    alone = [clift.simulate(scenario).summary() for scenario in scenarios]
+    for threads in (1, 3):
+        runs = clift.run_many(scenarios, progress=False, threads=threads)
+        assert [run.summary() for run in runs] == alone
+
+
+def test_run_many_calls_back_and_keeps_what_is_done(link: clift.LinkTrace) -> None:
+    seen: list[tuple[int, int]] = []
+    scenarios = [clift.Scenario(link, duration_s=5, seed=seed) for seed in range(5)]
+    clift.run_many(scenarios, progress=lambda done, total: seen.append((done, total)))
+    assert seen[-1] == (5, 5)
+
+    def stop(done: int, _total: int) -> None:
+        if done >= 20:
+            raise KeyboardInterrupt
+
+    many = [clift.Scenario(link, duration_s=50, seed=seed) for seed in range(20_000)]
+    with pytest.raises(clift.Interrupted) as interrupted:
+        clift.run_many(many, progress=stop)
+    finished = [run for run in interrupted.value.runs if run is not None]
+    assert len(interrupted.value.runs) == len(many)
+    assert 20 <= len(finished) < len(many)
+    assert finished[0].summary() == clift.simulate(many[0]).summary()
+
+
+def test_a_run_past_the_trace_is_an_error_that_keeps_the_others(link: clift.LinkTrace) -> None:
+    scenarios = [clift.Scenario(link, duration_s=duration) for duration in (10, 400)]
+    with pytest.raises(clift.SimulationError, match="run 1: ") as error:
+        clift.run_many(scenarios, progress=False)
+    assert [run is not None for run in error.value.runs] == [True, False]
+    wrapped = scenarios[1].replace(wrap=True)
+    assert clift.simulate(wrapped).goodput_kbps > 0
+
+
+def test_series_and_events_are_of_the_same_run(link: clift.LinkTrace) -> None:
+    run = clift.simulate(link, duration_s=20)
+    series = run.series(interval_ms=100)
+    last = series.column("bytes_in_order")[-1].as_py()
+    assert series.num_rows == 201  # 0 and 20 s included
+    assert last == run.summary()["bytes_in_order"]
+    kinds = run.events().column("kind").to_pylist()
+    assert kinds.count(0) + kinds.count(1) == run.summary()["segments_sent"]
+
+
+def test_the_schema_accepts_the_examples_and_is_up_to_date() -> None:
+    schema = json.loads(_clift.scenario_schema())
+    validator = jsonschema.Draft202012Validator(schema)
+    examples = sorted((ROOT / "examples").glob("*.toml"))
+    assert examples
+    for example in examples:
+        validator.validate(tomllib.loads(example.read_text()))
+    for wrong in ({"link": {"rat": 1}}, {"duration": 400}, {"channel": {"erasures": 2}}):
+        assert not validator.is_valid(wrong)
+    command = [sys.executable, str(ROOT / "docs" / "scenario_reference.py"), "--check"]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr

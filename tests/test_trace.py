@@ -1,0 +1,256 @@
+"""The Python trace: arrays in and out, files, and what is refused."""
+
+from __future__ import annotations
+
+import gc
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import clift
+
+DATA = Path(__file__).parent / "data"
+
+
+def read_only(values: list[int]) -> np.ndarray:
+    array = np.array(values, np.int64)
+    array.flags.writeable = False
+    return array
+
+
+def test_a_read_only_array_is_shared_and_a_writable_one_copied():
+    mine, yours = read_only([0, 1, 2]), np.array([0, 1, 2])
+    assert np.shares_memory(clift.PhyTrace(mine, mine).t_ns, mine)
+    copied = clift.PhyTrace(yours, yours)
+    yours[0] = 7
+    assert copied.t_ns[0] == 0
+    view = yours.view()
+    view.flags.writeable = False
+    assert not np.shares_memory(clift.PhyTrace([0, 1, 2], view).d_ns, yours)
+
+
+def test_views_are_read_only_and_outlive_the_trace():
+    phy = clift.PhyTrace(np.arange(1000), np.arange(1000))
+    first, second = phy.t_ns, phy.t_ns
+    assert np.shares_memory(first, second)
+    del phy, second
+    gc.collect()
+    assert first.sum() == 499_500
+    with pytest.raises(ValueError, match="WRITEABLE"):
+        first.flags.writeable = True
+    again = clift.PhyTrace(first, first)
+    assert np.shares_memory(again.t_ns, first)
+
+
+@pytest.mark.parametrize("dtype", ["i1", "u1", "i4", "u4", ">i8", "u8"])
+def test_integers_of_any_kind_are_taken(dtype: str):
+    array = np.array([0, 3, 100], dtype)
+    assert clift.PhyTrace(array, array[::-1]).d_ns.tolist() == [100, 3, 0]
+
+
+@pytest.mark.parametrize(
+    ("t", "d", "keys", "message"),
+    [
+        ([0.5], [1], {}, "t_ns holds float64, not integers; give whole nanoseconds"),
+        ([0], [float("nan")], {}, "d_ns holds float64, not integers"),
+        (["a"], [1], {}, "t_ns holds <U1, not integers"),
+        ([True], [1], {}, "t_ns holds bool, not integers"),
+        ([[0]], [1], {}, "t_ns must have one dimension"),
+        ([], [], {}, "the trace is empty"),
+        ([0, 1], [1], {}, "t has 2 values and d has 1"),
+        ([0, 5, 5], [1, 1, 1], {}, "slot 2: t = 5 ns does not come after"),
+        ([0, -5], [1, 1], {}, "slot 1: t = -5 ns is negative"),
+        ([0], [2**61], {}, r"slot 0: t \+ d is over 2\^61 ns"),
+        (np.array([2**63], "u8"), [1], {}, "t_ns holds 9223372036854775808 ns, over"),
+        ([0], [1], {"lldu_bytes": 0}, "lldu_bytes = 0 is out of range"),
+        ([0], [1], {"lldu_bytes": 33.0}, "lldu_bytes = 33.0 is no whole number"),
+        ([0], [1], {"decode_ns": -1}, "decode_ns = -1 is out of range"),
+        ([0, 9], [1, 1], {"period_ns": 9}, "period_ns must be above 9"),
+    ],
+)
+def test_what_is_no_trace_is_refused(t: object, d: object, keys: dict, message: str):
+    with pytest.raises(clift.TraceError, match=message) as caught:
+        clift.PhyTrace(t, d, **keys)  # type: ignore[arg-type]
+    assert isinstance(caught.value, clift.CliftError)
+    assert isinstance(caught.value, ValueError)
+    assert "\n" not in str(caught.value)
+
+
+def traces() -> st.SearchStrategy[clift.PhyTrace]:
+    slots = st.lists(st.tuples(st.integers(1, 2**40), st.integers(0, 2**60)), min_size=1)
+    text = st.none() | st.text(
+        st.characters(codec="utf-8", exclude_categories=["C", "Z"]), min_size=1
+    )
+
+    def make(slots: list[tuple[int, int]], lldu: int, decode: int | None, words: str | None):
+        t = np.cumsum([gap for gap, _ in slots]) - 1
+        d = [d for _, d in slots]
+        return clift.PhyTrace(
+            t, d, lldu, decode_ns=decode, rtt_ns=decode and decode - 1, period_ns=2**61, description=words
+        )
+
+    time = st.none() | st.integers(1, 2**61)
+    return st.builds(make, slots, st.integers(1, 2**32 - 1), time, text)
+
+
+@given(traces())
+@pytest.mark.parametrize("suffix", ["csv", "parquet"])
+def test_a_trace_survives_a_file(tmp_path_factory, suffix: str, phy: clift.PhyTrace):
+    path = tmp_path_factory.mktemp("trace") / f"x.{suffix}"
+    phy.write(path)
+    back = clift.read_trace(path)
+    np.testing.assert_array_equal(back.t_ns, phy.t_ns)
+    np.testing.assert_array_equal(back.d_ns, phy.d_ns)
+    keys = ("lldu_bytes", "decode_ns", "period_ns", "rtt_ns", "description", "source")
+    for key in keys:
+        assert getattr(back, key) == getattr(phy, key)
+
+
+def test_parquet_of_several_row_groups_and_other_integers(tmp_path: Path):
+    n = 5000
+    table = pa.table(
+        {
+            "note": pa.array(["x"] * n),
+            "d_ns": pa.array(np.arange(n) % 7, pa.uint16()),
+            "t_ns": pa.array(np.arange(n) * 10, pa.int32()),
+        }
+    )
+    pq.write_table(table, tmp_path / "x.parquet", row_group_size=700)
+    phy = clift.read_trace(tmp_path / "x.parquet", lldu_bytes=8)
+    np.testing.assert_array_equal(phy.t_ns, np.arange(n) * 10)
+    np.testing.assert_array_equal(phy.d_ns, np.arange(n) % 7)
+    assert phy.lldu_bytes == 8
+
+
+def parquet(path: Path, columns: dict, metadata: dict[str, str] | None = None) -> None:
+    pq.write_table(pa.table(columns).replace_schema_metadata(metadata), path)
+
+
+@pytest.mark.parametrize(
+    ("columns", "metadata", "message"),
+    [
+        ({"a": [1], "b": [2]}, None, "no column `t_ns`; a trace has t_ns and d_ns, this has a, b"),
+        ({"t_ns": [0]}, None, "no column `d_ns`"),
+        ({"t_ns": [0.0], "d_ns": [1]}, None, "column `t_ns` holds double; give whole nanoseconds"),
+        ({"t_ns": ["0"], "d_ns": [1]}, None, "column `t_ns` holds string"),
+        ({"t_ns": [0, 1, 2], "d_ns": [1, None, 1]}, None, "row 1: `d_ns` is null; give 0"),
+        ({"t_ns": [0, 5, 3], "d_ns": [1, 1, 1]}, None, "slot 2: t = 3 ns does not come after"),
+        ({"t_ns": [0], "d_ns": [-1]}, None, "slot 0: d = -1 ns is negative"),
+        ({"t_ns": pa.array([2**63], pa.uint64()), "d_ns": [1]}, None, "not in range|out of bounds"),
+        ({"t_ns": pa.array([], pa.int64()), "d_ns": pa.array([], pa.int64())}, None, "is empty"),
+        ({"t_ns": [0], "d_ns": [1]}, {"lldu_bytes": "0"}, "lldu_bytes = 0 is out of range"),
+        ({"t_ns": [0], "d_ns": [1]}, {"decode_ns": "soon"}, "b'soon' is no value for decode_ns"),
+        ({"t_ns": [0], "d_ns": [1]}, {"clift-trace": "2"}, "format version b'2' is not known"),
+    ],
+)
+def test_a_foreign_parquet_is_told_in_one_line(tmp_path: Path, columns, metadata, message: str):
+    path = tmp_path / "x.parquet"
+    parquet(path, columns, metadata)
+    with pytest.raises(clift.TraceError, match=message) as caught:
+        clift.read_trace(path)
+    assert str(caught.value).startswith(f"{path}: ")
+    assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize("keep", [0, 3, 100, -1, -9])
+def test_a_truncated_parquet_is_told_in_one_line(tmp_path: Path, keep: int):
+    path = tmp_path / "x.parquet"
+    clift.PhyTrace(range(1000), [5] * 1000).write(path)
+    path.write_bytes(path.read_bytes()[:keep])
+    with pytest.raises(
+        clift.TraceError, match="is no Parquet file, or its end is missing"
+    ) as caught:
+        clift.read_trace(path)
+    assert "\n" not in str(caught.value)
+
+
+def test_a_damaged_parquet_is_told_in_one_line(tmp_path: Path):
+    path = tmp_path / "x.parquet"
+    clift.PhyTrace(np.cumsum(np.random.default_rng(1).integers(1, 99, 9999)), [5] * 9999).write(
+        path
+    )
+    content = bytearray(path.read_bytes())
+    content[40:2000] = bytes(1960)
+    path.write_bytes(content)
+    with pytest.raises(clift.TraceError) as caught:
+        clift.read_trace(path)
+    assert "\n" not in str(caught.value)
+
+
+def test_mahimahi_comes_back_as_it_was(tmp_path: Path):
+    phy = clift.read_trace(DATA / "cell.up")
+    assert (len(phy), phy.lldu_bytes) == (150, 1500)
+    phy.write(tmp_path / "again.mahimahi")
+    assert (tmp_path / "again.mahimahi").read_bytes() == (DATA / "cell.up").read_bytes()
+    wide = clift.read_trace(DATA / "cell.up", lldu_bytes=1504)
+    wide.write(tmp_path / "wide.down")
+    assert (tmp_path / "wide.down").read_bytes() == (DATA / "cell.up").read_bytes()
+
+
+def test_probes_keep_delay_and_loss():
+    rows = np.genfromtxt(DATA / "probes.csv", delimiter=",", skip_header=1)
+    phy = clift.read_trace(DATA / "probes.csv", format="probes", direction="down")
+    lost = rows[:, 5] == 1
+    np.testing.assert_array_equal(phy.d_ns == 0, lost)
+    assert phy.rtt_ns is not None
+    delays = phy.d_ns - 1 + phy.rtt_ns // 2
+    np.testing.assert_allclose(delays[~lost] / 1e6, rows[~lost, 4], rtol=0, atol=1e-6)
+    slots = clift.read_trace(
+        DATA / "probes.csv", format="probes", direction="down", rate_kbps=2400, lldu_bytes=1500
+    )
+    np.testing.assert_array_equal(slots.d_ns[::2], phy.d_ns)
+    assert slots.t_ns[1] == 5_000_000
+
+
+def test_a_loss_pattern_needs_times(tmp_path: Path):
+    path = tmp_path / "x.loss"
+    path.write_text("110\n")
+    with pytest.raises(clift.TraceError, match="give slot_ns"):
+        clift.read_trace(path)
+    phy = clift.read_trace(path, slot_ns=10, decode_ns=3)
+    assert phy.d_ns.tolist() == [3, 3, 0]
+    phy.write(tmp_path / "x.runs")
+    assert (tmp_path / "x.runs").read_text() == "2 1\n"
+    back = clift.read_trace(tmp_path / "x.runs", slot_ns=10, decode_ns=3)
+    assert back.t_ns.tolist() == [0, 10, 20]
+
+
+def test_shares_offsets_and_statistics():
+    phy = clift.PhyTrace(range(0, 100, 10), [5, 0] * 5)
+    assert phy.share(3).t_ns.tolist() == [0, 30, 60, 90]
+    assert phy.offset(75).t_ns.tolist() == [5, 15]
+    assert phy.offset(0).t_ns.tolist() == phy.t_ns.tolist()
+    assert phy.stats()["erasure_rate"] == 0.5
+    with pytest.raises(clift.TraceError, match="leaves no slot"):
+        phy.offset(91)
+    with pytest.raises(clift.TraceError, match="n = 0 is out of range"):
+        phy.share(0)
+
+
+def test_a_failed_write_leaves_the_old_file(tmp_path: Path):
+    short = clift.PhyTrace([0], [1], lldu_bytes=1500)
+    for name, kind in [("x.up", None), ("x.parquet", "netem")]:
+        path = tmp_path / name
+        path.write_text("old")
+        with pytest.raises(clift.TraceError):
+            short.write(path, kind)  # type: ignore[arg-type]
+        assert path.read_text() == "old"
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["x.parquet", "x.up"]
+
+
+def test_a_written_file_keeps_permissions_and_links(tmp_path: Path):
+    phy = clift.PhyTrace([0], [1])
+    for suffix in ("csv", "parquet"):
+        real, link = tmp_path / f"real.{suffix}", tmp_path / f"link.{suffix}"
+        real.write_text("old")
+        real.chmod(0o640)
+        link.symlink_to(real)
+        phy.write(link)
+        assert link.is_symlink()
+        assert real.stat().st_mode & 0o777 == 0o640
+        assert len(clift.read_trace(real)) == 1
