@@ -180,7 +180,7 @@ def ftp(interleaving: float, transport: str, scheme: str, esn0_db: float) -> flo
     for seed in range(11, 16):
         phy = LandMobile("internet", esn0_db, interleaving).trace(TRACE_S, seed)
         link = clift.tmt.apply(phy, scheme, rtt_ms=500)
-        runs.append(clift.Scenario(link, transport=transport, duration_s=400, wrap=True))
+        runs.append(clift.Scenario(link, transport=transport, duration_s=400, wrap=True, cwnd_max_packets=1000))
     done = clift.run_many(runs, progress=False)
     # Payload of 1448 bytes in packets of 1500.
     return math.fsum(run.goodput_kbps for run in done) / len(done) * 1500 / 1448

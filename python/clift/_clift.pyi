@@ -97,6 +97,7 @@ class LandMobile:
         elevation_deg: float = 40.0,
         carrier_ghz: float = 2.2,
         loo: tuple[float, float, float, float] | None = None,
+        trees: tuple[float, float, float, float, float] | None = None,
         speed_kmh: float = 60.0,
         reference: str | None = None,
         modulation: str | None = None,

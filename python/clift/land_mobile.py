@@ -27,6 +27,7 @@ class Options(TypedDict, total=False):
     elevation_deg: float
     carrier_ghz: float
     loo: tuple[float, float, float, float] | None
+    trees: tuple[float, float, float, float, float] | None
     speed_kmh: float
     reference: str | None
     modulation: str | None
@@ -60,6 +61,8 @@ class LandMobile:
         carrier_ghz: Carrier frequency.
         loo: Instead of an environment, one Loo state: mean and standard deviation of the direct
             path in dB, multipath power in dB, correlation length of shadowing in m.
+        trees: Instead of an environment, a clear road past single trees: mean gap and length of
+            the fades in m, mean and standard deviation of their depth in dB, multipath power in dB.
         speed_kmh: Of the terminal.
         reference: `mean`: Es/N0 is that of the mean power over fading (unit mean power); `los`: of
             the unshadowed line of sight.

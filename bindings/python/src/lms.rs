@@ -3,8 +3,8 @@
 use std::num::NonZeroU32;
 
 use clift::channel::lms::{
-    Code, LandMobile, LmsError, Loo, Modulation, Motion, Preset, Propagation, Reference, Series,
-    Synthesis, environments,
+    Code, IsolatedTrees, LandMobile, LmsError, Loo, Modulation, Motion, Preset, Propagation,
+    Reference, Series, Synthesis, environments,
 };
 use clift::seed::Seed;
 use clift::units::{Bytes, Duration};
@@ -29,7 +29,7 @@ impl PyLandMobile {
     #[new]
     #[pyo3(signature = (preset, *, esn0_db=None, interleaving_ns=None, branches=None,
                         environment=None, model=None, elevation_deg=40.0, carrier_ghz=2.2,
-                        loo=None, speed_kmh=60.0, reference=None, modulation=None, code=None,
+                        loo=None, trees=None, speed_kmh=60.0, reference=None, modulation=None, code=None,
                         per_table=None, per_axis="mi", threshold=None, offset_db=None,
                         slot_ns=None, lldu_bytes=None))]
     #[allow(clippy::too_many_arguments)] // they are keywords in Python
@@ -43,6 +43,7 @@ impl PyLandMobile {
         elevation_deg: f64,
         carrier_ghz: f64,
         loo: Option<(f64, f64, f64, f64)>,
+        trees: Option<(f64, f64, f64, f64, f64)>,
         speed_kmh: f64,
         reference: Option<&str>,
         modulation: Option<&str>,
@@ -68,6 +69,10 @@ impl PyLandMobile {
             let loo = Loo { direct_db, psi_db, multipath_db };
             channel.propagation =
                 Propagation::steady(loo, correlation_m).map_err(scenario_error)?;
+        }
+        if let Some((gap_m, crossing_m, depth_db, depth_sd_db, multipath_db)) = trees {
+            let trees = IsolatedTrees { gap_m, crossing_m, depth_db, depth_sd_db, multipath_db };
+            channel.propagation = Propagation::trees(trees).map_err(scenario_error)?;
         }
         channel.motion = Motion::new(speed_kmh, carrier_ghz).map_err(scenario_error)?;
         if let Some(reference) = reference {

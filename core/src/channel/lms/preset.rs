@@ -122,10 +122,7 @@ const DISTRIBUTION_TREES: IsolatedTrees = IsolatedTrees {
 
 fn distribution(motion: Motion, code: Code, slot: Duration, lldu: Bytes) -> LandMobile {
     LandMobile {
-        propagation: Propagation {
-            shadowing: Shadowing::Trees(DISTRIBUTION_TREES),
-            correlation_m: 1.7,
-        },
+        propagation: Propagation::trees(DISTRIBUTION_TREES).expect("each within its range"),
         motion,
         reference: Reference::LineOfSight,
         receiver: Receiver {

@@ -5,6 +5,7 @@ use super::error::{LmsError, within};
 use super::loo::Loo;
 use super::shadowing::Shadowing;
 use super::three_state::{ChainState, ThreeState};
+use super::trees::IsolatedTrees;
 use super::two_state::{EventState, TwoState};
 
 const P681: &str = include_str!("data/p681.csv");
@@ -124,6 +125,21 @@ impl Propagation {
         within("multipath_db", loo.multipath_db, -200.0, 50.0, "a level in dB from -200 to 50")?;
         within("correlation_m", correlation_m, 1e-3, 1e6, "a length in metres from 0.001 to 1e6")?;
         Ok(Self { shadowing: Shadowing::Steady(loo), correlation_m })
+    }
+
+    /// A clear road past single trees.
+    ///
+    /// # Errors
+    /// If a parameter cannot be.
+    pub fn trees(trees: IsolatedTrees) -> Result<Self, LmsError> {
+        let length = "a length in metres from 0.01 to 1e6";
+        within("gap_m", trees.gap_m, 0.01, 1e6, length)?;
+        within("crossing_m", trees.crossing_m, 0.01, 1e6, length)?;
+        within("depth_db", trees.depth_db, 0.0, 100.0, "an attenuation in dB from 0 to 100")?;
+        within("depth_sd_db", trees.depth_sd_db, 0.0, 30.0, "a spread in dB from 0 to 30")?;
+        within("multipath_db", trees.multipath_db, -200.0, 50.0, "a level in dB from -200 to 50")?;
+        // No shadowing within a state, so no correlation of it: any length will do.
+        Ok(Self { shadowing: Shadowing::Trees(trees), correlation_m: 1.0 })
     }
 }
 
