@@ -74,7 +74,12 @@ DECIBEL = Unit(dB=1.0)
 )
 @click.option("--time-column", default="time_s", show_default=True, help="Seconds, rising.")
 @click.option("--level-column", default="esn0_db", show_default=True, help="Levels in dB.")
-@click.option("--where", metavar="COLUMN=VALUE", help="Rows of --levels to use.")
+@click.option(
+    "--where",
+    multiple=True,
+    metavar="COLUMN=VALUE",
+    help="Rows of --levels to use; several must all hold.",
+)
 @click.option("--shift", type=DECIBEL, default="0 dB", help="Added to measured levels.")
 @click.option("--plot", type=click.Path(path_type=Path), help="Also draw the channel: a PNG file.")
 def synth(output: Path, **given: Any) -> None:
@@ -152,14 +157,19 @@ def _options(given: dict[str, Any]) -> dict[str, Any]:
 def _series(given: dict[str, Any]) -> tuple[list[float], list[float]]:
     path = given["levels"]
     columns = _columns(path)
-    if given["where"] is not None:
-        name, _, wanted = given["where"].partition("=")
+    for condition in given["where"]:
+        name, _, wanted = condition.partition("=")
         if name not in columns:
             raise ScenarioError(f"{path}: no column `{name}`; there are {', '.join(columns)}")
         rows = [row for row, value in enumerate(columns[name]) if value == wanted]
         columns = {name: [values[row] for row in rows] for name, values in columns.items()}
-    times = _numbers(path, columns, given["time_column"])
-    levels = [db + given["shift"] for db in _numbers(path, columns, given["level_column"])]
+    used = [given["time_column"], given["level_column"]]
+    # A row without a level is one in which nothing was measured.
+    if all(name in columns for name in used):
+        kept = [row for row in zip(*(columns[name] for name in used), strict=True) if all(row)]
+        columns = {name: [row[place] for row in kept] for place, name in enumerate(used)}
+    times = _numbers(path, columns, used[0])
+    levels = [db + given["shift"] for db in _numbers(path, columns, used[1])]
     return times, levels
 
 

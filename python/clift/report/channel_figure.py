@@ -103,6 +103,7 @@ def _draw_distribution(
     )
     axis.set_yscale("log")
     axis.set_ylim(1e-4, 1.1)
+    axis.set_xlim(np.quantile(levels, 1e-4) - median - 3, high - median + 1)
     relative = "its median" if measured is not None else "reference"
     axis.set(title="Distribution", xlabel=f"level (dB rel. to {relative})", ylabel="P(below)")
     axis.legend()
@@ -121,7 +122,7 @@ def _draw_per(axis: Axes, channel: LandMobile, seed: int) -> None:
     axis.set_yscale("log")
     axis.set_ylim(1e-5, 1.5)
     axis.set(title="Packet error rate", xlabel="Es/N0 (dB)", ylabel="PER")
-    axis.legend()
+    axis.legend(loc="lower left")
 
 
 def _draw_crossings(
