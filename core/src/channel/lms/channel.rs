@@ -87,7 +87,11 @@ impl LandMobile {
     pub fn count(&self, duration: Duration) -> Result<usize, LmsError> {
         within("slot_ns", self.slot.as_nanos() as f64, 1.0, 1e15, "at least 1 ns")?;
         match duration.as_nanos() / self.slot.as_nanos() {
-            0 => Err(TraceError::Empty.into()),
+            0 => Err(LmsError::Range {
+                name: "duration_s",
+                value: duration.as_secs_f64(),
+                wanted: "at least the length of a slot (and of the interleaver, for measured levels)",
+            }),
             slots if slots > u64::from(u32::MAX) => {
                 Err(TraceError::TooLong { slots: slots as usize }.into())
             }

@@ -5,7 +5,7 @@ use rand_chacha::ChaCha8Rng;
 use super::gaussian::Normals;
 use super::loo::{Loo, NEPER};
 use super::multipath::{Multipath, PER_WAVELENGTH};
-use super::shadowing::{Road, Segment, Shadowing, between};
+use super::shadowing::{Road, Segment, Shadowing, between, road_stream};
 
 /// Power relative to the unshadowed line of sight over distance: direct path with correlated
 /// lognormal shadowing, plus Doppler-shaped multipath.
@@ -42,7 +42,7 @@ impl Fading {
             rng
         };
         let step_m = wavelength_m / PER_WAVELENGTH as f64;
-        let mut road = Road::new(shadowing, stream(1));
+        let mut road = Road::new(shadowing, road_stream(rng));
         let segment = road.segment();
         let mut shadow = Normals::new(stream(3));
         let shadow_now = shadow.draw();

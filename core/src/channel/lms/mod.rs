@@ -43,7 +43,7 @@ pub use loo::Loo;
 pub use preset::Preset;
 pub use receiver::{Interleaver, Receiver};
 pub use series::Series;
-pub use shadowing::{Law, Road, Segment, Shadowing};
+pub use shadowing::{Law, Segment, Shadowing};
 pub use synthesis::{Slots, Synthesis};
 pub use tables::{Propagation, environments};
 pub use three_state::{ChainState, ThreeState};

@@ -102,9 +102,16 @@ impl Shadowing {
     }
 }
 
+/// The stream of a channel's generator that its road takes (and the next one).
+pub(super) fn road_stream(rng: &ChaCha8Rng) -> ChaCha8Rng {
+    let mut rng = rng.clone();
+    rng.set_stream(1);
+    rng
+}
+
 /// The road, segment by segment, without end.
 #[derive(Clone, Debug)]
-pub struct Road {
+pub(super) struct Road {
     shadowing: Shadowing,
     draws: Draws,
     /// The state that comes next, and its parameters once they are drawn.

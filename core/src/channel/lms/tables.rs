@@ -3,10 +3,11 @@
 use super::csv::{self, Row};
 use super::error::{LmsError, within};
 use super::loo::Loo;
-use super::shadowing::Shadowing;
+use super::shadowing::{Road, Segment, Shadowing, road_stream};
 use super::three_state::{ChainState, ThreeState};
 use super::trees::IsolatedTrees;
 use super::two_state::{EventState, TwoState};
+use crate::seed::{Seed, Stream};
 
 const P681: &str = include_str!("data/p681.csv");
 const PEREZ_FONTAN: &str = include_str!("data/perez_fontan.csv");
@@ -125,6 +126,13 @@ impl Propagation {
         within("multipath_db", loo.multipath_db, -200.0, 50.0, "a level in dB from -200 to 50")?;
         within("correlation_m", correlation_m, 1e-3, 1e6, "a length in metres from 0.001 to 1e6")?;
         Ok(Self { shadowing: Shadowing::Steady(loo), correlation_m })
+    }
+
+    /// The road in stretches, from a random place on; `channel` tells channels of a seed apart.
+    pub fn segments(&self, seed: Seed, channel: u32) -> impl Iterator<Item = Segment> + use<> {
+        let mut road =
+            Road::new(self.shadowing.clone(), road_stream(&seed.rng(Stream::Channel(channel))));
+        std::iter::from_fn(move || Some(road.segment()))
     }
 
     /// A clear road past single trees.
