@@ -124,7 +124,7 @@ def error(parameters: tuple[float, float, int, float], transfers: int) -> tuple[
 
 
 def fit(transfers: int = 100) -> None:
-    """Descends coordinate by coordinate, with steps that get smaller.
+    """Descends step by step, with steps that get smaller.
 
     One instant a code word is left out: an interleaver that spreads nothing is none.
     """
@@ -136,14 +136,21 @@ def fit(transfers: int = 100) -> None:
             print(f"{tried[parameters]:.4f}  {parameters}  {' '.join(cells)}", flush=True)
         return tried[parameters]
 
-    best = min([(0.3, -10.0, 2, -2.5), (0.3, -8.0, 3, -2.5)], key=measure)
-    for offset_step, level_step, psi_step in ((0.5, 2.0, 0.7), (0.25, 1.0, 0.4), (0.1, 0.5, 0.2)):
+    best = min(((0.3, float(level), 2, -2.5 - 0.6 * (-10 - level)) for level in (-10, -11)), key=measure)
+    for offset_step, level_step, psi_step in ((0.2, 0.5, 0.3), (0.1, 0.25, 0.15)):
         while True:
             psi, multipath, branches, offset = best
-            moves = [(psi, multipath, branches, round(offset + d * offset_step, 2)) for d in (-1, 1)]
-            moves += [(psi, multipath + d * level_step, branches, offset) for d in (-1, 1)]
-            moves += [(round(max(psi + d * psi_step, 0), 2), multipath, branches, offset) for d in (-1, 1)]
-            nearest = min(moves, key=measure)
+            # Less multipath needs less power: the two also move together.
+            moves = [(psi, multipath, branches, offset + d * offset_step) for d in (-1, 1)]
+            moves += [
+                (psi, multipath + d * level_step, branches, offset + d * 0.6 * level_step)
+                for d in (-1, 1)
+            ]
+            moves += [
+                (max(psi + d * psi_step, 0.0), multipath, branches, offset) for d in (-1, 1)
+            ]
+            rounded = [(round(p, 3), round(m, 2), j, round(o, 2)) for p, m, j, o in moves]
+            nearest = min(rounded, key=measure)
             if measure(nearest) >= measure(best):
                 break
             best = nearest

@@ -100,10 +100,10 @@ impl Preset {
 
 /// Calibrated on the New Reno rows of table 3 of seed 000: spread of the direct path, multipath
 /// power, effective order of diversity of the interleaver, offset of Es/N0.
-const INTERNET_PSI_DB: f64 = 0.3;
-const INTERNET_MULTIPATH_DB: f64 = -10.0;
+const INTERNET_PSI_DB: f64 = 0.6;
+const INTERNET_MULTIPATH_DB: f64 = -11.0;
 const INTERNET_BRANCHES: u32 = 2;
-const INTERNET_OFFSET_DB: f64 = -2.5;
+const INTERNET_OFFSET_DB: f64 = -2.9;
 
 /// Lightly shadowed line of sight.
 fn internet() -> Propagation {
@@ -114,9 +114,9 @@ fn internet() -> Propagation {
 /// Calibrated on table 1 of seed 000: spacing, length and depth of the fades.
 const DISTRIBUTION_TREES: IsolatedTrees = IsolatedTrees {
     gap_m: 75.0,
-    crossing_m: 9.0,
-    depth_db: 4.9,
-    depth_sd_db: 0.2,
+    crossing_m: 7.5,
+    depth_db: 5.0,
+    depth_sd_db: 0.0,
     multipath_db: -25.0,
 };
 
