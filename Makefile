@@ -25,13 +25,13 @@ test-python: $(VENV)/tools ## Python tests only
 lint: $(VENV)/tools ## format check, clippy, ruff, mypy; a warning is an error
 	cargo fmt --all --check
 	cargo clippy --workspace --all-targets -- -D warnings
-	$(BIN)/ruff format --check python tests bench examples
-	$(BIN)/ruff check python tests bench examples
+	$(BIN)/ruff format --check python tests bench validation examples
+	$(BIN)/ruff check python tests bench validation examples
 	$(BIN)/mypy
 
 format: $(VENV)/tools ## format Rust and Python
 	cargo fmt --all
-	$(BIN)/ruff format python tests bench examples
+	$(BIN)/ruff format python tests bench validation examples
 
 bench: $(VENV)/tools ## speed and memory as ratios, beside ns-2 and ns-3 where they are installed
 	$(BIN)/python -m bench

@@ -5,10 +5,11 @@ import subprocess
 import sys
 from pathlib import Path
 
-import clift
 import numpy as np
 import pyarrow.parquet as pq
 import pytest
+
+import clift
 from clift.cli.main import run
 from clift.land_mobile import LandMobile
 

@@ -136,7 +136,9 @@ def fit(transfers: int = 100) -> None:
             print(f"{tried[parameters]:.4f}  {parameters}  {' '.join(cells)}", flush=True)
         return tried[parameters]
 
-    best = min(((0.3, float(level), 2, -2.5 - 0.6 * (-10 - level)) for level in (-10, -11)), key=measure)
+    best = min(
+        ((0.3, float(level), 2, -2.5 - 0.6 * (-10 - level)) for level in (-10, -11)), key=measure
+    )
     for offset_step, level_step, psi_step in ((0.2, 0.5, 0.3), (0.1, 0.25, 0.15)):
         while True:
             psi, multipath, branches, offset = best
@@ -146,9 +148,7 @@ def fit(transfers: int = 100) -> None:
                 (psi, multipath + d * level_step, branches, offset + d * 0.6 * level_step)
                 for d in (-1, 1)
             ]
-            moves += [
-                (max(psi + d * psi_step, 0.0), multipath, branches, offset) for d in (-1, 1)
-            ]
+            moves += [(max(psi + d * psi_step, 0.0), multipath, branches, offset) for d in (-1, 1)]
             rounded = [(round(p, 3), round(m, 2), j, round(o, 2)) for p, m, j, o in moves]
             nearest = min(rounded, key=measure)
             if measure(nearest) >= measure(best):
@@ -160,7 +160,9 @@ def fit(transfers: int = 100) -> None:
 def predict(transfers: int = 200) -> None:
     """Prints table 3 and figures 10 and 11 beside what the preset gives."""
     known = [name for name in PRINTED if _runs(name)]
-    traces = {db: [channel(None, db).trace(TRACE_S, seed) for seed in (11, 12, 13)] for db in LEVELS}
+    traces = {
+        db: [channel(None, db).trace(TRACE_S, seed) for seed in (11, 12, 13)] for db in LEVELS
+    }
     print("| Es/N0 | erasure rate | mean burst |\n|---|---|---|")
     for db, phys in traces.items():
         stats = [phy.stats() for phy in phys]
@@ -191,7 +193,11 @@ def ftp(interleaving: float, transport: str, scheme: str, esn0_db: float) -> flo
     for seed in range(11, 16):
         phy = LandMobile("internet", esn0_db, interleaving).trace(TRACE_S, seed)
         link = clift.tmt.apply(phy, scheme, rtt_ms=500)
-        runs.append(clift.Scenario(link, transport=transport, duration_s=400, wrap=True, cwnd_max_packets=1000))
+        runs.append(
+            clift.Scenario(
+                link, transport=transport, duration_s=400, wrap=True, cwnd_max_packets=1000
+            )
+        )
     done = clift.run_many(runs, progress=False)
     # Payload of 1448 bytes in packets of 1500.
     return math.fsum(run.goodput_kbps for run in done) / len(done) * 1500 / 1448

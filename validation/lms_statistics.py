@@ -12,9 +12,10 @@ from __future__ import annotations
 import sys
 
 import numpy as np
+from scipy import signal, special, stats
+
 from clift import _clift
 from clift.land_mobile import LandMobile
-from scipy import signal, special, stats
 
 HOURS = 10
 SPEED = 60 / 3.6
@@ -27,7 +28,10 @@ def check(name: str, value: float, bound: float) -> None:
     """Prints a line, and remembers a value beyond its bound."""
     global FAILED
     FAILED |= not abs(value) <= bound
-    print(f"{'ok ' if abs(value) <= bound else 'BAD'} {name}: {value:.4f} (bound {bound:.4f})", flush=True)
+    print(
+        f"{'ok ' if abs(value) <= bound else 'BAD'} {name}: {value:.4f} (bound {bound:.4f})",
+        flush=True,
+    )
 
 
 def loo_cdf(r: np.ndarray, direct: float, psi: float, multipath: float) -> np.ndarray:
@@ -81,9 +85,13 @@ def roads() -> None:
     for model, names in (("p681", p681), ("perez-fontan", perez_fontan)):
         for name in names:
             elevation = 45 if model == "p681" else 40
-            channel = LandMobile("internet", 6, environment=name, model=model, elevation_deg=elevation)
+            channel = LandMobile(
+                "internet", 6, environment=name, model=model, elevation_deg=elevation
+            )
             stride = int(5 / STEP_M)
-            levels, _ = channel.levels(int(HOURS * 3600 * SPEED / (stride * STEP_M)), stride, seed=3)
+            levels, _ = channel.levels(
+                int(HOURS * 3600 * SPEED / (stride * STEP_M)), stride, seed=3
+            )
             points = np.quantile(levels, np.linspace(0.01, 0.99, 60))
             shares = np.searchsorted(np.sort(levels), points) / len(levels)
             distance = np.abs(channel.level_cdf(points) - shares).max()

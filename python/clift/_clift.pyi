@@ -136,6 +136,7 @@ class LmsSlots:
     ) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.float32]]: ...
 
 def lms_names() -> tuple[list[str], list[str], list[str], list[str]]: ...
+
 @final
 class LinkTrace:
     @property
@@ -155,6 +156,7 @@ class LinkTrace:
 
 def apply(phy: PhyTrace, scheme: str, rtt_ns: int, feedback_ns: int | None) -> LinkTrace: ...
 def printed_delay_ms(link: LinkTrace, scheme: str) -> float | None: ...
+
 @final
 class Reorder:
     def __new__(

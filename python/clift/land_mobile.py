@@ -222,9 +222,7 @@ class LandMobile:
         parts = self._parts(count, _seed(seed), information)
         write_parts(Path(path), parts, metadata)
 
-    def _parts(
-        self, count: int, seed: int, information: bool
-    ) -> Iterator[dict[str, NDArray[Any]]]:
+    def _parts(self, count: int, seed: int, information: bool) -> Iterator[dict[str, NDArray[Any]]]:
         slots = self._inner.stream(seed)
         for start in range(0, count, _PART):
             t_ns, d_ns, mi = slots.next(min(_PART, count - start))

@@ -16,7 +16,7 @@ class Unit(click.ParamType):  # type: ignore[type-arg] # older versions take non
     """A number with one of a few units, e.g. `6 dB`."""
 
     def __init__(self, **scales: float) -> None:
-        self.scales = {name.replace("_per_", "/"): scale for name, scale in scales.items()}
+        self.scales = scales
         self.name = "|".join(self.scales)
 
     def convert(
@@ -25,14 +25,20 @@ class Unit(click.ParamType):  # type: ignore[type-arg] # older versions take non
         """The number in the first of the units."""
         if isinstance(value, float):
             return value
+        number = self._number(value)
+        if number is None:
+            first = next(iter(self.scales))
+            self.fail(f'`{value}` is no number with a unit; write e.g. "6 {first}"', param, ctx)
+        return number
+
+    def _number(self, text: str) -> float | None:
         for unit, scale in self.scales.items():
-            if value.endswith(unit):
+            if text.endswith(unit):
                 try:
-                    return float(value.removesuffix(unit)) * scale
+                    return float(text.removesuffix(unit)) * scale
                 except ValueError:
-                    break
-        first = next(iter(self.scales))
-        self.fail(f'`{value}` is no number with a unit; write e.g. "6 {first}"', param, ctx)
+                    return None
+        return None
 
 
 DECIBEL = Unit(dB=1.0)

@@ -92,18 +92,19 @@ def _draw_distribution(
     if measured is not None:
         series = np.asarray(measured[1], float)
         axis.plot(
-            np.quantile(series, shares) - np.median(series), shares, color=MEASURED, label="measured"
+            np.quantile(series, shares) - np.median(series),
+            shares,
+            color=MEASURED,
+            label="measured",
         )
         median = float(np.median(levels))
     axis.plot(np.quantile(levels, shares) - median, shares, color=SYNTHETIC, label="signal")
     low, high = float(levels.min()), float(levels.max())
     points = np.linspace(low, high, 80)
-    axis.plot(
-        points - median, channel.level_cdf(points), "--", color=CLOSED, label="closed form"
-    )
+    axis.plot(points - median, channel.level_cdf(points), "--", color=CLOSED, label="closed form")
     axis.set_yscale("log")
     axis.set_ylim(1e-4, 1.1)
-    axis.set_xlim(np.quantile(levels, 1e-4) - median - 3, high - median + 1)
+    axis.set_xlim(float(np.quantile(levels, 1e-4)) - median - 3, high - median + 1)
     relative = "its median" if measured is not None else "reference"
     axis.set(title="Distribution", xlabel=f"level (dB rel. to {relative})", ylabel="P(below)")
     axis.legend()
