@@ -28,13 +28,13 @@ validate: ## the analytical model against more than 10^8 simulated slots (about 
 lint: $(VENV)/tools ## format check, clippy, ruff, mypy; a warning is an error
 	cargo fmt --all --check
 	cargo clippy --workspace --all-targets -- -D warnings
-	$(BIN)/ruff format --check python tests bench examples docs
-	$(BIN)/ruff check python tests bench examples docs
+	$(BIN)/ruff format --check python tests bench validation examples docs
+	$(BIN)/ruff check python tests bench validation examples docs
 	$(BIN)/mypy
 
 format: $(VENV)/tools ## format Rust and Python
 	cargo fmt --all
-	$(BIN)/ruff format python tests bench examples docs
+	$(BIN)/ruff format python tests bench validation examples docs
 
 bench: $(VENV)/tools ## speed and memory as ratios, beside ns-2 and ns-3 where they are installed
 	$(BIN)/python -m bench
