@@ -2,9 +2,10 @@
 
 from collections.abc import Callable
 
-import clift
 import numpy as np
 import pytest
+
+import clift
 from clift.scheme import Scheme
 
 

@@ -91,7 +91,13 @@ def traces() -> st.SearchStrategy[clift.PhyTrace]:
         t = np.cumsum([gap for gap, _ in slots]) - 1
         d = [d for _, d in slots]
         return clift.PhyTrace(
-            t, d, lldu, decode_ns=decode, rtt_ns=decode and decode - 1, period_ns=2**61, description=words
+            t,
+            d,
+            lldu,
+            decode_ns=decode,
+            rtt_ns=decode and decode - 1,
+            period_ns=2**61,
+            description=words,
         )
 
     time = st.none() | st.integers(1, 2**61)

@@ -1,7 +1,7 @@
 """The compiled part of `clift`; import `clift` instead."""
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, final
 
 import numpy as np
@@ -82,6 +82,60 @@ def gilbert_elliott(
     slots: _Slots | None = None,
     on: PhyTrace | None = None,
 ) -> PhyTrace: ...
+
+@final
+class LandMobile:
+    def __new__(
+        cls,
+        preset: str,
+        *,
+        esn0_db: float | None = None,
+        interleaving_ns: int | None = None,
+        branches: int | None = None,
+        environment: str | None = None,
+        model: str | None = None,
+        elevation_deg: float = 40.0,
+        carrier_ghz: float = 2.2,
+        loo: tuple[float, float, float, float] | None = None,
+        trees: tuple[float, float, float, float, float] | None = None,
+        speed_kmh: float = 60.0,
+        reference: str | None = None,
+        modulation: str | None = None,
+        code: str | None = None,
+        per_table: Sequence[tuple[float, float]] | None = None,
+        per_axis: str = "mi",
+        threshold: float | None = None,
+        offset_db: float | None = None,
+        slot_ns: int | None = None,
+        lldu_bytes: int | None = None,
+    ) -> LandMobile: ...
+    @property
+    def esn0_db(self) -> float: ...
+    @property
+    def lldu_bytes(self) -> int: ...
+    @property
+    def slot_ns(self) -> int: ...
+    @property
+    def decode_ns(self) -> int: ...
+    @property
+    def doppler_hz(self) -> float: ...
+    def count(self, duration_ns: int) -> int: ...
+    def trace(self, duration_ns: int, seed: int) -> PhyTrace: ...
+    def of_series(
+        self, t_ns: NDArray[np.int64], esn0_db: NDArray[np.float64], seed: int
+    ) -> PhyTrace: ...
+    def stream(self, seed: int) -> LmsSlots: ...
+    def levels(self, count: int, stride: int, seed: int) -> tuple[NDArray[np.float32], float]: ...
+    def level_cdf(self, db: list[float]) -> list[float]: ...
+    def awgn_per(self, esn0_db: list[float]) -> list[float]: ...
+
+@final
+class LmsSlots:
+    def next(
+        self, count: int
+    ) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.float32]]: ...
+
+def lms_names() -> tuple[list[str], list[str], list[str], list[str]]: ...
 
 @final
 class LinkTrace:

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from typing import Unpack
+
 from clift import _clift
 from clift.errors import ScenarioError
+from clift.land_mobile import LandMobile, Options
 from clift.trace import PhyTrace
 
 
@@ -83,6 +86,40 @@ def gilbert_elliott(
     base = None if on is None else on._inner
     inner = _clift.gilbert_elliott(alpha, beta, p_good, p_bad, _seed(seed), regular, base)
     return PhyTrace._from_inner(inner)
+
+
+def lms(
+    preset: str = "internet",
+    esn0_db: float | None = None,
+    interleaving_ms: float | None = None,
+    duration_s: float = 600,
+    seed: int = 1,
+    **options: Unpack[Options],
+) -> PhyTrace:
+    """A terminal that drives under a satellite: fading, interleaver and turbo code.
+
+    Args:
+        preset: ``internet``, ``distribution``, ``distribution-down`` or ``its``.
+        esn0_db: Es/N0 in dB; the preset's unless given (internet 6, distribution 14, its 10).
+        interleaving_ms: depth of the interleaver, which is the decoding time; 0: none. The
+            preset's unless given (36; its 1).
+        duration_s: length of the trace, s.
+        seed: names the draws; the same seed gives the same fading whatever the receiver.
+        options: environment, elevation, speed, modulation, code and more: see
+            `clift.land_mobile.LandMobile`.
+
+    Returns:
+        The PHY trace.
+
+    Raises:
+        ScenarioError: if a parameter cannot be; the message names what exists.
+
+    >>> phy = lms(preset="internet", esn0_db=5, duration_s=60, seed=1)
+    >>> 0.005 < phy.stats()["erasure_rate"] < 0.04
+    True
+    """
+    channel = LandMobile(preset, esn0_db, interleaving_ms, **options)
+    return channel.trace(duration_s, seed)
 
 
 def _slots(

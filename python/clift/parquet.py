@@ -7,7 +7,8 @@ its arrays without a copy, so that a trace fills memory once.
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from itertools import chain
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -97,15 +98,38 @@ def write_columns(
     Raises:
         TraceError: If it cannot be written. A file that was there before is then unchanged.
     """
+    rows = max((len(column) for column in columns.values()), default=0)
+    parts = (
+        {name: column[start : start + ROW_GROUP] for name, column in columns.items()}
+        for start in range(0, max(rows, 1), ROW_GROUP)
+    )
+    write_parts(Path(path), parts, metadata)
+
+
+def write_parts(
+    path: Path,
+    parts: Iterator[Mapping[str, NDArray[Any]]],
+    metadata: Mapping[str, str],
+) -> None:
+    """Writes columns part by part as they are made, each part a row group.
+
+    Args:
+        path: Where to.
+        parts: Name and values of each column, the same names and types in every part.
+        metadata: Key and value pairs of the file.
+
+    Raises:
+        TraceError: If it cannot be written. A file that was there before is then unchanged.
+    """
+    first = next(parts)
     fields = [
         pa.field(name, pa.from_numpy_dtype(column.dtype), nullable=False)
-        for name, column in columns.items()
+        for name, column in first.items()
     ]
     schema = pa.schema(fields, metadata=dict(metadata))
-    rows = max((len(column) for column in columns.values()), default=0)
     try:
         with (
-            replacing(Path(path)) as out,
+            replacing(path) as out,
             pq.ParquetWriter(
                 out,
                 schema,
@@ -114,14 +138,16 @@ def write_columns(
                 # Times grow by the same few steps: this packs them far tighter than plain values.
                 column_encoding={
                     name: "DELTA_BINARY_PACKED"
-                    for name, column in columns.items()
+                    for name, column in first.items()
                     if column.dtype.kind == "i"
                 },
             ) as writer,
         ):
-            for start in range(0, rows, ROW_GROUP):
-                part = [pa.array(column[start : start + ROW_GROUP]) for column in columns.values()]
-                writer.write_batch(pa.record_batch(part, schema=schema), row_group_size=ROW_GROUP)
+            for part in chain([first], parts):
+                arrays = [pa.array(column) for column in part.values()]
+                batch = pa.record_batch(arrays, schema=schema)
+                if batch.num_rows:
+                    writer.write_batch(batch, row_group_size=ROW_GROUP)
     except (pa.ArrowException, OSError) as error:
         reason = getattr(error, "strerror", None) or str(error).splitlines()[0]
         raise TraceError(

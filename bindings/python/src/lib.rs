@@ -5,6 +5,7 @@ mod channel;
 mod columns;
 mod errors;
 mod link;
+mod lms;
 mod model;
 mod outcome;
 mod scenario;
@@ -25,6 +26,9 @@ mod _clift {
 
     #[pymodule_export]
     use super::link::{Reorder, deliver};
+
+    #[pymodule_export]
+    use super::lms::{PyLandMobile, PySlots, lms_names};
 
     #[pymodule_export]
     use super::model::{

@@ -13,11 +13,14 @@ use crate::errors::scenario_error;
 
 /// Channels: alpha, beta, p_good and p_bad of each.
 type Channels<'py> = [PyReadonlyArray1<'py, f64>; 4];
-type Column<'py> = Bound<'py, PyArray1<f64>>;
-/// A value's name and how to read it.
-type Value<T> = (&'static str, fn(&T) -> f64);
 /// rtt, slot, decode, feedback; ns.
 type Times = (u64, u64, u64, Option<u64>);
+
+/// A value of a `T` under its name.
+type Named<T> = (&'static str, fn(&T) -> f64);
+
+/// Delays in ms, and the probability of each.
+type Distribution<'py> = (Bound<'py, PyArray1<f64>>, Bound<'py, PyArray1<f64>>);
 
 /// What `scheme` gives over each channel: names to arrays, NaN where there is nothing to average.
 #[pyfunction]
@@ -36,7 +39,7 @@ pub(crate) fn model_predict<'py>(
     });
     let rows = rows.map_err(scenario_error)?;
     let dict = PyDict::new(py);
-    let values: [Value<Prediction>; 7] = [
+    let values: [Named<Prediction>; 7] = [
         ("efficiency", |row| row.efficiency),
         ("residual_loss", |row| row.residual_loss),
         ("coding_ratio", |row| row.coding_ratio),
@@ -59,7 +62,7 @@ pub(crate) fn model_printed<'py>(
     scheme: &str,
     channels: Channels<'py>,
     times: Times,
-) -> PyResult<(Column<'py>, Column<'py>)> {
+) -> PyResult<Distribution<'py>> {
     let scheme: Scheme = scheme.parse().map_err(scenario_error)?;
     let setting = setting(times, false);
     let chains = chains(&channels)?;
@@ -82,7 +85,7 @@ pub(crate) fn model_recovery_delays<'py>(
     channel: [f64; 4],
     times: Times,
     cut_apart: bool,
-) -> PyResult<(Column<'py>, Column<'py>)> {
+) -> PyResult<Distribution<'py>> {
     let scheme: Scheme = scheme.parse().map_err(scenario_error)?;
     let [alpha, beta, p_good, p_bad] = channel;
     let chain = Chain::new(alpha, beta, p_good, p_bad).map_err(scenario_error)?;
@@ -109,7 +112,7 @@ pub(crate) fn model_chain<'py>(
     py: Python<'py>,
     p: PyReadonlyArray1<'py, f64>,
     burst: PyReadonlyArray1<'py, f64>,
-) -> PyResult<(Column<'py>, Column<'py>)> {
+) -> PyResult<Distribution<'py>> {
     let pairs = p.as_slice()?.iter().zip(burst.as_slice()?);
     let chain = |(&p, &burst): (&f64, &f64)| {
         if burst.is_nan() { Chain::bernoulli(p) } else { Chain::from_erasures(p, burst) }
@@ -135,7 +138,7 @@ pub(crate) fn model_hybrid<'py>(
     };
     let rows = p.as_slice()?.iter().map(row).collect::<PyResult<Vec<_>>>()?;
     let dict = PyDict::new(py);
-    let values: [Value<HybridFecArq>; 8] = [
+    let values: [Named<HybridFecArq>; 8] = [
         ("transmission", HybridFecArq::transmission),
         ("frame", HybridFecArq::frame),
         ("frame_loss", HybridFecArq::frame_loss),
@@ -173,6 +176,6 @@ fn chains(channels: &Channels<'_>) -> PyResult<Vec<Chain>> {
         .map_err(scenario_error)
 }
 
-fn column<'py>(py: Python<'py>, values: impl Iterator<Item = f64>) -> Column<'py> {
+fn column<'py>(py: Python<'py>, values: impl Iterator<Item = f64>) -> Bound<'py, PyArray1<f64>> {
     PyArray1::from_vec(py, values.collect())
 }

@@ -2,11 +2,12 @@
 //!
 //! An [`ErasureChannel`] says which slots are erased: [`Bernoulli`] each for itself,
 //! [`GilbertElliott`] in bursts. It makes a trace of [`RegularSlots`] or erases further slots of a
-//! trace that is there (DESIGN section 6).
+//! trace that is there (DESIGN section 6). [`lms`] has the land mobile satellite channels.
 
 mod bernoulli;
 mod geometric;
 mod gilbert_elliott;
+pub mod lms;
 
 pub use bernoulli::Bernoulli;
 pub use gilbert_elliott::GilbertElliott;

@@ -107,6 +107,12 @@ pub enum TraceError {
         /// `t` of its last slot.
         last: Duration,
     },
+    /// A mutual information that is none.
+    #[error("slot {slot}: the mutual information per coded bit is not from 0 to 1")]
+    Information {
+        /// The offending slot.
+        slot: usize,
+    },
     /// LLDUs without bytes.
     #[error("an LLDU of 0 bytes carries nothing; give lldu_bytes of at least 1")]
     ZeroLldu,

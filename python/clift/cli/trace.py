@@ -9,6 +9,7 @@ from typing import Any
 import click
 
 from clift.cli.options import TIME, UNITS, WRITABLE, busy, reading
+from clift.cli.synth import synth
 from clift.errors import TraceError
 from clift.measured import Source, sources
 from clift.trace import PhyTrace
@@ -16,7 +17,10 @@ from clift.trace import PhyTrace
 
 @click.group()
 def trace() -> None:
-    """Look at PHY traces, convert and draw them."""
+    """Look at PHY traces, convert, draw and make them."""
+
+
+trace.add_command(synth)
 
 
 @trace.command()

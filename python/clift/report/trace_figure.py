@@ -49,7 +49,7 @@ def figure(phy: PhyTrace, title: str) -> Figure:
     _draw_rate(axes[0, 0], phy, bins)
     _draw_erasures(axes[0, 1], bins)
     _draw_decoding(axes[0, 2], phy, bins)
-    _draw_bursts(axes[1, 0], stats["bursts"]["counts"])
+    draw_bursts(axes[1, 0], stats["bursts"]["counts"])
     _draw_gaps(axes[1, 1], phy)
     _draw_distribution(axes[1, 2], phy)
     for axis in axes.flat:
@@ -144,7 +144,8 @@ def _draw_decoding(axis: Axes, phy: PhyTrace, bins: _Bins) -> None:
     axis.legend(loc="best", fontsize="small")
 
 
-def _draw_bursts(axis: Axes, counts: list[tuple[int, int]]) -> None:
+def draw_bursts(axis: Axes, counts: list[tuple[int, int]]) -> None:
+    """Draws how long bursts of erased slots are, from (length, number) pairs."""
     axis.set(title="Bursts of erased slots", xlabel="length (slots)", ylabel="bursts")
     if not counts:
         _note(axis, "no slot was erased")

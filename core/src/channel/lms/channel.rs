@@ -1,0 +1,210 @@
+//! A terminal that drives under a satellite, and the traces of its channel.
+
+use super::error::{LmsError, within};
+use super::fading::Fading;
+use super::receiver::Receiver;
+use super::samples::Source;
+use super::series::Series;
+use super::synthesis::Synthesis;
+use super::tables::Propagation;
+use crate::seed::{Seed, Stream};
+use crate::trace::{Header, MiTrace, PhyTrace, TraceError};
+use crate::units::{Bytes, Duration};
+
+/// A land mobile satellite channel: propagation, motion, receiver and slots.
+///
+/// ```
+/// use clift::channel::lms::Preset;
+/// use clift::seed::Seed;
+/// use clift::units::Duration;
+/// let channel = Preset::Internet.channel();
+/// let phy = channel.trace(6.0, Duration::from_secs(60), Seed(1), 0).unwrap();
+/// assert_eq!(phy.len(), 59_772);
+/// assert!((phy.erasures().erasure_rate() - 0.0055).abs() < 0.003);
+/// ```
+#[derive(Clone, Debug, PartialEq)]
+pub struct LandMobile {
+    /// States along the road.
+    pub propagation: Propagation,
+    /// Speed and carrier.
+    pub motion: Motion,
+    /// What Es/N0 is told for.
+    pub reference: Reference,
+    /// Modulation, interleaver and code.
+    pub receiver: Receiver,
+    /// From the start of a slot to that of the next.
+    pub slot: Duration,
+    /// Payload of a slot.
+    pub lldu: Bytes,
+}
+
+/// Speed of the terminal and wavelength of the carrier.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Motion {
+    speed_mps: f64,
+    wavelength_m: f64,
+}
+
+impl Motion {
+    /// A speed in km/h and a carrier in GHz.
+    ///
+    /// # Errors
+    /// If the terminal stands still (its channel would never change) or a number is no such thing.
+    pub fn new(speed_kmh: f64, carrier_ghz: f64) -> Result<Self, LmsError> {
+        let wanted = "a speed in km/h, above 0 (a terminal that stands sees one level for ever) and up to 2000";
+        if !(speed_kmh > 0.0 && speed_kmh <= 2000.0) {
+            return Err(LmsError::Range { name: "speed_kmh", value: speed_kmh, wanted });
+        }
+        within("carrier_ghz", carrier_ghz, 0.1, 100.0, "a carrier in GHz from 0.1 to 100")?;
+        Ok(Self { speed_mps: speed_kmh / 3.6, wavelength_m: 0.299_792_458 / carrier_ghz })
+    }
+
+    /// Largest Doppler shift, in Hz.
+    pub fn doppler_hz(&self) -> f64 {
+        self.speed_mps / self.wavelength_m
+    }
+
+    /// Speed in m/s.
+    pub fn speed_mps(&self) -> f64 {
+        self.speed_mps
+    }
+}
+
+/// The level for which Es/N0 is told.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum Reference {
+    /// Es/N0 of the unshadowed line of sight.
+    LineOfSight,
+    /// Es/N0 of the mean power over fading: the envelope is scaled to unit mean square.
+    UnitMeanPower,
+}
+
+impl LandMobile {
+    /// Slots in `duration`, from which a trace is made.
+    ///
+    /// # Errors
+    /// If they are none, or more than a trace can hold.
+    pub fn count(&self, duration: Duration) -> Result<usize, LmsError> {
+        within("slot_ns", self.slot.as_nanos() as f64, 1.0, 1e15, "at least 1 ns")?;
+        match duration.as_nanos() / self.slot.as_nanos() {
+            0 => Err(LmsError::Range {
+                name: "duration_s",
+                value: duration.as_secs_f64(),
+                wanted: "at least the length of a slot (and of the interleaver, for measured levels)",
+            }),
+            slots if slots > u64::from(u32::MAX) => {
+                Err(TraceError::TooLong { slots: slots as usize }.into())
+            }
+            slots => Ok(slots as usize),
+        }
+    }
+
+    /// Slots at an Es/N0 in dB, without end; `channel` tells channels of a seed apart.
+    ///
+    /// # Errors
+    /// If a parameter is out of its range.
+    pub fn synthesis(&self, esn0_db: f64, seed: Seed, channel: u32) -> Result<Synthesis, LmsError> {
+        within("esn0_db", esn0_db, -100.0, 100.0, "a level in dB from -100 to 100")?;
+        let rng = seed.rng(Stream::Channel(channel));
+        let fading = Box::new(self.fading_of(&rng)?);
+        let step_ns = fading.step_m() / self.motion.speed_mps * 1e9;
+        let db = esn0_db + self.receiver.offset_db - self.mean_power_db();
+        let source = Source::Fading { fading, db };
+        Ok(Synthesis::new(source, step_ns, &self.receiver, self.slot, &rng))
+    }
+
+    /// The PHY trace.
+    ///
+    /// # Errors
+    /// As [`Self::synthesis`], or if `duration` holds no slot.
+    pub fn trace(
+        &self,
+        esn0_db: f64,
+        duration: Duration,
+        seed: Seed,
+        channel: u32,
+    ) -> Result<PhyTrace, LmsError> {
+        let count = self.count(duration)?;
+        self.trace_of(self.synthesis(esn0_db, seed, channel)?, count)
+    }
+
+    /// The mutual information per slot: what [`Self::trace`] decides by.
+    ///
+    /// # Errors
+    /// As [`Self::trace`].
+    pub fn information(
+        &self,
+        esn0_db: f64,
+        duration: Duration,
+        seed: Seed,
+        channel: u32,
+    ) -> Result<MiTrace, LmsError> {
+        let count = self.count(duration)?;
+        let slots = self.synthesis(esn0_db, seed, channel)?.slots(count);
+        Ok(MiTrace::new(self.slot, slots.information)?)
+    }
+
+    /// A measured series of Es/N0 through the same receiver, for as long as the series lasts
+    /// (without the depth of the interleaver). Propagation and motion are not used.
+    ///
+    /// # Errors
+    /// If a parameter is out of its range, or the series is shorter than a slot.
+    pub fn of_series(
+        &self,
+        series: Series,
+        seed: Seed,
+        channel: u32,
+    ) -> Result<PhyTrace, LmsError> {
+        let depth = self.receiver.interleaver.depth.as_nanos();
+        let lasts = series.duration().as_nanos().saturating_sub(depth);
+        let count = self.count(Duration::from_nanos(lasts))?;
+        let rng = seed.rng(Stream::Channel(channel));
+        // Finer than any fading that a series of levels can hold.
+        let step_ns = (self.slot.as_nanos() as f64).min(1e6);
+        let source = Source::Series(series.shifted(self.receiver.offset_db).every(step_ns));
+        let synthesis = Synthesis::new(source, step_ns, &self.receiver, self.slot, &rng);
+        self.trace_of(synthesis, count)
+    }
+
+    /// Power over distance, relative to what [`Reference`] says, and the time between samples.
+    ///
+    /// # Errors
+    /// If a parameter is out of its range.
+    pub fn fading(&self, seed: Seed, channel: u32) -> Result<(Fading, f64, f64), LmsError> {
+        let fading = self.fading_of(&seed.rng(Stream::Channel(channel)))?;
+        let step_s = fading.step_m() / self.motion.speed_mps;
+        let scale = libm::exp10(-self.mean_power_db() / 10.0);
+        Ok((fading, step_s, scale))
+    }
+
+    /// P(level <= `db`), the level relative to the reference: the models' closed form.
+    pub fn level_cdf(&self, db: f64) -> f64 {
+        let law = self.propagation.shadowing.law();
+        law.cdf(libm::exp10((db + self.mean_power_db()) / 20.0))
+    }
+
+    fn fading_of(&self, rng: &rand_chacha::ChaCha8Rng) -> Result<Fading, LmsError> {
+        within("offset_db", self.receiver.offset_db, -100.0, 100.0, "a level in dB")?;
+        let (depth, wanted) = (self.receiver.interleaver.depth, "an interleaver of up to 1000 s");
+        within("interleaving_ms", depth.as_nanos() as f64 / 1e6, 0.0, 1e6, wanted)?;
+        let Propagation { shadowing, correlation_m } = self.propagation.clone();
+        Ok(Fading::new(shadowing, correlation_m, self.motion.wavelength_m, rng))
+    }
+
+    /// What the envelope is divided by, in dB.
+    fn mean_power_db(&self) -> f64 {
+        match self.reference {
+            Reference::LineOfSight => 0.0,
+            Reference::UnitMeanPower => {
+                10.0 * libm::log10(self.propagation.shadowing.law().mean_power())
+            }
+        }
+    }
+
+    fn trace_of(&self, mut synthesis: Synthesis, count: usize) -> Result<PhyTrace, LmsError> {
+        let slots = synthesis.slots(count);
+        let decode = self.receiver.interleaver.decoding_time(self.slot);
+        let header = Header { decode: Some(decode), ..Header::default() };
+        Ok(PhyTrace::with_header(slots.t.into(), slots.d.into(), self.lldu, header)?)
+    }
+}

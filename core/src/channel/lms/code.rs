@@ -1,0 +1,242 @@
+//! Packet error rate of a code from the mean mutual information of its code word.
+
+use super::csv;
+use super::error::LmsError;
+use super::information::Modulation;
+
+/// PER(MI): the probability that a code word is lost, from the mean mutual information per coded
+/// bit over its symbols.
+///
+/// The method is that of W. Chauvet, C. Amiot-Bazile and J. Lacan (ASMS 2010, reference 38 of
+/// seed 000): what the code does over the Gaussian channel at a mutual information, it does over
+/// any channel of that mean. Between the points of a table ln(PER / (1 - PER)) goes linearly over
+/// the mutual information, and on along its first and last stretch outside.
+///
+/// ```
+/// use clift::channel::lms::Code;
+/// let code = Code::turbo_264_third();
+/// assert!(code.per(0.30) > 0.98 && code.per(0.6) < 1e-5);
+/// let own = Code::from_information(&[(0.5, 0.9), (0.6, 0.01)]).unwrap();
+/// assert!((own.per(0.5) - 0.9).abs() < 1e-6);
+/// ```
+#[derive(Clone, Debug, PartialEq)]
+pub struct Code {
+    /// (mutual information, logit of the PER), rising in the first.
+    points: Vec<(f64, f64)>,
+}
+
+impl Code {
+    /// The logit of PERs of 0 and 1 is taken as that of 1e-12 from them.
+    const LEAST: f64 = 1e-12;
+
+    /// 33 bytes, rate 1/3: the 3GPP turbo code of seed 000, measured over the Gaussian channel.
+    pub fn turbo_264_third() -> Self {
+        Self::measured(include_str!("data/turbo_264_1_3.csv"))
+    }
+
+    /// 33 bytes, rate 2/3: the same code with three parity bits in four left out.
+    pub fn turbo_264_two_thirds() -> Self {
+        Self::measured(include_str!("data/turbo_264_2_3.csv"))
+    }
+
+    /// 1523 bytes, rate 1/3: the constituent codes of 3GPP and 3GPP2 with a random interleaver.
+    pub fn turbo_12184_third() -> Self {
+        Self::measured(include_str!("data/turbo_12184_1_3.csv"))
+    }
+
+    /// 1523 bytes, rate 2/3.
+    pub fn turbo_12184_two_thirds() -> Self {
+        Self::measured(include_str!("data/turbo_12184_2_3.csv"))
+    }
+
+    /// The names of the codes that are there, for [`Self::named`].
+    pub const NAMES: [&str; 4] =
+        ["turbo-264-1/3", "turbo-264-2/3", "turbo-12184-1/3", "turbo-12184-2/3"];
+
+    /// A code by its name: turbo, information bits, rate.
+    ///
+    /// # Errors
+    /// If there is no such code.
+    pub fn named(name: &str) -> Result<Self, LmsError> {
+        match name {
+            "turbo-264-1/3" => Ok(Self::turbo_264_third()),
+            "turbo-264-2/3" => Ok(Self::turbo_264_two_thirds()),
+            "turbo-12184-1/3" => Ok(Self::turbo_12184_third()),
+            "turbo-12184-2/3" => Ok(Self::turbo_12184_two_thirds()),
+            _ => Err(LmsError::Unknown {
+                what: "code",
+                given: name.to_owned(),
+                known: Self::NAMES.join(", "),
+            }),
+        }
+    }
+
+    /// A table of (mutual information per coded bit, PER).
+    ///
+    /// # Errors
+    /// If there are fewer than two points, the first column does not rise from 0 to 1, or the PER
+    /// rises or is none.
+    pub fn from_information(table: &[(f64, f64)]) -> Result<Self, LmsError> {
+        let fault = |message: String| Err(LmsError::Table(message));
+        if table.len() < 2 {
+            return fault("has fewer than two rows; give two or more".to_owned());
+        }
+        for (row, &(information, per)) in table.iter().enumerate() {
+            if !(0.0..=1.0).contains(&information) {
+                return fault(format!(
+                    "has a mutual information of {information} in row {row}; it is per coded bit, from 0 to 1"
+                ));
+            }
+            if !(0.0..=1.0).contains(&per) {
+                return fault(format!(
+                    "has a PER of {per} in row {row}; give a number from 0 to 1"
+                ));
+            }
+            if row > 0 && information <= table[row - 1].0 {
+                return fault(format!("does not rise in row {row}; sort it by its first column"));
+            }
+            if row > 0 && per > table[row - 1].1 {
+                return fault(format!(
+                    "has a PER in row {row} above that of the row before; it must not rise"
+                ));
+            }
+        }
+        let logit = |per: f64| {
+            let per = per.clamp(Self::LEAST, 1.0 - Self::LEAST);
+            libm::log(per / (1.0 - per))
+        };
+        Ok(Self { points: table.iter().map(|&(mi, per)| (mi, logit(per))).collect() })
+    }
+
+    /// A table of (Es/N0 in dB over the Gaussian channel, PER) for `modulation`.
+    ///
+    /// # Errors
+    /// As [`Self::from_information`].
+    pub fn from_esn0(table: &[(f64, f64)], modulation: Modulation) -> Result<Self, LmsError> {
+        let information = |db: f64| modulation.information(libm::exp10(db / 10.0));
+        let rows: Vec<_> = table.iter().map(|&(db, per)| (information(db), per)).collect();
+        Self::from_information(&rows)
+    }
+
+    /// A hard threshold: decoded exactly from this mutual information per coded bit on.
+    ///
+    /// # Errors
+    /// If it is not between 0 and 1.
+    pub fn threshold(information: f64) -> Result<Self, LmsError> {
+        if !(information > 0.0 && information < 1.0) {
+            let wanted = "a mutual information per coded bit, above 0 and below 1";
+            return Err(LmsError::Range { name: "threshold", value: information, wanted });
+        }
+        let below = information * (1.0 - 1e-12);
+        Self::from_information(&[(below, 1.0), (information, 0.0)])
+    }
+
+    /// The probability that a code word of this mean mutual information per coded bit is lost.
+    pub fn per(&self, information: f64) -> f64 {
+        let next = self.points.partition_point(|&(mi, _)| mi <= information);
+        let next = next.clamp(1, self.points.len() - 1);
+        let ((x0, y0), (x1, y1)) = (self.points[next - 1], self.points[next]);
+        let logit = y0 + (y1 - y0) * (information - x0) / (x1 - x0);
+        1.0 / (1.0 + libm::exp(-logit))
+    }
+
+    /// The points, as (mutual information per coded bit, PER).
+    pub fn points(&self) -> impl Iterator<Item = (f64, f64)> {
+        self.points.iter().map(|&(mi, logit)| (mi, 1.0 / (1.0 + libm::exp(-logit))))
+    }
+
+    /// A table of this project: Es/N0 of QPSK, blocks, errors. Rows without a block that arrived
+    /// say nothing of the curve.
+    fn measured(text: &str) -> Self {
+        let rows = csv::rows(text).map(|row| (row.number(0), row.number(2) / row.number(1)));
+        let rows: Vec<_> = rows.filter(|&(_, per)| per < 1.0).collect();
+        Self::from_esn0(&rows, Modulation::Qpsk).expect("the project's own tables, read in tests")
+    }
+}
+
+/// PER(MI) at equal steps, for speed.
+#[derive(Clone, Debug)]
+pub(super) struct PerTable {
+    values: Vec<f64>,
+}
+
+impl PerTable {
+    const STEPS: usize = 1 << 14;
+
+    pub(super) fn new(code: &Code) -> Self {
+        let values = (0..=Self::STEPS).map(|step| code.per(step as f64 / Self::STEPS as f64));
+        Self { values: values.collect() }
+    }
+
+    #[inline]
+    pub(super) fn at(&self, information: f64) -> f64 {
+        let place = (information * Self::STEPS as f64).clamp(0.0, Self::STEPS as f64);
+        let step = (place as usize).min(Self::STEPS - 1);
+        let (low, high) = (self.values[step], self.values[step + 1]);
+        low + (high - low) * (place - step as f64)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_table_of_the_project_is_read_and_falls() {
+        for name in Code::NAMES {
+            let code = Code::named(name).unwrap();
+            let table = PerTable::new(&code);
+            let mut before = 1.0;
+            for step in 0..1000 {
+                let information = step as f64 / 1000.0;
+                let per = code.per(information);
+                assert!(per <= before, "{name} {information}");
+                assert!((table.at(information) - per).abs() < 2e-4, "{name} {information}");
+                before = per;
+            }
+            assert!(code.per(0.1) > 0.999 && code.per(0.99) < 1e-6, "{name}");
+        }
+    }
+
+    /// Thresholds at PER 1e-2 measured with the same code elsewhere: -0.55 dB.
+    #[test]
+    fn the_33_byte_code_has_its_threshold() {
+        let code = Code::turbo_264_third();
+        let at = |db: f64| code.per(Modulation::Qpsk.information(10f64.powf(db / 10.0)));
+        assert!((at(-0.5531) / 1e-2 - 1.0).abs() < 0.1, "{}", at(-0.5531));
+        assert!((at(-1.701) / 0.5 - 1.0).abs() < 0.1, "{}", at(-1.701));
+    }
+
+    #[test]
+    fn longer_codes_are_steeper_and_higher_rates_need_more() {
+        let needs = |name: &str, per: f64| {
+            let code = Code::named(name).unwrap();
+            (0..10_000).map(|i| f64::from(i) / 1e4).find(|&mi| code.per(mi) < per).unwrap()
+        };
+        let width = |name| needs(name, 0.01) - needs(name, 0.9);
+        assert!(width("turbo-12184-1/3") < 0.5 * width("turbo-264-1/3"));
+        assert!(width("turbo-12184-2/3") < 0.5 * width("turbo-264-2/3"));
+        // No code does better than capacity: rate below mutual information.
+        assert!(needs("turbo-12184-1/3", 0.1) > 1.0 / 3.0);
+        assert!(needs("turbo-12184-2/3", 0.1) > 2.0 / 3.0);
+        assert!(needs("turbo-264-2/3", 0.1) > needs("turbo-12184-2/3", 0.1));
+    }
+
+    #[test]
+    fn a_threshold_is_hard() {
+        let code = Code::threshold(0.39).unwrap();
+        assert!(code.per(0.3899999) > 0.999_999 && code.per(0.39) < 1e-9);
+        assert!(Code::threshold(1.2).is_err() && Code::threshold(f64::NAN).is_err());
+    }
+
+    #[test]
+    fn tables_that_are_none_are_refused() {
+        let fault = |table: &[(f64, f64)]| Code::from_information(table).unwrap_err().to_string();
+        assert!(fault(&[(0.1, 1.0)]).contains("two or more"));
+        assert!(fault(&[(0.1, 1.0), (1.4, 0.0)]).contains("per coded bit"));
+        assert!(fault(&[(0.1, 1.0), (0.2, 1.5)]).contains("PER of 1.5 in row 1"));
+        assert!(fault(&[(0.3, 1.0), (0.2, 0.5)]).contains("does not rise"));
+        assert!(fault(&[(0.1, 0.2), (0.2, 0.5)]).contains("must not rise"));
+        assert!(Code::named("ldpc").unwrap_err().to_string().contains("turbo-264-1/3"));
+    }
+}

@@ -1,0 +1,51 @@
+//! Land mobile satellite channels: a terminal that drives under a satellite.
+//!
+//! In the order in which a level becomes a slot:
+//!
+//! 1. [`Shadowing`] along the road: states, their lengths and transitions ([`TwoState`] of ITU-R
+//!    P.681, [`ThreeState`] of Perez-Fontan, [`IsolatedTrees`], or one steady [`Loo`] state), with
+//!    the parameters of [`Propagation`];
+//! 2. [`Fading`]: lognormal shadowing correlated over distance, plus multipath whose Doppler
+//!    spectrum is that of isotropic scattering at the terminal's speed ([`Motion`]);
+//! 3. [`Receiver`]: mutual information of the [`Modulation`], averaged over the symbols of a code
+//!    word as the [`Interleaver`] spreads them, and the [`Code`]'s PER of that mean;
+//! 4. [`Synthesis`]: slots, one uniform draw deciding the fate of each.
+//!
+//! [`Preset`] has the channels of the papers, [`LandMobile`] puts one together. A measured
+//! [`Series`] of levels goes through the same receiver.
+
+mod channel;
+mod code;
+mod csv;
+mod error;
+mod fading;
+mod gaussian;
+mod information;
+mod loo;
+mod multipath;
+mod preset;
+mod receiver;
+mod samples;
+mod series;
+mod shadowing;
+mod synthesis;
+mod tables;
+mod three_state;
+mod trees;
+mod two_state;
+
+pub use channel::{LandMobile, Motion, Reference};
+pub use code::Code;
+pub use error::LmsError;
+pub use fading::Fading;
+pub use information::Modulation;
+pub use loo::Loo;
+pub use preset::Preset;
+pub use receiver::{Interleaver, Receiver};
+pub use series::Series;
+pub use shadowing::{Law, Segment, Shadowing};
+pub use synthesis::{Slots, Synthesis};
+pub use tables::{Propagation, environments};
+pub use three_state::{ChainState, ThreeState};
+pub use trees::IsolatedTrees;
+pub use two_state::{EventState, TwoState};

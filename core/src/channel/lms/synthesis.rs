@@ -1,0 +1,109 @@
+//! Slots one after the other: level, mutual information, fate.
+
+use rand_chacha::ChaCha8Rng;
+
+use super::code::PerTable;
+use super::gaussian::uniform;
+use super::information::InformationTable;
+use super::receiver::{Interleaver, Receiver};
+use super::samples::{Samples, Source};
+use crate::units::Duration;
+
+/// Makes the slots of a trace in order, as many at a time as wanted, in constant memory.
+///
+/// However it is cut, the slots are the same. One uniform draw a slot decides its fate, so a
+/// higher Es/N0 with the same seed never erases a slot that arrived before.
+#[derive(Clone, Debug)]
+pub struct Synthesis {
+    samples: Samples,
+    per: PerTable,
+    fate: ChaCha8Rng,
+    interleaver: Interleaver,
+    slot_ns: u64,
+    decode_ns: i64,
+    next: u64,
+}
+
+/// Some slots.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Slots {
+    /// Start of each, in ns.
+    pub t: Vec<i64>,
+    /// Decoding time of each, in ns; 0: erased.
+    pub d: Vec<i64>,
+    /// Mean mutual information per coded bit of its code word, 0 to 1.
+    pub information: Vec<f32>,
+}
+
+impl Synthesis {
+    /// Slots that are prepared at a time.
+    const BLOCK: u64 = 1 << 12;
+
+    pub(super) fn new(
+        source: Source,
+        step_ns: f64,
+        receiver: &Receiver,
+        slot: Duration,
+        rng: &ChaCha8Rng,
+    ) -> Self {
+        let mut fate = rng.clone();
+        fate.set_stream(5);
+        let table = InformationTable::new(receiver.modulation);
+        Self {
+            samples: Samples::new(source, table, step_ns),
+            per: PerTable::new(&receiver.code),
+            fate,
+            interleaver: receiver.interleaver,
+            slot_ns: slot.as_nanos(),
+            decode_ns: receiver.interleaver.decoding_time(slot).as_nanos() as i64,
+            next: 0,
+        }
+    }
+
+    /// The next `count` slots.
+    pub fn slots(&mut self, count: usize) -> Slots {
+        let mut slots = Slots {
+            t: Vec::with_capacity(count),
+            d: Vec::with_capacity(count),
+            information: Vec::with_capacity(count),
+        };
+        let mut left = count as u64;
+        while left > 0 {
+            let block = left.min(Self::BLOCK);
+            self.block(block, &mut slots);
+            left -= block;
+        }
+        slots
+    }
+
+    fn block(&mut self, count: u64, slots: &mut Slots) {
+        let depth = self.interleaver.depth.as_nanos();
+        let (from, last) = (self.next * self.slot_ns, (self.next + count - 1) * self.slot_ns);
+        self.samples.prepare(from, last + depth);
+        for slot in self.next..self.next + count {
+            let t = slot * self.slot_ns;
+            let information = self.information(t, depth);
+            let lost = uniform(&mut self.fate) < self.per.at(information);
+            slots.t.push(t as i64);
+            slots.d.push(if lost { 0 } else { self.decode_ns });
+            slots.information.push(information as f32);
+        }
+        self.next += count;
+    }
+
+    #[inline]
+    fn information(&self, t: u64, depth: u64) -> f64 {
+        if depth == 0 {
+            return self.samples.at(t);
+        }
+        match self.interleaver.branches {
+            None => self.samples.mean(t, t + depth),
+            Some(branches) => {
+                let branches = u64::from(branches.get());
+                let sum: f64 =
+                    (0..branches).map(|j| self.samples.at(t + j * depth / branches)).sum();
+                sum / branches as f64
+            }
+        }
+    }
+}

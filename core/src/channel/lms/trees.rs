@@ -1,0 +1,57 @@
+//! A clear road past single trees: fades that come one by one.
+
+use super::gaussian::quantile;
+use super::loo::Loo;
+use super::shadowing::{Draws, Law, ramp};
+
+/// Fades of a triangular profile (in dB over distance) with exponential gaps: what an otherwise
+/// clear road past single trees does to the direct path.
+///
+/// Not a standard's model: it is the plainest one with events as isolated as table 1 of seed 000
+/// asks for.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct IsolatedTrees {
+    /// Mean distance between fades in metres.
+    pub gap_m: f64,
+    /// Length of a fade in metres: half of it goes down, half up.
+    pub crossing_m: f64,
+    /// Mean of the deepest attenuation of the direct path, in dB.
+    pub depth_db: f64,
+    /// Standard deviation of that over fades, in dB.
+    pub depth_sd_db: f64,
+    /// Mean power of the multipath, everywhere.
+    pub multipath_db: f64,
+}
+
+impl IsolatedTrees {
+    pub(super) fn clear(&self) -> Loo {
+        self.at(0.0)
+    }
+
+    fn at(&self, attenuation_db: f64) -> Loo {
+        Loo { direct_db: -attenuation_db, psi_db: 0.0, multipath_db: self.multipath_db }
+    }
+
+    /// State 0 is clear, state 1 the deepest point of a fade.
+    pub(super) fn event(&self, state: usize, draws: &mut Draws) -> Loo {
+        if state == 0 {
+            return self.clear();
+        }
+        self.at((self.depth_db + self.depth_sd_db * draws.normal()).max(0.0))
+    }
+
+    pub(super) fn duration(&self, state: usize, draws: &mut Draws) -> f64 {
+        if state == 0 { draws.exponential(self.gap_m) } else { 0.0 }
+    }
+
+    pub(super) fn law(&self) -> Law {
+        const DEPTHS: usize = 12;
+        let mut parts = vec![(self.gap_m, self.clear())];
+        for cell in 0..DEPTHS {
+            let x = quantile((cell as f64 + 0.5) / DEPTHS as f64);
+            let deepest = self.at((self.depth_db + self.depth_sd_db * x).max(0.0));
+            ramp(&mut parts, self.clear(), deepest, self.crossing_m / DEPTHS as f64);
+        }
+        Law::normalised(parts)
+    }
+}

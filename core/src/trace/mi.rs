@@ -1,0 +1,76 @@
+//! Mutual information over time: what adaptive HARQ lives on.
+
+use crate::trace::TraceError;
+use crate::units::{Duration, Instant};
+
+/// The mutual information per coded bit that the channel offers, at regular instants from 0 on.
+///
+/// Seed 004's scheme adds up what each attempt receives; a PHY trace only knows the outcome of one
+/// decoding.
+///
+/// ```
+/// use clift::trace::MiTrace;
+/// use clift::units::{Duration, Instant};
+/// let mi = MiTrace::new(Duration::from_millis(1), vec![0.5, 0.9]).unwrap();
+/// assert_eq!(mi.at(Instant::from_nanos(1_999_999)), Some(0.9));
+/// assert_eq!(mi.at(Instant::from_nanos(2_000_000)), None);
+/// assert!((mi.mean() - 0.7).abs() < 1e-6);
+/// ```
+#[derive(Clone, Debug, PartialEq)]
+pub struct MiTrace {
+    every: Duration,
+    values: Vec<f32>,
+}
+
+impl MiTrace {
+    /// One value every `every`, each from 0 to 1.
+    ///
+    /// # Errors
+    /// If there is none, or `every` is 0, or a value is out of its range.
+    pub fn new(every: Duration, values: Vec<f32>) -> Result<Self, TraceError> {
+        if values.is_empty() || every == Duration::ZERO {
+            return Err(TraceError::Empty);
+        }
+        if let Some(slot) = values.iter().position(|value| !(0.0..=1.0).contains(value)) {
+            return Err(TraceError::Information { slot });
+        }
+        Ok(Self { every, values })
+    }
+
+    /// From one value to the next.
+    pub fn every(&self) -> Duration {
+        self.every
+    }
+
+    /// The values, per coded bit.
+    pub fn values(&self) -> &[f32] {
+        &self.values
+    }
+
+    /// The value of the slot in which `instant` lies; `None` past the end.
+    pub fn at(&self, instant: Instant) -> Option<f32> {
+        let slot = instant.as_nanos() / self.every.as_nanos();
+        self.values.get(usize::try_from(slot).ok()?).copied()
+    }
+
+    /// E\[MI\]: the mean over the trace.
+    pub fn mean(&self) -> f64 {
+        self.values.iter().map(|&value| f64::from(value)).sum::<f64>() / self.values.len() as f64
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_no_information_is_refused() {
+        let every = Duration::from_millis(1);
+        assert_eq!(MiTrace::new(every, vec![]), Err(TraceError::Empty));
+        assert_eq!(MiTrace::new(Duration::ZERO, vec![0.1]), Err(TraceError::Empty));
+        for value in [1.5, -0.1, f32::NAN] {
+            let fault = MiTrace::new(every, vec![0.2, value]);
+            assert_eq!(fault, Err(TraceError::Information { slot: 1 }));
+        }
+    }
+}

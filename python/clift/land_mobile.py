@@ -1,0 +1,250 @@
+"""Land mobile satellite channels: a terminal that drives under a satellite."""
+
+from __future__ import annotations
+
+import math
+import os
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any, TypedDict
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from clift import _clift
+from clift.errors import ScenarioError
+from clift.trace import PhyTrace
+
+# Slots made at a time when a trace goes to a file: 2.5 MB a column of 8 bytes.
+_PART = 1 << 18
+
+
+class Options(TypedDict, total=False):
+    """What `LandMobile` takes besides preset, Es/N0 and interleaving."""
+
+    environment: str | None
+    model: str | None
+    elevation_deg: float
+    carrier_ghz: float
+    loo: tuple[float, float, float, float] | None
+    trees: tuple[float, float, float, float, float] | None
+    speed_kmh: float
+    reference: str | None
+    modulation: str | None
+    code: str | None
+    per_table: Sequence[tuple[float, float]] | None
+    per_axis: str
+    threshold: float | None
+    offset_db: float | None
+    branches: int | None
+    slot_ns: int | None
+    lldu_bytes: int | None
+
+
+class LandMobile:
+    """A land mobile satellite channel at an Es/N0, and what can be made of it.
+
+    A preset gives everything; what else is named takes its place in it.
+
+    Args:
+        preset: `internet`, `distribution`, `distribution-down` or `its`, channels of the papers.
+        esn0_db: Es/N0 in dB, for the level that `reference` names; the preset's unless given
+            (internet 6, distribution 14, its 10).
+        interleaving_ms: Depth of the interleaver, which is the decoding time; 0: none. The
+            preset's unless given (36 ms; its: 1 ms).
+        environment: States along the road: open, suburban, intermediate-tree-shadowed,
+            heavy-tree-shadowed, rural-wooded, village, residential or urban. Naming one drops the
+            preset's calibration (`offset_db` 0, even spreading).
+        model: `p681` or `perez-fontan`; the one that has the environment unless given, P.681 if
+            both have it.
+        elevation_deg: Of the satellite.
+        carrier_ghz: Carrier frequency.
+        loo: Instead of an environment, one Loo state: mean and standard deviation of the direct
+            path in dB, multipath power in dB, correlation length of shadowing in m.
+        trees: Instead of an environment, a clear road past single trees: mean gap and length of
+            the fades in m, mean and standard deviation of their depth in dB, multipath power in dB.
+        speed_kmh: Of the terminal.
+        reference: `mean`: Es/N0 is that of the mean power over fading (unit mean power); `los`: of
+            the unshadowed line of sight.
+        modulation: `qpsk` or `16qam`.
+        code: `turbo-264-1/3`, `turbo-264-2/3`, `turbo-12184-1/3` or `turbo-12184-2/3`.
+        per_table: A code of your own: rows of (x, PER), x rising.
+        per_axis: What x is: `mi`, mutual information per coded bit, or `esn0`, Es/N0 in dB over
+            the Gaussian channel.
+        threshold: A hard decision instead: decoded from this mutual information per coded bit on.
+        offset_db: Added to Es/N0.
+        branches: The interleaver spreads a code word to so many instants over its depth; 0:
+            evenly.
+        slot_ns: Time between slots.
+        lldu_bytes: Payload of a slot.
+
+    Raises:
+        ScenarioError: If a parameter cannot be; the message names what exists.
+
+    Example:
+        >>> from clift.land_mobile import LandMobile
+        >>> channel = LandMobile("internet", 6)
+        >>> channel.trace(60, seed=1)
+        PhyTrace(59772 slots of 33 bytes)
+        >>> wood = LandMobile("internet", 12, environment="rural-wooded", elevation_deg=45)
+        >>> mi = wood.information(10, seed=1)
+        >>> mi.shape, bool(0 <= mi.min() and mi.max() <= 1)
+        ((9962,), True)
+    """
+
+    def __init__(
+        self,
+        preset: str = "internet",
+        esn0_db: float | None = None,
+        interleaving_ms: float | None = None,
+        **options: Any,
+    ) -> None:
+        known = Options.__annotations__
+        for name in options:
+            if name not in known:
+                raise ScenarioError(f"no parameter `{name}`; there are {', '.join(known)}")
+        given = {name: value for name, value in options.items() if value is not None}
+        self._made_of = (preset, esn0_db, interleaving_ms, given)
+        try:
+            self._inner = _clift.LandMobile(
+                preset,
+                esn0_db=None if esn0_db is None else float(esn0_db),
+                interleaving_ns=_nanoseconds("interleaving_ms", interleaving_ms, 1e6),
+                **given,
+            )
+        except (TypeError, OverflowError) as error:
+            raise ScenarioError(str(error)) from None
+
+    @property
+    def esn0_db(self) -> float:
+        """Es/N0 in dB."""
+        return self._inner.esn0_db
+
+    @property
+    def doppler_hz(self) -> float:
+        """Largest Doppler shift in Hz."""
+        return self._inner.doppler_hz
+
+    def at(self, esn0_db: float, interleaving_ms: float | None = None) -> LandMobile:
+        """The same channel at another Es/N0, and with another interleaving if one is given."""
+        preset, _, own, options = self._made_of
+        depth = own if interleaving_ms is None else interleaving_ms
+        return LandMobile(preset, esn0_db, depth, **options)
+
+    def trace(self, duration_s: float = 600, seed: int = 1) -> PhyTrace:
+        """The PHY trace.
+
+        Args:
+            duration_s: Its length in seconds.
+            seed: Names the draws: the same seed gives the same fading at every Es/N0, interleaving
+                and code.
+        """
+        return PhyTrace._from_inner(self._inner.trace(_duration(duration_s), _seed(seed)))
+
+    def information(self, duration_s: float = 600, seed: int = 1) -> NDArray[np.float32]:
+        """Mutual information per coded bit, 0 to 1, of each slot of that trace."""
+        count = self._inner.count(_duration(duration_s))
+        return self._inner.stream(_seed(seed)).next(count)[2]
+
+    def levels(
+        self, count: int, stride: int = 1, seed: int = 1
+    ) -> tuple[NDArray[np.float32], float]:
+        """The level over time, without noise.
+
+        Args:
+            count: How many samples.
+            stride: Every so manieth; samples are a 32nd of a wavelength apart.
+            seed: That of the trace.
+
+        Returns:
+            Levels in dB relative to the reference, and the seconds between them.
+        """
+        if count < 1 or stride < 1:
+            raise ScenarioError(f"count = {count}, stride = {stride}: give 1 or more")
+        return self._inner.levels(count, stride, _seed(seed))
+
+    def level_cdf(self, level_db: ArrayLike) -> NDArray[np.float64]:
+        """The closed form of P(level <= `level_db`), levels relative to the reference."""
+        return np.array(self._inner.level_cdf(np.asarray(level_db, float).ravel().tolist()))
+
+    def awgn_per(self, esn0_db: ArrayLike) -> NDArray[np.float64]:
+        """PER over the Gaussian channel at each Es/N0 in dB: the code's own curve."""
+        return np.array(self._inner.awgn_per(np.asarray(esn0_db, float).ravel().tolist()))
+
+    def decode(self, time_s: ArrayLike, esn0_db: ArrayLike, seed: int = 1) -> PhyTrace:
+        """A measured series of Es/N0 through the receiver (modulation, interleaver, code).
+
+        Between rows the level goes linearly in dB. The trace ends an interleaver's depth before
+        the series does.
+
+        Args:
+            time_s: Instants in seconds, rising; the first becomes time 0.
+            esn0_db: Es/N0 at them, in dB.
+            seed: Names the draws.
+
+        Raises:
+            ScenarioError: If it is no such series.
+        """
+        times = np.asarray(time_s, float)
+        if not np.isfinite(times).all() or (np.abs(times) > 9e9).any():
+            raise ScenarioError("the series of levels has a time that is no number of seconds")
+        t_ns = np.rint(times * 1e9).astype(np.int64)
+        levels = np.ascontiguousarray(esn0_db, float)
+        return PhyTrace._from_inner(self._inner.of_series(t_ns, levels, _seed(seed)))
+
+    def write(
+        self,
+        path: str | os.PathLike[str],
+        duration_s: float = 600,
+        seed: int = 1,
+        information: bool = False,
+    ) -> None:
+        """Writes the PHY trace to a Parquet file as it is made, in constant memory.
+
+        Args:
+            path: The file, replaced whole or not at all.
+            duration_s: Length of the trace in seconds.
+            seed: Names the draws.
+            information: A third column `mi`: mutual information per coded bit.
+
+        Raises:
+            TraceError: If it cannot be written.
+        """
+        from clift.parquet import write_parts
+
+        inner = self._inner
+        count = inner.count(_duration(duration_s))
+        metadata = {
+            "clift-trace": "1",
+            "lldu_bytes": str(inner.lldu_bytes),
+            "decode_ns": str(inner.decode_ns),
+        }
+        parts = self._parts(count, _seed(seed), information)
+        write_parts(Path(path), parts, metadata)
+
+    def _parts(self, count: int, seed: int, information: bool) -> Iterator[dict[str, NDArray[Any]]]:
+        slots = self._inner.stream(seed)
+        for start in range(0, count, _PART):
+            t_ns, d_ns, mi = slots.next(min(_PART, count - start))
+            columns: dict[str, NDArray[Any]] = {"t_ns": t_ns, "d_ns": d_ns}
+            yield columns | {"mi": mi} if information else columns
+
+
+def _duration(seconds: float) -> int:
+    nanoseconds = _nanoseconds("duration_s", seconds, 1e9)
+    assert nanoseconds is not None  # only for None
+    return nanoseconds
+
+
+def _nanoseconds(name: str, value: float | None, scale: float) -> int | None:
+    if value is None:
+        return None
+    if not 0 <= value * scale < 2**61 or math.isnan(value):
+        raise ScenarioError(f"{name} = {value}: give a time of 0 or more")
+    return round(value * scale)
+
+
+def _seed(seed: int) -> int:
+    if not 0 <= seed < 2**64:
+        raise ScenarioError(f"seed = {seed}: give an integer from 0 to 2^64 - 1")
+    return seed

@@ -1,0 +1,138 @@
+"""clift.channel.lms, LandMobile and `clift trace synth`."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pyarrow.parquet as pq
+import pytest
+
+import clift
+from clift.cli.main import run
+from clift.land_mobile import LandMobile
+
+
+def synth(*words: str) -> int:
+    return run(["trace", "synth", *words])
+
+
+def test_the_signature_of_the_design() -> None:
+    phy = clift.channel.lms(
+        preset="internet", esn0_db=6, interleaving_ms=36, duration_s=600, seed=1
+    )
+    assert (len(phy), phy.lldu_bytes, phy.decode_ns) == (597_727, 33, 36_000_000)
+    assert 0.0055 / 1.6 < phy.stats()["erasure_rate"] < 0.0055 * 1.6
+    assert int(phy.t_ns[1]) == 1_003_802
+
+
+def test_presets_have_the_rates_of_the_paper() -> None:
+    rates = {"internet": 0.263e6, "distribution": 2.34e6, "distribution-down": 2.25e6}
+    for preset, expected in rates.items():
+        stats = clift.channel.lms(preset, duration_s=10).stats()
+        assert stats["rate_bps"] == pytest.approx(expected, rel=1e-3)
+    down = clift.channel.lms("distribution-down", duration_s=10)
+    assert down.lldu_bytes == 1523
+
+
+def test_a_file_written_in_parts_is_the_trace(tmp_path: Path) -> None:
+    path = tmp_path / "x.parquet"
+    channel = LandMobile("distribution", 14)
+    channel.write(path, duration_s=60, seed=3, information=True)
+    phy, whole = clift.read_trace(path), channel.trace(60, seed=3)
+    assert (phy.t_ns == whole.t_ns).all()
+    assert (phy.d_ns == whole.d_ns).all()
+    assert phy.decode_ns == 36_000_000
+    table = pq.read_table(path)
+    mi = channel.information(60, seed=3)
+    assert np.allclose(table["mi"].to_numpy(), mi, atol=1e-6)
+
+
+def test_the_command_line_writes_what_the_library_makes(tmp_path: Path) -> None:
+    path = tmp_path / "x.parquet"
+    words = ["--preset", "internet", "--esn0", "6 dB", "--duration", "30 s", "--seed", "1"]
+    assert synth(*words, "-o", str(path)) == 0
+    phy, expected = clift.read_trace(path), clift.channel.lms("internet", 6, duration_s=30)
+    assert (phy.d_ns == expected.d_ns).all()
+    text = tmp_path / "x.csv"
+    assert synth(*words, "-o", str(text)) == 0
+    assert (clift.read_trace(text).d_ns == expected.d_ns).all()
+
+
+@pytest.mark.parametrize(
+    ("words", "expected"),
+    [
+        (["--environment", "lunar"], "rural-wooded"),
+        (["--environment", "rural-wooded", "--elevation", "10 deg"], "20 to 70 degrees"),
+        (["--environment", "urban", "--model", "perez-fontan"], "heavy-tree-shadowed"),
+        (["--environment", "urban", "--model", "itu"], "p681, perez-fontan"),
+        (["--speed", "0 km/h"], "above 0"),
+        (["--esn0", "6"], '"6 dB"'),
+        (["--preset", "mars"], "internet, distribution, distribution-down, its"),
+        (["--code", "ldpc"], "turbo-264-1/3"),
+        (["--modulation", "8psk"], "qpsk, 16qam"),
+        (["--reference", "peak"], "mean (unit mean power), los"),
+        (["--duration", "0 s"], "duration_s = 0"),
+        (["--carrier", "12 GHz", "--environment", "urban"], "3 to 5 GHz"),
+        (["--threshold", "2"], "above 0 and below 1"),
+        (["--levels", "missing.csv"], "missing.csv"),
+    ],
+)
+def test_bad_input_is_one_line_that_names_what_exists(
+    words: list[str], expected: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "x.parquet"
+    assert synth("-o", str(path), *words) == 2
+    message = capsys.readouterr().err
+    assert message.count("\n") == 1
+    assert expected in message
+    assert not path.exists()
+
+
+def test_measured_levels_go_through_the_receiver(tmp_path: Path) -> None:
+    levels = tmp_path / "levels.csv"
+    rows = ["time_s,sv,level", *(f"{s},A,{45 if s < 30 else ''}" for s in range(40))]
+    rows += [f"{s},A,20" for s in range(40, 60)]
+    rows += [f"{s},B,0" for s in range(60)]
+    levels.write_text("\n".join(rows))
+    path = tmp_path / "x.parquet"
+    words = ["--levels", str(levels), "--level-column", "level", "--where", "sv=A"]
+    assert synth(*words, "--shift", "-35 dB", "-o", str(path)) == 0
+    phy = clift.read_trace(path)
+    arrived = phy.d_ns > 0
+    # 10 dB for 29 s, then linear to -15 dB at 40 s: nothing arrives from about 0 dB on.
+    assert arrived[phy.t_ns < 29e9].all()
+    assert not arrived[phy.t_ns > 36e9].any()
+
+
+def test_a_table_of_ones_own_is_the_code(tmp_path: Path) -> None:
+    table = tmp_path / "per.csv"
+    table.write_text("esn0_db,per\n2,0.25\n9,0.25\n")
+    path = tmp_path / "x.csv"
+    assert synth("--per-table", str(table), "--duration", "60 s", "-o", str(path)) == 0
+    rate = clift.read_trace(path).stats()["erasure_rate"]
+    assert rate == pytest.approx(0.25, abs=0.01)
+
+
+def test_a_picture_shows_the_channel(tmp_path: Path) -> None:
+    path, picture = tmp_path / "x.parquet", tmp_path / "x.png"
+    words = ["--environment", "village", "--duration", "20 s", "--plot", str(picture)]
+    assert synth(*words, "-o", str(path)) == 0
+    assert picture.read_bytes()[1:4] == b"PNG"
+
+
+def test_memory_does_not_grow_with_the_duration(tmp_path: Path) -> None:
+    """Peak memory of a process that writes 10 and 60 minutes at 8,864 code words a second."""
+    script = (
+        "import json, resource, sys; from clift.land_mobile import LandMobile;"
+        "LandMobile('distribution').write(sys.argv[1], float(sys.argv[2]));"
+        "print(json.dumps(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss))"
+    )
+    peaks = []
+    for seconds in ("120", "720"):
+        command = [sys.executable, "-c", script, str(tmp_path / "x.parquet"), seconds]
+        done = subprocess.run(command, check=True, capture_output=True, text=True)
+        peaks.append(json.loads(done.stdout))
+    # A trace of 720 s in memory would take 100 MB.
+    assert peaks[1] < peaks[0] + 25_000
