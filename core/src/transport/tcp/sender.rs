@@ -46,6 +46,8 @@ pub struct TcpSender {
     deadline: Option<Instant>,
     window: Window,
     control: Box<dyn CongestionControl>,
+    /// It watches every ACK.
+    watched: bool,
     pacing: RateHalving,
     state: CongestionState,
     /// The segment that was to be sent next when the losses being repaired were detected.
@@ -73,6 +75,7 @@ impl TcpSender {
     /// A sender without data, with its initial window to send at once.
     pub fn new(config: &TcpConfig) -> Self {
         let mss = config.mss().0;
+        let control = controller(config);
         Self {
             mss,
             headers: config.headers(),
@@ -87,7 +90,8 @@ impl TcpSender {
             timed: None,
             deadline: None,
             window: Window::new(config),
-            control: controller(config),
+            watched: control.watches(),
+            control,
             pacing: RateHalving::default(),
             state: CongestionState::Open,
             recovery_point: 0,
@@ -222,9 +226,9 @@ impl TcpSender {
         self.deadline = (!self.is_complete()).then(|| now + self.rtt.timeout());
     }
 
-    fn update_window(&mut self, acked: Acked, findings: Findings) {
+    fn update_window(&mut self, acked: &Acked, findings: Findings) {
         if acked.segments > 0 && self.state != CongestionState::Recovery {
-            self.control.on_ack(&acked, &mut self.window);
+            self.control.on_ack(acked, &mut self.window);
         }
         if acked.segments > 0 && acked.undisturbed {
             return;
@@ -351,8 +355,7 @@ impl Endpoint for TcpSender {
         self.update_timer(now, segment);
         let open = self.state == CongestionState::Open;
         let echo = self.timestamps.then_some(segment.ts_ecr);
-        let answered = last_sent.filter(|_| !findings.retransmission_sacked).or(echo);
-        let acked = Acked {
+        let mut acked = Acked {
             now,
             segments,
             outstanding,
@@ -360,13 +363,18 @@ impl Endpoint for TcpSender {
             first: self.flight.first(),
             next: self.flight.next(),
             echo,
-            rtt: answered.map(|sent| now.saturating_since(sent)),
-            srtt: self.rtt.smoothed(),
+            rtt: None,
+            srtt: None,
             undisturbed: open && !findings.newly_sacked,
             open,
         };
-        self.control.on_arrival(&acked, &mut self.window);
-        self.update_window(acked, findings);
+        if self.watched {
+            let answered = last_sent.filter(|_| !findings.retransmission_sacked).or(echo);
+            acked.rtt = answered.map(|sent| now.saturating_since(sent));
+            acked.srtt = self.rtt.smoothed();
+            self.control.on_arrival(&acked, &mut self.window);
+        }
+        self.update_window(&acked, findings);
         self.pacing.on_event(self.flight.outstanding());
     }
 

@@ -129,6 +129,10 @@ impl Compound {
 }
 
 impl CongestionControl for Compound {
+    fn watches(&self) -> bool {
+        true
+    }
+
     fn on_arrival(&mut self, ack: &Acked, window: &mut Window) {
         if !self.started {
             return self.start(ack, window);

@@ -66,6 +66,10 @@ impl Hybla {
 }
 
 impl CongestionControl for Hybla {
+    fn watches(&self) -> bool {
+        true
+    }
+
     fn on_arrival(&mut self, ack: &Acked, window: &mut Window) {
         if self.started {
             return;

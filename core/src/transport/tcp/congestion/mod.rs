@@ -92,9 +92,10 @@ pub(super) struct Acked {
     /// When the segment left that the ACK echoes; `None` without timestamps.
     pub(super) echo: Option<Instant>,
     /// Time since the highest segment it acknowledged left, or the one it echoes where the first
-    /// is not known; `None` if neither is.
+    /// is not known; `None` if neither is, and for those that do not watch.
     pub(super) rtt: Option<Duration>,
-    /// Smoothed round-trip time with this ACK's sample; `None` before there is one.
+    /// Smoothed round-trip time with this ACK's sample; `None` before there is one, and for
+    /// those that do not watch.
     pub(super) srtt: Option<Duration>,
     /// Neither losses nor SACKs are about (not after a timeout either).
     pub(super) undisturbed: bool,
@@ -125,7 +126,13 @@ pub(super) struct Reduction {
 
 /// A congestion control algorithm.
 pub(super) trait CongestionControl: Debug + Send {
-    /// Any ACK within the window, duplicates included, before [`CongestionControl::on_ack`].
+    /// Whether it is to be told of every ACK, and of round-trip times.
+    fn watches(&self) -> bool {
+        false
+    }
+
+    /// Any ACK within the window, duplicates included, before [`CongestionControl::on_ack`]; for
+    /// those that watch.
     fn on_arrival(&mut self, _ack: &Acked, _window: &mut Window) {}
 
     /// An ACK of new data outside recovery: the window may grow.

@@ -98,6 +98,10 @@ impl Westwood {
 }
 
 impl CongestionControl for Westwood {
+    fn watches(&self) -> bool {
+        true
+    }
+
     fn on_arrival(&mut self, ack: &Acked, _window: &mut Window) {
         let now = ticks(ack.now);
         if !self.started {
