@@ -101,23 +101,30 @@ def predict() -> None:
     rate = math.fsum(s["erasure_rate"] for s in stats) / len(stats)
     burst = sum(s["erased"] for s in stats) / sum(s["bursts"]["runs"] for s in stats)
     print(f"erasure rate {rate:.5f}, mean burst {burst:.2f} slots\n")
-    print("| cubic | retransmitted | printed | most | printed | share of capacity |")
-    print("|---|---|---|---|---|---|")
+    print(
+        "| cubic | retransmitted | printed | most of one packet | printed | 85, 99 % of delay, s | "
+        "printed | share of capacity |"
+    )
+    print("|---|---|---|---|---|---|---|---|")
     for scheme, found in runs(None, "cubic", seeds).items():
         printed, most = PRINTED[scheme]
-        here = max(
-            max((int(n) for n in run.summary()["flows"][0]["retransmissions_by_count"]), default=0)
-            if "retransmissions_by_count" in run.summary()["flows"][0]
-            else 0
-            for run in found
-        )
+        summaries = [run.summary()["flows"][0] for run in found]
+        here = [_most(summary["segments_by_retransmissions"]) for summary in summaries]
+        delays = [summary["segment_delay_ms"] for summary in summaries]
+        p85, p99 = (sum(delay[q] for delay in delays) / 1e3 / len(delays) for q in ("p85", "p99"))
         print(
-            f"| {scheme} | {retransmitted(found):.4f} | {printed} | {here} | {most} | "
+            f"| {scheme} | {retransmitted(found):.4f} | {printed} | {min(here)} to {max(here)} | "
+            f"{most} | {p85:.1f}, {p99:.1f} | {DELAYS[scheme][0]}, {DELAYS[scheme][1]} | "
             f"{_share(found, scheme):.2f} |"
         )
     print("\n| newreno | share of capacity |\n|---|---|")
     for scheme, found in runs(None, "newreno", seeds).items():
         print(f"| {scheme} | {_share(found, 'ARQ'):.2f} |")
+
+
+def _most(segments: list[int]) -> int:
+    """The most retransmissions of one segment, from the number of segments by retransmissions."""
+    return max(times for times, count in enumerate(segments) if count or times == 0)
 
 
 def _share(found: list[clift.Run], scheme: str) -> float:

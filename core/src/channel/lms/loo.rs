@@ -34,11 +34,11 @@ impl Loo {
             return 0.0;
         }
         let s = libm::exp(NEPER * self.multipath_db) * std::f64::consts::FRAC_1_SQRT_2;
-        let points = if self.psi_db == 0.0 { 1 } else { 48 };
+        let points = if self.psi_db == 0.0 { 1 } else { 24 };
         let (mut sum, mut weights) = (0.0, 0.0);
         for point in 0..points {
-            // Midpoints of 48 cells over +-5 standard deviations.
-            let x = if points == 1 { 0.0 } else { (point as f64 + 0.5) * 10.0 / 48.0 - 5.0 };
+            // Midpoints of 24 cells over +-5 standard deviations.
+            let x = if points == 1 { 0.0 } else { (point as f64 + 0.5) * 10.0 / 24.0 - 5.0 };
             let weight = libm::exp(-0.5 * x * x);
             let a = libm::exp(NEPER * (self.direct_db + self.psi_db * x));
             sum += weight * rice_cdf(a, s, r);
@@ -58,7 +58,7 @@ fn rice_cdf(a: f64, s: f64, r: f64) -> f64 {
         return 0.0;
     }
     let reach = r.min(8.0 * s);
-    let cells = 64;
+    let cells = 40;
     let mut sum = 0.0;
     for cell in 0..cells {
         // y = reach sin(theta) smooths the end of the circle.

@@ -113,9 +113,9 @@ fn internet() -> Propagation {
 
 /// Calibrated on table 1 of seed 000: spacing, length and depth of the fades.
 const DISTRIBUTION_TREES: IsolatedTrees = IsolatedTrees {
-    gap_m: 75.0,
-    crossing_m: 7.5,
-    depth_db: 5.0,
+    gap_m: 65.0,
+    crossing_m: 5.0,
+    depth_db: 5.28,
     depth_sd_db: 0.0,
     multipath_db: -25.0,
 };

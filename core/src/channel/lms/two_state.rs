@@ -108,7 +108,7 @@ impl TwoState {
             parts.extend(state.levels(LEVELS).map(|level| (weight, state.at(level))));
         }
         let [good, bad] = &self.states;
-        const PAIRS: usize = 6;
+        const PAIRS: usize = 4;
         for good_level in good.levels(PAIRS) {
             for bad_level in bad.levels(PAIRS) {
                 let (from, to) = (good.at(good_level), bad.at(bad_level));
