@@ -5,61 +5,33 @@
 
 from __future__ import annotations
 
-import csv
 import re
 import subprocess
 import sys
-from collections import defaultdict
 from pathlib import Path
 
 ROOT = Path(__file__).parent.parent
-MATRIX = ROOT / "core" / "tests" / "data" / "tcp_matrix.csv"
-NAMES = {"newreno": "NewReno", "cubic": "CUBIC"}
 
 
 def main() -> int:
     """Writes (or, with ``--check``, compares) the generated parts; returns the exit code."""
     check = "--check" in sys.argv[1:]
-    command = [sys.executable, str(ROOT / "docs" / "scenario_reference.py")]
-    faults = subprocess.run(command + ["--check"] * check, check=False).returncode
-    faults += not put(ROOT / "docs" / "validation.md", "matrix", matrix(), check)
+    faults = 0
+    for script in ("scenario_reference.py", "tcp_table.py"):
+        command = [sys.executable, str(ROOT / "docs" / script)]
+        faults += subprocess.run(command + ["--check"] * check, check=False).returncode
     if not check:
-        faults += not put(ROOT / "README.md", "demo", demo(), check)
+        put(ROOT / "README.md", "demo", demo())
     for fault in dead_links():
         print(fault, file=sys.stderr)
         faults += 1
     return min(faults, 1)
 
 
-def put(page: Path, name: str, text: str, check: bool) -> bool:
-    """Puts text between ``<!-- name -->`` and ``<!-- /name -->``; False: it was not there."""
-    before = page.read_text()
+def put(page: Path, name: str, text: str) -> None:
+    """Puts text between ``<!-- name -->`` and ``<!-- /name -->``."""
     pattern = re.compile(rf"(<!-- {name} -->\n).*?(<!-- /{name} -->)", re.DOTALL)
-    after = pattern.sub(lambda match: match[1] + text + match[2], before)
-    if check and after != before:
-        print(f"{page.relative_to(ROOT)} is out of date; run make docs", file=sys.stderr)
-        return False
-    if not check:
-        page.write_text(after)
-    return True
-
-
-def matrix() -> str:
-    """The table of goodputs beside ns-2's, from the snapshot that a test compares."""
-    cells: dict[tuple[float, float, float], dict[str, str]] = defaultdict(dict)
-    with MATRIX.open() as file:
-        for row in csv.DictReader(file):
-            key = (float(row["rate"]), float(row["rtt_ms"]), float(row["loss"]))
-            ours = f"{float(row['clift_kbps']):.1f} ± {float(row['clift_error']):.1f}"
-            theirs = f"{float(row['ns2_kbps']):.1f} ± {float(row['ns2_error']):.1f}"
-            cells[key][row["variant"]] = f"{ours} | {theirs}"
-    variants = [name for name in NAMES if any(name in cell for cell in cells.values())]
-    heads = " | ".join(f"{NAMES[name]}, CLIFT | ns-2" for name in variants)
-    lines = [f"| kbit/s, RTT, loss | {heads} |", "|---" * (1 + 2 * len(variants)) + "|"]
-    for (rate, rtt, loss), cell in sorted(cells.items()):
-        values = " | ".join(cell.get(name, "| ") for name in variants)
-        lines.append(f"| {rate / 1e3:g}, {rtt:g} ms, {loss:g} | {values} |")
-    return "\n".join(lines) + "\n"
+    page.write_text(pattern.sub(lambda match: match[1] + text + match[2], page.read_text()))
 
 
 def demo() -> str:
