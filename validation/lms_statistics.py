@@ -4,7 +4,7 @@
 
 The short forms of these run in `core/tests/land_mobile.py`; here every environment of both models
 is driven for 10 hours at 60 km/h. Samples are taken so far apart that they are independent where a
-goodness-of-fit test wants that. References come from scipy, not from the program.
+goodness-of-fit test wants that. References come from scipy (`pip install scipy`), not from the program.
 """
 
 from __future__ import annotations
