@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 RUST := $(shell find core bindings -name '*.rs' -not -path '*/fuzz/*' -not -path '*/target/*') Cargo.toml Cargo.lock core/Cargo.toml bindings/python/Cargo.toml
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-rust test-python lint format bench docs fuzz clean
+.PHONY: help demo test test-rust test-python lint format bench docs clean validate
 
 help: ## print the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):[^#]*## (.*)/  make \1\t\2/' | expand -t 20
@@ -22,16 +22,19 @@ test-rust: ## Rust tests only
 test-python: $(VENV)/tools ## Python tests only
 	$(BIN)/python -m pytest -q
 
+validate: ## the analytical model against more than 10^8 simulated slots (about a minute)
+	cargo test --release -p clift --test model -- --ignored --nocapture
+
 lint: $(VENV)/tools ## format check, clippy, ruff, mypy; a warning is an error
 	cargo fmt --all --check
 	cargo clippy --workspace --all-targets -- -D warnings
-	$(BIN)/ruff format --check python tests bench validation examples
-	$(BIN)/ruff check python tests bench validation examples
+	$(BIN)/ruff format --check python tests bench validation examples docs
+	$(BIN)/ruff check python tests bench validation examples docs
 	$(BIN)/mypy
 
 format: $(VENV)/tools ## format Rust and Python
 	cargo fmt --all
-	$(BIN)/ruff format python tests bench validation examples
+	$(BIN)/ruff format python tests bench validation examples docs
 
 bench: $(VENV)/tools ## speed and memory as ratios, beside ns-2 and ns-3 where they are installed
 	$(BIN)/python -m bench

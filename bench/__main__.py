@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from bench import engine, tmt, transfers
+from bench import engine, memory, tmt, transfers
 
 if __name__ == "__main__":
     tmt.report()
@@ -10,3 +10,5 @@ if __name__ == "__main__":
     engine.report()
     print()
     transfers.report()
+    print()
+    memory.report()

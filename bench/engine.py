@@ -11,9 +11,15 @@ from bench.process import Measured, measure
 
 ROOT = Path(__file__).parent.parent
 BUILD = ROOT / "target" / "bench"
-NS3_LIBRARIES = (
-    "core network internet point-to-point applications traffic-control bridge".split()
-)
+NS3_LIBRARIES = [
+    "core",
+    "network",
+    "internet",
+    "point-to-point",
+    "applications",
+    "traffic-control",
+    "bridge",
+]
 
 
 @dataclass(frozen=True)
@@ -50,24 +56,35 @@ def report() -> None:
     print("engine, CUBIC over a wired link (start-up taken off; ratio: times as fast as)")
     print(f"{'case':28} {'':6} {'packets':>9} {'s':>8} {'ns/packet':>10} {'MB':>6} {'ratio':>7}")
     for case in CASES:
-        own = measure([ours, *case.arguments(case.seconds, "cubic")],
-                      [ours, *case.arguments(1e-3, "cubic")])
-        rows = [("CLIFT", own, int(own.stdout.split()[0]))]
+        own = measure(
+            [ours, *case.arguments(case.seconds, "cubic")], [ours, *case.arguments(1e-3, "cubic")]
+        )
+        rows = [("CLIFT", own, _packets(own))]
         if ns2:
             script = str(ROOT / "bench" / "ns2" / "bulk.tcl")
-            other = measure([ns2, script, *case.arguments(case.seconds, "cubic")],
-                            [ns2, script, *case.arguments(1e-3, "cubic")])
-            rows.append(("ns-2", other, int(other.stdout.split()[-1])))
+            other = measure(
+                [ns2, script, *case.arguments(case.seconds, "cubic")],
+                [ns2, script, *case.arguments(1e-3, "cubic")],
+            )
+            rows.append(("ns-2", other, _packets(other)))
         if ns3:
-            other = measure([ns3, *case.arguments(case.seconds, "TcpCubic")],
-                            [ns3, *case.arguments(1e-3, "TcpCubic")], runs=1)
-            rows.append(("ns-3", other, int(other.stdout.split()[-1])))
+            other = measure(
+                [ns3, *case.arguments(case.seconds, "TcpCubic")],
+                [ns3, *case.arguments(1e-3, "TcpCubic")],
+                runs=1,
+            )
+            rows.append(("ns-3", other, _packets(other)))
         for name, measured, packets in rows:
             _row(case.name, name, measured, packets, own.seconds / rows[0][2])
     if not ns2:
         print("ns-2 is not installed: apt install ns2")
     if not ns3:
         print("ns-3 is not installed: apt install libns3-dev")
+
+
+def _packets(measured: Measured) -> int:
+    # ns-2 echoes its commands between what it is asked to print.
+    return next(int(word) for word in measured.stdout.split() if word.isdigit())
 
 
 def _row(case: str, name: str, measured: Measured, packets: int, own_per_packet: float) -> None:

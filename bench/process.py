@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-import os
-import resource
+import re
 import statistics
 import subprocess
+import tempfile
 import time
 from dataclasses import dataclass
+from pathlib import Path
 
 
 @dataclass(frozen=True)
@@ -22,9 +23,15 @@ class Measured:
     """What the last run printed."""
 
 
-def measure(command: list[str], start_up: list[str] | None = None, runs: int = 5) -> Measured:
+def measure(
+    command: list[str],
+    start_up: list[str] | None = None,
+    runs: int = 5,
+    warm_up: bool = True,
+) -> Measured:
     """Runs a command ``runs`` times after a warm-up; takes off what ``start_up`` takes."""
-    _run(command)
+    if warm_up:
+        _run(command)
     results = [_run(command) for _ in range(runs)]
     seconds = statistics.median(result[0] for result in results)
     if start_up is not None:
@@ -33,19 +40,28 @@ def measure(command: list[str], start_up: list[str] | None = None, runs: int = 5
 
 
 def _run(command: list[str]) -> tuple[float, float, str]:
-    started = time.perf_counter()
-    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
-    assert process.stdout is not None
-    stdout = process.stdout.read().decode()
-    _, status, usage = os.wait4(process.pid, 0)
-    process.returncode = os.waitstatus_to_exitcode(status)
-    seconds = time.perf_counter() - started
+    with tempfile.TemporaryFile() as stdout:
+        started = time.perf_counter()
+        process = subprocess.Popen(command, stdout=stdout, stderr=subprocess.DEVNULL)
+        # The kernel's account of an ended process includes what its parent held before exec, so
+        # the high-water mark is read while it runs.
+        peak_kb = 0
+        while process.poll() is None:
+            peak_kb = max(peak_kb, _high_water_kb(process.pid))
+            time.sleep(0.0005)
+        seconds = time.perf_counter() - started
+        stdout.seek(0)
+        output = stdout.read().decode()
     if process.returncode != 0:
         message = f"{' '.join(command)} exited with {process.returncode}"
         raise RuntimeError(message)
-    return seconds, usage.ru_maxrss / 1024, stdout
+    return seconds, peak_kb / 1024, output
 
 
-def own_peak_mb() -> float:
-    """Peak resident memory of this process so far."""
-    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+def _high_water_kb(pid: int) -> int:
+    try:
+        status = Path(f"/proc/{pid}/status").read_text()
+    except OSError:
+        return 0
+    found = re.search(r"VmHWM:\s+(\d+) kB", status)
+    return int(found[1]) if found else 0

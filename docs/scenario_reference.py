@@ -150,7 +150,7 @@ def main(check: bool) -> int:
             path.write_text(text)
     for path in stale:
         verb = "is out of date; run python docs/scenario_reference.py" if check else "written"
-        print(f"{path.relative_to(ROOT)} {verb}")  # noqa: T201 - it is a command
+        print(f"{path.relative_to(ROOT)} {verb}")
     return 1 if check and stale else 0
 
 

@@ -24,8 +24,7 @@ from pathlib import Path
 from typing import TextIO
 
 HERE = Path(__file__).resolve().parent
-VARIANTS = ("newreno", "cubic")
-NS2_NAMES = {"newreno": "reno", "cubic": "cubic"}
+VARIANTS = ("newreno", "cubic", "hybla", "westwood", "compound")
 COLUMNS = ("ack", "sent", "retransmissions", "timeouts", "cuts")
 WORD = (1 << 64) - 1
 
@@ -53,6 +52,7 @@ def ns2(
 
     The affected packets are lost, or late with `what="late"`.
     """
+    options["ca"] = "reno" if options["ca"] == "newreno" else options["ca"]
     with tempfile.NamedTemporaryFile("w", suffix=".txt") as file:
         file.write(" ".join(map(str, affected)))
         file.flush()
@@ -66,15 +66,19 @@ def ns2(
     return [int(field) for field in line.split()[1:]]
 
 
-def matrix(out: TextIO, seeds: int, duration: int) -> None:
+#: Bit/s, and seconds that a run takes.
+RATES = {263_000: 400, 2_300_000: 400, 10_000_000: 100}
+
+
+def matrix(out: TextIO, seeds: int) -> None:
     """Write goodput over independent loss, the window limited to BDP + buffer."""
     writer = csv.writer(out, lineterminator="\n")
     writer.writerow(
         ("variant", "rate", "rtt_ms", "loss", "seed", "buffer", "window", "duration_s", *COLUMNS)
     )
     losses = (0.0, 1e-4, 1e-3, 1e-2)
-    cells = itertools.product(VARIANTS, (263_000, 2_300_000), (40, 500), losses)
-    for variant, rate, rtt, loss in cells:
+    cells = itertools.product(VARIANTS, RATES.items(), (40, 500), losses)
+    for variant, (rate, duration), rtt, loss in cells:
         bdp = rate * rtt / 1000 / 12_000
         buffer = max(50, round(2 * bdp))
         window = buffer + round(bdp)
@@ -83,7 +87,7 @@ def matrix(out: TextIO, seeds: int, duration: int) -> None:
             drops = [n for n in range(packets) if lost(seed, n, loss)]
             result = ns2(
                 drops,
-                ca=NS2_NAMES[variant],
+                ca=variant,
                 rate=rate,
                 rtt=rtt,
                 buffer=buffer,
@@ -143,6 +147,8 @@ def scripts(out: TextIO) -> None:
     head = ("script", "drops", "variant", "rate", "rtt_ms", "buffer", "window", "delack_ms")
     writer.writerow((*head, "duration_s", *COLUMNS, "order", "mean_time_s"))
     for (name, drops, extra), variant, rtt in itertools.product(SCRIPTS, VARIANTS, (40, 500)):
+        if (name, variant) == ("first", "westwood"):
+            continue  # ns-2 starts counting bytes from memory not set, and sends without end
         buffer, window = {40: (50, 58), 500: (192, 288)}[rtt]
         window = extra.get("window", window)
         delack = extra.get("delack", 0)
@@ -150,7 +156,7 @@ def scripts(out: TextIO) -> None:
             result = ns2(
                 positions(drops),
                 trace=Path(trace.name),
-                ca=NS2_NAMES[variant],
+                ca=variant,
                 rate=2_300_000,
                 rtt=rtt,
                 buffer=buffer,
@@ -180,7 +186,7 @@ def reordering(out: TextIO, seeds: int) -> None:
             late,
             what="late",
             late_us=late_us,
-            ca=NS2_NAMES[variant],
+            ca=variant,
             rate=rate,
             rtt=rtt,
             buffer=buffer,
@@ -196,10 +202,9 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("table", choices=("matrix", "scripts", "reordering"))
     parser.add_argument("--seeds", type=int, default=10)
-    parser.add_argument("--duration", type=int, default=400, help="seconds")
     arguments = parser.parse_args()
     if arguments.table == "matrix":
-        matrix(sys.stdout, arguments.seeds, arguments.duration)
+        matrix(sys.stdout, arguments.seeds)
     elif arguments.table == "scripts":
         scripts(sys.stdout)
     else:

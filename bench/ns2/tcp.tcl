@@ -1,7 +1,7 @@
 # One TCP flow over one link in ns-2, with losses at given positions.
 #
 # usage: ns tcp.tcl key=value ...
-#   ca=reno|cubic|...   congestion control of Agent/TCP/Linux
+#   ca=reno|cubic|hybla|westwood|compound   congestion control of Agent/TCP/Linux
 #   rate=2300000        bit/s, both directions
 #   rtt=500             two-way propagation, ms
 #   buffer=192          queue limit as ns-2 counts it: one less may wait
@@ -54,18 +54,19 @@ if {$o(drops) ne ""} { affect $o(drops) 0 }
 if {$o(late) ne ""} { affect $o(late) [expr $o(late_us) / 1e6] }
 
 set tcp [new Agent/TCP/Linux]
-$ns at 0 "$tcp select_ca $o(ca)"
 $tcp set timestamps_ true
 $tcp set window_ $o(window)
 # Every packet is 1500 bytes on the wire. With useHeaders_ the first one would be smaller, and
-# with syn_ it would be a 40-byte packet that takes up a sequence number.
+# with syn_ it would be a 40-byte packet that takes up a sequence number. The congestion control
+# takes its segment size when it is selected: the payload, 1448 bytes.
+$tcp set packetSize_ 1448
+$ns at 0 "$tcp select_ca $o(ca)"
 if {$o(syn)} {
-  $tcp set packetSize_ 1448
   $tcp set ts_option_size_ 12
 } else {
   $tcp set syn_ false
   $tcp set useHeaders_ false
-  $tcp set packetSize_ 1500
+  $ns at 0 "$tcp set packetSize_ 1500"
 }
 if {$o(delack) > 0} {
   set sink [new Agent/TCPSink/Sack1/DelAck]

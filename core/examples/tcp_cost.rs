@@ -62,7 +62,8 @@ fn sender_alone(congestion: CongestionAlgorithm, window: u32) -> f64 {
         }
         std::hint::black_box(sender.poll_timeout());
     }
-    assert_eq!(sent, PACKETS + u64::from(window));
+    // Hybla and Compound may go beyond their limit.
+    assert!(sent >= PACKETS + u64::from(window));
     start.elapsed().as_nanos() as f64 / PACKETS as f64
 }
 

@@ -6,6 +6,7 @@
 //!    [`channel`] makes such traces from a model.
 //! 2. [`scheme`]: a link-layer reliability scheme turns a PHY trace into a
 //!    [`scheme::LinkTrace`] (the papers' Trace Manager Tool, TMT).
+//!    [`analysis`] says what it gives over a channel model, in closed form.
 //! 3. [`link`]: a state machine without I/O puts packets onto the link trace.
 //! 4. [`transport`]: state machines without I/O that send over such a link.
 //! 5. [`simulation`]: the engine that joins them in simulated time.
@@ -17,6 +18,7 @@
 //! function of its inputs and its seed.
 #![forbid(unsafe_code)]
 
+pub mod analysis;
 pub mod channel;
 pub mod link;
 pub mod metrics;

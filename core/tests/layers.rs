@@ -8,12 +8,13 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// Each stage with what it may use besides itself, `units` and `seed`.
-const ALLOWED: [(&str, &[&str]); 10] = [
+const ALLOWED: [(&str, &[&str]); 11] = [
     ("units", &[]),
     ("seed", &[]),
     ("trace", &[]),
     ("channel", &["trace"]),
     ("scheme", &["trace"]),
+    ("analysis", &["scheme"]),
     ("link", &["scheme", "trace"]),
     ("transport", &[]),
     ("metrics", &["link"]),

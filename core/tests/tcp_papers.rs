@@ -2,7 +2,7 @@
 //! the runs can be compared one by one.
 //!
 //! The tables in `data/` are what Debian's ns-2 2.35+dfsg-5 does, made by `bench/ns2/compare.py`.
-//! NewReno must do exactly the same. CUBIC computes the time of its plateau by an exact cube root
+//! NewReno, Hybla, Westwood+ and Compound must do exactly the same. CUBIC computes the time of its plateau by an exact cube root
 //! where Linux 2.6.22 has one good to 0.2 %, so it may differ by a few packets now and then.
 
 #[path = "support/ns2_path.rs"]
@@ -64,11 +64,16 @@ impl<'a> Row<'a> {
         ["ack", "sent", "retransmissions", "timeouts", "cuts"].map(|name| self.number(name))
     }
 
-    /// Checks that `run` did what ns-2 did: NewReno exactly, CUBIC's goodput within `permille`
+    /// Whether every packet must be ns-2's.
+    fn exact(&self) -> bool {
+        self.congestion() != CongestionAlgorithm::Cubic
+    }
+
+    /// Checks that `run` did what ns-2 did: exactly, but CUBIC's goodput within `permille`
     /// and three packets, its losses within a tenth and three.
     fn check(&self, run: &Run, permille: u64) {
         let (ours, theirs) = (counts(run), self.expected());
-        if self.congestion() == CongestionAlgorithm::NewReno {
+        if self.exact() {
             assert_eq!(ours, theirs, "{:?}", self.fields);
             return;
         }
@@ -91,7 +96,7 @@ fn counts(run: &Run) -> [u64; 5] {
     ]
 }
 
-/// Goodput over independent loss, window limited to BDP + buffer: 16 cells each, 10 seeds.
+/// Goodput over independent loss, window limited to BDP + buffer: 24 cells each, 10 seeds.
 #[test]
 fn matrix_of_losses() {
     let (mut cells, mut table) = (Vec::<Cell>::new(), String::new());
@@ -102,9 +107,10 @@ fn matrix_of_losses() {
         let names = ["variant", "rate", "rtt_ms", "loss"];
         let label = names.map(|name| row.text(name)).join(",");
         if cells.last().is_none_or(|cell| cell.label != label) {
-            cells.push(Cell { label, ours: Vec::new(), theirs: Vec::new() });
+            cells.push(Cell { label, ours: Vec::new(), theirs: Vec::new(), identical: 0 });
         }
         let cell = cells.last_mut().unwrap();
+        cell.identical += usize::from(counts(&run) == row.expected());
         let seconds = row.number("duration_s");
         cell.ours.push(run.goodput_kbps(seconds));
         cell.theirs.push((row.number("ack") + 1) as f64 * 1448.0 * 8e-3 / seconds as f64);
@@ -113,10 +119,12 @@ fn matrix_of_losses() {
         let (ours, our_error) = mean_and_error(&cell.ours);
         let (theirs, their_error) = mean_and_error(&cell.theirs);
         assert!((ours / theirs - 1.0).abs() < 0.005, "{}: {ours} against {theirs}", cell.label);
-        let label = &cell.label;
-        table += &format!("{label},{ours:.2},{our_error:.2},{theirs:.2},{their_error:.2}\n");
+        let (label, runs, same) = (&cell.label, cell.ours.len(), cell.identical);
+        let means = format!("{ours:.2},{our_error:.2},{theirs:.2},{their_error:.2}");
+        table += &format!("{label},{means},{runs},{same}\n");
     }
-    let head = "variant,rate,rtt_ms,loss,clift_kbps,clift_error,ns2_kbps,ns2_error\n";
+    let head =
+        "variant,rate,rtt_ms,loss,clift_kbps,clift_error,ns2_kbps,ns2_error,runs,identical\n";
     let table = head.to_owned() + &table;
     if std::env::var_os("CLIFT_UPDATE").is_some() {
         std::fs::write("tests/data/tcp_matrix.csv", &table).unwrap();
@@ -129,6 +137,8 @@ struct Cell {
     label: String,
     ours: Vec<f64>,
     theirs: Vec<f64>,
+    /// Runs that did the same in both.
+    identical: usize,
 }
 
 /// Mean and its standard error, 0 for a single value.
@@ -152,7 +162,7 @@ fn scripted_losses() {
         let order = run.sent.iter().fold(0xCBF2_9CE4_8422_2325u64, |hash, &(_, byte)| {
             (hash ^ (byte / 1448)).wrapping_mul(0x100_0000_01B3)
         });
-        if row.congestion() == CongestionAlgorithm::NewReno {
+        if row.exact() {
             assert_eq!(format!("{order:016x}"), row.text("order"), "{:?}", row.fields);
             assert!(late < 2e-6, "{:?}: {mean}", row.fields);
         } else {
@@ -185,7 +195,8 @@ fn reordering_at_random() {
         // All of them needlessly; some were still on their way at the end.
         let needless = run.receiver.duplicate_segments;
         assert!(needless <= run.sender.retransmissions);
-        assert!(needless + 5 >= run.sender.retransmissions, "{needless}");
+        let sent_again = run.sender.retransmissions;
+        assert!(needless + 5 + sent_again / 20 >= sent_again, "{needless} of {sent_again}");
     }
 }
 
@@ -197,7 +208,7 @@ fn three_overtaking_packets_are_tolerated() {
         for (overtaking, retransmissions, acked) in [(3u64, 0, 1364), (4, 1, 1231)] {
             let mut config = TcpConfig::papers(congestion);
             config.cwnd_max = Some(150);
-            let path = Path { bits_per_second: 2_300_000, rtt_ms: 500, waiting: 499 };
+            let path = Path { bits_per_second: 2_300_000, rtt_ms: 500, waiting: 9_999 };
             let micros = (2 * overtaking + 1) * 1500 * 8 * 10 / 2 / 23;
             let late = |at| if at == 500 { Fate::Late { micros } } else { Fate::Delivered };
             let run = run(&config, path, Supply::Unlimited, 10, late);
@@ -211,9 +222,22 @@ fn three_overtaking_packets_are_tolerated() {
     }
 }
 
+/// Hybla's 2^rho is a shift whose distance counts modulo 32: with a round trip of 800 ms slow
+/// start stands still. (In ns-2 `ca=hybla rtt=795 buffer=300 window=440 duration=60`: ACK, sent.)
+#[test]
+fn hybla_stands_still_at_800_ms() {
+    for (rtt_ms, acked, sent) in [(770, 10757, 15727), (795, 2337, 2370), (820, 10766, 15043)] {
+        let mut config = TcpConfig::papers(CongestionAlgorithm::Hybla);
+        config.cwnd_max = Some(440);
+        let path = Path { bits_per_second: 2_300_000, rtt_ms, waiting: 299 };
+        let run = run(&config, path, Supply::Unlimited, 60, |_| Fate::Delivered);
+        assert_eq!((counts(&run)[0], counts(&run)[1]), (acked, sent), "{rtt_ms} ms");
+    }
+}
+
 /// Seed 000, table 3, no loss: 100,000 bytes at 263 kbit/s. A packet takes 46 slots of
-/// 1,003,802 ns, decoding 36 ms, and arrives 250 ms after the start of its last slot. Both take
-/// 4.57 s, within 20 ms.
+/// 1,003,802 ns, decoding 36 ms, and arrives 250 ms after the start of its last slot. Hybla takes
+/// 3.96 s and all others 4.57 s, within 20 ms.
 #[test]
 fn short_flow() {
     for congestion in CongestionAlgorithm::ALL {
@@ -224,7 +248,8 @@ fn short_flow() {
         assert!(run.complete);
         assert_eq!(run.sender.segments_sent, 70);
         let seconds = run.last_arrival as f64 * 1e-9;
-        assert!((seconds - 4.57).abs() < 0.02, "{seconds}");
+        let expected = if congestion == CongestionAlgorithm::Hybla { 3.96 } else { 4.57 };
+        assert!((seconds - expected).abs() < 0.02, "{congestion}: {seconds}");
     }
 }
 

@@ -106,7 +106,11 @@ proptest! {
     ) {
         let mut sender = TcpSender::new(&config);
         sender.supply(200_000);
-        let limit = config.cwnd_max.unwrap_or(u32::MAX);
+        let limit = match config.congestion {
+            CongestionAlgorithm::Hybla => 65_535,
+            CongestionAlgorithm::Compound => u32::MAX,
+            _ => config.cwnd_max.unwrap_or(u32::MAX),
+        };
         let mut now = Instant::ZERO;
         for (millis, byte, block, kind) in acks {
             let mss = u64::from(config.mss().0);

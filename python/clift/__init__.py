@@ -8,7 +8,7 @@
 True
 """
 
-from clift import channel, tmt
+from clift import channel, model, tmt
 from clift._clift import __version__
 from clift.errors import CliftError, Interrupted, ScenarioError, SimulationError, TraceError
 from clift.link import Reorder, deliver
@@ -36,6 +36,7 @@ __all__ = [
     "__version__",
     "channel",
     "deliver",
+    "model",
     "read_trace",
     "run_many",
     "simulate",

@@ -111,7 +111,8 @@ def simulate(
         options: The options below.
 
     Options (defaults in brackets):
-        transport ("cubic"): `newreno`, `cubic`, or `udp`. profile ("papers"): whose details.
+        transport ("cubic"): `newreno`, `cubic`, `hybla`, `westwood`, `compound`, or `udp`.
+        profile ("papers"): whose details.
         duration_s (400), packet_bytes (1500; IP packet, headers included), seed (1).
         queue_packets (1000; None: no bound), queue_bytes (None): drop-tail queue of the link.
         delayed_ack (False): True is 40 ms, a number is ms. initial_window (None: the profile's),

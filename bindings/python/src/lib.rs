@@ -6,6 +6,7 @@ mod columns;
 mod errors;
 mod link;
 mod lms;
+mod model;
 mod outcome;
 mod scenario;
 mod scheme;
@@ -28,6 +29,12 @@ mod _clift {
 
     #[pymodule_export]
     use super::lms::{PyLandMobile, PySlots, lms_names};
+
+    #[pymodule_export]
+    use super::model::{
+        model_chain, model_erasures, model_hybrid, model_predict, model_printed,
+        model_recovery_delays,
+    };
 
     #[pymodule_export]
     use super::outcome::Outcome;

@@ -93,7 +93,7 @@ pub(crate) struct Flow(engine::Flow);
 
 #[pymethods]
 impl Flow {
-    /// `transport`: newreno, cubic or udp. Exactly one application: `file_bytes`,
+    /// `transport`: newreno, cubic, hybla, westwood, compound or udp. Exactly one application: `file_bytes`,
     /// `message_bytes` with `message_rate_bps`, or neither for bulk.
     #[new]
     #[pyo3(signature = (*, transport, profile="papers", packet_bytes=1500, start_ns=0, timestamps=true, initial_window=None, delayed_ack_ns=None, cwnd_max_packets=None, receive_window_bytes=None, file_bytes=None, message_bytes=None, message_rate_bps=None, deadline_ns=None, source_leg=None))]

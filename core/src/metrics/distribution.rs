@@ -63,11 +63,15 @@ impl Distribution {
         self.max = self.max.max(nanos);
         self.sum += u128::from(nanos);
         self.count += 1;
-        if self.folded.is_none() && self.exact.len() < EXACT {
-            self.exact.push(nanos);
-            return;
+        match &mut self.folded {
+            Some(histogram) => histogram.record(nanos).expect(GROWS),
+            None => {
+                self.exact.push(nanos);
+                if self.exact.len() == EXACT {
+                    self.fold();
+                }
+            }
         }
-        self.fold(nanos);
     }
 
     /// Number of samples.
@@ -111,22 +115,12 @@ impl Distribution {
     }
 
     #[cold]
-    fn start_folding(&mut self) -> Box<Histogram<u64>> {
+    fn fold(&mut self) {
         // Three digits are within what the type allows, so this cannot fail.
         let mut histogram = Box::new(Histogram::new(3).expect("three significant digits"));
-        for nanos in self.exact.drain(..) {
+        for nanos in std::mem::take(&mut self.exact) {
             histogram.record(nanos).expect(GROWS);
         }
-        self.exact = Vec::new();
-        histogram
-    }
-
-    fn fold(&mut self, nanos: u64) {
-        let mut histogram = match self.folded.take() {
-            Some(histogram) => histogram,
-            None => self.start_folding(),
-        };
-        histogram.record(nanos).expect(GROWS);
         self.folded = Some(histogram);
     }
 }

@@ -119,6 +119,9 @@ fn transport(config: &traffic::Transport) -> Result<Transport, String> {
     let congestion = match config.congestion {
         Congestion::Newreno => CongestionAlgorithm::NewReno,
         Congestion::Cubic => CongestionAlgorithm::Cubic,
+        Congestion::Hybla => CongestionAlgorithm::Hybla,
+        Congestion::Westwood => CongestionAlgorithm::Westwood,
+        Congestion::Compound => CongestionAlgorithm::Compound,
     };
     let packets = |Packets(count): Packets| u32::try_from(count.get()).unwrap_or(u32::MAX);
     let mut tcp = TcpConfig::papers(congestion);

@@ -13,7 +13,7 @@ use crate::units::{BitRate, Bytes, Duration, Size};
 pub struct Transport {
     /// The protocol: "tcp", or "udp" for datagrams without acknowledgement.
     pub protocol: Protocol,
-    /// Congestion control: "newreno" or "cubic".
+    /// Congestion control: "newreno", "cubic", "hybla", "westwood" or "compound".
     pub congestion: Congestion,
     /// Which stack the details follow: "papers" (the ns-2 agents of the papers).
     pub profile: Profile,
@@ -76,6 +76,9 @@ pub enum Protocol {
 pub enum Congestion {
     Newreno,
     Cubic,
+    Hybla,
+    Westwood,
+    Compound,
 }
 
 /// Which stack the details of TCP follow.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from math import isfinite
 from pathlib import Path
 from typing import Any
 
@@ -10,7 +11,8 @@ import click
 
 from clift.cli.options import TIME, busy, reading
 from clift.cli.trace import _options
-from clift.trace import read_trace
+from clift.crosscheck import Departure, depart
+from clift.trace import PhyTrace, read_trace
 
 
 @click.command()
@@ -38,6 +40,11 @@ from clift.trace import read_trace
     type=click.Path(path_type=Path, dir_okay=False),
     help="Write the link trace (one scheme only): .parquet, or .csv.",
 )
+@click.option(
+    "--check",
+    is_flag=True,
+    help="Fit a two-state chain to the trace, and show where the trace departs from its model.",
+)
 @click.option("--json", "as_json", is_flag=True, help="JSON on stdout.")
 @reading
 def tmt(
@@ -48,6 +55,7 @@ def tmt(
     share: int,
     offset: int,
     output: Path | None,
+    check: bool,
     as_json: bool,
     **options: Any,
 ) -> None:
@@ -55,6 +63,7 @@ def tmt(
     from clift import tmt as manager
     from clift.report.link_text import table
     from clift.report.link_trace import write
+    from clift.report.model_text import departed
 
     if output is not None and len(schemes) > 1:
         raise click.UsageError("--output takes one --scheme; run the command once for each")
@@ -64,7 +73,8 @@ def tmt(
         phy = read_trace(path, **_options(options))
         phy = phy.offset(offset) if offset else phy
         phy = phy.share(share) if share > 1 else phy
-    found = []
+    found: list[tuple[str, dict[str, Any]]] = []
+    departures = []
     for scheme in schemes:
         with busy(f"applying {scheme}"):
             link = manager.apply(
@@ -74,10 +84,44 @@ def tmt(
                 feedback_ms=None if feedback is None else feedback / 1e6,
             )
             found.append((scheme, link.stats()))
+            if check:
+                departures.append(_departure(phy, scheme, rtt, feedback))
             if output is not None:
                 write(link, output)
     if as_json:
         said = [{"scheme": scheme, **stats} for scheme, stats in found]
+        for one, departure in zip(said, departures, strict=False):
+            one["check"] = _departure_json(departure)
         click.echo(json.dumps(said, indent=2))
         return
     click.echo(table(found))
+    for (scheme, _), departure in zip(found, departures, strict=False):
+        click.echo("\n" + departed(scheme, departure))
+
+
+def _departure(phy: PhyTrace, scheme: str, rtt: int, feedback: int | None) -> Departure:
+    feedback_ms = None if feedback is None else feedback / 1e6
+    return depart(phy, scheme, rtt_ms=rtt / 1e6, feedback_ms=feedback_ms)
+
+
+def _departure_json(departure: Departure) -> dict[str, Any]:
+    def plain(value: float) -> float | None:
+        return value if isfinite(value) else None
+
+    return {
+        "alpha": departure.fit.alpha,
+        "beta": departure.fit.beta,
+        "shape": {
+            name: {"chain": plain(chain), "trace": plain(trace)}
+            for name, chain, trace in departure.shape
+        },
+        "metrics": {
+            row.metric: {
+                "model": plain(row.model),
+                "trace": plain(row.simulated),
+                "within": plain(row.within),
+                "verdict": row.verdict,
+            }
+            for row in departure.rows
+        },
+    }

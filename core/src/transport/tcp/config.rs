@@ -36,11 +36,20 @@ pub enum CongestionAlgorithm {
     NewReno,
     /// CUBIC: version 2.1 in profile `papers`.
     Cubic,
+    /// Hybla (Caini and Firrincieli 2004): long round trips gain as fast as one of 25 ms. Its
+    /// window may grow to 65,535 segments, whatever [`TcpConfig::cwnd_max`] says.
+    Hybla,
+    /// Westwood+ (Mascolo et al. 2004): a loss puts the window where the measured bandwidth does.
+    Westwood,
+    /// Compound (Tan et al. 2006): a second window that grows while queues are short, beyond
+    /// [`TcpConfig::cwnd_max`] too.
+    Compound,
 }
 
 impl CongestionAlgorithm {
     /// Every algorithm there is.
-    pub const ALL: [Self; 2] = [Self::NewReno, Self::Cubic];
+    pub const ALL: [Self; 5] =
+        [Self::NewReno, Self::Cubic, Self::Hybla, Self::Westwood, Self::Compound];
 }
 
 impl fmt::Display for CongestionAlgorithm {
@@ -48,6 +57,9 @@ impl fmt::Display for CongestionAlgorithm {
         f.write_str(match self {
             Self::NewReno => "newreno",
             Self::Cubic => "cubic",
+            Self::Hybla => "hybla",
+            Self::Westwood => "westwood",
+            Self::Compound => "compound",
         })
     }
 }
@@ -59,6 +71,9 @@ impl FromStr for CongestionAlgorithm {
         match name {
             "newreno" | "reno" => Ok(Self::NewReno),
             "cubic" => Ok(Self::Cubic),
+            "hybla" => Ok(Self::Hybla),
+            "westwood" => Ok(Self::Westwood),
+            "compound" => Ok(Self::Compound),
             _ => Err(UnknownCongestionAlgorithm(name.to_owned())),
         }
     }
@@ -66,7 +81,10 @@ impl FromStr for CongestionAlgorithm {
 
 /// A name that is no congestion control algorithm.
 #[derive(Clone, Debug, Eq, Error, PartialEq)]
-#[error("`{0}` is not a congestion control algorithm; give `newreno` or `cubic`")]
+#[error(
+    "`{0}` is not a congestion control algorithm; give `newreno`, `cubic`, `hybla`, `westwood` or \
+     `compound`"
+)]
 pub struct UnknownCongestionAlgorithm(pub String);
 
 /// How both ends of a TCP connection behave.

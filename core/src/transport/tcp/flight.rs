@@ -29,6 +29,8 @@ struct Slot {
     start: u64,
     /// First transmission.
     first_sent: Instant,
+    /// Last transmission.
+    last_sent: Instant,
     /// Which retransmission of its episode this was, counted by the scoreboard.
     retransmission: u32,
     /// Times sent.
@@ -136,8 +138,14 @@ impl Flight {
             self.grow();
         }
         let start = self.nxt;
-        *self.slot_mut(self.next) =
-            Slot { start, first_sent: now, retransmission: 0, sends: 1, state: State::InFlight };
+        *self.slot_mut(self.next) = Slot {
+            start,
+            first_sent: now,
+            last_sent: now,
+            retransmission: 0,
+            sends: 1,
+            state: State::InFlight,
+        };
         self.next += 1;
         self.nxt += u64::from(len);
     }
@@ -170,6 +178,7 @@ impl Flight {
             state: slot.state,
             retransmission: slot.retransmission,
             sends: slot.sends,
+            last_sent: slot.last_sent,
         })
     }
 
@@ -249,6 +258,11 @@ impl Flight {
         slot.sends = slot.sends.saturating_add(1);
     }
 
+    /// A segment in flight left again `now`.
+    pub(super) fn set_last_sent(&mut self, number: u64, now: Instant) {
+        self.slot_mut(number).last_sent = now;
+    }
+
     /// Everything is declared lost that is not SACKed.
     pub(super) fn mark_all_lost(&mut self) {
         let mut from = self.first;
@@ -324,6 +338,8 @@ pub(super) struct Acknowledged {
     pub(super) retransmission: u32,
     /// Times sent.
     pub(super) sends: u16,
+    /// Last transmission.
+    pub(super) last_sent: Instant,
 }
 
 #[cfg(test)]

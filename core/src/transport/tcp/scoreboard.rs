@@ -58,6 +58,8 @@ pub(super) struct Findings {
     pub(super) newly_sacked: bool,
     /// A segment was declared lost.
     pub(super) newly_lost: bool,
+    /// A retransmission was SACKed: the ACK may answer either transmission.
+    pub(super) retransmission_sacked: bool,
 }
 
 /// A retransmission that has not been acknowledged yet, as far as is known.
@@ -221,6 +223,7 @@ impl FackScoreboard {
                 if flight.state(segment) == State::Retransmitted {
                     self.acknowledged_id = i64::from(flight.retransmission(segment));
                     changes.push(segment, self.acknowledged_id);
+                    findings.retransmission_sacked = true;
                 }
                 flight.mark_sacked(segment);
                 findings.newly_sacked = true;

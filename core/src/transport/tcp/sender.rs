@@ -5,7 +5,7 @@ use std::cmp::Ordering;
 use super::config::TcpConfig;
 use super::congestion::{Acked, CongestionControl, Window, controller};
 use super::counters::{SenderCounters, TRANSMISSION_COUNTS};
-use super::flight::Flight;
+use super::flight::{Flight, State};
 use super::pacing::RateHalving;
 use super::rtt::RttEstimator;
 use super::scoreboard::{Blocks, FackScoreboard, Findings};
@@ -46,11 +46,22 @@ pub struct TcpSender {
     deadline: Option<Instant>,
     window: Window,
     control: Box<dyn CongestionControl>,
+    /// It watches every ACK.
+    watched: bool,
     pacing: RateHalving,
     state: CongestionState,
     /// The segment that was to be sent next when the losses being repaired were detected.
     recovery_point: u64,
     counters: SenderCounters,
+}
+
+/// What the cumulative acknowledgement of an ACK covered for the first time.
+#[derive(Clone, Copy, Debug, Default)]
+struct Advance {
+    segments: u32,
+    /// When the highest of them last left; `None` if there is none or one was sent again in this
+    /// episode.
+    last_sent: Option<Instant>,
 }
 
 /// The segment whose round trip is being timed, without timestamps.
@@ -64,6 +75,7 @@ impl TcpSender {
     /// A sender without data, with its initial window to send at once.
     pub fn new(config: &TcpConfig) -> Self {
         let mss = config.mss().0;
+        let control = controller(config);
         Self {
             mss,
             headers: config.headers(),
@@ -78,7 +90,8 @@ impl TcpSender {
             timed: None,
             deadline: None,
             window: Window::new(config),
-            control: controller(config),
+            watched: control.watches(),
+            control,
             pacing: RateHalving::default(),
             state: CongestionState::Open,
             recovery_point: 0,
@@ -157,19 +170,21 @@ impl TcpSender {
         self.flight.una()
     }
 
-    /// Takes acknowledged segments out of the flight; returns how many.
+    /// Takes acknowledged segments out of the flight.
     #[inline]
-    fn advance(&mut self, ack: u64) -> u32 {
+    fn advance(&mut self, ack: u64) -> Advance {
         let una = self.flight.una();
-        let mut segments = 0;
+        let (mut segments, mut last_sent, mut ambiguous) = (0, None, false);
         while let Some(segment) = self.flight.pop_acknowledged(ack) {
             self.scoreboard.on_acknowledged(&segment);
             let sends = usize::from(segment.sends).clamp(1, TRANSMISSION_COUNTS);
             self.counters.acknowledged_by_transmissions[sends - 1] += 1;
             segments += 1;
+            last_sent = Some(segment.last_sent);
+            ambiguous |= segment.state == State::Retransmitted;
         }
         self.counters.bytes_acked += self.flight.una() - una;
-        segments
+        Advance { segments, last_sent: last_sent.filter(|_| !ambiguous) }
     }
 
     #[inline]
@@ -211,9 +226,9 @@ impl TcpSender {
         self.deadline = (!self.is_complete()).then(|| now + self.rtt.timeout());
     }
 
-    fn update_window(&mut self, acked: Acked, findings: Findings) {
+    fn update_window(&mut self, acked: &Acked, findings: Findings) {
         if acked.segments > 0 && self.state != CongestionState::Recovery {
-            self.control.on_ack(&acked, &mut self.window);
+            self.control.on_ack(acked, &mut self.window);
         }
         if acked.segments > 0 && acked.undisturbed {
             return;
@@ -244,6 +259,7 @@ impl TcpSender {
             self.window.cwnd = self.window.ssthresh.min(burst).min(self.window.max);
         }
         self.state = CongestionState::Open;
+        self.control.on_open(self.flight.next());
         self.pacing.stop();
     }
 
@@ -265,6 +281,7 @@ impl TcpSender {
         let sends = self.flight.sends(number);
         let first_sent = self.flight.first_sent(number);
         self.scoreboard.on_retransmitted(&mut self.flight, number);
+        self.flight.set_last_sent(number, now);
         self.counters.retransmissions += 1;
         if self.state == CongestionState::Recovery {
             self.counters.fast_retransmits += 1;
@@ -332,20 +349,32 @@ impl Endpoint for TcpSender {
             self.counters.duplicate_acks += 1;
         }
 
-        let segments = self.advance(segment.ack);
+        let Advance { segments, last_sent } = self.advance(segment.ack);
         self.window.acked = self.window.acked.saturating_add(segments);
         let findings = self.update_scoreboard(segment);
         self.update_timer(now, segment);
         let open = self.state == CongestionState::Open;
-        let acked = Acked {
+        let echo = self.timestamps.then_some(segment.ts_ecr);
+        let mut acked = Acked {
             now,
             segments,
             outstanding,
-            echo: self.timestamps.then_some(segment.ts_ecr),
+            una: self.flight.una(),
+            first: self.flight.first(),
+            next: self.flight.next(),
+            echo,
+            rtt: None,
+            srtt: None,
             undisturbed: open && !findings.newly_sacked,
             open,
         };
-        self.update_window(acked, findings);
+        if self.watched {
+            let answered = last_sent.filter(|_| !findings.retransmission_sacked).or(echo);
+            acked.rtt = answered.map(|sent| now.saturating_since(sent));
+            acked.srtt = self.rtt.smoothed();
+            self.control.on_arrival(&acked, &mut self.window);
+        }
+        self.update_window(&acked, findings);
         self.pacing.on_event(self.flight.outstanding());
     }
 

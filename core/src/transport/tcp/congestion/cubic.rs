@@ -219,18 +219,16 @@ fn cube_root(a: u64) -> u64 {
 
 #[cfg(test)]
 mod tests {
-    use super::super::tests::window;
+    use super::super::tests::{ack, window};
     use super::*;
     use crate::units::Instant;
 
     fn acked(now_ms: u64, outstanding: u32) -> Acked {
         Acked {
             now: Instant::from_nanos(now_ms * 1_000_000),
-            segments: 1,
             outstanding: u64::from(outstanding),
             echo: Some(Instant::from_nanos((now_ms - 500) * 1_000_000)),
-            undisturbed: true,
-            open: true,
+            ..ack()
         }
     }
 

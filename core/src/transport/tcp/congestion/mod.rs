@@ -3,8 +3,14 @@
 //! Loss detection and the pace of a reduction are not in here: an algorithm is told of ACKs and
 //! losses and says what becomes of the [`Window`].
 
+mod compound;
 mod cubic;
+mod hybla;
 mod newreno;
+mod westwood;
+
+#[cfg(test)]
+mod properties;
 
 use std::fmt::Debug;
 
@@ -19,7 +25,7 @@ pub(super) struct Window {
     pub(super) cwnd: u32,
     /// Slow-start threshold; `u32::MAX`: none yet.
     pub(super) ssthresh: u32,
-    /// Upper limit of the window.
+    /// Where growth ends. Hybla and Compound lift it, as in ns-2.
     pub(super) max: u32,
     /// ACKs counted towards the next increase.
     pub(super) credit: u32,
@@ -69,7 +75,7 @@ impl Window {
     }
 }
 
-/// An ACK of new data that may raise the window.
+/// An ACK: that of new data may raise the window.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Acked {
     pub(super) now: Instant,
@@ -77,8 +83,20 @@ pub(super) struct Acked {
     pub(super) segments: u32,
     /// Segments outstanding before it.
     pub(super) outstanding: u64,
+    /// First byte not acknowledged, by this ACK.
+    pub(super) una: u64,
+    /// First segment not acknowledged, by this ACK.
+    pub(super) first: u64,
+    /// The segment to be sent next for the first time.
+    pub(super) next: u64,
     /// When the segment left that the ACK echoes; `None` without timestamps.
     pub(super) echo: Option<Instant>,
+    /// Time since the highest segment it acknowledged left, or the one it echoes where the first
+    /// is not known; `None` if neither is, and for those that do not watch.
+    pub(super) rtt: Option<Duration>,
+    /// Smoothed round-trip time with this ACK's sample; `None` before there is one, and for
+    /// those that do not watch.
+    pub(super) srtt: Option<Duration>,
     /// Neither losses nor SACKs are about (not after a timeout either).
     pub(super) undisturbed: bool,
     /// No loss is being repaired.
@@ -86,6 +104,11 @@ pub(super) struct Acked {
 }
 
 impl Acked {
+    /// Eight times the smoothed round-trip time in ticks, as ns-2 and Linux keep it; 0: unknown.
+    pub(super) fn srtt8(&self) -> u64 {
+        self.srtt.map_or(0, |srtt| srtt.as_nanos() * 8 / TICK.as_nanos())
+    }
+
     /// Whether the window, not the application, limited what was outstanding.
     pub(super) fn window_limited(&self, window: &Window) -> bool {
         self.outstanding >= u64::from(window.cwnd)
@@ -103,6 +126,15 @@ pub(super) struct Reduction {
 
 /// A congestion control algorithm.
 pub(super) trait CongestionControl: Debug + Send {
+    /// Whether it is to be told of every ACK, and of round-trip times.
+    fn watches(&self) -> bool {
+        false
+    }
+
+    /// Any ACK within the window, duplicates included, before [`CongestionControl::on_ack`]; for
+    /// those that watch.
+    fn on_arrival(&mut self, _ack: &Acked, _window: &mut Window) {}
+
     /// An ACK of new data outside recovery: the window may grow.
     fn on_ack(&mut self, ack: &Acked, window: &mut Window);
 
@@ -111,6 +143,9 @@ pub(super) trait CongestionControl: Debug + Send {
 
     /// The retransmission timer expired: the new slow-start threshold.
     fn on_timeout(&mut self, window: &Window) -> u32;
+
+    /// All losses are repaired; `next` is the segment to be sent next for the first time.
+    fn on_open(&mut self, _next: u64) {}
 }
 
 /// The algorithm that `config` names, in its profile's version.
@@ -118,12 +153,18 @@ pub(super) fn controller(config: &TcpConfig) -> Box<dyn CongestionControl> {
     match config.congestion {
         CongestionAlgorithm::NewReno => Box::new(newreno::NewReno),
         CongestionAlgorithm::Cubic => Box::new(cubic::Cubic::new()),
+        CongestionAlgorithm::Hybla => Box::new(hybla::Hybla::new()),
+        CongestionAlgorithm::Westwood => Box::new(westwood::Westwood::new(config.mss().0)),
+        CongestionAlgorithm::Compound => Box::new(compound::Compound::new()),
     }
 }
 
-/// Ticks of a millisecond since time zero, rounded down.
+/// The clock's resolution: a tick of ns-2's kernel code.
+const TICK: Duration = Duration::from_millis(1);
+
+/// Ticks since time zero, rounded down.
 fn ticks(now: Instant) -> u64 {
-    now.as_nanos() / Duration::from_millis(1).as_nanos()
+    now.as_nanos() / TICK.as_nanos()
 }
 
 #[cfg(test)]
@@ -132,6 +173,23 @@ mod tests {
 
     pub(super) fn window(cwnd: u32, ssthresh: u32) -> Window {
         Window { cwnd, ssthresh, max: u32::MAX, credit: 0, acked: 0 }
+    }
+
+    /// An ACK of one segment when all is well; nothing else is known.
+    pub(super) fn ack() -> Acked {
+        Acked {
+            now: Instant::ZERO,
+            segments: 1,
+            outstanding: 0,
+            una: 0,
+            first: 0,
+            next: 0,
+            echo: None,
+            rtt: None,
+            srtt: None,
+            undisturbed: true,
+            open: true,
+        }
     }
 
     #[test]

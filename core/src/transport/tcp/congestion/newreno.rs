@@ -33,25 +33,17 @@ impl CongestionControl for NewReno {
 }
 
 /// RFC 5681 (4), of the window instead of the flight size; at least two segments.
-fn half(cwnd: u32) -> u32 {
+pub(super) fn half(cwnd: u32) -> u32 {
     (cwnd / 2).max(2)
 }
 
 #[cfg(test)]
 mod tests {
-    use super::super::tests::window;
+    use super::super::tests::{ack, window};
     use super::*;
-    use crate::units::Instant;
 
     fn acked(outstanding: u64) -> Acked {
-        Acked {
-            now: Instant::ZERO,
-            segments: 1,
-            outstanding,
-            echo: None,
-            undisturbed: true,
-            open: true,
-        }
+        Acked { outstanding, ..ack() }
     }
 
     fn acknowledge(count: u32, window: &mut Window) {

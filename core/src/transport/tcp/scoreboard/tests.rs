@@ -36,7 +36,7 @@ fn lost_when_four_overtook() {
     let (mut flight, mut board) = (flight(10), FackScoreboard::new());
     for overtaking in 1..=3 {
         let findings = board.update(&mut flight, &blocks(&[(1, 1 + overtaking)]));
-        assert_eq!(findings, Findings { newly_sacked: true, newly_lost: false });
+        assert_eq!(findings, Findings { newly_sacked: true, ..Findings::default() });
     }
     assert_eq!(board.next_retransmission(&flight), None);
     let findings = board.update(&mut flight, &blocks(&[(1, 5)]));
@@ -170,6 +170,7 @@ impl Walk {
             if block < blocks.len() && blocks[block].0 <= segment {
                 if cell.state == State::Retransmitted {
                     self.acknowledged = cell.id;
+                    findings.retransmission_sacked = true;
                     thorough = true;
                 }
                 cell.state = State::Sacked;

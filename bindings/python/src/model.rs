@@ -1,0 +1,181 @@
+//! The analytical model, over arrays of channels.
+
+use clift::analysis::{
+    Blocks, Chain, HybridFecArq, Prediction, Setting, predict, printed, recovery_delays,
+};
+use clift::scheme::{Scheme, Timing};
+use clift::units::{Duration, Probability};
+use numpy::{PyArray1, PyReadonlyArray1};
+use pyo3::prelude::*;
+use pyo3::types::PyDict;
+
+use crate::errors::scenario_error;
+
+/// Channels: alpha, beta, p_good and p_bad of each.
+type Channels<'py> = [PyReadonlyArray1<'py, f64>; 4];
+/// rtt, slot, decode, feedback; ns.
+type Times = (u64, u64, u64, Option<u64>);
+
+/// A value of a `T` under its name.
+type Named<T> = (&'static str, fn(&T) -> f64);
+
+/// Delays in ms, and the probability of each.
+type Distribution<'py> = (Bound<'py, PyArray1<f64>>, Bound<'py, PyArray1<f64>>);
+
+/// What `scheme` gives over each channel: names to arrays, NaN where there is nothing to average.
+#[pyfunction]
+pub(crate) fn model_predict<'py>(
+    py: Python<'py>,
+    scheme: &str,
+    channels: Channels<'py>,
+    times: Times,
+    cut_apart: bool,
+) -> PyResult<Bound<'py, PyDict>> {
+    let scheme: Scheme = scheme.parse().map_err(scenario_error)?;
+    let setting = setting(times, cut_apart);
+    let chains = chains(&channels)?;
+    let rows = py.detach(|| {
+        chains.iter().map(|chain| predict(&scheme, chain, &setting)).collect::<Result<Vec<_>, _>>()
+    });
+    let rows = rows.map_err(scenario_error)?;
+    let dict = PyDict::new(py);
+    let values: [Named<Prediction>; 7] = [
+        ("efficiency", |row| row.efficiency),
+        ("residual_loss", |row| row.residual_loss),
+        ("coding_ratio", |row| row.coding_ratio),
+        ("transmissions", |row| row.transmissions),
+        ("recovered", |row| row.recovered),
+        ("recovery_delay_ms", |row| row.recovery_delay_ms.unwrap_or(f64::NAN)),
+        ("mean_delay_ms", |row| row.mean_delay_ms.unwrap_or(f64::NAN)),
+    ];
+    for (name, value) in values {
+        dict.set_item(name, column(py, rows.iter().map(value)))?;
+    }
+    Ok(dict)
+}
+
+/// What seed 000 prints for `scheme` over each channel: efficiencies, and delays in ms; NaN where
+/// it prints nothing.
+#[pyfunction]
+pub(crate) fn model_printed<'py>(
+    py: Python<'py>,
+    scheme: &str,
+    channels: Channels<'py>,
+    times: Times,
+) -> PyResult<Distribution<'py>> {
+    let scheme: Scheme = scheme.parse().map_err(scenario_error)?;
+    let setting = setting(times, false);
+    let chains = chains(&channels)?;
+    let rows = py.detach(|| {
+        let row = |chain: &Chain| printed::predict(&scheme, chain, &setting);
+        chains.iter().map(row).collect::<Result<Vec<_>, _>>()
+    });
+    let rows = rows.map_err(scenario_error)?;
+    let values = |value: fn(&printed::Printed) -> f64| {
+        rows.iter().map(move |row| row.as_ref().map_or(f64::NAN, value))
+    };
+    Ok((column(py, values(|row| row.efficiency)), column(py, values(|row| row.delay_ms))))
+}
+
+/// The law of the recovery delay over one channel: delays in ms and their probabilities.
+#[pyfunction]
+pub(crate) fn model_recovery_delays<'py>(
+    py: Python<'py>,
+    scheme: &str,
+    channel: [f64; 4],
+    times: Times,
+    cut_apart: bool,
+) -> PyResult<Distribution<'py>> {
+    let scheme: Scheme = scheme.parse().map_err(scenario_error)?;
+    let [alpha, beta, p_good, p_bad] = channel;
+    let chain = Chain::new(alpha, beta, p_good, p_bad).map_err(scenario_error)?;
+    let setting = setting(times, cut_apart);
+    let law = py.detach(|| recovery_delays(&scheme, &chain, &setting)).map_err(scenario_error)?;
+    Ok((PyArray1::from_vec(py, law.delay_ms), PyArray1::from_vec(py, law.probability)))
+}
+
+/// P(m, n) of one channel for m = 0..=n.
+#[pyfunction]
+pub(crate) fn model_erasures(
+    py: Python<'_>,
+    n: usize,
+    channel: [f64; 4],
+) -> PyResult<Bound<'_, PyArray1<f64>>> {
+    let [alpha, beta, p_good, p_bad] = channel;
+    let chain = Chain::new(alpha, beta, p_good, p_bad).map_err(scenario_error)?;
+    Ok(PyArray1::from_vec(py, py.detach(|| chain.erasures(n))))
+}
+
+/// alpha and beta of the chains with erasure probability and mean burst; NaN: without memory.
+#[pyfunction]
+pub(crate) fn model_chain<'py>(
+    py: Python<'py>,
+    p: PyReadonlyArray1<'py, f64>,
+    burst: PyReadonlyArray1<'py, f64>,
+) -> PyResult<Distribution<'py>> {
+    let pairs = p.as_slice()?.iter().zip(burst.as_slice()?);
+    let chain = |(&p, &burst): (&f64, &f64)| {
+        if burst.is_nan() { Chain::bernoulli(p) } else { Chain::from_erasures(p, burst) }
+    };
+    let chains = pairs.map(chain).collect::<Result<Vec<_>, _>>().map_err(scenario_error)?;
+    let staying = |state: usize| chains.iter().map(move |chain| chain.staying()[state]);
+    Ok((column(py, staying(0)), column(py, staying(1))))
+}
+
+/// Hybrid FEC/ARQ-SR over each loss probability: names to arrays.
+#[pyfunction]
+pub(crate) fn model_hybrid<'py>(
+    py: Python<'py>,
+    k: u32,
+    n: u32,
+    frames: u32,
+    persistency: u32,
+    p: PyReadonlyArray1<'py, f64>,
+) -> PyResult<Bound<'py, PyDict>> {
+    let row = |&p: &f64| {
+        let p = Probability::new(p).map_err(scenario_error)?;
+        HybridFecArq::new(k, n, frames, persistency, p).map_err(scenario_error)
+    };
+    let rows = p.as_slice()?.iter().map(row).collect::<PyResult<Vec<_>>>()?;
+    let dict = PyDict::new(py);
+    let values: [Named<HybridFecArq>; 8] = [
+        ("transmission", HybridFecArq::transmission),
+        ("frame", HybridFecArq::frame),
+        ("frame_loss", HybridFecArq::frame_loss),
+        ("packet", HybridFecArq::packet),
+        ("packet_loss", HybridFecArq::packet_loss),
+        ("transmissions", HybridFecArq::transmissions),
+        ("useful_share", HybridFecArq::useful_share),
+        ("code_rate", HybridFecArq::code_rate),
+    ];
+    for (name, value) in values {
+        dict.set_item(name, column(py, rows.iter().map(value)))?;
+    }
+    Ok(dict)
+}
+
+fn setting((rtt, slot, decode, feedback): Times, cut_apart: bool) -> Setting {
+    Setting {
+        timing: Timing {
+            rtt: Duration::from_nanos(rtt),
+            feedback: feedback.map(Duration::from_nanos),
+        },
+        slot: Duration::from_nanos(slot),
+        decode: Duration::from_nanos(decode),
+        blocks: if cut_apart { Blocks::CutApart } else { Blocks::Consecutive },
+    }
+}
+
+fn chains(channels: &Channels<'_>) -> PyResult<Vec<Chain>> {
+    let [alpha, beta, p_good, p_bad] = channels;
+    let (alpha, beta) = (alpha.as_slice()?, beta.as_slice()?);
+    let (p_good, p_bad) = (p_good.as_slice()?, p_bad.as_slice()?);
+    let rows = alpha.iter().zip(beta).zip(p_good.iter().zip(p_bad));
+    rows.map(|((&alpha, &beta), (&p_good, &p_bad))| Chain::new(alpha, beta, p_good, p_bad))
+        .collect::<Result<_, _>>()
+        .map_err(scenario_error)
+}
+
+fn column<'py>(py: Python<'py>, values: impl Iterator<Item = f64>) -> Bound<'py, PyArray1<f64>> {
+    PyArray1::from_vec(py, values.collect())
+}

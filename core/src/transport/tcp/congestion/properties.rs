@@ -1,0 +1,171 @@
+//! What must hold for every congestion control, whatever happens to it.
+
+use proptest::prelude::*;
+
+use super::*;
+
+/// Something that happens to a congestion control.
+#[derive(Clone, Copy, Debug)]
+enum Operation {
+    /// An ACK, some time after the last event; sizes and times without rhyme or reason.
+    Ack { after_ms: u64, segments: u32, outstanding: u64, sent: u64, rtt_us: u64, sacked: bool },
+    /// As many ACKs as fill the window, each of one segment.
+    Round { rtt_ms: u64 },
+    /// SACKs prove a loss.
+    Loss,
+    /// The retransmission timer expires.
+    Timeout,
+    /// Everything is repaired.
+    Repaired,
+}
+
+fn operation() -> impl Strategy<Value = Operation> {
+    let segments = prop_oneof![0u32..4, Just(1_000), Just(1 << 20)];
+    let rtt_us = prop_oneof![0u64..100, 1_000u64..2_000_000, Just(1 << 40)];
+    let after_ms = prop_oneof![0u64..1_000, Just(86_400_000)];
+    let ack = (after_ms, segments, 0u64..100_000, 0u64..3_000, rtt_us, any::<bool>());
+    prop_oneof![
+        6 => ack.prop_map(|(after_ms, segments, outstanding, sent, rtt_us, sacked)| {
+            Operation::Ack { after_ms, segments, outstanding, sent, rtt_us, sacked }
+        }),
+        3 => (1u64..1_500).prop_map(|rtt_ms| Operation::Round { rtt_ms }),
+        1 => Just(Operation::Loss),
+        1 => Just(Operation::Timeout),
+        2 => Just(Operation::Repaired),
+    ]
+}
+
+/// A congestion control and the sender around it, as far as it matters.
+struct Connection {
+    control: Box<dyn CongestionControl>,
+    window: Window,
+    limit: u32,
+    now: Instant,
+    first: u64,
+    next: u64,
+    state: State,
+}
+
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+enum State {
+    Open,
+    Recovery,
+    Loss,
+}
+
+impl Connection {
+    fn new(config: &TcpConfig) -> Self {
+        let max = config.cwnd_max.unwrap_or(u32::MAX);
+        let limit = match config.congestion {
+            CongestionAlgorithm::Hybla => 65_535,
+            CongestionAlgorithm::Compound => u32::MAX,
+            _ => max,
+        };
+        let (control, window) = (controller(config), Window::new(config));
+        let state = State::Open;
+        Self { control, window, limit, now: Instant::ZERO, first: 0, next: 2, state }
+    }
+
+    fn apply(&mut self, operation: Operation) {
+        match operation {
+            Operation::Ack { after_ms, segments, outstanding, sent, rtt_us, sacked } => {
+                self.now = self.now + Duration::from_millis(after_ms);
+                self.next += sent;
+                self.ack(segments, outstanding, Duration::from_micros(rtt_us), sacked);
+            }
+            Operation::Round { rtt_ms } => {
+                let acks = self.window.cwnd.min(200);
+                for _ in 0..acks {
+                    self.now = self.now + Duration::from_micros(1_000 * rtt_ms / u64::from(acks));
+                    self.next += 1;
+                    let outstanding = u64::from(self.window.cwnd);
+                    self.ack(1, outstanding, Duration::from_millis(rtt_ms), false);
+                }
+            }
+            Operation::Loss if self.state != State::Recovery => {
+                let reduction = self.control.on_loss(&self.window);
+                assert!(reduction.ssthresh >= 2, "{reduction:?}");
+                self.window.reduce(reduction.cwnd, reduction.ssthresh);
+                self.state = State::Recovery;
+            }
+            Operation::Loss => {}
+            Operation::Timeout => {
+                let ssthresh = self.control.on_timeout(&self.window);
+                assert!(ssthresh >= 2, "{ssthresh}");
+                self.window.reduce(1, ssthresh);
+                self.state = State::Loss;
+            }
+            Operation::Repaired => {
+                self.state = State::Open;
+                self.control.on_open(self.next);
+            }
+        }
+    }
+
+    fn ack(&mut self, segments: u32, outstanding: u64, rtt: Duration, sacked: bool) {
+        self.first = (self.first + u64::from(segments)).min(self.next);
+        let (open, before) = (self.state == State::Open, self.window);
+        let acked = Acked {
+            now: self.now,
+            segments,
+            outstanding,
+            una: self.first * 1448,
+            first: self.first,
+            next: self.next,
+            echo: Some(Instant::ZERO + self.now.saturating_since(Instant::ZERO + rtt)),
+            rtt: (rtt > Duration::ZERO).then_some(rtt),
+            srtt: (rtt > Duration::ZERO).then_some(rtt),
+            undisturbed: open && !sacked,
+            open,
+        };
+        self.window.acked = self.window.acked.saturating_add(segments);
+        self.control.on_arrival(&acked, &mut self.window);
+        if segments > 0 && self.state != State::Recovery {
+            self.control.on_ack(&acked, &mut self.window);
+        }
+        assert_eq!(self.window.ssthresh, before.ssthresh, "only losses move the threshold");
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(300))]
+
+    /// At least one segment, never beyond the limit, the same again for the same operations.
+    #[test]
+    fn windows_stay_within_their_limits(
+        algorithm in prop::sample::select(CongestionAlgorithm::ALL.to_vec()),
+        cwnd_max in prop::option::of(1u32..2_000),
+        operations in prop::collection::vec(operation(), 1..80),
+    ) {
+        let config = TcpConfig { cwnd_max, ..TcpConfig::papers(algorithm) };
+        let mut twins = [Connection::new(&config), Connection::new(&config)];
+        for operation in operations {
+            for connection in &mut twins {
+                connection.apply(operation);
+                let cwnd = connection.window.cwnd;
+                prop_assert!((1..=connection.limit).contains(&cwnd), "{:?}: {}", operation, cwnd);
+            }
+            prop_assert_eq!(twins[0].window.cwnd, twins[1].window.cwnd);
+        }
+    }
+
+    /// With the window full, round trips that last the same and nothing lost, it never falls after
+    /// the first round, and in the end it has grown.
+    #[test]
+    fn windows_grow_while_nothing_is_lost(
+        algorithm in prop::sample::select(CongestionAlgorithm::ALL.to_vec()),
+        rtt_ms in 5u64..750,
+        rounds in 8usize..40,
+    ) {
+        let mut connection = Connection::new(&TcpConfig::papers(algorithm));
+        connection.apply(Operation::Round { rtt_ms });
+        let mut last = connection.window.cwnd;
+        let first = last;
+        for _ in 0..rounds {
+            connection.apply(Operation::Round { rtt_ms });
+            prop_assert!(connection.window.cwnd >= last);
+            last = connection.window.cwnd;
+        }
+        prop_assert!(last >= first + 8 || last == connection.limit, "{} to {}", first, last);
+    }
+}

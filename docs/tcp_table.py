@@ -1,0 +1,99 @@
+"""Writes the tables of docs/concepts/tcp.md from what the tests measured.
+
+`python docs/tcp_table.py` writes them; `--check` only says whether they are up to date. The tests
+`tcp_papers` and `table3` of `core` keep the two CSV files (`CLIFT_UPDATE=1` takes new results).
+"""
+
+from __future__ import annotations
+
+import csv
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).parent.parent
+PAGE = ROOT / "docs" / "concepts" / "tcp.md"
+DATA = ROOT / "core" / "tests" / "data"
+VARIANTS = ("newreno", "cubic", "hybla", "westwood", "compound")
+SCHEMES = ("ARQ", "HARQ(10/12)", "HARQ(10/15)")
+
+
+def rows(name: str) -> list[dict[str, str]]:
+    """Reads a table of the tests."""
+    with (DATA / name).open() as file:
+        return list(csv.DictReader(file))
+
+
+def markdown(head: list[str], body: list[list[str]]) -> str:
+    """Lays out a table.
+
+    >>> print(markdown(["a", "b"], [["1", "2"]]))
+    | a | b |
+    |---|---|
+    | 1 | 2 |
+    """
+    lines = [head, *body]
+    text = ["| " + " | ".join(line) + " |" for line in lines]
+    return "\n".join([text[0], "|" + "---|" * len(head), *text[1:]])
+
+
+def goodput() -> str:
+    """Lays out goodput over independent loss, ours and that of ns-2 where it differs."""
+    cells = {
+        (row["rate"], row["rtt_ms"], row["loss"], row["variant"]): row
+        for row in rows("tcp_matrix.csv")
+    }
+    body = []
+    for rate, rtt, loss in dict.fromkeys(key[:3] for key in cells):
+        line = [f"{int(rate) / 1e6:g}", rtt, loss]
+        for variant in VARIANTS:
+            row = cells[rate, rtt, loss, variant]
+            ours, theirs = float(row["clift_kbps"]), float(row["ns2_kbps"])
+            same = row["runs"] == row["identical"]
+            line.append(
+                f"{ours:.0f}"
+                if same
+                else f"{ours:.0f} ({theirs:.0f}; {row['identical']}/{row['runs']})"
+            )
+        body.append(line)
+    return markdown(["Mbit/s", "RTT, ms", "loss", *VARIANTS], body)
+
+
+def transfers() -> str:
+    """Lays out table 3 of seed 000, ours beside the print."""
+    cells = {(row["variant"], row["scheme"], row["esn0_db"]): row for row in rows("table3.csv")}
+    decibels = list(dict.fromkeys(key[2] for key in cells))
+    body = []
+    for variant in VARIANTS:
+        for scheme in SCHEMES:
+            line = [variant, scheme]
+            for db in decibels:
+                row = cells[variant, scheme, db]
+                line.append(f"{float(row['clift_s']):.1f} ({row['printed_s']})")
+            body.append(line)
+    return markdown(["variant", "scheme", *(f"{db} dB" for db in decibels)], body)
+
+
+def page(text: str) -> str:
+    """Puts the tables between their marks in the page."""
+    for name, table in (("goodput", goodput()), ("transfers", transfers())):
+        begin, end = f"<!-- {name}: made by docs/tcp_table.py -->", f"<!-- end of {name} -->"
+        before, _, rest = text.partition(begin)
+        _, mark, after = rest.partition(end)
+        if not mark:
+            raise SystemExit(f"error: {PAGE} lacks the marks of the table {name}")
+        text = f"{before}{begin}\n{table}\n{end}{after}"
+    return text
+
+
+def main() -> None:
+    """Writes or checks the page."""
+    old = PAGE.read_text()
+    new = page(old)
+    if "--check" not in sys.argv[1:]:
+        PAGE.write_text(new)
+    elif new != old:
+        raise SystemExit(f"error: {PAGE} is not up to date; run python docs/tcp_table.py")
+
+
+if __name__ == "__main__":
+    main()

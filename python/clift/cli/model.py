@@ -1,0 +1,231 @@
+"""`clift model`: what schemes give over a channel model, in closed form."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import click
+import numpy as np
+
+from clift.cli.options import TIME, busy
+from clift.errors import ScenarioError
+
+_MOST_POINTS = 1_000_000
+
+
+class Values(click.ParamType):  # type: ignore[type-arg] # older versions take none
+    """Numbers: `0.02`, `0.01,0.02,0.05`, or `0.1:0.93:200` for 200 from 0.1 to 0.93."""
+
+    name = "numbers"
+
+    def convert(self, value: Any, param: Any, ctx: Any) -> Any:
+        """The array that the text stands for; a single number stays one."""
+        if not isinstance(value, str):
+            return value
+        try:
+            if ":" in value:
+                first, last, count = value.split(":")
+                if not 1 <= int(count) <= _MOST_POINTS:
+                    self.fail(f"{value}: give 1 to {_MOST_POINTS} points", param, ctx)
+                return np.linspace(float(first), float(last), int(count))
+            numbers = [float(part) for part in value.split(",")]
+        except ValueError:
+            self.fail(f"{value}: give 0.02, or 0.01,0.02,0.05, or 0.1:0.93:200", param, ctx)
+        return numbers[0] if len(numbers) == 1 else np.array(numbers)
+
+
+VALUES = Values()
+
+
+@click.command()
+@click.option(
+    "--scheme",
+    "schemes",
+    multiple=True,
+    default=("FEC(38/51)", "ARQ", "HARQ(38/51, rounds 2)"),
+    show_default=True,
+    help='As `clift tmt` takes them, e.g. "FEC(10/12, interleave 8)"; several stand side by side.',
+)
+@click.option("--p", type=VALUES, help="Erasure probability; alone: independent erasures.")
+@click.option("--burst", type=VALUES, help="Mean burst in slots, with --p.")
+@click.option("--alpha", type=VALUES, help="Probability of staying good, instead of --p.")
+@click.option("--beta", type=VALUES, help="Probability of staying bad, instead of --p.")
+@click.option("--p-good", type=VALUES, default="0", help="Erasure probability in the good state.")
+@click.option("--p-bad", type=VALUES, default="1", help="Erasure probability in the bad state.")
+@click.option("--rtt", type=TIME, default="500 ms", show_default=True, help="Round-trip time.")
+@click.option(
+    "--slot",
+    type=TIME,
+    default="114783 ns",
+    show_default=True,
+    help="Between slots; 0 ns: short beside the RTT.",
+)
+@click.option(
+    "--decode", type=TIME, default="36 ms", show_default=True, help="Decoding time of a slot."
+)
+@click.option("--feedback", type=TIME, help="RTT + decoding time unless given.")
+@click.option("--cut-apart", is_flag=True, help="HARQ: rounds cut other blocks apart, as in TMT.")
+@click.option("--delays", is_flag=True, help="Also quantiles of the recovery delay.")
+@click.option("--plot", type=click.Path(path_type=Path, dir_okay=False), help="PNG of a sweep.")
+@click.option("--check", is_flag=True, help="Simulate the same channel, and compare.")
+@click.option("--slots", type=click.IntRange(1), default=4_000_000, help="Slots of --check.")
+@click.option("--seed", type=click.IntRange(0), default=1, help="Seed of --check.")
+@click.option(
+    "--hybrid",
+    metavar="K/N",
+    help="Instead: hybrid FEC/ARQ-SR with K of N units in a frame, over losses --p.",
+)
+@click.option("--frames", type=click.IntRange(1), default=6, help="Frames of a packet (--hybrid).")
+@click.option("--persistency", type=click.IntRange(0), default=5, help="delta (--hybrid).")
+@click.option("--json", "as_json", is_flag=True, help="JSON on stdout.")
+def model(schemes: tuple[str, ...], as_json: bool, **options: Any) -> None:
+    """Evaluate schemes over a Gilbert-Elliott channel, without simulating them.
+
+    The channel is --p with --burst, --p alone, or --alpha with --beta. Each may be a sweep:
+    0.01,0.02,0.05 or 0.1:0.93:200.
+    """
+    if options["hybrid"] is not None:
+        _hybrid(options, as_json)
+    elif options["check"]:
+        _check(schemes, options, as_json)
+    else:
+        _predict(schemes, options, as_json)
+
+
+def _predict(schemes: tuple[str, ...], options: dict[str, Any], as_json: bool) -> None:
+    from clift.model import predict
+    from clift.report.model_text import sweep, table
+
+    swept = _swept(options)
+    found = [(scheme, predict(scheme, **_arguments(options))) for scheme in schemes]
+    if options["delays"] and swept:
+        raise click.UsageError("--delays is for one channel, not for a sweep")
+    if options["plot"] is not None:
+        _plot(found, swept, options["plot"])
+    if as_json:
+        said = []
+        for scheme, one in found:
+            values = {name: _json(value) for name, value in one.values().items()}
+            said.append({"scheme": scheme, **_swept_json(swept), **values})
+        click.echo(json.dumps(said, indent=2))
+    elif swept:
+        columns = np.broadcast_arrays(*swept.values())
+        points = [[float(column[place]) for column in columns] for place in range(len(columns[0]))]
+        click.echo(sweep(list(swept), points, found))
+    else:
+        click.echo(table(found))
+    if options["delays"] and not as_json:
+        click.echo(_quantiles(found))
+
+
+def _check(schemes: tuple[str, ...], options: dict[str, Any], as_json: bool) -> None:
+    from clift.crosscheck import check
+    from clift.report.model_text import checked
+
+    if _swept(options):
+        raise click.UsageError("--check is for one channel, not for a sweep")
+    arguments = _arguments(options)
+    del arguments["cut_apart"]
+    slots, seed = options["slots"], options["seed"]
+    found = []
+    for scheme in schemes:
+        with busy(f"simulating {scheme}"):
+            found.append((scheme, check(scheme, slots=slots, seed=seed, **arguments)))
+    if as_json:
+        said = [
+            {"scheme": scheme, "metrics": [_row_json(row) for row in rows]}
+            for scheme, rows in found
+        ]
+        click.echo(json.dumps(said, indent=2))
+    else:
+        click.echo("\n\n".join(checked(scheme, rows) for scheme, rows in found))
+        share = "all intervals of a scheme hold together with probability 99 %"
+        click.echo(f"\n{slots} slots, seed {seed}; {share}")
+        if any(scheme.upper().startswith("HARQ") for scheme in schemes):
+            click.echo("HARQ: the model of blocks that other blocks' repair rounds cut apart")
+    if not all(row.agrees for _, rows in found for row in rows):
+        raise click.exceptions.Exit(1)
+
+
+def _hybrid(options: dict[str, Any], as_json: bool) -> None:
+    from dataclasses import asdict
+
+    from clift.model import hybrid
+    from clift.report.text import aligned
+
+    try:
+        k, n = (int(part) for part in options["hybrid"].split("/"))
+    except ValueError:
+        raise ScenarioError(f"--hybrid {options['hybrid']}: write K/N, e.g. 10/12") from None
+    if options["p"] is None:
+        raise click.UsageError("--hybrid needs --p, the probability that a unit is lost")
+    values = asdict(hybrid(k, n, options["frames"], options["persistency"], options["p"]))
+    if as_json:
+        p = _json(options["p"])
+        click.echo(json.dumps({"p": p, **{key: _json(v) for key, v in values.items()}}, indent=2))
+        return
+    rows = [["p", *(name.replace("_", " ") for name in values)]]
+    columns = [np.ravel(options["p"]), *(np.ravel(value) for value in values.values())]
+    rows += [[f"{value:.6g}" for value in row] for row in zip(*columns, strict=True)]
+    click.echo(aligned(rows, left=0))
+
+
+def _arguments(options: dict[str, Any]) -> dict[str, Any]:
+    """The options under the names of `clift.model.predict`."""
+    feedback = options["feedback"]
+    names = ("alpha", "beta", "p_good", "p_bad", "p", "burst", "cut_apart")
+    return {
+        **{name: options[name] for name in names},
+        "rtt_ms": options["rtt"] / 1e6,
+        "slot_ns": options["slot"],
+        "decode_ns": options["decode"],
+        "feedback_ms": None if feedback is None else feedback / 1e6,
+    }
+
+
+def _swept(options: dict[str, Any]) -> dict[str, Any]:
+    names = ("p", "burst", "alpha", "beta", "p_good", "p_bad")
+    swept = {name: options[name] for name in names if np.ndim(options[name])}
+    if len({len(values) for values in swept.values()}) > 1:
+        raise click.UsageError("sweeps side by side need the same number of points")
+    return swept
+
+
+def _plot(found: list[tuple[str, Any]], swept: dict[str, Any], path: Path) -> None:
+    from clift.report.model_figure import sweep_figure
+    from clift.report.trace_figure import save
+
+    if not swept:
+        raise click.UsageError('--plot draws a sweep, e.g. --alpha 0.98 --beta "0.1:0.93:200"')
+    name, values = next(iter(swept.items()))
+    save(sweep_figure(name, values, found), path)
+    click.echo(path, err=True)
+
+
+def _quantiles(found: list[tuple[str, Any]]) -> str:
+    from clift.report.model_text import number
+    from clift.report.text import aligned
+
+    shares = (0.05, 0.5, 0.85, 0.95, 0.99)
+    rows = [["recovery delay ms", *(f"p{100 * share:.0f}" for share in shares)]]
+    for scheme, one in found:
+        law = one.recovery_delays()
+        rows.append([scheme, *(number(float(law.quantile_ms(q)), 3) for q in shares)])
+    return "\n" + aligned(rows, left=1)
+
+
+def _json(values: Any) -> Any:
+    """Numbers that JSON can hold: null where there is none."""
+    flat = [None if not np.isfinite(value) else float(value) for value in np.ravel(values)]
+    return flat if np.ndim(values) else flat[0]
+
+
+def _swept_json(swept: dict[str, Any]) -> dict[str, Any]:
+    return {name: _json(values) for name, values in swept.items()}
+
+
+def _row_json(row: Any) -> dict[str, Any]:
+    numbers = {name: _json(getattr(row, name)) for name in ("model", "simulated", "within")}
+    return {"metric": row.metric, **numbers, "verdict": row.verdict}

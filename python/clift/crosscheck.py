@@ -1,0 +1,328 @@
+"""The model and the simulation side by side: what ``--check`` shows.
+
+``check`` simulates the channel that a model is about; ``depart`` fits a chain to a trace that is
+there and shows what the chain does not know of it.
+
+>>> rows = check("FEC(10/12)", alpha=0.98, beta=0.5, slots=200_000)
+>>> [row.metric for row in rows]
+['efficiency', 'residual loss', 'recovered', 'recovery delay ms', 'mean delay ms']
+>>> all(row.agrees for row in rows)
+True
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import pairwise
+from math import inf, isnan, nan, sqrt
+from statistics import NormalDist
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from clift import channel, model, tmt
+from clift.errors import ScenarioError
+from clift.trace import PhyTrace
+
+if TYPE_CHECKING:
+    from clift.link_trace import LinkTrace
+    from clift.model import Prediction
+    from clift.scheme import Scheme
+
+BATCHES = 20
+NEARLY = 0.01
+"""What the model of HARQ-II blocks cut apart, an approximation, may be off."""
+_WAITS = 12
+"""LLDUs sent so many waits for feedback before the end are finished."""
+
+
+@dataclass(frozen=True)
+class Row:
+    """One metric by both methods.
+
+    Attributes:
+        metric: its name.
+        model: what the model says; NaN if there is nothing to average.
+        simulated: what the simulation gave; NaN if nothing happened.
+        within: half the width of its interval.
+        verdict: ``agrees``; ``within 1 %`` for HARQ-II, whose model is an approximation here, since
+            other blocks' rounds cut blocks apart; ``DIFFERS``; or ``too rare`` if the simulation is
+            too short to tell.
+    """
+
+    metric: str
+    model: float
+    simulated: float
+    within: float
+    verdict: str
+
+    @property
+    def agrees(self) -> bool:
+        """Whether the two do not contradict each other."""
+        return self.verdict != "DIFFERS"
+
+
+def check(
+    scheme: Scheme | str,
+    alpha: float | None = None,
+    beta: float | None = None,
+    p_good: float = 0.0,
+    p_bad: float = 1.0,
+    rtt_ms: float = 500,
+    slot_ns: int = model.SLOT_NS,
+    *,
+    p: float | None = None,
+    burst: float | None = None,
+    decode_ns: int = 36_000_000,
+    feedback_ms: float | None = None,
+    slots: int = 4_000_000,
+    confidence: float = 0.99,
+    seed: int = 1,
+) -> list[Row]:
+    """Runs TMT over traces of the channel, and the model, and compares them.
+
+    The slots are cut into 20 traces of their own, whose spread gives intervals that all hold
+    together with probability ``confidence``.
+
+    Args:
+        scheme: the scheme or its text.
+        alpha: probability of staying good.
+        beta: probability of staying bad.
+        p_good: erasure probability in the good state.
+        p_bad: erasure probability in the bad state.
+        rtt_ms: round-trip time.
+        slot_ns: length of a slot, at least 1.
+        p: erasure probability, instead of alpha and beta.
+        burst: mean burst in slots; with p alone erasures are independent.
+        decode_ns: decoding time of what arrives, at least 1.
+        feedback_ms: from a slot until the sender can act on its loss; RTT + decoding unless set.
+        slots: slots to simulate in all.
+        confidence: of all intervals together.
+        seed: names the draws.
+
+    Raises:
+        ScenarioError: if a parameter is out of range, or the slots are too few for the round trip.
+    """
+    chain = model._channel(alpha, beta, p_good, p_bad, p, burst)
+    if any(np.ndim(values) for values in chain):
+        raise ScenarioError("a check is of one channel, not of arrays")
+    good, bad, erased_good, erased_bad = (float(values) for values in chain)
+    numbers: dict[str, Any] = {
+        "alpha": good,
+        "beta": bad,
+        "p_good": erased_good,
+        "p_bad": erased_bad,
+    }
+    times: dict[str, Any] = {"rtt_ms": rtt_ms, "feedback_ms": feedback_ms}
+    predicted = _predict(scheme, numbers, slot_ns, decode_ns, times)
+    each = slots // BATCHES
+    margin_ns = _margin(scheme, rtt_ms, feedback_ms, decode_ns)
+    if each * slot_ns <= 2 * margin_ns:
+        least = BATCHES * 2 * margin_ns // max(slot_ns, 1) + BATCHES
+        raise ScenarioError(f"slots = {slots}: too few for this round trip; give {least} or more")
+    if not 0.5 <= confidence < 1:
+        raise ScenarioError(f"confidence = {confidence}: give a probability from 0.5 to below 1")
+    sums = []
+    for batch in range(BATCHES):
+        phy = channel.gilbert_elliott(
+            each, slot_ns, decode_ns=decode_ns, seed=(seed * 1000 + batch) % 2**64, **numbers
+        )
+        sums.append(_sums(tmt.apply(phy, scheme, **times), margin_ns, decode_ns))
+    return _rows(predicted, sums, _is_harq(scheme), confidence)
+
+
+@dataclass(frozen=True)
+class Departure:
+    """What a fitted chain says of a trace, and what the trace does.
+
+    Attributes:
+        fit: the chain.
+        rows: metrics of the scheme; the intervals are those of the trace's 20 parts.
+        shape: name, the chain's value, the trace's value: lengths of bursts, and how unevenly
+            erasures fall on windows (variance over that of independent erasures).
+    """
+
+    fit: model.Fit
+    rows: list[Row]
+    shape: list[tuple[str, float, float]]
+
+
+def depart(
+    phy: PhyTrace,
+    scheme: Scheme | str,
+    rtt_ms: float = 500,
+    feedback_ms: float | None = None,
+    confidence: float = 0.99,
+) -> Departure:
+    """Fits a chain to a trace, and compares what the model and TMT say of a scheme on it.
+
+    Args:
+        phy: the trace.
+        scheme: the scheme or its text.
+        rtt_ms: round-trip time.
+        feedback_ms: from a slot until the sender can act on its loss; RTT + decoding unless set.
+        confidence: of all intervals together.
+
+    Raises:
+        ScenarioError: if the trace never changes between arrivals and erasures.
+
+    >>> import clift
+    >>> phy = clift.channel.gilbert_elliott(slots=400_000, alpha=0.99, beta=0.5, seed=4)
+    >>> found = depart(phy, "FEC(10/12)")
+    >>> all(row.agrees for row in found.rows)
+    True
+    """
+    fit = model.fit(phy)
+    stats = phy.stats()
+    slot_ns = max(1, round(stats["duration_ns"] / stats["slots"]))
+    decode_ns = phy.nominal_decoding_ns
+    times: dict[str, Any] = {"rtt_ms": rtt_ms, "feedback_ms": feedback_ms}
+    predicted = _predict(scheme, {"alpha": fit.alpha, "beta": fit.beta}, slot_ns, decode_ns, times)
+    margin_ns = _margin(scheme, rtt_ms, feedback_ms, decode_ns)
+    edges = np.linspace(0, len(phy), BATCHES + 1).astype(np.int64)
+    parts = [
+        PhyTrace(phy.t_ns[a:b], phy.d_ns[a:b], phy.lldu_bytes) for a, b in pairwise(edges) if b > a
+    ]
+    sums = [_sums(tmt.apply(part, scheme, **times), margin_ns, decode_ns) for part in parts]
+    rows = _rows(predicted, sums, _is_harq(scheme), confidence)
+    return Departure(fit, rows, _shape(phy, fit))
+
+
+def _predict(
+    scheme: Scheme | str,
+    channel: dict[str, float],
+    slot_ns: int,
+    decode_ns: int,
+    times: dict[str, Any],
+) -> Prediction:
+    """The model of what TMT does: it cuts blocks apart."""
+    if slot_ns < 1 or decode_ns < 1:
+        raise ScenarioError("a trace needs slots and decoding times of at least 1 ns")
+    cut = _is_harq(scheme)
+    return model.predict(
+        scheme, slot_ns=slot_ns, decode_ns=decode_ns, cut_apart=cut, **channel, **times
+    )
+
+
+def _margin(scheme: Scheme | str, rtt_ms: float, feedback_ms: float | None, decode_ns: int) -> int:
+    if "ARQ" not in str(scheme):
+        return 0
+    wait_ms = rtt_ms + decode_ns / 1e6 if feedback_ms is None else feedback_ms
+    return round(_WAITS * wait_ms * 1e6)
+
+
+def _is_harq(scheme: Scheme | str) -> bool:
+    return str(scheme).strip().upper().startswith("HARQ")
+
+
+_Sums = dict[str, tuple[float, float]]
+
+
+def _sums(link: LinkTrace, margin_ns: int, decode_ns: int) -> _Sums:
+    """For each metric: a sum and what it is a sum over, of the LLDUs that are finished."""
+    stats = link.stats()
+    if not len(link):
+        return {}
+    half_rtt_ms = link.rtt_ns / 2e6
+    last = link.t_ns[-1] - margin_ns
+    # A trace shorter than the margin has nothing finished: its end counts as it is.
+    finished = int(np.searchsorted(link.t_ns, last, side="right")) or len(link)
+    d_ns = link.d_ns[:finished]
+    again = d_ns[_recovered(link, finished, decode_ns)]
+    delivered = int(np.count_nonzero(d_ns))
+    total_ms = float(d_ns.sum(dtype=np.float64)) / 1e6 + delivered * half_rtt_ms
+    again_ms = float(again.sum(dtype=np.float64)) / 1e6 + len(again) * half_rtt_ms
+    return {
+        "efficiency": (stats["delivered"], stats["slots_used"]),
+        "residual loss": (finished - delivered, finished),
+        "recovered": (len(again), finished),
+        "recovery delay ms": (again_ms, len(again)),
+        "mean delay ms": (total_ms, delivered),
+    }
+
+
+def _recovered(link: LinkTrace, finished: int, decode_ns: int) -> np.ndarray[Any, Any]:
+    """Which LLDUs were erased at first: those delivered later than anything decodes."""
+    return link.d_ns[:finished] > decode_ns
+
+
+def _rows(predicted: Prediction, batches: list[_Sums], harq: bool, confidence: float) -> list[Row]:
+    names = {
+        "efficiency": predicted.efficiency,
+        "residual loss": predicted.residual_loss,
+        "recovered": predicted.recovered,
+        "recovery delay ms": predicted.recovery_delay_ms,
+        "mean delay ms": predicted.mean_delay_ms,
+    }
+    tail = (1 - confidence) / len(names) / 2
+    seen = [sums for sums in batches if sums]
+    # What happens less than some dozen times has no spread to speak of.
+    lost, units = (sum(sums["residual loss"][i] for sums in seen) for i in (0, 1))
+    rare = min(lost, float(predicted.residual_loss) * units) < 1000
+    rows = []
+    for metric, value in names.items():
+        pairs = np.array([sums[metric] for sums in seen], dtype=np.float64).reshape(-1, 2)
+        by_loss = metric in ("efficiency", "residual loss")
+        slack = 1000 / units if rare and by_loss and units else 0.0
+        rows.append(_row(metric, float(value), pairs, tail, harq, slack))
+    return rows
+
+
+def _row(metric: str, value: float, pairs: Any, tail: float, harq: bool, slack: float) -> Row:
+    total, over = pairs.sum(axis=0) if len(pairs) else (0.0, 0.0)
+    if over == 0:
+        return Row(metric, value, nan, inf, "agrees" if isnan(value) else "too rare")
+    simulated = total / over
+    count = len(pairs)
+    within = inf
+    if count > 1:
+        squares = float(((pairs[:, 0] - simulated * pairs[:, 1]) ** 2).sum())
+        within = _quantile(tail, count - 1) * sqrt(squares / (count - 1) * count) / over
+    if isnan(value) or within == inf:
+        return Row(metric, value, simulated, within, "too rare")
+    if abs(value - simulated) <= within + max(slack, 1e-12):
+        verdict = "too rare" if slack and within == 0 else "agrees"
+    elif harq and abs(simulated / value - 1) <= NEARLY:
+        verdict = "within 1 %"
+    else:
+        verdict = "DIFFERS"
+    return Row(metric, value, simulated, within, verdict)
+
+
+def _quantile(tail: float, degrees: int) -> float:
+    """What Student's t exceeds with probability ``tail``: the expansion in 1 / degrees.
+
+    >>> round(_quantile(0.025, 19), 3), round(_quantile(0.0005, 19), 2)
+    (2.093, 3.88)
+    """
+    z = NormalDist().inv_cdf(1 - tail)
+    first = (z**3 + z) / 4
+    second = (5 * z**5 + 16 * z**3 + 3 * z) / 96
+    third = (3 * z**7 + 19 * z**5 + 17 * z**3 - 15 * z) / 384
+    return z + first / degrees + second / degrees**2 + third / degrees**3
+
+
+def _shape(phy: PhyTrace, fit: model.Fit) -> list[tuple[str, float, float]]:
+    """Burst lengths and clumping over windows, of the chain and of the trace."""
+    erased = phy.d_ns == 0
+    counts = phy.stats()["bursts"]["counts"]
+    lengths = np.array([length for length, _ in counts], dtype=np.float64)
+    weights = np.array([number for _, number in counts], dtype=np.float64)
+    runs = weights.sum()
+    p = (1 - fit.alpha) / ((1 - fit.alpha) + (1 - fit.beta))
+    shape = [("erasure probability", p, float(erased.mean()))]
+    shape.append(("mean burst (slots)", 1 / (1 - fit.beta), float(lengths @ weights / runs)))
+    for longer in (1, 2, 4, 8, 16, 32):
+        share = float(weights[lengths > longer].sum() / runs)
+        shape.append((f"bursts over {longer} slots", fit.beta**longer, share))
+    for window in (10, 100, 1000):
+        if len(erased) < 30 * window or p * (1 - p) == 0:
+            continue
+        law = model.erasures(window, fit.alpha, fit.beta)
+        m = np.arange(window + 1)
+        independent = window * p * (1 - p)
+        spread = float(law @ (m - window * p) ** 2) / independent
+        seen = erased[: len(erased) // window * window].reshape(-1, window).sum(axis=1)
+        found = float(seen.var()) / independent
+        shape.append((f"clumping over {window} slots", spread, found))
+    return shape

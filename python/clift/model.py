@@ -1,0 +1,446 @@
+"""The analytical model: what a scheme gives over a Gilbert-Elliott channel, in closed form.
+
+Seed 000, sections 3.3 to 3.6 (DESIGN section 10). Every word means what it means in
+``clift.tmt.apply(...).stats()``; docs/concepts/model.md says how the two are held together.
+
+The channel is given in one of three ways, and each number may be an array: results have the shape
+to which they broadcast.
+
+* ``alpha``, ``beta``: probabilities of *staying* good and bad; ``p_good``, ``p_bad``: erasure
+  probabilities in either state.
+* ``p``, ``burst``: erasure probability and mean burst in slots.
+* ``p`` alone: independent erasures.
+
+>>> import numpy as np
+>>> harq = harq2(38, 51, alpha=0.98, beta=np.linspace(0.1, 0.93, 200))
+>>> harq.efficiency.shape
+(200,)
+>>> round(arq(p=0.1).recovery_delay_ms, 6)  # RTT/2 + RTT / (1 - p)
+805.555556
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, fields
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from clift import _clift
+from clift.errors import ScenarioError
+from clift.scheme import Arq, Fec, Harq2
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike, NDArray
+
+    from clift.scheme import Scheme
+    from clift.trace import PhyTrace
+
+    Floats = NDArray[np.float64]
+    Value = float | Floats
+    Channel = tuple[Floats, Floats, Floats, Floats]
+
+SLOT_NS = 114_783
+"""33 bytes at 2.3 Mbit/s, as in seed 000."""
+
+
+@dataclass(frozen=True)
+class RecoveryDelays:
+    """The law of the recovery delay of LLDUs erased at first and recovered later.
+
+    Attributes:
+        delay_ms: d' + RTT/2, rising.
+        probability: how probable each is; they sum to 1.
+    """
+
+    delay_ms: Floats
+    probability: Floats
+
+    def mean_ms(self) -> float:
+        """The mean; NaN if nothing is ever recovered."""
+        return float(self.delay_ms @ self.probability) if len(self.delay_ms) else float("nan")
+
+    def quantile_ms(self, q: ArrayLike) -> Value:
+        """The least delay that the share ``q`` does not exceed; NaN if nothing is recovered."""
+        if not len(self.delay_ms):
+            return _scalar(np.full(np.shape(q), np.nan))
+        place = np.searchsorted(np.cumsum(self.probability), q)
+        return _scalar(self.delay_ms[np.minimum(place, len(self.delay_ms) - 1)])
+
+
+@dataclass(frozen=True)
+class Prediction:
+    """What a scheme gives in the long run, every slot used.
+
+    Each value is a float, or an array of the shape of the channel's parameters. NaN where there is
+    nothing to average. Delays contain RTT/2.
+
+    Attributes:
+        efficiency: data LLDUs delivered per slot used.
+        residual_loss: share of the data LLDUs that are not delivered.
+        coding_ratio: data LLDUs per LLDU sent for them.
+        transmissions: mean number of transmissions of a data LLDU.
+        recovered: share of the data LLDUs that are erased at first and recovered later.
+        recovery_delay_ms: mean delay of those.
+        mean_delay_ms: mean delay of all delivered.
+    """
+
+    efficiency: Value
+    residual_loss: Value
+    coding_ratio: Value
+    transmissions: Value
+    recovered: Value
+    recovery_delay_ms: Value
+    mean_delay_ms: Value
+    _of: tuple[Any, ...] = field(repr=False, compare=False)
+
+    @property
+    def printed_efficiency(self) -> Value:
+        """The efficiency that seed 000 prints (docs/papers.md), approximations and all."""
+        return self._printed[0]
+
+    @property
+    def printed_delay_ms(self) -> Value:
+        """The delay that it prints.
+
+        A mean over all LLDUs for FEC, over those erased at first for ARQ, over blocks for HARQ-II.
+        """
+        return self._printed[1]
+
+    @cached_property
+    def _printed(self) -> tuple[Value, Value]:
+        scheme, channel, times, _ = self._of
+        flat, shape = _flat(channel)
+        efficiency, delay_ms = _clift.model_printed(scheme, flat, times)
+        return _scalar(efficiency.reshape(shape)), _scalar(delay_ms.reshape(shape))
+
+    def recovery_delays(self) -> RecoveryDelays:
+        """The whole law of the recovery delay; for a single channel, not for arrays.
+
+        Raises:
+            ScenarioError: for arrays, or for blocks cut apart.
+
+        >>> law = fec(2, 3, p=0.1, slot_ns=1_000_000).recovery_delays()
+        >>> law.delay_ms.tolist()  # the third slot comes two and one after the data slots
+        [251.0, 252.0]
+        """
+        scheme, channel, times, cut_apart = self._of
+        if any(np.ndim(values) for values in channel):
+            raise ScenarioError("the law of the recovery delay is for one channel, not for arrays")
+        law = _clift.model_recovery_delays(scheme, _one(channel), times, cut_apart)
+        return RecoveryDelays(*law)
+
+    def values(self) -> dict[str, Value]:
+        """The values by name.
+
+        >>> fec(10, 12, p=0.0).values()["efficiency"]
+        0.8333333333333334
+        """
+        exact = {f.name: getattr(self, f.name) for f in fields(self) if f.name != "_of"}
+        printed = {name: getattr(self, name) for name in ("printed_efficiency", "printed_delay_ms")}
+        return {**exact, **printed}
+
+
+def erasures(
+    n: int,
+    alpha: float | None = None,
+    beta: float | None = None,
+    p_good: float = 0.0,
+    p_bad: float = 1.0,
+    p: float | None = None,
+    burst: float | None = None,
+) -> Floats:
+    """P(m, n) for m = 0..n: the probability that m of n slots in a row are erased.
+
+    Args:
+        n: slots; up to 10,000 in a fraction of a second.
+        alpha: probability of staying good.
+        beta: probability of staying bad.
+        p_good: erasure probability in the good state.
+        p_bad: erasure probability in the bad state.
+        p: erasure probability, instead of alpha and beta.
+        burst: mean burst in slots; with p alone erasures are independent.
+
+    Returns:
+        n + 1 probabilities.
+
+    Raises:
+        ScenarioError: if a parameter is out of range, or the chain can never move.
+
+    >>> erasures(2, alpha=0.9, beta=0.6).round(12).tolist()
+    [0.72, 0.16, 0.12]
+    """
+    channel = _channel(alpha, beta, p_good, p_bad, p, burst)
+    if any(np.ndim(values) for values in channel):
+        raise ScenarioError("P(m, n) is for one channel, not for arrays")
+    if not 0 <= n <= 1_000_000:
+        raise ScenarioError(f"n = {n}: give a number of slots from 0 to 1,000,000")
+    return _clift.model_erasures(n, _one(channel))
+
+
+def predict(
+    scheme: Scheme | str,
+    alpha: ArrayLike | None = None,
+    beta: ArrayLike | None = None,
+    p_good: ArrayLike = 0.0,
+    p_bad: ArrayLike = 1.0,
+    rtt_ms: float = 500,
+    slot_ns: int = SLOT_NS,
+    *,
+    p: ArrayLike | None = None,
+    burst: ArrayLike | None = None,
+    decode_ns: int = 0,
+    feedback_ms: float | None = None,
+    cut_apart: bool = False,
+) -> Prediction:
+    """What any scheme gives over a Gilbert-Elliott channel: exact values of the Markov chain.
+
+    Args:
+        scheme: one of ``clift.NoScheme``, ``Fec``, ``Arq``, ``Harq2``, or its text.
+        alpha: probability of staying good.
+        beta: probability of staying bad.
+        p_good: erasure probability in the good state.
+        p_bad: erasure probability in the bad state.
+        rtt_ms: round-trip time of the link.
+        slot_ns: from the start of a slot to the start of the next. 0: slots are short beside the
+            RTT, so blocks take no time, and retransmissions meet a channel that has forgotten.
+        p: erasure probability, instead of alpha and beta.
+        burst: mean burst in slots; with p alone erasures are independent.
+        decode_ns: decoding time of what arrives.
+        feedback_ms: from a slot's start until the sender can act on its loss; RTT plus decoding
+            time unless set.
+        cut_apart: HARQ-II only: blocks are cut apart by other blocks' repair rounds, as
+            ``clift.tmt`` does (an approximation); else they are consecutive (exact).
+
+    Raises:
+        ScenarioError: if a parameter is out of range, or the chain can never move.
+
+    >>> round(predict("HARQ(38/51, rounds 2)", p=0.1, burst=5).efficiency, 4)
+    0.7361
+    """
+    times = _times(rtt_ms, slot_ns, decode_ns, feedback_ms)
+    channel = _channel(alpha, beta, p_good, p_bad, p, burst)
+    flat, shape = _flat(channel)
+    found = _clift.model_predict(str(scheme), flat, times, cut_apart)
+    values = {name: _scalar(column.reshape(shape)) for name, column in found.items()}
+    return Prediction(**values, _of=(str(scheme), channel, times, cut_apart))
+
+
+def fec(
+    k: int,
+    n: int,
+    alpha: ArrayLike | None = None,
+    beta: ArrayLike | None = None,
+    p_good: ArrayLike = 0.0,
+    p_bad: ArrayLike = 1.0,
+    rtt_ms: float = 500,
+    slot_ns: int = SLOT_NS,
+    interleave: int = 1,
+    **more: Any,
+) -> Prediction:
+    """FEC(k, n), interleaved to a depth of code words; arguments as ``predict``.
+
+    >>> clean = fec(10, 12, p=[0.0, 0.05])
+    >>> clean.efficiency.round(4).tolist(), clean.residual_loss.round(4).tolist()
+    ([0.8333, 0.8291], [0.0, 0.0051])
+    """
+    scheme = Fec(k, n, interleave)
+    return predict(scheme, alpha, beta, p_good, p_bad, rtt_ms, slot_ns, **more)
+
+
+def arq(
+    p: ArrayLike | None = None,
+    rtt_ms: float = 500,
+    max_retx: int | None = None,
+    *,
+    slot_ns: int = 0,
+    **more: Any,
+) -> Prediction:
+    """SR-ARQ, limited or not; further arguments as ``predict``.
+
+    As long as slots are short beside the RTT only the erasure probability matters.
+
+    >>> round(arq(0.1, max_retx=1).residual_loss, 12)
+    0.01
+    """
+    return predict(Arq(max_retx), rtt_ms=rtt_ms, slot_ns=slot_ns, p=p, **more)
+
+
+def harq2(
+    k: int,
+    n: int,
+    alpha: ArrayLike | None = None,
+    beta: ArrayLike | None = None,
+    p_good: ArrayLike = 0.0,
+    p_bad: ArrayLike = 1.0,
+    rtt_ms: float = 500,
+    slot_ns: int = SLOT_NS,
+    extra: int = 0,
+    max_rounds: int | None = 2,
+    **more: Any,
+) -> Prediction:
+    """HARQ-II with ``extra`` = N_S and any number of rounds (None: no limit); as ``predict``.
+
+    >>> [round(harq2(5, 12, p=0.3, burst=20, max_rounds=r).residual_loss, 4) for r in (1, 2, None)]
+    [0.0821, 0.0279, 0.0]
+    """
+    scheme = Harq2(k, n, extra, max_rounds)
+    return predict(scheme, alpha, beta, p_good, p_bad, rtt_ms, slot_ns, **more)
+
+
+@dataclass(frozen=True)
+class Hybrid:
+    """Hybrid FEC/ARQ-SR of seed 002 over independent losses; floats, or arrays like ``p``.
+
+    Attributes:
+        transmission: probability that one transmission of a frame is decoded (K of N arrive).
+        frame: probability that a frame is decoded at last.
+        frame_loss: probability that it is given up.
+        packet: probability that a packet is delivered: all its frames are.
+        packet_loss: probability that it is given up.
+        transmissions: expected transmissions of a frame.
+        useful_share: share of the rate of an always busy link that delivered packets can have.
+        code_rate: K / N; times the rate B it is the decay K·B/N right of the optimum.
+    """
+
+    transmission: Value
+    frame: Value
+    frame_loss: Value
+    packet: Value
+    packet_loss: Value
+    transmissions: Value
+    useful_share: Value
+    code_rate: Value
+
+
+def hybrid(k: int, n: int, frames: int = 6, persistency: int = 0, p: ArrayLike = 0.01) -> Hybrid:
+    """Hybrid FEC/ARQ-SR: frames of ``k`` of ``n`` units, sent again at most ``persistency`` times.
+
+    Args:
+        k: data units of a frame (K).
+        n: units of a frame (N).
+        frames: frames of a packet (X).
+        persistency: retransmissions of a frame (delta).
+        p: probability that a unit is lost.
+
+    Raises:
+        ScenarioError: if a parameter is out of range.
+
+    >>> hybrid(10, 12, p=0.01).packet > 0.998
+    True
+    """
+    counts = {"k": k, "n": n, "frames": frames, "persistency": persistency}
+    for name, value in counts.items():
+        if not 0 <= value < 2**32:
+            raise ScenarioError(f"{name} = {value}: give a count")
+    losses = np.asarray(p, dtype=np.float64)
+    flat = np.ascontiguousarray(losses).ravel()
+    found = _clift.model_hybrid(k, n, frames, persistency, flat)
+    return Hybrid(**{name: _scalar(v.reshape(losses.shape)) for name, v in found.items()})
+
+
+@dataclass(frozen=True)
+class Fit:
+    """The two-state chain (good: arrived, bad: erased) that fits a trace best.
+
+    Attributes:
+        alpha: share of the slots after one that arrived that arrived too.
+        beta: share of the slots after an erased one that were erased too.
+    """
+
+    alpha: float
+    beta: float
+
+
+def fit(phy: PhyTrace) -> Fit:
+    """Fits alpha and beta to a trace, by maximum likelihood.
+
+    Raises:
+        ScenarioError: if the trace has no erasure, or nothing but erasures: nothing to fit.
+
+    >>> import clift
+    >>> phy = clift.channel.gilbert_elliott(slots=200_000, alpha=0.98, beta=0.8, seed=1)
+    >>> found = fit(phy)
+    >>> abs(found.alpha - 0.98) < 0.002, abs(found.beta - 0.8) < 0.01
+    (True, True)
+    """
+    found = phy.stats()
+    if found["alpha"] is None or found["beta"] is None or found["alpha"] == found["beta"] == 1:
+        raise ScenarioError(
+            "a trace that never changes between arrivals and erasures fits no chain"
+        )
+    return Fit(found["alpha"], found["beta"])
+
+
+def _channel(
+    alpha: ArrayLike | None,
+    beta: ArrayLike | None,
+    p_good: ArrayLike,
+    p_bad: ArrayLike,
+    p: ArrayLike | None,
+    burst: ArrayLike | None,
+) -> Channel:
+    """The four numbers of the chain, whichever way it was given."""
+    if p is None:
+        if alpha is None or beta is None or burst is not None:
+            raise ScenarioError("the channel: give alpha and beta, or p and burst, or p alone")
+        return _floats(alpha), _floats(beta), _floats(p_good), _floats(p_bad)
+    if alpha is not None or beta is not None:
+        raise ScenarioError("the channel: give either alpha and beta, or p and burst")
+    if np.any(_floats(p_good) != 0) or np.any(_floats(p_bad) != 1):
+        raise ScenarioError("p is for p_good = 0 and p_bad = 1; give alpha and beta instead")
+    try:
+        shares, bursts = np.broadcast_arrays(
+            _floats(p), _floats(np.nan if burst is None else burst)
+        )
+    except ValueError:
+        raise ScenarioError("p and burst: arrays of shapes that do not go together") from None
+    if burst is not None and np.any(np.isnan(bursts)):
+        raise ScenarioError("burst = nan: give a number of at least 1")
+    flat = [np.ascontiguousarray(values).ravel() for values in (shares, bursts)]
+    staying = (values.reshape(shares.shape) for values in _clift.model_chain(*flat))
+    good, bad = staying
+    return good, bad, _floats(0.0), _floats(1.0)
+
+
+def _one(channel: Channel) -> tuple[float, float, float, float]:
+    alpha, beta, p_good, p_bad = channel
+    return float(alpha), float(beta), float(p_good), float(p_bad)
+
+
+def _flat(channel: Channel) -> tuple[Channel, tuple[int, ...]]:
+    """The numbers of all channels in columns, and the shape they broadcast to."""
+    try:
+        good, bad, p_good, p_bad = np.broadcast_arrays(*channel)
+    except ValueError:
+        shapes = ", ".join(str(values.shape) for values in channel)
+        raise ScenarioError(f"the channel: shapes {shapes} do not go together") from None
+    columns = (np.ascontiguousarray(values).ravel() for values in (good, bad, p_good, p_bad))
+    alpha, beta, p_good, p_bad = columns
+    return (alpha, beta, p_good, p_bad), good.shape
+
+
+def _floats(values: ArrayLike) -> Floats:
+    try:
+        return np.asarray(values, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise ScenarioError(f"{values!r} is no number") from None
+
+
+def _times(
+    rtt_ms: float, slot_ns: int, decode_ns: int, feedback_ms: float | None
+) -> tuple[int, int, int, int | None]:
+    named = {"slot_ns": slot_ns, "decode_ns": decode_ns, "rtt_ms": rtt_ms}
+    if feedback_ms is not None:
+        named["feedback_ms"] = feedback_ms
+    for name, value in named.items():
+        most = 2**61 / (1e6 if name.endswith("_ms") else 1)
+        if not 0 <= value < most:
+            raise ScenarioError(f"{name} = {value}: give a time of 0 or more")
+    feedback = None if feedback_ms is None else round(feedback_ms * 1e6)
+    return round(rtt_ms * 1e6), int(slot_ns), int(decode_ns), feedback
+
+
+def _scalar(values: Floats) -> Value:
+    return values if np.ndim(values) else float(values)

@@ -1,0 +1,1 @@
+"""What the papers print, as parameter files, and what regenerates it."""

@@ -1,0 +1,104 @@
+"""The model and its cross-checks as text."""
+
+from __future__ import annotations
+
+from math import isinf, isnan
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from clift.report.text import aligned
+
+if TYPE_CHECKING:
+    from clift.crosscheck import Departure, Row
+    from clift.model import Prediction
+
+_TITLES = (
+    ("efficiency", "efficiency", 6),
+    ("residual_loss", "residual loss", 6),
+    ("coding_ratio", "coding ratio", 6),
+    ("transmissions", "transmissions", 6),
+    ("recovered", "recovered", 6),
+    ("recovery_delay_ms", "recovery delay ms", 4),
+    ("mean_delay_ms", "mean delay ms", 4),
+    ("printed_efficiency", "printed efficiency", 6),
+    ("printed_delay_ms", "printed delay ms", 4),
+)
+_SHORT = (
+    ("efficiency", "efficiency", 6),
+    ("residual_loss", "residual loss", 6),
+    ("recovery_delay_ms", "recovery ms", 3),
+    ("mean_delay_ms", "mean ms", 3),
+)
+
+
+def table(found: list[tuple[str, Prediction]]) -> str:
+    """Schemes over one channel side by side, a column each.
+
+    Example:
+        >>> import clift
+        >>> print(table([("ARQ", clift.model.arq(0.1))]))  # doctest: +ELLIPSIS
+        scheme                    ARQ
+        efficiency           0.900000
+        ...
+    """
+    rows = [["scheme", *(scheme for scheme, _ in found)]]
+    for key, title, digits in _TITLES:
+        values = (float(getattr(one, key)) for _, one in found)
+        rows.append([title, *(number(value, digits) for value in values)])
+    return aligned(rows, left=1)
+
+
+def sweep(names: list[str], points: list[list[float]], found: list[tuple[str, Prediction]]) -> str:
+    """Schemes over a sweep: a row for each point, some columns for each scheme."""
+    head = [*names, *(f"{scheme} {title}" for scheme, _ in found for _, title, _ in _SHORT)]
+    rows = [head]
+    for place, point in enumerate(points):
+        row = [f"{value:.6g}" for value in point]
+        for _, one in found:
+            columns = ((np.ravel(getattr(one, key))[place], digits) for key, _, digits in _SHORT)
+            row += [number(float(value), digits) for value, digits in columns]
+        rows.append(row)
+    return aligned(rows, left=0)
+
+
+def checked(scheme: str, rows: list[Row], source: str = "simulation") -> str:
+    """A cross-check as a table: model, simulation, interval, verdict."""
+    head = [scheme, "model", source, "+-", "verdict"]
+    body = [
+        [
+            row.metric,
+            number(row.model, 6),
+            number(row.simulated, 6),
+            number(row.within, 6),
+            row.verdict,
+        ]
+        for row in rows
+    ]
+    return aligned([head, *body], left=1)
+
+
+def departed(scheme: str, found: Departure) -> str:
+    """Where a trace departs from the chain that fits it best."""
+    chain = f"fitted chain: alpha = {found.fit.alpha:.6f}, beta = {found.fit.beta:.6f}"
+    head = ["", "chain", "trace", "trace / chain"]
+    shape = [
+        [name, number(chain, 6), number(trace, 6), number(trace / chain if chain else 0.0, 3)]
+        for name, chain, trace in found.shape
+    ]
+    parts = [chain, aligned([head, *shape], left=1), checked(scheme, found.rows, "trace")]
+    return "\n\n".join(parts)
+
+
+def number(value: float, digits: int) -> str:
+    """A number, or a dash where there is none.
+
+    Example:
+        >>> number(0.25, 3), number(float("nan"), 3), number(1e-9, 6)
+        ('0.250', '-', '1.00e-09')
+    """
+    if isnan(value) or isinf(value):
+        return "-"
+    if value != 0 and abs(value) < 10.0 ** (1 - digits):
+        return f"{value:.2e}"
+    return f"{value:.{digits}f}"
