@@ -2,9 +2,10 @@
 
     python validation/lms_statistics.py        # a line a check; exit code 1 if one fails
 
-The short forms of these run in `core/tests/land_mobile.py`; here every environment of both models
+The short forms of these run in `core/tests/land_mobile.rs`; here every environment of both models
 is driven for 10 hours at 60 km/h. Samples are taken so far apart that they are independent where a
-goodness-of-fit test wants that. References come from scipy (`pip install scipy`), not from the program.
+goodness-of-fit test wants that. References come from scipy (`pip install scipy`), not from the
+program.
 """
 
 from __future__ import annotations
