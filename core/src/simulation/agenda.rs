@@ -22,10 +22,16 @@ pub struct SourceId(pub u32);
 /// ```
 #[derive(Debug)]
 pub struct Agenda {
-    /// (time, sequence number) of each source's next event, packed so that one comparison orders.
-    keys: Vec<u128>,
-    /// `winners[1]` is the source with the smallest key; `winners[i]` the smaller of its children.
-    winners: Vec<u32>,
+    /// `tree[1]` is the next event of all; `tree[i]` the earlier of `tree[2 i]` and
+    /// `tree[2 i + 1]`; the second half holds the sources' own, in order.
+    tree: Box<[Entry]>,
+}
+
+/// (time, sequence number) of a source's next event, packed so that one comparison orders.
+#[derive(Clone, Copy, Debug)]
+struct Entry {
+    key: u128,
+    source: u32,
 }
 
 const NEVER: u128 = u128::MAX;
@@ -34,14 +40,9 @@ impl Agenda {
     /// An agenda of `sources` sources with nothing to do.
     pub fn new(sources: usize) -> Self {
         let leaves = sources.next_power_of_two().max(2);
-        let mut winners = vec![0; 2 * leaves];
-        for (leaf, winner) in winners[leaves..].iter_mut().enumerate() {
-            *winner = leaf as u32;
-        }
-        for node in (1..leaves).rev() {
-            winners[node] = winners[2 * node];
-        }
-        Self { keys: vec![NEVER; leaves], winners }
+        let leaf = |node: usize| (node % leaves) as u32;
+        let tree = (0..2 * leaves).map(|node| Entry { key: NEVER, source: leaf(node) }).collect();
+        Self { tree }
     }
 
     /// `source` has its next event at `at`; `sequence` orders events of the same instant.
@@ -59,25 +60,33 @@ impl Agenda {
     /// When `source` has its next event.
     #[inline]
     pub fn time_of(&self, source: SourceId) -> Option<Instant> {
-        time(self.keys[source.0 as usize])
+        time(self.tree[self.leaf(source)].key)
     }
 
     /// The next event.
     #[inline]
     pub fn next(&self) -> Option<(Instant, SourceId)> {
-        let winner = self.winners[1];
-        time(self.keys[winner as usize]).map(|at| (at, SourceId(winner)))
+        let first = self.tree[1];
+        time(first.key).map(|at| (at, SourceId(first.source)))
+    }
+
+    #[inline]
+    fn leaf(&self, source: SourceId) -> usize {
+        self.tree.len() / 2 + source.0 as usize
     }
 
     #[inline]
     fn replace(&mut self, source: SourceId, key: u128) {
-        self.keys[source.0 as usize] = key;
-        let mut node = (self.keys.len() + source.0 as usize) / 2;
-        while node > 0 {
-            let (left, right) = (self.winners[2 * node], self.winners[2 * node + 1]);
-            let left_wins = self.keys[left as usize] <= self.keys[right as usize];
-            self.winners[node] = if left_wins { left } else { right };
+        let mut node = self.leaf(source);
+        let mut winner = Entry { key, source: source.0 };
+        self.tree[node] = winner;
+        while node > 1 {
+            let other = self.tree[node ^ 1];
+            if other.key < winner.key {
+                winner = other;
+            }
             node /= 2;
+            self.tree[node] = winner;
         }
     }
 }
