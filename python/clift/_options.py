@@ -27,7 +27,7 @@ class Options:
     packet_bytes: int = 1500
     queue_packets: int | None = 1000
     queue_bytes: int | None = None
-    delayed_ack: bool | float = False
+    delayed_ack: bool | float | None = None
     initial_window: int | None = None
     cwnd_max_packets: int | None = None
     receive_window_bytes: int | None = None
@@ -123,12 +123,12 @@ class Options:
         )
 
     def _delayed_ack(self) -> int | None:
-        """`True` is 40 ms, a number is milliseconds."""
-        if self.delayed_ack is False or self.delayed_ack is None:
+        """`None` is what the profile does, `False` none, `True` 40 ms, a number milliseconds."""
+        if self.delayed_ack is None:
             return None
-        if self.delayed_ack is True:
-            return 40_000_000
-        return _nanoseconds("delayed_ack", self.delayed_ack, 1e6) or None
+        if isinstance(self.delayed_ack, bool):
+            return 40_000_000 if self.delayed_ack else 0
+        return _nanoseconds("delayed_ack", self.delayed_ack, 1e6)
 
 
 class Keywords(TypedDict, total=False):
@@ -140,7 +140,7 @@ class Keywords(TypedDict, total=False):
     packet_bytes: int
     queue_packets: int | None
     queue_bytes: int | None
-    delayed_ack: bool | float
+    delayed_ack: bool | float | None
     initial_window: int | None
     cwnd_max_packets: int | None
     receive_window_bytes: int | None

@@ -93,7 +93,8 @@ pub(crate) struct Flow(engine::Flow);
 
 #[pymethods]
 impl Flow {
-    /// `transport`: newreno, cubic, hybla, westwood, compound or udp. Exactly one application: `file_bytes`,
+    /// `transport`: newreno, cubic, hybla, westwood, compound or udp. `delayed_ack_ns` None: the
+    /// profile's, 0: none. Exactly one application: `file_bytes`,
     /// `message_bytes` with `message_rate_bps`, or neither for bulk.
     #[new]
     #[pyo3(signature = (*, transport, profile="papers", packet_bytes=1500, start_ns=0, timestamps=true, initial_window=None, delayed_ack_ns=None, cwnd_max_packets=None, receive_window_bytes=None, file_bytes=None, message_bytes=None, message_rate_bps=None, deadline_ns=None, source_leg=None))]
@@ -362,17 +363,25 @@ fn tcp(
     cwnd_max_packets: Option<u32>,
     receive_window_bytes: Option<u32>,
 ) -> PyResult<TcpConfig> {
-    if profile != "papers" {
-        let message = format!("profile `{profile}` is not there; give `papers`");
-        return Err(scenario_error(message));
-    }
-    let mut config = TcpConfig::papers(congestion.parse().map_err(scenario_error)?);
+    let congestion = congestion.parse().map_err(scenario_error)?;
+    let mut config = match profile {
+        "papers" => TcpConfig::papers(congestion),
+        "linux" => TcpConfig::linux(congestion),
+        _ => {
+            let message = format!("profile `{profile}` is not there; give `papers` or `linux`");
+            return Err(scenario_error(message));
+        }
+    };
     config.packet = Bytes(packet_bytes);
     config.timestamps = timestamps;
     if let Some(window) = initial_window {
         config.initial_window = window;
     }
-    config.delayed_ack = delayed_ack_ns.map(time).transpose()?;
+    match delayed_ack_ns {
+        None => {}
+        Some(0) => config.delayed_ack = None,
+        Some(nanos) => config.delayed_ack = Some(time(nanos)?),
+    }
     config.cwnd_max = cwnd_max_packets;
     config.receive_window = receive_window_bytes.map(Bytes);
     config.check().map_err(scenario_error)?;

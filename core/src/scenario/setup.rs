@@ -124,7 +124,10 @@ fn transport(config: &traffic::Transport) -> Result<Transport, String> {
         Congestion::Compound => CongestionAlgorithm::Compound,
     };
     let packets = |Packets(count): Packets| u32::try_from(count.get()).unwrap_or(u32::MAX);
-    let mut tcp = TcpConfig::papers(congestion);
+    let mut tcp = match config.profile {
+        traffic::Profile::Papers => TcpConfig::papers(congestion),
+        traffic::Profile::Linux => TcpConfig::linux(congestion),
+    };
     tcp.packet = config.packet;
     tcp.timestamps = config.timestamps;
     if let Some(window) = config.initial_window {
@@ -133,10 +136,11 @@ fn transport(config: &traffic::Transport) -> Result<Transport, String> {
     tcp.cwnd_max = config.cwnd_max.map(packets);
     tcp.receive_window =
         config.receive_window.map(|size| Bytes(u32::try_from(size.0).unwrap_or(u32::MAX)));
-    tcp.delayed_ack = match config.delayed_ack {
-        DelayedAck::Off => None,
-        DelayedAck::After(time) => Some(time),
-    };
+    match config.delayed_ack {
+        None => {}
+        Some(DelayedAck::Off) => tcp.delayed_ack = None,
+        Some(DelayedAck::After(time)) => tcp.delayed_ack = Some(time),
+    }
     tcp.check().map_err(|error| error.to_string())?;
     Ok(Transport::Tcp(tcp))
 }

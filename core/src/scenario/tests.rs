@@ -206,7 +206,8 @@ fn changes_from_outside_win_and_end_a_variation() {
     let config = scenario.cells()[1].config();
     assert_eq!((config.scheme.to_string().as_str(), config.seed), ("FEC(10/12)", 2));
     assert_eq!(config.link.rtt, Duration::from_millis(600));
-    assert_eq!(config.transport.delayed_ack, DelayedAck::After(Duration::from_millis(40)));
+    let usual = DelayedAck::After(Duration::from_millis(40));
+    assert_eq!(config.transport.delayed_ack, Some(usual));
 
     let wrong = |key: &str, value: &str| {
         let changes = [("runs".to_owned(), "2".to_owned()), (key.to_owned(), value.to_owned())];

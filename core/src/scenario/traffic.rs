@@ -15,14 +15,16 @@ pub struct Transport {
     pub protocol: Protocol,
     /// Congestion control: "newreno", "cubic", "hybla", "westwood" or "compound".
     pub congestion: Congestion,
-    /// Which stack the details follow: "papers" (the ns-2 agents of the papers).
+    /// Which stack the details follow: "papers" (the ns-2 agents of the papers) or "linux" (a
+    /// kernel of today).
     pub profile: Profile,
     /// IP packet, headers included.
     pub packet: Bytes,
-    /// Initial window; 2 packets in the profile "papers".
+    /// Initial window; 2 packets in the profile "papers", 10 in "linux".
     pub initial_window: Option<Packets>,
-    /// Delayed acknowledgement: false, true (40 ms) or its timer.
-    pub delayed_ack: DelayedAck,
+    /// Delayed acknowledgement: false, true (40 ms) or its timer; off in the profile "papers", 40 ms
+    /// and more in "linux".
+    pub delayed_ack: Option<DelayedAck>,
     /// Upper limit of the congestion window.
     pub cwnd_max: Option<Packets>,
     /// Receive window.
@@ -40,7 +42,7 @@ impl Default for Transport {
             profile: Profile::Papers,
             packet: Bytes(1500),
             initial_window: None,
-            delayed_ack: DelayedAck::Off,
+            delayed_ack: None,
             cwnd_max: None,
             receive_window: None,
             timestamps: true,
@@ -87,6 +89,7 @@ pub enum Congestion {
 #[allow(missing_docs)]
 pub enum Profile {
     Papers,
+    Linux,
 }
 
 /// What drives a flow.

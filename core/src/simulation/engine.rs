@@ -53,6 +53,9 @@ fn check(setup: &Setup) -> Result<(), SetupError> {
         return Err(SetupError::NoTime);
     }
     for (number, flow) in setup.flows.iter().enumerate() {
+        if let Transport::Tcp(tcp) = &flow.transport {
+            tcp.check()?;
+        }
         let Application::Bulk = flow.application else { continue };
         if let Transport::Datagram { .. } = flow.transport {
             return Err(SetupError::BulkDatagrams { flow: number });

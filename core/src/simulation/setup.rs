@@ -7,7 +7,7 @@ use thiserror::Error;
 use crate::link::{Fragmentation, LinkError, QueueLimit, Resequencing};
 use crate::scheme::LinkTrace;
 use crate::seed::Seed;
-use crate::transport::tcp::TcpConfig;
+use crate::transport::tcp::{TcpConfig, TcpConfigError};
 use crate::units::{BitRate, Bytes, Duration, Instant, Probability};
 
 /// One run: everything that decides its outcome, seed included.
@@ -140,6 +140,9 @@ pub enum SetupError {
     /// A link that cannot be.
     #[error(transparent)]
     Link(#[from] LinkError),
+    /// A TCP connection that cannot be.
+    #[error(transparent)]
+    Tcp(#[from] TcpConfigError),
     /// Nobody sends.
     #[error("there is no flow; give at least one")]
     NoFlow,

@@ -44,6 +44,29 @@ impl RingBits {
         self.find(from, to, |word| !word)
     }
 
+    /// The member of `from..to` that has `count - 1` members of it above, `count` at least 1.
+    pub(super) fn member_from_end(&self, from: u64, to: u64, mut count: u64) -> Option<u64> {
+        let mut end = to;
+        while end > from {
+            let base = (end - 1) / 64 * 64;
+            let mut word = self.words[self.word(base)] & (u64::MAX >> (63 - (end - 1) % 64));
+            if base < from {
+                word &= u64::MAX << (from - base);
+            }
+            if u64::from(word.count_ones()) >= count {
+                // Bits are taken from the top until the one asked for is the highest.
+                while count > 1 {
+                    word &= !(1 << (63 - word.leading_zeros()));
+                    count -= 1;
+                }
+                return Some(base + u64::from(63 - word.leading_zeros()));
+            }
+            count -= u64::from(word.count_ones());
+            end = base;
+        }
+        None
+    }
+
     #[inline]
     fn find(&self, from: u64, to: u64, of: impl Fn(u64) -> u64) -> Option<u64> {
         let mut number = from;
@@ -78,6 +101,12 @@ mod tests {
             let mut bits = RingBits::new(256);
             (base..base + 256).for_each(|n| bits.insert(n));
             (base..base + 256).filter(|n| !members.contains(n)).for_each(|n| bits.remove(n));
+            for (count, member) in members.iter().rev().enumerate() {
+                let found = bits.member_from_end(base, base + 256, count as u64 + 1);
+                prop_assert_eq!(found, Some(*member));
+            }
+            let beyond = members.len() as u64 + 1;
+            prop_assert_eq!(bits.member_from_end(base, base + 256, beyond), None);
             for (from, to) in queries {
                 let range = from + base..to.max(from) + base;
                 let member = members.range(range.clone()).next().copied();

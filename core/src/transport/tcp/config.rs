@@ -19,6 +19,8 @@ pub enum Profile {
     /// What the papers' simulator does: ns-2.35, `Agent/TCP/Linux` and `Agent/TCPSink/Sack1`.
     #[default]
     Papers,
+    /// What a Linux kernel of today (6.x) does.
+    Linux,
 }
 
 /// A congestion control algorithm; parsed from its usual names.
@@ -116,7 +118,64 @@ pub struct TcpConfig {
     /// (`window_` of ns-2); `None`: no limit.
     pub cwnd_max: Option<u32>,
     /// How long the receiver may hold an ACK back; `None`: one ACK for every segment.
+    ///
+    /// Profile `linux`: the shortest time; its timer adapts up to 200 ms.
     pub delayed_ack: Option<Duration>,
+    /// What profile `linux` does beyond that; nothing in profile `papers`.
+    pub linux: LinuxOptions,
+}
+
+/// The parts of profile `linux`, each of which may be left out; named after what the kernel's
+/// settings (`net.ipv4.tcp_*`) call them.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub struct LinuxOptions {
+    /// A SYN and its answer go before the data: a round trip, and the first round-trip sample.
+    pub handshake: bool,
+    /// Losses are detected by the time of sending (RACK, RFC 8985); otherwise by the number of
+    /// segments SACKed above (RFC 6675), and lost retransmissions by a timeout only.
+    pub rack: bool,
+    /// Tail loss probes (RFC 8985 section 7).
+    pub tail_loss_probe: bool,
+    /// Proportional rate reduction (RFC 6937); otherwise the window falls at once.
+    pub prr: bool,
+    /// The receiver reports duplicates (RFC 2883), and the sender draws its conclusions.
+    pub dsack: bool,
+    /// Reductions that prove spurious are taken back.
+    pub undo: bool,
+    /// Spurious timeouts are detected by what is acknowledged after them (RFC 5682).
+    pub frto: bool,
+    /// How far the reordering degree may rise, in segments: 300; 3: it does not adapt.
+    pub max_reordering: u32,
+    /// HyStart: CUBIC leaves slow start when the ACKs of a round arrive over half of the least
+    /// round-trip time, or the round-trip time rises.
+    pub hystart: bool,
+    /// The receiver acknowledges the first segments, and those after duplicates or long gaps, at
+    /// once although it delays ACKs.
+    pub quick_ack: bool,
+    /// A window unused for a timeout decays (RFC 2861).
+    pub slow_start_after_idle: bool,
+    /// Segments leave spaced by a share of the round-trip time instead of in bursts.
+    pub pacing: bool,
+}
+
+impl Default for LinuxOptions {
+    /// What the kernel does unless it is told otherwise: everything but pacing.
+    fn default() -> Self {
+        Self {
+            handshake: true,
+            rack: true,
+            tail_loss_probe: true,
+            prr: true,
+            dsack: true,
+            undo: true,
+            frto: true,
+            max_reordering: 300,
+            hystart: true,
+            quick_ack: true,
+            slow_start_after_idle: true,
+            pacing: false,
+        }
+    }
 }
 
 impl TcpConfig {
@@ -132,6 +191,25 @@ impl TcpConfig {
             receive_window: None,
             cwnd_max: None,
             delayed_ack: None,
+            linux: LinuxOptions::default(),
+        }
+    }
+
+    /// A connection between two Linux kernels of today: initial window 10 (RFC 6928), delayed
+    /// ACKs of 40 ms and more, and every option of [`LinuxOptions::default`].
+    ///
+    /// ```
+    /// use clift::transport::tcp::{CongestionAlgorithm, TcpConfig};
+    /// let mut config = TcpConfig::linux(CongestionAlgorithm::NewReno);
+    /// config.linux.max_reordering = 3; // net.ipv4.tcp_max_reordering
+    /// assert_eq!(config.initial_window, 10);
+    /// ```
+    pub fn linux(congestion: CongestionAlgorithm) -> Self {
+        Self {
+            profile: Profile::Linux,
+            initial_window: 10,
+            delayed_ack: Some(Duration::from_millis(40)),
+            ..Self::papers(congestion)
         }
     }
 
@@ -146,6 +224,10 @@ impl TcpConfig {
         }
         if self.initial_window == 0 || self.cwnd_max == Some(0) {
             return Err(TcpConfigError::NoWindow);
+        }
+        let known = [CongestionAlgorithm::NewReno, CongestionAlgorithm::Cubic];
+        if self.profile == Profile::Linux && !known.contains(&self.congestion) {
+            return Err(TcpConfigError::NotInLinux(self.congestion));
         }
         match self.receive_window {
             Some(window) if window < self.mss() => {
@@ -166,12 +248,19 @@ impl TcpConfig {
         if self.timestamps { HEADERS + TIMESTAMPS } else { HEADERS }
     }
 
-    /// Bytes of an ACK with `blocks` SACK blocks: 40 and 8 per block, as ns-2's sinks count
-    /// them (a real ACK has up to 16 more, for options and their padding).
+    /// Bytes of an ACK with `blocks` SACK blocks. Profile `papers`: 40 and 8 per block, as ns-2's
+    /// sinks count them; a real ACK has up to 16 more, for options and their padding.
     pub(super) fn ack_size(&self, blocks: usize) -> u32 {
         match self.profile {
             Profile::Papers => HEADERS + 8 * blocks as u32,
+            Profile::Linux if blocks == 0 => self.headers(),
+            Profile::Linux => self.headers() + 4 + 8 * blocks as u32,
         }
+    }
+
+    /// Bytes of a SYN: maximum segment size, window scale, SACK permitted and timestamps.
+    pub(super) fn syn_size(&self) -> u32 {
+        if self.timestamps { HEADERS + 20 } else { HEADERS + 12 }
     }
 
     /// The receive window as a segment carries it.
@@ -197,6 +286,9 @@ pub enum TcpConfigError {
         "a window of 0 packets never sends; give an initial and a maximal window of at least 1"
     )]
     NoWindow,
+    /// A congestion control that profile `linux` does not have.
+    #[error("profile `linux` has newreno and cubic; {0} is in profile `papers`")]
+    NotInLinux(CongestionAlgorithm),
     /// A receive window below one segment.
     #[error("a receive window of {window} bytes takes no full segment; give at least {mss}")]
     ReceiveWindow {
@@ -231,6 +323,8 @@ mod tests {
         assert_eq!(still.check(), Err(TcpConfigError::NoWindow));
         let shut = TcpConfig { receive_window: Some(Bytes(1000)), ..ok };
         assert!(matches!(shut.check(), Err(TcpConfigError::ReceiveWindow { .. })));
+        let hybla = TcpConfig::linux(CongestionAlgorithm::Hybla);
+        assert!(matches!(hybla.check(), Err(TcpConfigError::NotInLinux(_))));
     }
 
     #[test]

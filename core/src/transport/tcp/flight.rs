@@ -51,6 +51,7 @@ pub(super) struct Flight {
     lost: RingBits,
     sacked_count: u64,
     lost_count: u64,
+    retransmitted_count: u64,
     /// No segment below is lost: where the search for the lowest one begins.
     lost_floor: u64,
 }
@@ -70,6 +71,7 @@ impl Flight {
             lost: RingBits::new(CAPACITY),
             sacked_count: 0,
             lost_count: 0,
+            retransmitted_count: 0,
             lost_floor: 0,
         }
     }
@@ -162,7 +164,8 @@ impl Flight {
         }
         let slot = *self.slot(number);
         match slot.state {
-            State::InFlight | State::Retransmitted => {}
+            State::InFlight => {}
+            State::Retransmitted => self.retransmitted_count -= 1,
             State::Sacked => {
                 self.sacked.remove(number);
                 self.sacked_count -= 1;
@@ -256,6 +259,39 @@ impl Flight {
         slot.state = State::Retransmitted;
         slot.retransmission = retransmission;
         slot.sends = slot.sends.saturating_add(1);
+        self.retransmitted_count += 1;
+    }
+
+    /// The segment is sent again without having been declared lost.
+    pub(super) fn mark_probed(&mut self, number: u64) {
+        let slot = self.slot_mut(number);
+        slot.sends = slot.sends.saturating_add(1);
+    }
+
+    /// A segment declared lost and not sent again is believed to be in flight after all.
+    pub(super) fn mark_found(&mut self, number: u64) {
+        self.leave_state(number);
+        self.slot_mut(number).state = State::InFlight;
+    }
+
+    /// Segments that a SACK block covers.
+    pub(super) fn sacked_count(&self) -> u64 {
+        self.sacked_count
+    }
+
+    /// Segments declared lost and not sent again.
+    pub(super) fn lost_count(&self) -> u64 {
+        self.lost_count
+    }
+
+    /// Segments declared lost and sent again.
+    pub(super) fn retransmitted_count(&self) -> u64 {
+        self.retransmitted_count
+    }
+
+    /// The SACKed segment that has `count - 1` SACKed ones above it.
+    pub(super) fn sacked_from_top(&self, count: u64) -> Option<u64> {
+        self.sacked.member_from_end(self.first, self.next, count)
     }
 
     /// A segment in flight left again `now`.
@@ -283,12 +319,14 @@ impl Flight {
         self.lost.clear();
         self.sacked_count = 0;
         self.lost_count = 0;
+        self.retransmitted_count = 0;
         self.lost_floor = self.next;
     }
 
     fn leave_state(&mut self, number: u64) {
         match self.state(number) {
-            State::InFlight | State::Retransmitted => {}
+            State::InFlight => {}
+            State::Retransmitted => self.retransmitted_count -= 1,
             State::Sacked => {
                 self.sacked.remove(number);
                 self.sacked_count -= 1;

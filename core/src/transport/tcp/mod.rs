@@ -11,6 +11,10 @@
 //! [`Profile::Papers`] is what the agents of ns-2.35 do (`Agent/TCP/Linux` towards
 //! `Agent/TCPSink/Sack1`), on which the five papers built: windows count segments, loss is
 //! detected by FACK distance, the window is halved by rate halving, nothing is undone.
+//! [`Profile::Linux`] (`linux`) is what a kernel of today does: a handshake, an initial window of
+//! ten, RACK-TLP, proportional rate reduction, an adaptive reordering degree, and undo of
+//! reductions that D-SACK, timestamps or F-RTO prove spurious. The two share the segments in
+//! flight and what a receiver holds; the rest is apart.
 //!
 //! ```
 //! use clift::transport::Endpoint;
@@ -44,11 +48,14 @@
 //! assert_eq!(rounds, 6); // 2, 4, 8, 16, 32, then the last 8
 //! ```
 
+mod arrivals;
 mod bits;
 mod config;
 mod congestion;
 mod counters;
+mod endpoint;
 mod flight;
+mod linux;
 mod pacing;
 mod reassembly;
 mod receiver;
@@ -57,8 +64,8 @@ mod scoreboard;
 mod sender;
 
 pub use config::{
-    CongestionAlgorithm, Profile, TcpConfig, TcpConfigError, UnknownCongestionAlgorithm,
+    CongestionAlgorithm, LinuxOptions, Profile, TcpConfig, TcpConfigError,
+    UnknownCongestionAlgorithm,
 };
 pub use counters::{ReceiverCounters, SenderCounters, TRANSMISSION_COUNTS};
-pub use receiver::TcpReceiver;
-pub use sender::{CongestionState, TcpSender};
+pub use endpoint::{CongestionState, TcpReceiver, TcpSender};

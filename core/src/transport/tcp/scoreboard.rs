@@ -41,12 +41,13 @@ impl Blocks {
     }
 
     /// Where the block ends that `segment` lies in; `segment` itself if there is none.
-    fn beyond(&self, segment: u64) -> u64 {
+    pub(super) fn beyond(&self, segment: u64) -> u64 {
         let within = |&&(start, end): &&(u64, u64)| start <= segment && segment < end;
         self.as_slice().iter().find(within).map_or(segment, |&(_, end)| end)
     }
 
-    fn as_slice(&self) -> &[(u64, u64)] {
+    /// The blocks in ascending order.
+    pub(super) fn as_slice(&self) -> &[(u64, u64)] {
         &self.blocks[..self.len]
     }
 }

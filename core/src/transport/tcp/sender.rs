@@ -1,10 +1,11 @@
-//! The sending end of a TCP connection.
+//! The sending end of a TCP connection in profile `papers`.
 
 use std::cmp::Ordering;
 
 use super::config::TcpConfig;
 use super::congestion::{Acked, CongestionControl, Window, controller};
 use super::counters::{SenderCounters, TRANSMISSION_COUNTS};
+use super::endpoint::CongestionState;
 use super::flight::{Flight, State};
 use super::pacing::RateHalving;
 use super::rtt::RttEstimator;
@@ -15,21 +16,9 @@ use crate::units::{Duration, Instant};
 /// Segments that may leave in one burst when recovery ends.
 const BURST: u64 = 3;
 
-/// What a sender is doing about losses.
-#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
-pub enum CongestionState {
-    /// No loss is being repaired.
-    #[default]
-    Open,
-    /// Fast recovery: losses proved by SACKs are being repaired.
-    Recovery,
-    /// The retransmission timer expired and not everything sent before is acknowledged.
-    Loss,
-}
-
-/// A TCP sender: data in by [`TcpSender::supply`], ACKs in and segments out by [`Endpoint`].
+/// What `Agent/TCP/Linux` of ns-2.35 does.
 #[derive(Debug)]
-pub struct TcpSender {
+pub(super) struct PapersSender {
     mss: u32,
     headers: u32,
     initial_window: u32,
@@ -71,9 +60,9 @@ struct Timed {
     sent: Instant,
 }
 
-impl TcpSender {
+impl PapersSender {
     /// A sender without data, with its initial window to send at once.
-    pub fn new(config: &TcpConfig) -> Self {
+    pub(super) fn new(config: &TcpConfig) -> Self {
         let mss = config.mss().0;
         let control = controller(config);
         Self {
@@ -100,8 +89,8 @@ impl TcpSender {
     }
 
     /// The application hands over `bytes` more; they leave in full segments, the last one short.
-    /// Nothing is taken after [`TcpSender::close`].
-    pub fn supply(&mut self, bytes: u64) {
+    /// Nothing is taken after [`PapersSender::close`].
+    pub(super) fn supply(&mut self, bytes: u64) {
         if self.closed {
             return;
         }
@@ -109,13 +98,8 @@ impl TcpSender {
         self.pacing.on_event(self.flight.outstanding());
     }
 
-    /// The application has data without end.
-    pub fn supply_unlimited(&mut self) {
-        self.supply(u64::MAX);
-    }
-
     /// The application hands over nothing more. Of data without end, what was sent is the end.
-    pub fn close(&mut self) {
+    pub(super) fn close(&mut self) {
         self.closed = true;
         if self.supplied == u64::MAX {
             self.supplied = self.flight.nxt();
@@ -126,47 +110,47 @@ impl TcpSender {
     }
 
     /// Whether the application has closed and everything is acknowledged.
-    pub fn is_complete(&self) -> bool {
+    pub(super) fn is_complete(&self) -> bool {
         self.closed && self.flight.una() == self.supplied
     }
 
     /// What was counted so far.
-    pub fn counters(&self) -> &SenderCounters {
+    pub(super) fn counters(&self) -> &SenderCounters {
         &self.counters
     }
 
     /// Congestion window in segments. While rate halving leads down to it, more is in flight.
-    pub fn cwnd(&self) -> u32 {
+    pub(super) fn cwnd(&self) -> u32 {
         self.window.cwnd
     }
 
     /// Slow-start threshold in segments; `None` before there is one.
-    pub fn ssthresh(&self) -> Option<u32> {
+    pub(super) fn ssthresh(&self) -> Option<u32> {
         (self.window.ssthresh != u32::MAX).then_some(self.window.ssthresh)
     }
 
     /// Segments believed to be on their way.
-    pub fn in_flight(&self) -> u64 {
+    pub(super) fn in_flight(&self) -> u64 {
         self.flight.outstanding()
     }
 
     /// Smoothed round-trip time; `None` before the first sample and after four timeouts in a row.
-    pub fn srtt(&self) -> Option<Duration> {
+    pub(super) fn srtt(&self) -> Option<Duration> {
         self.rtt.smoothed()
     }
 
     /// The retransmission timeout in force.
-    pub fn rto(&self) -> Duration {
+    pub(super) fn rto(&self) -> Duration {
         self.rtt.timeout()
     }
 
     /// What is being done about losses.
-    pub fn state(&self) -> CongestionState {
+    pub(super) fn state(&self) -> CongestionState {
         self.state
     }
 
     /// First byte not acknowledged.
-    pub fn acknowledged(&self) -> u64 {
+    pub(super) fn acknowledged(&self) -> u64 {
         self.flight.una()
     }
 
@@ -337,7 +321,7 @@ impl TcpSender {
     }
 }
 
-impl Endpoint for TcpSender {
+impl Endpoint for PapersSender {
     fn handle_segment(&mut self, now: Instant, segment: &Segment) {
         let una = self.flight.una();
         if segment.ack > self.flight.nxt() || segment.ack < una {

@@ -18,7 +18,7 @@ fn data(number: u64, sent: Instant) -> Segment {
 }
 
 /// What the ACK for segment `number` says: acknowledgement and SACK blocks, in segments.
-fn answer(receiver: &mut TcpReceiver, number: u64) -> (u64, Vec<(u64, u64)>) {
+fn answer(receiver: &mut PapersReceiver, number: u64) -> (u64, Vec<(u64, u64)>) {
     receiver.handle_segment(ms(number), &data(number, ms(number)));
     let ack = receiver.poll_transmit(ms(number)).unwrap();
     assert_eq!(receiver.poll_transmit(ms(number)), None);
@@ -30,7 +30,7 @@ fn answer(receiver: &mut TcpReceiver, number: u64) -> (u64, Vec<(u64, u64)>) {
 /// three with timestamps.
 #[test]
 fn sack_blocks_newest_first() {
-    let mut receiver = TcpReceiver::new(&config());
+    let mut receiver = PapersReceiver::new(&config());
     assert_eq!(answer(&mut receiver, 0), (1, vec![]));
     assert_eq!(answer(&mut receiver, 2), (1, vec![(2, 3)]));
     assert_eq!(answer(&mut receiver, 4), (1, vec![(4, 5), (2, 3)]));
@@ -51,7 +51,7 @@ fn sack_blocks_newest_first() {
 
 #[test]
 fn size_of_acks() {
-    let mut receiver = TcpReceiver::new(&config());
+    let mut receiver = PapersReceiver::new(&config());
     receiver.handle_segment(ms(0), &data(3, ms(0)));
     assert_eq!(receiver.poll_transmit(ms(0)).unwrap().wire, 48);
     receiver.handle_segment(ms(0), &data(0, ms(0)));
@@ -62,7 +62,7 @@ fn size_of_acks() {
 /// filling the gap echoes the segment that fills it.
 #[test]
 fn echo_of_the_segment_that_advanced_the_acknowledgement() {
-    let mut receiver = TcpReceiver::new(&config());
+    let mut receiver = PapersReceiver::new(&config());
     let mut echo = |number, sent| {
         receiver.handle_segment(ms(1000), &data(number, ms(sent)));
         receiver.poll_transmit(ms(1000)).unwrap().ts_ecr
@@ -79,8 +79,8 @@ fn echo_of_the_segment_that_advanced_the_acknowledgement() {
 fn delayed_ack_for_every_second_segment() {
     let mut config = config();
     config.delayed_ack = Some(Duration::from_millis(40));
-    let mut receiver = TcpReceiver::new(&config);
-    let at = |receiver: &mut TcpReceiver, now, number| {
+    let mut receiver = PapersReceiver::new(&config);
+    let at = |receiver: &mut PapersReceiver, now, number| {
         receiver.handle_segment(ms(now), &data(number, ms(now)));
         receiver.poll_transmit(ms(now)).map(|ack| (ack.ack / MSS, ack.ts_ecr))
     };
@@ -101,7 +101,7 @@ fn delayed_ack_for_every_second_segment() {
 
 #[test]
 fn reordering_is_told_from_retransmission() {
-    let mut receiver = TcpReceiver::new(&config());
+    let mut receiver = PapersReceiver::new(&config());
     for number in [0, 2, 3, 4, 1] {
         receiver.handle_segment(ms(0), &data(number, ms(0)));
     }
@@ -114,7 +114,7 @@ fn reordering_is_told_from_retransmission() {
 
 #[test]
 fn segments_that_overlap_count_once() {
-    let mut receiver = TcpReceiver::new(&config());
+    let mut receiver = PapersReceiver::new(&config());
     receiver.handle_segment(ms(0), &data(0, ms(0)));
     let overlapping = Segment { seq: 1000, ..data(0, ms(0)) };
     receiver.handle_segment(ms(0), &overlapping);

@@ -14,7 +14,7 @@ fn ms(millis: u64) -> Instant {
 }
 
 /// Everything the sender wants to send now, as segment numbers.
-fn sent(sender: &mut TcpSender, now: Instant) -> Vec<u64> {
+fn sent(sender: &mut PapersSender, now: Instant) -> Vec<u64> {
     std::iter::from_fn(|| sender.poll_transmit(now)).map(|segment| segment.seq / MSS).collect()
 }
 
@@ -28,11 +28,11 @@ fn ack(ack: u64, blocks: &[(u64, u64)], echo: Instant) -> Segment {
 }
 
 /// A sender with segments `0..window` in flight, sent at time zero.
-fn with_window(window: u32) -> TcpSender {
+fn with_window(window: u32) -> PapersSender {
     let mut config = config();
     config.initial_window = window;
-    let mut sender = TcpSender::new(&config);
-    sender.supply_unlimited();
+    let mut sender = PapersSender::new(&config);
+    sender.supply(u64::MAX);
     assert_eq!(sent(&mut sender, ms(0)).len(), window as usize);
     sender
 }
@@ -107,12 +107,12 @@ fn rate_halving_and_exit() {
 fn exit_with_little_in_flight_bursts_three() {
     let mut config = config();
     config.initial_window = 20;
-    let mut sender = TcpSender::new(&config);
+    let mut sender = PapersSender::new(&config);
     sender.supply(20 * MSS);
     sent(&mut sender, ms(0));
     sender.handle_segment(ms(500), &ack(0, &[(1, 20)], ms(0)));
     assert_eq!(sent(&mut sender, ms(500)), [0]);
-    sender.supply_unlimited();
+    sender.supply(u64::MAX);
     sender.handle_segment(ms(1000), &ack(20, &[], ms(500)));
     assert_eq!((sender.cwnd(), sender.ssthresh()), (3, Some(10)));
 }
@@ -155,7 +155,7 @@ fn every_ack_restarts_the_timer() {
 
 #[test]
 fn last_segment_is_short_and_completion_ends_the_timer() {
-    let mut sender = TcpSender::new(&config());
+    let mut sender = PapersSender::new(&config());
     sender.supply(MSS + 100);
     sender.close();
     sender.supply(1_000_000);
@@ -175,7 +175,7 @@ fn last_segment_is_short_and_completion_ends_the_timer() {
 
 #[test]
 fn idle_for_a_timeout_restarts_with_the_initial_window() {
-    let mut sender = TcpSender::new(&config());
+    let mut sender = PapersSender::new(&config());
     sender.supply(20 * MSS);
     let mut acked = 0;
     while acked < 20 {
@@ -197,8 +197,8 @@ fn receive_window_limits() {
     let mut config = config();
     config.initial_window = 10;
     config.receive_window = Some(Bytes(4 * 1448));
-    let mut sender = TcpSender::new(&config);
-    sender.supply_unlimited();
+    let mut sender = PapersSender::new(&config);
+    sender.supply(u64::MAX);
     assert_eq!(sent(&mut sender, ms(0)), [0, 1, 2, 3]);
     let mut one = ack(1, &[], ms(0));
     one.window = 4 * 1448 + 1447;
@@ -225,7 +225,7 @@ fn without_timestamps_retransmissions_are_not_timed() {
     let mut config = config();
     config.timestamps = false;
     config.initial_window = 10;
-    let mut sender = TcpSender::new(&config);
+    let mut sender = PapersSender::new(&config);
     sender.supply(10 * 1460);
     while sender.poll_transmit(ms(0)).is_some() {}
     let mss = 1460;

@@ -1,0 +1,159 @@
+//! When an ACK may wait (RFC 1122 section 4.2.3.2, RFC 5681 section 4.2) in the way of Linux: the
+//! timer follows the gaps between segments, and the first segments are acknowledged at once.
+
+use crate::units::{Duration, Instant};
+
+/// ACKs sent at once when a connection starts or something odd happened.
+const QUICK: u32 = 16;
+/// The longest that an ACK waits.
+const LONGEST: Duration = Duration::from_millis(200);
+
+/// The delayed-ACK timer.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct DelayedAck {
+    /// The shortest wait; `None`: no ACK waits.
+    shortest: Option<Duration>,
+    quick_mode: bool,
+    /// ACKs still to be sent at once.
+    quick: u32,
+    /// How long an ACK waits; `None` before the first segment.
+    wait: Option<Duration>,
+    last_arrival: Instant,
+    deadline: Option<Instant>,
+}
+
+impl DelayedAck {
+    pub(super) fn new(shortest: Option<Duration>, quick_mode: bool) -> Self {
+        Self {
+            shortest,
+            quick_mode,
+            quick: 0,
+            wait: None,
+            last_arrival: Instant::ZERO,
+            deadline: None,
+        }
+    }
+
+    /// Data arrived that are new; `timeout` is the retransmission timeout of this end.
+    pub(super) fn on_data(&mut self, now: Instant, timeout: Duration) {
+        let Some(shortest) = self.shortest else { return };
+        let gap = now.saturating_since(self.last_arrival);
+        self.last_arrival = now;
+        let Some(wait) = self.wait else {
+            self.wait = Some(shortest);
+            self.hurry();
+            return;
+        };
+        if gap <= shortest.half() {
+            self.wait = Some(wait.half() + shortest.half());
+        } else if gap < wait {
+            self.wait = Some((wait.half() + gap).min(timeout));
+        } else if gap > timeout {
+            self.hurry();
+        }
+    }
+
+    /// Something odd arrived, a duplicate: the next ACKs are sent at once.
+    pub(super) fn on_duplicate(&mut self) {
+        self.wait = self.wait.and(self.shortest);
+        self.hurry();
+    }
+
+    /// Whether ACKs are sent at once now.
+    pub(super) fn is_quick(&self) -> bool {
+        self.shortest.is_none() || self.quick > 0
+    }
+
+    /// The ACK may wait: sets the timer, unless one runs. Says whether it must be sent at once
+    /// since that timer is about to expire.
+    pub(super) fn start(&mut self, now: Instant, smoothed: Option<Duration>) -> bool {
+        let wait = self.wait.unwrap_or(LONGEST);
+        // No more than the round-trip time, but 40 ms in any case.
+        let limit = match (smoothed, self.shortest) {
+            (Some(rtt), Some(shortest)) => rtt.max(shortest).min(LONGEST),
+            _ => LONGEST,
+        };
+        let wait = wait.min(limit);
+        let new = now + wait;
+        match self.deadline {
+            Some(old) if old <= now + wait.half().half() => return true,
+            Some(old) => self.deadline = Some(old.min(new)),
+            None => self.deadline = Some(new),
+        }
+        false
+    }
+
+    /// An ACK leaves.
+    pub(super) fn on_ack_sent(&mut self) {
+        self.deadline = None;
+        if self.quick == 1 {
+            self.wait = self.wait.and(self.shortest);
+        }
+        self.quick = self.quick.saturating_sub(1);
+    }
+
+    /// When the ACK that waits must leave.
+    #[inline]
+    pub(super) fn deadline(&self) -> Option<Instant> {
+        self.deadline
+    }
+
+    /// Whether the timer has expired: then the next ACK waits longer.
+    pub(super) fn expire(&mut self, now: Instant, timeout: Duration) -> bool {
+        if self.deadline.is_none_or(|deadline| now < deadline) {
+            return false;
+        }
+        self.deadline = None;
+        self.wait = self.wait.map(|wait| (wait + wait).min(timeout));
+        true
+    }
+
+    fn hurry(&mut self) {
+        if self.quick_mode {
+            self.quick = self.quick.max(QUICK);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const MS: Duration = Duration::from_millis(1);
+
+    #[test]
+    fn timer_follows_the_gaps() {
+        let mut delayed = DelayedAck::new(Some(MS * 40), true);
+        let mut now = Instant::ZERO;
+        delayed.on_data(now, MS * 300);
+        assert!(delayed.is_quick());
+        (0..16).for_each(|_| delayed.on_ack_sent());
+        assert!(!delayed.is_quick());
+        assert!(!delayed.start(now, Some(MS * 100)));
+        assert_eq!(delayed.deadline(), Some(now + MS * 40));
+        // Gaps of 30 ms: 40/2 + 30 = 50, then 55.
+        for wait in [50, 55] {
+            delayed.on_ack_sent();
+            now = now + MS * 30;
+            delayed.on_data(now, MS * 300);
+            delayed.start(now, Some(MS * 100));
+            assert_eq!(delayed.deadline(), Some(now + MS * wait));
+        }
+        assert!(!delayed.expire(now + MS * 54, MS * 300));
+        assert!(delayed.expire(now + MS * 55, MS * 300));
+        // It has doubled, within the round-trip time.
+        delayed.start(now, Some(MS * 100));
+        assert_eq!(delayed.deadline(), Some(now + MS * 100));
+        // A gap longer than a timeout makes it quick again.
+        delayed.on_data(now + MS * 301, MS * 300);
+        assert!(delayed.is_quick());
+    }
+
+    #[test]
+    fn without_delay_every_segment_is_acknowledged_at_once() {
+        let mut delayed = DelayedAck::new(None, true);
+        delayed.on_data(Instant::ZERO, MS * 300);
+        (0..100).for_each(|_| delayed.on_ack_sent());
+        assert!(delayed.is_quick());
+    }
+}

@@ -1,0 +1,192 @@
+//! RACK (RFC 8985 section 6) with the constants of Linux: a segment is lost once one sent later
+//! was delivered and a round trip and a reordering window have passed since it was sent.
+
+use super::reordering::Reordering;
+use crate::units::{Duration, Instant};
+
+/// Recoveries for which a widened reordering window is kept.
+const PERSIST: u32 = 16;
+/// Most quarters of the least round-trip time in the reordering window.
+const MAX_STEPS: u64 = 255;
+
+/// What RACK remembers.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Rack {
+    /// The delivered segment that was sent last: when, and its number.
+    latest: (Instant, u64),
+    /// Round-trip time of the last delivery.
+    rtt: Duration,
+    /// Something was delivered since losses were looked for.
+    pub(super) advanced: bool,
+    steps: u64,
+    persist: u32,
+    dsack_seen: bool,
+    /// Segments delivered when the window was widened last.
+    widened_at: u64,
+}
+
+impl Rack {
+    pub(super) fn new() -> Self {
+        Self {
+            latest: (Instant::ZERO, 0),
+            rtt: Duration::ZERO,
+            advanced: false,
+            steps: 1,
+            persist: 0,
+            dsack_seen: false,
+            widened_at: 0,
+        }
+    }
+
+    /// A segment sent at `sent` was delivered. One sent again within less than the least
+    /// round-trip time does not count: it may be its first transmission that arrived.
+    #[inline]
+    pub(super) fn on_delivered(
+        &mut self,
+        now: Instant,
+        sent: Instant,
+        number: u64,
+        sent_again: bool,
+        least_rtt: Option<Duration>,
+    ) {
+        let rtt = now.saturating_since(sent);
+        if sent_again && least_rtt.is_none_or(|least| rtt < least) {
+            return;
+        }
+        self.advanced = true;
+        self.rtt = rtt;
+        self.latest = self.latest.max((sent, number));
+    }
+
+    /// Whether a segment was sent before one that was delivered.
+    #[inline]
+    pub(super) fn is_overtaken(&self, sent: Instant, number: u64) -> bool {
+        (sent, number) < self.latest
+    }
+
+    /// When a segment sent at `sent` is lost if it is overtaken.
+    #[inline]
+    pub(super) fn expiry(&self, sent: Instant, window: Duration) -> Instant {
+        sent + self.rtt + window
+    }
+
+    /// The reordering window: none before any reordering was seen, if losses are being repaired
+    /// or as many segments are SACKed as used to count as a loss; else a share of the least
+    /// round-trip time, no more than the smoothed one.
+    pub(super) fn window(
+        &self,
+        reordering: &Reordering,
+        repairing: bool,
+        sacked: u64,
+        least_rtt: Option<Duration>,
+        smoothed: Option<Duration>,
+    ) -> Duration {
+        if !reordering.seen() && (repairing || sacked >= u64::from(reordering.degree())) {
+            return Duration::ZERO;
+        }
+        let quarter = least_rtt.map_or(0, |least| least.as_nanos() / 4);
+        let window = Duration::from_nanos(quarter.saturating_mul(self.steps));
+        window.min(smoothed.unwrap_or(Duration::ZERO))
+    }
+
+    /// A D-SACK told of a retransmission that was not needed.
+    pub(super) fn on_dsack(&mut self) {
+        self.dsack_seen = true;
+    }
+
+    /// An ACK was taken in; `prior` segments had been delivered when what it acknowledges was
+    /// sent (0: it acknowledges nothing), `delivered` have been now. Each round trip with a
+    /// D-SACK widens the window by a quarter.
+    #[inline]
+    pub(super) fn adapt(&mut self, prior: u64, delivered: u64) {
+        if prior == 0 {
+            return;
+        }
+        if prior < self.widened_at {
+            self.dsack_seen = false;
+        }
+        if self.dsack_seen {
+            self.steps = (self.steps + 1).min(MAX_STEPS);
+            self.dsack_seen = false;
+            self.widened_at = delivered;
+            self.persist = PERSIST;
+        } else if self.persist == 0 {
+            self.steps = 1;
+        }
+    }
+
+    /// A recovery ended without being taken back.
+    pub(super) fn on_recovery_over(&mut self) {
+        self.persist = self.persist.saturating_sub(1);
+    }
+
+    /// A recovery was taken back because of D-SACKs.
+    pub(super) fn on_undone_by_dsack(&mut self) {
+        self.persist = (self.persist + 1).min(PERSIST);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const MS: Duration = Duration::from_millis(1);
+
+    fn at(ms: u64) -> Instant {
+        Instant::ZERO + MS * ms
+    }
+
+    fn window(rack: &Rack, reordering: &Reordering, repairing: bool, sacked: u64) -> u64 {
+        let window = rack.window(reordering, repairing, sacked, Some(MS * 100), Some(MS * 120));
+        window.as_nanos() / MS.as_nanos()
+    }
+
+    /// RFC 8985 section 6.2 step 4.
+    #[test]
+    fn window_is_a_quarter_until_three_are_sacked() {
+        let (rack, mut reordering) = (Rack::new(), Reordering::new(300));
+        assert_eq!(window(&rack, &reordering, false, 2), 25);
+        assert_eq!(window(&rack, &reordering, false, 3), 0);
+        assert_eq!(window(&rack, &reordering, true, 0), 0);
+        reordering.observe(10, 12);
+        assert_eq!(window(&rack, &reordering, true, 3), 25);
+    }
+
+    #[test]
+    fn each_round_trip_with_a_dsack_widens_it_up_to_the_smoothed_one() {
+        let (mut rack, mut reordering) = (Rack::new(), Reordering::new(300));
+        reordering.observe(10, 12);
+        rack.on_dsack();
+        rack.adapt(90, 100);
+        assert_eq!(window(&rack, &reordering, false, 3), 50);
+        rack.on_dsack();
+        rack.adapt(99, 110); // of the same round trip
+        assert_eq!(window(&rack, &reordering, false, 3), 50);
+        for round in 2..10 {
+            rack.on_dsack();
+            rack.adapt(round * 100, round * 100 + 50);
+        }
+        assert_eq!(window(&rack, &reordering, false, 3), 120);
+        // Sixteen recoveries later it is narrow again.
+        for _ in 0..16 {
+            rack.adapt(2000, 2010);
+            assert_eq!(window(&rack, &reordering, false, 3), 120);
+            rack.on_recovery_over();
+        }
+        rack.adapt(2000, 2010);
+        assert_eq!(window(&rack, &reordering, false, 3), 25);
+    }
+
+    /// Section 6.2 step 2: an ACK within less than the least round trip tells nothing of a
+    /// segment that was sent twice.
+    #[test]
+    fn early_answers_to_retransmissions_are_ignored() {
+        let mut rack = Rack::new();
+        rack.on_delivered(at(150), at(100), 7, true, Some(MS * 100));
+        assert!(!rack.advanced);
+        rack.on_delivered(at(150), at(40), 3, false, Some(MS * 100));
+        assert!(rack.is_overtaken(at(40), 2));
+        assert!(!rack.is_overtaken(at(40), 4));
+        assert_eq!(rack.expiry(at(40), MS * 25), at(40 + 110 + 25));
+    }
+}

@@ -1,0 +1,167 @@
+//! The receiving end of a TCP connection as in Linux.
+
+use super::delayed_ack::DelayedAck;
+use super::rtt::RttEstimator;
+use crate::transport::tcp::arrivals::Arrivals;
+use crate::transport::tcp::config::TcpConfig;
+use crate::transport::tcp::counters::ReceiverCounters;
+use crate::transport::{Endpoint, SackBlock, Segment};
+use crate::units::Instant;
+
+/// What leaves next.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+enum Due {
+    Nothing,
+    SynAck,
+    Ack,
+}
+
+/// A TCP receiver: an ACK for every second segment, at once for whatever is out of order, with a
+/// D-SACK block for what arrived twice (RFC 2883).
+#[derive(Debug)]
+pub(in crate::transport::tcp) struct LinuxReceiver {
+    config: TcpConfig,
+    arrivals: Arrivals,
+    delayed: DelayedAck,
+    /// Round-trip time of the handshake.
+    rtt: RttEstimator,
+    answered: Option<Instant>,
+    /// Timestamp to be echoed (RFC 7323 section 4.3).
+    echo: Instant,
+    /// Acknowledgement sent last.
+    last_ack: u64,
+    duplicate: Option<SackBlock>,
+    due: Due,
+}
+
+impl LinuxReceiver {
+    /// A receiver that waits for a SYN, or for the first byte.
+    pub(in crate::transport::tcp) fn new(config: &TcpConfig) -> Self {
+        // 40 bytes of options: 12 for timestamps, 4 and 8 per block for SACK.
+        let blocks = if config.timestamps { 3 } else { 4 };
+        Self {
+            arrivals: Arrivals::new(config.mss().0, blocks),
+            delayed: DelayedAck::new(config.delayed_ack, config.linux.quick_ack),
+            config: config.clone(),
+            rtt: RttEstimator::new(),
+            answered: None,
+            echo: Instant::ZERO,
+            last_ack: 0,
+            duplicate: None,
+            due: Due::Nothing,
+        }
+    }
+
+    pub(in crate::transport::tcp) fn counters(&self) -> &ReceiverCounters {
+        &self.arrivals.counters
+    }
+
+    pub(in crate::transport::tcp) fn received(&self) -> u64 {
+        self.arrivals.next()
+    }
+
+    fn handle_syn(&mut self, now: Instant, segment: &Segment) {
+        self.echo = segment.ts_val;
+        self.answered = Some(now);
+        self.due = Due::SynAck;
+    }
+
+    /// The first answer to the SYN-ACK tells the round-trip time.
+    fn time_handshake(&mut self, now: Instant) {
+        if let Some(answered) = self.answered.take() {
+            self.rtt.sample(now.saturating_since(answered), 0, 0);
+        }
+    }
+
+    fn update_echo(&mut self, segment: &Segment) {
+        if segment.seq <= self.last_ack && segment.ts_val >= self.echo {
+            self.echo = segment.ts_val;
+        }
+    }
+
+    /// Whether the segment's ACK must leave at once: more than one full segment waits for it, it
+    /// left or filled a gap, or ACKs do not wait now.
+    fn is_urgent(&self, had_gap: bool) -> bool {
+        let unacknowledged = self.arrivals.next() - self.last_ack;
+        unacknowledged > u64::from(self.config.mss().0)
+            || had_gap
+            || !self.arrivals.is_contiguous()
+            || self.delayed.is_quick()
+    }
+
+    fn acknowledge(&mut self, now: Instant, urgent: bool) {
+        if urgent || self.delayed.start(now, self.rtt.smoothed()) {
+            self.due = Due::Ack;
+        }
+    }
+}
+
+impl Endpoint for LinuxReceiver {
+    fn handle_segment(&mut self, now: Instant, segment: &Segment) {
+        if segment.syn {
+            return self.handle_syn(now, segment);
+        }
+        if segment.len == 0 {
+            return;
+        }
+        self.time_handshake(now);
+        self.update_echo(segment);
+        let had_gap = !self.arrivals.is_contiguous();
+        if self.arrivals.take_in(segment) {
+            self.delayed.on_data(now, self.rtt.timeout());
+            let urgent = self.is_urgent(had_gap);
+            return self.acknowledge(now, urgent);
+        }
+        if self.config.linux.dsack {
+            let end = segment.seq + u64::from(segment.len);
+            self.duplicate = Some(SackBlock { start: segment.seq, end });
+        }
+        self.delayed.on_duplicate();
+        self.acknowledge(now, true);
+    }
+
+    fn handle_timeout(&mut self, now: Instant) {
+        if self.delayed.expire(now, self.rtt.timeout()) {
+            self.due = Due::Ack;
+        }
+    }
+
+    fn transmit_into(&mut self, now: Instant, segment: &mut Segment) -> bool {
+        let due = std::mem::replace(&mut self.due, Due::Nothing);
+        if due == Due::Nothing {
+            return false;
+        }
+        let next = self.arrivals.next();
+        *segment = Segment {
+            ack: next,
+            ts_val: now,
+            ts_ecr: self.echo,
+            window: self.config.announced_window(),
+            ..Segment::default()
+        };
+        if due == Due::SynAck {
+            segment.syn = true;
+            segment.wire = self.config.syn_size();
+            return true;
+        }
+        let most = if self.config.timestamps { 3 } else { 4 };
+        if let Some(duplicate) = self.duplicate.take() {
+            segment.dsack = true;
+            segment.sack.push(next, duplicate);
+        }
+        let room = most - segment.sack.len();
+        self.arrivals.report(room, &mut segment.sack);
+        segment.wire = self.config.ack_size(segment.sack.len());
+        self.last_ack = next;
+        self.arrivals.counters.acks_sent += 1;
+        self.delayed.on_ack_sent();
+        true
+    }
+
+    fn poll_timeout(&self) -> Option<Instant> {
+        self.delayed.deadline()
+    }
+}
+
+#[cfg(test)]
+mod tests;

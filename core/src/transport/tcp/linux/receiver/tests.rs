@@ -1,0 +1,123 @@
+use super::*;
+use crate::transport::tcp::config::CongestionAlgorithm;
+use crate::units::Duration;
+
+const MSS: u64 = 1448;
+
+fn at(ms: u64) -> Instant {
+    Instant::ZERO + Duration::from_millis(ms)
+}
+
+fn data(number: u64, sent_ms: u64) -> Segment {
+    let (seq, ts_val) = (number * MSS, at(sent_ms));
+    Segment { seq, len: MSS as u32, wire: 1500, ts_val, ..Segment::default() }
+}
+
+/// Acknowledged segment, blocks, D-SACK or not.
+type Sent = (u64, Vec<(u64, u64)>, bool);
+
+/// The ACK sent at once.
+fn ack(receiver: &mut LinuxReceiver, now: Instant) -> Option<Sent> {
+    let ack = receiver.poll_transmit(now)?;
+    let blocks = ack.sack.iter(ack.ack).map(|b| (b.start / MSS, b.end / MSS)).collect();
+    Some((ack.ack / MSS, blocks, ack.dsack))
+}
+
+fn receiver(quick_ack: bool) -> LinuxReceiver {
+    let mut config = TcpConfig::linux(CongestionAlgorithm::NewReno);
+    config.linux.quick_ack = quick_ack;
+    LinuxReceiver::new(&config)
+}
+
+/// RFC 2883 section 4.1.1: a segment that was acknowledged arrives again.
+#[test]
+fn duplicate_below_the_acknowledgement() {
+    let mut receiver = receiver(true);
+    for number in 0..3 {
+        receiver.handle_segment(at(number), &data(number, 0));
+        assert_eq!(ack(&mut receiver, at(number)), Some((number + 1, vec![], false)));
+    }
+    receiver.handle_segment(at(10), &data(1, 5));
+    assert_eq!(ack(&mut receiver, at(10)), Some((3, vec![(1, 2)], true)));
+    // Reported once.
+    receiver.handle_segment(at(11), &data(3, 6));
+    assert_eq!(ack(&mut receiver, at(11)), Some((4, vec![], false)));
+}
+
+/// RFC 2883 section 4.1.3 (second example): a segment held ahead of a gap arrives again; the
+/// block that holds it follows the report.
+#[test]
+fn duplicate_ahead_of_a_gap() {
+    let mut receiver = receiver(true);
+    receiver.handle_segment(at(0), &data(0, 0));
+    ack(&mut receiver, at(0));
+    for number in [2, 3, 4] {
+        receiver.handle_segment(at(1), &data(number, 0));
+        assert_eq!(ack(&mut receiver, at(1)), Some((1, vec![(2, number + 1)], false)));
+    }
+    receiver.handle_segment(at(2), &data(3, 1));
+    assert_eq!(ack(&mut receiver, at(2)), Some((1, vec![(3, 4), (2, 5)], true)));
+}
+
+/// Three blocks beside timestamps; a report of a duplicate leaves room for two.
+#[test]
+fn blocks_are_limited() {
+    let mut receiver = receiver(true);
+    for number in [2, 4, 6, 8, 10] {
+        receiver.handle_segment(at(1), &data(number, 0));
+        ack(&mut receiver, at(1));
+    }
+    receiver.handle_segment(at(2), &data(4, 1));
+    assert_eq!(ack(&mut receiver, at(2)), Some((0, vec![(4, 5), (4, 5), (10, 11)], true)));
+    receiver.handle_segment(at(3), &data(12, 1));
+    let sent = receiver.poll_transmit(at(3)).unwrap();
+    assert_eq!((sent.sack.len(), sent.wire), (3, 40 + 12 + 4 + 24));
+}
+
+#[test]
+fn every_second_segment_or_after_40_ms() {
+    let mut receiver = receiver(false);
+    receiver.handle_segment(at(0), &data(0, 0));
+    assert_eq!(ack(&mut receiver, at(0)), None);
+    receiver.handle_segment(at(1), &data(1, 0));
+    assert_eq!(ack(&mut receiver, at(1)), Some((2, vec![], false)));
+    receiver.handle_segment(at(2), &data(2, 0));
+    assert_eq!(receiver.poll_timeout(), Some(at(42)));
+    receiver.handle_timeout(at(41));
+    assert_eq!(ack(&mut receiver, at(41)), None);
+    receiver.handle_timeout(at(42));
+    assert_eq!(ack(&mut receiver, at(42)), Some((3, vec![], false)));
+    // What leaves or fills a gap does not wait.
+    receiver.handle_segment(at(43), &data(4, 0));
+    assert_eq!(ack(&mut receiver, at(43)), Some((3, vec![(4, 5)], false)));
+    receiver.handle_segment(at(44), &data(3, 0));
+    assert_eq!(ack(&mut receiver, at(44)), Some((5, vec![], false)));
+}
+
+#[test]
+fn sixteen_quick_acks_first() {
+    let mut receiver = receiver(true);
+    let quick = (0..40)
+        .filter(|&number| {
+            receiver.handle_segment(at(number), &data(number, 0));
+            ack(&mut receiver, at(number)).is_some()
+        })
+        .take_while(|&number| number < 17)
+        .count();
+    assert_eq!(quick, 16);
+}
+
+#[test]
+fn echo_is_of_the_segment_that_was_expected() {
+    let mut receiver = receiver(true);
+    receiver.handle_segment(at(100), &Segment { syn: true, ts_val: at(50), ..Segment::default() });
+    let answer = receiver.poll_transmit(at(100)).unwrap();
+    assert!(answer.syn);
+    assert_eq!((answer.ts_ecr, answer.wire), (at(50), 60));
+    receiver.handle_segment(at(200), &data(0, 150));
+    assert_eq!(receiver.poll_transmit(at(200)).unwrap().ts_ecr, at(150));
+    receiver.handle_segment(at(210), &data(2, 160)); // beyond a gap: not echoed
+    assert_eq!(receiver.poll_transmit(at(210)).unwrap().ts_ecr, at(150));
+    receiver.handle_segment(at(220), &data(1, 155));
+    assert_eq!(receiver.poll_transmit(at(220)).unwrap().ts_ecr, at(155));
+}

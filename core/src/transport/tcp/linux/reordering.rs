@@ -1,0 +1,75 @@
+//! The reordering degree: how many segments may overtake one that is not lost. It starts at three
+//! and rises to what is seen (RFC 8985 section 3.3.2, RFC 4653; Linux: `tcp_reordering`).
+
+/// The degree that is assumed at first.
+const INITIAL: u32 = 3;
+
+/// How far segments were seen to overtake each other.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Reordering {
+    degree: u32,
+    max: u32,
+    seen: bool,
+}
+
+impl Reordering {
+    pub(super) fn new(max: u32) -> Self {
+        Self { degree: INITIAL, max: max.max(INITIAL), seen: false }
+    }
+
+    /// Segment `low`, sent once, was delivered after segment `high`. Says whether that was out of
+    /// order.
+    pub(super) fn observe(&mut self, low: u64, high: u64) -> bool {
+        if low >= high {
+            return false;
+        }
+        let distance = u32::try_from(high - low).unwrap_or(u32::MAX);
+        self.degree = self.degree.max(distance.min(self.max));
+        self.seen = true;
+        true
+    }
+
+    /// A timeout although duplicates had proved the loss: the degree is too high.
+    pub(super) fn on_timeout(&mut self, sacked: u64) {
+        if sacked >= u64::from(INITIAL) {
+            self.degree = INITIAL;
+        }
+    }
+
+    /// The degree, at least three.
+    pub(super) fn degree(&self) -> u32 {
+        self.degree
+    }
+
+    /// Whether any reordering was seen.
+    pub(super) fn seen(&self) -> bool {
+        self.seen
+    }
+
+    /// Whether the degree has risen: then the window grows with every delivery, in order or not.
+    pub(super) fn is_high(&self) -> bool {
+        self.degree > INITIAL
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn degree_rises_to_what_is_seen_and_no_further_than_its_limit() {
+        let mut reordering = Reordering::new(300);
+        assert!(!reordering.observe(5, 5));
+        assert!(!reordering.seen());
+        assert!(reordering.observe(5, 7));
+        assert_eq!((reordering.degree(), reordering.is_high()), (3, false));
+        reordering.observe(5, 45);
+        assert_eq!((reordering.degree(), reordering.is_high()), (40, true));
+        reordering.observe(5, 4_500);
+        assert_eq!(reordering.degree(), 300);
+        reordering.on_timeout(2);
+        assert_eq!(reordering.degree(), 300);
+        reordering.on_timeout(3);
+        assert_eq!(reordering.degree(), 3);
+    }
+}

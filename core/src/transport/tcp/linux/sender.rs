@@ -1,0 +1,478 @@
+//! The sending end of a TCP connection as in Linux: the connection, and what leaves next.
+
+use super::prr::Prr;
+use super::rack::Rack;
+use super::reordering::Reordering;
+use super::repair::Phase;
+use super::rtt::RttEstimator;
+use super::sacks::Said;
+use super::sent_order::{SentOrder, Transmission};
+use super::spacing::Spacing;
+use super::timers::{Probe, Timer};
+use super::undo::Undo;
+use super::usage::{Level, Usage};
+use super::window::{Control, RttSample, Window, control};
+use crate::transport::tcp::config::{LinuxOptions, TcpConfig};
+use crate::transport::tcp::counters::SenderCounters;
+use crate::transport::tcp::endpoint::CongestionState;
+use crate::transport::tcp::flight::Flight;
+use crate::transport::tcp::scoreboard::Blocks;
+use crate::transport::{Endpoint, Segment};
+use crate::units::{Duration, Instant};
+
+/// How far the connection has come.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(super) enum Connection {
+    /// No data yet.
+    Closed,
+    /// A SYN must leave.
+    SynDue,
+    /// It left then, for the `attempts`-th time.
+    SynSent { at: Instant, attempts: u32 },
+    /// The SYN was answered.
+    Established,
+}
+
+/// A TCP sender. Segments are counted by number; see [`Flight`].
+#[derive(Debug)]
+pub(in crate::transport::tcp) struct LinuxSender {
+    pub(super) options: LinuxOptions,
+    mss: u32,
+    headers: u32,
+    syn_size: u32,
+    initial_window: u32,
+    pub(super) timestamps: bool,
+    pub(super) connection: Connection,
+    /// Bytes the application has handed over; `u64::MAX`: it never runs dry.
+    supplied: u64,
+    closed: bool,
+    /// First byte beyond the receive window.
+    permitted: u64,
+    pub(super) flight: Flight,
+    pub(super) order: SentOrder,
+    /// The blocks of the last ACK that had any.
+    pub(super) covered: Blocks,
+    /// The highest SACKed segment.
+    pub(super) highest_sacked: u64,
+    /// Segments delivered, and declared lost, since the start.
+    pub(super) delivered: u64,
+    pub(super) declared_lost: u64,
+    /// Duplicates reported by D-SACKs.
+    pub(super) duplicates: u64,
+    pub(super) rtt: RttEstimator,
+    pub(super) rack: Rack,
+    pub(super) reordering: Reordering,
+    pub(super) window: Window,
+    pub(super) control: Box<dyn Control>,
+    pub(super) usage: Usage,
+    pub(super) prr: Prr,
+    pub(super) undo: Undo,
+    /// The lowest byte in flight when it was armed.
+    pub(super) undo_start: u64,
+    /// Without RACK: segments below were looked at.
+    pub(super) examined: u64,
+    pub(super) phase: Phase,
+    /// The segment that was to be sent next when the phase began.
+    pub(super) phase_end: u64,
+    /// Timeouts since the last one that was taken back or recovered from.
+    pub(super) timeouts_in_row: u32,
+    pub(super) frto: bool,
+    /// Lost segments may be sent again (until the next ACK says otherwise).
+    pub(super) repairing: bool,
+    pub(super) timer: Option<(Instant, Timer)>,
+    pub(super) probe: Probe,
+    spacing: Spacing,
+    /// Something was sent since the window's use was looked at.
+    sent_some: bool,
+    last_sent: Instant,
+    pub(super) counters: SenderCounters,
+}
+
+impl LinuxSender {
+    pub(in crate::transport::tcp) fn new(config: &TcpConfig) -> Self {
+        let mss = config.mss().0;
+        Self {
+            options: config.linux,
+            mss,
+            headers: config.headers(),
+            syn_size: config.syn_size(),
+            initial_window: config.initial_window,
+            timestamps: config.timestamps,
+            connection: Connection::Closed,
+            supplied: 0,
+            closed: false,
+            permitted: u64::from(config.announced_window()),
+            flight: Flight::new(mss),
+            order: SentOrder::new(),
+            covered: Blocks::default(),
+            highest_sacked: 0,
+            delivered: 0,
+            declared_lost: 0,
+            duplicates: 0,
+            rtt: RttEstimator::new(),
+            rack: Rack::new(),
+            reordering: Reordering::new(config.linux.max_reordering),
+            window: Window::new(config),
+            control: control(config),
+            usage: Usage::default(),
+            prr: Prr::default(),
+            undo: Undo::default(),
+            undo_start: 0,
+            examined: 0,
+            phase: Phase::Open,
+            phase_end: 0,
+            timeouts_in_row: 0,
+            frto: false,
+            repairing: false,
+            timer: None,
+            probe: Probe::None,
+            spacing: Spacing::new(config.linux.pacing),
+            sent_some: false,
+            last_sent: Instant::ZERO,
+            counters: SenderCounters::default(),
+        }
+    }
+
+    pub(in crate::transport::tcp) fn supply(&mut self, bytes: u64) {
+        if self.closed || bytes == 0 {
+            return;
+        }
+        self.supplied = self.supplied.saturating_add(bytes);
+        if self.connection == Connection::Closed {
+            let shakes = self.options.handshake;
+            self.connection = if shakes { Connection::SynDue } else { Connection::Established };
+        }
+    }
+
+    pub(in crate::transport::tcp) fn close(&mut self) {
+        self.closed = true;
+        if self.supplied == u64::MAX {
+            self.supplied = self.flight.nxt();
+        }
+        if self.is_complete() {
+            self.timer = None;
+        }
+    }
+
+    pub(in crate::transport::tcp) fn is_complete(&self) -> bool {
+        self.closed && self.flight.una() == self.supplied
+    }
+
+    pub(in crate::transport::tcp) fn counters(&self) -> &SenderCounters {
+        &self.counters
+    }
+
+    pub(in crate::transport::tcp) fn cwnd(&self) -> u32 {
+        self.window.cwnd
+    }
+
+    pub(in crate::transport::tcp) fn ssthresh(&self) -> Option<u32> {
+        (self.window.ssthresh != u32::MAX).then_some(self.window.ssthresh)
+    }
+
+    pub(in crate::transport::tcp) fn in_flight(&self) -> u64 {
+        self.flight.outstanding()
+    }
+
+    pub(in crate::transport::tcp) fn srtt(&self) -> Option<Duration> {
+        self.rtt.smoothed()
+    }
+
+    pub(in crate::transport::tcp) fn rto(&self) -> Duration {
+        self.rtt.timeout()
+    }
+
+    pub(in crate::transport::tcp) fn state(&self) -> CongestionState {
+        match self.phase {
+            Phase::Open | Phase::Disorder => CongestionState::Open,
+            Phase::Recovery => CongestionState::Recovery,
+            Phase::Loss => CongestionState::Loss,
+        }
+    }
+
+    pub(in crate::transport::tcp) fn acknowledged(&self) -> u64 {
+        self.flight.una()
+    }
+
+    /// Bytes of the next new segment, if there are any and the receive window takes them: a full
+    /// segment, or the rest of the data; never a segment cut by the receive window.
+    #[inline]
+    pub(super) fn next_new(&self) -> Option<u32> {
+        let start = self.flight.nxt();
+        let len = (self.supplied.saturating_sub(start)).min(u64::from(self.mss)) as u32;
+        (len > 0 && start + u64::from(len) <= self.permitted).then_some(len)
+    }
+
+    /// The SYN was answered: that is the first round-trip sample.
+    fn establish(&mut self, now: Instant) {
+        let Connection::SynSent { at, attempts } = self.connection else { return };
+        self.connection = Connection::Established;
+        self.timer = None;
+        self.rtt = RttEstimator::new();
+        if attempts == 1 {
+            let rtt = now.saturating_since(at);
+            self.rtt.sample(rtt, 0, 0);
+            self.rtt.sample_least(now, rtt);
+        } else {
+            // RFC 6298 section 5.7: after a lost SYN the window starts at one segment (Linux).
+            self.window.set(1);
+        }
+    }
+
+    /// What an ACK delivered makes the window grow or fall.
+    fn update_window(&mut self, now: Instant, said: &Said, delivered: u64, lost: u64) {
+        if self.phase == Phase::Recovery && self.options.prr {
+            self.reduce_in_proportion(delivered, said.advanced && lost == 0);
+        } else if self.phase != Phase::Recovery {
+            let progress = said.advanced || (self.reordering.is_high() && said.sacked);
+            if progress && self.usage.is_limit(&self.window) {
+                let acked = u32::try_from(delivered).unwrap_or(u32::MAX);
+                self.control.grow(now, acked, &mut self.window);
+            }
+        }
+    }
+
+    fn sample_for_control(&mut self, now: Instant, rtt: Option<Duration>) {
+        let Some(rtt) = rtt else { return };
+        let (first, next) = (self.flight.first(), self.flight.next());
+        self.control.on_rtt(&RttSample { now, rtt, first, next }, &mut self.window);
+    }
+
+    fn write_syn(&mut self, now: Instant, segment: &mut Segment) {
+        let attempts = match self.connection {
+            Connection::SynSent { attempts, .. } => attempts + 1,
+            _ => 1,
+        };
+        self.connection = Connection::SynSent { at: now, attempts };
+        self.timer = Some((now + self.rtt.timeout(), Timer::Retransmission));
+        self.counters.bytes_sent += u64::from(self.syn_size);
+        *segment = Segment { syn: true, wire: self.syn_size, ts_val: now, ..Segment::default() };
+    }
+
+    fn send_new(&mut self, now: Instant, len: u32, segment: &mut Segment) {
+        let was_empty = self.flight.is_empty();
+        if was_empty {
+            self.end_idle(now);
+        }
+        let start = self.flight.nxt();
+        let transmission = Transmission { sent: now, delivered: self.delivered };
+        self.order.push(self.flight.first(), self.flight.next(), transmission);
+        self.flight.push(now, len);
+        self.write(now, now, start, len, 0, segment);
+        self.on_new_data_sent(now, was_empty);
+    }
+
+    fn retransmit(&mut self, now: Instant, number: u64, segment: &mut Segment) {
+        let sends = self.flight.sends(number);
+        self.flight.mark_retransmitted(number, 0);
+        self.undo.on_retransmitted(now);
+        if self.phase == Phase::Recovery {
+            self.counters.fast_retransmits += 1;
+        }
+        self.send_again(now, number, sends, segment);
+        if number == self.flight.first() {
+            self.on_head_retransmitted(now);
+        }
+    }
+
+    /// The segment sent last, again, as a probe.
+    fn send_probe(&mut self, now: Instant, segment: &mut Segment) {
+        let number = self.flight.next() - 1;
+        let sends = self.flight.sends(number);
+        self.flight.mark_probed(number);
+        self.send_again(now, number, sends, segment);
+    }
+
+    fn send_again(&mut self, now: Instant, number: u64, sends: u16, segment: &mut Segment) {
+        let (start, end) = self.flight.bounds(number);
+        let transmission = Transmission { sent: now, delivered: self.delivered };
+        self.order.send_again(number, transmission);
+        self.counters.retransmissions += 1;
+        let first_sent = self.flight.first_sent(number);
+        self.write(now, first_sent, start, (end - start) as u32, sends, segment);
+    }
+
+    /// After a pause longer than a timeout the window starts small again (RFC 5681 section 4.1).
+    fn end_idle(&mut self, now: Instant) {
+        let idle = now.saturating_since(self.last_sent);
+        if self.last_sent == Instant::ZERO || idle == Duration::ZERO {
+            return;
+        }
+        self.control.on_idle(now, idle);
+        let timeout = self.rtt.timeout();
+        if !self.options.slow_start_after_idle || idle <= timeout {
+            return;
+        }
+        let cwnd = self.window.cwnd;
+        self.window.ssthresh = self.window.ssthresh.max(cwnd / 2 + cwnd / 4);
+        let restart = self.initial_window.min(cwnd);
+        // Half for every timeout of pause.
+        let halvings = (idle.as_nanos() / timeout.as_nanos()).min(31) as u32;
+        self.window.set((cwnd >> halvings).max(restart));
+    }
+
+    #[inline]
+    fn write(
+        &mut self,
+        now: Instant,
+        first_sent: Instant,
+        seq: u64,
+        len: u32,
+        sends: u16,
+        segment: &mut Segment,
+    ) {
+        let wire = len + self.headers;
+        self.counters.segments_sent += 1;
+        self.counters.bytes_sent += u64::from(wire);
+        if self.phase == Phase::Recovery {
+            self.prr.on_sent();
+        }
+        let outstanding = self.flight.next() - self.flight.first();
+        self.spacing.on_sent(now, &self.window, outstanding, self.rtt.smoothed());
+        self.sent_some = true;
+        self.last_sent = now;
+        *segment = Segment {
+            seq,
+            len,
+            wire,
+            ts_val: now,
+            first_sent,
+            retransmission: sends,
+            ..Segment::default()
+        };
+    }
+
+    /// Nothing leaves now: was the window the reason?
+    fn stop(&mut self, now: Instant, limited: bool) {
+        if !std::mem::take(&mut self.sent_some) && !limited {
+            return;
+        }
+        let level = Level {
+            now,
+            limited,
+            first: self.flight.first(),
+            next: self.flight.next(),
+            patience: self.options.slow_start_after_idle.then(|| self.rtt.timeout()),
+        };
+        self.usage.on_stop(level, &mut self.window, self.initial_window);
+    }
+
+    /// Whether anything waits to leave once the window allows.
+    fn has_something(&self) -> bool {
+        (self.repairing && self.flight.lost_count() > 0) || self.next_new().is_some()
+    }
+}
+
+impl Endpoint for LinuxSender {
+    fn handle_segment(&mut self, now: Instant, segment: &Segment) {
+        if segment.syn {
+            return self.establish(now);
+        }
+        if self.connection != Connection::Established || segment.ack > self.flight.nxt() {
+            return;
+        }
+        self.permitted = self.permitted.max(segment.ack + u64::from(segment.window));
+        if segment.ack == self.flight.una() && !self.flight.is_empty() {
+            self.counters.duplicate_acks += 1;
+        }
+        let was_empty = self.flight.is_empty();
+        let (delivered, lost) = (self.delivered, self.declared_lost);
+        let mut said = self.take_in(now, segment);
+        if was_empty {
+            return;
+        }
+        self.rack.adapt(said.prior_delivered, self.delivered);
+        self.sample_for_control(now, said.control_rtt);
+        self.conclude_probe(now, segment, &said);
+        self.repairing = false;
+        if said.is_dubious() || self.phase != Phase::Open {
+            self.repair(now, &mut said);
+        }
+        if said.restarts_timer {
+            self.restart_timer(now);
+        }
+        if !said.old {
+            let (delivered, lost) = (self.delivered - delivered, self.declared_lost - lost);
+            self.update_window(now, &said, delivered, lost);
+        }
+        if self.is_complete() {
+            self.timer = None;
+        }
+    }
+
+    fn handle_timeout(&mut self, now: Instant) {
+        self.spacing.on_time(now);
+        let Some((at, timer)) = self.timer else { return };
+        if now < at {
+            return;
+        }
+        self.timer = None;
+        if self.connection != Connection::Established {
+            self.rtt.back_off();
+            self.counters.timeouts += 1;
+            return;
+        }
+        if self.flight.is_empty() {
+            return;
+        }
+        match timer {
+            Timer::Retransmission => self.on_retransmission_timeout(now),
+            Timer::Probe => self.on_probe_timeout(now),
+            Timer::Reordering => self.on_reordering_timeout(now),
+        }
+    }
+
+    fn transmit_into(&mut self, now: Instant, segment: &mut Segment) -> bool {
+        match self.connection {
+            Connection::Established => {}
+            Connection::Closed => return false,
+            Connection::SynSent { .. } if self.timer.is_some() => return false,
+            Connection::SynDue | Connection::SynSent { .. } => {
+                self.write_syn(now, segment);
+                return true;
+            }
+        }
+        if self.probe.is_due() {
+            match (self.probe, self.next_new()) {
+                (Probe::NewDue, Some(len)) => self.send_new(now, len, segment),
+                _ => self.send_probe(now, segment),
+            }
+            self.on_probe_sent(now);
+            return true;
+        }
+        if self.flight.outstanding() >= u64::from(self.window.cwnd) {
+            let limited = self.has_something();
+            self.stop(now, limited);
+            return false;
+        }
+        if self.repairing
+            && let Some(number) = self.flight.lowest_lost()
+        {
+            if self.spacing.refuses(now) {
+                return false;
+            }
+            self.retransmit(now, number, segment);
+            return true;
+        }
+        let Some(len) = self.next_new() else {
+            self.stop(now, false);
+            return false;
+        };
+        if self.spacing.refuses(now) {
+            return false;
+        }
+        self.send_new(now, len, segment);
+        true
+    }
+
+    fn poll_timeout(&self) -> Option<Instant> {
+        let timer = self.timer.map(|(at, _)| at);
+        match (timer, self.spacing.deadline()) {
+            (Some(timer), Some(paced)) => Some(timer.min(paced)),
+            (timer, paced) => timer.or(paced),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,201 @@
+//! Packet by packet, by hand: what leaves when which ACK comes.
+
+use super::*;
+use crate::transport::tcp::config::CongestionAlgorithm;
+use crate::transport::{SackBlock, SackList};
+
+const MSS: u64 = 1448;
+
+fn ms(millis: u64) -> Instant {
+    Instant::from_nanos(millis * 1_000_000)
+}
+
+/// Everything the sender wants to send now, as segment numbers.
+fn sent(sender: &mut LinuxSender, now: u64) -> Vec<u64> {
+    let segments = std::iter::from_fn(|| sender.poll_transmit(ms(now)));
+    segments.map(|segment| segment.seq / MSS).collect()
+}
+
+fn segment(ack: u64, blocks: &[(u64, u64)], dsack: bool, echo: u64) -> Segment {
+    let mut sack = SackList::default();
+    for &(start, end) in blocks {
+        sack.push(ack * MSS, SackBlock { start: start * MSS, end: end * MSS });
+    }
+    let (ack, ts_ecr) = (ack * MSS, ms(echo));
+    Segment { ack, sack, dsack, ts_ecr, window: u32::MAX, ..Segment::default() }
+}
+
+/// An ACK of everything below segment `ack`, with SACK blocks of segments, echoing `echo`.
+fn ack(sender: &mut LinuxSender, now: u64, ack: u64, blocks: &[(u64, u64)], echo: u64) {
+    sender.handle_segment(ms(now), &segment(ack, blocks, false, echo));
+}
+
+/// Handshake over 100 ms, then `window` segments in flight, sent at 100 ms.
+fn with(window: u32, change: impl FnOnce(&mut TcpConfig)) -> LinuxSender {
+    let mut config = TcpConfig::linux(CongestionAlgorithm::NewReno);
+    config.initial_window = window;
+    change(&mut config);
+    let mut sender = LinuxSender::new(&config);
+    sender.supply(u64::MAX);
+    let syn = sender.poll_transmit(ms(0)).unwrap();
+    assert!(syn.syn && syn.wire == if config.timestamps { 60 } else { 52 });
+    assert!(sender.poll_transmit(ms(0)).is_none());
+    let answer = Segment { syn: true, ts_ecr: ms(0), window: u32::MAX, ..Segment::default() };
+    sender.handle_segment(ms(100), &answer);
+    assert_eq!(sender.srtt(), Some(Duration::from_millis(100)));
+    assert_eq!(sent(&mut sender, 100).len(), window as usize);
+    sender
+}
+
+#[test]
+fn a_lost_syn_is_sent_again_after_a_second() {
+    let mut sender = LinuxSender::new(&TcpConfig::linux(CongestionAlgorithm::NewReno));
+    sender.supply(MSS);
+    assert!(sender.poll_transmit(ms(0)).unwrap().syn);
+    assert_eq!(sender.poll_timeout(), Some(ms(1000)));
+    sender.handle_timeout(ms(1000));
+    assert!(sender.poll_transmit(ms(1000)).unwrap().syn);
+    assert_eq!(sender.poll_timeout(), Some(ms(3000)));
+}
+
+/// Slow start by what is acknowledged: an ACK of two lets four leave.
+#[test]
+fn slow_start_counts_segments() {
+    let mut sender = with(10, |_| {});
+    ack(&mut sender, 200, 2, &[], 100);
+    assert_eq!(sender.cwnd(), 12);
+    assert_eq!(sent(&mut sender, 200), [10, 11, 12, 13]);
+}
+
+/// Segment 0 is lost of ten. Two SACKs each let a new segment leave (Limited Transmit); at the
+/// third, before any reordering was seen, the window of RACK is nothing: 0 is lost and leaves at
+/// once. Window 10, threshold 5. The ACK of everything sent before ends recovery at the threshold,
+/// and the nine segments it delivers (0 and 4 to 11) let the window grow by one.
+#[test]
+fn third_sack_proves_the_loss() {
+    let mut sender = with(10, |_| {});
+    ack(&mut sender, 200, 0, &[(1, 2)], 100);
+    assert_eq!(sent(&mut sender, 200), [10]);
+    ack(&mut sender, 201, 0, &[(1, 3)], 100);
+    assert_eq!(sent(&mut sender, 201), [11]);
+    assert_eq!(sender.state(), CongestionState::Open);
+    ack(&mut sender, 202, 0, &[(1, 4)], 100);
+    assert_eq!(sender.state(), CongestionState::Recovery);
+    assert_eq!(sender.ssthresh(), Some(5));
+    assert_eq!(sent(&mut sender, 202), [0]);
+    ack(&mut sender, 302, 12, &[], 202);
+    assert_eq!((sender.state(), sender.cwnd()), (CongestionState::Open, 6));
+    assert_eq!(sender.counters().undo_events, 0);
+}
+
+/// With a reordering seen before, a segment has a quarter of the least round-trip time longer:
+/// sent at 200, overtaken at 300 by round trips of 100, it is lost at 325, by a timer.
+#[test]
+fn after_reordering_a_quarter_of_a_round_trip_is_waited() {
+    let mut sender = with(10, |_| {});
+    ack(&mut sender, 200, 0, &[(1, 2)], 100);
+    ack(&mut sender, 200, 2, &[], 100); // 0 was late
+    let new = sent(&mut sender, 200);
+    assert_eq!(new[0], 10);
+    ack(&mut sender, 200, 10, &[], 100);
+    sent(&mut sender, 200);
+    ack(&mut sender, 300, 10, &[(11, 14)], 200);
+    assert_eq!(sender.state(), CongestionState::Open);
+    assert_eq!(sender.poll_timeout(), Some(ms(325)));
+    sent(&mut sender, 300);
+    sender.handle_timeout(ms(325));
+    assert_eq!(sender.state(), CongestionState::Recovery);
+    assert_eq!(sent(&mut sender, 325)[0], 10);
+}
+
+/// The retransmission was not needed: the ACK of the late segment echoes what left before it.
+/// Window and threshold are what they were (Eifel).
+#[test]
+fn echo_of_the_first_transmission_undoes_the_reduction() {
+    let mut sender = with(10, |_| {});
+    ack(&mut sender, 200, 0, &[(1, 4)], 100);
+    assert_eq!(sent(&mut sender, 200)[0], 0);
+    ack(&mut sender, 210, 4, &[], 100);
+    assert_eq!(sender.state(), CongestionState::Open);
+    assert_eq!((sender.cwnd() >= 10, sender.ssthresh()), (true, None));
+    assert_eq!(sender.counters().undo_events, 1);
+}
+
+/// The same without timestamps: the D-SACK of the retransmission says so later.
+#[test]
+fn dsack_undoes_the_reduction() {
+    for undo in [true, false] {
+        let mut sender = with(10, |config| {
+            config.timestamps = false;
+            config.linux.undo = undo;
+        });
+        let block = |start: u64, end: u64| (start * 1460, end * 1460);
+        let answer = |ack: u64, (start, end): (u64, u64), dsack| {
+            let mut sack = SackList::default();
+            sack.push(ack * 1460, SackBlock { start, end });
+            Segment { ack: ack * 1460, sack, dsack, window: u32::MAX, ..Segment::default() }
+        };
+        sender.handle_segment(ms(200), &answer(0, block(1, 4), false));
+        while sender.poll_transmit(ms(200)).is_some() {}
+        let all = sender.flight.next();
+        let plain = Segment { ack: all * 1460, window: u32::MAX, ..Segment::default() };
+        sender.handle_segment(ms(210), &plain);
+        assert_eq!(sender.ssthresh(), Some(5));
+        while sender.poll_transmit(ms(210)).is_some() {}
+        sender.handle_segment(ms(300), &answer(all, block(0, 1), true));
+        assert_eq!(sender.ssthresh(), if undo { None } else { Some(5) });
+        assert_eq!(sender.counters().undo_events, u64::from(undo));
+    }
+}
+
+/// Nothing is heard: after two round trips a new segment leaves as a probe whatever the window;
+/// then the timeout. The handshake's 100 ms make it 300 ms.
+#[test]
+fn probe_then_timeout() {
+    let mut sender = with(10, |_| {});
+    assert_eq!(sender.poll_timeout(), Some(ms(100 + 202)));
+    sender.handle_timeout(ms(302));
+    assert_eq!(sent(&mut sender, 302), [10]);
+    assert_eq!(sender.poll_timeout(), Some(ms(302 + 300)));
+    sender.handle_timeout(ms(602));
+    assert_eq!(sent(&mut sender, 602), [0]);
+    assert_eq!((sender.cwnd(), sender.ssthresh()), (1, Some(5)));
+    assert_eq!((sender.state(), sender.counters().timeouts), (CongestionState::Loss, 1));
+    assert_eq!(sender.poll_timeout(), Some(ms(602 + 600)));
+}
+
+/// F-RTO (RFC 5682): the timeout was spurious. The first ACK lets new segments leave instead of
+/// the ones after 0; the next one acknowledges what was sent once, and all is as before.
+#[test]
+fn spurious_timeout() {
+    let mut sender = with(10, |config| {
+        config.timestamps = false;
+        config.linux.tail_loss_probe = false;
+    });
+    let plain = |ack: u64| Segment { ack: ack * 1460, window: u32::MAX, ..Segment::default() };
+    sender.handle_timeout(ms(400));
+    let first = sender.poll_transmit(ms(400)).unwrap();
+    assert_eq!((first.seq, first.retransmission), (0, 1));
+    sender.handle_segment(ms(500), &plain(1));
+    let new: Vec<u64> = std::iter::from_fn(|| sender.poll_transmit(ms(500)))
+        .map(|segment| segment.seq / 1460)
+        .collect();
+    assert_eq!(new, [10, 11]);
+    sender.handle_segment(ms(501), &plain(2));
+    assert_eq!((sender.state(), sender.ssthresh()), (CongestionState::Open, None));
+    assert_eq!(sender.counters().undo_events, 1);
+    assert!(sender.cwnd() >= 10);
+}
+
+/// Without it, everything is sent again.
+#[test]
+fn timeout_without_frto_sends_everything_again() {
+    let mut sender = with(10, |config| {
+        config.linux.frto = false;
+        config.linux.tail_loss_probe = false;
+    });
+    sender.handle_timeout(ms(400));
+    assert_eq!(sent(&mut sender, 400), [0]);
+    ack(&mut sender, 500, 1, &[], 400);
+    assert_eq!(sent(&mut sender, 500), [1, 2]);
+}

@@ -1,0 +1,184 @@
+//! Segments in flight in the order of their last transmission: what RACK walks (RFC 8985
+//! section 7.2). A doubly linked list by segment number, so that a segment that was SACKed,
+//! declared lost or sent again is moved at once.
+
+use crate::units::Instant;
+
+/// No segment.
+const NONE: u64 = u64::MAX;
+
+/// A segment's last transmission.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Transmission {
+    pub(super) sent: Instant,
+    /// Segments delivered by then.
+    pub(super) delivered: u64,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Node {
+    transmission: Transmission,
+    /// Neighbours sent before and after; a segment that is not listed is its own neighbour.
+    before: u64,
+    after: u64,
+}
+
+const EMPTY: Node =
+    Node { transmission: Transmission { sent: Instant::ZERO, delivered: 0 }, before: 0, after: 0 };
+
+/// Segments `first..` by number, some of them listed in the order of their last transmission.
+#[derive(Clone, Debug)]
+pub(super) struct SentOrder {
+    nodes: Box<[Node]>,
+    oldest: u64,
+    newest: u64,
+}
+
+impl SentOrder {
+    pub(super) fn new() -> Self {
+        Self { nodes: vec![EMPTY; 64].into_boxed_slice(), oldest: NONE, newest: NONE }
+    }
+
+    /// Segment `next`, the lowest in flight being `first`, is sent for the first time.
+    pub(super) fn push(&mut self, first: u64, next: u64, transmission: Transmission) {
+        if next - first >= self.nodes.len() as u64 {
+            self.grow(first, next);
+        }
+        *self.node_mut(next) = Node { transmission, before: next, after: next };
+        self.append(next);
+    }
+
+    /// A segment in flight is sent again.
+    pub(super) fn send_again(&mut self, number: u64, transmission: Transmission) {
+        self.remove(number);
+        self.node_mut(number).transmission = transmission;
+        self.append(number);
+    }
+
+    /// The segment's last transmission.
+    #[inline]
+    pub(super) fn transmission(&self, number: u64) -> Transmission {
+        self.node(number).transmission
+    }
+
+    /// The listed segment that was sent first.
+    #[inline]
+    pub(super) fn oldest(&self) -> Option<u64> {
+        (self.oldest != NONE).then_some(self.oldest)
+    }
+
+    /// Lists a segment no longer.
+    #[inline]
+    pub(super) fn remove(&mut self, number: u64) {
+        let Node { before, after, .. } = *self.node(number);
+        if before == number {
+            return;
+        }
+        match before {
+            NONE => self.oldest = after,
+            before => self.node_mut(before).after = after,
+        }
+        match after {
+            NONE => self.newest = before,
+            after => self.node_mut(after).before = before,
+        }
+        let node = self.node_mut(number);
+        (node.before, node.after) = (number, number);
+    }
+
+    /// Lists segments again that were sent before every listed one.
+    pub(super) fn restore(&mut self, mut numbers: Vec<u64>) {
+        numbers.sort_unstable_by_key(|&number| (self.transmission(number).sent, number));
+        for number in numbers.into_iter().rev() {
+            self.remove(number);
+            let oldest = self.oldest;
+            *self.node_mut(number) = Node { before: NONE, after: oldest, ..*self.node(number) };
+            match oldest {
+                NONE => self.newest = number,
+                oldest => self.node_mut(oldest).before = number,
+            }
+            self.oldest = number;
+        }
+    }
+
+    fn append(&mut self, number: u64) {
+        let newest = self.newest;
+        let node = self.node_mut(number);
+        (node.before, node.after) = (newest, NONE);
+        match newest {
+            NONE => self.oldest = number,
+            newest => self.node_mut(newest).after = number,
+        }
+        self.newest = number;
+    }
+
+    #[inline]
+    fn node(&self, number: u64) -> &Node {
+        &self.nodes[number as usize & (self.nodes.len() - 1)]
+    }
+
+    #[inline]
+    fn node_mut(&mut self, number: u64) -> &mut Node {
+        let mask = self.nodes.len() - 1;
+        &mut self.nodes[number as usize & mask]
+    }
+
+    #[cold]
+    fn grow(&mut self, first: u64, next: u64) {
+        let capacity = self.nodes.len() * 2;
+        let mut nodes = vec![EMPTY; capacity].into_boxed_slice();
+        for number in first..next {
+            nodes[number as usize & (capacity - 1)] = *self.node(number);
+        }
+        self.nodes = nodes;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn listed(order: &SentOrder) -> Vec<u64> {
+        let mut copy = order.clone();
+        std::iter::from_fn(|| copy.oldest().inspect(|&number| copy.remove(number))).collect()
+    }
+
+    proptest! {
+        /// Against a plain vector.
+        #[test]
+        fn agrees_with_a_vector(actions in proptest::collection::vec((0u8..4, 0u64..200), 1..400)) {
+            let mut order = SentOrder::new();
+            let mut reference: Vec<u64> = Vec::new();
+            let mut next = 0;
+            for (time, (kind, pick)) in actions.into_iter().enumerate() {
+                let sent = Instant::from_nanos(time as u64);
+                let transmission = Transmission { sent, delivered: 0 };
+                match kind {
+                    0 | 1 => {
+                        order.push(0, next, transmission);
+                        reference.push(next);
+                        next += 1;
+                    }
+                    2 if next > 0 => {
+                        order.remove(pick % next);
+                        reference.retain(|&number| number != pick % next);
+                    }
+                    3 if next > 0 => {
+                        order.send_again(pick % next, transmission);
+                        reference.retain(|&number| number != pick % next);
+                        reference.push(pick % next);
+                    }
+                    _ => {}
+                }
+                prop_assert_eq!(listed(&order), reference.clone());
+            }
+            // The older half is taken out and put back.
+            let half: Vec<u64> = reference[..reference.len() / 2].to_vec();
+            half.iter().for_each(|&number| order.remove(number));
+            order.restore(half);
+            prop_assert_eq!(listed(&order), reference);
+        }
+    }
+}
