@@ -18,19 +18,22 @@ fn congestion() -> impl Strategy<Value = CongestionAlgorithm> {
 fn config() -> impl Strategy<Value = TcpConfig> {
     let limits = (proptest::option::of(1u32..300), proptest::option::of(3_000u32..100_000));
     let options = (any::<bool>(), 1u32..12, proptest::option::of(1u64..300), 60u32..2000);
-    (congestion(), limits, options, linux()).prop_map(|(congestion, limits, options, linux)| {
-        let mut config = match linux {
-            None => TcpConfig::papers(congestion),
-            Some(linux) => TcpConfig { linux, ..TcpConfig::linux(congestion) },
-        };
-        config.cwnd_max = limits.0;
-        config.receive_window = limits.1.map(Bytes);
-        config.timestamps = options.0;
-        config.initial_window = options.1;
-        config.delayed_ack = options.2.map(Duration::from_millis);
-        config.packet = Bytes(options.3);
-        config
-    })
+    let any = (congestion(), limits, options, linux()).prop_map(
+        |(congestion, limits, options, linux)| {
+            let mut config = match linux {
+                None => TcpConfig::papers(congestion),
+                Some(linux) => TcpConfig { linux, ..TcpConfig::linux(congestion) },
+            };
+            config.cwnd_max = limits.0;
+            config.receive_window = limits.1.map(Bytes);
+            config.timestamps = options.0;
+            config.initial_window = options.1;
+            config.delayed_ack = options.2.map(Duration::from_millis);
+            config.packet = Bytes(options.3);
+            config
+        },
+    );
+    any.prop_filter("a connection that can be", |config| config.check().is_ok())
 }
 
 /// `None`: profile `papers`; else every option of profile `linux` by itself.
