@@ -100,6 +100,7 @@ fn flow<'py>(py: Python<'py>, flow: &FlowMetrics) -> PyResult<Bound<'py, PyDict>
     dict.set_item("segments_by_retransmissions", flow.segments_by_retransmissions.to_vec())?;
     dict.set_item("reordering_degree", flow.reordering_degree)?;
     dict.set_item("segment_delay_ms", delay(py, flow.segment_delay)?)?;
+    dict.set_item("in_order_delay_ms", delay(py, flow.in_order_delay)?)?;
     if let Some(messages) = flow.messages {
         let dict_of = PyDict::new(py);
         dict_of.set_item("sent", messages.sent)?;

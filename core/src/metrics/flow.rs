@@ -42,6 +42,8 @@ pub struct FlowMetrics {
     pub reordering_degree: u64,
     /// First transmission by the transport to first arrival, over segments.
     pub segment_delay: Option<DelaySummary>,
+    /// First transmission by TCP to delivery in order, over segments.
+    pub in_order_delay: Option<DelaySummary>,
     /// When the last byte of a file arrived.
     pub completed: Option<Instant>,
     /// When the sender had the acknowledgement of the last byte.

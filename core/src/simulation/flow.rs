@@ -1,5 +1,7 @@
 //! One flow while it runs: its two endpoints, its application, its way through the nodes.
 
+use std::collections::BTreeMap;
+
 use crate::metrics::{Distribution, FlowMetrics};
 use crate::simulation::application::Messages;
 use crate::simulation::observer::FlowSample;
@@ -20,6 +22,9 @@ pub(super) struct FlowState {
     to_receiver: Vec<u32>,
     to_sender: Vec<u32>,
     delay: Distribution,
+    in_order_delay: Distribution,
+    /// First transmissions of the segments that arrived and wait for earlier ones, by first byte.
+    waiting: BTreeMap<u64, Instant>,
     completed: Option<Instant>,
     acknowledged: Option<Instant>,
 }
@@ -62,6 +67,8 @@ impl FlowState {
             to_receiver,
             to_sender,
             delay: Distribution::default(),
+            in_order_delay: Distribution::default(),
+            waiting: BTreeMap::new(),
             completed: None,
             acknowledged: None,
         }
@@ -104,6 +111,7 @@ impl FlowState {
         let duplicate = self.receiver.duplicates() > duplicates;
         if !duplicate && segment.len > 0 {
             self.delay.record(now.saturating_since(segment.first_sent));
+            self.record_in_order(now, segment);
         }
         if let Some(messages) = &mut self.messages {
             match &self.receiver {
@@ -116,6 +124,23 @@ impl FlowState {
             self.done |= matches!(self.sender, Sender::Datagram(_));
         }
         duplicate
+    }
+
+    /// A new segment, and those that waited for it, are delivered once they are in order.
+    /// Datagrams are delivered as they come.
+    #[inline]
+    fn record_in_order(&mut self, now: Instant, segment: &Segment) {
+        let Receiver::Tcp(tcp) = &self.receiver else { return };
+        if segment.seq >= tcp.received() {
+            self.waiting.insert(segment.seq, segment.first_sent);
+            return;
+        }
+        self.in_order_delay.record(now.saturating_since(segment.first_sent));
+        while let Some(first) = self.waiting.first_entry()
+            && *first.key() < tcp.received()
+        {
+            self.in_order_delay.record(now.saturating_since(first.remove()));
+        }
     }
 
     /// An acknowledgement arrived.
@@ -162,6 +187,7 @@ impl FlowState {
             end: self.completed.unwrap_or(ended),
             bytes_in_order: self.bytes_in_order(),
             segment_delay: self.delay.summary(),
+            in_order_delay: self.in_order_delay.summary(),
             completed: self.completed,
             acknowledged: self.acknowledged,
             messages: self.messages.as_ref().map(Messages::metrics),
