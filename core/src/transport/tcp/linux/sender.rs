@@ -432,6 +432,9 @@ impl Endpoint for LinuxSender {
                 return true;
             }
         }
+        if self.probe.is_due() && self.flight.is_empty() {
+            self.probe.forget(); // an ACK of everything came in between
+        }
         if self.probe.is_due() {
             match (self.probe, self.next_new()) {
                 (Probe::NewDue, Some(len)) => self.send_new(now, len, segment),
