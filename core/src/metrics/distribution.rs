@@ -74,6 +74,26 @@ impl Distribution {
         }
     }
 
+    /// The samples of both together.
+    pub fn merged(&self, other: &Self) -> Self {
+        let mut both = self.clone();
+        for &nanos in &other.exact {
+            both.record(Duration::from_nanos(nanos));
+        }
+        let Some(theirs) = &other.folded else { return both };
+        if both.folded.is_none() {
+            both.fold();
+        }
+        if let Some(ours) = &mut both.folded {
+            ours.add(theirs.as_ref()).expect(GROWS);
+        }
+        both.min = if both.count == 0 { other.min } else { both.min.min(other.min) };
+        both.max = both.max.max(other.max);
+        both.sum += other.sum;
+        both.count += other.count;
+        both
+    }
+
     /// Number of samples.
     pub fn count(&self) -> u64 {
         self.count
@@ -139,6 +159,24 @@ mod tests {
         let s = d.summary().unwrap();
         assert_eq!((s.min.as_nanos(), s.max.as_nanos(), s.mean_ns), (1, 100, 50.5));
         assert_eq!([s.p50, s.p85, s.p95, s.p99].map(Duration::as_nanos), [50, 85, 95, 99]);
+    }
+
+    #[test]
+    fn two_are_merged_as_if_recorded_together() {
+        for (left, right) in [(10, 10), (0, 5), (10, 100_000), (100_000, 10), (90_000, 90_000)] {
+            let (mut a, mut b) = (Distribution::default(), Distribution::default());
+            let mut both = Distribution::default();
+            for i in 0..left + right {
+                let sample = Duration::from_nanos(1_000_000 + i * 7919 % 100_003);
+                (if i < left { &mut a } else { &mut b }).record(sample);
+                both.record(sample);
+            }
+            let (merged, both) = (a.merged(&b).summary().unwrap(), both.summary().unwrap());
+            assert_eq!((merged.count, merged.min, merged.max), (both.count, both.min, both.max));
+            assert_eq!(merged.mean_ns, both.mean_ns);
+            let off = merged.p95.as_nanos() as f64 / both.p95.as_nanos() as f64 - 1.0;
+            assert!(off.abs() < 2.1e-3, "{left} and {right}: {off}");
+        }
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! One flow while it runs: its two endpoints, its application, its way through the nodes.
 
-use std::collections::BTreeMap;
+use std::collections::VecDeque;
 
 use crate::metrics::{Distribution, FlowMetrics};
 use crate::simulation::application::Messages;
@@ -21,10 +21,14 @@ pub(super) struct FlowState {
     start: Instant,
     to_receiver: Vec<u32>,
     to_sender: Vec<u32>,
-    delay: Distribution,
-    in_order_delay: Distribution,
-    /// First transmissions of the segments that arrived and wait for earlier ones, by first byte.
-    waiting: BTreeMap<u64, Instant>,
+    /// Delays of segments that arrived in order, and so were delivered at once.
+    prompt_delay: Distribution,
+    /// Delays of the others, to arrival and to delivery in order.
+    early_delay: Distribution,
+    early_in_order_delay: Distribution,
+    /// The segments that arrived and wait for earlier ones: first byte, first transmission; by
+    /// first byte.
+    waiting: VecDeque<(u64, Instant)>,
     completed: Option<Instant>,
     acknowledged: Option<Instant>,
 }
@@ -66,9 +70,10 @@ impl FlowState {
             start: flow.start,
             to_receiver,
             to_sender,
-            delay: Distribution::default(),
-            in_order_delay: Distribution::default(),
-            waiting: BTreeMap::new(),
+            prompt_delay: Distribution::default(),
+            early_delay: Distribution::default(),
+            early_in_order_delay: Distribution::default(),
+            waiting: VecDeque::new(),
             completed: None,
             acknowledged: None,
         }
@@ -110,8 +115,7 @@ impl FlowState {
         self.receiver.handle_segment(now, segment);
         let duplicate = self.receiver.duplicates() > duplicates;
         if !duplicate && segment.len > 0 {
-            self.delay.record(now.saturating_since(segment.first_sent));
-            self.record_in_order(now, segment);
+            self.record_delays(now, segment);
         }
         if let Some(messages) = &mut self.messages {
             match &self.receiver {
@@ -126,20 +130,33 @@ impl FlowState {
         duplicate
     }
 
-    /// A new segment, and those that waited for it, are delivered once they are in order.
-    /// Datagrams are delivered as they come.
+    /// A new segment, and those that waited for it, are delivered once they are in order;
+    /// datagrams as they come.
     #[inline]
-    fn record_in_order(&mut self, now: Instant, segment: &Segment) {
-        let Receiver::Tcp(tcp) = &self.receiver else { return };
-        if segment.seq >= tcp.received() {
-            self.waiting.insert(segment.seq, segment.first_sent);
+    fn record_delays(&mut self, now: Instant, segment: &Segment) {
+        let delay = now.saturating_since(segment.first_sent);
+        let delivered_to = match &self.receiver {
+            Receiver::Tcp(tcp) => tcp.received(),
+            Receiver::Datagram(_) => u64::MAX,
+        };
+        if segment.seq >= delivered_to {
+            self.early_delay.record(delay);
+            // Mostly at the end.
+            let place = match self.waiting.back() {
+                Some(&(last, _)) if last > segment.seq => {
+                    self.waiting.partition_point(|&(seq, _)| seq < segment.seq)
+                }
+                _ => self.waiting.len(),
+            };
+            self.waiting.insert(place, (segment.seq, segment.first_sent));
             return;
         }
-        self.in_order_delay.record(now.saturating_since(segment.first_sent));
-        while let Some(first) = self.waiting.first_entry()
-            && *first.key() < tcp.received()
+        self.prompt_delay.record(delay);
+        while let Some(&(seq, first_sent)) = self.waiting.front()
+            && seq < delivered_to
         {
-            self.in_order_delay.record(now.saturating_since(first.remove()));
+            self.early_in_order_delay.record(now.saturating_since(first_sent));
+            self.waiting.pop_front();
         }
     }
 
@@ -186,8 +203,8 @@ impl FlowState {
             start: self.start,
             end: self.completed.unwrap_or(ended),
             bytes_in_order: self.bytes_in_order(),
-            segment_delay: self.delay.summary(),
-            in_order_delay: self.in_order_delay.summary(),
+            segment_delay: self.prompt_delay.merged(&self.early_delay).summary(),
+            in_order_delay: self.prompt_delay.merged(&self.early_in_order_delay).summary(),
             completed: self.completed,
             acknowledged: self.acknowledged,
             messages: self.messages.as_ref().map(Messages::metrics),
