@@ -77,7 +77,7 @@ def _verdict(cells: list[Cell], axis: str) -> tuple[str, _Lead] | None:
     (best, winner), (next_best, second) = ranked[0], ranked[1]
     gap = abs(best - next_best) / next_best if next_best else 0.0
     different = differs(winner.column(primary), second.column(primary))
-    if different is False or gap == 0:
+    if different is False or gap < 0.005:  # it would read as 0 %
         names = sorted((winner.labels[axis], second.labels[axis]))
         return f"no clear difference between {names[0]} and {names[1]}", _Lead(gap, gap, "")
     word = "less time" if shown.better == "less" else f"more {shown.title}"
