@@ -17,7 +17,6 @@ test: $(VENV)/tools test-rust test-python ## set everything up and run every tes
 
 test-rust: ## Rust tests only
 	cargo test --workspace --quiet
-	cargo test --workspace --quiet --doc
 
 test-python: $(VENV)/tools ## Python tests only
 	$(BIN)/python -m pytest -q
