@@ -163,16 +163,23 @@ class Reorder:
         cls, packets: int | None, flush_when_full: bool, flush_on_loss: bool
     ) -> Reorder: ...
 
+@final
+class Medium:
+    def way_back(self) -> Hop: ...
+
 def deliver(
-    link: LinkTrace,
+    medium: LinkTrace | Medium,
     arrivals_ns: ArrayLike,
     packet_bytes: int,
     queue_packets: int | None = None,
     reorder: Reorder | None = None,
+    seed: int = 1,
 ) -> tuple[NDArray[np.int64], NDArray[np.uint8]]: ...
 
 @final
 class Hop:
+    @staticmethod
+    def varying(steps: Sequence[tuple[int, int]], keep_order: bool) -> Hop: ...
     @staticmethod
     def leg(
         *,
@@ -185,7 +192,7 @@ class Hop:
     ) -> Hop: ...
     @staticmethod
     def link(
-        trace: LinkTrace,
+        medium: LinkTrace | Medium,
         *,
         queue_packets: int | None = None,
         queue_bytes: int | None = None,

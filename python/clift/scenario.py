@@ -13,7 +13,7 @@ from clift import _clift
 from clift._options import NAMES, Keywords, Options
 from clift._traces import TraceStore
 from clift.errors import ScenarioError
-from clift.link_trace import LinkTrace
+from clift.live import AnyLink
 
 # A scenario file is a page of text; what is larger is another kind of file.
 _MOST_BYTES = 256 * 1024
@@ -40,7 +40,7 @@ class Scenario:
     """Everything that decides a run.
 
     Args:
-        link: A link trace, or several in series, that packets cross in order.
+        link: A link trace or a live link, or several in series, that packets cross in order.
         options: The keyword arguments of `clift.simulate`.
 
     Example:
@@ -57,10 +57,12 @@ class Scenario:
 
     _source: _FromLinks | _FromFile
 
-    def __init__(self, link: LinkTrace | Sequence[LinkTrace], **options: Unpack[Keywords]) -> None:
-        links = (link,) if isinstance(link, LinkTrace) else tuple(link)
-        if not links or not all(isinstance(link, LinkTrace) for link in links):
-            raise ScenarioError("link: give a link trace (clift.tmt.apply makes one), or several")
+    def __init__(self, link: AnyLink | Sequence[AnyLink], **options: Unpack[Keywords]) -> None:
+        links = (link,) if isinstance(link, AnyLink) else tuple(link)
+        if not links or not all(isinstance(link, AnyLink) for link in links):
+            raise ScenarioError(
+                "link: give a link trace (clift.tmt.apply makes one), a live link, or several"
+            )
         self._source = _FromLinks(links, _options(Options(), dict(options)))
 
     @classmethod
@@ -150,7 +152,7 @@ class _FromLinks:
 
     __slots__ = ("links", "options")
 
-    def __init__(self, links: tuple[LinkTrace, ...], options: Options) -> None:
+    def __init__(self, links: tuple[AnyLink, ...], options: Options) -> None:
         self.links = links
         self.options = options
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Unpack
 from clift import _clift
 from clift._options import Keywords, spelled_out
 from clift.errors import Interrupted, ScenarioError, SimulationError
-from clift.link_trace import LinkTrace
+from clift.live import AnyLink
 from clift.scenario import Scenario
 
 if TYPE_CHECKING:
@@ -96,16 +96,16 @@ class Run:
 
 
 def simulate(
-    scenario: LinkTrace | Sequence[LinkTrace] | Scenario | str | os.PathLike[str],
+    scenario: AnyLink | Sequence[AnyLink] | Scenario | str | os.PathLike[str],
     progress: Callable[[float, float], object] | None = None,
     **options: Unpack[Keywords],
 ) -> Run:
     """Runs a scenario.
 
     Args:
-        scenario: A link trace (or several, crossed in series), a `clift.Scenario`, or the path of
-            a scenario file. The other arguments stand beside a link trace; given with a scenario
-            they change it.
+        scenario: A link trace or a live link (or several, crossed in series), a `clift.Scenario`,
+            or the path of a scenario file. The other arguments stand beside a link; given with a
+            scenario they change it.
         progress: Called about 20 times a second with the simulated time in seconds and the
             goodput so far in kbit/s.
         options: The options below.
@@ -126,7 +126,7 @@ def simulate(
         destination.
         overlap ("free" or "papers"), extra_lldu (False), lldu_header_bytes (0),
         packet_header_bytes (0), reorder (None): how packets are put onto the link.
-        return_link (None): a link trace for the way back; a fixed RTT/2 without it.
+        return_link (None): a link for the way back; a fixed RTT/2 without it.
         stop_when_done (None): end once every flow has finished; True for files.
 
     Returns:
@@ -222,7 +222,7 @@ def _run_chunk(
 
 
 def _scenario(
-    scenario: LinkTrace | Sequence[LinkTrace] | Scenario | str | os.PathLike[str],
+    scenario: AnyLink | Sequence[AnyLink] | Scenario | str | os.PathLike[str],
     options: dict[str, Any],
 ) -> Scenario:
     if isinstance(scenario, str | os.PathLike):

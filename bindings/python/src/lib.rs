@@ -6,6 +6,7 @@ mod columns;
 mod errors;
 mod link;
 mod lms;
+mod medium;
 mod model;
 mod outcome;
 mod scenario;
@@ -29,6 +30,9 @@ mod _clift {
 
     #[pymodule_export]
     use super::lms::{PyLandMobile, PySlots, lms_names};
+
+    #[pymodule_export]
+    use super::medium::Medium;
 
     #[pymodule_export]
     use super::model::{

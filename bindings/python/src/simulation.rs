@@ -6,25 +6,32 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::mpsc;
 use std::time::{Duration as WallTime, Instant as WallClock};
 
-use clift::link::{Fragmentation, QueueLimit, Resequencing};
-use clift::simulation::{self as engine, Application, LegConfig, LinkConfig, Loss, Observer};
+use clift::link::{DelaySeries, Fragmentation, LinkConfig, Propagation, QueueLimit, Resequencing};
+use clift::simulation::{self as engine, Application, LegConfig, Loss, Observer};
 use clift::transport::tcp::TcpConfig;
 use clift::units::{BitRate, Bytes, Duration, Instant, Probability};
 use pyo3::prelude::*;
 
 use crate::errors::{run_error, scenario_error};
+use crate::medium::AnyMedium;
 use crate::outcome::Outcome;
-use crate::scheme::LinkTrace;
 
 /// How often a run looks whether somebody pressed Ctrl-C, and reports progress.
 const LOOK: WallTime = WallTime::from_millis(50);
 
-/// One element of a path: a wired leg or a trace-driven link.
+/// One element of a path: a wired leg or a link.
 #[pyclass(frozen, module = "clift._clift")]
 pub(crate) struct Hop(engine::Hop);
 
 #[pymethods]
 impl Hop {
+    /// A leg that only delays, by `(from_ns, delay_ns)` in steps.
+    #[staticmethod]
+    fn varying(steps: Vec<(u64, u64)>, keep_order: bool) -> PyResult<Self> {
+        let series = Arc::new(delay_series(&steps)?);
+        Ok(Self::of_delay(Propagation::Varying { series, keep_order }))
+    }
+
     /// A wired leg. `rate_bps` None: packets take no time; `loss` is a probability,
     /// `lost_packets` the numbers of the packets to lose, ascending.
     #[staticmethod]
@@ -49,18 +56,18 @@ impl Hop {
         let delay = time(delay_ns)?;
         Ok(Self(engine::Hop::Leg(LegConfig {
             rate,
-            delay,
+            delay: delay.into(),
             queue: limit(queue_packets, queue_bytes),
             loss,
         })))
     }
 
-    /// A trace-driven link.
+    /// A link over a link trace or a live one.
     #[staticmethod]
-    #[pyo3(signature = (trace, *, queue_packets=None, queue_bytes=None, start_offset_ns=0, wrap=false, lldu_header=0, packet_header=0, extra_lldu=false, overlap_papers=false, reorder=None))]
+    #[pyo3(signature = (medium, *, queue_packets=None, queue_bytes=None, start_offset_ns=0, wrap=false, lldu_header=0, packet_header=0, extra_lldu=false, overlap_papers=false, reorder=None))]
     #[allow(clippy::too_many_arguments)] // keyword-only on the Python side
     fn link(
-        trace: &LinkTrace,
+        medium: AnyMedium<'_>,
         queue_packets: Option<u32>,
         queue_bytes: Option<u64>,
         start_offset_ns: u64,
@@ -72,7 +79,7 @@ impl Hop {
         reorder: Option<&crate::link::Reorder>,
     ) -> PyResult<Self> {
         Ok(Self(engine::Hop::Link(LinkConfig {
-            trace: Arc::clone(trace.inner()),
+            medium: medium.medium(),
             queue: limit(queue_packets, queue_bytes),
             start_offset: time(start_offset_ns)?,
             wrap,
@@ -84,6 +91,14 @@ impl Hop {
             overlap_papers,
             reorder: reorder.map(|reorder| -> Resequencing { reorder.rule() }),
         })))
+    }
+}
+
+impl Hop {
+    /// A leg without rate, queue or loss.
+    pub(crate) fn of_delay(delay: Propagation) -> Self {
+        let queue = QueueLimit::Unlimited;
+        Self(engine::Hop::Leg(LegConfig { rate: None, delay, queue, loss: Loss::None }))
     }
 }
 
@@ -386,6 +401,14 @@ fn tcp(
     config.receive_window = receive_window_bytes.map(Bytes);
     config.check().map_err(scenario_error)?;
     Ok(config)
+}
+
+/// Delays in steps of `(from_ns, delay_ns)`.
+pub(crate) fn delay_series(steps: &[(u64, u64)]) -> PyResult<DelaySeries> {
+    let steps = steps
+        .iter()
+        .map(|&(from, delay)| Ok((Instant::ZERO + time(from)?, Duration::from_nanos(delay))));
+    DelaySeries::new(steps.collect::<PyResult<_>>()?).map_err(scenario_error)
 }
 
 fn limit(packets: Option<u32>, bytes: Option<u64>) -> QueueLimit {

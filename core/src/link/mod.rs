@@ -6,7 +6,7 @@
 //!
 //! ```
 //! use std::sync::Arc;
-//! use clift::link::{Link, LinkEvent, PacketId, TraceLink, TraceLinkConfig};
+//! use clift::link::{Link, LinkEvent, Packet, PacketId, TraceLink, TraceLinkConfig};
 //! use clift::scheme::{LinkTrace, Parts};
 //! use clift::units::{Bytes, Duration, Instant};
 //!
@@ -25,7 +25,7 @@
 //!     gap: 1_000,
 //! });
 //! let mut link = TraceLink::new(Arc::new(trace), TraceLinkConfig::default())?;
-//! let _ = link.enqueue(Instant::from_nanos(500), PacketId(7), Bytes(150));
+//! let _ = link.enqueue(Instant::from_nanos(500), Packet::new(PacketId(7), Bytes(150)));
 //! let due = link.poll_timeout().unwrap();
 //! assert_eq!(due, Instant::from_nanos(2_000 + 5_000 + 10_000));
 //! assert!(matches!(link.poll(due), Some(LinkEvent::Delivered(transit)) if transit.lldus == 2));
@@ -33,19 +33,25 @@
 //! ```
 
 mod buffer;
+mod config;
 mod counters;
 mod cursor;
 mod deliver;
 mod due;
 mod overlap;
+mod packet;
+mod propagation;
 mod queue;
 mod reordering;
 mod trace_link;
 
 pub use buffer::Resequencing;
+pub use config::{LinkConfig, Medium};
 pub use counters::{LinkCounters, Usage};
 pub use deliver::{DeliverError, Deliveries, PacketFate, deliver};
 pub use overlap::Overlap;
+pub use packet::{Packet, StreamRange};
+pub use propagation::{DelaySeries, DelaySeriesError, Propagation};
 pub use queue::QueueLimit;
 pub use reordering::Reordering;
 pub use trace_link::{Fragmentation, LinkError, TraceLink, TraceLinkConfig};
@@ -63,8 +69,8 @@ use crate::units::{Bytes, Duration, Instant};
 /// returned `None`, `poll_timeout` lies after `now`. A slot at `now` may still take a packet that
 /// is enqueued at `now`.
 pub trait Link {
-    /// A packet of `size` arrives at the link's queue.
-    fn enqueue(&mut self, now: Instant, packet: PacketId, size: Bytes) -> Admission;
+    /// A packet arrives at the link's queue.
+    fn enqueue(&mut self, now: Instant, packet: Packet) -> Admission;
 
     /// When [`Link::poll`] has something to do next; `None`: not before a further packet.
     fn poll_timeout(&self) -> Option<Instant>;
@@ -80,6 +86,12 @@ pub trait Link {
 
     /// The slots that passed from time zero to `until`, and those that packets used.
     fn usage(&self, until: Instant) -> Usage;
+
+    /// What this kind of link counts besides, by name (units sent again, frames given up, ...);
+    /// the names are those of a run's summary.
+    fn details(&self) -> Vec<(&'static str, u64)> {
+        Vec::new()
+    }
 }
 
 /// The host's name for a packet, given back when it leaves the link.
@@ -167,8 +179,8 @@ fn span(duration: Duration) -> i64 {
 }
 
 impl<L: Link + ?Sized> Link for Box<L> {
-    fn enqueue(&mut self, now: Instant, packet: PacketId, size: Bytes) -> Admission {
-        (**self).enqueue(now, packet, size)
+    fn enqueue(&mut self, now: Instant, packet: Packet) -> Admission {
+        (**self).enqueue(now, packet)
     }
 
     fn poll_timeout(&self) -> Option<Instant> {
@@ -189,5 +201,9 @@ impl<L: Link + ?Sized> Link for Box<L> {
 
     fn usage(&self, until: Instant) -> Usage {
         (**self).usage(until)
+    }
+
+    fn details(&self) -> Vec<(&'static str, u64)> {
+        (**self).details()
     }
 }

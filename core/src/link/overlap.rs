@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 
 use crate::link::counters::Tally;
 use crate::link::{
-    Admission, HORIZON, Link, LinkCounters, LinkEvent, PacketId, TraceLink, Transit, Usage,
+    Admission, HORIZON, Link, LinkCounters, LinkEvent, Packet, TraceLink, Transit, Usage,
 };
 use crate::units::{BitRate, Bytes, Duration, Instant};
 
@@ -82,8 +82,8 @@ impl Pace {
 }
 
 impl<L: Link> Link for Overlap<L> {
-    fn enqueue(&mut self, now: Instant, packet: PacketId, size: Bytes) -> Admission {
-        self.inner.enqueue(now, packet, size)
+    fn enqueue(&mut self, now: Instant, packet: Packet) -> Admission {
+        self.inner.enqueue(now, packet)
     }
 
     fn poll_timeout(&self) -> Option<Instant> {
@@ -129,5 +129,9 @@ impl<L: Link> Link for Overlap<L> {
 
     fn usage(&self, until: Instant) -> Usage {
         self.inner.usage(until)
+    }
+
+    fn details(&self) -> Vec<(&'static str, u64)> {
+        self.inner.details()
     }
 }

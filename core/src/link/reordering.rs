@@ -4,8 +4,8 @@ use std::collections::VecDeque;
 
 use crate::link::buffer::{LinkOrder, Resequencing};
 use crate::link::counters::Tally;
-use crate::link::{Admission, Link, LinkCounters, LinkEvent, PacketId, Usage};
-use crate::units::{Bytes, Instant};
+use crate::link::{Admission, Link, LinkCounters, LinkEvent, Packet, Usage};
+use crate::units::Instant;
 
 /// `L` with a buffer that restores the order in which `L` admitted the packets.
 ///
@@ -39,8 +39,8 @@ impl<L: Link> Reordering<L> {
 }
 
 impl<L: Link> Link for Reordering<L> {
-    fn enqueue(&mut self, now: Instant, packet: PacketId, size: Bytes) -> Admission {
-        self.inner.enqueue(now, packet, size)
+    fn enqueue(&mut self, now: Instant, packet: Packet) -> Admission {
+        self.inner.enqueue(now, packet)
     }
 
     fn poll_timeout(&self) -> Option<Instant> {
@@ -72,5 +72,9 @@ impl<L: Link> Link for Reordering<L> {
 
     fn usage(&self, until: Instant) -> Usage {
         self.inner.usage(until)
+    }
+
+    fn details(&self) -> Vec<(&'static str, u64)> {
+        self.inner.details()
     }
 }

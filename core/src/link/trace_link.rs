@@ -10,8 +10,8 @@ use crate::link::cursor::{Cursor, Fate, Taken};
 use crate::link::due::{Due, DueQueue};
 use crate::link::queue::{Queue, QueueLimit, Waiting};
 use crate::link::{
-    Admission, DropReason, HORIZON, Link, LinkCounters, LinkEvent, PacketId, Transit, Usage, nanos,
-    span,
+    Admission, DropReason, HORIZON, Link, LinkCounters, LinkEvent, Packet, PacketId, Transit,
+    Usage, nanos, span,
 };
 use crate::scheme::LinkTrace;
 use crate::units::{Bytes, Duration, Instant};
@@ -161,7 +161,8 @@ impl TraceLink {
 
 impl Link for TraceLink {
     #[inline]
-    fn enqueue(&mut self, now: Instant, packet: PacketId, size: Bytes) -> Admission {
+    fn enqueue(&mut self, now: Instant, packet: Packet) -> Admission {
+        let Packet { id: packet, size, .. } = packet;
         let entered = nanos(now);
         self.counters.offered += 1;
         self.queue.advance(entered);

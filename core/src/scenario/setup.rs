@@ -9,9 +9,9 @@ use super::limit::{DelayedAck, Packets, QueueBound};
 use super::plan::PlannedHop;
 use super::traffic::{self, ApplicationKind, Congestion, Protocol};
 use super::tree::join;
-use crate::link::{Fragmentation, QueueLimit, Resequencing};
+use crate::link::{Fragmentation, LinkConfig, Medium, QueueLimit, Resequencing};
 use crate::scheme::LinkTrace;
-use crate::simulation::{Application, Flow, Hop, LegConfig, LinkConfig, Loss, Setup, Transport};
+use crate::simulation::{Application, Flow, Hop, LegConfig, Loss, Setup, Transport};
 use crate::transport::tcp::{CongestionAlgorithm, TcpConfig};
 use crate::units::{Bytes, Duration, Instant, Probability};
 
@@ -72,7 +72,7 @@ fn link(config: &Link, trace: Arc<LinkTrace>, start_offset: Duration) -> LinkCon
             },
         });
     LinkConfig {
-        trace,
+        medium: Medium::Trace(trace),
         queue: queue(config.queue),
         start_offset,
         wrap: config.wrap,
@@ -89,7 +89,7 @@ fn link(config: &Link, trace: Arc<LinkTrace>, start_offset: Duration) -> LinkCon
 fn leg(config: &Leg) -> LegConfig {
     let loss =
         if config.loss == Probability::ZERO { Loss::None } else { Loss::Random(config.loss) };
-    LegConfig { rate: config.rate, delay: config.delay, queue: queue(config.queue), loss }
+    LegConfig { rate: config.rate, delay: config.delay.into(), queue: queue(config.queue), loss }
 }
 
 fn queue(bound: QueueBound) -> QueueLimit {

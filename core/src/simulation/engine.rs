@@ -4,7 +4,7 @@ use std::ops::ControlFlow;
 
 use thiserror::Error;
 
-use crate::link::{Admission, LinkEvent, PacketId};
+use crate::link::{Admission, LinkEvent};
 use crate::simulation::agenda::{Agenda, SourceId};
 use crate::simulation::flow::FlowState;
 use crate::simulation::leg::Passage;
@@ -398,16 +398,15 @@ impl<'a, O: Observer> Engine<'a, O> {
         match &mut self.nodes[number as usize] {
             Node::Leg(node) => match node.leg.offer(now, size) {
                 Passage::Arrives(at) => {
-                    if node.on_the_way.is_empty() {
+                    if node.send(at, self.sequence, id) {
                         self.agenda.set(SourceId(number), at, self.sequence);
                     }
-                    node.on_the_way.push_back((at, self.sequence, id));
                     self.sequence += 1;
                 }
                 Passage::Lost | Passage::Dropped => self.gone(id, now),
             },
             Node::Link(node) => {
-                match node.link.enqueue(now, PacketId(u64::from(id)), size) {
+                match node.link.enqueue(now, packet.offered(id)) {
                     Admission::Queued => {}
                     Admission::Dropped(_) => self.gone(id, now),
                 }

@@ -6,20 +6,21 @@ use std::sync::Arc;
 use rand::RngExt;
 use rand_chacha::ChaCha8Rng;
 
-use crate::link::QueueLimit;
+use crate::link::{Propagation, QueueLimit};
 use crate::metrics::LegCounters;
 use crate::simulation::setup::{LegConfig, Loss};
 use crate::units::{BitRate, Bytes, Duration, Instant};
 
 /// The state of a leg. First in, first out at a fixed rate: what becomes of a packet is known when
-/// it arrives.
+/// it arrives. Only a path that gets shorter lets packets overtake one another.
 #[derive(Debug)]
 pub(crate) struct Leg {
     rate: Option<BitRate>,
-    delay: Duration,
+    delay: Propagation,
     queue: Queue,
     loss: LossProcess,
     free_at: Instant,
+    last_arrival: Instant,
     /// Time to send a packet of the size sent last: sizes hardly change, divisions are slow.
     last_size: (Bytes, Duration),
     pub(crate) counters: LegCounters,
@@ -40,10 +41,11 @@ impl Leg {
     pub(crate) fn new(config: &LegConfig, rng: ChaCha8Rng) -> Self {
         Self {
             rate: config.rate,
-            delay: config.delay,
+            delay: config.delay.clone(),
             queue: Queue { limit: config.queue, waiting: VecDeque::new(), bytes: 0 },
             loss: LossProcess::new(&config.loss, rng),
             free_at: Instant::ZERO,
+            last_arrival: Instant::ZERO,
             last_size: (Bytes(0), Duration::ZERO),
             counters: LegCounters::default(),
         }
@@ -65,7 +67,17 @@ impl Leg {
             self.counters.lost += 1;
             return Passage::Lost;
         }
-        Passage::Arrives(self.free_at + self.delay)
+        Passage::Arrives(self.arrival())
+    }
+
+    #[inline]
+    fn arrival(&mut self) -> Instant {
+        let at = self.free_at + self.delay.at(self.free_at);
+        if let Propagation::Varying { keep_order: true, .. } = self.delay {
+            self.last_arrival = self.last_arrival.max(at);
+            return self.last_arrival;
+        }
+        at
     }
 
     /// Packets that wait at `now`, without the one being sent.
@@ -190,7 +202,7 @@ mod tests {
     fn leg(queue: QueueLimit, loss: Loss) -> Leg {
         let config = LegConfig {
             rate: BitRate::from_bits_per_second(8_000_000), // a byte takes a microsecond
-            delay: Duration::from_millis(1),
+            delay: Duration::from_millis(1).into(),
             queue,
             loss,
         };

@@ -1,0 +1,5 @@
+"""Live links: link layers that run with their traffic (DESIGN section 5)."""
+
+from clift.live.base import AnyLink, Live
+
+__all__ = ["AnyLink", "Live"]
