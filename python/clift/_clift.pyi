@@ -165,6 +165,21 @@ class Reorder:
 
 @final
 class Medium:
+    @staticmethod
+    def hybrid(
+        *,
+        k: int,
+        n: int,
+        frames: int,
+        persistency: int,
+        unit_bytes: int,
+        rate_bps: int,
+        delay_ns: int,
+        p: float,
+        losses: PhyTrace | None,
+        in_order: bool,
+        seed: int,
+    ) -> Medium: ...
     def way_back(self) -> Hop: ...
 
 def deliver(

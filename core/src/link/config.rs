@@ -3,12 +3,12 @@
 use std::sync::Arc;
 
 use crate::link::{
-    Fragmentation, Link, LinkError, Overlap, Propagation, QueueLimit, Reordering, Resequencing,
-    TraceLink, TraceLinkConfig,
+    Fragmentation, HybridConfig, HybridLink, HybridOptions, Link, LinkError, Overlap, Propagation,
+    QueueLimit, Reordering, Resequencing, TraceLink, TraceLinkConfig,
 };
 use crate::scheme::LinkTrace;
 use crate::seed::Seed;
-use crate::units::{Duration, Instant};
+use crate::units::{Bytes, Duration, Instant};
 
 /// A link and how packets are put onto it (DESIGN section 5).
 #[derive(Clone, Debug)]
@@ -35,6 +35,8 @@ pub struct LinkConfig {
 pub enum Medium {
     /// A link trace: what became of every LLDU is known beforehand (open loop).
     Trace(Arc<LinkTrace>),
+    /// Hybrid FEC/ARQ-SR over a rate and a delay.
+    Hybrid(Box<HybridConfig>),
 }
 
 impl LinkConfig {
@@ -63,16 +65,74 @@ impl LinkConfig {
         number: u32,
         end: Option<Instant>,
     ) -> Result<Box<dyn Link + Send>, LinkError> {
-        let _ = (seed, number); // nothing is random about a link trace
-        let trace = match &self.medium {
-            Medium::Trace(trace) => TraceLink::new(Arc::clone(trace), self.trace_config(end))?,
-        };
+        match &self.medium {
+            Medium::Trace(trace) => self.over_trace(trace, end),
+            Medium::Hybrid(config) => self.hybrid(config, seed, number, end),
+        }
+    }
+
+    fn over_trace(
+        &self,
+        trace: &Arc<LinkTrace>,
+        end: Option<Instant>,
+    ) -> Result<Box<dyn Link + Send>, LinkError> {
+        let trace = TraceLink::new(Arc::clone(trace), self.trace_config(end))?;
         Ok(match (self.overlap_papers, self.reorder) {
             (false, None) => Box::new(trace),
             (true, None) => Box::new(Overlap::new(trace)),
             (false, Some(rule)) => Box::new(Reordering::new(trace, rule)),
             (true, Some(rule)) => Box::new(Reordering::new(Overlap::new(trace), rule)),
         })
+    }
+
+    /// A buffer of its own takes the place of the order that the link keeps.
+    fn hybrid(
+        &self,
+        config: &HybridConfig,
+        seed: Seed,
+        number: u32,
+        end: Option<Instant>,
+    ) -> Result<Box<dyn Link + Send>, LinkError> {
+        self.check_live()?;
+        let options = HybridOptions {
+            queue: self.queue,
+            packet_header: self.fragmentation.packet_header,
+            start_offset: self.start_offset,
+            wrap: self.wrap,
+            duration: end,
+        };
+        let link = HybridLink::new(config, seed, number, options)?;
+        Ok(match self.reorder.or(config.in_order.then_some(Resequencing::InOrder)) {
+            None => Box::new(link),
+            Some(rule) => Box::new(Reordering::new(link, rule)),
+        })
+    }
+
+    /// That nothing is asked for that only a link trace has.
+    fn check_live(&self) -> Result<(), LinkError> {
+        if self.overlap_papers {
+            return Err(LinkError::OnlyTraces("overlap = \"papers\""));
+        }
+        if self.fragmentation.extra_lldu {
+            return Err(LinkError::OnlyTraces("extra_lldu"));
+        }
+        if self.fragmentation.lldu_header != Bytes(0) {
+            return Err(LinkError::OnlyTraces("a header of each LLDU"));
+        }
+        Ok(())
+    }
+
+    /// That packets of `size` fit onto the link.
+    ///
+    /// # Errors
+    /// If every one of them would be dropped for its size.
+    pub fn check_packet(&self, size: Bytes) -> Result<(), LinkError> {
+        let Medium::Hybrid(config) = &self.medium else { return Ok(()) };
+        let most = config.largest_packet().0.saturating_sub(self.fragmentation.packet_header.0);
+        if size.0 > most {
+            return Err(LinkError::PacketTooLarge { packet: size.0, most });
+        }
+        Ok(())
     }
 
     fn trace_config(&self, end: Option<Instant>) -> TraceLinkConfig {
@@ -91,6 +151,7 @@ impl Medium {
     pub fn way_back(&self) -> Propagation {
         match self {
             Self::Trace(trace) => Propagation::Fixed(trace.parts().rtt.half()),
+            Self::Hybrid(config) => Propagation::Fixed(config.delay),
         }
     }
 }

@@ -1,7 +1,8 @@
 //! Stage 3: the link, a state machine without I/O that puts packets onto LLDUs.
 //!
 //! Every host (our engine, ns-2, ns-3, a live emulator) drives the same object through [`Link`].
-//! [`TraceLink`] carries packets over a link trace (open loop); [`Overlap`] and [`Reordering`] wrap
+//! [`TraceLink`] carries packets over a link trace (open loop), [`HybridLink`] runs with its traffic
+//! (hybrid FEC/ARQ-SR); [`Overlap`] and [`Reordering`] wrap
 //! any link and are links themselves; [`deliver()`] feeds a link a list of arrivals.
 //!
 //! ```
@@ -38,6 +39,7 @@ mod counters;
 mod cursor;
 mod deliver;
 mod due;
+mod hybrid;
 mod overlap;
 mod packet;
 mod propagation;
@@ -49,6 +51,7 @@ pub use buffer::Resequencing;
 pub use config::{LinkConfig, Medium};
 pub use counters::{LinkCounters, Usage};
 pub use deliver::{DeliverError, Deliveries, PacketFate, deliver};
+pub use hybrid::{HybridConfig, HybridLink, HybridOptions, UnitLosses};
 pub use overlap::Overlap;
 pub use packet::{Packet, StreamRange};
 pub use propagation::{DelaySeries, DelaySeriesError, Propagation};
@@ -114,6 +117,8 @@ pub enum Admission {
 pub enum DropReason {
     /// The queue was full.
     QueueFull,
+    /// The link carries no packet of this size.
+    TooLarge,
 }
 
 /// What came out of a link.

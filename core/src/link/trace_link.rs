@@ -84,6 +84,20 @@ pub enum LinkError {
         /// Header bytes asked for.
         header: u32,
     },
+    /// Parameters of a hybrid FEC/ARQ-SR link.
+    #[error("hybrid link: {0}")]
+    Hybrid(&'static str),
+    /// Something that only packets over a link trace have.
+    #[error("{0} belongs to a link trace; leave it out for a live link")]
+    OnlyTraces(&'static str),
+    /// A packet that no queue of the link would take.
+    #[error("packets of {packet} bytes over a link that carries at most {most}; give smaller ones")]
+    PacketTooLarge {
+        /// Bytes of the packet.
+        packet: u32,
+        /// Bytes of the largest that fits.
+        most: u32,
+    },
     /// A single slot has no period.
     #[error("a trace of one slot cannot be wrapped; give one of at least two slots")]
     NoPeriod,
@@ -285,13 +299,13 @@ impl SlotTimes {
 
 /// Whether [`LinkEvent::TraceEnded`] was told.
 #[derive(Clone, Copy, Debug)]
-enum TraceEnd {
+pub(super) enum TraceEnd {
     Ahead,
     Due { packet: PacketId, at: Instant },
     Told,
 }
 
-fn instant(nanos: i64) -> Instant {
+pub(super) fn instant(nanos: i64) -> Instant {
     Instant::from_nanos(nanos.max(0) as u64)
 }
 

@@ -53,8 +53,17 @@ fn check(setup: &Setup) -> Result<(), SetupError> {
         return Err(SetupError::NoTime);
     }
     for (number, flow) in setup.flows.iter().enumerate() {
-        if let Transport::Tcp(tcp) = &flow.transport {
-            tcp.check()?;
+        let packet = match &flow.transport {
+            Transport::Tcp(tcp) => {
+                tcp.check()?;
+                tcp.packet
+            }
+            Transport::Datagram { packet } => *packet,
+        };
+        for hop in &setup.forward {
+            if let Hop::Link(link) = hop {
+                link.check_packet(packet)?;
+            }
         }
         let Application::Bulk = flow.application else { continue };
         if let Transport::Datagram { .. } = flow.transport {
@@ -179,7 +188,20 @@ impl<'a, O: Observer> Engine<'a, O> {
             }
         }
         let ended = if self.stop_when_done && self.unfinished == 0 { now } else { self.end };
+        self.settle_links(ended);
         Ok(Outcome::new(&self.flows, &self.nodes, self.forward, self.backward, ended, events))
+    }
+
+    /// Brings what links count up to the end of the run, unless something is due at that instant.
+    fn settle_links(&mut self, ended: Instant) {
+        for node in &mut self.nodes {
+            if let Node::Link(node) = node
+                && node.link.poll_timeout().is_none_or(|due| due > ended)
+            {
+                let nothing = node.link.poll(ended);
+                debug_assert!(nothing.is_none());
+            }
+        }
     }
 
     fn role(&self, source: SourceId) -> Role {
