@@ -273,11 +273,16 @@ fn a_link_back_has_the_keys_of_the_link_and_a_channel_of_its_own() {
     let cell = &scenario.cells()[0];
     let links = cell.links(0);
     assert_eq!(links.len(), 2);
-    assert_eq!((links[0].rtt_ns, links[1].rtt_ns), (600_000_000, 600_000_000));
-    assert_eq!(links[1].scheme, "ARQ");
-    assert_ne!(links[0].phy.seed, links[1].phy.seed);
-    let Some(Erasures::GilbertElliott { alpha, beta, p_good, p_bad }) = links[1].phy.erasures
+    let [
+        LinkSpec::LinkTrace { phy, rtt_ns: 600_000_000, .. },
+        LinkSpec::LinkTrace { phy: back, rtt_ns: 600_000_000, scheme, .. },
+    ] = &links[..]
     else {
+        panic!("two link traces: {links:?}");
+    };
+    assert_eq!(scheme, "ARQ");
+    assert_ne!(phy.seed, back.seed);
+    let Some(Erasures::GilbertElliott { alpha, beta, p_good, p_bad }) = back.erasures else {
         panic!("the model of the file");
     };
     // Stationary share of bad slots and mean stay, back from alpha and beta.
@@ -292,14 +297,14 @@ fn replications_differ_in_what_is_drawn_and_cells_do_not() {
     let scenario = with_channel(text);
     let [arq, none] = scenario.cells() else { panic!("two cells") };
     assert_eq!(arq.seed(0).0, 1);
-    assert_eq!(arq.links(2)[0].phy, none.links(2)[0].phy);
-    assert_ne!(arq.links(1)[0].phy, arq.links(2)[0].phy);
+    assert_eq!(arq.links(2)[0].phy(), none.links(2)[0].phy());
+    assert_ne!(arq.links(1)[0].phy(), arq.links(2)[0].phy());
 
     let scenario = with_channel(&format!("{text}\n[link]\nstart = \"random\""));
     let cell = &scenario.cells()[0];
     // All share one trace and start at different times of it.
     assert_eq!(cell.links(1), cell.links(2));
-    let span = [(0, 699_000_000_000, 1_003_802)];
+    let span = [Some((0, 699_000_000_000, 1_003_802))];
     let starts: Vec<_> = (0..200).map(|run| cell.starts(run, &span).unwrap()[0]).collect();
     assert_eq!(
         starts,
@@ -307,7 +312,7 @@ fn replications_differ_in_what_is_drawn_and_cells_do_not() {
     );
     let latest = starts.iter().max().unwrap();
     assert!(*latest < Duration::from_secs(300) && *latest > Duration::from_secs(280), "{latest}");
-    let short = cell.starts(0, &[(0, 1_000_000_000, 0)]).unwrap_err();
+    let short = cell.starts(0, &[Some((0, 1_000_000_000, 0))]).unwrap_err();
     assert_eq!(short.0, "link.start");
 }
 
