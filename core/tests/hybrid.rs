@@ -133,9 +133,7 @@ fn drive<L: Link>(
             next += 1;
         }
         if now == pause {
-            while let Some(event) = link.poll(at(now)) {
-                seen.events.push(event);
-            }
+            link.catch_up(at(now));
             look(link);
             looked = true;
         }
@@ -164,6 +162,7 @@ proptest! {
     ) {
         let expected = reference::run(&case);
         let mut link = link(&case);
+        link.log_units();
         let seen = drive(&mut link, &case, step, pause, |link| {
             counts_agree(link, &case, &expected, pause);
         });
@@ -207,6 +206,13 @@ proptest! {
         prop_assert_eq!(counters.longest_queue as usize, longest);
         prop_assert!(link.details().contains(&("packets_given_up", counters.lost)));
         prop_assert_eq!(counters.delivered as usize, delivered(&seen.events).count());
+        let frame = reference::time_to_send(&case, case.total * case.unit);
+        let logged: Vec<_> =
+            link.take_units().iter().map(|sent| (ns(sent.at), sent.attempt, sent.arrival)).collect();
+        let there = |sent: &reference::Sent| sent.decoded.then(|| at(sent.start + frame + case.delay));
+        let sent: Vec<_> =
+            expected.air.iter().map(|sent| (sent.start, sent.times, there(sent))).collect();
+        prop_assert_eq!(logged, sent);
         // What was put on the air for the packets delivered, over their data.
         let of_delivered = |sent: &&reference::Sent| matches!(fates[sent.packet], Fate::Delivered(_));
         let units = expected.air.iter().filter(of_delivered).count() as f64 * f64::from(case.total);

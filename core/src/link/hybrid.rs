@@ -5,13 +5,14 @@ mod config;
 mod counts;
 mod losses;
 mod repair;
+mod send;
 
 use std::collections::VecDeque;
 
 pub use config::{HybridConfig, UnitLosses};
-use counts::{FrameCounts, Note};
+use counts::FrameCounts;
 use losses::FrameLosses;
-use repair::{Again, Repair, Repairs};
+use repair::Repairs;
 
 use rand::Rng;
 
@@ -20,8 +21,8 @@ use crate::link::due::Due;
 use crate::link::queue::{Queue, Waiting};
 use crate::link::trace_link::{TraceEnd, instant};
 use crate::link::{
-    Admission, DropReason, HORIZON, Link, LinkCounters, LinkError, LinkEvent, Packet, PacketId,
-    QueueLimit, Transit, Usage, nanos, span,
+    Admission, DropReason, HORIZON, Link, LinkCounters, LinkError, LinkEvent, Packet, QueueLimit,
+    Transit, Transmission, UnitLog, Usage, nanos, span,
 };
 use crate::seed::{Seed, Stream};
 use crate::units::{Bytes, Duration, Instant};
@@ -90,6 +91,7 @@ pub struct HybridLink {
     tally: Tally,
     /// Frames sent for the packets delivered.
     frames_delivered: u64,
+    log: UnitLog,
 }
 
 /// How a [`HybridLink`] is used.
@@ -141,6 +143,7 @@ impl HybridLink {
             counters: LinkCounters::default(),
             tally: Tally::default(),
             frames_delivered: 0,
+            log: UnitLog::default(),
             config: config.clone(),
         })
     }
@@ -148,148 +151,6 @@ impl HybridLink {
     /// Frames that a packet of `size` takes.
     pub fn frames_for(&self, size: Bytes) -> u64 {
         self.config.frames_for(u64::from(size.0) + u64::from(self.packet_header.0))
-    }
-
-    /// Sends again what starts up to `now`: the transmitter had nothing else to do until then.
-    #[inline]
-    fn send_again_until(&mut self, now: i64) {
-        while let Some(first) = self.repairs.first() {
-            let start = first.ready.max(self.free_at);
-            if start > now || !self.send_first_again(start) {
-                return;
-            }
-        }
-    }
-
-    /// Sends the first frame of those to send again; false: its start is out of reach.
-    fn send_first_again(&mut self, start: i64) -> bool {
-        if start > self.end.min(self.traced_until) {
-            if let Some(&Again { packet, .. }) = self.repairs.first() {
-                let packet = self.repairs.packet(packet).transit.packet;
-                self.ran_out(start, packet);
-            }
-            return false;
-        }
-        let Some(Again { packet, times, .. }) = self.repairs.pop_first() else { return false };
-        self.frames.note(start, Note::Again);
-        self.repairs.packet(packet).sent += 1;
-        if self.send(start) {
-            self.decoded(packet);
-        } else {
-            self.failed(start, packet, times + 1);
-        }
-        true
-    }
-
-    /// Sends the `count` new frames of a packet; `None`: they are out of reach.
-    fn send_new(&mut self, now: i64, count: u64, mut transit: Transit) -> Option<i64> {
-        let (mut departed, mut under_repair) = (None, None);
-        for sent in 0..count {
-            let start = self.next_start(now);
-            if start > self.end.min(self.traced_until) {
-                self.ran_out(start, transit.packet);
-                return departed;
-            }
-            if departed.is_none() {
-                departed = Some(start);
-                transit.departed = instant(start);
-            }
-            let decodes = self.send(start);
-            match (under_repair, decodes) {
-                (None, true) => {}
-                (Some(packet), true) => {
-                    self.repairs.packet(packet).sent += 1;
-                    self.decoded(packet);
-                }
-                (Some(packet), false) => {
-                    self.repairs.packet(packet).sent += 1;
-                    self.failed(start, packet, 0);
-                }
-                (None, false) => {
-                    let (open, sent) = (count - sent, sent + 1);
-                    let repair = Repair { transit, open, given_up: false, sent };
-                    let packet = self.repairs.open(repair);
-                    under_repair = Some(packet);
-                    self.failed(start, packet, 0);
-                }
-            }
-        }
-        if under_repair.is_none() {
-            transit.at = instant(self.free_at + self.delay);
-            self.due.push_back((Due { transit, lost: false }, count));
-        }
-        departed
-    }
-
-    /// When a new frame can start that is there at `now`, after all that goes ahead of it.
-    #[inline]
-    fn next_start(&mut self, now: i64) -> i64 {
-        loop {
-            let start = self.free_at.max(now);
-            match self.repairs.first() {
-                Some(first) if first.ready <= start => {
-                    if !self.send_first_again(start) {
-                        return start;
-                    }
-                }
-                _ => return start,
-            }
-        }
-    }
-
-    /// Puts a frame on the air; whether it is decoded.
-    #[inline]
-    fn send(&mut self, start: i64) -> bool {
-        self.frames.sent += 1;
-        self.free_at = start + self.frame;
-        self.losses.decodes(start)
-    }
-
-    /// The frame just sent completes `packet`, unless others are still open.
-    fn decoded(&mut self, packet: u32) {
-        let at = instant(self.free_at + self.delay);
-        let repair = self.repairs.packet(packet);
-        repair.open -= 1;
-        if repair.open > 0 {
-            return;
-        }
-        let Repair { transit, given_up, sent, .. } = *repair;
-        self.repairs.close(packet);
-        if !given_up {
-            self.due.push_back((Due { transit: Transit { at, ..transit }, lost: false }, sent));
-        }
-    }
-
-    /// The frame just sent at `start` was not decoded, having been sent again `times` times.
-    fn failed(&mut self, start: i64, packet: u32, times: u32) {
-        self.frames.note(start, Note::Failed);
-        if times < self.config.persistency {
-            let ready = self.free_at + 2 * self.delay;
-            self.repairs.push(Again { ready, packet, times });
-            return;
-        }
-        self.frames.note(start, Note::GivenUp);
-        let at = instant(self.free_at + self.delay);
-        let repair = self.repairs.packet(packet);
-        repair.open -= 1;
-        if !repair.given_up {
-            repair.given_up = true;
-            let transit = Transit { at, ..repair.transit };
-            let sent = repair.sent;
-            self.due.push_back((Due { transit, lost: true }, sent));
-        }
-        if self.repairs.packet(packet).open == 0 {
-            self.repairs.close(packet);
-        }
-    }
-
-    /// A frame of `packet` would start at `start` and cannot.
-    #[cold]
-    fn ran_out(&mut self, start: i64, packet: PacketId) {
-        let early = self.traced_until < start && start <= self.end;
-        if early && matches!(self.ended, TraceEnd::Ahead) {
-            self.ended = TraceEnd::Due { packet, at: instant(start) };
-        }
     }
 
     /// Frames that start after `now`.
@@ -307,7 +168,7 @@ impl HybridLink {
 impl Link for HybridLink {
     #[inline]
     fn enqueue(&mut self, now: Instant, packet: Packet) -> Admission {
-        let Packet { id, size, .. } = packet;
+        let Packet { id, size, carries } = packet;
         let entered = nanos(now);
         self.counters.offered += 1;
         self.frames.advance(entered);
@@ -336,7 +197,7 @@ impl Link for HybridLink {
             at: Instant::MAX,
         };
         self.admitted += 1;
-        let departed = self.send_new(entered, count, transit);
+        let departed = self.send_new(entered, count, transit, carries);
         if departed.is_some() {
             self.counters.lldus_taken += data_units;
             self.counters.bytes_carried += u64::from(size.0);
@@ -432,5 +293,19 @@ impl Link for HybridLink {
             ("units_sent_again", counts.again * u64::from(self.config.total)),
             ("packets_given_up", self.counters().lost),
         ]
+    }
+
+    fn catch_up(&mut self, until: Instant) {
+        self.frames.advance(nanos(until));
+        self.send_again_until(nanos(until));
+    }
+
+    /// A unit of the log is a frame: what becomes of its units one by one is not drawn.
+    fn log_units(&mut self) {
+        self.log.start();
+    }
+
+    fn take_units(&mut self) -> Vec<Transmission> {
+        self.log.take()
     }
 }

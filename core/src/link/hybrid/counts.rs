@@ -7,6 +7,8 @@ use std::collections::VecDeque;
 pub(super) struct FrameCounts {
     /// All that were decided, those that start after `now` included.
     pub(super) sent: u64,
+    /// Those sent for the first time.
+    pub(super) new: u64,
     pub(super) again: u64,
     pub(super) failed: u64,
     pub(super) given_up: u64,

@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 
-use crate::link::Transit;
+use crate::link::{StreamRange, Transit};
 
 /// What is being repaired. A packet whose frames are all decoded at once never gets here.
 #[derive(Clone, Debug, Default)]
@@ -18,6 +18,7 @@ pub(super) struct Repairs {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Repair {
     pub(super) transit: Transit,
+    pub(super) carries: Option<StreamRange>,
     /// Frames neither decoded nor given up; those not yet sent count.
     pub(super) open: u64,
     /// Whether a frame was given up, and the packet with it.
@@ -32,6 +33,8 @@ pub(super) struct Again {
     /// When its NACK is at the sender.
     pub(super) ready: i64,
     pub(super) packet: u32,
+    /// Its number, in the order of first transmissions.
+    pub(super) frame: u64,
     /// How often it was sent again already.
     pub(super) times: u32,
 }
