@@ -158,6 +158,8 @@ def test_several_cells_or_runs_want_run_many(tmp_path: Path) -> None:
         ({"access_kbps": 0}, "access_kbps = 0"),
         ({"transport": "vegas"}, "vegas"),
         ({"profile": "windows"}, "windows"),
+        ({"sack": False}, "without SACK there is newreno only"),
+        ({"sack": False, "profile": "linux"}, "profile `linux` needs SACK"),
         ({"overlap": "maybe"}, "overlap = 'maybe'"),
         ({"speed": 1}, "speed: no such option; one of access_kbps"),
     ],
@@ -168,6 +170,26 @@ def test_wrong_options_are_named(
     with pytest.raises(clift.ScenarioError) as error:
         clift.simulate(link, **options)
     assert expected in str(error.value)
+
+
+def test_without_sack_a_scenario_file_says_the_same(tmp_path: Path) -> None:
+    transport = '[transport]\ncongestion = "newreno"\nsack = false\ntimestamps = false'
+    path = scenario_file(tmp_path, f'duration = "30 s"\n{transport}')
+    unsacked = clift.simulate(path)
+    cell = clift.Scenario.read(path).cells()[0]
+    sacked = clift.simulate(cell.replace(sack=True))
+    assert unsacked.summary() != sacked.summary()
+    assert unsacked.summary() == clift.simulate(cell.replace(sack=False)).summary()
+
+
+def test_without_sack_a_syn_goes_first() -> None:
+    phy = clift.channel.bernoulli(slots=2000, slot_ns=1_003_802, p=0.0, decode_ns=1, seed=1)
+    clean = clift.tmt.apply(phy, clift.NoScheme(), rtt_ms=500)
+    # 1052 bytes take 32 slots: the last one's start, and half a round trip. The SYN's two slots and
+    # its round trip take 501.003802 ms; the next slot is the 500th.
+    for sack, last in ((True, 31), (False, 500 + 31)):
+        run = clift.simulate(clean, transport="newreno", file_bytes=1000, sack=sack)
+        assert run.completion_s == pytest.approx(last * 1.003802e-3 + 0.25, abs=1e-6)
 
 
 def test_run_many_equals_simulate_whatever_the_threads(link: clift.LinkTrace) -> None:

@@ -230,6 +230,7 @@ class Flow:
         packet_bytes: int = 1500,
         start_ns: int = 0,
         timestamps: bool = True,
+        sack: bool = True,
         initial_window: int | None = None,
         delayed_ack_ns: int | None = None,
         cwnd_max_packets: int | None = None,

@@ -32,6 +32,7 @@ class Options:
     cwnd_max_packets: int | None = None
     receive_window_bytes: int | None = None
     timestamps: bool = True
+    sack: bool = True
     file_bytes: int | None = None
     message_bytes: int | None = None
     message_kbps: float | None = None
@@ -108,6 +109,7 @@ class Options:
             profile=self.profile,
             packet_bytes=_integer("packet_bytes", self.packet_bytes, 1, 65_535),
             timestamps=bool(self.timestamps),
+            sack=bool(self.sack),
             initial_window=_optional("initial_window", self.initial_window, 1, 2**32 - 1),
             delayed_ack_ns=self._delayed_ack(),
             cwnd_max_packets=_optional("cwnd_max_packets", self.cwnd_max_packets, 1, 2**32 - 1),
@@ -144,6 +146,7 @@ class Keywords(TypedDict, total=False):
     cwnd_max_packets: int | None
     receive_window_bytes: int | None
     timestamps: bool
+    sack: bool
     file_bytes: int | None
     message_bytes: int | None
     message_kbps: float | None

@@ -112,7 +112,7 @@ impl Flow {
     /// profile's, 0: none. Exactly one application: `file_bytes`,
     /// `message_bytes` with `message_rate_bps`, or neither for bulk.
     #[new]
-    #[pyo3(signature = (*, transport, profile="papers", packet_bytes=1500, start_ns=0, timestamps=true, initial_window=None, delayed_ack_ns=None, cwnd_max_packets=None, receive_window_bytes=None, file_bytes=None, message_bytes=None, message_rate_bps=None, deadline_ns=None, source_leg=None))]
+    #[pyo3(signature = (*, transport, profile="papers", packet_bytes=1500, start_ns=0, timestamps=true, sack=true, initial_window=None, delayed_ack_ns=None, cwnd_max_packets=None, receive_window_bytes=None, file_bytes=None, message_bytes=None, message_rate_bps=None, deadline_ns=None, source_leg=None))]
     #[allow(clippy::too_many_arguments)] // keyword-only on the Python side
     fn new(
         transport: &str,
@@ -120,6 +120,7 @@ impl Flow {
         packet_bytes: u32,
         start_ns: u64,
         timestamps: bool,
+        sack: bool,
         initial_window: Option<u32>,
         delayed_ack_ns: Option<u64>,
         cwnd_max_packets: Option<u32>,
@@ -156,6 +157,7 @@ impl Flow {
                 profile,
                 packet_bytes,
                 timestamps,
+                sack,
                 initial_window,
                 delayed_ack_ns,
                 cwnd_max_packets,
@@ -373,6 +375,7 @@ fn tcp(
     profile: &str,
     packet_bytes: u32,
     timestamps: bool,
+    sack: bool,
     initial_window: Option<u32>,
     delayed_ack_ns: Option<u64>,
     cwnd_max_packets: Option<u32>,
@@ -389,6 +392,7 @@ fn tcp(
     };
     config.packet = Bytes(packet_bytes);
     config.timestamps = timestamps;
+    config.sack = sack;
     if let Some(window) = initial_window {
         config.initial_window = window;
     }

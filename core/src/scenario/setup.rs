@@ -163,6 +163,7 @@ fn transport(config: &traffic::Transport) -> Result<Transport, String> {
     };
     tcp.packet = config.packet;
     tcp.timestamps = config.timestamps;
+    tcp.sack = config.sack;
     if let Some(window) = config.initial_window {
         tcp.initial_window = packets(window);
     }

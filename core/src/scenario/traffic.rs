@@ -32,6 +32,9 @@ pub struct Transport {
     /// Timestamps (RFC 7323), 12 bytes of header; a segment carries 1448 bytes of a 1500-byte
     /// packet with them, 1460 without.
     pub timestamps: bool,
+    /// Selective acknowledgements (RFC 2018). False: ns-2's Agent/TCP/Newreno (RFC 6582), for
+    /// newreno in the profile "papers".
+    pub sack: bool,
 }
 
 impl Default for Transport {
@@ -46,6 +49,7 @@ impl Default for Transport {
             cwnd_max: None,
             receive_window: None,
             timestamps: true,
+            sack: true,
         }
     }
 }

@@ -109,6 +109,10 @@ pub struct TcpConfig {
     pub packet: Bytes,
     /// Whether segments carry timestamps (RFC 7323): 12 bytes each, an RTT sample per ACK.
     pub timestamps: bool,
+    /// Whether ACKs say what arrived beyond a gap (RFC 2018). Without it profile `papers` is
+    /// ns-2's `Agent/TCP/Newreno` towards `Agent/TCPSink` (RFC 6582; congestion control `newreno`
+    /// only), which opens with a SYN; profile `linux` cannot do without.
+    pub sack: bool,
     /// Initial window in segments.
     pub initial_window: u32,
     /// Receive window that the receiver announces, in bytes, at least one full segment; `None`:
@@ -187,6 +191,7 @@ impl TcpConfig {
             congestion,
             packet: Bytes(1500),
             timestamps: true,
+            sack: true,
             initial_window: 2,
             receive_window: None,
             cwnd_max: None,
@@ -228,6 +233,13 @@ impl TcpConfig {
         let known = [CongestionAlgorithm::NewReno, CongestionAlgorithm::Cubic];
         if self.profile == Profile::Linux && !known.contains(&self.congestion) {
             return Err(TcpConfigError::NotInLinux(self.congestion));
+        }
+        match self.profile {
+            Profile::Linux if !self.sack => return Err(TcpConfigError::LinuxNeedsSack),
+            Profile::Papers if !self.sack && self.congestion != CongestionAlgorithm::NewReno => {
+                return Err(TcpConfigError::NeedsSack(self.congestion));
+            }
+            _ => {}
         }
         match self.receive_window {
             Some(window) if window < self.mss() => {
@@ -289,6 +301,12 @@ pub enum TcpConfigError {
     /// A congestion control that profile `linux` does not have.
     #[error("profile `linux` has newreno and cubic; {0} is in profile `papers`")]
     NotInLinux(CongestionAlgorithm),
+    /// Profile `linux` without SACK.
+    #[error("profile `linux` needs SACK; `sack = false` is in profile `papers`, with newreno")]
+    LinuxNeedsSack,
+    /// A congestion control other than NewReno without SACK.
+    #[error("without SACK there is newreno only (ns-2's Agent/TCP/Newreno); {0} needs SACK")]
+    NeedsSack(CongestionAlgorithm),
     /// A receive window below one segment.
     #[error("a receive window of {window} bytes takes no full segment; give at least {mss}")]
     ReceiveWindow {

@@ -3,6 +3,7 @@
 use super::config::{Profile, TcpConfig};
 use super::counters::{ReceiverCounters, SenderCounters};
 use super::linux::{LinuxReceiver, LinuxSender};
+use super::newreno::NewRenoSender;
 use super::receiver::PapersReceiver;
 use super::sender::PapersSender;
 use crate::transport::{Endpoint, Segment};
@@ -28,15 +29,23 @@ pub struct TcpSender(Sender);
 #[allow(clippy::large_enum_variant)] // one per connection, and whoever has many boxes the whole
 enum Sender {
     Papers(PapersSender),
+    NewReno(NewRenoSender),
     Linux(LinuxSender),
 }
 
 /// Calls the same method of whatever the end is.
 macro_rules! delegate {
-    ($kind:ident, $end:expr, $inner:ident => $call:expr) => {
+    (Sender, $end:expr, $inner:ident => $call:expr) => {
         match $end {
-            $kind::Papers($inner) => $call,
-            $kind::Linux($inner) => $call,
+            Sender::Papers($inner) => $call,
+            Sender::NewReno($inner) => $call,
+            Sender::Linux($inner) => $call,
+        }
+    };
+    (Receiver, $end:expr, $inner:ident => $call:expr) => {
+        match $end {
+            Receiver::Papers($inner) => $call,
+            Receiver::Linux($inner) => $call,
         }
     };
 }
@@ -45,6 +54,7 @@ impl TcpSender {
     /// A sender without data.
     pub fn new(config: &TcpConfig) -> Self {
         Self(match config.profile {
+            Profile::Papers if !config.sack => Sender::NewReno(NewRenoSender::new(config)),
             Profile::Papers => Sender::Papers(PapersSender::new(config)),
             Profile::Linux => Sender::Linux(LinuxSender::new(config)),
         })
@@ -146,7 +156,7 @@ impl TcpReceiver {
 
 /// Both ends pass on what happens to them.
 macro_rules! pass_on {
-    ($end:ty, $kind:ident) => {
+    ($end:ty, $kind:tt) => {
         impl Endpoint for $end {
             #[inline]
             fn handle_segment(&mut self, now: Instant, segment: &Segment) {
