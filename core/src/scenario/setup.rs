@@ -4,7 +4,7 @@ use std::num::NonZeroU32;
 use std::sync::Arc;
 
 use super::cell::Cell;
-use super::config::{Leg, Link, Overlap};
+use super::config::{Leg, Link, Overlap, Reorder, ReorderKey};
 use super::limit::{DelayedAck, Packets, QueueBound};
 use super::plan::PlannedHop;
 use super::traffic::{self, ApplicationKind, Congestion, Protocol};
@@ -62,15 +62,6 @@ fn span(trace: &LinkTrace) -> (u64, u64, u64) {
 }
 
 fn link(config: &Link, trace: Arc<LinkTrace>, start_offset: Duration) -> LinkConfig {
-    let reorder =
-        config.reorder.as_ref().map(|reorder| match reorder.packets.and_then(NonZeroU32::new) {
-            None => Resequencing::InOrder,
-            Some(packets) => Resequencing::Bounded {
-                packets,
-                flush_when_full: reorder.flush_when_full,
-                flush_on_loss: reorder.flush_on_loss,
-            },
-        });
     LinkConfig {
         medium: Medium::Trace(trace),
         queue: queue(config.queue),
@@ -82,7 +73,20 @@ fn link(config: &Link, trace: Arc<LinkTrace>, start_offset: Duration) -> LinkCon
             extra_lldu: config.extra_lldu,
         },
         overlap_papers: config.overlap == Overlap::Papers,
-        reorder,
+        reorder: config.reorder.as_ref().map(resequencing),
+    }
+}
+
+fn resequencing(config: &Reorder) -> Resequencing {
+    let Reorder { flush_when_full, flush_on_loss, .. } = *config;
+    match (config.key, config.packets.and_then(NonZeroU32::new)) {
+        (ReorderKey::Tcp, packets) => {
+            Resequencing::TcpSequence { packets, flush_when_full, flush_on_loss }
+        }
+        (ReorderKey::Link, None) => Resequencing::InOrder,
+        (ReorderKey::Link, Some(packets)) => {
+            Resequencing::Bounded { packets, flush_when_full, flush_on_loss }
+        }
     }
 }
 
