@@ -43,6 +43,7 @@ mod packet;
 mod propagation;
 mod queue;
 mod reordering;
+mod stream_order;
 mod trace_link;
 mod units;
 
