@@ -160,7 +160,7 @@ def printed_delay_ms(link: LinkTrace, scheme: str) -> float | None: ...
 @final
 class Reorder:
     def __new__(
-        cls, packets: int | None, flush_when_full: bool, flush_on_loss: bool
+        cls, packets: int | None, flush_when_full: bool, flush_on_loss: bool, tcp: bool
     ) -> Reorder: ...
 
 @final

@@ -45,6 +45,7 @@ mod packet;
 mod propagation;
 mod queue;
 mod reordering;
+mod stream_order;
 mod trace_link;
 mod units;
 

@@ -4,7 +4,7 @@ use std::num::NonZeroU32;
 use std::sync::Arc;
 
 use super::cell::Cell;
-use super::config::{Leg, Link, Overlap};
+use super::config::{Leg, Overlap, Reorder, ReorderKey};
 use super::limit::{DelayedAck, Packets, QueueBound};
 use super::plan::{PlannedHop, PlannedLink, PlannedMedium};
 use super::traffic::{self, ApplicationKind, Congestion, Protocol};
@@ -94,7 +94,20 @@ fn link(planned: &PlannedLink, input: &LinkInput, start_offset: Duration) -> Lin
             extra_lldu: config.extra_lldu,
         },
         overlap_papers: config.overlap == Overlap::Papers,
-        reorder: resequencing(config),
+        reorder: config.reorder.as_ref().map(resequencing),
+    }
+}
+
+fn resequencing(config: &Reorder) -> Resequencing {
+    let Reorder { flush_when_full, flush_on_loss, .. } = *config;
+    match (config.key, config.packets.and_then(NonZeroU32::new)) {
+        (ReorderKey::Tcp, packets) => {
+            Resequencing::TcpSequence { packets, flush_when_full, flush_on_loss }
+        }
+        (ReorderKey::Link, None) => Resequencing::InOrder,
+        (ReorderKey::Link, Some(packets)) => {
+            Resequencing::Bounded { packets, flush_when_full, flush_on_loss }
+        }
     }
 }
 
@@ -105,18 +118,6 @@ fn medium(planned: &PlannedMedium, input: &LinkInput) -> Medium {
         }
         (PlannedMedium::Trace { .. }, _) => unreachable!("its spec asks for a link trace"),
     }
-}
-
-fn resequencing(config: &Link) -> Option<Resequencing> {
-    let reorder = config.reorder.as_ref()?;
-    Some(match reorder.packets.and_then(NonZeroU32::new) {
-        None => Resequencing::InOrder,
-        Some(packets) => Resequencing::Bounded {
-            packets,
-            flush_when_full: reorder.flush_when_full,
-            flush_on_loss: reorder.flush_on_loss,
-        },
-    })
 }
 
 fn leg(config: &Leg) -> LegConfig {
