@@ -19,6 +19,7 @@ mod schema;
 mod setup;
 mod source;
 mod spec;
+mod stack;
 mod suggest;
 mod traffic;
 mod tree;
@@ -36,6 +37,7 @@ pub use plan::{Plan, PlannedErasures, PlannedHop, PlannedLink};
 pub use printed::Printed;
 pub use schema::json_schema;
 pub use spec::{FileSpec, LinkSpec, PhySpec};
+pub use stack::Linux;
 pub use traffic::{Application, ApplicationKind, Congestion, Flow, Profile, Protocol, Transport};
 pub use vary::{Axis, Vary};
 
