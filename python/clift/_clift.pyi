@@ -1,7 +1,7 @@
 """The compiled part of `clift`; import `clift` instead."""
 
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, final
 
 import numpy as np
@@ -231,6 +231,7 @@ class Flow:
         start_ns: int = 0,
         timestamps: bool = True,
         sack: bool = True,
+        linux: Mapping[str, bool | int] | None = None,
         initial_window: int | None = None,
         delayed_ack_ns: int | None = None,
         cwnd_max_packets: int | None = None,

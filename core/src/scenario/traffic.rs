@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use super::config::Leg;
 use super::limit::{DelayedAck, Packets};
+use super::stack::Linux;
 use crate::units::{BitRate, Bytes, Duration, Size};
 
 /// A transport protocol and its options.
@@ -35,6 +36,8 @@ pub struct Transport {
     /// Selective acknowledgements (RFC 2018). False: ns-2's Agent/TCP/Newreno (RFC 6582), for
     /// newreno in the profile "papers".
     pub sack: bool,
+    /// Parts of the profile "linux" to be switched.
+    pub linux: Option<Linux>,
 }
 
 impl Default for Transport {
@@ -50,6 +53,7 @@ impl Default for Transport {
             receive_window: None,
             timestamps: true,
             sack: true,
+            linux: None,
         }
     }
 }

@@ -11,6 +11,8 @@ use crate::units::{Bytes, Duration};
 const HEADERS: u32 = 40;
 /// Bytes of the timestamps option, padded (RFC 7323 appendix A).
 const TIMESTAMPS: u32 = 12;
+/// Reordering degree that a connection begins with, in segments.
+const LEAST_REORDERING: u32 = 3;
 
 /// Whose behaviour a connection shows (DESIGN §7).
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
@@ -162,6 +164,49 @@ pub struct LinuxOptions {
     pub pacing: bool,
 }
 
+impl LinuxOptions {
+    /// The names of all parts.
+    pub const NAMES: [&'static str; 12] = [
+        "handshake",
+        "rack",
+        "tail_loss_probe",
+        "prr",
+        "dsack",
+        "undo",
+        "frto",
+        "max_reordering",
+        "hystart",
+        "quick_ack",
+        "slow_start_after_idle",
+        "pacing",
+    ];
+
+    /// The part of that name, if it is one that is on or off.
+    ///
+    /// ```
+    /// use clift::transport::tcp::LinuxOptions;
+    /// let mut parts = LinuxOptions::default();
+    /// *parts.switch("rack").unwrap() = false;
+    /// assert!(!parts.rack && parts.switch("max_reordering").is_none());
+    /// ```
+    pub fn switch(&mut self, name: &str) -> Option<&mut bool> {
+        match name {
+            "handshake" => Some(&mut self.handshake),
+            "rack" => Some(&mut self.rack),
+            "tail_loss_probe" => Some(&mut self.tail_loss_probe),
+            "prr" => Some(&mut self.prr),
+            "dsack" => Some(&mut self.dsack),
+            "undo" => Some(&mut self.undo),
+            "frto" => Some(&mut self.frto),
+            "hystart" => Some(&mut self.hystart),
+            "quick_ack" => Some(&mut self.quick_ack),
+            "slow_start_after_idle" => Some(&mut self.slow_start_after_idle),
+            "pacing" => Some(&mut self.pacing),
+            _ => None,
+        }
+    }
+}
+
 impl Default for LinuxOptions {
     /// What the kernel does unless it is told otherwise: everything but pacing.
     fn default() -> Self {
@@ -241,6 +286,9 @@ impl TcpConfig {
             }
             _ => {}
         }
+        if self.profile == Profile::Linux && self.linux.max_reordering < LEAST_REORDERING {
+            return Err(TcpConfigError::MaxReordering(self.linux.max_reordering));
+        }
         match self.receive_window {
             Some(window) if window < self.mss() => {
                 Err(TcpConfigError::ReceiveWindow { window: window.0, mss: self.mss().0 })
@@ -307,6 +355,9 @@ pub enum TcpConfigError {
     /// A congestion control other than NewReno without SACK.
     #[error("without SACK there is newreno only (ns-2's Agent/TCP/Newreno); {0} needs SACK")]
     NeedsSack(CongestionAlgorithm),
+    /// A reordering degree below the one that a connection begins with.
+    #[error("max_reordering = {0}: give 3 segments (it does not adapt) or more")]
+    MaxReordering(u32),
     /// A receive window below one segment.
     #[error("a receive window of {window} bytes takes no full segment; give at least {mss}")]
     ReceiveWindow {
@@ -343,6 +394,20 @@ mod tests {
         assert!(matches!(shut.check(), Err(TcpConfigError::ReceiveWindow { .. })));
         let hybla = TcpConfig::linux(CongestionAlgorithm::Hybla);
         assert!(matches!(hybla.check(), Err(TcpConfigError::NotInLinux(_))));
+    }
+
+    #[test]
+    fn parts_are_found_by_name() {
+        let mut parts = LinuxOptions::default();
+        for name in LinuxOptions::NAMES {
+            match parts.switch(name) {
+                Some(part) => *part = !*part,
+                None => assert_eq!(name, "max_reordering"),
+            }
+        }
+        let shown = format!("{parts:?}");
+        assert_eq!(shown.matches("false").count(), 10);
+        assert!(parts.pacing && LinuxOptions::NAMES.iter().all(|name| shown.contains(name)));
     }
 
     #[test]
