@@ -122,6 +122,7 @@ fn transport(config: &traffic::Transport) -> Result<Transport, String> {
         Congestion::Hybla => CongestionAlgorithm::Hybla,
         Congestion::Westwood => CongestionAlgorithm::Westwood,
         Congestion::Compound => CongestionAlgorithm::Compound,
+        Congestion::Bbr => CongestionAlgorithm::Bbr,
     };
     let packets = |Packets(count): Packets| u32::try_from(count.get()).unwrap_or(u32::MAX);
     let mut tcp = match config.profile {

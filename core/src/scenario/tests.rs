@@ -106,7 +106,7 @@ fn every_error_names_line_key_and_cure() {
         ),
         (
             "[transport]\ncongestion = \"cubik\"",
-            "geo.toml line 2: transport.congestion: unknown value `cubik`, one of newreno, cubic, hybla, westwood, compound (did you mean cubic?)",
+            "geo.toml line 2: transport.congestion: unknown value `cubik`, one of newreno, cubic, hybla, westwood, compound, bbr (did you mean cubic?)",
         ),
         ("flows = 0", "geo.toml line 1: flows: 0 flows"),
         ("flows = 2\n[[flow]]\ncount = 3", "geo.toml line 1: flows: [[flow]] lists the flows"),

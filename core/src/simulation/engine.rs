@@ -5,6 +5,7 @@ use std::ops::ControlFlow;
 use thiserror::Error;
 
 use crate::link::{Admission, LinkEvent, PacketId};
+use crate::seed::Stream;
 use crate::simulation::agenda::{Agenda, SourceId};
 use crate::simulation::flow::FlowState;
 use crate::simulation::leg::Passage;
@@ -124,7 +125,8 @@ impl<'a, O: Observer> Engine<'a, O> {
                 to_sender.push(nodes.len() as u32);
                 nodes.push(Node::leg(leg, setup.seed, stream + 1));
             }
-            flows.push(FlowState::new(flow, to_receiver, to_sender));
+            let rng = setup.seed.rng(Stream::Flow(number));
+            flows.push(FlowState::new(flow, rng, to_receiver, to_sender));
         }
         let sources = nodes.len() + 3 * flows.len() + 1;
         let sample_interval = observer.sample_interval();
@@ -398,10 +400,9 @@ impl<'a, O: Observer> Engine<'a, O> {
         match &mut self.nodes[number as usize] {
             Node::Leg(node) => match node.leg.offer(now, size) {
                 Passage::Arrives(at) => {
-                    if node.on_the_way.is_empty() {
+                    if node.push(at, self.sequence, id) {
                         self.agenda.set(SourceId(number), at, self.sequence);
                     }
-                    node.on_the_way.push_back((at, self.sequence, id));
                     self.sequence += 1;
                 }
                 Passage::Lost | Passage::Dropped => self.gone(id, now),

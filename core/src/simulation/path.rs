@@ -119,6 +119,22 @@ impl Node {
     }
 }
 
+impl LegNode {
+    /// A packet is on its way and arrives at `at`; says whether it is the next one to arrive. Only
+    /// packets that are held back are overtaken, so that its place is mostly the last.
+    #[inline]
+    pub(super) fn push(&mut self, at: Instant, sequence: u64, id: u32) -> bool {
+        let place = match self.on_the_way.back() {
+            Some(&(last, ..)) if last > at => {
+                self.on_the_way.partition_point(|&(other, ..)| other <= at)
+            }
+            _ => self.on_the_way.len(),
+        };
+        self.on_the_way.insert(place, (at, sequence, id));
+        place == 0
+    }
+}
+
 impl LinkNode {
     fn new(config: &LinkConfig, duration: Duration) -> Result<Self, LinkError> {
         let trace = TraceLink::new(
