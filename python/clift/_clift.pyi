@@ -207,6 +207,7 @@ class Hop:
         queue_bytes: int | None = None,
         loss: float = 0.0,
         lost_packets: list[int] | None = None,
+        held_packets: list[tuple[int, int]] | None = None,
     ) -> Hop: ...
     @staticmethod
     def link(

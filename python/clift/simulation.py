@@ -127,9 +127,9 @@ def simulate(
         options: The options below.
 
     Options (defaults in brackets):
-        transport ("cubic"): `newreno`, `cubic`, `hybla`, `westwood`, `compound`, or `udp`.
-        profile ("papers"): whose details, the papers' ns-2 or, with "linux" (`newreno` and `cubic`
-        only), those of a kernel of today.
+        transport ("cubic"): `newreno`, `cubic`, `hybla`, `westwood`, `compound`, `bbr`, or `udp`.
+        profile ("papers"): whose details, the papers' ns-2 or, with "linux" (`newreno`, `cubic` and
+        `bbr` only, and `bbr` there only), those of a kernel of today.
         duration_s (400), packet_bytes (1500; IP packet, headers included), seed (1).
         queue_packets (1000; None: no bound), queue_bytes (None): drop-tail queue of the link.
         delayed_ack (None: off in the profile papers, as the kernel does it in linux): False is off,

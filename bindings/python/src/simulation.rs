@@ -34,9 +34,10 @@ impl Hop {
     }
 
     /// A wired leg. `rate_bps` None: packets take no time; `loss` is a probability,
-    /// `lost_packets` the numbers of the packets to lose, ascending.
+    /// `lost_packets` the numbers of the packets to lose, `held_packets` of those to hold back for
+    /// so many nanoseconds.
     #[staticmethod]
-    #[pyo3(signature = (*, rate_bps=None, delay_ns=0, queue_packets=None, queue_bytes=None, loss=0.0, lost_packets=None))]
+    #[pyo3(signature = (*, rate_bps=None, delay_ns=0, queue_packets=None, queue_bytes=None, loss=0.0, lost_packets=None, held_packets=None))]
     fn leg(
         rate_bps: Option<u64>,
         delay_ns: u64,
@@ -44,14 +45,19 @@ impl Hop {
         queue_bytes: Option<u64>,
         loss: f64,
         lost_packets: Option<Vec<u64>>,
+        held_packets: Option<Vec<(u64, u64)>>,
     ) -> PyResult<Self> {
-        let loss = match lost_packets {
-            Some(mut packets) => {
-                packets.sort_unstable();
-                packets.dedup();
-                Loss::Packets(packets.into())
+        let loss = match (lost_packets, held_packets) {
+            (lost, Some(packets)) => {
+                let held = packets.into_iter().map(|(number, nanos)| Ok((number, time(nanos)?)));
+                let mut held = held.collect::<PyResult<Vec<_>>>()?;
+                held.sort_unstable();
+                held.dedup_by_key(|&mut (number, _)| number);
+                let lost = ascending(lost.unwrap_or_default()).into();
+                Loss::Fates { lost, held: held.into() }
             }
-            None => Loss::Random(Probability::new(loss).map_err(scenario_error)?),
+            (Some(packets), None) => Loss::Packets(ascending(packets).into()),
+            (None, None) => Loss::Random(Probability::new(loss).map_err(scenario_error)?),
         };
         let rate = rate_bps.map(bit_rate).transpose()?;
         let delay = time(delay_ns)?;
@@ -109,7 +115,7 @@ pub(crate) struct Flow(engine::Flow);
 
 #[pymethods]
 impl Flow {
-    /// `transport`: newreno, cubic, hybla, westwood, compound or udp. `delayed_ack_ns` None: the
+    /// `transport`: newreno, cubic, hybla, westwood, compound, bbr or udp. `delayed_ack_ns` None: the
     /// profile's, 0: none. `linux`: parts of that profile by name. Exactly one application: `file_bytes`,
     /// `message_bytes` with `message_rate_bps`, or neither for bulk.
     #[new]
@@ -443,6 +449,12 @@ fn linux_options(parts: &BTreeMap<String, Bound<'_, PyAny>>) -> PyResult<LinuxOp
         }
     }
     Ok(options)
+}
+
+fn ascending(mut packets: Vec<u64>) -> Vec<u64> {
+    packets.sort_unstable();
+    packets.dedup();
+    packets
 }
 
 fn limit(packets: Option<u32>, bytes: Option<u64>) -> QueueLimit {

@@ -219,7 +219,7 @@ fn every_error_names_line_key_and_cure() {
         ),
         (
             "[transport]\ncongestion = \"cubik\"",
-            "geo.toml line 2: transport.congestion: unknown value `cubik`, one of newreno, cubic, hybla, westwood, compound (did you mean cubic?)",
+            "geo.toml line 2: transport.congestion: unknown value `cubik`, one of newreno, cubic, hybla, westwood, compound, bbr (did you mean cubic?)",
         ),
         (
             "[transport]\ncongestion = \"cubic\"\nsack = false",
@@ -505,7 +505,8 @@ fn es_n0_varies_like_any_other_key() {
     let scenario = Scenario::parse("geo.toml", text, &[]).unwrap();
     let [low, _, high, _] = scenario.cells() else { panic!("four cells") };
     assert_eq!(low.labels()[0], ("esn0".to_owned(), "5 dB".to_owned()));
-    let (low, high) = (low.links(1)[0].phy().unwrap().clone(), high.links(1)[0].phy().unwrap().clone());
+    let (low, high) =
+        (low.links(1)[0].phy().unwrap().clone(), high.links(1)[0].phy().unwrap().clone());
     // The same road at both levels.
     assert_eq!(low.seed, high.seed);
     assert_ne!(low.erasures, high.erasures);
