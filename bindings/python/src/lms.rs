@@ -7,6 +7,7 @@ use clift::channel::lms::{
     Reference, Series, Synthesis, environments,
 };
 use clift::seed::Seed;
+use clift::trace::MiTrace;
 use clift::units::{Bytes, Duration};
 use numpy::{PyArray1, PyReadonlyArray1};
 use pyo3::prelude::*;
@@ -193,11 +194,23 @@ impl PyLandMobile {
         py.detach(|| db.iter().map(|&db| self.channel.level_cdf(db)).collect())
     }
 
+    /// The closed form of the mean mutual information per coded bit.
+    fn mean_information(&self, py: Python<'_>) -> PyResult<f64> {
+        py.detach(|| self.channel.mean_information(self.esn0_db)).map_err(scenario_error)
+    }
+
     /// PER over the Gaussian channel at each Es/N0 in dB.
     fn awgn_per(&self, esn0_db: Vec<f64>) -> Vec<f64> {
         let receiver = &self.channel.receiver;
         let information = |db: f64| receiver.modulation.information(10f64.powf(db / 10.0));
         esn0_db.iter().map(|&db| receiver.code.per(information(db))).collect()
+    }
+}
+
+impl PyLandMobile {
+    /// The mutual information per coded bit of each slot.
+    pub(crate) fn information(&self, duration: Duration, seed: Seed) -> Result<MiTrace, LmsError> {
+        self.channel.information(self.esn0_db, duration, seed, CHANNEL)
     }
 }
 

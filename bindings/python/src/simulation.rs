@@ -419,13 +419,13 @@ fn limit(packets: Option<u32>, bytes: Option<u64>) -> QueueLimit {
     }
 }
 
-fn bit_rate(bits: u64) -> PyResult<BitRate> {
+pub(crate) fn bit_rate(bits: u64) -> PyResult<BitRate> {
     BitRate::from_bits_per_second(bits)
         .ok_or_else(|| scenario_error("a rate of 0 bit/s carries nothing; give one above 0"))
 }
 
 /// A time in nanoseconds, at most 2^61 (73 years).
-fn time(nanos: u64) -> PyResult<Duration> {
+pub(crate) fn time(nanos: u64) -> PyResult<Duration> {
     if nanos > 1 << 61 {
         return Err(scenario_error(format!("{nanos} ns is over 73 years; check the unit")));
     }

@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use crate::link::{
-    Fragmentation, Link, LinkError, Overlap, Propagation, QueueLimit, Reordering, Resequencing,
-    TraceLink, TraceLinkConfig,
+    AdaptiveHarqConfig, AdaptiveHarqLink, Fragmentation, Link, LinkError, Overlap, Propagation,
+    QueueLimit, Reordering, Resequencing, TraceLink, TraceLinkConfig,
 };
 use crate::scheme::LinkTrace;
 use crate::seed::Seed;
@@ -35,6 +35,8 @@ pub struct LinkConfig {
 pub enum Medium {
     /// A link trace: what became of every LLDU is known beforehand (open loop).
     Trace(Arc<LinkTrace>),
+    /// Adaptive HARQ (seed 004). How packets are cut into LLDUs does not matter to it.
+    AdaptiveHarq(Arc<AdaptiveHarqConfig>),
 }
 
 impl LinkConfig {
@@ -63,16 +65,24 @@ impl LinkConfig {
         number: u32,
         end: Option<Instant>,
     ) -> Result<Box<dyn Link + Send>, LinkError> {
-        let _ = (seed, number); // nothing is random about a link trace
-        let trace = match &self.medium {
-            Medium::Trace(trace) => TraceLink::new(Arc::clone(trace), self.trace_config(end))?,
-        };
-        Ok(match (self.overlap_papers, self.reorder) {
-            (false, None) => Box::new(trace),
-            (true, None) => Box::new(Overlap::new(trace)),
-            (false, Some(rule)) => Box::new(Reordering::new(trace, rule)),
-            (true, Some(rule)) => Box::new(Reordering::new(Overlap::new(trace), rule)),
-        })
+        match &self.medium {
+            Medium::Trace(trace) => {
+                let trace = TraceLink::new(Arc::clone(trace), self.trace_config(end))?;
+                Ok(match self.overlap_papers {
+                    false => behind(trace, self.reorder),
+                    true => behind(Overlap::new(trace), self.reorder),
+                })
+            }
+            Medium::AdaptiveHarq(config) => {
+                let channel = (self.start_offset, self.wrap);
+                let link = AdaptiveHarqLink::new(config, self.queue, channel, seed, number, end)?;
+                let reorder = self.reorder.or(config.reorder);
+                Ok(match self.overlap_papers {
+                    false => behind(link, reorder),
+                    true => behind(Overlap::with_rate(link, config.rate), reorder),
+                })
+            }
+        }
     }
 
     fn trace_config(&self, end: Option<Instant>) -> TraceLinkConfig {
@@ -86,11 +96,20 @@ impl LinkConfig {
     }
 }
 
+/// `link` with a buffer behind it, if there is to be one.
+fn behind(link: impl Link + Send + 'static, rule: Option<Resequencing>) -> Box<dyn Link + Send> {
+    match rule {
+        None => Box::new(link),
+        Some(rule) => Box::new(Reordering::new(link, rule)),
+    }
+}
+
 impl Medium {
     /// How long what is sent back over it is under way, if nothing else is known of the way back.
     pub fn way_back(&self) -> Propagation {
         match self {
             Self::Trace(trace) => Propagation::Fixed(trace.parts().rtt.half()),
+            Self::AdaptiveHarq(config) => config.delay.clone(),
         }
     }
 }

@@ -32,6 +32,7 @@
 //! # Ok::<(), clift::link::LinkError>(())
 //! ```
 
+mod adaptive_harq;
 mod buffer;
 mod config;
 mod counters;
@@ -46,6 +47,7 @@ mod reordering;
 mod stream_order;
 mod trace_link;
 
+pub use adaptive_harq::{AdaptiveHarqConfig, AdaptiveHarqError, AdaptiveHarqLink, Sizing};
 pub use buffer::Resequencing;
 pub use config::{LinkConfig, Medium};
 pub use counters::{LinkCounters, Usage};
