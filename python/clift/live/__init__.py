@@ -1,5 +1,6 @@
 """Live links: link layers that run with their traffic (DESIGN section 5)."""
 
+from clift.live.adaptive_harq import AdaptiveHarqLink
 from clift.live.base import AnyLink, Live
 
-__all__ = ["AnyLink", "Live"]
+__all__ = ["AdaptiveHarqLink", "AnyLink", "Live"]
