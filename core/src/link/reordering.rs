@@ -5,7 +5,7 @@ use std::collections::VecDeque;
 use crate::link::buffer::{LinkOrder, Resequencing};
 use crate::link::counters::Tally;
 use crate::link::stream_order::{StreamOrder, StreamRule};
-use crate::link::{Admission, Link, LinkCounters, LinkEvent, Packet, Usage};
+use crate::link::{Admission, Link, LinkCounters, LinkEvent, Packet, Transmission, Usage};
 use crate::units::Instant;
 
 /// `L` with a buffer that restores the order in which `L` admitted the packets, or that of the byte
@@ -112,5 +112,17 @@ impl<L: Link> Link for Reordering<L> {
 
     fn details(&self) -> Vec<(&'static str, u64)> {
         self.inner.details()
+    }
+
+    fn catch_up(&mut self, until: Instant) {
+        self.inner.catch_up(until);
+    }
+
+    fn log_units(&mut self) {
+        self.inner.log_units();
+    }
+
+    fn take_units(&mut self) -> Vec<Transmission> {
+        self.inner.take_units()
     }
 }
