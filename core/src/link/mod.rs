@@ -33,6 +33,7 @@
 //! # Ok::<(), clift::link::LinkError>(())
 //! ```
 
+mod adaptive_harq;
 mod buffer;
 mod config;
 mod counters;
@@ -49,6 +50,7 @@ mod stream_order;
 mod trace_link;
 mod units;
 
+pub use adaptive_harq::{AdaptiveHarqConfig, AdaptiveHarqError, AdaptiveHarqLink, Sizing};
 pub use buffer::Resequencing;
 pub use config::{LinkConfig, Medium};
 pub use counters::{LinkCounters, Usage};

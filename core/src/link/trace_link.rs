@@ -10,8 +10,8 @@ use crate::link::cursor::{Cursor, Fate, Taken};
 use crate::link::due::{Due, DueQueue};
 use crate::link::queue::{Queue, QueueLimit, Waiting};
 use crate::link::{
-    Admission, DropReason, HORIZON, Link, LinkCounters, LinkEvent, Packet, PacketId, Transit,
-    Usage, nanos, span,
+    AdaptiveHarqError, Admission, DropReason, HORIZON, Link, LinkCounters, LinkEvent, Packet,
+    PacketId, Transit, Usage, nanos, span,
 };
 use crate::scheme::LinkTrace;
 use crate::units::{Bytes, Duration, Instant};
@@ -101,6 +101,9 @@ pub enum LinkError {
     /// A single slot has no period.
     #[error("a trace of one slot cannot be wrapped; give one of at least two slots")]
     NoPeriod,
+    /// An adaptive-HARQ link that cannot be.
+    #[error(transparent)]
+    AdaptiveHarq(#[from] AdaptiveHarqError),
 }
 
 impl TraceLink {
