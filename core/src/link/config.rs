@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use crate::link::{
-    Fragmentation, Link, LinkError, Overlap, Propagation, QueueLimit, Reordering, Resequencing,
-    TraceLink, TraceLinkConfig,
+    Fragmentation, Link, LinkError, LiveConfig, Overlap, Propagation, QueueLimit, Reordering,
+    Resequencing, TraceLink, TraceLinkConfig,
 };
 use crate::scheme::LinkTrace;
 use crate::seed::Seed;
@@ -35,6 +35,8 @@ pub struct LinkConfig {
 pub enum Medium {
     /// A link trace: what became of every LLDU is known beforehand (open loop).
     Trace(Arc<LinkTrace>),
+    /// A scheme that runs with the traffic over a PHY trace.
+    Live(Arc<LiveConfig>),
 }
 
 impl LinkConfig {
@@ -63,9 +65,9 @@ impl LinkConfig {
         number: u32,
         end: Option<Instant>,
     ) -> Result<Box<dyn Link + Send>, LinkError> {
-        let _ = (seed, number); // nothing is random about a link trace
         let trace = match &self.medium {
             Medium::Trace(trace) => TraceLink::new(Arc::clone(trace), self.trace_config(end))?,
+            Medium::Live(live) => return live.build(self, seed, number, end),
         };
         Ok(match (self.overlap_papers, self.reorder) {
             (false, None) => Box::new(trace),
@@ -91,6 +93,7 @@ impl Medium {
     pub fn way_back(&self) -> Propagation {
         match self {
             Self::Trace(trace) => Propagation::Fixed(trace.parts().rtt.half()),
+            Self::Live(live) => Propagation::Fixed(live.timing.rtt.half()),
         }
     }
 }

@@ -1,7 +1,8 @@
 //! Stage 3: the link, a state machine without I/O that puts packets onto LLDUs.
 //!
 //! Every host (our engine, ns-2, ns-3, a live emulator) drives the same object through [`Link`].
-//! [`TraceLink`] carries packets over a link trace (open loop); [`Overlap`] and [`Reordering`] wrap
+//! [`TraceLink`] carries packets over a link trace (open loop), [`LiveConfig`] describes links whose
+//! scheme runs with the packets (closed loop); [`Overlap`] and [`Reordering`] wrap
 //! any link and are links themselves; [`deliver()`] feeds a link a list of arrivals.
 //!
 //! ```
@@ -38,6 +39,7 @@ mod counters;
 mod cursor;
 mod deliver;
 mod due;
+mod live;
 mod overlap;
 mod packet;
 mod propagation;
@@ -50,6 +52,7 @@ pub use buffer::Resequencing;
 pub use config::{LinkConfig, Medium};
 pub use counters::{LinkCounters, Usage};
 pub use deliver::{DeliverError, Deliveries, PacketFate, deliver};
+pub use live::{FeedbackLoss, LiveConfig};
 pub use overlap::Overlap;
 pub use packet::{Packet, StreamRange};
 pub use propagation::{DelaySeries, DelaySeriesError, Propagation};
