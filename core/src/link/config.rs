@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use crate::link::{
     AdaptiveHarqConfig, AdaptiveHarqLink, Fragmentation, HybridConfig, HybridLink, HybridOptions,
-    Link, LinkError, Overlap, Propagation, QueueLimit, Reordering, Resequencing, TraceLink,
-    TraceLinkConfig,
+    Link, LinkError, LiveConfig, Overlap, Propagation, QueueLimit, Reordering, Resequencing,
+    TraceLink, TraceLinkConfig,
 };
 use crate::scheme::LinkTrace;
 use crate::seed::Seed;
@@ -40,6 +40,8 @@ pub enum Medium {
     Hybrid(Box<HybridConfig>),
     /// Adaptive HARQ (seed 004). How packets are cut into LLDUs does not matter to it.
     AdaptiveHarq(Arc<AdaptiveHarqConfig>),
+    /// A scheme that runs with the traffic over a PHY trace.
+    Live(Arc<LiveConfig>),
 }
 
 impl LinkConfig {
@@ -76,6 +78,7 @@ impl LinkConfig {
                     true => behind(Overlap::new(link), self.reorder),
                 })
             }
+            Medium::Live(live) => live.build(self, seed, number, end),
             Medium::Hybrid(config) => self.hybrid(config, seed, number, end),
             Medium::AdaptiveHarq(config) => {
                 let channel = (self.start_offset, self.wrap);
@@ -162,6 +165,7 @@ impl Medium {
             Self::Trace(trace) => Propagation::Fixed(trace.parts().rtt.half()),
             Self::Hybrid(config) => Propagation::Fixed(config.delay),
             Self::AdaptiveHarq(config) => config.delay.clone(),
+            Self::Live(live) => Propagation::Fixed(live.timing.rtt.half()),
         }
     }
 }

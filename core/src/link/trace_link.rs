@@ -70,6 +70,23 @@ pub struct Fragmentation {
     pub extra_lldu: bool,
 }
 
+impl Fragmentation {
+    /// Bytes of an LLDU that carry packets.
+    pub(super) fn payload(self, lldu: Bytes) -> Result<NonZeroU32, LinkError> {
+        let (lldu, header) = (lldu.0, self.lldu_header.0);
+        let payload = lldu.checked_sub(header).and_then(NonZeroU32::new);
+        payload.ok_or(LinkError::Header { lldu, header })
+    }
+
+    /// LLDUs that a packet of `size` takes.
+    #[inline]
+    pub(super) fn lldus(self, payload: NonZeroU32, size: Bytes) -> u64 {
+        let bytes = u64::from(size.0) + u64::from(self.packet_header.0);
+        let lldus = bytes.div_ceil(u64::from(payload.get())).max(1);
+        lldus + u64::from(self.extra_lldu)
+    }
+}
+
 /// A link that cannot be.
 #[derive(Clone, Copy, Debug, Eq, Error, PartialEq)]
 #[non_exhaustive]
@@ -104,6 +121,9 @@ pub enum LinkError {
     /// An adaptive-HARQ link that cannot be.
     #[error(transparent)]
     AdaptiveHarq(#[from] AdaptiveHarqError),
+    /// A re-sequencing buffer behind a re-sequencing buffer.
+    #[error("the live link has a re-sequencing buffer of its own; give `reorder` once")]
+    TwoBuffers,
 }
 
 impl TraceLink {
@@ -115,11 +135,7 @@ impl TraceLink {
     /// If LLDU headers leave no room, or `wrap` is asked for a trace of a single slot.
     pub fn new(trace: Arc<LinkTrace>, config: TraceLinkConfig) -> Result<Self, LinkError> {
         let parts = trace.parts();
-        let (lldu, header) = (parts.lldu.0, config.fragmentation.lldu_header.0);
-        let payload = lldu
-            .checked_sub(header)
-            .and_then(NonZeroU32::new)
-            .ok_or(LinkError::Header { lldu, header })?;
+        let payload = config.fragmentation.payload(parts.lldu)?;
         let period = (parts.span.1 - parts.span.0 + parts.gap).max(0) as u64;
         if config.wrap && period == 0 {
             return Err(LinkError::NoPeriod);
@@ -156,9 +172,7 @@ impl TraceLink {
     /// Data LLDUs that a packet of `size` takes.
     #[inline]
     pub fn lldus_for(&self, size: Bytes) -> u64 {
-        let bytes = u64::from(size.0) + u64::from(self.fragmentation.packet_header.0);
-        let lldus = bytes.div_ceil(u64::from(self.payload.get())).max(1);
-        lldus + u64::from(self.fragmentation.extra_lldu)
+        self.fragmentation.lldus(self.payload, size)
     }
 
     /// The trace that it runs over.
