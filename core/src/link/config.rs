@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use crate::link::ntn::{NtnConfig, NtnLink, NtnLinkConfig};
 use crate::link::{
     Fragmentation, Link, LinkError, Overlap, Propagation, QueueLimit, Reordering, Resequencing,
     TraceLink, TraceLinkConfig,
@@ -35,6 +36,8 @@ pub struct LinkConfig {
 pub enum Medium {
     /// A link trace: what became of every LLDU is known beforehand (open loop).
     Trace(Arc<LinkTrace>),
+    /// A 3GPP NR link.
+    Ntn(Arc<NtnConfig>),
 }
 
 impl LinkConfig {
@@ -63,15 +66,42 @@ impl LinkConfig {
         number: u32,
         end: Option<Instant>,
     ) -> Result<Box<dyn Link + Send>, LinkError> {
-        let _ = (seed, number); // nothing is random about a link trace
         let trace = match &self.medium {
             Medium::Trace(trace) => TraceLink::new(Arc::clone(trace), self.trace_config(end))?,
+            Medium::Ntn(config) => return self.build_ntn(config, seed, number, end),
         };
         Ok(match (self.overlap_papers, self.reorder) {
             (false, None) => Box::new(trace),
             (true, None) => Box::new(Overlap::new(trace)),
             (false, Some(rule)) => Box::new(Reordering::new(trace, rule)),
             (true, Some(rule)) => Box::new(Reordering::new(Overlap::new(trace), rule)),
+        })
+    }
+
+    fn build_ntn(
+        &self,
+        config: &NtnConfig,
+        seed: Seed,
+        number: u32,
+        end: Option<Instant>,
+    ) -> Result<Box<dyn Link + Send>, LinkError> {
+        if self.overlap_papers {
+            return Err(LinkError::LiveLink { rule: "overlap = \"papers\"" });
+        }
+        if self.fragmentation.extra_lldu {
+            return Err(LinkError::LiveLink { rule: "extra_lldu" });
+        }
+        let usage = NtnLinkConfig {
+            queue: self.queue,
+            fragmentation: self.fragmentation,
+            start_offset: self.start_offset,
+            wrap: self.wrap,
+            duration: end,
+        };
+        let link = NtnLink::new(config, usage, seed, number)?;
+        Ok(match self.reorder {
+            None => Box::new(link),
+            Some(rule) => Box::new(Reordering::new(link, rule)),
         })
     }
 
@@ -91,6 +121,7 @@ impl Medium {
     pub fn way_back(&self) -> Propagation {
         match self {
             Self::Trace(trace) => Propagation::Fixed(trace.parts().rtt.half()),
+            Self::Ntn(config) => config.way_back.clone(),
         }
     }
 }

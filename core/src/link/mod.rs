@@ -38,6 +38,7 @@ mod counters;
 mod cursor;
 mod deliver;
 mod due;
+pub mod ntn;
 mod overlap;
 mod packet;
 mod propagation;

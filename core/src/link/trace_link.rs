@@ -8,6 +8,7 @@ use thiserror::Error;
 use crate::link::counters::Tally;
 use crate::link::cursor::{Cursor, Fate, Taken};
 use crate::link::due::{Due, DueQueue};
+use crate::link::ntn::NtnConfigError;
 use crate::link::queue::{Queue, QueueLimit, Waiting};
 use crate::link::{
     Admission, DropReason, HORIZON, Link, LinkCounters, LinkEvent, Packet, PacketId, Transit,
@@ -87,6 +88,15 @@ pub enum LinkError {
     /// A single slot has no period.
     #[error("a trace of one slot cannot be wrapped; give one of at least two slots")]
     NoPeriod,
+    /// A 3GPP link that cannot be.
+    #[error(transparent)]
+    Ntn(#[from] NtnConfigError),
+    /// A rule of the papers' simulator on a link that runs with its traffic.
+    #[error("{rule} is for link traces; leave it out for a live link")]
+    LiveLink {
+        /// Which one.
+        rule: &'static str,
+    },
 }
 
 impl TraceLink {
