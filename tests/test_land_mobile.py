@@ -67,6 +67,7 @@ def test_the_command_line_writes_what_the_library_makes(tmp_path: Path) -> None:
         (["--environment", "rural-wooded", "--elevation", "10 deg"], "20 to 70 degrees"),
         (["--environment", "urban", "--model", "perez-fontan"], "heavy-tree-shadowed"),
         (["--environment", "urban", "--model", "itu"], "p681, perez-fontan"),
+        (["--elevation", "45 deg"], "belong to an environment"),
         (["--speed", "0 km/h"], "above 0"),
         (["--esn0", "6"], '"6 dB"'),
         (["--preset", "mars"], "internet, distribution, distribution-down, its"),
@@ -113,6 +114,15 @@ def test_a_table_of_ones_own_is_the_code(tmp_path: Path) -> None:
     assert synth("--per-table", str(table), "--duration", "60 s", "-o", str(path)) == 0
     rate = clift.read_trace(path).stats()["erasure_rate"]
     assert rate == pytest.approx(0.25, abs=0.01)
+
+
+def test_parameters_that_contradict_each_other_are_refused() -> None:
+    with pytest.raises(clift.ScenarioError, match="give one of them"):
+        LandMobile(environment="urban", loo=(0, 1, -10, 1.7))
+    with pytest.raises(clift.ScenarioError, match="mi, esn0"):
+        LandMobile(per_table=[(0, 1), (1, 0)], per_axis="snr")
+    with pytest.raises(clift.ScenarioError, match="one of code, per_table and threshold"):
+        LandMobile(code="turbo-264-1/3", threshold=0.5)
 
 
 def test_a_picture_shows_the_channel(tmp_path: Path) -> None:

@@ -94,11 +94,11 @@ class LandMobile:
         branches: int | None = None,
         environment: str | None = None,
         model: str | None = None,
-        elevation_deg: float = 40.0,
-        carrier_ghz: float = 2.2,
+        elevation_deg: float | None = None,
+        carrier_ghz: float | None = None,
         loo: tuple[float, float, float, float] | None = None,
         trees: tuple[float, float, float, float, float] | None = None,
-        speed_kmh: float = 60.0,
+        speed_kmh: float | None = None,
         reference: str | None = None,
         modulation: str | None = None,
         code: str | None = None,
@@ -160,7 +160,7 @@ def printed_delay_ms(link: LinkTrace, scheme: str) -> float | None: ...
 @final
 class Reorder:
     def __new__(
-        cls, packets: int | None, flush_when_full: bool, flush_on_loss: bool
+        cls, packets: int | None, flush_when_full: bool, flush_on_loss: bool, tcp: bool
     ) -> Reorder: ...
 
 @final
@@ -253,6 +253,7 @@ def run_many(
 ) -> tuple[list[Outcome | str | None], BaseException | None]: ...
 def series(setup: Setup, interval_ns: int) -> dict[str, NDArray[Any]]: ...
 def events(setup: Setup) -> dict[str, NDArray[Any]]: ...
+def units(setup: Setup) -> dict[str, NDArray[Any]]: ...
 
 @final
 class ScenarioFile:
@@ -266,7 +267,9 @@ class ScenarioFile:
     def is_transfer(self, cell: int) -> bool: ...
     def seed(self, cell: int, replication: int) -> int: ...
     def links(self, cell: int, replication: int) -> list[str]: ...
-    def setup(self, cell: int, replication: int, traces: list[LinkTrace]) -> Setup: ...
+    def setup(
+        self, cell: int, replication: int, inputs: list[LinkTrace | PhyTrace | None]
+    ) -> Setup: ...
 
 def scenario_schema() -> str: ...
 

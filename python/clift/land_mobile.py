@@ -57,13 +57,13 @@ class LandMobile:
             preset's calibration (`offset_db` 0, even spreading).
         model: `p681` or `perez-fontan`; the one that has the environment unless given, P.681 if
             both have it.
-        elevation_deg: Of the satellite.
-        carrier_ghz: Carrier frequency.
+        elevation_deg: Of the satellite, with an environment; 40 unless given.
+        carrier_ghz: Carrier frequency; 2.2 unless given.
         loo: Instead of an environment, one Loo state: mean and standard deviation of the direct
             path in dB, multipath power in dB, correlation length of shadowing in m.
         trees: Instead of an environment, a clear road past single trees: mean gap and length of
             the fades in m, mean and standard deviation of their depth in dB, multipath power in dB.
-        speed_kmh: Of the terminal.
+        speed_kmh: Of the terminal; 60 unless given.
         reference: `mean`: Es/N0 is that of the mean power over fading (unit mean power); `los`: of
             the unshadowed line of sight.
         modulation: `qpsk` or `16qam`.

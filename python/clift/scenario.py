@@ -214,8 +214,9 @@ class _FromFile:
 
     def setup(self) -> _clift.Setup:
         cell, replication = self.only_cell(), self.only_replication()
-        links = [self.store.link(spec) for spec in self.file.links(cell, replication)]
-        return self.file.setup(cell, replication, [link._inner for link in links])
+        made = [self.store.made(spec) for spec in self.file.links(cell, replication)]
+        inputs = [None if one is None else one._inner for one in made]
+        return self.file.setup(cell, replication, inputs)
 
     def only_cell(self) -> int:
         if self.cell is None and len(self.file) > 1:

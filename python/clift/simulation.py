@@ -91,6 +91,22 @@ class Run:
 
         return pa.table(_clift.events(self.scenario._source.setup()))
 
+    def units(self) -> pa.Table:
+        """What live links sent, unit by unit: the run is done again and logged.
+
+        Returns:
+            A table of time_ns (start of the slot), link (number of the hop, forward ones first),
+            kind (0 new data, 1 data sent again, 2 repair), unit (number of the data unit; of a
+            repair unit its block), attempt (how often it was sent before; of a repair unit the
+            round that asked for it, 0: none), arrival_ns (at the far end; -1: erased),
+            first_packet and last_packet (what it carries or repairs, in order of admission to the
+            link), and flow, seq and len of the first of these (flow -1: an acknowledgement).
+            Empty without a live link.
+        """
+        import pyarrow as pa
+
+        return pa.table(_clift.units(self.scenario._source.setup()))
+
     def __repr__(self) -> str:
         return f"Run({self.scenario!r}: {self.goodput_kbps:.1f} kbit/s)"
 

@@ -50,7 +50,7 @@ mod _clift {
     use super::scheme::{LinkTrace, apply, printed_delay_ms};
 
     #[pymodule_export]
-    use super::series::{events, series};
+    use super::series::{events, series, units};
 
     #[pymodule_export]
     use super::simulation::{Flow, Hop, Setup, run, run_many};

@@ -24,11 +24,18 @@ impl Reorder {
 
 #[pymethods]
 impl Reorder {
-    /// `packets` None: in order until given up, and the flags do not matter.
+    /// `packets` None: no bound; on link order the flags do not matter then. `tcp`: on TCP
+    /// sequence numbers instead.
     #[new]
-    #[pyo3(signature = (packets, flush_when_full, flush_on_loss))]
-    fn new(packets: Option<NonZeroU32>, flush_when_full: bool, flush_on_loss: bool) -> Self {
+    #[pyo3(signature = (packets, flush_when_full, flush_on_loss, tcp))]
+    fn new(
+        packets: Option<NonZeroU32>,
+        flush_when_full: bool,
+        flush_on_loss: bool,
+        tcp: bool,
+    ) -> Self {
         Self(match packets {
+            _ if tcp => Resequencing::TcpSequence { packets, flush_when_full, flush_on_loss },
             None => Resequencing::InOrder,
             Some(packets) => Resequencing::Bounded { packets, flush_when_full, flush_on_loss },
         })

@@ -44,7 +44,9 @@ mod packet;
 mod propagation;
 mod queue;
 mod reordering;
+mod stream_order;
 mod trace_link;
+mod units;
 
 pub use buffer::Resequencing;
 pub use config::{LinkConfig, Medium};
@@ -56,6 +58,7 @@ pub use propagation::{DelaySeries, DelaySeriesError, Propagation};
 pub use queue::QueueLimit;
 pub use reordering::Reordering;
 pub use trace_link::{Fragmentation, LinkError, TraceLink, TraceLinkConfig};
+pub use units::{Transmission, TransmissionKind, UnitLog};
 
 use crate::units::{Bytes, Duration, Instant};
 
@@ -91,6 +94,21 @@ pub trait Link {
     /// What this kind of link counts besides, by name (units sent again, frames given up, ...);
     /// the names are those of a run's summary.
     fn details(&self) -> Vec<(&'static str, u64)> {
+        Vec::new()
+    }
+
+    /// Works off what happened up to `until`, so that [`Link::queue_len`], [`Link::counters`],
+    /// [`Link::usage`] and [`Link::details`] are as of then; packets come out of [`Link::poll`]
+    /// only. A link that is driven by its traffic may otherwise lag behind by as much as nobody
+    /// can see from outside. [`Link::poll_timeout`] never moves forward by it.
+    fn catch_up(&mut self, _until: Instant) {}
+
+    /// Has every transmission of a unit noted from now on; nothing to note in a link whose units
+    /// are known beforehand.
+    fn log_units(&mut self) {}
+
+    /// The transmissions noted since the last call, by time.
+    fn take_units(&mut self) -> Vec<Transmission> {
         Vec::new()
     }
 }
@@ -206,5 +224,17 @@ impl<L: Link + ?Sized> Link for Box<L> {
 
     fn details(&self) -> Vec<(&'static str, u64)> {
         (**self).details()
+    }
+
+    fn catch_up(&mut self, until: Instant) {
+        (**self).catch_up(until);
+    }
+
+    fn log_units(&mut self) {
+        (**self).log_units();
+    }
+
+    fn take_units(&mut self) -> Vec<Transmission> {
+        (**self).take_units()
     }
 }

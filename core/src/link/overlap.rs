@@ -4,7 +4,8 @@ use std::collections::VecDeque;
 
 use crate::link::counters::Tally;
 use crate::link::{
-    Admission, HORIZON, Link, LinkCounters, LinkEvent, Packet, TraceLink, Transit, Usage,
+    Admission, HORIZON, Link, LinkCounters, LinkEvent, Packet, TraceLink, Transit, Transmission,
+    Usage,
 };
 use crate::units::{BitRate, Bytes, Duration, Instant};
 
@@ -133,5 +134,17 @@ impl<L: Link> Link for Overlap<L> {
 
     fn details(&self) -> Vec<(&'static str, u64)> {
         self.inner.details()
+    }
+
+    fn catch_up(&mut self, until: Instant) {
+        self.inner.catch_up(until);
+    }
+
+    fn log_units(&mut self) {
+        self.inner.log_units();
+    }
+
+    fn take_units(&mut self) -> Vec<Transmission> {
+        self.inner.take_units()
     }
 }

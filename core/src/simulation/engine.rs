@@ -4,7 +4,7 @@ use std::ops::ControlFlow;
 
 use thiserror::Error;
 
-use crate::link::{Admission, LinkEvent};
+use crate::link::{Admission, Link, LinkEvent};
 use crate::simulation::agenda::{Agenda, SourceId};
 use crate::simulation::flow::FlowState;
 use crate::simulation::leg::Passage;
@@ -145,6 +145,9 @@ impl<'a, O: Observer> Engine<'a, O> {
         for (flow, number) in setup.flows.iter().zip(0u32..) {
             engine.schedule(engine.application(number), flow.start);
         }
+        if O::UNITS {
+            links(&mut engine.nodes).for_each(|(_, link)| link.log_units());
+        }
         if sample_interval.is_some() {
             engine.schedule(SourceId(sources as u32 - 1), Instant::ZERO);
         }
@@ -168,6 +171,7 @@ impl<'a, O: Observer> Engine<'a, O> {
             }
             events += 1;
             if events.is_multiple_of(CHECKPOINT) {
+                self.hand_out_units();
                 let bytes = self.flows.iter().map(FlowState::bytes_in_order).sum();
                 if let ControlFlow::Break(()) = self.observer.checkpoint(now, bytes) {
                     return Err(RunError::Interrupted { at: now });
@@ -179,6 +183,8 @@ impl<'a, O: Observer> Engine<'a, O> {
             }
         }
         let ended = if self.stop_when_done && self.unfinished == 0 { now } else { self.end };
+        links(&mut self.nodes).for_each(|(_, link)| link.catch_up(ended));
+        self.hand_out_units();
         Ok(Outcome::new(&self.flows, &self.nodes, self.forward, self.backward, ended, events))
     }
 
@@ -312,6 +318,7 @@ impl<'a, O: Observer> Engine<'a, O> {
 
     fn sample(&mut self, now: Instant) {
         let source = SourceId((self.nodes.len() + 3 * self.flows.len()) as u32);
+        links(&mut self.nodes).for_each(|(_, link)| link.catch_up(now));
         let hops = &self.nodes[..self.forward + self.backward];
         let sample = Sample {
             at: now,
@@ -322,6 +329,14 @@ impl<'a, O: Observer> Engine<'a, O> {
         match self.sample_interval {
             Some(interval) => self.schedule(source, now + interval),
             None => self.agenda.clear(source),
+        }
+    }
+
+    fn hand_out_units(&mut self) {
+        if O::UNITS {
+            for (hop, link) in links(&mut self.nodes) {
+                self.observer.units(hop, link.take_units());
+            }
         }
     }
 
@@ -453,6 +468,14 @@ impl<'a, O: Observer> Engine<'a, O> {
             }
         }
     }
+}
+
+/// The links among the nodes, by number.
+fn links(nodes: &mut [Node]) -> impl Iterator<Item = (usize, &mut (dyn Link + Send + 'static))> {
+    nodes.iter_mut().enumerate().filter_map(|(number, node)| match node {
+        Node::Link(node) => Some((number, &mut *node.link)),
+        Node::Leg(_) => None,
+    })
 }
 
 fn sample_hop(node: &Node, now: Instant) -> HopSample {

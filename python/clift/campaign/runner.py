@@ -10,6 +10,7 @@ from typing import Any
 from clift.campaign.metrics import is_metric, measured
 from clift.campaign.results import Cell, Results
 from clift.errors import Interrupted, ScenarioError
+from clift.link_trace import LinkTrace
 from clift.scenario import Scenario, _FromFile
 from clift.simulation import Run, run_many, simulate
 
@@ -127,12 +128,15 @@ def _run_some(
 def _link_stats(
     source: _FromFile, cell: int, number: int, stats: dict[str, dict[str, Any]]
 ) -> dict[str, Any] | None:
-    """Statistics of the first link's trace, made once for each trace."""
+    """Statistics of the first link's trace, made once for each trace; None if it has none."""
     specs = source.file.links(cell, number)
     if not specs:
         return None
     if specs[0] not in stats:
-        stats[specs[0]] = source.store.link(specs[0]).stats()
+        made = source.store.made(specs[0])
+        if not isinstance(made, LinkTrace):
+            return None
+        stats[specs[0]] = made.stats()
     return stats[specs[0]]
 
 
