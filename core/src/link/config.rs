@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use crate::link::ntn::{NtnConfig, NtnLink, NtnLinkConfig};
 use crate::link::{
     AdaptiveHarqConfig, AdaptiveHarqLink, Fragmentation, HybridConfig, HybridLink, HybridOptions,
     Link, LinkError, LiveConfig, Overlap, Propagation, QueueLimit, Reordering, Resequencing,
@@ -42,6 +43,8 @@ pub enum Medium {
     AdaptiveHarq(Arc<AdaptiveHarqConfig>),
     /// A scheme that runs with the traffic over a PHY trace.
     Live(Arc<LiveConfig>),
+    /// A 3GPP NR link.
+    Ntn(Arc<NtnConfig>),
 }
 
 impl LinkConfig {
@@ -79,6 +82,7 @@ impl LinkConfig {
                 })
             }
             Medium::Live(live) => live.build(self, seed, number, end),
+            Medium::Ntn(config) => self.ntn(config, seed, number, end),
             Medium::Hybrid(config) => self.hybrid(config, seed, number, end),
             Medium::AdaptiveHarq(config) => {
                 let channel = (self.start_offset, self.wrap);
@@ -114,14 +118,19 @@ impl LinkConfig {
 
     /// That nothing is asked for that only a link trace has.
     fn check_live(&self) -> Result<(), LinkError> {
+        self.check_live_but_headers()?;
+        if self.fragmentation.lldu_header != Bytes(0) {
+            return Err(LinkError::OnlyTraces("a header of each LLDU"));
+        }
+        Ok(())
+    }
+
+    fn check_live_but_headers(&self) -> Result<(), LinkError> {
         if self.overlap_papers {
             return Err(LinkError::OnlyTraces("overlap = \"papers\""));
         }
         if self.fragmentation.extra_lldu {
             return Err(LinkError::OnlyTraces("extra_lldu"));
-        }
-        if self.fragmentation.lldu_header != Bytes(0) {
-            return Err(LinkError::OnlyTraces("a header of each LLDU"));
         }
         Ok(())
     }
@@ -137,6 +146,25 @@ impl LinkConfig {
             return Err(LinkError::PacketTooLarge { packet: size.0, most });
         }
         Ok(())
+    }
+
+    fn ntn(
+        &self,
+        config: &NtnConfig,
+        seed: Seed,
+        number: u32,
+        end: Option<Instant>,
+    ) -> Result<Box<dyn Link + Send>, LinkError> {
+        self.check_live_but_headers()?;
+        let usage = NtnLinkConfig {
+            queue: self.queue,
+            fragmentation: self.fragmentation,
+            start_offset: self.start_offset,
+            wrap: self.wrap,
+            duration: end,
+        };
+        let link = NtnLink::new(config, usage, seed, number)?;
+        Ok(behind(link, self.reorder))
     }
 
     fn trace_config(&self, end: Option<Instant>) -> TraceLinkConfig {
@@ -166,6 +194,7 @@ impl Medium {
             Self::Hybrid(config) => Propagation::Fixed(config.delay),
             Self::AdaptiveHarq(config) => config.delay.clone(),
             Self::Live(live) => Propagation::Fixed(live.timing.rtt.half()),
+            Self::Ntn(config) => config.way_back.clone(),
         }
     }
 }

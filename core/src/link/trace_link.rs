@@ -3,15 +3,13 @@
 use std::num::NonZeroU32;
 use std::sync::Arc;
 
-use thiserror::Error;
-
 use crate::link::counters::Tally;
 use crate::link::cursor::{Cursor, Fate, Taken};
 use crate::link::due::{Due, DueQueue};
 use crate::link::queue::{Queue, QueueLimit, Waiting};
 use crate::link::{
-    AdaptiveHarqError, Admission, DropReason, HORIZON, Link, LinkCounters, LinkEvent, Packet,
-    PacketId, Transit, Usage, nanos, span,
+    Admission, DropReason, HORIZON, Link, LinkCounters, LinkError, LinkEvent, Packet, PacketId,
+    Transit, Usage, nanos, span,
 };
 use crate::scheme::LinkTrace;
 use crate::units::{Bytes, Duration, Instant};
@@ -85,45 +83,6 @@ impl Fragmentation {
         let lldus = bytes.div_ceil(u64::from(payload.get())).max(1);
         lldus + u64::from(self.extra_lldu)
     }
-}
-
-/// A link that cannot be.
-#[derive(Clone, Copy, Debug, Eq, Error, PartialEq)]
-#[non_exhaustive]
-pub enum LinkError {
-    /// The header fills the LLDU.
-    #[error(
-        "an LLDU of {lldu} bytes has no room beside its header of {header}; give a smaller header"
-    )]
-    Header {
-        /// Bytes of an LLDU.
-        lldu: u32,
-        /// Header bytes asked for.
-        header: u32,
-    },
-    /// Parameters of a hybrid FEC/ARQ-SR link.
-    #[error("hybrid link: {0}")]
-    Hybrid(&'static str),
-    /// Something that only packets over a link trace have.
-    #[error("{0} belongs to a link trace; leave it out for a live link")]
-    OnlyTraces(&'static str),
-    /// A packet that no queue of the link would take.
-    #[error("packets of {packet} bytes over a link that carries at most {most}; give smaller ones")]
-    PacketTooLarge {
-        /// Bytes of the packet.
-        packet: u32,
-        /// Bytes of the largest that fits.
-        most: u32,
-    },
-    /// A single slot has no period.
-    #[error("a trace of one slot cannot be wrapped; give one of at least two slots")]
-    NoPeriod,
-    /// An adaptive-HARQ link that cannot be.
-    #[error(transparent)]
-    AdaptiveHarq(#[from] AdaptiveHarqError),
-    /// A re-sequencing buffer behind a re-sequencing buffer.
-    #[error("the live link has a re-sequencing buffer of its own; give `reorder` once")]
-    TwoBuffers,
 }
 
 impl TraceLink {
