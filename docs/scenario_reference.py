@@ -77,6 +77,7 @@ SECTIONS = [
     ("hybrid", "Hybrid"),
     ("link.reorder", "Reorder"),
     ("transport", "Transport"),
+    ("transport.linux", "Linux"),
     ("application", "Application"),
     ("access", "Leg"),
     ("[path]", "Hop"),

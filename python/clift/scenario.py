@@ -320,6 +320,8 @@ def _as_keys(name: str, value: Any) -> dict[str, str]:
         if value is None:
             return {"application": '{ type = "bulk" }'}
         return {"application": f'{{ type = "file", size = "{value} B" }}'}
+    if name == "linux" and isinstance(value, Mapping):
+        return {f"transport.linux.{part}": _toml(on) for part, on in value.items()}
     if name == "queue_packets" and value is None:
         return {"link.queue": "unlimited"}
     key, unit = _KEYS.get(name, (name, ""))

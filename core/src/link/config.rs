@@ -2,9 +2,11 @@
 
 use std::sync::Arc;
 
+use crate::link::ntn::{NtnConfig, NtnLink, NtnLinkConfig};
 use crate::link::{
-    Fragmentation, HybridConfig, HybridLink, HybridOptions, Link, LinkError, Overlap, Propagation,
-    QueueLimit, Reordering, Resequencing, TraceLink, TraceLinkConfig,
+    AdaptiveHarqConfig, AdaptiveHarqLink, Fragmentation, HybridConfig, HybridLink, HybridOptions,
+    Link, LinkError, LiveConfig, Overlap, Propagation, QueueLimit, Reordering, Resequencing,
+    TraceLink, TraceLinkConfig,
 };
 use crate::scheme::LinkTrace;
 use crate::seed::Seed;
@@ -35,8 +37,14 @@ pub struct LinkConfig {
 pub enum Medium {
     /// A link trace: what became of every LLDU is known beforehand (open loop).
     Trace(Arc<LinkTrace>),
-    /// Hybrid FEC/ARQ-SR over a rate and a delay.
+    /// Hybrid FEC/ARQ-SR over a rate and a delay (seed 002).
     Hybrid(Box<HybridConfig>),
+    /// Adaptive HARQ (seed 004). How packets are cut into LLDUs does not matter to it.
+    AdaptiveHarq(Arc<AdaptiveHarqConfig>),
+    /// A scheme that runs with the traffic over a PHY trace.
+    Live(Arc<LiveConfig>),
+    /// A 3GPP NR link.
+    Ntn(Arc<NtnConfig>),
 }
 
 impl LinkConfig {
@@ -66,23 +74,26 @@ impl LinkConfig {
         end: Option<Instant>,
     ) -> Result<Box<dyn Link + Send>, LinkError> {
         match &self.medium {
-            Medium::Trace(trace) => self.over_trace(trace, end),
+            Medium::Trace(trace) => {
+                let link = TraceLink::new(Arc::clone(trace), self.trace_config(end))?;
+                Ok(match self.overlap_papers {
+                    false => behind(link, self.reorder),
+                    true => behind(Overlap::new(link), self.reorder),
+                })
+            }
+            Medium::Live(live) => live.build(self, seed, number, end),
+            Medium::Ntn(config) => self.ntn(config, seed, number, end),
             Medium::Hybrid(config) => self.hybrid(config, seed, number, end),
+            Medium::AdaptiveHarq(config) => {
+                let channel = (self.start_offset, self.wrap);
+                let link = AdaptiveHarqLink::new(config, self.queue, channel, seed, number, end)?;
+                let reorder = self.reorder.or(config.reorder);
+                Ok(match self.overlap_papers {
+                    false => behind(link, reorder),
+                    true => behind(Overlap::with_rate(link, config.rate), reorder),
+                })
+            }
         }
-    }
-
-    fn over_trace(
-        &self,
-        trace: &Arc<LinkTrace>,
-        end: Option<Instant>,
-    ) -> Result<Box<dyn Link + Send>, LinkError> {
-        let trace = TraceLink::new(Arc::clone(trace), self.trace_config(end))?;
-        Ok(match (self.overlap_papers, self.reorder) {
-            (false, None) => Box::new(trace),
-            (true, None) => Box::new(Overlap::new(trace)),
-            (false, Some(rule)) => Box::new(Reordering::new(trace, rule)),
-            (true, Some(rule)) => Box::new(Reordering::new(Overlap::new(trace), rule)),
-        })
     }
 
     /// A buffer of its own takes the place of the order that the link keeps.
@@ -102,22 +113,24 @@ impl LinkConfig {
             duration: end,
         };
         let link = HybridLink::new(config, seed, number, options)?;
-        Ok(match self.reorder.or(config.in_order.then_some(Resequencing::InOrder)) {
-            None => Box::new(link),
-            Some(rule) => Box::new(Reordering::new(link, rule)),
-        })
+        Ok(behind(link, self.reorder.or(config.in_order.then_some(Resequencing::InOrder))))
     }
 
     /// That nothing is asked for that only a link trace has.
     fn check_live(&self) -> Result<(), LinkError> {
+        self.check_live_but_headers()?;
+        if self.fragmentation.lldu_header != Bytes(0) {
+            return Err(LinkError::OnlyTraces("a header of each LLDU"));
+        }
+        Ok(())
+    }
+
+    fn check_live_but_headers(&self) -> Result<(), LinkError> {
         if self.overlap_papers {
             return Err(LinkError::OnlyTraces("overlap = \"papers\""));
         }
         if self.fragmentation.extra_lldu {
             return Err(LinkError::OnlyTraces("extra_lldu"));
-        }
-        if self.fragmentation.lldu_header != Bytes(0) {
-            return Err(LinkError::OnlyTraces("a header of each LLDU"));
         }
         Ok(())
     }
@@ -135,6 +148,25 @@ impl LinkConfig {
         Ok(())
     }
 
+    fn ntn(
+        &self,
+        config: &NtnConfig,
+        seed: Seed,
+        number: u32,
+        end: Option<Instant>,
+    ) -> Result<Box<dyn Link + Send>, LinkError> {
+        self.check_live_but_headers()?;
+        let usage = NtnLinkConfig {
+            queue: self.queue,
+            fragmentation: self.fragmentation,
+            start_offset: self.start_offset,
+            wrap: self.wrap,
+            duration: end,
+        };
+        let link = NtnLink::new(config, usage, seed, number)?;
+        Ok(behind(link, self.reorder))
+    }
+
     fn trace_config(&self, end: Option<Instant>) -> TraceLinkConfig {
         TraceLinkConfig {
             queue: self.queue,
@@ -146,12 +178,23 @@ impl LinkConfig {
     }
 }
 
+/// `link` with a buffer behind it, if there is to be one.
+fn behind(link: impl Link + Send + 'static, rule: Option<Resequencing>) -> Box<dyn Link + Send> {
+    match rule {
+        None => Box::new(link),
+        Some(rule) => Box::new(Reordering::new(link, rule)),
+    }
+}
+
 impl Medium {
     /// How long what is sent back over it is under way, if nothing else is known of the way back.
     pub fn way_back(&self) -> Propagation {
         match self {
             Self::Trace(trace) => Propagation::Fixed(trace.parts().rtt.half()),
             Self::Hybrid(config) => Propagation::Fixed(config.delay),
+            Self::AdaptiveHarq(config) => config.delay.clone(),
+            Self::Live(live) => Propagation::Fixed(live.timing.rtt.half()),
+            Self::Ntn(config) => config.way_back.clone(),
         }
     }
 }

@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use super::config::Leg;
 use super::limit::{DelayedAck, Packets};
+use super::stack::Linux;
 use crate::units::{BitRate, Bytes, Duration, Size};
 
 /// A transport protocol and its options.
@@ -13,7 +14,8 @@ use crate::units::{BitRate, Bytes, Duration, Size};
 pub struct Transport {
     /// The protocol: "tcp", or "udp" for datagrams without acknowledgement.
     pub protocol: Protocol,
-    /// Congestion control: "newreno", "cubic", "hybla", "westwood" or "compound".
+    /// Congestion control: "newreno" and "cubic"; "hybla", "westwood" and "compound" in the profile
+    /// "papers"; "bbr" in the profile "linux".
     pub congestion: Congestion,
     /// Which stack the details follow: "papers" (the ns-2 agents of the papers) or "linux" (a
     /// kernel of today).
@@ -35,6 +37,8 @@ pub struct Transport {
     /// Selective acknowledgements (RFC 2018). False: ns-2's Agent/TCP/Newreno (RFC 6582), for
     /// newreno in the profile "papers".
     pub sack: bool,
+    /// Parts of the profile "linux" to be switched.
+    pub linux: Option<Linux>,
 }
 
 impl Default for Transport {
@@ -50,6 +54,7 @@ impl Default for Transport {
             receive_window: None,
             timestamps: true,
             sack: true,
+            linux: None,
         }
     }
 }
@@ -85,6 +90,7 @@ pub enum Congestion {
     Hybla,
     Westwood,
     Compound,
+    Bbr,
 }
 
 /// Which stack the details of TCP follow.
