@@ -1,7 +1,7 @@
 """The compiled part of `clift`; import `clift` instead."""
 
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, final
 
 import numpy as np
@@ -130,6 +130,7 @@ class LandMobile:
         self, count: int, seed: int
     ) -> tuple[NDArray[np.int64], list[NDArray[np.float64]]]: ...
     def level_cdf(self, db: list[float]) -> list[float]: ...
+    def mean_information(self) -> float: ...
     def awgn_per(self, esn0_db: list[float]) -> list[float]: ...
 
 @final
@@ -163,19 +164,66 @@ def printed_delay_ms(link: LinkTrace, scheme: str) -> float | None: ...
 @final
 class Reorder:
     def __new__(
-        cls, packets: int | None, flush_when_full: bool, flush_on_loss: bool
+        cls, packets: int | None, flush_when_full: bool, flush_on_loss: bool, tcp: bool
     ) -> Reorder: ...
 
+@final
+class Medium:
+    @staticmethod
+    def hybrid(
+        *,
+        k: int,
+        n: int,
+        frames: int,
+        persistency: int,
+        unit_bytes: int,
+        rate_bps: int,
+        delay_ns: int,
+        p: float,
+        losses: PhyTrace | None,
+        in_order: bool,
+        seed: int,
+    ) -> Medium: ...
+    def way_back(self) -> Hop: ...
+
+@final
+class MiTrace:
+    def __new__(cls, every_ns: int, values: NDArray[np.float32]) -> MiTrace: ...
+    @staticmethod
+    def of(channel: LandMobile, duration_ns: int, seed: int) -> MiTrace: ...
+    @property
+    def every_ns(self) -> int: ...
+    def mean(self) -> float: ...
+    def values(self) -> NDArray[np.float32]: ...
+    def __len__(self) -> int: ...
+
+def adaptive_harq(
+    information: MiTrace,
+    *,
+    rate_bps: int,
+    delay: Sequence[tuple[int, int]],
+    keep_order: bool,
+    first: float,
+    increment: float,
+    targets: Sequence[float] | None,
+    max_retransmissions: int,
+    step_ns: int,
+    packet_sigma: float,
+    reorder: Reorder | None,
+) -> Medium: ...
 def deliver(
-    link: LinkTrace,
+    medium: LinkTrace | Medium,
     arrivals_ns: ArrayLike,
     packet_bytes: int,
     queue_packets: int | None = None,
     reorder: Reorder | None = None,
+    seed: int = 1,
 ) -> tuple[NDArray[np.int64], NDArray[np.uint8]]: ...
 
 @final
 class Hop:
+    @staticmethod
+    def varying(steps: Sequence[tuple[int, int]], keep_order: bool) -> Hop: ...
     @staticmethod
     def leg(
         *,
@@ -185,10 +233,11 @@ class Hop:
         queue_bytes: int | None = None,
         loss: float = 0.0,
         lost_packets: list[int] | None = None,
+        held_packets: list[tuple[int, int]] | None = None,
     ) -> Hop: ...
     @staticmethod
     def link(
-        trace: LinkTrace,
+        medium: LinkTrace | Medium,
         *,
         queue_packets: int | None = None,
         queue_bytes: int | None = None,
@@ -211,6 +260,8 @@ class Flow:
         packet_bytes: int = 1500,
         start_ns: int = 0,
         timestamps: bool = True,
+        sack: bool = True,
+        linux: Mapping[str, bool | int] | None = None,
         initial_window: int | None = None,
         delayed_ack_ns: int | None = None,
         cwnd_max_packets: int | None = None,
@@ -249,6 +300,7 @@ def run_many(
 ) -> tuple[list[Outcome | str | None], BaseException | None]: ...
 def series(setup: Setup, interval_ns: int) -> dict[str, NDArray[Any]]: ...
 def events(setup: Setup) -> dict[str, NDArray[Any]]: ...
+def units(setup: Setup) -> dict[str, NDArray[Any]]: ...
 
 @final
 class ScenarioFile:
@@ -262,7 +314,9 @@ class ScenarioFile:
     def is_transfer(self, cell: int) -> bool: ...
     def seed(self, cell: int, replication: int) -> int: ...
     def links(self, cell: int, replication: int) -> list[str]: ...
-    def setup(self, cell: int, replication: int, traces: list[LinkTrace]) -> Setup: ...
+    def setup(
+        self, cell: int, replication: int, inputs: list[LinkTrace | PhyTrace | None]
+    ) -> Setup: ...
 
 def scenario_schema() -> str: ...
 

@@ -2,19 +2,36 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
 from inspect import Parameter, Signature
-from typing import TYPE_CHECKING, Literal, TypedDict
+from typing import TYPE_CHECKING, Literal, TypedDict, cast
 
 from clift import _clift
 from clift.errors import ScenarioError
 
 if TYPE_CHECKING:
     from clift.link import Reorder
-    from clift.link_trace import LinkTrace
+    from clift.live import AnyLink
 
 _LONGEST_S = 2**61 / 1e9
+
+
+class LinuxParts(TypedDict, total=False):
+    """The parts of the profile linux; what is left out is on, except pacing."""
+
+    handshake: bool
+    rack: bool
+    tail_loss_probe: bool
+    prr: bool
+    dsack: bool
+    undo: bool
+    frto: bool
+    max_reordering: int
+    hystart: bool
+    quick_ack: bool
+    slow_start_after_idle: bool
+    pacing: bool
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -32,6 +49,8 @@ class Options:
     cwnd_max_packets: int | None = None
     receive_window_bytes: int | None = None
     timestamps: bool = True
+    sack: bool = True
+    linux: LinuxParts | None = None
     file_bytes: int | None = None
     message_bytes: int | None = None
     message_kbps: float | None = None
@@ -47,10 +66,10 @@ class Options:
     lldu_header_bytes: int = 0
     packet_header_bytes: int = 0
     reorder: Reorder | None = None
-    return_link: LinkTrace | None = None
+    return_link: AnyLink | None = None
     stop_when_done: bool | None = None
 
-    def setup(self, links: Sequence[LinkTrace]) -> _clift.Setup:
+    def setup(self, links: Sequence[AnyLink]) -> _clift.Setup:
         """What the engine runs over links in series.
 
         Raises:
@@ -63,8 +82,7 @@ class Options:
             forward.append(access)
             backward.append(access)
         if self.return_link is None:
-            delay = sum(link.rtt_ns // 2 for link in links)
-            backward.append(_clift.Hop.leg(delay_ns=delay))
+            backward += _ways_back(links)
         else:
             backward.append(self._hop(self.return_link))
         count = _integer("flows", self.flows, 1, 100_000)
@@ -78,7 +96,7 @@ class Options:
             stop_when_done=is_file if self.stop_when_done is None else bool(self.stop_when_done),
         )
 
-    def _hop(self, link: LinkTrace) -> _clift.Hop:
+    def _hop(self, link: AnyLink) -> _clift.Hop:
         if self.overlap not in ("free", "papers"):
             raise ScenarioError(f"overlap = {self.overlap!r}: give 'free' or 'papers'")
         return _clift.Hop.link(
@@ -109,6 +127,8 @@ class Options:
             profile=self.profile,
             packet_bytes=_integer("packet_bytes", self.packet_bytes, 1, 65_535),
             timestamps=bool(self.timestamps),
+            sack=bool(self.sack),
+            linux=self._linux(),
             initial_window=_optional("initial_window", self.initial_window, 1, 2**32 - 1),
             delayed_ack_ns=self._delayed_ack(),
             cwnd_max_packets=_optional("cwnd_max_packets", self.cwnd_max_packets, 1, 2**32 - 1),
@@ -121,6 +141,13 @@ class Options:
             deadline_ns=None if deadline is None else _nanoseconds("deadline_ms", deadline, 1e6),
             source_leg=access,
         )
+
+    def _linux(self) -> dict[str, bool | int] | None:
+        if self.linux is None:
+            return None
+        if not isinstance(self.linux, Mapping):
+            raise ScenarioError(f"linux = {self.linux!r}: give a dict of its parts")
+        return {str(name): cast("bool | int", part) for name, part in self.linux.items()}
 
     def _delayed_ack(self) -> int | None:
         """`None` is what the profile does, `False` none, `True` 40 ms, a number milliseconds."""
@@ -145,6 +172,8 @@ class Keywords(TypedDict, total=False):
     cwnd_max_packets: int | None
     receive_window_bytes: int | None
     timestamps: bool
+    sack: bool
+    linux: LinuxParts | None
     file_bytes: int | None
     message_bytes: int | None
     message_kbps: float | None
@@ -160,7 +189,7 @@ class Keywords(TypedDict, total=False):
     lldu_header_bytes: int
     packet_header_bytes: int
     reorder: Reorder | None
-    return_link: LinkTrace | None
+    return_link: AnyLink | None
     stop_when_done: bool | None
 
 
@@ -175,6 +204,15 @@ def spelled_out(signature: Signature) -> Signature:
 
 
 NAMES = frozenset(field.name for field in fields(Options))
+
+
+def _ways_back(links: Sequence[AnyLink]) -> list[_clift.Hop]:
+    """Delays of the ways back: one leg for all link traces, one for each live link."""
+    from clift.link_trace import LinkTrace
+
+    fixed = sum(link.rtt_ns // 2 for link in links if isinstance(link, LinkTrace))
+    live = [link._inner.way_back() for link in links if not isinstance(link, LinkTrace)]
+    return live if live and not fixed else [_clift.Hop.leg(delay_ns=fixed), *live]
 
 
 def _nanoseconds(name: str, value: float, scale: float) -> int:

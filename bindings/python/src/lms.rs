@@ -7,6 +7,7 @@ use clift::channel::lms::{
     Synthesis, environments,
 };
 use clift::seed::Seed;
+use clift::trace::MiTrace;
 use clift::units::{Bytes, Duration};
 use numpy::{PyArray1, PyReadonlyArray1};
 use pyo3::prelude::*;
@@ -192,6 +193,11 @@ impl PyLandMobile {
         py.detach(|| db.iter().map(|&db| self.channel.level_cdf(db)).collect())
     }
 
+    /// The closed form of the mean mutual information per coded bit.
+    fn mean_information(&self, py: Python<'_>) -> PyResult<f64> {
+        py.detach(|| self.channel.mean_information(self.esn0_db)).map_err(scenario_error)
+    }
+
     /// PER over the Gaussian channel at each Es/N0 in dB.
     fn awgn_per(&self, esn0_db: Vec<f64>) -> Vec<f64> {
         let receiver = &self.channel.receiver;
@@ -201,6 +207,13 @@ impl PyLandMobile {
 }
 
 type Road<'py> = (Bound<'py, PyArray1<i64>>, Vec<Bound<'py, PyArray1<f64>>>);
+
+impl PyLandMobile {
+    /// The mutual information per coded bit of each slot.
+    pub(crate) fn information(&self, duration: Duration, seed: Seed) -> Result<MiTrace, LmsError> {
+        self.channel.information(self.esn0_db, duration, seed, CHANNEL)
+    }
+}
 
 /// Slots without end, made as they are asked for.
 #[pyclass(name = "LmsSlots", module = "clift._clift")]

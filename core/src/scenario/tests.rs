@@ -3,6 +3,7 @@
 use proptest::prelude::*;
 
 use super::*;
+use crate::transport::tcp::LinuxOptions;
 use crate::units::Duration;
 
 const CHANNEL: &str = "[channel]\nmodel = \"bernoulli\"\nerasures = 0.02\nslot = \"1003802 ns\"\nlength = \"700 s\"\n";
@@ -218,7 +219,23 @@ fn every_error_names_line_key_and_cure() {
         ),
         (
             "[transport]\ncongestion = \"cubik\"",
-            "geo.toml line 2: transport.congestion: unknown value `cubik`, one of newreno, cubic, hybla, westwood, compound (did you mean cubic?)",
+            "geo.toml line 2: transport.congestion: unknown value `cubik`, one of newreno, cubic, hybla, westwood, compound, bbr (did you mean cubic?)",
+        ),
+        (
+            "[transport]\ncongestion = \"cubic\"\nsack = false",
+            "geo.toml line 1: transport: without SACK there is newreno only",
+        ),
+        (
+            "[transport.linux]\nrack = false",
+            "geo.toml line 1: transport.linux: belongs to profile = \"linux\"",
+        ),
+        (
+            "[transport]\nprofile = \"linux\"\n[transport.linux]\nrak = false",
+            "geo.toml line 4: transport.linux.rak: unknown key, one of handshake, rack, tail_loss_probe, prr, dsack, undo, frto, max_reordering, hystart, quick_ack, slow_start_after_idle, pacing (did you mean rack?)",
+        ),
+        (
+            "[transport]\nprofile = \"linux\"\nlinux.max_reordering = 2",
+            "geo.toml line 1: transport: max_reordering = 2: give 3 segments",
         ),
         ("flows = 0", "geo.toml line 1: flows: 0 flows"),
         ("flows = 2\n[[flow]]\ncount = 3", "geo.toml line 1: flows: [[flow]] lists the flows"),
@@ -306,6 +323,21 @@ fn cells_are_the_product_of_the_axes_in_the_order_of_the_file() {
 }
 
 #[test]
+fn parts_of_a_stack_are_switched_by_themselves() {
+    let stack = "[transport]\nprofile = \"linux\"\nlinux = { rack = false, pacing = true }\n";
+    let flow = "[[flow]]\ntransport.linux.rack = true\n";
+    let changes = [("transport.linux.max_reordering".to_owned(), "3".to_owned())];
+    let text = format!("{stack}{flow}{CHANNEL}");
+    let scenario = Scenario::parse("geo.toml", &text, &changes).unwrap();
+    let config = scenario.cells()[0].config();
+    let all = Linux::default();
+    let expected = Linux { rack: false, pacing: true, max_reordering: 3, ..all };
+    assert_eq!(config.transport.linux, Some(expected));
+    assert_eq!(config.flow[0].transport.linux, Some(Linux { rack: true, ..expected }));
+    assert_eq!(LinuxOptions::from(all), LinuxOptions::default());
+}
+
+#[test]
 fn changes_from_outside_win_and_end_a_variation() {
     let text = format!("[vary]\nscheme = [\"ARQ\", \"none\"]\nseed = [1, 2]\n{CHANNEL}");
     let changes = [
@@ -385,11 +417,16 @@ fn a_link_back_has_the_keys_of_the_link_and_a_channel_of_its_own() {
     let cell = &scenario.cells()[0];
     let links = cell.links(0);
     assert_eq!(links.len(), 2);
-    assert_eq!((links[0].rtt_ns, links[1].rtt_ns), (600_000_000, 600_000_000));
-    assert_eq!(links[1].scheme, "ARQ");
-    assert_ne!(links[0].phy.seed, links[1].phy.seed);
-    let Some(Erasures::GilbertElliott { alpha, beta, p_good, p_bad }) = links[1].phy.erasures
+    let [
+        LinkSpec::LinkTrace { phy, rtt_ns: 600_000_000, .. },
+        LinkSpec::LinkTrace { phy: back, rtt_ns: 600_000_000, scheme, .. },
+    ] = &links[..]
     else {
+        panic!("two link traces: {links:?}");
+    };
+    assert_eq!(scheme, "ARQ");
+    assert_ne!(phy.seed, back.seed);
+    let Some(Erasures::GilbertElliott { alpha, beta, p_good, p_bad }) = back.erasures else {
         panic!("the model of the file");
     };
     // Stationary share of bad slots and mean stay, back from alpha and beta.
@@ -404,14 +441,14 @@ fn replications_differ_in_what_is_drawn_and_cells_do_not() {
     let scenario = with_channel(text);
     let [arq, none] = scenario.cells() else { panic!("two cells") };
     assert_eq!(arq.seed(0).0, 1);
-    assert_eq!(arq.links(2)[0].phy, none.links(2)[0].phy);
-    assert_ne!(arq.links(1)[0].phy, arq.links(2)[0].phy);
+    assert_eq!(arq.links(2)[0].phy(), none.links(2)[0].phy());
+    assert_ne!(arq.links(1)[0].phy(), arq.links(2)[0].phy());
 
     let scenario = with_channel(&format!("{text}\n[link]\nstart = \"random\""));
     let cell = &scenario.cells()[0];
     // All share one trace and start at different times of it.
     assert_eq!(cell.links(1), cell.links(2));
-    let span = [(0, 699_000_000_000, 1_003_802)];
+    let span = [Some((0, 699_000_000_000, 1_003_802))];
     let starts: Vec<_> = (0..200).map(|run| cell.starts(run, &span).unwrap()[0]).collect();
     assert_eq!(
         starts,
@@ -419,7 +456,7 @@ fn replications_differ_in_what_is_drawn_and_cells_do_not() {
     );
     let latest = starts.iter().max().unwrap();
     assert!(*latest < Duration::from_secs(300) && *latest > Duration::from_secs(280), "{latest}");
-    let short = cell.starts(0, &[(0, 1_000_000_000, 0)]).unwrap_err();
+    let short = cell.starts(0, &[Some((0, 1_000_000_000, 0))]).unwrap_err();
     assert_eq!(short.0, "link.start");
 }
 
@@ -429,7 +466,7 @@ fn a_land_mobile_channel_is_what_its_keys_say() {
     let spec = |text: &str| {
         let text = format!("duration = \"30 s\"\nseed = 7\n[channel]\nmodel = \"lms\"\n{text}");
         let scenario = Scenario::parse("geo.toml", &text, &[]).unwrap();
-        let phy = scenario.cells()[0].links(0)[0].phy.clone();
+        let phy = scenario.cells()[0].links(0)[0].phy().unwrap().clone();
         assert_eq!((phy.seed, phy.slots, phy.trace), (7, None, None));
         let Some(Erasures::Lms(spec)) = phy.erasures else { panic!("the model of the file") };
         spec
@@ -468,7 +505,8 @@ fn es_n0_varies_like_any_other_key() {
     let scenario = Scenario::parse("geo.toml", text, &[]).unwrap();
     let [low, _, high, _] = scenario.cells() else { panic!("four cells") };
     assert_eq!(low.labels()[0], ("esn0".to_owned(), "5 dB".to_owned()));
-    let (low, high) = (low.links(1)[0].phy.clone(), high.links(1)[0].phy.clone());
+    let (low, high) =
+        (low.links(1)[0].phy().unwrap().clone(), high.links(1)[0].phy().unwrap().clone());
     // The same road at both levels.
     assert_eq!(low.seed, high.seed);
     assert_ne!(low.erasures, high.erasures);
