@@ -81,6 +81,45 @@ def test_a_file_and_keyword_arguments_give_the_same_run(tmp_path: Path) -> None:
     assert from_file.summary() == clift.simulate(ll, duration_s=30, seed=5).summary()
 
 
+def test_a_land_mobile_channel_of_a_file_is_that_of_the_library(tmp_path: Path) -> None:
+    path = tmp_path / "x.toml"
+    path.write_text("""
+    duration = "30 s"
+    scheme = "ARQ"
+    seed = 5
+    [channel]
+    model = "lms"
+    preset = "distribution"
+    environment = "intermediate-tree-shadowed"
+    esn0 = "12 dB"
+    speed = "30 km/h"
+    interleaving = "20 ms"
+    rate = "264 kbit/s"
+    code = "turbo-264-1/3"
+    """)
+    phy = clift.channel.lms(
+        "distribution",
+        12,
+        20,
+        duration_s=90,
+        seed=5,
+        environment="intermediate-tree-shadowed",
+        speed_kmh=30,
+        slot_ns=1_000_000,
+        code="turbo-264-1/3",
+    )
+    assert 0.01 < phy.stats()["erasure_rate"] < 0.5
+    expected = clift.simulate(clift.tmt.apply(phy, "ARQ", rtt_ms=500), duration_s=30, seed=5)
+    assert clift.simulate(path).summary() == expected.summary()
+    # A replication has a drive of its own; with a random start all share one.
+    text = path.read_text().replace("seed = 5", "runs = 2")
+    path.write_text(text)
+    file = _clift.ScenarioFile(str(path), text, [])
+    assert file.links(0, 0) != file.links(0, 1)
+    shared = _clift.ScenarioFile(str(path), text, [("link.start", "random")])
+    assert shared.links(0, 0) == shared.links(0, 1)
+
+
 def test_replace_takes_keywords_and_dotted_keys(tmp_path: Path) -> None:
     path = scenario_file(tmp_path, 'duration = "30 s"\n[vary]\nscheme = ["ARQ", "none"]')
     cell = clift.Scenario.read(path).cells()[1]

@@ -9,7 +9,7 @@ use std::sync::Arc;
 use std::time::Instant as Clock;
 
 use clift::link::{
-    Link, PacketId, QueueLimit, Reordering, Resequencing, TraceLink, TraceLinkConfig,
+    Link, Packet, PacketId, QueueLimit, Reordering, Resequencing, TraceLink, TraceLinkConfig,
 };
 use clift::scheme::{LinkTrace, Parts};
 use clift::units::{Bytes, Duration, Instant};
@@ -81,7 +81,7 @@ fn per_packet(link: &mut impl Link, gap: u64) -> f64 {
             while let Some(event) = link.poll(time) {
                 black_box(event);
             }
-            let _ = link.enqueue(time, PacketId(packet), PACKET);
+            let _ = link.enqueue(time, Packet::new(PacketId(packet), PACKET));
             black_box(link.poll_timeout());
         }
         best = best.min(start.elapsed().as_nanos() as f64 / PACKETS as f64);
@@ -97,7 +97,7 @@ fn per_start(trace: &Arc<LinkTrace>) -> f64 {
     for i in 0..STARTS {
         let mut link = link(trace);
         let now = Instant::from_nanos(i * 0x9E37_79B9_7F4A % span);
-        let _ = link.enqueue(now, PacketId(i), PACKET);
+        let _ = link.enqueue(now, Packet::new(PacketId(i), PACKET));
         black_box(link.poll_timeout());
     }
     start.elapsed().as_nanos() as f64 / STARTS as f64

@@ -20,7 +20,7 @@ fn main() -> Result<(), Failure> {
     let rtt = Duration::from_secs_f64(rtt.parse::<f64>()? / 1e3).ok_or("a bad RTT")?;
     let link = LegConfig {
         rate: BitRate::from_bits_per_second(rate.parse()?),
-        delay: rtt.half(),
+        delay: rtt.half().into(),
         queue: QueueLimit::Packets(queue.parse()?),
         loss: Loss::Random(Probability::new(loss.parse()?)?),
     };

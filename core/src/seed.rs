@@ -21,6 +21,10 @@ pub enum Stream {
     Flow(u32),
     /// Start times drawn for the n-th replication.
     Replication(u32),
+    /// What the n-th link draws: losses of units, decoding thresholds.
+    Link(u32),
+    /// Losses of the feedback of the n-th link.
+    Feedback(u32),
 }
 
 impl Seed {
@@ -39,6 +43,8 @@ impl Seed {
             Stream::Leg(n) => (2, n),
             Stream::Flow(n) => (3, n),
             Stream::Replication(n) => (4, n),
+            Stream::Link(n) => (5, n),
+            Stream::Feedback(n) => (6, n),
         };
         let mut key = [0u8; 32];
         key[..8].copy_from_slice(&self.0.to_le_bytes());

@@ -4,13 +4,13 @@ use std::ops::ControlFlow;
 use std::sync::Arc;
 
 use clift::channel::{ErasureChannel, GilbertElliott, RegularSlots};
-use clift::link::{Fragmentation, QueueLimit};
+use clift::link::{DelaySeries, Fragmentation, LinkConfig, Medium, Propagation, QueueLimit};
 use clift::metrics::{FlowMetrics, HopMetrics};
 use clift::scheme::{LinkTrace, Scheme, Timing};
 use clift::seed::Seed;
 use clift::simulation::{
-    self, Application, Event, Flow, Hop, LegConfig, LinkConfig, Loss, Observer, Outcome, RunError,
-    Setup, SetupError, Transport,
+    self, Application, Event, Flow, Hop, LegConfig, Loss, Observer, Outcome, RunError, Setup,
+    SetupError, Transport,
 };
 use clift::transport::tcp::{CongestionAlgorithm, TcpConfig};
 use clift::units::{BitRate, Bytes, Duration, Instant, Probability};
@@ -34,7 +34,7 @@ fn internet(p: f64, burst: f64, scheme: &str, seconds: u64) -> Arc<LinkTrace> {
 
 fn link(trace: &Arc<LinkTrace>, queue: u32) -> Hop {
     Hop::Link(LinkConfig {
-        trace: Arc::clone(trace),
+        medium: Medium::Trace(Arc::clone(trace)),
         queue: QueueLimit::Packets(queue),
         fragmentation: Fragmentation::default(),
         start_offset: Duration::ZERO,
@@ -47,14 +47,19 @@ fn link(trace: &Arc<LinkTrace>, queue: u32) -> Hop {
 fn leg(rate: u64, delay_ms: u64, queue: u32, loss: Loss) -> Hop {
     Hop::Leg(LegConfig {
         rate: BitRate::from_bits_per_second(rate),
-        delay: Duration::from_millis(delay_ms),
+        delay: Duration::from_millis(delay_ms).into(),
         queue: QueueLimit::Packets(queue),
         loss,
     })
 }
 
 fn fixed_delay(delay: Duration) -> Hop {
-    Hop::Leg(LegConfig { rate: None, delay, queue: QueueLimit::Unlimited, loss: Loss::None })
+    Hop::Leg(LegConfig {
+        rate: None,
+        delay: delay.into(),
+        queue: QueueLimit::Unlimited,
+        loss: Loss::None,
+    })
 }
 
 fn tcp(algorithm: CongestionAlgorithm, application: Application) -> Flow {
@@ -145,6 +150,48 @@ fn the_other_direction_may_be_a_link_of_its_own() {
     assert!(outcome.flows[0].bytes_in_order > 100_000, "and the flow lives with that");
 }
 
+/// A path that falls from 80 to 20 ms after a second, with datagrams every 10 ms: those sent in the
+/// last 60 ms before are overtaken, unless the leg keeps order.
+#[test]
+fn a_path_that_gets_shorter_lets_packets_overtake_unless_it_keeps_order() {
+    let ms = Duration::from_millis;
+    let steps = vec![(Instant::ZERO, ms(80)), (Instant::ZERO + ms(1000), ms(20))];
+    let series = Arc::new(DelaySeries::new(steps).unwrap());
+    let rate = BitRate::from_bits_per_second(800_000).unwrap();
+    let application =
+        Application::ConstantRate { rate, message: Bytes(1000), deadline: Some(ms(80)) };
+    let flow = Flow {
+        start: Instant::ZERO,
+        transport: Transport::Datagram { packet: Bytes(1028) },
+        application,
+        source_leg: None,
+    };
+    for keep_order in [false, true] {
+        let delay = Propagation::Varying { series: Arc::clone(&series), keep_order };
+        let (queue, loss) = (QueueLimit::Unlimited, Loss::None);
+        let leg = Hop::Leg(LegConfig { rate: None, delay, queue, loss });
+        let mut log = Log::default();
+        simulation::run(&setup(vec![leg], vec![flow.clone()], 2), &mut log).unwrap();
+        let arrived: Vec<(u64, u64)> = log
+            .0
+            .iter()
+            .filter_map(|(at, event)| match event {
+                Event::Received { seq, .. } => Some((at.as_nanos() / 1_000_000, seq / 1000)),
+                _ => None,
+            })
+            .collect();
+        for number in 95..100 {
+            let at = arrived.iter().find(|&&(_, seq)| seq == number).unwrap().0;
+            assert_eq!(at, 10 * number + 80);
+        }
+        let in_order = arrived.is_sorted_by_key(|&(_, seq)| seq);
+        assert_eq!(in_order, keep_order, "{arrived:?}");
+        // Sent at 1 s over the short path: alone it takes 20 ms, kept in order it waits.
+        let first_short = arrived.iter().find(|&&(_, seq)| seq == 100).unwrap().0;
+        assert_eq!(first_short, if keep_order { 1070 } else { 1020 });
+    }
+}
+
 #[test]
 fn flows_of_the_same_kind_share_fairly() {
     let flow = tcp(CongestionAlgorithm::NewReno, Application::Bulk);
@@ -177,7 +224,7 @@ fn a_further_flow_does_not_shift_the_losses_of_a_leg() {
     let mut other_source = alone.clone();
     let own_leg = LegConfig {
         rate: BitRate::from_bits_per_second(8_000_000),
-        delay: Duration::ZERO,
+        delay: Duration::ZERO.into(),
         queue: QueueLimit::Unlimited,
         loss: Loss::Random(Probability::new(0.5).unwrap()),
     };

@@ -38,7 +38,7 @@ impl Observer for Sent {
 fn ours(tcp: &TcpConfig, path: Path, bytes: Option<u64>, lost: &[u64]) -> (Outcome, Sent) {
     let forward = LegConfig {
         rate: BitRate::from_bits_per_second(RATE),
-        delay: Duration::from_millis(path.rtt_ms).half(),
+        delay: Duration::from_millis(path.rtt_ms).half().into(),
         queue: QueueLimit::Packets(path.waiting as u32),
         loss: Loss::Packets(Arc::from(lost)),
     };

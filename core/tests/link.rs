@@ -8,8 +8,8 @@ mod link_strategies;
 use std::collections::BTreeMap;
 
 use clift::link::{
-    Admission, Link, LinkEvent, Overlap, PacketFate, PacketId, Reordering, Resequencing, Transit,
-    deliver,
+    Admission, Link, LinkEvent, Overlap, Packet, PacketFate, PacketId, Reordering, Resequencing,
+    Transit, deliver,
 };
 use clift::units::{BitRate, Bytes, Instant};
 use link_reference::Fate;
@@ -57,7 +57,7 @@ proptest! {
         prop_assert!(is_sorted(&rarely.events));
         let mut link = case.link();
         for (packet, (&arrival, &size)) in case.arrivals.iter().zip(&case.sizes).enumerate() {
-            let _ = link.enqueue(at(arrival), PacketId(packet as u64), Bytes(size));
+            let _ = link.enqueue(at(arrival), Packet::new(PacketId(packet as u64), Bytes(size)));
         }
         while let Some(due) = link.poll_timeout() {
             prop_assert_eq!(link.poll(due).map(|event| event.at()), Some(due));
@@ -199,11 +199,11 @@ proptest! {
             }
             while let Some(event) = hops[0].poll(now) {
                 if let LinkEvent::Delivered(transit) = event {
-                    let _ = hops[1].enqueue(transit.at, transit.packet, transit.size);
+                    let _ = hops[1].enqueue(transit.at, Packet::new(transit.packet, transit.size));
                 }
             }
             if arrival == Some(now.as_nanos()) {
-                let _ = hops[0].enqueue(now, PacketId(sent as u64), Bytes(case.sizes[sent]));
+                let _ = hops[0].enqueue(now, Packet::new(PacketId(sent as u64), Bytes(case.sizes[sent])));
                 sent += 1;
             }
         }
@@ -264,7 +264,8 @@ fn drive(link: &mut impl Link, case: &Case, step: i64) -> Outcome {
     let mut polled = -1;
     for (packet, (&arrival, &size)) in case.arrivals.iter().zip(&case.sizes).enumerate() {
         poll_until(link, &mut polled, arrival, step, &mut outcome);
-        let admission = link.enqueue(at(arrival), PacketId(packet as u64), Bytes(size));
+        let admission =
+            link.enqueue(at(arrival), Packet::new(PacketId(packet as u64), Bytes(size)));
         outcome.admitted.push(admission == Admission::Queued);
         outcome.waiting.push(link.queue_len(at(arrival)));
     }

@@ -13,11 +13,11 @@
 use std::sync::Arc;
 
 use clift::channel::{ErasureChannel, GilbertElliott, RegularSlots};
-use clift::link::{Fragmentation, QueueLimit};
+use clift::link::{Fragmentation, LinkConfig, Medium, QueueLimit};
 use clift::scheme::{LinkTrace, Scheme, Timing};
 use clift::seed::Seed;
 use clift::simulation::{
-    self, Application, Event, Flow, Hop, LegConfig, LinkConfig, Loss, Observer, Setup, Transport,
+    self, Application, Event, Flow, Hop, LegConfig, Loss, Observer, Setup, Transport,
 };
 use clift::transport::tcp::{CongestionAlgorithm, TcpConfig};
 use clift::units::{Bytes, Duration, Instant};
@@ -115,7 +115,7 @@ fn transfer(trace: &Arc<LinkTrace>, congestion: CongestionAlgorithm, number: u64
         duration: Duration::from_secs(100),
         stop_when_done: false,
         forward: vec![Hop::Link(LinkConfig {
-            trace: Arc::clone(trace),
+            medium: Medium::Trace(Arc::clone(trace)),
             queue: QueueLimit::Packets(1000),
             fragmentation: Fragmentation::default(),
             start_offset: offset,
@@ -125,7 +125,7 @@ fn transfer(trace: &Arc<LinkTrace>, congestion: CongestionAlgorithm, number: u64
         })],
         backward: vec![Hop::Leg(LegConfig {
             rate: None,
-            delay: RTT.half(),
+            delay: RTT.half().into(),
             queue: QueueLimit::Unlimited,
             loss: Loss::None,
         })],

@@ -94,11 +94,11 @@ class LandMobile:
         branches: int | None = None,
         environment: str | None = None,
         model: str | None = None,
-        elevation_deg: float = 40.0,
-        carrier_ghz: float = 2.2,
+        elevation_deg: float | None = None,
+        carrier_ghz: float | None = None,
         loo: tuple[float, float, float, float] | None = None,
         trees: tuple[float, float, float, float, float] | None = None,
-        speed_kmh: float = 60.0,
+        speed_kmh: float | None = None,
         reference: str | None = None,
         modulation: str | None = None,
         code: str | None = None,
@@ -126,7 +126,11 @@ class LandMobile:
     ) -> PhyTrace: ...
     def stream(self, seed: int) -> LmsSlots: ...
     def levels(self, count: int, stride: int, seed: int) -> tuple[NDArray[np.float32], float]: ...
+    def road(
+        self, count: int, seed: int
+    ) -> tuple[NDArray[np.int64], list[NDArray[np.float64]]]: ...
     def level_cdf(self, db: list[float]) -> list[float]: ...
+    def mean_information(self) -> float: ...
     def awgn_per(self, esn0_db: list[float]) -> list[float]: ...
 
 @final
@@ -160,19 +164,66 @@ def printed_delay_ms(link: LinkTrace, scheme: str) -> float | None: ...
 @final
 class Reorder:
     def __new__(
-        cls, packets: int | None, flush_when_full: bool, flush_on_loss: bool
+        cls, packets: int | None, flush_when_full: bool, flush_on_loss: bool, tcp: bool
     ) -> Reorder: ...
 
+@final
+class Medium:
+    @staticmethod
+    def hybrid(
+        *,
+        k: int,
+        n: int,
+        frames: int,
+        persistency: int,
+        unit_bytes: int,
+        rate_bps: int,
+        delay_ns: int,
+        p: float,
+        losses: PhyTrace | None,
+        in_order: bool,
+        seed: int,
+    ) -> Medium: ...
+    def way_back(self) -> Hop: ...
+
+@final
+class MiTrace:
+    def __new__(cls, every_ns: int, values: NDArray[np.float32]) -> MiTrace: ...
+    @staticmethod
+    def of(channel: LandMobile, duration_ns: int, seed: int) -> MiTrace: ...
+    @property
+    def every_ns(self) -> int: ...
+    def mean(self) -> float: ...
+    def values(self) -> NDArray[np.float32]: ...
+    def __len__(self) -> int: ...
+
+def adaptive_harq(
+    information: MiTrace,
+    *,
+    rate_bps: int,
+    delay: Sequence[tuple[int, int]],
+    keep_order: bool,
+    first: float,
+    increment: float,
+    targets: Sequence[float] | None,
+    max_retransmissions: int,
+    step_ns: int,
+    packet_sigma: float,
+    reorder: Reorder | None,
+) -> Medium: ...
 def deliver(
-    link: LinkTrace,
+    medium: LinkTrace | Medium,
     arrivals_ns: ArrayLike,
     packet_bytes: int,
     queue_packets: int | None = None,
     reorder: Reorder | None = None,
+    seed: int = 1,
 ) -> tuple[NDArray[np.int64], NDArray[np.uint8]]: ...
 
 @final
 class Hop:
+    @staticmethod
+    def varying(steps: Sequence[tuple[int, int]], keep_order: bool) -> Hop: ...
     @staticmethod
     def leg(
         *,
@@ -182,10 +233,11 @@ class Hop:
         queue_bytes: int | None = None,
         loss: float = 0.0,
         lost_packets: list[int] | None = None,
+        held_packets: list[tuple[int, int]] | None = None,
     ) -> Hop: ...
     @staticmethod
     def link(
-        trace: LinkTrace,
+        medium: LinkTrace | Medium,
         *,
         queue_packets: int | None = None,
         queue_bytes: int | None = None,
@@ -248,6 +300,7 @@ def run_many(
 ) -> tuple[list[Outcome | str | None], BaseException | None]: ...
 def series(setup: Setup, interval_ns: int) -> dict[str, NDArray[Any]]: ...
 def events(setup: Setup) -> dict[str, NDArray[Any]]: ...
+def units(setup: Setup) -> dict[str, NDArray[Any]]: ...
 
 @final
 class ScenarioFile:
@@ -261,7 +314,9 @@ class ScenarioFile:
     def is_transfer(self, cell: int) -> bool: ...
     def seed(self, cell: int, replication: int) -> int: ...
     def links(self, cell: int, replication: int) -> list[str]: ...
-    def setup(self, cell: int, replication: int, traces: list[LinkTrace]) -> Setup: ...
+    def setup(
+        self, cell: int, replication: int, inputs: list[LinkTrace | PhyTrace | None]
+    ) -> Setup: ...
 
 def scenario_schema() -> str: ...
 

@@ -12,7 +12,7 @@ from clift.errors import ScenarioError
 
 if TYPE_CHECKING:
     from clift.link import Reorder
-    from clift.link_trace import LinkTrace
+    from clift.live import AnyLink
 
 _LONGEST_S = 2**61 / 1e9
 
@@ -66,10 +66,10 @@ class Options:
     lldu_header_bytes: int = 0
     packet_header_bytes: int = 0
     reorder: Reorder | None = None
-    return_link: LinkTrace | None = None
+    return_link: AnyLink | None = None
     stop_when_done: bool | None = None
 
-    def setup(self, links: Sequence[LinkTrace]) -> _clift.Setup:
+    def setup(self, links: Sequence[AnyLink]) -> _clift.Setup:
         """What the engine runs over links in series.
 
         Raises:
@@ -82,8 +82,7 @@ class Options:
             forward.append(access)
             backward.append(access)
         if self.return_link is None:
-            delay = sum(link.rtt_ns // 2 for link in links)
-            backward.append(_clift.Hop.leg(delay_ns=delay))
+            backward += _ways_back(links)
         else:
             backward.append(self._hop(self.return_link))
         count = _integer("flows", self.flows, 1, 100_000)
@@ -97,7 +96,7 @@ class Options:
             stop_when_done=is_file if self.stop_when_done is None else bool(self.stop_when_done),
         )
 
-    def _hop(self, link: LinkTrace) -> _clift.Hop:
+    def _hop(self, link: AnyLink) -> _clift.Hop:
         if self.overlap not in ("free", "papers"):
             raise ScenarioError(f"overlap = {self.overlap!r}: give 'free' or 'papers'")
         return _clift.Hop.link(
@@ -190,7 +189,7 @@ class Keywords(TypedDict, total=False):
     lldu_header_bytes: int
     packet_header_bytes: int
     reorder: Reorder | None
-    return_link: LinkTrace | None
+    return_link: AnyLink | None
     stop_when_done: bool | None
 
 
@@ -205,6 +204,15 @@ def spelled_out(signature: Signature) -> Signature:
 
 
 NAMES = frozenset(field.name for field in fields(Options))
+
+
+def _ways_back(links: Sequence[AnyLink]) -> list[_clift.Hop]:
+    """Delays of the ways back: one leg for all link traces, one for each live link."""
+    from clift.link_trace import LinkTrace
+
+    fixed = sum(link.rtt_ns // 2 for link in links if isinstance(link, LinkTrace))
+    live = [link._inner.way_back() for link in links if not isinstance(link, LinkTrace)]
+    return live if live and not fixed else [_clift.Hop.leg(delay_ns=fixed), *live]
 
 
 def _nanoseconds(name: str, value: float, scale: float) -> int:

@@ -1,4 +1,4 @@
-"""The traces that scenarios ask for: each made once, and kept while there is room."""
+"""What the links of scenarios are made from: each made once, and kept while there is room."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any, Generic, TypeVar
 
-from clift import channel, tmt
+from clift import _clift, channel, tmt
 from clift.link_trace import LinkTrace
 from clift.trace import PhyTrace, read_trace
 
@@ -28,6 +28,7 @@ class TraceStore:
         >>> import clift
         >>> store = TraceStore(Path())
         >>> spec = {
+        ...     "make": "link-trace",
         ...     "phy": {
         ...         "trace": None,
         ...         "erasures": {"model": "bernoulli", "p": 0.1},
@@ -38,8 +39,10 @@ class TraceStore:
         ...     "rtt_ns": 0,
         ...     "feedback_ns": None,
         ... }
-        >>> link = store.link(json.dumps(spec))
-        >>> store.link(json.dumps(spec)) is link
+        >>> link = store.made(json.dumps(spec))
+        >>> store.made(json.dumps(spec)) is link
+        True
+        >>> store.made('{"make": "nothing"}') is None
         True
     """
 
@@ -49,13 +52,20 @@ class TraceStore:
         self._phy: _Cache[PhyTrace] = _Cache()
         self._links: _Cache[LinkTrace] = _Cache()
 
+    def made(self, spec: str) -> LinkTrace | PhyTrace | None:
+        """What a spec asks for: a link trace, a PHY trace, or None for nothing."""
+        if json.loads(spec)["make"] == "link-trace":
+            return self.link(spec)
+        return self.phy(spec)
+
     def link(self, spec: str) -> LinkTrace:
-        """The link trace of a spec."""
+        """The link trace of a spec that asks for one."""
         return self._links.get(spec, lambda: self._make_link(json.loads(spec)))
 
-    def phy(self, spec: str) -> PhyTrace:
-        """The PHY trace under the link trace of a spec."""
-        return self._phy_of(json.loads(spec)["phy"])
+    def phy(self, spec: str) -> PhyTrace | None:
+        """The PHY trace of a spec, be it under a link trace; None if it needs none."""
+        phy = json.loads(spec).get("phy")
+        return None if phy is None else self._phy_of(phy)
 
     def _make_link(self, spec: dict[str, Any]) -> LinkTrace:
         feedback = spec["feedback_ns"]
@@ -88,7 +98,11 @@ _MODELS: dict[str, Callable[..., PhyTrace]] = {
 
 def _erased(spec: dict[str, Any], base: PhyTrace | None) -> PhyTrace:
     model = dict(spec["erasures"])
-    make = _MODELS[model.pop("model")]
+    name = model.pop("model")
+    if name == "lms":
+        land_mobile = _clift.LandMobile(**model["options"])
+        return PhyTrace._from_inner(land_mobile.trace(model["duration_ns"], spec["seed"]))
+    make = _MODELS[name]
     if base is not None:
         return make(on=base, seed=spec["seed"], **model)
     return make(seed=spec["seed"], **spec["slots"], **model)

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import ArrayLike, NDArray
 
-    from clift.link_trace import LinkTrace
+    from clift.live import AnyLink
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,20 +49,22 @@ class Reorder:
     def __post_init__(self) -> None:
         if self.packets is not None:
             _count("Reorder: packets", self.packets, at_least=1)
-        if self.key != "link":
-            raise ScenarioError(f'Reorder: key = {self.key!r}; only "link" exists so far')
+        if self.key not in ("link", "tcp"):
+            raise ScenarioError(f'Reorder: key = {self.key!r}; give "link" or "tcp"')
 
     @property
     def _inner(self) -> _clift.Reorder:
-        return _clift.Reorder(self.packets, self.flush_when_full, self.flush_on_loss)
+        tcp = self.key == "tcp"
+        return _clift.Reorder(self.packets, self.flush_when_full, self.flush_on_loss, tcp)
 
 
 def deliver(
-    ll: LinkTrace,
+    ll: AnyLink,
     arrivals_ns: ArrayLike,
     packet_bytes: int = 1500,
     queue_packets: int | None = None,
     reorder: Reorder | None = None,
+    seed: int = 1,
 ) -> tuple[NDArray[np.int64], NDArray[np.uint8]]:
     """Sends packets into a link and says when each comes out.
 
@@ -72,11 +74,12 @@ def deliver(
     has too few left.
 
     Args:
-        ll: The link.
+        ll: The link: a link trace, or a live link such as `clift.LiveLink`.
         arrivals_ns: When each packet arrives at the link's queue: whole ns, not falling.
         packet_bytes: Size of every packet.
         queue_packets: How many may wait, not counting the one being sent; None: no limit.
         reorder: A re-sequencing buffer behind the link; None: packets leave as they come.
+        seed: Seed of what a live link draws.
 
     Returns:
         Two arrays with a value a packet: when it was delivered in ns, -1 where it was not; and its
@@ -97,7 +100,7 @@ def deliver(
     size = _count("packet_bytes", packet_bytes, at_least=1)
     waiting = None if queue_packets is None else _count("queue_packets", queue_packets, at_least=0)
     buffer = None if reorder is None else reorder._inner
-    return _clift.deliver(ll._inner, arrivals_ns, size, waiting, buffer)
+    return _clift.deliver(ll._inner, arrivals_ns, size, waiting, buffer, seed)
 
 
 def _count(name: str, value: Any, at_least: int) -> int:

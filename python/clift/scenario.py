@@ -13,7 +13,7 @@ from clift import _clift
 from clift._options import NAMES, Keywords, Options
 from clift._traces import TraceStore
 from clift.errors import ScenarioError
-from clift.link_trace import LinkTrace
+from clift.live import AnyLink
 
 # A scenario file is a page of text; what is larger is another kind of file.
 _MOST_BYTES = 256 * 1024
@@ -44,7 +44,7 @@ class Scenario:
     """Everything that decides a run.
 
     Args:
-        link: A link trace, or several in series, that packets cross in order.
+        link: A link trace or a live link, or several in series, that packets cross in order.
         options: The keyword arguments of `clift.simulate`.
 
     Example:
@@ -61,10 +61,12 @@ class Scenario:
 
     _source: _FromLinks | _FromFile
 
-    def __init__(self, link: LinkTrace | Sequence[LinkTrace], **options: Unpack[Keywords]) -> None:
-        links = (link,) if isinstance(link, LinkTrace) else tuple(link)
-        if not links or not all(isinstance(link, LinkTrace) for link in links):
-            raise ScenarioError("link: give a link trace (clift.tmt.apply makes one), or several")
+    def __init__(self, link: AnyLink | Sequence[AnyLink], **options: Unpack[Keywords]) -> None:
+        links = (link,) if isinstance(link, AnyLink) else tuple(link)
+        if not links or not all(isinstance(link, AnyLink) for link in links):
+            raise ScenarioError(
+                "link: give a link trace (clift.tmt.apply makes one), a live link, or several"
+            )
         self._source = _FromLinks(links, _options(Options(), dict(options)))
 
     @classmethod
@@ -154,7 +156,7 @@ class _FromLinks:
 
     __slots__ = ("links", "options")
 
-    def __init__(self, links: tuple[LinkTrace, ...], options: Options) -> None:
+    def __init__(self, links: tuple[AnyLink, ...], options: Options) -> None:
         self.links = links
         self.options = options
 
@@ -216,8 +218,9 @@ class _FromFile:
 
     def setup(self) -> _clift.Setup:
         cell, replication = self.only_cell(), self.only_replication()
-        links = [self.store.link(spec) for spec in self.file.links(cell, replication)]
-        return self.file.setup(cell, replication, [link._inner for link in links])
+        made = [self.store.made(spec) for spec in self.file.links(cell, replication)]
+        inputs = [None if one is None else one._inner for one in made]
+        return self.file.setup(cell, replication, inputs)
 
     def only_cell(self) -> int:
         if self.cell is None and len(self.file) > 1:

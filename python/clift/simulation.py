@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Unpack
 from clift import _clift
 from clift._options import Keywords, spelled_out
 from clift.errors import Interrupted, ScenarioError, SimulationError
-from clift.link_trace import LinkTrace
+from clift.live import AnyLink
 from clift.scenario import Scenario
 
 if TYPE_CHECKING:
@@ -91,29 +91,45 @@ class Run:
 
         return pa.table(_clift.events(self.scenario._source.setup()))
 
+    def units(self) -> pa.Table:
+        """What live links sent, unit by unit: the run is done again and logged.
+
+        Returns:
+            A table of time_ns (start of the slot), link (number of the hop, forward ones first),
+            kind (0 new data, 1 data sent again, 2 repair), unit (number of the data unit; of a
+            repair unit its block), attempt (how often it was sent before; of a repair unit the
+            round that asked for it, 0: none), arrival_ns (at the far end; -1: erased),
+            first_packet and last_packet (what it carries or repairs, in order of admission to the
+            link), and flow, seq and len of the first of these (flow -1: an acknowledgement).
+            Empty without a live link.
+        """
+        import pyarrow as pa
+
+        return pa.table(_clift.units(self.scenario._source.setup()))
+
     def __repr__(self) -> str:
         return f"Run({self.scenario!r}: {self.goodput_kbps:.1f} kbit/s)"
 
 
 def simulate(
-    scenario: LinkTrace | Sequence[LinkTrace] | Scenario | str | os.PathLike[str],
+    scenario: AnyLink | Sequence[AnyLink] | Scenario | str | os.PathLike[str],
     progress: Callable[[float, float], object] | None = None,
     **options: Unpack[Keywords],
 ) -> Run:
     """Runs a scenario.
 
     Args:
-        scenario: A link trace (or several, crossed in series), a `clift.Scenario`, or the path of
-            a scenario file. The other arguments stand beside a link trace; given with a scenario
-            they change it.
+        scenario: A link trace or a live link (or several, crossed in series), a `clift.Scenario`,
+            or the path of a scenario file. The other arguments stand beside a link; given with a
+            scenario they change it.
         progress: Called about 20 times a second with the simulated time in seconds and the
             goodput so far in kbit/s.
         options: The options below.
 
     Options (defaults in brackets):
-        transport ("cubic"): `newreno`, `cubic`, `hybla`, `westwood`, `compound`, or `udp`.
-        profile ("papers"): whose details, the papers' ns-2 or, with "linux" (`newreno` and `cubic`
-        only), those of a kernel of today.
+        transport ("cubic"): `newreno`, `cubic`, `hybla`, `westwood`, `compound`, `bbr`, or `udp`.
+        profile ("papers"): whose details, the papers' ns-2 or, with "linux" (`newreno`, `cubic` and
+        `bbr` only, and `bbr` there only), those of a kernel of today.
         duration_s (400), packet_bytes (1500; IP packet, headers included), seed (1).
         queue_packets (1000; None: no bound), queue_bytes (None): drop-tail queue of the link.
         delayed_ack (None: off in the profile papers, as the kernel does it in linux): False is off,
@@ -129,7 +145,7 @@ def simulate(
         destination.
         overlap ("free" or "papers"), extra_lldu (False), lldu_header_bytes (0),
         packet_header_bytes (0), reorder (None): how packets are put onto the link.
-        return_link (None): a link trace for the way back; a fixed RTT/2 without it.
+        return_link (None): a link for the way back; a fixed RTT/2 without it.
         stop_when_done (None): end once every flow has finished; True for files.
 
     Returns:
@@ -225,7 +241,7 @@ def _run_chunk(
 
 
 def _scenario(
-    scenario: LinkTrace | Sequence[LinkTrace] | Scenario | str | os.PathLike[str],
+    scenario: AnyLink | Sequence[AnyLink] | Scenario | str | os.PathLike[str],
     options: dict[str, Any],
 ) -> Scenario:
     if isinstance(scenario, str | os.PathLike):

@@ -1,11 +1,13 @@
 //! Python binding of CLIFT: conversion only, no logic. The public API is the package `clift`.
 use pyo3::prelude::*;
 
+mod adaptive_harq;
 mod channel;
 mod columns;
 mod errors;
 mod link;
 mod lms;
+mod medium;
 mod model;
 mod outcome;
 mod scenario;
@@ -22,6 +24,9 @@ mod _clift {
     const __version__: &str = env!("CARGO_PKG_VERSION");
 
     #[pymodule_export]
+    use super::adaptive_harq::{PyMiTrace, adaptive_harq};
+
+    #[pymodule_export]
     use super::channel::{bernoulli, gilbert_elliott};
 
     #[pymodule_export]
@@ -29,6 +34,9 @@ mod _clift {
 
     #[pymodule_export]
     use super::lms::{PyLandMobile, PySlots, lms_names};
+
+    #[pymodule_export]
+    use super::medium::Medium;
 
     #[pymodule_export]
     use super::model::{
@@ -46,7 +54,7 @@ mod _clift {
     use super::scheme::{LinkTrace, apply, printed_delay_ms};
 
     #[pymodule_export]
-    use super::series::{events, series};
+    use super::series::{events, series, units};
 
     #[pymodule_export]
     use super::simulation::{Flow, Hop, Setup, run, run_many};

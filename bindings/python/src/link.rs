@@ -1,18 +1,16 @@
 //! The link alone, and the re-sequencing buffer behind it.
 
 use std::num::NonZeroU32;
-use std::sync::Arc;
 
-use clift::link::{
-    self as core, Link, QueueLimit, Reordering, Resequencing, TraceLink, TraceLinkConfig,
-};
+use clift::link::{self as core, LinkConfig, QueueLimit, Resequencing};
+use clift::seed::Seed;
 use clift::units::Bytes;
 use numpy::PyArray1;
 use pyo3::prelude::*;
 
 use crate::columns::column;
 use crate::errors::scenario_error;
-use crate::scheme::LinkTrace;
+use crate::medium::AnyMedium;
 
 /// What a re-sequencing buffer waits for; `clift.Reorder` makes one.
 #[pyclass(frozen, module = "clift._clift")]
@@ -26,11 +24,18 @@ impl Reorder {
 
 #[pymethods]
 impl Reorder {
-    /// `packets` None: in order until given up, and the flags do not matter.
+    /// `packets` None: no bound; on link order the flags do not matter then. `tcp`: on TCP
+    /// sequence numbers instead.
     #[new]
-    #[pyo3(signature = (packets, flush_when_full, flush_on_loss))]
-    fn new(packets: Option<NonZeroU32>, flush_when_full: bool, flush_on_loss: bool) -> Self {
+    #[pyo3(signature = (packets, flush_when_full, flush_on_loss, tcp))]
+    fn new(
+        packets: Option<NonZeroU32>,
+        flush_when_full: bool,
+        flush_on_loss: bool,
+        tcp: bool,
+    ) -> Self {
         Self(match packets {
+            _ if tcp => Resequencing::TcpSequence { packets, flush_when_full, flush_on_loss },
             None => Resequencing::InOrder,
             Some(packets) => Resequencing::Bounded { packets, flush_when_full, flush_on_loss },
         })
@@ -43,23 +48,25 @@ type Deliveries<'py> = (Bound<'py, PyArray1<i64>>, Bound<'py, PyArray1<u8>>);
 /// When each of the packets that arrive was delivered (-1: not), and its fate: 0 delivered,
 /// 1 lost, 2 queue full, 3 pending.
 #[pyfunction]
-#[pyo3(signature = (link, arrivals_ns, packet_bytes, queue_packets=None, reorder=None))]
+#[pyo3(signature = (medium, arrivals_ns, packet_bytes, queue_packets=None, reorder=None, seed=1))]
 pub(crate) fn deliver<'py>(
     py: Python<'py>,
-    link: &LinkTrace,
+    medium: AnyMedium<'_>,
     arrivals_ns: &Bound<'py, PyAny>,
     packet_bytes: u32,
     queue_packets: Option<u32>,
     reorder: Option<&Reorder>,
+    seed: u64,
 ) -> PyResult<Deliveries<'py>> {
     let arrivals = column("arrivals_ns", arrivals_ns)?;
     let queue = queue_packets.map_or(QueueLimit::Unlimited, QueueLimit::Packets);
-    let config = TraceLinkConfig { queue, ..TraceLinkConfig::default() };
-    let link = TraceLink::new(Arc::clone(link.inner()), config).map_err(scenario_error)?;
-    let mut link: Box<dyn Link + Send> = match reorder {
-        None => Box::new(link),
-        Some(reorder) => Box::new(Reordering::new(link, reorder.rule())),
+    let config = LinkConfig {
+        queue,
+        reorder: reorder.map(Reorder::rule),
+        ..LinkConfig::new(medium.medium())
     };
+    config.check_packet(Bytes(packet_bytes)).map_err(scenario_error)?;
+    let mut link = config.build(Seed(seed), 0, None).map_err(scenario_error)?;
     let (delivered, fate) = py
         .detach(|| {
             let packets = core::deliver(&mut *link, &arrivals, Bytes(packet_bytes))?;

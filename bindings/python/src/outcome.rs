@@ -152,6 +152,9 @@ fn link_dict<'py>(py: Python<'py>, link: &LinkMetrics) -> PyResult<Bound<'py, Py
     dict.set_item("longest_queue", link.counters.longest_queue)?;
     dict.set_item("packet_delay_ms", delay(py, link.delay)?)?;
     dict.set_item("queueing_delay_ms", delay(py, link.queueing_delay)?)?;
+    for &(name, count) in &link.details {
+        dict.set_item(name, count)?;
+    }
     Ok(dict)
 }
 

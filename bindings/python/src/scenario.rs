@@ -2,13 +2,14 @@
 
 use std::sync::Arc;
 
-use clift::scenario::{self as core, Cell};
+use clift::scenario::{self as core, Cell, LinkInput, LinkSpec};
 use pyo3::exceptions::PyIndexError;
 use pyo3::prelude::*;
 
 use crate::errors::scenario_error;
 use crate::scheme::LinkTrace;
 use crate::simulation::Setup;
+use crate::trace::PyPhyTrace;
 
 /// A scenario file; see `clift.Scenario`.
 #[pyclass(frozen, name = "ScenarioFile", module = "clift._clift")]
@@ -63,27 +64,53 @@ impl PyScenario {
         Ok(self.cell(cell)?.seed(replication).0)
     }
 
-    /// The link traces that a replication needs: a JSON text for each, equal if the traces are.
+    /// What the links of a replication are made from: a JSON text for each, equal if that is.
     fn links(&self, cell: usize, replication: u32) -> PyResult<Vec<String>> {
         self.cell(cell)?.links(replication).iter().map(json).collect()
     }
 
-    /// What the engine runs, given the traces of `links`.
+    /// What the engine runs, given what the specs of `links` ask for, in their order.
     fn setup(
         &self,
         cell: usize,
         replication: u32,
-        traces: Vec<PyRef<'_, LinkTrace>>,
+        inputs: Vec<Option<Input<'_>>>,
     ) -> PyResult<Setup> {
         let cell = self.cell(cell)?;
-        let traces: Vec<_> = traces.iter().map(|trace| Arc::clone(trace.inner())).collect();
-        if traces.len() != cell.plan().links().count() {
-            return Err(scenario_error("give one link trace for each link"));
+        let inputs: Vec<_> = inputs.iter().map(Input::of).collect();
+        let specs = cell.links(replication);
+        let fits = |(spec, input): (&LinkSpec, &LinkInput)| {
+            matches!(
+                (spec, input),
+                (LinkSpec::LinkTrace { .. }, LinkInput::LinkTrace(_))
+                    | (LinkSpec::PhyTrace { .. }, LinkInput::PhyTrace(_))
+                    | (LinkSpec::Nothing, LinkInput::Nothing)
+            )
+        };
+        if specs.len() != inputs.len() || !specs.iter().zip(&inputs).all(fits) {
+            return Err(scenario_error("give what the spec of each link asks for"));
         }
-        let setup = cell.setup(replication, &traces);
+        let setup = cell.setup(replication, &inputs);
         setup.map(Setup::new_inner).map_err(|(key, message)| {
             scenario_error(format!("{}: {key}: {message}", self.0.file()))
         })
+    }
+}
+
+/// What a link is made from; None: nothing.
+#[derive(FromPyObject)]
+enum Input<'py> {
+    Link(PyRef<'py, LinkTrace>),
+    Phy(PyRef<'py, PyPhyTrace>),
+}
+
+impl Input<'_> {
+    fn of(input: &Option<Self>) -> LinkInput {
+        match input {
+            None => LinkInput::Nothing,
+            Some(Self::Link(trace)) => LinkInput::LinkTrace(Arc::clone(trace.inner())),
+            Some(Self::Phy(trace)) => LinkInput::PhyTrace(trace.0.clone()),
+        }
     }
 }
 

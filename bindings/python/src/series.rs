@@ -1,5 +1,6 @@
 //! Time series and event logs: a run done again with an observer that writes columns.
 
+use clift::link::Transmission;
 use clift::simulation::{self as engine, Event, Observer, Sample};
 use clift::units::{Duration, Instant};
 use numpy::PyArray1;
@@ -135,5 +136,63 @@ impl Observer for Log {
         self.kind.push(kind);
         self.seq.push(seq);
         self.len.push(len);
+    }
+}
+
+/// Runs `setup` again and logs every unit that its live links sent; columns as numpy arrays:
+/// `time_ns`, `link` (number of the shared hop), `kind` (0 new, 1 again, 2 repair), `unit` (a
+/// repair's: its block), `attempt`, `arrival_ns` (-1: erased), `first_packet`, `last_packet`, and
+/// of the first packet's stream `flow` (-1: none), `seq` and `len`.
+#[pyfunction]
+pub(crate) fn units<'py>(py: Python<'py>, setup: &Setup) -> PyResult<Bound<'py, PyDict>> {
+    let mut log = Units::default();
+    py.detach(|| engine::run(setup.inner(), &mut log)).map_err(run_error)?;
+    let dict = PyDict::new(py);
+    dict.set_item("time_ns", PyArray1::from_vec(py, log.time))?;
+    dict.set_item("link", PyArray1::from_vec(py, log.link))?;
+    dict.set_item("kind", PyArray1::from_vec(py, log.kind))?;
+    dict.set_item("unit", PyArray1::from_vec(py, log.unit))?;
+    dict.set_item("attempt", PyArray1::from_vec(py, log.attempt))?;
+    dict.set_item("arrival_ns", PyArray1::from_vec(py, log.arrival))?;
+    dict.set_item("first_packet", PyArray1::from_vec(py, log.first))?;
+    dict.set_item("last_packet", PyArray1::from_vec(py, log.last))?;
+    dict.set_item("flow", PyArray1::from_vec(py, log.flow))?;
+    dict.set_item("seq", PyArray1::from_vec(py, log.seq))?;
+    dict.set_item("len", PyArray1::from_vec(py, log.len))?;
+    Ok(dict)
+}
+
+#[derive(Default)]
+struct Units {
+    time: Vec<i64>,
+    link: Vec<u32>,
+    kind: Vec<u8>,
+    unit: Vec<u64>,
+    attempt: Vec<u32>,
+    arrival: Vec<i64>,
+    first: Vec<u64>,
+    last: Vec<u64>,
+    flow: Vec<i64>,
+    seq: Vec<u64>,
+    len: Vec<u32>,
+}
+
+impl Observer for Units {
+    const UNITS: bool = true;
+
+    fn units(&mut self, hop: usize, sent: Vec<Transmission>) {
+        for unit in sent {
+            self.time.push(unit.at.as_nanos() as i64);
+            self.link.push(hop as u32);
+            self.kind.push(unit.kind as u8);
+            self.unit.push(unit.unit);
+            self.attempt.push(unit.attempt);
+            self.arrival.push(unit.arrival.map_or(-1, |at| at.as_nanos() as i64));
+            self.first.push(unit.packets.0);
+            self.last.push(unit.packets.1);
+            self.flow.push(unit.carries.map_or(-1, |range| i64::from(range.flow)));
+            self.seq.push(unit.carries.map_or(0, |range| range.start));
+            self.len.push(unit.carries.map_or(0, |range| (range.end - range.start) as u32));
+        }
     }
 }

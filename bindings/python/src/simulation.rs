@@ -7,29 +7,37 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::mpsc;
 use std::time::{Duration as WallTime, Instant as WallClock};
 
-use clift::link::{Fragmentation, QueueLimit, Resequencing};
-use clift::simulation::{self as engine, Application, LegConfig, LinkConfig, Loss, Observer};
+use clift::link::{DelaySeries, Fragmentation, LinkConfig, Propagation, QueueLimit, Resequencing};
+use clift::simulation::{self as engine, Application, LegConfig, Loss, Observer};
 use clift::transport::tcp::{LinuxOptions, Profile, TcpConfig};
 use clift::units::{BitRate, Bytes, Duration, Instant, Probability};
 use pyo3::prelude::*;
 
 use crate::errors::{run_error, scenario_error};
+use crate::medium::AnyMedium;
 use crate::outcome::Outcome;
-use crate::scheme::LinkTrace;
 
 /// How often a run looks whether somebody pressed Ctrl-C, and reports progress.
 const LOOK: WallTime = WallTime::from_millis(50);
 
-/// One element of a path: a wired leg or a trace-driven link.
+/// One element of a path: a wired leg or a link.
 #[pyclass(frozen, module = "clift._clift")]
 pub(crate) struct Hop(engine::Hop);
 
 #[pymethods]
 impl Hop {
-    /// A wired leg. `rate_bps` None: packets take no time; `loss` is a probability,
-    /// `lost_packets` the numbers of the packets to lose, ascending.
+    /// A leg that only delays, by `(from_ns, delay_ns)` in steps.
     #[staticmethod]
-    #[pyo3(signature = (*, rate_bps=None, delay_ns=0, queue_packets=None, queue_bytes=None, loss=0.0, lost_packets=None))]
+    fn varying(steps: Vec<(u64, u64)>, keep_order: bool) -> PyResult<Self> {
+        let series = Arc::new(delay_series(&steps)?);
+        Ok(Self::of_delay(Propagation::Varying { series, keep_order }))
+    }
+
+    /// A wired leg. `rate_bps` None: packets take no time; `loss` is a probability,
+    /// `lost_packets` the numbers of the packets to lose, `held_packets` of those to hold back for
+    /// so many nanoseconds.
+    #[staticmethod]
+    #[pyo3(signature = (*, rate_bps=None, delay_ns=0, queue_packets=None, queue_bytes=None, loss=0.0, lost_packets=None, held_packets=None))]
     fn leg(
         rate_bps: Option<u64>,
         delay_ns: u64,
@@ -37,31 +45,36 @@ impl Hop {
         queue_bytes: Option<u64>,
         loss: f64,
         lost_packets: Option<Vec<u64>>,
+        held_packets: Option<Vec<(u64, u64)>>,
     ) -> PyResult<Self> {
-        let loss = match lost_packets {
-            Some(mut packets) => {
-                packets.sort_unstable();
-                packets.dedup();
-                Loss::Packets(packets.into())
+        let loss = match (lost_packets, held_packets) {
+            (lost, Some(packets)) => {
+                let held = packets.into_iter().map(|(number, nanos)| Ok((number, time(nanos)?)));
+                let mut held = held.collect::<PyResult<Vec<_>>>()?;
+                held.sort_unstable();
+                held.dedup_by_key(|&mut (number, _)| number);
+                let lost = ascending(lost.unwrap_or_default()).into();
+                Loss::Fates { lost, held: held.into() }
             }
-            None => Loss::Random(Probability::new(loss).map_err(scenario_error)?),
+            (Some(packets), None) => Loss::Packets(ascending(packets).into()),
+            (None, None) => Loss::Random(Probability::new(loss).map_err(scenario_error)?),
         };
         let rate = rate_bps.map(bit_rate).transpose()?;
         let delay = time(delay_ns)?;
         Ok(Self(engine::Hop::Leg(LegConfig {
             rate,
-            delay,
+            delay: delay.into(),
             queue: limit(queue_packets, queue_bytes),
             loss,
         })))
     }
 
-    /// A trace-driven link.
+    /// A link over a link trace or a live one.
     #[staticmethod]
-    #[pyo3(signature = (trace, *, queue_packets=None, queue_bytes=None, start_offset_ns=0, wrap=false, lldu_header=0, packet_header=0, extra_lldu=false, overlap_papers=false, reorder=None))]
+    #[pyo3(signature = (medium, *, queue_packets=None, queue_bytes=None, start_offset_ns=0, wrap=false, lldu_header=0, packet_header=0, extra_lldu=false, overlap_papers=false, reorder=None))]
     #[allow(clippy::too_many_arguments)] // keyword-only on the Python side
     fn link(
-        trace: &LinkTrace,
+        medium: AnyMedium<'_>,
         queue_packets: Option<u32>,
         queue_bytes: Option<u64>,
         start_offset_ns: u64,
@@ -73,7 +86,7 @@ impl Hop {
         reorder: Option<&crate::link::Reorder>,
     ) -> PyResult<Self> {
         Ok(Self(engine::Hop::Link(LinkConfig {
-            trace: Arc::clone(trace.inner()),
+            medium: medium.medium(),
             queue: limit(queue_packets, queue_bytes),
             start_offset: time(start_offset_ns)?,
             wrap,
@@ -88,13 +101,21 @@ impl Hop {
     }
 }
 
+impl Hop {
+    /// A leg without rate, queue or loss.
+    pub(crate) fn of_delay(delay: Propagation) -> Self {
+        let queue = QueueLimit::Unlimited;
+        Self(engine::Hop::Leg(LegConfig { rate: None, delay, queue, loss: Loss::None }))
+    }
+}
+
 /// One connection over a path.
 #[pyclass(frozen, module = "clift._clift")]
 pub(crate) struct Flow(engine::Flow);
 
 #[pymethods]
 impl Flow {
-    /// `transport`: newreno, cubic, hybla, westwood, compound or udp. `delayed_ack_ns` None: the
+    /// `transport`: newreno, cubic, hybla, westwood, compound, bbr or udp. `delayed_ack_ns` None: the
     /// profile's, 0: none. `linux`: parts of that profile by name. Exactly one application: `file_bytes`,
     /// `message_bytes` with `message_rate_bps`, or neither for bulk.
     #[new]
@@ -402,6 +423,14 @@ fn tcp(
     Ok(config)
 }
 
+/// Delays in steps of `(from_ns, delay_ns)`.
+pub(crate) fn delay_series(steps: &[(u64, u64)]) -> PyResult<DelaySeries> {
+    let steps = steps
+        .iter()
+        .map(|&(from, delay)| Ok((Instant::ZERO + time(from)?, Duration::from_nanos(delay))));
+    DelaySeries::new(steps.collect::<PyResult<_>>()?).map_err(scenario_error)
+}
+
 /// The parts of profile `linux` by name, the others as they are by default.
 fn linux_options(parts: &BTreeMap<String, Bound<'_, PyAny>>) -> PyResult<LinuxOptions> {
     let mut options = LinuxOptions::default();
@@ -422,6 +451,12 @@ fn linux_options(parts: &BTreeMap<String, Bound<'_, PyAny>>) -> PyResult<LinuxOp
     Ok(options)
 }
 
+fn ascending(mut packets: Vec<u64>) -> Vec<u64> {
+    packets.sort_unstable();
+    packets.dedup();
+    packets
+}
+
 fn limit(packets: Option<u32>, bytes: Option<u64>) -> QueueLimit {
     match (packets, bytes) {
         (Some(packets), _) => QueueLimit::Packets(packets),
@@ -430,13 +465,13 @@ fn limit(packets: Option<u32>, bytes: Option<u64>) -> QueueLimit {
     }
 }
 
-fn bit_rate(bits: u64) -> PyResult<BitRate> {
+pub(crate) fn bit_rate(bits: u64) -> PyResult<BitRate> {
     BitRate::from_bits_per_second(bits)
         .ok_or_else(|| scenario_error("a rate of 0 bit/s carries nothing; give one above 0"))
 }
 
 /// A time in nanoseconds, at most 2^61 (73 years).
-fn time(nanos: u64) -> PyResult<Duration> {
+pub(crate) fn time(nanos: u64) -> PyResult<Duration> {
     if nanos > 1 << 61 {
         return Err(scenario_error(format!("{nanos} ns is over 73 years; check the unit")));
     }

@@ -116,7 +116,7 @@ pub fn scenario(data: &[u8]) {
         Ok(scenario) => {
             for cell in scenario.cells().iter().take(20) {
                 let links = cell.links(1);
-                let spans = vec![(0, 700_000_000_000, 1_000_000); links.len()];
+                let spans = vec![Some((0, 700_000_000_000, 1_000_000)); links.len()];
                 let _ = cell.starts(1, &spans);
             }
         }

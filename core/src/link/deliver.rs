@@ -2,7 +2,7 @@
 
 use thiserror::Error;
 
-use crate::link::{Admission, HORIZON, Link, LinkEvent, PacketId};
+use crate::link::{Admission, HORIZON, Link, LinkEvent, Packet, PacketId};
 use crate::units::{Bytes, Instant};
 
 /// What became of each packet, in order of arrival.
@@ -78,7 +78,8 @@ pub fn deliver(
     for (index, &arrival) in arrivals.iter().enumerate() {
         let now = Instant::from_nanos(arrival as u64);
         drain(link, now, &mut results);
-        if let Admission::Dropped(_) = link.enqueue(now, PacketId(index as u64), size) {
+        if let Admission::Dropped(_) = link.enqueue(now, Packet::new(PacketId(index as u64), size))
+        {
             results.fate[index] = PacketFate::QueueFull;
         }
     }

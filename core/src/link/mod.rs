@@ -1,12 +1,14 @@
 //! Stage 3: the link, a state machine without I/O that puts packets onto LLDUs.
 //!
 //! Every host (our engine, ns-2, ns-3, a live emulator) drives the same object through [`Link`].
-//! [`TraceLink`] carries packets over a link trace (open loop); [`Overlap`] and [`Reordering`] wrap
+//! [`TraceLink`] carries packets over a link trace (open loop); [`LiveConfig`] describes links whose
+//! scheme runs with the packets (closed loop), [`HybridLink`] and [`AdaptiveHarqLink`] are such links
+//! of their own; [`Overlap`] and [`Reordering`] wrap
 //! any link and are links themselves; [`deliver()`] feeds a link a list of arrivals.
 //!
 //! ```
 //! use std::sync::Arc;
-//! use clift::link::{Link, LinkEvent, PacketId, TraceLink, TraceLinkConfig};
+//! use clift::link::{Link, LinkEvent, Packet, PacketId, TraceLink, TraceLinkConfig};
 //! use clift::scheme::{LinkTrace, Parts};
 //! use clift::units::{Bytes, Duration, Instant};
 //!
@@ -25,30 +27,48 @@
 //!     gap: 1_000,
 //! });
 //! let mut link = TraceLink::new(Arc::new(trace), TraceLinkConfig::default())?;
-//! let _ = link.enqueue(Instant::from_nanos(500), PacketId(7), Bytes(150));
+//! let _ = link.enqueue(Instant::from_nanos(500), Packet::new(PacketId(7), Bytes(150)));
 //! let due = link.poll_timeout().unwrap();
 //! assert_eq!(due, Instant::from_nanos(2_000 + 5_000 + 10_000));
 //! assert!(matches!(link.poll(due), Some(LinkEvent::Delivered(transit)) if transit.lldus == 2));
 //! # Ok::<(), clift::link::LinkError>(())
 //! ```
 
+mod adaptive_harq;
 mod buffer;
+mod config;
 mod counters;
 mod cursor;
 mod deliver;
 mod due;
+mod error;
+mod hybrid;
+mod live;
+pub mod ntn;
 mod overlap;
+mod packet;
+mod propagation;
 mod queue;
 mod reordering;
+mod stream_order;
 mod trace_link;
+mod units;
 
+pub use adaptive_harq::{AdaptiveHarqConfig, AdaptiveHarqError, AdaptiveHarqLink, Sizing};
 pub use buffer::Resequencing;
+pub use config::{LinkConfig, Medium};
 pub use counters::{LinkCounters, Usage};
 pub use deliver::{DeliverError, Deliveries, PacketFate, deliver};
+pub use error::LinkError;
+pub use hybrid::{HybridConfig, HybridLink, HybridOptions, UnitLosses};
+pub use live::{FeedbackLoss, LiveConfig};
 pub use overlap::Overlap;
+pub use packet::{Packet, StreamRange};
+pub use propagation::{DelaySeries, DelaySeriesError, Propagation};
 pub use queue::QueueLimit;
 pub use reordering::Reordering;
-pub use trace_link::{Fragmentation, LinkError, TraceLink, TraceLinkConfig};
+pub use trace_link::{Fragmentation, TraceLink, TraceLinkConfig};
+pub use units::{Transmission, TransmissionKind, UnitLog};
 
 use crate::units::{Bytes, Duration, Instant};
 
@@ -63,8 +83,8 @@ use crate::units::{Bytes, Duration, Instant};
 /// returned `None`, `poll_timeout` lies after `now`. A slot at `now` may still take a packet that
 /// is enqueued at `now`.
 pub trait Link {
-    /// A packet of `size` arrives at the link's queue.
-    fn enqueue(&mut self, now: Instant, packet: PacketId, size: Bytes) -> Admission;
+    /// A packet arrives at the link's queue.
+    fn enqueue(&mut self, now: Instant, packet: Packet) -> Admission;
 
     /// When [`Link::poll`] has something to do next; `None`: not before a further packet.
     fn poll_timeout(&self) -> Option<Instant>;
@@ -80,6 +100,27 @@ pub trait Link {
 
     /// The slots that passed from time zero to `until`, and those that packets used.
     fn usage(&self, until: Instant) -> Usage;
+
+    /// What this kind of link counts besides, by name (units sent again, frames given up, ...);
+    /// the names are those of a run's summary.
+    fn details(&self) -> Vec<(&'static str, u64)> {
+        Vec::new()
+    }
+
+    /// Works off what happened up to `until`, so that [`Link::queue_len`], [`Link::counters`],
+    /// [`Link::usage`] and [`Link::details`] are as of then; packets come out of [`Link::poll`]
+    /// only. A link that is driven by its traffic may otherwise lag behind by as much as nobody
+    /// can see from outside. [`Link::poll_timeout`] never moves forward by it.
+    fn catch_up(&mut self, _until: Instant) {}
+
+    /// Has every transmission of a unit noted from now on; nothing to note in a link whose units
+    /// are known beforehand.
+    fn log_units(&mut self) {}
+
+    /// The transmissions noted since the last call, by time.
+    fn take_units(&mut self) -> Vec<Transmission> {
+        Vec::new()
+    }
 }
 
 /// The host's name for a packet, given back when it leaves the link.
@@ -102,6 +143,8 @@ pub enum Admission {
 pub enum DropReason {
     /// The queue was full.
     QueueFull,
+    /// The link carries no packet of this size.
+    TooLarge,
 }
 
 /// What came out of a link.
@@ -167,8 +210,8 @@ fn span(duration: Duration) -> i64 {
 }
 
 impl<L: Link + ?Sized> Link for Box<L> {
-    fn enqueue(&mut self, now: Instant, packet: PacketId, size: Bytes) -> Admission {
-        (**self).enqueue(now, packet, size)
+    fn enqueue(&mut self, now: Instant, packet: Packet) -> Admission {
+        (**self).enqueue(now, packet)
     }
 
     fn poll_timeout(&self) -> Option<Instant> {
@@ -189,5 +232,21 @@ impl<L: Link + ?Sized> Link for Box<L> {
 
     fn usage(&self, until: Instant) -> Usage {
         (**self).usage(until)
+    }
+
+    fn details(&self) -> Vec<(&'static str, u64)> {
+        (**self).details()
+    }
+
+    fn catch_up(&mut self, until: Instant) {
+        (**self).catch_up(until);
+    }
+
+    fn log_units(&mut self) {
+        (**self).log_units();
+    }
+
+    fn take_units(&mut self) -> Vec<Transmission> {
+        (**self).take_units()
     }
 }

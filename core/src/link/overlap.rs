@@ -4,7 +4,8 @@ use std::collections::VecDeque;
 
 use crate::link::counters::Tally;
 use crate::link::{
-    Admission, HORIZON, Link, LinkCounters, LinkEvent, PacketId, TraceLink, Transit, Usage,
+    Admission, HORIZON, Link, LinkCounters, LinkEvent, Packet, TraceLink, Transit, Transmission,
+    Usage,
 };
 use crate::units::{BitRate, Bytes, Duration, Instant};
 
@@ -82,8 +83,8 @@ impl Pace {
 }
 
 impl<L: Link> Link for Overlap<L> {
-    fn enqueue(&mut self, now: Instant, packet: PacketId, size: Bytes) -> Admission {
-        self.inner.enqueue(now, packet, size)
+    fn enqueue(&mut self, now: Instant, packet: Packet) -> Admission {
+        self.inner.enqueue(now, packet)
     }
 
     fn poll_timeout(&self) -> Option<Instant> {
@@ -129,5 +130,21 @@ impl<L: Link> Link for Overlap<L> {
 
     fn usage(&self, until: Instant) -> Usage {
         self.inner.usage(until)
+    }
+
+    fn details(&self) -> Vec<(&'static str, u64)> {
+        self.inner.details()
+    }
+
+    fn catch_up(&mut self, until: Instant) {
+        self.inner.catch_up(until);
+    }
+
+    fn log_units(&mut self) {
+        self.inner.log_units();
+    }
+
+    fn take_units(&mut self) -> Vec<Transmission> {
+        self.inner.take_units()
     }
 }

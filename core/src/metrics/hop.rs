@@ -9,7 +9,7 @@ use crate::metrics::DelaySummary;
 pub enum HopMetrics {
     /// A wired leg.
     Leg(LegMetrics),
-    /// A trace-driven link.
+    /// A link.
     Link(Box<LinkMetrics>),
 }
 
@@ -23,7 +23,7 @@ pub struct LegMetrics {
     pub pending: u64,
 }
 
-/// Totals of a trace-driven link.
+/// Totals of a link.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct LinkMetrics {
@@ -40,6 +40,8 @@ pub struct LinkMetrics {
     pub delay: Option<DelaySummary>,
     /// Queue entry to the first LLDU.
     pub queueing_delay: Option<DelaySummary>,
+    /// What this kind of link counts besides, by name.
+    pub details: Vec<(&'static str, u64)>,
 }
 
 /// Totals of a leg, in packets and bytes.

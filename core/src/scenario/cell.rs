@@ -4,7 +4,7 @@ use rand::Rng;
 
 use super::config::Config;
 use super::limit::Start;
-use super::plan::{Plan, PlannedLink};
+use super::plan::{Plan, PlannedLink, PlannedMedium, PlannedPhy};
 use super::spec::{FileSpec, LinkSpec, PhySpec};
 use crate::seed::{Seed, Stream};
 use crate::units::Duration;
@@ -43,58 +43,66 @@ impl Cell {
         Seed(self.config.seed).rng(Stream::Replication(replication)).next_u64().into()
     }
 
-    /// The link traces that a replication needs, forward links first.
+    /// What the links of a replication are made from, forward links first.
     pub fn links(&self, replication: u32) -> Vec<LinkSpec> {
-        let spec = |(index, link): (usize, &PlannedLink)| LinkSpec {
-            phy: self.phy(index, link, replication),
-            scheme: link.scheme.to_string(),
-            rtt_ns: link.link.rtt.as_nanos(),
-            feedback_ns: link.link.feedback.map(Duration::as_nanos),
+        let spec = |(index, link): (usize, &PlannedLink)| match &link.medium {
+            PlannedMedium::Trace { phy, scheme } => LinkSpec::LinkTrace {
+                phy: self.phy(index, phy, replication),
+                scheme: scheme.to_string(),
+                rtt_ns: link.link.rtt.as_nanos(),
+                feedback_ns: link.link.feedback.map(Duration::as_nanos),
+            },
         };
         self.plan.links().enumerate().map(spec).collect()
     }
 
-    fn phy(&self, index: usize, link: &PlannedLink, replication: u32) -> PhySpec {
-        let base = match &link.erasures {
+    fn phy(&self, index: usize, phy: &PlannedPhy, replication: u32) -> PhySpec {
+        let base = match &phy.erasures {
             None => 0, // nothing is drawn: all replications share the file's trace
             Some(erasures) => erasures.seed.unwrap_or_else(|| {
                 if erasures.redraw { self.seed(replication).0 } else { self.config.seed }
             }),
         };
         // Each further link has a channel of its own.
-        let seed = match (index, &link.erasures) {
+        let seed = match (index, &phy.erasures) {
             (1.., Some(_)) => Seed(base).rng(Stream::Channel(index as u32)).next_u64(),
             _ => base,
         };
         PhySpec {
-            trace: link.trace.as_ref().map(FileSpec::from),
-            erasures: link.erasures.as_ref().map(|erasures| erasures.model.clone()),
-            slots: link.erasures.as_ref().and_then(|erasures| erasures.slots.clone()),
+            trace: phy.trace.as_ref().map(FileSpec::from),
+            erasures: phy.erasures.as_ref().map(|erasures| erasures.model.clone()),
+            slots: phy.erasures.as_ref().and_then(|erasures| erasures.slots.clone()),
             seed,
         }
     }
 
     /// Where in their traces the links start in a replication; `spans` are the first and the last
-    /// slot of each PHY trace and the gap that closes it, in ns, in the order of [`Cell::links`].
+    /// slot of each PHY trace and the gap that closes it, in ns, in the order of [`Cell::links`];
+    /// `None` for a link without a trace.
     ///
     /// # Errors
-    /// The key of a link whose trace is too short for a random start, and why.
+    /// The key of a link whose trace is too short for a random start (or that has none), and why.
     pub fn starts(
         &self,
         replication: u32,
-        spans: &[(u64, u64, u64)],
+        spans: &[Option<(u64, u64, u64)>],
     ) -> Result<Vec<Duration>, (String, String)> {
         let mut rng = Seed(self.config.seed).rng(Stream::Replication(replication));
         let _of_the_seed = rng.next_u64();
         let mut starts = Vec::new();
-        for (link, &(first, last, gap)) in self.plan.links().zip(spans) {
+        for (link, &span) in self.plan.links().zip(spans) {
             // Every link takes its draw, so that one fixed start does not shift another.
             let draw = rng.next_u64();
-            let Start::At(time) = link.link.start else {
-                starts.push(self.random_start(link, draw, (first, last + gap))?);
-                continue;
-            };
-            starts.push(time);
+            starts.push(match (link.link.start, span) {
+                (Start::At(time), _) => time,
+                (Start::Random, Some((first, last, gap))) => {
+                    self.random_start(link, draw, (first, last + gap))?
+                }
+                (Start::Random, None) => {
+                    let message = "there is no trace to start in; leave the key out";
+                    return Err((super::tree::join(&link.key, "link.start"), message.to_owned()));
+                }
+            });
         }
         Ok(starts)
     }

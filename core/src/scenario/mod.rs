@@ -1,19 +1,22 @@
 //! Scenario files: one schema for what a run is made of, read from TOML.
 //!
 //! [`Scenario::parse`] checks a whole file and every cell of its campaign; whatever is wrong comes
-//! back as one line with file, line, key and cure. A [`Cell`] says which traces it needs
-//! ([`Cell::links`]); with them it becomes a [`crate::simulation::Setup`].
+//! back as one line with file, line, key and cure. A [`Cell`] says what its links are made from
+//! ([`Cell::links`]); with that it becomes a [`crate::simulation::Setup`].
 
 mod cell;
 mod channel;
 mod config;
+mod erasures;
 mod error;
 mod flows;
+mod land_mobile;
 mod limit;
 mod message;
 mod plan;
 mod printed;
 mod quantity;
+mod radio;
 mod read;
 mod schema;
 mod setup;
@@ -29,13 +32,17 @@ mod vary;
 mod tests;
 
 pub use cell::Cell;
-pub use channel::{Channel, Erasures, Model, Slots};
+pub use channel::{Channel, Model, Slots};
 pub use config::{Config, Direction, Hop, Leg, Link, Overlap, Reorder, Return, TimeUnit, Trace};
+pub use erasures::Erasures;
 pub use error::{Place, ScenarioError};
+pub use land_mobile::{LandMobileSpec, LooState, Trees};
 pub use limit::{Burst, DelayedAck, Packets, QueueBound, Start};
-pub use plan::{Plan, PlannedErasures, PlannedHop, PlannedLink};
+pub use plan::{Plan, PlannedErasures, PlannedHop, PlannedLink, PlannedMedium, PlannedPhy};
 pub use printed::Printed;
+pub use radio::{Decibels, Degrees, Gigahertz, KilometresPerHour, Metres};
 pub use schema::json_schema;
+pub use setup::LinkInput;
 pub use spec::{FileSpec, LinkSpec, PhySpec};
 pub use stack::Linux;
 pub use traffic::{Application, ApplicationKind, Congestion, Flow, Profile, Protocol, Transport};

@@ -1,7 +1,8 @@
 //! From a checked configuration to what is run: hops, flows and the traces that they need.
 
-use super::channel::{Channel, Erasures, Slots};
+use super::channel::Slots;
 use super::config::{Config, Hop, Leg, Link, Trace};
+use super::erasures::Erasures;
 use super::error::Problem;
 use super::flows::flows;
 use super::limit::Start;
@@ -27,23 +28,41 @@ pub struct Plan {
 pub enum PlannedHop {
     /// A wired leg.
     Leg(Leg),
-    /// A trace-driven link.
+    /// A link.
     Link(Box<PlannedLink>),
 }
 
-/// A trace-driven link: where its slots come from, and how it is used.
+/// A link: what carries its packets, and how it is used.
 #[derive(Clone, Debug)]
 pub struct PlannedLink {
     /// The section that speaks of it: "" for the scenario itself, "return", "path.1".
     pub key: String,
+    /// What carries its packets.
+    pub medium: PlannedMedium,
+    /// The link.
+    pub link: Link,
+}
+
+/// What carries the packets of a link.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub enum PlannedMedium {
+    /// A link trace: every slot of the PHY trace is used, and a scheme repairs it beforehand.
+    Trace {
+        /// Where the slots come from.
+        phy: PlannedPhy,
+        /// The link-layer reliability scheme.
+        scheme: Scheme,
+    },
+}
+
+/// A PHY trace from a file, from a model, or from a file with erasures from a model on top.
+#[derive(Clone, Debug)]
+pub struct PlannedPhy {
     /// The PHY trace from a file.
     pub trace: Option<Trace>,
     /// The erasures from a model.
     pub erasures: Option<PlannedErasures>,
-    /// The link-layer reliability scheme.
-    pub scheme: Scheme,
-    /// The link.
-    pub link: Link,
 }
 
 /// Erasures, and the slots to make where no trace has them.
@@ -83,12 +102,28 @@ impl Plan {
         Ok(Self { forward, backward, flows, stop_when_done })
     }
 
-    /// The links, the forward ones first: the order of their traces, channels and starts.
+    /// The links, the forward ones first: the order of their inputs, channels and starts.
     pub fn links(&self) -> impl Iterator<Item = &PlannedLink> {
         self.forward.iter().chain(&self.backward).filter_map(|hop| match hop {
             PlannedHop::Link(link) => Some(&**link),
             PlannedHop::Leg(_) => None,
         })
+    }
+}
+
+impl PlannedLink {
+    /// How long a signal is under way from one end to the other.
+    pub fn one_way(&self) -> Duration {
+        match &self.medium {
+            PlannedMedium::Trace { .. } => self.link.rtt.half(),
+        }
+    }
+
+    /// The PHY trace under it, if it has one.
+    pub fn phy(&self) -> Option<&PlannedPhy> {
+        match &self.medium {
+            PlannedMedium::Trace { phy, .. } => Some(phy),
+        }
     }
 }
 
@@ -166,7 +201,7 @@ fn half_round_trip(forward: &[PlannedHop], config: &Config) -> Duration {
     forward[..shared].iter().fold(Duration::ZERO, |sum, hop| {
         sum + match hop {
             PlannedHop::Leg(leg) => leg.delay,
-            PlannedHop::Link(link) => link.link.rtt.half(),
+            PlannedHop::Link(link) => link.one_way(),
         }
     })
 }
@@ -199,43 +234,29 @@ pub(super) fn check_leg(key: &str, leg: &Leg) -> Result<(), Problem> {
 fn link(key: &str, hop: &Hop, config: &Config) -> Result<PlannedHop, Problem> {
     let link = hop.link.clone().unwrap_or_default();
     check_link(&super::tree::join(key, "link"), &link)?;
+    let phy = phy(key, hop, &link, config)?;
+    let medium = PlannedMedium::Trace { phy, scheme: hop.scheme.unwrap_or(Scheme::None) };
+    Ok(PlannedHop::Link(Box::new(PlannedLink { key: key.to_owned(), medium, link })))
+}
+
+fn phy(key: &str, hop: &Hop, link: &Link, config: &Config) -> Result<PlannedPhy, Problem> {
     let channel_key = super::tree::join(key, "channel");
     let erasures = match (&hop.trace, &hop.channel) {
         (None, None) => {
             let cure = "nothing to send over; give [trace] with a file, [channel] with a model, or [[path]]";
             return Err(Problem::at(key, cure));
         }
-        (Some(_), Some(channel)) => {
-            channel.check_on_trace(&channel_key)?;
-            Some(erasures(&channel_key, channel, None, &link)?)
-        }
-        (None, Some(channel)) => {
-            let slots = channel.slots(&channel_key, config.duration)?;
-            Some(erasures(&channel_key, channel, Some(slots), &link)?)
+        (trace, Some(channel)) => {
+            let (model, slots) = channel.planned(&channel_key, trace.is_some(), config.duration)?;
+            let redraw = channel.redraw.unwrap_or(link.start != Start::Random);
+            Some(PlannedErasures { model, slots, seed: channel.seed, redraw })
         }
         (Some(_), None) => None,
     };
     if let Some(trace) = &hop.trace {
         check_trace(&super::tree::join(key, "trace"), trace)?;
     }
-    Ok(PlannedHop::Link(Box::new(PlannedLink {
-        key: key.to_owned(),
-        trace: hop.trace.clone(),
-        erasures,
-        scheme: hop.scheme.unwrap_or(Scheme::None),
-        link,
-    })))
-}
-
-fn erasures(
-    key: &str,
-    channel: &Channel,
-    slots: Option<Slots>,
-    link: &Link,
-) -> Result<PlannedErasures, Problem> {
-    let model = channel.erasures(key, slots.as_ref().map(|slots| slots.slot_ns))?;
-    let redraw = channel.redraw.unwrap_or(link.start != Start::Random);
-    Ok(PlannedErasures { model, slots, seed: channel.seed, redraw })
+    Ok(PlannedPhy { trace: hop.trace.clone(), erasures })
 }
 
 fn check_trace(key: &str, trace: &Trace) -> Result<(), Problem> {

@@ -1,43 +1,51 @@
-//! From a cell and its link traces to what the engine runs.
+//! From a cell and what its links are made from to what the engine runs.
 
 use std::num::NonZeroU32;
 use std::sync::Arc;
 
 use super::cell::Cell;
-use super::config::{Leg, Link, Overlap};
+use super::config::{Leg, Overlap, Reorder, ReorderKey};
 use super::limit::QueueBound;
-use super::plan::PlannedHop;
+use super::plan::{PlannedHop, PlannedLink, PlannedMedium};
 use super::stack::connection;
 use super::traffic::{self, ApplicationKind, Protocol};
 use super::tree::join;
-use crate::link::{Fragmentation, QueueLimit, Resequencing};
+use crate::link::{Fragmentation, LinkConfig, Medium, QueueLimit, Resequencing};
 use crate::scheme::LinkTrace;
-use crate::simulation::{Application, Flow, Hop, LegConfig, LinkConfig, Loss, Setup, Transport};
+use crate::simulation::{Application, Flow, Hop, LegConfig, Loss, Setup, Transport};
+use crate::trace::PhyTrace;
 use crate::units::{Bytes, Duration, Instant, Probability};
 
+/// What a link is made from, as its [`super::LinkSpec`] asks.
+#[derive(Clone, Debug)]
+pub enum LinkInput {
+    /// What a scheme made of a PHY trace.
+    LinkTrace(Arc<LinkTrace>),
+    /// A PHY trace.
+    PhyTrace(PhyTrace),
+    /// Nothing.
+    Nothing,
+}
+
 impl Cell {
-    /// What the engine runs in a replication; `traces` belong to [`Cell::links`], in its order.
+    /// What the engine runs in a replication; `inputs` belong to [`Cell::links`], in its order.
     ///
     /// # Errors
     /// A key, and what is wrong with it now that the traces are known.
     ///
     /// # Panics
-    /// If there are not as many traces as links.
-    pub fn setup(
-        &self,
-        replication: u32,
-        traces: &[Arc<LinkTrace>],
-    ) -> Result<Setup, (String, String)> {
-        assert_eq!(traces.len(), self.plan.links().count(), "one trace for each link");
-        let spans: Vec<_> = traces.iter().map(|trace| span(trace)).collect();
+    /// If there are not as many inputs as links, or one is not of the kind that its spec asks for.
+    pub fn setup(&self, replication: u32, inputs: &[LinkInput]) -> Result<Setup, (String, String)> {
+        assert_eq!(inputs.len(), self.plan.links().count(), "one input for each link");
+        let spans: Vec<_> = inputs.iter().map(LinkInput::span).collect();
         let starts = self.starts(replication, &spans)?;
-        let mut links = traces.iter().zip(starts);
+        let mut links = inputs.iter().zip(starts);
         let mut hop = |hop: &PlannedHop| match hop {
             PlannedHop::Leg(config) => Hop::Leg(leg(config)),
             PlannedHop::Link(planned) => {
                 // The counts agree, as asserted above.
-                let (trace, start) = links.next().expect("one trace for each link");
-                Hop::Link(link(&planned.link, Arc::clone(trace), start))
+                let (input, start) = links.next().expect("one input for each link");
+                Hop::Link(link(planned, input, start))
             }
         };
         let forward = self.plan.forward.iter().map(&mut hop).collect();
@@ -54,25 +62,29 @@ impl Cell {
     }
 }
 
-/// First and last slot and closing gap of the PHY trace under a link trace, ns.
-fn span(trace: &LinkTrace) -> (u64, u64, u64) {
-    let parts = trace.parts();
-    // Times of a trace are never negative.
-    (parts.span.0.unsigned_abs(), parts.span.1.unsigned_abs(), parts.gap.unsigned_abs())
+impl LinkInput {
+    /// First and last slot and closing gap of its PHY trace, ns.
+    fn span(&self) -> Option<(u64, u64, u64)> {
+        let (first, last, gap) = match self {
+            Self::LinkTrace(trace) => {
+                let parts = trace.parts();
+                (parts.span.0, parts.span.1, parts.gap)
+            }
+            Self::PhyTrace(phy) => {
+                let (first, last) = (phy.t()[0], phy.t()[phy.len() - 1]);
+                (first, last, phy.period().as_nanos() as i64 - (last - first))
+            }
+            Self::Nothing => return None,
+        };
+        // Times of a trace are never negative.
+        Some((first.unsigned_abs(), last.unsigned_abs(), gap.unsigned_abs()))
+    }
 }
 
-fn link(config: &Link, trace: Arc<LinkTrace>, start_offset: Duration) -> LinkConfig {
-    let reorder =
-        config.reorder.as_ref().map(|reorder| match reorder.packets.and_then(NonZeroU32::new) {
-            None => Resequencing::InOrder,
-            Some(packets) => Resequencing::Bounded {
-                packets,
-                flush_when_full: reorder.flush_when_full,
-                flush_on_loss: reorder.flush_on_loss,
-            },
-        });
+fn link(planned: &PlannedLink, input: &LinkInput, start_offset: Duration) -> LinkConfig {
+    let config = &planned.link;
     LinkConfig {
-        trace,
+        medium: medium(&planned.medium, input),
         queue: queue(config.queue),
         start_offset,
         wrap: config.wrap,
@@ -82,14 +94,36 @@ fn link(config: &Link, trace: Arc<LinkTrace>, start_offset: Duration) -> LinkCon
             extra_lldu: config.extra_lldu,
         },
         overlap_papers: config.overlap == Overlap::Papers,
-        reorder,
+        reorder: config.reorder.as_ref().map(resequencing),
+    }
+}
+
+fn resequencing(config: &Reorder) -> Resequencing {
+    let Reorder { flush_when_full, flush_on_loss, .. } = *config;
+    match (config.key, config.packets.and_then(NonZeroU32::new)) {
+        (ReorderKey::Tcp, packets) => {
+            Resequencing::TcpSequence { packets, flush_when_full, flush_on_loss }
+        }
+        (ReorderKey::Link, None) => Resequencing::InOrder,
+        (ReorderKey::Link, Some(packets)) => {
+            Resequencing::Bounded { packets, flush_when_full, flush_on_loss }
+        }
+    }
+}
+
+fn medium(planned: &PlannedMedium, input: &LinkInput) -> Medium {
+    match (planned, input) {
+        (PlannedMedium::Trace { .. }, LinkInput::LinkTrace(trace)) => {
+            Medium::Trace(Arc::clone(trace))
+        }
+        (PlannedMedium::Trace { .. }, _) => unreachable!("its spec asks for a link trace"),
     }
 }
 
 fn leg(config: &Leg) -> LegConfig {
     let loss =
         if config.loss == Probability::ZERO { Loss::None } else { Loss::Random(config.loss) };
-    LegConfig { rate: config.rate, delay: config.delay, queue: queue(config.queue), loss }
+    LegConfig { rate: config.rate, delay: config.delay.into(), queue: queue(config.queue), loss }
 }
 
 fn queue(bound: QueueBound) -> QueueLimit {

@@ -2,8 +2,9 @@
 
 use serde::Serialize;
 
-use super::channel::{Erasures, Slots};
+use super::channel::Slots;
 use super::config::{Direction, TimeUnit, Trace, TraceFormat};
+use super::erasures::Erasures;
 use crate::units::{BitRate, Duration};
 
 /// Which PHY trace a run needs; equal specs mean equal traces.
@@ -13,7 +14,7 @@ pub struct PhySpec {
     pub trace: Option<FileSpec>,
     /// With these erasures.
     pub erasures: Option<Erasures>,
-    /// In these slots, where no file has them.
+    /// In these slots, where neither a file nor the model has them.
     pub slots: Option<Slots>,
     /// Seed of the erasures.
     pub seed: u64,
@@ -68,15 +69,38 @@ impl From<&Trace> for FileSpec {
     }
 }
 
-/// Which link trace a run needs; equal specs mean equal traces.
+/// What must be made for a link before it can be run; equal specs mean equal traces.
+///
+/// What comes of it is a [`super::LinkInput`] of the same kind.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct LinkSpec {
-    /// The PHY trace under it.
-    pub phy: PhySpec,
-    /// The scheme, as text.
-    pub scheme: String,
-    /// Round-trip time, ns.
-    pub rtt_ns: u64,
-    /// Feedback time, ns, where it is set.
-    pub feedback_ns: Option<u64>,
+#[serde(tag = "make", rename_all = "kebab-case")]
+pub enum LinkSpec {
+    /// A link trace: what a scheme makes of a PHY trace beforehand (open loop).
+    LinkTrace {
+        /// The PHY trace under it.
+        phy: PhySpec,
+        /// The scheme, as text.
+        scheme: String,
+        /// Round-trip time, ns.
+        rtt_ns: u64,
+        /// Feedback time, ns, where it is set.
+        feedback_ns: Option<u64>,
+    },
+    /// A PHY trace: the link layer over it runs with its traffic.
+    PhyTrace {
+        /// The PHY trace.
+        phy: PhySpec,
+    },
+    /// Nothing: the link draws for itself what becomes of its units.
+    Nothing,
+}
+
+impl LinkSpec {
+    /// The PHY trace that it needs, if any.
+    pub fn phy(&self) -> Option<&PhySpec> {
+        match self {
+            Self::LinkTrace { phy, .. } | Self::PhyTrace { phy } => Some(phy),
+            Self::Nothing => None,
+        }
+    }
 }

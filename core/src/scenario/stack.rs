@@ -104,6 +104,7 @@ pub(super) fn connection(key: &str, config: &Transport) -> Result<TcpConfig, Pro
         Congestion::Hybla => CongestionAlgorithm::Hybla,
         Congestion::Westwood => CongestionAlgorithm::Westwood,
         Congestion::Compound => CongestionAlgorithm::Compound,
+        Congestion::Bbr => CongestionAlgorithm::Bbr,
     };
     let packets = |Packets(count): Packets| u32::try_from(count.get()).unwrap_or(u32::MAX);
     let mut tcp = match config.profile {

@@ -14,7 +14,8 @@ use crate::units::{BitRate, Bytes, Duration, Size};
 pub struct Transport {
     /// The protocol: "tcp", or "udp" for datagrams without acknowledgement.
     pub protocol: Protocol,
-    /// Congestion control: "newreno", "cubic", "hybla", "westwood" or "compound".
+    /// Congestion control: "newreno" and "cubic"; "hybla", "westwood" and "compound" in the profile
+    /// "papers"; "bbr" in the profile "linux".
     pub congestion: Congestion,
     /// Which stack the details follow: "papers" (the ns-2 agents of the papers) or "linux" (a
     /// kernel of today).
@@ -89,6 +90,7 @@ pub enum Congestion {
     Hybla,
     Westwood,
     Compound,
+    Bbr,
 }
 
 /// Which stack the details of TCP follow.

@@ -4,7 +4,8 @@ use std::ops::ControlFlow;
 
 use thiserror::Error;
 
-use crate::link::{Admission, LinkEvent, PacketId};
+use crate::link::{Admission, Link, LinkEvent};
+use crate::seed::Stream;
 use crate::simulation::agenda::{Agenda, SourceId};
 use crate::simulation::flow::FlowState;
 use crate::simulation::leg::Passage;
@@ -53,8 +54,17 @@ fn check(setup: &Setup) -> Result<(), SetupError> {
         return Err(SetupError::NoTime);
     }
     for (number, flow) in setup.flows.iter().enumerate() {
-        if let Transport::Tcp(tcp) = &flow.transport {
-            tcp.check()?;
+        let packet = match &flow.transport {
+            Transport::Tcp(tcp) => {
+                tcp.check()?;
+                tcp.packet
+            }
+            Transport::Datagram { packet } => *packet,
+        };
+        for hop in &setup.forward {
+            if let Hop::Link(link) = hop {
+                link.check_packet(packet)?;
+            }
         }
         let Application::Bulk = flow.application else { continue };
         if let Transport::Datagram { .. } = flow.transport {
@@ -124,7 +134,8 @@ impl<'a, O: Observer> Engine<'a, O> {
                 to_sender.push(nodes.len() as u32);
                 nodes.push(Node::leg(leg, setup.seed, stream + 1));
             }
-            flows.push(FlowState::new(flow, to_receiver, to_sender));
+            let rng = setup.seed.rng(Stream::Flow(number));
+            flows.push(FlowState::new(flow, rng, to_receiver, to_sender));
         }
         let sources = nodes.len() + 3 * flows.len() + 1;
         let sample_interval = observer.sample_interval();
@@ -144,6 +155,9 @@ impl<'a, O: Observer> Engine<'a, O> {
         };
         for (flow, number) in setup.flows.iter().zip(0u32..) {
             engine.schedule(engine.application(number), flow.start);
+        }
+        if O::UNITS {
+            links(&mut engine.nodes).for_each(|(_, link)| link.log_units());
         }
         if sample_interval.is_some() {
             engine.schedule(SourceId(sources as u32 - 1), Instant::ZERO);
@@ -168,6 +182,7 @@ impl<'a, O: Observer> Engine<'a, O> {
             }
             events += 1;
             if events.is_multiple_of(CHECKPOINT) {
+                self.hand_out_units();
                 let bytes = self.flows.iter().map(FlowState::bytes_in_order).sum();
                 if let ControlFlow::Break(()) = self.observer.checkpoint(now, bytes) {
                     return Err(RunError::Interrupted { at: now });
@@ -179,6 +194,8 @@ impl<'a, O: Observer> Engine<'a, O> {
             }
         }
         let ended = if self.stop_when_done && self.unfinished == 0 { now } else { self.end };
+        links(&mut self.nodes).for_each(|(_, link)| link.catch_up(ended));
+        self.hand_out_units();
         Ok(Outcome::new(&self.flows, &self.nodes, self.forward, self.backward, ended, events))
     }
 
@@ -312,6 +329,7 @@ impl<'a, O: Observer> Engine<'a, O> {
 
     fn sample(&mut self, now: Instant) {
         let source = SourceId((self.nodes.len() + 3 * self.flows.len()) as u32);
+        links(&mut self.nodes).for_each(|(_, link)| link.catch_up(now));
         let hops = &self.nodes[..self.forward + self.backward];
         let sample = Sample {
             at: now,
@@ -322,6 +340,14 @@ impl<'a, O: Observer> Engine<'a, O> {
         match self.sample_interval {
             Some(interval) => self.schedule(source, now + interval),
             None => self.agenda.clear(source),
+        }
+    }
+
+    fn hand_out_units(&mut self) {
+        if O::UNITS {
+            for (hop, link) in links(&mut self.nodes) {
+                self.observer.units(hop, link.take_units());
+            }
         }
     }
 
@@ -398,16 +424,15 @@ impl<'a, O: Observer> Engine<'a, O> {
         match &mut self.nodes[number as usize] {
             Node::Leg(node) => match node.leg.offer(now, size) {
                 Passage::Arrives(at) => {
-                    if node.on_the_way.is_empty() {
+                    if node.push(at, self.sequence, id) {
                         self.agenda.set(SourceId(number), at, self.sequence);
                     }
-                    node.on_the_way.push_back((at, self.sequence, id));
                     self.sequence += 1;
                 }
                 Passage::Lost | Passage::Dropped => self.gone(id, now),
             },
             Node::Link(node) => {
-                match node.link.enqueue(now, PacketId(u64::from(id)), size) {
+                match node.link.enqueue(now, packet.offered(id)) {
                     Admission::Queued => {}
                     Admission::Dropped(_) => self.gone(id, now),
                 }
@@ -454,6 +479,14 @@ impl<'a, O: Observer> Engine<'a, O> {
             }
         }
     }
+}
+
+/// The links among the nodes, by number.
+fn links(nodes: &mut [Node]) -> impl Iterator<Item = (usize, &mut (dyn Link + Send + 'static))> {
+    nodes.iter_mut().enumerate().filter_map(|(number, node)| match node {
+        Node::Link(node) => Some((number, &mut *node.link)),
+        Node::Leg(_) => None,
+    })
 }
 
 fn sample_hop(node: &Node, now: Instant) -> HopSample {

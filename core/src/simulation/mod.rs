@@ -16,6 +16,4 @@ mod setup;
 pub use engine::{RunError, run};
 pub use observer::{Event, FlowSample, HopSample, Observer, Sample};
 pub use report::Outcome;
-pub use setup::{
-    Application, Flow, Hop, LegConfig, LinkConfig, Loss, Setup, SetupError, Transport,
-};
+pub use setup::{Application, Flow, Hop, LegConfig, Loss, Setup, SetupError, Transport};

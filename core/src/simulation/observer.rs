@@ -2,6 +2,7 @@
 
 use std::ops::ControlFlow;
 
+use crate::link::Transmission;
 use crate::units::{Duration, Instant};
 
 /// Somebody who watches a run. Every method has a default that does nothing, and a run without
@@ -12,6 +13,13 @@ pub trait Observer {
 
     /// Something happened to a segment.
     fn event(&mut self, _at: Instant, _event: &Event) {}
+
+    /// Whether [`Observer::units`] is called.
+    const UNITS: bool = false;
+
+    /// What live links sent since the last call, by time; `hop` counts the shared hops, forward
+    /// ones first.
+    fn units(&mut self, _hop: usize, _sent: Vec<Transmission>) {}
 
     /// How often [`Observer::sample`] is called; `None`: never.
     fn sample_interval(&self) -> Option<Duration> {

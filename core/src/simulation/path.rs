@@ -1,15 +1,14 @@
 //! The nodes of a path and the packets on them.
 
 use std::collections::VecDeque;
-use std::sync::Arc;
 
-use crate::link::{Link, LinkError, Overlap, Reordering, TraceLink, TraceLinkConfig};
+use crate::link::{self, Link, LinkConfig, LinkError};
 use crate::metrics::Distribution;
 use crate::seed::{Seed, Stream};
 use crate::simulation::leg::Leg;
-use crate::simulation::setup::{Hop, LegConfig, LinkConfig};
+use crate::simulation::setup::{Hop, LegConfig};
 use crate::transport::Segment;
-use crate::units::{Duration, Instant};
+use crate::units::{Bytes, Duration, Instant};
 
 /// A packet on its way.
 #[derive(Clone, Copy, Debug)]
@@ -19,6 +18,20 @@ pub(super) struct Packet {
     /// Index of the hop it is on, within its flow's path.
     pub(super) hop: u16,
     pub(super) toward: Direction,
+}
+
+impl Packet {
+    /// As a link sees it.
+    #[inline]
+    pub(super) fn offered(&self, id: u32) -> link::Packet {
+        let Segment { seq, len, wire, .. } = self.segment;
+        let packet = link::Packet::new(link::PacketId(u64::from(id)), Bytes(wire));
+        if len == 0 {
+            return packet;
+        }
+        let (start, end) = (seq, seq + u64::from(len));
+        packet.carrying(link::StreamRange { flow: self.flow, start, end })
+    }
 }
 
 /// Which way a packet travels.
@@ -107,7 +120,9 @@ impl Node {
     ) -> Result<Self, LinkError> {
         match hop {
             Hop::Leg(config) => Ok(Self::leg(config, seed, number)),
-            Hop::Link(config) => Ok(Self::Link(LinkNode::new(config, duration)?)),
+            Hop::Link(config) => {
+                Ok(Self::Link(LinkNode::new(config, seed, number, Instant::ZERO + duration)?))
+            }
         }
     }
 
@@ -119,24 +134,25 @@ impl Node {
     }
 }
 
-impl LinkNode {
-    fn new(config: &LinkConfig, duration: Duration) -> Result<Self, LinkError> {
-        let trace = TraceLink::new(
-            Arc::clone(&config.trace),
-            TraceLinkConfig {
-                queue: config.queue,
-                start_offset: config.start_offset,
-                wrap: config.wrap,
-                fragmentation: config.fragmentation,
-                duration: Some(Instant::ZERO + duration),
-            },
-        )?;
-        let link: Box<dyn Link + Send> = match (config.overlap_papers, config.reorder) {
-            (false, None) => Box::new(trace),
-            (true, None) => Box::new(Overlap::new(trace)),
-            (false, Some(rule)) => Box::new(Reordering::new(trace, rule)),
-            (true, Some(rule)) => Box::new(Reordering::new(Overlap::new(trace), rule)),
+impl LegNode {
+    /// A packet is on its way and arrives at `at`; says whether it is the next one to arrive. Its place
+    /// is mostly the last: only what is held back, or sent before the path got shorter, is overtaken.
+    #[inline]
+    pub(super) fn push(&mut self, at: Instant, sequence: u64, id: u32) -> bool {
+        let place = match self.on_the_way.back() {
+            Some(&(last, ..)) if last > at => {
+                self.on_the_way.partition_point(|&(other, ..)| other <= at)
+            }
+            _ => self.on_the_way.len(),
         };
+        self.on_the_way.insert(place, (at, sequence, id));
+        place == 0
+    }
+}
+
+impl LinkNode {
+    fn new(config: &LinkConfig, seed: Seed, number: u32, end: Instant) -> Result<Self, LinkError> {
+        let link = config.build(seed, number, Some(end))?;
         Ok(Self { link, delay: Distribution::default(), queueing: Distribution::default() })
     }
 }

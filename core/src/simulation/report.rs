@@ -76,5 +76,6 @@ fn link(node: &LinkNode, ended: Instant) -> LinkMetrics {
         mean_coding_ratio: usage.coding_ratio(&counters),
         delay: node.delay.summary(),
         queueing_delay: node.queueing.summary(),
+        details: node.link.details(),
     }
 }

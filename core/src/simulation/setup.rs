@@ -4,8 +4,7 @@ use std::sync::Arc;
 
 use thiserror::Error;
 
-use crate::link::{Fragmentation, LinkError, QueueLimit, Resequencing};
-use crate::scheme::LinkTrace;
+use crate::link::{LinkConfig, LinkError, Propagation, QueueLimit};
 use crate::seed::Seed;
 use crate::transport::tcp::{TcpConfig, TcpConfigError};
 use crate::units::{BitRate, Bytes, Duration, Instant, Probability};
@@ -35,11 +34,11 @@ pub struct Setup {
 pub enum Hop {
     /// A wired leg.
     Leg(LegConfig),
-    /// A trace-driven link.
+    /// A link.
     Link(LinkConfig),
 }
 
-/// A wired leg: drop-tail queue, serialisation at a rate, random loss after it, fixed delay.
+/// A wired leg: drop-tail queue, serialisation at a rate, random loss after it, propagation.
 ///
 /// This is what ns-2 calls a simplex link (`DropTail` queue, `ErrorModel` behind the transmitter).
 #[derive(Clone, Debug)]
@@ -47,7 +46,7 @@ pub struct LegConfig {
     /// Serialisation rate; `None`: packets take no time.
     pub rate: Option<BitRate>,
     /// Propagation delay.
-    pub delay: Duration,
+    pub delay: Propagation,
     /// Bound of the queue before the transmitter.
     pub queue: QueueLimit,
     /// What is lost behind the transmitter.
@@ -64,25 +63,14 @@ pub enum Loss {
     Random(Probability),
     /// Exactly these packets, counted from 0 in order of transmission; ascending.
     Packets(Arc<[u64]>),
-}
-
-/// A trace-driven link and how packets are put onto it (DESIGN section 5).
-#[derive(Clone, Debug)]
-pub struct LinkConfig {
-    /// What became of every LLDU.
-    pub trace: Arc<LinkTrace>,
-    /// Bound of the queue before the link.
-    pub queue: QueueLimit,
-    /// Trace time at run time 0.
-    pub start_offset: Duration,
-    /// Whether the trace repeats.
-    pub wrap: bool,
-    /// How packets are cut into LLDUs.
-    pub fragmentation: Fragmentation,
-    /// The papers' rule that packets leave one at a time (seeds 001 and 003, figure 4).
-    pub overlap_papers: bool,
-    /// A re-sequencing buffer behind the link; `None`: packets leave as they come.
-    pub reorder: Option<Resequencing>,
+    /// Exactly these packets are lost, and exactly these are held back for so long beyond the
+    /// delay that others may overtake them; counted from 0 in order of transmission, ascending.
+    Fates {
+        /// Packets lost.
+        lost: Arc<[u64]>,
+        /// Packets held back.
+        held: Arc<[(u64, Duration)]>,
+    },
 }
 
 /// One transport connection over the path.

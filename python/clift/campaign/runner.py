@@ -10,6 +10,7 @@ from typing import Any
 from clift.campaign.metrics import is_metric, measured
 from clift.campaign.results import Cell, Results
 from clift.errors import Interrupted, ScenarioError
+from clift.link_trace import LinkTrace
 from clift.scenario import Scenario, _FromFile
 from clift.simulation import Run, run_many, simulate
 
@@ -55,16 +56,16 @@ def run_campaign(
     if results.wanted == 1:
         _run_one(source, results, watch, stats)
         return results
-    watch(0, results.wanted, "")
-    while chosen := list(islice(order, at_a_time)):
-        runs, interrupted = _run_some(source, chosen, threads)
-        for (number, index), run in zip(chosen, runs, strict=True):
-            if run is not None:
-                link_stats = _link_stats(source, index, number, stats)
-                _keep(results.cells[index], number, run, link_stats)
-        watch(results.done, results.wanted, _note(results.cells[chosen[-1][1]]))
-        if interrupted:
-            break
+    # Ctrl-C may come anywhere: while runs are made ready, run, or are looked at.
+    try:
+        watch(0, results.wanted, "")
+        while chosen := list(islice(order, at_a_time)):
+            interrupted = _run_some(source, results, chosen, threads, stats)
+            watch(results.done, results.wanted, _note(results.cells[chosen[-1][1]]))
+            if interrupted:
+                break
+    except KeyboardInterrupt:
+        pass
     return results
 
 
@@ -104,24 +105,38 @@ def _run_one(
 
 
 def _run_some(
-    source: _FromFile, chosen: list[tuple[int, int]], threads: int | None
-) -> tuple[list[Run | None], bool]:
+    source: _FromFile,
+    results: Results,
+    chosen: list[tuple[int, int]],
+    threads: int | None,
+    stats: dict[str, dict[str, Any]],
+) -> bool:
+    """Runs `chosen`, keeps what is done, and says whether it was interrupted."""
     scenarios = [Scenario._of(source.chosen(cell, run)) for run, cell in chosen]
+    interrupted = False
     try:
-        return list(run_many(scenarios, progress=False, threads=threads)), False
-    except Interrupted as interrupted:
-        return interrupted.runs, True
+        runs: list[Run | None] = list(run_many(scenarios, progress=False, threads=threads))
+    except Interrupted as stopped:
+        runs, interrupted = stopped.runs, True
+    for (number, index), run in zip(chosen, runs, strict=True):
+        if run is not None:
+            link_stats = _link_stats(source, index, number, stats)
+            _keep(results.cells[index], number, run, link_stats)
+    return interrupted
 
 
 def _link_stats(
     source: _FromFile, cell: int, number: int, stats: dict[str, dict[str, Any]]
 ) -> dict[str, Any] | None:
-    """Statistics of the first link's trace, made once for each trace."""
+    """Statistics of the first link's trace, made once for each trace; None if it has none."""
     specs = source.file.links(cell, number)
     if not specs:
         return None
     if specs[0] not in stats:
-        stats[specs[0]] = source.store.link(specs[0]).stats()
+        made = source.store.made(specs[0])
+        if not isinstance(made, LinkTrace):
+            return None
+        stats[specs[0]] = made.stats()
     return stats[specs[0]]
 
 

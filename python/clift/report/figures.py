@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
@@ -52,13 +53,14 @@ def _traces(results: Results, scenario: Scenario) -> list[tuple[str, PhyTrace]]:
     for index, cell in enumerate(results.cells):
         links = source.file.links((source.cell or 0) + index, 0)
         if links and cell.first is not None:
-            trace = links[0].partition(',"scheme"')[0]
+            trace = json.dumps(json.loads(links[0]).get("phy"))
             specs.setdefault(trace, links[0])
             users.setdefault(trace, []).append(cell.labels)
-    return [
+    found = [
         (_common(users[trace], len(users)), source.store.phy(spec))
         for trace, spec in list(specs.items())[: erasures.MOST_TRACES]
     ]
+    return [(label, phy) for label, phy in found if phy is not None]
 
 
 def _common(labels: list[dict[str, str]], traces: int) -> str:

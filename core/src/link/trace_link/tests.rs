@@ -27,7 +27,10 @@ fn link(parts: Parts, config: TraceLinkConfig) -> TraceLink {
 
 fn send(link: &mut TraceLink, now: u64, size: u32) {
     let id = PacketId(link.counters().offered);
-    assert_eq!(link.enqueue(Instant::from_nanos(now), id, Bytes(size)), Admission::Queued);
+    assert_eq!(
+        link.enqueue(Instant::from_nanos(now), Packet::new(id, Bytes(size))),
+        Admission::Queued
+    );
 }
 
 fn delivered(link: &mut TraceLink) -> Vec<(u64, u64)> {

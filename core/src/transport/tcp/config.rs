@@ -48,12 +48,30 @@ pub enum CongestionAlgorithm {
     /// Compound (Tan et al. 2006): a second window that grows while queues are short, beyond
     /// [`TcpConfig::cwnd_max`] too.
     Compound,
+    /// BBR version 1, as Linux has it (draft-cardwell-iccrg-bbr-congestion-control-00): a model of
+    /// bandwidth and round-trip time sets pace and window. In profile `linux` only.
+    Bbr,
 }
 
 impl CongestionAlgorithm {
     /// Every algorithm there is.
-    pub const ALL: [Self; 5] =
-        [Self::NewReno, Self::Cubic, Self::Hybla, Self::Westwood, Self::Compound];
+    pub const ALL: [Self; 6] =
+        [Self::NewReno, Self::Cubic, Self::Hybla, Self::Westwood, Self::Compound, Self::Bbr];
+
+    /// Whether a profile has it: `papers` has all but BBR, `linux` NewReno, CUBIC and BBR.
+    ///
+    /// ```
+    /// use clift::transport::tcp::{CongestionAlgorithm, Profile};
+    /// assert!(CongestionAlgorithm::Bbr.is_in(Profile::Linux));
+    /// assert!(!CongestionAlgorithm::Bbr.is_in(Profile::Papers));
+    /// ```
+    pub fn is_in(self, profile: Profile) -> bool {
+        match self {
+            Self::NewReno | Self::Cubic => true,
+            Self::Hybla | Self::Westwood | Self::Compound => profile == Profile::Papers,
+            Self::Bbr => profile == Profile::Linux,
+        }
+    }
 }
 
 impl fmt::Display for CongestionAlgorithm {
@@ -64,6 +82,7 @@ impl fmt::Display for CongestionAlgorithm {
             Self::Hybla => "hybla",
             Self::Westwood => "westwood",
             Self::Compound => "compound",
+            Self::Bbr => "bbr",
         })
     }
 }
@@ -78,6 +97,7 @@ impl FromStr for CongestionAlgorithm {
             "hybla" => Ok(Self::Hybla),
             "westwood" => Ok(Self::Westwood),
             "compound" => Ok(Self::Compound),
+            "bbr" => Ok(Self::Bbr),
             _ => Err(UnknownCongestionAlgorithm(name.to_owned())),
         }
     }
@@ -86,8 +106,8 @@ impl FromStr for CongestionAlgorithm {
 /// A name that is no congestion control algorithm.
 #[derive(Clone, Debug, Eq, Error, PartialEq)]
 #[error(
-    "`{0}` is not a congestion control algorithm; give `newreno`, `cubic`, `hybla`, `westwood` or \
-     `compound`"
+    "`{0}` is not a congestion control algorithm; give `newreno`, `cubic`, `hybla`, `westwood`, \
+     `compound` or `bbr`"
 )]
 pub struct UnknownCongestionAlgorithm(pub String);
 
@@ -160,7 +180,8 @@ pub struct LinuxOptions {
     pub quick_ack: bool,
     /// A window unused for a timeout decays (RFC 2861).
     pub slow_start_after_idle: bool,
-    /// Segments leave spaced by a share of the round-trip time instead of in bursts.
+    /// Segments leave spaced by a share of the round-trip time instead of in bursts; BBR's leave at
+    /// its rate anyhow.
     pub pacing: bool,
 }
 
@@ -275,9 +296,11 @@ impl TcpConfig {
         if self.initial_window == 0 || self.cwnd_max == Some(0) {
             return Err(TcpConfigError::NoWindow);
         }
-        let known = [CongestionAlgorithm::NewReno, CongestionAlgorithm::Cubic];
-        if self.profile == Profile::Linux && !known.contains(&self.congestion) {
-            return Err(TcpConfigError::NotInLinux(self.congestion));
+        if !self.congestion.is_in(self.profile) {
+            return Err(match self.profile {
+                Profile::Papers => TcpConfigError::NotInPapers(self.congestion),
+                Profile::Linux => TcpConfigError::NotInLinux(self.congestion),
+            });
         }
         match self.profile {
             Profile::Linux if !self.sack => return Err(TcpConfigError::LinuxNeedsSack),
@@ -347,7 +370,7 @@ pub enum TcpConfigError {
     )]
     NoWindow,
     /// A congestion control that profile `linux` does not have.
-    #[error("profile `linux` has newreno and cubic; {0} is in profile `papers`")]
+    #[error("profile `linux` has newreno, cubic and bbr; {0} is in profile `papers`")]
     NotInLinux(CongestionAlgorithm),
     /// Profile `linux` without SACK.
     #[error("profile `linux` needs SACK; `sack = false` is in profile `papers`, with newreno")]
@@ -358,6 +381,12 @@ pub enum TcpConfigError {
     /// A reordering degree below the one that a connection begins with.
     #[error("max_reordering = {0}: give 3 segments (it does not adapt) or more")]
     MaxReordering(u32),
+    /// A congestion control that profile `papers` does not have.
+    #[error(
+        "profile `papers` has newreno, cubic, hybla, westwood and compound; {0} is in profile \
+         `linux`"
+    )]
+    NotInPapers(CongestionAlgorithm),
     /// A receive window below one segment.
     #[error("a receive window of {window} bytes takes no full segment; give at least {mss}")]
     ReceiveWindow {
@@ -394,6 +423,9 @@ mod tests {
         assert!(matches!(shut.check(), Err(TcpConfigError::ReceiveWindow { .. })));
         let hybla = TcpConfig::linux(CongestionAlgorithm::Hybla);
         assert!(matches!(hybla.check(), Err(TcpConfigError::NotInLinux(_))));
+        let bbr = TcpConfig::papers(CongestionAlgorithm::Bbr);
+        assert!(matches!(bbr.check(), Err(TcpConfigError::NotInPapers(_))));
+        assert_eq!(TcpConfig::linux(CongestionAlgorithm::Bbr).check(), Ok(()));
     }
 
     #[test]

@@ -1,11 +1,14 @@
 //! The two ends of a connection, whatever their profile: chosen once, when they are made.
 
+use rand_chacha::ChaCha8Rng;
+
 use super::config::{Profile, TcpConfig};
 use super::counters::{ReceiverCounters, SenderCounters};
 use super::linux::{LinuxReceiver, LinuxSender};
 use super::newreno::NewRenoSender;
 use super::receiver::PapersReceiver;
 use super::sender::PapersSender;
+use crate::seed::{Seed, Stream};
 use crate::transport::{Endpoint, Segment};
 use crate::units::{Duration, Instant};
 
@@ -51,12 +54,18 @@ macro_rules! delegate {
 }
 
 impl TcpSender {
-    /// A sender without data.
+    /// A sender without data. What its congestion control draws (BBR: the first phase of its
+    /// cycle) is the same for every such sender; see [`TcpSender::with_rng`].
     pub fn new(config: &TcpConfig) -> Self {
+        Self::with_rng(config, Seed(0).rng(Stream::Flow(0)))
+    }
+
+    /// A sender without data whose congestion control draws from `rng`.
+    pub fn with_rng(config: &TcpConfig, rng: ChaCha8Rng) -> Self {
         Self(match config.profile {
             Profile::Papers if !config.sack => Sender::NewReno(NewRenoSender::new(config)),
             Profile::Papers => Sender::Papers(PapersSender::new(config)),
-            Profile::Linux => Sender::Linux(LinuxSender::new(config)),
+            Profile::Linux => Sender::Linux(LinuxSender::new(config, rng)),
         })
     }
 

@@ -1,0 +1,140 @@
+//! How long a signal is under way: a fixed time, or one that follows satellites.
+
+use std::sync::Arc;
+
+use thiserror::Error;
+
+use crate::units::{Duration, Instant};
+
+/// The one-way delay of a leg or link.
+///
+/// ```
+/// use std::sync::Arc;
+/// use clift::link::{DelaySeries, Propagation};
+/// use clift::units::{Duration, Instant};
+/// let ms = Duration::from_millis;
+/// let steps = vec![(Instant::ZERO, ms(80)), (Instant::ZERO + ms(1000), ms(70))];
+/// let series = Arc::new(DelaySeries::new(steps)?);
+/// let moving = Propagation::Varying { series, keep_order: false };
+/// assert_eq!(moving.at(Instant::ZERO + ms(999)), ms(80));
+/// assert_eq!(moving.at(Instant::ZERO + ms(1000)), ms(70));
+/// # Ok::<(), clift::link::DelaySeriesError>(())
+/// ```
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub enum Propagation {
+    /// Always the same.
+    Fixed(Duration),
+    /// It changes with time.
+    Varying {
+        /// When it is how long.
+        series: Arc<DelaySeries>,
+        /// Whether what was sent earlier never arrives later; otherwise packets overtake one
+        /// another where the path gets shorter.
+        keep_order: bool,
+    },
+}
+
+/// One-way delays over time, in steps: each holds from its instant until the next. The first also
+/// holds before, the last also after.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub struct DelaySeries {
+    steps: Vec<(Instant, Duration)>,
+}
+
+/// Steps that make no series. `index` counts from 0.
+#[derive(Clone, Copy, Debug, Eq, Error, PartialEq)]
+#[non_exhaustive]
+pub enum DelaySeriesError {
+    /// No step.
+    #[error("a delay series without a row; give at least one time and delay")]
+    Empty,
+    /// A time that does not lie after the one before it.
+    #[error("row {index} of the delay series does not come after the row before it; sort by time")]
+    Unsorted {
+        /// The offending step.
+        index: usize,
+    },
+    /// A delay too long to be meant.
+    #[error("row {index} of the delay series has a delay over 2^61 ns (73 years); check the unit")]
+    TooLong {
+        /// The offending step.
+        index: usize,
+    },
+}
+
+impl Propagation {
+    /// The delay of what is sent at `instant`.
+    #[inline]
+    pub fn at(&self, instant: Instant) -> Duration {
+        match self {
+            Self::Fixed(delay) => *delay,
+            Self::Varying { series, .. } => series.at(instant),
+        }
+    }
+
+    /// Whether what was sent earlier never arrives later.
+    #[inline]
+    pub fn keeps_order(&self) -> bool {
+        match self {
+            Self::Fixed(_) => true,
+            Self::Varying { keep_order, .. } => *keep_order,
+        }
+    }
+}
+
+impl From<Duration> for Propagation {
+    fn from(delay: Duration) -> Self {
+        Self::Fixed(delay)
+    }
+}
+
+impl DelaySeries {
+    /// A series of (instant, delay from then on).
+    ///
+    /// # Errors
+    /// If there is no step, the times do not rise, or a delay is beyond 2^61 ns.
+    pub fn new(steps: Vec<(Instant, Duration)>) -> Result<Self, DelaySeriesError> {
+        if steps.is_empty() {
+            return Err(DelaySeriesError::Empty);
+        }
+        for (index, step) in steps.iter().enumerate() {
+            if index > 0 && step.0 <= steps[index - 1].0 {
+                return Err(DelaySeriesError::Unsorted { index });
+            }
+            if step.1.as_nanos() > crate::link::HORIZON as u64 {
+                return Err(DelaySeriesError::TooLong { index });
+            }
+        }
+        Ok(Self { steps })
+    }
+
+    /// The delay at `instant`, found by bisection.
+    pub fn at(&self, instant: Instant) -> Duration {
+        let after = self.steps.partition_point(|&(from, _)| from <= instant);
+        self.steps[after.saturating_sub(1)].1
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn series(steps: &[(u64, u64)]) -> Result<DelaySeries, DelaySeriesError> {
+        let step = |&(at, delay)| (Instant::from_nanos(at), Duration::from_nanos(delay));
+        DelaySeries::new(steps.iter().map(step).collect())
+    }
+
+    #[test]
+    fn each_delay_holds_until_the_next() {
+        let series = series(&[(10, 5), (20, 7), (30, 1)]).unwrap();
+        let at = |ns| series.at(Instant::from_nanos(ns)).as_nanos();
+        assert_eq!([0, 10, 19, 20, 29, 30, 1 << 62].map(at), [5, 5, 5, 7, 7, 1, 1]);
+    }
+
+    #[test]
+    fn steps_must_rise_and_be_times() {
+        assert_eq!(series(&[]), Err(DelaySeriesError::Empty));
+        assert_eq!(series(&[(1, 5), (1, 5)]), Err(DelaySeriesError::Unsorted { index: 1 }));
+        assert_eq!(series(&[(1, u64::MAX)]), Err(DelaySeriesError::TooLong { index: 0 }));
+    }
+}

@@ -1,0 +1,7 @@
+"""Live links: link layers that run with their traffic (DESIGN section 5)."""
+
+from clift.live.adaptive_harq import AdaptiveHarqLink
+from clift.live.base import AnyLink, Live
+from clift.live.hybrid import HybridLink
+
+__all__ = ["AdaptiveHarqLink", "AnyLink", "HybridLink", "Live"]
