@@ -147,15 +147,16 @@ fn agrees_with_a_kernel_under_loss() {
     assert_within(0.04, &cells(|row| row.held == 0.0));
 }
 
-/// The same packets held back. Here the kernel falls lower than we do after the overflow of slow
-/// start, in up to three reductions in a row (docs/concepts/tcp-linux.md): within 10 % but for one
-/// cell of six.
+/// The same packets held back: within 6 %.
 #[test]
 fn agrees_with_a_kernel_under_reordering() {
-    let cells = cells(|row| row.held > 0.0 && row.options == "default");
-    assert_within(0.13, &cells);
-    let near = cells.values().filter(|(ours, kernel)| (ours / kernel - 1.0).abs() <= 0.1).count();
-    assert_eq!((near, cells.len()), (5, 6));
+    assert_within(0.06, &cells(|row| row.held > 0.0 && row.options == "default"));
+}
+
+/// And with options off: within 16 %, one run each.
+#[test]
+fn agrees_with_a_kernel_without_its_options() {
+    assert_within(0.16, &cells(|row| row.held > 0.0 && row.options != "default"));
 }
 
 /// Reordering halves nothing where the papers' profile loses nine tenths.
