@@ -21,8 +21,9 @@ test-rust: ## Rust tests only
 test-python: $(VENV)/tools ## Python tests only
 	$(BIN)/python -m pytest -q
 
-validate: ## the analytical model against more than 10^8 simulated slots (about a minute)
+validate: $(VENV)/tools ## the analytical model against more than 10^8 simulated slots (about a minute), TCP against this kernel (ten minutes; needs root)
 	cargo test --release -p clift --test model -- --ignored --nocapture
+	$(BIN)/python -m validation.kernel
 
 lint: $(VENV)/tools ## format check, clippy, ruff, mypy; a warning is an error
 	cargo fmt --all --check
