@@ -24,6 +24,7 @@ test-python: $(VENV)/tools ## Python tests only
 validate: $(VENV)/tools ## the model against more than 10^8 simulated slots, the figures of seed 002 against ns-2 (about six minutes)
 	cargo test --release -p clift --test model -- --ignored --nocapture
 	$(BIN)/python validation/wiopt2003.py
+	$(BIN)/python validation/tcp_windows.py && $(BIN)/python validation/tcp_ns3.py
 
 lint: $(VENV)/tools ## format check, clippy, ruff, mypy; a warning is an error
 	cargo fmt --all --check
