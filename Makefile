@@ -26,6 +26,7 @@ validate: $(VENV)/tools ## the model against more than 10^8 simulated slots, the
 	$(BIN)/python validation/wiopt2003.py
 	$(BIN)/python validation/lms_statistics.py
 	$(BIN)/python -m validation.kernel
+	$(BIN)/python validation/tcp_windows.py && $(BIN)/python validation/tcp_ns3.py
 
 lint: $(VENV)/tools ## format check, clippy, ruff, mypy; a warning is an error
 	cargo fmt --all --check
