@@ -5,6 +5,8 @@ use crate::seed::{Seed, Stream};
 use crate::transport::tcp::config::CongestionAlgorithm;
 use crate::transport::{SackBlock, SackList};
 
+mod recovery;
+
 const MSS: u64 = 1448;
 
 fn ms(millis: u64) -> Instant {
