@@ -47,7 +47,7 @@ def leo_text(cells: list[Cell]) -> str:
 def leo_figure(cells: list[Cell]) -> Figure:
     """Each column over the SNR: ours with its 95 % interval, the print dashed."""
     figure = Figure(figsize=(14, 7.2), layout="constrained")
-    figure.suptitle(_title(cells))
+    figure.suptitle(_title(cells).replace("(printed)", "print dashed"))
     panels = figure.subplots(2, 3).ravel()
     for axes, (name, (_, label, _)) in zip(panels, _COLUMNS.items(), strict=False):
         for place, transport in enumerate(_NAMES):
