@@ -21,8 +21,9 @@ test-rust: ## Rust tests only
 test-python: $(VENV)/tools ## Python tests only
 	$(BIN)/python -m pytest -q
 
-validate: $(VENV)/built ## the analytical model against more than 10^8 simulated slots, and the tables of seed 004 in full (some minutes)
+validate: $(VENV)/tools ## the model against more than 10^8 simulated slots, the figures of seed 002 against ns-2, the tables of seed 004 (about eight minutes)
 	cargo test --release -p clift --test model -- --ignored --nocapture
+	$(BIN)/python validation/wiopt2003.py
 	$(BIN)/python validation/leo2014.py
 
 lint: $(VENV)/tools ## format check, clippy, ruff, mypy; a warning is an error

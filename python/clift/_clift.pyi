@@ -1,7 +1,7 @@
 """The compiled part of `clift`; import `clift` instead."""
 
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, final
 
 import numpy as np
@@ -126,6 +126,9 @@ class LandMobile:
     ) -> PhyTrace: ...
     def stream(self, seed: int) -> LmsSlots: ...
     def levels(self, count: int, stride: int, seed: int) -> tuple[NDArray[np.float32], float]: ...
+    def road(
+        self, count: int, seed: int
+    ) -> tuple[NDArray[np.int64], list[NDArray[np.float64]]]: ...
     def level_cdf(self, db: list[float]) -> list[float]: ...
     def mean_information(self) -> float: ...
     def awgn_per(self, esn0_db: list[float]) -> list[float]: ...
@@ -166,6 +169,21 @@ class Reorder:
 
 @final
 class Medium:
+    @staticmethod
+    def hybrid(
+        *,
+        k: int,
+        n: int,
+        frames: int,
+        persistency: int,
+        unit_bytes: int,
+        rate_bps: int,
+        delay_ns: int,
+        p: float,
+        losses: PhyTrace | None,
+        in_order: bool,
+        seed: int,
+    ) -> Medium: ...
     def way_back(self) -> Hop: ...
 
 @final
@@ -215,6 +233,7 @@ class Hop:
         queue_bytes: int | None = None,
         loss: float = 0.0,
         lost_packets: list[int] | None = None,
+        held_packets: list[tuple[int, int]] | None = None,
     ) -> Hop: ...
     @staticmethod
     def link(
@@ -241,6 +260,8 @@ class Flow:
         packet_bytes: int = 1500,
         start_ns: int = 0,
         timestamps: bool = True,
+        sack: bool = True,
+        linux: Mapping[str, bool | int] | None = None,
         initial_window: int | None = None,
         delayed_ack_ns: int | None = None,
         cwnd_max_packets: int | None = None,

@@ -2,5 +2,6 @@
 
 from clift.live.adaptive_harq import AdaptiveHarqLink
 from clift.live.base import AnyLink, Live
+from clift.live.hybrid import HybridLink
 
-__all__ = ["AdaptiveHarqLink", "AnyLink", "Live"]
+__all__ = ["AdaptiveHarqLink", "AnyLink", "HybridLink", "Live"]
