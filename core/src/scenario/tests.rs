@@ -473,7 +473,8 @@ fn es_n0_varies_like_any_other_key() {
     let scenario = Scenario::parse("geo.toml", text, &[]).unwrap();
     let [low, _, high, _] = scenario.cells() else { panic!("four cells") };
     assert_eq!(low.labels()[0], ("esn0".to_owned(), "5 dB".to_owned()));
-    let (low, high) = (low.links(1)[0].phy().unwrap().clone(), high.links(1)[0].phy().unwrap().clone());
+    let (low, high) =
+        (low.links(1)[0].phy().unwrap().clone(), high.links(1)[0].phy().unwrap().clone());
     // The same road at both levels.
     assert_eq!(low.seed, high.seed);
     assert_ne!(low.erasures, high.erasures);

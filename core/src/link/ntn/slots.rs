@@ -13,7 +13,7 @@ use crate::units::{Duration, Probability};
 /// Slots by number, ascending in time.
 #[derive(Clone, Debug)]
 pub(super) enum Slots {
-    Regular { every: i64, decode: i64, bler: Arc<[Probability]>, draws: Draws },
+    Regular { every: i64, decode: i64, bler: Arc<[Probability]>, draws: Box<Draws> },
     Trace(TraceSlots),
 }
 
@@ -45,7 +45,7 @@ impl Slots {
                 every: span(*slot),
                 decode: span(*decode),
                 bler: Arc::clone(bler),
-                draws: Draws { rng, next: 0 },
+                draws: Box::new(Draws { rng, next: 0 }),
             }),
             NtnPhy::Trace(trace) => TraceSlots::new(trace, offset, wrap).map(Self::Trace),
         }
