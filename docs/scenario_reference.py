@@ -76,6 +76,7 @@ SECTIONS = [
     ("link", "Link"),
     ("link.reorder", "Reorder"),
     ("transport", "Transport"),
+    ("transport.linux", "Linux"),
     ("application", "Application"),
     ("access", "Leg"),
     ("[path]", "Hop"),

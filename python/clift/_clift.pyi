@@ -1,7 +1,7 @@
 """The compiled part of `clift`; import `clift` instead."""
 
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, final
 
 import numpy as np
@@ -126,7 +126,11 @@ class LandMobile:
     ) -> PhyTrace: ...
     def stream(self, seed: int) -> LmsSlots: ...
     def levels(self, count: int, stride: int, seed: int) -> tuple[NDArray[np.float32], float]: ...
+    def road(
+        self, count: int, seed: int
+    ) -> tuple[NDArray[np.int64], list[NDArray[np.float64]]]: ...
     def level_cdf(self, db: list[float]) -> list[float]: ...
+    def mean_information(self) -> float: ...
     def awgn_per(self, esn0_db: list[float]) -> list[float]: ...
 
 @final
@@ -165,10 +169,51 @@ class Reorder:
 
 @final
 class Medium:
+    @staticmethod
+    def hybrid(
+        *,
+        k: int,
+        n: int,
+        frames: int,
+        persistency: int,
+        unit_bytes: int,
+        rate_bps: int,
+        delay_ns: int,
+        p: float,
+        losses: PhyTrace | None,
+        in_order: bool,
+        seed: int,
+    ) -> Medium: ...
     def way_back(self) -> Hop: ...
 
 def ntn_presets() -> list[str]: ...
 def ntn_medium(preset: str, rlc: str, changes: dict[str, Any]) -> Medium: ...
+
+@final
+class MiTrace:
+    def __new__(cls, every_ns: int, values: NDArray[np.float32]) -> MiTrace: ...
+    @staticmethod
+    def of(channel: LandMobile, duration_ns: int, seed: int) -> MiTrace: ...
+    @property
+    def every_ns(self) -> int: ...
+    def mean(self) -> float: ...
+    def values(self) -> NDArray[np.float32]: ...
+    def __len__(self) -> int: ...
+
+def adaptive_harq(
+    information: MiTrace,
+    *,
+    rate_bps: int,
+    delay: Sequence[tuple[int, int]],
+    keep_order: bool,
+    first: float,
+    increment: float,
+    targets: Sequence[float] | None,
+    max_retransmissions: int,
+    step_ns: int,
+    packet_sigma: float,
+    reorder: Reorder | None,
+) -> Medium: ...
 def deliver(
     medium: LinkTrace | Medium,
     arrivals_ns: ArrayLike,
@@ -191,6 +236,7 @@ class Hop:
         queue_bytes: int | None = None,
         loss: float = 0.0,
         lost_packets: list[int] | None = None,
+        held_packets: list[tuple[int, int]] | None = None,
     ) -> Hop: ...
     @staticmethod
     def link(
@@ -217,6 +263,8 @@ class Flow:
         packet_bytes: int = 1500,
         start_ns: int = 0,
         timestamps: bool = True,
+        sack: bool = True,
+        linux: Mapping[str, bool | int] | None = None,
         initial_window: int | None = None,
         delayed_ack_ns: int | None = None,
         cwnd_max_packets: int | None = None,

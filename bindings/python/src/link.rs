@@ -65,6 +65,7 @@ pub(crate) fn deliver<'py>(
         reorder: reorder.map(Reorder::rule),
         ..LinkConfig::new(medium.medium())
     };
+    config.check_packet(Bytes(packet_bytes)).map_err(scenario_error)?;
     let mut link = config.build(Seed(seed), 0, None).map_err(scenario_error)?;
     let (delivered, fate) = py
         .detach(|| {

@@ -3,10 +3,11 @@
 use std::str::FromStr;
 
 use clift::channel::lms::{
-    Code, CodeChoice, IsolatedTrees, LandMobile, LmsError, Loo, Options, Preset, Series, Synthesis,
-    environments,
+    Code, CodeChoice, IsolatedTrees, LandMobile, LmsError, Loo, Options, Preset, Segment, Series,
+    Synthesis, environments,
 };
 use clift::seed::Seed;
+use clift::trace::MiTrace;
 use clift::units::{Bytes, Duration};
 use numpy::{PyArray1, PyReadonlyArray1};
 use pyo3::prelude::*;
@@ -167,9 +168,34 @@ impl PyLandMobile {
         Ok((PyArray1::from_vec(py, levels), step_s * stride as f64))
     }
 
+    /// The first `count` stretches of the road under [`Self::levels`]: state, length in metres, and
+    /// six columns of direct path, its spread and multipath in dB at the start and at the end.
+    fn road<'py>(&self, py: Python<'py>, count: usize, seed: u64) -> Road<'py> {
+        let road: Vec<Segment> =
+            self.channel.propagation.segments(Seed(seed), CHANNEL).take(count).collect();
+        let states = road.iter().map(|segment| segment.state as i64).collect();
+        let column = |of: fn(&Segment) -> f64| -> Vec<f64> { road.iter().map(of).collect() };
+        let columns: [fn(&Segment) -> f64; 7] = [
+            |segment| segment.length_m,
+            |segment| segment.from.direct_db,
+            |segment| segment.from.psi_db,
+            |segment| segment.from.multipath_db,
+            |segment| segment.to.direct_db,
+            |segment| segment.to.psi_db,
+            |segment| segment.to.multipath_db,
+        ];
+        let columns = columns.map(|of| PyArray1::from_vec(py, column(of)));
+        (PyArray1::from_vec(py, states), columns.to_vec())
+    }
+
     /// P(level <= db) for each of `db`: the closed form.
     fn level_cdf(&self, py: Python<'_>, db: Vec<f64>) -> Vec<f64> {
         py.detach(|| db.iter().map(|&db| self.channel.level_cdf(db)).collect())
+    }
+
+    /// The closed form of the mean mutual information per coded bit.
+    fn mean_information(&self, py: Python<'_>) -> PyResult<f64> {
+        py.detach(|| self.channel.mean_information(self.esn0_db)).map_err(scenario_error)
     }
 
     /// PER over the Gaussian channel at each Es/N0 in dB.
@@ -177,6 +203,15 @@ impl PyLandMobile {
         let receiver = &self.channel.receiver;
         let information = |db: f64| receiver.modulation.information(10f64.powf(db / 10.0));
         esn0_db.iter().map(|&db| receiver.code.per(information(db))).collect()
+    }
+}
+
+type Road<'py> = (Bound<'py, PyArray1<i64>>, Vec<Bound<'py, PyArray1<f64>>>);
+
+impl PyLandMobile {
+    /// The mutual information per coded bit of each slot.
+    pub(crate) fn information(&self, duration: Duration, seed: Seed) -> Result<MiTrace, LmsError> {
+        self.channel.information(self.esn0_db, duration, seed, CHANNEL)
     }
 }
 

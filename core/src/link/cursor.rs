@@ -234,7 +234,7 @@ fn fate_with_losses(trace: &LinkTrace, range: std::ops::Range<usize>, base: i64)
 /// Guesses by the mean density, gallops to a bracket, then bisects: near-constant time for a short
 /// idle time as for a jump through a long trace, whose LLDUs are almost evenly spaced.
 #[inline]
-fn first_at_or_after(t: &[i64], from: usize, target: i64, density: f64) -> usize {
+pub(super) fn first_at_or_after(t: &[i64], from: usize, target: i64, density: f64) -> usize {
     if t[from] >= target {
         return from;
     }

@@ -35,11 +35,11 @@ pub(super) struct DueQueue {
 }
 
 impl DueQueue {
-    /// Puts in the end of a packet that was admitted after all others here.
+    /// Puts in the end of a packet.
     #[inline]
     pub(super) fn push(&mut self, due: Due) {
         while let Some(&last) = self.ring.back()
-            && last.transit.at > due.transit.at
+            && last.key() > due.key()
         {
             self.overtaken.push(Late(last));
             self.ring.pop_back();

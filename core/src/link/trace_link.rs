@@ -3,16 +3,13 @@
 use std::num::NonZeroU32;
 use std::sync::Arc;
 
-use thiserror::Error;
-
 use crate::link::counters::Tally;
 use crate::link::cursor::{Cursor, Fate, Taken};
 use crate::link::due::{Due, DueQueue};
-use crate::link::ntn::NtnConfigError;
 use crate::link::queue::{Queue, QueueLimit, Waiting};
 use crate::link::{
-    Admission, DropReason, HORIZON, Link, LinkCounters, LinkEvent, Packet, PacketId, Transit,
-    Usage, nanos, span,
+    Admission, DropReason, HORIZON, Link, LinkCounters, LinkError, LinkEvent, Packet, PacketId,
+    Transit, Usage, nanos, span,
 };
 use crate::scheme::LinkTrace;
 use crate::units::{Bytes, Duration, Instant};
@@ -71,32 +68,21 @@ pub struct Fragmentation {
     pub extra_lldu: bool,
 }
 
-/// A link that cannot be.
-#[derive(Clone, Copy, Debug, Eq, Error, PartialEq)]
-#[non_exhaustive]
-pub enum LinkError {
-    /// The header fills the LLDU.
-    #[error(
-        "an LLDU of {lldu} bytes has no room beside its header of {header}; give a smaller header"
-    )]
-    Header {
-        /// Bytes of an LLDU.
-        lldu: u32,
-        /// Header bytes asked for.
-        header: u32,
-    },
-    /// A single slot has no period.
-    #[error("a trace of one slot cannot be wrapped; give one of at least two slots")]
-    NoPeriod,
-    /// A 3GPP link that cannot be.
-    #[error(transparent)]
-    Ntn(#[from] NtnConfigError),
-    /// A rule of the papers' simulator on a link that runs with its traffic.
-    #[error("{rule} is for link traces; leave it out for a live link")]
-    LiveLink {
-        /// Which one.
-        rule: &'static str,
-    },
+impl Fragmentation {
+    /// Bytes of an LLDU that carry packets.
+    pub(super) fn payload(self, lldu: Bytes) -> Result<NonZeroU32, LinkError> {
+        let (lldu, header) = (lldu.0, self.lldu_header.0);
+        let payload = lldu.checked_sub(header).and_then(NonZeroU32::new);
+        payload.ok_or(LinkError::Header { lldu, header })
+    }
+
+    /// LLDUs that a packet of `size` takes.
+    #[inline]
+    pub(super) fn lldus(self, payload: NonZeroU32, size: Bytes) -> u64 {
+        let bytes = u64::from(size.0) + u64::from(self.packet_header.0);
+        let lldus = bytes.div_ceil(u64::from(payload.get())).max(1);
+        lldus + u64::from(self.extra_lldu)
+    }
 }
 
 impl TraceLink {
@@ -108,11 +94,7 @@ impl TraceLink {
     /// If LLDU headers leave no room, or `wrap` is asked for a trace of a single slot.
     pub fn new(trace: Arc<LinkTrace>, config: TraceLinkConfig) -> Result<Self, LinkError> {
         let parts = trace.parts();
-        let (lldu, header) = (parts.lldu.0, config.fragmentation.lldu_header.0);
-        let payload = lldu
-            .checked_sub(header)
-            .and_then(NonZeroU32::new)
-            .ok_or(LinkError::Header { lldu, header })?;
+        let payload = config.fragmentation.payload(parts.lldu)?;
         let period = (parts.span.1 - parts.span.0 + parts.gap).max(0) as u64;
         if config.wrap && period == 0 {
             return Err(LinkError::NoPeriod);
@@ -149,9 +131,7 @@ impl TraceLink {
     /// Data LLDUs that a packet of `size` takes.
     #[inline]
     pub fn lldus_for(&self, size: Bytes) -> u64 {
-        let bytes = u64::from(size.0) + u64::from(self.fragmentation.packet_header.0);
-        let lldus = bytes.div_ceil(u64::from(self.payload.get())).max(1);
-        lldus + u64::from(self.fragmentation.extra_lldu)
+        self.fragmentation.lldus(self.payload, size)
     }
 
     /// The trace that it runs over.
@@ -295,13 +275,13 @@ impl SlotTimes {
 
 /// Whether [`LinkEvent::TraceEnded`] was told.
 #[derive(Clone, Copy, Debug)]
-enum TraceEnd {
+pub(super) enum TraceEnd {
     Ahead,
     Due { packet: PacketId, at: Instant },
     Told,
 }
 
-fn instant(nanos: i64) -> Instant {
+pub(super) fn instant(nanos: i64) -> Instant {
     Instant::from_nanos(nanos.max(0) as u64)
 }
 

@@ -22,6 +22,7 @@ mod schema;
 mod setup;
 mod source;
 mod spec;
+mod stack;
 mod suggest;
 mod traffic;
 mod tree;
@@ -43,6 +44,7 @@ pub use radio::{Decibels, Degrees, Gigahertz, KilometresPerHour, Metres};
 pub use schema::json_schema;
 pub use setup::LinkInput;
 pub use spec::{FileSpec, LinkSpec, PhySpec};
+pub use stack::Linux;
 pub use traffic::{Application, ApplicationKind, Congestion, Flow, Profile, Protocol, Transport};
 pub use vary::{Axis, Vary};
 

@@ -3,6 +3,7 @@
 use proptest::prelude::*;
 
 use super::*;
+use crate::transport::tcp::LinuxOptions;
 use crate::units::Duration;
 
 const CHANNEL: &str = "[channel]\nmodel = \"bernoulli\"\nerasures = 0.02\nslot = \"1003802 ns\"\nlength = \"700 s\"\n";
@@ -218,7 +219,23 @@ fn every_error_names_line_key_and_cure() {
         ),
         (
             "[transport]\ncongestion = \"cubik\"",
-            "geo.toml line 2: transport.congestion: unknown value `cubik`, one of newreno, cubic, hybla, westwood, compound (did you mean cubic?)",
+            "geo.toml line 2: transport.congestion: unknown value `cubik`, one of newreno, cubic, hybla, westwood, compound, bbr (did you mean cubic?)",
+        ),
+        (
+            "[transport]\ncongestion = \"cubic\"\nsack = false",
+            "geo.toml line 1: transport: without SACK there is newreno only",
+        ),
+        (
+            "[transport.linux]\nrack = false",
+            "geo.toml line 1: transport.linux: belongs to profile = \"linux\"",
+        ),
+        (
+            "[transport]\nprofile = \"linux\"\n[transport.linux]\nrak = false",
+            "geo.toml line 4: transport.linux.rak: unknown key, one of handshake, rack, tail_loss_probe, prr, dsack, undo, frto, max_reordering, hystart, quick_ack, slow_start_after_idle, pacing (did you mean rack?)",
+        ),
+        (
+            "[transport]\nprofile = \"linux\"\nlinux.max_reordering = 2",
+            "geo.toml line 1: transport: max_reordering = 2: give 3 segments",
         ),
         ("flows = 0", "geo.toml line 1: flows: 0 flows"),
         ("flows = 2\n[[flow]]\ncount = 3", "geo.toml line 1: flows: [[flow]] lists the flows"),
@@ -303,6 +320,21 @@ fn cells_are_the_product_of_the_axes_in_the_order_of_the_file() {
     assert!(!cell.plan().stop_when_done);
     assert!(scenario.cells()[4].plan().stop_when_done);
     assert_eq!(scenario.cells()[4].config().duration, Duration::from_secs(60));
+}
+
+#[test]
+fn parts_of_a_stack_are_switched_by_themselves() {
+    let stack = "[transport]\nprofile = \"linux\"\nlinux = { rack = false, pacing = true }\n";
+    let flow = "[[flow]]\ntransport.linux.rack = true\n";
+    let changes = [("transport.linux.max_reordering".to_owned(), "3".to_owned())];
+    let text = format!("{stack}{flow}{CHANNEL}");
+    let scenario = Scenario::parse("geo.toml", &text, &changes).unwrap();
+    let config = scenario.cells()[0].config();
+    let all = Linux::default();
+    let expected = Linux { rack: false, pacing: true, max_reordering: 3, ..all };
+    assert_eq!(config.transport.linux, Some(expected));
+    assert_eq!(config.flow[0].transport.linux, Some(Linux { rack: true, ..expected }));
+    assert_eq!(LinuxOptions::from(all), LinuxOptions::default());
 }
 
 #[test]

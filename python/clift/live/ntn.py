@@ -8,11 +8,10 @@ from collections.abc import Sequence
 from typing import Any, Literal
 
 from clift import _clift
+from clift.delays import Delay, delay_steps
 from clift.errors import ScenarioError
 from clift.live.base import Live
 from clift.trace import PhyTrace
-
-Delay = float | Sequence[tuple[float, float]]
 
 _LONGEST_MS = 2**61 / 1e6
 
@@ -36,7 +35,8 @@ class NtnLink(Live):
         bler: Block error rate; or one for each transmission of a TB, given that all before it
             failed, the last of them for further ones too.
         decode_ms: From the start of a slot to the decoded TB, without propagation.
-        delay_ms: One-way delay to the receiver, or rows of (time_s, delay_ms).
+        delay_ms: One-way delay to the receiver; or rows of (time_s, delay_ms), or a CSV file of them,
+            e.g. a satellite constellation's: each holds until the next.
         return_delay_ms: The same for the way back; None: that of the way there, if it is given.
         keep_order: With rows of delays: what was sent earlier never arrives later.
         harq_feedback: False: disabled, a process is free at once, nothing is sent again but
@@ -124,8 +124,8 @@ class NtnLink(Live):
             "tb": _count("tb_bytes", tb_bytes),
             "bler": _rates(bler),
             "decode": _time("decode_ms", decode_ms),
-            "delay" if keep_order else "overtaking_delay": _delay("delay_ms", delay_ms),
-            "way_back": _delay("return_delay_ms", return_delay_ms),
+            "delay" if keep_order else "overtaking_delay": _delay(delay_ms),
+            "way_back": _delay(return_delay_ms),
             "harq_feedback": bool(harq_feedback),
             "processes": _count("harq_processes", harq_processes),
             "max_transmissions": _count("max_transmissions", max_transmissions),
@@ -182,16 +182,11 @@ def _timer(name: str, ms: float | None) -> int | None:
     return -1 if ms == math.inf else _time(name, ms)
 
 
-def _delay(name: str, delay: Delay | None) -> int | list[tuple[int, int]] | None:
-    if delay is None or isinstance(delay, int | float):
-        return _time(name, delay)
-    try:
-        rows = [(float(at), float(ms)) for at, ms in delay]
-    except (TypeError, ValueError):
-        raise ScenarioError(f"{name}: give a number or rows of (time_s, delay_ms)") from None
-    if not all(0 <= at <= _LONGEST_MS / 1e3 for at, _ in rows):
-        raise ScenarioError(f"{name}: give the times of its rows in s, 0 or more")
-    return [(round(at * 1e9), _time(name, ms) or 0) for at, ms in rows]
+def _delay(delay: Delay | None) -> int | list[tuple[int, int]] | None:
+    if delay is None:
+        return None
+    steps = delay_steps(delay)
+    return steps[0][1] if len(steps) == 1 else steps
 
 
 def _count(name: str, value: int | None, least: int = 1) -> int | None:

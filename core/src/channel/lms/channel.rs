@@ -210,6 +210,26 @@ impl LandMobile {
         law.cdf(libm::exp10((db + self.mean_power_db()) / 20.0))
     }
 
+    /// E\[MI\]: the mean mutual information per coded bit over all levels at an Es/N0 in dB, from
+    /// the models' closed form. A trace's own mean scatters about it.
+    ///
+    /// # Errors
+    /// If the Es/N0 is out of its range.
+    pub fn mean_information(&self, esn0_db: f64) -> Result<f64, LmsError> {
+        within("esn0_db", esn0_db, -100.0, 100.0, "a level in dB from -100 to 100")?;
+        let modulation = self.receiver.modulation;
+        let zero_db = esn0_db + self.receiver.offset_db;
+        let information = |db: f64| modulation.information(libm::exp10((zero_db + db) / 10.0));
+        // E[I] = I(top) - integral of the level's CDF over I; steps of 1/4 dB in the level.
+        let level = |step: u32| -60.0 + f64::from(step) / 4.0;
+        let steps = 360;
+        let rises = (0..steps).map(|step| {
+            let (low, high) = (information(level(step)), information(level(step + 1)));
+            (high - low) * self.level_cdf(level(step) + 0.125)
+        });
+        Ok(information(level(steps)) - rises.sum::<f64>())
+    }
+
     fn fading_of(&self, rng: &rand_chacha::ChaCha8Rng) -> Result<Fading, LmsError> {
         self.check_receiver()?;
         let Propagation { shadowing, correlation_m } = self.propagation.clone();

@@ -1,0 +1,212 @@
+//! Live links: a scheme that runs with the packets that really arrive (DESIGN section 5).
+
+mod arq;
+mod config;
+mod fec;
+mod feedback;
+mod harq2;
+mod line;
+mod none;
+mod packets;
+mod ready;
+mod slots;
+mod window;
+mod word;
+
+pub use config::{FeedbackLoss, LiveConfig};
+
+use std::num::NonZeroU32;
+
+use crate::link::live::line::Line;
+use crate::link::live::slots::{Slot, Slots};
+use crate::link::trace_link::TraceEnd;
+use crate::link::{
+    Admission, DropReason, Fragmentation, Link, LinkCounters, LinkEvent, Packet, PacketId,
+    Transmission, Usage, nanos,
+};
+use crate::units::{Bytes, Instant};
+
+/// What a scheme does with the slots of a live link. It decides at slots only: what is due between
+/// two of them is looked at in the next that it wants.
+trait LiveScheme {
+    /// The instant from which on it wants a slot, [`NOW`] for the next one, `None` for none before
+    /// new data come. `data_wait`: whether there are any now.
+    fn wants(&self, data_wait: bool) -> Option<i64>;
+
+    /// Has a slot at or after that instant. Says whether it sent anything; if not, it wants a later
+    /// one next, or none, or this one for something else.
+    fn carry(&mut self, slot: Slot, line: &mut Line) -> bool;
+
+    /// The earliest instant at which a code word would be decoded of which more is being sent: an
+    /// overtaking unit can still make it earlier, but not earlier than its own slot.
+    fn undecided(&self) -> Option<i64> {
+        None
+    }
+
+    /// Decodes what is decoded at `until` or before; nothing is sent before `until` any more.
+    fn settle(&mut self, _until: i64, _line: &mut Line) {}
+
+    /// Copies of reports that were lost.
+    fn feedback_lost(&self) -> u64 {
+        0
+    }
+}
+
+/// Before any slot.
+const NOW: i64 = i64::MIN;
+
+/// A live link with its scheme; [`LiveConfig::build`] makes one.
+///
+/// What happened is worked off slot by slot, but only once it can be seen from outside: nothing that
+/// is sent in a slot comes out before half a round-trip time later, so [`Link::poll_timeout`] names
+/// that instant, and what was sent until then is worked off in one go.
+#[derive(Clone, Debug)]
+struct LiveLink<S> {
+    scheme: S,
+    line: Line,
+    slots: Slots,
+    fragmentation: Fragmentation,
+    payload: NonZeroU32,
+    lldu: Bytes,
+    /// Up to here everything has been worked off; a slot at this instant may still be free.
+    now: i64,
+    /// The next slot that the scheme wants, later than `now`.
+    next: Option<Slot>,
+    ended: TraceEnd,
+}
+
+impl<S: LiveScheme> LiveLink<S> {
+    /// Uses the slots up to `now`.
+    #[inline]
+    fn advance(&mut self, now: i64) {
+        while let Some(slot) = self.next
+            && slot.t <= now
+        {
+            self.settle(slot.t);
+            self.now = slot.t;
+            if self.scheme.carry(slot, &mut self.line) {
+                self.slots.used(slot);
+            }
+            self.look_for_slot();
+        }
+        self.settle(now);
+        self.now = self.now.max(now);
+        if matches!(self.ended, TraceEnd::Ahead)
+            && let Some((packet, at)) = self.hopeless().filter(|(_, at)| nanos(*at) <= self.now)
+        {
+            self.ended = TraceEnd::Due { packet, at };
+        }
+    }
+
+    #[inline]
+    fn settle(&mut self, until: i64) {
+        if self.scheme.undecided().is_some_and(|at| at <= until) {
+            self.scheme.settle(until, &mut self.line);
+        }
+    }
+
+    #[inline]
+    fn look_for_slot(&mut self) {
+        self.next = self
+            .scheme
+            .wants(self.line.data_wait())
+            .and_then(|from| self.slots.first_from(from.max(self.now)));
+    }
+
+    /// The packet that waits for a slot after the last, and since when that is hopeless.
+    fn hopeless(&self) -> Option<(PacketId, Instant)> {
+        let last = self.slots.last()?;
+        let (packet, entered) = self.line.packets.first_waiting()?;
+        let at = entered.max(Instant::from_nanos((last + 1).max(0) as u64));
+        // The run is in error only if its clock passes the last slot before it is over.
+        (nanos(entered) < self.slots.end()).then_some((packet, at))
+    }
+
+    /// When the trace ends on a packet that waits.
+    fn end(&self) -> Option<Instant> {
+        match self.ended {
+            TraceEnd::Ahead if self.line.data_wait() => self.hopeless().map(|(_, at)| at),
+            TraceEnd::Due { at, .. } => Some(at),
+            _ => None,
+        }
+    }
+}
+
+impl<S: LiveScheme> Link for LiveLink<S> {
+    fn enqueue(&mut self, now: Instant, packet: Packet) -> Admission {
+        let entered = nanos(now);
+        self.advance(entered);
+        let units = self.fragmentation.lldus(self.payload, packet.size);
+        if !self.line.packets.offer(now, packet, units) {
+            return Admission::Dropped(DropReason::QueueFull);
+        }
+        self.look_for_slot();
+        self.advance(entered);
+        self.line.packets.note_queue();
+        Admission::Queued
+    }
+
+    fn poll_timeout(&self) -> Option<Instant> {
+        let one_way = self.line.one_way;
+        let seen = |at: i64| Some(Instant::from_nanos(at.saturating_add(one_way) as u64));
+        let slot = self.next.and_then(|slot| seen(slot.t + 1));
+        let decoded = self.scheme.undecided().and_then(seen);
+        [slot, decoded, self.line.packets.next_due(), self.end()].into_iter().flatten().min()
+    }
+
+    fn poll(&mut self, now: Instant) -> Option<LinkEvent> {
+        self.advance(nanos(now));
+        if let TraceEnd::Due { packet, at } = self.ended
+            && at <= now
+            && self.line.packets.next_due().is_none_or(|due| due > at)
+        {
+            self.ended = TraceEnd::Told;
+            return Some(LinkEvent::TraceEnded { packet, at });
+        }
+        self.line.packets.pop(now)
+    }
+
+    fn queue_len(&self, _now: Instant) -> usize {
+        self.line.packets.waiting()
+    }
+
+    fn counters(&self) -> LinkCounters {
+        self.line.packets.counters()
+    }
+
+    /// Exact. What was sent for repair is shared out evenly over the data units.
+    fn usage(&self, until: Instant) -> Usage {
+        let used = self.line.counts.sent as f64;
+        let data = self.line.packets.counters().lldus_taken;
+        Usage {
+            slots: self.slots.passed(nanos(until)) as f64,
+            used,
+            per_lldu: if data > 0 { used / data as f64 } else { 0.0 },
+            slot: self.lldu,
+        }
+    }
+
+    fn details(&self) -> Vec<(&'static str, u64)> {
+        self.line.counts.named(self.scheme.feedback_lost())
+    }
+
+    fn catch_up(&mut self, until: Instant) {
+        self.advance(nanos(until));
+    }
+
+    fn log_units(&mut self) {
+        self.line.log.start();
+    }
+
+    fn take_units(&mut self) -> Vec<Transmission> {
+        self.line.log.take()
+    }
+}
+
+/// The earlier of two instants that may never come.
+fn earliest(a: Option<i64>, b: Option<i64>) -> Option<i64> {
+    match (a, b) {
+        (Some(a), Some(b)) => Some(a.min(b)),
+        (a, b) => a.or(b),
+    }
+}
