@@ -35,8 +35,8 @@ class NtnLink(Live):
         bler: Block error rate; or one for each transmission of a TB, given that all before it
             failed, the last of them for further ones too.
         decode_ms: From the start of a slot to the decoded TB, without propagation.
-        delay_ms: One-way delay to the receiver; or rows of (time_s, delay_ms), or a CSV file of them,
-            e.g. a satellite constellation's: each holds until the next.
+        delay_ms: One-way delay to the receiver; or rows of (time_s, delay_ms), or a CSV file of
+            them, e.g. a satellite constellation's: each holds until the next.
         return_delay_ms: The same for the way back; None: that of the way there, if it is given.
         keep_order: With rows of delays: what was sent earlier never arrives later.
         harq_feedback: False: disabled, a process is free at once, nothing is sent again but
