@@ -104,11 +104,12 @@ impl NtnConfig {
         self.with_fitting_timers()
     }
 
-    /// The same link with the timers of RLC and PDCP that suit its delays and HARQ: `t-Reassembly`
-    /// is the time that HARQ may need for all retransmissions (and all repetitions),
-    /// `t-StatusProhibit` a round trip, `t-PollRetransmit` a round trip and the longer of both, and
-    /// `t-Reordering` lets RLC AM repeat once, or is `t-Reassembly` in UM. Each is taken up to the
-    /// next value that TS 38.331 section 6.3.2 has for it, if there is one.
+    /// The same link with the timers of RLC and PDCP that suit its delays and HARQ.
+    ///
+    /// `t-Reassembly` is the time that HARQ may need for all retransmissions and repetitions,
+    /// `t-StatusProhibit` a round trip, `t-PollRetransmit` a round trip and the longer of those two;
+    /// `t-Reordering` lets RLC AM repeat three times, or is `t-Reassembly` in UM. Each is taken up
+    /// to the next value that TS 38.331 section 6.3.2 has for it, or is the greatest of them.
     pub fn with_fitting_timers(mut self) -> Self {
         let (slot, decode) = match &self.phy {
             NtnPhy::Random { slot, decode, .. } => (*slot, *decode),
@@ -135,7 +136,7 @@ impl NtnConfig {
                 am.t_status_prohibit = next_of(&T_STATUS_PROHIBIT_MS, round);
                 let answer = round + reassembly.max(am.t_status_prohibit);
                 am.t_poll_retransmit = next_of(&T_POLL_RETRANSMIT_MS, answer);
-                self.pdcp.t_reordering = Some(next_of(&T_REORDERING_MS, answer + round));
+                self.pdcp.t_reordering = Some(next_of(&T_REORDERING_MS, answer * 3));
             }
         }
         self
