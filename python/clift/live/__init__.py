@@ -3,5 +3,6 @@
 from clift.live.adaptive_harq import AdaptiveHarqLink
 from clift.live.base import AnyLink, Live
 from clift.live.hybrid import HybridLink
+from clift.live.ntn import NtnLink
 
-__all__ = ["AdaptiveHarqLink", "AnyLink", "HybridLink", "Live"]
+__all__ = ["AdaptiveHarqLink", "AnyLink", "HybridLink", "Live", "NtnLink"]
