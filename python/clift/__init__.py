@@ -13,6 +13,7 @@ from clift._clift import __version__
 from clift.errors import CliftError, Interrupted, ScenarioError, SimulationError, TraceError
 from clift.link import Reorder, deliver
 from clift.link_trace import LinkTrace
+from clift.live import LiveLink
 from clift.scenario import Scenario
 from clift.scheme import Arq, Fec, Harq2, NoScheme
 from clift.simulation import Run, run_many, simulate
@@ -25,6 +26,7 @@ __all__ = [
     "Harq2",
     "Interrupted",
     "LinkTrace",
+    "LiveLink",
     "NoScheme",
     "PhyTrace",
     "Reorder",

@@ -52,6 +52,9 @@ impl Cell {
                 rtt_ns: link.link.rtt.as_nanos(),
                 feedback_ns: link.link.feedback.map(Duration::as_nanos),
             },
+            PlannedMedium::Live { phy, .. } => {
+                LinkSpec::PhyTrace { phy: self.phy(index, phy, replication) }
+            }
         };
         self.plan.links().enumerate().map(spec).collect()
     }

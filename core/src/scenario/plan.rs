@@ -1,7 +1,7 @@
 //! From a checked configuration to what is run: hops, flows and the traces that they need.
 
 use super::channel::{Channel, Erasures, Slots};
-use super::config::{Config, Hop, Leg, Link, Trace};
+use super::config::{Config, Hop, Leg, Link, Overlap, Trace};
 use super::error::Problem;
 use super::flows::flows;
 use super::limit::Start;
@@ -48,6 +48,13 @@ pub struct PlannedLink {
 pub enum PlannedMedium {
     /// A link trace: every slot of the PHY trace is used, and a scheme repairs it beforehand.
     Trace {
+        /// Where the slots come from.
+        phy: PlannedPhy,
+        /// The link-layer reliability scheme.
+        scheme: Scheme,
+    },
+    /// A live link: the scheme runs with the traffic over the PHY trace.
+    Live {
         /// Where the slots come from.
         phy: PlannedPhy,
         /// The link-layer reliability scheme.
@@ -114,14 +121,14 @@ impl PlannedLink {
     /// How long a signal is under way from one end to the other.
     pub fn one_way(&self) -> Duration {
         match &self.medium {
-            PlannedMedium::Trace { .. } => self.link.rtt.half(),
+            PlannedMedium::Trace { .. } | PlannedMedium::Live { .. } => self.link.rtt.half(),
         }
     }
 
     /// The PHY trace under it, if it has one.
     pub fn phy(&self) -> Option<&PlannedPhy> {
         match &self.medium {
-            PlannedMedium::Trace { phy, .. } => Some(phy),
+            PlannedMedium::Trace { phy, .. } | PlannedMedium::Live { phy, .. } => Some(phy),
         }
     }
 }
@@ -234,7 +241,11 @@ fn link(key: &str, hop: &Hop, config: &Config) -> Result<PlannedHop, Problem> {
     let link = hop.link.clone().unwrap_or_default();
     check_link(&super::tree::join(key, "link"), &link)?;
     let phy = phy(key, hop, &link, config)?;
-    let medium = PlannedMedium::Trace { phy, scheme: hop.scheme.unwrap_or(Scheme::None) };
+    let scheme = hop.scheme.unwrap_or(Scheme::None);
+    let medium = match link.live {
+        false => PlannedMedium::Trace { phy, scheme },
+        true => PlannedMedium::Live { phy, scheme },
+    };
     Ok(PlannedHop::Link(Box::new(PlannedLink { key: key.to_owned(), medium, link })))
 }
 
@@ -293,6 +304,14 @@ fn check_link(key: &str, link: &Link) -> Result<(), Problem> {
     if link.reorder.as_ref().is_some_and(|reorder| reorder.packets == Some(0)) {
         let cure = "a buffer of 0 packets holds nothing; give 1 or more, or leave `reorder` out";
         return Err(Problem::new(key, "reorder.packets", cure));
+    }
+    if let Some(name) = link.live_key() {
+        let cure = "is for links that run with their traffic; add live = true, or leave it out";
+        return Err(Problem::new(key, name, cure));
+    }
+    if link.live && link.overlap == Overlap::Papers {
+        let cure = "\"papers\" is how ns-2 read link traces; a live link sends unit by unit, so leave it out";
+        return Err(Problem::new(key, "overlap", cure));
     }
     Ok(())
 }

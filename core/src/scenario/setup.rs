@@ -9,8 +9,10 @@ use super::limit::{DelayedAck, Packets, QueueBound};
 use super::plan::{PlannedHop, PlannedLink, PlannedMedium};
 use super::traffic::{self, ApplicationKind, Congestion, Protocol};
 use super::tree::join;
-use crate::link::{Fragmentation, LinkConfig, Medium, QueueLimit, Resequencing};
-use crate::scheme::LinkTrace;
+use crate::link::{
+    FeedbackLoss, Fragmentation, LinkConfig, LiveConfig, Medium, QueueLimit, Resequencing,
+};
+use crate::scheme::{LinkTrace, Scheme, Timing};
 use crate::simulation::{Application, Flow, Hop, LegConfig, Loss, Setup, Transport};
 use crate::trace::PhyTrace;
 use crate::transport::tcp::{CongestionAlgorithm, TcpConfig};
@@ -84,7 +86,7 @@ impl LinkInput {
 fn link(planned: &PlannedLink, input: &LinkInput, start_offset: Duration) -> LinkConfig {
     let config = &planned.link;
     LinkConfig {
-        medium: medium(&planned.medium, input),
+        medium: medium(planned, input),
         queue: queue(config.queue),
         start_offset,
         wrap: config.wrap,
@@ -98,12 +100,28 @@ fn link(planned: &PlannedLink, input: &LinkInput, start_offset: Duration) -> Lin
     }
 }
 
-fn medium(planned: &PlannedMedium, input: &LinkInput) -> Medium {
-    match (planned, input) {
+fn medium(planned: &PlannedLink, input: &LinkInput) -> Medium {
+    match (&planned.medium, input) {
         (PlannedMedium::Trace { .. }, LinkInput::LinkTrace(trace)) => {
             Medium::Trace(Arc::clone(trace))
         }
+        (PlannedMedium::Live { scheme, .. }, LinkInput::PhyTrace(phy)) => {
+            Medium::Live(Arc::new(live(*scheme, &planned.link, phy.clone())))
+        }
         (PlannedMedium::Trace { .. }, _) => unreachable!("its spec asks for a link trace"),
+        (PlannedMedium::Live { .. }, _) => unreachable!("its spec asks for a PHY trace"),
+    }
+}
+
+fn live(scheme: Scheme, config: &Link, phy: PhyTrace) -> LiveConfig {
+    let timing = Timing { rtt: config.rtt, feedback: config.feedback };
+    LiveConfig {
+        flush: config.flush.unwrap_or(Duration::ZERO),
+        feedback_loss: config.feedback_loss.map_or(FeedbackLoss::None, FeedbackLoss::Random),
+        feedback_repeat: config.feedback_repeat,
+        send_buffer: config.send_buffer,
+        receive_buffer: config.receive_buffer,
+        ..LiveConfig::new(phy, scheme, timing)
     }
 }
 
