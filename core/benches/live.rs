@@ -75,7 +75,7 @@ fn trace() -> PhyTrace {
     let mut noise = 1u64;
     let d = (0..SLOTS).map(|_| {
         noise = noise.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
-        if (noise >> 33) % 50 == 0 { 0 } else { 36_000_000 }
+        if (noise >> 33).is_multiple_of(50) { 0 } else { 36_000_000 }
     });
     let t: Vec<i64> = (0..SLOTS as i64).map(|slot| slot * GAP).collect();
     let d: Vec<i64> = d.collect();
