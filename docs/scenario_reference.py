@@ -33,6 +33,8 @@ Every key but those marked *needed* may be left out. An error names file, line, 
 | rate | `bit/s`, `kbit/s`, `Mbit/s`, `Gbit/s` | `"2.3 Mbit/s"` |
 | size | `B`, `kB` (1000 B), `KiB` (1024 B), `MB`, `MiB`, `GB`, `GiB` | `"100 kB"` |
 | queue | packets, a size, or no bound | `"1000 packets"`, `"64 kB"`, `"unlimited"` |
+| level, angle, length | `dB`; `deg`; `m`, `km` | `"6 dB"`, `"40 deg"`, `"1.7 m"` |
+| speed, frequency | `km/h`, `m/s`; `GHz`, `MHz` | `"60 km/h"`, `"2.2 GHz"` |
 | probability | a number, or per cent | `0.02`, `"2 %"` |
 
 An editor that knows JSON Schema completes and checks keys: `clift schema > clift.json`, or
@@ -69,9 +71,12 @@ What a paper prints, shown beside the mean and its 95 % interval in every cell w
 SECTIONS = [
     ("trace", "Trace"),
     ("channel", "Channel"),
+    ("channel.loo", "LooState"),
+    ("channel.trees", "Trees"),
     ("link", "Link"),
     ("link.reorder", "Reorder"),
     ("transport", "Transport"),
+    ("transport.linux", "Linux"),
     ("application", "Application"),
     ("access", "Leg"),
     ("[path]", "Hop"),
@@ -123,11 +128,14 @@ def _type(value: dict[str, Any], schema: dict[str, Any]) -> str:
         return choices or name.lower()
     if "const" in value:
         return f"`{json.dumps(value['const'])}`"
+    if "enum" in value:
+        return _choices(value)
     if value.get("type") == "array":
         return f"list of {_type(value['items'], schema)}"
     types = value.get("type", "")
     kind = next((one for one in types if one != "null"), "") if isinstance(types, list) else types
-    return {"integer": "whole number", "string": "text", "boolean": "true or false"}.get(kind, kind)
+    words = {"integer": "whole number", "string": "text", "boolean": "true or false"}
+    return (words | {"array": "list"}).get(kind, kind)
 
 
 def _choices(target: dict[str, Any]) -> str:

@@ -67,6 +67,7 @@ def test_the_command_line_writes_what_the_library_makes(tmp_path: Path) -> None:
         (["--environment", "rural-wooded", "--elevation", "10 deg"], "20 to 70 degrees"),
         (["--environment", "urban", "--model", "perez-fontan"], "heavy-tree-shadowed"),
         (["--environment", "urban", "--model", "itu"], "p681, perez-fontan"),
+        (["--elevation", "45 deg"], "belong to an environment"),
         (["--speed", "0 km/h"], "above 0"),
         (["--esn0", "6"], '"6 dB"'),
         (["--preset", "mars"], "internet, distribution, distribution-down, its"),
@@ -113,6 +114,37 @@ def test_a_table_of_ones_own_is_the_code(tmp_path: Path) -> None:
     assert synth("--per-table", str(table), "--duration", "60 s", "-o", str(path)) == 0
     rate = clift.read_trace(path).stats()["erasure_rate"]
     assert rate == pytest.approx(0.25, abs=0.01)
+
+
+def test_the_road_is_the_one_under_the_levels() -> None:
+    channel = LandMobile(environment="village", elevation_deg=45, reference="los")
+    road = channel.road(1001, seed=2)
+    moving = road["direct_db"] != road["direct_end_db"]
+    # States and transitions take turns, and where one ends the next begins.
+    assert (moving[1:] != moving[:-1]).all()
+    assert np.array_equal(road["direct_end_db"][:-1], road["direct_db"][1:])
+    # Levels half-way through the longest stay are those of its parameters.
+    longest = int(np.argmax(road["length_m"] * ~moving))
+    ends = np.cumsum(road["length_m"])
+    levels, step_s = channel.levels(int(ends[longest] / (0.299792458 / 2.2 / 32)), seed=2)
+    count = int(road["length_m"][longest] * 0.9 / (step_s * 60 / 3.6))
+    power = np.mean(10 ** (levels[-count:].astype(float) / 10))
+    spread = np.log(10) / 10 * road["psi_db"][longest]
+    expected = 10 ** (road["direct_db"][longest] / 10) * np.exp(spread**2 / 2)
+    expected += 10 ** (road["multipath_db"][longest] / 10)
+    assert power == pytest.approx(expected, rel=0.15)
+    assert np.isinf(LandMobile().road(1)["length_m"][0])
+    with pytest.raises(clift.ScenarioError, match="count = 0"):
+        channel.road(0)
+
+
+def test_parameters_that_contradict_each_other_are_refused() -> None:
+    with pytest.raises(clift.ScenarioError, match="give one of them"):
+        LandMobile(environment="urban", loo=(0, 1, -10, 1.7))
+    with pytest.raises(clift.ScenarioError, match="mi, esn0"):
+        LandMobile(per_table=[(0, 1), (1, 0)], per_axis="snr")
+    with pytest.raises(clift.ScenarioError, match="one of code, per_table and threshold"):
+        LandMobile(code="turbo-264-1/3", threshold=0.5)
 
 
 def test_a_picture_shows_the_channel(tmp_path: Path) -> None:

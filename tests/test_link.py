@@ -1,6 +1,7 @@
 """clift.deliver and clift.Reorder against the words of DESIGN section 5, LLDU by LLDU."""
 
 from collections.abc import Callable
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -92,7 +93,7 @@ def test_a_loss_flushes_a_buffer_if_it_is_to(flush_on_loss: bool) -> None:
         (lambda ll: clift.deliver(ll, [0], packet_bytes=0), "packet_bytes = 0"),
         (lambda ll: clift.deliver(ll, [0], queue_packets=-1), "queue_packets = -1"),
         (lambda _: clift.Reorder(packets=0), "packets = 0"),
-        (lambda _: clift.Reorder(key="tcp"), 'only "link" exists so far'),
+        (lambda _: clift.Reorder(key="ip"), 'give "link" or "tcp"'),
     ],
 )
 def test_what_cannot_be_sent_says_why(
@@ -101,3 +102,38 @@ def test_what_cannot_be_sent_says_why(
     ll = clift.tmt.apply(clift.PhyTrace([0], [1]), clift.NoScheme())
     with pytest.raises(clift.CliftError, match=message):
         call(ll)
+
+
+def test_behind_a_buffer_on_tcp_numbers_without_flushes_only_timeouts_repair() -> None:
+    phy = clift.channel.bernoulli(slots=200_000, p=0.015, seed=1)
+    ll = clift.tmt.apply(phy, clift.Arq(max_retx=1))
+    waits = clift.Reorder(packets=None, flush_on_loss=False, key="tcp")
+    flow = clift.simulate(ll, duration_s=20, reorder=waits).summary()["flows"][0]
+    assert flow["fast_retransmits"] == flow["recovery_entries"] == 0 < flow["timeouts"]
+    # A flush jumps over what was given up, and TCP hears of it.
+    flow = clift.simulate(ll, duration_s=20, reorder=clift.Reorder(key="tcp")).summary()["flows"][0]
+    assert flow["fast_retransmits"] > 0
+
+
+def test_a_scenario_file_has_the_same_buffer(tmp_path: Path) -> None:
+    path = tmp_path / "buffer.toml"
+    path.write_text(
+        """
+        seed = 1
+        duration = "10 s"
+        scheme = "ARQ"
+        [channel]
+        model = "bernoulli"
+        erasures = "2 %"
+        length = "30 s"
+        slot = "114783 ns"
+        [link]
+        rtt = "500 ms"
+        reorder = { packets = 20 }
+        """
+    )
+    by_link = clift.Scenario.read(path)
+    by_tcp = by_link.replace(**{"link.reorder.key": "tcp"})
+    assert clift.simulate(by_link).summary() != clift.simulate(by_tcp).summary()
+    with pytest.raises(clift.CliftError, match=r"link\.reorder\.key"):
+        clift.simulate(by_link.replace(**{"link.reorder.key": "ip"}))

@@ -108,7 +108,7 @@ def test_what_cannot_be_is_refused(options: dict[str, object], expected: str) ->
 def test_options_that_do_not_apply_are_refused() -> None:
     phy = clift.channel.bernoulli(slots=10_000, p=0.05, seed=1)
     live = clift.LiveLink(phy, "ARQ", reorder=clift.Reorder(packets=None))
-    with pytest.raises(clift.ScenarioError, match="a live link sends unit by unit"):
+    with pytest.raises(clift.ScenarioError, match="overlap"):
         clift.simulate(live, duration_s=1, overlap="papers")
     with pytest.raises(clift.ScenarioError, match="give `reorder` once"):
         clift.simulate(live, duration_s=1, reorder=clift.Reorder())

@@ -12,6 +12,7 @@ import pytest
 
 import clift
 from clift import _clift
+from clift._options import LinuxParts
 from clift.campaign import run_campaign
 
 ROOT = Path(__file__).parent.parent
@@ -80,6 +81,45 @@ def test_a_file_and_keyword_arguments_give_the_same_run(tmp_path: Path) -> None:
     assert from_file.summary() == clift.simulate(ll, duration_s=30, seed=5).summary()
 
 
+def test_a_land_mobile_channel_of_a_file_is_that_of_the_library(tmp_path: Path) -> None:
+    path = tmp_path / "x.toml"
+    path.write_text("""
+    duration = "30 s"
+    scheme = "ARQ"
+    seed = 5
+    [channel]
+    model = "lms"
+    preset = "distribution"
+    environment = "intermediate-tree-shadowed"
+    esn0 = "12 dB"
+    speed = "30 km/h"
+    interleaving = "20 ms"
+    rate = "264 kbit/s"
+    code = "turbo-264-1/3"
+    """)
+    phy = clift.channel.lms(
+        "distribution",
+        12,
+        20,
+        duration_s=90,
+        seed=5,
+        environment="intermediate-tree-shadowed",
+        speed_kmh=30,
+        slot_ns=1_000_000,
+        code="turbo-264-1/3",
+    )
+    assert 0.01 < phy.stats()["erasure_rate"] < 0.5
+    expected = clift.simulate(clift.tmt.apply(phy, "ARQ", rtt_ms=500), duration_s=30, seed=5)
+    assert clift.simulate(path).summary() == expected.summary()
+    # A replication has a drive of its own; with a random start all share one.
+    text = path.read_text().replace("seed = 5", "runs = 2")
+    path.write_text(text)
+    file = _clift.ScenarioFile(str(path), text, [])
+    assert file.links(0, 0) != file.links(0, 1)
+    shared = _clift.ScenarioFile(str(path), text, [("link.start", "random")])
+    assert shared.links(0, 0) == shared.links(0, 1)
+
+
 def test_replace_takes_keywords_and_dotted_keys(tmp_path: Path) -> None:
     path = scenario_file(tmp_path, 'duration = "30 s"\n[vary]\nscheme = ["ARQ", "none"]')
     cell = clift.Scenario.read(path).cells()[1]
@@ -119,6 +159,14 @@ def test_several_cells_or_runs_want_run_many(tmp_path: Path) -> None:
         ({"access_kbps": 0}, "access_kbps = 0"),
         ({"transport": "vegas"}, "vegas"),
         ({"profile": "windows"}, "windows"),
+        ({"sack": False}, "without SACK there is newreno only"),
+        ({"sack": False, "profile": "linux"}, "profile `linux` needs SACK"),
+        ({"linux": {"rack": False}}, 'belong to profile="linux"'),
+        ({"linux": ["rack"], "profile": "linux"}, "linux = ['rack']: give a dict"),
+        ({"linux": {"rak": False}, "profile": "linux"}, "no part `rak`; one of handshake, rack,"),
+        ({"linux": {"rack": 3}, "profile": "linux"}, "rack = 3: give True or False"),
+        ({"linux": {"max_reordering": -1}, "profile": "linux"}, "max_reordering = -1: give a num"),
+        ({"linux": {"max_reordering": 1}, "profile": "linux"}, "max_reordering = 1: give 3"),
         ({"overlap": "maybe"}, "overlap = 'maybe'"),
         ({"speed": 1}, "speed: no such option; one of access_kbps"),
     ],
@@ -129,6 +177,51 @@ def test_wrong_options_are_named(
     with pytest.raises(clift.ScenarioError) as error:
         clift.simulate(link, **options)
     assert expected in str(error.value)
+
+
+def test_without_sack_a_scenario_file_says_the_same(tmp_path: Path) -> None:
+    transport = '[transport]\ncongestion = "newreno"\nsack = false\ntimestamps = false'
+    path = scenario_file(tmp_path, f'duration = "30 s"\n{transport}')
+    unsacked = clift.simulate(path)
+    cell = clift.Scenario.read(path).cells()[0]
+    sacked = clift.simulate(cell.replace(sack=True))
+    assert unsacked.summary() != sacked.summary()
+    assert unsacked.summary() == clift.simulate(cell.replace(sack=False)).summary()
+
+
+@pytest.mark.parametrize("part", LinuxParts.__annotations__)
+def test_parts_of_the_kernel_by_themselves(tmp_path: Path, part: str) -> None:
+    """From Python, from a file and as a change of one, each part does the same."""
+    usual = {"max_reordering": 300, "pacing": False}.get(part, True)
+    other = 3 if part == "max_reordering" else not usual
+    text = 'duration = "30 s"\nscheme = "ARQ"\nseed = 5\n[transport]\nprofile = "linux"'
+    toml = str(other).lower()
+    path = scenario_file(tmp_path, f"{text}\n[transport.linux]\n{part} = {toml}")
+    switched = clift.simulate(path).summary()
+    plain = clift.Scenario.read(scenario_file(tmp_path, text)).cells()[0]
+    assert clift.simulate(plain.replace(linux={part: other})).summary() == switched
+    assert clift.simulate(plain.replace(linux={part: usual})).summary() != switched or part in {
+        # Nothing that they act on happens in this run.
+        "frto",
+        "slow_start_after_idle",
+        "tail_loss_probe",
+    }
+    phy = clift.channel.bernoulli(
+        slots=90 * 10**9 // 1_003_802, slot_ns=1_003_802, p=0.02, decode_ns=36_000_000, seed=5
+    )
+    ll = clift.tmt.apply(phy, clift.Arq(), rtt_ms=500)
+    run = clift.simulate(ll, profile="linux", linux={part: other}, duration_s=30, seed=5)
+    assert run.summary() == switched
+
+
+def test_without_sack_a_syn_goes_first() -> None:
+    phy = clift.channel.bernoulli(slots=2000, slot_ns=1_003_802, p=0.0, decode_ns=1, seed=1)
+    clean = clift.tmt.apply(phy, clift.NoScheme(), rtt_ms=500)
+    # 1052 bytes take 32 slots: the last one's start, and half a round trip. The SYN's two slots and
+    # its round trip take 501.003802 ms; the next slot is the 500th.
+    for sack, last in ((True, 31), (False, 500 + 31)):
+        run = clift.simulate(clean, transport="newreno", file_bytes=1000, sack=sack)
+        assert run.completion_s == pytest.approx(last * 1.003802e-3 + 0.25, abs=1e-6)
 
 
 def test_run_many_equals_simulate_whatever_the_threads(link: clift.LinkTrace) -> None:

@@ -2,6 +2,7 @@
 
     python validation/lms_internet.py fit       # search; prints every set tried, best last
     python validation/lms_internet.py predict   # the preset: tables for docs/concepts/lms.md
+    python validation/lms_internet.py cell hybla ARQ 5   # one cell of table 3 with 4,000 transfers
 
 Four numbers, the same for every Es/N0 and for both interleavings: spread of the direct path,
 multipath power, instants that a code word is spread over, offset of Es/N0. The fit sees the 12
@@ -12,6 +13,7 @@ from __future__ import annotations
 
 import math
 import random
+import statistics
 import sys
 from collections.abc import Iterable
 
@@ -187,6 +189,17 @@ def predict(transfers: int = 200) -> None:
             print(f"| {where} | {printed} | {found:.0f} ({found / printed - 1:+.0%}) |", flush=True)
 
 
+def cell(transport: str, scheme: str, esn0_db: str) -> None:
+    """One cell with its 95 % interval: 40 traces with seeds of their own, 100 transfers each."""
+    means = []
+    for seed in range(101, 141):
+        phy = channel(None, float(esn0_db)).trace(TRACE_S, seed)
+        means.append(completion([phy], scheme, [transport], 100)[transport])
+    mean, half = statistics.fmean(means), 1.96 * statistics.stdev(means) / math.sqrt(len(means))
+    printed = PRINTED[transport][scheme][LEVELS.index(int(esn0_db))]
+    print(f"{mean:.3f} +- {half:.3f} s, printed {printed}, {mean / printed - 1:+.1%}")
+
+
 def ftp(interleaving: float, transport: str, scheme: str, esn0_db: float) -> float:
     """Throughput of IP packets in kbit/s over 400 s, mean of five starts."""
     runs = []
@@ -213,4 +226,4 @@ def _runs(transport: str) -> bool:
 
 
 if __name__ == "__main__":
-    {"fit": fit, "predict": predict}[sys.argv[1]]()
+    {"fit": fit, "predict": predict, "cell": cell}[sys.argv[1]](*sys.argv[2:])

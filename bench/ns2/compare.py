@@ -8,6 +8,7 @@ Needs the Debian package `ns2`. Usage, from this folder::
     python3 compare.py matrix > ../../core/tests/data/ns2_matrix.csv
     python3 compare.py scripts > ../../core/tests/data/ns2_scripts.csv
     python3 compare.py --seeds 3 reordering > ../../core/tests/data/ns2_reordering.csv
+    python3 compare.py --seeds 3 unsacked > ../../core/tests/data/ns2_unsacked.csv
 """
 
 from __future__ import annotations
@@ -152,24 +153,28 @@ def scripts(out: TextIO) -> None:
         buffer, window = {40: (50, 58), 500: (192, 288)}[rtt]
         window = extra.get("window", window)
         delack = extra.get("delack", 0)
-        with tempfile.NamedTemporaryFile("r", suffix=".txt") as trace:
-            result = ns2(
-                positions(drops),
-                trace=Path(trace.name),
-                ca=variant,
-                rate=2_300_000,
-                rtt=rtt,
-                buffer=buffer,
-                window=window,
-                delack=delack,
-                duration=100,
-            )
-            time.sleep(0.3)  # ns-2 leaves writing the trace to a process of its own
-            sent = [line.split() for line in trace]
-        mean = sum(float(at) for at, _ in sent) / len(sent)
-        order = digest(int(number) for _, number in sent)
+        result, order, mean = traced(
+            positions(drops),
+            ca=variant,
+            rate=2_300_000,
+            rtt=rtt,
+            buffer=buffer,
+            window=window,
+            delack=delack,
+            duration=100,
+        )
         row = (name, drops, variant, 2_300_000, rtt, buffer, window, delack, 100, *result)
-        writer.writerow((*row, f"{order:016x}", f"{mean:.6f}"))
+        writer.writerow((*row, order, mean))
+
+
+def traced(affected: Iterable[int], **options: object) -> tuple[list[int], str, str]:
+    """Run tcp.tcl once: what `ns2` returns, the digest of the order sent, and the mean time."""
+    with tempfile.NamedTemporaryFile("r", suffix=".txt") as trace:
+        result = ns2(affected, trace=Path(trace.name), **options)
+        time.sleep(0.3)  # ns-2 leaves writing the trace to a process of its own
+        sent = [line.split() for line in trace]
+    mean = sum(float(at) for at, _ in sent) / len(sent)
+    return result, f"{digest(int(number) for _, number in sent):016x}", f"{mean:.6f}"
 
 
 def reordering(out: TextIO, seeds: int) -> None:
@@ -197,18 +202,74 @@ def reordering(out: TextIO, seeds: int) -> None:
         writer.writerow(row)
 
 
+def unsacked(out: TextIO, seeds: int) -> None:
+    """Write `Agent/TCP/Newreno` towards `Agent/TCPSink`: all kinds of losses, and late packets."""
+    writer = csv.writer(out, lineterminator="\n")
+    head = ("name", "drops", "loss", "late_us", "seed", "rate", "rtt_ms", "buffer", "window")
+    head = (*head, "timestamps", "delack_ms", "duration_s", *COLUMNS, "order", "mean_time_s")
+    writer.writerow(head)
+    variants = ((1, 0), (0, 0), (1, 40), (0, 100))  # timestamps, delayed ACK
+    for (name, drops, extra), rtt, variant in itertools.product(SCRIPTS, (40, 500), variants):
+        if "delack" not in extra:
+            buffer, window = {40: (50, 58), 500: (192, 288)}[rtt]
+            window = extra.get("window", window)
+            cell = (name, drops, 0.0, 0, 0, 2_300_000, rtt, buffer, window, *variant, 100)
+            writer.writerow(unsacked_row(cell))
+            out.flush()
+    for (rate, rtt), loss, variant in itertools.product(
+        itertools.product((263_000, 2_300_000, 10_000_000), (40, 500)), (1e-3, 1e-2, 5e-2), variants
+    ):
+        bdp = rate * rtt / 1000 / 12_000
+        buffer = max(50, round(2 * bdp))
+        window = buffer + round(bdp)
+        for seed in range(1, seeds + 1):
+            cell = ("random", "", loss, 0, seed, rate, rtt, buffer, window, *variant, 100)
+            writer.writerow(unsacked_row(cell))
+            out.flush()
+    late = ((0.01, 35_003), (0.03, 70_007))
+    for (share, late_us), variant, seed in itertools.product(late, variants, range(1, seeds + 1)):
+        cell = ("late", "", share, late_us, seed, 10_000_000, 160, 400, 500, *variant, 60)
+        writer.writerow(unsacked_row(cell))
+
+
+def unsacked_row(cell: tuple[object, ...]) -> tuple[object, ...]:
+    """Run a cell of `unsacked`, named as in its head."""
+    name, drops, loss, late_us, seed, rate, rtt, buffer, window, timestamps, delack, duration = cell
+    packets = int(str(rate)) * int(str(duration)) // 12_000 + 1000
+    affected = positions(str(drops)) or [
+        n for n in range(packets) if lost(int(str(seed)), n, float(str(loss)))
+    ]
+    result, order, mean = traced(
+        affected,
+        what="late" if name == "late" else "drops",
+        late_us=late_us,
+        ca="newreno",
+        sack=0,
+        rate=rate,
+        rtt=rtt,
+        buffer=buffer,
+        window=window,
+        timestamps=timestamps,
+        delack=delack,
+        duration=duration,
+    )
+    return (*cell, *result, order, mean)
+
+
 def main() -> None:
     """Write the table that the command line names."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("table", choices=("matrix", "scripts", "reordering"))
+    parser.add_argument("table", choices=("matrix", "scripts", "reordering", "unsacked"))
     parser.add_argument("--seeds", type=int, default=10)
     arguments = parser.parse_args()
     if arguments.table == "matrix":
         matrix(sys.stdout, arguments.seeds)
     elif arguments.table == "scripts":
         scripts(sys.stdout)
-    else:
+    elif arguments.table == "reordering":
         reordering(sys.stdout, arguments.seeds)
+    else:
+        unsacked(sys.stdout, arguments.seeds)
 
 
 if __name__ == "__main__":

@@ -264,7 +264,7 @@ fn what_does_not_go_together_is_refused() {
     let refused = |config: LinkConfig| config.build(Seed(1), 0, None).err();
     assert_eq!(
         refused(LinkConfig { overlap_papers: true, ..config.clone() }),
-        Some(LinkError::Overlap)
+        Some(LinkError::OnlyTraces("overlap = \"papers\""))
     );
     let buffered = LiveConfig { reorder: Some(Resequencing::InOrder), ..live.clone() };
     let twice = LinkConfig {

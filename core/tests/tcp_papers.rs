@@ -40,7 +40,8 @@ impl<'a> Row<'a> {
     }
 
     fn congestion(&self) -> CongestionAlgorithm {
-        self.text("variant").parse().unwrap()
+        let named = self.names.contains(&"variant");
+        if named { self.text("variant").parse().unwrap() } else { CongestionAlgorithm::NewReno }
     }
 
     /// Runs the line's flow, with what becomes of each packet.
@@ -49,6 +50,10 @@ impl<'a> Row<'a> {
         config.cwnd_max = Some(self.number("window") as u32);
         if self.names.contains(&"delack_ms") && self.number("delack_ms") > 0 {
             config.delayed_ack = Some(Duration::from_millis(self.number("delack_ms")));
+        }
+        if self.names.contains(&"timestamps") {
+            config.sack = false;
+            config.timestamps = self.number("timestamps") > 0;
         }
         let path = Path {
             bits_per_second: self.number("rate"),
@@ -159,16 +164,55 @@ fn scripted_losses() {
         let mean = run.sent.iter().map(|&(at, _)| at as f64 * 1e-9).sum::<f64>();
         let mean = mean / run.sent.len() as f64;
         let late = (mean - row.real("mean_time_s")).abs();
-        let order = run.sent.iter().fold(0xCBF2_9CE4_8422_2325u64, |hash, &(_, byte)| {
-            (hash ^ (byte / 1448)).wrapping_mul(0x100_0000_01B3)
-        });
+        let order = digest(run.sent.iter().map(|&(_, byte)| byte / 1448));
         if row.exact() {
-            assert_eq!(format!("{order:016x}"), row.text("order"), "{:?}", row.fields);
+            assert_eq!(order, row.text("order"), "{:?}", row.fields);
             assert!(late < 2e-6, "{:?}: {mean}", row.fields);
         } else {
             assert!(late < 10e-3, "{:?}: {mean}", row.fields);
         }
     }
+}
+
+/// Without SACK: losses at chosen places and at random, and late packets, with and without
+/// timestamps and delayed ACKs. The same packets in the same order at the same times.
+#[test]
+fn without_sack() {
+    for row in Row::all(include_str!("data/ns2_unsacked.csv")) {
+        let (seed, share) = (row.number("seed"), row.real("loss"));
+        let chosen = positions(row.text("drops"));
+        let run = row.run(|at| match row.text("name") {
+            "late" if lost(seed, at, share) => Fate::Late { micros: row.number("late_us") },
+            "random" if lost(seed, at, share) => Fate::Lost,
+            _ if chosen.contains(&at) => Fate::Lost,
+            _ => Fate::Delivered,
+        });
+        // ns-2 counts the SYN as packet 0.
+        let mss = if row.number("timestamps") > 0 { 1448 } else { 1460 };
+        let number = |byte: u64| if byte == u64::MAX { 0 } else { byte / mss + 1 };
+        let syns = run.sent.iter().filter(|&&(_, byte)| byte == u64::MAX).count() as u64;
+        let ours = [
+            run.acknowledged / mss,
+            run.sender.segments_sent + syns,
+            run.sender.retransmissions + syns - 1,
+            run.sender.timeouts,
+            run.sender.cwnd_reductions,
+        ];
+        assert_eq!(ours, row.expected(), "{:?}", row.fields);
+        let sent = run.sent.iter().map(|&(_, byte)| number(byte));
+        assert_eq!(digest(sent), row.text("order"), "{:?}", row.fields);
+        let mean = run.sent.iter().map(|&(at, _)| at as f64 * 1e-9).sum::<f64>();
+        let mean = mean / run.sent.len() as f64;
+        assert!((mean - row.real("mean_time_s")).abs() < 2e-6, "{:?}: {mean}", row.fields);
+    }
+}
+
+/// The numbers, each as one unit, by FNV-1a.
+fn digest(numbers: impl Iterator<Item = u64>) -> String {
+    let hash = numbers.fold(0xCBF2_9CE4_8422_2325u64, |hash, number| {
+        (hash ^ number).wrapping_mul(0x100_0000_01B3)
+    });
+    format!("{hash:016x}")
 }
 
 /// The numbers that ranges like `3 10-12 20-30/5` name.

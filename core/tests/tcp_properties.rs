@@ -18,12 +18,13 @@ fn congestion() -> impl Strategy<Value = CongestionAlgorithm> {
 fn config() -> impl Strategy<Value = TcpConfig> {
     let limits = (proptest::option::of(1u32..300), proptest::option::of(3_000u32..100_000));
     let options = (any::<bool>(), 1u32..12, proptest::option::of(1u64..300), 60u32..2000);
-    let any = (congestion(), limits, options, linux()).prop_map(
-        |(congestion, limits, options, linux)| {
+    let any = (congestion(), limits, options, linux(), any::<bool>()).prop_map(
+        |(congestion, limits, options, linux, sack)| {
             let mut config = match linux {
                 None => TcpConfig::papers(congestion),
                 Some(linux) => TcpConfig { linux, ..TcpConfig::linux(congestion) },
             };
+            config.sack = sack || linux.is_some() || congestion != CongestionAlgorithm::NewReno;
             config.cwnd_max = limits.0;
             config.receive_window = limits.1.map(Bytes);
             config.timestamps = options.0;

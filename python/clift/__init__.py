@@ -13,17 +13,19 @@ from clift._clift import __version__
 from clift.errors import CliftError, Interrupted, ScenarioError, SimulationError, TraceError
 from clift.link import Reorder, deliver
 from clift.link_trace import LinkTrace
-from clift.live import LiveLink
+from clift.live import AdaptiveHarqLink, HybridLink, LiveLink
 from clift.scenario import Scenario
 from clift.scheme import Arq, Fec, Harq2, NoScheme
 from clift.simulation import Run, run_many, simulate
 from clift.trace import PhyTrace, read_trace
 
 __all__ = [
+    "AdaptiveHarqLink",
     "Arq",
     "CliftError",
     "Fec",
     "Harq2",
+    "HybridLink",
     "Interrupted",
     "LinkTrace",
     "LiveLink",

@@ -1,7 +1,7 @@
 """The compiled part of `clift`; import `clift` instead."""
 
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, final
 
 import numpy as np
@@ -94,11 +94,11 @@ class LandMobile:
         branches: int | None = None,
         environment: str | None = None,
         model: str | None = None,
-        elevation_deg: float = 40.0,
-        carrier_ghz: float = 2.2,
+        elevation_deg: float | None = None,
+        carrier_ghz: float | None = None,
         loo: tuple[float, float, float, float] | None = None,
         trees: tuple[float, float, float, float, float] | None = None,
-        speed_kmh: float = 60.0,
+        speed_kmh: float | None = None,
         reference: str | None = None,
         modulation: str | None = None,
         code: str | None = None,
@@ -126,7 +126,11 @@ class LandMobile:
     ) -> PhyTrace: ...
     def stream(self, seed: int) -> LmsSlots: ...
     def levels(self, count: int, stride: int, seed: int) -> tuple[NDArray[np.float32], float]: ...
+    def road(
+        self, count: int, seed: int
+    ) -> tuple[NDArray[np.int64], list[NDArray[np.float64]]]: ...
     def level_cdf(self, db: list[float]) -> list[float]: ...
+    def mean_information(self) -> float: ...
     def awgn_per(self, esn0_db: list[float]) -> list[float]: ...
 
 @final
@@ -160,7 +164,7 @@ def printed_delay_ms(link: LinkTrace, scheme: str) -> float | None: ...
 @final
 class Reorder:
     def __new__(
-        cls, packets: int | None, flush_when_full: bool, flush_on_loss: bool
+        cls, packets: int | None, flush_when_full: bool, flush_on_loss: bool, tcp: bool
     ) -> Reorder: ...
 
 @final
@@ -180,8 +184,48 @@ class Medium:
         receive_buffer: int | None = None,
         reorder: Reorder | None = None,
     ) -> Medium: ...
+    @staticmethod
+    def hybrid(
+        *,
+        k: int,
+        n: int,
+        frames: int,
+        persistency: int,
+        unit_bytes: int,
+        rate_bps: int,
+        delay_ns: int,
+        p: float,
+        losses: PhyTrace | None,
+        in_order: bool,
+        seed: int,
+    ) -> Medium: ...
     def way_back(self) -> Hop: ...
 
+@final
+class MiTrace:
+    def __new__(cls, every_ns: int, values: NDArray[np.float32]) -> MiTrace: ...
+    @staticmethod
+    def of(channel: LandMobile, duration_ns: int, seed: int) -> MiTrace: ...
+    @property
+    def every_ns(self) -> int: ...
+    def mean(self) -> float: ...
+    def values(self) -> NDArray[np.float32]: ...
+    def __len__(self) -> int: ...
+
+def adaptive_harq(
+    information: MiTrace,
+    *,
+    rate_bps: int,
+    delay: Sequence[tuple[int, int]],
+    keep_order: bool,
+    first: float,
+    increment: float,
+    targets: Sequence[float] | None,
+    max_retransmissions: int,
+    step_ns: int,
+    packet_sigma: float,
+    reorder: Reorder | None,
+) -> Medium: ...
 def deliver(
     medium: LinkTrace | Medium,
     arrivals_ns: ArrayLike,
@@ -204,6 +248,7 @@ class Hop:
         queue_bytes: int | None = None,
         loss: float = 0.0,
         lost_packets: list[int] | None = None,
+        held_packets: list[tuple[int, int]] | None = None,
     ) -> Hop: ...
     @staticmethod
     def link(
@@ -230,6 +275,8 @@ class Flow:
         packet_bytes: int = 1500,
         start_ns: int = 0,
         timestamps: bool = True,
+        sack: bool = True,
+        linux: Mapping[str, bool | int] | None = None,
         initial_window: int | None = None,
         delayed_ack_ns: int | None = None,
         cwnd_max_packets: int | None = None,

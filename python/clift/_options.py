@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
 from inspect import Parameter, Signature
-from typing import TYPE_CHECKING, Literal, TypedDict
+from typing import TYPE_CHECKING, Literal, TypedDict, cast
 
 from clift import _clift
 from clift.errors import ScenarioError
@@ -15,6 +15,23 @@ if TYPE_CHECKING:
     from clift.live import AnyLink
 
 _LONGEST_S = 2**61 / 1e9
+
+
+class LinuxParts(TypedDict, total=False):
+    """The parts of the profile linux; what is left out is on, except pacing."""
+
+    handshake: bool
+    rack: bool
+    tail_loss_probe: bool
+    prr: bool
+    dsack: bool
+    undo: bool
+    frto: bool
+    max_reordering: int
+    hystart: bool
+    quick_ack: bool
+    slow_start_after_idle: bool
+    pacing: bool
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -32,6 +49,8 @@ class Options:
     cwnd_max_packets: int | None = None
     receive_window_bytes: int | None = None
     timestamps: bool = True
+    sack: bool = True
+    linux: LinuxParts | None = None
     file_bytes: int | None = None
     message_bytes: int | None = None
     message_kbps: float | None = None
@@ -108,6 +127,8 @@ class Options:
             profile=self.profile,
             packet_bytes=_integer("packet_bytes", self.packet_bytes, 1, 65_535),
             timestamps=bool(self.timestamps),
+            sack=bool(self.sack),
+            linux=self._linux(),
             initial_window=_optional("initial_window", self.initial_window, 1, 2**32 - 1),
             delayed_ack_ns=self._delayed_ack(),
             cwnd_max_packets=_optional("cwnd_max_packets", self.cwnd_max_packets, 1, 2**32 - 1),
@@ -120,6 +141,13 @@ class Options:
             deadline_ns=None if deadline is None else _nanoseconds("deadline_ms", deadline, 1e6),
             source_leg=access,
         )
+
+    def _linux(self) -> dict[str, bool | int] | None:
+        if self.linux is None:
+            return None
+        if not isinstance(self.linux, Mapping):
+            raise ScenarioError(f"linux = {self.linux!r}: give a dict of its parts")
+        return {str(name): cast("bool | int", part) for name, part in self.linux.items()}
 
     def _delayed_ack(self) -> int | None:
         """`None` is what the profile does, `False` none, `True` 40 ms, a number milliseconds."""
@@ -144,6 +172,8 @@ class Keywords(TypedDict, total=False):
     cwnd_max_packets: int | None
     receive_window_bytes: int | None
     timestamps: bool
+    sack: bool
+    linux: LinuxParts | None
     file_bytes: int | None
     message_bytes: int | None
     message_kbps: float | None

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any, Generic, TypeVar
 
-from clift import channel, tmt
+from clift import _clift, channel, tmt
 from clift.link_trace import LinkTrace
 from clift.trace import PhyTrace, read_trace
 
@@ -98,7 +98,11 @@ _MODELS: dict[str, Callable[..., PhyTrace]] = {
 
 def _erased(spec: dict[str, Any], base: PhyTrace | None) -> PhyTrace:
     model = dict(spec["erasures"])
-    make = _MODELS[model.pop("model")]
+    name = model.pop("model")
+    if name == "lms":
+        land_mobile = _clift.LandMobile(**model["options"])
+        return PhyTrace._from_inner(land_mobile.trace(model["duration_ns"], spec["seed"]))
+    make = _MODELS[name]
     if base is not None:
         return make(on=base, seed=spec["seed"], **model)
     return make(seed=spec["seed"], **spec["slots"], **model)

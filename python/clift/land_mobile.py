@@ -18,6 +18,16 @@ from clift.trace import PhyTrace
 # Slots made at a time when a trace goes to a file: 2.5 MB a column of 8 bytes.
 _PART = 1 << 18
 
+_ROAD = (
+    "length_m",
+    "direct_db",
+    "psi_db",
+    "multipath_db",
+    "direct_end_db",
+    "psi_end_db",
+    "multipath_end_db",
+)
+
 
 class Options(TypedDict, total=False):
     """What `LandMobile` takes besides preset, Es/N0 and interleaving."""
@@ -57,13 +67,13 @@ class LandMobile:
             preset's calibration (`offset_db` 0, even spreading).
         model: `p681` or `perez-fontan`; the one that has the environment unless given, P.681 if
             both have it.
-        elevation_deg: Of the satellite.
-        carrier_ghz: Carrier frequency.
+        elevation_deg: Of the satellite, with an environment; 40 unless given.
+        carrier_ghz: Carrier frequency; 2.2 unless given.
         loo: Instead of an environment, one Loo state: mean and standard deviation of the direct
             path in dB, multipath power in dB, correlation length of shadowing in m.
         trees: Instead of an environment, a clear road past single trees: mean gap and length of
             the fades in m, mean and standard deviation of their depth in dB, multipath power in dB.
-        speed_kmh: Of the terminal.
+        speed_kmh: Of the terminal; 60 unless given.
         reference: `mean`: Es/N0 is that of the mean power over fading (unit mean power); `los`: of
             the unshadowed line of sight.
         modulation: `qpsk` or `16qam`.
@@ -162,6 +172,24 @@ class LandMobile:
         if count < 1 or stride < 1:
             raise ScenarioError(f"count = {count}, stride = {stride}: give 1 or more")
         return self._inner.levels(count, stride, _seed(seed))
+
+    def road(self, count: int, seed: int = 1) -> dict[str, NDArray[Any]]:
+        """The road under `levels`: states and the transitions between them, from its start on.
+
+        Args:
+            count: How many stretches.
+            seed: That of the trace.
+
+        Returns:
+            Columns: `state` (of a transition, the one it leads to), `length_m` (infinite for a
+            state that never ends), and the Loo parameters in dB at the start of a stretch and at
+            its end, linear in between: `direct_db`, `psi_db`, `multipath_db`, `direct_end_db`,
+            `psi_end_db`, `multipath_end_db`.
+        """
+        if not 1 <= count < 2**31:
+            raise ScenarioError(f"count = {count}: give 1 or more")
+        state, columns = self._inner.road(count, _seed(seed))
+        return {"state": state} | dict(zip(_ROAD, columns, strict=True))
 
     def level_cdf(self, level_db: ArrayLike) -> NDArray[np.float64]:
         """The closed form of P(level <= `level_db`), levels relative to the reference."""

@@ -49,12 +49,13 @@ class Reorder:
     def __post_init__(self) -> None:
         if self.packets is not None:
             _count("Reorder: packets", self.packets, at_least=1)
-        if self.key != "link":
-            raise ScenarioError(f'Reorder: key = {self.key!r}; only "link" exists so far')
+        if self.key not in ("link", "tcp"):
+            raise ScenarioError(f'Reorder: key = {self.key!r}; give "link" or "tcp"')
 
     @property
     def _inner(self) -> _clift.Reorder:
-        return _clift.Reorder(self.packets, self.flush_when_full, self.flush_on_loss)
+        tcp = self.key == "tcp"
+        return _clift.Reorder(self.packets, self.flush_when_full, self.flush_on_loss, tcp)
 
 
 def deliver(

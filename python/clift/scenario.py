@@ -26,7 +26,11 @@ _KEYS: dict[str, tuple[str, str]] = {
     "packet_bytes": ("transport.packet", " B"),
     "queue_packets": ("link.queue", " packets"),
     "delayed_ack": ("transport.delayed_ack", ""),
+    "initial_window": ("transport.initial_window", " packets"),
     "cwnd_max_packets": ("transport.cwnd_max", " packets"),
+    "receive_window_bytes": ("transport.receive_window", " B"),
+    "timestamps": ("transport.timestamps", ""),
+    "sack": ("transport.sack", ""),
     "start_offset_s": ("link.start", " s"),
     "wrap": ("link.wrap", ""),
     "seed": ("seed", ""),
@@ -316,6 +320,8 @@ def _as_keys(name: str, value: Any) -> dict[str, str]:
         if value is None:
             return {"application": '{ type = "bulk" }'}
         return {"application": f'{{ type = "file", size = "{value} B" }}'}
+    if name == "linux" and isinstance(value, Mapping):
+        return {f"transport.linux.{part}": _toml(on) for part, on in value.items()}
     if name == "queue_packets" and value is None:
         return {"link.queue": "unlimited"}
     key, unit = _KEYS.get(name, (name, ""))

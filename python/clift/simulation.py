@@ -131,14 +131,17 @@ def simulate(
         options: The options below.
 
     Options (defaults in brackets):
-        transport ("cubic"): `newreno`, `cubic`, `hybla`, `westwood`, `compound`, or `udp`.
-        profile ("papers"): whose details, the papers' ns-2 or, with "linux" (`newreno` and `cubic`
-        only), those of a kernel of today.
+        transport ("cubic"): `newreno`, `cubic`, `hybla`, `westwood`, `compound`, `bbr`, or `udp`.
+        profile ("papers"): whose details, the papers' ns-2 or, with "linux" (`newreno`, `cubic` and
+        `bbr` only, and `bbr` there only), those of a kernel of today.
         duration_s (400), packet_bytes (1500; IP packet, headers included), seed (1).
         queue_packets (1000; None: no bound), queue_bytes (None): drop-tail queue of the link.
         delayed_ack (None: off in the profile papers, as the kernel does it in linux): False is off,
         True is 40 ms, a number is ms. initial_window (None: 2 in papers, 10 in linux),
-        cwnd_max_packets (None), receive_window_bytes (None), timestamps (True).
+        cwnd_max_packets (None), receive_window_bytes (None), timestamps (True). sack (True): False
+        is ns-2's `Agent/TCP/Newreno` (RFC 6582), for `newreno` in the profile papers. linux (None):
+        a dict that switches parts of that profile, e.g. {"rack": False, "max_reordering": 3}; the
+        reference of scenario files (`[transport.linux]`) lists them.
         file_bytes (None): send a file instead of bulk data; or message_bytes, message_kbps and
         deadline_ms: messages at a constant rate.
         start_offset_s (0): trace time at which the run starts. wrap (False): repeat the trace.

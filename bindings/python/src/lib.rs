@@ -1,6 +1,7 @@
 //! Python binding of CLIFT: conversion only, no logic. The public API is the package `clift`.
 use pyo3::prelude::*;
 
+mod adaptive_harq;
 mod channel;
 mod columns;
 mod errors;
@@ -21,6 +22,9 @@ mod _clift {
     #[pymodule_export]
     #[allow(non_upper_case_globals)]
     const __version__: &str = env!("CARGO_PKG_VERSION");
+
+    #[pymodule_export]
+    use super::adaptive_harq::{PyMiTrace, adaptive_harq};
 
     #[pymodule_export]
     use super::channel::{bernoulli, gilbert_elliott};

@@ -24,11 +24,18 @@ impl Reorder {
 
 #[pymethods]
 impl Reorder {
-    /// `packets` None: in order until given up, and the flags do not matter.
+    /// `packets` None: no bound; on link order the flags do not matter then. `tcp`: on TCP
+    /// sequence numbers instead.
     #[new]
-    #[pyo3(signature = (packets, flush_when_full, flush_on_loss))]
-    fn new(packets: Option<NonZeroU32>, flush_when_full: bool, flush_on_loss: bool) -> Self {
+    #[pyo3(signature = (packets, flush_when_full, flush_on_loss, tcp))]
+    fn new(
+        packets: Option<NonZeroU32>,
+        flush_when_full: bool,
+        flush_on_loss: bool,
+        tcp: bool,
+    ) -> Self {
         Self(match packets {
+            _ if tcp => Resequencing::TcpSequence { packets, flush_when_full, flush_on_loss },
             None => Resequencing::InOrder,
             Some(packets) => Resequencing::Bounded { packets, flush_when_full, flush_on_loss },
         })
@@ -58,6 +65,7 @@ pub(crate) fn deliver<'py>(
         reorder: reorder.map(Reorder::rule),
         ..LinkConfig::new(medium.medium())
     };
+    config.check_packet(Bytes(packet_bytes)).map_err(scenario_error)?;
     let mut link = config.build(Seed(seed), 0, None).map_err(scenario_error)?;
     let (delivered, fate) = py
         .detach(|| {

@@ -1,12 +1,13 @@
 //! Land mobile satellite channels.
 
-use std::num::NonZeroU32;
+use std::str::FromStr;
 
 use clift::channel::lms::{
-    Code, IsolatedTrees, LandMobile, LmsError, Loo, Modulation, Motion, Preset, Propagation,
-    Reference, Series, Synthesis, environments,
+    Code, CodeChoice, IsolatedTrees, LandMobile, LmsError, Loo, Options, Preset, Segment, Series,
+    Synthesis, environments,
 };
 use clift::seed::Seed;
+use clift::trace::MiTrace;
 use clift::units::{Bytes, Duration};
 use numpy::{PyArray1, PyReadonlyArray1};
 use pyo3::prelude::*;
@@ -28,8 +29,8 @@ pub(crate) struct PyLandMobile {
 impl PyLandMobile {
     #[new]
     #[pyo3(signature = (preset, *, esn0_db=None, interleaving_ns=None, branches=None,
-                        environment=None, model=None, elevation_deg=40.0, carrier_ghz=2.2,
-                        loo=None, trees=None, speed_kmh=60.0, reference=None, modulation=None, code=None,
+                        environment=None, model=None, elevation_deg=None, carrier_ghz=None,
+                        loo=None, trees=None, speed_kmh=None, reference=None, modulation=None, code=None,
                         per_table=None, per_axis="mi", threshold=None, offset_db=None,
                         slot_ns=None, lldu_bytes=None))]
     #[allow(clippy::too_many_arguments)] // they are keywords in Python
@@ -38,16 +39,16 @@ impl PyLandMobile {
         esn0_db: Option<f64>,
         interleaving_ns: Option<u64>,
         branches: Option<u32>,
-        environment: Option<&str>,
+        environment: Option<String>,
         model: Option<&str>,
-        elevation_deg: f64,
-        carrier_ghz: f64,
+        elevation_deg: Option<f64>,
+        carrier_ghz: Option<f64>,
         loo: Option<(f64, f64, f64, f64)>,
         trees: Option<(f64, f64, f64, f64, f64)>,
-        speed_kmh: f64,
+        speed_kmh: Option<f64>,
         reference: Option<&str>,
         modulation: Option<&str>,
-        code: Option<&str>,
+        code: Option<String>,
         per_table: Option<Vec<(f64, f64)>>,
         per_axis: &str,
         threshold: Option<f64>,
@@ -55,51 +56,30 @@ impl PyLandMobile {
         slot_ns: Option<u64>,
         lldu_bytes: Option<u32>,
     ) -> PyResult<Self> {
-        let preset: Preset = preset.parse().map_err(scenario_error)?;
-        let mut channel = preset.channel();
-        let receiver = &mut channel.receiver;
-        if let Some(name) = environment {
-            channel.propagation =
-                propagation(name, model, elevation_deg, carrier_ghz).map_err(scenario_error)?;
-            // The calibration of a preset belongs to its own propagation.
-            receiver.offset_db = 0.0;
-            receiver.interleaver.branches = None;
-        }
-        if let Some((direct_db, psi_db, multipath_db, correlation_m)) = loo {
-            let loo = Loo { direct_db, psi_db, multipath_db };
-            channel.propagation =
-                Propagation::steady(loo, correlation_m).map_err(scenario_error)?;
-        }
-        if let Some((gap_m, crossing_m, depth_db, depth_sd_db, multipath_db)) = trees {
-            let trees = IsolatedTrees { gap_m, crossing_m, depth_db, depth_sd_db, multipath_db };
-            channel.propagation = Propagation::trees(trees).map_err(scenario_error)?;
-        }
-        channel.motion = Motion::new(speed_kmh, carrier_ghz).map_err(scenario_error)?;
-        if let Some(reference) = reference {
-            channel.reference = parse_reference(reference).map_err(scenario_error)?;
-        }
-        if let Some(depth) = interleaving_ns {
-            receiver.interleaver.depth = Duration::from_nanos(depth);
-        }
-        if let Some(branches) = branches {
-            receiver.interleaver.branches = NonZeroU32::new(branches);
-        }
-        if let Some(modulation) = modulation {
-            receiver.modulation = modulation.parse().map_err(scenario_error)?;
-        }
-        let own = parse_code(code, per_table, per_axis, threshold, receiver.modulation);
-        if let Some(code) = own.map_err(scenario_error)? {
-            receiver.code = code;
-        }
-        if let Some(offset) = offset_db {
-            receiver.offset_db = offset;
-        }
-        if let Some(slot) = slot_ns {
-            channel.slot = Duration::from_nanos(slot);
-        }
-        if let Some(bytes) = lldu_bytes {
-            channel.lldu = Bytes(bytes);
-        }
+        let options = Options {
+            preset: parsed(preset)?,
+            environment,
+            model: model.map(parsed).transpose()?,
+            elevation_deg,
+            carrier_ghz,
+            loo: loo.map(|(direct_db, psi_db, multipath_db, correlation_m)| {
+                (Loo { direct_db, psi_db, multipath_db }, correlation_m)
+            }),
+            trees: trees.map(|(gap_m, crossing_m, depth_db, depth_sd_db, multipath_db)| {
+                IsolatedTrees { gap_m, crossing_m, depth_db, depth_sd_db, multipath_db }
+            }),
+            speed_kmh,
+            reference: reference.map(parsed).transpose()?,
+            modulation: modulation.map(parsed).transpose()?,
+            interleaving: interleaving_ns.map(Duration::from_nanos),
+            branches,
+            code: code_choice(code, per_table, per_axis, threshold).map_err(scenario_error)?,
+            offset_db,
+            slot: slot_ns.map(Duration::from_nanos),
+            lldu: lldu_bytes.map(Bytes),
+        };
+        let channel = options.channel().map_err(scenario_error)?;
+        let preset = options.preset;
         Ok(Self { channel, esn0_db: esn0_db.unwrap_or(preset.esn0_db()) })
     }
 
@@ -188,9 +168,34 @@ impl PyLandMobile {
         Ok((PyArray1::from_vec(py, levels), step_s * stride as f64))
     }
 
+    /// The first `count` stretches of the road under [`Self::levels`]: state, length in metres, and
+    /// six columns of direct path, its spread and multipath in dB at the start and at the end.
+    fn road<'py>(&self, py: Python<'py>, count: usize, seed: u64) -> Road<'py> {
+        let road: Vec<Segment> =
+            self.channel.propagation.segments(Seed(seed), CHANNEL).take(count).collect();
+        let states = road.iter().map(|segment| segment.state as i64).collect();
+        let column = |of: fn(&Segment) -> f64| -> Vec<f64> { road.iter().map(of).collect() };
+        let columns: [fn(&Segment) -> f64; 7] = [
+            |segment| segment.length_m,
+            |segment| segment.from.direct_db,
+            |segment| segment.from.psi_db,
+            |segment| segment.from.multipath_db,
+            |segment| segment.to.direct_db,
+            |segment| segment.to.psi_db,
+            |segment| segment.to.multipath_db,
+        ];
+        let columns = columns.map(|of| PyArray1::from_vec(py, column(of)));
+        (PyArray1::from_vec(py, states), columns.to_vec())
+    }
+
     /// P(level <= db) for each of `db`: the closed form.
     fn level_cdf(&self, py: Python<'_>, db: Vec<f64>) -> Vec<f64> {
         py.detach(|| db.iter().map(|&db| self.channel.level_cdf(db)).collect())
+    }
+
+    /// The closed form of the mean mutual information per coded bit.
+    fn mean_information(&self, py: Python<'_>) -> PyResult<f64> {
+        py.detach(|| self.channel.mean_information(self.esn0_db)).map_err(scenario_error)
     }
 
     /// PER over the Gaussian channel at each Es/N0 in dB.
@@ -198,6 +203,15 @@ impl PyLandMobile {
         let receiver = &self.channel.receiver;
         let information = |db: f64| receiver.modulation.information(10f64.powf(db / 10.0));
         esn0_db.iter().map(|&db| receiver.code.per(information(db))).collect()
+    }
+}
+
+type Road<'py> = (Bound<'py, PyArray1<i64>>, Vec<Bound<'py, PyArray1<f64>>>);
+
+impl PyLandMobile {
+    /// The mutual information per coded bit of each slot.
+    pub(crate) fn information(&self, duration: Duration, seed: Seed) -> Result<MiTrace, LmsError> {
+        self.channel.information(self.esn0_db, duration, seed, CHANNEL)
     }
 }
 
@@ -232,70 +246,28 @@ pub(crate) fn lms_names()
     (Preset::ALL.map(|(name, _)| name).to_vec(), p681, perez_fontan, Code::NAMES.to_vec())
 }
 
-/// The environment of a model; without one, of P.681 if that has it.
-fn propagation(
-    environment: &str,
-    model: Option<&str>,
-    elevation_deg: f64,
-    carrier_ghz: f64,
-) -> Result<Propagation, LmsError> {
-    let (p681, perez_fontan) = environments();
-    match model {
-        Some("p681") => Propagation::p681(environment, elevation_deg, carrier_ghz),
-        Some("perez-fontan") => Propagation::perez_fontan(environment, elevation_deg, carrier_ghz),
-        Some(other) => Err(LmsError::Unknown {
-            what: "model",
-            given: other.to_owned(),
-            known: "p681, perez-fontan".to_owned(),
-        }),
-        None if p681.contains(&environment) => {
-            Propagation::p681(environment, elevation_deg, carrier_ghz)
-        }
-        None if perez_fontan.contains(&environment) => {
-            Propagation::perez_fontan(environment, elevation_deg, carrier_ghz)
-        }
-        None => Err(LmsError::Unknown {
-            what: "environment",
-            given: environment.to_owned(),
-            known: format!(
-                "{} (p681), {} (perez-fontan)",
-                p681.join(", "),
-                perez_fontan.join(", ")
-            ),
-        }),
-    }
-}
-
-fn parse_reference(text: &str) -> Result<Reference, LmsError> {
-    match text {
-        "mean" => Ok(Reference::UnitMeanPower),
-        "los" => Ok(Reference::LineOfSight),
-        _ => Err(LmsError::Unknown {
-            what: "reference",
-            given: text.to_owned(),
-            known: "mean (unit mean power), los (line of sight)".to_owned(),
-        }),
-    }
+fn parsed<T: FromStr<Err = LmsError>>(text: &str) -> PyResult<T> {
+    text.parse().map_err(scenario_error)
 }
 
 /// At most one of a name, a table and a threshold.
-fn parse_code(
-    name: Option<&str>,
+fn code_choice(
+    name: Option<String>,
     table: Option<Vec<(f64, f64)>>,
     axis: &str,
     threshold: Option<f64>,
-    modulation: Modulation,
-) -> Result<Option<Code>, LmsError> {
-    match (name, table, threshold) {
-        (None, None, None) => Ok(None),
-        (Some(name), None, None) => Code::named(name).map(Some),
-        (None, Some(table), None) if axis == "esn0" => {
-            Code::from_esn0(&table, modulation).map(Some)
-        }
-        (None, Some(table), None) => Code::from_information(&table).map(Some),
-        (None, None, Some(threshold)) => Code::threshold(threshold).map(Some),
-        _ => Err(LmsError::Table(
-            "stands beside another code; give one of code, per_table and threshold".to_owned(),
-        )),
+) -> Result<Option<CodeChoice>, LmsError> {
+    match (name, table, threshold, axis) {
+        (None, None, None, _) => Ok(None),
+        (Some(name), None, None, _) => Ok(Some(CodeChoice::Named(name))),
+        (None, Some(table), None, "mi") => Ok(Some(CodeChoice::Information(table))),
+        (None, Some(table), None, "esn0") => Ok(Some(CodeChoice::EsN0(table))),
+        (None, Some(_), None, _) => Err(LmsError::Unknown {
+            what: "per_axis",
+            given: axis.to_owned(),
+            known: "mi, esn0".to_owned(),
+        }),
+        (None, None, Some(threshold), _) => Ok(Some(CodeChoice::Threshold(threshold))),
+        _ => Err(LmsError::Contradiction("give one of code, per_table and threshold")),
     }
 }

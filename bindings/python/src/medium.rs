@@ -6,12 +6,13 @@ use std::sync::Arc;
 use clift::link as core;
 use clift::scheme::{Scheme, Timing};
 use clift::seed::Seed;
-use clift::units::{Duration, Probability};
+use clift::units::{Bytes, Duration, Probability};
 use pyo3::prelude::*;
 
 use crate::errors::scenario_error;
 use crate::link::Reorder;
 use crate::scheme::LinkTrace;
+use crate::simulation::{bit_rate, time};
 use crate::trace::PyPhyTrace;
 
 /// A live link before it is built; see `clift.LiveLink` and its like.
@@ -62,6 +63,43 @@ impl Medium {
         // What is wrong with it is said here, not in the first run.
         core::LinkConfig::new(medium.clone()).build(Seed(0), 0, None).map_err(scenario_error)?;
         Ok(Self(medium))
+    }
+
+    /// Hybrid FEC/ARQ-SR: `k` of `n` units decode a frame. `losses` takes the place of `p`.
+    #[staticmethod]
+    #[pyo3(signature = (*, k, n, frames, persistency, unit_bytes, rate_bps, delay_ns, p, losses, in_order, seed))]
+    #[allow(clippy::too_many_arguments)] // keyword-only on the Python side
+    fn hybrid(
+        k: u32,
+        n: u32,
+        frames: u32,
+        persistency: u32,
+        unit_bytes: u32,
+        rate_bps: u64,
+        delay_ns: u64,
+        p: f64,
+        losses: Option<PyRef<'_, PyPhyTrace>>,
+        in_order: bool,
+        seed: u64,
+    ) -> PyResult<Self> {
+        let losses = match losses {
+            Some(trace) => core::UnitLosses::Trace(Arc::new(trace.0.clone())),
+            None => core::UnitLosses::Bernoulli(Probability::new(p).map_err(scenario_error)?),
+        };
+        let config = core::HybridConfig {
+            data: k,
+            total: n,
+            frames,
+            persistency,
+            unit: Bytes(unit_bytes),
+            rate: bit_rate(rate_bps)?,
+            delay: time(delay_ns)?,
+            losses,
+            in_order,
+            seed: Seed(seed),
+        };
+        config.check().map_err(scenario_error)?;
+        Ok(Self(core::Medium::Hybrid(Box::new(config))))
     }
 
     /// The hop of the way back, if nothing else is known of it.

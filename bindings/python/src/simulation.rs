@@ -1,5 +1,6 @@
 //! Setups and runs of the engine.
 
+use std::collections::BTreeMap;
 use std::ops::ControlFlow;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -8,7 +9,7 @@ use std::time::{Duration as WallTime, Instant as WallClock};
 
 use clift::link::{DelaySeries, Fragmentation, LinkConfig, Propagation, QueueLimit, Resequencing};
 use clift::simulation::{self as engine, Application, LegConfig, Loss, Observer};
-use clift::transport::tcp::TcpConfig;
+use clift::transport::tcp::{LinuxOptions, Profile, TcpConfig};
 use clift::units::{BitRate, Bytes, Duration, Instant, Probability};
 use pyo3::prelude::*;
 
@@ -33,9 +34,10 @@ impl Hop {
     }
 
     /// A wired leg. `rate_bps` None: packets take no time; `loss` is a probability,
-    /// `lost_packets` the numbers of the packets to lose, ascending.
+    /// `lost_packets` the numbers of the packets to lose, `held_packets` of those to hold back for
+    /// so many nanoseconds.
     #[staticmethod]
-    #[pyo3(signature = (*, rate_bps=None, delay_ns=0, queue_packets=None, queue_bytes=None, loss=0.0, lost_packets=None))]
+    #[pyo3(signature = (*, rate_bps=None, delay_ns=0, queue_packets=None, queue_bytes=None, loss=0.0, lost_packets=None, held_packets=None))]
     fn leg(
         rate_bps: Option<u64>,
         delay_ns: u64,
@@ -43,14 +45,19 @@ impl Hop {
         queue_bytes: Option<u64>,
         loss: f64,
         lost_packets: Option<Vec<u64>>,
+        held_packets: Option<Vec<(u64, u64)>>,
     ) -> PyResult<Self> {
-        let loss = match lost_packets {
-            Some(mut packets) => {
-                packets.sort_unstable();
-                packets.dedup();
-                Loss::Packets(packets.into())
+        let loss = match (lost_packets, held_packets) {
+            (lost, Some(packets)) => {
+                let held = packets.into_iter().map(|(number, nanos)| Ok((number, time(nanos)?)));
+                let mut held = held.collect::<PyResult<Vec<_>>>()?;
+                held.sort_unstable();
+                held.dedup_by_key(|&mut (number, _)| number);
+                let lost = ascending(lost.unwrap_or_default()).into();
+                Loss::Fates { lost, held: held.into() }
             }
-            None => Loss::Random(Probability::new(loss).map_err(scenario_error)?),
+            (Some(packets), None) => Loss::Packets(ascending(packets).into()),
+            (None, None) => Loss::Random(Probability::new(loss).map_err(scenario_error)?),
         };
         let rate = rate_bps.map(bit_rate).transpose()?;
         let delay = time(delay_ns)?;
@@ -108,11 +115,11 @@ pub(crate) struct Flow(engine::Flow);
 
 #[pymethods]
 impl Flow {
-    /// `transport`: newreno, cubic, hybla, westwood, compound or udp. `delayed_ack_ns` None: the
-    /// profile's, 0: none. Exactly one application: `file_bytes`,
+    /// `transport`: newreno, cubic, hybla, westwood, compound, bbr or udp. `delayed_ack_ns` None: the
+    /// profile's, 0: none. `linux`: parts of that profile by name. Exactly one application: `file_bytes`,
     /// `message_bytes` with `message_rate_bps`, or neither for bulk.
     #[new]
-    #[pyo3(signature = (*, transport, profile="papers", packet_bytes=1500, start_ns=0, timestamps=true, initial_window=None, delayed_ack_ns=None, cwnd_max_packets=None, receive_window_bytes=None, file_bytes=None, message_bytes=None, message_rate_bps=None, deadline_ns=None, source_leg=None))]
+    #[pyo3(signature = (*, transport, profile="papers", packet_bytes=1500, start_ns=0, timestamps=true, sack=true, linux=None, initial_window=None, delayed_ack_ns=None, cwnd_max_packets=None, receive_window_bytes=None, file_bytes=None, message_bytes=None, message_rate_bps=None, deadline_ns=None, source_leg=None))]
     #[allow(clippy::too_many_arguments)] // keyword-only on the Python side
     fn new(
         transport: &str,
@@ -120,6 +127,8 @@ impl Flow {
         packet_bytes: u32,
         start_ns: u64,
         timestamps: bool,
+        sack: bool,
+        linux: Option<BTreeMap<String, Bound<'_, PyAny>>>,
         initial_window: Option<u32>,
         delayed_ack_ns: Option<u64>,
         cwnd_max_packets: Option<u32>,
@@ -156,6 +165,8 @@ impl Flow {
                 profile,
                 packet_bytes,
                 timestamps,
+                sack,
+                linux,
                 initial_window,
                 delayed_ack_ns,
                 cwnd_max_packets,
@@ -373,6 +384,8 @@ fn tcp(
     profile: &str,
     packet_bytes: u32,
     timestamps: bool,
+    sack: bool,
+    linux: Option<BTreeMap<String, Bound<'_, PyAny>>>,
     initial_window: Option<u32>,
     delayed_ack_ns: Option<u64>,
     cwnd_max_packets: Option<u32>,
@@ -389,6 +402,13 @@ fn tcp(
     };
     config.packet = Bytes(packet_bytes);
     config.timestamps = timestamps;
+    config.sack = sack;
+    if let Some(parts) = linux {
+        if config.profile != Profile::Linux {
+            return Err(scenario_error("linux: its parts belong to profile=\"linux\""));
+        }
+        config.linux = linux_options(&parts)?;
+    }
     if let Some(window) = initial_window {
         config.initial_window = window;
     }
@@ -411,6 +431,32 @@ pub(crate) fn delay_series(steps: &[(u64, u64)]) -> PyResult<DelaySeries> {
     DelaySeries::new(steps.collect::<PyResult<_>>()?).map_err(scenario_error)
 }
 
+/// The parts of profile `linux` by name, the others as they are by default.
+fn linux_options(parts: &BTreeMap<String, Bound<'_, PyAny>>) -> PyResult<LinuxOptions> {
+    let mut options = LinuxOptions::default();
+    for (name, value) in parts {
+        let wants = if name == "max_reordering" {
+            options.max_reordering = value.extract().unwrap_or(0);
+            (options.max_reordering == 0).then_some("a number of segments, 3 or more")
+        } else if let Some(switch) = options.switch(name) {
+            value.extract().map(|on| *switch = on).err().map(|_| "True or False")
+        } else {
+            let known = LinuxOptions::NAMES.join(", ");
+            return Err(scenario_error(format!("linux: no part `{name}`; one of {known}")));
+        };
+        if let Some(wants) = wants {
+            return Err(scenario_error(format!("linux: {name} = {value}: give {wants}")));
+        }
+    }
+    Ok(options)
+}
+
+fn ascending(mut packets: Vec<u64>) -> Vec<u64> {
+    packets.sort_unstable();
+    packets.dedup();
+    packets
+}
+
 fn limit(packets: Option<u32>, bytes: Option<u64>) -> QueueLimit {
     match (packets, bytes) {
         (Some(packets), _) => QueueLimit::Packets(packets),
@@ -419,13 +465,13 @@ fn limit(packets: Option<u32>, bytes: Option<u64>) -> QueueLimit {
     }
 }
 
-fn bit_rate(bits: u64) -> PyResult<BitRate> {
+pub(crate) fn bit_rate(bits: u64) -> PyResult<BitRate> {
     BitRate::from_bits_per_second(bits)
         .ok_or_else(|| scenario_error("a rate of 0 bit/s carries nothing; give one above 0"))
 }
 
 /// A time in nanoseconds, at most 2^61 (73 years).
-fn time(nanos: u64) -> PyResult<Duration> {
+pub(crate) fn time(nanos: u64) -> PyResult<Duration> {
     if nanos > 1 << 61 {
         return Err(scenario_error(format!("{nanos} ns is over 73 years; check the unit")));
     }

@@ -8,8 +8,8 @@ use crate::units::Instant;
 
 /// What a re-sequencing buffer behind a link waits for (DESIGN section 5).
 ///
-/// A packet is missing if the link admitted it before another that arrived, and it was neither
-/// delivered nor given up. Packets that the queue dropped are never missing.
+/// On link order, a packet is missing if the link admitted it before another that arrived, and it
+/// was neither delivered nor given up. Packets that the queue dropped are never missing.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum Resequencing {
     /// A packet is held until no earlier one is missing.
@@ -27,11 +27,23 @@ pub enum Resequencing {
         /// Flush whenever the link gives a packet up. Else that packet is just no longer missing.
         flush_on_loss: bool,
     },
+    /// The buffer of seed 004 section 4.1, which reads TCP sequence numbers; each flow has its own.
+    ///
+    /// A packet that is in sequence or below goes on; another is held. A flush releases all that is
+    /// held, in order of sequence number, and the number expected next becomes that after the
+    /// highest released. A packet that the link gave up stays missing unless a flush jumps over it:
+    /// only TCP sends it again. Packets that carry nothing of a stream pass.
+    TcpSequence {
+        /// Size of the buffer, as above; `None`: no bound.
+        packets: Option<NonZeroU32>,
+        /// Flush a full buffer. Else only the gap before the first packet held is given up.
+        flush_when_full: bool,
+        /// Flush whenever the link gives up a packet of the flow.
+        flush_on_loss: bool,
+    },
 }
 
 /// Releases packets in the order in which the link admitted them.
-///
-/// A buffer with another notion of order (TCP sequence numbers) needs the same three methods.
 #[derive(Clone, Debug)]
 pub(super) struct LinkOrder {
     rule: Resequencing,

@@ -2,13 +2,15 @@
 
 use std::sync::Arc;
 
+use crate::link::ntn::{NtnConfig, NtnLink, NtnLinkConfig};
 use crate::link::{
-    Fragmentation, Link, LinkError, LiveConfig, Overlap, Propagation, QueueLimit, Reordering,
-    Resequencing, TraceLink, TraceLinkConfig,
+    AdaptiveHarqConfig, AdaptiveHarqLink, Fragmentation, HybridConfig, HybridLink, HybridOptions,
+    Link, LinkError, LiveConfig, Overlap, Propagation, QueueLimit, Reordering, Resequencing,
+    TraceLink, TraceLinkConfig,
 };
 use crate::scheme::LinkTrace;
 use crate::seed::Seed;
-use crate::units::{Duration, Instant};
+use crate::units::{Bytes, Duration, Instant};
 
 /// A link and how packets are put onto it (DESIGN section 5).
 #[derive(Clone, Debug)]
@@ -35,8 +37,14 @@ pub struct LinkConfig {
 pub enum Medium {
     /// A link trace: what became of every LLDU is known beforehand (open loop).
     Trace(Arc<LinkTrace>),
+    /// Hybrid FEC/ARQ-SR over a rate and a delay (seed 002).
+    Hybrid(Box<HybridConfig>),
+    /// Adaptive HARQ (seed 004). How packets are cut into LLDUs does not matter to it.
+    AdaptiveHarq(Arc<AdaptiveHarqConfig>),
     /// A scheme that runs with the traffic over a PHY trace.
     Live(Arc<LiveConfig>),
+    /// A 3GPP NR link.
+    Ntn(Arc<NtnConfig>),
 }
 
 impl LinkConfig {
@@ -65,16 +73,98 @@ impl LinkConfig {
         number: u32,
         end: Option<Instant>,
     ) -> Result<Box<dyn Link + Send>, LinkError> {
-        let trace = match &self.medium {
-            Medium::Trace(trace) => TraceLink::new(Arc::clone(trace), self.trace_config(end))?,
-            Medium::Live(live) => return live.build(self, seed, number, end),
+        match &self.medium {
+            Medium::Trace(trace) => {
+                let link = TraceLink::new(Arc::clone(trace), self.trace_config(end))?;
+                Ok(match self.overlap_papers {
+                    false => behind(link, self.reorder),
+                    true => behind(Overlap::new(link), self.reorder),
+                })
+            }
+            Medium::Live(live) => live.build(self, seed, number, end),
+            Medium::Ntn(config) => self.ntn(config, seed, number, end),
+            Medium::Hybrid(config) => self.hybrid(config, seed, number, end),
+            Medium::AdaptiveHarq(config) => {
+                let channel = (self.start_offset, self.wrap);
+                let link = AdaptiveHarqLink::new(config, self.queue, channel, seed, number, end)?;
+                let reorder = self.reorder.or(config.reorder);
+                Ok(match self.overlap_papers {
+                    false => behind(link, reorder),
+                    true => behind(Overlap::with_rate(link, config.rate), reorder),
+                })
+            }
+        }
+    }
+
+    /// A buffer of its own takes the place of the order that the link keeps.
+    fn hybrid(
+        &self,
+        config: &HybridConfig,
+        seed: Seed,
+        number: u32,
+        end: Option<Instant>,
+    ) -> Result<Box<dyn Link + Send>, LinkError> {
+        self.check_live()?;
+        let options = HybridOptions {
+            queue: self.queue,
+            packet_header: self.fragmentation.packet_header,
+            start_offset: self.start_offset,
+            wrap: self.wrap,
+            duration: end,
         };
-        Ok(match (self.overlap_papers, self.reorder) {
-            (false, None) => Box::new(trace),
-            (true, None) => Box::new(Overlap::new(trace)),
-            (false, Some(rule)) => Box::new(Reordering::new(trace, rule)),
-            (true, Some(rule)) => Box::new(Reordering::new(Overlap::new(trace), rule)),
-        })
+        let link = HybridLink::new(config, seed, number, options)?;
+        Ok(behind(link, self.reorder.or(config.in_order.then_some(Resequencing::InOrder))))
+    }
+
+    /// That nothing is asked for that only a link trace has.
+    fn check_live(&self) -> Result<(), LinkError> {
+        self.check_live_but_headers()?;
+        if self.fragmentation.lldu_header != Bytes(0) {
+            return Err(LinkError::OnlyTraces("a header of each LLDU"));
+        }
+        Ok(())
+    }
+
+    fn check_live_but_headers(&self) -> Result<(), LinkError> {
+        if self.overlap_papers {
+            return Err(LinkError::OnlyTraces("overlap = \"papers\""));
+        }
+        if self.fragmentation.extra_lldu {
+            return Err(LinkError::OnlyTraces("extra_lldu"));
+        }
+        Ok(())
+    }
+
+    /// That packets of `size` fit onto the link.
+    ///
+    /// # Errors
+    /// If every one of them would be dropped for its size.
+    pub fn check_packet(&self, size: Bytes) -> Result<(), LinkError> {
+        let Medium::Hybrid(config) = &self.medium else { return Ok(()) };
+        let most = config.largest_packet().0.saturating_sub(self.fragmentation.packet_header.0);
+        if size.0 > most {
+            return Err(LinkError::PacketTooLarge { packet: size.0, most });
+        }
+        Ok(())
+    }
+
+    fn ntn(
+        &self,
+        config: &NtnConfig,
+        seed: Seed,
+        number: u32,
+        end: Option<Instant>,
+    ) -> Result<Box<dyn Link + Send>, LinkError> {
+        self.check_live_but_headers()?;
+        let usage = NtnLinkConfig {
+            queue: self.queue,
+            fragmentation: self.fragmentation,
+            start_offset: self.start_offset,
+            wrap: self.wrap,
+            duration: end,
+        };
+        let link = NtnLink::new(config, usage, seed, number)?;
+        Ok(behind(link, self.reorder))
     }
 
     fn trace_config(&self, end: Option<Instant>) -> TraceLinkConfig {
@@ -88,12 +178,23 @@ impl LinkConfig {
     }
 }
 
+/// `link` with a buffer behind it, if there is to be one.
+fn behind(link: impl Link + Send + 'static, rule: Option<Resequencing>) -> Box<dyn Link + Send> {
+    match rule {
+        None => Box::new(link),
+        Some(rule) => Box::new(Reordering::new(link, rule)),
+    }
+}
+
 impl Medium {
     /// How long what is sent back over it is under way, if nothing else is known of the way back.
     pub fn way_back(&self) -> Propagation {
         match self {
             Self::Trace(trace) => Propagation::Fixed(trace.parts().rtt.half()),
+            Self::Hybrid(config) => Propagation::Fixed(config.delay),
+            Self::AdaptiveHarq(config) => config.delay.clone(),
             Self::Live(live) => Propagation::Fixed(live.timing.rtt.half()),
+            Self::Ntn(config) => config.way_back.clone(),
         }
     }
 }

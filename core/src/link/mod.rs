@@ -1,8 +1,9 @@
 //! Stage 3: the link, a state machine without I/O that puts packets onto LLDUs.
 //!
 //! Every host (our engine, ns-2, ns-3, a live emulator) drives the same object through [`Link`].
-//! [`TraceLink`] carries packets over a link trace (open loop), [`LiveConfig`] describes links whose
-//! scheme runs with the packets (closed loop); [`Overlap`] and [`Reordering`] wrap
+//! [`TraceLink`] carries packets over a link trace (open loop); [`LiveConfig`] describes links whose
+//! scheme runs with the packets (closed loop), [`HybridLink`] and [`AdaptiveHarqLink`] are such links
+//! of their own; [`Overlap`] and [`Reordering`] wrap
 //! any link and are links themselves; [`deliver()`] feeds a link a list of arrivals.
 //!
 //! ```
@@ -33,32 +34,40 @@
 //! # Ok::<(), clift::link::LinkError>(())
 //! ```
 
+mod adaptive_harq;
 mod buffer;
 mod config;
 mod counters;
 mod cursor;
 mod deliver;
 mod due;
+mod error;
+mod hybrid;
 mod live;
+pub mod ntn;
 mod overlap;
 mod packet;
 mod propagation;
 mod queue;
 mod reordering;
+mod stream_order;
 mod trace_link;
 mod units;
 
+pub use adaptive_harq::{AdaptiveHarqConfig, AdaptiveHarqError, AdaptiveHarqLink, Sizing};
 pub use buffer::Resequencing;
 pub use config::{LinkConfig, Medium};
 pub use counters::{LinkCounters, Usage};
 pub use deliver::{DeliverError, Deliveries, PacketFate, deliver};
+pub use error::LinkError;
+pub use hybrid::{HybridConfig, HybridLink, HybridOptions, UnitLosses};
 pub use live::{FeedbackLoss, LiveConfig};
 pub use overlap::Overlap;
 pub use packet::{Packet, StreamRange};
 pub use propagation::{DelaySeries, DelaySeriesError, Propagation};
 pub use queue::QueueLimit;
 pub use reordering::Reordering;
-pub use trace_link::{Fragmentation, LinkError, TraceLink, TraceLinkConfig};
+pub use trace_link::{Fragmentation, TraceLink, TraceLinkConfig};
 pub use units::{Transmission, TransmissionKind, UnitLog};
 
 use crate::units::{Bytes, Duration, Instant};
@@ -134,6 +143,8 @@ pub enum Admission {
 pub enum DropReason {
     /// The queue was full.
     QueueFull,
+    /// The link carries no packet of this size.
+    TooLarge,
 }
 
 /// What came out of a link.

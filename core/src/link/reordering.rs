@@ -4,10 +4,12 @@ use std::collections::VecDeque;
 
 use crate::link::buffer::{LinkOrder, Resequencing};
 use crate::link::counters::Tally;
+use crate::link::stream_order::{StreamOrder, StreamRule};
 use crate::link::{Admission, Link, LinkCounters, LinkEvent, Packet, Transmission, Usage};
 use crate::units::Instant;
 
-/// `L` with a buffer that restores the order in which `L` admitted the packets.
+/// `L` with a buffer that restores the order in which `L` admitted the packets, or that of the byte
+/// streams which they carry.
 ///
 /// Nothing is released before it arrives. A held packet's [`LinkEvent::Delivered`] comes when it is
 /// released, with that time.
@@ -25,22 +27,59 @@ use crate::units::Instant;
 #[derive(Clone, Debug)]
 pub struct Reordering<L> {
     inner: L,
-    buffer: LinkOrder,
+    buffer: Buffer,
     released: VecDeque<LinkEvent>,
     tally: Tally,
+}
+
+/// A buffer by what it calls order.
+#[derive(Clone, Debug)]
+enum Buffer {
+    Link(LinkOrder),
+    Stream(StreamOrder),
 }
 
 impl<L: Link> Reordering<L> {
     /// `inner` with an empty buffer behind it.
     pub fn new(inner: L, rule: Resequencing) -> Self {
-        let (buffer, released) = (LinkOrder::new(rule), VecDeque::new());
-        Self { inner, buffer, released, tally: Tally::default() }
+        let buffer = match rule {
+            Resequencing::TcpSequence { packets, flush_when_full, flush_on_loss } => {
+                let rule = StreamRule { packets, flush_when_full, flush_on_loss };
+                Buffer::Stream(StreamOrder::new(rule))
+            }
+            rule => Buffer::Link(LinkOrder::new(rule)),
+        };
+        Self { inner, buffer, released: VecDeque::new(), tally: Tally::default() }
+    }
+}
+
+impl Buffer {
+    fn take(&mut self, event: LinkEvent, out: &mut VecDeque<LinkEvent>) {
+        match (self, event) {
+            (Self::Link(buffer), LinkEvent::Delivered(transit)) => buffer.delivered(transit, out),
+            (Self::Link(buffer), LinkEvent::Lost(transit)) => buffer.lost(transit, out),
+            (Self::Stream(buffer), LinkEvent::Delivered(transit)) => buffer.delivered(transit, out),
+            (Self::Stream(buffer), LinkEvent::Lost(transit)) => buffer.lost(transit, out),
+            (_, ended @ LinkEvent::TraceEnded { .. }) => out.push_back(ended),
+        }
+    }
+
+    /// Packets put into it, and flushes.
+    fn counts(&self) -> (u64, u64) {
+        match self {
+            Self::Link(buffer) => (buffer.held, buffer.flushes),
+            Self::Stream(buffer) => (buffer.held, buffer.flushes),
+        }
     }
 }
 
 impl<L: Link> Link for Reordering<L> {
     fn enqueue(&mut self, now: Instant, packet: Packet) -> Admission {
-        self.inner.enqueue(now, packet)
+        let admission = self.inner.enqueue(now, packet);
+        if let (Buffer::Stream(buffer), Admission::Queued) = (&mut self.buffer, admission) {
+            buffer.admitted(packet.carries);
+        }
+        admission
     }
 
     fn poll_timeout(&self) -> Option<Instant> {
@@ -49,11 +88,8 @@ impl<L: Link> Link for Reordering<L> {
 
     fn poll(&mut self, now: Instant) -> Option<LinkEvent> {
         while self.released.is_empty() {
-            match self.inner.poll(now)? {
-                LinkEvent::Delivered(transit) => self.buffer.delivered(transit, &mut self.released),
-                LinkEvent::Lost(transit) => self.buffer.lost(transit, &mut self.released),
-                ended @ LinkEvent::TraceEnded { .. } => self.released.push_back(ended),
-            }
+            let event = self.inner.poll(now)?;
+            self.buffer.take(event, &mut self.released);
         }
         // Released at an instant up to `now`, since the inner event that did it was.
         let event = self.released.pop_front()?;
@@ -66,7 +102,7 @@ impl<L: Link> Link for Reordering<L> {
     }
 
     fn counters(&self) -> LinkCounters {
-        let (held, flushes) = (self.buffer.held, self.buffer.flushes);
+        let (held, flushes) = self.buffer.counts();
         LinkCounters { held, flushes, ..self.tally.replace_in(self.inner.counters()) }
     }
 

@@ -3,15 +3,13 @@
 use std::num::NonZeroU32;
 use std::sync::Arc;
 
-use thiserror::Error;
-
 use crate::link::counters::Tally;
 use crate::link::cursor::{Cursor, Fate, Taken};
 use crate::link::due::{Due, DueQueue};
 use crate::link::queue::{Queue, QueueLimit, Waiting};
 use crate::link::{
-    Admission, DropReason, HORIZON, Link, LinkCounters, LinkEvent, Packet, PacketId, Transit,
-    Usage, nanos, span,
+    Admission, DropReason, HORIZON, Link, LinkCounters, LinkError, LinkEvent, Packet, PacketId,
+    Transit, Usage, nanos, span,
 };
 use crate::scheme::LinkTrace;
 use crate::units::{Bytes, Duration, Instant};
@@ -85,33 +83,6 @@ impl Fragmentation {
         let lldus = bytes.div_ceil(u64::from(payload.get())).max(1);
         lldus + u64::from(self.extra_lldu)
     }
-}
-
-/// A link that cannot be.
-#[derive(Clone, Copy, Debug, Eq, Error, PartialEq)]
-#[non_exhaustive]
-pub enum LinkError {
-    /// The header fills the LLDU.
-    #[error(
-        "an LLDU of {lldu} bytes has no room beside its header of {header}; give a smaller header"
-    )]
-    Header {
-        /// Bytes of an LLDU.
-        lldu: u32,
-        /// Header bytes asked for.
-        header: u32,
-    },
-    /// A single slot has no period.
-    #[error("a trace of one slot cannot be wrapped; give one of at least two slots")]
-    NoPeriod,
-    /// The papers' overlap rule for a link that is no link trace.
-    #[error(
-        "overlap = \"papers\" is how ns-2 read link traces; a live link sends unit by unit, so leave it out"
-    )]
-    Overlap,
-    /// A re-sequencing buffer behind a re-sequencing buffer.
-    #[error("the live link has a re-sequencing buffer of its own; give `reorder` once")]
-    TwoBuffers,
 }
 
 impl TraceLink {
@@ -310,7 +281,7 @@ pub(super) enum TraceEnd {
     Told,
 }
 
-fn instant(nanos: i64) -> Instant {
+pub(super) fn instant(nanos: i64) -> Instant {
     Instant::from_nanos(nanos.max(0) as u64)
 }
 

@@ -1,17 +1,22 @@
-//! The `[channel]` section: which model erases slots, and its parameters.
+//! The `[channel]` section: which model erases or makes slots, and its parameters.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::erasures::Erasures;
 use super::error::Problem;
+use super::land_mobile::{self, LooState, Trees};
 use super::limit::Burst;
+use super::radio::{Decibels, Degrees, Gigahertz, KilometresPerHour};
+use crate::channel::lms::{Code, Preset};
 use crate::units::{BitRate, Bytes, Duration, Probability};
 
 /// Erasures from a model: slots of its own, or on top of a trace.
 #[derive(Clone, Debug, Deserialize, JsonSchema, Serialize)]
 #[serde(deny_unknown_fields)]
 pub struct Channel {
-    /// The model: "bernoulli" (slots are erased independently) or "gilbert-elliott" (in bursts).
+    /// The model: "bernoulli" (slots are erased independently), "gilbert-elliott" (in bursts) or
+    /// "lms" (a terminal that drives under a satellite).
     pub model: Model,
     /// Share of slots that are erased.
     #[serde(default)]
@@ -33,25 +38,96 @@ pub struct Channel {
     /// Gilbert-Elliott: erasure probability in the bad state; 1 unless set.
     #[serde(default)]
     pub p_bad: Option<Probability>,
-    /// Time from one slot to the next; or give `rate`.
+    /// Land mobile satellite: where every number that is not given comes from, a channel of the
+    /// papers; "internet" unless set.
+    #[serde(default)]
+    #[schemars(extend("enum" = Preset::ALL.map(|(name, _)| name)))]
+    pub preset: Option<String>,
+    /// Land mobile satellite: Es/N0 of the level that `reference` names; the preset's unless set
+    /// (internet 6 dB, distribution 14 dB, its 10 dB).
+    #[serde(default)]
+    pub esn0: Option<Decibels>,
+    /// Land mobile satellite: depth of the interleaver, which is the decoding time; "0 ms" for none.
+    /// The preset's unless set (36 ms; its 1 ms).
+    #[serde(default)]
+    pub interleaving: Option<Duration>,
+    /// Land mobile satellite: the interleaver spreads a code word to so many instants over its
+    /// depth; 0 for evenly.
+    #[serde(default)]
+    pub branches: Option<u32>,
+    /// Land mobile satellite: the states along the road. Naming an environment drops the preset's
+    /// calibration (no offset, even spreading).
+    #[serde(default)]
+    #[schemars(extend("enum" = land_mobile::all_environments()))]
+    pub environment: Option<String>,
+    /// Land mobile satellite: the model of the environment; unless set the one that has it, P.681 if
+    /// both do.
+    #[serde(default)]
+    #[schemars(extend("enum" = ["p681", "perez-fontan"]))]
+    pub propagation: Option<String>,
+    /// Land mobile satellite: elevation of the satellite over the environment; 40 deg unless set.
+    #[serde(default)]
+    pub elevation: Option<Degrees>,
+    /// Land mobile satellite: carrier; 2.2 GHz unless set.
+    #[serde(default)]
+    pub carrier: Option<Gigahertz>,
+    /// Land mobile satellite: speed of the terminal; 60 km/h unless set.
+    #[serde(default)]
+    pub speed: Option<KilometresPerHour>,
+    /// Land mobile satellite: one Loo state instead of an environment.
+    #[serde(default)]
+    pub loo: Option<LooState>,
+    /// Land mobile satellite: a clear road past single trees instead of an environment.
+    #[serde(default)]
+    pub trees: Option<Trees>,
+    /// Land mobile satellite: Es/N0 is that of the mean power over fading ("mean") or of the
+    /// unshadowed line of sight ("los").
+    #[serde(default)]
+    #[schemars(extend("enum" = ["mean", "los"]))]
+    pub reference: Option<String>,
+    /// Land mobile satellite: modulation.
+    #[serde(default)]
+    #[schemars(extend("enum" = ["qpsk", "16qam"]))]
+    pub modulation: Option<String>,
+    /// Land mobile satellite: a code that comes with CLIFT: information bits and rate.
+    #[serde(default)]
+    #[schemars(extend("enum" = Code::NAMES))]
+    pub code: Option<String>,
+    /// Land mobile satellite: a code of your own, rows of [x, PER] with rising x.
+    #[serde(default)]
+    pub per_table: Option<Vec<(f64, f64)>>,
+    /// What x is in `per_table`: "mi" (mutual information per coded bit) or "esn0" (Es/N0 in dB over
+    /// the Gaussian channel); "mi" unless set.
+    #[serde(default)]
+    #[schemars(extend("enum" = ["mi", "esn0"]))]
+    pub per_axis: Option<String>,
+    /// Land mobile satellite: a hard decision instead of a code: decoded from this mutual
+    /// information per coded bit on.
+    #[serde(default)]
+    pub threshold: Option<f64>,
+    /// Land mobile satellite: added to Es/N0.
+    #[serde(default)]
+    pub offset: Option<Decibels>,
+    /// Time from one slot to the next; or give `rate`. With "lms" the preset's unless set.
     #[serde(default)]
     pub slot: Option<Duration>,
     /// Rate of the link: one LLDU a slot; or give `slot`.
     #[serde(default)]
     pub rate: Option<BitRate>,
-    /// Payload of an LLDU; 33 bytes unless set.
+    /// Payload of an LLDU; 33 bytes, or the preset's, unless set.
     #[serde(default)]
     pub lldu: Option<Bytes>,
-    /// From the start of a slot until its LLDU is decoded; 36 ms unless set.
+    /// From the start of a slot until its LLDU is decoded; 36 ms unless set (with "lms" it is the
+    /// interleaver's depth).
     #[serde(default)]
     pub decoding: Option<Duration>,
     /// Length of the trace that is made; the duration of a run plus a minute unless set.
     #[serde(default)]
     pub length: Option<Duration>,
-    /// Seed of the erasures where they are to stay while `seed` changes.
+    /// Seed of the channel where it is to stay while `seed` changes.
     #[serde(default)]
     pub seed: Option<u64>,
-    /// Draw the erasures anew in each run; otherwise all runs share them. True unless
+    /// Draw the channel anew in each run; otherwise all runs share it. True unless
     /// `link.start` is "random".
     #[serde(default)]
     pub redraw: Option<bool>,
@@ -65,28 +141,8 @@ pub enum Model {
     Bernoulli,
     /// A two-state Markov chain erases slots in bursts.
     GilbertElliott,
-}
-
-/// A channel whose parameters have been checked and filled in.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-#[serde(tag = "model", rename_all = "kebab-case")]
-pub enum Erasures {
-    /// Independent erasures.
-    Bernoulli {
-        /// Probability of an erasure.
-        p: f64,
-    },
-    /// Erasures in bursts.
-    GilbertElliott {
-        /// Probability of staying good.
-        alpha: f64,
-        /// Probability of staying bad.
-        beta: f64,
-        /// Erasure probability while good.
-        p_good: f64,
-        /// Erasure probability while bad.
-        p_bad: f64,
-    },
+    /// A terminal that drives under a satellite: fading, interleaver and code.
+    Lms,
 }
 
 /// The slots of a channel that stands alone.
@@ -108,19 +164,66 @@ impl Channel {
     /// Bounds the memory that a typing error can ask for: 16 GB of columns.
     const MOST_SLOTS: u64 = 1_000_000_000;
 
+    /// The model with its parameters filled in, and the slots to make unless the model makes its own
+    /// or a trace has them.
+    pub(super) fn planned(
+        &self,
+        key: &str,
+        on_trace: bool,
+        duration: Duration,
+    ) -> Result<(Erasures, Option<Slots>), Problem> {
+        if self.model == Model::Lms {
+            if on_trace {
+                let cure = "\"lms\" makes slots of its own; leave out [trace], or erase on it with another model";
+                return Err(Problem::new(key, "model", cure));
+            }
+            return Ok((Erasures::Lms(Box::new(self.land_mobile(key, duration)?)), None));
+        }
+        if let Some((name, _)) = self.land_mobile_keys().iter().find(|(_, given)| *given) {
+            let cure = "belongs to model = \"lms\"; leave it out or change the model";
+            return Err(Problem::new(key, name, cure));
+        }
+        let slots = if on_trace {
+            self.check_on_trace(key)?;
+            None
+        } else {
+            Some(self.slots(key, duration)?)
+        };
+        let slot_ns = slots.as_ref().map(|slots| slots.slot_ns);
+        let erasures = match self.model {
+            Model::Bernoulli => self.bernoulli(key)?,
+            _ => self.gilbert_elliott(key, slot_ns)?,
+        };
+        Ok((erasures, slots))
+    }
+
     /// The slots of this channel standing alone, for runs of `duration`.
-    pub(super) fn slots(&self, key: &str, duration: Duration) -> Result<Slots, Problem> {
+    fn slots(&self, key: &str, duration: Duration) -> Result<Slots, Problem> {
         let lldu = self.lldu.unwrap_or(Self::LLDU);
+        let Some(slot) = self.slot(key, lldu)? else {
+            let cure = "missing key `slot`: give the time from slot to slot, e.g. slot = \"1003802 ns\", or the rate, e.g. rate = \"263 kbit/s\", or a [trace] to erase on";
+            return Err(Problem::at(key, cure));
+        };
+        let decoding = self.decoding.unwrap_or(Self::DECODING);
+        if decoding == Duration::ZERO {
+            return Err(Problem::new(key, "decoding", "0 would mean erased; give 1 ns or more"));
+        }
+        let length = self.length(key, duration, slot)?;
+        Ok(Slots {
+            slots: length.as_nanos() / slot.as_nanos(),
+            slot_ns: slot.as_nanos(),
+            decode_ns: decoding.as_nanos(),
+            lldu_bytes: lldu.0,
+        })
+    }
+
+    /// From slot to slot, if the keys say so, with LLDUs of `lldu`.
+    pub(super) fn slot(&self, key: &str, lldu: Bytes) -> Result<Option<Duration>, Problem> {
         let slot = match (self.slot, self.rate) {
-            (Some(slot), None) => slot,
-            (None, Some(rate)) => rate.time_to_send(lldu),
             (Some(_), Some(_)) => {
                 return Err(Problem::new(key, "rate", "`slot` and `rate` say the same; give one"));
             }
-            (None, None) => {
-                let cure = "missing key `slot`: give the time from slot to slot, e.g. slot = \"1003802 ns\", or the rate, e.g. rate = \"263 kbit/s\", or a [trace] to erase on";
-                return Err(Problem::at(key, cure));
-            }
+            (slot, rate) => slot.or(rate.map(|rate| rate.time_to_send(lldu))),
         };
         if lldu.0 == 0 {
             return Err(Problem::new(
@@ -129,7 +232,7 @@ impl Channel {
                 "an LLDU of 0 bytes carries nothing; give 1 B or more",
             ));
         }
-        if slot == Duration::ZERO {
+        if slot == Some(Duration::ZERO) {
             let given = if self.slot.is_some() { "slot" } else { "rate" };
             return Err(Problem::new(
                 key,
@@ -137,10 +240,16 @@ impl Channel {
                 "slots follow one another in 0 ns; give more time or a lower rate",
             ));
         }
-        let decoding = self.decoding.unwrap_or(Self::DECODING);
-        if decoding == Duration::ZERO {
-            return Err(Problem::new(key, "decoding", "0 would mean erased; give 1 ns or more"));
-        }
+        Ok(slot)
+    }
+
+    /// Length of the trace that is made for runs of `duration`; it holds some slots and not too many.
+    pub(super) fn length(
+        &self,
+        key: &str,
+        duration: Duration,
+        slot: Duration,
+    ) -> Result<Duration, Problem> {
         let length = self.length.unwrap_or(duration + Duration::from_secs(60));
         let slots = length.as_nanos() / slot.as_nanos();
         if slots == 0 || slots > Self::MOST_SLOTS {
@@ -150,16 +259,11 @@ impl Channel {
             );
             return Err(Problem::new(key, "length", message));
         }
-        Ok(Slots {
-            slots,
-            slot_ns: slot.as_nanos(),
-            decode_ns: decoding.as_nanos(),
-            lldu_bytes: lldu.0,
-        })
+        Ok(length)
     }
 
     /// Complains of keys that say what a trace says already.
-    pub(super) fn check_on_trace(&self, key: &str) -> Result<(), Problem> {
+    fn check_on_trace(&self, key: &str) -> Result<(), Problem> {
         let given = [
             ("slot", self.slot.is_some()),
             ("rate", self.rate.is_some()),
@@ -174,123 +278,6 @@ impl Channel {
                 "the slots come from [trace], which this channel only erases; leave it out, or leave out [trace]",
             )),
             None => Ok(()),
-        }
-    }
-
-    /// The model with its parameters filled in; `slot_ns` turns a burst given as a time into slots
-    /// (`None` on a trace, whose slots are not known yet).
-    pub(super) fn erasures(&self, key: &str, slot_ns: Option<u64>) -> Result<Erasures, Problem> {
-        match self.model {
-            Model::Bernoulli => self.bernoulli(key),
-            Model::GilbertElliott => self.gilbert_elliott(key, slot_ns),
-        }
-    }
-
-    fn bernoulli(&self, key: &str) -> Result<Erasures, Problem> {
-        let foreign = [
-            ("burst", self.burst.is_some()),
-            ("alpha", self.alpha.is_some()),
-            ("beta", self.beta.is_some()),
-            ("p_good", self.p_good.is_some()),
-            ("p_bad", self.p_bad.is_some()),
-        ];
-        if let Some((name, _)) = foreign.iter().find(|(_, given)| *given) {
-            let cure = "belongs to model = \"gilbert-elliott\"; leave it out or change the model";
-            return Err(Problem::new(key, name, cure));
-        }
-        let p = self.erasures.ok_or_else(|| {
-            Problem::at(
-                key,
-                "missing key `erasures`: give the share of slots erased, e.g. erasures = 0.02",
-            )
-        })?;
-        Ok(Erasures::Bernoulli { p: p.get() })
-    }
-
-    /// By `alpha` and `beta`, or by the share of erasures and the mean burst: with pi the share of
-    /// bad slots, erasures = pi P_B + (1 - pi) P_G, and the mean stay in bad is 1 / (1 - beta).
-    fn gilbert_elliott(&self, key: &str, slot_ns: Option<u64>) -> Result<Erasures, Problem> {
-        let p_good = self.p_good.map_or(0.0, Probability::get);
-        let p_bad = self.p_bad.map_or(1.0, Probability::get);
-        match (self.erasures, self.burst, self.alpha, self.beta) {
-            (None, None, Some(alpha), Some(beta)) => {
-                if alpha.get() == 1.0 && beta.get() == 1.0 {
-                    return Err(Problem::new(
-                        key,
-                        "alpha",
-                        "a chain with alpha = beta = 1 never moves; give less than 1 for one of them",
-                    ));
-                }
-                Ok(Erasures::GilbertElliott { alpha: alpha.get(), beta: beta.get(), p_good, p_bad })
-            }
-            (Some(erasures), Some(burst), None, None) => {
-                let slots = match (burst, slot_ns) {
-                    (Burst::Slots(slots), _) => slots,
-                    (Burst::Time(time), Some(slot_ns)) => time.as_nanos() as f64 / slot_ns as f64,
-                    (Burst::Time(_), None) => {
-                        return Err(Problem::new(
-                            key,
-                            "burst",
-                            "on a trace, give the burst in slots, e.g. burst = 2.5",
-                        ));
-                    }
-                };
-                if slots < 1.0 {
-                    return Err(Problem::new(
-                        key,
-                        "burst",
-                        "is shorter than a slot; give a longer time",
-                    ));
-                }
-                let share = (erasures.get() - p_good) / (p_bad - p_good);
-                if !(0.0..1.0).contains(&share) {
-                    let message = format!(
-                        "{erasures} cannot be reached between p_good = {p_good} and p_bad = {p_bad}; give a value between them"
-                    );
-                    return Err(Problem::new(key, "erasures", message));
-                }
-                let leave_bad = 1.0 / slots;
-                let leave_good = share / (1.0 - share) * leave_bad;
-                if leave_good > 1.0 {
-                    let message = format!(
-                        "so many erasures need bursts of at least {} slots",
-                        share / (1.0 - share)
-                    );
-                    return Err(Problem::new(key, "burst", message));
-                }
-                Ok(Erasures::GilbertElliott {
-                    alpha: 1.0 - leave_good,
-                    beta: 1.0 - leave_bad,
-                    p_good,
-                    p_bad,
-                })
-            }
-            (None, None, None, None) => Err(Problem::at(
-                key,
-                "missing key `erasures`: give `erasures` and `burst`, e.g. erasures = 0.02, burst = 2, or `alpha` and `beta`",
-            )),
-            (Some(_), None, None, None) => Err(Problem::at(
-                key,
-                "missing key `burst`: give the mean burst in slots or as a time, e.g. burst = 2",
-            )),
-            (None, Some(_), None, None) => Err(Problem::at(
-                key,
-                "missing key `erasures`: give the share of slots erased, e.g. erasures = 0.02",
-            )),
-            (None, None, Some(_), None) => {
-                Err(Problem::at(key, "missing key `beta`: alpha and beta come together"))
-            }
-            (None, None, None, Some(_)) => {
-                Err(Problem::at(key, "missing key `alpha`: alpha and beta come together"))
-            }
-            (_, _, alpha, _) => {
-                let name = if alpha.is_some() { "alpha" } else { "beta" };
-                Err(Problem::new(
-                    key,
-                    name,
-                    "give either `erasures` and `burst`, or `alpha` and `beta`, not both",
-                ))
-            }
         }
     }
 }

@@ -283,11 +283,25 @@ pub struct Reorder {
     pub flush_on_loss: bool,
     /// Flush the whole buffer when it is full; otherwise only the first gap is given up.
     pub flush_when_full: bool,
+    /// What the order is: "link", in which the link took the packets, or "tcp", that of TCP
+    /// sequence numbers (seed 004).
+    pub key: ReorderKey,
+}
+
+/// What a re-sequencing buffer calls order.
+#[derive(Clone, Copy, Debug, Deserialize, Eq, JsonSchema, PartialEq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum ReorderKey {
+    /// The order in which the link took the packets.
+    Link,
+    /// TCP sequence numbers, flow by flow; a packet given up stays missing until TCP sends it
+    /// again, or a flush jumps over it.
+    Tcp,
 }
 
 impl Default for Reorder {
     fn default() -> Self {
-        Self { packets: None, flush_on_loss: true, flush_when_full: true }
+        Self { packets: None, flush_on_loss: true, flush_when_full: true, key: ReorderKey::Link }
     }
 }
 

@@ -3,6 +3,7 @@
 use super::config::Config;
 use super::error::Problem;
 use super::plan::check_leg;
+use super::stack::connection;
 use super::traffic::{Application, ApplicationKind, Flow, Protocol, Transport};
 use super::tree::join;
 
@@ -62,6 +63,9 @@ fn check_traffic(
             headers + 1 + if headers == 40 && transport.timestamps { 12 } else { 0 }
         );
         return Err(Problem::new(&key, "packet", message));
+    }
+    if transport.protocol == Protocol::Tcp {
+        connection(&key, transport)?;
     }
     Ok(())
 }

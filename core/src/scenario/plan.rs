@@ -1,7 +1,8 @@
 //! From a checked configuration to what is run: hops, flows and the traces that they need.
 
-use super::channel::{Channel, Erasures, Slots};
+use super::channel::Slots;
 use super::config::{Config, Hop, Leg, Link, Overlap, Trace};
+use super::erasures::Erasures;
 use super::error::Problem;
 use super::flows::flows;
 use super::limit::Start;
@@ -256,13 +257,10 @@ fn phy(key: &str, hop: &Hop, link: &Link, config: &Config) -> Result<PlannedPhy,
             let cure = "nothing to send over; give [trace] with a file, [channel] with a model, or [[path]]";
             return Err(Problem::at(key, cure));
         }
-        (Some(_), Some(channel)) => {
-            channel.check_on_trace(&channel_key)?;
-            Some(erasures(&channel_key, channel, None, link)?)
-        }
-        (None, Some(channel)) => {
-            let slots = channel.slots(&channel_key, config.duration)?;
-            Some(erasures(&channel_key, channel, Some(slots), link)?)
+        (trace, Some(channel)) => {
+            let (model, slots) = channel.planned(&channel_key, trace.is_some(), config.duration)?;
+            let redraw = channel.redraw.unwrap_or(link.start != Start::Random);
+            Some(PlannedErasures { model, slots, seed: channel.seed, redraw })
         }
         (Some(_), None) => None,
     };
@@ -270,17 +268,6 @@ fn phy(key: &str, hop: &Hop, link: &Link, config: &Config) -> Result<PlannedPhy,
         check_trace(&super::tree::join(key, "trace"), trace)?;
     }
     Ok(PlannedPhy { trace: hop.trace.clone(), erasures })
-}
-
-fn erasures(
-    key: &str,
-    channel: &Channel,
-    slots: Option<Slots>,
-    link: &Link,
-) -> Result<PlannedErasures, Problem> {
-    let model = channel.erasures(key, slots.as_ref().map(|slots| slots.slot_ns))?;
-    let redraw = channel.redraw.unwrap_or(link.start != Start::Random);
-    Ok(PlannedErasures { model, slots, seed: channel.seed, redraw })
 }
 
 fn check_trace(key: &str, trace: &Trace) -> Result<(), Problem> {

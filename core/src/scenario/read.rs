@@ -185,6 +185,11 @@ fn inherit(table: &mut Table<'_>) {
             let DeValue::Table(flow) = flow.get_mut() else { continue };
             if let Some(base) = &transport {
                 inherit_section(flow, "transport", base);
+                let own = flow.get_mut("transport").map(Spanned::get_mut);
+                if let (Some(DeValue::Table(own)), Some(parts)) = (own, section(base.get("linux")))
+                {
+                    inherit_section(own, "linux", &parts);
+                }
             }
             if let (false, Some(base)) = (flow.contains_key("application"), &application) {
                 tree::insert(flow, "application", base.clone());

@@ -4,10 +4,11 @@ use std::num::NonZeroU32;
 use std::sync::Arc;
 
 use super::cell::Cell;
-use super::config::{Leg, Link, Overlap};
-use super::limit::{DelayedAck, Packets, QueueBound};
+use super::config::{Leg, Link, Overlap, Reorder, ReorderKey};
+use super::limit::QueueBound;
 use super::plan::{PlannedHop, PlannedLink, PlannedMedium};
-use super::traffic::{self, ApplicationKind, Congestion, Protocol};
+use super::stack::connection;
+use super::traffic::{self, ApplicationKind, Protocol};
 use super::tree::join;
 use crate::link::{
     FeedbackLoss, Fragmentation, LinkConfig, LiveConfig, Medium, QueueLimit, Resequencing,
@@ -15,7 +16,6 @@ use crate::link::{
 use crate::scheme::{LinkTrace, Scheme, Timing};
 use crate::simulation::{Application, Flow, Hop, LegConfig, Loss, Setup, Transport};
 use crate::trace::PhyTrace;
-use crate::transport::tcp::{CongestionAlgorithm, TcpConfig};
 use crate::units::{Bytes, Duration, Instant, Probability};
 
 /// What a link is made from, as its [`super::LinkSpec`] asks.
@@ -96,7 +96,20 @@ fn link(planned: &PlannedLink, input: &LinkInput, start_offset: Duration) -> Lin
             extra_lldu: config.extra_lldu,
         },
         overlap_papers: config.overlap == Overlap::Papers,
-        reorder: resequencing(config),
+        reorder: config.reorder.as_ref().map(resequencing),
+    }
+}
+
+fn resequencing(config: &Reorder) -> Resequencing {
+    let Reorder { flush_when_full, flush_on_loss, .. } = *config;
+    match (config.key, config.packets.and_then(NonZeroU32::new)) {
+        (ReorderKey::Tcp, packets) => {
+            Resequencing::TcpSequence { packets, flush_when_full, flush_on_loss }
+        }
+        (ReorderKey::Link, None) => Resequencing::InOrder,
+        (ReorderKey::Link, Some(packets)) => {
+            Resequencing::Bounded { packets, flush_when_full, flush_on_loss }
+        }
     }
 }
 
@@ -123,18 +136,6 @@ fn live(scheme: Scheme, config: &Link, phy: PhyTrace) -> LiveConfig {
         receive_buffer: config.receive_buffer,
         ..LiveConfig::new(phy, scheme, timing)
     }
-}
-
-fn resequencing(config: &Link) -> Option<Resequencing> {
-    let reorder = config.reorder.as_ref()?;
-    Some(match reorder.packets.and_then(NonZeroU32::new) {
-        None => Resequencing::InOrder,
-        Some(packets) => Resequencing::Bounded {
-            packets,
-            flush_when_full: reorder.flush_when_full,
-            flush_on_loss: reorder.flush_on_loss,
-        },
-    })
 }
 
 fn leg(config: &Leg) -> LegConfig {
@@ -167,33 +168,7 @@ fn transport(config: &traffic::Transport) -> Result<Transport, String> {
     if config.protocol == Protocol::Udp {
         return Ok(Transport::Datagram { packet: config.packet });
     }
-    let congestion = match config.congestion {
-        Congestion::Newreno => CongestionAlgorithm::NewReno,
-        Congestion::Cubic => CongestionAlgorithm::Cubic,
-        Congestion::Hybla => CongestionAlgorithm::Hybla,
-        Congestion::Westwood => CongestionAlgorithm::Westwood,
-        Congestion::Compound => CongestionAlgorithm::Compound,
-    };
-    let packets = |Packets(count): Packets| u32::try_from(count.get()).unwrap_or(u32::MAX);
-    let mut tcp = match config.profile {
-        traffic::Profile::Papers => TcpConfig::papers(congestion),
-        traffic::Profile::Linux => TcpConfig::linux(congestion),
-    };
-    tcp.packet = config.packet;
-    tcp.timestamps = config.timestamps;
-    if let Some(window) = config.initial_window {
-        tcp.initial_window = packets(window);
-    }
-    tcp.cwnd_max = config.cwnd_max.map(packets);
-    tcp.receive_window =
-        config.receive_window.map(|size| Bytes(u32::try_from(size.0).unwrap_or(u32::MAX)));
-    match config.delayed_ack {
-        None => {}
-        Some(DelayedAck::Off) => tcp.delayed_ack = None,
-        Some(DelayedAck::After(time)) => tcp.delayed_ack = Some(time),
-    }
-    tcp.check().map_err(|error| error.to_string())?;
-    Ok(Transport::Tcp(tcp))
+    connection("transport", config).map(Transport::Tcp).map_err(|problem| problem.message)
 }
 
 fn application(app: &traffic::Application, transport: &traffic::Transport) -> Application {

@@ -2,8 +2,9 @@
 
 use serde::Serialize;
 
-use super::channel::{Erasures, Slots};
+use super::channel::Slots;
 use super::config::{Direction, TimeUnit, Trace, TraceFormat};
+use super::erasures::Erasures;
 use crate::units::{BitRate, Duration};
 
 /// Which PHY trace a run needs; equal specs mean equal traces.
@@ -13,7 +14,7 @@ pub struct PhySpec {
     pub trace: Option<FileSpec>,
     /// With these erasures.
     pub erasures: Option<Erasures>,
-    /// In these slots, where no file has them.
+    /// In these slots, where neither a file nor the model has them.
     pub slots: Option<Slots>,
     /// Seed of the erasures.
     pub seed: u64,

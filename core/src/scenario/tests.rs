@@ -7,6 +7,7 @@ use proptest::prelude::*;
 use super::*;
 use crate::link::{FeedbackLoss, LinkConfig, Medium};
 use crate::trace::PhyTrace;
+use crate::transport::tcp::LinuxOptions;
 use crate::units::{Bytes, Duration};
 
 const CHANNEL: &str = "[channel]\nmodel = \"bernoulli\"\nerasures = 0.02\nslot = \"1003802 ns\"\nlength = \"700 s\"\n";
@@ -61,7 +62,7 @@ fn every_error_names_line_key_and_cure() {
         ("[channel]\nerasures = 0.1", "geo.toml line 1: channel: missing key `model`"),
         (
             "[channel]\nmodel = \"markov\"",
-            "geo.toml line 2: channel.model: unknown value `markov`, one of bernoulli, gilbert-elliott",
+            "geo.toml line 2: channel.model: unknown value `markov`, one of bernoulli, gilbert-elliott, lms",
         ),
         (
             "[channel]\nmodel = \"bernoulli\"\nerasures = 0.1",
@@ -95,6 +96,118 @@ fn every_error_names_line_key_and_cure() {
             "[trace]\nfile = \"x.csv\"\n[channel]\nmodel = \"bernoulli\"\nerasures = 0.1\nslot = \"1 ms\"",
             "geo.toml line 6: channel.slot: the slots come from [trace]",
         ),
+        (
+            "[channel]\nmodel = \"bernoulli\"\nesn0 = \"6 dB\"",
+            "geo.toml line 3: channel.esn0: belongs to model = \"lms\"",
+        ),
+        (
+            "[channel]\nmodel = \"lms\"\nesn0 = 6",
+            "geo.toml line 3: channel.esn0: `6` has no unit; write a level as e.g. \"6 dB\" (units: dB)",
+        ),
+        (
+            "[channel]\nmodel = \"lms\"\nesn0 = \"600 dB\"",
+            "geo.toml line 3: channel.esn0: 600 cannot be; give a level in dB from -100 to 100",
+        ),
+        (
+            "[channel]\nmodel = \"lms\"\npreset = \"internt\"",
+            "geo.toml line 3: channel.preset: unknown value `internt`, one of internet, distribution, distribution-down, its (did you mean internet?)",
+        ),
+        (
+            "[channel]\nmodel = \"lms\"\nenvironment = \"rural-woded\"",
+            "geo.toml line 3: channel.environment: unknown value `rural-woded`, one of urban, suburban, rural-wooded, village, residential (p681), open, suburban, intermediate-tree-shadowed, heavy-tree-shadowed (perez-fontan) (did you mean rural-wooded?)",
+        ),
+        (
+            "[channel]\nmodel = \"lms\"\nenvironment = \"urban\"\npropagation = \"perez-fontan\"",
+            "geo.toml line 3: channel.environment: the Perez-Fontan tables hold no environment `urban`; they hold open,",
+        ),
+        (
+            "[channel]\nmodel = \"lms\"\nenvironment = \"urban\"\npropagation = \"p618\"",
+            "geo.toml line 4: channel.propagation: unknown value `p618`, one of p681, perez-fontan (did you mean p681?)",
+        ),
+        (
+            "[channel]\nmodel = \"lms\"\nenvironment = \"urban\"\nelevation = \"10 deg\"",
+            "geo.toml line 4: channel.elevation: elevation 10 degrees is outside the P.681 table of urban, which holds 20 to 70 degrees",
+        ),
+        (
+            "[channel]\nmodel = \"lms\"\nelevation = \"40 deg\"",
+            "geo.toml line 3: channel.elevation: belongs to an environment; name one",
+        ),
+        (
+            "[channel]\nmodel = \"lms\"\nenvironment = \"urban\"\ncarrier = \"12 GHz\"",
+            "geo.toml line 4: channel.carrier: a carrier of 12 GHz is outside the P.681 tables",
+        ),
+        (
+            "[channel]\nmodel = \"lms\"\nspeed = \"0 km/h\"",
+            "geo.toml line 3: channel.speed: 0 cannot be; give a speed in km/h, above 0",
+        ),
+        (
+            "[channel]\nmodel = \"lms\"\nspeed = \"60 knots\"",
+            "geo.toml line 3: channel.speed: `60 knots`: a speed is in km/h, m/s",
+        ),
+        (
+            "[channel]\nmodel = \"lms\"\nenvironment = \"urban\"\n[channel.loo]\ndirect = \"0 dB\"\npsi = \"1 dB\"\nmultipath = \"-11 dB\"\ncorrelation = \"1.7 m\"",
+            "geo.toml line 1: channel: environment, loo and trees each say",
+        ),
+        (
+            "[channel]\nmodel = \"lms\"\n[channel.loo]\ndirect = \"0 dB\"\npsi = \"-1 dB\"\nmultipath = \"-11 dB\"\ncorrelation = \"1.7 m\"",
+            "geo.toml line 5: channel.loo.psi: -1 cannot be; give a standard deviation in dB from 0 to 30",
+        ),
+        (
+            "[channel]\nmodel = \"lms\"\n[channel.trees]\ngap = \"65 m\"\ncrossing = \"5 m\"\ndepth = \"5 dB\"\nspread = \"0 dB\"\nmultipath = \"60 dB\"",
+            "geo.toml line 8: channel.trees.multipath: 60 cannot be",
+        ),
+        (
+            "[channel]\nmodel = \"lms\"\nmodulation = \"8psk\"",
+            "geo.toml line 3: channel.modulation: unknown value `8psk`, one of qpsk, 16qam",
+        ),
+        (
+            "[channel]\nmodel = \"lms\"\nreference = \"mean power\"",
+            "geo.toml line 3: channel.reference: unknown value `mean power`, one of mean",
+        ),
+        (
+            "[channel]\nmodel = \"lms\"\ncode = \"turbo-264-1/2\"",
+            "one of turbo-264-1/3, turbo-264-2/3, turbo-12184-1/3, turbo-12184-2/3 (did you mean turbo-264-1/3?)",
+        ),
+        (
+            "[channel]\nmodel = \"lms\"\ncode = \"turbo-264-1/3\"\nthreshold = 0.5",
+            "geo.toml line 4: channel.threshold: give one of",
+        ),
+        (
+            "[channel]\nmodel = \"lms\"\nthreshold = 1.5",
+            "geo.toml line 3: channel.threshold: 1.5 cannot be; give a mutual information",
+        ),
+        (
+            "[channel]\nmodel = \"lms\"\nper_table = [[0.5, 0.1]]",
+            "geo.toml line 3: channel.per_table: the table of packet error rates has fewer than two rows",
+        ),
+        (
+            "[channel]\nmodel = \"lms\"\nper_axis = \"esn0\"",
+            "geo.toml line 3: channel.per_axis: belongs to `per_table`",
+        ),
+        (
+            "[channel]\nmodel = \"lms\"\nerasures = 0.1",
+            "geo.toml line 3: channel.erasures: belongs to another model",
+        ),
+        (
+            "[channel]\nmodel = \"lms\"\ndecoding = \"36 ms\"",
+            "geo.toml line 3: channel.decoding: with \"lms\" it is the interleaver's depth",
+        ),
+        (
+            "[channel]\nmodel = \"lms\"\ninterleaving = \"2 h\"",
+            "geo.toml line 3: channel.interleaving: 7200000 cannot be; give an interleaver of up to 1000 s",
+        ),
+        (
+            "[channel]\nmodel = \"lms\"\nlength = \"1 us\"",
+            "geo.toml line 3: channel.length: 1 us hold 0 slots",
+        ),
+        (
+            "[channel]\nmodel = \"lms\"\nrate = \"1 Mbit/s\"\nslot = \"1 ms\"",
+            "geo.toml line 3: channel.rate: `slot` and `rate` say the same",
+        ),
+        (
+            "[trace]\nfile = \"x.csv\"\n[channel]\nmodel = \"lms\"",
+            "geo.toml line 4: channel.model: \"lms\" makes slots of its own",
+        ),
         ("[trace]\nfile = \"x.csv\"\nshare = 0", "geo.toml line 3: trace.share: keeps no slot"),
         ("[trace]\nunit = \"ms\"", "geo.toml line 1: trace: missing key `file`"),
         ("seed = 1", "geo.toml: nothing to send over; give [trace]"),
@@ -110,7 +223,23 @@ fn every_error_names_line_key_and_cure() {
         ),
         (
             "[transport]\ncongestion = \"cubik\"",
-            "geo.toml line 2: transport.congestion: unknown value `cubik`, one of newreno, cubic, hybla, westwood, compound (did you mean cubic?)",
+            "geo.toml line 2: transport.congestion: unknown value `cubik`, one of newreno, cubic, hybla, westwood, compound, bbr (did you mean cubic?)",
+        ),
+        (
+            "[transport]\ncongestion = \"cubic\"\nsack = false",
+            "geo.toml line 1: transport: without SACK there is newreno only",
+        ),
+        (
+            "[transport.linux]\nrack = false",
+            "geo.toml line 1: transport.linux: belongs to profile = \"linux\"",
+        ),
+        (
+            "[transport]\nprofile = \"linux\"\n[transport.linux]\nrak = false",
+            "geo.toml line 4: transport.linux.rak: unknown key, one of handshake, rack, tail_loss_probe, prr, dsack, undo, frto, max_reordering, hystart, quick_ack, slow_start_after_idle, pacing (did you mean rack?)",
+        ),
+        (
+            "[transport]\nprofile = \"linux\"\nlinux.max_reordering = 2",
+            "geo.toml line 1: transport: max_reordering = 2: give 3 segments",
         ),
         ("flows = 0", "geo.toml line 1: flows: 0 flows"),
         ("flows = 2\n[[flow]]\ncount = 3", "geo.toml line 1: flows: [[flow]] lists the flows"),
@@ -195,6 +324,21 @@ fn cells_are_the_product_of_the_axes_in_the_order_of_the_file() {
     assert!(!cell.plan().stop_when_done);
     assert!(scenario.cells()[4].plan().stop_when_done);
     assert_eq!(scenario.cells()[4].config().duration, Duration::from_secs(60));
+}
+
+#[test]
+fn parts_of_a_stack_are_switched_by_themselves() {
+    let stack = "[transport]\nprofile = \"linux\"\nlinux = { rack = false, pacing = true }\n";
+    let flow = "[[flow]]\ntransport.linux.rack = true\n";
+    let changes = [("transport.linux.max_reordering".to_owned(), "3".to_owned())];
+    let text = format!("{stack}{flow}{CHANNEL}");
+    let scenario = Scenario::parse("geo.toml", &text, &changes).unwrap();
+    let config = scenario.cells()[0].config();
+    let all = Linux::default();
+    let expected = Linux { rack: false, pacing: true, max_reordering: 3, ..all };
+    assert_eq!(config.transport.linux, Some(expected));
+    assert_eq!(config.flow[0].transport.linux, Some(Linux { rack: true, ..expected }));
+    assert_eq!(LinuxOptions::from(all), LinuxOptions::default());
 }
 
 #[test]
@@ -347,6 +491,58 @@ fn replications_differ_in_what_is_drawn_and_cells_do_not() {
     assert!(*latest < Duration::from_secs(300) && *latest > Duration::from_secs(280), "{latest}");
     let short = cell.starts(0, &[Some((0, 1_000_000_000, 0))]).unwrap_err();
     assert_eq!(short.0, "link.start");
+}
+
+/// Keys reach the channel in its own units, and what is left out is the preset's.
+#[test]
+fn a_land_mobile_channel_is_what_its_keys_say() {
+    let spec = |text: &str| {
+        let text = format!("duration = \"30 s\"\nseed = 7\n[channel]\nmodel = \"lms\"\n{text}");
+        let scenario = Scenario::parse("geo.toml", &text, &[]).unwrap();
+        let phy = scenario.cells()[0].links(0)[0].phy().unwrap().clone();
+        assert_eq!((phy.seed, phy.slots, phy.trace), (7, None, None));
+        let Some(Erasures::Lms(spec)) = phy.erasures else { panic!("the model of the file") };
+        spec
+    };
+    let plain = spec("");
+    assert_eq!(plain.duration_ns, 90_000_000_000);
+    assert_eq!((plain.options.preset.as_str(), plain.options.esn0_db), ("internet", None));
+    let wood = spec(
+        "preset = \"distribution\"\nesn0 = \"-1.5 dB\"\nenvironment = \"rural-wooded\"\npropagation = \"p681\"\n\
+         elevation = \"45 deg\"\ncarrier = \"2200 MHz\"\nspeed = \"10 m/s\"\ninterleaving = \"0 ms\"\nbranches = 2\n\
+         reference = \"los\"\nmodulation = \"qpsk\"\nper_table = [[-1, 0.9], [2.5, 0.01]]\nper_axis = \"esn0\"\n\
+         offset = \"0.5 dB\"\nrate = \"264 kbit/s\"\nlength = \"40 s\"",
+    );
+    assert_eq!(wood.duration_ns, 40_000_000_000);
+    let options = wood.options;
+    assert_eq!((options.esn0_db, options.offset_db), (Some(-1.5), Some(0.5)));
+    assert_eq!((options.elevation_deg, options.speed_kmh), (Some(45.0), Some(36.0)));
+    assert!((options.carrier_ghz.unwrap() - 2.2).abs() < 1e-12);
+    assert_eq!((options.interleaving_ns, options.branches), (Some(0), Some(2)));
+    assert_eq!(options.per_table, Some(vec![(-1.0, 0.9), (2.5, 0.01)]));
+    // 33 bytes at 264 kbit/s.
+    assert_eq!((options.slot_ns, options.lldu_bytes), (Some(1_000_000), None));
+    let loo = spec(
+        "loo = { direct = \"-1 dB\", psi = \"0.5 dB\", multipath = \"-13 dB\", correlation = \"1.7 m\" }",
+    );
+    assert_eq!(loo.options.loo, Some((-1.0, 0.5, -13.0, 1.7)));
+    let trees = spec(
+        "trees = { gap = \"0.065 km\", crossing = \"5 m\", depth = \"5.28 dB\", spread = \"1 dB\", multipath = \"-25 dB\" }",
+    );
+    assert_eq!(trees.options.trees, Some((65.0, 5.0, 5.28, 1.0, -25.0)));
+}
+
+#[test]
+fn es_n0_varies_like_any_other_key() {
+    let text = "[channel]\nmodel = \"lms\"\n[vary]\nchannel.esn0 = [\"5 dB\", \"6 dB\"]\nscheme = [\"ARQ\", \"none\"]";
+    let scenario = Scenario::parse("geo.toml", text, &[]).unwrap();
+    let [low, _, high, _] = scenario.cells() else { panic!("four cells") };
+    assert_eq!(low.labels()[0], ("esn0".to_owned(), "5 dB".to_owned()));
+    let (low, high) =
+        (low.links(1)[0].phy().unwrap().clone(), high.links(1)[0].phy().unwrap().clone());
+    // The same road at both levels.
+    assert_eq!(low.seed, high.seed);
+    assert_ne!(low.erasures, high.erasures);
 }
 
 #[test]

@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use super::config::Leg;
 use super::limit::{DelayedAck, Packets};
+use super::stack::Linux;
 use crate::units::{BitRate, Bytes, Duration, Size};
 
 /// A transport protocol and its options.
@@ -13,7 +14,8 @@ use crate::units::{BitRate, Bytes, Duration, Size};
 pub struct Transport {
     /// The protocol: "tcp", or "udp" for datagrams without acknowledgement.
     pub protocol: Protocol,
-    /// Congestion control: "newreno", "cubic", "hybla", "westwood" or "compound".
+    /// Congestion control: "newreno" and "cubic"; "hybla", "westwood" and "compound" in the profile
+    /// "papers"; "bbr" in the profile "linux".
     pub congestion: Congestion,
     /// Which stack the details follow: "papers" (the ns-2 agents of the papers) or "linux" (a
     /// kernel of today).
@@ -32,6 +34,11 @@ pub struct Transport {
     /// Timestamps (RFC 7323), 12 bytes of header; a segment carries 1448 bytes of a 1500-byte
     /// packet with them, 1460 without.
     pub timestamps: bool,
+    /// Selective acknowledgements (RFC 2018). False: ns-2's Agent/TCP/Newreno (RFC 6582), for
+    /// newreno in the profile "papers".
+    pub sack: bool,
+    /// Parts of the profile "linux" to be switched.
+    pub linux: Option<Linux>,
 }
 
 impl Default for Transport {
@@ -46,6 +53,8 @@ impl Default for Transport {
             cwnd_max: None,
             receive_window: None,
             timestamps: true,
+            sack: true,
+            linux: None,
         }
     }
 }
@@ -81,6 +90,7 @@ pub enum Congestion {
     Hybla,
     Westwood,
     Compound,
+    Bbr,
 }
 
 /// Which stack the details of TCP follow.

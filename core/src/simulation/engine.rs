@@ -5,6 +5,7 @@ use std::ops::ControlFlow;
 use thiserror::Error;
 
 use crate::link::{Admission, Link, LinkEvent};
+use crate::seed::Stream;
 use crate::simulation::agenda::{Agenda, SourceId};
 use crate::simulation::flow::FlowState;
 use crate::simulation::leg::Passage;
@@ -53,8 +54,17 @@ fn check(setup: &Setup) -> Result<(), SetupError> {
         return Err(SetupError::NoTime);
     }
     for (number, flow) in setup.flows.iter().enumerate() {
-        if let Transport::Tcp(tcp) = &flow.transport {
-            tcp.check()?;
+        let packet = match &flow.transport {
+            Transport::Tcp(tcp) => {
+                tcp.check()?;
+                tcp.packet
+            }
+            Transport::Datagram { packet } => *packet,
+        };
+        for hop in &setup.forward {
+            if let Hop::Link(link) = hop {
+                link.check_packet(packet)?;
+            }
         }
         let Application::Bulk = flow.application else { continue };
         if let Transport::Datagram { .. } = flow.transport {
@@ -124,7 +134,8 @@ impl<'a, O: Observer> Engine<'a, O> {
                 to_sender.push(nodes.len() as u32);
                 nodes.push(Node::leg(leg, setup.seed, stream + 1));
             }
-            flows.push(FlowState::new(flow, to_receiver, to_sender));
+            let rng = setup.seed.rng(Stream::Flow(number));
+            flows.push(FlowState::new(flow, rng, to_receiver, to_sender));
         }
         let sources = nodes.len() + 3 * flows.len() + 1;
         let sample_interval = observer.sample_interval();
@@ -413,7 +424,7 @@ impl<'a, O: Observer> Engine<'a, O> {
         match &mut self.nodes[number as usize] {
             Node::Leg(node) => match node.leg.offer(now, size) {
                 Passage::Arrives(at) => {
-                    if node.send(at, self.sequence, id) {
+                    if node.push(at, self.sequence, id) {
                         self.agenda.set(SourceId(number), at, self.sequence);
                     }
                     self.sequence += 1;

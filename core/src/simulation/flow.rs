@@ -2,6 +2,8 @@
 
 use std::collections::VecDeque;
 
+use rand_chacha::ChaCha8Rng;
+
 use crate::metrics::{Distribution, FlowMetrics};
 use crate::simulation::application::Messages;
 use crate::simulation::observer::FlowSample;
@@ -46,10 +48,15 @@ pub(super) enum Receiver {
 }
 
 impl FlowState {
-    pub(super) fn new(flow: &Flow, to_receiver: Vec<u32>, to_sender: Vec<u32>) -> Self {
+    pub(super) fn new(
+        flow: &Flow,
+        rng: ChaCha8Rng,
+        to_receiver: Vec<u32>,
+        to_sender: Vec<u32>,
+    ) -> Self {
         let (sender, receiver) = match &flow.transport {
             Transport::Tcp(config) => (
-                Sender::Tcp(Box::new(TcpSender::new(config))),
+                Sender::Tcp(Box::new(TcpSender::with_rng(config, rng))),
                 Receiver::Tcp(Box::new(TcpReceiver::new(config))),
             ),
             Transport::Datagram { packet } => (

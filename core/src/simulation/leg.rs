@@ -63,11 +63,14 @@ impl Leg {
             self.counters.longest_queue.max(self.queue.waiting.len() as u64);
         self.free_at = starts + self.time_to_send(size);
         self.counters.bytes_sent += u64::from(size.0);
-        if self.loss.takes_next() {
-            self.counters.lost += 1;
-            return Passage::Lost;
+        match self.loss.next() {
+            Fate::Kept => Passage::Arrives(self.arrival()),
+            Fate::Held(time) => Passage::Arrives(self.arrival() + time),
+            Fate::Lost => {
+                self.counters.lost += 1;
+                Passage::Lost
+            }
         }
-        Passage::Arrives(self.arrival())
     }
 
     #[inline]
@@ -130,7 +133,16 @@ impl Queue {
     }
 }
 
-/// Which packets are lost behind the transmitter.
+/// What happens to a packet behind the transmitter.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+enum Fate {
+    Kept,
+    /// It arrives so much later.
+    Held(Duration),
+    Lost,
+}
+
+/// Which packets are lost, or held back, behind the transmitter.
 #[derive(Debug)]
 enum LossProcess {
     None,
@@ -141,8 +153,10 @@ enum LossProcess {
         until_next: u64,
     },
     Listed {
-        packets: Arc<[u64]>,
-        next: usize,
+        lost: Arc<[u64]>,
+        held: Arc<[(u64, Duration)]>,
+        next_lost: usize,
+        next_held: usize,
         sent: u64,
     },
 }
@@ -157,29 +171,38 @@ impl LossProcess {
                 let until_next = geometric(&mut rng, log_keep);
                 Self::Random { rng: Box::new(rng), log_keep, until_next }
             }
-            Loss::Packets(packets) => {
-                Self::Listed { packets: Arc::clone(packets), next: 0, sent: 0 }
-            }
+            Loss::Packets(lost) => Self::listed(lost, &Arc::default()),
+            Loss::Fates { lost, held } => Self::listed(lost, held),
         }
     }
 
+    fn listed(lost: &Arc<[u64]>, held: &Arc<[(u64, Duration)]>) -> Self {
+        let (lost, held) = (Arc::clone(lost), Arc::clone(held));
+        Self::Listed { lost, held, next_lost: 0, next_held: 0, sent: 0 }
+    }
+
     #[inline]
-    fn takes_next(&mut self) -> bool {
+    fn next(&mut self) -> Fate {
         match self {
-            Self::None => false,
+            Self::None => Fate::Kept,
             Self::Random { rng, log_keep, until_next } => {
                 if *until_next > 0 {
                     *until_next -= 1;
-                    return false;
+                    return Fate::Kept;
                 }
                 *until_next = geometric(rng, *log_keep);
-                true
+                Fate::Lost
             }
-            Self::Listed { packets, next, sent } => {
-                let lost = packets.get(*next) == Some(sent);
-                *next += usize::from(lost);
+            Self::Listed { lost, held, next_lost, next_held, sent } => {
+                let number = *sent;
                 *sent += 1;
-                lost
+                let time = held.get(*next_held).filter(|(held, _)| *held == number);
+                *next_held += usize::from(time.is_some());
+                if lost.get(*next_lost) == Some(&number) {
+                    *next_lost += 1;
+                    return Fate::Lost;
+                }
+                time.map_or(Fate::Kept, |&(_, time)| Fate::Held(time))
             }
         }
     }
@@ -262,5 +285,20 @@ mod tests {
         let lost: Vec<_> =
             (0..5).map(|_| leg.offer(Instant::ZERO, PACKET) == Passage::Lost).collect();
         assert_eq!(lost, [false, true, false, true, false]);
+    }
+
+    /// A packet takes 1 ms, and 1 ms more to arrive; the second is held back for 5 ms, and lost if
+    /// it is listed as lost too.
+    #[test]
+    fn listed_packets_are_held_back() {
+        let held: Arc<[_]> = Arc::new([(1, Duration::from_millis(5))]);
+        for lost in [Arc::new([]) as Arc<[u64]>, Arc::new([1])] {
+            let is_lost = !lost.is_empty();
+            let loss = Loss::Fates { lost, held: Arc::clone(&held) };
+            let mut leg = leg(QueueLimit::Unlimited, loss);
+            let at = |ms| Passage::Arrives(Instant::ZERO + Duration::from_millis(ms));
+            let fates: Vec<_> = (0..3).map(|_| leg.offer(Instant::ZERO, PACKET)).collect();
+            assert_eq!(fates, [at(2), if is_lost { Passage::Lost } else { at(8) }, at(4)]);
+        }
     }
 }

@@ -135,14 +135,16 @@ impl Node {
 }
 
 impl LegNode {
-    /// Puts a packet on the way; says whether it is the next to arrive. On a leg that keeps its
-    /// order that is a push at the end.
+    /// A packet is on its way and arrives at `at`; says whether it is the next one to arrive. Its place
+    /// is mostly the last: only what is held back, or sent before the path got shorter, is overtaken.
     #[inline]
-    pub(super) fn send(&mut self, at: Instant, sequence: u64, id: u32) -> bool {
-        let mut place = self.on_the_way.len();
-        while place > 0 && self.on_the_way[place - 1].0 > at {
-            place -= 1;
-        }
+    pub(super) fn push(&mut self, at: Instant, sequence: u64, id: u32) -> bool {
+        let place = match self.on_the_way.back() {
+            Some(&(last, ..)) if last > at => {
+                self.on_the_way.partition_point(|&(other, ..)| other <= at)
+            }
+            _ => self.on_the_way.len(),
+        };
         self.on_the_way.insert(place, (at, sequence, id));
         place == 0
     }

@@ -63,6 +63,14 @@ pub enum Loss {
     Random(Probability),
     /// Exactly these packets, counted from 0 in order of transmission; ascending.
     Packets(Arc<[u64]>),
+    /// Exactly these packets are lost, and exactly these are held back for so long beyond the
+    /// delay that others may overtake them; counted from 0 in order of transmission, ascending.
+    Fates {
+        /// Packets lost.
+        lost: Arc<[u64]>,
+        /// Packets held back.
+        held: Arc<[(u64, Duration)]>,
+    },
 }
 
 /// One transport connection over the path.

@@ -43,7 +43,7 @@ pub(crate) enum Fate {
 /// What happened in a run.
 #[derive(Debug)]
 pub(crate) struct Run {
-    /// When which byte was sent: time in nanoseconds, first byte.
+    /// When which byte was sent: time in nanoseconds, first byte; `u64::MAX` for a SYN.
     pub(crate) sent: Vec<(u64, u64)>,
     /// When the last segment that was new arrived, in nanoseconds.
     pub(crate) last_arrival: u64,
@@ -133,6 +133,9 @@ struct Engine<F, A> {
     scheduled: u64,
     armed: [Option<Instant>; 2],
     now: f64,
+    /// Nanoseconds by which the agents' clocks are ahead: those of ns-2's own agents begin to tick
+    /// at a random time (`bench/ns2/tcp.tcl`).
+    ahead: f64,
     fate: F,
     ack_fate: A,
     sent: Vec<(u64, u64)>,
@@ -160,6 +163,7 @@ impl<F: FnMut(u64) -> Fate, A: FnMut(u64) -> Fate> Engine<F, A> {
             scheduled: 0,
             armed: [None; 2],
             now: 0.0,
+            ahead: if config.sack { 0.0 } else { 0.34 },
             fate,
             ack_fate,
             sent: Vec::new(),
@@ -198,7 +202,7 @@ impl<F: FnMut(u64) -> Fate, A: FnMut(u64) -> Fate> Engine<F, A> {
     }
 
     fn instant(&self) -> Instant {
-        Instant::from_nanos((self.now * 1e9) as u64)
+        Instant::from_nanos((self.now * 1e9 + self.ahead) as u64)
     }
 
     fn endpoint(&mut self, end: usize) -> &mut dyn Endpoint {
@@ -216,7 +220,8 @@ impl<F: FnMut(u64) -> Fate, A: FnMut(u64) -> Fate> Engine<F, A> {
         let now = self.instant();
         while let Some(segment) = self.endpoint(end).poll_transmit(now) {
             if end == 0 {
-                self.sent.push((now.as_nanos(), segment.seq));
+                let seq = if segment.syn { u64::MAX } else { segment.seq };
+                self.sent.push((now.as_nanos(), seq));
             }
             let packet = self.free.pop().unwrap_or(self.packets.len());
             if packet == self.packets.len() {
@@ -230,7 +235,8 @@ impl<F: FnMut(u64) -> Fate, A: FnMut(u64) -> Fate> Engine<F, A> {
         if deadline != self.armed[end] {
             self.armed[end] = deadline;
             if let Some(at) = deadline {
-                let at = at.as_secs_f64().max(self.now);
+                // As ns-2: from now on, without the rounding of the instant.
+                let at = self.now + at.saturating_since(now).as_secs_f64();
                 self.schedule(at, Event::Timeout { end });
             }
         }

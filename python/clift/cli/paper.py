@@ -2,89 +2,16 @@
 
 from __future__ import annotations
 
-import json
-from pathlib import Path
-from typing import Any
-
 import click
-import numpy as np
 
-from clift.cli.options import busy
-
-
-@click.command()
-@click.argument("paper", type=click.Choice(["ijscn2014"]))
-@click.option("--figure", type=click.Choice(["5", "6"]), required=True, help="Which figure.")
-@click.option(
-    "-o",
-    "--output",
-    type=click.Path(path_type=Path, dir_okay=False),
-    help="PNG to write; in the current folder, named after paper and figure, unless given.",
-)
-@click.option("--points", type=click.IntRange(0, 200), default=9, help="Points to simulate.")
-@click.option(
-    "--slots",
-    type=click.IntRange(1),
-    help="Slots simulated at each point for each scheme; the paper's 500 s unless given.",
-)
-@click.option("--seed", type=click.IntRange(0), default=1, help="Names the draws.")
-@click.option("--json", "as_json", is_flag=True, help="JSON on stdout instead of the table.")
-def paper(
-    paper: str,
-    figure: str,
-    output: Path | None,
-    points: int,
-    slots: int | None,
-    seed: int,
-    as_json: bool,
-) -> None:
-    """Regenerate a figure of PAPER by the closed form and by simulation, in one plot.
-
-    ijscn2014, figures 5 and 6: efficiency and recovery delay of FEC, ARQ and HARQ-II over a
-    Gilbert-Elliott channel.
-    """
-    from clift.papers.analytical import curves, parameters
-    from clift.report.model_figure import paper_figure
-    from clift.report.model_text import checked
-    from clift.report.trace_figure import save
-
-    with busy(f"figure {figure}"):
-        drawn = curves(int(figure), points=points, slots=slots, seed=seed)
-    title = parameters(paper)["figure"][figure]["title"]
-    target = output or Path(f"{paper}_figure{figure}.png")
-    save(paper_figure(f"{paper}, figure {figure}: {title}", drawn), target)
-    if as_json:
-        click.echo(json.dumps({"figure": str(target), "curves": [_json(c) for c in drawn]}))
-        return
-    for curve in drawn:
-        for p, rows in curve.checks:
-            click.echo(checked(f"{curve.scheme}, p = {p:.4f}", rows) + "\n")
-    click.echo(target)
+from clift.cli.papers.ijscn2014 import ijscn2014
+from clift.cli.papers.wiopt2003 import wiopt2003
 
 
-def _json(curve: Any) -> dict[str, Any]:
-    def plain(values: Any) -> list[float | None]:
-        return [float(v) if np.isfinite(v) else None for v in np.ravel(values)]
+@click.group()
+def paper() -> None:
+    """Regenerate what a paper prints."""
 
-    return {
-        "scheme": curve.scheme,
-        "alpha": curve.alpha,
-        "beta": plain(curve.beta),
-        "p": plain(curve.p),
-        "model": {name: plain(values) for name, values in curve.model.values().items()},
-        "simulated": [
-            {
-                "p": p,
-                "metrics": {
-                    row.metric: {
-                        "model": plain(row.model)[0],
-                        "simulated": plain(row.simulated)[0],
-                        "within": plain(row.within)[0],
-                        "verdict": row.verdict,
-                    }
-                    for row in rows
-                },
-            }
-            for p, rows in curve.checks
-        ],
-    }
+
+for command in (ijscn2014, wiopt2003):
+    paper.add_command(command)

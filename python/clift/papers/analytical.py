@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import tomllib
 from dataclasses import dataclass
+from functools import cache
 from importlib import resources
 from typing import TYPE_CHECKING, Any
 
@@ -58,6 +59,7 @@ class Curve:
         )
 
 
+@cache
 def parameters(paper: str) -> dict[str, Any]:
     """What a paper prints, from its parameter file.
 
@@ -68,7 +70,7 @@ def parameters(paper: str) -> dict[str, Any]:
     try:
         return tomllib.loads(file.read_text(encoding="utf-8"))
     except FileNotFoundError:
-        raise ScenarioError(f"{paper}: no such paper; known: ijscn2014") from None
+        raise ScenarioError(f"{paper}: no such paper; known: ijscn2014, wiopt2003") from None
 
 
 def curves(

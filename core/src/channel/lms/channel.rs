@@ -1,5 +1,7 @@
 //! A terminal that drives under a satellite, and the traces of its channel.
 
+use std::str::FromStr;
+
 use super::error::{LmsError, within};
 use super::fading::Fading;
 use super::receiver::Receiver;
@@ -79,6 +81,22 @@ pub enum Reference {
     UnitMeanPower,
 }
 
+impl FromStr for Reference {
+    type Err = LmsError;
+
+    fn from_str(text: &str) -> Result<Self, LmsError> {
+        match text {
+            "mean" => Ok(Self::UnitMeanPower),
+            "los" => Ok(Self::LineOfSight),
+            _ => Err(LmsError::Unknown {
+                what: "reference",
+                given: text.to_owned(),
+                known: "mean (unit mean power), los (line of sight)".to_owned(),
+            }),
+        }
+    }
+}
+
 impl LandMobile {
     /// Slots in `duration`, from which a trace is made.
     ///
@@ -99,12 +117,21 @@ impl LandMobile {
         }
     }
 
+    /// Whether [`Self::trace`] can make a trace of a length that it can hold.
+    ///
+    /// # Errors
+    /// If a parameter is out of its range.
+    pub fn check(&self, esn0_db: f64) -> Result<(), LmsError> {
+        within("esn0_db", esn0_db, -100.0, 100.0, "a level in dB from -100 to 100")?;
+        self.check_receiver()
+    }
+
     /// Slots at an Es/N0 in dB, without end; `channel` tells channels of a seed apart.
     ///
     /// # Errors
     /// If a parameter is out of its range.
     pub fn synthesis(&self, esn0_db: f64, seed: Seed, channel: u32) -> Result<Synthesis, LmsError> {
-        within("esn0_db", esn0_db, -100.0, 100.0, "a level in dB from -100 to 100")?;
+        self.check(esn0_db)?;
         let rng = seed.rng(Stream::Channel(channel));
         let fading = Box::new(self.fading_of(&rng)?);
         let step_ns = fading.step_m() / self.motion.speed_mps * 1e9;
@@ -183,12 +210,38 @@ impl LandMobile {
         law.cdf(libm::exp10((db + self.mean_power_db()) / 20.0))
     }
 
+    /// E\[MI\]: the mean mutual information per coded bit over all levels at an Es/N0 in dB, from
+    /// the models' closed form. A trace's own mean scatters about it.
+    ///
+    /// # Errors
+    /// If the Es/N0 is out of its range.
+    pub fn mean_information(&self, esn0_db: f64) -> Result<f64, LmsError> {
+        within("esn0_db", esn0_db, -100.0, 100.0, "a level in dB from -100 to 100")?;
+        let modulation = self.receiver.modulation;
+        let zero_db = esn0_db + self.receiver.offset_db;
+        let information = |db: f64| modulation.information(libm::exp10((zero_db + db) / 10.0));
+        // E[I] = I(top) - integral of the level's CDF over I; steps of 1/4 dB in the level.
+        let level = |step: u32| -60.0 + f64::from(step) / 4.0;
+        let steps = 360;
+        let rises = (0..steps).map(|step| {
+            let (low, high) = (information(level(step)), information(level(step + 1)));
+            (high - low) * self.level_cdf(level(step) + 0.125)
+        });
+        Ok(information(level(steps)) - rises.sum::<f64>())
+    }
+
     fn fading_of(&self, rng: &rand_chacha::ChaCha8Rng) -> Result<Fading, LmsError> {
-        within("offset_db", self.receiver.offset_db, -100.0, 100.0, "a level in dB")?;
-        let (depth, wanted) = (self.receiver.interleaver.depth, "an interleaver of up to 1000 s");
-        within("interleaving_ms", depth.as_nanos() as f64 / 1e6, 0.0, 1e6, wanted)?;
+        self.check_receiver()?;
         let Propagation { shadowing, correlation_m } = self.propagation.clone();
         Ok(Fading::new(shadowing, correlation_m, self.motion.wavelength_m, rng))
+    }
+
+    fn check_receiver(&self) -> Result<(), LmsError> {
+        let wanted = "a level in dB from -100 to 100";
+        within("offset_db", self.receiver.offset_db, -100.0, 100.0, wanted)?;
+        let (depth, wanted) = (self.receiver.interleaver.depth, "an interleaver of up to 1000 s");
+        within("interleaving_ms", depth.as_nanos() as f64 / 1e6, 0.0, 1e6, wanted)?;
+        Ok(())
     }
 
     /// What the envelope is divided by, in dB.

@@ -62,6 +62,9 @@ pub enum LmsError {
         /// What it may be.
         wanted: &'static str,
     },
+    /// Parameters that contradict each other.
+    #[error("{0}")]
+    Contradiction(&'static str),
     /// A table of packet error rates that is none.
     #[error("the table of packet error rates {0}")]
     Table(String),

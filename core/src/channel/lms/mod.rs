@@ -11,7 +11,8 @@
 //!    word as the [`Interleaver`] spreads them, and the [`Code`]'s PER of that mean;
 //! 4. [`Synthesis`]: slots, one uniform draw deciding the fate of each.
 //!
-//! [`Preset`] has the channels of the papers, [`LandMobile`] puts one together. A measured
+//! [`Preset`] has the channels of the papers, [`Options`] replaces parts of one, [`LandMobile`] is
+//! what comes of it. A measured
 //! [`Series`] of levels goes through the same receiver.
 
 mod channel;
@@ -23,6 +24,7 @@ mod gaussian;
 mod information;
 mod loo;
 mod multipath;
+mod options;
 mod preset;
 mod receiver;
 mod samples;
@@ -40,6 +42,7 @@ pub use error::LmsError;
 pub use fading::Fading;
 pub use information::Modulation;
 pub use loo::Loo;
+pub use options::{CodeChoice, Model, Options};
 pub use preset::Preset;
 pub use receiver::{Interleaver, Receiver};
 pub use series::Series;

@@ -144,8 +144,15 @@ impl Draws {
 }
 
 impl Road {
-    /// Metres driven before the start, so that it is a random place.
-    const RUN_UP_M: f64 = 20_000.0;
+    /// Metres driven before the start, so that it is a random place: a hundred times as far as a
+    /// chain of three states remembers, and many trees.
+    fn run_up_m(&self) -> f64 {
+        const LEAST: f64 = 20_000.0;
+        match &self.shadowing {
+            Shadowing::Trees(model) => LEAST.max(20.0 * (model.gap_m + model.crossing_m)),
+            _ => LEAST,
+        }
+    }
 
     pub(super) fn new(shadowing: Shadowing, rng: ChaCha8Rng) -> Self {
         let mut other = rng.clone();
@@ -153,14 +160,32 @@ impl Road {
         let draws = Draws { uniform: rng, normal: Normals::new(other) };
         let start = Loo { direct_db: 0.0, psi_db: 0.0, multipath_db: -200.0 };
         let mut road = Self { shadowing, draws, state: 0, level: start, waiting: VecDeque::new() };
-        road.enter_first();
-        road.run_up();
+        match &road.shadowing {
+            Shadowing::TwoState(model) => {
+                let (segment, moving) = model.at_random_place(&mut road.draws);
+                road.begin_with(segment, moving);
+            }
+            _ => {
+                road.enter_first();
+                road.run_up();
+            }
+        }
         road
+    }
+
+    fn begin_with(&mut self, segment: Segment, moving: bool) {
+        (self.state, self.level) = (segment.state, segment.to);
+        self.waiting.push_back(segment);
+        if moving {
+            let stay = self.stay();
+            self.waiting.push_back(stay);
+        }
     }
 
     fn enter_first(&mut self) {
         self.level = match &self.shadowing {
             Shadowing::Steady(loo) => *loo,
+            // Starts at a random place already.
             Shadowing::TwoState(model) => model.event(0, &mut self.draws),
             Shadowing::ThreeState(model) => model.state(0),
             Shadowing::Trees(model) => model.clear(),
@@ -211,7 +236,7 @@ impl Road {
 
     /// Leaves the run-up behind, and cuts the segment in which the start lies.
     fn run_up(&mut self) {
-        let mut rest = Self::RUN_UP_M;
+        let mut rest = self.run_up_m();
         loop {
             let segment = self.segment();
             if segment.length_m > rest {

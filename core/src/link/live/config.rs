@@ -122,7 +122,7 @@ impl LiveConfig {
         end: Option<Instant>,
     ) -> Result<Box<dyn Link + Send>, LinkError> {
         if config.overlap_papers {
-            return Err(LinkError::Overlap);
+            return Err(LinkError::OnlyTraces("overlap = \"papers\""));
         }
         if self.reorder.is_some() && config.reorder.is_some() {
             return Err(LinkError::TwoBuffers);

@@ -155,7 +155,8 @@ mod tests {
             let d = vec![1; t.len()];
             let phy = PhyTrace::new(t.clone().into(), d.into(), Bytes(33)).unwrap();
             let period = phy.period().as_nanos() as i64;
-            let cycles = if wrap { 400 } else { 1 };
+            // Enough to cover the offset and the run.
+            let cycles = if wrap { 8000 / period + 2 } else { 1 };
             let all: Vec<i64> = (0..cycles)
                 .flat_map(|cycle| t.iter().map(move |t| t + cycle * period - offset as i64))
                 .filter(|&t| t >= 0)

@@ -11,6 +11,8 @@ use crate::units::{Bytes, Duration};
 const HEADERS: u32 = 40;
 /// Bytes of the timestamps option, padded (RFC 7323 appendix A).
 const TIMESTAMPS: u32 = 12;
+/// Reordering degree that a connection begins with, in segments.
+const LEAST_REORDERING: u32 = 3;
 
 /// Whose behaviour a connection shows (DESIGN §7).
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
@@ -46,12 +48,30 @@ pub enum CongestionAlgorithm {
     /// Compound (Tan et al. 2006): a second window that grows while queues are short, beyond
     /// [`TcpConfig::cwnd_max`] too.
     Compound,
+    /// BBR version 1, as Linux has it (draft-cardwell-iccrg-bbr-congestion-control-00): a model of
+    /// bandwidth and round-trip time sets pace and window. In profile `linux` only.
+    Bbr,
 }
 
 impl CongestionAlgorithm {
     /// Every algorithm there is.
-    pub const ALL: [Self; 5] =
-        [Self::NewReno, Self::Cubic, Self::Hybla, Self::Westwood, Self::Compound];
+    pub const ALL: [Self; 6] =
+        [Self::NewReno, Self::Cubic, Self::Hybla, Self::Westwood, Self::Compound, Self::Bbr];
+
+    /// Whether a profile has it: `papers` has all but BBR, `linux` NewReno, CUBIC and BBR.
+    ///
+    /// ```
+    /// use clift::transport::tcp::{CongestionAlgorithm, Profile};
+    /// assert!(CongestionAlgorithm::Bbr.is_in(Profile::Linux));
+    /// assert!(!CongestionAlgorithm::Bbr.is_in(Profile::Papers));
+    /// ```
+    pub fn is_in(self, profile: Profile) -> bool {
+        match self {
+            Self::NewReno | Self::Cubic => true,
+            Self::Hybla | Self::Westwood | Self::Compound => profile == Profile::Papers,
+            Self::Bbr => profile == Profile::Linux,
+        }
+    }
 }
 
 impl fmt::Display for CongestionAlgorithm {
@@ -62,6 +82,7 @@ impl fmt::Display for CongestionAlgorithm {
             Self::Hybla => "hybla",
             Self::Westwood => "westwood",
             Self::Compound => "compound",
+            Self::Bbr => "bbr",
         })
     }
 }
@@ -76,6 +97,7 @@ impl FromStr for CongestionAlgorithm {
             "hybla" => Ok(Self::Hybla),
             "westwood" => Ok(Self::Westwood),
             "compound" => Ok(Self::Compound),
+            "bbr" => Ok(Self::Bbr),
             _ => Err(UnknownCongestionAlgorithm(name.to_owned())),
         }
     }
@@ -84,8 +106,8 @@ impl FromStr for CongestionAlgorithm {
 /// A name that is no congestion control algorithm.
 #[derive(Clone, Debug, Eq, Error, PartialEq)]
 #[error(
-    "`{0}` is not a congestion control algorithm; give `newreno`, `cubic`, `hybla`, `westwood` or \
-     `compound`"
+    "`{0}` is not a congestion control algorithm; give `newreno`, `cubic`, `hybla`, `westwood`, \
+     `compound` or `bbr`"
 )]
 pub struct UnknownCongestionAlgorithm(pub String);
 
@@ -109,6 +131,10 @@ pub struct TcpConfig {
     pub packet: Bytes,
     /// Whether segments carry timestamps (RFC 7323): 12 bytes each, an RTT sample per ACK.
     pub timestamps: bool,
+    /// Whether ACKs say what arrived beyond a gap (RFC 2018). Without it profile `papers` is
+    /// ns-2's `Agent/TCP/Newreno` towards `Agent/TCPSink` (RFC 6582; congestion control `newreno`
+    /// only), which opens with a SYN; profile `linux` cannot do without.
+    pub sack: bool,
     /// Initial window in segments.
     pub initial_window: u32,
     /// Receive window that the receiver announces, in bytes, at least one full segment; `None`:
@@ -154,8 +180,52 @@ pub struct LinuxOptions {
     pub quick_ack: bool,
     /// A window unused for a timeout decays (RFC 2861).
     pub slow_start_after_idle: bool,
-    /// Segments leave spaced by a share of the round-trip time instead of in bursts.
+    /// Segments leave spaced by a share of the round-trip time instead of in bursts; BBR's leave at
+    /// its rate anyhow.
     pub pacing: bool,
+}
+
+impl LinuxOptions {
+    /// The names of all parts.
+    pub const NAMES: [&'static str; 12] = [
+        "handshake",
+        "rack",
+        "tail_loss_probe",
+        "prr",
+        "dsack",
+        "undo",
+        "frto",
+        "max_reordering",
+        "hystart",
+        "quick_ack",
+        "slow_start_after_idle",
+        "pacing",
+    ];
+
+    /// The part of that name, if it is one that is on or off.
+    ///
+    /// ```
+    /// use clift::transport::tcp::LinuxOptions;
+    /// let mut parts = LinuxOptions::default();
+    /// *parts.switch("rack").unwrap() = false;
+    /// assert!(!parts.rack && parts.switch("max_reordering").is_none());
+    /// ```
+    pub fn switch(&mut self, name: &str) -> Option<&mut bool> {
+        match name {
+            "handshake" => Some(&mut self.handshake),
+            "rack" => Some(&mut self.rack),
+            "tail_loss_probe" => Some(&mut self.tail_loss_probe),
+            "prr" => Some(&mut self.prr),
+            "dsack" => Some(&mut self.dsack),
+            "undo" => Some(&mut self.undo),
+            "frto" => Some(&mut self.frto),
+            "hystart" => Some(&mut self.hystart),
+            "quick_ack" => Some(&mut self.quick_ack),
+            "slow_start_after_idle" => Some(&mut self.slow_start_after_idle),
+            "pacing" => Some(&mut self.pacing),
+            _ => None,
+        }
+    }
 }
 
 impl Default for LinuxOptions {
@@ -187,6 +257,7 @@ impl TcpConfig {
             congestion,
             packet: Bytes(1500),
             timestamps: true,
+            sack: true,
             initial_window: 2,
             receive_window: None,
             cwnd_max: None,
@@ -225,9 +296,21 @@ impl TcpConfig {
         if self.initial_window == 0 || self.cwnd_max == Some(0) {
             return Err(TcpConfigError::NoWindow);
         }
-        let known = [CongestionAlgorithm::NewReno, CongestionAlgorithm::Cubic];
-        if self.profile == Profile::Linux && !known.contains(&self.congestion) {
-            return Err(TcpConfigError::NotInLinux(self.congestion));
+        if !self.congestion.is_in(self.profile) {
+            return Err(match self.profile {
+                Profile::Papers => TcpConfigError::NotInPapers(self.congestion),
+                Profile::Linux => TcpConfigError::NotInLinux(self.congestion),
+            });
+        }
+        match self.profile {
+            Profile::Linux if !self.sack => return Err(TcpConfigError::LinuxNeedsSack),
+            Profile::Papers if !self.sack && self.congestion != CongestionAlgorithm::NewReno => {
+                return Err(TcpConfigError::NeedsSack(self.congestion));
+            }
+            _ => {}
+        }
+        if self.profile == Profile::Linux && self.linux.max_reordering < LEAST_REORDERING {
+            return Err(TcpConfigError::MaxReordering(self.linux.max_reordering));
         }
         match self.receive_window {
             Some(window) if window < self.mss() => {
@@ -287,8 +370,23 @@ pub enum TcpConfigError {
     )]
     NoWindow,
     /// A congestion control that profile `linux` does not have.
-    #[error("profile `linux` has newreno and cubic; {0} is in profile `papers`")]
+    #[error("profile `linux` has newreno, cubic and bbr; {0} is in profile `papers`")]
     NotInLinux(CongestionAlgorithm),
+    /// Profile `linux` without SACK.
+    #[error("profile `linux` needs SACK; `sack = false` is in profile `papers`, with newreno")]
+    LinuxNeedsSack,
+    /// A congestion control other than NewReno without SACK.
+    #[error("without SACK there is newreno only (ns-2's Agent/TCP/Newreno); {0} needs SACK")]
+    NeedsSack(CongestionAlgorithm),
+    /// A reordering degree below the one that a connection begins with.
+    #[error("max_reordering = {0}: give 3 segments (it does not adapt) or more")]
+    MaxReordering(u32),
+    /// A congestion control that profile `papers` does not have.
+    #[error(
+        "profile `papers` has newreno, cubic, hybla, westwood and compound; {0} is in profile \
+         `linux`"
+    )]
+    NotInPapers(CongestionAlgorithm),
     /// A receive window below one segment.
     #[error("a receive window of {window} bytes takes no full segment; give at least {mss}")]
     ReceiveWindow {
@@ -325,6 +423,23 @@ mod tests {
         assert!(matches!(shut.check(), Err(TcpConfigError::ReceiveWindow { .. })));
         let hybla = TcpConfig::linux(CongestionAlgorithm::Hybla);
         assert!(matches!(hybla.check(), Err(TcpConfigError::NotInLinux(_))));
+        let bbr = TcpConfig::papers(CongestionAlgorithm::Bbr);
+        assert!(matches!(bbr.check(), Err(TcpConfigError::NotInPapers(_))));
+        assert_eq!(TcpConfig::linux(CongestionAlgorithm::Bbr).check(), Ok(()));
+    }
+
+    #[test]
+    fn parts_are_found_by_name() {
+        let mut parts = LinuxOptions::default();
+        for name in LinuxOptions::NAMES {
+            match parts.switch(name) {
+                Some(part) => *part = !*part,
+                None => assert_eq!(name, "max_reordering"),
+            }
+        }
+        let shown = format!("{parts:?}");
+        assert_eq!(shown.matches("false").count(), 10);
+        assert!(parts.pacing && LinuxOptions::NAMES.iter().all(|name| shown.contains(name)));
     }
 
     #[test]

@@ -1,10 +1,14 @@
 //! The two ends of a connection, whatever their profile: chosen once, when they are made.
 
+use rand_chacha::ChaCha8Rng;
+
 use super::config::{Profile, TcpConfig};
 use super::counters::{ReceiverCounters, SenderCounters};
 use super::linux::{LinuxReceiver, LinuxSender};
+use super::newreno::NewRenoSender;
 use super::receiver::PapersReceiver;
 use super::sender::PapersSender;
+use crate::seed::{Seed, Stream};
 use crate::transport::{Endpoint, Segment};
 use crate::units::{Duration, Instant};
 
@@ -28,25 +32,40 @@ pub struct TcpSender(Sender);
 #[allow(clippy::large_enum_variant)] // one per connection, and whoever has many boxes the whole
 enum Sender {
     Papers(PapersSender),
+    NewReno(NewRenoSender),
     Linux(LinuxSender),
 }
 
 /// Calls the same method of whatever the end is.
 macro_rules! delegate {
-    ($kind:ident, $end:expr, $inner:ident => $call:expr) => {
+    (Sender, $end:expr, $inner:ident => $call:expr) => {
         match $end {
-            $kind::Papers($inner) => $call,
-            $kind::Linux($inner) => $call,
+            Sender::Papers($inner) => $call,
+            Sender::NewReno($inner) => $call,
+            Sender::Linux($inner) => $call,
+        }
+    };
+    (Receiver, $end:expr, $inner:ident => $call:expr) => {
+        match $end {
+            Receiver::Papers($inner) => $call,
+            Receiver::Linux($inner) => $call,
         }
     };
 }
 
 impl TcpSender {
-    /// A sender without data.
+    /// A sender without data. What its congestion control draws (BBR: the first phase of its
+    /// cycle) is the same for every such sender; see [`TcpSender::with_rng`].
     pub fn new(config: &TcpConfig) -> Self {
+        Self::with_rng(config, Seed(0).rng(Stream::Flow(0)))
+    }
+
+    /// A sender without data whose congestion control draws from `rng`.
+    pub fn with_rng(config: &TcpConfig, rng: ChaCha8Rng) -> Self {
         Self(match config.profile {
+            Profile::Papers if !config.sack => Sender::NewReno(NewRenoSender::new(config)),
             Profile::Papers => Sender::Papers(PapersSender::new(config)),
-            Profile::Linux => Sender::Linux(LinuxSender::new(config)),
+            Profile::Linux => Sender::Linux(LinuxSender::new(config, rng)),
         })
     }
 
@@ -146,7 +165,7 @@ impl TcpReceiver {
 
 /// Both ends pass on what happens to them.
 macro_rules! pass_on {
-    ($end:ty, $kind:ident) => {
+    ($end:ty, $kind:tt) => {
         impl Endpoint for $end {
             #[inline]
             fn handle_segment(&mut self, now: Instant, segment: &Segment) {

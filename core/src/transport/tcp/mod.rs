@@ -10,7 +10,8 @@
 //!
 //! [`Profile::Papers`] is what the agents of ns-2.35 do (`Agent/TCP/Linux` towards
 //! `Agent/TCPSink/Sack1`), on which the five papers built: windows count segments, loss is
-//! detected by FACK distance, the window is halved by rate halving, nothing is undone.
+//! detected by FACK distance, the window is halved by rate halving, nothing is undone. Without
+//! SACK ([`TcpConfig::sack`]) they are `Agent/TCP/Newreno` and `Agent/TCPSink` (`newreno`).
 //! [`Profile::Linux`] (`linux`) is what a kernel of today does: a handshake, an initial window of
 //! ten, RACK-TLP, proportional rate reduction, an adaptive reordering degree, and undo of
 //! reductions that D-SACK, timestamps or F-RTO prove spurious. The two share the segments in
@@ -56,6 +57,7 @@ mod counters;
 mod endpoint;
 mod flight;
 mod linux;
+mod newreno;
 mod pacing;
 mod reassembly;
 mod receiver;

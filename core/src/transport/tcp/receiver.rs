@@ -13,12 +13,14 @@ const SACK_BLOCKS: usize = 3;
 ///
 /// Like ns-2's `Agent/TCPSink/Sack1` it sends up to three SACK blocks, the one that changed last
 /// first, and echoes the timestamp of the segment that last advanced the acknowledgement
-/// (RFC 7323).
+/// (RFC 7323). Without SACK it is `Agent/TCPSink`, and waits for a SYN.
 #[derive(Debug)]
 pub(super) struct PapersReceiver {
     config: TcpConfig,
     arrivals: Arrivals,
     echo: Instant,
+    /// The timestamp of no segment or SYN was taken yet.
+    echoes_nothing: bool,
     /// Acknowledgement sent last.
     last_ack: u64,
     ack_due: bool,
@@ -28,10 +30,12 @@ pub(super) struct PapersReceiver {
 impl PapersReceiver {
     /// A receiver that expects the first byte.
     pub(super) fn new(config: &TcpConfig) -> Self {
+        let blocks = if config.sack { SACK_BLOCKS } else { 0 };
         Self {
-            arrivals: Arrivals::new(config.mss().0, SACK_BLOCKS),
+            arrivals: Arrivals::new(config.mss().0, blocks),
             config: config.clone(),
             echo: Instant::ZERO,
+            echoes_nothing: true,
             last_ack: 0,
             ack_due: false,
             deadline: None,
@@ -53,18 +57,21 @@ impl PapersReceiver {
     fn update_echo(&mut self, segment: &Segment) {
         let expected = segment.seq == self.last_ack;
         let below = segment.seq < self.last_ack && segment.ts_val >= self.echo;
-        if expected || below || self.arrivals.counters.segments_received == 0 {
+        if expected || below || self.echoes_nothing {
             self.echo = segment.ts_val;
+            self.echoes_nothing = false;
         }
     }
 
-    /// Whether the ACK for a segment that began at `start` may wait: one that came in order,
-    /// fills no gap, is not the first, and none is waiting already.
-    fn may_delay(&self, start: u64, advanced: bool) -> bool {
-        advanced
-            && start > 0
+    /// Whether the ACK for a segment may wait: the last one of all that came in order, again or for
+    /// the first time, with nothing beyond it; it is not what opens the connection, and no ACK is
+    /// waiting already.
+    fn may_delay(&self, segment: &Segment) -> bool {
+        let next = self.arrivals.next();
+        segment.seq + u64::from(segment.len) == next
+            && next == self.arrivals.highest()
+            && (segment.seq > 0 || !self.config.sack)
             && self.deadline.is_none()
-            && self.arrivals.next() == self.arrivals.highest()
     }
 
     fn schedule_ack(&mut self, now: Instant, may_delay: bool) {
@@ -80,13 +87,16 @@ impl PapersReceiver {
 
 impl Endpoint for PapersReceiver {
     fn handle_segment(&mut self, now: Instant, segment: &Segment) {
+        if segment.syn {
+            self.update_echo(segment);
+            return self.schedule_ack(now, false);
+        }
         if segment.len == 0 {
             return;
         }
-        let in_sequence = segment.seq == self.arrivals.next() && self.arrivals.is_contiguous();
         self.update_echo(segment);
         self.arrivals.take_in(segment);
-        let may_delay = self.may_delay(segment.seq, in_sequence);
+        let may_delay = self.may_delay(segment);
         self.schedule_ack(now, may_delay);
     }
 

@@ -1,16 +1,36 @@
-//! Round-trip estimate and retransmission timeout (RFC 6298), as ns-2's `Agent/TCP/Linux` keeps
-//! them: in ticks of a millisecond, with integer arithmetic.
+//! Round-trip estimate and retransmission timeout (RFC 6298), as ns-2's agents keep them: in
+//! ticks, with integer arithmetic.
 //!
-//! Against RFC 6298: a fall of the round-trip time below the estimate by more than the variance
-//! enters the variance with gain 1/32 (as in Linux), the minimum is 200 ms instead of 1 s, and
-//! the initial timeout 3 s (RFC 2988).
+//! Against RFC 6298: the minimum is 200 ms instead of 1 s, the initial timeout 3 s (RFC 2988), and
+//! with [`Clock::LINUX_AGENT`] a fall of the round-trip time below the estimate by more than the
+//! variance enters the variance with gain 1/32 (as in Linux).
 
-use crate::units::Duration;
+use crate::units::{Duration, Instant};
 
-const TICK: u64 = 1_000_000; // nanoseconds
-const INITIAL: i64 = 3_000; // ticks
-const MINIMUM: i64 = 200;
-const MAXIMUM: i64 = 120_000;
+/// How an agent of ns-2 measures time.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Clock {
+    /// Nanoseconds of a tick (`tcpTick_`).
+    tick: u64,
+    /// Timeout before the first sample, in ticks (`rtxcur_init_`).
+    initial: i64,
+    /// Least timeout, in ticks (`minrto_`).
+    minimum: i64,
+    /// Longest timeout, in ticks (`maxrto_`).
+    maximum: i64,
+    /// Sharp falls of the round-trip time hardly raise the variance.
+    damps_falls: bool,
+}
+
+impl Clock {
+    /// `Agent/TCP/Linux`: ticks of a millisecond, 0.2 to 120 s.
+    pub(super) const LINUX_AGENT: Self =
+        Self { tick: 1_000_000, initial: 3_000, minimum: 200, maximum: 120_000, damps_falls: true };
+    /// ns-2's own agents: ticks of 10 ms, 0.2 to 60 s.
+    pub(super) const NATIVE_AGENT: Self =
+        Self { tick: 10_000_000, initial: 300, minimum: 20, maximum: 6_000, damps_falls: false };
+}
+
 /// Back-off beyond which the estimate is thrown away.
 const CLOBBER: i64 = 8;
 /// The least back-off from which on it is doubled only below the maximum.
@@ -19,6 +39,7 @@ const FREE_BACKOFF: i64 = 64;
 /// Smoothed round-trip time and timeout.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct RttEstimator {
+    clock: Clock,
     /// Eight times the smoothed round-trip time, in ticks; 0: no sample yet.
     srtt8: i64,
     /// Four times the mean deviation, in ticks.
@@ -30,14 +51,26 @@ pub(super) struct RttEstimator {
 
 impl RttEstimator {
     /// No sample yet.
-    pub(super) fn new() -> Self {
-        Self { srtt8: 0, var4: 0, rto: INITIAL, backoff: 1 }
+    pub(super) fn new(clock: Clock) -> Self {
+        Self { clock, srtt8: 0, var4: 0, rto: clock.initial, backoff: 1 }
     }
 
     /// A round-trip sample, rounded to the nearest tick and at least one.
     #[inline]
     pub(super) fn sample(&mut self, rtt: Duration) {
-        let rtt = (((rtt.as_nanos() + TICK / 2) / TICK) as i64).max(1);
+        self.take_in(((rtt.as_nanos() + self.clock.tick / 2) / self.clock.tick) as i64);
+    }
+
+    /// A round trip by a clock that shows whole ticks: those passed between its two readings, at
+    /// least one.
+    pub(super) fn sample_between(&mut self, sent: Instant, answered: Instant) {
+        let reading = |at: Instant| at.as_nanos() / self.clock.tick;
+        self.take_in((reading(answered) - reading(sent)) as i64);
+    }
+
+    #[inline]
+    fn take_in(&mut self, ticks: i64) {
+        let rtt = ticks.max(1);
         if self.srtt8 == 0 {
             self.srtt8 = rtt << 3;
             self.var4 = rtt << 1;
@@ -45,7 +78,8 @@ impl RttEstimator {
             let delta = rtt - (self.srtt8 >> 3);
             self.srtt8 = (self.srtt8 + delta).max(1);
             let excess = delta.abs() - (self.var4 >> 2);
-            self.var4 += if delta < 0 && excess > 0 { excess >> 3 } else { excess };
+            let damped = self.clock.damps_falls && delta < 0 && excess > 0;
+            self.var4 += if damped { excess >> 3 } else { excess };
         }
         self.rto = self.var4 + (self.srtt8 >> 3);
     }
@@ -58,7 +92,7 @@ impl RttEstimator {
 
     /// A timeout: the next one waits twice as long; from the fourth on the estimate starts anew.
     pub(super) fn back_off(&mut self) {
-        if self.backoff < FREE_BACKOFF || self.ticks() < MAXIMUM {
+        if self.backoff < FREE_BACKOFF || self.ticks() < self.clock.maximum {
             self.backoff <<= 1;
         }
         if self.backoff > CLOBBER {
@@ -70,17 +104,17 @@ impl RttEstimator {
     /// The timeout in force.
     #[inline]
     pub(super) fn timeout(&self) -> Duration {
-        Duration::from_nanos(self.ticks() as u64 * TICK)
+        Duration::from_nanos(self.ticks() as u64 * self.clock.tick)
     }
 
     /// The smoothed round-trip time, once there is a sample.
     pub(super) fn smoothed(&self) -> Option<Duration> {
-        (self.srtt8 > 0).then(|| Duration::from_nanos(self.srtt8 as u64 * (TICK / 8)))
+        (self.srtt8 > 0).then(|| Duration::from_nanos(self.srtt8 as u64 * (self.clock.tick / 8)))
     }
 
     #[inline]
     fn ticks(&self) -> i64 {
-        (self.rto.max(MINIMUM) * self.backoff).min(MAXIMUM)
+        (self.rto.max(self.clock.minimum) * self.backoff).min(self.clock.maximum)
     }
 }
 
@@ -94,7 +128,7 @@ mod tests {
 
     #[test]
     fn three_seconds_until_the_first_sample() {
-        let mut rtt = RttEstimator::new();
+        let mut rtt = RttEstimator::new(Clock::LINUX_AGENT);
         assert_eq!(timeout_ms(&rtt), 3_000);
         rtt.back_off();
         assert_eq!(timeout_ms(&rtt), 6_000);
@@ -103,7 +137,7 @@ mod tests {
     /// RFC 6298 (2.2): srtt = R, var = R/2, timeout = R + 4·R/2 = 3 R.
     #[test]
     fn first_sample() {
-        let mut rtt = RttEstimator::new();
+        let mut rtt = RttEstimator::new(Clock::LINUX_AGENT);
         rtt.sample(Duration::from_millis(500));
         assert_eq!(timeout_ms(&rtt), 1_500);
         assert_eq!(rtt.smoothed(), Some(Duration::from_millis(500)));
@@ -113,7 +147,7 @@ mod tests {
     /// timeout = 510 + 830.
     #[test]
     fn later_samples() {
-        let mut rtt = RttEstimator::new();
+        let mut rtt = RttEstimator::new(Clock::LINUX_AGENT);
         rtt.sample(Duration::from_millis(500));
         rtt.sample(Duration::from_micros(579_600)); // rounds to 580
         assert_eq!(timeout_ms(&rtt), 510 + 830);
@@ -124,7 +158,7 @@ mod tests {
     /// settled at 3) to 100: excess 400 - 0, var4 = 3 + 400/8.
     #[test]
     fn a_sharp_fall_hardly_raises_the_timeout() {
-        let mut rtt = RttEstimator::new();
+        let mut rtt = RttEstimator::new(Clock::LINUX_AGENT);
         (0..100).for_each(|_| rtt.sample(Duration::from_millis(500)));
         assert_eq!(timeout_ms(&rtt), 500 + 3);
         rtt.sample(Duration::from_millis(100));
@@ -133,7 +167,7 @@ mod tests {
 
     #[test]
     fn never_below_200_ms_nor_above_120_s() {
-        let mut rtt = RttEstimator::new();
+        let mut rtt = RttEstimator::new(Clock::LINUX_AGENT);
         (0..100).for_each(|_| rtt.sample(Duration::from_millis(10)));
         assert_eq!(timeout_ms(&rtt), 200);
         rtt.back_off();
@@ -147,7 +181,7 @@ mod tests {
     /// The fourth timeout in a row throws the estimate away: the next sample counts as a first.
     #[test]
     fn estimate_starts_anew_after_four_timeouts() {
-        let mut rtt = RttEstimator::new();
+        let mut rtt = RttEstimator::new(Clock::LINUX_AGENT);
         rtt.sample(Duration::from_millis(500));
         (0..4).for_each(|_| rtt.back_off());
         assert_eq!(rtt.smoothed(), None);

@@ -8,7 +8,7 @@ use super::counters::{SenderCounters, TRANSMISSION_COUNTS};
 use super::endpoint::CongestionState;
 use super::flight::{Flight, State};
 use super::pacing::RateHalving;
-use super::rtt::RttEstimator;
+use super::rtt::{Clock, RttEstimator};
 use super::scoreboard::{Blocks, FackScoreboard, Findings};
 use crate::transport::{Endpoint, Segment};
 use crate::units::{Duration, Instant};
@@ -75,7 +75,7 @@ impl PapersSender {
             permitted: u64::from(config.announced_window()),
             flight: Flight::new(mss),
             scoreboard: FackScoreboard::new(),
-            rtt: RttEstimator::new(),
+            rtt: RttEstimator::new(Clock::LINUX_AGENT),
             timed: None,
             deadline: None,
             window: Window::new(config),

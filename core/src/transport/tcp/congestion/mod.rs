@@ -156,6 +156,7 @@ pub(super) fn controller(config: &TcpConfig) -> Box<dyn CongestionControl> {
         CongestionAlgorithm::Hybla => Box::new(hybla::Hybla::new()),
         CongestionAlgorithm::Westwood => Box::new(westwood::Westwood::new(config.mss().0)),
         CongestionAlgorithm::Compound => Box::new(compound::Compound::new()),
+        other => panic!("TcpConfig::check refuses {other} in profile papers"),
     }
 }
 

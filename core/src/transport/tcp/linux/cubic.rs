@@ -1,6 +1,7 @@
 //! CUBIC (RFC 9438) as Linux has it today: beta 0.7, HyStart, no more than half a window a round.
 //! Time is in milliseconds, inside the cubic function in 1/1024 s; quotients are rounded down.
 
+use super::bbr::Totals;
 use super::hystart::HyStart;
 use super::window::{Control, RttSample, Window};
 use crate::units::{Duration, Instant};
@@ -142,13 +143,13 @@ impl Control for Cubic {
         }
     }
 
-    fn on_timeout(&mut self, now: Instant, next: u64) {
+    fn on_timeout(&mut self, now: Instant, next: u64, _: Totals) {
         self.curve = Curve::default();
         self.least_rtt = None;
         self.hystart.restart(now, next);
     }
 
-    fn on_idle(&mut self, now: Instant, idle: Duration) {
+    fn on_idle(&mut self, now: Instant, idle: Duration, _: bool, _: &mut Window) {
         let idle = idle.as_nanos() / 1_000_000;
         self.curve.epoch = self.curve.epoch.map(|epoch| (epoch + idle).min(millis(now)));
     }

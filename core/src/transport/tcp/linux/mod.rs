@@ -6,7 +6,8 @@
 //! timeout, tail loss probe and reordering timeout. They share small parts: `rack` (when is a
 //! segment lost), `reordering` (how far segments overtake each other), `undo` (was the reduction
 //! spurious), `prr` (how the window falls), `rtt`, `window` with `reno`, `cubic` and `hystart`
-//! (how it grows), `sent_order` (segments by time of sending), `usage` (is the window the limit).
+//! (how it grows), `bbr` with `delivery` and `model` (it follows the path instead), `spacing`,
+//! `sent_order` (segments by time of sending), `usage` (is the window the limit).
 //!
 //! Receiver: `receiver`, with `delayed_ack`.
 //!
@@ -14,9 +15,14 @@
 //! receive-buffer tuning, compression of SACKs within a millisecond), ECN, and FIN: a connection
 //! ends with the acknowledgement of its last byte.
 
+mod bbr;
 mod cubic;
 mod delayed_ack;
+mod delivery;
 mod hystart;
+mod model;
+#[cfg(test)]
+mod properties;
 mod prr;
 mod rack;
 mod receiver;

@@ -100,7 +100,7 @@ impl LinuxSender {
         self.window.ssthresh = self.control.reduce(&self.window);
         self.counters.cwnd_reductions += 1;
         if !self.options.prr {
-            self.window.set(self.window.ssthresh);
+            self.meet_threshold();
         }
     }
 
@@ -112,9 +112,16 @@ impl LinuxSender {
             self.rack.on_recovery_over();
         }
         if self.undo.is_armed() {
-            self.window.set(self.window.ssthresh);
+            self.meet_threshold();
         }
         self.phase = Phase::Open;
+    }
+
+    /// The window falls to its threshold, unless a model decides on it.
+    pub(super) fn meet_threshold(&mut self) {
+        if self.delivery.is_none() {
+            self.window.set(self.window.ssthresh);
+        }
     }
 
     /// A hole was filled by a late segment and not by its retransmission: what was declared lost
@@ -195,7 +202,10 @@ impl LinuxSender {
             self.find_lost();
         }
         if let Some((cwnd, ssthresh)) = self.undo.take() {
-            self.window.set(self.window.cwnd.max(cwnd));
+            if self.delivery.is_none() {
+                self.window.set(self.window.cwnd.max(cwnd));
+            }
+            self.control.on_undo(self.totals());
             self.window.ssthresh = self.window.ssthresh.max(ssthresh);
             self.counters.undo_events += 1;
         }

@@ -27,6 +27,10 @@ pub(super) struct Said {
     pub(super) lost_again: bool,
     /// The timer starts anew.
     pub(super) restarts_timer: bool,
+    /// Segments in flight before it.
+    pub(super) prior_in_flight: u64,
+    /// It acknowledges nothing but one short segment: the receiver may have held it back.
+    pub(super) maybe_delayed: bool,
     /// The lowest segment in flight before it.
     pub(super) prior_first: u64,
     /// Segments delivered when the newest of what it delivers was sent; 0: it delivers nothing.
@@ -62,6 +66,7 @@ impl LinuxSender {
     pub(super) fn take_in(&mut self, now: Instant, segment: &Segment) -> Said {
         let mut said = Said {
             old: segment.ack < self.flight.una(),
+            prior_in_flight: self.flight.outstanding(),
             prior_first: self.flight.first(),
             echo: self.timestamps.then_some(segment.ts_ecr),
             ..Said::default()
@@ -150,6 +155,9 @@ impl LinuxSender {
     fn delivered_one(&mut self, now: Instant, number: u64, sends: u16, said: &mut Said) {
         let transmission = self.order.transmission(number);
         self.delivered += 1;
+        if let Some(delivery) = &mut self.delivery {
+            delivery.on_delivered(number);
+        }
         said.prior_delivered = said.prior_delivered.max(transmission.delivered);
         let again = sends > 1;
         if again && said.echo.is_some_and(|echo| is_before(echo, transmission.sent)) {
@@ -202,7 +210,7 @@ impl LinuxSender {
     /// had not been SACKed.
     fn advance(&mut self, now: Instant, ack: u64, said: &mut Said) -> Option<u64> {
         let una = self.flight.una();
-        let mut late = None;
+        let (mut late, delivered) = (None, self.delivered);
         loop {
             let number = self.flight.first();
             let Some(segment) = self.flight.pop_acknowledged(ack) else { break };
@@ -222,7 +230,12 @@ impl LinuxSender {
             let sends = usize::from(segment.sends).clamp(1, TRANSMISSION_COUNTS);
             self.counters.acknowledged_by_transmissions[sends - 1] += 1;
         }
-        self.counters.bytes_acked += self.flight.una() - una;
+        let acked = self.flight.una() - una;
+        self.counters.bytes_acked += acked;
+        said.maybe_delayed = said.acked_sent.is_some()
+            && self.delivered == delivered + 1
+            && acked < u64::from(self.mss)
+            && !said.sacked;
         said.restarts_timer |= said.advanced;
         late
     }

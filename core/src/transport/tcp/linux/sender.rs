@@ -1,5 +1,8 @@
 //! The sending end of a TCP connection as in Linux: the connection, and what leaves next.
 
+use rand_chacha::ChaCha8Rng;
+
+use super::delivery::DeliveryRate;
 use super::prr::Prr;
 use super::rack::Rack;
 use super::reordering::Reordering;
@@ -7,7 +10,7 @@ use super::repair::Phase;
 use super::rtt::RttEstimator;
 use super::sacks::Said;
 use super::sent_order::{SentOrder, Transmission};
-use super::spacing::Spacing;
+use super::spacing::{Departure, Spacing};
 use super::timers::{Probe, Timer};
 use super::undo::Undo;
 use super::usage::{Level, Usage};
@@ -37,7 +40,7 @@ pub(super) enum Connection {
 #[derive(Debug)]
 pub(in crate::transport::tcp) struct LinuxSender {
     pub(super) options: LinuxOptions,
-    mss: u32,
+    pub(super) mss: u32,
     headers: u32,
     syn_size: u32,
     initial_window: u32,
@@ -64,6 +67,8 @@ pub(in crate::transport::tcp) struct LinuxSender {
     pub(super) reordering: Reordering,
     pub(super) window: Window,
     pub(super) control: Box<dyn Control>,
+    /// For those congestion controls that have a model.
+    pub(super) delivery: Option<Box<DeliveryRate>>,
     pub(super) usage: Usage,
     pub(super) prr: Prr,
     pub(super) undo: Undo,
@@ -81,7 +86,7 @@ pub(in crate::transport::tcp) struct LinuxSender {
     pub(super) repairing: bool,
     pub(super) timer: Option<(Instant, Timer)>,
     pub(super) probe: Probe,
-    spacing: Spacing,
+    pub(super) spacing: Spacing,
     /// Something was sent since the window's use was looked at.
     sent_some: bool,
     last_sent: Instant,
@@ -89,8 +94,10 @@ pub(in crate::transport::tcp) struct LinuxSender {
 }
 
 impl LinuxSender {
-    pub(in crate::transport::tcp) fn new(config: &TcpConfig) -> Self {
+    pub(in crate::transport::tcp) fn new(config: &TcpConfig, rng: ChaCha8Rng) -> Self {
         let mss = config.mss().0;
+        let control = control(config, rng);
+        let delivery = control.is_model().then(|| Box::new(DeliveryRate::new()));
         Self {
             options: config.linux,
             mss,
@@ -113,7 +120,8 @@ impl LinuxSender {
             rack: Rack::new(),
             reordering: Reordering::new(config.linux.max_reordering),
             window: Window::new(config),
-            control: control(config),
+            control,
+            delivery,
             usage: Usage::default(),
             prr: Prr::default(),
             undo: Undo::default(),
@@ -137,10 +145,16 @@ impl LinuxSender {
         if self.closed || bytes == 0 {
             return;
         }
+        if self.connection == Connection::Established && self.next_new().is_none() {
+            self.note_shortage();
+        }
         self.supplied = self.supplied.saturating_add(bytes);
         if self.connection == Connection::Closed {
-            let shakes = self.options.handshake;
-            self.connection = if shakes { Connection::SynDue } else { Connection::Established };
+            if self.options.handshake {
+                self.connection = Connection::SynDue;
+            } else {
+                self.begin(Instant::ZERO);
+            }
         }
     }
 
@@ -206,9 +220,9 @@ impl LinuxSender {
     /// The SYN was answered: that is the first round-trip sample.
     fn establish(&mut self, now: Instant) {
         let Connection::SynSent { at, attempts } = self.connection else { return };
-        self.connection = Connection::Established;
         self.timer = None;
         self.rtt = RttEstimator::new();
+        self.delivered = 1; // the SYN
         if attempts == 1 {
             let rtt = now.saturating_since(at);
             self.rtt.sample(rtt, 0, 0);
@@ -217,10 +231,14 @@ impl LinuxSender {
             // RFC 6298 section 5.7: after a lost SYN the window starts at one segment (Linux).
             self.window.set(1);
         }
+        self.begin(now);
     }
 
     /// What an ACK delivered makes the window grow or fall.
     fn update_window(&mut self, now: Instant, said: &Said, delivered: u64, lost: u64) {
+        if self.delivery.is_some() {
+            return self.update_model(now, said, delivered, lost);
+        }
         if self.phase == Phase::Recovery && self.options.prr {
             self.reduce_in_proportion(delivered, said.advanced && lost == 0);
         } else if self.phase != Phase::Recovery {
@@ -257,6 +275,7 @@ impl LinuxSender {
         let start = self.flight.nxt();
         let transmission = Transmission { sent: now, delivered: self.delivered };
         self.order.push(self.flight.first(), self.flight.next(), transmission);
+        self.note_sent(now, self.flight.next());
         self.flight.push(now, len);
         self.write(now, now, start, len, 0, segment);
         self.on_new_data_sent(now, was_empty);
@@ -287,6 +306,7 @@ impl LinuxSender {
         let (start, end) = self.flight.bounds(number);
         let transmission = Transmission { sent: now, delivered: self.delivered };
         self.order.send_again(number, transmission);
+        self.note_sent(now, number);
         self.counters.retransmissions += 1;
         let first_sent = self.flight.first_sent(number);
         self.write(now, first_sent, start, (end - start) as u32, sends, segment);
@@ -298,9 +318,11 @@ impl LinuxSender {
         if self.last_sent == Instant::ZERO || idle == Duration::ZERO {
             return;
         }
-        self.control.on_idle(now, idle);
+        let app_limited = self.delivery.as_ref().is_some_and(|it| it.is_app_limited());
+        self.control.on_idle(now, idle, app_limited, &mut self.window);
+        self.update_pace();
         let timeout = self.rtt.timeout();
-        if !self.options.slow_start_after_idle || idle <= timeout {
+        if !self.decays() || idle <= timeout {
             return;
         }
         let cwnd = self.window.cwnd;
@@ -328,7 +350,14 @@ impl LinuxSender {
             self.prr.on_sent();
         }
         let outstanding = self.flight.next() - self.flight.first();
-        self.spacing.on_sent(now, &self.window, outstanding, self.rtt.smoothed());
+        self.spacing.on_sent(Departure {
+            now,
+            len,
+            count: self.counters.segments_sent,
+            window: &self.window,
+            outstanding,
+            smoothed: self.rtt.smoothed(),
+        });
         self.sent_some = true;
         self.last_sent = now;
         *segment = Segment {
@@ -352,7 +381,7 @@ impl LinuxSender {
             limited,
             first: self.flight.first(),
             next: self.flight.next(),
-            patience: self.options.slow_start_after_idle.then(|| self.rtt.timeout()),
+            patience: self.decays().then(|| self.rtt.timeout()),
         };
         self.usage.on_stop(level, &mut self.window, self.initial_window);
     }

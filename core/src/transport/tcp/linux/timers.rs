@@ -151,7 +151,7 @@ impl LinuxSender {
             self.probe.forget();
         } else if first > end {
             self.begin_reduction();
-            self.window.set(self.window.ssthresh);
+            self.meet_threshold();
             self.keep_open();
         } else if !said.advanced && !said.sacked {
             self.probe.forget();
@@ -166,7 +166,7 @@ impl LinuxSender {
             if self.phase != Phase::Recovery {
                 let lost = in_flight - self.flight.outstanding();
                 self.enter_recovery();
-                if self.options.prr && lost > 0 {
+                if self.options.prr && lost > 0 && self.delivery.is_none() {
                     self.reduce_in_proportion(1, false);
                 }
             }
@@ -198,7 +198,7 @@ impl LinuxSender {
         if self.phase <= Phase::Disorder {
             self.reordering.on_timeout(self.flight.sacked_count());
         }
-        self.control.on_timeout(now, self.flight.next());
+        self.control.on_timeout(now, self.flight.next(), self.totals());
         self.phase = Phase::Loss;
         self.phase_end = self.flight.next();
         self.probe.forget();

@@ -2,8 +2,12 @@
 
 use std::fmt::Debug;
 
+use rand_chacha::ChaCha8Rng;
+
+use super::bbr::{Bbr, Sample, Totals};
 use super::cubic::Cubic;
 use super::reno::Reno;
+use super::spacing::Pace;
 use crate::transport::tcp::config::{CongestionAlgorithm, TcpConfig};
 use crate::units::{Duration, Instant};
 
@@ -59,7 +63,7 @@ impl Window {
             self.credit = 0;
             cwnd = cwnd.saturating_add(1);
         }
-        self.credit += acked;
+        self.credit = self.credit.saturating_add(acked);
         cwnd = cwnd.saturating_add(self.credit / count);
         self.credit %= count;
         self.set(cwnd);
@@ -89,15 +93,47 @@ pub(super) trait Control: Debug + Send {
     fn on_rtt(&mut self, _sample: &RttSample, _window: &mut Window) {}
 
     /// The retransmission timer expired.
-    fn on_timeout(&mut self, _now: Instant, _next: u64) {}
+    fn on_timeout(&mut self, _now: Instant, _next: u64, _totals: Totals) {}
 
-    /// Sending goes on after so long without anything in flight.
-    fn on_idle(&mut self, _now: Instant, _idle: Duration) {}
+    /// Sending goes on after so long without anything in flight; `app_limited`: for want of data.
+    fn on_idle(&mut self, _now: Instant, _idle: Duration, _app_limited: bool, _: &mut Window) {}
+
+    /// Whether it decides on the window by itself, from [`Control::on_sample`], in recovery too.
+    fn is_model(&self) -> bool {
+        false
+    }
+
+    /// The connection is established, with a round-trip sample unless the SYN was lost.
+    fn on_established(
+        &mut self,
+        _now: Instant,
+        _smoothed: Option<Duration>,
+        _delivered: u64,
+        _window: &Window,
+    ) {
+    }
+
+    /// An ACK was taken in; for those that have a model.
+    fn on_sample(&mut self, _sample: &Sample, _window: &mut Window) {}
+
+    /// A reduction proved spurious.
+    fn on_undo(&mut self, _totals: Totals) {}
+
+    /// At which rate segments leave, if it names one.
+    fn pace(&self) -> Option<Pace> {
+        None
+    }
+
+    /// Whether it sends less than it could on purpose.
+    fn is_limiting_itself(&self) -> bool {
+        false
+    }
 }
 
-/// The algorithm that `config` names.
-pub(super) fn control(config: &TcpConfig) -> Box<dyn Control> {
+/// The algorithm that `config` names; it draws from `rng`.
+pub(super) fn control(config: &TcpConfig, rng: ChaCha8Rng) -> Box<dyn Control> {
     match config.congestion {
+        CongestionAlgorithm::Bbr => Box::new(Bbr::new(config.mss().0, config.packet.0, rng)),
         CongestionAlgorithm::NewReno => Box::new(Reno),
         CongestionAlgorithm::Cubic => Box::new(Cubic::new(config.linux.hystart)),
         other => panic!("TcpConfig::check refuses {other} in profile linux"),

@@ -1,6 +1,7 @@
 //! Packet by packet, by hand: what leaves when which ACK comes.
 
 use super::*;
+use crate::seed::{Seed, Stream};
 use crate::transport::tcp::config::CongestionAlgorithm;
 use crate::transport::{SackBlock, SackList};
 
@@ -8,6 +9,10 @@ const MSS: u64 = 1448;
 
 fn ms(millis: u64) -> Instant {
     Instant::from_nanos(millis * 1_000_000)
+}
+
+fn new(config: &TcpConfig) -> LinuxSender {
+    LinuxSender::new(config, Seed(1).rng(Stream::Flow(0)))
 }
 
 /// Everything the sender wants to send now, as segment numbers.
@@ -35,7 +40,7 @@ fn with(window: u32, change: impl FnOnce(&mut TcpConfig)) -> LinuxSender {
     let mut config = TcpConfig::linux(CongestionAlgorithm::NewReno);
     config.initial_window = window;
     change(&mut config);
-    let mut sender = LinuxSender::new(&config);
+    let mut sender = new(&config);
     sender.supply(u64::MAX);
     let syn = sender.poll_transmit(ms(0)).unwrap();
     assert!(syn.syn && syn.wire == if config.timestamps { 60 } else { 52 });
@@ -49,7 +54,7 @@ fn with(window: u32, change: impl FnOnce(&mut TcpConfig)) -> LinuxSender {
 
 #[test]
 fn a_lost_syn_is_sent_again_after_a_second() {
-    let mut sender = LinuxSender::new(&TcpConfig::linux(CongestionAlgorithm::NewReno));
+    let mut sender = new(&TcpConfig::linux(CongestionAlgorithm::NewReno));
     sender.supply(MSS);
     assert!(sender.poll_transmit(ms(0)).unwrap().syn);
     assert_eq!(sender.poll_timeout(), Some(ms(1000)));

@@ -1,0 +1,48 @@
+//! Why there can be no such link.
+
+use thiserror::Error;
+
+use crate::link::AdaptiveHarqError;
+use crate::link::ntn::NtnConfigError;
+
+/// A link that cannot be.
+#[derive(Clone, Copy, Debug, Eq, Error, PartialEq)]
+#[non_exhaustive]
+pub enum LinkError {
+    /// The header fills the LLDU.
+    #[error(
+        "an LLDU of {lldu} bytes has no room beside its header of {header}; give a smaller header"
+    )]
+    Header {
+        /// Bytes of an LLDU.
+        lldu: u32,
+        /// Header bytes asked for.
+        header: u32,
+    },
+    /// Parameters of a hybrid FEC/ARQ-SR link.
+    #[error("hybrid link: {0}")]
+    Hybrid(&'static str),
+    /// Something that only packets over a link trace have.
+    #[error("{0} belongs to a link trace; leave it out for a live link")]
+    OnlyTraces(&'static str),
+    /// A packet that no queue of the link would take.
+    #[error("packets of {packet} bytes over a link that carries at most {most}; give smaller ones")]
+    PacketTooLarge {
+        /// Bytes of the packet.
+        packet: u32,
+        /// Bytes of the largest that fits.
+        most: u32,
+    },
+    /// A single slot has no period.
+    #[error("a trace of one slot cannot be wrapped; give one of at least two slots")]
+    NoPeriod,
+    /// An adaptive-HARQ link that cannot be.
+    #[error(transparent)]
+    AdaptiveHarq(#[from] AdaptiveHarqError),
+    /// A re-sequencing buffer behind a re-sequencing buffer.
+    #[error("the live link has a re-sequencing buffer of its own; give `reorder` once")]
+    TwoBuffers,
+    /// A 3GPP link that cannot be.
+    #[error(transparent)]
+    Ntn(#[from] NtnConfigError),
+}

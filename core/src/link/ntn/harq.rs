@@ -1,0 +1,181 @@
+//! HARQ: transport blocks, and processes that stop and wait (TS 38.321 sections 5.3.2, 5.4.2).
+
+use std::collections::VecDeque;
+
+use crate::link::ntn::config::{HarqConfig, HarqMode};
+use crate::link::ntn::pdu::Pdu;
+use crate::link::span;
+
+/// The number of a transport block; numbers are used again.
+pub(super) type BlockId = u32;
+
+/// The sender's side: which blocks are under way and which are to be sent again.
+///
+/// Which process a block is in makes no difference, so they are only counted.
+#[derive(Clone, Debug)]
+pub(super) struct Harq {
+    mode: HarqMode,
+    repetitions: u32,
+    blocks: Vec<Block>,
+    free: Vec<BlockId>,
+    /// Blocks that wait for feedback or to be sent again.
+    busy: u32,
+    /// Blocks whose negative feedback came, in that order.
+    again: VecDeque<BlockId>,
+    /// A block with repetitions left, and how many.
+    repeating: Option<(BlockId, u32)>,
+    pub(super) sent: u64,
+    pub(super) sent_again: u64,
+    pub(super) failed: u64,
+}
+
+#[derive(Clone, Debug, Default)]
+struct Block {
+    pdus: Vec<Pdu>,
+    /// Transmissions so far, repetitions included.
+    attempts: u32,
+    /// Transmissions that are over, a bundle of repetitions counting once.
+    rounds: u32,
+    /// When the receiver had decoded it.
+    decoded: Option<i64>,
+}
+
+/// What a slot did for a block.
+#[derive(Debug)]
+pub(super) struct Sent {
+    /// The block's content ends at the receiver at this time, decoded or not.
+    pub(super) lands: Option<(i64, Landing)>,
+    /// When the sender has the feedback without the way back: when it leaves the receiver.
+    pub(super) feedback: Option<i64>,
+}
+
+/// The content of a block that was decoded or given up.
+#[derive(Clone, Debug)]
+pub(super) struct Landing {
+    pub(super) pdus: Vec<Pdu>,
+    pub(super) decoded: bool,
+}
+
+impl Harq {
+    pub(super) fn new(config: HarqConfig) -> Self {
+        Self {
+            mode: config.mode,
+            repetitions: config.repetitions.get(),
+            blocks: Vec::new(),
+            free: Vec::new(),
+            busy: 0,
+            again: VecDeque::new(),
+            repeating: None,
+            sent: 0,
+            sent_again: 0,
+            failed: 0,
+        }
+    }
+
+    #[inline]
+    pub(super) fn has_again(&self) -> bool {
+        self.repeating.is_some() || !self.again.is_empty()
+    }
+
+    #[inline]
+    pub(super) fn has_free(&self) -> bool {
+        match self.mode {
+            HarqMode::NoFeedback => true,
+            HarqMode::Feedback { processes, .. } => self.busy < processes.get(),
+        }
+    }
+
+    /// The block that the next slot repeats: one in the middle of its repetitions, else the one
+    /// whose negative feedback came first.
+    pub(super) fn next_again(&mut self) -> Option<BlockId> {
+        let block = match self.repeating {
+            Some((block, _)) => block,
+            None => {
+                let block = self.again.pop_front()?;
+                self.repeating = Some((block, self.repetitions));
+                block
+            }
+        };
+        self.sent_again += 1;
+        Some(block)
+    }
+
+    /// A new block in a free process.
+    pub(super) fn open(&mut self, pdus: Vec<Pdu>) -> BlockId {
+        let block = Block { pdus, ..Block::default() };
+        let id = match self.free.pop() {
+            Some(id) => {
+                self.blocks[id as usize] = block;
+                id
+            }
+            None => {
+                self.blocks.push(block);
+                self.blocks.len() as BlockId - 1
+            }
+        };
+        self.busy += 1;
+        self.sent += 1;
+        self.repeating = Some((id, self.repetitions));
+        id
+    }
+
+    /// Which transmission of the block the next one is, from 1.
+    pub(super) fn next_attempt(&self, id: BlockId) -> u32 {
+        self.blocks[id as usize].attempts.saturating_add(1)
+    }
+
+    /// The block was sent in a slot whose outcome is known at the receiver at `known`: decoded at
+    /// `decoded` or not.
+    pub(super) fn transmit(&mut self, id: BlockId, known: i64, decoded: Option<i64>) -> Sent {
+        let block = &mut self.blocks[id as usize];
+        block.attempts = block.attempts.saturating_add(1);
+        let mut lands = None;
+        if block.decoded.is_none()
+            && let Some(at) = decoded
+        {
+            block.decoded = Some(at);
+            let pdus = std::mem::take(&mut block.pdus);
+            lands = Some((at, Landing { pdus, decoded: true }));
+        }
+        self.repeating = match self.repeating {
+            Some((block, left)) if left > 1 => Some((block, left - 1)),
+            _ => None,
+        };
+        if self.repeating.is_some() {
+            return Sent { lands, feedback: None };
+        }
+        block.rounds += 1;
+        let over = match self.mode {
+            HarqMode::NoFeedback => true,
+            HarqMode::Feedback { max_transmissions, .. } => block.rounds >= max_transmissions.get(),
+        };
+        if over && block.decoded.is_none() {
+            self.failed += 1;
+            let pdus = std::mem::take(&mut block.pdus);
+            lands = Some((known, Landing { pdus, decoded: false }));
+        }
+        let HarqMode::Feedback { processing, .. } = self.mode else {
+            self.release(id);
+            return Sent { lands, feedback: None };
+        };
+        // A block that takes longer than nominal to decode is not acknowledged before it is.
+        let heard = block.decoded.map_or(known, |at| at.max(known));
+        Sent { lands, feedback: Some(heard + span(processing)) }
+    }
+
+    /// The sender has the feedback on a block.
+    pub(super) fn feedback(&mut self, id: BlockId) {
+        let block = &self.blocks[id as usize];
+        let HarqMode::Feedback { max_transmissions, .. } = self.mode else { return };
+        if block.decoded.is_none() && block.rounds < max_transmissions.get() {
+            self.again.push_back(id);
+        } else {
+            self.release(id);
+        }
+    }
+
+    fn release(&mut self, id: BlockId) {
+        self.busy -= 1;
+        self.free.push(id);
+    }
+}

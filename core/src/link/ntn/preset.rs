@@ -1,0 +1,194 @@
+//! Links to start from.
+
+use std::num::NonZeroU32;
+use std::sync::Arc;
+
+use crate::link::ntn::config::{
+    AmConfig, HarqConfig, HarqMode, NtnConfig, NtnHeaders, NtnPhy, PdcpConfig, RlcConfig, UmConfig,
+};
+use crate::units::{Bytes, Duration, Probability};
+
+/// The presets, and the round-trip time of each.
+///
+/// The delays of the satellites are the largest round trips of TR 38.821, table 4.2-2, for
+/// transparent payloads (service and feeder link, 10 degrees of elevation): GEO 541.46 ms, LEO at
+/// 600 km 25.77 ms and at 1200 km 41.77 ms.
+pub const PRESETS: [(&str, Duration); 4] = [
+    ("nr-ntn-geo", Duration::from_micros(541_460)),
+    ("nr-ntn-leo600", Duration::from_micros(25_770)),
+    ("nr-ntn-leo1200", Duration::from_micros(41_770)),
+    ("nr-terrestrial", Duration::from_micros(20)),
+];
+
+/// Transmissions of a block at most: the first and three more.
+const TRANSMISSIONS: u32 = 4;
+
+impl NtnConfig {
+    /// A preset by name; `None`: there is none of that name ([`PRESETS`] lists them).
+    ///
+    /// All: RLC AM with 18-bit sequence numbers, packets in order, 15 kHz subcarriers (slots of
+    /// 1 ms) for satellites and 30 kHz (0.5 ms) on the ground; TBs of 1250 bytes a millisecond
+    /// (10 Mbit/s); a block error rate of 10 % at first (the usual target of link adaptation) and,
+    /// by combining, 1 % of those that are sent again; 4 slots of processing; 16 processes (32 over
+    /// satellites: Release 17); headers of 3 bytes for each packet (PDCP, 18 bits: TS 38.323
+    /// section 6.2.2.3) and 6 for each PDU (MAC subheader 3, RLC 3: TS 38.321 section 6.1.2,
+    /// TS 38.322 section 6.2.2.4). Timers follow the time that HARQ needs, `transmissions - 1`
+    /// round trips, taken up to the next value that TS 38.331 section 6.3.2 has for them
+    /// (`t-Reassembly` with `t-ReassemblyExt-r17`). TB size, error rates and processing times are
+    /// ours, not 3GPP's.
+    ///
+    /// ```
+    /// use clift::link::ntn::NtnConfig;
+    /// use clift::units::Duration;
+    /// let geo = NtnConfig::preset("nr-ntn-geo").unwrap();
+    /// assert_eq!(geo.t_reassembly(), Duration::from_millis(1650));
+    /// assert!(NtnConfig::preset("nr-ntn-meo").is_none());
+    /// ```
+    pub fn preset(name: &str) -> Option<Self> {
+        let &(_, rtt) = PRESETS.iter().find(|(known, _)| *known == name)?;
+        let satellite = name != "nr-terrestrial";
+        let slot = Duration::from_micros(if satellite { 1_000 } else { 500 });
+        let processing = slot * 4;
+        let bler = [0.1, 0.01].map(|p| Probability::new(p).unwrap_or(Probability::ONE));
+        let timers = Timers::new(slot * 2 + rtt + processing, TRANSMISSIONS - 1);
+        Some(Self {
+            phy: NtnPhy::Random {
+                slot,
+                tb: Bytes(if satellite { 1250 } else { 625 }),
+                decode: slot * 2,
+                bler: Arc::new(bler),
+            },
+            propagation: rtt.half().into(),
+            way_back: rtt.half().into(),
+            harq: HarqConfig {
+                mode: HarqMode::Feedback {
+                    processes: nonzero(if satellite { 32 } else { 16 }),
+                    max_transmissions: nonzero(TRANSMISSIONS),
+                    processing,
+                },
+                repetitions: nonzero(1),
+            },
+            rlc: RlcConfig::Am(AmConfig {
+                window: nonzero(131_072),
+                t_reassembly: timers.reassembly,
+                t_status_prohibit: timers.status_prohibit,
+                t_poll_retransmit: timers.poll_retransmit,
+                poll_pdu: Some(nonzero(32)),
+                poll_byte: Some(nonzero(25_000)),
+                max_retx: Some(nonzero(32)),
+                status_delay: slot,
+                status_loss: Probability::ZERO,
+            }),
+            pdcp: PdcpConfig {
+                in_order: true,
+                t_reordering: Some(timers.reordering),
+                discard: None,
+            },
+            headers: NtnHeaders { sdu: Bytes(3), pdu: Bytes(6) },
+        })
+    }
+
+    /// `t-Reassembly` of either mode.
+    pub fn t_reassembly(&self) -> Duration {
+        match self.rlc {
+            RlcConfig::Um(um) => um.t_reassembly,
+            RlcConfig::Am(am) => am.t_reassembly,
+        }
+    }
+
+    /// The same link without HARQ feedback, and timers that don't wait for it.
+    pub fn without_feedback(mut self) -> Self {
+        let HarqMode::Feedback { processing, .. } = self.harq.mode else { return self };
+        let instant = crate::units::Instant::ZERO;
+        let round = self.propagation.at(instant) + self.way_back.at(instant) + processing;
+        self.harq.mode = HarqMode::NoFeedback;
+        let timers = Timers::new(round, 0);
+        match &mut self.rlc {
+            RlcConfig::Um(um) => {
+                um.t_reassembly = timers.reassembly;
+                self.pdcp.t_reordering = Some(next_of(&T_REORDERING_MS, timers.reassembly));
+            }
+            RlcConfig::Am(am) => {
+                am.t_reassembly = timers.reassembly;
+                am.t_status_prohibit = timers.status_prohibit;
+                am.t_poll_retransmit = timers.poll_retransmit;
+                self.pdcp.t_reordering = Some(timers.reordering);
+            }
+        }
+        self
+    }
+
+    /// The same link with RLC UM: 12-bit sequence numbers, the same `t-Reassembly`; PDCP waits for
+    /// what HARQ may still repair and not for RLC.
+    pub fn unacknowledged(mut self) -> Self {
+        let t_reassembly = self.t_reassembly();
+        self.rlc = RlcConfig::Um(UmConfig { window: nonzero(2048), t_reassembly });
+        self.pdcp.t_reordering =
+            self.pdcp.t_reordering.map(|_| next_of(&T_REORDERING_MS, t_reassembly));
+        self
+    }
+}
+
+/// Timers that suit how long HARQ takes.
+struct Timers {
+    reassembly: Duration,
+    status_prohibit: Duration,
+    poll_retransmit: Duration,
+    reordering: Duration,
+}
+
+impl Timers {
+    /// `round` is the time from a transmission of a block to the next, `again` how often it may be
+    /// sent again.
+    fn new(round: Duration, again: u32) -> Self {
+        let reassembly = next_of(&T_REASSEMBLY_MS, round * u64::from(again));
+        // What a report asks for arrives before the next report.
+        let status_prohibit = next_of(&T_STATUS_PROHIBIT_MS, round);
+        // The answer to a poll may wait for either.
+        let answer = round + reassembly.max(status_prohibit);
+        let poll_retransmit = next_of(&T_POLL_RETRANSMIT_MS, answer);
+        // A report, and what it asks for.
+        let reordering = next_of(&T_REORDERING_MS, answer + round);
+        Self { reassembly, status_prohibit, poll_retransmit, reordering }
+    }
+}
+
+// Values of TS 38.331 section 6.3.2, thinned where they are dense.
+const T_REASSEMBLY_MS: [u64; 22] = [
+    5, 10, 15, 20, 30, 40, 50, 60, 70, 80, 90, 100, 120, 140, 200, 210, 220, 340, 350, 550, 1100,
+    1650,
+];
+const T_POLL_RETRANSMIT_MS: [u64; 17] =
+    [5, 10, 20, 30, 45, 60, 80, 100, 150, 200, 300, 400, 500, 800, 1000, 2000, 4000];
+const T_STATUS_PROHIBIT_MS: [u64; 14] =
+    [5, 10, 15, 20, 30, 40, 50, 60, 80, 100, 200, 300, 500, 800];
+const T_REORDERING_MS: [u64; 20] = [
+    10, 20, 30, 40, 50, 60, 80, 100, 120, 160, 200, 240, 300, 500, 750, 1000, 1500, 2000, 2500,
+    3000,
+];
+
+/// The least of `values` (ascending, in ms) that is not below `time`, else the greatest.
+fn next_of(values: &[u64], time: Duration) -> Duration {
+    let least = values.iter().map(|&ms| Duration::from_millis(ms)).find(|&value| value >= time);
+    least.unwrap_or(Duration::from_millis(values[values.len() - 1]))
+}
+
+/// `n` is written here and not 0.
+fn nonzero(n: u32) -> NonZeroU32 {
+    NonZeroU32::new(n).unwrap_or(NonZeroU32::MIN)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_preset_is_a_link() {
+        for (name, rtt) in PRESETS {
+            let config = NtnConfig::preset(name).unwrap();
+            assert_eq!(config.check(), Ok(()), "{name}");
+            assert!(config.t_reassembly() > rtt, "{name}");
+            assert_eq!(config.unacknowledged().check(), Ok(()), "{name}");
+        }
+    }
+}

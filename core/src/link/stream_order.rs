@@ -1,0 +1,167 @@
+//! A re-sequencing buffer that reads TCP sequence numbers.
+
+use std::collections::{BTreeMap, VecDeque};
+use std::num::NonZeroU32;
+
+use crate::link::{LinkEvent, StreamRange, Transit};
+use crate::units::Instant;
+
+/// What a [`StreamOrder`] does with what it holds; see
+/// [`Resequencing::TcpSequence`](crate::link::Resequencing::TcpSequence).
+#[derive(Clone, Copy, Debug)]
+pub(super) struct StreamRule {
+    pub(super) packets: Option<NonZeroU32>,
+    pub(super) flush_when_full: bool,
+    pub(super) flush_on_loss: bool,
+}
+
+/// Releases the packets of each flow in the order of its byte stream.
+#[derive(Clone, Debug)]
+pub(super) struct StreamOrder {
+    rule: StreamRule,
+    on_the_link: OnTheLink,
+    flows: BTreeMap<u32, Stream>,
+    pub(super) held: u64,
+    pub(super) flushes: u64,
+}
+
+/// What the packets on the link carry.
+#[derive(Clone, Debug, Default)]
+struct OnTheLink {
+    /// By number, from `first` on.
+    packets: VecDeque<Place>,
+    first: u64,
+}
+
+#[derive(Clone, Copy, Debug)]
+enum Place {
+    Carries(Option<StreamRange>),
+    CameOut,
+}
+
+/// One flow's part of the buffer.
+#[derive(Clone, Debug)]
+struct Stream {
+    /// Everything before this byte went on or is no longer waited for.
+    expected: u64,
+    /// By first byte, then by arrival: a segment may be here twice.
+    held: BTreeMap<(u64, u64), Held>,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Held {
+    transit: Transit,
+    end: u64,
+}
+
+impl StreamOrder {
+    pub(super) fn new(rule: StreamRule) -> Self {
+        Self {
+            rule,
+            on_the_link: OnTheLink::default(),
+            flows: BTreeMap::new(),
+            held: 0,
+            flushes: 0,
+        }
+    }
+
+    /// The link admitted a packet that carries this. A stream begins with the first of its bytes
+    /// that the link takes.
+    pub(super) fn admitted(&mut self, carries: Option<StreamRange>) {
+        self.on_the_link.packets.push_back(Place::Carries(carries));
+        if let Some(StreamRange { flow, start, .. }) = carries {
+            self.flows.entry(flow).or_insert(Stream { expected: start, held: BTreeMap::new() });
+        }
+    }
+
+    /// The link delivered a packet; what that releases goes to `out`.
+    pub(super) fn delivered(&mut self, transit: Transit, out: &mut VecDeque<LinkEvent>) {
+        let range = self.on_the_link.take(transit.order);
+        let Some((range, stream)) = of_stream(range, &mut self.flows) else {
+            out.push_back(LinkEvent::Delivered(transit));
+            return;
+        };
+        if range.start <= stream.expected {
+            out.push_back(LinkEvent::Delivered(transit));
+            stream.expected = stream.expected.max(range.end);
+            stream.release_run(transit.at, out);
+            return;
+        }
+        stream.held.insert((range.start, self.held), Held { transit, end: range.end });
+        self.held += 1;
+        let size = self.rule.packets.map_or(usize::MAX, |packets| packets.get() as usize);
+        if stream.held.len() < size {
+            return;
+        }
+        if self.rule.flush_when_full {
+            self.flushes += 1;
+            stream.flush(transit.at, out);
+        } else {
+            stream.skip_gap();
+        }
+        stream.release_run(transit.at, out);
+    }
+
+    /// The link gave a packet up; that and what it releases go to `out`.
+    pub(super) fn lost(&mut self, transit: Transit, out: &mut VecDeque<LinkEvent>) {
+        out.push_back(LinkEvent::Lost(transit));
+        let range = self.on_the_link.take(transit.order);
+        let Some((_, stream)) = of_stream(range, &mut self.flows) else { return };
+        if self.rule.flush_on_loss && !stream.held.is_empty() {
+            self.flushes += 1;
+            stream.flush(transit.at, out);
+        }
+    }
+}
+
+fn of_stream(
+    range: Option<StreamRange>,
+    flows: &mut BTreeMap<u32, Stream>,
+) -> Option<(StreamRange, &mut Stream)> {
+    let range = range?;
+    Some((range, flows.get_mut(&range.flow)?))
+}
+
+impl OnTheLink {
+    /// What the packet of this number, which came out, carries.
+    fn take(&mut self, order: u64) -> Option<StreamRange> {
+        let place = self.packets.get_mut(order.checked_sub(self.first)? as usize)?;
+        let Place::Carries(range) = std::mem::replace(place, Place::CameOut) else { return None };
+        while let Some(Place::CameOut) = self.packets.front() {
+            self.packets.pop_front();
+            self.first += 1;
+        }
+        range
+    }
+}
+
+impl Stream {
+    /// Releases all that is held.
+    fn flush(&mut self, now: Instant, out: &mut VecDeque<LinkEvent>) {
+        for (_, held) in std::mem::take(&mut self.held) {
+            self.release(held, now, out);
+        }
+    }
+
+    /// Releases what is held up to the next gap.
+    fn release_run(&mut self, now: Instant, out: &mut VecDeque<LinkEvent>) {
+        while let Some(first) = self.held.first_entry()
+            && first.key().0 <= self.expected
+        {
+            let held = first.remove();
+            self.release(held, now, out);
+        }
+    }
+
+    /// Waits no longer for what comes before the first packet held.
+    fn skip_gap(&mut self) {
+        if let Some((&(start, _), _)) = self.held.first_key_value() {
+            self.expected = self.expected.max(start);
+        }
+    }
+
+    fn release(&mut self, held: Held, now: Instant, out: &mut VecDeque<LinkEvent>) {
+        self.expected = self.expected.max(held.end);
+        out.push_back(LinkEvent::Delivered(Transit { at: now, ..held.transit }));
+    }
+}

@@ -1,0 +1,314 @@
+//! `model = "lms"`: a land mobile satellite channel from the keys of `[channel]`.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::channel::Channel;
+use super::error::Problem;
+use super::radio::{Decibels, Degrees, Gigahertz, KilometresPerHour, Metres};
+use super::suggest::nearest;
+use crate::channel::lms::{
+    CodeChoice, IsolatedTrees, LmsError, Loo, Options, Preset, environments,
+};
+use crate::units::{Bytes, Duration};
+
+/// A land mobile satellite channel for as long as a run needs it, in base units; fields that are
+/// `None` are the preset's. The names are those of `clift.land_mobile.LandMobile`.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct LandMobileSpec {
+    /// What takes the place of the preset's values.
+    pub options: LandMobileOptions,
+    /// Length of the trace, ns.
+    pub duration_ns: u64,
+}
+
+/// The keyword arguments of a [`LandMobileSpec`].
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[allow(missing_docs)] // each is the key of the same name in `Channel`, in base units
+pub struct LandMobileOptions {
+    pub preset: String,
+    pub esn0_db: Option<f64>,
+    pub interleaving_ns: Option<u64>,
+    pub branches: Option<u32>,
+    pub environment: Option<String>,
+    pub model: Option<String>,
+    pub elevation_deg: Option<f64>,
+    pub carrier_ghz: Option<f64>,
+    pub loo: Option<(f64, f64, f64, f64)>,
+    pub trees: Option<(f64, f64, f64, f64, f64)>,
+    pub speed_kmh: Option<f64>,
+    pub reference: Option<String>,
+    pub modulation: Option<String>,
+    pub code: Option<String>,
+    pub per_table: Option<Vec<(f64, f64)>>,
+    pub per_axis: String,
+    pub threshold: Option<f64>,
+    pub offset_db: Option<f64>,
+    pub slot_ns: Option<u64>,
+    pub lldu_bytes: Option<u32>,
+}
+
+/// One Loo state: a lognormal direct path plus Rayleigh multipath, relative to the unshadowed line
+/// of sight.
+#[derive(Clone, Debug, Deserialize, JsonSchema, PartialEq, Serialize)]
+#[serde(deny_unknown_fields)]
+pub struct LooState {
+    /// Mean level of the direct path.
+    pub direct: Decibels,
+    /// Standard deviation of that level.
+    pub psi: Decibels,
+    /// Mean power of the multipath.
+    pub multipath: Decibels,
+    /// Distance after which the correlation of shadowing has fallen to 1/e.
+    pub correlation: Metres,
+}
+
+/// A clear road past single trees.
+#[derive(Clone, Debug, Deserialize, JsonSchema, PartialEq, Serialize)]
+#[serde(deny_unknown_fields)]
+pub struct Trees {
+    /// Mean distance between fades.
+    pub gap: Metres,
+    /// Length of a fade.
+    pub crossing: Metres,
+    /// Mean of the deepest attenuation of a fade.
+    pub depth: Decibels,
+    /// Standard deviation of that over fades.
+    pub spread: Decibels,
+    /// Mean power of the multipath.
+    pub multipath: Decibels,
+}
+
+impl Channel {
+    /// Keys of this model, and whether they are given.
+    pub(super) fn land_mobile_keys(&self) -> [(&'static str, bool); 18] {
+        [
+            ("preset", self.preset.is_some()),
+            ("esn0", self.esn0.is_some()),
+            ("interleaving", self.interleaving.is_some()),
+            ("branches", self.branches.is_some()),
+            ("environment", self.environment.is_some()),
+            ("propagation", self.propagation.is_some()),
+            ("elevation", self.elevation.is_some()),
+            ("carrier", self.carrier.is_some()),
+            ("speed", self.speed.is_some()),
+            ("loo", self.loo.is_some()),
+            ("trees", self.trees.is_some()),
+            ("reference", self.reference.is_some()),
+            ("modulation", self.modulation.is_some()),
+            ("code", self.code.is_some()),
+            ("per_table", self.per_table.is_some()),
+            ("per_axis", self.per_axis.is_some()),
+            ("threshold", self.threshold.is_some()),
+            ("offset", self.offset.is_some()),
+        ]
+    }
+
+    /// The channel for runs of `duration`, checked.
+    pub(super) fn land_mobile(
+        &self,
+        key: &str,
+        duration: Duration,
+    ) -> Result<LandMobileSpec, Problem> {
+        self.check_land_mobile(key)?;
+        let options = self.options(key)?;
+        let channel = options.channel().map_err(|error| self.problem(key, error))?;
+        let esn0_db = self.esn0.map_or(options.preset.esn0_db(), |Decibels(db)| db);
+        channel.check(esn0_db).map_err(|error| self.problem(key, error))?;
+        let length = self.length(key, duration, channel.slot)?;
+        Ok(LandMobileSpec { options: self.spec(options.slot), duration_ns: length.as_nanos() })
+    }
+
+    /// Complains of keys that this model, or this road, has no use for.
+    fn check_land_mobile(&self, key: &str) -> Result<(), Problem> {
+        let given = [
+            ("erasures", self.erasures.is_some()),
+            ("burst", self.burst.is_some()),
+            ("alpha", self.alpha.is_some()),
+            ("beta", self.beta.is_some()),
+            ("p_good", self.p_good.is_some()),
+            ("p_bad", self.p_bad.is_some()),
+        ];
+        if let Some((name, _)) = given.iter().find(|(_, given)| *given) {
+            let cure = "belongs to another model: with \"lms\" erasures follow from `esn0`; leave it out or change the model";
+            return Err(Problem::new(key, name, cure));
+        }
+        if self.environment.is_none() {
+            let given = [
+                ("propagation", self.propagation.is_some()),
+                ("elevation", self.elevation.is_some()),
+            ];
+            if let Some((name, _)) = given.iter().find(|(_, given)| *given) {
+                let cure = "belongs to an environment; name one, e.g. environment = \"rural-wooded\", or leave it out";
+                return Err(Problem::new(key, name, cure));
+            }
+        }
+        if self.decoding.is_some() {
+            let cure = "with \"lms\" it is the interleaver's depth; give `interleaving` instead";
+            return Err(Problem::new(key, "decoding", cure));
+        }
+        Ok(())
+    }
+
+    fn options(&self, key: &str) -> Result<Options, Problem> {
+        let fault = |error: LmsError| self.problem(key, error);
+        let preset: Preset =
+            self.preset.as_deref().map_or(Ok(Preset::Internet), str::parse).map_err(fault)?;
+        let lldu = self.lldu.unwrap_or(preset.channel().lldu);
+        Ok(Options {
+            environment: self.environment.clone(),
+            model: self.propagation.as_deref().map(str::parse).transpose().map_err(fault)?,
+            elevation_deg: self.elevation.map(|Degrees(angle)| angle),
+            carrier_ghz: self.carrier.map(|Gigahertz(carrier)| carrier),
+            loo: self.loo.as_ref().map(LooState::parameters),
+            trees: self.trees.as_ref().map(Trees::parameters),
+            speed_kmh: self.speed.map(|KilometresPerHour(speed)| speed),
+            reference: self.reference.as_deref().map(str::parse).transpose().map_err(fault)?,
+            modulation: self.modulation.as_deref().map(str::parse).transpose().map_err(fault)?,
+            interleaving: self.interleaving,
+            branches: self.branches,
+            code: self.code_choice(key)?,
+            offset_db: self.offset.map(|Decibels(db)| db),
+            slot: self.slot(key, lldu)?,
+            lldu: self.lldu,
+            ..Options::of(preset)
+        })
+    }
+
+    fn code_choice(&self, key: &str) -> Result<Option<CodeChoice>, Problem> {
+        let given = [
+            ("code", self.code.is_some()),
+            ("per_table", self.per_table.is_some()),
+            ("threshold", self.threshold.is_some()),
+        ];
+        if given.iter().filter(|(_, given)| *given).count() > 1 {
+            // The last one of them: two are given.
+            let name = given.iter().rfind(|(_, given)| *given).map_or("code", |(name, _)| name);
+            let cure = "give one of `code`, `per_table` and `threshold`";
+            return Err(Problem::new(key, name, cure));
+        }
+        if let (Some(_), None) = (&self.per_axis, &self.per_table) {
+            return Err(Problem::new(key, "per_axis", "belongs to `per_table`; leave it out"));
+        }
+        if let Some(rows) = &self.per_table {
+            return match self.per_axis.as_deref() {
+                None | Some("mi") => Ok(Some(CodeChoice::Information(rows.clone()))),
+                Some("esn0") => Ok(Some(CodeChoice::EsN0(rows.clone()))),
+                Some(other) => {
+                    let message = format!("unknown value `{other}`, one of mi, esn0");
+                    Err(Problem::new(key, "per_axis", message))
+                }
+            };
+        }
+        let named = self.code.clone().map(CodeChoice::Named);
+        Ok(named.or(self.threshold.map(CodeChoice::Threshold)))
+    }
+
+    /// The keys in base units; `slot` is what `slot` or `rate` said.
+    fn spec(&self, slot: Option<Duration>) -> LandMobileOptions {
+        LandMobileOptions {
+            preset: self.preset.clone().unwrap_or_else(|| Preset::Internet.to_string()),
+            esn0_db: self.esn0.map(|Decibels(db)| db),
+            interleaving_ns: self.interleaving.map(Duration::as_nanos),
+            branches: self.branches,
+            environment: self.environment.clone(),
+            model: self.propagation.clone(),
+            elevation_deg: self.elevation.map(|Degrees(angle)| angle),
+            carrier_ghz: self.carrier.map(|Gigahertz(carrier)| carrier),
+            loo: self
+                .loo
+                .as_ref()
+                .map(|loo| (loo.direct.0, loo.psi.0, loo.multipath.0, loo.correlation.0)),
+            trees: self.trees.as_ref().map(|trees| {
+                let (depth, spread) = (trees.depth.0, trees.spread.0);
+                (trees.gap.0, trees.crossing.0, depth, spread, trees.multipath.0)
+            }),
+            speed_kmh: self.speed.map(|KilometresPerHour(speed)| speed),
+            reference: self.reference.clone(),
+            modulation: self.modulation.clone(),
+            code: self.code.clone(),
+            per_table: self.per_table.clone(),
+            per_axis: self.per_axis.clone().unwrap_or_else(|| "mi".to_owned()),
+            threshold: self.threshold,
+            offset_db: self.offset.map(|Decibels(db)| db),
+            slot_ns: slot.map(Duration::as_nanos),
+            lldu_bytes: self.lldu.map(|Bytes(bytes)| bytes),
+        }
+    }
+
+    /// The words of a scenario file for what the channel says, with the nearest name that exists.
+    fn problem(&self, key: &str, error: LmsError) -> Problem {
+        let hint = |given: &str, known: &str| {
+            let names = known.split(", ").map(|name| name.split(" (").next().unwrap_or(name));
+            nearest(given, names).map(|near| format!(" (did you mean {near}?)")).unwrap_or_default()
+        };
+        match &error {
+            LmsError::Unknown { what, given, known } => {
+                let name = if *what == "model" { "propagation" } else { what };
+                let hint = hint(given, known);
+                Problem::new(key, name, format!("unknown value `{given}`, one of {known}{hint}"))
+            }
+            LmsError::Environment { environment, known, .. } => {
+                let hint = hint(environment, known);
+                Problem::new(key, "environment", format!("{error}{hint}"))
+            }
+            LmsError::Elevation { .. } => Problem::new(key, "elevation", error.to_string()),
+            LmsError::Carrier { .. } => Problem::new(key, "carrier", error.to_string()),
+            LmsError::Table(_) => Problem::new(key, "per_table", error.to_string()),
+            LmsError::Range { name, value, wanted } => Problem::new(
+                key,
+                key_of(name, self.trees.is_some()),
+                format!("{value} cannot be; give {wanted}"),
+            ),
+            _ => Problem::at(key, error.to_string()),
+        }
+    }
+}
+
+impl LooState {
+    fn parameters(&self) -> (Loo, f64) {
+        let loo =
+            Loo { direct_db: self.direct.0, psi_db: self.psi.0, multipath_db: self.multipath.0 };
+        (loo, self.correlation.0)
+    }
+}
+
+impl Trees {
+    fn parameters(&self) -> IsolatedTrees {
+        IsolatedTrees {
+            gap_m: self.gap.0,
+            crossing_m: self.crossing.0,
+            depth_db: self.depth.0,
+            depth_sd_db: self.spread.0,
+            multipath_db: self.multipath.0,
+        }
+    }
+}
+
+/// The environments of either model.
+pub(super) fn all_environments() -> Vec<&'static str> {
+    let (mut names, others) = environments();
+    names.extend(others.into_iter().filter(|name| !names.contains(name)).collect::<Vec<_>>());
+    names
+}
+
+/// The key that gives a parameter of the channel.
+fn key_of(parameter: &'static str, trees: bool) -> &'static str {
+    match parameter {
+        "multipath_db" if trees => "trees.multipath",
+        "multipath_db" => "loo.multipath",
+        "esn0_db" => "esn0",
+        "interleaving_ms" => "interleaving",
+        "offset_db" => "offset",
+        "speed_kmh" => "speed",
+        "carrier_ghz" => "carrier",
+        "direct_db" => "loo.direct",
+        "psi_db" => "loo.psi",
+        "correlation_m" => "loo.correlation",
+        "gap_m" => "trees.gap",
+        "crossing_m" => "trees.crossing",
+        "depth_db" => "trees.depth",
+        "depth_sd_db" => "trees.spread",
+        other => other,
+    }
+}

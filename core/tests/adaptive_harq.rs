@@ -1,0 +1,389 @@
+//! Adaptive HARQ against a slow reference and against the arithmetic of its decoding.
+
+#[path = "support/adaptive_harq_reference.rs"]
+mod adaptive_harq_reference;
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use adaptive_harq_reference::Fate;
+use clift::link::{
+    AdaptiveHarqConfig, AdaptiveHarqError, AdaptiveHarqLink, Admission, DelaySeries, Link,
+    LinkEvent, Packet, PacketId, Propagation, QueueLimit, Sizing, Transit,
+};
+use clift::seed::Seed;
+use clift::trace::MiTrace;
+use clift::units::{BitRate, Bytes, Duration, Instant, Probability};
+use proptest::prelude::*;
+
+/// A link and what is sent over it.
+#[derive(Clone, Debug)]
+struct Case {
+    config: AdaptiveHarqConfig,
+    queue: QueueLimit,
+    start: (u64, bool),
+    seed: u64,
+    end: u64,
+    packets: Vec<(u64, u32)>,
+}
+
+impl Case {
+    fn link(&self, number: u32) -> AdaptiveHarqLink {
+        let start = (Duration::from_nanos(self.start.0), self.start.1);
+        let end = Some(Instant::from_nanos(self.end));
+        AdaptiveHarqLink::new(&self.config, self.queue, start, Seed(self.seed), number, end)
+            .unwrap()
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(1_500))]
+
+    #[test]
+    fn every_packet_meets_the_fate_that_the_reference_gives_it(case in case(), look in 0u64..3_000) {
+        let reference = adaptive_harq_reference::run(
+            &case.config, case.queue, case.start, case.seed, case.end, &case.packets,
+        );
+        let mut link = case.link(0);
+        let run = drive(&mut link, &case.packets, look);
+        for (packet, &expected) in reference.fates.iter().enumerate() {
+            prop_assert_eq!(run.fates[packet], expected, "packet {}", packet);
+        }
+        prop_assert_eq!(run.trace_ended, reference.trace_ended);
+        // The load on the air, attempt by attempt.
+        let until = look.max(case.packets.last().unwrap().0);
+        let bits = |until| -> u64 {
+            reference.sent.iter().filter(|&&(at, _)| at <= until).map(|&(_, bits)| bits).sum()
+        };
+        prop_assert_eq!(run.bits_at_look, bits(until) as f64);
+        let details: BTreeMap<_, _> = link.details().into_iter().collect();
+        let ends = |fate: &&Fate| matches!(fate, Fate::Delivered(..));
+        let decoded: u64 = (0..=7)
+            .filter_map(|n| details.get(format!("harq_decoded_after_{n}").as_str()))
+            .sum();
+        prop_assert_eq!(decoded as usize, reference.fates.iter().filter(ends).count());
+        prop_assert_eq!(details["harq_failures"], link.counters().lost);
+    }
+
+    #[test]
+    fn packets_are_conserved_and_nothing_comes_before_its_time(case in case()) {
+        let mut link = case.link(0);
+        let run = drive(&mut link, &case.packets, 0);
+        let counters = link.counters();
+        let count = |wanted: fn(&Fate) -> bool| run.fates.iter().filter(|fate| wanted(fate)).count();
+        prop_assert_eq!(counters.offered as usize, case.packets.len());
+        prop_assert_eq!(counters.dropped as usize, count(|fate| *fate == Fate::Dropped));
+        prop_assert_eq!(counters.lost as usize, count(|fate| matches!(fate, Fate::Lost(..))));
+        prop_assert_eq!(counters.pending() as usize, count(|fate| *fate == Fate::Pending));
+        for (fate, &(arrival, _)) in run.fates.iter().zip(&case.packets) {
+            let &(Fate::Delivered(at, departed, attempts) | Fate::Lost(at, departed, attempts)) = fate
+            else { continue };
+            let repairs = u64::from(attempts - 1) * case.config.step.as_nanos();
+            prop_assert!(departed >= arrival && at >= departed + repairs);
+        }
+    }
+
+    #[test]
+    fn a_better_channel_never_costs_an_attempt(case in case(), better in 0f32..1.0) {
+        // The same seed draws the same thresholds over any channel.
+        let mut case = Case { queue: QueueLimit::Unlimited, ..case };
+        case.config.sizing = Sizing::Fixed { first: 1.2, increment: 0.5 };
+        let worse = drive(&mut case.link(0), &case.packets, 0);
+        let values = case.config.information.values().iter().map(|mi| mi + (1.0 - mi) * better);
+        let information = MiTrace::new(case.config.information.every(), values.collect()).unwrap();
+        case.config.information = Arc::new(information);
+        let better = drive(&mut case.link(0), &case.packets, 0);
+        for (worse, better) in worse.fates.iter().zip(&better.fates) {
+            match (worse, better) {
+                (Fate::Delivered(_, _, more), Fate::Delivered(_, _, fewer)) => {
+                    prop_assert!(fewer <= more);
+                }
+                (Fate::Delivered(..), other) => prop_assert!(false, "{other:?}"),
+                _ => {}
+            }
+        }
+    }
+}
+
+/// Over a steady channel the n-th attempt decodes with P(1 + sigma g <= bits so far x MI).
+#[test]
+fn attempts_decode_as_the_normal_law_says() {
+    let (mi, first, increment, sigma) = (0.75, 1.3, 0.2, 0.25);
+    let mut config = config(vec![mi; 1000]);
+    config.sizing = Sizing::Fixed { first, increment };
+    config.packet_sigma = sigma;
+    let packets = 200_000;
+    let counts = decoded_after(&config, packets);
+    let phi = |x: f64| 0.5 * libm::erfc(-x / std::f64::consts::SQRT_2);
+    let by = |attempt: f64| phi(((first + attempt * increment) * f64::from(mi) - 1.0) / sigma);
+    let mut before = 0.0;
+    for (attempt, &count) in counts.iter().enumerate() {
+        let expected = by(attempt as f64) - before;
+        before += expected;
+        let error = (expected * (1.0 - expected) / packets as f64).sqrt();
+        let share = count as f64 / packets as f64;
+        assert!((share - expected).abs() < 4.5 * error, "attempt {attempt}: {share} {expected}");
+    }
+}
+
+/// Over a channel of two levels in turn at random, every pattern of attempts can be counted.
+#[test]
+fn attempts_decode_as_all_patterns_of_the_channel_say() {
+    let mut random = proptest::test_runner::TestRng::deterministic_rng(
+        proptest::test_runner::RngAlgorithm::ChaCha,
+    );
+    let bad = 0.4;
+    let values = (0..400_000).map(|_| if random.random_bool(bad) { 0.3 } else { 0.9 }).collect();
+    let mut config = config(values);
+    config.sizing = Sizing::Fixed { first: 1.0, increment: 0.5 };
+    let packets = 90_000;
+    let counts = decoded_after(&config, packets);
+    let mut expected = [0.0; 4];
+    for pattern in 0..16u32 {
+        let is_bad = |attempt: usize| pattern >> attempt & 1 == 1;
+        let p: f64 = (0..4).map(|a| if is_bad(a) { bad } else { 1.0 - bad }).product();
+        let mut sum = 0.0;
+        let decoded = (0..4).find(|&attempt| {
+            sum += [1.0, 0.5, 0.5, 0.5][attempt] * if is_bad(attempt) { 0.3 } else { 0.9 };
+            sum >= 1.0
+        });
+        if let Some(attempt) = decoded {
+            expected[attempt] += p;
+        }
+    }
+    for (attempt, (&count, expected)) in counts.iter().zip(expected).enumerate() {
+        let error = (expected * (1.0 - expected) / packets as f64).sqrt();
+        let share = count as f64 / packets as f64;
+        assert!((share - expected).abs() <= 4.5 * error, "attempt {attempt}: {share} {expected}");
+    }
+}
+
+/// Sizing by what is missing meets its target at each attempt.
+#[test]
+fn what_is_missing_comes_with_the_target_probability() {
+    let mut random = proptest::test_runner::TestRng::deterministic_rng(
+        proptest::test_runner::RngAlgorithm::ChaCha,
+    );
+    let values = (0..400_000).map(|_| random.random_range(0.2f32..1.0)).collect();
+    let mut config = config(values);
+    let targets = [0.6, 0.5, 0.8, 0.9];
+    let probability = |p: f64| Probability::new(p).unwrap();
+    config.sizing = Sizing::for_targets(&config.information, &targets.map(probability)).unwrap();
+    let packets = 90_000;
+    let mut left = packets as f64;
+    for (target, count) in targets.into_iter().zip(decoded_after(&config, packets)) {
+        let error = (target * (1.0 - target) / left).sqrt();
+        let share = count as f64 / left;
+        assert!((share - target).abs() < 4.5 * error, "{share} for {target}");
+        left -= count as f64;
+    }
+}
+
+#[test]
+fn the_links_of_a_run_draw_different_thresholds() {
+    let mut config = config(vec![0.8; 100]);
+    config.packet_sigma = 0.25;
+    let case = Case {
+        config,
+        queue: QueueLimit::Unlimited,
+        start: (0, true),
+        seed: 3,
+        end: u64::MAX,
+        packets: (0..200).map(|n| (n * 1000, 100)).collect(),
+    };
+    let run = |number| drive(&mut case.link(number), &case.packets, 0).fates;
+    assert_eq!(run(0), run(0));
+    assert_ne!(run(0), run(1));
+}
+
+#[test]
+fn what_cannot_be_says_why() {
+    let fault = |change: fn(&mut AdaptiveHarqConfig)| {
+        let mut config = config(vec![0.5]);
+        change(&mut config);
+        let start = (Duration::ZERO, false);
+        AdaptiveHarqLink::new(&config, QueueLimit::Unlimited, start, Seed(1), 0, None)
+            .unwrap_err()
+            .to_string()
+    };
+    let half = Probability::new(0.5).unwrap();
+    assert!(fault(|c| c.packet_sigma = f64::NAN).contains("packet_sigma"));
+    assert!(fault(|c| c.max_retransmissions = 8).contains("from 0 to 7"));
+    assert!(fault(|c| c.step = Duration::ZERO).contains("step_ms"));
+    assert!(fault(|c| c.sizing = Sizing::Fixed { first: 0.0, increment: 1.0 }).contains("first"));
+    assert!(
+        fault(|c| c.sizing = Sizing::Fixed { first: 1.0, increment: f64::INFINITY })
+            .contains("increment")
+    );
+    assert!(
+        fault(|c| c.sizing = Sizing::Missing { levels: [0.5, 0.5, 0.5, 0.0].into() })
+            .contains("lower")
+    );
+    let dead = MiTrace::new(Duration::from_nanos(1), vec![0.0; 9]).unwrap();
+    assert_eq!(Sizing::for_targets(&dead, &[half]), Err(AdaptiveHarqError::Hopeless));
+    let mut two = config(vec![0.5]);
+    two.sizing = Sizing::for_targets(&two.information, &[half; 2]).unwrap();
+    let start = (Duration::ZERO, false);
+    let fault = AdaptiveHarqLink::new(&two, QueueLimit::Unlimited, start, Seed(1), 0, None);
+    assert!(fault.unwrap_err().to_string().contains("2 probabilities for 4 attempts"));
+}
+
+// --- random links and traffic, small enough that every corner is met often ---
+
+fn case() -> impl Strategy<Value = Case> {
+    let packets = prop::collection::vec((gap(), 1u32..60), 1..30).prop_map(|packets| {
+        let mut now = 0;
+        packets
+            .into_iter()
+            .map(|(gap, size)| {
+                now += gap;
+                (now, size)
+            })
+            .collect()
+    });
+    let queue = prop_oneof![
+        Just(QueueLimit::Unlimited),
+        (0u32..5).prop_map(QueueLimit::Packets),
+        (0u64..200).prop_map(QueueLimit::Bytes),
+    ];
+    let start = (prop_oneof![Just(0u64), 0u64..2_000], any::<bool>());
+    (config_strategy(), queue, start, any::<u64>(), 0u64..6_000, packets).prop_map(
+        |(config, queue, start, seed, end, packets)| Case {
+            config,
+            queue,
+            start,
+            seed,
+            end,
+            packets,
+        },
+    )
+}
+
+fn gap() -> impl Strategy<Value = u64> {
+    prop_oneof![Just(0u64), 0u64..60, 0u64..600]
+}
+
+fn config_strategy() -> impl Strategy<Value = AdaptiveHarqConfig> {
+    let information = (prop::collection::vec(0.05f32..1.0, 1..60), 1u64..120)
+        .prop_map(|(values, every)| MiTrace::new(Duration::from_nanos(every), values).unwrap());
+    (information, 1u64..20, delay(), 0u32..5, 1u64..400, prop_oneof![Just(0.0), 0.0..0.5])
+        .prop_flat_map(|(information, rate, delay, max_retransmissions, step, packet_sigma)| {
+            let probability = (0.05f64..0.99).prop_map(|p| Probability::new(p).unwrap());
+            let attempts = max_retransmissions as usize + 1;
+            let channel = information.clone();
+            let sizing = prop_oneof![
+                (0.3f64..2.0, 0.1f64..1.0)
+                    .prop_map(|(first, increment)| Sizing::Fixed { first, increment }),
+                prop::collection::vec(probability, attempts)
+                    .prop_map(move |targets| Sizing::for_targets(&channel, &targets).unwrap()),
+            ];
+            sizing.prop_map(move |sizing| AdaptiveHarqConfig {
+                information: Arc::new(information.clone()),
+                // A coded bit takes up to 10 ns.
+                rate: BitRate::from_bits_per_second(rate * 100_000_000).unwrap(),
+                delay: delay.clone(),
+                sizing,
+                max_retransmissions,
+                step: Duration::from_nanos(step),
+                packet_sigma,
+                reorder: None,
+            })
+        })
+}
+
+fn delay() -> impl Strategy<Value = Propagation> {
+    let ns = Duration::from_nanos;
+    let steps = prop::collection::vec((1u64..900, 0u64..700), 1..6).prop_map(move |steps| {
+        let mut at = 0;
+        let steps = steps.into_iter().map(|(gap, delay)| {
+            at += gap;
+            (Instant::from_nanos(at), ns(delay))
+        });
+        Arc::new(DelaySeries::new(steps.collect()).unwrap())
+    });
+    prop_oneof![
+        (0u64..700).prop_map(move |delay| Propagation::Fixed(ns(delay))),
+        (steps, any::<bool>())
+            .prop_map(|(series, keep_order)| Propagation::Varying { series, keep_order }),
+    ]
+}
+
+/// 1 Gbit/s, three retransmissions every 100 ns, one value a nanosecond.
+fn config(values: Vec<f32>) -> AdaptiveHarqConfig {
+    AdaptiveHarqConfig {
+        information: Arc::new(MiTrace::new(Duration::from_nanos(1), values).unwrap()),
+        rate: BitRate::from_bits_per_second(1_000_000_000_000).unwrap(),
+        delay: Propagation::Fixed(Duration::ZERO),
+        sizing: Sizing::Fixed { first: 1.0, increment: 0.5 },
+        max_retransmissions: 3,
+        step: Duration::from_nanos(100),
+        packet_sigma: 0.0,
+        reorder: None,
+    }
+}
+
+/// Packets decoded by each attempt, of 1250 bytes every 4 ns over a channel that repeats.
+fn decoded_after(config: &AdaptiveHarqConfig, packets: u64) -> Vec<u64> {
+    let wrap = (Duration::ZERO, true);
+    let mut link =
+        AdaptiveHarqLink::new(config, QueueLimit::Unlimited, wrap, Seed(1), 0, None).unwrap();
+    let packets: Vec<_> = (0..packets).map(|n| (n * 4, 1250)).collect();
+    drive(&mut link, &packets, 0);
+    link.details()
+        .into_iter()
+        .filter_map(|(name, count)| name.starts_with("harq_decoded").then_some(count))
+        .take(4)
+        .collect()
+}
+
+struct Outcome {
+    fates: Vec<Fate>,
+    trace_ended: Option<(usize, u64)>,
+    bits_at_look: f64,
+}
+
+/// Drives a link as a host does, and takes the load on the air at `look` if that is not over.
+fn drive(link: &mut impl Link, packets: &[(u64, u32)], look: u64) -> Outcome {
+    let mut outcome =
+        Outcome { fates: vec![Fate::Pending; packets.len()], trace_ended: None, bits_at_look: 0.0 };
+    let mut now = Instant::ZERO;
+    for (number, &(arrival, size)) in packets.iter().enumerate() {
+        now = Instant::from_nanos(arrival);
+        poll(link, now, &mut outcome);
+        let packet = Packet::new(PacketId(number as u64), Bytes(size));
+        if let Admission::Dropped(_) = link.enqueue(now, packet) {
+            outcome.fates[number] = Fate::Dropped;
+        }
+    }
+    let look = Instant::from_nanos(look).max(now);
+    let usage = link.usage(look);
+    outcome.bits_at_look = usage.used * f64::from(usage.slot.0) * 8.0;
+    while let Some(due) = link.poll_timeout() {
+        poll(link, due, &mut outcome);
+    }
+    outcome
+}
+
+fn poll(link: &mut impl Link, now: Instant, outcome: &mut Outcome) {
+    let mut due = link.poll_timeout();
+    while let Some(event) = link.poll(now) {
+        assert!(due.is_some_and(|due| due <= event.at()) && event.at() <= now, "unannounced");
+        let parts = |t: Transit| (t.at.as_nanos(), t.departed.as_nanos(), t.lldus);
+        match event {
+            LinkEvent::Delivered(transit) => {
+                let (at, departed, attempts) = parts(transit);
+                outcome.fates[transit.packet.0 as usize] = Fate::Delivered(at, departed, attempts);
+            }
+            LinkEvent::Lost(transit) => {
+                let (at, departed, attempts) = parts(transit);
+                outcome.fates[transit.packet.0 as usize] = Fate::Lost(at, departed, attempts);
+            }
+            LinkEvent::TraceEnded { packet, at } => {
+                outcome.trace_ended = Some((packet.0 as usize, at.as_nanos()));
+            }
+            _ => {}
+        }
+        due = link.poll_timeout();
+    }
+    assert!(link.poll_timeout().is_none_or(|due| due > now));
+}

@@ -1,0 +1,156 @@
+//! The 3GPP link against a slow second implementation, and the laws that it obeys.
+
+#[path = "support/ntn_reference.rs"]
+mod ntn_reference;
+#[path = "support/ntn_strategies.rs"]
+mod ntn_strategies;
+
+use std::collections::BTreeMap;
+
+use clift::link::ntn::{NtnLink, NtnLinkConfig};
+use clift::link::{Admission, Link, LinkEvent, Packet, PacketId};
+use clift::units::{Bytes, Instant};
+use ntn_reference::{Case, End};
+use ntn_strategies::case;
+use proptest::prelude::*;
+
+impl std::fmt::Debug for Case {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let Self { config, queue, wrap, arrivals, seed, end } = self;
+        write!(f, "{config:#?} {queue:?} wrap {wrap} {arrivals:?} {seed:?} end {end}")
+    }
+}
+
+impl Case {
+    fn link(&self) -> NtnLink {
+        let usage =
+            NtnLinkConfig { queue: self.queue, wrap: self.wrap, ..NtnLinkConfig::default() };
+        NtnLink::new(&self.config, usage, self.seed, 0).unwrap()
+    }
+}
+
+#[derive(Debug, Default, PartialEq)]
+struct Driven {
+    ends: Vec<End>,
+    dropped: Vec<usize>,
+    trace_ended: bool,
+    longest_queue: usize,
+}
+
+/// Sends the packets of a case; polls every `step` ns besides (0: only at arrivals and the end).
+fn drive(link: &mut dyn Link, case: &Case, step: i64) -> Driven {
+    let mut driven = Driven::default();
+    let mut arrivals = case.arrivals.iter().enumerate().peekable();
+    let mut times: Vec<i64> = case.arrivals.iter().map(|arrival| arrival.0).collect();
+    times.push(case.end);
+    if step > 0 {
+        times.extend((0..case.end).step_by(step as usize));
+    }
+    times.sort_unstable();
+    for now in times {
+        poll(link, now, &mut driven);
+        while let Some((id, &(_, size))) = arrivals.next_if(|(_, (at, _))| *at == now) {
+            let packet = Packet::new(PacketId(id as u64), Bytes(size));
+            if let Admission::Dropped(_) = link.enqueue(at(now), packet) {
+                driven.dropped.push(id);
+            }
+            driven.longest_queue = driven.longest_queue.max(link.queue_len(at(now)));
+        }
+    }
+    driven
+}
+
+fn poll(link: &mut dyn Link, now: i64, driven: &mut Driven) {
+    while let Some(event) = link.poll(at(now)) {
+        let (transit, delivered) = match event {
+            LinkEvent::Delivered(transit) => (transit, true),
+            LinkEvent::Lost(transit) => (transit, false),
+            other => {
+                assert!(matches!(other, LinkEvent::TraceEnded { .. }));
+                driven.trace_ended = true;
+                continue;
+            }
+        };
+        assert!(transit.at <= at(now));
+        driven.ends.push(End {
+            packet: transit.packet.0 as usize,
+            delivered,
+            at: transit.at.as_nanos() as i64,
+            departed: transit.departed.as_nanos() as i64,
+            blocks: transit.lldus,
+        });
+    }
+}
+
+fn at(now: i64) -> Instant {
+    Instant::from_nanos(now as u64)
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(1_500))]
+
+    #[test]
+    fn a_second_implementation_agrees_to_the_nanosecond(case in case()) {
+        let expected = ntn_reference::run(&case);
+        let mut link = case.link();
+        let driven = drive(&mut link, &case, 0);
+        let same = driven.ends.iter().zip(&expected.ends).take_while(|(a, b)| a == b).count();
+        prop_assert_eq!(driven.ends.get(same), expected.ends.get(same), "after {}", same);
+        prop_assert_eq!(&driven.dropped, &expected.dropped);
+        prop_assert_eq!(driven.trace_ended, expected.trace_ended);
+        let counts: BTreeMap<_, _> = link.details().into_iter().filter(|(_, n)| *n > 0).collect();
+        prop_assert_eq!(counts, expected.counts);
+    }
+
+    #[test]
+    fn it_makes_no_difference_how_often_one_polls(case in case(), step in 1i64..40) {
+        let (mut rarely, mut often) = (case.link(), case.link());
+        prop_assert_eq!(drive(&mut rarely, &case, 0), drive(&mut often, &case, step));
+        prop_assert_eq!(rarely.details(), often.details());
+        prop_assert_eq!(rarely.counters(), often.counters());
+        prop_assert_eq!(rarely.usage(at(case.end)), often.usage(at(case.end)));
+    }
+
+    #[test]
+    fn packets_are_conserved_and_nothing_comes_before_its_time(case in case()) {
+        let mut link = case.link();
+        let driven = drive(&mut link, &case, 0);
+        let counters = link.counters();
+        let delivered: Vec<End> = driven.ends.iter().copied().filter(|end| end.delivered).collect();
+        prop_assert_eq!(counters.offered as usize, case.arrivals.len());
+        prop_assert_eq!(counters.dropped as usize, driven.dropped.len());
+        prop_assert_eq!(counters.delivered as usize, delivered.len());
+        prop_assert_eq!(counters.lost as usize, driven.ends.len() - delivered.len());
+        let mut ids: Vec<usize> = driven.ends.iter().map(|end| end.packet).chain(driven.dropped).collect();
+        ids.sort_unstable();
+        prop_assert!(ids.windows(2).all(|pair| pair[0] < pair[1]), "an end for each");
+        prop_assert!(driven.ends.windows(2).all(|pair| pair[0].at <= pair[1].at));
+        let bytes: u64 = delivered.iter().map(|end| u64::from(case.arrivals[end.packet].1)).sum();
+        prop_assert_eq!(counters.bytes_delivered, bytes);
+        for end in &delivered {
+            prop_assert!(end.departed >= case.arrivals[end.packet].0);
+            prop_assert!(end.at > end.departed && end.blocks > 0);
+        }
+        if case.config.pdcp.in_order {
+            prop_assert!(delivered.windows(2).all(|pair| pair[0].packet < pair[1].packet));
+            prop_assert_eq!(counters.overtaken, 0);
+        }
+        let usage = link.usage(at(case.end));
+        prop_assert!(usage.used <= usage.slots.ceil() + 1.0 || matches!(case.config.phy, clift::link::ntn::NtnPhy::Trace(_)));
+    }
+
+    #[test]
+    fn a_poll_at_the_time_it_asks_for_leaves_nothing_due(case in case()) {
+        let mut link = case.link();
+        for (id, &(arrival, size)) in case.arrivals.iter().enumerate() {
+            while link.poll(at(arrival)).is_some() {}
+            let _ = link.enqueue(at(arrival), Packet::new(PacketId(id as u64), Bytes(size)));
+        }
+        while let Some(due) = link.poll_timeout().filter(|&due| due <= at(case.end)) {
+            while let Some(event) = link.poll(due) {
+                prop_assert_eq!(event.at(), due);
+            }
+            prop_assert!(link.poll_timeout().is_none_or(|next| next > due));
+        }
+    }
+}

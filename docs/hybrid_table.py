@@ -1,0 +1,157 @@
+"""Writes the tables of docs/concepts/hybrid.md from the kept results, ours beside ns-2's.
+
+`python docs/hybrid_table.py` writes them; `--check` only says whether they are up to date, and
+`--pictures` draws the figures of the page anew. `validation/wiopt2003.py --write` keeps results.
+"""
+
+from __future__ import annotations
+
+import csv
+import sys
+from itertools import product
+from pathlib import Path
+
+ROOT = Path(__file__).parent.parent
+PAGE = ROOT / "docs" / "concepts" / "hybrid.md"
+DATA = ROOT / "validation"
+KEYS = ("sack", "flows", "n", "delta", "delay_ms", "p", "in_order")
+DELAYS = ("20", "100", "200")
+AGENTS = (("0", "no"), ("1", "yes"))
+# Figures that the page shows.
+SHOWN = (3, 4, 5)
+
+
+def rows(name: str) -> dict[tuple[str, ...], dict[str, str]]:
+    """A table by its cells."""
+    with (DATA / name).open() as file:
+        return {tuple(row[key] for key in KEYS): row for row in csv.DictReader(file)}
+
+
+class Beside:
+    """Our results with those of ns-2 in brackets."""
+
+    def __init__(self) -> None:
+        self.ours = rows("wiopt2003.csv")
+        self.ns2 = rows("wiopt2003_ns2.csv")
+
+    def cell(self, *key: str) -> str:
+        """A cell: sack, flows, n, delta, delay_ms, p, in_order."""
+        if key not in self.ours:
+            return ""
+        ours = three(self.ours[key]["clift"])
+        return f"{ours} ({three(self.ns2[key]['ns2'])})" if key in self.ns2 else ours
+
+
+def three(value: str) -> str:
+    """Three digits without the zero before the point.
+
+    >>> three("0.9049")
+    '.905'
+    """
+    return f"{float(value):.3f}".removeprefix("0")
+
+
+def markdown(head: list[str], body: list[list[str]]) -> str:
+    """Lays out a table, without rows that say nothing."""
+    full = [line for line in body if any(cell for cell in line if "." in cell)]
+    text = ["| " + " | ".join(line) + " |" for line in [head, *full]]
+    return "\n".join([text[0], "|" + "---|" * len(head), *text[1:]])
+
+
+def fec(found: Beside) -> str:
+    """FEC alone, ten connections."""
+    n = [str(value) for value in range(10, 17)]
+    body = [
+        [name, p, delay, *(found.cell(sack, "10", value, "0", delay, p, "1") for value in n)]
+        for (sack, name), p, delay in product(AGENTS, ("0.01", "0.001"), DELAYS)
+    ]
+    return markdown(["SACK", "p", "D, ms", *(f"N = {value}" for value in n)], body)
+
+
+def arq(found: Beside) -> str:
+    """ARQ-SR alone, ten connections and one."""
+    deltas = [str(value) for value in (0, 1, 2, 3, 4, 5, 8)]
+    body = [
+        [
+            name,
+            flows,
+            p,
+            "in order" if order == "1" else "as they come",
+            delay,
+            *(found.cell(sack, flows, "10", delta, delay, p, order) for delta in deltas),
+        ]
+        for (sack, name), flows, p, order, delay in product(
+            AGENTS, ("10", "1"), ("0.01", "0.001"), "10", DELAYS
+        )
+    ]
+    head = ["SACK", "flows", "p", "delivery", "D, ms", *(f"δ = {delta}" for delta in deltas)]
+    return markdown(head, [line for line in body if sum("." in cell for cell in line) > 2])
+
+
+def hybrid(found: Beside) -> str:
+    """Both, at 200 ms."""
+    n = [str(value) for value in range(10, 15)]
+    deltas = [str(value) for value in range(6)]
+    body = [
+        [name, flows, p, delta, *(found.cell(sack, flows, v, delta, "200", p, "1") for v in n)]
+        for (sack, name), (flows, p), delta in product(
+            AGENTS, (("10", "0.01"), ("10", "0.001"), ("1", "0.01")), deltas
+        )
+    ]
+    return markdown(["SACK", "flows", "p", "δ", *(f"N = {value}" for value in n)], body)
+
+
+def page(text: str) -> str:
+    """Puts the tables between their marks in the page."""
+    found = Beside()
+    for name, table in (("fec", fec(found)), ("arq", arq(found)), ("hybrid", hybrid(found))):
+        begin, end = f"<!-- {name}: made by docs/hybrid_table.py -->", f"<!-- end of {name} -->"
+        before, _, rest = text.partition(begin)
+        _, mark, after = rest.partition(end)
+        if not mark:
+            raise SystemExit(f"error: {PAGE} lacks the marks of the table {name}")
+        text = f"{before}{begin}\n{table}\n{end}{after}"
+    return text
+
+
+def pictures() -> None:
+    """Draws figures from the kept results."""
+    from clift.campaign.statistics import Estimate
+    from clift.papers.analytical import parameters
+    from clift.papers.hybrid import PAPER, Cell, Figure, Line, lines
+    from clift.report.hybrid_figure import paper_figure
+    from clift.report.trace_figure import save
+
+    ours = rows("wiopt2003.csv")
+
+    def estimate(cell: Cell) -> Estimate:
+        values = [getattr(cell, key) for key in KEYS]
+        key = tuple(str(int(v)) if isinstance(v, bool) else str(v) for v in values)
+        return Estimate(float(ours[key]["clift"]), float(ours[key]["half_width"]), 10)
+
+    for number in SHOWN:
+        spec = parameters(PAPER)["figure"][str(number)]
+        drawn = tuple(
+            Line(label, cells, tuple(estimate(cell) for cell in cells))
+            for sack in (False, True)
+            for label, cells in lines(spec, sack)
+        )
+        swept = "n" if len(spec["n"]) > 1 else "delta"
+        found = Figure(number, spec["title"], spec["says"], swept, drawn, 10, 2000)
+        save(paper_figure(found), ROOT / "docs" / "images" / f"{PAPER}_figure{number}.png")
+
+
+def main() -> None:
+    """Writes or checks the page."""
+    if "--pictures" in sys.argv[1:]:
+        pictures()
+    old = PAGE.read_text()
+    new = page(old)
+    if "--check" not in sys.argv[1:]:
+        PAGE.write_text(new)
+    elif new != old:
+        raise SystemExit(f"error: {PAGE} is not up to date; run python docs/hybrid_table.py")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,1 @@
+"""The papers of `clift paper`, one a file."""

@@ -1,0 +1,89 @@
+"""`clift paper ijscn2014`: seed 000, on 4G satellite links."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import click
+import numpy as np
+
+from clift.cli.options import busy
+
+PAPER = "ijscn2014"
+
+
+@click.command()
+@click.option("--figure", type=click.Choice(["5", "6"]), required=True, help="Which figure.")
+@click.option(
+    "-o",
+    "--output",
+    type=click.Path(path_type=Path, dir_okay=False),
+    help="PNG to write; in the current folder, named after paper and figure, unless given.",
+)
+@click.option("--points", type=click.IntRange(0, 200), default=9, help="Points to simulate.")
+@click.option(
+    "--slots",
+    type=click.IntRange(1),
+    help="Slots simulated at each point for each scheme; the paper's 500 s unless given.",
+)
+@click.option("--seed", type=click.IntRange(0), default=1, help="Names the draws.")
+@click.option("--json", "as_json", is_flag=True, help="JSON on stdout instead of the table.")
+def ijscn2014(
+    figure: str,
+    output: Path | None,
+    points: int,
+    slots: int | None,
+    seed: int,
+    as_json: bool,
+) -> None:
+    """Figures 5 and 6 by the closed form and by simulation, in one plot.
+
+    Efficiency and recovery delay of FEC, ARQ and HARQ-II over a Gilbert-Elliott channel.
+    """
+    from clift.papers.analytical import curves, parameters
+    from clift.report.model_figure import paper_figure
+    from clift.report.model_text import checked
+    from clift.report.trace_figure import save
+
+    with busy(f"figure {figure}"):
+        drawn = curves(int(figure), points=points, slots=slots, seed=seed)
+    title = parameters(PAPER)["figure"][figure]["title"]
+    target = output or Path(f"{PAPER}_figure{figure}.png")
+    save(paper_figure(f"{PAPER}, figure {figure}: {title}", drawn), target)
+    if as_json:
+        click.echo(json.dumps({"figure": str(target), "curves": [_json(c) for c in drawn]}))
+        return
+    for curve in drawn:
+        for p, rows in curve.checks:
+            click.echo(checked(f"{curve.scheme}, p = {p:.4f}", rows) + "\n")
+    click.echo(target)
+
+
+def _json(curve: Any) -> dict[str, Any]:
+    def plain(values: Any) -> list[float | None]:
+        return [float(v) if np.isfinite(v) else None for v in np.ravel(values)]
+
+    return {
+        "scheme": curve.scheme,
+        "alpha": curve.alpha,
+        "beta": plain(curve.beta),
+        "p": plain(curve.p),
+        "model": {name: plain(values) for name, values in curve.model.values().items()},
+        "simulated": [
+            {
+                "p": p,
+                "metrics": {
+                    row.metric: {
+                        "model": plain(row.model)[0],
+                        "simulated": plain(row.simulated)[0],
+                        "within": plain(row.within)[0],
+                        "verdict": row.verdict,
+                    }
+                    for row in rows
+                },
+            }
+            for p, rows in curve.checks
+        ],
+    }

@@ -1,0 +1,242 @@
+"""Figures 3 to 8 of seed 002: TCP over hybrid FEC/ARQ-SR."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import product
+from typing import Any
+
+from clift import model
+from clift.campaign.statistics import Estimate, estimate
+from clift.errors import ScenarioError
+from clift.live import HybridLink
+from clift.papers.analytical import parameters
+from clift.scenario import Scenario
+from clift.simulation import Progress, Run, run_many
+
+PAPER = "wiopt2003"
+FIGURES = (3, 4, 5, 6, 7, 8)
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """One point of a figure.
+
+    Args:
+        n: N, units of a frame; K is 10.
+        delta: How often a frame is sent again.
+        delay_ms: D, one way over the wireless link.
+        p: Probability that a unit is lost.
+        flows: Connections.
+        in_order: Whether the link delivers in order.
+        sack: TCP with SACK (ns-2's `TCP/Linux` reno towards `Sack1/DelAck`), or without
+            (`TCP/Newreno` towards `TCPSink/DelAck`, as the paper).
+    """
+
+    n: int
+    delta: int
+    delay_ms: int
+    p: float = 0.01
+    flows: int = 10
+    in_order: bool = True
+    sack: bool = False
+
+    def scenario(self, seed: int, duration_s: float | None = None) -> Scenario:
+        """The run of figure 2 of the paper.
+
+        Args:
+            seed: Of the run.
+            duration_s: Simulated time; the paper's 2000 s unless given.
+        """
+        paper = parameters(PAPER)
+        network = paper["network"]
+        link = HybridLink(
+            n=self.n,
+            persistency=self.delta,
+            delay_ms=self.delay_ms,
+            p=self.p,
+            in_order=self.in_order,
+            **paper["link"],
+        )
+        return Scenario(
+            link,
+            transport="newreno",
+            sack=self.sack,
+            timestamps=self.sack,
+            flows=self.flows,
+            packet_bytes=network["packet_bytes"],
+            access_kbps=network["access_kbps"],
+            access_ms=network["access_ms"],
+            queue_packets=network["queue_packets"],
+            cwnd_max_packets=network["window_packets"],
+            delayed_ack=network["delayed_ack_ms"],
+            duration_s=network["duration_s"] if duration_s is None else duration_s,
+            seed=seed,
+        )
+
+    def utilisation(self, run: Run) -> float:
+        """Share of the wireless link that carries TCP data: in-order packets over its rate."""
+        paper = parameters(PAPER)
+        packet = paper["network"]["packet_bytes"]
+        headers = 52 if self.sack else 40
+        rate = paper["link"]["rate_kbps"]
+        return float(run.goodput_kbps * packet / (packet - headers) / rate)
+
+    def ceiling(self) -> float:
+        """What an always busy link carries: K/N over the transmissions of a frame, times the share
+        of packets that get through."""  # noqa: D205, D209
+        link = parameters(PAPER)["link"]
+        found = model.hybrid(link["k"], self.n, link["frames"], self.delta, self.p)
+        return float(found.useful_share)
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """A line of a figure.
+
+    Attributes:
+        label: What tells it apart.
+        cells: Its points, from left to right.
+        found: Utilisation at each, with its 95 % interval over the runs.
+    """
+
+    label: str
+    cells: tuple[Cell, ...]
+    found: tuple[Estimate, ...]
+
+    def mean(self, place: int) -> float:
+        """Utilisation at a point."""
+        return self.found[place].mean
+
+
+@dataclass(frozen=True, slots=True)
+class Figure:
+    """A figure, regenerated.
+
+    Attributes:
+        number: 3 to 8.
+        title: What it shows.
+        says: What the paper says of it.
+        swept: "n" or "delta".
+        lines: The lines, those without SACK first.
+        runs: Runs of each point.
+        duration_s: Simulated time of each.
+    """
+
+    number: int
+    title: str
+    says: str
+    swept: str
+    lines: tuple[Line, ...]
+    runs: int
+    duration_s: float
+
+    def of(self, sack: bool) -> list[Line]:
+        """The lines with or without SACK."""
+        return [line for line in self.lines if line.cells[0].sack is sack]
+
+
+def measure(
+    cells: Sequence[Cell],
+    runs: int = 10,
+    duration_s: float | None = None,
+    seed: int = 1,
+    progress: bool | Progress = False,
+) -> list[Estimate]:
+    """Utilisation at each cell, with its 95 % interval over runs with different seeds.
+
+    Args:
+        cells: The cells.
+        runs: Runs of each; run i has seed + i, in every cell.
+        duration_s: Simulated time; the paper's 2000 s unless given.
+        seed: Of the first run.
+        progress: As for `clift.run_many`.
+
+    Example:
+        >>> [found] = measure([Cell(n=13, delta=0, delay_ms=20)], runs=2, duration_s=100)
+        >>> 0.7 < found.mean < 10 / 13
+        True
+    """
+    if runs < 1:
+        raise ScenarioError(f"runs = {runs}: give at least 1")
+    todo = [cell.scenario(seed + number, duration_s) for cell in cells for number in range(runs)]
+    done = run_many(todo, progress=progress)
+    estimates = []
+    for place, cell in enumerate(cells):
+        own = done[place * runs : (place + 1) * runs]
+        found = estimate([cell.utilisation(run) for run in own])
+        if found is not None:
+            estimates.append(found)
+    return estimates
+
+
+def figure(
+    number: int,
+    runs: int = 10,
+    duration_s: float | None = None,
+    sack: Sequence[bool] = (False, True),
+    seed: int = 1,
+    progress: bool | Progress = False,
+) -> Figure:
+    """Regenerates a figure.
+
+    Args:
+        number: 3 to 8.
+        runs: Runs of each point.
+        duration_s: Simulated time; the paper's 2000 s unless given.
+        sack: TCP without and with SACK.
+        seed: Of the first run of each point.
+        progress: As for `clift.run_many`.
+
+    Raises:
+        ScenarioError: If there is no such figure.
+
+    Example:
+        >>> found = figure(3, runs=1, duration_s=20, sack=[False])
+        >>> [line.label for line in found.lines]
+        ['D = 20 ms', 'D = 100 ms', 'D = 200 ms']
+        >>> [cell.n for cell in found.lines[0].cells]
+        [10, 11, 12, 13, 14, 15, 16]
+    """
+    paper = parameters(PAPER)
+    spec = paper["figure"].get(str(number))
+    if spec is None:
+        raise ScenarioError(f"figure {number}: {PAPER} has figures 3 to 8")
+    drawn = [line for is_sacked in sack for line in lines(spec, is_sacked)]
+    cells = [cell for _, own in drawn for cell in own]
+    found = iter(measure(cells, runs, duration_s, seed, progress))
+    return Figure(
+        number=number,
+        title=spec["title"],
+        says=spec["says"],
+        swept="n" if len(spec["n"]) > 1 else "delta",
+        lines=tuple(Line(label, own, tuple(next(found) for _ in own)) for label, own in drawn),
+        runs=runs,
+        duration_s=paper["network"]["duration_s"] if duration_s is None else duration_s,
+    )
+
+
+def lines(spec: dict[str, Any], sack: bool) -> list[tuple[str, tuple[Cell, ...]]]:
+    """Label and cells of the lines of a figure, from its parameters."""
+    swept = "n" if len(spec["n"]) > 1 else "delta"
+    other = "delta" if swept == "n" else "n"
+    orders = spec.get("in_order", [True])
+    found = []
+    for in_order, delay, held in product(orders, spec["delay_ms"], spec[other]):
+        cells = tuple(
+            Cell(
+                **{swept: value, other: held},
+                delay_ms=delay,
+                p=spec["p"],
+                flows=spec.get("flows", 10),
+                in_order=in_order,
+                sack=sack,
+            )
+            for value in spec[swept]
+        )
+        parts = [f"D = {delay} ms"] if len(spec["delay_ms"]) > 1 else [f"{other} = {held}"]
+        if len(orders) > 1:
+            parts.append("in order" if in_order else "as they come")
+        found.append((", ".join(parts), cells))
+    return found

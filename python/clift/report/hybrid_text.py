@@ -1,0 +1,72 @@
+"""Figures 3 to 8 of seed 002 as text and as JSON."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from clift.papers.hybrid_claims import claims
+from clift.report.text import aligned
+
+if TYPE_CHECKING:
+    from clift.papers.hybrid import Figure
+
+_AGENTS = {False: "without SACK", True: "with SACK"}
+_HEADS = {"n": "N", "delta": "delta"}
+
+
+def figure_text(figure: Figure) -> str:
+    """A table for each TCP, with 95 % intervals, and what the paper says of it."""
+    title = f"Figure {figure.number}: {figure.title}; {figure.runs} runs of {figure.duration_s:g} s"
+    parts = [title, f"The paper: {figure.says}."]
+    for sack in (False, True):
+        lines = figure.of(sack)
+        if not lines:
+            continue
+        swept = [str(getattr(cell, figure.swept)) for cell in lines[0].cells]
+        rows = [[_AGENTS[sack], *(f"{_HEADS[figure.swept]} = {value}" for value in swept)]]
+        for line in lines:
+            cells = [_cell(found.mean, found.half_width) for found in line.found]
+            rows.append([line.label, *cells])
+        parts.append(aligned(rows, left=1))
+        verdicts = [
+            ["holds" if claim.holds else "DOES NOT HOLD", claim.says, claim.found]
+            for claim in claims(figure, sack)
+        ]
+        parts.append(aligned(verdicts, left=3))
+    return "\n\n".join(parts)
+
+
+def figure_json(figure: Figure) -> dict[str, Any]:
+    """The same for machines."""
+    return {
+        "number": figure.number,
+        "title": figure.title,
+        "says": figure.says,
+        "swept": figure.swept,
+        "runs": figure.runs,
+        "duration_s": figure.duration_s,
+        "lines": [
+            {
+                "label": line.label,
+                "sack": line.cells[0].sack,
+                "in_order": line.cells[0].in_order,
+                "delay_ms": line.cells[0].delay_ms,
+                "n": [cell.n for cell in line.cells],
+                "delta": [cell.delta for cell in line.cells],
+                "utilisation": [found.mean for found in line.found],
+                "half_width": [found.half_width for found in line.found],
+                "busy": [cell.ceiling() for cell in line.cells],
+            }
+            for line in figure.lines
+        ],
+        "claims": [
+            {"sack": sack, "says": claim.says, "holds": claim.holds, "found": claim.found}
+            for sack in (False, True)
+            if figure.of(sack)
+            for claim in claims(figure, sack)
+        ],
+    }
+
+
+def _cell(mean: float, half_width: float | None) -> str:
+    return f"{mean:.3f}" if half_width is None else f"{mean:.3f} ±{half_width:.3f}"

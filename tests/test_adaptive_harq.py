@@ -1,0 +1,138 @@
+"""clift.AdaptiveHarqLink: what it is made of, and what a run over it counts."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import clift
+from clift.delays import delay_steps
+from clift.land_mobile import LandMobile
+
+
+def test_mean_information_is_the_mean_over_long_traces() -> None:
+    for snr_db in (7, 13):
+        channel = LandMobile("its", snr_db)
+        traces = [channel.information(200, seed=seed).mean() for seed in range(1, 7)]
+        error = np.std(traces, ddof=1) / len(traces) ** 0.5
+        closed = clift.AdaptiveHarqLink(snr_db=snr_db, duration_s=1).mean_information
+        assert abs(closed - np.mean(traces)) < 3.5 * error + 0.002
+    # An independent realisation (2400 s) at 7, 10 and 13 dB.
+    for snr_db, mean in ((7, 0.733), (10, 0.832), (13, 0.902)):
+        closed = clift.AdaptiveHarqLink(snr_db=snr_db, duration_s=1).mean_information
+        assert closed == pytest.approx(mean, abs=0.006)
+
+
+def test_a_run_counts_every_packet_and_every_coded_bit() -> None:
+    link = clift.AdaptiveHarqLink(snr_db=7, duration_s=40)
+    run = clift.simulate(link, transport="newreno", packet_bytes=1040, duration_s=40)
+    counts = run.summary()["links"][0]
+    decoded = [counts[f"harq_decoded_after_{n}"] for n in range(4)]
+    assert sum(decoded) == counts["packets_delivered"]
+    assert counts["harq_failures"] == counts["packets_lost"] > 0
+    ended = counts["packets_delivered"] + counts["packets_lost"]
+    assert (
+        counts["packets_offered"] == ended + counts["packets_dropped"] + counts["packets_pending"]
+    )
+    # Attempts of the packets that ended; those under way are few.
+    again = sum(n * count for n, count in enumerate(decoded)) + 3 * counts["harq_failures"]
+    assert 0 <= counts["harq_retransmissions"] - again <= 3 * counts["packets_pending"]
+    first, increment = (round(8320 * x / link.mean_information) for x in (1.0, 0.47))
+    firsts = counts["packets_offered"] - counts["packets_dropped"]
+    expected = firsts * first + counts["harq_retransmissions"] * increment
+    assert abs(counts["harq_coded_bits"] - expected) <= counts["longest_queue"] * first
+    assert counts["share_used"] * 50e6 * 40 == pytest.approx(counts["harq_coded_bits"], rel=1e-3)
+
+
+def test_the_seed_of_the_link_is_its_channel_and_that_of_the_run_its_thresholds() -> None:
+    link = clift.AdaptiveHarqLink(snr_db=10, duration_s=20)
+    goodput = clift.simulate(link, duration_s=20).goodput_kbps
+    assert clift.simulate(link.replace(), duration_s=20).goodput_kbps == goodput
+    assert clift.simulate(link, duration_s=20, seed=2).goodput_kbps != goodput
+    assert clift.simulate(link.replace(seed=2), duration_s=20).goodput_kbps != goodput
+    physical = link.replace(packet_sigma=0)
+    runs = [clift.simulate(physical, duration_s=20, seed=seed).summary() for seed in (1, 2)]
+    assert runs[0] == runs[1]
+
+
+def test_its_buffer_is_that_of_a_run_unless_the_run_has_one() -> None:
+    link = clift.AdaptiveHarqLink(snr_db=10, duration_s=20)
+    own = link.replace(reorder=clift.Reorder(key="tcp"))
+    given = clift.simulate(link, duration_s=20, reorder=clift.Reorder(key="tcp")).summary()
+    assert clift.simulate(own, duration_s=20).summary() == given
+    by_link = clift.simulate(link, duration_s=20, reorder=clift.Reorder()).summary()
+    assert clift.simulate(own, duration_s=20, reorder=clift.Reorder()).summary() == by_link != given
+
+
+def test_packets_overtake_where_the_path_gets_shorter_unless_it_keeps_order() -> None:
+    steps = [(0, 80), (1, 60)]
+    # Decoded at once: what is left is the path.
+    easy = {"packet_sigma": 0, "first": 100, "rate_kbps": 1e9, "duration_s": 3}
+    free = clift.AdaptiveHarqLink(delay_ms=steps, **easy)
+    arrivals = [980_000_000, 999_000_000, 1_001_000_000, 1_030_000_000]
+    delivered, fate = clift.deliver(free, arrivals, packet_bytes=1)
+    assert fate.tolist() == [0] * 4
+    assert (delivered // 1_000_000).tolist() == [1060, 1079, 1061, 1090]
+    delivered, _ = clift.deliver(free.replace(keep_order=True), arrivals, packet_bytes=1)
+    assert (delivered // 1_000_000).tolist() == [1060, 1079, 1079, 1090]
+
+
+def test_targets_decode_as_often_as_they_say() -> None:
+    link = clift.AdaptiveHarqLink(
+        snr_db=10, targets=[0.7, 0.5], max_retransmissions=1, packet_sigma=0, duration_s=120
+    )
+    arrivals = np.arange(0, 119_000_000_000, 10_000_000)
+    _, fate = clift.deliver(link, arrivals, packet_bytes=1000)
+    # The second attempt meets a channel that remembers the first, so it falls short.
+    assert 0.7 < (fate == 0).mean() < 0.85
+    once = link.replace(targets=[0.7], max_retransmissions=0)
+    assert (clift.deliver(once, arrivals, packet_bytes=1000)[1] == 0).mean() == pytest.approx(
+        0.7, abs=0.02
+    )
+
+
+def test_a_run_that_outlasts_the_channel_is_refused_unless_it_wraps() -> None:
+    link = clift.AdaptiveHarqLink(duration_s=5)
+    with pytest.raises(clift.SimulationError, match=r"5\.000 s"):
+        clift.simulate(link, duration_s=10)
+    assert clift.simulate(link, duration_s=10, wrap=True).goodput_kbps > 0
+
+
+def test_delays_come_from_a_file_of_rows(tmp_path: Path) -> None:
+    file = tmp_path / "delays.csv"
+    file.write_text("time_s,delay_ms,satellite\n0.000,88.7843,7\n1.000,88.7505,7\n")
+    assert delay_steps(file) == [(0, 88_784_300), (1_000_000_000, 88_750_500)]
+    file.write_text("time_s,delay_ms\n0,x\n")
+    with pytest.raises(clift.TraceError, match="line 2: no number"):
+        delay_steps(file)
+    file.write_text("time,delay\n0,1\n")
+    with pytest.raises(clift.TraceError, match="no column `time_s`"):
+        delay_steps(file)
+    with pytest.raises(clift.TraceError, match="No such file"):
+        delay_steps(tmp_path / "nowhere.csv")
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda: clift.AdaptiveHarqLink(preset="moon"), "its"),
+        (lambda: clift.AdaptiveHarqLink(snr_db=float("nan")), "esn0_db"),
+        (lambda: clift.AdaptiveHarqLink(rate_kbps=0), "rate_kbps"),
+        (lambda: clift.AdaptiveHarqLink(delay_ms=-1), "delay_ms"),
+        (lambda: clift.AdaptiveHarqLink(delay_ms=[(0, 1, 2)]), "rows of"),
+        (lambda: clift.AdaptiveHarqLink(delay_ms=[(1, 80), (0, 80)]), "sort by time"),
+        (lambda: clift.AdaptiveHarqLink(delay_ms=np.empty((0, 2))), "at least one"),
+        (lambda: clift.AdaptiveHarqLink(duration_s=0), "duration_s"),
+        (lambda: clift.AdaptiveHarqLink(first=0), "first"),
+        (lambda: clift.AdaptiveHarqLink(increment=-1), "increment"),
+        (lambda: clift.AdaptiveHarqLink(packet_sigma=-1), "packet_sigma"),
+        (lambda: clift.AdaptiveHarqLink(max_retransmissions=8), "from 0 to 7"),
+        (lambda: clift.AdaptiveHarqLink(step_ms=0), "step_ms"),
+        (lambda: clift.AdaptiveHarqLink(targets=[0.5]), "1 probabilities for 4 attempts"),
+        (lambda: clift.AdaptiveHarqLink(targets=[0.5, 0.5, 0.5, 2]), "not a probability"),
+    ],
+)
+def test_what_cannot_be_says_why(call: Callable[[], object], message: str) -> None:
+    with pytest.raises(clift.ScenarioError, match=message):
+        call()

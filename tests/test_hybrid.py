@@ -1,0 +1,174 @@
+"""Hybrid FEC/ARQ-SR in Python, on the command line, and in the figures of seed 002."""
+
+import importlib.util
+import json
+import sys
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import clift
+from clift import model
+from clift.cli.main import run
+from clift.papers.hybrid import Cell, measure
+
+ROOT = Path(__file__).parent.parent
+
+
+def validation():
+    """The script behind `make validate`, for its bounds."""
+    path = ROOT / "validation" / "wiopt2003.py"
+    spec = importlib.util.spec_from_file_location("validation_wiopt2003", path)
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[spec.name] = module
+    spec.loader.exec_module(module)
+    return module
+
+
+def test_packets_alone_take_the_time_of_their_frames():
+    link = clift.HybridLink(n=12, p=0.0)
+    delivered, fate = clift.deliver(link, [0, 0, 10**9], packet_bytes=1500)
+    # Six frames of 300 bytes at 2 Mbit/s, then 200 ms.
+    assert delivered.tolist() == [207_200_000, 214_400_000, 1_207_200_000]
+    assert fate.tolist() == [0, 0, 0]
+    # A packet of 251 bytes takes two frames.
+    delivered, _ = clift.deliver(link, [0], packet_bytes=251)
+    assert delivered.tolist() == [202_400_000]
+
+
+def test_losses_of_a_trace_are_repaired_at_the_times_of_the_nacks():
+    # Units of 0.1 ms; those of the first frame that begin at 0.3 and 0.4 ms are lost.
+    t = np.arange(100_000, dtype=np.int64) * 100_000
+    d = np.where((t == 300_000) | (t == 400_000), 0, 1)
+    losses = clift.PhyTrace(t, d, lldu_bytes=25)
+    link = clift.HybridLink(n=11, losses=losses, in_order=False)
+    delivered, _ = clift.deliver(link, [0, 0, 0])
+    # The first frame ends at 1.1 ms and is sent again from 401.1 to 402.2 ms.
+    assert delivered.tolist() == [602_200_000, 213_200_000, 219_800_000]
+    in_order, _ = clift.deliver(link.replace(in_order=True), [0, 0, 0])
+    assert in_order.tolist() == [602_200_000] * 3
+    given_up, fate = clift.deliver(link.replace(persistency=0), [0, 0, 0])
+    assert given_up.tolist() == [-1, 213_200_000, 219_800_000]
+    assert fate.tolist() == [1, 0, 0]
+
+
+def test_a_run_says_what_the_link_did_and_repeats():
+    link = clift.HybridLink(n=11, delay_ms=20, p=0.02)
+    options = {
+        "transport": "newreno",
+        "flows": 10,
+        "access_kbps": 10_000,
+        "access_ms": 20,
+        "queue_packets": 500,
+        "delayed_ack": True,
+        "duration_s": 60,
+    }
+    summary = clift.simulate(link, **options).summary()
+    assert summary == clift.simulate(link, **options).summary()
+    assert summary != clift.simulate(link.replace(seed=2), **options).summary()
+    assert summary != clift.simulate(link, **options, seed=2).summary()
+    used = summary["links"][0]
+    frame_s = 11 * 25 * 8 / 2e6
+    # Frames sent, in part or whole, fill the share of the time that the link was used.
+    assert used["share_used"] * 60 == pytest.approx(used["frames_sent"] * frame_s, abs=frame_s)
+    assert used["units_sent"] == 11 * used["frames_sent"]
+    assert used["packets_given_up"] == used["packets_lost"]
+    ended = used["packets_delivered"] + used["packets_lost"] + used["packets_dropped"]
+    assert used["packets_offered"] == ended + used["packets_pending"]
+    fails = 1 - model.hybrid(10, 11, p=0.02).transmission
+    sent = used["frames_sent"]
+    error = (fails * (1 - fails) / sent) ** 0.5
+    assert abs(used["frames_failed"] / sent - fails) < 4 * error
+
+
+def test_a_long_run_is_fast():
+    cell = Cell(n=12, delta=5, delay_ms=200)
+    best = min(_seconds(lambda: clift.simulate(cell.scenario(1))) for _ in range(2))
+    assert best < 2.0  # .14 s measured on a quiet machine
+
+
+def _seconds(work):
+    start = time.perf_counter()
+    work()
+    return time.perf_counter() - start
+
+
+@pytest.mark.parametrize(
+    ("make", "says"),
+    [
+        (lambda: clift.HybridLink(k=10, n=9), "K of N"),
+        (lambda: clift.HybridLink(frames=0), "at least one frame"),
+        (lambda: clift.HybridLink(p=1.5), "1.5"),
+        (lambda: clift.HybridLink(rate_kbps=0), "rate_kbps"),
+        (lambda: clift.HybridLink(delay_ms=-1), "delay_ms"),
+        (lambda: clift.HybridLink(persistency=2.5), "persistency"),
+        (lambda: clift.deliver(clift.HybridLink(), [0], packet_bytes=1501), "at most 1500"),
+        (lambda: clift.simulate(clift.HybridLink(frames=5), duration_s=1), "at most 1250"),
+        (lambda: clift.simulate(clift.HybridLink(), overlap="papers"), "overlap"),
+    ],
+)
+def test_what_cannot_be_is_refused(make, says):
+    with pytest.raises(clift.ScenarioError, match=says):
+        make()
+
+
+def test_a_trace_of_losses_that_ends_too_early_ends_the_run():
+    losses = clift.channel.bernoulli(slots=1000, slot_ns=100_000, p=0.01, lldu_bytes=25)
+    link = clift.HybridLink(losses=losses, delay_ms=20)
+    with pytest.raises(clift.SimulationError, match="trace ends"):
+        clift.simulate(link, duration_s=10)
+    assert clift.simulate(link, duration_s=10, wrap=True).goodput_kbps > 100
+
+
+@pytest.mark.parametrize("sack", [False, True])
+def test_the_bounds_of_ns2_hold_in_short_runs(sack):
+    """`make validate` has all cells, 10 runs of 2000 s each."""
+    bounds = validation()
+    cells = [Cell(n, 0, delay, sack=sack) for delay in (20, 100, 200) for n in range(10, 17)]
+    cells += [
+        Cell(10, delta, delay, sack=sack) for delay in (20, 100, 200) for delta in range(1, 6)
+    ]
+    cells += [Cell(10, 5, delay, in_order=False, sack=sack) for delay in (20, 100, 200)]
+    cells += [Cell(10, 5, delay, flows=1, sack=sack) for delay in (20, 100, 200)]
+    found = measure(cells, runs=1, duration_s=1500)
+    means = {cell: own.mean for cell, own in zip(cells, found, strict=True)}
+    assert list(bounds.faults(means, sack)) == []
+
+
+def test_the_kept_results_are_within_bounds_and_beside_ns2():
+    bounds = validation()
+    means = bounds.read(bounds.OURS, "clift")
+    assert set(means) == set(bounds.all_cells())
+    for sack in (False, True):
+        assert list(bounds.faults(means, sack)) == []
+        assert list(bounds.further_faults(means, sack)) == []
+    ns2 = bounds.read(bounds.NS2, "ns2")
+    close = sum(abs(means[cell] - value) <= 0.015 for cell, value in ns2.items())
+    assert close >= 0.9 * len(ns2)
+
+
+@pytest.mark.parametrize("figure", ["3", "4", "5", "6", "7", "8"])
+def test_the_paper_is_regenerated(figure, tmp_path, capsys):
+    picture = tmp_path / "figure.png"
+    arguments = ["paper", "wiopt2003", "--figure", figure, "-o", str(picture)]
+    assert run([*arguments, "--runs", "2", "--duration", "20", "--json"]) == 0
+    said = json.loads(capsys.readouterr().out)
+    assert picture.stat().st_size > 30_000
+    assert {line["sack"] for line in said["lines"]} == {False, True}
+    for line in said["lines"]:
+        assert len(line["utilisation"]) == len(line["n"]) == len(line["delta"])
+        pairs = zip(line["utilisation"], line["busy"], strict=True)
+        assert all(0 < share <= busy * 1.02 for share, busy in pairs)
+    assert said["claims"]
+
+
+def test_the_tables_of_a_figure(tmp_path, capsys):
+    arguments = ["paper", "wiopt2003", "--figure", "3", "-o", str(tmp_path / "x.png")]
+    assert run([*arguments, "--runs", "1", "--duration", "20", "--no-sack"]) == 0
+    said = capsys.readouterr().out
+    assert "without SACK" in said
+    assert "with SACK" not in said
+    assert "peak at N = 12" in said
+    assert run(["paper", "wiopt2003", "--figure", "9"]) == 2
