@@ -8,12 +8,12 @@
 True
 """
 
-from clift import channel, model, tmt
+from clift import channel, constellation, model, tmt
 from clift._clift import __version__
 from clift.errors import CliftError, Interrupted, ScenarioError, SimulationError, TraceError
 from clift.link import Reorder, deliver
 from clift.link_trace import LinkTrace
-from clift.live import AdaptiveHarqLink, HybridLink
+from clift.live import AdaptiveHarqLink, HybridLink, LiveLink, NtnLink
 from clift.scenario import Scenario
 from clift.scheme import Arq, Fec, Harq2, NoScheme
 from clift.simulation import Run, run_many, simulate
@@ -28,7 +28,9 @@ __all__ = [
     "HybridLink",
     "Interrupted",
     "LinkTrace",
+    "LiveLink",
     "NoScheme",
+    "NtnLink",
     "PhyTrace",
     "Reorder",
     "Run",
@@ -38,6 +40,7 @@ __all__ = [
     "TraceError",
     "__version__",
     "channel",
+    "constellation",
     "deliver",
     "model",
     "read_trace",
