@@ -21,10 +21,11 @@ test-rust: ## Rust tests only
 test-python: $(VENV)/tools ## Python tests only
 	$(BIN)/python -m pytest -q
 
-validate: $(VENV)/tools ## the model against more than 10^8 simulated slots, the figures of seed 002 against ns-2, the tables of seed 004 (about eight minutes)
+validate: $(VENV)/tools ## the model against more than 10^8 simulated slots, the figures of seed 002 against ns-2, the tables of seed 004, the land mobile channels against closed forms (about a quarter of an hour)
 	cargo test --release -p clift --test model -- --ignored --nocapture
 	$(BIN)/python validation/wiopt2003.py
 	$(BIN)/python validation/leo2014.py
+	$(BIN)/python validation/lms_statistics.py
 
 lint: $(VENV)/tools ## format check, clippy, ruff, mypy; a warning is an error
 	cargo fmt --all --check

@@ -52,6 +52,10 @@ impl Cell {
                 rtt_ns: link.link.rtt.as_nanos(),
                 feedback_ns: link.link.feedback.map(Duration::as_nanos),
             },
+            PlannedMedium::Hybrid { losses: Some(phy), .. } => {
+                LinkSpec::PhyTrace { phy: self.phy(index, phy, replication) }
+            }
+            PlannedMedium::Hybrid { losses: None, .. } => LinkSpec::Nothing,
         };
         self.plan.links().enumerate().map(spec).collect()
     }

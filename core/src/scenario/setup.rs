@@ -10,7 +10,7 @@ use super::plan::{PlannedHop, PlannedLink, PlannedMedium};
 use super::stack::connection;
 use super::traffic::{self, ApplicationKind, Protocol};
 use super::tree::join;
-use crate::link::{Fragmentation, LinkConfig, Medium, QueueLimit, Resequencing};
+use crate::link::{Fragmentation, LinkConfig, Medium, QueueLimit, Resequencing, UnitLosses};
 use crate::scheme::LinkTrace;
 use crate::simulation::{Application, Flow, Hop, LegConfig, Loss, Setup, Transport};
 use crate::trace::PhyTrace;
@@ -117,6 +117,13 @@ fn medium(planned: &PlannedMedium, input: &LinkInput) -> Medium {
             Medium::Trace(Arc::clone(trace))
         }
         (PlannedMedium::Trace { .. }, _) => unreachable!("its spec asks for a link trace"),
+        (PlannedMedium::Hybrid { hybrid, .. }, input) => {
+            let losses = match input {
+                LinkInput::PhyTrace(phy) => Some(UnitLosses::Trace(Arc::new(phy.clone()))),
+                _ => None,
+            };
+            Medium::Hybrid(Box::new(hybrid.config(losses)))
+        }
     }
 }
 

@@ -118,9 +118,9 @@ impl FlowState {
     /// A data segment arrived; says whether everything in it had arrived before.
     #[inline]
     pub(super) fn receive(&mut self, now: Instant, segment: &Segment) -> bool {
-        let duplicates = self.receiver.duplicates();
+        let duplicates = self.receiver.in_vain();
         self.receiver.handle_segment(now, segment);
-        let duplicate = self.receiver.duplicates() > duplicates;
+        let duplicate = self.receiver.in_vain() > duplicates;
         if !duplicate && segment.len > 0 {
             self.record_delays(now, segment);
         }
@@ -252,9 +252,12 @@ impl FlowState {
 
 impl Receiver {
     #[inline]
-    fn duplicates(&self) -> u64 {
+    fn in_vain(&self) -> u64 {
         match self {
-            Self::Tcp(tcp) => tcp.counters().duplicate_segments,
+            Self::Tcp(tcp) => {
+                let counters = tcp.counters();
+                counters.duplicate_segments + counters.refused_segments
+            }
             Self::Datagram(_) => 0,
         }
     }

@@ -52,6 +52,9 @@ pub struct ReceiverCounters {
     /// The farthest that the highest segment received was ahead of a late first transmission, in
     /// full segments.
     pub max_reordering: u32,
+    /// Segments refused for an old timestamp (PAWS, RFC 7323 section 5; profile `linux`). No other
+    /// count has them.
+    pub refused_segments: u64,
     /// ACKs sent.
     pub acks_sent: u64,
 }

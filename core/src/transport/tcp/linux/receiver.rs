@@ -8,6 +8,11 @@ use crate::transport::tcp::counters::ReceiverCounters;
 use crate::transport::{Endpoint, SackBlock, Segment};
 use crate::units::Instant;
 
+/// Nanoseconds of a tick of the clock that timestamps show.
+const TIMESTAMP_TICK: u64 = 1_000_000;
+/// Ticks by which a segment may be older than the newest timestamp taken (Linux).
+const PAWS_WINDOW: u64 = 1;
+
 /// What leaves next.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 enum Due {
@@ -73,10 +78,35 @@ impl LinuxReceiver {
         }
     }
 
+    /// RFC 7323 section 4.3; a segment of bytes acknowledged before is dropped ahead of it (Linux).
     fn update_echo(&mut self, segment: &Segment) {
-        if segment.seq <= self.last_ack && segment.ts_val >= self.echo {
+        let end = segment.seq + u64::from(segment.len);
+        let spans = segment.seq <= self.last_ack && end >= self.last_ack;
+        if spans && segment.ts_val >= self.echo {
             self.echo = segment.ts_val;
         }
+    }
+
+    /// Protection against wrapped sequence numbers (PAWS, RFC 7323 section 5): a segment is refused
+    /// if one that filled a gap was sent more than a millisecond after it, by the clock of
+    /// timestamps. That strikes late segments too, once a retransmission has overtaken them.
+    fn is_from_the_past(&self, segment: &Segment) -> bool {
+        let clock = |at: Instant| at.as_nanos() / TIMESTAMP_TICK;
+        self.config.timestamps && clock(self.echo) > clock(segment.ts_val) + PAWS_WINDOW
+    }
+
+    /// The answer is a duplicate ACK at once, with a D-SACK if the bytes had come already.
+    fn refuse(&mut self, segment: &Segment) {
+        self.arrivals.counters.refused_segments += 1;
+        let next = self.arrivals.next();
+        if segment.seq < next {
+            if self.config.linux.dsack {
+                let end = (segment.seq + u64::from(segment.len)).min(next);
+                self.duplicate = Some(SackBlock { start: segment.seq, end });
+            }
+            self.delayed.on_duplicate();
+        }
+        self.due = Due::Ack;
     }
 
     /// Whether the segment's ACK must leave at once: more than one full segment waits for it, it
@@ -105,6 +135,9 @@ impl Endpoint for LinuxReceiver {
             return;
         }
         self.time_handshake(now);
+        if self.is_from_the_past(segment) {
+            return self.refuse(segment);
+        }
         self.update_echo(segment);
         let had_gap = !self.arrivals.is_contiguous();
         if self.arrivals.take_in(segment) {

@@ -121,3 +121,58 @@ fn echo_is_of_the_segment_that_was_expected() {
     receiver.handle_segment(at(220), &data(1, 155));
     assert_eq!(receiver.poll_transmit(at(220)).unwrap().ts_ecr, at(155));
 }
+
+/// RFC 7323 section 5, by hand: 0 arrives, 1 is held up, 2 and 3 arrive; 1 is sent again at 60 ms
+/// and fills the gap. 4, sent at 10 ms, comes late: refused, with a duplicate ACK, since what was
+/// acknowledged last was sent later. Sent again it is taken. What is a millisecond older is, too.
+#[test]
+fn late_segments_that_a_retransmission_overtook_are_refused() {
+    let mut receiver = receiver(true);
+    for number in [0, 2, 3, 5] {
+        receiver.handle_segment(at(100 + number), &data(number, number));
+        ack(&mut receiver, at(100 + number));
+    }
+    receiver.handle_segment(at(160), &data(1, 60));
+    assert_eq!(ack(&mut receiver, at(160)), Some((4, vec![(5, 6)], false)));
+    receiver.handle_segment(at(170), &data(4, 10));
+    assert_eq!(ack(&mut receiver, at(170)), Some((4, vec![(5, 6)], false)));
+    receiver.handle_segment(at(171), &data(6, 58));
+    assert_eq!(ack(&mut receiver, at(171)), Some((4, vec![(5, 6)], false)));
+    assert_eq!(receiver.counters().refused_segments, 2);
+    // Bytes that had come are reported.
+    receiver.handle_segment(at(172), &data(3, 3));
+    assert_eq!(ack(&mut receiver, at(172)), Some((4, vec![(3, 4), (5, 6)], true)));
+    receiver.handle_segment(at(173), &data(6, 59));
+    assert_eq!(ack(&mut receiver, at(173)), Some((4, vec![(5, 7)], false)));
+    receiver.handle_segment(at(250), &data(4, 150));
+    assert_eq!(ack(&mut receiver, at(250)), Some((7, vec![], false)));
+    let counters = receiver.counters();
+    assert_eq!((counters.refused_segments, counters.duplicate_segments), (3, 0));
+    assert_eq!(counters.segments_received, 7);
+}
+
+/// A duplicate of what was acknowledged leaves the echo as it is, and refuses nothing after it.
+#[test]
+fn duplicates_are_not_echoed() {
+    let mut receiver = receiver(true);
+    for number in 0..3 {
+        receiver.handle_segment(at(100), &data(number, number));
+        ack(&mut receiver, at(100));
+    }
+    receiver.handle_segment(at(150), &data(0, 80));
+    let answer = receiver.poll_transmit(at(150)).unwrap();
+    assert!(answer.dsack && answer.ts_ecr == at(2));
+    receiver.handle_segment(at(151), &data(3, 3));
+    assert_eq!(ack(&mut receiver, at(151)), Some((4, vec![], false)));
+}
+
+/// Without timestamps nothing is refused.
+#[test]
+fn no_timestamps_no_refusal() {
+    let mut config = TcpConfig::linux(CongestionAlgorithm::NewReno);
+    config.timestamps = false;
+    let mut receiver = LinuxReceiver::new(&config);
+    receiver.handle_segment(at(100), &data(0, 60));
+    receiver.handle_segment(at(101), &data(1, 10));
+    assert_eq!((receiver.received(), receiver.counters().refused_segments), (2 * MSS, 0));
+}
