@@ -9,6 +9,7 @@ mod link;
 mod lms;
 mod medium;
 mod model;
+mod ntn;
 mod outcome;
 mod scenario;
 mod scheme;
@@ -43,6 +44,9 @@ mod _clift {
         model_chain, model_erasures, model_hybrid, model_predict, model_printed,
         model_recovery_delays,
     };
+
+    #[pymodule_export]
+    use super::ntn::{ntn_medium, ntn_presets};
 
     #[pymodule_export]
     use super::outcome::Outcome;

@@ -72,6 +72,14 @@ impl Propagation {
         }
     }
 
+    /// The longest delay that there can be.
+    pub fn longest(&self) -> Duration {
+        match self {
+            Self::Fixed(delay) => *delay,
+            Self::Varying { series, .. } => series.longest(),
+        }
+    }
+
     /// Whether what was sent earlier never arrives later.
     #[inline]
     pub fn keeps_order(&self) -> bool {
@@ -108,6 +116,11 @@ impl DelaySeries {
         Ok(Self { steps })
     }
 
+    /// The longest delay of all steps.
+    pub fn longest(&self) -> Duration {
+        self.steps.iter().map(|step| step.1).max().unwrap_or_default()
+    }
+
     /// The delay at `instant`, found by bisection.
     pub fn at(&self, instant: Instant) -> Duration {
         let after = self.steps.partition_point(|&(from, _)| from <= instant);
@@ -128,6 +141,7 @@ mod tests {
     fn each_delay_holds_until_the_next() {
         let series = series(&[(10, 5), (20, 7), (30, 1)]).unwrap();
         let at = |ns| series.at(Instant::from_nanos(ns)).as_nanos();
+        assert_eq!(series.longest().as_nanos(), 7);
         assert_eq!([0, 10, 19, 20, 29, 30, 1 << 62].map(at), [5, 5, 5, 7, 7, 1, 1]);
     }
 

@@ -56,6 +56,9 @@ impl Cell {
                 LinkSpec::PhyTrace { phy: self.phy(index, phy, replication) }
             }
             PlannedMedium::Hybrid { losses: None, .. } => LinkSpec::Nothing,
+            PlannedMedium::Live { phy, .. } => {
+                LinkSpec::PhyTrace { phy: self.phy(index, phy, replication) }
+            }
         };
         self.plan.links().enumerate().map(spec).collect()
     }

@@ -168,7 +168,7 @@ impl AmSender {
             }
             let order = sdu.order;
             let last = end == backlog.ride(order, false).bytes;
-            return Some(Pdu { order, sn: Some(sn), start, end, last, poll: false });
+            return Some(Pdu { order, sn: Some(sn), start, end, last, again: true, poll: false });
         }
     }
 

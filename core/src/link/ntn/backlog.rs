@@ -3,13 +3,14 @@
 use std::collections::VecDeque;
 
 use crate::link::QueueLimit;
-use crate::link::{Packet, PacketId, nanos};
+use crate::link::{Packet, PacketId, StreamRange, nanos};
 use crate::units::{Bytes, Instant};
 
 /// A packet from its admission until nothing of the link knows of it any more.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Sdu {
     pub(super) packet: PacketId,
+    pub(super) carries: Option<StreamRange>,
     pub(super) size: Bytes,
     /// With its header.
     pub(super) bytes: u32,
@@ -60,6 +61,7 @@ impl Backlog {
         self.waiting_bytes += u64::from(packet.size.0);
         self.sdus.push_back(Sdu {
             packet: packet.id,
+            carries: packet.carries,
             size: packet.size,
             bytes,
             entered: now,

@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 
 use crate::link::ntn::config::{HarqConfig, HarqMode};
 use crate::link::ntn::pdu::Pdu;
-use crate::link::span;
+use crate::link::{StreamRange, span};
 
 /// The number of a transport block; numbers are used again.
 pub(super) type BlockId = u32;
@@ -32,12 +32,26 @@ pub(super) struct Harq {
 #[derive(Clone, Debug, Default)]
 struct Block {
     pdus: Vec<Pdu>,
+    label: Label,
     /// Transmissions so far, repetitions included.
     attempts: u32,
     /// Transmissions that are over, a bundle of repetitions counting once.
     rounds: u32,
     /// When the receiver had decoded it.
     decoded: Option<i64>,
+}
+
+/// What a log says of a block.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Label {
+    /// Its number, in the order of first transmission.
+    pub(super) unit: u64,
+    /// First and last packet in it.
+    pub(super) packets: (u64, u64),
+    /// Whether RLC sends its content again.
+    pub(super) again: bool,
+    /// What the first packet carries.
+    pub(super) carries: Option<StreamRange>,
 }
 
 /// What a slot did for a block.
@@ -101,8 +115,9 @@ impl Harq {
     }
 
     /// A new block in a free process.
-    pub(super) fn open(&mut self, pdus: Vec<Pdu>) -> BlockId {
-        let block = Block { pdus, ..Block::default() };
+    pub(super) fn open(&mut self, pdus: Vec<Pdu>, label: Label) -> BlockId {
+        let label = Label { unit: self.sent, ..label };
+        let block = Block { pdus, label, ..Block::default() };
         let id = match self.free.pop() {
             Some(id) => {
                 self.blocks[id as usize] = block;
@@ -117,6 +132,10 @@ impl Harq {
         self.sent += 1;
         self.repeating = Some((id, self.repetitions));
         id
+    }
+
+    pub(super) fn label(&self, id: BlockId) -> Label {
+        self.blocks[id as usize].label
     }
 
     /// Which transmission of the block the next one is, from 1.

@@ -6,7 +6,7 @@ use crate::link::counters::Tally;
 use crate::link::ntn::agenda::{Earliest, Task};
 use crate::link::ntn::backlog::Backlog;
 use crate::link::ntn::config::NtnConfig;
-use crate::link::ntn::harq::{BlockId, Harq, Landing};
+use crate::link::ntn::harq::{BlockId, Harq, Label, Landing};
 use crate::link::ntn::path::Path;
 use crate::link::ntn::pdcp::Pdcp;
 use crate::link::ntn::pdu::Pdu;
@@ -15,7 +15,7 @@ use crate::link::ntn::slots::{Slot, Slots};
 use crate::link::ntn::timeline::Timeline;
 use crate::link::{
     Admission, DropReason, Fragmentation, Link, LinkCounters, LinkError, LinkEvent, Packet,
-    QueueLimit, Transit, Usage, nanos, span,
+    QueueLimit, Transit, Transmission, TransmissionKind, UnitLog, Usage, nanos, span,
 };
 use crate::seed::{Seed, Stream};
 use crate::units::{Bytes, Duration, Instant};
@@ -55,6 +55,7 @@ pub struct NtnLink {
     /// Vectors to use again.
     spare: Vec<Vec<Pdu>>,
     released: Vec<u64>,
+    log: UnitLog,
 }
 
 /// How a [`NtnLink`] stands in a run.
@@ -128,6 +129,7 @@ impl NtnLink {
             counts: Counts::default(),
             spare: Vec::new(),
             released: Vec::new(),
+            log: UnitLog::default(),
         })
     }
 
@@ -245,6 +247,19 @@ impl NtnLink {
         let signal = self.path.arrival(slot.at);
         let decoded = self.slots.decode(slot, attempt).map(|time| signal + time);
         let known = signal + self.slots.nominal_decoding();
+        let label = self.harq.label(block);
+        self.log.note(|| Transmission {
+            at: instant(slot.at),
+            kind: match attempt > 1 || label.again {
+                true => TransmissionKind::Again,
+                false => TransmissionKind::New,
+            },
+            unit: label.unit,
+            attempt: attempt - 1,
+            arrival: decoded.map(instant),
+            packets: label.packets,
+            carries: label.carries,
+        });
         let sent = self.harq.transmit(block, known, decoded);
         if let Some((at, landing)) = sent.lands {
             self.landings.push(at, landing);
@@ -258,7 +273,15 @@ impl NtnLink {
         let pdus = self.spare.pop().unwrap_or_default();
         let header = self.pdu_header;
         let pdus = self.rlc.fill(pdus, self.room, header, &mut self.backlog, now);
-        self.harq.open(pdus)
+        let Some(first) = pdus.first() else { return self.harq.open(pdus, Label::default()) };
+        let orders = || pdus.iter().map(|pdu| pdu.order);
+        let label = Label {
+            unit: 0,
+            packets: (orders().min().unwrap_or(0), orders().max().unwrap_or(0)),
+            again: first.again,
+            carries: self.backlog.get_mut(first.order).carries,
+        };
+        self.harq.open(pdus, label)
     }
 
     fn discard_first(&mut self, now: i64) {
@@ -456,6 +479,18 @@ impl Link for NtnLink {
             ]),
         }
         details
+    }
+
+    fn catch_up(&mut self, until: Instant) {
+        while self.step(nanos(until)) {}
+    }
+
+    fn log_units(&mut self) {
+        self.log.start();
+    }
+
+    fn take_units(&mut self) -> Vec<Transmission> {
+        self.log.take()
     }
 }
 

@@ -12,6 +12,8 @@ pub(super) struct Pdu {
     pub(super) end: u32,
     /// Whether it ends with the last byte of the packet.
     pub(super) last: bool,
+    /// Whether RLC sends it again.
+    pub(super) again: bool,
     /// The polling bit (AM).
     pub(super) poll: bool,
 }

@@ -32,9 +32,8 @@ impl NtnConfig {
     /// by combining, 1 % of those that are sent again; 4 slots of processing; 16 processes (32 over
     /// satellites: Release 17); headers of 3 bytes for each packet (PDCP, 18 bits: TS 38.323
     /// section 6.2.2.3) and 6 for each PDU (MAC subheader 3, RLC 3: TS 38.321 section 6.1.2,
-    /// TS 38.322 section 6.2.2.4). Timers follow the time that HARQ needs, `transmissions - 1`
-    /// round trips, taken up to the next value that TS 38.331 section 6.3.2 has for them
-    /// (`t-Reassembly` with `t-ReassemblyExt-r17`). TB size, error rates and processing times are
+    /// TS 38.322 section 6.2.2.4). [`NtnConfig::with_fitting_timers`] gives
+    /// the timers. TB size, error rates and processing times are
     /// ours, not 3GPP's.
     ///
     /// ```
@@ -50,8 +49,7 @@ impl NtnConfig {
         let slot = Duration::from_micros(if satellite { 1_000 } else { 500 });
         let processing = slot * 4;
         let bler = [0.1, 0.01].map(|p| Probability::new(p).unwrap_or(Probability::ONE));
-        let timers = Timers::new(slot * 2 + rtt + processing, TRANSMISSIONS - 1);
-        Some(Self {
+        let config = Self {
             phy: NtnPhy::Random {
                 slot,
                 tb: Bytes(if satellite { 1250 } else { 625 }),
@@ -70,22 +68,19 @@ impl NtnConfig {
             },
             rlc: RlcConfig::Am(AmConfig {
                 window: nonzero(131_072),
-                t_reassembly: timers.reassembly,
-                t_status_prohibit: timers.status_prohibit,
-                t_poll_retransmit: timers.poll_retransmit,
+                t_reassembly: Duration::ZERO,
+                t_status_prohibit: Duration::ZERO,
+                t_poll_retransmit: Duration::ZERO,
                 poll_pdu: Some(nonzero(32)),
                 poll_byte: Some(nonzero(25_000)),
                 max_retx: Some(nonzero(32)),
                 status_delay: slot,
                 status_loss: Probability::ZERO,
             }),
-            pdcp: PdcpConfig {
-                in_order: true,
-                t_reordering: Some(timers.reordering),
-                discard: None,
-            },
+            pdcp: PdcpConfig { in_order: true, t_reordering: Some(Duration::ZERO), discard: None },
             headers: NtnHeaders { sdu: Bytes(3), pdu: Bytes(6) },
-        })
+        };
+        Some(config.with_fitting_timers())
     }
 
     /// `t-Reassembly` of either mode.
@@ -96,67 +91,63 @@ impl NtnConfig {
         }
     }
 
-    /// The same link without HARQ feedback, and timers that don't wait for it.
+    /// The same link with RLC UM (12-bit sequence numbers) and timers that suit it.
+    pub fn unacknowledged(mut self) -> Self {
+        let t_reassembly = self.t_reassembly();
+        self.rlc = RlcConfig::Um(UmConfig { window: nonzero(2048), t_reassembly });
+        self.with_fitting_timers()
+    }
+
+    /// The same link without HARQ feedback and with timers that do not wait for it.
     pub fn without_feedback(mut self) -> Self {
-        let HarqMode::Feedback { processing, .. } = self.harq.mode else { return self };
-        let instant = crate::units::Instant::ZERO;
-        let round = self.propagation.at(instant) + self.way_back.at(instant) + processing;
         self.harq.mode = HarqMode::NoFeedback;
-        let timers = Timers::new(round, 0);
+        self.with_fitting_timers()
+    }
+
+    /// The same link with the timers of RLC and PDCP that suit its delays and HARQ.
+    ///
+    /// `t-Reassembly` is the time that HARQ may need for all retransmissions and repetitions,
+    /// `t-StatusProhibit` a round trip, `t-PollRetransmit` a round trip and the longer of those two;
+    /// `t-Reordering` lets RLC AM repeat three times, or is `t-Reassembly` in UM. Each is taken up
+    /// to the next value that TS 38.331 section 6.3.2 has for it, or is the greatest of them.
+    pub fn with_fitting_timers(mut self) -> Self {
+        let (slot, decode) = match &self.phy {
+            NtnPhy::Random { slot, decode, .. } => (*slot, *decode),
+            NtnPhy::Trace(trace) => (trace.median_gap(), trace.nominal_decoding()),
+        };
+        let bundle = slot * u64::from(self.harq.repetitions.get() - 1);
+        let round = bundle + decode + self.propagation.longest() + self.way_back.longest();
+        let (round, again) = match self.harq.mode {
+            HarqMode::NoFeedback => (round, Duration::ZERO),
+            HarqMode::Feedback { processing, max_transmissions, .. } => {
+                let round = round + processing;
+                (round, round * u64::from(max_transmissions.get() - 1))
+            }
+        };
+        let reassembly = next_of(&T_REASSEMBLY_MS, again + bundle);
         match &mut self.rlc {
             RlcConfig::Um(um) => {
-                um.t_reassembly = timers.reassembly;
-                self.pdcp.t_reordering = Some(next_of(&T_REORDERING_MS, timers.reassembly));
+                um.t_reassembly = reassembly;
+                self.pdcp.t_reordering = Some(next_of(&T_REORDERING_MS, reassembly));
             }
             RlcConfig::Am(am) => {
-                am.t_reassembly = timers.reassembly;
-                am.t_status_prohibit = timers.status_prohibit;
-                am.t_poll_retransmit = timers.poll_retransmit;
-                self.pdcp.t_reordering = Some(timers.reordering);
+                am.t_reassembly = reassembly;
+                // What a report asks for arrives before the next report.
+                am.t_status_prohibit = next_of(&T_STATUS_PROHIBIT_MS, round);
+                let answer = round + reassembly.max(am.t_status_prohibit);
+                am.t_poll_retransmit = next_of(&T_POLL_RETRANSMIT_MS, answer);
+                self.pdcp.t_reordering = Some(next_of(&T_REORDERING_MS, answer * 3));
             }
         }
         self
     }
-
-    /// The same link with RLC UM: 12-bit sequence numbers, the same `t-Reassembly`; PDCP waits for
-    /// what HARQ may still repair and not for RLC.
-    pub fn unacknowledged(mut self) -> Self {
-        let t_reassembly = self.t_reassembly();
-        self.rlc = RlcConfig::Um(UmConfig { window: nonzero(2048), t_reassembly });
-        self.pdcp.t_reordering =
-            self.pdcp.t_reordering.map(|_| next_of(&T_REORDERING_MS, t_reassembly));
-        self
-    }
 }
 
-/// Timers that suit how long HARQ takes.
-struct Timers {
-    reassembly: Duration,
-    status_prohibit: Duration,
-    poll_retransmit: Duration,
-    reordering: Duration,
-}
-
-impl Timers {
-    /// `round` is the time from a transmission of a block to the next, `again` how often it may be
-    /// sent again.
-    fn new(round: Duration, again: u32) -> Self {
-        let reassembly = next_of(&T_REASSEMBLY_MS, round * u64::from(again));
-        // What a report asks for arrives before the next report.
-        let status_prohibit = next_of(&T_STATUS_PROHIBIT_MS, round);
-        // The answer to a poll may wait for either.
-        let answer = round + reassembly.max(status_prohibit);
-        let poll_retransmit = next_of(&T_POLL_RETRANSMIT_MS, answer);
-        // A report, and what it asks for.
-        let reordering = next_of(&T_REORDERING_MS, answer + round);
-        Self { reassembly, status_prohibit, poll_retransmit, reordering }
-    }
-}
-
-// Values of TS 38.331 section 6.3.2, thinned where they are dense.
-const T_REASSEMBLY_MS: [u64; 22] = [
+// Values of TS 38.331 section 6.3.2 (t-Reassembly with t-ReassemblyExt-r17), thinned where they
+// are dense.
+const T_REASSEMBLY_MS: [u64; 23] = [
     5, 10, 15, 20, 30, 40, 50, 60, 70, 80, 90, 100, 120, 140, 200, 210, 220, 340, 350, 550, 1100,
-    1650,
+    1650, 2200,
 ];
 const T_POLL_RETRANSMIT_MS: [u64; 17] =
     [5, 10, 20, 30, 45, 60, 80, 100, 150, 200, 300, 400, 500, 800, 1000, 2000, 4000];

@@ -32,7 +32,7 @@ impl Cut {
         let (start, end) = (self.sent, self.bytes.min(self.sent.saturating_add(room)));
         self.sent = end;
         let last = end == self.bytes;
-        Pdu { order: self.order, sn: Some(self.sn), start, end, last, poll: false }
+        Pdu { order: self.order, sn: Some(self.sn), start, end, last, again: false, poll: false }
     }
 }
 

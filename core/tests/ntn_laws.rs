@@ -1,0 +1,342 @@
+//! The 3GPP link against laws, and cases computed by hand.
+
+use std::num::NonZeroU32;
+use std::sync::Arc;
+
+use clift::link::ntn::{
+    AmConfig, HarqConfig, HarqMode, NtnConfig, NtnHeaders, NtnLink, NtnLinkConfig, NtnPhy, PRESETS,
+    PdcpConfig, RlcConfig, UmConfig,
+};
+use clift::link::{Deliveries, Link, Packet, PacketFate, PacketId, TransmissionKind, deliver};
+use clift::seed::Seed;
+use clift::trace::PhyTrace;
+use clift::units::{Bytes, Duration, Instant, Probability};
+
+const NS: fn(u64) -> Duration = Duration::from_nanos;
+
+/// Slots of 100 bytes every 10 ns, decoded in 5; those of `erased` are erased. 50 ns each way.
+/// RLC UM, no HARQ feedback, no order, no headers.
+fn plain(erased: &[usize]) -> NtnConfig {
+    let d: Vec<i64> = (0..100).map(|slot| if erased.contains(&slot) { 0 } else { 5 }).collect();
+    let t: Vec<i64> = (0..100).map(|slot| slot * 10).collect();
+    NtnConfig {
+        phy: NtnPhy::Trace(Arc::new(PhyTrace::new(t.into(), d.into(), Bytes(100)).unwrap())),
+        propagation: NS(50).into(),
+        way_back: NS(50).into(),
+        harq: HarqConfig { mode: HarqMode::NoFeedback, repetitions: n(1) },
+        rlc: RlcConfig::Um(UmConfig { window: n(32), t_reassembly: NS(30) }),
+        pdcp: PdcpConfig { in_order: false, t_reordering: None, discard: None },
+        headers: NtnHeaders::default(),
+    }
+}
+
+/// `t-Reassembly`, `t-StatusProhibit`, `t-PollRetransmit`; polls at the end only.
+fn am(t_reassembly: u64, t_status_prohibit: u64, t_poll_retransmit: u64) -> AmConfig {
+    AmConfig {
+        window: n(512),
+        t_reassembly: NS(t_reassembly),
+        t_status_prohibit: NS(t_status_prohibit),
+        t_poll_retransmit: NS(t_poll_retransmit),
+        poll_pdu: None,
+        poll_byte: None,
+        max_retx: None,
+        status_delay: NS(0),
+        status_loss: Probability::ZERO,
+    }
+}
+
+fn random(bler: &[f64], slot: u64) -> NtnPhy {
+    NtnPhy::Random {
+        slot: NS(slot),
+        tb: Bytes(100),
+        decode: NS(slot),
+        bler: bler.iter().map(|&p| Probability::new(p).unwrap()).collect(),
+    }
+}
+
+fn n(n: u32) -> NonZeroU32 {
+    NonZeroU32::new(n).unwrap()
+}
+
+fn link(config: &NtnConfig) -> NtnLink {
+    NtnLink::new(config, NtnLinkConfig::default(), Seed(5), 0).unwrap()
+}
+
+/// Packets of `size` that all come at time zero: when each was delivered (-1: not), and the counts.
+fn send(config: &NtnConfig, packets: usize, size: u32) -> (Vec<i64>, NtnLink) {
+    let mut link = link(config);
+    let deliveries = deliver(&mut link, &vec![0; packets], Bytes(size)).unwrap();
+    (deliveries.delivered, link)
+}
+
+fn count(link: &NtnLink, name: &str) -> u64 {
+    link.details().iter().find(|(known, _)| *known == name).unwrap().1
+}
+
+// --- computed by hand ---
+
+#[test]
+fn a_block_carries_pieces_of_packets_and_a_packet_comes_with_its_last() {
+    // 150 bytes: slots 0 and 10; slots 10 and 20; slots 30 and 40; ...
+    let (delivered, link) = send(&plain(&[]), 4, 150);
+    assert_eq!(delivered, [65, 75, 95, 105]);
+    assert_eq!(count(&link, "tbs_sent"), 6);
+    // Headers take their part: 150 + 10 bytes behind 4 a piece.
+    let headers = NtnHeaders { sdu: Bytes(10), pdu: Bytes(4) };
+    let (delivered, _) = send(&NtnConfig { headers, ..plain(&[]) }, 2, 150);
+    // 96 | 64, 28 | 96 | 36
+    assert_eq!(delivered, [65, 85]);
+}
+
+#[test]
+fn um_gives_up_what_harq_brings_after_t_reassembly() {
+    // Slot 10 holds the end of packet 0 and the start of packet 1. Its failure is known at 65, the
+    // sender has it at 115, sends again in slot 120, and the block is there at 175.
+    let mode = HarqMode::Feedback { processes: n(16), max_transmissions: n(2), processing: NS(0) };
+    let harq = HarqConfig { mode, repetitions: n(1) };
+    let with = |t_reassembly| {
+        let rlc = RlcConfig::Um(UmConfig { window: n(32), t_reassembly: NS(t_reassembly) });
+        send(&NtnConfig { harq, rlc, ..plain(&[1]) }, 2, 150)
+    };
+    // The timer starts at 75, when slot 20 with the end of packet 1 arrives.
+    let (delivered, link) = with(101);
+    assert_eq!((delivered, count(&link, "reassembly_timeouts")), (vec![175, 175], 0));
+    let (delivered, link) = with(99);
+    assert_eq!((delivered, count(&link, "reassembly_timeouts")), (vec![-1, -1], 1));
+    assert_eq!(count(&link, "sdus_incomplete"), 2);
+    // What arrives at the instant of the timer still counts.
+    assert_eq!(with(100).0, [175, 175]);
+}
+
+#[test]
+fn am_reports_after_t_reassembly_and_repeats_what_is_missing() {
+    let rlc = RlcConfig::Am(am(40, 0, 1_000));
+    let (delivered, link) = send(&NtnConfig { rlc, ..plain(&[1]) }, 4, 100);
+    // Packet 2 is there at 75 and starts t-Reassembly; at 115 a report leaves, at 165 it is there,
+    // slot 170 repeats packet 1.
+    assert_eq!(delivered, [55, 225, 75, 85]);
+    assert_eq!(count(&link, "rlc_pdus_sent_again"), 1);
+    // A poll with the last packet, and one with the repeated one.
+    assert_eq!((count(&link, "polls"), count(&link, "status_reports")), (2, 2));
+    let pdcp = PdcpConfig { in_order: true, t_reordering: None, discard: None };
+    let (delivered, _) = send(&NtnConfig { rlc, pdcp, ..plain(&[1]) }, 4, 100);
+    assert_eq!(delivered, [55, 225, 225, 225]);
+}
+
+#[test]
+fn a_poll_without_answer_is_repeated_after_t_poll_retransmit() {
+    // As before, but slot 170 is erased, too: 200 ns after it packet 1 is sent with a poll again.
+    let rlc = RlcConfig::Am(am(40, 0, 200));
+    let (delivered, link) = send(&NtnConfig { rlc, ..plain(&[1, 17]) }, 4, 100);
+    assert_eq!(delivered, [55, 425, 75, 85]);
+    assert_eq!(count(&link, "polls"), 3);
+}
+
+#[test]
+fn a_report_waits_for_t_status_prohibit() {
+    let with = |prohibit| {
+        let rlc = RlcConfig::Am(am(20, prohibit, 10_000));
+        send(&NtnConfig { rlc, ..plain(&[1, 4]) }, 6, 100)
+    };
+    // Reports on packet 1 at 95, on packets 1 and 4 at 125: they reach the sender at 145 and 175,
+    // which sends packet 1 in slots 150 and 180, and packet 4 in slot 190.
+    assert_eq!(with(0).0, [55, 205, 75, 85, 245, 105]);
+    // The second waits until 195, reaches the sender at 245, which sends packets 1 and 4 in slots
+    // 250 and 260.
+    assert_eq!(with(100).0, [55, 205, 75, 85, 315, 105]);
+}
+
+#[test]
+fn pdcp_waits_for_t_reordering_and_discards_what_comes_later() {
+    let with = |t_reordering, rlc| {
+        let pdcp =
+            PdcpConfig { in_order: true, t_reordering: Some(NS(t_reordering)), discard: None };
+        send(&NtnConfig { rlc, pdcp, ..plain(&[1]) }, 4, 100)
+    };
+    // Packet 2 comes at 75.
+    let (delivered, link) = with(60, plain(&[]).rlc);
+    assert_eq!(delivered, [55, -1, 135, 135]);
+    assert_eq!(count(&link, "reordering_timeouts"), 1);
+    // AM brings packet 1 at 225: in time or not.
+    let am = RlcConfig::Am(am(40, 0, 1_000));
+    assert_eq!(with(150, am).0, [55, 225, 225, 225]);
+    let (delivered, link) = with(149, am);
+    assert_eq!((delivered, count(&link, "sdus_late")), (vec![55, -1, 224, 224], 1));
+}
+
+#[test]
+fn a_packet_sent_again_too_often_is_given_up_and_the_link_goes_on() {
+    let rlc = RlcConfig::Am(AmConfig { max_retx: Some(n(1)), ..am(40, 0, 200) });
+    // Slot 170, the only retransmission, is erased; the poll with it is repeated at 370, which would
+    // be the second. The receiver knows at 420.
+    let mut link = link(&NtnConfig { rlc, ..plain(&[1, 17]) });
+    let Deliveries { delivered, fate } = deliver(&mut link, &[0; 4], Bytes(100)).unwrap();
+    assert_eq!(delivered, [55, -1, 75, 85]);
+    assert_eq!(fate[1], PacketFate::Lost);
+    assert_eq!(count(&link, "sdus_given_up"), 1);
+    assert_eq!(
+        link.enqueue(Instant::from_nanos(600), Packet::new(PacketId(9), Bytes(9))),
+        clift::link::Admission::Queued
+    );
+    while link.poll(Instant::MAX).is_some() {}
+    assert_eq!(link.counters().delivered, 4);
+}
+
+#[test]
+fn packets_that_wait_too_long_are_discarded() {
+    let pdcp = PdcpConfig { in_order: false, t_reordering: None, discard: Some(NS(15)) };
+    let (delivered, link) = send(&NtnConfig { pdcp, ..plain(&[]) }, 4, 100);
+    assert_eq!(delivered, [55, 65, -1, -1]);
+    assert_eq!(count(&link, "sdus_discarded"), 2);
+}
+
+#[test]
+fn repetitions_take_slots_and_the_first_that_gets_through_counts() {
+    let harq = HarqConfig { mode: HarqMode::NoFeedback, repetitions: n(3) };
+    let (delivered, link) = send(&NtnConfig { harq, ..plain(&[0, 3, 4, 5]) }, 3, 100);
+    assert_eq!(delivered, [65, -1, 115]);
+    let counts = ["tbs_sent", "tbs_sent_again", "tbs_failed"].map(|name| count(&link, name));
+    assert_eq!(counts, [3, 6, 1]);
+}
+
+#[test]
+fn the_log_says_what_every_slot_carried() {
+    let mode = HarqMode::Feedback { processes: n(16), max_transmissions: n(2), processing: NS(0) };
+    let harq = HarqConfig { mode, repetitions: n(1) };
+    let mut link = link(&NtnConfig { harq, ..plain(&[1]) });
+    link.log_units();
+    deliver(&mut link, &[0; 2], Bytes(150)).unwrap();
+    let units = link.take_units();
+    let seen: Vec<_> =
+        units.iter().map(|u| (u.at.as_nanos(), u.unit, u.attempt, u.packets)).collect();
+    assert_eq!(
+        seen,
+        [(0, 0, 0, (0, 0)), (10, 1, 0, (0, 1)), (20, 2, 0, (1, 1)), (120, 1, 1, (0, 1))]
+    );
+    assert_eq!(units[1].arrival, None);
+    assert_eq!(units[3].arrival, Some(Instant::from_nanos(175)));
+    assert_eq!(units[3].kind, TransmissionKind::Again);
+}
+
+// --- laws ---
+
+#[test]
+fn stop_and_wait_carries_n_blocks_a_round_trip_exactly() {
+    for (processes, slot, one_way, processing) in [
+        (16, 1_000, 270_730, 4_000),
+        (32, 1_000, 12_885, 4_000),
+        (4, 7, 100, 3),
+        (1, 10, 0, 0),
+        (64, 10, 50, 0),
+    ] {
+        let round = slot + 2 * one_way + processing; // decoding takes a slot
+        let mode = HarqMode::Feedback {
+            processes: n(processes),
+            max_transmissions: n(1),
+            processing: NS(processing),
+        };
+        let config = NtnConfig {
+            phy: random(&[0.0], slot),
+            propagation: NS(one_way).into(),
+            way_back: NS(one_way).into(),
+            harq: HarqConfig { mode, repetitions: n(1) },
+            ..plain(&[])
+        };
+        let blocks = 10 * u64::from(processes);
+        let (delivered, link) = send(&config, blocks as usize, 100);
+        // A process is free again at the first slot from its feedback on.
+        let period = (round.div_ceil(slot) * slot).max(u64::from(processes) * slot);
+        for (block, at) in (0u64..).zip(&delivered) {
+            let (turn, process) = (block / u64::from(processes), block % u64::from(processes));
+            let sent = turn * period + process * slot;
+            assert_eq!(*at as u64, sent + slot + one_way, "{processes} processes, block {block}");
+        }
+        let stalled = 9 * (period / slot - u64::from(processes));
+        assert_eq!(count(&link, "stalled_slots"), stalled);
+    }
+}
+
+#[test]
+fn what_harq_leaves_is_the_product_of_the_error_rates() {
+    for (bler, attempts) in
+        [(vec![0.3], 1), (vec![0.3], 3), (vec![0.4, 0.3, 0.2], 3), (vec![0.4, 0.1], 4)]
+    {
+        let mode = HarqMode::Feedback {
+            processes: n(1_000),
+            max_transmissions: n(attempts),
+            processing: NS(0),
+        };
+        let config = NtnConfig {
+            phy: random(&bler, 10),
+            harq: HarqConfig { mode, repetitions: n(1) },
+            ..plain(&[])
+        };
+        let packets = 200_000;
+        let (delivered, link) = send(&config, packets, 100);
+        let p = |attempt: u32| bler[(attempt as usize).min(bler.len() - 1)];
+        let residual: f64 = (0..attempts).map(p).product();
+        let failed = count(&link, "tbs_failed") as f64;
+        let near = |found: f64, p: f64| {
+            let error = (p * (1.0 - p) * packets as f64).sqrt();
+            assert!(
+                (found - p * packets as f64).abs() < 4.5 * error,
+                "{bler:?} {attempts}: {found}"
+            );
+        };
+        near(failed, residual);
+        // RLC UM loses just those: a packet fills a block.
+        assert_eq!(delivered.iter().filter(|&&at| at < 0).count() as f64, failed);
+        let again: f64 = (1..attempts).map(|k| (0..k).map(p).product::<f64>()).sum();
+        let found = count(&link, "tbs_sent_again") as f64;
+        assert!((found / packets as f64 - again).abs() < 0.01, "{found} {again}");
+        // Repetitions without feedback leave the same.
+        let harq = HarqConfig { mode: HarqMode::NoFeedback, repetitions: n(attempts) };
+        let (_, link) = send(&NtnConfig { harq, ..config }, packets, 100);
+        near(count(&link, "tbs_failed") as f64, residual);
+    }
+}
+
+#[test]
+fn am_without_a_limit_delivers_everything_whatever_gets_lost() {
+    for seed in 0..20 {
+        let rlc = RlcConfig::Am(AmConfig {
+            window: n(16),
+            poll_pdu: Some(n(4)),
+            status_loss: Probability::new(0.5).unwrap(),
+            ..am(30, 60, 150)
+        });
+        let pdcp = PdcpConfig { in_order: true, t_reordering: None, discard: None };
+        let config = NtnConfig { phy: random(&[0.5], 10), rlc, pdcp, ..plain(&[]) };
+        let mut link = NtnLink::new(&config, NtnLinkConfig::default(), Seed(seed), 0).unwrap();
+        let arrivals: Vec<i64> = (0..500).map(|packet| packet * 13).collect();
+        let delivered = deliver(&mut link, &arrivals, Bytes(130)).unwrap().delivered;
+        assert!(delivered.iter().all(|&at| at >= 0) && delivered.is_sorted());
+        assert_eq!(link.counters().pending(), 0);
+    }
+}
+
+#[test]
+fn a_seed_is_a_run_and_every_preset_works() {
+    for (name, rtt) in PRESETS {
+        for um in [false, true] {
+            let config = NtnConfig::preset(name).unwrap();
+            let config = if um { config.unacknowledged() } else { config };
+            let run = |seed| {
+                let mut link =
+                    NtnLink::new(&config, NtnLinkConfig::default(), Seed(seed), 3).unwrap();
+                let results = deliver(&mut link, &[0; 300], Bytes(1500)).unwrap();
+                (results, link.details())
+            };
+            assert_eq!(run(1), run(1));
+            assert_ne!(run(1), run(2));
+            let delivered = run(1).0.delivered;
+            assert!(
+                delivered
+                    .iter()
+                    .filter(|&&at| at >= 0)
+                    .all(|&at| at as u64 > rtt.half().as_nanos())
+            );
+            assert!(um || delivered.iter().all(|&at| at >= 0), "{name}");
+        }
+    }
+}

@@ -1,0 +1,94 @@
+"""The 3GPP link from Python."""
+
+import math
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import clift
+
+EXAMPLE = Path(__file__).parent.parent / "examples" / "ntn_study.py"
+
+
+def counts(run: clift.Run) -> dict[str, int]:
+    return run.summary()["links"][0]
+
+
+def test_processes_limit_the_rate_of_a_long_link() -> None:
+    for processes in (8, 16, 32):
+        link = clift.NtnLink("nr-ntn-geo", harq_processes=processes, bler=0, processing_ms=4)
+        run = clift.simulate(link, transport="newreno", profile="linux", duration_s=100)
+        # Slots of 1 ms; 2 ms to decode, 541.46 ms under way, 4 ms to act.
+        ceiling = processes * 1250 * 8 / 548
+        assert 0.75 * ceiling < run.goodput_kbps < ceiling
+        seen = counts(run)
+        assert seen["stalled_slots"] + seen["tbs_sent"] == pytest.approx(100_000, rel=0.2)
+
+
+def test_the_layers_do_what_they_are_told() -> None:
+    options = {"transport": "cubic", "profile": "linux", "duration_s": 20}
+    am = counts(clift.simulate(clift.NtnLink("nr-ntn-leo600", harq_feedback=False), **options))
+    assert am["rlc_pdus_sent_again"] > 0
+    assert am["packets_lost"] == 0
+    um = clift.NtnLink("nr-ntn-leo600", rlc="um", harq_feedback=False)
+    lossy = counts(clift.simulate(um, **options))
+    assert lossy["packets_lost"] >= lossy["sdus_incomplete"] > 0
+    once = counts(
+        clift.simulate(
+            clift.NtnLink("nr-ntn-leo600", harq_feedback=False, max_retx=1, bler=0.4), **options
+        )
+    )
+    assert once["sdus_given_up"] > 0
+    assert am == counts(
+        clift.simulate(clift.NtnLink("nr-ntn-leo600", harq_feedback=False), **options)
+    )
+
+
+def test_a_phy_trace_and_a_moving_satellite_drive_it() -> None:
+    phy = clift.PhyTrace(
+        np.arange(50_000) * 1_000_000, np.tile([2_000_000, 2_000_000, 0], 16_667)[:50_000], 1250
+    )
+    delay = [(0, 12), (1, 11), (2, 10)]
+    link = clift.NtnLink("nr-ntn-leo600", phy=phy, delay_ms=delay, max_transmissions=1, rlc="um")
+    arrivals = np.array([0, 10, 20, 1_000, 2_000]) * 1_000_000
+    delivered, fate = clift.deliver(link, arrivals, packet_bytes=1000)
+    # Slots 0, 10, 20 (erased), 1000, 2000 (erased).
+    assert fate.tolist() == [0, 0, 1, 0, 1]
+    assert (delivered[[0, 1]] - arrivals[[0, 1]] == 14_000_000).all()
+    assert delivered[3] - arrivals[3] >= 13_000_000
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"preset": "nr-ntn-meo"}, "one of nr-ntn-geo"),
+        ({"rlc": "tm"}, "give 'am' or 'um'"),
+        ({"bler": 1.5}, "not a probability"),
+        ({"bler": 1, "max_retx": math.inf}, "every block is in error"),
+        ({"harq_processes": 0}, "1 or more"),
+        ({"rlc": "um", "poll_pdu": 4}, "RLC UM has none"),
+        ({"slot_ms": 0}, "above 0"),
+        ({"tb_bytes": 6}, "no room"),
+        ({"delay_ms": "x.csv"}, "x.csv"),
+        ({"t_reordering_ms": -1}, "0 or more"),
+    ],
+)
+def test_what_cannot_be_says_why(options: dict, message: str) -> None:
+    with pytest.raises(clift.CliftError, match=message):
+        clift.NtnLink(**options)
+
+
+def test_rules_for_link_traces_are_refused() -> None:
+    with pytest.raises(clift.ScenarioError, match="overlap"):
+        clift.simulate(clift.NtnLink(), overlap="papers", duration_s=1)
+
+
+def test_the_study_runs(tmp_path: Path) -> None:
+    picture = tmp_path / "ntn.png"
+    command = [sys.executable, str(EXAMPLE), "--seconds", "3", "--picture", str(picture)]
+    done = subprocess.run(command, check=True, capture_output=True, text=True)
+    assert len(done.stdout.splitlines()) == 17
+    assert picture.stat().st_size > 10_000
