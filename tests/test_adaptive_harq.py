@@ -1,6 +1,7 @@
 """clift.AdaptiveHarqLink: what it is made of, and what a run over it counts."""
 
 from collections.abc import Callable
+from importlib.resources import files
 from pathlib import Path
 
 import numpy as np
@@ -99,18 +100,21 @@ def test_a_run_that_outlasts_the_channel_is_refused_unless_it_wraps() -> None:
     assert clift.simulate(link, duration_s=10, wrap=True).goodput_kbps > 0
 
 
-def test_delays_come_from_a_file_of_rows(tmp_path: Path) -> None:
+def test_delays_come_from_a_constellation_or_its_file(tmp_path: Path) -> None:
     file = tmp_path / "delays.csv"
     file.write_text("time_s,delay_ms,satellite\n0.000,88.7843,7\n1.000,88.7505,7\n")
     assert delay_steps(file) == [(0, 88_784_300), (1_000_000_000, 88_750_500)]
-    file.write_text("time_s,delay_ms\n0,x\n")
-    with pytest.raises(clift.TraceError, match="line 2: no number"):
-        delay_steps(file)
-    file.write_text("time,delay\n0,1\n")
-    with pytest.raises(clift.TraceError, match="no column `time_s`"):
-        delay_steps(file)
-    with pytest.raises(clift.TraceError, match="No such file"):
+    places = ("leo66", "43.6,1.44", "34.05,-118.2")
+    table = clift.constellation.delays(*places, 2, start_s=2760)
+    assert np.abs(np.subtract(delay_steps(table)[:2], delay_steps(file))).max() <= 50
+    with pytest.raises(clift.TraceError, match=r"nowhere\.csv"):
         delay_steps(tmp_path / "nowhere.csv")
+
+
+def test_the_delays_of_seed_004_are_those_of_the_preset() -> None:
+    kept = clift.constellation.read(files("clift.papers") / "leo66_toulouse_losangeles.csv")
+    made = clift.constellation.delays("leo66", "43.6,1.44", "34.05,-118.2", 600, start_s=2760)
+    assert np.abs(kept.delay_ms - made.delay_ms).max() < 6e-5
 
 
 @pytest.mark.parametrize(

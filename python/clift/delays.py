@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-import csv
 import os
-from pathlib import Path
+from collections.abc import Iterable
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from clift import constellation
 from clift._options import _nanoseconds
-from clift.errors import ScenarioError, TraceError
+from clift.errors import ScenarioError
 
-Delay = float | str | os.PathLike[str] | ArrayLike
-"""A delay in ms, rows of (time_s, delay_ms), or the path of a CSV file of such rows."""
+Delay = float | str | os.PathLike[str] | constellation.Delays | ArrayLike
+"""A delay in ms, rows of (time_s, delay_ms), a constellation's, or a CSV file of those."""
 
 
 def delay_steps(delay_ms: Delay) -> list[tuple[int, int]]:
@@ -28,7 +28,9 @@ def delay_steps(delay_ms: Delay) -> list[tuple[int, int]]:
         ([(0, 80000000)], [(0, 80000000), (1000000000, 79500000)])
     """
     if isinstance(delay_ms, str | os.PathLike):
-        return delay_steps(read_delays(delay_ms))
+        return delay_steps(constellation.read(delay_ms))
+    if isinstance(delay_ms, constellation.Delays):
+        return _steps(delay_ms.time_s.tolist(), delay_ms.delay_ms.tolist())
     try:
         table = np.asarray(delay_ms, float)
     except (TypeError, ValueError):
@@ -37,30 +39,10 @@ def delay_steps(delay_ms: Delay) -> list[tuple[int, int]]:
         return [(0, _nanoseconds("delay_ms", float(table), 1e6))]
     if table.ndim != 2 or table.shape[1] != 2 or not np.isfinite(table).all():
         raise ScenarioError("delay_ms: give a time in ms, or rows of (time_s, delay_ms)")
-    times = [_nanoseconds("delay_ms: time_s", time_s, 1e9) for time_s in table[:, 0].tolist()]
-    delays = [_nanoseconds("delay_ms", delay, 1e6) for delay in table[:, 1].tolist()]
+    return _steps(table[:, 0].tolist(), table[:, 1].tolist())
+
+
+def _steps(time_s: Iterable[float], delay_ms: Iterable[float]) -> list[tuple[int, int]]:
+    times = [_nanoseconds("delay_ms: time_s", time, 1e9) for time in time_s]
+    delays = [_nanoseconds("delay_ms", delay, 1e6) for delay in delay_ms]
     return list(zip(times, delays, strict=True))
-
-
-def read_delays(path: str | os.PathLike[str]) -> NDArray[np.float64]:
-    """Rows of (time_s, delay_ms) from a CSV file whose header names both; others are left out.
-
-    Raises:
-        TraceError: If the file is not there or holds something else.
-    """
-    try:
-        with Path(path).open(encoding="utf-8", newline="") as file:
-            rows = csv.DictReader(file)
-            for column in ("time_s", "delay_ms"):
-                if column not in (rows.fieldnames or ()):
-                    raise TraceError(f"{path}: no column `{column}` in the first line")
-            return np.array([_row(path, rows.line_num, row) for row in rows], float).reshape(-1, 2)
-    except (OSError, UnicodeDecodeError, csv.Error) as error:
-        raise TraceError(f"{path}: {error}") from None
-
-
-def _row(path: str | os.PathLike[str], line: int, row: dict[str, str]) -> tuple[float, float]:
-    try:
-        return float(row["time_s"]), float(row["delay_ms"])
-    except (TypeError, ValueError):
-        raise TraceError(f"{path} line {line}: no number in time_s or delay_ms") from None

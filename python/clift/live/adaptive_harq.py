@@ -34,8 +34,8 @@ class AdaptiveHarqLink(Live):
         snr_db: Mean Es/N0 of the channel in dB.
         rate_kbps: Rate of coded bits; it serialises the first attempt of each packet.
         delay_ms: From the sender to the receiver, one way: a number, rows of (time_s, delay_ms),
-            or a CSV file of them, e.g. a satellite constellation's; each holds until the next. What
-            is sent back takes as long.
+            what `clift.constellation.delays` gives, or a CSV file of it; each holds until the next.
+            What is sent back takes as long.
         reorder: A re-sequencing buffer at the far end; the one of `clift.simulate` takes its place.
         duration_s: Length of the channel that is made; a run may not outlast it unless it wraps.
         seed: Names the channel. Thresholds are drawn from the seed of the run.

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from importlib import resources
 from typing import Any
 
+from clift import constellation
 from clift.campaign.statistics import Estimate, estimate
-from clift.delays import read_delays
 from clift.errors import ScenarioError
 from clift.link import Reorder
 from clift.live import AdaptiveHarqLink
@@ -112,7 +112,7 @@ def _links(
 ) -> dict[tuple[int, int], AdaptiveHarqLink]:
     """A link for each SNR and seed; making the channels takes longest."""
     with resources.as_file(resources.files("clift.papers") / setup["delays"]) as file:
-        delays = read_delays(file)
+        delays = constellation.read(file)
 
     def link(key: tuple[int, int]) -> AdaptiveHarqLink:
         snr, seed = key

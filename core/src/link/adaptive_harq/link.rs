@@ -30,6 +30,42 @@ use crate::units::{BitRate, Bytes, Duration, Instant};
 /// but their bits are counted ([`Link::usage`]). So what becomes of a packet is known on arrival.
 ///
 /// Every packet that is sent draws one normal number, from the stream of the link.
+///
+/// ```
+/// use std::sync::Arc;
+/// use clift::link::{AdaptiveHarqConfig, AdaptiveHarqLink, Propagation, QueueLimit, deliver};
+/// use clift::seed::Seed;
+/// use clift::trace::MiTrace;
+/// use clift::units::{BitRate, Bytes, Duration};
+///
+/// // A channel that lets 0.8 bits through per coded bit, in every millisecond of 10 s.
+/// let information = Arc::new(MiTrace::new(Duration::from_millis(1), vec![0.8; 10_000]).unwrap());
+/// let (sizing, packet_sigma) = AdaptiveHarqConfig::fitted(information.mean());
+/// let (max_retransmissions, step) = AdaptiveHarqConfig::PAPER;
+/// let config = AdaptiveHarqConfig {
+///     information,
+///     rate: BitRate::from_bits_per_second(50_000_000).unwrap(),
+///     delay: Propagation::Fixed(Duration::from_millis(80)),
+///     sizing,
+///     max_retransmissions,
+///     step,
+///     packet_sigma,
+///     reorder: None,
+/// };
+/// let start = (Duration::ZERO, false);
+/// let mut link =
+///     AdaptiveHarqLink::new(&config, QueueLimit::Unlimited, start, Seed(1), 0, None).unwrap();
+/// let arrivals: Vec<i64> = (0..1000).map(|n| n * 1_000_000).collect();
+/// let packets = deliver(&mut link, &arrivals, Bytes(1040)).unwrap();
+/// // 8320 bits, 1.25 coded bits each, at 50 Mbit/s, then the path; or as many steps later.
+/// let at_once = 208_000 + 80_000_000;
+/// assert!(packets.delivered.iter().zip(&arrivals).all(|(at, from)| {
+///     *at == -1 || (at - from - at_once) % 21_000_000 == 0
+/// }));
+/// // What was sent first carries just what an average packet needs.
+/// let first = packets.delivered.iter().zip(&arrivals).filter(|(at, from)| *at - *from == at_once);
+/// assert!((450..550).contains(&first.count()));
+/// ```
 #[derive(Clone, Debug)]
 pub struct AdaptiveHarqLink {
     channel: Channel,
