@@ -124,6 +124,14 @@ fn medium(planned: &PlannedMedium, input: &LinkInput) -> Medium {
             };
             Medium::Hybrid(Box::new(hybrid.config(losses)))
         }
+        (PlannedMedium::Ntn { ntn, .. }, input) => {
+            let phy = match input {
+                LinkInput::PhyTrace(phy) => Some(phy.clone()),
+                _ => None,
+            };
+            let config = ntn.config(phy).expect("the plan has checked its preset");
+            Medium::Ntn(Arc::new(config))
+        }
     }
 }
 
