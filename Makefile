@@ -21,10 +21,14 @@ test-rust: ## Rust tests only
 test-python: $(VENV)/tools ## Python tests only
 	$(BIN)/python -m pytest -q
 
-validate: $(VENV)/tools ## the model against more than 10^8 simulated slots, the figures of seed 002 against ns-2, the land mobile channels against closed forms (about a quarter of an hour)
+validate: $(VENV)/tools ## everything against theory, ns-2, ns-3, the papers and this machine's kernel (about half an hour)
 	cargo test --release -p clift --test model -- --ignored --nocapture
-	$(BIN)/python validation/wiopt2003.py
 	$(BIN)/python validation/lms_statistics.py
+	$(BIN)/python validation/tcp_windows.py
+	$(BIN)/python validation/tcp_ns3.py
+	$(BIN)/python -m validation.kernel
+	$(BIN)/python validation/wiopt2003.py
+	$(BIN)/python validation/leo2014.py
 
 lint: $(VENV)/tools ## format check, clippy, ruff, mypy; a warning is an error
 	cargo fmt --all --check

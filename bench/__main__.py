@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from bench import engine, memory, tmt, transfers
+from bench import engine, memory, scoreboard, tmt, transfers
 
 if __name__ == "__main__":
     tmt.report()
@@ -10,5 +10,7 @@ if __name__ == "__main__":
     engine.report()
     print()
     transfers.report()
+    print()
+    scoreboard.report()
     print()
     memory.report()

@@ -95,6 +95,44 @@ def _seconds(work):
     return time.perf_counter() - start
 
 
+def test_the_example_is_what_python_says():
+    scenario = clift.Scenario.read(ROOT / "examples" / "hybrid.toml")
+    assert scenario.size == 27
+    cell = next(
+        cell for cell in scenario.cells() if dict(cell.labels) == {"n": "11", "persistency": "1"}
+    )
+    link = clift.HybridLink(n=11, persistency=1)
+    options = Cell(n=11, delta=1, delay_ms=200).scenario(1, 180)._source.options
+    for run_of_cell in cell.replications()[:2]:
+        there = clift.simulate(run_of_cell)
+        seed = run_of_cell._source.file.seed(
+            run_of_cell._source.cell, run_of_cell._source.replication
+        )
+        here = clift.simulate(clift.Scenario(link).replace(**_changed(options, seed)))
+        assert there.summary() == here.summary()
+
+
+def _changed(options, seed):
+    """What differs from the defaults, with another seed."""
+    usual = type(options)()
+    names = type(options).__slots__
+    changed = {n: getattr(options, n) for n in names if getattr(options, n) != getattr(usual, n)}
+    return changed | {"seed": seed}
+
+
+def test_losses_of_a_channel_in_a_scenario_file(tmp_path):
+    path = tmp_path / "x.toml"
+    path.write_text(
+        'duration = "20 s"\nhybrid = { n = 11, delay = "20 ms" }\nlink.queue = "500 packets"\n'
+        '[channel]\nmodel = "gilbert-elliott"\nerasures = "1 %"\nburst = 2\n'
+        'slot = "100 us"\nlldu = "25 B"\nlength = "30 s"\n'
+    )
+    used = clift.simulate(path).summary()["links"][0]
+    assert used["frames_failed"] > 0
+    # Bursts break more frames than as many losses apart do.
+    assert used["frames_failed"] / used["frames_sent"] > 1 - model.hybrid(10, 11).transmission
+
+
 @pytest.mark.parametrize(
     ("make", "says"),
     [
@@ -131,7 +169,8 @@ def test_the_bounds_of_ns2_hold_in_short_runs(sack):
         Cell(10, delta, delay, sack=sack) for delay in (20, 100, 200) for delta in range(1, 6)
     ]
     cells += [Cell(10, 5, delay, in_order=False, sack=sack) for delay in (20, 100, 200)]
-    cells += [Cell(10, 5, delay, flows=1, sack=sack) for delay in (20, 100, 200)]
+    enough = bounds.ENOUGH_FOR_ONE
+    cells += [Cell(10, delta, delay, flows=1, sack=sack) for delay, delta in enough.items()]
     found = measure(cells, runs=1, duration_s=1500)
     means = {cell: own.mean for cell, own in zip(cells, found, strict=True)}
     assert list(bounds.faults(means, sack)) == []

@@ -254,7 +254,7 @@ def mutants() -> Iterator[tuple[str, P681 | ThreeState, P681 | ThreeState]]:
     }.items():
         yield fault, wood, replace(wood, states=(change, bad))
     yield "length of transitions + 0.1 m", wood, replace(wood, offset_m=wood.offset_m + 0.1)
-    yield "correlation length + 10 %", wood, replace(wood, corr_m=wood.corr_m * 1.1)
+    yield "correlation length + 15 %", wood, replace(wood, corr_m=wood.corr_m * 1.15)
     yield "carrier + 5 %", wood, replace(wood, carrier_ghz=wood.carrier_ghz * 1.05)
     trees = next(
         r for r in roads if isinstance(r, ThreeState) and r.environment.startswith("intermediate")

@@ -9,10 +9,12 @@ use std::sync::Arc;
 use std::time::Instant as Clock;
 
 use clift::link::{
-    Link, Packet, PacketId, QueueLimit, Reordering, Resequencing, TraceLink, TraceLinkConfig,
+    HybridConfig, HybridLink, HybridOptions, Link, Packet, PacketId, QueueLimit, Reordering,
+    Resequencing, TraceLink, TraceLinkConfig, UnitLosses,
 };
 use clift::scheme::{LinkTrace, Parts};
-use clift::units::{Bytes, Duration, Instant};
+use clift::seed::Seed;
+use clift::units::{BitRate, Bytes, Duration, Instant, Probability};
 
 const GAP: i64 = 114_783;
 const PACKET: Bytes = Bytes(1500);
@@ -38,6 +40,14 @@ fn main() {
         "repaired, re-sequenced",
         per_packet(&mut ordered, busy)
     );
+    for total in [10, 12] {
+        let mut link = Reordering::new(hybrid(total), Resequencing::InOrder);
+        let per_packet = per_packet(&mut link, u64::from(total) * 600_000 * 12 / 10);
+        println!(
+            "{:40} {per_packet:6.1} ns per packet",
+            format!("hybrid, 6 frames of N = {total}")
+        );
+    }
     println!("{:40} {:6.1} ns per start", "random start in 600,000 LLDUs", per_start(&long));
 }
 
@@ -66,6 +76,23 @@ fn link(trace: &Arc<LinkTrace>) -> TraceLink {
     let queue = QueueLimit::Packets(200);
     let config = TraceLinkConfig { queue, wrap: true, ..TraceLinkConfig::default() };
     TraceLink::new(Arc::clone(trace), config).unwrap()
+}
+
+/// Seed 002's link at D = 200 ms, p = 0.01; a packet takes `total` x 0.6 ms and its repairs.
+fn hybrid(total: u32) -> HybridLink {
+    let config = HybridConfig {
+        data: 10,
+        total,
+        frames: 6,
+        persistency: 5,
+        unit: Bytes(25),
+        rate: BitRate::from_bits_per_second(2_000_000).unwrap(),
+        delay: Duration::from_millis(200),
+        losses: UnitLosses::Bernoulli(Probability::new(0.01).unwrap()),
+        in_order: true,
+        seed: Seed(1),
+    };
+    HybridLink::new(&config, Seed(1), 0, HybridOptions::default()).unwrap()
 }
 
 /// Enqueues and polls packets that come every `gap` ns; the best of five runs.

@@ -66,6 +66,29 @@ proptest! {
     }
 
     #[test]
+    fn the_log_has_every_attempt_once_in_order_of_time(case in case(), look in 0u64..3_000) {
+        let reference = adaptive_harq_reference::run(
+            &case.config, case.queue, case.start, case.seed, case.end, &case.packets,
+        );
+        prop_assume!(reference.trace_ended.is_none());
+        let mut link = case.link(0);
+        link.log_units();
+        drive(&mut link, &case.packets, 0);
+        let mut units = link.take_units();
+        let early = units.len();
+        link.catch_up(Instant::from_nanos(look.max(case.packets.last().unwrap().0)));
+        link.catch_up(Instant::from_nanos(1 << 40));
+        units.extend(link.take_units());
+        prop_assert!(early <= units.len() && units.is_sorted_by_key(|unit| unit.at));
+        let mut sent: Vec<u64> = reference.sent.iter().map(|&(at, _)| at).collect();
+        sent.sort_unstable();
+        let unknown = reference.fates.contains(&Fate::Pending);
+        prop_assert!(unknown || units.iter().map(|unit| unit.at.as_nanos()).eq(sent));
+        let decoded = units.iter().filter(|unit| unit.arrival.is_some()).count() as u64;
+        prop_assert_eq!(decoded, link.counters().delivered);
+    }
+
+    #[test]
     fn packets_are_conserved_and_nothing_comes_before_its_time(case in case()) {
         let mut link = case.link(0);
         let run = drive(&mut link, &case.packets, 0);

@@ -13,7 +13,7 @@ from clift._clift import __version__
 from clift.errors import CliftError, Interrupted, ScenarioError, SimulationError, TraceError
 from clift.link import Reorder, deliver
 from clift.link_trace import LinkTrace
-from clift.live import AdaptiveHarqLink, HybridLink, NtnLink
+from clift.live import AdaptiveHarqLink, HybridLink, LiveLink, NtnLink
 from clift.scenario import Scenario
 from clift.scheme import Arq, Fec, Harq2, NoScheme
 from clift.simulation import Run, run_many, simulate
@@ -28,6 +28,7 @@ __all__ = [
     "HybridLink",
     "Interrupted",
     "LinkTrace",
+    "LiveLink",
     "NoScheme",
     "NtnLink",
     "PhyTrace",

@@ -170,6 +170,21 @@ class Reorder:
 @final
 class Medium:
     @staticmethod
+    def live(
+        phy: PhyTrace,
+        scheme: str,
+        *,
+        rtt_ns: int,
+        feedback_ns: int | None = None,
+        flush_ns: int = 0,
+        feedback_loss: float = 0.0,
+        feedback_trace: PhyTrace | None = None,
+        feedback_repeat_ns: int | None = None,
+        send_buffer: int | None = None,
+        receive_buffer: int | None = None,
+        reorder: Reorder | None = None,
+    ) -> Medium: ...
+    @staticmethod
     def hybrid(
         *,
         k: int,
@@ -303,7 +318,7 @@ def run_many(
 ) -> tuple[list[Outcome | str | None], BaseException | None]: ...
 def series(setup: Setup, interval_ns: int) -> dict[str, NDArray[Any]]: ...
 def events(setup: Setup) -> dict[str, NDArray[Any]]: ...
-def units(setup: Setup) -> dict[str, NDArray[Any]]: ...
+def units(setup: Setup, until_ns: int | None = None) -> dict[str, NDArray[Any]]: ...
 
 @final
 class ScenarioFile:

@@ -91,8 +91,11 @@ class Run:
 
         return pa.table(_clift.events(self.scenario._source.setup()))
 
-    def units(self) -> pa.Table:
+    def units(self, until_s: float | None = None) -> pa.Table:
         """What live links sent, unit by unit: the run is done again and logged.
+
+        Args:
+            until_s: Only what was sent up to then; None: all.
 
         Returns:
             A table of time_ns (start of the slot), link (number of the hop, forward ones first),
@@ -105,7 +108,8 @@ class Run:
         """
         import pyarrow as pa
 
-        return pa.table(_clift.units(self.scenario._source.setup()))
+        last = None if until_s is None else round(until_s * 1e9)
+        return pa.table(_clift.units(self.scenario._source.setup(), last))
 
     def __repr__(self) -> str:
         return f"Run({self.scenario!r}: {self.goodput_kbps:.1f} kbit/s)"

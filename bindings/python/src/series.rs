@@ -142,10 +142,16 @@ impl Observer for Log {
 /// Runs `setup` again and logs every unit that its live links sent; columns as numpy arrays:
 /// `time_ns`, `link` (number of the shared hop), `kind` (0 new, 1 again, 2 repair), `unit` (a
 /// repair's: its block), `attempt`, `arrival_ns` (-1: erased), `first_packet`, `last_packet`, and
-/// of the first packet's stream `flow` (-1: none), `seq` and `len`.
+/// of the first packet's stream `flow` (-1: none), `seq` and `len`. Nothing later than `until_ns`.
 #[pyfunction]
-pub(crate) fn units<'py>(py: Python<'py>, setup: &Setup) -> PyResult<Bound<'py, PyDict>> {
-    let mut log = Units::default();
+#[pyo3(signature = (setup, until_ns=None))]
+pub(crate) fn units<'py>(
+    py: Python<'py>,
+    setup: &Setup,
+    until_ns: Option<u64>,
+) -> PyResult<Bound<'py, PyDict>> {
+    let until = until_ns.map_or(Instant::MAX, Instant::from_nanos);
+    let mut log = Units { until, ..Units::default() };
     py.detach(|| engine::run(setup.inner(), &mut log)).map_err(run_error)?;
     let dict = PyDict::new(py);
     dict.set_item("time_ns", PyArray1::from_vec(py, log.time))?;
@@ -164,6 +170,7 @@ pub(crate) fn units<'py>(py: Python<'py>, setup: &Setup) -> PyResult<Bound<'py, 
 
 #[derive(Default)]
 struct Units {
+    until: Instant,
     time: Vec<i64>,
     link: Vec<u32>,
     kind: Vec<u8>,
@@ -181,7 +188,7 @@ impl Observer for Units {
     const UNITS: bool = true;
 
     fn units(&mut self, hop: usize, sent: Vec<Transmission>) {
-        for unit in sent {
+        for unit in sent.into_iter().take_while(|unit| unit.at <= self.until) {
             self.time.push(unit.at.as_nanos() as i64);
             self.link.push(hop as u32);
             self.kind.push(unit.kind as u8);

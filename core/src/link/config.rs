@@ -85,13 +85,10 @@ impl LinkConfig {
             Medium::Ntn(config) => self.ntn(config, seed, number, end),
             Medium::Hybrid(config) => self.hybrid(config, seed, number, end),
             Medium::AdaptiveHarq(config) => {
+                self.check_live()?;
                 let channel = (self.start_offset, self.wrap);
                 let link = AdaptiveHarqLink::new(config, self.queue, channel, seed, number, end)?;
-                let reorder = self.reorder.or(config.reorder);
-                Ok(match self.overlap_papers {
-                    false => behind(link, reorder),
-                    true => behind(Overlap::with_rate(link, config.rate), reorder),
-                })
+                Ok(behind(link, self.reorder.or(config.reorder)))
             }
         }
     }

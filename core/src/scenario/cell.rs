@@ -59,6 +59,9 @@ impl Cell {
             PlannedMedium::Hybrid { losses: None, .. } | PlannedMedium::Ntn { phy: None, .. } => {
                 LinkSpec::Nothing
             }
+            PlannedMedium::Live { phy, .. } => {
+                LinkSpec::PhyTrace { phy: self.phy(index, phy, replication) }
+            }
         };
         self.plan.links().enumerate().map(spec).collect()
     }

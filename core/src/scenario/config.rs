@@ -1,6 +1,8 @@
 //! The schema of a scenario file. These structs are the only definition: what is read, the JSON
 //! Schema and the reference page all follow from them (doc comments become descriptions).
 
+use std::num::NonZeroU32;
+
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -212,6 +214,37 @@ pub struct Link {
     pub packet_header: Bytes,
     /// A re-sequencing buffer behind the link; without it packets leave as they come.
     pub reorder: Option<Reorder>,
+    /// Whether the scheme runs with the traffic: slots are used only when there is something to
+    /// send. Otherwise it repairs the trace beforehand, as if every slot were used. The keys below
+    /// are for live links.
+    pub live: bool,
+    /// From the first unit of a FEC or HARQ block until it is closed, if nothing waits to fill it;
+    /// without it a block is closed as soon as nothing waits.
+    pub flush: Option<Duration>,
+    /// Probability that a report of the far end (of ARQ and HARQ) is lost.
+    pub feedback_loss: Option<Probability>,
+    /// After how long a lost report is repeated; the feedback time unless set.
+    pub feedback_repeat: Option<Duration>,
+    /// Most LLDUs (HARQ: blocks) that the sender keeps until it hears of their end; without it
+    /// there is no bound.
+    pub send_buffer: Option<NonZeroU32>,
+    /// Most LLDUs (HARQ: blocks) from the first gap to the newest, which the far end has to hold;
+    /// without it there is no bound.
+    pub receive_buffer: Option<NonZeroU32>,
+}
+
+impl Link {
+    /// The first key that is for live links and given for another.
+    pub(super) fn live_key(&self) -> Option<&'static str> {
+        let keys = [
+            ("flush", self.flush.is_some()),
+            ("feedback_loss", self.feedback_loss.is_some()),
+            ("feedback_repeat", self.feedback_repeat.is_some()),
+            ("send_buffer", self.send_buffer.is_some()),
+            ("receive_buffer", self.receive_buffer.is_some()),
+        ];
+        keys.into_iter().find(|(_, given)| *given && !self.live).map(|(name, _)| name)
+    }
 }
 
 impl Default for Link {
@@ -227,6 +260,12 @@ impl Default for Link {
             lldu_header: Bytes(0),
             packet_header: Bytes(0),
             reorder: None,
+            live: false,
+            flush: None,
+            feedback_loss: None,
+            feedback_repeat: None,
+            send_buffer: None,
+            receive_buffer: None,
         }
     }
 }

@@ -1,7 +1,7 @@
 //! From a checked configuration to what is run: hops, flows and the traces that they need.
 
 use super::channel::Slots;
-use super::config::{Config, Hop, Leg, Link, Trace};
+use super::config::{Config, Hop, Leg, Link, Overlap, Trace};
 use super::erasures::Erasures;
 use super::error::Problem;
 use super::flows::flows;
@@ -70,6 +70,13 @@ pub enum PlannedMedium {
         /// Where the fates of its blocks come from, if not from its own law.
         phy: Option<PlannedPhy>,
     },
+    /// A live link: the scheme runs with the traffic over the PHY trace.
+    Live {
+        /// Where the slots come from.
+        phy: PlannedPhy,
+        /// The link-layer reliability scheme.
+        scheme: Scheme,
+    },
 }
 
 /// A PHY trace from a file, from a model, or from a file with erasures from a model on top.
@@ -131,7 +138,7 @@ impl PlannedLink {
     /// How long a signal is under way from one end to the other.
     pub fn one_way(&self) -> Duration {
         match &self.medium {
-            PlannedMedium::Trace { .. } => self.link.rtt.half(),
+            PlannedMedium::Trace { .. } | PlannedMedium::Live { .. } => self.link.rtt.half(),
             PlannedMedium::Hybrid { hybrid, .. } => hybrid.delay,
             // Of a preset that was checked.
             PlannedMedium::Ntn { ntn, .. } => {
@@ -143,7 +150,7 @@ impl PlannedLink {
     /// The PHY trace under it, if it has one.
     pub fn phy(&self) -> Option<&PlannedPhy> {
         match &self.medium {
-            PlannedMedium::Trace { phy, .. } => Some(phy),
+            PlannedMedium::Trace { phy, .. } | PlannedMedium::Live { phy, .. } => Some(phy),
             PlannedMedium::Hybrid { losses, .. } => losses.as_ref(),
             PlannedMedium::Ntn { phy, .. } => phy.as_ref(),
         }
@@ -284,10 +291,14 @@ fn link(key: &str, hop: &Hop, config: &Config) -> Result<PlannedHop, Problem> {
             let phy = traced.then(|| phy(key, hop, &link, config)).transpose()?;
             PlannedMedium::Ntn { ntn: Box::new(ntn.clone()), phy }
         }
-        (None, None) => PlannedMedium::Trace {
-            phy: phy(key, hop, &link, config)?,
-            scheme: hop.scheme.unwrap_or(Scheme::None),
-        },
+        (None, None) => {
+            let phy = phy(key, hop, &link, config)?;
+            let scheme = hop.scheme.unwrap_or(Scheme::None);
+            match link.live {
+                false => PlannedMedium::Trace { phy, scheme },
+                true => PlannedMedium::Live { phy, scheme },
+            }
+        }
         (Some(hybrid), None) => {
             hybrid.check(key, hop.scheme, &link, traced)?;
             let losses = traced.then(|| phy(key, hop, &link, config)).transpose()?;
@@ -338,6 +349,14 @@ fn check_link(key: &str, link: &Link) -> Result<(), Problem> {
     if link.reorder.as_ref().is_some_and(|reorder| reorder.packets == Some(0)) {
         let cure = "a buffer of 0 packets holds nothing; give 1 or more, or leave `reorder` out";
         return Err(Problem::new(key, "reorder.packets", cure));
+    }
+    if let Some(name) = link.live_key() {
+        let cure = "is for links that run with their traffic; add live = true, or leave it out";
+        return Err(Problem::new(key, name, cure));
+    }
+    if link.live && link.overlap == Overlap::Papers {
+        let cure = "\"papers\" is how ns-2 read link traces; a live link sends unit by unit, so leave it out";
+        return Err(Problem::new(key, "overlap", cure));
     }
     Ok(())
 }

@@ -4,14 +4,17 @@ use std::num::NonZeroU32;
 use std::sync::Arc;
 
 use super::cell::Cell;
-use super::config::{Leg, Overlap, Reorder, ReorderKey};
+use super::config::{Leg, Link, Overlap, Reorder, ReorderKey};
 use super::limit::QueueBound;
 use super::plan::{PlannedHop, PlannedLink, PlannedMedium};
 use super::stack::connection;
 use super::traffic::{self, ApplicationKind, Protocol};
 use super::tree::join;
-use crate::link::{Fragmentation, LinkConfig, Medium, QueueLimit, Resequencing, UnitLosses};
-use crate::scheme::LinkTrace;
+use crate::link::{
+    FeedbackLoss, Fragmentation, LinkConfig, LiveConfig, Medium, QueueLimit, Resequencing,
+    UnitLosses,
+};
+use crate::scheme::{LinkTrace, Scheme, Timing};
 use crate::simulation::{Application, Flow, Hop, LegConfig, Loss, Setup, Transport};
 use crate::trace::PhyTrace;
 use crate::units::{Bytes, Duration, Instant, Probability};
@@ -84,7 +87,7 @@ impl LinkInput {
 fn link(planned: &PlannedLink, input: &LinkInput, start_offset: Duration) -> LinkConfig {
     let config = &planned.link;
     LinkConfig {
-        medium: medium(&planned.medium, input),
+        medium: medium(planned, input),
         queue: queue(config.queue),
         start_offset,
         wrap: config.wrap,
@@ -111,10 +114,13 @@ fn resequencing(config: &Reorder) -> Resequencing {
     }
 }
 
-fn medium(planned: &PlannedMedium, input: &LinkInput) -> Medium {
-    match (planned, input) {
+fn medium(planned: &PlannedLink, input: &LinkInput) -> Medium {
+    match (&planned.medium, input) {
         (PlannedMedium::Trace { .. }, LinkInput::LinkTrace(trace)) => {
             Medium::Trace(Arc::clone(trace))
+        }
+        (PlannedMedium::Live { scheme, .. }, LinkInput::PhyTrace(phy)) => {
+            Medium::Live(Arc::new(live(*scheme, &planned.link, phy.clone())))
         }
         (PlannedMedium::Trace { .. }, _) => unreachable!("its spec asks for a link trace"),
         (PlannedMedium::Hybrid { hybrid, .. }, input) => {
@@ -132,6 +138,19 @@ fn medium(planned: &PlannedMedium, input: &LinkInput) -> Medium {
             let config = ntn.config(phy).expect("the plan has checked its preset");
             Medium::Ntn(Arc::new(config))
         }
+        (PlannedMedium::Live { .. }, _) => unreachable!("its spec asks for a PHY trace"),
+    }
+}
+
+fn live(scheme: Scheme, config: &Link, phy: PhyTrace) -> LiveConfig {
+    let timing = Timing { rtt: config.rtt, feedback: config.feedback };
+    LiveConfig {
+        flush: config.flush.unwrap_or(Duration::ZERO),
+        feedback_loss: config.feedback_loss.map_or(FeedbackLoss::None, FeedbackLoss::Random),
+        feedback_repeat: config.feedback_repeat,
+        send_buffer: config.send_buffer,
+        receive_buffer: config.receive_buffer,
+        ..LiveConfig::new(phy, scheme, timing)
     }
 }
 

@@ -1,10 +1,12 @@
 //! What scenario files say, and what wrong ones are told.
 
+use std::num::NonZeroU32;
+
 use proptest::prelude::*;
 
 use super::*;
 use crate::link::ntn::{HarqMode, NtnPhy, RlcConfig};
-use crate::link::{Medium, UnitLosses};
+use crate::link::{FeedbackLoss, LinkConfig, Medium, UnitLosses};
 use crate::simulation::{Hop as Hops, Setup};
 use crate::trace::PhyTrace;
 use crate::transport::tcp::LinuxOptions;
@@ -437,6 +439,35 @@ fn a_link_back_has_the_keys_of_the_link_and_a_channel_of_its_own() {
     assert!(((1.0 - alpha) / (2.0 - alpha - beta) - 0.02).abs() < 1e-12);
     assert!((1.0 / (1.0 - beta) - 10e6 / 1_003_802.0).abs() < 1e-9);
     assert_eq!((p_good, p_bad), (0.0, 1.0));
+}
+
+#[test]
+fn a_live_link_needs_a_phy_trace_and_has_keys_of_its_own() {
+    let scenario = with_channel(
+        "scheme = \"HARQ(10/12)\"\n[link]\nlive = true\nflush = \"20 ms\"\nfeedback_loss = \"5 %\"\n\
+         send_buffer = 100",
+    );
+    let cell = &scenario.cells()[0];
+    let [spec @ LinkSpec::PhyTrace { .. }] = &cell.links(0)[..] else { panic!("a PHY trace") };
+    // The same slots and erasures as those of the open loop.
+    let open = with_channel("scheme = \"HARQ(10/12)\"");
+    assert_eq!(spec.phy(), open.cells()[0].links(0)[0].phy());
+    let phy = PhyTrace::new(vec![0, 10].into(), vec![1, 0].into(), Bytes(33)).unwrap();
+    let setup = cell.setup(0, &[LinkInput::PhyTrace(phy)]).unwrap();
+    let crate::simulation::Hop::Link(LinkConfig { medium: Medium::Live(live), .. }) =
+        &setup.forward[0]
+    else {
+        panic!("a live link");
+    };
+    assert_eq!(live.scheme.to_string(), "HARQ(10/12)");
+    assert_eq!((live.flush, live.send_buffer), (Duration::from_millis(20), NonZeroU32::new(100)));
+    assert!(matches!(live.feedback_loss, FeedbackLoss::Random(p) if p.get() == 0.05));
+    assert!(
+        error(&format!("[link]\nflush = \"20 ms\"\n{CHANNEL}"))
+            .contains("link.flush: is for links that run")
+    );
+    let both = format!("[link]\nlive = true\noverlap = \"papers\"\n{CHANNEL}");
+    assert!(error(&both).contains("link.overlap: \"papers\" is how ns-2 read link traces"));
 }
 
 #[test]

@@ -70,7 +70,9 @@ def parameters(paper: str) -> dict[str, Any]:
     try:
         return tomllib.loads(file.read_text(encoding="utf-8"))
     except FileNotFoundError:
-        raise ScenarioError(f"{paper}: no such paper; known: ijscn2014, wiopt2003") from None
+        raise ScenarioError(
+            f"{paper}: no such paper; known: ijscn2014, leo2014, wiopt2003"
+        ) from None
 
 
 def curves(

@@ -9,12 +9,18 @@ from typing import TYPE_CHECKING
 import pyarrow as pa
 
 from clift.campaign.results import Results
-from clift.report import comparison, cwnd, delay_cdf, erasures, sequence
+from clift.report import comparison, cwnd, delay_cdf, erasures, sequence, units
 from clift.scenario import Scenario, _FromFile
 from clift.trace import PhyTrace
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
+
+    from clift.simulation import Run
+
+# Cells whose units are drawn, and the part of the run in which a loss is looked for.
+MOST_UNITS = 6
+UNITS_S = 60.0
 
 
 def draw(results: Results, scenario: Scenario, series: pa.Table) -> Iterator[tuple[str, Figure]]:
@@ -36,9 +42,30 @@ def draw(results: Results, scenario: Scenario, series: pa.Table) -> Iterator[tup
     yield "cwnd", cwnd.draw(results, series)
     yield "sequence", sequence.draw(results)
     yield "delay-cdf", delay_cdf.draw(results)
+    yield from _units(results)
     traces = _traces(results, scenario)
     if traces:
         yield "erasures", erasures.draw(traces, results.title)
+
+
+def _units(results: Results) -> Iterator[tuple[str, Figure]]:
+    """A time-sequence plot for each of the first cells that have a live link and a loss."""
+    drawn = 0
+    for index, cell in enumerate(results.cells):
+        if drawn == MOST_UNITS:
+            return
+        if cell.first is None or not _is_live(cell.first):
+            continue
+        title = ", ".join([results.title, *cell.labels.values()])
+        figure = units.draw(cell.first.units(UNITS_S), cell.first.events(), title)
+        if figure is not None:
+            drawn += 1
+            yield f"units-{index}", figure
+
+
+def _is_live(run: Run) -> bool:
+    links = run.summary()["links"]
+    return any("units_sent" in link for link in links)
 
 
 def _traces(results: Results, scenario: Scenario) -> list[tuple[str, PhyTrace]]:

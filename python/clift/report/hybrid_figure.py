@@ -35,6 +35,7 @@ def paper_figure(figure: Figure) -> Picture:
         for line in lines:
             _draw(axes, figure, line, colours[_group(line)])
         axes.set_xlabel(_X[figure.swept])
+        axes.set_xticks([getattr(cell, figure.swept) for cell in lines[0].cells])
         axes.grid(visible=True, alpha=0.3)
         axes.set_ylim(0, 1)
     panels[0].set_ylabel("share of the link that carries TCP data")

@@ -220,14 +220,18 @@ impl LandMobile {
         let modulation = self.receiver.modulation;
         let zero_db = esn0_db + self.receiver.offset_db;
         let information = |db: f64| modulation.information(libm::exp10((zero_db + db) / 10.0));
-        // E[I] = I(top) - integral of the level's CDF over I; steps of 1/4 dB in the level.
-        let level = |step: u32| -60.0 + f64::from(step) / 4.0;
-        let steps = 360;
-        let rises = (0..steps).map(|step| {
-            let (low, high) = (information(level(step)), information(level(step + 1)));
-            (high - low) * self.level_cdf(level(step) + 0.125)
-        });
-        Ok(information(level(steps)) - rises.sum::<f64>())
+        // E[I] = I(top) - integral of the level's CDF over I; steps of 1/2 dB in the level.
+        let level = |step: u32| -60.0 + f64::from(step) / 2.0;
+        let steps = 180;
+        let mut mean = information(level(steps));
+        for step in 0..steps {
+            let rise = information(level(step + 1)) - information(level(step));
+            // Where all bits come through already, the level does not matter.
+            if rise > 1e-9 {
+                mean -= rise * self.level_cdf(level(step) + 0.25);
+            }
+        }
+        Ok(mean)
     }
 
     fn fading_of(&self, rng: &rand_chacha::ChaCha8Rng) -> Result<Fading, LmsError> {

@@ -11,11 +11,13 @@ pub(super) struct Air {
     /// Coded bits, and attempts after the first, sent so far.
     pub(super) bits: u64,
     pub(super) retransmissions: u64,
+    /// How far that is.
+    pub(super) until: i64,
 }
 
 impl Air {
     pub(super) fn new(attempts: usize) -> Self {
-        Self { planned: vec![VecDeque::new(); attempts], bits: 0, retransmissions: 0 }
+        Self { planned: vec![VecDeque::new(); attempts], bits: 0, retransmissions: 0, until: -1 }
     }
 
     /// An attempt of this number will send `bits` at `at`, which never falls for a number.
@@ -27,6 +29,7 @@ impl Air {
     /// What starts up to `now` is sent.
     #[inline]
     pub(super) fn advance(&mut self, now: i64) {
+        self.until = self.until.max(now);
         for (attempt, planned) in self.planned.iter_mut().enumerate() {
             while let Some(&(at, bits)) = planned.front()
                 && at <= now

@@ -21,7 +21,7 @@ impl Arrivals {
     /// Puts in a packet whose last bit is sent at `transit.at`.
     #[inline]
     pub(super) fn push(&mut self, transit: Transit, lost: bool) {
-        let at = if self.waits() { transit.at } else { transit.at + self.delay.at(transit.at) };
+        let at = if self.waits() { transit.at } else { self.end_of(transit.at) };
         self.due.push(Due { transit: Transit { at, ..transit }, lost });
     }
 
@@ -29,7 +29,7 @@ impl Arrivals {
     #[inline]
     pub(super) fn next_at(&self) -> Option<Instant> {
         let next = self.due.next_at()?;
-        Some(if self.waits() { self.last.max(next + self.delay.at(next)) } else { next })
+        Some(if self.waits() { self.last.max(self.end_of(next)) } else { next })
     }
 
     /// Takes out the next one if it arrives at `now` or before.
@@ -42,6 +42,12 @@ impl Arrivals {
         let mut due = self.due.pop(Instant::MAX)?;
         (due.transit.at, self.last) = (at, at);
         Some(due)
+    }
+
+    /// When what is sent at an instant is at the far end, if it need not wait for others.
+    #[inline]
+    pub(super) fn end_of(&self, sent: Instant) -> Instant {
+        sent + self.delay.at(sent)
     }
 
     /// Whether a packet waits for those sent before it.

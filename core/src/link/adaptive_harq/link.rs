@@ -14,7 +14,7 @@ use crate::link::counters::Tally;
 use crate::link::queue::{Queue, Waiting};
 use crate::link::{
     Admission, DropReason, HORIZON, Link, LinkCounters, LinkEvent, Packet, PacketId, QueueLimit,
-    Transit, Usage, nanos, span,
+    StreamRange, Transit, Transmission, TransmissionKind, Usage, nanos, span,
 };
 use crate::seed::{Seed, Stream};
 use crate::trace::MiTrace;
@@ -50,6 +50,7 @@ pub struct AdaptiveHarqLink {
     tally: Tally,
     /// Packets decoded by each attempt.
     decoded: Vec<u64>,
+    log: AttemptLog,
 }
 
 impl AdaptiveHarqLink {
@@ -86,6 +87,7 @@ impl AdaptiveHarqLink {
             counters: LinkCounters::default(),
             tally: Tally::default(),
             decoded: vec![0; attempts],
+            log: AttemptLog::default(),
             channel: Channel {
                 information: Arc::clone(&config.information),
                 offset: span(start_offset),
@@ -168,6 +170,8 @@ impl Link for AdaptiveHarqLink {
             at: instant(at),
         };
         self.arrivals.push(transit, !decoded);
+        let arrival = || decoded.then(|| self.arrivals.end_of(transit.at));
+        self.log.note(&transit, arrival, packet.carries, |attempt| departure + attempt * self.step);
         Admission::Queued
     }
 
@@ -221,6 +225,20 @@ impl Link for AdaptiveHarqLink {
         }
     }
 
+    fn catch_up(&mut self, until: Instant) {
+        self.air.advance(nanos(until));
+    }
+
+    fn log_units(&mut self) {
+        self.log.planned.get_or_insert_default();
+    }
+
+    /// An attempt is a unit. Only the one that decodes its packet has an arrival, that of its last
+    /// bit.
+    fn take_units(&mut self) -> Vec<Transmission> {
+        self.log.take(self.air.until)
+    }
+
     fn details(&self) -> Vec<(&'static str, u64)> {
         let mut details = vec![
             ("harq_coded_bits", self.air.bits),
@@ -243,6 +261,43 @@ const DECODED_AFTER: [&str; AdaptiveHarqConfig::MOST_RETRANSMISSIONS as usize + 
     "harq_decoded_after_6",
     "harq_decoded_after_7",
 ];
+
+/// Attempts for a log, off unless asked for.
+#[derive(Clone, Debug, Default)]
+struct AttemptLog {
+    planned: Option<Vec<Transmission>>,
+}
+
+impl AttemptLog {
+    #[inline]
+    fn note(
+        &mut self,
+        transit: &Transit,
+        arrival: impl Fn() -> Option<Instant>,
+        carries: Option<StreamRange>,
+        start: impl Fn(i64) -> i64,
+    ) {
+        let Some(planned) = &mut self.planned else { return };
+        let (attempts, order, arrival) = (transit.lldus, transit.order, arrival());
+        planned.extend((0..attempts).map(|attempt| Transmission {
+            at: instant(start(i64::from(attempt))),
+            kind: if attempt == 0 { TransmissionKind::New } else { TransmissionKind::Repair },
+            unit: order,
+            attempt,
+            arrival: arrival.filter(|_| attempt + 1 == attempts),
+            packets: (order, order),
+            carries,
+        }));
+    }
+
+    fn take(&mut self, until: i64) -> Vec<Transmission> {
+        let Some(planned) = &mut self.planned else { return Vec::new() };
+        let ahead = planned.extract_if(.., |unit| nanos(unit.at) > until).collect();
+        let mut sent = std::mem::replace(planned, ahead);
+        sent.sort_by_key(|unit| unit.at);
+        sent
+    }
+}
 
 /// The channel's mutual information in run time.
 #[derive(Clone, Debug)]

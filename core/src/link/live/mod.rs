@@ -79,15 +79,8 @@ impl<S: LiveScheme> LiveLink<S> {
     /// Uses the slots up to `now`.
     #[inline]
     fn advance(&mut self, now: i64) {
-        while let Some(slot) = self.next
-            && slot.t <= now
-        {
-            self.settle(slot.t);
-            self.now = slot.t;
-            if self.scheme.carry(slot, &mut self.line) {
-                self.slots.used(slot);
-            }
-            self.look_for_slot();
+        if self.next.is_some_and(|slot| slot.t <= now) {
+            self.use_slots(now);
         }
         self.settle(now);
         self.now = self.now.max(now);
@@ -95,6 +88,23 @@ impl<S: LiveScheme> LiveLink<S> {
             && let Some((packet, at)) = self.hopeless().filter(|(_, at)| nanos(*at) <= self.now)
         {
             self.ended = TraceEnd::Due { packet, at };
+        }
+    }
+
+    fn use_slots(&mut self, now: i64) {
+        let (cursor, columns) = self.slots.split();
+        let (scheme, line) = (&mut self.scheme, &mut self.line);
+        while let Some(slot) = self.next
+            && slot.t <= now
+        {
+            if scheme.undecided().is_some_and(|at| at <= slot.t) {
+                scheme.settle(slot.t, line);
+            }
+            if scheme.carry(slot, line) {
+                cursor.used(slot);
+            }
+            let wanted = scheme.wants(line.data_wait());
+            self.next = wanted.and_then(|from| cursor.first_from(columns, from.max(slot.t)));
         }
     }
 

@@ -6,16 +6,22 @@ use crate::trace::PhyTrace;
 use crate::units::Duration;
 
 /// Hands out the slots of a PHY trace in order of time; what is skipped costs nothing.
-///
-/// A cycle is one pass through the trace. Run time = trace time + `base`, which grows by the period
-/// from cycle to cycle; without wrapping there is one cycle.
 #[derive(Clone, Debug)]
 pub(super) struct Slots {
     phy: PhyTrace,
+    offset: i64,
+    cursor: Cursor,
+}
+
+/// Where in the trace the run is.
+///
+/// A cycle is one pass through the trace. Run time = trace time + `base`, which grows by the period
+/// from cycle to cycle; without wrapping there is one cycle.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Cursor {
     /// The first slot of this cycle that was not used or passed over.
     next: usize,
     base: i64,
-    offset: i64,
     period: Option<i64>,
     /// Slots later than this run time are not looked at; at most the horizon.
     end: i64,
@@ -49,23 +55,64 @@ impl Slots {
             _ => offset,
         };
         let density = if first < last { (t.len() - 1) as f64 / (last - first) as f64 } else { 0.0 };
-        Self { next: 0, base: -passed, offset, period, end, density, phy }
+        let cursor = Cursor { next: 0, base: -passed, period, end, density };
+        Self { phy, offset, cursor }
     }
 
     /// The first slot at or after the run time `from` (not negative) that is still to be had.
-    #[inline]
     pub(super) fn first_from(&self, from: i64) -> Option<Slot> {
+        self.cursor.first_from((self.phy.t(), self.phy.d()), from)
+    }
+
+    /// The cursor, and `t` and `d` that it runs over: looked up once for many slots.
+    #[inline]
+    pub(super) fn split(&mut self) -> (&mut Cursor, (&[i64], &[i64])) {
+        (&mut self.cursor, (self.phy.t(), self.phy.d()))
+    }
+
+    /// The run time of the last slot there will be, if the trace ends before the run does.
+    pub(super) fn last(&self) -> Option<i64> {
+        let last = self.phy.t()[self.phy.len() - 1] - self.offset;
+        (self.cursor.period.is_none() && last < self.cursor.end).then_some(last)
+    }
+
+    /// The end of the run.
+    pub(super) fn end(&self) -> i64 {
+        self.cursor.end
+    }
+
+    /// How many slots start from time zero up to `until`.
+    pub(super) fn passed(&self, until: i64) -> u64 {
+        let up_to = self.before(self.offset + until.min(self.cursor.end) + 1);
+        up_to - self.before(self.offset)
+    }
+
+    /// How many slots start before the trace time `instant`, cycles included.
+    fn before(&self, instant: i64) -> u64 {
+        let t = &self.phy.t()[..];
+        let cycles = match self.cursor.period {
+            Some(period) => (instant - 1 - t[0]).max(0) / period,
+            None => 0,
+        };
+        let within = instant - cycles * self.cursor.period.unwrap_or(0);
+        cycles as u64 * t.len() as u64 + t.partition_point(|&t| t < within) as u64
+    }
+}
+
+impl Cursor {
+    /// The first slot of (`t`, `d`) at or after the run time `from` (not negative) that is still
+    /// to be had.
+    #[inline]
+    pub(super) fn first_from(&self, (t, d): (&[i64], &[i64]), from: i64) -> Option<Slot> {
         if from > self.end {
             return None;
         }
-        let t = &self.phy.t()[..];
-        let place = match t.get(self.next) {
+        let (index, base) = match t.get(self.next) {
             Some(&t) if t >= from - self.base => (self.next, self.base),
             _ => self.search(t, from)?,
         };
-        let (index, base) = place;
         let start = t[index] + base;
-        (start <= self.end).then(|| Slot { t: start, d: self.phy.d()[index], index, base })
+        (start <= self.end).then(|| Slot { t: start, d: d[index], index, base })
     }
 
     fn search(&self, t: &[i64], from: i64) -> Option<(usize, i64)> {
@@ -85,34 +132,6 @@ impl Slots {
     #[inline]
     pub(super) fn used(&mut self, slot: Slot) {
         (self.next, self.base) = (slot.index + 1, slot.base);
-    }
-
-    /// The run time of the last slot there will be, if the trace ends before the run does.
-    pub(super) fn last(&self) -> Option<i64> {
-        let last = self.phy.t()[self.phy.len() - 1] - self.offset;
-        (self.period.is_none() && last < self.end).then_some(last)
-    }
-
-    /// The end of the run.
-    pub(super) fn end(&self) -> i64 {
-        self.end
-    }
-
-    /// How many slots start from time zero up to `until`.
-    pub(super) fn passed(&self, until: i64) -> u64 {
-        let up_to = self.before(self.offset + until.min(self.end) + 1);
-        up_to - self.before(self.offset)
-    }
-
-    /// How many slots start before the trace time `instant`, cycles included.
-    fn before(&self, instant: i64) -> u64 {
-        let t = &self.phy.t()[..];
-        let cycles = match self.period {
-            Some(period) => (instant - 1 - t[0]).max(0) / period,
-            None => 0,
-        };
-        let within = instant - cycles * self.period.unwrap_or(0);
-        cycles as u64 * t.len() as u64 + t.partition_point(|&t| t < within) as u64
     }
 }
 
@@ -152,7 +171,7 @@ mod tests {
                 let count = all.iter().filter(|&&t| t <= from.min(5000)).count() as u64;
                 prop_assert_eq!(slots.passed(from), count);
                 if let (Some(slot), true) = (slot, use_it) {
-                    slots.used(slot);
+                    slots.split().0.used(slot);
                     used = slot.t;
                 }
             }

@@ -43,6 +43,9 @@ pub struct ReceiverCounters {
     pub bytes_in_order: u64,
     /// Segments that brought nothing new: the spurious retransmissions, by the truth.
     pub duplicate_segments: u64,
+    /// Segments that brought something new and were thrown away because their timestamp was too
+    /// old (PAWS, RFC 7323 section 5; none in profile `papers`).
+    pub stale_segments: u64,
     /// Bytes, as IP packets, of the segments that brought something new.
     pub distinct_bytes: u64,
     /// Segments that arrived ahead of a gap and had to be stored.
@@ -52,9 +55,6 @@ pub struct ReceiverCounters {
     /// The farthest that the highest segment received was ahead of a late first transmission, in
     /// full segments.
     pub max_reordering: u32,
-    /// Segments refused for an old timestamp (PAWS, RFC 7323 section 5; profile `linux`). No other
-    /// count has them.
-    pub refused_segments: u64,
     /// ACKs sent.
     pub acks_sent: u64,
 }

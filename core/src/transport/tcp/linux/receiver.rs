@@ -8,9 +8,7 @@ use crate::transport::tcp::counters::ReceiverCounters;
 use crate::transport::{Endpoint, SackBlock, Segment};
 use crate::units::Instant;
 
-/// Nanoseconds of a tick of the clock that timestamps show.
-const TIMESTAMP_TICK: u64 = 1_000_000;
-/// Ticks by which a segment may be older than the newest timestamp taken (Linux).
+/// Timestamps may fall by so many milliseconds.
 const PAWS_WINDOW: u64 = 1;
 
 /// What leaves next.
@@ -78,35 +76,36 @@ impl LinuxReceiver {
         }
     }
 
-    /// RFC 7323 section 4.3; a segment of bytes acknowledged before is dropped ahead of it (Linux).
+    /// RFC 7323 section 4.3 (2). A duplicate from below the window is not acceptable, and does not
+    /// count.
     fn update_echo(&mut self, segment: &Segment) {
-        let end = segment.seq + u64::from(segment.len);
-        let spans = segment.seq <= self.last_ack && end >= self.last_ack;
-        if spans && segment.ts_val >= self.echo {
+        let in_window = segment.seq + u64::from(segment.len) >= self.last_ack;
+        if in_window && segment.seq <= self.last_ack && segment.ts_val >= self.echo {
             self.echo = segment.ts_val;
         }
     }
 
-    /// Protection against wrapped sequence numbers (PAWS, RFC 7323 section 5): a segment is refused
-    /// if one that filled a gap was sent more than a millisecond after it, by the clock of
-    /// timestamps. That strikes late segments too, once a retransmission has overtaken them.
-    fn is_from_the_past(&self, segment: &Segment) -> bool {
-        let clock = |at: Instant| at.as_nanos() / TIMESTAMP_TICK;
-        self.config.timestamps && clock(self.echo) > clock(segment.ts_val) + PAWS_WINDOW
+    /// PAWS (RFC 7323 section 5.3, R1): the segment is older than what arrived in order last, by
+    /// more than the millisecond that Linux tolerates. Meant against sequence numbers that wrap, it
+    /// also hits segments that a retransmission at the left edge has overtaken.
+    fn is_stale(&self, segment: &Segment) -> bool {
+        self.config.timestamps && millis(segment.ts_val) + PAWS_WINDOW < millis(self.echo)
     }
 
-    /// The answer is a duplicate ACK at once, with a D-SACK if the bytes had come already.
+    /// A stale segment is not taken, but answered at once: with a D-SACK if it is a duplicate.
     fn refuse(&mut self, segment: &Segment) {
-        self.arrivals.counters.refused_segments += 1;
-        let next = self.arrivals.next();
-        if segment.seq < next {
-            if self.config.linux.dsack {
-                let end = (segment.seq + u64::from(segment.len)).min(next);
-                self.duplicate = Some(SackBlock { start: segment.seq, end });
-            }
+        if self.arrivals.refuse(segment) {
+            self.report_duplicate(segment);
             self.delayed.on_duplicate();
         }
         self.due = Due::Ack;
+    }
+
+    fn report_duplicate(&mut self, segment: &Segment) {
+        if self.config.linux.dsack {
+            let end = segment.seq + u64::from(segment.len);
+            self.duplicate = Some(SackBlock { start: segment.seq, end });
+        }
     }
 
     /// Whether the segment's ACK must leave at once: more than one full segment waits for it, it
@@ -135,7 +134,7 @@ impl Endpoint for LinuxReceiver {
             return;
         }
         self.time_handshake(now);
-        if self.is_from_the_past(segment) {
+        if self.is_stale(segment) {
             return self.refuse(segment);
         }
         self.update_echo(segment);
@@ -145,10 +144,7 @@ impl Endpoint for LinuxReceiver {
             let urgent = self.is_urgent(had_gap);
             return self.acknowledge(now, urgent);
         }
-        if self.config.linux.dsack {
-            let end = segment.seq + u64::from(segment.len);
-            self.duplicate = Some(SackBlock { start: segment.seq, end });
-        }
+        self.report_duplicate(segment);
         self.delayed.on_duplicate();
         self.acknowledge(now, true);
     }
@@ -194,6 +190,11 @@ impl Endpoint for LinuxReceiver {
     fn poll_timeout(&self) -> Option<Instant> {
         self.delayed.deadline()
     }
+}
+
+/// The clock of timestamps.
+fn millis(time: Instant) -> u64 {
+    time.as_nanos() / 1_000_000
 }
 
 #[cfg(test)]

@@ -408,6 +408,11 @@ impl Endpoint for LinuxSender {
         let (delivered, lost) = (self.delivered, self.declared_lost);
         let mut said = self.take_in(now, segment);
         if was_empty {
+            // A D-SACK may still say that what was sent again was not lost.
+            if said.dsack {
+                self.repair(now, &mut said);
+            }
+            self.conclude_probe(now, segment, &said);
             return;
         }
         self.rack.adapt(said.prior_delivered, self.delivered);

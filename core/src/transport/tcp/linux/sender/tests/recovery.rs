@@ -1,0 +1,203 @@
+//! Loss recovery over many ACKs, each by hand; segments are numbered from 0.
+
+use super::*;
+
+/// A D-SACK of segments `start..end`, with an acknowledgement of all below `ack`.
+fn dsack(sender: &mut LinuxSender, now: u64, ack: u64, start: u64, end: u64, echo: u64) {
+    sender.handle_segment(ms(now), &segment(ack, &[(start, end)], true, echo));
+}
+
+/// Handshake over 100 ms, then as many segments as the application has, which may have more.
+fn with_data(segments: u64) -> LinuxSender {
+    let mut sender = new(&TcpConfig::linux(CongestionAlgorithm::NewReno));
+    sender.supply(segments * MSS);
+    sender.poll_transmit(ms(0)).unwrap();
+    let answer = Segment { syn: true, ts_ecr: ms(0), window: u32::MAX, ..Segment::default() };
+    sender.handle_segment(ms(100), &answer);
+    assert_eq!(sent(&mut sender, 100).len() as u64, segments);
+    sender
+}
+
+/// RFC 6937: segment 0 is lost of 20, the others are SACKed one by one. Two new ones leave by
+/// Limited Transmit (RFC 3042), 0 again at the third SACK with a threshold of 10; then one new one
+/// on every other SACK (ceil(10·delivered/20)), the last on the 17th: ten are in flight then, and
+/// one leaves for each that arrives. The ACK of 22 ends it, with a window of 10.
+#[test]
+fn a_window_is_halved_in_proportion() {
+    let mut sender = with(20, |_| {});
+    let mut left = Vec::new();
+    for last in 1..=19 {
+        ack(&mut sender, 200 + last, 0, &[(1, last + 1)], 100);
+        left.push(sent(&mut sender, 200 + last));
+        if last >= 3 {
+            assert_eq!(sender.state(), CongestionState::Recovery);
+            assert_eq!(sender.ssthresh(), Some(10));
+        }
+    }
+    let expected: [&[u64]; 19] = [
+        &[20],
+        &[21],
+        &[0],
+        &[],
+        &[22],
+        &[],
+        &[23],
+        &[],
+        &[24],
+        &[],
+        &[25],
+        &[],
+        &[26],
+        &[],
+        &[27],
+        &[],
+        &[28],
+        &[],
+        &[],
+    ];
+    assert_eq!(left, expected);
+    assert_eq!(sender.in_flight(), 10);
+    ack(&mut sender, 301, 0, &[(1, 21)], 201);
+    assert_eq!(sent(&mut sender, 301), [29]);
+    ack(&mut sender, 302, 0, &[(1, 22)], 202);
+    assert_eq!(sent(&mut sender, 302), [30]);
+    ack(&mut sender, 303, 22, &[], 203);
+    assert_eq!((sender.state(), sender.cwnd()), (CongestionState::Open, 10));
+    assert_eq!(sent(&mut sender, 303), [31]);
+    let counters = sender.counters();
+    assert_eq!((counters.retransmissions, counters.cwnd_reductions), (1, 1));
+    assert_eq!((counters.timeouts, counters.undo_events), (0, 0));
+}
+
+/// RFC 8985 section 6.2: 0 is sent again at 203 and lost again. Segment 12, new, leaves at 205 on
+/// the fifth SACK; its SACK at 305, a round trip after 203, proves it.
+#[test]
+fn a_lost_retransmission_is_sent_again() {
+    let mut sender = with(10, |_| {});
+    let mut left = Vec::new();
+    for last in 1..=5 {
+        ack(&mut sender, 200 + last, 0, &[(1, last + 1)], 100);
+        left.push(sent(&mut sender, 200 + last));
+    }
+    assert_eq!(left, [vec![10], vec![11], vec![0], vec![], vec![12]]);
+    for last in 6..=9 {
+        ack(&mut sender, 200 + last, 0, &[(1, last + 1)], 100);
+        sent(&mut sender, 200 + last);
+    }
+    for (now, last) in [(301, 10), (302, 11)] {
+        ack(&mut sender, now, 0, &[(1, last + 1)], now - 100);
+        assert!(!sent(&mut sender, now).contains(&0));
+    }
+    ack(&mut sender, 305, 0, &[(1, 13)], 205);
+    assert_eq!(sent(&mut sender, 305)[0], 0);
+    // One reduction for all of it, and no timeout.
+    assert_eq!((sender.ssthresh(), sender.counters().timeouts), (Some(5), 0));
+}
+
+/// Several losses in a window: each is sent once, lowest first, while the window falls once.
+#[test]
+fn every_hole_is_filled_once() {
+    let mut sender = with(20, |_| {});
+    let mut again = Vec::new();
+    let blocks = |high: u64| -> Vec<(u64, u64)> {
+        let all = [(1, 5), (6, 10), (11, 20)];
+        let mut all: Vec<_> = all.iter().map(|&(a, b)| (a, b.min(high))).collect();
+        all.retain(|&(a, b)| a < b);
+        all.reverse();
+        all
+    };
+    for high in 2..=20 {
+        ack(&mut sender, 200 + high, 0, &blocks(high), 100);
+        again.extend(sent(&mut sender, 200 + high).into_iter().filter(|&number| number < 20));
+    }
+    assert_eq!(again, [0, 5, 10]);
+    let counters = sender.counters();
+    assert_eq!((counters.retransmissions, counters.cwnd_reductions), (3, 1));
+    assert_eq!(sender.ssthresh(), Some(10));
+}
+
+/// RFC 6675 instead of RACK: the third SACKed segment above proves the loss, and a lost
+/// retransmission waits for the timer.
+#[test]
+fn without_rack_three_sacked_segments_prove_a_loss() {
+    let mut sender = with(10, |config| config.linux.rack = false);
+    for last in 1..=2 {
+        ack(&mut sender, 200 + last, 0, &[(1, last + 1)], 100);
+        assert!(!sent(&mut sender, 200 + last).contains(&0));
+    }
+    ack(&mut sender, 203, 0, &[(1, 4)], 100);
+    assert_eq!(sent(&mut sender, 203), [0]);
+    for last in 4..=11 {
+        ack(&mut sender, 300 + last, 0, &[(1, last + 1)], 200);
+        assert!(!sent(&mut sender, 300 + last).contains(&0));
+    }
+}
+
+/// RFC 8985 section 7: the last of ten is lost. A round trip after the ACK of the others, two
+/// and the 200 ms for a delayed ACK would be 600, the timeout comes first at 500: then the probe
+/// leaves. That its ACK repaired a loss is known once the acknowledgement goes on.
+#[test]
+fn a_probe_repairs_the_tail_and_costs_half_of_the_window() {
+    let mut sender = with_data(10);
+    ack(&mut sender, 200, 9, &[], 100);
+    assert_eq!(sender.poll_timeout(), Some(ms(500)));
+    sender.handle_timeout(ms(500));
+    assert_eq!(sent(&mut sender, 500), [9]);
+    ack(&mut sender, 600, 10, &[], 500);
+    assert_eq!(sender.ssthresh(), None);
+    sender.supply(MSS);
+    assert_eq!(sent(&mut sender, 600), [10]);
+    let cwnd = sender.cwnd();
+    ack(&mut sender, 700, 11, &[], 600);
+    assert_eq!(sender.ssthresh(), Some(cwnd / 2));
+    assert_eq!((sender.counters().timeouts, sender.counters().retransmissions), (0, 1));
+}
+
+/// Section 7.4.2: the probe was not needed, the D-SACK of it says.
+#[test]
+fn a_probe_that_was_not_needed_costs_nothing() {
+    let mut sender = with_data(10);
+    ack(&mut sender, 200, 9, &[], 100);
+    sender.handle_timeout(ms(500));
+    assert_eq!(sent(&mut sender, 500), [9]);
+    ack(&mut sender, 510, 10, &[], 100);
+    dsack(&mut sender, 600, 10, 9, 10, 500);
+    sender.supply(MSS);
+    assert_eq!(sent(&mut sender, 600), [10]);
+    ack(&mut sender, 700, 11, &[], 600);
+    assert_eq!((sender.ssthresh(), sender.counters().cwnd_reductions), (None, 0));
+}
+
+/// RFC 6298 section 5.5: each timeout waits twice as long; the window is cut once; an ACK of what
+/// was sent again ends the back-off (its timestamp is a sample).
+#[test]
+fn timeouts_back_off_and_an_ack_ends_that() {
+    let mut sender = with(10, |config| config.linux.tail_loss_probe = false);
+    let mut at = 100 + 300;
+    for attempt in 1..=5u64 {
+        assert_eq!(sender.poll_timeout(), Some(ms(at)));
+        sender.handle_timeout(ms(at));
+        assert_eq!(sent(&mut sender, at), [0]);
+        assert_eq!((sender.cwnd(), sender.ssthresh()), (1, Some(5)));
+        assert_eq!(sender.counters().timeouts, attempt);
+        at += 300 << attempt;
+    }
+    let last = at - (300 << 5);
+    ack(&mut sender, last + 100, 1, &[], last);
+    assert_eq!(sender.rto(), Duration::from_millis(300));
+    assert_eq!(sender.counters().cwnd_reductions, 1);
+}
+
+/// RFC 3522: a delay of all, not a loss. The ACKs come after the timeout and echo what left
+/// before it: window and threshold are what they were, and nothing else is sent again.
+#[test]
+fn a_timeout_that_was_a_delay_is_taken_back() {
+    let mut sender = with(10, |config| config.linux.tail_loss_probe = false);
+    sender.handle_timeout(ms(400));
+    assert_eq!(sent(&mut sender, 400), [0]);
+    ack(&mut sender, 450, 1, &[], 100);
+    assert_eq!((sender.state(), sender.ssthresh()), (CongestionState::Open, None));
+    assert!(sender.cwnd() >= 10);
+    assert!(sent(&mut sender, 450).iter().all(|&number| number >= 10));
+    assert_eq!((sender.counters().undo_events, sender.counters().retransmissions), (1, 1));
+}

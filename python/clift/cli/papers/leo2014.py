@@ -1,0 +1,62 @@
+"""`clift paper leo2014`: adaptive HARQ and a re-ordering buffer (seed 004)."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import click
+
+from clift.cli.options import busy
+
+
+@click.command()
+@click.option("--table", type=click.Choice(["1", "2"]), required=True, help="Which table.")
+@click.option(
+    "-o",
+    "--output",
+    type=click.Path(path_type=Path, dir_okay=False),
+    help="PNG to write; in the current folder, named after paper and table, unless given.",
+)
+@click.option("--runs", type=click.IntRange(1), default=8, help="Runs of each cell.")
+@click.option("--seed", type=click.IntRange(0), default=1, help="Seed of the first run.")
+@click.option(
+    "--duration",
+    type=click.FloatRange(1),
+    metavar="SECONDS",
+    help="Length of each run; the paper's 600 s unless given.",
+)
+@click.option("--json", "as_json", is_flag=True, help="JSON on stdout instead of the table.")
+def leo2014(
+    table: str,
+    output: Path | None,
+    runs: int,
+    seed: int,
+    duration: float | None,
+    as_json: bool,
+) -> None:
+    """Tables 1 and 2: TCP over adaptive HARQ without and with a re-ordering buffer."""
+    from clift.papers.leo import table_cells
+    from clift.report.leo import leo_figure, leo_text
+    from clift.report.trace_figure import save
+
+    with busy(f"table {table}"):
+        cells = table_cells([int(table)], runs, seed, duration_s=duration)
+    target = output or Path(f"leo2014_table{table}.png")
+    save(leo_figure(cells), target)
+    if as_json:
+        rows = [
+            {
+                "snr_db": cell.snr_db,
+                "transport": cell.transport,
+                "printed": cell.printed,
+                "runs": cell.values,
+                "mean": {name: cell.estimate(name).mean for name in cell.values},
+                "half_width": {name: cell.estimate(name).half_width for name in cell.values},
+            }
+            for cell in cells
+        ]
+        click.echo(json.dumps({"figure": str(target), "table": int(table), "cells": rows}))
+        return
+    click.echo(leo_text(cells))
+    click.echo(f"\n{target}")

@@ -1,0 +1,177 @@
+"""Tables 1 and 2 of seed 004: TCP over adaptive HARQ, with and without a re-ordering buffer."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from importlib import resources
+from typing import Any
+
+from clift.campaign.statistics import Estimate, estimate
+from clift.delays import read_delays
+from clift.errors import ScenarioError
+from clift.link import Reorder
+from clift.live import AdaptiveHarqLink
+from clift.papers.analytical import parameters
+from clift.scenario import Scenario
+from clift.simulation import Run, run_many
+
+PAPER = "leo2014"
+TABLES = (1, 2)
+"""Without and with the re-ordering buffer."""
+
+
+@dataclass(frozen=True)
+class Cell:
+    """A transport at an SNR, in one of the tables.
+
+    Attributes:
+        table: 1 or 2.
+        snr_db: of the channel.
+        transport: `newreno` or `cubic`.
+        values: what each run gave, by name: those of the table's columns, `load_mbps` (coded bits
+            on the air) and `events_per_s` (entries into recovery and timeouts).
+        printed: the paper's values by name.
+    """
+
+    table: int
+    snr_db: int
+    transport: str
+    values: dict[str, list[float]]
+    printed: dict[str, float]
+
+    def estimate(self, name: str) -> Estimate:
+        """Mean over the runs, and its 95 % interval."""
+        found = estimate(self.values[name])
+        if found is None:
+            raise ScenarioError("a cell without runs has no mean; give 1 seed or more")
+        return found
+
+    def ratio(self, name: str) -> float:
+        """Mean over the print; of the success rate, that of the failures."""
+        mean, printed = self.estimate(name).mean, self.printed[name]
+        return (100 - mean) / (100 - printed) if name == "success_percent" else mean / printed
+
+
+def table_cells(
+    tables: Sequence[int] = TABLES,
+    seeds: int = 8,
+    first_seed: int = 1,
+    *,
+    snr_db: Sequence[int] | None = None,
+    duration_s: float | None = None,
+    delayed_ack: bool = False,
+    progress: bool | Callable[[int, int], object] = False,
+) -> list[Cell]:
+    """Runs the cells of the tables.
+
+    Args:
+        tables: Which: 1 without, 2 with the re-ordering buffer.
+        seeds: Runs of each cell; run r of every cell has the same channel.
+        first_seed: Seed of the first run; the others follow.
+        snr_db: Which rows; all unless given.
+        duration_s: Of each run; the paper's 600 s unless given.
+        delayed_ack: Acknowledge every second packet, or after 40 ms.
+        progress: As of `clift.run_many`.
+
+    Example:
+        >>> cells = table_cells([1], seeds=1, snr_db=[13], duration_s=20)
+        >>> [(cell.transport, cell.printed["goodput_kbps"]) for cell in cells]
+        [('newreno', 346), ('cubic', 511)]
+    """
+    paper = parameters(PAPER)
+    setup = paper["scenario"]
+    rows = setup["snr_db"] if snr_db is None else list(snr_db)
+    if not set(rows) <= set(setup["snr_db"]) or not set(tables) <= set(TABLES):
+        raise ScenarioError(f"{PAPER}: tables 1 and 2 have rows of {setup['snr_db']} dB")
+    duration = setup["duration_s"] if duration_s is None else duration_s
+    names = range(first_seed, first_seed + seeds)
+    links = _links(setup, rows, names, duration)
+    keys = [(t, snr, tcp) for t in tables for snr in rows for tcp in setup["transports"]]
+    scenarios = [
+        _scenario(setup, links[snr, seed], table, transport, seed, duration, delayed_ack)
+        for table, snr, transport in keys
+        for seed in names
+    ]
+    runs = run_many(scenarios, progress)
+    return [
+        Cell(
+            table,
+            snr,
+            transport,
+            _values(runs[place * seeds : (place + 1) * seeds]),
+            _printed(paper, table, snr, transport),
+        )
+        for place, (table, snr, transport) in enumerate(keys)
+    ]
+
+
+def _links(
+    setup: dict[str, Any], rows: Sequence[int], seeds: range, duration_s: float
+) -> dict[tuple[int, int], AdaptiveHarqLink]:
+    """A link for each SNR and seed; making the channels takes longest."""
+    with resources.as_file(resources.files("clift.papers") / setup["delays"]) as file:
+        delays = read_delays(file)
+
+    def link(key: tuple[int, int]) -> AdaptiveHarqLink:
+        snr, seed = key
+        return AdaptiveHarqLink(
+            "its", snr, setup["rate_kbps"], delays, duration_s=duration_s, seed=seed
+        )
+
+    keys = [(snr, seed) for snr in rows for seed in seeds]
+    with ThreadPoolExecutor() as pool:
+        return dict(zip(keys, pool.map(link, keys), strict=True))
+
+
+def _scenario(
+    setup: dict[str, Any],
+    link: AdaptiveHarqLink,
+    table: int,
+    transport: str,
+    seed: int,
+    duration_s: float,
+    delayed_ack: bool,
+) -> Scenario:
+    return Scenario(
+        link,
+        transport=transport,
+        profile="papers",
+        packet_bytes=setup["packet_bytes"],
+        initial_window=setup["initial_window"],
+        cwnd_max_packets=setup["cwnd_max_packets"],
+        queue_packets=setup["queue_packets"],
+        timestamps=False,
+        delayed_ack=delayed_ack,
+        duration_s=duration_s,
+        reorder=Reorder(packets=setup["reorder_packets"], key="tcp") if table == 2 else None,
+        seed=seed,
+    )
+
+
+def _values(runs: Sequence[Run]) -> dict[str, list[float]]:
+    rows = [_measured(run.summary()) for run in runs]
+    return {name: [row[name] for row in rows] for name in rows[0]} if rows else {}
+
+
+def _measured(summary: dict[str, Any]) -> dict[str, float]:
+    flow, link = summary["flows"][0], summary["links"][0]
+    ended = link["packets_delivered"] + link["packets_lost"]
+    # What the queue drops never enters the link.
+    sent = max(1, link["packets_offered"] - link["packets_dropped"])
+    return {
+        "goodput_kbps": summary["goodput_kbps"],
+        "success_percent": 100 * link["packets_delivered"] / max(1, ended),
+        "rto_percent": 100 * flow["timeouts"] / sent,
+        "dupack_percent": 100 * flow["recovery_entries"] / sent,
+        "spurious_percent": 100 * flow["spurious_retransmissions"] / sent,
+        "load_mbps": link["harq_coded_bits"] / summary["duration_s"] / 1e6,
+        "events_per_s": (flow["recovery_entries"] + flow["timeouts"]) / summary["duration_s"],
+    }
+
+
+def _printed(paper: dict[str, Any], table: int, snr: int, transport: str) -> dict[str, float]:
+    row = next(row for row in paper["table"][table - 1]["rows"] if row[0] == snr)
+    of_transport = row[1 + paper["scenario"]["transports"].index(transport) :: 2]
+    return dict(zip(paper["columns"]["names"], of_transport, strict=True))

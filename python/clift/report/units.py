@@ -1,0 +1,224 @@
+"""Time-sequence plot of a live link: a loss of LLDUs, its repair, and what TCP saw of it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pyarrow as pa
+from matplotlib.collections import LineCollection
+from matplotlib.figure import Figure
+
+from clift.report.style import COLOURS
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from numpy.typing import NDArray
+
+_BLUE, _RED, _GREEN, _PINK, _BLACK = COLOURS[0], COLOURS[1], COLOURS[2], COLOURS[3], COLOURS[6]
+_FAINT = "#BBBBBB"
+
+# Lost packets that are looked at before giving up on one that was repaired.
+_TRIED = 500
+
+
+def draw(units: pa.Table, events: pa.Table, title: str) -> Figure | None:
+    """Two panels over the same time: TCP segments above, the units of a live link below.
+
+    The window lies around the first loss of a unit whose packet reached the receiver all the same
+    after further transmissions.
+
+    Args:
+        units: What `Run.units` gives; the first live link of it is drawn.
+        events: What `Run.events` gives.
+        title: What stands above.
+
+    Returns:
+        The picture; None if no such loss was found.
+
+    Example:
+        >>> import clift
+        >>> phy = clift.channel.bernoulli(slots=60_000, p=0.02, seed=1)
+        >>> run = clift.simulate(clift.LiveLink(phy, "ARQ"), duration_s=5)
+        >>> figure = draw(run.units(), run.events(), "ARQ")
+        >>> len(figure.axes)
+        2
+    """
+    sent = {name: units.column(name).to_numpy() for name in units.column_names}
+    if units.num_rows == 0:
+        return None
+    first_link = sent["link"] == sent["link"].min()
+    sent = {name: column[first_link] for name, column in sent.items()}
+    loss = _first_repaired_loss(sent, events)
+    if loss is None:
+        return None
+    begin, end, packet = loss
+    window = (begin - 0.2 * (end - begin), end + 0.6 * (end - begin))
+    figure = Figure(figsize=(9.5, 7.6), layout="constrained")
+    figure.suptitle(title, fontsize=13)
+    above, below = figure.subplots(2, 1, sharex=True)
+    _segments(above, events, sent, packet, window)
+    _units(below, sent, packet, window)
+    below.set_xlim(window[0] / 1e9, window[1] / 1e9)
+    below.set_xlabel("time (s)")
+    for axes in (above, below):
+        axes.grid(visible=True, alpha=0.3)
+        axes.legend(loc="upper left", fontsize=8, framealpha=0.9)
+    return figure
+
+
+def _first_repaired_loss(
+    sent: dict[str, NDArray[Any]], events: pa.Table
+) -> tuple[int, int, int] | None:
+    """When the loss was, when TCP received the packet all the same, and the packet's number.
+
+    One that was repaired on demand, if there is one; else one that was repaired at all.
+    """
+    kind, arrival, first, last = (
+        sent[name] for name in ("kind", "arrival_ns", "first_packet", "last_packet")
+    )
+    asked = (kind == 1) | ((kind == 2) & (sent["attempt"] > 0))
+    # The start of a run, without anything else under way, shows little.
+    lost = (kind == 0) & (arrival < 0) & (sent["flow"] >= 0) & (first > min(20, first.max() // 2))
+    _, rows = np.unique(first[lost], return_index=True)
+    rows = np.flatnonzero(lost)[rows[:_TRIED]]
+    for repaired in (asked, kind > 0):
+        for row in rows:
+            packet, begin = first[row], sent["time_ns"][row]
+            ours = repaired & (first <= packet) & (packet <= last) & (sent["time_ns"] > begin)
+            if (ours & (arrival >= 0)).any():
+                end = _received(events, sent["flow"][row], sent["seq"][row], begin)
+                if end is not None:
+                    return int(begin), end, int(packet)
+    return None
+
+
+def _received(events: pa.Table, its_flow: int, its_seq: int, begin: int) -> int | None:
+    """When the segment first reached the receiver, if that was after `begin`."""
+    time, kind, seq, flow = (
+        events.column(name).to_numpy() for name in ("time_ns", "kind", "seq", "flow")
+    )
+    found = np.flatnonzero((flow == its_flow) & (seq == its_seq) & (kind == 2))
+    return int(time[found[0]]) if found.size and time[found[0]] > begin else None
+
+
+def _segments(
+    axes: Axes,
+    events: pa.Table,
+    sent: dict[str, NDArray[Any]],
+    packet: int,
+    window: tuple[float, float],
+) -> None:
+    """What TCP sent, received and acknowledged, by sequence number."""
+    row = np.flatnonzero((sent["first_packet"] == packet) & (sent["kind"] == 0))[0]
+    its_flow, its_seq = sent["flow"][row], sent["seq"][row]
+    time, kind, seq, flow = (
+        events.column(name).to_numpy() for name in ("time_ns", "kind", "seq", "flow")
+    )
+    here = (flow == its_flow) & (time >= window[0]) & (time <= window[1])
+    styles = (
+        (0, "sent", ".", _BLUE, 30),
+        (1, "sent again by TCP", "x", _RED, 34),
+        (2, "received", "o", _GREEN, 22),
+        (3, "received, but not new", "s", _PINK, 22),
+        (4, "lost for TCP", "v", _BLACK, 30),
+    )
+    for what, name, marker, colour, size in styles:
+        chosen = here & (kind == what)
+        if chosen.any():
+            hollow = marker in "os"
+            axes.scatter(
+                time[chosen] / 1e9,
+                seq[chosen] / 1e3,
+                s=size,
+                marker=marker,
+                facecolors="none" if hollow else colour,
+                edgecolors=colour if hollow else None,
+                linewidths=1.1 if marker in "xos" else 0,
+                label=name,
+                zorder=3,
+            )
+    acked = (flow == its_flow) & (kind == 5) & (time <= window[1])
+    if acked.any():
+        highest = np.maximum.accumulate(seq[acked])
+        axes.step(
+            time[acked] / 1e9, highest / 1e3, where="post", color=_GREEN, label="acknowledged"
+        )
+    axes.axhline(its_seq / 1e3, color=_RED, lw=0.8, ls=":", zorder=1)
+    axes.annotate(
+        "the packet of the loss",
+        (window[1] / 1e9, its_seq / 1e3),
+        xytext=(-4, 3),
+        textcoords="offset points",
+        ha="right",
+        fontsize=8,
+        color=_RED,
+    )
+    shown = seq[here & (kind < 4)]
+    if shown.size:
+        margin = 0.06 * (shown.max() - shown.min() + 1)
+        axes.set_ylim((shown.min() - margin) / 1e3, (shown.max() + margin) / 1e3)
+    axes.set_ylabel("TCP sequence number (kB)")
+    axes.set_title("what TCP saw", fontsize=11)
+
+
+def _units(
+    axes: Axes, sent: dict[str, NDArray[Any]], packet: int, window: tuple[float, float]
+) -> None:
+    """What the link sent and what arrived, by number of the data unit."""
+    time, arrival, kind = sent["time_ns"], sent["arrival_ns"], sent["kind"]
+    height = _heights(sent)
+    here = (time <= window[1]) & (np.maximum(time, arrival) >= window[0])
+    ours = (sent["first_packet"] <= packet) & (packet <= sent["last_packet"])
+    got = here & (arrival >= 0)
+    for chosen, colour, width in ((got & ~ours, _FAINT, 0.4), (got & ours, _RED, 0.9)):
+        ends = np.stack([time[chosen], height[chosen], arrival[chosen], height[chosen]], axis=1)
+        lines = ends.reshape(-1, 2, 2).astype(float) / (1e9, 1)
+        axes.add_collection(LineCollection(list(lines), colors=colour, linewidths=width, zorder=1))
+    styles = (
+        (here & (kind == 0), "sent for the first time", ".", _BLUE, 7),
+        (here & (kind == 1), "sent again", "x", _RED, 30),
+        (here & (kind == 2), "repair", "^", _PINK, 18),
+        (here & (arrival < 0), "erased", "o", _BLACK, 46),
+    )
+    for chosen, name, marker, colour, size in styles:
+        if chosen.any():
+            axes.scatter(
+                time[chosen] / 1e9,
+                height[chosen],
+                s=size,
+                marker=marker,
+                facecolors="none" if marker == "o" else colour,
+                edgecolors=colour if marker == "o" else None,
+                linewidths=1.0 if marker in "xo" else 0,
+                label=name,
+                zorder=3,
+            )
+    inside = here & (time >= window[0])
+    if inside.any():
+        low, high = float(height[inside].min()), float(height[inside].max())
+        margin = 0.05 * (high - low + 1)
+        axes.set_ylim(low - margin, high + margin)
+    axes.plot([], [], color=_RED, lw=0.9, label="on the way: the packet of the loss")
+    axes.plot([], [], color=_FAINT, lw=0.9, label="on the way: others")
+    axes.set_ylabel("data LLDU, by number")
+    axes.set_title("what the link did", fontsize=11)
+
+
+def _heights(sent: dict[str, NDArray[Any]]) -> NDArray[np.float64]:
+    """Where units stand: data at their numbers, repair at the middle of what it repairs."""
+    kind, unit = sent["kind"], sent["unit"]
+    data = kind == 0
+    height = unit.astype(float)
+    # Numbers of the first and the last unit of every packet, by packet.
+    packets = sent["first_packet"][data]
+    starts = np.searchsorted(packets, sent["first_packet"])
+    ends = np.searchsorted(packets, sent["last_packet"], side="right") - 1
+    sent_before = np.cumsum(data) - 1
+    repair = kind == 2
+    of_block = np.minimum(ends, np.maximum(starts, sent_before))
+    follows = repair & (sent["attempt"] == 0)
+    height[follows] = of_block[follows]
+    asked = repair & (sent["attempt"] > 0)
+    height[asked] = (starts[asked] + ends[asked]) / 2
+    return height
