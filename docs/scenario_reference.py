@@ -75,6 +75,7 @@ SECTIONS = [
     ("channel.trees", "Trees"),
     ("link", "Link"),
     ("hybrid", "Hybrid"),
+    ("ntn", "Ntn"),
     ("link.reorder", "Reorder"),
     ("transport", "Transport"),
     ("transport.linux", "Linux"),

@@ -52,10 +52,13 @@ impl Cell {
                 rtt_ns: link.link.rtt.as_nanos(),
                 feedback_ns: link.link.feedback.map(Duration::as_nanos),
             },
-            PlannedMedium::Hybrid { losses: Some(phy), .. } => {
+            PlannedMedium::Hybrid { losses: Some(phy), .. }
+            | PlannedMedium::Ntn { phy: Some(phy), .. } => {
                 LinkSpec::PhyTrace { phy: self.phy(index, phy, replication) }
             }
-            PlannedMedium::Hybrid { losses: None, .. } => LinkSpec::Nothing,
+            PlannedMedium::Hybrid { losses: None, .. } | PlannedMedium::Ntn { phy: None, .. } => {
+                LinkSpec::Nothing
+            }
             PlannedMedium::Live { phy, .. } => {
                 LinkSpec::PhyTrace { phy: self.phy(index, phy, replication) }
             }

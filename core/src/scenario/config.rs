@@ -9,6 +9,7 @@ use serde::{Deserialize, Serialize};
 use super::channel::Channel;
 use super::hybrid::Hybrid;
 use super::limit::{QueueBound, Start};
+use super::ntn::Ntn;
 use super::printed::Printed;
 use super::traffic::{Application, Flow, Transport};
 use super::vary::Vary;
@@ -49,8 +50,10 @@ pub struct Config {
     pub link: Link,
     /// A hybrid FEC/ARQ-SR link, which runs with its traffic.
     pub hybrid: Option<Hybrid>,
+    /// A 3GPP NR link, which runs with its traffic.
+    pub ntn: Option<Ntn>,
     /// The path from the sources to the destination, hop by hop, where one link is not enough;
-    /// takes the place of `[trace]`, `[channel]`, `scheme`, `[hybrid]` and `[link]`.
+    /// takes the place of `[trace]`, `[channel]`, `scheme`, `[hybrid]`, `[ntn]` and `[link]`.
     pub path: Vec<Hop>,
     /// The way back; without it a fixed delay of half the round-trip time of every link.
     #[serde(rename = "return")]
@@ -88,6 +91,7 @@ impl Default for Config {
             scheme: Scheme::None,
             link: Link::default(),
             hybrid: None,
+            ntn: None,
             path: Vec::new(),
             back: None,
             access: None,
@@ -323,6 +327,8 @@ pub struct Hop {
     pub scheme: Option<Scheme>,
     /// A hybrid FEC/ARQ-SR link.
     pub hybrid: Option<Hybrid>,
+    /// A 3GPP NR link.
+    pub ntn: Option<Ntn>,
     /// The link.
     pub link: Option<Link>,
 }
@@ -341,6 +347,8 @@ pub struct Return {
     pub scheme: Option<Scheme>,
     /// A hybrid FEC/ARQ-SR link.
     pub hybrid: Option<Hybrid>,
+    /// A 3GPP NR link.
+    pub ntn: Option<Ntn>,
     /// The link.
     pub link: Option<Link>,
     /// The way back, hop by hop; then nothing else stands here.

@@ -7,6 +7,7 @@ use super::error::Problem;
 use super::flows::flows;
 use super::hybrid::Hybrid;
 use super::limit::Start;
+use super::ntn::Ntn;
 use super::traffic::{ApplicationKind, Flow};
 use crate::scheme::Scheme;
 use crate::units::{Duration, Probability};
@@ -61,6 +62,13 @@ pub enum PlannedMedium {
         hybrid: Box<Hybrid>,
         /// Where the losses of its units come from, if not from its own law.
         losses: Option<PlannedPhy>,
+    },
+    /// A 3GPP link.
+    Ntn {
+        /// The link.
+        ntn: Box<Ntn>,
+        /// Where the fates of its blocks come from, if not from its own law.
+        phy: Option<PlannedPhy>,
     },
     /// A live link: the scheme runs with the traffic over the PHY trace.
     Live {
@@ -132,6 +140,10 @@ impl PlannedLink {
         match &self.medium {
             PlannedMedium::Trace { .. } | PlannedMedium::Live { .. } => self.link.rtt.half(),
             PlannedMedium::Hybrid { hybrid, .. } => hybrid.delay,
+            // Of a preset that was checked.
+            PlannedMedium::Ntn { ntn, .. } => {
+                ntn.config(None).map_or(Duration::ZERO, |config| config.way_back.longest())
+            }
         }
     }
 
@@ -140,6 +152,7 @@ impl PlannedLink {
         match &self.medium {
             PlannedMedium::Trace { phy, .. } | PlannedMedium::Live { phy, .. } => Some(phy),
             PlannedMedium::Hybrid { losses, .. } => losses.as_ref(),
+            PlannedMedium::Ntn { phy, .. } => phy.as_ref(),
         }
     }
 }
@@ -152,6 +165,7 @@ fn forward(config: &Config) -> Result<Vec<PlannedHop>, Problem> {
             channel: config.channel.clone(),
             scheme: Some(config.scheme),
             hybrid: config.hybrid.clone(),
+            ntn: config.ntn.clone(),
             link: Some(config.link.clone()),
         };
         vec![link("", &whole, config)?]
@@ -161,6 +175,7 @@ fn forward(config: &Config) -> Result<Vec<PlannedHop>, Problem> {
             ("channel", config.channel.is_some()),
             ("scheme", config.scheme != Scheme::None),
             ("hybrid", config.hybrid.is_some()),
+            ("ntn", config.ntn.is_some()),
         ];
         if let Some((name, _)) = given.iter().find(|(_, given)| *given) {
             let cure =
@@ -180,7 +195,10 @@ fn backward(config: &Config, forward: &[PlannedHop]) -> Result<Vec<PlannedHop>, 
     let mut way = Vec::new();
     way.extend(config.access.clone().map(PlannedHop::Leg));
     let back = config.back.clone().unwrap_or_default();
-    let own = back.trace.is_some() || back.channel.is_some() || back.hybrid.is_some();
+    let own = back.trace.is_some()
+        || back.channel.is_some()
+        || back.hybrid.is_some()
+        || back.ntn.is_some();
     if back.path.is_empty() && !own {
         if back.scheme.is_some() {
             let cure = "there is no link for it; give [return.trace] or [return.channel]";
@@ -200,7 +218,8 @@ fn backward(config: &Config, forward: &[PlannedHop]) -> Result<Vec<PlannedHop>, 
             let name = match (&back.trace, &back.channel) {
                 (Some(_), _) => "trace",
                 (None, Some(_)) => "channel",
-                (None, None) => "hybrid",
+                (None, None) if back.hybrid.is_some() => "hybrid",
+                (None, None) => "ntn",
             };
             return Err(Problem::new("return", name, cure));
         }
@@ -213,6 +232,7 @@ fn backward(config: &Config, forward: &[PlannedHop]) -> Result<Vec<PlannedHop>, 
         channel: back.channel,
         scheme: back.scheme,
         hybrid: back.hybrid,
+        ntn: back.ntn,
         link: back.link,
     };
     way.push(link("return", &hop, config)?);
@@ -238,6 +258,7 @@ fn hops(key: &str, hops: &[Hop], config: &Config) -> Result<Vec<PlannedHop>, Pro
             || hop.channel.is_some()
             || hop.scheme.is_some()
             || hop.hybrid.is_some()
+            || hop.ntn.is_some()
             || hop.link.is_some();
         if link {
             let cure = "a hop is a leg or a link, not both; make two [[path]] entries of it";
@@ -260,8 +281,17 @@ fn link(key: &str, hop: &Hop, config: &Config) -> Result<PlannedHop, Problem> {
     let link = hop.link.clone().unwrap_or_default();
     check_link(&super::tree::join(key, "link"), &link)?;
     let traced = hop.trace.is_some() || hop.channel.is_some();
-    let medium = match &hop.hybrid {
-        None => {
+    let medium = match (&hop.hybrid, &hop.ntn) {
+        (Some(_), Some(_)) => {
+            let cure = "a link is of one kind; leave [ntn] or [hybrid] out";
+            return Err(Problem::new(key, "ntn", cure));
+        }
+        (None, Some(ntn)) => {
+            ntn.check(key, hop.scheme, &link, traced)?;
+            let phy = traced.then(|| phy(key, hop, &link, config)).transpose()?;
+            PlannedMedium::Ntn { ntn: Box::new(ntn.clone()), phy }
+        }
+        (None, None) => {
             let phy = phy(key, hop, &link, config)?;
             let scheme = hop.scheme.unwrap_or(Scheme::None);
             match link.live {
@@ -269,7 +299,7 @@ fn link(key: &str, hop: &Hop, config: &Config) -> Result<PlannedHop, Problem> {
                 true => PlannedMedium::Live { phy, scheme },
             }
         }
-        Some(hybrid) => {
+        (Some(hybrid), None) => {
             hybrid.check(key, hop.scheme, &link, traced)?;
             let losses = traced.then(|| phy(key, hop, &link, config)).transpose()?;
             PlannedMedium::Hybrid { hybrid: Box::new(hybrid.clone()), losses }
@@ -282,7 +312,7 @@ fn phy(key: &str, hop: &Hop, link: &Link, config: &Config) -> Result<PlannedPhy,
     let channel_key = super::tree::join(key, "channel");
     let erasures = match (&hop.trace, &hop.channel) {
         (None, None) => {
-            let cure = "nothing to send over; give [trace] with a file, [channel] with a model, [hybrid], or [[path]]";
+            let cure = "nothing to send over; give [trace] with a file, [channel] with a model, [hybrid], [ntn], or [[path]]";
             return Err(Problem::at(key, cure));
         }
         (trace, Some(channel)) => {

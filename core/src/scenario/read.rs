@@ -254,6 +254,7 @@ pub(super) const KEYS: &[&str] = &[
     "scheme",
     "link",
     "hybrid",
+    "ntn",
     "path",
     "return",
     "access",

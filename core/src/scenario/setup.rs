@@ -130,6 +130,14 @@ fn medium(planned: &PlannedLink, input: &LinkInput) -> Medium {
             };
             Medium::Hybrid(Box::new(hybrid.config(losses)))
         }
+        (PlannedMedium::Ntn { ntn, .. }, input) => {
+            let phy = match input {
+                LinkInput::PhyTrace(phy) => Some(phy.clone()),
+                _ => None,
+            };
+            let config = ntn.config(phy).expect("the plan has checked its preset");
+            Medium::Ntn(Arc::new(config))
+        }
         (PlannedMedium::Live { .. }, _) => unreachable!("its spec asks for a PHY trace"),
     }
 }

@@ -5,6 +5,7 @@ use std::num::NonZeroU32;
 use proptest::prelude::*;
 
 use super::*;
+use crate::link::ntn::{HarqMode, NtnPhy, RlcConfig};
 use crate::link::{FeedbackLoss, LinkConfig, Medium, UnitLosses};
 use crate::simulation::{Hop as Hops, Setup};
 use crate::trace::PhyTrace;
@@ -580,6 +581,42 @@ fn a_hybrid_link_is_what_its_keys_say() {
         ("link.rtt = \"1 s\"\n[hybrid]\n", "geo.toml line 1: link.rtt: is not for [hybrid]"),
         ("[hybrid]\n[[path]]\n", "geo.toml line 1: hybrid: [[path]] gives"),
         ("[hybrid]\ndelta = 3\n", "geo.toml line 2: hybrid.delta"),
+    ] {
+        assert!(error(text).starts_with(expected), "{}", error(text));
+    }
+}
+
+#[test]
+fn a_3gpp_link_is_what_its_keys_say() {
+    let setup = |text: &str, input: LinkInput| {
+        let scenario = Scenario::parse("geo.toml", text, &[]).unwrap();
+        let setup = scenario.cells()[0].setup(0, &[input]).unwrap();
+        let Hops::Link(link) = &setup.forward[0] else { panic!("a link") };
+        let Medium::Ntn(config) = link.medium.clone() else { panic!("a 3GPP link") };
+        (config, setup)
+    };
+    let ms = Duration::from_millis;
+    let text = "[ntn]\nrlc = \"um\"\nharq_feedback = false\nbler = [\"2 %\", 0.5]\ndelay = \"20 ms\"\nt_reordering = \"7 ms\"\n";
+    let (config, run) = setup(text, LinkInput::Nothing);
+    assert_eq!(config.harq.mode, HarqMode::NoFeedback);
+    assert!(matches!(config.rlc, RlcConfig::Um(_)));
+    let NtnPhy::Random { bler, .. } = &config.phy else { panic!("random errors") };
+    assert_eq!(bler.iter().map(|p| p.get()).collect::<Vec<_>>(), [0.02, 0.5]);
+    assert_eq!(config.pdcp.t_reordering, Some(ms(7)));
+    let Hops::Leg(back) = &run.backward[0] else { panic!("a leg") };
+    assert_eq!(back.delay, ms(20).into());
+    let phy = PhyTrace::new(vec![0, 1].into(), vec![1, 0].into(), Bytes(900)).unwrap();
+    let text = "[ntn]\nmax_retx = 0\n[trace]\nfile = \"x.csv\"\n";
+    let (config, _) = setup(text, LinkInput::PhyTrace(phy));
+    assert_eq!(config.tb(), Bytes(900));
+    assert!(matches!(config.rlc, RlcConfig::Am(am) if am.max_retx.is_none()));
+    for (text, expected) in [
+        ("[ntn]\npreset = \"leo\"\n", "geo.toml line 2: ntn.preset: unknown; write one of nr-"),
+        ("[ntn]\ntb = \"5 B\"\n", "geo.toml line 1: ntn: a transport block of 5 bytes"),
+        ("scheme = \"ARQ\"\n[ntn]\n", "geo.toml line 1: scheme: [ntn] has its own"),
+        ("[ntn]\nbler = [0.1]\n[trace]\nfile = \"x\"\n", "geo.toml line 2: ntn.bler: the trace"),
+        ("[ntn]\n[hybrid]\n", "geo.toml line 1: ntn: a link is of one kind"),
+        ("link.rtt = \"1 s\"\n[ntn]\n", "geo.toml line 1: link.rtt: is not for [ntn]"),
     ] {
         assert!(error(text).starts_with(expected), "{}", error(text));
     }

@@ -1,0 +1,227 @@
+//! 3GPP links in scenario files.
+
+use std::num::NonZeroU32;
+use std::sync::Arc;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::config::{Link, Overlap};
+use super::error::Problem;
+use super::tree::join;
+use crate::link::ntn::{AmConfig, HarqMode, NtnConfig, NtnPhy, PRESETS, RlcConfig};
+use crate::scheme::Scheme;
+use crate::trace::PhyTrace;
+use crate::units::{Bytes, Duration, Probability};
+
+/// A 3GPP NR link, which runs with its traffic: HARQ, RLC and PDCP.
+///
+/// What is not given is the preset's; timers suit the delays and HARQ of the link. It takes the
+/// place of a scheme over a trace. A `[trace]` or `[channel]` beside it says what becomes of the
+/// transport block (TB) in each slot; its LLDU is the TB.
+#[derive(Clone, Debug, Deserialize, JsonSchema, Serialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Ntn {
+    /// "nr-ntn-geo", "nr-ntn-leo600", "nr-ntn-leo1200" or "nr-terrestrial".
+    pub preset: String,
+    /// RLC mode.
+    pub rlc: RlcMode,
+    /// Length of a slot.
+    pub slot: Option<Duration>,
+    /// Size of a TB.
+    pub tb: Option<Bytes>,
+    /// Block error rate of each transmission of a TB given that all before it failed; the last
+    /// holds for further ones.
+    pub bler: Option<Vec<Probability>>,
+    /// From the start of a slot to the decoded TB, without propagation.
+    pub decoding: Option<Duration>,
+    /// One-way delay, in both directions.
+    pub delay: Option<Duration>,
+    /// Whether there is HARQ feedback; without it only repetitions are sent again.
+    pub harq_feedback: bool,
+    /// HARQ processes.
+    pub processes: Option<NonZeroU32>,
+    /// How often HARQ sends a TB at most.
+    pub max_transmissions: Option<NonZeroU32>,
+    /// Consecutive slots of each transmission.
+    pub repetitions: Option<NonZeroU32>,
+    /// From the decoded TB to the sender acting on its feedback, without propagation.
+    pub processing: Option<Duration>,
+    /// RLC window, packets.
+    pub window: Option<NonZeroU32>,
+    /// `t-Reassembly`.
+    pub t_reassembly: Option<Duration>,
+    /// `t-StatusProhibit` (AM).
+    pub t_status_prohibit: Option<Duration>,
+    /// `t-PollRetransmit` (AM).
+    pub t_poll_retransmit: Option<Duration>,
+    /// `pollPDU` (AM); 0: infinity.
+    pub poll_pdu: Option<u32>,
+    /// `pollByte` (AM), bytes; 0: infinity.
+    pub poll_bytes: Option<u32>,
+    /// `maxRetxThreshold` (AM); 0: infinity.
+    pub max_retx: Option<u32>,
+    /// Probability that a status report is lost (AM).
+    pub status_loss: Option<Probability>,
+    /// Whether PDCP delivers in order.
+    pub in_order: bool,
+    /// `t-Reordering`.
+    pub t_reordering: Option<Duration>,
+    /// `discardTimer`; infinity unless set.
+    pub discard: Option<Duration>,
+    /// Header of each packet.
+    pub sdu_header: Option<Bytes>,
+    /// Header of each piece of a packet in a TB.
+    pub pdu_header: Option<Bytes>,
+}
+
+/// Modes of RLC.
+#[derive(Clone, Copy, Debug, Default, Deserialize, Eq, JsonSchema, PartialEq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum RlcMode {
+    /// Acknowledged mode.
+    #[default]
+    Am,
+    /// Unacknowledged mode.
+    Um,
+}
+
+impl Default for Ntn {
+    fn default() -> Self {
+        Self {
+            preset: PRESETS[0].0.to_owned(),
+            rlc: RlcMode::Am,
+            slot: None,
+            tb: None,
+            bler: None,
+            decoding: None,
+            delay: None,
+            harq_feedback: true,
+            processes: None,
+            max_transmissions: None,
+            repetitions: None,
+            processing: None,
+            window: None,
+            t_reassembly: None,
+            t_status_prohibit: None,
+            t_poll_retransmit: None,
+            poll_pdu: None,
+            poll_bytes: None,
+            max_retx: None,
+            status_loss: None,
+            in_order: true,
+            t_reordering: None,
+            discard: None,
+            sdu_header: None,
+            pdu_header: None,
+        }
+    }
+}
+
+impl Ntn {
+    /// The link, over a PHY trace or with random errors; `None`: there is no such preset.
+    pub(super) fn config(&self, phy: Option<PhyTrace>) -> Option<NtnConfig> {
+        let mut config = NtnConfig::preset(&self.preset)?;
+        if self.rlc == RlcMode::Um {
+            config = config.unacknowledged();
+        }
+        if let NtnPhy::Random { slot, tb, decode, bler } = &mut config.phy {
+            set(slot, self.slot);
+            set(tb, self.tb);
+            set(decode, self.decoding);
+            set(bler, self.bler.as_deref().map(Arc::from));
+        }
+        if let Some(phy) = phy {
+            config.phy = NtnPhy::Trace(Arc::new(phy));
+        }
+        set(&mut config.propagation, self.delay.map(Into::into));
+        set(&mut config.way_back, self.delay.map(Into::into));
+        set(&mut config.harq.repetitions, self.repetitions);
+        if let HarqMode::Feedback { processes, max_transmissions, processing } =
+            &mut config.harq.mode
+        {
+            set(processes, self.processes);
+            set(max_transmissions, self.max_transmissions);
+            set(processing, self.processing);
+        }
+        if !self.harq_feedback {
+            config.harq.mode = HarqMode::NoFeedback;
+        }
+        set(&mut config.headers.sdu, self.sdu_header);
+        set(&mut config.headers.pdu, self.pdu_header);
+        let mut config = config.with_fitting_timers();
+        config.pdcp.in_order = self.in_order;
+        config.pdcp.discard = self.discard;
+        config.pdcp.t_reordering = self.t_reordering.or(config.pdcp.t_reordering);
+        match &mut config.rlc {
+            RlcConfig::Um(um) => {
+                set(&mut um.window, self.window);
+                set(&mut um.t_reassembly, self.t_reassembly);
+            }
+            RlcConfig::Am(am) => self.change_am(am),
+        }
+        Some(config)
+    }
+
+    fn change_am(&self, am: &mut AmConfig) {
+        set(&mut am.window, self.window);
+        set(&mut am.t_reassembly, self.t_reassembly);
+        set(&mut am.t_status_prohibit, self.t_status_prohibit);
+        set(&mut am.t_poll_retransmit, self.t_poll_retransmit);
+        set(&mut am.poll_pdu, self.poll_pdu.map(NonZeroU32::new));
+        set(&mut am.poll_byte, self.poll_bytes.map(NonZeroU32::new));
+        set(&mut am.max_retx, self.max_retx.map(NonZeroU32::new));
+        set(&mut am.status_loss, self.status_loss);
+    }
+
+    /// That there can be such a link, and nothing beside it contradicts it. `key` is the section it
+    /// stands in, `traced` whether a trace says what becomes of the TBs.
+    pub(super) fn check(
+        &self,
+        key: &str,
+        scheme: Option<Scheme>,
+        link: &Link,
+        traced: bool,
+    ) -> Result<(), Problem> {
+        let own = join(key, "ntn");
+        let Some(config) = self.config(None) else {
+            let names = PRESETS.map(|(name, _)| name).join(", ");
+            return Err(Problem::new(&own, "preset", format!("unknown; write one of {names}")));
+        };
+        if let Err(error) = config.check() {
+            return Err(Problem::at(&own, error.to_string()));
+        }
+        let drawn = [
+            ("slot", self.slot.is_some()),
+            ("tb", self.tb.is_some()),
+            ("bler", self.bler.is_some()),
+            ("decoding", self.decoding.is_some()),
+        ];
+        if let Some((name, _)) = drawn.iter().find(|(_, given)| *given && traced) {
+            let cure = "the trace or channel beside it says that; leave it out";
+            return Err(Problem::new(&own, name, cure));
+        }
+        if scheme.is_some_and(|scheme| scheme != Scheme::None) {
+            let cure = "[ntn] has its own retransmissions; leave one of them out";
+            return Err(Problem::new(key, "scheme", cure));
+        }
+        let usual = Link::default();
+        let foreign = [
+            ("rtt", link.rtt != usual.rtt),
+            ("feedback", link.feedback.is_some()),
+            ("overlap", link.overlap == Overlap::Papers),
+            ("extra_lldu", link.extra_lldu),
+        ];
+        if let Some((name, _)) = foreign.iter().find(|(_, given)| *given) {
+            let cure = "is not for [ntn], which has blocks and a delay of its own; leave it out";
+            return Err(Problem::new(&join(key, "link"), name, cure));
+        }
+        Ok(())
+    }
+}
+
+fn set<T>(place: &mut T, value: Option<T>) {
+    if let Some(value) = value {
+        *place = value;
+    }
+}
