@@ -21,9 +21,11 @@ test-rust: ## Rust tests only
 test-python: $(VENV)/tools ## Python tests only
 	$(BIN)/python -m pytest -q
 
-validate: $(VENV)/tools ## the model against more than 10^8 simulated slots, the figures of seed 002 against ns-2 (about six minutes)
+validate: $(VENV)/tools ## the model against more than 10^8 simulated slots, the figures of seed 002 against ns-2, the land mobile channels against closed forms, TCP against this machine's kernel (about half an hour)
 	cargo test --release -p clift --test model -- --ignored --nocapture
 	$(BIN)/python validation/wiopt2003.py
+	$(BIN)/python validation/lms_statistics.py
+	$(BIN)/python -m validation.kernel
 
 lint: $(VENV)/tools ## format check, clippy, ruff, mypy; a warning is an error
 	cargo fmt --all --check

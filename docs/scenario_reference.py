@@ -74,6 +74,7 @@ SECTIONS = [
     ("channel.loo", "LooState"),
     ("channel.trees", "Trees"),
     ("link", "Link"),
+    ("hybrid", "Hybrid"),
     ("link.reorder", "Reorder"),
     ("transport", "Transport"),
     ("transport.linux", "Linux"),

@@ -15,11 +15,12 @@
 #   timestamps=1        0: none; only with sack=0
 #   delack=0            delayed ACK, ms; 0: none
 #   trace=FILE          "time sequence-number" of every packet sent; "": none
+#   cwnd=FILE           "time window" every 0.1 s; "": none
 #   syn=0               1: the first packet is a 40-byte one, as ns-2 has it by default
 # Prints: RES highest-ack packets-sent retransmissions timeouts cuts last-arrival
 
 array set o {ca reno rate 2300000 rtt 500 buffer 192 window 288 duration 400 packets 0
-             drops "" late "" late_us 0 sack 1 timestamps 1 delack 0 trace "" syn 0}
+             drops "" late "" late_us 0 sack 1 timestamps 1 delack 0 trace "" cwnd "" syn 0}
 foreach argument $argv {
   regexp {^([a-z_]+)=(.*)$} $argument all key value
   if {![info exists o($key)]} { puts stderr "unknown key $key"; exit 2 }
@@ -98,10 +99,20 @@ if {$o(trace) ne ""} {
   set trace [open "|awk {\$1 == \"+\" && \$5 == \"tcp\" {print \$2, \$11}} > $o(trace)" w]
   $ns trace-queue $n0 $n1 $trace
 }
+if {$o(cwnd) ne ""} {
+  set windows [open $o(cwnd) w]
+  $ns at 0.1 sample
+}
+proc sample {} {
+  global ns tcp windows
+  puts $windows "[$ns now] [$tcp set cwnd_]"
+  $ns after 0.1 sample
+}
 $ns at $o(duration) finish
 proc finish {} {
-  global tcp trace
+  global tcp trace windows
   if {[info exists trace]} { close $trace }
+  if {[info exists windows]} { close $windows }
   puts "RES [$tcp set ack_] [$tcp set ndatapack_] [$tcp set nrexmitpack_] [$tcp set nrexmit_]\
         [$tcp set ncwndcuts_]"
   exit 0

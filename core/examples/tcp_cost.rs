@@ -5,7 +5,7 @@
 
 use std::collections::VecDeque;
 
-use clift::transport::tcp::{CongestionAlgorithm, TcpConfig, TcpReceiver, TcpSender};
+use clift::transport::tcp::{CongestionAlgorithm, Profile, TcpConfig, TcpReceiver, TcpSender};
 use clift::transport::{Endpoint, Segment};
 use clift::units::{Duration, Instant};
 
@@ -14,7 +14,7 @@ const SPACING: Duration = Duration::from_micros(10);
 
 fn main() {
     println!("size of a segment: {} bytes", size_of::<Segment>());
-    for congestion in CongestionAlgorithm::ALL {
+    for congestion in CongestionAlgorithm::ALL.into_iter().filter(|it| it.is_in(Profile::Papers)) {
         for window in [100, 10_000] {
             let nanos = best_of(|| sender_alone(congestion, window));
             println!("{congestion} sender, {window} in flight: {nanos:.1} ns per ACK");

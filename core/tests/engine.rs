@@ -12,7 +12,7 @@ use clift::simulation::{
     self, Application, Event, Flow, Hop, LegConfig, Loss, Observer, Outcome, RunError, Setup,
     SetupError, Transport,
 };
-use clift::transport::tcp::{CongestionAlgorithm, TcpConfig};
+use clift::transport::tcp::{CongestionAlgorithm, Profile, TcpConfig};
 use clift::units::{BitRate, Bytes, Duration, Instant, Probability};
 use proptest::prelude::*;
 
@@ -89,7 +89,7 @@ fn the_loss_free_cells_of_table_3() {
     let cells = [("ARQ", 4.57, 3.96), ("HARQ(10/12)", 5.11, 4.59), ("HARQ(10/15)", 5.91, 5.53)];
     for (scheme, others, hybla) in cells {
         let trace = internet(0.0, 1.0, scheme, 60);
-        for algorithm in CongestionAlgorithm::ALL {
+        for algorithm in CongestionAlgorithm::in_profile(Profile::Papers) {
             let expected = if algorithm == CongestionAlgorithm::Hybla { hybla } else { others };
             let flow = tcp(algorithm, Application::File { bytes: 100_000 });
             let mut setup = setup(vec![link(&trace, 1000)], vec![flow], 60);
@@ -307,7 +307,8 @@ fn mixed(seed: u64, p: f64, scheme: &str, queue: u32, flows: usize) -> Setup {
     ];
     let mut all = Vec::new();
     for number in 0..flows {
-        let algorithm = CongestionAlgorithm::ALL[number % CongestionAlgorithm::ALL.len()];
+        let algorithms: Vec<_> = CongestionAlgorithm::in_profile(Profile::Papers).collect();
+        let algorithm = algorithms[number % algorithms.len()];
         let application = match number % 3 {
             0 => Application::Bulk,
             1 => Application::File { bytes: 30_000 },

@@ -147,15 +147,18 @@ fn agrees_with_a_kernel_under_loss() {
     assert_within(0.04, &cells(|row| row.held == 0.0));
 }
 
-/// The same packets held back. Here the kernel falls lower than we do after the overflow of slow
-/// start, in up to three reductions in a row (docs/concepts/tcp-linux.md): within 10 % but for one
-/// cell of six.
+/// The same packets held back: within 1 %, means of six runs where they scatter.
 #[test]
 fn agrees_with_a_kernel_under_reordering() {
-    let cells = cells(|row| row.held > 0.0 && row.options == "default");
-    assert_within(0.13, &cells);
-    let near = cells.values().filter(|(ours, kernel)| (ours / kernel - 1.0).abs() <= 0.1).count();
-    assert_eq!((near, cells.len()), (5, 6));
+    assert_within(0.02, &cells(|row| row.held > 0.0 && row.options == "default"));
+}
+
+/// And with parts left out, where single runs scatter by a factor of two: within 16 % without an
+/// adaptive degree. Without D-SACK ours are 33 % above, which docs/concepts/tcp-linux.md leaves open.
+#[test]
+fn agrees_with_a_kernel_that_lacks_parts() {
+    assert_within(0.16, &cells(|row| row.held > 0.0 && row.options == "no-adaptive"));
+    assert_within(0.35, &cells(|row| row.held > 0.0 && row.options == "no-dsack"));
 }
 
 /// Reordering halves nothing where the papers' profile loses nine tenths.

@@ -10,7 +10,7 @@ mod support;
 
 use std::collections::BTreeSet;
 
-use clift::transport::tcp::{CongestionAlgorithm, TcpConfig};
+use clift::transport::tcp::{CongestionAlgorithm, Profile, TcpConfig};
 use clift::units::Duration;
 use support::{Fate, Path, Run, Supply, lost, run};
 
@@ -248,7 +248,7 @@ fn reordering_at_random() {
 /// with `late=` of `tcp.tcl`.)
 #[test]
 fn three_overtaking_packets_are_tolerated() {
-    for congestion in CongestionAlgorithm::ALL {
+    for congestion in CongestionAlgorithm::in_profile(Profile::Papers) {
         for (overtaking, retransmissions, acked) in [(3u64, 0, 1364), (4, 1, 1231)] {
             let mut config = TcpConfig::papers(congestion);
             config.cwnd_max = Some(150);
@@ -284,7 +284,7 @@ fn hybla_stands_still_at_800_ms() {
 /// 3.96 s and all others 4.57 s, within 20 ms.
 #[test]
 fn short_flow() {
-    for congestion in CongestionAlgorithm::ALL {
+    for congestion in CongestionAlgorithm::in_profile(Profile::Papers) {
         let config = TcpConfig::papers(congestion);
         // 46 slots for 1500 bytes; the last slot's start to its end is not waited for.
         let path = Path { bits_per_second: 259_881, rtt_ms: 2 * 250 + 35, waiting: 1000 };

@@ -8,7 +8,7 @@
 True
 """
 
-from clift import channel, model, tmt
+from clift import channel, constellation, model, tmt
 from clift._clift import __version__
 from clift.errors import CliftError, Interrupted, ScenarioError, SimulationError, TraceError
 from clift.link import Reorder, deliver
@@ -39,6 +39,7 @@ __all__ = [
     "TraceError",
     "__version__",
     "channel",
+    "constellation",
     "deliver",
     "model",
     "read_trace",

@@ -55,6 +55,10 @@ impl Cell {
             PlannedMedium::Live { phy, .. } => {
                 LinkSpec::PhyTrace { phy: self.phy(index, phy, replication) }
             }
+            PlannedMedium::Hybrid { losses: Some(phy), .. } => {
+                LinkSpec::PhyTrace { phy: self.phy(index, phy, replication) }
+            }
+            PlannedMedium::Hybrid { losses: None, .. } => LinkSpec::Nothing,
         };
         self.plan.links().enumerate().map(spec).collect()
     }

@@ -7,6 +7,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::channel::Channel;
+use super::hybrid::Hybrid;
 use super::limit::{QueueBound, Start};
 use super::printed::Printed;
 use super::traffic::{Application, Flow, Transport};
@@ -46,8 +47,10 @@ pub struct Config {
     pub scheme: Scheme,
     /// The link: its round-trip time, its queue, how packets are put onto LLDUs.
     pub link: Link,
+    /// A hybrid FEC/ARQ-SR link, which runs with its traffic.
+    pub hybrid: Option<Hybrid>,
     /// The path from the sources to the destination, hop by hop, where one link is not enough;
-    /// takes the place of `[trace]`, `[channel]`, `scheme` and `[link]`.
+    /// takes the place of `[trace]`, `[channel]`, `scheme`, `[hybrid]` and `[link]`.
     pub path: Vec<Hop>,
     /// The way back; without it a fixed delay of half the round-trip time of every link.
     #[serde(rename = "return")]
@@ -84,6 +87,7 @@ impl Default for Config {
             channel: None,
             scheme: Scheme::None,
             link: Link::default(),
+            hybrid: None,
             path: Vec::new(),
             back: None,
             access: None,
@@ -317,6 +321,8 @@ pub struct Hop {
     pub channel: Option<Channel>,
     /// The link-layer reliability scheme.
     pub scheme: Option<Scheme>,
+    /// A hybrid FEC/ARQ-SR link.
+    pub hybrid: Option<Hybrid>,
     /// The link.
     pub link: Option<Link>,
 }
@@ -333,6 +339,8 @@ pub struct Return {
     pub channel: Option<Channel>,
     /// The link-layer reliability scheme.
     pub scheme: Option<Scheme>,
+    /// A hybrid FEC/ARQ-SR link.
+    pub hybrid: Option<Hybrid>,
     /// The link.
     pub link: Option<Link>,
     /// The way back, hop by hop; then nothing else stands here.

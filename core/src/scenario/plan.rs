@@ -5,6 +5,7 @@ use super::config::{Config, Hop, Leg, Link, Overlap, Trace};
 use super::erasures::Erasures;
 use super::error::Problem;
 use super::flows::flows;
+use super::hybrid::Hybrid;
 use super::limit::Start;
 use super::traffic::{ApplicationKind, Flow};
 use crate::scheme::Scheme;
@@ -60,6 +61,13 @@ pub enum PlannedMedium {
         phy: PlannedPhy,
         /// The link-layer reliability scheme.
         scheme: Scheme,
+    },
+    /// Hybrid FEC/ARQ-SR.
+    Hybrid {
+        /// The link.
+        hybrid: Box<Hybrid>,
+        /// Where the losses of its units come from, if not from its own law.
+        losses: Option<PlannedPhy>,
     },
 }
 
@@ -123,6 +131,7 @@ impl PlannedLink {
     pub fn one_way(&self) -> Duration {
         match &self.medium {
             PlannedMedium::Trace { .. } | PlannedMedium::Live { .. } => self.link.rtt.half(),
+            PlannedMedium::Hybrid { hybrid, .. } => hybrid.delay,
         }
     }
 
@@ -130,6 +139,7 @@ impl PlannedLink {
     pub fn phy(&self) -> Option<&PlannedPhy> {
         match &self.medium {
             PlannedMedium::Trace { phy, .. } | PlannedMedium::Live { phy, .. } => Some(phy),
+            PlannedMedium::Hybrid { losses, .. } => losses.as_ref(),
         }
     }
 }
@@ -141,6 +151,7 @@ fn forward(config: &Config) -> Result<Vec<PlannedHop>, Problem> {
             trace: config.trace.clone(),
             channel: config.channel.clone(),
             scheme: Some(config.scheme),
+            hybrid: config.hybrid.clone(),
             link: Some(config.link.clone()),
         };
         vec![link("", &whole, config)?]
@@ -149,6 +160,7 @@ fn forward(config: &Config) -> Result<Vec<PlannedHop>, Problem> {
             ("trace", config.trace.is_some()),
             ("channel", config.channel.is_some()),
             ("scheme", config.scheme != Scheme::None),
+            ("hybrid", config.hybrid.is_some()),
         ];
         if let Some((name, _)) = given.iter().find(|(_, given)| *given) {
             let cure =
@@ -168,7 +180,7 @@ fn backward(config: &Config, forward: &[PlannedHop]) -> Result<Vec<PlannedHop>, 
     let mut way = Vec::new();
     way.extend(config.access.clone().map(PlannedHop::Leg));
     let back = config.back.clone().unwrap_or_default();
-    let own = back.trace.is_some() || back.channel.is_some();
+    let own = back.trace.is_some() || back.channel.is_some() || back.hybrid.is_some();
     if back.path.is_empty() && !own {
         if back.scheme.is_some() {
             let cure = "there is no link for it; give [return.trace] or [return.channel]";
@@ -185,7 +197,11 @@ fn backward(config: &Config, forward: &[PlannedHop]) -> Result<Vec<PlannedHop>, 
     if !back.path.is_empty() {
         if own {
             let cure = "[[return.path]] gives the way hop by hop; move it into a hop";
-            let name = if back.trace.is_some() { "trace" } else { "channel" };
+            let name = match (&back.trace, &back.channel) {
+                (Some(_), _) => "trace",
+                (None, Some(_)) => "channel",
+                (None, None) => "hybrid",
+            };
             return Err(Problem::new("return", name, cure));
         }
         way.extend(hops("return.path", &back.path, config)?);
@@ -196,6 +212,7 @@ fn backward(config: &Config, forward: &[PlannedHop]) -> Result<Vec<PlannedHop>, 
         trace: back.trace,
         channel: back.channel,
         scheme: back.scheme,
+        hybrid: back.hybrid,
         link: back.link,
     };
     way.push(link("return", &hop, config)?);
@@ -220,6 +237,7 @@ fn hops(key: &str, hops: &[Hop], config: &Config) -> Result<Vec<PlannedHop>, Pro
         let link = hop.trace.is_some()
             || hop.channel.is_some()
             || hop.scheme.is_some()
+            || hop.hybrid.is_some()
             || hop.link.is_some();
         if link {
             let cure = "a hop is a leg or a link, not both; make two [[path]] entries of it";
@@ -241,11 +259,21 @@ pub(super) fn check_leg(key: &str, leg: &Leg) -> Result<(), Problem> {
 fn link(key: &str, hop: &Hop, config: &Config) -> Result<PlannedHop, Problem> {
     let link = hop.link.clone().unwrap_or_default();
     check_link(&super::tree::join(key, "link"), &link)?;
-    let phy = phy(key, hop, &link, config)?;
-    let scheme = hop.scheme.unwrap_or(Scheme::None);
-    let medium = match link.live {
-        false => PlannedMedium::Trace { phy, scheme },
-        true => PlannedMedium::Live { phy, scheme },
+    let traced = hop.trace.is_some() || hop.channel.is_some();
+    let medium = match &hop.hybrid {
+        None => {
+            let phy = phy(key, hop, &link, config)?;
+            let scheme = hop.scheme.unwrap_or(Scheme::None);
+            match link.live {
+                false => PlannedMedium::Trace { phy, scheme },
+                true => PlannedMedium::Live { phy, scheme },
+            }
+        }
+        Some(hybrid) => {
+            hybrid.check(key, hop.scheme, &link, traced)?;
+            let losses = traced.then(|| phy(key, hop, &link, config)).transpose()?;
+            PlannedMedium::Hybrid { hybrid: Box::new(hybrid.clone()), losses }
+        }
     };
     Ok(PlannedHop::Link(Box::new(PlannedLink { key: key.to_owned(), medium, link })))
 }
@@ -254,7 +282,7 @@ fn phy(key: &str, hop: &Hop, link: &Link, config: &Config) -> Result<PlannedPhy,
     let channel_key = super::tree::join(key, "channel");
     let erasures = match (&hop.trace, &hop.channel) {
         (None, None) => {
-            let cure = "nothing to send over; give [trace] with a file, [channel] with a model, or [[path]]";
+            let cure = "nothing to send over; give [trace] with a file, [channel] with a model, [hybrid], or [[path]]";
             return Err(Problem::at(key, cure));
         }
         (trace, Some(channel)) => {

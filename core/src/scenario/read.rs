@@ -253,6 +253,7 @@ pub(super) const KEYS: &[&str] = &[
     "channel",
     "scheme",
     "link",
+    "hybrid",
     "path",
     "return",
     "access",

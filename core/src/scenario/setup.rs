@@ -12,6 +12,7 @@ use super::traffic::{self, ApplicationKind, Protocol};
 use super::tree::join;
 use crate::link::{
     FeedbackLoss, Fragmentation, LinkConfig, LiveConfig, Medium, QueueLimit, Resequencing,
+    UnitLosses,
 };
 use crate::scheme::{LinkTrace, Scheme, Timing};
 use crate::simulation::{Application, Flow, Hop, LegConfig, Loss, Setup, Transport};
@@ -123,6 +124,13 @@ fn medium(planned: &PlannedLink, input: &LinkInput) -> Medium {
         }
         (PlannedMedium::Trace { .. }, _) => unreachable!("its spec asks for a link trace"),
         (PlannedMedium::Live { .. }, _) => unreachable!("its spec asks for a PHY trace"),
+        (PlannedMedium::Hybrid { hybrid, .. }, input) => {
+            let losses = match input {
+                LinkInput::PhyTrace(phy) => Some(UnitLosses::Trace(Arc::new(phy.clone()))),
+                _ => None,
+            };
+            Medium::Hybrid(Box::new(hybrid.config(losses)))
+        }
     }
 }
 

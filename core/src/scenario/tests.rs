@@ -5,7 +5,8 @@ use std::num::NonZeroU32;
 use proptest::prelude::*;
 
 use super::*;
-use crate::link::{FeedbackLoss, LinkConfig, Medium};
+use crate::link::{FeedbackLoss, LinkConfig, Medium, UnitLosses};
+use crate::simulation::{Hop as Hops, Setup};
 use crate::trace::PhyTrace;
 use crate::transport::tcp::LinuxOptions;
 use crate::units::{Bytes, Duration};
@@ -543,6 +544,45 @@ fn es_n0_varies_like_any_other_key() {
     // The same road at both levels.
     assert_eq!(low.seed, high.seed);
     assert_ne!(low.erasures, high.erasures);
+}
+
+#[test]
+fn a_hybrid_link_is_what_its_keys_say() {
+    let cell = |text: &str| {
+        let scenario = Scenario::parse("geo.toml", text, &[]).unwrap();
+        scenario.cells()[0].clone()
+    };
+    let medium = |setup: &Setup| match &setup.forward[0] {
+        Hops::Link(link) => link.medium.clone(),
+        Hops::Leg(_) => panic!("a link"),
+    };
+    let plain = cell("[hybrid]\nn = 11\nloss = \"2 %\"\ndelay = \"20 ms\"\n");
+    assert_eq!(plain.links(0), [LinkSpec::Nothing]);
+    let setup = plain.setup(0, &[LinkInput::Nothing]).unwrap();
+    let Medium::Hybrid(config) = medium(&setup) else { panic!("a hybrid link") };
+    assert_eq!((config.data, config.total, config.frames, config.persistency), (10, 11, 6, 5));
+    assert_eq!((config.delay, config.in_order), (Duration::from_millis(20), true));
+    assert!(matches!(config.losses, UnitLosses::Bernoulli(p) if p.get() == 0.02));
+    let Hops::Leg(back) = &setup.backward[0] else { panic!("a leg") };
+    assert_eq!(back.delay, Duration::from_millis(20).into());
+    let traced = cell("[hybrid]\n[trace]\nfile = \"x.csv\"\n");
+    let phy = PhyTrace::new(vec![0, 1].into(), vec![1, 0].into(), Bytes(25)).unwrap();
+    let setup = traced.setup(0, &[LinkInput::PhyTrace(phy)]).unwrap();
+    let Medium::Hybrid(config) = medium(&setup) else { panic!("a hybrid link") };
+    assert!(matches!(config.losses, UnitLosses::Trace(_)));
+    for (text, expected) in [
+        ("[hybrid]\nn = 9\n", "geo.toml line 1: hybrid: hybrid link: a frame carries K of N"),
+        ("scheme = \"ARQ\"\n[hybrid]\n", "geo.toml line 1: scheme: [hybrid] is the scheme"),
+        (
+            "[hybrid]\nloss = 0.1\n[trace]\nfile = \"x\"\n",
+            "geo.toml line 2: hybrid.loss: the trace",
+        ),
+        ("link.rtt = \"1 s\"\n[hybrid]\n", "geo.toml line 1: link.rtt: is not for [hybrid]"),
+        ("[hybrid]\n[[path]]\n", "geo.toml line 1: hybrid: [[path]] gives"),
+        ("[hybrid]\ndelta = 3\n", "geo.toml line 2: hybrid.delta"),
+    ] {
+        assert!(error(text).starts_with(expected), "{}", error(text));
+    }
 }
 
 #[test]

@@ -115,13 +115,14 @@ impl FlowState {
         }
     }
 
-    /// A data segment arrived; says whether everything in it had arrived before.
+    /// A data segment arrived; says whether it did in vain: all of it had arrived before, or it was
+    /// too old to be taken.
     #[inline]
     pub(super) fn receive(&mut self, now: Instant, segment: &Segment) -> bool {
-        let duplicates = self.receiver.duplicates();
+        let refused = self.receiver.refused();
         self.receiver.handle_segment(now, segment);
-        let duplicate = self.receiver.duplicates() > duplicates;
-        if !duplicate && segment.len > 0 {
+        let in_vain = self.receiver.refused() > refused;
+        if !in_vain && segment.len > 0 {
             self.record_delays(now, segment);
         }
         if let Some(messages) = &mut self.messages {
@@ -134,7 +135,7 @@ impl FlowState {
             self.completed = Some(now);
             self.done |= matches!(self.sender, Sender::Datagram(_));
         }
-        duplicate
+        in_vain
     }
 
     /// A new segment, and those that waited for it, are delivered once they are in order;
@@ -252,9 +253,9 @@ impl FlowState {
 
 impl Receiver {
     #[inline]
-    fn duplicates(&self) -> u64 {
+    fn refused(&self) -> u64 {
         match self {
-            Self::Tcp(tcp) => tcp.counters().duplicate_segments,
+            Self::Tcp(tcp) => tcp.counters().duplicate_segments + tcp.counters().stale_segments,
             Self::Datagram(_) => 0,
         }
     }

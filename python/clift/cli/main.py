@@ -10,6 +10,7 @@ from collections.abc import Sequence
 import click
 
 from clift import __version__
+from clift.cli.constellation import constellation
 from clift.cli.model import model
 from clift.cli.paper import paper
 from clift.cli.run import run as run_command
@@ -30,7 +31,7 @@ def cli() -> None:
     """What the physical layer of a satellite link did, and what TCP and QUIC feel."""
 
 
-for command in (run_command, trace, tmt, model, paper, schema):
+for command in (run_command, trace, tmt, model, paper, constellation, schema):
     cli.add_command(command)
 
 

@@ -74,6 +74,18 @@ impl Arrivals {
         new
     }
 
+    /// A data segment that must not be taken in; returns whether all of it had arrived in order.
+    pub(super) fn refuse(&mut self, segment: &Segment) -> bool {
+        let end = segment.seq + u64::from(segment.len);
+        self.counters.segments_received += 1;
+        self.counters.bytes_received += u64::from(segment.wire);
+        self.count_order(segment, end);
+        let known = end <= self.next;
+        self.counters.duplicate_segments += u64::from(known);
+        self.counters.stale_segments += u64::from(!known);
+        known
+    }
+
     /// How many SACK blocks an ACK carries now.
     #[inline]
     pub(super) fn block_count(&self) -> usize {

@@ -58,6 +58,11 @@ impl CongestionAlgorithm {
     pub const ALL: [Self; 6] =
         [Self::NewReno, Self::Cubic, Self::Hybla, Self::Westwood, Self::Compound, Self::Bbr];
 
+    /// Those that a profile has.
+    pub fn in_profile(profile: Profile) -> impl Iterator<Item = Self> {
+        Self::ALL.into_iter().filter(move |algorithm| algorithm.is_in(profile))
+    }
+
     /// Whether a profile has it: `papers` has all but BBR, `linux` NewReno, CUBIC and BBR.
     ///
     /// ```

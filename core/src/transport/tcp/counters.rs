@@ -43,6 +43,9 @@ pub struct ReceiverCounters {
     pub bytes_in_order: u64,
     /// Segments that brought nothing new: the spurious retransmissions, by the truth.
     pub duplicate_segments: u64,
+    /// Segments that brought something new and were thrown away because their timestamp was too
+    /// old (PAWS, RFC 7323 section 5; none in profile `papers`).
+    pub stale_segments: u64,
     /// Bytes, as IP packets, of the segments that brought something new.
     pub distinct_bytes: u64,
     /// Segments that arrived ahead of a gap and had to be stored.

@@ -21,8 +21,7 @@ enum Operation {
 }
 
 fn algorithm() -> impl Strategy<Value = CongestionAlgorithm> {
-    let all = CongestionAlgorithm::ALL.into_iter();
-    let known: Vec<_> = all.filter(|algorithm| algorithm.is_in(Profile::Papers)).collect();
+    let known: Vec<_> = CongestionAlgorithm::in_profile(Profile::Papers).collect();
     prop::sample::select(known)
 }
 

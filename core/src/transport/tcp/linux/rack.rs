@@ -39,7 +39,8 @@ impl Rack {
     }
 
     /// A segment sent at `sent` was delivered. One sent again within less than the least
-    /// round-trip time does not count: it may be its first transmission that arrived.
+    /// round-trip time does not count: it may be its first transmission that arrived. Says whether
+    /// it was sent after all that were delivered before.
     #[inline]
     pub(super) fn on_delivered(
         &mut self,
@@ -48,14 +49,16 @@ impl Rack {
         number: u64,
         sent_again: bool,
         least_rtt: Option<Duration>,
-    ) {
+    ) -> bool {
         let rtt = now.saturating_since(sent);
         if sent_again && least_rtt.is_none_or(|least| rtt < least) {
-            return;
+            return false;
         }
         self.advanced = true;
         self.rtt = rtt;
+        let is_newest = (sent, number) > self.latest;
         self.latest = self.latest.max((sent, number));
+        is_newest
     }
 
     /// Whether a segment was sent before one that was delivered.

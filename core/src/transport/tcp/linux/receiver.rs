@@ -8,6 +8,9 @@ use crate::transport::tcp::counters::ReceiverCounters;
 use crate::transport::{Endpoint, SackBlock, Segment};
 use crate::units::Instant;
 
+/// Timestamps may fall by so many milliseconds.
+const PAWS_WINDOW: u64 = 1;
+
 /// What leaves next.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 enum Due {
@@ -73,9 +76,35 @@ impl LinuxReceiver {
         }
     }
 
+    /// RFC 7323 section 4.3 (2). A duplicate from below the window is not acceptable, and does not
+    /// count.
     fn update_echo(&mut self, segment: &Segment) {
-        if segment.seq <= self.last_ack && segment.ts_val >= self.echo {
+        let in_window = segment.seq + u64::from(segment.len) >= self.last_ack;
+        if in_window && segment.seq <= self.last_ack && segment.ts_val >= self.echo {
             self.echo = segment.ts_val;
+        }
+    }
+
+    /// PAWS (RFC 7323 section 5.3, R1): the segment is older than what arrived in order last, by
+    /// more than the millisecond that Linux tolerates. Meant against sequence numbers that wrap, it
+    /// also hits segments that a retransmission at the left edge has overtaken.
+    fn is_stale(&self, segment: &Segment) -> bool {
+        self.config.timestamps && millis(segment.ts_val) + PAWS_WINDOW < millis(self.echo)
+    }
+
+    /// A stale segment is not taken, but answered at once: with a D-SACK if it is a duplicate.
+    fn refuse(&mut self, segment: &Segment) {
+        if self.arrivals.refuse(segment) {
+            self.report_duplicate(segment);
+            self.delayed.on_duplicate();
+        }
+        self.due = Due::Ack;
+    }
+
+    fn report_duplicate(&mut self, segment: &Segment) {
+        if self.config.linux.dsack {
+            let end = segment.seq + u64::from(segment.len);
+            self.duplicate = Some(SackBlock { start: segment.seq, end });
         }
     }
 
@@ -105,6 +134,9 @@ impl Endpoint for LinuxReceiver {
             return;
         }
         self.time_handshake(now);
+        if self.is_stale(segment) {
+            return self.refuse(segment);
+        }
         self.update_echo(segment);
         let had_gap = !self.arrivals.is_contiguous();
         if self.arrivals.take_in(segment) {
@@ -112,10 +144,7 @@ impl Endpoint for LinuxReceiver {
             let urgent = self.is_urgent(had_gap);
             return self.acknowledge(now, urgent);
         }
-        if self.config.linux.dsack {
-            let end = segment.seq + u64::from(segment.len);
-            self.duplicate = Some(SackBlock { start: segment.seq, end });
-        }
+        self.report_duplicate(segment);
         self.delayed.on_duplicate();
         self.acknowledge(now, true);
     }
@@ -161,6 +190,11 @@ impl Endpoint for LinuxReceiver {
     fn poll_timeout(&self) -> Option<Instant> {
         self.delayed.deadline()
     }
+}
+
+/// The clock of timestamps.
+fn millis(time: Instant) -> u64 {
+    time.as_nanos() / 1_000_000
 }
 
 #[cfg(test)]

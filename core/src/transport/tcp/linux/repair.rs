@@ -271,9 +271,9 @@ impl LinuxSender {
         }
     }
 
-    /// RACK (RFC 8985 section 6.2 step 5); returns when the next segment may be lost. Segments are
-    /// visited in the order of their last transmission until one is not due: the work is what is
-    /// found.
+    /// RACK (RFC 8985 section 6.2 step 5); returns when all that were overtaken will be lost, if
+    /// some are not yet. Segments are visited in the order of their last transmission until one is
+    /// not due: the work is what is found.
     pub(super) fn declare_expired_lost(&mut self, now: Instant) -> Option<Instant> {
         let window = self.reordering_window();
         while let Some(number) = self.order.oldest() {
@@ -281,9 +281,9 @@ impl LinuxSender {
             if !self.rack.is_overtaken(sent, number) {
                 return None;
             }
-            let expiry = self.rack.expiry(sent, window);
-            if expiry > now {
-                return Some(expiry);
+            if self.rack.expiry(sent, window) > now {
+                let last = self.order.last_overtaken().unwrap_or(number);
+                return Some(self.rack.expiry(self.order.transmission(last).sent, window));
             }
             self.declare_lost(number);
         }

@@ -163,7 +163,10 @@ impl LinuxSender {
         if again && said.echo.is_some_and(|echo| is_before(echo, transmission.sent)) {
             return;
         }
-        self.rack.on_delivered(now, transmission.sent, number, again, self.rtt.least());
+        let (sent, least) = (transmission.sent, self.rtt.least());
+        if self.rack.on_delivered(now, sent, number, again, least) {
+            self.order.overtake(number);
+        }
     }
 
     /// A D-SACK block. Returns a segment still in flight that it shows to have been late.

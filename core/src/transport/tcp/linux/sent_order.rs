@@ -32,11 +32,14 @@ pub(super) struct SentOrder {
     nodes: Box<[Node]>,
     oldest: u64,
     newest: u64,
+    /// The last listed one that was sent before the newest segment delivered.
+    overtaken: u64,
 }
 
 impl SentOrder {
     pub(super) fn new() -> Self {
-        Self { nodes: vec![EMPTY; 64].into_boxed_slice(), oldest: NONE, newest: NONE }
+        let nodes = vec![EMPTY; 64].into_boxed_slice();
+        Self { nodes, oldest: NONE, newest: NONE, overtaken: NONE }
     }
 
     /// Segment `next`, the lowest in flight being `first`, is sent for the first time.
@@ -67,12 +70,30 @@ impl SentOrder {
         (self.oldest != NONE).then_some(self.oldest)
     }
 
+    /// The listed segment sent last of those that a delivered one has overtaken.
+    #[inline]
+    pub(super) fn last_overtaken(&self) -> Option<u64> {
+        (self.overtaken != NONE).then_some(self.overtaken)
+    }
+
+    /// A segment is delivered that was sent after every one delivered before.
+    #[inline]
+    pub(super) fn overtake(&mut self, number: u64) {
+        let before = self.node(number).before;
+        if before != number {
+            self.overtaken = before;
+        }
+    }
+
     /// Lists a segment no longer.
     #[inline]
     pub(super) fn remove(&mut self, number: u64) {
         let Node { before, after, .. } = *self.node(number);
         if before == number {
             return;
+        }
+        if number == self.overtaken {
+            self.overtaken = before;
         }
         match before {
             NONE => self.oldest = after,
@@ -98,6 +119,9 @@ impl SentOrder {
                 oldest => self.node_mut(oldest).before = number,
             }
             self.oldest = number;
+            if self.overtaken == NONE {
+                self.overtaken = number;
+            }
         }
     }
 

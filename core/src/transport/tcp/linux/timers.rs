@@ -9,7 +9,8 @@ use crate::units::{Duration, Instant};
 
 /// A timeout that has passed while the timer was used for something else is set this far ahead.
 const SOON: Duration = Duration::from_millis(1);
-/// What is added to a probe's two round trips with more than one segment out.
+/// What is added to the reordering window, and to a probe's two round trips with more than one
+/// segment out.
 const SLACK: Duration = Duration::from_millis(2);
 /// And with one: its ACK may be delayed.
 const ONE_OUT: Duration = Duration::from_millis(200);
@@ -83,9 +84,9 @@ impl LinuxSender {
         }
     }
 
-    /// A segment may be lost at `at`, no later than a timeout from now.
+    /// Segments will be lost at `at`; Linux looks a little later.
     pub(super) fn arm_reordering(&mut self, at: Instant) {
-        self.timer = Some((at, Timer::Reordering));
+        self.timer = Some((at + SLACK, Timer::Reordering));
     }
 
     /// A timeout from now, or from when the lowest segment left if the timer was used for
@@ -161,7 +162,7 @@ impl LinuxSender {
     /// Segments waited for long enough: what is lost by now is sent again.
     pub(super) fn on_reordering_timeout(&mut self, now: Instant) {
         let in_flight = self.flight.outstanding();
-        let next = self.declare_expired_lost(now);
+        self.declare_expired_lost(now);
         if self.flight.outstanding() != in_flight {
             if self.phase != Phase::Recovery {
                 let lost = in_flight - self.flight.outstanding();
@@ -172,10 +173,7 @@ impl LinuxSender {
             }
             self.repairing = true;
         }
-        match next {
-            Some(at) => self.arm_reordering(at),
-            None => self.timer = Some((self.head_timeout().max(now + SOON), Timer::Retransmission)),
-        }
+        self.timer = Some((self.head_timeout().max(now + SOON), Timer::Retransmission));
     }
 
     /// Retransmission timeout (RFC 6298 section 5.4 on): everything not heard of for a round trip

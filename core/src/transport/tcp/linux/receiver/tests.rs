@@ -121,3 +121,37 @@ fn echo_is_of_the_segment_that_was_expected() {
     receiver.handle_segment(at(220), &data(1, 155));
     assert_eq!(receiver.poll_transmit(at(220)).unwrap().ts_ecr, at(155));
 }
+
+/// PAWS (RFC 7323 section 5): segment 2 left before the retransmission of 1 and arrives after it.
+/// It is thrown away, and asked for by a duplicate ACK; a millisecond is tolerated, and without
+/// timestamps nothing is known.
+#[test]
+fn segments_older_than_what_came_in_order_are_refused() {
+    let overtaken = |timestamps, sent_ms| {
+        let mut config = TcpConfig::linux(CongestionAlgorithm::NewReno);
+        config.timestamps = timestamps;
+        let mut receiver = LinuxReceiver::new(&config);
+        for (number, sent) in [(0, 0), (3, 1), (1, 50)] {
+            receiver.handle_segment(at(100), &data(number, sent));
+            ack(&mut receiver, at(100));
+        }
+        receiver.handle_segment(at(101), &data(2, sent_ms));
+        let stale = receiver.counters().stale_segments;
+        (ack(&mut receiver, at(101)).unwrap(), stale)
+    };
+    let refused = ((2, vec![(3, 4)], false), 1);
+    let taken = ((4, vec![], false), 0);
+    assert_eq!(overtaken(true, 48), refused);
+    assert_eq!(overtaken(true, 49), taken);
+    assert_eq!(overtaken(false, 48), taken);
+    // A duplicate from before is answered by a D-SACK.
+    let mut receiver = receiver(true);
+    for (number, sent) in [(0, 0), (1, 50)] {
+        receiver.handle_segment(at(100), &data(number, sent));
+        ack(&mut receiver, at(100));
+    }
+    receiver.handle_segment(at(101), &data(0, 0));
+    assert_eq!(ack(&mut receiver, at(101)), Some((2, vec![(0, 1)], true)));
+    let counters = receiver.counters();
+    assert_eq!((counters.duplicate_segments, counters.stale_segments), (1, 0));
+}

@@ -1,0 +1,124 @@
+"""`clift constellation`: propagation delay over satellites that move."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from clift.cli.options import TIME, busy
+from clift.errors import ScenarioError
+
+if TYPE_CHECKING:
+    from clift.constellation import Delays, Walker
+
+
+@click.command()
+@click.option("--preset", help="leo66 (66 satellites at 800 km).")
+@click.option("--planes", type=int, help="Instead of a preset: how many orbital planes.")
+@click.option("--per-plane", type=int, help="Satellites in each.")
+@click.option("--altitude", type=float, metavar="KM", help="Of the orbits.")
+@click.option("--inclination", type=float, metavar="DEG", help="Of the planes.")
+@click.option("--pattern", type=click.Choice(["delta", "star"]), help="Nodes all around, or half.")
+@click.option("--phasing", type=float, metavar="F", help="Walker's F, 0 to the number of planes.")
+@click.option("--spacing", type=float, metavar="DEG", help="Between neighbouring nodes.")
+@click.option("--polar-limit", type=float, metavar="DEG", help="No links between planes beyond.")
+@click.option("--from", "start", required=True, metavar="LAT,LON", help='E.g. "43.6,1.44".')
+@click.option("--to", "end", required=True, metavar="LAT,LON", help='E.g. "34.05,-118.24".')
+@click.option("--duration", type=TIME, default="600 s", show_default=True)
+@click.option("--step", type=TIME, default="1 s", show_default=True, help="From row to row.")
+@click.option("--start", "start_time", type=TIME, default="0 s", show_default=True, help="Clock.")
+@click.option("--min-elevation", type=float, metavar="DEG", help="The preset's, or 10.")
+@click.option(
+    "--highest", is_flag=True, help="Always the highest satellite; else one until it sinks."
+)
+@click.option("-o", "--output", type=click.Path(path_type=Path), help="The table: a CSV file.")
+@click.option("--detail", is_flag=True, help="Up and down link and the route in the table too.")
+@click.option("--plot", type=click.Path(path_type=Path), help="Also draw it: a PNG file.")
+@click.option("--json", "as_json", is_flag=True, help="For another program.")
+def constellation(**given: Any) -> None:
+    """One-way delay between two places over a Walker constellation, as it changes with time.
+
+    A row a step: `time_s,delay_ms`. Where the path shortens, packets overtake one another.
+    """
+    from clift import constellation as library
+
+    walker = _walker(given)
+    with busy("flying"):
+        table = library.delays(
+            walker,
+            given["start"],
+            given["end"],
+            given["duration"] / 1e9,
+            step_s=given["step"] / 1e9,
+            start_s=given["start_time"] / 1e9,
+            min_elevation_deg=given["min_elevation"],
+            keep=not given["highest"],
+        )
+    if given["output"] is not None:
+        library.write(table, given["output"], detail=given["detail"])
+    if given["plot"] is not None:
+        from clift.report.constellation_figure import figure
+        from clift.report.trace_figure import save
+
+        with busy(f"drawing {given['plot']}"):
+            places = (given["start"], given["end"])
+            save(figure(walker, table, places, given["start_time"] / 1e9), given["plot"])
+    click.echo(_json(table) if given["as_json"] else _text(table))
+
+
+def _walker(given: dict[str, Any]) -> Walker:
+    from clift import constellation as library
+
+    own = {
+        "altitude_km": given["altitude"],
+        "inclination_deg": given["inclination"],
+        "pattern": given["pattern"],
+        "phasing": given["phasing"],
+        "spacing_deg": given["spacing"],
+        "polar_limit_deg": given["polar_limit"],
+    }
+    own = {name: value for name, value in own.items() if value is not None}
+    size = (given["planes"], given["per_plane"])
+    if given["preset"] is not None:
+        if own or size != (None, None):
+            raise ScenarioError("--preset says what the constellation is; leave its parts out")
+        return library.preset(given["preset"])
+    if None in size or "altitude_km" not in own or "inclination_deg" not in own:
+        raise ScenarioError(
+            "no constellation: give --preset leo66, or --planes, --per-plane, --altitude and "
+            "--inclination"
+        )
+    return library.walker(*size, **own)
+
+
+def _json(table: Delays) -> str:
+    changes = [asdict(change) for change in table.changes()]
+    numbers = _numbers(table)
+    return json.dumps(numbers | {"changes": changes}, indent=2)
+
+
+def _text(table: Delays) -> str:
+    numbers = _numbers(table)
+    lines = [
+        f"{numbers['rows']} rows, delay {numbers['least_ms']:.1f} to {numbers['most_ms']:.1f} ms, "
+        f"mean {numbers['mean_ms']:.1f} ms"
+    ]
+    lines += [
+        f"{change.time_s:8g} s  {change.kind:<8}  {change.step_ms:+7.2f} ms"
+        for change in table.changes()
+    ]
+    return "\n".join(lines)
+
+
+def _numbers(table: Delays) -> dict[str, float]:
+    delay = table.delay_ms
+    return {
+        "rows": len(table),
+        "least_ms": float(delay.min()),
+        "most_ms": float(delay.max()),
+        "mean_ms": float(delay.mean()),
+    }

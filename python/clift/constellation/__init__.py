@@ -1,0 +1,30 @@
+"""Delays over constellations of satellites: a source of time-varying propagation.
+
+`walker` makes a constellation, `delays` the one-way delay between two places over it, `write` and
+`read` keep such tables as CSV files. Satellites are numbered plane by plane.
+
+>>> from clift import constellation
+>>> table = constellation.delays("leo66", "43.6,1.44", "34.05,-118.2", 60, start_s=2760)
+>>> table.routes[0]
+(7, 18, 29, 40, 41, 42, 43)
+"""
+
+from clift.constellation.ground import Station
+from clift.constellation.orbits import PRESETS, Walker, preset, walker
+from clift.constellation.path_delay import Change, Delays, delays
+from clift.constellation.route import Grid
+from clift.constellation.table import read, write
+
+__all__ = [
+    "PRESETS",
+    "Change",
+    "Delays",
+    "Grid",
+    "Station",
+    "Walker",
+    "delays",
+    "preset",
+    "read",
+    "walker",
+    "write",
+]

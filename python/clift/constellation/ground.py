@@ -1,0 +1,83 @@
+"""Ground stations: where they are, and which satellite serves them."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+from clift.constellation.orbits import EARTH_KM, ROTATION, Array
+from clift.errors import ScenarioError
+
+
+@dataclass(frozen=True)
+class Station:
+    """A place on the ground: latitude and longitude in degrees, north and east."""
+
+    latitude_deg: float
+    longitude_deg: float
+
+    @classmethod
+    def of(cls, place: tuple[float, float] | str) -> Station:
+        """A place given as a pair or as text.
+
+        Raises:
+            ScenarioError: If it is no place on the Earth.
+
+        Example:
+            >>> Station.of("43.6, 1.44")
+            Station(latitude_deg=43.6, longitude_deg=1.44)
+        """
+        parts = place.split(",") if isinstance(place, str) else place
+        try:
+            latitude, longitude = (float(part) for part in parts)
+        except (TypeError, ValueError):
+            raise ScenarioError(
+                f'`{place}` is no place; give latitude and longitude, e.g. "43.6,1.44"'
+            ) from None
+        if not (-90 <= latitude <= 90 and -180 <= longitude <= 360):
+            raise ScenarioError(
+                f"`{place}` is no place; latitude goes from -90 to 90, longitude from -180 to 180"
+            )
+        return cls(latitude, longitude)
+
+    def position(self, time_s: float) -> Array:
+        """Kilometres (x, y, z) in the frame of the satellites; longitude 0 is at x at time 0."""
+        latitude = math.radians(self.latitude_deg)
+        longitude = math.radians(self.longitude_deg) + ROTATION * time_s
+        return EARTH_KM * np.array(
+            [
+                math.cos(latitude) * math.cos(longitude),
+                math.cos(latitude) * math.sin(longitude),
+                math.sin(latitude),
+            ]
+        )
+
+    def view(self, time_s: float, satellites: Array) -> tuple[Array, Array]:
+        """Distance in km and elevation in degrees of each satellite."""
+        here = self.position(time_s)
+        toward = satellites - here
+        distance = np.linalg.norm(toward, axis=1)
+        return distance, np.degrees(np.arcsin(toward @ here / (distance * EARTH_KM)))
+
+    def __str__(self) -> str:
+        return f"{self.latitude_deg:g},{self.longitude_deg:g}"
+
+
+def serving(elevation_deg: Array, before: int | None, least_deg: float, keep: bool) -> int | None:
+    """The satellite that serves a station.
+
+    Args:
+        elevation_deg: Of each satellite.
+        before: The one that served it so far.
+        least_deg: Smallest elevation.
+        keep: Whether it stays with that one until it sinks below; else it takes the highest always.
+
+    Returns:
+        Its number, or None if none is high enough.
+    """
+    if keep and before is not None and elevation_deg[before] >= least_deg:
+        return before
+    highest = int(np.argmax(elevation_deg))
+    return highest if elevation_deg[highest] >= least_deg else None

@@ -1,0 +1,85 @@
+"""The shortest way between two satellites over the links that are up."""
+
+from __future__ import annotations
+
+import heapq
+import math
+
+import numpy as np
+from numpy.typing import NDArray
+
+from clift.constellation.orbits import EARTH_KM, LIGHT_KM_S, Array, Walker
+
+# Where the atmosphere begins to bend and weaken a link between satellites.
+_CLEARANCE_KM = 80.0
+
+
+class Grid:
+    """The links of a constellation, whose lengths change while they stay the same.
+
+    Args:
+        constellation: Whose links.
+    """
+
+    def __init__(self, constellation: Walker) -> None:
+        self._constellation = constellation
+        self._pairs, self._aside = constellation.links()
+        self._of: list[list[tuple[int, int]]] = [[] for _ in range(constellation.count)]
+        for number, (one, other) in enumerate(self._pairs.tolist()):
+            self._of[one].append((other, number))
+            self._of[other].append((one, number))
+
+    def lengths_ms(self, satellites: Array) -> Array:
+        """Time over each link; infinite for one that is down.
+
+        Links of two planes are down where an end is beyond the polar limit; any link is where it
+        would pass through the atmosphere.
+        """
+        one, other = satellites[self._pairs[:, 0]], satellites[self._pairs[:, 1]]
+        length = np.linalg.norm(other - one, axis=1)
+        radius = self._constellation.radius_km
+        # Both ends are on the same sphere, so the middle of the chord is nearest to the Earth.
+        nearest = np.sqrt(np.maximum(radius**2 - (length / 2) ** 2, 0))
+        limit = radius * math.sin(math.radians(self._constellation.polar_limit_deg))
+        polar = np.maximum(np.abs(one[:, 2]), np.abs(other[:, 2])) >= limit
+        polar &= self._aside & (self._constellation.polar_limit_deg < 90)
+        down = (nearest < EARTH_KM + _CLEARANCE_KM) | polar
+        return np.where(down, math.inf, length / LIGHT_KM_S * 1e3)
+
+    def pairs_up(self, satellites: Array) -> NDArray[np.int64]:
+        """The pairs of satellites whose link is up."""
+        return self._pairs[np.isfinite(self.lengths_ms(satellites))]
+
+    def shortest(
+        self, lengths_ms: Array, start: int, end: int
+    ) -> tuple[float, tuple[int, ...]] | None:
+        """Time and satellites of the quickest way (Dijkstra); None if there is none.
+
+        Example:
+            >>> from clift.constellation import preset
+            >>> constellation = preset("leo66")
+            >>> grid = Grid(constellation)
+            >>> grid.shortest(grid.lengths_ms(constellation.positions(0.0)), 0, 2)[1]
+            (0, 1, 2)
+        """
+        lengths = lengths_ms.tolist()
+        best = {start: 0.0}
+        before: dict[int, int] = {}
+        waiting = [(0.0, start)]
+        done: set[int] = set()
+        while waiting:
+            time, here = heapq.heappop(waiting)
+            if here == end:
+                way = [end]
+                while way[-1] != start:
+                    way.append(before[way[-1]])
+                return time, tuple(reversed(way))
+            if here in done:
+                continue
+            done.add(here)
+            for other, link in self._of[here]:
+                there = time + lengths[link]
+                if there < best.get(other, math.inf):
+                    best[other], before[other] = there, here
+                    heapq.heappush(waiting, (there, other))
+        return None

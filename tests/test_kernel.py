@@ -1,0 +1,53 @@
+"""Profile `linux` beside a kernel: the recorded runs, and a short live one where that can be."""
+
+import multiprocessing
+import sys
+from concurrent.futures import ProcessPoolExecutor
+from pathlib import Path
+
+import pytest
+
+sys.path.insert(0, str(Path(__file__).parents[1]))
+
+from validation.kernel import ours, table
+from validation.kernel.cells import Cell, matrix
+from validation.kernel.flow import measure
+from validation.kernel.namespaces import hindrance
+
+SHORT = Cell("cubic", 2_300_000, 100, loss=0.01, seconds=7)
+
+
+def test_every_recorded_cell_is_within_ten_per_cent():
+    cells = [cell for cell in matrix() if cell.rate_bps < 10_000_000 or cell.rtt_ms == 100]
+    off = {
+        comparison.cell.label: comparison.means
+        for comparison in table.compare(cells)
+        if abs(comparison.difference) > table.WITHIN
+    }
+    assert not off
+
+
+def test_the_fates_are_the_same_for_every_congestion_control():
+    reno, bbr = (Cell(name, 10_000_000, 500, held=0.03, held_ms=70) for name in ("reno", "bbr"))
+    assert reno.fates() == bbr.fates()
+    lost, held = reno.fates()
+    assert not lost
+    assert len(held) == pytest.approx(0.03 * reno.packets, rel=0.05)
+
+
+def test_a_kernel_and_the_engine_side_by_side():
+    reason = hindrance((SHORT.congestion,))
+    if reason is not None:
+        pytest.skip(f"no kernel can be measured: {reason}")
+    expected = ours.goodput_kbps(SHORT)
+    # A machine under load may hold the forwarder up once.
+    measured = [live()]
+    if measured[0] != pytest.approx(expected, rel=0.15):
+        measured.append(live())
+    assert measured[-1] == pytest.approx(expected, rel=0.15), measured
+
+
+def live() -> float:
+    context = multiprocessing.get_context("spawn")
+    with ProcessPoolExecutor(1, mp_context=context) as pool:
+        return pool.submit(measure, SHORT).result().goodput_kbps

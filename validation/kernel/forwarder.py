@@ -1,0 +1,109 @@
+"""The wire between two hosts: drop-tail queue, transmitter, listed losses, delay, listed holds."""
+
+from __future__ import annotations
+
+import contextlib
+import heapq
+import os
+import select
+import time
+from collections import deque
+from dataclasses import dataclass, field
+
+from validation.kernel.cells import Cell
+
+# Longer IP packets carry data; a SYN or an ACK has at most 80 bytes.
+_LONGEST_ACK = 100
+_MORE_THAN_A_PACKET = 2048
+
+
+@dataclass
+class Wire:
+    """One direction. Times are nanoseconds of the monotonic clock."""
+
+    rate_bps: int
+    delay_ns: int
+    queue_packets: float = float("inf")
+    lost: frozenset[int] = frozenset()
+    held: frozenset[int] = frozenset()
+    held_ns: int = 0
+    free_at: int = 0
+    data_packets: int = 0
+    dropped: int = 0
+    waiting: deque[int] = field(default_factory=deque)
+    on_the_way: list[tuple[int, int, bytes]] = field(default_factory=list)
+    taken: int = 0
+
+    def take(self, now: int, packet: bytes) -> None:
+        """A packet comes from the host: it waits, is sent, and may be lost or held back.
+
+        >>> wire = Wire(rate_bps=8_000_000, delay_ns=0, queue_packets=1)
+        >>> for _ in range(3):
+        ...     wire.take(0, bytes(1000))
+        >>> [due for due, _, _ in wire.on_the_way], wire.dropped
+        ([1000000, 2000000], 1)
+        """
+        while self.waiting and self.waiting[0] <= now:
+            self.waiting.popleft()
+        starts = max(self.free_at, now)
+        if starts > now:
+            if len(self.waiting) >= self.queue_packets:
+                self.dropped += 1
+                return
+            self.waiting.append(starts)
+        self.free_at = starts + len(packet) * 8_000_000_000 // self.rate_bps
+        due = self.free_at + self.delay_ns
+        if len(packet) > _LONGEST_ACK:
+            number = self.data_packets
+            self.data_packets += 1
+            if number in self.lost:
+                return
+            if number in self.held:
+                due += self.held_ns
+        self.taken += 1
+        heapq.heappush(self.on_the_way, (due, self.taken, packet))
+
+    def due(self, now: int) -> list[tuple[int, bytes]]:
+        """Takes out what has arrived by now: when it should have, and the packet."""
+        arrived = []
+        while self.on_the_way and self.on_the_way[0][0] <= now:
+            at, _, packet = heapq.heappop(self.on_the_way)
+            arrived.append((at, packet))
+        return arrived
+
+
+def wires(cell: Cell) -> tuple[Wire, Wire]:
+    """Data direction and way back of a cell."""
+    lost, held = map(frozenset, cell.fates())
+    delay = cell.rtt_ms * 500_000
+    forward = Wire(cell.rate_bps, delay, cell.queue_packets, lost, held, cell.held_ms * 1_000_000)
+    return forward, Wire(cell.rate_bps, delay)
+
+
+def forward(tuns: list[int], cell: Cell, until: int) -> int:
+    """Forwards between two hosts until then; returns the worst lateness in nanoseconds."""
+    prefer_this_process()
+    pair = wires(cell)
+    latest = 0
+    while (now := time.monotonic_ns()) < until:
+        for wire, far in zip(pair, tuns[::-1], strict=True):
+            for at, packet in wire.due(now):
+                latest = max(latest, now - at)
+                with contextlib.suppress(BlockingIOError):
+                    os.write(far, packet)
+        next_due = [wire.on_the_way[0][0] for wire in pair if wire.on_the_way]
+        pause = min([until, *next_due]) - time.monotonic_ns()
+        ready, _, _ = select.select(tuns, [], [], max(pause, 0) / 1e9)
+        now = time.monotonic_ns()
+        for tun in ready:
+            wire = pair[tuns.index(tun)]
+            with contextlib.suppress(BlockingIOError):
+                while True:
+                    wire.take(now, os.read(tun, _MORE_THAN_A_PACKET))
+    return latest
+
+
+def prefer_this_process() -> None:
+    """Real-time priority, where it can be had: it sleeps nearly always and must wake in time."""
+    with contextlib.suppress(OSError):
+        os.sched_setscheduler(0, os.SCHED_RR, os.sched_param(1))
