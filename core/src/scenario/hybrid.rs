@@ -105,6 +105,7 @@ impl Hybrid {
             ("overlap", link.overlap == Overlap::Papers),
             ("extra_lldu", link.extra_lldu),
             ("lldu_header", link.lldu_header != Bytes(0)),
+            ("live", link.live),
         ];
         if let Some((name, _)) = foreign.iter().find(|(_, given)| *given) {
             let cure = "is not for [hybrid], which has units and a delay of its own; leave it out";
