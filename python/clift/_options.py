@@ -11,6 +11,7 @@ from clift import _clift
 from clift.errors import ScenarioError
 
 if TYPE_CHECKING:
+    from clift.delays import Delay
     from clift.link import Reorder
     from clift.live import AnyLink
 
@@ -61,6 +62,8 @@ class Options:
     flows: int = 1
     access_kbps: float | None = None
     access_ms: float = 0
+    path_ms: Delay = 0
+    path_in_order: bool = False
     overlap: Literal["free", "papers"] = "free"
     extra_lldu: bool = False
     lldu_header_bytes: int = 0
@@ -77,6 +80,10 @@ class Options:
         """
         forward = [self._hop(link) for link in links]
         backward = []
+        path = self._path()
+        if path is not None:
+            forward.append(path)
+            backward.append(path)
         access = self._access()
         if access is not None:
             forward.append(access)
@@ -111,6 +118,15 @@ class Options:
             overlap_papers=self.overlap == "papers",
             reorder=None if self.reorder is None else self.reorder._inner,
         )
+
+    def _path(self) -> _clift.Hop | None:
+        """A leg that only delays, as satellites move."""
+        from clift.delays import delay_steps
+
+        steps = delay_steps(self.path_ms, "path_ms")
+        if all(delay == 0 for _, delay in steps):
+            return None
+        return _clift.Hop.varying(steps, bool(self.path_in_order))
 
     def _access(self) -> _clift.Hop | None:
         if self.access_kbps is None and self.access_ms == 0:
@@ -184,6 +200,8 @@ class Keywords(TypedDict, total=False):
     flows: int
     access_kbps: float | None
     access_ms: float
+    path_ms: Delay
+    path_in_order: bool
     overlap: Literal["free", "papers"]
     extra_lldu: bool
     lldu_header_bytes: int

@@ -16,8 +16,12 @@ Delay = float | str | os.PathLike[str] | constellation.Delays | ArrayLike
 """A delay in ms, rows of (time_s, delay_ms), a constellation's, or a CSV file of those."""
 
 
-def delay_steps(delay_ms: Delay) -> list[tuple[int, int]]:
+def delay_steps(delay_ms: Delay, name: str = "delay_ms") -> list[tuple[int, int]]:
     """A delay as steps of (from_ns, delay_ns), each of which holds until the next.
+
+    Args:
+        delay_ms: The delay.
+        name: What errors call it.
 
     Raises:
         ScenarioError: If it is no delay.
@@ -28,21 +32,21 @@ def delay_steps(delay_ms: Delay) -> list[tuple[int, int]]:
         ([(0, 80000000)], [(0, 80000000), (1000000000, 79500000)])
     """
     if isinstance(delay_ms, str | os.PathLike):
-        return delay_steps(constellation.read(delay_ms))
+        return delay_steps(constellation.read(delay_ms), name)
     if isinstance(delay_ms, constellation.Delays):
-        return _steps(delay_ms.time_s.tolist(), delay_ms.delay_ms.tolist())
+        return _steps(delay_ms.time_s.tolist(), delay_ms.delay_ms.tolist(), name)
     try:
         table = np.asarray(delay_ms, float)
     except (TypeError, ValueError):
         table = np.empty((0, 0))
     if table.ndim == 0:
-        return [(0, _nanoseconds("delay_ms", float(table), 1e6))]
+        return [(0, _nanoseconds(name, float(table), 1e6))]
     if table.ndim != 2 or table.shape[1] != 2 or not np.isfinite(table).all():
-        raise ScenarioError("delay_ms: give a time in ms, or rows of (time_s, delay_ms)")
-    return _steps(table[:, 0].tolist(), table[:, 1].tolist())
+        raise ScenarioError(f"{name}: give a time in ms, or rows of (time_s, delay_ms)")
+    return _steps(table[:, 0].tolist(), table[:, 1].tolist(), name)
 
 
-def _steps(time_s: Iterable[float], delay_ms: Iterable[float]) -> list[tuple[int, int]]:
-    times = [_nanoseconds("delay_ms: time_s", time, 1e9) for time in time_s]
-    delays = [_nanoseconds("delay_ms", delay, 1e6) for delay in delay_ms]
+def _steps(time_s: Iterable[float], delay_ms: Iterable[float], name: str) -> list[tuple[int, int]]:
+    times = [_nanoseconds(f"{name}: time_s", time, 1e9) for time in time_s]
+    delays = [_nanoseconds(name, delay, 1e6) for delay in delay_ms]
     return list(zip(times, delays, strict=True))

@@ -147,6 +147,9 @@ def simulate(
         start_offset_s (0): trace time at which the run starts. wrap (False): repeat the trace.
         flows (1), access_kbps (None), access_ms (0): wired legs at every source and at the
         destination.
+        path_ms (0): one-way delay behind the links, both ways: a number, rows of
+        (time_s, delay_ms), a CSV file of those, or what `clift.constellation.delays` gives. Where
+        it gets shorter packets overtake one another, unless path_in_order (False).
         overlap ("free" or "papers"), extra_lldu (False), lldu_header_bytes (0),
         packet_header_bytes (0), reorder (None): how packets are put onto the link.
         return_link (None): a link for the way back; a fixed RTT/2 without it.
