@@ -75,12 +75,17 @@ impl Leg {
 
     #[inline]
     fn arrival(&mut self) -> Instant {
-        let at = self.free_at + self.delay.at(self.free_at);
-        if let Propagation::Varying { keep_order: true, .. } = self.delay {
-            self.last_arrival = self.last_arrival.max(at);
-            return self.last_arrival;
+        match &self.delay {
+            Propagation::Fixed(delay) => self.free_at + *delay,
+            Propagation::Varying { series, keep_order } => {
+                let at = self.free_at + series.at(self.free_at);
+                if !keep_order {
+                    return at;
+                }
+                self.last_arrival = self.last_arrival.max(at);
+                self.last_arrival
+            }
         }
-        at
     }
 
     /// Packets that wait at `now`, without the one being sent.
@@ -152,13 +157,17 @@ enum LossProcess {
         log_keep: f64,
         until_next: u64,
     },
-    Listed {
-        lost: Arc<[u64]>,
-        held: Arc<[(u64, Duration)]>,
-        next_lost: usize,
-        next_held: usize,
-        sent: u64,
-    },
+    Listed(Box<Listed>),
+}
+
+/// Packets named one by one.
+#[derive(Debug)]
+struct Listed {
+    lost: Arc<[u64]>,
+    held: Arc<[(u64, Duration)]>,
+    next_lost: usize,
+    next_held: usize,
+    sent: u64,
 }
 
 impl LossProcess {
@@ -178,7 +187,7 @@ impl LossProcess {
 
     fn listed(lost: &Arc<[u64]>, held: &Arc<[(u64, Duration)]>) -> Self {
         let (lost, held) = (Arc::clone(lost), Arc::clone(held));
-        Self::Listed { lost, held, next_lost: 0, next_held: 0, sent: 0 }
+        Self::Listed(Box::new(Listed { lost, held, next_lost: 0, next_held: 0, sent: 0 }))
     }
 
     #[inline]
@@ -193,18 +202,22 @@ impl LossProcess {
                 *until_next = geometric(rng, *log_keep);
                 Fate::Lost
             }
-            Self::Listed { lost, held, next_lost, next_held, sent } => {
-                let number = *sent;
-                *sent += 1;
-                let time = held.get(*next_held).filter(|(held, _)| *held == number);
-                *next_held += usize::from(time.is_some());
-                if lost.get(*next_lost) == Some(&number) {
-                    *next_lost += 1;
-                    return Fate::Lost;
-                }
-                time.map_or(Fate::Kept, |&(_, time)| Fate::Held(time))
-            }
+            Self::Listed(listed) => listed.next(),
         }
+    }
+}
+
+impl Listed {
+    fn next(&mut self) -> Fate {
+        let number = self.sent;
+        self.sent += 1;
+        let time = self.held.get(self.next_held).filter(|(held, _)| *held == number);
+        self.next_held += usize::from(time.is_some());
+        if self.lost.get(self.next_lost) == Some(&number) {
+            self.next_lost += 1;
+            return Fate::Lost;
+        }
+        time.map_or(Fate::Kept, |&(_, time)| Fate::Held(time))
     }
 }
 

@@ -139,12 +139,19 @@ impl LegNode {
     /// is mostly the last: only what is held back, or sent before the path got shorter, is overtaken.
     #[inline]
     pub(super) fn push(&mut self, at: Instant, sequence: u64, id: u32) -> bool {
-        let place = match self.on_the_way.back() {
-            Some(&(last, ..)) if last > at => {
-                self.on_the_way.partition_point(|&(other, ..)| other <= at)
+        match self.on_the_way.back() {
+            Some(&(last, ..)) if last > at => self.overtake(at, sequence, id),
+            before => {
+                let is_next = before.is_none();
+                self.on_the_way.push_back((at, sequence, id));
+                is_next
             }
-            _ => self.on_the_way.len(),
-        };
+        }
+    }
+
+    #[cold]
+    fn overtake(&mut self, at: Instant, sequence: u64, id: u32) -> bool {
+        let place = self.on_the_way.partition_point(|&(other, ..)| other <= at);
         self.on_the_way.insert(place, (at, sequence, id));
         place == 0
     }
