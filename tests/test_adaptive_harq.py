@@ -129,7 +129,7 @@ def test_the_example_is_what_python_says() -> None:
             source = replication._source
             seed = source.file.seed(source.cell, source.replication)
             here = clift.simulate(
-                clift.AdaptiveHarqLink(snr_db=snr_db, seed=seed, duration_s=120),
+                clift.AdaptiveHarqLink(snr_db=snr_db, seed=seed, duration_s=660),
                 transport="cubic",
                 profile="papers",
                 packet_bytes=1040,
@@ -137,7 +137,7 @@ def test_the_example_is_what_python_says() -> None:
                 cwnd_max_packets=1000,
                 queue_packets=1000,
                 timestamps=False,
-                duration_s=60,
+                duration_s=600,
                 reorder=buffers[buffer],
                 seed=seed,
             )
