@@ -76,6 +76,7 @@ SECTIONS = [
     ("link", "Link"),
     ("hybrid", "Hybrid"),
     ("ntn", "Ntn"),
+    ("adaptive_harq", "AdaptiveHarq"),
     ("link.reorder", "Reorder"),
     ("transport", "Transport"),
     ("transport.linux", "Linux"),

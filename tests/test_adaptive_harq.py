@@ -11,6 +11,8 @@ import clift
 from clift.delays import delay_steps
 from clift.land_mobile import LandMobile
 
+ROOT = Path(__file__).parent.parent
+
 
 def test_mean_information_is_the_mean_over_long_traces() -> None:
     for snr_db in (7, 13):
@@ -115,6 +117,87 @@ def test_the_delays_of_seed_004_are_those_of_the_preset() -> None:
     kept = clift.constellation.read(files("clift.papers") / "leo66_toulouse_losangeles.csv")
     made = clift.constellation.delays("leo66", "43.6,1.44", "34.05,-118.2", 600, start_s=2760)
     assert np.abs(kept.delay_ms - made.delay_ms).max() < 6e-5
+
+
+def test_the_example_is_what_python_says() -> None:
+    scenario = clift.Scenario.read(ROOT / "examples" / "leo.toml")
+    assert scenario.size == 24
+    cells = {(cell.labels["snr"], cell.labels["buffer"]): cell for cell in scenario.cells()}
+    buffers = {"none": None, "tcp": clift.Reorder(packets=125, key="tcp")}
+    for snr_db, buffer in ((7, "tcp"), (13, "none"), (13, "tcp")):
+        for replication in cells[f"{snr_db} dB", buffer].replications()[:2]:
+            source = replication._source
+            seed = source.file.seed(source.cell, source.replication)
+            here = clift.simulate(
+                clift.AdaptiveHarqLink(snr_db=snr_db, seed=seed, duration_s=660),
+                transport="cubic",
+                profile="papers",
+                packet_bytes=1040,
+                initial_window=2,
+                cwnd_max_packets=1000,
+                queue_packets=1000,
+                timestamps=False,
+                duration_s=600,
+                reorder=buffers[buffer],
+                seed=seed,
+            )
+            there = clift.simulate(replication)
+            assert there.summary() == here.summary()
+            assert there.events() == here.events()
+
+
+def test_every_key_of_a_scenario_file_is_an_argument(tmp_path: Path) -> None:
+    delays = tmp_path / "delays.csv"
+    delays.write_text("time_s,delay_ms\n0,60\n3,50\n6,70\n")
+    path = tmp_path / "x.toml"
+    path.write_text(
+        'duration = "10 s"\nseed = 5\n[transport]\ncongestion = "cubic"\n[adaptive_harq]\n'
+        'snr = "9 dB"\nrate = "20 Mbit/s"\ndelays = "delays.csv"\nkeep_order = true\n'
+        "packet_sigma = 0.1\nmax_retx = 2\n"
+        'step = "25 ms"\nlength = "20 s"\nseed = 3\n'
+    )
+    link = clift.AdaptiveHarqLink(
+        snr_db=9,
+        rate_kbps=20_000,
+        delay_ms=delays,
+        duration_s=20,
+        seed=3,
+        packet_sigma=0.1,
+        max_retransmissions=2,
+        step_ms=25,
+        keep_order=True,
+    )
+    run = {"transport": "cubic", "duration_s": 10, "seed": 5}
+    changed: list[tuple[dict[str, object], dict[str, object]]] = [
+        ({}, {}),
+        ({"preset": "internet"}, {"preset": "internet"}),
+        ({"first": 1.3, "increment": 0.3}, {"first": 1.3, "increment": 0.3}),
+        ({"targets": "[0.6, 0.5, 0.9]"}, {"targets": [0.6, 0.5, 0.9]}),
+        ({"keep_order": False}, {"keep_order": False}),
+        ({"packet_sigma": 0}, {"packet_sigma": 0}),
+    ]
+    seen = set()
+    for keys, arguments in changed:
+        scenario = clift.Scenario.read(path, {f"adaptive_harq.{k}": v for k, v in keys.items()})
+        there = clift.simulate(scenario).summary()
+        assert there == clift.simulate(link.replace(**arguments), **run).summary()
+        seen.add(there["bytes_in_order"])
+    assert len(seen) >= len(changed) - 1
+
+
+def test_a_file_of_delays_that_is_not_there_is_named(tmp_path: Path) -> None:
+    path = tmp_path / "x.toml"
+    path.write_text('duration = "1 s"\n[adaptive_harq]\ndelays = "nowhere.csv"\n')
+    with pytest.raises(clift.TraceError, match=r"nowhere\.csv"):
+        clift.simulate(path)
+
+
+def test_equal_channels_are_made_once() -> None:
+    scenario = clift.Scenario.read(ROOT / "examples" / "leo.toml")
+    source = scenario._source
+    first, second, third = (source.file.links(cell, 0)[0] for cell in (0, 1, 2))
+    assert first == second != third
+    assert source.store.made(first) is source.store.made(second)
 
 
 @pytest.mark.parametrize(

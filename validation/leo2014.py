@@ -16,7 +16,8 @@ from clift.report.leo import leo_text
 
 Key = tuple[int, int, str]
 
-# (table, dB, TCP): ns-2's own agents over the same channel and link are as far off.
+# (table, dB, TCP). ns-2's own agents over the same channel and link are as far off at 7 and 8 dB.
+# CUBIC at 9 dB was not run there; it is taken to be off for the reasons seen at 8 dB.
 GOODPUT_APART: dict[Key, float] = {(1, 7, "newreno"): 0.40}
 FAILURES_APART: dict[Key, float] = {(2, 8, "cubic"): 0.50, (2, 9, "cubic"): 0.40}
 

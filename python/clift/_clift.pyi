@@ -333,7 +333,12 @@ class ScenarioFile:
     def seed(self, cell: int, replication: int) -> int: ...
     def links(self, cell: int, replication: int) -> list[str]: ...
     def setup(
-        self, cell: int, replication: int, inputs: list[LinkTrace | PhyTrace | None]
+        self,
+        cell: int,
+        replication: int,
+        inputs: Sequence[
+            LinkTrace | PhyTrace | tuple[MiTrace, float, list[tuple[int, int]] | None] | None
+        ],
     ) -> Setup: ...
 
 def scenario_schema() -> str: ...

@@ -5,14 +5,40 @@ from __future__ import annotations
 import json
 from collections import OrderedDict
 from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Generic, TypeVar
 
 from clift import _clift, channel, tmt
+from clift.delays import delay_steps
 from clift.link_trace import LinkTrace
+from clift.live import adaptive_harq
 from clift.trace import PhyTrace, read_trace
 
-T = TypeVar("T", PhyTrace, LinkTrace)
+
+@dataclass(frozen=True, slots=True)
+class Information:
+    """What an adaptive-HARQ link lives on.
+
+    Attributes:
+        trace: Mutual information per coded bit over time.
+        mean: Its mean in closed form.
+        delays: Steps of (from_ns, delay_ns), if a file has them.
+    """
+
+    trace: _clift.MiTrace
+    mean: float
+    delays: list[tuple[int, int]] | None
+
+    def __len__(self) -> int:
+        return len(self.trace)
+
+    @property
+    def _inner(self) -> tuple[_clift.MiTrace, float, list[tuple[int, int]] | None]:
+        return self.trace, self.mean, self.delays
+
+
+T = TypeVar("T", PhyTrace, LinkTrace, Information)
 
 # Two columns of 8 bytes: 60 million slots are about 1 GB.
 _ROOM = 60_000_000
@@ -51,11 +77,15 @@ class TraceStore:
         self._files: _Cache[PhyTrace] = _Cache()
         self._phy: _Cache[PhyTrace] = _Cache()
         self._links: _Cache[LinkTrace] = _Cache()
+        self._information: _Cache[Information] = _Cache()
 
-    def made(self, spec: str) -> LinkTrace | PhyTrace | None:
-        """What a spec asks for: a link trace, a PHY trace, or None for nothing."""
-        if json.loads(spec)["make"] == "link-trace":
+    def made(self, spec: str) -> LinkTrace | PhyTrace | Information | None:
+        """What a spec asks for: a link trace, a PHY trace, information, or None for nothing."""
+        make = json.loads(spec)["make"]
+        if make == "link-trace":
             return self.link(spec)
+        if make == "information":
+            return self._information.get(spec, lambda: self._make_information(json.loads(spec)))
         return self.phy(spec)
 
     def link(self, spec: str) -> LinkTrace:
@@ -75,6 +105,16 @@ class TraceStore:
             rtt_ms=spec["rtt_ns"] / 1e6,
             feedback_ms=None if feedback is None else feedback / 1e6,
         )
+
+    def _make_information(self, spec: dict[str, Any]) -> Information:
+        file = spec["delays"]
+        delays = None if file is None else delay_steps(self._folder / file)
+        trace, mean = adaptive_harq.information(
+            adaptive_harq.channel(spec["preset"], spec["esn0_db"]),
+            spec["duration_ns"],
+            spec["seed"],
+        )
+        return Information(trace, mean, delays)
 
     def _phy_of(self, spec: dict[str, Any]) -> PhyTrace:
         return self._phy.get(json.dumps(spec), lambda: self._make_phy(spec))

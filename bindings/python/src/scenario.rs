@@ -6,9 +6,10 @@ use clift::scenario::{self as core, Cell, LinkInput, LinkSpec};
 use pyo3::exceptions::PyIndexError;
 use pyo3::prelude::*;
 
+use crate::adaptive_harq::PyMiTrace;
 use crate::errors::scenario_error;
 use crate::scheme::LinkTrace;
-use crate::simulation::Setup;
+use crate::simulation::{Setup, delay_series};
 use crate::trace::PyPhyTrace;
 
 /// A scenario file; see `clift.Scenario`.
@@ -77,7 +78,7 @@ impl PyScenario {
         inputs: Vec<Option<Input<'_>>>,
     ) -> PyResult<Setup> {
         let cell = self.cell(cell)?;
-        let inputs: Vec<_> = inputs.iter().map(Input::of).collect();
+        let inputs = inputs.iter().map(Input::of).collect::<PyResult<Vec<_>>>()?;
         let specs = cell.links(replication);
         let fits = |(spec, input): (&LinkSpec, &LinkInput)| {
             matches!(
@@ -85,6 +86,10 @@ impl PyScenario {
                 (LinkSpec::LinkTrace { .. }, LinkInput::LinkTrace(_))
                     | (LinkSpec::PhyTrace { .. }, LinkInput::PhyTrace(_))
                     | (LinkSpec::Nothing, LinkInput::Nothing)
+            ) || matches!(
+                (spec, input),
+                (LinkSpec::Information { delays: wanted, .. }, LinkInput::Information { delays, .. })
+                    if wanted.is_some() == delays.is_some()
             )
         };
         if specs.len() != inputs.len() || !specs.iter().zip(&inputs).all(fits) {
@@ -97,20 +102,30 @@ impl PyScenario {
     }
 }
 
+/// Delays in steps of (from, delay), ns.
+type Steps = Vec<(u64, u64)>;
+
 /// What a link is made from; None: nothing.
 #[derive(FromPyObject)]
 enum Input<'py> {
     Link(PyRef<'py, LinkTrace>),
     Phy(PyRef<'py, PyPhyTrace>),
+    /// Mutual information, its mean in closed form, and delays.
+    Information((PyRef<'py, PyMiTrace>, f64, Option<Steps>)),
 }
 
 impl Input<'_> {
-    fn of(input: &Option<Self>) -> LinkInput {
-        match input {
+    fn of(input: &Option<Self>) -> PyResult<LinkInput> {
+        Ok(match input {
             None => LinkInput::Nothing,
             Some(Self::Link(trace)) => LinkInput::LinkTrace(Arc::clone(trace.inner())),
             Some(Self::Phy(trace)) => LinkInput::PhyTrace(trace.0.clone()),
-        }
+            Some(Self::Information((trace, mean, delays))) => {
+                let series = delays.as_deref().map(delay_series).transpose()?;
+                let trace = Arc::clone(trace.inner());
+                LinkInput::Information { trace, mean: *mean, delays: series.map(Arc::new) }
+            }
+        })
     }
 }
 

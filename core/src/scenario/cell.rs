@@ -59,6 +59,16 @@ impl Cell {
             PlannedMedium::Hybrid { losses: None, .. } | PlannedMedium::Ntn { phy: None, .. } => {
                 LinkSpec::Nothing
             }
+            PlannedMedium::AdaptiveHarq { harq, length } => {
+                let redraw = harq.redraw.unwrap_or(link.link.start != Start::Random);
+                LinkSpec::Information {
+                    preset: harq.preset.clone(),
+                    esn0_db: harq.snr.0,
+                    duration_ns: length.as_nanos(),
+                    seed: self.channel_seed(index, harq.seed, redraw, replication),
+                    delays: harq.delays.clone(),
+                }
+            }
             PlannedMedium::Live { phy, .. } => {
                 LinkSpec::PhyTrace { phy: self.phy(index, phy, replication) }
             }
@@ -67,22 +77,31 @@ impl Cell {
     }
 
     fn phy(&self, index: usize, phy: &PlannedPhy, replication: u32) -> PhySpec {
-        let base = match &phy.erasures {
+        let seed = match &phy.erasures {
             None => 0, // nothing is drawn: all replications share the file's trace
-            Some(erasures) => erasures.seed.unwrap_or_else(|| {
-                if erasures.redraw { self.seed(replication).0 } else { self.config.seed }
-            }),
-        };
-        // Each further link has a channel of its own.
-        let seed = match (index, &phy.erasures) {
-            (1.., Some(_)) => Seed(base).rng(Stream::Channel(index as u32)).next_u64(),
-            _ => base,
+            Some(own) => self.channel_seed(index, own.seed, own.redraw, replication),
         };
         PhySpec {
             trace: phy.trace.as_ref().map(FileSpec::from),
             erasures: phy.erasures.as_ref().map(|erasures| erasures.model.clone()),
             slots: phy.erasures.as_ref().and_then(|erasures| erasures.slots.clone()),
             seed,
+        }
+    }
+
+    /// The seed of the channel of the link `index`: each further link has a channel of its own.
+    fn channel_seed(
+        &self,
+        index: usize,
+        given: Option<u64>,
+        redraw: bool,
+        replication: u32,
+    ) -> u64 {
+        let shared = || if redraw { self.seed(replication).0 } else { self.config.seed };
+        let base = given.unwrap_or_else(shared);
+        match index {
+            0 => base,
+            1.. => Seed(base).rng(Stream::Channel(index as u32)).next_u64(),
         }
     }
 

@@ -161,8 +161,6 @@ pub struct Slots {
 impl Channel {
     const LLDU: Bytes = Bytes(33);
     const DECODING: Duration = Duration::from_millis(36);
-    /// Bounds the memory that a typing error can ask for: 16 GB of columns.
-    const MOST_SLOTS: u64 = 1_000_000_000;
 
     /// The model with its parameters filled in, and the slots to make unless the model makes its own
     /// or a trace has them.
@@ -250,16 +248,7 @@ impl Channel {
         duration: Duration,
         slot: Duration,
     ) -> Result<Duration, Problem> {
-        let length = self.length.unwrap_or(duration + Duration::from_secs(60));
-        let slots = length.as_nanos() / slot.as_nanos();
-        if slots == 0 || slots > Self::MOST_SLOTS {
-            let message = format!(
-                "{length} hold {slots} slots of {slot}; give a length of 1 to {} slots",
-                Self::MOST_SLOTS
-            );
-            return Err(Problem::new(key, "length", message));
-        }
-        Ok(length)
+        length(key, self.length, duration, slot)
     }
 
     /// Complains of keys that say what a trace says already.
@@ -280,4 +269,26 @@ impl Channel {
             None => Ok(()),
         }
     }
+}
+
+/// Bounds the memory that a typing error can ask for: 16 GB of columns.
+const MOST_SLOTS: u64 = 1_000_000_000;
+
+/// Length of what is made for runs of `duration`, if it is not `given`; it holds some slots and not
+/// too many. `key` is the section that `length` stands in.
+pub(super) fn length(
+    key: &str,
+    given: Option<Duration>,
+    duration: Duration,
+    slot: Duration,
+) -> Result<Duration, Problem> {
+    let length = given.unwrap_or(duration + Duration::from_secs(60));
+    let slots = length.as_nanos() / slot.as_nanos();
+    if slots == 0 || slots > MOST_SLOTS {
+        let message = format!(
+            "{length} hold {slots} slots of {slot}; give a length of 1 to {MOST_SLOTS} slots"
+        );
+        return Err(Problem::new(key, "length", message));
+    }
+    Ok(length)
 }

@@ -6,6 +6,7 @@ use std::num::NonZeroU32;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::adaptive_harq::AdaptiveHarq;
 use super::channel::Channel;
 use super::hybrid::Hybrid;
 use super::limit::{QueueBound, Start};
@@ -52,10 +53,14 @@ pub struct Config {
     pub hybrid: Option<Hybrid>,
     /// A 3GPP NR link, which runs with its traffic.
     pub ntn: Option<Ntn>,
+    /// An adaptive-HARQ link, which runs with its traffic.
+    pub adaptive_harq: Option<AdaptiveHarq>,
     /// The path from the sources to the destination, hop by hop, where one link is not enough;
-    /// takes the place of `[trace]`, `[channel]`, `scheme`, `[hybrid]`, `[ntn]` and `[link]`.
+    /// takes the place of `[trace]`, `[channel]`, `scheme`, `[hybrid]`, `[ntn]`, `[adaptive_harq]`
+    /// and `[link]`.
     pub path: Vec<Hop>,
-    /// The way back; without it a fixed delay of half the round-trip time of every link.
+    /// The way back; without it a delay of half the round-trip time of every link, which varies where
+    /// that of a link does.
     #[serde(rename = "return")]
     pub back: Option<Return>,
     /// The wired legs at every source and at the destination.
@@ -92,6 +97,7 @@ impl Default for Config {
             link: Link::default(),
             hybrid: None,
             ntn: None,
+            adaptive_harq: None,
             path: Vec::new(),
             back: None,
             access: None,
@@ -329,6 +335,8 @@ pub struct Hop {
     pub hybrid: Option<Hybrid>,
     /// A 3GPP NR link.
     pub ntn: Option<Ntn>,
+    /// An adaptive-HARQ link.
+    pub adaptive_harq: Option<AdaptiveHarq>,
     /// The link.
     pub link: Option<Link>,
 }
@@ -349,6 +357,8 @@ pub struct Return {
     pub hybrid: Option<Hybrid>,
     /// A 3GPP NR link.
     pub ntn: Option<Ntn>,
+    /// An adaptive-HARQ link.
+    pub adaptive_harq: Option<AdaptiveHarq>,
     /// The link.
     pub link: Option<Link>,
     /// The way back, hop by hop; then nothing else stands here.

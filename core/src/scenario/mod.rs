@@ -4,6 +4,7 @@
 //! back as one line with file, line, key and cure. A [`Cell`] says what its links are made from
 //! ([`Cell::links`]); with that it becomes a [`crate::simulation::Setup`].
 
+mod adaptive_harq;
 mod cell;
 mod channel;
 mod config;
@@ -33,6 +34,7 @@ mod vary;
 #[cfg(test)]
 mod tests;
 
+pub use adaptive_harq::AdaptiveHarq;
 pub use cell::Cell;
 pub use channel::{Channel, Model, Slots};
 pub use config::{Config, Direction, Hop, Leg, Link, Overlap, Reorder, Return, TimeUnit, Trace};

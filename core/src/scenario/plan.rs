@@ -1,5 +1,6 @@
 //! From a checked configuration to what is run: hops, flows and the traces that they need.
 
+use super::adaptive_harq::AdaptiveHarq;
 use super::channel::Slots;
 use super::config::{Config, Hop, Leg, Link, Overlap, Trace};
 use super::erasures::Erasures;
@@ -32,6 +33,8 @@ pub enum PlannedHop {
     Leg(Leg),
     /// A link.
     Link(Box<PlannedLink>),
+    /// What takes as long as the forward hop of this number, whose delay varies.
+    WayBack(usize),
 }
 
 /// A link: what carries its packets, and how it is used.
@@ -69,6 +72,13 @@ pub enum PlannedMedium {
         ntn: Box<Ntn>,
         /// Where the fates of its blocks come from, if not from its own law.
         phy: Option<PlannedPhy>,
+    },
+    /// Adaptive HARQ.
+    AdaptiveHarq {
+        /// The link.
+        harq: Box<AdaptiveHarq>,
+        /// Length of its channel.
+        length: Duration,
     },
     /// A live link: the scheme runs with the traffic over the PHY trace.
     Live {
@@ -129,21 +139,22 @@ impl Plan {
     pub fn links(&self) -> impl Iterator<Item = &PlannedLink> {
         self.forward.iter().chain(&self.backward).filter_map(|hop| match hop {
             PlannedHop::Link(link) => Some(&**link),
-            PlannedHop::Leg(_) => None,
+            PlannedHop::Leg(_) | PlannedHop::WayBack(_) => None,
         })
     }
 }
 
 impl PlannedLink {
-    /// How long a signal is under way from one end to the other.
-    pub fn one_way(&self) -> Duration {
+    /// How long a signal is under way from one end to the other; `None`: it varies.
+    pub fn one_way(&self) -> Option<Duration> {
         match &self.medium {
-            PlannedMedium::Trace { .. } | PlannedMedium::Live { .. } => self.link.rtt.half(),
-            PlannedMedium::Hybrid { hybrid, .. } => hybrid.delay,
-            // Of a preset that was checked.
+            PlannedMedium::Trace { .. } | PlannedMedium::Live { .. } => Some(self.link.rtt.half()),
+            PlannedMedium::Hybrid { hybrid, .. } => Some(hybrid.delay),
             PlannedMedium::Ntn { ntn, .. } => {
-                ntn.config(None).map_or(Duration::ZERO, |config| config.way_back.longest())
+                // Of a preset that was checked.
+                Some(ntn.config(None).map_or(Duration::ZERO, |config| config.way_back.longest()))
             }
+            PlannedMedium::AdaptiveHarq { harq, .. } => harq.fixed_delay(),
         }
     }
 
@@ -153,6 +164,7 @@ impl PlannedLink {
             PlannedMedium::Trace { phy, .. } | PlannedMedium::Live { phy, .. } => Some(phy),
             PlannedMedium::Hybrid { losses, .. } => losses.as_ref(),
             PlannedMedium::Ntn { phy, .. } => phy.as_ref(),
+            PlannedMedium::AdaptiveHarq { .. } => None,
         }
     }
 }
@@ -166,6 +178,7 @@ fn forward(config: &Config) -> Result<Vec<PlannedHop>, Problem> {
             scheme: Some(config.scheme),
             hybrid: config.hybrid.clone(),
             ntn: config.ntn.clone(),
+            adaptive_harq: config.adaptive_harq.clone(),
             link: Some(config.link.clone()),
         };
         vec![link("", &whole, config)?]
@@ -176,6 +189,7 @@ fn forward(config: &Config) -> Result<Vec<PlannedHop>, Problem> {
             ("scheme", config.scheme != Scheme::None),
             ("hybrid", config.hybrid.is_some()),
             ("ntn", config.ntn.is_some()),
+            ("adaptive_harq", config.adaptive_harq.is_some()),
         ];
         if let Some((name, _)) = given.iter().find(|(_, given)| *given) {
             let cure =
@@ -195,17 +209,31 @@ fn backward(config: &Config, forward: &[PlannedHop]) -> Result<Vec<PlannedHop>, 
     let mut way = Vec::new();
     way.extend(config.access.clone().map(PlannedHop::Leg));
     let back = config.back.clone().unwrap_or_default();
-    let own = back.trace.is_some()
-        || back.channel.is_some()
-        || back.hybrid.is_some()
-        || back.ntn.is_some();
-    if back.path.is_empty() && !own {
+    let given = [
+        ("trace", back.trace.is_some()),
+        ("channel", back.channel.is_some()),
+        ("hybrid", back.hybrid.is_some()),
+        ("ntn", back.ntn.is_some()),
+        ("adaptive_harq", back.adaptive_harq.is_some()),
+    ];
+    let own = given.iter().find(|(_, given)| *given).map(|(name, _)| name);
+    if back.path.is_empty() && own.is_none() {
         if back.scheme.is_some() {
             let cure = "there is no link for it; give [return.trace] or [return.channel]";
             return Err(Problem::new("return", "scheme", cure));
         }
-        let delay = back.delay.unwrap_or_else(|| half_round_trip(forward, config));
-        way.push(PlannedHop::Leg(Leg { delay, ..Leg::default() }));
+        let fixed = |delay| PlannedHop::Leg(Leg { delay, ..Leg::default() });
+        match back.delay {
+            Some(delay) => way.push(fixed(delay)),
+            None => {
+                let varying: Vec<_> = varying(forward).map(PlannedHop::WayBack).collect();
+                let delay = half_round_trip(forward, config);
+                if varying.is_empty() || delay > Duration::ZERO {
+                    way.push(fixed(delay));
+                }
+                way.extend(varying);
+            }
+        }
         return Ok(way);
     }
     if back.delay.is_some() {
@@ -213,14 +241,8 @@ fn backward(config: &Config, forward: &[PlannedHop]) -> Result<Vec<PlannedHop>, 
         return Err(Problem::new("return", "delay", cure));
     }
     if !back.path.is_empty() {
-        if own {
+        if let Some(name) = own {
             let cure = "[[return.path]] gives the way hop by hop; move it into a hop";
-            let name = match (&back.trace, &back.channel) {
-                (Some(_), _) => "trace",
-                (None, Some(_)) => "channel",
-                (None, None) if back.hybrid.is_some() => "hybrid",
-                (None, None) => "ntn",
-            };
             return Err(Problem::new("return", name, cure));
         }
         way.extend(hops("return.path", &back.path, config)?);
@@ -233,19 +255,29 @@ fn backward(config: &Config, forward: &[PlannedHop]) -> Result<Vec<PlannedHop>, 
         scheme: back.scheme,
         hybrid: back.hybrid,
         ntn: back.ntn,
+        adaptive_harq: back.adaptive_harq,
         link: back.link,
     };
     way.push(link("return", &hop, config)?);
     Ok(way)
 }
 
-/// Half the round-trip time of every link, and the delay of every leg but the access legs.
+/// The numbers of the hops whose delay varies.
+fn varying(forward: &[PlannedHop]) -> impl Iterator<Item = usize> {
+    let varies =
+        |hop: &PlannedHop| matches!(hop, PlannedHop::Link(link) if link.one_way().is_none());
+    forward.iter().enumerate().filter(move |(_, hop)| varies(hop)).map(|(number, _)| number)
+}
+
+/// Half the round-trip time of every link, and the delay of every leg but the access legs; without
+/// what varies.
 fn half_round_trip(forward: &[PlannedHop], config: &Config) -> Duration {
     let shared = forward.len() - usize::from(config.access.is_some());
     forward[..shared].iter().fold(Duration::ZERO, |sum, hop| {
         sum + match hop {
             PlannedHop::Leg(leg) => leg.delay,
-            PlannedHop::Link(link) => link.one_way(),
+            PlannedHop::Link(link) => link.one_way().unwrap_or_default(),
+            PlannedHop::WayBack(_) => Duration::ZERO,
         }
     })
 }
@@ -259,6 +291,7 @@ fn hops(key: &str, hops: &[Hop], config: &Config) -> Result<Vec<PlannedHop>, Pro
             || hop.scheme.is_some()
             || hop.hybrid.is_some()
             || hop.ntn.is_some()
+            || hop.adaptive_harq.is_some()
             || hop.link.is_some();
         if link {
             let cure = "a hop is a leg or a link, not both; make two [[path]] entries of it";
@@ -281,38 +314,53 @@ fn link(key: &str, hop: &Hop, config: &Config) -> Result<PlannedHop, Problem> {
     let link = hop.link.clone().unwrap_or_default();
     check_link(&super::tree::join(key, "link"), &link)?;
     let traced = hop.trace.is_some() || hop.channel.is_some();
-    let medium = match (&hop.hybrid, &hop.ntn) {
-        (Some(_), Some(_)) => {
-            let cure = "a link is of one kind; leave [ntn] or [hybrid] out";
-            return Err(Problem::new(key, "ntn", cure));
-        }
-        (None, Some(ntn)) => {
-            ntn.check(key, hop.scheme, &link, traced)?;
-            let phy = traced.then(|| phy(key, hop, &link, config)).transpose()?;
-            PlannedMedium::Ntn { ntn: Box::new(ntn.clone()), phy }
-        }
-        (None, None) => {
-            let phy = phy(key, hop, &link, config)?;
-            let scheme = hop.scheme.unwrap_or(Scheme::None);
-            match link.live {
-                false => PlannedMedium::Trace { phy, scheme },
-                true => PlannedMedium::Live { phy, scheme },
-            }
-        }
-        (Some(hybrid), None) => {
-            hybrid.check(key, hop.scheme, &link, traced)?;
-            let losses = traced.then(|| phy(key, hop, &link, config)).transpose()?;
-            PlannedMedium::Hybrid { hybrid: Box::new(hybrid.clone()), losses }
+    check_kind(key, hop)?;
+    let medium = if let Some(ntn) = &hop.ntn {
+        ntn.check(key, hop.scheme, &link, traced)?;
+        let phy = traced.then(|| phy(key, hop, &link, config)).transpose()?;
+        PlannedMedium::Ntn { ntn: Box::new(ntn.clone()), phy }
+    } else if let Some(hybrid) = &hop.hybrid {
+        hybrid.check(key, hop.scheme, &link, traced)?;
+        let losses = traced.then(|| phy(key, hop, &link, config)).transpose()?;
+        PlannedMedium::Hybrid { hybrid: Box::new(hybrid.clone()), losses }
+    } else if let Some(harq) = &hop.adaptive_harq {
+        let beside = match (&hop.trace, &hop.channel) {
+            (Some(_), _) => Some("trace"),
+            (None, Some(_)) => Some("channel"),
+            (None, None) => None,
+        };
+        let length = harq.check(key, hop.scheme, &link, beside, config.duration)?;
+        PlannedMedium::AdaptiveHarq { harq: Box::new(harq.clone()), length }
+    } else {
+        let phy = phy(key, hop, &link, config)?;
+        let scheme = hop.scheme.unwrap_or(Scheme::None);
+        match link.live {
+            false => PlannedMedium::Trace { phy, scheme },
+            true => PlannedMedium::Live { phy, scheme },
         }
     };
     Ok(PlannedHop::Link(Box::new(PlannedLink { key: key.to_owned(), medium, link })))
+}
+
+fn check_kind(key: &str, hop: &Hop) -> Result<(), Problem> {
+    let kinds = [
+        ("hybrid", hop.hybrid.is_some()),
+        ("ntn", hop.ntn.is_some()),
+        ("adaptive_harq", hop.adaptive_harq.is_some()),
+    ];
+    let mut given = kinds.iter().filter(|(_, given)| *given).map(|(name, _)| name);
+    if let (Some(one), Some(other)) = (given.next(), given.next()) {
+        let cure = format!("a link is of one kind; leave [{other}] or [{one}] out");
+        return Err(Problem::new(key, other, cure));
+    }
+    Ok(())
 }
 
 fn phy(key: &str, hop: &Hop, link: &Link, config: &Config) -> Result<PlannedPhy, Problem> {
     let channel_key = super::tree::join(key, "channel");
     let erasures = match (&hop.trace, &hop.channel) {
         (None, None) => {
-            let cure = "nothing to send over; give [trace] with a file, [channel] with a model, [hybrid], [ntn], or [[path]]";
+            let cure = "nothing to send over; give [trace] with a file, [channel] with a model, [hybrid], [ntn], [adaptive_harq], or [[path]]";
             return Err(Problem::at(key, cure));
         }
         (trace, Some(channel)) => {

@@ -255,6 +255,7 @@ pub(super) const KEYS: &[&str] = &[
     "link",
     "hybrid",
     "ntn",
+    "adaptive_harq",
     "path",
     "return",
     "access",

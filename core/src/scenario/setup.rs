@@ -5,18 +5,19 @@ use std::sync::Arc;
 
 use super::cell::Cell;
 use super::config::{Leg, Link, Overlap, Reorder, ReorderKey};
+use super::error::Problem;
 use super::limit::QueueBound;
 use super::plan::{PlannedHop, PlannedLink, PlannedMedium};
 use super::stack::connection;
 use super::traffic::{self, ApplicationKind, Protocol};
 use super::tree::join;
 use crate::link::{
-    FeedbackLoss, Fragmentation, LinkConfig, LiveConfig, Medium, QueueLimit, Resequencing,
-    UnitLosses,
+    DelaySeries, FeedbackLoss, Fragmentation, LinkConfig, LiveConfig, Medium, QueueLimit,
+    Resequencing, UnitLosses,
 };
 use crate::scheme::{LinkTrace, Scheme, Timing};
 use crate::simulation::{Application, Flow, Hop, LegConfig, Loss, Setup, Transport};
-use crate::trace::PhyTrace;
+use crate::trace::{MiTrace, PhyTrace};
 use crate::units::{Bytes, Duration, Instant, Probability};
 
 /// What a link is made from, as its [`super::LinkSpec`] asks.
@@ -26,6 +27,15 @@ pub enum LinkInput {
     LinkTrace(Arc<LinkTrace>),
     /// A PHY trace.
     PhyTrace(PhyTrace),
+    /// What adaptive HARQ lives on.
+    Information {
+        /// The channel's mutual information per coded bit over time.
+        trace: Arc<MiTrace>,
+        /// Its mean in closed form.
+        mean: f64,
+        /// Delays, if the spec names a file of them.
+        delays: Option<Arc<DelaySeries>>,
+    },
     /// Nothing.
     Nothing,
 }
@@ -43,16 +53,14 @@ impl Cell {
         let spans: Vec<_> = inputs.iter().map(LinkInput::span).collect();
         let starts = self.starts(replication, &spans)?;
         let mut links = inputs.iter().zip(starts);
-        let mut hop = |hop: &PlannedHop| match hop {
-            PlannedHop::Leg(config) => Hop::Leg(leg(config)),
-            PlannedHop::Link(planned) => {
-                // The counts agree, as asserted above.
-                let (input, start) = links.next().expect("one input for each link");
-                Hop::Link(link(planned, input, start))
-            }
-        };
-        let forward = self.plan.forward.iter().map(&mut hop).collect();
-        let backward = self.plan.backward.iter().map(&mut hop).collect();
+        let mut forward = Vec::new();
+        for planned in &self.plan.forward {
+            forward.push(hop(planned, &mut links, &[])?);
+        }
+        let mut backward = Vec::new();
+        for planned in &self.plan.backward {
+            backward.push(hop(planned, &mut links, &forward)?);
+        }
         let flows: Result<Vec<_>, _> = self.plan.flows.iter().map(flow).collect();
         Ok(Setup {
             seed: self.seed(replication),
@@ -77,6 +85,10 @@ impl LinkInput {
                 let (first, last) = (phy.t()[0], phy.t()[phy.len() - 1]);
                 (first, last, phy.period().as_nanos() as i64 - (last - first))
             }
+            Self::Information { trace, .. } => {
+                let every = trace.every().as_nanos() as i64;
+                (0, (trace.values().len() as i64 - 1) * every, every)
+            }
             Self::Nothing => return None,
         };
         // Times of a trace are never negative.
@@ -84,10 +96,37 @@ impl LinkInput {
     }
 }
 
-fn link(planned: &PlannedLink, input: &LinkInput, start_offset: Duration) -> LinkConfig {
+/// A hop; `links` are what the links still to come are made from, `forward` the hops that the way
+/// back may take as long as.
+fn hop<'i>(
+    planned: &PlannedHop,
+    links: &mut impl Iterator<Item = (&'i LinkInput, Duration)>,
+    forward: &[Hop],
+) -> Result<Hop, (String, String)> {
+    match planned {
+        PlannedHop::Leg(config) => Ok(Hop::Leg(leg(config))),
+        PlannedHop::Link(planned) => {
+            // The counts agree, as the caller asserts.
+            let (input, start) = links.next().expect("one input for each link");
+            let link = link(planned, input, start);
+            link.map(Hop::Link).map_err(|problem| (problem.key, problem.message))
+        }
+        PlannedHop::WayBack(number) => {
+            let Hop::Link(there) = &forward[*number] else { unreachable!("the plan names a link") };
+            let delay = there.medium.way_back();
+            Ok(Hop::Leg(LegConfig { delay, ..leg(&Leg::default()) }))
+        }
+    }
+}
+
+fn link(
+    planned: &PlannedLink,
+    input: &LinkInput,
+    start_offset: Duration,
+) -> Result<LinkConfig, Problem> {
     let config = &planned.link;
-    LinkConfig {
-        medium: medium(planned, input),
+    Ok(LinkConfig {
+        medium: medium(planned, input)?,
         queue: queue(config.queue),
         start_offset,
         wrap: config.wrap,
@@ -98,7 +137,7 @@ fn link(planned: &PlannedLink, input: &LinkInput, start_offset: Duration) -> Lin
         },
         overlap_papers: config.overlap == Overlap::Papers,
         reorder: config.reorder.as_ref().map(resequencing),
-    }
+    })
 }
 
 fn resequencing(config: &Reorder) -> Resequencing {
@@ -114,8 +153,8 @@ fn resequencing(config: &Reorder) -> Resequencing {
     }
 }
 
-fn medium(planned: &PlannedLink, input: &LinkInput) -> Medium {
-    match (&planned.medium, input) {
+fn medium(planned: &PlannedLink, input: &LinkInput) -> Result<Medium, Problem> {
+    Ok(match (&planned.medium, input) {
         (PlannedMedium::Trace { .. }, LinkInput::LinkTrace(trace)) => {
             Medium::Trace(Arc::clone(trace))
         }
@@ -138,8 +177,18 @@ fn medium(planned: &PlannedLink, input: &LinkInput) -> Medium {
             let config = ntn.config(phy).expect("the plan has checked its preset");
             Medium::Ntn(Arc::new(config))
         }
+        (
+            PlannedMedium::AdaptiveHarq { harq, .. },
+            LinkInput::Information { trace, mean, delays },
+        ) => {
+            let config = harq.config(&planned.key, Arc::clone(trace), *mean, delays.clone())?;
+            Medium::AdaptiveHarq(Arc::new(config))
+        }
+        (PlannedMedium::AdaptiveHarq { .. }, _) => {
+            unreachable!("its spec asks for mutual information")
+        }
         (PlannedMedium::Live { .. }, _) => unreachable!("its spec asks for a PHY trace"),
-    }
+    })
 }
 
 fn live(scheme: Scheme, config: &Link, phy: PhyTrace) -> LiveConfig {

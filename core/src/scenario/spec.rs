@@ -91,6 +91,20 @@ pub enum LinkSpec {
         /// The PHY trace.
         phy: PhySpec,
     },
+    /// The mutual information of a land mobile channel over time, its mean in closed form, and
+    /// delays if a file has them: adaptive HARQ runs over it.
+    Information {
+        /// The channel's preset.
+        preset: String,
+        /// Its mean Es/N0 in dB.
+        esn0_db: f64,
+        /// Its length, ns.
+        duration_ns: u64,
+        /// Its seed.
+        seed: u64,
+        /// The file of delays, relative to the scenario's folder.
+        delays: Option<String>,
+    },
     /// Nothing: the link draws for itself what becomes of its units.
     Nothing,
 }
@@ -100,7 +114,7 @@ impl LinkSpec {
     pub fn phy(&self) -> Option<&PhySpec> {
         match self {
             Self::LinkTrace { phy, .. } | Self::PhyTrace { phy } => Some(phy),
-            Self::Nothing => None,
+            Self::Information { .. } | Self::Nothing => None,
         }
     }
 }

@@ -96,17 +96,17 @@ class AdaptiveHarqLink(Live):
         return _mean_information(self._channel())
 
     def _channel(self) -> LandMobile:
-        return self.channel or _channel(self.preset, self.snr_db)
+        return self.channel or channel(self.preset, self.snr_db)
 
     def _medium(self) -> _clift.Medium:
-        channel = self._channel()
         rate = _rate("rate_kbps", self.rate_kbps)
         if rate is None:
             raise ScenarioError("rate_kbps = None: give a rate in kbit/s above 0")
         duration = _nanoseconds("duration_s", self.duration_s, 1e9)
-        mean = _mean_information(channel)
+        seed = _integer("seed", self.seed, 0, 2**64 - 1)
+        trace, mean = information(self._channel(), duration, seed)
         return _clift.adaptive_harq(
-            _information(channel, duration, _integer("seed", self.seed, 0, 2**64 - 1)),
+            trace,
             rate_bps=rate,
             delay=delay_steps(self.delay_ms),
             keep_order=bool(self.keep_order),
@@ -122,8 +122,14 @@ class AdaptiveHarqLink(Live):
 
 # Links over the same channel share it, and what takes longest to make.
 @lru_cache(maxsize=64)
-def _channel(preset: str, snr_db: float) -> LandMobile:
+def channel(preset: str, snr_db: float) -> LandMobile:
+    """The channel of a preset at a mean Es/N0 in dB, the same object each time."""
     return LandMobile(preset, snr_db)
+
+
+def information(channel: LandMobile, duration_ns: int, seed: int) -> tuple[_clift.MiTrace, float]:
+    """The mutual information of a channel over time, and its mean in closed form."""
+    return _information(channel, duration_ns, seed), _mean_information(channel)
 
 
 @lru_cache(maxsize=64)

@@ -1,0 +1,273 @@
+//! Adaptive-HARQ links in scenario files.
+
+use std::sync::Arc;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::channel;
+use super::config::{Link, Overlap};
+use super::error::Problem;
+use super::radio::Decibels;
+use super::suggest::nearest;
+use super::tree::join;
+use crate::channel::lms::Preset;
+use crate::link::{AdaptiveHarqConfig, AdaptiveHarqError, DelaySeries, Propagation, Sizing};
+use crate::scheme::Scheme;
+use crate::trace::MiTrace;
+use crate::units::{BitRate, Bytes, Duration, Probability};
+
+/// A link that runs adaptive HARQ with its traffic (seed 004): packets are code words, sent again
+/// in part until they are decoded.
+///
+/// It takes the place of a scheme over a trace, and makes the land mobile channel that it lives on.
+#[derive(Clone, Debug, Deserialize, JsonSchema, Serialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct AdaptiveHarq {
+    /// The land mobile channel, one of the papers; "its" is that of seed 004.
+    #[schemars(extend("enum" = Preset::ALL.map(|(name, _)| name)))]
+    pub preset: String,
+    /// Mean Es/N0 of the channel.
+    pub snr: Decibels,
+    /// Rate of coded bits; it serialises the first attempt at each packet.
+    pub rate: BitRate,
+    /// Propagation delay, one way, in both directions; 80 ms unless set.
+    pub delay: Option<Duration>,
+    /// In its place delays that vary: a CSV file with columns `time_s` and `delay_ms`, as
+    /// `clift constellation` writes them, relative to the folder of the scenario file. Each holds
+    /// until the next.
+    pub delays: Option<String>,
+    /// With `delays`: what was decoded earlier never arrives later. Otherwise packets overtake one
+    /// another where the path gets shorter.
+    pub keep_order: bool,
+    /// Coded bits per information bit of the first attempt, in units of the inverse of the
+    /// channel's mean mutual information at this Es/N0; 1 unless set.
+    pub first: Option<f64>,
+    /// The same of each retransmission; 0.47 unless set.
+    pub increment: Option<f64>,
+    /// In the place of `first` and `increment`: the probabilities with which the first attempt and
+    /// each retransmission are to bring what is still missing.
+    pub targets: Option<Vec<Probability>>,
+    /// Spread of the decoding threshold from packet to packet, relative to the packet; 0 is the
+    /// physical limit.
+    pub packet_sigma: f64,
+    /// Retransmissions of a packet before it is given up, at most 7.
+    pub max_retx: u32,
+    /// From an attempt to the next.
+    pub step: Duration,
+    /// Length of the channel that is made; the duration of a run plus a minute unless set.
+    pub length: Option<Duration>,
+    /// Seed of the channel where it is to stay while `seed` changes.
+    pub seed: Option<u64>,
+    /// Draw the channel anew in each run; otherwise all runs share it. True unless `link.start` is
+    /// "random".
+    pub redraw: Option<bool>,
+}
+
+impl Default for AdaptiveHarq {
+    fn default() -> Self {
+        let (max_retx, step) = AdaptiveHarqConfig::PAPER;
+        let (_, packet_sigma) = AdaptiveHarqConfig::fitted(1.0);
+        Self {
+            preset: Preset::Its.to_string(),
+            snr: Decibels(13.0),
+            rate: BitRate::from_bits_per_second(50_000_000).expect("above zero"),
+            delay: None,
+            delays: None,
+            keep_order: false,
+            first: None,
+            increment: None,
+            targets: None,
+            packet_sigma,
+            max_retx,
+            step,
+            length: None,
+            seed: None,
+            redraw: None,
+        }
+    }
+}
+
+impl AdaptiveHarq {
+    /// One way, where it does not vary.
+    pub(super) fn fixed_delay(&self) -> Option<Duration> {
+        let usual = Duration::from_millis(80);
+        self.delays.is_none().then(|| self.delay.unwrap_or(usual))
+    }
+
+    /// The link over a channel, whose closed form has the mean `mean`; `key` is the section it
+    /// stands in.
+    pub(super) fn config(
+        &self,
+        key: &str,
+        information: Arc<MiTrace>,
+        mean: f64,
+        delays: Option<Arc<DelaySeries>>,
+    ) -> Result<AdaptiveHarqConfig, Problem> {
+        let fault = |error| self.problem(&join(key, "adaptive_harq"), error);
+        let sizing = match &self.targets {
+            Some(targets) => Sizing::for_targets(&information, targets).map_err(fault)?,
+            None => self.fixed(mean),
+        };
+        let config = self.over(information, sizing, delays);
+        config.check().map_err(fault)?;
+        Ok(config)
+    }
+
+    /// Fixed sizes at a channel's mean mutual information.
+    fn fixed(&self, mean: f64) -> Sizing {
+        let (mut sizing, _) = AdaptiveHarqConfig::fitted(mean);
+        if let Sizing::Fixed { first, increment } = &mut sizing {
+            *first = self.first.map_or(*first, |own| own / mean);
+            *increment = self.increment.map_or(*increment, |own| own / mean);
+        }
+        sizing
+    }
+
+    fn over(
+        &self,
+        information: Arc<MiTrace>,
+        sizing: Sizing,
+        delays: Option<Arc<DelaySeries>>,
+    ) -> AdaptiveHarqConfig {
+        let fixed = Propagation::Fixed(self.fixed_delay().unwrap_or_default());
+        let keep_order = self.keep_order;
+        AdaptiveHarqConfig {
+            information,
+            rate: self.rate,
+            delay: delays.map_or(fixed, |series| Propagation::Varying { series, keep_order }),
+            sizing,
+            max_retransmissions: self.max_retx,
+            step: self.step,
+            packet_sigma: self.packet_sigma,
+            reorder: None,
+        }
+    }
+
+    /// Length of the channel for runs of `duration`, if there can be such a link and nothing beside
+    /// it contradicts it. `key` is the section it stands in, `beside` the name of a section there
+    /// that says what becomes of packets, too.
+    pub(super) fn check(
+        &self,
+        key: &str,
+        scheme: Option<Scheme>,
+        link: &Link,
+        beside: Option<&str>,
+        duration: Duration,
+    ) -> Result<Duration, Problem> {
+        let own = join(key, "adaptive_harq");
+        self.check_keys(&own)?;
+        let slot = self.check_channel(&own)?;
+        // What a channel that lets everything through would do: the real one is not made yet.
+        let clear = MiTrace::new(slot, vec![1.0]).map_err(|e| Problem::at(&own, e.to_string()))?;
+        self.config(key, Arc::new(clear), 1.0, None)?;
+        if let Some(name) = beside {
+            let cure =
+                "[adaptive_harq] makes its channel from `preset` and `snr`; leave one of them out";
+            return Err(Problem::new(key, name, cure));
+        }
+        if scheme.is_some_and(|scheme| scheme != Scheme::None) {
+            let cure = "[adaptive_harq] has its own retransmissions; leave one of them out";
+            return Err(Problem::new(key, "scheme", cure));
+        }
+        check_link(key, link)?;
+        channel::length(&own, self.length, duration, slot)
+    }
+
+    /// Keys that contradict one another.
+    fn check_keys(&self, own: &str) -> Result<(), Problem> {
+        if let (Some(_), Some(_)) = (self.delay, &self.delays) {
+            let cure = "`delay` and `delays` say the same; give one";
+            return Err(Problem::new(own, "delays", cure));
+        }
+        if self.delays.as_ref().is_some_and(String::is_empty) {
+            return Err(Problem::new(own, "delays", "is empty; name a CSV file of delays"));
+        }
+        if self.keep_order && self.delays.is_none() {
+            let cure = "is for `delays` that vary; give those, or leave it out";
+            return Err(Problem::new(own, "keep_order", cure));
+        }
+        let sizes = [("first", self.first), ("increment", self.increment)];
+        match sizes.iter().find(|(_, given)| given.is_some() && self.targets.is_some()) {
+            Some((name, _)) => {
+                let cure = "`targets` say how much is sent; leave one of them out";
+                Err(Problem::new(own, name, cure))
+            }
+            None => Ok(()),
+        }
+    }
+
+    /// That there is such a channel; its slot.
+    fn check_channel(&self, own: &str) -> Result<Duration, Problem> {
+        let Ok(preset) = self.preset.parse::<Preset>() else {
+            let names = Preset::ALL.map(|(name, _)| name);
+            let hint = nearest(&self.preset, names.iter().copied())
+                .map(|near| format!(" (did you mean {near}?)"))
+                .unwrap_or_default();
+            let message = format!("unknown; write one of {}{hint}", names.join(", "));
+            return Err(Problem::new(own, "preset", message));
+        };
+        let channel = preset.channel();
+        if channel.check(self.snr.0).is_err() {
+            let message = format!("{} cannot be; give a level from -100 dB to 100 dB", self.snr);
+            return Err(Problem::new(own, "snr", message));
+        }
+        Ok(channel.slot)
+    }
+
+    /// The words of a scenario file for what the link says.
+    fn problem(&self, own: &str, error: AdaptiveHarqError) -> Problem {
+        match error {
+            AdaptiveHarqError::Ratio { name } => {
+                let cure = "give coded bits per information bit above 0 that stay under 1000 when divided by the channel's mean mutual information";
+                Problem::new(own, name, cure)
+            }
+            AdaptiveHarqError::Retransmissions => {
+                let most = AdaptiveHarqConfig::MOST_RETRANSMISSIONS;
+                let message = format!("{} are too many; give 0 to {most}", self.max_retx);
+                Problem::new(own, "max_retx", message)
+            }
+            AdaptiveHarqError::Sigma => {
+                let message =
+                    format!("{} cannot be; give a number from 0 to 10", self.packet_sigma);
+                Problem::new(own, "packet_sigma", message)
+            }
+            AdaptiveHarqError::Step => {
+                let message = format!("{} cannot be; give a time above 0 s to 1000 s", self.step);
+                Problem::new(own, "step", message)
+            }
+            AdaptiveHarqError::Targets { given, attempts } => {
+                let message = format!(
+                    "{given} for {attempts} attempts; give one for each, or change max_retx"
+                );
+                Problem::new(own, "targets", message)
+            }
+            AdaptiveHarqError::Hopeless => {
+                let cure =
+                    "the channel lets next to nothing through that often; give lower probabilities";
+                Problem::new(own, "targets", cure)
+            }
+        }
+    }
+}
+
+/// Complains of what only links over slots have.
+fn check_link(key: &str, link: &Link) -> Result<(), Problem> {
+    let usual = Link::default();
+    let foreign = [
+        ("rtt", link.rtt != usual.rtt),
+        ("feedback", link.feedback.is_some()),
+        ("overlap", link.overlap == Overlap::Papers),
+        ("extra_lldu", link.extra_lldu),
+        ("lldu_header", link.lldu_header != Bytes(0)),
+        ("packet_header", link.packet_header != Bytes(0)),
+        ("live", link.live),
+    ];
+    match foreign.iter().find(|(_, given)| *given) {
+        Some((name, _)) => {
+            let cure = "is not for [adaptive_harq], which has no LLDUs and a delay of its own; leave it out";
+            Err(Problem::new(&join(key, "link"), name, cure))
+        }
+        None => Ok(()),
+    }
+}
