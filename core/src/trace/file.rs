@@ -161,7 +161,7 @@ pub fn write(phy: &PhyTrace, path: &Path, how: WriteAs) -> Result<(), FileError>
 /// The same as long as `go_on` says so; it is asked every 64 KiB.
 ///
 /// # Errors
-/// As [`write`], and [`FileError::Stopped`].
+/// As [`write()`], and [`FileError::Stopped`].
 pub fn write_while(
     phy: &PhyTrace,
     path: &Path,

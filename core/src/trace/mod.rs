@@ -5,7 +5,7 @@
 //!
 //! One module a file format: [`text`] (ours), [`columns`] (two bare columns), [`mahimahi`],
 //! [`probes`] (per-packet delay and loss), [`loss_string`] (0/1 strings and ns-2 run lengths) and
-//! [`netem`] (written only). They work on readers and writers; [`file`] opens files.
+//! [`netem`] (written only). They work on readers and writers; [`mod@file`] opens files.
 
 mod column;
 pub mod columns;
