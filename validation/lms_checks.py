@@ -32,8 +32,6 @@ STARTS = 3000
 LEVELS_DB = (-10.0, -4.0, -0.5)
 # Multipath comes through a filter of finite length: so far may a crossing rate be off.
 CROSSING_MARGIN = 0.005
-# For the same reason: how far its autocorrelation may be from J_0 (CLARKE_MARGIN elsewhere).
-COHERENCE_MARGIN = 0.006
 
 
 @dataclass(frozen=True)
@@ -199,14 +197,14 @@ def _signal(channel: LandMobile, road: P681 | ThreeState, hours: int) -> list[Fo
     step = wavelength / 32
     laws = _Laws(road, step, wavelength)
     uniform: list[Array] = []
-    products, pairs = _Sums(), 0
+    products = _Sums()
     crossings, below = [_Sums() for _ in LEVELS_DB], [_Sums() for _ in LEVELS_DB]
     for seed in range(1, hours + 1):
         count = int(HOUR_M / step)
         levels, _ = channel.levels(count, seed=seed)
         drive = channel.road(_enough(channel, seed), seed=seed)
         uniform.append(_transform(levels, drive, road.corr_m, step))
-        pairs += _products(products, levels, drive, road.corr_m, step, wavelength)
+        _products(products, levels, drive, road.corr_m, step, wavelength)
         state, low, high, level = _pieces(drive, step, count)
         batch = (low * step / BATCH_M).astype(int)
         for index, db in enumerate(LEVELS_DB):
@@ -222,8 +220,7 @@ def _signal(channel: LandMobile, road: P681 | ThreeState, hours: int) -> list[Fo
     seen, expected = products.totals()
     if expected.sum():
         ratio = seen.sum() / expected.sum()
-        p = _student(seen - expected, COHERENCE_MARGIN * pairs)
-        found.append(("autocorrelation", p, ratio, 1.0))
+        found.append(("autocorrelation", _student(seen - expected), ratio, 1.0))
     for index, db in enumerate(LEVELS_DB):
         down, rate = crossings[index].totals()
         under, share = below[index].totals()
@@ -270,11 +267,11 @@ def _products(
     corr_m: float,
     step: float,
     wavelength: float,
-) -> int:
+) -> None:
     """Products of the power at two places of a stay, half a correlation length apart.
 
     States whose direct path spreads over 3 dB are left out: the fourth moment of a lognormal power
-    does not settle in hours. Returns how many there are.
+    does not settle in hours.
     """
     lag = round(0.5 * corr_m / step)
     ends = np.cumsum(drive["length_m"])
@@ -291,7 +288,6 @@ def _products(
     expected = reference.power_covariance(loo, corr_m, lag * step, wavelength) / variance
     here, there = (10 ** (levels[numbers + k].astype(float) / 10) - mean for k in (0, lag))
     sums.add((numbers * step / BATCH_M).astype(int), here * there / variance, expected)
-    return len(numbers)
 
 
 def _pieces(drive: dict[str, Array], step: float, count: int) -> tuple[Array, Array, Array, Array]:

@@ -208,13 +208,22 @@ def crossing_probability(
     return float((weight * density * below).sum())
 
 
+def windowed_j0(wavelengths: Array) -> Array:
+    """Autocorrelation of the multipath so many wavelengths apart.
+
+    Clarke's J_0 under a Hann window of 64 wavelengths to either side: the filter is finite.
+    """
+    window = np.where(wavelengths < 64, np.cos(np.pi * wavelengths / 128) ** 2, 0)
+    return np.asarray(special.j0(2 * np.pi * wavelengths) * window)
+
+
 def power_covariance(
     loo: tuple[Array, Array, Array], corr_m: float, lag_m: float, wavelength_m: float
 ) -> Array:
     """Covariance of the power at two places of one state, `lag_m` apart."""
     m, s = NEPER * loo[0], NEPER * loo[1]
     power = 10 ** (loo[2] / 10)
-    rho, j0 = np.exp(-lag_m / corr_m), special.j0(2 * np.pi * lag_m / wavelength_m)
+    rho, j0 = np.exp(-lag_m / corr_m), windowed_j0(np.asarray(lag_m / wavelength_m))
     direct = np.exp(4 * m + 4 * s**2) * np.expm1(4 * s**2 * rho)
     both = 2 * np.exp(2 * m + s**2 * (1 + rho)) * power * j0
     return direct + both + (power * j0) ** 2

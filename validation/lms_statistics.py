@@ -187,11 +187,10 @@ def multipath(hours: int) -> Iterator[Check]:
         spectra.append([density[:, band == number].sum(1) for number in range(1, bands + 2)])
     variance = 2 * share + share**2
     turns = lags / 32
-    hann = np.where(turns < 64, np.cos(np.pi * turns / 128) ** 2, 0)
     seen = np.concatenate(products, axis=1) / variance
     for j0, word, margin in (
         (special.j0(2 * np.pi * turns), "J_0", CLARKE_MARGIN),
-        (special.j0(2 * np.pi * turns) * hann, "windowed J_0", WINDOWED_MARGIN),
+        (reference.windowed_j0(turns), "windowed J_0", WINDOWED_MARGIN),
     ):
         expected = (2 * share * j0 + (share * j0) ** 2) / variance
         for turn, value, found in zip(turns, expected, seen, strict=True):

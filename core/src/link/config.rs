@@ -113,6 +113,25 @@ impl LinkConfig {
         Ok(behind(link, self.reorder.or(config.in_order.then_some(Resequencing::InOrder))))
     }
 
+    fn ntn(
+        &self,
+        config: &NtnConfig,
+        seed: Seed,
+        number: u32,
+        end: Option<Instant>,
+    ) -> Result<Box<dyn Link + Send>, LinkError> {
+        self.check_live_but_headers()?;
+        let usage = NtnLinkConfig {
+            queue: self.queue,
+            fragmentation: self.fragmentation,
+            start_offset: self.start_offset,
+            wrap: self.wrap,
+            duration: end,
+        };
+        let link = NtnLink::new(config, usage, seed, number)?;
+        Ok(behind(link, self.reorder))
+    }
+
     /// That nothing is asked for that only a link trace has.
     fn check_live(&self) -> Result<(), LinkError> {
         self.check_live_but_headers()?;
@@ -143,25 +162,6 @@ impl LinkConfig {
             return Err(LinkError::PacketTooLarge { packet: size.0, most });
         }
         Ok(())
-    }
-
-    fn ntn(
-        &self,
-        config: &NtnConfig,
-        seed: Seed,
-        number: u32,
-        end: Option<Instant>,
-    ) -> Result<Box<dyn Link + Send>, LinkError> {
-        self.check_live_but_headers()?;
-        let usage = NtnLinkConfig {
-            queue: self.queue,
-            fragmentation: self.fragmentation,
-            start_offset: self.start_offset,
-            wrap: self.wrap,
-            duration: end,
-        };
-        let link = NtnLink::new(config, usage, seed, number)?;
-        Ok(behind(link, self.reorder))
     }
 
     fn trace_config(&self, end: Option<Instant>) -> TraceLinkConfig {
