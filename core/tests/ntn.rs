@@ -1,6 +1,6 @@
 //! The 3GPP link against a slow second implementation, and the laws that it obeys.
 
-#[path = "support/ntn_reference.rs"]
+#[path = "support/ntn_reference/mod.rs"]
 mod ntn_reference;
 #[path = "support/ntn_strategies.rs"]
 mod ntn_strategies;

@@ -43,7 +43,6 @@
 //! # Ok::<(), clift::link::LinkError>(())
 //! ```
 
-mod agenda;
 mod am_receiver;
 mod am_sender;
 mod backlog;
