@@ -46,7 +46,10 @@
 mod am_receiver;
 mod am_sender;
 mod backlog;
+mod check;
 mod config;
+mod control;
+mod draws;
 mod harq;
 mod link;
 mod path;
@@ -60,9 +63,10 @@ mod slots;
 mod timeline;
 mod um;
 
+pub use check::NtnConfigError;
 pub use config::{
-    AmConfig, HarqConfig, HarqMode, NtnConfig, NtnConfigError, NtnHeaders, NtnPhy, PdcpConfig,
-    RlcConfig, UmConfig,
+    AmConfig, HarqConfig, HarqMode, NtnConfig, NtnHeaders, NtnPhy, PdcpConfig, RlcConfig, UmConfig,
 };
+pub use control::ControlErrors;
 pub use link::{NtnLink, NtnLinkConfig};
 pub use preset::PRESETS;

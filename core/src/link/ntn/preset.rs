@@ -6,6 +6,7 @@ use std::sync::Arc;
 use crate::link::ntn::config::{
     AmConfig, HarqConfig, HarqMode, NtnConfig, NtnHeaders, NtnPhy, PdcpConfig, RlcConfig, UmConfig,
 };
+use crate::link::ntn::control::ControlErrors;
 use crate::units::{Bytes, Duration, Probability};
 
 /// The presets, and the round-trip time of each.
@@ -66,6 +67,7 @@ impl NtnConfig {
                 },
                 repetitions: nonzero(1),
             },
+            control: ControlErrors::default(),
             rlc: RlcConfig::Am(AmConfig {
                 window: nonzero(131_072),
                 t_reassembly: Duration::ZERO,

@@ -19,7 +19,8 @@ impl World<'_> {
                 let cycles = if self.case.wrap { self.now / period + 1 } else { 1 };
                 (0..cycles).find_map(|cycle| {
                     let place = (0..t.len()).find(|&i| t[i] + cycle * period == self.now)?;
-                    Some((0, Some(trace.d()[place])))
+                    let number = cycle as u64 * t.len() as u64 + place as u64;
+                    Some((number, Some(trace.d()[place])))
                 })
             }
         }
@@ -85,11 +86,13 @@ impl World<'_> {
             let pdus = self.fill();
             let block = Block {
                 pdus,
-                attempts: 0,
+                heard: 0,
                 rounds: 0,
                 decoded: None,
                 again: None,
                 left: repetitions,
+                granted: true,
+                last_slot: 0,
             };
             let free = self.processes.iter().position(Option::is_none);
             let process = free.unwrap_or_else(|| {
@@ -109,17 +112,26 @@ impl World<'_> {
 
     pub(super) fn send(&mut self, process: usize, number: u64, d: Option<i64>) {
         let mut block = self.processes[process].take().unwrap();
-        block.attempts += 1;
+        if block.left == self.case.config.harq.repetitions.get() {
+            let [grant, ..] = self.control_uniforms[number as usize];
+            block.granted = grant >= self.case.config.control.missed_grant.get();
+            if !block.granted {
+                self.count("missed_grants");
+            }
+        }
         block.left -= 1;
+        block.last_slot = number;
         let mut signal = self.now + delay(&self.case.config.propagation, self.now);
         if let Propagation::Varying { keep_order: true, .. } = self.case.config.propagation {
             signal = signal.max(self.last_arrival);
             self.last_arrival = signal;
         }
         let d = match &self.case.config.phy {
+            _ if !block.granted => 0,
             NtnPhy::Trace(_) => d.unwrap(),
             NtnPhy::Random { bler, decode, .. } => {
-                let p = bler[(block.attempts - 1).min(bler.len() - 1)].get();
+                block.heard += 1;
+                let p = bler[(block.heard - 1).min(bler.len() - 1)].get();
                 if self.uniforms[number as usize] < p { 0 } else { decode.as_nanos() as i64 }
             }
         };
@@ -159,12 +171,47 @@ impl World<'_> {
         let HarqMode::Feedback { max_transmissions, .. } = self.case.config.harq.mode else {
             return;
         };
+        let believes_ack = self.reads_ack(process);
         let block = self.processes[process].as_mut().unwrap();
-        if block.decoded.is_none() && block.rounds < max_transmissions.get() {
+        if !believes_ack && block.rounds < max_transmissions.get() {
             self.negative += 1;
             block.again = Some(self.negative);
-        } else {
-            self.processes[process] = None;
+            return;
         }
+        let block = self.processes[process].take().unwrap();
+        // After the last transmission it has failed before.
+        if block.decoded.is_none() && block.rounds < max_transmissions.get() {
+            self.count("tbs_failed");
+            self.entries += 1;
+            self.landings.insert((self.now, self.entries), (block.pdus, false));
+        }
+    }
+
+    /// Whether what came back, or the silence, is taken for an ACK.
+    fn reads_ack(&mut self, process: usize) -> bool {
+        let block = self.processes[process].as_ref().unwrap();
+        let (granted, decoded) = (block.granted, block.decoded.is_some());
+        let [_, detection, reading] = self.control_uniforms[block.last_slot as usize];
+        let errors = self.case.config.control;
+        if !granted {
+            if reading < errors.dtx_to_ack.get() {
+                self.count("dtx_read_as_ack");
+                return true;
+            }
+            return false;
+        }
+        if detection < errors.missed_feedback.get() {
+            self.count("missed_feedback");
+            return false;
+        }
+        if decoded && reading < errors.ack_to_nack.get() {
+            self.count("acks_read_as_nack");
+            return false;
+        }
+        if !decoded && reading < errors.nack_to_ack.get() {
+            self.count("nacks_read_as_ack");
+            return true;
+        }
+        decoded
     }
 }

@@ -53,12 +53,15 @@ struct Pdu {
 #[derive(Clone, Debug)]
 struct Block {
     pdus: Vec<Pdu>,
-    attempts: usize,
+    /// Transmissions that the receiver had a grant for, counted for random errors only.
+    heard: usize,
     rounds: u32,
     decoded: Option<i64>,
     /// Waits for its turn to be sent again since the n-th negative feedback.
     again: Option<u64>,
     left: u32,
+    granted: bool,
+    last_slot: u64,
 }
 
 struct Packet {
@@ -135,6 +138,8 @@ struct World<'a> {
     reordering: Option<i64>,
     losses: rand_chacha::ChaCha8Rng,
     uniforms: Vec<f64>,
+    /// Grant, detection and reading of feedback in each slot.
+    control_uniforms: Vec<[f64; 3]>,
     stall: u64,
     out: Outcome,
 }
@@ -143,6 +148,9 @@ pub(crate) fn run(case: &Case) -> Outcome {
     let mut channel = case.seed.rng(Stream::Link(0));
     let uniform = |rng: &mut rand_chacha::ChaCha8Rng| (rng.next_u64() >> 11) as f64 / 2f64.powi(53);
     let uniforms = (0..=case.end).map(|_| uniform(&mut channel)).collect();
+    let mut control = case.seed.rng(Stream::Control(0));
+    let control_uniforms =
+        (0..=case.end).map(|_| std::array::from_fn(|_| uniform(&mut control))).collect();
     let mut world = World {
         case,
         now: 0,
@@ -184,6 +192,7 @@ pub(crate) fn run(case: &Case) -> Outcome {
         reordering: None,
         losses: case.seed.rng(Stream::Feedback(0)),
         uniforms,
+        control_uniforms,
         stall: 0,
         out: Outcome::default(),
     };

@@ -7,7 +7,7 @@ use crate::link::ntn::rlc::Rlc;
 /// instant at which a timer expires still counts, and a slot sees everything that came before.
 #[derive(Clone, Copy, Debug, Eq, Ord, PartialEq, PartialOrd)]
 pub(super) enum Task {
-    /// A transport block is decoded, or known to be lost.
+    /// A transport block is decoded, or nothing more of it comes.
     Landing,
     /// The receiver learns that a packet was given up.
     GivenUp,
@@ -68,7 +68,7 @@ impl NtnLink {
             Task::Reassembly => self.rlc.reassembly_expired(at),
             Task::Report => self.send_status(at),
             Task::Reordering => self.pdcp.expire(at, &mut self.released),
-            Task::Feedback => self.hear_feedback(),
+            Task::Feedback => self.hear_feedback(at),
             Task::Status => self.hear_status(at),
             Task::PollRetransmit => self.repeat_poll(at),
             Task::Discard => self.discard_first(at),

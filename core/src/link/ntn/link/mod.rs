@@ -11,6 +11,7 @@ use agenda::Task;
 use crate::link::counters::Tally;
 use crate::link::ntn::backlog::Backlog;
 use crate::link::ntn::config::NtnConfig;
+use crate::link::ntn::control::{Control, Feedback};
 use crate::link::ntn::harq::{BlockId, Harq, Landing};
 use crate::link::ntn::path::Path;
 use crate::link::ntn::pdcp::Pdcp;
@@ -31,6 +32,7 @@ pub struct NtnLink {
     slots: Slots,
     path: Path,
     harq: Harq,
+    control: Control,
     rlc: Rlc,
     pdcp: Pdcp,
     backlog: Backlog,
@@ -41,7 +43,8 @@ pub struct NtnLink {
     /// Bytes of a block without the header of the block.
     room: u32,
     landings: Timeline<Landing>,
-    feedback: Timeline<BlockId>,
+    /// HARQ feedback under way: on which block, what it says, what will be read.
+    feedback: Timeline<(BlockId, Feedback, Feedback)>,
     /// The slot that may carry something next.
     scheduled: Option<Slot>,
     /// The first slot that was not offered yet.
@@ -89,7 +92,8 @@ struct Counts {
 
 impl NtnLink {
     /// A link, empty at time zero. `number` tells the links of a run apart: block errors are drawn
-    /// from [`Stream::Link`], losses of status reports from [`Stream::Feedback`] of that number.
+    /// from [`Stream::Link`], losses of status reports from [`Stream::Feedback`], errors of grants
+    /// and HARQ feedback from [`Stream::Control`] of that number.
     ///
     /// # Errors
     /// If there can be no such link.
@@ -113,6 +117,7 @@ impl NtnLink {
             slots,
             path: Path::new(config.propagation.clone(), config.way_back.clone()),
             harq: Harq::new(config.harq),
+            control: Control::new(config.control, seed.rng(Stream::Control(number))),
             rlc: Rlc::new(config.rlc, seed, number),
             pdcp: Pdcp::new(config.pdcp),
             backlog: Backlog::new(usage.queue),
@@ -206,6 +211,7 @@ impl Link for NtnLink {
             ("sdus_discarded", self.counts.discarded),
             ("sdus_late", self.counts.late),
         ];
+        details.extend(self.control.details());
         match &self.rlc {
             Rlc::Um { .. } => details.push(("sdus_incomplete", self.counts.incomplete)),
             Rlc::Am(am) => details.extend([

@@ -62,19 +62,24 @@ impl NtnLink {
             }
             None => self.new_block(slot.at),
         };
-        let attempt = self.harq.next_attempt(block);
+        if self.harq.begins() {
+            self.harq.grant(block, self.control.granted(slot.index));
+        }
         let signal = self.path.arrival(slot.at);
-        let decoded = self.slots.decode(slot, attempt).map(|time| signal + time);
+        let combined = self.harq.next_combined(block);
+        let decoded = combined.and_then(|combined| self.slots.decode(slot, combined));
+        let decoded = decoded.map(|time| signal + time);
+        let attempt = self.harq.attempts(block);
         let known = signal + self.slots.nominal_decoding();
         let label = self.harq.label(block);
         self.log.note(|| Transmission {
             at: instant(slot.at),
-            kind: match attempt > 1 || label.again {
+            kind: match attempt > 0 || label.again {
                 true => TransmissionKind::Again,
                 false => TransmissionKind::New,
             },
             unit: label.unit,
-            attempt: attempt - 1,
+            attempt,
             arrival: decoded.map(instant),
             packets: label.packets,
             carries: label.carries,
@@ -83,8 +88,9 @@ impl NtnLink {
         if let Some((at, landing)) = sent.lands {
             self.landings.push(at, landing);
         }
-        if let Some(leaves) = sent.feedback {
-            self.feedback.push(self.path.feedback(leaves), block);
+        if let Some((leaves, feedback)) = sent.feedback {
+            let read = self.control.reading(slot.index, feedback);
+            self.feedback.push(self.path.feedback(leaves), (block, feedback, read));
         }
     }
 
@@ -111,9 +117,11 @@ impl NtnLink {
     }
 
     /// HARQ feedback arrived.
-    pub(super) fn hear_feedback(&mut self) {
-        if let Some((_, block)) = self.feedback.pop() {
-            self.harq.feedback(block);
+    pub(super) fn hear_feedback(&mut self, now: i64) {
+        let Some((_, (block, sent, read))) = self.feedback.pop() else { return };
+        self.control.count(sent, read);
+        if let Some(lost) = self.harq.feedback(block, read) {
+            self.landings.push(now, lost);
         }
     }
 
