@@ -121,6 +121,26 @@ fn a_packet_sent_again_too_often_is_given_up_and_the_link_goes_on() {
 }
 
 #[test]
+fn a_poll_finds_the_next_packet_when_the_one_that_was_to_carry_it_is_given_up() {
+    // All three are lost; the poll with packet 2 is repeated at 220, again in vain, and at 420
+    // packet 2 is given up: packet 1 takes the poll. At 470 the receiver knows that packet 2 does
+    // not come, at 510 it reports packet 0, which goes at 560.
+    let rlc = RlcConfig::Am(AmConfig { max_retx: Some(n(1)), ..am(40, 0, 200) });
+    let (delivered, link) = send(&NtnConfig { rlc, ..plain(&[0, 1, 2, 22]) }, 3, 100);
+    assert_eq!(delivered, [615, 475, -1]);
+    assert_eq!(count(&link, "sdus_given_up"), 1);
+}
+
+#[test]
+fn a_poll_timer_shorter_than_a_slot_starves_nothing() {
+    // The rest of the packet is lost in slot 10. Each expiry asks for all of the packet; slot 20
+    // repeats its start, slot 30 must go on with the rest although the timer expired again.
+    let rlc = RlcConfig::Am(AmConfig { window: n(1), ..am(40, 0, 1) });
+    let (delivered, _) = send(&NtnConfig { rlc, ..plain(&[1]) }, 1, 150);
+    assert_eq!(delivered, [85]);
+}
+
+#[test]
 fn packets_that_wait_too_long_are_discarded() {
     let pdcp = PdcpConfig { in_order: false, t_reordering: None, discard: Some(NS(15)) };
     let (delivered, link) = send(&NtnConfig { pdcp, ..plain(&[]) }, 4, 100);

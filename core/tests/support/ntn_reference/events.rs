@@ -90,13 +90,6 @@ impl World<'_> {
         } else if due(self.poll_timer) {
             self.poll_timer = None;
             self.poll_next = true;
-            if self.buffers_empty() || self.stalled() {
-                let last = self.sent.iter().rev().find(|(_, sdu)| !sdu.done).map(|(sn, _)| *sn);
-                if let Some(sn) = last {
-                    let all = (0..self.packets[self.sent[&sn].order].bytes).collect();
-                    self.consider(sn, all);
-                }
-            }
         } else if self.discard_due() {
             let order = self.waiting.pop_front().unwrap();
             self.packets[order].departed = now;
@@ -109,8 +102,17 @@ impl World<'_> {
         true
     }
 
-    /// A status report that is due goes at once or waits for t-StatusProhibit.
+    /// A poll that is owed finds a packet. A status report that is due goes at once or waits for t-StatusProhibit.
     pub(super) fn after_event(&mut self) {
+        while self.poll_next
+            && !self.has_retransmissions()
+            && (self.buffers_empty() || self.stalled())
+        {
+            let last = self.sent.iter().rev().find(|(_, sdu)| !sdu.done).map(|(sn, _)| *sn);
+            let Some(sn) = last else { break };
+            let all = (0..self.packets[self.sent[&sn].order].bytes).collect();
+            self.consider(sn, all);
+        }
         if self.report {
             if self.prohibited.is_some_and(|until| self.now <= until) {
                 self.held = true;

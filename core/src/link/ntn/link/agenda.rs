@@ -70,11 +70,12 @@ impl NtnLink {
             Task::Reordering => self.pdcp.expire(at, &mut self.released),
             Task::Feedback => self.hear_feedback(at),
             Task::Status => self.hear_status(at),
-            Task::PollRetransmit => self.repeat_poll(at),
+            Task::PollRetransmit => self.owe_poll(),
             Task::Discard => self.discard_first(at),
             Task::SlotsEnd => self.slots_end = None,
             Task::Slot => self.use_slot(),
         }
+        self.carry_poll(at);
         self.release(at);
         self.report(at);
         self.backlog.retire();

@@ -135,9 +135,16 @@ impl NtnLink {
     }
 
     /// `t-PollRetransmit` expired.
-    pub(super) fn repeat_poll(&mut self, now: i64) {
+    pub(super) fn owe_poll(&mut self) {
         let Rlc::Am(am) = &mut self.rlc else { return };
-        if let Some(given_up) = am.sender.expire(&mut self.backlog) {
+        am.sender.expire();
+    }
+
+    /// A poll that is owed must find a PDU, also if what was to carry it is acknowledged, given up
+    /// or discarded.
+    pub(super) fn carry_poll(&mut self, now: i64) {
+        let Rlc::Am(am) = &mut self.rlc else { return };
+        for given_up in am.sender.carry_poll(&mut self.backlog) {
             self.tell_given_up(given_up, now);
         }
     }
