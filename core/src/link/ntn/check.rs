@@ -131,3 +131,44 @@ impl NtnConfig {
         times
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::link::ntn::{ControlErrors, HarqConfig};
+
+    #[test]
+    fn rates_that_no_transmission_meets_are_no_way_out() {
+        let p = |p| Probability::new(p).unwrap();
+        let with = |most: u32, control| {
+            let mut config = NtnConfig::preset("nr-ntn-geo").unwrap();
+            if let NtnPhy::Random { bler, .. } = &mut config.phy {
+                *bler = [p(1.0), p(1.0), p(0.1)].into();
+            }
+            if let RlcConfig::Am(am) = &mut config.rlc {
+                am.max_retx = None;
+            }
+            if let HarqMode::Feedback { max_transmissions, .. } = &mut config.harq.mode {
+                *max_transmissions = most.try_into().unwrap();
+            }
+            NtnConfig { control, ..config }
+        };
+        let none = ControlErrors::default();
+        let endless = Err(NtnConfigError::Endless { what: "every block is in error" });
+        assert_eq!(with(3, none).check(), Ok(()));
+        assert_eq!(with(2, none).check(), endless);
+        // No feedback, no second transmission; with repetitions there is.
+        let silent = with(3, none).without_feedback();
+        assert_eq!(silent.check(), endless);
+        let harq = HarqConfig { repetitions: 3.try_into().unwrap(), ..silent.harq };
+        assert_eq!(NtnConfig { harq, ..silent }.check(), Ok(()));
+        // Neither if every NACK is read as ACK, unless some feedback is missed.
+        let misread = ControlErrors { nack_to_ack: p(1.0), ..none };
+        assert_eq!(with(3, misread).check(), endless);
+        let missed = ControlErrors { missed_feedback: p(0.1), ..misread };
+        assert_eq!(with(3, missed).check(), Ok(()));
+        let deaf = ControlErrors { missed_grant: p(1.0), ..none };
+        let endless = Err(NtnConfigError::Endless { what: "every grant is missed" });
+        assert_eq!(with(3, deaf).check(), endless);
+    }
+}
