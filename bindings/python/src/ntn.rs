@@ -99,6 +99,11 @@ fn change(config: &mut NtnConfig, name: &str, value: &Bound<'_, PyAny>) -> PyRes
                 }
             }
         }
+        "missed_grant" => config.control.missed_grant = probability(value)?,
+        "missed_feedback" => config.control.missed_feedback = probability(value)?,
+        "ack_to_nack" => config.control.ack_to_nack = probability(value)?,
+        "nack_to_ack" => config.control.nack_to_ack = probability(value)?,
+        "dtx_to_ack" => config.control.dtx_to_ack = probability(value)?,
         "window" => match &mut config.rlc {
             RlcConfig::Um(um) => um.window = value.extract()?,
             RlcConfig::Am(am) => am.window = value.extract()?,
@@ -110,7 +115,7 @@ fn change(config: &mut NtnConfig, name: &str, value: &Bound<'_, PyAny>) -> PyRes
                 "poll_bytes" => am.poll_byte = limit(value)?,
                 "max_retx" => am.max_retx = limit(value)?,
                 "status_delay" => am.status_delay = time(value)?,
-                _ => am.status_loss = Probability::new(value.extract()?).map_err(scenario_error)?,
+                _ => am.status_loss = probability(value)?,
             }
         }
         "in_order" => config.pdcp.in_order = value.extract()?,
@@ -150,6 +155,10 @@ fn timer(value: &Bound<'_, PyAny>) -> PyResult<Option<Duration>> {
 
 fn limit(value: &Bound<'_, PyAny>) -> PyResult<Option<NonZeroU32>> {
     Ok(NonZeroU32::new(value.extract()?))
+}
+
+fn probability(value: &Bound<'_, PyAny>) -> PyResult<Probability> {
+    Probability::new(value.extract()?).map_err(scenario_error)
 }
 
 fn probabilities(values: &[f64]) -> PyResult<Arc<[Probability]>> {

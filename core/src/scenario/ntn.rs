@@ -47,6 +47,16 @@ pub struct Ntn {
     pub repetitions: Option<NonZeroU32>,
     /// From the decoded TB to the sender acting on its feedback, without propagation.
     pub processing: Option<Duration>,
+    /// Probability that the receiver misses the grant of a transmission; never, unless set.
+    pub missed_grant: Option<Probability>,
+    /// Probability that HARQ feedback is not found, which counts as NACK; never, unless set.
+    pub missed_feedback: Option<Probability>,
+    /// Probability that an ACK is read as NACK; never, unless set.
+    pub ack_to_nack: Option<Probability>,
+    /// Probability that a NACK is read as ACK; never, unless set.
+    pub nack_to_ack: Option<Probability>,
+    /// Probability that an ACK is read where a missed grant left silence; never, unless set.
+    pub dtx_to_ack: Option<Probability>,
     /// RLC window, packets.
     pub window: Option<NonZeroU32>,
     /// `t-Reassembly`.
@@ -61,6 +71,8 @@ pub struct Ntn {
     pub poll_bytes: Option<u32>,
     /// `maxRetxThreshold` (AM); 0: infinity.
     pub max_retx: Option<u32>,
+    /// From a status report being due to its leaving the receiver (AM).
+    pub status_delay: Option<Duration>,
     /// Probability that a status report is lost (AM).
     pub status_loss: Option<Probability>,
     /// Whether PDCP delivers in order.
@@ -101,6 +113,11 @@ impl Default for Ntn {
             max_transmissions: None,
             repetitions: None,
             processing: None,
+            missed_grant: None,
+            missed_feedback: None,
+            ack_to_nack: None,
+            nack_to_ack: None,
+            dtx_to_ack: None,
             window: None,
             t_reassembly: None,
             t_status_prohibit: None,
@@ -108,6 +125,7 @@ impl Default for Ntn {
             poll_pdu: None,
             poll_bytes: None,
             max_retx: None,
+            status_delay: None,
             status_loss: None,
             in_order: true,
             t_reordering: None,
@@ -147,6 +165,12 @@ impl Ntn {
         if !self.harq_feedback {
             config.harq.mode = HarqMode::NoFeedback;
         }
+        let control = &mut config.control;
+        set(&mut control.missed_grant, self.missed_grant);
+        set(&mut control.missed_feedback, self.missed_feedback);
+        set(&mut control.ack_to_nack, self.ack_to_nack);
+        set(&mut control.nack_to_ack, self.nack_to_ack);
+        set(&mut control.dtx_to_ack, self.dtx_to_ack);
         set(&mut config.headers.sdu, self.sdu_header);
         set(&mut config.headers.pdu, self.pdu_header);
         let mut config = config.with_fitting_timers();
@@ -171,6 +195,7 @@ impl Ntn {
         set(&mut am.poll_pdu, self.poll_pdu.map(NonZeroU32::new));
         set(&mut am.poll_byte, self.poll_bytes.map(NonZeroU32::new));
         set(&mut am.max_retx, self.max_retx.map(NonZeroU32::new));
+        set(&mut am.status_delay, self.status_delay);
         set(&mut am.status_loss, self.status_loss);
     }
 
