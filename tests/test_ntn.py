@@ -74,6 +74,48 @@ def test_feedback_errors_cost_slots_with_am_and_packets_with_um() -> None:
     assert broken < repaired / 2
 
 
+def test_a_scenario_file_says_the_same(tmp_path: Path) -> None:
+    file = tmp_path / "leo.toml"
+    file.write_text(
+        """
+seed = 3
+duration = "5 s"
+[ntn]
+preset = "nr-ntn-leo600"
+bler = [0.3, 0.1]
+missed_grant = 0.02
+missed_feedback = "3 %"
+ack_to_nack = 0.04
+nack_to_ack = 0.05
+dtx_to_ack = 0.06
+status_delay = "9 ms"
+[transport]
+congestion = "cubic"
+profile = "linux"
+"""
+    )
+    link = clift.NtnLink(
+        "nr-ntn-leo600",
+        bler=[0.3, 0.1],
+        missed_grant=0.02,
+        missed_feedback=0.03,
+        ack_to_nack=0.04,
+        nack_to_ack=0.05,
+        dtx_to_ack=0.06,
+        status_delay_ms=9,
+    )
+    options = {"transport": "cubic", "profile": "linux", "duration_s": 5, "seed": 3}
+    expected = counts(clift.simulate(link, **options))
+    assert counts(clift.simulate(file)) == expected
+    wrong = ["missed_grants", "missed_feedback", "acks_read_as_nack", "nacks_read_as_ack"]
+    assert all(expected[name] > 0 for name in wrong)
+    text = file.read_text()
+    for key in ("missed_grant", "ack_to_nack", "nack_to_ack", "status_delay"):
+        kept = [line for line in text.splitlines() if not line.startswith(key)]
+        file.write_text("\n".join(kept))
+        assert counts(clift.simulate(file)) != expected
+
+
 def test_a_phy_trace_and_a_moving_satellite_drive_it() -> None:
     phy = clift.PhyTrace(
         np.arange(50_000) * 1_000_000, np.tile([2_000_000, 2_000_000, 0], 16_667)[:50_000], 1250

@@ -47,7 +47,7 @@ impl Seed {
             Stream::Replication(n) => (4, n),
             Stream::Link(n) => (5, n),
             Stream::Feedback(n) => (6, n),
-            Stream::Control(n) => (7, n),
+            Stream::Control(n) => (8, n),
         };
         let mut key = [0u8; 32];
         key[..8].copy_from_slice(&self.0.to_le_bytes());

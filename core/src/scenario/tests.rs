@@ -6,7 +6,7 @@ use std::sync::Arc;
 use proptest::prelude::*;
 
 use super::*;
-use crate::link::ntn::{ControlErrors, HarqMode, NtnPhy, RlcConfig};
+use crate::link::ntn::{HarqMode, NtnPhy, RlcConfig};
 use crate::link::{
     AdaptiveHarqConfig, DelaySeries, FeedbackLoss, LinkConfig, Medium, Propagation, Sizing,
     Threshold, UnitLosses,
@@ -14,7 +14,7 @@ use crate::link::{
 use crate::simulation::{Hop as Hops, Setup};
 use crate::trace::{MiTrace, PhyTrace};
 use crate::transport::tcp::LinuxOptions;
-use crate::units::{Bytes, Duration, Instant, Probability};
+use crate::units::{Bytes, Duration, Instant};
 
 const CHANNEL: &str = "[channel]\nmodel = \"bernoulli\"\nerasures = 0.02\nslot = \"1003802 ns\"\nlength = \"700 s\"\n";
 
@@ -610,19 +610,10 @@ fn a_3gpp_link_is_what_its_keys_say() {
     let Hops::Leg(back) = &run.backward[0] else { panic!("a leg") };
     assert_eq!(back.delay, ms(20).into());
     let phy = PhyTrace::new(vec![0, 1].into(), vec![1, 0].into(), Bytes(900)).unwrap();
-    let text = "[ntn]\nmax_retx = 0\nstatus_delay = \"3 ms\"\n[trace]\nfile = \"x.csv\"\n";
+    let text = "[ntn]\nmax_retx = 0\n[trace]\nfile = \"x.csv\"\n";
     let (config, _) = setup(text, LinkInput::PhyTrace(phy));
     assert_eq!(config.tb(), Bytes(900));
-    let RlcConfig::Am(am) = config.rlc else { panic!("acknowledged mode") };
-    assert_eq!((am.max_retx, am.status_delay), (None, ms(3)));
-    assert!(config.control.are_off());
-    let text = "[ntn]\nmissed_grant = 0.1\nmissed_feedback = \"20 %\"\nack_to_nack = 0.3\nnack_to_ack = 0.4\ndtx_to_ack = 0.5\n";
-    let (config, _) = setup(text, LinkInput::Nothing);
-    let [missed_grant, missed_feedback, ack_to_nack, nack_to_ack, dtx_to_ack] =
-        [0.1, 0.2, 0.3, 0.4, 0.5].map(|p| Probability::new(p).unwrap());
-    let expected =
-        ControlErrors { missed_grant, missed_feedback, ack_to_nack, nack_to_ack, dtx_to_ack };
-    assert_eq!(config.control, expected);
+    assert!(matches!(config.rlc, RlcConfig::Am(am) if am.max_retx.is_none()));
     for (text, expected) in [
         ("[ntn]\npreset = \"leo\"\n", "geo.toml line 2: ntn.preset: unknown; write one of nr-"),
         ("[ntn]\ntb = \"5 B\"\n", "geo.toml line 1: ntn: a transport block of 5 bytes"),
@@ -789,7 +780,8 @@ fn an_adaptive_harq_link_that_cannot_be_is_told_why() {
         ("[ntn]", "line 1: adaptive_harq: a link is of one kind"),
         ("[link]\nrtt = \"1 s\"", "line 3: link.rtt: is not for [adaptive_harq]"),
         ("[link]\nlive = true", "line 3: link.live: is not for [adaptive_harq]"),
-        ("[link]\npacket_header = \"2 B\"", "line 3: link.packet_header: is not for"),
+        ("[link]\nlldu_header = \"2 B\"", "line 3: link.lldu_header: is not for"),
+        ("repairs = \"beside it\"", "line 2: adaptive_harq.repairs: "),
         ("[[path]]", "line 1: adaptive_harq: [[path]] gives"),
     ] {
         let text = format!("[adaptive_harq]\n{keys}\n");

@@ -207,7 +207,8 @@ mod tests {
             let wrap = wrap && t.len() > 1;
             let slots = TraceSlots::new(&trace, Duration::from_nanos(offset), wrap).unwrap();
             let period = slots.period.unwrap_or(0);
-            let cycles = if wrap { 400 } else { 1 };
+            // As many of 2 ns as reach the latest time, and more than the highest number.
+            let cycles = if wrap { 2_100 } else { 1 };
             let scan = (0..cycles * t.len() as u64)
                 .map(|index| {
                     let (cycle, place) = (index / t.len() as u64, index as usize % t.len());
