@@ -97,9 +97,8 @@ impl AmSender {
         };
         let asked = self.pdus_without_poll >= limit(self.config.poll_pdu)
             || self.bytes_without_poll >= u64::from(limit(self.config.poll_byte));
-        let empty = self.to_repeat == 0 && self.cut.is_none() && backlog.front().is_none();
-        let stalled = self.cut.is_none() && self.window_full();
-        pdu.poll = self.poll_next || asked || empty || stalled;
+        let empty = self.to_repeat == 0 && backlog.front().is_none();
+        pdu.poll = self.poll_next || asked || (self.cut.is_none() && (empty || self.window_full()));
         if pdu.poll {
             self.poll(now);
         }
@@ -138,15 +137,11 @@ impl AmSender {
     }
 
     /// Finds a packet for a poll that nothing else carries (section 5.3.3.4); says what is given up.
-    ///
-    /// What waits to be sent again carries it. To add all of a packet to that at each expiry would
-    /// let a timer shorter than a slot starve its last bytes.
+    /// To ask for all of what waits in part would let a timer shorter than a slot starve the rest.
     pub(super) fn carry_poll(&mut self, backlog: &mut Backlog) -> Vec<GivenUp> {
         let mut given_up = Vec::new();
         while self.poll_next
-            && self.to_repeat == 0
-            && self.cut.is_none()
-            && (backlog.front().is_none() || self.window_full())
+            && !self.wants(backlog)
             && let Some(last) = self.sent.iter().rposition(|sdu| !sdu.done)
         {
             let sn = self.acked + last as u64;
