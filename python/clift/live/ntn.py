@@ -125,7 +125,7 @@ class NtnLink(Live):
             "bler": _rates(bler),
             "decode": _time("decode_ms", decode_ms),
             "delay" if keep_order else "overtaking_delay": _delay(delay_ms),
-            "way_back": _delay(return_delay_ms),
+            "way_back" if keep_order else "overtaking_way_back": _delay(return_delay_ms),
             "harq_feedback": bool(harq_feedback),
             "processes": _count("harq_processes", harq_processes),
             "max_transmissions": _count("max_transmissions", max_transmissions),
@@ -182,11 +182,8 @@ def _timer(name: str, ms: float | None) -> int | None:
     return -1 if ms == math.inf else _time(name, ms)
 
 
-def _delay(delay: Delay | None) -> int | list[tuple[int, int]] | None:
-    if delay is None:
-        return None
-    steps = delay_steps(delay)
-    return steps[0][1] if len(steps) == 1 else steps
+def _delay(delay: Delay | None) -> list[tuple[int, int]] | None:
+    return None if delay is None else delay_steps(delay)
 
 
 def _count(name: str, value: int | None, least: int = 1) -> int | None:
