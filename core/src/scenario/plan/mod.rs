@@ -117,6 +117,9 @@ fn path(config: &Config) -> Result<Vec<PlannedHop>, Problem> {
         ("hybrid", config.hybrid.is_some()),
         ("ntn", config.ntn.is_some()),
         ("adaptive_harq", config.adaptive_harq.is_some()),
+        ("link.delays", config.link.delays.is_some()),
+        ("link.feedback_trace", config.link.feedback_trace.is_some()),
+        ("link.feedback_channel", config.link.feedback_channel.is_some()),
     ];
     if let Some((name, _)) = given.iter().find(|(_, given)| *given) {
         let cure = "[[path]] gives the path hop by hop; move it into a hop, or leave [[path]] out";

@@ -179,6 +179,10 @@ fn delays_that_cannot_be_are_told_why() {
         ("[[flow]]\naccess.delays = \"\"", "line 2: flow.0.access.delays: is empty"),
         ("[link]\ndelays = \"\"", "line 2: link.delays: is empty"),
         ("[link]\nkeep_order = true", "line 2: link.keep_order: is for"),
+        (
+            "[link]\ndelays = \"x\"\n[[path]]\nhybrid = {}",
+            "line 2: link.delays: [[path]] gives the path hop by hop; move it into a hop",
+        ),
         ("[link]\ndelay = \"1 ms\"", "line 2: link.delay: unknown key, one of rtt,"),
         ("[ntn]\ndelay = \"1 ms\"\ndelays = \"x\"", "line 3: ntn.delays: `delay` and"),
         ("[ntn]\nkeep_order = false", "line 2: ntn.keep_order: is for"),
