@@ -38,7 +38,7 @@ class NtnLink(Live):
         delay_ms: One-way delay to the receiver; or rows of (time_s, delay_ms), or a CSV file of
             them, e.g. a satellite constellation's: each holds until the next.
         return_delay_ms: The same for the way back; None: that of the way there, if it is given.
-        keep_order: With rows of delays: what was sent earlier never arrives later.
+        keep_order: With rows of delays, either way: what was sent earlier never arrives later.
         harq_feedback: False: disabled, a process is free at once, nothing is sent again but
             `repetitions`.
         harq_processes: How many TBs may be under way (16; 32 with Release 17).
