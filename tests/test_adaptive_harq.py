@@ -95,6 +95,39 @@ def test_targets_decode_as_often_as_they_say() -> None:
     )
 
 
+def test_information_of_ones_own_takes_the_place_of_the_channel() -> None:
+    channel = LandMobile("its", 10)
+    own = clift.AdaptiveHarqLink(snr_db=10, duration_s=20, seed=4)
+    values = channel.information(20, seed=4)
+    given = clift.AdaptiveHarqLink(
+        information=values,
+        first=own.first * values.mean(dtype=float) / own.mean_information,
+        increment=own.increment * values.mean(dtype=float) / own.mean_information,
+    )
+    assert given.mean_information == pytest.approx(values.mean(dtype=float))
+    runs = [clift.simulate(link, duration_s=20).summary() for link in (own, given)]
+    assert runs[0] == runs[1]
+    # Twice as slow a channel is another one.
+    slow = given.replace(every_ms=2)
+    assert clift.simulate(slow, duration_s=20).summary() != runs[0]
+
+
+def test_measured_levels_become_information() -> None:
+    channel = LandMobile("its")
+    # Half the way over the threshold, half under it.
+    values = channel.awgn_information(np.repeat([10.0, -20.0], 500))
+    assert values[0] > 0.98
+    assert values[-1] < 0.02
+    link = clift.AdaptiveHarqLink(
+        information=values, first=0.6, increment=0.1, packet_sigma=0, delay_ms=0
+    )
+    fates = clift.deliver(link, np.arange(0, 900_000_000, 50_000_000), packet_bytes=1000)[1]
+    assert fates.tolist() == [0] * 10 + [fates[-1]] * 8
+    assert fates[-1] != 0
+    with pytest.raises(clift.ScenarioError, match="level is no number"):
+        channel.awgn_information([3, np.nan])
+
+
 def test_a_run_that_outlasts_the_channel_is_refused_unless_it_wraps() -> None:
     link = clift.AdaptiveHarqLink(duration_s=5)
     with pytest.raises(clift.SimulationError, match=r"5\.000 s"):
@@ -214,6 +247,16 @@ def test_equal_channels_are_made_once() -> None:
         (lambda: clift.AdaptiveHarqLink(first=0), "first"),
         (lambda: clift.AdaptiveHarqLink(increment=-1), "increment"),
         (lambda: clift.AdaptiveHarqLink(packet_sigma=-1), "packet_sigma"),
+        (lambda: clift.AdaptiveHarqLink(attempt_sigma=11), "attempt_sigma"),
+        (lambda: clift.AdaptiveHarqLink(information=[0.5, 1.5]), "slot 1"),
+        (lambda: clift.AdaptiveHarqLink(information=[]), "list of numbers"),
+        (lambda: clift.AdaptiveHarqLink(information=[[0.5]]), "list of numbers"),
+        (lambda: clift.AdaptiveHarqLink(information=["x"]), "list of numbers"),
+        (lambda: clift.AdaptiveHarqLink(information=[0.5], every_ms=0), "every_ms = 0"),
+        (
+            lambda: clift.AdaptiveHarqLink(information=[0.5], channel=LandMobile("its")),
+            "give one",
+        ),
         (lambda: clift.AdaptiveHarqLink(max_retransmissions=8), "from 0 to 7"),
         (lambda: clift.AdaptiveHarqLink(step_ms=0), "step_ms"),
         (lambda: clift.AdaptiveHarqLink(targets=[0.5]), "1 probabilities for 4 attempts"),

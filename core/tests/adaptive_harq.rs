@@ -9,7 +9,7 @@ use std::sync::Arc;
 use adaptive_harq_reference::Fate;
 use clift::link::{
     AdaptiveHarqConfig, AdaptiveHarqError, AdaptiveHarqLink, Admission, DelaySeries, Link,
-    LinkEvent, Packet, PacketId, Propagation, QueueLimit, Sizing, Transit,
+    LinkEvent, Packet, PacketId, Propagation, QueueLimit, Sizing, Threshold, Transit,
 };
 use clift::seed::Seed;
 use clift::trace::MiTrace;
@@ -134,15 +134,33 @@ fn attempts_decode_as_the_normal_law_says() {
     let (mi, first, increment, sigma) = (0.75, 1.3, 0.2, 0.25);
     let mut config = config(vec![mi; 1000]);
     config.sizing = Sizing::Fixed { first, increment };
-    config.packet_sigma = sigma;
+    config.threshold = Threshold { packet_sigma: sigma, attempt_sigma: 0.0 };
     let packets = 200_000;
     let counts = decoded_after(&config, packets);
-    let phi = |x: f64| 0.5 * libm::erfc(-x / std::f64::consts::SQRT_2);
     let by = |attempt: f64| phi(((first + attempt * increment) * f64::from(mi) - 1.0) / sigma);
     let mut before = 0.0;
     for (attempt, &count) in counts.iter().enumerate() {
         let expected = by(attempt as f64) - before;
         before += expected;
+        let error = (expected * (1.0 - expected) / packets as f64).sqrt();
+        let share = count as f64 / packets as f64;
+        assert!((share - expected).abs() < 4.5 * error, "attempt {attempt}: {share} {expected}");
+    }
+}
+
+/// With a threshold of its own for each attempt, what decodes after the n-th is a product.
+#[test]
+fn attempts_that_differ_decode_as_the_product_says() {
+    let (mi, first, increment, sigma) = (0.75, 1.2, 0.1, 0.25);
+    let mut config = config(vec![mi; 1000]);
+    config.sizing = Sizing::Fixed { first, increment };
+    config.threshold = Threshold { packet_sigma: 0.0, attempt_sigma: sigma };
+    let packets = 200_000;
+    let mut missing = 1.0;
+    for (attempt, &count) in decoded_after(&config, packets).iter().enumerate() {
+        let bits = (first + attempt as f64 * increment) * f64::from(mi);
+        let expected = missing * phi((bits - 1.0) / sigma);
+        missing -= expected;
         let error = (expected * (1.0 - expected) / packets as f64).sqrt();
         let share = count as f64 / packets as f64;
         assert!((share - expected).abs() < 4.5 * error, "attempt {attempt}: {share} {expected}");
@@ -205,7 +223,7 @@ fn what_is_missing_comes_with_the_target_probability() {
 #[test]
 fn the_links_of_a_run_draw_different_thresholds() {
     let mut config = config(vec![0.8; 100]);
-    config.packet_sigma = 0.25;
+    config.threshold.attempt_sigma = 0.25;
     let case = Case {
         config,
         queue: QueueLimit::Unlimited,
@@ -230,7 +248,8 @@ fn what_cannot_be_says_why() {
             .to_string()
     };
     let half = Probability::new(0.5).unwrap();
-    assert!(fault(|c| c.packet_sigma = f64::NAN).contains("packet_sigma"));
+    assert!(fault(|c| c.threshold.packet_sigma = f64::NAN).contains("packet_sigma"));
+    assert!(fault(|c| c.threshold.attempt_sigma = -0.1).contains("attempt_sigma"));
     assert!(fault(|c| c.max_retransmissions = 8).contains("from 0 to 7"));
     assert!(fault(|c| c.step = Duration::ZERO).contains("step_ms"));
     assert!(fault(|c| c.sizing = Sizing::Fixed { first: 0.0, increment: 1.0 }).contains("first"));
@@ -289,8 +308,8 @@ fn gap() -> impl Strategy<Value = u64> {
 fn config_strategy() -> impl Strategy<Value = AdaptiveHarqConfig> {
     let information = (prop::collection::vec(0.05f32..1.0, 1..60), 1u64..120)
         .prop_map(|(values, every)| MiTrace::new(Duration::from_nanos(every), values).unwrap());
-    (information, 1u64..20, delay(), 0u32..5, 1u64..400, prop_oneof![Just(0.0), 0.0..0.5])
-        .prop_flat_map(|(information, rate, delay, max_retransmissions, step, packet_sigma)| {
+    (information, 1u64..20, delay(), 0u32..5, 1u64..400, threshold()).prop_flat_map(
+        |(information, rate, delay, max_retransmissions, step, threshold)| {
             let probability = (0.05f64..0.99).prop_map(|p| Probability::new(p).unwrap());
             let attempts = max_retransmissions as usize + 1;
             let channel = information.clone();
@@ -308,10 +327,17 @@ fn config_strategy() -> impl Strategy<Value = AdaptiveHarqConfig> {
                 sizing,
                 max_retransmissions,
                 step: Duration::from_nanos(step),
-                packet_sigma,
+                threshold,
                 reorder: None,
             })
-        })
+        },
+    )
+}
+
+fn threshold() -> impl Strategy<Value = Threshold> {
+    let sigma = || prop_oneof![Just(0.0), 0.0..0.5];
+    (sigma(), sigma())
+        .prop_map(|(packet_sigma, attempt_sigma)| Threshold { packet_sigma, attempt_sigma })
 }
 
 fn delay() -> impl Strategy<Value = Propagation> {
@@ -340,9 +366,14 @@ fn config(values: Vec<f32>) -> AdaptiveHarqConfig {
         sizing: Sizing::Fixed { first: 1.0, increment: 0.5 },
         max_retransmissions: 3,
         step: Duration::from_nanos(100),
-        packet_sigma: 0.0,
+        threshold: Threshold::PHYSICAL,
         reorder: None,
     }
+}
+
+/// The normal law.
+fn phi(x: f64) -> f64 {
+    0.5 * libm::erfc(-x / std::f64::consts::SQRT_2)
 }
 
 /// Packets decoded by each attempt, of 1250 bytes every 4 ns over a channel that repeats.

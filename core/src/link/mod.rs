@@ -54,7 +54,9 @@ mod stream_order;
 mod trace_link;
 mod units;
 
-pub use adaptive_harq::{AdaptiveHarqConfig, AdaptiveHarqError, AdaptiveHarqLink, Sizing};
+pub use adaptive_harq::{
+    AdaptiveHarqConfig, AdaptiveHarqError, AdaptiveHarqLink, Sizing, Threshold,
+};
 pub use buffer::Resequencing;
 pub use config::{LinkConfig, Medium};
 pub use counters::{LinkCounters, Usage};

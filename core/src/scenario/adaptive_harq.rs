@@ -13,7 +13,7 @@ use super::radio::Decibels;
 use super::suggest::nearest;
 use super::tree::join;
 use crate::channel::lms::Preset;
-use crate::link::{AdaptiveHarqConfig, AdaptiveHarqError, Propagation, Sizing};
+use crate::link::{AdaptiveHarqConfig, AdaptiveHarqError, Propagation, Sizing, Threshold};
 use crate::scheme::Scheme;
 use crate::trace::MiTrace;
 use crate::units::{BitRate, Bytes, Duration, Probability};
@@ -52,6 +52,8 @@ pub struct AdaptiveHarq {
     /// Spread of the decoding threshold from packet to packet, relative to the packet; 0 is the
     /// physical limit.
     pub packet_sigma: f64,
+    /// The same from attempt to attempt.
+    pub attempt_sigma: f64,
     /// Retransmissions of a packet before it is given up, at most 7.
     pub max_retx: u32,
     /// From an attempt to the next.
@@ -68,7 +70,7 @@ pub struct AdaptiveHarq {
 impl Default for AdaptiveHarq {
     fn default() -> Self {
         let (max_retx, step) = AdaptiveHarqConfig::PAPER;
-        let (_, packet_sigma) = AdaptiveHarqConfig::fitted(1.0);
+        let (_, Threshold { packet_sigma, attempt_sigma }) = AdaptiveHarqConfig::fitted(1.0);
         Self {
             preset: Preset::Its.to_string(),
             snr: Decibels(13.0),
@@ -80,6 +82,7 @@ impl Default for AdaptiveHarq {
             increment: None,
             targets: None,
             packet_sigma,
+            attempt_sigma,
             max_retx,
             step,
             length: None,
@@ -138,7 +141,10 @@ impl AdaptiveHarq {
             sizing,
             max_retransmissions: self.max_retx,
             step: self.step,
-            packet_sigma: self.packet_sigma,
+            threshold: Threshold {
+                packet_sigma: self.packet_sigma,
+                attempt_sigma: self.attempt_sigma,
+            },
             reorder: None,
         }
     }
@@ -216,10 +222,10 @@ impl AdaptiveHarq {
                 let message = format!("{} are too many; give 0 to {most}", self.max_retx);
                 Problem::new(own, "max_retx", message)
             }
-            AdaptiveHarqError::Sigma => {
-                let message =
-                    format!("{} cannot be; give a number from 0 to 10", self.packet_sigma);
-                Problem::new(own, "packet_sigma", message)
+            AdaptiveHarqError::Sigma { name } => {
+                let given =
+                    if name == "packet_sigma" { self.packet_sigma } else { self.attempt_sigma };
+                Problem::new(own, name, format!("{given} cannot be; give a number from 0 to 10"))
             }
             AdaptiveHarqError::Step => {
                 let message = format!("{} cannot be; give a time above 0 s to 1000 s", self.step);

@@ -23,7 +23,8 @@ struct Word {
     packet: usize,
     start: u64,
     serialisation: u64,
-    needed: f64,
+    /// By attempt.
+    needed: Vec<f64>,
     received: f64,
     attempts: usize,
 }
@@ -82,8 +83,6 @@ pub(crate) fn run(
             while free_at <= now && !queue.is_empty() {
                 let packet = queue.pop_front().unwrap();
                 let bits = f64::from(packets[packet].1) * 8.0;
-                let (u, v) = (uniform(&mut thresholds), uniform(&mut thresholds));
-                let g = (-2.0 * (1.0 - u).ln()).sqrt() * (std::f64::consts::TAU * v).cos();
                 let first = coded(config, 0, bits, bits);
                 let rate = config.rate.bits_per_second() as f64;
                 let serialisation = (first as f64 * 1e9 / rate).round() as u64;
@@ -92,7 +91,7 @@ pub(crate) fn run(
                     packet,
                     start: now,
                     serialisation,
-                    needed: bits * (1.0 + config.packet_sigma * g),
+                    needed: needed(config, bits, &mut thresholds),
                     received: 0.0,
                     attempts: 0,
                 });
@@ -106,7 +105,10 @@ pub(crate) fn run(
                 continue;
             }
             let bits = f64::from(packets[word.packet].1) * 8.0;
-            let missing = if word.attempts == 0 { bits } else { word.needed - word.received };
+            let missing = match word.attempts {
+                0 => bits,
+                made => word.needed[made - 1] - word.received,
+            };
             let coded = coded(config, word.attempts, bits, missing);
             run.sent.push((now, coded));
             let Some(information) = channel(now) else {
@@ -120,8 +122,8 @@ pub(crate) fn run(
                 continue;
             };
             word.received += coded as f64 * information;
+            let decoded = word.received >= word.needed[word.attempts];
             word.attempts += 1;
-            let decoded = word.received >= word.needed;
             if decoded || word.attempts > config.max_retransmissions as usize {
                 let at = now + word.serialisation;
                 done.push((at, word.packet, word.start, word.attempts as u32, decoded));
@@ -160,6 +162,23 @@ fn coded(config: &AdaptiveHarqConfig, attempt: usize, bits: f64, missing: f64) -
         Sizing::Missing { levels } => missing / levels[attempt],
     };
     (wanted.round() as u64).max(1)
+}
+
+/// What each attempt takes: a packet draws a number of its own, then one for each attempt if there is
+/// a spread between those.
+fn needed(config: &AdaptiveHarqConfig, bits: f64, rng: &mut impl Rng) -> Vec<f64> {
+    let spread = config.threshold;
+    let common = 1.0 + spread.packet_sigma * normal(rng);
+    let attempts = 0..=config.max_retransmissions;
+    if spread.attempt_sigma == 0.0 {
+        return attempts.map(|_| bits * common).collect();
+    }
+    attempts.map(|_| bits * (common + spread.attempt_sigma * normal(rng))).collect()
+}
+
+fn normal(rng: &mut impl Rng) -> f64 {
+    let (u, v) = (uniform(rng), uniform(rng));
+    (-2.0 * (1.0 - u).ln()).sqrt() * (std::f64::consts::TAU * v).cos()
 }
 
 fn uniform(rng: &mut impl Rng) -> f64 {

@@ -13,27 +13,28 @@ pub(super) enum Decoding {
     Unknown,
 }
 
-/// Sends a packet of `bits` that needs `needed` bits of mutual information, until it is decoded or
-/// `attempts` were made. `channel` is the mutual information per coded bit during an attempt;
-/// `sent` gets the coded bits of each.
+/// Sends a packet of `bits` until it is decoded or `attempts` were made. `needed` is the mutual
+/// information that decoding takes at an attempt, in bits; `channel` that of each coded bit;
+/// `sent` gets the coded bits.
 #[inline]
 pub(super) fn send(
     bits: f64,
-    needed: f64,
+    needed: impl Fn(usize) -> f64,
     attempts: usize,
     sizing: &Sizing,
     channel: impl Fn(usize) -> Option<f64>,
     mut sent: impl FnMut(usize, u64),
 ) -> Decoding {
-    let mut received = 0.0;
+    let (mut received, mut wanted) = (0.0, bits);
     for attempt in 0..attempts {
         // Before the first attempt nobody knows more than the nominal need.
-        let missing = if attempt == 0 { bits } else { needed - received };
+        let missing = if attempt == 0 { bits } else { wanted - received };
         let coded = sizing.coded_bits(attempt, bits, missing);
         sent(attempt, coded);
         let Some(information) = channel(attempt) else { return Decoding::Unknown };
         received += coded as f64 * information;
-        if received >= needed {
+        wanted = needed(attempt);
+        if received >= wanted {
             return Decoding::Decoded(attempt);
         }
     }

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use thiserror::Error;
 
 use super::sizing::Sizing;
+use super::threshold::Threshold;
 use crate::link::{Propagation, Resequencing};
 use crate::trace::MiTrace;
 use crate::units::{BitRate, Duration};
@@ -25,11 +26,8 @@ pub struct AdaptiveHarqConfig {
     pub max_retransmissions: u32,
     /// From an attempt to the next.
     pub step: Duration,
-    /// Spread of the mutual information that decoding takes: 1 + `packet_sigma` g per information
-    /// bit, g standard normal and drawn once a packet. 0: exactly 1, the physical limit. The 0.25
-    /// of the preset is fitted: it stands for packets that see different samples of the fading
-    /// within the resolution of `information`.
-    pub packet_sigma: f64,
+    /// Mutual information that decoding takes.
+    pub threshold: Threshold,
     /// A buffer at the far end; one of [`LinkConfig`](crate::link::LinkConfig) takes its place.
     pub reorder: Option<Resequencing>,
 }
@@ -44,10 +42,10 @@ impl AdaptiveHarqConfig {
 
     /// Sizes and spread with which the tables of seed 004 come out, at a channel's mean mutual
     /// information per coded bit: the three numbers of the model that are fitted.
-    pub fn fitted(mean_information: f64) -> (Sizing, f64) {
+    pub fn fitted(mean_information: f64) -> (Sizing, Threshold) {
         let sizing =
             Sizing::Fixed { first: 1.0 / mean_information, increment: 0.47 / mean_information };
-        (sizing, 0.25)
+        (sizing, Threshold { packet_sigma: 0.25, attempt_sigma: 0.0 })
     }
 
     /// Attempts at a packet, the first included.
@@ -63,9 +61,7 @@ impl AdaptiveHarqConfig {
         if self.max_retransmissions > Self::MOST_RETRANSMISSIONS {
             return Err(AdaptiveHarqError::Retransmissions);
         }
-        if !(0.0..=10.0).contains(&self.packet_sigma) {
-            return Err(AdaptiveHarqError::Sigma);
-        }
+        self.threshold.check()?;
         if self.step == Duration::ZERO || self.step > Duration::from_secs(1000) {
             return Err(AdaptiveHarqError::Step);
         }
@@ -90,8 +86,11 @@ pub enum AdaptiveHarqError {
     )]
     Retransmissions,
     /// A spread that is none.
-    #[error("packet_sigma: give a number from 0 to 10")]
-    Sigma,
+    #[error("{name}: give a number from 0 to 10")]
+    Sigma {
+        /// Which.
+        name: &'static str,
+    },
     /// Retransmissions at the instant of what they repair.
     #[error("step_ms: give a time above 0 and up to 1000 s")]
     Step,

@@ -2,14 +2,12 @@
 
 use std::sync::Arc;
 
-use rand::Rng;
-use rand_chacha::ChaCha8Rng;
-
 use super::air::Air;
 use super::arrivals::Arrivals;
 use super::code_word::{self, Decoding};
 use super::config::{AdaptiveHarqConfig, AdaptiveHarqError};
 use super::sizing::Sizing;
+use super::threshold::Thresholds;
 use crate::link::counters::Tally;
 use crate::link::queue::{Queue, Waiting};
 use crate::link::{
@@ -29,7 +27,7 @@ use crate::units::{BitRate, Bytes, Duration, Instant};
 /// attempt of the one before: retransmissions take no time from others, as in the paper's module,
 /// but their bits are counted ([`Link::usage`]). So what becomes of a packet is known on arrival.
 ///
-/// Every packet that is sent draws one normal number, from the stream of the link.
+/// Every packet that is sent draws its thresholds from the stream of the link.
 ///
 /// ```
 /// use std::sync::Arc;
@@ -40,7 +38,7 @@ use crate::units::{BitRate, Bytes, Duration, Instant};
 ///
 /// // A channel that lets 0.8 bits through per coded bit, in every millisecond of 10 s.
 /// let information = Arc::new(MiTrace::new(Duration::from_millis(1), vec![0.8; 10_000]).unwrap());
-/// let (sizing, packet_sigma) = AdaptiveHarqConfig::fitted(information.mean());
+/// let (sizing, threshold) = AdaptiveHarqConfig::fitted(information.mean());
 /// let (max_retransmissions, step) = AdaptiveHarqConfig::PAPER;
 /// let config = AdaptiveHarqConfig {
 ///     information,
@@ -49,7 +47,7 @@ use crate::units::{BitRate, Bytes, Duration, Instant};
 ///     sizing,
 ///     max_retransmissions,
 ///     step,
-///     packet_sigma,
+///     threshold,
 ///     reorder: None,
 /// };
 /// let start = (Duration::ZERO, false);
@@ -71,10 +69,9 @@ pub struct AdaptiveHarqLink {
     channel: Channel,
     attempts: usize,
     sizing: Sizing,
-    packet_sigma: f64,
     step: i64,
     rate: BitRate,
-    thresholds: ChaCha8Rng,
+    thresholds: Thresholds,
     queue: Queue,
     free_at: i64,
     air: Air,
@@ -109,10 +106,9 @@ impl AdaptiveHarqLink {
         Ok(Self {
             attempts,
             sizing: config.sizing.clone(),
-            packet_sigma: config.packet_sigma,
             step: span(config.step),
             rate: config.rate,
-            thresholds: seed.rng(Stream::Link(number)),
+            thresholds: Thresholds::new(config.threshold, attempts, seed.rng(Stream::Link(number))),
             queue: Queue::new(queue),
             free_at: 0,
             air: Air::new(attempts),
@@ -137,13 +133,13 @@ impl AdaptiveHarqLink {
     #[inline]
     fn send(&mut self, departure: i64, size: Bytes) -> Option<(i64, u32, bool)> {
         let bits = f64::from(size.0) * 8.0;
-        let needed = bits * (1.0 + self.packet_sigma * normal(&mut self.thresholds));
+        let needed = self.thresholds.draw(bits);
         let (channel, air, step) = (&self.channel, &mut self.air, self.step);
         let start = |attempt: usize| departure + attempt as i64 * step;
         let mut first = 0;
         let decoding = code_word::send(
             bits,
-            needed,
+            |attempt| needed.at(attempt),
             self.attempts,
             &self.sizing,
             |attempt| channel.at(start(attempt)),
@@ -378,15 +374,6 @@ fn time_to_send(coded_bits: u64, rate: BitRate) -> i64 {
     let rate = u128::from(rate.bits_per_second());
     let time = (u128::from(coded_bits) * 1_000_000_000 + rate / 2) / rate;
     time.min(HORIZON as u128) as i64
-}
-
-/// A standard normal number, by Box and Muller; logarithm and cosine are `libm`'s, so that its bits
-/// are the same on every platform.
-#[inline]
-fn normal(rng: &mut ChaCha8Rng) -> f64 {
-    let mut uniform = || (rng.next_u64() >> 11) as f64 / (1u64 << 53) as f64;
-    let radius = libm::sqrt(-2.0 * libm::log(1.0 - uniform()));
-    radius * libm::cos(std::f64::consts::TAU * uniform())
 }
 
 fn instant(nanos: i64) -> Instant {

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::*;
-use crate::link::{AdaptiveHarqConfig, Propagation, Sizing};
+use crate::link::{AdaptiveHarqConfig, Propagation, Sizing, Threshold};
 use crate::trace::MiTrace;
 use crate::units::Duration;
 
@@ -34,15 +34,16 @@ fn an_adaptive_harq_link_is_what_its_keys_say() {
         setup.backward.iter().map(delay).collect()
     };
     let (plain, run) = setup("[adaptive_harq]\n", &[information()]);
-    let (sizing, packet_sigma) = AdaptiveHarqConfig::fitted(0.5);
-    assert_eq!((&plain.sizing, plain.packet_sigma), (&sizing, packet_sigma));
+    let (sizing, threshold) = AdaptiveHarqConfig::fitted(0.5);
+    assert_eq!((&plain.sizing, plain.threshold), (&sizing, threshold));
     assert_eq!((plain.max_retransmissions, plain.step), AdaptiveHarqConfig::PAPER);
     assert_eq!((plain.rate.bits_per_second(), plain.reorder), (50_000_000, None));
     assert_eq!(delays(&run), [ms(80).into()]);
-    let text = "[adaptive_harq]\ndelay = \"20 ms\"\nrate = \"1 Mbit/s\"\nfirst = 2\nincrement = 0.1\npacket_sigma = 0\nmax_retx = 5\nstep = \"7 ms\"\n";
+    let text = "[adaptive_harq]\ndelay = \"20 ms\"\nrate = \"1 Mbit/s\"\nfirst = 2\nincrement = 0.1\npacket_sigma = 0\nattempt_sigma = 0.1\nmax_retx = 5\nstep = \"7 ms\"\n";
     let (own, run) = setup(text, &[information()]);
     assert_eq!(own.sizing, Sizing::Fixed { first: 4.0, increment: 0.2 });
-    assert_eq!((own.packet_sigma, own.max_retransmissions, own.step), (0.0, 5, ms(7)));
+    assert_eq!(own.threshold, Threshold { packet_sigma: 0.0, attempt_sigma: 0.1 });
+    assert_eq!((own.max_retransmissions, own.step), (5, ms(7)));
     assert_eq!((own.rate.bits_per_second(), delays(&run)), (1_000_000, vec![ms(20).into()]));
     let text = "[adaptive_harq]\ntargets = [\"70 %\", 0.5]\nmax_retx = 1\n";
     let (sized, _) = setup(text, &[information()]);
