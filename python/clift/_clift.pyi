@@ -228,6 +228,7 @@ def adaptive_harq(
     step_ns: int,
     packet_sigma: float,
     attempt_sigma: float,
+    compete: bool,
     reorder: Reorder | None,
 ) -> Medium: ...
 def deliver(

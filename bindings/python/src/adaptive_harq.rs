@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use clift::link::{AdaptiveHarqConfig, Medium as CoreMedium, Sizing, Threshold};
+use clift::link::{AdaptiveHarqConfig, Medium as CoreMedium, Repairs, Sizing, Threshold};
 use clift::seed::Seed;
 use clift::trace::MiTrace;
 use clift::units::{Duration, Probability};
@@ -66,7 +66,7 @@ impl PyMiTrace {
 /// `first` and `increment` are coded bits per information bit; `targets` take their place.
 #[pyfunction]
 #[pyo3(signature = (information, *, rate_bps, delay, keep_order, first, increment, targets,
-                    max_retransmissions, step_ns, packet_sigma, attempt_sigma, reorder))]
+                    max_retransmissions, step_ns, packet_sigma, attempt_sigma, compete, reorder))]
 #[allow(clippy::too_many_arguments)] // keyword-only on the Python side
 pub(crate) fn adaptive_harq(
     information: &PyMiTrace,
@@ -80,6 +80,7 @@ pub(crate) fn adaptive_harq(
     step_ns: u64,
     packet_sigma: f64,
     attempt_sigma: f64,
+    compete: bool,
     reorder: Option<&Reorder>,
 ) -> PyResult<Medium> {
     let sizing = match targets {
@@ -98,6 +99,7 @@ pub(crate) fn adaptive_harq(
         max_retransmissions,
         step: Duration::from_nanos(step_ns),
         threshold: Threshold { packet_sigma, attempt_sigma },
+        repairs: if compete { Repairs::Compete } else { Repairs::Beside },
         reorder: reorder.map(Reorder::rule),
     };
     config.check().map_err(scenario_error)?;

@@ -150,7 +150,7 @@ impl Flow {
             },
             _ => {
                 return Err(scenario_error(
-                    "give file_bytes, or message_bytes (above 0) with message_rate_bps, or neither",
+                    "give file_bytes, or message_bytes (above 0) with message_kbps, or neither",
                 ));
             }
         };

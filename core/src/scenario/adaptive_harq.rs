@@ -54,6 +54,9 @@ pub struct AdaptiveHarq {
     pub packet_sigma: f64,
     /// The same from attempt to attempt.
     pub attempt_sigma: f64,
+    /// Whether retransmissions take time from other packets: "beside" (they don't, as in the
+    /// paper's module) or "compete" (they do, and go before new packets).
+    pub repairs: Repairs,
     /// Retransmissions of a packet before it is given up, at most 7.
     pub max_retx: u32,
     /// From an attempt to the next.
@@ -65,6 +68,26 @@ pub struct AdaptiveHarq {
     /// Draw the channel anew in each run; otherwise all runs share it. True unless `link.start` is
     /// "random".
     pub redraw: Option<bool>,
+}
+
+/// Whether retransmissions of adaptive HARQ take time from other packets.
+#[derive(Clone, Copy, Debug, Default, Deserialize, Eq, JsonSchema, PartialEq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Repairs {
+    /// They don't.
+    #[default]
+    Beside,
+    /// They do, and go first.
+    Compete,
+}
+
+impl From<Repairs> for crate::link::Repairs {
+    fn from(repairs: Repairs) -> Self {
+        match repairs {
+            Repairs::Beside => Self::Beside,
+            Repairs::Compete => Self::Compete,
+        }
+    }
 }
 
 impl Default for AdaptiveHarq {
@@ -83,6 +106,7 @@ impl Default for AdaptiveHarq {
             targets: None,
             packet_sigma,
             attempt_sigma,
+            repairs: Repairs::Beside,
             max_retx,
             step,
             length: None,
@@ -141,6 +165,7 @@ impl AdaptiveHarq {
             sizing,
             max_retransmissions: self.max_retx,
             step: self.step,
+            repairs: self.repairs.into(),
             threshold: Threshold {
                 packet_sigma: self.packet_sigma,
                 attempt_sigma: self.attempt_sigma,
@@ -255,7 +280,6 @@ fn check_link(key: &str, link: &Link) -> Result<(), Problem> {
         ("overlap", link.overlap == Overlap::Papers),
         ("extra_lldu", link.extra_lldu),
         ("lldu_header", link.lldu_header != Bytes(0)),
-        ("packet_header", link.packet_header != Bytes(0)),
         ("live", link.live),
     ];
     match foreign.iter().find(|(_, given)| *given) {

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
-from typing import Any, Self
+from typing import Any, Literal, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -26,8 +26,9 @@ class AdaptiveHarqLink(Live):
     Attempt i at a packet starts ``i * step_ms`` after the first and is credited its coded bits
     times the channel's mutual information per coded bit at its start. The packet is decoded when
     what it was credited passes its threshold, and given up if the last attempt does not suffice.
-    The next packet is sent right after the first attempt of the one before: retransmissions take no
-    time from others, as in the paper's module, but count in the load.
+    Unless `repairs` says otherwise the next packet is sent right after the first attempt of the one
+    before: retransmissions take no time from others, as in the paper's module, but count in the
+    load.
 
     The three numbers `first`, `increment` and `packet_sigma` are fitted on the tables of seed 004
     (docs/concepts/adaptive-harq.md); everything else is the paper's, or follows from it.
@@ -51,6 +52,8 @@ class AdaptiveHarqLink(Live):
             packet; 0 is the physical limit.
         attempt_sigma: The same from attempt to attempt. With 0.25 of it in the place of
             `packet_sigma` and `increment=0.43` the tables come out as well.
+        repairs: Whether retransmissions take time from other packets: ``"beside"`` (they don't) or
+            ``"compete"`` (they do, and go before new packets).
         max_retransmissions: Before a packet is given up; at most 7.
         step_ms: From an attempt to the next.
         keep_order: With a delay that varies: what was decoded earlier never arrives later.
@@ -88,6 +91,7 @@ class AdaptiveHarqLink(Live):
     targets: Sequence[float] | None = field(default=None, kw_only=True)
     packet_sigma: float = field(default=0.25, kw_only=True)
     attempt_sigma: float = field(default=0, kw_only=True)
+    repairs: Literal["beside", "compete"] = field(default="beside", kw_only=True)
     max_retransmissions: int = field(default=3, kw_only=True)
     step_ms: float = field(default=21, kw_only=True)
     keep_order: bool = field(default=False, kw_only=True)
@@ -141,6 +145,8 @@ class AdaptiveHarqLink(Live):
         rate = _rate("rate_kbps", self.rate_kbps)
         if rate is None:
             raise ScenarioError("rate_kbps = None: give a rate in kbit/s above 0")
+        if self.repairs not in ("beside", "compete"):
+            raise ScenarioError(f"repairs = {self.repairs!r}: give 'beside' or 'compete'")
         trace, mean = self._information()
         return _clift.adaptive_harq(
             trace,
@@ -154,6 +160,7 @@ class AdaptiveHarqLink(Live):
             step_ns=_nanoseconds("step_ms", self.step_ms, 1e6),
             packet_sigma=float(self.packet_sigma),
             attempt_sigma=float(self.attempt_sigma),
+            compete=self.repairs == "compete",
             reorder=None if self.reorder is None else self.reorder._inner,
         )
 

@@ -43,6 +43,7 @@ pub(super) struct Thresholds {
 }
 
 /// Those of one packet, attempt by attempt.
+#[derive(Clone, Debug)]
 pub(super) struct OfPacket {
     bits: f64,
     common: f64,

@@ -2,6 +2,7 @@
 
 use std::num::NonZeroU32;
 
+use crate::link::config::behind;
 use crate::link::live::arq::Arq;
 use crate::link::live::fec::Fec;
 use crate::link::live::feedback::{Feedback, Losses, TraceBack};
@@ -13,9 +14,7 @@ use crate::link::live::slots::Slots;
 use crate::link::live::window::Window;
 use crate::link::live::{LiveLink, LiveScheme};
 use crate::link::trace_link::TraceEnd;
-use crate::link::{
-    HORIZON, Link, LinkConfig, LinkError, Reordering, Resequencing, UnitLog, nanos, span,
-};
+use crate::link::{HORIZON, Link, LinkConfig, LinkError, Resequencing, UnitLog, nanos, span};
 use crate::scheme::{Scheme, Timing};
 use crate::seed::{Seed, Stream};
 use crate::trace::PhyTrace;
@@ -179,10 +178,7 @@ impl LiveConfig {
             next: None,
             ended: TraceEnd::Ahead,
         };
-        Ok(match rule {
-            None => Box::new(link),
-            Some(rule) => Box::new(Reordering::new(link, rule)),
-        })
+        Ok(behind(link, rule))
     }
 
     fn feedback(

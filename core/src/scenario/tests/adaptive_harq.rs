@@ -148,7 +148,8 @@ fn an_adaptive_harq_link_that_cannot_be_is_told_why() {
         ("[ntn]", "line 1: adaptive_harq: a link is of one kind"),
         ("[link]\nrtt = \"1 s\"", "line 3: link.rtt: is not for [adaptive_harq]"),
         ("[link]\nlive = true", "line 3: link.live: is not for [adaptive_harq]"),
-        ("[link]\npacket_header = \"2 B\"", "line 3: link.packet_header: is not for"),
+        ("[link]\nlldu_header = \"2 B\"", "line 3: link.lldu_header: is not for"),
+        ("repairs = \"beside it\"", "line 2: adaptive_harq.repairs: "),
         ("[[path]]", "line 1: adaptive_harq: [[path]] gives"),
     ] {
         let text = format!("[adaptive_harq]\n{keys}\n");
