@@ -2,20 +2,19 @@
 
 use std::sync::Arc;
 
-use clift::link::{
-    AdaptiveHarqConfig, Medium as CoreMedium, Propagation, Repairs, Sizing, Threshold,
-};
+use clift::link::{AdaptiveHarqConfig, Medium as CoreMedium, Repairs, Sizing, Threshold};
 use clift::seed::Seed;
 use clift::trace::MiTrace;
 use clift::units::{Duration, Probability};
 use numpy::{PyArray1, PyReadonlyArray1};
 use pyo3::prelude::*;
 
+use crate::delays::propagation;
 use crate::errors::scenario_error;
 use crate::link::Reorder;
 use crate::lms::PyLandMobile;
 use crate::medium::Medium;
-use crate::simulation::{bit_rate, delay_series, time};
+use crate::simulation::{bit_rate, time};
 
 /// Mutual information per coded bit over time, shared by the links over it.
 #[pyclass(frozen, name = "MiTrace", module = "clift._clift")]
@@ -92,14 +91,10 @@ pub(crate) fn adaptive_harq(
                 .map_err(scenario_error)?
         }
     };
-    let delay = match delay[..] {
-        [(_, delay)] => Propagation::Fixed(time(delay)?),
-        _ => Propagation::Varying { series: Arc::new(delay_series(&delay)?), keep_order },
-    };
     let config = AdaptiveHarqConfig {
         information: Arc::clone(&information.0),
         rate: bit_rate(rate_bps)?,
-        delay,
+        delay: propagation(&delay, keep_order)?,
         sizing,
         max_retransmissions,
         step: Duration::from_nanos(step_ns),

@@ -10,17 +10,10 @@ use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
+use crate::delays;
 use crate::errors::scenario_error;
 use crate::medium::Medium;
-use crate::simulation::delay_series;
 use crate::trace::PyPhyTrace;
-
-/// Delays of a link: always the same, or `(from_ns, delay_ns)` in steps.
-#[derive(FromPyObject)]
-enum Delay {
-    Fixed(u64),
-    Steps(Vec<(u64, u64)>),
-}
 
 /// The names of the presets.
 #[pyfunction]
@@ -81,6 +74,7 @@ fn change(config: &mut NtnConfig, name: &str, value: &Bound<'_, PyAny>) -> PyRes
         "delay" => config.propagation = propagation(value, true)?,
         "overtaking_delay" => config.propagation = propagation(value, false)?,
         "way_back" => config.way_back = propagation(value, true)?,
+        "overtaking_way_back" => config.way_back = propagation(value, false)?,
         "harq_feedback" => {
             if !value.extract::<bool>()? {
                 config.harq.mode = HarqMode::NoFeedback;
@@ -166,10 +160,5 @@ fn probabilities(values: &[f64]) -> PyResult<Arc<[Probability]>> {
 }
 
 fn propagation(value: &Bound<'_, PyAny>, keep_order: bool) -> PyResult<Propagation> {
-    match value.extract()? {
-        Delay::Fixed(nanos) => Ok(Duration::from_nanos(nanos).into()),
-        Delay::Steps(steps) => {
-            Ok(Propagation::Varying { series: Arc::new(delay_series(&steps)?), keep_order })
-        }
-    }
+    delays::propagation(&value.extract::<Vec<_>>()?, keep_order)
 }

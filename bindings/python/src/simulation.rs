@@ -7,12 +7,13 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::mpsc;
 use std::time::{Duration as WallTime, Instant as WallClock};
 
-use clift::link::{DelaySeries, Fragmentation, LinkConfig, Propagation, QueueLimit, Resequencing};
+use clift::link::{Fragmentation, LinkConfig, QueueLimit, Resequencing};
 use clift::simulation::{self as engine, Application, LegConfig, Loss, Observer};
 use clift::transport::tcp::{LinuxOptions, Profile, TcpConfig};
 use clift::units::{BitRate, Bytes, Duration, Instant, Probability};
 use pyo3::prelude::*;
 
+use crate::delays::propagation;
 use crate::errors::{run_error, scenario_error};
 use crate::medium::AnyMedium;
 use crate::outcome::Outcome;
@@ -29,8 +30,15 @@ impl Hop {
     /// A leg that only delays, by `(from_ns, delay_ns)` in steps.
     #[staticmethod]
     fn varying(steps: Vec<(u64, u64)>, keep_order: bool) -> PyResult<Self> {
-        let series = Arc::new(delay_series(&steps)?);
-        Ok(Self::of_delay(Propagation::Varying { series, keep_order }))
+        let delay = propagation(&steps, keep_order)?;
+        Ok(Self(engine::Hop::Leg(LegConfig::of_delay(delay))))
+    }
+
+    /// The hops of the way back over these of the way there, if nothing else is known of it.
+    #[staticmethod]
+    fn way_back(there: Vec<PyRef<'_, Self>>) -> Vec<Self> {
+        let there: Vec<_> = there.iter().map(|hop| hop.0.clone()).collect();
+        engine::Hop::way_back(&there).into_iter().map(Self).collect()
     }
 
     /// A wired leg. `rate_bps` None: packets take no time; `loss` is a probability,
@@ -98,14 +106,6 @@ impl Hop {
             overlap_papers,
             reorder: reorder.map(|reorder| -> Resequencing { reorder.rule() }),
         })))
-    }
-}
-
-impl Hop {
-    /// A leg without rate, queue or loss.
-    pub(crate) fn of_delay(delay: Propagation) -> Self {
-        let queue = QueueLimit::Unlimited;
-        Self(engine::Hop::Leg(LegConfig { rate: None, delay, queue, loss: Loss::None }))
     }
 }
 
@@ -421,14 +421,6 @@ fn tcp(
     config.receive_window = receive_window_bytes.map(Bytes);
     config.check().map_err(scenario_error)?;
     Ok(config)
-}
-
-/// Delays in steps of `(from_ns, delay_ns)`.
-pub(crate) fn delay_series(steps: &[(u64, u64)]) -> PyResult<DelaySeries> {
-    let steps = steps
-        .iter()
-        .map(|&(from, delay)| Ok((Instant::ZERO + time(from)?, Duration::from_nanos(delay))));
-    DelaySeries::new(steps.collect::<PyResult<_>>()?).map_err(scenario_error)
 }
 
 /// The parts of profile `linux` by name, the others as they are by default.

@@ -6,15 +6,14 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::channel;
-use super::config::{Link, Overlap};
+use super::delays::{self, DelayFiles};
 use super::error::Problem;
+use super::link::{Link, Overlap};
 use super::radio::Decibels;
 use super::suggest::nearest;
 use super::tree::join;
 use crate::channel::lms::Preset;
-use crate::link::{
-    AdaptiveHarqConfig, AdaptiveHarqError, DelaySeries, Propagation, Sizing, Threshold,
-};
+use crate::link::{AdaptiveHarqConfig, AdaptiveHarqError, Propagation, Sizing, Threshold};
 use crate::scheme::Scheme;
 use crate::trace::MiTrace;
 use crate::units::{BitRate, Bytes, Duration, Probability};
@@ -118,10 +117,10 @@ impl Default for AdaptiveHarq {
 }
 
 impl AdaptiveHarq {
-    /// One way, where it does not vary.
-    pub(super) fn fixed_delay(&self) -> Option<Duration> {
-        let usual = Duration::from_millis(80);
-        self.delays.is_none().then(|| self.delay.unwrap_or(usual))
+    /// One way; a file of delays is one of `files`.
+    pub(super) fn propagation(&self, files: &DelayFiles) -> Propagation {
+        let usual = || self.delay.unwrap_or(Duration::from_millis(80)).into();
+        delays::propagation(self.delays.as_deref(), self.keep_order, files).unwrap_or_else(usual)
     }
 
     /// The link over a channel, whose closed form has the mean `mean`; `key` is the section it
@@ -131,14 +130,14 @@ impl AdaptiveHarq {
         key: &str,
         information: Arc<MiTrace>,
         mean: f64,
-        delays: Option<Arc<DelaySeries>>,
+        delay: Propagation,
     ) -> Result<AdaptiveHarqConfig, Problem> {
         let fault = |error| self.problem(&join(key, "adaptive_harq"), error);
         let sizing = match &self.targets {
             Some(targets) => Sizing::for_targets(&information, targets).map_err(fault)?,
             None => self.fixed(mean),
         };
-        let config = self.over(information, sizing, delays);
+        let config = self.over(information, sizing, delay);
         config.check().map_err(fault)?;
         Ok(config)
     }
@@ -157,14 +156,12 @@ impl AdaptiveHarq {
         &self,
         information: Arc<MiTrace>,
         sizing: Sizing,
-        delays: Option<Arc<DelaySeries>>,
+        delay: Propagation,
     ) -> AdaptiveHarqConfig {
-        let fixed = Propagation::Fixed(self.fixed_delay().unwrap_or_default());
-        let keep_order = self.keep_order;
         AdaptiveHarqConfig {
             information,
             rate: self.rate,
-            delay: delays.map_or(fixed, |series| Propagation::Varying { series, keep_order }),
+            delay,
             sizing,
             max_retransmissions: self.max_retx,
             step: self.step,
@@ -193,7 +190,7 @@ impl AdaptiveHarq {
         let slot = self.check_channel(&own)?;
         // What a channel that lets everything through would do: the real one is not made yet.
         let clear = MiTrace::new(slot, vec![1.0]).map_err(|e| Problem::at(&own, e.to_string()))?;
-        self.config(key, Arc::new(clear), 1.0, None)?;
+        self.config(key, Arc::new(clear), 1.0, Duration::ZERO.into())?;
         if let Some(name) = beside {
             let cure =
                 "[adaptive_harq] makes its channel from `preset` and `snr`; leave one of them out";
@@ -209,17 +206,7 @@ impl AdaptiveHarq {
 
     /// Keys that contradict one another.
     fn check_keys(&self, own: &str) -> Result<(), Problem> {
-        if let (Some(_), Some(_)) = (self.delay, &self.delays) {
-            let cure = "`delay` and `delays` say the same; give one";
-            return Err(Problem::new(own, "delays", cure));
-        }
-        if self.delays.as_ref().is_some_and(String::is_empty) {
-            return Err(Problem::new(own, "delays", "is empty; name a CSV file of delays"));
-        }
-        if self.keep_order && self.delays.is_none() {
-            let cure = "is for `delays` that vary; give those, or leave it out";
-            return Err(Problem::new(own, "keep_order", cure));
-        }
+        delays::check(own, self.delay, self.delays.as_deref(), self.keep_order)?;
         let sizes = [("first", self.first), ("increment", self.increment)];
         match sizes.iter().find(|(_, given)| given.is_some() && self.targets.is_some()) {
             Some((name, _)) => {

@@ -6,9 +6,11 @@ use std::sync::Arc;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::config::{Link, Overlap};
+use super::delays::{self, DelayFiles};
 use super::error::Problem;
+use super::link::{Link, Overlap};
 use super::tree::join;
+use crate::link::Propagation;
 use crate::link::ntn::{AmConfig, HarqMode, NtnConfig, NtnPhy, PRESETS, RlcConfig};
 use crate::scheme::Scheme;
 use crate::trace::PhyTrace;
@@ -37,6 +39,13 @@ pub struct Ntn {
     pub decoding: Option<Duration>,
     /// One-way delay, in both directions.
     pub delay: Option<Duration>,
+    /// In its place delays that vary: a CSV file with columns `time_s` and `delay_ms`, as
+    /// `clift constellation` writes them, relative to the folder of the scenario file. Each holds
+    /// until the next; timers suit the longest.
+    pub delays: Option<String>,
+    /// With `delays`: what was sent earlier never arrives later; true unless set. Otherwise blocks
+    /// overtake one another where the path gets shorter.
+    pub keep_order: Option<bool>,
     /// Whether there is HARQ feedback; without it only repetitions are sent again.
     pub harq_feedback: bool,
     /// HARQ processes.
@@ -108,6 +117,8 @@ impl Default for Ntn {
             bler: None,
             decoding: None,
             delay: None,
+            delays: None,
+            keep_order: None,
             harq_feedback: true,
             processes: None,
             max_transmissions: None,
@@ -137,8 +148,20 @@ impl Default for Ntn {
 }
 
 impl Ntn {
-    /// The link, over a PHY trace or with random errors; `None`: there is no such preset.
-    pub(super) fn config(&self, phy: Option<PhyTrace>) -> Option<NtnConfig> {
+    /// One way, where it is not the preset's; a file of delays is one of `files`.
+    pub(super) fn propagation(&self, files: &DelayFiles) -> Option<Propagation> {
+        let keep_order = self.keep_order.unwrap_or(true);
+        delays::propagation(self.delays.as_deref(), keep_order, files)
+            .or(self.delay.map(Into::into))
+    }
+
+    /// The link, over a PHY trace or with random errors, and over a delay if it is not the preset's;
+    /// `None`: there is no such preset.
+    pub(super) fn config(
+        &self,
+        phy: Option<PhyTrace>,
+        delay: Option<Propagation>,
+    ) -> Option<NtnConfig> {
         let mut config = NtnConfig::preset(&self.preset)?;
         if self.rlc == RlcMode::Um {
             config = config.unacknowledged();
@@ -152,8 +175,8 @@ impl Ntn {
         if let Some(phy) = phy {
             config.phy = NtnPhy::Trace(Arc::new(phy));
         }
-        set(&mut config.propagation, self.delay.map(Into::into));
-        set(&mut config.way_back, self.delay.map(Into::into));
+        set(&mut config.propagation, delay.clone());
+        set(&mut config.way_back, delay);
         set(&mut config.harq.repetitions, self.repetitions);
         if let HarqMode::Feedback { processes, max_transmissions, processing } =
             &mut config.harq.mode
@@ -209,7 +232,8 @@ impl Ntn {
         traced: bool,
     ) -> Result<(), Problem> {
         let own = join(key, "ntn");
-        let Some(config) = self.config(None) else {
+        delays::check(&own, self.delay, self.delays.as_deref(), self.keep_order.is_some())?;
+        let Some(config) = self.config(None, self.delay.map(Into::into)) else {
             let names = PRESETS.map(|(name, _)| name).join(", ");
             return Err(Problem::new(&own, "preset", format!("unknown; write one of {names}")));
         };

@@ -38,7 +38,7 @@ class NtnLink(Live):
         delay_ms: One-way delay to the receiver; or rows of (time_s, delay_ms), or a CSV file of
             them, e.g. a satellite constellation's: each holds until the next.
         return_delay_ms: The same for the way back; None: that of the way there, if it is given.
-        keep_order: With rows of delays: what was sent earlier never arrives later.
+        keep_order: With rows of delays, either way: what was sent earlier never arrives later.
         harq_feedback: False: disabled, a process is free at once, nothing is sent again but
             `repetitions`.
         harq_processes: How many TBs may be under way (16; 32 with Release 17).
@@ -136,7 +136,7 @@ class NtnLink(Live):
             "bler": _rates(bler),
             "decode": _time("decode_ms", decode_ms),
             "delay" if keep_order else "overtaking_delay": _delay(delay_ms),
-            "way_back": _delay(return_delay_ms),
+            "way_back" if keep_order else "overtaking_way_back": _delay(return_delay_ms),
             "harq_feedback": bool(harq_feedback),
             "processes": _count("harq_processes", harq_processes),
             "max_transmissions": _count("max_transmissions", max_transmissions),
@@ -198,11 +198,8 @@ def _timer(name: str, ms: float | None) -> int | None:
     return -1 if ms == math.inf else _time(name, ms)
 
 
-def _delay(delay: Delay | None) -> int | list[tuple[int, int]] | None:
-    if delay is None:
-        return None
-    steps = delay_steps(delay)
-    return steps[0][1] if len(steps) == 1 else steps
+def _delay(delay: Delay | None) -> list[tuple[int, int]] | None:
+    return None if delay is None else delay_steps(delay)
 
 
 def _count(name: str, value: int | None, least: int = 1) -> int | None:
