@@ -43,7 +43,9 @@ def conclude(results: Results) -> str:
     labels = [names for name, names in results.axes if name != axis and len(names) > 1]
     parts = [f"{verdict}{_listed(_merged(where, labels))}" for verdict, where in verdicts.items()]
     sentence = "; ".join(parts)
-    return sentence[:1].upper() + sentence[1:] + "." if sentence else ""
+    if sentence.startswith("no "):  # labels and axes stay as they are written in the file
+        sentence = f"N{sentence[1:]}"
+    return f"{sentence}." if sentence else ""
 
 
 def compared_axis(results: Results) -> str | None:
@@ -55,13 +57,11 @@ def compared_axis(results: Results) -> str | None:
 
 
 def conditions(results: Results, axis: str | None) -> dict[Condition, list[Cell]]:
-    """The cells by their labels on the other axes (those that vary), in order."""
+    """The cells by their names on the other axes (those that vary), in order."""
     varying = {name for name, labels in results.axes if len(labels) > 1}
     grouped: dict[Condition, list[Cell]] = {}
     for cell in results.cells:
-        key = tuple(
-            label for name, label in cell.labels.items() if name != axis and name in varying
-        )
+        key = tuple(cell.name(name) for name in cell.labels if name != axis and name in varying)
         grouped.setdefault(key, []).append(cell)
     return grouped
 
@@ -78,12 +78,12 @@ def _verdict(cells: list[Cell], axis: str) -> tuple[str, _Lead] | None:
     gap = abs(best - next_best) / next_best if next_best else 0.0
     different = differs(winner.column(primary), second.column(primary))
     if different is False or gap < 0.005:  # it would read as 0 %
-        names = sorted((winner.labels[axis], second.labels[axis]))
+        names = sorted((winner.name(axis), second.name(axis)))
         return f"no clear difference between {names[0]} and {names[1]}", _Lead(gap, gap, "")
     word = "less time" if shown.better == "less" else f"more {shown.title}"
     if different is None:
         word += ", a single run"
-    return f"{winner.labels[axis]} is best", _Lead(gap, gap, word)
+    return f"{winner.name(axis)} is best", _Lead(gap, gap, word)
 
 
 def _merged(

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, field
 from typing import Any
 
 from clift.campaign.statistics import Estimate, estimate
 from clift.simulation import Run
+
+_SAYS_LITTLE = re.compile(r"[-+.\de%]*|true|false", re.IGNORECASE)
 
 
 @dataclass(slots=True)
@@ -31,6 +34,17 @@ class Cell:
     def primary(self) -> str:
         """The metric that the cell is judged by."""
         return "completion_s" if self.is_transfer else "goodput_kbps"
+
+    def name(self, axis: str) -> str:
+        """What to call the cell on an axis: a label that says little has its axis before it.
+
+        Example:
+            >>> cell = Cell({"scheme": "ARQ", "n": "12", "sack": "false"}, False, 1)
+            >>> [cell.name(axis) for axis in cell.labels]
+            ['ARQ', 'n = 12', 'sack = false']
+        """
+        label = self.labels[axis]
+        return f"{axis} = {label}" if _SAYS_LITTLE.fullmatch(label) else label
 
     def column(self, metric: str) -> dict[int, float]:
         """The metric by number of the run, of the runs that have it."""

@@ -47,7 +47,7 @@ def draw(results: Results, name: str) -> Figure:
                     x + 0.38, printed[id(cell)], "D", color="black", markersize=6, label="printed"
                 )
             axes.annotate(
-                f"{value:.3g}",
+                f"{value:.3g}" if value < 1000 else f"{value:.0f}",
                 (x, 0),
                 (0, 4),
                 textcoords="offset points",

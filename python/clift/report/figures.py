@@ -56,7 +56,7 @@ def _units(results: Results) -> Iterator[tuple[str, Figure]]:
             return
         if cell.first is None or not _is_live(cell.first):
             continue
-        title = ", ".join([results.title, *cell.labels.values()])
+        title = ", ".join([results.title, *(cell.name(axis) for axis in cell.labels)])
         figure = units.draw(cell.first.units(UNITS_S), cell.first.events(), title)
         if figure is not None:
             drawn += 1
@@ -64,8 +64,9 @@ def _units(results: Results) -> Iterator[tuple[str, Figure]]:
 
 
 def _is_live(run: Run) -> bool:
-    links = run.summary()["links"]
-    return any("units_sent" in link for link in links)
+    """Whether a link of it keeps a log of what it sends; each kind counts that in its own words."""
+    counts = {"units_sent", "harq_coded_bits", "tbs_sent"}
+    return any(counts & link.keys() for link in run.summary()["links"])
 
 
 def _traces(results: Results, scenario: Scenario) -> list[tuple[str, PhyTrace]]:

@@ -11,6 +11,7 @@ from clift.report.style import Panels
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
+    from numpy.typing import NDArray
 
 # Longer transfers show their start: a point for each segment must stay a point.
 _SEGMENTS = 150
@@ -25,7 +26,7 @@ def draw(results: Results) -> Figure:
     Args:
         results: The campaign.
     """
-    panels = Panels(results, f"time-sequence, the first {_SEGMENTS} segments at most")
+    panels = Panels(results, "time-sequence, the start")
     for axes, cells in panels:
         label, _, _, cell = cells[0]
         if label:
@@ -39,7 +40,7 @@ def draw(results: Results) -> Figure:
         sent_first = np.flatnonzero((flow == 0) & (kind == 0))
         if not sent_first.size:
             continue
-        end = time[sent_first[min(_SEGMENTS, sent_first.size) - 1]] + 1_000_000_000
+        end = _end(time[sent_first])
         for what, name, marker, colour, size in (
             (0, "sent", ".", "#0072B2", 10),
             (1, "sent again", "x", "#D55E00", 26),
@@ -65,3 +66,10 @@ def draw(results: Results) -> Figure:
     panels.label("time (s)", "sequence number (kB)")
     panels.legend()
     return panels.figure
+
+
+def _end(sent: NDArray[np.int64]) -> int:
+    """Up to when to draw: a second more, for what comes back, unless that is full of segments."""
+    end = int(sent[min(_SEGMENTS, sent.size) - 1]) + 1_000_000_000
+    most = 2 * _SEGMENTS
+    return min(end, int(sent[most])) if sent.size > most else end

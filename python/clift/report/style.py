@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from itertools import cycle
 from math import ceil
+from textwrap import fill
 from typing import TYPE_CHECKING
 
 from matplotlib.artist import Artist
@@ -20,6 +21,14 @@ if TYPE_CHECKING:
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
 DASHES = ("-", "--", "-.", ":")
 MOST_PANELS = 12
+
+
+def heading(figure: Figure, *parts: str) -> None:
+    """Writes a title above a figure, in as many lines as its width takes."""
+    letters = int(figure.get_figwidth() * 9)
+    title = ": ".join(parts)
+    lines = [title] if len(title) <= letters else parts
+    figure.suptitle("\n".join(fill(line, letters) for line in lines), fontsize=13)
 
 
 class Panels:
@@ -57,7 +66,7 @@ class Panels:
         size = (4.6 * columns + 0.4, 3.3 * rows + 0.9)
         self.figure = Figure(figsize=(max(size[0], 7.0), size[1]), layout="constrained")
         note = f" (the first {MOST_PANELS} of {MOST_PANELS + left_out})" if left_out else ""
-        self.figure.suptitle(f"{results.title}: {title}{note}", fontsize=13)
+        heading(self.figure, results.title, f"{title}{note}")
         self._axes = self.figure.subplots(rows, columns, squeeze=False, sharey=share_y)
         for empty in list(self._axes.flat)[len(self.groups) :]:
             empty.set_visible(False)
@@ -71,7 +80,7 @@ class Panels:
             yield (
                 axes,
                 [
-                    (cell.labels.get(self.axis or "", ""), colour, dashes, cell)
+                    (cell.name(self.axis) if self.axis else "", colour, dashes, cell)
                     for colour, dashes, cell in looks
                 ],
             )

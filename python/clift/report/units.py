@@ -9,7 +9,7 @@ import pyarrow as pa
 from matplotlib.collections import LineCollection
 from matplotlib.figure import Figure
 
-from clift.report.style import COLOURS
+from clift.report.style import COLOURS, heading
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -55,7 +55,7 @@ def draw(units: pa.Table, events: pa.Table, title: str) -> Figure | None:
     begin, end, packet = loss
     window = (begin - 0.2 * (end - begin), end + 0.6 * (end - begin))
     figure = Figure(figsize=(9.5, 7.6), layout="constrained")
-    figure.suptitle(title, fontsize=13)
+    heading(figure, title)
     above, below = figure.subplots(2, 1, sharex=True)
     _segments(above, events, sent, packet, window)
     _units(below, sent, packet, window)
