@@ -47,7 +47,7 @@ impl Feedback {
         }
     }
 
-    /// Whether reports may be lost, so that even good news must be waited for.
+    /// When the first copy comes in that is not lost.
     fn report_lossy(&mut self, t: i64) -> i64 {
         for copy in 0..MOST_COPIES {
             let later = copy.saturating_mul(self.repeat);
