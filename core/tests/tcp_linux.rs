@@ -7,7 +7,7 @@
 
 #![allow(clippy::print_stdout)] // the tables of docs/concepts/tcp-linux.md
 
-#[path = "support/ns2_path.rs"]
+#[path = "support/plain_path/mod.rs"]
 mod support;
 
 use std::collections::BTreeMap;
