@@ -4,12 +4,13 @@ use std::cmp::Ordering;
 
 use super::config::TcpConfig;
 use super::congestion::{Acked, CongestionControl, Window, controller};
-use super::counters::{SenderCounters, TRANSMISSION_COUNTS};
+use super::counters::SenderCounters;
 use super::endpoint::CongestionState;
 use super::flight::{Flight, State};
 use super::pacing::RateHalving;
 use super::rtt::{Clock, RttEstimator};
 use super::scoreboard::{Blocks, FackScoreboard, Findings};
+use super::supply::Supply;
 use crate::transport::{Endpoint, Segment};
 use crate::units::{Duration, Instant};
 
@@ -19,15 +20,10 @@ const BURST: u64 = 3;
 /// What `Agent/TCP/Linux` of ns-2.35 does.
 #[derive(Debug)]
 pub(super) struct PapersSender {
-    mss: u32,
     headers: u32,
     initial_window: u32,
     timestamps: bool,
-    /// Bytes the application has handed over; `u64::MAX`: it never runs dry.
-    supplied: u64,
-    closed: bool,
-    /// First byte beyond the receive window.
-    permitted: u64,
+    supply: Supply,
     flight: Flight,
     scoreboard: FackScoreboard,
     rtt: RttEstimator,
@@ -63,17 +59,13 @@ struct Timed {
 impl PapersSender {
     /// A sender without data, with its initial window to send at once.
     pub(super) fn new(config: &TcpConfig) -> Self {
-        let mss = config.mss().0;
         let control = controller(config);
         Self {
-            mss,
             headers: config.headers(),
             initial_window: config.initial_window,
             timestamps: config.timestamps,
-            supplied: 0,
-            closed: false,
-            permitted: u64::from(config.announced_window()),
-            flight: Flight::new(mss),
+            supply: Supply::new(config),
+            flight: Flight::new(config.mss().0),
             scoreboard: FackScoreboard::new(),
             rtt: RttEstimator::new(Clock::LINUX_AGENT),
             timed: None,
@@ -91,19 +83,14 @@ impl PapersSender {
     /// The application hands over `bytes` more; they leave in full segments, the last one short.
     /// Nothing is taken after [`PapersSender::close`].
     pub(super) fn supply(&mut self, bytes: u64) {
-        if self.closed {
-            return;
+        if self.supply.add(bytes) {
+            self.pacing.on_event(self.flight.outstanding());
         }
-        self.supplied = self.supplied.saturating_add(bytes);
-        self.pacing.on_event(self.flight.outstanding());
     }
 
     /// The application hands over nothing more. Of data without end, what was sent is the end.
     pub(super) fn close(&mut self) {
-        self.closed = true;
-        if self.supplied == u64::MAX {
-            self.supplied = self.flight.nxt();
-        }
+        self.supply.close(self.flight.nxt());
         if self.is_complete() {
             self.deadline = None;
         }
@@ -111,7 +98,7 @@ impl PapersSender {
 
     /// Whether the application has closed and everything is acknowledged.
     pub(super) fn is_complete(&self) -> bool {
-        self.closed && self.flight.una() == self.supplied
+        self.supply.is_complete(self.flight.una())
     }
 
     /// What was counted so far.
@@ -161,8 +148,7 @@ impl PapersSender {
         let (mut segments, mut last_sent, mut ambiguous) = (0, None, false);
         while let Some(segment) = self.flight.pop_acknowledged(ack) {
             self.scoreboard.on_acknowledged(&segment);
-            let sends = usize::from(segment.sends).clamp(1, TRANSMISSION_COUNTS);
-            self.counters.acknowledged_by_transmissions[sends - 1] += 1;
+            self.counters.on_acknowledged(segment.sends);
             segments += 1;
             last_sent = Some(segment.last_sent);
             ambiguous |= segment.state == State::Retransmitted;
@@ -278,12 +264,7 @@ impl PapersSender {
     #[inline]
     fn send_new(&mut self, now: Instant, segment: &mut Segment) -> bool {
         let start = self.flight.nxt();
-        let limit = self.supplied.min(self.permitted);
-        // A full segment, or the rest of the data; never a segment cut by the receive window.
-        let len = (self.supplied.saturating_sub(start)).min(u64::from(self.mss)) as u32;
-        if len == 0 || start + u64::from(len) > limit {
-            return false;
-        }
+        let Some(len) = self.supply.segment_at(start) else { return false };
         if self.flight.is_empty() {
             self.deadline = Some(now + self.rtt.timeout());
         }
@@ -306,8 +287,7 @@ impl PapersSender {
         segment: &mut Segment,
     ) {
         let wire = len + self.headers;
-        self.counters.segments_sent += 1;
-        self.counters.bytes_sent += u64::from(wire);
+        self.counters.on_sent(wire);
         self.pacing.on_sent(self.flight.outstanding());
         *segment = Segment {
             seq,
@@ -327,7 +307,7 @@ impl Endpoint for PapersSender {
         if segment.ack > self.flight.nxt() || segment.ack < una {
             return;
         }
-        self.permitted = self.permitted.max(segment.ack + u64::from(segment.window));
+        self.supply.on_ack(segment);
         let outstanding = self.flight.outstanding();
         if segment.ack.cmp(&una) == Ordering::Equal && !self.flight.is_empty() {
             self.counters.duplicate_acks += 1;

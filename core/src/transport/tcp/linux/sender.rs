@@ -20,6 +20,7 @@ use crate::transport::tcp::counters::SenderCounters;
 use crate::transport::tcp::endpoint::CongestionState;
 use crate::transport::tcp::flight::Flight;
 use crate::transport::tcp::scoreboard::Blocks;
+use crate::transport::tcp::supply::Supply;
 use crate::transport::{Endpoint, Segment};
 use crate::units::{Duration, Instant};
 
@@ -46,11 +47,7 @@ pub(in crate::transport::tcp) struct LinuxSender {
     initial_window: u32,
     pub(super) timestamps: bool,
     pub(super) connection: Connection,
-    /// Bytes the application has handed over; `u64::MAX`: it never runs dry.
-    supplied: u64,
-    closed: bool,
-    /// First byte beyond the receive window.
-    permitted: u64,
+    supply: Supply,
     pub(super) flight: Flight,
     pub(super) order: SentOrder,
     /// The blocks of the last ACK that had any.
@@ -106,9 +103,7 @@ impl LinuxSender {
             initial_window: config.initial_window,
             timestamps: config.timestamps,
             connection: Connection::Closed,
-            supplied: 0,
-            closed: false,
-            permitted: u64::from(config.announced_window()),
+            supply: Supply::new(config),
             flight: Flight::new(mss),
             order: SentOrder::new(),
             covered: Blocks::default(),
@@ -142,13 +137,13 @@ impl LinuxSender {
     }
 
     pub(in crate::transport::tcp) fn supply(&mut self, bytes: u64) {
-        if self.closed || bytes == 0 {
+        let short = self.connection == Connection::Established && self.next_new().is_none();
+        if bytes == 0 || !self.supply.add(bytes) {
             return;
         }
-        if self.connection == Connection::Established && self.next_new().is_none() {
+        if short {
             self.note_shortage();
         }
-        self.supplied = self.supplied.saturating_add(bytes);
         if self.connection == Connection::Closed {
             if self.options.handshake {
                 self.connection = Connection::SynDue;
@@ -159,17 +154,14 @@ impl LinuxSender {
     }
 
     pub(in crate::transport::tcp) fn close(&mut self) {
-        self.closed = true;
-        if self.supplied == u64::MAX {
-            self.supplied = self.flight.nxt();
-        }
+        self.supply.close(self.flight.nxt());
         if self.is_complete() {
             self.timer = None;
         }
     }
 
     pub(in crate::transport::tcp) fn is_complete(&self) -> bool {
-        self.closed && self.flight.una() == self.supplied
+        self.supply.is_complete(self.flight.una())
     }
 
     pub(in crate::transport::tcp) fn counters(&self) -> &SenderCounters {
@@ -208,13 +200,10 @@ impl LinuxSender {
         self.flight.una()
     }
 
-    /// Bytes of the next new segment, if there are any and the receive window takes them: a full
-    /// segment, or the rest of the data; never a segment cut by the receive window.
+    /// Bytes of the next new segment, if it may leave.
     #[inline]
     pub(super) fn next_new(&self) -> Option<u32> {
-        let start = self.flight.nxt();
-        let len = (self.supplied.saturating_sub(start)).min(u64::from(self.mss)) as u32;
-        (len > 0 && start + u64::from(len) <= self.permitted).then_some(len)
+        self.supply.segment_at(self.flight.nxt())
     }
 
     /// The SYN was answered: that is the first round-trip sample.
@@ -344,8 +333,7 @@ impl LinuxSender {
         segment: &mut Segment,
     ) {
         let wire = len + self.headers;
-        self.counters.segments_sent += 1;
-        self.counters.bytes_sent += u64::from(wire);
+        self.counters.on_sent(wire);
         if self.phase == Phase::Recovery {
             self.prr.on_sent();
         }
@@ -400,7 +388,7 @@ impl Endpoint for LinuxSender {
         if self.connection != Connection::Established || segment.ack > self.flight.nxt() {
             return;
         }
-        self.permitted = self.permitted.max(segment.ack + u64::from(segment.window));
+        self.supply.on_ack(segment);
         if segment.ack == self.flight.una() && !self.flight.is_empty() {
             self.counters.duplicate_acks += 1;
         }

@@ -6,10 +6,11 @@ mod window;
 
 use self::window::InflatedWindow;
 use super::config::TcpConfig;
-use super::counters::{SenderCounters, TRANSMISSION_COUNTS};
+use super::counters::SenderCounters;
 use super::endpoint::CongestionState;
 use super::flight::Flight;
 use super::rtt::{Clock, RttEstimator};
+use super::supply::Supply;
 use crate::transport::{Endpoint, Segment};
 use crate::units::{Duration, Instant};
 
@@ -25,15 +26,10 @@ const SYN: u32 = 40;
 /// first partial ACK restarts the timer; a timeout sends everything again from there.
 #[derive(Debug)]
 pub(super) struct NewRenoSender {
-    mss: u32,
     headers: u32,
     initial_window: u32,
     timestamps: bool,
-    /// Bytes the application has handed over; `u64::MAX`: it never runs dry.
-    supplied: u64,
-    closed: bool,
-    /// First byte beyond the receive window.
-    permitted: u64,
+    supply: Supply,
     connection: Connection,
     flight: Flight,
     /// The segment to be sent next: one sent before, after a timeout, else a new one.
@@ -94,17 +90,13 @@ struct Timed {
 impl NewRenoSender {
     /// A sender without data.
     pub(super) fn new(config: &TcpConfig) -> Self {
-        let mss = config.mss().0;
         Self {
-            mss,
             headers: config.headers(),
             initial_window: config.initial_window,
             timestamps: config.timestamps,
-            supplied: 0,
-            closed: false,
-            permitted: u64::from(config.announced_window()),
+            supply: Supply::new(config),
             connection: Connection::Closed,
-            flight: Flight::new(mss),
+            flight: Flight::new(config.mss().0),
             cursor: 0,
             window: InflatedWindow::new(config.cwnd_max),
             rtt: RttEstimator::new(Clock::NATIVE_AGENT),
@@ -122,10 +114,9 @@ impl NewRenoSender {
 
     /// The application hands over `bytes` more; see [`super::TcpSender::supply`].
     pub(super) fn supply(&mut self, bytes: u64) {
-        if self.closed || bytes == 0 {
+        if bytes == 0 || !self.supply.add(bytes) {
             return;
         }
-        self.supplied = self.supplied.saturating_add(bytes);
         self.turn = Turn::Window(u64::MAX);
         if self.connection == Connection::Closed {
             self.connection = Connection::SynDue;
@@ -134,17 +125,14 @@ impl NewRenoSender {
 
     /// The application hands over nothing more. Of data without end, what was sent is the end.
     pub(super) fn close(&mut self) {
-        self.closed = true;
-        if self.supplied == u64::MAX {
-            self.supplied = self.flight.nxt();
-        }
+        self.supply.close(self.flight.nxt());
         if self.is_complete() {
             self.deadline = None;
         }
     }
 
     pub(super) fn is_complete(&self) -> bool {
-        self.closed && self.flight.una() == self.supplied
+        self.supply.is_complete(self.flight.una())
     }
 
     pub(super) fn counters(&self) -> &SenderCounters {
@@ -200,8 +188,7 @@ impl NewRenoSender {
     fn advance(&mut self, ack: u64) -> u64 {
         let (una, first) = (self.flight.una(), self.flight.first());
         while let Some(segment) = self.flight.pop_acknowledged(ack) {
-            let sends = usize::from(segment.sends).clamp(1, TRANSMISSION_COUNTS);
-            self.counters.acknowledged_by_transmissions[sends - 1] += 1;
+            self.counters.on_acknowledged(segment.sends);
         }
         self.counters.bytes_acked += self.flight.una() - una;
         self.cursor = self.cursor.max(self.flight.first());
@@ -356,12 +343,7 @@ impl NewRenoSender {
 
     fn send_new(&mut self, now: Instant, segment: &mut Segment) -> bool {
         let start = self.flight.nxt();
-        let limit = self.supplied.min(self.permitted);
-        // A full segment, or the rest of the data; never a segment cut by the receive window.
-        let len = (self.supplied.saturating_sub(start)).min(u64::from(self.mss)) as u32;
-        if len == 0 || start + u64::from(len) > limit {
-            return false;
-        }
+        let Some(len) = self.supply.segment_at(start) else { return false };
         if self.flight.is_empty() || self.deadline.is_none() {
             self.deadline = Some(now + self.rtt.timeout());
         }
@@ -375,8 +357,7 @@ impl NewRenoSender {
     /// Counts a data segment and fills in what all of them have.
     fn written(&mut self, now: Instant, len: u32) -> Segment {
         let wire = len + self.headers;
-        self.counters.segments_sent += 1;
-        self.counters.bytes_sent += u64::from(wire);
+        self.counters.on_sent(wire);
         Segment { wire, ts_val: now, ..Segment::default() }
     }
 
@@ -397,7 +378,7 @@ impl Endpoint for NewRenoSender {
         if segment.ack > self.flight.nxt() {
             return;
         }
-        self.permitted = self.permitted.max(segment.ack + u64::from(segment.window));
+        self.supply.on_ack(segment);
         match self.connection {
             Connection::Established => {}
             Connection::SynSent | Connection::SynDue if self.deadline.is_some() => {
