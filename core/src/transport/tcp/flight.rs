@@ -163,18 +163,7 @@ impl Flight {
             return None;
         }
         let slot = *self.slot(number);
-        match slot.state {
-            State::InFlight => {}
-            State::Retransmitted => self.retransmitted_count -= 1,
-            State::Sacked => {
-                self.sacked.remove(number);
-                self.sacked_count -= 1;
-            }
-            State::Lost => {
-                self.lost.remove(number);
-                self.lost_count -= 1;
-            }
-        }
+        self.leave_state(number, slot.state);
         self.first += 1;
         self.una = end;
         Some(Acknowledged {
@@ -237,7 +226,7 @@ impl Flight {
 
     /// A SACK block covers the segment.
     pub(super) fn mark_sacked(&mut self, number: u64) {
-        self.leave_state(number);
+        self.leave_state(number, self.state(number));
         self.slot_mut(number).state = State::Sacked;
         self.sacked.insert(number);
         self.sacked_count += 1;
@@ -245,7 +234,7 @@ impl Flight {
 
     /// The segment is declared lost.
     pub(super) fn mark_lost(&mut self, number: u64) {
-        self.leave_state(number);
+        self.leave_state(number, self.state(number));
         self.slot_mut(number).state = State::Lost;
         self.lost.insert(number);
         self.lost_count += 1;
@@ -254,7 +243,7 @@ impl Flight {
 
     /// The segment is sent again, as the episode's `retransmission`-th.
     pub(super) fn mark_retransmitted(&mut self, number: u64, retransmission: u32) {
-        self.leave_state(number);
+        self.leave_state(number, self.state(number));
         let slot = self.slot_mut(number);
         slot.state = State::Retransmitted;
         slot.retransmission = retransmission;
@@ -270,7 +259,7 @@ impl Flight {
 
     /// A segment declared lost and not sent again is believed to be in flight after all.
     pub(super) fn mark_found(&mut self, number: u64) {
-        self.leave_state(number);
+        self.leave_state(number, self.state(number));
         self.slot_mut(number).state = State::InFlight;
     }
 
@@ -323,8 +312,10 @@ impl Flight {
         self.lost_floor = self.next;
     }
 
-    fn leave_state(&mut self, number: u64) {
-        match self.state(number) {
+    /// The segment is not in that state any more.
+    #[inline]
+    fn leave_state(&mut self, number: u64, state: State) {
+        match state {
             State::InFlight => {}
             State::Retransmitted => self.retransmitted_count -= 1,
             State::Sacked => {
