@@ -1,5 +1,8 @@
 //! The sending end of a TCP connection in profile `papers`.
 
+mod recovery;
+mod sending;
+
 use std::cmp::Ordering;
 
 use super::config::TcpConfig;
@@ -194,110 +197,6 @@ impl PapersSender {
             self.timed = None;
         }
         self.deadline = (!self.is_complete()).then(|| now + self.rtt.timeout());
-    }
-
-    fn update_window(&mut self, acked: &Acked, findings: Findings) {
-        if acked.segments > 0 && self.state != CongestionState::Recovery {
-            self.control.on_ack(acked, &mut self.window);
-        }
-        if acked.segments > 0 && acked.undisturbed {
-            return;
-        }
-        if self.state != CongestionState::Open && self.flight.first() > self.recovery_point {
-            self.leave_recovery();
-        } else if self.state != CongestionState::Recovery && findings.newly_lost {
-            self.enter_recovery();
-        }
-    }
-
-    fn enter_recovery(&mut self) {
-        self.recovery_point = self.flight.next() - 1;
-        self.pacing.start(self.window.cwnd);
-        let reduction = self.control.on_loss(&self.window);
-        self.window.reduce(reduction.cwnd, reduction.ssthresh);
-        self.state = CongestionState::Recovery;
-        self.counters.recovery_entries_by_dupacks += 1;
-        self.counters.cwnd_reductions += 1;
-    }
-
-    fn leave_recovery(&mut self) {
-        self.scoreboard.clear(&mut self.flight);
-        if self.window.cwnd < self.window.ssthresh {
-            let burst = self.flight.outstanding() + BURST;
-            let burst = u32::try_from(burst).unwrap_or(u32::MAX);
-            // The threshold is at least two segments, whatever the limit.
-            self.window.cwnd = self.window.ssthresh.min(burst).min(self.window.max);
-        }
-        self.state = CongestionState::Open;
-        self.control.on_open(self.flight.next());
-        self.pacing.stop();
-    }
-
-    fn enter_loss(&mut self) {
-        let ssthresh = self.control.on_timeout(&self.window);
-        self.window.reduce(1, ssthresh);
-        self.recovery_point = self.flight.next() - 1;
-        self.state = CongestionState::Loss;
-        self.scoreboard.on_timeout(&mut self.flight);
-        self.pacing.stop();
-        self.timed = None;
-        self.counters.timeouts += 1;
-        self.counters.cwnd_reductions += 1;
-    }
-
-    /// A segment sent before, to be sent again.
-    fn retransmit(&mut self, now: Instant, number: u64, segment: &mut Segment) {
-        let (start, end) = self.flight.bounds(number);
-        let sends = self.flight.sends(number);
-        let first_sent = self.flight.first_sent(number);
-        self.scoreboard.on_retransmitted(&mut self.flight, number);
-        self.flight.set_last_sent(number, now);
-        self.counters.retransmissions += 1;
-        if self.state == CongestionState::Recovery {
-            self.counters.fast_retransmits += 1;
-        }
-        // Karn: an ACK would not tell which transmission it answers.
-        self.timed = self.timed.filter(|timed| timed.segment != number);
-        self.write(now, first_sent, start, (end - start) as u32, sends, segment);
-    }
-
-    #[inline]
-    fn send_new(&mut self, now: Instant, segment: &mut Segment) -> bool {
-        let start = self.flight.nxt();
-        let Some(len) = self.supply.segment_at(start) else { return false };
-        if self.flight.is_empty() {
-            self.deadline = Some(now + self.rtt.timeout());
-        }
-        if !self.timestamps && self.timed.is_none() {
-            self.timed = Some(Timed { segment: self.flight.next(), sent: now });
-        }
-        self.flight.push(now, len);
-        self.write(now, now, start, len, 0, segment);
-        true
-    }
-
-    #[inline]
-    fn write(
-        &mut self,
-        now: Instant,
-        first_sent: Instant,
-        seq: u64,
-        len: u32,
-        sends: u16,
-        segment: &mut Segment,
-    ) {
-        let wire = len + self.headers;
-        self.counters.on_sent(wire);
-        self.pacing.on_sent(self.flight.outstanding());
-        *segment = Segment {
-            seq,
-            len,
-            wire,
-            ts_val: now,
-            first_sent,
-            retransmission: sends,
-            ..Segment::default()
-        };
     }
 }
 
