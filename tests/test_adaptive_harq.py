@@ -95,6 +95,39 @@ def test_targets_decode_as_often_as_they_say() -> None:
     )
 
 
+def test_information_of_ones_own_takes_the_place_of_the_channel() -> None:
+    channel = LandMobile("its", 10)
+    own = clift.AdaptiveHarqLink(snr_db=10, duration_s=20, seed=4)
+    values = channel.information(20, seed=4)
+    given = clift.AdaptiveHarqLink(
+        information=values,
+        first=own.first * values.mean(dtype=float) / own.mean_information,
+        increment=own.increment * values.mean(dtype=float) / own.mean_information,
+    )
+    assert given.mean_information == pytest.approx(values.mean(dtype=float))
+    runs = [clift.simulate(link, duration_s=20).summary() for link in (own, given)]
+    assert runs[0] == runs[1]
+    # Twice as slow a channel is another one.
+    slow = given.replace(every_ms=2)
+    assert clift.simulate(slow, duration_s=20).summary() != runs[0]
+
+
+def test_measured_levels_become_information() -> None:
+    channel = LandMobile("its")
+    # Half the way over the threshold, half under it.
+    values = channel.awgn_information(np.repeat([10.0, -20.0], 500))
+    assert values[0] > 0.98
+    assert values[-1] < 0.02
+    link = clift.AdaptiveHarqLink(
+        information=values, first=0.6, increment=0.1, packet_sigma=0, delay_ms=0
+    )
+    fates = clift.deliver(link, np.arange(0, 900_000_000, 50_000_000), packet_bytes=1000)[1]
+    assert fates.tolist() == [0] * 10 + [fates[-1]] * 8
+    assert fates[-1] != 0
+    with pytest.raises(clift.ScenarioError, match="level is no number"):
+        channel.awgn_information([3, np.nan])
+
+
 def test_a_run_that_outlasts_the_channel_is_refused_unless_it_wraps() -> None:
     link = clift.AdaptiveHarqLink(duration_s=5)
     with pytest.raises(clift.SimulationError, match=r"5\.000 s"):
@@ -175,6 +208,8 @@ def test_every_key_of_a_scenario_file_is_an_argument(tmp_path: Path) -> None:
         ({"targets": "[0.6, 0.5, 0.9]"}, {"targets": [0.6, 0.5, 0.9]}),
         ({"keep_order": False}, {"keep_order": False}),
         ({"packet_sigma": 0}, {"packet_sigma": 0}),
+        ({"attempt_sigma": 0.2}, {"attempt_sigma": 0.2}),
+        ({"repairs": "compete", "rate": "1 Mbit/s"}, {"repairs": "compete", "rate_kbps": 1000}),
     ]
     seen = set()
     for keys, arguments in changed:
@@ -183,6 +218,51 @@ def test_every_key_of_a_scenario_file_is_an_argument(tmp_path: Path) -> None:
         assert there == clift.simulate(link.replace(**arguments), **run).summary()
         seen.add(there["bytes_in_order"])
     assert len(seen) >= len(changed) - 1
+
+
+def test_retransmissions_that_compete_cost_time_where_the_link_is_full() -> None:
+    link = clift.AdaptiveHarqLink(snr_db=7, rate_kbps=1000, duration_s=40)
+    share = {}
+    for repairs in ("beside", "compete"):
+        run = clift.simulate(
+            link.replace(repairs=repairs),
+            transport="udp",
+            message_bytes=1000,
+            message_kbps=900,
+            duration_s=40,
+        )
+        counts = run.summary()["links"][0]
+        ended = counts["packets_delivered"] + counts["packets_lost"] + counts["packets_dropped"]
+        assert counts["packets_offered"] == ended + counts["packets_pending"]
+        share[repairs] = counts["share_used"]
+    # Beside it, more is carried than there is time for.
+    assert share["beside"] > 1.2
+    assert share["compete"] == pytest.approx(1, abs=1e-3)
+
+
+def test_a_packet_header_is_sent_with_every_attempt(tmp_path: Path) -> None:
+    link = clift.AdaptiveHarqLink(duration_s=5, packet_sigma=0)
+    options = {
+        "packet_bytes": 1000,
+        "transport": "udp",
+        "message_kbps": 100,
+        "message_bytes": 972,
+        "duration_s": 5,
+    }
+    with_header = clift.simulate(link, packet_header_bytes=40, **options).summary()["links"][0]
+    without = clift.simulate(link, **options).summary()["links"][0]
+    assert with_header["harq_coded_bits"] / without["harq_coded_bits"] == pytest.approx(
+        1.04, abs=1e-3
+    )
+    path = tmp_path / "x.toml"
+    path.write_text(
+        'duration = "5 s"\n[transport]\nprotocol = "udp"\npacket = "1000 B"\n'
+        '[application]\ntype = "constant rate"\nrate = "100 kbit/s"\n'
+        '[adaptive_harq]\npacket_sigma = 0\nlength = "5 s"\nseed = 1\n'
+        '[link]\npacket_header = "40 B"\n'
+    )
+    counts = clift.simulate(clift.Scenario.read(path)).summary()["links"][0]
+    assert counts["harq_coded_bits"] == with_header["harq_coded_bits"]
 
 
 def test_a_file_of_delays_that_is_not_there_is_named(tmp_path: Path) -> None:
@@ -214,6 +294,17 @@ def test_equal_channels_are_made_once() -> None:
         (lambda: clift.AdaptiveHarqLink(first=0), "first"),
         (lambda: clift.AdaptiveHarqLink(increment=-1), "increment"),
         (lambda: clift.AdaptiveHarqLink(packet_sigma=-1), "packet_sigma"),
+        (lambda: clift.AdaptiveHarqLink(attempt_sigma=11), "attempt_sigma"),
+        (lambda: clift.AdaptiveHarqLink(information=[0.5, 1.5]), "slot 1"),
+        (lambda: clift.AdaptiveHarqLink(information=[]), "list of numbers"),
+        (lambda: clift.AdaptiveHarqLink(information=[[0.5]]), "list of numbers"),
+        (lambda: clift.AdaptiveHarqLink(information=["x"]), "list of numbers"),
+        (lambda: clift.AdaptiveHarqLink(information=[0.5], every_ms=0), "every_ms = 0"),
+        (
+            lambda: clift.AdaptiveHarqLink(information=[0.5], channel=LandMobile("its")),
+            "give one",
+        ),
+        (lambda: clift.AdaptiveHarqLink(repairs="later"), "give 'beside' or 'compete'"),
         (lambda: clift.AdaptiveHarqLink(max_retransmissions=8), "from 0 to 7"),
         (lambda: clift.AdaptiveHarqLink(step_ms=0), "step_ms"),
         (lambda: clift.AdaptiveHarqLink(targets=[0.5]), "1 probabilities for 4 attempts"),

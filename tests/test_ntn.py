@@ -47,6 +47,75 @@ def test_the_layers_do_what_they_are_told() -> None:
     )
 
 
+def test_feedback_errors_cost_slots_with_am_and_packets_with_um() -> None:
+    def run(rlc: str, **errors: float) -> tuple[float, dict[str, int]]:
+        link = clift.NtnLink("nr-ntn-leo600", rlc=rlc, **errors)
+        run = clift.simulate(link, transport="cubic", profile="linux", duration_s=20, seed=1)
+        return run.goodput_kbps, counts(run)
+
+    errors = {"missed_grant": 0.02, "missed_feedback": 0.01, "ack_to_nack": 0.05}
+    lossy = {"nack_to_ack": 0.1, "dtx_to_ack": 0.1}
+    plain, seen = run("am")
+    assert "missed_grants" not in seen
+    costly, seen = run("am", **errors)
+    assert costly < 0.97 * plain
+    sent = seen["tbs_sent"] + seen["tbs_sent_again"]
+    assert seen["missed_grants"] == pytest.approx(0.02 * sent, rel=0.3)
+    assert seen["acks_read_as_nack"] > 5 * seen["missed_feedback"] / 2 > 0
+    assert seen["nacks_read_as_ack"] == seen["dtx_read_as_ack"] == 0
+    assert seen["packets_lost"] == 0
+    assert run("um", **errors)[0] == pytest.approx(costly, rel=0.05)
+    repaired, seen = run("am", **errors, **lossy)
+    assert seen["nacks_read_as_ack"] > 0 < seen["dtx_read_as_ack"]
+    assert seen["tbs_failed"] >= seen["nacks_read_as_ack"]
+    assert seen["packets_lost"] == 0 < seen["rlc_pdus_sent_again"]
+    broken, seen = run("um", **errors, **lossy)
+    assert seen["packets_lost"] > 0
+    assert broken < repaired / 2
+
+
+def test_a_scenario_file_says_the_same(tmp_path: Path) -> None:
+    file = tmp_path / "leo.toml"
+    file.write_text(
+        """
+seed = 3
+duration = "5 s"
+[ntn]
+preset = "nr-ntn-leo600"
+bler = [0.3, 0.1]
+missed_grant = 0.02
+missed_feedback = "3 %"
+ack_to_nack = 0.04
+nack_to_ack = 0.05
+dtx_to_ack = 0.06
+status_delay = "9 ms"
+[transport]
+congestion = "cubic"
+profile = "linux"
+"""
+    )
+    link = clift.NtnLink(
+        "nr-ntn-leo600",
+        bler=[0.3, 0.1],
+        missed_grant=0.02,
+        missed_feedback=0.03,
+        ack_to_nack=0.04,
+        nack_to_ack=0.05,
+        dtx_to_ack=0.06,
+        status_delay_ms=9,
+    )
+    options = {"transport": "cubic", "profile": "linux", "duration_s": 5, "seed": 3}
+    expected = counts(clift.simulate(link, **options))
+    assert counts(clift.simulate(file)) == expected
+    wrong = ["missed_grants", "missed_feedback", "acks_read_as_nack", "nacks_read_as_ack"]
+    assert all(expected[name] > 0 for name in wrong)
+    text = file.read_text()
+    for key in ("missed_grant", "ack_to_nack", "nack_to_ack", "status_delay"):
+        kept = [line for line in text.splitlines() if not line.startswith(key)]
+        file.write_text("\n".join(kept))
+        assert counts(clift.simulate(file)) != expected
+
+
 def test_a_phy_trace_and_a_moving_satellite_drive_it() -> None:
     phy = clift.PhyTrace(
         np.arange(50_000) * 1_000_000, np.tile([2_000_000, 2_000_000, 0], 16_667)[:50_000], 1250
@@ -71,6 +140,8 @@ def test_a_phy_trace_and_a_moving_satellite_drive_it() -> None:
         ({"harq_processes": 0}, "1 or more"),
         ({"rlc": "um", "poll_pdu": 4}, "RLC UM has none"),
         ({"slot_ms": 0}, "above 0"),
+        ({"nack_to_ack": -0.1}, "not a probability"),
+        ({"missed_grant": 1, "max_retx": math.inf}, "every grant is missed"),
         ({"tb_bytes": 6}, "no room"),
         ({"delay_ms": "x.csv"}, "x.csv"),
         ({"t_reordering_ms": -1}, "0 or more"),

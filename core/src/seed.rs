@@ -25,6 +25,10 @@ pub enum Stream {
     Link(u32),
     /// Losses of the feedback of the n-th link.
     Feedback(u32),
+    /// Erasures of the channel that the feedback of the n-th link meets.
+    FeedbackChannel(u32),
+    /// Errors of the control channels of the n-th link: grants, HARQ feedback.
+    Control(u32),
 }
 
 impl Seed {
@@ -45,6 +49,8 @@ impl Seed {
             Stream::Replication(n) => (4, n),
             Stream::Link(n) => (5, n),
             Stream::Feedback(n) => (6, n),
+            Stream::FeedbackChannel(n) => (7, n),
+            Stream::Control(n) => (8, n),
         };
         let mut key = [0u8; 32];
         key[..8].copy_from_slice(&self.0.to_le_bytes());

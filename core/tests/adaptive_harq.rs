@@ -8,8 +8,9 @@ use std::sync::Arc;
 
 use adaptive_harq_reference::Fate;
 use clift::link::{
-    AdaptiveHarqConfig, AdaptiveHarqError, AdaptiveHarqLink, Admission, DelaySeries, Link,
-    LinkEvent, Packet, PacketId, Propagation, QueueLimit, Sizing, Transit,
+    AdaptiveHarqConfig, AdaptiveHarqError, Admission, DelaySeries, Fragmentation, Link, LinkConfig,
+    LinkEvent, Medium, Packet, PacketId, Propagation, QueueLimit, Repairs, Sizing, Threshold,
+    Transit,
 };
 use clift::seed::Seed;
 use clift::trace::MiTrace;
@@ -21,6 +22,7 @@ use proptest::prelude::*;
 struct Case {
     config: AdaptiveHarqConfig,
     queue: QueueLimit,
+    header: u32,
     start: (u64, bool),
     seed: u64,
     end: u64,
@@ -28,11 +30,30 @@ struct Case {
 }
 
 impl Case {
-    fn link(&self, number: u32) -> AdaptiveHarqLink {
-        let start = (Duration::from_nanos(self.start.0), self.start.1);
-        let end = Some(Instant::from_nanos(self.end));
-        AdaptiveHarqLink::new(&self.config, self.queue, start, Seed(self.seed), number, end)
-            .unwrap()
+    fn link(&self, number: u32) -> Box<dyn Link + Send> {
+        let (offset, wrap) = self.start;
+        let link = LinkConfig {
+            queue: self.queue,
+            start_offset: Duration::from_nanos(offset),
+            wrap,
+            fragmentation: Fragmentation {
+                packet_header: Bytes(self.header),
+                ..Fragmentation::default()
+            },
+            ..usual(&self.config)
+        };
+        link.build(Seed(self.seed), number, Some(Instant::from_nanos(self.end))).unwrap()
+    }
+
+    fn reference(&self) -> adaptive_harq_reference::Run {
+        adaptive_harq_reference::run(
+            &self.config,
+            (self.queue, self.header),
+            self.start,
+            self.seed,
+            self.end,
+            &self.packets,
+        )
     }
 }
 
@@ -41,11 +62,9 @@ proptest! {
 
     #[test]
     fn every_packet_meets_the_fate_that_the_reference_gives_it(case in case(), look in 0u64..3_000) {
-        let reference = adaptive_harq_reference::run(
-            &case.config, case.queue, case.start, case.seed, case.end, &case.packets,
-        );
+        let reference = case.reference();
         let mut link = case.link(0);
-        let run = drive(&mut link, &case.packets, look);
+        let run = drive(&mut *link, &case.packets, look);
         for (packet, &expected) in reference.fates.iter().enumerate() {
             prop_assert_eq!(run.fates[packet], expected, "packet {}", packet);
         }
@@ -67,13 +86,11 @@ proptest! {
 
     #[test]
     fn the_log_has_every_attempt_once_in_order_of_time(case in case(), look in 0u64..3_000) {
-        let reference = adaptive_harq_reference::run(
-            &case.config, case.queue, case.start, case.seed, case.end, &case.packets,
-        );
+        let reference = case.reference();
         prop_assume!(reference.trace_ended.is_none());
         let mut link = case.link(0);
         link.log_units();
-        drive(&mut link, &case.packets, 0);
+        drive(&mut *link, &case.packets, 0);
         let mut units = link.take_units();
         let early = units.len();
         link.catch_up(Instant::from_nanos(look.max(case.packets.last().unwrap().0)));
@@ -91,7 +108,7 @@ proptest! {
     #[test]
     fn packets_are_conserved_and_nothing_comes_before_its_time(case in case()) {
         let mut link = case.link(0);
-        let run = drive(&mut link, &case.packets, 0);
+        let run = drive(&mut *link, &case.packets, 0);
         let counters = link.counters();
         let count = |wanted: fn(&Fate) -> bool| run.fates.iter().filter(|fate| wanted(fate)).count();
         prop_assert_eq!(counters.offered as usize, case.packets.len());
@@ -110,12 +127,13 @@ proptest! {
     fn a_better_channel_never_costs_an_attempt(case in case(), better in 0f32..1.0) {
         // The same seed draws the same thresholds over any channel.
         let mut case = Case { queue: QueueLimit::Unlimited, ..case };
+        case.config.repairs = Repairs::Beside;
         case.config.sizing = Sizing::Fixed { first: 1.2, increment: 0.5 };
-        let worse = drive(&mut case.link(0), &case.packets, 0);
+        let worse = drive(&mut *case.link(0), &case.packets, 0);
         let values = case.config.information.values().iter().map(|mi| mi + (1.0 - mi) * better);
         let information = MiTrace::new(case.config.information.every(), values.collect()).unwrap();
         case.config.information = Arc::new(information);
-        let better = drive(&mut case.link(0), &case.packets, 0);
+        let better = drive(&mut *case.link(0), &case.packets, 0);
         for (worse, better) in worse.fates.iter().zip(&better.fates) {
             match (worse, better) {
                 (Fate::Delivered(_, _, more), Fate::Delivered(_, _, fewer)) => {
@@ -134,15 +152,33 @@ fn attempts_decode_as_the_normal_law_says() {
     let (mi, first, increment, sigma) = (0.75, 1.3, 0.2, 0.25);
     let mut config = config(vec![mi; 1000]);
     config.sizing = Sizing::Fixed { first, increment };
-    config.packet_sigma = sigma;
+    config.threshold = Threshold { packet_sigma: sigma, attempt_sigma: 0.0 };
     let packets = 200_000;
     let counts = decoded_after(&config, packets);
-    let phi = |x: f64| 0.5 * libm::erfc(-x / std::f64::consts::SQRT_2);
     let by = |attempt: f64| phi(((first + attempt * increment) * f64::from(mi) - 1.0) / sigma);
     let mut before = 0.0;
     for (attempt, &count) in counts.iter().enumerate() {
         let expected = by(attempt as f64) - before;
         before += expected;
+        let error = (expected * (1.0 - expected) / packets as f64).sqrt();
+        let share = count as f64 / packets as f64;
+        assert!((share - expected).abs() < 4.5 * error, "attempt {attempt}: {share} {expected}");
+    }
+}
+
+/// With a threshold of its own for each attempt, what decodes after the n-th is a product.
+#[test]
+fn attempts_that_differ_decode_as_the_product_says() {
+    let (mi, first, increment, sigma) = (0.75, 1.2, 0.1, 0.25);
+    let mut config = config(vec![mi; 1000]);
+    config.sizing = Sizing::Fixed { first, increment };
+    config.threshold = Threshold { packet_sigma: 0.0, attempt_sigma: sigma };
+    let packets = 200_000;
+    let mut missing = 1.0;
+    for (attempt, &count) in decoded_after(&config, packets).iter().enumerate() {
+        let bits = (first + attempt as f64 * increment) * f64::from(mi);
+        let expected = missing * phi((bits - 1.0) / sigma);
+        missing -= expected;
         let error = (expected * (1.0 - expected) / packets as f64).sqrt();
         let share = count as f64 / packets as f64;
         assert!((share - expected).abs() < 4.5 * error, "attempt {attempt}: {share} {expected}");
@@ -181,6 +217,36 @@ fn attempts_decode_as_all_patterns_of_the_channel_say() {
     }
 }
 
+/// With more to send than it can, the air is never idle and never carries two things at once;
+/// retransmissions beside it would carry more than there is room for.
+#[test]
+fn retransmissions_that_compete_share_the_air() {
+    let mut config = config(vec![0.6; 100]);
+    config.sizing = Sizing::Fixed { first: 1.0, increment: 0.5 };
+    // 600 of 1000 bits at first, 300 more each time: every packet takes three attempts.
+    let (bits, attempts) = (10_000, 3);
+    let share = |repairs| {
+        let config = AdaptiveHarqConfig { repairs, ..config.clone() };
+        let wrapped = LinkConfig { wrap: true, ..usual(&config) };
+        let mut link = wrapped.build(Seed(1), 0, None).unwrap();
+        for packet in 0..50_000 {
+            let admitted = link.enqueue(Instant::ZERO, Packet::new(PacketId(packet), Bytes(1250)));
+            assert_eq!(admitted, Admission::Queued);
+        }
+        let until = Instant::from_nanos(200_000);
+        while link.poll(until).is_some() {}
+        link.catch_up(until);
+        (link.usage(until).share(), link.counters().delivered)
+    };
+    let (compete, delivered) = share(Repairs::Compete);
+    assert!((compete - 1.0).abs() < 1e-3, "{compete}");
+    // A Tbit/s, 20,000 bits a packet in all, less those that wait for a step.
+    let most = 200_000 * 1000 / (2 * bits);
+    let waiting = 2 * 100 * 1000 / bits;
+    assert!((most - waiting * attempts..=most).contains(&delivered), "{delivered} of {most}");
+    assert!((share(Repairs::Beside).0 - 2.0).abs() < 0.01);
+}
+
 /// Sizing by what is missing meets its target at each attempt.
 #[test]
 fn what_is_missing_comes_with_the_target_probability() {
@@ -205,16 +271,17 @@ fn what_is_missing_comes_with_the_target_probability() {
 #[test]
 fn the_links_of_a_run_draw_different_thresholds() {
     let mut config = config(vec![0.8; 100]);
-    config.packet_sigma = 0.25;
+    config.threshold.attempt_sigma = 0.25;
     let case = Case {
         config,
         queue: QueueLimit::Unlimited,
+        header: 0,
         start: (0, true),
         seed: 3,
         end: u64::MAX,
         packets: (0..200).map(|n| (n * 1000, 100)).collect(),
     };
-    let run = |number| drive(&mut case.link(number), &case.packets, 0).fates;
+    let run = |number| drive(&mut *case.link(number), &case.packets, 0).fates;
     assert_eq!(run(0), run(0));
     assert_ne!(run(0), run(1));
 }
@@ -224,13 +291,12 @@ fn what_cannot_be_says_why() {
     let fault = |change: fn(&mut AdaptiveHarqConfig)| {
         let mut config = config(vec![0.5]);
         change(&mut config);
-        let start = (Duration::ZERO, false);
-        AdaptiveHarqLink::new(&config, QueueLimit::Unlimited, start, Seed(1), 0, None)
-            .unwrap_err()
-            .to_string()
+        let Err(fault) = usual(&config).build(Seed(1), 0, None) else { panic!("no fault") };
+        fault.to_string()
     };
     let half = Probability::new(0.5).unwrap();
-    assert!(fault(|c| c.packet_sigma = f64::NAN).contains("packet_sigma"));
+    assert!(fault(|c| c.threshold.packet_sigma = f64::NAN).contains("packet_sigma"));
+    assert!(fault(|c| c.threshold.attempt_sigma = -0.1).contains("attempt_sigma"));
     assert!(fault(|c| c.max_retransmissions = 8).contains("from 0 to 7"));
     assert!(fault(|c| c.step = Duration::ZERO).contains("step_ms"));
     assert!(fault(|c| c.sizing = Sizing::Fixed { first: 0.0, increment: 1.0 }).contains("first"));
@@ -246,9 +312,8 @@ fn what_cannot_be_says_why() {
     assert_eq!(Sizing::for_targets(&dead, &[half]), Err(AdaptiveHarqError::Hopeless));
     let mut two = config(vec![0.5]);
     two.sizing = Sizing::for_targets(&two.information, &[half; 2]).unwrap();
-    let start = (Duration::ZERO, false);
-    let fault = AdaptiveHarqLink::new(&two, QueueLimit::Unlimited, start, Seed(1), 0, None);
-    assert!(fault.unwrap_err().to_string().contains("2 probabilities for 4 attempts"));
+    let Err(fault) = usual(&two).build(Seed(1), 0, None) else { panic!("no fault") };
+    assert!(fault.to_string().contains("2 probabilities for 4 attempts"));
 }
 
 // --- random links and traffic, small enough that every corner is met often ---
@@ -270,10 +335,12 @@ fn case() -> impl Strategy<Value = Case> {
         (0u64..200).prop_map(QueueLimit::Bytes),
     ];
     let start = (prop_oneof![Just(0u64), 0u64..2_000], any::<bool>());
-    (config_strategy(), queue, start, any::<u64>(), 0u64..6_000, packets).prop_map(
-        |(config, queue, start, seed, end, packets)| Case {
+    let header = prop_oneof![Just(0u32), 0u32..20];
+    (config_strategy(), (queue, header), start, any::<u64>(), 0u64..6_000, packets).prop_map(
+        |(config, (queue, header), start, seed, end, packets)| Case {
             config,
             queue,
+            header,
             start,
             seed,
             end,
@@ -289,8 +356,10 @@ fn gap() -> impl Strategy<Value = u64> {
 fn config_strategy() -> impl Strategy<Value = AdaptiveHarqConfig> {
     let information = (prop::collection::vec(0.05f32..1.0, 1..60), 1u64..120)
         .prop_map(|(values, every)| MiTrace::new(Duration::from_nanos(every), values).unwrap());
-    (information, 1u64..20, delay(), 0u32..5, 1u64..400, prop_oneof![Just(0.0), 0.0..0.5])
-        .prop_flat_map(|(information, rate, delay, max_retransmissions, step, packet_sigma)| {
+    let repairs = prop_oneof![Just(Repairs::Beside), Just(Repairs::Compete)];
+    let rules = (0u32..5, 1u64..400, threshold(), repairs);
+    (information, 1u64..20, delay(), rules).prop_flat_map(
+        |(information, rate, delay, (max_retransmissions, step, threshold, repairs))| {
             let probability = (0.05f64..0.99).prop_map(|p| Probability::new(p).unwrap());
             let attempts = max_retransmissions as usize + 1;
             let channel = information.clone();
@@ -308,10 +377,18 @@ fn config_strategy() -> impl Strategy<Value = AdaptiveHarqConfig> {
                 sizing,
                 max_retransmissions,
                 step: Duration::from_nanos(step),
-                packet_sigma,
+                threshold,
+                repairs,
                 reorder: None,
             })
-        })
+        },
+    )
+}
+
+fn threshold() -> impl Strategy<Value = Threshold> {
+    let sigma = || prop_oneof![Just(0.0), 0.0..0.5];
+    (sigma(), sigma())
+        .prop_map(|(packet_sigma, attempt_sigma)| Threshold { packet_sigma, attempt_sigma })
 }
 
 fn delay() -> impl Strategy<Value = Propagation> {
@@ -331,6 +408,11 @@ fn delay() -> impl Strategy<Value = Propagation> {
     ]
 }
 
+/// A link of its own with nothing special about its use.
+fn usual(config: &AdaptiveHarqConfig) -> LinkConfig {
+    LinkConfig::new(Medium::AdaptiveHarq(Arc::new(config.clone())))
+}
+
 /// 1 Gbit/s, three retransmissions every 100 ns, one value a nanosecond.
 fn config(values: Vec<f32>) -> AdaptiveHarqConfig {
     AdaptiveHarqConfig {
@@ -340,18 +422,23 @@ fn config(values: Vec<f32>) -> AdaptiveHarqConfig {
         sizing: Sizing::Fixed { first: 1.0, increment: 0.5 },
         max_retransmissions: 3,
         step: Duration::from_nanos(100),
-        packet_sigma: 0.0,
+        threshold: Threshold::PHYSICAL,
+        repairs: Repairs::Beside,
         reorder: None,
     }
 }
 
+/// The normal law.
+fn phi(x: f64) -> f64 {
+    0.5 * libm::erfc(-x / std::f64::consts::SQRT_2)
+}
+
 /// Packets decoded by each attempt, of 1250 bytes every 4 ns over a channel that repeats.
 fn decoded_after(config: &AdaptiveHarqConfig, packets: u64) -> Vec<u64> {
-    let wrap = (Duration::ZERO, true);
-    let mut link =
-        AdaptiveHarqLink::new(config, QueueLimit::Unlimited, wrap, Seed(1), 0, None).unwrap();
+    let wrapped = LinkConfig { wrap: true, ..usual(config) };
+    let mut link = wrapped.build(Seed(1), 0, None).unwrap();
     let packets: Vec<_> = (0..packets).map(|n| (n * 4, 1250)).collect();
-    drive(&mut link, &packets, 0);
+    drive(&mut *link, &packets, 0);
     link.details()
         .into_iter()
         .filter_map(|(name, count)| name.starts_with("harq_decoded").then_some(count))
@@ -366,7 +453,7 @@ struct Outcome {
 }
 
 /// Drives a link as a host does, and takes the load on the air at `look` if that is not over.
-fn drive(link: &mut impl Link, packets: &[(u64, u32)], look: u64) -> Outcome {
+fn drive(link: &mut dyn Link, packets: &[(u64, u32)], look: u64) -> Outcome {
     let mut outcome =
         Outcome { fates: vec![Fate::Pending; packets.len()], trace_ended: None, bits_at_look: 0.0 };
     let mut now = Instant::ZERO;
@@ -379,6 +466,7 @@ fn drive(link: &mut impl Link, packets: &[(u64, u32)], look: u64) -> Outcome {
         }
     }
     let look = Instant::from_nanos(look).max(now);
+    link.catch_up(look);
     let usage = link.usage(look);
     outcome.bits_at_look = usage.used * f64::from(usage.slot.0) * 8.0;
     while let Some(due) = link.poll_timeout() {
@@ -387,7 +475,7 @@ fn drive(link: &mut impl Link, packets: &[(u64, u32)], look: u64) -> Outcome {
     outcome
 }
 
-fn poll(link: &mut impl Link, now: Instant, outcome: &mut Outcome) {
+fn poll(link: &mut dyn Link, now: Instant, outcome: &mut Outcome) {
     let mut due = link.poll_timeout();
     while let Some(event) = link.poll(now) {
         assert!(due.is_some_and(|due| due <= event.at()) && event.at() <= now, "unannounced");

@@ -1,15 +1,15 @@
 //! The 3GPP link against a slow second implementation, and the laws that it obeys.
 
-#[path = "support/ntn_reference.rs"]
+#[path = "support/ntn_reference/mod.rs"]
 mod ntn_reference;
 #[path = "support/ntn_strategies.rs"]
 mod ntn_strategies;
 
 use std::collections::BTreeMap;
 
-use clift::link::ntn::{NtnLink, NtnLinkConfig};
+use clift::link::ntn::{NtnLink, NtnLinkConfig, NtnPhy, RlcConfig};
 use clift::link::{Admission, Link, LinkEvent, Packet, PacketId};
-use clift::units::{Bytes, Instant};
+use clift::units::{Bytes, Duration, Instant, Probability};
 use ntn_reference::{Case, End};
 use ntn_strategies::case;
 use proptest::prelude::*;
@@ -153,4 +153,49 @@ proptest! {
             prop_assert!(link.poll_timeout().is_none_or(|next| next > due));
         }
     }
+
+    #[test]
+    fn no_packet_is_left_behind(case in case()) {
+        let Some(case) = lively(case) else { return Ok(()) };
+        let mut link = case.link();
+        for (id, &(arrival, size)) in case.arrivals.iter().enumerate() {
+            while link.poll(at(arrival)).is_some() {}
+            let _ = link.enqueue(at(arrival), Packet::new(PacketId(id as u64), Bytes(size)));
+        }
+        while let Some(due) = link.poll_timeout().filter(|&due| due < at(2_000_000)) {
+            while link.poll(due).is_some() {}
+        }
+        let counters = link.counters();
+        prop_assert_eq!(counters.pending(), 0);
+        prop_assert_eq!(link.poll_timeout(), None, "nothing to do");
+        let lossless = matches!(case.config.rlc, RlcConfig::Am(am) if am.max_retx.is_none())
+            && case.config.pdcp.t_reordering.is_none();
+        if lossless {
+            prop_assert_eq!(counters.delivered, counters.offered - counters.dropped);
+        }
+    }
+}
+
+/// The case with errors that leave a chance to every transmission, and without what blocks a link
+/// by design: PDCP that waits for ever for a packet that does not come, and packets discarded after
+/// a PDU that left the poll to them (TS 38.322 section 5.3.3.2 polls with PDUs only).
+fn lively(mut case: Case) -> Option<Case> {
+    let NtnPhy::Random { bler, .. } = &mut case.config.phy else { return None };
+    let less = |p: Probability| Probability::new(p.get().min(0.7)).unwrap();
+    *bler = bler.iter().map(|&p| less(p)).collect();
+    let control = &mut case.config.control;
+    control.missed_grant = less(control.missed_grant);
+    let given_up = match case.config.rlc {
+        RlcConfig::Um(_) => true,
+        RlcConfig::Am(am) => am.max_retx.is_some(),
+    };
+    let pdcp = &mut case.config.pdcp;
+    if let RlcConfig::Am(_) = case.config.rlc {
+        pdcp.discard = None;
+    }
+    if given_up || pdcp.discard.is_some() {
+        let wait = pdcp.t_reordering.unwrap_or(Duration::from_nanos(50));
+        pdcp.t_reordering = Some(wait);
+    }
+    Some(case)
 }

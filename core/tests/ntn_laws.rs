@@ -1,77 +1,16 @@
 //! The 3GPP link against laws, and cases computed by hand.
 
-use std::num::NonZeroU32;
-use std::sync::Arc;
+#[path = "support/ntn_links.rs"]
+mod ntn_links;
 
 use clift::link::ntn::{
-    AmConfig, HarqConfig, HarqMode, NtnConfig, NtnHeaders, NtnLink, NtnLinkConfig, NtnPhy, PRESETS,
+    AmConfig, HarqConfig, HarqMode, NtnConfig, NtnHeaders, NtnLink, NtnLinkConfig, PRESETS,
     PdcpConfig, RlcConfig, UmConfig,
 };
 use clift::link::{Deliveries, Link, Packet, PacketFate, PacketId, TransmissionKind, deliver};
 use clift::seed::Seed;
-use clift::trace::PhyTrace;
-use clift::units::{Bytes, Duration, Instant, Probability};
-
-const NS: fn(u64) -> Duration = Duration::from_nanos;
-
-/// Slots of 100 bytes every 10 ns, decoded in 5; those of `erased` are erased. 50 ns each way.
-/// RLC UM, no HARQ feedback, no order, no headers.
-fn plain(erased: &[usize]) -> NtnConfig {
-    let d: Vec<i64> = (0..100).map(|slot| if erased.contains(&slot) { 0 } else { 5 }).collect();
-    let t: Vec<i64> = (0..100).map(|slot| slot * 10).collect();
-    NtnConfig {
-        phy: NtnPhy::Trace(Arc::new(PhyTrace::new(t.into(), d.into(), Bytes(100)).unwrap())),
-        propagation: NS(50).into(),
-        way_back: NS(50).into(),
-        harq: HarqConfig { mode: HarqMode::NoFeedback, repetitions: n(1) },
-        rlc: RlcConfig::Um(UmConfig { window: n(32), t_reassembly: NS(30) }),
-        pdcp: PdcpConfig { in_order: false, t_reordering: None, discard: None },
-        headers: NtnHeaders::default(),
-    }
-}
-
-/// `t-Reassembly`, `t-StatusProhibit`, `t-PollRetransmit`; polls at the end only.
-fn am(t_reassembly: u64, t_status_prohibit: u64, t_poll_retransmit: u64) -> AmConfig {
-    AmConfig {
-        window: n(512),
-        t_reassembly: NS(t_reassembly),
-        t_status_prohibit: NS(t_status_prohibit),
-        t_poll_retransmit: NS(t_poll_retransmit),
-        poll_pdu: None,
-        poll_byte: None,
-        max_retx: None,
-        status_delay: NS(0),
-        status_loss: Probability::ZERO,
-    }
-}
-
-fn random(bler: &[f64], slot: u64) -> NtnPhy {
-    NtnPhy::Random {
-        slot: NS(slot),
-        tb: Bytes(100),
-        decode: NS(slot),
-        bler: bler.iter().map(|&p| Probability::new(p).unwrap()).collect(),
-    }
-}
-
-fn n(n: u32) -> NonZeroU32 {
-    NonZeroU32::new(n).unwrap()
-}
-
-fn link(config: &NtnConfig) -> NtnLink {
-    NtnLink::new(config, NtnLinkConfig::default(), Seed(5), 0).unwrap()
-}
-
-/// Packets of `size` that all come at time zero: when each was delivered (-1: not), and the counts.
-fn send(config: &NtnConfig, packets: usize, size: u32) -> (Vec<i64>, NtnLink) {
-    let mut link = link(config);
-    let deliveries = deliver(&mut link, &vec![0; packets], Bytes(size)).unwrap();
-    (deliveries.delivered, link)
-}
-
-fn count(link: &NtnLink, name: &str) -> u64 {
-    link.details().iter().find(|(known, _)| *known == name).unwrap().1
-}
+use clift::units::{Bytes, Instant, Probability};
+use ntn_links::{NS, am, count, feedback, link, n, plain, random, send};
 
 // --- computed by hand ---
 
@@ -92,8 +31,7 @@ fn a_block_carries_pieces_of_packets_and_a_packet_comes_with_its_last() {
 fn um_gives_up_what_harq_brings_after_t_reassembly() {
     // Slot 10 holds the end of packet 0 and the start of packet 1. Its failure is known at 65, the
     // sender has it at 115, sends again in slot 120, and the block is there at 175.
-    let mode = HarqMode::Feedback { processes: n(16), max_transmissions: n(2), processing: NS(0) };
-    let harq = HarqConfig { mode, repetitions: n(1) };
+    let harq = feedback(2);
     let with = |t_reassembly| {
         let rlc = RlcConfig::Um(UmConfig { window: n(32), t_reassembly: NS(t_reassembly) });
         send(&NtnConfig { harq, rlc, ..plain(&[1]) }, 2, 150)
@@ -183,6 +121,26 @@ fn a_packet_sent_again_too_often_is_given_up_and_the_link_goes_on() {
 }
 
 #[test]
+fn a_poll_finds_the_next_packet_when_the_one_that_was_to_carry_it_is_given_up() {
+    // All three are lost; the poll with packet 2 is repeated at 220, again in vain, and at 420
+    // packet 2 is given up: packet 1 takes the poll. At 470 the receiver knows that packet 2 does
+    // not come, at 510 it reports packet 0, which goes at 560.
+    let rlc = RlcConfig::Am(AmConfig { max_retx: Some(n(1)), ..am(40, 0, 200) });
+    let (delivered, link) = send(&NtnConfig { rlc, ..plain(&[0, 1, 2, 22]) }, 3, 100);
+    assert_eq!(delivered, [615, 475, -1]);
+    assert_eq!(count(&link, "sdus_given_up"), 1);
+}
+
+#[test]
+fn a_poll_timer_shorter_than_a_slot_starves_nothing() {
+    // The rest of the packet is lost in slot 10. Each expiry asks for all of the packet; slot 20
+    // repeats its start, slot 30 must go on with the rest although the timer expired again.
+    let rlc = RlcConfig::Am(AmConfig { window: n(1), ..am(40, 0, 1) });
+    let (delivered, _) = send(&NtnConfig { rlc, ..plain(&[1]) }, 1, 150);
+    assert_eq!(delivered, [85]);
+}
+
+#[test]
 fn packets_that_wait_too_long_are_discarded() {
     let pdcp = PdcpConfig { in_order: false, t_reordering: None, discard: Some(NS(15)) };
     let (delivered, link) = send(&NtnConfig { pdcp, ..plain(&[]) }, 4, 100);
@@ -201,8 +159,7 @@ fn repetitions_take_slots_and_the_first_that_gets_through_counts() {
 
 #[test]
 fn the_log_says_what_every_slot_carried() {
-    let mode = HarqMode::Feedback { processes: n(16), max_transmissions: n(2), processing: NS(0) };
-    let harq = HarqConfig { mode, repetitions: n(1) };
+    let harq = feedback(2);
     let mut link = link(&NtnConfig { harq, ..plain(&[1]) });
     link.log_units();
     deliver(&mut link, &[0; 2], Bytes(150)).unwrap();

@@ -78,20 +78,15 @@ class Options:
         Raises:
             ScenarioError: If a value is out of range; the message names it.
         """
-        forward = [self._hop(link) for link in links]
-        backward = []
-        path = self._path()
-        if path is not None:
-            forward.append(path)
-            backward.append(path)
-        access = self._access()
-        if access is not None:
-            forward.append(access)
-            backward.append(access)
+        path, access = self._path(), self._access()
+        forward = [*map(self._hop, links), *path]
         if self.return_link is None:
-            backward += _ways_back(links)
+            backward = _clift.Hop.way_back(forward)
         else:
-            backward.append(self._hop(self.return_link))
+            backward = [self._hop(self.return_link), *path]
+        if access is not None:
+            forward = [*forward, access]
+            backward = [access, *backward]
         count = _integer("flows", self.flows, 1, 100_000)
         is_file = self.file_bytes is not None
         return _clift.Setup(
@@ -119,14 +114,14 @@ class Options:
             reorder=None if self.reorder is None else self.reorder._inner,
         )
 
-    def _path(self) -> _clift.Hop | None:
-        """A leg that only delays, as satellites move."""
+    def _path(self) -> list[_clift.Hop]:
+        """A leg that only delays, as satellites move; none where there is no delay."""
         from clift.delays import delay_steps
 
         steps = delay_steps(self.path_ms, "path_ms")
         if all(delay == 0 for _, delay in steps):
-            return None
-        return _clift.Hop.varying(steps, bool(self.path_in_order))
+            return []
+        return [_clift.Hop.varying(steps, bool(self.path_in_order))]
 
     def _access(self) -> _clift.Hop | None:
         if self.access_kbps is None and self.access_ms == 0:
@@ -222,15 +217,6 @@ def spelled_out(signature: Signature) -> Signature:
 
 
 NAMES = frozenset(field.name for field in fields(Options))
-
-
-def _ways_back(links: Sequence[AnyLink]) -> list[_clift.Hop]:
-    """Delays of the ways back: one leg for all link traces, one for each live link."""
-    from clift.link_trace import LinkTrace
-
-    fixed = sum(link.rtt_ns // 2 for link in links if isinstance(link, LinkTrace))
-    live = [link._inner.way_back() for link in links if not isinstance(link, LinkTrace)]
-    return live if live and not fixed else [_clift.Hop.leg(delay_ns=fixed), *live]
 
 
 def _nanoseconds(name: str, value: float, scale: float) -> int:

@@ -11,6 +11,7 @@ from typing import Any, Generic, TypeVar
 
 from clift import _clift, channel, tmt
 from clift.delays import delay_steps
+from clift.errors import ScenarioError, TraceError
 from clift.link_trace import LinkTrace
 from clift.live import adaptive_harq
 from clift.trace import PhyTrace, read_trace
@@ -23,29 +24,45 @@ class Information:
     Attributes:
         trace: Mutual information per coded bit over time.
         mean: Its mean in closed form.
-        delays: Steps of (from_ns, delay_ns), if a file has them.
     """
 
     trace: _clift.MiTrace
     mean: float
-    delays: list[tuple[int, int]] | None
 
     def __len__(self) -> int:
         return len(self.trace)
 
     @property
-    def _inner(self) -> tuple[_clift.MiTrace, float, list[tuple[int, int]] | None]:
-        return self.trace, self.mean, self.delays
+    def _inner(self) -> tuple[_clift.MiTrace, float]:
+        return self.trace, self.mean
 
 
-T = TypeVar("T", PhyTrace, LinkTrace, Information)
+@dataclass(frozen=True, slots=True)
+class PhyTraces:
+    """What a live link lives on whose reports a trace loses.
+
+    Attributes:
+        phy: The PHY trace of the link.
+        back: That of the way back.
+    """
+
+    phy: PhyTrace
+    back: PhyTrace
+
+    @property
+    def _inner(self) -> tuple[_clift.PhyTrace, _clift.PhyTrace]:
+        return self.phy._inner, self.back._inner
+
+
+Made = LinkTrace | PhyTrace | PhyTraces | Information
+T = TypeVar("T", PhyTrace, LinkTrace, Information, _clift.DelaySeries)
 
 # Two columns of 8 bytes: 60 million slots are about 1 GB.
 _ROOM = 60_000_000
 
 
 class TraceStore:
-    """Makes PHY and link traces from the specs of `_clift.ScenarioFile.links`.
+    """Makes what scenarios need: traces from the specs of `_clift.ScenarioFile.links`, delays.
 
     Args:
         folder: What the file names in specs are relative to.
@@ -78,14 +95,18 @@ class TraceStore:
         self._phy: _Cache[PhyTrace] = _Cache()
         self._links: _Cache[LinkTrace] = _Cache()
         self._information: _Cache[Information] = _Cache()
+        self._delays: _Cache[_clift.DelaySeries] = _Cache()
 
-    def made(self, spec: str) -> LinkTrace | PhyTrace | Information | None:
-        """What a spec asks for: a link trace, a PHY trace, information, or None for nothing."""
-        make = json.loads(spec)["make"]
+    def made(self, spec: str) -> Made | None:
+        """What a spec asks for: a link trace, one or two PHY traces, information, or nothing."""
+        asked = json.loads(spec)
+        make = asked["make"]
         if make == "link-trace":
             return self.link(spec)
+        if make == "phy-traces":
+            return PhyTraces(self._phy_of(asked["phy"]), self._phy_of(asked["back"]))
         if make == "information":
-            return self._information.get(spec, lambda: self._make_information(json.loads(spec)))
+            return self._information.get(spec, lambda: self._make_information(asked))
         return self.phy(spec)
 
     def link(self, spec: str) -> LinkTrace:
@@ -97,6 +118,21 @@ class TraceStore:
         phy = json.loads(spec).get("phy")
         return None if phy is None else self._phy_of(phy)
 
+    def delays(self, file: str) -> _clift.DelaySeries:
+        """The delays in a file.
+
+        Raises:
+            TraceError: If it holds none: file, line, and what is wrong.
+        """
+        return self._delays.get(file, lambda: self._read_delays(file))
+
+    def _read_delays(self, file: str) -> _clift.DelaySeries:
+        path = self._folder / file
+        try:
+            return _clift.DelaySeries(delay_steps(path))
+        except ScenarioError as error:
+            raise TraceError(f"{path}: {error}") from None
+
     def _make_link(self, spec: dict[str, Any]) -> LinkTrace:
         feedback = spec["feedback_ns"]
         return tmt.apply(
@@ -107,14 +143,12 @@ class TraceStore:
         )
 
     def _make_information(self, spec: dict[str, Any]) -> Information:
-        file = spec["delays"]
-        delays = None if file is None else delay_steps(self._folder / file)
         trace, mean = adaptive_harq.information(
             adaptive_harq.channel(spec["preset"], spec["esn0_db"]),
             spec["duration_ns"],
             spec["seed"],
         )
-        return Information(trace, mean, delays)
+        return Information(trace, mean)
 
     def _phy_of(self, spec: dict[str, Any]) -> PhyTrace:
         return self._phy.get(json.dumps(spec), lambda: self._make_phy(spec))

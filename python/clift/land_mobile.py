@@ -199,6 +199,18 @@ class LandMobile:
         """PER over the Gaussian channel at each Es/N0 in dB: the code's own curve."""
         return np.array(self._inner.awgn_per(np.asarray(esn0_db, float).ravel().tolist()))
 
+    def awgn_information(self, esn0_db: ArrayLike) -> NDArray[np.float64]:
+        """Mutual information per coded bit, 0 to 1, at each Es/N0 in dB over the Gaussian channel.
+
+        Example:
+            >>> LandMobile("its").awgn_information([-3, 0, 5]).round(3).tolist()  # QPSK
+            [0.291, 0.486, 0.859]
+        """
+        levels = np.asarray(esn0_db, float)
+        if np.isnan(levels).any():
+            raise ScenarioError("esn0_db: a level is no number; leave those rows out")
+        return np.array(self._inner.awgn_information(levels.ravel().tolist()))
+
     def decode(self, time_s: ArrayLike, esn0_db: ArrayLike, seed: int = 1) -> PhyTrace:
         """A measured series of Es/N0 through the receiver (modulation, interleaver, code).
 

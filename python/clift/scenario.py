@@ -220,7 +220,8 @@ class _FromFile:
         cell, replication = self.only_cell(), self.only_replication()
         made = [self.store.made(spec) for spec in self.file.links(cell, replication)]
         inputs = [None if one is None else one._inner for one in made]
-        return self.file.setup(cell, replication, inputs)
+        delays = {file: self.store.delays(file) for file in self.file.delay_files(cell)}
+        return self.file.setup(cell, replication, inputs, delays)
 
     def only_cell(self) -> int:
         if self.cell is None and len(self.file) > 1:

@@ -149,7 +149,8 @@ def simulate(
         destination.
         path_ms (0): one-way delay behind the links, both ways: a number, rows of
         (time_s, delay_ms), a CSV file of those, or what `clift.constellation.delays` gives. Where
-        it gets shorter packets overtake one another, unless path_in_order (False).
+        it gets shorter packets overtake one another, unless path_in_order (False). Without a
+        return_link the way back takes as long as the way there, hop by hop in reverse.
         overlap ("free" or "papers"), extra_lldu (False), lldu_header_bytes (0),
         packet_header_bytes (0), reorder (None): how packets are put onto the link.
         return_link (None): a link for the way back; a fixed RTT/2 without it.

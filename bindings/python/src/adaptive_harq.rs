@@ -2,18 +2,19 @@
 
 use std::sync::Arc;
 
-use clift::link::{AdaptiveHarqConfig, Medium as CoreMedium, Propagation, Sizing};
+use clift::link::{AdaptiveHarqConfig, Medium as CoreMedium, Repairs, Sizing, Threshold};
 use clift::seed::Seed;
 use clift::trace::MiTrace;
 use clift::units::{Duration, Probability};
 use numpy::{PyArray1, PyReadonlyArray1};
 use pyo3::prelude::*;
 
+use crate::delays::propagation;
 use crate::errors::scenario_error;
 use crate::link::Reorder;
 use crate::lms::PyLandMobile;
 use crate::medium::Medium;
-use crate::simulation::{bit_rate, delay_series, time};
+use crate::simulation::{bit_rate, time};
 
 /// Mutual information per coded bit over time, shared by the links over it.
 #[pyclass(frozen, name = "MiTrace", module = "clift._clift")]
@@ -65,7 +66,7 @@ impl PyMiTrace {
 /// `first` and `increment` are coded bits per information bit; `targets` take their place.
 #[pyfunction]
 #[pyo3(signature = (information, *, rate_bps, delay, keep_order, first, increment, targets,
-                    max_retransmissions, step_ns, packet_sigma, reorder))]
+                    max_retransmissions, step_ns, packet_sigma, attempt_sigma, compete, reorder))]
 #[allow(clippy::too_many_arguments)] // keyword-only on the Python side
 pub(crate) fn adaptive_harq(
     information: &PyMiTrace,
@@ -78,6 +79,8 @@ pub(crate) fn adaptive_harq(
     max_retransmissions: u32,
     step_ns: u64,
     packet_sigma: f64,
+    attempt_sigma: f64,
+    compete: bool,
     reorder: Option<&Reorder>,
 ) -> PyResult<Medium> {
     let sizing = match targets {
@@ -88,18 +91,15 @@ pub(crate) fn adaptive_harq(
                 .map_err(scenario_error)?
         }
     };
-    let delay = match delay[..] {
-        [(_, delay)] => Propagation::Fixed(time(delay)?),
-        _ => Propagation::Varying { series: Arc::new(delay_series(&delay)?), keep_order },
-    };
     let config = AdaptiveHarqConfig {
         information: Arc::clone(&information.0),
         rate: bit_rate(rate_bps)?,
-        delay,
+        delay: propagation(&delay, keep_order)?,
         sizing,
         max_retransmissions,
         step: Duration::from_nanos(step_ns),
-        packet_sigma,
+        threshold: Threshold { packet_sigma, attempt_sigma },
+        repairs: if compete { Repairs::Compete } else { Repairs::Beside },
         reorder: reorder.map(Reorder::rule),
     };
     config.check().map_err(scenario_error)?;

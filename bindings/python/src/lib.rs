@@ -4,6 +4,7 @@ use pyo3::prelude::*;
 mod adaptive_harq;
 mod channel;
 mod columns;
+mod delays;
 mod errors;
 mod link;
 mod lms;
@@ -31,6 +32,9 @@ mod _clift {
 
     #[pymodule_export]
     use super::channel::{bernoulli, gilbert_elliott};
+
+    #[pymodule_export]
+    use super::delays::PyDelaySeries;
 
     #[pymodule_export]
     use super::link::{Reorder, deliver};

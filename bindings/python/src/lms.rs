@@ -200,9 +200,14 @@ impl PyLandMobile {
 
     /// PER over the Gaussian channel at each Es/N0 in dB.
     fn awgn_per(&self, esn0_db: Vec<f64>) -> Vec<f64> {
-        let receiver = &self.channel.receiver;
-        let information = |db: f64| receiver.modulation.information(10f64.powf(db / 10.0));
-        esn0_db.iter().map(|&db| receiver.code.per(information(db))).collect()
+        let information = self.awgn_information(esn0_db);
+        information.into_iter().map(|x| self.channel.receiver.code.per(x)).collect()
+    }
+
+    /// Mutual information per coded bit over the Gaussian channel at each Es/N0 in dB.
+    fn awgn_information(&self, esn0_db: Vec<f64>) -> Vec<f64> {
+        let modulation = self.channel.receiver.modulation;
+        esn0_db.into_iter().map(|db| modulation.information(10f64.powf(db / 10.0))).collect()
     }
 }
 

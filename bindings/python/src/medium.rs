@@ -101,11 +101,6 @@ impl Medium {
         config.check().map_err(scenario_error)?;
         Ok(Self(core::Medium::Hybrid(Box::new(config))))
     }
-
-    /// The hop of the way back, if nothing else is known of it.
-    fn way_back(&self) -> crate::simulation::Hop {
-        crate::simulation::Hop::of_delay(self.0.way_back())
-    }
 }
 
 /// Whatever a link can be made of.

@@ -10,17 +10,10 @@ use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
+use crate::delays;
 use crate::errors::scenario_error;
 use crate::medium::Medium;
-use crate::simulation::delay_series;
 use crate::trace::PyPhyTrace;
-
-/// Delays of a link: always the same, or `(from_ns, delay_ns)` in steps.
-#[derive(FromPyObject)]
-enum Delay {
-    Fixed(u64),
-    Steps(Vec<(u64, u64)>),
-}
 
 /// The names of the presets.
 #[pyfunction]
@@ -81,6 +74,7 @@ fn change(config: &mut NtnConfig, name: &str, value: &Bound<'_, PyAny>) -> PyRes
         "delay" => config.propagation = propagation(value, true)?,
         "overtaking_delay" => config.propagation = propagation(value, false)?,
         "way_back" => config.way_back = propagation(value, true)?,
+        "overtaking_way_back" => config.way_back = propagation(value, false)?,
         "harq_feedback" => {
             if !value.extract::<bool>()? {
                 config.harq.mode = HarqMode::NoFeedback;
@@ -99,6 +93,11 @@ fn change(config: &mut NtnConfig, name: &str, value: &Bound<'_, PyAny>) -> PyRes
                 }
             }
         }
+        "missed_grant" => config.control.missed_grant = probability(value)?,
+        "missed_feedback" => config.control.missed_feedback = probability(value)?,
+        "ack_to_nack" => config.control.ack_to_nack = probability(value)?,
+        "nack_to_ack" => config.control.nack_to_ack = probability(value)?,
+        "dtx_to_ack" => config.control.dtx_to_ack = probability(value)?,
         "window" => match &mut config.rlc {
             RlcConfig::Um(um) => um.window = value.extract()?,
             RlcConfig::Am(am) => am.window = value.extract()?,
@@ -110,7 +109,7 @@ fn change(config: &mut NtnConfig, name: &str, value: &Bound<'_, PyAny>) -> PyRes
                 "poll_bytes" => am.poll_byte = limit(value)?,
                 "max_retx" => am.max_retx = limit(value)?,
                 "status_delay" => am.status_delay = time(value)?,
-                _ => am.status_loss = Probability::new(value.extract()?).map_err(scenario_error)?,
+                _ => am.status_loss = probability(value)?,
             }
         }
         "in_order" => config.pdcp.in_order = value.extract()?,
@@ -152,15 +151,14 @@ fn limit(value: &Bound<'_, PyAny>) -> PyResult<Option<NonZeroU32>> {
     Ok(NonZeroU32::new(value.extract()?))
 }
 
+fn probability(value: &Bound<'_, PyAny>) -> PyResult<Probability> {
+    Probability::new(value.extract()?).map_err(scenario_error)
+}
+
 fn probabilities(values: &[f64]) -> PyResult<Arc<[Probability]>> {
     values.iter().map(|&p| Probability::new(p).map_err(scenario_error)).collect()
 }
 
 fn propagation(value: &Bound<'_, PyAny>, keep_order: bool) -> PyResult<Propagation> {
-    match value.extract()? {
-        Delay::Fixed(nanos) => Ok(Duration::from_nanos(nanos).into()),
-        Delay::Steps(steps) => {
-            Ok(Propagation::Varying { series: Arc::new(delay_series(&steps)?), keep_order })
-        }
-    }
+    delays::propagation(&value.extract::<Vec<_>>()?, keep_order)
 }

@@ -1,15 +1,17 @@
 //! Scenario files: checked in the core, handed to Python cell by cell.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use clift::scenario::{self as core, Cell, LinkInput, LinkSpec};
+use clift::scenario::{self as core, Cell, DelayFiles, LinkInput, LinkSpec};
 use pyo3::exceptions::PyIndexError;
 use pyo3::prelude::*;
 
 use crate::adaptive_harq::PyMiTrace;
+use crate::delays::PyDelaySeries;
 use crate::errors::scenario_error;
 use crate::scheme::LinkTrace;
-use crate::simulation::{Setup, delay_series};
+use crate::simulation::Setup;
 use crate::trace::PyPhyTrace;
 
 /// A scenario file; see `clift.Scenario`.
@@ -70,62 +72,71 @@ impl PyScenario {
         self.cell(cell)?.links(replication).iter().map(json).collect()
     }
 
-    /// What the engine runs, given what the specs of `links` ask for, in their order.
+    /// The files of delays that a cell names, relative to its folder.
+    fn delay_files(&self, cell: usize) -> PyResult<Vec<&str>> {
+        Ok(self.cell(cell)?.delay_files().into_iter().collect())
+    }
+
+    /// What the engine runs, given what the specs of `links` ask for, in their order, and what is in
+    /// the files of `delay_files`.
     fn setup(
         &self,
         cell: usize,
         replication: u32,
         inputs: Vec<Option<Input<'_>>>,
+        delays: BTreeMap<String, PyRef<'_, PyDelaySeries>>,
     ) -> PyResult<Setup> {
         let cell = self.cell(cell)?;
-        let inputs = inputs.iter().map(Input::of).collect::<PyResult<Vec<_>>>()?;
+        let inputs: Vec<_> = inputs.iter().map(Input::of).collect();
+        let files: DelayFiles =
+            delays.into_iter().map(|(file, delays)| (file, Arc::clone(delays.inner()))).collect();
         let specs = cell.links(replication);
-        let fits = |(spec, input): (&LinkSpec, &LinkInput)| {
-            matches!(
-                (spec, input),
-                (LinkSpec::LinkTrace { .. }, LinkInput::LinkTrace(_))
-                    | (LinkSpec::PhyTrace { .. }, LinkInput::PhyTrace(_))
-                    | (LinkSpec::Nothing, LinkInput::Nothing)
-            ) || matches!(
-                (spec, input),
-                (LinkSpec::Information { delays: wanted, .. }, LinkInput::Information { delays, .. })
-                    if wanted.is_some() == delays.is_some()
-            )
-        };
-        if specs.len() != inputs.len() || !specs.iter().zip(&inputs).all(fits) {
-            return Err(scenario_error("give what the spec of each link asks for"));
+        let fit = specs.len() == inputs.len() && specs.iter().zip(&inputs).all(fits);
+        if !fit || !cell.delay_files().iter().all(|file| files.contains_key(*file)) {
+            return Err(scenario_error("give what the spec of each link and each file asks for"));
         }
-        let setup = cell.setup(replication, &inputs);
+        let setup = cell.setup(replication, &inputs, &files);
         setup.map(Setup::new_inner).map_err(|(key, message)| {
             scenario_error(format!("{}: {key}: {message}", self.0.file()))
         })
     }
 }
 
-/// Delays in steps of (from, delay), ns.
-type Steps = Vec<(u64, u64)>;
+fn fits((spec, input): (&LinkSpec, &LinkInput)) -> bool {
+    matches!(
+        (spec, input),
+        (LinkSpec::LinkTrace { .. }, LinkInput::LinkTrace(_))
+            | (LinkSpec::PhyTrace { .. }, LinkInput::PhyTrace(_))
+            | (LinkSpec::PhyTraces { .. }, LinkInput::PhyTraces { .. })
+            | (LinkSpec::Information { .. }, LinkInput::Information { .. })
+            | (LinkSpec::Nothing, LinkInput::Nothing)
+    )
+}
 
 /// What a link is made from; None: nothing.
 #[derive(FromPyObject)]
 enum Input<'py> {
     Link(PyRef<'py, LinkTrace>),
     Phy(PyRef<'py, PyPhyTrace>),
-    /// Mutual information, its mean in closed form, and delays.
-    Information((PyRef<'py, PyMiTrace>, f64, Option<Steps>)),
+    /// That of the link and that of the way back.
+    Phys((PyRef<'py, PyPhyTrace>, PyRef<'py, PyPhyTrace>)),
+    /// Mutual information and its mean in closed form.
+    Information((PyRef<'py, PyMiTrace>, f64)),
 }
 
 impl Input<'_> {
-    fn of(input: &Option<Self>) -> PyResult<LinkInput> {
-        Ok(match input {
+    fn of(input: &Option<Self>) -> LinkInput {
+        match input {
             None => LinkInput::Nothing,
             Some(Self::Link(trace)) => LinkInput::LinkTrace(Arc::clone(trace.inner())),
             Some(Self::Phy(trace)) => LinkInput::PhyTrace(trace.0.clone()),
-            Some(Self::Information((trace, mean, delays))) => {
-                let series = delays.as_deref().map(delay_series).transpose()?;
-                let trace = Arc::clone(trace.inner());
-                LinkInput::Information { trace, mean: *mean, delays: series.map(Arc::new) }
+            Some(Self::Phys((phy, back))) => {
+                LinkInput::PhyTraces { phy: phy.0.clone(), back: back.0.clone() }
             }
-        })
+            Some(Self::Information((trace, mean))) => {
+                LinkInput::Information { trace: Arc::clone(trace.inner()), mean: *mean }
+            }
+        }
     }
 }
 

@@ -3,11 +3,12 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use clift::link::{DelaySeries, Fragmentation, LinkConfig, Propagation, QueueLimit, Resequencing};
+use clift::link::{Fragmentation, LinkConfig, QueueLimit, Resequencing};
 use clift::simulation::{self as engine, Application, LegConfig, Loss};
 use clift::units::{BitRate, Bytes, Duration, Instant, Probability};
 use pyo3::prelude::*;
 
+use crate::delays::propagation;
 use crate::errors::scenario_error;
 use crate::medium::AnyMedium;
 use crate::tcp::tcp;
@@ -21,8 +22,15 @@ impl Hop {
     /// A leg that only delays, by `(from_ns, delay_ns)` in steps.
     #[staticmethod]
     fn varying(steps: Vec<(u64, u64)>, keep_order: bool) -> PyResult<Self> {
-        let series = Arc::new(delay_series(&steps)?);
-        Ok(Self::of_delay(Propagation::Varying { series, keep_order }))
+        let delay = propagation(&steps, keep_order)?;
+        Ok(Self(engine::Hop::Leg(LegConfig::of_delay(delay))))
+    }
+
+    /// The hops of the way back over these of the way there, if nothing else is known of it.
+    #[staticmethod]
+    fn way_back(there: Vec<PyRef<'_, Self>>) -> Vec<Self> {
+        let there: Vec<_> = there.iter().map(|hop| hop.0.clone()).collect();
+        engine::Hop::way_back(&there).into_iter().map(Self).collect()
     }
 
     /// A wired leg. `rate_bps` None: packets take no time; `loss` is a probability,
@@ -93,14 +101,6 @@ impl Hop {
     }
 }
 
-impl Hop {
-    /// A leg without rate, queue or loss.
-    pub(crate) fn of_delay(delay: Propagation) -> Self {
-        let queue = QueueLimit::Unlimited;
-        Self(engine::Hop::Leg(LegConfig { rate: None, delay, queue, loss: Loss::None }))
-    }
-}
-
 /// One connection over a path.
 #[pyclass(frozen, module = "clift._clift")]
 pub(crate) struct Flow(engine::Flow);
@@ -142,7 +142,7 @@ impl Flow {
             },
             _ => {
                 return Err(scenario_error(
-                    "give file_bytes, or message_bytes (above 0) with message_rate_bps, or neither",
+                    "give file_bytes, or message_bytes (above 0) with message_kbps, or neither",
                 ));
             }
         };
@@ -215,14 +215,6 @@ impl Setup {
     pub(crate) fn inner(&self) -> &engine::Setup {
         &self.0
     }
-}
-
-/// Delays in steps of `(from_ns, delay_ns)`.
-pub(crate) fn delay_series(steps: &[(u64, u64)]) -> PyResult<DelaySeries> {
-    let steps = steps
-        .iter()
-        .map(|&(from, delay)| Ok((Instant::ZERO + time(from)?, Duration::from_nanos(delay))));
-    DelaySeries::new(steps.collect::<PyResult<_>>()?).map_err(scenario_error)
 }
 
 fn ascending(mut packets: Vec<u64>) -> Vec<u64> {

@@ -4,9 +4,9 @@ use std::sync::Arc;
 
 use crate::link::ntn::{NtnConfig, NtnLink, NtnLinkConfig};
 use crate::link::{
-    AdaptiveHarqConfig, AdaptiveHarqLink, Fragmentation, HybridConfig, HybridLink, HybridOptions,
-    Link, LinkError, LiveConfig, Overlap, Propagation, QueueLimit, Reordering, Resequencing,
-    TraceLink, TraceLinkConfig,
+    AdaptiveHarqConfig, Fragmentation, HybridConfig, HybridLink, HybridOptions, Link, LinkError,
+    LiveConfig, Overlap, Propagation, QueueLimit, Reordering, Resequencing, TraceLink,
+    TraceLinkConfig,
 };
 use crate::scheme::LinkTrace;
 use crate::seed::Seed;
@@ -86,9 +86,7 @@ impl LinkConfig {
             Medium::Hybrid(config) => self.hybrid(config, seed, number, end),
             Medium::AdaptiveHarq(config) => {
                 self.check_live()?;
-                let channel = (self.start_offset, self.wrap);
-                let link = AdaptiveHarqLink::new(config, self.queue, channel, seed, number, end)?;
-                Ok(behind(link, self.reorder.or(config.reorder)))
+                config.build(self, seed, number, end)
             }
         }
     }
@@ -176,7 +174,10 @@ impl LinkConfig {
 }
 
 /// `link` with a buffer behind it, if there is to be one.
-fn behind(link: impl Link + Send + 'static, rule: Option<Resequencing>) -> Box<dyn Link + Send> {
+pub(super) fn behind(
+    link: impl Link + Send + 'static,
+    rule: Option<Resequencing>,
+) -> Box<dyn Link + Send> {
     match rule {
         None => Box::new(link),
         Some(rule) => Box::new(Reordering::new(link, rule)),

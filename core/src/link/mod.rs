@@ -2,9 +2,9 @@
 //!
 //! Every host (our engine, ns-2, ns-3, a live emulator) drives the same object through [`Link`].
 //! [`TraceLink`] carries packets over a link trace (open loop); [`LiveConfig`] describes links whose
-//! scheme runs with the packets (closed loop), [`HybridLink`] and [`AdaptiveHarqLink`] are such links
-//! of their own; [`Overlap`] and [`Reordering`] wrap
-//! any link and are links themselves; [`deliver()`] feeds a link a list of arrivals.
+//! scheme runs with the packets (closed loop), and so do [`HybridConfig`], [`AdaptiveHarqConfig`] and
+//! [`ntn`]; [`Overlap`] and [`Reordering`] wrap any link and are links themselves; [`deliver()`]
+//! feeds a link a list of arrivals.
 //!
 //! ```
 //! use std::sync::Arc;
@@ -54,7 +54,7 @@ mod stream_order;
 mod trace_link;
 mod units;
 
-pub use adaptive_harq::{AdaptiveHarqConfig, AdaptiveHarqError, AdaptiveHarqLink, Sizing};
+pub use adaptive_harq::{AdaptiveHarqConfig, AdaptiveHarqError, Repairs, Sizing, Threshold};
 pub use buffer::Resequencing;
 pub use config::{LinkConfig, Medium};
 pub use counters::{LinkCounters, Usage};

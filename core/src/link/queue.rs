@@ -16,6 +16,18 @@ pub enum QueueLimit {
     Bytes(u64),
 }
 
+impl QueueLimit {
+    /// Whether a packet of `size` may join so many packets and bytes.
+    #[inline]
+    pub(super) fn has_room(self, packets: usize, bytes: u64, size: Bytes) -> bool {
+        match self {
+            Self::Unlimited => true,
+            Self::Packets(limit) => packets < limit as usize,
+            Self::Bytes(limit) => bytes + u64::from(size.0) <= limit,
+        }
+    }
+}
+
 /// Every packet that waits, in order of both arrival and departure.
 #[derive(Clone, Debug)]
 pub(super) struct Queue {
@@ -51,11 +63,7 @@ impl Queue {
 
     #[inline]
     pub(super) fn has_room(&self, size: Bytes) -> bool {
-        match self.limit {
-            QueueLimit::Unlimited => true,
-            QueueLimit::Packets(limit) => self.waiting.len() < limit as usize,
-            QueueLimit::Bytes(limit) => self.bytes + u64::from(size.0) <= limit,
-        }
+        self.limit.has_room(self.waiting.len(), self.bytes, size)
     }
 
     /// Puts in a packet that departs no earlier than the last one.

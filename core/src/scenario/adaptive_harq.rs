@@ -6,13 +6,14 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::channel;
-use super::config::{Link, Overlap};
+use super::delays::{self, DelayFiles};
 use super::error::Problem;
+use super::link::{Link, Overlap};
 use super::radio::Decibels;
 use super::suggest::nearest;
 use super::tree::join;
 use crate::channel::lms::Preset;
-use crate::link::{AdaptiveHarqConfig, AdaptiveHarqError, DelaySeries, Propagation, Sizing};
+use crate::link::{AdaptiveHarqConfig, AdaptiveHarqError, Propagation, Sizing, Threshold};
 use crate::scheme::Scheme;
 use crate::trace::MiTrace;
 use crate::units::{BitRate, Bytes, Duration, Probability};
@@ -51,6 +52,11 @@ pub struct AdaptiveHarq {
     /// Spread of the decoding threshold from packet to packet, relative to the packet; 0 is the
     /// physical limit.
     pub packet_sigma: f64,
+    /// The same from attempt to attempt.
+    pub attempt_sigma: f64,
+    /// Whether retransmissions take time from other packets: "beside" (they don't, as in the
+    /// paper's module) or "compete" (they do, and go before new packets).
+    pub repairs: Repairs,
     /// Retransmissions of a packet before it is given up, at most 7.
     pub max_retx: u32,
     /// From an attempt to the next.
@@ -64,10 +70,30 @@ pub struct AdaptiveHarq {
     pub redraw: Option<bool>,
 }
 
+/// Whether retransmissions of adaptive HARQ take time from other packets.
+#[derive(Clone, Copy, Debug, Default, Deserialize, Eq, JsonSchema, PartialEq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Repairs {
+    /// They don't.
+    #[default]
+    Beside,
+    /// They do, and go first.
+    Compete,
+}
+
+impl From<Repairs> for crate::link::Repairs {
+    fn from(repairs: Repairs) -> Self {
+        match repairs {
+            Repairs::Beside => Self::Beside,
+            Repairs::Compete => Self::Compete,
+        }
+    }
+}
+
 impl Default for AdaptiveHarq {
     fn default() -> Self {
         let (max_retx, step) = AdaptiveHarqConfig::PAPER;
-        let (_, packet_sigma) = AdaptiveHarqConfig::fitted(1.0);
+        let (_, Threshold { packet_sigma, attempt_sigma }) = AdaptiveHarqConfig::fitted(1.0);
         Self {
             preset: Preset::Its.to_string(),
             snr: Decibels(13.0),
@@ -79,6 +105,8 @@ impl Default for AdaptiveHarq {
             increment: None,
             targets: None,
             packet_sigma,
+            attempt_sigma,
+            repairs: Repairs::Beside,
             max_retx,
             step,
             length: None,
@@ -89,10 +117,10 @@ impl Default for AdaptiveHarq {
 }
 
 impl AdaptiveHarq {
-    /// One way, where it does not vary.
-    pub(super) fn fixed_delay(&self) -> Option<Duration> {
-        let usual = Duration::from_millis(80);
-        self.delays.is_none().then(|| self.delay.unwrap_or(usual))
+    /// One way; a file of delays is one of `files`.
+    pub(super) fn propagation(&self, files: &DelayFiles) -> Propagation {
+        let usual = || self.delay.unwrap_or(Duration::from_millis(80)).into();
+        delays::propagation(self.delays.as_deref(), self.keep_order, files).unwrap_or_else(usual)
     }
 
     /// The link over a channel, whose closed form has the mean `mean`; `key` is the section it
@@ -102,14 +130,14 @@ impl AdaptiveHarq {
         key: &str,
         information: Arc<MiTrace>,
         mean: f64,
-        delays: Option<Arc<DelaySeries>>,
+        delay: Propagation,
     ) -> Result<AdaptiveHarqConfig, Problem> {
         let fault = |error| self.problem(&join(key, "adaptive_harq"), error);
         let sizing = match &self.targets {
             Some(targets) => Sizing::for_targets(&information, targets).map_err(fault)?,
             None => self.fixed(mean),
         };
-        let config = self.over(information, sizing, delays);
+        let config = self.over(information, sizing, delay);
         config.check().map_err(fault)?;
         Ok(config)
     }
@@ -128,18 +156,20 @@ impl AdaptiveHarq {
         &self,
         information: Arc<MiTrace>,
         sizing: Sizing,
-        delays: Option<Arc<DelaySeries>>,
+        delay: Propagation,
     ) -> AdaptiveHarqConfig {
-        let fixed = Propagation::Fixed(self.fixed_delay().unwrap_or_default());
-        let keep_order = self.keep_order;
         AdaptiveHarqConfig {
             information,
             rate: self.rate,
-            delay: delays.map_or(fixed, |series| Propagation::Varying { series, keep_order }),
+            delay,
             sizing,
             max_retransmissions: self.max_retx,
             step: self.step,
-            packet_sigma: self.packet_sigma,
+            repairs: self.repairs.into(),
+            threshold: Threshold {
+                packet_sigma: self.packet_sigma,
+                attempt_sigma: self.attempt_sigma,
+            },
             reorder: None,
         }
     }
@@ -160,7 +190,7 @@ impl AdaptiveHarq {
         let slot = self.check_channel(&own)?;
         // What a channel that lets everything through would do: the real one is not made yet.
         let clear = MiTrace::new(slot, vec![1.0]).map_err(|e| Problem::at(&own, e.to_string()))?;
-        self.config(key, Arc::new(clear), 1.0, None)?;
+        self.config(key, Arc::new(clear), 1.0, Duration::ZERO.into())?;
         if let Some(name) = beside {
             let cure =
                 "[adaptive_harq] makes its channel from `preset` and `snr`; leave one of them out";
@@ -176,17 +206,7 @@ impl AdaptiveHarq {
 
     /// Keys that contradict one another.
     fn check_keys(&self, own: &str) -> Result<(), Problem> {
-        if let (Some(_), Some(_)) = (self.delay, &self.delays) {
-            let cure = "`delay` and `delays` say the same; give one";
-            return Err(Problem::new(own, "delays", cure));
-        }
-        if self.delays.as_ref().is_some_and(String::is_empty) {
-            return Err(Problem::new(own, "delays", "is empty; name a CSV file of delays"));
-        }
-        if self.keep_order && self.delays.is_none() {
-            let cure = "is for `delays` that vary; give those, or leave it out";
-            return Err(Problem::new(own, "keep_order", cure));
-        }
+        delays::check(own, self.delay, self.delays.as_deref(), self.keep_order)?;
         let sizes = [("first", self.first), ("increment", self.increment)];
         match sizes.iter().find(|(_, given)| given.is_some() && self.targets.is_some()) {
             Some((name, _)) => {
@@ -227,10 +247,10 @@ impl AdaptiveHarq {
                 let message = format!("{} are too many; give 0 to {most}", self.max_retx);
                 Problem::new(own, "max_retx", message)
             }
-            AdaptiveHarqError::Sigma => {
-                let message =
-                    format!("{} cannot be; give a number from 0 to 10", self.packet_sigma);
-                Problem::new(own, "packet_sigma", message)
+            AdaptiveHarqError::Sigma { name } => {
+                let given =
+                    if name == "packet_sigma" { self.packet_sigma } else { self.attempt_sigma };
+                Problem::new(own, name, format!("{given} cannot be; give a number from 0 to 10"))
             }
             AdaptiveHarqError::Step => {
                 let message = format!("{} cannot be; give a time above 0 s to 1000 s", self.step);
@@ -260,7 +280,6 @@ fn check_link(key: &str, link: &Link) -> Result<(), Problem> {
         ("overlap", link.overlap == Overlap::Papers),
         ("extra_lldu", link.extra_lldu),
         ("lldu_header", link.lldu_header != Bytes(0)),
-        ("packet_header", link.packet_header != Bytes(0)),
         ("live", link.live),
     ];
     match foreign.iter().find(|(_, given)| *given) {

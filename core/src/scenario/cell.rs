@@ -1,11 +1,13 @@
 //! One cell of a campaign: a configuration without anything that varies, but for replications.
 
+use std::collections::BTreeSet;
+
 use rand::Rng;
 
 use super::config::Config;
 use super::limit::Start;
 use super::plan::{Plan, PlannedLink, PlannedMedium, PlannedPhy};
-use super::spec::{FileSpec, LinkSpec, PhySpec};
+use super::spec::{LinkSpec, PhySpec};
 use crate::seed::{Seed, Stream};
 use crate::units::Duration;
 
@@ -59,6 +61,13 @@ impl Cell {
             PlannedMedium::Hybrid { losses: None, .. } | PlannedMedium::Ntn { phy: None, .. } => {
                 LinkSpec::Nothing
             }
+            PlannedMedium::Live { phy, feedback: None, .. } => {
+                LinkSpec::PhyTrace { phy: self.phy(index, phy, replication) }
+            }
+            PlannedMedium::Live { phy, feedback: Some(back), .. } => LinkSpec::PhyTraces {
+                phy: self.phy(index, phy, replication),
+                back: self.feedback(index, back, replication),
+            },
             PlannedMedium::AdaptiveHarq { harq, length } => {
                 let redraw = harq.redraw.unwrap_or(link.link.start != Start::Random);
                 LinkSpec::Information {
@@ -66,27 +75,29 @@ impl Cell {
                     esn0_db: harq.snr.0,
                     duration_ns: length.as_nanos(),
                     seed: self.channel_seed(index, harq.seed, redraw, replication),
-                    delays: harq.delays.clone(),
                 }
-            }
-            PlannedMedium::Live { phy, .. } => {
-                LinkSpec::PhyTrace { phy: self.phy(index, phy, replication) }
             }
         };
         self.plan.links().enumerate().map(spec).collect()
     }
 
+    /// The files of delays that a run needs, relative to the scenario's folder: of every leg and link
+    /// whose delay varies, each once.
+    pub fn delay_files(&self) -> BTreeSet<&str> {
+        self.plan.delay_files().collect()
+    }
+
     fn phy(&self, index: usize, phy: &PlannedPhy, replication: u32) -> PhySpec {
-        let seed = match &phy.erasures {
-            None => 0, // nothing is drawn: all replications share the file's trace
-            Some(own) => self.channel_seed(index, own.seed, own.redraw, replication),
-        };
-        PhySpec {
-            trace: phy.trace.as_ref().map(FileSpec::from),
-            erasures: phy.erasures.as_ref().map(|erasures| erasures.model.clone()),
-            slots: phy.erasures.as_ref().and_then(|erasures| erasures.slots.clone()),
-            seed,
-        }
+        phy.spec(|own| self.channel_seed(index, own.seed, own.redraw, replication))
+    }
+
+    /// The PHY trace that loses the reports of the link `index`: a channel of its own.
+    fn feedback(&self, index: usize, back: &PlannedPhy, replication: u32) -> PhySpec {
+        back.spec(|own| {
+            let stream = Stream::FeedbackChannel(index as u32);
+            let drawn = || Seed(self.shared_seed(own.redraw, replication)).rng(stream).next_u64();
+            own.seed.unwrap_or_else(drawn)
+        })
     }
 
     /// The seed of the channel of the link `index`: each further link has a channel of its own.
@@ -97,12 +108,16 @@ impl Cell {
         redraw: bool,
         replication: u32,
     ) -> u64 {
-        let shared = || if redraw { self.seed(replication).0 } else { self.config.seed };
-        let base = given.unwrap_or_else(shared);
+        let base = given.unwrap_or_else(|| self.shared_seed(redraw, replication));
         match index {
             0 => base,
             1.. => Seed(base).rng(Stream::Channel(index as u32)).next_u64(),
         }
+    }
+
+    /// What the seeds of channels follow from: that of the run, or that of the scenario.
+    fn shared_seed(&self, redraw: bool, replication: u32) -> u64 {
+        if redraw { self.seed(replication).0 } else { self.config.seed }
     }
 
     /// Where in their traces the links start in a replication; `spans` are the first and the last

@@ -2,7 +2,6 @@
 
 use super::config::Config;
 use super::error::Problem;
-use super::plan::check_leg;
 use super::stack::connection;
 use super::traffic::{Application, ApplicationKind, Flow, Protocol, Transport};
 use super::tree::join;
@@ -35,7 +34,7 @@ pub(super) fn flows(config: &Config) -> Result<Vec<Flow>, Problem> {
         let key = format!("flow.{index}");
         check_traffic(&key, &flow.transport, &flow.application)?;
         if let Some(access) = &flow.access {
-            check_leg(&format!("{key}.access"), access)?;
+            access.check(&format!("{key}.access"))?;
         }
         if flow.count == 0 || flows.len() as u64 + u64::from(flow.count) > MOST_FLOWS {
             let message = format!("{} flows; give 1 to {MOST_FLOWS} in all", flow.count);

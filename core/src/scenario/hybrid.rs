@@ -3,8 +3,8 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::config::{Link, Overlap};
 use super::error::Problem;
+use super::link::{Link, Overlap};
 use super::tree::join;
 use crate::link::{HybridConfig, UnitLosses};
 use crate::scheme::Scheme;

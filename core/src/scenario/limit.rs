@@ -9,6 +9,7 @@ use serde::de::{self, Deserialize, Deserializer, Visitor};
 use serde::ser::{Serialize, Serializer};
 
 use super::quantity::{Text, quantity};
+use crate::link::QueueLimit;
 use crate::units::{Duration, QuantityError, Size};
 
 /// The bound of a drop-tail queue: `"1000 packets"`, `"64 kB"` or `"unlimited"`.
@@ -44,6 +45,20 @@ impl fmt::Display for QueueBound {
             Self::Packets(packets) => write!(f, "{packets} packets"),
             Self::Bytes(bytes) => Size(bytes).fmt(f),
             Self::Unlimited => f.write_str("unlimited"),
+        }
+    }
+}
+
+impl QueueBound {
+    /// The bound of the engine.
+    pub(super) fn limit(self) -> QueueLimit {
+        match self {
+            Self::Unlimited => QueueLimit::Unlimited,
+            Self::Bytes(bytes) => QueueLimit::Bytes(bytes),
+            // More packets than 2^32 - 1 do not fit into memory: no limit that anybody meets.
+            Self::Packets(packets) => {
+                QueueLimit::Packets(u32::try_from(packets).unwrap_or(u32::MAX))
+            }
         }
     }
 }

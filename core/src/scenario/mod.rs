@@ -2,31 +2,39 @@
 //!
 //! [`Scenario::parse`] checks a whole file and every cell of its campaign; whatever is wrong comes
 //! back as one line with file, line, key and cure. A [`Cell`] says what its links are made from
-//! ([`Cell::links`]); with that it becomes a [`crate::simulation::Setup`].
+//! ([`Cell::links`]) and which files of delays it needs ([`Cell::delay_files`]); with that it becomes
+//! a [`crate::simulation::Setup`].
 
 mod adaptive_harq;
 mod cell;
 mod channel;
 mod config;
+mod delays;
 mod erasures;
 mod error;
 mod flows;
 mod hybrid;
+mod input;
 mod land_mobile;
+mod leg;
 mod limit;
+mod link;
 mod message;
 mod ntn;
+mod path;
 mod plan;
 mod printed;
 mod quantity;
 mod radio;
 mod read;
+mod reorder;
 mod schema;
 mod setup;
 mod source;
 mod spec;
 mod stack;
 mod suggest;
+mod trace;
 mod traffic;
 mod tree;
 mod vary;
@@ -37,20 +45,26 @@ mod tests;
 pub use adaptive_harq::AdaptiveHarq;
 pub use cell::Cell;
 pub use channel::{Channel, Model, Slots};
-pub use config::{Config, Direction, Hop, Leg, Link, Overlap, Reorder, Return, TimeUnit, Trace};
+pub use config::Config;
+pub use delays::DelayFiles;
 pub use erasures::Erasures;
 pub use error::{Place, ScenarioError};
 pub use hybrid::Hybrid;
+pub use input::LinkInput;
 pub use land_mobile::{LandMobileSpec, LooState, Trees};
+pub use leg::Leg;
 pub use limit::{Burst, DelayedAck, Packets, QueueBound, Start};
+pub use link::{Link, Overlap};
 pub use ntn::{Ntn, RlcMode};
+pub use path::{Hop, Return};
 pub use plan::{Plan, PlannedErasures, PlannedHop, PlannedLink, PlannedMedium, PlannedPhy};
 pub use printed::Printed;
 pub use radio::{Decibels, Degrees, Gigahertz, KilometresPerHour, Metres};
+pub use reorder::{Reorder, ReorderKey};
 pub use schema::json_schema;
-pub use setup::LinkInput;
 pub use spec::{FileSpec, LinkSpec, PhySpec};
 pub use stack::Linux;
+pub use trace::{Direction, TimeUnit, Trace, TraceFormat};
 pub use traffic::{Application, ApplicationKind, Congestion, Flow, Profile, Protocol, Transport};
 pub use vary::{Axis, Vary};
 

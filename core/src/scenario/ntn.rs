@@ -6,9 +6,11 @@ use std::sync::Arc;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::config::{Link, Overlap};
+use super::delays::{self, DelayFiles};
 use super::error::Problem;
+use super::link::{Link, Overlap};
 use super::tree::join;
+use crate::link::Propagation;
 use crate::link::ntn::{AmConfig, HarqMode, NtnConfig, NtnPhy, PRESETS, RlcConfig};
 use crate::scheme::Scheme;
 use crate::trace::PhyTrace;
@@ -37,6 +39,13 @@ pub struct Ntn {
     pub decoding: Option<Duration>,
     /// One-way delay, in both directions.
     pub delay: Option<Duration>,
+    /// In its place delays that vary: a CSV file with columns `time_s` and `delay_ms`, as
+    /// `clift constellation` writes them, relative to the folder of the scenario file. Each holds
+    /// until the next; timers suit the longest.
+    pub delays: Option<String>,
+    /// With `delays`: what was sent earlier never arrives later; true unless set. Otherwise blocks
+    /// overtake one another where the path gets shorter.
+    pub keep_order: Option<bool>,
     /// Whether there is HARQ feedback; without it only repetitions are sent again.
     pub harq_feedback: bool,
     /// HARQ processes.
@@ -47,6 +56,16 @@ pub struct Ntn {
     pub repetitions: Option<NonZeroU32>,
     /// From the decoded TB to the sender acting on its feedback, without propagation.
     pub processing: Option<Duration>,
+    /// Probability that the receiver misses the grant of a transmission; never, unless set.
+    pub missed_grant: Option<Probability>,
+    /// Probability that HARQ feedback is not found, which counts as NACK; never, unless set.
+    pub missed_feedback: Option<Probability>,
+    /// Probability that an ACK is read as NACK; never, unless set.
+    pub ack_to_nack: Option<Probability>,
+    /// Probability that a NACK is read as ACK; never, unless set.
+    pub nack_to_ack: Option<Probability>,
+    /// Probability that an ACK is read where a missed grant left silence; never, unless set.
+    pub dtx_to_ack: Option<Probability>,
     /// RLC window, packets.
     pub window: Option<NonZeroU32>,
     /// `t-Reassembly`.
@@ -61,6 +80,8 @@ pub struct Ntn {
     pub poll_bytes: Option<u32>,
     /// `maxRetxThreshold` (AM); 0: infinity.
     pub max_retx: Option<u32>,
+    /// From a status report being due to its leaving the receiver (AM).
+    pub status_delay: Option<Duration>,
     /// Probability that a status report is lost (AM).
     pub status_loss: Option<Probability>,
     /// Whether PDCP delivers in order.
@@ -96,11 +117,18 @@ impl Default for Ntn {
             bler: None,
             decoding: None,
             delay: None,
+            delays: None,
+            keep_order: None,
             harq_feedback: true,
             processes: None,
             max_transmissions: None,
             repetitions: None,
             processing: None,
+            missed_grant: None,
+            missed_feedback: None,
+            ack_to_nack: None,
+            nack_to_ack: None,
+            dtx_to_ack: None,
             window: None,
             t_reassembly: None,
             t_status_prohibit: None,
@@ -108,6 +136,7 @@ impl Default for Ntn {
             poll_pdu: None,
             poll_bytes: None,
             max_retx: None,
+            status_delay: None,
             status_loss: None,
             in_order: true,
             t_reordering: None,
@@ -119,8 +148,20 @@ impl Default for Ntn {
 }
 
 impl Ntn {
-    /// The link, over a PHY trace or with random errors; `None`: there is no such preset.
-    pub(super) fn config(&self, phy: Option<PhyTrace>) -> Option<NtnConfig> {
+    /// One way, where it is not the preset's; a file of delays is one of `files`.
+    pub(super) fn propagation(&self, files: &DelayFiles) -> Option<Propagation> {
+        let keep_order = self.keep_order.unwrap_or(true);
+        delays::propagation(self.delays.as_deref(), keep_order, files)
+            .or(self.delay.map(Into::into))
+    }
+
+    /// The link, over a PHY trace or with random errors, and over a delay if it is not the preset's;
+    /// `None`: there is no such preset.
+    pub(super) fn config(
+        &self,
+        phy: Option<PhyTrace>,
+        delay: Option<Propagation>,
+    ) -> Option<NtnConfig> {
         let mut config = NtnConfig::preset(&self.preset)?;
         if self.rlc == RlcMode::Um {
             config = config.unacknowledged();
@@ -134,8 +175,8 @@ impl Ntn {
         if let Some(phy) = phy {
             config.phy = NtnPhy::Trace(Arc::new(phy));
         }
-        set(&mut config.propagation, self.delay.map(Into::into));
-        set(&mut config.way_back, self.delay.map(Into::into));
+        set(&mut config.propagation, delay.clone());
+        set(&mut config.way_back, delay);
         set(&mut config.harq.repetitions, self.repetitions);
         if let HarqMode::Feedback { processes, max_transmissions, processing } =
             &mut config.harq.mode
@@ -147,6 +188,12 @@ impl Ntn {
         if !self.harq_feedback {
             config.harq.mode = HarqMode::NoFeedback;
         }
+        let control = &mut config.control;
+        set(&mut control.missed_grant, self.missed_grant);
+        set(&mut control.missed_feedback, self.missed_feedback);
+        set(&mut control.ack_to_nack, self.ack_to_nack);
+        set(&mut control.nack_to_ack, self.nack_to_ack);
+        set(&mut control.dtx_to_ack, self.dtx_to_ack);
         set(&mut config.headers.sdu, self.sdu_header);
         set(&mut config.headers.pdu, self.pdu_header);
         let mut config = config.with_fitting_timers();
@@ -171,6 +218,7 @@ impl Ntn {
         set(&mut am.poll_pdu, self.poll_pdu.map(NonZeroU32::new));
         set(&mut am.poll_byte, self.poll_bytes.map(NonZeroU32::new));
         set(&mut am.max_retx, self.max_retx.map(NonZeroU32::new));
+        set(&mut am.status_delay, self.status_delay);
         set(&mut am.status_loss, self.status_loss);
     }
 
@@ -184,7 +232,8 @@ impl Ntn {
         traced: bool,
     ) -> Result<(), Problem> {
         let own = join(key, "ntn");
-        let Some(config) = self.config(None) else {
+        delays::check(&own, self.delay, self.delays.as_deref(), self.keep_order.is_some())?;
+        let Some(config) = self.config(None, self.delay.map(Into::into)) else {
             let names = PRESETS.map(|(name, _)| name).join(", ");
             return Err(Problem::new(&own, "preset", format!("unknown; write one of {names}")));
         };

@@ -198,11 +198,21 @@ fn inherit(table: &mut Table<'_>) {
     }
     if let Some(DeValue::Table(back)) = table.get_mut("return").map(Spanned::get_mut)
         && (back.contains_key("trace") || back.contains_key("channel"))
-        && let Some(base) = &link
+        && let Some(mut base) = link
     {
-        inherit_section(back, "link", base);
+        let own = section(back.get("link")).unwrap_or_default();
+        // Reports on the way back travel the way there: it has another trace, if any.
+        let mut others: Vec<&str> = FEEDBACK_TRACE.to_vec();
+        if others.iter().any(|name| own.contains_key(*name)) {
+            others.push("feedback_loss");
+        }
+        others.iter().for_each(|name| drop(base.remove(*name)));
+        inherit_section(back, "link", &base);
     }
 }
+
+/// The keys of a link that say what loses its reports, slot by slot.
+const FEEDBACK_TRACE: [&str; 2] = ["feedback_trace", "feedback_channel"];
 
 fn section<'i>(value: Option<&Value<'i>>) -> Option<Table<'i>> {
     value.and_then(|value| value.get_ref().as_table()).cloned()

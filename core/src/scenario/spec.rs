@@ -3,8 +3,8 @@
 use serde::Serialize;
 
 use super::channel::Slots;
-use super::config::{Direction, TimeUnit, Trace, TraceFormat};
 use super::erasures::Erasures;
+use super::trace::{Direction, TimeUnit, Trace, TraceFormat};
 use crate::units::{BitRate, Duration};
 
 /// Which PHY trace a run needs; equal specs mean equal traces.
@@ -91,8 +91,15 @@ pub enum LinkSpec {
         /// The PHY trace.
         phy: PhySpec,
     },
-    /// The mutual information of a land mobile channel over time, its mean in closed form, and
-    /// delays if a file has them: adaptive HARQ runs over it.
+    /// Two PHY traces: a live link runs over the first, the second loses its reports.
+    PhyTraces {
+        /// The PHY trace of the link.
+        phy: PhySpec,
+        /// That of the way back.
+        back: PhySpec,
+    },
+    /// The mutual information of a land mobile channel over time and its mean in closed form:
+    /// adaptive HARQ runs over it.
     Information {
         /// The channel's preset.
         preset: String,
@@ -102,18 +109,17 @@ pub enum LinkSpec {
         duration_ns: u64,
         /// Its seed.
         seed: u64,
-        /// The file of delays, relative to the scenario's folder.
-        delays: Option<String>,
     },
     /// Nothing: the link draws for itself what becomes of its units.
     Nothing,
 }
 
 impl LinkSpec {
-    /// The PHY trace that it needs, if any.
+    /// The PHY trace that it needs, if any: of two that of the link.
     pub fn phy(&self) -> Option<&PhySpec> {
         match self {
             Self::LinkTrace { phy, .. } | Self::PhyTrace { phy } => Some(phy),
+            Self::PhyTraces { phy, .. } => Some(phy),
             Self::Information { .. } | Self::Nothing => None,
         }
     }

@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::config::Leg;
+use super::leg::Leg;
 use super::limit::{DelayedAck, Packets};
 use super::stack::Linux;
 use crate::units::{BitRate, Bytes, Duration, Size};

@@ -38,6 +38,47 @@ pub enum Hop {
     Link(LinkConfig),
 }
 
+impl Hop {
+    /// The way back over these hops of the way there, if nothing else is known of it: the delay of
+    /// each, that of the last one first, without rates, queues or losses. Fixed delays side by side
+    /// make one leg; there is at least one.
+    ///
+    /// ```
+    /// use clift::link::Propagation;
+    /// use clift::simulation::{Hop, LegConfig};
+    /// use clift::units::Duration;
+    /// let leg = |ms| Hop::Leg(LegConfig::of_delay(Duration::from_millis(ms)));
+    /// let [Hop::Leg(back)] = &Hop::way_back(&[leg(5), leg(20)])[..] else { panic!("a leg") };
+    /// assert_eq!(back.delay, Propagation::Fixed(Duration::from_millis(25)));
+    /// ```
+    pub fn way_back(there: &[Self]) -> Vec<Self> {
+        let mut delays: Vec<Propagation> = Vec::new();
+        for hop in there.iter().rev() {
+            let delay = match hop {
+                Self::Leg(leg) => leg.delay.clone(),
+                Self::Link(link) => link.medium.way_back(),
+            };
+            match (delays.last_mut(), delay) {
+                (_, Propagation::Fixed(Duration::ZERO)) => {}
+                (Some(Propagation::Fixed(sum)), Propagation::Fixed(delay)) => *sum += delay,
+                (_, delay) => delays.push(delay),
+            }
+        }
+        if delays.is_empty() {
+            delays.push(Duration::ZERO.into());
+        }
+        delays.into_iter().map(|delay| Self::Leg(LegConfig::of_delay(delay))).collect()
+    }
+}
+
+impl LegConfig {
+    /// A leg that only delays.
+    pub fn of_delay(delay: impl Into<Propagation>) -> Self {
+        let queue = QueueLimit::Unlimited;
+        Self { rate: None, delay: delay.into(), queue, loss: Loss::None }
+    }
+}
+
 /// A wired leg: drop-tail queue, serialisation at a rate, random loss after it, propagation.
 ///
 /// This is what ns-2 calls a simplex link (`DropTail` queue, `ErrorModel` behind the transmitter).

@@ -35,7 +35,7 @@ pub struct Sampling {
 /// Reads a CSV file with a header. Two kinds are known by their columns: LENS (`timestamp` in ns,
 /// `uplink` and `downlink` in ms; -1 = lost, 0 = unknown, no slot) and one with `send_time_s`,
 /// `up_delay_ms`, `up_lost`, `down_delay_ms`, `down_lost` (the delay of a lost probe is not looked
-/// at). Time 0 is the first probe.
+/// at). Time 0 is the first probe, be it unknown, so that both directions have one clock.
 ///
 /// ```
 /// use clift::trace::probes::{self, Direction, Sampling};
@@ -57,13 +57,14 @@ pub fn read_csv(
     let mut lines = Lines::new(reader);
     let Some((_, header)) = lines.next()? else { return Err(TraceError::Empty.into()) };
     let layout = Layout::of(header, direction).map_err(|fault| fault.at(1))?;
-    let mut probes = Slots::default();
+    let (mut probes, mut first) = (Slots::default(), i64::MAX);
     while let Some((number, line)) = lines.next()? {
         if !line.trim_ascii().is_empty() {
-            layout.read(line, &mut probes).map_err(|fault| fault.at(number))?;
+            let at = layout.read(line, &mut probes).map_err(|fault| fault.at(number))?;
+            first = first.min(at);
         }
     }
-    trace_of(probes, sampling)
+    trace_of(probes, first, sampling)
 }
 
 /// Reads a file of delays (integer nanoseconds, one a line) and one of loss flags (1 = lost), of
@@ -103,7 +104,7 @@ pub fn read_pair(
         let at = i64::try_from(at).unwrap_or(i64::MAX);
         probes.push(at, delay, at.to_string().as_bytes()).map_err(ReadError::File)?;
     }
-    trace_of(probes, sampling)
+    trace_of(probes, 0, sampling)
 }
 
 fn rest(lines: &mut Lines<impl BufRead>) -> Result<u64, ReadError> {
@@ -161,7 +162,8 @@ impl Layout {
         }
     }
 
-    fn read(&self, line: &[u8], probes: &mut Slots) -> Result<(), Fault> {
+    /// Takes a probe, unless nothing is known of it; the time of its line.
+    fn read(&self, line: &[u8], probes: &mut Slots) -> Result<i64, Fault> {
         let (mut time, mut delay, mut lost, mut found) = (&b""[..], &b""[..], &b"0"[..], 0);
         for (index, field) in line.split(|&byte| byte == b',').enumerate() {
             found += 1;
@@ -183,10 +185,11 @@ impl Layout {
             Some(_) => parse(delay, TimeUnit::Milliseconds)?.0,
             None => match parse_lens(delay)? {
                 Some(delay) => delay,
-                None => return Ok(()),
+                None => return Ok(at),
             },
         };
-        probes.push(at, delay, time)
+        probes.push(at, delay, time)?;
+        Ok(at)
     }
 }
 
@@ -206,10 +209,13 @@ fn parse_lens(delay: &[u8]) -> Result<Option<i64>, Fault> {
 /// Stands for the delay of a lost probe.
 const LOST: i64 = -1;
 
-/// The trace of probes whose `d` is still their delay or [`LOST`].
-fn trace_of(probes: Slots, sampling: Sampling) -> Result<PhyTrace, ReadError> {
+/// The trace of probes whose `d` is still their delay or [`LOST`]; its time 0 is `first`, at or
+/// before all of them.
+fn trace_of(probes: Slots, first: i64, sampling: Sampling) -> Result<PhyTrace, ReadError> {
     let (mut t, mut d) = probes.into_columns();
-    let Some(&first) = t.first() else { return Err(TraceError::Empty.into()) };
+    if t.is_empty() {
+        return Err(TraceError::Empty.into());
+    }
     t.iter_mut().for_each(|t| *t -= first);
     let smallest = d.iter().copied().filter(|&delay| delay != LOST).min();
     let base = smallest.unwrap_or(0);

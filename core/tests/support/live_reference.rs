@@ -336,10 +336,19 @@ impl Link<'_> {
         for copy in 0..1000 {
             let later = copy * self.input.repeat;
             let mut at = t + self.input.nominal + self.input.one_way + later + self.input.offset;
-            if at > last {
-                at -= (at - last + period - 1) / period * period;
+            // Its clock is that of the link, which starts again at every seam.
+            let first = self.input.slots[0].0;
+            let seam = self.input.period.map_or(i64::MAX, |cycle| first + cycle);
+            while at >= seam {
+                at -= seam - first;
             }
-            if back.iter().find(|slot| slot.0 >= at).unwrap().1 > 0 {
+            let next = |at: i64| {
+                let cycles = if at > last { (at - last + period - 1) / period } else { 0 };
+                let slot = back.iter().find(|slot| slot.0 + cycles * period >= at).unwrap();
+                (slot.0 + cycles * period, slot.1)
+            };
+            let (start, fate) = next(at);
+            if (if start < seam { fate } else { next(first).1 }) > 0 {
                 return t + self.input.feedback + later;
             }
             self.expected.feedback_lost += 1;

@@ -4,7 +4,8 @@ use std::num::NonZeroU32;
 use std::sync::Arc;
 
 use clift::link::ntn::{
-    AmConfig, HarqConfig, HarqMode, NtnConfig, NtnHeaders, NtnPhy, PdcpConfig, RlcConfig, UmConfig,
+    AmConfig, ControlErrors, HarqConfig, HarqMode, NtnConfig, NtnHeaders, NtnPhy, PdcpConfig,
+    RlcConfig, UmConfig,
 };
 use clift::link::{DelaySeries, Propagation, QueueLimit};
 use clift::seed::Seed;
@@ -36,16 +37,11 @@ pub(crate) fn case() -> impl Strategy<Value = Case> {
 fn config() -> impl Strategy<Value = NtnConfig> {
     let headers =
         (0u32..4, 0u32..3).prop_map(|(sdu, pdu)| NtnHeaders { sdu: Bytes(sdu), pdu: Bytes(pdu) });
-    let all = (phy(), propagation(), propagation(), harq(), rlc(), pdcp(), headers);
-    let config = all.prop_map(|(phy, propagation, way_back, harq, rlc, pdcp, headers)| NtnConfig {
-        phy,
-        propagation,
-        way_back,
-        harq,
-        rlc,
-        pdcp,
-        headers,
-    });
+    let all = (phy(), propagation(), propagation(), (harq(), control()), rlc(), pdcp(), headers);
+    let config =
+        all.prop_map(|(phy, propagation, way_back, (harq, control), rlc, pdcp, headers)| {
+            NtnConfig { phy, propagation, way_back, harq, control, rlc, pdcp, headers }
+        });
     config.prop_filter("a link", |config| config.check().is_ok())
 }
 
@@ -101,6 +97,28 @@ fn harq() -> impl Strategy<Value = HarqConfig> {
     let mode = prop_oneof![3 => feedback, 1 => Just(HarqMode::NoFeedback)];
     (mode, prop_oneof![3 => Just(1u32), 1 => 2u32..4])
         .prop_map(|(mode, repetitions)| HarqConfig { mode, repetitions: nonzero(repetitions) })
+}
+
+/// Half of the links without errors, the others with some of them, up to always.
+fn control() -> impl Strategy<Value = ControlErrors> {
+    let p = || {
+        prop_oneof![
+            2 => Just(0.0),
+            2 => 0.0..1.0,
+            1 => Just(1.0),
+        ]
+        .prop_map(|p| Probability::new(p).unwrap())
+    };
+    let some = (p(), p(), p(), p(), p()).prop_map(
+        |(missed_grant, missed_feedback, ack_to_nack, nack_to_ack, dtx_to_ack)| ControlErrors {
+            missed_grant,
+            missed_feedback,
+            ack_to_nack,
+            nack_to_ack,
+            dtx_to_ack,
+        },
+    );
+    prop_oneof![Just(ControlErrors::default()), some]
 }
 
 fn rlc() -> impl Strategy<Value = RlcConfig> {

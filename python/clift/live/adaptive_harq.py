@@ -5,7 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
-from typing import Any, Self
+from typing import Any, Literal, Self
+
+import numpy as np
+from numpy.typing import ArrayLike
 
 from clift import _clift
 from clift._options import _integer, _nanoseconds, _rate
@@ -23,8 +26,9 @@ class AdaptiveHarqLink(Live):
     Attempt i at a packet starts ``i * step_ms`` after the first and is credited its coded bits
     times the channel's mutual information per coded bit at its start. The packet is decoded when
     what it was credited passes its threshold, and given up if the last attempt does not suffice.
-    The next packet is sent right after the first attempt of the one before: retransmissions take no
-    time from others, as in the paper's module, but count in the load.
+    Unless `repairs` says otherwise the next packet is sent right after the first attempt of the one
+    before: retransmissions take no time from others, as in the paper's module, but count in the
+    load.
 
     The three numbers `first`, `increment` and `packet_sigma` are fitted on the tables of seed 004
     (docs/concepts/adaptive-harq.md); everything else is the paper's, or follows from it.
@@ -46,10 +50,18 @@ class AdaptiveHarqLink(Live):
             retransmission are to bring what is still missing.
         packet_sigma: Spread of the decoding threshold from packet to packet, relative to the
             packet; 0 is the physical limit.
+        attempt_sigma: The same from attempt to attempt. With 0.25 of it in the place of
+            `packet_sigma` and `increment=0.43` the tables come out as well.
+        repairs: Whether retransmissions take time from other packets: ``"beside"`` (they don't) or
+            ``"compete"`` (they do, and go before new packets).
         max_retransmissions: Before a packet is given up; at most 7.
         step_ms: From an attempt to the next.
         keep_order: With a delay that varies: what was decoded earlier never arrives later.
         channel: A channel of your own, in the place of `preset` and `snr_db`.
+        information: Mutual information per coded bit over time, 0 to 1, in their place: one value
+            every `every_ms`. Its mean takes the place of the channel's. From measured levels:
+            `LandMobile.awgn_information`.
+        every_ms: From one value of `information` to the next.
 
     Raises:
         ScenarioError: If there can be no such link; the message says what is wrong.
@@ -78,10 +90,14 @@ class AdaptiveHarqLink(Live):
     increment: float = field(default=0.47, kw_only=True)
     targets: Sequence[float] | None = field(default=None, kw_only=True)
     packet_sigma: float = field(default=0.25, kw_only=True)
+    attempt_sigma: float = field(default=0, kw_only=True)
+    repairs: Literal["beside", "compete"] = field(default="beside", kw_only=True)
     max_retransmissions: int = field(default=3, kw_only=True)
     step_ms: float = field(default=21, kw_only=True)
     keep_order: bool = field(default=False, kw_only=True)
     channel: LandMobile | None = field(default=None, kw_only=True)
+    information: ArrayLike | None = field(default=None, kw_only=True, repr=False, compare=False)
+    every_ms: float = field(default=1, kw_only=True)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "_inner", self._medium())
@@ -92,19 +108,46 @@ class AdaptiveHarqLink(Live):
 
     @property
     def mean_information(self) -> float:
-        """E[MI]: the channel's mean mutual information per coded bit, from its closed form."""
+        """E[MI]: the channel's mean mutual information per coded bit.
+
+        From its closed form, not that of one realisation; of `information` its mean.
+        """
+        if self.information is not None:
+            return self._own_information().mean()
         return _mean_information(self._channel())
 
     def _channel(self) -> LandMobile:
         return self.channel or channel(self.preset, self.snr_db)
 
+    def _information(self) -> tuple[_clift.MiTrace, float]:
+        duration = _nanoseconds("duration_s", self.duration_s, 1e9)
+        seed = _integer("seed", self.seed, 0, 2**64 - 1)
+        if self.information is None:
+            return information(self._channel(), duration, seed)
+        if self.channel is not None:
+            raise ScenarioError("channel and information: both say what the channel is; give one")
+        trace = self._own_information()
+        return trace, trace.mean()
+
+    def _own_information(self) -> _clift.MiTrace:
+        try:
+            values = np.ascontiguousarray(self.information, np.float32)
+        except (TypeError, ValueError):
+            values = np.empty((0, 0), np.float32)
+        if values.ndim != 1 or values.size == 0:
+            raise ScenarioError("information: give a list of numbers from 0 to 1, one per step")
+        every = _nanoseconds("every_ms", self.every_ms, 1e6)
+        if every == 0:
+            raise ScenarioError(f"every_ms = {self.every_ms}: give a time above 0")
+        return _clift.MiTrace(every, values)
+
     def _medium(self) -> _clift.Medium:
         rate = _rate("rate_kbps", self.rate_kbps)
         if rate is None:
             raise ScenarioError("rate_kbps = None: give a rate in kbit/s above 0")
-        duration = _nanoseconds("duration_s", self.duration_s, 1e9)
-        seed = _integer("seed", self.seed, 0, 2**64 - 1)
-        trace, mean = information(self._channel(), duration, seed)
+        if self.repairs not in ("beside", "compete"):
+            raise ScenarioError(f"repairs = {self.repairs!r}: give 'beside' or 'compete'")
+        trace, mean = self._information()
         return _clift.adaptive_harq(
             trace,
             rate_bps=rate,
@@ -116,6 +159,8 @@ class AdaptiveHarqLink(Live):
             max_retransmissions=_integer("max_retransmissions", self.max_retransmissions, 0, 99),
             step_ns=_nanoseconds("step_ms", self.step_ms, 1e6),
             packet_sigma=float(self.packet_sigma),
+            attempt_sigma=float(self.attempt_sigma),
+            compete=self.repairs == "compete",
             reorder=None if self.reorder is None else self.reorder._inner,
         )
 

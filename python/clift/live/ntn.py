@@ -38,7 +38,7 @@ class NtnLink(Live):
         delay_ms: One-way delay to the receiver; or rows of (time_s, delay_ms), or a CSV file of
             them, e.g. a satellite constellation's: each holds until the next.
         return_delay_ms: The same for the way back; None: that of the way there, if it is given.
-        keep_order: With rows of delays: what was sent earlier never arrives later.
+        keep_order: With rows of delays, either way: what was sent earlier never arrives later.
         harq_feedback: False: disabled, a process is free at once, nothing is sent again but
             `repetitions`.
         harq_processes: How many TBs may be under way (16; 32 with Release 17).
@@ -46,6 +46,12 @@ class NtnLink(Live):
         repetitions: Consecutive slots of each transmission (slot aggregation).
         processing_ms: From the decoded TB to the sender acting on its feedback, without
             propagation.
+        missed_grant: Probability that the receiver misses the grant of a transmission: it does not
+            use it and sends no feedback.
+        missed_feedback: Probability that feedback is not found, which counts as NACK.
+        ack_to_nack: Probability that an ACK is read as NACK: the TB is sent again in vain.
+        nack_to_ack: Probability that a NACK is read as ACK: HARQ loses the TB.
+        dtx_to_ack: Probability that an ACK is read where a missed grant left silence.
         window: RLC window in packets (sequence numbers).
         t_reassembly_ms: `t-Reassembly`.
         t_status_prohibit_ms: `t-StatusProhibit` (AM).
@@ -101,6 +107,11 @@ class NtnLink(Live):
         max_transmissions: int | None = None,
         repetitions: int | None = None,
         processing_ms: float | None = None,
+        missed_grant: float | None = None,
+        missed_feedback: float | None = None,
+        ack_to_nack: float | None = None,
+        nack_to_ack: float | None = None,
+        dtx_to_ack: float | None = None,
         window: int | None = None,
         t_reassembly_ms: float | None = None,
         t_status_prohibit_ms: float | None = None,
@@ -125,12 +136,17 @@ class NtnLink(Live):
             "bler": _rates(bler),
             "decode": _time("decode_ms", decode_ms),
             "delay" if keep_order else "overtaking_delay": _delay(delay_ms),
-            "way_back": _delay(return_delay_ms),
+            "way_back" if keep_order else "overtaking_way_back": _delay(return_delay_ms),
             "harq_feedback": bool(harq_feedback),
             "processes": _count("harq_processes", harq_processes),
             "max_transmissions": _count("max_transmissions", max_transmissions),
             "repetitions": _count("repetitions", repetitions),
             "processing": _time("processing_ms", processing_ms),
+            "missed_grant": _probability("missed_grant", missed_grant),
+            "missed_feedback": _probability("missed_feedback", missed_feedback),
+            "ack_to_nack": _probability("ack_to_nack", ack_to_nack),
+            "nack_to_ack": _probability("nack_to_ack", nack_to_ack),
+            "dtx_to_ack": _probability("dtx_to_ack", dtx_to_ack),
             "window": _count("window", window),
             "t_reassembly": _time("t_reassembly_ms", t_reassembly_ms),
             "t_status_prohibit": _time("t_status_prohibit_ms", t_status_prohibit_ms),
@@ -182,11 +198,8 @@ def _timer(name: str, ms: float | None) -> int | None:
     return -1 if ms == math.inf else _time(name, ms)
 
 
-def _delay(delay: Delay | None) -> int | list[tuple[int, int]] | None:
-    if delay is None:
-        return None
-    steps = delay_steps(delay)
-    return steps[0][1] if len(steps) == 1 else steps
+def _delay(delay: Delay | None) -> list[tuple[int, int]] | None:
+    return None if delay is None else delay_steps(delay)
 
 
 def _count(name: str, value: int | None, least: int = 1) -> int | None:

@@ -32,7 +32,9 @@ class LiveLink(Live):
             fill it: shortened code, its repair units follow. None is 0: as soon as nothing waits.
         reorder: A re-sequencing buffer at its far end; None: packets leave as they come.
         feedback_loss: Probability that a report is lost, or the PHY trace of the way back: then a
-            report is lost if the slot that would carry it is erased.
+            report is lost if the slot that would carry it is erased. That trace has the clock of
+            `phy`: the same start, and it begins anew where that wraps; if it ends before, it
+            repeats.
         feedback_repeat_ms: After how long a lost report is repeated; the feedback time unless set.
         send_buffer: Most units (HARQ: blocks) that the sender keeps until it hears of their end;
             None: no bound.

@@ -62,6 +62,7 @@ def table_cells(
     snr_db: Sequence[int] | None = None,
     duration_s: float | None = None,
     delayed_ack: bool = False,
+    link: Callable[[int, float], AdaptiveHarqLink] | None = None,
     progress: bool | Callable[[int, int], object] = False,
 ) -> list[Cell]:
     """Runs the cells of the tables.
@@ -73,6 +74,7 @@ def table_cells(
         snr_db: Which rows; all unless given.
         duration_s: Of each run; the paper's 600 s unless given.
         delayed_ack: Acknowledge every second packet, or after 40 ms.
+        link: In the place of the paper's: makes the link of a seed at an Es/N0 in dB.
         progress: As of `clift.run_many`.
 
     Example:
@@ -87,7 +89,7 @@ def table_cells(
         raise ScenarioError(f"{PAPER}: tables 1 and 2 have rows of {setup['snr_db']} dB")
     duration = setup["duration_s"] if duration_s is None else duration_s
     names = range(first_seed, first_seed + seeds)
-    links = _links(setup, rows, names, duration)
+    links = _links(link or _paper_link(setup, duration), rows, names)
     keys = [(t, snr, tcp) for t in tables for snr in rows for tcp in setup["transports"]]
     scenarios = [
         _scenario(setup, links[snr, seed], table, transport, seed, duration, delayed_ack)
@@ -108,21 +110,24 @@ def table_cells(
 
 
 def _links(
-    setup: dict[str, Any], rows: Sequence[int], seeds: range, duration_s: float
+    link: Callable[[int, float], AdaptiveHarqLink], rows: Sequence[int], seeds: range
 ) -> dict[tuple[int, int], AdaptiveHarqLink]:
     """A link for each SNR and seed; making the channels takes longest."""
+    keys = [(snr, seed) for snr in rows for seed in seeds]
+    with ThreadPoolExecutor() as pool:
+        return dict(zip(keys, pool.map(lambda key: link(key[1], key[0]), keys), strict=True))
+
+
+def _paper_link(setup: dict[str, Any], duration_s: float) -> Callable[..., AdaptiveHarqLink]:
     with resources.as_file(resources.files("clift.papers") / setup["delays"]) as file:
         delays = constellation.read(file)
 
-    def link(key: tuple[int, int]) -> AdaptiveHarqLink:
-        snr, seed = key
+    def link(seed: int, snr_db: float) -> AdaptiveHarqLink:
         return AdaptiveHarqLink(
-            "its", snr, setup["rate_kbps"], delays, duration_s=duration_s, seed=seed
+            "its", snr_db, setup["rate_kbps"], delays, duration_s=duration_s, seed=seed
         )
 
-    keys = [(snr, seed) for snr in rows for seed in seeds]
-    with ThreadPoolExecutor() as pool:
-        return dict(zip(keys, pool.map(link, keys), strict=True))
+    return link
 
 
 def _scenario(

@@ -1,41 +1,46 @@
 //! One packet's mutual information, attempt by attempt.
 
 use super::sizing::Sizing;
+use super::threshold::OfPacket;
 
-/// What became of a packet over all its attempts.
-#[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub(super) enum Decoding {
-    /// Decoded by this attempt, from 0.
-    Decoded(usize),
-    /// Not even by the last.
-    Failed,
-    /// The channel is not known for as long.
-    Unknown,
+/// A packet that is sent until it is decoded.
+#[derive(Clone, Debug)]
+pub(super) struct CodeWord {
+    bits: f64,
+    threshold: OfPacket,
+    /// Attempts made.
+    attempts: usize,
+    received: f64,
+    /// What is still missing, as far as is known.
+    missing: f64,
 }
 
-/// Sends a packet of `bits` that needs `needed` bits of mutual information, until it is decoded or
-/// `attempts` were made. `channel` is the mutual information per coded bit during an attempt;
-/// `sent` gets the coded bits of each.
-#[inline]
-pub(super) fn send(
-    bits: f64,
-    needed: f64,
-    attempts: usize,
-    sizing: &Sizing,
-    channel: impl Fn(usize) -> Option<f64>,
-    mut sent: impl FnMut(usize, u64),
-) -> Decoding {
-    let mut received = 0.0;
-    for attempt in 0..attempts {
+impl CodeWord {
+    #[inline]
+    pub(super) fn new(bits: f64, threshold: OfPacket) -> Self {
         // Before the first attempt nobody knows more than the nominal need.
-        let missing = if attempt == 0 { bits } else { needed - received };
-        let coded = sizing.coded_bits(attempt, bits, missing);
-        sent(attempt, coded);
-        let Some(information) = channel(attempt) else { return Decoding::Unknown };
-        received += coded as f64 * information;
-        if received >= needed {
-            return Decoding::Decoded(attempt);
-        }
+        Self { bits, threshold, attempts: 0, received: 0.0, missing: bits }
     }
-    Decoding::Failed
+
+    /// Attempts made so far.
+    #[inline]
+    pub(super) fn attempts(&self) -> usize {
+        self.attempts
+    }
+
+    /// Coded bits of the next attempt.
+    #[inline]
+    pub(super) fn coded_bits(&self, sizing: &Sizing) -> u64 {
+        sizing.coded_bits(self.attempts, self.bits, self.missing)
+    }
+
+    /// Makes an attempt: so many coded bits, each with this mutual information. Whether it decodes.
+    #[inline]
+    pub(super) fn receive(&mut self, coded: u64, information: f64) -> bool {
+        let needed = self.threshold.at(self.attempts);
+        self.attempts += 1;
+        self.received += coded as f64 * information;
+        self.missing = needed - self.received;
+        self.missing <= 0.0
+    }
 }

@@ -4,12 +4,61 @@ use std::sync::Arc;
 
 use thiserror::Error;
 
+use super::beside::BesideLink;
+use super::compete::CompetingLink;
 use super::sizing::Sizing;
-use crate::link::{Propagation, Resequencing};
+use super::threshold::Threshold;
+use crate::link::config::behind;
+use crate::link::{Link, LinkConfig, LinkError, Propagation, Resequencing};
+use crate::seed::Seed;
 use crate::trace::MiTrace;
-use crate::units::{BitRate, Duration};
+use crate::units::{BitRate, Duration, Instant};
 
-/// Adaptive HARQ over a channel (seed 004 section 2.2; DESIGN section 5).
+/// Adaptive HARQ over a channel (seed 004 section 2.2; DESIGN section 5): a link whose packets are
+/// code words, sent again in part until they are decoded.
+///
+/// Attempt i of a packet starts i steps after the first, or as soon as [`Repairs`] let it, and is
+/// credited its coded bits times the channel's mutual information at its start. A packet is
+/// decoded once what it was credited passes its threshold, and arrives a propagation delay after
+/// the attempt's last bit.
+///
+/// Every packet that is sent draws its thresholds from the stream of the link.
+///
+/// ```
+/// use std::sync::Arc;
+/// use clift::link::{AdaptiveHarqConfig, LinkConfig, Medium, Propagation, Repairs, deliver};
+/// use clift::seed::Seed;
+/// use clift::trace::MiTrace;
+/// use clift::units::{BitRate, Bytes, Duration};
+///
+/// // A channel that lets 0.8 bits through per coded bit, in every millisecond of 10 s.
+/// let information = Arc::new(MiTrace::new(Duration::from_millis(1), vec![0.8; 10_000]).unwrap());
+/// let (sizing, threshold) = AdaptiveHarqConfig::fitted(information.mean());
+/// let (max_retransmissions, step) = AdaptiveHarqConfig::PAPER;
+/// let config = AdaptiveHarqConfig {
+///     information,
+///     rate: BitRate::from_bits_per_second(50_000_000).unwrap(),
+///     delay: Propagation::Fixed(Duration::from_millis(80)),
+///     sizing,
+///     max_retransmissions,
+///     step,
+///     threshold,
+///     repairs: Repairs::Beside,
+///     reorder: None,
+/// };
+/// let medium = Medium::AdaptiveHarq(Arc::new(config));
+/// let mut link = LinkConfig::new(medium).build(Seed(1), 0, None).unwrap();
+/// let arrivals: Vec<i64> = (0..1000).map(|n| n * 1_000_000).collect();
+/// let packets = deliver(&mut *link, &arrivals, Bytes(1040)).unwrap();
+/// // 8320 bits, 1.25 coded bits each, at 50 Mbit/s, then the path; or as many steps later.
+/// let at_once = 208_000 + 80_000_000;
+/// assert!(packets.delivered.iter().zip(&arrivals).all(|(at, from)| {
+///     *at == -1 || (at - from - at_once) % 21_000_000 == 0
+/// }));
+/// // What was sent first carries just what an average packet needs.
+/// let first = packets.delivered.iter().zip(&arrivals).filter(|(at, from)| *at - *from == at_once);
+/// assert!((450..550).contains(&first.count()));
+/// ```
 #[derive(Clone, Debug, PartialEq)]
 pub struct AdaptiveHarqConfig {
     /// Mutual information per coded bit over time.
@@ -25,13 +74,25 @@ pub struct AdaptiveHarqConfig {
     pub max_retransmissions: u32,
     /// From an attempt to the next.
     pub step: Duration,
-    /// Spread of the mutual information that decoding takes: 1 + `packet_sigma` g per information
-    /// bit, g standard normal and drawn once a packet. 0: exactly 1, the physical limit. The 0.25
-    /// of the preset is fitted: it stands for packets that see different samples of the fading
-    /// within the resolution of `information`.
-    pub packet_sigma: f64,
+    /// Mutual information that decoding takes.
+    pub threshold: Threshold,
+    /// Whether retransmissions take time from other packets.
+    pub repairs: Repairs,
     /// A buffer at the far end; one of [`LinkConfig`](crate::link::LinkConfig) takes its place.
     pub reorder: Option<Resequencing>,
+}
+
+/// Whether retransmissions take time from other packets.
+#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
+pub enum Repairs {
+    /// They don't, as in the paper's module: the next packet is sent right after the first attempt
+    /// of the one before, and the bits of retransmissions are counted only. Right while the link
+    /// has time to spare.
+    #[default]
+    Beside,
+    /// They do, and go before new packets. A step that is due while something else is sent waits
+    /// for its end.
+    Compete,
 }
 
 impl AdaptiveHarqConfig {
@@ -44,10 +105,26 @@ impl AdaptiveHarqConfig {
 
     /// Sizes and spread with which the tables of seed 004 come out, at a channel's mean mutual
     /// information per coded bit: the three numbers of the model that are fitted.
-    pub fn fitted(mean_information: f64) -> (Sizing, f64) {
+    pub fn fitted(mean_information: f64) -> (Sizing, Threshold) {
         let sizing =
             Sizing::Fixed { first: 1.0 / mean_information, increment: 0.47 / mean_information };
-        (sizing, 0.25)
+        (sizing, Threshold { packet_sigma: 0.25, attempt_sigma: 0.0 })
+    }
+
+    /// The link, empty at time zero; see [`LinkConfig::build`].
+    pub(in crate::link) fn build(
+        &self,
+        usage: &LinkConfig,
+        seed: Seed,
+        number: u32,
+        end: Option<Instant>,
+    ) -> Result<Box<dyn Link + Send>, LinkError> {
+        self.check()?;
+        let rule = usage.reorder.or(self.reorder);
+        Ok(match self.repairs {
+            Repairs::Beside => behind(BesideLink::new(self, usage, seed, number, end), rule),
+            Repairs::Compete => behind(CompetingLink::new(self, usage, seed, number, end), rule),
+        })
     }
 
     /// Attempts at a packet, the first included.
@@ -63,9 +140,7 @@ impl AdaptiveHarqConfig {
         if self.max_retransmissions > Self::MOST_RETRANSMISSIONS {
             return Err(AdaptiveHarqError::Retransmissions);
         }
-        if !(0.0..=10.0).contains(&self.packet_sigma) {
-            return Err(AdaptiveHarqError::Sigma);
-        }
+        self.threshold.check()?;
         if self.step == Duration::ZERO || self.step > Duration::from_secs(1000) {
             return Err(AdaptiveHarqError::Step);
         }
@@ -90,8 +165,11 @@ pub enum AdaptiveHarqError {
     )]
     Retransmissions,
     /// A spread that is none.
-    #[error("packet_sigma: give a number from 0 to 10")]
-    Sigma,
+    #[error("{name}: give a number from 0 to 10")]
+    Sigma {
+        /// Which.
+        name: &'static str,
+    },
     /// Retransmissions at the instant of what they repair.
     #[error("step_ms: give a time above 0 and up to 1000 s")]
     Step,

@@ -2,9 +2,10 @@
 
 use std::num::NonZeroU32;
 
+use crate::link::config::behind;
 use crate::link::live::arq::Arq;
 use crate::link::live::fec::Fec;
-use crate::link::live::feedback::{Feedback, Losses};
+use crate::link::live::feedback::{Feedback, Losses, TraceBack};
 use crate::link::live::harq2::Harq2;
 use crate::link::live::line::{Counts, Line};
 use crate::link::live::none;
@@ -13,9 +14,7 @@ use crate::link::live::slots::Slots;
 use crate::link::live::window::Window;
 use crate::link::live::{LiveLink, LiveScheme};
 use crate::link::trace_link::TraceEnd;
-use crate::link::{
-    HORIZON, Link, LinkConfig, LinkError, Reordering, Resequencing, UnitLog, nanos, span,
-};
+use crate::link::{HORIZON, Link, LinkConfig, LinkError, Resequencing, UnitLog, nanos, span};
 use crate::scheme::{Scheme, Timing};
 use crate::seed::{Seed, Stream};
 use crate::trace::PhyTrace;
@@ -90,9 +89,12 @@ pub enum FeedbackLoss {
     None,
     /// Each copy of a report is lost with this probability, independently.
     Random(Probability),
-    /// The PHY trace of the way back, repeated and aligned with that of the link: a copy is lost if
-    /// the first slot at or after it was sent is erased. A report on a slot is sent when the slot
-    /// has been decoded at the far end, `d_nom + RTT/2` after it. Reports cost no slots.
+    /// The PHY trace of the way back: a copy is lost if the first slot at or after it was sent is
+    /// erased. A report on a slot is sent when the slot has been decoded at the far end,
+    /// `d_nom + RTT/2` after it. Reports cost no slots.
+    ///
+    /// Both traces have one clock: this one starts at the link's `start_offset`, repeats when it
+    /// ends, and begins anew whenever that of the link does.
     Trace(PhyTrace),
 }
 
@@ -128,7 +130,7 @@ impl LiveConfig {
             return Err(LinkError::TwoBuffers);
         }
         let flush = span(self.flush);
-        let feedback = self.feedback(config.start_offset, seed, number)?;
+        let feedback = self.feedback(config, seed, number)?;
         let bound = |limit: Option<NonZeroU32>| limit.map(NonZeroU32::get);
         let window = Window::new(bound(self.send_buffer), bound(self.receive_buffer));
         let rule = self.reorder.or(config.reorder);
@@ -176,13 +178,15 @@ impl LiveConfig {
             next: None,
             ended: TraceEnd::Ahead,
         };
-        Ok(match rule {
-            None => Box::new(link),
-            Some(rule) => Box::new(Reordering::new(link, rule)),
-        })
+        Ok(behind(link, rule))
     }
 
-    fn feedback(&self, offset: Duration, seed: Seed, number: u32) -> Result<Feedback, LinkError> {
+    fn feedback(
+        &self,
+        config: &LinkConfig,
+        seed: Seed,
+        number: u32,
+    ) -> Result<Feedback, LinkError> {
         let nominal = self.phy.nominal_decoding();
         let delay = self.timing.feedback(nominal);
         let losses = match &self.feedback_loss {
@@ -194,9 +198,11 @@ impl LiveConfig {
                 if back.period() == Duration::ZERO {
                     return Err(LinkError::NoPeriod);
                 }
-                let slots = Box::new(Slots::new(back.clone(), offset, true, HORIZON));
+                let cycle = config.wrap.then(|| (self.phy.t()[0], span(self.phy.period())));
+                let offset = span(config.start_offset);
+                let back = Box::new(TraceBack::new(back.clone(), offset, cycle));
                 let after = span(nominal).saturating_add(span(self.timing.rtt.half()));
-                Losses::Trace { slots, after }
+                Losses::Trace { back, after }
             }
         };
         let wide = |time: Duration| i64::try_from(time.as_nanos()).unwrap_or(i64::MAX);

@@ -3,8 +3,10 @@
 use rand::RngExt;
 use rand_chacha::ChaCha8Rng;
 
+use crate::link::HORIZON;
 use crate::link::live::slots::Slots;
-use crate::units::Probability;
+use crate::trace::PhyTrace;
+use crate::units::{Duration, Probability};
 
 /// The way back of reports, constant in time and possibly lossy.
 ///
@@ -26,12 +28,27 @@ pub(super) enum Losses {
     None,
     /// Each copy is lost with this probability.
     Random(Probability, Box<ChaCha8Rng>),
-    /// A copy is lost if the first slot of the way back, at or after it was sent, is erased.
+    /// A copy is lost if the slot of the way back that would carry it is erased.
     Trace {
-        slots: Box<Slots>,
+        back: Box<TraceBack>,
         /// From a slot until a report on it is sent, ns.
         after: i64,
     },
+}
+
+/// The PHY trace of the way back, aligned with that of the link.
+///
+/// What it does at an instant is a function of the link's trace time then: both start at the same
+/// offset, and where the link's trace begins anew, so does this one, even if it is a little longer
+/// or shorter. In between it repeats as often as it takes.
+#[derive(Clone, Debug)]
+pub(super) struct TraceBack {
+    /// In the place of run time these have the trace time.
+    slots: Slots,
+    /// Trace time at run time 0.
+    offset: i64,
+    /// First slot and period of the link's trace, if it repeats.
+    cycle: Option<(i64, i64)>,
 }
 
 /// The far end gives up repeating a report: so it ends where nothing ever comes back.
@@ -54,9 +71,8 @@ impl Feedback {
             let lost = match &mut self.losses {
                 Losses::None => false,
                 Losses::Random(p, rng) => rng.random_bool(p.get()),
-                Losses::Trace { slots, after } => {
-                    let sent = t.saturating_add(*after).saturating_add(later);
-                    slots.first_from(sent).is_none_or(|slot| slot.d == 0)
+                Losses::Trace { back, after } => {
+                    back.loses(t.saturating_add(*after).saturating_add(later))
                 }
             };
             if !lost {
@@ -65,5 +81,66 @@ impl Feedback {
             self.lost += 1;
         }
         i64::MAX
+    }
+}
+
+impl TraceBack {
+    /// `back` has a period above 0; `cycle` are the first slot and the period of the link's trace,
+    /// if that repeats.
+    pub(super) fn new(back: PhyTrace, offset: i64, cycle: Option<(i64, i64)>) -> Self {
+        Self { slots: Slots::new(back, Duration::ZERO, true, HORIZON), offset, cycle }
+    }
+
+    /// Whether what is sent at the run time `sent` is lost: in the first slot from then on.
+    fn loses(&self, sent: i64) -> bool {
+        let at = sent.saturating_add(self.offset);
+        let slot = match self.cycle {
+            None => self.slots.look_from(at),
+            Some((first, period)) => {
+                let seam = first + period;
+                let at = if at < seam { at } else { first + (at - first) % period };
+                let slot = self.slots.look_from(at).filter(|slot| slot.t < seam);
+                slot.or_else(|| self.slots.look_from(first))
+            }
+        };
+        slot.is_none_or(|slot| slot.d == 0)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::units::Bytes;
+
+    /// Slots at 0, 10, ... with these decoding times.
+    fn back(d: &[i64], offset: i64, cycle: Option<(i64, i64)>) -> TraceBack {
+        let t: Vec<i64> = (0..).step_by(10).take(d.len()).collect();
+        let phy = PhyTrace::new(t.into(), d.to_vec().into(), Bytes(33)).unwrap();
+        TraceBack::new(phy, offset, cycle)
+    }
+
+    #[test]
+    fn the_way_back_begins_anew_where_the_link_does() {
+        let lost = |back: &TraceBack, sent: &[i64]| -> Vec<bool> {
+            sent.iter().map(|&sent| back.loses(sent)).collect()
+        };
+        let sent = [0, 1, 10, 11, 20, 21, 30, 31];
+        // By itself it repeats after its own 30.
+        let alone = back(&[1, 0, 1], 0, None);
+        assert_eq!(lost(&alone, &sent), [false, true, true, false, false, false, false, true]);
+        // A link of 20 never gets to the third slot: what is sent after the second meets the first.
+        let shorter = back(&[1, 0, 1], 0, Some((0, 20)));
+        assert_eq!(lost(&shorter, &sent), [false, true, true, false, false, true, true, false]);
+        // One of 35 sees the first again at 30, and at its seam, 35, once more.
+        let longer = back(&[1, 0, 1], 0, Some((0, 35)));
+        assert_eq!(
+            lost(&longer, &[30, 31, 35, 36, 45, 46]),
+            [false, false, false, true, true, false]
+        );
+        // An offset of whole cycles changes nothing.
+        for offset in [20, 60, 20_000] {
+            let later = back(&[1, 0, 1], offset, Some((0, 20)));
+            assert_eq!(lost(&later, &sent), lost(&shorter, &sent), "{offset}");
+        }
     }
 }

@@ -64,12 +64,7 @@ impl Packets {
     /// Puts a packet of so many units into the queue; `false`: it was dropped.
     pub(super) fn offer(&mut self, now: Instant, packet: Packet, units: u64) -> bool {
         self.counters.offered += 1;
-        let room = match self.limit {
-            QueueLimit::Unlimited => true,
-            QueueLimit::Packets(limit) => self.waiting < limit as usize,
-            QueueLimit::Bytes(limit) => self.waiting_bytes + u64::from(packet.size.0) <= limit,
-        };
-        if !room {
+        if !self.limit.has_room(self.waiting, self.waiting_bytes, packet.size) {
             self.counters.dropped += 1;
             return false;
         }

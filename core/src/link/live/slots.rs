@@ -67,6 +67,12 @@ impl Slots {
         self.cursor.first_from((self.phy.t(), self.phy.d()), from)
     }
 
+    /// The same, for whoever uses none of them.
+    pub(super) fn look_from(&self, from: i64) -> Option<Slot> {
+        let mut cursor = self.cursor;
+        cursor.first_from((self.phy.t(), self.phy.d()), from)
+    }
+
     /// The cursor, and `t` and `d` that it runs over: looked up once for many slots.
     #[inline]
     pub(super) fn split(&mut self) -> (&mut Cursor, (&[i64], &[i64])) {

@@ -97,9 +97,8 @@ impl AmSender {
         };
         let asked = self.pdus_without_poll >= limit(self.config.poll_pdu)
             || self.bytes_without_poll >= u64::from(limit(self.config.poll_byte));
-        let empty = self.to_repeat == 0 && self.cut.is_none() && backlog.front().is_none();
-        let stalled = self.cut.is_none() && self.window_full();
-        pdu.poll = self.poll_next || asked || empty || stalled;
+        let empty = self.to_repeat == 0 && backlog.front().is_none();
+        pdu.poll = self.poll_next || asked || (self.cut.is_none() && (empty || self.window_full()));
         if pdu.poll {
             self.poll(now);
         }
@@ -132,18 +131,23 @@ impl AmSender {
     }
 
     /// `t-PollRetransmit` expired (section 5.3.3.4).
-    pub(super) fn expire(&mut self, backlog: &mut Backlog) -> Option<GivenUp> {
+    pub(super) fn expire(&mut self) {
         self.expires = None;
         self.poll_next = true;
-        let empty = self.to_repeat == 0 && self.cut.is_none() && backlog.front().is_none();
-        let stalled = self.cut.is_none() && self.window_full();
-        if !(empty || stalled) {
-            return None;
+    }
+
+    /// Finds a packet for a poll that nothing else carries (section 5.3.3.4); says what is given up.
+    /// To ask for all of what waits in part would let a timer shorter than a slot starve the rest.
+    pub(super) fn carry_poll(&mut self, backlog: &mut Backlog) -> Vec<GivenUp> {
+        let mut given_up = Vec::new();
+        while self.poll_next
+            && !self.wants(backlog)
+            && let Some(last) = self.sent.iter().rposition(|sdu| !sdu.done)
+        {
+            let sn = self.acked + last as u64;
+            given_up.extend(self.consider(sn, &[(sn, 0, u32::MAX)], backlog));
+            self.move_window();
         }
-        let last = self.sent.iter().rposition(|sdu| !sdu.done)?;
-        let sn = self.acked + last as u64;
-        let given_up = self.consider(sn, &[(sn, 0, u32::MAX)], backlog);
-        self.move_window();
         given_up
     }
 

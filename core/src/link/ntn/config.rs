@@ -3,9 +3,8 @@
 use std::num::NonZeroU32;
 use std::sync::Arc;
 
-use thiserror::Error;
-
 use crate::link::Propagation;
+use crate::link::ntn::control::ControlErrors;
 use crate::trace::PhyTrace;
 use crate::units::{Bytes, Duration, Probability};
 
@@ -23,6 +22,8 @@ pub struct NtnConfig {
     pub way_back: Propagation,
     /// How transport blocks are repeated.
     pub harq: HarqConfig,
+    /// How often grants and HARQ feedback go wrong.
+    pub control: ControlErrors,
     /// How packets are cut into transport blocks and repaired above HARQ.
     pub rlc: RlcConfig,
     /// In which order packets leave the link.
@@ -146,117 +147,12 @@ pub struct NtnHeaders {
     pub pdu: Bytes,
 }
 
-/// A 3GPP link that cannot be.
-#[derive(Clone, Copy, Debug, Eq, Error, PartialEq)]
-#[non_exhaustive]
-pub enum NtnConfigError {
-    /// A time that must be above zero.
-    #[error("{name} of 0 ns; give a time above 0")]
-    Zero {
-        /// Which one.
-        name: &'static str,
-    },
-    /// No error probability.
-    #[error("no block error probability; give at least that of the first transmission")]
-    NoBler,
-    /// No room for data.
-    #[error(
-        "a transport block of {tb} bytes has no room beside headers of {headers}; give larger blocks"
-    )]
-    NoRoom {
-        /// Bytes of a TB.
-        tb: u32,
-        /// Header bytes in it.
-        headers: u64,
-    },
-    /// A time beyond what is simulated.
-    #[error("{name} is over 2^61 ns (73 years); check the unit")]
-    TooLong {
-        /// Which one.
-        name: &'static str,
-    },
-    /// Retransmissions without end.
-    #[error(
-        "RLC AM without a limit of retransmissions over a link that lets nothing through ({what}); give max_retx"
-    )]
-    Endless {
-        /// What lets nothing through.
-        what: &'static str,
-    },
-}
-
 impl NtnConfig {
-    /// Whether there can be such a link.
-    ///
-    /// # Errors
-    /// The first fault found.
-    pub fn check(&self) -> Result<(), NtnConfigError> {
-        if matches!(&self.phy, NtnPhy::Random { bler, .. } if bler.is_empty()) {
-            return Err(NtnConfigError::NoBler);
-        }
-        for (name, time, positive) in self.times() {
-            if positive && time == Duration::ZERO {
-                return Err(NtnConfigError::Zero { name });
-            }
-            if time.as_nanos() > crate::link::HORIZON as u64 {
-                return Err(NtnConfigError::TooLong { name });
-            }
-        }
-        let tb = self.tb().0;
-        let headers = u64::from(self.headers.pdu.0);
-        if u64::from(tb) <= headers {
-            return Err(NtnConfigError::NoRoom { tb, headers });
-        }
-        let RlcConfig::Am(am) = self.rlc else { return Ok(()) };
-        if am.max_retx.is_some() {
-            return Ok(());
-        }
-        if am.status_loss == Probability::ONE {
-            return Err(NtnConfigError::Endless { what: "every status report is lost" });
-        }
-        let erased = match &self.phy {
-            NtnPhy::Random { bler, .. } => bler.iter().all(|&p| p == Probability::ONE),
-            NtnPhy::Trace(trace) => trace.d().iter().all(|&d| d == 0),
-        };
-        match erased {
-            true => Err(NtnConfigError::Endless { what: "every block is in error" }),
-            false => Ok(()),
-        }
-    }
-
     /// Bytes of a transport block.
     pub fn tb(&self) -> Bytes {
         match &self.phy {
             NtnPhy::Trace(trace) => trace.lldu(),
             NtnPhy::Random { tb, .. } => *tb,
         }
-    }
-
-    /// Every time, and whether it must be above zero.
-    fn times(&self) -> Vec<(&'static str, Duration, bool)> {
-        let mut times = Vec::new();
-        if let NtnPhy::Random { slot, decode, .. } = &self.phy {
-            times.extend([("the slot", *slot, true), ("the decoding time", *decode, true)]);
-        }
-        for propagation in [&self.propagation, &self.way_back] {
-            if let Propagation::Fixed(delay) = propagation {
-                times.push(("the propagation delay", *delay, false));
-            }
-        }
-        if let HarqMode::Feedback { processing, .. } = self.harq.mode {
-            times.push(("the processing time", processing, false));
-        }
-        match self.rlc {
-            RlcConfig::Um(um) => times.push(("t-Reassembly", um.t_reassembly, false)),
-            RlcConfig::Am(am) => times.extend([
-                ("t-Reassembly", am.t_reassembly, false),
-                ("t-StatusProhibit", am.t_status_prohibit, false),
-                ("t-PollRetransmit", am.t_poll_retransmit, true),
-                ("the status delay", am.status_delay, false),
-            ]),
-        }
-        times.extend(self.pdcp.t_reordering.map(|time| ("t-Reordering", time, false)));
-        times.extend(self.pdcp.discard.map(|time| ("discardTimer", time, true)));
-        times
     }
 }

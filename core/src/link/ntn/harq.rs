@@ -3,6 +3,7 @@
 use std::collections::VecDeque;
 
 use crate::link::ntn::config::{HarqConfig, HarqMode};
+use crate::link::ntn::control::Feedback;
 use crate::link::ntn::pdu::Pdu;
 use crate::link::{StreamRange, span};
 
@@ -20,7 +21,7 @@ pub(super) struct Harq {
     free: Vec<BlockId>,
     /// Blocks that wait for feedback or to be sent again.
     busy: u32,
-    /// Blocks whose negative feedback came, in that order.
+    /// Blocks that the feedback asks for again, in the order in which it came.
     again: VecDeque<BlockId>,
     /// A block with repetitions left, and how many.
     repeating: Option<(BlockId, u32)>,
@@ -35,6 +36,10 @@ struct Block {
     label: Label,
     /// Transmissions so far, repetitions included.
     attempts: u32,
+    /// Those of them that the receiver used: it had their grant.
+    combined: u32,
+    /// Whether the receiver has the grant of the transmission under way.
+    granted: bool,
     /// Transmissions that are over, a bundle of repetitions counting once.
     rounds: u32,
     /// When the receiver had decoded it.
@@ -59,8 +64,8 @@ pub(super) struct Label {
 pub(super) struct Sent {
     /// The block's content ends at the receiver at this time, decoded or not.
     pub(super) lands: Option<(i64, Landing)>,
-    /// When the sender has the feedback without the way back: when it leaves the receiver.
-    pub(super) feedback: Option<i64>,
+    /// When the feedback leaves the receiver, and what it is.
+    pub(super) feedback: Option<(i64, Feedback)>,
 }
 
 /// The content of a block that was decoded or given up.
@@ -100,7 +105,7 @@ impl Harq {
     }
 
     /// The block that the next slot repeats: one in the middle of its repetitions, else the one
-    /// whose negative feedback came first.
+    /// that was asked for again first.
     pub(super) fn next_again(&mut self) -> Option<BlockId> {
         let block = match self.repeating {
             Some((block, _)) => block,
@@ -138,9 +143,26 @@ impl Harq {
         self.blocks[id as usize].label
     }
 
-    /// Which transmission of the block the next one is, from 1.
-    pub(super) fn next_attempt(&self, id: BlockId) -> u32 {
-        self.blocks[id as usize].attempts.saturating_add(1)
+    /// How often the block was sent before.
+    pub(super) fn attempts(&self, id: BlockId) -> u32 {
+        self.blocks[id as usize].attempts
+    }
+
+    /// Whether the next slot is the first of its repetitions, which has the grant for all of them.
+    pub(super) fn begins(&self) -> bool {
+        self.repeating.is_some_and(|(_, left)| left == self.repetitions)
+    }
+
+    /// Whether the receiver has that grant.
+    pub(super) fn grant(&mut self, id: BlockId, granted: bool) {
+        self.blocks[id as usize].granted = granted;
+    }
+
+    /// Which of the transmissions that the receiver uses the next one is, from 1; `None`: it misses
+    /// it.
+    pub(super) fn next_combined(&self, id: BlockId) -> Option<u32> {
+        let block = &self.blocks[id as usize];
+        block.granted.then(|| block.combined.saturating_add(1))
     }
 
     /// The block was sent in a slot whose outcome is known at the receiver at `known`: decoded at
@@ -148,6 +170,7 @@ impl Harq {
     pub(super) fn transmit(&mut self, id: BlockId, known: i64, decoded: Option<i64>) -> Sent {
         let block = &mut self.blocks[id as usize];
         block.attempts = block.attempts.saturating_add(1);
+        block.combined = block.combined.saturating_add(u32::from(block.granted));
         let mut lands = None;
         if block.decoded.is_none()
             && let Some(at) = decoded
@@ -179,18 +202,29 @@ impl Harq {
         };
         // A block that takes longer than nominal to decode is not acknowledged before it is.
         let heard = block.decoded.map_or(known, |at| at.max(known));
-        Sent { lands, feedback: Some(heard + span(processing)) }
+        let feedback = match (block.granted, block.decoded) {
+            (false, _) => Feedback::Dtx,
+            (true, Some(_)) => Feedback::Ack,
+            (true, None) => Feedback::Nack,
+        };
+        Sent { lands, feedback: Some((heard + span(processing), feedback)) }
     }
 
-    /// The sender has the feedback on a block.
-    pub(super) fn feedback(&mut self, id: BlockId) {
-        let block = &self.blocks[id as usize];
-        let HarqMode::Feedback { max_transmissions, .. } = self.mode else { return };
-        if block.decoded.is_none() && block.rounds < max_transmissions.get() {
+    /// The sender reads the feedback on a block. What it takes for received and was not is lost.
+    pub(super) fn feedback(&mut self, id: BlockId, read: Feedback) -> Option<Landing> {
+        let block = &mut self.blocks[id as usize];
+        let HarqMode::Feedback { max_transmissions, .. } = self.mode else { return None };
+        let over = block.rounds >= max_transmissions.get();
+        if read != Feedback::Ack && !over {
             self.again.push_back(id);
-        } else {
-            self.release(id);
+            return None;
         }
+        let lost = (block.decoded.is_none() && !over).then(|| {
+            self.failed += 1;
+            Landing { pdus: std::mem::take(&mut block.pdus), decoded: false }
+        });
+        self.release(id);
+        lost
     }
 
     fn release(&mut self, id: BlockId) {

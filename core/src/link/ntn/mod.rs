@@ -7,7 +7,9 @@
 //! - **Slots**: one TB in each, of fixed size, or nothing; an idle slot costs nothing.
 //! - **HARQ** (TS 38.321 sections 5.3.2, 5.4.2): a process holds one TB from its first transmission
 //!   until its last feedback came, so that N processes carry at most N TBs in a round trip.
-//!   Feedback never gets lost. Without feedback a process is free at once.
+//!   Without feedback a process is free at once.
+//! - **Control** ([`ControlErrors`]): grants may be missed, feedback may be missed or misread; off
+//!   unless set.
 //! - **RLC** (TS 38.322): UM reassembles and gives up after `t-Reassembly`; AM polls, reports and
 //!   sends again. Sequence numbers do not wrap: they are the windows' worth, not the bits'.
 //! - **PDCP** (TS 38.323): order, `t-Reordering`, `discardTimer`.
@@ -16,11 +18,16 @@
 //! - A slot goes to a HARQ retransmission (repetitions under way first, then first negative
 //!   feedback, first served), else to a new TB if a process is free: RLC retransmissions first (first
 //!   considered, first served), then new data.
+//! - The sender takes silence where feedback is due for a NACK, at the time at which a NACK would
+//!   have come. A TB that it takes for received by mistake is lost at that moment. The receiver
+//!   knows transmissions of two TBs apart whatever it missed between them.
 //! - The first slot at or after an event can use it; a slot also takes a packet that comes at its
 //!   very instant, and makes room in a full queue for it first.
 //! - Status reports and HARQ feedback use the way back at once; their size is not counted.
 //! - HARQ feedback leaves when the nominal decoding time is over (or the block is decoded, if that
 //!   takes longer), plus the processing time.
+//! - When `t-PollRetransmit` expires, what waits to be sent again carries the poll, else the last
+//!   packet that is not acknowledged; also if it is found out later that nothing else can carry it.
 //! - RLC in UM does not learn from HARQ that a TB failed. A UM packet that cannot become complete is
 //!   lost with the last TB that carries a part of it.
 //! - A packet sent again `maxRetxThreshold` times in vain is a radio link failure on a real network
@@ -43,11 +50,13 @@
 //! # Ok::<(), clift::link::LinkError>(())
 //! ```
 
-mod agenda;
 mod am_receiver;
 mod am_sender;
 mod backlog;
+mod check;
 mod config;
+mod control;
+mod draws;
 mod harq;
 mod link;
 mod path;
@@ -61,9 +70,10 @@ mod slots;
 mod timeline;
 mod um;
 
+pub use check::NtnConfigError;
 pub use config::{
-    AmConfig, HarqConfig, HarqMode, NtnConfig, NtnConfigError, NtnHeaders, NtnPhy, PdcpConfig,
-    RlcConfig, UmConfig,
+    AmConfig, HarqConfig, HarqMode, NtnConfig, NtnHeaders, NtnPhy, PdcpConfig, RlcConfig, UmConfig,
 };
+pub use control::ControlErrors;
 pub use link::{NtnLink, NtnLinkConfig};
 pub use preset::PRESETS;

@@ -6,13 +6,15 @@ use std::sync::Arc;
 use crate::link::ntn::config::{
     AmConfig, HarqConfig, HarqMode, NtnConfig, NtnHeaders, NtnPhy, PdcpConfig, RlcConfig, UmConfig,
 };
+use crate::link::ntn::control::ControlErrors;
 use crate::units::{Bytes, Duration, Probability};
 
 /// The presets, and the round-trip time of each.
 ///
 /// The delays of the satellites are the largest round trips of TR 38.821, table 4.2-2, for
-/// transparent payloads (service and feeder link, 10 degrees of elevation): GEO 541.46 ms, LEO at
-/// 600 km 25.77 ms and at 1200 km 41.77 ms.
+/// transparent payloads (service and feeder link at 10 degrees of elevation, both ways): GEO
+/// 541.46 ms, LEO at 600 km 25.77 ms and at 1200 km 41.77 ms. They are four slant ranges above a
+/// sphere of 6371 km.
 pub const PRESETS: [(&str, Duration); 4] = [
     ("nr-ntn-geo", Duration::from_micros(541_460)),
     ("nr-ntn-leo600", Duration::from_micros(25_770)),
@@ -66,6 +68,7 @@ impl NtnConfig {
                 },
                 repetitions: nonzero(1),
             },
+            control: ControlErrors::default(),
             rlc: RlcConfig::Am(AmConfig {
                 window: nonzero(131_072),
                 t_reassembly: Duration::ZERO,
@@ -151,8 +154,8 @@ const T_REASSEMBLY_MS: [u64; 23] = [
 ];
 const T_POLL_RETRANSMIT_MS: [u64; 17] =
     [5, 10, 20, 30, 45, 60, 80, 100, 150, 200, 300, 400, 500, 800, 1000, 2000, 4000];
-const T_STATUS_PROHIBIT_MS: [u64; 14] =
-    [5, 10, 15, 20, 30, 40, 50, 60, 80, 100, 200, 300, 500, 800];
+const T_STATUS_PROHIBIT_MS: [u64; 19] =
+    [5, 10, 15, 20, 30, 40, 50, 60, 80, 100, 200, 300, 500, 800, 1000, 1200, 1600, 2000, 2400];
 const T_REORDERING_MS: [u64; 20] = [
     10, 20, 30, 40, 50, 60, 80, 100, 120, 160, 200, 240, 300, 500, 750, 1000, 1500, 2000, 2500,
     3000,
@@ -181,5 +184,45 @@ mod tests {
             assert!(config.t_reassembly() > rtt, "{name}");
             assert_eq!(config.unacknowledged().check(), Ok(()), "{name}");
         }
+    }
+
+    #[test]
+    fn the_round_trips_are_those_of_the_geometry() {
+        // From height h, the earth's centre, radius and 10 degrees of elevation: law of cosines.
+        let slant_m = |height: f64| {
+            let (radius, sine) = (6_371_000.0, 10.0f64.to_radians().sin());
+            let below = radius * sine;
+            (below * below + height * height + 2.0 * height * radius).sqrt() - below
+        };
+        // The farthest distances of the table, in km, and its round trips: to the printed digit.
+        for (preset, height_km, farthest_km) in
+            [(0, 35_786.0, 40_581.0), (1, 600.0, 1_932.0), (2, 1_200.0, 3_131.0)]
+        {
+            let slant = slant_m(height_km * 1e3);
+            assert_eq!((slant / 1e3).round(), farthest_km);
+            let round_trip_ms = 4.0 * slant / 299_792_458.0 * 1e3;
+            let printed = PRESETS[preset].1.as_nanos() as f64 / 1e6;
+            assert!((round_trip_ms - printed).abs() <= 0.005, "{round_trip_ms} {printed}");
+        }
+    }
+
+    #[test]
+    fn timers_are_values_of_the_standard() {
+        let timers = |config: NtnConfig| {
+            let RlcConfig::Am(am) = config.rlc else { panic!("acknowledged mode") };
+            let reordering = config.pdcp.t_reordering.unwrap();
+            [am.t_reassembly, am.t_status_prohibit, am.t_poll_retransmit, reordering]
+                .map(|time| time.as_nanos() / 1_000_000)
+        };
+        assert_eq!(timers(NtnConfig::preset("nr-ntn-geo").unwrap()), [1650, 800, 4000, 3000]);
+        assert_eq!(timers(NtnConfig::preset("nr-ntn-leo600").unwrap()), [100, 40, 150, 500]);
+        // A round trip of 1.4 s and 6 ms.
+        let far = Duration::from_millis(700);
+        let config = NtnConfig {
+            propagation: far.into(),
+            way_back: far.into(),
+            ..NtnConfig::preset("nr-ntn-geo").unwrap()
+        };
+        assert_eq!(timers(config.with_fitting_timers()), [2200, 1600, 4000, 3000]);
     }
 }

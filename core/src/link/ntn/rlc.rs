@@ -94,6 +94,14 @@ impl Rlc {
         }
     }
 
+    /// `t-Reassembly` expired.
+    pub(super) fn reassembly_expired(&mut self, now: i64) {
+        match self {
+            Self::Um { receiver, .. } => receiver.expire(now),
+            Self::Am(am) => am.receiver.expire(now),
+        }
+    }
+
     pub(super) fn reassembly_timeouts(&self) -> u64 {
         match self {
             Self::Um { receiver, .. } => receiver.timeouts,

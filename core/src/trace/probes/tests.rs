@@ -27,6 +27,16 @@ fn lens_knows_lost_and_unknown_probes() {
     assert_eq!(csv(text, Direction::Up).unwrap().d()[..], [1, 0, 1_000_001]);
     let down = csv(text, Direction::Down).unwrap();
     assert_eq!((&down.t()[..], &down.d()[..]), (&[0, 20_000_000][..], &[1, 0][..]));
+    // Both directions have the clock of the file, whatever is known of its first probe.
+    let late = text.replace("50,20,30", "50,-1,0").replace("-1,-1,0", "50,20,30");
+    let (up, down) = (csv(&late, Direction::Up).unwrap(), csv(&late, Direction::Down).unwrap());
+    assert_eq!(up.t()[..], [0, 10_000_000, 20_000_000]);
+    assert_eq!((&down.t()[..], &down.d()[..]), (&[10_000_000, 20_000_000][..], &[1, 0][..]));
+    let rate = BitRate::from_bits_per_second(2_400_000);
+    let sampling = Sampling { lldu: Bytes(1500), rate };
+    let down = read_csv(late.as_bytes(), Direction::Down, sampling).unwrap();
+    assert_eq!(down.t()[..], [0, 5_000_000, 10_000_000, 15_000_000, 20_000_000]);
+    assert_eq!(down.d()[..], [1, 1, 1, 1, 0]);
 }
 
 #[test]

@@ -1,0 +1,41 @@
+//! Delays that vary, from files: `delays` and `keep_order`, wherever a delay stands.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use super::error::Problem;
+use crate::link::{DelaySeries, Propagation};
+use crate::units::Duration;
+
+/// What is in the files that [`super::Cell::delay_files`] names, by their names there.
+pub type DelayFiles = BTreeMap<String, Arc<DelaySeries>>;
+
+/// That the keys of the section `key` do not contradict one another; `fixed` is its `delay`.
+pub(super) fn check(
+    key: &str,
+    fixed: Option<Duration>,
+    file: Option<&str>,
+    keep_order: bool,
+) -> Result<(), Problem> {
+    if fixed.is_some() && file.is_some() {
+        return Err(Problem::new(key, "delays", "`delay` and `delays` say the same; give one"));
+    }
+    if file.is_some_and(str::is_empty) {
+        return Err(Problem::new(key, "delays", "is empty; name a CSV file of delays"));
+    }
+    if keep_order && file.is_none() {
+        let cure = "is for `delays` that vary; give those, or leave it out";
+        return Err(Problem::new(key, "keep_order", cure));
+    }
+    Ok(())
+}
+
+/// The delay that a file gives, if there is one; it is one of `files`.
+pub(super) fn propagation(
+    file: Option<&str>,
+    keep_order: bool,
+    files: &DelayFiles,
+) -> Option<Propagation> {
+    let series = Arc::clone(&files[file?]);
+    Some(Propagation::Varying { series, keep_order })
+}

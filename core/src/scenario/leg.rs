@@ -1,0 +1,68 @@
+//! Wired legs: `[access]` and the legs of `[[path]]`.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::delays::{self, DelayFiles};
+use super::error::Problem;
+use super::limit::QueueBound;
+use crate::simulation::{LegConfig, Loss};
+use crate::units::{BitRate, Duration, Probability};
+
+/// A wired leg: a drop-tail queue, a transmitter, random loss behind it, a delay.
+#[derive(Clone, Debug, Deserialize, JsonSchema, Serialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Leg {
+    /// Serialisation rate; without it packets take no time.
+    pub rate: Option<BitRate>,
+    /// Propagation delay, one way; 0 unless set.
+    pub delay: Option<Duration>,
+    /// In its place delays that vary: a CSV file with columns `time_s` and `delay_ms`, as
+    /// `clift constellation` writes them, relative to the folder of the scenario file. Each holds
+    /// until the next.
+    pub delays: Option<String>,
+    /// With `delays`: what was sent earlier never arrives later. Otherwise packets overtake one
+    /// another where the path gets shorter.
+    pub keep_order: bool,
+    /// The drop-tail queue before the transmitter.
+    pub queue: QueueBound,
+    /// Probability that a packet is lost behind the transmitter.
+    pub loss: Probability,
+}
+
+impl Default for Leg {
+    fn default() -> Self {
+        Self {
+            rate: None,
+            delay: None,
+            delays: None,
+            keep_order: false,
+            queue: QueueBound::Unlimited,
+            loss: Probability::ZERO,
+        }
+    }
+}
+
+impl Leg {
+    /// That it carries something and its keys do not contradict one another; `key` is the section
+    /// that they stand in.
+    pub(super) fn check(&self, key: &str) -> Result<(), Problem> {
+        delays::check(key, self.delay, self.delays.as_deref(), self.keep_order)?;
+        if self.loss == Probability::ONE {
+            return Err(Problem::new(key, "loss", "everything is lost; give less than 1"));
+        }
+        Ok(())
+    }
+
+    /// The leg of the engine; its file is one of `files`.
+    pub(super) fn config(&self, files: &DelayFiles) -> LegConfig {
+        let fixed = self.delay.unwrap_or_default().into();
+        let delay = delays::propagation(self.delays.as_deref(), self.keep_order, files);
+        LegConfig {
+            rate: self.rate,
+            delay: delay.unwrap_or(fixed),
+            queue: self.queue.limit(),
+            loss: if self.loss == Probability::ZERO { Loss::None } else { Loss::Random(self.loss) },
+        }
+    }
+}

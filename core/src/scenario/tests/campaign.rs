@@ -1,0 +1,114 @@
+//! Cells, changes from outside, printed values, replications.
+
+use super::*;
+use crate::transport::tcp::LinuxOptions;
+use crate::units::Duration;
+
+#[test]
+fn cells_are_the_product_of_the_axes_in_the_order_of_the_file() {
+    let scenario = with_channel(
+        "[vary]\nscheme = [\"ARQ\", \"HARQ(10/12)\"]\ntransport.congestion = [\"newreno\", \"cubic\"]\n\
+         [vary.task.page]\napplication.type = \"file\"\napplication.size = \"100 kB\"\nduration = \"60 s\"\n\
+         [vary.task.bulk]\n",
+    );
+    let names: Vec<_> = scenario.axes().iter().map(|axis| axis.name.as_str()).collect();
+    assert_eq!(names, ["scheme", "congestion", "task"]);
+    assert_eq!(scenario.cells().len(), 8);
+    let cell = &scenario.cells()[5];
+    let labels: Vec<_> = cell.labels().iter().map(|(_, label)| label.as_str()).collect();
+    assert_eq!(labels, ["HARQ(10/12)", "newreno", "bulk"]);
+    assert_eq!(cell.config().transport.congestion, Congestion::Newreno);
+    assert_eq!(cell.config().duration, Duration::from_secs(400));
+    assert!(!cell.plan().stop_when_done);
+    assert!(scenario.cells()[4].plan().stop_when_done);
+    assert_eq!(scenario.cells()[4].config().duration, Duration::from_secs(60));
+}
+
+#[test]
+fn parts_of_a_stack_are_switched_by_themselves() {
+    let stack = "[transport]\nprofile = \"linux\"\nlinux = { rack = false, pacing = true }\n";
+    let flow = "[[flow]]\ntransport.linux.rack = true\n";
+    let changes = [("transport.linux.max_reordering".to_owned(), "3".to_owned())];
+    let text = format!("{stack}{flow}{CHANNEL}");
+    let scenario = Scenario::parse("geo.toml", &text, &changes).unwrap();
+    let config = scenario.cells()[0].config();
+    let all = Linux::default();
+    let expected = Linux { rack: false, pacing: true, max_reordering: 3, ..all };
+    assert_eq!(config.transport.linux, Some(expected));
+    assert_eq!(config.flow[0].transport.linux, Some(Linux { rack: true, ..expected }));
+    assert_eq!(LinuxOptions::from(all), LinuxOptions::default());
+}
+
+#[test]
+fn changes_from_outside_win_and_end_a_variation() {
+    let text = format!("[vary]\nscheme = [\"ARQ\", \"none\"]\nseed = [1, 2]\n{CHANNEL}");
+    let changes = [
+        ("scheme".to_owned(), "FEC(10/12)".to_owned()),
+        ("link.rtt".to_owned(), "600 ms".to_owned()),
+        ("transport.delayed_ack".to_owned(), "true".to_owned()),
+    ];
+    let scenario = Scenario::parse("geo.toml", &text, &changes).unwrap();
+    assert_eq!(scenario.cells().len(), 2);
+    let config = scenario.cells()[1].config();
+    assert_eq!((config.scheme.to_string().as_str(), config.seed), ("FEC(10/12)", 2));
+    assert_eq!(config.link.rtt, Duration::from_millis(600));
+    let usual = DelayedAck::After(Duration::from_millis(40));
+    assert_eq!(config.transport.delayed_ack, Some(usual));
+
+    let wrong = |key: &str, value: &str| {
+        let changes = [("runs".to_owned(), "2".to_owned()), (key.to_owned(), value.to_owned())];
+        Scenario::parse("geo.toml", &text, &changes).unwrap_err().to_string()
+    };
+    assert_eq!(
+        wrong("link.rtt", "6"),
+        "geo.toml, set link.rtt = 6: link.rtt: `6` has no unit; write a time as e.g. \"500 ms\" (units: ns, us, ms, s, min, h)"
+    );
+    assert!(
+        wrong("link.rat", "6 ms")
+            .starts_with("geo.toml, set link.rat = 6 ms: link.rat: unknown key")
+    );
+    assert!(wrong("seed.x", "6").contains("seed.x"));
+    assert!(wrong("", "6").contains("is no key to change"));
+}
+
+#[test]
+fn printed_values_follow_a_change_of_their_axis() {
+    let text = format!(
+        "[[printed]]\nmetric = \"x\"\nvalue = 1\nwhere = {{ scheme = \"ARQ\" }}\n\
+         [[printed]]\nmetric = \"x\"\nvalue = 2\nwhere = {{ scheme = \"none\" }}\n\
+         [vary]\nscheme = [\"ARQ\", \"none\"]\n{CHANNEL}"
+    );
+    let printed = |scheme: &str| {
+        let changes = [("scheme".to_owned(), scheme.to_owned())];
+        let scenario = Scenario::parse("geo.toml", &text, &changes).unwrap();
+        scenario.printed().iter().map(|printed| printed.value).collect::<Vec<_>>()
+    };
+    assert_eq!(printed("none"), [2.0]);
+    assert_eq!(printed("FEC(10/12)"), [0.0; 0]);
+    assert_eq!(Scenario::parse("geo.toml", &text, &[]).unwrap().printed().len(), 2);
+}
+
+#[test]
+fn replications_differ_in_what_is_drawn_and_cells_do_not() {
+    let text = "runs = 3\n[vary]\nscheme = [\"ARQ\", \"none\"]";
+    let scenario = with_channel(text);
+    let [arq, none] = scenario.cells() else { panic!("two cells") };
+    assert_eq!(arq.seed(0).0, 1);
+    assert_eq!(arq.links(2)[0].phy(), none.links(2)[0].phy());
+    assert_ne!(arq.links(1)[0].phy(), arq.links(2)[0].phy());
+
+    let scenario = with_channel(&format!("{text}\n[link]\nstart = \"random\""));
+    let cell = &scenario.cells()[0];
+    // All share one trace and start at different times of it.
+    assert_eq!(cell.links(1), cell.links(2));
+    let span = [Some((0, 699_000_000_000, 1_003_802))];
+    let starts: Vec<_> = (0..200).map(|run| cell.starts(run, &span).unwrap()[0]).collect();
+    assert_eq!(
+        starts,
+        (0..200).map(|run| scenario.cells()[1].starts(run, &span).unwrap()[0]).collect::<Vec<_>>()
+    );
+    let latest = starts.iter().max().unwrap();
+    assert!(*latest < Duration::from_secs(300) && *latest > Duration::from_secs(280), "{latest}");
+    let short = cell.starts(0, &[Some((0, 1_000_000_000, 0))]).unwrap_err();
+    assert_eq!(short.0, "link.start");
+}

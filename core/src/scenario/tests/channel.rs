@@ -1,0 +1,55 @@
+//! Land mobile channels.
+
+use super::*;
+
+/// Keys reach the channel in its own units, and what is left out is the preset's.
+#[test]
+fn a_land_mobile_channel_is_what_its_keys_say() {
+    let spec = |text: &str| {
+        let text = format!("duration = \"30 s\"\nseed = 7\n[channel]\nmodel = \"lms\"\n{text}");
+        let scenario = Scenario::parse("geo.toml", &text, &[]).unwrap();
+        let phy = scenario.cells()[0].links(0)[0].phy().unwrap().clone();
+        assert_eq!((phy.seed, phy.slots, phy.trace), (7, None, None));
+        let Some(Erasures::Lms(spec)) = phy.erasures else { panic!("the model of the file") };
+        spec
+    };
+    let plain = spec("");
+    assert_eq!(plain.duration_ns, 90_000_000_000);
+    assert_eq!((plain.options.preset.as_str(), plain.options.esn0_db), ("internet", None));
+    let wood = spec(
+        "preset = \"distribution\"\nesn0 = \"-1.5 dB\"\nenvironment = \"rural-wooded\"\npropagation = \"p681\"\n\
+         elevation = \"45 deg\"\ncarrier = \"2200 MHz\"\nspeed = \"10 m/s\"\ninterleaving = \"0 ms\"\nbranches = 2\n\
+         reference = \"los\"\nmodulation = \"qpsk\"\nper_table = [[-1, 0.9], [2.5, 0.01]]\nper_axis = \"esn0\"\n\
+         offset = \"0.5 dB\"\nrate = \"264 kbit/s\"\nlength = \"40 s\"",
+    );
+    assert_eq!(wood.duration_ns, 40_000_000_000);
+    let options = wood.options;
+    assert_eq!((options.esn0_db, options.offset_db), (Some(-1.5), Some(0.5)));
+    assert_eq!((options.elevation_deg, options.speed_kmh), (Some(45.0), Some(36.0)));
+    assert!((options.carrier_ghz.unwrap() - 2.2).abs() < 1e-12);
+    assert_eq!((options.interleaving_ns, options.branches), (Some(0), Some(2)));
+    assert_eq!(options.per_table, Some(vec![(-1.0, 0.9), (2.5, 0.01)]));
+    // 33 bytes at 264 kbit/s.
+    assert_eq!((options.slot_ns, options.lldu_bytes), (Some(1_000_000), None));
+    let loo = spec(
+        "loo = { direct = \"-1 dB\", psi = \"0.5 dB\", multipath = \"-13 dB\", correlation = \"1.7 m\" }",
+    );
+    assert_eq!(loo.options.loo, Some((-1.0, 0.5, -13.0, 1.7)));
+    let trees = spec(
+        "trees = { gap = \"0.065 km\", crossing = \"5 m\", depth = \"5.28 dB\", spread = \"1 dB\", multipath = \"-25 dB\" }",
+    );
+    assert_eq!(trees.options.trees, Some((65.0, 5.0, 5.28, 1.0, -25.0)));
+}
+
+#[test]
+fn es_n0_varies_like_any_other_key() {
+    let text = "[channel]\nmodel = \"lms\"\n[vary]\nchannel.esn0 = [\"5 dB\", \"6 dB\"]\nscheme = [\"ARQ\", \"none\"]";
+    let scenario = Scenario::parse("geo.toml", text, &[]).unwrap();
+    let [low, _, high, _] = scenario.cells() else { panic!("four cells") };
+    assert_eq!(low.labels()[0], ("esn0".to_owned(), "5 dB".to_owned()));
+    let (low, high) =
+        (low.links(1)[0].phy().unwrap().clone(), high.links(1)[0].phy().unwrap().clone());
+    // The same road at both levels.
+    assert_eq!(low.seed, high.seed);
+    assert_ne!(low.erasures, high.erasures);
+}

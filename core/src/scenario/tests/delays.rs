@@ -1,0 +1,199 @@
+//! Delays that vary, wherever a delay stands.
+
+use std::sync::Arc;
+
+use super::*;
+use crate::link::{DelaySeries, Propagation};
+use crate::scheme::{Scheme, Timing};
+use crate::simulation::LegConfig;
+use crate::trace::MiTrace;
+use crate::units::{Duration, Instant};
+
+/// A series that begins with `ms` and has a second step.
+fn series(ms: u64) -> Arc<DelaySeries> {
+    let step = |at, ms| (Instant::from_nanos(at), Duration::from_millis(ms));
+    Arc::new(DelaySeries::new(vec![step(0, ms), step(1_000_000_000, ms / 2)]).unwrap())
+}
+
+/// What the file of this name holds: the number in it is its first delay.
+fn files(cell: &Cell) -> DelayFiles {
+    let number = |file: &str| file.trim_matches(|c: char| !c.is_ascii_digit()).parse().unwrap();
+    cell.delay_files().into_iter().map(|file| (file.to_owned(), series(number(file)))).collect()
+}
+
+/// What a run is made of, whatever its links need.
+fn run(text: &str) -> Setup {
+    let scenario = Scenario::parse("geo.toml", text, &[]).unwrap();
+    let cell = &scenario.cells()[0];
+    let input = |spec: &LinkSpec| match spec {
+        LinkSpec::LinkTrace { rtt_ns, .. } => {
+            let timing = Timing { rtt: Duration::from_nanos(*rtt_ns), feedback: None };
+            LinkInput::LinkTrace(Arc::new(Scheme::None.apply(&phy(&[1; 9]), timing)))
+        }
+        LinkSpec::PhyTrace { .. } => LinkInput::PhyTrace(phy(&[1; 9])),
+        LinkSpec::PhyTraces { .. } => {
+            LinkInput::PhyTraces { phy: phy(&[1; 9]), back: phy(&[1; 9]) }
+        }
+        LinkSpec::Information { .. } => {
+            let trace = MiTrace::new(Duration::from_millis(1), vec![0.5; 10]).unwrap();
+            LinkInput::Information { trace: Arc::new(trace), mean: 0.5 }
+        }
+        LinkSpec::Nothing => LinkInput::Nothing,
+    };
+    let inputs: Vec<_> = cell.links(0).iter().map(input).collect();
+    cell.setup(0, &inputs, &files(cell)).unwrap()
+}
+
+/// The hops in words: a link, or the delay of a leg ("5" or "80~" if it varies, "80=" in order).
+fn words(hops: &[Hops]) -> String {
+    let word = |hop: &Hops| match hop {
+        Hops::Link(_) => "link".to_owned(),
+        Hops::Leg(leg) => {
+            let ms = leg.delay.at(Instant::ZERO).as_nanos() / 1_000_000;
+            let mark = match &leg.delay {
+                Propagation::Fixed(_) => "",
+                Propagation::Varying { keep_order: false, .. } => "~",
+                Propagation::Varying { keep_order: true, .. } => "=",
+            };
+            format!("{ms}{mark}")
+        }
+    };
+    hops.iter().map(word).collect::<Vec<_>>().join(" ")
+}
+
+#[test]
+fn the_way_back_takes_as_long_as_the_way_there_unless_it_is_given() {
+    let leg = "[[path]]\nleg.delays = \"80.csv\"\n";
+    let order = "[[path]]\nleg = { delays = \"80.csv\", keep_order = true }\n";
+    let slow = "[[path]]\nleg.delay = \"5 ms\"\n";
+    let live = "[[path]]\ntrace.file = \"x\"\nlink = { live = true, rtt = \"40 ms\", delays = \"60.csv\" }\n";
+    let harq = "[[path]]\nadaptive_harq = { delays = \"70.csv\", keep_order = true }\n";
+    let ntn = "[[path]]\nntn.delays = \"30.csv\"\n";
+    let trace = "[trace]\nfile = \"x\"\n[link]\nrtt = \"40 ms\"\n";
+    let behind = "[trace]\nfile = \"x\"\n[link]\nrtt = \"40 ms\"\ndelays = \"60.csv\"\n";
+    let back = "[return.trace]\nfile = \"y\"\n";
+    let access = "[access]\ndelays = \"20.csv\"\nrate = \"1 Mbit/s\"\n";
+    for (text, there, ways_back) in [
+        (trace.to_owned(), "link", "20"),
+        (behind.to_owned(), "link 60~", "60~ 20"),
+        (format!("{behind}keep_order = true\n"), "link 60=", "60= 20"),
+        (
+            "[hybrid]\ndelay = \"20 ms\"\n[link]\ndelays = \"60.csv\"\n".to_owned(),
+            "link 60~",
+            "60~ 20",
+        ),
+        // The link's own delay, and one behind it.
+        (
+            "[ntn]\ndelays = \"30.csv\"\n[link]\ndelays = \"60.csv\"\n".to_owned(),
+            "link 60~",
+            "60~ 30=",
+        ),
+        ("[ntn]\ndelays = \"30.csv\"\nkeep_order = false\n".to_owned(), "link", "30~"),
+        (format!("{slow}{live}"), "5 link 60~", "60~ 25"),
+        (format!("{leg}{order}{live}{slow}{slow}"), "80~ 80= link 60~ 5 5", "10 60~ 20 80= 80~"),
+        (format!("{harq}{slow}{ntn}"), "link 5 link", "30= 5 70="),
+        // What [return] says takes the place of all of it.
+        (format!("{behind}[return]\ndelay = \"9 ms\"\n"), "link 60~", "9"),
+        (format!("{behind}[[return.path]]\nleg.delays = \"7.csv\"\n"), "link 60~", "7~"),
+        // A link back has the keys of the link.
+        (format!("{behind}{back}"), "link 60~", "link 60~"),
+        (format!("{behind}{back}[return.link]\ndelays = \"50.csv\"\n"), "link 60~", "link 50~"),
+        (format!("{trace}{back}[return.link]\ndelays = \"50.csv\"\n"), "link", "link 50~"),
+        (format!("{behind}[return.hybrid]\n"), "link 60~", "link"),
+        // The access leg is the last there and the first back.
+        (format!("{trace}{access}"), "link 20~", "20~ 20"),
+        (format!("{behind}{access}"), "link 60~ 20~", "20~ 60~ 20"),
+        (format!("{behind}{back}{access}"), "link 60~ 20~", "20~ link 60~"),
+    ] {
+        let run = run(&text);
+        let got = (words(&run.forward), words(&run.backward));
+        assert_eq!(got, (there.to_owned(), ways_back.to_owned()), "{text}");
+    }
+}
+
+#[test]
+fn links_and_flows_have_the_delays_of_their_files() {
+    let ntn = run("[ntn]\ndelays = \"30.csv\"\n");
+    let [Medium::Ntn(config)] = &media(&ntn)[..] else { panic!("a 3GPP link") };
+    for delay in [&config.propagation, &config.way_back] {
+        let Propagation::Varying { series: moving, keep_order: true } = delay else {
+            panic!("{delay:?}")
+        };
+        assert_eq!(**moving, *series(30));
+    }
+    // Timers suit the longest delay: those of a fixed one of 30 ms.
+    let [Medium::Ntn(fixed)] = &media(&run("[ntn]\ndelay = \"30 ms\"\n"))[..] else {
+        panic!("a 3GPP link")
+    };
+    assert_eq!((config.rlc, config.pdcp), (fixed.rlc, fixed.pdcp));
+
+    let text = "[trace]\nfile = \"x\"\n[access]\ndelays = \"20.csv\"\n[[flow]]\n[[flow]]\naccess = { delays = \"9.csv\", keep_order = true }\n[[flow]]\naccess = {}\n";
+    let legs = run(text).flows.into_iter().map(|flow| Hops::Leg(flow.source_leg.unwrap()));
+    assert_eq!(words(&legs.collect::<Vec<_>>()), "20~ 9= 0");
+}
+
+/// Equal files are read once, whoever names them, and shared.
+#[test]
+fn a_cell_names_each_file_once() {
+    let text = "[access]\ndelays = \"20.csv\"\n[[path]]\nleg.delays = \"20.csv\"\n[[path]]\nadaptive_harq.delays = \"70.csv\"\n[[path]]\nhybrid = {}\nlink.delays = \"20.csv\"\n[[path]]\nntn.delays = \"3.csv\"\n[[flow]]\naccess.delays = \"8.csv\"\n[[return.path]]\nleg.delays = \"4.csv\"\n";
+    let scenario = Scenario::parse("geo.toml", text, &[]).unwrap();
+    let cell = &scenario.cells()[0];
+    let named: Vec<_> = cell.delay_files().into_iter().collect();
+    assert_eq!(named, ["20.csv", "3.csv", "4.csv", "70.csv", "8.csv"]);
+    let setup = run(text);
+    let varying = |hop: &Hops| match hop {
+        Hops::Leg(LegConfig { delay: Propagation::Varying { series, .. }, .. }) => {
+            Some(Arc::clone(series))
+        }
+        _ => None,
+    };
+    let shared: Vec<_> = setup.forward.iter().filter_map(varying).collect();
+    assert_eq!(shared.len(), 3);
+    assert!(shared.iter().all(|series| Arc::ptr_eq(series, &shared[0])));
+    // What they hold is not in what links are made from: a channel is made once for all delays.
+    let links = |text: &str| Scenario::parse("geo.toml", text, &[]).unwrap().cells()[0].links(0);
+    assert_eq!(links("[adaptive_harq]\n"), links("[adaptive_harq]\ndelays = \"1.csv\"\n"));
+}
+
+#[test]
+fn delays_that_cannot_be_are_told_why() {
+    for (text, expected) in [
+        (
+            "[access]\ndelay = \"1 ms\"\ndelays = \"x\"",
+            "line 3: access.delays: `delay` and `delays` say the same; give one",
+        ),
+        ("[access]\ndelays = \"\"", "line 2: access.delays: is empty; name a CSV file"),
+        (
+            "[access]\nkeep_order = true",
+            "line 2: access.keep_order: is for `delays` that vary; give those",
+        ),
+        (
+            "[access]\ndelays = 3",
+            "line 2: access.delays: integer `3` does not fit; give text in quotes",
+        ),
+        (
+            "[[path]]\nleg = { delay = \"1 ms\", delays = \"x\" }",
+            "line 2: path.0.leg.delays: `delay` and",
+        ),
+        ("[[path]]\nleg.keep_order = true", "line 2: path.0.leg.keep_order: is for"),
+        ("[[flow]]\naccess.delays = \"\"", "line 2: flow.0.access.delays: is empty"),
+        ("[link]\ndelays = \"\"", "line 2: link.delays: is empty"),
+        ("[link]\nkeep_order = true", "line 2: link.keep_order: is for"),
+        (
+            "[link]\ndelays = \"x\"\n[[path]]\nhybrid = {}",
+            "line 2: link.delays: [[path]] gives the path hop by hop; move it into a hop",
+        ),
+        ("[link]\ndelay = \"1 ms\"", "line 2: link.delay: unknown key, one of rtt,"),
+        ("[ntn]\ndelay = \"1 ms\"\ndelays = \"x\"", "line 3: ntn.delays: `delay` and"),
+        ("[ntn]\nkeep_order = false", "line 2: ntn.keep_order: is for"),
+        (
+            "[return]\nlink.delays = \"x\"",
+            "line 2: return.link: there is no link for it; give [return.trace]",
+        ),
+        ("[return.hybrid]\n[return.link]\ndelays = \"\"", "line 3: return.link.delays: is empty"),
+    ] {
+        let channel = if text.contains("path") || text.contains("ntn") { "" } else { CHANNEL };
+        let message = error(&format!("{text}\n{channel}"));
+        assert!(message.starts_with(&format!("geo.toml {expected}")), "{message}");
+    }
+}

@@ -1,0 +1,289 @@
+//! What wrong files are told.
+
+use super::*;
+
+#[test]
+fn every_error_names_line_key_and_cure() {
+    let table = [
+        (
+            "[link]\nrat = \"5 ms\"",
+            "geo.toml line 2: link.rat: unknown key, one of rtt, feedback, queue, start, wrap, overlap, extra_lldu, lldu_header, packet_header, reorder",
+        ),
+        ("nme = 'x'", "geo.toml line 1: nme: unknown key, one of name, description, "),
+        ("[lnik]\nrtt = \"5 ms\"", "(did you mean link?)"),
+        (
+            "[link]\nrtt = 500",
+            "geo.toml line 2: link.rtt: `500` has no unit; write a time as e.g. \"500 ms\"",
+        ),
+        (
+            "[link]\nrtt = \"5 lightyears\"",
+            "geo.toml line 2: link.rtt: unknown unit `lightyears`; a time is in ns, us, ms, s, min, h",
+        ),
+        (
+            "[link]\nrtt = true",
+            "geo.toml line 2: link.rtt: boolean `true` does not fit; give a time with its unit",
+        ),
+        ("link = 3", "geo.toml line 1: link: integer `3` does not fit; give a section with keys"),
+        (
+            "runs = \"3\"",
+            "geo.toml line 1: runs: string \"3\" does not fit; give a whole number, 0 or more",
+        ),
+        (
+            "runs = -3",
+            "geo.toml line 1: runs: integer `-3` does not fit; give a whole number, 0 or more",
+        ),
+        (
+            "\n\nruns = 0\n[channel]\nmodel='bernoulli'",
+            "geo.toml line 3: runs: 0 runs; give 1 to 1000000",
+        ),
+        ("duration = \"0 s\"", "geo.toml line 1: duration: is zero"),
+        (
+            "scheme = \"HARQ(12/10)\"",
+            "geo.toml line 1: scheme: HARQ(12/10): 12/10 sends fewer LLDUs than it carries",
+        ),
+        ("[channel]\nerasures = 0.1", "geo.toml line 1: channel: missing key `model`"),
+        (
+            "[channel]\nmodel = \"markov\"",
+            "geo.toml line 2: channel.model: unknown value `markov`, one of bernoulli, gilbert-elliott, lms",
+        ),
+        (
+            "[channel]\nmodel = \"bernoulli\"\nerasures = 0.1",
+            "geo.toml line 1: channel: missing key `slot`",
+        ),
+        (
+            "[channel]\nmodel = \"bernoulli\"\nerasures = 1.5",
+            "geo.toml line 3: channel.erasures: 1.5 is not a probability",
+        ),
+        (
+            "[channel]\nmodel = \"bernoulli\"\nerasures = 0.1\nburst = 2\nslot = \"1 ms\"",
+            "geo.toml line 4: channel.burst: belongs to model = \"gilbert-elliott\"",
+        ),
+        (
+            "[channel]\nmodel = \"bernoulli\"\nerasures = 0.1\nslot = \"1 ms\"\nrate = \"1 Mbit/s\"",
+            "geo.toml line 5: channel.rate: `slot` and `rate` say the same",
+        ),
+        (
+            "[channel]\nmodel = \"gilbert-elliott\"\nslot = \"1 ms\"\nerasures = 0.1",
+            "missing key `burst`",
+        ),
+        (
+            "[channel]\nmodel = \"gilbert-elliott\"\nslot = \"1 ms\"\nerasures = 0.1\nburst = 2\nalpha = 0.9",
+            "geo.toml line 6: channel.alpha: give either",
+        ),
+        (
+            "[channel]\nmodel = \"gilbert-elliott\"\nslot = \"1 ms\"\nerasures = 0.9\nburst = 2",
+            "geo.toml line 5: channel.burst: so many erasures need bursts",
+        ),
+        (
+            "[trace]\nfile = \"x.csv\"\n[channel]\nmodel = \"bernoulli\"\nerasures = 0.1\nslot = \"1 ms\"",
+            "geo.toml line 6: channel.slot: the slots come from [trace]",
+        ),
+        (
+            "[channel]\nmodel = \"bernoulli\"\nesn0 = \"6 dB\"",
+            "geo.toml line 3: channel.esn0: belongs to model = \"lms\"",
+        ),
+        (
+            "[channel]\nmodel = \"lms\"\nesn0 = 6",
+            "geo.toml line 3: channel.esn0: `6` has no unit; write a level as e.g. \"6 dB\" (units: dB)",
+        ),
+        (
+            "[channel]\nmodel = \"lms\"\nesn0 = \"600 dB\"",
+            "geo.toml line 3: channel.esn0: 600 cannot be; give a level in dB from -100 to 100",
+        ),
+        (
+            "[channel]\nmodel = \"lms\"\npreset = \"internt\"",
+            "geo.toml line 3: channel.preset: unknown value `internt`, one of internet, distribution, distribution-down, its (did you mean internet?)",
+        ),
+        (
+            "[channel]\nmodel = \"lms\"\nenvironment = \"rural-woded\"",
+            "geo.toml line 3: channel.environment: unknown value `rural-woded`, one of urban, suburban, rural-wooded, village, residential (p681), open, suburban, intermediate-tree-shadowed, heavy-tree-shadowed (perez-fontan) (did you mean rural-wooded?)",
+        ),
+        (
+            "[channel]\nmodel = \"lms\"\nenvironment = \"urban\"\npropagation = \"perez-fontan\"",
+            "geo.toml line 3: channel.environment: the Perez-Fontan tables hold no environment `urban`; they hold open,",
+        ),
+        (
+            "[channel]\nmodel = \"lms\"\nenvironment = \"urban\"\npropagation = \"p618\"",
+            "geo.toml line 4: channel.propagation: unknown value `p618`, one of p681, perez-fontan (did you mean p681?)",
+        ),
+        (
+            "[channel]\nmodel = \"lms\"\nenvironment = \"urban\"\nelevation = \"10 deg\"",
+            "geo.toml line 4: channel.elevation: elevation 10 degrees is outside the P.681 table of urban, which holds 20 to 70 degrees",
+        ),
+        (
+            "[channel]\nmodel = \"lms\"\nelevation = \"40 deg\"",
+            "geo.toml line 3: channel.elevation: belongs to an environment; name one",
+        ),
+        (
+            "[channel]\nmodel = \"lms\"\nenvironment = \"urban\"\ncarrier = \"12 GHz\"",
+            "geo.toml line 4: channel.carrier: a carrier of 12 GHz is outside the P.681 tables",
+        ),
+        (
+            "[channel]\nmodel = \"lms\"\nspeed = \"0 km/h\"",
+            "geo.toml line 3: channel.speed: 0 cannot be; give a speed in km/h, above 0",
+        ),
+        (
+            "[channel]\nmodel = \"lms\"\nspeed = \"60 knots\"",
+            "geo.toml line 3: channel.speed: `60 knots`: a speed is in km/h, m/s",
+        ),
+        (
+            "[channel]\nmodel = \"lms\"\nenvironment = \"urban\"\n[channel.loo]\ndirect = \"0 dB\"\npsi = \"1 dB\"\nmultipath = \"-11 dB\"\ncorrelation = \"1.7 m\"",
+            "geo.toml line 1: channel: environment, loo and trees each say",
+        ),
+        (
+            "[channel]\nmodel = \"lms\"\n[channel.loo]\ndirect = \"0 dB\"\npsi = \"-1 dB\"\nmultipath = \"-11 dB\"\ncorrelation = \"1.7 m\"",
+            "geo.toml line 5: channel.loo.psi: -1 cannot be; give a standard deviation in dB from 0 to 30",
+        ),
+        (
+            "[channel]\nmodel = \"lms\"\n[channel.trees]\ngap = \"65 m\"\ncrossing = \"5 m\"\ndepth = \"5 dB\"\nspread = \"0 dB\"\nmultipath = \"60 dB\"",
+            "geo.toml line 8: channel.trees.multipath: 60 cannot be",
+        ),
+        (
+            "[channel]\nmodel = \"lms\"\nmodulation = \"8psk\"",
+            "geo.toml line 3: channel.modulation: unknown value `8psk`, one of qpsk, 16qam",
+        ),
+        (
+            "[channel]\nmodel = \"lms\"\nreference = \"mean power\"",
+            "geo.toml line 3: channel.reference: unknown value `mean power`, one of mean",
+        ),
+        (
+            "[channel]\nmodel = \"lms\"\ncode = \"turbo-264-1/2\"",
+            "one of turbo-264-1/3, turbo-264-2/3, turbo-12184-1/3, turbo-12184-2/3 (did you mean turbo-264-1/3?)",
+        ),
+        (
+            "[channel]\nmodel = \"lms\"\ncode = \"turbo-264-1/3\"\nthreshold = 0.5",
+            "geo.toml line 4: channel.threshold: give one of",
+        ),
+        (
+            "[channel]\nmodel = \"lms\"\nthreshold = 1.5",
+            "geo.toml line 3: channel.threshold: 1.5 cannot be; give a mutual information",
+        ),
+        (
+            "[channel]\nmodel = \"lms\"\nper_table = [[0.5, 0.1]]",
+            "geo.toml line 3: channel.per_table: the table of packet error rates has fewer than two rows",
+        ),
+        (
+            "[channel]\nmodel = \"lms\"\nper_axis = \"esn0\"",
+            "geo.toml line 3: channel.per_axis: belongs to `per_table`",
+        ),
+        (
+            "[channel]\nmodel = \"lms\"\nerasures = 0.1",
+            "geo.toml line 3: channel.erasures: belongs to another model",
+        ),
+        (
+            "[channel]\nmodel = \"lms\"\ndecoding = \"36 ms\"",
+            "geo.toml line 3: channel.decoding: with \"lms\" it is the interleaver's depth",
+        ),
+        (
+            "[channel]\nmodel = \"lms\"\ninterleaving = \"2 h\"",
+            "geo.toml line 3: channel.interleaving: 7200000 cannot be; give an interleaver of up to 1000 s",
+        ),
+        (
+            "[channel]\nmodel = \"lms\"\nlength = \"1 us\"",
+            "geo.toml line 3: channel.length: 1 us hold 0 slots",
+        ),
+        (
+            "[channel]\nmodel = \"lms\"\nrate = \"1 Mbit/s\"\nslot = \"1 ms\"",
+            "geo.toml line 3: channel.rate: `slot` and `rate` say the same",
+        ),
+        (
+            "[trace]\nfile = \"x.csv\"\n[channel]\nmodel = \"lms\"",
+            "geo.toml line 4: channel.model: \"lms\" makes slots of its own",
+        ),
+        ("[trace]\nfile = \"x.csv\"\nshare = 0", "geo.toml line 3: trace.share: keeps no slot"),
+        ("[trace]\nunit = \"ms\"", "geo.toml line 1: trace: missing key `file`"),
+        ("seed = 1", "geo.toml: nothing to send over; give [trace]"),
+        (
+            "[application]\nsize = \"1 kB\"",
+            "geo.toml line 2: application.size: belongs to type = \"file\"",
+        ),
+        ("[application]\ntype = \"file\"", "geo.toml line 1: application: missing key `size`"),
+        ("[transport]\nprotocol = \"udp\"", "application.type: datagrams have no flow control"),
+        (
+            "[transport]\npacket = \"40 B\"",
+            "geo.toml line 2: transport.packet: 40 B is no IP packet that carries data; give 53 B to 65535 B",
+        ),
+        (
+            "[transport]\ncongestion = \"cubik\"",
+            "geo.toml line 2: transport.congestion: unknown value `cubik`, one of newreno, cubic, hybla, westwood, compound, bbr (did you mean cubic?)",
+        ),
+        (
+            "[transport]\ncongestion = \"cubic\"\nsack = false",
+            "geo.toml line 1: transport: without SACK there is newreno only",
+        ),
+        (
+            "[transport.linux]\nrack = false",
+            "geo.toml line 1: transport.linux: belongs to profile = \"linux\"",
+        ),
+        (
+            "[transport]\nprofile = \"linux\"\n[transport.linux]\nrak = false",
+            "geo.toml line 4: transport.linux.rak: unknown key, one of handshake, rack, tail_loss_probe, prr, dsack, undo, frto, max_reordering, hystart, quick_ack, slow_start_after_idle, pacing (did you mean rack?)",
+        ),
+        (
+            "[transport]\nprofile = \"linux\"\nlinux.max_reordering = 2",
+            "geo.toml line 1: transport: max_reordering = 2: give 3 segments",
+        ),
+        ("flows = 0", "geo.toml line 1: flows: 0 flows"),
+        ("flows = 2\n[[flow]]\ncount = 3", "geo.toml line 1: flows: [[flow]] lists the flows"),
+        (
+            "[[flow]]\n[flow.transport]\npaket = \"1 B\"",
+            "geo.toml line 3: flow.0.transport.paket: unknown key",
+        ),
+        ("[link]\nqueue = \"many\"", "geo.toml line 2: link.queue: `many` is no queue"),
+        (
+            "[[path]]\nleg = { delay = \"1 ms\" }\nscheme = \"ARQ\"",
+            "path.0.leg: a hop is a leg or a link",
+        ),
+        (
+            "[return]\ndelay = \"1 ms\"\n[return.channel]\nmodel = \"bernoulli\"\nerasures = 0.0\nslot = \"1 ms\"\n[trace]\nfile=\"a\"",
+            "geo.toml line 2: return.delay: the way back has a link",
+        ),
+        (
+            "[vary]\nshceme = [\"ARQ\"]\n",
+            "geo.toml line 2: vary.shceme: unknown key (did you mean scheme?)",
+        ),
+        ("[vary]\nscheme = \"ARQ\"\n", "geo.toml line 2: vary.scheme: one value does not vary"),
+        ("[vary]\nscheme = []\n", "geo.toml line 2: vary.scheme: the list is empty"),
+        (
+            "[vary]\nscheme = [\"ARQ\", \"ARQ\"]\n",
+            "geo.toml line 2: vary.scheme: `ARQ` is there twice",
+        ),
+        (
+            "[vary]\nscheme = [\"ARQ\", \"ARC\"]\n[trace]\nfile = \"x\"",
+            "geo.toml line 2: scheme: ARC: unknown scheme",
+        ),
+        (
+            "[vary]\naccess = [{ delay = \"1 ms\" }]\n",
+            "geo.toml line 2: vary.access.0: only plain values have a label",
+        ),
+        (
+            "[vary.condition.bad]\nchannel.erasurs = 0.1\n[channel]\nmodel = \"bernoulli\"\nslot = \"1 ms\"",
+            "geo.toml line 2: channel.erasurs: unknown key",
+        ),
+        (
+            "[vary.condition.bad]\nvary.x = 1\n",
+            "geo.toml line 2: vary.condition.bad.vary.x: cannot vary",
+        ),
+        ("[vary.condition]\nbad = 1\n", "geo.toml line 1: vary.condition: unknown key"),
+        ("vary = 1", "geo.toml line 1: vary: is no section"),
+        (
+            "[[printed]]\nmetric = \"x\"\nvalue = 1\nwhere = { speed = \"1\" }",
+            "geo.toml line 4: printed.0.where.speed: no such axis; [vary] has none",
+        ),
+        (
+            "[[printed]]\nmetric = \"x\"\nvalue = 1\nwhere = { scheme = \"HARQ\" }\n[vary]\nscheme = [\"ARQ\"]",
+            "geo.toml line 4: printed.0.where.scheme: no label `HARQ`; the axis has ARQ",
+        ),
+        ("[[printed]]\nmetric = \"x\"\n", "geo.toml line 1: printed.0: missing key `value`"),
+        ("name = ", "geo.toml line 1: not TOML: "),
+        ("a = 1\na = 2", "geo.toml line 2: not TOML: duplicate key"),
+    ];
+    for (text, expected) in table {
+        let message = error(text);
+        assert!(
+            message.contains(expected),
+            "for {text:?}\n  got      {message}\n  expected {expected}"
+        );
+        assert!(!message.contains('\n'), "{message}");
+    }
+}

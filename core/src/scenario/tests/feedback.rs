@@ -1,0 +1,149 @@
+//! What loses the reports of a live link.
+
+use super::*;
+use crate::link::FeedbackLoss;
+use crate::units::Duration;
+
+const LIVE: &str = "scheme = \"ARQ\"\nlink.live = true\nlink.feedback_trace.file = \"back.csv\"\n";
+
+/// What the first link of a file is made from in a replication.
+fn specs(text: &str, replication: u32) -> (PhySpec, PhySpec) {
+    let scenario = Scenario::parse("geo.toml", text, &[]).unwrap();
+    let [LinkSpec::PhyTraces { phy, back }] = &scenario.cells()[0].links(replication)[..] else {
+        panic!("two PHY traces")
+    };
+    (phy.clone(), back.clone())
+}
+
+#[test]
+fn a_trace_of_the_way_back_is_read_like_that_of_the_link() {
+    let keys = "file = \"probes.csv\"\nformat = \"probes\"\nrate = \"1 Mbit/s\"\nlldu = \"1500 B\"\nshare = 2\noffset = \"3 s\"\n";
+    let text = format!(
+        "[trace]\n{keys}direction = \"up\"\n[link]\nlive = true\n[link.feedback_trace]\n{keys}direction = \"down\"\n"
+    );
+    let (phy, back) = specs(&text, 0);
+    let (mut there, here) = (phy.trace.unwrap(), back.trace.unwrap());
+    assert_eq!((there.direction, here.direction), (Some(Direction::Up), Some(Direction::Down)));
+    there.direction = Some(Direction::Down);
+    assert_eq!(there, here);
+    assert_eq!((back.erasures, back.slots, back.seed), (None, None, 0));
+}
+
+#[test]
+fn a_trace_loses_reports_and_shifts_with_the_link() {
+    let text = format!(
+        "{LIVE}link.start = \"30 s\"\nlink.wrap = true\nlink.feedback_repeat = \"7 ms\"\n{CHANNEL}"
+    );
+    let inputs = LinkInput::PhyTraces { phy: phy(&[1, 0, 1]), back: phy(&[0, 1]) };
+    let run = setup(&text, std::slice::from_ref(&inputs));
+    let [Medium::Live(live)] = &media(&run)[..] else { panic!("a live link") };
+    let FeedbackLoss::Trace(back) = &live.feedback_loss else { panic!("a trace") };
+    assert_eq!((&back.d()[..], &live.phy.d()[..]), (&[0, 1][..], &[1, 0, 1][..]));
+    assert_eq!(live.feedback_repeat, Some(Duration::from_millis(7)));
+    // A drawn start is that of the link's trace, however long the other one is.
+    let text = format!("{LIVE}link.start = \"random\"\nduration = \"1 ns\"\n{CHANNEL}");
+    let start = |back: &[i64]| {
+        let inputs = [LinkInput::PhyTraces { phy: phy(&[1; 90]), back: phy(back) }];
+        let Hops::Link(link) = setup(&text, &inputs).forward[0].clone() else { panic!("a link") };
+        link.start_offset
+    };
+    assert_eq!(start(&[1, 0]), start(&[1; 200]));
+    assert!(start(&[1, 0]) > Duration::from_nanos(2));
+    // One slot has no period.
+    let scenario = Scenario::parse("geo.toml", &text, &[]).unwrap();
+    let single = [LinkInput::PhyTraces { phy: phy(&[1; 90]), back: phy(&[1]) }];
+    let (key, message) = scenario.cells()[0].setup(0, &single, &DelayFiles::new()).unwrap_err();
+    assert_eq!(key, "link.feedback_trace");
+    assert!(message.contains("two slots or more"), "{message}");
+}
+
+#[test]
+fn a_channel_of_the_way_back_has_draws_of_its_own() {
+    let back = "[link.feedback_channel]\nmodel = \"bernoulli\"\nerasures = 0.1\n";
+    let own = format!(
+        "runs = 3\n[link]\nlive = true\n{back}slot = \"1003802 ns\"\nlength = \"700 s\"\n{CHANNEL}"
+    );
+    for replication in 0..3 {
+        let (phy, feedback) = specs(&own, replication);
+        assert_eq!(phy.slots, feedback.slots);
+        assert_ne!(phy.seed, feedback.seed);
+        // It does not shift the channel of the link, or of another one.
+        let without = format!("runs = 3\n[link]\nlive = true\n{CHANNEL}");
+        let plain = Scenario::parse("geo.toml", &without, &[]).unwrap();
+        assert_eq!(plain.cells()[0].links(replication)[0].phy(), Some(&phy));
+    }
+    assert_ne!(specs(&own, 1).1, specs(&own, 2).1);
+    // As the link's: one trace for all where the start is drawn, and a seed of its own stays.
+    let random = own.replace("live = true", "live = true\nstart = \"random\"");
+    assert_eq!(specs(&random, 1), specs(&random, 2));
+    let kept = own.replace("erasures = 0.1", "erasures = 0.1\nseed = 7");
+    assert_eq!((specs(&kept, 0).1.seed, specs(&kept, 2).1.seed), (7, 7));
+    // On top of a trace.
+    let both = format!("{LIVE}{back}{CHANNEL}");
+    let (_, feedback) = specs(&both, 0);
+    assert!(feedback.trace.is_some() && feedback.erasures.is_some() && feedback.slots.is_none());
+}
+
+/// Reports of a link back travel the way there: it does not take over what loses those of the link.
+#[test]
+fn a_link_back_has_its_own_return_trace_or_none() {
+    let specs = |text: &str| Scenario::parse("geo.toml", text, &[]).unwrap().cells()[0].links(0);
+    let back = format!("[return.channel]\n{}", CHANNEL.split_once('\n').unwrap().1);
+    let [LinkSpec::PhyTraces { .. }, LinkSpec::PhyTrace { .. }] =
+        &specs(&format!("{LIVE}{CHANNEL}{back}"))[..]
+    else {
+        panic!("a return trace for the link alone")
+    };
+    let own = "[link]\nlive = true\nfeedback_loss = 0.1\n";
+    let text = format!("{own}{CHANNEL}{back}[return.link]\nfeedback_trace.file = \"there.csv\"\n");
+    let [LinkSpec::PhyTrace { .. }, LinkSpec::PhyTraces { .. }] = &specs(&text)[..] else {
+        panic!("a return trace for the link back alone")
+    };
+}
+
+#[test]
+fn feedback_that_cannot_be_is_told_why() {
+    let model = "link.feedback_channel = { model = \"bernoulli\", erasures = 0.1 }";
+    let wrong = model.replace("bernoulli", "markov");
+    for (text, expected) in [
+        (
+            "link.feedback_trace.file = \"x\"",
+            "line 1: link.feedback_trace: is for links that run with their traffic; add live = true",
+        ),
+        (model, "line 1: link.feedback_channel: is for links that run"),
+        (
+            "link.live = true\nlink.feedback_loss = 0.1\nlink.feedback_trace.file = \"x\"",
+            "line 2: link.feedback_loss: `feedback_trace` says which reports are lost; leave one of them out",
+        ),
+        (
+            &format!("link.live = true\nlink.feedback_loss = 0\n{model}"),
+            "line 2: link.feedback_loss: `feedback_channel` says",
+        ),
+        (
+            "link.live = true\nlink.feedback_trace.file = \"\"",
+            "line 2: link.feedback_trace.file: is empty; name a trace file",
+        ),
+        (
+            "link.live = true\nlink.feedback_trace = {}",
+            "line 2: link.feedback_trace: missing key `file`",
+        ),
+        (
+            "link.live = true\nlink.feedback_trace = { file = \"x\", share = 0 }",
+            "line 2: link.feedback_trace.share: keeps no slot",
+        ),
+        (
+            &format!("link.live = true\n{model}"),
+            "line 2: link.feedback_channel: missing key `slot`",
+        ),
+        (
+            &format!("link.live = true\n{wrong}"),
+            "line 2: link.feedback_channel.model: unknown value `markov`",
+        ),
+        ("link.feedback_trce.file = \"x\"", "line 1: link.feedback_trce: unknown key"),
+    ] {
+        let message = error(&format!("{text}\n{CHANNEL}"));
+        assert!(message.starts_with(&format!("geo.toml {expected}")), "{message}");
+    }
+    let text = "[hybrid]\n[link]\nfeedback_trace.file = \"x\"\n";
+    assert!(error(text).contains("link.feedback_trace: is for links that run"), "{}", error(text));
+}

@@ -1,0 +1,105 @@
+//! Live, hybrid and 3GPP links.
+
+use std::num::NonZeroU32;
+
+use super::*;
+use crate::link::ntn::{HarqMode, NtnPhy, RlcConfig};
+use crate::link::{FeedbackLoss, UnitLosses};
+use crate::units::Duration;
+
+#[test]
+fn a_live_link_needs_a_phy_trace_and_has_keys_of_its_own() {
+    let scenario = with_channel(
+        "scheme = \"HARQ(10/12)\"\n[link]\nlive = true\nflush = \"20 ms\"\nfeedback_loss = \"5 %\"\n\
+         send_buffer = 100",
+    );
+    let cell = &scenario.cells()[0];
+    let [spec @ LinkSpec::PhyTrace { .. }] = &cell.links(0)[..] else { panic!("a PHY trace") };
+    // The same slots and erasures as those of the open loop.
+    let open = with_channel("scheme = \"HARQ(10/12)\"");
+    assert_eq!(spec.phy(), open.cells()[0].links(0)[0].phy());
+    let phy = PhyTrace::new(vec![0, 10].into(), vec![1, 0].into(), Bytes(33)).unwrap();
+    let setup = cell.setup(0, &[LinkInput::PhyTrace(phy)], &DelayFiles::new()).unwrap();
+    let [Medium::Live(live)] = &media(&setup)[..] else { panic!("a live link") };
+    assert_eq!(live.scheme.to_string(), "HARQ(10/12)");
+    assert_eq!((live.flush, live.send_buffer), (Duration::from_millis(20), NonZeroU32::new(100)));
+    assert!(matches!(live.feedback_loss, FeedbackLoss::Random(p) if p.get() == 0.05));
+    assert!(
+        error(&format!("[link]\nflush = \"20 ms\"\n{CHANNEL}"))
+            .contains("link.flush: is for links that run")
+    );
+    let both = format!("[link]\nlive = true\noverlap = \"papers\"\n{CHANNEL}");
+    assert!(error(&both).contains("link.overlap: \"papers\" is how ns-2 read link traces"));
+}
+
+#[test]
+fn a_hybrid_link_is_what_its_keys_say() {
+    let cell = |text: &str| {
+        let scenario = Scenario::parse("geo.toml", text, &[]).unwrap();
+        scenario.cells()[0].clone()
+    };
+    let medium = |setup: &Setup| media(setup).remove(0);
+    let plain = cell("[hybrid]\nn = 11\nloss = \"2 %\"\ndelay = \"20 ms\"\n");
+    assert_eq!(plain.links(0), [LinkSpec::Nothing]);
+    let setup = plain.setup(0, &[LinkInput::Nothing], &DelayFiles::new()).unwrap();
+    let Medium::Hybrid(config) = medium(&setup) else { panic!("a hybrid link") };
+    assert_eq!((config.data, config.total, config.frames, config.persistency), (10, 11, 6, 5));
+    assert_eq!((config.delay, config.in_order), (Duration::from_millis(20), true));
+    assert!(matches!(config.losses, UnitLosses::Bernoulli(p) if p.get() == 0.02));
+    let Hops::Leg(back) = &setup.backward[0] else { panic!("a leg") };
+    assert_eq!(back.delay, Duration::from_millis(20).into());
+    let traced = cell("[hybrid]\n[trace]\nfile = \"x.csv\"\n");
+    let phy = PhyTrace::new(vec![0, 1].into(), vec![1, 0].into(), Bytes(25)).unwrap();
+    let setup = traced.setup(0, &[LinkInput::PhyTrace(phy)], &DelayFiles::new()).unwrap();
+    let Medium::Hybrid(config) = medium(&setup) else { panic!("a hybrid link") };
+    assert!(matches!(config.losses, UnitLosses::Trace(_)));
+    for (text, expected) in [
+        ("[hybrid]\nn = 9\n", "geo.toml line 1: hybrid: hybrid link: a frame carries K of N"),
+        ("scheme = \"ARQ\"\n[hybrid]\n", "geo.toml line 1: scheme: [hybrid] is the scheme"),
+        (
+            "[hybrid]\nloss = 0.1\n[trace]\nfile = \"x\"\n",
+            "geo.toml line 2: hybrid.loss: the trace",
+        ),
+        ("link.rtt = \"1 s\"\n[hybrid]\n", "geo.toml line 1: link.rtt: is not for [hybrid]"),
+        ("[hybrid]\n[[path]]\n", "geo.toml line 1: hybrid: [[path]] gives"),
+        ("[hybrid]\ndelta = 3\n", "geo.toml line 2: hybrid.delta"),
+    ] {
+        assert!(error(text).starts_with(expected), "{}", error(text));
+    }
+}
+
+#[test]
+fn a_3gpp_link_is_what_its_keys_say() {
+    let setup = |text: &str, input: LinkInput| {
+        let scenario = Scenario::parse("geo.toml", text, &[]).unwrap();
+        let setup = scenario.cells()[0].setup(0, &[input], &DelayFiles::new()).unwrap();
+        let Hops::Link(link) = &setup.forward[0] else { panic!("a link") };
+        let Medium::Ntn(config) = link.medium.clone() else { panic!("a 3GPP link") };
+        (config, setup)
+    };
+    let ms = Duration::from_millis;
+    let text = "[ntn]\nrlc = \"um\"\nharq_feedback = false\nbler = [\"2 %\", 0.5]\ndelay = \"20 ms\"\nt_reordering = \"7 ms\"\n";
+    let (config, run) = setup(text, LinkInput::Nothing);
+    assert_eq!(config.harq.mode, HarqMode::NoFeedback);
+    assert!(matches!(config.rlc, RlcConfig::Um(_)));
+    let NtnPhy::Random { bler, .. } = &config.phy else { panic!("random errors") };
+    assert_eq!(bler.iter().map(|p| p.get()).collect::<Vec<_>>(), [0.02, 0.5]);
+    assert_eq!(config.pdcp.t_reordering, Some(ms(7)));
+    let Hops::Leg(back) = &run.backward[0] else { panic!("a leg") };
+    assert_eq!(back.delay, ms(20).into());
+    let phy = PhyTrace::new(vec![0, 1].into(), vec![1, 0].into(), Bytes(900)).unwrap();
+    let text = "[ntn]\nmax_retx = 0\n[trace]\nfile = \"x.csv\"\n";
+    let (config, _) = setup(text, LinkInput::PhyTrace(phy));
+    assert_eq!(config.tb(), Bytes(900));
+    assert!(matches!(config.rlc, RlcConfig::Am(am) if am.max_retx.is_none()));
+    for (text, expected) in [
+        ("[ntn]\npreset = \"leo\"\n", "geo.toml line 2: ntn.preset: unknown; write one of nr-"),
+        ("[ntn]\ntb = \"5 B\"\n", "geo.toml line 1: ntn: a transport block of 5 bytes"),
+        ("scheme = \"ARQ\"\n[ntn]\n", "geo.toml line 1: scheme: [ntn] has its own"),
+        ("[ntn]\nbler = [0.1]\n[trace]\nfile = \"x\"\n", "geo.toml line 2: ntn.bler: the trace"),
+        ("[ntn]\n[hybrid]\n", "geo.toml line 1: ntn: a link is of one kind"),
+        ("link.rtt = \"1 s\"\n[ntn]\n", "geo.toml line 1: link.rtt: is not for [ntn]"),
+    ] {
+        assert!(error(text).starts_with(expected), "{}", error(text));
+    }
+}

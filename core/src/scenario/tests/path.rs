@@ -1,0 +1,50 @@
+//! Flows and the way back.
+
+use super::*;
+
+#[test]
+fn flows_take_from_the_scenario_what_they_leave_out() {
+    let scenario = with_channel(
+        "[transport]\npacket = \"500 B\"\ncongestion = \"newreno\"\n[application]\ntype = \"file\"\nsize = \"1 MB\"\n\
+         [access]\ndelay = \"20 ms\"\n\
+         [[flow]]\ncount = 2\n[[flow]]\nstart = \"3 s\"\ntransport.congestion = \"cubic\"\napplication.type = \"bulk\"",
+    );
+    let plan = scenario.cells()[0].plan();
+    assert_eq!(plan.flows.len(), 3);
+    let (first, last) = (&plan.flows[0], &plan.flows[2]);
+    assert_eq!(first.application.kind, ApplicationKind::File);
+    assert_eq!((last.transport.packet.0, last.transport.congestion), (500, Congestion::Cubic));
+    assert_eq!(last.application.kind, ApplicationKind::Bulk);
+    assert_eq!(last.application.size, None);
+    assert!(first.access.is_some());
+    // The destination's leg on the way there and back, and what the link takes.
+    assert_eq!((plan.forward.len(), plan.backward.len()), (2, 2));
+    assert!(matches!(&plan.backward[1], PlannedHop::WayBack(1)));
+}
+
+#[test]
+fn a_link_back_has_the_keys_of_the_link_and_a_channel_of_its_own() {
+    let scenario = with_channel(
+        "[link]\nrtt = \"600 ms\"\nwrap = true\n[return]\nscheme = \"ARQ\"\nlink.queue = \"64 kB\"\n\
+         [return.channel]\nmodel = \"gilbert-elliott\"\nerasures = 0.02\nburst = \"10 ms\"\nrate = \"263 kbit/s\"",
+    );
+    let cell = &scenario.cells()[0];
+    let links = cell.links(0);
+    assert_eq!(links.len(), 2);
+    let [
+        LinkSpec::LinkTrace { phy, rtt_ns: 600_000_000, .. },
+        LinkSpec::LinkTrace { phy: back, rtt_ns: 600_000_000, scheme, .. },
+    ] = &links[..]
+    else {
+        panic!("two link traces: {links:?}");
+    };
+    assert_eq!(scheme, "ARQ");
+    assert_ne!(phy.seed, back.seed);
+    let Some(Erasures::GilbertElliott { alpha, beta, p_good, p_bad }) = back.erasures else {
+        panic!("the model of the file");
+    };
+    // Stationary share of bad slots and mean stay, back from alpha and beta.
+    assert!(((1.0 - alpha) / (2.0 - alpha - beta) - 0.02).abs() < 1e-12);
+    assert!((1.0 / (1.0 - beta) - 10e6 / 1_003_802.0).abs() < 1e-9);
+    assert_eq!((p_good, p_bad), (0.0, 1.0));
+}
