@@ -44,6 +44,18 @@ def test_a_shorter_path_reorders_unless_it_keeps_order(tmp_path: Path) -> None:
     assert delays(path) == free
 
 
+def test_a_kernel_refuses_what_a_retransmission_has_overtaken() -> None:
+    # Every 33rd millisecond's packet is 70 ms late, and the queue overflows in slow start.
+    rows = [(ms / 1000, 80 if ms % 33 == 0 else 10) for ms in range(10_000)]
+    options = OPTIONS | {"path_ms": rows, "cwnd_max_packets": None, "queue_packets": 50}
+    linux = clift.simulate(LINK, profile="linux", **options).summary()
+    assert linux["stale_segments"] == linux["flows"][0]["stale_segments"] > 0
+    # What was refused had to come again, and so was sent again.
+    assert linux["stale_segments"] < linux["retransmissions"]
+    papers = clift.simulate(LINK, profile="papers", **options).summary()
+    assert papers["stale_segments"] == 0
+
+
 def test_a_constellation_moves_the_link() -> None:
     way = clift.constellation.delays(
         clift.constellation.preset("leo66"), (43.6, 1.44), (34.05, -118.2), duration_s=10

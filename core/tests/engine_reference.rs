@@ -15,7 +15,7 @@ use clift::transport::tcp::{CongestionAlgorithm, TcpConfig};
 use clift::units::{BitRate, Bytes, Duration, Instant};
 use proptest::prelude::*;
 
-#[path = "support/plain_path.rs"]
+#[path = "support/plain_path/mod.rs"]
 mod plain_path;
 
 use plain_path::{Fate, Path, Run, Supply};
@@ -66,7 +66,7 @@ const SECONDS: u64 = 40;
 
 fn reference(tcp: &TcpConfig, path: Path, bytes: Option<u64>, lost: &[u64]) -> Run {
     let supply = bytes.map_or(Supply::Unlimited, Supply::Bytes);
-    plain_path::run(tcp, path, supply, SECONDS, |position| {
+    plain_path::run_in_nanoseconds(tcp, path, supply, SECONDS, |position| {
         if lost.binary_search(&position).is_ok() { Fate::Lost } else { Fate::Delivered }
     })
 }

@@ -280,12 +280,11 @@ fn counts_agree(link: &HybridLink, case: &Case, expected: &reference::Outcome, n
     assert!((usage.slots * frame as f64 / units as f64 - now as f64).abs() < 1e-6);
 }
 
-#[test]
-fn a_loss_and_its_repair_by_hand() {
-    // Frames of two units of 10 bytes at 8 Gbit/s: 20 ns. The third unit is lost, at 20 to 30 ns.
+/// Two frames a packet, of two units of 10 bytes at 8 Gbit/s: 20 ns; units start every 10 ns.
+fn by_hand(erased: &[i64], arrivals: Vec<i64>, sizes: Vec<u32>) -> Case {
     let t: Vec<i64> = (0..100).map(|slot| slot * 10).collect();
-    let d: Vec<i64> = (0..100).map(|slot| i64::from(slot != 2)).collect();
-    let case = Case {
+    let d: Vec<i64> = (0..100).map(|slot| i64::from(!erased.contains(&slot))).collect();
+    Case {
         data: 2,
         total: 2,
         frames: 2,
@@ -299,9 +298,15 @@ fn a_loss_and_its_repair_by_hand() {
         end: None,
         queue: QueueLimit::Unlimited,
         header: 0,
-        arrivals: vec![0, 230],
-        sizes: vec![40, 25],
-    };
+        arrivals,
+        sizes,
+    }
+}
+
+#[test]
+fn a_loss_and_its_repair_by_hand() {
+    // The third unit is lost, at 20 to 30 ns.
+    let case = by_hand(&[2], vec![0, 230], vec![40, 25]);
     let seen = drive(&mut link(&case), &case, 0, 0, |_| {});
     // The first packet's frames: 0 to 20, 20 to 40 (fails). Its NACK comes at 240, while the second
     // packet's first frame is sent, 230 to 250; so 250 to 270, then the second packet's other frame.
@@ -312,25 +317,7 @@ fn a_loss_and_its_repair_by_hand() {
 #[test]
 fn a_packet_is_given_up_while_its_other_frames_go_on() {
     // The same, but the first frame fails at 0, 220 and never comes through; the second does.
-    let t: Vec<i64> = (0..100).map(|slot| slot * 10).collect();
-    let d: Vec<i64> = (0..100).map(|slot| i64::from(![0, 22, 3].contains(&slot))).collect();
-    let case = Case {
-        data: 2,
-        total: 2,
-        frames: 2,
-        persistency: 1,
-        unit: 10,
-        rate: 8_000_000_000,
-        delay: 100,
-        trace: PhyTrace::new(t.into(), d.into(), Bytes(10)).unwrap(),
-        offset: 0,
-        wrap: false,
-        end: None,
-        queue: QueueLimit::Unlimited,
-        header: 0,
-        arrivals: vec![0],
-        sizes: vec![40],
-    };
+    let case = by_hand(&[0, 22, 3], vec![0], vec![40]);
     let mut link = link(&case);
     let seen = drive(&mut link, &case, 0, 500, |_| {});
     // NACKs at 220 and 240; given up at 240 + 100. The second frame is sent again all the same.

@@ -1,6 +1,6 @@
 //! Laws of BBR over a plain path: what its draft promises, whatever the details.
 
-#[path = "support/ns2_path.rs"]
+#[path = "support/plain_path/mod.rs"]
 mod support;
 
 use clift::transport::tcp::{CongestionAlgorithm, TcpConfig};

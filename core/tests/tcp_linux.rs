@@ -7,7 +7,7 @@
 
 #![allow(clippy::print_stdout)] // the tables of docs/concepts/tcp-linux.md
 
-#[path = "support/ns2_path.rs"]
+#[path = "support/plain_path/mod.rs"]
 mod support;
 
 use std::collections::BTreeMap;
@@ -153,12 +153,12 @@ fn agrees_with_a_kernel_under_reordering() {
     assert_within(0.02, &cells(|row| row.held > 0.0 && row.options == "default"));
 }
 
-/// And with parts left out, where single runs scatter by a factor of two: within 16 % without an
-/// adaptive degree. Without D-SACK ours are 33 % above, which docs/concepts/tcp-linux.md leaves open.
+/// And with parts left out, where single runs scatter by a factor of two: means of 6 to 18 runs,
+/// whose differences have standard errors of 4 to 9 %.
 #[test]
 fn agrees_with_a_kernel_that_lacks_parts() {
-    assert_within(0.16, &cells(|row| row.held > 0.0 && row.options == "no-adaptive"));
-    assert_within(0.35, &cells(|row| row.held > 0.0 && row.options == "no-dsack"));
+    assert_within(0.1, &cells(|row| row.held > 0.0 && row.options == "no-adaptive"));
+    assert_within(0.05, &cells(|row| row.held > 0.0 && row.options == "no-dsack"));
 }
 
 /// Reordering halves nothing where the papers' profile loses nine tenths.

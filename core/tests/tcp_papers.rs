@@ -5,7 +5,7 @@
 //! NewReno, Hybla, Westwood+ and Compound must do exactly the same. CUBIC computes the time of its plateau by an exact cube root
 //! where Linux 2.6.22 has one good to 0.2 %, so it may differ by a few packets now and then.
 
-#[path = "support/ns2_path.rs"]
+#[path = "support/plain_path/mod.rs"]
 mod support;
 
 use std::collections::BTreeSet;

@@ -1,6 +1,6 @@
 //! What must hold for TCP whatever the network does.
 
-#[path = "support/ns2_path.rs"]
+#[path = "support/plain_path/mod.rs"]
 mod support;
 
 use clift::transport::tcp::{

@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from clift import channel, model, tmt
+from clift._chain import Chain
 from clift.errors import ScenarioError
 from clift.trace import PhyTrace
 
@@ -103,16 +104,8 @@ def check(
     Raises:
         ScenarioError: if a parameter is out of range, or the slots are too few for the round trip.
     """
-    chain = model._channel(alpha, beta, p_good, p_bad, p, burst)
-    if any(np.ndim(values) for values in chain):
-        raise ScenarioError("a check is of one channel, not of arrays")
-    good, bad, erased_good, erased_bad = (float(values) for values in chain)
-    numbers: dict[str, Any] = {
-        "alpha": good,
-        "beta": bad,
-        "p_good": erased_good,
-        "p_bad": erased_bad,
-    }
+    chain = Chain.given(alpha, beta, p_good, p_bad, p, burst)
+    numbers: dict[str, Any] = dict(zip(Chain._fields, chain.single("a check"), strict=True))
     times: dict[str, Any] = {"rtt_ms": rtt_ms, "feedback_ms": feedback_ms}
     predicted = _predict(scheme, numbers, slot_ns, decode_ns, times)
     each = slots // BATCHES

@@ -28,18 +28,16 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from clift import _clift
+from clift._chain import Chain, scalar
 from clift.errors import ScenarioError
 from clift.scheme import Arq, Fec, Harq2
 
 if TYPE_CHECKING:
-    from numpy.typing import ArrayLike, NDArray
+    from numpy.typing import ArrayLike
 
+    from clift._chain import Floats, Value
     from clift.scheme import Scheme
     from clift.trace import PhyTrace
-
-    Floats = NDArray[np.float64]
-    Value = float | Floats
-    Channel = tuple[Floats, Floats, Floats, Floats]
 
 SLOT_NS = 114_783
 """33 bytes at 2.3 Mbit/s, as in seed 000."""
@@ -64,9 +62,9 @@ class RecoveryDelays:
     def quantile_ms(self, q: ArrayLike) -> Value:
         """The least delay that the share ``q`` does not exceed; NaN if nothing is recovered."""
         if not len(self.delay_ms):
-            return _scalar(np.full(np.shape(q), np.nan))
+            return scalar(np.full(np.shape(q), np.nan))
         place = np.searchsorted(np.cumsum(self.probability), q)
-        return _scalar(self.delay_ms[np.minimum(place, len(self.delay_ms) - 1)])
+        return scalar(self.delay_ms[np.minimum(place, len(self.delay_ms) - 1)])
 
 
 @dataclass(frozen=True)
@@ -111,9 +109,9 @@ class Prediction:
     @cached_property
     def _printed(self) -> tuple[Value, Value]:
         scheme, channel, times, _ = self._of
-        flat, shape = _flat(channel)
-        efficiency, delay_ms = _clift.model_printed(scheme, flat, times)
-        return _scalar(efficiency.reshape(shape)), _scalar(delay_ms.reshape(shape))
+        columns, shape = channel.columns()
+        efficiency, delay_ms = _clift.model_printed(scheme, columns, times)
+        return scalar(efficiency.reshape(shape)), scalar(delay_ms.reshape(shape))
 
     def recovery_delays(self) -> RecoveryDelays:
         """The whole law of the recovery delay; for a single channel, not for arrays.
@@ -126,9 +124,8 @@ class Prediction:
         [251.0, 252.0]
         """
         scheme, channel, times, cut_apart = self._of
-        if any(np.ndim(values) for values in channel):
-            raise ScenarioError("the law of the recovery delay is for one channel, not for arrays")
-        law = _clift.model_recovery_delays(scheme, _one(channel), times, cut_apart)
+        single = channel.single("the law of the recovery delay")
+        law = _clift.model_recovery_delays(scheme, single, times, cut_apart)
         return RecoveryDelays(*law)
 
     def values(self) -> dict[str, Value]:
@@ -171,12 +168,11 @@ def erasures(
     >>> erasures(2, alpha=0.9, beta=0.6).round(12).tolist()
     [0.72, 0.16, 0.12]
     """
-    channel = _channel(alpha, beta, p_good, p_bad, p, burst)
-    if any(np.ndim(values) for values in channel):
-        raise ScenarioError("P(m, n) is for one channel, not for arrays")
+    channel = Chain.given(alpha, beta, p_good, p_bad, p, burst)
+    single = channel.single("P(m, n)")
     if not 0 <= n <= 1_000_000:
         raise ScenarioError(f"n = {n}: give a number of slots from 0 to 1,000,000")
-    return _clift.model_erasures(n, _one(channel))
+    return _clift.model_erasures(n, single)
 
 
 def predict(
@@ -220,10 +216,10 @@ def predict(
     0.7361
     """
     times = _times(rtt_ms, slot_ns, decode_ns, feedback_ms)
-    channel = _channel(alpha, beta, p_good, p_bad, p, burst)
-    flat, shape = _flat(channel)
-    found = _clift.model_predict(str(scheme), flat, times, cut_apart)
-    values = {name: _scalar(column.reshape(shape)) for name, column in found.items()}
+    channel = Chain.given(alpha, beta, p_good, p_bad, p, burst)
+    columns, shape = channel.columns()
+    found = _clift.model_predict(str(scheme), columns, times, cut_apart)
+    values = {name: scalar(column.reshape(shape)) for name, column in found.items()}
     return Prediction(**values, _of=(str(scheme), channel, times, cut_apart))
 
 
@@ -337,7 +333,7 @@ def hybrid(k: int, n: int, frames: int = 6, persistency: int = 0, p: ArrayLike =
     losses = np.asarray(p, dtype=np.float64)
     flat = np.ascontiguousarray(losses).ravel()
     found = _clift.model_hybrid(k, n, frames, persistency, flat)
-    return Hybrid(**{name: _scalar(v.reshape(losses.shape)) for name, v in found.items()})
+    return Hybrid(**{name: scalar(v.reshape(losses.shape)) for name, v in found.items()})
 
 
 @dataclass(frozen=True)
@@ -373,61 +369,6 @@ def fit(phy: PhyTrace) -> Fit:
     return Fit(found["alpha"], found["beta"])
 
 
-def _channel(
-    alpha: ArrayLike | None,
-    beta: ArrayLike | None,
-    p_good: ArrayLike,
-    p_bad: ArrayLike,
-    p: ArrayLike | None,
-    burst: ArrayLike | None,
-) -> Channel:
-    """The four numbers of the chain, whichever way it was given."""
-    if p is None:
-        if alpha is None or beta is None or burst is not None:
-            raise ScenarioError("the channel: give alpha and beta, or p and burst, or p alone")
-        return _floats(alpha), _floats(beta), _floats(p_good), _floats(p_bad)
-    if alpha is not None or beta is not None:
-        raise ScenarioError("the channel: give either alpha and beta, or p and burst")
-    if np.any(_floats(p_good) != 0) or np.any(_floats(p_bad) != 1):
-        raise ScenarioError("p is for p_good = 0 and p_bad = 1; give alpha and beta instead")
-    try:
-        shares, bursts = np.broadcast_arrays(
-            _floats(p), _floats(np.nan if burst is None else burst)
-        )
-    except ValueError:
-        raise ScenarioError("p and burst: arrays of shapes that do not go together") from None
-    if burst is not None and np.any(np.isnan(bursts)):
-        raise ScenarioError("burst = nan: give a number of at least 1")
-    flat = [np.ascontiguousarray(values).ravel() for values in (shares, bursts)]
-    staying = (values.reshape(shares.shape) for values in _clift.model_chain(*flat))
-    good, bad = staying
-    return good, bad, _floats(0.0), _floats(1.0)
-
-
-def _one(channel: Channel) -> tuple[float, float, float, float]:
-    alpha, beta, p_good, p_bad = channel
-    return float(alpha), float(beta), float(p_good), float(p_bad)
-
-
-def _flat(channel: Channel) -> tuple[Channel, tuple[int, ...]]:
-    """The numbers of all channels in columns, and the shape they broadcast to."""
-    try:
-        good, bad, p_good, p_bad = np.broadcast_arrays(*channel)
-    except ValueError:
-        shapes = ", ".join(str(values.shape) for values in channel)
-        raise ScenarioError(f"the channel: shapes {shapes} do not go together") from None
-    columns = (np.ascontiguousarray(values).ravel() for values in (good, bad, p_good, p_bad))
-    alpha, beta, p_good, p_bad = columns
-    return (alpha, beta, p_good, p_bad), good.shape
-
-
-def _floats(values: ArrayLike) -> Floats:
-    try:
-        return np.asarray(values, dtype=np.float64)
-    except (TypeError, ValueError):
-        raise ScenarioError(f"{values!r} is no number") from None
-
-
 def _times(
     rtt_ms: float, slot_ns: int, decode_ns: int, feedback_ms: float | None
 ) -> tuple[int, int, int, int | None]:
@@ -440,7 +381,3 @@ def _times(
             raise ScenarioError(f"{name} = {value}: give a time of 0 or more")
     feedback = None if feedback_ms is None else round(feedback_ms * 1e6)
     return round(rtt_ms * 1e6), int(slot_ns), int(decode_ns), feedback
-
-
-def _scalar(values: Floats) -> Value:
-    return values if np.ndim(values) else float(values)

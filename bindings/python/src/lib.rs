@@ -12,10 +12,12 @@ mod medium;
 mod model;
 mod ntn;
 mod outcome;
+mod run;
 mod scenario;
 mod scheme;
 mod series;
 mod simulation;
+mod tcp;
 mod trace;
 
 /// The compiled part of `clift`; import `clift` instead.
@@ -65,7 +67,10 @@ mod _clift {
     use super::series::{events, series, units};
 
     #[pymodule_export]
-    use super::simulation::{Flow, Hop, Setup, run, run_many};
+    use super::run::{run, run_many};
+
+    #[pymodule_export]
+    use super::simulation::{Flow, Hop, Setup};
 
     #[pymodule_export]
     use super::trace::{PyPhyTrace, format_of, parse_rate, parse_time, read_trace};

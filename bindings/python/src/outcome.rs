@@ -80,6 +80,7 @@ fn counts(dict: &Bound<'_, PyDict>, of: &dyn Fn(fn(&FlowMetrics) -> u64) -> u64)
     dict.set_item("segments_sent", of(|f| f.segments_sent))?;
     dict.set_item("retransmissions", of(|f| f.retransmissions))?;
     dict.set_item("spurious_retransmissions", of(|f| f.spurious_retransmissions))?;
+    dict.set_item("stale_segments", of(|f| f.stale_segments))?;
     dict.set_item("timeouts", of(|f| f.timeouts))?;
     dict.set_item("fast_retransmits", of(|f| f.fast_retransmits))?;
     dict.set_item("recovery_entries", of(|f| f.recovery_entries))?;

@@ -1,5 +1,6 @@
 //! What a link counts.
 
+use crate::link::due::Due;
 use crate::link::{LinkEvent, Transit};
 use crate::units::Bytes;
 
@@ -93,6 +94,17 @@ impl Tally {
             LinkEvent::Delivered(transit) => self.delivered(transit),
             LinkEvent::Lost(_) => self.lost(),
             LinkEvent::TraceEnded { .. } => {}
+        }
+    }
+
+    /// Counts a packet's end before its event is made of it: reading back what was just written
+    /// would stall.
+    #[inline]
+    pub(super) fn count(&mut self, due: &Due) {
+        if due.lost {
+            self.lost();
+        } else {
+            self.delivered(&due.transit);
         }
     }
 

@@ -38,13 +38,17 @@ impl DueQueue {
     /// Puts in the end of a packet.
     #[inline]
     pub(super) fn push(&mut self, due: Due) {
-        while let Some(&last) = self.ring.back()
-            && last.key() > due.key()
-        {
-            self.overtaken.push(Late(last));
-            self.ring.pop_back();
+        if self.ring.back().is_some_and(|last| last.key() > due.key()) {
+            self.overtake(due.key());
         }
         self.ring.push_back(due);
+    }
+
+    /// Moves what ends after `key` out of its way.
+    fn overtake(&mut self, key: (Instant, u64)) {
+        while self.ring.back().is_some_and(|last| last.key() > key) {
+            self.overtaken.extend(self.ring.pop_back().map(Late));
+        }
     }
 
     /// When the next one ends.

@@ -246,10 +246,8 @@ impl Link for HybridLink {
         }
         let &(due, sent) = next?;
         self.due.pop_front();
-        if due.lost {
-            self.tally.lost();
-        } else {
-            self.tally.delivered(&due.transit);
+        self.tally.count(&due);
+        if !due.lost {
             self.frames_delivered += sent;
         }
         Some(due.event())

@@ -214,12 +214,7 @@ impl Link for TraceLink {
             return Some(LinkEvent::TraceEnded { packet, at });
         }
         let due = self.due.pop(now)?;
-        // Counted before the event is made: reading back what was just written would stall.
-        if due.lost {
-            self.tally.lost();
-        } else {
-            self.tally.delivered(&due.transit);
-        }
+        self.tally.count(&due);
         Some(due.event())
     }
 

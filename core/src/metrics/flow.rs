@@ -26,6 +26,9 @@ pub struct FlowMetrics {
     pub segments_by_retransmissions: [u64; 8],
     /// Segments that arrived with nothing new in them: the original did arrive.
     pub spurious_retransmissions: u64,
+    /// Segments that brought something new and were thrown away at the receiver because their
+    /// timestamp was too old (PAWS; none in profile `papers`).
+    pub stale_segments: u64,
     /// Retransmission timeouts.
     pub timeouts: u64,
     /// Fast retransmits.

@@ -1,20 +1,22 @@
 //! The event loop.
 
+mod check;
+mod events;
+mod movement;
+
 use std::ops::ControlFlow;
 
 use thiserror::Error;
 
-use crate::link::{Admission, Link, LinkEvent};
+use crate::link::Link;
 use crate::seed::Stream;
 use crate::simulation::agenda::{Agenda, SourceId};
 use crate::simulation::flow::FlowState;
-use crate::simulation::leg::Passage;
-use crate::simulation::observer::{Event, HopSample, Observer, Sample};
-use crate::simulation::path::{Direction, Node, Packet, Packets};
+use crate::simulation::observer::Observer;
+use crate::simulation::path::{Node, Packets};
 use crate::simulation::report::Outcome;
-use crate::simulation::setup::{Application, Hop, Setup, SetupError, Transport};
-use crate::transport::{Endpoint, Segment};
-use crate::units::{Bytes, Duration, Instant};
+use crate::simulation::setup::{Setup, SetupError};
+use crate::units::{Duration, Instant};
 
 /// Why a run has no outcome.
 #[derive(Clone, Debug, Eq, Error, PartialEq)]
@@ -42,45 +44,8 @@ pub enum RunError {
 /// # Errors
 /// If the setup cannot be run, the trace ends too early, or the observer stops the run.
 pub fn run<O: Observer>(setup: &Setup, observer: &mut O) -> Result<Outcome, RunError> {
-    check(setup)?;
+    check::check(setup)?;
     Engine::new(setup, observer)?.run()
-}
-
-fn check(setup: &Setup) -> Result<(), SetupError> {
-    if setup.flows.is_empty() {
-        return Err(SetupError::NoFlow);
-    }
-    if setup.duration == Duration::ZERO {
-        return Err(SetupError::NoTime);
-    }
-    for (number, flow) in setup.flows.iter().enumerate() {
-        let packet = match &flow.transport {
-            Transport::Tcp(tcp) => {
-                tcp.check()?;
-                tcp.packet
-            }
-            Transport::Datagram { packet } => *packet,
-        };
-        for hop in &setup.forward {
-            if let Hop::Link(link) = hop {
-                link.check_packet(packet)?;
-            }
-        }
-        let Application::Bulk = flow.application else { continue };
-        if let Transport::Datagram { .. } = flow.transport {
-            return Err(SetupError::BulkDatagrams { flow: number });
-        }
-        let paced = flow.source_leg.iter().any(|leg| leg.rate.is_some())
-            || setup.forward.iter().any(|hop| match hop {
-                Hop::Leg(leg) => leg.rate.is_some(),
-                Hop::Link(_) => true,
-            });
-        let bounded = matches!(&flow.transport, Transport::Tcp(tcp) if tcp.cwnd_max.is_some());
-        if !paced && !bounded {
-            return Err(SetupError::Unlimited);
-        }
-    }
-    Ok(())
 }
 
 /// Events between two looks at the observer.
@@ -229,256 +194,6 @@ impl<'a, O: Observer> Engine<'a, O> {
         self.agenda.set(source, at, self.sequence);
         self.sequence += 1;
     }
-
-    // --- what happens at a source ---
-
-    fn node_event(&mut self, number: usize, now: Instant) -> Result<(), RunError> {
-        let source = SourceId(number as u32);
-        match &mut self.nodes[number] {
-            Node::Leg(node) => {
-                // The agenda shows a leg only while something is on its way.
-                let Some((_, _, id)) = node.on_the_way.pop_front() else { return Ok(()) };
-                match node.on_the_way.front() {
-                    Some(&(at, sequence, _)) => self.agenda.set(source, at, sequence),
-                    None => self.agenda.clear(source),
-                }
-                self.leave_hop(id, now);
-            }
-            Node::Link(_) => {
-                while let Some(event) = self.poll_link(number, now) {
-                    match event {
-                        LinkEvent::Delivered(transit) => {
-                            self.leave_hop(transit.packet.0 as u32, now);
-                        }
-                        LinkEvent::Lost(transit) => self.gone(transit.packet.0 as u32, now),
-                        LinkEvent::TraceEnded { at, .. } if at < self.end => {
-                            return Err(RunError::TraceEnded { at });
-                        }
-                        LinkEvent::TraceEnded { .. } => {}
-                    }
-                }
-                self.refresh_link(number);
-            }
-        }
-        Ok(())
-    }
-
-    fn poll_link(&mut self, number: usize, now: Instant) -> Option<LinkEvent> {
-        let Node::Link(node) = &mut self.nodes[number] else { return None };
-        let event = node.link.poll(now);
-        if let Some(LinkEvent::Delivered(transit)) = event {
-            node.delay.record(transit.at - transit.entered);
-            node.queueing.record(transit.departed - transit.entered);
-        }
-        event
-    }
-
-    /// Shows the agenda when a link wants to be polled next.
-    #[inline]
-    fn refresh_link(&mut self, number: usize) {
-        let Node::Link(node) = &self.nodes[number] else { return };
-        let source = SourceId(number as u32);
-        let next = node.link.poll_timeout();
-        if next == self.agenda.time_of(source) {
-            return;
-        }
-        match next {
-            Some(at) => self.schedule(source, at),
-            None => self.agenda.clear(source),
-        }
-    }
-
-    fn sender_timer(&mut self, flow: u32, now: Instant) {
-        let source = self.sender_timer_source(flow);
-        self.agenda.clear(source);
-        let sender = &mut self.flows[flow as usize].sender;
-        // The timer may have been moved since it was set: then only look again.
-        if sender.poll_timeout().is_some_and(|at| at <= now) {
-            sender.handle_timeout(now);
-        }
-        self.pump_sender(flow, now);
-    }
-
-    fn receiver_timer(&mut self, flow: u32, now: Instant) {
-        let source = SourceId(self.sender_timer_source(flow).0 + 1);
-        self.agenda.clear(source);
-        let receiver = &mut self.flows[flow as usize].receiver;
-        if receiver.poll_timeout().is_some_and(|at| at <= now) {
-            receiver.handle_timeout(now);
-        }
-        self.pump_receiver(flow, now);
-    }
-
-    fn application_event(&mut self, number: u32, now: Instant) {
-        let source = self.application(number);
-        let flow = &mut self.flows[number as usize];
-        match &mut flow.messages {
-            None => {
-                flow.start();
-                self.agenda.clear(source);
-            }
-            Some(messages) => {
-                let bytes = messages.send();
-                let next = messages.next_due();
-                flow.supply(bytes);
-                self.schedule(source, next);
-            }
-        }
-        self.pump_sender(number, now);
-    }
-
-    fn sample(&mut self, now: Instant) {
-        let source = SourceId((self.nodes.len() + 3 * self.flows.len()) as u32);
-        links(&mut self.nodes).for_each(|(_, link)| link.catch_up(now));
-        let hops = &self.nodes[..self.forward + self.backward];
-        let sample = Sample {
-            at: now,
-            flows: self.flows.iter().map(FlowState::sample).collect(),
-            hops: hops.iter().map(|node| sample_hop(node, now)).collect(),
-        };
-        self.observer.sample(&sample);
-        match self.sample_interval {
-            Some(interval) => self.schedule(source, now + interval),
-            None => self.agenda.clear(source),
-        }
-    }
-
-    fn hand_out_units(&mut self) {
-        if O::UNITS {
-            for (hop, link) in links(&mut self.nodes) {
-                self.observer.units(hop, link.take_units());
-            }
-        }
-    }
-
-    // --- how a packet moves ---
-
-    #[inline]
-    fn pump_sender(&mut self, flow: u32, now: Instant) {
-        loop {
-            let segment = self.packets.prepare(flow, Direction::Receiver);
-            if !self.flows[flow as usize].sender.transmit_into(now, segment) {
-                break;
-            }
-            if O::EVENTS {
-                let Segment { seq, len, retransmission, .. } = *segment;
-                self.observer.event(now, &Event::Sent { flow, seq, len, retransmission });
-            }
-            self.send_prepared(now);
-        }
-        let timeout = self.flows[flow as usize].sender.poll_timeout();
-        self.arm_retransmission(self.sender_timer_source(flow), timeout);
-    }
-
-    #[inline]
-    fn pump_receiver(&mut self, flow: u32, now: Instant) {
-        loop {
-            let segment = self.packets.prepare(flow, Direction::Sender);
-            if !self.flows[flow as usize].receiver.transmit_into(now, segment) {
-                break;
-            }
-            self.send_prepared(now);
-        }
-        let timeout = self.flows[flow as usize].receiver.poll_timeout();
-        let source = SourceId(self.sender_timer_source(flow).0 + 1);
-        if timeout == self.agenda.time_of(source) {
-            return;
-        }
-        match timeout {
-            Some(at) => self.schedule(source, at),
-            None => self.agenda.clear(source),
-        }
-    }
-
-    /// Sets the retransmission timer, lazily: a deadline that moved back is left where it is, and found to be too
-    /// early when it comes. Every acknowledgement moves the retransmission timer back.
-    #[inline]
-    fn arm_retransmission(&mut self, source: SourceId, timeout: Option<Instant>) {
-        let Some(at) = timeout else { return };
-        if self.agenda.time_of(source).is_none_or(|set| at < set) {
-            self.schedule(source, at);
-        }
-    }
-
-    #[inline]
-    fn send_prepared(&mut self, now: Instant) {
-        if let Some(id) = self.packets.send() {
-            self.enter_hop(id, now);
-        }
-    }
-
-    #[inline]
-    fn leave_hop(&mut self, id: u32, now: Instant) {
-        self.packets.get_mut(id).hop += 1;
-        self.enter_hop(id, now);
-    }
-
-    #[inline]
-    fn enter_hop(&mut self, id: u32, now: Instant) {
-        let packet = self.packets.get(id);
-        let path = self.flows[packet.flow as usize].path(packet.toward);
-        let Some(&number) = path.get(usize::from(packet.hop)) else {
-            return self.deliver(id, now);
-        };
-        let size = Bytes(packet.segment.wire);
-        match &mut self.nodes[number as usize] {
-            Node::Leg(node) => match node.leg.offer(now, size) {
-                Passage::Arrives(at) => {
-                    if node.push(at, self.sequence, id) {
-                        self.agenda.set(SourceId(number), at, self.sequence);
-                    }
-                    self.sequence += 1;
-                }
-                Passage::Lost | Passage::Dropped => self.gone(id, now),
-            },
-            Node::Link(node) => {
-                match node.link.enqueue(now, packet.offered(id)) {
-                    Admission::Queued => {}
-                    Admission::Dropped(_) => self.gone(id, now),
-                }
-                self.refresh_link(number as usize);
-            }
-        }
-    }
-
-    fn gone(&mut self, id: u32, now: Instant) {
-        if O::EVENTS {
-            let Packet { segment, flow, .. } = *self.packets.get(id);
-            self.observer.event(now, &Event::Gone { flow, seq: segment.seq, len: segment.len });
-        }
-        self.packets.remove(id);
-    }
-
-    #[inline]
-    fn deliver(&mut self, id: u32, now: Instant) {
-        let packet = self.packets.get(id);
-        let number = packet.flow;
-        let flow = &mut self.flows[number as usize];
-        let was_done = flow.done;
-        match packet.toward {
-            Direction::Receiver => {
-                let duplicate = flow.receive(now, &packet.segment);
-                if O::EVENTS {
-                    let Segment { seq, len, .. } = packet.segment;
-                    let event = Event::Received { flow: number, seq, len, duplicate };
-                    self.observer.event(now, &event);
-                }
-                self.unfinished -= usize::from(!was_done && flow.done);
-                self.packets.remove(id);
-                self.pump_receiver(number, now);
-            }
-            Direction::Sender => {
-                flow.acknowledge(now, &packet.segment);
-                if O::EVENTS {
-                    let event = Event::Acked { flow: number, ack: packet.segment.ack };
-                    self.observer.event(now, &event);
-                }
-                self.unfinished -= usize::from(!was_done && flow.done);
-                self.packets.remove(id);
-                self.pump_sender(number, now);
-            }
-        }
-    }
 }
 
 /// The links among the nodes, by number.
@@ -487,22 +202,4 @@ fn links(nodes: &mut [Node]) -> impl Iterator<Item = (usize, &mut (dyn Link + Se
         Node::Link(node) => Some((number, &mut *node.link)),
         Node::Leg(_) => None,
     })
-}
-
-fn sample_hop(node: &Node, now: Instant) -> HopSample {
-    match node {
-        Node::Leg(node) => HopSample {
-            queue: node.leg.queue_len(now) as u64,
-            dropped: node.leg.counters.dropped,
-            bits_on_air: node.leg.counters.bytes_sent as f64 * 8.0,
-        },
-        Node::Link(node) => {
-            let usage = node.link.usage(now);
-            HopSample {
-                queue: node.link.queue_len(now) as u64,
-                dropped: node.link.counters().dropped,
-                bits_on_air: usage.used * f64::from(usage.slot.0) * 8.0,
-            }
-        }
-    }
 }

@@ -243,6 +243,7 @@ impl FlowState {
                 let counters = tcp.counters();
                 metrics.ip_bytes_received = counters.distinct_bytes;
                 metrics.spurious_retransmissions = counters.duplicate_segments;
+                metrics.stale_segments = counters.stale_segments;
                 metrics.reordering_degree = u64::from(counters.max_reordering);
             }
             Receiver::Datagram(receiver) => metrics.ip_bytes_received = receiver.wire_bytes(),

@@ -51,6 +51,7 @@ _TOTALS = frozenset(
         "segments_sent",
         "retransmissions",
         "spurious_retransmissions",
+        "stale_segments",
         "fast_retransmits",
         "recovery_entries",
         "duplicate_acks",

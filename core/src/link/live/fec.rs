@@ -65,7 +65,7 @@ impl Fec {
             return;
         }
         if word.data == self.code.data() {
-            finish(word, slot.t, line);
+            word.finish(slot.t, line);
         }
         if full {
             self.start_anew();
@@ -81,7 +81,7 @@ impl Fec {
         word.add_repair(slot);
         let last_row = sent / words + 1 == self.code.total() - self.code.data();
         if last_row {
-            finish(word, slot.t, line);
+            word.finish(slot.t, line);
         } else {
             self.undecided = earliest(self.undecided, word.decoded_at());
         }
@@ -94,27 +94,15 @@ impl Fec {
     /// Closes a super-block that has no repair, at the instant `now`.
     fn close(&mut self, now: i64, line: &mut Line) {
         let words = self.used_words();
-        for word in self.words[..words].iter_mut().filter(|word| word.data < self.code.data()) {
-            finish(word, now, line);
-        }
+        self.words[..words].iter_mut().for_each(|word| word.finish(now, line));
         self.start_anew();
     }
 
     /// After the last unit of the super-block.
     fn start_anew(&mut self) {
         let words = self.used_words();
-        self.words[..words].iter_mut().for_each(Word::clear);
         self.first_block += words as u64;
         (self.data, self.repair, self.undecided) = (0, None, None);
-    }
-}
-
-/// Nothing more of the word is sent after the slot at `t`.
-fn finish(word: &mut Word, t: i64, line: &mut Line) {
-    match word.decoded_at() {
-        Some(at) => word.rebuild(at, line),
-        None if word.missing() > 0 => word.give_up(t, line),
-        None => {}
     }
 }
 

@@ -64,7 +64,7 @@ impl Feedback {
         }
     }
 
-    /// Whether reports may be lost, so that even good news must be waited for.
+    /// When the first copy comes in that is not lost.
     fn report_lossy(&mut self, t: i64) -> i64 {
         for copy in 0..MOST_COPIES {
             let later = copy.saturating_mul(self.repeat);
@@ -95,12 +95,12 @@ impl TraceBack {
     fn loses(&self, sent: i64) -> bool {
         let at = sent.saturating_add(self.offset);
         let slot = match self.cycle {
-            None => self.slots.first_from(at),
+            None => self.slots.look_from(at),
             Some((first, period)) => {
                 let seam = first + period;
                 let at = if at < seam { at } else { first + (at - first) % period };
-                let slot = self.slots.first_from(at).filter(|slot| slot.t < seam);
-                slot.or_else(|| self.slots.first_from(first))
+                let slot = self.slots.look_from(at).filter(|slot| slot.t < seam);
+                slot.or_else(|| self.slots.look_from(first))
             }
         };
         slot.is_none_or(|slot| slot.d == 0)

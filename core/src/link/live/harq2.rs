@@ -77,16 +77,30 @@ impl Harq2 {
         self.code.total() - self.code.data()
     }
 
-    /// Sends the next unit of the round under way.
-    fn send_round(&mut self, (mut block, left): (Block, u64), slot: Slot, line: &mut Line) {
+    /// Sends the next unit of the round under way; `false`: there is none.
+    #[inline]
+    fn send_round(&mut self, slot: Slot, line: &mut Line) -> bool {
+        let Some((block, left)) = &mut self.round else { return false };
         line.send_repair(slot, block.number, block.rounds, block.word.packets);
         block.word.add_repair(slot);
-        if left == 1 {
-            self.complete(block, slot.t, line);
+        *left -= 1;
+        if *left > 0 {
+            self.undecided = earliest(self.undecided, block.word.decoded_at());
+        } else if let Some((block, _)) = self.round.take() {
+            self.complete_round(block, slot.t, line);
+        }
+        true
+    }
+
+    /// After the last unit of a round, in the slot at `t`.
+    fn complete_round(&mut self, mut block: Block, t: i64, line: &mut Line) {
+        if self.needs_round(&block) {
+            self.ask_for_round(block, t, line);
             return;
         }
-        self.note_undecided(&mut block.word);
-        self.round = Some((block, left - 1));
+        block.word.finish(t, line);
+        self.note_end(block.number, t);
+        self.spare.push(block.word);
     }
 
     #[inline]
@@ -111,9 +125,7 @@ impl Harq2 {
         self.block.word.add_repair(slot);
         self.repair = Some(sent + 1);
         if !self.complete_if_all_sent(slot.t, line) {
-            let mut word = std::mem::take(&mut self.block.word);
-            self.note_undecided(&mut word);
-            self.block.word = word;
+            self.undecided = earliest(self.undecided, self.block.word.decoded_at());
         }
     }
 
@@ -123,40 +135,39 @@ impl Harq2 {
         if self.repair != Some(self.repair_units()) {
             return false;
         }
-        let word = self.spare.pop().unwrap_or_default();
-        let next = Block { number: self.block.number + 1, word, rounds: 0 };
-        let block = std::mem::replace(&mut self.block, next);
         self.repair = None;
-        self.complete(block, t, line);
+        let number = self.block.number;
+        if self.needs_round(&self.block) {
+            let word = self.spare.pop().unwrap_or_default();
+            let next = Block { number: number + 1, word, rounds: 0 };
+            let block = std::mem::replace(&mut self.block, next);
+            self.ask_for_round(block, t, line);
+        } else {
+            self.block.word.finish(t, line);
+            self.note_end(number, t);
+            self.block.number = number + 1;
+        }
         true
     }
 
-    /// After the last unit of a block or of a round, in the slot at `t`.
-    fn complete(&mut self, mut block: Block, t: i64, line: &mut Line) {
-        let missing = block.word.missing();
-        if missing > 0 && self.max_rounds.allows(block.rounds) {
-            line.counts.blocks_repaired += u64::from(block.rounds == 0);
-            block.rounds += 1;
-            let units = missing as u64 + u64::from(self.extra);
-            self.rounds.push(self.feedback.report(t), (block, units));
-            return;
-        }
-        if missing > 0 {
-            block.word.give_up(t, line);
-        } else if let Some(at) = block.word.decoded_at() {
-            block.word.rebuild(at, line);
-        }
-        if let Some(window) = &mut self.window {
-            window.ends(block.number, self.feedback.report(t));
-        }
-        block.word.clear();
-        self.spare.push(block.word);
+    #[inline]
+    fn needs_round(&self, block: &Block) -> bool {
+        block.word.missing() > 0 && self.max_rounds.allows(block.rounds)
     }
 
+    /// The far end asks for what the block lacks after the slot at `t`.
+    fn ask_for_round(&mut self, mut block: Block, t: i64, line: &mut Line) {
+        line.counts.blocks_repaired += u64::from(block.rounds == 0);
+        block.rounds += 1;
+        let units = block.word.missing() as u64 + u64::from(self.extra);
+        self.rounds.push(self.feedback.report(t), (block, units));
+    }
+
+    /// The block came to its end with the slot at `t`.
     #[inline]
-    fn note_undecided(&mut self, word: &mut Word) {
-        if let Some(at) = word.decoded_at() {
-            self.undecided = earliest(self.undecided, Some(at));
+    fn note_end(&mut self, number: u64, t: i64) {
+        if let Some(window) = &mut self.window {
+            window.ends(number, self.feedback.report(t));
         }
     }
 }
@@ -182,8 +193,10 @@ impl LiveScheme for Harq2 {
         if let Some(window) = &mut self.window {
             window.hear(slot.t);
         }
-        if let Some(round) = self.round.take().or_else(|| self.rounds.pop(slot.t)) {
-            self.send_round(round, slot, line);
+        if self.round.is_none() && self.rounds.next_at().is_some_and(|at| at <= slot.t) {
+            self.round = self.rounds.pop(slot.t);
+        }
+        if self.send_round(slot, line) {
             return true;
         }
         if self.repair.is_none() && line.data_wait() && self.may_send_new() {

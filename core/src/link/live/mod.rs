@@ -101,7 +101,7 @@ impl<S: LiveScheme> LiveLink<S> {
                 scheme.settle(slot.t, line);
             }
             if scheme.carry(slot, line) {
-                cursor.used(slot);
+                cursor.used();
             }
             let wanted = scheme.wants(line.data_wait());
             self.next = wanted.and_then(|from| cursor.first_from(columns, from.max(slot.t)));
@@ -157,11 +157,10 @@ impl<S: LiveScheme> Link for LiveLink<S> {
     }
 
     fn poll_timeout(&self) -> Option<Instant> {
-        let one_way = self.line.one_way;
-        let seen = |at: i64| Some(Instant::from_nanos(at.saturating_add(one_way) as u64));
-        let slot = self.next.and_then(|slot| seen(slot.t + 1));
-        let decoded = self.scheme.undecided().and_then(seen);
-        [slot, decoded, self.line.packets.next_due(), self.end()].into_iter().flatten().min()
+        let happens = earliest(self.next.map(|slot| slot.t + 1), self.scheme.undecided());
+        let seen = |at: i64| Instant::from_nanos(at.saturating_add(self.line.one_way) as u64);
+        let known = earliest(self.line.packets.next_due(), self.end());
+        earliest(happens.map(seen), known)
     }
 
     fn poll(&mut self, now: Instant) -> Option<LinkEvent> {
@@ -214,7 +213,7 @@ impl<S: LiveScheme> Link for LiveLink<S> {
 }
 
 /// The earlier of two instants that may never come.
-fn earliest(a: Option<i64>, b: Option<i64>) -> Option<i64> {
+fn earliest<T: Ord>(a: Option<T>, b: Option<T>) -> Option<T> {
     match (a, b) {
         (Some(a), Some(b)) => Some(a.min(b)),
         (a, b) => a.or(b),

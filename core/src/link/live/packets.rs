@@ -178,11 +178,7 @@ impl Packets {
     #[inline]
     pub(super) fn pop(&mut self, now: Instant) -> Option<LinkEvent> {
         let due = self.due.pop(now)?;
-        if due.lost {
-            self.tally.lost();
-        } else {
-            self.tally.delivered(&due.transit);
-        }
+        self.tally.count(&due);
         Some(due.event())
     }
 

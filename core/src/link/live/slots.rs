@@ -11,6 +11,8 @@ pub(super) struct Slots {
     phy: PhyTrace,
     offset: i64,
     cursor: Cursor,
+    /// The run time of the last slot there will be, if the trace ends before the run does.
+    last: Option<i64>,
 }
 
 /// Where in the trace the run is.
@@ -22,6 +24,8 @@ pub(super) struct Cursor {
     /// The first slot of this cycle that was not used or passed over.
     next: usize,
     base: i64,
+    /// The slot that was found last, and the base of its cycle.
+    found: (usize, i64),
     period: Option<i64>,
     /// Slots later than this run time are not looked at; at most the horizon.
     end: i64,
@@ -36,8 +40,6 @@ pub(super) struct Slot {
     pub(super) t: i64,
     /// Decoding time; 0: erased.
     pub(super) d: i64,
-    index: usize,
-    base: i64,
 }
 
 impl Slots {
@@ -55,13 +57,20 @@ impl Slots {
             _ => offset,
         };
         let density = if first < last { (t.len() - 1) as f64 / (last - first) as f64 } else { 0.0 };
-        let cursor = Cursor { next: 0, base: -passed, period, end, density };
-        Self { phy, offset, cursor }
+        let cursor = Cursor { next: 0, base: -passed, found: (0, -passed), period, end, density };
+        let last = (!wrap && last - offset < end).then_some(last - offset);
+        Self { phy, offset, cursor, last }
     }
 
     /// The first slot at or after the run time `from` (not negative) that is still to be had.
-    pub(super) fn first_from(&self, from: i64) -> Option<Slot> {
+    pub(super) fn first_from(&mut self, from: i64) -> Option<Slot> {
         self.cursor.first_from((self.phy.t(), self.phy.d()), from)
+    }
+
+    /// The same, for whoever uses none of them.
+    pub(super) fn look_from(&self, from: i64) -> Option<Slot> {
+        let mut cursor = self.cursor;
+        cursor.first_from((self.phy.t(), self.phy.d()), from)
     }
 
     /// The cursor, and `t` and `d` that it runs over: looked up once for many slots.
@@ -72,8 +81,7 @@ impl Slots {
 
     /// The run time of the last slot there will be, if the trace ends before the run does.
     pub(super) fn last(&self) -> Option<i64> {
-        let last = self.phy.t()[self.phy.len() - 1] - self.offset;
-        (self.cursor.period.is_none() && last < self.cursor.end).then_some(last)
+        self.last
     }
 
     /// The end of the run.
@@ -103,16 +111,17 @@ impl Cursor {
     /// The first slot of (`t`, `d`) at or after the run time `from` (not negative) that is still
     /// to be had.
     #[inline]
-    pub(super) fn first_from(&self, (t, d): (&[i64], &[i64]), from: i64) -> Option<Slot> {
+    pub(super) fn first_from(&mut self, (t, d): (&[i64], &[i64]), from: i64) -> Option<Slot> {
         if from > self.end {
             return None;
         }
-        let (index, base) = match t.get(self.next) {
+        self.found = match t.get(self.next) {
             Some(&t) if t >= from - self.base => (self.next, self.base),
             _ => self.search(t, from)?,
         };
+        let (index, base) = self.found;
         let start = t[index] + base;
-        (start <= self.end).then(|| Slot { t: start, d: d[index], index, base })
+        (start <= self.end).then(|| Slot { t: start, d: d[index] })
     }
 
     fn search(&self, t: &[i64], from: i64) -> Option<(usize, i64)> {
@@ -128,10 +137,10 @@ impl Cursor {
         Some((first_at_or_after(t, next, from - base, self.density), base))
     }
 
-    /// The slot is used; those before it have passed.
+    /// The slot that was found last is used; those before it have passed.
     #[inline]
-    pub(super) fn used(&mut self, slot: Slot) {
-        (self.next, self.base) = (slot.index + 1, slot.base);
+    pub(super) fn used(&mut self) {
+        (self.next, self.base) = (self.found.0 + 1, self.found.1);
     }
 }
 
@@ -171,7 +180,7 @@ mod tests {
                 let count = all.iter().filter(|&&t| t <= from.min(5000)).count() as u64;
                 prop_assert_eq!(slots.passed(from), count);
                 if let (Some(slot), true) = (slot, use_it) {
-                    slots.split().0.used(slot);
+                    slots.split().0.used();
                     used = slot.t;
                 }
             }

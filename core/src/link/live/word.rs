@@ -11,22 +11,13 @@ pub(super) struct Word {
     pub(super) data: usize,
     /// First and last of the packets that they are parts of.
     pub(super) packets: (u64, u64),
-    /// When its last unit so far was sent.
-    pub(super) last: i64,
-    /// `t + d` of the units that arrived, in order of their slots.
+    /// `t + d` of the units that arrived, in rising order.
     arrivals: Vec<i64>,
     /// The packets of the data units that were erased and are not rebuilt.
     erased: Vec<u64>,
 }
 
 impl Word {
-    /// Forgets everything but its memory.
-    pub(super) fn clear(&mut self) {
-        self.arrivals.clear();
-        self.erased.clear();
-        (self.data, self.last) = (0, 0);
-    }
-
     /// Its next data unit was sent.
     #[inline]
     pub(super) fn add_data(&mut self, slot: Slot, unit: Unit, line: &mut Line) {
@@ -35,9 +26,8 @@ impl Word {
         }
         self.packets.1 = unit.packet;
         self.data += 1;
-        self.last = slot.t;
         if slot.d > 0 {
-            self.arrivals.push(slot.t + slot.d);
+            self.arrives(slot.t + slot.d);
             line.arrived(unit.packet, slot.t + slot.d);
         } else {
             self.erased.push(unit.packet);
@@ -47,9 +37,19 @@ impl Word {
     /// A repair unit of it was sent.
     #[inline]
     pub(super) fn add_repair(&mut self, slot: Slot) {
-        self.last = slot.t;
         if slot.d > 0 {
-            self.arrivals.push(slot.t + slot.d);
+            self.arrives(slot.t + slot.d);
+        }
+    }
+
+    #[inline]
+    fn arrives(&mut self, at: i64) {
+        // A later unit seldom overtakes an earlier one.
+        if self.arrivals.last().is_none_or(|&last| last <= at) {
+            self.arrivals.push(at);
+        } else {
+            let place = self.arrivals.partition_point(|&other| other <= at);
+            self.arrivals.insert(place, at);
         }
     }
 
@@ -62,16 +62,11 @@ impl Word {
     /// When it is decoded, if nothing that is still to be sent overtakes; `None` if it is not, or
     /// nothing is left to rebuild.
     #[inline]
-    pub(super) fn decoded_at(&mut self) -> Option<i64> {
-        if self.erased.is_empty() || self.missing() > 0 {
+    pub(super) fn decoded_at(&self) -> Option<i64> {
+        if self.erased.is_empty() {
             return None;
         }
-        let last = self.data - 1;
-        // A later unit seldom overtakes an earlier one.
-        if !self.arrivals.is_sorted() {
-            self.arrivals.sort_unstable();
-        }
-        Some(self.arrivals[last])
+        self.arrivals.get(self.data - 1).copied()
     }
 
     /// Rebuilds what was erased, at the instant `at`.
@@ -81,8 +76,20 @@ impl Word {
         }
     }
 
-    /// Gives up what was erased, a decoding time after the slot at `t`.
-    pub(super) fn give_up(&mut self, t: i64, line: &mut Line) {
+    /// Nothing more of it is sent after the slot at `t`: it is decoded, or what was erased is given
+    /// up a decoding time later. Forgets everything but its memory.
+    #[inline]
+    pub(super) fn finish(&mut self, t: i64, line: &mut Line) {
+        if let Some(at) = self.decoded_at() {
+            self.rebuild(at, line);
+        } else if self.missing() > 0 {
+            self.give_up(t, line);
+        }
+        self.arrivals.clear();
+        self.data = 0;
+    }
+
+    fn give_up(&mut self, t: i64, line: &mut Line) {
         line.counts.blocks_failed += 1;
         for packet in self.erased.drain(..) {
             line.give_up(packet, t);

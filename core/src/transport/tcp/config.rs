@@ -1,7 +1,10 @@
-//! What a TCP connection is: profile, congestion control, sizes and options.
+//! What a TCP connection is: profile, sizes and limits.
 
-use std::fmt;
-use std::str::FromStr;
+mod algorithm;
+mod linux_options;
+
+pub use algorithm::{CongestionAlgorithm, UnknownCongestionAlgorithm};
+pub use linux_options::LinuxOptions;
 
 use thiserror::Error;
 
@@ -24,97 +27,6 @@ pub enum Profile {
     /// What a Linux kernel of today (6.x) does.
     Linux,
 }
-
-/// A congestion control algorithm; parsed from its usual names.
-///
-/// ```
-/// use clift::transport::tcp::CongestionAlgorithm;
-/// assert_eq!("reno".parse(), Ok(CongestionAlgorithm::NewReno));
-/// assert_eq!("cubic".parse(), Ok(CongestionAlgorithm::Cubic));
-/// assert!("vegas".parse::<CongestionAlgorithm>().is_err());
-/// ```
-#[derive(Clone, Copy, Debug, Eq, PartialEq)]
-#[non_exhaustive]
-pub enum CongestionAlgorithm {
-    /// Additive increase, multiplicative decrease (RFC 5681); ns-2 and Linux call it `reno`.
-    NewReno,
-    /// CUBIC: version 2.1 in profile `papers`.
-    Cubic,
-    /// Hybla (Caini and Firrincieli 2004): long round trips gain as fast as one of 25 ms. Its
-    /// window may grow to 65,535 segments, whatever [`TcpConfig::cwnd_max`] says.
-    Hybla,
-    /// Westwood+ (Mascolo et al. 2004): a loss puts the window where the measured bandwidth does.
-    Westwood,
-    /// Compound (Tan et al. 2006): a second window that grows while queues are short, beyond
-    /// [`TcpConfig::cwnd_max`] too.
-    Compound,
-    /// BBR version 1, as Linux has it (draft-cardwell-iccrg-bbr-congestion-control-00): a model of
-    /// bandwidth and round-trip time sets pace and window. In profile `linux` only.
-    Bbr,
-}
-
-impl CongestionAlgorithm {
-    /// Every algorithm there is.
-    pub const ALL: [Self; 6] =
-        [Self::NewReno, Self::Cubic, Self::Hybla, Self::Westwood, Self::Compound, Self::Bbr];
-
-    /// Those that a profile has.
-    pub fn in_profile(profile: Profile) -> impl Iterator<Item = Self> {
-        Self::ALL.into_iter().filter(move |algorithm| algorithm.is_in(profile))
-    }
-
-    /// Whether a profile has it: `papers` has all but BBR, `linux` NewReno, CUBIC and BBR.
-    ///
-    /// ```
-    /// use clift::transport::tcp::{CongestionAlgorithm, Profile};
-    /// assert!(CongestionAlgorithm::Bbr.is_in(Profile::Linux));
-    /// assert!(!CongestionAlgorithm::Bbr.is_in(Profile::Papers));
-    /// ```
-    pub fn is_in(self, profile: Profile) -> bool {
-        match self {
-            Self::NewReno | Self::Cubic => true,
-            Self::Hybla | Self::Westwood | Self::Compound => profile == Profile::Papers,
-            Self::Bbr => profile == Profile::Linux,
-        }
-    }
-}
-
-impl fmt::Display for CongestionAlgorithm {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::NewReno => "newreno",
-            Self::Cubic => "cubic",
-            Self::Hybla => "hybla",
-            Self::Westwood => "westwood",
-            Self::Compound => "compound",
-            Self::Bbr => "bbr",
-        })
-    }
-}
-
-impl FromStr for CongestionAlgorithm {
-    type Err = UnknownCongestionAlgorithm;
-
-    fn from_str(name: &str) -> Result<Self, Self::Err> {
-        match name {
-            "newreno" | "reno" => Ok(Self::NewReno),
-            "cubic" => Ok(Self::Cubic),
-            "hybla" => Ok(Self::Hybla),
-            "westwood" => Ok(Self::Westwood),
-            "compound" => Ok(Self::Compound),
-            "bbr" => Ok(Self::Bbr),
-            _ => Err(UnknownCongestionAlgorithm(name.to_owned())),
-        }
-    }
-}
-
-/// A name that is no congestion control algorithm.
-#[derive(Clone, Debug, Eq, Error, PartialEq)]
-#[error(
-    "`{0}` is not a congestion control algorithm; give `newreno`, `cubic`, `hybla`, `westwood`, \
-     `compound` or `bbr`"
-)]
-pub struct UnknownCongestionAlgorithm(pub String);
 
 /// How both ends of a TCP connection behave.
 ///
@@ -154,103 +66,6 @@ pub struct TcpConfig {
     pub delayed_ack: Option<Duration>,
     /// What profile `linux` does beyond that; nothing in profile `papers`.
     pub linux: LinuxOptions,
-}
-
-/// The parts of profile `linux`, each of which may be left out; named after what the kernel's
-/// settings (`net.ipv4.tcp_*`) call them.
-#[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub struct LinuxOptions {
-    /// A SYN and its answer go before the data: a round trip, and the first round-trip sample.
-    pub handshake: bool,
-    /// Losses are detected by the time of sending (RACK, RFC 8985); otherwise by the number of
-    /// segments SACKed above (RFC 6675), and lost retransmissions by a timeout only.
-    pub rack: bool,
-    /// Tail loss probes (RFC 8985 section 7).
-    pub tail_loss_probe: bool,
-    /// Proportional rate reduction (RFC 6937); otherwise the window falls at once.
-    pub prr: bool,
-    /// The receiver reports duplicates (RFC 2883), and the sender draws its conclusions.
-    pub dsack: bool,
-    /// Reductions that prove spurious are taken back.
-    pub undo: bool,
-    /// Spurious timeouts are detected by what is acknowledged after them (RFC 5682).
-    pub frto: bool,
-    /// How far the reordering degree may rise, in segments: 300; 3: it does not adapt.
-    pub max_reordering: u32,
-    /// HyStart: CUBIC leaves slow start when the ACKs of a round arrive over half of the least
-    /// round-trip time, or the round-trip time rises.
-    pub hystart: bool,
-    /// The receiver acknowledges the first segments, and those after duplicates or long gaps, at
-    /// once although it delays ACKs.
-    pub quick_ack: bool,
-    /// A window unused for a timeout decays (RFC 2861).
-    pub slow_start_after_idle: bool,
-    /// Segments leave spaced by a share of the round-trip time instead of in bursts; BBR's leave at
-    /// its rate anyhow.
-    pub pacing: bool,
-}
-
-impl LinuxOptions {
-    /// The names of all parts.
-    pub const NAMES: [&'static str; 12] = [
-        "handshake",
-        "rack",
-        "tail_loss_probe",
-        "prr",
-        "dsack",
-        "undo",
-        "frto",
-        "max_reordering",
-        "hystart",
-        "quick_ack",
-        "slow_start_after_idle",
-        "pacing",
-    ];
-
-    /// The part of that name, if it is one that is on or off.
-    ///
-    /// ```
-    /// use clift::transport::tcp::LinuxOptions;
-    /// let mut parts = LinuxOptions::default();
-    /// *parts.switch("rack").unwrap() = false;
-    /// assert!(!parts.rack && parts.switch("max_reordering").is_none());
-    /// ```
-    pub fn switch(&mut self, name: &str) -> Option<&mut bool> {
-        match name {
-            "handshake" => Some(&mut self.handshake),
-            "rack" => Some(&mut self.rack),
-            "tail_loss_probe" => Some(&mut self.tail_loss_probe),
-            "prr" => Some(&mut self.prr),
-            "dsack" => Some(&mut self.dsack),
-            "undo" => Some(&mut self.undo),
-            "frto" => Some(&mut self.frto),
-            "hystart" => Some(&mut self.hystart),
-            "quick_ack" => Some(&mut self.quick_ack),
-            "slow_start_after_idle" => Some(&mut self.slow_start_after_idle),
-            "pacing" => Some(&mut self.pacing),
-            _ => None,
-        }
-    }
-}
-
-impl Default for LinuxOptions {
-    /// What the kernel does unless it is told otherwise: everything but pacing.
-    fn default() -> Self {
-        Self {
-            handshake: true,
-            rack: true,
-            tail_loss_probe: true,
-            prr: true,
-            dsack: true,
-            undo: true,
-            frto: true,
-            max_reordering: 300,
-            hystart: true,
-            quick_ack: true,
-            slow_start_after_idle: true,
-            pacing: false,
-        }
-    }
 }
 
 impl TcpConfig {
@@ -431,28 +246,5 @@ mod tests {
         let bbr = TcpConfig::papers(CongestionAlgorithm::Bbr);
         assert!(matches!(bbr.check(), Err(TcpConfigError::NotInPapers(_))));
         assert_eq!(TcpConfig::linux(CongestionAlgorithm::Bbr).check(), Ok(()));
-    }
-
-    #[test]
-    fn parts_are_found_by_name() {
-        let mut parts = LinuxOptions::default();
-        for name in LinuxOptions::NAMES {
-            match parts.switch(name) {
-                Some(part) => *part = !*part,
-                None => assert_eq!(name, "max_reordering"),
-            }
-        }
-        let shown = format!("{parts:?}");
-        assert_eq!(shown.matches("false").count(), 10);
-        assert!(parts.pacing && LinuxOptions::NAMES.iter().all(|name| shown.contains(name)));
-    }
-
-    #[test]
-    fn names_round_trip() {
-        for algorithm in CongestionAlgorithm::ALL {
-            assert_eq!(algorithm.to_string().parse(), Ok(algorithm));
-        }
-        let error = "bic".parse::<CongestionAlgorithm>().unwrap_err();
-        assert!(error.to_string().contains("`bic`"));
     }
 }

@@ -32,6 +32,22 @@ pub struct SenderCounters {
     pub acknowledged_by_transmissions: [u64; TRANSMISSION_COUNTS],
 }
 
+impl SenderCounters {
+    /// A data segment left, for the first time or again.
+    #[inline]
+    pub(super) fn on_sent(&mut self, wire: u32) {
+        self.segments_sent += 1;
+        self.bytes_sent += u64::from(wire);
+    }
+
+    /// A segment that was sent so often is acknowledged.
+    #[inline]
+    pub(super) fn on_acknowledged(&mut self, sends: u16) {
+        let sends = usize::from(sends).clamp(1, TRANSMISSION_COUNTS);
+        self.acknowledged_by_transmissions[sends - 1] += 1;
+    }
+}
+
 /// What a receiver has counted so far.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 pub struct ReceiverCounters {

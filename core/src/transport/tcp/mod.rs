@@ -64,6 +64,7 @@ mod receiver;
 mod rtt;
 mod scoreboard;
 mod sender;
+mod supply;
 
 pub use config::{
     CongestionAlgorithm, LinuxOptions, Profile, TcpConfig, TcpConfigError,

@@ -1,15 +1,19 @@
 //! The sending end of a TCP connection in profile `papers`.
 
+mod recovery;
+mod sending;
+
 use std::cmp::Ordering;
 
 use super::config::TcpConfig;
 use super::congestion::{Acked, CongestionControl, Window, controller};
-use super::counters::{SenderCounters, TRANSMISSION_COUNTS};
+use super::counters::SenderCounters;
 use super::endpoint::CongestionState;
 use super::flight::{Flight, State};
 use super::pacing::RateHalving;
 use super::rtt::{Clock, RttEstimator};
 use super::scoreboard::{Blocks, FackScoreboard, Findings};
+use super::supply::Supply;
 use crate::transport::{Endpoint, Segment};
 use crate::units::{Duration, Instant};
 
@@ -19,15 +23,10 @@ const BURST: u64 = 3;
 /// What `Agent/TCP/Linux` of ns-2.35 does.
 #[derive(Debug)]
 pub(super) struct PapersSender {
-    mss: u32,
     headers: u32,
     initial_window: u32,
     timestamps: bool,
-    /// Bytes the application has handed over; `u64::MAX`: it never runs dry.
-    supplied: u64,
-    closed: bool,
-    /// First byte beyond the receive window.
-    permitted: u64,
+    supply: Supply,
     flight: Flight,
     scoreboard: FackScoreboard,
     rtt: RttEstimator,
@@ -63,17 +62,13 @@ struct Timed {
 impl PapersSender {
     /// A sender without data, with its initial window to send at once.
     pub(super) fn new(config: &TcpConfig) -> Self {
-        let mss = config.mss().0;
         let control = controller(config);
         Self {
-            mss,
             headers: config.headers(),
             initial_window: config.initial_window,
             timestamps: config.timestamps,
-            supplied: 0,
-            closed: false,
-            permitted: u64::from(config.announced_window()),
-            flight: Flight::new(mss),
+            supply: Supply::new(config),
+            flight: Flight::new(config.mss().0),
             scoreboard: FackScoreboard::new(),
             rtt: RttEstimator::new(Clock::LINUX_AGENT),
             timed: None,
@@ -91,19 +86,14 @@ impl PapersSender {
     /// The application hands over `bytes` more; they leave in full segments, the last one short.
     /// Nothing is taken after [`PapersSender::close`].
     pub(super) fn supply(&mut self, bytes: u64) {
-        if self.closed {
-            return;
+        if self.supply.add(bytes) {
+            self.pacing.on_event(self.flight.outstanding());
         }
-        self.supplied = self.supplied.saturating_add(bytes);
-        self.pacing.on_event(self.flight.outstanding());
     }
 
     /// The application hands over nothing more. Of data without end, what was sent is the end.
     pub(super) fn close(&mut self) {
-        self.closed = true;
-        if self.supplied == u64::MAX {
-            self.supplied = self.flight.nxt();
-        }
+        self.supply.close(self.flight.nxt());
         if self.is_complete() {
             self.deadline = None;
         }
@@ -111,7 +101,7 @@ impl PapersSender {
 
     /// Whether the application has closed and everything is acknowledged.
     pub(super) fn is_complete(&self) -> bool {
-        self.closed && self.flight.una() == self.supplied
+        self.supply.is_complete(self.flight.una())
     }
 
     /// What was counted so far.
@@ -161,8 +151,7 @@ impl PapersSender {
         let (mut segments, mut last_sent, mut ambiguous) = (0, None, false);
         while let Some(segment) = self.flight.pop_acknowledged(ack) {
             self.scoreboard.on_acknowledged(&segment);
-            let sends = usize::from(segment.sends).clamp(1, TRANSMISSION_COUNTS);
-            self.counters.acknowledged_by_transmissions[sends - 1] += 1;
+            self.counters.on_acknowledged(segment.sends);
             segments += 1;
             last_sent = Some(segment.last_sent);
             ambiguous |= segment.state == State::Retransmitted;
@@ -209,116 +198,6 @@ impl PapersSender {
         }
         self.deadline = (!self.is_complete()).then(|| now + self.rtt.timeout());
     }
-
-    fn update_window(&mut self, acked: &Acked, findings: Findings) {
-        if acked.segments > 0 && self.state != CongestionState::Recovery {
-            self.control.on_ack(acked, &mut self.window);
-        }
-        if acked.segments > 0 && acked.undisturbed {
-            return;
-        }
-        if self.state != CongestionState::Open && self.flight.first() > self.recovery_point {
-            self.leave_recovery();
-        } else if self.state != CongestionState::Recovery && findings.newly_lost {
-            self.enter_recovery();
-        }
-    }
-
-    fn enter_recovery(&mut self) {
-        self.recovery_point = self.flight.next() - 1;
-        self.pacing.start(self.window.cwnd);
-        let reduction = self.control.on_loss(&self.window);
-        self.window.reduce(reduction.cwnd, reduction.ssthresh);
-        self.state = CongestionState::Recovery;
-        self.counters.recovery_entries_by_dupacks += 1;
-        self.counters.cwnd_reductions += 1;
-    }
-
-    fn leave_recovery(&mut self) {
-        self.scoreboard.clear(&mut self.flight);
-        if self.window.cwnd < self.window.ssthresh {
-            let burst = self.flight.outstanding() + BURST;
-            let burst = u32::try_from(burst).unwrap_or(u32::MAX);
-            // The threshold is at least two segments, whatever the limit.
-            self.window.cwnd = self.window.ssthresh.min(burst).min(self.window.max);
-        }
-        self.state = CongestionState::Open;
-        self.control.on_open(self.flight.next());
-        self.pacing.stop();
-    }
-
-    fn enter_loss(&mut self) {
-        let ssthresh = self.control.on_timeout(&self.window);
-        self.window.reduce(1, ssthresh);
-        self.recovery_point = self.flight.next() - 1;
-        self.state = CongestionState::Loss;
-        self.scoreboard.on_timeout(&mut self.flight);
-        self.pacing.stop();
-        self.timed = None;
-        self.counters.timeouts += 1;
-        self.counters.cwnd_reductions += 1;
-    }
-
-    /// A segment sent before, to be sent again.
-    fn retransmit(&mut self, now: Instant, number: u64, segment: &mut Segment) {
-        let (start, end) = self.flight.bounds(number);
-        let sends = self.flight.sends(number);
-        let first_sent = self.flight.first_sent(number);
-        self.scoreboard.on_retransmitted(&mut self.flight, number);
-        self.flight.set_last_sent(number, now);
-        self.counters.retransmissions += 1;
-        if self.state == CongestionState::Recovery {
-            self.counters.fast_retransmits += 1;
-        }
-        // Karn: an ACK would not tell which transmission it answers.
-        self.timed = self.timed.filter(|timed| timed.segment != number);
-        self.write(now, first_sent, start, (end - start) as u32, sends, segment);
-    }
-
-    #[inline]
-    fn send_new(&mut self, now: Instant, segment: &mut Segment) -> bool {
-        let start = self.flight.nxt();
-        let limit = self.supplied.min(self.permitted);
-        // A full segment, or the rest of the data; never a segment cut by the receive window.
-        let len = (self.supplied.saturating_sub(start)).min(u64::from(self.mss)) as u32;
-        if len == 0 || start + u64::from(len) > limit {
-            return false;
-        }
-        if self.flight.is_empty() {
-            self.deadline = Some(now + self.rtt.timeout());
-        }
-        if !self.timestamps && self.timed.is_none() {
-            self.timed = Some(Timed { segment: self.flight.next(), sent: now });
-        }
-        self.flight.push(now, len);
-        self.write(now, now, start, len, 0, segment);
-        true
-    }
-
-    #[inline]
-    fn write(
-        &mut self,
-        now: Instant,
-        first_sent: Instant,
-        seq: u64,
-        len: u32,
-        sends: u16,
-        segment: &mut Segment,
-    ) {
-        let wire = len + self.headers;
-        self.counters.segments_sent += 1;
-        self.counters.bytes_sent += u64::from(wire);
-        self.pacing.on_sent(self.flight.outstanding());
-        *segment = Segment {
-            seq,
-            len,
-            wire,
-            ts_val: now,
-            first_sent,
-            retransmission: sends,
-            ..Segment::default()
-        };
-    }
 }
 
 impl Endpoint for PapersSender {
@@ -327,7 +206,7 @@ impl Endpoint for PapersSender {
         if segment.ack > self.flight.nxt() || segment.ack < una {
             return;
         }
-        self.permitted = self.permitted.max(segment.ack + u64::from(segment.window));
+        self.supply.on_ack(segment);
         let outstanding = self.flight.outstanding();
         if segment.ack.cmp(&una) == Ordering::Equal && !self.flight.is_empty() {
             self.counters.duplicate_acks += 1;

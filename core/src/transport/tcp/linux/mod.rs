@@ -1,7 +1,7 @@
 //! The two ends of a connection as a Linux kernel of today has them (6.x, `tcp_input.c`,
 //! `tcp_output.c`, `tcp_recovery.c`), with the RFCs they follow.
 //!
-//! Sender: `sender` is the connection and what it sends; `sacks` takes in what an ACK says;
+//! Sender: `sender` is the connection and `sending` what leaves; `sacks` takes in what an ACK says;
 //! `repair` is the state machine Open, Disorder, Recovery, Loss; `timers` are retransmission
 //! timeout, tail loss probe and reordering timeout. They share small parts: `rack` (when is a
 //! segment lost), `reordering` (how far segments overtake each other), `undo` (was the reduction
@@ -32,6 +32,7 @@ mod repair;
 mod rtt;
 mod sacks;
 mod sender;
+mod sending;
 mod sent_order;
 mod spacing;
 mod timers;

@@ -3,7 +3,6 @@
 
 use super::sender::LinuxSender;
 use super::undo::is_before;
-use crate::transport::tcp::counters::TRANSMISSION_COUNTS;
 use crate::transport::tcp::flight::State;
 use crate::transport::tcp::scoreboard::Blocks;
 use crate::transport::{SackBlock, Segment};
@@ -230,8 +229,7 @@ impl LinuxSender {
                 self.delivered_one(now, number, segment.sends, said);
             }
             self.order.remove(number);
-            let sends = usize::from(segment.sends).clamp(1, TRANSMISSION_COUNTS);
-            self.counters.acknowledged_by_transmissions[sends - 1] += 1;
+            self.counters.on_acknowledged(segment.sends);
         }
         let acked = self.flight.una() - una;
         self.counters.bytes_acked += acked;

@@ -9,17 +9,18 @@ use super::reordering::Reordering;
 use super::repair::Phase;
 use super::rtt::RttEstimator;
 use super::sacks::Said;
-use super::sent_order::{SentOrder, Transmission};
-use super::spacing::{Departure, Spacing};
+use super::sent_order::SentOrder;
+use super::spacing::Spacing;
 use super::timers::{Probe, Timer};
 use super::undo::Undo;
-use super::usage::{Level, Usage};
+use super::usage::Usage;
 use super::window::{Control, RttSample, Window, control};
 use crate::transport::tcp::config::{LinuxOptions, TcpConfig};
 use crate::transport::tcp::counters::SenderCounters;
 use crate::transport::tcp::endpoint::CongestionState;
 use crate::transport::tcp::flight::Flight;
 use crate::transport::tcp::scoreboard::Blocks;
+use crate::transport::tcp::supply::Supply;
 use crate::transport::{Endpoint, Segment};
 use crate::units::{Duration, Instant};
 
@@ -41,16 +42,12 @@ pub(super) enum Connection {
 pub(in crate::transport::tcp) struct LinuxSender {
     pub(super) options: LinuxOptions,
     pub(super) mss: u32,
-    headers: u32,
-    syn_size: u32,
-    initial_window: u32,
+    pub(super) headers: u32,
+    pub(super) syn_size: u32,
+    pub(super) initial_window: u32,
     pub(super) timestamps: bool,
     pub(super) connection: Connection,
-    /// Bytes the application has handed over; `u64::MAX`: it never runs dry.
-    supplied: u64,
-    closed: bool,
-    /// First byte beyond the receive window.
-    permitted: u64,
+    supply: Supply,
     pub(super) flight: Flight,
     pub(super) order: SentOrder,
     /// The blocks of the last ACK that had any.
@@ -88,8 +85,8 @@ pub(in crate::transport::tcp) struct LinuxSender {
     pub(super) probe: Probe,
     pub(super) spacing: Spacing,
     /// Something was sent since the window's use was looked at.
-    sent_some: bool,
-    last_sent: Instant,
+    pub(super) sent_some: bool,
+    pub(super) last_sent: Instant,
     pub(super) counters: SenderCounters,
 }
 
@@ -106,9 +103,7 @@ impl LinuxSender {
             initial_window: config.initial_window,
             timestamps: config.timestamps,
             connection: Connection::Closed,
-            supplied: 0,
-            closed: false,
-            permitted: u64::from(config.announced_window()),
+            supply: Supply::new(config),
             flight: Flight::new(mss),
             order: SentOrder::new(),
             covered: Blocks::default(),
@@ -142,13 +137,13 @@ impl LinuxSender {
     }
 
     pub(in crate::transport::tcp) fn supply(&mut self, bytes: u64) {
-        if self.closed || bytes == 0 {
+        let short = self.connection == Connection::Established && self.next_new().is_none();
+        if bytes == 0 || !self.supply.add(bytes) {
             return;
         }
-        if self.connection == Connection::Established && self.next_new().is_none() {
+        if short {
             self.note_shortage();
         }
-        self.supplied = self.supplied.saturating_add(bytes);
         if self.connection == Connection::Closed {
             if self.options.handshake {
                 self.connection = Connection::SynDue;
@@ -159,17 +154,14 @@ impl LinuxSender {
     }
 
     pub(in crate::transport::tcp) fn close(&mut self) {
-        self.closed = true;
-        if self.supplied == u64::MAX {
-            self.supplied = self.flight.nxt();
-        }
+        self.supply.close(self.flight.nxt());
         if self.is_complete() {
             self.timer = None;
         }
     }
 
     pub(in crate::transport::tcp) fn is_complete(&self) -> bool {
-        self.closed && self.flight.una() == self.supplied
+        self.supply.is_complete(self.flight.una())
     }
 
     pub(in crate::transport::tcp) fn counters(&self) -> &SenderCounters {
@@ -208,13 +200,10 @@ impl LinuxSender {
         self.flight.una()
     }
 
-    /// Bytes of the next new segment, if there are any and the receive window takes them: a full
-    /// segment, or the rest of the data; never a segment cut by the receive window.
+    /// Bytes of the next new segment, if it may leave.
     #[inline]
     pub(super) fn next_new(&self) -> Option<u32> {
-        let start = self.flight.nxt();
-        let len = (self.supplied.saturating_sub(start)).min(u64::from(self.mss)) as u32;
-        (len > 0 && start + u64::from(len) <= self.permitted).then_some(len)
+        self.supply.segment_at(self.flight.nxt())
     }
 
     /// The SYN was answered: that is the first round-trip sample.
@@ -255,141 +244,6 @@ impl LinuxSender {
         let (first, next) = (self.flight.first(), self.flight.next());
         self.control.on_rtt(&RttSample { now, rtt, first, next }, &mut self.window);
     }
-
-    fn write_syn(&mut self, now: Instant, segment: &mut Segment) {
-        let attempts = match self.connection {
-            Connection::SynSent { attempts, .. } => attempts + 1,
-            _ => 1,
-        };
-        self.connection = Connection::SynSent { at: now, attempts };
-        self.timer = Some((now + self.rtt.timeout(), Timer::Retransmission));
-        self.counters.bytes_sent += u64::from(self.syn_size);
-        *segment = Segment { syn: true, wire: self.syn_size, ts_val: now, ..Segment::default() };
-    }
-
-    fn send_new(&mut self, now: Instant, len: u32, segment: &mut Segment) {
-        let was_empty = self.flight.is_empty();
-        if was_empty {
-            self.end_idle(now);
-        }
-        let start = self.flight.nxt();
-        let transmission = Transmission { sent: now, delivered: self.delivered };
-        self.order.push(self.flight.first(), self.flight.next(), transmission);
-        self.note_sent(now, self.flight.next());
-        self.flight.push(now, len);
-        self.write(now, now, start, len, 0, segment);
-        self.on_new_data_sent(now, was_empty);
-    }
-
-    fn retransmit(&mut self, now: Instant, number: u64, segment: &mut Segment) {
-        let sends = self.flight.sends(number);
-        self.flight.mark_retransmitted(number, 0);
-        self.undo.on_retransmitted(now);
-        if self.phase == Phase::Recovery {
-            self.counters.fast_retransmits += 1;
-        }
-        self.send_again(now, number, sends, segment);
-        if number == self.flight.first() {
-            self.on_head_retransmitted(now);
-        }
-    }
-
-    /// The segment sent last, again, as a probe.
-    fn send_probe(&mut self, now: Instant, segment: &mut Segment) {
-        let number = self.flight.next() - 1;
-        let sends = self.flight.sends(number);
-        self.flight.mark_probed(number);
-        self.send_again(now, number, sends, segment);
-    }
-
-    fn send_again(&mut self, now: Instant, number: u64, sends: u16, segment: &mut Segment) {
-        let (start, end) = self.flight.bounds(number);
-        let transmission = Transmission { sent: now, delivered: self.delivered };
-        self.order.send_again(number, transmission);
-        self.note_sent(now, number);
-        self.counters.retransmissions += 1;
-        let first_sent = self.flight.first_sent(number);
-        self.write(now, first_sent, start, (end - start) as u32, sends, segment);
-    }
-
-    /// After a pause longer than a timeout the window starts small again (RFC 5681 section 4.1).
-    fn end_idle(&mut self, now: Instant) {
-        let idle = now.saturating_since(self.last_sent);
-        if self.last_sent == Instant::ZERO || idle == Duration::ZERO {
-            return;
-        }
-        let app_limited = self.delivery.as_ref().is_some_and(|it| it.is_app_limited());
-        self.control.on_idle(now, idle, app_limited, &mut self.window);
-        self.update_pace();
-        let timeout = self.rtt.timeout();
-        if !self.decays() || idle <= timeout {
-            return;
-        }
-        let cwnd = self.window.cwnd;
-        self.window.ssthresh = self.window.ssthresh.max(cwnd / 2 + cwnd / 4);
-        let restart = self.initial_window.min(cwnd);
-        // Half for every timeout of pause.
-        let halvings = (idle.as_nanos() / timeout.as_nanos()).min(31) as u32;
-        self.window.set((cwnd >> halvings).max(restart));
-    }
-
-    #[inline]
-    fn write(
-        &mut self,
-        now: Instant,
-        first_sent: Instant,
-        seq: u64,
-        len: u32,
-        sends: u16,
-        segment: &mut Segment,
-    ) {
-        let wire = len + self.headers;
-        self.counters.segments_sent += 1;
-        self.counters.bytes_sent += u64::from(wire);
-        if self.phase == Phase::Recovery {
-            self.prr.on_sent();
-        }
-        let outstanding = self.flight.next() - self.flight.first();
-        self.spacing.on_sent(Departure {
-            now,
-            len,
-            count: self.counters.segments_sent,
-            window: &self.window,
-            outstanding,
-            smoothed: self.rtt.smoothed(),
-        });
-        self.sent_some = true;
-        self.last_sent = now;
-        *segment = Segment {
-            seq,
-            len,
-            wire,
-            ts_val: now,
-            first_sent,
-            retransmission: sends,
-            ..Segment::default()
-        };
-    }
-
-    /// Nothing leaves now: was the window the reason?
-    fn stop(&mut self, now: Instant, limited: bool) {
-        if !std::mem::take(&mut self.sent_some) && !limited {
-            return;
-        }
-        let level = Level {
-            now,
-            limited,
-            first: self.flight.first(),
-            next: self.flight.next(),
-            patience: self.decays().then(|| self.rtt.timeout()),
-        };
-        self.usage.on_stop(level, &mut self.window, self.initial_window);
-    }
-
-    /// Whether anything waits to leave once the window allows.
-    fn has_something(&self) -> bool {
-        (self.repairing && self.flight.lost_count() > 0) || self.next_new().is_some()
-    }
 }
 
 impl Endpoint for LinuxSender {
@@ -400,7 +254,7 @@ impl Endpoint for LinuxSender {
         if self.connection != Connection::Established || segment.ack > self.flight.nxt() {
             return;
         }
-        self.permitted = self.permitted.max(segment.ack + u64::from(segment.window));
+        self.supply.on_ack(segment);
         if segment.ack == self.flight.una() && !self.flight.is_empty() {
             self.counters.duplicate_acks += 1;
         }
@@ -466,40 +320,7 @@ impl Endpoint for LinuxSender {
                 return true;
             }
         }
-        if self.probe.is_due() && self.flight.is_empty() {
-            self.probe.forget(); // an ACK of everything came in between
-        }
-        if self.probe.is_due() {
-            match (self.probe, self.next_new()) {
-                (Probe::NewDue, Some(len)) => self.send_new(now, len, segment),
-                _ => self.send_probe(now, segment),
-            }
-            self.on_probe_sent(now);
-            return true;
-        }
-        if self.flight.outstanding() >= u64::from(self.window.cwnd) {
-            let limited = self.has_something();
-            self.stop(now, limited);
-            return false;
-        }
-        if self.repairing
-            && let Some(number) = self.flight.lowest_lost()
-        {
-            if self.spacing.refuses(now) {
-                return false;
-            }
-            self.retransmit(now, number, segment);
-            return true;
-        }
-        let Some(len) = self.next_new() else {
-            self.stop(now, false);
-            return false;
-        };
-        if self.spacing.refuses(now) {
-            return false;
-        }
-        self.send_new(now, len, segment);
-        true
+        self.send_next(now, segment)
     }
 
     fn poll_timeout(&self) -> Option<Instant> {

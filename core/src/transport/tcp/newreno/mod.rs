@@ -2,14 +2,17 @@
 //! seed 002 used. NewReno's fast recovery (RFC 6582) in its impatient variant, on a window that is
 //! a real number.
 
+mod recovery;
+mod sending;
 mod window;
 
 use self::window::InflatedWindow;
 use super::config::TcpConfig;
-use super::counters::{SenderCounters, TRANSMISSION_COUNTS};
+use super::counters::SenderCounters;
 use super::endpoint::CongestionState;
 use super::flight::Flight;
 use super::rtt::{Clock, RttEstimator};
+use super::supply::Supply;
 use crate::transport::{Endpoint, Segment};
 use crate::units::{Duration, Instant};
 
@@ -25,15 +28,10 @@ const SYN: u32 = 40;
 /// first partial ACK restarts the timer; a timeout sends everything again from there.
 #[derive(Debug)]
 pub(super) struct NewRenoSender {
-    mss: u32,
     headers: u32,
     initial_window: u32,
     timestamps: bool,
-    /// Bytes the application has handed over; `u64::MAX`: it never runs dry.
-    supplied: u64,
-    closed: bool,
-    /// First byte beyond the receive window.
-    permitted: u64,
+    supply: Supply,
     connection: Connection,
     flight: Flight,
     /// The segment to be sent next: one sent before, after a timeout, else a new one.
@@ -94,17 +92,13 @@ struct Timed {
 impl NewRenoSender {
     /// A sender without data.
     pub(super) fn new(config: &TcpConfig) -> Self {
-        let mss = config.mss().0;
         Self {
-            mss,
             headers: config.headers(),
             initial_window: config.initial_window,
             timestamps: config.timestamps,
-            supplied: 0,
-            closed: false,
-            permitted: u64::from(config.announced_window()),
+            supply: Supply::new(config),
             connection: Connection::Closed,
-            flight: Flight::new(mss),
+            flight: Flight::new(config.mss().0),
             cursor: 0,
             window: InflatedWindow::new(config.cwnd_max),
             rtt: RttEstimator::new(Clock::NATIVE_AGENT),
@@ -122,10 +116,9 @@ impl NewRenoSender {
 
     /// The application hands over `bytes` more; see [`super::TcpSender::supply`].
     pub(super) fn supply(&mut self, bytes: u64) {
-        if self.closed || bytes == 0 {
+        if bytes == 0 || !self.supply.add(bytes) {
             return;
         }
-        self.supplied = self.supplied.saturating_add(bytes);
         self.turn = Turn::Window(u64::MAX);
         if self.connection == Connection::Closed {
             self.connection = Connection::SynDue;
@@ -134,17 +127,14 @@ impl NewRenoSender {
 
     /// The application hands over nothing more. Of data without end, what was sent is the end.
     pub(super) fn close(&mut self) {
-        self.closed = true;
-        if self.supplied == u64::MAX {
-            self.supplied = self.flight.nxt();
-        }
+        self.supply.close(self.flight.nxt());
         if self.is_complete() {
             self.deadline = None;
         }
     }
 
     pub(super) fn is_complete(&self) -> bool {
-        self.closed && self.flight.una() == self.supplied
+        self.supply.is_complete(self.flight.una())
     }
 
     pub(super) fn counters(&self) -> &SenderCounters {
@@ -200,195 +190,11 @@ impl NewRenoSender {
     fn advance(&mut self, ack: u64) -> u64 {
         let (una, first) = (self.flight.una(), self.flight.first());
         while let Some(segment) = self.flight.pop_acknowledged(ack) {
-            let sends = usize::from(segment.sends).clamp(1, TRANSMISSION_COUNTS);
-            self.counters.acknowledged_by_transmissions[sends - 1] += 1;
+            self.counters.on_acknowledged(segment.sends);
         }
         self.counters.bytes_acked += self.flight.una() - una;
         self.cursor = self.cursor.max(self.flight.first());
         self.flight.first() - first
-    }
-
-    fn on_new_ack(&mut self, now: Instant, segment: &Segment) {
-        if self.window.inflation() > 0 {
-            self.window.end_inflation();
-            if self.cause == Cause::FastRecovery {
-                self.cause = Cause::Past;
-            }
-        }
-        self.partial = false;
-        self.duplicates = 0;
-        self.take_sample(now, segment);
-        self.restart_timer(now);
-        self.window.grow();
-    }
-
-    /// New data are acknowledged, but not all that was in flight when the loss showed.
-    fn on_partial_ack(&mut self, now: Instant, segments: u64) {
-        if !self.partial {
-            self.partial = true;
-            self.restart_timer(now);
-        }
-        self.window.deflate(segments);
-        if self.take_timed().is_some() {
-            self.rtt.end_backoff();
-        }
-        self.forced = true;
-    }
-
-    fn on_duplicate_ack(&mut self, now: Instant) {
-        self.duplicates = self.duplicates.saturating_add(1);
-        if self.duplicates == DUPLICATES {
-            self.enter_recovery(now);
-        } else if self.duplicates > DUPLICATES && self.cause == Cause::FastRecovery {
-            self.window.inflate(1);
-        }
-    }
-
-    /// RFC 6582 section 3.2 step 2: only beyond the last loss ("careful"), and for the first
-    /// segment.
-    fn enter_recovery(&mut self, now: Instant) {
-        let first = self.flight.first();
-        if first <= self.recovery_point && first > 0 {
-            return;
-        }
-        self.recovery_point = self.flight.next();
-        self.restart_timer(now);
-        self.timed = None;
-        self.window.halve();
-        self.window.end_inflation();
-        self.window.inflate(u64::from(DUPLICATES));
-        self.cause = Cause::FastRecovery;
-        self.forced = true;
-        self.counters.recovery_entries_by_dupacks += 1;
-        self.counters.cwnd_reductions += 1;
-    }
-
-    /// Whatever the ACK was, what it leaves lets segments out: a whole window if no duplicates
-    /// are being counted, two segments in recovery, and one for the first and second duplicate.
-    fn next_turn(&self, duplicate: bool) -> Turn {
-        match self.duplicates {
-            0 => Turn::Window(u64::MAX),
-            DUPLICATES.. => Turn::Window(RECOVERY_BURST),
-            _ if duplicate => Turn::One,
-            _ => Turn::Nothing,
-        }
-    }
-
-    /// What was being timed, if it is answered now.
-    fn take_timed(&mut self) -> Option<Timed> {
-        let first = self.flight.first();
-        self.timed.take_if(|timed| first >= timed.acknowledged)
-    }
-
-    /// With timestamps every ACK of new data gives a sample; only an answer to what is being timed
-    /// ends the back-off.
-    fn take_sample(&mut self, now: Instant, segment: &Segment) {
-        if self.timestamps {
-            self.rtt.sample(now.saturating_since(segment.ts_ecr));
-        }
-        if let Some(timed) = self.take_timed() {
-            self.rtt.end_backoff();
-            if !self.timestamps {
-                self.rtt.sample_between(timed.sent, now);
-            }
-        }
-    }
-
-    fn restart_timer(&mut self, now: Instant) {
-        self.deadline = (!self.is_complete()).then(|| now + self.rtt.timeout());
-    }
-
-    fn on_timeout(&mut self, now: Instant) {
-        self.window.end_inflation();
-        self.duplicates = 0;
-        self.recovery_point = self.flight.next();
-        self.cause = Cause::Timeout;
-        self.timed = None;
-        self.cursor = self.flight.first();
-        self.turn = Turn::Window(u64::MAX);
-        match self.connection {
-            Connection::Established if self.flight.is_empty() => {
-                self.window.idle();
-                self.deadline = None;
-                return;
-            }
-            Connection::Established => {}
-            // A lost SYN: the connection opens with one segment.
-            _ => {
-                self.connection = Connection::SynDue;
-                self.initial_window = 1;
-            }
-        }
-        self.window.collapse();
-        self.rtt.back_off();
-        self.restart_timer(now);
-        self.counters.timeouts += 1;
-        self.counters.cwnd_reductions += 1;
-    }
-
-    fn send_syn(&mut self, now: Instant, segment: &mut Segment) {
-        self.connection = Connection::SynSent;
-        if self.deadline.is_none() {
-            self.timed = Some(Timed { acknowledged: 0, sent: now });
-            self.deadline = Some(now + self.rtt.timeout());
-        }
-        self.counters.bytes_sent += u64::from(SYN);
-        *segment = Segment { syn: true, wire: SYN, ts_val: now, ..Segment::default() };
-    }
-
-    fn retransmit(&mut self, now: Instant, number: u64, segment: &mut Segment) {
-        let (start, end) = self.flight.bounds(number);
-        let sends = self.flight.sends(number);
-        self.flight.mark_probed(number);
-        self.counters.retransmissions += 1;
-        if self.cause == Cause::FastRecovery {
-            self.counters.fast_retransmits += 1;
-        }
-        let len = (end - start) as u32;
-        *segment = Segment {
-            seq: start,
-            len,
-            first_sent: self.flight.first_sent(number),
-            retransmission: sends,
-            ..self.written(now, len)
-        };
-    }
-
-    fn send_new(&mut self, now: Instant, segment: &mut Segment) -> bool {
-        let start = self.flight.nxt();
-        let limit = self.supplied.min(self.permitted);
-        // A full segment, or the rest of the data; never a segment cut by the receive window.
-        let len = (self.supplied.saturating_sub(start)).min(u64::from(self.mss)) as u32;
-        if len == 0 || start + u64::from(len) > limit {
-            return false;
-        }
-        if self.flight.is_empty() || self.deadline.is_none() {
-            self.deadline = Some(now + self.rtt.timeout());
-        }
-        let acknowledged = self.flight.next() + 1;
-        self.timed = self.timed.or(Some(Timed { acknowledged, sent: now }));
-        self.flight.push(now, len);
-        *segment = Segment { seq: start, len, first_sent: now, ..self.written(now, len) };
-        true
-    }
-
-    /// Counts a data segment and fills in what all of them have.
-    fn written(&mut self, now: Instant, len: u32) -> Segment {
-        let wire = len + self.headers;
-        self.counters.segments_sent += 1;
-        self.counters.bytes_sent += u64::from(wire);
-        Segment { wire, ts_val: now, ..Segment::default() }
-    }
-
-    /// Sends what the cursor points at.
-    fn send_next(&mut self, now: Instant, segment: &mut Segment) -> bool {
-        if self.cursor < self.flight.next() {
-            self.retransmit(now, self.cursor, segment);
-        } else if !self.send_new(now, segment) {
-            return false;
-        }
-        self.cursor += 1;
-        true
     }
 }
 
@@ -397,7 +203,7 @@ impl Endpoint for NewRenoSender {
         if segment.ack > self.flight.nxt() {
             return;
         }
-        self.permitted = self.permitted.max(segment.ack + u64::from(segment.window));
+        self.supply.on_ack(segment);
         match self.connection {
             Connection::Established => {}
             Connection::SynSent | Connection::SynDue if self.deadline.is_some() => {

@@ -1,101 +1,33 @@
-//! A deliberately simple simulator to test transports with: one flow over one link.
-//!
-//! It shares nothing with the library's engine. The link has a rate, a delay and a drop-tail
-//! queue in both directions and loses packets, behind the link, by their position in the flow.
-//! Time is in picoseconds inside, so that serialisation times of ns-2 (doubles) and ours stay
-//! together over minutes.
-#![allow(dead_code)] // each test binary uses its part
+//! The events of the simulator.
 
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
 
-use clift::transport::tcp::{ReceiverCounters, SenderCounters, TcpConfig, TcpReceiver, TcpSender};
+use clift::transport::tcp::{TcpConfig, TcpReceiver, TcpSender};
 use clift::transport::{Endpoint, Segment};
-use clift::units::Instant;
+use clift::units::{Duration, Instant};
 
-const PICOS_PER_SECOND: u128 = 1_000_000_000_000;
-
-/// One link, the same both ways.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Path {
-    pub(crate) bits_per_second: u64,
-    pub(crate) rtt_ms: u64,
-    /// Packets that may wait, without the one being sent.
-    pub(crate) waiting: usize,
-}
-
-/// What becomes of the n-th data packet that leaves the link.
-#[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub(crate) enum Fate {
-    Delivered,
-    Lost,
-    /// Delivered this much later, so that others overtake it.
-    Late {
-        micros: u64,
-    },
-    /// Delivered twice, the second time this much later.
-    Twice {
-        micros: u64,
-    },
-}
-
-/// What happened in a run.
-#[derive(Debug)]
-pub(crate) struct Run {
-    /// When which byte was sent: time in nanoseconds, first byte.
-    pub(crate) sent: Vec<(u64, u64)>,
-    /// When the last segment that was new arrived, in nanoseconds.
-    pub(crate) last_arrival: u64,
-    pub(crate) queue_drops: u64,
-    pub(crate) sender: SenderCounters,
-    pub(crate) receiver: ReceiverCounters,
-    pub(crate) acknowledged: u64,
-    pub(crate) complete: bool,
-}
-
-impl Run {
-    /// Payload acknowledged per second, in kbit/s.
-    pub(crate) fn goodput_kbps(&self, seconds: u64) -> f64 {
-        self.acknowledged as f64 * 8.0 / 1e3 / seconds as f64
-    }
-}
-
-/// What a flow has to send.
-#[derive(Clone, Copy, Debug)]
-pub(crate) enum Supply {
-    Unlimited,
-    Bytes(u64),
-}
-
-/// Runs one flow for `seconds`; `fate` is asked for every data packet that leaves the link, in
-/// order, and for ACKs by `ack_fate`.
-pub(crate) fn run_with_acks(
-    config: &TcpConfig,
-    path: Path,
-    supply: Supply,
-    seconds: u64,
-    fate: impl FnMut(u64) -> Fate,
-    ack_fate: impl FnMut(u64) -> Fate,
-) -> Run {
-    Engine::new(config, path, supply, fate, ack_fate).run(seconds)
-}
-
-/// Runs one flow for `seconds` with every ACK delivered.
-pub(crate) fn run(
-    config: &TcpConfig,
-    path: Path,
-    supply: Supply,
-    seconds: u64,
-    fate: impl FnMut(u64) -> Fate,
-) -> Run {
-    run_with_acks(config, path, supply, seconds, fate, |_| Fate::Delivered)
-}
+use super::time::Time;
+use super::{Fate, Path, Run, Supply};
 
 #[derive(Clone, Copy, Debug, Eq, Ord, PartialEq, PartialOrd)]
 enum Event {
-    Arrive { end: usize, packet: usize },
-    LinkFree { end: usize },
-    Timeout { end: usize },
+    Arrive {
+        end: usize,
+        packet: usize,
+    },
+    /// The packet would arrive, but is held back.
+    Delay {
+        end: usize,
+        packet: usize,
+        micros: u64,
+    },
+    LinkFree {
+        end: usize,
+    },
+    Timeout {
+        end: usize,
+    },
 }
 
 /// The queue and transmitter that one end sends into.
@@ -107,7 +39,7 @@ struct Transmitter {
     drops: u64,
 }
 
-struct Engine<F, A> {
+pub(super) struct Engine<T, F, A> {
     path: Path,
     sender: TcpSender,
     receiver: TcpReceiver,
@@ -115,19 +47,27 @@ struct Engine<F, A> {
     /// Packets under way, and free places among them.
     packets: Vec<Segment>,
     free: Vec<usize>,
-    /// By time; at equal times a transmitter comes free before anything arrives.
-    events: BinaryHeap<Reverse<(u128, bool, u64, Event)>>,
+    /// By time, whether it may wait for others of that time, and order.
+    events: BinaryHeap<Reverse<(u64, bool, u64, Event)>>,
     scheduled: u64,
     armed: [Option<Instant>; 2],
-    now: u128,
+    now: T,
+    /// Nanoseconds by which the agents' clocks are ahead.
+    ahead: f64,
     fate: F,
     ack_fate: A,
     sent: Vec<(u64, u64)>,
     last_arrival: u64,
 }
 
-impl<F: FnMut(u64) -> Fate, A: FnMut(u64) -> Fate> Engine<F, A> {
-    fn new(config: &TcpConfig, path: Path, supply: Supply, fate: F, ack_fate: A) -> Self {
+impl<T: Time, F: FnMut(u64) -> Fate, A: FnMut(u64) -> Fate> Engine<T, F, A> {
+    pub(super) fn new(
+        config: &TcpConfig,
+        path: Path,
+        supply: Supply,
+        fate: F,
+        ack_fate: A,
+    ) -> Self {
         let mut sender = TcpSender::new(config);
         match supply {
             Supply::Unlimited => sender.supply_unlimited(),
@@ -146,7 +86,8 @@ impl<F: FnMut(u64) -> Fate, A: FnMut(u64) -> Fate> Engine<F, A> {
             events: BinaryHeap::new(),
             scheduled: 0,
             armed: [None; 2],
-            now: 0,
+            now: T::span(Duration::ZERO),
+            ahead: if config.sack { 0.0 } else { 0.34 },
             fate,
             ack_fate,
             sent: Vec::new(),
@@ -154,16 +95,19 @@ impl<F: FnMut(u64) -> Fate, A: FnMut(u64) -> Fate> Engine<F, A> {
         }
     }
 
-    fn run(mut self, seconds: u64) -> Run {
-        let end = u128::from(seconds) * PICOS_PER_SECOND;
+    pub(super) fn run(mut self, seconds: u64) -> Run {
+        let end = T::span(Duration::from_millis(1000 * seconds)).to_bits();
         self.transmit(0);
         while let Some(Reverse((at, _, _, event))) = self.events.pop() {
             if at >= end {
                 break;
             }
-            self.now = at;
+            self.now = T::from_bits(at);
             match event {
                 Event::Arrive { end, packet } => self.arrive(end, packet),
+                Event::Delay { end, packet, micros } => {
+                    self.schedule(self.now + held(micros), Event::Arrive { end, packet });
+                }
                 Event::LinkFree { end } => self.link_free(end),
                 Event::Timeout { end } => self.timeout(end),
             }
@@ -180,17 +124,17 @@ impl<F: FnMut(u64) -> Fate, A: FnMut(u64) -> Fate> Engine<F, A> {
     }
 
     fn instant(&self) -> Instant {
-        Instant::from_nanos(((self.now + 500) / 1000) as u64)
+        self.now.instant(self.ahead)
     }
 
     fn endpoint(&mut self, end: usize) -> &mut dyn Endpoint {
         if end == 0 { &mut self.sender } else { &mut self.receiver }
     }
 
-    fn schedule(&mut self, at: u128, event: Event) {
+    fn schedule(&mut self, at: T, event: Event) {
         self.scheduled += 1;
-        let arrives = !matches!(event, Event::LinkFree { .. });
-        self.events.push(Reverse((at, arrives, self.scheduled, event)));
+        let waits = !(T::FREE_FIRST && matches!(event, Event::LinkFree { .. }));
+        self.events.push(Reverse((at.to_bits(), waits, self.scheduled, event)));
     }
 
     /// `end` may send: all it wants goes into its queue.
@@ -198,7 +142,8 @@ impl<F: FnMut(u64) -> Fate, A: FnMut(u64) -> Fate> Engine<F, A> {
         let now = self.instant();
         while let Some(segment) = self.endpoint(end).poll_transmit(now) {
             if end == 0 {
-                self.sent.push((now.as_nanos(), segment.seq));
+                let seq = if segment.syn { u64::MAX } else { segment.seq };
+                self.sent.push((now.as_nanos(), seq));
             }
             let packet = self.free.pop().unwrap_or(self.packets.len());
             if packet == self.packets.len() {
@@ -212,20 +157,22 @@ impl<F: FnMut(u64) -> Fate, A: FnMut(u64) -> Fate> Engine<F, A> {
         if deadline != self.armed[end] {
             self.armed[end] = deadline;
             if let Some(at) = deadline {
-                let at = (u128::from(at.as_nanos()) * 1000).max(self.now);
+                // As ns-2: from now on, without the rounding of the instant.
+                let at = self.now + T::span(at.saturating_since(now));
                 self.schedule(at, Event::Timeout { end });
             }
         }
     }
 
     fn timeout(&mut self, end: usize) {
+        // The event may be early by rounding, or for a deadline that has moved.
         let now = self.instant();
-        if self.armed[end].is_none_or(|deadline| now < deadline) {
-            return;
+        let due = self.armed[end].filter(|&deadline| deadline.saturating_since(now) <= T::ROUNDING);
+        if let Some(deadline) = due {
+            self.armed[end] = None;
+            self.endpoint(end).handle_timeout(deadline.max(now));
+            self.transmit(end);
         }
-        self.armed[end] = None;
-        self.endpoint(end).handle_timeout(now);
-        self.transmit(end);
     }
 
     fn enqueue(&mut self, end: usize, packet: usize) {
@@ -244,30 +191,28 @@ impl<F: FnMut(u64) -> Fate, A: FnMut(u64) -> Fate> Engine<F, A> {
     /// The packet's serialisation begins.
     fn start(&mut self, end: usize, packet: usize) {
         self.transmitters[end].busy = true;
-        let bits = u128::from(self.packets[packet].wire) * 8;
-        let rate = u128::from(self.path.bits_per_second);
-        let gone = self.now + (bits * PICOS_PER_SECOND + rate / 2) / rate;
+        let bits = u64::from(self.packets[packet].wire) * 8;
+        let sending = T::sending(bits, self.path.bits_per_second);
         let position = self.transmitters[end].left;
         self.transmitters[end].left += 1;
-        let arrival = gone + u128::from(self.path.rtt_ms) * 500_000_000;
+        let one_way = T::span(Duration::from_millis(self.path.rtt_ms).half());
+        let arrival = self.now + (sending + one_way);
         let fate = if end == 0 { (self.fate)(position) } else { (self.ack_fate)(position) };
         let there = 1 - end;
         match fate {
             Fate::Delivered => self.schedule(arrival, Event::Arrive { end: there, packet }),
             Fate::Lost => self.free.push(packet),
             Fate::Late { micros } => {
-                let arrival = arrival + u128::from(micros) * 1_000_000;
-                self.schedule(arrival, Event::Arrive { end: there, packet });
+                self.schedule(arrival, Event::Delay { end: there, packet, micros });
             }
             Fate::Twice { micros } => {
                 let copy = self.packets.len();
                 self.packets.push(self.packets[packet]);
                 self.schedule(arrival, Event::Arrive { end: there, packet });
-                let later = arrival + u128::from(micros) * 1_000_000;
-                self.schedule(later, Event::Arrive { end: there, packet: copy });
+                self.schedule(arrival + held(micros), Event::Arrive { end: there, packet: copy });
             }
         }
-        self.schedule(gone, Event::LinkFree { end });
+        self.schedule(self.now + sending, Event::LinkFree { end });
     }
 
     fn link_free(&mut self, end: usize) {
@@ -290,11 +235,7 @@ impl<F: FnMut(u64) -> Fate, A: FnMut(u64) -> Fate> Engine<F, A> {
     }
 }
 
-/// The drops of `bench/ns2/compare.py`: packet `position` is lost in run `seed` with probability
-/// `p`, by the SplitMix64 hash of both.
-pub(crate) fn lost(seed: u64, position: u64, p: f64) -> bool {
-    let mut z = (seed << 40 ^ position).wrapping_mul(0x9E37_79B9_7F4A_7C15);
-    z = (z ^ (z >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
-    z = (z ^ (z >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
-    ((z ^ (z >> 31)) >> 11) as f64 / (1u64 << 53) as f64 <= p && p > 0.0
+/// How long a packet is held back.
+fn held<T: Time>(micros: u64) -> T {
+    T::span(Duration::from_nanos(1000 * micros))
 }

@@ -1,0 +1,151 @@
+//! What happens at a source of events: a node, a timer, an application, the sampler.
+
+use super::{Engine, RunError, links};
+use crate::link::LinkEvent;
+use crate::simulation::agenda::SourceId;
+use crate::simulation::flow::FlowState;
+use crate::simulation::observer::{HopSample, Observer, Sample};
+use crate::simulation::path::Node;
+use crate::transport::Endpoint;
+use crate::units::Instant;
+
+impl<O: Observer> Engine<'_, O> {
+    // --- what happens at a source ---
+
+    pub(super) fn node_event(&mut self, number: usize, now: Instant) -> Result<(), RunError> {
+        let source = SourceId(number as u32);
+        match &mut self.nodes[number] {
+            Node::Leg(node) => {
+                // The agenda shows a leg only while something is on its way.
+                let Some((_, _, id)) = node.on_the_way.pop_front() else { return Ok(()) };
+                match node.on_the_way.front() {
+                    Some(&(at, sequence, _)) => self.agenda.set(source, at, sequence),
+                    None => self.agenda.clear(source),
+                }
+                self.leave_hop(id, now);
+            }
+            Node::Link(_) => {
+                while let Some(event) = self.poll_link(number, now) {
+                    match event {
+                        LinkEvent::Delivered(transit) => {
+                            self.leave_hop(transit.packet.0 as u32, now);
+                        }
+                        LinkEvent::Lost(transit) => self.gone(transit.packet.0 as u32, now),
+                        LinkEvent::TraceEnded { at, .. } if at < self.end => {
+                            return Err(RunError::TraceEnded { at });
+                        }
+                        LinkEvent::TraceEnded { .. } => {}
+                    }
+                }
+                self.refresh_link(number);
+            }
+        }
+        Ok(())
+    }
+
+    fn poll_link(&mut self, number: usize, now: Instant) -> Option<LinkEvent> {
+        let Node::Link(node) = &mut self.nodes[number] else { return None };
+        let event = node.link.poll(now);
+        if let Some(LinkEvent::Delivered(transit)) = event {
+            node.delay.record(transit.at - transit.entered);
+            node.queueing.record(transit.departed - transit.entered);
+        }
+        event
+    }
+
+    /// Shows the agenda when a link wants to be polled next.
+    #[inline]
+    pub(super) fn refresh_link(&mut self, number: usize) {
+        let Node::Link(node) = &self.nodes[number] else { return };
+        let source = SourceId(number as u32);
+        let next = node.link.poll_timeout();
+        if next == self.agenda.time_of(source) {
+            return;
+        }
+        match next {
+            Some(at) => self.schedule(source, at),
+            None => self.agenda.clear(source),
+        }
+    }
+
+    pub(super) fn sender_timer(&mut self, flow: u32, now: Instant) {
+        let source = self.sender_timer_source(flow);
+        self.agenda.clear(source);
+        let sender = &mut self.flows[flow as usize].sender;
+        // The timer may have been moved since it was set: then only look again.
+        if sender.poll_timeout().is_some_and(|at| at <= now) {
+            sender.handle_timeout(now);
+        }
+        self.pump_sender(flow, now);
+    }
+
+    pub(super) fn receiver_timer(&mut self, flow: u32, now: Instant) {
+        let source = SourceId(self.sender_timer_source(flow).0 + 1);
+        self.agenda.clear(source);
+        let receiver = &mut self.flows[flow as usize].receiver;
+        if receiver.poll_timeout().is_some_and(|at| at <= now) {
+            receiver.handle_timeout(now);
+        }
+        self.pump_receiver(flow, now);
+    }
+
+    pub(super) fn application_event(&mut self, number: u32, now: Instant) {
+        let source = self.application(number);
+        let flow = &mut self.flows[number as usize];
+        match &mut flow.messages {
+            None => {
+                flow.start();
+                self.agenda.clear(source);
+            }
+            Some(messages) => {
+                let bytes = messages.send();
+                let next = messages.next_due();
+                flow.supply(bytes);
+                self.schedule(source, next);
+            }
+        }
+        self.pump_sender(number, now);
+    }
+
+    pub(super) fn sample(&mut self, now: Instant) {
+        let source = SourceId((self.nodes.len() + 3 * self.flows.len()) as u32);
+        links(&mut self.nodes).for_each(|(_, link)| link.catch_up(now));
+        let hops = &self.nodes[..self.forward + self.backward];
+        let sample = Sample {
+            at: now,
+            flows: self.flows.iter().map(FlowState::sample).collect(),
+            hops: hops.iter().map(|node| sample_hop(node, now)).collect(),
+        };
+        self.observer.sample(&sample);
+        match self.sample_interval {
+            Some(interval) => self.schedule(source, now + interval),
+            None => self.agenda.clear(source),
+        }
+    }
+
+    pub(super) fn hand_out_units(&mut self) {
+        if O::UNITS {
+            for (hop, link) in links(&mut self.nodes) {
+                self.observer.units(hop, link.take_units());
+            }
+        }
+    }
+}
+
+fn sample_hop(node: &Node, now: Instant) -> HopSample {
+    match node {
+        Node::Leg(node) => HopSample {
+            queue: node.leg.queue_len(now) as u64,
+            dropped: node.leg.counters.dropped,
+            bits_on_air: node.leg.counters.bytes_sent as f64 * 8.0,
+        },
+        Node::Link(node) => {
+            let usage = node.link.usage(now);
+            HopSample {
+                queue: node.link.queue_len(now) as u64,
+                dropped: node.link.counters().dropped,
+                bits_on_air: usage.used * f64::from(usage.slot.0) * 8.0,
+            }
+        }
+    }
+}

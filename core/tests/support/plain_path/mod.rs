@@ -1,0 +1,111 @@
+//! A deliberately simple simulator to test transports with: one flow over one link.
+//!
+//! It shares nothing with the library's engine. The link has a rate, a delay and a drop-tail
+//! queue in both directions and loses packets, behind the link, by their position in the flow.
+//! Its time is the caller's choice ([`time::Time`]): whole nanoseconds, to compare it with the engine, or
+//! `f64` seconds, computed in the order in which ns-2 does, so that even the rounding is the same
+//! where an event falls on a millisecond or on another event.
+#![allow(dead_code)] // each test binary uses its part
+
+mod engine;
+mod time;
+
+use clift::transport::tcp::{ReceiverCounters, SenderCounters, TcpConfig};
+
+use engine::Engine;
+
+/// One link, the same both ways.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Path {
+    pub(crate) bits_per_second: u64,
+    pub(crate) rtt_ms: u64,
+    /// Packets that may wait, without the one being sent.
+    pub(crate) waiting: usize,
+}
+
+/// What becomes of the n-th data packet that leaves the link.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(crate) enum Fate {
+    Delivered,
+    Lost,
+    /// Delivered this much later, so that others overtake it.
+    Late {
+        micros: u64,
+    },
+    /// Delivered twice, the second time this much later.
+    Twice {
+        micros: u64,
+    },
+}
+
+/// What happened in a run.
+#[derive(Debug)]
+pub(crate) struct Run {
+    /// When which byte was sent: time in nanoseconds, first byte; `u64::MAX` for a SYN.
+    pub(crate) sent: Vec<(u64, u64)>,
+    /// When the last segment that was new arrived, in nanoseconds.
+    pub(crate) last_arrival: u64,
+    pub(crate) queue_drops: u64,
+    pub(crate) sender: SenderCounters,
+    pub(crate) receiver: ReceiverCounters,
+    pub(crate) acknowledged: u64,
+    pub(crate) complete: bool,
+}
+
+impl Run {
+    /// Payload acknowledged per second, in kbit/s.
+    pub(crate) fn goodput_kbps(&self, seconds: u64) -> f64 {
+        self.acknowledged as f64 * 8.0 / 1e3 / seconds as f64
+    }
+}
+
+/// What a flow has to send.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Supply {
+    Unlimited,
+    Bytes(u64),
+}
+
+/// Runs one flow for `seconds` on ns-2's time; `fate` is asked for every data packet that leaves
+/// the link, in order, and for ACKs by `ack_fate`.
+pub(crate) fn run_with_acks(
+    config: &TcpConfig,
+    path: Path,
+    supply: Supply,
+    seconds: u64,
+    fate: impl FnMut(u64) -> Fate,
+    ack_fate: impl FnMut(u64) -> Fate,
+) -> Run {
+    Engine::<f64, _, _>::new(config, path, supply, fate, ack_fate).run(seconds)
+}
+
+/// Runs one flow for `seconds` on ns-2's time, with every ACK delivered.
+pub(crate) fn run(
+    config: &TcpConfig,
+    path: Path,
+    supply: Supply,
+    seconds: u64,
+    fate: impl FnMut(u64) -> Fate,
+) -> Run {
+    run_with_acks(config, path, supply, seconds, fate, |_| Fate::Delivered)
+}
+
+/// Runs one flow for `seconds` in whole nanoseconds, with every ACK delivered.
+pub(crate) fn run_in_nanoseconds(
+    config: &TcpConfig,
+    path: Path,
+    supply: Supply,
+    seconds: u64,
+    fate: impl FnMut(u64) -> Fate,
+) -> Run {
+    Engine::<u64, _, _>::new(config, path, supply, fate, |_| Fate::Delivered).run(seconds)
+}
+
+/// The drops of `bench/ns2/compare.py`: packet `position` is lost in run `seed` with probability
+/// `p`, by the SplitMix64 hash of both.
+pub(crate) fn lost(seed: u64, position: u64, p: f64) -> bool {
+    let mut z = (seed << 40 ^ position).wrapping_mul(0x9E37_79B9_7F4A_7C15);
+    z = (z ^ (z >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+    z = (z ^ (z >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
+    ((z ^ (z >> 31)) >> 11) as f64 / (1u64 << 53) as f64 <= p && p > 0.0
+}

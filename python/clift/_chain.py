@@ -1,0 +1,117 @@
+"""The channel of the analytical model, whichever way it was given: a two-state chain, or many."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from clift import _clift
+from clift.errors import ScenarioError
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike, NDArray
+
+    Floats = NDArray[np.float64]
+    Value = float | Floats
+
+
+class Chain(NamedTuple):
+    """Probabilities of staying good and bad, and of an erasure in either state.
+
+    Each is an array, of any shapes that go together.
+    """
+
+    alpha: Floats
+    beta: Floats
+    p_good: Floats
+    p_bad: Floats
+
+    @classmethod
+    def given(
+        cls,
+        alpha: ArrayLike | None,
+        beta: ArrayLike | None,
+        p_good: ArrayLike,
+        p_bad: ArrayLike,
+        p: ArrayLike | None,
+        burst: ArrayLike | None,
+    ) -> Chain:
+        """The chain of ``alpha`` and ``beta``, of ``p`` and ``burst``, or of ``p`` alone.
+
+        Raises:
+            ScenarioError: if it is given in none of these ways, or cannot be.
+
+        >>> chain = Chain.given(None, None, 0.0, 1.0, 0.02, 4.0)
+        >>> round(float(chain.alpha), 6), float(chain.beta)
+        (0.994898, 0.75)
+        """
+        if p is None:
+            if alpha is None or beta is None or burst is not None:
+                raise ScenarioError("the channel: give alpha and beta, or p and burst, or p alone")
+            return cls(_floats(alpha), _floats(beta), _floats(p_good), _floats(p_bad))
+        if alpha is not None or beta is not None:
+            raise ScenarioError("the channel: give either alpha and beta, or p and burst")
+        if np.any(_floats(p_good) != 0) or np.any(_floats(p_bad) != 1):
+            raise ScenarioError("p is for p_good = 0 and p_bad = 1; give alpha and beta instead")
+        try:
+            shares, bursts = np.broadcast_arrays(
+                _floats(p), _floats(np.nan if burst is None else burst)
+            )
+        except ValueError:
+            raise ScenarioError("p and burst: arrays of shapes that do not go together") from None
+        if burst is not None and np.any(np.isnan(bursts)):
+            raise ScenarioError("burst = nan: give a number of at least 1")
+        flat = [np.ascontiguousarray(values).ravel() for values in (shares, bursts)]
+        staying = (values.reshape(shares.shape) for values in _clift.model_chain(*flat))
+        good, bad = staying
+        return cls(good, bad, _floats(0.0), _floats(1.0))
+
+    def single(self, what: str) -> tuple[float, float, float, float]:
+        """The numbers of the one chain there is; ``what`` wants just one.
+
+        Raises:
+            ScenarioError: if there are arrays of them.
+
+        >>> Chain.given(0.9, 0.5, 0.0, 1.0, None, None).single("the law")
+        (0.9, 0.5, 0.0, 1.0)
+        """
+        if any(np.ndim(values) for values in self):
+            raise ScenarioError(f"{what} is for one channel, not for arrays")
+        return float(self.alpha), float(self.beta), float(self.p_good), float(self.p_bad)
+
+    def columns(self) -> tuple[tuple[Floats, Floats, Floats, Floats], tuple[int, ...]]:
+        """The numbers of all chains in columns, and the shape they broadcast to.
+
+        Raises:
+            ScenarioError: if the shapes do not go together.
+
+        >>> chains = Chain.given([0.9, 0.8], [[0.5], [0.4]], 0.0, 1.0, None, None)
+        >>> columns, shape = chains.columns()
+        >>> columns[0].tolist(), shape
+        ([0.9, 0.8, 0.9, 0.8], (2, 2))
+        """
+        try:
+            good, bad, p_good, p_bad = np.broadcast_arrays(*self)
+        except ValueError:
+            shapes = ", ".join(str(values.shape) for values in self)
+            raise ScenarioError(f"the channel: shapes {shapes} do not go together") from None
+        columns = (np.ascontiguousarray(values).ravel() for values in (good, bad, p_good, p_bad))
+        alpha, beta, p_good, p_bad = columns
+        return (alpha, beta, p_good, p_bad), good.shape
+
+
+def scalar(values: Floats) -> Value:
+    """A float if the array has no dimension, else the array.
+
+    >>> scalar(np.array(0.5))
+    0.5
+    """
+    return values if np.ndim(values) else float(values)
+
+
+def _floats(values: ArrayLike) -> Floats:
+    try:
+        return np.asarray(values, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise ScenarioError(f"{values!r} is no number") from None
