@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import json
+import re
 import tempfile
 from collections.abc import Callable, Iterator
 from functools import partial
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
@@ -17,12 +17,15 @@ import clift
 from clift._atomic import replacing
 from clift.campaign.conclusion import conclude
 from clift.campaign.results import Results
+from clift.campaign.tables import metric_names, tables
 from clift.errors import ScenarioError
 from clift.scenario import Scenario, _FromFile
 
-# Time series and delays are of the first run of each cell, of the first cells only.
-DRAWN_CELLS = 48
-_DELAY_BINS = 400
+# What a campaign's files are called: nothing else in a folder is ever removed.
+_OURS = re.compile(
+    r"(runs|summary|series|delays)\.parquet"
+    r"|(comparison-[\w-]+|cwnd|sequence|delay-cdf|erasures|units-\d+)\.png"
+)
 
 
 def prepare(folder: Path) -> None:
@@ -45,7 +48,7 @@ def as_dict(results: Results, scenario: Scenario) -> dict[str, Any]:
     """The results as a dict that JSON can hold."""
     source = scenario._source
     assert isinstance(source, _FromFile)  # campaigns come from files
-    metrics = _metric_names(results)
+    metrics = metric_names(results)
     return {
         "clift": clift.__version__,
         "scenario": str(source.path),
@@ -83,14 +86,15 @@ def as_dict(results: Results, scenario: Scenario) -> dict[str, Any]:
     }
 
 
-def write(results: Results, scenario: Scenario, folder: Path, plots: bool) -> Iterator[Path]:
-    """Writes the folder; every file whole or not at all.
+def write(results: Results, scenario: Scenario, folder: Path) -> Iterator[Path]:
+    """Writes tables and record; every file whole or not at all.
+
+    What a campaign before left in the folder, by its record, is removed.
 
     Args:
         results: What was measured.
         scenario: What of.
         folder: Where to, as `prepare` has made it.
-        plots: Whether to draw.
 
     Yields:
         The files, as they are written.
@@ -98,21 +102,60 @@ def write(results: Results, scenario: Scenario, folder: Path, plots: bool) -> It
     Raises:
         ScenarioError: If a file cannot be written.
     """
+    made = tables(results, scenario)
+    files = [f"{name}.parquet" for name in made]
+    _remove(folder, [name for name in _former(folder) if name not in files])
+    yield _record(results, scenario, folder, files)
+    for name, table in made.items():
+        yield _table(folder / f"{name}.parquet", table)
+
+
+def draw(results: Results, scenario: Scenario, folder: Path) -> Iterator[Path]:
+    """Draws the plots into a folder that `write` has filled, and names them in its record.
+
+    Yields:
+        The files, as they are written.
+
+    Raises:
+        ScenarioError: If a file cannot be written.
+    """
+    from clift.report import figures
+
+    files = _former(folder)
+    try:
+        for name, figure in figures.draw(results, scenario):
+            path = folder / f"{name}.png"
+            files.append(path.name)
+            yield _file(path, partial(figure.savefig, dpi=110))
+    finally:
+        there = [name for name in files if (folder / name).exists()]
+        _record(results, scenario, folder, there)
+
+
+def _record(results: Results, scenario: Scenario, folder: Path, files: list[str]) -> Path:
     source = scenario._source
     assert isinstance(source, _FromFile)  # campaigns come from files
-    record = as_dict(results, scenario) | {"text": source.text}
+    record = as_dict(results, scenario) | {"files": files, "text": source.text}
     text = json.dumps(record, indent=2) + "\n"
-    series, delays = _series(results), _delays(results)
-    yield _file(folder / "record.json", lambda out: out.write(text.encode()))
-    yield _table(folder / "runs.parquet", _runs(results, source))
-    yield _table(folder / "summary.parquet", _summary(results))
-    yield _table(folder / "series.parquet", series)
-    yield _table(folder / "delays.parquet", delays)
-    if plots:
-        from clift.report import figures
+    return _file(folder / "record.json", lambda out: out.write(text.encode()))
 
-        for name, figure in figures.draw(results, scenario, series):
-            yield _file(folder / f"{name}.png", partial(figure.savefig, dpi=110))
+
+def _former(folder: Path) -> list[str]:
+    """The files that the record in the folder names, as far as they can be ours."""
+    try:
+        files = json.loads((folder / "record.json").read_text())["files"]
+        return [name for name in files if isinstance(name, str) and _OURS.fullmatch(name)]
+    except (OSError, ValueError, LookupError, TypeError):
+        return []
+
+
+def _remove(folder: Path, names: list[str]) -> None:
+    for name in names:
+        path = folder / name
+        try:
+            path.unlink(missing_ok=True)
+        except OSError as error:
+            raise ScenarioError(f"{path}: cannot remove: {error.strerror or error}") from None
 
 
 def _file(path: Path, fill: Callable[[Any], object]) -> Path:
@@ -126,122 +169,3 @@ def _file(path: Path, fill: Callable[[Any], object]) -> Path:
 
 def _table(path: Path, table: pa.Table) -> Path:
     return _file(path, lambda out: pq.write_table(table, out, compression="zstd"))
-
-
-def _metric_names(results: Results) -> list[str]:
-    names: dict[str, None] = {}
-    for cell in results.cells:
-        for values in cell.values.values():
-            names.update(dict.fromkeys(values))
-    return list(names)
-
-
-def _runs(results: Results, source: _FromFile) -> pa.Table:
-    """One row a run: labels, number, seed, every number measured."""
-    metrics = _metric_names(results)
-    first = source.cell or 0
-    rows = [
-        (index, cell, run)
-        for index, cell in enumerate(results.cells)
-        for run in sorted(cell.values)
-    ]
-    columns: dict[str, Any] = {
-        name: [cell.labels.get(name) for _, cell, _ in rows] for name, _ in results.axes
-    }
-    columns["run"] = [run for _, _, run in rows]
-    columns["seed"] = pa.array(
-        [source.file.seed(first + index, run) for index, _, run in rows], pa.uint64()
-    )
-    for name in metrics:
-        columns[name] = pa.array(
-            [cell.values[run].get(name) for _, cell, run in rows], pa.float64()
-        )
-    return pa.table(columns)
-
-
-def _summary(results: Results) -> pa.Table:
-    """One row a cell and metric: mean, half of the 95 % interval, runs, printed value."""
-    printed = {(value.cell, value.metric): value for value in results.comparisons()}
-    rows: dict[str, list[Any]] = {name: [] for name, _ in results.axes}
-    rows |= {
-        "metric": [],
-        "mean": [],
-        "half_width": [],
-        "runs": [],
-        "printed": [],
-        "difference": [],
-    }
-    for index, cell in enumerate(results.cells):
-        for name in _metric_names(results):
-            found = cell.estimate(name)
-            if found is None:
-                continue
-            value = printed.get((index, name))
-            for axis, _ in results.axes:
-                rows[axis].append(cell.labels.get(axis))
-            rows["metric"].append(name)
-            rows["mean"].append(found.mean)
-            rows["half_width"].append(found.half_width)
-            rows["runs"].append(found.runs)
-            rows["printed"].append(None if value is None else value.printed)
-            rows["difference"].append(None if value is None else value.difference)
-    return pa.table(rows)
-
-
-def _series(results: Results) -> pa.Table:
-    """Time series of the first run of each cell."""
-    tables = []
-    for index, cell in enumerate(results.cells[:DRAWN_CELLS]):
-        if cell.first is None:
-            continue
-        seconds = cell.first.summary()["duration_s"]
-        table = cell.first.series(interval_ms=max(10.0, seconds))  # about a thousand samples
-        tables.append(_labelled(table, index, cell.labels))
-    return pa.concat_tables(tables) if tables else pa.table({"cell": pa.array([], pa.int64())})
-
-
-def _delays(results: Results) -> pa.Table:
-    """Histograms of the segments' one-way delays in the first run of each cell."""
-    tables = []
-    for index, cell in enumerate(results.cells[:DRAWN_CELLS]):
-        if cell.first is None:
-            continue
-        delays = one_way_delays_ms(cell.first.events())
-        if not delays.size:
-            continue
-        counts, edges = np.histogram(delays, bins=_DELAY_BINS)
-        table = pa.table({"from_ms": edges[:-1], "to_ms": edges[1:], "segments": counts})
-        tables.append(_labelled(table, index, cell.labels))
-    return pa.concat_tables(tables) if tables else pa.table({"cell": pa.array([], pa.int64())})
-
-
-def one_way_delays_ms(events: pa.Table) -> np.ndarray[Any, np.dtype[np.float64]]:
-    """From the first transmission of a segment to its first arrival, in ms, by arrival.
-
-    Example:
-        >>> events = pa.table({"time_ns": [0, 9_000_000], "flow": [0, 0], "kind": [0, 2],
-        ...                    "seq": [0, 0], "len": [1, 1]})
-        >>> one_way_delays_ms(events).tolist()
-        [9.0]
-    """
-    time, kind, seq, flow = (
-        events.column(name).to_numpy() for name in ("time_ns", "kind", "seq", "flow")
-    )
-    key = flow.astype(np.int64) << 44 | seq.astype(np.int64)
-    sent_keys, first_sent = np.unique(key[kind == 0], return_index=True)
-    sent_at = time[kind == 0][first_sent]
-    got_keys, first_got = np.unique(key[kind == 2], return_index=True)
-    got_at = time[kind == 2][first_got]
-    place = np.searchsorted(sent_keys, got_keys)
-    known = place < len(sent_keys)
-    known[known] = sent_keys[place[known]] == got_keys[known]
-    delays: np.ndarray[Any, np.dtype[np.float64]]
-    delays = (got_at[known] - sent_at[place[known]]) / 1e6
-    return delays
-
-
-def _labelled(table: pa.Table, cell: int, labels: dict[str, str]) -> pa.Table:
-    rows = table.num_rows
-    for name, label in reversed(labels.items()):
-        table = table.add_column(0, name, pa.array([label] * rows))
-    return table.add_column(0, "cell", pa.array([cell] * rows, pa.int64()))

@@ -60,7 +60,8 @@ def run(arguments: Sequence[str]) -> int:
         sys.stdout.flush()
     except click.exceptions.Exit as done:
         return done.exit_code
-    except (KeyboardInterrupt, click.Abort, Interrupted):
+    except (KeyboardInterrupt, click.Abort, Interrupted) as stopped:
+        click.echo(str(stopped) if isinstance(stopped, Interrupted) else "stopped", err=True)
         return INTERRUPTED
     except BrokenPipeError:
         # Python flushes stdout once more at the end: let that go nowhere.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
 from pathlib import Path
 
 import click
@@ -45,11 +46,12 @@ def run(
 ) -> None:
     """Run the scenario file PATH and print what came out.
 
-    After Ctrl-C what is done is shown and written, marked as incomplete.
+    After Ctrl-C what is done is shown and written, marked as incomplete; if no run is done, nothing
+    is written. A folder that holds another campaign's results is made to hold this one's only.
     """
     from clift._bar import bar
     from clift.campaign import Results, run_campaign
-    from clift.campaign.record import as_dict, prepare, write
+    from clift.campaign.record import as_dict, draw, prepare, write
     from clift.report.text import report
 
     changes = dict(_change(text) for text in sets)
@@ -60,13 +62,26 @@ def run(
         prepare(output)
     with bar(path.stem, 0 if quiet else scenario.size) as watch:
         results: Results = run_campaign(scenario, watch, threads)
-    if output is not None:
-        with bar(f"writing {output}", 0):
-            for written in write(results, scenario, output, plots=not no_plots):
-                click.echo(f"wrote {written}", err=True)
+    if not results.done:
+        raise Interrupted("stopped before a run had finished; nothing was written", [])
+    missing = "" if output is None else _fill(output, write(results, scenario, output), "tables")
     click.echo(json.dumps(as_dict(results, scenario), indent=2) if as_json else report(results))
+    if output is not None and not no_plots and not missing:
+        missing = _fill(output, draw(results, scenario, output), "plots")
+    if missing:
+        raise Interrupted(missing, [])
     if not results.is_complete:
-        raise Interrupted(f"interrupted after {results.done} of {results.wanted} runs", [])
+        raise Interrupted(f"stopped after {results.done} of {results.wanted} runs", [])
+
+
+def _fill(folder: Path, files: Iterator[Path], what: str) -> str:
+    """Writes files and names each on stderr; what is missing after Ctrl-C."""
+    try:
+        for written in files:
+            click.echo(f"wrote {written}", err=True)
+    except KeyboardInterrupt:
+        return f"stopped while {what} were written: {folder} lacks some"
+    return ""
 
 
 def _change(text: str) -> tuple[str, str]:

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from clift.campaign.record import one_way_delays_ms
 from clift.campaign.results import Results
+from clift.campaign.tables import one_way_delays_ms
 from clift.report.style import Panels
 
 if TYPE_CHECKING:

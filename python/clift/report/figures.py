@@ -6,9 +6,8 @@ import json
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-import pyarrow as pa
-
 from clift.campaign.results import Results
+from clift.campaign.tables import series
 from clift.report import comparison, cwnd, delay_cdf, erasures, sequence, units
 from clift.scenario import Scenario, _FromFile
 from clift.trace import PhyTrace
@@ -23,13 +22,12 @@ MOST_UNITS = 6
 UNITS_S = 60.0
 
 
-def draw(results: Results, scenario: Scenario, series: pa.Table) -> Iterator[tuple[str, Figure]]:
+def draw(results: Results, scenario: Scenario) -> Iterator[tuple[str, Figure]]:
     """Names and pictures, one after the other.
 
     Args:
         results: The campaign; nothing is drawn of one without a finished run.
         scenario: What was run.
-        series: Its time series.
     """
     if not results.done:
         return
@@ -39,7 +37,7 @@ def draw(results: Results, scenario: Scenario, series: pa.Table) -> Iterator[tup
     for name in metrics:
         if any(cell.estimate(name) is not None for cell in results.cells):
             yield f"comparison-{name.replace('.', '-')}", comparison.draw(results, name)
-    yield "cwnd", cwnd.draw(results, series)
+    yield "cwnd", cwnd.draw(results, series(results))
     yield "sequence", sequence.draw(results)
     yield "delay-cdf", delay_cdf.draw(results)
     yield from _units(results)

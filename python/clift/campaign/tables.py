@@ -1,0 +1,147 @@
+"""The tables of a campaign: its runs, its cells, time series and delays."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from clift.campaign.results import Results
+from clift.scenario import Scenario, _FromFile
+
+# Time series and delays are of the first run of each cell, of the first cells only.
+DRAWN_CELLS = 48
+_DELAY_BINS = 400
+
+
+def tables(results: Results, scenario: Scenario) -> dict[str, pa.Table]:
+    """The tables of the folder by name: `runs`, `summary`, `series`, `delays`."""
+    source = scenario._source
+    assert isinstance(source, _FromFile)  # campaigns come from files
+    return {
+        "runs": _runs(results, source),
+        "summary": _summary(results),
+        "series": series(results),
+        "delays": _delays(results),
+    }
+
+
+def metric_names(results: Results) -> list[str]:
+    """What any run measured."""
+    names: dict[str, None] = {}
+    for cell in results.cells:
+        for values in cell.values.values():
+            names.update(dict.fromkeys(values))
+    return list(names)
+
+
+def _runs(results: Results, source: _FromFile) -> pa.Table:
+    """One row a run: labels, number, seed, every number measured."""
+    metrics = metric_names(results)
+    first = source.cell or 0
+    rows = [
+        (index, cell, run)
+        for index, cell in enumerate(results.cells)
+        for run in sorted(cell.values)
+    ]
+    columns: dict[str, Any] = {
+        name: [cell.labels.get(name) for _, cell, _ in rows] for name, _ in results.axes
+    }
+    columns["run"] = [run for _, _, run in rows]
+    columns["seed"] = pa.array(
+        [source.file.seed(first + index, run) for index, _, run in rows], pa.uint64()
+    )
+    for name in metrics:
+        columns[name] = pa.array(
+            [cell.values[run].get(name) for _, cell, run in rows], pa.float64()
+        )
+    return pa.table(columns)
+
+
+def _summary(results: Results) -> pa.Table:
+    """One row a cell and metric: mean, half of the 95 % interval, runs, printed value."""
+    printed = {(value.cell, value.metric): value for value in results.comparisons()}
+    rows: dict[str, list[Any]] = {name: [] for name, _ in results.axes}
+    rows |= {
+        "metric": [],
+        "mean": [],
+        "half_width": [],
+        "runs": [],
+        "printed": [],
+        "difference": [],
+    }
+    for index, cell in enumerate(results.cells):
+        for name in metric_names(results):
+            found = cell.estimate(name)
+            if found is None:
+                continue
+            value = printed.get((index, name))
+            for axis, _ in results.axes:
+                rows[axis].append(cell.labels.get(axis))
+            rows["metric"].append(name)
+            rows["mean"].append(found.mean)
+            rows["half_width"].append(found.half_width)
+            rows["runs"].append(found.runs)
+            rows["printed"].append(None if value is None else value.printed)
+            rows["difference"].append(None if value is None else value.difference)
+    return pa.table(rows)
+
+
+def series(results: Results) -> pa.Table:
+    """Time series of the first run of each cell."""
+    tables = []
+    for index, cell in enumerate(results.cells[:DRAWN_CELLS]):
+        if cell.first is None:
+            continue
+        seconds = cell.first.summary()["duration_s"]
+        table = cell.first.series(interval_ms=max(10.0, seconds))  # about a thousand samples
+        tables.append(_labelled(table, index, cell.labels))
+    return pa.concat_tables(tables) if tables else pa.table({"cell": pa.array([], pa.int64())})
+
+
+def _delays(results: Results) -> pa.Table:
+    """Histograms of the segments' one-way delays in the first run of each cell."""
+    tables = []
+    for index, cell in enumerate(results.cells[:DRAWN_CELLS]):
+        if cell.first is None:
+            continue
+        delays = one_way_delays_ms(cell.first.events())
+        if not delays.size:
+            continue
+        counts, edges = np.histogram(delays, bins=_DELAY_BINS)
+        table = pa.table({"from_ms": edges[:-1], "to_ms": edges[1:], "segments": counts})
+        tables.append(_labelled(table, index, cell.labels))
+    return pa.concat_tables(tables) if tables else pa.table({"cell": pa.array([], pa.int64())})
+
+
+def one_way_delays_ms(events: pa.Table) -> np.ndarray[Any, np.dtype[np.float64]]:
+    """From the first transmission of a segment to its first arrival, in ms, by arrival.
+
+    Example:
+        >>> events = pa.table({"time_ns": [0, 9_000_000], "flow": [0, 0], "kind": [0, 2],
+        ...                    "seq": [0, 0], "len": [1, 1]})
+        >>> one_way_delays_ms(events).tolist()
+        [9.0]
+    """
+    time, kind, seq, flow = (
+        events.column(name).to_numpy() for name in ("time_ns", "kind", "seq", "flow")
+    )
+    key = flow.astype(np.int64) << 44 | seq.astype(np.int64)
+    sent_keys, first_sent = np.unique(key[kind == 0], return_index=True)
+    sent_at = time[kind == 0][first_sent]
+    got_keys, first_got = np.unique(key[kind == 2], return_index=True)
+    got_at = time[kind == 2][first_got]
+    place = np.searchsorted(sent_keys, got_keys)
+    known = place < len(sent_keys)
+    known[known] = sent_keys[place[known]] == got_keys[known]
+    delays: np.ndarray[Any, np.dtype[np.float64]]
+    delays = (got_at[known] - sent_at[place[known]]) / 1e6
+    return delays
+
+
+def _labelled(table: pa.Table, cell: int, labels: dict[str, str]) -> pa.Table:
+    rows = table.num_rows
+    for name, label in reversed(labels.items()):
+        table = table.add_column(0, name, pa.array([label] * rows))
+    return table.add_column(0, "cell", pa.array([cell] * rows, pa.int64()))
