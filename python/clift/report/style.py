@@ -94,6 +94,11 @@ class Panels:
             if place % self.columns == 0:
                 axes.set_ylabel(y)
 
+    def from_zero(self) -> None:
+        """Lets every panel start at zero; to be called when everything is drawn."""
+        for axes in list(self._axes.flat)[: len(self.groups)]:
+            axes.set_ylim(bottom=0)
+
     def legend(self) -> None:
         """One legend for all panels, under them, if there is anything to tell apart."""
         found: dict[str, Artist] = {}
