@@ -1,7 +1,5 @@
 """What the plots of a campaign show, read from matplotlib's own objects."""
 
-
-
 from clift.campaign.results import Cell, Results
 from clift.report import comparison
 

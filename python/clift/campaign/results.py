@@ -91,6 +91,7 @@ class Results:
         axes: Names and labels, in the order of the file.
         cells: The cells.
         printed: Values that a paper prints, as the file has them.
+        conditions: Axes whose points one meets (a channel, a load) rather than chooses.
     """
 
     title: str
@@ -98,6 +99,7 @@ class Results:
     axes: list[tuple[str, list[str]]]
     cells: list[Cell]
     printed: list[dict[str, Any]]
+    conditions: frozenset[str] = frozenset()
 
     @property
     def done(self) -> int:

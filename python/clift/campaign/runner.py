@@ -7,6 +7,7 @@ from collections.abc import Callable
 from itertools import islice
 from typing import Any
 
+from clift.campaign.axes import conditions
 from clift.campaign.metrics import is_metric, measured
 from clift.campaign.results import Cell, Results
 from clift.errors import Interrupted, ScenarioError
@@ -86,7 +87,9 @@ def _planned(source: _FromFile) -> Results:
         for cell in only
     ]
     title = config["name"] or source.path.stem
-    return Results(title, config["seed"], source.file.axes(), cells, printed)
+    axes = source.file.axes()
+    met = conditions(source.text, axes)
+    return Results(title, config["seed"], axes, cells, printed, met)
 
 
 def _run_one(

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from matplotlib.artist import Artist
 from matplotlib.figure import Figure
 
-from clift.campaign.conclusion import compared_axis, conditions
+from clift.campaign.conclusion import coloured_axis, conditions
 from clift.campaign.results import Cell, Results
 
 if TYPE_CHECKING:
@@ -48,7 +48,7 @@ class Panels:
         cells: list[Cell] | None = None,
         share_y: bool = False,
     ) -> None:
-        self.axis = compared_axis(results)
+        self.axis = coloured_axis(results)
         chosen = results.cells if cells is None else cells
         here = {id(cell) for cell in chosen}
         grouped = {

@@ -1,0 +1,73 @@
+"""What the axes of a campaign vary: something that one chooses, or a condition that one meets."""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+# Sections that say what a link and its users meet, wherever they stand in a key.
+_SECTIONS = frozenset(
+    ["channel", "trace", "feedback_channel", "feedback_trace", "application", "access", "leg"]
+)
+# Keys that say the same in sections of which the others are somebody's choice.
+_KEYS = frozenset([
+    "seed", "runs", "duration", "stop_when_done", "flows", "count", "start", "wrap", "length",
+    "redraw", "preset", "rate", "rtt", "delay", "delays", "keep_order", "slot", "snr", "esn0",
+    "loss", "bler", "packet_sigma", "attempt_sigma", "missed_grant", "missed_feedback",
+    "ack_to_nack", "nack_to_ack", "dtx_to_ack", "status_loss", "feedback_loss",
+])  # fmt: skip
+
+
+def conditions(text: str, axes: Sequence[tuple[str, list[str]]]) -> frozenset[str]:
+    """The axes whose points are conditions: a channel, a trace, a load, a delay.
+
+    An axis is one if every key that it sets is one; of an axis that is not in the text only the
+    name is known.
+
+    Args:
+        text: The scenario file.
+        axes: Names and labels.
+
+    Example:
+        >>> text = '''
+        ... [vary]
+        ... adaptive_harq.snr = ["7 dB", "10 dB"]
+        ... buffer.none = {}
+        ... buffer.tcp = { link.reorder = { packets = 125 } }
+        ... sky.clear = { channel.erasures = 0.01, duration = "9 s" }
+        ... '''
+        >>> axes = [("snr", ["7 dB", "10 dB"]), ("buffer", ["none", "tcp"]), ("sky", ["clear"])]
+        >>> sorted(conditions(text, axes))
+        ['sky', 'snr']
+    """
+    try:
+        vary = tomllib.loads(text).get("vary", {})
+    except tomllib.TOMLDecodeError:  # a newer TOML than Python's
+        vary = {}
+    return frozenset(
+        name
+        for name, labels in axes
+        if all(map(_is_condition, _keys(vary, name, labels) or [name]))
+    )
+
+
+def _keys(vary: dict[str, Any], name: str, labels: list[str]) -> list[str]:
+    """The dotted keys that the points of an axis set."""
+    points = vary.get(name)
+    if isinstance(points, dict) and set(labels) <= points.keys():
+        return [key for label in labels for key, _ in _leaves(points[label], "")]
+    return [key for key, _ in _leaves(vary, "") if key == name or key.endswith(f".{name}")]
+
+
+def _leaves(value: Any, key: str) -> Iterator[tuple[str, Any]]:
+    if not isinstance(value, dict):
+        yield key, value
+        return
+    for name, inner in value.items():
+        yield from _leaves(inner, f"{key}.{name}" if key else name)
+
+
+def _is_condition(key: str) -> bool:
+    parts = key.split(".")
+    return parts[-1] in _KEYS or not _SECTIONS.isdisjoint(parts)

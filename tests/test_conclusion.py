@@ -1,0 +1,86 @@
+"""The sentence under the tables: what it compares, and when it had better say less."""
+
+from pathlib import Path
+
+import pytest
+
+from clift.campaign import Results, conclude
+from clift.campaign.axes import conditions
+from clift.campaign.conclusion import coloured_axis, compared_axis
+from clift.campaign.results import Cell
+from clift.campaign.runner import run_campaign
+from clift.scenario import Scenario
+
+EXAMPLES = Path(__file__).parent.parent / "examples"
+
+
+@pytest.mark.parametrize(
+    ("example", "compared"),
+    [
+        ("geo_mobile", "scheme"),
+        ("hybrid", "n"),
+        ("land_mobile", "scheme"),
+        ("leo", "buffer"),
+        ("leo_handover", "stack"),
+        ("limited_window", "scheme"),
+        ("live_geo", "scheme"),
+        ("ntn", "harq_feedback"),
+    ],
+)
+def test_examples_compare_what_they_are_about(example: str, compared: str) -> None:
+    source = Scenario.read(EXAMPLES / f"{example}.toml")._source
+    axes = source.file.axes()
+    found = Results("x", 1, axes, [], [], conditions(source.text, axes))
+    assert compared_axis(found) == compared
+
+
+def test_conditions_alone_are_coloured_but_none_of_them_is_best(tmp_path: Path) -> None:
+    path = tmp_path / "x.toml"
+    path.write_text(
+        'duration = "5 s"\n[adaptive_harq]\n[vary]\nadaptive_harq.snr = ["7 dB", "13 dB"]\n'
+    )
+    found = run_campaign(Scenario.read(path))
+    assert found.conditions == {"snr"}
+    assert (compared_axis(found), coloured_axis(found)) == (None, "snr")
+    assert conclude(found) == ""
+
+
+def test_an_axis_that_a_change_has_added_is_known_by_its_name() -> None:
+    axes = [("rtt", ["1 s", "2 s"]), ("n", ["1", "2"])]
+    assert conditions("", axes) == {"rtt"}
+    assert conditions("no = = toml", axes) == {"rtt"}
+
+
+def transfers(values: dict[str, list[float | None]], wanted: int) -> Results:
+    """Completion times of runs of 30 s by scheme; None where a file was not through."""
+    cells = []
+    for label, times in values.items():
+        cell = Cell({"scheme": label}, True, wanted)
+        for run, time in enumerate(times):
+            through = {} if time is None else {"completion_s": time}
+            cell.values[run] = {"duration_s": time or 30.0} | through
+        cells.append(cell)
+    return Results("x", 1, [("scheme", list(values))], cells, [])
+
+
+@pytest.mark.parametrize(
+    ("values", "wanted", "sentence"),
+    [
+        ({"A": [10, 11, 12], "B": [20, 21, 22]}, 3, "A is best (48 % less time)."),
+        ({"A": [10, 11], "B": [20, 21.5]}, 3, "So far: A is best (49 % less time)."),
+        # What an interrupt left of one run each says nothing; who asks for one run is told.
+        ({"A": [10], "B": [20]}, 3, ""),
+        ({"A": [10], "B": [20]}, 1, "A is best (50 % less time, a single run)."),
+        ({"A": [10, 11, 12], "B": []}, 3, ""),
+        # The mean of B's survivors is the least, but two of its files took longer than 30 s.
+        ({"A": [20, 21, 22], "B": [19, None, None]}, 3,
+         "No clear difference between A and B (20 % apart)."),
+        ({"A": [10, 11, 12], "B": [29, None, None]}, 3, "A is best (63 % less time or better)."),
+        ({"A": [10, 10, None], "B": [29, None, None]}, 3,
+         "None is called best, as some files were not through."),
+    ],
+)  # fmt: skip
+def test_the_sentence_says_no_more_than_the_runs_do(
+    values: dict[str, list[float | None]], wanted: int, sentence: str
+) -> None:
+    assert conclude(transfers(values, wanted)) == sentence
