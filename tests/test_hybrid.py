@@ -11,8 +11,10 @@ import pytest
 
 import clift
 from clift import model
+from clift.campaign.statistics import Estimate
 from clift.cli.main import run
-from clift.papers.hybrid import Cell, measure
+from clift.papers.hybrid import Cell, Figure, Line, lines, measure
+from clift.papers.hybrid_claims import claims
 
 ROOT = Path(__file__).parent.parent
 
@@ -211,3 +213,53 @@ def test_the_tables_of_a_figure(tmp_path, capsys):
     assert "with SACK" not in said
     assert "peak at N = 12" in said
     assert run(["paper", "wiopt2003", "--figure", "9"]) == 2
+
+
+def kept_figure(number, half_width=None, duration_s=2000.0):
+    """A figure from the kept results of `validation/wiopt2003.py`: ten runs of 2000 s a cell."""
+    kept = validation()
+    means, widths = kept.read(kept.OURS, "clift"), kept.read(kept.OURS, "half_width")
+    spec = kept.parameters("wiopt2003")["figure"][str(number)]
+
+    def found(cell):
+        return Estimate(means[cell], widths[cell] if half_width is None else half_width, 10)
+
+    own = tuple(
+        Line(label, cells, tuple(found(cell) for cell in cells))
+        for sack in (False, True)
+        for label, cells in lines(spec, sack)
+    )
+    return Figure(number, "", "", "n" if len(spec["n"]) > 1 else "delta", own, 10, duration_s)
+
+
+@pytest.mark.parametrize(
+    ("number", "fails", "told"),
+    [(3, 3, 9), (4, 2, 24), (5, 0, 4), (6, 0, 4), (7, 0, 5), (8, 0, 6)],
+)
+def test_verdicts_of_the_kept_results_are_strict(number, fails, told):
+    verdicts = [claim.holds for s in (False, True) for claim in claims(kept_figure(number), s)]
+    # Open are figure 3 at 100 ms without SACK (N = 11 and 12 are alike) and the first of figure 7.
+    assert verdicts.count(False) == fails
+    assert len(verdicts) - verdicts.count(None) == told
+
+
+def test_wide_intervals_and_short_runs_refute_nothing():
+    for number in range(3, 9):
+        wide = [c.holds for s in (False, True) for c in claims(kept_figure(number, 0.5), s)]
+        # A line that rises throughout does not fall, however wide.
+        assert set(wide) <= ({None, True} if number in (4, 8) else {None})
+        short = [
+            c.holds for s in (False, True) for c in claims(kept_figure(number, None, 200.0), s)
+        ]
+        assert False not in short
+        assert True in short
+
+
+@pytest.mark.parametrize(("number", "runs", "duration"), [(5, 2, 200), (7, 1, 30)])
+def test_a_look_at_a_figure_refutes_nothing(number, runs, duration, tmp_path, capsys):
+    options = ["--runs", str(runs), "--duration", str(duration), "-o", str(tmp_path / "x.png")]
+    assert run(["paper", "wiopt2003", "--figure", str(number), *options]) == 0
+    out = capsys.readouterr().out
+    assert "DOES NOT HOLD" not in out
+    assert "cannot be told" in out
+    assert "What cannot be told needs more runs, or longer ones: the paper's take 2000 s." in out

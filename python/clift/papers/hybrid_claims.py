@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
+from math import hypot
 
-from clift.papers.hybrid import Cell, Figure, Line
+from clift.campaign.statistics import Estimate
+from clift.papers.analytical import parameters
+from clift.papers.hybrid import PAPER, Cell, Figure, Line
 
 FALL = 0.01
 """A line may fall by so much of the link's rate: that is noise."""
 CLOSE = 0.015
 """What is closer than this counts as equal."""
+
+_EXACT = Estimate(0.0, 0.0, 2)
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,12 +24,13 @@ class Claim:
 
     Attributes:
         says: What it says.
-        holds: Whether it does here.
+        holds: Whether it does here; None if the 95 % intervals leave that open, or if it does not
+            in runs of less than half the paper's length, which have not settled.
         found: What was found.
     """
 
     says: str
-    holds: bool
+    holds: bool | None
     found: str
 
 
@@ -32,10 +39,10 @@ def claims(figure: Figure, sack: bool) -> list[Claim]:
 
     Example:
         >>> from clift.papers.hybrid import figure
-        >>> for claim in claims(figure(3, runs=1, duration_s=200, sack=[True]), sack=True):
+        >>> for claim in claims(figure(3, runs=2, duration_s=300, sack=[True]), sack=True):
         ...     print(claim.holds, claim.says)
-        False D = 20 ms: peak at N = 12
-        False D = 100 ms: peak at N = 12
+        None D = 20 ms: peak at N = 12
+        None D = 100 ms: peak at N = 12
         True D = 200 ms: peak at N = 12
         True about 80 % of the link at N = 12
         True beyond N = 12 as K/N
@@ -43,32 +50,41 @@ def claims(figure: Figure, sack: bool) -> list[Claim]:
     own = figure.of(sack)
     match figure.number:
         case 3:
-            return _fec(own)
+            found = _fec(own)
         case 4:
-            return _arq(own)
+            found = _arq(own)
         case 8:
-            return [_never_falls(line) for line in own]
+            found = [_never_falls(line) for line in own]
         case _:
-            return _hybrid(figure, own)
+            found = _hybrid(figure, own)
+    if figure.duration_s >= parameters(PAPER)["network"]["duration_s"] / 2:
+        return found
+    return [Claim(claim.says, claim.holds or None, claim.found) for claim in found]
 
 
 def _fec(lines: list[Line]) -> list[Claim]:
     found = []
     for line in lines:
         best = max(range(len(line.cells)), key=line.mean)
-        peak = line.cells[best].n
+        twelve = _at(line, 12)
+        holds = _all(
+            _at_least(twelve, other)
+            for other, cell in zip(line.found, line.cells, strict=True)
+            if cell.n != 12
+        )
         says = f"{line.label}: peak at N = 12"
-        found.append(Claim(says, peak == 12, f"N = {peak}, {line.mean(best):.3f}"))
-    twelve = [_at(line, 12) for line in lines]
+        found.append(Claim(says, holds, f"N = {line.cells[best].n}, {line.mean(best):.3f}"))
+    twelves = [_at(line, 12) for line in lines]
     says = "about 80 % of the link at N = 12"
-    found.append(Claim(says, all(0.78 <= value <= 0.84 for value in twelve), _span(twelve)))
+    holds = _all(_within(value, 0.78, 0.84) for value in twelves)
+    found.append(Claim(says, holds, _span(twelves)))
     share = [
-        line.mean(place) * cell.n / 10
+        _times(line.found[place], cell.n / 10)
         for line in lines
         for place, cell in enumerate(line.cells)
         if cell.n > 12
     ]
-    holds = all(0.98 <= value <= 1.0 for value in share)
+    holds = _all(_within(value, 0.98, 1.001) for value in share)
     found.append(Claim("beyond N = 12 as K/N", holds, f"{_span(share)} of K/N"))
     return found
 
@@ -78,55 +94,96 @@ def _arq(lines: list[Line]) -> list[Claim]:
     ordered = {line.cells[0].delay_ms: line for line in lines if line.cells[0].in_order}
     plain = {line.cells[0].delay_ms: line for line in lines if not line.cells[0].in_order}
     for delay, line in ordered.items():
-        share = plain[delay].mean(5) / line.mean(5)
+        with_order, without = line.found[5], plain[delay].found[5]
+        holds = _at_least(_times(with_order, 0.75), without)
         says = f"D = {delay} ms: in-order delivery is essential"
-        found.append(Claim(says, share < 0.75, f"{share:.2f} of it without, delta = 5"))
+        share = without.mean / with_order.mean if with_order.mean else 0.0
+        found.append(Claim(says, holds, f"{share:.2f} of it without, delta = 5"))
     for delay, line in ordered.items():
         # No FEC alone can carry more than an always busy link with it.
         fec = max(Cell(n, 0, delay, line.cells[0].p).ceiling() for n in range(10, 17))
-        best = max(line.mean(place) for place in range(len(line.cells)))
+        best = max(line.found, key=lambda value: value.mean)
         says = f"D = {delay} ms: above the best of FEC alone"
-        found.append(Claim(says, best > fec, f"{best:.3f}; FEC at most {fec:.3f}"))
+        holds = _at_least(best, _EXACT, by=fec)
+        found.append(Claim(says, holds, f"{best.mean:.3f}; FEC at most {fec:.3f}"))
     return found
 
 
 def _hybrid(figure: Figure, lines: list[Line]) -> list[Claim]:
-    arq = lines[-1].mean(0)
+    arq = lines[-1].found[0]
     best, cell = max(
-        ((line.mean(place), cell) for line in lines for place, cell in enumerate(line.cells)),
-        key=lambda found: found[0],
+        (
+            (value, cell)
+            for line in lines
+            for value, cell in zip(line.found, line.cells, strict=True)
+        ),
+        key=lambda found: found[0].mean,
     )
+    says = "the best is close to ARQ-SR alone"
     found = [
-        Claim("the best is close to ARQ-SR alone", best - arq <= CLOSE, f"{best:.3f}, {arq:.3f}")
+        Claim(says, _at_least(arq, best, by=-CLOSE), f"{best.mean:.3f}, {arq.mean:.3f}"),
     ]
     where = f"best at N = {cell.n}, delta = {cell.delta}"
-    if figure.number == 6:
-        found.append(Claim("no FEC is needed", arq >= best - 0.001, where))
-    else:
-        one = max(line.mean(place) for line in lines for place in (0, 1))
-        found.append(Claim("one redundant unit at most", one >= best - 0.001, where))
+    most = 0 if figure.number == 6 else 1
+    few = max((line.found[place] for line in lines for place in range(most + 1)), key=_mean)
+    more = (value for line in lines for value in line.found[most + 1 :])
+    says = "one redundant unit at most" if most else "no FEC is needed"
+    found.append(Claim(says, _all(_at_least(few, value, by=-0.001) for value in more), where))
     if figure.number == 7:
         busy = lines[-1].cells[0].ceiling()
         says = "the best is that of ten connections, which keep the link busy"
-        found.append(Claim(says, best >= busy - CLOSE, f"{best:.3f}, busy {busy:.3f}"))
+        holds = _at_least(best, _EXACT, by=busy - CLOSE)
+        found.append(Claim(says, holds, f"{best.mean:.3f}, busy {busy:.3f}"))
     return found
 
 
 def _never_falls(line: Line) -> Claim:
-    means = [line.mean(place) for place in range(len(line.cells))]
-    highest = 0.0
     fall = 0.0
-    for mean in means:
-        highest = max(highest, mean)
-        fall = max(fall, highest - mean)
+    verdicts: list[bool | None] = []
+    for place, value in enumerate(line.found):
+        # Runs of one number share their draws: a line that does not fall in the means never did.
+        highest = max(line.found[: place + 1], key=_mean)
+        fall = max(fall, highest.mean - value.mean)
+        verdicts.append(_at_least(value, highest, by=-FALL))
     says = f"{line.label}: never falls as delta grows"
-    return Claim(says, fall <= FALL, f"by {fall:.3f} at most")
+    return Claim(says, _all(verdicts), f"by {fall:.3f} at most")
 
 
-def _at(line: Line, n: int) -> float:
-    return next(line.mean(place) for place, cell in enumerate(line.cells) if cell.n == n)
+def _at_least(value: Estimate, other: Estimate, by: float = 0.0) -> bool | None:
+    """Whether a value is above another by so much; None if their intervals leave that open."""
+    if value is other:
+        return by <= 0
+    if value.half_width is None or other.half_width is None:
+        return None
+    gap = value.mean - other.mean - by
+    return None if abs(gap) < hypot(value.half_width, other.half_width) else gap >= 0
 
 
-def _span(values: list[float]) -> str:
-    low, high = f"{min(values):.3f}", f"{max(values):.3f}"
+def _within(value: Estimate, low: float, high: float) -> bool | None:
+    exceeds = _at_least(value, _EXACT, by=high)
+    return _all([_at_least(value, _EXACT, by=low), None if exceeds is None else not exceeds])
+
+
+def _all(verdicts: Iterable[bool | None]) -> bool | None:
+    """False if one is, None if that is open."""
+    known = set(verdicts)
+    return False if False in known else None if None in known else True
+
+
+def _times(value: Estimate, factor: float) -> Estimate:
+    half = None if value.half_width is None else value.half_width * factor
+    return Estimate(value.mean * factor, half, value.runs)
+
+
+def _at(line: Line, n: int) -> Estimate:
+    return next(line.found[place] for place, cell in enumerate(line.cells) if cell.n == n)
+
+
+def _mean(value: Estimate) -> float:
+    return value.mean
+
+
+def _span(values: list[Estimate]) -> str:
+    means = [value.mean for value in values]
+    low, high = f"{min(means):.3f}", f"{max(means):.3f}"
     return low if low == high else f"{low} to {high}"

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from clift.papers.analytical import parameters
+from clift.papers.hybrid import PAPER
 from clift.papers.hybrid_claims import claims
 from clift.report.text import aligned
 
@@ -11,11 +13,12 @@ if TYPE_CHECKING:
     from clift.papers.hybrid import Figure
 
 _AGENTS = {False: "without SACK", True: "with SACK"}
+_VERDICTS = {True: "holds", False: "DOES NOT HOLD", None: "cannot be told"}
 _HEADS = {"n": "N", "delta": "delta"}
 
 
 def figure_text(figure: Figure) -> str:
-    """A table for each TCP, with 95 % intervals, and what the paper says of it."""
+    """A table for each TCP, with 95 % intervals, and whether what the paper says of it holds."""
     title = f"Figure {figure.number}: {figure.title}; {figure.runs} runs of {figure.duration_s:g} s"
     parts = [title, f"The paper: {figure.says}."]
     for sack in (False, True):
@@ -29,10 +32,14 @@ def figure_text(figure: Figure) -> str:
             rows.append([line.label, *cells])
         parts.append(aligned(rows, left=1))
         verdicts = [
-            ["holds" if claim.holds else "DOES NOT HOLD", claim.says, claim.found]
-            for claim in claims(figure, sack)
+            [_VERDICTS[claim.holds], claim.says, claim.found] for claim in claims(figure, sack)
         ]
         parts.append(aligned(verdicts, left=3))
+    if any(_VERDICTS[None] in part for part in parts):
+        parts.append(
+            f"What {_VERDICTS[None]} needs more runs, or longer ones: the paper's take "
+            f"{parameters(PAPER)['network']['duration_s']:g} s."
+        )
     return "\n\n".join(parts)
 
 
