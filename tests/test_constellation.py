@@ -321,7 +321,7 @@ def test_the_command_writes_the_table_and_a_picture(tmp_path: Path, capsys) -> N
         (["--preset", "leo"], "choose one of leo66"),
         (["--preset", "leo66", "--planes", "3"], "leave its parts out"),
         (["--preset", "leo66", "--from", "1"], "`1` is no place"),
-        (["--preset", "leo66", "--duration", "600"], "has no unit"),
+        (["--preset", "leo66", "--duration", "600 m"], "unknown unit `m`"),
     ],
 )
 def test_bad_words_are_one_line(words: list[str], message: str, capsys) -> None:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from clift.cli.options import TIME, busy
+from clift.cli.options import Picture, Seconds, busy, until_written
 from clift.errors import ScenarioError
 
 if TYPE_CHECKING:
@@ -28,16 +28,20 @@ if TYPE_CHECKING:
 @click.option("--polar-limit", type=float, metavar="DEG", help="No links between planes beyond.")
 @click.option("--from", "start", required=True, metavar="LAT,LON", help='E.g. "43.6,1.44".')
 @click.option("--to", "end", required=True, metavar="LAT,LON", help='E.g. "34.05,-118.24".')
-@click.option("--duration", type=TIME, default="600 s", show_default=True)
-@click.option("--step", type=TIME, default="1 s", show_default=True, help="From row to row.")
-@click.option("--start", "start_time", type=TIME, default="0 s", show_default=True, help="Clock.")
+@click.option(
+    "--duration", type=Seconds(), default="600 s", show_default=True, help="In seconds or a unit."
+)
+@click.option("--step", type=Seconds(), default="1 s", show_default=True, help="From row to row.")
+@click.option(
+    "--start", "start_time", type=Seconds(), default="0 s", show_default=True, help="Clock."
+)
 @click.option("--min-elevation", type=float, metavar="DEG", help="The preset's, or 10.")
 @click.option(
     "--highest", is_flag=True, help="Always the highest satellite; else one until it sinks."
 )
 @click.option("-o", "--output", type=click.Path(path_type=Path), help="The table: a CSV file.")
 @click.option("--detail", is_flag=True, help="Up and down link and the route in the table too.")
-@click.option("--plot", type=click.Path(path_type=Path), help="Also draw it: a PNG file.")
+@click.option("--plot", type=Picture(), help="Also draw it: PNG, PDF or SVG.")
 @click.option("--json", "as_json", is_flag=True, help="For another program.")
 def constellation(**given: Any) -> None:
     """One-way delay between two places over a Walker constellation, as it changes with time.
@@ -47,7 +51,7 @@ def constellation(**given: Any) -> None:
     from clift import constellation as library
 
     walker = _walker(given)
-    with busy("flying"):
+    with until_written(), busy("flying"):
         table = library.delays(
             walker,
             given["start"],

@@ -28,7 +28,7 @@ BROKEN_PIPE = 141
 @click.group(context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(__version__, prog_name="clift")
 def cli() -> None:
-    """What the physical layer of a satellite link did, and what TCP and QUIC feel."""
+    """What the physical layer of a satellite link did, and what TCP feels of it."""
 
 
 for command in (run_command, trace, tmt, model, paper, constellation, schema):
@@ -44,7 +44,13 @@ def main(arguments: Sequence[str] | None = None) -> None:
     Args:
         arguments: What follows `clift`; the process's own if left out.
     """
-    sys.exit(run(sys.argv[1:] if arguments is None else arguments))
+    code = run(sys.argv[1:] if arguments is None else arguments)
+    if code == INTERRUPTED:
+        # Threads that still compute would be waited for.
+        sys.stdout.flush()
+        sys.stderr.flush()
+        os._exit(code)
+    sys.exit(code)
 
 
 def run(arguments: Sequence[str]) -> int:

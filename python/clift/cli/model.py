@@ -9,7 +9,7 @@ from typing import Any
 import click
 import numpy as np
 
-from clift.cli.options import TIME, busy
+from clift.cli.options import TIME, Picture, busy
 from clift.errors import ScenarioError
 
 _MOST_POINTS = 1_000_000
@@ -68,7 +68,7 @@ VALUES = Values()
 @click.option("--feedback", type=TIME, help="RTT + decoding time unless given.")
 @click.option("--cut-apart", is_flag=True, help="HARQ: rounds cut other blocks apart, as in TMT.")
 @click.option("--delays", is_flag=True, help="Also quantiles of the recovery delay.")
-@click.option("--plot", type=click.Path(path_type=Path, dir_okay=False), help="PNG of a sweep.")
+@click.option("--plot", type=Picture(), help="PNG, PDF or SVG of a sweep.")
 @click.option("--check", is_flag=True, help="Simulate the same channel, and compare.")
 @click.option("--slots", type=click.IntRange(1), default=4_000_000, help="Slots of --check.")
 @click.option("--seed", type=click.IntRange(0), default=1, help="Seed of --check.")

@@ -6,18 +6,21 @@ import os
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from decimal import Decimal
+from pathlib import Path
 from typing import Any, TypeVar
 
 import click
 
 from clift import _clift
-from clift.errors import CliftError
+from clift.errors import CliftError, Interrupted
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 
 READABLE = ("text", "columns", "parquet", "mahimahi", "probes", "delay-loss", "loss", "runs")
 WRITABLE = ("text", "columns", "parquet", "mahimahi", "loss", "runs", "netem")
 UNITS = ("s", "ms", "us", "ns")
+DRAWABLE = (".png", ".pdf", ".svg")
 
 
 class Quantity(click.ParamType):  # type: ignore[type-arg] # older versions take none
@@ -35,6 +38,60 @@ class Quantity(click.ParamType):  # type: ignore[type-arg] # older versions take
             return self.parse(value)
         except CliftError as error:
             self.fail(str(error), param, ctx)
+
+
+class Seconds(Quantity):
+    """A time with a unit, or a bare number of seconds; becomes nanoseconds.
+
+    Args:
+        least_s: The shortest that is taken.
+        most_s: The longest.
+
+    Example:
+        >>> [Seconds().convert(text, None, None) for text in ("1.5", "1500 ms", "2e1")]
+        [1500000000, 1500000000, 20000000000]
+    """
+
+    def __init__(self, least_s: float = 0, most_s: float = 1e9) -> None:
+        super().__init__("time", _clift.parse_time)
+        self.least_s = least_s
+        self.most_s = most_s
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> int:
+        """The nanoseconds that the text stands for."""
+        try:
+            seconds = min(max(Decimal(value), Decimal(-1)), Decimal(10**10))
+            time = int(seconds * 10**9)
+        except (ArithmeticError, TypeError, ValueError):  # a unit, or no number at all
+            time = super().convert(value, param, ctx)
+        if not self.least_s <= time / 1e9 <= self.most_s:
+            self.fail(f"{value} is not from {self.least_s:g} to {self.most_s:g} s", param, ctx)
+        return time
+
+
+class Picture(click.Path):
+    """A file to draw into; its suffix says in which format.
+
+    Args:
+        or_folder: Whether a folder that exists is taken as well.
+    """
+
+    def __init__(self, or_folder: bool = False) -> None:
+        super().__init__(path_type=Path, dir_okay=or_folder)
+        self.or_folder = or_folder
+
+    def convert(
+        self,
+        value: str | os.PathLike[str],
+        param: click.Parameter | None,
+        ctx: click.Context | None,
+    ) -> Path:
+        """The path, if it can be drawn into."""
+        path = Path(value)
+        if not (self.or_folder and path.is_dir()) and path.suffix.lower() not in DRAWABLE:
+            self.fail(f"{path}: plots are {', '.join(DRAWABLE)}; end the name so", param, ctx)
+        super().convert(value, param, ctx)
+        return path
 
 
 TIME = Quantity("time", _clift.parse_time)
@@ -85,3 +142,16 @@ def busy(what: str) -> Iterator[None]:
 
     with Console(stderr=True).status(what):
         yield
+
+
+@contextmanager
+def until_written() -> Iterator[None]:
+    """Ctrl-C in the block, which writes one file at its end and whole, says that nothing is there.
+
+    Raises:
+        Interrupted: In the place of Ctrl-C.
+    """
+    try:
+        yield
+    except (KeyboardInterrupt, Interrupted):
+        raise Interrupted("stopped; nothing was written", []) from None

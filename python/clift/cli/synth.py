@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from clift.cli.options import TIME, busy
+from clift.cli.options import TIME, Picture, busy
 from clift.errors import ScenarioError, TraceError
 from clift.trace import PhyTrace
 
@@ -87,7 +87,7 @@ DECIBEL = Unit(dB=1.0)
     help="Rows of --levels to use; several must all hold.",
 )
 @click.option("--shift", type=DECIBEL, default="0 dB", help="Added to measured levels.")
-@click.option("--plot", type=click.Path(path_type=Path), help="Also draw the channel: a PNG file.")
+@click.option("--plot", type=Picture(), help="Also draw the channel: PNG, PDF or SVG.")
 def synth(output: Path, **given: Any) -> None:
     """Make the PHY trace of a terminal that drives under a satellite.
 

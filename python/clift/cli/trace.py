@@ -8,7 +8,7 @@ from typing import Any
 
 import click
 
-from clift.cli.options import TIME, UNITS, WRITABLE, busy, reading
+from clift.cli.options import TIME, UNITS, WRITABLE, Picture, busy, reading
 from clift.cli.synth import synth
 from clift.errors import TraceError
 from clift.measured import Source, sources
@@ -92,9 +92,9 @@ def convert(
 @click.option(
     "-o",
     "--output",
-    type=click.Path(path_type=Path),
-    help="PNG file to write, or a folder that exists. Left out: beside nothing else, in the "
-    "current folder, named like the trace.",
+    type=Picture(or_folder=True),
+    help="PNG, PDF or SVG to write, or a folder that exists. Left out: in the current folder, "
+    "named like the trace.",
 )
 @reading
 def plot(paths: tuple[Path, ...], output: Path | None, **options: Any) -> None:

@@ -141,7 +141,7 @@ def _never_falls(line: Line) -> Claim:
     fall = 0.0
     verdicts: list[bool | None] = []
     for place, value in enumerate(line.found):
-        # Runs of one number share their draws: a line that does not fall in the means never did.
+        # Runs of one number share their draws, so that means that rise are no chance.
         highest = max(line.found[: place + 1], key=_mean)
         fall = max(fall, highest.mean - value.mean)
         verdicts.append(_at_least(value, highest, by=-FALL))

@@ -114,8 +114,11 @@ def _links(
 ) -> dict[tuple[int, int], AdaptiveHarqLink]:
     """A link for each SNR and seed; making the channels takes longest."""
     keys = [(snr, seed) for snr in rows for seed in seeds]
-    with ThreadPoolExecutor() as pool:
+    pool = ThreadPoolExecutor()
+    try:
         return dict(zip(keys, pool.map(lambda key: link(key[1], key[0]), keys), strict=True))
+    finally:  # after Ctrl-C nothing is waited for
+        pool.shutdown(wait=False, cancel_futures=True)
 
 
 def _paper_link(setup: dict[str, Any], duration_s: float) -> Callable[..., AdaptiveHarqLink]:

@@ -58,7 +58,7 @@ def figure(phy: PhyTrace, title: str) -> Figure:
 
 
 def save(picture: Figure, path: Path) -> None:
-    """Writes a figure as PNG, whole or not at all.
+    """Writes a figure in the format of its suffix (PNG, PDF or SVG), whole or not at all.
 
     Args:
         picture: The figure.
@@ -69,7 +69,7 @@ def save(picture: Figure, path: Path) -> None:
     """
     try:
         with replacing(path) as out:
-            picture.savefig(out, format="png", dpi=110)
+            picture.savefig(out, format=path.suffix.lower()[1:], dpi=110)
     except OSError as error:
         raise TraceError(f"{path}: cannot be written: {error.strerror or error}") from None
 

@@ -9,7 +9,7 @@ from typing import Any
 import click
 import numpy as np
 
-from clift.cli.options import busy
+from clift.cli.options import Picture, busy, until_written
 
 PAPER = "ijscn2014"
 
@@ -19,8 +19,8 @@ PAPER = "ijscn2014"
 @click.option(
     "-o",
     "--output",
-    type=click.Path(path_type=Path, dir_okay=False),
-    help="PNG to write; in the current folder, named after paper and figure, unless given.",
+    type=Picture(),
+    help="PNG, PDF or SVG to write; in this folder, named after paper and figure, unless given.",
 )
 @click.option("--points", type=click.IntRange(0, 200), default=9, help="Points to simulate.")
 @click.option(
@@ -47,11 +47,11 @@ def ijscn2014(
     from clift.report.model_text import checked
     from clift.report.trace_figure import save
 
-    with busy(f"figure {figure}"):
-        drawn = curves(int(figure), points=points, slots=slots, seed=seed)
-    title = parameters(PAPER)["figure"][figure]["title"]
     target = output or Path(f"{PAPER}_figure{figure}.png")
-    save(paper_figure(f"{PAPER}, figure {figure}: {title}", drawn), target)
+    with until_written(), busy(f"figure {figure}"):
+        drawn = curves(int(figure), points=points, slots=slots, seed=seed)
+        title = parameters(PAPER)["figure"][figure]["title"]
+        save(paper_figure(f"{PAPER}, figure {figure}: {title}", drawn), target)
     if as_json:
         click.echo(json.dumps({"figure": str(target), "curves": [_json(c) for c in drawn]}))
         return

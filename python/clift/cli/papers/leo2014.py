@@ -7,7 +7,7 @@ from pathlib import Path
 
 import click
 
-from clift.cli.options import busy
+from clift.cli.options import Picture, Seconds, busy, until_written
 
 
 @click.command()
@@ -15,16 +15,16 @@ from clift.cli.options import busy
 @click.option(
     "-o",
     "--output",
-    type=click.Path(path_type=Path, dir_okay=False),
-    help="PNG to write; in the current folder, named after paper and table, unless given.",
+    type=Picture(),
+    help="PNG, PDF or SVG to write; in this folder, named after paper and table, unless given.",
 )
 @click.option("--runs", type=click.IntRange(1), default=8, help="Runs of each cell.")
 @click.option("--seed", type=click.IntRange(0), default=1, help="Seed of the first run.")
 @click.option(
     "--duration",
-    type=click.FloatRange(1),
-    metavar="SECONDS",
-    help="Length of each run; the paper's 600 s unless given.",
+    type=Seconds(1),
+    metavar="TIME",
+    help="Length of each run, in seconds or with a unit; the paper's 600 s unless given.",
 )
 @click.option("--json", "as_json", is_flag=True, help="JSON on stdout instead of the table.")
 def leo2014(
@@ -32,7 +32,7 @@ def leo2014(
     output: Path | None,
     runs: int,
     seed: int,
-    duration: float | None,
+    duration: int | None,
     as_json: bool,
 ) -> None:
     """Tables 1 and 2: TCP over adaptive HARQ without and with a re-ordering buffer."""
@@ -40,10 +40,11 @@ def leo2014(
     from clift.report.leo import leo_figure, leo_text
     from clift.report.trace_figure import save
 
-    with busy(f"table {table}"):
-        cells = table_cells([int(table)], runs, seed, duration_s=duration)
     target = output or Path(f"leo2014_table{table}.png")
-    save(leo_figure(cells), target)
+    duration_s = None if duration is None else duration / 1e9
+    with until_written(), busy(f"table {table}"):
+        cells = table_cells([int(table)], runs, seed, duration_s=duration_s)
+        save(leo_figure(cells), target)
     if as_json:
         rows = [
             {

@@ -7,6 +7,8 @@ from pathlib import Path
 
 import click
 
+from clift.cli.options import Picture, Seconds, until_written
+
 
 @click.command()
 @click.option(
@@ -18,15 +20,15 @@ import click
 @click.option(
     "-o",
     "--output",
-    type=click.Path(path_type=Path, dir_okay=False),
-    help="PNG to write; in the current folder, named after paper and figure, unless given.",
+    type=Picture(),
+    help="PNG, PDF or SVG to write; in this folder, named after paper and figure, unless given.",
 )
 @click.option("--runs", type=click.IntRange(1), default=10, help="Runs of each point.")
 @click.option(
     "--duration",
-    type=click.FloatRange(1, 1e6),
-    metavar="SECONDS",
-    help="Simulated time of each; the paper's 2000 s unless given.",
+    type=Seconds(1, 1e6),
+    metavar="TIME",
+    help="Simulated time of each, in seconds or with a unit; the paper's 2000 s unless given.",
 )
 @click.option(
     "--sack/--no-sack",
@@ -39,7 +41,7 @@ def wiopt2003(
     figure: str,
     output: Path | None,
     runs: int,
-    duration: float | None,
+    duration: int | None,
     sack: bool | None,
     seed: int,
     as_json: bool,
@@ -54,9 +56,11 @@ def wiopt2003(
     from clift.report.trace_figure import save
 
     agents = [False, True] if sack is None else [sack]
-    found = hybrid.figure(int(figure), runs, duration, agents, seed, progress=True)
     target = output or Path(f"{hybrid.PAPER}_figure{figure}.png")
-    save(paper_figure(found), target)
+    duration_s = None if duration is None else duration / 1e9
+    with until_written():
+        found = hybrid.figure(int(figure), runs, duration_s, agents, seed, progress=True)
+        save(paper_figure(found), target)
     if as_json:
         click.echo(json.dumps({"figure": str(target), **figure_json(found)}))
         return

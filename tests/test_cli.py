@@ -1,0 +1,102 @@
+"""What all commands share: names of pictures, times, and how they stop."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from clift.cli.main import run
+
+PLACES = ["--preset", "leo66", "--from", "43.6,1.44", "--to", "34,-118"]
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["trace", "plot", "missing.csv", "-o", "x.foo"],
+        ["model", "--alpha", "0.98", "--beta", "0.1:0.9:5", "--plot", "x.xyz"],
+        ["constellation", *PLACES, "--plot", "x"],
+        ["paper", "leo2014", "--table", "1", "-o", "x.jpg"],
+        ["paper", "wiopt2003", "--figure", "3", "-o", "x.csv"],
+        ["paper", "ijscn2014", "--figure", "5", "-o", "x.parquet"],
+    ],
+)
+def test_a_picture_of_an_unknown_kind_is_refused_before_any_work(
+    arguments: list[str],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert run(arguments) == 2
+    out, err = capsys.readouterr()
+    assert out == ""
+    assert err.count("\n") == 1
+    assert "plots are .png, .pdf, .svg" in err
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    ("suffix", "start"), [("png", b"\x89PNG"), ("PDF", b"%PDF"), ("svg", b"<?xml")]
+)
+def test_the_suffix_says_what_is_drawn(suffix: str, start: bytes, tmp_path: Path) -> None:
+    picture = tmp_path / f"x.{suffix}"
+    assert run(["constellation", *PLACES, "--duration", "30", "--plot", str(picture)]) == 0
+    assert picture.read_bytes().startswith(start)
+
+
+def test_times_are_seconds_or_have_a_unit(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    def table(duration: str) -> str:
+        assert run(["constellation", *PLACES, "--duration", duration]) == 0
+        return capsys.readouterr().out
+
+    assert table("60") == table("60 s") == table("1 min") == table("6e1")
+    short = ["paper", "wiopt2003", "--figure", "3", "--no-sack", "--runs", "1"]
+
+    def figure(duration: str) -> str:
+        assert run([*short, "--duration", duration, "-o", str(tmp_path / "x.png")]) == 0
+        return capsys.readouterr().out
+
+    assert figure("20") == figure("20 s")
+    for wrong in ("0.5", "500 ms", "-3", "nan", "inf", "1e99999", "20 m", "2e6 s"):
+        assert run([*short, "--duration", wrong]) == 2
+        assert capsys.readouterr().err.count("\n") == 1
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["paper", "leo2014", "--table", "1"],
+        ["paper", "wiopt2003", "--figure", "5"],
+        ["constellation", *PLACES, "--duration", "270 h", "-o", "x.csv"],
+    ],
+)
+def test_ctrl_c_stops_at_once_and_says_so(arguments: list[str], tmp_path: Path) -> None:
+    ready = "from clift.cli import main; print('.', flush=True); main()"
+    process = subprocess.Popen(
+        [sys.executable, "-c", ready, *arguments],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        cwd=tmp_path,
+        env=os.environ | {"TERM": "dumb"},
+    )
+    assert process.stdout.readline() == ".\n"
+    time.sleep(1.5)
+    sent = time.monotonic()
+    process.send_signal(signal.SIGINT)
+    out, err = process.communicate(timeout=30)
+    assert (process.returncode, out, err) == (130, "", "stopped; nothing was written\n")
+    assert time.monotonic() - sent < 2
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_the_help_names_what_there_is(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["--help"]) == 0
+    assert "QUIC" not in capsys.readouterr().out
