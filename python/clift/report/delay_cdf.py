@@ -5,12 +5,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import numpy as np
+from matplotlib.ticker import LogLocator, NullFormatter, StrMethodFormatter
 
 from clift.campaign.results import Results
 from clift.campaign.tables import one_way_delays_ms
 from clift.report.style import Panels
 
 if TYPE_CHECKING:
+    from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
 
@@ -35,8 +37,16 @@ def draw(results: Results) -> Figure:
             )
             longest, shortest = max(longest, delays[-1]), min(shortest, delays[0])
         if longest > 10 * shortest:
-            axes.set_xscale("log")
+            _logarithmic(axes, longest / shortest)
         axes.set_ylim(0, 1.02)
     panels.label("one-way delay (ms)", "share of segments")
     panels.legend()
     return panels.figure
+
+
+def _logarithmic(axes: Axes, ratio: float) -> None:
+    """Labels at 1, 2 and 5 of each power of ten, as far as there is room."""
+    axes.set_xscale("log")
+    axes.xaxis.set_major_locator(LogLocator(subs=(1, 2, 5) if ratio < 1000 else (1,)))
+    axes.xaxis.set_major_formatter(StrMethodFormatter("{x:g}"))
+    axes.xaxis.set_minor_formatter(NullFormatter())

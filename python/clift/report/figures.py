@@ -13,6 +13,7 @@ from clift.scenario import Scenario, _FromFile
 from clift.trace import PhyTrace
 
 if TYPE_CHECKING:
+    import pyarrow as pa
     from matplotlib.figure import Figure
 
     from clift.simulation import Run
@@ -20,6 +21,14 @@ if TYPE_CHECKING:
 # Cells whose units are drawn, and the part of the run in which a loss is looked for.
 MOST_UNITS = 6
 UNITS_S = 60.0
+
+# What a live link counts, and what that makes of its units; a hybrid link counts two things.
+_UNITS = (
+    ("frames_sent", "frame"),
+    ("tbs_sent", "transport block"),
+    ("harq_coded_bits", "packet"),
+    ("units_sent", "data LLDU"),
+)
 
 
 def draw(results: Results, scenario: Scenario) -> Iterator[tuple[str, Figure]]:
@@ -55,7 +64,8 @@ def _units(results: Results) -> Iterator[tuple[str, Figure]]:
         if cell.first is None or not _is_live(cell.first):
             continue
         title = ", ".join([results.title, *(cell.name(axis) for axis in cell.labels)])
-        figure = units.draw(cell.first.units(UNITS_S), cell.first.events(), title)
+        log = cell.first.units(UNITS_S)
+        figure = units.draw(log, cell.first.events(), title, _unit(cell.first, log))
         if figure is not None:
             drawn += 1
             yield f"units-{index}", figure
@@ -63,8 +73,15 @@ def _units(results: Results) -> Iterator[tuple[str, Figure]]:
 
 def _is_live(run: Run) -> bool:
     """Whether a link of it keeps a log of what it sends; each kind counts that in its own words."""
-    counts = {"units_sent", "harq_coded_bits", "tbs_sent"}
-    return any(counts & link.keys() for link in run.summary()["links"])
+    return any(link.keys() & {count for count, _ in _UNITS} for link in run.summary()["links"])
+
+
+def _unit(run: Run, log: pa.Table) -> str:
+    """What the first link in the log calls what it sends, by what it counts."""
+    summary = run.summary()
+    links = [*summary["links"], *summary.get("return_links", [])]
+    first = min(log.column("link").to_pylist(), default=0)
+    return next((unit for count, unit in _UNITS if count in links[first]), "unit")
 
 
 def _traces(results: Results, scenario: Scenario) -> list[tuple[str, PhyTrace]]:

@@ -86,7 +86,8 @@ def _title(cells: list[Cell]) -> str:
     table = cells[0].table
     title = parameters(PAPER)["table"][table - 1]["title"]
     runs = cells[0].estimate("goodput_kbps").runs
-    return f"Seed 004, table {table}: {title}. Mean of {runs} runs, 95 % interval, (printed)"
+    mean = "A single run" if runs == 1 else f"Mean of {runs} runs, 95 % interval"
+    return f"Seed 004, table {table}: {title}. {mean}, (printed)"
 
 
 def _notes(cells: list[Cell]) -> list[str]:
@@ -97,6 +98,9 @@ def _notes(cells: list[Cell]) -> list[str]:
         if (cell.table, cell.snr_db, cell.transport) == (2, load["snr_db"], "cubic")
     ]
     return [
+        "\nMbit/s: coded bits on the air; events/s: entries into recovery and timeouts. Neither is "
+        "printed.",
+    ] + [
         f"\nLoad of the link with CUBIC at {cell.snr_db} dB: "
         f"{_number(cell.estimate('load_mbps'), 2)} Mbit/s; the paper prints {load['mbps']}."
         for cell in found

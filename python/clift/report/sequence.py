@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from clift.campaign.results import Results
-from clift.report.style import Panels
+from clift.report.style import MOST_PANELS, Panels
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -18,15 +18,16 @@ _SEGMENTS = 150
 
 
 def draw(results: Results) -> Figure:
-    """Segments of the first flow in the first run of each cell, of the first alternative.
+    """Segments of the first flow in the first run of each cell, every segment as a point.
 
-    A panel for each cell would be too many; the panels show the first alternative of each
-    condition, with every segment as a point.
+    Where a panel for each cell would be too many, they show the first alternative of each
+    condition.
 
     Args:
         results: The campaign.
     """
-    panels = Panels(results, "time-sequence, the start")
+    apart = len(results.cells) <= MOST_PANELS
+    panels = Panels(results, "time-sequence, the start", apart=apart)
     for axes, cells in panels:
         label, _, _, cell = cells[0]
         if label:

@@ -39,6 +39,7 @@ class Panels:
         title: What the picture shows.
         cells: Which cells to draw; all unless given.
         share_y: Whether all panels have the same scale upwards.
+        apart: Whether each alternative has a panel of its own as well.
     """
 
     def __init__(
@@ -47,8 +48,9 @@ class Panels:
         title: str,
         cells: list[Cell] | None = None,
         share_y: bool = False,
+        apart: bool = False,
     ) -> None:
-        self.axis = coloured_axis(results)
+        self.axis = None if apart else coloured_axis(results)
         chosen = results.cells if cells is None else cells
         here = {id(cell) for cell in chosen}
         grouped = {
@@ -61,6 +63,8 @@ class Panels:
         columns = min(4, max(1, len(self.groups)))
         if len(self.groups) in (4, 2):
             columns = 2
+        elif len(self.groups) in (5, 6, 9):
+            columns = 3
         rows = max(1, ceil(len(self.groups) / columns))
         self.columns = columns
         size = (4.6 * columns + 0.4, 3.3 * rows + 0.9)

@@ -22,7 +22,7 @@ _FAINT = "#BBBBBB"
 _TRIED = 500
 
 
-def draw(units: pa.Table, events: pa.Table, title: str) -> Figure | None:
+def draw(units: pa.Table, events: pa.Table, title: str, unit: str = "data LLDU") -> Figure | None:
     """Two panels over the same time: TCP segments above, the units of a live link below.
 
     The window lies around the first loss of a unit whose packet reached the receiver all the same
@@ -32,6 +32,7 @@ def draw(units: pa.Table, events: pa.Table, title: str) -> Figure | None:
         units: What `Run.units` gives; the first live link of it is drawn.
         events: What `Run.events` gives.
         title: What stands above.
+        unit: What the link calls what it sends.
 
     Returns:
         The picture; None if no such loss was found.
@@ -59,6 +60,7 @@ def draw(units: pa.Table, events: pa.Table, title: str) -> Figure | None:
     above, below = figure.subplots(2, 1, sharex=True)
     _segments(above, events, sent, packet, window)
     _units(below, sent, packet, window)
+    below.set_ylabel(f"{unit}, by number")
     below.set_xlim(window[0] / 1e9, window[1] / 1e9)
     below.set_xlabel("time (s)")
     for axes in (above, below):
@@ -139,14 +141,19 @@ def _segments(
                 zorder=3,
             )
     acked = (flow == its_flow) & (kind == 5) & (time <= window[1])
+    shown = seq[here & (kind < 4)]
+    margin = 0.06 * (np.ptp(shown) + 1) if shown.size else 0.0
     if acked.any():
         highest = np.maximum.accumulate(seq[acked])
-        axes.step(
-            time[acked] / 1e9, highest / 1e3, where="post", color=_GREEN, label="acknowledged"
-        )
+        in_view = shown.size and highest[-1] >= shown.min() - margin
+        label = "acknowledged" if in_view else None
+        axes.step(time[acked] / 1e9, highest / 1e3, where="post", color=_GREEN, label=label)
     axes.axhline(its_seq / 1e3, color=_RED, lw=0.8, ls=":", zorder=1)
+    first = np.flatnonzero((flow == its_flow) & (seq == its_seq) & (kind == 0))
+    before = first.size and time[first[0]] < window[0]
+    since = f", sent at {time[first[0]] / 1e9:.2f} s" if before else ""
     axes.annotate(
-        "the packet of the loss",
+        f"the packet of the loss{since}",
         (window[1] / 1e9, its_seq / 1e3),
         xytext=(-4, 3),
         textcoords="offset points",
@@ -154,9 +161,7 @@ def _segments(
         fontsize=8,
         color=_RED,
     )
-    shown = seq[here & (kind < 4)]
     if shown.size:
-        margin = 0.06 * (shown.max() - shown.min() + 1)
         axes.set_ylim((shown.min() - margin) / 1e3, (shown.max() + margin) / 1e3)
     axes.set_ylabel("TCP sequence number (kB)")
     axes.set_title("what TCP saw", fontsize=11)
@@ -176,12 +181,14 @@ def _units(
         lines = ends.reshape(-1, 2, 2).astype(float) / (1e9, 1)
         axes.add_collection(LineCollection(list(lines), colors=colour, linewidths=width, zorder=1))
     styles = (
+        # What goes with every block must not hide the block.
+        (here & (kind == 2) & (sent["attempt"] == 0), "repair, unasked", ".", _PINK, 26),
         (here & (kind == 0), "sent for the first time", ".", _BLUE, 7),
         (here & (kind == 1), "sent again", "x", _RED, 30),
-        (here & (kind == 2), "repair", "^", _PINK, 18),
+        (here & (kind == 2) & (sent["attempt"] > 0), "repair, asked for", "^", _PINK, 18),
         (here & (arrival < 0), "erased", "o", _BLACK, 46),
     )
-    for chosen, name, marker, colour, size in styles:
+    for order, (chosen, name, marker, colour, size) in enumerate(styles):
         if chosen.any():
             axes.scatter(
                 time[chosen] / 1e9,
@@ -192,7 +199,7 @@ def _units(
                 edgecolors=colour if marker == "o" else None,
                 linewidths=1.0 if marker in "xo" else 0,
                 label=name,
-                zorder=3,
+                zorder=3 + order,
             )
     inside = here & (time >= window[0])
     if inside.any():
@@ -201,7 +208,6 @@ def _units(
         axes.set_ylim(low - margin, high + margin)
     axes.plot([], [], color=_RED, lw=0.9, label="on the way: the packet of the loss")
     axes.plot([], [], color=_FAINT, lw=0.9, label="on the way: others")
-    axes.set_ylabel("data LLDU, by number")
     axes.set_title("what the link did", fontsize=11)
 
 
