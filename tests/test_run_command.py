@@ -131,6 +131,27 @@ def test_labels_that_say_little_are_named_by_their_axis(tmp_path: Path) -> None:
     assert clift("run", path).stdout.strip().splitlines()[-1].startswith("n = 11 is best (")
 
 
+def test_the_name_of_an_axis_chooses_among_its_points(tmp_path: Path) -> None:
+    path = tmp_path / "x.toml"
+    path.write_text(
+        'duration = "5 s"\n[ntn]\n[vary]\nntn.rlc = ["am", "um"]\n'
+        'buffer.none = {}\nbuffer.small = { link.queue = "5 packets" }\n'
+    )
+
+    def cells(*sets: str) -> list[dict[str, str]]:
+        options = [word for text in sets for word in ("--set", text)]
+        return [
+            cell["labels"]
+            for cell in json.loads(clift("run", path, "--json", *options).stdout)["cells"]
+        ]
+
+    assert cells("buffer=none", "rlc=um") == [{"rlc": "um", "buffer": "none"}]
+    assert len(cells('buffer=["none", "small"]')) == 4
+    done = clift("run", path, "--set", "buffer=non")
+    assert done.returncode == 2
+    assert "buffer: is an axis of [vary]; choose one or a list of none, small" in done.stderr
+
+
 def test_bad_input_is_one_line_and_exit_code_2(scenario: Path, tmp_path: Path) -> None:
     blocked = tmp_path / "file"
     blocked.touch()

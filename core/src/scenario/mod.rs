@@ -8,6 +8,7 @@
 mod adaptive_harq;
 mod cell;
 mod channel;
+mod choose;
 mod config;
 mod delays;
 mod erasures;
@@ -105,7 +106,7 @@ impl Scenario {
     ///
     /// `file` names it in errors; `changes` are dotted keys with values that take the place of
     /// those in the file (TOML, or text without quotes). A change of a key that varies ends its
-    /// variation.
+    /// variation; one that names an axis chooses one or several of its points.
     ///
     /// # Errors
     /// The first thing that is wrong.

@@ -6,6 +6,7 @@ use toml::de::{DeValue, Deserializer};
 
 use super::Scenario;
 use super::cell::Cell;
+use super::choose::{LeftOut, choose};
 use super::config::Config;
 use super::error::{Place, Problem, ScenarioError};
 use super::plan::Plan;
@@ -32,10 +33,10 @@ pub(super) fn read(
         return Err(source.error(Place::File, "", message));
     }
     let mut root = source.parse()?;
-    let sets = source.changes()?;
+    let mut sets = source.changes()?;
     apply(&source, &mut root, sets.iter().filter(|set| set.path[0] == "vary"))?;
-    let (axes, fixed) = axes(&source, &mut root, &sets)?;
-    let printed = printed(&source, &mut root, &axes, &fixed)?;
+    let (axes, ended) = axes(&source, &mut root, &mut sets)?;
+    let printed = printed(&source, &mut root, &axes, &ended)?;
     let cells = cells(&source, &root, &axes, &sets)?;
     let axes = axes
         .into_iter()
@@ -50,14 +51,20 @@ pub(super) fn read(
 /// An axis that a change from outside has ended, and the label that it is now.
 type Fixed = (String, Option<String>);
 
-/// The axes that are left, and those that changes have ended.
+/// What changes from outside have taken from the campaign.
+struct Ended {
+    axes: Vec<Fixed>,
+    points: Vec<LeftOut>,
+}
+
+/// The axes that are left, and what changes have ended.
 fn axes<'i>(
     source: &Source<'_>,
     root: &mut Table<'i>,
-    sets: &[Set<'i>],
-) -> Result<(Vec<Changes<'i>>, Vec<Fixed>), ScenarioError> {
+    sets: &mut Vec<Set<'i>>,
+) -> Result<(Vec<Changes<'i>>, Ended), ScenarioError> {
     let axes = match root.get("vary") {
-        None => return Ok((Vec::new(), Vec::new())),
+        None => return Ok((Vec::new(), Ended { axes: Vec::new(), points: Vec::new() })),
         Some(value) => match value.get_ref() {
             DeValue::Table(table) => vary::axes(table, KEYS),
             _ => Err(Problem::at("vary", "is no section; write [vary] and lists of values below")),
@@ -70,6 +77,7 @@ fn axes<'i>(
         fixed.extend(set.map(|set| (axis.name.clone(), vary::plain(&set.value))));
         set.is_none()
     });
+    let points = choose(source, &mut axes, sets)?;
     let count = axes.iter().try_fold(1usize, |count, axis| count.checked_mul(axis.points.len()));
     let most = Scenario::MOST_CELLS.min(MOST_WORK / (source.text.len() + 1));
     if count.is_none_or(|count| count > most) {
@@ -77,21 +85,25 @@ fn axes<'i>(
         return Err(source.problem(root, Problem::at("vary", message)));
     }
     root.remove("vary");
-    Ok((axes, fixed))
+    Ok((axes, Ended { axes: fixed, points }))
 }
 
 fn printed<'i>(
     source: &Source<'_>,
     root: &mut Table<'i>,
     axes: &[Changes<'i>],
-    fixed: &[Fixed],
+    ended: &Ended,
 ) -> Result<Vec<Printed>, ScenarioError> {
     let Some(value) = root.get("printed") else { return Ok(Vec::new()) };
     let mut printed = Vec::<Printed>::deserialize(toml::de::ValueDeserializer::from(value.clone()))
         .map_err(|error| source.serde(root, &error))?;
     // What belongs to other labels of an ended axis has no cell; the rest says no more of it.
     let mut numbers: Vec<usize> = (0..printed.len()).collect();
-    for (name, label) in fixed {
+    let points = &ended.points;
+    numbers.retain(|&number| {
+        !points.iter().any(|(axis, label)| printed[number].cell.get(axis) == Some(label))
+    });
+    for (name, label) in &ended.axes {
         let keep = |value: &Printed| value.cell.get(name).is_none_or(|l| Some(l) == label.as_ref());
         numbers.retain(|&number| keep(&printed[number]));
         for value in &mut printed {

@@ -21,7 +21,8 @@ from clift.scenario import Scenario
     "sets",
     multiple=True,
     metavar="KEY=VALUE",
-    help='Change a key, e.g. --set link.rtt="600 ms" or --set scheme=ARQ; ends its variation.',
+    help='Change a key, e.g. --set link.rtt="600 ms" or --set scheme=ARQ; ends its '
+    "variation. The name of an axis chooses among its points.",
 )
 @click.option("--json", "as_json", is_flag=True, help="JSON on stdout.")
 @click.option(

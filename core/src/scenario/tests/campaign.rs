@@ -112,3 +112,33 @@ fn replications_differ_in_what_is_drawn_and_cells_do_not() {
     let short = cell.starts(0, &[Some((0, 1_000_000_000, 0))]).unwrap_err();
     assert_eq!(short.0, "link.start");
 }
+
+#[test]
+fn a_change_that_names_an_axis_chooses_among_its_points() {
+    let vary = "[vary]\nlink.rtt = [\"1 s\", \"2 s\"]\nbuffer.none = {}\nbuffer.small = { link.queue = \"9 packets\" }\nbuffer.tiny = { link.queue = \"2 packets\" }\n";
+    let printed = |label: &str| {
+        format!(
+            "[[printed]]\nmetric = \"completion_s\"\nvalue = 1\nwhere = {{ buffer = \"{label}\" }}\n"
+        )
+    };
+    let text = format!("{CHANNEL}{vary}{}{}", printed("none"), printed("tiny"));
+    let with = |key: &str, value: &str| {
+        Scenario::parse("geo.toml", &text, &[(key.to_owned(), value.to_owned())])
+    };
+    let one = with("buffer", "none").unwrap();
+    assert_eq!(one.axes()[1].labels, ["none"]);
+    assert_eq!((one.cells().len(), one.printed().len()), (2, 1));
+    assert_eq!(one.cells()[0].labels()[1], ("buffer".to_owned(), "none".to_owned()));
+    let two = with("buffer", r#"["tiny", "none"]"#).unwrap();
+    assert_eq!(two.axes()[1].labels, ["none", "tiny"]);
+    assert_eq!((two.cells().len(), two.printed().len()), (4, 2));
+    // The last part of a key that varies is the axis; the key itself is the key.
+    assert_eq!(with("rtt", "2 s").unwrap().cells().len(), 3);
+    assert!(with("rtt", "3 s").is_err());
+    assert_eq!(with("link.rtt", "3 s").unwrap().cells().len(), 3);
+    for wrong in ["nothing", "[]", r#"["none", "x"]"#, "{}"] {
+        let error = with("buffer", wrong).unwrap_err().to_string();
+        let says = "buffer: is an axis of [vary]; choose one or a list of none, small, tiny";
+        assert_eq!(error, format!("geo.toml, set buffer = {wrong}: {says}"));
+    }
+}
