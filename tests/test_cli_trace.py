@@ -320,7 +320,7 @@ def test_ctrl_c_is_clean(tmp_path: Path):
         time.sleep(0.5)
         waiting.send_signal(signal.SIGINT)
         out, err = waiting.communicate(timeout=20)
-    assert (waiting.returncode, out.strip(), err.strip()) == (130, "", "")
+    assert (waiting.returncode, out.strip(), err.strip()) == (130, "", "stopped")
     assert [path.name for path in tmp_path.iterdir()] == ["slow"]
 
 
