@@ -1,5 +1,9 @@
 """What a run says of itself where its settings, not the link, decide."""
 
+import subprocess
+import sys
+from pathlib import Path
+
 import pytest
 
 import clift
@@ -27,3 +31,17 @@ def test_losses_and_datagrams_are_nothing_to_note() -> None:
         {"transport": "udp", "message_bytes": 1000, "message_kbps": 5000},
     ):
         assert clift.simulate(link, wrap=True, duration_s=60, **options).notes() == []
+
+
+def test_the_table_of_a_campaign_has_the_note(tmp_path: Path) -> None:
+    path = tmp_path / "x.toml"
+    path.write_text(
+        'duration = "60 s"\n[channel]\nmodel = "bernoulli"\nerasures = "0 %"\nslot = "1200 us"\n'
+        'lldu = "1500 B"\n[vary]\ntransport.cwnd_max = ["1400 packets", "100000 packets"]\n'
+    )
+    done = subprocess.run(
+        [sys.executable, "-m", "clift", "run", path], capture_output=True, text=True, check=True
+    )
+    notes = [line for line in done.stdout.splitlines() if line.startswith("Note")]
+    assert len(notes) == 1
+    assert notes[0].startswith("Note on 100000 packets: flow 0: of ")

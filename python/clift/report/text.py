@@ -33,7 +33,21 @@ def report(results: Results) -> str:
     sentence = conclude(results)
     if sentence:
         parts.append(sentence)
+    parts += _notes(results)
     return "\n\n".join(parts)
+
+
+def _notes(results: Results) -> list[str]:
+    """What a run says of itself, from the first cell whose first run says anything."""
+    noted = [
+        (cell, notes) for cell in results.cells if cell.first and (notes := cell.first.notes())
+    ]
+    if not noted:
+        return []
+    cell, notes = noted[0]
+    where = ", ".join(cell.name(axis) for axis in cell.labels)
+    others = f" (and in {len(noted) - 1} more cells)" if len(noted) > 1 else ""
+    return [f"Note{f' on {where}' if where else ''}{others}: {notes[0]}."]
 
 
 def aligned(rows: list[list[str]], left: int) -> str:
