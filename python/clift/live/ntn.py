@@ -147,6 +147,16 @@ class NtnLink(Live):
             [(name, getattr(self, name) is not None) for name in _OF_FEEDBACK],
             "is of HARQ feedback, which harq_feedback=False switches off; leave one of them out",
         )
+        _parse.only_with(
+            self.phy is not None,
+            [(name, getattr(self, name) is not None) for name in _OF_ERRORS],
+            "the PHY trace has its own; leave one of them out",
+        )
+        _parse.only_with(
+            rlc == "um",
+            [(name, getattr(self, name) is not None) for name in _OF_AM],
+            "RLC UM has none; leave it out or give rlc='am'",
+        )
         changes = self._numbers() | {
             "phy": None if self.phy is None else a_phy("phy", self.phy),
             "bler": None if self.bler is None else _parse.probabilities("bler", self.bler),
@@ -168,11 +178,13 @@ class NtnLink(Live):
     def _numbers(self) -> dict[str, Any]:
         """What is a time, a count or a probability, under the engine's names."""
         numbers: dict[str, Any] = {}
-        for name in _TIMES:
-            numbers[name.removesuffix("_ms")] = _time(name, getattr(self, name))
-        for name in _TIMERS:
+        for name, least_ns in _TIMES.items():
             value = getattr(self, name)
-            numbers[name.removesuffix("_ms")] = -1 if value == math.inf else _time(name, value)
+            if name in _ENDLESS and value == math.inf:
+                numbers[name.removesuffix("_ms")] = -1
+            elif value is not None:
+                exact = _parse.nanoseconds(name, value, "ms", least_ns)
+                numbers[name.removesuffix("_ms")] = exact
         for name, (engine, least) in _COUNTS.items():
             value = getattr(self, name)
             given = None if value is None else _parse.whole(name, value, least, _parse.COUNT)
@@ -189,17 +201,30 @@ class NtnLink(Live):
 
 
 _OF_FEEDBACK = ("harq_processes", "max_transmissions", "processing_ms")
-_TIMES = (
-    "slot_ms",
-    "decode_ms",
-    "processing_ms",
-    "t_reassembly_ms",
+_OF_ERRORS = ("slot_ms", "tb_bytes", "bler", "decode_ms")
+_OF_AM = (
     "t_status_prohibit_ms",
     "t_poll_retransmit_ms",
+    "poll_pdu",
+    "poll_bytes",
+    "max_retx",
     "status_delay_ms",
+    "status_loss",
 )
-# They may be infinite, which is -1 for the engine.
-_TIMERS = ("t_reordering_ms", "discard_ms")
+# The least that they may be, in ns.
+_TIMES = {
+    "slot_ms": 1,
+    "decode_ms": 1,
+    "processing_ms": 0,
+    "t_reassembly_ms": 0,
+    "t_status_prohibit_ms": 0,
+    "t_poll_retransmit_ms": 1,
+    "status_delay_ms": 0,
+    "t_reordering_ms": 0,
+    "discard_ms": 1,
+}
+# Times that may be infinite, which is -1 for the engine.
+_ENDLESS = ("t_reordering_ms", "discard_ms")
 # What the engine calls them, and the least that they may be.
 _COUNTS = {
     "tb_bytes": ("tb", 1),
@@ -220,7 +245,3 @@ _PROBABILITIES = (
     "dtx_to_ack",
     "status_loss",
 )
-
-
-def _time(name: str, ms: float | None) -> int | None:
-    return None if ms is None else _parse.nanoseconds(name, ms, "ms")
