@@ -155,7 +155,7 @@ def test_what_cannot_be_is_refused(make, says):
 def test_a_trace_of_losses_that_ends_too_early_ends_the_run():
     losses = clift.channel.bernoulli(slots=1000, slot_ns=100_000, p=0.01, lldu_bytes=25)
     link = clift.HybridLink(losses=losses, delay_ms=20)
-    with pytest.raises(clift.SimulationError, match="trace ends"):
+    with pytest.raises(clift.SimulationError, match="of a link ends"):
         clift.simulate(link, duration_s=10)
     assert clift.simulate(link, duration_s=10, wrap=True).goodput_kbps > 100
 

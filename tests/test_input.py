@@ -119,6 +119,9 @@ def adaptive(**options: Any) -> clift.AdaptiveHarqLink:
         (clift.NtnLink, {"bler": [0.1, "x"]}, "bler = 'x' is not a probability"),
         (clift.NtnLink, {"bler": []}, "bler = []: give a list of probabilities"),
         (clift.NtnLink, {"max_retx": "all"}, "max_retx = 'all': give a whole number from 1 to"),
+        (clift.NtnLink, {"phy": PHY, "slot_ms": 1}, "slot_ms: the PHY trace has its own; leave"),
+        (clift.NtnLink, {"rlc": "um", "t_poll_retransmit_ms": 9}, "t_poll_retransmit_ms: RLC UM"),
+        (clift.NtnLink, {"slot_ms": 0}, "slot_ms = 0: give a time in ms above 0"),
         (
             clift.NtnLink,
             {"harq_feedback": False, "max_transmissions": 3},
@@ -218,6 +221,18 @@ def test_logs_of_a_run(until_s: Any) -> None:
     refused(lambda: run.series(until_s), f"interval_ms = {until_s!r}: give a time in ms")
 
 
+def test_messages_are_as_large_as_a_packet_carries_unless_told() -> None:
+    def payloads(**options: Any) -> float:
+        run = clift.simulate(LINK, duration_s=2, message_kbps=40, **options)
+        messages = run.summary()["flows"][0]["messages"]
+        return float(messages["sent"])
+
+    assert payloads(transport="udp") == payloads(transport="udp", message_bytes=1472)
+    assert payloads() == payloads(message_bytes=1448)
+    assert payloads(timestamps=False) == payloads(timestamps=False, message_bytes=1460)
+    assert payloads() != payloads(message_bytes=724)
+
+
 def test_a_queue_in_bytes_takes_the_place_of_the_usual_one() -> None:
     def longest(**options: Any) -> int:
         run = clift.simulate(LINK, duration_s=1, initial_window=40, **options)
@@ -269,3 +284,33 @@ def test_a_table_of_delays_may_begin_with_a_byte_order_mark(tmp_path: Path) -> N
     refused(lambda: clift.simulate(LINK, path_ms=path), expected)
     path.write_text("time_s,delay_ms\n0,80\n1e30,80\n")
     refused(lambda: constellation.read(path), f"{path} line 3: time_s = 1e30; give a time below")
+
+
+def read(folder: Path, text: str, changes: dict[str, Any] | None = None) -> clift.Run:
+    path = folder / "x.toml"
+    path.write_text('duration = "1 s"\n' + text)
+    return clift.simulate(clift.Scenario.read(path, changes))
+
+
+def test_faults_that_show_only_in_the_run_have_a_cure(tmp_path: Path) -> None:
+    blocks = '[ntn]\n[channel]\nmodel = "bernoulli"\nerasures = 0\nslot = "1 ms"\nlldu = "4 B"\n'
+    expected = f"{tmp_path}/x.toml: ntn: a transport block of 4 bytes has no room beside headers of"
+    refused(lambda: read(tmp_path, blocks), expected)
+    with pytest.raises(clift.SimulationError, match=r"longer trace or channel \(`length`"):
+        read(tmp_path, '[adaptive_harq]\nlength = "0.5 s"\n')
+    channel = '[channel]\nmodel = "bernoulli"\nerasures = 0\nslot = "1 ms"\n'
+    (tmp_path / "delays.csv").write_text("time_s,delay_ms\n0,1e30\n")
+    far = f"{tmp_path}/delays.csv line 2: delay_ms = 1e30; give a time below 73 years"
+    refused(lambda: read(tmp_path, 'link.delays = "delays.csv"\n' + channel), far)
+
+
+def test_text_files_may_begin_with_a_byte_order_mark(tmp_path: Path) -> None:
+    path = tmp_path / "trace.csv"
+    for text, options in (
+        ("t_ns,d_ns\n0,5\n10,0\n20,5\n", {}),
+        ("0,5\n10,0\n20,5\n", {"format": "columns", "unit": "ns"}),
+        ("1\n0\n1\n", {"format": "loss", "slot_ns": 10, "decode_ns": 5}),
+        ("1 1\n1 0\n", {"format": "runs", "slot_ns": 10, "decode_ns": 5}),
+    ):
+        path.write_text(text, encoding="utf-8-sig")
+        assert clift.read_trace(path, **options).d_ns.tolist() == [5, 0, 5]
