@@ -124,6 +124,7 @@ def test_losses_of_a_channel_in_a_scenario_file(tmp_path):
     path = tmp_path / "x.toml"
     path.write_text(
         'duration = "20 s"\nhybrid = { n = 11, delay = "20 ms" }\nlink.queue = "500 packets"\n'
+        'transport.cwnd_max = "100 packets"\n'
         '[channel]\nmodel = "gilbert-elliott"\nerasures = "1 %"\nburst = 2\n'
         'slot = "100 us"\nlldu = "25 B"\nlength = "30 s"\n'
     )

@@ -27,7 +27,9 @@ class Reorder:
             packet is held until every earlier one is delivered or given up, and nothing flushes.
         flush_on_loss: Flush whenever the link gives a packet up; else that packet is just no longer
             missing.
-        key: What the order is: "link", the order in which the link took the packets.
+        key: What the order is: "link", in which the link took the packets, what an engineer would
+            build; or "tcp", that of TCP sequence numbers, the buffer of seed 004: what is in
+            sequence or below goes on, a flush jumps to the number after the highest released.
         flush_when_full: Flush a full buffer; else only the first gap is given up.
 
     Raises:

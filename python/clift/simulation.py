@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import warnings
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from inspect import signature
@@ -61,6 +62,27 @@ class Run:
         """Everything measured, as a dict that JSON can hold: totals, then each flow and link."""
         return self._outcome.summary()
 
+    def notes(self) -> list[str]:
+        """What about the run is due to its settings rather than to the link, a line each.
+
+        Now: a flow that was stuck in one recovery, as ns-2's TCP is where its window overshoots a
+        deep queue (docs/concepts/tcp.md). `clift.simulate` gives them as warnings.
+        """
+        found = []
+        for number, flow in enumerate(self.summary()["flows"]):
+            arrived, in_order = (flow[name] for name in ("segment_delay_ms", "in_order_delay_ms"))
+            if not arrived or arrived["count"] < 1000:
+                continue
+            handed_on = in_order["count"] if in_order else 0
+            if 2 * handed_on < arrived["count"]:
+                found.append(
+                    f"flow {number}: of {arrived['count']} segments that arrived {handed_on} had "
+                    "none missing before them; its window overshot queue and path, and ns-2's TCP "
+                    "(profile papers) then stays in recovery for minutes. Bound it, "
+                    "cwnd_max, by what they hold, or take profile linux"
+                )
+        return found
+
     def series(self, interval_ms: float = 100) -> pa.Table:
         """Time series: the run is done again and sampled.
 
@@ -103,8 +125,13 @@ class Run:
             repair unit its block), attempt (how often it was sent before; of a repair unit the
             round that asked for it, 0: none), arrival_ns (at the far end; -1: erased),
             first_packet and last_packet (what it carries or repairs, in order of admission to the
-            link), and flow, seq and len of the first of these (flow -1: an acknowledgement).
-            Empty without a live link.
+            link), and flow, seq and len of the first of these (flow -1: an acknowledgement or a
+            SYN). Empty without a live link.
+
+            A unit is an LLDU; of a `HybridLink` a frame, of an `NtnLink` a transport block (kind 1
+            are HARQ's retransmissions and repetitions, with their `attempt`, and blocks that begin
+            with what RLC sends again, with attempt 0), of an `AdaptiveHarqLink` an attempt at a
+            packet (kind 2 from the second on), whose arrival is -1 unless it decodes the packet.
 
         Raises:
             ScenarioError: If `until_s` is no time.
@@ -141,10 +168,12 @@ def simulate(
         queue_packets (1000; None: no bound) or queue_bytes (None): drop-tail queue of the link.
         delayed_ack (None: off in the profile papers, as the kernel does it in linux): False is off,
         True is 40 ms, a number is ms. initial_window (None: 2 in papers, 10 in linux),
-        cwnd_max_packets (None), receive_window_bytes (None), timestamps (True). sack (True): False
-        is ns-2's `Agent/TCP/Newreno` (RFC 6582), for `newreno` in the profile papers. linux (None):
-        a dict that switches parts of that profile, e.g. {"rack": False, "max_reordering": 3}; the
-        reference of scenario files (`[transport.linux]`) lists them.
+        cwnd_max_packets (None: no bound; the papers' TCP can get stuck in recovery once it
+        overshoots a deep queue, see `Run.notes`), receive_window_bytes (None), timestamps (True).
+        sack (True): False is ns-2's `Agent/TCP/Newreno` (RFC 6582), for `newreno` in the profile
+        papers. linux (None): a dict that switches parts of that profile, e.g.
+        {"rack": False, "max_reordering": 3}; the reference of scenario files (`[transport.linux]`)
+        lists them.
         file_bytes (None): send a file instead of bulk data; or message_kbps: messages at a constant
         rate, of message_bytes (None: what a packet carries), each with a deadline_ms (None).
         start_offset_s (0): trace time at which the run starts. wrap (False): repeat the trace.
@@ -178,7 +207,10 @@ def simulate(
     watch = None
     if progress is not None:
         watch = _watch(progress)
-    return Run(chosen, _clift.run(chosen._source.setup(), watch))
+    run = Run(chosen, _clift.run(chosen._source.setup(), watch))
+    for note in run.notes():
+        warnings.warn(note, stacklevel=2)
+    return run
 
 
 simulate.__signature__ = spelled_out(signature(simulate))  # type: ignore[attr-defined]

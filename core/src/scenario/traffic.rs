@@ -27,7 +27,8 @@ pub struct Transport {
     /// Delayed acknowledgement: false, true (40 ms) or its timer; off in the profile "papers", 40 ms
     /// and more in "linux".
     pub delayed_ack: Option<DelayedAck>,
-    /// Upper limit of the congestion window.
+    /// Upper limit of the congestion window. Without it the profile "papers", once it overshoots a
+    /// deep queue, can stay in recovery for minutes, as ns-2 does.
     pub cwnd_max: Option<Packets>,
     /// Receive window.
     pub receive_window: Option<Size>,

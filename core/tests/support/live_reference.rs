@@ -348,10 +348,11 @@ impl Link<'_> {
                 (slot.0 + cycles * period, slot.1)
             };
             let (start, fate) = next(at);
+            let comes = t + self.input.feedback + later;
             if (if start < seam { fate } else { next(first).1 }) > 0 {
-                return t + self.input.feedback + later;
+                return comes;
             }
-            self.expected.feedback_lost += 1;
+            self.expected.feedback_lost += u64::from(comes <= self.input.end);
         }
         i64::MAX
     }

@@ -89,7 +89,7 @@ def table_cells(
         raise ScenarioError(f"{PAPER}: tables 1 and 2 have rows of {setup['snr_db']} dB")
     duration = setup["duration_s"] if duration_s is None else duration_s
     names = range(first_seed, first_seed + seeds)
-    links = _links(link or _paper_link(setup, duration), rows, names)
+    links = _links(link or paper_link(duration), rows, names)
     keys = [(t, snr, tcp) for t in tables for snr in rows for tcp in setup["transports"]]
     scenarios = [
         _scenario(setup, links[snr, seed], table, transport, seed, duration, delayed_ack)
@@ -118,7 +118,14 @@ def _links(
         return dict(zip(keys, pool.map(lambda key: link(key[1], key[0]), keys), strict=True))
 
 
-def _paper_link(setup: dict[str, Any], duration_s: float) -> Callable[..., AdaptiveHarqLink]:
+def paper_link(duration_s: float = 600) -> Callable[[int, float], AdaptiveHarqLink]:
+    """What makes the paper's link for a seed at an Es/N0 in dB.
+
+    Example:
+        >>> paper_link(duration_s=1)(1, 13).snr_db
+        13
+    """
+    setup = parameters(PAPER)["scenario"]
     with resources.as_file(resources.files("clift.papers") / setup["delays"]) as file:
         delays = constellation.read(file)
 

@@ -130,7 +130,7 @@ impl LiveConfig {
             return Err(LinkError::TwoBuffers);
         }
         let flush = span(self.flush);
-        let feedback = self.feedback(config, seed, number)?;
+        let feedback = self.feedback(config, seed, number, end)?;
         let bound = |limit: Option<NonZeroU32>| limit.map(NonZeroU32::get);
         let window = Window::new(bound(self.send_buffer), bound(self.receive_buffer));
         let rule = self.reorder.or(config.reorder);
@@ -186,6 +186,7 @@ impl LiveConfig {
         config: &LinkConfig,
         seed: Seed,
         number: u32,
+        end: Option<Instant>,
     ) -> Result<Feedback, LinkError> {
         let nominal = self.phy.nominal_decoding();
         let delay = self.timing.feedback(nominal);
@@ -211,6 +212,7 @@ impl LiveConfig {
             repeat: wide(self.feedback_repeat.unwrap_or(delay)).max(1),
             losses,
             lost: 0,
+            end: end.map_or(HORIZON, nanos),
         })
     }
 }

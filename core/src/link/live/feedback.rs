@@ -17,8 +17,10 @@ pub(super) struct Feedback {
     pub(super) delay: i64,
     pub(super) repeat: i64,
     pub(super) losses: Losses,
-    /// Copies lost so far.
+    /// Copies lost that would have come by `end`.
     pub(super) lost: u64,
+    /// End of the run.
+    pub(super) end: i64,
 }
 
 /// What loses reports.
@@ -75,10 +77,11 @@ impl Feedback {
                     back.loses(t.saturating_add(*after).saturating_add(later))
                 }
             };
+            let comes = t.saturating_add(self.delay).saturating_add(later);
             if !lost {
-                return t.saturating_add(self.delay).saturating_add(later);
+                return comes;
             }
-            self.lost += 1;
+            self.lost += u64::from(comes <= self.end);
         }
         i64::MAX
     }

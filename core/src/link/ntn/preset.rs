@@ -225,4 +225,28 @@ mod tests {
         };
         assert_eq!(timers(config.with_fitting_timers()), [2200, 1600, 4000, 3000]);
     }
+
+    /// The table in docs/concepts/ntn.md.
+    #[test]
+    fn the_presets_have_the_timers_of_the_docs() {
+        let timers = |config: &NtnConfig| {
+            let RlcConfig::Am(am) = config.rlc else { panic!("not AM") };
+            let um = config.clone().unacknowledged();
+            let reordering = [config, &um].map(|c| c.pdcp.t_reordering.unwrap());
+            let times = [am.t_reassembly, am.t_status_prohibit, am.t_poll_retransmit];
+            [times[0], times[1], times[2], reordering[0], reordering[1]]
+                .map(|time| time.as_nanos() / 1_000_000)
+        };
+        let table = [
+            ("nr-ntn-geo", [1650, 800, 4000, 3000, 2000], [5, 800, 2000, 3000, 10]),
+            ("nr-ntn-leo600", [100, 40, 150, 500, 100], [5, 30, 60, 200, 10]),
+            ("nr-ntn-leo1200", [200, 50, 300, 750, 200], [5, 50, 100, 300, 10]),
+            ("nr-terrestrial", [10, 5, 20, 40, 10], [5, 5, 10, 20, 10]),
+        ];
+        for (name, with, without) in table {
+            let preset = NtnConfig::preset(name).unwrap();
+            assert_eq!(timers(&preset), with, "{name}");
+            assert_eq!(timers(&preset.without_feedback()), without, "{name}");
+        }
+    }
 }
