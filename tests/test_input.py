@@ -1,5 +1,7 @@
 """What is wrong in an argument is refused in one line that names it and the cure."""
 
+import copy
+import pickle
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -121,6 +123,9 @@ def adaptive(**options: Any) -> clift.AdaptiveHarqLink:
         (clift.NtnLink, {"max_retx": "all"}, "max_retx = 'all': give a whole number from 1 to"),
         (clift.NtnLink, {"phy": PHY, "slot_ms": 1}, "slot_ms: the PHY trace has its own; leave"),
         (clift.NtnLink, {"rlc": "um", "t_poll_retransmit_ms": 9}, "t_poll_retransmit_ms: RLC UM"),
+        (clift.NtnLink, {"discard_ms": np.ones(2)}, "discard_ms = array([1., 1.]): give a time"),
+        (clift.NtnLink, {"max_retx": np.ones(2)}, "max_retx = array([1., 1.]): give a whole num"),
+        (adaptive, {"information": [0.5], "snr_db": np.ones(2)}, "snr_db: `information` says"),
         (clift.NtnLink, {"slot_ms": 0}, "slot_ms = 0: give a time in ms above 0"),
         (
             clift.NtnLink,
@@ -262,6 +267,13 @@ def test_live_links_are_values(link: Any, changes: dict[str, Any]) -> None:
     with pytest.raises(AttributeError):
         setattr(link, name, value)
     refused(lambda: link.replace(bogus=3), "bogus = 3: no parameter; one of ")
+
+
+@pytest.mark.parametrize("link", [clift.HybridLink(n=11), clift.NtnLink(bler=[0.1, 0.01])])
+def test_live_links_can_be_copied_and_sent_to_another_process(link: Any) -> None:
+    for twin in (copy.copy(link), copy.deepcopy(link), pickle.loads(pickle.dumps(link))):
+        assert twin == link
+        assert clift.simulate(twin, duration_s=1).summary() is not None
 
 
 def test_live_links_show_what_was_given() -> None:

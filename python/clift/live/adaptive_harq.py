@@ -136,14 +136,15 @@ class AdaptiveHarqLink(Live):
         own = self.information is not None
         if own and self.channel is not None:
             raise ScenarioError("channel and information: both say what the channel is; give one")
-        made = [("preset", self.preset != "its"), ("snr_db", self.snr_db != 13)]
-        drawn = [("duration_s", self.duration_s != 600), ("seed", self.seed != 1)]
+        real = _parse.real
+        made = [("preset", str(self.preset) != "its"), ("snr_db", real(self.snr_db) != 13)]
+        drawn = [("duration_s", real(self.duration_s) != 600), ("seed", real(self.seed) != 1)]
         cure = "`information` says what the channel is; leave one of them out"
         _parse.only_with(own, made + drawn, cure)
         cure = "`channel` says what the channel is; leave one of them out"
         _parse.only_with(self.channel is not None, made, cure)
         cure = "is for `information`; give that beside it, or leave it out"
-        _parse.only_with(not own, [("every_ms", self.every_ms != 1)], cure)
+        _parse.only_with(not own, [("every_ms", real(self.every_ms) != 1)], cure)
 
     def _own_information(self) -> _clift.MiTrace:
         try:
@@ -178,7 +179,10 @@ class AdaptiveHarqLink(Live):
     def _targets(self) -> list[float] | None:
         if self.targets is None:
             return None
-        sizes = [("first", self.first != 1.0), ("increment", self.increment != _INCREMENT)]
+        sizes = [
+            ("first", _parse.real(self.first) != 1.0),
+            ("increment", _parse.real(self.increment) != _INCREMENT),
+        ]
         _parse.only_with(True, sizes, "`targets` say how much is sent; leave one of them out")
         return _parse.probability_list("targets", self.targets)
 

@@ -58,6 +58,13 @@ class Live:
         shared = [(name, value) for name, value in self._values() if isinstance(value, plain)]
         return hash((type(self), *shared))
 
+    def __deepcopy__(self, _memo: object) -> Self:
+        return self  # nobody can change it
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        # What the engine made of the arguments is made again where they are unpacked.
+        return _made, (type(self), dict(self._values()))
+
     def _values(self) -> list[tuple[str, Any]]:
         """Name and value of each argument."""
         fields = dataclasses.fields(self)  # type: ignore[arg-type]
@@ -110,6 +117,10 @@ def a_phy(name: str, value: Any) -> _clift.PhyTrace:
         clift.errors.ScenarioError: losses = 'x': give a PHY trace; clift.channel makes one
     """
     return _parse.of_type(name, value, PhyTrace, "give a PHY trace; clift.channel makes one")._inner
+
+
+def _made(kind: type[Live], arguments: dict[str, Any]) -> Live:
+    return kind(**arguments)
 
 
 def _same(one: Any, other: Any) -> bool:

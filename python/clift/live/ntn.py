@@ -180,7 +180,7 @@ class NtnLink(Live):
         numbers: dict[str, Any] = {}
         for name, least_ns in _TIMES.items():
             value = getattr(self, name)
-            if name in _ENDLESS and value == math.inf:
+            if name in _ENDLESS and _parse.real(value) == math.inf:
                 numbers[name.removesuffix("_ms")] = -1
             elif value is not None:
                 exact = _parse.nanoseconds(name, value, "ms", least_ns)
@@ -191,9 +191,11 @@ class NtnLink(Live):
             numbers[engine] = given
         for name in _LIMITS:
             value = getattr(self, name)
-            if value is not None and value != math.inf:
-                value = _parse.whole(name, value, 1, _parse.COUNT, ", or math.inf for no limit")
-            numbers[name] = 0 if value == math.inf else value
+            if _parse.real(value) == math.inf:
+                numbers[name] = 0
+            elif value is not None:
+                otherwise = ", or math.inf for no limit"
+                numbers[name] = _parse.whole(name, value, 1, _parse.COUNT, otherwise)
         for name in _PROBABILITIES:
             value = getattr(self, name)
             numbers[name] = None if value is None else _parse.probability(name, value)
