@@ -284,7 +284,7 @@ def test_equal_channels_are_made_once() -> None:
     ("call", "message"),
     [
         (lambda: clift.AdaptiveHarqLink(preset="moon"), "its"),
-        (lambda: clift.AdaptiveHarqLink(snr_db=float("nan")), "esn0_db"),
+        (lambda: clift.AdaptiveHarqLink(snr_db=float("nan")), "snr_db = nan"),
         (lambda: clift.AdaptiveHarqLink(rate_kbps=0), "rate_kbps"),
         (lambda: clift.AdaptiveHarqLink(delay_ms=-1), "delay_ms"),
         (lambda: clift.AdaptiveHarqLink(delay_ms=[(0, 1, 2)]), "rows of"),

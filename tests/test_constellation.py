@@ -264,7 +264,7 @@ def test_files_that_are_none_are_told_in_one_line(tmp_path: Path) -> None:
         (lambda: shell(per_plane=4), "have the Earth between them; give 7 or more"),
         (lambda: shell(altitude_km=float("nan")), "altitude_km = nan"),
         (lambda: shell(inclination_deg=200), "inclination_deg = 200"),
-        (lambda: shell(pattern="ring"), "choose delta or star"),
+        (lambda: shell(pattern="ring"), "give 'delta' or 'star'"),
         (lambda: shell(phasing=7), "phasing = 7"),
         (lambda: shell(planes=1000, per_plane=1000), "at most 20000"),
         (lambda: fly(start=(91, 0)), "latitude goes from -90 to 90"),

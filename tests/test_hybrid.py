@@ -140,7 +140,7 @@ def test_losses_of_a_channel_in_a_scenario_file(tmp_path):
     ("make", "says"),
     [
         (lambda: clift.HybridLink(k=10, n=9), "K of N"),
-        (lambda: clift.HybridLink(frames=0), "at least one frame"),
+        (lambda: clift.HybridLink(frames=0), "frames = 0: give a whole number from 1"),
         (lambda: clift.HybridLink(p=1.5), "1.5"),
         (lambda: clift.HybridLink(rate_kbps=0), "rate_kbps"),
         (lambda: clift.HybridLink(delay_ms=-1), "delay_ms"),
@@ -158,7 +158,7 @@ def test_what_cannot_be_is_refused(make, says):
 def test_a_trace_of_losses_that_ends_too_early_ends_the_run():
     losses = clift.channel.bernoulli(slots=1000, slot_ns=100_000, p=0.01, lldu_bytes=25)
     link = clift.HybridLink(losses=losses, delay_ms=20)
-    with pytest.raises(clift.SimulationError, match="trace ends"):
+    with pytest.raises(clift.SimulationError, match="of a link ends"):
         clift.simulate(link, duration_s=10)
     assert clift.simulate(link, duration_s=10, wrap=True).goodput_kbps > 100
 

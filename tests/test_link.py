@@ -63,13 +63,13 @@ def test_deliver_is_what_a_walk_over_the_lldus_gives(
 def test_a_buffer_in_order_waits_for_the_repair_of_an_earlier_packet() -> None:
     # The first slot's loss is known at 30, so the fourth slot repairs it: d' = 35.
     phy = clift.PhyTrace([0, 10, 20, 30, 40], [0, 5, 5, 5, 5], lldu_bytes=100)
-    ll = clift.tmt.apply(phy, clift.Arq(), rtt_ms=0.0002, feedback_ms=0.00003)
+    ll = clift.tmt.apply(phy, clift.Arq(), rtt_ms=0.00003, feedback_ms=0.00003)
     delivered, fate = clift.deliver(ll, [0, 0, 0], packet_bytes=100)
-    assert (delivered.tolist(), fate.tolist()) == ([135, 115, 125], [0, 0, 0])
+    assert (delivered.tolist(), fate.tolist()) == ([50, 30, 40], [0, 0, 0])
     in_order = clift.Reorder(packets=None)
-    assert clift.deliver(ll, [0, 0, 0], 100, reorder=in_order)[0].tolist() == [135, 135, 135]
+    assert clift.deliver(ll, [0, 0, 0], 100, reorder=in_order)[0].tolist() == [50, 50, 50]
     two = clift.Reorder(packets=2)
-    assert clift.deliver(ll, [0, 0, 0], 100, reorder=two)[0].tolist() == [135, 125, 125]
+    assert clift.deliver(ll, [0, 0, 0], 100, reorder=two)[0].tolist() == [50, 40, 40]
 
 
 @pytest.mark.parametrize("flush_on_loss", [True, False])
@@ -93,7 +93,7 @@ def test_a_loss_flushes_a_buffer_if_it_is_to(flush_on_loss: bool) -> None:
         (lambda ll: clift.deliver(ll, [0], packet_bytes=0), "packet_bytes = 0"),
         (lambda ll: clift.deliver(ll, [0], queue_packets=-1), "queue_packets = -1"),
         (lambda _: clift.Reorder(packets=0), "packets = 0"),
-        (lambda _: clift.Reorder(key="ip"), 'give "link" or "tcp"'),
+        (lambda _: clift.Reorder(key="ip"), "give 'link' or 'tcp'"),
     ],
 )
 def test_what_cannot_be_sent_says_why(

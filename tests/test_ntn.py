@@ -137,7 +137,7 @@ def test_a_phy_trace_and_a_moving_satellite_drive_it() -> None:
         ({"rlc": "tm"}, "give 'am' or 'um'"),
         ({"bler": 1.5}, "not a probability"),
         ({"bler": 1, "max_retx": math.inf}, "every block is in error"),
-        ({"harq_processes": 0}, "1 or more"),
+        ({"harq_processes": 0}, "from 1 to"),
         ({"rlc": "um", "poll_pdu": 4}, "RLC UM has none"),
         ({"slot_ms": 0}, "above 0"),
         ({"nack_to_ack": -0.1}, "not a probability"),

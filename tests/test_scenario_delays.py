@@ -175,7 +175,7 @@ def test_a_file_is_read_once_and_an_edit_is_seen_by_the_next_reading(
         (b"time_s,delay_ms\n-1,5\n", "delays.csv line 2: time_s = -1; give a number, 0 or more"),
         (b"time_s,delay_ms\n0,far\n", "delays.csv line 2: delay_ms = 'far' is no number"),
         (b"time_s,delay_ms\n0\n", "delays.csv line 2:"),
-        (b"time_s,delay_ms\n0,1e300\n", "delays.csv: delay_ms = 1e+300: give a time in ms"),
+        (b"time_s,delay_ms\n0,1e300\n", "delays.csv line 2: delay_ms = 1e300; give a time below"),
         (b"time_s,delay_ms\n0,1\n1e-12,2\n", "delays.csv: row 1 of the delay series does not"),
         (b"time_s,delay_ms\n0,\xff\n", "delays.csv: is no CSV text"),
     ],

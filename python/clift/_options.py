@@ -5,17 +5,16 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
 from inspect import Parameter, Signature
-from typing import TYPE_CHECKING, Literal, TypedDict, cast
+from typing import Literal, TypedDict, cast
 
-from clift import _clift
+from clift import _clift, _parse
+from clift.delays import Delay, delay_steps
 from clift.errors import ScenarioError
+from clift.link import Reorder, buffer_of
+from clift.live.base import AnyLink, a_link
 
-if TYPE_CHECKING:
-    from clift.delays import Delay
-    from clift.link import Reorder
-    from clift.live import AnyLink
-
-_LONGEST_S = 2**61 / 1e9
+_USUAL_QUEUE = 1000
+_OVERLAPS = ("free", "papers")
 
 
 class LinuxParts(TypedDict, total=False):
@@ -43,7 +42,7 @@ class Options:
     profile: str = "papers"
     duration_s: float = 400
     packet_bytes: int = 1500
-    queue_packets: int | None = 1000
+    queue_packets: int | None = _USUAL_QUEUE
     queue_bytes: int | None = None
     delayed_ack: bool | float | None = None
     initial_window: int | None = None
@@ -83,73 +82,90 @@ class Options:
         if self.return_link is None:
             backward = _clift.Hop.way_back(forward)
         else:
-            backward = [self._hop(self.return_link), *path]
+            backward = [self._hop(a_link("return_link", self.return_link)), *path]
         if access is not None:
             forward = [*forward, access]
             backward = [access, *backward]
-        count = _integer("flows", self.flows, 1, 100_000)
-        is_file = self.file_bytes is not None
+        count = _parse.whole("flows", self.flows, 1, 100_000)
+        ends = self.file_bytes is not None
+        if self.stop_when_done is not None:
+            ends = _parse.flag("stop_when_done", self.stop_when_done)
         return _clift.Setup(
             forward=forward,
             backward=backward,
             flows=[self._flow(access)] * count,
-            duration_ns=_nanoseconds("duration_s", self.duration_s, 1e9),
-            seed=_integer("seed", self.seed, 0, 2**64 - 1),
-            stop_when_done=is_file if self.stop_when_done is None else bool(self.stop_when_done),
+            duration_ns=_parse.nanoseconds("duration_s", self.duration_s, "s"),
+            seed=_parse.whole("seed", self.seed, 0, _parse.SEED),
+            stop_when_done=ends,
         )
 
     def _hop(self, link: AnyLink) -> _clift.Hop:
-        if self.overlap not in ("free", "papers"):
-            raise ScenarioError(f"overlap = {self.overlap!r}: give 'free' or 'papers'")
+        packets = _optional("queue_packets", self.queue_packets, 0, _parse.COUNT)
+        size = _optional("queue_bytes", self.queue_bytes, 0, 2**63)
+        if size is not None:
+            other = packets not in (None, _USUAL_QUEUE)
+            cure = "`queue_bytes` bounds the queue; leave one of them out"
+            _parse.only_with(other, [("queue_packets", True)], cure)
+            packets = None
         return _clift.Hop.link(
             link._inner,
-            queue_packets=_optional("queue_packets", self.queue_packets, 0, 2**32 - 1),
-            queue_bytes=_optional("queue_bytes", self.queue_bytes, 0, 2**63),
-            start_offset_ns=_nanoseconds("start_offset_s", self.start_offset_s, 1e9),
-            wrap=bool(self.wrap),
-            lldu_header=_integer("lldu_header_bytes", self.lldu_header_bytes, 0, 2**16),
-            packet_header=_integer("packet_header_bytes", self.packet_header_bytes, 0, 2**16),
-            extra_lldu=bool(self.extra_lldu),
-            overlap_papers=self.overlap == "papers",
-            reorder=None if self.reorder is None else self.reorder._inner,
+            queue_packets=packets,
+            queue_bytes=size,
+            start_offset_ns=_parse.nanoseconds("start_offset_s", self.start_offset_s, "s"),
+            wrap=_parse.flag("wrap", self.wrap),
+            lldu_header=_parse.whole("lldu_header_bytes", self.lldu_header_bytes, 0, 2**16),
+            packet_header=_parse.whole("packet_header_bytes", self.packet_header_bytes, 0, 2**16),
+            extra_lldu=_parse.flag("extra_lldu", self.extra_lldu),
+            overlap_papers=_parse.choice("overlap", self.overlap, _OVERLAPS) == "papers",
+            reorder=buffer_of("reorder", self.reorder),
         )
 
     def _path(self) -> list[_clift.Hop]:
         """A leg that only delays, as satellites move; none where there is no delay."""
-        from clift.delays import delay_steps
-
         steps = delay_steps(self.path_ms, "path_ms")
+        in_order = _parse.flag("path_in_order", self.path_in_order)
         if all(delay == 0 for _, delay in steps):
             return []
-        return [_clift.Hop.varying(steps, bool(self.path_in_order))]
+        return [_clift.Hop.varying(steps, in_order)]
 
     def _access(self) -> _clift.Hop | None:
         if self.access_kbps is None and self.access_ms == 0:
             return None
         return _clift.Hop.leg(
             rate_bps=_rate("access_kbps", self.access_kbps),
-            delay_ns=_nanoseconds("access_ms", self.access_ms, 1e6),
+            delay_ns=_parse.nanoseconds("access_ms", self.access_ms, "ms"),
         )
 
     def _flow(self, access: _clift.Hop | None) -> _clift.Flow:
         deadline = self.deadline_ms
+        no_messages = self.message_kbps is None
+        _parse.only_with(
+            no_messages,
+            [
+                ("message_bytes", self.message_bytes is not None),
+                ("deadline_ms", deadline is not None),
+            ],
+            "is for messages at a constant rate; give message_kbps beside it, or leave it out",
+        )
         return _clift.Flow(
-            transport=self.transport,
-            profile=self.profile,
-            packet_bytes=_integer("packet_bytes", self.packet_bytes, 1, 65_535),
-            timestamps=bool(self.timestamps),
-            sack=bool(self.sack),
+            transport=_parse.text("transport", self.transport, "a name such as 'cubic'"),
+            profile=_parse.choice("profile", self.profile, ("papers", "linux")),
+            packet_bytes=_parse.whole("packet_bytes", self.packet_bytes, 1, 65_535),
+            timestamps=_parse.flag("timestamps", self.timestamps),
+            sack=_parse.flag("sack", self.sack),
             linux=self._linux(),
-            initial_window=_optional("initial_window", self.initial_window, 1, 2**32 - 1),
+            initial_window=_optional("initial_window", self.initial_window, 1, _parse.COUNT),
             delayed_ack_ns=self._delayed_ack(),
-            cwnd_max_packets=_optional("cwnd_max_packets", self.cwnd_max_packets, 1, 2**32 - 1),
+            cwnd_max_packets=_optional("cwnd_max_packets", self.cwnd_max_packets, 1, _parse.COUNT),
             receive_window_bytes=_optional(
-                "receive_window_bytes", self.receive_window_bytes, 1, 2**63
+                "receive_window_bytes", self.receive_window_bytes, 1, _parse.COUNT
             ),
             file_bytes=_optional("file_bytes", self.file_bytes, 1, 2**62),
-            message_bytes=_optional("message_bytes", self.message_bytes, 1, 2**32 - 1),
+            message_bytes=_optional("message_bytes", self.message_bytes, 1, _parse.COUNT),
             message_rate_bps=_rate("message_kbps", self.message_kbps),
-            deadline_ns=None if deadline is None else _nanoseconds("deadline_ms", deadline, 1e6),
+            deadline_ns=(
+                None if deadline is None else _parse.nanoseconds("deadline_ms", deadline, "ms")
+            ),
             source_leg=access,
         )
 
@@ -166,7 +182,7 @@ class Options:
             return None
         if isinstance(self.delayed_ack, bool):
             return 40_000_000 if self.delayed_ack else 0
-        return _nanoseconds("delayed_ack", self.delayed_ack, 1e6)
+        return _parse.nanoseconds("delayed_ack", self.delayed_ack, "ms")
 
 
 class Keywords(TypedDict, total=False):
@@ -219,35 +235,9 @@ def spelled_out(signature: Signature) -> Signature:
 NAMES = frozenset(field.name for field in fields(Options))
 
 
-def _nanoseconds(name: str, value: float, scale: float) -> int:
-    try:
-        if 0 <= value <= _LONGEST_S * 1e9 / scale:
-            return round(value * scale)
-    except TypeError:
-        pass
-    unit = {1e9: "s", 1e6: "ms"}[scale]
-    raise ScenarioError(f"{name} = {value!r}: give a time in {unit}, 0 or more")
+def _optional(name: str, value: int | None, low: int, high: int) -> int | None:
+    return None if value is None else _parse.whole(name, value, low, high, ", or None")
 
 
 def _rate(name: str, kbps: float | None) -> int | None:
-    if kbps is None:
-        return None
-    try:
-        if 0.001 <= kbps < 1e12:
-            return round(kbps * 1e3)
-    except TypeError:
-        pass
-    raise ScenarioError(f"{name} = {kbps!r}: give a rate in kbit/s above 0")
-
-
-def _optional(name: str, value: int | None, low: int, high: int) -> int | None:
-    return None if value is None else _integer(name, value, low, high)
-
-
-def _integer(name: str, value: int, low: int, high: int) -> int:
-    try:
-        if low <= value <= high and value == int(value):
-            return int(value)
-    except (TypeError, ValueError):
-        pass
-    raise ScenarioError(f"{name} = {value!r}: give a whole number from {low} to {high}")
+    return None if kbps is None else _parse.bits_per_second(name, kbps)

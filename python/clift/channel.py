@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Unpack
 
-from clift import _clift
+from clift import _clift, _parse
 from clift.errors import ScenarioError
 from clift.land_mobile import LandMobile, Options
 from clift.trace import PhyTrace
@@ -41,7 +41,8 @@ def bernoulli(
     True
     """
     regular = _slots(slots, slot_ns, decode_ns, lldu_bytes, on)
-    inner = _clift.bernoulli(p, _seed(seed), regular, None if on is None else on._inner)
+    loss = _parse.probability("p", p)
+    inner = _clift.bernoulli(loss, _seed(seed), regular, None if on is None else on._inner)
     return PhyTrace._from_inner(inner)
 
 
@@ -84,7 +85,13 @@ def gilbert_elliott(
     """
     regular = _slots(slots, slot_ns, decode_ns, lldu_bytes, on)
     base = None if on is None else on._inner
-    inner = _clift.gilbert_elliott(alpha, beta, p_good, p_bad, _seed(seed), regular, base)
+    chain = (
+        _parse.probability("alpha", alpha),
+        _parse.probability("beta", beta),
+        _parse.probability("p_good", p_good),
+        _parse.probability("p_bad", p_bad),
+    )
+    inner = _clift.gilbert_elliott(*chain, _seed(seed), regular, base)
     return PhyTrace._from_inner(inner)
 
 
@@ -128,18 +135,18 @@ def _slots(
     if on is not None and slots is not None:
         raise ScenarioError("slots and on: give one; `on` brings its own slots")
     if on is not None:
+        _parse.of_type("on", on, PhyTrace, "give a PHY trace or None")
         return None
-    values = {"slots": slots, "slot_ns": slot_ns, "decode_ns": decode_ns}
-    for name, value in values.items():
-        if value is None or not 1 <= value < 2**61:
-            raise ScenarioError(f"{name} = {value}: give an integer of at least 1")
-    if not 1 <= lldu_bytes < 2**32:
-        raise ScenarioError(f"lldu_bytes = {lldu_bytes}: give an integer of at least 1")
-    assert slots is not None  # checked above
-    return int(slots), int(slot_ns), int(decode_ns), int(lldu_bytes)
+    if slots is None:
+        raise ScenarioError("slots = None: give how many, or a trace as `on`")
+    most = 2**61 - 1
+    return (
+        _parse.whole("slots", slots, 1, most),
+        _parse.whole("slot_ns", slot_ns, 1, most),
+        _parse.whole("decode_ns", decode_ns, 1, most),
+        _parse.whole("lldu_bytes", lldu_bytes, 1, _parse.COUNT),
+    )
 
 
 def _seed(seed: int) -> int:
-    if not 0 <= seed < 2**64:
-        raise ScenarioError(f"seed = {seed}: give an integer from 0 to 2^64 - 1")
-    return seed
+    return _parse.whole("seed", seed, 0, _parse.SEED)

@@ -8,8 +8,7 @@ from collections.abc import Iterable
 import numpy as np
 from numpy.typing import ArrayLike
 
-from clift import constellation
-from clift._options import _nanoseconds
+from clift import _parse, constellation
 from clift.errors import ScenarioError
 
 Delay = float | str | os.PathLike[str] | constellation.Delays | ArrayLike
@@ -35,18 +34,20 @@ def delay_steps(delay_ms: Delay, name: str = "delay_ms") -> list[tuple[int, int]
         return delay_steps(constellation.read(delay_ms), name)
     if isinstance(delay_ms, constellation.Delays):
         return _steps(delay_ms.time_s.tolist(), delay_ms.delay_ms.tolist(), name)
+    if _parse.real(delay_ms) is not None:
+        return [(0, _parse.nanoseconds(name, delay_ms, "ms"))]
     try:
         table = np.asarray(delay_ms, float)
     except (TypeError, ValueError):
         table = np.empty((0, 0))
-    if table.ndim == 0:
-        return [(0, _nanoseconds(name, float(table), 1e6))]
-    if table.ndim != 2 or table.shape[1] != 2 or not np.isfinite(table).all():
-        raise ScenarioError(f"{name}: give a time in ms, or rows of (time_s, delay_ms)")
+    if table.ndim != 2 or table.shape[1] != 2 or not table.size or not np.isfinite(table).all():
+        raise ScenarioError(
+            f"{name}: give a time in ms, or rows of (time_s, delay_ms), at least one"
+        )
     return _steps(table[:, 0].tolist(), table[:, 1].tolist(), name)
 
 
 def _steps(time_s: Iterable[float], delay_ms: Iterable[float], name: str) -> list[tuple[int, int]]:
-    times = [_nanoseconds(f"{name}: time_s", time, 1e9) for time in time_s]
-    delays = [_nanoseconds(name, delay, 1e6) for delay in delay_ms]
+    times = [_parse.nanoseconds(f"{name}: time_s", time, "s") for time in time_s]
+    delays = [_parse.nanoseconds(name, delay, "ms") for delay in delay_ms]
     return list(zip(times, delays, strict=True))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import os
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -11,7 +10,7 @@ from typing import Any, TypedDict
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from clift import _clift
+from clift import _clift, _parse
 from clift.errors import ScenarioError
 from clift.trace import PhyTrace
 
@@ -115,11 +114,16 @@ class LandMobile:
                 raise ScenarioError(f"no parameter `{name}`; there are {', '.join(known)}")
         given = {name: value for name, value in options.items() if value is not None}
         self._made_of = (preset, esn0_db, interleaving_ms, given)
+        level = depth = None
+        if esn0_db is not None:
+            level = _parse.number("esn0_db", esn0_db, -100, 100, "a level in dB")
+        if interleaving_ms is not None:
+            depth = _parse.nanoseconds("interleaving_ms", interleaving_ms, "ms")
         try:
             self._inner = _clift.LandMobile(
-                preset,
-                esn0_db=None if esn0_db is None else float(esn0_db),
-                interleaving_ns=_nanoseconds("interleaving_ms", interleaving_ms, 1e6),
+                _parse.text("preset", preset, "the name of a channel such as 'internet'"),
+                esn0_db=level,
+                interleaving_ns=depth,
                 **given,
             )
         except (TypeError, OverflowError) as error:
@@ -169,9 +173,8 @@ class LandMobile:
         Returns:
             Levels in dB relative to the reference, and the seconds between them.
         """
-        if count < 1 or stride < 1:
-            raise ScenarioError(f"count = {count}, stride = {stride}: give 1 or more")
-        return self._inner.levels(count, stride, _seed(seed))
+        samples = _parse.whole("count", count, 1, 2**31)
+        return self._inner.levels(samples, _parse.whole("stride", stride, 1, 2**31), _seed(seed))
 
     def road(self, count: int, seed: int = 1) -> dict[str, NDArray[Any]]:
         """The road under `levels`: states and the transitions between them, from its start on.
@@ -186,18 +189,19 @@ class LandMobile:
             its end, linear in between: `direct_db`, `psi_db`, `multipath_db`, `direct_end_db`,
             `psi_end_db`, `multipath_end_db`.
         """
-        if not 1 <= count < 2**31:
-            raise ScenarioError(f"count = {count}: give 1 or more")
-        state, columns = self._inner.road(count, _seed(seed))
+        stretches = _parse.whole("count", count, 1, 2**31 - 1)
+        state, columns = self._inner.road(stretches, _seed(seed))
         return {"state": state} | dict(zip(_ROAD, columns, strict=True))
 
     def level_cdf(self, level_db: ArrayLike) -> NDArray[np.float64]:
         """The closed form of P(level <= `level_db`), levels relative to the reference."""
-        return np.array(self._inner.level_cdf(np.asarray(level_db, float).ravel().tolist()))
+        levels = _parse.floats("level_db", level_db, "levels in dB")
+        return np.array(self._inner.level_cdf(levels.ravel().tolist()))
 
     def awgn_per(self, esn0_db: ArrayLike) -> NDArray[np.float64]:
         """PER over the Gaussian channel at each Es/N0 in dB: the code's own curve."""
-        return np.array(self._inner.awgn_per(np.asarray(esn0_db, float).ravel().tolist()))
+        levels = _parse.floats("esn0_db", esn0_db, "levels in dB")
+        return np.array(self._inner.awgn_per(levels.ravel().tolist()))
 
     def awgn_information(self, esn0_db: ArrayLike) -> NDArray[np.float64]:
         """Mutual information per coded bit, 0 to 1, at each Es/N0 in dB over the Gaussian channel.
@@ -206,7 +210,7 @@ class LandMobile:
             >>> LandMobile("its").awgn_information([-3, 0, 5]).round(3).tolist()  # QPSK
             [0.291, 0.486, 0.859]
         """
-        levels = np.asarray(esn0_db, float)
+        levels = _parse.floats("esn0_db", esn0_db, "levels in dB")
         if np.isnan(levels).any():
             raise ScenarioError("esn0_db: a level is no number; leave those rows out")
         return np.array(self._inner.awgn_information(levels.ravel().tolist()))
@@ -225,11 +229,11 @@ class LandMobile:
         Raises:
             ScenarioError: If it is no such series.
         """
-        times = np.asarray(time_s, float)
+        times = _parse.floats("time_s", time_s, "instants in seconds")
         if not np.isfinite(times).all() or (np.abs(times) > 9e9).any():
             raise ScenarioError("the series of levels has a time that is no number of seconds")
         t_ns = np.rint(times * 1e9).astype(np.int64)
-        levels = np.ascontiguousarray(esn0_db, float)
+        levels = np.ascontiguousarray(_parse.floats("esn0_db", esn0_db, "levels in dB"))
         return PhyTrace._from_inner(self._inner.of_series(t_ns, levels, _seed(seed)))
 
     def write(
@@ -271,20 +275,8 @@ class LandMobile:
 
 
 def _duration(seconds: float) -> int:
-    nanoseconds = _nanoseconds("duration_s", seconds, 1e9)
-    assert nanoseconds is not None  # only for None
-    return nanoseconds
-
-
-def _nanoseconds(name: str, value: float | None, scale: float) -> int | None:
-    if value is None:
-        return None
-    if not 0 <= value * scale < 2**61 or math.isnan(value):
-        raise ScenarioError(f"{name} = {value}: give a time of 0 or more")
-    return round(value * scale)
+    return _parse.nanoseconds("duration_s", seconds, "s")
 
 
 def _seed(seed: int) -> int:
-    if not 0 <= seed < 2**64:
-        raise ScenarioError(f"seed = {seed}: give an integer from 0 to 2^64 - 1")
-    return seed
+    return _parse.whole("seed", seed, 0, _parse.SEED)

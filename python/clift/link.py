@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import operator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from clift import _clift
-from clift.errors import ScenarioError
+from clift import _clift, _parse
 
 if TYPE_CHECKING:
     import numpy as np
@@ -50,14 +48,33 @@ class Reorder:
 
     def __post_init__(self) -> None:
         if self.packets is not None:
-            _count("Reorder: packets", self.packets, at_least=1)
-        if self.key not in ("link", "tcp"):
-            raise ScenarioError(f'Reorder: key = {self.key!r}; give "link" or "tcp"')
+            _parse.whole("Reorder: packets", self.packets, 1, _parse.COUNT, ", or None")
+        _parse.flag("Reorder: flush_on_loss", self.flush_on_loss)
+        _parse.flag("Reorder: flush_when_full", self.flush_when_full)
+        _parse.choice("Reorder: key", self.key, ("link", "tcp"))
 
     @property
     def _inner(self) -> _clift.Reorder:
         tcp = self.key == "tcp"
-        return _clift.Reorder(self.packets, self.flush_when_full, self.flush_on_loss, tcp)
+        packets = None if self.packets is None else int(self.packets)
+        flush_when_full, flush_on_loss = bool(self.flush_when_full), bool(self.flush_on_loss)
+        return _clift.Reorder(packets, flush_when_full, flush_on_loss, tcp)
+
+
+def buffer_of(name: str, value: Any) -> _clift.Reorder | None:
+    """The re-sequencing buffer that an argument asks for; None: none.
+
+    Raises:
+        ScenarioError: If it is something else.
+
+    Example:
+        >>> buffer_of("reorder", "tcp")
+        Traceback (most recent call last):
+        clift.errors.ScenarioError: reorder = 'tcp': give a clift.Reorder or None
+    """
+    if value is None:
+        return None
+    return _parse.of_type(name, value, Reorder, "give a clift.Reorder or None")._inner
 
 
 def deliver(
@@ -99,17 +116,13 @@ def deliver(
         >>> delivered_ns, fate
         (array([115,  -1,  -1,  -1]), array([0, 1, 3, 3], dtype=uint8))
     """
-    size = _count("packet_bytes", packet_bytes, at_least=1)
-    waiting = None if queue_packets is None else _count("queue_packets", queue_packets, at_least=0)
-    buffer = None if reorder is None else reorder._inner
-    return _clift.deliver(ll._inner, arrivals_ns, size, waiting, buffer, seed)
+    from clift.live.base import a_link
 
-
-def _count(name: str, value: Any, at_least: int) -> int:
-    try:
-        number = operator.index(value)
-    except TypeError:
-        raise ScenarioError(f"{name} = {value!r} is no whole number") from None
-    if not at_least <= number < 2**32:
-        raise ScenarioError(f"{name} = {number} is out of range; give {at_least} or more")
-    return number
+    medium = a_link("ll", ll)._inner
+    size = _parse.whole("packet_bytes", packet_bytes, 1, _parse.COUNT)
+    waiting = None
+    if queue_packets is not None:
+        waiting = _parse.whole("queue_packets", queue_packets, 0, _parse.COUNT, ", or None")
+    draws = _parse.whole("seed", seed, 0, _parse.SEED)
+    buffer = buffer_of("reorder", reorder)
+    return _clift.deliver(medium, arrivals_ns, size, waiting, buffer, draws)

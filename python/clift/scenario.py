@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, Self, Unpack
@@ -13,7 +13,7 @@ from clift import _clift
 from clift._options import NAMES, Keywords, Options
 from clift._traces import TraceStore
 from clift.errors import ScenarioError
-from clift.live import AnyLink
+from clift.live.base import AnyLink, a_link
 
 # A scenario file is a page of text; what is larger is another kind of file.
 _MOST_BYTES = 256 * 1024
@@ -62,11 +62,9 @@ class Scenario:
     _source: _FromLinks | _FromFile
 
     def __init__(self, link: AnyLink | Sequence[AnyLink], **options: Unpack[Keywords]) -> None:
-        links = (link,) if isinstance(link, AnyLink) else tuple(link)
-        if not links or not all(isinstance(link, AnyLink) for link in links):
-            raise ScenarioError(
-                "link: give a link trace (clift.tmt.apply makes one), a live link, or several"
-            )
+        links = tuple(a_link("link", one) for one in _several(link))
+        if not links:
+            raise ScenarioError("link: give one or more")
         self._source = _FromLinks(links, _options(Options(), dict(options)))
 
     @classmethod
@@ -288,6 +286,13 @@ class _FromFile:
     def described(self) -> str:
         labels = ", ".join(f"{axis}={label}" for axis, label in self.labels().items())
         return f"{self.path}{', ' if labels else ''}{labels}"
+
+
+def _several(link: Any) -> Iterable[Any]:
+    """What is given for one link or many, one by one."""
+    if isinstance(link, Iterable) and not isinstance(link, str | AnyLink):
+        return link
+    return (link,)
 
 
 def _options(options: Options, changes: dict[str, Any]) -> Options:

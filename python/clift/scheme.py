@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from clift import _parse
 from clift.errors import ScenarioError
 
 
@@ -101,12 +102,26 @@ Scheme = NoScheme | Fec | Arq | Harq2
 """Any of the schemes; functions that take one also take its text, such as ``"HARQ(10/12)"``."""
 
 
+def scheme_text(scheme: Scheme | str) -> str:
+    """The text of a scheme; what text it is is for the core to say.
+
+    Raises:
+        ScenarioError: If it is neither a scheme nor text.
+
+    >>> scheme_text(Harq2(10, 12)), scheme_text("ARQ")
+    ('HARQ(10/12)', 'ARQ')
+    """
+    if isinstance(scheme, Scheme | str):
+        return str(scheme)
+    raise _parse.fault("scheme", scheme, "give a scheme such as clift.Arq(), or its text 'ARQ'")
+
+
 def _check_block(scheme: str, k: int, n: int) -> None:
-    if not 1 <= k <= n <= 65535:
+    fits = _parse.real(k) is not None and _parse.real(n) is not None
+    if not fits or not 1 <= k <= n <= 65535 or k != int(k) or n != int(n):
         message = f"{scheme}({k}, {n}): a block carries k of n LLDUs; give 1 <= k <= n <= 65535"
         raise ScenarioError(message)
 
 
 def _check_count(scheme: str, name: str, value: int, at_least: int) -> None:
-    if not at_least <= value < 2**32:
-        raise ScenarioError(f"{scheme}: {name} = {value}; give {at_least} or more")
+    _parse.whole(f"{scheme}: {name}", value, at_least, _parse.COUNT)

@@ -9,9 +9,9 @@ from contextlib import AbstractContextManager, nullcontext
 from inspect import signature
 from typing import TYPE_CHECKING, Any, Unpack
 
-from clift import _clift
+from clift import _clift, _parse
 from clift._options import Keywords, spelled_out
-from clift.errors import Interrupted, ScenarioError, SimulationError
+from clift.errors import Interrupted, SimulationError
 from clift.live import AnyLink
 from clift.scenario import Scenario
 
@@ -98,9 +98,9 @@ class Run:
         """
         import pyarrow as pa
 
-        if not 1e-3 <= interval_ms < 1e12:
-            raise ScenarioError(f"interval_ms = {interval_ms}: give a time in ms above 0")
-        return pa.table(_clift.series(self.scenario._source.setup(), round(interval_ms * 1e6)))
+        # Below a microsecond there would be no end of samples.
+        interval_ns = _parse.nanoseconds("interval_ms", interval_ms, "ms", 1000)
+        return pa.table(_clift.series(self.scenario._source.setup(), interval_ns))
 
     def events(self) -> pa.Table:
         """What happened to every segment: the run is done again and logged.
@@ -132,10 +132,13 @@ class Run:
             are HARQ's retransmissions and repetitions, with their `attempt`, and blocks that begin
             with what RLC sends again, with attempt 0), of an `AdaptiveHarqLink` an attempt at a
             packet (kind 2 from the second on), whose arrival is -1 unless it decodes the packet.
+
+        Raises:
+            ScenarioError: If `until_s` is no time.
         """
         import pyarrow as pa
 
-        last = None if until_s is None else round(until_s * 1e9)
+        last = None if until_s is None else _parse.nanoseconds("until_s", until_s, "s")
         return pa.table(_clift.units(self.scenario._source.setup(), last))
 
     def __repr__(self) -> str:
@@ -162,7 +165,7 @@ def simulate(
         profile ("papers"): whose details, the papers' ns-2 or, with "linux" (`newreno`, `cubic` and
         `bbr` only, and `bbr` there only), those of a kernel of today.
         duration_s (400), packet_bytes (1500; IP packet, headers included), seed (1).
-        queue_packets (1000; None: no bound), queue_bytes (None): drop-tail queue of the link.
+        queue_packets (1000; None: no bound) or queue_bytes (None): drop-tail queue of the link.
         delayed_ack (None: off in the profile papers, as the kernel does it in linux): False is off,
         True is 40 ms, a number is ms. initial_window (None: 2 in papers, 10 in linux),
         cwnd_max_packets (None: no bound; the papers' TCP can get stuck in recovery once it
@@ -171,8 +174,8 @@ def simulate(
         papers. linux (None): a dict that switches parts of that profile, e.g.
         {"rack": False, "max_reordering": 3}; the reference of scenario files (`[transport.linux]`)
         lists them.
-        file_bytes (None): send a file instead of bulk data; or message_bytes, message_kbps and
-        deadline_ms: messages at a constant rate.
+        file_bytes (None): send a file instead of bulk data; or message_kbps: messages at a constant
+        rate, of message_bytes (None: what a packet carries), each with a deadline_ms (None).
         start_offset_s (0): trace time at which the run starts. wrap (False): repeat the trace.
         flows (1), access_kbps (None), access_ms (0): wired legs at every source and at the
         destination.
@@ -241,8 +244,10 @@ def run_many(
         >>> a.summary() == clift.simulate(ll, duration_s=5, seed=1).summary()
         True
     """
-    todo = list(scenarios)
-    cores = threads or len(os.sched_getaffinity(0))
+    todo = _scenarios(scenarios)
+    cores = len(os.sched_getaffinity(0))
+    if threads is not None:
+        cores = _parse.whole("threads", threads, 1, 10_000, ", or None for all cores")
     runs: list[Run | None] = []
     failures: list[str] = []
     with _bar(progress, len(todo)) as report:
@@ -278,6 +283,14 @@ def _run_chunk(
     if stopped is not None:
         raise stopped
     report(len(runs))
+
+
+def _scenarios(scenarios: Iterable[Scenario]) -> list[Scenario]:
+    cure = "give a list of clift.Scenario"
+    if not isinstance(scenarios, Iterable):
+        raise _parse.fault("scenarios", scenarios, cure)
+    todo = list(scenarios)
+    return [_parse.of_type(f"scenarios[{n}]", one, Scenario, cure) for n, one in enumerate(todo)]
 
 
 def _scenario(

@@ -2,15 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
-from clift import _clift
-from clift.errors import ScenarioError
+from clift import _clift, _parse
 from clift.link_trace import LinkTrace
-
-if TYPE_CHECKING:
-    from clift.scheme import Scheme
-    from clift.trace import PhyTrace
+from clift.scheme import Scheme, scheme_text
+from clift.trace import PhyTrace
 
 
 def apply(
@@ -25,14 +20,15 @@ def apply(
         phy: what the physical layer did.
         scheme: one of ``clift.NoScheme``, ``Fec``, ``Arq``, ``Harq2``, or its text.
         rtt_ms: round-trip time of the link.
-        feedback_ms: from a slot's ``t`` until the sender can act on its loss; RTT plus the
-            nominal decoding time unless set.
+        feedback_ms: from a slot's ``t`` until the sender can act on its loss, at least the RTT; RTT
+            plus the nominal decoding time unless set.
 
     Returns:
         The link trace. A trace shorter than one FEC block gives an empty one.
 
     Raises:
-        ScenarioError: if a time is negative or not finite, or the text is no scheme.
+        ScenarioError: if a time is negative or not finite, or the text is no scheme; or if the
+            feedback is faster than the round trip.
 
     >>> import clift
     >>> phy = clift.channel.bernoulli(slots=1000, slot_ns=1_000_000, p=0.1, seed=1)
@@ -40,12 +36,29 @@ def apply(
     >>> ll.stats()["lost"]
     0
     """
-    feedback_ns = None if feedback_ms is None else _nanoseconds("feedback_ms", feedback_ms)
-    inner = _clift.apply(phy._inner, str(scheme), _nanoseconds("rtt_ms", rtt_ms), feedback_ns)
-    return LinkTrace(inner)
+    trace = _parse.of_type("phy", phy, PhyTrace, "give a PHY trace; clift.channel makes one")
+    rtt_ns = _parse.nanoseconds("rtt_ms", rtt_ms, "ms")
+    feedback_ns = feedback_time(feedback_ms, rtt_ns)
+    return LinkTrace(_clift.apply(trace._inner, scheme_text(scheme), rtt_ns, feedback_ns))
 
 
-def _nanoseconds(name: str, milliseconds: float) -> int:
-    if not 0 <= milliseconds < 2**61 / 1e6:
-        raise ScenarioError(f"{name} = {milliseconds}: give a time in ms, 0 or more")
-    return round(milliseconds * 1e6)
+def feedback_time(feedback_ms: float | None, rtt_ns: int) -> int | None:
+    """From a slot until the sender can act on its loss, in ns; None where it was left out.
+
+    Raises:
+        ScenarioError: If it is no time, or shorter than the way there and back.
+
+    >>> feedback_time(536, 500_000_000)
+    536000000
+    >>> feedback_time(1, 500_000_000)
+    Traceback (most recent call last):
+    clift.errors.ScenarioError: feedback_ms = 1: faster than the round trip; give rtt_ms (500) or
+    more
+    """
+    if feedback_ms is None:
+        return None
+    feedback_ns = _parse.nanoseconds("feedback_ms", feedback_ms, "ms")
+    if feedback_ns < rtt_ns:
+        cure = f"faster than the round trip; give rtt_ms ({rtt_ns / 1e6:g}) or more"
+        raise _parse.fault("feedback_ms", feedback_ms, cure)
+    return feedback_ns

@@ -109,7 +109,8 @@ pub(crate) struct Flow(engine::Flow);
 impl Flow {
     /// `transport`: newreno, cubic, hybla, westwood, compound, bbr or udp. `delayed_ack_ns` None: the
     /// profile's, 0: none. `linux`: parts of that profile by name. Exactly one application: `file_bytes`,
-    /// `message_bytes` with `message_rate_bps`, or neither for bulk.
+    /// messages at
+    /// `message_rate_bps`, or neither for bulk; they are of `message_bytes`, or of what a packet carries.
     #[new]
     #[pyo3(signature = (*, transport, profile="papers", packet_bytes=1500, start_ns=0, timestamps=true, sack=true, linux=None, initial_window=None, delayed_ack_ns=None, cwnd_max_packets=None, receive_window_bytes=None, file_bytes=None, message_bytes=None, message_rate_bps=None, deadline_ns=None, source_leg=None))]
     #[allow(clippy::too_many_arguments)] // keyword-only on the Python side
@@ -131,21 +132,6 @@ impl Flow {
         deadline_ns: Option<u64>,
         source_leg: Option<&Hop>,
     ) -> PyResult<Self> {
-        let application = match (file_bytes, message_bytes, message_rate_bps) {
-            (None, None, None) => Application::Bulk,
-            (Some(0), _, _) => return Err(scenario_error("a file of 0 bytes: give at least 1")),
-            (Some(bytes), None, None) => Application::File { bytes },
-            (None, Some(message), Some(rate)) if message > 0 => Application::ConstantRate {
-                rate: bit_rate(rate)?,
-                message: Bytes(message),
-                deadline: deadline_ns.map(time).transpose()?,
-            },
-            _ => {
-                return Err(scenario_error(
-                    "give file_bytes, or message_bytes (above 0) with message_kbps, or neither",
-                ));
-            }
-        };
         let transport = if transport == "udp" {
             if packet_bytes <= clift::transport::datagram::HEADER {
                 return Err(scenario_error("packet_bytes: a UDP packet has 29 bytes or more"));
@@ -164,6 +150,20 @@ impl Flow {
                 cwnd_max_packets,
                 receive_window_bytes,
             )?)
+        };
+        let application = match (file_bytes, message_rate_bps) {
+            (None, None) => Application::Bulk,
+            (Some(0), _) => return Err(scenario_error("a file of 0 bytes: give at least 1")),
+            (Some(bytes), None) => Application::File { bytes },
+            (None, Some(rate)) => Application::ConstantRate {
+                rate: bit_rate(rate)?,
+                message: Bytes(message_bytes.unwrap_or(transport.payload())),
+                deadline: deadline_ns.map(time).transpose()?,
+            },
+            (Some(_), Some(_)) => {
+                let cure = "a file, and messages at a constant rate: leave one of them out";
+                return Err(scenario_error(format!("file_bytes and message_kbps: {cure}")));
+            }
         };
         let source_leg = match source_leg.map(|hop| &hop.0) {
             None => None,

@@ -20,8 +20,13 @@ pub enum LinkError {
         header: u32,
     },
     /// Parameters of a hybrid FEC/ARQ-SR link.
-    #[error("hybrid link: {0}")]
-    Hybrid(&'static str),
+    #[error("hybrid link: {cure}")]
+    Hybrid {
+        /// Which: its key in scenario files.
+        name: &'static str,
+        /// What is wrong with it.
+        cure: &'static str,
+    },
     /// Something that only packets over a link trace have.
     #[error("{0} belongs to a link trace; leave it out for a live link")]
     OnlyTraces(&'static str),

@@ -132,7 +132,16 @@ impl AdaptiveHarq {
         mean: f64,
         delay: Propagation,
     ) -> Result<AdaptiveHarqConfig, Problem> {
-        let fault = |error| self.problem(&join(key, "adaptive_harq"), error);
+        let own = join(key, "adaptive_harq");
+        let fault = |error| self.problem(&own, error);
+        // What the usual sizes take, and so less than any other that there may be.
+        if self.targets.is_none() && mean * MOST_RATIO < 1.0 {
+            let message = format!(
+                "{} leaves the channel a mean mutual information of {mean:.2e} per coded bit, too little for a link; give a higher level",
+                self.snr
+            );
+            return Err(Problem::new(&own, "snr", message));
+        }
         let sizing = match &self.targets {
             Some(targets) => Sizing::for_targets(&information, targets).map_err(fault)?,
             None => self.fixed(mean),
@@ -270,6 +279,9 @@ impl AdaptiveHarq {
         }
     }
 }
+
+/// More coded bits per information bit than a link sends.
+const MOST_RATIO: f64 = 1e3;
 
 /// Complains of what only links over slots have.
 fn check_link(key: &str, link: &Link) -> Result<(), Problem> {

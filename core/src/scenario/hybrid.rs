@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use super::error::Problem;
 use super::link::{Link, Overlap};
 use super::tree::join;
-use crate::link::{HybridConfig, UnitLosses};
+use crate::link::{HybridConfig, LinkError, UnitLosses};
 use crate::scheme::Scheme;
 use crate::seed::Seed;
 use crate::units::{BitRate, Bytes, Duration, Probability};
@@ -85,7 +85,7 @@ impl Hybrid {
         traced: bool,
     ) -> Result<(), Problem> {
         if let Err(error) = self.config(None).check() {
-            return Err(Problem::at(&join(key, "hybrid"), error.to_string()));
+            return Err(self.problem(&join(key, "hybrid"), error));
         }
         if traced && self.loss.is_some() {
             let cure = "the trace or channel beside it says which units are lost; leave it out";
@@ -112,5 +112,19 @@ impl Hybrid {
             return Err(Problem::new(&join(key, "link"), name, cure));
         }
         Ok(())
+    }
+
+    /// The words of a scenario file for what the link says.
+    fn problem(&self, own: &str, error: LinkError) -> Problem {
+        let LinkError::Hybrid { name, cure } = error else {
+            return Problem::at(own, error.to_string());
+        };
+        // Of two numbers that do not go together, the one that is not the usual one.
+        let usual = Self::default();
+        let name = match name {
+            "k" if self.k == usual.k && self.n != usual.n => "n",
+            other => other,
+        };
+        Problem::new(own, name, cure)
     }
 }

@@ -19,8 +19,8 @@ use crate::units::{Bytes, Duration, Probability};
 pub struct Link {
     /// Round-trip time of the link: an LLDU arrives half of it after it was decoded.
     pub rtt: Duration,
-    /// From a slot until the sender can act on its loss; round-trip time plus decoding time
-    /// unless set.
+    /// From a slot until the sender can act on its loss, at least the round-trip time; that plus
+    /// the decoding time unless set.
     pub feedback: Option<Duration>,
     /// The drop-tail queue before the link: "1000 packets", "64 kB" or "unlimited".
     pub queue: QueueBound,

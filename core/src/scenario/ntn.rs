@@ -9,9 +9,10 @@ use serde::{Deserialize, Serialize};
 use super::delays::{self, DelayFiles};
 use super::error::Problem;
 use super::link::{Link, Overlap};
+use super::quantity::Probabilities;
 use super::tree::join;
 use crate::link::Propagation;
-use crate::link::ntn::{AmConfig, HarqMode, NtnConfig, NtnPhy, PRESETS, RlcConfig};
+use crate::link::ntn::{AmConfig, HarqMode, NtnConfig, NtnConfigError, NtnPhy, PRESETS, RlcConfig};
 use crate::scheme::Scheme;
 use crate::trace::PhyTrace;
 use crate::units::{Bytes, Duration, Probability};
@@ -32,9 +33,9 @@ pub struct Ntn {
     pub slot: Option<Duration>,
     /// Size of a TB.
     pub tb: Option<Bytes>,
-    /// Block error rate of each transmission of a TB given that all before it failed; the last
-    /// holds for further ones.
-    pub bler: Option<Vec<Probability>>,
+    /// Block error rate; or a list, one for each transmission of a TB given that all before it
+    /// failed, the last of them for further ones too.
+    pub bler: Option<Probabilities>,
     /// From the start of a slot to the decoded TB, without propagation.
     pub decoding: Option<Duration>,
     /// One-way delay, in both directions.
@@ -170,7 +171,7 @@ impl Ntn {
             set(slot, self.slot);
             set(tb, self.tb);
             set(decode, self.decoding);
-            set(bler, self.bler.as_deref().map(Arc::from));
+            set(bler, self.bler.as_ref().map(|rates| rates.0.as_slice().into()));
         }
         if let Some(phy) = phy {
             config.phy = NtnPhy::Trace(Arc::new(phy));
@@ -237,9 +238,8 @@ impl Ntn {
             let names = PRESETS.map(|(name, _)| name).join(", ");
             return Err(Problem::new(&own, "preset", format!("unknown; write one of {names}")));
         };
-        if let Err(error) = config.check() {
-            return Err(Problem::at(&own, error.to_string()));
-        }
+        config.check().map_err(|error| Self::problem(key, false, error))?;
+        self.check_modes(&own)?;
         let drawn = [
             ("slot", self.slot.is_some()),
             ("tb", self.tb.is_some()),
@@ -260,12 +260,58 @@ impl Ntn {
             ("feedback", link.feedback.is_some()),
             ("overlap", link.overlap == Overlap::Papers),
             ("extra_lldu", link.extra_lldu),
+            ("live", link.live),
         ];
         if let Some((name, _)) = foreign.iter().find(|(_, given)| *given) {
             let cure = "is not for [ntn], which has blocks and a delay of its own; leave it out";
             return Err(Problem::new(&join(key, "link"), name, cure));
         }
         Ok(())
+    }
+
+    /// That nothing is given for a mode that is off.
+    fn check_modes(&self, own: &str) -> Result<(), Problem> {
+        let of_feedback = [
+            ("processes", self.processes.is_some()),
+            ("max_transmissions", self.max_transmissions.is_some()),
+            ("processing", self.processing.is_some()),
+        ];
+        let of_am = [
+            ("t_status_prohibit", self.t_status_prohibit.is_some()),
+            ("t_poll_retransmit", self.t_poll_retransmit.is_some()),
+            ("poll_pdu", self.poll_pdu.is_some()),
+            ("poll_bytes", self.poll_bytes.is_some()),
+            ("max_retx", self.max_retx.is_some()),
+            ("status_delay", self.status_delay.is_some()),
+            ("status_loss", self.status_loss.is_some()),
+        ];
+        let given = |keys: &[(&'static str, bool)]| {
+            keys.iter().find(|(_, given)| *given).map(|(name, _)| *name)
+        };
+        if let Some(name) = given(&of_feedback).filter(|_| !self.harq_feedback) {
+            let cure = "is of HARQ feedback, which harq_feedback = false switches off; leave one of them out";
+            return Err(Problem::new(own, name, cure));
+        }
+        if let Some(name) = given(&of_am).filter(|_| self.rlc == RlcMode::Um) {
+            let cure = "RLC UM has none; leave it out or write rlc = \"am\"";
+            return Err(Problem::new(own, name, cure));
+        }
+        Ok(())
+    }
+
+    /// The words of a scenario file for what the link in the section `key` says; `traced`: its
+    /// blocks are the slots of a trace.
+    pub(super) fn problem(key: &str, traced: bool, error: NtnConfigError) -> Problem {
+        let own = join(key, "ntn");
+        match error {
+            NtnConfigError::NoRoom { .. } if traced => {
+                let message = format!("{error} (`lldu` of the trace or channel beside it)");
+                Problem::at(&own, message)
+            }
+            NtnConfigError::NoRoom { .. } => Problem::new(&own, "tb", error.to_string()),
+            NtnConfigError::NoBler => Problem::new(&own, "bler", error.to_string()),
+            _ => Problem::at(&own, error.to_string()),
+        }
     }
 }
 

@@ -3,7 +3,7 @@
 use std::fmt;
 
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
-use serde::de::{self, Deserialize, Deserializer, Visitor};
+use serde::de::{self, Deserialize, Deserializer, SeqAccess, Visitor};
 use serde::ser::{Serialize, Serializer};
 
 use crate::scheme::Scheme;
@@ -97,6 +97,40 @@ impl JsonSchema for Probability {
     }
 }
 
+/// One probability or more: a number, or a list of them.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Probabilities(pub Vec<Probability>);
+
+impl Serialize for Probabilities {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        self.0.serialize(serializer)
+    }
+}
+
+impl<'de> Deserialize<'de> for Probabilities {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_any(ProbabilitiesVisitor)
+    }
+}
+
+impl JsonSchema for Probabilities {
+    fn schema_name() -> std::borrow::Cow<'static, str> {
+        "Probabilities".into()
+    }
+
+    fn inline_schema() -> bool {
+        true
+    }
+
+    fn json_schema(generator: &mut SchemaGenerator) -> Schema {
+        let one = generator.subschema_for::<Probability>();
+        json_schema!({
+            "description": "a probability, or a list of them",
+            "anyOf": [one, { "type": "array", "items": one }]
+        })
+    }
+}
+
 /// Visits text and hands it to `FromStr`; a bare number gets the error of a number without unit.
 pub(super) struct Text<T> {
     expecting: &'static str,
@@ -130,6 +164,40 @@ impl<T: std::str::FromStr<Err: fmt::Display>> Visitor<'_> for Text<T> {
 
     fn visit_f64<E: de::Error>(self, number: f64) -> Result<T, E> {
         self.visit_str(&number.to_string())
+    }
+}
+
+struct ProbabilitiesVisitor;
+
+impl<'de> Visitor<'de> for ProbabilitiesVisitor {
+    type Value = Probabilities;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a probability, e.g. 0.02 or \"2 %\", or a list of them")
+    }
+
+    fn visit_str<E: de::Error>(self, text: &str) -> Result<Probabilities, E> {
+        ProbabilityVisitor.visit_str(text).map(|one| Probabilities(vec![one]))
+    }
+
+    fn visit_i64<E: de::Error>(self, number: i64) -> Result<Probabilities, E> {
+        self.visit_f64(number as f64)
+    }
+
+    fn visit_u64<E: de::Error>(self, number: u64) -> Result<Probabilities, E> {
+        self.visit_f64(number as f64)
+    }
+
+    fn visit_f64<E: de::Error>(self, number: f64) -> Result<Probabilities, E> {
+        ProbabilityVisitor.visit_f64(number).map(|one| Probabilities(vec![one]))
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<Probabilities, A::Error> {
+        let mut rates = Vec::new();
+        while let Some(rate) = list.next_element()? {
+            rates.push(rate);
+        }
+        Ok(Probabilities(rates))
     }
 }
 

@@ -7,6 +7,7 @@ use super::delays::DelayFiles;
 use super::error::Problem;
 use super::input::LinkInput;
 use super::link::Overlap;
+use super::ntn::Ntn;
 use super::plan::{PlannedHop, PlannedLink, PlannedMedium};
 use super::reorder::Reorder;
 use super::stack::connection;
@@ -118,8 +119,11 @@ fn medium(planned: &PlannedLink, input: &LinkInput, files: &DelayFiles) -> Resul
                 LinkInput::PhyTrace(phy) => Some(phy.clone()),
                 _ => None,
             };
+            let traced = phy.is_some();
             let config = ntn.config(phy, ntn.propagation(files));
-            Medium::Ntn(Arc::new(config.expect("the plan has checked its preset")))
+            let config = config.expect("the plan has checked its preset");
+            config.check().map_err(|error| Ntn::problem(&planned.key, traced, error))?;
+            Medium::Ntn(Arc::new(config))
         }
         (PlannedMedium::AdaptiveHarq { harq, .. }, LinkInput::Information { trace, mean }) => {
             let delay = harq.propagation(files);

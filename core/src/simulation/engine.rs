@@ -25,8 +25,8 @@ pub enum RunError {
     /// The setup cannot be run.
     #[error(transparent)]
     Setup(#[from] SetupError),
-    /// A packet waited when the trace ended, before the end of the run.
-    #[error("the link trace ends at {:.3} s of the run while a packet waits; shorten the duration, start earlier, take a longer trace or let it wrap", at.as_secs_f64())]
+    /// A packet waited when the trace or channel of a link ended, before the end of the run.
+    #[error("the trace or channel of a link ends at {:.3} s of the run while a packet waits; shorten the duration, start earlier, give a longer trace or channel (`length`, `duration_s`), or let it wrap", at.as_secs_f64())]
     TraceEnded {
         /// When.
         at: Instant,

@@ -6,6 +6,7 @@ use thiserror::Error;
 
 use crate::link::{LinkConfig, LinkError, Propagation, QueueLimit};
 use crate::seed::Seed;
+use crate::transport::datagram::HEADER;
 use crate::transport::tcp::{TcpConfig, TcpConfigError};
 use crate::units::{BitRate, Bytes, Duration, Instant, Probability};
 
@@ -138,6 +139,16 @@ pub enum Transport {
         /// IP packet size.
         packet: Bytes,
     },
+}
+
+impl Transport {
+    /// Payload of a full packet.
+    pub fn payload(&self) -> u32 {
+        match self {
+            Self::Tcp(config) => config.mss().0,
+            Self::Datagram { packet } => packet.0.saturating_sub(HEADER).max(1),
+        }
+    }
 }
 
 /// What an application hands to the transport.

@@ -41,12 +41,20 @@ pub struct Pattern {
 pub fn read(mut reader: impl BufRead, pattern: Pattern) -> Result<PhyTrace, ReadError> {
     let (mut d, mut line, mut remark) = (Vec::new(), 1, false);
     let received = pattern.received();
+    // What of a byte-order mark may still follow; nothing once something else came.
+    let mut mark: &[u8] = b"\xef\xbb\xbf";
     loop {
         let chunk = reader.fill_buf()?;
         if chunk.is_empty() {
             break;
         }
         for (at, &byte) in chunk.iter().enumerate() {
+            if let Some((&next, rest)) = mark.split_first() {
+                mark = if byte == next { rest } else { b"" };
+                if byte == next {
+                    continue;
+                }
+            }
             match byte {
                 b'\n' => (line, remark) = (line + 1, false),
                 _ if remark => {}
@@ -177,6 +185,17 @@ mod tests {
         let phy = read("# 00 not these\n1,1 0\t1\r\n0".as_bytes(), PATTERN).unwrap();
         assert_eq!(phy.d()[..], [3, 3, 0, 3, 0]);
         assert_eq!(phy.t()[..], [0, 7, 14, 21, 28]);
+    }
+
+    #[test]
+    fn a_byte_order_mark_is_skipped_wherever_a_chunk_ends() {
+        let text = "\u{feff}10\n1";
+        for size in 1..=text.len() {
+            let reader = std::io::BufReader::with_capacity(size, text.as_bytes());
+            assert_eq!(read(reader, PATTERN).unwrap().d()[..], [3, 0, 3]);
+        }
+        let message = read("1\u{feff}0".as_bytes(), PATTERN).unwrap_err().to_string();
+        assert!(message.starts_with("line 1: `"), "{message}");
     }
 
     #[test]

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from clift import _parse
 from clift.errors import ScenarioError
 
 Array = NDArray[np.float64]
@@ -163,20 +164,18 @@ def walker(
         >>> shell.positions(0.0).shape
         (528, 3)
     """
-    _whole("planes", planes, 1)
-    _whole("per_plane", per_plane, 1)
+    planes = _parse.whole("planes", planes, 1, _MOST_SATELLITES)
+    per_plane = _parse.whole("per_plane", per_plane, 1, _MOST_SATELLITES)
     if planes * per_plane > _MOST_SATELLITES:
         raise ScenarioError(f"{planes * per_plane} satellites; give at most {_MOST_SATELLITES}")
-    if pattern not in ("delta", "star"):
-        raise ScenarioError(f"pattern `{pattern}` does not exist; choose delta or star")
-    _within("altitude_km", altitude_km, 100, 100_000)
-    _within("inclination_deg", inclination_deg, 0, 180)
-    _within("phasing", phasing, 0, planes)
-    _within("polar_limit_deg", polar_limit_deg, 0, 90)
-    _within("min_elevation_deg", min_elevation_deg, 0, 90)
+    _parse.choice("pattern", pattern, ("delta", "star"))
+    altitude_km = _parse.number("altitude_km", altitude_km, 100, 100_000)
+    inclination_deg = _parse.number("inclination_deg", inclination_deg, 0, 180)
+    phasing = _parse.number("phasing", phasing, 0, planes)
+    polar_limit_deg = _parse.number("polar_limit_deg", polar_limit_deg, 0, 90)
+    min_elevation_deg = _parse.number("min_elevation_deg", min_elevation_deg, 0, 90)
     usual = (360 if pattern == "delta" else 180) / planes
-    spacing = usual if spacing_deg is None else spacing_deg
-    _within("spacing_deg", spacing, 0, 360)
+    spacing = usual if spacing_deg is None else _parse.number("spacing_deg", spacing_deg, 0, 360)
     radius = EARTH_KM + altitude_km
     if per_plane > 1 and radius * math.cos(math.pi / per_plane) < EARTH_KM:
         enough = math.ceil(math.pi / math.acos(EARTH_KM / radius))
@@ -187,13 +186,13 @@ def walker(
     return Walker(
         planes,
         per_plane,
-        float(altitude_km),
-        float(inclination_deg),
+        altitude_km,
+        inclination_deg,
         pattern,
-        float(phasing),
-        float(spacing),
-        float(polar_limit_deg),
-        float(min_elevation_deg),
+        phasing,
+        spacing,
+        polar_limit_deg,
+        min_elevation_deg,
     )
 
 
@@ -208,19 +207,9 @@ def preset(name: str) -> Walker:
         >>> constellation.preset("leo66").count
         66
     """
-    if name not in PRESETS:
+    if not isinstance(name, str) or name not in PRESETS:
         raise ScenarioError(f"preset `{name}` does not exist; choose one of {', '.join(PRESETS)}")
     return PRESETS[name]
-
-
-def _whole(name: str, value: int, least: int) -> None:
-    if not isinstance(value, int) or value < least:
-        raise ScenarioError(f"{name} = {value}: give a whole number of {least} or more")
-
-
-def _within(name: str, value: float, low: float, high: float) -> None:
-    if not low <= value <= high:
-        raise ScenarioError(f"{name} = {value}: give a number from {low} to {high}")
 
 
 PRESETS = {

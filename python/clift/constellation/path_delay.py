@@ -8,12 +8,14 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from clift import _parse
 from clift.constellation.ground import Station, serving
-from clift.constellation.orbits import LIGHT_KM_S, Array, Walker, preset
+from clift.constellation.orbits import LIGHT_KM_S, PRESETS, Array, Walker, preset
 from clift.constellation.route import Grid
 from clift.errors import ScenarioError
 
 _MOST_STEPS = 1_000_000
+_NAMES = ", ".join(map(repr, PRESETS))
 
 
 @dataclass(frozen=True)
@@ -111,6 +113,9 @@ def delays(
         [(151.0, -14.0, 'handover'), (181.0, -2.7, 'route')]
     """
     walker = preset(constellation) if isinstance(constellation, str) else constellation
+    cure = f"give a constellation (clift.constellation.walker makes one) or {_NAMES}"
+    walker = _parse.of_type("constellation", walker, Walker, cure)
+    _parse.flag("keep", keep)
     places = (Station.of(start), Station.of(end))
     least = walker.min_elevation_deg if min_elevation_deg is None else min_elevation_deg
     times = _times(duration_s, step_s, start_s, least)
@@ -153,10 +158,8 @@ def _times(
         ("step_s", step_s, 1e-3),
         ("start_s", start_s, 0.0),
     ):
-        if not least <= value <= 1e9:
-            raise ScenarioError(f"{name} = {value}: give a time from {least:g} to 1e9 s")
-    if not 0 <= least_deg <= 90:
-        raise ScenarioError(f"min_elevation_deg = {least_deg}: give a number from 0 to 90")
+        _parse.number(name, value, least, 1e9, "a time in s")
+    _parse.number("min_elevation_deg", least_deg, 0, 90)
     steps = math.floor(duration_s / step_s + 1e-9)
     if steps > _MOST_STEPS:
         raise ScenarioError(f"{steps} steps; give at most {_MOST_STEPS}, with a larger step_s")

@@ -10,10 +10,12 @@ from pathlib import Path
 
 import numpy as np
 
+from clift import _parse
 from clift._atomic import replacing
 from clift.constellation.path_delay import Delays
 from clift.errors import TraceError
 
+_LONGEST_MS = _parse.LONGEST_NS / 1e6
 _WAY = ("uplink_ms", "downlink_ms", "route")
 
 
@@ -82,18 +84,10 @@ def read(path: str | os.PathLike[str]) -> Delays:
     delays: list[float] = []
     ways: list[tuple[float, float, tuple[int, ...]]] = []
     try:
-        with path.open(newline="", encoding="utf-8") as file:
+        with path.open(newline="", encoding="utf-8-sig") as file:
             for line, row in _rows(path, csv.reader(file)):
-                time = _number(path, line, row, "time_s")
-                if not 0 <= time < math.inf:
-                    raise _fault(path, line, f"time_s = {row['time_s']}; give a number, 0 or more")
-                if times and time <= times[-1]:
-                    raise _fault(path, line, f"time_s = {row['time_s']} does not rise; sort it")
-                delay = _number(path, line, row, "delay_ms")
-                if not 0 < delay < math.inf:
-                    raise _fault(path, line, f"delay_ms = {row['delay_ms']}; give a number above 0")
-                times.append(time)
-                delays.append(delay)
+                times.append(_time(path, line, row, times))
+                delays.append(_delay(path, line, row))
                 if all(name in row for name in _WAY):
                     ways.append(_way(path, line, row))
     except OSError as error:
@@ -127,6 +121,26 @@ def _rows(path: Path, reader: Iterator[list[str]]) -> Iterator[tuple[int, dict[s
         if len(cells) != len(names):
             raise _fault(path, line, f"{len(cells)} values for {len(names)} columns")
         yield line, dict(zip(names, (cell.strip() for cell in cells), strict=True))
+
+
+def _time(path: Path, line: int, row: dict[str, str], before: list[float]) -> float:
+    time, given = _number(path, line, row, "time_s"), f"time_s = {row['time_s']}"
+    if not 0 <= time < math.inf:
+        raise _fault(path, line, f"{given}; give a number, 0 or more")
+    if time > _LONGEST_MS / 1e3:
+        raise _fault(path, line, f"{given}; give a time below 73 years")
+    if before and time <= before[-1]:
+        raise _fault(path, line, f"{given} does not rise; sort it")
+    return time
+
+
+def _delay(path: Path, line: int, row: dict[str, str]) -> float:
+    delay, given = _number(path, line, row, "delay_ms"), f"delay_ms = {row['delay_ms']}"
+    if not 0 < delay < math.inf:
+        raise _fault(path, line, f"{given}; give a number above 0")
+    if delay > _LONGEST_MS:
+        raise _fault(path, line, f"{given}; give a time below 73 years")
+    return delay
 
 
 def _number(path: Path, line: int, row: dict[str, str], name: str) -> float:

@@ -3,23 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import lru_cache
-from typing import Any, Literal, Self
+from typing import Literal
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from clift import _clift
-from clift._options import _integer, _nanoseconds, _rate
+from clift import _clift, _parse
 from clift.delays import Delay, delay_steps
 from clift.errors import ScenarioError
 from clift.land_mobile import LandMobile
-from clift.link import Reorder
+from clift.link import Reorder, buffer_of
 from clift.live.base import Live
 
+# More coded bits per information bit than any code has.
+_MOST_RATIO = 1000
+_INCREMENT = 0.47
 
-@dataclass(frozen=True, slots=True)
+
+@dataclass(frozen=True, slots=True, eq=False)
 class AdaptiveHarqLink(Live):
     """A link whose packets are code words, sent again in part until they are decoded.
 
@@ -87,7 +90,7 @@ class AdaptiveHarqLink(Live):
     duration_s: float = 600
     seed: int = 1
     first: float = field(default=1.0, kw_only=True)
-    increment: float = field(default=0.47, kw_only=True)
+    increment: float = field(default=_INCREMENT, kw_only=True)
     targets: Sequence[float] | None = field(default=None, kw_only=True)
     packet_sigma: float = field(default=0.25, kw_only=True)
     attempt_sigma: float = field(default=0, kw_only=True)
@@ -96,15 +99,11 @@ class AdaptiveHarqLink(Live):
     step_ms: float = field(default=21, kw_only=True)
     keep_order: bool = field(default=False, kw_only=True)
     channel: LandMobile | None = field(default=None, kw_only=True)
-    information: ArrayLike | None = field(default=None, kw_only=True, repr=False, compare=False)
+    information: ArrayLike | None = field(default=None, kw_only=True, repr=False)
     every_ms: float = field(default=1, kw_only=True)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "_inner", self._medium())
-
-    def replace(self, **changes: Any) -> Self:
-        """The same link with other parameters."""
-        return replace(self, **changes)
 
     @property
     def mean_information(self) -> float:
@@ -117,17 +116,35 @@ class AdaptiveHarqLink(Live):
         return _mean_information(self._channel())
 
     def _channel(self) -> LandMobile:
-        return self.channel or channel(self.preset, self.snr_db)
+        if self.channel is not None:
+            cure = "give a clift.land_mobile.LandMobile, or name one as `preset`"
+            return _parse.of_type("channel", self.channel, LandMobile, cure)
+        level = _parse.number("snr_db", self.snr_db, -100, 100, "a level in dB")
+        return channel(_parse.text("preset", self.preset, "the name of a channel"), level)
 
     def _information(self) -> tuple[_clift.MiTrace, float]:
-        duration = _nanoseconds("duration_s", self.duration_s, 1e9)
-        seed = _integer("seed", self.seed, 0, 2**64 - 1)
+        self._check_sources()
+        duration = _parse.nanoseconds("duration_s", self.duration_s, "s")
+        seed = _parse.whole("seed", self.seed, 0, _parse.SEED)
         if self.information is None:
             return information(self._channel(), duration, seed)
-        if self.channel is not None:
-            raise ScenarioError("channel and information: both say what the channel is; give one")
         trace = self._own_information()
         return trace, trace.mean()
+
+    def _check_sources(self) -> None:
+        """The channel is said once: by `preset` and `snr_db`, `channel`, or `information`."""
+        own = self.information is not None
+        if own and self.channel is not None:
+            raise ScenarioError("channel and information: both say what the channel is; give one")
+        real = _parse.real
+        made = [("preset", str(self.preset) != "its"), ("snr_db", real(self.snr_db) != 13)]
+        drawn = [("duration_s", real(self.duration_s) != 600), ("seed", real(self.seed) != 1)]
+        cure = "`information` says what the channel is; leave one of them out"
+        _parse.only_with(own, made + drawn, cure)
+        cure = "`channel` says what the channel is; leave one of them out"
+        _parse.only_with(self.channel is not None, made, cure)
+        cure = "is for `information`; give that beside it, or leave it out"
+        _parse.only_with(not own, [("every_ms", real(self.every_ms) != 1)], cure)
 
     def _own_information(self) -> _clift.MiTrace:
         try:
@@ -136,32 +153,65 @@ class AdaptiveHarqLink(Live):
             values = np.empty((0, 0), np.float32)
         if values.ndim != 1 or values.size == 0:
             raise ScenarioError("information: give a list of numbers from 0 to 1, one per step")
-        every = _nanoseconds("every_ms", self.every_ms, 1e6)
-        if every == 0:
-            raise ScenarioError(f"every_ms = {self.every_ms}: give a time above 0")
-        return _clift.MiTrace(every, values)
+        return _clift.MiTrace(_parse.nanoseconds("every_ms", self.every_ms, "ms", 1), values)
 
     def _medium(self) -> _clift.Medium:
-        rate = _rate("rate_kbps", self.rate_kbps)
-        if rate is None:
-            raise ScenarioError("rate_kbps = None: give a rate in kbit/s above 0")
-        if self.repairs not in ("beside", "compete"):
-            raise ScenarioError(f"repairs = {self.repairs!r}: give 'beside' or 'compete'")
+        targets = self._targets()
         trace, mean = self._information()
+        first, increment = (1.0, 1.0) if targets is not None else self._sizes(mean)
+        repairs = _parse.choice("repairs", self.repairs, ("beside", "compete"))
         return _clift.adaptive_harq(
             trace,
-            rate_bps=rate,
+            rate_bps=_parse.bits_per_second("rate_kbps", self.rate_kbps),
             delay=delay_steps(self.delay_ms),
-            keep_order=bool(self.keep_order),
-            first=self.first / mean,
-            increment=self.increment / mean,
-            targets=None if self.targets is None else [float(p) for p in self.targets],
-            max_retransmissions=_integer("max_retransmissions", self.max_retransmissions, 0, 99),
-            step_ns=_nanoseconds("step_ms", self.step_ms, 1e6),
-            packet_sigma=float(self.packet_sigma),
-            attempt_sigma=float(self.attempt_sigma),
-            compete=self.repairs == "compete",
-            reorder=None if self.reorder is None else self.reorder._inner,
+            keep_order=_parse.flag("keep_order", self.keep_order),
+            first=first,
+            increment=increment,
+            targets=targets,
+            max_retransmissions=_parse.whole("max_retransmissions", self.max_retransmissions, 0, 7),
+            step_ns=_parse.nanoseconds("step_ms", self.step_ms, "ms", 1),
+            packet_sigma=_parse.number("packet_sigma", self.packet_sigma, 0, 10),
+            attempt_sigma=_parse.number("attempt_sigma", self.attempt_sigma, 0, 10),
+            compete=repairs == "compete",
+            reorder=buffer_of("reorder", self.reorder),
+        )
+
+    def _targets(self) -> list[float] | None:
+        if self.targets is None:
+            return None
+        sizes = [
+            ("first", _parse.real(self.first) != 1.0),
+            ("increment", _parse.real(self.increment) != _INCREMENT),
+        ]
+        _parse.only_with(True, sizes, "`targets` say how much is sent; leave one of them out")
+        return _parse.probability_list("targets", self.targets)
+
+    def _sizes(self, mean: float) -> tuple[float, float]:
+        """Coded bits per information bit of the first attempt and of each retransmission."""
+        sizes = []
+        for name, value in (("first", self.first), ("increment", self.increment)):
+            size = _parse.real(value)
+            if size is None or not 0 < size <= _MOST_RATIO:
+                cure = f"give a number above 0, at most {_MOST_RATIO}"
+                raise _parse.fault(name, value, cure)
+            most = _MOST_RATIO * mean
+            if most < 1:
+                raise ScenarioError(self._too_little(mean))
+            if size > most:
+                cure = f"give at most {most:.4g}, which the channel's mean of {mean:.2g} allows"
+                raise _parse.fault(name, value, cure)
+            sizes.append(size / mean)
+        return sizes[0], sizes[1]
+
+    def _too_little(self, mean: float) -> str:
+        shown = f"mean mutual information of {mean:.2g} per coded bit"
+        if self.information is not None:
+            return f"information: a {shown} is too little for a link; give a better channel"
+        if self.channel is not None:
+            return f"channel: its {shown} is too little for a link; give a higher Es/N0"
+        return (
+            f"snr_db = {self.snr_db}: the channel's {shown} is too little for a link; "
+            "give a higher level"
         )
 
 

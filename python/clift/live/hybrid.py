@@ -2,19 +2,26 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any, Self
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
-from clift import _clift
-from clift._options import _integer, _nanoseconds, _rate
-from clift.errors import ScenarioError
-from clift.live.base import Live
+from clift import _clift, _parse
+from clift.live.base import Live, a_phy
 
 if TYPE_CHECKING:
     from clift.trace import PhyTrace
 
+_USUAL_LOSS = 0.01
+_RANGES = {
+    "k": (1, 65_535),
+    "n": (1, 65_535),
+    "frames": (1, _parse.COUNT),
+    "persistency": (0, 65_535),
+    "unit_bytes": (1, 65_535),
+}
 
-@dataclass(frozen=True, slots=True)
+
+@dataclass(frozen=True, slots=True, eq=False)
 class HybridLink(Live):
     """A link that runs hybrid FEC/ARQ-SR with its traffic.
 
@@ -72,7 +79,7 @@ class HybridLink(Live):
     unit_bytes: int = 25
     rate_kbps: float = 2000
     delay_ms: float = 200
-    p: float = 0.01
+    p: float = _USUAL_LOSS
     in_order: bool = True
     seed: int = 1
     losses: PhyTrace | None = field(default=None, kw_only=True, repr=False)
@@ -80,24 +87,20 @@ class HybridLink(Live):
     def __post_init__(self) -> None:
         object.__setattr__(self, "_inner", self._medium())
 
-    def replace(self, **changes: Any) -> Self:
-        """The same link with other parameters."""
-        return replace(self, **changes)
-
     def _medium(self) -> _clift.Medium:
-        counts = {
-            name: _integer(name, getattr(self, name), 0, 2**32 - 1)
-            for name in ("k", "n", "frames", "persistency", "unit_bytes")
-        }
-        rate = _rate("rate_kbps", self.rate_kbps)
-        if rate is None:
-            raise ScenarioError("rate_kbps = None: give a rate in kbit/s above 0")
+        losses = None if self.losses is None else a_phy("losses", self.losses)
+        p = _parse.probability("p", self.p)
+        _parse.only_with(
+            losses is not None,
+            [("p", p != _USUAL_LOSS)],
+            "`losses` says which units are lost; leave one of them out",
+        )
         return _clift.Medium.hybrid(
-            **counts,
-            rate_bps=rate,
-            delay_ns=_nanoseconds("delay_ms", self.delay_ms, 1e6),
-            p=self.p,
-            losses=None if self.losses is None else self.losses._inner,
-            in_order=bool(self.in_order),
-            seed=_integer("seed", self.seed, 0, 2**64 - 1),
+            **{name: _parse.whole(name, getattr(self, name), *_RANGES[name]) for name in _RANGES},
+            rate_bps=_parse.bits_per_second("rate_kbps", self.rate_kbps),
+            delay_ns=_parse.nanoseconds("delay_ms", self.delay_ms, "ms"),
+            p=p,
+            losses=losses,
+            in_order=_parse.flag("in_order", self.in_order),
+            seed=_parse.whole("seed", self.seed, 0, _parse.SEED),
         )

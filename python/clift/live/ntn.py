@@ -3,19 +3,17 @@
 from __future__ import annotations
 
 import math
-import operator
 from collections.abc import Sequence
+from dataclasses import dataclass, field
 from typing import Any, Literal
 
-from clift import _clift
+from clift import _clift, _parse
 from clift.delays import Delay, delay_steps
-from clift.errors import ScenarioError
-from clift.live.base import Live
+from clift.live.base import Live, a_phy
 from clift.trace import PhyTrace
 
-_LONGEST_MS = 2**61 / 1e6
 
-
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class NtnLink(Live):
     """A 3GPP NR link in one direction: HARQ, RLC and PDCP (docs/concepts/ntn.md).
 
@@ -87,85 +85,43 @@ class NtnLink(Live):
         array([273, 274, 275])
     """
 
-    __slots__ = ("_description",)
+    preset: str = "nr-ntn-geo"
+    rlc: Literal["am", "um"] = field(default="am", kw_only=True)
+    phy: PhyTrace | None = field(default=None, kw_only=True)
+    slot_ms: float | None = field(default=None, kw_only=True)
+    tb_bytes: int | None = field(default=None, kw_only=True)
+    bler: float | Sequence[float] | None = field(default=None, kw_only=True)
+    decode_ms: float | None = field(default=None, kw_only=True)
+    delay_ms: Delay | None = field(default=None, kw_only=True)
+    return_delay_ms: Delay | None = field(default=None, kw_only=True)
+    keep_order: bool = field(default=True, kw_only=True)
+    harq_feedback: bool = field(default=True, kw_only=True)
+    harq_processes: int | None = field(default=None, kw_only=True)
+    max_transmissions: int | None = field(default=None, kw_only=True)
+    repetitions: int | None = field(default=None, kw_only=True)
+    processing_ms: float | None = field(default=None, kw_only=True)
+    missed_grant: float | None = field(default=None, kw_only=True)
+    missed_feedback: float | None = field(default=None, kw_only=True)
+    ack_to_nack: float | None = field(default=None, kw_only=True)
+    nack_to_ack: float | None = field(default=None, kw_only=True)
+    dtx_to_ack: float | None = field(default=None, kw_only=True)
+    window: int | None = field(default=None, kw_only=True)
+    t_reassembly_ms: float | None = field(default=None, kw_only=True)
+    t_status_prohibit_ms: float | None = field(default=None, kw_only=True)
+    t_poll_retransmit_ms: float | None = field(default=None, kw_only=True)
+    poll_pdu: float | None = field(default=None, kw_only=True)
+    poll_bytes: float | None = field(default=None, kw_only=True)
+    max_retx: float | None = field(default=None, kw_only=True)
+    status_delay_ms: float | None = field(default=None, kw_only=True)
+    status_loss: float | None = field(default=None, kw_only=True)
+    in_order: bool | None = field(default=None, kw_only=True)
+    t_reordering_ms: float | None = field(default=None, kw_only=True)
+    discard_ms: float | None = field(default=None, kw_only=True)
+    sdu_header_bytes: int | None = field(default=None, kw_only=True)
+    pdu_header_bytes: int | None = field(default=None, kw_only=True)
 
-    def __init__(
-        self,
-        preset: str = "nr-ntn-geo",
-        *,
-        rlc: Literal["am", "um"] = "am",
-        phy: PhyTrace | None = None,
-        slot_ms: float | None = None,
-        tb_bytes: int | None = None,
-        bler: float | Sequence[float] | None = None,
-        decode_ms: float | None = None,
-        delay_ms: Delay | None = None,
-        return_delay_ms: Delay | None = None,
-        keep_order: bool = True,
-        harq_feedback: bool = True,
-        harq_processes: int | None = None,
-        max_transmissions: int | None = None,
-        repetitions: int | None = None,
-        processing_ms: float | None = None,
-        missed_grant: float | None = None,
-        missed_feedback: float | None = None,
-        ack_to_nack: float | None = None,
-        nack_to_ack: float | None = None,
-        dtx_to_ack: float | None = None,
-        window: int | None = None,
-        t_reassembly_ms: float | None = None,
-        t_status_prohibit_ms: float | None = None,
-        t_poll_retransmit_ms: float | None = None,
-        poll_pdu: float | None = None,
-        poll_bytes: float | None = None,
-        max_retx: float | None = None,
-        status_delay_ms: float | None = None,
-        status_loss: float | None = None,
-        in_order: bool | None = None,
-        t_reordering_ms: float | None = None,
-        discard_ms: float | None = None,
-        sdu_header_bytes: int | None = None,
-        pdu_header_bytes: int | None = None,
-    ) -> None:
-        if return_delay_ms is None:
-            return_delay_ms = delay_ms
-        changes: dict[str, Any] = {
-            "phy": None if phy is None else phy._inner,
-            "slot": _time("slot_ms", slot_ms),
-            "tb": _count("tb_bytes", tb_bytes),
-            "bler": _rates(bler),
-            "decode": _time("decode_ms", decode_ms),
-            "delay" if keep_order else "overtaking_delay": _delay(delay_ms),
-            "way_back" if keep_order else "overtaking_way_back": _delay(return_delay_ms),
-            "harq_feedback": bool(harq_feedback),
-            "processes": _count("harq_processes", harq_processes),
-            "max_transmissions": _count("max_transmissions", max_transmissions),
-            "repetitions": _count("repetitions", repetitions),
-            "processing": _time("processing_ms", processing_ms),
-            "missed_grant": _probability("missed_grant", missed_grant),
-            "missed_feedback": _probability("missed_feedback", missed_feedback),
-            "ack_to_nack": _probability("ack_to_nack", ack_to_nack),
-            "nack_to_ack": _probability("nack_to_ack", nack_to_ack),
-            "dtx_to_ack": _probability("dtx_to_ack", dtx_to_ack),
-            "window": _count("window", window),
-            "t_reassembly": _time("t_reassembly_ms", t_reassembly_ms),
-            "t_status_prohibit": _time("t_status_prohibit_ms", t_status_prohibit_ms),
-            "t_poll_retransmit": _time("t_poll_retransmit_ms", t_poll_retransmit_ms),
-            "poll_pdu": _limit("poll_pdu", poll_pdu),
-            "poll_bytes": _limit("poll_bytes", poll_bytes),
-            "max_retx": _limit("max_retx", max_retx),
-            "status_delay": _time("status_delay_ms", status_delay_ms),
-            "status_loss": _probability("status_loss", status_loss),
-            "in_order": None if in_order is None else bool(in_order),
-            "t_reordering": _timer("t_reordering_ms", t_reordering_ms),
-            "discard": _timer("discard_ms", discard_ms),
-            "sdu_header": _count("sdu_header_bytes", sdu_header_bytes, least=0),
-            "pdu_header": _count("pdu_header_bytes", pdu_header_bytes, least=0),
-        }
-        given = {name: value for name, value in changes.items() if value is not None}
-        self._inner = _clift.ntn_medium(str(preset), str(rlc), given)
-        feedback = "" if harq_feedback else ", harq_feedback=False"
-        self._description = f"NtnLink({str(preset)!r}, rlc={str(rlc)!r}{feedback}, ...)"
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "_inner", self._medium())
 
     @staticmethod
     def presets() -> list[str]:
@@ -179,61 +135,115 @@ class NtnLink(Live):
         return _clift.ntn_presets()
 
     def __repr__(self) -> str:
-        return self._description
+        changed = self._changed(("preset", "rlc")).removeprefix("preset=")
+        return f"NtnLink({changed})"
+
+    def _medium(self) -> _clift.Medium:
+        preset = _parse.text("preset", self.preset, f"one of {', '.join(_clift.ntn_presets())}")
+        rlc = _parse.choice("rlc", self.rlc, ("am", "um"))
+        feedback = _parse.flag("harq_feedback", self.harq_feedback)
+        _parse.only_with(
+            not feedback,
+            [(name, getattr(self, name) is not None) for name in _OF_FEEDBACK],
+            "is of HARQ feedback, which harq_feedback=False switches off; leave one of them out",
+        )
+        _parse.only_with(
+            self.phy is not None,
+            [(name, getattr(self, name) is not None) for name in _OF_ERRORS],
+            "the PHY trace has its own; leave one of them out",
+        )
+        _parse.only_with(
+            rlc == "um",
+            [(name, getattr(self, name) is not None) for name in _OF_AM],
+            "RLC UM has none; leave it out or give rlc='am'",
+        )
+        changes = self._numbers() | {
+            "phy": None if self.phy is None else a_phy("phy", self.phy),
+            "bler": None if self.bler is None else _parse.probabilities("bler", self.bler),
+            "harq_feedback": feedback,
+            "in_order": None if self.in_order is None else _parse.flag("in_order", self.in_order),
+        }
+        changes |= self._delays()
+        given = {name: value for name, value in changes.items() if value is not None}
+        return _clift.ntn_medium(preset, rlc, given)
+
+    def _delays(self) -> dict[str, list[tuple[int, int]] | None]:
+        there = None if self.delay_ms is None else delay_steps(self.delay_ms)
+        back = there
+        if self.return_delay_ms is not None:
+            back = delay_steps(self.return_delay_ms, "return_delay_ms")
+        prefix = "" if _parse.flag("keep_order", self.keep_order) else "overtaking_"
+        return {f"{prefix}delay": there, f"{prefix}way_back": back}
+
+    def _numbers(self) -> dict[str, Any]:
+        """What is a time, a count or a probability, under the engine's names."""
+        numbers: dict[str, Any] = {}
+        for name, least_ns in _TIMES.items():
+            value = getattr(self, name)
+            if name in _ENDLESS and _parse.real(value) == math.inf:
+                numbers[name.removesuffix("_ms")] = -1
+            elif value is not None:
+                exact = _parse.nanoseconds(name, value, "ms", least_ns)
+                numbers[name.removesuffix("_ms")] = exact
+        for name, (engine, least) in _COUNTS.items():
+            value = getattr(self, name)
+            given = None if value is None else _parse.whole(name, value, least, _parse.COUNT)
+            numbers[engine] = given
+        for name in _LIMITS:
+            value = getattr(self, name)
+            if _parse.real(value) == math.inf:
+                numbers[name] = 0
+            elif value is not None:
+                otherwise = ", or math.inf for no limit"
+                numbers[name] = _parse.whole(name, value, 1, _parse.COUNT, otherwise)
+        for name in _PROBABILITIES:
+            value = getattr(self, name)
+            numbers[name] = None if value is None else _parse.probability(name, value)
+        return numbers
 
 
-def _time(name: str, ms: float | None) -> int | None:
-    if ms is None:
-        return None
-    try:
-        if 0 <= ms <= _LONGEST_MS:
-            return round(ms * 1e6)
-    except TypeError:
-        pass
-    raise ScenarioError(f"{name} = {ms!r}: give a time in ms, 0 or more")
-
-
-def _timer(name: str, ms: float | None) -> int | None:
-    """A time that may be infinite, which is -1."""
-    return -1 if ms == math.inf else _time(name, ms)
-
-
-def _delay(delay: Delay | None) -> list[tuple[int, int]] | None:
-    return None if delay is None else delay_steps(delay)
-
-
-def _count(name: str, value: int | None, least: int = 1) -> int | None:
-    if value is None:
-        return None
-    try:
-        number = operator.index(value)
-    except TypeError:
-        raise ScenarioError(f"{name} = {value!r} is no whole number") from None
-    if not least <= number < 2**32:
-        raise ScenarioError(f"{name} = {number} is out of range; give {least} or more")
-    return number
-
-
-def _limit(name: str, value: float | None) -> int | None:
-    """A limit that may be infinite, which is 0."""
-    if value == math.inf:
-        return 0
-    return _count(name, value)  # type: ignore[arg-type]  # what is no whole number is refused
-
-
-def _probability(name: str, value: float | None) -> float | None:
-    if value is None:
-        return None
-    try:
-        if 0 <= value <= 1:
-            return float(value)
-    except TypeError:
-        pass
-    raise ScenarioError(f"{name} = {value!r} is not a probability; give a number from 0 to 1")
-
-
-def _rates(bler: float | Sequence[float] | None) -> list[float] | None:
-    if bler is None:
-        return None
-    values = bler if isinstance(bler, Sequence) else [bler]
-    return [_probability("bler", value) or 0.0 for value in values]
+_OF_FEEDBACK = ("harq_processes", "max_transmissions", "processing_ms")
+_OF_ERRORS = ("slot_ms", "tb_bytes", "bler", "decode_ms")
+_OF_AM = (
+    "t_status_prohibit_ms",
+    "t_poll_retransmit_ms",
+    "poll_pdu",
+    "poll_bytes",
+    "max_retx",
+    "status_delay_ms",
+    "status_loss",
+)
+# The least that they may be, in ns.
+_TIMES = {
+    "slot_ms": 1,
+    "decode_ms": 1,
+    "processing_ms": 0,
+    "t_reassembly_ms": 0,
+    "t_status_prohibit_ms": 0,
+    "t_poll_retransmit_ms": 1,
+    "status_delay_ms": 0,
+    "t_reordering_ms": 0,
+    "discard_ms": 1,
+}
+# Times that may be infinite, which is -1 for the engine.
+_ENDLESS = ("t_reordering_ms", "discard_ms")
+# What the engine calls them, and the least that they may be.
+_COUNTS = {
+    "tb_bytes": ("tb", 1),
+    "harq_processes": ("processes", 1),
+    "max_transmissions": ("max_transmissions", 1),
+    "repetitions": ("repetitions", 1),
+    "window": ("window", 1),
+    "sdu_header_bytes": ("sdu_header", 0),
+    "pdu_header_bytes": ("pdu_header", 0),
+}
+# They may be infinite, which is 0 for the engine.
+_LIMITS = ("poll_pdu", "poll_bytes", "max_retx")
+_PROBABILITIES = (
+    "missed_grant",
+    "missed_feedback",
+    "ack_to_nack",
+    "nack_to_ack",
+    "dtx_to_ack",
+    "status_loss",
+)

@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-import operator
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass, field
 
-from clift import _clift
-from clift.errors import ScenarioError
-from clift.live.base import Live
+from clift import _clift, _parse
+from clift.link import Reorder, buffer_of
+from clift.live.base import Live, a_phy
+from clift.scheme import Scheme, scheme_text
+from clift.tmt import feedback_time
 from clift.trace import PhyTrace
 
-if TYPE_CHECKING:
-    from clift.link import Reorder
-    from clift.scheme import Scheme
 
-
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class LiveLink(Live):
     """A link whose scheme runs with the traffic over a PHY trace.
 
@@ -26,8 +24,8 @@ class LiveLink(Live):
         phy: What the physical layer does with each slot.
         scheme: One of ``clift.NoScheme``, ``Fec``, ``Arq``, ``Harq2``, or its text.
         rtt_ms: Round-trip time of the link.
-        feedback_ms: From a slot's ``t`` until the sender can act on its loss; RTT plus the nominal
-            decoding time unless set.
+        feedback_ms: From a slot's ``t`` until the sender can act on its loss, at least the RTT; RTT
+            plus the nominal decoding time unless set.
         flush_ms: From the first unit of a FEC or HARQ block until it is closed, if nothing waits to
             fill it: shortened code, its repair units follow. None is 0: as soon as nothing waits.
         reorder: A re-sequencing buffer at its far end; None: packets leave as they come.
@@ -56,70 +54,53 @@ class LiveLink(Live):
         (True, True)
     """
 
-    __slots__ = ("_scheme",)
+    phy: PhyTrace
+    scheme: Scheme | str
+    rtt_ms: float = 500
+    feedback_ms: float | None = None
+    flush_ms: float | None = None
+    reorder: Reorder | None = None
+    feedback_loss: float | PhyTrace = field(default=0.0, kw_only=True)
+    feedback_repeat_ms: float | None = field(default=None, kw_only=True)
+    send_buffer: int | None = field(default=None, kw_only=True)
+    receive_buffer: int | None = field(default=None, kw_only=True)
 
-    def __init__(
-        self,
-        phy: PhyTrace,
-        scheme: Scheme | str,
-        rtt_ms: float = 500,
-        feedback_ms: float | None = None,
-        flush_ms: float | None = None,
-        reorder: Reorder | None = None,
-        *,
-        feedback_loss: float | PhyTrace = 0.0,
-        feedback_repeat_ms: float | None = None,
-        send_buffer: int | None = None,
-        receive_buffer: int | None = None,
-    ) -> None:
-        if not isinstance(phy, PhyTrace):
-            raise ScenarioError(f"phy = {phy!r}: give a PHY trace; clift.channel makes one")
-        self._scheme = str(scheme)
-        self._inner = _clift.Medium.live(
-            phy._inner,
-            self._scheme,
-            rtt_ns=_nanoseconds("rtt_ms", rtt_ms),
-            feedback_ns=_time("feedback_ms", feedback_ms),
-            flush_ns=_time("flush_ms", flush_ms) or 0,
-            feedback_loss=0.0 if isinstance(feedback_loss, PhyTrace) else _loss(feedback_loss),
-            feedback_trace=feedback_loss._inner if isinstance(feedback_loss, PhyTrace) else None,
-            feedback_repeat_ns=_time("feedback_repeat_ms", feedback_repeat_ms),
-            send_buffer=_count("send_buffer", send_buffer),
-            receive_buffer=_count("receive_buffer", receive_buffer),
-            reorder=None if reorder is None else reorder._inner,
-        )
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "_inner", self._medium())
 
     def __repr__(self) -> str:
-        return f"LiveLink({self._scheme})"
+        return f"LiveLink({self._changed(('phy', 'scheme', 'rtt_ms'))})"
+
+    def _medium(self) -> _clift.Medium:
+        loss, trace = 0.0, None
+        if _parse.real(self.feedback_loss) is not None:
+            loss = _parse.probability("feedback_loss", self.feedback_loss)
+        elif isinstance(self.feedback_loss, PhyTrace):
+            trace = self.feedback_loss._inner
+        else:
+            cure = "give a probability or a PHY trace"
+            raise _parse.fault("feedback_loss", self.feedback_loss, cure)
+        rtt_ns = _parse.nanoseconds("rtt_ms", self.rtt_ms, "ms")
+        return _clift.Medium.live(
+            a_phy("phy", self.phy),
+            scheme_text(self.scheme),
+            rtt_ns=rtt_ns,
+            feedback_ns=feedback_time(self.feedback_ms, rtt_ns),
+            flush_ns=_time("flush_ms", self.flush_ms) or 0,
+            feedback_loss=loss,
+            feedback_trace=trace,
+            feedback_repeat_ns=_time("feedback_repeat_ms", self.feedback_repeat_ms),
+            send_buffer=_bound("send_buffer", self.send_buffer),
+            receive_buffer=_bound("receive_buffer", self.receive_buffer),
+            reorder=buffer_of("reorder", self.reorder),
+        )
 
 
-def _nanoseconds(name: str, milliseconds: float) -> int:
-    try:
-        if 0 <= milliseconds < 2**61 / 1e6:
-            return round(milliseconds * 1e6)
-    except TypeError:
-        pass
-    raise ScenarioError(f"{name} = {milliseconds!r}: give a time in ms, 0 or more")
+def _time(name: str, ms: float | None) -> int | None:
+    return None if ms is None else _parse.nanoseconds(name, ms, "ms")
 
 
-def _time(name: str, milliseconds: float | None) -> int | None:
-    return None if milliseconds is None else _nanoseconds(name, milliseconds)
-
-
-def _loss(probability: Any) -> float:
-    try:
-        return float(probability)
-    except (TypeError, ValueError):
-        message = f"feedback_loss = {probability!r}: give a probability or a PHY trace"
-        raise ScenarioError(message) from None
-
-
-def _count(name: str, value: int | None) -> int | None:
+def _bound(name: str, value: int | None) -> int | None:
     if value is None:
         return None
-    try:
-        if 1 <= operator.index(value) < 2**32:
-            return operator.index(value)
-    except TypeError:
-        pass
-    raise ScenarioError(f"{name} = {value!r}: give a whole number from 1, or None for no bound")
+    return _parse.whole(name, value, 1, _parse.COUNT, ", or None for no bound")

@@ -67,29 +67,29 @@ impl HybridConfig {
     /// # Errors
     /// Unless 1 <= K <= N <= 65535, a packet has a frame, a unit a byte, and times are in reach.
     pub fn check(&self) -> Result<(), LinkError> {
+        let wrong = |name, cure| LinkError::Hybrid { name, cure };
         if self.data == 0 || self.data > self.total || self.total > MOST {
-            return Err(LinkError::Hybrid("a frame carries K of N units; 1 <= K <= N <= 65535"));
+            return Err(wrong("k", "a frame carries K of N units; 1 <= K <= N <= 65535"));
         }
         if self.frames == 0 {
-            return Err(LinkError::Hybrid("a packet has at least one frame"));
+            return Err(wrong("frames", "a packet has at least one frame"));
         }
         if self.persistency > MOST {
-            return Err(LinkError::Hybrid("a frame is sent again at most 65535 times"));
+            return Err(wrong("persistency", "a frame is sent again at most 65535 times"));
         }
         if self.unit.0 == 0 || self.unit.0 > MOST {
-            return Err(LinkError::Hybrid("a unit has from 1 to 65535 bytes"));
+            return Err(wrong("unit", "a unit has from 1 to 65535 bytes"));
         }
         if u64::from(self.total) * u64::from(self.unit.0) > MOST_BYTES {
-            return Err(LinkError::Hybrid("a frame has at most 2^30 bytes; give less units"));
+            return Err(wrong("n", "a frame has at most 2^30 bytes; give less units"));
         }
         let frame = self.frame_time();
         if frame == Duration::ZERO {
-            return Err(LinkError::Hybrid(
-                "a frame takes less than a nanosecond; give a lower rate",
-            ));
+            return Err(wrong("rate", "a frame takes less than a nanosecond; give a lower rate"));
         }
         if frame.max(self.delay).as_nanos() > HORIZON as u64 / 4 {
-            return Err(LinkError::Hybrid("a frame or the delay takes over 2^59 ns (18 years)"));
+            let name = if frame > self.delay { "rate" } else { "delay" };
+            return Err(wrong(name, "a frame or the delay takes over 2^59 ns (18 years)"));
         }
         Ok(())
     }

@@ -140,6 +140,11 @@ fn medium(key: &str, hop: &Hop, link: &Link, config: &Config) -> Result<PlannedM
         let cure = "nothing to send over; give [trace] with a file, [channel] with a model, [hybrid], [ntn], [adaptive_harq], or [[path]]";
         return Err(Problem::at(key, cure));
     }
+    if let Some(feedback) = link.feedback.filter(|&feedback| feedback < link.rtt) {
+        let cure =
+            format!("{feedback} is faster than the round trip; give `rtt` ({}) or more", link.rtt);
+        return Err(Problem::new(&join(key, "link"), "feedback", cure));
+    }
     let (phy, scheme) = (phy()?, hop.scheme.unwrap_or(Scheme::None));
     if !link.live {
         return Ok(PlannedMedium::Trace { phy, scheme });

@@ -38,6 +38,30 @@ fn every_error_names_line_key_and_cure() {
         ),
         ("duration = \"0 s\"", "geo.toml line 1: duration: is zero"),
         (
+            "[ntn]\nprocesses = 0",
+            "geo.toml line 2: ntn.processes: integer `0` does not fit; give a whole number, 1 or more",
+        ),
+        (
+            "link.send_buffer = -1",
+            "geo.toml line 1: link.send_buffer: integer `-1` does not fit; give a whole number, 1 or",
+        ),
+        (
+            "ntn.window = 99999999999999999999",
+            "geo.toml line 1: ntn.window: integer `99999999999999999999` does not fit; give a whole number up to 4294967295",
+        ),
+        (
+            "runs = 4294967296",
+            "geo.toml line 1: runs: integer `4294967296` does not fit; give a whole number up to 4294967295",
+        ),
+        (
+            "seed = 99999999999999999999999999999999999999999",
+            "geo.toml line 1: seed: too large a number; give a smaller one",
+        ),
+        (
+            "link.feedback = \"1 ms\"\n[channel]\nmodel = \"bernoulli\"\nerasures = 0.1\nslot = \"1 ms\"",
+            "geo.toml line 1: link.feedback: 1 ms is faster than the round trip; give `rtt` (500 ms) or more",
+        ),
+        (
             "scheme = \"HARQ(12/10)\"",
             "geo.toml line 1: scheme: HARQ(12/10): 12/10 sends fewer LLDUs than it carries",
         ),

@@ -5,6 +5,7 @@ use std::num::NonZeroU32;
 use super::*;
 use crate::link::ntn::{HarqMode, NtnPhy, RlcConfig};
 use crate::link::{FeedbackLoss, UnitLosses};
+use crate::trace::MiTrace;
 use crate::units::Duration;
 
 #[test]
@@ -54,7 +55,7 @@ fn a_hybrid_link_is_what_its_keys_say() {
     let Medium::Hybrid(config) = medium(&setup) else { panic!("a hybrid link") };
     assert!(matches!(config.losses, UnitLosses::Trace(_)));
     for (text, expected) in [
-        ("[hybrid]\nn = 9\n", "geo.toml line 1: hybrid: hybrid link: a frame carries K of N"),
+        ("[hybrid]\nn = 9\n", "geo.toml line 2: hybrid.n: a frame carries K of N"),
         ("scheme = \"ARQ\"\n[hybrid]\n", "geo.toml line 1: scheme: [hybrid] is the scheme"),
         (
             "[hybrid]\nloss = 0.1\n[trace]\nfile = \"x\"\n",
@@ -94,12 +95,67 @@ fn a_3gpp_link_is_what_its_keys_say() {
     assert!(matches!(config.rlc, RlcConfig::Am(am) if am.max_retx.is_none()));
     for (text, expected) in [
         ("[ntn]\npreset = \"leo\"\n", "geo.toml line 2: ntn.preset: unknown; write one of nr-"),
-        ("[ntn]\ntb = \"5 B\"\n", "geo.toml line 1: ntn: a transport block of 5 bytes"),
+        ("[ntn]\ntb = \"5 B\"\n", "geo.toml line 2: ntn.tb: a transport block of 5 bytes"),
         ("scheme = \"ARQ\"\n[ntn]\n", "geo.toml line 1: scheme: [ntn] has its own"),
         ("[ntn]\nbler = [0.1]\n[trace]\nfile = \"x\"\n", "geo.toml line 2: ntn.bler: the trace"),
         ("[ntn]\n[hybrid]\n", "geo.toml line 1: ntn: a link is of one kind"),
         ("link.rtt = \"1 s\"\n[ntn]\n", "geo.toml line 1: link.rtt: is not for [ntn]"),
+        ("link.live = true\n[ntn]\n", "geo.toml line 1: link.live: is not for [ntn]"),
+        (
+            "[ntn]\nharq_feedback = false\nmax_transmissions = 3\n",
+            "geo.toml line 3: ntn.max_transmissions: is of HARQ feedback, which",
+        ),
+        (
+            "[ntn]\nrlc = \"um\"\nmax_retx = 3\n",
+            "geo.toml line 3: ntn.max_retx: RLC UM has none; leave it out or write rlc = \"am\"",
+        ),
+        ("[ntn]\nbler = 7\n", "geo.toml line 2: ntn.bler: 7 is not a probability"),
+        ("[ntn]\nbler = [0.1, 7]\n", "geo.toml line 2: ntn.bler"),
+        ("[ntn]\nbler = []\n", "geo.toml line 2: ntn.bler: no block error probability"),
+        ("[ntn]\nbler = true\n", "geo.toml line 2: ntn.bler: boolean `true` does not fit; give a"),
     ] {
         assert!(error(text).starts_with(expected), "{}", error(text));
     }
+}
+
+#[test]
+fn a_single_block_error_rate_is_that_of_every_transmission() {
+    for text in ["[ntn]\nbler = 0.1\n", "[ntn]\nbler = \"10 %\"\n", "[ntn]\nbler = [0.1]\n"] {
+        let scenario = Scenario::parse("geo.toml", text, &[]).unwrap();
+        let cell = &scenario.cells()[0];
+        let setup = cell.setup(0, &[LinkInput::Nothing], &DelayFiles::new()).unwrap();
+        let Hops::Link(link) = &setup.forward[0] else { panic!("a link") };
+        let Medium::Ntn(config) = &link.medium else { panic!("a 3GPP link") };
+        let NtnPhy::Random { bler, .. } = &config.phy else { panic!("random errors") };
+        assert_eq!(bler.iter().map(|p| p.get()).collect::<Vec<_>>(), [0.1]);
+    }
+}
+
+#[test]
+fn blocks_too_small_for_their_headers_are_told_of_once_the_trace_is_known() {
+    let text = "[ntn]\n[channel]\nmodel = \"bernoulli\"\nerasures = 0.1\nslot = \"1 ms\"\n";
+    let scenario = Scenario::parse("geo.toml", text, &[]).unwrap();
+    let phy = PhyTrace::new(vec![0, 1].into(), vec![1, 0].into(), Bytes(4)).unwrap();
+    let input = [LinkInput::PhyTrace(phy)];
+    let (key, message) = scenario.cells()[0].setup(0, &input, &DelayFiles::new()).unwrap_err();
+    assert_eq!(key, "ntn");
+    assert!(message.ends_with("larger blocks (`lldu` of the trace or channel beside it)"));
+}
+
+#[test]
+fn what_adaptive_harq_cannot_live_on_is_the_fault_of_its_level() {
+    let scenario = Scenario::parse("geo.toml", "[adaptive_harq]\nsnr = \"-40 dB\"\n", &[]).unwrap();
+    let trace = MiTrace::new(Duration::from_millis(1), vec![1e-4]).unwrap();
+    let input = [LinkInput::Information { trace: trace.into(), mean: 1e-4 }];
+    let (key, message) = scenario.cells()[0].setup(0, &input, &DelayFiles::new()).unwrap_err();
+    assert_eq!(key, "adaptive_harq.snr");
+    assert!(message.starts_with("-40 dB leaves the channel a mean"), "{message}");
+}
+
+#[test]
+fn a_change_from_outside_is_what_an_error_of_a_link_points_at() {
+    let set = [("hybrid.k".to_owned(), "0".to_owned())];
+    let error = Scenario::parse("geo.toml", "[hybrid]\n", &set).unwrap_err().to_string();
+    let expected = "geo.toml, set hybrid.k = 0: hybrid.k: a frame carries K of N units";
+    assert!(error.starts_with(expected), "{error}");
 }

@@ -1,0 +1,253 @@
+"""Values from outside, checked once where they come in: an error names the argument and the cure.
+
+A flag is a bool, a number no text, and nothing is taken for something that it only looks like.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from numbers import Real
+from typing import Any, TypeVar
+
+import numpy as np
+
+from clift.errors import ScenarioError
+
+T = TypeVar("T")
+
+LONGEST_NS = 2**61
+"""The longest time, 73 years."""
+SEED = 2**64 - 1
+"""The largest seed."""
+COUNT = 2**32 - 1
+"""The largest count of most things."""
+
+_NS_PER = {"s": 1e9, "ms": 1e6}
+
+
+def fault(name: str, value: object, cure: str) -> ScenarioError:
+    """The error that names an argument, its value and the cure, on one line.
+
+    Example:
+        >>> fault("rtt_ms", "x", "give a time in ms")
+        ScenarioError("rtt_ms = 'x': give a time in ms")
+    """
+    return ScenarioError(f"{name} = {_shown(value)}: {cure}")
+
+
+def real(value: Any) -> float | None:
+    """The number that a value is, a whole one unchanged; None if it is none.
+
+    Example:
+        >>> real(3), real(np.float32(0.5)), real("3"), real(True), real(float("nan"))
+        (3, 0.5, None, None, None)
+    """
+    if isinstance(value, np.ndarray) and value.ndim == 0:
+        value = value.item()
+    if isinstance(value, bool) or not isinstance(value, Real):
+        return None
+    number = int(value) if isinstance(value, int | np.integer) else float(value)
+    return None if math.isnan(number) else number
+
+
+def number(name: str, value: Any, low: float, high: float, what: str = "a number") -> float:
+    """A number from `low` to `high`.
+
+    Example:
+        >>> number("packet_sigma", 0.25, 0, 10)
+        0.25
+        >>> number("packet_sigma", "x", 0, 10)
+        Traceback (most recent call last):
+        clift.errors.ScenarioError: packet_sigma = 'x': give a number from 0 to 10
+    """
+    found = real(value)
+    if found is None or not low <= found <= high:
+        raise fault(name, value, f"give {what} from {low:g} to {high:g}")
+    return float(found)
+
+
+def whole(name: str, value: Any, low: int, high: int, otherwise: str = "") -> int:
+    """A whole number from `low` to `high`; `otherwise` is what else there may be, for the error.
+
+    Example:
+        >>> whole("k", 10, 1, 65535), whole("k", 10.0, 1, 65535)
+        (10, 10)
+        >>> whole("k", 0, 1, 65535)
+        Traceback (most recent call last):
+        clift.errors.ScenarioError: k = 0: give a whole number from 1 to 65535
+    """
+    found = real(value)
+    if found is None or math.isinf(found) or found != int(found) or not low <= found <= high:
+        raise fault(name, value, f"give a whole number from {low} to {high}{otherwise}")
+    return int(found)
+
+
+def probability(name: str, value: Any) -> float:
+    """A probability, which is a number.
+
+    Example:
+        >>> probability("p", "1 %")
+        Traceback (most recent call last):
+        clift.errors.ScenarioError: p = '1 %' is not a probability; give a number from 0 to 1
+    """
+    found = real(value)
+    if found is None or not 0 <= found <= 1:
+        raise ScenarioError(
+            f"{name} = {_shown(value)} is not a probability; give a number from 0 to 1"
+        )
+    return float(found)
+
+
+def probabilities(name: str, values: Any) -> list[float]:
+    """One probability or more: a number, or a list of them.
+
+    Example:
+        >>> probabilities("bler", 0.1), probabilities("bler", (0.1, 0.01))
+        ([0.1], [0.1, 0.01])
+    """
+    if real(values) is not None or isinstance(values, str):
+        return [probability(name, values)]
+    return probability_list(name, values)
+
+
+def probability_list(name: str, values: Any) -> list[float]:
+    """A list of probabilities.
+
+    Example:
+        >>> probability_list("targets", 0.5)
+        Traceback (most recent call last):
+        clift.errors.ScenarioError: targets = 0.5: give a list of probabilities, e.g. [0.9, 0.99]
+    """
+    if isinstance(values, np.ndarray):
+        values = values.tolist()
+    if not isinstance(values, Sequence) or isinstance(values, str | bytes) or not values:
+        raise fault(name, values, "give a list of probabilities, e.g. [0.9, 0.99]")
+    return [probability(name, value) for value in values]
+
+
+def flag(name: str, value: Any) -> bool:
+    """A bool and nothing else: any text would count as true.
+
+    Example:
+        >>> flag("wrap", "no")
+        Traceback (most recent call last):
+        clift.errors.ScenarioError: wrap = 'no': give True or False
+    """
+    if isinstance(value, bool | np.bool_):
+        return bool(value)
+    raise fault(name, value, "give True or False")
+
+
+def choice(name: str, value: Any, names: Sequence[str]) -> str:
+    """One of a few names.
+
+    Example:
+        >>> choice("rlc", "tm", ("am", "um"))
+        Traceback (most recent call last):
+        clift.errors.ScenarioError: rlc = 'tm': give 'am' or 'um'
+    """
+    if isinstance(value, str) and value in names:
+        return value
+    *others, last = map(repr, names)
+    raise fault(name, value, f"give {', '.join(others)} or {last}")
+
+
+def text(name: str, value: Any, what: str) -> str:
+    """A text, whatever it says.
+
+    Example:
+        >>> text("transport", 3, "a name such as 'cubic'")
+        Traceback (most recent call last):
+        clift.errors.ScenarioError: transport = 3: give a name such as 'cubic'
+    """
+    if isinstance(value, str):
+        return value
+    raise fault(name, value, f"give {what}")
+
+
+def nanoseconds(name: str, value: Any, unit: str, least_ns: int = 0) -> int:
+    """A time in s or ms, at least `least_ns`, in whole nanoseconds.
+
+    Example:
+        >>> nanoseconds("rtt_ms", 0.5, "ms"), nanoseconds("duration_s", 2, "s")
+        (500000, 2000000000)
+        >>> nanoseconds("rtt_ms", 1e300, "ms")
+        Traceback (most recent call last):
+        clift.errors.ScenarioError: rtt_ms = 1e+300: give a time in ms, at most 2.3e+12 (73 years)
+    """
+    scale = _NS_PER[unit]
+    found = real(value)
+    if found is not None and found > LONGEST_NS / scale:
+        raise fault(name, value, f"give a time in {unit}, at most {2.3e18 / scale:.2g} (73 years)")
+    if found is None or found < 0:
+        raise fault(name, value, f"give a time in {unit}, {'above 0' if least_ns else '0 or more'}")
+    exact = round(found * scale)
+    if exact < least_ns:
+        raise fault(name, value, f"give a time in {unit} above 0")
+    return exact
+
+
+def bits_per_second(name: str, kbps: Any) -> int:
+    """A rate in kbit/s.
+
+    Example:
+        >>> bits_per_second("rate_kbps", 2000)
+        2000000
+        >>> bits_per_second("rate_kbps", None)
+        Traceback (most recent call last):
+        clift.errors.ScenarioError: rate_kbps = None: give a rate in kbit/s above 0
+    """
+    found = real(kbps)
+    if found is not None and found >= 1e12:
+        raise fault(name, kbps, "give a rate in kbit/s below 1e+12")
+    if found is None or found < 0.001:
+        raise fault(name, kbps, "give a rate in kbit/s above 0")
+    return round(found * 1e3)
+
+
+def of_type(name: str, value: Any, kind: type[T], cure: str) -> T:
+    """A value of a class.
+
+    Example:
+        >>> of_type("phy", 3, str, "give a PHY trace")
+        Traceback (most recent call last):
+        clift.errors.ScenarioError: phy = 3: give a PHY trace
+    """
+    if isinstance(value, kind):
+        return value
+    raise fault(name, value, cure)
+
+
+def only_with(present: bool, names: Sequence[tuple[str, bool]], cure: str) -> None:
+    """Refuses the first of `names` that was given, if what excludes it is `present`.
+
+    Example:
+        >>> only_with(True, [("p", True)], "`losses` says which units are lost; leave it out")
+        Traceback (most recent call last):
+        clift.errors.ScenarioError: p: `losses` says which units are lost; leave it out
+    """
+    if not present:
+        return
+    for name, given in names:
+        if given:
+            raise ScenarioError(f"{name}: {cure}")
+
+
+def floats(name: str, values: Any, what: str) -> np.ndarray[Any, np.dtype[np.float64]]:
+    """Numbers in an array of any shape.
+
+    Example:
+        >>> floats("esn0_db", "a", "levels in dB")
+        Traceback (most recent call last):
+        clift.errors.ScenarioError: esn0_db = 'a': give levels in dB
+    """
+    try:
+        return np.asarray(values, np.float64)
+    except (TypeError, ValueError):
+        raise fault(name, values, f"give {what}") from None
+
+
+def _shown(value: object) -> str:
+    line = " ".join(repr(value).split())
+    return line if len(line) <= 60 else line[:57] + "..."
