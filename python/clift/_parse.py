@@ -43,6 +43,9 @@ def real(value: Any) -> float | None:
         >>> real(3), real(np.float32(0.5)), real("3"), real(True), real(float("nan"))
         (3, 0.5, None, None, None)
     """
+    # What nearly all values are; a sweep has many scenarios.
+    if type(value) is int or (type(value) is float and not math.isnan(value)):
+        return value
     if isinstance(value, np.ndarray) and value.ndim == 0:
         value = value.item()
     if isinstance(value, bool) or not isinstance(value, Real):
