@@ -10,6 +10,7 @@ from matplotlib.figure import Figure
 
 from clift.campaign import run_campaign
 from clift.campaign.results import Cell, Results
+from clift.campaign.tables import tables
 from clift.cli.main import run
 from clift.report import comparison, figures
 from clift.report.units import draw as draw_units
@@ -52,7 +53,9 @@ def drawn(path: Path, text: str) -> dict[str, Figure]:
     file = path / "x.toml"
     file.write_text(f'duration = "20 s"\nname = "x"\n{text}')
     scenario = Scenario.read(file)
-    return dict(figures.draw(run_campaign(scenario), scenario))
+    results = run_campaign(scenario)
+    series = tables(results, scenario)["series"]
+    return dict(figures.draw(results, scenario, series))
 
 
 LIVE = (

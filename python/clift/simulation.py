@@ -77,9 +77,9 @@ class Run:
             if 2 * handed_on < arrived["count"]:
                 found.append(
                     f"flow {number}: of {arrived['count']} segments that arrived {handed_on} had "
-                    "none missing before them; its window overshot queue and path, and ns-2's TCP "
-                    "(profile papers) then stays in recovery for minutes. Bound it, "
-                    "cwnd_max, by what they hold, or take profile linux"
+                    "none missing before them; ns-2's TCP (profile papers) stays so for minutes "
+                    "where its window overshoots queue and path: bound cwnd_max by what they "
+                    "hold, or take profile linux"
                 )
         return found
 

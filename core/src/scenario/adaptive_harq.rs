@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use super::channel;
 use super::delays::{self, DelayFiles};
 use super::error::Problem;
-use super::link::{Link, Overlap};
+use super::link::Link;
 use super::radio::Decibels;
 use super::suggest::nearest;
 use super::tree::join;
@@ -16,7 +16,7 @@ use crate::channel::lms::Preset;
 use crate::link::{AdaptiveHarqConfig, AdaptiveHarqError, Propagation, Sizing, Threshold};
 use crate::scheme::Scheme;
 use crate::trace::MiTrace;
-use crate::units::{BitRate, Bytes, Duration, Probability};
+use crate::units::{BitRate, Duration, Probability};
 
 /// A link that runs adaptive HARQ with its traffic (seed 004): packets are code words, sent again
 /// in part until they are decoded.
@@ -135,7 +135,7 @@ impl AdaptiveHarq {
         let own = join(key, "adaptive_harq");
         let fault = |error| self.problem(&own, error);
         // What the usual sizes take, and so less than any other that there may be.
-        if self.targets.is_none() && mean * MOST_RATIO < 1.0 {
+        if self.targets.is_none() && mean * Sizing::MOST_RATIO < 1.0 {
             let message = format!(
                 "{} leaves the channel a mean mutual information of {mean:.2e} per coded bit, too little for a link; give a higher level",
                 self.snr
@@ -209,7 +209,10 @@ impl AdaptiveHarq {
             let cure = "[adaptive_harq] has its own retransmissions; leave one of them out";
             return Err(Problem::new(key, "scheme", cure));
         }
-        check_link(key, link)?;
+        if let Some(name) = link.of_slots().next() {
+            let cure = "is not for [adaptive_harq], which has no LLDUs and a delay of its own; leave it out";
+            return Err(Problem::new(&join(key, "link"), name, cure));
+        }
         channel::length(&own, self.length, duration, slot)
     }
 
@@ -277,28 +280,5 @@ impl AdaptiveHarq {
                 Problem::new(own, "targets", cure)
             }
         }
-    }
-}
-
-/// More coded bits per information bit than a link sends.
-const MOST_RATIO: f64 = 1e3;
-
-/// Complains of what only links over slots have.
-fn check_link(key: &str, link: &Link) -> Result<(), Problem> {
-    let usual = Link::default();
-    let foreign = [
-        ("rtt", link.rtt != usual.rtt),
-        ("feedback", link.feedback.is_some()),
-        ("overlap", link.overlap == Overlap::Papers),
-        ("extra_lldu", link.extra_lldu),
-        ("lldu_header", link.lldu_header != Bytes(0)),
-        ("live", link.live),
-    ];
-    match foreign.iter().find(|(_, given)| *given) {
-        Some((name, _)) => {
-            let cure = "is not for [adaptive_harq], which has no LLDUs and a delay of its own; leave it out";
-            Err(Problem::new(&join(key, "link"), name, cure))
-        }
-        None => Ok(()),
     }
 }

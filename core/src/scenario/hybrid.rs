@@ -4,7 +4,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::error::Problem;
-use super::link::{Link, Overlap};
+use super::link::Link;
 use super::tree::join;
 use crate::link::{HybridConfig, LinkError, UnitLosses};
 use crate::scheme::Scheme;
@@ -98,16 +98,7 @@ impl Hybrid {
                 "[hybrid] is the scheme; leave one of them out",
             ));
         }
-        let usual = Link::default();
-        let foreign = [
-            ("rtt", link.rtt != usual.rtt),
-            ("feedback", link.feedback.is_some()),
-            ("overlap", link.overlap == Overlap::Papers),
-            ("extra_lldu", link.extra_lldu),
-            ("lldu_header", link.lldu_header != Bytes(0)),
-            ("live", link.live),
-        ];
-        if let Some((name, _)) = foreign.iter().find(|(_, given)| *given) {
+        if let Some(name) = link.of_slots().next() {
             let cure = "is not for [hybrid], which has units and a delay of its own; leave it out";
             return Err(Problem::new(&join(key, "link"), name, cure));
         }

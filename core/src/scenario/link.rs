@@ -136,6 +136,20 @@ impl Link {
         }
     }
 
+    /// The keys given that only links over slots have, which take their delay from `rtt`; a link with
+    /// a section of its own does not.
+    pub(super) fn of_slots(&self) -> impl Iterator<Item = &'static str> + use<> {
+        let keys = [
+            ("rtt", self.rtt != Self::default().rtt),
+            ("feedback", self.feedback.is_some()),
+            ("overlap", self.overlap == Overlap::Papers),
+            ("extra_lldu", self.extra_lldu),
+            ("lldu_header", self.lldu_header != Bytes(0)),
+            ("live", self.live),
+        ];
+        keys.into_iter().filter(|(_, given)| *given).map(|(name, _)| name)
+    }
+
     /// The key that says which reports are lost, slot by slot.
     fn feedback_source(&self) -> Option<&'static str> {
         let trace = self.feedback_trace.is_some().then_some("feedback_trace");

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use super::delays::{self, DelayFiles};
 use super::error::Problem;
-use super::link::{Link, Overlap};
+use super::link::Link;
 use super::quantity::Probabilities;
 use super::tree::join;
 use crate::link::Propagation;
@@ -254,15 +254,8 @@ impl Ntn {
             let cure = "[ntn] has its own retransmissions; leave one of them out";
             return Err(Problem::new(key, "scheme", cure));
         }
-        let usual = Link::default();
-        let foreign = [
-            ("rtt", link.rtt != usual.rtt),
-            ("feedback", link.feedback.is_some()),
-            ("overlap", link.overlap == Overlap::Papers),
-            ("extra_lldu", link.extra_lldu),
-            ("live", link.live),
-        ];
-        if let Some((name, _)) = foreign.iter().find(|(_, given)| *given) {
+        // A header of each LLDU takes room in the transport blocks.
+        if let Some(name) = link.of_slots().find(|name| *name != "lldu_header") {
             let cure = "is not for [ntn], which has blocks and a delay of its own; leave it out";
             return Err(Problem::new(&join(key, "link"), name, cure));
         }

@@ -123,7 +123,9 @@ def draw(results: Results, scenario: Scenario, folder: Path) -> Iterator[Path]:
 
     files = _former(folder)
     try:
-        for name, figure in figures.draw(results, scenario):
+        # The table that was written: every series is a run done again.
+        series = pq.read_table(folder / "series.parquet")
+        for name, figure in figures.draw(results, scenario, series):
             path = folder / f"{name}.png"
             files.append(path.name)
             yield _file(path, partial(figure.savefig, dpi=110))

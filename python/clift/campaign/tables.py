@@ -22,7 +22,7 @@ def tables(results: Results, scenario: Scenario) -> dict[str, pa.Table]:
     return {
         "runs": _runs(results, source),
         "summary": _summary(results),
-        "series": series(results),
+        "series": _series(results),
         "delays": _delays(results),
     }
 
@@ -88,7 +88,7 @@ def _summary(results: Results) -> pa.Table:
     return pa.table(rows)
 
 
-def series(results: Results) -> pa.Table:
+def _series(results: Results) -> pa.Table:
     """Time series of the first run of each cell."""
     tables = []
     for index, cell in enumerate(results.cells[:DRAWN_CELLS]):

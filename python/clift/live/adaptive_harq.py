@@ -19,7 +19,6 @@ from clift.live.base import Live
 
 # More coded bits per information bit than any code has.
 _MOST_RATIO = 1000
-_INCREMENT = 0.47
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -90,7 +89,7 @@ class AdaptiveHarqLink(Live):
     duration_s: float = 600
     seed: int = 1
     first: float = field(default=1.0, kw_only=True)
-    increment: float = field(default=_INCREMENT, kw_only=True)
+    increment: float = field(default=0.47, kw_only=True)
     targets: Sequence[float] | None = field(default=None, kw_only=True)
     packet_sigma: float = field(default=0.25, kw_only=True)
     attempt_sigma: float = field(default=0, kw_only=True)
@@ -136,15 +135,13 @@ class AdaptiveHarqLink(Live):
         own = self.information is not None
         if own and self.channel is not None:
             raise ScenarioError("channel and information: both say what the channel is; give one")
-        real = _parse.real
-        made = [("preset", str(self.preset) != "its"), ("snr_db", real(self.snr_db) != 13)]
-        drawn = [("duration_s", real(self.duration_s) != 600), ("seed", real(self.seed) != 1)]
+        made, drawn = self._given("preset", "snr_db"), self._given("duration_s", "seed")
         cure = "`information` says what the channel is; leave one of them out"
         _parse.only_with(own, made + drawn, cure)
         cure = "`channel` says what the channel is; leave one of them out"
         _parse.only_with(self.channel is not None, made, cure)
         cure = "is for `information`; give that beside it, or leave it out"
-        _parse.only_with(not own, [("every_ms", real(self.every_ms) != 1)], cure)
+        _parse.only_with(not own, self._given("every_ms"), cure)
 
     def _own_information(self) -> _clift.MiTrace:
         try:
@@ -179,11 +176,8 @@ class AdaptiveHarqLink(Live):
     def _targets(self) -> list[float] | None:
         if self.targets is None:
             return None
-        sizes = [
-            ("first", _parse.real(self.first) != 1.0),
-            ("increment", _parse.real(self.increment) != _INCREMENT),
-        ]
-        _parse.only_with(True, sizes, "`targets` say how much is sent; leave one of them out")
+        cure = "`targets` say how much is sent; leave one of them out"
+        _parse.only_with(True, self._given("first", "increment"), cure)
         return _parse.probability_list("targets", self.targets)
 
     def _sizes(self, mean: float) -> tuple[float, float]:

@@ -70,15 +70,19 @@ class Live:
         fields = dataclasses.fields(self)  # type: ignore[arg-type]
         return [(field.name, getattr(self, field.name)) for field in fields]
 
+    def _given(self, *names: str) -> list[tuple[str, bool]]:
+        """Each of these arguments, and whether it is another than the default."""
+        usual = {field.name: field.default for field in dataclasses.fields(self)}  # type: ignore[arg-type]
+        return [(name, not _same(getattr(self, name), usual[name])) for name in names]
+
     def _changed(self, always: tuple[str, ...]) -> str:
         """The arguments that are not the default, and those of `always`, as they were given."""
-        fields = dataclasses.fields(self)  # type: ignore[arg-type]
-        usual = {field.name: field.default for field in fields if field.name not in always}
         values = self._values()
+        given = self._given(*(name for name, _ in values))
         return ", ".join(
             f"{name}={value!r}"
-            for name, value in values
-            if name not in usual or not _same(value, usual[name])
+            for (name, value), (_, changed) in zip(values, given, strict=True)
+            if changed or name in always
         )
 
 

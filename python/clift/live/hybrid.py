@@ -92,7 +92,7 @@ class HybridLink(Live):
         p = _parse.probability("p", self.p)
         _parse.only_with(
             losses is not None,
-            [("p", p != _USUAL_LOSS)],
+            self._given("p"),
             "`losses` says which units are lost; leave one of them out",
         )
         return _clift.Medium.hybrid(

@@ -7,7 +7,6 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from clift.campaign.results import Results
-from clift.campaign.tables import series
 from clift.report import comparison, cwnd, delay_cdf, erasures, sequence, units
 from clift.scenario import Scenario, _FromFile
 from clift.trace import PhyTrace
@@ -31,12 +30,13 @@ _UNITS = (
 )
 
 
-def draw(results: Results, scenario: Scenario) -> Iterator[tuple[str, Figure]]:
+def draw(results: Results, scenario: Scenario, series: pa.Table) -> Iterator[tuple[str, Figure]]:
     """Names and pictures, one after the other.
 
     Args:
         results: The campaign; nothing is drawn of one without a finished run.
         scenario: What was run.
+        series: Its time series.
     """
     if not results.done:
         return
@@ -46,7 +46,7 @@ def draw(results: Results, scenario: Scenario) -> Iterator[tuple[str, Figure]]:
     for name in metrics:
         if any(cell.estimate(name) is not None for cell in results.cells):
             yield f"comparison-{name.replace('.', '-')}", comparison.draw(results, name)
-    yield "cwnd", cwnd.draw(results, series(results))
+    yield "cwnd", cwnd.draw(results, series)
     yield "sequence", sequence.draw(results)
     yield "delay-cdf", delay_cdf.draw(results)
     yield from _units(results)
@@ -80,7 +80,7 @@ def _unit(run: Run, log: pa.Table) -> str:
     """What the first link in the log calls what it sends, by what it counts."""
     summary = run.summary()
     links = [*summary["links"], *summary.get("return_links", [])]
-    first = min(log.column("link").to_pylist(), default=0)
+    first = log.column("link").to_numpy().min(initial=len(links) - 1)
     return next((unit for count, unit in _UNITS if count in links[first]), "unit")
 
 

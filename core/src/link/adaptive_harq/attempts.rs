@@ -16,7 +16,7 @@ pub(super) struct Attempts {
     sizing: Sizing,
     thresholds: Thresholds,
     /// Most at one packet.
-    pub(super) most: usize,
+    most: usize,
     /// From one to the next.
     pub(super) step: i64,
     rate: BitRate,

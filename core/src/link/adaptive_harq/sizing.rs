@@ -25,10 +25,10 @@ pub enum Sizing {
     },
 }
 
-/// More coded bits per information bit than any code has.
-const MOST: f64 = 1e3;
-
 impl Sizing {
+    /// More coded bits per information bit than any code has.
+    pub const MOST_RATIO: f64 = 1e3;
+
     /// [`Sizing::Missing`] with which each attempt decodes with a target probability: the level is
     /// the one that the channel reaches that often.
     ///
@@ -53,7 +53,11 @@ impl Sizing {
         let level = |target: &Probability| {
             let below = ((1.0 - target.get()) * values.len() as f64) as usize;
             let level = f64::from(values[below.min(values.len() - 1)]);
-            if level * MOST < 1.0 { Err(AdaptiveHarqError::Hopeless) } else { Ok(level) }
+            if level * Self::MOST_RATIO < 1.0 {
+                Err(AdaptiveHarqError::Hopeless)
+            } else {
+                Ok(level)
+            }
         };
         Ok(Self::Missing { levels: targets.iter().map(level).collect::<Result<_, _>>()? })
     }
@@ -61,7 +65,7 @@ impl Sizing {
     pub(super) fn check(&self, attempts: usize) -> Result<(), AdaptiveHarqError> {
         match self {
             Self::Fixed { first, increment } => {
-                let fits = |ratio: f64| ratio > 0.0 && ratio <= MOST;
+                let fits = |ratio: f64| ratio > 0.0 && ratio <= Self::MOST_RATIO;
                 let wrong = |name| Err(AdaptiveHarqError::Ratio { name });
                 match (fits(*first), fits(*increment)) {
                     (false, _) => wrong("first"),
@@ -73,7 +77,8 @@ impl Sizing {
                 Err(AdaptiveHarqError::Targets { given: levels.len(), attempts })
             }
             Self::Missing { levels } => {
-                let fits = levels.iter().all(|&level| level * MOST >= 1.0 && level <= 1.0);
+                let fits =
+                    levels.iter().all(|&level| level * Self::MOST_RATIO >= 1.0 && level <= 1.0);
                 if fits { Ok(()) } else { Err(AdaptiveHarqError::Hopeless) }
             }
         }

@@ -10,7 +10,7 @@ use super::config::{AdaptiveHarqConfig, AdaptiveHarqError};
 ///
 /// A spread stands for what the channel's resolution hides: code words that meet different samples
 /// of the fading within it, all attempts alike or each for itself.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Threshold {
     /// Standard deviation from packet to packet, the same for all attempts at one.
     pub packet_sigma: f64,

@@ -48,11 +48,7 @@ impl Backlog {
     }
 
     pub(super) fn has_room(&self, size: Bytes) -> bool {
-        match self.limit {
-            QueueLimit::Unlimited => true,
-            QueueLimit::Packets(limit) => self.waiting.len() < limit as usize,
-            QueueLimit::Bytes(limit) => self.waiting_bytes + u64::from(size.0) <= limit,
-        }
+        self.limit.has_room(self.waiting.len(), self.waiting_bytes, size)
     }
 
     pub(super) fn admit(&mut self, now: Instant, packet: Packet, header: Bytes) {
