@@ -12,17 +12,17 @@
 //! 5. [`simulation`]: the engine that joins them in simulated time.
 //! 6. [`metrics`]: what links and flows are measured by.
 //!
-//! `scenario` (a feature, on by default) reads the files that describe all of them.
+//! `scenario` reads the files that describe all of them.
 //!
-//! [`units`] and [`seed`] serve all of them. Time is integer nanoseconds throughout; a run is a
+//! [`units`], [`seed`] and [`config`] serve all of them. Time is integer nanoseconds throughout; a run is a
 //! function of its inputs and its seed.
 #![forbid(unsafe_code)]
 
 pub mod analysis;
 pub mod channel;
+pub mod config;
 pub mod link;
 pub mod metrics;
-#[cfg(feature = "scenario")]
 pub mod scenario;
 pub mod scheme;
 pub mod seed;

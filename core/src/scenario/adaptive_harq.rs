@@ -9,13 +9,13 @@ use super::channel;
 use super::delays::{self, DelayFiles};
 use super::error::Problem;
 use super::link::Link;
-use super::radio::Decibels;
-use super::suggest::nearest;
 use super::tree::join;
 use crate::channel::lms::Preset;
+use crate::config::nearest;
 use crate::link::{AdaptiveHarqConfig, AdaptiveHarqError, Propagation, Sizing, Threshold};
 use crate::scheme::Scheme;
 use crate::trace::MiTrace;
+use crate::units::Decibels;
 use crate::units::{BitRate, Duration, Probability};
 
 /// A link that runs adaptive HARQ with its traffic (seed 004): packets are code words, sent again

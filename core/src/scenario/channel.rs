@@ -7,9 +7,9 @@ use super::erasures::Erasures;
 use super::error::Problem;
 use super::land_mobile::{self, LooState, Trees};
 use super::limit::Burst;
-use super::radio::{Decibels, Degrees, Gigahertz, KilometresPerHour};
 use crate::channel::lms::{Code, Preset};
 use crate::units::{BitRate, Bytes, Duration, Probability};
+use crate::units::{Decibels, Degrees, Gigahertz, KilometresPerHour};
 
 /// Erasures from a model: slots of its own, or on top of a trace.
 #[derive(Clone, Debug, Deserialize, JsonSchema, Serialize)]

@@ -5,12 +5,12 @@ use serde::{Deserialize, Serialize};
 
 use super::channel::Channel;
 use super::error::Problem;
-use super::radio::{Decibels, Degrees, Gigahertz, KilometresPerHour, Metres};
-use super::suggest::nearest;
 use crate::channel::lms::{
     CodeChoice, IsolatedTrees, LmsError, Loo, Options, Preset, environments,
 };
+use crate::config::nearest;
 use crate::units::{Bytes, Duration};
+use crate::units::{Decibels, Degrees, Gigahertz, KilometresPerHour, Metres};
 
 /// A land mobile satellite channel for as long as a run needs it, in base units; fields that are
 /// `None` are the preset's. The names are those of `clift.land_mobile.LandMobile`.

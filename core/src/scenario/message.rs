@@ -1,6 +1,6 @@
 //! What the deserialiser says, in the words of scenario files.
 
-use super::suggest::nearest;
+use crate::config::nearest;
 
 /// Rewrites a message of serde: keys for fields, values for variants, a suggestion where a name is
 /// nearly right, and words for Rust types.

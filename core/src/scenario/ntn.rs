@@ -9,12 +9,12 @@ use serde::{Deserialize, Serialize};
 use super::delays::{self, DelayFiles};
 use super::error::Problem;
 use super::link::Link;
-use super::quantity::Probabilities;
 use super::tree::join;
 use crate::link::Propagation;
 use crate::link::ntn::{AmConfig, HarqMode, NtnConfig, NtnConfigError, NtnPhy, PRESETS, RlcConfig};
 use crate::scheme::Scheme;
 use crate::trace::PhyTrace;
+use crate::units::Probabilities;
 use crate::units::{Bytes, Duration, Probability};
 
 /// A 3GPP NR link, which runs with its traffic: HARQ, RLC and PDCP.

@@ -4,11 +4,12 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::error::Problem;
-use super::limit::{DelayedAck, Packets};
+use super::limit::DelayedAck;
 use super::traffic::{Congestion, Profile, Transport};
 use super::tree::join;
 use crate::transport::tcp::{CongestionAlgorithm, LinuxOptions, TcpConfig};
 use crate::units::Bytes;
+use crate::units::Packets;
 
 /// Parts of the profile "linux", named after the kernel's settings.
 #[derive(Clone, Copy, Debug, Deserialize, Eq, JsonSchema, PartialEq, Serialize)]

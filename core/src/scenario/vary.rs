@@ -8,8 +8,8 @@ use serde::{Serialize, Serializer};
 use toml::de::DeValue;
 
 use super::error::Problem;
-use super::suggest::nearest;
 use super::tree::{Table, Value, join};
+use crate::config::nearest;
 
 /// What varies from cell to cell; every combination is a cell.
 ///

@@ -1,7 +1,7 @@
 //! "did you mean": the nearest known name.
 
 /// The candidate nearest to `word`, if it is near enough to be a slip of the finger.
-pub(super) fn nearest<'a>(
+pub(crate) fn nearest<'a>(
     word: &str,
     candidates: impl Iterator<Item = &'a str>,
 ) -> Option<&'a str> {

@@ -3,11 +3,7 @@
 use std::fmt;
 use std::str::FromStr;
 
-use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
-use serde::de::{Deserialize, Deserializer};
-use serde::ser::{Serialize, Serializer};
-
-use super::quantity::{Text, quantity};
+use crate::units::quantity;
 
 /// A number with one of a few units, kept in the first of them.
 macro_rules! measure {
