@@ -1,8 +1,6 @@
 //! Hybrid FEC/ARQ-SR against a slow, obvious reference and against its analytical model.
 
-#[path = "support/hybrid_reference.rs"]
-mod reference;
-
+use crate::support::hybrid_reference::{self as reference, Case, Fate};
 use clift::analysis::HybridFecArq;
 use clift::link::{
     Admission, HybridConfig, HybridLink, HybridOptions, Link, LinkConfig, LinkError, LinkEvent,
@@ -12,7 +10,6 @@ use clift::seed::Seed;
 use clift::trace::PhyTrace;
 use clift::units::{BitRate, Bytes, Duration, Instant, Probability};
 use proptest::prelude::*;
-use reference::{Case, Fate};
 
 prop_compose! {
     /// Erasures from rare to frequent, slots that units meet several to one and one to several.

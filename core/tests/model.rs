@@ -1,16 +1,12 @@
 //! The closed forms against simulation, over the points of figures 5 and 6 of seed 000.
 //!
 //! `cargo test` runs a short form. The whole measure, more than 10^8 slots:
-//! `cargo test --release -p clift --test model -- --ignored --nocapture`, which prints every
+//! `cargo test --release -p clift --test it model:: -- --ignored --nocapture`, which prints every
 //! comparison; `make validate` does that.
 #![allow(clippy::print_stdout)]
 
-#[path = "support/band.rs"]
-mod band;
-#[path = "support/consecutive.rs"]
-mod consecutive;
-
-use band::{Comparison, judge};
+use crate::support::band::{Comparison, judge};
+use crate::support::consecutive;
 use clift::analysis::{Blocks, Chain, Prediction, Setting, predict};
 use clift::channel::{ErasureChannel, GilbertElliott, RegularSlots};
 use clift::scheme::{LinkTrace, Persistency, Scheme};

@@ -1,17 +1,12 @@
 //! The 3GPP link against a slow second implementation, and the laws that it obeys.
 
-#[path = "support/ntn_reference/mod.rs"]
-mod ntn_reference;
-#[path = "support/ntn_strategies.rs"]
-mod ntn_strategies;
-
 use std::collections::BTreeMap;
 
+use crate::support::ntn_reference::{self, Case, End};
+use crate::support::ntn_strategies::case;
 use clift::link::ntn::{NtnLink, NtnLinkConfig, NtnPhy, RlcConfig};
 use clift::link::{Admission, Link, LinkEvent, Packet, PacketId};
 use clift::units::{Bytes, Duration, Instant, Probability};
-use ntn_reference::{Case, End};
-use ntn_strategies::case;
 use proptest::prelude::*;
 
 impl std::fmt::Debug for Case {

@@ -13,7 +13,7 @@ use clift::trace::PhyTrace;
 use clift::units::{Bytes, Duration, Instant, Probability};
 use proptest::prelude::*;
 
-use crate::ntn_reference::Case;
+use super::ntn_reference::Case;
 
 pub(crate) fn case() -> impl Strategy<Value = Case> {
     let arrivals = prop::collection::vec((gap(), 1u32..60), 1..30);
