@@ -4,13 +4,13 @@
 ///
 /// Bits outside the range must be clear; whoever moves the range on clears them.
 #[derive(Clone, Debug)]
-pub(super) struct RingBits {
+pub(crate) struct RingBits {
     words: Box<[u64]>,
 }
 
 impl RingBits {
     /// An empty set over ranges of up to `capacity` numbers, a power of two of at least 64.
-    pub(super) fn new(capacity: usize) -> Self {
+    pub(crate) fn new(capacity: usize) -> Self {
         debug_assert!(capacity.is_power_of_two() && capacity >= 64);
         Self { words: vec![0; capacity / 64].into_boxed_slice() }
     }
@@ -20,32 +20,32 @@ impl RingBits {
     }
 
     /// Makes `number` a member.
-    pub(super) fn insert(&mut self, number: u64) {
+    pub(crate) fn insert(&mut self, number: u64) {
         self.words[self.word(number)] |= 1 << (number % 64);
     }
 
     /// Makes `number` a member no longer.
-    pub(super) fn remove(&mut self, number: u64) {
+    pub(crate) fn remove(&mut self, number: u64) {
         self.words[self.word(number)] &= !(1 << (number % 64));
     }
 
     /// Removes every member.
-    pub(super) fn clear(&mut self) {
+    pub(crate) fn clear(&mut self) {
         self.words.fill(0);
     }
 
     /// The lowest member in `from..to`.
-    pub(super) fn next_member(&self, from: u64, to: u64) -> Option<u64> {
+    pub(crate) fn next_member(&self, from: u64, to: u64) -> Option<u64> {
         self.find(from, to, |word| word)
     }
 
     /// The lowest number in `from..to` that is not a member.
-    pub(super) fn next_gap(&self, from: u64, to: u64) -> Option<u64> {
+    pub(crate) fn next_gap(&self, from: u64, to: u64) -> Option<u64> {
         self.find(from, to, |word| !word)
     }
 
     /// The member of `from..to` that has `count - 1` members of it above, `count` at least 1.
-    pub(super) fn member_from_end(&self, from: u64, to: u64, mut count: u64) -> Option<u64> {
+    pub(crate) fn member_from_end(&self, from: u64, to: u64, mut count: u64) -> Option<u64> {
         let mut end = to;
         while end > from {
             let base = (end - 1) / 64 * 64;

@@ -6,20 +6,20 @@ use crate::transport::SackBlock;
 
 /// Bytes received ahead of a gap, as disjoint blocks that do not touch, in ascending order.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Reassembly {
+pub(crate) struct Reassembly {
     blocks: VecDeque<SackBlock>,
 }
 
 impl Reassembly {
     /// Whether nothing is held.
     #[inline]
-    pub(super) fn is_empty(&self) -> bool {
+    pub(crate) fn is_empty(&self) -> bool {
         self.blocks.is_empty()
     }
 
     /// Adds bytes `start..end`; returns the block they are part of now, and whether any of them
     /// was new.
-    pub(super) fn insert(&mut self, start: u64, end: u64) -> (SackBlock, bool) {
+    pub(crate) fn insert(&mut self, start: u64, end: u64) -> (SackBlock, bool) {
         // The usual case: the highest block grows.
         if let Some(last) = self.blocks.back_mut()
             && last.end == start
@@ -46,7 +46,7 @@ impl Reassembly {
 
     /// Takes out every block that `next`, the next byte expected, has reached; returns the next
     /// byte expected then.
-    pub(super) fn advance(&mut self, mut next: u64) -> u64 {
+    pub(crate) fn advance(&mut self, mut next: u64) -> u64 {
         while let Some(block) = self.blocks.front()
             && block.start <= next
         {

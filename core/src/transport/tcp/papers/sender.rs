@@ -1,19 +1,17 @@
 //! The sending end of a TCP connection in profile `papers`.
 
-mod recovery;
-mod sending;
-
 use std::cmp::Ordering;
 
-use super::config::TcpConfig;
 use super::congestion::{Acked, CongestionControl, Window, controller};
-use super::counters::SenderCounters;
-use super::endpoint::CongestionState;
-use super::flight::{Flight, State};
-use super::pacing::RateHalving;
+use super::rate_halving::RateHalving;
 use super::rtt::{Clock, RttEstimator};
-use super::scoreboard::{Blocks, FackScoreboard, Findings};
-use super::supply::Supply;
+use super::scoreboard::{FackScoreboard, Findings};
+use crate::transport::tcp::config::TcpConfig;
+use crate::transport::tcp::endpoint::CongestionState;
+use crate::transport::tcp::shared::counters::SenderCounters;
+use crate::transport::tcp::shared::flight::{Flight, State};
+use crate::transport::tcp::shared::sack_blocks::Blocks;
+use crate::transport::tcp::shared::supply::Supply;
 use crate::transport::{Endpoint, Segment};
 use crate::units::{Duration, Instant};
 
@@ -22,7 +20,7 @@ const BURST: u64 = 3;
 
 /// What `Agent/TCP/Linux` of ns-2.35 does.
 #[derive(Debug)]
-pub(super) struct PapersSender {
+pub(crate) struct PapersSender {
     headers: u32,
     initial_window: u32,
     timestamps: bool,
@@ -61,7 +59,7 @@ struct Timed {
 
 impl PapersSender {
     /// A sender without data, with its initial window to send at once.
-    pub(super) fn new(config: &TcpConfig) -> Self {
+    pub(crate) fn new(config: &TcpConfig) -> Self {
         let control = controller(config);
         Self {
             headers: config.headers(),
@@ -85,14 +83,14 @@ impl PapersSender {
 
     /// The application hands over `bytes` more; they leave in full segments, the last one short.
     /// Nothing is taken after [`PapersSender::close`].
-    pub(super) fn supply(&mut self, bytes: u64) {
+    pub(crate) fn supply(&mut self, bytes: u64) {
         if self.supply.add(bytes) {
             self.pacing.on_event(self.flight.outstanding());
         }
     }
 
     /// The application hands over nothing more. Of data without end, what was sent is the end.
-    pub(super) fn close(&mut self) {
+    pub(crate) fn close(&mut self) {
         self.supply.close(self.flight.nxt());
         if self.is_complete() {
             self.deadline = None;
@@ -100,47 +98,47 @@ impl PapersSender {
     }
 
     /// Whether the application has closed and everything is acknowledged.
-    pub(super) fn is_complete(&self) -> bool {
+    pub(crate) fn is_complete(&self) -> bool {
         self.supply.is_complete(self.flight.una())
     }
 
     /// What was counted so far.
-    pub(super) fn counters(&self) -> &SenderCounters {
+    pub(crate) fn counters(&self) -> &SenderCounters {
         &self.counters
     }
 
     /// Congestion window in segments. While rate halving leads down to it, more is in flight.
-    pub(super) fn cwnd(&self) -> u32 {
+    pub(crate) fn cwnd(&self) -> u32 {
         self.window.cwnd
     }
 
     /// Slow-start threshold in segments; `None` before there is one.
-    pub(super) fn ssthresh(&self) -> Option<u32> {
+    pub(crate) fn ssthresh(&self) -> Option<u32> {
         (self.window.ssthresh != u32::MAX).then_some(self.window.ssthresh)
     }
 
     /// Segments believed to be on their way.
-    pub(super) fn in_flight(&self) -> u64 {
+    pub(crate) fn in_flight(&self) -> u64 {
         self.flight.outstanding()
     }
 
     /// Smoothed round-trip time; `None` before the first sample and after four timeouts in a row.
-    pub(super) fn srtt(&self) -> Option<Duration> {
+    pub(crate) fn srtt(&self) -> Option<Duration> {
         self.rtt.smoothed()
     }
 
     /// The retransmission timeout in force.
-    pub(super) fn rto(&self) -> Duration {
+    pub(crate) fn rto(&self) -> Duration {
         self.rtt.timeout()
     }
 
     /// What is being done about losses.
-    pub(super) fn state(&self) -> CongestionState {
+    pub(crate) fn state(&self) -> CongestionState {
         self.state
     }
 
     /// First byte not acknowledged.
-    pub(super) fn acknowledged(&self) -> u64 {
+    pub(crate) fn acknowledged(&self) -> u64 {
         self.flight.una()
     }
 
@@ -197,6 +195,110 @@ impl PapersSender {
             self.timed = None;
         }
         self.deadline = (!self.is_complete()).then(|| now + self.rtt.timeout());
+    }
+
+    /// A segment sent before, to be sent again.
+    fn retransmit(&mut self, now: Instant, number: u64, segment: &mut Segment) {
+        let (start, end) = self.flight.bounds(number);
+        let sends = self.flight.sends(number);
+        let first_sent = self.flight.first_sent(number);
+        self.scoreboard.on_retransmitted(&mut self.flight, number);
+        self.flight.set_last_sent(number, now);
+        self.counters.retransmissions += 1;
+        if self.state == CongestionState::Recovery {
+            self.counters.fast_retransmits += 1;
+        }
+        // Karn: an ACK would not tell which transmission it answers.
+        self.timed = self.timed.filter(|timed| timed.segment != number);
+        self.write(now, first_sent, start, (end - start) as u32, sends, segment);
+    }
+
+    #[inline]
+    fn send_new(&mut self, now: Instant, segment: &mut Segment) -> bool {
+        let start = self.flight.nxt();
+        let Some(len) = self.supply.segment_at(start) else { return false };
+        if self.flight.is_empty() {
+            self.deadline = Some(now + self.rtt.timeout());
+        }
+        if !self.timestamps && self.timed.is_none() {
+            self.timed = Some(Timed { segment: self.flight.next(), sent: now });
+        }
+        self.flight.push(now, len);
+        self.write(now, now, start, len, 0, segment);
+        true
+    }
+
+    #[inline]
+    fn write(
+        &mut self,
+        now: Instant,
+        first_sent: Instant,
+        seq: u64,
+        len: u32,
+        sends: u16,
+        segment: &mut Segment,
+    ) {
+        let wire = len + self.headers;
+        self.counters.on_sent(wire);
+        self.pacing.on_sent(self.flight.outstanding());
+        *segment = Segment {
+            seq,
+            len,
+            wire,
+            ts_val: now,
+            first_sent,
+            retransmission: sends,
+            ..Segment::default()
+        };
+    }
+
+    fn update_window(&mut self, acked: &Acked, findings: Findings) {
+        if acked.segments > 0 && self.state != CongestionState::Recovery {
+            self.control.on_ack(acked, &mut self.window);
+        }
+        if acked.segments > 0 && acked.undisturbed {
+            return;
+        }
+        if self.state != CongestionState::Open && self.flight.first() > self.recovery_point {
+            self.leave_recovery();
+        } else if self.state != CongestionState::Recovery && findings.newly_lost {
+            self.enter_recovery();
+        }
+    }
+
+    fn enter_recovery(&mut self) {
+        self.recovery_point = self.flight.next() - 1;
+        self.pacing.start(self.window.cwnd);
+        let reduction = self.control.on_loss(&self.window);
+        self.window.reduce(reduction.cwnd, reduction.ssthresh);
+        self.state = CongestionState::Recovery;
+        self.counters.recovery_entries_by_dupacks += 1;
+        self.counters.cwnd_reductions += 1;
+    }
+
+    fn leave_recovery(&mut self) {
+        self.scoreboard.clear(&mut self.flight);
+        if self.window.cwnd < self.window.ssthresh {
+            let burst = self.flight.outstanding() + BURST;
+            let burst = u32::try_from(burst).unwrap_or(u32::MAX);
+            // The threshold is at least two segments, whatever the limit.
+            self.window.cwnd = self.window.ssthresh.min(burst).min(self.window.max);
+        }
+        self.state = CongestionState::Open;
+        self.control.on_open(self.flight.next());
+        self.pacing.stop();
+    }
+
+    fn enter_loss(&mut self) {
+        let ssthresh = self.control.on_timeout(&self.window);
+        self.window.reduce(1, ssthresh);
+        self.recovery_point = self.flight.next() - 1;
+        self.state = CongestionState::Loss;
+        self.scoreboard.on_timeout(&mut self.flight);
+        self.pacing.stop();
+        self.timed = None;
+        self.counters.timeouts += 1;
+        self.counters.cwnd_reductions += 1;
     }
 }
 

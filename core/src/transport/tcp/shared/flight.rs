@@ -5,14 +5,12 @@
 //! next one" without walking the window, so an ACK costs the same with ten segments in flight
 //! and with ten thousand.
 
-mod beliefs;
-
 use super::bits::RingBits;
 use crate::units::Instant;
 
 /// What the sender believes of a segment in flight.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
-pub(super) enum State {
+pub(crate) enum State {
     /// Sent once (or believed so) and not heard of.
     #[default]
     InFlight,
@@ -42,7 +40,7 @@ struct Slot {
 
 /// The segments in flight, by number: `first..next`.
 #[derive(Clone, Debug)]
-pub(super) struct Flight {
+pub(crate) struct Flight {
     slots: Box<[Slot]>,
     first: u64,
     next: u64,
@@ -60,7 +58,7 @@ pub(super) struct Flight {
 
 impl Flight {
     /// Nothing in flight. `mss` is the most a segment carries, in bytes.
-    pub(super) fn new(mss: u32) -> Self {
+    pub(crate) fn new(mss: u32) -> Self {
         const CAPACITY: usize = 64;
         Self {
             slots: vec![Slot::default(); CAPACITY].into_boxed_slice(),
@@ -79,65 +77,65 @@ impl Flight {
     }
 
     /// The lowest segment not acknowledged.
-    pub(super) fn first(&self) -> u64 {
+    pub(crate) fn first(&self) -> u64 {
         self.first
     }
 
     /// The segment to be sent next for the first time.
-    pub(super) fn next(&self) -> u64 {
+    pub(crate) fn next(&self) -> u64 {
         self.next
     }
 
     /// The lowest byte not acknowledged (SND.UNA).
-    pub(super) fn una(&self) -> u64 {
+    pub(crate) fn una(&self) -> u64 {
         self.una
     }
 
     /// The first byte never sent (SND.NXT).
-    pub(super) fn nxt(&self) -> u64 {
+    pub(crate) fn nxt(&self) -> u64 {
         self.nxt
     }
 
     /// Segments believed to be on their way: not acknowledged, not SACKed, and either sent again
     /// or not declared lost.
-    pub(super) fn outstanding(&self) -> u64 {
+    pub(crate) fn outstanding(&self) -> u64 {
         self.next - self.first - self.sacked_count - self.lost_count
     }
 
     /// Whether every byte sent is acknowledged.
-    pub(super) fn is_empty(&self) -> bool {
+    pub(crate) fn is_empty(&self) -> bool {
         self.first == self.next
     }
 
     /// The state of a segment in flight.
-    pub(super) fn state(&self, number: u64) -> State {
+    pub(crate) fn state(&self, number: u64) -> State {
         self.slot(number).state
     }
 
     /// What [`Flight::mark_retransmitted`] was last told of a segment in flight.
-    pub(super) fn retransmission(&self, number: u64) -> u32 {
+    pub(crate) fn retransmission(&self, number: u64) -> u32 {
         self.slot(number).retransmission
     }
 
     /// How often a segment in flight was sent.
-    pub(super) fn sends(&self, number: u64) -> u16 {
+    pub(crate) fn sends(&self, number: u64) -> u16 {
         self.slot(number).sends
     }
 
     /// Bytes `start..end` of a segment in flight.
-    pub(super) fn bounds(&self, number: u64) -> (u64, u64) {
+    pub(crate) fn bounds(&self, number: u64) -> (u64, u64) {
         let end = if number + 1 == self.next { self.nxt } else { self.slot(number + 1).start };
         (self.slot(number).start, end)
     }
 
     /// When a segment in flight was first sent.
-    pub(super) fn first_sent(&self, number: u64) -> Instant {
+    pub(crate) fn first_sent(&self, number: u64) -> Instant {
         self.slot(number).first_sent
     }
 
     /// Adds a segment of `len` bytes, sent `now` for the first time.
     #[inline]
-    pub(super) fn push(&mut self, now: Instant, len: u32) {
+    pub(crate) fn push(&mut self, now: Instant, len: u32) {
         if self.next - self.first == self.slots.len() as u64 {
             self.grow();
         }
@@ -156,7 +154,7 @@ impl Flight {
 
     /// Takes the lowest segment out if `ack` covers it whole; `ack` is at most SND.NXT.
     #[inline]
-    pub(super) fn pop_acknowledged(&mut self, ack: u64) -> Option<Acknowledged> {
+    pub(crate) fn pop_acknowledged(&mut self, ack: u64) -> Option<Acknowledged> {
         if self.first == self.next {
             return None;
         }
@@ -177,7 +175,7 @@ impl Flight {
     }
 
     /// The lowest segment that begins at or after `byte` (SND.NXT begins the next one).
-    pub(super) fn at_or_after(&self, byte: u64) -> u64 {
+    pub(crate) fn at_or_after(&self, byte: u64) -> u64 {
         if byte <= self.una {
             return self.first;
         }
@@ -233,19 +231,144 @@ impl Flight {
         }
         (self.slots, self.sacked, self.lost) = (slots, sacked, lost);
     }
+
+    /// The lowest segment of `from..to` that is not SACKed; the range lies in flight.
+    pub(crate) fn next_not_sacked(&self, from: u64, to: u64) -> Option<u64> {
+        self.sacked.next_gap(from, to)
+    }
+
+    /// The lowest lost segment at or above `from`.
+    pub(crate) fn next_lost(&self, from: u64) -> Option<u64> {
+        if self.lost_count == 0 {
+            return None;
+        }
+        self.lost.next_member(from, self.next)
+    }
+
+    /// The lowest lost segment.
+    pub(crate) fn lowest_lost(&mut self) -> Option<u64> {
+        let lowest = self.next_lost(self.lost_floor.max(self.first));
+        self.lost_floor = lowest.unwrap_or(self.next);
+        lowest
+    }
+
+    /// A SACK block covers the segment.
+    pub(crate) fn mark_sacked(&mut self, number: u64) {
+        self.leave_state(number, self.state(number));
+        self.slot_mut(number).state = State::Sacked;
+        self.sacked.insert(number);
+        self.sacked_count += 1;
+    }
+
+    /// The segment is declared lost.
+    pub(crate) fn mark_lost(&mut self, number: u64) {
+        self.leave_state(number, self.state(number));
+        self.slot_mut(number).state = State::Lost;
+        self.lost.insert(number);
+        self.lost_count += 1;
+        self.lost_floor = self.lost_floor.min(number);
+    }
+
+    /// The segment is sent again, as the episode's `retransmission`-th.
+    pub(crate) fn mark_retransmitted(&mut self, number: u64, retransmission: u32) {
+        self.leave_state(number, self.state(number));
+        let slot = self.slot_mut(number);
+        slot.state = State::Retransmitted;
+        slot.retransmission = retransmission;
+        slot.sends = slot.sends.saturating_add(1);
+        self.retransmitted_count += 1;
+    }
+
+    /// The segment is sent again without having been declared lost.
+    pub(crate) fn mark_probed(&mut self, number: u64) {
+        let slot = self.slot_mut(number);
+        slot.sends = slot.sends.saturating_add(1);
+    }
+
+    /// A segment declared lost and not sent again is believed to be in flight after all.
+    pub(crate) fn mark_found(&mut self, number: u64) {
+        self.leave_state(number, self.state(number));
+        self.slot_mut(number).state = State::InFlight;
+    }
+
+    /// Segments that a SACK block covers.
+    pub(crate) fn sacked_count(&self) -> u64 {
+        self.sacked_count
+    }
+
+    /// Segments declared lost and not sent again.
+    pub(crate) fn lost_count(&self) -> u64 {
+        self.lost_count
+    }
+
+    /// Segments declared lost and sent again.
+    pub(crate) fn retransmitted_count(&self) -> u64 {
+        self.retransmitted_count
+    }
+
+    /// The SACKed segment that has `count - 1` SACKed ones above it.
+    pub(crate) fn sacked_from_top(&self, count: u64) -> Option<u64> {
+        self.sacked.member_from_end(self.first, self.next, count)
+    }
+
+    /// A segment in flight left again `now`.
+    pub(crate) fn set_last_sent(&mut self, number: u64, now: Instant) {
+        self.slot_mut(number).last_sent = now;
+    }
+
+    /// Everything is declared lost that is not SACKed.
+    pub(crate) fn mark_all_lost(&mut self) {
+        let mut from = self.first;
+        while let Some(number) = self.sacked.next_gap(from, self.next) {
+            if self.state(number) != State::Lost {
+                self.mark_lost(number);
+            }
+            from = number + 1;
+        }
+    }
+
+    /// Everything counts as in flight again; what SACK blocks said is forgotten.
+    pub(crate) fn forget(&mut self) {
+        for number in self.first..self.next {
+            self.slot_mut(number).state = State::InFlight;
+        }
+        self.sacked.clear();
+        self.lost.clear();
+        self.sacked_count = 0;
+        self.lost_count = 0;
+        self.retransmitted_count = 0;
+        self.lost_floor = self.next;
+    }
+
+    /// The segment is not in that state any more.
+    #[inline]
+    pub(crate) fn leave_state(&mut self, number: u64, state: State) {
+        match state {
+            State::InFlight => {}
+            State::Retransmitted => self.retransmitted_count -= 1,
+            State::Sacked => {
+                self.sacked.remove(number);
+                self.sacked_count -= 1;
+            }
+            State::Lost => {
+                self.lost.remove(number);
+                self.lost_count -= 1;
+            }
+        }
+    }
 }
 
 /// A segment that [`Flight::pop_acknowledged`] took out.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Acknowledged {
+pub(crate) struct Acknowledged {
     /// What was believed of it.
-    pub(super) state: State,
+    pub(crate) state: State,
     /// Which retransmission of its episode it was.
-    pub(super) retransmission: u32,
+    pub(crate) retransmission: u32,
     /// Times sent.
-    pub(super) sends: u16,
+    pub(crate) sends: u16,
     /// Last transmission.
-    pub(super) last_sent: Instant,
+    pub(crate) last_sent: Instant,
 }
 
 #[cfg(test)]

@@ -35,14 +35,14 @@ pub struct SenderCounters {
 impl SenderCounters {
     /// A data segment left, for the first time or again.
     #[inline]
-    pub(super) fn on_sent(&mut self, wire: u32) {
+    pub(crate) fn on_sent(&mut self, wire: u32) {
         self.segments_sent += 1;
         self.bytes_sent += u64::from(wire);
     }
 
     /// A segment that was sent so often is acknowledged.
     #[inline]
-    pub(super) fn on_acknowledged(&mut self, sends: u16) {
+    pub(crate) fn on_acknowledged(&mut self, sends: u16) {
         let sends = usize::from(sends).clamp(1, TRANSMISSION_COUNTS);
         self.acknowledged_by_transmissions[sends - 1] += 1;
     }

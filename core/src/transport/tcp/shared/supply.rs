@@ -1,12 +1,12 @@
 //! What a sender may send for the first time: the application's data in full segments, as far as
 //! the receiver's window reaches.
 
-use super::config::TcpConfig;
 use crate::transport::Segment;
+use crate::transport::tcp::config::TcpConfig;
 
 /// The application's data, and the receiver's window. Bytes are counted from the first.
 #[derive(Debug)]
-pub(super) struct Supply {
+pub(crate) struct Supply {
     mss: u32,
     /// Bytes the application has handed over; `u64::MAX`: it never runs dry.
     supplied: u64,
@@ -17,7 +17,7 @@ pub(super) struct Supply {
 
 impl Supply {
     /// No data yet.
-    pub(super) fn new(config: &TcpConfig) -> Self {
+    pub(crate) fn new(config: &TcpConfig) -> Self {
         Self {
             mss: config.mss().0,
             supplied: 0,
@@ -27,7 +27,7 @@ impl Supply {
     }
 
     /// The application hands over `bytes` more; `false`: it has closed, and nothing is taken.
-    pub(super) fn add(&mut self, bytes: u64) -> bool {
+    pub(crate) fn add(&mut self, bytes: u64) -> bool {
         if !self.closed {
             self.supplied = self.supplied.saturating_add(bytes);
         }
@@ -35,7 +35,7 @@ impl Supply {
     }
 
     /// The application hands over nothing more. Of data without end, the end is what was `sent`.
-    pub(super) fn close(&mut self, sent: u64) {
+    pub(crate) fn close(&mut self, sent: u64) {
         self.closed = true;
         if self.supplied == u64::MAX {
             self.supplied = sent;
@@ -43,20 +43,20 @@ impl Supply {
     }
 
     /// Whether the application has closed and all of it is `acknowledged`.
-    pub(super) fn is_complete(&self, acknowledged: u64) -> bool {
+    pub(crate) fn is_complete(&self, acknowledged: u64) -> bool {
         self.closed && acknowledged == self.supplied
     }
 
     /// An ACK may move the receive window on.
     #[inline]
-    pub(super) fn on_ack(&mut self, ack: &Segment) {
+    pub(crate) fn on_ack(&mut self, ack: &Segment) {
         self.permitted = self.permitted.max(ack.ack + u64::from(ack.window));
     }
 
     /// Bytes of the segment that starts at `start`, behind everything sent, if it may leave: a full
     /// segment, or the rest of the data; never a segment cut by the receive window.
     #[inline]
-    pub(super) fn segment_at(&self, start: u64) -> Option<u32> {
+    pub(crate) fn segment_at(&self, start: u64) -> Option<u32> {
         let len = self.supplied.saturating_sub(start).min(u64::from(self.mss)) as u32;
         (len > 0 && start + u64::from(len) <= self.permitted).then_some(len)
     }

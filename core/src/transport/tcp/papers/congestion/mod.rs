@@ -16,7 +16,7 @@ use std::fmt::Debug;
 
 use crate::units::{Duration, Instant};
 
-use super::config::{CongestionAlgorithm, TcpConfig};
+use crate::transport::tcp::config::{CongestionAlgorithm, TcpConfig};
 
 /// The congestion window and what its growth has saved up, in segments.
 #[derive(Clone, Copy, Debug)]

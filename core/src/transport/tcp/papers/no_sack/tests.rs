@@ -8,7 +8,7 @@ fn ms(millis: u64) -> Instant {
 }
 
 /// Everything the sender wants to send now, as segment numbers.
-fn sent(sender: &mut NewRenoSender, now: Instant) -> Vec<u64> {
+fn sent(sender: &mut NoSackSender, now: Instant) -> Vec<u64> {
     std::iter::from_fn(|| sender.poll_transmit(now)).map(|segment| segment.seq / MSS).collect()
 }
 
@@ -18,11 +18,11 @@ fn ack(ack: u64, echo: Instant) -> Segment {
 }
 
 /// A sender with segments `0..window` in flight, sent at 500 ms after a SYN at time zero.
-fn with_window(window: u32) -> NewRenoSender {
+fn with_window(window: u32) -> NoSackSender {
     let mut config = TcpConfig::papers(CongestionAlgorithm::NewReno);
     config.sack = false;
     config.initial_window = window;
-    let mut sender = NewRenoSender::new(&config);
+    let mut sender = NoSackSender::new(&config);
     assert_eq!(sender.poll_transmit(ms(0)), None, "no data, no SYN");
     sender.supply(u64::MAX);
     let syn = sender.poll_transmit(ms(0)).unwrap();
@@ -34,7 +34,7 @@ fn with_window(window: u32) -> NewRenoSender {
 }
 
 /// The `count`-th to `until`-th duplicate ACK, and what each lets out.
-fn duplicates(sender: &mut NewRenoSender, of: u64, count: usize) -> Vec<Vec<u64>> {
+fn duplicates(sender: &mut NoSackSender, of: u64, count: usize) -> Vec<Vec<u64>> {
     let mut out = Vec::new();
     for _ in 0..count {
         sender.handle_segment(ms(1000), &ack(of, ms(500)));
@@ -102,7 +102,7 @@ fn a_timeout_goes_back() {
 fn a_lost_syn() {
     let mut config = TcpConfig::papers(CongestionAlgorithm::NewReno);
     config.sack = false;
-    let mut sender = NewRenoSender::new(&config);
+    let mut sender = NoSackSender::new(&config);
     sender.supply(10 * MSS);
     sender.close();
     assert!(sender.poll_transmit(ms(0)).unwrap().syn);
@@ -118,7 +118,7 @@ fn a_lost_syn() {
 fn a_file_ends_with_a_short_segment_and_no_timer() {
     let mut config = TcpConfig::papers(CongestionAlgorithm::NewReno);
     config.sack = false;
-    let mut sender = NewRenoSender::new(&config);
+    let mut sender = NoSackSender::new(&config);
     sender.supply(MSS + 100);
     sender.close();
     assert!(sender.poll_transmit(ms(0)).unwrap().syn);

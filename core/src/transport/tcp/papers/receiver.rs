@@ -1,8 +1,8 @@
 //! The receiving end of a TCP connection in profile `papers`.
 
-use super::arrivals::Arrivals;
-use super::config::TcpConfig;
-use super::counters::ReceiverCounters;
+use crate::transport::tcp::config::TcpConfig;
+use crate::transport::tcp::shared::arrivals::Arrivals;
+use crate::transport::tcp::shared::counters::ReceiverCounters;
 use crate::transport::{Endpoint, Segment};
 use crate::units::Instant;
 
@@ -15,7 +15,7 @@ const SACK_BLOCKS: usize = 3;
 /// first, and echoes the timestamp of the segment that last advanced the acknowledgement
 /// (RFC 7323). Without SACK it is `Agent/TCPSink`, and waits for a SYN.
 #[derive(Debug)]
-pub(super) struct PapersReceiver {
+pub(crate) struct PapersReceiver {
     config: TcpConfig,
     arrivals: Arrivals,
     echo: Instant,
@@ -29,7 +29,7 @@ pub(super) struct PapersReceiver {
 
 impl PapersReceiver {
     /// A receiver that expects the first byte.
-    pub(super) fn new(config: &TcpConfig) -> Self {
+    pub(crate) fn new(config: &TcpConfig) -> Self {
         let blocks = if config.sack { SACK_BLOCKS } else { 0 };
         Self {
             arrivals: Arrivals::new(config.mss().0, blocks),
@@ -43,12 +43,12 @@ impl PapersReceiver {
     }
 
     /// What was counted so far.
-    pub(super) fn counters(&self) -> &ReceiverCounters {
+    pub(crate) fn counters(&self) -> &ReceiverCounters {
         &self.arrivals.counters
     }
 
     /// Next byte expected: everything below was handed to the application.
-    pub(super) fn received(&self) -> u64 {
+    pub(crate) fn received(&self) -> u64 {
         self.arrivals.next()
     }
 

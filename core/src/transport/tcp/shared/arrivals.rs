@@ -10,7 +10,7 @@ const BLOCKS: usize = 4;
 
 /// Data received, in order and ahead of gaps.
 #[derive(Debug)]
-pub(super) struct Arrivals {
+pub(crate) struct Arrivals {
     mss: u32,
     /// Next byte expected.
     next: u64,
@@ -22,12 +22,12 @@ pub(super) struct Arrivals {
     reported: usize,
     /// One beyond the highest byte received.
     highest: u64,
-    pub(super) counters: ReceiverCounters,
+    pub(crate) counters: ReceiverCounters,
 }
 
 impl Arrivals {
     /// Nothing yet; an ACK carries up to `reported` SACK blocks, at most four.
-    pub(super) fn new(mss: u32, reported: usize) -> Self {
+    pub(crate) fn new(mss: u32, reported: usize) -> Self {
         Self {
             mss,
             next: 0,
@@ -42,25 +42,25 @@ impl Arrivals {
 
     /// Next byte expected.
     #[inline]
-    pub(super) fn next(&self) -> u64 {
+    pub(crate) fn next(&self) -> u64 {
         self.next
     }
 
     /// One beyond the highest byte received.
     #[inline]
-    pub(super) fn highest(&self) -> u64 {
+    pub(crate) fn highest(&self) -> u64 {
         self.highest
     }
 
     /// Whether nothing is held ahead of a gap.
     #[inline]
-    pub(super) fn is_contiguous(&self) -> bool {
+    pub(crate) fn is_contiguous(&self) -> bool {
         self.held.is_empty()
     }
 
     /// Takes in a data segment; returns whether any of it was new.
     #[inline]
-    pub(super) fn take_in(&mut self, segment: &Segment) -> bool {
+    pub(crate) fn take_in(&mut self, segment: &Segment) -> bool {
         let (start, end) = (segment.seq, segment.seq + u64::from(segment.len));
         self.counters.segments_received += 1;
         self.counters.bytes_received += u64::from(segment.wire);
@@ -75,7 +75,7 @@ impl Arrivals {
     }
 
     /// A data segment that must not be taken in; returns whether all of it had arrived in order.
-    pub(super) fn refuse(&mut self, segment: &Segment) -> bool {
+    pub(crate) fn refuse(&mut self, segment: &Segment) -> bool {
         let end = segment.seq + u64::from(segment.len);
         self.counters.segments_received += 1;
         self.counters.bytes_received += u64::from(segment.wire);
@@ -88,13 +88,13 @@ impl Arrivals {
 
     /// How many SACK blocks an ACK carries now.
     #[inline]
-    pub(super) fn block_count(&self) -> usize {
+    pub(crate) fn block_count(&self) -> usize {
         self.recent_len.min(self.reported)
     }
 
     /// Appends the newest SACK blocks, up to `count`.
     #[inline]
-    pub(super) fn report(&self, count: usize, sack: &mut SackList) {
+    pub(crate) fn report(&self, count: usize, sack: &mut SackList) {
         for &block in &self.recent[..self.recent_len.min(count)] {
             sack.push(self.next, block);
         }

@@ -13,44 +13,11 @@
 
 use std::collections::VecDeque;
 
-use super::flight::{Acknowledged, Flight, State};
+use crate::transport::tcp::shared::flight::{Acknowledged, Flight, State};
+use crate::transport::tcp::shared::sack_blocks::Blocks;
 
 /// How many later segments may overtake one that is not lost.
 const TOLERATED: u64 = 3;
-
-/// SACK blocks in one segment, as segment numbers: ascending, each `start..end`, none empty.
-#[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Blocks {
-    len: usize,
-    blocks: [(u64, u64); 4],
-}
-
-impl Blocks {
-    /// Adds a block at its place; a fifth one is left out.
-    pub(super) fn insert(&mut self, start: u64, end: u64) {
-        if self.len == self.blocks.len() {
-            return;
-        }
-        let mut at = self.len;
-        while at > 0 && self.blocks[at - 1].0 > start {
-            self.blocks[at] = self.blocks[at - 1];
-            at -= 1;
-        }
-        self.blocks[at] = (start, end);
-        self.len += 1;
-    }
-
-    /// Where the block ends that `segment` lies in; `segment` itself if there is none.
-    pub(super) fn beyond(&self, segment: u64) -> u64 {
-        let within = |&&(start, end): &&(u64, u64)| start <= segment && segment < end;
-        self.as_slice().iter().find(within).map_or(segment, |&(_, end)| end)
-    }
-
-    /// The blocks in ascending order.
-    pub(super) fn as_slice(&self) -> &[(u64, u64)] {
-        &self.blocks[..self.len]
-    }
-}
 
 /// What an ACK said.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
@@ -231,7 +198,7 @@ impl FackScoreboard {
                 from = segment + 1;
             }
         }
-        if blocks.len > 0 {
+        if !blocks.as_slice().is_empty() {
             self.covered = *blocks;
         }
         changes

@@ -2,17 +2,15 @@
 //! seed 002 used. NewReno's fast recovery (RFC 6582) in its impatient variant, on a window that is
 //! a real number.
 
-mod recovery;
-mod sending;
 mod window;
 
 use self::window::InflatedWindow;
-use super::config::TcpConfig;
-use super::counters::SenderCounters;
-use super::endpoint::CongestionState;
-use super::flight::Flight;
 use super::rtt::{Clock, RttEstimator};
-use super::supply::Supply;
+use crate::transport::tcp::config::TcpConfig;
+use crate::transport::tcp::endpoint::CongestionState;
+use crate::transport::tcp::shared::counters::SenderCounters;
+use crate::transport::tcp::shared::flight::Flight;
+use crate::transport::tcp::shared::supply::Supply;
 use crate::transport::{Endpoint, Segment};
 use crate::units::{Duration, Instant};
 
@@ -27,7 +25,7 @@ const SYN: u32 = 40;
 /// loss shows by three duplicate ACKs; each partial ACK has the next segment sent again; only the
 /// first partial ACK restarts the timer; a timeout sends everything again from there.
 #[derive(Debug)]
-pub(super) struct NewRenoSender {
+pub(crate) struct NoSackSender {
     headers: u32,
     initial_window: u32,
     timestamps: bool,
@@ -89,9 +87,9 @@ struct Timed {
     sent: Instant,
 }
 
-impl NewRenoSender {
+impl NoSackSender {
     /// A sender without data.
-    pub(super) fn new(config: &TcpConfig) -> Self {
+    pub(crate) fn new(config: &TcpConfig) -> Self {
         Self {
             headers: config.headers(),
             initial_window: config.initial_window,
@@ -115,7 +113,7 @@ impl NewRenoSender {
     }
 
     /// The application hands over `bytes` more; see [`super::TcpSender::supply`].
-    pub(super) fn supply(&mut self, bytes: u64) {
+    pub(crate) fn supply(&mut self, bytes: u64) {
         if bytes == 0 || !self.supply.add(bytes) {
             return;
         }
@@ -126,45 +124,45 @@ impl NewRenoSender {
     }
 
     /// The application hands over nothing more. Of data without end, what was sent is the end.
-    pub(super) fn close(&mut self) {
+    pub(crate) fn close(&mut self) {
         self.supply.close(self.flight.nxt());
         if self.is_complete() {
             self.deadline = None;
         }
     }
 
-    pub(super) fn is_complete(&self) -> bool {
+    pub(crate) fn is_complete(&self) -> bool {
         self.supply.is_complete(self.flight.una())
     }
 
-    pub(super) fn counters(&self) -> &SenderCounters {
+    pub(crate) fn counters(&self) -> &SenderCounters {
         &self.counters
     }
 
     /// Congestion window in segments, without what duplicate ACKs add to it.
-    pub(super) fn cwnd(&self) -> u32 {
+    pub(crate) fn cwnd(&self) -> u32 {
         self.window.cwnd()
     }
 
-    pub(super) fn ssthresh(&self) -> Option<u32> {
+    pub(crate) fn ssthresh(&self) -> Option<u32> {
         self.window.ssthresh()
     }
 
     /// Segments between the acknowledgement and the next one to send, less those that duplicate
     /// ACKs say have arrived.
-    pub(super) fn in_flight(&self) -> u64 {
+    pub(crate) fn in_flight(&self) -> u64 {
         (self.cursor - self.flight.first()).saturating_sub(self.window.inflation())
     }
 
-    pub(super) fn srtt(&self) -> Option<Duration> {
+    pub(crate) fn srtt(&self) -> Option<Duration> {
         self.rtt.smoothed()
     }
 
-    pub(super) fn rto(&self) -> Duration {
+    pub(crate) fn rto(&self) -> Duration {
         self.rtt.timeout()
     }
 
-    pub(super) fn state(&self) -> CongestionState {
+    pub(crate) fn state(&self) -> CongestionState {
         match self.cause {
             Cause::FastRecovery => CongestionState::Recovery,
             Cause::Timeout if self.flight.first() < self.recovery_point => CongestionState::Loss,
@@ -172,7 +170,7 @@ impl NewRenoSender {
         }
     }
 
-    pub(super) fn acknowledged(&self) -> u64 {
+    pub(crate) fn acknowledged(&self) -> u64 {
         self.flight.una()
     }
 
@@ -196,9 +194,186 @@ impl NewRenoSender {
         self.cursor = self.cursor.max(self.flight.first());
         self.flight.first() - first
     }
+
+    fn send_syn(&mut self, now: Instant, segment: &mut Segment) {
+        self.connection = Connection::SynSent;
+        if self.deadline.is_none() {
+            self.timed = Some(Timed { acknowledged: 0, sent: now });
+            self.deadline = Some(now + self.rtt.timeout());
+        }
+        self.counters.bytes_sent += u64::from(SYN);
+        *segment = Segment { syn: true, wire: SYN, ts_val: now, ..Segment::default() };
+    }
+
+    fn retransmit(&mut self, now: Instant, number: u64, segment: &mut Segment) {
+        let (start, end) = self.flight.bounds(number);
+        let sends = self.flight.sends(number);
+        self.flight.mark_probed(number);
+        self.counters.retransmissions += 1;
+        if self.cause == Cause::FastRecovery {
+            self.counters.fast_retransmits += 1;
+        }
+        let len = (end - start) as u32;
+        *segment = Segment {
+            seq: start,
+            len,
+            first_sent: self.flight.first_sent(number),
+            retransmission: sends,
+            ..self.written(now, len)
+        };
+    }
+
+    fn send_new(&mut self, now: Instant, segment: &mut Segment) -> bool {
+        let start = self.flight.nxt();
+        let Some(len) = self.supply.segment_at(start) else { return false };
+        if self.flight.is_empty() || self.deadline.is_none() {
+            self.deadline = Some(now + self.rtt.timeout());
+        }
+        let acknowledged = self.flight.next() + 1;
+        self.timed = self.timed.or(Some(Timed { acknowledged, sent: now }));
+        self.flight.push(now, len);
+        *segment = Segment { seq: start, len, first_sent: now, ..self.written(now, len) };
+        true
+    }
+
+    /// Counts a data segment and fills in what all of them have.
+    fn written(&mut self, now: Instant, len: u32) -> Segment {
+        let wire = len + self.headers;
+        self.counters.on_sent(wire);
+        Segment { wire, ts_val: now, ..Segment::default() }
+    }
+
+    /// Sends what the cursor points at.
+    fn send_next(&mut self, now: Instant, segment: &mut Segment) -> bool {
+        if self.cursor < self.flight.next() {
+            self.retransmit(now, self.cursor, segment);
+        } else if !self.send_new(now, segment) {
+            return false;
+        }
+        self.cursor += 1;
+        true
+    }
+
+    fn on_new_ack(&mut self, now: Instant, segment: &Segment) {
+        if self.window.inflation() > 0 {
+            self.window.end_inflation();
+            if self.cause == Cause::FastRecovery {
+                self.cause = Cause::Past;
+            }
+        }
+        self.partial = false;
+        self.duplicates = 0;
+        self.take_sample(now, segment);
+        self.restart_timer(now);
+        self.window.grow();
+    }
+
+    /// New data are acknowledged, but not all that was in flight when the loss showed.
+    fn on_partial_ack(&mut self, now: Instant, segments: u64) {
+        if !self.partial {
+            self.partial = true;
+            self.restart_timer(now);
+        }
+        self.window.deflate(segments);
+        if self.take_timed().is_some() {
+            self.rtt.end_backoff();
+        }
+        self.forced = true;
+    }
+
+    fn on_duplicate_ack(&mut self, now: Instant) {
+        self.duplicates = self.duplicates.saturating_add(1);
+        if self.duplicates == DUPLICATES {
+            self.enter_recovery(now);
+        } else if self.duplicates > DUPLICATES && self.cause == Cause::FastRecovery {
+            self.window.inflate(1);
+        }
+    }
+
+    /// RFC 6582 section 3.2 step 2: only beyond the last loss ("careful"), and for the first
+    /// segment.
+    fn enter_recovery(&mut self, now: Instant) {
+        let first = self.flight.first();
+        if first <= self.recovery_point && first > 0 {
+            return;
+        }
+        self.recovery_point = self.flight.next();
+        self.restart_timer(now);
+        self.timed = None;
+        self.window.halve();
+        self.window.end_inflation();
+        self.window.inflate(u64::from(DUPLICATES));
+        self.cause = Cause::FastRecovery;
+        self.forced = true;
+        self.counters.recovery_entries_by_dupacks += 1;
+        self.counters.cwnd_reductions += 1;
+    }
+
+    /// Whatever the ACK was, what it leaves lets segments out: a whole window if no duplicates
+    /// are being counted, two segments in recovery, and one for the first and second duplicate.
+    fn next_turn(&self, duplicate: bool) -> Turn {
+        match self.duplicates {
+            0 => Turn::Window(u64::MAX),
+            DUPLICATES.. => Turn::Window(RECOVERY_BURST),
+            _ if duplicate => Turn::One,
+            _ => Turn::Nothing,
+        }
+    }
+
+    /// What was being timed, if it is answered now.
+    fn take_timed(&mut self) -> Option<Timed> {
+        let first = self.flight.first();
+        self.timed.take_if(|timed| first >= timed.acknowledged)
+    }
+
+    /// With timestamps every ACK of new data gives a sample; only an answer to what is being timed
+    /// ends the back-off.
+    fn take_sample(&mut self, now: Instant, segment: &Segment) {
+        if self.timestamps {
+            self.rtt.sample(now.saturating_since(segment.ts_ecr));
+        }
+        if let Some(timed) = self.take_timed() {
+            self.rtt.end_backoff();
+            if !self.timestamps {
+                self.rtt.sample_between(timed.sent, now);
+            }
+        }
+    }
+
+    fn restart_timer(&mut self, now: Instant) {
+        self.deadline = (!self.is_complete()).then(|| now + self.rtt.timeout());
+    }
+
+    fn on_timeout(&mut self, now: Instant) {
+        self.window.end_inflation();
+        self.duplicates = 0;
+        self.recovery_point = self.flight.next();
+        self.cause = Cause::Timeout;
+        self.timed = None;
+        self.cursor = self.flight.first();
+        self.turn = Turn::Window(u64::MAX);
+        match self.connection {
+            Connection::Established if self.flight.is_empty() => {
+                self.window.idle();
+                self.deadline = None;
+                return;
+            }
+            Connection::Established => {}
+            // A lost SYN: the connection opens with one segment.
+            _ => {
+                self.connection = Connection::SynDue;
+                self.initial_window = 1;
+            }
+        }
+        self.window.collapse();
+        self.rtt.back_off();
+        self.restart_timer(now);
+        self.counters.timeouts += 1;
+        self.counters.cwnd_reductions += 1;
+    }
 }
 
-impl Endpoint for NewRenoSender {
+impl Endpoint for NoSackSender {
     fn handle_segment(&mut self, now: Instant, segment: &Segment) {
         if segment.ack > self.flight.nxt() {
             return;
