@@ -27,6 +27,11 @@ impl Fault {
         Self::at(message).within(field)
     }
 
+    /// A fault of the field `name` of the section `section`.
+    pub(crate) fn of(section: &str, name: &str, message: impl Into<String>) -> Self {
+        Self::new(name, message).within(section)
+    }
+
     /// A fault of a configuration as a whole.
     pub fn at(message: impl Into<String>) -> Self {
         Self { path: Vec::new(), message: message.into() }
@@ -133,9 +138,11 @@ fn wanted(found: Unexpected<'_>, expected: &dyn Expected) -> String {
         "u64" | "usize" => Some(u64::MAX),
         _ => None,
     };
-    if let (Some(most), Unexpected::Unsigned(given)) = (most, found)
-        && given > most
-    {
+    let too_large = |most: u64| match found {
+        Unexpected::Unsigned(given) => given > most,
+        other => matches!(other, Unexpected::Other(_)),
+    };
+    if let Some(most) = most.filter(|&most| too_large(most)) {
         return format!("a whole number up to {most}");
     }
     match expected.as_str() {

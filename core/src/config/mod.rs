@@ -35,4 +35,5 @@ pub use fault::Fault;
 pub use macros::{Elsewhere, PARTS, fields_of};
 pub use reader::read;
 pub(crate) use suggest::nearest;
+pub(crate) use tree::join;
 pub use tree::{Node, Table, Value};

@@ -117,8 +117,8 @@ impl<'de> Deserializer<'de> for Reader<'de, '_> {
                 (Ok(number), _) => visitor.visit_u64(number),
                 (_, Ok(number)) => visitor.visit_i64(number),
                 _ => {
-                    let message = format!("integer `{number}` is too large; give a smaller one");
-                    Err(Fault::at(message))
+                    let written = format!("integer `{number}`");
+                    Err(de::Error::invalid_value(Unexpected::Other(&written), &visitor))
                 }
             },
             Node::Float(number) => visitor.visit_f64(*number),

@@ -3,9 +3,9 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::error::Problem;
 use super::link::Link;
-use super::tree::join;
+use crate::config::Fault;
+use crate::config::join;
 use crate::link::{HybridConfig, LinkError, UnitLosses};
 use crate::scheme::Scheme;
 use crate::seed::Seed;
@@ -83,32 +83,28 @@ impl Hybrid {
         scheme: Option<Scheme>,
         link: &Link,
         traced: bool,
-    ) -> Result<(), Problem> {
+    ) -> Result<(), Fault> {
         if let Err(error) = self.config(None).check() {
             return Err(self.problem(&join(key, "hybrid"), error));
         }
         if traced && self.loss.is_some() {
             let cure = "the trace or channel beside it says which units are lost; leave it out";
-            return Err(Problem::new(&join(key, "hybrid"), "loss", cure));
+            return Err(Fault::of(&join(key, "hybrid"), "loss", cure));
         }
         if scheme.is_some_and(|scheme| scheme != Scheme::None) {
-            return Err(Problem::new(
-                key,
-                "scheme",
-                "[hybrid] is the scheme; leave one of them out",
-            ));
+            return Err(Fault::of(key, "scheme", "[hybrid] is the scheme; leave one of them out"));
         }
         if let Some(name) = link.of_slots().next() {
             let cure = "is not for [hybrid], which has units and a delay of its own; leave it out";
-            return Err(Problem::new(&join(key, "link"), name, cure));
+            return Err(Fault::of(&join(key, "link"), name, cure));
         }
         Ok(())
     }
 
     /// The words of a scenario file for what the link says.
-    fn problem(&self, own: &str, error: LinkError) -> Problem {
+    fn problem(&self, own: &str, error: LinkError) -> Fault {
         let LinkError::Hybrid { name, cure } = error else {
-            return Problem::at(own, error.to_string());
+            return Fault::new(own, error.to_string());
         };
         // Of two numbers that do not go together, the one that is not the usual one.
         let usual = Self::default();
@@ -116,6 +112,6 @@ impl Hybrid {
             "k" if self.k == usual.k && self.n != usual.n => "n",
             other => other,
         };
-        Problem::new(own, name, cure)
+        Fault::of(own, name, cure)
     }
 }

@@ -8,7 +8,6 @@
 mod adaptive_harq;
 mod cell;
 mod channel;
-mod choose;
 mod config;
 mod delays;
 mod erasures;
@@ -20,7 +19,6 @@ mod land_mobile;
 mod leg;
 mod limit;
 mod link;
-mod message;
 mod ntn;
 mod path;
 mod plan;
@@ -35,7 +33,6 @@ mod spec;
 mod stack;
 mod trace;
 mod traffic;
-mod tree;
 mod vary;
 
 #[cfg(test)]
