@@ -3,11 +3,11 @@
 #[path = "support/hybrid_reference.rs"]
 mod reference;
 
-use clift::analysis::HybridFecArq;
 use clift::link::{
-    Admission, HybridConfig, HybridLink, HybridOptions, Link, LinkConfig, LinkError, LinkEvent,
-    Medium, Packet, PacketId, QueueLimit, Transit, UnitLosses, deliver,
+    Admission, Link, LinkError, LinkEvent, Packet, PacketId, QueueLimit, Transit, deliver,
 };
+use clift::scheme::HybridFecArq;
+use clift::scheme::{HybridConfig, HybridLink, HybridOptions, LinkConfig, Medium, UnitLosses};
 use clift::seed::Seed;
 use clift::trace::PhyTrace;
 use clift::units::{BitRate, Bytes, Duration, Instant, Probability};

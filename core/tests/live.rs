@@ -10,10 +10,10 @@ use std::num::NonZeroU32;
 use std::sync::Arc;
 
 use clift::link::{
-    Admission, FeedbackLoss, Fragmentation, Link, LinkConfig, LinkError, LinkEvent, LiveConfig,
-    Medium, Packet, PacketId, QueueLimit, Resequencing, TraceLink, TraceLinkConfig, Transit,
-    Transmission, TransmissionKind,
+    Admission, Fragmentation, Link, LinkError, LinkEvent, Packet, PacketId, QueueLimit,
+    Resequencing, TraceLink, TraceLinkConfig, Transit, Transmission, TransmissionKind,
 };
+use clift::scheme::{FeedbackLoss, LinkConfig, LiveConfig, Medium};
 use clift::scheme::{Scheme, Timing};
 use clift::seed::Seed;
 use clift::trace::{Header, PhyTrace};

@@ -3,10 +3,10 @@
 #[path = "support/ntn_links.rs"]
 mod ntn_links;
 
-use clift::link::ntn::{
+use clift::link::{Link, LinkEvent, Packet, PacketId, deliver};
+use clift::scheme::nr::{
     ControlErrors, HarqConfig, HarqMode, NtnConfig, NtnLink, NtnLinkConfig, PdcpConfig, RlcConfig,
 };
-use clift::link::{Link, LinkEvent, Packet, PacketId, deliver};
 use clift::seed::Seed;
 use clift::units::{Bytes, Instant, Probability};
 use ntn_links::{NS, am, count, feedback, link, n, plain, random, send};

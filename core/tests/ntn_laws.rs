@@ -3,11 +3,11 @@
 #[path = "support/ntn_links.rs"]
 mod ntn_links;
 
-use clift::link::ntn::{
+use clift::link::{Deliveries, Link, Packet, PacketFate, PacketId, TransmissionKind, deliver};
+use clift::scheme::nr::{
     AmConfig, HarqConfig, HarqMode, NtnConfig, NtnHeaders, NtnLink, NtnLinkConfig, PRESETS,
     PdcpConfig, RlcConfig, UmConfig,
 };
-use clift::link::{Deliveries, Link, Packet, PacketFate, PacketId, TransmissionKind, deliver};
 use clift::seed::Seed;
 use clift::units::{Bytes, Instant, Probability};
 use ntn_links::{NS, am, count, feedback, link, n, plain, random, send};

@@ -13,8 +13,9 @@ use super::radio::Decibels;
 use super::suggest::nearest;
 use super::tree::join;
 use crate::channel::lms::Preset;
-use crate::link::{AdaptiveHarqConfig, AdaptiveHarqError, Propagation, Sizing, Threshold};
+use crate::link::Propagation;
 use crate::scheme::Scheme;
+use crate::scheme::{AdaptiveHarqConfig, AdaptiveHarqError, Sizing, Threshold};
 use crate::trace::MiTrace;
 use crate::units::{BitRate, Duration, Probability};
 
@@ -81,7 +82,7 @@ pub enum Repairs {
     Compete,
 }
 
-impl From<Repairs> for crate::link::Repairs {
+impl From<Repairs> for crate::scheme::Repairs {
     fn from(repairs: Repairs) -> Self {
         match repairs {
             Repairs::Beside => Self::Beside,

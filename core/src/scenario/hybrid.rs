@@ -6,8 +6,8 @@ use serde::{Deserialize, Serialize};
 use super::error::Problem;
 use super::link::Link;
 use super::tree::join;
-use crate::link::{HybridConfig, LinkError, UnitLosses};
 use crate::scheme::Scheme;
+use crate::scheme::{HybridConfig, HybridError, UnitLosses};
 use crate::seed::Seed;
 use crate::units::{BitRate, Bytes, Duration, Probability};
 
@@ -106,10 +106,8 @@ impl Hybrid {
     }
 
     /// The words of a scenario file for what the link says.
-    fn problem(&self, own: &str, error: LinkError) -> Problem {
-        let LinkError::Hybrid { name, cure } = error else {
-            return Problem::at(own, error.to_string());
-        };
+    fn problem(&self, own: &str, error: HybridError) -> Problem {
+        let HybridError { name, cure } = error;
         // Of two numbers that do not go together, the one that is not the usual one.
         let usual = Self::default();
         let name = match name {

@@ -12,8 +12,10 @@ use super::link::Link;
 use super::quantity::Probabilities;
 use super::tree::join;
 use crate::link::Propagation;
-use crate::link::ntn::{AmConfig, HarqMode, NtnConfig, NtnConfigError, NtnPhy, PRESETS, RlcConfig};
 use crate::scheme::Scheme;
+use crate::scheme::nr::{
+    AmConfig, HarqMode, NtnConfig, NtnConfigError, NtnPhy, PRESETS, RlcConfig,
+};
 use crate::trace::PhyTrace;
 use crate::units::{Bytes, Duration, Probability};
 
