@@ -5,9 +5,11 @@ use std::sync::Arc;
 
 use crate::support::adaptive_harq_reference::{self, Fate};
 use clift::link::{
-    AdaptiveHarqConfig, AdaptiveHarqError, Admission, DelaySeries, Fragmentation, Link, LinkConfig,
-    LinkEvent, Medium, Packet, PacketId, Propagation, QueueLimit, Repairs, Sizing, Threshold,
-    Transit,
+    Admission, DelaySeries, Fragmentation, Link, LinkEvent, Packet, PacketId, Propagation,
+    QueueLimit, Transit,
+};
+use clift::scheme::{
+    AdaptiveHarqConfig, AdaptiveHarqError, LinkConfig, Medium, Repairs, Sizing, Threshold,
 };
 use clift::seed::Seed;
 use clift::trace::MiTrace;

@@ -1,11 +1,11 @@
 //! Hybrid FEC/ARQ-SR against a slow, obvious reference and against its analytical model.
 
 use crate::support::hybrid_reference::{self as reference, Case, Fate};
-use clift::analysis::HybridFecArq;
 use clift::link::{
-    Admission, HybridConfig, HybridLink, HybridOptions, Link, LinkConfig, LinkError, LinkEvent,
-    Medium, Packet, PacketId, QueueLimit, Transit, UnitLosses, deliver,
+    Admission, Link, LinkError, LinkEvent, Packet, PacketId, QueueLimit, Transit, deliver,
 };
+use clift::scheme::HybridFecArq;
+use clift::scheme::{HybridConfig, HybridLink, HybridOptions, LinkConfig, Medium, UnitLosses};
 use clift::seed::Seed;
 use clift::trace::PhyTrace;
 use clift::units::{BitRate, Bytes, Duration, Instant, Probability};

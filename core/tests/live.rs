@@ -8,10 +8,10 @@ use crate::support::live_reference::{self, Expected, Fate, Input};
 use crate::support::tmt_reference::Slot;
 use crate::support::tmt_strategies::{self as tmt, Case};
 use clift::link::{
-    Admission, FeedbackLoss, Fragmentation, Link, LinkConfig, LinkError, LinkEvent, LiveConfig,
-    Medium, Packet, PacketId, QueueLimit, Resequencing, TraceLink, TraceLinkConfig, Transit,
-    Transmission, TransmissionKind,
+    Admission, Fragmentation, Link, LinkError, LinkEvent, Packet, PacketId, QueueLimit,
+    Resequencing, TraceLink, TraceLinkConfig, Transit, Transmission, TransmissionKind,
 };
+use clift::scheme::{FeedbackLoss, LinkConfig, LiveConfig, Medium};
 use clift::scheme::{Scheme, Timing};
 use clift::seed::Seed;
 use clift::trace::{Header, PhyTrace};

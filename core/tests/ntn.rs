@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 
 use crate::support::ntn_reference::{self, Case, End};
 use crate::support::ntn_strategies::case;
-use clift::link::ntn::{NtnLink, NtnLinkConfig, NtnPhy, RlcConfig};
 use clift::link::{Admission, Link, LinkEvent, Packet, PacketId};
+use clift::scheme::nr::{NtnLink, NtnLinkConfig, NtnPhy, RlcConfig};
 use clift::units::{Bytes, Duration, Instant, Probability};
 use proptest::prelude::*;
 
@@ -131,7 +131,7 @@ proptest! {
             prop_assert_eq!(counters.overtaken, 0);
         }
         let usage = link.usage(at(case.end));
-        prop_assert!(usage.used <= usage.slots.ceil() + 1.0 || matches!(case.config.phy, clift::link::ntn::NtnPhy::Trace(_)));
+        prop_assert!(usage.used <= usage.slots.ceil() + 1.0 || matches!(case.config.phy, clift::scheme::nr::NtnPhy::Trace(_)));
     }
 
     #[test]

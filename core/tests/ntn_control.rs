@@ -1,10 +1,10 @@
 //! Missed grants and misread HARQ feedback: cases computed by hand, and laws.
 
 use crate::support::ntn_links::{NS, am, count, feedback, link, n, plain, random, send};
-use clift::link::ntn::{
+use clift::link::{Link, LinkEvent, Packet, PacketId, deliver};
+use clift::scheme::nr::{
     ControlErrors, HarqConfig, HarqMode, NtnConfig, NtnLink, NtnLinkConfig, PdcpConfig, RlcConfig,
 };
-use clift::link::{Link, LinkEvent, Packet, PacketId, deliver};
 use clift::seed::Seed;
 use clift::units::{Bytes, Instant, Probability};
 use proptest::prelude::*;

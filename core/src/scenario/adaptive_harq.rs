@@ -9,11 +9,10 @@ use super::channel;
 use super::delays::{self, DelayFiles};
 use super::link::Link;
 use crate::channel::lms::Preset;
-use crate::config::Fault;
-use crate::config::join;
-use crate::config::nearest;
-use crate::link::{AdaptiveHarqConfig, AdaptiveHarqError, Propagation, Sizing, Threshold};
+use crate::config::{Fault, join, nearest};
+use crate::link::Propagation;
 use crate::scheme::Scheme;
+use crate::scheme::{AdaptiveHarqConfig, AdaptiveHarqError, Sizing, Threshold};
 use crate::trace::MiTrace;
 use crate::units::Decibels;
 use crate::units::{BitRate, Duration, Probability};
@@ -81,7 +80,7 @@ pub enum Repairs {
     Compete,
 }
 
-impl From<Repairs> for crate::link::Repairs {
+impl From<Repairs> for crate::scheme::Repairs {
     fn from(repairs: Repairs) -> Self {
         match repairs {
             Repairs::Beside => Self::Beside,

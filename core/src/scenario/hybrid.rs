@@ -4,10 +4,9 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::link::Link;
-use crate::config::Fault;
-use crate::config::join;
-use crate::link::{HybridConfig, LinkError, UnitLosses};
+use crate::config::{Fault, join};
 use crate::scheme::Scheme;
+use crate::scheme::{HybridConfig, HybridError, UnitLosses};
 use crate::seed::Seed;
 use crate::units::{BitRate, Bytes, Duration, Probability};
 
@@ -102,10 +101,8 @@ impl Hybrid {
     }
 
     /// The words of a scenario file for what the link says.
-    fn problem(&self, own: &str, error: LinkError) -> Fault {
-        let LinkError::Hybrid { name, cure } = error else {
-            return Fault::new(own, error.to_string());
-        };
+    fn problem(&self, own: &str, error: HybridError) -> Fault {
+        let HybridError { name, cure } = error;
         // Of two numbers that do not go together, the one that is not the usual one.
         let usual = Self::default();
         let name = match name {

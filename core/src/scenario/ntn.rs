@@ -11,8 +11,10 @@ use super::link::Link;
 use crate::config::Fault;
 use crate::config::join;
 use crate::link::Propagation;
-use crate::link::ntn::{AmConfig, HarqMode, NtnConfig, NtnConfigError, NtnPhy, PRESETS, RlcConfig};
 use crate::scheme::Scheme;
+use crate::scheme::nr::{
+    AmConfig, HarqMode, NtnConfig, NtnConfigError, NtnPhy, PRESETS, RlcConfig,
+};
 use crate::trace::PhyTrace;
 use crate::units::Probabilities;
 use crate::units::{Bytes, Duration, Probability};

@@ -3,11 +3,11 @@
 use std::num::NonZeroU32;
 use std::sync::Arc;
 
-use clift::link::ntn::{
+use clift::link::{DelaySeries, Propagation, QueueLimit};
+use clift::scheme::nr::{
     AmConfig, ControlErrors, HarqConfig, HarqMode, NtnConfig, NtnHeaders, NtnPhy, PdcpConfig,
     RlcConfig, UmConfig,
 };
-use clift::link::{DelaySeries, Propagation, QueueLimit};
 use clift::seed::Seed;
 use clift::trace::PhyTrace;
 use clift::units::{Bytes, Duration, Instant, Probability};

@@ -3,7 +3,8 @@
 use std::sync::Arc;
 
 use super::*;
-use crate::link::{AdaptiveHarqConfig, Propagation, Sizing, Threshold};
+use crate::link::Propagation;
+use crate::scheme::{AdaptiveHarqConfig, Sizing, Threshold};
 use crate::trace::MiTrace;
 use crate::units::Duration;
 

@@ -1,7 +1,7 @@
 //! What loses the reports of a live link.
 
 use super::*;
-use crate::link::FeedbackLoss;
+use crate::scheme::FeedbackLoss;
 use crate::units::Duration;
 
 const LIVE: &str = "scheme = \"ARQ\"\nlink.live = true\nlink.feedback_trace.file = \"back.csv\"\n";

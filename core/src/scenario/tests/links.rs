@@ -3,8 +3,8 @@
 use std::num::NonZeroU32;
 
 use super::*;
-use crate::link::ntn::{HarqMode, NtnPhy, RlcConfig};
-use crate::link::{FeedbackLoss, UnitLosses};
+use crate::scheme::nr::{HarqMode, NtnPhy, RlcConfig};
+use crate::scheme::{FeedbackLoss, UnitLosses};
 use crate::trace::MiTrace;
 use crate::units::Duration;
 
