@@ -43,6 +43,11 @@ fn loss() {
 }
 
 #[test]
+fn parquet() {
+    replay("parquet", checks::parquet);
+}
+
+#[test]
 #[cfg(feature = "scenario")]
 fn scenario() {
     replay("scenario", checks::scenario);

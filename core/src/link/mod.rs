@@ -39,6 +39,7 @@ mod buffer;
 mod config;
 mod counters;
 mod cursor;
+mod delay_file;
 mod deliver;
 mod due;
 mod error;
@@ -58,6 +59,7 @@ pub use adaptive_harq::{AdaptiveHarqConfig, AdaptiveHarqError, Repairs, Sizing, 
 pub use buffer::Resequencing;
 pub use config::{LinkConfig, Medium};
 pub use counters::{LinkCounters, Usage};
+pub use delay_file::DelayTable;
 pub use deliver::{DeliverError, Deliveries, PacketFate, deliver};
 pub use error::LinkError;
 pub use hybrid::{HybridConfig, HybridLink, HybridOptions, UnitLosses};

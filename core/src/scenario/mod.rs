@@ -63,9 +63,9 @@ pub use printed::Printed;
 pub use radio::{Decibels, Degrees, Gigahertz, KilometresPerHour, Metres};
 pub use reorder::{Reorder, ReorderKey};
 pub use schema::json_schema;
-pub use spec::{FileSpec, LinkSpec, PhySpec};
+pub use spec::{LinkSpec, PhySpec};
 pub use stack::Linux;
-pub use trace::{Direction, TimeUnit, Trace, TraceFormat};
+pub use trace::Trace;
 pub use traffic::{Application, ApplicationKind, Congestion, Flow, Profile, Protocol, Transport};
 pub use vary::{Axis, Vary};
 

@@ -6,6 +6,7 @@
 mod arq;
 mod arrivals;
 mod fec;
+mod file;
 mod harq2;
 mod link_trace;
 mod none;

@@ -3,19 +3,29 @@
 use std::fmt;
 use std::str::FromStr;
 
+#[cfg(feature = "scenario")]
+use schemars::JsonSchema;
+#[cfg(feature = "scenario")]
+use serde::{Deserialize, Serialize};
+
 use crate::trace::error::{Fault, Snippet};
 use crate::trace::phy::LATEST;
 
-/// The unit of the numbers in a file.
+/// Unit of bare numbers in a trace file.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
+#[cfg_attr(feature = "scenario", derive(Deserialize, JsonSchema, Serialize))]
 pub enum TimeUnit {
     /// Seconds.
+    #[cfg_attr(feature = "scenario", serde(rename = "s"))]
     Seconds,
     /// Milliseconds.
+    #[cfg_attr(feature = "scenario", serde(rename = "ms"))]
     Milliseconds,
     /// Microseconds.
+    #[cfg_attr(feature = "scenario", serde(rename = "us"))]
     Microseconds,
     /// Nanoseconds.
+    #[cfg_attr(feature = "scenario", serde(rename = "ns"))]
     Nanoseconds,
 }
 
@@ -69,7 +79,7 @@ impl fmt::Display for TimeUnit {
 
 /// A unit of time that is not known.
 #[derive(Clone, Debug, Eq, PartialEq, thiserror::Error)]
-#[error("`{0}` is no unit of time; known are s, ms, us and ns")]
+#[error("`{0}` is not a unit of time; known are s, ms, us and ns")]
 pub struct UnknownUnit(pub String);
 
 /// Nanoseconds of a decimal number (`12`, `0.036`, `1e-3`) in `unit`, rounded half up at the

@@ -2,6 +2,7 @@
 
 use super::*;
 use crate::link::FeedbackLoss;
+use crate::trace::Direction;
 use crate::units::Duration;
 
 const LIVE: &str = "scheme = \"ARQ\"\nlink.live = true\nlink.feedback_trace.file = \"back.csv\"\n";
