@@ -14,7 +14,7 @@ from clift.delays import delay_steps
 from clift.errors import ScenarioError, TraceError
 from clift.link_trace import LinkTrace
 from clift.live import adaptive_harq
-from clift.trace import PhyTrace, read_trace
+from clift.trace import PhyTrace
 
 
 @dataclass(frozen=True, slots=True)
@@ -183,22 +183,7 @@ def _erased(spec: dict[str, Any], base: PhyTrace | None) -> PhyTrace:
 
 
 def _read(folder: Path, file: dict[str, Any]) -> PhyTrace:
-    interval, rate, losses = file["interval_ns"], file["rate_bps"], file["losses"]
-    trace = read_trace(
-        folder / file["file"],
-        format=file["format"],
-        unit=file["unit"],
-        lldu_bytes=file["lldu_bytes"],
-        direction=file["direction"],
-        losses=None if losses is None else folder / losses,
-        interval_ms=None if interval is None else interval / 1e6,
-        rate_kbps=None if rate is None else rate / 1e3,
-        slot_ns=file["slot_ns"],
-        decode_ns=file["decode_ns"],
-    )
-    if file["offset_ns"]:
-        trace = trace.offset(file["offset_ns"])
-    return trace if file["share"] == 1 else trace.share(file["share"])
+    return PhyTrace._from_inner(_clift.read_described(folder, json.dumps(file)))
 
 
 class _Cache(Generic[T]):

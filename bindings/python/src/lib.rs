@@ -9,6 +9,7 @@ mod errors;
 mod link;
 mod lms;
 mod medium;
+mod memory;
 mod model;
 mod ntn;
 mod outcome;
@@ -40,7 +41,7 @@ mod _clift {
     use super::link::{Reorder, deliver};
 
     #[pymodule_export]
-    use super::lms::{PyLandMobile, PySlots, lms_names};
+    use super::lms::{PyLandMobile, lms_names};
 
     #[pymodule_export]
     use super::medium::Medium;
@@ -73,5 +74,8 @@ mod _clift {
     use super::simulation::{Flow, Hop, Setup};
 
     #[pymodule_export]
-    use super::trace::{PyPhyTrace, format_of, parse_rate, parse_time, read_trace};
+    use super::trace::{
+        PyPhyTrace, format_of, parse_rate, parse_time, read_described, read_trace, replace_file,
+        trace_formats,
+    };
 }

@@ -2,13 +2,16 @@
 //! parses is the same after it was written and read again. Replayed over the corpus by
 //! `core/tests/fuzz_corpus.rs`.
 
+use std::io::Cursor;
 use std::sync::Arc;
 
 use clift::link::DelaySeries;
 use clift::scenario::{Information, InformationSpec, PhySpec, Scenario, SetupFault, Traces};
 use clift::trace::loss_string::{self, Pattern};
 use clift::trace::probes::{self, Direction, Sampling};
-use clift::trace::{MiTrace, PhyTrace, ReadError, TimeUnit, columns, mahimahi, text as own};
+use clift::trace::{
+    MiTrace, PhyTrace, ReadError, TimeUnit, columns, mahimahi, parquet, text as own,
+};
 use clift::units::{BitRate, Bytes, Duration};
 
 const LLDU: Bytes = Bytes(33);
@@ -79,6 +82,15 @@ pub fn loss(data: &[u8]) {
     } else if let Some(phy) = parsed(loss_string::read_runs(data, pattern, 10_000)) {
         loss_string::write_runs(&phy, &mut file).unwrap();
         same(&phy, &loss_string::read_runs(&file[..], pattern, 10_000).unwrap(), "runs");
+    }
+}
+
+/// Parquet.
+pub fn parquet(data: &[u8]) {
+    if let Some(phy) = parsed(parquet::read(Cursor::new(data.to_vec()), None)) {
+        let mut file = Vec::new();
+        parquet::write(&phy, &mut file).unwrap();
+        same(&phy, &parquet::read(Cursor::new(file), None).unwrap(), "Parquet");
     }
 }
 

@@ -55,9 +55,9 @@ pub use printed::Printed;
 
 pub use reorder::{Reorder, ReorderKey};
 pub use schema::json_schema;
-pub use spec::{FileSpec, PhySpec};
+pub use spec::PhySpec;
 pub use stack::Linux;
-pub use trace::{Direction, TimeUnit, Trace, TraceFormat};
+pub use trace::Trace;
 pub use traces::{Information, InformationSpec, SetupFault, Traces};
 pub use traffic::{Application, ApplicationKind, Congestion, Flow, Profile, Protocol, Transport};
 pub use vary::{Axis, Vary};

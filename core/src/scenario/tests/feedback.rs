@@ -2,6 +2,7 @@
 
 use super::*;
 use crate::scheme::FeedbackLoss;
+use crate::trace::Direction;
 
 const LIVE: &str = "scheme = \"ARQ\"\nlink.live = true\nlink.feedback_trace.file = \"back.csv\"\n";
 
