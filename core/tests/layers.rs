@@ -28,7 +28,7 @@ fn stages_use_only_what_comes_before_them() {
     for (stage, allowed) in ALLOWED {
         for file in files_of(stage) {
             let text = fs::read_to_string(&file).unwrap();
-            for used in stages_used(&text) {
+            for used in stages_used(&text, depth(&file)) {
                 let fine = [stage, "units", "seed"].contains(&used.as_str())
                     || allowed.contains(&used.as_str());
                 if !fine {
@@ -50,12 +50,37 @@ fn every_stage_is_listed() {
     }
 }
 
-/// What follows `crate::` in code; comments and doc links do not count.
-fn stages_used(text: &str) -> BTreeSet<String> {
-    let code = text.lines().filter(|line| !line.trim_start().starts_with("//"));
-    code.flat_map(|line| line.split("crate::").skip(1))
-        .map(|rest| rest.chars().take_while(|c| c.is_alphanumeric() || *c == '_').collect())
-        .collect()
+/// What follows `crate::`, and stages that follow as many `super::` as lead there, in code;
+/// comments and doc links do not count.
+fn stages_used(text: &str, depth: usize) -> BTreeSet<String> {
+    let code = || text.lines().filter(|line| !line.trim_start().starts_with("//"));
+    let word = |rest: &str| -> String {
+        rest.chars().take_while(|c| c.is_alphanumeric() || *c == '_').collect()
+    };
+    let up = "super::".repeat(depth);
+    let named = code().flat_map(|line| line.split("crate::").skip(1)).map(word);
+    // Inside a `mod { ... }` one `super` more leads there.
+    let above = code().flat_map(|line| line.split(&up).skip(1));
+    let above = above.map(|rest| word(rest.trim_start_matches("super::")));
+    named.chain(above.filter(|word| ALLOWED.iter().any(|(stage, _)| stage == word))).collect()
+}
+
+/// How many modules a file is below the crate.
+fn depth(file: &Path) -> usize {
+    let inside = file.strip_prefix(source()).unwrap().with_extension("");
+    let modules = inside.components().count();
+    modules - usize::from(inside.ends_with("mod"))
+}
+
+#[test]
+fn a_way_up_to_the_crate_is_seen() {
+    let used = |text, depth| stages_used(text, depth).into_iter().collect::<Vec<_>>();
+    assert_eq!(used("use crate::link::Packet;", 2), ["link"]);
+    assert_eq!(used("use super::super::link::Packet;", 2), ["link"]);
+    assert!(used("use super::packet::Packet;", 2).is_empty());
+    assert!(used("/// [`crate::link::Packet`]", 2).is_empty());
+    assert_eq!(depth(&source().join("link/live/mod.rs")), 2);
+    assert_eq!(depth(&source().join("link/live/fec.rs")), 3);
 }
 
 fn files_of(stage: &str) -> Vec<PathBuf> {
