@@ -9,6 +9,17 @@ from numpy.typing import ArrayLike, NDArray
 
 __version__: str
 
+# `kind` of `Run.events`, then of `Run.units`.
+SENT: int
+SENT_AGAIN: int
+RECEIVED: int
+RECEIVED_IN_VAIN: int
+GONE: int
+ACKNOWLEDGED: int
+UNIT_NEW: int
+UNIT_AGAIN: int
+UNIT_REPAIR: int
+
 @final
 class PhyTrace:
     def __new__(
@@ -322,6 +333,7 @@ class Outcome:
     def completion_s(self) -> float | None: ...
     def summary(self) -> dict[str, Any]: ...
 
+def metrics() -> list[tuple[list[str], str, str, str, str | None, str]]: ...
 def run(setup: Setup, progress: Callable[[int, int], object] | None = None) -> Outcome: ...
 def run_many(
     setups: list[Setup], threads: int, progress: Callable[[int], object] | None = None

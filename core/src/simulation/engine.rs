@@ -9,12 +9,13 @@ use std::ops::ControlFlow;
 use thiserror::Error;
 
 use crate::link::Link;
+use crate::metrics::Outcome;
 use crate::seed::Stream;
 use crate::simulation::agenda::{Agenda, SourceId};
 use crate::simulation::flow::FlowState;
 use crate::simulation::observer::Observer;
 use crate::simulation::path::{Node, Packets};
-use crate::simulation::report::Outcome;
+use crate::simulation::report::outcome;
 use crate::simulation::setup::{Setup, SetupError};
 use crate::units::{Duration, Instant};
 
@@ -161,7 +162,7 @@ impl<'a, O: Observer> Engine<'a, O> {
         let ended = if self.stop_when_done && self.unfinished == 0 { now } else { self.end };
         links(&mut self.nodes).for_each(|(_, link)| link.catch_up(ended));
         self.hand_out_units();
-        Ok(Outcome::new(&self.flows, &self.nodes, self.forward, self.backward, ended, events))
+        Ok(outcome(&self.flows, &self.nodes, self.forward, self.backward, ended, events))
     }
 
     fn role(&self, source: SourceId) -> Role {

@@ -13,7 +13,7 @@ mod path;
 mod report;
 mod setup;
 
+pub use crate::metrics::Outcome;
 pub use engine::{RunError, run};
-pub use observer::{Event, FlowSample, HopSample, Observer, Sample};
-pub use report::Outcome;
+pub use observer::{Event, EventKind, FlowSample, HopSample, Observer, Sample};
 pub use setup::{Application, Flow, Hop, LegConfig, Loss, Setup, SetupError, Transport};
