@@ -19,6 +19,7 @@
 #![forbid(unsafe_code)]
 
 pub mod analysis;
+pub mod application;
 pub mod channel;
 pub mod link;
 pub mod metrics;

@@ -13,9 +13,12 @@ use super::reorder::Reorder;
 use super::stack::connection;
 use super::traffic::{self, ApplicationKind, Protocol};
 use super::tree::join;
+use crate::application::{Application, Bulk, ConstantRate, File};
 use crate::link::{FeedbackLoss, Fragmentation, LinkConfig, LiveConfig, Medium, UnitLosses};
 use crate::scheme::{Scheme, Timing};
-use crate::simulation::{Application, Flow, Hop, Setup, Transport};
+use crate::simulation::{Flow, Hop, Setup};
+use crate::transport;
+use crate::transport::datagram::DatagramConfig;
 use crate::units::{Bytes, Duration, Instant};
 
 impl Cell {
@@ -170,25 +173,26 @@ fn flow(flow: &traffic::Flow, files: &DelayFiles) -> Result<Flow, String> {
     })
 }
 
-fn transport(config: &traffic::Transport) -> Result<Transport, String> {
+fn transport(config: &traffic::Transport) -> Result<Arc<dyn transport::Protocol>, String> {
     if config.protocol == Protocol::Udp {
-        return Ok(Transport::Datagram { packet: config.packet });
+        return Ok(Arc::new(DatagramConfig { packet: config.packet }));
     }
-    connection("transport", config).map(Transport::Tcp).map_err(|problem| problem.message)
+    let tcp = connection("transport", config).map_err(|problem| problem.message)?;
+    Ok(Arc::new(tcp))
 }
 
-fn application(app: &traffic::Application, transport: &traffic::Transport) -> Application {
+fn application(app: &traffic::Application, transport: &traffic::Transport) -> Arc<dyn Application> {
     // The plan has checked that what each kind needs is there.
     match app.kind {
-        ApplicationKind::File => Application::File { bytes: app.size.map_or(1, |size| size.0) },
+        ApplicationKind::File => Arc::new(File { bytes: app.size.map_or(1, |size| size.0) }),
         ApplicationKind::ConstantRate => match app.rate {
-            None => Application::Bulk,
-            Some(rate) => Application::ConstantRate {
+            None => Arc::new(Bulk),
+            Some(rate) => Arc::new(ConstantRate {
                 rate,
                 message: app.message.unwrap_or(Bytes(transport.payload())),
                 deadline: app.deadline,
-            },
+            }),
         },
-        ApplicationKind::Bulk => Application::Bulk,
+        ApplicationKind::Bulk => Arc::new(Bulk),
     }
 }

@@ -4,11 +4,11 @@
 //! ordered by (time, sequence number); a run is a function of its setup, seed included.
 
 pub mod agenda;
-mod application;
 mod engine;
 mod flow;
 mod leg;
 mod observer;
+mod packet;
 mod path;
 mod report;
 mod setup;
@@ -16,4 +16,4 @@ mod setup;
 pub use engine::{RunError, run};
 pub use observer::{Event, FlowSample, HopSample, Observer, Sample};
 pub use report::Outcome;
-pub use setup::{Application, Flow, Hop, LegConfig, Loss, Setup, SetupError, Transport};
+pub use setup::{Flow, Hop, LegConfig, Loss, Setup, SetupError};

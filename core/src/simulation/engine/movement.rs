@@ -5,47 +5,44 @@ use crate::link::Admission;
 use crate::simulation::agenda::SourceId;
 use crate::simulation::leg::Passage;
 use crate::simulation::observer::{Event, Observer};
-use crate::simulation::path::{Direction, Node, Packet};
-use crate::transport::{Endpoint, Segment};
-use crate::units::{Bytes, Instant};
+use crate::simulation::packet::Packet;
+use crate::simulation::path::Node;
+use crate::transport::{self, End, Received};
+use crate::units::Instant;
 
 impl<O: Observer> Engine<'_, O> {
     // --- how a packet moves ---
 
+    /// Has an end of a flow send what it has to send, and sets its timer.
     #[inline]
-    pub(super) fn pump_sender(&mut self, flow: u32, now: Instant) {
+    pub(super) fn pump(&mut self, flow: u32, end: End, now: Instant) {
         loop {
-            let segment = self.packets.prepare(flow, Direction::Receiver);
-            if !self.flows[flow as usize].sender.transmit_into(now, segment) {
+            let connection = &mut self.flows[flow as usize].connection;
+            let packet = self.packets.prepare();
+            if !connection.transmit(now, end, &mut packet.content) {
                 break;
             }
-            if O::EVENTS {
-                let Segment { seq, len, retransmission, .. } = *segment;
-                self.observer.event(now, &Event::Sent { flow, seq, len, retransmission });
+            let toward = match end {
+                End::Sender => End::Receiver,
+                End::Receiver => End::Sender,
+            };
+            (packet.flow, packet.hop, packet.toward) = (flow, 0, toward);
+            if O::EVENTS && end == End::Sender {
+                let transport::Packet { start, len, retransmission, .. } = packet.content;
+                self.observer.event(now, &Event::Sent { flow, seq: start, len, retransmission });
             }
-            self.send_prepared(now);
+            let id = self.packets.keep();
+            self.enter_hop(id, now);
         }
-        let timeout = self.flows[flow as usize].sender.poll_timeout();
-        self.arm_retransmission(self.sender_timer_source(flow), timeout);
-    }
-
-    #[inline]
-    pub(super) fn pump_receiver(&mut self, flow: u32, now: Instant) {
-        loop {
-            let segment = self.packets.prepare(flow, Direction::Sender);
-            if !self.flows[flow as usize].receiver.transmit_into(now, segment) {
-                break;
-            }
-            self.send_prepared(now);
-        }
-        let timeout = self.flows[flow as usize].receiver.poll_timeout();
-        let source = SourceId(self.sender_timer_source(flow).0 + 1);
-        if timeout == self.agenda.time_of(source) {
-            return;
-        }
-        match timeout {
-            Some(at) => self.schedule(source, at),
-            None => self.agenda.clear(source),
+        let timeout = self.flows[flow as usize].connection.poll_timeout(end);
+        let source = self.timer_source(flow, end);
+        match end {
+            End::Sender => self.arm_retransmission(source, timeout),
+            End::Receiver if timeout == self.agenda.time_of(source) => {}
+            End::Receiver => match timeout {
+                Some(at) => self.schedule(source, at),
+                None => self.agenda.clear(source),
+            },
         }
     }
 
@@ -60,28 +57,20 @@ impl<O: Observer> Engine<'_, O> {
     }
 
     #[inline]
-    fn send_prepared(&mut self, now: Instant) {
-        if let Some(id) = self.packets.send() {
-            self.enter_hop(id, now);
-        }
-    }
-
-    #[inline]
     pub(super) fn leave_hop(&mut self, id: u32, now: Instant) {
-        self.packets.get_mut(id).hop += 1;
+        self.packets[id].hop += 1;
         self.enter_hop(id, now);
     }
 
     #[inline]
     fn enter_hop(&mut self, id: u32, now: Instant) {
-        let packet = self.packets.get(id);
+        let packet = &self.packets[id];
         let path = self.flows[packet.flow as usize].path(packet.toward);
         let Some(&number) = path.get(usize::from(packet.hop)) else {
             return self.deliver(id, now);
         };
-        let size = Bytes(packet.segment.wire);
         match &mut self.nodes[number as usize] {
-            Node::Leg(node) => match node.leg.offer(now, size) {
+            Node::Leg(node) => match node.leg.offer(now, packet.content.size) {
                 Passage::Arrives(at) => {
                     if node.push(at, self.sequence, id) {
                         self.agenda.set(SourceId(number), at, self.sequence);
@@ -101,41 +90,32 @@ impl<O: Observer> Engine<'_, O> {
     }
 
     pub(super) fn gone(&mut self, id: u32, now: Instant) {
+        let Packet { content, flow, .. } = self.packets[id];
         if O::EVENTS {
-            let Packet { segment, flow, .. } = *self.packets.get(id);
-            self.observer.event(now, &Event::Gone { flow, seq: segment.seq, len: segment.len });
+            let transport::Packet { start, len, .. } = content;
+            self.observer.event(now, &Event::Gone { flow, seq: start, len });
         }
-        self.packets.remove(id);
+        self.flows[flow as usize].connection.discard(&content);
+        self.packets.free(id);
     }
 
     #[inline]
     fn deliver(&mut self, id: u32, now: Instant) {
-        let packet = self.packets.get(id);
-        let number = packet.flow;
+        let Packet { content, flow: number, toward, .. } = self.packets[id];
+        self.packets.free(id);
         let flow = &mut self.flows[number as usize];
         let was_done = flow.done;
-        match packet.toward {
-            Direction::Receiver => {
-                let duplicate = flow.receive(now, &packet.segment);
-                if O::EVENTS {
-                    let Segment { seq, len, .. } = packet.segment;
-                    let event = Event::Received { flow: number, seq, len, duplicate };
-                    self.observer.event(now, &event);
-                }
-                self.unfinished -= usize::from(!was_done && flow.done);
-                self.packets.remove(id);
-                self.pump_receiver(number, now);
-            }
-            Direction::Sender => {
-                flow.acknowledge(now, &packet.segment);
-                if O::EVENTS {
-                    let event = Event::Acked { flow: number, ack: packet.segment.ack };
-                    self.observer.event(now, &event);
-                }
-                self.unfinished -= usize::from(!was_done && flow.done);
-                self.packets.remove(id);
-                self.pump_sender(number, now);
-            }
+        let received = flow.receive(now, toward, &content);
+        self.unfinished -= usize::from(!was_done && flow.done);
+        if O::EVENTS {
+            let transport::Packet { start: seq, len, .. } = content;
+            let event = match received {
+                Received::Ack(ack) => Event::Acked { flow: number, ack },
+                Received::New => Event::Received { flow: number, seq, len, duplicate: false },
+                Received::InVain => Event::Received { flow: number, seq, len, duplicate: true },
+            };
+            self.observer.event(now, &event);
         }
+        self.pump(number, toward, now);
     }
 }

@@ -53,6 +53,7 @@ mod arrivals;
 mod bits;
 mod config;
 mod congestion;
+mod connection;
 mod counters;
 mod endpoint;
 mod flight;
