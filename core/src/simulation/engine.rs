@@ -13,12 +13,11 @@ use crate::seed::Stream;
 use crate::simulation::agenda::{Agenda, SourceId};
 use crate::simulation::flow::FlowState;
 use crate::simulation::observer::Observer;
-use crate::simulation::packet::Packet;
 use crate::simulation::path::Node;
 use crate::simulation::report::Outcome;
+use crate::simulation::route::Route;
 use crate::simulation::setup::{Setup, SetupError};
-use crate::transport::End;
-use crate::transport::bodies::Bodies;
+use crate::transport::{End, Outbox};
 use crate::units::{Duration, Instant};
 
 /// Why a run has no outcome.
@@ -66,7 +65,9 @@ struct Engine<'a, O> {
     backward: usize,
     flows: Vec<FlowState>,
     unfinished: usize,
-    packets: Bodies<Packet>,
+    packets: Outbox,
+    /// Where each packet is, by its number.
+    routes: Vec<Route>,
     agenda: Agenda,
     sequence: u64,
     sample_interval: Option<Duration>,
@@ -115,7 +116,8 @@ impl<'a, O: Observer> Engine<'a, O> {
             backward,
             unfinished: flows.len(),
             flows,
-            packets: Bodies::default(),
+            packets: Outbox::default(),
+            routes: Vec::new(),
             agenda: Agenda::new(sources),
             sequence: 0,
             sample_interval,

@@ -75,31 +75,29 @@ impl FlowState {
         self.traffic.drive(now, &mut *self.connection)
     }
 
-    /// A packet reached the receiver or the sender.
+    /// A packet reached one of the ends.
     #[inline]
-    pub(super) fn receive(&mut self, now: Instant, toward: End, packet: &Packet) -> Received {
-        let received = self.connection.receive(now, toward, packet);
-        match toward {
-            End::Receiver => self.data_arrived(now, packet, received),
-            End::Sender => self.acknowledgement_arrived(now),
+    pub(super) fn receive(&mut self, now: Instant, end: End, packet: &Packet) -> Received {
+        let received = self.connection.receive(now, end, packet);
+        match received {
+            Received::Data { in_vain, delivered } => {
+                self.data_arrived(now, packet, in_vain, delivered);
+            }
+            Received::Ack(_) => self.acknowledgement_arrived(now),
         }
         received
     }
 
     #[inline]
-    fn data_arrived(&mut self, now: Instant, packet: &Packet, received: Received) {
-        let delivered = self.connection.delivered();
-        if received == Received::New && packet.len > 0 {
-            let delivered_to = if self.in_order { delivered } else { u64::MAX };
+    fn data_arrived(&mut self, now: Instant, packet: &Packet, in_vain: bool, delivered: u64) {
+        let (delivered_to, arrival) = match self.in_order {
+            true => (delivered, Arrival::Stream(delivered)),
+            false => (u64::MAX, Arrival::Datagram { start: packet.start, len: packet.len }),
+        };
+        if !in_vain && packet.len > 0 {
             self.record_delays(now, packet, delivered_to);
         }
-        self.traffic.arrived(
-            now,
-            match self.in_order {
-                true => Arrival::Stream(delivered),
-                false => Arrival::Datagram { start: packet.start, len: packet.len },
-            },
-        );
+        self.traffic.arrived(now, arrival);
         if self.completed.is_none() && self.size.is_some_and(|size| delivered >= size) {
             self.completed = Some(now);
             self.done |= self.connection.acknowledged().is_none();
@@ -162,6 +160,11 @@ impl FlowState {
 
     pub(super) fn metrics(&self, ended: Instant) -> FlowMetrics {
         let report = self.connection.report();
+        let segment_delay = self.prompt_delay.merged(&self.early_delay).summary();
+        let in_order_delay = match self.early_delay.count() {
+            0 => segment_delay,
+            _ => self.prompt_delay.merged(&self.early_in_order_delay).summary(),
+        };
         let mut metrics = FlowMetrics {
             start: self.start,
             end: self.completed.unwrap_or(ended),
@@ -180,8 +183,8 @@ impl FlowState {
             window_reductions: report.window_reductions,
             undo_events: report.undo_events,
             reordering_degree: report.reordering,
-            segment_delay: self.prompt_delay.merged(&self.early_delay).summary(),
-            in_order_delay: self.prompt_delay.merged(&self.early_in_order_delay).summary(),
+            segment_delay,
+            in_order_delay,
             completed: self.completed,
             acknowledged: self.acknowledged,
             messages: None,

@@ -8,9 +8,9 @@ mod engine;
 mod flow;
 mod leg;
 mod observer;
-mod packet;
 mod path;
 mod report;
+mod route;
 mod setup;
 
 pub use engine::{RunError, run};

@@ -1,28 +1,29 @@
 //! What the engine asks of a transport while a flow runs.
 
+use crate::transport::{Outbox, Segment};
 use crate::units::{Bytes, Duration, Instant};
 
 /// A transport connection with both its ends, for data from [`End::Sender`] to [`End::Receiver`].
 ///
-/// The host moves [`Packet`]s between the ends and tells the time. Call order: after anything was
-/// handed in ([`Connection::supply`], [`Connection::close`], [`Connection::receive`],
-/// [`Connection::handle_timeout`]), call [`Connection::transmit`] of that end until it says `false`,
-/// then ask [`Connection::poll_timeout`] of that end anew. `now` never falls.
+/// The host moves [`Packet`]s between the ends and tells the time, which never falls. After anything
+/// was handed in ([`Connection::supply`], [`Connection::close`], [`Connection::receive`],
+/// [`Connection::handle_timeout`]), it calls [`Connection::transmit`] of that end.
 ///
 /// ```
 /// use clift::seed::{Seed, Stream};
 /// use clift::transport::datagram::DatagramConfig;
-/// use clift::transport::{End, Packet, Protocol, Received};
+/// use clift::transport::{End, Outbox, Protocol, Received};
 /// use clift::units::{Bytes, Instant};
 /// let now = Instant::ZERO;
 /// let protocol = DatagramConfig { packet: Bytes(1500) };
 /// let mut connection = protocol.connect(Seed(1).rng(Stream::Flow(0)));
 /// connection.supply(1000);
-/// let mut packet = Packet::default();
-/// assert!(connection.transmit(now, End::Sender, &mut packet));
+/// let mut outbox = Outbox::default();
+/// assert_eq!(connection.transmit(now, End::Sender, &mut outbox), None);
+/// let packet = outbox[outbox.sent()[0]];
 /// assert_eq!((packet.size, packet.len), (Bytes(1028), 1000));
-/// assert_eq!(connection.receive(now, End::Receiver, &packet), Received::New);
-/// assert_eq!(connection.delivered(), 1000);
+/// let received = connection.receive(now, End::Receiver, &packet);
+/// assert_eq!(received, Received::Data { in_vain: false, delivered: 1000 });
 /// ```
 pub trait Connection: Send {
     /// The application hands over `bytes` more (`u64::MAX`: it always has more). Nothing is taken
@@ -38,15 +39,12 @@ pub trait Connection: Send {
     /// The path lost `packet`: its body is not asked for again. The ends do not learn of it.
     fn discard(&mut self, packet: &Packet);
 
-    /// Writes the next packet that `end` sends now to where the host wants it; says whether there is
-    /// one. Without one, what `packet` holds has no meaning.
-    fn transmit(&mut self, now: Instant, end: End, packet: &mut Packet) -> bool;
+    /// Puts all packets that `end` sends now into the outbox; says when
+    /// [`Connection::handle_timeout`] must be called for `end` unless it is asked again before.
+    fn transmit(&mut self, now: Instant, end: End, outbox: &mut Outbox) -> Option<Instant>;
 
-    /// The instant named by [`Connection::poll_timeout`] has come (calling early does no harm).
+    /// The instant named by [`Connection::transmit`] of `end` has come (calling early does no harm).
     fn handle_timeout(&mut self, now: Instant, end: End);
-
-    /// When [`Connection::handle_timeout`] must be called for `end`; may move with every call.
-    fn poll_timeout(&self, end: End) -> Option<Instant>;
 
     /// Whether the receiving application gets one stream of bytes in order, or each packet's as it
     /// comes.
@@ -76,7 +74,7 @@ pub enum End {
 }
 
 /// A packet as a connection hands it to its host: what a path, an observer and measurements of delays
-/// need. What is in it stays with the connection, under `body`.
+/// need, and what is in it, which is the connection's own business.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 pub struct Packet {
     /// Bytes of the IP packet, headers included: what queues and links count.
@@ -89,17 +87,22 @@ pub struct Packet {
     pub first_sent: Instant,
     /// How often these bytes were sent before.
     pub retransmission: u16,
-    /// The connection's own number for what is in the packet ([`crate::transport::bodies`]).
+    /// What is in it, for a connection that keeps its packets' contents in a table: its own number.
     pub body: u32,
+    /// What is in it, for TCP.
+    pub segment: Segment,
 }
 
 /// What a packet was to the end that it reached.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum Received {
-    /// Data some of which are new, or control.
-    New,
-    /// Data taken in vain: all of them had arrived before, or they were too old to be taken.
-    InVain,
+    /// Data, or control that comes with them.
+    Data {
+        /// All of them had arrived before, or they were too old to be taken.
+        in_vain: bool,
+        /// [`Connection::delivered`] from now on.
+        delivered: u64,
+    },
     /// An acknowledgement of the bytes before this one.
     Ack(u64),
 }

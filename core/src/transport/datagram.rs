@@ -3,7 +3,7 @@
 use rand_chacha::ChaCha8Rng;
 
 use crate::transport::{
-    Connection, End, FlowControl, Packet, Protocol, ProtocolError, Received, Report, Window,
+    Connection, End, FlowControl, Outbox, Packet, Protocol, ProtocolError, Received, Report, Window,
 };
 use crate::units::{Bytes, Instant};
 
@@ -78,36 +78,27 @@ impl Connection for Datagrams {
     fn receive(&mut self, _: Instant, _: End, packet: &Packet) -> Received {
         self.delivered += u64::from(packet.len);
         self.report.bytes_received += u64::from(packet.size.0);
-        Received::New
+        Received::Data { in_vain: false, delivered: self.delivered }
     }
 
     fn discard(&mut self, _: &Packet) {}
 
-    fn transmit(&mut self, now: Instant, end: End, packet: &mut Packet) -> bool {
-        let left = self.supplied - self.next;
-        if left == 0 || end == End::Receiver {
-            return false;
+    fn transmit(&mut self, now: Instant, end: End, outbox: &mut Outbox) -> Option<Instant> {
+        while end == End::Sender && self.next < self.supplied {
+            let len = (self.supplied - self.next).min(u64::from(self.payload)) as u32;
+            let size = Bytes(len + HEADER);
+            let start = self.next;
+            *outbox.next() = Packet { size, len, start, first_sent: now, ..Packet::default() };
+            outbox.send();
+            self.next += u64::from(len);
+            self.report.sent += 1;
+            self.report.by_retransmissions[0] += 1;
+            self.report.bytes_sent += u64::from(size.0);
         }
-        let len = left.min(u64::from(self.payload)) as u32;
-        *packet = Packet {
-            size: Bytes(len + HEADER),
-            len,
-            start: self.next,
-            first_sent: now,
-            ..Packet::default()
-        };
-        self.next += u64::from(len);
-        self.report.sent += 1;
-        self.report.by_retransmissions[0] += 1;
-        self.report.bytes_sent += u64::from(packet.size.0);
-        true
+        None
     }
 
     fn handle_timeout(&mut self, _: Instant, _: End) {}
-
-    fn poll_timeout(&self, _: End) -> Option<Instant> {
-        None
-    }
 
     fn in_order(&self) -> bool {
         false
@@ -140,12 +131,11 @@ mod tests {
         let protocol = DatagramConfig { packet: Bytes(1500) };
         let mut connection = protocol.connect(Seed(1).rng(Stream::Flow(0)));
         connection.supply(2000);
-        let mut packet = Packet::default();
-        let mut sizes = Vec::new();
-        while connection.transmit(Instant::ZERO, End::Sender, &mut packet) {
-            sizes.push(packet.size.0);
-        }
-        assert_eq!(sizes, [1500, 556]);
-        assert!(!connection.transmit(Instant::ZERO, End::Receiver, &mut packet));
+        let mut outbox = Outbox::default();
+        connection.transmit(Instant::ZERO, End::Receiver, &mut outbox);
+        assert_eq!(outbox.sent(), []);
+        connection.transmit(Instant::ZERO, End::Sender, &mut outbox);
+        let sizes = outbox.sent().iter().map(|&number| outbox[number].size.0);
+        assert_eq!(sizes.collect::<Vec<_>>(), [1500, 556]);
     }
 }

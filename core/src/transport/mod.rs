@@ -4,13 +4,14 @@
 //! that the engine asks. [`tcp`] and [`datagram`] are such protocols, and another crate may have
 //! further ones.
 
-pub mod bodies;
 mod connection;
 pub mod datagram;
+mod outbox;
 mod protocol;
 pub mod segment;
 pub mod tcp;
 
 pub use connection::{Connection, End, Packet, Received, Report, Window};
+pub use outbox::Outbox;
 pub use protocol::{FlowControl, KINDS, Kind, Protocol, ProtocolError};
 pub use segment::{Endpoint, SackBlock, SackList, Segment};

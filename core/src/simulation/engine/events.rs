@@ -30,7 +30,10 @@ impl<O: Observer> Engine<'_, O> {
                         LinkEvent::Delivered(transit) => {
                             self.leave_hop(transit.packet.0 as u32, now);
                         }
-                        LinkEvent::Lost(transit) => self.gone(transit.packet.0 as u32, now),
+                        LinkEvent::Lost(transit) => {
+                            let id = transit.packet.0 as u32;
+                            self.gone(self.routes[id as usize].flow, id, now);
+                        }
                         LinkEvent::TraceEnded { at, .. } if at < self.end => {
                             return Err(RunError::TraceEnded { at });
                         }
@@ -70,11 +73,7 @@ impl<O: Observer> Engine<'_, O> {
 
     pub(super) fn timer(&mut self, flow: u32, end: End, now: Instant) {
         self.agenda.clear(self.timer_source(flow, end));
-        let connection = &mut self.flows[flow as usize].connection;
-        // The timer may have been moved since it was set: then only look again.
-        if connection.poll_timeout(end).is_some_and(|at| at <= now) {
-            connection.handle_timeout(now, end);
-        }
+        self.flows[flow as usize].connection.handle_timeout(now, end);
         self.pump(flow, end, now);
     }
 

@@ -5,36 +5,42 @@ use crate::link::Admission;
 use crate::simulation::agenda::SourceId;
 use crate::simulation::leg::Passage;
 use crate::simulation::observer::{Event, Observer};
-use crate::simulation::packet::Packet;
 use crate::simulation::path::Node;
-use crate::transport::{self, End, Received};
+use crate::simulation::route::{Route, offered};
+use crate::transport::{End, Packet, Received};
 use crate::units::Instant;
 
 impl<O: Observer> Engine<'_, O> {
     // --- how a packet moves ---
 
     /// Has an end of a flow send what it has to send, and sets its timer.
-    #[inline]
     pub(super) fn pump(&mut self, flow: u32, end: End, now: Instant) {
-        loop {
-            let connection = &mut self.flows[flow as usize].connection;
-            let packet = self.packets.prepare();
-            if !connection.transmit(now, end, &mut packet.content) {
-                break;
-            }
-            let toward = match end {
-                End::Sender => End::Receiver,
-                End::Receiver => End::Sender,
-            };
-            (packet.flow, packet.hop, packet.toward) = (flow, 0, toward);
+        // Something stands before it if this end answers a packet that crossed no hop.
+        let first = self.packets.sent().len();
+        let connection = &mut self.flows[flow as usize].connection;
+        let timeout = connection.transmit(now, end, &mut self.packets);
+        let toward = match end {
+            End::Sender => End::Receiver,
+            End::Receiver => End::Sender,
+        };
+        for index in first..self.packets.sent().len() {
+            let id = self.packets.sent()[index];
             if O::EVENTS && end == End::Sender {
-                let transport::Packet { start, len, retransmission, .. } = packet.content;
+                let Packet { start, len, retransmission, .. } = self.packets[id];
                 self.observer.event(now, &Event::Sent { flow, seq: start, len, retransmission });
             }
-            let id = self.packets.keep();
-            self.enter_hop(id, now);
+            let Some(&number) = self.flows[flow as usize].path(toward).first() else {
+                self.arrive_at_once(flow, toward, id, now);
+                continue;
+            };
+            let route = Route { flow, hop: 0, toward };
+            match self.routes.get_mut(id as usize) {
+                Some(place) => *place = route,
+                None => self.routes.resize(id as usize + 1, route),
+            }
+            self.enter_node(number, id, flow, now);
         }
-        let timeout = self.flows[flow as usize].connection.poll_timeout(end);
+        self.packets.forget_sent(first);
         let source = self.timer_source(flow, end);
         match end {
             End::Sender => self.arm_retransmission(source, timeout),
@@ -44,6 +50,12 @@ impl<O: Observer> Engine<'_, O> {
                 None => self.agenda.clear(source),
             },
         }
+    }
+
+    /// A packet of a flow without any hop on this way.
+    #[cold]
+    fn arrive_at_once(&mut self, flow: u32, toward: End, id: u32, now: Instant) {
+        self.deliver(flow, toward, id, now);
     }
 
     /// Sets the retransmission timer, lazily: a deadline that moved back is left where it is, and found to be too
@@ -56,66 +68,67 @@ impl<O: Observer> Engine<'_, O> {
         }
     }
 
-    #[inline]
+    #[inline(always)] // so is `deliver`: a call costs as much as what it does
     pub(super) fn leave_hop(&mut self, id: u32, now: Instant) {
-        self.packets[id].hop += 1;
-        self.enter_hop(id, now);
+        let route = &mut self.routes[id as usize];
+        route.hop += 1;
+        let Route { flow, hop, toward } = *route;
+        match self.flows[flow as usize].path(toward).get(usize::from(hop)) {
+            Some(&number) => self.enter_node(number, id, flow, now),
+            None => self.deliver(flow, toward, id, now),
+        }
     }
 
     #[inline]
-    fn enter_hop(&mut self, id: u32, now: Instant) {
+    fn enter_node(&mut self, number: u32, id: u32, flow: u32, now: Instant) {
         let packet = &self.packets[id];
-        let path = self.flows[packet.flow as usize].path(packet.toward);
-        let Some(&number) = path.get(usize::from(packet.hop)) else {
-            return self.deliver(id, now);
-        };
         match &mut self.nodes[number as usize] {
-            Node::Leg(node) => match node.leg.offer(now, packet.content.size) {
+            Node::Leg(node) => match node.leg.offer(now, packet.size) {
                 Passage::Arrives(at) => {
                     if node.push(at, self.sequence, id) {
                         self.agenda.set(SourceId(number), at, self.sequence);
                     }
                     self.sequence += 1;
                 }
-                Passage::Lost | Passage::Dropped => self.gone(id, now),
+                Passage::Lost | Passage::Dropped => self.gone(flow, id, now),
             },
             Node::Link(node) => {
-                match node.link.enqueue(now, packet.offered(id)) {
+                match node.link.enqueue(now, offered(id, flow, packet)) {
                     Admission::Queued => {}
-                    Admission::Dropped(_) => self.gone(id, now),
+                    Admission::Dropped(_) => self.gone(flow, id, now),
                 }
                 self.refresh_link(number as usize);
             }
         }
     }
 
-    pub(super) fn gone(&mut self, id: u32, now: Instant) {
-        let Packet { content, flow, .. } = self.packets[id];
+    pub(super) fn gone(&mut self, flow: u32, id: u32, now: Instant) {
+        let packet = &self.packets[id];
         if O::EVENTS {
-            let transport::Packet { start, len, .. } = content;
-            self.observer.event(now, &Event::Gone { flow, seq: start, len });
+            self.observer.event(now, &Event::Gone { flow, seq: packet.start, len: packet.len });
         }
-        self.flows[flow as usize].connection.discard(&content);
+        self.flows[flow as usize].connection.discard(packet);
         self.packets.free(id);
     }
 
-    #[inline]
-    fn deliver(&mut self, id: u32, now: Instant) {
-        let Packet { content, flow: number, toward, .. } = self.packets[id];
-        self.packets.free(id);
+    #[inline(always)]
+    fn deliver(&mut self, number: u32, end: End, id: u32, now: Instant) {
+        let packet = &self.packets[id];
         let flow = &mut self.flows[number as usize];
         let was_done = flow.done;
-        let received = flow.receive(now, toward, &content);
+        let received = flow.receive(now, end, packet);
         self.unfinished -= usize::from(!was_done && flow.done);
         if O::EVENTS {
-            let transport::Packet { start: seq, len, .. } = content;
+            let Packet { start: seq, len, .. } = *packet;
             let event = match received {
                 Received::Ack(ack) => Event::Acked { flow: number, ack },
-                Received::New => Event::Received { flow: number, seq, len, duplicate: false },
-                Received::InVain => Event::Received { flow: number, seq, len, duplicate: true },
+                Received::Data { in_vain: duplicate, .. } => {
+                    Event::Received { flow: number, seq, len, duplicate }
+                }
             };
             self.observer.event(now, &event);
         }
-        self.pump(number, toward, now);
+        self.packets.free(id);
+        self.pump(number, end, now);
     }
 }

@@ -2,11 +2,15 @@
 
 use rand_chacha::ChaCha8Rng;
 
-use super::{TcpConfig, TcpReceiver, TcpSender};
-use crate::transport::bodies::Bodies;
+use super::config::{Profile, TcpConfig};
+use super::counters::{ReceiverCounters, SenderCounters};
+use super::linux::{LinuxReceiver, LinuxSender};
+use super::newreno::NewRenoSender;
+use super::receiver::PapersReceiver;
+use super::sender::PapersSender;
 use crate::transport::{
-    Connection, End, Endpoint, FlowControl, Packet, Protocol, ProtocolError, Received, Report,
-    Segment, Window,
+    Connection, End, Endpoint, FlowControl, Outbox, Packet, Protocol, ProtocolError, Received,
+    Report, Window,
 };
 use crate::units::{Bytes, Instant};
 
@@ -35,23 +39,91 @@ impl Protocol for TcpConfig {
     }
 
     fn connect(&self, rng: ChaCha8Rng) -> Box<dyn Connection> {
-        Box::new(TcpConnection {
-            sender: TcpSender::with_rng(self, rng),
-            receiver: TcpReceiver::new(self),
-            segments: Bodies::default(),
-        })
+        match self.profile {
+            Profile::Papers if !self.sack => {
+                join(NewRenoSender::new(self), PapersReceiver::new(self))
+            }
+            Profile::Papers => join(PapersSender::new(self), PapersReceiver::new(self)),
+            Profile::Linux => join(LinuxSender::new(self, rng), LinuxReceiver::new(self)),
+        }
     }
 }
 
-/// A sender, a receiver, and the segments between them.
-#[derive(Debug)]
-struct TcpConnection {
-    sender: TcpSender,
-    receiver: TcpReceiver,
-    segments: Bodies<Segment>,
+/// What a connection asks of a sender of any profile, besides [`Endpoint`].
+trait Sender: Endpoint + Send + 'static {
+    fn supply(&mut self, bytes: u64);
+    fn close(&mut self);
+    fn acknowledged(&self) -> u64;
+    fn counters(&self) -> &SenderCounters;
+    fn window(&self) -> Window;
 }
 
-impl Connection for TcpConnection {
+/// What a connection asks of a receiver of any profile, besides [`Endpoint`].
+trait Receiver: Endpoint + Send + 'static {
+    fn received(&self) -> u64;
+    fn counters(&self) -> &ReceiverCounters;
+}
+
+macro_rules! senders {
+    ($($sender:ty),+) => {$(
+        impl Sender for $sender {
+            fn supply(&mut self, bytes: u64) {
+                self.supply(bytes);
+            }
+
+            fn close(&mut self) {
+                self.close();
+            }
+
+            fn acknowledged(&self) -> u64 {
+                self.acknowledged()
+            }
+
+            fn counters(&self) -> &SenderCounters {
+                self.counters()
+            }
+
+            fn window(&self) -> Window {
+                Window {
+                    cwnd: f64::from(self.cwnd()),
+                    ssthresh: self.ssthresh().map_or(f64::INFINITY, f64::from),
+                    srtt: self.srtt(),
+                    in_flight: self.in_flight(),
+                }
+            }
+        }
+    )+};
+}
+
+macro_rules! receivers {
+    ($($receiver:ty),+) => {$(
+        impl Receiver for $receiver {
+            fn received(&self) -> u64 {
+                self.received()
+            }
+
+            fn counters(&self) -> &ReceiverCounters {
+                self.counters()
+            }
+        }
+    )+};
+}
+
+senders!(PapersSender, NewRenoSender, LinuxSender);
+receivers!(PapersReceiver, LinuxReceiver);
+
+/// A sender and a receiver.
+#[derive(Debug)]
+struct TcpConnection<S, R> {
+    sender: S,
+    receiver: R,
+}
+
+fn join(sender: impl Sender, receiver: impl Receiver) -> Box<dyn Connection> {
+    Box::new(TcpConnection { sender, receiver })
+}
+
+impl<S: Sender, R: Receiver> Connection for TcpConnection<S, R> {
     fn supply(&mut self, bytes: u64) {
         self.sender.supply(bytes);
     }
@@ -61,52 +133,38 @@ impl Connection for TcpConnection {
     }
 
     fn receive(&mut self, now: Instant, end: End, packet: &Packet) -> Received {
-        let segment = &self.segments[packet.body];
-        let received = match end {
+        let segment = &packet.segment;
+        let refused = |receiver: &R| {
+            let counters = receiver.counters();
+            counters.duplicate_segments + counters.stale_segments
+        };
+        match end {
             End::Receiver => {
-                let refused = self.receiver.refused();
+                let before = refused(&self.receiver);
                 self.receiver.handle_segment(now, segment);
-                if self.receiver.refused() > refused { Received::InVain } else { Received::New }
+                let in_vain = refused(&self.receiver) > before;
+                Received::Data { in_vain, delivered: self.receiver.received() }
             }
             End::Sender => {
                 self.sender.handle_segment(now, segment);
                 Received::Ack(segment.ack)
             }
-        };
-        self.segments.free(packet.body);
-        received
-    }
-
-    fn discard(&mut self, packet: &Packet) {
-        self.segments.free(packet.body);
-    }
-
-    fn transmit(&mut self, now: Instant, end: End, packet: &mut Packet) -> bool {
-        let segment = self.segments.prepare();
-        let any = match end {
-            End::Sender => self.sender.transmit_into(now, segment),
-            End::Receiver => self.receiver.transmit_into(now, segment),
-        };
-        if any {
-            let Segment { seq, len, wire, first_sent, retransmission, .. } = *segment;
-            let body = self.segments.keep();
-            *packet =
-                Packet { size: Bytes(wire), len, start: seq, first_sent, retransmission, body };
         }
-        any
+    }
+
+    fn discard(&mut self, _: &Packet) {}
+
+    fn transmit(&mut self, now: Instant, end: End, outbox: &mut Outbox) -> Option<Instant> {
+        match end {
+            End::Sender => transmit(&mut self.sender, now, outbox),
+            End::Receiver => transmit(&mut self.receiver, now, outbox),
+        }
     }
 
     fn handle_timeout(&mut self, now: Instant, end: End) {
         match end {
-            End::Sender => self.sender.handle_timeout(now),
-            End::Receiver => self.receiver.handle_timeout(now),
-        }
-    }
-
-    fn poll_timeout(&self, end: End) -> Option<Instant> {
-        match end {
-            End::Sender => self.sender.poll_timeout(),
-            End::Receiver => self.receiver.poll_timeout(),
+            End::Sender => handle_timeout(&mut self.sender, now),
+            End::Receiver => handle_timeout(&mut self.receiver, now),
         }
     }
 
@@ -143,20 +201,29 @@ impl Connection for TcpConnection {
     }
 
     fn window(&self) -> Option<Window> {
-        Some(Window {
-            cwnd: f64::from(self.sender.cwnd()),
-            ssthresh: self.sender.ssthresh().map_or(f64::INFINITY, f64::from),
-            srtt: self.sender.srtt(),
-            in_flight: self.sender.in_flight(),
-        })
+        Some(self.sender.window())
     }
 }
 
-impl TcpReceiver {
-    /// Segments that arrived in vain.
-    #[inline]
-    fn refused(&self) -> u64 {
-        let counters = self.counters();
-        counters.duplicate_segments + counters.stale_segments
+#[inline]
+fn transmit(end: &mut impl Endpoint, now: Instant, outbox: &mut Outbox) -> Option<Instant> {
+    loop {
+        let packet = outbox.next();
+        if !end.transmit_into(now, &mut packet.segment) {
+            return end.poll_timeout();
+        }
+        packet.size = Bytes(packet.segment.wire);
+        packet.len = packet.segment.len;
+        packet.start = packet.segment.seq;
+        packet.first_sent = packet.segment.first_sent;
+        packet.retransmission = packet.segment.retransmission;
+        outbox.send();
+    }
+}
+
+/// The timer may have been moved since the host was told of it; then nothing happens.
+fn handle_timeout(end: &mut impl Endpoint, now: Instant) {
+    if end.poll_timeout().is_some_and(|at| at <= now) {
+        end.handle_timeout(now);
     }
 }
