@@ -99,34 +99,43 @@ impl Distribution {
     /// The `q`-quantile by nearest rank, 0 <= q <= 1; `None` without samples. Exact below 65,536
     /// samples, within 0.1 % from there on.
     pub fn quantiles<const N: usize>(&self, qs: [f64; N]) -> Option<[Duration; N]> {
-        let Totals { count, min, max, .. } = self.totals();
-        if count == 0 {
-            return None;
-        }
-        let found = if count < EXACT as u64 {
-            exact_quantiles(self.recent.clone(), qs)
-        } else {
-            let mut all = self.clone();
-            let histogram = &all.fold().histogram;
-            qs.map(|q| histogram.value_at_quantile(q).clamp(min, max))
-        };
-        Some(found.map(Duration::from_nanos))
+        self.quantiles_of(&self.totals(), qs)
     }
 
     /// The figures of a report; `None` without samples.
     pub fn summary(&self) -> Option<DelaySummary> {
-        let [p50, p85, p95, p99] = self.quantiles([0.50, 0.85, 0.95, 0.99])?;
-        let Totals { count, sum, min, max } = self.totals();
+        let totals = self.totals();
+        let [p50, p85, p95, p99] = self.quantiles_of(&totals, [0.50, 0.85, 0.95, 0.99])?;
         Some(DelaySummary {
-            count,
-            min: Duration::from_nanos(min),
-            mean_ns: sum as f64 / count as f64,
+            count: totals.count,
+            min: Duration::from_nanos(totals.min),
+            mean_ns: totals.sum as f64 / totals.count as f64,
             p50,
             p85,
             p95,
             p99,
-            max: Duration::from_nanos(max),
+            max: Duration::from_nanos(totals.max),
         })
+    }
+
+    fn quantiles_of<const N: usize>(&self, totals: &Totals, qs: [f64; N]) -> Option<[Duration; N]> {
+        let found = match totals.count as usize {
+            0 => return None,
+            count if count < EXACT => {
+                let mut sorted = self.recent.clone();
+                sorted.sort_unstable();
+                qs.map(|q| {
+                    let rank = libm::ceil(q * count as f64) as usize;
+                    sorted[rank.clamp(1, count) - 1]
+                })
+            }
+            _ => {
+                let mut all = self.clone();
+                let histogram = &all.fold().histogram;
+                qs.map(|q| histogram.value_at_quantile(q).clamp(totals.min, totals.max))
+            }
+        };
+        Some(found.map(Duration::from_nanos))
     }
 
     fn totals(&self) -> Totals {
@@ -141,7 +150,7 @@ impl Distribution {
     fn make_room(&mut self) {
         let held = self.recent.len();
         if self.folded.is_none() && held < EXACT {
-            self.recent.reserve_exact(held.max(16).min(EXACT - held));
+            self.recent.reserve_exact(held.max(64).min(EXACT - held));
         } else {
             self.fold();
             self.recent = Vec::with_capacity(CHUNK);
@@ -181,21 +190,6 @@ impl Totals {
         self.min = self.min.min(nanos);
         self.max = self.max.max(nanos);
     }
-}
-
-/// Quantiles of samples, at least one, in any order: each rank is looked for only on its side of the
-/// one before.
-fn exact_quantiles<const N: usize>(mut samples: Vec<u64>, qs: [f64; N]) -> [u64; N] {
-    let mut before = 0;
-    qs.map(|q| {
-        let rank = (libm::ceil(q * samples.len() as f64) as usize).clamp(1, samples.len()) - 1;
-        let (side, place) = match rank.checked_sub(before) {
-            Some(place) => (&mut samples[before..], place),
-            None => (&mut samples[..before], rank),
-        };
-        before = rank;
-        *side.select_nth_unstable(place).1
-    })
 }
 
 #[cfg(test)]

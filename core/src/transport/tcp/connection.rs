@@ -205,7 +205,7 @@ impl<S: Sender, R: Receiver> Connection for TcpConnection<S, R> {
     }
 }
 
-#[inline]
+#[inline(always)]
 fn transmit(end: &mut impl Endpoint, now: Instant, outbox: &mut Outbox) -> Option<Instant> {
     loop {
         let packet = outbox.next();
