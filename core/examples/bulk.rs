@@ -10,8 +10,8 @@ use std::sync::Arc;
 
 use clift::application::Bulk;
 use clift::channel::{Bernoulli, ErasureChannel, RegularSlots};
-use clift::link::{LinkConfig, Medium, QueueLimit};
-use clift::scheme::{Scheme, Timing};
+use clift::link::QueueLimit;
+use clift::scheme::{LinkConfig, Medium, Scheme, Timing};
 use clift::seed::Seed;
 use clift::simulation::{self, Flow, Hop, LegConfig, Loss, Setup};
 use clift::transport::tcp::TcpConfig;

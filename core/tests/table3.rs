@@ -14,7 +14,8 @@ use std::sync::Arc;
 
 use clift::application::File;
 use clift::channel::{ErasureChannel, GilbertElliott, RegularSlots};
-use clift::link::{Fragmentation, LinkConfig, Medium, QueueLimit};
+use clift::link::{Fragmentation, QueueLimit};
+use clift::scheme::{LinkConfig, Medium};
 use clift::scheme::{LinkTrace, Scheme, Timing};
 use clift::seed::Seed;
 use clift::simulation::{self, Event, Flow, Hop, LegConfig, Loss, Observer, Setup};

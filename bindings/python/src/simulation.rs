@@ -4,7 +4,8 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use clift::application::{Application, Bulk, ConstantRate, File};
-use clift::link::{Fragmentation, LinkConfig, QueueLimit, Resequencing};
+use clift::link::{Fragmentation, QueueLimit, Resequencing};
+use clift::scheme::LinkConfig;
 use clift::simulation::{self as engine, LegConfig, Loss};
 use clift::transport::Protocol;
 use clift::transport::datagram::{self, DatagramConfig};

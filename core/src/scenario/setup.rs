@@ -4,7 +4,6 @@ use std::sync::Arc;
 
 use super::cell::Cell;
 use super::delays::DelayFiles;
-use super::error::Problem;
 use super::input::LinkInput;
 use super::link::Overlap;
 use super::ntn::Ntn;
@@ -12,9 +11,10 @@ use super::plan::{PlannedHop, PlannedLink, PlannedMedium};
 use super::reorder::Reorder;
 use super::stack::connection;
 use super::traffic::{self, ApplicationKind, Protocol};
-use super::tree::join;
 use crate::application::{Application, Bulk, ConstantRate, File};
-use crate::link::{FeedbackLoss, Fragmentation, LinkConfig, LiveConfig, Medium, UnitLosses};
+use crate::config::{Fault, join};
+use crate::link::Fragmentation;
+use crate::scheme::{FeedbackLoss, LinkConfig, LiveConfig, Medium, UnitLosses};
 use crate::scheme::{Scheme, Timing};
 use crate::simulation::{Flow, Hop, Setup};
 use crate::transport;
@@ -36,7 +36,7 @@ impl Cell {
         replication: u32,
         inputs: &[LinkInput],
         files: &DelayFiles,
-    ) -> Result<Setup, (String, String)> {
+    ) -> Result<Setup, Fault> {
         assert_eq!(inputs.len(), self.plan.links().count(), "one input for each link");
         let spans: Vec<_> = inputs.iter().map(LinkInput::span).collect();
         let starts = self.starts(replication, &spans)?;
@@ -50,7 +50,7 @@ impl Cell {
             stop_when_done: self.plan.stop_when_done,
             forward,
             backward,
-            flows: flows.map_err(|message| (join("", "transport"), message))?,
+            flows: flows.map_err(|message| Fault::new("transport", message))?,
         })
     }
 }
@@ -62,7 +62,7 @@ fn hops<'i>(
     links: &mut impl Iterator<Item = (&'i LinkInput, Duration)>,
     files: &DelayFiles,
     there: &[Hop],
-) -> Result<Vec<Hop>, (String, String)> {
+) -> Result<Vec<Hop>, Fault> {
     let mut hops = Vec::new();
     for planned in planned {
         match planned {
@@ -71,7 +71,7 @@ fn hops<'i>(
                 // The counts agree, as the caller asserts.
                 let (input, start) = links.next().expect("one input for each link");
                 let link = link(planned, input, start, files);
-                hops.push(Hop::Link(link.map_err(|problem| (problem.key, problem.message))?));
+                hops.push(Hop::Link(link?));
             }
             PlannedHop::WayBack(first) => hops.extend(Hop::way_back(&there[..*first])),
         }
@@ -84,7 +84,7 @@ fn link(
     input: &LinkInput,
     start_offset: Duration,
     files: &DelayFiles,
-) -> Result<LinkConfig, Problem> {
+) -> Result<LinkConfig, Fault> {
     let config = &planned.link;
     Ok(LinkConfig {
         medium: medium(planned, input, files)?,
@@ -101,7 +101,7 @@ fn link(
     })
 }
 
-fn medium(planned: &PlannedLink, input: &LinkInput, files: &DelayFiles) -> Result<Medium, Problem> {
+fn medium(planned: &PlannedLink, input: &LinkInput, files: &DelayFiles) -> Result<Medium, Fault> {
     Ok(match (&planned.medium, input) {
         (PlannedMedium::Trace { .. }, LinkInput::LinkTrace(trace)) => {
             Medium::Trace(Arc::clone(trace))
@@ -139,7 +139,7 @@ fn medium(planned: &PlannedLink, input: &LinkInput, files: &DelayFiles) -> Resul
     })
 }
 
-fn live(scheme: Scheme, planned: &PlannedLink, input: &LinkInput) -> Result<LiveConfig, Problem> {
+fn live(scheme: Scheme, planned: &PlannedLink, input: &LinkInput) -> Result<LiveConfig, Fault> {
     let config = &planned.link;
     let random = || config.feedback_loss.map_or(FeedbackLoss::None, FeedbackLoss::Random);
     let (phy, feedback_loss) = match input {
@@ -148,7 +148,7 @@ fn live(scheme: Scheme, planned: &PlannedLink, input: &LinkInput) -> Result<Live
             let name = if config.feedback_trace.is_some() { "trace" } else { "channel" };
             let key = join(&planned.key, "link");
             let cure = "is of one slot, which cannot be repeated; give two slots or more";
-            return Err(Problem::new(&key, &format!("feedback_{name}"), cure));
+            return Err(Fault::of(&key, &format!("feedback_{name}"), cure));
         }
         LinkInput::PhyTraces { phy, back } => (phy, FeedbackLoss::Trace(back.clone())),
         _ => unreachable!("its spec asks for a PHY trace, or two"),
@@ -177,7 +177,7 @@ fn transport(config: &traffic::Transport) -> Result<Arc<dyn transport::Protocol>
     if config.protocol == Protocol::Udp {
         return Ok(Arc::new(DatagramConfig { packet: config.packet }));
     }
-    let tcp = connection("transport", config).map_err(|problem| problem.message)?;
+    let tcp = connection("transport", config).map_err(|fault| fault.message().to_owned())?;
     Ok(Arc::new(tcp))
 }
 

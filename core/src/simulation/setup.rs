@@ -5,7 +5,8 @@ use std::sync::Arc;
 use thiserror::Error;
 
 use crate::application::Application;
-use crate::link::{LinkConfig, LinkError, Propagation, QueueLimit};
+use crate::link::{LinkError, Propagation, QueueLimit};
+use crate::scheme::LinkConfig;
 use crate::seed::Seed;
 use crate::transport::{Protocol, ProtocolError};
 use crate::units::{BitRate, Duration, Instant, Probability};

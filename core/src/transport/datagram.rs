@@ -133,7 +133,7 @@ mod tests {
         connection.supply(2000);
         let mut outbox = Outbox::default();
         connection.transmit(Instant::ZERO, End::Receiver, &mut outbox);
-        assert_eq!(outbox.sent(), []);
+        assert!(outbox.sent().is_empty());
         connection.transmit(Instant::ZERO, End::Sender, &mut outbox);
         let sizes = outbox.sent().iter().map(|&number| outbox[number].size.0);
         assert_eq!(sizes.collect::<Vec<_>>(), [1500, 556]);

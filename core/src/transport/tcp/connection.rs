@@ -3,11 +3,9 @@
 use rand_chacha::ChaCha8Rng;
 
 use super::config::{Profile, TcpConfig};
-use super::counters::{ReceiverCounters, SenderCounters};
 use super::linux::{LinuxReceiver, LinuxSender};
-use super::newreno::NewRenoSender;
-use super::receiver::PapersReceiver;
-use super::sender::PapersSender;
+use super::papers::{NoSackSender, PapersReceiver, PapersSender};
+use super::shared::counters::{ReceiverCounters, SenderCounters};
 use crate::transport::{
     Connection, End, Endpoint, FlowControl, Outbox, Packet, Protocol, ProtocolError, Received,
     Report, Window,
@@ -41,7 +39,7 @@ impl Protocol for TcpConfig {
     fn connect(&self, rng: ChaCha8Rng) -> Box<dyn Connection> {
         match self.profile {
             Profile::Papers if !self.sack => {
-                join(NewRenoSender::new(self), PapersReceiver::new(self))
+                join(NoSackSender::new(self), PapersReceiver::new(self))
             }
             Profile::Papers => join(PapersSender::new(self), PapersReceiver::new(self)),
             Profile::Linux => join(LinuxSender::new(self, rng), LinuxReceiver::new(self)),
@@ -109,7 +107,7 @@ macro_rules! receivers {
     )+};
 }
 
-senders!(PapersSender, NewRenoSender, LinuxSender);
+senders!(PapersSender, NoSackSender, LinuxSender);
 receivers!(PapersReceiver, LinuxReceiver);
 
 /// A sender and a receiver.
