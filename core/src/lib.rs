@@ -19,6 +19,7 @@
 //! function of its inputs and its seed.
 #![forbid(unsafe_code)]
 
+pub mod application;
 pub mod channel;
 pub mod config;
 pub mod link;

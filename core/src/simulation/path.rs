@@ -1,96 +1,14 @@
-//! The nodes of a path and the packets on them.
+//! The nodes of a path.
 
 use std::collections::VecDeque;
 
-use crate::link::{self, Link, LinkError};
+use crate::link::{Link, LinkError};
 use crate::metrics::Distribution;
 use crate::scheme::LinkConfig;
 use crate::seed::{Seed, Stream};
 use crate::simulation::leg::Leg;
 use crate::simulation::setup::{Hop, LegConfig};
-use crate::transport::Segment;
-use crate::units::{Bytes, Duration, Instant};
-
-/// A packet on its way.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Packet {
-    pub(super) segment: Segment,
-    pub(super) flow: u32,
-    /// Index of the hop it is on, within its flow's path.
-    pub(super) hop: u16,
-    pub(super) toward: Direction,
-}
-
-impl Packet {
-    /// As a link sees it.
-    #[inline]
-    pub(super) fn offered(&self, id: u32) -> link::Packet {
-        let Segment { seq, len, wire, .. } = self.segment;
-        let packet = link::Packet::new(link::PacketId(u64::from(id)), Bytes(wire));
-        if len == 0 {
-            return packet;
-        }
-        let (start, end) = (seq, seq + u64::from(len));
-        packet.carrying(link::StreamRange { flow: self.flow, start, end })
-    }
-}
-
-/// Which way a packet travels.
-#[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub(super) enum Direction {
-    Receiver,
-    Sender,
-}
-
-/// Packets by number. Numbers are used again, so that memory follows what is in flight.
-#[derive(Debug, Default)]
-pub(super) struct Packets {
-    slots: Vec<Packet>,
-    free: Vec<u32>,
-}
-
-impl Packets {
-    /// A packet to be written in place, of a flow and on its first hop. It is under way only once
-    /// [`Packets::send`] was called; until then the next call gives the same one. (In place, since
-    /// a segment that is built elsewhere and copied here costs more than the rest of an event.)
-    #[inline]
-    pub(super) fn prepare(&mut self, flow: u32, toward: Direction) -> &mut Segment {
-        let next = match self.free.last() {
-            Some(&id) => id,
-            None => {
-                let id = self.slots.len() as u32;
-                let segment = Segment::default();
-                self.slots.push(Packet { segment, flow, hop: 0, toward });
-                self.free.push(id);
-                id
-            }
-        };
-        let packet = &mut self.slots[next as usize];
-        (packet.flow, packet.hop, packet.toward) = (flow, 0, toward);
-        &mut packet.segment
-    }
-
-    /// The packet that was prepared last is under way now; `None`: none was.
-    #[inline]
-    pub(super) fn send(&mut self) -> Option<u32> {
-        self.free.pop()
-    }
-
-    #[inline]
-    pub(super) fn get(&self, id: u32) -> &Packet {
-        &self.slots[id as usize]
-    }
-
-    #[inline]
-    pub(super) fn get_mut(&mut self, id: u32) -> &mut Packet {
-        &mut self.slots[id as usize]
-    }
-
-    #[inline]
-    pub(super) fn remove(&mut self, id: u32) {
-        self.free.push(id);
-    }
-}
+use crate::units::{Duration, Instant};
 
 /// A leg or a link with the packets on it.
 pub(super) enum Node {

@@ -47,6 +47,7 @@
 //! ```
 
 mod config;
+mod connection;
 mod endpoint;
 mod linux;
 mod papers;
