@@ -6,7 +6,7 @@ use rand_chacha::rand_core::SeedableRng;
 
 use super::bbr::{Sample, Totals};
 use super::delivery::Rate;
-use super::repair::Phase;
+use super::recovery::Phase;
 use super::window::{Control, RttSample, Window, control};
 use crate::transport::tcp::config::{CongestionAlgorithm, Profile, TcpConfig};
 use crate::units::{Duration, Instant};
@@ -154,7 +154,7 @@ proptest! {
                 prop_assert!(ssthresh >= 2, "{:?}: {}", operation, ssthresh);
                 let pace = connection.control.pace();
                 prop_assert_eq!(pace.is_some(), connection.control.is_model());
-                let fine = |pace: super::spacing::Pace| {
+                let fine = |pace: super::pacing::Pace| {
                     pace.bytes_per_second > 0 && (1..=127).contains(&pace.quantum)
                 };
                 prop_assert!(pace.is_none_or(fine), "{:?}: {:?}", operation, pace);

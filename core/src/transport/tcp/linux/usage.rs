@@ -51,7 +51,7 @@ impl Usage {
         if level.patience.is_some_and(|patience| unused >= patience) {
             let used = u32::try_from(self.used).unwrap_or(u32::MAX).max(initial);
             if used < window.cwnd {
-                window.ssthresh = window.ssthresh.max(window.cwnd / 2 + window.cwnd / 4);
+                window.ssthresh = window.threshold_in_use();
                 window.set(window.cwnd.midpoint(used));
             }
             self.used = 0;

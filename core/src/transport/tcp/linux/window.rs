@@ -6,8 +6,8 @@ use rand_chacha::ChaCha8Rng;
 
 use super::bbr::{Bbr, Sample, Totals};
 use super::cubic::Cubic;
+use super::pacing::Pace;
 use super::reno::Reno;
-use super::spacing::Pace;
 use crate::transport::tcp::config::{CongestionAlgorithm, TcpConfig};
 use crate::units::{Duration, Instant};
 
@@ -33,6 +33,12 @@ impl Window {
     /// Whether growth is exponential.
     pub(super) fn in_slow_start(&self) -> bool {
         self.cwnd < self.ssthresh
+    }
+
+    /// The threshold that a window in use leaves behind when it falls for want of use: three
+    /// quarters of it at least (`tcp_current_ssthresh`).
+    pub(super) fn threshold_in_use(&self) -> u32 {
+        self.ssthresh.max(self.cwnd / 2 + self.cwnd / 4)
     }
 
     /// Sets the window within its limits.

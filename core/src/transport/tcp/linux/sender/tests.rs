@@ -145,7 +145,7 @@ fn dsack_undoes_the_reduction() {
         };
         sender.handle_segment(ms(200), &answer(0, block(1, 4), false));
         while sender.poll_transmit(ms(200)).is_some() {}
-        let all = sender.flight.next();
+        let all = sender.board.flight().next();
         let plain = Segment { ack: all * 1460, window: u32::MAX, ..Segment::default() };
         sender.handle_segment(ms(210), &plain);
         assert_eq!(sender.ssthresh(), Some(5));

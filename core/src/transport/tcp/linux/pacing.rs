@@ -19,7 +19,7 @@ pub(super) struct Pace {
 
 /// When the next segment may leave.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Spacing {
+pub(super) struct Pacer {
     by_window: bool,
     pace: Option<Pace>,
     next: Instant,
@@ -46,7 +46,7 @@ pub(super) struct Departure<'a> {
     pub(super) smoothed: Option<Duration>,
 }
 
-impl Spacing {
+impl Pacer {
     pub(super) fn new(by_window: bool) -> Self {
         Self {
             by_window,
@@ -69,7 +69,7 @@ impl Spacing {
         self.next.max(now)
     }
 
-    /// Whether the next segment has to wait; if so, until [`Spacing::deadline`].
+    /// Whether the next segment has to wait; if so, until [`Pacer::deadline`].
     #[inline]
     pub(super) fn refuses(&mut self, now: Instant) -> bool {
         if self.pace.is_none() && !self.by_window {
@@ -141,13 +141,13 @@ mod tests {
     /// When 20 segments of 1000 bytes leave that want to leave at once, and again after 10 ms.
     fn departures(pace: Pace) -> Vec<u64> {
         let window = Window::new(&TcpConfig::linux(CongestionAlgorithm::Bbr));
-        let mut spacing = Spacing::new(false);
-        spacing.set_pace(pace);
+        let mut pacer = Pacer::new(false);
+        pacer.set_pace(pace);
         let (mut now, mut left) = (Instant::ZERO, Vec::new());
         for count in 10..20 {
-            while spacing.refuses(now) {
-                now = spacing.deadline().unwrap();
-                spacing.on_time(now);
+            while pacer.refuses(now) {
+                now = pacer.deadline().unwrap();
+                pacer.on_time(now);
             }
             if count == 15 {
                 now = now + Duration::from_millis(10);
@@ -156,7 +156,7 @@ mod tests {
             let (outstanding, smoothed) = (count, None);
             let departure =
                 Departure { now, len: 1000, count, window: &window, outstanding, smoothed };
-            spacing.on_sent(departure);
+            pacer.on_sent(departure);
         }
         left
     }
