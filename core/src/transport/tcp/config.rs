@@ -117,10 +117,7 @@ impl TcpConfig {
             return Err(TcpConfigError::NoWindow);
         }
         if !self.congestion.is_in(self.profile) {
-            return Err(match self.profile {
-                Profile::Papers => TcpConfigError::NotInPapers(self.congestion),
-                Profile::Linux => TcpConfigError::NotInLinux(self.congestion),
-            });
+            return Err(TcpConfigError::NotInPapers(self.congestion));
         }
         match self.profile {
             Profile::Linux if !self.sack => return Err(TcpConfigError::LinuxNeedsSack),
@@ -189,9 +186,6 @@ pub enum TcpConfigError {
         "a window of 0 packets never sends; give an initial and a maximal window of at least 1"
     )]
     NoWindow,
-    /// A congestion control that profile `linux` does not have.
-    #[error("profile `linux` has newreno, cubic and bbr; {0} is in profile `papers`")]
-    NotInLinux(CongestionAlgorithm),
     /// Profile `linux` without SACK.
     #[error("profile `linux` needs SACK; `sack = false` is in profile `papers`, with newreno")]
     LinuxNeedsSack,
@@ -241,8 +235,6 @@ mod tests {
         assert_eq!(still.check(), Err(TcpConfigError::NoWindow));
         let shut = TcpConfig { receive_window: Some(Bytes(1000)), ..ok };
         assert!(matches!(shut.check(), Err(TcpConfigError::ReceiveWindow { .. })));
-        let hybla = TcpConfig::linux(CongestionAlgorithm::Hybla);
-        assert!(matches!(hybla.check(), Err(TcpConfigError::NotInLinux(_))));
         let bbr = TcpConfig::papers(CongestionAlgorithm::Bbr);
         assert!(matches!(bbr.check(), Err(TcpConfigError::NotInPapers(_))));
         assert_eq!(TcpConfig::linux(CongestionAlgorithm::Bbr).check(), Ok(()));

@@ -47,6 +47,7 @@
 //! ```
 
 mod config;
+mod congestion;
 mod endpoint;
 mod linux;
 mod papers;
@@ -56,5 +57,6 @@ pub use config::{
     CongestionAlgorithm, LinuxOptions, Profile, TcpConfig, TcpConfigError,
     UnknownCongestionAlgorithm,
 };
+pub use congestion::{Ack, CongestionControl, Loss, Pace, Rate, Reduction, Sample, Totals, Window};
 pub use endpoint::{CongestionState, TcpReceiver, TcpSender};
 pub use shared::counters::{ReceiverCounters, SenderCounters, TRANSMISSION_COUNTS};

@@ -45,7 +45,7 @@ impl CongestionAlgorithm {
         Self::ALL.into_iter().filter(move |algorithm| algorithm.is_in(profile))
     }
 
-    /// Whether a profile has it: `papers` has all but BBR, `linux` NewReno, CUBIC and BBR.
+    /// Whether a profile has it: `linux` has all, `papers` all but BBR.
     ///
     /// ```
     /// use clift::transport::tcp::{CongestionAlgorithm, Profile};
@@ -54,8 +54,7 @@ impl CongestionAlgorithm {
     /// ```
     pub fn is_in(self, profile: Profile) -> bool {
         match self {
-            Self::NewReno | Self::Cubic => true,
-            Self::Hybla | Self::Westwood | Self::Compound => profile == Profile::Papers,
+            Self::NewReno | Self::Cubic | Self::Hybla | Self::Westwood | Self::Compound => true,
             Self::Bbr => profile == Profile::Linux,
         }
     }

@@ -4,8 +4,7 @@
 //! Sender: `sender` is the connection and what leaves. It takes an ACK through four parts, each
 //! with its own state: `scoreboard` (which segments are SACKed, lost or sent again; with `rack`,
 //! `reordering`, `sent_order` and `delivery`), `recovery` (the phases Open, Disorder, Recovery and
-//! Loss; with `undo`), `congestion` (the window; with `prr`, `usage` and the controls `reno`,
-//! `cubic` with `hystart`, and `bbr`), `timers`. `rtt` and `pacing` stand by themselves.
+//! Loss; with `undo`), `congestion` (the window; with its controls), `timers`. `rtt` and `pacing` stand by themselves.
 //!
 //! Receiver: `receiver`, with `delayed_ack`.
 //!
@@ -13,20 +12,13 @@
 //! receive-buffer tuning, compression of SACKs within a millisecond), ECN, and FIN: a connection
 //! ends with the acknowledgement of its last byte.
 
-mod bbr;
 mod congestion;
-mod cubic;
 mod delayed_ack;
 mod delivery;
-mod hystart;
 mod pacing;
-#[cfg(test)]
-mod properties;
-mod prr;
 mod rack;
 mod receiver;
 mod recovery;
-mod reno;
 mod reordering;
 mod rtt;
 mod scoreboard;
@@ -34,8 +26,6 @@ mod sender;
 mod sent_order;
 mod timers;
 mod undo;
-mod usage;
-mod window;
 
 pub(super) use receiver::LinuxReceiver;
 pub(super) use sender::LinuxSender;

@@ -2,20 +2,11 @@
 //! by what each takes at a rate that the congestion control names, or by a share of the round-trip
 //! time (twice the window's rate in slow start, 1.2 times beyond: `tcp_update_pacing_rate`).
 
-use super::window::Window;
+use crate::transport::tcp::congestion::{Pace, Window};
 use crate::units::{Duration, Instant};
 
 /// So many segments leave before any is held back for a named rate.
 const UNPACED: u64 = 10;
-
-/// A rate that a congestion control names.
-#[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub(super) struct Pace {
-    /// Of payload, above 0.
-    pub(super) bytes_per_second: u64,
-    /// Segments that leave at a time.
-    pub(super) quantum: u64,
-}
 
 /// When the next segment may leave.
 #[derive(Clone, Copy, Debug)]
@@ -127,8 +118,8 @@ impl Pacer {
     fn space_by_window(&mut self, departure: Departure<'_>) {
         let Departure { now, window, outstanding, smoothed, .. } = departure;
         let Some(rtt) = smoothed else { return };
-        let percent = if window.cwnd < window.ssthresh / 2 { 200 } else { 120 };
-        let segments = u64::from(window.cwnd).max(outstanding);
+        let percent = if window.cwnd() < window.ssthresh() / 2 { 200 } else { 120 };
+        let segments = u64::from(window.cwnd()).max(outstanding);
         self.next = now + Duration::from_nanos(rtt.as_nanos() / percent * 100 / segments);
     }
 }

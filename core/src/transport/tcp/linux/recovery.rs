@@ -1,28 +1,17 @@
-//! Losses and their repair: the phases Open, Disorder, Recovery and Loss, what leads from one to
+//! Losses and their repair: the states Open, Disorder, Recovery and Loss, what leads from one to
 //! another (`tcp_fastretrans_alert` of Linux; RFC 5681, RFC 6675, RFC 8985, RFC 5682), and the
 //! probe that is to show a loss at the tail (RFC 8985 section 7).
 
 use super::congestion::Congestion;
 use super::rtt::RttEstimator;
-use super::scoreboard::{Said, Scoreboard};
+use super::scoreboard::{Losses, Said, Scoreboard};
 use super::undo::Undo;
 use crate::transport::tcp::config::LinuxOptions;
+use crate::transport::tcp::congestion::Loss;
+use crate::transport::tcp::endpoint::CongestionState;
 use crate::transport::tcp::shared::counters::SenderCounters;
 use crate::transport::tcp::shared::supply::Supply;
 use crate::units::Instant;
-
-/// What is being done about losses.
-#[derive(Clone, Copy, Debug, Eq, Ord, PartialEq, PartialOrd)]
-pub(super) enum Phase {
-    /// All is well.
-    Open,
-    /// Something is SACKed or was sent again, but nothing is lost.
-    Disorder,
-    /// Losses are repaired while the window falls.
-    Recovery,
-    /// Losses are repaired after a timeout.
-    Loss,
-}
 
 /// The tail loss probe.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
@@ -54,13 +43,13 @@ impl Probe {
     }
 }
 
-/// The phase, and what it needs to end.
+/// The state, and what it needs to end.
 #[derive(Debug)]
 pub(super) struct Recovery {
     may_undo: bool,
     uses_frto: bool,
-    phase: Phase,
-    /// The segment that was to be sent next when the phase began.
+    state: CongestionState,
+    /// The segment that was to be sent next when the state began.
     end: u64,
     undo: Undo,
     /// The lowest byte in flight when it was armed.
@@ -90,7 +79,7 @@ impl Recovery {
         Self {
             may_undo: options.undo,
             uses_frto: options.frto,
-            phase: Phase::Open,
+            state: CongestionState::Open,
             end: 0,
             undo: Undo::default(),
             undo_start: 0,
@@ -102,8 +91,8 @@ impl Recovery {
     }
 
     #[inline]
-    pub(super) fn phase(&self) -> Phase {
-        self.phase
+    pub(super) fn state(&self) -> CongestionState {
+        self.state
     }
 
     /// Whether lost segments may be sent again.
@@ -117,7 +106,7 @@ impl Recovery {
         self.probe
     }
 
-    /// Whether a segment had been sent when the phase began.
+    /// Whether a segment had been sent when the state began.
     #[inline]
     pub(super) fn began_after(&self, number: u64) -> bool {
         number < self.end
@@ -125,7 +114,7 @@ impl Recovery {
 
     /// Whether late segments tell of reordering now.
     pub(super) fn tells_reordering(&self) -> bool {
-        self.phase != Phase::Loss || self.undo.is_armed()
+        self.state != CongestionState::Loss || self.undo.is_armed()
     }
 
     /// A D-SACK reports a segment in flight that was sent again.
@@ -161,13 +150,15 @@ impl Recovery {
     ) -> Option<Instant> {
         let parts = &mut parts;
         self.repairing = true;
-        if self.phase == Phase::Open {
+        if self.state == CongestionState::Open {
             self.undo.forget_retransmissions();
-        } else if self.phase == Phase::Recovery && parts.board.flight().first() >= self.end {
+        } else if self.state == CongestionState::Recovery
+            && parts.board.flight().first() >= self.end
+        {
             self.leave_recovery(said.echo, parts);
         }
-        let losses = match self.phase {
-            Phase::Recovery => {
+        let losses = match self.state {
+            CongestionState::Recovery => {
                 if said.advanced && self.is_filled_by_late_one(said, parts) {
                     self.repairing = false;
                     return None;
@@ -176,20 +167,20 @@ impl Recovery {
                     self.try_to_open(parts);
                 }
                 let losses = self.find_losses(now, parts);
-                if self.phase == Phase::Recovery {
+                if self.state == CongestionState::Recovery {
                     return losses.next;
                 }
                 losses
             }
-            Phase::Loss => {
+            CongestionState::Loss => {
                 self.repair_after_timeout(said, parts);
                 let losses = self.find_losses(now, parts);
-                if self.phase != Phase::Open && !losses.again {
+                if self.state != CongestionState::Open && !losses.again {
                     return losses.next;
                 }
                 losses
             }
-            Phase::Open | Phase::Disorder => {
+            CongestionState::Open | CongestionState::Disorder => {
                 self.undo_if_reported(parts);
                 self.find_losses(now, parts)
             }
@@ -203,8 +194,8 @@ impl Recovery {
         losses.next
     }
 
-    fn find_losses(&self, now: Instant, parts: &mut Parts<'_>) -> super::scoreboard::Losses {
-        parts.board.find_losses(now, parts.rtt, self.phase >= Phase::Recovery)
+    fn find_losses(&self, now: Instant, parts: &mut Parts<'_>) -> Losses {
+        parts.board.find_losses(now, parts.rtt, self.state >= CongestionState::Recovery)
     }
 
     /// D-SACKs have reported every retransmission: the reduction was spurious.
@@ -221,10 +212,10 @@ impl Recovery {
     fn enter_recovery(&mut self, parts: &mut Parts<'_>) {
         self.forget_retransmissions_out(parts);
         self.arm_undo(parts);
-        if self.phase != Phase::Recovery {
+        if self.state != CongestionState::Recovery {
             self.begin_reduction(parts);
         }
-        self.phase = Phase::Recovery;
+        self.state = CongestionState::Recovery;
         parts.counters.recovery_entries_by_dupacks += 1;
     }
 
@@ -239,10 +230,8 @@ impl Recovery {
     /// Everything sent before recovery is acknowledged.
     fn leave_recovery(&mut self, echo: Option<Instant>, parts: &mut Parts<'_>) {
         self.undo_if_due(echo, parts);
-        if self.undo.is_armed() {
-            parts.congestion.meet_threshold();
-        }
-        self.phase = Phase::Open;
+        parts.congestion.end_reduction(self.undo.is_armed(), parts.board.flight());
+        self.state = CongestionState::Open;
     }
 
     fn undo_if_due(&mut self, echo: Option<Instant>, parts: &mut Parts<'_>) {
@@ -294,23 +283,27 @@ impl Recovery {
         }
         if recovered {
             self.undo_if_due(said.echo, parts);
-            self.timeouts_in_row = 0;
-            self.phase = Phase::Open;
+            self.leave_loss(parts);
         }
     }
 
     fn undo_timeout(&mut self, parts: &mut Parts<'_>) {
         self.undo_reduction(true, parts);
-        self.timeouts_in_row = 0;
         self.frto = false;
-        self.phase = Phase::Open;
+        self.leave_loss(parts);
+    }
+
+    fn leave_loss(&mut self, parts: &mut Parts<'_>) {
+        self.timeouts_in_row = 0;
+        self.state = CongestionState::Open;
+        parts.congestion.on_repaired(Loss::Timeout, parts.board.flight());
     }
 
     /// Remembers the window for the case that its reduction proves spurious.
     fn arm_undo(&mut self, parts: &Parts<'_>) {
         let flight = parts.board.flight();
         let out = flight.retransmitted_count() + u64::from(self.probe.is_retransmission());
-        let (cwnd, ssthresh) = parts.congestion.prior(self.phase == Phase::Recovery);
+        let (cwnd, ssthresh) = parts.congestion.prior(self.state == CongestionState::Recovery);
         self.undo.start(flight.first(), out, cwnd, ssthresh);
         self.undo_start = flight.una();
     }
@@ -342,10 +335,13 @@ impl Recovery {
     /// Open if nothing is missing, else Disorder.
     fn keep_open(&mut self, board: &Scoreboard) {
         let missing = board.flight().sacked_count() + board.flight().lost_count() > 0;
-        let phase =
-            if missing || board.is_anything_sent_again() { Phase::Disorder } else { Phase::Open };
-        if self.phase != phase {
-            self.phase = phase;
+        let state = if missing || board.is_anything_sent_again() {
+            CongestionState::Disorder
+        } else {
+            CongestionState::Open
+        };
+        if self.state != state {
+            self.state = state;
             self.end = board.flight().next();
         }
     }
@@ -383,7 +379,7 @@ impl Recovery {
             self.probe = Probe::None;
         } else if first > end {
             self.begin_reduction(&mut parts);
-            parts.congestion.meet_threshold();
+            parts.congestion.end_reduction(true, parts.board.flight());
             self.keep_open(parts.board);
         } else if !said.advanced && !said.sacked {
             self.probe = Probe::None;
@@ -393,11 +389,11 @@ impl Recovery {
     /// Segments waited for long enough: what is lost by now is sent again.
     pub(super) fn on_reordering_timeout(&mut self, now: Instant, mut parts: Parts<'_>) {
         let in_flight = parts.board.flight().outstanding();
-        parts.board.declare_expired_lost(now, parts.rtt, self.phase >= Phase::Recovery);
+        parts.board.declare_expired_lost(now, parts.rtt, self.state >= CongestionState::Recovery);
         if parts.board.flight().outstanding() == in_flight {
             return;
         }
-        if self.phase != Phase::Recovery {
+        if self.state != CongestionState::Recovery {
             self.enter_recovery(&mut parts);
             parts.congestion.on_silent_loss(parts.board.flight().outstanding());
         }
@@ -407,19 +403,22 @@ impl Recovery {
     /// Retransmission timeout (RFC 6298 section 5.4 on): everything not heard of for a round trip
     /// is lost; the window is cut once for a window of data.
     pub(super) fn on_retransmission_timeout(&mut self, now: Instant, parts: Parts<'_>) {
-        let new_episode = self.phase < Phase::Recovery;
+        let new_episode = self.state < CongestionState::Recovery;
         parts.board.declare_silent_lost(now);
         let recovered = parts.board.flight().first() >= self.end;
-        if new_episode || recovered || (self.phase == Phase::Loss && self.timeouts_in_row == 0) {
+        if new_episode
+            || recovered
+            || (self.state == CongestionState::Loss && self.timeouts_in_row == 0)
+        {
             self.arm_undo(&parts);
-            parts.congestion.reduce();
+            parts.congestion.reduce(Loss::Timeout);
             parts.counters.cwnd_reductions += 1;
         }
         if new_episode {
             parts.board.on_timeout();
         }
         parts.congestion.on_timeout(now, parts.board.flight(), parts.board.totals());
-        self.phase = Phase::Loss;
+        self.state = CongestionState::Loss;
         self.end = parts.board.flight().next();
         self.probe = Probe::None;
         self.frto = self.uses_frto && (new_episode || self.timeouts_in_row > 0);

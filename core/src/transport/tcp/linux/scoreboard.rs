@@ -2,8 +2,7 @@
 //! left. ACKs are taken in here and losses found, by time of sending (RACK, RFC 8985) or by the
 //! number of segments SACKed above (RFC 6675).
 
-use super::bbr::Totals;
-use super::delivery::{DeliveryRate, Rate};
+use super::delivery::DeliveryRate;
 use super::rack::Rack;
 use super::recovery::Recovery;
 use super::reordering::Reordering;
@@ -11,6 +10,7 @@ use super::rtt::RttEstimator;
 use super::sent_order::{SentOrder, Transmission};
 use super::undo::is_before;
 use crate::transport::tcp::config::TcpConfig;
+use crate::transport::tcp::congestion::{Rate, Totals};
 use crate::transport::tcp::shared::counters::SenderCounters;
 use crate::transport::tcp::shared::flight::{Flight, State};
 use crate::transport::tcp::shared::sack_blocks::Blocks;
@@ -68,8 +68,8 @@ pub(super) struct Said {
     pub(super) prior_first: u64,
     /// When the segment left that it echoes; `None` without timestamps.
     pub(super) echo: Option<Instant>,
-    /// Round-trip time for the congestion control.
-    pub(super) control_rtt: Option<Duration>,
+    /// Round-trip time of the newest segment that it delivers.
+    pub(super) rtt: Option<Duration>,
     /// Segments delivered when the newest of what it delivers was sent; 0: it delivers nothing.
     prior_delivered: u64,
     /// First and last segment newly SACKed, and acknowledged, that were sent once: when.
@@ -453,7 +453,7 @@ impl Scoreboard {
             sample = said.echo.map(since);
             newest = sample;
         }
-        said.control_rtt = newest;
+        said.rtt = newest;
         let Some(sample) = sample else { return };
         if let Some(newest) = newest {
             rtt.sample_least(now, newest);

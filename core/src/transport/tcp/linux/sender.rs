@@ -2,15 +2,14 @@
 
 use rand_chacha::ChaCha8Rng;
 
-use super::bbr::Sample;
 use super::congestion::Congestion;
 use super::pacing::{Departure, Pacer};
-use super::recovery::{Parts, Phase, Probe, Recovery};
+use super::recovery::{Parts, Probe, Recovery};
 use super::rtt::RttEstimator;
 use super::scoreboard::{Books, Said, Scoreboard};
 use super::timers::{Purpose, Timer};
-use super::window::RttSample;
 use crate::transport::tcp::config::TcpConfig;
+use crate::transport::tcp::congestion::{Ack, Sample};
 use crate::transport::tcp::endpoint::CongestionState;
 use crate::transport::tcp::shared::counters::SenderCounters;
 use crate::transport::tcp::shared::supply::Supply;
@@ -106,11 +105,11 @@ impl LinuxSender {
     }
 
     pub(crate) fn cwnd(&self) -> u32 {
-        self.congestion.window().cwnd
+        self.congestion.window().cwnd()
     }
 
     pub(crate) fn ssthresh(&self) -> Option<u32> {
-        let ssthresh = self.congestion.window().ssthresh;
+        let ssthresh = self.congestion.window().ssthresh();
         (ssthresh != u32::MAX).then_some(ssthresh)
     }
 
@@ -127,11 +126,7 @@ impl LinuxSender {
     }
 
     pub(crate) fn state(&self) -> CongestionState {
-        match self.recovery.phase() {
-            Phase::Open | Phase::Disorder => CongestionState::Open,
-            Phase::Recovery => CongestionState::Recovery,
-            Phase::Loss => CongestionState::Loss,
-        }
+        self.recovery.state()
     }
 
     pub(crate) fn acknowledged(&self) -> u64 {
@@ -196,33 +191,35 @@ impl LinuxSender {
     }
 
     /// What an ACK delivered makes the window grow or fall.
-    fn update_window(&mut self, now: Instant, said: &Said, delivered: u64, lost: u64) {
+    fn update_window(&mut self, ack: &mut Ack, said: &Said, lost: u64) {
         if self.congestion.has_model() {
-            return self.update_model(now, said, delivered, lost);
+            return self.update_model(ack, said, lost);
         }
-        if self.recovery.phase() == Phase::Recovery {
-            let in_flight = self.board.flight().outstanding();
+        ack.state = self.recovery.state();
+        if ack.state == CongestionState::Recovery {
+            let (delivered, in_flight) = (u64::from(ack.segments), self.in_flight());
             self.congestion.fall(delivered, in_flight, said.advanced && lost == 0);
         } else if said.advanced || (said.sacked && self.board.is_reordered()) {
-            self.congestion.grow(now, delivered);
+            self.congestion.grow(ack);
         }
     }
 
     /// What an ACK says becomes part of the control's model, which sets window and pace.
-    fn update_model(&mut self, now: Instant, said: &Said, acked: u64, lost: u64) {
+    fn update_model(&mut self, ack: &Ack, said: &Said, lost: u64) {
+        let acked = u64::from(ack.segments);
         let sample = Sample {
-            now,
-            rate: self.board.rate_sample(now, acked, &self.rtt),
-            rtt: said.control_rtt,
+            now: ack.now,
+            rate: self.board.rate_sample(ack.now, acked, &self.rtt),
+            rtt: said.rtt,
             delayed: said.maybe_delayed,
             acked,
             lost,
             prior_in_flight: said.prior_in_flight,
-            in_flight: self.board.flight().outstanding(),
+            in_flight: self.in_flight(),
             totals: self.board.totals(),
-            phase: self.recovery.phase(),
-            departure: self.pacer.departure(now),
-            smoothed: self.rtt.smoothed(),
+            state: self.recovery.state(),
+            departure: self.pacer.departure(ack.now),
+            srtt: self.rtt.smoothed(),
         };
         let limits_itself = self.congestion.on_sample(&sample);
         self.update_pace();
@@ -245,16 +242,28 @@ impl LinuxSender {
         self.conclude_probe(ack, said);
     }
 
-    fn sample_for_control(&mut self, now: Instant, rtt: Option<Duration>) {
-        let Some(rtt) = rtt else { return };
+    /// What the congestion control is told of an ACK.
+    fn ack(&self, now: Instant, segment: &Segment, said: &Said, delivered: u64) -> Ack {
         let flight = self.board.flight();
-        let (first, next) = (flight.first(), flight.next());
-        self.congestion.on_rtt(&RttSample { now, rtt, first, next });
+        Ack {
+            now,
+            segments: u32::try_from(delivered).unwrap_or(u32::MAX),
+            prior_in_flight: said.prior_in_flight,
+            una: flight.una(),
+            first: flight.first(),
+            next: flight.next(),
+            echo: said.echo,
+            rtt: said.rtt,
+            srtt: self.rtt.smoothed(),
+            state: self.recovery.state(),
+            undisturbed: said.advanced && segment.sack.is_empty(),
+            limited: None,
+        }
     }
 
     /// Whether a tail loss probe may follow what is in flight: not while losses are repaired.
     fn may_probe(&self) -> bool {
-        self.tail_loss_probe && self.recovery.phase() == Phase::Open
+        self.tail_loss_probe && self.recovery.state() == CongestionState::Open
     }
 
     /// Sends what is next, if anything may leave: a probe, a repair, new data.
@@ -319,7 +328,7 @@ impl LinuxSender {
         let sends = self.board.flight().sends(number);
         self.board.on_retransmitted(now, number);
         self.recovery.on_retransmitted(now);
-        if self.recovery.phase() == Phase::Recovery {
+        if self.recovery.state() == CongestionState::Recovery {
             self.counters.fast_retransmits += 1;
         }
         self.write_again(now, number, sends, segment);
@@ -373,7 +382,7 @@ impl LinuxSender {
     ) {
         let wire = len + self.headers;
         self.counters.on_sent(wire);
-        if self.recovery.phase() == Phase::Recovery {
+        if self.recovery.state() == CongestionState::Recovery {
             self.congestion.on_sent_in_recovery();
         }
         let flight = self.board.flight();
@@ -437,10 +446,11 @@ impl Endpoint for LinuxSender {
             return self.conclude_late(now, segment.ack, &said);
         }
         self.board.adapt_window(&said);
-        self.sample_for_control(now, said.control_rtt);
+        let mut ack = self.ack(now, segment, &said, self.board.delivered() - before.delivered);
+        self.congestion.on_ack(&ack);
         self.conclude_probe(segment.ack, &said);
         self.recovery.pause();
-        let losses_due = if said.is_dubious() || self.recovery.phase() != Phase::Open {
+        let losses_due = if said.is_dubious() || self.recovery.state() != CongestionState::Open {
             let (recovery, parts) = self.recovery();
             recovery.on_ack(now, &said, parts)
         } else {
@@ -455,9 +465,7 @@ impl Endpoint for LinuxSender {
             None => {}
         }
         if !said.old {
-            let after = self.board.totals();
-            let (delivered, lost) = (after.delivered - before.delivered, after.lost - before.lost);
-            self.update_window(now, &said, delivered, lost);
+            self.update_window(&mut ack, &said, self.board.totals().lost - before.lost);
         }
         if self.is_complete() {
             self.timer.stop();

@@ -85,7 +85,7 @@ fn third_sack_proves_the_loss() {
     assert_eq!(sent(&mut sender, 200), [10]);
     ack(&mut sender, 201, 0, &[(1, 3)], 100);
     assert_eq!(sent(&mut sender, 201), [11]);
-    assert_eq!(sender.state(), CongestionState::Open);
+    assert_eq!(sender.state(), CongestionState::Disorder);
     ack(&mut sender, 202, 0, &[(1, 4)], 100);
     assert_eq!(sender.state(), CongestionState::Recovery);
     assert_eq!(sender.ssthresh(), Some(5));
@@ -108,7 +108,7 @@ fn after_reordering_a_quarter_of_a_round_trip_is_waited() {
     ack(&mut sender, 200, 10, &[], 100);
     sent(&mut sender, 200);
     ack(&mut sender, 300, 10, &[(11, 14)], 200);
-    assert_eq!(sender.state(), CongestionState::Open);
+    assert_eq!(sender.state(), CongestionState::Disorder);
     assert_eq!(sender.poll_timeout(), Some(ms(327)));
     sent(&mut sender, 300);
     sender.handle_timeout(ms(327));

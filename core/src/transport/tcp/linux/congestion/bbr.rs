@@ -13,13 +13,12 @@ use rand::RngExt;
 use rand_chacha::ChaCha8Rng;
 
 use self::aggregation::Aggregation;
-pub(super) use self::long_term::Totals;
 use self::long_term::{LongTerm, Look};
 use self::max_filter::MaxFilter;
-use super::delivery::Rate;
-use super::pacing::Pace;
-use super::recovery::Phase;
-use super::window::{Control, Window};
+use crate::transport::tcp::congestion::{
+    Ack, CongestionControl, Loss, Pace, Reduction, Sample, Totals, Window,
+};
+use crate::transport::tcp::endpoint::CongestionState;
 use crate::units::{Duration, Instant};
 
 /// Segments per microsecond, times 2^24.
@@ -53,27 +52,6 @@ const PROBE_RTT_TIME: Duration = Duration::from_millis(200);
 const MIN_CWND: u32 = 4;
 const INITIAL_CWND: u64 = 10;
 
-/// What an ACK tells the model.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Sample {
-    pub(super) now: Instant,
-    pub(super) rate: Rate,
-    pub(super) rtt: Option<Duration>,
-    /// The ACK may have been held back by the receiver.
-    pub(super) delayed: bool,
-    /// Segments it delivered, and declared lost.
-    pub(super) acked: u64,
-    pub(super) lost: u64,
-    /// Segments in flight before and after it.
-    pub(super) prior_in_flight: u64,
-    pub(super) in_flight: u64,
-    pub(super) totals: Totals,
-    pub(super) phase: Phase,
-    /// When the next segment may leave.
-    pub(super) departure: Instant,
-    pub(super) smoothed: Option<Duration>,
-}
-
 /// Section 4.3.1.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 enum Mode {
@@ -101,9 +79,9 @@ pub(super) struct Bbr {
     min_rtt_at: Instant,
     probe_rtt_until: Option<Instant>,
     probe_rtt_round: bool,
-    /// The window that ProbeRTT and recoveries give back (4.2.3.4), and the phase at the last ACK.
+    /// The window that ProbeRTT and recoveries give back (4.2.3.4), and the state at the last ACK.
     prior_cwnd: u32,
-    prior_phase: Phase,
+    prior_state: CongestionState,
     conserving: bool,
     idle_restart: bool,
     /// The pipe is full; if not, what bandwidth must outgrow, and round trips in which it did not.
@@ -138,7 +116,7 @@ impl Bbr {
             probe_rtt_until: None,
             probe_rtt_round: false,
             prior_cwnd: 0,
-            prior_phase: Phase::Open,
+            prior_state: CongestionState::Open,
             conserving: false,
             idle_restart: false,
             full: false,
@@ -173,7 +151,7 @@ impl Bbr {
     fn guess_rate(&mut self, window: &Window, smoothed: Option<Duration>) {
         self.seen_rtt = smoothed.is_some();
         let rtt = smoothed.map_or(1000, |rtt| micros(rtt).max(1));
-        self.rate = self.paced(u64::from(window.cwnd) * BW_UNIT / rtt, HIGH_GAIN);
+        self.rate = self.paced(u64::from(window.cwnd()) * BW_UNIT / rtt, HIGH_GAIN);
     }
 
     fn paced(&self, bandwidth: Bandwidth, gain: u64) -> u64 {
@@ -244,7 +222,7 @@ impl Bbr {
         }
         let (at, round_start) = (sample.totals.delivered_at, self.round_start);
         let bandwidth = self.model();
-        self.aggregation.on_delivered(at, sample.acked, bandwidth, window.cwnd, round_start);
+        self.aggregation.on_delivered(at, sample.acked, bandwidth, window.cwnd(), round_start);
     }
 
     /// Section 4.3.4.3: a phase lasts a least round-trip time; probing up goes on until losses or
@@ -304,7 +282,7 @@ impl Bbr {
         let product = self.inflight(self.bandwidth.get(), UNIT);
         if self.mode == Mode::Startup && self.full {
             self.mode = Mode::Drain;
-            window.ssthresh = narrow(product);
+            window.set_ssthresh(narrow(product));
         }
         if self.mode == Mode::Drain && self.in_network(sample, sample.in_flight) <= product {
             self.enter_probe_bw(sample.totals.delivered_at);
@@ -355,7 +333,7 @@ impl Bbr {
             return;
         }
         self.min_rtt_at = now;
-        window.set(window.cwnd.max(self.prior_cwnd));
+        window.set_cwnd(window.cwnd().max(self.prior_cwnd));
         if self.full {
             self.enter_probe_bw(delivered_at);
         } else {
@@ -384,11 +362,11 @@ impl Bbr {
     /// Section 4.2.3.6.
     fn set_cwnd(&mut self, sample: &Sample, window: &mut Window) {
         if sample.acked > 0 {
-            let cwnd = self.modulate(sample, window.cwnd);
-            window.set(cwnd);
+            let cwnd = self.modulate(sample, window.cwnd());
+            window.set_cwnd(cwnd);
         }
         if self.mode == Mode::ProbeRtt {
-            window.set(window.cwnd.min(MIN_CWND));
+            window.set_cwnd(window.cwnd().min(MIN_CWND));
         }
     }
 
@@ -421,12 +399,12 @@ impl Bbr {
         let conserved = narrow(sample.in_flight + sample.acked);
         let mut cwnd =
             if sample.lost > 0 { cwnd.saturating_sub(narrow(sample.lost)).max(1) } else { cwnd };
-        let prior = std::mem::replace(&mut self.prior_phase, sample.phase);
-        if sample.phase == Phase::Recovery && prior != Phase::Recovery {
+        let prior = std::mem::replace(&mut self.prior_state, sample.state);
+        if sample.state == CongestionState::Recovery && prior != CongestionState::Recovery {
             self.conserving = true;
             self.round_end = sample.totals.delivered;
             cwnd = conserved;
-        } else if prior >= Phase::Recovery && sample.phase < Phase::Recovery {
+        } else if prior >= CongestionState::Recovery && sample.state < CongestionState::Recovery {
             cwnd = cwnd.max(self.prior_cwnd);
             self.conserving = false;
         }
@@ -435,13 +413,13 @@ impl Bbr {
 
     /// A recovery or ProbeRTT begins.
     fn save_cwnd(&mut self, window: &Window) {
-        let reduced = self.prior_phase >= Phase::Recovery || self.mode == Mode::ProbeRtt;
-        self.prior_cwnd = if reduced { self.prior_cwnd.max(window.cwnd) } else { window.cwnd };
+        let reduced = self.prior_state >= CongestionState::Recovery || self.mode == Mode::ProbeRtt;
+        self.prior_cwnd = if reduced { self.prior_cwnd.max(window.cwnd()) } else { window.cwnd() };
     }
 }
 
-impl Control for Bbr {
-    fn is_model(&self) -> bool {
+impl CongestionControl for Bbr {
+    fn has_model(&self) -> bool {
         true
     }
 
@@ -450,7 +428,7 @@ impl Control for Bbr {
         now: Instant,
         smoothed: Option<Duration>,
         delivered: u64,
-        window: &Window,
+        window: &mut Window,
     ) {
         self.min_rtt = smoothed;
         self.min_rtt_at = now;
@@ -461,16 +439,16 @@ impl Control for Bbr {
 
     fn on_sample(&mut self, sample: &Sample, window: &mut Window) {
         self.update_model(sample, window);
-        self.set_rate(window, sample.smoothed);
+        self.set_rate(window, sample.srtt);
         self.set_cwnd(sample, window);
     }
 
-    fn grow(&mut self, _: Instant, _: u32, _: &mut Window) {}
+    fn grow(&mut self, _: &Ack, _: &mut Window) {}
 
     /// A loss does not move the threshold, which nothing here looks at.
-    fn reduce(&mut self, window: &Window) -> u32 {
+    fn reduce(&mut self, _: Loss, window: &Window) -> Reduction {
         self.save_cwnd(window);
-        window.ssthresh
+        Reduction { ssthresh: window.ssthresh(), cwnd: window.cwnd() }
     }
 
     /// The loss was none: growth is watched, and a policer looked for, from anew.
@@ -481,7 +459,7 @@ impl Control for Bbr {
     }
 
     fn on_timeout(&mut self, _: Instant, _: u64, totals: Totals) {
-        self.prior_phase = Phase::Loss;
+        self.prior_state = CongestionState::Loss;
         self.full_bandwidth = 0;
         self.round_start = true; // as if a round trip ended
         let look = self.look(totals, true, false);

@@ -1,14 +1,26 @@
 //! The congestion window at work: the congestion control makes it grow, losses make it fall, in
 //! proportion to what arrives (RFC 6937), and what is not used decays (RFC 7661, RFC 2861).
 
+mod bbr;
+mod cubic;
+mod hybla;
+mod hystart;
+#[cfg(test)]
+mod properties;
+mod prr;
+mod reno;
+mod usage;
+mod westwood;
+
 use rand_chacha::ChaCha8Rng;
 
-use super::bbr::{Sample, Totals};
-use super::pacing::Pace;
-use super::prr::{Delivery, Prr};
-use super::usage::{Level, Usage};
-use super::window::{Control, RttSample, Window, control};
-use crate::transport::tcp::config::TcpConfig;
+use self::prr::{Delivery, Prr};
+use self::usage::{Level, Usage};
+use crate::transport::tcp::config::{CongestionAlgorithm, TcpConfig};
+use crate::transport::tcp::congestion::compound::Compound;
+use crate::transport::tcp::congestion::{
+    Ack, CongestionControl, Loss, Pace, Sample, Totals, Window,
+};
 use crate::transport::tcp::shared::flight::Flight;
 use crate::units::{Duration, Instant};
 
@@ -16,9 +28,11 @@ use crate::units::{Duration, Instant};
 #[derive(Debug)]
 pub(super) struct Congestion {
     window: Window,
-    control: Box<dyn Control>,
+    control: Box<dyn CongestionControl>,
     /// The control has a model of the path and sets the window by itself.
     has_model: bool,
+    /// The control is told of every ACK.
+    watches: bool,
     uses_prr: bool,
     decays: bool,
     initial_window: u32,
@@ -29,9 +43,10 @@ pub(super) struct Congestion {
 impl Congestion {
     pub(super) fn new(config: &TcpConfig, rng: ChaCha8Rng) -> Self {
         let control = control(config, rng);
-        let has_model = control.is_model();
+        let has_model = control.has_model();
         Self {
             window: Window::new(config),
+            watches: control.watches(),
             control,
             has_model,
             uses_prr: config.linux.prr,
@@ -64,28 +79,27 @@ impl Congestion {
         smoothed: Option<Duration>,
         delivered: u64,
     ) {
-        self.control.on_established(now, smoothed, delivered, &self.window);
+        self.control.on_established(now, smoothed, delivered, &mut self.window);
     }
 
     /// The SYN had to be sent again: the window starts at one segment (RFC 6298 section 5.7).
     pub(super) fn on_lost_syn(&mut self) {
-        self.window.set(1);
+        self.window.set_cwnd(1);
     }
 
-    /// A round-trip sample.
+    /// Any ACK.
     #[inline]
-    pub(super) fn on_rtt(&mut self, sample: &RttSample) {
-        self.control.on_rtt(sample, &mut self.window);
-    }
-
-    /// An ACK outside recovery moved things on by `delivered` segments: the window grows if it was
-    /// the limit.
-    #[inline]
-    pub(super) fn grow(&mut self, now: Instant, delivered: u64) {
-        if self.usage.is_limit(&self.window) {
-            let acked = u32::try_from(delivered).unwrap_or(u32::MAX);
-            self.control.grow(now, acked, &mut self.window);
+    pub(super) fn on_ack(&mut self, ack: &Ack) {
+        if self.watches {
+            self.control.on_ack(ack, &mut self.window);
         }
+    }
+
+    /// An ACK outside recovery moved things on: the window may grow.
+    #[inline]
+    pub(super) fn grow(&mut self, ack: &mut Ack) {
+        ack.limited = Some(self.usage.is_limit(&self.window));
+        self.control.grow(ack, &mut self.window);
     }
 
     /// An ACK becomes part of the model, which sets the window. Says whether the control now sends
@@ -97,17 +111,18 @@ impl Congestion {
 
     /// Losses are to be repaired: a new threshold, to which the window falls.
     pub(super) fn begin_reduction(&mut self) {
-        self.window.forget_credit();
-        self.prr = Prr::start(self.window.cwnd);
-        self.reduce();
+        self.window.forget_savings();
+        self.prr = Prr::start(self.window.cwnd());
+        self.reduce(Loss::Detected);
         if !self.uses_prr {
             self.meet_threshold();
         }
     }
 
     /// A new threshold.
-    pub(super) fn reduce(&mut self) {
-        self.window.ssthresh = self.control.reduce(&self.window);
+    pub(super) fn reduce(&mut self, loss: Loss) {
+        let ssthresh = self.control.reduce(loss, &self.window).ssthresh;
+        self.window.set_ssthresh(ssthresh);
     }
 
     /// An ACK in recovery: the window falls in proportion to what arrives. `safe`: nothing was
@@ -115,8 +130,8 @@ impl Congestion {
     pub(super) fn fall(&mut self, delivered: u64, in_flight: u64, safe: bool) {
         if self.uses_prr && delivered > 0 {
             let cwnd =
-                self.prr.window(self.window.ssthresh, Delivery { delivered, in_flight, safe });
-            self.window.set(cwnd);
+                self.prr.window(self.window.ssthresh(), Delivery { delivered, in_flight, safe });
+            self.window.set_cwnd(cwnd);
         }
     }
 
@@ -133,35 +148,48 @@ impl Congestion {
         self.prr.on_sent();
     }
 
+    /// Fast recovery is over; `meets` the window its threshold then?
+    pub(super) fn end_reduction(&mut self, meets: bool, flight: &Flight) {
+        if meets {
+            self.meet_threshold();
+        }
+        self.on_repaired(Loss::Detected, flight);
+    }
+
+    /// All that was lost is repaired.
+    pub(super) fn on_repaired(&mut self, loss: Loss, flight: &Flight) {
+        self.control.on_repaired(loss, flight.next(), &mut self.window);
+    }
+
     /// The window falls to its threshold, unless a model decides on it.
-    pub(super) fn meet_threshold(&mut self) {
+    fn meet_threshold(&mut self) {
         if !self.has_model {
-            self.window.set(self.window.ssthresh);
+            self.window.set_cwnd(self.window.ssthresh());
         }
     }
 
     /// Retransmission timeout: a segment more than what is believed to be in flight.
     pub(super) fn on_timeout(&mut self, now: Instant, flight: &Flight, totals: Totals) {
-        self.window.forget_credit();
+        self.window.forget_savings();
         let cwnd = u32::try_from(flight.outstanding()).unwrap_or(u32::MAX);
-        self.window.set(cwnd.saturating_add(1));
+        self.window.set_cwnd(cwnd.saturating_add(1));
         self.control.on_timeout(now, flight.next(), totals);
     }
 
     /// Window and threshold to return to if the reduction that begins now proves spurious.
     pub(super) fn prior(&self, in_recovery: bool) -> (u32, u32) {
         let threshold =
-            if in_recovery { self.window.ssthresh } else { self.window.threshold_in_use() };
-        (self.window.cwnd, threshold)
+            if in_recovery { self.window.ssthresh() } else { self.window.threshold_in_use() };
+        (self.window.cwnd(), threshold)
     }
 
     /// A reduction was spurious: window and threshold are at least what they were before.
     pub(super) fn undo(&mut self, cwnd: u32, ssthresh: u32, totals: Totals) {
         if !self.has_model {
-            self.window.set(self.window.cwnd.max(cwnd));
+            self.window.set_cwnd(self.window.cwnd().max(cwnd));
         }
         self.control.on_undo(totals);
-        self.window.ssthresh = self.window.ssthresh.max(ssthresh);
+        self.window.set_ssthresh(self.window.ssthresh().max(ssthresh));
     }
 
     /// Nothing leaves now; `limited`: because of the window. `timeout` is the one in force.
@@ -190,11 +218,23 @@ impl Congestion {
         if !self.decays || idle <= timeout {
             return;
         }
-        let cwnd = self.window.cwnd;
-        self.window.ssthresh = self.window.threshold_in_use();
+        let cwnd = self.window.cwnd();
+        self.window.set_ssthresh(self.window.threshold_in_use());
         let restart = self.initial_window.min(cwnd);
         // Half for every timeout of pause.
         let halvings = (idle.as_nanos() / timeout.as_nanos()).min(31) as u32;
-        self.window.set((cwnd >> halvings).max(restart));
+        self.window.set_cwnd((cwnd >> halvings).max(restart));
+    }
+}
+
+/// The algorithm that `config` names; it draws from `rng`.
+fn control(config: &TcpConfig, rng: ChaCha8Rng) -> Box<dyn CongestionControl> {
+    match config.congestion {
+        CongestionAlgorithm::Bbr => Box::new(bbr::Bbr::new(config.mss().0, config.packet.0, rng)),
+        CongestionAlgorithm::NewReno => Box::new(reno::Reno),
+        CongestionAlgorithm::Cubic => Box::new(cubic::Cubic::new(config.linux.hystart)),
+        CongestionAlgorithm::Hybla => Box::new(hybla::Hybla::new()),
+        CongestionAlgorithm::Westwood => Box::new(westwood::Westwood::new(config.mss().0)),
+        CongestionAlgorithm::Compound => Box::new(Compound::new()),
     }
 }
