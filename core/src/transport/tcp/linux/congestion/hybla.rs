@@ -19,6 +19,9 @@ const UNIT: u64 = 128;
 const POWERS: [u64; 8] = [128, 139, 152, 165, 181, 197, 215, 234];
 /// Slow start grows by no more than 2 to this power per ACK.
 const MOST_DOUBLINGS: u64 = 16;
+/// Most that eight times rho may be: the kernel keeps eight smoothed round-trip times in 32 bits
+/// of microseconds.
+const MOST_RHO8: u64 = (u32::MAX / 25_000) as u64;
 /// Limit of the window, in segments.
 const LIMIT: u32 = 65_535;
 
@@ -41,7 +44,7 @@ impl Hybla {
     fn measure(&mut self, srtt: Option<Duration>) {
         let Some(srtt) = srtt else { return };
         if self.least_srtt.is_none_or(|least| srtt < least) {
-            self.rho8 = (8 * srtt.as_nanos() / RTT0.as_nanos()).max(8);
+            self.rho8 = (srtt.as_nanos() / (RTT0.as_nanos() / 8)).clamp(8, MOST_RHO8);
             self.least_srtt = Some(srtt);
         }
     }
