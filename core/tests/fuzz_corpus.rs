@@ -43,7 +43,6 @@ fn loss() {
 }
 
 #[test]
-#[cfg(feature = "scenario")]
 fn scenario() {
     replay("scenario", checks::scenario);
 }

@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::error::Problem;
+use crate::config::Fault;
 use crate::units::{BitRate, Bytes, Duration};
 
 /// A PHY trace from a file.
@@ -91,16 +91,16 @@ pub enum Direction {
 
 impl Trace {
     /// That it can be read and leaves something; `key` is the section that it stands in.
-    pub(super) fn check(&self, key: &str) -> Result<(), Problem> {
+    pub(super) fn check(&self, key: &str) -> Result<(), Fault> {
         if self.file.is_empty() {
-            return Err(Problem::new(key, "file", "is empty; name a trace file"));
+            return Err(Fault::of(key, "file", "is empty; name a trace file"));
         }
         if self.share == 0 {
-            return Err(Problem::new(key, "share", "keeps no slot at all; give 1 or more"));
+            return Err(Fault::of(key, "share", "keeps no slot at all; give 1 or more"));
         }
         if self.lldu.is_some_and(|lldu| lldu.0 == 0) {
             let cure = "an LLDU of 0 bytes carries nothing; give 1 B or more";
-            return Err(Problem::new(key, "lldu", cure));
+            return Err(Fault::of(key, "lldu", cure));
         }
         Ok(())
     }
