@@ -64,7 +64,7 @@ impl TcpSender {
     pub fn with_rng(config: &TcpConfig, rng: ChaCha8Rng) -> Self {
         Self(match config.profile {
             Profile::Papers if !config.sack => Sender::NoSack(NoSackSender::new(config)),
-            Profile::Papers => Sender::Papers(PapersSender::new(config)),
+            Profile::Papers => Sender::Papers(PapersSender::new(config, rng)),
             Profile::Linux => Sender::Linux(LinuxSender::new(config, rng)),
         })
     }

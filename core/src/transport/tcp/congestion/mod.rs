@@ -7,10 +7,15 @@
 
 pub(super) mod ack_rate;
 pub(super) mod compound;
+mod registry;
 mod window;
 
 use std::fmt::Debug;
 
+pub use registry::{
+    BuildControl, CongestionAlgorithm, CongestionControlKind, NameTaken,
+    UnknownCongestionAlgorithm, register_congestion_control,
+};
 pub use window::Window;
 
 use super::endpoint::CongestionState;

@@ -144,7 +144,7 @@ impl Window {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::transport::tcp::config::CongestionAlgorithm;
+    use crate::transport::tcp::congestion::CongestionAlgorithm;
 
     #[test]
     fn slow_start_stops_at_the_threshold() {
@@ -169,13 +169,13 @@ mod tests {
 
     #[test]
     fn the_first_threshold_is_the_limit_in_profile_papers() {
-        let mut config = TcpConfig::papers(CongestionAlgorithm::NewReno);
+        let mut config = TcpConfig::papers(CongestionAlgorithm::NEWRENO);
         assert_eq!(Window::new(&config).ssthresh, u32::MAX);
         config.cwnd_max = Some(61);
         assert_eq!(Window::new(&config).ssthresh, 61);
         config.cwnd_max = Some(0);
         assert_eq!(Window::new(&config).cwnd, 1);
-        config = TcpConfig { cwnd_max: Some(61), ..TcpConfig::linux(CongestionAlgorithm::NewReno) };
+        config = TcpConfig { cwnd_max: Some(61), ..TcpConfig::linux(CongestionAlgorithm::NEWRENO) };
         assert_eq!(Window::new(&config).ssthresh, u32::MAX);
     }
 }

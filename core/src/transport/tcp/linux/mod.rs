@@ -27,5 +27,6 @@ mod sent_order;
 mod timers;
 mod undo;
 
+pub(super) use congestion::{Bbr, Cubic, Hybla, Reno, Westwood};
 pub(super) use receiver::LinuxReceiver;
 pub(super) use sender::LinuxSender;

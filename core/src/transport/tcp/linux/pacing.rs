@@ -127,11 +127,12 @@ impl Pacer {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::transport::tcp::config::{CongestionAlgorithm, TcpConfig};
+    use crate::transport::tcp::config::TcpConfig;
+    use crate::transport::tcp::congestion::CongestionAlgorithm;
 
     /// When 20 segments of 1000 bytes leave that want to leave at once, and again after 10 ms.
     fn departures(pace: Pace) -> Vec<u64> {
-        let window = Window::new(&TcpConfig::linux(CongestionAlgorithm::Bbr));
+        let window = Window::new(&TcpConfig::linux(CongestionAlgorithm::BBR));
         let mut pacer = Pacer::new(false);
         pacer.set_pace(pace);
         let (mut now, mut left) = (Instant::ZERO, Vec::new());

@@ -2,7 +2,8 @@
 
 use std::cmp::Ordering;
 
-use super::congestion::control;
+use rand_chacha::ChaCha8Rng;
+
 use super::rate_halving::RateHalving;
 use super::rtt::{Clock, RttEstimator};
 use super::scoreboard::{FackScoreboard, Findings};
@@ -60,8 +61,8 @@ struct Timed {
 
 impl PapersSender {
     /// A sender without data, with its initial window to send at once.
-    pub(crate) fn new(config: &TcpConfig) -> Self {
-        let control = control(config);
+    pub(crate) fn new(config: &TcpConfig, rng: ChaCha8Rng) -> Self {
+        let control = config.congestion.build(config, rng);
         Self {
             headers: config.headers(),
             initial_window: config.initial_window,

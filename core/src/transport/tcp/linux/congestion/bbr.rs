@@ -63,7 +63,7 @@ enum Mode {
 
 /// The model and what is done with it.
 #[derive(Debug)]
-pub(super) struct Bbr {
+pub(crate) struct Bbr {
     mss: u32,
     packet: u32,
     rng: ChaCha8Rng,
@@ -99,7 +99,7 @@ pub(super) struct Bbr {
 
 impl Bbr {
     /// For segments of `mss` bytes in packets of `packet`.
-    pub(super) fn new(mss: u32, packet: u32, rng: ChaCha8Rng) -> Self {
+    pub(crate) fn new(mss: u32, packet: u32, rng: ChaCha8Rng) -> Self {
         Self {
             mss,
             packet,

@@ -22,7 +22,7 @@ const FRIENDLY: u64 = 8 * (SCALE + BETA) / 3 / (SCALE - BETA);
 
 /// Cubic growth around the window of the last loss.
 #[derive(Debug)]
-pub(super) struct Cubic {
+pub(crate) struct Cubic {
     hystart: HyStart,
     least_rtt: Option<Duration>,
     curve: Curve,
@@ -48,7 +48,7 @@ struct Curve {
 }
 
 impl Cubic {
-    pub(super) fn new(hystart: bool) -> Self {
+    pub(crate) fn new(hystart: bool) -> Self {
         Self { hystart: HyStart::new(hystart), least_rtt: None, curve: Curve::default() }
     }
 }

@@ -27,7 +27,7 @@ const LIMIT: u32 = 65_535;
 
 /// Growth as fast as at the reference round-trip time.
 #[derive(Debug)]
-pub(super) struct Hybla {
+pub(crate) struct Hybla {
     /// Eight times rho, the round-trip time over that of reference, at least 8.
     rho8: u64,
     /// The smoothed round-trip time it comes from, the least so far.
@@ -37,7 +37,7 @@ pub(super) struct Hybla {
 }
 
 impl Hybla {
-    pub(super) fn new() -> Self {
+    pub(crate) fn new() -> Self {
         Self { rho8: 8, least_srtt: None, fraction: 0 }
     }
 

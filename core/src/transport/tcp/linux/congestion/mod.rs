@@ -12,12 +12,16 @@ mod reno;
 mod usage;
 mod westwood;
 
+pub(crate) use bbr::Bbr;
+pub(crate) use cubic::Cubic;
+pub(crate) use hybla::Hybla;
 use rand_chacha::ChaCha8Rng;
+pub(crate) use reno::Reno;
+pub(crate) use westwood::Westwood;
 
 use self::prr::{Delivery, Prr};
 use self::usage::{Level, Usage};
-use crate::transport::tcp::config::{CongestionAlgorithm, TcpConfig};
-use crate::transport::tcp::congestion::compound::Compound;
+use crate::transport::tcp::config::TcpConfig;
 use crate::transport::tcp::congestion::{
     Ack, CongestionControl, Loss, Pace, Sample, Totals, Window,
 };
@@ -42,7 +46,7 @@ pub(super) struct Congestion {
 
 impl Congestion {
     pub(super) fn new(config: &TcpConfig, rng: ChaCha8Rng) -> Self {
-        let control = control(config, rng);
+        let control = config.congestion.build(config, rng);
         let has_model = control.has_model();
         Self {
             window: Window::new(config),
@@ -224,17 +228,5 @@ impl Congestion {
         // Half for every timeout of pause.
         let halvings = (idle.as_nanos() / timeout.as_nanos()).min(31) as u32;
         self.window.set_cwnd((cwnd >> halvings).max(restart));
-    }
-}
-
-/// The algorithm that `config` names; it draws from `rng`.
-fn control(config: &TcpConfig, rng: ChaCha8Rng) -> Box<dyn CongestionControl> {
-    match config.congestion {
-        CongestionAlgorithm::Bbr => Box::new(bbr::Bbr::new(config.mss().0, config.packet.0, rng)),
-        CongestionAlgorithm::NewReno => Box::new(reno::Reno),
-        CongestionAlgorithm::Cubic => Box::new(cubic::Cubic::new(config.linux.hystart)),
-        CongestionAlgorithm::Hybla => Box::new(hybla::Hybla::new()),
-        CongestionAlgorithm::Westwood => Box::new(westwood::Westwood::new(config.mss().0)),
-        CongestionAlgorithm::Compound => Box::new(Compound::new()),
     }
 }

@@ -4,8 +4,8 @@ use proptest::prelude::*;
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::SeedableRng;
 
-use super::control;
-use crate::transport::tcp::config::{CongestionAlgorithm, Profile, TcpConfig};
+use crate::transport::tcp::config::{Profile, TcpConfig};
+use crate::transport::tcp::congestion::CongestionAlgorithm;
 use crate::transport::tcp::congestion::{
     Ack, CongestionControl, Loss, Pace, Rate, Sample, Totals, Window,
 };
@@ -62,7 +62,7 @@ struct Connection {
 
 impl Connection {
     fn new(config: &TcpConfig) -> Self {
-        let mut control = control(config, ChaCha8Rng::seed_from_u64(7));
+        let mut control = config.congestion.build(config, ChaCha8Rng::seed_from_u64(7));
         let mut window = Window::new(config);
         control.on_established(Instant::ZERO, None, 0, &mut window);
         let (now, state) = (Instant::ZERO, CongestionState::Open);
@@ -165,9 +165,9 @@ proptest! {
         operations in prop::collection::vec(operation(), 1..120),
     ) {
         let config = TcpConfig { cwnd_max, ..TcpConfig::linux(algorithm) };
-        let limit = match algorithm {
-            CongestionAlgorithm::Hybla => 65_535,
-            CongestionAlgorithm::Compound => u32::MAX,
+        let limit = match algorithm.name() {
+            "hybla" => 65_535,
+            "compound" => u32::MAX,
             _ => cwnd_max.unwrap_or(u32::MAX),
         };
         let mut twins = [Connection::new(&config), Connection::new(&config)];

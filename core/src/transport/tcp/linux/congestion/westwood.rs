@@ -15,7 +15,7 @@ const INITIAL_RTT: u64 = 20_000;
 
 /// Bandwidth estimation by the rate of ACKs.
 #[derive(Debug)]
-pub(super) struct Westwood {
+pub(crate) struct Westwood {
     bandwidth: AckRate,
     /// The last round-trip time, in milliseconds, rounded up.
     rtt: u64,
@@ -24,7 +24,7 @@ pub(super) struct Westwood {
 }
 
 impl Westwood {
-    pub(super) fn new(mss: u32) -> Self {
+    pub(crate) fn new(mss: u32) -> Self {
         Self { bandwidth: AckRate::new(mss), rtt: INITIAL_RTT, least_rtt: None }
     }
 

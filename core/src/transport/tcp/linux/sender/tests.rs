@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::seed::{Seed, Stream};
-use crate::transport::tcp::config::CongestionAlgorithm;
+use crate::transport::tcp::congestion::CongestionAlgorithm;
 use crate::transport::{SackBlock, SackList};
 
 mod recovery;
@@ -39,7 +39,7 @@ fn ack(sender: &mut LinuxSender, now: u64, ack: u64, blocks: &[(u64, u64)], echo
 
 /// Handshake over 100 ms, then `window` segments in flight, sent at 100 ms.
 fn with(window: u32, change: impl FnOnce(&mut TcpConfig)) -> LinuxSender {
-    let mut config = TcpConfig::linux(CongestionAlgorithm::NewReno);
+    let mut config = TcpConfig::linux(CongestionAlgorithm::NEWRENO);
     config.initial_window = window;
     change(&mut config);
     let mut sender = new(&config);
@@ -56,7 +56,7 @@ fn with(window: u32, change: impl FnOnce(&mut TcpConfig)) -> LinuxSender {
 
 #[test]
 fn a_lost_syn_is_sent_again_after_a_second() {
-    let mut sender = new(&TcpConfig::linux(CongestionAlgorithm::NewReno));
+    let mut sender = new(&TcpConfig::linux(CongestionAlgorithm::NEWRENO));
     sender.supply(MSS);
     assert!(sender.poll_transmit(ms(0)).unwrap().syn);
     assert_eq!(sender.poll_timeout(), Some(ms(1000)));

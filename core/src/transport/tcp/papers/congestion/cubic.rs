@@ -34,7 +34,7 @@ const RATIO_BITS: u32 = 4;
 
 /// Cubic growth around the window of the last loss.
 #[derive(Debug)]
-pub(super) struct Cubic {
+pub(crate) struct Cubic {
     /// ACKs per increase.
     count: u64,
     /// Window at the last loss, lowered by fast convergence.
@@ -59,7 +59,7 @@ pub(super) struct Cubic {
 }
 
 impl Cubic {
-    pub(super) fn new() -> Self {
+    pub(crate) fn new() -> Self {
         Self {
             count: 0,
             last_max: 0,

@@ -28,7 +28,7 @@ const LIMIT: u32 = 65_535;
 
 /// Growth as fast as at the reference round-trip time.
 #[derive(Debug)]
-pub(super) struct Hybla {
+pub(crate) struct Hybla {
     /// An ACK has arrived.
     started: bool,
     /// Growth is Hybla's, not Reno's.
@@ -42,7 +42,7 @@ pub(super) struct Hybla {
 }
 
 impl Hybla {
-    pub(super) fn new() -> Self {
+    pub(crate) fn new() -> Self {
         Self { started: false, enabled: true, rho8: 8, least_srtt8: u64::MAX, fraction: 0 }
     }
 

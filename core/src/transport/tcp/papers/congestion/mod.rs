@@ -8,22 +8,13 @@ mod properties;
 mod reno;
 mod westwood;
 
-use crate::transport::tcp::config::{CongestionAlgorithm, TcpConfig};
-use crate::transport::tcp::congestion::compound::Compound;
-use crate::transport::tcp::congestion::{Ack, CongestionControl};
-use crate::units::{Duration, Instant};
+pub(crate) use cubic::Cubic;
+pub(crate) use hybla::Hybla;
+pub(crate) use reno::Reno;
+pub(crate) use westwood::Westwood;
 
-/// The algorithm that `config` names.
-pub(super) fn control(config: &TcpConfig) -> Box<dyn CongestionControl> {
-    match config.congestion {
-        CongestionAlgorithm::NewReno => Box::new(reno::Reno),
-        CongestionAlgorithm::Cubic => Box::new(cubic::Cubic::new()),
-        CongestionAlgorithm::Hybla => Box::new(hybla::Hybla::new()),
-        CongestionAlgorithm::Westwood => Box::new(westwood::Westwood::new(config.mss().0)),
-        CongestionAlgorithm::Compound => Box::new(Compound::new()),
-        other => panic!("TcpConfig::check refuses {other} in profile papers"),
-    }
-}
+use crate::transport::tcp::congestion::Ack;
+use crate::units::{Duration, Instant};
 
 /// The clock's resolution: a tick of ns-2's kernel code.
 const TICK: Duration = Duration::from_millis(1);

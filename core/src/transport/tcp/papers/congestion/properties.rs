@@ -1,11 +1,14 @@
 //! What must hold for every congestion control, whatever happens to it.
 
 use proptest::prelude::*;
+use rand_chacha::ChaCha8Rng;
+use rand_chacha::rand_core::SeedableRng;
 
-use super::*;
-use crate::transport::tcp::config::Profile;
-use crate::transport::tcp::congestion::{Loss, Window};
+use crate::transport::tcp::config::{Profile, TcpConfig};
+use crate::transport::tcp::congestion::CongestionAlgorithm;
+use crate::transport::tcp::congestion::{Ack, CongestionControl, Loss, Window};
 use crate::transport::tcp::endpoint::CongestionState;
+use crate::units::{Duration, Instant};
 
 /// Something that happens to a congestion control.
 #[derive(Clone, Copy, Debug)]
@@ -57,12 +60,13 @@ struct Connection {
 impl Connection {
     fn new(config: &TcpConfig) -> Self {
         let max = config.cwnd_max.unwrap_or(u32::MAX);
-        let limit = match config.congestion {
-            CongestionAlgorithm::Hybla => 65_535,
-            CongestionAlgorithm::Compound => u32::MAX,
+        let rng = ChaCha8Rng::seed_from_u64(7);
+        let limit = match config.congestion.name() {
+            "hybla" => 65_535,
+            "compound" => u32::MAX,
             _ => max,
         };
-        let (control, window) = (control(config), Window::new(config));
+        let (control, window) = (config.congestion.build(config, rng), Window::new(config));
         let state = CongestionState::Open;
         Self { control, window, limit, now: Instant::ZERO, first: 0, next: 2, state }
     }

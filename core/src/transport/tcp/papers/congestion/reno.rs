@@ -6,7 +6,7 @@ use crate::transport::tcp::congestion::{Ack, CongestionControl, Loss, Reduction,
 
 /// Additive increase, multiplicative decrease.
 #[derive(Debug)]
-pub(super) struct Reno;
+pub(crate) struct Reno;
 
 impl CongestionControl for Reno {
     #[inline]

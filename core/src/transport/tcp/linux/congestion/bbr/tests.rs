@@ -3,7 +3,8 @@
 use rand_chacha::rand_core::SeedableRng;
 
 use super::*;
-use crate::transport::tcp::config::{CongestionAlgorithm, TcpConfig};
+use crate::transport::tcp::config::TcpConfig;
+use crate::transport::tcp::congestion::CongestionAlgorithm;
 use crate::transport::tcp::congestion::Rate;
 
 const RTT: Duration = Duration::from_millis(100);
@@ -20,7 +21,7 @@ struct Path {
 
 impl Path {
     fn new(seed: u64) -> Self {
-        let config = TcpConfig::linux(CongestionAlgorithm::Bbr);
+        let config = TcpConfig::linux(CongestionAlgorithm::BBR);
         let mut window = Window::new(&config);
         let mut bbr = Bbr::new(1448, 1500, ChaCha8Rng::seed_from_u64(seed));
         let now = Instant::ZERO + RTT;
