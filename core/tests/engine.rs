@@ -92,7 +92,7 @@ fn the_loss_free_cells_of_table_3() {
     for (scheme, others, hybla) in cells {
         let trace = internet(0.0, 1.0, scheme, 60);
         for algorithm in CongestionAlgorithm::in_profile(Profile::Papers) {
-            let expected = if algorithm == CongestionAlgorithm::Hybla { hybla } else { others };
+            let expected = if algorithm == CongestionAlgorithm::HYBLA { hybla } else { others };
             let flow = tcp(algorithm, File { bytes: 100_000 });
             let mut setup = setup(vec![link(&trace, 1000)], vec![flow], 60);
             setup.stop_when_done = true;
@@ -107,7 +107,7 @@ fn the_loss_free_cells_of_table_3() {
 fn the_loss_free_ftp_rates_of_figure_10() {
     for (scheme, expected) in [("ARQ", 258.0), ("HARQ(10/12)", 215.0), ("HARQ(10/15)", 173.0)] {
         let trace = internet(0.0, 1.0, scheme, 450);
-        let flow = tcp(CongestionAlgorithm::Cubic, Bulk);
+        let flow = tcp(CongestionAlgorithm::CUBIC, Bulk);
         let outcome = run(&setup(vec![link(&trace, 1000)], vec![flow], 400));
         let rate = outcome.flows[0].ip_throughput() / 1e3;
         assert!((rate / expected - 1.0).abs() < 0.02, "{scheme}: {rate}");
@@ -120,7 +120,7 @@ fn two_links_in_series_add_their_delays() {
     let flow = Flow {
         transport: Arc::new(DatagramConfig { packet: Bytes(61) }),
         ..tcp(
-            CongestionAlgorithm::NewReno,
+            CongestionAlgorithm::NEWRENO,
             ConstantRate {
                 rate: BitRate::from_bits_per_second(264).unwrap(), // a message a second
                 message: Bytes(33),
@@ -143,7 +143,7 @@ fn two_links_in_series_add_their_delays() {
 fn the_other_direction_may_be_a_link_of_its_own() {
     let trace = internet(0.02, 2.0, "none", 450);
     let forward = leg(2_300_000, 250, 200, Loss::None);
-    let mut setup = setup(vec![forward], vec![tcp(CongestionAlgorithm::Cubic, Bulk)], 60);
+    let mut setup = setup(vec![forward], vec![tcp(CongestionAlgorithm::CUBIC, Bulk)], 60);
     setup.backward = vec![link(&trace, 1000)];
     let outcome = run(&setup);
     let HopMetrics::Link(acks) = &outcome.backward[0] else { panic!("a link") };
@@ -194,7 +194,7 @@ fn a_path_that_gets_shorter_lets_packets_overtake_unless_it_keeps_order() {
 
 #[test]
 fn flows_of_the_same_kind_share_fairly() {
-    let flow = tcp(CongestionAlgorithm::NewReno, Bulk);
+    let flow = tcp(CongestionAlgorithm::NEWRENO, Bulk);
     let hop = leg(2_300_000, 20, 20, Loss::None);
     let mut setup = setup(vec![hop], vec![flow; 4], 200);
     for (number, flow) in setup.flows.iter_mut().enumerate() {
@@ -212,7 +212,7 @@ fn a_further_flow_does_not_shift_the_losses_of_a_leg() {
     let flow = || Flow {
         transport: Arc::new(DatagramConfig { packet: Bytes(1500) }),
         ..tcp(
-            CongestionAlgorithm::NewReno,
+            CongestionAlgorithm::NEWRENO,
             ConstantRate {
                 rate: BitRate::from_bits_per_second(1_000_000).unwrap(),
                 message: Bytes(1000),
@@ -245,7 +245,7 @@ fn lost(outcome: &Outcome) -> u64 {
 fn a_trace_that_ends_too_early_is_an_error_and_wrapping_cures_it() {
     let trace = internet(0.0, 1.0, "ARQ", 20);
     let mut hop = link(&trace, 1000);
-    let flow = tcp(CongestionAlgorithm::Cubic, Bulk);
+    let flow = tcp(CongestionAlgorithm::CUBIC, Bulk);
     assert!(simulation::run(&setup(vec![hop.clone()], vec![flow.clone()], 60), &mut ()).is_ok());
     if let Hop::Link(link) = &mut hop {
         link.wrap = false;
@@ -257,7 +257,7 @@ fn a_trace_that_ends_too_early_is_an_error_and_wrapping_cures_it() {
 
 #[test]
 fn setups_that_cannot_be_run_are_refused() {
-    let bulk = tcp(CongestionAlgorithm::Cubic, Bulk);
+    let bulk = tcp(CongestionAlgorithm::CUBIC, Bulk);
     let hop = leg(1_000_000, 1, 10, Loss::None);
     let refused = |setup: &Setup| match simulation::run(setup, &mut ()) {
         Err(RunError::Setup(error)) => error,
@@ -278,7 +278,7 @@ fn an_observer_can_stop_a_run() {
             ControlFlow::Break(())
         }
     }
-    let flow = tcp(CongestionAlgorithm::Cubic, Bulk);
+    let flow = tcp(CongestionAlgorithm::CUBIC, Bulk);
     let setup = setup(vec![leg(50_000_000, 1, 100, Loss::None)], vec![flow], 100);
     assert!(matches!(
         simulation::run(&setup, &mut Stop),

@@ -85,7 +85,7 @@ proptest! {
         lost in prop::collection::btree_set(0u64..6000, 0..40),
     ) {
         let algorithm =
-            if cubic { CongestionAlgorithm::Cubic } else { CongestionAlgorithm::NewReno };
+            if cubic { CongestionAlgorithm::CUBIC } else { CongestionAlgorithm::NEWRENO };
         let mut tcp = TcpConfig::papers(algorithm);
         tcp.cwnd_max = window;
         tcp.delayed_ack = delayed_ack;

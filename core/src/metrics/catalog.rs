@@ -274,7 +274,7 @@ impl Outcome {
     /// let leg = || vec![Hop::Leg(LegConfig::of_delay(Duration::from_millis(10)))];
     /// let flow = Flow {
     ///     start: Instant::ZERO,
-    ///     transport: Transport::Tcp(TcpConfig::papers(CongestionAlgorithm::Cubic)),
+    ///     transport: Transport::Tcp(TcpConfig::papers(CongestionAlgorithm::CUBIC)),
     ///     application: Application::File(10_000),
     ///     source_leg: None,
     /// };

@@ -67,7 +67,7 @@ pub struct Kind {
 /// assert_eq!(names, ["tcp", "udp"]);
 /// ```
 pub const KINDS: &[Kind] = &[
-    Kind { name: "tcp", usual: || Arc::new(TcpConfig::papers(CongestionAlgorithm::NewReno)) },
+    Kind { name: "tcp", usual: || Arc::new(TcpConfig::papers(CongestionAlgorithm::NEWRENO)) },
     Kind { name: "udp", usual: || Arc::new(DatagramConfig { packet: Bytes(1500) }) },
 ];
 

@@ -41,7 +41,7 @@ impl Protocol for TcpConfig {
             Profile::Papers if !self.sack => {
                 join(NoSackSender::new(self), PapersReceiver::new(self))
             }
-            Profile::Papers => join(PapersSender::new(self), PapersReceiver::new(self)),
+            Profile::Papers => join(PapersSender::new(self, rng), PapersReceiver::new(self)),
             Profile::Linux => join(LinuxSender::new(self, rng), LinuxReceiver::new(self)),
         }
     }

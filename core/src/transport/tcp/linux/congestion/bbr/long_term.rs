@@ -3,7 +3,8 @@
 //! that rate for 48 round trips (Linux 4.9, `lt_bw`; not in the draft).
 
 use super::{BW_UNIT, Bandwidth, bytes_per_second};
-use crate::units::{Duration, Instant};
+use crate::transport::tcp::congestion::Totals;
+use crate::units::Duration;
 
 /// An interval lasts at least so many round trips, at most four times as many.
 const MIN_ROUNDS: u32 = 4;
@@ -14,16 +15,6 @@ const RATIO: u64 = 8;
 const DIFFERENCE: u64 = 4000 / 8;
 /// Round trips after which the rate is forgotten and probed for again.
 const MAX_ROUNDS: u32 = 48;
-
-/// Counts of a connection, so far.
-#[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Totals {
-    /// Segments delivered, and declared lost.
-    pub(crate) delivered: u64,
-    pub(crate) lost: u64,
-    /// When something was delivered last.
-    pub(crate) delivered_at: Instant,
-}
 
 /// One look at the sampling.
 #[derive(Clone, Copy, Debug)]

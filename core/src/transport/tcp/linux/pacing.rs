@@ -2,24 +2,15 @@
 //! by what each takes at a rate that the congestion control names, or by a share of the round-trip
 //! time (twice the window's rate in slow start, 1.2 times beyond: `tcp_update_pacing_rate`).
 
-use super::window::Window;
+use crate::transport::tcp::congestion::{Pace, Window};
 use crate::units::{Duration, Instant};
 
 /// So many segments leave before any is held back for a named rate.
 const UNPACED: u64 = 10;
 
-/// A rate that a congestion control names.
-#[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub(super) struct Pace {
-    /// Of payload, above 0.
-    pub(super) bytes_per_second: u64,
-    /// Segments that leave at a time.
-    pub(super) quantum: u64,
-}
-
 /// When the next segment may leave.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Spacing {
+pub(super) struct Pacer {
     by_window: bool,
     pace: Option<Pace>,
     next: Instant,
@@ -46,7 +37,7 @@ pub(super) struct Departure<'a> {
     pub(super) smoothed: Option<Duration>,
 }
 
-impl Spacing {
+impl Pacer {
     pub(super) fn new(by_window: bool) -> Self {
         Self {
             by_window,
@@ -69,7 +60,7 @@ impl Spacing {
         self.next.max(now)
     }
 
-    /// Whether the next segment has to wait; if so, until [`Spacing::deadline`].
+    /// Whether the next segment has to wait; if so, until [`Pacer::deadline`].
     #[inline]
     pub(super) fn refuses(&mut self, now: Instant) -> bool {
         if self.pace.is_none() && !self.by_window {
@@ -127,8 +118,8 @@ impl Spacing {
     fn space_by_window(&mut self, departure: Departure<'_>) {
         let Departure { now, window, outstanding, smoothed, .. } = departure;
         let Some(rtt) = smoothed else { return };
-        let percent = if window.cwnd < window.ssthresh / 2 { 200 } else { 120 };
-        let segments = u64::from(window.cwnd).max(outstanding);
+        let percent = if window.cwnd() < window.ssthresh() / 2 { 200 } else { 120 };
+        let segments = u64::from(window.cwnd()).max(outstanding);
         self.next = now + Duration::from_nanos(rtt.as_nanos() / percent * 100 / segments);
     }
 }
@@ -136,18 +127,19 @@ impl Spacing {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::transport::tcp::config::{CongestionAlgorithm, TcpConfig};
+    use crate::transport::tcp::config::TcpConfig;
+    use crate::transport::tcp::congestion::CongestionAlgorithm;
 
     /// When 20 segments of 1000 bytes leave that want to leave at once, and again after 10 ms.
     fn departures(pace: Pace) -> Vec<u64> {
-        let window = Window::new(&TcpConfig::linux(CongestionAlgorithm::Bbr));
-        let mut spacing = Spacing::new(false);
-        spacing.set_pace(pace);
+        let window = Window::new(&TcpConfig::linux(CongestionAlgorithm::BBR));
+        let mut pacer = Pacer::new(false);
+        pacer.set_pace(pace);
         let (mut now, mut left) = (Instant::ZERO, Vec::new());
         for count in 10..20 {
-            while spacing.refuses(now) {
-                now = spacing.deadline().unwrap();
-                spacing.on_time(now);
+            while pacer.refuses(now) {
+                now = pacer.deadline().unwrap();
+                pacer.on_time(now);
             }
             if count == 15 {
                 now = now + Duration::from_millis(10);
@@ -156,7 +148,7 @@ mod tests {
             let (outstanding, smoothed) = (count, None);
             let departure =
                 Departure { now, len: 1000, count, window: &window, outstanding, smoothed };
-            spacing.on_sent(departure);
+            pacer.on_sent(departure);
         }
         left
     }

@@ -1,9 +1,8 @@
 //! CUBIC (RFC 9438) as Linux has it today: beta 0.7, HyStart, no more than half a window a round.
 //! Time is in milliseconds, inside the cubic function in 1/1024 s; quotients are rounded down.
 
-use super::bbr::Totals;
 use super::hystart::HyStart;
-use super::window::{Control, RttSample, Window};
+use crate::transport::tcp::congestion::{Ack, CongestionControl, Loss, Reduction, Totals, Window};
 use crate::units::{Duration, Instant};
 
 /// Fractions are in 1/1024.
@@ -23,7 +22,7 @@ const FRIENDLY: u64 = 8 * (SCALE + BETA) / 3 / (SCALE - BETA);
 
 /// Cubic growth around the window of the last loss.
 #[derive(Debug)]
-pub(super) struct Cubic {
+pub(crate) struct Cubic {
     hystart: HyStart,
     least_rtt: Option<Duration>,
     curve: Curve,
@@ -49,7 +48,7 @@ struct Curve {
 }
 
 impl Cubic {
-    pub(super) fn new(hystart: bool) -> Self {
+    pub(crate) fn new(hystart: bool) -> Self {
         Self { hystart: HyStart::new(hystart), least_rtt: None, curve: Curve::default() }
     }
 }
@@ -111,36 +110,46 @@ impl Curve {
     }
 }
 
-impl Control for Cubic {
-    fn grow(&mut self, now: Instant, acked: u32, window: &mut Window) {
-        let left = if window.in_slow_start() { window.slow_start(acked) } else { acked };
+impl CongestionControl for Cubic {
+    fn watches(&self) -> bool {
+        true
+    }
+
+    fn on_ack(&mut self, ack: &Ack, window: &mut Window) {
+        let Some(rtt) = ack.rtt else { return };
+        if self.curve.epoch.is_some_and(|epoch| millis(ack.now) < epoch + SETTLE) {
+            return;
+        }
+        let rtt = rtt.max(Duration::from_micros(1));
+        let least = self.least_rtt.map_or(rtt, |least| least.min(rtt));
+        self.least_rtt = Some(least);
+        if window.in_slow_start() && self.hystart.is_over(ack, least, window.cwnd()) {
+            window.set_ssthresh(window.cwnd());
+        }
+    }
+
+    fn grow(&mut self, ack: &Ack, window: &mut Window) {
+        if !ack.fills(window) {
+            return;
+        }
+        let left =
+            if window.in_slow_start() { window.slow_start(ack.segments) } else { ack.segments };
         if left == 0 {
             return;
         }
         let least_rtt = self.least_rtt.map_or(0, |rtt| rtt.as_nanos() / 1_000_000);
-        self.curve.recompute(millis(now), u64::from(window.cwnd), u64::from(left), least_rtt);
+        let (now, cwnd) = (millis(ack.now), u64::from(window.cwnd()));
+        self.curve.recompute(now, cwnd, u64::from(left), least_rtt);
         window.increase(u32::try_from(self.curve.count).unwrap_or(u32::MAX), left);
     }
 
-    fn reduce(&mut self, window: &Window) -> u32 {
-        let cwnd = u64::from(window.cwnd);
+    fn reduce(&mut self, _: Loss, window: &Window) -> Reduction {
+        let cwnd = u64::from(window.cwnd());
         self.curve.epoch = None;
         // Fast convergence: a window that no longer reaches its last maximum gives way.
         let converge = cwnd < self.curve.last_max;
         self.curve.last_max = if converge { cwnd * (SCALE + BETA) / (2 * SCALE) } else { cwnd };
-        ((cwnd * BETA / SCALE) as u32).max(2)
-    }
-
-    fn on_rtt(&mut self, sample: &RttSample, window: &mut Window) {
-        if self.curve.epoch.is_some_and(|epoch| millis(sample.now) < epoch + SETTLE) {
-            return;
-        }
-        let rtt = sample.rtt.max(Duration::from_micros(1));
-        let least = self.least_rtt.map_or(rtt, |least| least.min(rtt));
-        self.least_rtt = Some(least);
-        if window.in_slow_start() && self.hystart.is_over(sample, least, window.cwnd) {
-            window.ssthresh = window.cwnd;
-        }
+        Reduction::to(((cwnd * BETA / SCALE) as u32).max(2))
     }
 
     fn on_timeout(&mut self, now: Instant, next: u64, _: Totals) {
@@ -162,20 +171,23 @@ fn millis(now: Instant) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::transport::tcp::config::{CongestionAlgorithm, TcpConfig};
 
-    fn window(cwnd: u32, ssthresh: u32) -> Window {
-        let mut window = Window::new(&TcpConfig::linux(CongestionAlgorithm::Cubic));
-        (window.cwnd, window.ssthresh) = (cwnd, ssthresh);
-        window
+    fn lose(cubic: &mut Cubic, cwnd: u32) -> u32 {
+        cubic.reduce(Loss::Detected, &Window::of(cwnd, 10)).ssthresh
+    }
+
+    /// An ACK of a segment at that time.
+    fn grow(cubic: &mut Cubic, micros: u64, window: &mut Window) {
+        let now = Instant::from_nanos(micros * 1000);
+        cubic.grow(&Ack { now, segments: 1, limited: Some(true), ..Ack::default() }, window);
     }
 
     #[test]
     fn loss_takes_three_tenths_and_fast_convergence_lowers_the_plateau() {
         let mut cubic = Cubic::new(true);
-        assert_eq!(cubic.reduce(&window(1000, 10)), 700);
+        assert_eq!(lose(&mut cubic, 1000), 700);
         assert_eq!(cubic.curve.last_max, 1000);
-        assert_eq!(cubic.reduce(&window(800, 10)), 560);
+        assert_eq!(lose(&mut cubic, 800), 560);
         assert_eq!(cubic.curve.last_max, 680); // 800 · 1741/2048
     }
 
@@ -184,17 +196,17 @@ mod tests {
     #[test]
     fn window_is_back_at_the_plateau_after_k() {
         let mut cubic = Cubic::new(false);
-        let mut window = window(1000, 10);
-        window.ssthresh = cubic.reduce(&window);
-        window.cwnd = window.ssthresh;
+        let mut window = Window::of(1000, 10);
+        window.set_ssthresh(lose(&mut cubic, window.cwnd()));
+        window.set_cwnd(window.ssthresh());
         let mut at_plateau = None;
         for round in 0..150 {
             // A round trip of 100 ms: one ACK for every segment, evenly spaced.
-            let acks = window.cwnd;
+            let acks = window.cwnd();
             for ack in 0..acks {
                 let micros = round * 100_000 + u64::from(ack) * 100_000 / u64::from(acks);
-                cubic.grow(Instant::from_nanos(micros * 1000), 1, &mut window);
-                if window.cwnd >= 1000 && at_plateau.is_none() {
+                grow(&mut cubic, micros, &mut window);
+                if window.cwnd() >= 1000 && at_plateau.is_none() {
                     at_plateau = Some(micros / 1000);
                 }
             }
@@ -207,23 +219,23 @@ mod tests {
     #[test]
     fn five_per_cent_a_round_before_the_first_loss() {
         let mut cubic = Cubic::new(false);
-        let mut window = window(100, 50);
+        let mut window = Window::of(100, 50);
         for ack in 0..100 {
-            cubic.grow(Instant::from_nanos(ack * 1_000_000), 1, &mut window);
+            grow(&mut cubic, ack * 1000, &mut window);
         }
-        assert_eq!(window.cwnd, 105);
+        assert_eq!(window.cwnd(), 105);
     }
 
     /// Small windows: as additive increase with this beta, a segment for 15/8 of a window.
     #[test]
     fn friendly_region() {
         let mut cubic = Cubic::new(false);
-        let mut window = window(20, 10);
-        window.ssthresh = cubic.reduce(&window);
-        window.cwnd = 14;
+        let mut window = Window::of(20, 10);
+        window.set_ssthresh(lose(&mut cubic, window.cwnd()));
+        window.set_cwnd(14);
         for ack in 0..200u64 {
-            cubic.grow(Instant::from_nanos(ack * 1_000_000), 1, &mut window);
+            grow(&mut cubic, ack * 1000, &mut window);
         }
-        assert!((19..=21).contains(&window.cwnd), "{}", window.cwnd);
+        assert!((19..=21).contains(&window.cwnd()), "{}", window.cwnd());
     }
 }

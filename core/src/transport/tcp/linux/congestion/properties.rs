@@ -4,11 +4,12 @@ use proptest::prelude::*;
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::SeedableRng;
 
-use super::bbr::{Sample, Totals};
-use super::delivery::Rate;
-use super::repair::Phase;
-use super::window::{Control, RttSample, Window, control};
-use crate::transport::tcp::config::{CongestionAlgorithm, Profile, TcpConfig};
+use crate::transport::tcp::config::{Profile, TcpConfig};
+use crate::transport::tcp::congestion::CongestionAlgorithm;
+use crate::transport::tcp::congestion::{
+    Ack, CongestionControl, Loss, Pace, Rate, Sample, Totals, Window,
+};
+use crate::transport::tcp::endpoint::CongestionState;
 use crate::units::{Duration, Instant};
 
 /// Something that happens to a congestion control.
@@ -52,20 +53,25 @@ fn operation() -> impl Strategy<Value = (u64, Operation)> {
 
 /// A congestion control and the sender around it, as far as it matters.
 struct Connection {
-    control: Box<dyn Control>,
+    control: Box<dyn CongestionControl>,
     window: Window,
     now: Instant,
     totals: Totals,
-    phase: Phase,
+    state: CongestionState,
 }
 
 impl Connection {
     fn new(config: &TcpConfig) -> Self {
-        let mut control = control(config, ChaCha8Rng::seed_from_u64(7));
-        let window = Window::new(config);
-        control.on_established(Instant::ZERO, None, 0, &window);
-        let (now, phase) = (Instant::ZERO, Phase::Open);
-        Self { control, window, now, totals: Totals::default(), phase }
+        let mut control = config.congestion.build(config, ChaCha8Rng::seed_from_u64(7));
+        let mut window = Window::new(config);
+        control.on_established(Instant::ZERO, None, 0, &mut window);
+        let (now, state) = (Instant::ZERO, CongestionState::Open);
+        Self { control, window, now, totals: Totals::default(), state }
+    }
+
+    fn reduce(&mut self, loss: Loss) {
+        let ssthresh = self.control.reduce(loss, &self.window).ssthresh;
+        self.window.set_ssthresh(ssthresh);
     }
 
     fn apply(&mut self, after_us: u64, operation: Operation) {
@@ -93,34 +99,49 @@ impl Connection {
                     prior_in_flight: in_flight + acked,
                     in_flight,
                     totals: self.totals,
-                    phase: self.phase,
+                    state: self.state,
                     departure: self.now,
-                    smoothed: (rtt_us > 0).then_some(rtt),
+                    srtt: (rtt_us > 0).then_some(rtt),
                 };
-                let round_trip = RttSample { now: self.now, rtt, first: acked, next: in_flight };
-                self.control.on_rtt(&round_trip, &mut self.window);
-                if self.control.is_model() {
+                let mut ack = Ack {
+                    now: self.now,
+                    segments: u32::try_from(acked).unwrap_or(u32::MAX),
+                    una: 1448 * self.totals.delivered,
+                    first: self.totals.delivered,
+                    next: self.totals.delivered + in_flight,
+                    rtt: sample.rtt,
+                    srtt: sample.srtt,
+                    state: self.state,
+                    undisturbed: acked > 0 && lost == 0,
+                    ..Ack::default()
+                };
+                self.control.on_ack(&ack, &mut self.window);
+                if self.control.has_model() {
                     self.control.on_sample(&sample, &mut self.window);
-                } else if self.phase != Phase::Recovery {
-                    let acked = u32::try_from(acked).unwrap_or(u32::MAX);
-                    self.control.grow(self.now, acked, &mut self.window);
+                } else if self.state != CongestionState::Recovery {
+                    ack.limited = Some(!limited);
+                    self.control.grow(&ack, &mut self.window);
                 }
             }
             Operation::Loss => {
-                self.window.ssthresh = self.control.reduce(&self.window);
-                self.phase = Phase::Recovery;
+                self.reduce(Loss::Detected);
+                self.state = CongestionState::Recovery;
             }
             Operation::Timeout => {
-                self.window.ssthresh = self.control.reduce(&self.window);
-                self.window.set(1);
+                self.reduce(Loss::Timeout);
+                self.window.set_cwnd(1);
                 self.control.on_timeout(self.now, 9, self.totals);
-                self.phase = Phase::Loss;
+                self.state = CongestionState::Loss;
             }
             Operation::Repaired { undone } => {
                 if undone {
                     self.control.on_undo(self.totals);
                 }
-                self.phase = Phase::Open;
+                let loss = match std::mem::take(&mut self.state) {
+                    CongestionState::Loss => Loss::Timeout,
+                    _ => Loss::Detected,
+                };
+                self.control.on_repaired(loss, self.totals.delivered, &mut self.window);
             }
             Operation::Idle { app_limited } => {
                 let idle = Duration::from_micros(after_us);
@@ -144,22 +165,26 @@ proptest! {
         operations in prop::collection::vec(operation(), 1..120),
     ) {
         let config = TcpConfig { cwnd_max, ..TcpConfig::linux(algorithm) };
-        let limit = cwnd_max.unwrap_or(u32::MAX);
+        let limit = match algorithm.name() {
+            "hybla" => 65_535,
+            "compound" => u32::MAX,
+            _ => cwnd_max.unwrap_or(u32::MAX),
+        };
         let mut twins = [Connection::new(&config), Connection::new(&config)];
         for (after, operation) in operations {
             for connection in &mut twins {
                 connection.apply(after, operation);
-                let Window { cwnd, ssthresh, .. } = connection.window;
+                let (cwnd, ssthresh) = (connection.window.cwnd(), connection.window.ssthresh());
                 prop_assert!((1..=limit).contains(&cwnd), "{:?}: {}", operation, cwnd);
                 prop_assert!(ssthresh >= 2, "{:?}: {}", operation, ssthresh);
                 let pace = connection.control.pace();
-                prop_assert_eq!(pace.is_some(), connection.control.is_model());
-                let fine = |pace: super::spacing::Pace| {
+                prop_assert_eq!(pace.is_some(), connection.control.has_model());
+                let fine = |pace: Pace| {
                     pace.bytes_per_second > 0 && (1..=127).contains(&pace.quantum)
                 };
                 prop_assert!(pace.is_none_or(fine), "{:?}: {:?}", operation, pace);
             }
-            prop_assert_eq!(twins[0].window.cwnd, twins[1].window.cwnd);
+            prop_assert_eq!(twins[0].window.cwnd(), twins[1].window.cwnd());
             prop_assert_eq!(twins[0].control.pace(), twins[1].control.pace());
         }
     }

@@ -3,7 +3,9 @@
 use rand_chacha::rand_core::SeedableRng;
 
 use super::*;
-use crate::transport::tcp::config::{CongestionAlgorithm, TcpConfig};
+use crate::transport::tcp::config::TcpConfig;
+use crate::transport::tcp::congestion::CongestionAlgorithm;
+use crate::transport::tcp::congestion::Rate;
 
 const RTT: Duration = Duration::from_millis(100);
 
@@ -14,17 +16,17 @@ struct Path {
     delivered: u64,
     lost: u64,
     in_flight: u64,
-    phase: Phase,
+    state: CongestionState,
 }
 
 impl Path {
     fn new(seed: u64) -> Self {
-        let config = TcpConfig::linux(CongestionAlgorithm::Bbr);
-        let window = Window::new(&config);
+        let config = TcpConfig::linux(CongestionAlgorithm::BBR);
+        let mut window = Window::new(&config);
         let mut bbr = Bbr::new(1448, 1500, ChaCha8Rng::seed_from_u64(seed));
         let now = Instant::ZERO + RTT;
-        bbr.on_established(now, Some(RTT), 1, &window);
-        Self { bbr, window, now, delivered: 1, lost: 0, in_flight: 0, phase: Phase::Open }
+        bbr.on_established(now, Some(RTT), 1, &mut window);
+        Self { bbr, window, now, delivered: 1, lost: 0, in_flight: 0, state: CongestionState::Open }
     }
 
     /// An ACK of `acked` segments, of which the newest was sent a round trip before, and of `lost`
@@ -55,9 +57,9 @@ impl Path {
             prior_in_flight: self.in_flight,
             in_flight: left,
             totals,
-            phase: self.phase,
+            state: self.state,
             departure: self.now,
-            smoothed: Some(RTT),
+            srtt: Some(RTT),
         };
         change(&mut sample);
         self.in_flight = left;
@@ -99,7 +101,7 @@ fn startup_ends_after_three_round_trips_without_growth() {
     use Mode::{Drain, ProbeBw, Startup};
     assert_eq!(modes, [Startup, Startup, Startup, Startup, Drain, Drain, ProbeBw]);
     // When Startup ended, 2.4 Mbit/s and more was the rate: two at a time.
-    assert_eq!(path.window.ssthresh, 26);
+    assert_eq!(path.window.ssthresh(), 26);
 }
 
 /// Section 4.3.2.2: what the application limited says nothing of the pipe.
@@ -150,7 +152,7 @@ fn the_window_is_twice_the_product_and_room_for_aggregation() {
     let probing = if path.bbr.cycle == 0 { 2 } else { 0 };
     let room = path.bbr.aggregation.room(path.bbr.model());
     assert!((19..=20).contains(&room), "{room}");
-    assert_eq!(u64::from(path.window.cwnd), (40 + room + 6).div_ceil(2) * 2 + probing);
+    assert_eq!(u64::from(path.window.cwnd()), (40 + room + 6).div_ceil(2) * 2 + probing);
 }
 
 /// Section 4.3.5: ten seconds without a lower round-trip time: window 4 until 200 ms and a round
@@ -164,16 +166,16 @@ fn round_trip_time_is_probed_every_ten_seconds() {
     }
     let waited = path.now.saturating_since(since);
     assert!(waited > Duration::from_secs(10) && waited <= Duration::from_millis(10_100));
-    assert_eq!((path.window.cwnd, path.bbr.min_rtt), (4, Some(RTT * 2)));
+    assert_eq!((path.window.cwnd(), path.bbr.min_rtt), (4, Some(RTT * 2)));
     let before = path.bbr.prior_cwnd;
     path.ack(36, 0, 4);
     let drained = path.now;
     while path.bbr.mode == Mode::ProbeRtt {
-        assert_eq!(path.window.cwnd, 4);
+        assert_eq!(path.window.cwnd(), 4);
         path.ack(4, 0, 4);
     }
     assert_eq!(path.now.saturating_since(drained), RTT * 3);
-    assert!(path.window.cwnd >= before);
+    assert!(path.window.cwnd() >= before);
     assert_eq!((path.bbr.mode, path.bbr.min_rtt), (Mode::ProbeBw, Some(RTT)));
 }
 
@@ -183,19 +185,19 @@ fn round_trip_time_is_probed_every_ten_seconds() {
 fn recovery_conserves_packets_for_a_round_trip() {
     let mut path = Path::in_probe_bw(1);
     (0..20).for_each(|_| path.ack(20, 0, 40));
-    let before = path.window.cwnd;
-    assert_eq!(path.bbr.reduce(&path.window), path.window.ssthresh);
-    path.phase = Phase::Recovery;
+    let before = path.window.cwnd();
+    assert_eq!(path.bbr.reduce(Loss::Detected, &path.window).ssthresh, path.window.ssthresh());
+    path.state = CongestionState::Recovery;
     path.ack(3, 2, 35);
-    assert_eq!(path.window.cwnd, 38);
+    assert_eq!(path.window.cwnd(), 38);
     path.ack_of(1, 1, 37, |sample| sample.rate.prior_delivered = 0); // the same round trip
-    assert_eq!(path.window.cwnd, 38);
+    assert_eq!(path.window.cwnd(), 38);
     assert!(path.bbr.conserving);
     path.ack(20, 0, 20);
-    assert!(!path.bbr.conserving && path.window.cwnd > 38);
-    path.phase = Phase::Open;
+    assert!(!path.bbr.conserving && path.window.cwnd() > 38);
+    path.state = CongestionState::Open;
     path.ack(20, 0, 20);
-    assert!(path.window.cwnd >= before);
+    assert!(path.window.cwnd() >= before);
 }
 
 /// A rate that falls is believed after ten round trips.

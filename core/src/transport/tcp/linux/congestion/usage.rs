@@ -1,6 +1,6 @@
 //! Whether the window is what limits sending (RFC 7661 in the way of Linux): only then it grows.
 
-use super::window::Window;
+use crate::transport::tcp::congestion::Window;
 use crate::units::{Duration, Instant};
 
 /// How much of the window the last round trip used.
@@ -50,9 +50,9 @@ impl Usage {
         let unused = level.now.saturating_since(self.since);
         if level.patience.is_some_and(|patience| unused >= patience) {
             let used = u32::try_from(self.used).unwrap_or(u32::MAX).max(initial);
-            if used < window.cwnd {
-                window.ssthresh = window.ssthresh.max(window.cwnd / 2 + window.cwnd / 4);
-                window.set(window.cwnd.midpoint(used));
+            if used < window.cwnd() {
+                window.set_ssthresh(window.threshold_in_use());
+                window.set_cwnd(window.cwnd().midpoint(used));
             }
             self.used = 0;
             self.since = level.now;
@@ -61,6 +61,6 @@ impl Usage {
 
     /// Whether the window may grow: it was the limit, or in slow start at least half used.
     pub(super) fn is_limit(&self, window: &Window) -> bool {
-        self.limited || (window.in_slow_start() && u64::from(window.cwnd) < 2 * self.most)
+        self.limited || (window.in_slow_start() && u64::from(window.cwnd()) < 2 * self.most)
     }
 }

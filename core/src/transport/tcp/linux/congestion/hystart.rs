@@ -2,7 +2,7 @@
 //! slow start ends when the ACKs of one round arrive closely spaced over half of the least
 //! round-trip time, or when the round's least round-trip time has risen by an eighth.
 
-use super::window::RttSample;
+use crate::transport::tcp::congestion::Ack;
 use crate::units::{Duration, Instant};
 
 /// Windows below are left alone, in segments.
@@ -46,24 +46,22 @@ impl HyStart {
         self.begin_round(now, next);
     }
 
-    /// Takes in a sample of slow start; says whether slow start is over. `least_rtt` is the least
+    /// Takes in an ACK of slow start that tells a round-trip time; says whether slow start is over. `least_rtt` is the least
     /// round-trip time of the connection.
-    pub(super) fn is_over(&mut self, sample: &RttSample, least_rtt: Duration, cwnd: u32) -> bool {
-        if !self.enabled || self.found {
-            return false;
-        }
-        if sample.first > self.end {
-            self.begin_round(sample.now, sample.next);
+    pub(super) fn is_over(&mut self, ack: &Ack, least_rtt: Duration, cwnd: u32) -> bool {
+        let Some(rtt) = ack.rtt.filter(|_| self.enabled && !self.found) else { return false };
+        if ack.first > self.end {
+            self.begin_round(ack.now, ack.next);
         }
         if cwnd < LOW_WINDOW {
             return false;
         }
-        if sample.now.saturating_since(self.last_ack) <= TRAIN_GAP {
-            self.last_ack = sample.now;
-            let length = sample.now.saturating_since(self.round_start);
+        if ack.now.saturating_since(self.last_ack) <= TRAIN_GAP {
+            self.last_ack = ack.now;
+            let length = ack.now.saturating_since(self.round_start);
             self.found |= length > least_rtt.half();
         }
-        let least = self.least.map_or(sample.rtt, |least| least.min(sample.rtt));
+        let least = self.least.map_or(rtt, |least| least.min(rtt));
         self.least = Some(least);
         if self.samples < SAMPLES {
             self.samples += 1;
@@ -89,9 +87,9 @@ mod tests {
 
     const MS: Duration = Duration::from_millis(1);
 
-    fn sample(micros: u64, rtt_ms: u64) -> RttSample {
+    fn sample(micros: u64, rtt_ms: u64) -> Ack {
         let now = Instant::ZERO + Duration::from_micros(micros);
-        RttSample { now, rtt: MS * rtt_ms, first: 5, next: 100 }
+        Ack { now, rtt: Some(MS * rtt_ms), first: 5, next: 100, ..Ack::default() }
     }
 
     /// ACKs 1 ms apart: the train is longer than half of 100 ms at the 51st.
