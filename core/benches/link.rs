@@ -9,9 +9,9 @@ use std::sync::Arc;
 use std::time::Instant as Clock;
 
 use clift::link::{
-    HybridConfig, HybridLink, HybridOptions, Link, Packet, PacketId, QueueLimit, Reordering,
-    Resequencing, TraceLink, TraceLinkConfig, UnitLosses,
+    Link, Packet, PacketId, QueueLimit, Reordering, Resequencing, TraceLink, TraceLinkConfig,
 };
+use clift::scheme::{HybridConfig, HybridLink, HybridOptions, UnitLosses};
 use clift::scheme::{LinkTrace, Parts};
 use clift::seed::Seed;
 use clift::units::{BitRate, Bytes, Duration, Instant, Probability};

@@ -8,7 +8,8 @@ use std::hint::black_box;
 use std::sync::Arc;
 use std::time::Instant as Clock;
 
-use clift::link::{Link, LinkConfig, LiveConfig, Medium, Packet, PacketId, QueueLimit};
+use clift::link::{Link, Packet, PacketId, QueueLimit};
+use clift::scheme::{LinkConfig, LiveConfig, Medium};
 use clift::scheme::{Scheme, Timing};
 use clift::seed::Seed;
 use clift::trace::PhyTrace;

@@ -4,25 +4,25 @@
 //!
 //! 1. [`trace`]: what the physical layer did, slot by slot ([`trace::PhyTrace`]);
 //!    [`channel`] makes such traces from a model.
-//! 2. [`scheme`]: a link-layer reliability scheme turns a PHY trace into a
-//!    [`scheme::LinkTrace`] (the papers' Trace Manager Tool, TMT).
-//!    [`analysis`] says what it gives over a channel model, in closed form.
-//! 3. [`link`]: a state machine without I/O puts packets onto the link trace.
+//! 2. [`link`]: a state machine without I/O puts packets onto a link trace
+//!    ([`trace::LinkTrace`]), or onto slots with a scheme that runs with the traffic.
+//! 3. [`scheme`]: link-layer reliability schemes, one folder each: what turns a PHY trace into a
+//!    link trace (the papers' Trace Manager Tool, TMT), what runs with the traffic, and what it
+//!    gives over a channel model in closed form.
 //! 4. [`transport`]: state machines without I/O that send over such a link.
 //! 5. [`simulation`]: the engine that joins them in simulated time.
 //! 6. [`metrics`]: what links and flows are measured by.
 //!
-//! `scenario` (a feature, on by default) reads the files that describe all of them.
+//! `scenario` reads the files that describe all of them.
 //!
-//! [`units`] and [`seed`] serve all of them. Time is integer nanoseconds throughout; a run is a
+//! [`units`], [`seed`] and [`config`] serve all of them. Time is integer nanoseconds throughout; a run is a
 //! function of its inputs and its seed.
 #![forbid(unsafe_code)]
 
-pub mod analysis;
 pub mod channel;
+pub mod config;
 pub mod link;
 pub mod metrics;
-#[cfg(feature = "scenario")]
 pub mod scenario;
 pub mod scheme;
 pub mod seed;

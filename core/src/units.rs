@@ -3,8 +3,15 @@
 //! There is no floating-point time: an [`Instant`] is nanoseconds since the start of a run (or of
 //! a trace), a [`Duration`] the difference of two.
 
+mod packets;
+mod radio;
+mod serde;
 mod text;
 
+pub use packets::Packets;
+pub(crate) use packets::packets;
+pub use radio::{Decibels, Degrees, Gigahertz, KilometresPerHour, Metres};
+pub(crate) use serde::{Text, quantity};
 pub use text::{QuantityError, Size};
 
 use std::num::NonZeroU64;
@@ -240,6 +247,10 @@ impl Probability {
         self.0
     }
 }
+
+/// One probability or more: a number, or a list of them.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Probabilities(pub Vec<Probability>);
 
 /// A number that was to be a probability and is not.
 #[derive(Clone, Copy, Debug, Error, PartialEq)]

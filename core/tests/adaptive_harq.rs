@@ -1,16 +1,15 @@
 //! Adaptive HARQ against a slow reference and against the arithmetic of its decoding.
 
-#[path = "support/adaptive_harq_reference.rs"]
-mod adaptive_harq_reference;
-
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use adaptive_harq_reference::Fate;
+use crate::support::adaptive_harq_reference::{self, Fate};
 use clift::link::{
-    AdaptiveHarqConfig, AdaptiveHarqError, Admission, DelaySeries, Fragmentation, Link, LinkConfig,
-    LinkEvent, Medium, Packet, PacketId, Propagation, QueueLimit, Repairs, Sizing, Threshold,
-    Transit,
+    Admission, DelaySeries, Fragmentation, Link, LinkEvent, Packet, PacketId, Propagation,
+    QueueLimit, Transit,
+};
+use clift::scheme::{
+    AdaptiveHarqConfig, AdaptiveHarqError, LinkConfig, Medium, Repairs, Sizing, Threshold,
 };
 use clift::seed::Seed;
 use clift::trace::MiTrace;

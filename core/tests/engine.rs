@@ -4,8 +4,9 @@ use std::ops::ControlFlow;
 use std::sync::Arc;
 
 use clift::channel::{ErasureChannel, GilbertElliott, RegularSlots};
-use clift::link::{DelaySeries, Fragmentation, LinkConfig, Medium, Propagation, QueueLimit};
+use clift::link::{DelaySeries, Fragmentation, Propagation, QueueLimit};
 use clift::metrics::{FlowMetrics, HopMetrics};
+use clift::scheme::{LinkConfig, Medium};
 use clift::scheme::{LinkTrace, Scheme, Timing};
 use clift::seed::Seed;
 use clift::simulation::{

@@ -15,10 +15,7 @@ use clift::transport::tcp::{CongestionAlgorithm, TcpConfig};
 use clift::units::{BitRate, Bytes, Duration, Instant};
 use proptest::prelude::*;
 
-#[path = "support/plain_path/mod.rs"]
-mod plain_path;
-
-use plain_path::{Fate, Path, Run, Supply};
+use crate::support::plain_path::{self, Fate, Path, Run, Supply};
 
 const RATE: u64 = 8_000_000;
 

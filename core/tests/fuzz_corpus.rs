@@ -48,7 +48,6 @@ fn parquet() {
 }
 
 #[test]
-#[cfg(feature = "scenario")]
 fn scenario() {
     replay("scenario", checks::scenario);
 }

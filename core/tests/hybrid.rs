@@ -1,18 +1,15 @@
 //! Hybrid FEC/ARQ-SR against a slow, obvious reference and against its analytical model.
 
-#[path = "support/hybrid_reference.rs"]
-mod reference;
-
-use clift::analysis::HybridFecArq;
+use crate::support::hybrid_reference::{self as reference, Case, Fate};
 use clift::link::{
-    Admission, HybridConfig, HybridLink, HybridOptions, Link, LinkConfig, LinkError, LinkEvent,
-    Medium, Packet, PacketId, QueueLimit, Transit, UnitLosses, deliver,
+    Admission, Link, LinkError, LinkEvent, Packet, PacketId, QueueLimit, Transit, deliver,
 };
+use clift::scheme::HybridFecArq;
+use clift::scheme::{HybridConfig, HybridLink, HybridOptions, LinkConfig, Medium, UnitLosses};
 use clift::seed::Seed;
 use clift::trace::PhyTrace;
 use clift::units::{BitRate, Bytes, Duration, Instant, Probability};
 use proptest::prelude::*;
-use reference::{Case, Fate};
 
 prop_compose! {
     /// Erasures from rare to frequent, slots that units meet several to one and one to several.

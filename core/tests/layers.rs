@@ -7,15 +7,15 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// Each stage with what it may use besides itself, `units` and `seed`.
+/// Each stage with what it may use besides itself, `units`, `seed` and `config`.
 const ALLOWED: [(&str, &[&str]); 11] = [
     ("units", &[]),
     ("seed", &[]),
+    ("config", &[]),
     ("trace", &[]),
     ("channel", &["trace"]),
-    ("scheme", &["trace"]),
-    ("analysis", &["scheme"]),
-    ("link", &["scheme", "trace"]),
+    ("link", &["trace"]),
+    ("scheme", &["link", "trace"]),
     ("transport", &[]),
     ("metrics", &["link"]),
     ("simulation", &["link", "metrics", "scheme", "transport"]),
@@ -28,8 +28,11 @@ fn stages_use_only_what_comes_before_them() {
     for (stage, allowed) in ALLOWED {
         for file in files_of(stage) {
             let text = fs::read_to_string(&file).unwrap();
+            if escapes(&text, depth(&file)) {
+                faults.push(format!("{}: `super` leaves the stage; write `crate`", file.display()));
+            }
             for used in stages_used(&text) {
-                let fine = [stage, "units", "seed"].contains(&used.as_str())
+                let fine = [stage, "units", "seed", "config"].contains(&used.as_str())
                     || allowed.contains(&used.as_str());
                 if !fine {
                     faults.push(format!("{}: {stage} uses {used}", file.display()));
@@ -56,6 +59,34 @@ fn stages_used(text: &str) -> BTreeSet<String> {
     code.flat_map(|line| line.split("crate::").skip(1))
         .map(|rest| rest.chars().take_while(|c| c.is_alphanumeric() || *c == '_').collect())
         .collect()
+}
+
+/// Whether a chain of `super` in a file `depth` modules below its stage's root climbs out of the
+/// stage. A test module lies one deeper.
+fn escapes(text: &str, depth: usize) -> bool {
+    let mut depth = depth;
+    let code = text.lines().filter(|line| !line.trim_start().starts_with("//"));
+    code.fold(false, |out, line| {
+        depth += usize::from(line.starts_with("mod ") && line.ends_with('{'));
+        out || line.contains(&"super::".repeat(depth + 1))
+    })
+}
+
+/// Modules between a file and its stage: 0 for `scheme/mod.rs`, 1 for `scheme/text.rs`.
+fn depth(file: &Path) -> usize {
+    let below = file.strip_prefix(source()).unwrap().components().count() - 1;
+    below - usize::from(below > 0 && file.ends_with("mod.rs"))
+}
+
+#[test]
+fn a_way_out_of_a_stage_is_seen() {
+    let root = source().join("scheme");
+    assert_eq!((depth(&root.join("mod.rs")), depth(&root.join("fec/law.rs"))), (0, 2));
+    assert_eq!((depth(&root.join("fec/mod.rs")), depth(&source().join("units.rs"))), (1, 0));
+    assert!(escapes("use super::link;", 0) && !escapes("use super::text;", 1));
+    assert!(escapes("use super::super::link;", 1));
+    assert!(!escapes("mod tests {\n    use super::super::text;", 1));
+    assert!(escapes("mod tests {\n    use super::super::super::link;", 1));
 }
 
 fn files_of(stage: &str) -> Vec<PathBuf> {

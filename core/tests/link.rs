@@ -1,19 +1,14 @@
 //! The link against a slow, obvious reference, and the laws that every link obeys.
 
-#[path = "support/link_reference.rs"]
-mod link_reference;
-#[path = "support/link_strategies.rs"]
-mod link_strategies;
-
 use std::collections::BTreeMap;
 
+use crate::support::link_reference::{self, Fate};
+use crate::support::link_strategies::{Case, case, resequencing};
 use clift::link::{
     Admission, Link, LinkEvent, Overlap, Packet, PacketFate, PacketId, Reordering, Resequencing,
     Transit, deliver,
 };
 use clift::units::{BitRate, Bytes, Instant};
-use link_reference::Fate;
-use link_strategies::{Case, case, resequencing};
 use proptest::prelude::*;
 
 proptest! {

@@ -1,27 +1,22 @@
 //! Live links: saturated they are TMT; with any traffic they are a slow reference; and what must
 //! hold with every fault on.
 
-#[path = "support/live_reference.rs"]
-mod live_reference;
-mod support;
-use support::tmt_reference;
-
 use std::num::NonZeroU32;
 use std::sync::Arc;
 
+use crate::support::live_reference::{self, Expected, Fate, Input};
+use crate::support::tmt_reference::Slot;
+use crate::support::tmt_strategies::{self as tmt, Case};
 use clift::link::{
-    Admission, FeedbackLoss, Fragmentation, Link, LinkConfig, LinkError, LinkEvent, LiveConfig,
-    Medium, Packet, PacketId, QueueLimit, Resequencing, TraceLink, TraceLinkConfig, Transit,
-    Transmission, TransmissionKind,
+    Admission, Fragmentation, Link, LinkError, LinkEvent, Packet, PacketId, QueueLimit,
+    Resequencing, TraceLink, TraceLinkConfig, Transit, Transmission, TransmissionKind,
 };
+use clift::scheme::{FeedbackLoss, LinkConfig, LiveConfig, Medium};
 use clift::scheme::{Scheme, Timing};
 use clift::seed::Seed;
 use clift::trace::{Header, PhyTrace};
 use clift::units::{Bytes, Duration, Instant, Probability};
-use live_reference::{Expected, Fate, Input};
 use proptest::prelude::*;
-use support::tmt_strategies::{self as tmt, Case};
-use tmt_reference::Slot;
 
 /// Payload of an LLDU.
 const LLDU: u32 = 33;

@@ -1,18 +1,14 @@
 //! The closed forms against simulation, over the points of figures 5 and 6 of seed 000.
 //!
 //! `cargo test` runs a short form. The whole measure, more than 10^8 slots:
-//! `cargo test --release -p clift --test model -- --ignored --nocapture`, which prints every
+//! `cargo test --release -p clift --test it model:: -- --ignored --nocapture`, which prints every
 //! comparison; `make validate` does that.
 #![allow(clippy::print_stdout)]
 
-#[path = "support/band.rs"]
-mod band;
-#[path = "support/consecutive.rs"]
-mod consecutive;
-
-use band::{Comparison, judge};
-use clift::analysis::{Blocks, Chain, Prediction, Setting, predict};
+use crate::support::band::{Comparison, judge};
+use crate::support::consecutive;
 use clift::channel::{ErasureChannel, GilbertElliott, RegularSlots};
+use clift::scheme::law::{Blocks, Chain, Prediction, Setting};
 use clift::scheme::{LinkTrace, Persistency, Scheme};
 use clift::seed::{Seed, Stream};
 use clift::trace::PhyTrace;
@@ -83,7 +79,7 @@ fn wrong_rounds_and_extra_leave_the_band() {
         "HARQ(10/12, extra 2, rounds 2)",
     ] {
         let (chain, setting) = (chain(0.98, 0.86), setting(Blocks::Consecutive));
-        let model = predict(&wrong.parse().unwrap(), &chain, &setting).unwrap();
+        let model = wrong.parse::<Scheme>().unwrap().predict(&chain, &setting).unwrap();
         let (comparisons, _) = consecutive_blocks(right, (0.98, 0.86), 3_000, &model);
         let verdicts = judge(&comparisons, 0.99);
         let off = verdicts.iter().filter(|verdict| verdict.off > 1.0).count();
@@ -358,7 +354,7 @@ fn assert_band(comparisons: &[Comparison]) {
 }
 
 fn model(scheme: &str, (alpha, beta): (f64, f64), blocks: Blocks) -> Prediction {
-    predict(&scheme.parse().unwrap(), &chain(alpha, beta), &setting(blocks)).unwrap()
+    scheme.parse::<Scheme>().unwrap().predict(&chain(alpha, beta), &setting(blocks)).unwrap()
 }
 
 fn chain(alpha: f64, beta: f64) -> Chain {

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::num::NonZeroU32;
 
-use clift::analysis::{Blocks, Chain, Setting, predict, printed, recovery_delays};
+use clift::scheme::law::{Blocks, Chain, Setting};
 use clift::scheme::{BlockCode, Persistency, Scheme, Timing};
 use clift::trace::{Header, PhyTrace};
 use clift::units::{Bytes, Duration};
@@ -125,7 +125,7 @@ fn assert_same(scheme: &str, slots: usize, chain: &Chain, setting: &Setting) {
         _ => unreachable!("only block codes have blocks"),
     };
     let sums = enumerate(&scheme, data, slots, chain, setting);
-    let model = predict(&scheme, chain, setting).unwrap();
+    let model = scheme.predict(chain, setting).unwrap();
     let k = data as f64;
     let close = |what: &str, model: f64, brute: f64| {
         let error = (model - brute).abs() / brute.abs().max(1.0);
@@ -143,7 +143,7 @@ fn assert_same(scheme: &str, slots: usize, chain: &Chain, setting: &Setting) {
     }
     let recovery = ms(sums.recovered_ns, sums.recovered);
     close("recovery", model.recovery_delay_ms.unwrap(), recovery);
-    let law = recovery_delays(&scheme, chain, setting).unwrap();
+    let law = scheme.recovery_delays(chain, setting).unwrap();
     assert_eq!(law.delay_ms.len(), sums.law.len());
     for ((delay, share), (&ns, &weight)) in law.delay_ms.iter().zip(&law.probability).zip(&sums.law)
     {
@@ -218,16 +218,16 @@ fn harq_is_that_of_all_patterns() {
 fn many_rounds_come_to_those_without_limit() {
     for chain in chains() {
         for scheme in ["HARQ(4/6", "HARQ(3/3, extra 2"] {
-            let limited = format!("{scheme}, rounds 400)").parse().unwrap();
-            let unlimited = format!("{scheme})").parse().unwrap();
-            let a = predict(&limited, &chain, &setting(7)).unwrap();
-            let b = predict(&unlimited, &chain, &setting(7)).unwrap();
+            let limited: Scheme = format!("{scheme}, rounds 400)").parse().unwrap();
+            let unlimited: Scheme = format!("{scheme})").parse().unwrap();
+            let a = limited.predict(&chain, &setting(7)).unwrap();
+            let b = unlimited.predict(&chain, &setting(7)).unwrap();
             assert!((a.efficiency - b.efficiency).abs() < 1e-12);
             assert!((a.transmissions - b.transmissions).abs() < 1e-11);
             let (a, b) = (a.recovery_delay_ms.unwrap(), b.recovery_delay_ms.unwrap());
             assert!((a / b - 1.0).abs() < 1e-11);
-            assert_eq!(predict(&unlimited, &chain, &setting(7)).unwrap().residual_loss, 0.0);
-            let law = recovery_delays(&unlimited, &chain, &setting(7)).unwrap();
+            assert_eq!(unlimited.predict(&chain, &setting(7)).unwrap().residual_loss, 0.0);
+            let law = unlimited.recovery_delays(&chain, &setting(7)).unwrap();
             assert!((law.mean_ms().unwrap() / b - 1.0).abs() < 1e-11);
         }
     }
@@ -241,10 +241,10 @@ proptest! {
         prop_assume!(p <= burst * (1.0 - p));
         let chain = Chain::from_erasures(p, burst).unwrap();
         let setting = Setting { slot: Duration::ZERO, ..setting(9) };
-        let arq = predict(&Scheme::Arq { max_retx: Persistency::AtMost(limit) }, &chain, &setting);
+        let arq = (Scheme::Arq { max_retx: Persistency::AtMost(limit) }).predict(&chain, &setting);
         let code = BlockCode::new(1, 1).unwrap();
         let max_rounds = Persistency::AtMost(limit);
-        let harq = predict(&Scheme::Harq2 { code, extra: 0, max_rounds }, &chain, &setting);
+        let harq = (Scheme::Harq2 { code, extra: 0, max_rounds }).predict(&chain, &setting);
         let (arq, harq) = (arq.unwrap(), harq.unwrap());
         prop_assert!((arq.efficiency - harq.efficiency).abs() < 1e-12);
         prop_assert!((arq.residual_loss - harq.residual_loss).abs() < 1e-12);
@@ -265,8 +265,8 @@ proptest! {
         let code = BlockCode::new(data, total).unwrap();
         let max_rounds = rounds.map_or(Persistency::Unlimited, Persistency::AtMost);
         let scheme = Scheme::Harq2 { code, extra, max_rounds };
-        let exact = predict(&scheme, &chain, &setting(9)).unwrap().efficiency;
-        let printed = printed::predict(&scheme, &chain, &setting(9)).unwrap().unwrap().efficiency;
+        let exact = scheme.predict(&chain, &setting(9)).unwrap().efficiency;
+        let printed = scheme.printed(&chain, &setting(9)).unwrap().unwrap().efficiency;
         prop_assert!((exact - printed).abs() < 1e-11, "{exact} {printed}");
     }
 }
@@ -277,12 +277,12 @@ fn blocks_cut_apart_forget() {
     let whole = Setting { ..Setting::default() };
     let cut = Setting { blocks: Blocks::CutApart, ..whole };
     let scheme: Scheme = "HARQ(10/12, rounds 2)".parse().unwrap();
-    let efficiency = |setting| predict(&scheme, &chain, setting).unwrap().efficiency;
+    let efficiency = |setting| scheme.predict(&chain, setting).unwrap().efficiency;
     assert!(efficiency(&cut) > efficiency(&whole));
     assert!(efficiency(&cut) < efficiency(&whole) * 1.01);
     // Nothing to forget, nothing changed.
     let chain = Chain::bernoulli(0.2).unwrap();
-    let efficiency = |setting| predict(&scheme, &chain, setting).unwrap().efficiency;
+    let efficiency = |setting| scheme.predict(&chain, setting).unwrap().efficiency;
     assert!((efficiency(&cut) - efficiency(&whole)).abs() < 1e-12);
 }
 
@@ -290,10 +290,10 @@ fn blocks_cut_apart_forget() {
 fn a_dead_channel_delivers_nothing() {
     let dead = Chain::bernoulli(1.0).unwrap();
     for scheme in ["none", "FEC(3/5)", "ARQ", "ARQ(max 2)", "HARQ(3/5)", "HARQ(3/5, rounds 2)"] {
-        let model = predict(&scheme.parse().unwrap(), &dead, &setting(5)).unwrap();
+        let model = scheme.parse::<Scheme>().unwrap().predict(&dead, &setting(5)).unwrap();
         assert_eq!((model.efficiency, model.residual_loss), (0.0, 1.0), "{scheme}");
         assert_eq!((model.mean_delay_ms, model.recovery_delay_ms), (None, None), "{scheme}");
-        let law = recovery_delays(&scheme.parse().unwrap(), &dead, &setting(5)).unwrap();
+        let law = scheme.parse::<Scheme>().unwrap().recovery_delays(&dead, &setting(5)).unwrap();
         assert!(law.delay_ms.is_empty(), "{scheme}");
     }
 }
@@ -302,18 +302,18 @@ fn a_dead_channel_delivers_nothing() {
 fn what_is_too_much_is_refused() {
     let chain = Chain::bernoulli(0.1).unwrap();
     let fault = |scheme: &str, setting: Setting| {
-        predict(&scheme.parse().unwrap(), &chain, &setting).unwrap_err().to_string()
+        scheme.parse::<Scheme>().unwrap().predict(&chain, &setting).unwrap_err().to_string()
     };
     assert!(fault("HARQ(100/120, rounds 100000)", setting(5)).contains("give no limit"));
     assert!(fault("HARQ(1000/1200, extra 100000)", setting(5)).contains("2^22"));
     let cut = Setting { blocks: Blocks::CutApart, slot: Duration::ZERO, ..setting(5) };
     assert!(fault("HARQ(10/12)", cut).contains("slot_ns"));
     let cut = Setting { blocks: Blocks::CutApart, ..setting(5) };
-    assert!(recovery_delays(&"HARQ(10/12)".parse().unwrap(), &chain, &cut).is_err());
+    assert!("HARQ(10/12)".parse::<Scheme>().unwrap().recovery_delays(&chain, &cut).is_err());
     let deep = Scheme::Fec {
         code: BlockCode::new(10, 12).unwrap(),
         interleave: NonZeroU32::new(u32::MAX).unwrap(),
     };
-    let model = predict(&deep, &chain, &setting(5)).unwrap();
+    let model = deep.predict(&chain, &setting(5)).unwrap();
     assert!(model.efficiency > 0.7 && model.recovery_delay_ms.unwrap().is_finite());
 }

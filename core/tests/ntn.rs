@@ -1,17 +1,12 @@
 //! The 3GPP link against a slow second implementation, and the laws that it obeys.
 
-#[path = "support/ntn_reference/mod.rs"]
-mod ntn_reference;
-#[path = "support/ntn_strategies.rs"]
-mod ntn_strategies;
-
 use std::collections::BTreeMap;
 
-use clift::link::ntn::{NtnLink, NtnLinkConfig, NtnPhy, RlcConfig};
+use crate::support::ntn_reference::{self, Case, End};
+use crate::support::ntn_strategies::case;
 use clift::link::{Admission, Link, LinkEvent, Packet, PacketId};
+use clift::scheme::nr::{NtnLink, NtnLinkConfig, NtnPhy, RlcConfig};
 use clift::units::{Bytes, Duration, Instant, Probability};
-use ntn_reference::{Case, End};
-use ntn_strategies::case;
 use proptest::prelude::*;
 
 impl std::fmt::Debug for Case {
@@ -136,7 +131,7 @@ proptest! {
             prop_assert_eq!(counters.overtaken, 0);
         }
         let usage = link.usage(at(case.end));
-        prop_assert!(usage.used <= usage.slots.ceil() + 1.0 || matches!(case.config.phy, clift::link::ntn::NtnPhy::Trace(_)));
+        prop_assert!(usage.used <= usage.slots.ceil() + 1.0 || matches!(case.config.phy, clift::scheme::nr::NtnPhy::Trace(_)));
     }
 
     #[test]

@@ -1,15 +1,12 @@
 //! Missed grants and misread HARQ feedback: cases computed by hand, and laws.
 
-#[path = "support/ntn_links.rs"]
-mod ntn_links;
-
-use clift::link::ntn::{
+use crate::support::ntn_links::{NS, am, count, feedback, link, n, plain, random, send};
+use clift::link::{Link, LinkEvent, Packet, PacketId, deliver};
+use clift::scheme::nr::{
     ControlErrors, HarqConfig, HarqMode, NtnConfig, NtnLink, NtnLinkConfig, PdcpConfig, RlcConfig,
 };
-use clift::link::{Link, LinkEvent, Packet, PacketId, deliver};
 use clift::seed::Seed;
 use clift::units::{Bytes, Instant, Probability};
-use ntn_links::{NS, am, count, feedback, link, n, plain, random, send};
 use proptest::prelude::*;
 
 const NEVER: ControlErrors = ControlErrors {

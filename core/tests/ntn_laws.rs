@@ -1,16 +1,13 @@
 //! The 3GPP link against laws, and cases computed by hand.
 
-#[path = "support/ntn_links.rs"]
-mod ntn_links;
-
-use clift::link::ntn::{
+use crate::support::ntn_links::{NS, am, count, feedback, link, n, plain, random, send};
+use clift::link::{Deliveries, Link, Packet, PacketFate, PacketId, TransmissionKind, deliver};
+use clift::scheme::nr::{
     AmConfig, HarqConfig, HarqMode, NtnConfig, NtnHeaders, NtnLink, NtnLinkConfig, PRESETS,
     PdcpConfig, RlcConfig, UmConfig,
 };
-use clift::link::{Deliveries, Link, Packet, PacketFate, PacketId, TransmissionKind, deliver};
 use clift::seed::Seed;
 use clift::units::{Bytes, Instant, Probability};
-use ntn_links::{NS, am, count, feedback, link, n, plain, random, send};
 
 // --- computed by hand ---
 

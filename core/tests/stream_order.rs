@@ -1,18 +1,14 @@
 //! The buffer that reads TCP sequence numbers, against an obvious one (seed 004 section 4.1).
 
-#[path = "support/link_strategies.rs"]
-#[allow(dead_code)] // shared with tests of other buffers
-mod link_strategies;
-
 use std::collections::BTreeMap;
 use std::num::NonZeroU32;
 
+use crate::support::link_strategies::{Case, case};
 use clift::link::{
     Admission, Link, LinkCounters, LinkEvent, Packet, PacketId, Reordering, Resequencing,
     StreamRange, Transit,
 };
 use clift::units::{Bytes, Instant};
-use link_strategies::{Case, case};
 use proptest::prelude::*;
 
 proptest! {

@@ -13,7 +13,8 @@
 use std::sync::Arc;
 
 use clift::channel::{ErasureChannel, GilbertElliott, RegularSlots};
-use clift::link::{Fragmentation, LinkConfig, Medium, QueueLimit};
+use clift::link::{Fragmentation, QueueLimit};
+use clift::scheme::{LinkConfig, Medium};
 use clift::scheme::{LinkTrace, Scheme, Timing};
 use clift::seed::Seed;
 use clift::simulation::{

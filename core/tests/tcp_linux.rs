@@ -7,13 +7,10 @@
 
 #![allow(clippy::print_stdout)] // the tables of docs/concepts/tcp-linux.md
 
-#[path = "support/plain_path/mod.rs"]
-mod support;
-
 use std::collections::BTreeMap;
 
+use crate::support::plain_path::{Fate, Path, Run, Supply, run};
 use clift::transport::tcp::{CongestionAlgorithm, TcpConfig};
-use support::{Fate, Path, Run, Supply, run};
 
 #[derive(Clone, Debug)]
 struct Row {

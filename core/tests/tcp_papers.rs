@@ -5,14 +5,11 @@
 //! NewReno, Hybla, Westwood+ and Compound must do exactly the same. CUBIC computes the time of its plateau by an exact cube root
 //! where Linux 2.6.22 has one good to 0.2 %, so it may differ by a few packets now and then.
 
-#[path = "support/plain_path/mod.rs"]
-mod support;
-
 use std::collections::BTreeSet;
 
+use crate::support::plain_path::{Fate, Path, Run, Supply, lost, run};
 use clift::transport::tcp::{CongestionAlgorithm, Profile, TcpConfig};
 use clift::units::Duration;
-use support::{Fate, Path, Run, Supply, lost, run};
 
 /// One line of a table, by column name.
 struct Row<'a> {

@@ -1,15 +1,12 @@
 //! What must hold for TCP whatever the network does.
 
-#[path = "support/plain_path/mod.rs"]
-mod support;
-
+use crate::support::plain_path::{self as support, Fate, Path, Supply, run_with_acks};
 use clift::transport::tcp::{
     CongestionAlgorithm, LinuxOptions, Profile, TcpConfig, TcpReceiver, TcpSender,
 };
 use clift::transport::{Endpoint, Segment};
 use clift::units::{Bytes, Duration, Instant};
 use proptest::prelude::*;
-use support::{Fate, Path, Supply, run_with_acks};
 
 fn congestion() -> impl Strategy<Value = CongestionAlgorithm> {
     proptest::sample::select(CongestionAlgorithm::ALL.to_vec())

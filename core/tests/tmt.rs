@@ -1,13 +1,11 @@
 //! The open-loop schemes against slow references, slot for slot, and what must hold of any.
 
-mod support;
-
 use std::collections::BTreeSet;
 
+use crate::support::tmt_reference::Expected;
+use crate::support::tmt_strategies::{Case, case, dense};
 use clift::scheme::{BlockCode, Persistency, Scheme};
 use proptest::prelude::*;
-use support::tmt_reference::Expected;
-use support::tmt_strategies::{Case, case, dense};
 
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(4000))]

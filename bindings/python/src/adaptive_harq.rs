@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use clift::link::{AdaptiveHarqConfig, Medium as CoreMedium, Repairs, Sizing, Threshold};
+use clift::scheme::{AdaptiveHarqConfig, Medium as CoreMedium, Repairs, Sizing, Threshold};
 use clift::seed::Seed;
 use clift::trace::MiTrace;
 use clift::units::{Duration, Probability};

@@ -2,7 +2,8 @@
 
 use std::num::NonZeroU32;
 
-use clift::link::{self as core, LinkConfig, QueueLimit, Resequencing};
+use clift::link::{self as core, QueueLimit, Resequencing};
+use clift::scheme::LinkConfig;
 use clift::seed::Seed;
 use clift::units::Bytes;
 use numpy::PyArray1;

@@ -3,7 +3,7 @@
 use std::num::NonZeroU32;
 use std::sync::Arc;
 
-use clift::link as core;
+use clift::scheme as core;
 use clift::scheme::{Scheme, Timing};
 use clift::seed::Seed;
 use clift::units::{Bytes, Duration, Probability};

@@ -1,9 +1,7 @@
 //! The analytical model, over arrays of channels.
 
-use clift::analysis::{
-    Blocks, Chain, HybridFecArq, Prediction, Setting, predict, printed, recovery_delays,
-};
-use clift::scheme::{Scheme, Timing};
+use clift::scheme::law::{Blocks, Chain, Prediction, Setting};
+use clift::scheme::{HybridFecArq, Printed, Scheme, Timing};
 use clift::units::{Duration, Probability};
 use numpy::{PyArray1, PyReadonlyArray1};
 use pyo3::prelude::*;
@@ -35,7 +33,7 @@ pub(crate) fn model_predict<'py>(
     let setting = setting(times, cut_apart);
     let chains = chains(&channels)?;
     let rows = py.detach(|| {
-        chains.iter().map(|chain| predict(&scheme, chain, &setting)).collect::<Result<Vec<_>, _>>()
+        chains.iter().map(|chain| scheme.predict(chain, &setting)).collect::<Result<Vec<_>, _>>()
     });
     let rows = rows.map_err(scenario_error)?;
     let dict = PyDict::new(py);
@@ -67,11 +65,11 @@ pub(crate) fn model_printed<'py>(
     let setting = setting(times, false);
     let chains = chains(&channels)?;
     let rows = py.detach(|| {
-        let row = |chain: &Chain| printed::predict(&scheme, chain, &setting);
+        let row = |chain: &Chain| scheme.printed(chain, &setting);
         chains.iter().map(row).collect::<Result<Vec<_>, _>>()
     });
     let rows = rows.map_err(scenario_error)?;
-    let values = |value: fn(&printed::Printed) -> f64| {
+    let values = |value: fn(&Printed) -> f64| {
         rows.iter().map(move |row| row.as_ref().map_or(f64::NAN, value))
     };
     Ok((column(py, values(|row| row.efficiency)), column(py, values(|row| row.delay_ms))))
@@ -90,7 +88,7 @@ pub(crate) fn model_recovery_delays<'py>(
     let [alpha, beta, p_good, p_bad] = channel;
     let chain = Chain::new(alpha, beta, p_good, p_bad).map_err(scenario_error)?;
     let setting = setting(times, cut_apart);
-    let law = py.detach(|| recovery_delays(&scheme, &chain, &setting)).map_err(scenario_error)?;
+    let law = py.detach(|| scheme.recovery_delays(&chain, &setting)).map_err(scenario_error)?;
     Ok((PyArray1::from_vec(py, law.delay_ms), PyArray1::from_vec(py, law.probability)))
 }
 

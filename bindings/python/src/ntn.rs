@@ -3,8 +3,9 @@
 use std::num::NonZeroU32;
 use std::sync::Arc;
 
-use clift::link::ntn::{HarqMode, NtnConfig, NtnPhy, PRESETS, RlcConfig};
-use clift::link::{Medium as CoreMedium, Propagation};
+use clift::link::Propagation;
+use clift::scheme::Medium as CoreMedium;
+use clift::scheme::nr::{HarqMode, NtnConfig, NtnPhy, PRESETS, RlcConfig};
 use clift::units::{Bytes, Duration, Probability};
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;

@@ -96,9 +96,9 @@ impl PyScenario {
             return Err(scenario_error("give what the spec of each link and each file asks for"));
         }
         let setup = cell.setup(replication, &inputs, &files);
-        setup.map(Setup::new_inner).map_err(|(key, message)| {
-            scenario_error(format!("{}: {key}: {message}", self.0.file()))
-        })
+        setup
+            .map(Setup::new_inner)
+            .map_err(|fault| scenario_error(format!("{}: {fault}", self.0.file())))
     }
 }
 

@@ -3,7 +3,8 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use clift::link::{Fragmentation, LinkConfig, QueueLimit, Resequencing};
+use clift::link::{Fragmentation, QueueLimit, Resequencing};
+use clift::scheme::LinkConfig;
 use clift::simulation::{self as engine, Application, LegConfig, Loss};
 use clift::units::{BitRate, Bytes, Duration, Instant, Probability};
 use pyo3::prelude::*;

@@ -77,7 +77,7 @@ impl Usage {
 
 /// Counts what comes out of a link.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Tally {
+pub(crate) struct Tally {
     delivered: u64,
     lost: u64,
     bytes: u64,
@@ -89,7 +89,7 @@ pub(super) struct Tally {
 
 impl Tally {
     #[inline]
-    pub(super) fn record(&mut self, event: &LinkEvent) {
+    pub(crate) fn record(&mut self, event: &LinkEvent) {
         match event {
             LinkEvent::Delivered(transit) => self.delivered(transit),
             LinkEvent::Lost(_) => self.lost(),
@@ -100,7 +100,7 @@ impl Tally {
     /// Counts a packet's end before its event is made of it: reading back what was just written
     /// would stall.
     #[inline]
-    pub(super) fn count(&mut self, due: &Due) {
+    pub(crate) fn count(&mut self, due: &Due) {
         if due.lost {
             self.lost();
         } else {
@@ -109,7 +109,7 @@ impl Tally {
     }
 
     #[inline]
-    pub(super) fn delivered(&mut self, transit: &Transit) {
+    pub(crate) fn delivered(&mut self, transit: &Transit) {
         self.delivered += 1;
         self.bytes += u64::from(transit.size.0);
         self.lldus += u64::from(transit.lldus);
@@ -118,12 +118,12 @@ impl Tally {
     }
 
     #[inline]
-    pub(super) fn lost(&mut self) {
+    pub(crate) fn lost(&mut self) {
         self.lost += 1;
     }
 
     /// `counters` with what came out here in the place of what came out further in.
-    pub(super) fn replace_in(&self, counters: LinkCounters) -> LinkCounters {
+    pub(crate) fn replace_in(&self, counters: LinkCounters) -> LinkCounters {
         LinkCounters {
             delivered: self.delivered,
             lost: self.lost,

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use crate::link::HORIZON;
-use crate::scheme::LinkTrace;
+use crate::trace::LinkTrace;
 use crate::units::Duration;
 
 /// Hands out the data LLDUs of a link trace, first come, first served.

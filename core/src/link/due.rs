@@ -8,13 +8,13 @@ use crate::units::Instant;
 
 /// A packet's end, known ahead.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Due {
-    pub(super) transit: Transit,
-    pub(super) lost: bool,
+pub(crate) struct Due {
+    pub(crate) transit: Transit,
+    pub(crate) lost: bool,
 }
 
 impl Due {
-    pub(super) fn event(self) -> LinkEvent {
+    pub(crate) fn event(self) -> LinkEvent {
         if self.lost { LinkEvent::Lost(self.transit) } else { LinkEvent::Delivered(self.transit) }
     }
 
@@ -29,7 +29,7 @@ impl Due {
 /// A packet goes to the back of a ring; those there that end later are overtaken and move to a
 /// heap, once each. So the heap holds only what a link-layer repair delays.
 #[derive(Clone, Debug, Default)]
-pub(super) struct DueQueue {
+pub(crate) struct DueQueue {
     ring: VecDeque<Due>,
     overtaken: BinaryHeap<Late>,
 }
@@ -37,7 +37,7 @@ pub(super) struct DueQueue {
 impl DueQueue {
     /// Puts in the end of a packet.
     #[inline]
-    pub(super) fn push(&mut self, due: Due) {
+    pub(crate) fn push(&mut self, due: Due) {
         if self.ring.back().is_some_and(|last| last.key() > due.key()) {
             self.overtake(due.key());
         }
@@ -53,7 +53,7 @@ impl DueQueue {
 
     /// When the next one ends.
     #[inline]
-    pub(super) fn next_at(&self) -> Option<Instant> {
+    pub(crate) fn next_at(&self) -> Option<Instant> {
         let ring = self.ring.front().map(|due| due.transit.at);
         match self.overtaken.peek() {
             None => ring,
@@ -63,7 +63,7 @@ impl DueQueue {
 
     /// Takes out the next one if it ends at `now` or before.
     #[inline]
-    pub(super) fn pop(&mut self, now: Instant) -> Option<Due> {
+    pub(crate) fn pop(&mut self, now: Instant) -> Option<Due> {
         let ring = self.ring.front().filter(|due| due.transit.at <= now);
         let Some(late) = self.overtaken.peek().filter(|late| late.0.transit.at <= now) else {
             let due = *ring?;

@@ -2,11 +2,8 @@
 
 use thiserror::Error;
 
-use crate::link::AdaptiveHarqError;
-use crate::link::ntn::NtnConfigError;
-
-/// A link that cannot be.
-#[derive(Clone, Copy, Debug, Eq, Error, PartialEq)]
+/// A link that cannot be built.
+#[derive(Clone, Debug, Eq, Error, PartialEq)]
 #[non_exhaustive]
 pub enum LinkError {
     /// The header fills the LLDU.
@@ -19,14 +16,9 @@ pub enum LinkError {
         /// Header bytes asked for.
         header: u32,
     },
-    /// Parameters of a hybrid FEC/ARQ-SR link.
-    #[error("hybrid link: {cure}")]
-    Hybrid {
-        /// Which: its key in scenario files.
-        name: &'static str,
-        /// What is wrong with it.
-        cure: &'static str,
-    },
+    /// Parameters of a scheme.
+    #[error("{0}")]
+    Scheme(String),
     /// Something that only packets over a link trace have.
     #[error("{0} belongs to a link trace; leave it out for a live link")]
     OnlyTraces(&'static str),
@@ -41,13 +33,7 @@ pub enum LinkError {
     /// A single slot has no period.
     #[error("a trace of one slot cannot be wrapped; give one of at least two slots")]
     NoPeriod,
-    /// An adaptive-HARQ link that cannot be.
-    #[error(transparent)]
-    AdaptiveHarq(#[from] AdaptiveHarqError),
     /// A re-sequencing buffer behind a re-sequencing buffer.
     #[error("the live link has a re-sequencing buffer of its own; give `reorder` once")]
     TwoBuffers,
-    /// A 3GPP link that cannot be.
-    #[error(transparent)]
-    Ntn(#[from] NtnConfigError),
 }

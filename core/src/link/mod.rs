@@ -1,15 +1,15 @@
-//! Stage 3: the link, a state machine without I/O that puts packets onto LLDUs.
+//! The link, a state machine without I/O that puts packets onto LLDUs.
 //!
 //! Every host (our engine, ns-2, ns-3, a live emulator) drives the same object through [`Link`].
-//! [`TraceLink`] carries packets over a link trace (open loop); [`LiveConfig`] describes links whose
-//! scheme runs with the packets (closed loop), and so do [`HybridConfig`], [`AdaptiveHarqConfig`] and
-//! [`ntn`]; [`Overlap`] and [`Reordering`] wrap any link and are links themselves; [`deliver()`]
-//! feeds a link a list of arrivals.
+//! [`TraceLink`] carries packets over a link trace (open loop); the links whose scheme runs with the
+//! packets (closed loop) are built in [`crate::scheme`]. [`Overlap`] and
+//! [`Reordering`] wrap any link and are links themselves; [`deliver()`] feeds a link a list of
+//! arrivals.
 //!
 //! ```
 //! use std::sync::Arc;
 //! use clift::link::{Link, LinkEvent, Packet, PacketId, TraceLink, TraceLinkConfig};
-//! use clift::scheme::{LinkTrace, Parts};
+//! use clift::trace::{LinkTrace, Parts};
 //! use clift::units::{Bytes, Duration, Instant};
 //!
 //! // Four LLDUs of 100 bytes, one a microsecond, decoded in 5 us; RTT 20 us.
@@ -34,43 +34,39 @@
 //! # Ok::<(), clift::link::LinkError>(())
 //! ```
 
-mod adaptive_harq;
 mod buffer;
-mod config;
-mod counters;
+pub(crate) mod counters;
 mod cursor;
 mod delay_file;
 mod deliver;
-mod due;
+pub(crate) mod due;
 mod error;
-mod hybrid;
-mod live;
-pub mod ntn;
+pub(crate) mod line;
+pub(crate) mod live;
 mod overlap;
 mod packet;
+pub(crate) mod packets;
 mod propagation;
-mod queue;
-mod reordering;
+pub(crate) mod queue;
+pub(crate) mod ready;
+pub(crate) mod reordering;
+pub(crate) mod slots;
 mod stream_order;
-mod trace_link;
-mod units;
+pub(crate) mod trace_link;
+mod unit_log;
 
-pub use adaptive_harq::{AdaptiveHarqConfig, AdaptiveHarqError, Repairs, Sizing, Threshold};
 pub use buffer::Resequencing;
-pub use config::{LinkConfig, Medium};
 pub use counters::{LinkCounters, Usage};
 pub use delay_file::DelayTable;
 pub use deliver::{DeliverError, Deliveries, PacketFate, deliver};
 pub use error::LinkError;
-pub use hybrid::{HybridConfig, HybridLink, HybridOptions, UnitLosses};
-pub use live::{FeedbackLoss, LiveConfig};
 pub use overlap::Overlap;
 pub use packet::{Packet, StreamRange};
 pub use propagation::{DelaySeries, DelaySeriesError, Propagation};
 pub use queue::QueueLimit;
 pub use reordering::Reordering;
 pub use trace_link::{Fragmentation, TraceLink, TraceLinkConfig};
-pub use units::{Transmission, TransmissionKind, UnitLog};
+pub use unit_log::{Transmission, TransmissionKind, UnitLog};
 
 use crate::units::{Bytes, Duration, Instant};
 
@@ -202,12 +198,12 @@ pub struct Transit {
 pub(crate) const HORIZON: i64 = 1 << 61;
 
 /// Nanoseconds of `instant`, cut at the horizon.
-fn nanos(instant: Instant) -> i64 {
+pub(crate) fn nanos(instant: Instant) -> i64 {
     instant.as_nanos().min(HORIZON as u64) as i64
 }
 
 /// Nanoseconds of `duration`, cut at the horizon.
-fn span(duration: Duration) -> i64 {
+pub(crate) fn span(duration: Duration) -> i64 {
     duration.as_nanos().min(HORIZON as u64) as i64
 }
 

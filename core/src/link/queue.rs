@@ -19,7 +19,7 @@ pub enum QueueLimit {
 impl QueueLimit {
     /// Whether a packet of `size` may join so many packets and bytes.
     #[inline]
-    pub(super) fn has_room(self, packets: usize, bytes: u64, size: Bytes) -> bool {
+    pub(crate) fn has_room(self, packets: usize, bytes: u64, size: Bytes) -> bool {
         match self {
             Self::Unlimited => true,
             Self::Packets(limit) => packets < limit as usize,
@@ -30,28 +30,28 @@ impl QueueLimit {
 
 /// Every packet that waits, in order of both arrival and departure.
 #[derive(Clone, Debug)]
-pub(super) struct Queue {
+pub(crate) struct Queue {
     limit: QueueLimit,
     waiting: VecDeque<Waiting>,
     bytes: u64,
 }
 
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Waiting {
-    pub(super) departure: i64,
-    pub(super) size: Bytes,
+pub(crate) struct Waiting {
+    pub(crate) departure: i64,
+    pub(crate) size: Bytes,
     /// LLDUs that it will take.
-    pub(super) lldus: u32,
+    pub(crate) lldus: u32,
 }
 
 impl Queue {
-    pub(super) fn new(limit: QueueLimit) -> Self {
+    pub(crate) fn new(limit: QueueLimit) -> Self {
         Self { limit, waiting: VecDeque::new(), bytes: 0 }
     }
 
     /// Lets go of what departs up to `now`: at equal times departures come before arrivals.
     #[inline]
-    pub(super) fn advance(&mut self, now: i64) {
+    pub(crate) fn advance(&mut self, now: i64) {
         while let Some(&Waiting { departure, size, .. }) = self.waiting.front() {
             if departure > now {
                 return;
@@ -62,24 +62,24 @@ impl Queue {
     }
 
     #[inline]
-    pub(super) fn has_room(&self, size: Bytes) -> bool {
+    pub(crate) fn has_room(&self, size: Bytes) -> bool {
         self.limit.has_room(self.waiting.len(), self.bytes, size)
     }
 
     /// Puts in a packet that departs no earlier than the last one.
     #[inline]
-    pub(super) fn push(&mut self, packet: Waiting) {
+    pub(crate) fn push(&mut self, packet: Waiting) {
         debug_assert!(self.waiting.back().is_none_or(|last| last.departure <= packet.departure));
         self.bytes += u64::from(packet.size.0);
         self.waiting.push_back(packet);
     }
 
-    pub(super) fn len(&self) -> usize {
+    pub(crate) fn len(&self) -> usize {
         self.waiting.len()
     }
 
     /// Those that still wait at `now`.
-    pub(super) fn waiting_at(&self, now: i64) -> impl ExactSizeIterator<Item = &Waiting> {
+    pub(crate) fn waiting_at(&self, now: i64) -> impl ExactSizeIterator<Item = &Waiting> {
         self.waiting.range(self.waiting.partition_point(|packet| packet.departure <= now)..)
     }
 }

@@ -126,3 +126,14 @@ impl<L: Link> Link for Reordering<L> {
         self.inner.take_units()
     }
 }
+
+/// `link` with a buffer behind it, if there is to be one.
+pub(crate) fn behind(
+    link: impl Link + Send + 'static,
+    rule: Option<Resequencing>,
+) -> Box<dyn Link + Send> {
+    match rule {
+        None => Box::new(link),
+        Some(rule) => Box::new(Reordering::new(link, rule)),
+    }
+}

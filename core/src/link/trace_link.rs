@@ -11,7 +11,7 @@ use crate::link::{
     Admission, DropReason, HORIZON, Link, LinkCounters, LinkError, LinkEvent, Packet, PacketId,
     Transit, Usage, nanos, span,
 };
-use crate::scheme::LinkTrace;
+use crate::trace::LinkTrace;
 use crate::units::{Bytes, Duration, Instant};
 
 /// A link that carries packets over a link trace (DESIGN section 5, open loop).
@@ -70,7 +70,7 @@ pub struct Fragmentation {
 
 impl Fragmentation {
     /// Bytes of an LLDU that carry packets.
-    pub(super) fn payload(self, lldu: Bytes) -> Result<NonZeroU32, LinkError> {
+    pub(crate) fn payload(self, lldu: Bytes) -> Result<NonZeroU32, LinkError> {
         let (lldu, header) = (lldu.0, self.lldu_header.0);
         let payload = lldu.checked_sub(header).and_then(NonZeroU32::new);
         payload.ok_or(LinkError::Header { lldu, header })
@@ -78,7 +78,7 @@ impl Fragmentation {
 
     /// LLDUs that a packet of `size` takes.
     #[inline]
-    pub(super) fn lldus(self, payload: NonZeroU32, size: Bytes) -> u64 {
+    pub(crate) fn lldus(self, payload: NonZeroU32, size: Bytes) -> u64 {
         let bytes = u64::from(size.0) + u64::from(self.packet_header.0);
         let lldus = bytes.div_ceil(u64::from(payload.get())).max(1);
         lldus + u64::from(self.extra_lldu)
@@ -270,13 +270,13 @@ impl SlotTimes {
 
 /// Whether [`LinkEvent::TraceEnded`] was told.
 #[derive(Clone, Copy, Debug)]
-pub(super) enum TraceEnd {
+pub(crate) enum TraceEnd {
     Ahead,
     Due { packet: PacketId, at: Instant },
     Told,
 }
 
-pub(super) fn instant(nanos: i64) -> Instant {
+pub(crate) fn instant(nanos: i64) -> Instant {
     Instant::from_nanos(nanos.max(0) as u64)
 }
 

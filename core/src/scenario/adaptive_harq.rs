@@ -7,15 +7,14 @@ use serde::{Deserialize, Serialize};
 
 use super::channel;
 use super::delays::{self, DelayFiles};
-use super::error::Problem;
 use super::link::Link;
-use super::radio::Decibels;
-use super::suggest::nearest;
-use super::tree::join;
 use crate::channel::lms::Preset;
-use crate::link::{AdaptiveHarqConfig, AdaptiveHarqError, Propagation, Sizing, Threshold};
+use crate::config::{Fault, join, nearest};
+use crate::link::Propagation;
 use crate::scheme::Scheme;
+use crate::scheme::{AdaptiveHarqConfig, AdaptiveHarqError, Sizing, Threshold};
 use crate::trace::MiTrace;
+use crate::units::Decibels;
 use crate::units::{BitRate, Duration, Probability};
 
 /// A link that runs adaptive HARQ with its traffic (seed 004): packets are code words, sent again
@@ -81,7 +80,7 @@ pub enum Repairs {
     Compete,
 }
 
-impl From<Repairs> for crate::link::Repairs {
+impl From<Repairs> for crate::scheme::Repairs {
     fn from(repairs: Repairs) -> Self {
         match repairs {
             Repairs::Beside => Self::Beside,
@@ -131,7 +130,7 @@ impl AdaptiveHarq {
         information: Arc<MiTrace>,
         mean: f64,
         delay: Propagation,
-    ) -> Result<AdaptiveHarqConfig, Problem> {
+    ) -> Result<AdaptiveHarqConfig, Fault> {
         let own = join(key, "adaptive_harq");
         let fault = |error| self.problem(&own, error);
         // What the usual sizes take, and so less than any other that there may be.
@@ -140,7 +139,7 @@ impl AdaptiveHarq {
                 "{} leaves the channel a mean mutual information of {mean:.2e} per coded bit, too little for a link; give a higher level",
                 self.snr
             );
-            return Err(Problem::new(&own, "snr", message));
+            return Err(Fault::of(&own, "snr", message));
         }
         let sizing = match &self.targets {
             Some(targets) => Sizing::for_targets(&information, targets).map_err(fault)?,
@@ -193,91 +192,91 @@ impl AdaptiveHarq {
         link: &Link,
         beside: Option<&str>,
         duration: Duration,
-    ) -> Result<Duration, Problem> {
+    ) -> Result<Duration, Fault> {
         let own = join(key, "adaptive_harq");
         self.check_keys(&own)?;
         let slot = self.check_channel(&own)?;
         // What a channel that lets everything through would do: the real one is not made yet.
-        let clear = MiTrace::new(slot, vec![1.0]).map_err(|e| Problem::at(&own, e.to_string()))?;
+        let clear = MiTrace::new(slot, vec![1.0]).map_err(|e| Fault::new(&own, e.to_string()))?;
         self.config(key, Arc::new(clear), 1.0, Duration::ZERO.into())?;
         if let Some(name) = beside {
             let cure =
                 "[adaptive_harq] makes its channel from `preset` and `snr`; leave one of them out";
-            return Err(Problem::new(key, name, cure));
+            return Err(Fault::of(key, name, cure));
         }
         if scheme.is_some_and(|scheme| scheme != Scheme::None) {
             let cure = "[adaptive_harq] has its own retransmissions; leave one of them out";
-            return Err(Problem::new(key, "scheme", cure));
+            return Err(Fault::of(key, "scheme", cure));
         }
         if let Some(name) = link.of_slots().next() {
             let cure = "is not for [adaptive_harq], which has no LLDUs and a delay of its own; leave it out";
-            return Err(Problem::new(&join(key, "link"), name, cure));
+            return Err(Fault::of(&join(key, "link"), name, cure));
         }
         channel::length(&own, self.length, duration, slot)
     }
 
     /// Keys that contradict one another.
-    fn check_keys(&self, own: &str) -> Result<(), Problem> {
+    fn check_keys(&self, own: &str) -> Result<(), Fault> {
         delays::check(own, self.delay, self.delays.as_deref(), self.keep_order)?;
         let sizes = [("first", self.first), ("increment", self.increment)];
         match sizes.iter().find(|(_, given)| given.is_some() && self.targets.is_some()) {
             Some((name, _)) => {
                 let cure = "`targets` say how much is sent; leave one of them out";
-                Err(Problem::new(own, name, cure))
+                Err(Fault::of(own, name, cure))
             }
             None => Ok(()),
         }
     }
 
     /// That there is such a channel; its slot.
-    fn check_channel(&self, own: &str) -> Result<Duration, Problem> {
+    fn check_channel(&self, own: &str) -> Result<Duration, Fault> {
         let Ok(preset) = self.preset.parse::<Preset>() else {
             let names = Preset::ALL.map(|(name, _)| name);
             let hint = nearest(&self.preset, names.iter().copied())
                 .map(|near| format!(" (did you mean {near}?)"))
                 .unwrap_or_default();
             let message = format!("unknown; write one of {}{hint}", names.join(", "));
-            return Err(Problem::new(own, "preset", message));
+            return Err(Fault::of(own, "preset", message));
         };
         let channel = preset.channel();
         if channel.check(self.snr.0).is_err() {
             let message = format!("{} cannot be; give a level from -100 dB to 100 dB", self.snr);
-            return Err(Problem::new(own, "snr", message));
+            return Err(Fault::of(own, "snr", message));
         }
         Ok(channel.slot)
     }
 
     /// The words of a scenario file for what the link says.
-    fn problem(&self, own: &str, error: AdaptiveHarqError) -> Problem {
+    fn problem(&self, own: &str, error: AdaptiveHarqError) -> Fault {
         match error {
             AdaptiveHarqError::Ratio { name } => {
                 let cure = "give coded bits per information bit above 0 that stay under 1000 when divided by the channel's mean mutual information";
-                Problem::new(own, name, cure)
+                Fault::of(own, name, cure)
             }
             AdaptiveHarqError::Retransmissions => {
                 let most = AdaptiveHarqConfig::MOST_RETRANSMISSIONS;
                 let message = format!("{} are too many; give 0 to {most}", self.max_retx);
-                Problem::new(own, "max_retx", message)
+                Fault::of(own, "max_retx", message)
             }
             AdaptiveHarqError::Sigma { name } => {
                 let given =
                     if name == "packet_sigma" { self.packet_sigma } else { self.attempt_sigma };
-                Problem::new(own, name, format!("{given} cannot be; give a number from 0 to 10"))
+                Fault::of(own, name, format!("{given} cannot be; give a number from 0 to 10"))
             }
             AdaptiveHarqError::Step => {
                 let message = format!("{} cannot be; give a time above 0 s to 1000 s", self.step);
-                Problem::new(own, "step", message)
+                Fault::of(own, "step", message)
             }
             AdaptiveHarqError::Targets { given, attempts } => {
                 let message = format!(
                     "{given} for {attempts} attempts; give one for each, or change max_retx"
                 );
-                Problem::new(own, "targets", message)
+                Fault::of(own, "targets", message)
             }
             AdaptiveHarqError::Hopeless => {
                 let cure =
                     "the channel lets next to nothing through that often; give lower probabilities";
-                Problem::new(own, "targets", cure)
+                Fault::of(own, "targets", cure)
             }
         }
     }

@@ -8,6 +8,7 @@ use super::config::Config;
 use super::limit::Start;
 use super::plan::{Plan, PlannedLink, PlannedMedium, PlannedPhy};
 use super::spec::{LinkSpec, PhySpec};
+use crate::config::Fault;
 use crate::seed::{Seed, Stream};
 use crate::units::Duration;
 
@@ -130,7 +131,7 @@ impl Cell {
         &self,
         replication: u32,
         spans: &[Option<(u64, u64, u64)>],
-    ) -> Result<Vec<Duration>, (String, String)> {
+    ) -> Result<Vec<Duration>, Fault> {
         let mut rng = Seed(self.config.seed).rng(Stream::Replication(replication));
         let _of_the_seed = rng.next_u64();
         let mut starts = Vec::new();
@@ -144,7 +145,7 @@ impl Cell {
                 }
                 (Start::Random, None) => {
                     let message = "there is no trace to start in; leave the key out";
-                    return Err((super::tree::join(&link.key, "link.start"), message.to_owned()));
+                    return Err(Fault::of(&link.key, "link.start", message));
                 }
             });
         }
@@ -156,7 +157,7 @@ impl Cell {
         link: &PlannedLink,
         draw: u64,
         (first, end): (u64, u64),
-    ) -> Result<Duration, (String, String)> {
+    ) -> Result<Duration, Fault> {
         let length = end - first;
         let taken = if link.link.wrap { 0 } else { self.config.duration.as_nanos() };
         let Some(room) = length.checked_sub(taken) else {
@@ -165,7 +166,7 @@ impl Cell {
                 self.config.duration,
                 length as f64 / 1e9
             );
-            return Err((super::tree::join(&link.key, "link.start"), message));
+            return Err(Fault::of(&link.key, "link.start", message));
         };
         let offset = (u128::from(draw) * u128::from(room)) >> 64;
         Ok(Duration::from_nanos(first + offset as u64))

@@ -4,12 +4,12 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::erasures::Erasures;
-use super::error::Problem;
 use super::land_mobile::{self, LooState, Trees};
 use super::limit::Burst;
-use super::radio::{Decibels, Degrees, Gigahertz, KilometresPerHour};
 use crate::channel::lms::{Code, Preset};
+use crate::config::Fault;
 use crate::units::{BitRate, Bytes, Duration, Probability};
+use crate::units::{Decibels, Degrees, Gigahertz, KilometresPerHour};
 
 /// Erasures from a model: slots of its own, or on top of a trace.
 #[derive(Clone, Debug, Deserialize, JsonSchema, Serialize)]
@@ -169,17 +169,17 @@ impl Channel {
         key: &str,
         on_trace: bool,
         duration: Duration,
-    ) -> Result<(Erasures, Option<Slots>), Problem> {
+    ) -> Result<(Erasures, Option<Slots>), Fault> {
         if self.model == Model::Lms {
             if on_trace {
                 let cure = "\"lms\" makes slots of its own; leave out [trace], or erase on it with another model";
-                return Err(Problem::new(key, "model", cure));
+                return Err(Fault::of(key, "model", cure));
             }
             return Ok((Erasures::Lms(Box::new(self.land_mobile(key, duration)?)), None));
         }
         if let Some((name, _)) = self.land_mobile_keys().iter().find(|(_, given)| *given) {
             let cure = "belongs to model = \"lms\"; leave it out or change the model";
-            return Err(Problem::new(key, name, cure));
+            return Err(Fault::of(key, name, cure));
         }
         let slots = if on_trace {
             self.check_on_trace(key)?;
@@ -196,15 +196,15 @@ impl Channel {
     }
 
     /// The slots of this channel standing alone, for runs of `duration`.
-    fn slots(&self, key: &str, duration: Duration) -> Result<Slots, Problem> {
+    fn slots(&self, key: &str, duration: Duration) -> Result<Slots, Fault> {
         let lldu = self.lldu.unwrap_or(Self::LLDU);
         let Some(slot) = self.slot(key, lldu)? else {
             let cure = "missing key `slot`: give the time from slot to slot, e.g. slot = \"1003802 ns\", or the rate, e.g. rate = \"263 kbit/s\", or a [trace] to erase on";
-            return Err(Problem::at(key, cure));
+            return Err(Fault::new(key, cure));
         };
         let decoding = self.decoding.unwrap_or(Self::DECODING);
         if decoding == Duration::ZERO {
-            return Err(Problem::new(key, "decoding", "0 would mean erased; give 1 ns or more"));
+            return Err(Fault::of(key, "decoding", "0 would mean erased; give 1 ns or more"));
         }
         let length = self.length(key, duration, slot)?;
         Ok(Slots {
@@ -216,15 +216,15 @@ impl Channel {
     }
 
     /// From slot to slot, if the keys say so, with LLDUs of `lldu`.
-    pub(super) fn slot(&self, key: &str, lldu: Bytes) -> Result<Option<Duration>, Problem> {
+    pub(super) fn slot(&self, key: &str, lldu: Bytes) -> Result<Option<Duration>, Fault> {
         let slot = match (self.slot, self.rate) {
             (Some(_), Some(_)) => {
-                return Err(Problem::new(key, "rate", "`slot` and `rate` say the same; give one"));
+                return Err(Fault::of(key, "rate", "`slot` and `rate` say the same; give one"));
             }
             (slot, rate) => slot.or(rate.map(|rate| rate.time_to_send(lldu))),
         };
         if lldu.0 == 0 {
-            return Err(Problem::new(
+            return Err(Fault::of(
                 key,
                 "lldu",
                 "an LLDU of 0 bytes carries nothing; give 1 B or more",
@@ -232,7 +232,7 @@ impl Channel {
         }
         if slot == Some(Duration::ZERO) {
             let given = if self.slot.is_some() { "slot" } else { "rate" };
-            return Err(Problem::new(
+            return Err(Fault::of(
                 key,
                 given,
                 "slots follow one another in 0 ns; give more time or a lower rate",
@@ -247,12 +247,12 @@ impl Channel {
         key: &str,
         duration: Duration,
         slot: Duration,
-    ) -> Result<Duration, Problem> {
+    ) -> Result<Duration, Fault> {
         length(key, self.length, duration, slot)
     }
 
     /// Complains of keys that say what a trace says already.
-    fn check_on_trace(&self, key: &str) -> Result<(), Problem> {
+    fn check_on_trace(&self, key: &str) -> Result<(), Fault> {
         let given = [
             ("slot", self.slot.is_some()),
             ("rate", self.rate.is_some()),
@@ -261,7 +261,7 @@ impl Channel {
             ("lldu", self.lldu.is_some()),
         ];
         match given.iter().find(|(_, given)| *given) {
-            Some((name, _)) => Err(Problem::new(
+            Some((name, _)) => Err(Fault::of(
                 key,
                 name,
                 "the slots come from [trace], which this channel only erases; leave it out, or leave out [trace]",
@@ -281,14 +281,14 @@ pub(super) fn length(
     given: Option<Duration>,
     duration: Duration,
     slot: Duration,
-) -> Result<Duration, Problem> {
+) -> Result<Duration, Fault> {
     let length = given.unwrap_or(duration + Duration::from_secs(60));
     let slots = length.as_nanos() / slot.as_nanos();
     if slots == 0 || slots > MOST_SLOTS {
         let message = format!(
             "{length} hold {slots} slots of {slot}; give a length of 1 to {MOST_SLOTS} slots"
         );
-        return Err(Problem::new(key, "length", message));
+        return Err(Fault::of(key, "length", message));
     }
     Ok(length)
 }

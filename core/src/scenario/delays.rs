@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use super::error::Problem;
+use crate::config::Fault;
 use crate::link::{DelaySeries, Propagation};
 use crate::units::Duration;
 
@@ -16,16 +16,16 @@ pub(super) fn check(
     fixed: Option<Duration>,
     file: Option<&str>,
     keep_order: bool,
-) -> Result<(), Problem> {
+) -> Result<(), Fault> {
     if fixed.is_some() && file.is_some() {
-        return Err(Problem::new(key, "delays", "`delay` and `delays` say the same; give one"));
+        return Err(Fault::of(key, "delays", "`delay` and `delays` say the same; give one"));
     }
     if file.is_some_and(str::is_empty) {
-        return Err(Problem::new(key, "delays", "is empty; name a CSV file of delays"));
+        return Err(Fault::of(key, "delays", "is empty; name a CSV file of delays"));
     }
     if keep_order && file.is_none() {
         let cure = "is for `delays` that vary; give those, or leave it out";
-        return Err(Problem::new(key, "keep_order", cure));
+        return Err(Fault::of(key, "keep_order", cure));
     }
     Ok(())
 }

@@ -3,9 +3,9 @@
 use serde::Serialize;
 
 use super::channel::Channel;
-use super::error::Problem;
 use super::land_mobile::LandMobileSpec;
 use super::limit::Burst;
+use crate::config::Fault;
 use crate::units::Probability;
 
 /// A channel whose parameters have been checked and filled in.
@@ -34,7 +34,7 @@ pub enum Erasures {
 
 impl Channel {
     /// The share of erasures is all that independent erasures need.
-    pub(super) fn bernoulli(&self, key: &str) -> Result<Erasures, Problem> {
+    pub(super) fn bernoulli(&self, key: &str) -> Result<Erasures, Fault> {
         let foreign = [
             ("burst", self.burst.is_some()),
             ("alpha", self.alpha.is_some()),
@@ -44,10 +44,10 @@ impl Channel {
         ];
         if let Some((name, _)) = foreign.iter().find(|(_, given)| *given) {
             let cure = "belongs to model = \"gilbert-elliott\"; leave it out or change the model";
-            return Err(Problem::new(key, name, cure));
+            return Err(Fault::of(key, name, cure));
         }
         let p = self.erasures.ok_or_else(|| {
-            Problem::at(
+            Fault::new(
                 key,
                 "missing key `erasures`: give the share of slots erased, e.g. erasures = 0.02",
             )
@@ -63,13 +63,13 @@ impl Channel {
         &self,
         key: &str,
         slot_ns: Option<u64>,
-    ) -> Result<Erasures, Problem> {
+    ) -> Result<Erasures, Fault> {
         let p_good = self.p_good.map_or(0.0, Probability::get);
         let p_bad = self.p_bad.map_or(1.0, Probability::get);
         match (self.erasures, self.burst, self.alpha, self.beta) {
             (None, None, Some(alpha), Some(beta)) => {
                 if alpha.get() == 1.0 && beta.get() == 1.0 {
-                    return Err(Problem::new(
+                    return Err(Fault::of(
                         key,
                         "alpha",
                         "a chain with alpha = beta = 1 never moves; give less than 1 for one of them",
@@ -82,7 +82,7 @@ impl Channel {
                     (Burst::Slots(slots), _) => slots,
                     (Burst::Time(time), Some(slot_ns)) => time.as_nanos() as f64 / slot_ns as f64,
                     (Burst::Time(_), None) => {
-                        return Err(Problem::new(
+                        return Err(Fault::of(
                             key,
                             "burst",
                             "on a trace, give the burst in slots, e.g. burst = 2.5",
@@ -90,7 +90,7 @@ impl Channel {
                     }
                 };
                 if slots < 1.0 {
-                    return Err(Problem::new(
+                    return Err(Fault::of(
                         key,
                         "burst",
                         "is shorter than a slot; give a longer time",
@@ -101,7 +101,7 @@ impl Channel {
                     let message = format!(
                         "{erasures} cannot be reached between p_good = {p_good} and p_bad = {p_bad}; give a value between them"
                     );
-                    return Err(Problem::new(key, "erasures", message));
+                    return Err(Fault::of(key, "erasures", message));
                 }
                 let leave_bad = 1.0 / slots;
                 let leave_good = share / (1.0 - share) * leave_bad;
@@ -110,7 +110,7 @@ impl Channel {
                         "so many erasures need bursts of at least {} slots",
                         share / (1.0 - share)
                     );
-                    return Err(Problem::new(key, "burst", message));
+                    return Err(Fault::of(key, "burst", message));
                 }
                 Ok(Erasures::GilbertElliott {
                     alpha: 1.0 - leave_good,
@@ -119,27 +119,27 @@ impl Channel {
                     p_bad,
                 })
             }
-            (None, None, None, None) => Err(Problem::at(
+            (None, None, None, None) => Err(Fault::new(
                 key,
                 "missing key `erasures`: give `erasures` and `burst`, e.g. erasures = 0.02, burst = 2, or `alpha` and `beta`",
             )),
-            (Some(_), None, None, None) => Err(Problem::at(
+            (Some(_), None, None, None) => Err(Fault::new(
                 key,
                 "missing key `burst`: give the mean burst in slots or as a time, e.g. burst = 2",
             )),
-            (None, Some(_), None, None) => Err(Problem::at(
+            (None, Some(_), None, None) => Err(Fault::new(
                 key,
                 "missing key `erasures`: give the share of slots erased, e.g. erasures = 0.02",
             )),
             (None, None, Some(_), None) => {
-                Err(Problem::at(key, "missing key `beta`: alpha and beta come together"))
+                Err(Fault::new(key, "missing key `beta`: alpha and beta come together"))
             }
             (None, None, None, Some(_)) => {
-                Err(Problem::at(key, "missing key `alpha`: alpha and beta come together"))
+                Err(Fault::new(key, "missing key `alpha`: alpha and beta come together"))
             }
             (_, _, alpha, _) => {
                 let name = if alpha.is_some() { "alpha" } else { "beta" };
-                Err(Problem::new(
+                Err(Fault::of(
                     key,
                     name,
                     "give either `erasures` and `burst`, or `alpha` and `beta`, not both",

@@ -45,23 +45,3 @@ impl ScenarioError {
         format!("{place}: {key}{}", self.message).replace(['\n', '\r'], " ")
     }
 }
-
-/// A contradiction that shows once the values are there: a key and what is wrong with it.
-#[derive(Clone, Debug)]
-pub(super) struct Problem {
-    pub(super) key: String,
-    pub(super) message: String,
-}
-
-impl Problem {
-    /// Concerning `name` within the section `key`.
-    pub(super) fn new(key: &str, name: &str, message: impl Into<String>) -> Self {
-        let dot = if key.is_empty() || name.is_empty() { "" } else { "." };
-        Self { key: format!("{key}{dot}{name}"), message: message.into() }
-    }
-
-    /// Concerning the section `key` as a whole.
-    pub(super) fn at(key: &str, message: impl Into<String>) -> Self {
-        Self::new(key, "", message)
-    }
-}

@@ -1,16 +1,16 @@
 //! The flows of a cell, and what they cannot be.
 
 use super::config::Config;
-use super::error::Problem;
 use super::stack::connection;
 use super::traffic::{Application, ApplicationKind, Flow, Protocol, Transport};
-use super::tree::join;
+use crate::config::Fault;
+use crate::config::join;
 
 /// Bounds what a typing error can ask for.
 const MOST_FLOWS: u64 = 100_000;
 
 /// The flows, one entry each.
-pub(super) fn flows(config: &Config) -> Result<Vec<Flow>, Problem> {
+pub(super) fn flows(config: &Config) -> Result<Vec<Flow>, Fault> {
     if config.flow.is_empty() {
         check_traffic("", &config.transport, &config.application)?;
         let flow = Flow {
@@ -21,13 +21,13 @@ pub(super) fn flows(config: &Config) -> Result<Vec<Flow>, Problem> {
         };
         let count = config.flows.unwrap_or(1);
         if count == 0 || u64::from(count) > MOST_FLOWS {
-            return Err(Problem::at("flows", format!("{count} flows; give 1 to {MOST_FLOWS}")));
+            return Err(Fault::new("flows", format!("{count} flows; give 1 to {MOST_FLOWS}")));
         }
         return Ok(vec![flow; count as usize]);
     }
     if config.flows.is_some() {
         let cure = "[[flow]] lists the flows; use `count` there, or leave [[flow]] out";
-        return Err(Problem::at("flows", cure));
+        return Err(Fault::new("flows", cure));
     }
     let mut flows = Vec::new();
     for (index, flow) in config.flow.iter().enumerate() {
@@ -38,7 +38,7 @@ pub(super) fn flows(config: &Config) -> Result<Vec<Flow>, Problem> {
         }
         if flow.count == 0 || flows.len() as u64 + u64::from(flow.count) > MOST_FLOWS {
             let message = format!("{} flows; give 1 to {MOST_FLOWS} in all", flow.count);
-            return Err(Problem::new(&key, "count", message));
+            return Err(Fault::of(&key, "count", message));
         }
         let mut flow = flow.clone();
         flow.access = flow.access.or_else(|| config.access.clone());
@@ -47,11 +47,7 @@ pub(super) fn flows(config: &Config) -> Result<Vec<Flow>, Problem> {
     Ok(flows)
 }
 
-fn check_traffic(
-    key: &str,
-    transport: &Transport,
-    application: &Application,
-) -> Result<(), Problem> {
+fn check_traffic(key: &str, transport: &Transport, application: &Application) -> Result<(), Fault> {
     check_application(&join(key, "application"), application, transport.protocol)?;
     let key = join(key, "transport");
     if transport.packet.0 > 65_535 || transport.payload() == 0 {
@@ -61,7 +57,7 @@ fn check_traffic(
             transport.packet,
             headers + 1 + if headers == 40 && transport.timestamps { 12 } else { 0 }
         );
-        return Err(Problem::new(&key, "packet", message));
+        return Err(Fault::of(&key, "packet", message));
     }
     if transport.protocol == Protocol::Tcp {
         connection(&key, transport)?;
@@ -69,7 +65,7 @@ fn check_traffic(
     Ok(())
 }
 
-fn check_application(key: &str, app: &Application, protocol: Protocol) -> Result<(), Problem> {
+fn check_application(key: &str, app: &Application, protocol: Protocol) -> Result<(), Fault> {
     use ApplicationKind::{Bulk, ConstantRate, File};
     let belongs = [
         ("size", app.size.is_some(), File),
@@ -82,25 +78,25 @@ fn check_application(key: &str, app: &Application, protocol: Protocol) -> Result
     {
         let kind = if *kind == File { "file" } else { "constant rate" };
         let cure = format!("belongs to type = \"{kind}\"; set the type, or leave it out");
-        return Err(Problem::new(key, name, cure));
+        return Err(Fault::of(key, name, cure));
     }
     match app.kind {
         Bulk if protocol == Protocol::Udp => {
             let cure = "datagrams have no flow control; give type = \"constant rate\" or \"file\"";
-            Err(Problem::new(key, "type", cure))
+            Err(Fault::of(key, "type", cure))
         }
-        File if app.size.is_none() => Err(Problem::at(
+        File if app.size.is_none() => Err(Fault::new(
             key,
             "missing key `size`: how large is the file, e.g. size = \"100 kB\"",
         )),
         File if app.size.is_some_and(|size| size.0 == 0) => {
-            Err(Problem::new(key, "size", "a file of 0 bytes; give 1 B or more"))
+            Err(Fault::of(key, "size", "a file of 0 bytes; give 1 B or more"))
         }
         ConstantRate if app.rate.is_none() => {
-            Err(Problem::at(key, "missing key `rate`: how much is sent, e.g. rate = \"64 kbit/s\""))
+            Err(Fault::new(key, "missing key `rate`: how much is sent, e.g. rate = \"64 kbit/s\""))
         }
         ConstantRate if app.message.is_some_and(|message| message.0 == 0) => {
-            Err(Problem::new(key, "message", "a message of 0 bytes; give 1 B or more"))
+            Err(Fault::of(key, "message", "a message of 0 bytes; give 1 B or more"))
         }
         _ => Ok(()),
     }

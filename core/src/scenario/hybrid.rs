@@ -3,11 +3,10 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::error::Problem;
 use super::link::Link;
-use super::tree::join;
-use crate::link::{HybridConfig, LinkError, UnitLosses};
+use crate::config::{Fault, join};
 use crate::scheme::Scheme;
+use crate::scheme::{HybridConfig, HybridError, UnitLosses};
 use crate::seed::Seed;
 use crate::units::{BitRate, Bytes, Duration, Probability};
 
@@ -83,39 +82,33 @@ impl Hybrid {
         scheme: Option<Scheme>,
         link: &Link,
         traced: bool,
-    ) -> Result<(), Problem> {
+    ) -> Result<(), Fault> {
         if let Err(error) = self.config(None).check() {
             return Err(self.problem(&join(key, "hybrid"), error));
         }
         if traced && self.loss.is_some() {
             let cure = "the trace or channel beside it says which units are lost; leave it out";
-            return Err(Problem::new(&join(key, "hybrid"), "loss", cure));
+            return Err(Fault::of(&join(key, "hybrid"), "loss", cure));
         }
         if scheme.is_some_and(|scheme| scheme != Scheme::None) {
-            return Err(Problem::new(
-                key,
-                "scheme",
-                "[hybrid] is the scheme; leave one of them out",
-            ));
+            return Err(Fault::of(key, "scheme", "[hybrid] is the scheme; leave one of them out"));
         }
         if let Some(name) = link.of_slots().next() {
             let cure = "is not for [hybrid], which has units and a delay of its own; leave it out";
-            return Err(Problem::new(&join(key, "link"), name, cure));
+            return Err(Fault::of(&join(key, "link"), name, cure));
         }
         Ok(())
     }
 
     /// The words of a scenario file for what the link says.
-    fn problem(&self, own: &str, error: LinkError) -> Problem {
-        let LinkError::Hybrid { name, cure } = error else {
-            return Problem::at(own, error.to_string());
-        };
+    fn problem(&self, own: &str, error: HybridError) -> Fault {
+        let HybridError { name, cure } = error;
         // Of two numbers that do not go together, the one that is not the usual one.
         let usual = Self::default();
         let name = match name {
             "k" if self.k == usual.k && self.n != usual.n => "n",
             other => other,
         };
-        Problem::new(own, name, cure)
+        Fault::of(own, name, cure)
     }
 }

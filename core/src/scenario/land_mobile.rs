@@ -4,13 +4,13 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::channel::Channel;
-use super::error::Problem;
-use super::radio::{Decibels, Degrees, Gigahertz, KilometresPerHour, Metres};
-use super::suggest::nearest;
 use crate::channel::lms::{
     CodeChoice, IsolatedTrees, LmsError, Loo, Options, Preset, environments,
 };
+use crate::config::Fault;
+use crate::config::nearest;
 use crate::units::{Bytes, Duration};
+use crate::units::{Decibels, Degrees, Gigahertz, KilometresPerHour, Metres};
 
 /// A land mobile satellite channel for as long as a run needs it, in base units; fields that are
 /// `None` are the preset's. The names are those of `clift.land_mobile.LandMobile`.
@@ -109,7 +109,7 @@ impl Channel {
         &self,
         key: &str,
         duration: Duration,
-    ) -> Result<LandMobileSpec, Problem> {
+    ) -> Result<LandMobileSpec, Fault> {
         self.check_land_mobile(key)?;
         let options = self.options(key)?;
         let channel = options.channel().map_err(|error| self.problem(key, error))?;
@@ -120,7 +120,7 @@ impl Channel {
     }
 
     /// Complains of keys that this model, or this road, has no use for.
-    fn check_land_mobile(&self, key: &str) -> Result<(), Problem> {
+    fn check_land_mobile(&self, key: &str) -> Result<(), Fault> {
         let given = [
             ("erasures", self.erasures.is_some()),
             ("burst", self.burst.is_some()),
@@ -131,7 +131,7 @@ impl Channel {
         ];
         if let Some((name, _)) = given.iter().find(|(_, given)| *given) {
             let cure = "belongs to another model: with \"lms\" erasures follow from `esn0`; leave it out or change the model";
-            return Err(Problem::new(key, name, cure));
+            return Err(Fault::of(key, name, cure));
         }
         if self.environment.is_none() {
             let given = [
@@ -140,17 +140,17 @@ impl Channel {
             ];
             if let Some((name, _)) = given.iter().find(|(_, given)| *given) {
                 let cure = "belongs to an environment; name one, e.g. environment = \"rural-wooded\", or leave it out";
-                return Err(Problem::new(key, name, cure));
+                return Err(Fault::of(key, name, cure));
             }
         }
         if self.decoding.is_some() {
             let cure = "with \"lms\" it is the interleaver's depth; give `interleaving` instead";
-            return Err(Problem::new(key, "decoding", cure));
+            return Err(Fault::of(key, "decoding", cure));
         }
         Ok(())
     }
 
-    fn options(&self, key: &str) -> Result<Options, Problem> {
+    fn options(&self, key: &str) -> Result<Options, Fault> {
         let fault = |error: LmsError| self.problem(key, error);
         let preset: Preset =
             self.preset.as_deref().map_or(Ok(Preset::Internet), str::parse).map_err(fault)?;
@@ -175,7 +175,7 @@ impl Channel {
         })
     }
 
-    fn code_choice(&self, key: &str) -> Result<Option<CodeChoice>, Problem> {
+    fn code_choice(&self, key: &str) -> Result<Option<CodeChoice>, Fault> {
         let given = [
             ("code", self.code.is_some()),
             ("per_table", self.per_table.is_some()),
@@ -185,10 +185,10 @@ impl Channel {
             // The last one of them: two are given.
             let name = given.iter().rfind(|(_, given)| *given).map_or("code", |(name, _)| name);
             let cure = "give one of `code`, `per_table` and `threshold`";
-            return Err(Problem::new(key, name, cure));
+            return Err(Fault::of(key, name, cure));
         }
         if let (Some(_), None) = (&self.per_axis, &self.per_table) {
-            return Err(Problem::new(key, "per_axis", "belongs to `per_table`; leave it out"));
+            return Err(Fault::of(key, "per_axis", "belongs to `per_table`; leave it out"));
         }
         if let Some(rows) = &self.per_table {
             return match self.per_axis.as_deref() {
@@ -196,7 +196,7 @@ impl Channel {
                 Some("esn0") => Ok(Some(CodeChoice::EsN0(rows.clone()))),
                 Some(other) => {
                     let message = format!("unknown value `{other}`, one of mi, esn0");
-                    Err(Problem::new(key, "per_axis", message))
+                    Err(Fault::of(key, "per_axis", message))
                 }
             };
         }
@@ -237,7 +237,7 @@ impl Channel {
     }
 
     /// The words of a scenario file for what the channel says, with the nearest name that exists.
-    fn problem(&self, key: &str, error: LmsError) -> Problem {
+    fn problem(&self, key: &str, error: LmsError) -> Fault {
         let hint = |given: &str, known: &str| {
             let names = known.split(", ").map(|name| name.split(" (").next().unwrap_or(name));
             nearest(given, names).map(|near| format!(" (did you mean {near}?)")).unwrap_or_default()
@@ -246,21 +246,21 @@ impl Channel {
             LmsError::Unknown { what, given, known } => {
                 let name = if *what == "model" { "propagation" } else { what };
                 let hint = hint(given, known);
-                Problem::new(key, name, format!("unknown value `{given}`, one of {known}{hint}"))
+                Fault::of(key, name, format!("unknown value `{given}`, one of {known}{hint}"))
             }
             LmsError::Environment { environment, known, .. } => {
                 let hint = hint(environment, known);
-                Problem::new(key, "environment", format!("{error}{hint}"))
+                Fault::of(key, "environment", format!("{error}{hint}"))
             }
-            LmsError::Elevation { .. } => Problem::new(key, "elevation", error.to_string()),
-            LmsError::Carrier { .. } => Problem::new(key, "carrier", error.to_string()),
-            LmsError::Table(_) => Problem::new(key, "per_table", error.to_string()),
-            LmsError::Range { name, value, wanted } => Problem::new(
+            LmsError::Elevation { .. } => Fault::of(key, "elevation", error.to_string()),
+            LmsError::Carrier { .. } => Fault::of(key, "carrier", error.to_string()),
+            LmsError::Table(_) => Fault::of(key, "per_table", error.to_string()),
+            LmsError::Range { name, value, wanted } => Fault::of(
                 key,
                 key_of(name, self.trees.is_some()),
                 format!("{value} cannot be; give {wanted}"),
             ),
-            _ => Problem::at(key, error.to_string()),
+            _ => Fault::new(key, error.to_string()),
         }
     }
 }

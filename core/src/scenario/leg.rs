@@ -4,8 +4,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::delays::{self, DelayFiles};
-use super::error::Problem;
 use super::limit::QueueBound;
+use crate::config::Fault;
 use crate::simulation::{LegConfig, Loss};
 use crate::units::{BitRate, Duration, Probability};
 
@@ -46,10 +46,10 @@ impl Default for Leg {
 impl Leg {
     /// That it carries something and its keys do not contradict one another; `key` is the section
     /// that they stand in.
-    pub(super) fn check(&self, key: &str) -> Result<(), Problem> {
+    pub(super) fn check(&self, key: &str) -> Result<(), Fault> {
         delays::check(key, self.delay, self.delays.as_deref(), self.keep_order)?;
         if self.loss == Probability::ONE {
-            return Err(Problem::new(key, "loss", "everything is lost; give less than 1"));
+            return Err(Fault::of(key, "loss", "everything is lost; give less than 1"));
         }
         Ok(())
     }

@@ -1,16 +1,14 @@
 //! Small quantities of their own: queue bounds, windows, starts, burst lengths.
 
 use std::fmt;
-use std::num::NonZeroU64;
 use std::str::FromStr;
 
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::de::{self, Deserialize, Deserializer, Visitor};
 use serde::ser::{Serialize, Serializer};
 
-use super::quantity::{Text, quantity};
 use crate::link::QueueLimit;
-use crate::units::{Duration, QuantityError, Size};
+use crate::units::{Duration, QuantityError, Size, packets, quantity};
 
 /// The bound of a drop-tail queue: `"1000 packets"`, `"64 kB"` or `"unlimited"`.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
@@ -68,34 +66,6 @@ quantity!(
     "Queue",
     r"^\s*(unlimited|[0-9]+\s*packets?|[0-9]+(\.[0-9]+)?\s*(B|kB|KiB|MB|MiB|GB|GiB))\s*$",
     "a queue, e.g. \"1000 packets\", \"64 kB\" or \"unlimited\""
-);
-
-/// A number of packets, at least one: `"64 packets"`.
-#[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub struct Packets(pub NonZeroU64);
-
-impl FromStr for Packets {
-    type Err = String;
-
-    fn from_str(text: &str) -> Result<Self, String> {
-        let count = packets(text).transpose()?.and_then(NonZeroU64::new);
-        count.map(Self).ok_or_else(|| {
-            format!("`{text}` is no number of packets above zero; write e.g. \"64 packets\"")
-        })
-    }
-}
-
-impl fmt::Display for Packets {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} packets", self.0)
-    }
-}
-
-quantity!(
-    Packets,
-    "Packets",
-    r"^\s*[0-9]+\s*packets?\s*$",
-    "a number of packets, e.g. \"64 packets\""
 );
 
 /// The trace time at which a run starts.
@@ -268,13 +238,4 @@ impl Visitor<'_> for DelayedAckVisitor {
         let time: Duration = text.parse().map_err(E::custom)?;
         Ok(if time == Duration::ZERO { DelayedAck::Off } else { DelayedAck::After(time) })
     }
-}
-
-/// `"N packets"`: the number, an error if N is none; `None` if the text does not end in packets.
-fn packets(text: &str) -> Option<Result<u64, String>> {
-    let trimmed = text.trim();
-    let number = trimmed.strip_suffix("packets").or_else(|| trimmed.strip_suffix("packet"))?;
-    Some(number.trim().parse().map_err(|_| {
-        format!("`{text}` is no whole number of packets; write e.g. \"1000 packets\"")
-    }))
 }

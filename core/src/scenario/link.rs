@@ -7,10 +7,10 @@ use serde::{Deserialize, Serialize};
 
 use super::channel::Channel;
 use super::delays;
-use super::error::Problem;
 use super::limit::{QueueBound, Start};
 use super::reorder::Reorder;
 use super::trace::Trace;
+use crate::config::Fault;
 use crate::units::{Bytes, Duration, Probability};
 
 /// The link: its round-trip time, its queue, how packets are put onto LLDUs.
@@ -112,25 +112,25 @@ pub enum Overlap {
 impl Link {
     /// Keys that contradict one another or are for other links; `key` is the section that they
     /// stand in.
-    pub(super) fn check(&self, key: &str) -> Result<(), Problem> {
+    pub(super) fn check(&self, key: &str) -> Result<(), Fault> {
         if self.reorder.as_ref().is_some_and(|reorder| reorder.packets == Some(0)) {
             let cure =
                 "a buffer of 0 packets holds nothing; give 1 or more, or leave `reorder` out";
-            return Err(Problem::new(key, "reorder.packets", cure));
+            return Err(Fault::of(key, "reorder.packets", cure));
         }
         delays::check(key, None, self.delays.as_deref(), self.keep_order)?;
         if let Some(name) = self.live_key() {
             let cure = "is for links that run with their traffic; add live = true, or leave it out";
-            return Err(Problem::new(key, name, cure));
+            return Err(Fault::of(key, name, cure));
         }
         if self.live && self.overlap == Overlap::Papers {
             let cure = "\"papers\" is how ns-2 read link traces; a live link sends unit by unit, so leave it out";
-            return Err(Problem::new(key, "overlap", cure));
+            return Err(Fault::of(key, "overlap", cure));
         }
         match self.feedback_source() {
             Some(source) if self.feedback_loss.is_some() => {
                 let cure = format!("`{source}` says which reports are lost; leave one of them out");
-                Err(Problem::new(key, "feedback_loss", cure))
+                Err(Fault::of(key, "feedback_loss", cure))
             }
             _ => Ok(()),
         }

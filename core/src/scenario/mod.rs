@@ -8,7 +8,6 @@
 mod adaptive_harq;
 mod cell;
 mod channel;
-mod choose;
 mod config;
 mod delays;
 mod erasures;
@@ -20,13 +19,11 @@ mod land_mobile;
 mod leg;
 mod limit;
 mod link;
-mod message;
 mod ntn;
 mod path;
 mod plan;
 mod printed;
 mod quantity;
-mod radio;
 mod read;
 mod reorder;
 mod schema;
@@ -34,10 +31,8 @@ mod setup;
 mod source;
 mod spec;
 mod stack;
-mod suggest;
 mod trace;
 mod traffic;
-mod tree;
 mod vary;
 
 #[cfg(test)]
@@ -54,13 +49,13 @@ pub use hybrid::Hybrid;
 pub use input::LinkInput;
 pub use land_mobile::{LandMobileSpec, LooState, Trees};
 pub use leg::Leg;
-pub use limit::{Burst, DelayedAck, Packets, QueueBound, Start};
+pub use limit::{Burst, DelayedAck, QueueBound, Start};
 pub use link::{Link, Overlap};
 pub use ntn::{Ntn, RlcMode};
 pub use path::{Hop, Return};
 pub use plan::{Plan, PlannedErasures, PlannedHop, PlannedLink, PlannedMedium, PlannedPhy};
 pub use printed::Printed;
-pub use radio::{Decibels, Degrees, Gigahertz, KilometresPerHour, Metres};
+
 pub use reorder::{Reorder, ReorderKey};
 pub use schema::json_schema;
 pub use spec::{LinkSpec, PhySpec};

@@ -7,14 +7,16 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::delays::{self, DelayFiles};
-use super::error::Problem;
 use super::link::Link;
-use super::quantity::Probabilities;
-use super::tree::join;
+use crate::config::Fault;
+use crate::config::join;
 use crate::link::Propagation;
-use crate::link::ntn::{AmConfig, HarqMode, NtnConfig, NtnConfigError, NtnPhy, PRESETS, RlcConfig};
 use crate::scheme::Scheme;
+use crate::scheme::nr::{
+    AmConfig, HarqMode, NtnConfig, NtnConfigError, NtnPhy, PRESETS, RlcConfig,
+};
 use crate::trace::PhyTrace;
+use crate::units::Probabilities;
 use crate::units::{Bytes, Duration, Probability};
 
 /// A 3GPP NR link, which runs with its traffic: HARQ, RLC and PDCP.
@@ -231,12 +233,12 @@ impl Ntn {
         scheme: Option<Scheme>,
         link: &Link,
         traced: bool,
-    ) -> Result<(), Problem> {
+    ) -> Result<(), Fault> {
         let own = join(key, "ntn");
         delays::check(&own, self.delay, self.delays.as_deref(), self.keep_order.is_some())?;
         let Some(config) = self.config(None, self.delay.map(Into::into)) else {
             let names = PRESETS.map(|(name, _)| name).join(", ");
-            return Err(Problem::new(&own, "preset", format!("unknown; write one of {names}")));
+            return Err(Fault::of(&own, "preset", format!("unknown; write one of {names}")));
         };
         config.check().map_err(|error| Self::problem(key, false, error))?;
         self.check_modes(&own)?;
@@ -248,22 +250,22 @@ impl Ntn {
         ];
         if let Some((name, _)) = drawn.iter().find(|(_, given)| *given && traced) {
             let cure = "the trace or channel beside it says that; leave it out";
-            return Err(Problem::new(&own, name, cure));
+            return Err(Fault::of(&own, name, cure));
         }
         if scheme.is_some_and(|scheme| scheme != Scheme::None) {
             let cure = "[ntn] has its own retransmissions; leave one of them out";
-            return Err(Problem::new(key, "scheme", cure));
+            return Err(Fault::of(key, "scheme", cure));
         }
         // A header of each LLDU takes room in the transport blocks.
         if let Some(name) = link.of_slots().find(|name| *name != "lldu_header") {
             let cure = "is not for [ntn], which has blocks and a delay of its own; leave it out";
-            return Err(Problem::new(&join(key, "link"), name, cure));
+            return Err(Fault::of(&join(key, "link"), name, cure));
         }
         Ok(())
     }
 
     /// That nothing is given for a mode that is off.
-    fn check_modes(&self, own: &str) -> Result<(), Problem> {
+    fn check_modes(&self, own: &str) -> Result<(), Fault> {
         let of_feedback = [
             ("processes", self.processes.is_some()),
             ("max_transmissions", self.max_transmissions.is_some()),
@@ -283,27 +285,27 @@ impl Ntn {
         };
         if let Some(name) = given(&of_feedback).filter(|_| !self.harq_feedback) {
             let cure = "is of HARQ feedback, which harq_feedback = false switches off; leave one of them out";
-            return Err(Problem::new(own, name, cure));
+            return Err(Fault::of(own, name, cure));
         }
         if let Some(name) = given(&of_am).filter(|_| self.rlc == RlcMode::Um) {
             let cure = "RLC UM has none; leave it out or write rlc = \"am\"";
-            return Err(Problem::new(own, name, cure));
+            return Err(Fault::of(own, name, cure));
         }
         Ok(())
     }
 
     /// The words of a scenario file for what the link in the section `key` says; `traced`: its
     /// blocks are the slots of a trace.
-    pub(super) fn problem(key: &str, traced: bool, error: NtnConfigError) -> Problem {
+    pub(super) fn problem(key: &str, traced: bool, error: NtnConfigError) -> Fault {
         let own = join(key, "ntn");
         match error {
             NtnConfigError::NoRoom { .. } if traced => {
                 let message = format!("{error} (`lldu` of the trace or channel beside it)");
-                Problem::at(&own, message)
+                Fault::new(&own, message)
             }
-            NtnConfigError::NoRoom { .. } => Problem::new(&own, "tb", error.to_string()),
-            NtnConfigError::NoBler => Problem::new(&own, "bler", error.to_string()),
-            _ => Problem::at(&own, error.to_string()),
+            NtnConfigError::NoRoom { .. } => Fault::of(&own, "tb", error.to_string()),
+            NtnConfigError::NoBler => Fault::of(&own, "bler", error.to_string()),
+            _ => Fault::new(&own, error.to_string()),
         }
     }
 }

@@ -1,19 +1,14 @@
 //! Reading a scenario: parse, apply changes, expand the campaign, deserialise and check each cell.
 
-use serde::Deserialize;
-use toml::Spanned;
-use toml::de::{DeValue, Deserializer};
-
 use super::Scenario;
 use super::cell::Cell;
-use super::choose::{LeftOut, choose};
 use super::config::Config;
-use super::error::{Place, Problem, ScenarioError};
+use super::error::{Place, ScenarioError};
 use super::plan::Plan;
 use super::printed::Printed;
 use super::source::{Set, Source};
-use super::tree::{self, Table, Value};
-use super::vary::{self, Axis, Changes};
+use super::vary::{self, Axis, Changes, LeftOut};
+use crate::config::{self, Fault, Node, Table, Value};
 
 /// Cells times bytes of file: bounds the time that any file can take.
 const MOST_WORK: usize = 1 << 27;
@@ -58,45 +53,42 @@ struct Ended {
 }
 
 /// The axes that are left, and what changes have ended.
-fn axes<'i>(
+fn axes(
     source: &Source<'_>,
-    root: &mut Table<'i>,
-    sets: &mut Vec<Set<'i>>,
-) -> Result<(Vec<Changes<'i>>, Ended), ScenarioError> {
-    let axes = match root.get("vary") {
-        None => return Ok((Vec::new(), Ended { axes: Vec::new(), points: Vec::new() })),
-        Some(value) => match value.get_ref() {
-            DeValue::Table(table) => vary::axes(table, KEYS),
-            _ => Err(Problem::at("vary", "is no section; write [vary] and lists of values below")),
-        },
+    root: &mut Table,
+    sets: &mut Vec<Set>,
+) -> Result<(Vec<Changes>, Ended), ScenarioError> {
+    let Some(value) = root.get("vary") else {
+        return Ok((Vec::new(), Ended { axes: Vec::new(), points: Vec::new() }));
     };
-    let mut axes = axes.map_err(|problem| source.problem(root, problem))?;
+    let mut axes = vary::axes(source, value, KEYS)
+        .map_err(|fault| source.fault(root, &fault.within("vary")))?;
     let mut fixed = Vec::new();
     axes.retain(|axis| {
         let set = sets.iter().rfind(|set| set.path.join(".") == axis.key);
-        fixed.extend(set.map(|set| (axis.name.clone(), vary::plain(&set.value))));
+        fixed.extend(set.map(|set| (axis.name.clone(), source.label(&set.value))));
         set.is_none()
     });
-    let points = choose(source, &mut axes, sets)?;
+    let points = vary::choose(source, &mut axes, sets, KEYS)?;
     let count = axes.iter().try_fold(1usize, |count, axis| count.checked_mul(axis.points.len()));
-    let most = Scenario::MOST_CELLS.min(MOST_WORK / (source.text.len() + 1));
+    let most = Scenario::MOST_CELLS.min(MOST_WORK / (source.len() + 1));
     if count.is_none_or(|count| count > most) {
         let message = format!("more than {most} cells; vary less, or split the campaign");
-        return Err(source.problem(root, Problem::at("vary", message)));
+        return Err(source.fault(root, &Fault::new("vary", message)));
     }
     root.remove("vary");
     Ok((axes, Ended { axes: fixed, points }))
 }
 
-fn printed<'i>(
+fn printed(
     source: &Source<'_>,
-    root: &mut Table<'i>,
-    axes: &[Changes<'i>],
+    root: &mut Table,
+    axes: &[Changes],
     ended: &Ended,
 ) -> Result<Vec<Printed>, ScenarioError> {
     let Some(value) = root.get("printed") else { return Ok(Vec::new()) };
-    let mut printed = Vec::<Printed>::deserialize(toml::de::ValueDeserializer::from(value.clone()))
-        .map_err(|error| source.serde(root, &error))?;
+    let mut printed: Vec<Printed> =
+        config::read(value).map_err(|fault| source.fault(root, &fault.within("printed")))?;
     // What belongs to other labels of an ended axis has no cell; the rest says no more of it.
     let mut numbers: Vec<usize> = (0..printed.len()).collect();
     let points = &ended.points;
@@ -113,28 +105,26 @@ fn printed<'i>(
     let printed: Vec<(usize, Printed)> =
         numbers.into_iter().map(|number| (number, printed[number].clone())).collect();
     for (index, value) in &printed {
-        check_printed(*index, value, axes).map_err(|problem| source.problem(root, problem))?;
+        check_printed(value, axes)
+            .map_err(|fault| source.fault(root, &fault.within(&format!("printed.{index}"))))?;
     }
     root.remove("printed");
     Ok(printed.into_iter().map(|(_, value)| value).collect())
 }
 
-fn check_printed(index: usize, printed: &Printed, axes: &[Changes<'_>]) -> Result<(), Problem> {
-    let key = format!("printed.{index}");
+fn check_printed(printed: &Printed, axes: &[Changes]) -> Result<(), Fault> {
     if !printed.value.is_finite() {
-        return Err(Problem::new(&key, "value", "is not a number; give one"));
+        return Err(Fault::new("value", "is not a number; give one"));
     }
     for (name, label) in &printed.cell {
-        let place = format!("where.{name}");
+        let fault = |message: String| Fault::at(message).within(name).within("where");
         let Some(axis) = axes.iter().find(|axis| axis.name == *name) else {
             let names: Vec<&str> = axes.iter().map(|axis| axis.name.as_str()).collect();
-            let message = format!("no such axis; [vary] has {}", or_none(&names));
-            return Err(Problem::new(&key, &place, message));
+            return Err(fault(format!("no such axis; [vary] has {}", or_none(&names))));
         };
         if !axis.points.iter().any(|point| point.label == *label) {
             let labels: Vec<&str> = axis.points.iter().map(|point| point.label.as_str()).collect();
-            let message = format!("no label `{label}`; the axis has {}", or_none(&labels));
-            return Err(Problem::new(&key, &place, message));
+            return Err(fault(format!("no label `{label}`; the axis has {}", or_none(&labels))));
         }
     }
     Ok(())
@@ -144,11 +134,11 @@ fn or_none(names: &[&str]) -> String {
     if names.is_empty() { "none".to_owned() } else { names.join(", ") }
 }
 
-fn cells<'i>(
+fn cells(
     source: &Source<'_>,
-    root: &Table<'i>,
-    axes: &[Changes<'i>],
-    sets: &[Set<'i>],
+    root: &Table,
+    axes: &[Changes],
+    sets: &[Set],
 ) -> Result<Vec<Cell>, ScenarioError> {
     let count: usize = axes.iter().map(|axis| axis.points.len()).product();
     (0..count)
@@ -176,49 +166,48 @@ fn cells<'i>(
 
 fn cell(
     source: &Source<'_>,
-    mut table: Table<'_>,
+    mut table: Table,
     labels: Vec<(String, String)>,
 ) -> Result<Cell, ScenarioError> {
     inherit(&mut table);
-    let root = Spanned::new(0..0, table.clone());
-    let config = Config::deserialize(Deserializer::from(root))
-        .map_err(|error| source.serde(&table, &error))?;
-    let plan = Plan::new(&config).map_err(|problem| source.problem(&table, problem))?;
+    let root = Value::from(Node::Table(table));
+    let made = config::read::<Config>(&root)
+        .and_then(|config| Ok((Plan::new(&config)?, config)))
+        .map_err(|fault| source.fault(root.as_table().unwrap_or(&Table::default()), &fault));
+    let (plan, config) = made?;
     Ok(Cell { labels, config, plan })
 }
 
 /// Lets flows take what they leave out from the scenario, and the link of the way back its keys.
-fn inherit(table: &mut Table<'_>) {
+fn inherit(table: &mut Table) {
     let transport = section(table.get("transport"));
     let application = table.get("application").cloned();
     let link = section(table.get("link"));
-    if let Some(DeValue::Array(flows)) = table.get_mut("flow").map(Spanned::get_mut) {
-        for flow in flows.iter_mut() {
-            let DeValue::Table(flow) = flow.get_mut() else { continue };
+    if let Some(Node::List(flows)) = table.get_mut("flow").map(|flows| &mut flows.node) {
+        for flow in flows.iter_mut().filter_map(Value::as_table_mut) {
             if let Some(base) = &transport {
                 inherit_section(flow, "transport", base);
-                let own = flow.get_mut("transport").map(Spanned::get_mut);
-                if let (Some(DeValue::Table(own)), Some(parts)) = (own, section(base.get("linux")))
-                {
+                let own = flow.get_mut("transport").and_then(Value::as_table_mut);
+                if let (Some(own), Some(parts)) = (own, section(base.get("linux"))) {
                     inherit_section(own, "linux", &parts);
                 }
             }
-            if let (false, Some(base)) = (flow.contains_key("application"), &application) {
-                tree::insert(flow, "application", base.clone());
+            if let (false, Some(base)) = (flow.contains("application"), &application) {
+                flow.insert("application", base.clone());
             }
         }
     }
-    if let Some(DeValue::Table(back)) = table.get_mut("return").map(Spanned::get_mut)
-        && (back.contains_key("trace") || back.contains_key("channel"))
+    if let Some(back) = table.get_mut("return").and_then(Value::as_table_mut)
+        && (back.contains("trace") || back.contains("channel"))
         && let Some(mut base) = link
     {
         let own = section(back.get("link")).unwrap_or_default();
         // Reports on the way back travel the way there: it has another trace, if any.
         let mut others: Vec<&str> = FEEDBACK_TRACE.to_vec();
-        if others.iter().any(|name| own.contains_key(*name)) {
+        if others.iter().any(|name| own.contains(name)) {
             others.push("feedback_loss");
         }
-        others.iter().for_each(|name| drop(base.remove(*name)));
+        others.iter().for_each(|name| drop(base.remove(name)));
         inherit_section(back, "link", &base);
     }
 }
@@ -226,22 +215,22 @@ fn inherit(table: &mut Table<'_>) {
 /// The keys of a link that say what loses its reports, slot by slot.
 const FEEDBACK_TRACE: [&str; 2] = ["feedback_trace", "feedback_channel"];
 
-fn section<'i>(value: Option<&Value<'i>>) -> Option<Table<'i>> {
-    value.and_then(|value| value.get_ref().as_table()).cloned()
+fn section(value: Option<&Value>) -> Option<Table> {
+    value.and_then(Value::as_table).cloned()
 }
 
-fn inherit_section<'i>(table: &mut Table<'i>, name: &str, base: &Table<'i>) {
-    match table.get_mut(name).map(Spanned::get_mut) {
-        Some(DeValue::Table(own)) => tree::inherit(own, base),
-        Some(_) => {} // not a section: deserialising it says so
-        None => tree::insert(table, name, Spanned::new(0..0, DeValue::Table(base.clone()))),
+fn inherit_section(table: &mut Table, name: &str, base: &Table) {
+    match table.get_mut(name) {
+        Some(Value { node: Node::Table(own), .. }) => own.inherit(base),
+        Some(_) => {} // not a section: reading it says so
+        None => table.insert(name, Node::Table(base.clone()).into()),
     }
 }
 
-fn apply<'s, 'i: 's>(
+fn apply<'s>(
     source: &Source<'_>,
-    table: &mut Table<'i>,
-    sets: impl Iterator<Item = &'s Set<'i>>,
+    table: &mut Table,
+    sets: impl Iterator<Item = &'s Set>,
 ) -> Result<(), ScenarioError> {
     for set in sets {
         put(source, table, &set.path, &set.value)?;
@@ -249,16 +238,15 @@ fn apply<'s, 'i: 's>(
     Ok(())
 }
 
-fn put<'i>(
+fn put(
     source: &Source<'_>,
-    table: &mut Table<'i>,
+    table: &mut Table,
     path: &[String],
-    value: &Value<'i>,
+    value: &Value,
 ) -> Result<(), ScenarioError> {
-    tree::set(table, path, value.clone()).map_err(|part| {
-        let place = source.place(&value.span());
-        let message = format!("`{part}` is no section that holds keys; check the dotted key");
-        source.error(place, &path.join("."), message)
+    table.set(path, value.clone()).map_err(|part| {
+        let message = format!("`{part}` is not a section that holds keys; check the dotted key");
+        source.error(source.place(&value.place), &path.join("."), message)
     })
 }
 

@@ -4,7 +4,6 @@ use std::sync::Arc;
 
 use super::cell::Cell;
 use super::delays::DelayFiles;
-use super::error::Problem;
 use super::input::LinkInput;
 use super::link::Overlap;
 use super::ntn::Ntn;
@@ -12,8 +11,9 @@ use super::plan::{PlannedHop, PlannedLink, PlannedMedium};
 use super::reorder::Reorder;
 use super::stack::connection;
 use super::traffic::{self, ApplicationKind, Protocol};
-use super::tree::join;
-use crate::link::{FeedbackLoss, Fragmentation, LinkConfig, LiveConfig, Medium, UnitLosses};
+use crate::config::{Fault, join};
+use crate::link::Fragmentation;
+use crate::scheme::{FeedbackLoss, LinkConfig, LiveConfig, Medium, UnitLosses};
 use crate::scheme::{Scheme, Timing};
 use crate::simulation::{Application, Flow, Hop, Setup, Transport};
 use crate::units::{Bytes, Duration, Instant};
@@ -33,7 +33,7 @@ impl Cell {
         replication: u32,
         inputs: &[LinkInput],
         files: &DelayFiles,
-    ) -> Result<Setup, (String, String)> {
+    ) -> Result<Setup, Fault> {
         assert_eq!(inputs.len(), self.plan.links().count(), "one input for each link");
         let spans: Vec<_> = inputs.iter().map(LinkInput::span).collect();
         let starts = self.starts(replication, &spans)?;
@@ -47,7 +47,7 @@ impl Cell {
             stop_when_done: self.plan.stop_when_done,
             forward,
             backward,
-            flows: flows.map_err(|message| (join("", "transport"), message))?,
+            flows: flows.map_err(|message| Fault::new("transport", message))?,
         })
     }
 }
@@ -59,7 +59,7 @@ fn hops<'i>(
     links: &mut impl Iterator<Item = (&'i LinkInput, Duration)>,
     files: &DelayFiles,
     there: &[Hop],
-) -> Result<Vec<Hop>, (String, String)> {
+) -> Result<Vec<Hop>, Fault> {
     let mut hops = Vec::new();
     for planned in planned {
         match planned {
@@ -68,7 +68,7 @@ fn hops<'i>(
                 // The counts agree, as the caller asserts.
                 let (input, start) = links.next().expect("one input for each link");
                 let link = link(planned, input, start, files);
-                hops.push(Hop::Link(link.map_err(|problem| (problem.key, problem.message))?));
+                hops.push(Hop::Link(link?));
             }
             PlannedHop::WayBack(first) => hops.extend(Hop::way_back(&there[..*first])),
         }
@@ -81,7 +81,7 @@ fn link(
     input: &LinkInput,
     start_offset: Duration,
     files: &DelayFiles,
-) -> Result<LinkConfig, Problem> {
+) -> Result<LinkConfig, Fault> {
     let config = &planned.link;
     Ok(LinkConfig {
         medium: medium(planned, input, files)?,
@@ -98,7 +98,7 @@ fn link(
     })
 }
 
-fn medium(planned: &PlannedLink, input: &LinkInput, files: &DelayFiles) -> Result<Medium, Problem> {
+fn medium(planned: &PlannedLink, input: &LinkInput, files: &DelayFiles) -> Result<Medium, Fault> {
     Ok(match (&planned.medium, input) {
         (PlannedMedium::Trace { .. }, LinkInput::LinkTrace(trace)) => {
             Medium::Trace(Arc::clone(trace))
@@ -136,7 +136,7 @@ fn medium(planned: &PlannedLink, input: &LinkInput, files: &DelayFiles) -> Resul
     })
 }
 
-fn live(scheme: Scheme, planned: &PlannedLink, input: &LinkInput) -> Result<LiveConfig, Problem> {
+fn live(scheme: Scheme, planned: &PlannedLink, input: &LinkInput) -> Result<LiveConfig, Fault> {
     let config = &planned.link;
     let random = || config.feedback_loss.map_or(FeedbackLoss::None, FeedbackLoss::Random);
     let (phy, feedback_loss) = match input {
@@ -145,7 +145,7 @@ fn live(scheme: Scheme, planned: &PlannedLink, input: &LinkInput) -> Result<Live
             let name = if config.feedback_trace.is_some() { "trace" } else { "channel" };
             let key = join(&planned.key, "link");
             let cure = "is of one slot, which cannot be repeated; give two slots or more";
-            return Err(Problem::new(&key, &format!("feedback_{name}"), cure));
+            return Err(Fault::of(&key, &format!("feedback_{name}"), cure));
         }
         LinkInput::PhyTraces { phy, back } => (phy, FeedbackLoss::Trace(back.clone())),
         _ => unreachable!("its spec asks for a PHY trace, or two"),
@@ -174,7 +174,7 @@ fn transport(config: &traffic::Transport) -> Result<Transport, String> {
     if config.protocol == Protocol::Udp {
         return Ok(Transport::Datagram { packet: config.packet });
     }
-    connection("transport", config).map(Transport::Tcp).map_err(|problem| problem.message)
+    connection("transport", config).map(Transport::Tcp).map_err(|fault| fault.message().to_owned())
 }
 
 fn application(app: &traffic::Application, transport: &traffic::Transport) -> Application {

@@ -5,20 +5,19 @@ use std::ops::Range;
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
-use super::error::{Place, Problem, ScenarioError};
-use super::message::reworded;
-use super::tree::{self, Table, Value};
+use super::error::{Place, ScenarioError};
+use crate::config::{Fault, Node, Table, Value};
 
 /// A change from outside: where it goes and its value, placed behind the end of the file.
-pub(super) struct Set<'i> {
+pub(super) struct Set {
     pub(super) path: Vec<String>,
-    pub(super) value: Value<'i>,
+    pub(super) value: Value,
 }
 
 /// The texts that values come from, and how errors speak of them.
 pub(super) struct Source<'i> {
     file: &'i str,
-    pub(super) text: &'i str,
+    text: &'i str,
     changes: &'i [(String, String)],
     /// Where each change would begin if it stood behind the file.
     begins: Vec<usize>,
@@ -38,29 +37,34 @@ impl<'i> Source<'i> {
         Self { file, text, changes, begins }
     }
 
-    pub(super) fn parse(&self) -> Result<Table<'i>, ScenarioError> {
+    pub(super) fn parse(&self) -> Result<Table, ScenarioError> {
         let root = DeTable::parse(self.text).map_err(|error| {
             let place = error.span().map_or(Place::File, |span| self.place(&span));
             self.error(place, "", format!("not TOML: {}", error.message()))
         })?;
-        Ok(root.into_inner())
+        table(root.into_inner(), 0)
+            .map_err(|(span, fault)| self.error(self.place(&span), &fault.path(), fault.message()))
     }
 
-    pub(super) fn changes(&self) -> Result<Vec<Set<'i>>, ScenarioError> {
-        let set = |((key, value), &begin): (&'i (String, String), &usize)| {
+    pub(super) fn changes(&self) -> Result<Vec<Set>, ScenarioError> {
+        let set = |((key, text), &begin): (&(String, String), &usize)| {
             let path: Vec<String> = key.split('.').map(str::to_owned).collect();
+            let place = || Place::Set(format!("{key} = {text}"));
             if path.iter().any(String::is_empty) || path[0] == "printed" {
-                let message = "is no key to change; give a dotted key, e.g. link.rtt";
-                let place = Place::Set(format!("{key} = {value}"));
-                return Err(self.error(place, key, message));
+                let message = "is not a key to change; give a dotted key, e.g. link.rtt";
+                return Err(self.error(place(), key, message));
             }
-            // What is no TOML value is text whose quotes the shell took away.
-            let parsed = DeValue::parse(value).unwrap_or_else(|_| {
-                Spanned::new(0..value.len(), DeValue::String(value.as_str().into()))
-            });
-            Ok(Set { path, value: tree::shifted(parsed, begin) })
+            let value = change(text, begin).map_err(|(_, fault)| {
+                let fault = fault.within(key);
+                self.error(place(), &fault.path(), fault.message())
+            })?;
+            Ok(Set { path, value })
         };
         self.changes.iter().zip(&self.begins).map(set).collect()
+    }
+
+    pub(super) fn len(&self) -> usize {
+        self.text.len()
     }
 
     pub(super) fn place(&self, span: &Range<usize>) -> Place {
@@ -72,18 +76,23 @@ impl<'i> Source<'i> {
         Place::Line(before.iter().filter(|&&byte| byte == b'\n').count() + 1)
     }
 
-    pub(super) fn serde(&self, table: &Table<'_>, error: &toml::de::Error) -> ScenarioError {
-        let message = reworded(error.message());
-        match error.span() {
-            Some(span) => self.error(self.place(&span), &tree::key_at(table, &span), message),
-            None => self.error(Place::File, "", message),
-        }
+    /// A plain value as a label: a number as it is written.
+    pub(super) fn label(&self, value: &Value) -> Option<String> {
+        let Node::Float(_) = value.node else { return value.plain() };
+        let (text, begin) = match self.begins.iter().rposition(|&begin| begin <= value.place.start)
+        {
+            Some(change) => (self.changes[change].1.as_str(), self.begins[change]),
+            None => (self.text, 0),
+        };
+        let written = text.get(value.place.start - begin..value.place.end - begin);
+        written.filter(|text| !text.is_empty()).map(|text| text.replace('_', "")).or(value.plain())
     }
 
-    pub(super) fn problem(&self, table: &Table<'_>, problem: Problem) -> ScenarioError {
-        let place = tree::place_of(table, &problem.key).filter(|span| !span.is_empty());
+    /// The error of a fault in `table`.
+    pub(super) fn fault(&self, table: &Table, fault: &Fault) -> ScenarioError {
+        let place = table.place_of(&fault.path()).filter(|span| !span.is_empty());
         let place = place.map_or(Place::File, |span| self.place(&span));
-        self.error(place, &problem.key, problem.message)
+        self.error(place, &fault.path(), fault.message())
     }
 
     pub(super) fn error(
@@ -99,4 +108,57 @@ impl<'i> Source<'i> {
             message: message.into(),
         }
     }
+}
+
+/// A place in the text and what is wrong there.
+type Misfit = (Range<usize>, Fault);
+
+/// What is not a TOML value is text whose quotes the shell took away.
+fn change(text: &str, begin: usize) -> Result<Value, Misfit> {
+    match DeValue::parse(text) {
+        Ok(parsed) => value(parsed, begin),
+        Err(_) => Ok(Value { node: Node::Text(text.to_owned()), place: begin..begin + text.len() }),
+    }
+}
+
+/// A table of TOML as a tree, its places moved by `by` bytes.
+fn table(toml: DeTable<'_>, by: usize) -> Result<Table, Misfit> {
+    let mut table = Table::default();
+    for (key, toml) in toml {
+        let place = key.span().start + by..key.span().end + by;
+        let value = value(toml, by).map_err(|(at, fault)| (at, fault.within(key.get_ref())))?;
+        table.insert_at(key.get_ref(), place, value);
+    }
+    Ok(table)
+}
+
+fn value(toml: Spanned<DeValue<'_>>, by: usize) -> Result<Value, Misfit> {
+    let place = toml.span().start + by..toml.span().end + by;
+    let node = match toml.into_inner() {
+        DeValue::String(text) => Node::Text(text.into_owned()),
+        DeValue::Integer(number) => {
+            match i128::from_str_radix(&number.as_str().replace('_', ""), number.radix()) {
+                Ok(number) => Node::Integer(number),
+                Err(_) => {
+                    return Err((place, Fault::at("too large a number; give a smaller one")));
+                }
+            }
+        }
+        DeValue::Float(number) => {
+            let text = number.as_str().replace('_', "");
+            Node::Float(text.parse().unwrap_or(f64::NAN))
+        }
+        DeValue::Boolean(on) => Node::Bool(on),
+        DeValue::Datetime(date) => {
+            return Err((place, Fault::at(format!("{date} is a date; write text in quotes"))));
+        }
+        DeValue::Array(array) => {
+            let list = array.into_iter().enumerate().map(|(index, toml)| {
+                value(toml, by).map_err(|(at, fault)| (at, fault.within(&index.to_string())))
+            });
+            Node::List(list.collect::<Result<_, _>>()?)
+        }
+        DeValue::Table(toml) => Node::Table(table(toml, by)?),
+    };
+    Ok(Value { node, place })
 }

@@ -3,12 +3,13 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::error::Problem;
-use super::limit::{DelayedAck, Packets};
+use super::limit::DelayedAck;
 use super::traffic::{Congestion, Profile, Transport};
-use super::tree::join;
+use crate::config::Fault;
+use crate::config::join;
 use crate::transport::tcp::{CongestionAlgorithm, LinuxOptions, TcpConfig};
 use crate::units::Bytes;
+use crate::units::Packets;
 
 /// Parts of the profile "linux", named after the kernel's settings.
 #[derive(Clone, Copy, Debug, Deserialize, Eq, JsonSchema, PartialEq, Serialize)]
@@ -97,7 +98,7 @@ impl From<Linux> for LinuxOptions {
 ///
 /// # Errors
 /// If there is no such connection.
-pub(super) fn connection(key: &str, config: &Transport) -> Result<TcpConfig, Problem> {
+pub(super) fn connection(key: &str, config: &Transport) -> Result<TcpConfig, Fault> {
     let congestion = match config.congestion {
         Congestion::Newreno => CongestionAlgorithm::NewReno,
         Congestion::Cubic => CongestionAlgorithm::Cubic,
@@ -130,9 +131,9 @@ pub(super) fn connection(key: &str, config: &Transport) -> Result<TcpConfig, Pro
         (Some(parts), Profile::Linux) => tcp.linux = parts.into(),
         (Some(_), Profile::Papers) => {
             let cure = "belongs to profile = \"linux\"; set the profile, or leave it out";
-            return Err(Problem::at(&join(key, "linux"), cure));
+            return Err(Fault::new(&join(key, "linux"), cure));
         }
     }
-    tcp.check().map_err(|error| Problem::at(key, error.to_string()))?;
+    tcp.check().map_err(|error| Fault::new(key, error.to_string()))?;
     Ok(tcp)
 }

@@ -4,8 +4,9 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::leg::Leg;
-use super::limit::{DelayedAck, Packets};
+use super::limit::DelayedAck;
 use super::stack::Linux;
+use crate::units::Packets;
 use crate::units::{BitRate, Bytes, Duration, Size};
 
 /// A transport protocol and its options.

@@ -2,14 +2,12 @@
 
 use std::borrow::Cow;
 
+use super::error::ScenarioError;
+use super::source::{Set, Source};
+use crate::config::{Fault, Node, Table, Value, nearest};
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::de::{Deserialize, Deserializer, Error, IgnoredAny};
 use serde::{Serialize, Serializer};
-use toml::de::DeValue;
-
-use super::error::Problem;
-use super::suggest::nearest;
-use super::tree::{Table, Value, join};
 
 /// What varies from cell to cell; every combination is a cell.
 ///
@@ -28,28 +26,34 @@ pub struct Axis {
 }
 
 /// An axis with what its points change.
-pub(super) struct Changes<'i> {
+pub(super) struct Changes {
     /// The dotted key that varies; empty for a named axis.
     pub(super) key: String,
     pub(super) name: String,
-    pub(super) points: Vec<Point<'i>>,
+    pub(super) points: Vec<Point>,
 }
 
-pub(super) struct Point<'i> {
+pub(super) struct Point {
     pub(super) label: String,
-    pub(super) changes: Vec<(Vec<String>, Value<'i>)>,
+    pub(super) changes: Vec<(Vec<String>, Value)>,
 }
 
-/// The axes of a `[vary]` table, in the order of the file.
-pub(super) fn axes<'i>(vary: &Table<'i>, keys: &[&str]) -> Result<Vec<Changes<'i>>, Problem> {
+/// The axes of a `[vary]` section, in the order of the file; `keys` are those of a scenario.
+pub(super) fn axes(
+    source: &Source<'_>,
+    vary: &Value,
+    keys: &[&str],
+) -> Result<Vec<Changes>, Fault> {
+    let Node::Table(table) = &vary.node else {
+        return Err(Fault::at("is not a section; write [vary] and lists of values below"));
+    };
     let mut axes = Vec::new();
-    for (key, value) in vary {
-        let key = key.get_ref().as_ref();
+    for (key, value) in table.iter() {
         let first = key.split('.').next().unwrap_or(key);
         if keys.contains(&first) {
-            listed(key, value, &mut axes)?;
+            listed(source, key, value, &mut axes)?;
         } else {
-            axes.push(named(key, value, keys)?);
+            axes.push(named(key, value, keys).map_err(|fault| fault.within(key))?);
         }
     }
     shorten_names(&mut axes);
@@ -57,36 +61,41 @@ pub(super) fn axes<'i>(vary: &Table<'i>, keys: &[&str]) -> Result<Vec<Changes<'i
         let twice = |i: usize| axis.points[..i].iter().any(|p| p.label == axis.points[i].label);
         if let Some(i) = (0..axis.points.len()).find(|&i| twice(i)) {
             let message = format!("`{}` is there twice; leave one out", axis.points[i].label);
-            return Err(Problem::new("vary", &axis.key, message));
+            return Err(Fault::new(&axis.key, message));
         }
     }
     Ok(axes)
 }
 
 /// Axes under a key of the scenario: lists of plain values, at any depth.
-fn listed<'i>(key: &str, value: &Value<'i>, axes: &mut Vec<Changes<'i>>) -> Result<(), Problem> {
-    let array = match value.get_ref() {
-        DeValue::Table(table) => {
-            for (name, value) in table {
-                listed(&join(key, name.get_ref()), value, axes)?;
+fn listed(
+    source: &Source<'_>,
+    key: &str,
+    value: &Value,
+    axes: &mut Vec<Changes>,
+) -> Result<(), Fault> {
+    let list = match &value.node {
+        Node::Table(table) => {
+            for (name, value) in table.iter() {
+                listed(source, &format!("{key}.{name}"), value, axes)?;
             }
             return Ok(());
         }
-        DeValue::Array(array) => array,
+        Node::List(list) => list,
         _ => {
             let message = "one value does not vary; give a list of values, e.g. scheme = [\"ARQ\", \"HARQ(10/12)\"]";
-            return Err(Problem::new("vary", key, message));
+            return Err(Fault::new(key, message));
         }
     };
-    if array.is_empty() {
-        return Err(Problem::new("vary", key, "the list is empty; give at least one value"));
+    if list.is_empty() {
+        return Err(Fault::new(key, "the list is empty; give at least one value"));
     }
     let path: Vec<String> = key.split('.').map(str::to_owned).collect();
     let mut points = Vec::new();
-    for (index, value) in array.iter().enumerate() {
-        let label = plain(value).ok_or_else(|| {
+    for (index, value) in list.iter().enumerate() {
+        let label = source.label(value).ok_or_else(|| {
             let message = "only plain values have a label of their own; name the points: [vary.my_axis.my_label] with the keys that it sets";
-            Problem::new("vary", &join(key, &index.to_string()), message)
+            Fault::at(message).within(&index.to_string()).within(key)
         })?;
         points.push(Point { label, changes: vec![(path.clone(), value.clone())] });
     }
@@ -95,34 +104,28 @@ fn listed<'i>(key: &str, value: &Value<'i>, axes: &mut Vec<Changes<'i>>) -> Resu
 }
 
 /// An axis with a name of its own: a table of labels, each a table of keys.
-fn named<'i>(name: &str, value: &Value<'i>, keys: &[&str]) -> Result<Changes<'i>, Problem> {
+fn named(name: &str, value: &Value, keys: &[&str]) -> Result<Changes, Fault> {
     let unknown = || {
         let hint = nearest(name, keys.iter().copied())
             .map(|near| format!(" (did you mean {near}?)"))
             .unwrap_or_default();
-        let message = format!(
+        Fault::at(format!(
             "unknown key{hint}; a list varies a key of the scenario, and an axis of your own is a table of points: [vary.{name}.my_label]"
-        );
-        Problem::new("vary", name, message)
+        ))
     };
-    let DeValue::Table(table) = value.get_ref() else { return Err(unknown()) };
     let mut points = Vec::new();
-    for (label, value) in table {
-        let DeValue::Table(changes) = value.get_ref() else { return Err(unknown()) };
-        let mut point = Point { label: label.get_ref().to_string(), changes: Vec::new() };
+    for (label, value) in value.as_table().ok_or_else(unknown)?.iter() {
+        let changes = value.as_table().ok_or_else(unknown)?;
+        let mut point = Point { label: label.to_owned(), changes: Vec::new() };
         flatten(changes, &[], &mut point.changes);
         if let Some((path, _)) = point.changes.iter().find(|(path, _)| is_reserved(&path[0])) {
-            let key = format!("{name}.{}.{}", point.label, path.join("."));
-            return Err(Problem::new("vary", &key, "cannot vary; leave it out"));
+            let message = "must not vary; leave it out";
+            return Err(Fault::new(&path.join("."), message).within(label));
         }
         points.push(point);
     }
     if points.is_empty() {
-        return Err(Problem::new(
-            "vary",
-            name,
-            "no points; give at least one, e.g. [vary.condition.bad]",
-        ));
+        return Err(Fault::at("no points; give at least one, e.g. [vary.condition.bad]"));
     }
     Ok(Changes { key: String::new(), name: name.to_owned(), points })
 }
@@ -132,19 +135,19 @@ fn is_reserved(key: &str) -> bool {
 }
 
 /// The leaves of a table of keys, as dotted paths.
-fn flatten<'i>(table: &Table<'i>, prefix: &[String], leaves: &mut Vec<(Vec<String>, Value<'i>)>) {
-    for (key, value) in table {
+fn flatten(table: &Table, prefix: &[String], leaves: &mut Vec<(Vec<String>, Value)>) {
+    for (key, value) in table.iter() {
         let mut path = prefix.to_vec();
-        path.extend(key.get_ref().split('.').map(str::to_owned));
-        match value.get_ref() {
-            DeValue::Table(table) if !table.is_empty() => flatten(table, &path, leaves),
+        path.extend(key.split('.').map(str::to_owned));
+        match &value.node {
+            Node::Table(table) if table.iter().next().is_some() => flatten(table, &path, leaves),
             _ => leaves.push((path, value.clone())),
         }
     }
 }
 
 /// The last part of each key, where no other axis ends in the same.
-fn shorten_names(axes: &mut [Changes<'_>]) {
+fn shorten_names(axes: &mut [Changes]) {
     let short: Vec<String> = axes
         .iter()
         .map(|axis| axis.name.rsplit('.').next().unwrap_or(&axis.name).to_owned())
@@ -156,15 +159,49 @@ fn shorten_names(axes: &mut [Changes<'_>]) {
     }
 }
 
-/// A plain value as a label.
-pub(super) fn plain(value: &Value<'_>) -> Option<String> {
-    match value.get_ref() {
-        DeValue::String(text) => Some(text.to_string()),
-        DeValue::Integer(number) => Some(number.to_string()),
-        DeValue::Float(number) => Some(number.to_string()),
-        DeValue::Boolean(on) => Some(on.to_string()),
-        _ => None,
+/// Axis and label of a point that is left out.
+pub(super) type LeftOut = (String, String);
+
+/// Keeps the points that `sets` choose (`--set buffer=none`), one or a list, and takes those sets
+/// away. The name of a key of the scenario is that key, also where an axis is called so.
+pub(super) fn choose(
+    source: &Source<'_>,
+    axes: &mut [Changes],
+    sets: &mut Vec<Set>,
+    keys: &[&str],
+) -> Result<Vec<LeftOut>, ScenarioError> {
+    let mut left_out = Vec::new();
+    let mut other = Vec::new();
+    for set in sets.drain(..) {
+        let name = set.path.join(".");
+        match axes.iter_mut().find(|axis| axis.name == name && !keys.contains(&name.as_str())) {
+            Some(axis) => left_out.extend(narrow(source, axis, &set.value)?),
+            None => other.push(set),
+        }
     }
+    *sets = other;
+    Ok(left_out)
+}
+
+fn narrow(
+    source: &Source<'_>,
+    axis: &mut Changes,
+    value: &Value,
+) -> Result<Vec<LeftOut>, ScenarioError> {
+    let all: Vec<String> = axis.points.iter().map(|point| point.label.clone()).collect();
+    let chosen: Option<Vec<String>> = match &value.node {
+        Node::List(list) => list.iter().map(|value| source.label(value)).collect(),
+        _ => source.label(value).map(|label| vec![label]),
+    };
+    let chosen = chosen
+        .filter(|chosen| !chosen.is_empty() && chosen.iter().all(|label| all.contains(label)));
+    let Some(chosen) = chosen else {
+        let message = format!("is an axis of [vary]; choose one or a list of {}", all.join(", "));
+        return Err(source.error(source.place(&value.place), &axis.name, message));
+    };
+    axis.points.retain(|point| chosen.contains(&point.label));
+    let left_out = all.into_iter().filter(|label| !chosen.contains(label));
+    Ok(left_out.map(|label| (axis.name.clone(), label)).collect())
 }
 
 /// The cells are made from the parsed file, before anything is read into structs.

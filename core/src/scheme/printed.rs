@@ -1,13 +1,139 @@
-//! The delay expressions that seed 000 prints, evaluated on a trace, under names of their own.
+//! The expressions that Kuhn 2014 prints in section 3.5, under names of their own.
 //!
-//! The efficiencies it prints need no second name: on a trace the words of section 3.5 ("ratio of
-//! the received LLDUs and the total number of LLDUs sent", for ARQ "the probability that a LLDU is
-//! received") are [`super::LinkStats::efficiency`]. Its equation (1) as printed counts a block with
-//! more than N_D receptions as none, which no trace can mean; see DESIGN section 10.
+//! [`Scheme::printed`] evaluates them over a channel as the text around them means them; where
+//! indices or cases are slips, the function says what was read instead. What is an approximation
+//! there stays one here: rounds independent of the block, data independent of repair LLDUs, erasures
+//! in the middle of a block. [`Scheme::printed_delay_ms`] evaluates the delays on a trace.
+//!
+//! The efficiencies need no second name on a trace: there the words of section 3.5 ("ratio of the
+//! received LLDUs and the total number of LLDUs sent", for ARQ "the probability that a LLDU is
+//! received") are [`LinkStats::efficiency`](crate::trace::LinkStats::efficiency). Equation (1) as
+//! printed counts a block with more than N_D receptions as none, which no trace can mean.
 
-use super::{LinkTrace, Scheme};
+use crate::scheme::harq2::law::{Harq2, Rounds};
+use crate::scheme::law::{Chain, ModelError, Setting, times};
+use crate::scheme::{BlockCode, Scheme};
+use crate::trace::LinkTrace;
+use crate::units::Duration;
+
+/// What seed 000 prints for a scheme.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Printed {
+    /// Throughput efficiency: eta_FEC (1), eta_ARQ, eta_HARQ.
+    pub efficiency: f64,
+    /// Delay: d (2), d_ARQ, d_HARQ; ms. A mean over all data LLDUs for FEC, over LLDUs erased at
+    /// first for ARQ, over blocks for HARQ-II.
+    pub delay_ms: f64,
+}
+
+/// Equation (1) as meant: of P_R(i), the probability that i of the N LLDUs are received, those
+/// below N_D count i and the rest N_D.
+pub fn fec_efficiency(chain: &Chain, code: BlockCode) -> f64 {
+    let erasures = chain.erasures(code.total());
+    let useful =
+        erasures.iter().enumerate().map(|(m, p)| p * (code.total() - m).min(code.data()) as f64);
+    useful.sum::<f64>() / code.total() as f64
+}
+
+/// Equation (1) to the letter: the sum over i = 1..=N_D of P(i, N) i / N, P(i, N) being the
+/// probability of i erasures. For the record: it falls to 0 with the erasure rate.
+pub fn fec_efficiency_to_the_letter(chain: &Chain, code: BlockCode) -> f64 {
+    let erasures = chain.erasures(code.total());
+    let sum: f64 = (1..=code.data()).map(|i| erasures[i] * i as f64).sum();
+    sum / code.total() as f64
+}
+
+/// Equation (2): RTT/2 + p (1 - sum over i = N_R..=N-1 of P(i, N-1)) N/2 T_P, on the chain of the
+/// code word's slots. Interleaving does not stretch T_P, as printed.
+pub fn fec_delay_ms(chain: &Chain, code: BlockCode, setting: &Setting) -> f64 {
+    let total = code.total();
+    let erasures = chain.erasures(total - 1);
+    // The complement of the printed sum, which leaves the terms below N_R.
+    let recovered: f64 = erasures[..total - code.data()].iter().sum();
+    let half_block_ms = total as f64 / 2.0 * setting.slot_ns() / 1e6;
+    setting.rtt_ms() / 2.0 + chain.erasure_probability() * recovered * half_block_ms
+}
+
+/// Equations (3) and (4) to the letter: the chain that stays good with
+/// alpha_I = p + rho^I (1 - p) and bad with beta_I = (1 - p) + rho^I p. With I = 1 it is not the
+/// chain itself but the one with its states exchanged; [`Chain::every`] exchanges them back.
+///
+/// # Errors
+/// If rounding makes them no chain.
+pub fn interleaved_to_the_letter(chain: &Chain, depth: u64) -> Result<Chain, ModelError> {
+    let [alpha, beta] = chain.every(depth).staying();
+    Chain::new(beta, alpha, 0.0, 1.0)
+}
+
+/// eta_HARQ and d_HARQ, for any number of rounds. The sum of R_z goes to R, a round after l
+/// erasures sends l LLDUs (equation 6; P_R has l + N_S), and delta and Delta are those of the text.
+fn harq2(harq: Harq2, chain: &Chain, setting: &Setting) -> Result<Printed, ModelError> {
+    let (data, total) = (harq.code.data(), harq.code.total());
+    let spare = total - data;
+    // Without memory from a round to the next; from slot to slot of a round the chain has one.
+    let independent = Setting { slot: Duration::ZERO, ..*setting };
+    let rounds = Rounds::new(&harq, chain, &independent);
+    let block = chain.erasures(total);
+    let (mut decoded, mut sent, mut repeats) = (0.0, total as f64, 0.0);
+    decoded += block[..=spare].iter().sum::<f64>();
+    for (share, [future, _]) in block[spare + 1..].iter().zip(&rounds.futures) {
+        decoded += share * future.decoded;
+        sent += times(*share, future.units);
+        repeats += share * future.rounds_decoded;
+    }
+    let (erased_data, erased_repair) = (chain.erasures(data), chain.erasures(spare));
+    let mut received = decoded * data as f64;
+    for i in 1..data {
+        let erased = data - i;
+        for (lost, repair) in erased_repair.iter().enumerate() {
+            if let Some(missing) = (erased + lost).checked_sub(spare + 1) {
+                let failed = rounds.futures[missing][0].failed;
+                received += erased_data[erased] * repair * failed * i as f64;
+            }
+        }
+    }
+    let block_ms = total as f64 * setting.slot_ns() / 1e6;
+    Ok(Printed {
+        efficiency: received / sent,
+        delay_ms: block_ms + setting.rtt_ms() / 2.0 + repeats * setting.rtt_ms(),
+    })
+}
 
 impl Scheme {
+    /// The expressions that Kuhn 2014 prints for this scheme; `None` without a scheme.
+    ///
+    /// ```
+    /// use clift::scheme::Scheme;
+    /// use clift::scheme::law::{Chain, Setting};
+    /// let chain = Chain::from_erasures(0.1, 5.0).unwrap();
+    /// let arq: Scheme = "ARQ".parse().unwrap();
+    /// let arq = arq.printed(&chain, &Setting::default()).unwrap().unwrap();
+    /// assert!((arq.efficiency - 0.9).abs() < 1e-12);
+    /// assert!((arq.delay_ms - (250.0 + 500.0 / 0.9)).abs() < 1e-9);
+    /// ```
+    ///
+    /// # Errors
+    /// If the rounds of HARQ-II are too many to follow.
+    pub fn printed(&self, chain: &Chain, setting: &Setting) -> Result<Option<Printed>, ModelError> {
+        let rtt_ms = setting.rtt_ms();
+        match *self {
+            Self::Fec { code, interleave } => {
+                let chain = chain.every(interleave.get().into());
+                let delay_ms = fec_delay_ms(&chain, code, setting);
+                Ok(Some(Printed { efficiency: fec_efficiency(&chain, code), delay_ms }))
+            }
+            Self::Arq { .. } => Ok(Some(Printed {
+                efficiency: chain.arrival_probability(),
+                // The mean of i over p^(i-1) (1 - p).
+                delay_ms: rtt_ms / 2.0 + rtt_ms / chain.arrival_probability(),
+            })),
+            Self::Harq2 { code, extra, max_rounds } => {
+                harq2(Harq2::new(code, extra, max_rounds)?, chain, setting).map(Some)
+            }
+            _ => Ok(None),
+        }
+    }
+
     /// The delay that seed 000 section 3.5 prints for this scheme, with the probabilities in it
     /// replaced by what happened on `link`, which this scheme made; ms. T_P is the median gap.
     ///
@@ -68,6 +194,54 @@ fn ratio(part: u64, of: u64) -> Option<f64> {
 
 #[cfg(test)]
 mod tests {
+    use super::*;
+
+    fn chain() -> Chain {
+        Chain::new(0.98, 0.8, 0.0, 1.0).unwrap()
+    }
+
+    #[test]
+    fn without_erasures_efficiency_is_the_code_rate() {
+        let code = BlockCode::new(38, 51).unwrap();
+        let clean = Chain::bernoulli(0.0).unwrap();
+        assert!((fec_efficiency(&clean, code) - 38.0 / 51.0).abs() < 1e-12);
+        assert_eq!(fec_efficiency_to_the_letter(&clean, code), 0.0);
+        assert_eq!(fec_delay_ms(&clean, code, &Setting::default()), 250.0);
+    }
+
+    #[test]
+    fn equation_2_is_the_mean_wait_with_erasures_in_the_middle() {
+        // (1, 2): the erased data LLDU is rebuilt if the other arrives, half a block later.
+        let code = BlockCode::new(1, 2).unwrap();
+        let p = chain().erasure_probability();
+        let expected = 250.0 + p * (1.0 - p) * 0.114783;
+        assert!((fec_delay_ms(&chain(), code, &Setting::default()) - expected).abs() < 1e-12);
+    }
+
+    #[test]
+    fn equation_4_exchanges_the_states() {
+        let letter = interleaved_to_the_letter(&chain(), 1).unwrap();
+        let p = chain().erasure_probability();
+        let rho = chain().correlation();
+        assert!((letter.staying()[0] - (p + rho * (1.0 - p))).abs() < 1e-12);
+        assert!((letter.staying()[1] - (1.0 - p + rho * p)).abs() < 1e-12);
+        assert!((letter.erasure_probability() - (1.0 - p)).abs() < 1e-12);
+    }
+
+    /// (1, 1) with two rounds, by hand: rounds of one LLDU, each lost with probability p.
+    #[test]
+    fn harq_of_single_lldus_is_arq() {
+        let p = chain().erasure_probability();
+        let scheme: Scheme = "HARQ(1/1, rounds 2)".parse().unwrap();
+        let printed = scheme.printed(&chain(), &Setting::default()).unwrap().unwrap();
+        assert!((printed.efficiency - (1.0 - p.powi(3)) / (1.0 + p + p * p)).abs() < 1e-12);
+        let repeats = p * (1.0 - p) + 2.0 * p * p * (1.0 - p);
+        assert!((printed.delay_ms - (250.0 + 0.114783 + 500.0 * repeats)).abs() < 1e-9);
+    }
+}
+
+#[cfg(test)]
+mod trace_tests {
     use super::super::Timing;
     use super::*;
     use crate::trace::PhyTrace;

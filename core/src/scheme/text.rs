@@ -28,12 +28,6 @@ impl fmt::Display for Scheme {
     }
 }
 
-impl fmt::Display for BlockCode {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}/{}", self.data, self.total)
-    }
-}
-
 /// Reads what [`Scheme`]'s `Display` writes; upper and lower case and blanks do not matter.
 ///
 /// ```
@@ -73,13 +67,6 @@ impl FromStr for Scheme {
             }
             _ => Err(fault("unknown scheme".to_owned())),
         }
-    }
-}
-
-impl From<Option<u32>> for Persistency {
-    /// `None`: unlimited.
-    fn from(limit: Option<u32>) -> Self {
-        limit.map_or(Self::Unlimited, Self::AtMost)
     }
 }
 

@@ -2,8 +2,9 @@
 
 use std::collections::VecDeque;
 
-use crate::link::{self, Link, LinkConfig, LinkError};
+use crate::link::{self, Link, LinkError};
 use crate::metrics::Distribution;
+use crate::scheme::LinkConfig;
 use crate::seed::{Seed, Stream};
 use crate::simulation::leg::Leg;
 use crate::simulation::setup::{Hop, LegConfig};

@@ -4,7 +4,8 @@ use std::sync::Arc;
 
 use thiserror::Error;
 
-use crate::link::{LinkConfig, LinkError, Propagation, QueueLimit};
+use crate::link::{LinkError, Propagation, QueueLimit};
+use crate::scheme::LinkConfig;
 use crate::seed::Seed;
 use crate::transport::datagram::HEADER;
 use crate::transport::tcp::{TcpConfig, TcpConfigError};

@@ -3,29 +3,26 @@
 use std::fmt;
 use std::str::FromStr;
 
-#[cfg(feature = "scenario")]
 use schemars::JsonSchema;
-#[cfg(feature = "scenario")]
 use serde::{Deserialize, Serialize};
 
 use crate::trace::error::{Fault, Snippet};
 use crate::trace::phy::LATEST;
 
 /// Unit of bare numbers in a trace file.
-#[derive(Clone, Copy, Debug, Eq, PartialEq)]
-#[cfg_attr(feature = "scenario", derive(Deserialize, JsonSchema, Serialize))]
+#[derive(Clone, Copy, Debug, Eq, PartialEq, Deserialize, JsonSchema, Serialize)]
 pub enum TimeUnit {
     /// Seconds.
-    #[cfg_attr(feature = "scenario", serde(rename = "s"))]
+    #[serde(rename = "s")]
     Seconds,
     /// Milliseconds.
-    #[cfg_attr(feature = "scenario", serde(rename = "ms"))]
+    #[serde(rename = "ms")]
     Milliseconds,
     /// Microseconds.
-    #[cfg_attr(feature = "scenario", serde(rename = "us"))]
+    #[serde(rename = "us")]
     Microseconds,
     /// Nanoseconds.
-    #[cfg_attr(feature = "scenario", serde(rename = "ns"))]
+    #[serde(rename = "ns")]
     Nanoseconds,
 }
 

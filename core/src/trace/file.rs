@@ -5,9 +5,7 @@ use std::num::NonZeroU32;
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
-#[cfg(feature = "scenario")]
 use schemars::JsonSchema;
-#[cfg(feature = "scenario")]
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
@@ -30,58 +28,55 @@ use crate::units::{BitRate, Bytes, Duration};
 /// assert_eq!(file.read(&files)?.t()[..], [0, 2_000_000]);
 /// # Ok::<(), clift::trace::FileError>(())
 /// ```
-#[derive(Clone, Debug, Eq, PartialEq)]
-#[cfg_attr(feature = "scenario", derive(Deserialize, JsonSchema, Serialize))]
-#[cfg_attr(feature = "scenario", serde(deny_unknown_fields))]
-#[cfg_attr(feature = "scenario", schemars(rename = "Trace"))]
+#[derive(Clone, Debug, Eq, PartialEq, Deserialize, JsonSchema, Serialize)]
+#[serde(deny_unknown_fields)]
+#[schemars(rename = "Trace")]
 pub struct TraceFile {
     /// The file, relative to the folder of the scenario file.
     pub file: PathBuf,
     /// Its format, where the suffix does not tell.
-    #[cfg_attr(feature = "scenario", serde(default))]
+    #[serde(default)]
     pub format: Option<Format>,
     /// Unit of the times in a bare two-column file.
-    #[cfg_attr(feature = "scenario", serde(default))]
+    #[serde(default)]
     pub unit: Option<TimeUnit>,
     /// Payload of an LLDU, where the file does not say.
-    #[cfg_attr(feature = "scenario", serde(default))]
+    #[serde(default)]
     pub lldu: Option<Bytes>,
     /// Which direction of a two-way measurement ("probes"): "up" or "down".
-    #[cfg_attr(feature = "scenario", serde(default))]
+    #[serde(default)]
     pub direction: Option<Direction>,
     /// The file of loss flags that belongs to "delay-loss", relative to the same folder.
-    #[cfg_attr(feature = "scenario", serde(default))]
+    #[serde(default)]
     pub losses: Option<PathBuf>,
     /// Time between the packets of "delay-loss".
-    #[cfg_attr(feature = "scenario", serde(default))]
+    #[serde(default)]
     pub interval: Option<Duration>,
     /// Rate of the slots made from "probes" or "delay-loss"; without it, a slot a packet.
-    #[cfg_attr(feature = "scenario", serde(default))]
+    #[serde(default)]
     pub rate: Option<BitRate>,
     /// Time between the slots of "loss" and "runs".
-    #[cfg_attr(feature = "scenario", serde(default))]
+    #[serde(default)]
     pub slot: Option<Duration>,
     /// Decoding time of the slots of "loss" and "runs" that were received.
-    #[cfg_attr(feature = "scenario", serde(default))]
+    #[serde(default)]
     pub decoding: Option<Duration>,
     /// Keep one slot in so many: a link shared fairly by so many users.
-    #[cfg_attr(feature = "scenario", serde(default = "one"))]
+    #[serde(default = "one")]
     pub share: u32,
     /// Trace time that becomes time 0, before anything else.
-    #[cfg_attr(feature = "scenario", serde(default))]
+    #[serde(default)]
     pub offset: Duration,
 }
 
-#[cfg(feature = "scenario")]
 fn one() -> u32 {
     1
 }
 
 /// One direction of a two-way measurement.
-#[derive(Clone, Copy, Debug, Eq, PartialEq)]
-#[cfg_attr(feature = "scenario", derive(Deserialize, JsonSchema, Serialize))]
-#[cfg_attr(feature = "scenario", serde(rename_all = "lowercase"))]
-#[cfg_attr(feature = "scenario", schemars(inline))]
+#[derive(Clone, Copy, Debug, Eq, PartialEq, Deserialize, JsonSchema, Serialize)]
+#[serde(rename_all = "lowercase")]
+#[schemars(inline)]
 pub enum Direction {
     /// From the terminal.
     Up,

@@ -152,7 +152,6 @@ fn list() -> String {
     Format::all().map(Format::name).collect::<Vec<_>>().join(", ")
 }
 
-#[cfg(feature = "scenario")]
 mod with_serde {
     use std::borrow::Cow;
     use std::sync::LazyLock;

@@ -20,6 +20,9 @@ mod files;
 mod format;
 mod keys;
 mod lines;
+mod link_file;
+mod link_stats;
+mod link_trace;
 pub mod loss_string;
 pub mod mahimahi;
 mod median;
@@ -42,6 +45,8 @@ pub use file::{
 };
 pub use files::{Files, Folder, InMemory, Source};
 pub use format::{Format, UnknownFormat};
+pub use link_stats::LinkStats;
+pub use link_trace::{LinkTrace, Parts};
 pub use mi::MiTrace;
 pub(crate) use phy::LATEST;
 pub use phy::{Header, PhyTrace, TraceError};

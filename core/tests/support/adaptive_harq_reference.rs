@@ -3,7 +3,8 @@
 
 use std::collections::VecDeque;
 
-use clift::link::{AdaptiveHarqConfig, Propagation, QueueLimit, Repairs, Sizing};
+use clift::link::{Propagation, QueueLimit};
+use clift::scheme::{AdaptiveHarqConfig, Repairs, Sizing};
 use clift::seed::{Seed, Stream};
 use clift::units::Instant;
 use rand::Rng;

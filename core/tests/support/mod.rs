@@ -1,5 +1,15 @@
-//! What several test binaries share.
+//! Slow references, and what makes the cases of several subjects.
 
+pub(crate) mod adaptive_harq_reference;
+pub(crate) mod band;
+pub(crate) mod consecutive;
+pub(crate) mod hybrid_reference;
+pub(crate) mod link_reference;
+pub(crate) mod link_strategies;
+pub(crate) mod live_reference;
+pub(crate) mod ntn_links;
+pub(crate) mod ntn_reference;
+pub(crate) mod ntn_strategies;
+pub(crate) mod plain_path;
 pub(crate) mod tmt_reference;
-#[allow(dead_code)] // not every binary needs all of it
 pub(crate) mod tmt_strategies;

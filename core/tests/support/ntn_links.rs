@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use clift::link::Link;
 use clift::link::deliver;
-use clift::link::ntn::{
+use clift::scheme::nr::{
     AmConfig, ControlErrors, HarqConfig, HarqMode, NtnConfig, NtnHeaders, NtnLink, NtnLinkConfig,
     NtnPhy, PdcpConfig, RlcConfig, UmConfig,
 };

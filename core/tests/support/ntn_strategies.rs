@@ -3,17 +3,17 @@
 use std::num::NonZeroU32;
 use std::sync::Arc;
 
-use clift::link::ntn::{
+use clift::link::{DelaySeries, Propagation, QueueLimit};
+use clift::scheme::nr::{
     AmConfig, ControlErrors, HarqConfig, HarqMode, NtnConfig, NtnHeaders, NtnPhy, PdcpConfig,
     RlcConfig, UmConfig,
 };
-use clift::link::{DelaySeries, Propagation, QueueLimit};
 use clift::seed::Seed;
 use clift::trace::PhyTrace;
 use clift::units::{Bytes, Duration, Instant, Probability};
 use proptest::prelude::*;
 
-use crate::ntn_reference::Case;
+use super::ntn_reference::Case;
 
 pub(crate) fn case() -> impl Strategy<Value = Case> {
     let arrivals = prop::collection::vec((gap(), 1u32..60), 1..30);

@@ -1,7 +1,7 @@
 //! Hand-computed cases.
 
 use super::*;
-use crate::scheme::Parts;
+use crate::trace::Parts;
 
 /// `d` of LLDUs of 33 bytes, 10 ns apart; RTT 200 ns, every slot used.
 fn parts(d: &[i64]) -> Parts {

@@ -2,16 +2,16 @@
 
 use super::PlannedHop;
 use super::phy::{PlannedPhy, Sections};
+use crate::config::Fault;
+use crate::config::join;
 use crate::scenario::adaptive_harq::AdaptiveHarq;
 use crate::scenario::config::Config;
-use crate::scenario::error::Problem;
 use crate::scenario::hybrid::Hybrid;
 use crate::scenario::leg::Leg;
 use crate::scenario::limit::Start;
 use crate::scenario::link::Link;
 use crate::scenario::ntn::Ntn;
 use crate::scenario::path::Hop;
-use crate::scenario::tree::join;
 use crate::scheme::Scheme;
 use crate::units::Duration;
 
@@ -93,7 +93,7 @@ impl PlannedLink {
 }
 
 /// A link in the section `key`, and the leg behind it if it has `delays`.
-pub(super) fn link(key: &str, hop: &Hop, config: &Config) -> Result<Vec<PlannedHop>, Problem> {
+pub(super) fn link(key: &str, hop: &Hop, config: &Config) -> Result<Vec<PlannedHop>, Fault> {
     let link = hop.link.clone().unwrap_or_default();
     link.check(&join(key, "link"))?;
     let medium = medium(key, hop, &link, config)?;
@@ -108,7 +108,7 @@ pub(super) fn link(key: &str, hop: &Hop, config: &Config) -> Result<Vec<PlannedH
     Ok(hops)
 }
 
-fn medium(key: &str, hop: &Hop, link: &Link, config: &Config) -> Result<PlannedMedium, Problem> {
+fn medium(key: &str, hop: &Hop, link: &Link, config: &Config) -> Result<PlannedMedium, Fault> {
     check_kind(key, hop)?;
     let redraw = link.start != Start::Random;
     let sections = Sections {
@@ -138,12 +138,12 @@ fn medium(key: &str, hop: &Hop, link: &Link, config: &Config) -> Result<PlannedM
     }
     if !traced {
         let cure = "nothing to send over; give [trace] with a file, [channel] with a model, [hybrid], [ntn], [adaptive_harq], or [[path]]";
-        return Err(Problem::at(key, cure));
+        return Err(Fault::new(key, cure));
     }
     if let Some(feedback) = link.feedback.filter(|&feedback| feedback < link.rtt) {
         let cure =
             format!("{feedback} is faster than the round trip; give `rtt` ({}) or more", link.rtt);
-        return Err(Problem::new(&join(key, "link"), "feedback", cure));
+        return Err(Fault::of(&join(key, "link"), "feedback", cure));
     }
     let (phy, scheme) = (phy()?, hop.scheme.unwrap_or(Scheme::None));
     if !link.live {
@@ -157,7 +157,7 @@ fn medium(key: &str, hop: &Hop, link: &Link, config: &Config) -> Result<PlannedM
     Ok(PlannedMedium::Live { phy, scheme, feedback: feedback.map(Box::new) })
 }
 
-fn check_kind(key: &str, hop: &Hop) -> Result<(), Problem> {
+fn check_kind(key: &str, hop: &Hop) -> Result<(), Fault> {
     let kinds = [
         ("hybrid", hop.hybrid.is_some()),
         ("ntn", hop.ntn.is_some()),
@@ -166,7 +166,7 @@ fn check_kind(key: &str, hop: &Hop) -> Result<(), Problem> {
     let mut given = kinds.iter().filter(|(_, given)| *given).map(|(name, _)| name);
     if let (Some(one), Some(other)) = (given.next(), given.next()) {
         let cure = format!("a link is of one kind; leave [{other}] or [{one}] out");
-        return Err(Problem::new(key, other, cure));
+        return Err(Fault::of(key, other, cure));
     }
     Ok(())
 }

@@ -8,11 +8,11 @@ pub use link::{PlannedLink, PlannedMedium};
 pub use phy::{PlannedErasures, PlannedPhy};
 
 use super::config::Config;
-use super::error::Problem;
 use super::flows::flows;
 use super::leg::Leg;
 use super::path::Hop;
 use super::traffic::{ApplicationKind, Flow};
+use crate::config::Fault;
 use crate::scheme::Scheme;
 use crate::units::Duration;
 
@@ -45,15 +45,12 @@ const MOST_RUNS: u32 = 1_000_000;
 
 impl Plan {
     /// The plan of `config`, or the first contradiction in it.
-    pub(super) fn new(config: &Config) -> Result<Self, Problem> {
+    pub(super) fn new(config: &Config) -> Result<Self, Fault> {
         if config.duration == Duration::ZERO {
-            return Err(Problem::at("duration", "is zero; give a time above zero, e.g. \"400 s\""));
+            return Err(Fault::new("duration", "is zero; give a time above zero, e.g. \"400 s\""));
         }
         if config.runs == 0 || config.runs > MOST_RUNS {
-            return Err(Problem::at(
-                "runs",
-                format!("{} runs; give 1 to {MOST_RUNS}", config.runs),
-            ));
+            return Err(Fault::new("runs", format!("{} runs; give 1 to {MOST_RUNS}", config.runs)));
         }
         let flows = flows(config)?;
         let mut forward = path(config)?;
@@ -96,7 +93,7 @@ impl Plan {
 }
 
 /// The way there, without the access leg.
-fn path(config: &Config) -> Result<Vec<PlannedHop>, Problem> {
+fn path(config: &Config) -> Result<Vec<PlannedHop>, Fault> {
     if config.path.is_empty() {
         let whole = Hop {
             leg: None,
@@ -123,13 +120,13 @@ fn path(config: &Config) -> Result<Vec<PlannedHop>, Problem> {
     ];
     if let Some((name, _)) = given.iter().find(|(_, given)| *given) {
         let cure = "[[path]] gives the path hop by hop; move it into a hop, or leave [[path]] out";
-        return Err(Problem::at(name, cure));
+        return Err(Fault::new(name, cure));
     }
     hops("path", &config.path, config)
 }
 
 /// The hops of `[[path]]` or `[[return.path]]`.
-fn hops(key: &str, hops: &[Hop], config: &Config) -> Result<Vec<PlannedHop>, Problem> {
+fn hops(key: &str, hops: &[Hop], config: &Config) -> Result<Vec<PlannedHop>, Fault> {
     let mut planned = Vec::new();
     for (index, hop) in hops.iter().enumerate() {
         let key = format!("{key}.{index}");
@@ -146,7 +143,7 @@ fn hops(key: &str, hops: &[Hop], config: &Config) -> Result<Vec<PlannedHop>, Pro
             || hop.link.is_some();
         if link {
             let cure = "a hop is a leg or a link, not both; make two [[path]] entries of it";
-            return Err(Problem::new(&key, "leg", cure));
+            return Err(Fault::of(&key, "leg", cure));
         }
         leg.check(&format!("{key}.leg"))?;
         planned.push(PlannedHop::Leg(leg.clone()));

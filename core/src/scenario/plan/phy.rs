@@ -1,8 +1,8 @@
 //! The plan of a PHY trace.
 
+use crate::config::Fault;
 use crate::scenario::channel::{Channel, Slots};
 use crate::scenario::erasures::Erasures;
-use crate::scenario::error::Problem;
 use crate::scenario::spec::PhySpec;
 use crate::scenario::trace::{self, Trace};
 use crate::units::Duration;
@@ -58,7 +58,7 @@ impl Sections<'_> {
 
     /// The plan of what they give, for runs of `duration`; the model is drawn anew in each run if
     /// `redraw` and its own key does not say otherwise.
-    pub(super) fn planned(&self, duration: Duration, redraw: bool) -> Result<PlannedPhy, Problem> {
+    pub(super) fn planned(&self, duration: Duration, redraw: bool) -> Result<PlannedPhy, Fault> {
         let (key, trace) = &self.trace;
         let erasures = match &self.channel {
             (_, None) => None,

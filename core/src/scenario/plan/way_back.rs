@@ -1,14 +1,14 @@
 //! The plan of the way back.
 
 use super::{PlannedHop, hops, link};
+use crate::config::Fault;
 use crate::scenario::config::Config;
-use crate::scenario::error::Problem;
 use crate::scenario::leg::Leg;
 use crate::scenario::path::{Hop, Return};
 
 /// The way back without the access leg: what `[return]` says of it, else as long as the `shared` hops
 /// of the way there.
-pub(super) fn way_back(config: &Config, shared: usize) -> Result<Vec<PlannedHop>, Problem> {
+pub(super) fn way_back(config: &Config, shared: usize) -> Result<Vec<PlannedHop>, Fault> {
     let back = config.back.clone().unwrap_or_default();
     let own = kind(&back);
     if back.path.is_empty() && own.is_none() {
@@ -16,7 +16,7 @@ pub(super) fn way_back(config: &Config, shared: usize) -> Result<Vec<PlannedHop>
     }
     if back.delay.is_some() {
         let cure = "the way back has a link of its own, whose round-trip time says it; leave the delay out";
-        return Err(Problem::new("return", "delay", cure));
+        return Err(Fault::of("return", "delay", cure));
     }
     if back.path.is_empty() {
         let hop = Hop {
@@ -33,7 +33,7 @@ pub(super) fn way_back(config: &Config, shared: usize) -> Result<Vec<PlannedHop>
     }
     if let Some(name) = own {
         let cure = "[[return.path]] gives the way hop by hop; move it into a hop";
-        return Err(Problem::new("return", name, cure));
+        return Err(Fault::of("return", name, cure));
     }
     hops("return.path", &back.path, config)
 }
@@ -51,11 +51,11 @@ fn kind(back: &Return) -> Option<&'static str> {
 }
 
 /// A way back without a link.
-fn delay(back: &Return, shared: usize) -> Result<PlannedHop, Problem> {
+fn delay(back: &Return, shared: usize) -> Result<PlannedHop, Fault> {
     let idle = [("scheme", back.scheme.is_some()), ("link", back.link.is_some())];
     if let Some((name, _)) = idle.iter().find(|(_, given)| *given) {
         let cure = "there is no link for it; give [return.trace] or [return.channel]";
-        return Err(Problem::new("return", name, cure));
+        return Err(Fault::of("return", name, cure));
     }
     Ok(match back.delay {
         Some(_) => PlannedHop::Leg(Leg { delay: back.delay, ..Leg::default() }),

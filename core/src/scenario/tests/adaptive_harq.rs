@@ -3,7 +3,8 @@
 use std::sync::Arc;
 
 use super::*;
-use crate::link::{AdaptiveHarqConfig, Propagation, Sizing, Threshold};
+use crate::link::Propagation;
+use crate::scheme::{AdaptiveHarqConfig, Sizing, Threshold};
 use crate::trace::MiTrace;
 use crate::units::Duration;
 
@@ -55,8 +56,8 @@ fn an_adaptive_harq_link_is_what_its_keys_say() {
     // A sum that only shows once the channel is there.
     let text = "[adaptive_harq]\nfirst = 900\n";
     let scenario = Scenario::parse("geo.toml", text, &[]).unwrap();
-    let (key, message) =
-        scenario.cells()[0].setup(0, &[information()], &DelayFiles::new()).unwrap_err();
+    let fault = scenario.cells()[0].setup(0, &[information()], &DelayFiles::new()).unwrap_err();
+    let (key, message) = (fault.path(), fault.message());
     assert!(key == "adaptive_harq.first" && message.contains("1000"), "{key}: {message}");
 }
 

@@ -286,7 +286,7 @@ fn every_error_names_line_key_and_cure() {
         ),
         (
             "[vary.condition.bad]\nvary.x = 1\n",
-            "geo.toml line 2: vary.condition.bad.vary.x: cannot vary",
+            "geo.toml line 2: vary.condition.bad.vary.x: must not vary",
         ),
         ("[vary.condition]\nbad = 1\n", "geo.toml line 1: vary.condition: unknown key"),
         ("vary = 1", "geo.toml line 1: vary: is no section"),

@@ -1,7 +1,7 @@
 //! What loses the reports of a live link.
 
 use super::*;
-use crate::link::FeedbackLoss;
+use crate::scheme::FeedbackLoss;
 use crate::trace::Direction;
 use crate::units::Duration;
 
@@ -53,7 +53,8 @@ fn a_trace_loses_reports_and_shifts_with_the_link() {
     // One slot has no period.
     let scenario = Scenario::parse("geo.toml", &text, &[]).unwrap();
     let single = [LinkInput::PhyTraces { phy: phy(&[1; 90]), back: phy(&[1]) }];
-    let (key, message) = scenario.cells()[0].setup(0, &single, &DelayFiles::new()).unwrap_err();
+    let fault = scenario.cells()[0].setup(0, &single, &DelayFiles::new()).unwrap_err();
+    let (key, message) = (fault.path(), fault.message());
     assert_eq!(key, "link.feedback_trace");
     assert!(message.contains("two slots or more"), "{message}");
 }

@@ -3,8 +3,8 @@
 use std::num::NonZeroU32;
 
 use super::*;
-use crate::link::ntn::{HarqMode, NtnPhy, RlcConfig};
-use crate::link::{FeedbackLoss, UnitLosses};
+use crate::scheme::nr::{HarqMode, NtnPhy, RlcConfig};
+use crate::scheme::{FeedbackLoss, UnitLosses};
 use crate::trace::MiTrace;
 use crate::units::Duration;
 
@@ -137,7 +137,8 @@ fn blocks_too_small_for_their_headers_are_told_of_once_the_trace_is_known() {
     let scenario = Scenario::parse("geo.toml", text, &[]).unwrap();
     let phy = PhyTrace::new(vec![0, 1].into(), vec![1, 0].into(), Bytes(4)).unwrap();
     let input = [LinkInput::PhyTrace(phy)];
-    let (key, message) = scenario.cells()[0].setup(0, &input, &DelayFiles::new()).unwrap_err();
+    let fault = scenario.cells()[0].setup(0, &input, &DelayFiles::new()).unwrap_err();
+    let (key, message) = (fault.path(), fault.message());
     assert_eq!(key, "ntn");
     assert!(message.ends_with("larger blocks (`lldu` of the trace or channel beside it)"));
 }
@@ -147,7 +148,8 @@ fn what_adaptive_harq_cannot_live_on_is_the_fault_of_its_level() {
     let scenario = Scenario::parse("geo.toml", "[adaptive_harq]\nsnr = \"-40 dB\"\n", &[]).unwrap();
     let trace = MiTrace::new(Duration::from_millis(1), vec![1e-4]).unwrap();
     let input = [LinkInput::Information { trace: trace.into(), mean: 1e-4 }];
-    let (key, message) = scenario.cells()[0].setup(0, &input, &DelayFiles::new()).unwrap_err();
+    let fault = scenario.cells()[0].setup(0, &input, &DelayFiles::new()).unwrap_err();
+    let (key, message) = (fault.path(), fault.message());
     assert_eq!(key, "adaptive_harq.snr");
     assert!(message.starts_with("-40 dB leaves the channel a mean"), "{message}");
 }

@@ -12,7 +12,7 @@ mod path;
 use proptest::prelude::*;
 
 use super::*;
-use crate::link::{LinkConfig, Medium};
+use crate::scheme::{LinkConfig, Medium};
 use crate::simulation::{Hop as Hops, Setup};
 use crate::trace::PhyTrace;
 use crate::units::Bytes;

@@ -3,11 +3,9 @@
 use rand_chacha::ChaCha8Rng;
 
 use super::config::{Profile, TcpConfig};
-use super::counters::{ReceiverCounters, SenderCounters};
 use super::linux::{LinuxReceiver, LinuxSender};
-use super::newreno::NewRenoSender;
-use super::receiver::PapersReceiver;
-use super::sender::PapersSender;
+use super::papers::{NoSackSender, PapersReceiver, PapersSender};
+use super::shared::counters::{ReceiverCounters, SenderCounters};
 use crate::seed::{Seed, Stream};
 use crate::transport::{Endpoint, Segment};
 use crate::units::{Duration, Instant};
@@ -32,7 +30,7 @@ pub struct TcpSender(Sender);
 #[allow(clippy::large_enum_variant)] // one per connection, and whoever has many boxes the whole
 enum Sender {
     Papers(PapersSender),
-    NewReno(NewRenoSender),
+    NoSack(NoSackSender),
     Linux(LinuxSender),
 }
 
@@ -41,7 +39,7 @@ macro_rules! delegate {
     (Sender, $end:expr, $inner:ident => $call:expr) => {
         match $end {
             Sender::Papers($inner) => $call,
-            Sender::NewReno($inner) => $call,
+            Sender::NoSack($inner) => $call,
             Sender::Linux($inner) => $call,
         }
     };
@@ -63,7 +61,7 @@ impl TcpSender {
     /// A sender without data whose congestion control draws from `rng`.
     pub fn with_rng(config: &TcpConfig, rng: ChaCha8Rng) -> Self {
         Self(match config.profile {
-            Profile::Papers if !config.sack => Sender::NewReno(NewRenoSender::new(config)),
+            Profile::Papers if !config.sack => Sender::NoSack(NoSackSender::new(config)),
             Profile::Papers => Sender::Papers(PapersSender::new(config)),
             Profile::Linux => Sender::Linux(LinuxSender::new(config, rng)),
         })

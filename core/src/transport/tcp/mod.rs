@@ -1,21 +1,18 @@
 //! TCP as two state machines without I/O: [`TcpSender`] and [`TcpReceiver`].
 //!
-//! The pieces follow what a sender does with an ACK, and a [`Profile`] chooses among them:
+//! A [`Profile`] says whose behaviour a connection shows, and each has its folder:
 //!
-//! 1. `flight`: the segments between the cumulative acknowledgement and the next new byte;
-//! 2. `scoreboard`: loss detection, which of those are SACKed, lost or sent again;
-//! 3. `rtt`: the round-trip estimate and the retransmission timeout;
-//! 4. `congestion`: how far the window grows, and where it falls to;
-//! 5. `pacing`: how sending goes on while the window falls.
+//! - `papers`: the agents of ns-2.35 (`Agent/TCP/Linux` towards `Agent/TCPSink/Sack1`), on which
+//!   the five papers built: windows count segments, losses show by FACK distance, the window is
+//!   halved by rate halving, nothing is undone. Without SACK ([`TcpConfig::sack`]) they are
+//!   `Agent/TCP/Newreno` and `Agent/TCPSink` (`papers/no_sack`).
+//! - `linux`: a kernel of today: a handshake, an initial window of ten, RACK-TLP, proportional
+//!   rate reduction, an adaptive reordering degree, and undo of reductions that D-SACK,
+//!   timestamps or F-RTO prove spurious.
+//! - `shared`: what both are made of: the segments in flight, what a receiver holds, the
+//!   application's data, the counters.
 //!
-//! [`Profile::Papers`] is what the agents of ns-2.35 do (`Agent/TCP/Linux` towards
-//! `Agent/TCPSink/Sack1`), on which the five papers built: windows count segments, loss is
-//! detected by FACK distance, the window is halved by rate halving, nothing is undone. Without
-//! SACK ([`TcpConfig::sack`]) they are `Agent/TCP/Newreno` and `Agent/TCPSink` (`newreno`).
-//! [`Profile::Linux`] (`linux`) is what a kernel of today does: a handshake, an initial window of
-//! ten, RACK-TLP, proportional rate reduction, an adaptive reordering degree, and undo of
-//! reductions that D-SACK, timestamps or F-RTO prove spurious. The two share the segments in
-//! flight and what a receiver holds; the rest is apart.
+//! `config` describes a connection; `endpoint` holds its two ends, whatever their profile.
 //!
 //! ```
 //! use clift::transport::Endpoint;
@@ -49,26 +46,15 @@
 //! assert_eq!(rounds, 6); // 2, 4, 8, 16, 32, then the last 8
 //! ```
 
-mod arrivals;
-mod bits;
 mod config;
-mod congestion;
-mod counters;
 mod endpoint;
-mod flight;
 mod linux;
-mod newreno;
-mod pacing;
-mod reassembly;
-mod receiver;
-mod rtt;
-mod scoreboard;
-mod sender;
-mod supply;
+mod papers;
+mod shared;
 
 pub use config::{
     CongestionAlgorithm, LinuxOptions, Profile, TcpConfig, TcpConfigError,
     UnknownCongestionAlgorithm,
 };
-pub use counters::{ReceiverCounters, SenderCounters, TRANSMISSION_COUNTS};
 pub use endpoint::{CongestionState, TcpReceiver, TcpSender};
+pub use shared::counters::{ReceiverCounters, SenderCounters, TRANSMISSION_COUNTS};

@@ -9,8 +9,8 @@ mod rlc_sender;
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
-use clift::link::ntn::NtnConfig;
 use clift::link::{Propagation, QueueLimit};
+use clift::scheme::nr::NtnConfig;
 use clift::seed::{Seed, Stream};
 use clift::units::Instant;
 use rand::Rng;

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use clift::link::ntn::RlcConfig;
+use clift::scheme::nr::RlcConfig;
 use rand::Rng;
 
 use super::{Pdu, Status, World, delay};

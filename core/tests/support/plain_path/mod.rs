@@ -5,7 +5,6 @@
 //! Its time is the caller's choice ([`time::Time`]): whole nanoseconds, to compare it with the engine, or
 //! `f64` seconds, computed in the order in which ns-2 does, so that even the rounding is the same
 //! where an event falls on a millisecond or on another event.
-#![allow(dead_code)] // each test binary uses its part
 
 mod engine;
 mod time;

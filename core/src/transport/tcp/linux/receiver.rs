@@ -2,9 +2,9 @@
 
 use super::delayed_ack::DelayedAck;
 use super::rtt::RttEstimator;
-use crate::transport::tcp::arrivals::Arrivals;
 use crate::transport::tcp::config::TcpConfig;
-use crate::transport::tcp::counters::ReceiverCounters;
+use crate::transport::tcp::shared::arrivals::Arrivals;
+use crate::transport::tcp::shared::counters::ReceiverCounters;
 use crate::transport::{Endpoint, SackBlock, Segment};
 use crate::units::Instant;
 
@@ -22,7 +22,7 @@ enum Due {
 /// A TCP receiver: an ACK for every second segment, at once for whatever is out of order, with a
 /// D-SACK block for what arrived twice (RFC 2883).
 #[derive(Debug)]
-pub(in crate::transport::tcp) struct LinuxReceiver {
+pub(crate) struct LinuxReceiver {
     config: TcpConfig,
     arrivals: Arrivals,
     delayed: DelayedAck,
@@ -39,7 +39,7 @@ pub(in crate::transport::tcp) struct LinuxReceiver {
 
 impl LinuxReceiver {
     /// A receiver that waits for a SYN, or for the first byte.
-    pub(in crate::transport::tcp) fn new(config: &TcpConfig) -> Self {
+    pub(crate) fn new(config: &TcpConfig) -> Self {
         // 40 bytes of options: 12 for timestamps, 4 and 8 per block for SACK.
         let blocks = if config.timestamps { 3 } else { 4 };
         Self {
@@ -55,11 +55,11 @@ impl LinuxReceiver {
         }
     }
 
-    pub(in crate::transport::tcp) fn counters(&self) -> &ReceiverCounters {
+    pub(crate) fn counters(&self) -> &ReceiverCounters {
         &self.arrivals.counters
     }
 
-    pub(in crate::transport::tcp) fn received(&self) -> u64 {
+    pub(crate) fn received(&self) -> u64 {
         self.arrivals.next()
     }
 

@@ -4,7 +4,7 @@
 use super::prr::{Delivery, Prr};
 use super::sacks::Said;
 use super::sender::LinuxSender;
-use crate::transport::tcp::flight::State;
+use crate::transport::tcp::shared::flight::State;
 use crate::units::{Duration, Instant};
 
 /// What is being done about losses.

@@ -3,8 +3,8 @@
 
 use super::sender::LinuxSender;
 use super::undo::is_before;
-use crate::transport::tcp::flight::State;
-use crate::transport::tcp::scoreboard::Blocks;
+use crate::transport::tcp::shared::flight::State;
+use crate::transport::tcp::shared::sack_blocks::Blocks;
 use crate::transport::{SackBlock, Segment};
 use crate::units::{Duration, Instant};
 

@@ -16,11 +16,11 @@ use super::undo::Undo;
 use super::usage::Usage;
 use super::window::{Control, RttSample, Window, control};
 use crate::transport::tcp::config::{LinuxOptions, TcpConfig};
-use crate::transport::tcp::counters::SenderCounters;
 use crate::transport::tcp::endpoint::CongestionState;
-use crate::transport::tcp::flight::Flight;
-use crate::transport::tcp::scoreboard::Blocks;
-use crate::transport::tcp::supply::Supply;
+use crate::transport::tcp::shared::counters::SenderCounters;
+use crate::transport::tcp::shared::flight::Flight;
+use crate::transport::tcp::shared::sack_blocks::Blocks;
+use crate::transport::tcp::shared::supply::Supply;
 use crate::transport::{Endpoint, Segment};
 use crate::units::{Duration, Instant};
 
@@ -39,7 +39,7 @@ pub(super) enum Connection {
 
 /// A TCP sender. Segments are counted by number; see [`Flight`].
 #[derive(Debug)]
-pub(in crate::transport::tcp) struct LinuxSender {
+pub(crate) struct LinuxSender {
     pub(super) options: LinuxOptions,
     pub(super) mss: u32,
     pub(super) headers: u32,
@@ -91,7 +91,7 @@ pub(in crate::transport::tcp) struct LinuxSender {
 }
 
 impl LinuxSender {
-    pub(in crate::transport::tcp) fn new(config: &TcpConfig, rng: ChaCha8Rng) -> Self {
+    pub(crate) fn new(config: &TcpConfig, rng: ChaCha8Rng) -> Self {
         let mss = config.mss().0;
         let control = control(config, rng);
         let delivery = control.is_model().then(|| Box::new(DeliveryRate::new()));
@@ -136,7 +136,7 @@ impl LinuxSender {
         }
     }
 
-    pub(in crate::transport::tcp) fn supply(&mut self, bytes: u64) {
+    pub(crate) fn supply(&mut self, bytes: u64) {
         let short = self.connection == Connection::Established && self.next_new().is_none();
         if bytes == 0 || !self.supply.add(bytes) {
             return;
@@ -153,42 +153,42 @@ impl LinuxSender {
         }
     }
 
-    pub(in crate::transport::tcp) fn close(&mut self) {
+    pub(crate) fn close(&mut self) {
         self.supply.close(self.flight.nxt());
         if self.is_complete() {
             self.timer = None;
         }
     }
 
-    pub(in crate::transport::tcp) fn is_complete(&self) -> bool {
+    pub(crate) fn is_complete(&self) -> bool {
         self.supply.is_complete(self.flight.una())
     }
 
-    pub(in crate::transport::tcp) fn counters(&self) -> &SenderCounters {
+    pub(crate) fn counters(&self) -> &SenderCounters {
         &self.counters
     }
 
-    pub(in crate::transport::tcp) fn cwnd(&self) -> u32 {
+    pub(crate) fn cwnd(&self) -> u32 {
         self.window.cwnd
     }
 
-    pub(in crate::transport::tcp) fn ssthresh(&self) -> Option<u32> {
+    pub(crate) fn ssthresh(&self) -> Option<u32> {
         (self.window.ssthresh != u32::MAX).then_some(self.window.ssthresh)
     }
 
-    pub(in crate::transport::tcp) fn in_flight(&self) -> u64 {
+    pub(crate) fn in_flight(&self) -> u64 {
         self.flight.outstanding()
     }
 
-    pub(in crate::transport::tcp) fn srtt(&self) -> Option<Duration> {
+    pub(crate) fn srtt(&self) -> Option<Duration> {
         self.rtt.smoothed()
     }
 
-    pub(in crate::transport::tcp) fn rto(&self) -> Duration {
+    pub(crate) fn rto(&self) -> Duration {
         self.rtt.timeout()
     }
 
-    pub(in crate::transport::tcp) fn state(&self) -> CongestionState {
+    pub(crate) fn state(&self) -> CongestionState {
         match self.phase {
             Phase::Open | Phase::Disorder => CongestionState::Open,
             Phase::Recovery => CongestionState::Recovery,
@@ -196,7 +196,7 @@ impl LinuxSender {
         }
     }
 
-    pub(in crate::transport::tcp) fn acknowledged(&self) -> u64 {
+    pub(crate) fn acknowledged(&self) -> u64 {
         self.flight.una()
     }
 

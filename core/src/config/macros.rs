@@ -1,0 +1,261 @@
+//! Types that serde's own attributes cannot read with the path of a fault kept.
+//!
+//! serde reads an internally tagged enum and a flattened struct from a copy of the table, which has
+//! lost all places. These macros ask the deserialiser for such types by name instead, and the one of
+//! this module reads them from the table itself. For serialising and for the JSON Schema, the same
+//! types derive with `#[serde(tag = "...")]` and `#[serde(flatten)]`.
+
+use std::cell::Cell;
+use std::fmt;
+
+use serde::de::{self, Deserialize, DeserializeSeed, Deserializer, SeqAccess, Visitor};
+
+/// The name by which a struct of parts is asked for.
+pub const PARTS: &str = "parts of a section";
+
+/// The tag, and the variant without one, that the name of a tagged enum says.
+pub(super) fn tag_of(name: &'static str) -> Option<(&'static str, Option<&'static str>)> {
+    let rest = name.strip_prefix("tag ")?;
+    Some(match rest.split_once('=') {
+        Some((tag, usual)) => (tag, Some(usual)),
+        None => (rest, None),
+    })
+}
+
+/// An enum whose variant is named by one key of its table, each variant around one struct.
+///
+/// ```
+/// use clift::config::{self, Value};
+/// #[derive(Debug, PartialEq, serde::Deserialize)]
+/// struct Fixed {
+///     delay: f64,
+/// }
+/// #[derive(Debug, PartialEq, serde::Deserialize)]
+/// struct Drawn {
+///     mean: f64,
+/// }
+/// #[derive(Debug, PartialEq)]
+/// enum Delay {
+///     Fixed(Fixed),
+///     Drawn(Drawn),
+/// }
+/// clift::tagged!(Delay by "law" { "fixed" => Fixed(Fixed), "drawn" => Drawn(Drawn) });
+///
+/// let drawn = [("law", Value::text("drawn")), ("delay", Value::from(config::Node::Float(2.0)))];
+/// let fault = config::read::<Delay>(&Value::table(drawn)).unwrap_err().to_string();
+/// assert_eq!(fault, "missing key `mean`");
+/// let fixed = [("delay", Value::from(config::Node::Float(2.0))), ("law", Value::text("fixed"))];
+/// assert_eq!(config::read(&Value::table(fixed)), Ok(Delay::Fixed(Fixed { delay: 2.0 })));
+/// ```
+#[macro_export]
+macro_rules! tagged {
+    ($type:ident by $tag:literal $(usual $usual:literal)? {
+        $($name:literal => $variant:ident($inner:ty)),+ $(,)?
+    }) => {
+        impl<'de> ::serde::Deserialize<'de> for $type {
+            fn deserialize<D: ::serde::Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+                const NAMES: &[&str] = &[$($name),+];
+                struct Choice;
+                impl<'de> ::serde::de::Visitor<'de> for Choice {
+                    type Value = $type;
+
+                    fn expecting(&self, f: &mut ::std::fmt::Formatter<'_>) -> ::std::fmt::Result {
+                        f.write_str("a section with keys")
+                    }
+
+                    fn visit_enum<A: ::serde::de::EnumAccess<'de>>(
+                        self,
+                        data: A,
+                    ) -> Result<$type, A::Error> {
+                        use ::serde::de::VariantAccess;
+                        let (name, rest) = data.variant::<String>()?;
+                        match name.as_str() {
+                            $($name => rest.newtype_variant().map($type::$variant),)+
+                            _ => Err(::serde::de::Error::unknown_variant(&name, NAMES)),
+                        }
+                    }
+                }
+                let elsewhere = |field: &str| {
+                    [$(($name, $crate::config::fields_of::<$inner>())),+]
+                        .into_iter()
+                        .find(|(_, fields)| fields.contains(&field))
+                        .map(|(name, _)| name)
+                };
+                let _elsewhere = $crate::config::Elsewhere::enter($tag, elsewhere);
+                from.deserialize_enum(concat!("tag ", $tag $(, "=", $usual)?), NAMES, Choice)
+            }
+        }
+    };
+}
+
+/// A struct whose fields are read from one table: each takes the keys that it knows, and a key that
+/// none of them knows is a fault.
+///
+/// ```
+/// use clift::config::{self, Node, Value};
+/// #[derive(Debug, PartialEq, serde::Deserialize)]
+/// struct Slots {
+///     slots: u64,
+/// }
+/// #[derive(Debug, PartialEq, serde::Deserialize)]
+/// struct Draw {
+///     seed: u64,
+/// }
+/// #[derive(Debug, PartialEq)]
+/// struct Channel {
+///     slots: Slots,
+///     draw: Draw,
+/// }
+/// clift::parts!(Channel { slots, draw });
+///
+/// let one = || Value::from(Node::Integer(1));
+/// let channel = config::read::<Channel>(&Value::table([("seed", one()), ("slots", one())])).unwrap();
+/// assert_eq!((channel.slots.slots, channel.draw.seed), (1, 1));
+/// let table = Value::table([("seed", one()), ("slots", one()), ("sed", one())]);
+/// let fault = config::read::<Channel>(&table).unwrap_err().to_string();
+/// assert_eq!(fault, "sed: unknown key, one of slots, seed (did you mean seed?)");
+/// ```
+#[macro_export]
+macro_rules! parts {
+    ($type:ident { $($field:ident),+ $(,)? }) => {
+        impl<'de> ::serde::Deserialize<'de> for $type {
+            fn deserialize<D: ::serde::Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+                struct Parts;
+                impl<'de> ::serde::de::Visitor<'de> for Parts {
+                    type Value = $type;
+
+                    fn expecting(&self, f: &mut ::std::fmt::Formatter<'_>) -> ::std::fmt::Result {
+                        f.write_str("a section with keys")
+                    }
+
+                    fn visit_seq<A: ::serde::de::SeqAccess<'de>>(
+                        self,
+                        mut parts: A,
+                    ) -> Result<$type, A::Error> {
+                        // All are asked before one may fail: what asks for the keys only fails always.
+                        $(let $field = parts.next_element();)+
+                        $(
+                            let $field = $field?.ok_or_else(|| {
+                                <A::Error as ::serde::de::Error>::missing_field(stringify!($field))
+                            })?;
+                        )+
+                        Ok($type { $($field),+ })
+                    }
+                }
+                let count = [$(stringify!($field)),+].len();
+                from.deserialize_tuple_struct($crate::config::PARTS, count, Parts)
+            }
+        }
+    };
+}
+
+/// Who knows the keys of other variants, while an enum is read.
+pub(super) type Knows = fn(&str) -> Option<&'static str>;
+
+thread_local! {
+    static ELSEWHERE: Cell<Option<(&'static str, Knows)>> = const { Cell::new(None) };
+}
+
+/// Says of keys to which other variant of the enum being read they belong.
+#[derive(Debug)]
+pub struct Elsewhere(Option<(&'static str, Knows)>);
+
+impl Elsewhere {
+    /// From now until the guard is dropped.
+    pub fn enter(tag: &'static str, knows: Knows) -> Self {
+        Self(ELSEWHERE.replace(Some((tag, knows))))
+    }
+
+    /// Whom the enum asks that is being read now.
+    pub(super) fn now() -> Option<(&'static str, Knows)> {
+        ELSEWHERE.get()
+    }
+}
+
+impl Drop for Elsewhere {
+    fn drop(&mut self) {
+        ELSEWHERE.set(self.0);
+    }
+}
+
+/// The keys that a type is read from.
+pub fn fields_of<T: Deserialize<'static>>() -> Vec<&'static str> {
+    let mut fields = Vec::new();
+    // It fails always: there is nothing to read.
+    let _ = T::deserialize(Probe(&mut fields));
+    fields
+}
+
+/// Notes which fields are asked for.
+struct Probe<'f>(&'f mut Vec<&'static str>);
+
+/// There is no value.
+#[derive(Debug)]
+struct Nothing;
+
+impl<'de> Deserializer<'de> for Probe<'_> {
+    type Error = Nothing;
+
+    fn deserialize_any<V: Visitor<'de>>(self, _: V) -> Result<V::Value, Nothing> {
+        Err(Nothing)
+    }
+
+    fn deserialize_struct<V: Visitor<'de>>(
+        self,
+        _: &'static str,
+        fields: &'static [&'static str],
+        _: V,
+    ) -> Result<V::Value, Nothing> {
+        self.0.extend(fields);
+        Err(Nothing)
+    }
+
+    fn deserialize_tuple_struct<V: Visitor<'de>>(
+        self,
+        _: &'static str,
+        _: usize,
+        visitor: V,
+    ) -> Result<V::Value, Nothing> {
+        visitor.visit_seq(self)
+    }
+
+    fn deserialize_enum<V: Visitor<'de>>(
+        self,
+        name: &'static str,
+        _: &'static [&'static str],
+        _: V,
+    ) -> Result<V::Value, Nothing> {
+        self.0.extend(tag_of(name).map(|(tag, _)| tag));
+        Err(Nothing)
+    }
+
+    serde::forward_to_deserialize_any! {
+        bool i8 i16 i32 i64 i128 u8 u16 u32 u64 u128 f32 f64 char str string bytes byte_buf option
+        unit unit_struct newtype_struct seq tuple map identifier ignored_any
+    }
+}
+
+impl<'de> SeqAccess<'de> for Probe<'_> {
+    type Error = Nothing;
+
+    fn next_element_seed<T: DeserializeSeed<'de>>(
+        &mut self,
+        seed: T,
+    ) -> Result<Option<T::Value>, Nothing> {
+        seed.deserialize(Probe(self.0)).map(Some)
+    }
+}
+
+impl de::Error for Nothing {
+    fn custom<T: fmt::Display>(_: T) -> Self {
+        Self
+    }
+}
+
+impl fmt::Display for Nothing {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("no value")
+    }
+}
+
+impl std::error::Error for Nothing {}

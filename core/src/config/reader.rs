@@ -1,0 +1,334 @@
+//! From a tree of values to a configuration.
+
+use std::cell::{Cell, RefCell};
+
+use serde::de::value::StrDeserializer;
+use serde::de::{
+    self, Deserialize, DeserializeSeed, Deserializer, EnumAccess, MapAccess, SeqAccess, Unexpected,
+    VariantAccess, Visitor,
+};
+
+use super::fault::Fault;
+use super::macros::{Elsewhere, Knows, PARTS, tag_of};
+use super::tree::{Node, Table, Value};
+
+/// Reads a configuration.
+///
+/// # Errors
+/// The first wrong value: its path and what to do.
+pub fn read<'de, T: Deserialize<'de>>(value: &'de Value) -> Result<T, Fault> {
+    T::deserialize(Reader { value, shared: None })
+}
+
+/// One value to be read.
+#[derive(Clone, Copy)]
+struct Reader<'de, 's> {
+    value: &'de Value,
+    /// The table that it shares with others ([`crate::parts!`]): each takes the keys that it knows.
+    shared: Option<&'s Shared<'de>>,
+}
+
+/// A table that several types are read from.
+struct Shared<'de> {
+    table: &'de Table,
+    /// Which of its entries have been taken.
+    taken: RefCell<Vec<bool>>,
+    /// Every key that somebody knows.
+    known: RefCell<Vec<&'static str>>,
+    /// Who knows the keys of the variants that were not chosen.
+    elsewhere: Cell<Option<(&'static str, Knows)>>,
+}
+
+impl<'de> Shared<'de> {
+    fn new(table: &'de Table) -> Self {
+        let taken = RefCell::new(vec![false; table.iter().count()]);
+        Self { table, taken, known: RefCell::default(), elsewhere: Cell::new(None) }
+    }
+
+    /// The entries with keys among `fields`, which are taken by it.
+    fn take(&self, fields: &[&'static str]) -> Vec<(&'de str, &'de Value)> {
+        self.known.borrow_mut().extend(fields);
+        let mut taken = self.taken.borrow_mut();
+        let entries = self.table.iter().zip(taken.iter_mut());
+        entries
+            .filter(|((key, _), _)| fields.contains(key))
+            .map(|(entry, taken)| {
+                *taken = true;
+                entry
+            })
+            .collect()
+    }
+
+    /// Complains of a key that nobody took.
+    fn finish(&self) -> Result<(), Fault> {
+        let taken = self.taken.borrow();
+        match self.table.iter().zip(taken.iter()).find(|(_, taken)| !**taken) {
+            None => Ok(()),
+            Some(((key, _), _)) => Err(match self.elsewhere(key) {
+                Some((tag, variant)) => {
+                    let cure = format!(
+                        "belongs to {tag} = \"{variant}\"; leave it out, or change `{tag}`"
+                    );
+                    Fault::at(cure).within_key(key)
+                }
+                None => Fault::unknown_key(key, &self.known.borrow()),
+            }),
+        }
+    }
+
+    fn elsewhere(&self, key: &str) -> Option<(&'static str, &'static str)> {
+        let (tag, knows) = self.elsewhere.get()?;
+        Some((tag, knows(key)?))
+    }
+}
+
+impl<'de> Reader<'de, '_> {
+    fn table(&self, expected: &dyn de::Expected) -> Result<&'de Table, Fault> {
+        self.value.as_table().ok_or_else(|| de::Error::invalid_type(self.unexpected(), expected))
+    }
+
+    fn unexpected(&self) -> Unexpected<'de> {
+        match &self.value.node {
+            Node::Bool(on) => Unexpected::Bool(*on),
+            Node::Integer(number) => integer(*number),
+            Node::Float(number) => Unexpected::Float(*number),
+            Node::Text(text) => Unexpected::Str(text),
+            Node::List(_) => Unexpected::Seq,
+            Node::Table(_) => Unexpected::Map,
+        }
+    }
+}
+
+fn integer(number: i128) -> Unexpected<'static> {
+    match (u64::try_from(number), i64::try_from(number)) {
+        (Ok(number), _) => Unexpected::Unsigned(number),
+        (_, Ok(number)) => Unexpected::Signed(number),
+        _ => Unexpected::Other("so large a number"),
+    }
+}
+
+impl<'de> Deserializer<'de> for Reader<'de, '_> {
+    type Error = Fault;
+
+    fn deserialize_any<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Fault> {
+        match &self.value.node {
+            Node::Bool(on) => visitor.visit_bool(*on),
+            Node::Integer(number) => match (u64::try_from(*number), i64::try_from(*number)) {
+                (Ok(number), _) => visitor.visit_u64(number),
+                (_, Ok(number)) => visitor.visit_i64(number),
+                _ => {
+                    let written = format!("integer `{number}`");
+                    Err(de::Error::invalid_value(Unexpected::Other(&written), &visitor))
+                }
+            },
+            Node::Float(number) => visitor.visit_f64(*number),
+            Node::Text(text) => visitor.visit_borrowed_str(text),
+            Node::List(list) => visitor.visit_seq(Items { list, next: 0 }),
+            Node::Table(table) => {
+                visitor.visit_map(Entries { entries: table.iter(), value: None, key: "" })
+            }
+        }
+    }
+
+    fn deserialize_option<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Fault> {
+        visitor.visit_some(self)
+    }
+
+    fn deserialize_newtype_struct<V: Visitor<'de>>(
+        self,
+        _name: &'static str,
+        visitor: V,
+    ) -> Result<V::Value, Fault> {
+        visitor.visit_newtype_struct(self)
+    }
+
+    fn deserialize_struct<V: Visitor<'de>>(
+        self,
+        _name: &'static str,
+        fields: &'static [&'static str],
+        visitor: V,
+    ) -> Result<V::Value, Fault> {
+        let entries = match self.shared {
+            Some(shared) => shared.take(fields),
+            None => self.table(&visitor)?.iter().collect(),
+        };
+        visitor.visit_map(Entries { entries: entries.into_iter(), value: None, key: "" })
+    }
+
+    /// A struct of parts: every part is read from the same table.
+    fn deserialize_tuple_struct<V: Visitor<'de>>(
+        self,
+        name: &'static str,
+        _len: usize,
+        visitor: V,
+    ) -> Result<V::Value, Fault> {
+        if name != PARTS {
+            return self.deserialize_any(visitor);
+        }
+        if self.shared.is_some() {
+            return visitor.visit_seq(Parts(self));
+        }
+        let shared = Shared::new(self.table(&visitor)?);
+        let parts = Parts(Reader { value: self.value, shared: Some(&shared) });
+        let made = visitor.visit_seq(parts)?;
+        shared.finish()?;
+        Ok(made)
+    }
+
+    /// A choice: by the text that the value is, or by the tag in the table that it is.
+    fn deserialize_enum<V: Visitor<'de>>(
+        self,
+        name: &'static str,
+        variants: &'static [&'static str],
+        visitor: V,
+    ) -> Result<V::Value, Fault> {
+        let Some((tag, usual)) = tag_of(name) else {
+            return match &self.value.node {
+                Node::Text(text) => visitor.visit_enum(StrDeserializer::<Fault>::new(text)),
+                _ => Err(de::Error::invalid_type(self.unexpected(), &visitor)),
+            };
+        };
+        let own;
+        let (table, shared) = match self.shared {
+            Some(shared) => (shared.table, shared),
+            None => {
+                own = Shared::new(self.table(&visitor)?);
+                (own.table, &own)
+            }
+        };
+        shared.take(&[tag]);
+        shared.elsewhere.set(Elsewhere::now());
+        let variant = match table.get(tag).map(|value| &value.node) {
+            Some(Node::Text(text)) => text.as_str(),
+            Some(_) => {
+                return Err(Fault::new(tag, format!("give one of {}", variants.join(", "))));
+            }
+            None => usual.ok_or_else(|| {
+                Fault::at(format!("missing key `{tag}`: give one of {}", variants.join(", ")))
+            })?,
+        };
+        if !variants.contains(&variant) {
+            let unknown: Fault = de::Error::unknown_variant(variant, variants);
+            return Err(unknown.within(tag));
+        }
+        let value = Reader { value: self.value, shared: Some(shared) };
+        let made = visitor.visit_enum(Chosen { variant, value })?;
+        if self.shared.is_none() {
+            shared.finish()?;
+        }
+        Ok(made)
+    }
+
+    fn deserialize_ignored_any<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Fault> {
+        visitor.visit_unit()
+    }
+
+    serde::forward_to_deserialize_any! {
+        bool i8 i16 i32 i64 i128 u8 u16 u32 u64 u128 f32 f64 char str string bytes byte_buf
+        unit unit_struct seq tuple map identifier
+    }
+}
+
+/// The parts of a struct: each sees the whole table.
+struct Parts<'de, 's>(Reader<'de, 's>);
+
+impl<'de> SeqAccess<'de> for Parts<'de, '_> {
+    type Error = Fault;
+
+    fn next_element_seed<T: DeserializeSeed<'de>>(
+        &mut self,
+        seed: T,
+    ) -> Result<Option<T::Value>, Fault> {
+        seed.deserialize(self.0).map(Some)
+    }
+}
+
+/// The values of a list.
+struct Items<'de> {
+    list: &'de [Value],
+    next: usize,
+}
+
+impl<'de> SeqAccess<'de> for Items<'de> {
+    type Error = Fault;
+
+    fn next_element_seed<T: DeserializeSeed<'de>>(
+        &mut self,
+        seed: T,
+    ) -> Result<Option<T::Value>, Fault> {
+        let Some(value) = self.list.get(self.next) else { return Ok(None) };
+        let index = self.next;
+        self.next += 1;
+        let made = seed.deserialize(Reader { value, shared: None });
+        made.map(Some).map_err(|fault| fault.within(&index.to_string()))
+    }
+}
+
+/// The entries of a table.
+struct Entries<'de, I> {
+    entries: I,
+    key: &'de str,
+    value: Option<&'de Value>,
+}
+
+impl<'de, I: Iterator<Item = (&'de str, &'de Value)>> MapAccess<'de> for Entries<'de, I> {
+    type Error = Fault;
+
+    fn next_key_seed<K: DeserializeSeed<'de>>(
+        &mut self,
+        seed: K,
+    ) -> Result<Option<K::Value>, Fault> {
+        let Some((key, value)) = self.entries.next() else { return Ok(None) };
+        (self.key, self.value) = (key, Some(value));
+        seed.deserialize(de::value::BorrowedStrDeserializer::new(key)).map(Some)
+    }
+
+    fn next_value_seed<T: DeserializeSeed<'de>>(&mut self, seed: T) -> Result<T::Value, Fault> {
+        let value = self.value.take().ok_or_else(|| Fault::at("a key without a value"))?;
+        let made = seed.deserialize(Reader { value, shared: None });
+        made.map_err(|fault| fault.within_key(self.key))
+    }
+}
+
+/// The variant that a tag names, read from the rest of the table.
+struct Chosen<'de, 's> {
+    variant: &'de str,
+    value: Reader<'de, 's>,
+}
+
+impl<'de, 's> EnumAccess<'de> for Chosen<'de, 's> {
+    type Error = Fault;
+    type Variant = Reader<'de, 's>;
+
+    fn variant_seed<V: DeserializeSeed<'de>>(
+        self,
+        seed: V,
+    ) -> Result<(V::Value, Self::Variant), Fault> {
+        let variant = seed.deserialize(StrDeserializer::<Fault>::new(self.variant))?;
+        Ok((variant, self.value))
+    }
+}
+
+impl<'de> VariantAccess<'de> for Reader<'de, '_> {
+    type Error = Fault;
+
+    fn unit_variant(self) -> Result<(), Fault> {
+        Ok(())
+    }
+
+    fn newtype_variant_seed<T: DeserializeSeed<'de>>(self, seed: T) -> Result<T::Value, Fault> {
+        seed.deserialize(self)
+    }
+
+    fn tuple_variant<V: Visitor<'de>>(self, _len: usize, visitor: V) -> Result<V::Value, Fault> {
+        self.deserialize_any(visitor)
+    }
+
+    fn struct_variant<V: Visitor<'de>>(
+        self,
+        fields: &'static [&'static str],
+        visitor: V,
+    ) -> Result<V::Value, Fault> {
+        self.deserialize_struct("", fields, visitor)
+    }
+}

@@ -1,0 +1,255 @@
+//! The tree of values that a front end fills.
+
+use std::ops::Range;
+
+/// A value, and where it stands in the text that it comes from.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Value {
+    /// The value itself.
+    pub node: Node,
+    /// Bytes of the text that it comes from; `0..0` without one.
+    pub place: Range<usize>,
+}
+
+/// The kinds of values.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Node {
+    /// True or false.
+    Bool(bool),
+    /// A whole number.
+    Integer(i128),
+    /// A number.
+    Float(f64),
+    /// Text; quantities are text with their unit.
+    Text(String),
+    /// Values in order.
+    List(Vec<Value>),
+    /// Values by key.
+    Table(Table),
+}
+
+/// Values by key, in the order in which they were given.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Table(Vec<Entry>);
+
+#[derive(Clone, Debug, PartialEq)]
+struct Entry {
+    key: String,
+    /// Bytes of the text where the key stands.
+    place: Range<usize>,
+    value: Value,
+}
+
+impl From<Node> for Value {
+    fn from(node: Node) -> Self {
+        Self { node, place: 0..0 }
+    }
+}
+
+impl Value {
+    /// Text.
+    pub fn text(text: impl Into<String>) -> Self {
+        Node::Text(text.into()).into()
+    }
+
+    /// A table with these entries.
+    pub fn table<'k>(entries: impl IntoIterator<Item = (&'k str, Value)>) -> Self {
+        let mut table = Table::default();
+        for (key, value) in entries {
+            table.insert(key, value);
+        }
+        Node::Table(table).into()
+    }
+
+    /// The table that it is, if it is one.
+    pub fn as_table(&self) -> Option<&Table> {
+        match &self.node {
+            Node::Table(table) => Some(table),
+            _ => None,
+        }
+    }
+
+    /// The table that it is, if it is one, to be changed.
+    pub fn as_table_mut(&mut self) -> Option<&mut Table> {
+        match &mut self.node {
+            Node::Table(table) => Some(table),
+            _ => None,
+        }
+    }
+
+    /// A plain value as it is written without quotes; `None` for lists and tables.
+    pub fn plain(&self) -> Option<String> {
+        match &self.node {
+            Node::Bool(on) => Some(on.to_string()),
+            Node::Integer(number) => Some(number.to_string()),
+            Node::Float(number) => Some(number.to_string()),
+            Node::Text(text) => Some(text.clone()),
+            Node::List(_) | Node::Table(_) => None,
+        }
+    }
+}
+
+impl Table {
+    /// The value of a key.
+    pub fn get(&self, key: &str) -> Option<&Value> {
+        self.0.iter().find(|entry| entry.key == key).map(|entry| &entry.value)
+    }
+
+    /// The value of a key, to be changed.
+    pub fn get_mut(&mut self, key: &str) -> Option<&mut Value> {
+        self.0.iter_mut().find(|entry| entry.key == key).map(|entry| &mut entry.value)
+    }
+
+    /// Whether there is such a key.
+    pub fn contains(&self, key: &str) -> bool {
+        self.get(key).is_some()
+    }
+
+    /// Gives a key a value, in the place of the one it had. The key stands where the value does.
+    pub fn insert(&mut self, key: &str, value: Value) {
+        self.insert_at(key, value.place.clone(), value);
+    }
+
+    /// The same for a key that stands at `place`.
+    pub fn insert_at(&mut self, key: &str, place: Range<usize>, value: Value) {
+        match self.0.iter_mut().find(|entry| entry.key == key) {
+            Some(entry) => (entry.place, entry.value) = (place, value),
+            None => self.0.push(Entry { key: key.to_owned(), place, value }),
+        }
+    }
+
+    /// Takes a key away.
+    pub fn remove(&mut self, key: &str) -> Option<Value> {
+        let index = self.0.iter().position(|entry| entry.key == key)?;
+        Some(self.0.remove(index).value)
+    }
+
+    /// Keys and values in order.
+    pub fn iter(&self) -> impl Iterator<Item = (&str, &Value)> {
+        self.0.iter().map(|entry| (entry.key.as_str(), &entry.value))
+    }
+
+    /// Copies what `base` has and this table has not.
+    pub fn inherit(&mut self, base: &Self) {
+        for entry in &base.0 {
+            if !self.contains(&entry.key) {
+                self.0.push(entry.clone());
+            }
+        }
+    }
+
+    /// Puts `value` at a dotted path, making the tables on the way; numbers are places in lists.
+    ///
+    /// # Errors
+    /// The part of the path that holds no keys.
+    pub fn set(&mut self, path: &[String], value: Value) -> Result<(), String> {
+        let Some((first, rest)) = path.split_first() else { return Ok(()) };
+        if rest.is_empty() {
+            self.insert(first, value);
+            return Ok(());
+        }
+        if !self.contains(first) {
+            let table = Value { node: Node::Table(Self::default()), place: value.place.clone() };
+            self.insert(first, table);
+        }
+        let mut here = self.get_mut(first).ok_or_else(|| first.clone())?;
+        for (depth, key) in rest.iter().enumerate() {
+            let last = depth + 1 == rest.len();
+            let fault = || path[..=depth].join(".");
+            match &mut here.node {
+                Node::Table(table) if last => {
+                    table.insert(key, value);
+                    return Ok(());
+                }
+                Node::Table(table) => {
+                    if !table.contains(key) {
+                        let new = Node::Table(Self::default());
+                        table.insert(key, Value { node: new, place: value.place.clone() });
+                    }
+                    here = table.get_mut(key).ok_or_else(fault)?;
+                }
+                Node::List(list) => {
+                    let element = key.parse::<usize>().ok().and_then(|index| list.get_mut(index));
+                    here = element.ok_or_else(fault)?;
+                    if last {
+                        *here = value;
+                        return Ok(());
+                    }
+                }
+                _ => return Err(fault()),
+            }
+        }
+        Ok(())
+    }
+
+    /// The place of the longest known part of a dotted path: of its key, else of its value.
+    pub fn place_of(&self, path: &str) -> Option<Range<usize>> {
+        let mut best: Option<(usize, Range<usize>)> = None;
+        self.visit("", &mut |known, key, value| {
+            let part =
+                path == known || path.strip_prefix(known).is_some_and(|rest| rest.starts_with('.'));
+            if part && best.as_ref().is_none_or(|(length, _)| *length <= known.len()) {
+                let place = if key.is_empty() { value } else { key };
+                best = Some((known.len(), place.clone()));
+            }
+        });
+        best.map(|(_, place)| place)
+    }
+
+    /// Calls `see` with the dotted path, the place of the key and of the value of each node.
+    fn visit(&self, prefix: &str, see: &mut impl FnMut(&str, &Range<usize>, &Range<usize>)) {
+        for entry in &self.0 {
+            let path = join(prefix, &entry.key);
+            entry.value.visit(&path, &entry.place, see);
+        }
+    }
+}
+
+impl Value {
+    fn visit(
+        &self,
+        path: &str,
+        key: &Range<usize>,
+        see: &mut impl FnMut(&str, &Range<usize>, &Range<usize>),
+    ) {
+        see(path, key, &self.place);
+        match &self.node {
+            Node::Table(table) => table.visit(path, see),
+            Node::List(list) => {
+                for (index, value) in list.iter().enumerate() {
+                    value.visit(&join(path, &index.to_string()), &(0..0), see);
+                }
+            }
+            _ => {}
+        }
+    }
+}
+
+pub(crate) fn join(prefix: &str, key: &str) -> String {
+    if prefix.is_empty() { key.to_owned() } else { format!("{prefix}.{key}") }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn path(text: &str) -> Vec<String> {
+        text.split('.').map(str::to_owned).collect()
+    }
+
+    #[test]
+    fn a_path_makes_the_tables_on_its_way_and_stops_at_plain_values() {
+        let mut table = Table::default();
+        table.set(&path("link.reorder.packets"), Node::Integer(3).into()).unwrap();
+        let link = table.get("link").and_then(Value::as_table).unwrap();
+        let reorder = link.get("reorder").and_then(Value::as_table).unwrap();
+        assert_eq!(reorder.get("packets"), Some(&Node::Integer(3).into()));
+        table.insert("hops", Node::List(vec![Value::table([("leg", Value::text("a"))])]).into());
+        table.set(&path("hops.0.leg"), Value::text("b")).unwrap();
+        assert_eq!(table.set(&path("hops.1.leg"), Value::text("c")), Err("hops".to_owned()));
+        assert_eq!(
+            table.set(&path("link.reorder.packets.x"), Value::text("c")),
+            Err("link.reorder.packets".to_owned())
+        );
+    }
+}

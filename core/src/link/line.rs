@@ -1,0 +1,127 @@
+//! What every scheme of a live link works on: the packets, the counts, the log of units.
+
+use crate::link::packets::Packets;
+use crate::link::slots::Slot;
+use crate::link::{Transmission, TransmissionKind, UnitLog};
+use crate::units::Instant;
+
+/// The sending end, and what is known about the far end.
+#[derive(Clone, Debug)]
+pub(crate) struct Line {
+    pub(crate) packets: Packets,
+    pub(crate) counts: Counts,
+    pub(crate) log: UnitLog,
+    /// Nominal decoding time, ns.
+    pub(crate) nominal: i64,
+    /// Half the round-trip time, ns.
+    pub(crate) one_way: i64,
+}
+
+/// What a live link counts besides packets.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Counts {
+    /// Slots used.
+    pub(crate) sent: u64,
+    /// Data units sent again.
+    pub(crate) sent_again: u64,
+    /// Repair units sent.
+    pub(crate) repair: u64,
+    /// Data units given up.
+    pub(crate) given_up: u64,
+    /// Blocks closed before they were full.
+    pub(crate) blocks_flushed: u64,
+    /// Blocks that asked for repair at least once.
+    pub(crate) blocks_repaired: u64,
+    /// Blocks given up.
+    pub(crate) blocks_failed: u64,
+}
+
+/// A data unit: its number, and the order of the packet that it is a part of.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Unit {
+    pub(crate) number: u64,
+    pub(crate) packet: u64,
+}
+
+impl Line {
+    /// Whether a new data unit is there to be sent.
+    #[inline]
+    pub(crate) fn data_wait(&self) -> bool {
+        self.packets.wait()
+    }
+
+    /// Sends the next new data unit; there must be one.
+    #[inline]
+    pub(crate) fn send_new(&mut self, slot: Slot) -> Unit {
+        let number = self.counts.sent - self.counts.sent_again - self.counts.repair;
+        let unit = Unit { number, packet: self.packets.take(slot.t) };
+        self.counts.sent += 1;
+        self.note(slot, TransmissionKind::New, number, 0, (unit.packet, unit.packet));
+        unit
+    }
+
+    /// Sends a data unit that was sent `times` before.
+    #[inline]
+    pub(crate) fn send_again(&mut self, slot: Slot, unit: Unit, times: u32) {
+        self.counts.sent += 1;
+        self.counts.sent_again += 1;
+        self.note(slot, TransmissionKind::Again, unit.number, times, (unit.packet, unit.packet));
+    }
+
+    /// Sends a repair unit of a block that holds parts of `packets`.
+    #[inline]
+    pub(crate) fn send_repair(&mut self, slot: Slot, block: u64, round: u32, packets: (u64, u64)) {
+        self.counts.sent += 1;
+        self.counts.repair += 1;
+        self.note(slot, TransmissionKind::Repair, block, round, packets);
+    }
+
+    /// A unit of the packet is at the far end, propagation not counted, at the instant `at`.
+    #[inline]
+    pub(crate) fn arrived(&mut self, packet: u64, at: i64) {
+        self.packets.arrived(packet, at);
+    }
+
+    /// A unit of the packet is given up a decoding time after the slot at `t`.
+    pub(crate) fn give_up(&mut self, packet: u64, t: i64) {
+        self.counts.given_up += 1;
+        self.packets.lost(packet, t + self.nominal);
+    }
+
+    #[inline]
+    fn note(
+        &mut self,
+        slot: Slot,
+        kind: TransmissionKind,
+        unit: u64,
+        attempt: u32,
+        packets: (u64, u64),
+    ) {
+        let (table, one_way) = (&self.packets, self.one_way);
+        self.log.note(|| Transmission {
+            at: Instant::from_nanos(slot.t as u64),
+            kind,
+            unit,
+            attempt,
+            arrival: (slot.d > 0).then(|| Instant::from_nanos((slot.t + slot.d + one_way) as u64)),
+            packets,
+            carries: table.carries(packets.0),
+        });
+    }
+}
+
+impl Counts {
+    /// By the names of a run's summary.
+    pub(crate) fn named(&self, feedback_lost: u64) -> Vec<(&'static str, u64)> {
+        vec![
+            ("units_sent", self.sent),
+            ("units_sent_again", self.sent_again),
+            ("repair_units", self.repair),
+            ("units_given_up", self.given_up),
+            ("blocks_flushed", self.blocks_flushed),
+            ("blocks_repaired", self.blocks_repaired),
+            ("blocks_failed", self.blocks_failed),
+            ("feedback_lost", feedback_lost),
+        ]
+    }
+}

@@ -1,0 +1,210 @@
+//! What an attempt is: how long it takes and what it brings.
+
+use std::sync::Arc;
+
+use crate::link::{HORIZON, LinkEvent, PacketId, TraceLinkConfig, Usage, span};
+use crate::scheme::adaptive_harq::config::{AdaptiveHarqConfig, OfPacket, Sizing, Thresholds};
+use crate::seed::{Seed, Stream};
+use crate::trace::MiTrace;
+use crate::units::{BitRate, Bytes, Instant};
+
+/// Makes attempts at packets over the channel.
+#[derive(Clone, Debug)]
+pub(super) struct Attempts {
+    pub(super) channel: Channel,
+    sizing: Sizing,
+    thresholds: Thresholds,
+    /// Most at one packet.
+    most: usize,
+    /// From one to the next.
+    pub(super) step: i64,
+    rate: BitRate,
+    packet_header: Bytes,
+}
+
+/// What came of an attempt.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(super) enum Outcome {
+    Decoded,
+    /// There will be another.
+    Again,
+    /// It was the last.
+    Failed,
+    /// The channel is not known for as long.
+    Unknown,
+}
+
+impl Attempts {
+    pub(super) fn new(
+        config: &AdaptiveHarqConfig,
+        usage: &TraceLinkConfig,
+        seed: Seed,
+        number: u32,
+    ) -> Self {
+        let rng = seed.rng(Stream::Link(number));
+        Self {
+            channel: Channel::new(&config.information, usage),
+            sizing: config.sizing.clone(),
+            thresholds: Thresholds::new(config.threshold, config.attempts(), rng),
+            most: config.attempts(),
+            step: span(config.step),
+            rate: config.rate,
+            packet_header: usage.fragmentation.packet_header,
+        }
+    }
+
+    /// The next packet to be sent; draws its thresholds.
+    #[inline]
+    pub(super) fn word(&mut self, size: Bytes) -> CodeWord {
+        let bits = (f64::from(size.0) + f64::from(self.packet_header.0)) * 8.0;
+        CodeWord::new(bits, self.thresholds.draw(bits))
+    }
+
+    /// Sends the next attempt at a packet; its coded bits, and what came of it.
+    #[inline]
+    pub(super) fn send(&self, word: &mut CodeWord, at: i64) -> (u64, Outcome) {
+        let coded = word.coded_bits(&self.sizing);
+        let outcome = match self.channel.at(at) {
+            None => Outcome::Unknown,
+            Some(information) if word.receive(coded, information) => Outcome::Decoded,
+            Some(_) if word.attempts() < self.most => Outcome::Again,
+            Some(_) => Outcome::Failed,
+        };
+        (coded, outcome)
+    }
+
+    /// How long so many coded bits take, rounded to the nearest nanosecond.
+    #[inline]
+    pub(super) fn serialisation(&self, coded_bits: u64) -> i64 {
+        let rate = u128::from(self.rate.bits_per_second());
+        let time = (u128::from(coded_bits) * 1_000_000_000 + rate / 2) / rate;
+        time.min(HORIZON as u128) as i64
+    }
+
+    /// In bytes of coded bits: a slot is a byte at the link's rate, an LLDU an attempt.
+    pub(super) fn usage(&self, until: i64, coded_bits: u64, sent: u64) -> Usage {
+        let used = coded_bits as f64 / 8.0;
+        Usage {
+            slots: until as f64 / 8e9 * self.rate.bits_per_second() as f64,
+            used,
+            per_lldu: if sent == 0 { 0.0 } else { used / sent as f64 },
+            slot: Bytes(1),
+        }
+    }
+}
+
+/// A packet that is sent until it is decoded.
+#[derive(Clone, Debug)]
+pub(super) struct CodeWord {
+    bits: f64,
+    threshold: OfPacket,
+    /// Attempts made.
+    attempts: usize,
+    received: f64,
+    /// What is still missing, as far as is known.
+    missing: f64,
+}
+
+impl CodeWord {
+    #[inline]
+    pub(super) fn new(bits: f64, threshold: OfPacket) -> Self {
+        // Before the first attempt nobody knows more than the nominal need.
+        Self { bits, threshold, attempts: 0, received: 0.0, missing: bits }
+    }
+
+    /// Attempts made so far.
+    #[inline]
+    pub(super) fn attempts(&self) -> usize {
+        self.attempts
+    }
+
+    /// Coded bits of the next attempt.
+    #[inline]
+    pub(super) fn coded_bits(&self, sizing: &Sizing) -> u64 {
+        sizing.coded_bits(self.attempts, self.bits, self.missing)
+    }
+
+    /// Makes an attempt: so many coded bits, each with this mutual information. Whether it decodes.
+    #[inline]
+    pub(super) fn receive(&mut self, coded: u64, information: f64) -> bool {
+        let needed = self.threshold.at(self.attempts);
+        self.attempts += 1;
+        self.received += coded as f64 * information;
+        self.missing = needed - self.received;
+        self.missing <= 0.0
+    }
+}
+
+/// The mutual information per coded bit, from a start offset on, perhaps repeated.
+#[derive(Clone, Debug)]
+pub(super) struct Channel {
+    information: Arc<MiTrace>,
+    offset: i64,
+    wrap: bool,
+}
+
+impl Channel {
+    pub(super) fn new(information: &Arc<MiTrace>, usage: &TraceLinkConfig) -> Self {
+        let (offset, wrap) = (span(usage.start_offset), usage.wrap);
+        Self { information: Arc::clone(information), offset, wrap }
+    }
+
+    /// That of an instant; `None` past the end.
+    #[inline]
+    pub(super) fn at(&self, run_time: i64) -> Option<f64> {
+        let mut at = run_time.saturating_add(self.offset).max(0) as u64;
+        if self.wrap {
+            at %= self.length();
+        }
+        self.information.at(Instant::from_nanos(at)).map(f64::from)
+    }
+
+    /// When it ends, in run time.
+    pub(super) fn end(&self) -> i64 {
+        let length = i64::try_from(self.length()).unwrap_or(HORIZON).min(HORIZON);
+        if self.wrap { HORIZON } else { length - self.offset }
+    }
+
+    fn length(&self) -> u64 {
+        self.information.every().as_nanos().saturating_mul(self.information.values().len() as u64)
+    }
+}
+
+/// Whether [`LinkEvent::TraceEnded`] was told.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum ChannelEnd {
+    /// Not yet due; nobody asks for what is later than the end of the run.
+    Ahead {
+        end_of_run: i64,
+    },
+    /// Due from `at` on.
+    Due {
+        packet: PacketId,
+        at: Instant,
+    },
+    Told,
+}
+
+impl ChannelEnd {
+    /// A packet needs the channel past its end. The run is in error only if its clock gets there,
+    /// `at`, before it is over.
+    pub(super) fn reached(&mut self, at: i64, packet: PacketId) {
+        if matches!(*self, Self::Ahead { end_of_run } if at < end_of_run) {
+            *self = Self::Due { packet, at: super::instant(at) };
+        }
+    }
+
+    pub(super) fn due(&self) -> Option<Instant> {
+        match *self {
+            Self::Due { at, .. } => Some(at),
+            Self::Ahead { .. } | Self::Told => None,
+        }
+    }
+
+    /// Tells it, once.
+    pub(super) fn tell(&mut self) -> Option<LinkEvent> {
+        let Self::Due { packet, at } = *self else { return None };
+        *self = Self::Told;
+        Some(LinkEvent::TraceEnded { packet, at })
+    }
+}

@@ -1,0 +1,5 @@
+//! Selective-repeat ARQ.
+
+pub(super) mod law;
+pub(super) mod live;
+pub(super) mod open;

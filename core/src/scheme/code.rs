@@ -1,0 +1,120 @@
+//! Block codes, and how persistent a scheme is.
+
+use std::fmt;
+
+use thiserror::Error;
+
+/// An (n, k) block code over LLDUs: `data` of them carry data, the rest repair.
+#[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
+pub struct BlockCode {
+    data: u32,
+    total: u32,
+}
+
+/// A limit on retransmissions or repair rounds.
+#[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
+pub enum Persistency {
+    /// Until it gets through.
+    Unlimited,
+    /// At most so many.
+    AtMost(u32),
+}
+
+/// Parameters that make no scheme.
+#[derive(Clone, Debug, Eq, Error, PartialEq)]
+#[non_exhaustive]
+pub enum SchemeError {
+    /// No data in a block.
+    #[error("a block of {total} LLDUs without data; write data/total, e.g. 10/12")]
+    NoData {
+        /// Block length asked for.
+        total: u32,
+    },
+    /// `data > total`.
+    #[error("{data}/{total} sends fewer LLDUs than it carries; write data/total, e.g. 10/12")]
+    Block {
+        /// Data LLDUs asked for.
+        data: u32,
+        /// Block length asked for.
+        total: u32,
+    },
+    /// A block too long.
+    #[error("a block of {total} LLDUs is too long; the most is 65535")]
+    Long {
+        /// Block length asked for.
+        total: u32,
+    },
+    /// Interleaving by 0.
+    #[error("interleave 0 sends nothing; give the depth in code words, 1 for none")]
+    Interleave,
+    /// Text that is no scheme.
+    #[error(
+        "{text}: {reason}; write none, FEC(10/12), FEC(10/12, interleave 8), ARQ, ARQ(max 3), \
+         HARQ(10/12) or HARQ(10/12, extra 1, rounds 2)"
+    )]
+    Text {
+        /// What was written.
+        text: String,
+        /// What is wrong with it.
+        reason: String,
+    },
+}
+
+impl BlockCode {
+    /// A code with `data` of `total` LLDUs carrying data.
+    ///
+    /// ```
+    /// use clift::scheme::BlockCode;
+    /// assert!(BlockCode::new(10, 12).is_ok());
+    /// assert!(BlockCode::new(12, 10).is_err());
+    /// ```
+    ///
+    /// # Errors
+    /// Unless `1 <= data <= total <= 65535`.
+    pub const fn new(data: u32, total: u32) -> Result<Self, SchemeError> {
+        if data == 0 {
+            return Err(SchemeError::NoData { total });
+        }
+        if data > total {
+            return Err(SchemeError::Block { data, total });
+        }
+        if total > u16::MAX as u32 {
+            return Err(SchemeError::Long { total });
+        }
+        Ok(Self { data, total })
+    }
+
+    /// LLDUs of a block that carry data (k, the papers' N_D).
+    pub const fn data(self) -> usize {
+        self.data as usize
+    }
+
+    /// LLDUs of a block (n, the papers' N_D + N_R).
+    pub const fn total(self) -> usize {
+        self.total as usize
+    }
+}
+
+impl Persistency {
+    /// Whether one more is allowed after `done`.
+    #[inline]
+    pub const fn allows(self, done: u32) -> bool {
+        match self {
+            Self::Unlimited => true,
+            Self::AtMost(limit) => done < limit,
+        }
+    }
+}
+
+impl fmt::Display for BlockCode {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}/{}", self.data, self.total)
+    }
+}
+
+impl From<Option<u32>> for Persistency {
+    /// `None`: unlimited.
+    fn from(limit: Option<u32>) -> Self {
+        limit.map_or(Self::Unlimited, Self::AtMost)
+    }
+}

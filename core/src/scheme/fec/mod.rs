@@ -1,0 +1,5 @@
+//! FEC, plain and interleaved.
+
+pub(super) mod law;
+pub(super) mod live;
+pub(super) mod open;

@@ -1,0 +1,149 @@
+//! What the far end reports, and when the sender hears of it.
+
+use rand::RngExt;
+use rand_chacha::ChaCha8Rng;
+
+use crate::link::HORIZON;
+use crate::link::slots::Slots;
+use crate::trace::PhyTrace;
+use crate::units::{Duration, Probability};
+
+/// The way back of reports, constant in time and possibly lossy.
+///
+/// A report on the slot at `t` reaches the sender at `t + delay`. A copy that is lost is noticed by
+/// nobody: the far end repeats what it still misses, so the next copy comes `repeat` later.
+#[derive(Clone, Debug)]
+pub(super) struct Feedback {
+    pub(super) delay: i64,
+    pub(super) repeat: i64,
+    pub(super) losses: Losses,
+    /// Copies lost that would have come by `end`.
+    pub(super) lost: u64,
+    /// End of the run.
+    pub(super) end: i64,
+}
+
+/// What loses reports.
+#[derive(Clone, Debug)]
+pub(super) enum Losses {
+    /// Nothing.
+    None,
+    /// Each copy is lost with this probability.
+    Random(Probability, Box<ChaCha8Rng>),
+    /// A copy is lost if the slot of the way back that would carry it is erased.
+    Trace {
+        back: Box<TraceBack>,
+        /// From a slot until a report on it is sent, ns.
+        after: i64,
+    },
+}
+
+/// The PHY trace of the way back, aligned with that of the link.
+///
+/// What it does at an instant is a function of the link's trace time then: both start at the same
+/// offset, and where the link's trace begins anew, so does this one, even if it is a little longer
+/// or shorter. In between it repeats as often as it takes.
+#[derive(Clone, Debug)]
+pub(super) struct TraceBack {
+    /// In the place of run time these have the trace time.
+    slots: Slots,
+    /// Trace time at run time 0.
+    offset: i64,
+    /// First slot and period of the link's trace, if it repeats.
+    cycle: Option<(i64, i64)>,
+}
+
+/// The far end gives up repeating a report: so it ends where nothing ever comes back.
+const MOST_COPIES: i64 = 1000;
+
+impl Feedback {
+    /// When the sender hears of the slot at `t`; `i64::MAX`: never.
+    #[inline]
+    pub(super) fn report(&mut self, t: i64) -> i64 {
+        match self.losses {
+            Losses::None => t.saturating_add(self.delay),
+            _ => self.report_lossy(t),
+        }
+    }
+
+    /// When the first copy comes in that is not lost.
+    fn report_lossy(&mut self, t: i64) -> i64 {
+        for copy in 0..MOST_COPIES {
+            let later = copy.saturating_mul(self.repeat);
+            let lost = match &mut self.losses {
+                Losses::None => false,
+                Losses::Random(p, rng) => rng.random_bool(p.get()),
+                Losses::Trace { back, after } => {
+                    back.loses(t.saturating_add(*after).saturating_add(later))
+                }
+            };
+            let comes = t.saturating_add(self.delay).saturating_add(later);
+            if !lost {
+                return comes;
+            }
+            self.lost += u64::from(comes <= self.end);
+        }
+        i64::MAX
+    }
+}
+
+impl TraceBack {
+    /// `back` has a period above 0; `cycle` are the first slot and the period of the link's trace,
+    /// if that repeats.
+    pub(super) fn new(back: PhyTrace, offset: i64, cycle: Option<(i64, i64)>) -> Self {
+        Self { slots: Slots::new(back, Duration::ZERO, true, HORIZON), offset, cycle }
+    }
+
+    /// Whether what is sent at the run time `sent` is lost: in the first slot from then on.
+    fn loses(&self, sent: i64) -> bool {
+        let at = sent.saturating_add(self.offset);
+        let slot = match self.cycle {
+            None => self.slots.look_from(at),
+            Some((first, period)) => {
+                let seam = first + period;
+                let at = if at < seam { at } else { first + (at - first) % period };
+                let slot = self.slots.look_from(at).filter(|slot| slot.t < seam);
+                slot.or_else(|| self.slots.look_from(first))
+            }
+        };
+        slot.is_none_or(|slot| slot.d == 0)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::units::Bytes;
+
+    /// Slots at 0, 10, ... with these decoding times.
+    fn back(d: &[i64], offset: i64, cycle: Option<(i64, i64)>) -> TraceBack {
+        let t: Vec<i64> = (0..).step_by(10).take(d.len()).collect();
+        let phy = PhyTrace::new(t.into(), d.to_vec().into(), Bytes(33)).unwrap();
+        TraceBack::new(phy, offset, cycle)
+    }
+
+    #[test]
+    fn the_way_back_begins_anew_where_the_link_does() {
+        let lost = |back: &TraceBack, sent: &[i64]| -> Vec<bool> {
+            sent.iter().map(|&sent| back.loses(sent)).collect()
+        };
+        let sent = [0, 1, 10, 11, 20, 21, 30, 31];
+        // By itself it repeats after its own 30.
+        let alone = back(&[1, 0, 1], 0, None);
+        assert_eq!(lost(&alone, &sent), [false, true, true, false, false, false, false, true]);
+        // A link of 20 never gets to the third slot: what is sent after the second meets the first.
+        let shorter = back(&[1, 0, 1], 0, Some((0, 20)));
+        assert_eq!(lost(&shorter, &sent), [false, true, true, false, false, true, true, false]);
+        // One of 35 sees the first again at 30, and at its seam, 35, once more.
+        let longer = back(&[1, 0, 1], 0, Some((0, 35)));
+        assert_eq!(
+            lost(&longer, &[30, 31, 35, 36, 45, 46]),
+            [false, false, false, true, true, false]
+        );
+        // An offset of whole cycles changes nothing.
+        for offset in [20, 60, 20_000] {
+            let later = back(&[1, 0, 1], offset, Some((0, 20)));
+            assert_eq!(lost(&later, &sent), lost(&shorter, &sent), "{offset}");
+        }
+    }
+}

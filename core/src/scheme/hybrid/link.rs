@@ -1,0 +1,548 @@
+//! The link: frames are sent, decided and counted.
+
+use std::collections::VecDeque;
+
+use rand::Rng;
+
+use crate::link::counters::Tally;
+use crate::link::due::Due;
+use crate::link::queue::{Queue, Waiting};
+use crate::link::trace_link::{TraceEnd, instant};
+use crate::link::{
+    Admission, DropReason, HORIZON, Link, LinkCounters, LinkError, LinkEvent, Packet, PacketId,
+    QueueLimit, StreamRange, Transit, Transmission, TransmissionKind, UnitLog, Usage, nanos, span,
+};
+use crate::scheme::hybrid::config::HybridConfig;
+use crate::scheme::hybrid::losses::FrameLosses;
+use crate::scheme::hybrid::repair::{Again, Repair, Repairs};
+use crate::seed::{Seed, Stream};
+use crate::units::{Bytes, Duration, Instant};
+
+/// A link that runs hybrid FEC/ARQ-SR (seed 002 section 2; DESIGN section 5).
+///
+/// Packets are sent one after the other, frame by frame. A frame is decoded if K of its N units
+/// arrive, at its last bit + D. Otherwise its NACK is at the sender 2D after its last bit was sent,
+/// and it is sent again as soon as the frame being sent is out, ahead of new frames, in order of
+/// the NACKs, at most delta times. A packet is delivered when the last of its frames is decoded. If
+/// a frame fails for the last time, the packet is given up when that frame's last bit is there; its
+/// other frames go on.
+///
+/// Whatever waits will be sent without a pause, so what becomes of a packet is worked out when it
+/// arrives, up to the NACKs that come when there is nothing else to send. Packets come out as they
+/// are completed; [`Reordering`](crate::link::Reordering) restores their order, and
+/// [`LinkConfig`](crate::scheme::LinkConfig) adds it if `in_order` is set.
+///
+/// ```
+/// use clift::link::{Link, LinkEvent};
+/// use clift::scheme::{HybridConfig, HybridLink, HybridOptions};
+/// use clift::link::{Packet, PacketId};
+/// use clift::scheme::UnitLosses;
+/// use clift::seed::Seed;
+/// use clift::units::{BitRate, Bytes, Duration, Instant, Probability};
+///
+/// let config = HybridConfig {
+///     data: 10,
+///     total: 12,
+///     frames: 6,
+///     persistency: 5,
+///     unit: Bytes(25),
+///     rate: BitRate::from_bits_per_second(2_000_000).unwrap(),
+///     delay: Duration::from_millis(200),
+///     losses: UnitLosses::Bernoulli(Probability::ZERO),
+///     in_order: true,
+///     seed: Seed(1),
+/// };
+/// let mut link = HybridLink::new(&config, Seed(1), 0, HybridOptions::default())?;
+/// let _ = link.enqueue(Instant::ZERO, Packet::new(PacketId(7), Bytes(1500)));
+/// // 6 frames of 12 x 25 bytes at 2 Mbit/s: 7.2 ms, and 200 ms on the way.
+/// let due = link.poll_timeout().unwrap();
+/// assert_eq!(due, Instant::from_nanos(207_200_000));
+/// assert!(matches!(link.poll(due), Some(LinkEvent::Delivered(_))));
+/// # Ok::<(), clift::link::LinkError>(())
+/// ```
+#[derive(Clone, Debug)]
+pub struct HybridLink {
+    config: HybridConfig,
+    packet_header: Bytes,
+    /// Nanoseconds that a frame takes, and D.
+    frame: i64,
+    delay: i64,
+    /// When the transmitter has sent all that it was given; it was never idle between now and then.
+    free_at: i64,
+    /// Frames start no later than this, and no later than the losses are known.
+    end: i64,
+    traced_until: i64,
+    losses: FrameLosses,
+    queue: Queue,
+    repairs: Repairs,
+    /// What comes out, in order of time: frames end one after the other.
+    due: VecDeque<(Due, u64)>,
+    ended: TraceEnd,
+    admitted: u64,
+    frames: FrameCounts,
+    counters: LinkCounters,
+    tally: Tally,
+    /// Frames sent for the packets delivered.
+    frames_delivered: u64,
+    log: UnitLog,
+}
+
+/// How a [`HybridLink`] is used.
+#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
+pub struct HybridOptions {
+    /// How much may wait.
+    pub queue: QueueLimit,
+    /// Bytes sent with each packet.
+    pub packet_header: Bytes,
+    /// Time of the trace of losses at run time 0.
+    pub start_offset: Duration,
+    /// Repeat the trace of losses.
+    pub wrap: bool,
+    /// End of the run: no frame starts after it.
+    pub duration: Option<Instant>,
+}
+
+impl HybridLink {
+    /// An empty link at time zero. `seed` is that of the run, `number` that of the link in it.
+    ///
+    /// # Errors
+    /// If there can be no such link, or a trace of losses of a single slot is to repeat.
+    pub fn new(
+        config: &HybridConfig,
+        seed: Seed,
+        number: u32,
+        options: HybridOptions,
+    ) -> Result<Self, LinkError> {
+        config.check().map_err(|fault| LinkError::Scheme(fault.to_string()))?;
+        // Of the run's own stream for this link, so that either seed changes the draws.
+        let own = seed.rng(Stream::Link(number)).next_u64().wrapping_add(config.seed.0);
+        let rng = Seed(own).rng(Stream::Link(number));
+        let losses = FrameLosses::new(config, rng, options.start_offset, options.wrap)?;
+        let (first, traced_until) = losses.window();
+        Ok(Self {
+            packet_header: options.packet_header,
+            frame: span(config.frame_time()),
+            delay: span(config.delay),
+            free_at: first,
+            end: options.duration.map_or(HORIZON, nanos),
+            traced_until,
+            losses,
+            queue: Queue::new(options.queue),
+            repairs: Repairs::default(),
+            due: VecDeque::new(),
+            ended: TraceEnd::Ahead,
+            admitted: 0,
+            frames: FrameCounts::default(),
+            counters: LinkCounters::default(),
+            tally: Tally::default(),
+            frames_delivered: 0,
+            log: UnitLog::default(),
+            config: config.clone(),
+        })
+    }
+
+    /// Frames that a packet of `size` takes.
+    pub fn frames_for(&self, size: Bytes) -> u64 {
+        self.config.frames_for(u64::from(size.0) + u64::from(self.packet_header.0))
+    }
+
+    /// Frames that start after `now`.
+    fn frames_ahead(&self, now: i64) -> u64 {
+        // They start at free_at - frame, free_at - 2 frame, ...
+        let ahead = (self.free_at - now).max(0);
+        ((ahead + self.frame - 1) / self.frame - 1).max(0) as u64
+    }
+
+    fn frames_sent(&self, now: i64) -> u64 {
+        self.frames.sent - self.frames_ahead(now).min(self.frames.sent)
+    }
+}
+
+impl Link for HybridLink {
+    #[inline]
+    fn enqueue(&mut self, now: Instant, packet: Packet) -> Admission {
+        let Packet { id, size, carries } = packet;
+        let entered = nanos(now);
+        self.counters.offered += 1;
+        self.frames.advance(entered);
+        self.send_again_until(entered);
+        self.queue.advance(entered);
+        let count = self.frames_for(size);
+        let reason = if count > u64::from(self.config.frames) {
+            Some(DropReason::TooLarge)
+        } else {
+            (!self.queue.has_room(size)).then_some(DropReason::QueueFull)
+        };
+        if let Some(reason) = reason {
+            self.counters.dropped += 1;
+            return Admission::Dropped(reason);
+        }
+        // K <= 65535 and X fits in 32 bits, but the product may not.
+        let data_units = count * u64::from(self.config.data);
+        let lldus = u32::try_from(data_units).unwrap_or(u32::MAX);
+        let transit = Transit {
+            packet: id,
+            size,
+            lldus,
+            order: self.admitted,
+            entered: now,
+            departed: Instant::MAX,
+            at: Instant::MAX,
+        };
+        self.admitted += 1;
+        let departed = self.send_new(entered, count, transit, carries);
+        if departed.is_some() {
+            self.counters.lldus_taken += data_units;
+            self.counters.bytes_carried += u64::from(size.0);
+        }
+        let departure = departed.unwrap_or(i64::MAX);
+        if departure > entered {
+            self.queue.push(Waiting { departure, size, lldus });
+            self.counters.longest_queue = self.counters.longest_queue.max(self.queue.len() as u64);
+        }
+        Admission::Queued
+    }
+
+    #[inline]
+    fn poll_timeout(&self) -> Option<Instant> {
+        let due = self.due.front().map_or(i64::MAX, |(due, _)| nanos(due.transit.at));
+        // Nothing comes of a frame to send again before it has been sent and is there, but one
+        // behind it may find that the trace is over.
+        let again = self.repairs.first().map_or(i64::MAX, |first| {
+            let start = first.ready.max(self.free_at);
+            let there = start + self.frame + self.delay;
+            match self.ended {
+                _ if start <= self.end.min(self.traced_until) => there.min(self.traced_until + 1),
+                TraceEnd::Ahead if start <= self.end => start,
+                _ => i64::MAX,
+            }
+        });
+        let ended = match self.ended {
+            TraceEnd::Due { at, .. } => nanos(at),
+            _ => i64::MAX,
+        };
+        let next = due.min(again).min(ended);
+        (next < i64::MAX).then(|| instant(next))
+    }
+
+    #[inline]
+    fn poll(&mut self, now: Instant) -> Option<LinkEvent> {
+        self.frames.advance(nanos(now));
+        self.send_again_until(nanos(now));
+        let next = self.due.front().filter(|(due, _)| due.transit.at <= now);
+        if let TraceEnd::Due { packet, at } = self.ended
+            && at <= now
+            && next.is_none_or(|(due, _)| due.transit.at > at)
+        {
+            self.ended = TraceEnd::Told;
+            return Some(LinkEvent::TraceEnded { packet, at });
+        }
+        let &(due, sent) = next?;
+        self.due.pop_front();
+        self.tally.count(&due);
+        if !due.lost {
+            self.frames_delivered += sent;
+        }
+        Some(due.event())
+    }
+
+    fn queue_len(&self, now: Instant) -> usize {
+        self.queue.waiting_at(nanos(now)).len()
+    }
+
+    fn counters(&self) -> LinkCounters {
+        self.tally.replace_in(self.counters)
+    }
+
+    /// A slot is the time of a unit; what a frame in the air has used of its time counts.
+    fn usage(&self, until: Instant) -> Usage {
+        let until = nanos(until).min(self.end);
+        let units = f64::from(self.config.total);
+        let slot = self.frame as f64 / units;
+        let ahead = (self.free_at - until).max(0) as f64 / self.frame as f64;
+        let delivered = self.counters().lldus_delivered;
+        Usage {
+            slots: until as f64 / slot,
+            used: (self.frames.sent as f64 - ahead).max(0.0) * units,
+            per_lldu: match delivered {
+                0 => units / f64::from(self.config.data),
+                lldus => self.frames_delivered as f64 * units / lldus as f64,
+            },
+            slot: self.config.unit,
+        }
+    }
+
+    fn details(&self) -> Vec<(&'static str, u64)> {
+        let counts = &self.frames;
+        let sent = self.frames_sent(counts.now);
+        vec![
+            ("frames_sent", sent),
+            ("frames_sent_again", counts.again),
+            ("frames_failed", counts.failed),
+            ("frames_given_up", counts.given_up),
+            ("units_sent", sent * u64::from(self.config.total)),
+            ("units_sent_again", counts.again * u64::from(self.config.total)),
+            ("packets_given_up", self.counters().lost),
+        ]
+    }
+
+    fn catch_up(&mut self, until: Instant) {
+        self.frames.advance(nanos(until));
+        self.send_again_until(nanos(until));
+    }
+
+    /// A unit of the log is a frame: what becomes of its units one by one is not drawn.
+    fn log_units(&mut self) {
+        self.log.start();
+    }
+
+    fn take_units(&mut self) -> Vec<Transmission> {
+        self.log.take()
+    }
+}
+
+impl HybridLink {
+    /// Sends again what starts up to `now`: the transmitter had nothing else to do until then.
+    #[inline]
+    fn send_again_until(&mut self, now: i64) {
+        while let Some(first) = self.repairs.first() {
+            let start = first.ready.max(self.free_at);
+            if start > now || !self.send_first_again(start) {
+                return;
+            }
+        }
+    }
+
+    /// Sends the first frame of those to send again; false: its start is out of reach.
+    fn send_first_again(&mut self, start: i64) -> bool {
+        if start > self.end.min(self.traced_until) {
+            if let Some(&Again { packet, .. }) = self.repairs.first() {
+                let packet = self.repairs.packet(packet).transit.packet;
+                self.ran_out(start, packet);
+            }
+            return false;
+        }
+        let Some(first) = self.repairs.pop_first() else { return false };
+        let Again { packet, frame, times, .. } = first;
+        self.frames.note(start, Note::Again);
+        let repair = self.repairs.packet(packet);
+        repair.sent += 1;
+        let (order, carries) = (repair.transit.order, repair.carries);
+        let sent = Frame { start, number: frame, times: times + 1, order, carries };
+        if self.send(sent) {
+            self.decoded(packet);
+        } else {
+            self.failed(packet, sent);
+        }
+        true
+    }
+
+    /// Sends the `count` new frames of a packet; `None`: they are out of reach.
+    fn send_new(
+        &mut self,
+        now: i64,
+        count: u64,
+        mut transit: Transit,
+        carries: Option<StreamRange>,
+    ) -> Option<i64> {
+        let (mut departed, mut under_repair) = (None, None);
+        for sent in 0..count {
+            let start = self.next_start(now);
+            if start > self.end.min(self.traced_until) {
+                self.ran_out(start, transit.packet);
+                return departed;
+            }
+            if departed.is_none() {
+                departed = Some(start);
+                transit.departed = instant(start);
+            }
+            let (number, order) = (self.frames.new, transit.order);
+            self.frames.new += 1;
+            let frame = Frame { start, number, times: 0, order, carries };
+            let decodes = self.send(frame);
+            match (under_repair, decodes) {
+                (None, true) => {}
+                (Some(packet), true) => {
+                    self.repairs.packet(packet).sent += 1;
+                    self.decoded(packet);
+                }
+                (Some(packet), false) => {
+                    self.repairs.packet(packet).sent += 1;
+                    self.failed(packet, frame);
+                }
+                (None, false) => {
+                    let (open, sent) = (count - sent, sent + 1);
+                    let repair = Repair { transit, carries, open, given_up: false, sent };
+                    let packet = self.repairs.open(repair);
+                    under_repair = Some(packet);
+                    self.failed(packet, frame);
+                }
+            }
+        }
+        if under_repair.is_none() {
+            transit.at = instant(self.free_at + self.delay);
+            self.due.push_back((Due { transit, lost: false }, count));
+        }
+        departed
+    }
+
+    /// When a new frame can start that is there at `now`, after all that goes ahead of it.
+    #[inline]
+    fn next_start(&mut self, now: i64) -> i64 {
+        loop {
+            let start = self.free_at.max(now);
+            match self.repairs.first() {
+                Some(first) if first.ready <= start => {
+                    if !self.send_first_again(start) {
+                        return start;
+                    }
+                }
+                _ => return start,
+            }
+        }
+    }
+
+    /// Puts a frame on the air; whether it is decoded.
+    #[inline]
+    fn send(&mut self, frame: Frame) -> bool {
+        self.frames.sent += 1;
+        self.free_at = frame.start + self.frame;
+        let decodes = self.losses.decodes(frame.start);
+        let there = self.free_at + self.delay;
+        self.log.note(|| frame.transmission(decodes.then_some(there)));
+        decodes
+    }
+
+    /// The frame just sent completes `packet`, unless others are still open.
+    fn decoded(&mut self, packet: u32) {
+        let at = instant(self.free_at + self.delay);
+        let repair = self.repairs.packet(packet);
+        repair.open -= 1;
+        if repair.open > 0 {
+            return;
+        }
+        let Repair { transit, given_up, sent, .. } = *repair;
+        self.repairs.close(packet);
+        if !given_up {
+            self.due.push_back((Due { transit: Transit { at, ..transit }, lost: false }, sent));
+        }
+    }
+
+    /// The frame just sent was not decoded.
+    fn failed(&mut self, packet: u32, frame: Frame) {
+        let Frame { start, number, times, .. } = frame;
+        self.frames.note(start, Note::Failed);
+        if times < self.config.persistency {
+            let ready = self.free_at + 2 * self.delay;
+            self.repairs.push(Again { ready, packet, frame: number, times });
+            return;
+        }
+        self.frames.note(start, Note::GivenUp);
+        let at = instant(self.free_at + self.delay);
+        let repair = self.repairs.packet(packet);
+        repair.open -= 1;
+        if !repair.given_up {
+            repair.given_up = true;
+            let transit = Transit { at, ..repair.transit };
+            let sent = repair.sent;
+            self.due.push_back((Due { transit, lost: true }, sent));
+        }
+        if self.repairs.packet(packet).open == 0 {
+            self.repairs.close(packet);
+        }
+    }
+
+    /// A frame of `packet` would start at `start` and cannot.
+    #[cold]
+    fn ran_out(&mut self, start: i64, packet: PacketId) {
+        let early = self.traced_until < start && start <= self.end;
+        if early && matches!(self.ended, TraceEnd::Ahead) {
+            self.ended = TraceEnd::Due { packet, at: instant(start) };
+        }
+    }
+}
+
+/// A frame that goes on the air.
+#[derive(Clone, Copy, Debug)]
+struct Frame {
+    start: i64,
+    /// In the order of first transmissions, from 0.
+    number: u64,
+    /// How often it was sent before.
+    times: u32,
+    /// Its packet's place among those admitted, and what that carries.
+    order: u64,
+    carries: Option<StreamRange>,
+}
+
+impl Frame {
+    fn transmission(self, arrival: Option<i64>) -> Transmission {
+        let again = self.times > 0;
+        Transmission {
+            at: instant(self.start),
+            kind: if again { TransmissionKind::Again } else { TransmissionKind::New },
+            unit: self.number,
+            attempt: self.times,
+            arrival: arrival.map(instant),
+            packets: (self.order, self.order),
+            carries: self.carries,
+        }
+    }
+}
+
+/// Frames sent, and those of note up to `now`.
+#[derive(Clone, Debug, Default)]
+struct FrameCounts {
+    /// All that were decided, those that start after `now` included.
+    sent: u64,
+    /// Those sent for the first time.
+    new: u64,
+    again: u64,
+    failed: u64,
+    given_up: u64,
+    now: i64,
+    /// Frames of note that start after `now`, in order.
+    ahead: VecDeque<(i64, Note)>,
+}
+
+/// What is of note about a frame.
+#[derive(Clone, Copy, Debug)]
+enum Note {
+    /// It was sent before.
+    Again,
+    /// It is not decoded.
+    Failed,
+    /// It is not decoded and will not be sent again.
+    GivenUp,
+}
+
+impl FrameCounts {
+    /// Notes something about the frame that starts at `start`.
+    fn note(&mut self, start: i64, note: Note) {
+        if start > self.now {
+            self.ahead.push_back((start, note));
+        } else {
+            self.count(note);
+        }
+    }
+
+    /// Time goes on to `now`.
+    #[inline]
+    fn advance(&mut self, now: i64) {
+        self.now = self.now.max(now);
+        while let Some(&(start, note)) = self.ahead.front()
+            && start <= now
+        {
+            self.ahead.pop_front();
+            self.count(note);
+        }
+    }
+
+    fn count(&mut self, note: Note) {
+        match note {
+            Note::Again => self.again += 1,
+            Note::Failed => self.failed += 1,
+            Note::GivenUp => self.given_up += 1,
+        }
+    }
+}

@@ -1,0 +1,211 @@
+//! Whether a frame is decoded: K of its N units arrive.
+
+use std::sync::Arc;
+
+use rand::RngExt;
+use rand_chacha::ChaCha8Rng;
+
+use crate::link::{HORIZON, LinkError, span};
+use crate::scheme::hybrid::config::{HybridConfig, UnitLosses};
+use crate::trace::PhyTrace;
+use crate::units::{Bytes, Duration, Probability};
+
+/// Decides frame by frame, in order of their starts.
+#[derive(Clone, Debug)]
+pub(super) enum FrameLosses {
+    Drawn(Drawn),
+    Traced(Box<Traced>),
+}
+
+impl FrameLosses {
+    pub(super) fn new(
+        config: &HybridConfig,
+        rng: ChaCha8Rng,
+        start_offset: Duration,
+        wrap: bool,
+    ) -> Result<Self, LinkError> {
+        match &config.losses {
+            UnitLosses::Bernoulli(p) => {
+                let fails = fewer_than(config.data, config.total, *p);
+                Ok(Self::Drawn(Drawn::new(fails, rng)))
+            }
+            UnitLosses::Trace(trace) => {
+                Traced::new(config, trace, start_offset, wrap).map(Box::new).map(Self::Traced)
+            }
+        }
+    }
+
+    /// Whether the frame that starts at `start` is decoded; starts rise from call to call.
+    #[inline]
+    pub(super) fn decodes(&mut self, start: i64) -> bool {
+        match self {
+            Self::Drawn(drawn) => drawn.decodes(),
+            Self::Traced(traced) => traced.decodes(start),
+        }
+    }
+
+    /// The first and the last instant at which a frame may start.
+    pub(super) fn window(&self) -> (i64, i64) {
+        match self {
+            Self::Drawn(_) => (0, HORIZON),
+            Self::Traced(traced) => traced.window,
+        }
+    }
+}
+
+/// Frames fail independently: drawn as the number of frames until the next that does.
+#[derive(Clone, Debug)]
+pub(super) struct Drawn {
+    rng: Box<ChaCha8Rng>,
+    /// ln(1 - probability that a frame fails); 0: none ever does.
+    log_decodes: f64,
+    until_failure: u64,
+}
+
+impl Drawn {
+    fn new(fails: f64, rng: ChaCha8Rng) -> Self {
+        let log_decodes = libm::log1p(-fails);
+        let mut drawn = Self { rng: Box::new(rng), log_decodes, until_failure: 0 };
+        drawn.until_failure = drawn.frames_until_failure();
+        drawn
+    }
+
+    #[inline]
+    fn decodes(&mut self) -> bool {
+        if self.until_failure > 0 {
+            self.until_failure -= 1;
+            return true;
+        }
+        self.until_failure = self.frames_until_failure();
+        false
+    }
+
+    /// Geometric, by inversion; `u64::MAX` stands for that and more.
+    fn frames_until_failure(&mut self) -> u64 {
+        let u: f64 = self.rng.random();
+        if self.log_decodes == 0.0 {
+            return u64::MAX;
+        }
+        // u is below 1, so the logarithm is finite; the cast rounds down and saturates.
+        (libm::log1p(-u) / self.log_decodes) as u64
+    }
+}
+
+/// The probability that fewer than `data` of `total` units arrive, each lost with `p`: a sum of
+/// binomial terms, each by its logarithm, so that nothing underflows.
+pub(super) fn fewer_than(data: u32, total: u32, p: Probability) -> f64 {
+    let p = p.get();
+    if p == 0.0 || p == 1.0 {
+        return p;
+    }
+    let (log_lost, log_arrives) = (libm::log(p), libm::log1p(-p));
+    let factorial = |n: u32| libm::lgamma(f64::from(n) + 1.0);
+    let term = |lost: u32| {
+        let ways = factorial(total) - factorial(lost) - factorial(total - lost);
+        let log = ways + f64::from(lost) * log_lost + f64::from(total - lost) * log_arrives;
+        libm::exp(log)
+    };
+    // Smallest terms first.
+    (total - data + 1..=total).rev().map(term).sum::<f64>().min(1.0)
+}
+
+/// Units meet the fates of a trace's slots.
+#[derive(Clone, Debug)]
+pub(super) struct Traced {
+    trace: Arc<PhyTrace>,
+    data: usize,
+    /// Where in a frame each unit begins.
+    begins: Vec<i64>,
+    /// The slot that the last unit met, and run time of trace time 0 in this cycle.
+    slot: usize,
+    base: i64,
+    period: Option<i64>,
+    window: (i64, i64),
+}
+
+impl Traced {
+    fn new(
+        config: &HybridConfig,
+        trace: &Arc<PhyTrace>,
+        start_offset: Duration,
+        wrap: bool,
+    ) -> Result<Self, LinkError> {
+        let (first, last) = (trace.t()[0], trace.t()[trace.len() - 1]);
+        let gap = trace.median_gap().as_nanos() as i64;
+        let period = last - first + gap;
+        if wrap && period == 0 {
+            return Err(LinkError::NoPeriod);
+        }
+        let mut offset = span(start_offset);
+        if wrap && offset > first {
+            offset = (offset - first) % period + first;
+        }
+        let unit = |number: u32| config.rate.time_to_send(Bytes(config.unit.0 * number));
+        let begins: Vec<i64> = (0..config.total).map(|number| span(unit(number))).collect();
+        // The end of the trace is one gap after its last slot; every unit of a frame begins before.
+        let end = if wrap { HORIZON } else { last + gap.max(1) - offset };
+        let window = ((first - offset).max(0), end - 1 - begins[begins.len() - 1]);
+        let trace = Arc::clone(trace);
+        let period = wrap.then_some(period);
+        let data = config.data as usize;
+        Ok(Self { trace, data, begins, slot: 0, base: -offset, period, window })
+    }
+
+    fn decodes(&mut self, start: i64) -> bool {
+        let mut arrived = 0;
+        for unit in 0..self.begins.len() {
+            self.seek(start + self.begins[unit]);
+            arrived += usize::from(self.trace.d()[self.slot] != 0);
+        }
+        arrived >= self.data
+    }
+
+    /// Goes on to the last slot that begins at `at` or before.
+    fn seek(&mut self, at: i64) {
+        let first = self.trace.t()[0];
+        if let Some(period) = self.period
+            && at - self.base - first >= period
+        {
+            self.base += (at - self.base - first) / period * period;
+            self.slot = 0;
+        }
+        let ahead = &self.trace.t()[self.slot + 1..];
+        let near = ahead.len().min(NEAR);
+        let begun = |&t: &i64| t <= at - self.base;
+        let mut slots = ahead[..near].iter().take_while(|t| begun(t)).count();
+        if slots == near {
+            slots += ahead[near..].partition_point(begun);
+        }
+        self.slot += slots;
+    }
+}
+
+/// So many slots are looked at one by one before the rest is bisected.
+const NEAR: usize = 4;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn frames_by_hand() {
+        let p = |p| Probability::new(p).unwrap();
+        // Two of three at p = 0.1: 0.1^3 + 3 x 0.1^2 x 0.9.
+        assert!((fewer_than(2, 3, p(0.1)) - 0.028).abs() < 1e-15);
+        assert!((fewer_than(10, 10, p(0.01)) - (1.0 - 0.99f64.powi(10))).abs() < 1e-14);
+        assert_eq!(fewer_than(10, 12, p(0.0)), 0.0);
+        assert_eq!(fewer_than(10, 12, p(1.0)), 1.0);
+        let rare = fewer_than(10, 20, p(1e-3));
+        assert!(rare > 0.0 && rare < 1e-27, "{rare}");
+    }
+
+    #[test]
+    fn long_frames_neither_underflow_nor_exceed_one() {
+        let p = |p| Probability::new(p).unwrap();
+        // The mean is 500 of 60000 lost; a spare of 500 leaves about half the frames, of 700 none.
+        let half = fewer_than(59_500, 60_000, p(500.0 / 60_000.0));
+        assert!((0.45..0.55).contains(&half), "{half}");
+        assert!(fewer_than(59_300, 60_000, p(500.0 / 60_000.0)) < 1e-12);
+        assert!((fewer_than(60_000, 60_000, p(0.5)) - 1.0).abs() < 1e-9);
+    }
+}

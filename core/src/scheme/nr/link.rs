@@ -1,0 +1,574 @@
+//! The 3GPP link: its layers joined to a state machine.
+
+use std::collections::VecDeque;
+
+use crate::link::counters::Tally;
+use crate::link::{
+    Admission, DropReason, Fragmentation, Link, LinkCounters, LinkError, LinkEvent, Packet,
+    QueueLimit, Transit, Transmission, TransmissionKind, UnitLog, Usage, nanos, span,
+};
+use crate::scheme::nr::backlog::Backlog;
+use crate::scheme::nr::config::NtnConfig;
+use crate::scheme::nr::harq::{BlockId, Control, Feedback, Harq, Label, Landing};
+use crate::scheme::nr::path::Path;
+use crate::scheme::nr::pdcp::Pdcp;
+use crate::scheme::nr::pdu::Pdu;
+use crate::scheme::nr::rlc::Rlc;
+use crate::scheme::nr::rlc_am::GivenUp;
+use crate::scheme::nr::slots::{Slot, Slots};
+use crate::scheme::nr::timeline::Timeline;
+use crate::seed::{Seed, Stream};
+use crate::units::{Bytes, Duration, Instant};
+
+/// A 3GPP NR link that runs with its traffic; see the [module](crate::scheme::nr) for its rules.
+#[derive(Clone, Debug)]
+pub struct NtnLink {
+    slots: Slots,
+    path: Path,
+    harq: Harq,
+    control: Control,
+    rlc: Rlc,
+    pdcp: Pdcp,
+    backlog: Backlog,
+    discard: Option<i64>,
+    sdu_header: Bytes,
+    pdu_header: u32,
+    tb: Bytes,
+    /// Bytes of a block without the header of the block.
+    room: u32,
+    landings: Timeline<Landing>,
+    /// HARQ feedback under way: on which block, what it says, what will be read.
+    feedback: Timeline<(BlockId, Feedback, Feedback)>,
+    /// The slot that may carry something next.
+    scheduled: Option<Slot>,
+    /// The first slot that was not offered yet.
+    next_index: u64,
+    /// The first of the slots that could not be used since all processes are busy.
+    stalled_from: Option<u64>,
+    /// The end of the slots, while it is ahead.
+    slots_end: Option<i64>,
+    /// Somebody waited for a slot after the end of the slots.
+    trace_ended: bool,
+    end: i64,
+    out: VecDeque<LinkEvent>,
+    counters: LinkCounters,
+    tally: Tally,
+    counts: Counts,
+    /// Vectors to use again.
+    spare: Vec<Vec<Pdu>>,
+    released: Vec<u64>,
+    log: UnitLog,
+}
+
+/// How a [`NtnLink`] stands in a run.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct NtnLinkConfig {
+    /// How much may wait.
+    pub queue: QueueLimit,
+    /// Headers: of every block (`lldu_header`) and every packet (`packet_header`), beside those of
+    /// the link's own configuration.
+    pub fragmentation: Fragmentation,
+    /// Trace time at time zero of the run.
+    pub start_offset: Duration,
+    /// Whether the trace repeats.
+    pub wrap: bool,
+    /// End of the run.
+    pub duration: Option<Instant>,
+}
+
+#[derive(Clone, Copy, Debug, Default)]
+struct Counts {
+    stalled_slots: u64,
+    discarded: u64,
+    late: u64,
+    incomplete: u64,
+}
+
+impl NtnLink {
+    /// A link, empty at time zero. `number` tells the links of a run apart: block errors are drawn
+    /// from [`Stream::Link`], losses of status reports from [`Stream::Feedback`], errors of grants
+    /// and HARQ feedback from [`Stream::Control`] of that number.
+    ///
+    /// # Errors
+    /// If there can be no such link.
+    pub fn new(
+        config: &NtnConfig,
+        usage: NtnLinkConfig,
+        seed: Seed,
+        number: u32,
+    ) -> Result<Self, LinkError> {
+        config.check().map_err(|fault| LinkError::Scheme(fault.to_string()))?;
+        let header = usage.fragmentation.lldu_header.0;
+        let pdu_header = config.headers.pdu.0;
+        let tb = config.tb();
+        let room = tb.0.checked_sub(header).filter(|&room| room > pdu_header);
+        let room = room.ok_or(LinkError::Header { lldu: tb.0, header })?;
+        let rng = seed.rng(Stream::Link(number));
+        let packet_header = usage.fragmentation.packet_header.0;
+        let slots = Slots::new(&config.phy, usage.start_offset, usage.wrap, rng)?;
+        Ok(Self {
+            slots_end: slots.end().map(|end| (end.at + 1).max(0)),
+            slots,
+            path: Path::new(config.propagation.clone(), config.way_back.clone()),
+            harq: Harq::new(config.harq),
+            control: Control::new(config.control, seed.rng(Stream::Control(number))),
+            rlc: Rlc::new(config.rlc, seed, number),
+            pdcp: Pdcp::new(config.pdcp),
+            backlog: Backlog::new(usage.queue),
+            discard: config.pdcp.discard.map(span),
+            sdu_header: Bytes(config.headers.sdu.0.saturating_add(packet_header)),
+            pdu_header,
+            tb,
+            room,
+            landings: Timeline::new(),
+            feedback: Timeline::new(),
+            scheduled: None,
+            next_index: 0,
+            stalled_from: None,
+            trace_ended: false,
+            end: usage.duration.map_or(i64::MAX, nanos),
+            out: VecDeque::new(),
+            counters: LinkCounters::default(),
+            tally: Tally::default(),
+            counts: Counts::default(),
+            spare: Vec::new(),
+            released: Vec::new(),
+            log: UnitLog::default(),
+        })
+    }
+}
+
+impl Link for NtnLink {
+    fn enqueue(&mut self, now: Instant, packet: Packet) -> Admission {
+        let at = nanos(now);
+        while self.step(at) {}
+        self.counters.offered += 1;
+        let slot_now = self.scheduled.is_some_and(|slot| slot.at == at) && self.wanted();
+        if slot_now && !self.backlog.has_room(packet.size) {
+            // A slot at this very instant empties a full queue first.
+            self.use_slot();
+            self.schedule(at);
+        }
+        if !self.backlog.has_room(packet.size) {
+            self.counters.dropped += 1;
+            return Admission::Dropped(DropReason::QueueFull);
+        }
+        self.backlog.admit(now, packet, self.sdu_header);
+        self.schedule(at);
+        let waiting = self.backlog.waiting() as u64;
+        self.counters.longest_queue = self.counters.longest_queue.max(waiting);
+        Admission::Queued
+    }
+
+    #[inline]
+    fn poll_timeout(&self) -> Option<Instant> {
+        if let Some(event) = self.out.front() {
+            return Some(event.at());
+        }
+        // A slot is used when its instant is over.
+        self.next().map(|(at, task)| instant(at + i64::from(task == Task::Slot)))
+    }
+
+    #[inline]
+    fn poll(&mut self, now: Instant) -> Option<LinkEvent> {
+        let at = nanos(now);
+        while self.out.is_empty() && self.step(at) {}
+        let event = self.out.pop_front()?;
+        self.tally.record(&event);
+        Some(event)
+    }
+
+    fn queue_len(&self, _now: Instant) -> usize {
+        self.backlog.waiting()
+    }
+
+    fn counters(&self) -> LinkCounters {
+        let (lldus_taken, bytes_carried) = (self.backlog.blocks(), self.backlog.carried());
+        self.tally.replace_in(LinkCounters { lldus_taken, bytes_carried, ..self.counters })
+    }
+
+    fn usage(&self, until: Instant) -> Usage {
+        let used = (self.harq.sent + self.harq.sent_again) as f64;
+        let taken = self.backlog.blocks() as f64;
+        let per_lldu = if taken > 0.0 { used / taken } else { 0.0 };
+        Usage { slots: self.slots.passed(nanos(until)), used, per_lldu, slot: self.tb }
+    }
+
+    fn details(&self) -> Vec<(&'static str, u64)> {
+        let mut details = vec![
+            ("tbs_sent", self.harq.sent),
+            ("tbs_sent_again", self.harq.sent_again),
+            ("tbs_failed", self.harq.failed),
+            ("stalled_slots", self.counts.stalled_slots),
+            ("reassembly_timeouts", self.rlc.reassembly_timeouts()),
+            ("reordering_timeouts", self.pdcp.timeouts),
+            ("sdus_discarded", self.counts.discarded),
+            ("sdus_late", self.counts.late),
+        ];
+        details.extend(self.control.details());
+        match &self.rlc {
+            Rlc::Um { .. } => details.push(("sdus_incomplete", self.counts.incomplete)),
+            Rlc::Am(am) => details.extend([
+                ("sdus_given_up", am.gave_up),
+                ("rlc_pdus_sent_again", am.sender.pdus_sent_again),
+                ("polls", am.sender.polls),
+                ("status_reports", am.reports.sent),
+                ("status_reports_lost", am.reports.lost),
+            ]),
+        }
+        details
+    }
+
+    fn catch_up(&mut self, until: Instant) {
+        while self.step(nanos(until)) {}
+    }
+
+    fn log_units(&mut self) {
+        self.log.start();
+    }
+
+    fn take_units(&mut self) -> Vec<Transmission> {
+        self.log.take()
+    }
+}
+
+fn instant(nanos: i64) -> Instant {
+    Instant::from_nanos(nanos.max(0) as u64)
+}
+
+/// Kinds of events, in the order in which those of one instant are handled: what arrives at the
+/// instant at which a timer expires still counts, and a slot sees everything that came before.
+#[derive(Clone, Copy, Debug, Eq, Ord, PartialEq, PartialOrd)]
+enum Task {
+    /// A transport block is decoded, or nothing more of it comes.
+    Landing,
+    /// The receiver learns that a packet was given up.
+    GivenUp,
+    /// `t-Reassembly` expires.
+    Reassembly,
+    /// `t-StatusProhibit` expires while a report waits.
+    Report,
+    /// `t-Reordering` expires.
+    Reordering,
+    /// HARQ feedback arrives.
+    Feedback,
+    /// A status report arrives.
+    Status,
+    /// `t-PollRetransmit` expires.
+    PollRetransmit,
+    /// `discardTimer` of the packet that waits first expires.
+    Discard,
+    /// The slots are over.
+    SlotsEnd,
+    /// A slot that may carry something.
+    Slot,
+}
+
+impl NtnLink {
+    /// When something is due next, and what.
+    fn next(&self) -> Option<(i64, Task)> {
+        let am = match &self.rlc {
+            Rlc::Am(am) => Some(am),
+            Rlc::Um { .. } => None,
+        };
+        let mut next = Earliest::default().or(self.landings.next_at(), Task::Landing);
+        next = next.or(am.and_then(|am| am.given_up.next_at()), Task::GivenUp);
+        next = next.or(self.rlc.reassembly_expires(), Task::Reassembly);
+        next = next.or(am.and_then(|am| am.reports.expires()), Task::Report);
+        next = next.or(self.pdcp.expires(), Task::Reordering);
+        next = next.or(self.feedback.next_at(), Task::Feedback);
+        next = next.or(am.and_then(|am| am.statuses.next_at()), Task::Status);
+        next = next.or(am.and_then(|am| am.sender.expires()), Task::PollRetransmit);
+        if let Some(time) = self.discard {
+            next = next.or(self.backlog.waiting_since().map(|at| at + time), Task::Discard);
+        }
+        next = next.or(self.slots_end, Task::SlotsEnd);
+        next.or(self.scheduled.map(|slot| slot.at), Task::Slot).get()
+    }
+
+    /// Does what is due next, up to `now`; whether there was something. A slot at `now` waits, since
+    /// it may still take a packet that is enqueued at `now`.
+    fn step(&mut self, now: i64) -> bool {
+        let Some((at, task)) = self.next().filter(|&(at, task)| match task {
+            Task::Slot => at < now,
+            _ => at <= now,
+        }) else {
+            return false;
+        };
+        match task {
+            Task::Landing => self.land(at),
+            Task::GivenUp => self.learn_given_up(at),
+            Task::Reassembly => self.rlc.reassembly_expired(at),
+            Task::Report => self.send_status(at),
+            Task::Reordering => self.pdcp.expire(at, &mut self.released),
+            Task::Feedback => self.hear_feedback(at),
+            Task::Status => self.hear_status(at),
+            Task::PollRetransmit => self.owe_poll(),
+            Task::Discard => self.discard_first(at),
+            Task::SlotsEnd => self.slots_end = None,
+            Task::Slot => self.use_slot(),
+        }
+        self.carry_poll(at);
+        self.release(at);
+        self.report(at);
+        self.backlog.retire();
+        self.schedule(at);
+        true
+    }
+}
+
+/// The earliest of some tasks, of equals the first kind.
+#[derive(Clone, Copy, Debug, Default)]
+struct Earliest(Option<(i64, Task)>);
+
+impl Earliest {
+    /// Tasks must come in the order of their kinds.
+    #[inline]
+    fn or(self, at: Option<i64>, task: Task) -> Self {
+        match (self.0, at) {
+            (Some((earliest, _)), Some(at)) if at < earliest => Self(Some((at, task))),
+            (None, Some(at)) => Self(Some((at, task))),
+            _ => self,
+        }
+    }
+
+    #[inline]
+    fn get(self) -> Option<(i64, Task)> {
+        self.0
+    }
+}
+
+impl NtnLink {
+    /// Chooses the next slot, if one is wanted, and counts those that could not be used.
+    fn schedule(&mut self, now: i64) {
+        if self.scheduled.is_some() {
+            return;
+        }
+        let wanted = self.wanted();
+        if let Some(from) = self.stalled_from
+            && !(wanted && !self.harq.has_again() && !self.harq.has_free())
+        {
+            let first = self.slots.first(self.next_index, now).or_else(|| self.slots.end());
+            self.counts.stalled_slots += first.map_or(0, |first| first.index - from);
+            self.stalled_from = None;
+        }
+        if !wanted || self.trace_ended {
+            return;
+        }
+        if self.stalled_from.is_none() {
+            self.scheduled = self.slots.first(self.next_index, now);
+        }
+        if self.scheduled.is_none() && self.slots_end.is_none() {
+            self.tell_trace_end(now);
+        }
+    }
+
+    #[inline]
+    fn wanted(&self) -> bool {
+        self.harq.has_again() || self.rlc.wants(&self.backlog)
+    }
+
+    /// Something is to be sent and the slots are over.
+    fn tell_trace_end(&mut self, now: i64) {
+        // A retransmission for which nobody waits is no reason to stop a run.
+        let Some(packet) = self.backlog.oldest() else { return };
+        if self.slots.end().is_none() {
+            return;
+        }
+        self.trace_ended = true;
+        if now <= self.end {
+            self.out.push_back(LinkEvent::TraceEnded { packet, at: instant(now) });
+        }
+    }
+
+    /// HARQ retransmissions first, then RLC retransmissions, then new data.
+    fn use_slot(&mut self) {
+        let Some(slot) = self.scheduled.take() else { return };
+        self.next_index = slot.index + 1;
+        let block = match self.harq.next_again() {
+            Some(block) => block,
+            None if !self.rlc.wants(&self.backlog) => return,
+            None if !self.harq.has_free() => {
+                self.stalled_from = Some(slot.index);
+                return;
+            }
+            None => self.new_block(slot.at),
+        };
+        if self.harq.begins() {
+            self.harq.grant(block, self.control.granted(slot.index));
+        }
+        let signal = self.path.arrival(slot.at);
+        let combined = self.harq.next_combined(block);
+        let decoded = combined.and_then(|combined| self.slots.decode(slot, combined));
+        let decoded = decoded.map(|time| signal + time);
+        let attempt = self.harq.attempts(block);
+        let known = signal + self.slots.nominal_decoding();
+        let label = self.harq.label(block);
+        self.log.note(|| Transmission {
+            at: instant(slot.at),
+            kind: match attempt > 0 || label.again {
+                true => TransmissionKind::Again,
+                false => TransmissionKind::New,
+            },
+            unit: label.unit,
+            attempt,
+            arrival: decoded.map(instant),
+            packets: label.packets,
+            carries: label.carries,
+        });
+        let sent = self.harq.transmit(block, known, decoded);
+        if let Some((at, landing)) = sent.lands {
+            self.landings.push(at, landing);
+        }
+        if let Some((leaves, feedback)) = sent.feedback {
+            let read = self.control.reading(slot.index, feedback);
+            self.feedback.push(self.path.feedback(leaves), (block, feedback, read));
+        }
+    }
+
+    fn new_block(&mut self, now: i64) -> BlockId {
+        let pdus = self.spare.pop().unwrap_or_default();
+        let header = self.pdu_header;
+        let pdus = self.rlc.fill(pdus, self.room, header, &mut self.backlog, now);
+        let Some(first) = pdus.first() else { return self.harq.open(pdus, Label::default()) };
+        let orders = || pdus.iter().map(|pdu| pdu.order);
+        let label = Label {
+            unit: 0,
+            packets: (orders().min().unwrap_or(0), orders().max().unwrap_or(0)),
+            again: first.again,
+            carries: self.backlog.get_mut(first.order).carries,
+        };
+        self.harq.open(pdus, label)
+    }
+
+    fn discard_first(&mut self, now: i64) {
+        let Some(order) = self.backlog.leave(now) else { return };
+        self.backlog.get_mut(order).open = false;
+        self.counts.discarded += 1;
+        self.lose(order, now);
+    }
+
+    /// HARQ feedback arrived.
+    fn hear_feedback(&mut self, now: i64) {
+        let Some((_, (block, sent, read))) = self.feedback.pop() else { return };
+        self.control.count(sent, read);
+        if let Some(lost) = self.harq.feedback(block, read) {
+            self.landings.push(now, lost);
+        }
+    }
+
+    /// A status report arrived.
+    fn hear_status(&mut self, now: i64) {
+        let Rlc::Am(am) = &mut self.rlc else { return };
+        let Some((_, status)) = am.statuses.pop() else { return };
+        for given_up in am.sender.status(&status, &mut self.backlog) {
+            self.tell_given_up(given_up, now);
+        }
+    }
+
+    /// `t-PollRetransmit` expired.
+    fn owe_poll(&mut self) {
+        let Rlc::Am(am) = &mut self.rlc else { return };
+        am.sender.expire();
+    }
+
+    /// A poll that is owed must find a PDU, also if what was to carry it is acknowledged, given up
+    /// or discarded.
+    fn carry_poll(&mut self, now: i64) {
+        let Rlc::Am(am) = &mut self.rlc else { return };
+        for given_up in am.sender.carry_poll(&mut self.backlog) {
+            self.tell_given_up(given_up, now);
+        }
+    }
+
+    /// Tells the receiver that nothing more of a packet comes.
+    fn tell_given_up(&mut self, given_up: GivenUp, now: i64) {
+        let Rlc::Am(am) = &mut self.rlc else { return };
+        am.given_up.push(self.path.notice(now), given_up);
+        am.gave_up += 1;
+    }
+}
+
+impl NtnLink {
+    /// A block is decoded, or nothing more of it comes.
+    fn land(&mut self, now: i64) {
+        let Some((_, Landing { mut pdus, decoded })) = self.landings.pop() else { return };
+        for pdu in &pdus {
+            let complete = decoded && self.rlc.receive(pdu, now);
+            let sdu = self.backlog.get_mut(pdu.order);
+            sdu.riding -= 1;
+            if complete {
+                sdu.complete = true;
+                if !self.pdcp.receive(pdu.order, now, &mut self.released) {
+                    self.counts.late += 1;
+                    self.lose(pdu.order, now);
+                }
+                self.release(now);
+                continue;
+            }
+            // In UM nobody repairs it: lost with the last of its blocks.
+            let gone = !sdu.open && sdu.riding == 0 && !sdu.complete && !sdu.ended;
+            if gone && matches!(self.rlc, Rlc::Um { .. }) {
+                self.counts.incomplete += 1;
+                self.lose(pdu.order, now);
+            }
+        }
+        pdus.clear();
+        self.spare.push(pdus);
+    }
+
+    /// The sender gave up a packet.
+    fn learn_given_up(&mut self, now: i64) {
+        let Rlc::Am(am) = &mut self.rlc else { return };
+        let Some((_, (sn, order))) = am.given_up.pop() else { return };
+        if am.receiver.given_up(sn, now) {
+            self.lose(order, now);
+        }
+    }
+
+    /// Sends a status report if one is due and may go.
+    fn report(&mut self, now: i64) {
+        let Rlc::Am(am) = &mut self.rlc else { return };
+        if am.receiver.report && am.reports.may_go(now) {
+            self.send_status(now);
+        }
+    }
+
+    /// A status report goes, and may get lost.
+    fn send_status(&mut self, now: i64) {
+        let Rlc::Am(am) = &mut self.rlc else { return };
+        let status = am.receiver.status();
+        if let Some(leaves) = am.reports.go(now) {
+            am.statuses.push(self.path.feedback(leaves), status);
+        }
+    }
+
+    fn lose(&mut self, order: u64, now: i64) {
+        let transit = self.transit(order, now);
+        self.out.push_back(LinkEvent::Lost(transit));
+    }
+
+    /// What PDCP released leaves the link.
+    fn release(&mut self, now: i64) {
+        let mut released = std::mem::take(&mut self.released);
+        for order in released.drain(..) {
+            let transit = self.transit(order, now);
+            self.out.push_back(LinkEvent::Delivered(transit));
+        }
+        self.released = released;
+    }
+
+    fn transit(&mut self, order: u64, now: i64) -> Transit {
+        let sdu = self.backlog.get_mut(order);
+        sdu.ended = true;
+        Transit {
+            packet: sdu.packet,
+            size: sdu.size,
+            lldus: sdu.blocks,
+            order,
+            entered: sdu.entered,
+            departed: instant(sdu.departed),
+            at: instant(now),
+        }
+    }
+}

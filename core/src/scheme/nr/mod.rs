@@ -1,0 +1,72 @@
+//! The 3GPP view: NR user-plane layers over a long link, in one direction.
+//!
+//! [`NtnLink`] is a [`Link`](crate::link::Link): PDCP and RLC cut packets into transport blocks
+//! (TBs), HARQ sends them in slots, the same layers at the far end put them together. Section
+//! numbers below are those of Release 17.
+//!
+//! - **Slots**: one TB in each, of fixed size, or nothing; an idle slot costs nothing.
+//! - **HARQ** (TS 38.321 sections 5.3.2, 5.4.2): a process holds one TB from its first transmission
+//!   until its last feedback came, so that N processes carry at most N TBs in a round trip.
+//!   Without feedback a process is free at once.
+//! - **Control** ([`ControlErrors`]): grants may be missed, feedback may be missed or misread; off
+//!   unless set.
+//! - **RLC** (TS 38.322): UM reassembles and gives up after `t-Reassembly`; AM polls, reports and
+//!   sends again. Sequence numbers do not wrap: they are the windows' worth, not the bits'.
+//! - **PDCP** (TS 38.323): order, `t-Reordering`, `discardTimer`.
+//!
+//! What 3GPP leaves to implementations is decided so:
+//! - A slot goes to a HARQ retransmission (repetitions under way first, then first negative
+//!   feedback, first served), else to a new TB if a process is free: RLC retransmissions first (first
+//!   considered, first served), then new data.
+//! - The sender takes silence where feedback is due for a NACK, at the time at which a NACK would
+//!   have come. A TB that it takes for received by mistake is lost at that moment. The receiver
+//!   knows transmissions of two TBs apart whatever it missed between them.
+//! - The first slot at or after an event can use it; a slot also takes a packet that comes at its
+//!   very instant, and makes room in a full queue for it first.
+//! - Status reports and HARQ feedback use the way back at once; their size is not counted.
+//! - HARQ feedback leaves when the nominal decoding time is over (or the block is decoded, if that
+//!   takes longer), plus the processing time.
+//! - When `t-PollRetransmit` expires, what waits to be sent again carries the poll, else the last
+//!   packet that is not acknowledged; also if it is found out later that nothing else can carry it.
+//! - RLC in UM does not learn from HARQ that a TB failed. A UM packet that cannot become complete is
+//!   lost with the last TB that carries a part of it.
+//! - A packet sent again `maxRetxThreshold` times in vain is a radio link failure on a real network
+//!   (TS 38.331 section 5.3.10.3). Here it is given up alone: the receiver is told one propagation
+//!   delay later, and both windows go on.
+//! - At one instant events come in the order of the module's agenda: arrivals, timers of the
+//!   receiver, feedback, timers of the sender, the slot.
+//!
+//! ```
+//! use clift::scheme::nr::{NtnConfig, NtnLink, NtnLinkConfig};
+//! use clift::link::{Link, Packet, PacketId, deliver};
+//! use clift::seed::Seed;
+//! use clift::units::Bytes;
+//!
+//! let config = NtnConfig::preset("nr-ntn-geo").unwrap();
+//! let mut link = NtnLink::new(&config, NtnLinkConfig::default(), Seed(1), 0)?;
+//! let results = deliver(&mut link, &[0; 20], Bytes(1500)).unwrap();
+//! // Everything arrives, after half a round trip at least.
+//! assert!(results.delivered.iter().all(|&at| at > 270_730_000));
+//! # Ok::<(), clift::link::LinkError>(())
+//! ```
+
+mod backlog;
+mod config;
+mod harq;
+mod link;
+mod path;
+mod pdcp;
+mod pdu;
+mod preset;
+mod rlc;
+mod rlc_am;
+mod rlc_um;
+mod slots;
+mod timeline;
+
+pub use config::{
+    AmConfig, ControlErrors, HarqConfig, HarqMode, NtnConfig, NtnConfigError, NtnHeaders, NtnPhy,
+    PdcpConfig, RlcConfig, UmConfig,
+};
+pub use link::{NtnLink, NtnLinkConfig};
+pub use preset::PRESETS;

@@ -1,0 +1,109 @@
+//! The RLC entities of both ends, in either mode.
+
+use crate::scheme::nr::backlog::Backlog;
+use crate::scheme::nr::config::RlcConfig;
+use crate::scheme::nr::pdu::{Pdu, Status};
+use crate::scheme::nr::rlc_am::{AmReceiver, AmSender, Reports};
+use crate::scheme::nr::rlc_um::{UmReceiver, UmSender};
+use crate::scheme::nr::timeline::Timeline;
+use crate::seed::{Seed, Stream};
+
+#[derive(Clone, Debug)]
+pub(super) enum Rlc {
+    Um { sender: UmSender, receiver: UmReceiver },
+    Am(Box<Am>),
+}
+
+/// Acknowledged mode with what is under way between its ends besides data.
+#[derive(Clone, Debug)]
+pub(super) struct Am {
+    pub(super) sender: AmSender,
+    pub(super) receiver: AmReceiver,
+    pub(super) reports: Reports,
+    /// Reports on the way to the sender.
+    pub(super) statuses: Timeline<Status>,
+    /// Packets given up, of which the receiver does not know yet: number and order.
+    pub(super) given_up: Timeline<(u64, u64)>,
+    pub(super) gave_up: u64,
+}
+
+impl Rlc {
+    pub(super) fn new(config: RlcConfig, seed: Seed, number: u32) -> Self {
+        match config {
+            RlcConfig::Um(um) => {
+                Self::Um { sender: UmSender::default(), receiver: UmReceiver::new(um) }
+            }
+            RlcConfig::Am(am) => Self::Am(Box::new(Am {
+                sender: AmSender::new(am),
+                receiver: AmReceiver::new(am),
+                reports: Reports::new(am, seed.rng(Stream::Feedback(number))),
+                statuses: Timeline::new(),
+                given_up: Timeline::new(),
+                gave_up: 0,
+            })),
+        }
+    }
+
+    /// Whether there is something to send that HARQ does not have.
+    #[inline]
+    pub(super) fn wants(&self, backlog: &Backlog) -> bool {
+        match self {
+            Self::Um { sender, .. } => sender.wants(backlog),
+            Self::Am(am) => am.sender.wants(backlog),
+        }
+    }
+
+    /// PDUs for a block with room for `room` bytes, each with a header.
+    pub(super) fn fill(
+        &mut self,
+        mut pdus: Vec<Pdu>,
+        room: u32,
+        header: u32,
+        backlog: &mut Backlog,
+        now: i64,
+    ) -> Vec<Pdu> {
+        let mut room = room;
+        while room > header {
+            let pdu = match self {
+                Self::Um { sender, .. } => sender.next_pdu(room - header, backlog, now),
+                Self::Am(am) => am.sender.next_pdu(room - header, backlog, now),
+            };
+            let Some(pdu) = pdu else { break };
+            room -= header + (pdu.end - pdu.start);
+            pdus.push(pdu);
+        }
+        pdus
+    }
+
+    /// A PDU arrived; whether that completes its packet.
+    pub(super) fn receive(&mut self, pdu: &Pdu, now: i64) -> bool {
+        match self {
+            Self::Um { receiver, .. } => receiver.receive(pdu, now),
+            Self::Am(am) => am.receiver.receive(pdu, now),
+        }
+    }
+
+    /// When `t-Reassembly` expires.
+    #[inline]
+    pub(super) fn reassembly_expires(&self) -> Option<i64> {
+        match self {
+            Self::Um { receiver, .. } => receiver.expires(),
+            Self::Am(am) => am.receiver.expires(),
+        }
+    }
+
+    /// `t-Reassembly` expired.
+    pub(super) fn reassembly_expired(&mut self, now: i64) {
+        match self {
+            Self::Um { receiver, .. } => receiver.expire(now),
+            Self::Am(am) => am.receiver.expire(now),
+        }
+    }
+
+    pub(super) fn reassembly_timeouts(&self) -> u64 {
+        match self {
+            Self::Um { receiver, .. } => receiver.timeouts,
+            Self::Am(am) => am.receiver.timeouts,
+        }
+    }
+}

@@ -1,0 +1,537 @@
+//! The sending side of RLC acknowledged mode (TS 38.322 sections 5.2.3.1 and 5.3).
+
+use std::collections::VecDeque;
+
+use rand::Rng;
+use rand_chacha::ChaCha8Rng;
+
+use crate::link::span;
+use crate::scheme::nr::backlog::Backlog;
+use crate::scheme::nr::config::AmConfig;
+use crate::scheme::nr::pdu::{Pdu, Ranges, Status};
+use crate::scheme::nr::rlc_um::Cut;
+use crate::units::Probability;
+
+/// Cuts packets into PDUs, polls, and sends again what the receiver misses.
+#[derive(Clone, Debug)]
+pub(super) struct AmSender {
+    config: AmConfig,
+    t_poll_retransmit: i64,
+    /// `TX_Next_Ack`, the first number of `sent`.
+    acked: u64,
+    /// From `TX_Next_Ack` to before `TX_Next`.
+    sent: VecDeque<SentSdu>,
+    /// The packet that is partly sent.
+    cut: Option<Cut>,
+    /// Numbers in the order in which they were first considered for retransmission; those that
+    /// were acknowledged since are skipped.
+    retransmit: VecDeque<u64>,
+    /// How many packets have something to be sent again.
+    to_repeat: usize,
+    pdus_without_poll: u32,
+    bytes_without_poll: u64,
+    /// `t-PollRetransmit` expired: the next PDU polls.
+    poll_next: bool,
+    /// `POLL_SN`.
+    poll_sn: u64,
+    expires: Option<i64>,
+    pub(super) polls: u64,
+    pub(super) pdus_sent_again: u64,
+}
+
+#[derive(Clone, Debug)]
+struct SentSdu {
+    order: u64,
+    /// Acknowledged or given up.
+    done: bool,
+    bytes_sent: u32,
+    /// Waits to be sent again.
+    pending: Ranges,
+    queued: bool,
+    /// `RETX_COUNT`.
+    retx: Option<u32>,
+}
+
+/// A packet given up: number and order.
+pub(super) type GivenUp = (u64, u64);
+
+impl AmSender {
+    pub(super) fn new(config: AmConfig) -> Self {
+        Self {
+            config,
+            t_poll_retransmit: span(config.t_poll_retransmit),
+            acked: 0,
+            sent: VecDeque::new(),
+            cut: None,
+            retransmit: VecDeque::new(),
+            to_repeat: 0,
+            pdus_without_poll: 0,
+            bytes_without_poll: 0,
+            poll_next: false,
+            poll_sn: 0,
+            expires: None,
+            polls: 0,
+            pdus_sent_again: 0,
+        }
+    }
+
+    /// When `t-PollRetransmit` expires.
+    #[inline]
+    pub(super) fn expires(&self) -> Option<i64> {
+        self.expires
+    }
+
+    #[inline]
+    pub(super) fn wants(&self, backlog: &Backlog) -> bool {
+        self.to_repeat > 0
+            || self.cut.is_some()
+            || (backlog.front().is_some() && !self.window_full())
+    }
+
+    /// The next PDU, with at most `room` bytes of data: what is sent again goes first (section
+    /// 5.2.3.1.1).
+    pub(super) fn next_pdu(&mut self, room: u32, backlog: &mut Backlog, now: i64) -> Option<Pdu> {
+        let mut pdu = match self.again(room, backlog) {
+            Some(pdu) => {
+                self.pdus_sent_again += 1;
+                pdu
+            }
+            None => self.new_data(room, backlog, now)?,
+        };
+        let asked = self.pdus_without_poll >= limit(self.config.poll_pdu)
+            || self.bytes_without_poll >= u64::from(limit(self.config.poll_byte));
+        let empty = self.to_repeat == 0 && backlog.front().is_none();
+        pdu.poll = self.poll_next || asked || (self.cut.is_none() && (empty || self.window_full()));
+        if pdu.poll {
+            self.poll(now);
+        }
+        Some(pdu)
+    }
+
+    /// A status report arrived (sections 5.2.3.1.2, 5.3.2, 5.3.3.3); says what is given up.
+    pub(super) fn status(&mut self, status: &Status, backlog: &mut Backlog) -> Vec<GivenUp> {
+        if self.expires.is_some() && self.poll_sn < status.ack_sn {
+            self.expires = None;
+        }
+        let mut given_up = Vec::new();
+        let mut nacks = status.nacks.as_slice();
+        let highest = self.acked + self.sent.len() as u64;
+        while let Some(&(sn, ..)) = nacks.first().filter(|(sn, ..)| *sn < self.acked) {
+            nacks = after(nacks, sn);
+        }
+        for sn in self.acked..status.ack_sn.min(highest) {
+            if nacks.first().is_none_or(|&(nacked, ..)| nacked != sn) {
+                self.finish(sn, backlog);
+                continue;
+            }
+            let rest = after(nacks, sn);
+            let missing = &nacks[..nacks.len() - rest.len()];
+            nacks = rest;
+            given_up.extend(self.consider(sn, missing, backlog));
+        }
+        self.move_window();
+        given_up
+    }
+
+    /// `t-PollRetransmit` expired (section 5.3.3.4).
+    pub(super) fn expire(&mut self) {
+        self.expires = None;
+        self.poll_next = true;
+    }
+
+    /// Finds a packet for a poll that nothing else carries (section 5.3.3.4); says what is given up.
+    /// To ask for all of what waits in part would let a timer shorter than a slot starve the rest.
+    pub(super) fn carry_poll(&mut self, backlog: &mut Backlog) -> Vec<GivenUp> {
+        let mut given_up = Vec::new();
+        while self.poll_next
+            && !self.wants(backlog)
+            && let Some(last) = self.sent.iter().rposition(|sdu| !sdu.done)
+        {
+            let sn = self.acked + last as u64;
+            given_up.extend(self.consider(sn, &[(sn, 0, u32::MAX)], backlog));
+            self.move_window();
+        }
+        given_up
+    }
+
+    fn window_full(&self) -> bool {
+        self.sent.len() as u64 >= u64::from(self.config.window.get())
+    }
+
+    fn again(&mut self, room: u32, backlog: &mut Backlog) -> Option<Pdu> {
+        loop {
+            let sn = *self.retransmit.front()?;
+            // What lies below the window was acknowledged.
+            let sdu = sn.checked_sub(self.acked).and_then(|i| self.sent.get_mut(i as usize));
+            let Some(sdu) = sdu.filter(|sdu| !sdu.pending.is_empty()) else {
+                self.retransmit.pop_front();
+                continue;
+            };
+            let (start, end) = sdu.pending.take_first(room)?;
+            if sdu.pending.is_empty() {
+                sdu.queued = false;
+                self.to_repeat -= 1;
+                self.retransmit.pop_front();
+            }
+            let order = sdu.order;
+            let last = end == backlog.ride(order, false).bytes;
+            return Some(Pdu { order, sn: Some(sn), start, end, last, again: true, poll: false });
+        }
+    }
+
+    fn new_data(&mut self, room: u32, backlog: &mut Backlog, now: i64) -> Option<Pdu> {
+        let mut cut = match self.cut.take() {
+            Some(cut) => cut,
+            None => {
+                if self.window_full() {
+                    return None;
+                }
+                let order = backlog.leave(now)?;
+                let bytes = backlog.get_mut(order).bytes;
+                let sn = self.acked + self.sent.len() as u64;
+                self.sent.push_back(SentSdu {
+                    order,
+                    done: false,
+                    bytes_sent: 0,
+                    pending: Ranges::default(),
+                    queued: false,
+                    retx: None,
+                });
+                Cut { order, sn, sent: 0, bytes }
+            }
+        };
+        let pdu = cut.piece(room);
+        // The window does not move past a packet before all of it was sent, unless it was given up.
+        if let Some(sdu) =
+            cut.sn.checked_sub(self.acked).and_then(|i| self.sent.get_mut(i as usize))
+        {
+            sdu.bytes_sent = pdu.end;
+        }
+        backlog.ride(pdu.order, true);
+        if !pdu.last {
+            self.cut = Some(cut);
+        }
+        self.pdus_without_poll = self.pdus_without_poll.saturating_add(1);
+        self.bytes_without_poll += u64::from(pdu.end - pdu.start);
+        Some(pdu)
+    }
+
+    /// Section 5.3.3.2.
+    fn poll(&mut self, now: i64) {
+        self.polls += 1;
+        self.poll_next = false;
+        (self.pdus_without_poll, self.bytes_without_poll) = (0, 0);
+        self.poll_sn = self.acked + self.sent.len() as u64 - 1;
+        self.expires = Some(now + self.t_poll_retransmit);
+    }
+
+    /// A packet is considered for retransmission, `missing` bytes of it (section 5.3.2).
+    fn consider(
+        &mut self,
+        sn: u64,
+        missing: &[(u64, u32, u32)],
+        backlog: &mut Backlog,
+    ) -> Option<GivenUp> {
+        let sdu = &mut self.sent[(sn - self.acked) as usize];
+        if sdu.done {
+            return None;
+        }
+        let was_pending = !sdu.pending.is_empty();
+        let mut counted = false;
+        for &(_, start, end) in missing {
+            let end = end.min(sdu.bytes_sent);
+            if start >= end {
+                continue;
+            }
+            let pending = sdu.pending.covers(start, end);
+            if !pending && !counted {
+                sdu.retx = Some(sdu.retx.map_or(0, |count| count + 1));
+                counted = true;
+            }
+            sdu.pending.insert(start, end);
+        }
+        if !was_pending && !sdu.pending.is_empty() {
+            self.to_repeat += 1;
+        }
+        if !sdu.queued && !sdu.pending.is_empty() {
+            sdu.queued = true;
+            self.retransmit.push_back(sn);
+        }
+        let threshold = self.config.max_retx?.get();
+        if sdu.retx.is_none_or(|count| count < threshold) {
+            return None;
+        }
+        let order = sdu.order;
+        self.finish(sn, backlog);
+        Some((sn, order))
+    }
+
+    /// Nothing of the packet is sent any more.
+    fn finish(&mut self, sn: u64, backlog: &mut Backlog) {
+        let sdu = &mut self.sent[(sn - self.acked) as usize];
+        if sdu.done {
+            return;
+        }
+        sdu.done = true;
+        if !sdu.pending.is_empty() {
+            sdu.pending = Ranges::default();
+            self.to_repeat -= 1;
+        }
+        backlog.get_mut(sdu.order).open = false;
+        // The rest of a packet that is given up is not sent either.
+        if self.cut.is_some_and(|cut| cut.sn == sn) {
+            self.cut = None;
+        }
+    }
+
+    fn move_window(&mut self) {
+        while self.sent.front().is_some_and(|sdu| sdu.done) {
+            self.sent.pop_front();
+            self.acked += 1;
+        }
+    }
+}
+
+fn limit(value: Option<std::num::NonZeroU32>) -> u32 {
+    value.map_or(u32::MAX, std::num::NonZeroU32::get)
+}
+
+/// What follows the entries of `sn`.
+fn after(nacks: &[(u64, u32, u32)], sn: u64) -> &[(u64, u32, u32)] {
+    let own = nacks.iter().take_while(|&&(other, ..)| other == sn).count();
+    &nacks[own..]
+}
+
+/// Puts packets together again and reports what is missing.
+#[derive(Clone, Debug)]
+pub(super) struct AmReceiver {
+    window: u64,
+    t_reassembly: i64,
+    /// `RX_Next`, the first number of `buffer`.
+    next: u64,
+    /// `RX_Next_Highest`.
+    highest: u64,
+    /// `RX_Highest_Status`.
+    highest_status: u64,
+    /// `RX_Next_Status_Trigger`.
+    trigger: u64,
+    buffer: VecDeque<Entry>,
+    expires: Option<i64>,
+    /// Polled numbers whose report waits until HARQ has had its time (section 5.3.4).
+    polled: Vec<u64>,
+    /// A status report is due.
+    pub(super) report: bool,
+    pub(super) timeouts: u64,
+}
+
+#[derive(Clone, Debug, Default)]
+struct Entry {
+    got: Ranges,
+    total: Option<u32>,
+    complete: bool,
+}
+
+impl AmReceiver {
+    pub(super) fn new(config: AmConfig) -> Self {
+        Self {
+            window: u64::from(config.window.get()),
+            t_reassembly: span(config.t_reassembly),
+            next: 0,
+            highest: 0,
+            highest_status: 0,
+            trigger: 0,
+            buffer: VecDeque::new(),
+            expires: None,
+            polled: Vec::new(),
+            report: false,
+            timeouts: 0,
+        }
+    }
+
+    /// When `t-Reassembly` expires.
+    #[inline]
+    pub(super) fn expires(&self) -> Option<i64> {
+        self.expires
+    }
+
+    /// A PDU arrived; whether that completes its packet (section 5.2.3.2.2).
+    pub(super) fn receive(&mut self, pdu: &Pdu, now: i64) -> bool {
+        let Some(sn) = pdu.sn else { return false };
+        let fresh = (self.next..self.next + self.window).contains(&sn) && {
+            let entry = self.entry(sn);
+            !entry.complete && !entry.got.covers(pdu.start, pdu.end)
+        };
+        if !fresh {
+            self.report |= pdu.poll;
+            return false;
+        }
+        let entry = self.entry(sn);
+        entry.got.insert(pdu.start, pdu.end);
+        if pdu.last {
+            entry.total = Some(pdu.end);
+        }
+        let complete = entry.total.is_some_and(|total| entry.got.covers(0, total));
+        self.placed(sn, complete, now);
+        if pdu.poll {
+            self.polled.push(sn);
+        }
+        self.answer_polls();
+        complete
+    }
+
+    /// The sender gave up a packet: nothing more of it comes. Whether it was still incomplete.
+    pub(super) fn given_up(&mut self, sn: u64, now: i64) -> bool {
+        if sn < self.next || self.entry(sn).complete {
+            return false;
+        }
+        self.placed(sn, true, now);
+        self.answer_polls();
+        true
+    }
+
+    /// `t-Reassembly` expired (section 5.2.3.2.4).
+    pub(super) fn expire(&mut self, now: i64) {
+        self.expires = None;
+        self.timeouts += 1;
+        self.highest_status = self.first_incomplete(self.trigger);
+        if self.waits(self.highest_status) {
+            self.start(now);
+        }
+        self.report = true;
+        self.answer_polls();
+    }
+
+    /// The report that is due (section 5.3.4).
+    pub(super) fn status(&mut self) -> Status {
+        self.report = false;
+        let mut nacks = Vec::new();
+        for sn in self.next..self.highest_status {
+            match self.buffer.get((sn - self.next) as usize) {
+                Some(entry) if entry.complete => {}
+                Some(entry) => {
+                    nacks.extend(entry.got.missing(entry.total).map(|(from, to)| (sn, from, to)));
+                }
+                None => nacks.push((sn, 0, u32::MAX)),
+            }
+        }
+        Status { ack_sn: self.highest_status, nacks }
+    }
+
+    fn entry(&mut self, sn: u64) -> &mut Entry {
+        let index = (sn - self.next) as usize;
+        if self.buffer.len() <= index {
+            self.buffer.resize_with(index + 1, Entry::default);
+        }
+        &mut self.buffer[index]
+    }
+
+    /// Section 5.2.3.2.3.
+    fn placed(&mut self, sn: u64, complete: bool, now: i64) {
+        self.highest = self.highest.max(sn + 1);
+        if complete {
+            self.entry(sn).complete = true;
+            if sn == self.highest_status {
+                self.highest_status = self.first_incomplete(sn + 1);
+            }
+            while self.buffer.front().is_some_and(|entry| entry.complete) {
+                self.buffer.pop_front();
+                self.next += 1;
+            }
+        }
+        if self.expires.is_some() {
+            let reached = self.trigger == self.next
+                || (self.trigger == self.next + 1 && !self.has_hole(self.next));
+            let outside = !(self.next..=self.next + self.window).contains(&self.trigger);
+            if reached || outside {
+                self.expires = None;
+            }
+        }
+        if self.expires.is_none() && self.waits(self.next) {
+            self.start(now);
+        }
+    }
+
+    /// Reports for polls are due once they can be answered (section 5.3.4).
+    fn answer_polls(&mut self) {
+        let (known, window_end) = (self.highest_status, self.next + self.window);
+        let before = self.polled.len();
+        self.polled.retain(|&sn| !(sn < known || sn >= window_end));
+        self.report |= self.polled.len() < before;
+    }
+
+    fn first_incomplete(&self, from: u64) -> u64 {
+        let known = self.buffer.iter().skip(from.saturating_sub(self.next) as usize);
+        from.max(self.next) + known.take_while(|entry| entry.complete).count() as u64
+    }
+
+    fn has_hole(&self, sn: u64) -> bool {
+        let entry = self.buffer.get((sn - self.next) as usize);
+        entry.is_some_and(|entry| !entry.complete && entry.got.has_hole())
+    }
+
+    /// Whether something from `sn` on is missing that should have come before what has.
+    fn waits(&self, sn: u64) -> bool {
+        self.highest > sn + 1 || (self.highest == sn + 1 && self.has_hole(sn))
+    }
+
+    fn start(&mut self, now: i64) {
+        self.expires = Some(now + self.t_reassembly);
+        self.trigger = self.highest;
+    }
+}
+
+/// `t-StatusProhibit` (TS 38.322 section 5.3.4), the delay before a report leaves, and losses.
+#[derive(Clone, Debug)]
+pub(super) struct Reports {
+    prohibit: i64,
+    delay: i64,
+    loss: Probability,
+    rng: ChaCha8Rng,
+    /// No report up to and including this time, but for the one that it releases.
+    prohibited: Option<i64>,
+    held: bool,
+    pub(super) sent: u64,
+    pub(super) lost: u64,
+}
+
+impl Reports {
+    pub(super) fn new(config: AmConfig, rng: ChaCha8Rng) -> Self {
+        Self {
+            prohibit: span(config.t_status_prohibit),
+            delay: span(config.status_delay),
+            loss: config.status_loss,
+            rng,
+            prohibited: None,
+            held: false,
+            sent: 0,
+            lost: 0,
+        }
+    }
+
+    /// When a report that `t-StatusProhibit` holds back may go.
+    #[inline]
+    pub(super) fn expires(&self) -> Option<i64> {
+        self.prohibited.filter(|_| self.held)
+    }
+
+    /// A report is due; whether it may go now.
+    pub(super) fn may_go(&mut self, now: i64) -> bool {
+        self.held = self.prohibited.is_some_and(|until| now <= until);
+        !self.held
+    }
+
+    /// A report goes; when it leaves the receiver, `None`: it gets lost.
+    pub(super) fn go(&mut self, now: i64) -> Option<i64> {
+        self.held = false;
+        self.prohibited = Some(now + self.prohibit);
+        self.sent += 1;
+        if self.loss > Probability::ZERO {
+            let uniform = (self.rng.next_u64() >> 11) as f64 / (1u64 << 53) as f64;
+            if uniform < self.loss.get() {
+                self.lost += 1;
+                return None;
+            }
+        }
+        Some(now + self.delay)
+    }
+}

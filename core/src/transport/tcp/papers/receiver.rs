@@ -1,0 +1,135 @@
+//! The receiving end of a TCP connection in profile `papers`.
+
+use crate::transport::tcp::config::TcpConfig;
+use crate::transport::tcp::shared::arrivals::Arrivals;
+use crate::transport::tcp::shared::counters::ReceiverCounters;
+use crate::transport::{Endpoint, Segment};
+use crate::units::Instant;
+
+/// SACK blocks in an ACK: what fits beside timestamps (RFC 2018 section 3).
+const SACK_BLOCKS: usize = 3;
+
+/// A TCP receiver: an ACK for every segment, or for every second one if it delays them.
+///
+/// Like ns-2's `Agent/TCPSink/Sack1` it sends up to three SACK blocks, the one that changed last
+/// first, and echoes the timestamp of the segment that last advanced the acknowledgement
+/// (RFC 7323). Without SACK it is `Agent/TCPSink`, and waits for a SYN.
+#[derive(Debug)]
+pub(crate) struct PapersReceiver {
+    config: TcpConfig,
+    arrivals: Arrivals,
+    echo: Instant,
+    /// The timestamp of no segment or SYN was taken yet.
+    echoes_nothing: bool,
+    /// Acknowledgement sent last.
+    last_ack: u64,
+    ack_due: bool,
+    deadline: Option<Instant>,
+}
+
+impl PapersReceiver {
+    /// A receiver that expects the first byte.
+    pub(crate) fn new(config: &TcpConfig) -> Self {
+        let blocks = if config.sack { SACK_BLOCKS } else { 0 };
+        Self {
+            arrivals: Arrivals::new(config.mss().0, blocks),
+            config: config.clone(),
+            echo: Instant::ZERO,
+            echoes_nothing: true,
+            last_ack: 0,
+            ack_due: false,
+            deadline: None,
+        }
+    }
+
+    /// What was counted so far.
+    pub(crate) fn counters(&self) -> &ReceiverCounters {
+        &self.arrivals.counters
+    }
+
+    /// Next byte expected: everything below was handed to the application.
+    pub(crate) fn received(&self) -> u64 {
+        self.arrivals.next()
+    }
+
+    /// RFC 7323 section 4.3: the segment that begins where the last ACK ended is echoed, and so
+    /// is a later transmission of anything below.
+    fn update_echo(&mut self, segment: &Segment) {
+        let expected = segment.seq == self.last_ack;
+        let below = segment.seq < self.last_ack && segment.ts_val >= self.echo;
+        if expected || below || self.echoes_nothing {
+            self.echo = segment.ts_val;
+            self.echoes_nothing = false;
+        }
+    }
+
+    /// Whether the ACK for a segment may wait: the last one of all that came in order, again or for
+    /// the first time, with nothing beyond it; it is not what opens the connection, and no ACK is
+    /// waiting already.
+    fn may_delay(&self, segment: &Segment) -> bool {
+        let next = self.arrivals.next();
+        segment.seq + u64::from(segment.len) == next
+            && next == self.arrivals.highest()
+            && (segment.seq > 0 || !self.config.sack)
+            && self.deadline.is_none()
+    }
+
+    fn schedule_ack(&mut self, now: Instant, may_delay: bool) {
+        match self.config.delayed_ack {
+            Some(delay) if may_delay => self.deadline = Some(now + delay),
+            _ => {
+                self.deadline = None;
+                self.ack_due = true;
+            }
+        }
+    }
+}
+
+impl Endpoint for PapersReceiver {
+    fn handle_segment(&mut self, now: Instant, segment: &Segment) {
+        if segment.syn {
+            self.update_echo(segment);
+            return self.schedule_ack(now, false);
+        }
+        if segment.len == 0 {
+            return;
+        }
+        self.update_echo(segment);
+        self.arrivals.take_in(segment);
+        let may_delay = self.may_delay(segment);
+        self.schedule_ack(now, may_delay);
+    }
+
+    fn handle_timeout(&mut self, now: Instant) {
+        if self.deadline.is_some_and(|deadline| now >= deadline) {
+            self.deadline = None;
+            self.ack_due = true;
+        }
+    }
+
+    fn transmit_into(&mut self, now: Instant, segment: &mut Segment) -> bool {
+        if !std::mem::take(&mut self.ack_due) {
+            return false;
+        }
+        let blocks = self.arrivals.block_count();
+        self.last_ack = self.arrivals.next();
+        self.arrivals.counters.acks_sent += 1;
+        *segment = Segment {
+            ack: self.last_ack,
+            ts_val: now,
+            ts_ecr: self.echo,
+            wire: self.config.ack_size(blocks),
+            window: self.config.announced_window(),
+            ..Segment::default()
+        };
+        self.arrivals.report(blocks, &mut segment.sack);
+        true
+    }
+
+    fn poll_timeout(&self) -> Option<Instant> {
+        self.deadline
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,382 @@
+//! The sending end of a TCP connection in profile `papers`.
+
+use std::cmp::Ordering;
+
+use super::congestion::{Acked, CongestionControl, Window, controller};
+use super::rate_halving::RateHalving;
+use super::rtt::{Clock, RttEstimator};
+use super::scoreboard::{FackScoreboard, Findings};
+use crate::transport::tcp::config::TcpConfig;
+use crate::transport::tcp::endpoint::CongestionState;
+use crate::transport::tcp::shared::counters::SenderCounters;
+use crate::transport::tcp::shared::flight::{Flight, State};
+use crate::transport::tcp::shared::sack_blocks::Blocks;
+use crate::transport::tcp::shared::supply::Supply;
+use crate::transport::{Endpoint, Segment};
+use crate::units::{Duration, Instant};
+
+/// Segments that may leave in one burst when recovery ends.
+const BURST: u64 = 3;
+
+/// What `Agent/TCP/Linux` of ns-2.35 does.
+#[derive(Debug)]
+pub(crate) struct PapersSender {
+    headers: u32,
+    initial_window: u32,
+    timestamps: bool,
+    supply: Supply,
+    flight: Flight,
+    scoreboard: FackScoreboard,
+    rtt: RttEstimator,
+    timed: Option<Timed>,
+    deadline: Option<Instant>,
+    window: Window,
+    control: Box<dyn CongestionControl>,
+    /// It watches every ACK.
+    watched: bool,
+    pacing: RateHalving,
+    state: CongestionState,
+    /// The segment that was to be sent next when the losses being repaired were detected.
+    recovery_point: u64,
+    counters: SenderCounters,
+}
+
+/// What the cumulative acknowledgement of an ACK covered for the first time.
+#[derive(Clone, Copy, Debug, Default)]
+struct Advance {
+    segments: u32,
+    /// When the highest of them last left; `None` if there is none or one was sent again in this
+    /// episode.
+    last_sent: Option<Instant>,
+}
+
+/// The segment whose round trip is being timed, without timestamps.
+#[derive(Clone, Copy, Debug)]
+struct Timed {
+    segment: u64,
+    sent: Instant,
+}
+
+impl PapersSender {
+    /// A sender without data, with its initial window to send at once.
+    pub(crate) fn new(config: &TcpConfig) -> Self {
+        let control = controller(config);
+        Self {
+            headers: config.headers(),
+            initial_window: config.initial_window,
+            timestamps: config.timestamps,
+            supply: Supply::new(config),
+            flight: Flight::new(config.mss().0),
+            scoreboard: FackScoreboard::new(),
+            rtt: RttEstimator::new(Clock::LINUX_AGENT),
+            timed: None,
+            deadline: None,
+            window: Window::new(config),
+            watched: control.watches(),
+            control,
+            pacing: RateHalving::default(),
+            state: CongestionState::Open,
+            recovery_point: 0,
+            counters: SenderCounters::default(),
+        }
+    }
+
+    /// The application hands over `bytes` more; they leave in full segments, the last one short.
+    /// Nothing is taken after [`PapersSender::close`].
+    pub(crate) fn supply(&mut self, bytes: u64) {
+        if self.supply.add(bytes) {
+            self.pacing.on_event(self.flight.outstanding());
+        }
+    }
+
+    /// The application hands over nothing more. Of data without end, what was sent is the end.
+    pub(crate) fn close(&mut self) {
+        self.supply.close(self.flight.nxt());
+        if self.is_complete() {
+            self.deadline = None;
+        }
+    }
+
+    /// Whether the application has closed and everything is acknowledged.
+    pub(crate) fn is_complete(&self) -> bool {
+        self.supply.is_complete(self.flight.una())
+    }
+
+    /// What was counted so far.
+    pub(crate) fn counters(&self) -> &SenderCounters {
+        &self.counters
+    }
+
+    /// Congestion window in segments. While rate halving leads down to it, more is in flight.
+    pub(crate) fn cwnd(&self) -> u32 {
+        self.window.cwnd
+    }
+
+    /// Slow-start threshold in segments; `None` before there is one.
+    pub(crate) fn ssthresh(&self) -> Option<u32> {
+        (self.window.ssthresh != u32::MAX).then_some(self.window.ssthresh)
+    }
+
+    /// Segments believed to be on their way.
+    pub(crate) fn in_flight(&self) -> u64 {
+        self.flight.outstanding()
+    }
+
+    /// Smoothed round-trip time; `None` before the first sample and after four timeouts in a row.
+    pub(crate) fn srtt(&self) -> Option<Duration> {
+        self.rtt.smoothed()
+    }
+
+    /// The retransmission timeout in force.
+    pub(crate) fn rto(&self) -> Duration {
+        self.rtt.timeout()
+    }
+
+    /// What is being done about losses.
+    pub(crate) fn state(&self) -> CongestionState {
+        self.state
+    }
+
+    /// First byte not acknowledged.
+    pub(crate) fn acknowledged(&self) -> u64 {
+        self.flight.una()
+    }
+
+    /// Takes acknowledged segments out of the flight.
+    #[inline]
+    fn advance(&mut self, ack: u64) -> Advance {
+        let una = self.flight.una();
+        let (mut segments, mut last_sent, mut ambiguous) = (0, None, false);
+        while let Some(segment) = self.flight.pop_acknowledged(ack) {
+            self.scoreboard.on_acknowledged(&segment);
+            self.counters.on_acknowledged(segment.sends);
+            segments += 1;
+            last_sent = Some(segment.last_sent);
+            ambiguous |= segment.state == State::Retransmitted;
+        }
+        self.counters.bytes_acked += self.flight.una() - una;
+        Advance { segments, last_sent: last_sent.filter(|_| !ambiguous) }
+    }
+
+    #[inline]
+    fn update_scoreboard(&mut self, segment: &Segment) -> Findings {
+        if segment.sack.is_empty() && self.scoreboard.is_empty() {
+            return Findings::default();
+        }
+        self.take_in_sacks(segment)
+    }
+
+    fn take_in_sacks(&mut self, segment: &Segment) -> Findings {
+        let mut blocks = Blocks::default();
+        for block in segment.sack.iter(segment.ack) {
+            // Blocks below the acknowledgement report duplicates; none may reach beyond what was
+            // sent.
+            if block.start < self.flight.una() || block.end > self.flight.nxt() {
+                continue;
+            }
+            let start = self.flight.at_or_after(block.start);
+            let end = self.flight.at_or_after(block.end);
+            if start < end {
+                blocks.insert(start, end);
+            }
+        }
+        self.scoreboard.update(&mut self.flight, &blocks)
+    }
+
+    /// Every ACK in the window gives a sample and restarts the timer (ns-2 TCP/Linux).
+    #[inline]
+    fn update_timer(&mut self, now: Instant, segment: &Segment) {
+        if self.timestamps {
+            self.rtt.sample(now.saturating_since(segment.ts_ecr));
+            self.rtt.end_backoff();
+        } else if let Some(timed) = self.timed.filter(|timed| timed.segment < self.flight.first()) {
+            self.rtt.sample(now.saturating_since(timed.sent));
+            self.rtt.end_backoff();
+            self.timed = None;
+        }
+        self.deadline = (!self.is_complete()).then(|| now + self.rtt.timeout());
+    }
+
+    /// A segment sent before, to be sent again.
+    fn retransmit(&mut self, now: Instant, number: u64, segment: &mut Segment) {
+        let (start, end) = self.flight.bounds(number);
+        let sends = self.flight.sends(number);
+        let first_sent = self.flight.first_sent(number);
+        self.scoreboard.on_retransmitted(&mut self.flight, number);
+        self.flight.set_last_sent(number, now);
+        self.counters.retransmissions += 1;
+        if self.state == CongestionState::Recovery {
+            self.counters.fast_retransmits += 1;
+        }
+        // Karn: an ACK would not tell which transmission it answers.
+        self.timed = self.timed.filter(|timed| timed.segment != number);
+        self.write(now, first_sent, start, (end - start) as u32, sends, segment);
+    }
+
+    #[inline]
+    fn send_new(&mut self, now: Instant, segment: &mut Segment) -> bool {
+        let start = self.flight.nxt();
+        let Some(len) = self.supply.segment_at(start) else { return false };
+        if self.flight.is_empty() {
+            self.deadline = Some(now + self.rtt.timeout());
+        }
+        if !self.timestamps && self.timed.is_none() {
+            self.timed = Some(Timed { segment: self.flight.next(), sent: now });
+        }
+        self.flight.push(now, len);
+        self.write(now, now, start, len, 0, segment);
+        true
+    }
+
+    #[inline]
+    fn write(
+        &mut self,
+        now: Instant,
+        first_sent: Instant,
+        seq: u64,
+        len: u32,
+        sends: u16,
+        segment: &mut Segment,
+    ) {
+        let wire = len + self.headers;
+        self.counters.on_sent(wire);
+        self.pacing.on_sent(self.flight.outstanding());
+        *segment = Segment {
+            seq,
+            len,
+            wire,
+            ts_val: now,
+            first_sent,
+            retransmission: sends,
+            ..Segment::default()
+        };
+    }
+
+    fn update_window(&mut self, acked: &Acked, findings: Findings) {
+        if acked.segments > 0 && self.state != CongestionState::Recovery {
+            self.control.on_ack(acked, &mut self.window);
+        }
+        if acked.segments > 0 && acked.undisturbed {
+            return;
+        }
+        if self.state != CongestionState::Open && self.flight.first() > self.recovery_point {
+            self.leave_recovery();
+        } else if self.state != CongestionState::Recovery && findings.newly_lost {
+            self.enter_recovery();
+        }
+    }
+
+    fn enter_recovery(&mut self) {
+        self.recovery_point = self.flight.next() - 1;
+        self.pacing.start(self.window.cwnd);
+        let reduction = self.control.on_loss(&self.window);
+        self.window.reduce(reduction.cwnd, reduction.ssthresh);
+        self.state = CongestionState::Recovery;
+        self.counters.recovery_entries_by_dupacks += 1;
+        self.counters.cwnd_reductions += 1;
+    }
+
+    fn leave_recovery(&mut self) {
+        self.scoreboard.clear(&mut self.flight);
+        if self.window.cwnd < self.window.ssthresh {
+            let burst = self.flight.outstanding() + BURST;
+            let burst = u32::try_from(burst).unwrap_or(u32::MAX);
+            // The threshold is at least two segments, whatever the limit.
+            self.window.cwnd = self.window.ssthresh.min(burst).min(self.window.max);
+        }
+        self.state = CongestionState::Open;
+        self.control.on_open(self.flight.next());
+        self.pacing.stop();
+    }
+
+    fn enter_loss(&mut self) {
+        let ssthresh = self.control.on_timeout(&self.window);
+        self.window.reduce(1, ssthresh);
+        self.recovery_point = self.flight.next() - 1;
+        self.state = CongestionState::Loss;
+        self.scoreboard.on_timeout(&mut self.flight);
+        self.pacing.stop();
+        self.timed = None;
+        self.counters.timeouts += 1;
+        self.counters.cwnd_reductions += 1;
+    }
+}
+
+impl Endpoint for PapersSender {
+    fn handle_segment(&mut self, now: Instant, segment: &Segment) {
+        let una = self.flight.una();
+        if segment.ack > self.flight.nxt() || segment.ack < una {
+            return;
+        }
+        self.supply.on_ack(segment);
+        let outstanding = self.flight.outstanding();
+        if segment.ack.cmp(&una) == Ordering::Equal && !self.flight.is_empty() {
+            self.counters.duplicate_acks += 1;
+        }
+
+        let Advance { segments, last_sent } = self.advance(segment.ack);
+        self.window.acked = self.window.acked.saturating_add(segments);
+        let findings = self.update_scoreboard(segment);
+        self.update_timer(now, segment);
+        let open = self.state == CongestionState::Open;
+        let echo = self.timestamps.then_some(segment.ts_ecr);
+        let mut acked = Acked {
+            now,
+            segments,
+            outstanding,
+            una: self.flight.una(),
+            first: self.flight.first(),
+            next: self.flight.next(),
+            echo,
+            rtt: None,
+            srtt: None,
+            undisturbed: open && !findings.newly_sacked,
+            open,
+        };
+        if self.watched {
+            let answered = last_sent.filter(|_| !findings.retransmission_sacked).or(echo);
+            acked.rtt = answered.map(|sent| now.saturating_since(sent));
+            acked.srtt = self.rtt.smoothed();
+            self.control.on_arrival(&acked, &mut self.window);
+        }
+        self.update_window(&acked, findings);
+        self.pacing.on_event(self.flight.outstanding());
+    }
+
+    fn handle_timeout(&mut self, now: Instant) {
+        if self.deadline.is_none_or(|deadline| now < deadline) {
+            return;
+        }
+        if self.flight.is_empty() {
+            // Idle for a timeout: the next data start with the initial window.
+            self.window.cwnd = self.initial_window.clamp(1, self.window.max);
+            self.window.acked = 0;
+            self.deadline = None;
+        } else {
+            self.enter_loss();
+            self.rtt.back_off();
+            self.deadline = Some(now + self.rtt.timeout());
+        }
+        self.pacing.on_event(self.flight.outstanding());
+    }
+
+    fn transmit_into(&mut self, now: Instant, segment: &mut Segment) -> bool {
+        if self.flight.outstanding() >= self.pacing.limit(self.window.cwnd) {
+            return false;
+        }
+        match self.scoreboard.next_retransmission(&self.flight) {
+            Some(number) => {
+                self.retransmit(now, number, segment);
+                true
+            }
+            None => self.send_new(now, segment),
+        }
+    }
+
+    fn poll_timeout(&self) -> Option<Instant> {
+        self.deadline
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,159 @@
+//! What has arrived at a receiver: the next byte expected, what lies beyond it, and the SACK
+//! blocks that tell of it.
+
+use super::counters::ReceiverCounters;
+use super::reassembly::Reassembly;
+use crate::transport::{SackBlock, SackList, Segment};
+
+/// Blocks that are remembered: as many as fit into any ACK (RFC 2018 section 3).
+const BLOCKS: usize = 4;
+
+/// Data received, in order and ahead of gaps.
+#[derive(Debug)]
+pub(crate) struct Arrivals {
+    mss: u32,
+    /// Next byte expected.
+    next: u64,
+    held: Reassembly,
+    /// Blocks held, the one that changed last first; the first `recent_len` count.
+    recent: [SackBlock; BLOCKS],
+    recent_len: usize,
+    /// How many of them an ACK carries.
+    reported: usize,
+    /// One beyond the highest byte received.
+    highest: u64,
+    pub(crate) counters: ReceiverCounters,
+}
+
+impl Arrivals {
+    /// Nothing yet; an ACK carries up to `reported` SACK blocks, at most four.
+    pub(crate) fn new(mss: u32, reported: usize) -> Self {
+        Self {
+            mss,
+            next: 0,
+            held: Reassembly::default(),
+            recent: [SackBlock::default(); BLOCKS],
+            recent_len: 0,
+            reported: reported.min(BLOCKS),
+            highest: 0,
+            counters: ReceiverCounters::default(),
+        }
+    }
+
+    /// Next byte expected.
+    #[inline]
+    pub(crate) fn next(&self) -> u64 {
+        self.next
+    }
+
+    /// One beyond the highest byte received.
+    #[inline]
+    pub(crate) fn highest(&self) -> u64 {
+        self.highest
+    }
+
+    /// Whether nothing is held ahead of a gap.
+    #[inline]
+    pub(crate) fn is_contiguous(&self) -> bool {
+        self.held.is_empty()
+    }
+
+    /// Takes in a data segment; returns whether any of it was new.
+    #[inline]
+    pub(crate) fn take_in(&mut self, segment: &Segment) -> bool {
+        let (start, end) = (segment.seq, segment.seq + u64::from(segment.len));
+        self.counters.segments_received += 1;
+        self.counters.bytes_received += u64::from(segment.wire);
+        self.count_order(segment, end);
+        let new = self.accept(start, end);
+        if new {
+            self.counters.distinct_bytes += u64::from(segment.wire);
+        } else {
+            self.counters.duplicate_segments += 1;
+        }
+        new
+    }
+
+    /// A data segment that must not be taken in; returns whether all of it had arrived in order.
+    pub(crate) fn refuse(&mut self, segment: &Segment) -> bool {
+        let end = segment.seq + u64::from(segment.len);
+        self.counters.segments_received += 1;
+        self.counters.bytes_received += u64::from(segment.wire);
+        self.count_order(segment, end);
+        let known = end <= self.next;
+        self.counters.duplicate_segments += u64::from(known);
+        self.counters.stale_segments += u64::from(!known);
+        known
+    }
+
+    /// How many SACK blocks an ACK carries now.
+    #[inline]
+    pub(crate) fn block_count(&self) -> usize {
+        self.recent_len.min(self.reported)
+    }
+
+    /// Appends the newest SACK blocks, up to `count`.
+    #[inline]
+    pub(crate) fn report(&self, count: usize, sack: &mut SackList) {
+        for &block in &self.recent[..self.recent_len.min(count)] {
+            sack.push(self.next, block);
+        }
+    }
+
+    fn count_order(&mut self, segment: &Segment, end: u64) {
+        if end > self.highest {
+            self.highest = end;
+        } else if segment.retransmission == 0 {
+            self.counters.reordered_segments += 1;
+            let ahead = (self.highest - end).div_ceil(u64::from(self.mss));
+            let ahead = u32::try_from(ahead).unwrap_or(u32::MAX);
+            self.counters.max_reordering = self.counters.max_reordering.max(ahead);
+        }
+    }
+
+    fn accept(&mut self, start: u64, end: u64) -> bool {
+        if end <= self.next {
+            return false;
+        }
+        if start <= self.next {
+            let before = self.next;
+            self.next = if self.held.is_empty() { end } else { self.held.advance(end) };
+            self.counters.bytes_in_order += self.next - before;
+            self.forget_blocks_below();
+            return true;
+        }
+        let (block, new) = self.held.insert(start, end);
+        if new {
+            self.counters.out_of_order_segments += 1;
+        }
+        self.remember(block);
+        new
+    }
+
+    fn forget_blocks_below(&mut self) {
+        let next = self.next;
+        self.retain_recent(|block| block.end > next);
+    }
+
+    /// `block` changed last; blocks that it has swallowed go.
+    fn remember(&mut self, block: SackBlock) {
+        self.retain_recent(|old| old.start < block.start || old.end > block.end);
+        self.recent_len = (self.recent_len + 1).min(self.reported);
+        if self.recent_len == 0 {
+            return;
+        }
+        self.recent.copy_within(..self.recent_len - 1, 1);
+        self.recent[0] = block;
+    }
+
+    fn retain_recent(&mut self, keep: impl Fn(&SackBlock) -> bool) {
+        let mut kept = 0;
+        for at in 0..self.recent_len {
+            if keep(&self.recent[at]) {
+                self.recent[kept] = self.recent[at];
+                kept += 1;
+            }
+        }
+        self.recent_len = kept;
+    }
+}

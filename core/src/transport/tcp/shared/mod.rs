@@ -1,0 +1,9 @@
+//! What the senders and receivers of both profiles are made of.
+
+pub(super) mod arrivals;
+mod bits;
+pub(super) mod counters;
+pub(super) mod flight;
+mod reassembly;
+pub(super) mod sack_blocks;
+pub(super) mod supply;

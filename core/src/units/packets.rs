@@ -1,0 +1,44 @@
+//! Numbers of packets.
+
+use std::fmt;
+use std::num::NonZeroU64;
+use std::str::FromStr;
+
+use crate::units::quantity;
+
+/// A number of packets, at least one: `"64 packets"`.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub struct Packets(pub NonZeroU64);
+
+impl FromStr for Packets {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let count = packets(text).transpose()?.and_then(NonZeroU64::new);
+        count.map(Self).ok_or_else(|| {
+            format!("`{text}` is no number of packets above zero; write e.g. \"64 packets\"")
+        })
+    }
+}
+
+impl fmt::Display for Packets {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} packets", self.0)
+    }
+}
+
+quantity!(
+    Packets,
+    "Packets",
+    r"^\s*[0-9]+\s*packets?\s*$",
+    "a number of packets, e.g. \"64 packets\""
+);
+
+/// `"N packets"`: the number, an error if N is none; `None` if the text does not end in packets.
+pub(crate) fn packets(text: &str) -> Option<Result<u64, String>> {
+    let trimmed = text.trim();
+    let number = trimmed.strip_suffix("packets").or_else(|| trimmed.strip_suffix("packet"))?;
+    Some(number.trim().parse().map_err(|_| {
+        format!("`{text}` is no whole number of packets; write e.g. \"1000 packets\"")
+    }))
+}

@@ -1,0 +1,217 @@
+//! Quantities as serde and JSON Schema see them: text with a unit, never a bare number
+//! (probabilities excepted).
+
+use std::fmt;
+
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
+use serde::de::{self, Deserialize, Deserializer, SeqAccess, Visitor};
+use serde::ser::{Serialize, Serializer};
+
+use crate::units::{BitRate, Bytes, Duration, Probabilities, Probability, Size};
+
+/// Joins a type that reads from and writes to text with serde and the JSON Schema.
+macro_rules! quantity {
+    ($type:ty, $name:literal, $pattern:literal, $description:literal) => {
+        impl<'de> serde::de::Deserialize<'de> for $type {
+            fn deserialize<D: serde::de::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+                deserializer.deserialize_any($crate::units::Text::<$type>::new($description))
+            }
+        }
+
+        impl serde::ser::Serialize for $type {
+            fn serialize<S: serde::ser::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+                serializer.collect_str(self)
+            }
+        }
+
+        impl schemars::JsonSchema for $type {
+            fn schema_name() -> std::borrow::Cow<'static, str> {
+                $name.into()
+            }
+
+            fn json_schema(_: &mut schemars::SchemaGenerator) -> schemars::Schema {
+                schemars::json_schema!({ "type": "string", "pattern": $pattern, "description": $description })
+            }
+        }
+    };
+}
+pub(crate) use quantity;
+
+quantity!(
+    Duration,
+    "Time",
+    r"^\s*[0-9]+(\.[0-9]+)?\s*(ns|us|µs|ms|s|min|h)\s*$",
+    "a time with its unit (ns, us, ms, s, min, h), e.g. \"500 ms\""
+);
+quantity!(
+    BitRate,
+    "Rate",
+    r"^\s*[0-9]+(\.[0-9]+)?\s*(bit/s|kbit/s|Mbit/s|Gbit/s)\s*$",
+    "a rate with its unit (bit/s, kbit/s, Mbit/s, Gbit/s), e.g. \"2.3 Mbit/s\""
+);
+quantity!(
+    Size,
+    "Size",
+    r"^\s*[0-9]+(\.[0-9]+)?\s*(B|kB|KiB|MB|MiB|GB|GiB)\s*$",
+    "a size with its unit (B, kB, KiB, MB, MiB, GB, GiB; 1 kB = 1000 B), e.g. \"100 kB\""
+);
+quantity!(
+    Bytes,
+    "Bytes",
+    r"^\s*[0-9]+(\.[0-9]+)?\s*(B|kB|KiB|MB|MiB|GB|GiB)\s*$",
+    "a size with its unit (B, kB, KiB, MB, MiB), e.g. \"1500 B\""
+);
+
+impl<'de> Deserialize<'de> for Probability {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_any(ProbabilityVisitor)
+    }
+}
+
+impl Serialize for Probability {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_f64(self.get())
+    }
+}
+
+impl JsonSchema for Probability {
+    fn schema_name() -> std::borrow::Cow<'static, str> {
+        "Probability".into()
+    }
+
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        json_schema!({
+            "description": "a probability: a number from 0 to 1, or text such as \"2 %\"",
+            "anyOf": [
+                { "type": "number", "minimum": 0, "maximum": 1 },
+                { "type": "string", "pattern": r"^\s*[0-9]+(\.[0-9]+)?\s*%?\s*$" }
+            ]
+        })
+    }
+}
+
+impl Serialize for Probabilities {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        self.0.serialize(serializer)
+    }
+}
+
+impl<'de> Deserialize<'de> for Probabilities {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_any(ProbabilitiesVisitor)
+    }
+}
+
+impl JsonSchema for Probabilities {
+    fn schema_name() -> std::borrow::Cow<'static, str> {
+        "Probabilities".into()
+    }
+
+    fn inline_schema() -> bool {
+        true
+    }
+
+    fn json_schema(generator: &mut SchemaGenerator) -> Schema {
+        let one = generator.subschema_for::<Probability>();
+        json_schema!({
+            "description": "a probability, or a list of them",
+            "anyOf": [one, { "type": "array", "items": one }]
+        })
+    }
+}
+
+/// Visits text and hands it to `FromStr`; a bare number gets the error of a number without unit.
+pub(crate) struct Text<T> {
+    expecting: &'static str,
+    target: std::marker::PhantomData<T>,
+}
+
+impl<T> Text<T> {
+    pub(crate) fn new(expecting: &'static str) -> Self {
+        Self { expecting, target: std::marker::PhantomData }
+    }
+}
+
+impl<T: std::str::FromStr<Err: fmt::Display>> Visitor<'_> for Text<T> {
+    type Value = T;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.expecting)
+    }
+
+    fn visit_str<E: de::Error>(self, text: &str) -> Result<T, E> {
+        text.parse().map_err(E::custom)
+    }
+
+    fn visit_i64<E: de::Error>(self, number: i64) -> Result<T, E> {
+        self.visit_str(&number.to_string())
+    }
+
+    fn visit_u64<E: de::Error>(self, number: u64) -> Result<T, E> {
+        self.visit_str(&number.to_string())
+    }
+
+    fn visit_f64<E: de::Error>(self, number: f64) -> Result<T, E> {
+        self.visit_str(&number.to_string())
+    }
+}
+
+struct ProbabilitiesVisitor;
+
+impl<'de> Visitor<'de> for ProbabilitiesVisitor {
+    type Value = Probabilities;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a probability, e.g. 0.02 or \"2 %\", or a list of them")
+    }
+
+    fn visit_str<E: de::Error>(self, text: &str) -> Result<Probabilities, E> {
+        ProbabilityVisitor.visit_str(text).map(|one| Probabilities(vec![one]))
+    }
+
+    fn visit_i64<E: de::Error>(self, number: i64) -> Result<Probabilities, E> {
+        self.visit_f64(number as f64)
+    }
+
+    fn visit_u64<E: de::Error>(self, number: u64) -> Result<Probabilities, E> {
+        self.visit_f64(number as f64)
+    }
+
+    fn visit_f64<E: de::Error>(self, number: f64) -> Result<Probabilities, E> {
+        ProbabilityVisitor.visit_f64(number).map(|one| Probabilities(vec![one]))
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<Probabilities, A::Error> {
+        let mut rates = Vec::new();
+        while let Some(rate) = list.next_element()? {
+            rates.push(rate);
+        }
+        Ok(Probabilities(rates))
+    }
+}
+
+struct ProbabilityVisitor;
+
+impl Visitor<'_> for ProbabilityVisitor {
+    type Value = Probability;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a probability, e.g. 0.02 or \"2 %\"")
+    }
+
+    fn visit_str<E: de::Error>(self, text: &str) -> Result<Probability, E> {
+        text.parse().map_err(E::custom)
+    }
+
+    fn visit_i64<E: de::Error>(self, number: i64) -> Result<Probability, E> {
+        self.visit_f64(number as f64)
+    }
+
+    fn visit_u64<E: de::Error>(self, number: u64) -> Result<Probability, E> {
+        self.visit_f64(number as f64)
+    }
+
+    fn visit_f64<E: de::Error>(self, number: f64) -> Result<Probability, E> {
+        Probability::new(number).map_err(E::custom)
+    }
+}

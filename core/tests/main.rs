@@ -1,0 +1,40 @@
+//! Tests of the core from outside, a module a subject: one program, so that the core is linked
+//! once. `cargo test -p clift --test it live::` runs the tests of one subject.
+
+mod adaptive_harq;
+mod engine;
+mod engine_reference;
+mod fuzz_corpus;
+mod hybrid;
+mod land_mobile;
+mod laws;
+mod layers;
+mod link;
+mod live;
+mod model;
+mod model_patterns;
+mod ntn;
+mod ntn_control;
+mod ntn_laws;
+mod stream_order;
+mod support;
+mod table3;
+mod tcp_bbr;
+mod tcp_linux;
+mod tcp_papers;
+mod tcp_properties;
+mod tmt;
+
+/// A file without a `mod` line above would not run.
+#[test]
+fn every_file_here_is_a_module() {
+    let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("tests");
+    for entry in std::fs::read_dir(folder).unwrap() {
+        let name = entry.unwrap().file_name().into_string().unwrap();
+        let Some(module) = name.strip_suffix(".rs").filter(|module| *module != "main") else {
+            continue;
+        };
+        let line = format!("\nmod {module};\n");
+        assert!(include_str!("main.rs").contains(&line), "{name} is not a module of main.rs");
+    }
+}
