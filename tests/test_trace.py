@@ -230,6 +230,29 @@ def test_a_damaged_parquet_is_told_in_one_line(tmp_path: Path):
     assert "\n" not in str(caught.value)
 
 
+def test_a_chain_is_given_by_p_and_burst_as_in_files(tmp_path: Path):
+    channel = 'model = "gilbert-elliott"\nerasures = 0.02\nburst = 2.5\np_good = 0.001\np_bad = 0.9'
+    slots = 'slot = "1 ms"\nlength = "20 s"\nseed = 7'
+    file = tmp_path / "x.toml"
+    file.write_text(f'duration = "5 s"\n[channel]\n{channel}\n{slots}\n')
+    source = clift.Scenario.read(file)._source
+    inner = source.file.phy(0, 0, source.store)  # type: ignore[union-attr]
+    mean = {"p": 0.02, "burst": 2.5, "p_good": 0.001, "p_bad": 0.9}
+    phy = clift.channel.gilbert_elliott(slots=20_000, slot_ns=10**6, seed=7, **mean)
+    np.testing.assert_array_equal(inner.d_ns, phy.d_ns)
+    faults = [
+        ({"p": 0.02}, "p and burst come together"),
+        ({"burst": 2}, "p and burst come together"),
+        ({"p": 0.02, "burst": 2, "alpha": 0.9}, "give either alpha and beta, or p and burst"),
+        ({"p": 0.02, "burst": 0.5}, "burst = 0.5: give a number of slots of at least 1"),
+        ({"p": 0.9, "burst": 2}, "p = 0.9 needs bursts of at least 9"),
+        ({"p": 0.5, "burst": 2, "p_bad": 0.4}, "p = 0.5 is not between p_good = 0 and p_bad = 0.4"),
+    ]
+    for wrong, message in faults:
+        with pytest.raises(clift.ScenarioError, match=message):
+            clift.channel.gilbert_elliott(slots=100, **wrong)
+
+
 def test_mahimahi_comes_back_as_it_was(tmp_path: Path):
     phy = clift.read_trace(DATA / "cell.up")
     assert (len(phy), phy.lldu_bytes) == (150, 1500)
