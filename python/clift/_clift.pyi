@@ -46,7 +46,7 @@ class PhyTrace:
     def write(
         self,
         path: str | os.PathLike[str],
-        format: str,
+        format: str | None = None,
         unit: str | None = None,
         opportunity_bytes: int | None = None,
         model: str | None = None,

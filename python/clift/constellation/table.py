@@ -84,7 +84,9 @@ def read(path: str | os.PathLike[str]) -> Delays:
     return Delays(np.array(times), np.array(delays), routes, np.array(up), np.array(down))
 
 
-def _way(path: Path, row: int, up: str, down: str, route: str) -> tuple[float, float, tuple[int, ...]]:
+def _way(
+    path: Path, row: int, up: str, down: str, route: str
+) -> tuple[float, float, tuple[int, ...]]:
     try:
         return float(up), float(down), tuple(int(part) for part in route.split("-"))
     except ValueError:
