@@ -57,7 +57,7 @@ class PhyTrace:
     def write(
         self,
         path: str | os.PathLike[str],
-        format: str,
+        format: str | None = None,
         unit: str | None = None,
         opportunity_bytes: int | None = None,
         model: str | None = None,
@@ -79,7 +79,9 @@ def read_trace(
     slot_ns: int | None = None,
     decode_ns: int | None = None,
 ) -> PhyTrace: ...
-def read_described(folder: str | os.PathLike[str], described: str) -> PhyTrace: ...
+def read_delay_table(
+    path: str | os.PathLike[str],
+) -> tuple[list[float], list[float], list[tuple[str, list[str]]]]: ...
 def replace_file(path: str | os.PathLike[str], content: bytes) -> None: ...
 
 _Slots = tuple[int, int, int, int]
@@ -88,8 +90,8 @@ def bernoulli(
     p: float, seed: int, slots: _Slots | None = None, on: PhyTrace | None = None
 ) -> PhyTrace: ...
 def gilbert_elliott(
-    alpha: float,
-    beta: float,
+    mean: bool,
+    chain: tuple[float, float],
     p_good: float,
     p_bad: float,
     seed: int,
@@ -253,11 +255,6 @@ def deliver(
 ) -> tuple[NDArray[np.int64], NDArray[np.uint8]]: ...
 
 @final
-class DelaySeries:
-    def __new__(cls, steps: Sequence[tuple[int, int]]) -> DelaySeries: ...
-    def __len__(self) -> int: ...
-
-@final
 class Hop:
     @staticmethod
     def varying(steps: Sequence[tuple[int, int]], keep_order: bool) -> Hop: ...
@@ -354,16 +351,13 @@ class ScenarioFile:
     def is_transfer(self, cell: int) -> bool: ...
     def seed(self, cell: int, replication: int) -> int: ...
     def links(self, cell: int, replication: int) -> list[str]: ...
-    def delay_files(self, cell: int) -> list[str]: ...
-    def setup(
-        self,
-        cell: int,
-        replication: int,
-        inputs: Sequence[
-            LinkTrace | PhyTrace | tuple[PhyTrace, PhyTrace] | tuple[MiTrace, float] | None
-        ],
-        delays: Mapping[str, DelaySeries],
-    ) -> Setup: ...
+    def setup(self, cell: int, replication: int, store: TraceStore) -> Setup: ...
+    def link_trace(self, cell: int, replication: int, store: TraceStore) -> LinkTrace | None: ...
+    def phy(self, cell: int, replication: int, store: TraceStore) -> PhyTrace | None: ...
+
+@final
+class TraceStore:
+    def __new__(cls, folder: str | os.PathLike[str]) -> TraceStore: ...
 
 def scenario_schema() -> str: ...
 

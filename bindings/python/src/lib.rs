@@ -57,7 +57,7 @@ mod _clift {
     use super::channel::{bernoulli, gilbert_elliott};
 
     #[pymodule_export]
-    use super::delays::PyDelaySeries;
+    use super::delays::read_delay_table;
 
     #[pymodule_export]
     use super::link::{Reorder, deliver};
@@ -81,7 +81,7 @@ mod _clift {
     use super::outcome::{Outcome, metrics};
 
     #[pymodule_export]
-    use super::scenario::{PyScenario, scenario_schema};
+    use super::scenario::{PyScenario, PyTraceStore, scenario_schema};
 
     #[pymodule_export]
     use super::scheme::{LinkTrace, apply, printed_delay_ms};
@@ -97,7 +97,6 @@ mod _clift {
 
     #[pymodule_export]
     use super::trace::{
-        PyPhyTrace, format_of, parse_rate, parse_time, read_described, read_trace, replace_file,
-        trace_formats,
+        PyPhyTrace, format_of, parse_rate, parse_time, read_trace, replace_file, trace_formats,
     };
 }

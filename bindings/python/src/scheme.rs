@@ -36,6 +36,10 @@ pub(crate) fn apply(
 pub(crate) struct LinkTrace(Arc<core::LinkTrace>);
 
 impl LinkTrace {
+    pub(crate) fn new_inner(trace: Arc<core::LinkTrace>) -> Self {
+        Self(trace)
+    }
+
     pub(crate) fn inner(&self) -> &Arc<core::LinkTrace> {
         &self.0
     }
