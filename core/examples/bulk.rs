@@ -40,7 +40,7 @@ fn main() -> Result<(), Failure> {
         Some(lldu) => {
             let lldu = Bytes(lldu.parse()?);
             let every = rate.time_to_send(lldu);
-            let count = duration.as_nanos() / every.as_nanos() + 1;
+            let count = (duration + rtt).as_nanos() / every.as_nanos() + 1;
             let slots = RegularSlots { count, every, decode: every, lldu };
             let phy = Bernoulli::new(loss.parse()?)?.trace(&slots, Seed(1), 0)?;
             let trace = Scheme::None.apply(&phy, Timing { rtt, feedback: None });

@@ -5,10 +5,11 @@ use std::sync::Arc;
 use thiserror::Error;
 
 use crate::application::Application;
+use crate::config::Fault;
 use crate::link::{LinkError, Propagation, QueueLimit};
 use crate::scheme::LinkConfig;
 use crate::seed::Seed;
-use crate::transport::{Protocol, ProtocolError};
+use crate::transport::Protocol;
 use crate::units::{BitRate, Duration, Instant, Probability};
 
 /// One run: everything that decides its outcome, seed included.
@@ -138,7 +139,7 @@ pub enum SetupError {
     Link(#[from] LinkError),
     /// A transport that cannot be.
     #[error(transparent)]
-    Transport(#[from] ProtocolError),
+    Transport(#[from] Fault),
     /// No flow.
     #[error("there is no flow; give at least one")]
     NoFlow,

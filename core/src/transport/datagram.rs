@@ -2,8 +2,9 @@
 
 use rand_chacha::ChaCha8Rng;
 
+use crate::config::Fault;
 use crate::transport::{
-    Connection, End, FlowControl, Outbox, Packet, Protocol, ProtocolError, Received, Report, Window,
+    Connection, End, FlowControl, Outbox, Packet, Protocol, Received, Report, Window,
 };
 use crate::units::{Bytes, Instant};
 
@@ -17,7 +18,7 @@ pub const HEADER: u32 = 28;
 /// use clift::transport::datagram::DatagramConfig;
 /// use clift::units::Bytes;
 /// let error = DatagramConfig { packet: Bytes(28) }.check().unwrap_err();
-/// assert_eq!(error.to_string(), "a UDP packet of 28 bytes has no room for data; give 29 or more");
+/// assert_eq!(error.to_string(), "packet: 28 bytes have no room for data; give 29 or more");
 /// ```
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct DatagramConfig {
@@ -30,12 +31,11 @@ impl Protocol for DatagramConfig {
         "udp"
     }
 
-    fn check(&self) -> Result<(), ProtocolError> {
+    fn check(&self) -> Result<(), Fault> {
         let (packet, least) = (self.packet.0, HEADER + 1);
         if packet < least {
-            return Err(ProtocolError(format!(
-                "a UDP packet of {packet} bytes has no room for data; give {least} or more"
-            )));
+            let message = format!("{packet} bytes have no room for data; give {least} or more");
+            return Err(Fault::new("packet", message));
         }
         Ok(())
     }
@@ -88,7 +88,7 @@ impl Connection for Datagrams {
             let len = (self.supplied - self.next).min(u64::from(self.payload)) as u32;
             let size = Bytes(len + HEADER);
             let start = self.next;
-            *outbox.next() = Packet { size, len, start, first_sent: now, ..Packet::default() };
+            *outbox.draft() = Packet { size, len, start, first_sent: now, ..Packet::default() };
             outbox.send();
             self.next += u64::from(len);
             self.report.sent += 1;

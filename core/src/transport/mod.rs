@@ -13,5 +13,5 @@ pub mod tcp;
 
 pub use connection::{Connection, End, Packet, Received, Report, Window};
 pub use outbox::Outbox;
-pub use protocol::{FlowControl, KINDS, Kind, Protocol, ProtocolError};
+pub use protocol::{FlowControl, KINDS, Kind, Protocol};
 pub use segment::{Endpoint, SackBlock, SackList, Segment};

@@ -10,7 +10,7 @@ use crate::transport::Packet;
 /// ```
 /// use clift::transport::{Outbox, Packet};
 /// let mut outbox = Outbox::default();
-/// outbox.next().len = 7;
+/// outbox.draft().len = 7;
 /// outbox.send();
 /// let number = outbox.sent()[0];
 /// assert_eq!(outbox[number].len, 7);
@@ -29,7 +29,7 @@ impl Outbox {
     /// under way only once [`Outbox::send`] was called. (In its place, since a packet that is built
     /// elsewhere and copied here costs more than the rest of an event.)
     #[inline]
-    pub fn next(&mut self) -> &mut Packet {
+    pub fn draft(&mut self) -> &mut Packet {
         let number = match self.free.last() {
             Some(&number) => number,
             None => self.grow(),

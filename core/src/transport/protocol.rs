@@ -4,8 +4,8 @@ use std::fmt::Debug;
 use std::sync::Arc;
 
 use rand_chacha::ChaCha8Rng;
-use thiserror::Error;
 
+use crate::config::Fault;
 use crate::transport::Connection;
 use crate::transport::datagram::DatagramConfig;
 use crate::transport::tcp::{CongestionAlgorithm, TcpConfig};
@@ -19,8 +19,8 @@ pub trait Protocol: Debug + Send + Sync {
     /// Whether there can be such a connection.
     ///
     /// # Errors
-    /// A [`ProtocolError`] that says what cannot be, and what to give instead.
-    fn check(&self) -> Result<(), ProtocolError>;
+    /// A [`Fault`] that says what is wrong, and what to give instead.
+    fn check(&self) -> Result<(), Fault>;
 
     /// Size of the largest IP packet that it sends.
     fn packet(&self) -> Bytes;
@@ -45,11 +45,6 @@ pub enum FlowControl {
     /// A bound on what is in flight.
     Window,
 }
-
-/// A configuration from which no connection can be made: what is wrong, and what to give instead.
-#[derive(Clone, Debug, Eq, Error, PartialEq)]
-#[error("{0}")]
-pub struct ProtocolError(pub String);
 
 /// A kind of transport: a row of the registry.
 #[derive(Clone, Copy, Debug)]

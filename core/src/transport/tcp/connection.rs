@@ -6,9 +6,9 @@ use super::config::{Profile, TcpConfig};
 use super::linux::{LinuxReceiver, LinuxSender};
 use super::papers::{NoSackSender, PapersReceiver, PapersSender};
 use super::shared::counters::{ReceiverCounters, SenderCounters};
+use crate::config::Fault;
 use crate::transport::{
-    Connection, End, Endpoint, FlowControl, Outbox, Packet, Protocol, ProtocolError, Received,
-    Report, Window,
+    Connection, End, Endpoint, FlowControl, Outbox, Packet, Protocol, Received, Report, Window,
 };
 use crate::units::{Bytes, Instant};
 
@@ -17,8 +17,8 @@ impl Protocol for TcpConfig {
         "tcp"
     }
 
-    fn check(&self) -> Result<(), ProtocolError> {
-        self.check().map_err(|error| ProtocolError(error.to_string()))
+    fn check(&self) -> Result<(), Fault> {
+        self.check().map_err(|error| Fault::at(error.to_string()))
     }
 
     fn packet(&self) -> Bytes {
@@ -206,7 +206,7 @@ impl<S: Sender, R: Receiver> Connection for TcpConnection<S, R> {
 #[inline(always)]
 fn transmit(end: &mut impl Endpoint, now: Instant, outbox: &mut Outbox) -> Option<Instant> {
     loop {
-        let packet = outbox.next();
+        let packet = outbox.draft();
         if !end.transmit_into(now, &mut packet.segment) {
             return end.poll_timeout();
         }
