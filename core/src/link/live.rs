@@ -73,9 +73,6 @@ impl<S: LiveScheme> LiveLink<S> {
         rtt: Duration,
         usage: TraceLinkConfig,
     ) -> Result<Self, LinkError> {
-        if usage.wrap && phy.period() == Duration::ZERO {
-            return Err(LinkError::NoPeriod);
-        }
         let one_way = span(rtt.half());
         let end = usage.duration.map_or(HORIZON, nanos);
         Ok(Self {
@@ -90,7 +87,7 @@ impl<S: LiveScheme> LiveLink<S> {
             fragmentation: usage.fragmentation,
             payload: usage.fragmentation.payload(phy.lldu())?,
             lldu: phy.lldu(),
-            slots: Slots::new(phy, usage.start_offset, usage.wrap, end),
+            slots: Slots::new(phy, usage.start_offset, usage.wrap, end)?,
             now: 0,
             next: None,
             ended: TraceEnd::Ahead,

@@ -35,6 +35,7 @@
 //! ```
 
 mod buffer;
+pub(crate) mod clock;
 pub(crate) mod counters;
 mod cursor;
 mod deliver;

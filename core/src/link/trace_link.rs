@@ -3,6 +3,7 @@
 use std::num::NonZeroU32;
 use std::sync::Arc;
 
+use crate::link::clock::SlotClock;
 use crate::link::counters::Tally;
 use crate::link::cursor::{Cursor, Fate, Taken};
 use crate::link::due::{Due, DueQueue};
@@ -31,7 +32,8 @@ pub struct TraceLink {
     fragmentation: Fragmentation,
     payload: NonZeroU32,
     one_way: i64,
-    slots: SlotTimes,
+    clock: SlotClock,
+    end: i64,
     ended: TraceEnd,
     admitted: u64,
     counters: LinkCounters,
@@ -96,30 +98,18 @@ impl TraceLink {
         let parts = trace.parts();
         let payload = config.fragmentation.payload(parts.lldu)?;
         let period = (parts.span.1 - parts.span.0 + parts.gap).max(0) as u64;
-        if config.wrap && period == 0 {
-            return Err(LinkError::NoPeriod);
-        }
+        let period = config.wrap.then_some(Duration::from_nanos(period));
+        let clock = SlotClock::new(parts.span.0, config.start_offset, period)?;
         let end = config.duration.map_or(HORIZON, nanos);
-        let offset = span(config.start_offset);
         Ok(Self {
-            cursor: Cursor::new(
-                Arc::clone(&trace),
-                config.start_offset,
-                config.wrap.then_some(period),
-                end,
-            ),
+            cursor: Cursor::new(Arc::clone(&trace), clock, end),
+            clock,
+            end,
             queue: Queue::new(config.queue),
             due: DueQueue::default(),
             fragmentation: config.fragmentation,
             payload,
             one_way: span(parts.rtt.half()),
-            slots: SlotTimes {
-                first: parts.span.0 - offset,
-                last: parts.span.1 - offset,
-                gap: parts.gap,
-                wrap: config.wrap,
-                end,
-            },
             ended: TraceEnd::Ahead,
             admitted: 0,
             counters: LinkCounters::default(),
@@ -141,9 +131,10 @@ impl TraceLink {
 
     fn ran_out(&mut self, now: i64, packet: PacketId) {
         // The run is in error only if its clock passes the last slot before it is over.
-        let over = self.slots.wrap || now.max(self.slots.last) >= self.slots.end;
+        let last = self.trace.parts().span.1 - self.clock.offset();
+        let over = self.clock.period().is_some() || now.max(last) >= self.end;
         if !over && matches!(self.ended, TraceEnd::Ahead) {
-            let at = instant(now.max(self.slots.last + 1));
+            let at = instant(now.max(last + 1));
             self.ended = TraceEnd::Due { packet, at };
         }
     }
@@ -236,35 +227,16 @@ impl Link for TraceLink {
         let ahead = self.queue.waiting_at(nanos(until)).map(|packet| u64::from(packet.lldus));
         let on_air = self.counters.lldus_taken - ahead.sum::<u64>().min(self.counters.lldus_taken);
         Usage {
-            slots: self.slots.passed(nanos(until), parts.slots),
+            slots: self.clock.passed_at_mean_rate(
+                parts.slots,
+                parts.span.1,
+                parts.gap,
+                nanos(until).min(self.end),
+            ),
             used: on_air as f64 * per_lldu,
             per_lldu,
             slot: parts.lldu,
         }
-    }
-}
-
-/// Where the PHY trace lies in run time.
-#[derive(Clone, Copy, Debug)]
-struct SlotTimes {
-    first: i64,
-    last: i64,
-    gap: i64,
-    wrap: bool,
-    end: i64,
-}
-
-impl SlotTimes {
-    fn passed(&self, until: i64, slots: u64) -> f64 {
-        let trace_end = if self.wrap { i64::MAX } else { self.last + self.gap };
-        let from = self.first.max(0);
-        let to = until.min(self.end).min(trace_end);
-        if slots == 1 {
-            // One slot has no rate.
-            return f64::from(u8::from(self.first >= 0 && self.first <= until));
-        }
-        let slot = (self.last - self.first + self.gap) as f64 / slots as f64;
-        (to - from).max(0) as f64 / slot
     }
 }
 

@@ -4,8 +4,8 @@ use std::collections::VecDeque;
 
 use crate::link::queue::{Queue, Waiting};
 use crate::link::{
-    Admission, DropReason, Link, LinkCounters, LinkEvent, Packet, StreamRange, TraceLinkConfig,
-    Transit, Transmission, TransmissionKind, Usage, nanos,
+    Admission, DropReason, Link, LinkCounters, LinkError, LinkEvent, Packet, StreamRange,
+    TraceLinkConfig, Transit, Transmission, TransmissionKind, Usage, nanos,
 };
 use crate::scheme::adaptive_harq::attempt::{Attempts, Outcome};
 use crate::scheme::adaptive_harq::config::AdaptiveHarqConfig;
@@ -36,9 +36,9 @@ impl BesideLink {
         usage: &TraceLinkConfig,
         seed: Seed,
         number: u32,
-    ) -> Self {
-        Self {
-            attempts: Attempts::new(config, usage, seed, number),
+    ) -> Result<Self, LinkError> {
+        Ok(Self {
+            attempts: Attempts::new(config, usage, seed, number)?,
             queue: Queue::new(usage.queue),
             free_at: 0,
             air: Air::new(config.attempts()),
@@ -46,7 +46,7 @@ impl BesideLink {
             admitted: 0,
             counters: LinkCounters::default(),
             log: PlannedLog::default(),
-        }
+        })
     }
 
     /// Sends a packet from `departure` on; returns the instant of the last bit of its last

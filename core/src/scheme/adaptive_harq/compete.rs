@@ -3,8 +3,8 @@
 use std::collections::VecDeque;
 
 use crate::link::{
-    Admission, DropReason, Link, LinkCounters, LinkEvent, Packet, QueueLimit, StreamRange,
-    TraceLinkConfig, Transit, Transmission, UnitLog, Usage, nanos,
+    Admission, DropReason, Link, LinkCounters, LinkError, LinkEvent, Packet, QueueLimit,
+    StreamRange, TraceLinkConfig, Transit, Transmission, UnitLog, Usage, nanos,
 };
 use crate::scheme::adaptive_harq::attempt::{Attempts, CodeWord, Outcome};
 use crate::scheme::adaptive_harq::beside::unit;
@@ -58,9 +58,9 @@ impl CompetingLink {
         usage: &TraceLinkConfig,
         seed: Seed,
         number: u32,
-    ) -> Self {
-        Self {
-            attempts: Attempts::new(config, usage, seed, number),
+    ) -> Result<Self, LinkError> {
+        Ok(Self {
+            attempts: Attempts::new(config, usage, seed, number)?,
             limit: usage.queue,
             waiting: VecDeque::new(),
             waiting_bytes: 0,
@@ -72,7 +72,7 @@ impl CompetingLink {
             coded_bits: 0,
             retransmissions: 0,
             log: UnitLog::default(),
-        }
+        })
     }
 
     /// Sends whatever starts up to `now`.

@@ -29,8 +29,10 @@ pub(super) fn build(
     config.check().map_err(|fault| LinkError::Scheme(fault.to_string()))?;
     let rule = outer.or(config.reorder);
     Ok(match config.repairs {
-        Repairs::Beside => behind(beside::BesideLink::new(config, &usage, seed, number), rule),
-        Repairs::Compete => behind(compete::CompetingLink::new(config, &usage, seed, number), rule),
+        Repairs::Beside => behind(beside::BesideLink::new(config, &usage, seed, number)?, rule),
+        Repairs::Compete => {
+            behind(compete::CompetingLink::new(config, &usage, seed, number)?, rule)
+        }
     })
 }
 

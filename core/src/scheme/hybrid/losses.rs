@@ -5,6 +5,7 @@ use std::sync::Arc;
 use rand::RngExt;
 use rand_chacha::ChaCha8Rng;
 
+use crate::link::clock::{Place, SlotClock};
 use crate::link::{HORIZON, LinkError, span};
 use crate::scheme::hybrid::config::{HybridConfig, UnitLosses};
 use crate::trace::PhyTrace;
@@ -116,10 +117,9 @@ pub(super) struct Traced {
     data: usize,
     /// Where in a frame each unit begins.
     begins: Vec<i64>,
-    /// The slot that the last unit met, and run time of trace time 0 in this cycle.
-    slot: usize,
-    base: i64,
-    period: Option<i64>,
+    clock: SlotClock,
+    /// The slot that the last unit met.
+    place: Place,
     window: (i64, i64),
 }
 
@@ -131,57 +131,28 @@ impl Traced {
         wrap: bool,
     ) -> Result<Self, LinkError> {
         let (first, last) = (trace.t()[0], trace.t()[trace.len() - 1]);
-        let gap = trace.median_gap().as_nanos() as i64;
-        let period = last - first + gap;
-        if wrap && period == 0 {
-            return Err(LinkError::NoPeriod);
-        }
-        let mut offset = span(start_offset);
-        if wrap && offset > first {
-            offset = (offset - first) % period + first;
-        }
+        let clock = SlotClock::new(first, start_offset, wrap.then(|| trace.period()))?;
         let unit = |number: u32| config.rate.time_to_send(Bytes(config.unit.0 * number));
         let begins: Vec<i64> = (0..config.total).map(|number| span(unit(number))).collect();
         // The end of the trace is one gap after its last slot; every unit of a frame begins before.
-        let end = if wrap { HORIZON } else { last + gap.max(1) - offset };
-        let window = ((first - offset).max(0), end - 1 - begins[begins.len() - 1]);
-        let trace = Arc::clone(trace);
-        let period = wrap.then_some(period);
-        let data = config.data as usize;
-        Ok(Self { trace, data, begins, slot: 0, base: -offset, period, window })
+        let gap = (trace.median_gap().as_nanos() as i64).max(1);
+        let end = if wrap { HORIZON } else { last + gap - clock.offset() };
+        let begun = first + clock.start().base;
+        let window = (begun.max(0), end - 1 - begins[begins.len() - 1]);
+        let (trace, data, place) = (Arc::clone(trace), config.data as usize, clock.start());
+        Ok(Self { trace, data, begins, clock, place, window })
     }
 
     fn decodes(&mut self, start: i64) -> bool {
+        let (t, d) = (self.trace.t(), self.trace.d());
         let mut arrived = 0;
-        for unit in 0..self.begins.len() {
-            self.seek(start + self.begins[unit]);
-            arrived += usize::from(self.trace.d()[self.slot] != 0);
+        for begin in &self.begins {
+            self.place = self.clock.last_until(t, self.place, start + begin);
+            arrived += usize::from(d[self.place.slot] != 0);
         }
         arrived >= self.data
     }
-
-    /// Goes on to the last slot that begins at `at` or before.
-    fn seek(&mut self, at: i64) {
-        let first = self.trace.t()[0];
-        if let Some(period) = self.period
-            && at - self.base - first >= period
-        {
-            self.base += (at - self.base - first) / period * period;
-            self.slot = 0;
-        }
-        let ahead = &self.trace.t()[self.slot + 1..];
-        let near = ahead.len().min(NEAR);
-        let begun = |&t: &i64| t <= at - self.base;
-        let mut slots = ahead[..near].iter().take_while(|t| begun(t)).count();
-        if slots == near {
-            slots += ahead[near..].partition_point(begun);
-        }
-        self.slot += slots;
-    }
 }
-
-/// So many slots are looked at one by one before the rest is bisected.
-const NEAR: usize = 4;
 
 #[cfg(test)]
 mod tests {
