@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use clift::link::{Link, PacketFate, deliver};
+use clift::link::{Link, LinkError, PacketFate, Resequencing, deliver};
 use clift::scheme::nr::{HarqMode, NtnConfig, NtnHeaders, NtnPhy, RlcConfig, UmConfig};
 use clift::scheme::{HybridConfig, LinkConfig, LiveConfig, Medium, Scheme, Timing, UnitLosses};
 use clift::seed::Seed;
@@ -70,5 +70,28 @@ fn a_trace_repeats_after_the_period_of_its_header_in_every_kind_of_link() {
         let mut link: Box<dyn Link + Send> = config.build(Seed(1), 0, None).unwrap();
         let deliveries = deliver(&mut *link, &arrivals, LLDU).unwrap();
         assert_eq!(deliveries.fate, expected, "{name}");
+    }
+}
+
+#[test]
+fn two_re_sequencing_buffers_are_refused_by_every_kind_of_link() {
+    for (name, mut medium) in kinds() {
+        let buffered = match &mut medium {
+            Medium::Live(live) => {
+                Arc::make_mut(live).reorder = Some(Resequencing::InOrder);
+                true
+            }
+            Medium::Hybrid(hybrid) => {
+                hybrid.in_order = true;
+                true
+            }
+            _ => false,
+        };
+        let reorder = Some(Resequencing::InOrder);
+        let alone = LinkConfig::new(medium.clone()).build(Seed(1), 0, None);
+        assert!(alone.is_ok(), "{name}");
+        let both = LinkConfig { reorder, ..LinkConfig::new(medium) }.build(Seed(1), 0, None);
+        let refused = matches!(both, Err(LinkError::TwoBuffers));
+        assert_eq!(refused, buffered, "{name}");
     }
 }

@@ -98,6 +98,7 @@ impl SlotClock {
         }
     }
 
+    #[inline]
     fn search(&self, t: &[i64], place: Place, from: i64) -> Option<Place> {
         let Place { mut slot, mut base } = place;
         let last = *t.last()?;

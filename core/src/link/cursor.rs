@@ -101,6 +101,9 @@ impl Cursor {
     #[inline]
     fn seek(&mut self, now: i64) {
         let t = &self.trace.parts().t[..];
+        if t.get(self.next.slot).is_some_and(|&t| t >= now - self.next.base) {
+            return;
+        }
         match self.clock.first_from(t, self.next, now) {
             Some(place) => self.next = place,
             None => self.next.slot = t.len(),

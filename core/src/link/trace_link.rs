@@ -6,11 +6,11 @@ use std::sync::Arc;
 use crate::link::clock::SlotClock;
 use crate::link::counters::Tally;
 use crate::link::cursor::{Cursor, Fate, Taken};
-use crate::link::due::{Due, DueQueue};
-use crate::link::queue::{Queue, QueueLimit, Waiting};
+use crate::link::due::{Due, DueQueue, TraceEnd};
+use crate::link::queue::{DepartureQueue, QueueLimit, Waiting};
 use crate::link::{
     Admission, DropReason, HORIZON, Link, LinkCounters, LinkError, LinkEvent, Packet, PacketId,
-    Transit, Usage, nanos, span,
+    Transit, Usage, earliest, instant, nanos, span,
 };
 use crate::trace::LinkTrace;
 use crate::units::{Bytes, Duration, Instant};
@@ -27,7 +27,7 @@ use crate::units::{Bytes, Duration, Instant};
 pub struct TraceLink {
     trace: Arc<LinkTrace>,
     cursor: Cursor,
-    queue: Queue,
+    queue: DepartureQueue,
     due: DueQueue,
     fragmentation: Fragmentation,
     payload: NonZeroU32,
@@ -105,12 +105,12 @@ impl TraceLink {
             cursor: Cursor::new(Arc::clone(&trace), clock, end),
             clock,
             end,
-            queue: Queue::new(config.queue),
+            queue: DepartureQueue::new(config.queue),
             due: DueQueue::default(),
             fragmentation: config.fragmentation,
             payload,
             one_way: span(parts.rtt.half()),
-            ended: TraceEnd::Ahead,
+            ended: TraceEnd::default(),
             admitted: 0,
             counters: LinkCounters::default(),
             tally: Tally::default(),
@@ -133,9 +133,8 @@ impl TraceLink {
         // The run is in error only if its clock passes the last slot before it is over.
         let last = self.trace.parts().span.1 - self.clock.offset();
         let over = self.clock.period().is_some() || now.max(last) >= self.end;
-        if !over && matches!(self.ended, TraceEnd::Ahead) {
-            let at = instant(now.max(last + 1));
-            self.ended = TraceEnd::Due { packet, at };
+        if !over {
+            self.ended.reach(packet, instant(now.max(last + 1)));
         }
     }
 }
@@ -188,21 +187,15 @@ impl Link for TraceLink {
 
     #[inline]
     fn poll_timeout(&self) -> Option<Instant> {
-        match (self.due.next_at(), self.ended) {
-            (Some(due), TraceEnd::Due { at, .. }) => Some(due.min(at)),
-            (None, TraceEnd::Due { at, .. }) => Some(at),
-            (due, _) => due,
-        }
+        earliest(self.due.next_at(), self.ended.due())
     }
 
     #[inline]
     fn poll(&mut self, now: Instant) -> Option<LinkEvent> {
-        if let TraceEnd::Due { packet, at } = self.ended
-            && at <= now
-            && self.due.next_at().is_none_or(|due| due > at)
+        if self.ended.due().is_some()
+            && let Some(end) = self.ended.tell(now, self.due.next_at())
         {
-            self.ended = TraceEnd::Told;
-            return Some(LinkEvent::TraceEnded { packet, at });
+            return Some(end);
         }
         let due = self.due.pop(now)?;
         self.tally.count(&due);
@@ -238,18 +231,6 @@ impl Link for TraceLink {
             slot: parts.lldu,
         }
     }
-}
-
-/// Whether [`LinkEvent::TraceEnded`] was told.
-#[derive(Clone, Copy, Debug)]
-pub(crate) enum TraceEnd {
-    Ahead,
-    Due { packet: PacketId, at: Instant },
-    Told,
-}
-
-pub(crate) fn instant(nanos: i64) -> Instant {
-    Instant::from_nanos(nanos.max(0) as u64)
 }
 
 #[cfg(test)]

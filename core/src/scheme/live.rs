@@ -115,9 +115,6 @@ impl LiveConfig {
         seed: Seed,
         number: u32,
     ) -> Result<Box<dyn Link + Send>, LinkError> {
-        if self.reorder.is_some() && outer.is_some() {
-            return Err(LinkError::TwoBuffers);
-        }
         let flush = span(self.flush);
         let feedback = self.feedback(usage, seed, number)?;
         let bound = |limit: Option<NonZeroU32>| limit.map(NonZeroU32::get);

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use crate::link::clock::SlotClock;
-use crate::link::{HORIZON, LinkError, LinkEvent, PacketId, TraceLinkConfig, Usage, span};
+use crate::link::{HORIZON, LinkError, TraceLinkConfig, Usage, span};
 use crate::scheme::adaptive_harq::config::{AdaptiveHarqConfig, OfPacket, Sizing, Thresholds};
 use crate::seed::{Seed, Stream};
 use crate::trace::MiTrace;
@@ -169,43 +169,4 @@ impl Channel {
 fn length(information: &MiTrace) -> Duration {
     let (every, values) = (information.every().as_nanos(), information.values().len() as u64);
     Duration::from_nanos(every.saturating_mul(values))
-}
-
-/// Whether [`LinkEvent::TraceEnded`] was told.
-#[derive(Clone, Copy, Debug)]
-pub(super) enum ChannelEnd {
-    /// Not yet due; nobody asks for what is later than the end of the run.
-    Ahead {
-        end_of_run: i64,
-    },
-    /// Due from `at` on.
-    Due {
-        packet: PacketId,
-        at: Instant,
-    },
-    Told,
-}
-
-impl ChannelEnd {
-    /// A packet needs the channel past its end. The run is in error only if its clock gets there,
-    /// `at`, before it is over.
-    pub(super) fn reached(&mut self, at: i64, packet: PacketId) {
-        if matches!(*self, Self::Ahead { end_of_run } if at < end_of_run) {
-            *self = Self::Due { packet, at: super::instant(at) };
-        }
-    }
-
-    pub(super) fn due(&self) -> Option<Instant> {
-        match *self {
-            Self::Due { at, .. } => Some(at),
-            Self::Ahead { .. } | Self::Told => None,
-        }
-    }
-
-    /// Tells it, once.
-    pub(super) fn tell(&mut self) -> Option<LinkEvent> {
-        let Self::Due { packet, at } = *self else { return None };
-        *self = Self::Told;
-        Some(LinkEvent::TraceEnded { packet, at })
-    }
 }

@@ -2,12 +2,12 @@
 
 use std::sync::Arc;
 
-use rand::RngExt;
 use rand_chacha::ChaCha8Rng;
 
 use crate::link::clock::{Place, SlotClock};
 use crate::link::{HORIZON, LinkError, span};
 use crate::scheme::hybrid::config::{HybridConfig, UnitLosses};
+use crate::seed::Geometric;
 use crate::trace::PhyTrace;
 use crate::units::{Bytes, Duration, Probability};
 
@@ -58,17 +58,15 @@ impl FrameLosses {
 #[derive(Clone, Debug)]
 pub(super) struct Drawn {
     rng: Box<ChaCha8Rng>,
-    /// ln(1 - probability that a frame fails); 0: none ever does.
-    log_decodes: f64,
+    law: Geometric,
     until_failure: u64,
 }
 
 impl Drawn {
-    fn new(fails: f64, rng: ChaCha8Rng) -> Self {
-        let log_decodes = libm::log1p(-fails);
-        let mut drawn = Self { rng: Box::new(rng), log_decodes, until_failure: 0 };
-        drawn.until_failure = drawn.frames_until_failure();
-        drawn
+    fn new(fails: f64, mut rng: ChaCha8Rng) -> Self {
+        let law = Geometric::ending(fails);
+        let until_failure = law.draw(&mut rng);
+        Self { rng: Box::new(rng), law, until_failure }
     }
 
     #[inline]
@@ -77,18 +75,8 @@ impl Drawn {
             self.until_failure -= 1;
             return true;
         }
-        self.until_failure = self.frames_until_failure();
+        self.until_failure = self.law.draw(&mut self.rng);
         false
-    }
-
-    /// Geometric, by inversion; `u64::MAX` stands for that and more.
-    fn frames_until_failure(&mut self) -> u64 {
-        let u: f64 = self.rng.random();
-        if self.log_decodes == 0.0 {
-            return u64::MAX;
-        }
-        // u is below 1, so the logarithm is finite; the cast rounds down and saturates.
-        (libm::log1p(-u) / self.log_decodes) as u64
     }
 }
 
