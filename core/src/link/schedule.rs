@@ -81,14 +81,13 @@ impl<T: Timed> Schedule<T> {
     /// Takes out the first entry if it is due at `now` or before.
     #[inline]
     pub(crate) fn pop(&mut self, now: T::Time) -> Option<T> {
-        let due = |entry: &mut T| entry.key().0 <= now;
         let Some(Late(late)) = self.overtaken.peek().filter(|late| late.0.key().0 <= now) else {
-            return self.ring.pop_front_if(due);
+            self.ring.front().filter(|entry| entry.key().0 <= now)?;
+            return self.ring.pop_front();
         };
-        let late = late.key();
-        match self.ring.pop_front_if(|entry| entry.key() < late) {
-            None => self.overtaken.pop().map(|late| late.0),
-            first => first,
+        match self.ring.front() {
+            Some(entry) if entry.key() < late.key() => self.ring.pop_front(),
+            _ => self.overtaken.pop().map(|late| late.0),
         }
     }
 }

@@ -232,7 +232,8 @@ impl Link for HybridLink {
         if let Some(end) = self.ended.tell(now, next) {
             return Some(end);
         }
-        let (due, sent) = self.due.pop_front_if(|(due, _)| due.transit.at <= now)?;
+        next.filter(|&at| at <= now)?;
+        let (due, sent) = self.due.pop_front()?;
         self.tally.count(&due);
         if !due.lost {
             self.frames_delivered += sent;
