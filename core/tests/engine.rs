@@ -117,9 +117,9 @@ fn the_loss_free_ftp_rates_of_figure_10() {
 /// 70 segments in windows of 2, 4, 8, 10, ...: nine rounds of 250 ms, the way that has a hop.
 #[test]
 fn a_way_without_a_hop_takes_no_time() {
-    let tcp = TcpConfig { cwnd_max: Some(10), ..TcpConfig::papers(CongestionAlgorithm::NewReno) };
+    let tcp = TcpConfig { cwnd_max: Some(10), ..TcpConfig::papers(CongestionAlgorithm::NEWRENO) };
     let file = File { bytes: 100_000 };
-    let flow = Flow { transport: Arc::new(tcp), ..self::tcp(CongestionAlgorithm::NewReno, file) };
+    let flow = Flow { transport: Arc::new(tcp), ..self::tcp(CongestionAlgorithm::NEWRENO, file) };
     let hop = || vec![fixed_delay(RTT.half())];
     for (forward, backward, rounds) in [(vec![], hop(), 8), (hop(), vec![], 9)] {
         let outcome = run(&Setup { backward, ..setup(forward, vec![flow.clone()], 60) });

@@ -3,8 +3,8 @@
 use rand::Rng;
 use rand_chacha::ChaCha8Rng;
 
-use super::geometric::Geometric;
 use super::{ChannelError, ErasureChannel, bernoulli, probability};
+use crate::seed::Geometric;
 
 /// The Gilbert-Elliott channel: a chain that is in a good or a bad state for each slot, stays in
 /// it with probability alpha or beta from one slot to the next, and erases the slot with a
@@ -136,7 +136,7 @@ impl ErasureChannel for GilbertElliott {
         let mut state = usize::from(uniform < self.bad_share());
         let mut rest = d;
         while !rest.is_empty() {
-            let sojourn = staying[state].draw(rng).saturating_add(1).min(rest.len());
+            let sojourn = staying[state].draw_length(rng).saturating_add(1).min(rest.len());
             let (here, after) = rest.split_at_mut(sojourn);
             bernoulli::erase(erasing[state], here, rng);
             rest = after;

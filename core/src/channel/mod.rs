@@ -5,7 +5,6 @@
 //! trace that is there (DESIGN section 6). [`lms`] has the land mobile satellite channels.
 
 mod bernoulli;
-mod geometric;
 mod gilbert_elliott;
 pub mod lms;
 

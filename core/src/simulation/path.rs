@@ -1,7 +1,6 @@
 //! The nodes of a path.
 
-use std::collections::VecDeque;
-
+use crate::link::schedule::{Schedule, Timed};
 use crate::link::{Link, LinkError};
 use crate::metrics::Distribution;
 use crate::scheme::LinkConfig;
@@ -16,11 +15,29 @@ pub(super) enum Node {
     Link(LinkNode),
 }
 
-/// A leg, and what is on its way over it: arrival, sequence number, packet, in order of arrival.
+/// A leg, and what is on its way over it.
 #[derive(Debug)]
 pub(super) struct LegNode {
     pub(super) leg: Leg,
-    pub(super) on_the_way: VecDeque<(Instant, u64, u32)>,
+    on_the_way: Schedule<Passing>,
+}
+
+/// A packet that will arrive at the far end of a leg.
+#[derive(Clone, Copy, Debug)]
+struct Passing {
+    at: Instant,
+    /// Of the engine: what was sent first arrives first at equal instants.
+    sequence: u64,
+    packet: u32,
+}
+
+impl Timed for Passing {
+    type Time = Instant;
+
+    #[inline]
+    fn key(&self) -> (Instant, u64) {
+        (self.at, self.sequence)
+    }
 }
 
 /// A link and the delays of its packets.
@@ -48,31 +65,33 @@ impl Node {
     pub(super) fn leg(config: &LegConfig, seed: Seed, number: u32) -> Self {
         Self::Leg(LegNode {
             leg: Leg::new(config, seed.rng(Stream::Leg(number))),
-            on_the_way: VecDeque::new(),
+            on_the_way: Schedule::default(),
         })
     }
 }
 
 impl LegNode {
-    /// A packet is on its way and arrives at `at`; says whether it is the next one to arrive. Its place
-    /// is mostly the last: only what is held back, or sent before the path got shorter, is overtaken.
+    /// A packet is on its way and arrives at `at`; says whether it is the next one to arrive.
     #[inline]
-    pub(super) fn push(&mut self, at: Instant, sequence: u64, id: u32) -> bool {
-        match self.on_the_way.back() {
-            Some(&(last, ..)) if last > at => self.overtake(at, sequence, id),
-            before => {
-                let is_next = before.is_none();
-                self.on_the_way.push_back((at, sequence, id));
-                is_next
-            }
-        }
+    pub(super) fn push(&mut self, at: Instant, sequence: u64, packet: u32) -> bool {
+        self.on_the_way.push(Passing { at, sequence, packet })
     }
 
-    #[cold]
-    fn overtake(&mut self, at: Instant, sequence: u64, id: u32) -> bool {
-        let place = self.on_the_way.partition_point(|&(other, ..)| other <= at);
-        self.on_the_way.insert(place, (at, sequence, id));
-        place == 0
+    /// Packets on their way.
+    pub(super) fn on_the_way(&self) -> usize {
+        self.on_the_way.len()
+    }
+
+    /// When the next packet arrives, and its sequence number.
+    #[inline]
+    pub(super) fn next(&self) -> Option<(Instant, u64)> {
+        self.on_the_way.first().map(Timed::key)
+    }
+
+    /// Takes out the packet that arrives next, if it does by `now`.
+    #[inline]
+    pub(super) fn pop(&mut self, now: Instant) -> Option<u32> {
+        self.on_the_way.pop(now).map(|passing| passing.packet)
     }
 }
 

@@ -28,7 +28,7 @@ fn hop(node: &Node, ended: Instant) -> HopMetrics {
     match node {
         Node::Leg(node) => HopMetrics::Leg(LegMetrics {
             counters: node.leg.counters,
-            pending: node.on_the_way.len() as u64,
+            pending: node.on_the_way() as u64,
         }),
         Node::Link(node) => HopMetrics::Link(Box::new(link(node, ended))),
     }

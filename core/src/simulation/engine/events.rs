@@ -17,9 +17,9 @@ impl<O: Observer> Engine<'_, O> {
         match &mut self.nodes[number] {
             Node::Leg(node) => {
                 // The agenda shows a leg only while something is on its way.
-                let Some((_, _, id)) = node.on_the_way.pop_front() else { return Ok(()) };
-                match node.on_the_way.front() {
-                    Some(&(at, sequence, _)) => self.agenda.set(source, at, sequence),
+                let Some(id) = node.pop(now) else { return Ok(()) };
+                match node.next() {
+                    Some((at, sequence)) => self.agenda.set(source, at, sequence),
                     None => self.agenda.clear(source),
                 }
                 self.leave_hop(id, now);
