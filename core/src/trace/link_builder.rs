@@ -14,7 +14,7 @@ use crate::units::Duration;
 /// link.push(20, 1, Fate::Pending);
 /// let link = link.finish();
 /// assert_eq!((&link.parts().d[..], link.transmissions(0)), (&[15, 0][..], 2));
-/// assert_eq!(link.stats().recovered, 0.5);
+/// assert_eq!((link.stats().recovered, link.stats().censored), (1, 1));
 /// ```
 #[derive(Clone, Debug)]
 pub struct LinkTraceBuilder {
