@@ -53,7 +53,7 @@ fn check_traffic(key: &str, transport: &Transport, application: &Application) ->
     if transport.packet.0 > 65_535 || transport.payload() == 0 {
         let headers = if transport.protocol == Protocol::Udp { 28 } else { 40 };
         let message = format!(
-            "{} is no IP packet that carries data; give {} B to 65535 B",
+            "{} is not an IP packet that carries data; give {} B to 65535 B",
             transport.packet,
             headers + 1 + if headers == 40 && transport.timestamps { 12 } else { 0 }
         );

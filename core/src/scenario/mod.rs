@@ -43,6 +43,7 @@ pub use adaptive_harq::AdaptiveHarq;
 pub use cell::Cell;
 pub use channel::{Channel, Model, Slots};
 pub use config::Config;
+pub use delays::Delays;
 pub use erasures::Erasures;
 pub use error::{Place, ScenarioError};
 pub use hybrid::Hybrid;

@@ -106,7 +106,8 @@ impl Maker<'_> {
             PlannedMedium::Ntn { ntn, phy: blocks } => {
                 let blocks = blocks.as_ref().map(phy).transpose()?;
                 let traced = blocks.is_some();
-                let config = ntn.config(blocks, ntn.propagation(self.traces)?);
+                let (there, back) = (ntn.propagation(self.traces)?, ntn.way_back(self.traces)?);
+                let config = ntn.config(blocks, there, back);
                 let own = || crate::config::join(&planned.key, "ntn");
                 let config = config.map_err(|fault| fault.within(&own()))?;
                 config.check().map_err(|error| Ntn::problem(&planned.key, traced, error))?;
@@ -115,10 +116,15 @@ impl Maker<'_> {
             PlannedMedium::AdaptiveHarq { harq, length } => {
                 let redraw = harq.redraw.unwrap_or(link.start != super::Start::Random);
                 let seed = self.cell.channel_seed(index, harq.seed, redraw, self.replication);
-                let own = crate::config::join(&planned.key, "adaptive_harq");
-                let (preset, esn0_db) = (harq.preset(&own)?, harq.snr.0);
-                let spec = InformationSpec { preset, esn0_db, length: *length, seed };
-                let information = self.traces.information(&spec)?;
+                let information = match &harq.information {
+                    Some(name) => self.traces.held_information(name)?,
+                    None => {
+                        let own = crate::config::join(&planned.key, "adaptive_harq");
+                        let (channel, esn0_db) = harq.channel(&own)?;
+                        let spec = InformationSpec { channel, esn0_db, length: *length, seed };
+                        self.traces.information(&spec)?
+                    }
+                };
                 let delay = harq.propagation(self.traces)?;
                 Medium::AdaptiveHarq(Arc::new(harq.config(&planned.key, &information, delay)?))
             }

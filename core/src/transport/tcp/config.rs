@@ -173,7 +173,7 @@ impl TcpConfig {
 #[non_exhaustive]
 pub enum TcpConfigError {
     /// Packets too small for a byte of payload, or larger than IP allows.
-    #[error("a TCP packet of {packet} bytes cannot be; give {least} to 65535")]
+    #[error("a TCP packet of {packet} bytes is out of range; give {least} to 65535")]
     Packet {
         /// Size asked for.
         packet: u32,
