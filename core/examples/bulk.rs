@@ -8,7 +8,7 @@ use clift::metrics::HopMetrics;
 use clift::seed::Seed;
 use clift::simulation::{self, Application, Flow, Hop, LegConfig, Loss, Setup, Transport};
 use clift::transport::tcp::TcpConfig;
-use clift::units::{BitRate, Duration, Instant, Probability};
+use clift::units::{BitRate, Duration, Instant, Packets, Probability};
 
 type Failure = Box<dyn std::error::Error>;
 
@@ -26,7 +26,7 @@ fn main() -> Result<(), Failure> {
     };
     let back = LegConfig { queue: QueueLimit::Unlimited, loss: Loss::None, ..link.clone() };
     let mut tcp = TcpConfig::papers(congestion.parse()?);
-    tcp.cwnd_max = Some(window.parse()?);
+    tcp.cwnd_max = Packets::new(window.parse()?);
     let flow = Flow {
         start: Instant::ZERO,
         transport: Transport::Tcp(tcp),

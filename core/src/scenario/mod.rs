@@ -49,7 +49,7 @@ pub use hybrid::Hybrid;
 pub use input::LinkInput;
 pub use land_mobile::{LandMobileSpec, LooState, Trees};
 pub use leg::Leg;
-pub use limit::{Burst, DelayedAck, QueueBound, Start};
+pub use limit::{Burst, QueueBound, Start};
 pub use link::{Link, Overlap};
 pub use ntn::{Ntn, RlcMode};
 pub use path::{Hop, Return};
@@ -59,9 +59,8 @@ pub use printed::Printed;
 pub use reorder::{Reorder, ReorderKey};
 pub use schema::json_schema;
 pub use spec::{FileSpec, LinkSpec, PhySpec};
-pub use stack::Linux;
 pub use trace::{Direction, TimeUnit, Trace, TraceFormat};
-pub use traffic::{Application, ApplicationKind, Congestion, Flow, Profile, Protocol, Transport};
+pub use traffic::{Application, ApplicationKind, Flow, Protocol, Transport};
 pub use vary::{Axis, Vary};
 
 /// A scenario file, checked: every cell of it can be run once its traces are there.

@@ -4,8 +4,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::leg::Leg;
-use super::limit::DelayedAck;
-use super::stack::Linux;
+use crate::transport::tcp::{CongestionAlgorithm, DelayedAck, LinuxOptions, Profile};
 use crate::units::Packets;
 use crate::units::{BitRate, Bytes, Duration, Size};
 
@@ -15,9 +14,9 @@ use crate::units::{BitRate, Bytes, Duration, Size};
 pub struct Transport {
     /// The protocol: "tcp", or "udp" for datagrams without acknowledgement.
     pub protocol: Protocol,
-    /// Congestion control: "newreno" and "cubic"; "hybla", "westwood" and "compound" in the profile
-    /// "papers"; "bbr" in the profile "linux".
-    pub congestion: Congestion,
+    /// Congestion control: "newreno", "cubic", "hybla", "westwood" and "compound"; "bbr" in the
+    /// profile "linux".
+    pub congestion: CongestionAlgorithm,
     /// Which stack the details follow: "papers" (the ns-2 agents of the papers) or "linux" (a
     /// kernel of today).
     pub profile: Profile,
@@ -40,14 +39,14 @@ pub struct Transport {
     /// newreno in the profile "papers".
     pub sack: bool,
     /// Parts of the profile "linux" to be switched.
-    pub linux: Option<Linux>,
+    pub linux: Option<LinuxOptions>,
 }
 
 impl Default for Transport {
     fn default() -> Self {
         Self {
             protocol: Protocol::Tcp,
-            congestion: Congestion::Cubic,
+            congestion: CongestionAlgorithm::CUBIC,
             profile: Profile::Papers,
             packet: Bytes(1500),
             initial_window: None,
@@ -80,28 +79,6 @@ impl Transport {
 pub enum Protocol {
     Tcp,
     Udp,
-}
-
-/// A congestion control.
-#[derive(Clone, Copy, Debug, Deserialize, Eq, JsonSchema, PartialEq, Serialize)]
-#[serde(rename_all = "lowercase")]
-#[allow(missing_docs)]
-pub enum Congestion {
-    Newreno,
-    Cubic,
-    Hybla,
-    Westwood,
-    Compound,
-    Bbr,
-}
-
-/// Which stack the details of TCP follow.
-#[derive(Clone, Copy, Debug, Deserialize, Eq, JsonSchema, PartialEq, Serialize)]
-#[serde(rename_all = "lowercase")]
-#[allow(missing_docs)]
-pub enum Profile {
-    Papers,
-    Linux,
 }
 
 /// What drives a flow.

@@ -4,11 +4,12 @@ use std::sync::Arc;
 
 use thiserror::Error;
 
+use crate::config::Fault;
 use crate::link::{LinkError, Propagation, QueueLimit};
 use crate::scheme::LinkConfig;
 use crate::seed::Seed;
 use crate::transport::datagram::HEADER;
-use crate::transport::tcp::{TcpConfig, TcpConfigError};
+use crate::transport::tcp::TcpConfig;
 use crate::units::{BitRate, Bytes, Duration, Instant, Probability};
 
 /// One run: everything that decides its outcome, seed included.
@@ -183,7 +184,7 @@ pub enum SetupError {
     Link(#[from] LinkError),
     /// A TCP connection that cannot be.
     #[error(transparent)]
-    Tcp(#[from] TcpConfigError),
+    Tcp(#[from] Fault),
     /// Nobody sends.
     #[error("there is no flow; give at least one")]
     NoFlow,

@@ -1,7 +1,7 @@
 //! Cells, changes from outside, printed values, replications.
 
 use super::*;
-use crate::transport::tcp::LinuxOptions;
+use crate::transport::tcp::{CongestionAlgorithm, DelayedAck, LinuxOptions};
 use crate::units::Duration;
 
 #[test]
@@ -17,7 +17,7 @@ fn cells_are_the_product_of_the_axes_in_the_order_of_the_file() {
     let cell = &scenario.cells()[5];
     let labels: Vec<_> = cell.labels().iter().map(|(_, label)| label.as_str()).collect();
     assert_eq!(labels, ["HARQ(10/12)", "newreno", "bulk"]);
-    assert_eq!(cell.config().transport.congestion, Congestion::Newreno);
+    assert_eq!(cell.config().transport.congestion, CongestionAlgorithm::NEWRENO);
     assert_eq!(cell.config().duration, Duration::from_secs(400));
     assert!(!cell.plan().stop_when_done);
     assert!(scenario.cells()[4].plan().stop_when_done);
@@ -32,11 +32,10 @@ fn parts_of_a_stack_are_switched_by_themselves() {
     let text = format!("{stack}{flow}{CHANNEL}");
     let scenario = Scenario::parse("geo.toml", &text, &changes).unwrap();
     let config = scenario.cells()[0].config();
-    let all = Linux::default();
-    let expected = Linux { rack: false, pacing: true, max_reordering: 3, ..all };
+    let all = LinuxOptions::default();
+    let expected = LinuxOptions { rack: false, pacing: true, max_reordering: 3, ..all };
     assert_eq!(config.transport.linux, Some(expected));
-    assert_eq!(config.flow[0].transport.linux, Some(Linux { rack: true, ..expected }));
-    assert_eq!(LinuxOptions::from(all), LinuxOptions::default());
+    assert_eq!(config.flow[0].transport.linux, Some(LinuxOptions { rack: true, ..expected }));
 }
 
 #[test]
