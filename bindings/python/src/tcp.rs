@@ -2,8 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use clift::transport::tcp::{LinuxOptions, Profile, TcpConfig};
-use clift::units::Bytes;
+use clift::config::{self, Node, Value};
+use clift::transport::tcp::{DelayedAck, LinuxOptions, Profile, TcpConfig};
+use clift::units::{Bytes, Packets, Size};
 use pyo3::prelude::*;
 
 use crate::errors::scenario_error;
@@ -38,38 +39,49 @@ pub(crate) fn tcp(
         if config.profile != Profile::Linux {
             return Err(scenario_error("linux: its parts belong to profile=\"linux\""));
         }
-        config.linux = linux_options(&parts)?;
+        config.linux = Some(linux_options(&parts)?);
     }
-    if let Some(window) = initial_window {
-        config.initial_window = window;
-    }
-    match delayed_ack_ns {
-        None => {}
-        Some(0) => config.delayed_ack = None,
-        Some(nanos) => config.delayed_ack = Some(time(nanos)?),
-    }
-    config.cwnd_max = cwnd_max_packets;
-    config.receive_window = receive_window_bytes.map(Bytes);
-    config.check().map_err(scenario_error)?;
+    let packets = |count: u32| {
+        Packets::new(count.into()).ok_or_else(|| {
+            scenario_error(
+                "a window of 0 packets never sends; give an initial and a maximal window of at \
+                 least 1",
+            )
+        })
+    };
+    config.initial_window = initial_window.map(packets).transpose()?;
+    config.delayed_ack = match delayed_ack_ns {
+        None => None,
+        Some(0) => Some(DelayedAck::Off),
+        Some(nanos) => Some(DelayedAck::After(time(nanos)?)),
+    };
+    config.cwnd_max = cwnd_max_packets.map(packets).transpose()?;
+    config.receive_window = receive_window_bytes.map(|bytes| Size(bytes.into()));
+    config.check().map_err(|fault| scenario_error(fault.message()))?;
     Ok(config)
 }
 
 /// The parts of profile `linux` by name, the others as they are by default.
 fn linux_options(parts: &BTreeMap<String, Bound<'_, PyAny>>) -> PyResult<LinuxOptions> {
-    let mut options = LinuxOptions::default();
+    let known = config::fields_of::<LinuxOptions>();
+    let mut entries = Vec::new();
     for (name, value) in parts {
-        let wants = if name == "max_reordering" {
-            options.max_reordering = value.extract().unwrap_or(0);
-            (options.max_reordering == 0).then_some("a number of segments, 3 or more")
-        } else if let Some(switch) = options.switch(name) {
-            value.extract().map(|on| *switch = on).err().map(|_| "True or False")
-        } else {
-            let known = LinuxOptions::NAMES.join(", ");
+        if !known.contains(&name.as_str()) {
+            let known = known.join(", ");
             return Err(scenario_error(format!("linux: no part `{name}`; one of {known}")));
-        };
-        if let Some(wants) = wants {
-            return Err(scenario_error(format!("linux: {name} = {value}: give {wants}")));
         }
+        let node = match (value.extract::<bool>(), value.extract::<i64>()) {
+            (Ok(on), _) => Node::Bool(on),
+            (_, Ok(number)) => Node::Integer(number.into()),
+            _ => Node::Text(value.to_string()),
+        };
+        entries.push((name.as_str(), Value::from(node)));
     }
-    Ok(options)
+    config::read(&Value::table(entries)).map_err(|fault| {
+        let name = fault.path();
+        let number = name == "max_reordering";
+        let wants = if number { "a number of segments, 3 or more" } else { "True or False" };
+        let value = parts.get(&name).map(ToString::to_string).unwrap_or_default();
+        scenario_error(format!("linux: {name} = {value}: give {wants}"))
+    })
 }

@@ -7,9 +7,8 @@ use super::link::Overlap;
 use super::ntn::Ntn;
 use super::plan::{PlannedHop, PlannedLink, PlannedMedium};
 use super::reorder::Reorder;
-use super::stack::connection;
 use super::traces::{InformationSpec, SetupFault, Traces};
-use super::traffic::{self, ApplicationKind, Protocol};
+use super::traffic::{self, ApplicationKind};
 use crate::application::{Application, Bulk, ConstantRate, File};
 use crate::config::Fault;
 use crate::link::Fragmentation;
@@ -17,8 +16,6 @@ use crate::scheme::nr::NtnPhy;
 use crate::scheme::{FeedbackLoss, LinkConfig, LiveConfig, Medium, Scheme, Timing, UnitLosses};
 use crate::simulation::{Flow, Hop, Setup};
 use crate::trace::PhyTrace;
-use crate::transport;
-use crate::transport::datagram::DatagramConfig;
 use crate::units::{Bytes, Duration, Instant};
 
 impl Cell {
@@ -135,8 +132,8 @@ impl Maker<'_> {
         let leg = flow.access.as_ref().map(|leg| leg.config(self.traces));
         Ok(Flow {
             start: Instant::ZERO + flow.start,
-            transport: transport(&flow.transport)?,
-            application: application(&flow.application, &flow.transport),
+            transport: flow.transport.protocol(),
+            application: application(&flow.application, flow.transport.protocol().payload()),
             source_leg: leg.transpose()?,
         })
     }
@@ -212,14 +209,7 @@ fn live(
     })
 }
 
-fn transport(config: &traffic::Transport) -> Result<Arc<dyn transport::Protocol>, Fault> {
-    if config.protocol == Protocol::Udp {
-        return Ok(Arc::new(DatagramConfig { packet: config.packet }));
-    }
-    Ok(Arc::new(connection("transport", config)?))
-}
-
-fn application(app: &traffic::Application, transport: &traffic::Transport) -> Arc<dyn Application> {
+fn application(app: &traffic::Application, payload: Bytes) -> Arc<dyn Application> {
     // The plan has checked that what each kind needs is there.
     match app.kind {
         ApplicationKind::File => Arc::new(File { bytes: app.size.map_or(1, |size| size.0) }),
@@ -227,7 +217,7 @@ fn application(app: &traffic::Application, transport: &traffic::Transport) -> Ar
             None => Arc::new(Bulk),
             Some(rate) => Arc::new(ConstantRate {
                 rate,
-                message: app.message.unwrap_or(Bytes(transport.payload())),
+                message: app.message.unwrap_or(payload),
                 deadline: app.deadline,
             }),
         },

@@ -10,6 +10,18 @@ use crate::units::quantity;
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct Packets(pub NonZeroU64);
 
+impl Packets {
+    /// So many packets; `None` for 0.
+    pub fn new(count: u64) -> Option<Self> {
+        NonZeroU64::new(count).map(Self)
+    }
+
+    /// As many as 32 bits hold.
+    pub(crate) fn saturated(self) -> u32 {
+        u32::try_from(self.0.get()).unwrap_or(u32::MAX)
+    }
+}
+
 impl FromStr for Packets {
     type Err = String;
 

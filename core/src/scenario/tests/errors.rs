@@ -225,7 +225,7 @@ fn every_error_names_line_key_and_cure() {
         ("[transport]\nprotocol = \"udp\"", "application.type: datagrams have no flow control"),
         (
             "[transport]\npacket = \"40 B\"",
-            "geo.toml line 2: transport.packet: 40 B is not an IP packet that carries data; give 53 B to 65535 B",
+            "geo.toml line 2: transport.packet: 40 bytes are not a TCP packet; give 53 to 65535",
         ),
         (
             "[transport]\ncongestion = \"cubik\"",
@@ -233,7 +233,7 @@ fn every_error_names_line_key_and_cure() {
         ),
         (
             "[transport]\ncongestion = \"cubic\"\nsack = false",
-            "geo.toml line 1: transport: without SACK there is newreno only",
+            "geo.toml line 3: transport.sack: without SACK there is newreno only",
         ),
         (
             "[transport.linux]\nrack = false",
@@ -245,7 +245,7 @@ fn every_error_names_line_key_and_cure() {
         ),
         (
             "[transport]\nprofile = \"linux\"\nlinux.max_reordering = 2",
-            "geo.toml line 1: transport: max_reordering = 2: give 3 segments",
+            "geo.toml line 3: transport.linux.max_reordering: max_reordering = 2: give 3 segments",
         ),
         ("flows = 0", "geo.toml line 1: flows: 0 flows"),
         ("flows = 2\n[[flow]]\ncount = 3", "geo.toml line 1: flows: [[flow]] lists the flows"),
