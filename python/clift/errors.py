@@ -22,7 +22,15 @@ class TraceError(CliftError, ValueError):
 
 
 class ScenarioError(CliftError, ValueError):
-    """A scenario, or parameters of a run, that cannot be."""
+    """A scenario, or parameters of a run, of which there can be no run.
+
+    Attributes:
+        key: The dotted key of the scenario that is wrong; empty where it has none.
+        reason: What is wrong with it, and the cure.
+    """
+
+    key: str = ""
+    reason: str = ""
 
 
 class SimulationError(CliftError):

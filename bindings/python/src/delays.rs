@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use clift::link::{DelaySeries, Propagation};
+use clift::link::DelaySeries;
 use clift::units::{Duration, Instant};
 use pyo3::prelude::*;
 
@@ -32,14 +32,6 @@ impl PyDelaySeries {
 impl PyDelaySeries {
     pub(crate) fn inner(&self) -> &Arc<DelaySeries> {
         &self.series
-    }
-}
-
-/// Delays in steps of `(from_ns, delay_ns)`, of which one is a fixed delay.
-pub(crate) fn propagation(steps: &[(u64, u64)], keep_order: bool) -> PyResult<Propagation> {
-    match steps {
-        [(_, delay)] => Ok(Propagation::Fixed(time(*delay)?)),
-        _ => Ok(Propagation::Varying { series: Arc::new(delay_series(steps)?), keep_order }),
     }
 }
 

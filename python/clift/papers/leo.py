@@ -11,9 +11,9 @@ from typing import Any
 from clift import constellation
 from clift.campaign.statistics import Estimate, estimate
 from clift.errors import ScenarioError
-from clift.link import Reorder
 from clift.live import AdaptiveHarqLink
 from clift.papers.analytical import parameters
+from clift.reorder import Reorder
 from clift.scenario import Scenario
 from clift.simulation import Run, run_many
 
