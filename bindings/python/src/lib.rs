@@ -8,6 +8,7 @@ mod errors;
 mod information;
 mod link;
 mod lms;
+mod memory;
 mod model;
 mod outcome;
 mod run;
@@ -38,7 +39,7 @@ mod _clift {
     use super::link::deliver;
 
     #[pymodule_export]
-    use super::lms::{PyLandMobile, PySlots, lms_names};
+    use super::lms::{PyLandMobile, lms_names};
 
     #[pymodule_export]
     use super::model::{
@@ -65,5 +66,8 @@ mod _clift {
     use super::simulation::Setup;
 
     #[pymodule_export]
-    use super::trace::{PyPhyTrace, format_of, parse_rate, parse_time, read_trace};
+    use super::trace::{
+        PyPhyTrace, format_of, parse_rate, parse_time, read_described, read_trace, replace_file,
+        trace_formats,
+    };
 }

@@ -37,6 +37,7 @@
 mod buffer;
 pub(crate) mod counters;
 mod cursor;
+mod delay_file;
 mod deliver;
 pub(crate) mod due;
 mod error;
@@ -56,6 +57,7 @@ mod unit_log;
 
 pub use buffer::Resequencing;
 pub use counters::{LinkCounters, Usage};
+pub use delay_file::DelayTable;
 pub use deliver::{DeliverError, Deliveries, PacketFate, deliver};
 pub use error::LinkError;
 pub use overlap::Overlap;

@@ -6,8 +6,9 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::channel;
-use super::delays::{self, DelayFiles};
+use super::delays;
 use super::link::Link;
+use super::traces::{Information, Traces};
 use crate::channel::lms::Preset;
 use crate::config::{Fault, join, nearest};
 use crate::link::Propagation;
@@ -116,21 +117,21 @@ impl Default for AdaptiveHarq {
 }
 
 impl AdaptiveHarq {
-    /// One way; a file of delays is one of `files`.
-    pub(super) fn propagation(&self, files: &DelayFiles) -> Propagation {
+    /// The delay one way.
+    pub(super) fn propagation(&self, traces: &dyn Traces) -> Result<Propagation, String> {
+        let varying = delays::propagation(self.delays.as_deref(), self.keep_order, traces)?;
         let usual = || self.delay.unwrap_or(Duration::from_millis(80)).into();
-        delays::propagation(self.delays.as_deref(), self.keep_order, files).unwrap_or_else(usual)
+        Ok(varying.unwrap_or_else(usual))
     }
 
-    /// The link over a channel, whose closed form has the mean `mean`; `key` is the section it
-    /// stands in.
+    /// The link over a channel; `key` is the section it stands in.
     pub(super) fn config(
         &self,
         key: &str,
-        information: Arc<MiTrace>,
-        mean: f64,
+        channel: &Information,
         delay: Propagation,
     ) -> Result<AdaptiveHarqConfig, Fault> {
+        let (information, mean) = (&channel.trace, channel.mean);
         let own = join(key, "adaptive_harq");
         let fault = |error| self.problem(&own, error);
         // What the usual sizes take, and so less than any other that there may be.
@@ -142,10 +143,10 @@ impl AdaptiveHarq {
             return Err(Fault::of(&own, "snr", message));
         }
         let sizing = match &self.targets {
-            Some(targets) => Sizing::for_targets(&information, targets).map_err(fault)?,
+            Some(targets) => Sizing::for_targets(information, targets).map_err(fault)?,
             None => self.fixed(mean),
         };
-        let config = self.over(information, sizing, delay);
+        let config = self.over(Arc::clone(information), sizing, delay);
         config.check().map_err(fault)?;
         Ok(config)
     }
@@ -198,7 +199,11 @@ impl AdaptiveHarq {
         let slot = self.check_channel(&own)?;
         // What a channel that lets everything through would do: the real one is not made yet.
         let clear = MiTrace::new(slot, vec![1.0]).map_err(|e| Fault::new(&own, e.to_string()))?;
-        self.config(key, Arc::new(clear), 1.0, Duration::ZERO.into())?;
+        self.config(
+            key,
+            &Information { trace: Arc::new(clear), mean: 1.0 },
+            Duration::ZERO.into(),
+        )?;
         if let Some(name) = beside {
             let cure =
                 "[adaptive_harq] makes its channel from `preset` and `snr`; leave one of them out";
@@ -228,16 +233,21 @@ impl AdaptiveHarq {
         }
     }
 
-    /// That there is such a channel; its slot.
-    fn check_channel(&self, own: &str) -> Result<Duration, Fault> {
-        let Ok(preset) = self.preset.parse::<Preset>() else {
+    /// The channel's preset.
+    pub(super) fn preset(&self, own: &str) -> Result<Preset, Fault> {
+        self.preset.parse().map_err(|_| {
             let names = Preset::ALL.map(|(name, _)| name);
             let hint = nearest(&self.preset, names.iter().copied())
                 .map(|near| format!(" (did you mean {near}?)"))
                 .unwrap_or_default();
             let message = format!("unknown; write one of {}{hint}", names.join(", "));
-            return Err(Fault::of(own, "preset", message));
-        };
+            Fault::of(own, "preset", message)
+        })
+    }
+
+    /// That there is such a channel; its slot.
+    fn check_channel(&self, own: &str) -> Result<Duration, Fault> {
+        let preset = self.preset(own)?;
         let channel = preset.channel();
         if channel.check(self.snr.0).is_err() {
             let message = format!("{} cannot be; give a level from -100 dB to 100 dB", self.snr);

@@ -1,14 +1,9 @@
 //! Delays that vary, from files: `delays` and `keep_order`, wherever a delay stands.
 
-use std::collections::BTreeMap;
-use std::sync::Arc;
-
+use super::traces::Traces;
 use crate::config::Fault;
-use crate::link::{DelaySeries, Propagation};
+use crate::link::Propagation;
 use crate::units::Duration;
-
-/// What is in the files that [`super::Cell::delay_files`] names, by their names there.
-pub type DelayFiles = BTreeMap<String, Arc<DelaySeries>>;
 
 /// That the keys of the section `key` do not contradict one another; `fixed` is its `delay`.
 pub(super) fn check(
@@ -30,12 +25,12 @@ pub(super) fn check(
     Ok(())
 }
 
-/// The delay that a file gives, if there is one; it is one of `files`.
+/// The delay that a file gives, if there is one.
 pub(super) fn propagation(
     file: Option<&str>,
     keep_order: bool,
-    files: &DelayFiles,
-) -> Option<Propagation> {
-    let series = Arc::clone(&files[file?]);
-    Some(Propagation::Varying { series, keep_order })
+    traces: &dyn Traces,
+) -> Result<Option<Propagation>, String> {
+    let Some(file) = file else { return Ok(None) };
+    Ok(Some(Propagation::Varying { series: traces.delays(file)?, keep_order }))
 }

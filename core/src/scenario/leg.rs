@@ -3,8 +3,9 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::delays::{self, DelayFiles};
+use super::delays;
 use super::limit::QueueBound;
+use super::traces::Traces;
 use crate::config::Fault;
 use crate::simulation::{LegConfig, Loss};
 use crate::units::{BitRate, Duration, Probability};
@@ -54,15 +55,15 @@ impl Leg {
         Ok(())
     }
 
-    /// The leg of the engine; its file is one of `files`.
-    pub(super) fn config(&self, files: &DelayFiles) -> LegConfig {
+    /// The leg of the engine.
+    pub(super) fn config(&self, traces: &dyn Traces) -> Result<LegConfig, String> {
         let fixed = self.delay.unwrap_or_default().into();
-        let delay = delays::propagation(self.delays.as_deref(), self.keep_order, files);
-        LegConfig {
+        let delay = delays::propagation(self.delays.as_deref(), self.keep_order, traces)?;
+        Ok(LegConfig {
             rate: self.rate,
             delay: delay.unwrap_or(fixed),
             queue: self.queue.limit(),
             loss: if self.loss == Probability::ZERO { Loss::None } else { Loss::Random(self.loss) },
-        }
+        })
     }
 }

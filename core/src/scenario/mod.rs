@@ -1,9 +1,8 @@
 //! Scenario files: one schema for what a run is made of, read from TOML.
 //!
 //! [`Scenario::parse`] checks a whole file and every cell of its campaign; whatever is wrong comes
-//! back as one line with file, line, key and cure. A [`Cell`] says what its links are made from
-//! ([`Cell::links`]) and which files of delays it needs ([`Cell::delay_files`]); with that it becomes
-//! a [`crate::simulation::Setup`].
+//! back as one line with file, line, key and cure. With whatever makes traces ([`Traces`]) a [`Cell`]
+//! becomes a [`crate::simulation::Setup`].
 
 mod adaptive_harq;
 mod cell;
@@ -14,7 +13,6 @@ mod erasures;
 mod error;
 mod flows;
 mod hybrid;
-mod input;
 mod land_mobile;
 mod leg;
 mod limit;
@@ -32,6 +30,7 @@ mod source;
 mod spec;
 mod stack;
 mod trace;
+mod traces;
 mod traffic;
 mod vary;
 
@@ -42,11 +41,9 @@ pub use adaptive_harq::AdaptiveHarq;
 pub use cell::Cell;
 pub use channel::{Channel, Model, Slots};
 pub use config::Config;
-pub use delays::DelayFiles;
 pub use erasures::Erasures;
 pub use error::{Place, ScenarioError};
 pub use hybrid::Hybrid;
-pub use input::LinkInput;
 pub use land_mobile::{LandMobileSpec, LooState, Trees};
 pub use leg::Leg;
 pub use limit::{Burst, DelayedAck, QueueBound, Start};
@@ -58,9 +55,10 @@ pub use printed::Printed;
 
 pub use reorder::{Reorder, ReorderKey};
 pub use schema::json_schema;
-pub use spec::{FileSpec, LinkSpec, PhySpec};
+pub use spec::PhySpec;
 pub use stack::Linux;
-pub use trace::{Direction, TimeUnit, Trace, TraceFormat};
+pub use trace::Trace;
+pub use traces::{Information, InformationSpec, SetupFault, Traces};
 pub use traffic::{Application, ApplicationKind, Congestion, Flow, Profile, Protocol, Transport};
 pub use vary::{Axis, Vary};
 

@@ -6,8 +6,9 @@ use std::sync::Arc;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::delays::{self, DelayFiles};
+use super::delays;
 use super::link::Link;
+use super::traces::Traces;
 use crate::config::Fault;
 use crate::config::join;
 use crate::link::Propagation;
@@ -151,21 +152,26 @@ impl Default for Ntn {
 }
 
 impl Ntn {
-    /// One way, where it is not the preset's; a file of delays is one of `files`.
-    pub(super) fn propagation(&self, files: &DelayFiles) -> Option<Propagation> {
+    /// The delay one way, where it is not the preset's.
+    pub(super) fn propagation(&self, traces: &dyn Traces) -> Result<Option<Propagation>, String> {
         let keep_order = self.keep_order.unwrap_or(true);
-        delays::propagation(self.delays.as_deref(), keep_order, files)
-            .or(self.delay.map(Into::into))
+        let varying = delays::propagation(self.delays.as_deref(), keep_order, traces)?;
+        Ok(varying.or(self.delay.map(Into::into)))
     }
 
-    /// The link, over a PHY trace or with random errors, and over a delay if it is not the preset's;
-    /// `None`: there is no such preset.
+    /// The link, over a PHY trace or with random errors, and over a delay if it is not the preset's.
+    ///
+    /// # Errors
+    /// If there is no such preset.
     pub(super) fn config(
         &self,
         phy: Option<PhyTrace>,
         delay: Option<Propagation>,
-    ) -> Option<NtnConfig> {
-        let mut config = NtnConfig::preset(&self.preset)?;
+    ) -> Result<NtnConfig, Fault> {
+        let mut config = NtnConfig::preset(&self.preset).ok_or_else(|| {
+            let names = PRESETS.map(|(name, _)| name).join(", ");
+            Fault::new("preset", format!("unknown; write one of {names}"))
+        })?;
         if self.rlc == RlcMode::Um {
             config = config.unacknowledged();
         }
@@ -210,7 +216,7 @@ impl Ntn {
             }
             RlcConfig::Am(am) => self.change_am(am),
         }
-        Some(config)
+        Ok(config)
     }
 
     fn change_am(&self, am: &mut AmConfig) {
@@ -236,10 +242,8 @@ impl Ntn {
     ) -> Result<(), Fault> {
         let own = join(key, "ntn");
         delays::check(&own, self.delay, self.delays.as_deref(), self.keep_order.is_some())?;
-        let Some(config) = self.config(None, self.delay.map(Into::into)) else {
-            let names = PRESETS.map(|(name, _)| name).join(", ");
-            return Err(Fault::of(&own, "preset", format!("unknown; write one of {names}")));
-        };
+        let config = self.config(None, self.delay.map(Into::into));
+        let config = config.map_err(|fault| fault.within(&own))?;
         config.check().map_err(|error| Self::problem(key, false, error))?;
         self.check_modes(&own)?;
         let drawn = [

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 import re
 import tempfile
@@ -13,8 +14,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from clift._atomic import replacing
-from clift._clift import __version__
+from clift._clift import __version__, replace_file
 from clift.campaign.conclusion import conclude
 from clift.campaign.results import Results
 from clift.campaign.tables import metric_names, tables
@@ -158,8 +158,9 @@ def _remove(folder: Path, names: list[str]) -> None:
 
 def _file(path: Path, fill: Callable[[Any], object]) -> Path:
     try:
-        with replacing(path) as out:
-            fill(out)
+        content = io.BytesIO()
+        fill(content)
+        replace_file(path, content.getvalue())
     except OSError as error:
         raise ScenarioError(f"{path}: cannot write: {error.strerror or error}") from None
     return path

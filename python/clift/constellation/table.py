@@ -10,8 +10,7 @@ from pathlib import Path
 
 import numpy as np
 
-from clift import _parse
-from clift._atomic import replacing
+from clift import _clift, _parse
 from clift.constellation.path_delay import Delays
 from clift.errors import TraceError
 
@@ -46,8 +45,7 @@ def write(table: Delays, path: str | os.PathLike[str], detail: bool = False) -> 
             cells.append("-".join(map(str, table.routes[number])))
         lines.append(",".join(cells))
     try:
-        with replacing(path) as out:
-            out.write(("\n".join(lines) + "\n").encode())
+        _clift.replace_file(path, ("\n".join(lines) + "\n").encode())
     except OSError as error:
         raise TraceError(f"{path}: cannot be written: {error.strerror or error}") from None
 

@@ -69,29 +69,6 @@ pub enum PlannedMedium {
     },
 }
 
-impl PlannedLink {
-    /// The PHY trace under it, if it has one.
-    pub fn phy(&self) -> Option<&PlannedPhy> {
-        match &self.medium {
-            PlannedMedium::Trace { phy, .. } | PlannedMedium::Live { phy, .. } => Some(phy),
-            PlannedMedium::Hybrid { losses, .. } => losses.as_ref(),
-            PlannedMedium::Ntn { phy, .. } => phy.as_ref(),
-            PlannedMedium::AdaptiveHarq { .. } => None,
-        }
-    }
-
-    /// The file of its own delays, if they vary.
-    pub(super) fn delays(&self) -> Option<&str> {
-        match &self.medium {
-            PlannedMedium::Ntn { ntn, .. } => ntn.delays.as_deref(),
-            PlannedMedium::AdaptiveHarq { harq, .. } => harq.delays.as_deref(),
-            PlannedMedium::Trace { .. }
-            | PlannedMedium::Live { .. }
-            | PlannedMedium::Hybrid { .. } => None,
-        }
-    }
-}
-
 /// A link in the section `key`, and the leg behind it if it has `delays`.
 pub(super) fn link(key: &str, hop: &Hop, config: &Config) -> Result<Vec<PlannedHop>, Fault> {
     let link = hop.link.clone().unwrap_or_default();

@@ -76,17 +76,6 @@ impl Plan {
         })
     }
 
-    /// The files of delays that legs and links name, each as often as it is named.
-    pub(super) fn delay_files(&self) -> impl Iterator<Item = &str> {
-        let shared = self.hops().filter_map(|hop| match hop {
-            PlannedHop::Leg(leg) => leg.delays.as_deref(),
-            PlannedHop::Link(link) => link.delays(),
-            PlannedHop::WayBack(_) => None,
-        });
-        let own = self.flows.iter().filter_map(|flow| flow.access.as_ref()?.delays.as_deref());
-        shared.chain(own)
-    }
-
     fn hops(&self) -> impl Iterator<Item = &PlannedHop> {
         self.forward.iter().chain(&self.backward)
     }

@@ -3,8 +3,8 @@
 use crate::config::Fault;
 use crate::scenario::channel::{Channel, Slots};
 use crate::scenario::erasures::Erasures;
-use crate::scenario::spec::{FileSpec, PhySpec};
-use crate::scenario::trace::Trace;
+use crate::scenario::spec::PhySpec;
+use crate::scenario::trace::{self, Trace};
 use crate::units::Duration;
 
 /// A PHY trace from a file, from a model, or from a file with erasures from a model on top.
@@ -34,7 +34,7 @@ impl PlannedPhy {
     pub(in crate::scenario) fn spec(&self, seed: impl FnOnce(&PlannedErasures) -> u64) -> PhySpec {
         let erasures = self.erasures.as_ref();
         PhySpec {
-            trace: self.trace.as_ref().map(FileSpec::from),
+            trace: self.trace.clone(),
             erasures: erasures.map(|own| own.model.clone()),
             slots: erasures.and_then(|own| own.slots.clone()),
             // Where nothing is drawn all replications share the file's trace.
@@ -68,7 +68,7 @@ impl Sections<'_> {
                 Some(PlannedErasures { model, slots, seed: channel.seed, redraw })
             }
         };
-        trace.map_or(Ok(()), |trace| trace.check(key))?;
+        trace.map_or(Ok(()), |trace| trace::check(trace, key))?;
         Ok(PlannedPhy { trace: trace.cloned(), erasures })
     }
 }

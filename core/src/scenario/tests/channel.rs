@@ -8,7 +8,7 @@ fn a_land_mobile_channel_is_what_its_keys_say() {
     let spec = |text: &str| {
         let text = format!("duration = \"30 s\"\nseed = 7\n[channel]\nmodel = \"lms\"\n{text}");
         let scenario = Scenario::parse("geo.toml", &text, &[]).unwrap();
-        let phy = scenario.cells()[0].links(0)[0].phy().unwrap().clone();
+        let phy = asked(&scenario.cells()[0], 0).remove(0);
         assert_eq!((phy.seed, phy.slots, phy.trace), (7, None, None));
         let Some(Erasures::Lms(spec)) = phy.erasures else { panic!("the model of the file") };
         spec
@@ -47,8 +47,7 @@ fn es_n0_varies_like_any_other_key() {
     let scenario = Scenario::parse("geo.toml", text, &[]).unwrap();
     let [low, _, high, _] = scenario.cells() else { panic!("four cells") };
     assert_eq!(low.labels()[0], ("esn0".to_owned(), "5 dB".to_owned()));
-    let (low, high) =
-        (low.links(1)[0].phy().unwrap().clone(), high.links(1)[0].phy().unwrap().clone());
+    let (low, high) = (asked(low, 1).remove(0), asked(high, 1).remove(0));
     // The same road at both levels.
     assert_eq!(low.seed, high.seed);
     assert_ne!(low.erasures, high.erasures);

@@ -289,7 +289,7 @@ fn every_error_names_line_key_and_cure() {
             "geo.toml line 2: vary.condition.bad.vary.x: must not vary",
         ),
         ("[vary.condition]\nbad = 1\n", "geo.toml line 1: vary.condition: unknown key"),
-        ("vary = 1", "geo.toml line 1: vary: is no section"),
+        ("vary = 1", "geo.toml line 1: vary: is not a section"),
         (
             "[[printed]]\nmetric = \"x\"\nvalue = 1\nwhere = { speed = \"1\" }",
             "geo.toml line 4: printed.0.where.speed: no such axis; [vary] has none",

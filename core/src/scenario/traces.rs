@@ -1,0 +1,88 @@
+//! What a run asks of whoever makes or keeps traces.
+
+use std::sync::Arc;
+
+use super::spec::PhySpec;
+use crate::channel::lms::Preset;
+use crate::config::Fault;
+use crate::link::DelaySeries;
+use crate::scheme::{Scheme, Timing};
+use crate::trace::{LinkTrace, MiTrace, PhyTrace};
+use crate::units::Duration;
+
+/// Traces by what they are made from; equal demands get equal traces.
+pub trait Traces: Sync {
+    /// A PHY trace.
+    ///
+    /// # Errors
+    /// A file that cannot be read, or a channel that makes no trace: the message is one line.
+    fn phy(&self, spec: &PhySpec) -> Result<PhyTrace, String>;
+
+    /// What a scheme makes of a PHY trace beforehand.
+    ///
+    /// # Errors
+    /// As for the PHY trace.
+    fn link_trace(
+        &self,
+        spec: &PhySpec,
+        scheme: Scheme,
+        timing: Timing,
+    ) -> Result<Arc<LinkTrace>, String> {
+        Ok(Arc::new(scheme.apply(&self.phy(spec)?, timing)))
+    }
+
+    /// The mutual information of a land mobile channel over time.
+    ///
+    /// # Errors
+    /// If the channel makes no trace.
+    fn information(&self, spec: &InformationSpec) -> Result<Information, String>;
+
+    /// The delays in a file.
+    ///
+    /// # Errors
+    /// If the file holds no delays: file, line and what is wrong.
+    fn delays(&self, file: &str) -> Result<Arc<DelaySeries>, String>;
+}
+
+/// Which mutual information a run needs.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct InformationSpec {
+    /// Preset of the channel.
+    pub preset: Preset,
+    /// Mean Es/N0 of the channel in dB.
+    pub esn0_db: f64,
+    /// Length of the trace.
+    pub length: Duration,
+    /// Seed of the channel.
+    pub seed: u64,
+}
+
+/// What adaptive HARQ lives on.
+#[derive(Clone, Debug)]
+pub struct Information {
+    /// Mutual information per coded bit of the channel over time.
+    pub trace: Arc<MiTrace>,
+    /// Mean of the mutual information in closed form.
+    pub mean: f64,
+}
+
+/// Why a cell does not become a run.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub enum SetupFault {
+    /// A key that does not go with the traces.
+    Key(Fault),
+    /// A trace that cannot be made; the message is one line and names the file.
+    Trace(String),
+}
+
+impl From<Fault> for SetupFault {
+    fn from(fault: Fault) -> Self {
+        Self::Key(fault)
+    }
+}
+
+impl From<String> for SetupFault {
+    fn from(message: String) -> Self {
+        Self::Trace(message)
+    }
+}
