@@ -1,8 +1,8 @@
 """Writes what in python/clift mirrors scenarios: live links, and the keyword arguments of a run.
 
-Names, defaults and docs come from the schema of scenario files; docs/python_words.toml has the order
-of the arguments, what differs from the rule, prose and examples. `python docs/python_front.py`
-writes; `--check` only says what is out of date.
+Names, defaults and docs come from the schema of scenario files; docs/python_words.toml has the
+order of the arguments, what differs from the rule, prose and examples.
+`python docs/python_front.py` writes; `--check` only says what is out of date.
 """
 
 from __future__ import annotations
@@ -149,7 +149,8 @@ def links(schema: dict[str, Any], words: dict[str, Any]) -> str:
         + "from __future__ import annotations\n\n"
         + "from collections.abc import Sequence\nfrom dataclasses import dataclass, field\n"
         + "from typing import Any, ClassVar, Literal\n\nfrom numpy.typing import ArrayLike\n\n"
-        + "import clift._values as to\nfrom clift.delays import Delay\nfrom clift.land_mobile import LandMobile\n"
+        + "import clift._values as to\nfrom clift.delays import Delay\n"
+        + "from clift.land_mobile import LandMobile\n"
         + f"from clift.live.base import {', '.join(bases)}\n"
         + "from clift.reorder import Reorder\nfrom clift.scheme import Scheme\n"
         + "from clift.trace import PhyTrace\n"
@@ -170,7 +171,7 @@ def _link(schema: dict[str, Any], name: str, words: dict[str, Any]) -> str:
     notes = f"\n{_filled(words['notes'], '')}\n" if "notes" in words else ""
     doc = (
         f"{words['title']}\n\n{text}\n\nArgs:\n{docs}\n{notes}\n"
-        "Raises:\n    ScenarioError: If there can be no such link; the message says what is wrong.\n\n"
+        "Raises:\n    ScenarioError: If there can be no such link; the message says why.\n\n"
         f"Example:\n{textwrap.indent(words['example'].strip(), '    ')}\n"
     )
     fields = (

@@ -159,8 +159,7 @@ def test_the_example_is_what_python_says() -> None:
     buffers = {"none": None, "tcp": clift.Reorder(packets=125, key="tcp")}
     for snr_db, buffer in ((7, "tcp"), (13, "none"), (13, "tcp")):
         for replication in cells[f"{snr_db} dB", buffer].replications()[:2]:
-            source = replication._source
-            seed = source.file.seed(source.cell, source.replication)
+            seed = replication.seed
             here = clift.simulate(
                 clift.AdaptiveHarqLink(snr_db=snr_db, seed=seed, duration_s=660),
                 transport="cubic",
@@ -270,14 +269,6 @@ def test_a_file_of_delays_that_is_not_there_is_named(tmp_path: Path) -> None:
     path.write_text('duration = "1 s"\n[adaptive_harq]\ndelays = "nowhere.csv"\n')
     with pytest.raises(clift.TraceError, match=r"nowhere\.csv"):
         clift.simulate(path)
-
-
-def test_equal_channels_are_made_once() -> None:
-    scenario = clift.Scenario.read(ROOT / "examples" / "leo.toml")
-    source = scenario._source
-    first, second, third = (source.file.links(cell, 0)[0] for cell in (0, 1, 2))
-    assert first == second != third
-    assert source.store.made(first) is source.store.made(second)
 
 
 @pytest.mark.parametrize(

@@ -18,6 +18,7 @@ _QUEUE = ("queue_packets", "queue_bytes")
 _APPLICATION = ("file_bytes", "message_kbps", "message_bytes", "deadline_ms")
 _ACCESS = ("access_kbps", "access_ms")
 _PATH = ("path_ms", "path_in_order")
+_OF_LINKS = {keyword.key for keyword in KEYWORDS.values() if keyword.key.startswith("link.")}
 # Keywords that go together, or to more than one place.
 _TOGETHER = frozenset([*_QUEUE, *_APPLICATION, *_ACCESS, *_PATH, "transport", "return_link"])
 
@@ -64,38 +65,36 @@ def changes(
         >>> list(changes({"wrap": True}, {"path": [{"leg": {}}, {"ntn": {}}]}, True))
         [('path.1.link.wrap', True)]
     """
-    path = tree.get("path") or ()
-    links = [f"path.{place}." for place, one in enumerate(path) if "leg" not in one] or [""]
-    there = links[-1:]
+    hops = tree.get("path") or ()
+    links = [f"path.{place}." for place, one in enumerate(hops) if "leg" not in one] or [""]
+    places = {"": [""], "link": links, "delays": links[-1:]}
+    made = list(hops or [tree])
     if nodes.get("return_link") is not None:
         back = hop("return_link", nodes["return_link"])
         yield "return", back
-        links, there = [*links, "return."], [*there, "return."]
-        path = (*path, back)
+        made.append(back)
+        places = {**places, "link": [*links, "return."], "delays": [links[-1], "return."]}
     elif "return_link" in nodes and not of_links:
         yield "return", None
-    if nodes.get("reorder") is not None and of_links:
-        own = any("reorder" in one.get("link", ()) for one in (*path, tree))
-        only_with(
-            own, [("reorder", True)], "the link has a buffer of its own; leave one of them out"
-        )
+    own = any("reorder" in one.get("link", ()) for one in made)
+    cure = "the link has a re-sequencing buffer of its own; leave one of them out"
+    only_with(of_links and own, [("reorder", nodes.get("reorder") is not None)], cure)
+    for key, value in _keys(nodes, of_links):
+        kind = key.partition(".")[0] if key in _OF_LINKS else ""
+        if key in ("link.delays", "link.keep_order"):
+            kind = "delays"
+        for place in places[kind]:
+            yield f"{place}{key}", value
+
+
+def _keys(nodes: Mapping[str, Node], of_links: bool) -> Iterator[Change]:
+    """Keys and values of what was given, those of a link as if there were one."""
     for name, value in nodes.items():
-        keyword = KEYWORDS.get(name)
-        if name in _TOGETHER:
-            continue
-        if keyword is None or not keyword.key.startswith("link."):
+        if name not in _TOGETHER:
+            keyword = KEYWORDS.get(name)
             yield keyword.key if keyword else name, value
-            continue
-        for link in links:
-            yield f"{link}{keyword.key}", value
     if not _TOGETHER.isdisjoint(nodes):
-        for key, value in _together(nodes, of_links):
-            if key == "link.queue":
-                yield from ((f"{link}{key}", value) for link in links)
-            elif key.startswith("link."):
-                yield from ((f"{link}{key}", value) for link in there)
-            else:
-                yield key, value
+        yield from _together(nodes, of_links)
 
 
 def _together(nodes: Mapping[str, Node], of_links: bool) -> Iterator[Change]:
@@ -109,15 +108,20 @@ def _together(nodes: Mapping[str, Node], of_links: bool) -> Iterator[Change]:
         yield "link.queue", _queue(nodes)
     if not nodes.keys().isdisjoint(_APPLICATION):
         yield from _application(nodes, of_links)
-    rate, delay = nodes.get("access_kbps"), nodes.get("access_ms", "0 ns")
-    if not nodes.keys().isdisjoint(_ACCESS) and not (of_links and rate is None and delay == "0 ns"):
-        yield from ((KEYWORDS[name].key, nodes[name]) for name in _ACCESS if name in nodes)
+    given = {name: nodes[name] for name in _ACCESS if name in nodes}
+    if not of_links or any(node not in (None, "0 ns") for node in given.values()):
+        yield from ((KEYWORDS[name].key, node) for name, node in given.items())
+    yield from _delays(nodes, of_links)
+
+
+def _delays(nodes: Mapping[str, Node], of_links: bool) -> Iterator[Change]:
     steps = nodes.get("path_ms", ())
-    if any(delay for _, delay in steps):
+    there_are = any(delay for _, delay in steps)
+    if there_are:
         yield "link.delays", _clift.DelaySeries(steps)
     elif steps and not of_links:
         yield "link.delays", None
-    if "path_in_order" in nodes and (not of_links or any(delay for _, delay in steps)):
+    if "path_in_order" in nodes and (there_are or not of_links):
         yield "link.keep_order", nodes["path_in_order"]
 
 

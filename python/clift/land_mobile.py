@@ -9,7 +9,8 @@ from typing import Any, TypedDict
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from clift import _clift, _parse
+import clift._clift as _clift
+import clift._parse as _parse
 from clift.errors import ScenarioError
 from clift.trace import PhyTrace
 

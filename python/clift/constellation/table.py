@@ -10,7 +10,8 @@ from pathlib import Path
 
 import numpy as np
 
-from clift import _clift, _parse
+import clift._clift as _clift
+import clift._parse as _parse
 from clift.constellation.path_delay import Delays
 from clift.errors import TraceError
 

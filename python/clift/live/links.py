@@ -44,7 +44,7 @@ class HybridLink(Live):
             by then. `start_offset_s` and `wrap` of `clift.simulate` apply to it.
 
     Raises:
-        ScenarioError: If there can be no such link; the message says what is wrong.
+        ScenarioError: If there can be no such link; the message says why.
 
     Example:
         >>> import clift
@@ -144,7 +144,7 @@ class AdaptiveHarqLink(Adaptive):
         every_ms: From one value of `information` to the next.
 
     Raises:
-        ScenarioError: If there can be no such link; the message says what is wrong.
+        ScenarioError: If there can be no such link; the message says why.
 
     Example:
         >>> import clift
@@ -261,7 +261,7 @@ class NtnLink(Ntn):
         pdu_header_bytes: Header of each piece of a packet in a TB (MAC, RLC).
 
     Raises:
-        ScenarioError: If there can be no such link; the message says what is wrong.
+        ScenarioError: If there can be no such link; the message says why.
 
     Example:
         >>> import clift
@@ -386,7 +386,7 @@ class LiveLink(Live):
     What a scheme has no use for, such as `flush_ms` for ARQ, changes nothing.
 
     Raises:
-        ScenarioError: If there can be no such link; the message says what is wrong.
+        ScenarioError: If there can be no such link; the message says why.
 
     Example:
         >>> import clift

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from importlib import resources
 from typing import Any
 
-from clift import constellation
+import clift.constellation as constellation
 from clift.campaign.statistics import Estimate, estimate
 from clift.errors import ScenarioError
 from clift.live import AdaptiveHarqLink
