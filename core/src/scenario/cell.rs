@@ -44,6 +44,13 @@ impl Cell {
         Seed(self.config.seed).rng(Stream::Replication(replication)).next_u64().into()
     }
 
+    /// The PHY trace under each link in a replication, forward links first; `None` for a link that
+    /// draws for itself or makes another kind of trace.
+    pub fn phy_traces(&self, replication: u32) -> Vec<Option<PhySpec>> {
+        let links = self.plan.links().enumerate();
+        links.map(|(index, link)| Some(self.phy(index, link.phy()?, replication))).collect()
+    }
+
     pub(super) fn phy(&self, index: usize, phy: &PlannedPhy, replication: u32) -> PhySpec {
         phy.spec(|own| self.channel_seed(index, own.seed, own.redraw, replication))
     }

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use super::channel::Channel;
 use crate::channel::lms::{
-    CodeChoice, IsolatedTrees, LmsError, Loo, Options, Preset, environments,
+    CodeChoice, IsolatedTrees, LandMobile, LmsError, Loo, Options, Preset, environments,
 };
 use crate::config::Fault;
 use crate::config::nearest;
@@ -20,6 +20,9 @@ pub struct LandMobileSpec {
     pub options: LandMobileOptions,
     /// Length of the trace, ns.
     pub duration_ns: u64,
+    /// The channel itself, and its Es/N0 in dB.
+    #[serde(skip)]
+    pub channel: (LandMobile, f64),
 }
 
 /// The keyword arguments of a [`LandMobileSpec`].
@@ -116,7 +119,11 @@ impl Channel {
         let esn0_db = self.esn0.map_or(options.preset.esn0_db(), |Decibels(db)| db);
         channel.check(esn0_db).map_err(|error| self.problem(key, error))?;
         let length = self.length(key, duration, channel.slot)?;
-        Ok(LandMobileSpec { options: self.spec(options.slot), duration_ns: length.as_nanos() })
+        Ok(LandMobileSpec {
+            options: self.spec(options.slot),
+            duration_ns: length.as_nanos(),
+            channel: (channel, esn0_db),
+        })
     }
 
     /// Complains of keys that this model, or this road, has no use for.

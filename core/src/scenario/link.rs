@@ -150,6 +150,16 @@ impl Link {
         keys.into_iter().filter(|(_, given)| *given).map(|(name, _)| name)
     }
 
+    /// The first key given that says how a scheme repairs a trace.
+    pub(super) fn of_scheme(&self) -> Option<&'static str> {
+        let keys = [
+            ("link.live", self.live),
+            ("link.feedback", self.feedback.is_some()),
+            ("link.rtt", self.rtt != Self::default().rtt),
+        ];
+        keys.into_iter().find(|(_, given)| *given).map(|(name, _)| name)
+    }
+
     /// The key that says which reports are lost, slot by slot.
     fn feedback_source(&self) -> Option<&'static str> {
         let trace = self.feedback_trace.is_some().then_some("feedback_trace");

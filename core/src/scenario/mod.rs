@@ -17,6 +17,7 @@ mod land_mobile;
 mod leg;
 mod limit;
 mod link;
+mod memory;
 mod ntn;
 mod path;
 mod plan;
@@ -29,6 +30,7 @@ mod setup;
 mod source;
 mod spec;
 mod stack;
+mod store;
 mod trace;
 mod traces;
 mod traffic;
@@ -48,6 +50,7 @@ pub use land_mobile::{LandMobileSpec, LooState, Trees};
 pub use leg::Leg;
 pub use limit::{Burst, DelayedAck, QueueBound, Start};
 pub use link::{Link, Overlap};
+pub use memory::{Held, Memory};
 pub use ntn::{Ntn, RlcMode};
 pub use path::{Hop, Return};
 pub use plan::{Plan, PlannedErasures, PlannedHop, PlannedLink, PlannedMedium, PlannedPhy};
@@ -57,12 +60,15 @@ pub use reorder::{Reorder, ReorderKey};
 pub use schema::json_schema;
 pub use spec::PhySpec;
 pub use stack::Linux;
+pub use store::Store;
 pub use trace::Trace;
 pub use traces::{Information, InformationSpec, SetupFault, Traces};
 pub use traffic::{Application, ApplicationKind, Congestion, Flow, Profile, Protocol, Transport};
 pub use vary::{Axis, Vary};
 
-/// A scenario file, checked: every cell of it can be run once its traces are there.
+use crate::config::Value;
+
+/// A scenario, checked: every cell of it can be run once its traces are there.
 ///
 /// ```
 /// use clift::scenario::Scenario;
@@ -109,6 +115,22 @@ impl Scenario {
         changes: &[(String, String)],
     ) -> Result<Self, ScenarioError> {
         read::read(file, text, changes)
+    }
+
+    /// Checks a scenario given as a tree of values, with the keys of a scenario file.
+    ///
+    /// ```
+    /// use clift::config::Value;
+    /// use clift::scenario::Scenario;
+    /// let link = Value::table([("n", Value::text("11"))]);
+    /// let error = Scenario::of(Value::table([("hybrid", link)])).unwrap_err();
+    /// assert_eq!(error.to_string(), "hybrid.n: string \"11\" does not fit; give a whole number, 0 or more");
+    /// ```
+    ///
+    /// # Errors
+    /// The first thing that is wrong.
+    pub fn of(tree: Value) -> Result<Self, ScenarioError> {
+        read::of(tree)
     }
 
     /// The file's name, as given.

@@ -87,6 +87,7 @@ impl Maker<'_> {
                 let spec = self.cell.phy(index, phy, self.replication);
                 Medium::Trace(self.traces.link_trace(&spec, *scheme, timing)?)
             }
+            PlannedMedium::Held(name) => Medium::Trace(self.traces.held_link(name)?),
             PlannedMedium::Live { phy: slots, scheme, feedback } => {
                 let back = feedback.as_deref().map(|back| {
                     self.traces.phy(&self.cell.feedback(index, back, self.replication))

@@ -1,5 +1,6 @@
 //! What a run asks of whoever makes or keeps traces.
 
+use std::path::Path;
 use std::sync::Arc;
 
 use super::spec::PhySpec;
@@ -29,6 +30,14 @@ pub trait Traces: Sync {
         timing: Timing,
     ) -> Result<Arc<LinkTrace>, String> {
         Ok(Arc::new(scheme.apply(&self.phy(spec)?, timing)))
+    }
+
+    /// The link trace of this name.
+    ///
+    /// # Errors
+    /// If there is no such link trace.
+    fn held_link(&self, name: &Path) -> Result<Arc<LinkTrace>, String> {
+        Err(format!("{}: there are no link traces here", name.display()))
     }
 
     /// The mutual information of a land mobile channel over time.

@@ -165,7 +165,15 @@ impl TraceFile {
             read => read?,
         };
         let fault = |error: TraceError| FileError::Read { place: place(), error: error.into() };
-        let late = whole.offset(self.offset).map_err(fault)?;
+        self.cut(whole).map_err(fault)
+    }
+
+    /// What `offset` and `share` leave of a trace.
+    ///
+    /// # Errors
+    /// If nothing is left.
+    pub fn cut(&self, whole: PhyTrace) -> Result<PhyTrace, TraceError> {
+        let late = whole.offset(self.offset)?;
         Ok(NonZeroU32::new(self.share).map_or_else(|| late.clone(), |share| late.share(share)))
     }
 

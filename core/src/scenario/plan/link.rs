@@ -1,5 +1,7 @@
 //! The plan of a link: what carries its packets, and how it is used.
 
+use std::path::PathBuf;
+
 use super::PlannedHop;
 use super::phy::{PlannedPhy, Sections};
 use crate::config::Fault;
@@ -37,6 +39,8 @@ pub enum PlannedMedium {
         /// The link-layer reliability scheme.
         scheme: Scheme,
     },
+    /// A link trace that is there.
+    Held(PathBuf),
     /// Hybrid FEC/ARQ-SR.
     Hybrid {
         /// The link.
@@ -67,6 +71,19 @@ pub enum PlannedMedium {
         /// The PHY trace of the way back, if that is what loses its reports.
         feedback: Option<Box<PlannedPhy>>,
     },
+}
+
+impl PlannedLink {
+    /// The PHY trace under it, if it has one.
+    pub fn phy(&self) -> Option<&PlannedPhy> {
+        match &self.medium {
+            PlannedMedium::Trace { phy, .. } | PlannedMedium::Live { phy, .. } => Some(phy),
+            PlannedMedium::Hybrid { losses: phy, .. } | PlannedMedium::Ntn { phy, .. } => {
+                phy.as_ref()
+            }
+            PlannedMedium::Held(_) | PlannedMedium::AdaptiveHarq { .. } => None,
+        }
+    }
 }
 
 /// A link in the section `key`, and the leg behind it if it has `delays`.
@@ -112,6 +129,14 @@ fn medium(key: &str, hop: &Hop, link: &Link, config: &Config) -> Result<PlannedM
         };
         let length = harq.check(key, hop.scheme, link, beside, config.duration)?;
         return Ok(PlannedMedium::AdaptiveHarq { harq: Box::new(harq.clone()), length });
+    }
+    if let Some(name) = &hop.link_trace {
+        if let Some(given) = sections.given().or(hop.scheme.map(|_| "scheme")).or(link.of_scheme())
+        {
+            let cure = "`link_trace` says what becomes of every LLDU; leave one of them out";
+            return Err(Fault::of(key, given, cure));
+        }
+        return Ok(PlannedMedium::Held(name.clone()));
     }
     if !traced {
         let cure = "nothing to send over; give [trace] with a file, [channel] with a model, [hybrid], [ntn], [adaptive_harq], or [[path]]";

@@ -88,7 +88,8 @@ fn path(config: &Config) -> Result<Vec<PlannedHop>, Fault> {
             leg: None,
             trace: config.trace.clone(),
             channel: config.channel.clone(),
-            scheme: Some(config.scheme),
+            link_trace: config.link_trace.clone(),
+            scheme: (config.scheme != Scheme::None).then_some(config.scheme),
             hybrid: config.hybrid.clone(),
             ntn: config.ntn.clone(),
             adaptive_harq: config.adaptive_harq.clone(),
@@ -99,6 +100,7 @@ fn path(config: &Config) -> Result<Vec<PlannedHop>, Fault> {
     let given = [
         ("trace", config.trace.is_some()),
         ("channel", config.channel.is_some()),
+        ("link_trace", config.link_trace.is_some()),
         ("scheme", config.scheme != Scheme::None),
         ("hybrid", config.hybrid.is_some()),
         ("ntn", config.ntn.is_some()),
@@ -125,6 +127,7 @@ fn hops(key: &str, hops: &[Hop], config: &Config) -> Result<Vec<PlannedHop>, Fau
         };
         let link = hop.trace.is_some()
             || hop.channel.is_some()
+            || hop.link_trace.is_some()
             || hop.scheme.is_some()
             || hop.hybrid.is_some()
             || hop.ntn.is_some()

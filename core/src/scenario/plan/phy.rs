@@ -56,6 +56,12 @@ impl Sections<'_> {
         self.trace.1.is_some() || self.channel.1.is_some()
     }
 
+    /// The name of the first section that is given.
+    pub(super) fn given(&self) -> Option<&'static str> {
+        let trace = self.trace.1.map(|_| "trace");
+        trace.or(self.channel.1.map(|_| "channel"))
+    }
+
     /// The plan of what they give, for runs of `duration`; the model is drawn anew in each run if
     /// `redraw` and its own key does not say otherwise.
     pub(super) fn planned(&self, duration: Duration, redraw: bool) -> Result<PlannedPhy, Fault> {
