@@ -33,7 +33,7 @@ pub(crate) fn apply(
 
 /// What became of every data LLDU; see `clift.LinkTrace`.
 #[pyclass(frozen, module = "clift._clift")]
-pub(crate) struct LinkTrace(Arc<core::LinkTrace>);
+pub(crate) struct LinkTrace(pub(crate) Arc<core::LinkTrace>);
 
 impl LinkTrace {
     pub(crate) fn inner(&self) -> &Arc<core::LinkTrace> {
