@@ -162,6 +162,7 @@ SECTIONS = frozenset(
         "flows",
         "hybrid",
         "link",
+        "link_trace",
         "name",
         "ntn",
         "path",
