@@ -108,7 +108,7 @@ def respelled(
         (name in given, len(key), name, key)
         for name, keyword in keywords.items()
         for key in (keyword.key, keyword.held)
-        if key and f"{path}.".startswith(f"{key}.")
+        if key and (f"{path}.".startswith(f"{key}.") or key == f"{path}.file")
     ]
     if not fits:
         return error
@@ -360,7 +360,7 @@ def plain(name: str, value: Any) -> Node:
         Traceback (most recent call last):
         clift.errors.ScenarioError: link.rtt = {3}: no value of a scenario; give text, a number, ...
     """
-    if isinstance(value, str | bool | _HELD):
+    if isinstance(value, (str, bool, *_HELD)):
         return value
     if isinstance(value, Reorder):
         return reorder(name, value)

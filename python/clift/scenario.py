@@ -52,7 +52,9 @@ class Scenario:
         [{'scheme': 'ARQ'}, {'scheme': 'HARQ(10/12)'}]
     """
 
-    __slots__ = ("_cell", "_core", "_file", "_nodes", "_replication", "_sets", "_source")
+    __slots__ = (
+        *("_cell", "_core", "_file", "_given", "_nodes", "_replication", "_sets", "_source"),
+    )
 
     def __init__(
         self,
@@ -68,13 +70,14 @@ class Scenario:
                 hop("link", link)
             if not made:
                 raise ScenarioError("link: give one or more")
-        self._fill(made, {name: node(name, value) for name, value in options.items()})
+        self._fill(made, dict(options), {name: node(name, one) for name, one in options.items()})
         if isinstance(source, Mapping):
             self._checked()
 
     def _fill(
         self,
         source: Source,
+        given: dict[str, Any],
         nodes: dict[str, Node],
         file: str = "",
         sets: tuple[tuple[str, str], ...] = (),
@@ -83,7 +86,8 @@ class Scenario:
         core: _clift.Scenario | None = None,
     ) -> Self:
         self._source = source
-        self._nodes = nodes  # keywords and dotted keys, in the order in which they were given
+        self._given = given  # keywords and dotted keys, in the order in which they were given
+        self._nodes = nodes  # their values in the scenario
         self._file = file
         self._sets = sets  # what was changed as the file was read
         self._cell = cell  # of a campaign, what was chosen; None: not yet
@@ -145,7 +149,7 @@ class Scenario:
             clift.errors.ScenarioError: x.toml line 1: duration: `5` has no unit; ...
         """
         sets = tuple((key, _toml(value)) for key, value in (changes or {}).items())
-        scenario = cls.__new__(cls)._fill(text, {}, file, sets)
+        scenario = cls.__new__(cls)._fill(text, {}, {}, file, sets)
         scenario._checked()
         return scenario
 
@@ -160,9 +164,11 @@ class Scenario:
         Raises:
             ScenarioError: If there is no such keyword or key, or its value is of another kind.
         """
-        new = {name: node(name, value) for name, value in options.items()}
-        nodes = {name: kept for name, kept in self._nodes.items() if name not in new} | new
-        changed = self._like(self._source, nodes, self._file, self._sets)
+        given, nodes = self._given.copy(), self._nodes.copy()
+        for name, value in options.items():
+            given.pop(name, None), nodes.pop(name, None)  # what is given last goes last
+            given[name], nodes[name] = value, node(name, value)
+        changed = self._like(self._source, given, nodes, self._file, self._sets)
         if self._cell is None:
             if not isinstance(self._source, tuple):
                 changed._checked()
@@ -178,7 +184,7 @@ class Scenario:
         return type(self).__new__(type(self))._fill(*parts)
 
     def _chosen(self, cell: int, replication: int | None = None) -> Self:
-        parts = (self._source, self._nodes, self._file, self._sets)
+        parts = (self._source, self._given, self._nodes, self._file, self._sets)
         return self._like(*parts, cell, replication, self._core)
 
     def cells(self) -> list[Self]:
@@ -315,7 +321,7 @@ class Scenario:
 
     def explained(self, error: ScenarioError) -> ScenarioError:
         """A fault that the core found in it, in the words of whoever made it."""
-        given = {name: value for name, value in self._nodes.items() if name in KEYWORDS}
+        given = {name: value for name, value in self._given.items() if name in KEYWORDS}
         if not isinstance(self._source, tuple):
             return respelled(error, {name: KEYWORDS[name] for name in given}, given)
         keywords = dict(KEYWORDS)
@@ -378,12 +384,15 @@ class Scenario:
         return self
 
     def __reduce__(self) -> tuple[Any, ...]:
-        parts = (self._source, self._nodes, self._file, self._sets, self._cell, self._replication)
+        parts = (self._source, self._given, self._file, self._sets, self._cell, self._replication)
         return _restored, (type(self), *parts)
 
 
-def _restored(kind: type[Scenario], *parts: Any) -> Scenario:
-    return kind.__new__(kind)._fill(*parts)
+def _restored(
+    kind: type[Scenario], source: Source, given: dict[str, Any], *parts: Any
+) -> Scenario:
+    nodes = {name: node(name, value) for name, value in given.items()}
+    return kind.__new__(kind)._fill(source, given, nodes, *parts)
 
 
 def _several(link: Any) -> Iterable[Any]:
