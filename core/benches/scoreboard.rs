@@ -13,9 +13,9 @@ const SPACING: Duration = Duration::from_micros(10);
 
 fn main() {
     let cases = [
-        (Profile::Papers, CongestionAlgorithm::Cubic),
-        (Profile::Linux, CongestionAlgorithm::Cubic),
-        (Profile::Linux, CongestionAlgorithm::Bbr),
+        (Profile::Papers, CongestionAlgorithm::CUBIC),
+        (Profile::Linux, CongestionAlgorithm::CUBIC),
+        (Profile::Linux, CongestionAlgorithm::BBR),
     ];
     for (profile, congestion) in cases {
         for in_flight in [100, 1_000, 10_000] {

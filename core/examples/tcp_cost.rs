@@ -14,7 +14,8 @@ const SPACING: Duration = Duration::from_micros(10);
 
 fn main() {
     println!("size of a segment: {} bytes", size_of::<Segment>());
-    for congestion in CongestionAlgorithm::ALL.into_iter().filter(|it| it.is_in(Profile::Papers)) {
+    for congestion in CongestionAlgorithm::all().into_iter().filter(|it| it.is_in(Profile::Papers))
+    {
         for window in [100, 10_000] {
             let nanos = best_of(|| sender_alone(congestion, window));
             println!("{congestion} sender, {window} in flight: {nanos:.1} ns per ACK");
@@ -68,7 +69,7 @@ fn sender_alone(congestion: CongestionAlgorithm, window: u32) -> f64 {
 }
 
 fn receiver_alone() -> f64 {
-    let mut receiver = TcpReceiver::new(&config(CongestionAlgorithm::NewReno, 1));
+    let mut receiver = TcpReceiver::new(&config(CongestionAlgorithm::NEWRENO, 1));
     let start = std::time::Instant::now();
     for n in 0..PACKETS {
         let now = Instant::from_nanos(n * SPACING.as_nanos());
@@ -91,7 +92,7 @@ fn receiver_alone() -> f64 {
 fn together(loss: u64) -> f64 {
     const WINDOW: u32 = 10_000;
     const FILES: u64 = 100;
-    let config = config(CongestionAlgorithm::Cubic, WINDOW);
+    let config = config(CongestionAlgorithm::CUBIC, WINDOW);
     let mut position = 0u64;
     let start = std::time::Instant::now();
     for _ in 0..FILES {

@@ -16,6 +16,7 @@ mod model_patterns;
 mod ntn;
 mod ntn_control;
 mod ntn_laws;
+mod own_congestion_control;
 mod stream_order;
 mod support;
 mod table3;

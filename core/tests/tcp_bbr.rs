@@ -14,7 +14,7 @@ fn bulk(congestion: CongestionAlgorithm, path: Path, loss: f64) -> Run {
 }
 
 fn bbr(path: Path, loss: f64) -> f64 {
-    bulk(CongestionAlgorithm::Bbr, path, loss).goodput_kbps(SECONDS)
+    bulk(CongestionAlgorithm::BBR, path, loss).goodput_kbps(SECONDS)
 }
 
 /// Segments sent in a span of time.
@@ -26,13 +26,13 @@ fn sent_within(run: &Run, from_ms: u64, to_ms: u64) -> usize {
 /// With a buffer of 12 round trips it fills the link and drops nothing, where Reno overflows.
 #[test]
 fn fills_the_link_without_filling_the_buffer() {
-    let run = bulk(CongestionAlgorithm::Bbr, PATH, 0.0);
+    let run = bulk(CongestionAlgorithm::BBR, PATH, 0.0);
     assert_eq!((run.queue_drops, run.sender.retransmissions), (0, 0));
     // 1448 of 1500 bytes are payload; a fiftieth goes into ProbeRTT.
     let most = 10_000.0 * 1448.0 / 1500.0;
     let goodput = run.goodput_kbps(SECONDS);
     assert!((0.95 * most..most).contains(&goodput), "{goodput}");
-    assert!(bulk(CongestionAlgorithm::NewReno, PATH, 0.0).queue_drops > 0);
+    assert!(bulk(CongestionAlgorithm::NEWRENO, PATH, 0.0).queue_drops > 0);
 }
 
 /// Random loss of 1 % costs little more than what is lost; Reno is left with a tenth.
@@ -41,7 +41,7 @@ fn random_loss_hardly_matters() {
     let path = Path { rtt_ms: 500, ..PATH };
     let (clean, lossy) = (bbr(path, 0.0), bbr(path, 0.01));
     assert!(lossy > 0.93 * clean, "{clean} {lossy}");
-    let reno = bulk(CongestionAlgorithm::NewReno, path, 0.01).goodput_kbps(SECONDS);
+    let reno = bulk(CongestionAlgorithm::NEWRENO, path, 0.01).goodput_kbps(SECONDS);
     assert!(reno < 0.1 * lossy, "{reno}");
 }
 
@@ -49,7 +49,7 @@ fn random_loss_hardly_matters() {
 /// four segments a round trip leave for 200 ms.
 #[test]
 fn goes_quiet_every_ten_seconds() {
-    let run = bulk(CongestionAlgorithm::Bbr, PATH, 0.0);
+    let run = bulk(CongestionAlgorithm::BBR, PATH, 0.0);
     let quiet = (0..SECONDS * 100 - 20)
         .map(|at| at * 10)
         .filter(|&at| at >= 1_000 && sent_within(&run, at, at + 200) <= 12)
@@ -70,7 +70,7 @@ fn goes_quiet_every_ten_seconds() {
 /// (payload is what is paced, at the rate of packets), and three segments.
 #[test]
 fn segments_leave_at_the_pace_of_the_link() {
-    let run = bulk(CongestionAlgorithm::Bbr, PATH, 0.0);
+    let run = bulk(CongestionAlgorithm::BBR, PATH, 0.0);
     let a_tenth = 10_000_000.0 / 10.0 / 8.0 / 1448.0;
     for at in (30..SECONDS * 10).map(|at| at * 100) {
         let sent = sent_within(&run, at, at + 100);

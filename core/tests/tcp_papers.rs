@@ -38,7 +38,7 @@ impl<'a> Row<'a> {
 
     fn congestion(&self) -> CongestionAlgorithm {
         let named = self.names.contains(&"variant");
-        if named { self.text("variant").parse().unwrap() } else { CongestionAlgorithm::NewReno }
+        if named { self.text("variant").parse().unwrap() } else { CongestionAlgorithm::NEWRENO }
     }
 
     /// Runs the line's flow, with what becomes of each packet.
@@ -68,7 +68,7 @@ impl<'a> Row<'a> {
 
     /// Whether every packet must be ns-2's.
     fn exact(&self) -> bool {
-        self.congestion() != CongestionAlgorithm::Cubic
+        self.congestion() != CongestionAlgorithm::CUBIC
     }
 
     /// Checks that `run` did what ns-2 did: exactly, but CUBIC's goodput within `permille`
@@ -256,7 +256,7 @@ fn three_overtaking_packets_are_tolerated() {
             assert_eq!(run.sender.retransmissions, retransmissions);
             assert_eq!(run.receiver.duplicate_segments, retransmissions);
             assert_eq!(run.receiver.max_reordering, overtaking as u32);
-            if congestion == CongestionAlgorithm::NewReno {
+            if congestion == CongestionAlgorithm::NEWRENO {
                 assert_eq!(run.acknowledged / 1448 - 1, acked);
             }
         }
@@ -268,7 +268,7 @@ fn three_overtaking_packets_are_tolerated() {
 #[test]
 fn hybla_stands_still_at_800_ms() {
     for (rtt_ms, acked, sent) in [(770, 10757, 15727), (795, 2337, 2370), (820, 10766, 15043)] {
-        let mut config = TcpConfig::papers(CongestionAlgorithm::Hybla);
+        let mut config = TcpConfig::papers(CongestionAlgorithm::HYBLA);
         config.cwnd_max = Some(440);
         let path = Path { bits_per_second: 2_300_000, rtt_ms, waiting: 299 };
         let run = run(&config, path, Supply::Unlimited, 60, |_| Fate::Delivered);
@@ -289,7 +289,7 @@ fn short_flow() {
         assert!(run.complete);
         assert_eq!(run.sender.segments_sent, 70);
         let seconds = run.last_arrival as f64 * 1e-9;
-        let expected = if congestion == CongestionAlgorithm::Hybla { 3.96 } else { 4.57 };
+        let expected = if congestion == CongestionAlgorithm::HYBLA { 3.96 } else { 4.57 };
         assert!((seconds - expected).abs() < 0.02, "{congestion}: {seconds}");
     }
 }
@@ -298,7 +298,7 @@ fn short_flow() {
 /// leaves at 3.054297 s.
 #[test]
 fn short_flow_of_full_packets() {
-    let config = TcpConfig::papers(CongestionAlgorithm::NewReno);
+    let config = TcpConfig::papers(CongestionAlgorithm::NEWRENO);
     let path = Path { bits_per_second: 263_000, rtt_ms: 500, waiting: 999 };
     let run = run(&config, path, Supply::Bytes(70 * 1448), 20, |_| Fate::Delivered);
     assert_eq!(run.sent.len(), 70);

@@ -9,6 +9,17 @@ from numpy.typing import ArrayLike, NDArray
 
 __version__: str
 
+# `kind` of `Run.events`, then of `Run.units`.
+SENT: int
+SENT_AGAIN: int
+RECEIVED: int
+RECEIVED_IN_VAIN: int
+GONE: int
+ACKNOWLEDGED: int
+UNIT_NEW: int
+UNIT_AGAIN: int
+UNIT_REPAIR: int
+
 @final
 class PhyTrace:
     def __new__(
@@ -46,7 +57,7 @@ class PhyTrace:
     def write(
         self,
         path: str | os.PathLike[str],
-        format: str,
+        format: str | None = None,
         unit: str | None = None,
         opportunity_bytes: int | None = None,
         model: str | None = None,
@@ -68,7 +79,9 @@ def read_trace(
     slot_ns: int | None = None,
     decode_ns: int | None = None,
 ) -> PhyTrace: ...
-def read_described(folder: str | os.PathLike[str], described: str) -> PhyTrace: ...
+def read_delay_table(
+    path: str | os.PathLike[str],
+) -> tuple[list[float], list[float], list[tuple[str, list[str]]]]: ...
 def replace_file(path: str | os.PathLike[str], content: bytes) -> None: ...
 
 _Slots = tuple[int, int, int, int]
@@ -77,8 +90,8 @@ def bernoulli(
     p: float, seed: int, slots: _Slots | None = None, on: PhyTrace | None = None
 ) -> PhyTrace: ...
 def gilbert_elliott(
-    alpha: float,
-    beta: float,
+    mean: bool,
+    chain: tuple[float, float],
     p_good: float,
     p_bad: float,
     seed: int,
@@ -180,7 +193,6 @@ def deliver(
 @final
 class DelaySeries:
     def __new__(cls, steps: Sequence[tuple[int, int]]) -> DelaySeries: ...
-    def __len__(self) -> int: ...
 
 @final
 class Setup:
@@ -195,6 +207,7 @@ class Outcome:
     def completion_s(self) -> float | None: ...
     def summary(self) -> dict[str, Any]: ...
 
+def metrics() -> list[tuple[list[str], str, str, str, str | None, str]]: ...
 def run(setup: Setup, progress: Callable[[int, int], object] | None = None) -> Outcome: ...
 def run_many(
     tasks: list[tuple[Scenario, int, int]],

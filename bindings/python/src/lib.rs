@@ -22,15 +22,37 @@ mod tree;
 /// The compiled part of `clift`; import `clift` instead.
 #[pymodule(gil_used = false)]
 mod _clift {
+    use clift::link::TransmissionKind;
+    use clift::simulation::EventKind;
+
     #[pymodule_export]
     #[allow(non_upper_case_globals)]
     const __version__: &str = env!("CARGO_PKG_VERSION");
 
     #[pymodule_export]
+    const SENT: u8 = EventKind::Sent as u8;
+    #[pymodule_export]
+    const SENT_AGAIN: u8 = EventKind::SentAgain as u8;
+    #[pymodule_export]
+    const RECEIVED: u8 = EventKind::Received as u8;
+    #[pymodule_export]
+    const RECEIVED_IN_VAIN: u8 = EventKind::ReceivedInVain as u8;
+    #[pymodule_export]
+    const GONE: u8 = EventKind::Gone as u8;
+    #[pymodule_export]
+    const ACKNOWLEDGED: u8 = EventKind::Acknowledged as u8;
+    #[pymodule_export]
+    const UNIT_NEW: u8 = TransmissionKind::New as u8;
+    #[pymodule_export]
+    const UNIT_AGAIN: u8 = TransmissionKind::Again as u8;
+    #[pymodule_export]
+    const UNIT_REPAIR: u8 = TransmissionKind::Repair as u8;
+
+    #[pymodule_export]
     use super::channel::{bernoulli, gilbert_elliott};
 
     #[pymodule_export]
-    use super::delays::PyDelaySeries;
+    use super::delays::{PyDelaySeries, read_delay_table};
 
     #[pymodule_export]
     use super::information::PyMiTrace;
@@ -48,7 +70,7 @@ mod _clift {
     };
 
     #[pymodule_export]
-    use super::outcome::Outcome;
+    use super::outcome::{Outcome, metrics};
 
     #[pymodule_export]
     use super::scenario::{PyScenario, ntn_presets, scenario_schema};
@@ -67,7 +89,6 @@ mod _clift {
 
     #[pymodule_export]
     use super::trace::{
-        PyPhyTrace, format_of, parse_rate, parse_time, read_described, read_trace, replace_file,
-        trace_formats,
+        PyPhyTrace, format_of, parse_rate, parse_time, read_trace, replace_file, trace_formats,
     };
 }

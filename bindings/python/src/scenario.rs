@@ -4,7 +4,7 @@ use std::path::Path;
 use std::sync::OnceLock;
 
 use clift::config::{Fault, Table, Value};
-use clift::scenario::{self as core, Cell, Memory, SetupFault, Store, Traces};
+use clift::scenario::{self as core, Cell, MakeError, Memory, SetupFault, Store, Traces};
 use clift::scheme::nr::PRESETS;
 use clift::simulation as engine;
 use clift::trace::Folder;
@@ -55,6 +55,14 @@ impl Wrong {
 
     fn read(file: &str, error: core::ScenarioError) -> Self {
         Self::Key(before(file) + &error.to_string(), error.key, error.message)
+    }
+
+    /// What a file does not hold is wrong with a trace, what a channel cannot with the scenario.
+    fn made(error: &MakeError) -> Self {
+        match error {
+            MakeError::File(_) | MakeError::Delays { .. } => Self::Trace(error.to_string()),
+            error => Self::Key(error.to_string(), String::new(), error.to_string()),
+        }
     }
 
     pub(crate) fn error(&self, py: Python<'_>) -> PyErr {
@@ -168,7 +176,7 @@ impl PyScenario {
             return Ok(None);
         };
         let phy = py.detach(|| self.store().phy(&spec));
-        phy.map(|phy| Some(PyPhyTrace(phy))).map_err(trace_error)
+        phy.map(|phy| Some(PyPhyTrace(phy))).map_err(|error| Wrong::made(&error).error(py))
     }
 }
 
@@ -195,7 +203,7 @@ impl PyScenario {
     fn wrong(&self, fault: &SetupFault) -> Wrong {
         match fault {
             SetupFault::Key(fault) => Wrong::of(&self.file, fault),
-            SetupFault::Trace(line) => Wrong::Trace(line.clone()),
+            SetupFault::Trace(error) => Wrong::made(error),
         }
     }
 
@@ -221,7 +229,8 @@ impl PyScenario {
         let mut tree = match &self.base {
             Base::Tree(tree) => tree.clone(),
             Base::Text(text) => {
-                let change = |(key, value): &Change| Some((key.clone(), tree::toml(value.as_ref()?)));
+                let change =
+                    |(key, value): &Change| Some((key.clone(), tree::toml(value.as_ref()?)));
                 let changes: Vec<_> = self.changes.iter().filter_map(change).collect();
                 let made = core::Scenario::parse(&self.file, text, &changes);
                 return made.map_err(|error| Wrong::read("", error));

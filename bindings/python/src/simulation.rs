@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use clift::simulation::{self as engine, Hop, LegConfig, Loss};
 use clift::scheme::Medium;
+use clift::simulation::{self as engine, Hop, LegConfig, Loss};
 use clift::units::Duration;
 use pyo3::prelude::*;
 
@@ -23,7 +23,7 @@ impl Setup {
             Hop::Leg(_) => None,
         });
         match links.next() {
-            Some(Medium::Trace(trace)) => Some(LinkTrace(Arc::clone(trace))),
+            Some(Medium::Trace(trace)) => Some(LinkTrace::new_inner(Arc::clone(trace))),
             _ => None,
         }
     }
@@ -42,10 +42,8 @@ impl Setup {
         let Some(Hop::Leg(leg)) = setup.forward.first_mut() else {
             return Err(scenario_error("the first hop: give a leg"));
         };
-        *leg = LegConfig {
-            loss: Loss::Fates { lost: lost.into(), held: held.into() },
-            ..leg.clone()
-        };
+        *leg =
+            LegConfig { loss: Loss::Fates { lost: lost.into(), held: held.into() }, ..leg.clone() };
         Ok(setup.into())
     }
 }

@@ -214,17 +214,6 @@ pub(crate) fn read_trace(
     read(py, &file, &Folder::default())
 }
 
-/// Reads the trace file that a JSON text describes, in `folder`.
-#[pyfunction]
-pub(crate) fn read_described(
-    py: Python<'_>,
-    folder: PathBuf,
-    described: &str,
-) -> PyResult<PyPhyTrace> {
-    let file: TraceFile = serde_json::from_str(described).map_err(trace_error)?;
-    read(py, &file, &Folder::new(folder))
-}
-
 fn read(py: Python<'_>, file: &TraceFile, files: &Folder) -> PyResult<PyPhyTrace> {
     let signals = Signals::default();
     let trace = py.detach(|| file.read_while(files, &|| signals.none()));

@@ -61,7 +61,7 @@ fn held(any: &Bound<'_, PyAny>) -> PyResult<Held> {
         return Ok(Held::Phy(phy.get().0.clone()));
     }
     if let Ok(delays) = any.cast::<PyDelaySeries>() {
-        return Ok(Held::Delays(Arc::clone(delays.get().inner())));
+        return Ok(Held::Delays(Arc::clone(&delays.get().0)));
     }
     if let Ok(information) = any.cast::<PyMiTrace>() {
         let trace = Arc::clone(information.get().inner());

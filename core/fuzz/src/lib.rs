@@ -6,7 +6,9 @@ use std::io::Cursor;
 use std::sync::Arc;
 
 use clift::link::DelaySeries;
-use clift::scenario::{Information, InformationSpec, PhySpec, Scenario, SetupFault, Traces};
+use clift::scenario::{
+    Information, InformationSpec, MakeError, PhySpec, Scenario, SetupFault, Traces,
+};
 use clift::trace::loss_string::{self, Pattern};
 use clift::trace::probes::{self, Direction, Sampling};
 use clift::trace::{
@@ -123,19 +125,19 @@ fn same(before: &PhyTrace, after: &PhyTrace, what: &str) {
 struct Given;
 
 impl Traces for Given {
-    fn phy(&self, _: &PhySpec) -> Result<PhyTrace, String> {
+    fn phy(&self, _: &PhySpec) -> Result<PhyTrace, MakeError> {
         let long = vec![0, 700_000_000_000];
-        PhyTrace::new(long.into(), vec![1, 1].into(), LLDU).map_err(|error| error.to_string())
+        PhyTrace::new(long.into(), vec![1, 1].into(), LLDU).map_err(|_| MakeError::Nothing)
     }
 
-    fn information(&self, _: &InformationSpec) -> Result<Information, String> {
+    fn information(&self, _: &InformationSpec) -> Result<Information, MakeError> {
         let trace = MiTrace::new(Duration::from_secs(100), vec![0.5; 8]);
-        let trace = Arc::new(trace.map_err(|error| error.to_string())?);
+        let trace = Arc::new(trace.map_err(|_| MakeError::Nothing)?);
         Ok(Information { trace, mean: 0.5 })
     }
 
-    fn delays(&self, file: &str) -> Result<Arc<DelaySeries>, String> {
-        Err(format!("{file}: there are no files here"))
+    fn delays(&self, _: &str) -> Result<Arc<DelaySeries>, MakeError> {
+        Err(MakeError::Nothing)
     }
 }
 

@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 use super::channel;
 use super::delays;
 use super::link::Link;
+use super::store::MakeError;
 use super::traces::{Information, Traces};
 use crate::channel::lms::Preset;
 use crate::config::{Fault, join, nearest};
@@ -118,7 +119,7 @@ impl Default for AdaptiveHarq {
 
 impl AdaptiveHarq {
     /// The delay one way.
-    pub(super) fn propagation(&self, traces: &dyn Traces) -> Result<Propagation, String> {
+    pub(super) fn propagation(&self, traces: &dyn Traces) -> Result<Propagation, MakeError> {
         let varying = delays::propagation(self.delays.as_deref(), self.keep_order, traces)?;
         let usual = || self.delay.unwrap_or(Duration::from_millis(80)).into();
         Ok(varying.unwrap_or_else(usual))

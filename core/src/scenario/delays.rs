@@ -1,5 +1,6 @@
 //! Delays that vary, from files: `delays` and `keep_order`, wherever a delay stands.
 
+use super::store::MakeError;
 use super::traces::Traces;
 use crate::config::Fault;
 use crate::link::Propagation;
@@ -30,7 +31,7 @@ pub(super) fn propagation(
     file: Option<&str>,
     keep_order: bool,
     traces: &dyn Traces,
-) -> Result<Option<Propagation>, String> {
+) -> Result<Option<Propagation>, MakeError> {
     let Some(file) = file else { return Ok(None) };
     Ok(Some(Propagation::Varying { series: traces.delays(file)?, keep_order }))
 }

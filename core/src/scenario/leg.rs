@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use super::delays;
 use super::limit::QueueBound;
+use super::store::MakeError;
 use super::traces::Traces;
 use crate::config::Fault;
 use crate::simulation::{LegConfig, Loss};
@@ -56,7 +57,7 @@ impl Leg {
     }
 
     /// The leg of the engine.
-    pub(super) fn config(&self, traces: &dyn Traces) -> Result<LegConfig, String> {
+    pub(super) fn config(&self, traces: &dyn Traces) -> Result<LegConfig, MakeError> {
         let fixed = self.delay.unwrap_or_default().into();
         let delay = delays::propagation(self.delays.as_deref(), self.keep_order, traces)?;
         Ok(LegConfig {

@@ -48,14 +48,4 @@ impl Held {
             Self::Delays(_) => "delays",
         }
     }
-
-    /// Number of slots or rows.
-    pub(super) fn len(&self) -> usize {
-        match self {
-            Self::Phy(phy) => phy.len(),
-            Self::Link(trace) => trace.len(),
-            Self::Information(information) => information.trace.values().len(),
-            Self::Delays(_) => 0,
-        }
-    }
 }

@@ -60,7 +60,7 @@ pub use reorder::{Reorder, ReorderKey};
 pub use schema::json_schema;
 pub use spec::PhySpec;
 pub use stack::Linux;
-pub use store::Store;
+pub use store::{MakeError, Store};
 pub use trace::Trace;
 pub use traces::{Information, InformationSpec, SetupFault, Traces};
 pub use traffic::{Application, ApplicationKind, Congestion, Flow, Profile, Protocol, Transport};

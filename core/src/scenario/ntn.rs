@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use super::delays;
 use super::link::Link;
+use super::store::MakeError;
 use super::traces::Traces;
 use crate::config::Fault;
 use crate::config::join;
@@ -153,7 +154,10 @@ impl Default for Ntn {
 
 impl Ntn {
     /// The delay one way, where it is not the preset's.
-    pub(super) fn propagation(&self, traces: &dyn Traces) -> Result<Option<Propagation>, String> {
+    pub(super) fn propagation(
+        &self,
+        traces: &dyn Traces,
+    ) -> Result<Option<Propagation>, MakeError> {
         let keep_order = self.keep_order.unwrap_or(true);
         let varying = delays::propagation(self.delays.as_deref(), keep_order, traces)?;
         Ok(varying.or(self.delay.map(Into::into)))

@@ -10,12 +10,15 @@ use super::reorder::Reorder;
 use super::stack::connection;
 use super::traces::{InformationSpec, SetupFault, Traces};
 use super::traffic::{self, ApplicationKind, Protocol};
+use crate::application::{Application, Bulk, ConstantRate, File};
 use crate::config::Fault;
 use crate::link::Fragmentation;
 use crate::scheme::nr::NtnPhy;
 use crate::scheme::{FeedbackLoss, LinkConfig, LiveConfig, Medium, Scheme, Timing, UnitLosses};
-use crate::simulation::{Application, Flow, Hop, Setup, Transport};
+use crate::simulation::{Flow, Hop, Setup};
 use crate::trace::PhyTrace;
+use crate::transport;
+use crate::transport::datagram::DatagramConfig;
 use crate::units::{Bytes, Duration, Instant};
 
 impl Cell {
@@ -203,25 +206,25 @@ fn live(
     })
 }
 
-fn transport(config: &traffic::Transport) -> Result<Transport, Fault> {
+fn transport(config: &traffic::Transport) -> Result<Arc<dyn transport::Protocol>, Fault> {
     if config.protocol == Protocol::Udp {
-        return Ok(Transport::Datagram { packet: config.packet });
+        return Ok(Arc::new(DatagramConfig { packet: config.packet }));
     }
-    connection("transport", config).map(Transport::Tcp)
+    Ok(Arc::new(connection("transport", config)?))
 }
 
-fn application(app: &traffic::Application, transport: &traffic::Transport) -> Application {
+fn application(app: &traffic::Application, transport: &traffic::Transport) -> Arc<dyn Application> {
     // The plan has checked that what each kind needs is there.
     match app.kind {
-        ApplicationKind::File => Application::File { bytes: app.size.map_or(1, |size| size.0) },
+        ApplicationKind::File => Arc::new(File { bytes: app.size.map_or(1, |size| size.0) }),
         ApplicationKind::ConstantRate => match app.rate {
-            None => Application::Bulk,
-            Some(rate) => Application::ConstantRate {
+            None => Arc::new(Bulk),
+            Some(rate) => Arc::new(ConstantRate {
                 rate,
                 message: app.message.unwrap_or(Bytes(transport.payload())),
                 deadline: app.deadline,
-            },
+            }),
         },
-        ApplicationKind::Bulk => Application::Bulk,
+        ApplicationKind::Bulk => Arc::new(Bulk),
     }
 }

@@ -100,12 +100,12 @@ impl From<Linux> for LinuxOptions {
 /// If there is no such connection.
 pub(super) fn connection(key: &str, config: &Transport) -> Result<TcpConfig, Fault> {
     let congestion = match config.congestion {
-        Congestion::Newreno => CongestionAlgorithm::NewReno,
-        Congestion::Cubic => CongestionAlgorithm::Cubic,
-        Congestion::Hybla => CongestionAlgorithm::Hybla,
-        Congestion::Westwood => CongestionAlgorithm::Westwood,
-        Congestion::Compound => CongestionAlgorithm::Compound,
-        Congestion::Bbr => CongestionAlgorithm::Bbr,
+        Congestion::Newreno => CongestionAlgorithm::NEWRENO,
+        Congestion::Cubic => CongestionAlgorithm::CUBIC,
+        Congestion::Hybla => CongestionAlgorithm::HYBLA,
+        Congestion::Westwood => CongestionAlgorithm::WESTWOOD,
+        Congestion::Compound => CongestionAlgorithm::COMPOUND,
+        Congestion::Bbr => CongestionAlgorithm::BBR,
     };
     let packets = |Packets(count): Packets| u32::try_from(count.get()).unwrap_or(u32::MAX);
     let mut tcp = match config.profile {

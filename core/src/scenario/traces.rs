@@ -4,6 +4,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use super::spec::PhySpec;
+use super::store::MakeError;
 use crate::channel::lms::Preset;
 use crate::config::Fault;
 use crate::link::DelaySeries;
@@ -17,7 +18,7 @@ pub trait Traces: Sync {
     ///
     /// # Errors
     /// A file that cannot be read, or a channel that makes no trace: the message is one line.
-    fn phy(&self, spec: &PhySpec) -> Result<PhyTrace, String>;
+    fn phy(&self, spec: &PhySpec) -> Result<PhyTrace, MakeError>;
 
     /// What a scheme makes of a PHY trace beforehand.
     ///
@@ -28,7 +29,7 @@ pub trait Traces: Sync {
         spec: &PhySpec,
         scheme: Scheme,
         timing: Timing,
-    ) -> Result<Arc<LinkTrace>, String> {
+    ) -> Result<Arc<LinkTrace>, MakeError> {
         Ok(Arc::new(scheme.apply(&self.phy(spec)?, timing)))
     }
 
@@ -36,21 +37,22 @@ pub trait Traces: Sync {
     ///
     /// # Errors
     /// If there is no such link trace.
-    fn held_link(&self, name: &Path) -> Result<Arc<LinkTrace>, String> {
-        Err(format!("{}: there are no link traces here", name.display()))
+    fn held_link(&self, name: &Path) -> Result<Arc<LinkTrace>, MakeError> {
+        let fault = "there is no link trace of this name".to_owned();
+        Err(MakeError::Held { name: name.display().to_string(), fault })
     }
 
     /// The mutual information of a land mobile channel over time.
     ///
     /// # Errors
     /// If the channel makes no trace.
-    fn information(&self, spec: &InformationSpec) -> Result<Information, String>;
+    fn information(&self, spec: &InformationSpec) -> Result<Information, MakeError>;
 
     /// The delays in a file.
     ///
     /// # Errors
     /// If the file holds no delays: file, line and what is wrong.
-    fn delays(&self, file: &str) -> Result<Arc<DelaySeries>, String>;
+    fn delays(&self, file: &str) -> Result<Arc<DelaySeries>, MakeError>;
 }
 
 /// Which mutual information a run needs.
@@ -76,12 +78,12 @@ pub struct Information {
 }
 
 /// Why a cell does not become a run.
-#[derive(Clone, Debug, Eq, PartialEq)]
+#[derive(Debug)]
 pub enum SetupFault {
     /// A key that does not go with the traces.
     Key(Fault),
-    /// A trace that cannot be made; the message is one line and names the file.
-    Trace(String),
+    /// A trace that cannot be made.
+    Trace(MakeError),
 }
 
 impl From<Fault> for SetupFault {
@@ -90,8 +92,19 @@ impl From<Fault> for SetupFault {
     }
 }
 
-impl From<String> for SetupFault {
-    fn from(message: String) -> Self {
-        Self::Trace(message)
+impl From<MakeError> for SetupFault {
+    fn from(error: MakeError) -> Self {
+        Self::Trace(error)
     }
 }
+
+impl std::fmt::Display for SetupFault {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Key(fault) => fault.fmt(f),
+            Self::Trace(error) => error.fmt(f),
+        }
+    }
+}
+
+impl std::error::Error for SetupFault {}

@@ -3,9 +3,8 @@
 use std::io::{self, Write};
 use std::path::Path;
 
-use super::LinkTrace;
-use super::link_trace::dense;
-use crate::trace::{FileError, write_file};
+use crate::trace::link_trace::dense;
+use crate::trace::{FileError, LinkTrace, write_file};
 
 /// Rows that are written at a time.
 const PART: usize = 1 << 20;

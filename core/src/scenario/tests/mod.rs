@@ -57,19 +57,19 @@ impl Given {
 }
 
 impl Traces for Given {
-    fn phy(&self, spec: &PhySpec) -> Result<PhyTrace, String> {
+    fn phy(&self, spec: &PhySpec) -> Result<PhyTrace, MakeError> {
         let mut asked = self.asked.lock().unwrap();
         asked.push(spec.clone());
         Ok(self.phy[(asked.len() - 1).min(self.phy.len() - 1)].clone())
     }
 
-    fn information(&self, spec: &InformationSpec) -> Result<Information, String> {
+    fn information(&self, spec: &InformationSpec) -> Result<Information, MakeError> {
         self.asked_information.lock().unwrap().push(*spec);
         Ok(self.information.clone())
     }
 
     /// The number in the name of a file is its first delay in ms.
-    fn delays(&self, file: &str) -> Result<Arc<DelaySeries>, String> {
+    fn delays(&self, file: &str) -> Result<Arc<DelaySeries>, MakeError> {
         let ms: u64 = file.trim_matches(|c: char| !c.is_ascii_digit()).parse().unwrap();
         let step = |at, ms| (Instant::from_nanos(at), Duration::from_millis(ms));
         Ok(Arc::new(DelaySeries::new(vec![step(0, ms), step(1_000_000_000, ms / 2)]).unwrap()))
@@ -87,7 +87,7 @@ fn fault(text: &str, traces: &Given) -> (String, String) {
     let scenario = Scenario::parse("geo.toml", text, &[]).unwrap();
     match scenario.cells()[0].setup(0, traces).unwrap_err() {
         SetupFault::Key(fault) => (fault.path(), fault.message().to_owned()),
-        SetupFault::Trace(message) => panic!("{message}"),
+        SetupFault::Trace(error) => panic!("{error}"),
     }
 }
 

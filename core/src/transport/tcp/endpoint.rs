@@ -11,12 +11,14 @@ use crate::transport::{Endpoint, Segment};
 use crate::units::{Duration, Instant};
 
 /// What a sender is doing about losses.
-#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
+#[derive(Clone, Copy, Debug, Default, Eq, Ord, PartialEq, PartialOrd)]
 pub enum CongestionState {
-    /// No loss is being repaired.
+    /// All is well.
     #[default]
     Open,
-    /// Fast recovery: losses proved by SACKs are being repaired.
+    /// Something is SACKed or was sent again, but nothing is lost (profile `linux` only).
+    Disorder,
+    /// Fast recovery: losses that ACKs proved are being repaired.
     Recovery,
     /// The retransmission timer expired and not everything sent before is acknowledged.
     Loss,
@@ -62,7 +64,7 @@ impl TcpSender {
     pub fn with_rng(config: &TcpConfig, rng: ChaCha8Rng) -> Self {
         Self(match config.profile {
             Profile::Papers if !config.sack => Sender::NoSack(NoSackSender::new(config)),
-            Profile::Papers => Sender::Papers(PapersSender::new(config)),
+            Profile::Papers => Sender::Papers(PapersSender::new(config, rng)),
             Profile::Linux => Sender::Linux(LinuxSender::new(config, rng)),
         })
     }

@@ -19,7 +19,7 @@
 //! use clift::transport::tcp::{CongestionAlgorithm, TcpConfig, TcpReceiver, TcpSender};
 //! use clift::units::{Duration, Instant};
 //!
-//! let config = TcpConfig::papers(CongestionAlgorithm::NewReno);
+//! let config = TcpConfig::papers(CongestionAlgorithm::NEWRENO);
 //! let mut sender = TcpSender::new(&config);
 //! let mut receiver = TcpReceiver::new(&config);
 //! sender.supply(100_000);
@@ -47,14 +47,18 @@
 //! ```
 
 mod config;
+mod congestion;
+mod connection;
 mod endpoint;
 mod linux;
 mod papers;
 mod shared;
 
-pub use config::{
-    CongestionAlgorithm, LinuxOptions, Profile, TcpConfig, TcpConfigError,
-    UnknownCongestionAlgorithm,
+pub use config::{LinuxOptions, Profile, TcpConfig, TcpConfigError};
+pub use congestion::{
+    Ack, BuildControl, CongestionAlgorithm, CongestionControl, CongestionControlKind, Loss,
+    NameTaken, Pace, Rate, Reduction, Sample, Totals, UnknownCongestionAlgorithm, Window,
+    register_congestion_control,
 };
 pub use endpoint::{CongestionState, TcpReceiver, TcpSender};
 pub use shared::counters::{ReceiverCounters, SenderCounters, TRANSMISSION_COUNTS};

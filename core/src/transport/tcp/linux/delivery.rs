@@ -1,6 +1,7 @@
 //! Delivery rate estimation (draft-cheng-iccrg-delivery-rate-estimation-00) as in Linux: at which
 //! rate did the network deliver what was in flight while the newest acknowledged segment was?
 
+use crate::transport::tcp::congestion::Rate;
 use crate::units::{Duration, Instant};
 
 /// State of the connection when a segment was sent last (section 3.1.2; `P.*` there).
@@ -20,19 +21,6 @@ struct Sent {
 struct Newest {
     number: u64,
     sent: Sent,
-}
-
-/// What one ACK tells of the delivery rate (section 3.1.3).
-#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
-pub(super) struct Rate {
-    /// Segments delivered in `interval`; `None`: the ACK delivers nothing.
-    pub(super) delivered: Option<u64>,
-    /// `None`: too short to be true, or nothing was delivered.
-    pub(super) interval: Option<Duration>,
-    /// Segments delivered when the newest one was sent.
-    pub(super) prior_delivered: u64,
-    /// The application was the limit.
-    pub(super) app_limited: bool,
 }
 
 /// The estimator; segments are known by their number.

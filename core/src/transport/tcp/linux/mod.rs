@@ -1,13 +1,10 @@
 //! The two ends of a connection as a Linux kernel of today has them (6.x, `tcp_input.c`,
 //! `tcp_output.c`, `tcp_recovery.c`), with the RFCs they follow.
 //!
-//! Sender: `sender` is the connection and `sending` what leaves; `sacks` takes in what an ACK says;
-//! `repair` is the state machine Open, Disorder, Recovery, Loss; `timers` are retransmission
-//! timeout, tail loss probe and reordering timeout. They share small parts: `rack` (when is a
-//! segment lost), `reordering` (how far segments overtake each other), `undo` (was the reduction
-//! spurious), `prr` (how the window falls), `rtt`, `window` with `reno`, `cubic` and `hystart`
-//! (how it grows), `bbr` with `delivery` and `model` (it follows the path instead), `spacing`,
-//! `sent_order` (segments by time of sending), `usage` (is the window the limit).
+//! Sender: `sender` is the connection and what leaves. It takes an ACK through four parts, each
+//! with its own state: `scoreboard` (which segments are SACKed, lost or sent again; with `rack`,
+//! `reordering`, `sent_order` and `delivery`), `recovery` (the phases Open, Disorder, Recovery and
+//! Loss; with `undo`), `congestion` (the window; with its controls), `timers`. `rtt` and `pacing` stand by themselves.
 //!
 //! Receiver: `receiver`, with `delayed_ack`.
 //!
@@ -15,30 +12,21 @@
 //! receive-buffer tuning, compression of SACKs within a millisecond), ECN, and FIN: a connection
 //! ends with the acknowledgement of its last byte.
 
-mod bbr;
-mod cubic;
+mod congestion;
 mod delayed_ack;
 mod delivery;
-mod hystart;
-mod model;
-#[cfg(test)]
-mod properties;
-mod prr;
+mod pacing;
 mod rack;
 mod receiver;
-mod reno;
+mod recovery;
 mod reordering;
-mod repair;
 mod rtt;
-mod sacks;
+mod scoreboard;
 mod sender;
-mod sending;
 mod sent_order;
-mod spacing;
 mod timers;
 mod undo;
-mod usage;
-mod window;
 
+pub(super) use congestion::{Bbr, Cubic, Hybla, Reno, Westwood};
 pub(super) use receiver::LinuxReceiver;
 pub(super) use sender::LinuxSender;

@@ -17,7 +17,7 @@ pub(super) struct Rack {
     /// Round-trip time of the last delivery.
     rtt: Duration,
     /// Something was delivered since losses were looked for.
-    pub(super) advanced: bool,
+    advanced: bool,
     steps: u64,
     persist: u32,
     dsack_seen: bool,
@@ -59,6 +59,17 @@ impl Rack {
         let is_newest = (sent, number) > self.latest;
         self.latest = self.latest.max((sent, number));
         is_newest
+    }
+
+    /// Whether something was delivered since losses were last looked for; they are now.
+    #[inline]
+    pub(super) fn take_advance(&mut self) -> bool {
+        std::mem::take(&mut self.advanced)
+    }
+
+    /// Losses are to be looked for although nothing was delivered.
+    pub(super) fn look_again(&mut self) {
+        self.advanced = true;
     }
 
     /// Whether a segment was sent before one that was delivered.

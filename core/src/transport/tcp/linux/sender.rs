@@ -2,31 +2,23 @@
 
 use rand_chacha::ChaCha8Rng;
 
-use super::delivery::DeliveryRate;
-use super::prr::Prr;
-use super::rack::Rack;
-use super::reordering::Reordering;
-use super::repair::Phase;
+use super::congestion::Congestion;
+use super::pacing::{Departure, Pacer};
+use super::recovery::{Parts, Probe, Recovery};
 use super::rtt::RttEstimator;
-use super::sacks::Said;
-use super::sent_order::SentOrder;
-use super::spacing::Spacing;
-use super::timers::{Probe, Timer};
-use super::undo::Undo;
-use super::usage::Usage;
-use super::window::{Control, RttSample, Window, control};
-use crate::transport::tcp::config::{LinuxOptions, TcpConfig};
+use super::scoreboard::{Books, Said, Scoreboard};
+use super::timers::{Purpose, Timer};
+use crate::transport::tcp::config::TcpConfig;
+use crate::transport::tcp::congestion::{Ack, Sample};
 use crate::transport::tcp::endpoint::CongestionState;
 use crate::transport::tcp::shared::counters::SenderCounters;
-use crate::transport::tcp::shared::flight::Flight;
-use crate::transport::tcp::shared::sack_blocks::Blocks;
 use crate::transport::tcp::shared::supply::Supply;
 use crate::transport::{Endpoint, Segment};
 use crate::units::{Duration, Instant};
 
 /// How far the connection has come.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub(super) enum Connection {
+enum Connection {
     /// No data yet.
     Closed,
     /// A SYN must leave.
@@ -37,99 +29,43 @@ pub(super) enum Connection {
     Established,
 }
 
-/// A TCP sender. Segments are counted by number; see [`Flight`].
+/// A TCP sender. Segments are counted by number.
 #[derive(Debug)]
 pub(crate) struct LinuxSender {
-    pub(super) options: LinuxOptions,
-    pub(super) mss: u32,
-    pub(super) headers: u32,
-    pub(super) syn_size: u32,
-    pub(super) initial_window: u32,
-    pub(super) timestamps: bool,
-    pub(super) connection: Connection,
+    handshake: bool,
+    tail_loss_probe: bool,
+    headers: u32,
+    syn_size: u32,
+    connection: Connection,
     supply: Supply,
-    pub(super) flight: Flight,
-    pub(super) order: SentOrder,
-    /// The blocks of the last ACK that had any.
-    pub(super) covered: Blocks,
-    /// The highest SACKed segment.
-    pub(super) highest_sacked: u64,
-    /// Segments delivered, and declared lost, since the start.
-    pub(super) delivered: u64,
-    pub(super) declared_lost: u64,
-    /// Duplicates reported by D-SACKs.
-    pub(super) duplicates: u64,
-    pub(super) rtt: RttEstimator,
-    pub(super) rack: Rack,
-    pub(super) reordering: Reordering,
-    pub(super) window: Window,
-    pub(super) control: Box<dyn Control>,
-    /// For those congestion controls that have a model.
-    pub(super) delivery: Option<Box<DeliveryRate>>,
-    pub(super) usage: Usage,
-    pub(super) prr: Prr,
-    pub(super) undo: Undo,
-    /// The lowest byte in flight when it was armed.
-    pub(super) undo_start: u64,
-    /// Without RACK: segments below were looked at.
-    pub(super) examined: u64,
-    pub(super) phase: Phase,
-    /// The segment that was to be sent next when the phase began.
-    pub(super) phase_end: u64,
-    /// Timeouts since the last one that was taken back or recovered from.
-    pub(super) timeouts_in_row: u32,
-    pub(super) frto: bool,
-    /// Lost segments may be sent again (until the next ACK says otherwise).
-    pub(super) repairing: bool,
-    pub(super) timer: Option<(Instant, Timer)>,
-    pub(super) probe: Probe,
-    pub(super) spacing: Spacing,
+    board: Scoreboard,
+    rtt: RttEstimator,
+    congestion: Congestion,
+    recovery: Recovery,
+    timer: Timer,
+    pacer: Pacer,
     /// Something was sent since the window's use was looked at.
-    pub(super) sent_some: bool,
-    pub(super) last_sent: Instant,
-    pub(super) counters: SenderCounters,
+    sent_some: bool,
+    last_sent: Instant,
+    counters: SenderCounters,
 }
 
 impl LinuxSender {
     pub(crate) fn new(config: &TcpConfig, rng: ChaCha8Rng) -> Self {
-        let mss = config.mss().0;
-        let control = control(config, rng);
-        let delivery = control.is_model().then(|| Box::new(DeliveryRate::new()));
+        let congestion = Congestion::new(config, rng);
         Self {
-            options: config.linux,
-            mss,
+            handshake: config.linux.handshake,
+            tail_loss_probe: config.linux.tail_loss_probe,
             headers: config.headers(),
             syn_size: config.syn_size(),
-            initial_window: config.initial_window,
-            timestamps: config.timestamps,
             connection: Connection::Closed,
             supply: Supply::new(config),
-            flight: Flight::new(mss),
-            order: SentOrder::new(),
-            covered: Blocks::default(),
-            highest_sacked: 0,
-            delivered: 0,
-            declared_lost: 0,
-            duplicates: 0,
+            board: Scoreboard::new(config, congestion.has_model()),
             rtt: RttEstimator::new(),
-            rack: Rack::new(),
-            reordering: Reordering::new(config.linux.max_reordering),
-            window: Window::new(config),
-            control,
-            delivery,
-            usage: Usage::default(),
-            prr: Prr::default(),
-            undo: Undo::default(),
-            undo_start: 0,
-            examined: 0,
-            phase: Phase::Open,
-            phase_end: 0,
-            timeouts_in_row: 0,
-            frto: false,
-            repairing: false,
-            timer: None,
-            probe: Probe::None,
-            spacing: Spacing::new(config.linux.pacing),
+            congestion,
+            recovery: Recovery::new(&config.linux),
+            timer: Timer::new(),
+            pacer: Pacer::new(config.linux.pacing),
             sent_some: false,
             last_sent: Instant::ZERO,
             counters: SenderCounters::default(),
@@ -145,7 +81,7 @@ impl LinuxSender {
             self.note_shortage();
         }
         if self.connection == Connection::Closed {
-            if self.options.handshake {
+            if self.handshake {
                 self.connection = Connection::SynDue;
             } else {
                 self.begin(Instant::ZERO);
@@ -154,14 +90,14 @@ impl LinuxSender {
     }
 
     pub(crate) fn close(&mut self) {
-        self.supply.close(self.flight.nxt());
+        self.supply.close(self.board.flight().nxt());
         if self.is_complete() {
-            self.timer = None;
+            self.timer.stop();
         }
     }
 
     pub(crate) fn is_complete(&self) -> bool {
-        self.supply.is_complete(self.flight.una())
+        self.supply.is_complete(self.acknowledged())
     }
 
     pub(crate) fn counters(&self) -> &SenderCounters {
@@ -169,15 +105,16 @@ impl LinuxSender {
     }
 
     pub(crate) fn cwnd(&self) -> u32 {
-        self.window.cwnd
+        self.congestion.window().cwnd()
     }
 
     pub(crate) fn ssthresh(&self) -> Option<u32> {
-        (self.window.ssthresh != u32::MAX).then_some(self.window.ssthresh)
+        let ssthresh = self.congestion.window().ssthresh();
+        (ssthresh != u32::MAX).then_some(ssthresh)
     }
 
     pub(crate) fn in_flight(&self) -> u64 {
-        self.flight.outstanding()
+        self.board.flight().outstanding()
     }
 
     pub(crate) fn srtt(&self) -> Option<Duration> {
@@ -189,60 +126,298 @@ impl LinuxSender {
     }
 
     pub(crate) fn state(&self) -> CongestionState {
-        match self.phase {
-            Phase::Open | Phase::Disorder => CongestionState::Open,
-            Phase::Recovery => CongestionState::Recovery,
-            Phase::Loss => CongestionState::Loss,
-        }
+        self.recovery.state()
     }
 
     pub(crate) fn acknowledged(&self) -> u64 {
-        self.flight.una()
+        self.board.flight().una()
     }
 
     /// Bytes of the next new segment, if it may leave.
     #[inline]
-    pub(super) fn next_new(&self) -> Option<u32> {
-        self.supply.segment_at(self.flight.nxt())
+    fn next_new(&self) -> Option<u32> {
+        self.supply.segment_at(self.board.flight().nxt())
+    }
+
+    /// The recovery and what it acts on.
+    fn recovery(&mut self) -> (&mut Recovery, Parts<'_>) {
+        let parts = Parts {
+            board: &mut self.board,
+            congestion: &mut self.congestion,
+            rtt: &self.rtt,
+            supply: &self.supply,
+            counters: &mut self.counters,
+        };
+        (&mut self.recovery, parts)
     }
 
     /// The SYN was answered: that is the first round-trip sample.
     fn establish(&mut self, now: Instant) {
         let Connection::SynSent { at, attempts } = self.connection else { return };
-        self.timer = None;
+        self.timer.stop();
         self.rtt = RttEstimator::new();
-        self.delivered = 1; // the SYN
+        self.board.on_established();
         if attempts == 1 {
             let rtt = now.saturating_since(at);
             self.rtt.sample(rtt, 0, 0);
             self.rtt.sample_least(now, rtt);
         } else {
-            // RFC 6298 section 5.7: after a lost SYN the window starts at one segment (Linux).
-            self.window.set(1);
+            self.congestion.on_lost_syn();
         }
         self.begin(now);
     }
 
-    /// What an ACK delivered makes the window grow or fall.
-    fn update_window(&mut self, now: Instant, said: &Said, delivered: u64, lost: u64) {
-        if self.delivery.is_some() {
-            return self.update_model(now, said, delivered, lost);
-        }
-        if self.phase == Phase::Recovery && self.options.prr {
-            self.reduce_in_proportion(delivered, said.advanced && lost == 0);
-        } else if self.phase != Phase::Recovery {
-            let progress = said.advanced || (self.reordering.is_high() && said.sacked);
-            if progress && self.usage.is_limit(&self.window) {
-                let acked = u32::try_from(delivered).unwrap_or(u32::MAX);
-                self.control.grow(now, acked, &mut self.window);
-            }
+    /// Data may leave from now on.
+    fn begin(&mut self, now: Instant) {
+        self.connection = Connection::Established;
+        self.note_shortage();
+        let (smoothed, delivered) = (self.rtt.smoothed(), self.board.delivered());
+        self.congestion.on_established(now, smoothed, delivered);
+        self.update_pace();
+    }
+
+    /// The application had nothing left to send although more could have been in flight.
+    fn note_shortage(&mut self) {
+        let flight = self.board.flight();
+        if flight.outstanding() < u64::from(self.cwnd()) && flight.lost_count() == 0 {
+            self.board.limit_rate_sample();
         }
     }
 
-    fn sample_for_control(&mut self, now: Instant, rtt: Option<Duration>) {
-        let Some(rtt) = rtt else { return };
-        let (first, next) = (self.flight.first(), self.flight.next());
-        self.control.on_rtt(&RttSample { now, rtt, first, next }, &mut self.window);
+    fn update_pace(&mut self) {
+        if let Some(pace) = self.congestion.pace() {
+            self.pacer.set_pace(pace);
+        }
+    }
+
+    /// What an ACK delivered makes the window grow or fall.
+    fn update_window(&mut self, ack: &mut Ack, said: &Said, lost: u64) {
+        if self.congestion.has_model() {
+            return self.update_model(ack, said, lost);
+        }
+        ack.state = self.recovery.state();
+        if ack.state == CongestionState::Recovery {
+            let (delivered, in_flight) = (u64::from(ack.segments), self.in_flight());
+            self.congestion.fall(delivered, in_flight, said.advanced && lost == 0);
+        } else if said.advanced || (said.sacked && self.board.is_reordered()) {
+            self.congestion.grow(ack);
+        }
+    }
+
+    /// What an ACK says becomes part of the control's model, which sets window and pace.
+    fn update_model(&mut self, ack: &Ack, said: &Said, lost: u64) {
+        let acked = u64::from(ack.segments);
+        let sample = Sample {
+            now: ack.now,
+            rate: self.board.rate_sample(ack.now, acked, &self.rtt),
+            rtt: said.rtt,
+            delayed: said.maybe_delayed,
+            acked,
+            lost,
+            prior_in_flight: said.prior_in_flight,
+            in_flight: self.in_flight(),
+            totals: self.board.totals(),
+            state: self.recovery.state(),
+            departure: self.pacer.departure(ack.now),
+            srtt: self.rtt.smoothed(),
+        };
+        let limits_itself = self.congestion.on_sample(&sample);
+        self.update_pace();
+        if limits_itself {
+            self.board.limit_rate_sample();
+        }
+    }
+
+    fn conclude_probe(&mut self, ack: u64, said: &Said) {
+        let (recovery, parts) = self.recovery();
+        recovery.conclude_probe(ack, said, parts);
+    }
+
+    /// An ACK with nothing in flight: a D-SACK may still say that what was sent again was not lost.
+    fn conclude_late(&mut self, now: Instant, ack: u64, said: &Said) {
+        if said.dsack {
+            let (recovery, parts) = self.recovery();
+            recovery.on_ack(now, said, parts);
+        }
+        self.conclude_probe(ack, said);
+    }
+
+    /// What the congestion control is told of an ACK.
+    fn ack(&self, now: Instant, segment: &Segment, said: &Said, delivered: u64) -> Ack {
+        let flight = self.board.flight();
+        Ack {
+            now,
+            segments: u32::try_from(delivered).unwrap_or(u32::MAX),
+            prior_in_flight: said.prior_in_flight,
+            una: flight.una(),
+            first: flight.first(),
+            next: flight.next(),
+            echo: said.echo,
+            rtt: said.rtt,
+            srtt: self.rtt.smoothed(),
+            state: self.recovery.state(),
+            undisturbed: said.advanced && segment.sack.is_empty(),
+            limited: None,
+        }
+    }
+
+    /// Whether a tail loss probe may follow what is in flight: not while losses are repaired.
+    fn may_probe(&self) -> bool {
+        self.tail_loss_probe && self.recovery.state() == CongestionState::Open
+    }
+
+    /// Sends what is next, if anything may leave: a probe, a repair, new data.
+    fn send_next(&mut self, now: Instant, segment: &mut Segment) -> bool {
+        if self.recovery.probe().is_due() {
+            if !self.board.flight().is_empty() {
+                self.send_probe(now, segment);
+                return true;
+            }
+            self.recovery.forget_probe(); // an ACK of everything came in between
+        }
+        if self.in_flight() >= u64::from(self.cwnd()) {
+            let limited = self.has_something();
+            self.stop(now, limited);
+            return false;
+        }
+        if self.recovery.is_repairing()
+            && let Some(number) = self.board.lowest_lost()
+        {
+            if self.pacer.refuses(now) {
+                return false;
+            }
+            self.retransmit(now, number, segment);
+            return true;
+        }
+        let Some(len) = self.next_new() else {
+            self.stop(now, false);
+            return false;
+        };
+        if self.pacer.refuses(now) {
+            return false;
+        }
+        self.send_new(now, len, segment);
+        true
+    }
+
+    fn write_syn(&mut self, now: Instant, segment: &mut Segment) {
+        let attempts = match self.connection {
+            Connection::SynSent { attempts, .. } => attempts + 1,
+            _ => 1,
+        };
+        self.connection = Connection::SynSent { at: now, attempts };
+        self.timer.start(now, &self.rtt);
+        self.counters.bytes_sent += u64::from(self.syn_size);
+        *segment = Segment { syn: true, wire: self.syn_size, ts_val: now, ..Segment::default() };
+    }
+
+    fn send_new(&mut self, now: Instant, len: u32, segment: &mut Segment) {
+        let was_empty = self.board.flight().is_empty();
+        if was_empty {
+            self.end_idle(now);
+        }
+        let start = self.board.flight().nxt();
+        self.board.on_sent(now, len);
+        self.write(now, now, start, len, 0, segment);
+        let probes = self.may_probe() && !self.recovery.probe().is_due();
+        self.timer.on_new_data(now, was_empty, probes, &self.board, &self.rtt);
+    }
+
+    /// A lost segment, again.
+    fn retransmit(&mut self, now: Instant, number: u64, segment: &mut Segment) {
+        let sends = self.board.flight().sends(number);
+        self.board.on_retransmitted(now, number);
+        self.recovery.on_retransmitted(now);
+        if self.recovery.state() == CongestionState::Recovery {
+            self.counters.fast_retransmits += 1;
+        }
+        self.write_again(now, number, sends, segment);
+        if number == self.board.flight().first() {
+            self.timer.on_head_retransmitted(now, &self.rtt);
+        }
+    }
+
+    /// A probe: a new segment, or the segment sent last again.
+    fn send_probe(&mut self, now: Instant, segment: &mut Segment) {
+        match (self.recovery.probe(), self.next_new()) {
+            (Probe::NewDue, Some(len)) => self.send_new(now, len, segment),
+            _ => {
+                let number = self.board.flight().next() - 1;
+                let sends = self.board.flight().sends(number);
+                self.board.on_probed(now, number);
+                self.write_again(now, number, sends, segment);
+            }
+        }
+        self.recovery.on_probe_sent(self.board.flight().next());
+        self.timer.start(now, &self.rtt);
+    }
+
+    fn write_again(&mut self, now: Instant, number: u64, sends: u16, segment: &mut Segment) {
+        self.counters.retransmissions += 1;
+        let flight = self.board.flight();
+        let ((start, end), first_sent) = (flight.bounds(number), flight.first_sent(number));
+        self.write(now, first_sent, start, (end - start) as u32, sends, segment);
+    }
+
+    /// After a pause longer than a timeout the window starts small again.
+    fn end_idle(&mut self, now: Instant) {
+        let idle = now.saturating_since(self.last_sent);
+        if self.last_sent == Instant::ZERO || idle == Duration::ZERO {
+            return;
+        }
+        let app_limited = self.board.is_app_limited();
+        self.congestion.end_idle(now, idle, self.rtt.timeout(), app_limited);
+        self.update_pace();
+    }
+
+    #[inline]
+    fn write(
+        &mut self,
+        now: Instant,
+        first_sent: Instant,
+        seq: u64,
+        len: u32,
+        sends: u16,
+        segment: &mut Segment,
+    ) {
+        let wire = len + self.headers;
+        self.counters.on_sent(wire);
+        if self.recovery.state() == CongestionState::Recovery {
+            self.congestion.on_sent_in_recovery();
+        }
+        let flight = self.board.flight();
+        self.pacer.on_sent(Departure {
+            now,
+            len,
+            count: self.counters.segments_sent,
+            window: self.congestion.window(),
+            outstanding: flight.next() - flight.first(),
+            smoothed: self.rtt.smoothed(),
+        });
+        self.sent_some = true;
+        self.last_sent = now;
+        *segment = Segment {
+            seq,
+            len,
+            wire,
+            ts_val: now,
+            first_sent,
+            retransmission: sends,
+            ..Segment::default()
+        };
+    }
+
+    /// Nothing leaves now: was the window the reason?
+    fn stop(&mut self, now: Instant, limited: bool) {
+        if std::mem::take(&mut self.sent_some) || limited {
+            self.congestion.on_stop(now, limited, self.board.flight(), self.rtt.timeout());
+        }
+    }
+
+    /// Whether anything waits to leave once the window allows.
+    fn has_something(&self) -> bool {
+        (self.recovery.is_repairing() && self.board.flight().lost_count() > 0)
+            || self.next_new().is_some()
     }
 }
 
@@ -251,81 +426,98 @@ impl Endpoint for LinuxSender {
         if segment.syn {
             return self.establish(now);
         }
-        if self.connection != Connection::Established || segment.ack > self.flight.nxt() {
+        let flight = self.board.flight();
+        if self.connection != Connection::Established || segment.ack > flight.nxt() {
             return;
         }
         self.supply.on_ack(segment);
-        if segment.ack == self.flight.una() && !self.flight.is_empty() {
+        let was_empty = flight.is_empty();
+        if segment.ack == flight.una() && !was_empty {
             self.counters.duplicate_acks += 1;
         }
-        let was_empty = self.flight.is_empty();
-        let (delivered, lost) = (self.delivered, self.declared_lost);
-        let mut said = self.take_in(now, segment);
+        let before = self.board.totals();
+        let books = Books {
+            recovery: &mut self.recovery,
+            rtt: &mut self.rtt,
+            counters: &mut self.counters,
+        };
+        let said = self.board.take_in(now, segment, books);
         if was_empty {
-            // A D-SACK may still say that what was sent again was not lost.
-            if said.dsack {
-                self.repair(now, &mut said);
+            return self.conclude_late(now, segment.ack, &said);
+        }
+        self.board.adapt_window(&said);
+        let mut ack = self.ack(now, segment, &said, self.board.delivered() - before.delivered);
+        self.congestion.on_ack(&ack);
+        self.conclude_probe(segment.ack, &said);
+        self.recovery.pause();
+        let losses_due = if said.is_dubious() || self.recovery.state() != CongestionState::Open {
+            let (recovery, parts) = self.recovery();
+            recovery.on_ack(now, &said, parts)
+        } else {
+            None
+        };
+        match losses_due {
+            Some(at) => self.timer.await_reordering(at),
+            None if said.restarts_timer => {
+                let probes = self.may_probe();
+                self.timer.restart(now, probes, &self.board, &self.rtt);
             }
-            self.conclude_probe(now, segment, &said);
-            return;
-        }
-        self.rack.adapt(said.prior_delivered, self.delivered);
-        self.sample_for_control(now, said.control_rtt);
-        self.conclude_probe(now, segment, &said);
-        self.repairing = false;
-        if said.is_dubious() || self.phase != Phase::Open {
-            self.repair(now, &mut said);
-        }
-        if said.restarts_timer {
-            self.restart_timer(now);
+            None => {}
         }
         if !said.old {
-            let (delivered, lost) = (self.delivered - delivered, self.declared_lost - lost);
-            self.update_window(now, &said, delivered, lost);
+            self.update_window(&mut ack, &said, self.board.totals().lost - before.lost);
         }
         if self.is_complete() {
-            self.timer = None;
+            self.timer.stop();
         }
     }
 
     fn handle_timeout(&mut self, now: Instant) {
-        self.spacing.on_time(now);
-        let Some((at, timer)) = self.timer else { return };
-        if now < at {
-            return;
-        }
-        self.timer = None;
+        self.pacer.on_time(now);
+        let Some(purpose) = self.timer.expire(now) else { return };
         if self.connection != Connection::Established {
             self.rtt.back_off();
             self.counters.timeouts += 1;
             return;
         }
-        if self.flight.is_empty() {
+        if self.board.flight().is_empty() {
             return;
         }
-        match timer {
-            Timer::Retransmission => self.on_retransmission_timeout(now),
-            Timer::Probe => self.on_probe_timeout(now),
-            Timer::Reordering => self.on_reordering_timeout(now),
+        match purpose {
+            Purpose::Retransmission => {
+                let (recovery, parts) = self.recovery();
+                recovery.on_retransmission_timeout(now, parts);
+                self.rtt.back_off();
+                self.timer.start(now, &self.rtt);
+            }
+            Purpose::Probe => {
+                let new = self.next_new().is_some();
+                if !self.recovery.on_probe_timeout(new) {
+                    self.timer.resume(now, &self.board, &self.rtt);
+                }
+            }
+            Purpose::Reordering => {
+                let (recovery, parts) = self.recovery();
+                recovery.on_reordering_timeout(now, parts);
+                self.timer.resume(now, &self.board, &self.rtt);
+            }
         }
     }
 
     fn transmit_into(&mut self, now: Instant, segment: &mut Segment) -> bool {
         match self.connection {
-            Connection::Established => {}
-            Connection::Closed => return false,
-            Connection::SynSent { .. } if self.timer.is_some() => return false,
+            Connection::Established => self.send_next(now, segment),
+            Connection::Closed => false,
+            Connection::SynSent { .. } if self.timer.deadline().is_some() => false,
             Connection::SynDue | Connection::SynSent { .. } => {
                 self.write_syn(now, segment);
-                return true;
+                true
             }
         }
-        self.send_next(now, segment)
     }
 
     fn poll_timeout(&self) -> Option<Instant> {
-        let timer = self.timer.map(|(at, _)| at);
-        match (timer, self.spacing.deadline()) {
+        match (self.timer.deadline(), self.pacer.deadline()) {
             (Some(timer), Some(paced)) => Some(timer.min(paced)),
             (timer, paced) => timer.or(paced),
         }

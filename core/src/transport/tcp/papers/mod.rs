@@ -13,6 +13,7 @@ mod rtt;
 mod scoreboard;
 mod sender;
 
+pub(super) use congestion::{Cubic, Hybla, Reno, Westwood};
 pub(super) use no_sack::NoSackSender;
 pub(super) use receiver::PapersReceiver;
 pub(super) use sender::PapersSender;

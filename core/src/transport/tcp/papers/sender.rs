@@ -2,11 +2,13 @@
 
 use std::cmp::Ordering;
 
-use super::congestion::{Acked, CongestionControl, Window, controller};
+use rand_chacha::ChaCha8Rng;
+
 use super::rate_halving::RateHalving;
 use super::rtt::{Clock, RttEstimator};
 use super::scoreboard::{FackScoreboard, Findings};
 use crate::transport::tcp::config::TcpConfig;
+use crate::transport::tcp::congestion::{Ack, CongestionControl, Loss, Totals, Window};
 use crate::transport::tcp::endpoint::CongestionState;
 use crate::transport::tcp::shared::counters::SenderCounters;
 use crate::transport::tcp::shared::flight::{Flight, State};
@@ -59,8 +61,8 @@ struct Timed {
 
 impl PapersSender {
     /// A sender without data, with its initial window to send at once.
-    pub(crate) fn new(config: &TcpConfig) -> Self {
-        let control = controller(config);
+    pub(crate) fn new(config: &TcpConfig, rng: ChaCha8Rng) -> Self {
+        let control = config.congestion.build(config, rng);
         Self {
             headers: config.headers(),
             initial_window: config.initial_window,
@@ -109,12 +111,12 @@ impl PapersSender {
 
     /// Congestion window in segments. While rate halving leads down to it, more is in flight.
     pub(crate) fn cwnd(&self) -> u32 {
-        self.window.cwnd
+        self.window.cwnd()
     }
 
     /// Slow-start threshold in segments; `None` before there is one.
     pub(crate) fn ssthresh(&self) -> Option<u32> {
-        (self.window.ssthresh != u32::MAX).then_some(self.window.ssthresh)
+        Some(self.window.ssthresh()).filter(|&ssthresh| ssthresh != u32::MAX)
     }
 
     /// Segments believed to be on their way.
@@ -252,11 +254,11 @@ impl PapersSender {
         };
     }
 
-    fn update_window(&mut self, acked: &Acked, findings: Findings) {
-        if acked.segments > 0 && self.state != CongestionState::Recovery {
-            self.control.on_ack(acked, &mut self.window);
+    fn update_window(&mut self, ack: &Ack, findings: Findings) {
+        if ack.segments > 0 && self.state != CongestionState::Recovery {
+            self.control.grow(ack, &mut self.window);
         }
-        if acked.segments > 0 && acked.undisturbed {
+        if ack.segments > 0 && ack.undisturbed {
             return;
         }
         if self.state != CongestionState::Open && self.flight.first() > self.recovery_point {
@@ -268,30 +270,41 @@ impl PapersSender {
 
     fn enter_recovery(&mut self) {
         self.recovery_point = self.flight.next() - 1;
-        self.pacing.start(self.window.cwnd);
-        let reduction = self.control.on_loss(&self.window);
-        self.window.reduce(reduction.cwnd, reduction.ssthresh);
+        self.pacing.start(self.window.cwnd());
+        let reduction = self.control.reduce(Loss::Detected, &self.window);
+        self.reduce_window(reduction.cwnd, reduction.ssthresh);
         self.state = CongestionState::Recovery;
         self.counters.recovery_entries_by_dupacks += 1;
         self.counters.cwnd_reductions += 1;
     }
 
+    /// The window falls; nothing saved up survives.
+    fn reduce_window(&mut self, cwnd: u32, ssthresh: u32) {
+        self.window.set_cwnd(cwnd);
+        self.window.set_ssthresh(ssthresh);
+        self.window.forget_savings();
+    }
+
     fn leave_recovery(&mut self) {
         self.scoreboard.clear(&mut self.flight);
-        if self.window.cwnd < self.window.ssthresh {
+        if self.window.in_slow_start() {
             let burst = self.flight.outstanding() + BURST;
             let burst = u32::try_from(burst).unwrap_or(u32::MAX);
             // The threshold is at least two segments, whatever the limit.
-            self.window.cwnd = self.window.ssthresh.min(burst).min(self.window.max);
+            self.window.set_cwnd(self.window.ssthresh().min(burst));
         }
-        self.state = CongestionState::Open;
-        self.control.on_open(self.flight.next());
+        let loss = match std::mem::take(&mut self.state) {
+            CongestionState::Loss => Loss::Timeout,
+            _ => Loss::Detected,
+        };
+        self.control.on_repaired(loss, self.flight.next(), &mut self.window);
         self.pacing.stop();
     }
 
-    fn enter_loss(&mut self) {
-        let ssthresh = self.control.on_timeout(&self.window);
-        self.window.reduce(1, ssthresh);
+    fn enter_loss(&mut self, now: Instant) {
+        let ssthresh = self.control.reduce(Loss::Timeout, &self.window).ssthresh;
+        self.reduce_window(1, ssthresh);
+        self.control.on_timeout(now, self.flight.next(), Totals::default());
         self.recovery_point = self.flight.next() - 1;
         self.state = CongestionState::Loss;
         self.scoreboard.on_timeout(&mut self.flight);
@@ -315,31 +328,31 @@ impl Endpoint for PapersSender {
         }
 
         let Advance { segments, last_sent } = self.advance(segment.ack);
-        self.window.acked = self.window.acked.saturating_add(segments);
+        self.window.count_acked(segments);
         let findings = self.update_scoreboard(segment);
         self.update_timer(now, segment);
-        let open = self.state == CongestionState::Open;
         let echo = self.timestamps.then_some(segment.ts_ecr);
-        let mut acked = Acked {
+        let mut ack = Ack {
             now,
             segments,
-            outstanding,
+            prior_in_flight: outstanding,
             una: self.flight.una(),
             first: self.flight.first(),
             next: self.flight.next(),
             echo,
             rtt: None,
             srtt: None,
-            undisturbed: open && !findings.newly_sacked,
-            open,
+            state: self.state,
+            undisturbed: self.state == CongestionState::Open && !findings.newly_sacked,
+            limited: None,
         };
         if self.watched {
             let answered = last_sent.filter(|_| !findings.retransmission_sacked).or(echo);
-            acked.rtt = answered.map(|sent| now.saturating_since(sent));
-            acked.srtt = self.rtt.smoothed();
-            self.control.on_arrival(&acked, &mut self.window);
+            ack.rtt = answered.map(|sent| now.saturating_since(sent));
+            ack.srtt = self.rtt.smoothed();
+            self.control.on_ack(&ack, &mut self.window);
         }
-        self.update_window(&acked, findings);
+        self.update_window(&ack, findings);
         self.pacing.on_event(self.flight.outstanding());
     }
 
@@ -349,11 +362,11 @@ impl Endpoint for PapersSender {
         }
         if self.flight.is_empty() {
             // Idle for a timeout: the next data start with the initial window.
-            self.window.cwnd = self.initial_window.clamp(1, self.window.max);
-            self.window.acked = 0;
+            self.window.set_cwnd(self.initial_window);
+            self.window.use_acked(self.window.acked());
             self.deadline = None;
         } else {
-            self.enter_loss();
+            self.enter_loss(now);
             self.rtt.back_off();
             self.deadline = Some(now + self.rtt.timeout());
         }
@@ -361,7 +374,7 @@ impl Endpoint for PapersSender {
     }
 
     fn transmit_into(&mut self, now: Instant, segment: &mut Segment) -> bool {
-        if self.flight.outstanding() >= self.pacing.limit(self.window.cwnd) {
+        if self.flight.outstanding() >= self.pacing.limit(self.window.cwnd()) {
             return false;
         }
         match self.scoreboard.next_retransmission(&self.flight) {

@@ -69,7 +69,7 @@ mod tests {
     use crate::units::Bytes;
 
     fn supply() -> Supply {
-        let mut config = TcpConfig::papers(CongestionAlgorithm::NewReno);
+        let mut config = TcpConfig::papers(CongestionAlgorithm::NEWRENO);
         config.packet = Bytes(1000 + config.headers());
         config.receive_window = Some(Bytes(2500));
         Supply::new(&config)

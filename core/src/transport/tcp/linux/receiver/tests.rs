@@ -1,5 +1,5 @@
 use super::*;
-use crate::transport::tcp::config::CongestionAlgorithm;
+use crate::transport::tcp::congestion::CongestionAlgorithm;
 use crate::units::Duration;
 
 const MSS: u64 = 1448;
@@ -24,7 +24,7 @@ fn ack(receiver: &mut LinuxReceiver, now: Instant) -> Option<Sent> {
 }
 
 fn receiver(quick_ack: bool) -> LinuxReceiver {
-    let mut config = TcpConfig::linux(CongestionAlgorithm::NewReno);
+    let mut config = TcpConfig::linux(CongestionAlgorithm::NEWRENO);
     config.linux.quick_ack = quick_ack;
     LinuxReceiver::new(&config)
 }
@@ -128,7 +128,7 @@ fn echo_is_of_the_segment_that_was_expected() {
 #[test]
 fn segments_older_than_what_came_in_order_are_refused() {
     let overtaken = |timestamps, sent_ms| {
-        let mut config = TcpConfig::linux(CongestionAlgorithm::NewReno);
+        let mut config = TcpConfig::linux(CongestionAlgorithm::NEWRENO);
         config.timestamps = timestamps;
         let mut receiver = LinuxReceiver::new(&config);
         for (number, sent) in [(0, 0), (3, 1), (1, 50)] {

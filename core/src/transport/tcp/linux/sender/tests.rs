@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::seed::{Seed, Stream};
-use crate::transport::tcp::config::CongestionAlgorithm;
+use crate::transport::tcp::congestion::CongestionAlgorithm;
 use crate::transport::{SackBlock, SackList};
 
 mod recovery;
@@ -39,7 +39,7 @@ fn ack(sender: &mut LinuxSender, now: u64, ack: u64, blocks: &[(u64, u64)], echo
 
 /// Handshake over 100 ms, then `window` segments in flight, sent at 100 ms.
 fn with(window: u32, change: impl FnOnce(&mut TcpConfig)) -> LinuxSender {
-    let mut config = TcpConfig::linux(CongestionAlgorithm::NewReno);
+    let mut config = TcpConfig::linux(CongestionAlgorithm::NEWRENO);
     config.initial_window = window;
     change(&mut config);
     let mut sender = new(&config);
@@ -56,7 +56,7 @@ fn with(window: u32, change: impl FnOnce(&mut TcpConfig)) -> LinuxSender {
 
 #[test]
 fn a_lost_syn_is_sent_again_after_a_second() {
-    let mut sender = new(&TcpConfig::linux(CongestionAlgorithm::NewReno));
+    let mut sender = new(&TcpConfig::linux(CongestionAlgorithm::NEWRENO));
     sender.supply(MSS);
     assert!(sender.poll_transmit(ms(0)).unwrap().syn);
     assert_eq!(sender.poll_timeout(), Some(ms(1000)));
@@ -85,7 +85,7 @@ fn third_sack_proves_the_loss() {
     assert_eq!(sent(&mut sender, 200), [10]);
     ack(&mut sender, 201, 0, &[(1, 3)], 100);
     assert_eq!(sent(&mut sender, 201), [11]);
-    assert_eq!(sender.state(), CongestionState::Open);
+    assert_eq!(sender.state(), CongestionState::Disorder);
     ack(&mut sender, 202, 0, &[(1, 4)], 100);
     assert_eq!(sender.state(), CongestionState::Recovery);
     assert_eq!(sender.ssthresh(), Some(5));
@@ -108,7 +108,7 @@ fn after_reordering_a_quarter_of_a_round_trip_is_waited() {
     ack(&mut sender, 200, 10, &[], 100);
     sent(&mut sender, 200);
     ack(&mut sender, 300, 10, &[(11, 14)], 200);
-    assert_eq!(sender.state(), CongestionState::Open);
+    assert_eq!(sender.state(), CongestionState::Disorder);
     assert_eq!(sender.poll_timeout(), Some(ms(327)));
     sent(&mut sender, 300);
     sender.handle_timeout(ms(327));
@@ -145,7 +145,7 @@ fn dsack_undoes_the_reduction() {
         };
         sender.handle_segment(ms(200), &answer(0, block(1, 4), false));
         while sender.poll_transmit(ms(200)).is_some() {}
-        let all = sender.flight.next();
+        let all = sender.board.flight().next();
         let plain = Segment { ack: all * 1460, window: u32::MAX, ..Segment::default() };
         sender.handle_segment(ms(210), &plain);
         assert_eq!(sender.ssthresh(), Some(5));

@@ -10,7 +10,10 @@
 //! Against ns-2: the cube root is exact. The kernel's, by a table and one Newton step, is 0.2 %
 //! off on average; nothing else differs (`bench/ns2/README.md`).
 
-use super::{Acked, CongestionControl, Reduction, Window, ticks};
+use super::reno::{in_slow_start, slow_start};
+use super::ticks;
+use crate::transport::tcp::congestion::{Ack, CongestionControl, Loss, Reduction, Window};
+use crate::transport::tcp::endpoint::CongestionState;
 
 /// Fractions are in 1/1024.
 const SCALE: u64 = 1024;
@@ -31,7 +34,7 @@ const RATIO_BITS: u32 = 4;
 
 /// Cubic growth around the window of the last loss.
 #[derive(Debug)]
-pub(super) struct Cubic {
+pub(crate) struct Cubic {
     /// ACKs per increase.
     count: u64,
     /// Window at the last loss, lowered by fast convergence.
@@ -56,7 +59,7 @@ pub(super) struct Cubic {
 }
 
 impl Cubic {
-    pub(super) fn new() -> Self {
+    pub(crate) fn new() -> Self {
         Self {
             count: 0,
             last_max: 0,
@@ -78,7 +81,7 @@ impl Cubic {
         self.ratio = self.ratio + u64::from(segments) - (self.ratio >> RATIO_BITS);
     }
 
-    fn track_delay(&mut self, ack: &Acked) {
+    fn track_delay(&mut self, ack: &Ack) {
         let Some(echo) = ack.echo else { return };
         // ns-2 rounds the echo to the nearest tick and takes zero for "none".
         let sent = (echo.as_nanos() + 500_000) / 1_000_000;
@@ -164,44 +167,40 @@ impl Cubic {
 }
 
 impl CongestionControl for Cubic {
-    fn on_ack(&mut self, ack: &Acked, window: &mut Window) {
-        if ack.open {
+    fn grow(&mut self, ack: &Ack, window: &mut Window) {
+        if ack.state == CongestionState::Open {
             self.track_ratio(ack.segments);
         }
         if ack.undisturbed {
             self.track_delay(ack);
         }
-        if !ack.window_limited(window) {
+        if !ack.fills(window) {
             return;
         }
-        if window.in_slow_start() {
-            window.slow_start();
+        if in_slow_start(window) {
+            slow_start(window);
             return;
         }
-        self.recompute(ticks(ack.now), u64::from(window.cwnd));
-        if u64::from(window.credit) >= self.count {
+        self.recompute(ticks(ack.now), u64::from(window.cwnd()));
+        if u64::from(window.credit()) >= self.count {
             window.grow();
-            window.credit = 0;
+            window.set_credit(0);
         } else {
-            window.credit += 1;
+            window.set_credit(window.credit() + 1);
         }
     }
 
-    fn on_loss(&mut self, window: &Window) -> Reduction {
-        let cwnd = u64::from(window.cwnd);
+    fn reduce(&mut self, loss: Loss, window: &Window) -> Reduction {
+        let cwnd = u64::from(window.cwnd());
         self.epoch = 0;
         // Fast convergence: a window that no longer reaches its last maximum gives way.
         let converge = cwnd < self.last_max;
         self.last_max = if converge { cwnd * (SCALE + BETA) / (2 * SCALE) } else { cwnd };
         self.had_loss = true;
-        let ssthresh = ((cwnd * BETA / SCALE) as u32).max(2);
-        Reduction { ssthresh, cwnd: ssthresh }
-    }
-
-    fn on_timeout(&mut self, window: &Window) -> u32 {
-        let ssthresh = self.on_loss(window).ssthresh;
-        *self = Self::new();
-        ssthresh
+        if loss == Loss::Timeout {
+            *self = Self::new();
+        }
+        Reduction::to(((cwnd * BETA / SCALE) as u32).max(2))
     }
 }
 
@@ -219,17 +218,22 @@ fn cube_root(a: u64) -> u64 {
 
 #[cfg(test)]
 mod tests {
-    use super::super::tests::{ack, window};
     use super::*;
     use crate::units::Instant;
 
-    fn acked(now_ms: u64, outstanding: u32) -> Acked {
-        Acked {
+    fn ack(now_ms: u64, prior_in_flight: u32) -> Ack {
+        Ack {
             now: Instant::from_nanos(now_ms * 1_000_000),
-            outstanding: u64::from(outstanding),
+            segments: 1,
+            prior_in_flight: u64::from(prior_in_flight),
             echo: Some(Instant::from_nanos((now_ms - 500) * 1_000_000)),
-            ..ack()
+            undisturbed: true,
+            ..Ack::default()
         }
+    }
+
+    fn lose(cubic: &mut Cubic, loss: Loss, cwnd: u32) -> u32 {
+        cubic.reduce(loss, &Window::of(cwnd, 10)).ssthresh
     }
 
     #[test]
@@ -246,9 +250,9 @@ mod tests {
     #[test]
     fn loss_takes_a_fifth_and_fast_convergence_lowers_the_plateau() {
         let mut cubic = Cubic::new();
-        assert_eq!(cubic.on_loss(&window(1000, 10)), Reduction { ssthresh: 799, cwnd: 799 });
+        assert_eq!(lose(&mut cubic, Loss::Detected, 1000), 799);
         assert_eq!(cubic.last_max, 1000);
-        assert_eq!(cubic.on_loss(&window(800, 10)).ssthresh, 639);
+        assert_eq!(lose(&mut cubic, Loss::Detected, 800), 639);
         assert_eq!(cubic.last_max, 719); // 800 · 1843/2048
     }
 
@@ -269,11 +273,11 @@ mod tests {
     #[test]
     fn fifty_acks_per_segment_before_the_first_loss() {
         let mut cubic = Cubic::new();
-        let mut window = window(100, 50);
+        let mut window = Window::of(100, 50);
         let mut grown = Vec::new();
-        for ack in 1..=120u32 {
-            cubic.on_ack(&acked(2_000 + u64::from(ack), window.cwnd), &mut window);
-            grown.push(window.cwnd);
+        for n in 1..=120u32 {
+            cubic.grow(&ack(2_000 + u64::from(n), window.cwnd()), &mut window);
+            grown.push(window.cwnd());
         }
         // 50·16/31 = 25 credits, and one ACK to spend them.
         assert_eq!(grown[24], 100);
@@ -293,8 +297,8 @@ mod tests {
     #[test]
     fn timeout_forgets_everything() {
         let mut cubic = Cubic::new();
-        cubic.on_loss(&window(1000, 10));
-        assert_eq!(cubic.on_timeout(&window(100, 10)), 79);
+        lose(&mut cubic, Loss::Detected, 1000);
+        assert_eq!(lose(&mut cubic, Loss::Timeout, 100), 79);
         assert!(!cubic.had_loss);
         assert_eq!(cubic.last_max, 0);
     }

@@ -1,9 +1,14 @@
 //! What must hold for every congestion control, whatever happens to it.
 
 use proptest::prelude::*;
+use rand_chacha::ChaCha8Rng;
+use rand_chacha::rand_core::SeedableRng;
 
-use super::*;
-use crate::transport::tcp::config::Profile;
+use crate::transport::tcp::config::{Profile, TcpConfig};
+use crate::transport::tcp::congestion::CongestionAlgorithm;
+use crate::transport::tcp::congestion::{Ack, CongestionControl, Loss, Window};
+use crate::transport::tcp::endpoint::CongestionState;
+use crate::units::{Duration, Instant};
 
 /// Something that happens to a congestion control.
 #[derive(Clone, Copy, Debug)]
@@ -49,26 +54,20 @@ struct Connection {
     now: Instant,
     first: u64,
     next: u64,
-    state: State,
-}
-
-#[derive(Clone, Copy, Debug, Eq, PartialEq)]
-enum State {
-    Open,
-    Recovery,
-    Loss,
+    state: CongestionState,
 }
 
 impl Connection {
     fn new(config: &TcpConfig) -> Self {
         let max = config.cwnd_max.unwrap_or(u32::MAX);
-        let limit = match config.congestion {
-            CongestionAlgorithm::Hybla => 65_535,
-            CongestionAlgorithm::Compound => u32::MAX,
+        let rng = ChaCha8Rng::seed_from_u64(7);
+        let limit = match config.congestion.name() {
+            "hybla" => 65_535,
+            "compound" => u32::MAX,
             _ => max,
         };
-        let (control, window) = (controller(config), Window::new(config));
-        let state = State::Open;
+        let (control, window) = (config.congestion.build(config, rng), Window::new(config));
+        let state = CongestionState::Open;
         Self { control, window, limit, now: Instant::ZERO, first: 0, next: 2, state }
     }
 
@@ -80,56 +79,61 @@ impl Connection {
                 self.ack(segments, outstanding, Duration::from_micros(rtt_us), sacked);
             }
             Operation::Round { rtt_ms } => {
-                let acks = self.window.cwnd.min(200);
+                let acks = self.window.cwnd().min(200);
                 for _ in 0..acks {
                     self.now = self.now + Duration::from_micros(1_000 * rtt_ms / u64::from(acks));
                     self.next += 1;
-                    let outstanding = u64::from(self.window.cwnd);
+                    let outstanding = u64::from(self.window.cwnd());
                     self.ack(1, outstanding, Duration::from_millis(rtt_ms), false);
                 }
             }
-            Operation::Loss if self.state != State::Recovery => {
-                let reduction = self.control.on_loss(&self.window);
-                assert!(reduction.ssthresh >= 2, "{reduction:?}");
-                self.window.reduce(reduction.cwnd, reduction.ssthresh);
-                self.state = State::Recovery;
+            Operation::Loss if self.state != CongestionState::Recovery => {
+                self.reduce(Loss::Detected);
+                self.state = CongestionState::Recovery;
             }
             Operation::Loss => {}
             Operation::Timeout => {
-                let ssthresh = self.control.on_timeout(&self.window);
-                assert!(ssthresh >= 2, "{ssthresh}");
-                self.window.reduce(1, ssthresh);
-                self.state = State::Loss;
+                self.reduce(Loss::Timeout);
+                self.state = CongestionState::Loss;
             }
             Operation::Repaired => {
-                self.state = State::Open;
-                self.control.on_open(self.next);
+                self.state = CongestionState::Open;
+                self.control.on_repaired(Loss::Detected, self.next, &mut self.window);
             }
         }
     }
 
+    fn reduce(&mut self, loss: Loss) {
+        let reduction = self.control.reduce(loss, &self.window);
+        assert!(reduction.ssthresh >= 2, "{reduction:?}");
+        self.window.set_cwnd(if loss == Loss::Timeout { 1 } else { reduction.cwnd });
+        self.window.set_ssthresh(reduction.ssthresh);
+        self.window.forget_savings();
+    }
+
     fn ack(&mut self, segments: u32, outstanding: u64, rtt: Duration, sacked: bool) {
         self.first = (self.first + u64::from(segments)).min(self.next);
-        let (open, before) = (self.state == State::Open, self.window);
-        let acked = Acked {
+        let (open, before) = (self.state == CongestionState::Open, self.window);
+        let ack = Ack {
             now: self.now,
             segments,
-            outstanding,
+            prior_in_flight: outstanding,
             una: self.first * 1448,
             first: self.first,
             next: self.next,
             echo: Some(Instant::ZERO + self.now.saturating_since(Instant::ZERO + rtt)),
             rtt: (rtt > Duration::ZERO).then_some(rtt),
             srtt: (rtt > Duration::ZERO).then_some(rtt),
+            state: self.state,
             undisturbed: open && !sacked,
-            open,
+            limited: None,
         };
-        self.window.acked = self.window.acked.saturating_add(segments);
-        self.control.on_arrival(&acked, &mut self.window);
-        if segments > 0 && self.state != State::Recovery {
-            self.control.on_ack(&acked, &mut self.window);
+        self.window.count_acked(segments);
+        self.control.on_ack(&ack, &mut self.window);
+        if segments > 0 && self.state != CongestionState::Recovery {
+            self.control.grow(&ack, &mut self.window);
         }
-        assert_eq!(self.window.ssthresh, before.ssthresh, "only losses move the threshold");
+        assert_eq!(self.window.ssthresh(), before.ssthresh(), "only losses move the threshold");
     }
 }
 
@@ -148,10 +152,10 @@ proptest! {
         for operation in operations {
             for connection in &mut twins {
                 connection.apply(operation);
-                let cwnd = connection.window.cwnd;
+                let cwnd = connection.window.cwnd();
                 prop_assert!((1..=connection.limit).contains(&cwnd), "{:?}: {}", operation, cwnd);
             }
-            prop_assert_eq!(twins[0].window.cwnd, twins[1].window.cwnd);
+            prop_assert_eq!(twins[0].window.cwnd(), twins[1].window.cwnd());
         }
     }
 
@@ -165,12 +169,12 @@ proptest! {
     ) {
         let mut connection = Connection::new(&TcpConfig::papers(algorithm));
         connection.apply(Operation::Round { rtt_ms });
-        let mut last = connection.window.cwnd;
+        let mut last = connection.window.cwnd();
         let first = last;
         for _ in 0..rounds {
             connection.apply(Operation::Round { rtt_ms });
-            prop_assert!(connection.window.cwnd >= last);
-            last = connection.window.cwnd;
+            prop_assert!(connection.window.cwnd() >= last);
+            last = connection.window.cwnd();
         }
         prop_assert!(last >= first + 8 || last == connection.limit, "{} to {}", first, last);
     }

@@ -19,7 +19,7 @@ fn ack(ack: u64, echo: Instant) -> Segment {
 
 /// A sender with segments `0..window` in flight, sent at 500 ms after a SYN at time zero.
 fn with_window(window: u32) -> NoSackSender {
-    let mut config = TcpConfig::papers(CongestionAlgorithm::NewReno);
+    let mut config = TcpConfig::papers(CongestionAlgorithm::NEWRENO);
     config.sack = false;
     config.initial_window = window;
     let mut sender = NoSackSender::new(&config);
@@ -100,7 +100,7 @@ fn a_timeout_goes_back() {
 /// A lost SYN is sent again after 3 s, and the connection then opens with one segment.
 #[test]
 fn a_lost_syn() {
-    let mut config = TcpConfig::papers(CongestionAlgorithm::NewReno);
+    let mut config = TcpConfig::papers(CongestionAlgorithm::NEWRENO);
     config.sack = false;
     let mut sender = NoSackSender::new(&config);
     sender.supply(10 * MSS);
@@ -116,7 +116,7 @@ fn a_lost_syn() {
 
 #[test]
 fn a_file_ends_with_a_short_segment_and_no_timer() {
-    let mut config = TcpConfig::papers(CongestionAlgorithm::NewReno);
+    let mut config = TcpConfig::papers(CongestionAlgorithm::NEWRENO);
     config.sack = false;
     let mut sender = NoSackSender::new(&config);
     sender.supply(MSS + 100);

@@ -5,7 +5,7 @@ use crate::units::Duration;
 const MSS: u64 = 1448;
 
 fn config() -> TcpConfig {
-    TcpConfig::papers(CongestionAlgorithm::NewReno)
+    TcpConfig::papers(CongestionAlgorithm::NEWRENO)
 }
 
 fn ms(millis: u64) -> Instant {

@@ -1,4 +1,5 @@
 use super::*;
+use crate::seed::{Seed, Stream};
 use crate::transport::tcp::CongestionAlgorithm;
 use crate::transport::{SackBlock, SackList};
 use crate::units::Bytes;
@@ -6,7 +7,7 @@ use crate::units::Bytes;
 const MSS: u64 = 1448;
 
 fn config() -> TcpConfig {
-    TcpConfig::papers(CongestionAlgorithm::NewReno)
+    TcpConfig::papers(CongestionAlgorithm::NEWRENO)
 }
 
 fn ms(millis: u64) -> Instant {
@@ -27,11 +28,15 @@ fn ack(ack: u64, blocks: &[(u64, u64)], echo: Instant) -> Segment {
     Segment { ack: ack * MSS, sack, ts_ecr: echo, window: u32::MAX, ..Segment::default() }
 }
 
+fn new(config: &TcpConfig) -> PapersSender {
+    PapersSender::new(config, Seed(1).rng(Stream::Flow(0)))
+}
+
 /// A sender with segments `0..window` in flight, sent at time zero.
 fn with_window(window: u32) -> PapersSender {
     let mut config = config();
     config.initial_window = window;
-    let mut sender = PapersSender::new(&config);
+    let mut sender = new(&config);
     sender.supply(u64::MAX);
     assert_eq!(sent(&mut sender, ms(0)).len(), window as usize);
     sender
@@ -107,7 +112,7 @@ fn rate_halving_and_exit() {
 fn exit_with_little_in_flight_bursts_three() {
     let mut config = config();
     config.initial_window = 20;
-    let mut sender = PapersSender::new(&config);
+    let mut sender = new(&config);
     sender.supply(20 * MSS);
     sent(&mut sender, ms(0));
     sender.handle_segment(ms(500), &ack(0, &[(1, 20)], ms(0)));
@@ -155,7 +160,7 @@ fn every_ack_restarts_the_timer() {
 
 #[test]
 fn last_segment_is_short_and_completion_ends_the_timer() {
-    let mut sender = PapersSender::new(&config());
+    let mut sender = new(&config());
     sender.supply(MSS + 100);
     sender.close();
     sender.supply(1_000_000);
@@ -175,7 +180,7 @@ fn last_segment_is_short_and_completion_ends_the_timer() {
 
 #[test]
 fn idle_for_a_timeout_restarts_with_the_initial_window() {
-    let mut sender = PapersSender::new(&config());
+    let mut sender = new(&config());
     sender.supply(20 * MSS);
     let mut acked = 0;
     while acked < 20 {
@@ -197,7 +202,7 @@ fn receive_window_limits() {
     let mut config = config();
     config.initial_window = 10;
     config.receive_window = Some(Bytes(4 * 1448));
-    let mut sender = PapersSender::new(&config);
+    let mut sender = new(&config);
     sender.supply(u64::MAX);
     assert_eq!(sent(&mut sender, ms(0)), [0, 1, 2, 3]);
     let mut one = ack(1, &[], ms(0));
@@ -225,7 +230,7 @@ fn without_timestamps_retransmissions_are_not_timed() {
     let mut config = config();
     config.timestamps = false;
     config.initial_window = 10;
-    let mut sender = PapersSender::new(&config);
+    let mut sender = new(&config);
     sender.supply(10 * 1460);
     while sender.poll_transmit(ms(0)).is_some() {}
     let mss = 1460;

@@ -9,7 +9,7 @@ fn dsack(sender: &mut LinuxSender, now: u64, ack: u64, start: u64, end: u64, ech
 
 /// Handshake over 100 ms, then as many segments as the application has, which may have more.
 fn with_data(segments: u64) -> LinuxSender {
-    let mut sender = new(&TcpConfig::linux(CongestionAlgorithm::NewReno));
+    let mut sender = new(&TcpConfig::linux(CongestionAlgorithm::NEWRENO));
     sender.supply(segments * MSS);
     sender.poll_transmit(ms(0)).unwrap();
     let answer = Segment { syn: true, ts_ecr: ms(0), window: u32::MAX, ..Segment::default() };

@@ -1,0 +1,297 @@
+//! Compound TCP (Tan, Song, Zhang and Sridharan, "A Compound TCP approach for high-speed and
+//! long distance networks", INFOCOM 2006), as in ns-2's `Agent/TCP/Linux` (a module of Linux
+//! 2.6.14).
+//!
+//! The window is the sum of Reno's and a delay window, which once per round trip gains
+//! alpha·W^k - 1 segments while fewer than gamma segments are queued, and loses zeta times the
+//! queued ones otherwise: alpha 1/8, k 3/4, gamma 30, zeta 1. As in Vegas, the queued segments
+//! are W·(1 - base RTT / least RTT of the round), W being what was sent in the round before.
+//!
+//! Linux has no such module any more: profile `linux` runs this one on the recovery of a kernel of
+//! today, where the window falls to half and not to the quarter. That is checked against nothing:
+//! no kernel has both.
+//!
+//! What the module does otherwise than the paper: a loss halves the sum as Reno does (to the
+//! quarter, in ns-2's recovery) and leaves the delay window as it is; the next ACK takes from
+//! Reno's part what no longer fits, or drops the delay window if either alone exceeds the sum. After
+//! recovery the round before is not known, and W is all that was sent since it began. Reno's part
+//! counts ACKs, not bytes. The limit of the window ends its growth only while the sum is below;
+//! the delay window is not limited.
+
+use super::{Ack, CongestionControl, Loss, Reduction, Window};
+
+/// Queued segments at which the delay window shrinks.
+const GAMMA: u64 = 30;
+/// W^k is divided by 2^3: alpha = 1/8.
+const ALPHA_SHIFT: u32 = 3;
+/// Round-trip samples without which a round says nothing: two may both be of delayed ACKs.
+const FEW_SAMPLES: u32 = 2;
+/// Longer than any round trip, in microseconds.
+const NO_SAMPLE: u64 = 0x7FFF_FFFF;
+
+/// Reno's window and a delay window.
+#[derive(Debug)]
+pub(crate) struct Compound {
+    /// An ACK has arrived.
+    started: bool,
+    /// Where the growth of Reno's part ends.
+    limit: u32,
+    /// Reno's part, in segments.
+    reno: u64,
+    /// The delay window, in segments.
+    delay: u64,
+    /// First segment sent in the round before.
+    round_before: u64,
+    /// First segment sent in this round: its ACK ends it.
+    round: u64,
+    /// Round-trip samples in this round.
+    samples: u32,
+    /// The least of them, in microseconds, plus 1.
+    round_rtt: u64,
+    /// The least of all, in microseconds, plus 1.
+    base_rtt: u64,
+}
+
+impl Compound {
+    pub(crate) fn new() -> Self {
+        Self {
+            started: false,
+            limit: u32::MAX,
+            reno: 0,
+            delay: 0,
+            round_before: 0,
+            round: 0,
+            samples: 0,
+            round_rtt: NO_SAMPLE,
+            base_rtt: NO_SAMPLE,
+        }
+    }
+
+    fn start(&mut self, ack: &Ack, window: &mut Window) {
+        self.started = true;
+        self.reno = u64::from(window.cwnd());
+        self.round = ack.next;
+        self.limit = window.limit();
+        window.set_limit(u32::MAX);
+    }
+
+    /// The window was reduced behind our back: the sum must not exceed it.
+    fn fit(&mut self, cwnd: u64) {
+        if self.reno + self.delay <= cwnd {
+            return;
+        }
+        if self.reno > cwnd || self.delay > cwnd {
+            self.reno = cwnd;
+            self.delay = 0;
+        } else {
+            self.reno = cwnd - self.delay;
+        }
+    }
+
+    /// Slow start up to the threshold, then a segment per window of ACKs.
+    fn grow_reno(&mut self, window: &mut Window) {
+        let mut grow = self.reno <= u64::from(window.ssthresh());
+        if !grow && window.credit() < window.cwnd() {
+            window.set_credit(window.credit() + 1);
+        }
+        if window.credit() >= window.cwnd() {
+            grow = true;
+            window.set_credit(0);
+        }
+        if grow && window.cwnd() < self.limit {
+            self.reno += 1;
+        }
+    }
+
+    fn end_round(&mut self, next: u64) {
+        let sent = self.round.saturating_sub(self.round_before);
+        self.round_before = self.round;
+        self.round = next;
+        if self.samples > FEW_SAMPLES {
+            self.adjust_delay(sent);
+        }
+        self.forget_samples();
+    }
+
+    /// The rule of the paper's delay window, in halves of a segment.
+    fn adjust_delay(&mut self, sent: u64) {
+        let (round, base) = (u128::from(self.round_rtt), u128::from(self.base_rtt));
+        let expected = (2 * u128::from(sent) * base / round) as u64;
+        let queued2 = 2 * sent - expected;
+        if queued2 < 2 * GAMMA {
+            let gain = fourth_root(cube(sent)) >> ALPHA_SHIFT;
+            self.delay += gain.saturating_sub(1);
+        } else {
+            self.delay = (2 * self.delay).saturating_sub(queued2) / 2;
+        }
+    }
+
+    fn forget_samples(&mut self) {
+        self.samples = 0;
+        self.round_rtt = NO_SAMPLE;
+    }
+}
+
+impl CongestionControl for Compound {
+    fn watches(&self) -> bool {
+        true
+    }
+
+    fn on_ack(&mut self, ack: &Ack, window: &mut Window) {
+        if !self.started {
+            return self.start(ack, window);
+        }
+        let Some(rtt) = ack.rtt else { return };
+        let micros = (rtt.as_nanos() + 500) / 1000 + 1;
+        self.base_rtt = self.base_rtt.min(micros);
+        self.round_rtt = self.round_rtt.min(micros);
+        self.samples += 1;
+    }
+
+    fn grow(&mut self, ack: &Ack, window: &mut Window) {
+        self.fit(u64::from(window.cwnd()));
+        if !ack.fills(window) {
+            return;
+        }
+        self.grow_reno(window);
+        if ack.first > self.round {
+            self.end_round(ack.next);
+        }
+        // Reno's part may be nothing, and the delay window fall to nothing.
+        window.set_cwnd(u32::try_from(self.reno + self.delay).unwrap_or(u32::MAX));
+    }
+
+    fn reduce(&mut self, _: Loss, window: &Window) -> Reduction {
+        let ssthresh = (window.cwnd() / 2).max(2);
+        Reduction { ssthresh, cwnd: ssthresh / 2 }
+    }
+
+    fn on_repaired(&mut self, _: Loss, next: u64, _: &mut Window) {
+        self.round = next;
+        self.forget_samples();
+    }
+}
+
+fn cube(n: u64) -> u64 {
+    n.saturating_mul(n).saturating_mul(n)
+}
+
+/// The fourth root by Newton's iteration x - (x⁴ - a) / 4x³ in integers, from a power of two and
+/// until a step changes it by one at most: within one of the root, and exactly what ns-2 has.
+fn fourth_root(a: u64) -> u64 {
+    let bits = u64::BITS - a.leading_zeros();
+    let mut root = 1u64 << (bits / 4);
+    loop {
+        let next = (3 * root + quotient(a, cube(root))) / 4;
+        if next.abs_diff(root) <= 1 {
+            return next;
+        }
+        root = next;
+    }
+}
+
+/// a / b as the kernel of that time divides: of a divisor beyond 32 bits only the leading 32
+/// count.
+fn quotient(a: u64, b: u64) -> u64 {
+    let shift = (u64::BITS - b.leading_zeros()).saturating_sub(u32::BITS);
+    (a >> shift) / (b >> shift)
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::units::Duration;
+
+    proptest! {
+        #[test]
+        fn fourth_roots_are_within_one(a in prop_oneof![1u64..1_000_000, any::<u64>()]) {
+            let exact = (a as f64).sqrt().sqrt();
+            prop_assert!((fourth_root(a) as f64 - exact).abs() <= 2.0, "{}", fourth_root(a));
+        }
+    }
+
+    #[test]
+    fn powers_of_the_window() {
+        assert_eq!(fourth_root(0), 0);
+        // 256^(3/4) = 64, 10,000^(3/4) = 1000.
+        assert_eq!(fourth_root(cube(256)), 64);
+        assert_eq!(fourth_root(cube(10_000)), 1000);
+    }
+
+    /// A round in which 256 segments were sent, with these round-trip times in ms.
+    fn after_round(delay: u64, base: u64, rtt: u64) -> u64 {
+        let mut compound = Compound { delay, samples: 3, ..Compound::new() };
+        (compound.base_rtt, compound.round_rtt) = (base * 1000, rtt * 1000);
+        compound.round = 256;
+        compound.end_round(512);
+        assert_eq!((compound.round_before, compound.round, compound.samples), (256, 512, 0));
+        compound.delay
+    }
+
+    /// alpha·W^k - 1 = 64/8 - 1 = 7 more while 256·(1 - 500/560) = 27 are queued; with 256·(1 -
+    /// 500/625) = 51.2 queued, that many less, 51.5 in halves of a segment rounded up.
+    #[test]
+    fn the_delay_window_grows_until_thirty_segments_are_queued() {
+        assert_eq!(after_round(10, 500, 500), 17);
+        assert_eq!(after_round(10, 500, 560), 17);
+        assert_eq!(after_round(100, 500, 625), 48);
+        assert_eq!(after_round(10, 500, 625), 0);
+    }
+
+    #[test]
+    fn small_windows_are_renos() {
+        let mut compound = Compound { samples: 3, base_rtt: 9, round_rtt: 9, ..Compound::new() };
+        compound.round = 32;
+        compound.end_round(64);
+        assert_eq!(compound.delay, 0);
+    }
+
+    #[test]
+    fn few_samples_say_nothing() {
+        let mut compound = Compound { samples: 2, base_rtt: 9, round_rtt: 9, ..Compound::new() };
+        compound.round = 256;
+        compound.end_round(512);
+        assert_eq!(compound.delay, 0);
+    }
+
+    /// 60 + 40 reduced to 70: Reno's part gives way; to 35: the delay window goes.
+    #[test]
+    fn what_a_loss_leaves() {
+        let mut compound = Compound { reno: 60, delay: 40, ..Compound::new() };
+        compound.fit(70);
+        assert_eq!((compound.reno, compound.delay), (30, 40));
+        compound.fit(35);
+        assert_eq!((compound.reno, compound.delay), (35, 0));
+        let halved = Compound::new().reduce(Loss::Detected, &Window::of(140, 50));
+        assert_eq!(halved, Reduction { ssthresh: 70, cwnd: 35 });
+    }
+
+    /// From the second ACK on, round by round over a path of 256 segments without a queue.
+    #[test]
+    fn the_sum_is_the_window() {
+        let mut window = Window::of(256, 10);
+        let mut compound = Compound::new();
+        let round = |number: u64, compound: &mut Compound, window: &mut Window| {
+            for n in 0..256 {
+                let first = number * 256 + n + 1;
+                let ack = Ack {
+                    segments: 1,
+                    prior_in_flight: u64::from(window.cwnd()),
+                    first,
+                    next: first + 255,
+                    rtt: Some(Duration::from_millis(500)),
+                    ..Ack::default()
+                };
+                compound.on_ack(&ack, window);
+                compound.grow(&ack, window);
+            }
+            window.cwnd()
+        };
+        // The first round ends with the second ACK of the second one; 256 segments gain 7.
+        assert_eq!(round(0, &mut compound, &mut window), 257);
+        assert_eq!(round(1, &mut compound, &mut window), 257 + 7);
+        assert_eq!(round(2, &mut compound, &mut window), 257 + 14 + 1);
+    }
+}

@@ -1,0 +1,181 @@
+//! The congestion window.
+
+use crate::transport::tcp::config::{Profile, TcpConfig};
+
+/// The congestion window and what its growth has saved up, in segments.
+#[derive(Clone, Copy, Debug)]
+pub struct Window {
+    cwnd: u32,
+    ssthresh: u32,
+    limit: u32,
+    /// Counted towards the next increase: ACKs in profile `papers`, segments in `linux`.
+    credit: u32,
+    /// Segments acknowledged and not used up yet (appropriate byte counting, RFC 3465); profile
+    /// `papers`.
+    acked: u32,
+}
+
+impl Window {
+    /// The window that a connection begins with.
+    pub fn new(config: &TcpConfig) -> Self {
+        let limit = config.cwnd_max.unwrap_or(u32::MAX).max(1);
+        let ssthresh = if config.profile == Profile::Papers { limit } else { u32::MAX };
+        Self { cwnd: config.initial_window.clamp(1, limit), ssthresh, limit, credit: 0, acked: 0 }
+    }
+
+    /// Congestion window, at least 1.
+    #[inline]
+    pub fn cwnd(&self) -> u32 {
+        self.cwnd
+    }
+
+    /// Slow-start threshold; `u32::MAX`: none yet.
+    #[inline]
+    pub fn ssthresh(&self) -> u32 {
+        self.ssthresh
+    }
+
+    /// Where growth ends ([`TcpConfig::cwnd_max`]); `u32::MAX`: nowhere.
+    #[inline]
+    pub fn limit(&self) -> u32 {
+        self.limit
+    }
+
+    /// Whether the window is below the threshold.
+    #[inline]
+    pub fn in_slow_start(&self) -> bool {
+        self.cwnd < self.ssthresh
+    }
+
+    /// Sets the window within its limits.
+    #[inline]
+    pub fn set_cwnd(&mut self, cwnd: u32) {
+        self.cwnd = cwnd.clamp(1, self.limit);
+    }
+
+    /// Sets the threshold.
+    pub fn set_ssthresh(&mut self, ssthresh: u32) {
+        self.ssthresh = ssthresh;
+    }
+
+    /// Slow start: the window grows by what was acknowledged, up to the threshold. Returns the
+    /// segments left over for congestion avoidance.
+    pub fn slow_start(&mut self, acked: u32) -> u32 {
+        let cwnd = self.cwnd.saturating_add(acked).min(self.ssthresh.max(self.cwnd));
+        let left = acked - (cwnd - self.cwnd);
+        self.set_cwnd(cwnd);
+        left
+    }
+
+    /// Congestion avoidance: one segment more for every `count` acknowledged.
+    pub fn increase(&mut self, count: u32, acked: u32) {
+        let count = count.max(1);
+        let mut cwnd = self.cwnd;
+        // What was saved up at a larger count is spent gently.
+        if self.credit >= count {
+            self.credit = 0;
+            cwnd = cwnd.saturating_add(1);
+        }
+        self.credit = self.credit.saturating_add(acked);
+        cwnd = cwnd.saturating_add(self.credit / count);
+        self.credit %= count;
+        self.set_cwnd(cwnd);
+    }
+
+    /// Moves the end of growth, as Hybla and Compound do.
+    pub(crate) fn set_limit(&mut self, limit: u32) {
+        self.limit = limit;
+    }
+
+    /// One segment more, up to the limit.
+    #[inline]
+    pub(crate) fn grow(&mut self) {
+        if self.cwnd < self.limit {
+            self.cwnd += 1;
+        }
+    }
+
+    #[inline]
+    pub(crate) fn credit(&self) -> u32 {
+        self.credit
+    }
+
+    #[inline]
+    pub(crate) fn set_credit(&mut self, credit: u32) {
+        self.credit = credit;
+    }
+
+    /// Segments were acknowledged, whether they let the window grow or not.
+    #[inline]
+    pub(crate) fn count_acked(&mut self, segments: u32) {
+        self.acked = self.acked.saturating_add(segments);
+    }
+
+    #[inline]
+    pub(crate) fn acked(&self) -> u32 {
+        self.acked
+    }
+
+    /// So many acknowledged segments are used up.
+    #[inline]
+    pub(crate) fn use_acked(&mut self, segments: u32) {
+        self.acked -= segments;
+    }
+
+    /// A reduction begins: nothing saved up survives.
+    pub(crate) fn forget_savings(&mut self) {
+        self.credit = 0;
+        self.acked = 0;
+    }
+
+    /// The threshold that a window in use leaves behind when it falls for want of use: three
+    /// quarters of it at least (`tcp_current_ssthresh` of Linux).
+    pub(crate) fn threshold_in_use(&self) -> u32 {
+        self.ssthresh.max(self.cwnd / 2 + self.cwnd / 4)
+    }
+
+    /// A window without limit, for tests.
+    #[cfg(test)]
+    pub(crate) fn of(cwnd: u32, ssthresh: u32) -> Self {
+        Self { cwnd, ssthresh, limit: u32::MAX, credit: 0, acked: 0 }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::transport::tcp::congestion::CongestionAlgorithm;
+
+    #[test]
+    fn slow_start_stops_at_the_threshold() {
+        let mut window = Window::of(10, 14);
+        assert_eq!(window.slow_start(3), 0);
+        assert_eq!(window.slow_start(3), 2);
+        assert_eq!(window.cwnd, 14);
+        window.set_ssthresh(7);
+        assert_eq!((window.slow_start(3), window.cwnd), (3, 14), "it is over");
+    }
+
+    #[test]
+    fn credit_carries_over() {
+        let mut window = Window { limit: 12, ..Window::of(10, 10) };
+        window.increase(10, 9);
+        assert_eq!(window.cwnd, 10);
+        window.increase(10, 2);
+        assert_eq!((window.cwnd, window.credit), (11, 1));
+        window.increase(11, 30);
+        assert_eq!(window.cwnd, 12, "at its limit");
+    }
+
+    #[test]
+    fn the_first_threshold_is_the_limit_in_profile_papers() {
+        let mut config = TcpConfig::papers(CongestionAlgorithm::NEWRENO);
+        assert_eq!(Window::new(&config).ssthresh, u32::MAX);
+        config.cwnd_max = Some(61);
+        assert_eq!(Window::new(&config).ssthresh, 61);
+        config.cwnd_max = Some(0);
+        assert_eq!(Window::new(&config).cwnd, 1);
+        config = TcpConfig { cwnd_max: Some(61), ..TcpConfig::linux(CongestionAlgorithm::NEWRENO) };
+        assert_eq!(Window::new(&config).ssthresh, u32::MAX);
+    }
+}

@@ -1,0 +1,515 @@
+//! BBR version 1 as Linux has it (`tcp_bbr.c`): draft-cardwell-iccrg-bbr-congestion-control-00,
+//! whose sections are named below, with what Linux added: long-term bandwidth (policers), ACK
+//! aggregation, a pacing margin of 1 %, and gains rounded to 1/256.
+//!
+//! A model of the path, the most bandwidth of ten round trips and the least round-trip time of
+//! ten seconds, says how fast segments leave and how many may be in flight; losses hardly matter.
+
+mod aggregation;
+mod long_term;
+mod max_filter;
+
+use rand::RngExt;
+use rand_chacha::ChaCha8Rng;
+
+use self::aggregation::Aggregation;
+use self::long_term::{LongTerm, Look};
+use self::max_filter::MaxFilter;
+use crate::transport::tcp::congestion::{
+    Ack, CongestionControl, Loss, Pace, Reduction, Sample, Totals, Window,
+};
+use crate::transport::tcp::endpoint::CongestionState;
+use crate::units::{Duration, Instant};
+
+/// Segments per microsecond, times 2^24.
+type Bandwidth = u64;
+const BW_UNIT: Bandwidth = 1 << 24;
+/// Gains are in 1/256.
+const UNIT: u64 = 256;
+/// 2/ln 2, the least gain that doubles the rate each round trip (4.3.2.1), rounded up.
+const HIGH_GAIN: u64 = UNIT * 2885 / 1000 + 1;
+/// Round trips of the bandwidth's maximum (4.1.1.3).
+const BANDWIDTH_ROUNDS: u64 = 10;
+/// Percent of the bandwidth at which segments leave, so that queues drain.
+const PACED: u64 = 99;
+/// Below this rate in bytes/s a single segment leaves at a time (1.2 Mbit/s), else two.
+const SINGLE_RATE: u64 = 1_200_000 / 8;
+/// At most so many leave at a time.
+const MAX_QUANTUM: u64 = 127;
+
+/// The inverse of [`HIGH_GAIN`] empties in a round trip the queue that it made (4.3.3).
+const DRAIN_GAIN: u64 = UNIT * 1000 / 2885;
+/// Window in ProbeBW: twice the bandwidth-delay product, for delayed ACKs (4.2.3.2).
+const CWND_GAIN: u64 = 2 * UNIT;
+/// Pacing gains of ProbeBW, one for each least round-trip time (4.3.4.1).
+const CYCLE: [u64; 8] = [UNIT * 5 / 4, UNIT * 3 / 4, UNIT, UNIT, UNIT, UNIT, UNIT, UNIT];
+/// The pipe is full after so many round trips without growth by a quarter (4.3.2.2).
+const FULL_ROUNDS: u32 = 3;
+/// How long a least round-trip time counts (4.1.2.3), and how long ProbeRTT lasts (4.3.5).
+const MIN_RTT_WINDOW: Duration = Duration::from_secs(10);
+const PROBE_RTT_TIME: Duration = Duration::from_millis(200);
+/// Least window (4.2.3.3), and the window before there is a model.
+const MIN_CWND: u32 = 4;
+const INITIAL_CWND: u64 = 10;
+
+/// Section 4.3.1.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+enum Mode {
+    Startup,
+    Drain,
+    ProbeBw,
+    ProbeRtt,
+}
+
+/// The model and what is done with it.
+#[derive(Debug)]
+pub(crate) struct Bbr {
+    mss: u32,
+    packet: u32,
+    rng: ChaCha8Rng,
+    mode: Mode,
+    bandwidth: MaxFilter,
+    long_term: LongTerm,
+    aggregation: Aggregation,
+    /// Round trips so far, and the count of deliveries that ends this one (4.1.1.4).
+    rounds: u64,
+    round_end: u64,
+    round_start: bool,
+    min_rtt: Option<Duration>,
+    min_rtt_at: Instant,
+    probe_rtt_until: Option<Instant>,
+    probe_rtt_round: bool,
+    /// The window that ProbeRTT and recoveries give back (4.2.3.4), and the state at the last ACK.
+    prior_cwnd: u32,
+    prior_state: CongestionState,
+    conserving: bool,
+    idle_restart: bool,
+    /// The pipe is full; if not, what bandwidth must outgrow, and round trips in which it did not.
+    full: bool,
+    full_bandwidth: Bandwidth,
+    full_rounds: u32,
+    pacing_gain: u64,
+    cwnd_gain: u64,
+    cycle: usize,
+    cycle_at: Instant,
+    /// Bytes/s at which segments leave.
+    rate: u64,
+    seen_rtt: bool,
+}
+
+impl Bbr {
+    /// For segments of `mss` bytes in packets of `packet`.
+    pub(crate) fn new(mss: u32, packet: u32, rng: ChaCha8Rng) -> Self {
+        Self {
+            mss,
+            packet,
+            rng,
+            mode: Mode::Startup,
+            bandwidth: MaxFilter::new(BANDWIDTH_ROUNDS),
+            long_term: LongTerm::default(),
+            aggregation: Aggregation::default(),
+            rounds: 0,
+            round_end: 0,
+            round_start: false,
+            min_rtt: None,
+            min_rtt_at: Instant::ZERO,
+            probe_rtt_until: None,
+            probe_rtt_round: false,
+            prior_cwnd: 0,
+            prior_state: CongestionState::Open,
+            conserving: false,
+            idle_restart: false,
+            full: false,
+            full_bandwidth: 0,
+            full_rounds: 0,
+            pacing_gain: HIGH_GAIN,
+            cwnd_gain: HIGH_GAIN,
+            cycle: 0,
+            cycle_at: Instant::ZERO,
+            rate: 0,
+            seen_rtt: false,
+        }
+    }
+
+    /// The bandwidth that counts.
+    fn model(&self) -> Bandwidth {
+        self.long_term.get().unwrap_or_else(|| self.bandwidth.get())
+    }
+
+    /// Section 4.2.1: the rate follows the model; before the pipe is full it only rises.
+    fn set_rate(&mut self, window: &Window, smoothed: Option<Duration>) {
+        if !self.seen_rtt && smoothed.is_some() {
+            self.guess_rate(window, smoothed);
+        }
+        let rate = self.paced(self.model(), self.pacing_gain);
+        if self.full || rate > self.rate {
+            self.rate = rate;
+        }
+    }
+
+    /// Before the first delivery: the window over the round-trip time, or over a millisecond.
+    fn guess_rate(&mut self, window: &Window, smoothed: Option<Duration>) {
+        self.seen_rtt = smoothed.is_some();
+        let rtt = smoothed.map_or(1000, |rtt| micros(rtt).max(1));
+        self.rate = self.paced(u64::from(window.cwnd()) * BW_UNIT / rtt, HIGH_GAIN);
+    }
+
+    fn paced(&self, bandwidth: Bandwidth, gain: u64) -> u64 {
+        let bandwidth = (u128::from(bandwidth) * u128::from(gain)) >> 8;
+        bytes_per_second(u64::try_from(bandwidth).unwrap_or(u64::MAX), self.packet)
+    }
+
+    /// Section 4.2.2: segments that leave at a time, a millisecond's worth.
+    fn quantum(&self) -> u64 {
+        let least = if self.rate < SINGLE_RATE { 1 } else { 2 };
+        (self.rate / 1024 / u64::from(self.mss)).max(least).min(MAX_QUANTUM)
+    }
+
+    fn look(&self, totals: Totals, losses: bool, app_limited: bool) -> Look {
+        Look { totals, losses, app_limited, round_start: self.round_start, packet: self.packet }
+    }
+
+    /// Takes in an ACK: bandwidth and round-trip time, then what they say of the mode.
+    fn update_model(&mut self, sample: &Sample, window: &mut Window) {
+        self.update_bandwidth(sample);
+        self.update_aggregation(sample, window);
+        if self.mode == Mode::ProbeBw && self.is_phase_over(sample) {
+            self.advance_cycle(sample.totals.delivered_at);
+        }
+        self.look_for_full_pipe(sample);
+        self.drain(sample, window);
+        self.update_min_rtt(sample, window);
+        (self.pacing_gain, self.cwnd_gain) = match self.mode {
+            Mode::Startup => (HIGH_GAIN, HIGH_GAIN),
+            Mode::Drain => (DRAIN_GAIN, HIGH_GAIN),
+            Mode::ProbeBw if self.long_term.get().is_some() => (UNIT, CWND_GAIN),
+            Mode::ProbeBw => (CYCLE[self.cycle], CWND_GAIN),
+            Mode::ProbeRtt => (UNIT, UNIT),
+        };
+    }
+
+    /// Sections 4.1.1.3 and 4.1.1.4: the most of ten round trips; what the application limited
+    /// counts only if it is more.
+    fn update_bandwidth(&mut self, sample: &Sample) {
+        self.round_start = false;
+        let Some((delivered, interval)) = valid(sample) else { return };
+        if sample.rate.prior_delivered >= self.round_end {
+            self.round_end = sample.totals.delivered;
+            self.rounds += 1;
+            self.round_start = true;
+            self.conserving = false;
+        }
+        let look = self.look(sample.totals, sample.lost > 0, sample.rate.app_limited);
+        self.sample_long_term(&look);
+        let bandwidth = u128::from(delivered) * u128::from(BW_UNIT) / u128::from(interval);
+        let bandwidth = Bandwidth::try_from(bandwidth).unwrap_or(Bandwidth::MAX);
+        if !sample.rate.app_limited || bandwidth >= self.bandwidth.get() {
+            self.bandwidth.update(self.rounds, bandwidth);
+        }
+    }
+
+    fn sample_long_term(&mut self, look: &Look) {
+        if self.long_term.expires(look, self.mode == Mode::ProbeBw) {
+            self.enter_probe_bw(look.totals.delivered_at);
+        } else if self.long_term.sample(look) {
+            self.pacing_gain = UNIT;
+        }
+    }
+
+    fn update_aggregation(&mut self, sample: &Sample, window: &Window) {
+        if sample.acked == 0 || valid(sample).is_none() {
+            return;
+        }
+        let (at, round_start) = (sample.totals.delivered_at, self.round_start);
+        let bandwidth = self.model();
+        self.aggregation.on_delivered(at, sample.acked, bandwidth, window.cwnd(), round_start);
+    }
+
+    /// Section 4.3.4.3: a phase lasts a least round-trip time; probing up goes on until losses or
+    /// a queue show that it had an effect, going down ends as soon as the queue is gone.
+    fn is_phase_over(&self, sample: &Sample) -> bool {
+        let lasted = sample.totals.delivered_at.saturating_since(self.cycle_at);
+        let full_length = self.min_rtt.is_some_and(|rtt| lasted > rtt);
+        if self.pacing_gain == UNIT {
+            return full_length;
+        }
+        let in_network = self.in_network(sample, sample.prior_in_flight);
+        let bandwidth = self.bandwidth.get();
+        if self.pacing_gain > UNIT {
+            let queued = in_network >= self.inflight(bandwidth, self.pacing_gain);
+            return full_length && (sample.lost > 0 || queued);
+        }
+        full_length || in_network <= self.inflight(bandwidth, UNIT)
+    }
+
+    /// What is left in flight when the next segment leaves.
+    fn in_network(&self, sample: &Sample, in_flight: u64) -> u64 {
+        let wait = micros(sample.departure.saturating_since(sample.now));
+        let delivered = u128::from(self.model()) * u128::from(wait) / u128::from(BW_UNIT);
+        let probing = if self.pacing_gain > UNIT { self.quantum() } else { 0 };
+        (in_flight + probing).saturating_sub(u64::try_from(delivered).unwrap_or(u64::MAX))
+    }
+
+    fn advance_cycle(&mut self, now: Instant) {
+        self.cycle = (self.cycle + 1) % CYCLE.len();
+        self.cycle_at = now;
+    }
+
+    /// Section 4.3.4.2: in any phase but the one that drains.
+    fn enter_probe_bw(&mut self, now: Instant) {
+        self.mode = Mode::ProbeBw;
+        self.cycle = CYCLE.len() - 1 - self.rng.random_range(0..CYCLE.len() - 1);
+        self.advance_cycle(now);
+    }
+
+    /// Section 4.3.2.2.
+    fn look_for_full_pipe(&mut self, sample: &Sample) {
+        if self.full || !self.round_start || sample.rate.app_limited {
+            return;
+        }
+        let bandwidth = self.bandwidth.get();
+        if bandwidth >= self.full_bandwidth * 5 / 4 {
+            self.full_bandwidth = bandwidth;
+            self.full_rounds = 0;
+            return;
+        }
+        self.full_rounds += 1;
+        self.full = self.full_rounds >= FULL_ROUNDS;
+    }
+
+    /// Section 4.3.3.
+    fn drain(&mut self, sample: &Sample, window: &mut Window) {
+        let product = self.inflight(self.bandwidth.get(), UNIT);
+        if self.mode == Mode::Startup && self.full {
+            self.mode = Mode::Drain;
+            window.set_ssthresh(narrow(product));
+        }
+        if self.mode == Mode::Drain && self.in_network(sample, sample.in_flight) <= product {
+            self.enter_probe_bw(sample.totals.delivered_at);
+        }
+    }
+
+    /// Sections 4.1.2.3 and 4.3.5: the least of ten seconds; if nothing was as low for so long,
+    /// the window goes down to four for 200 ms and a round trip, to see behind the queue.
+    fn update_min_rtt(&mut self, sample: &Sample, window: &mut Window) {
+        let now = sample.now;
+        let expired = self.min_rtt.is_some() && now > self.min_rtt_at + MIN_RTT_WINDOW;
+        if let Some(rtt) = sample.rtt
+            && (self.min_rtt.is_none_or(|least| rtt < least) || (expired && !sample.delayed))
+        {
+            self.min_rtt = Some(rtt);
+            self.min_rtt_at = now;
+        }
+        if expired && !self.idle_restart && self.mode != Mode::ProbeRtt {
+            self.save_cwnd(window);
+            self.mode = Mode::ProbeRtt;
+            self.probe_rtt_until = None;
+        }
+        if self.mode == Mode::ProbeRtt {
+            self.probe_rtt(sample, window);
+        }
+        if sample.rate.delivered.is_some_and(|delivered| delivered > 0) {
+            self.idle_restart = false;
+        }
+    }
+
+    fn probe_rtt(&mut self, sample: &Sample, window: &mut Window) {
+        if self.probe_rtt_until.is_none() {
+            if sample.in_flight <= u64::from(MIN_CWND) {
+                self.probe_rtt_until = Some(sample.now + PROBE_RTT_TIME);
+                self.probe_rtt_round = false;
+                self.round_end = sample.totals.delivered;
+            }
+            return;
+        }
+        self.probe_rtt_round |= self.round_start;
+        if self.probe_rtt_round {
+            self.try_to_end_probe_rtt(sample.now, sample.totals.delivered_at, window);
+        }
+    }
+
+    fn try_to_end_probe_rtt(&mut self, now: Instant, delivered_at: Instant, window: &mut Window) {
+        if self.probe_rtt_until.is_none_or(|until| now <= until) {
+            return;
+        }
+        self.min_rtt_at = now;
+        window.set_cwnd(window.cwnd().max(self.prior_cwnd));
+        if self.full {
+            self.enter_probe_bw(delivered_at);
+        } else {
+            self.mode = Mode::Startup;
+        }
+    }
+
+    /// Section 4.2.3.2: `gain` times the bandwidth-delay product.
+    fn product(&self, bandwidth: Bandwidth, gain: u64) -> u64 {
+        let Some(rtt) = self.min_rtt else { return INITIAL_CWND };
+        let product = (u128::from(bandwidth) * u128::from(micros(rtt)) * u128::from(gain)) >> 8;
+        u64::try_from(product.div_ceil(u128::from(BW_UNIT))).unwrap_or(u64::MAX)
+    }
+
+    /// Room for what stands in the sender's and the receiver's offload: three quanta, an even
+    /// number, and two more while bandwidth is probed for, lest a small window hinder that.
+    fn with_quanta(&self, segments: u64) -> u64 {
+        let even = segments.saturating_add(3 * self.quantum() + 1) & !1;
+        even.saturating_add(if self.mode == Mode::ProbeBw && self.cycle == 0 { 2 } else { 0 })
+    }
+
+    fn inflight(&self, bandwidth: Bandwidth, gain: u64) -> u64 {
+        self.with_quanta(self.product(bandwidth, gain))
+    }
+
+    /// Section 4.2.3.6.
+    fn set_cwnd(&mut self, sample: &Sample, window: &mut Window) {
+        if sample.acked > 0 {
+            let cwnd = self.modulate(sample, window.cwnd());
+            window.set_cwnd(cwnd);
+        }
+        if self.mode == Mode::ProbeRtt {
+            window.set_cwnd(window.cwnd().min(MIN_CWND));
+        }
+    }
+
+    fn modulate(&mut self, sample: &Sample, cwnd: u32) -> u32 {
+        let acked = narrow(sample.acked);
+        let cwnd = match self.recover(sample, cwnd) {
+            Ok(conserved) => return conserved,
+            Err(cwnd) => cwnd,
+        };
+        let bandwidth = self.model();
+        let mut target = self.product(bandwidth, self.cwnd_gain);
+        if self.full {
+            target = target.saturating_add(self.aggregation.room(bandwidth));
+        }
+        let target = narrow(self.with_quanta(target));
+        let grown = cwnd.saturating_add(acked);
+        let cwnd = if self.full {
+            grown.min(target)
+        } else if cwnd < target || sample.totals.delivered < INITIAL_CWND {
+            grown
+        } else {
+            cwnd
+        };
+        cwnd.max(MIN_CWND)
+    }
+
+    /// Section 4.2.3.4: packet conservation in the first round trip of a recovery (`Ok`), and what
+    /// the window was once it is over (`Err`: it then follows the model).
+    fn recover(&mut self, sample: &Sample, cwnd: u32) -> Result<u32, u32> {
+        let conserved = narrow(sample.in_flight + sample.acked);
+        let mut cwnd =
+            if sample.lost > 0 { cwnd.saturating_sub(narrow(sample.lost)).max(1) } else { cwnd };
+        let prior = std::mem::replace(&mut self.prior_state, sample.state);
+        if sample.state == CongestionState::Recovery && prior != CongestionState::Recovery {
+            self.conserving = true;
+            self.round_end = sample.totals.delivered;
+            cwnd = conserved;
+        } else if prior >= CongestionState::Recovery && sample.state < CongestionState::Recovery {
+            cwnd = cwnd.max(self.prior_cwnd);
+            self.conserving = false;
+        }
+        if self.conserving { Ok(cwnd.max(conserved)) } else { Err(cwnd) }
+    }
+
+    /// A recovery or ProbeRTT begins.
+    fn save_cwnd(&mut self, window: &Window) {
+        let reduced = self.prior_state >= CongestionState::Recovery || self.mode == Mode::ProbeRtt;
+        self.prior_cwnd = if reduced { self.prior_cwnd.max(window.cwnd()) } else { window.cwnd() };
+    }
+}
+
+impl CongestionControl for Bbr {
+    fn has_model(&self) -> bool {
+        true
+    }
+
+    fn on_established(
+        &mut self,
+        now: Instant,
+        smoothed: Option<Duration>,
+        delivered: u64,
+        window: &mut Window,
+    ) {
+        self.min_rtt = smoothed;
+        self.min_rtt_at = now;
+        self.round_end = delivered;
+        self.aggregation.restart(now);
+        self.guess_rate(window, smoothed);
+    }
+
+    fn on_sample(&mut self, sample: &Sample, window: &mut Window) {
+        self.update_model(sample, window);
+        self.set_rate(window, sample.srtt);
+        self.set_cwnd(sample, window);
+    }
+
+    fn grow(&mut self, _: &Ack, _: &mut Window) {}
+
+    /// A loss does not move the threshold, which nothing here looks at.
+    fn reduce(&mut self, _: Loss, window: &Window) -> Reduction {
+        self.save_cwnd(window);
+        Reduction { ssthresh: window.ssthresh(), cwnd: window.cwnd() }
+    }
+
+    /// The loss was none: growth is watched, and a policer looked for, from anew.
+    fn on_undo(&mut self, totals: Totals) {
+        self.full_bandwidth = 0;
+        self.full_rounds = 0;
+        self.long_term.reset(totals);
+    }
+
+    fn on_timeout(&mut self, _: Instant, _: u64, totals: Totals) {
+        self.prior_state = CongestionState::Loss;
+        self.full_bandwidth = 0;
+        self.round_start = true; // as if a round trip ended
+        let look = self.look(totals, true, false);
+        self.sample_long_term(&look);
+    }
+
+    /// Section 4.3.4.4: after idling, segments leave at the bandwidth and no faster.
+    fn on_idle(&mut self, now: Instant, _: Duration, app_limited: bool, window: &mut Window) {
+        if !app_limited {
+            return;
+        }
+        self.idle_restart = true;
+        self.aggregation.restart(now);
+        match self.mode {
+            Mode::ProbeBw => self.rate = self.paced(self.model(), UNIT),
+            Mode::ProbeRtt => self.try_to_end_probe_rtt(now, now, window),
+            Mode::Startup | Mode::Drain => {}
+        }
+    }
+
+    fn pace(&self) -> Option<Pace> {
+        Some(Pace { bytes_per_second: self.rate.max(1), quantum: self.quantum() })
+    }
+
+    /// ProbeRTT sends less than the network takes: that is no sample of its bandwidth.
+    fn is_limiting_itself(&self) -> bool {
+        self.mode == Mode::ProbeRtt
+    }
+}
+
+fn micros(time: Duration) -> u64 {
+    time.as_nanos() / 1000
+}
+
+/// Segments delivered, and the microseconds that took, of a valid sample.
+fn valid(sample: &Sample) -> Option<(u64, u64)> {
+    let delivered = sample.rate.delivered?;
+    let interval = micros(sample.rate.interval?);
+    (interval > 0).then_some((delivered, interval))
+}
+
+fn narrow(segments: u64) -> u32 {
+    u32::try_from(segments).unwrap_or(u32::MAX)
+}
+
+/// What a bandwidth is in bytes/s as packets, paced.
+fn bytes_per_second(bandwidth: Bandwidth, packet: u32) -> u64 {
+    let rate = u128::from(bandwidth) * u128::from(packet) * u128::from(1_000_000 / 100 * PACED);
+    u64::try_from(rate >> 24).unwrap_or(u64::MAX)
+}
+
+#[cfg(test)]
+mod tests;

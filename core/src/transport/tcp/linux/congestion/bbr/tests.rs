@@ -1,0 +1,215 @@
+//! By hand: a path of 100 ms that delivers 20 segments a round trip, one ACK a round trip.
+
+use rand_chacha::rand_core::SeedableRng;
+
+use super::*;
+use crate::transport::tcp::config::TcpConfig;
+use crate::transport::tcp::congestion::CongestionAlgorithm;
+use crate::transport::tcp::congestion::Rate;
+
+const RTT: Duration = Duration::from_millis(100);
+
+struct Path {
+    bbr: Bbr,
+    window: Window,
+    now: Instant,
+    delivered: u64,
+    lost: u64,
+    in_flight: u64,
+    state: CongestionState,
+}
+
+impl Path {
+    fn new(seed: u64) -> Self {
+        let config = TcpConfig::linux(CongestionAlgorithm::BBR);
+        let mut window = Window::new(&config);
+        let mut bbr = Bbr::new(1448, 1500, ChaCha8Rng::seed_from_u64(seed));
+        let now = Instant::ZERO + RTT;
+        bbr.on_established(now, Some(RTT), 1, &mut window);
+        Self { bbr, window, now, delivered: 1, lost: 0, in_flight: 0, state: CongestionState::Open }
+    }
+
+    /// An ACK of `acked` segments, of which the newest was sent a round trip before, and of `lost`
+    /// that were lost; `left` are in flight after it.
+    fn ack(&mut self, acked: u64, lost: u64, left: u64) {
+        self.ack_of(acked, lost, left, |_| {});
+    }
+
+    fn ack_of(&mut self, acked: u64, lost: u64, left: u64, change: impl FnOnce(&mut Sample)) {
+        self.now = self.now + RTT;
+        let prior_delivered = self.delivered;
+        self.delivered += acked;
+        self.lost += lost;
+        let rate = Rate {
+            delivered: Some(acked),
+            interval: Some(RTT),
+            prior_delivered,
+            app_limited: false,
+        };
+        let totals = Totals { delivered: self.delivered, lost: self.lost, delivered_at: self.now };
+        let mut sample = Sample {
+            now: self.now,
+            rate,
+            rtt: Some(RTT),
+            delayed: false,
+            acked,
+            lost,
+            prior_in_flight: self.in_flight,
+            in_flight: left,
+            totals,
+            state: self.state,
+            departure: self.now,
+            srtt: Some(RTT),
+        };
+        change(&mut sample);
+        self.in_flight = left;
+        self.bbr.on_sample(&sample, &mut self.window);
+    }
+
+    /// Until the pipe is full and drained: bandwidth 20 a round trip.
+    fn in_probe_bw(seed: u64) -> Self {
+        let mut path = Self::new(seed);
+        for (acked, left) in [(10, 29), (20, 58), (20, 58), (20, 58), (20, 20)] {
+            path.ack(acked, 0, left);
+        }
+        assert_eq!(path.bbr.mode, Mode::ProbeBw);
+        path
+    }
+}
+
+/// Sections 4.2.1.2 and 4.3.2.1: ten segments of 1500 bytes in 100 ms, times 739/256, less 1 %:
+/// 428,6.. bytes/s.
+#[test]
+fn the_first_rate_is_2_89_windows_a_round_trip() {
+    let path = Path::new(1);
+    assert_eq!((HIGH_GAIN, path.bbr.pacing_gain), (739, 739));
+    let exact = 10.0 * 1500.0 / 0.1 * 739.0 / 256.0 * 0.99;
+    assert!((path.bbr.rate as f64 / exact - 1.0).abs() < 1e-3, "{}", path.bbr.rate);
+}
+
+/// Section 4.3.2.2: bandwidth 10, then 20 for four round trips: the third without growth by a
+/// quarter ends Startup; the gain is then the inverse until 20 and three quanta are in flight, of one
+/// segment each at that rate: 24, for an even number.
+#[test]
+fn startup_ends_after_three_round_trips_without_growth() {
+    let mut path = Path::new(1);
+    let mut modes = Vec::new();
+    for (acked, left) in [(10, 29), (20, 58), (20, 58), (20, 58), (20, 58), (20, 25), (20, 24)] {
+        path.ack(acked, 0, left);
+        modes.push(path.bbr.mode);
+    }
+    use Mode::{Drain, ProbeBw, Startup};
+    assert_eq!(modes, [Startup, Startup, Startup, Startup, Drain, Drain, ProbeBw]);
+    // When Startup ended, 2.4 Mbit/s and more was the rate: two at a time.
+    assert_eq!(path.window.ssthresh(), 26);
+}
+
+/// Section 4.3.2.2: what the application limited says nothing of the pipe.
+#[test]
+fn an_idle_application_does_not_end_startup() {
+    let mut path = Path::new(1);
+    for _ in 0..20 {
+        path.ack_of(5, 0, 10, |sample| sample.rate.app_limited = true);
+    }
+    assert_eq!((path.bbr.mode, path.bbr.full_rounds), (Mode::Startup, 0));
+    // Nor does it lower the bandwidth.
+    let mut path = Path::in_probe_bw(1);
+    let bandwidth = path.bbr.model();
+    for _ in 0..20 {
+        path.ack_of(5, 0, 5, |sample| sample.rate.app_limited = true);
+    }
+    assert_eq!(path.bbr.model(), bandwidth);
+}
+
+/// Section 4.3.4: 5/4, 3/4 and six times 1, a round trip each, from a phase that is not 3/4.
+#[test]
+fn gains_follow_the_cycle() {
+    let mut first = Vec::new();
+    for seed in 0..40 {
+        let mut path = Path::in_probe_bw(seed);
+        first.push(path.bbr.cycle);
+        let mut gains = Vec::new();
+        for round in 0..40 {
+            // The clock moves by a little more than a round trip; the probe fills 5/4 of it.
+            path.now = path.now + Duration::from_micros(round);
+            path.ack(20, 0, 40);
+            gains.push(path.bbr.pacing_gain);
+        }
+        let up = gains.iter().position(|&gain| gain == 320).unwrap();
+        assert_eq!(gains[up..up + 9], [320, 192, 256, 256, 256, 256, 256, 256, 320]);
+    }
+    first.sort_unstable();
+    first.dedup();
+    assert_eq!(first, [0, 2, 3, 4, 5, 6, 7]);
+}
+
+/// Section 4.2.3.2: twice 20, three quanta of two, and two more while probing; the ACKs of a
+/// whole round trip are an aggregate of 20, for which there is room within 100 ms.
+#[test]
+fn the_window_is_twice_the_product_and_room_for_aggregation() {
+    let mut path = Path::in_probe_bw(1);
+    (0..40).for_each(|_| path.ack(20, 0, 40));
+    let probing = if path.bbr.cycle == 0 { 2 } else { 0 };
+    let room = path.bbr.aggregation.room(path.bbr.model());
+    assert!((19..=20).contains(&room), "{room}");
+    assert_eq!(u64::from(path.window.cwnd()), (40 + room + 6).div_ceil(2) * 2 + probing);
+}
+
+/// Section 4.3.5: ten seconds without a lower round-trip time: window 4 until 200 ms and a round
+/// trip with no more in flight have passed; then it is what it was.
+#[test]
+fn round_trip_time_is_probed_every_ten_seconds() {
+    let mut path = Path::in_probe_bw(1);
+    let since = path.bbr.min_rtt_at;
+    while path.bbr.mode != Mode::ProbeRtt {
+        path.ack_of(20, 0, 40, |sample| sample.rtt = Some(RTT * 2));
+    }
+    let waited = path.now.saturating_since(since);
+    assert!(waited > Duration::from_secs(10) && waited <= Duration::from_millis(10_100));
+    assert_eq!((path.window.cwnd(), path.bbr.min_rtt), (4, Some(RTT * 2)));
+    let before = path.bbr.prior_cwnd;
+    path.ack(36, 0, 4);
+    let drained = path.now;
+    while path.bbr.mode == Mode::ProbeRtt {
+        assert_eq!(path.window.cwnd(), 4);
+        path.ack(4, 0, 4);
+    }
+    assert_eq!(path.now.saturating_since(drained), RTT * 3);
+    assert!(path.window.cwnd() >= before);
+    assert_eq!((path.bbr.mode, path.bbr.min_rtt), (Mode::ProbeBw, Some(RTT)));
+}
+
+/// Section 4.2.3.4: in the first round trip of a recovery as much leaves as arrives; the lost
+/// leave the window after that; the end gives back what there was.
+#[test]
+fn recovery_conserves_packets_for_a_round_trip() {
+    let mut path = Path::in_probe_bw(1);
+    (0..20).for_each(|_| path.ack(20, 0, 40));
+    let before = path.window.cwnd();
+    assert_eq!(path.bbr.reduce(Loss::Detected, &path.window).ssthresh, path.window.ssthresh());
+    path.state = CongestionState::Recovery;
+    path.ack(3, 2, 35);
+    assert_eq!(path.window.cwnd(), 38);
+    path.ack_of(1, 1, 37, |sample| sample.rate.prior_delivered = 0); // the same round trip
+    assert_eq!(path.window.cwnd(), 38);
+    assert!(path.bbr.conserving);
+    path.ack(20, 0, 20);
+    assert!(!path.bbr.conserving && path.window.cwnd() > 38);
+    path.state = CongestionState::Open;
+    path.ack(20, 0, 20);
+    assert!(path.window.cwnd() >= before);
+}
+
+/// A rate that falls is believed after ten round trips.
+#[test]
+fn bandwidth_is_the_most_of_ten_round_trips() {
+    let mut path = Path::in_probe_bw(1);
+    let bandwidth = path.bbr.model();
+    assert_eq!(bandwidth, 20 * BW_UNIT / 100_000);
+    for _ in 0..10 {
+        path.ack(10, 0, 20);
+        assert_eq!(path.bbr.model(), bandwidth);
+    }
+    path.ack(10, 0, 20);
+    assert_eq!(path.bbr.model(), 10 * BW_UNIT / 100_000);
+}

@@ -1,0 +1,232 @@
+//! The congestion window at work: the congestion control makes it grow, losses make it fall, in
+//! proportion to what arrives (RFC 6937), and what is not used decays (RFC 7661, RFC 2861).
+
+mod bbr;
+mod cubic;
+mod hybla;
+mod hystart;
+#[cfg(test)]
+mod properties;
+mod prr;
+mod reno;
+mod usage;
+mod westwood;
+
+pub(crate) use bbr::Bbr;
+pub(crate) use cubic::Cubic;
+pub(crate) use hybla::Hybla;
+use rand_chacha::ChaCha8Rng;
+pub(crate) use reno::Reno;
+pub(crate) use westwood::Westwood;
+
+use self::prr::{Delivery, Prr};
+use self::usage::{Level, Usage};
+use crate::transport::tcp::config::TcpConfig;
+use crate::transport::tcp::congestion::{
+    Ack, CongestionControl, Loss, Pace, Sample, Totals, Window,
+};
+use crate::transport::tcp::shared::flight::Flight;
+use crate::units::{Duration, Instant};
+
+/// The window, what controls it and what it was used for.
+#[derive(Debug)]
+pub(super) struct Congestion {
+    window: Window,
+    control: Box<dyn CongestionControl>,
+    /// The control has a model of the path and sets the window by itself.
+    has_model: bool,
+    /// The control is told of every ACK.
+    watches: bool,
+    uses_prr: bool,
+    decays: bool,
+    initial_window: u32,
+    prr: Prr,
+    usage: Usage,
+}
+
+impl Congestion {
+    pub(super) fn new(config: &TcpConfig, rng: ChaCha8Rng) -> Self {
+        let control = config.congestion.build(config, rng);
+        let has_model = control.has_model();
+        Self {
+            window: Window::new(config),
+            watches: control.watches(),
+            control,
+            has_model,
+            uses_prr: config.linux.prr,
+            decays: config.linux.slow_start_after_idle && !has_model,
+            initial_window: config.initial_window,
+            prr: Prr::default(),
+            usage: Usage::default(),
+        }
+    }
+
+    #[inline]
+    pub(super) fn window(&self) -> &Window {
+        &self.window
+    }
+
+    #[inline]
+    pub(super) fn has_model(&self) -> bool {
+        self.has_model
+    }
+
+    /// At which rate segments leave, if the control names one.
+    pub(super) fn pace(&self) -> Option<Pace> {
+        self.control.pace()
+    }
+
+    /// The connection is established, with a round-trip sample unless the SYN was lost.
+    pub(super) fn on_established(
+        &mut self,
+        now: Instant,
+        smoothed: Option<Duration>,
+        delivered: u64,
+    ) {
+        self.control.on_established(now, smoothed, delivered, &mut self.window);
+    }
+
+    /// The SYN had to be sent again: the window starts at one segment (RFC 6298 section 5.7).
+    pub(super) fn on_lost_syn(&mut self) {
+        self.window.set_cwnd(1);
+    }
+
+    /// Any ACK.
+    #[inline]
+    pub(super) fn on_ack(&mut self, ack: &Ack) {
+        if self.watches {
+            self.control.on_ack(ack, &mut self.window);
+        }
+    }
+
+    /// An ACK outside recovery moved things on: the window may grow.
+    #[inline]
+    pub(super) fn grow(&mut self, ack: &mut Ack) {
+        ack.limited = Some(self.usage.is_limit(&self.window));
+        self.control.grow(ack, &mut self.window);
+    }
+
+    /// An ACK becomes part of the model, which sets the window. Says whether the control now sends
+    /// less than it could.
+    pub(super) fn on_sample(&mut self, sample: &Sample) -> bool {
+        self.control.on_sample(sample, &mut self.window);
+        self.control.is_limiting_itself()
+    }
+
+    /// Losses are to be repaired: a new threshold, to which the window falls.
+    pub(super) fn begin_reduction(&mut self) {
+        self.window.forget_savings();
+        self.prr = Prr::start(self.window.cwnd());
+        self.reduce(Loss::Detected);
+        if !self.uses_prr {
+            self.meet_threshold();
+        }
+    }
+
+    /// A new threshold.
+    pub(super) fn reduce(&mut self, loss: Loss) {
+        let ssthresh = self.control.reduce(loss, &self.window).ssthresh;
+        self.window.set_ssthresh(ssthresh);
+    }
+
+    /// An ACK in recovery: the window falls in proportion to what arrives. `safe`: nothing was
+    /// declared lost.
+    pub(super) fn fall(&mut self, delivered: u64, in_flight: u64, safe: bool) {
+        if self.uses_prr && delivered > 0 {
+            let cwnd =
+                self.prr.window(self.window.ssthresh(), Delivery { delivered, in_flight, safe });
+            self.window.set_cwnd(cwnd);
+        }
+    }
+
+    /// A recovery begins without an ACK: the first retransmission may leave.
+    pub(super) fn on_silent_loss(&mut self, in_flight: u64) {
+        if !self.has_model {
+            self.fall(1, in_flight, false);
+        }
+    }
+
+    /// A segment leaves in recovery.
+    #[inline]
+    pub(super) fn on_sent_in_recovery(&mut self) {
+        self.prr.on_sent();
+    }
+
+    /// Fast recovery is over; `meets` the window its threshold then?
+    pub(super) fn end_reduction(&mut self, meets: bool, flight: &Flight) {
+        if meets {
+            self.meet_threshold();
+        }
+        self.on_repaired(Loss::Detected, flight);
+    }
+
+    /// All that was lost is repaired.
+    pub(super) fn on_repaired(&mut self, loss: Loss, flight: &Flight) {
+        self.control.on_repaired(loss, flight.next(), &mut self.window);
+    }
+
+    /// The window falls to its threshold, unless a model decides on it.
+    fn meet_threshold(&mut self) {
+        if !self.has_model {
+            self.window.set_cwnd(self.window.ssthresh());
+        }
+    }
+
+    /// Retransmission timeout: a segment more than what is believed to be in flight.
+    pub(super) fn on_timeout(&mut self, now: Instant, flight: &Flight, totals: Totals) {
+        self.window.forget_savings();
+        let cwnd = u32::try_from(flight.outstanding()).unwrap_or(u32::MAX);
+        self.window.set_cwnd(cwnd.saturating_add(1));
+        self.control.on_timeout(now, flight.next(), totals);
+    }
+
+    /// Window and threshold to return to if the reduction that begins now proves spurious.
+    pub(super) fn prior(&self, in_recovery: bool) -> (u32, u32) {
+        let threshold =
+            if in_recovery { self.window.ssthresh() } else { self.window.threshold_in_use() };
+        (self.window.cwnd(), threshold)
+    }
+
+    /// A reduction was spurious: window and threshold are at least what they were before.
+    pub(super) fn undo(&mut self, cwnd: u32, ssthresh: u32, totals: Totals) {
+        if !self.has_model {
+            self.window.set_cwnd(self.window.cwnd().max(cwnd));
+        }
+        self.control.on_undo(totals);
+        self.window.set_ssthresh(self.window.ssthresh().max(ssthresh));
+    }
+
+    /// Nothing leaves now; `limited`: because of the window. `timeout` is the one in force.
+    pub(super) fn on_stop(
+        &mut self,
+        now: Instant,
+        limited: bool,
+        flight: &Flight,
+        timeout: Duration,
+    ) {
+        let patience = self.decays.then_some(timeout);
+        let level = Level { now, limited, first: flight.first(), next: flight.next(), patience };
+        self.usage.on_stop(level, &mut self.window, self.initial_window);
+    }
+
+    /// Sending goes on after a pause of `idle`: the window starts small again if the pause was
+    /// longer than a timeout (RFC 5681 section 4.1).
+    pub(super) fn end_idle(
+        &mut self,
+        now: Instant,
+        idle: Duration,
+        timeout: Duration,
+        app_limited: bool,
+    ) {
+        self.control.on_idle(now, idle, app_limited, &mut self.window);
+        if !self.decays || idle <= timeout {
+            return;
+        }
+        let cwnd = self.window.cwnd();
+        self.window.set_ssthresh(self.window.threshold_in_use());
+        let restart = self.initial_window.min(cwnd);
+        // Half for every timeout of pause.
+        let halvings = (idle.as_nanos() / timeout.as_nanos()).min(31) as u32;
+        self.window.set_cwnd((cwnd >> halvings).max(restart));
+    }
+}

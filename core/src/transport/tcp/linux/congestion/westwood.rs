@@ -1,0 +1,104 @@
+//! TCP Westwood+ (Grieco and Mascolo 2004) as Linux has it today (`tcp_westwood.c`): growth is
+//! Reno's; once a loss is repaired, window and threshold are the bandwidth (`congestion/ack_rate`)
+//! times the least round-trip time, and so is the threshold after a timeout.
+//!
+//! Until a recovery ends the window falls to half, as Reno's does. After a timeout the least
+//! round-trip time is measured anew. A tick is a millisecond, that of a kernel with HZ = 1000.
+//! Written from the module's source and compared with no kernel.
+
+use super::reno::Reno;
+use crate::transport::tcp::congestion::ack_rate::AckRate;
+use crate::transport::tcp::congestion::{Ack, CongestionControl, Loss, Reduction, Window};
+
+/// Round-trip time before any sample, in milliseconds.
+const INITIAL_RTT: u64 = 20_000;
+
+/// Bandwidth estimation by the rate of ACKs.
+#[derive(Debug)]
+pub(crate) struct Westwood {
+    bandwidth: AckRate,
+    /// The last round-trip time, in milliseconds, rounded up.
+    rtt: u64,
+    /// The least since the start or the last timeout; `None`: no ACK since.
+    least_rtt: Option<u64>,
+}
+
+impl Westwood {
+    pub(crate) fn new(mss: u32) -> Self {
+        Self { bandwidth: AckRate::new(mss), rtt: INITIAL_RTT, least_rtt: None }
+    }
+
+    fn product(&self) -> u32 {
+        self.bandwidth.segments_in(self.least_rtt.unwrap_or(self.rtt))
+    }
+}
+
+impl CongestionControl for Westwood {
+    fn watches(&self) -> bool {
+        true
+    }
+
+    fn on_ack(&mut self, ack: &Ack, _: &mut Window) {
+        let now = ack.now.as_nanos() / 1_000_000;
+        self.bandwidth.on_ack(now, self.rtt, ack.una, ack.undisturbed);
+        if let Some(rtt) = ack.rtt {
+            self.rtt = rtt.as_nanos().div_ceil(1_000_000);
+        }
+        self.least_rtt = Some(self.least_rtt.map_or(self.rtt, |least| least.min(self.rtt)));
+    }
+
+    fn grow(&mut self, ack: &Ack, window: &mut Window) {
+        Reno.grow(ack, window);
+    }
+
+    fn reduce(&mut self, loss: Loss, window: &Window) -> Reduction {
+        if loss == Loss::Detected {
+            return Reno.reduce(loss, window);
+        }
+        let reduction = Reduction::to(self.product());
+        self.least_rtt = None;
+        reduction
+    }
+
+    fn on_repaired(&mut self, loss: Loss, _: u64, window: &mut Window) {
+        if loss == Loss::Detected {
+            window.set_ssthresh(self.product());
+            window.set_cwnd(window.ssthresh());
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::units::{Duration, Instant};
+
+    /// A segment every 8 ms is 181 bytes/ms (up to 5 less by rounding), 62 segments in 500 ms.
+    #[test]
+    fn a_repaired_loss_puts_the_window_to_bandwidth_times_least_round_trip() {
+        let mut westwood = Westwood::new(1448);
+        let mut window = Window::of(200, 50);
+        for n in 0..1000 {
+            let ack = Ack {
+                now: Instant::ZERO + Duration::from_millis(500 + n * 8),
+                segments: 1,
+                una: (n + 1) * 1448,
+                rtt: Some(Duration::from_millis(if n == 500 { 500 } else { 700 })),
+                undisturbed: true,
+                ..Ack::default()
+            };
+            westwood.on_ack(&ack, &mut window);
+        }
+        assert_eq!(westwood.reduce(Loss::Detected, &window), Reduction::to(100));
+        westwood.on_repaired(Loss::Detected, 0, &mut window);
+        assert!((60..=62).contains(&window.cwnd()), "{}", window.cwnd());
+        assert_eq!(window.ssthresh(), window.cwnd());
+        // After a timeout at once; the next round-trip time counts as the least.
+        assert_eq!(westwood.reduce(Loss::Timeout, &window).ssthresh, window.cwnd());
+        let rtt = Some(Duration::from_millis(700));
+        westwood.on_ack(&Ack { rtt, una: 1_448_000, ..Ack::default() }, &mut window);
+        assert_eq!(westwood.least_rtt, Some(700));
+        westwood.on_repaired(Loss::Timeout, 0, &mut window);
+        assert_eq!(window.ssthresh(), window.cwnd(), "as it was");
+    }
+}

@@ -1,0 +1,19 @@
+//! The example of a congestion control of one's own runs, and does what it says.
+
+use clift::transport::tcp::{CongestionAlgorithm, Profile, TcpConfig};
+
+#[path = "../examples/own_congestion_control.rs"]
+mod example;
+
+/// Response functions for a loss rate p, in segments: sqrt(3/2p) = 17.3 for newreno; for twice the
+/// increase and 3/4 of the decrease sqrt(2·(2 - 1/4)/(2·1/4·p)) = 37.4.
+#[test]
+fn a_control_of_ones_own_is_chosen_by_name() {
+    example::main().unwrap();
+    let aimd: CongestionAlgorithm = "aimd".parse().unwrap();
+    assert!(aimd.is_in(Profile::Papers) && aimd.is_in(Profile::Linux));
+    assert_eq!(TcpConfig::papers(aimd).check(), Ok(()));
+    let ratio = example::goodput("aimd").unwrap() / example::goodput("newreno").unwrap();
+    assert!((1.7..2.6).contains(&ratio), "{ratio}");
+    assert!(example::main().is_err(), "the name is taken");
+}
