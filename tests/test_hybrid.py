@@ -127,7 +127,7 @@ def test_losses_of_a_channel_in_a_scenario_file(tmp_path):
     ("make", "says"),
     [
         (lambda: clift.HybridLink(k=10, n=9), "K of N"),
-        (lambda: clift.HybridLink(frames=0), "frames = 0: give a whole number from 1"),
+        (lambda: clift.HybridLink(frames=0), "frames = 0: a packet has at least one frame"),
         (lambda: clift.HybridLink(p=1.5), "1.5"),
         (lambda: clift.HybridLink(rate_kbps=0), "rate_kbps"),
         (lambda: clift.HybridLink(delay_ms=-1), "delay_ms"),

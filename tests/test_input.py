@@ -85,7 +85,7 @@ def adaptive(**options: Any) -> clift.AdaptiveHarqLink:
     [
         (adaptive, {"information": np.zeros(50)}, "information: a mean mutual information of 0 "),
         (adaptive, {"information": np.full(50, 1e-6)}, "information: a mean mutual information "),
-        (adaptive, {"snr_db": -40, "duration_s": 2}, "snr_db = -40: -40 dB leaves the channel a mean"),
+        (adaptive, {"snr_db": -40, "duration_s": 2}, "snr_db = -40: -40 dB leaves the channel"),
         (adaptive, {"channel": LandMobile("its", -40)}, "channel: its mean mutual information"),
         (adaptive, {"information": [0.5], "first": 600}, "first = 600: give at most 500, which"),
         (adaptive, {"first": "x"}, "first = 'x': give a number"),
@@ -125,7 +125,7 @@ def adaptive(**options: Any) -> clift.AdaptiveHarqLink:
         (clift.NtnLink, {"rlc": "um", "t_poll_retransmit_ms": 9}, "t_poll_retransmit_ms = 9: RLC"),
         (clift.NtnLink, {"discard_ms": np.ones(2)}, "discard_ms = array([1., 1.]): give a time"),
         (clift.NtnLink, {"max_retx": np.ones(2)}, "max_retx = array([1., 1.]): give a whole num"),
-        (adaptive, {"information": [0.5], "snr_db": np.ones(2)}, "snr_db = array([1., 1.]): give a"),
+        (adaptive, {"information": [0.5], "snr_db": np.ones(2)}, "snr_db = array([1., 1.]): give"),
         (clift.NtnLink, {"slot_ms": 0}, "slot_ms = 0: give a time in ms above 0"),
         (
             clift.NtnLink,

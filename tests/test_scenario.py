@@ -170,9 +170,9 @@ def test_every_keyword_changes_a_file_as_it_changes_links(link: clift.LinkTrace)
         "path_in_order": {"path_ms": [(0, 25), (2, 5)]},
     }
     assert others.keys() == KEYWORDS.keys()
-    ll = clift.tmt.apply(phy, "ARQ", rtt_ms=400)
+    ll = clift.tmt.apply(phy, "ARQ", rtt_ms=500)
     of_links = clift.Scenario(ll, duration_s=5)
-    tree = {"duration": "5 s", "scheme": "ARQ", "link": {"rtt": "400 ms"}, "trace": {"file": phy}}
+    tree = {"duration": "5 s", "scheme": "ARQ", "trace": {"file": phy}}
     of_dict = clift.Scenario(tree)
     for name, value in others.items():
         options = beside.get(name, {}) | {name: value}
@@ -244,7 +244,7 @@ def test_several_cells_or_runs_want_run_many(tmp_path: Path) -> None:
         ({"duration_s": float("nan")}, "duration_s = nan"),
         ({"duration_s": "10"}, "duration_s = '10'"),
         ({"duration_s": 0}, "duration"),
-        ({"packet_bytes": 0}, "packet_bytes = 0: give a whole number"),
+        ({"packet_bytes": 0}, "packet_bytes = 0: 0 B is no IP packet"),
         ({"packet_bytes": 40}, "40"),
         ({"flows": 0}, "flows = 0"),
         ({"seed": -1}, "seed = -1"),
@@ -254,11 +254,20 @@ def test_several_cells_or_runs_want_run_many(tmp_path: Path) -> None:
         ({"profile": "windows"}, "windows"),
         ({"sack": False}, "without SACK there is newreno only"),
         ({"sack": False, "profile": "linux"}, "profile `linux` needs SACK"),
-        ({"linux": {"rack": False}}, 'belong to profile="linux"'),
+        ({"linux": {"rack": False}}, "linux = {'rack': False}: belongs to profile = \"linux\""),
         ({"linux": ["rack"], "profile": "linux"}, "linux = ['rack']: give a dict"),
-        ({"linux": {"rak": False}, "profile": "linux"}, "no part `rak`; one of handshake, rack,"),
-        ({"linux": {"rack": 3}, "profile": "linux"}, "rack = 3: give True or False"),
-        ({"linux": {"max_reordering": -1}, "profile": "linux"}, "max_reordering = -1: give a num"),
+        (
+            {"linux": {"rak": False}, "profile": "linux"},
+            "linux = {'rak': False}: rak: unknown key, one of handshake, rack,",
+        ),
+        (
+            {"linux": {"rack": 3}, "profile": "linux"},
+            "linux = {'rack': 3}: rack: integer `3` does not fit; give true or",
+        ),
+        (
+            {"linux": {"max_reordering": -1}, "profile": "linux"},
+            "max_reordering: integer `-1` does not fit; give",
+        ),
         ({"linux": {"max_reordering": 1}, "profile": "linux"}, "max_reordering = 1: give 3"),
         ({"overlap": "maybe"}, "overlap = 'maybe'"),
         ({"speed": 1}, "speed: no such option; one of access_kbps"),

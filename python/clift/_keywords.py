@@ -37,7 +37,7 @@ class Keywords(TypedDict, total=False):
     profile: str
     duration_s: float
     packet_bytes: int
-    queue_packets: int
+    queue_packets: int | None
     queue_bytes: int | None
     delayed_ack: bool | float | None
     initial_window: int | None

@@ -174,7 +174,7 @@ def kilobits(name: str, value: Any) -> str:
     return f"{_parse.bits_per_second(name, value)} bit/s"
 
 
-def quantity(unit: str) -> Convert:
+def quantity(unit: str) -> Callable[[str, Any], str]:
     """A number of a unit.
 
     Example:

@@ -27,10 +27,12 @@ class ScenarioError(CliftError, ValueError):
     Attributes:
         key: The dotted key of the scenario that is wrong; empty where it has none.
         reason: What is wrong with it, and the cure.
+        task: Of many scenarios, the number of the wrong one.
     """
 
     key: str = ""
     reason: str = ""
+    task: int = 0
 
 
 class SimulationError(CliftError):

@@ -358,8 +358,9 @@ class Scenario:
             tree = self.tree
             changed = list(changes(self._nodes, tree, isinstance(self._source, tuple)))
             # Of a text errors can name the line, but nothing can be taken away from it.
-            is_text = isinstance(self._source, str) and all(node is not None for _, node in changed)
-            base = self._source if is_text else tree
+            base: str | Mapping[str, Node] = tree
+            if isinstance(self._source, str) and all(value is not None for _, value in changed):
+                base = self._source
             self._core = _clift.Scenario(self._file, base, [*self._sets, *changed])
         return self._core
 
@@ -388,9 +389,7 @@ class Scenario:
         return _restored, (type(self), *parts)
 
 
-def _restored(
-    kind: type[Scenario], source: Source, given: dict[str, Any], *parts: Any
-) -> Scenario:
+def _restored(kind: type[Scenario], source: Source, given: dict[str, Any], *parts: Any) -> Scenario:
     nodes = {name: node(name, value) for name, value in given.items()}
     return kind.__new__(kind)._fill(source, given, nodes, *parts)
 

@@ -216,17 +216,13 @@ def simulate(
 
 
 # The options in the place of `**options`, for `help()`.
-simulate.__signature__ = signature(
-    simulate
-).replace(  # type: ignore[attr-defined]
-    parameters=[
-        *list(signature(simulate).parameters.values())[:-1],
-        *(
-            Parameter(name, Parameter.KEYWORD_ONLY, default=keyword.usual)
-            for name, keyword in KEYWORDS.items()
-        ),
-    ]
-)
+_OPTIONS = [
+    Parameter(name, Parameter.KEYWORD_ONLY, default=keyword.usual)
+    for name, keyword in KEYWORDS.items()
+]
+_PLAIN = list(signature(simulate).parameters.values())[:-1]
+_SPELLED_OUT = signature(simulate).replace(parameters=[*_PLAIN, *_OPTIONS])
+simulate.__signature__ = _SPELLED_OUT  # type: ignore[attr-defined]
 
 
 def run_many(

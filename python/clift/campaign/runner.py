@@ -92,7 +92,7 @@ def _run_one(cell: Scenario, results: Results, watch: Watcher) -> None:
         run = simulate(cell, progress=progress)
     except KeyboardInterrupt:
         return
-    _keep(results.cells[0], 0, run, LinkStatistics())
+    _keep(results.cells[0], 0, run, _link_stats(run.scenario, {}))
 
 
 def _run_some(
@@ -108,34 +108,31 @@ def _run_some(
         runs: list[Run | None] = list(run_many(scenarios, progress=False, threads=threads))
     except Interrupted as stopped:
         runs, interrupted = stopped.runs, True
-    stats = LinkStatistics()
+    known: _Known = {}
     for (number, index), run in zip(chosen, runs, strict=True):
         if run is not None:
-            _keep(results.cells[index], number, run, stats)
+            _keep(results.cells[index], number, run, _link_stats(run.scenario, known))
     return interrupted
 
 
-class LinkStatistics:
-    """Statistics of link traces, counted once for all runs over one."""
-
-    def __init__(self) -> None:
-        self._known: dict[int, tuple[Any, dict[str, Any]]] = {}
-
-    def of(self, scenario: Scenario) -> dict[str, Any] | None:
-        """Statistics of the link trace of the first link; None if it has none."""
-        trace = scenario.setup().link_trace()
-        if trace is None:
-            return None
-        # Where its numbers are: as long as they are kept, no other trace is there.
-        times = trace.t_ns
-        place = int(times.__array_interface__["data"][0])
-        if place not in self._known:
-            self._known[place] = times, trace.stats()
-        return self._known[place][1]
+# Statistics by where the numbers of a link trace are, which stay there as long as they are here.
+_Known = dict[int, tuple[Any, dict[str, Any]]]
 
 
-def _keep(cell: Cell, number: int, run: Run, stats: LinkStatistics) -> None:
-    cell.values[number] = measured(run.summary(), stats.of(run.scenario))
+def _link_stats(scenario: Scenario, known: _Known) -> dict[str, Any] | None:
+    """Statistics of the first link's trace, counted once for each trace; None if it has none."""
+    trace = scenario.setup().link_trace()
+    if trace is None:
+        return None
+    times = trace.t_ns
+    place = int(times.__array_interface__["data"][0])
+    if place not in known:
+        known[place] = times, trace.stats()
+    return known[place][1]
+
+
+def _keep(cell: Cell, number: int, run: Run, link_stats: dict[str, Any] | None) -> None:
+    cell.values[number] = measured(run.summary(), link_stats)
     if cell.first is None:
         cell.first = run
 
