@@ -54,7 +54,8 @@ def test_the_seed_of_the_link_is_its_channel_and_that_of_the_run_its_thresholds(
     assert clift.simulate(link.replace(), duration_s=20).goodput_kbps == goodput
     assert clift.simulate(link, duration_s=20, seed=2).goodput_kbps != goodput
     assert clift.simulate(link.replace(seed=2), duration_s=20).goodput_kbps != goodput
-    physical = link.replace(packet_sigma=0)
+    # A channel that is not named is the run's.
+    physical = link.replace(packet_sigma=0, seed=1)
     runs = [clift.simulate(physical, duration_s=20, seed=seed).summary() for seed in (1, 2)]
     assert runs[0] == runs[1]
 
@@ -300,7 +301,7 @@ def test_a_file_of_delays_that_is_not_there_is_named(tmp_path: Path) -> None:
         (lambda: clift.AdaptiveHarqLink(repairs="later"), "give 'beside' or 'compete'"),
         (lambda: clift.AdaptiveHarqLink(max_retransmissions=8), "from 0 to 7"),
         (lambda: clift.AdaptiveHarqLink(step_ms=0), "step_ms"),
-        (lambda: clift.AdaptiveHarqLink(targets=[0.5]), "1 probabilities for 4 attempts"),
+        (lambda: clift.AdaptiveHarqLink(targets=[0.5]), "targets = [0.5]: 1 for 4 attempts"),
         (lambda: clift.AdaptiveHarqLink(targets=[0.5, 0.5, 0.5, 2]), "not a probability"),
     ],
 )

@@ -16,7 +16,7 @@ def setup(cell: Cell) -> Setup:
             "path": [{"leg": leg | {"queue": f"{cell.queue_packets} packets"}}],
             "return": {"path": [{"leg": leg}]},
         },
-        transport=cell.congestion,
+        transport="newreno" if cell.congestion == "reno" else cell.congestion,
         profile="linux",
         duration_s=cell.seconds,
         seed=cell.seed,

@@ -113,7 +113,11 @@ impl PyScenario {
             ("adaptive_harq.length".to_owned(), None),
         ];
         let short = self.with(short);
-        py.detach(|| short.prepared(0, 0).map(drop)).map_err(|wrong| wrong.error(py))
+        py.detach(|| {
+            self.made().map_err(Clone::clone)?;
+            short.prepared(0, 0).map(drop)
+        })
+        .map_err(|wrong| wrong.error(py))
     }
 
     /// Number of cells.
