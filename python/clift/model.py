@@ -27,7 +27,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from clift import _clift
+import clift._clift as _clift
 from clift._chain import Chain, scalar
 from clift.errors import ScenarioError
 from clift.scheme import Arq, Fec, Harq2
