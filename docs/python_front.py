@@ -35,6 +35,8 @@ TYPES = {
     "Size": ("_bytes", "whole({low}, {high}, 'B')"),
     "Packets": ("", "whole({low}, {high}, 'packets')"),
     "Probability": ("", "probability"),
+    "Limit": ("", "whole_or_infinity"),
+    "Timer": ("_ms", "milliseconds_or_infinity"),
     "Reorder": ("", "reorder"),
     "Scheme": ("", "scheme"),
     "integer": ("", "whole({low}, {high})"),

@@ -13,6 +13,8 @@ from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any
 
+import numpy as np
+
 import clift._clift as _clift
 import clift._parse as _parse
 from clift.delays import delay_steps
@@ -170,8 +172,16 @@ def kilobits(name: str, value: Any) -> str:
     Example:
         >>> kilobits("rate_kbps", 2000)
         '2000000 bit/s'
+        >>> kilobits("rate_kbps", None)
+        Traceback (most recent call last):
+        clift.errors.ScenarioError: rate_kbps = None: give a rate in kbit/s above 0
     """
-    return f"{_parse.bits_per_second(name, value)} bit/s"
+    found = _parse.real(value)
+    if found is not None and found >= 1e12:
+        raise _parse.fault(name, value, "give a rate in kbit/s below 1e+12")
+    if found is None or found < 0.001:
+        raise _parse.fault(name, value, "give a rate in kbit/s above 0")
+    return f"{round(found * 1e3)} bit/s"
 
 
 def quantity(unit: str) -> Callable[[str, Any], str]:
@@ -257,8 +267,29 @@ def text(what: str) -> Convert:
 
 
 def probability_list(name: str, value: Any) -> list[float]:
-    """A list of probabilities."""
-    return _parse.probability_list(name, value)
+    """A list of probabilities.
+
+    Example:
+        >>> probability_list("targets", 0.5)
+        Traceback (most recent call last):
+        clift.errors.ScenarioError: targets = 0.5: give a list of probabilities, e.g. [0.9, 0.99]
+    """
+    values = value.tolist() if isinstance(value, np.ndarray) else value
+    if not isinstance(values, Sequence) or isinstance(values, str | bytes) or not values:
+        raise _parse.fault(name, values, "give a list of probabilities, e.g. [0.9, 0.99]")
+    return [probability(name, one) for one in values]
+
+
+def probabilities(name: str, value: Any) -> list[float]:
+    """One probability or more: a number, or a list of them.
+
+    Example:
+        >>> probabilities("bler", 0.1), probabilities("bler", (0.1, 0.01))
+        ([0.1], [0.1, 0.01])
+    """
+    if _parse.real(value) is not None or isinstance(value, str):
+        return [probability(name, value)]
+    return probability_list(name, value)
 
 
 def delay(name: str, value: Any) -> str | _clift.DelaySeries:
@@ -356,7 +387,7 @@ def plain(name: str, value: Any) -> Node:
     Example:
         >>> plain("link", {"rtt": "500 ms", "wrap": True})
         {'rtt': '500 ms', 'wrap': True}
-        >>> plain("link.rtt", {3})
+        >>> plain("link.rtt", {3})  # doctest: +ELLIPSIS
         Traceback (most recent call last):
         clift.errors.ScenarioError: link.rtt = {3}: no value of a scenario; give text, a number, ...
     """
@@ -377,7 +408,6 @@ def plain(name: str, value: Any) -> Node:
 
 flag: Convert = _parse.flag
 probability: Convert = _parse.probability
-probabilities: Convert = _parse.probabilities
 
 _HELD = (PhyTrace, LinkTrace, _clift.DelaySeries, _clift.MiTrace)
 

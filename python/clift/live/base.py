@@ -153,8 +153,8 @@ class Adaptive(Live):
             return {}
         cure = "give a clift.land_mobile.LandMobile, or name one as `preset`"
         channel = of_type("channel", self.channel, LandMobile, cure)
-        section = nested({}, entries(LAND_MOBILE, channel.arguments))["channel"]
-        return {"adaptive_harq.channel": section}
+        section = nested({}, entries(LAND_MOBILE, channel.arguments)).get("channel", {})
+        return {"adaptive_harq.channel": {"model": "lms"} | section}
 
     def _measured(self) -> _clift.MiTrace:
         try:
