@@ -244,7 +244,7 @@ def test_several_cells_or_runs_want_run_many(tmp_path: Path) -> None:
         ({"duration_s": float("nan")}, "duration_s = nan"),
         ({"duration_s": "10"}, "duration_s = '10'"),
         ({"duration_s": 0}, "duration"),
-        ({"packet_bytes": 0}, "packet_bytes = 0: 0 B is no IP packet"),
+        ({"packet_bytes": 0}, "packet_bytes = 0: 0 bytes are not a TCP packet"),
         ({"packet_bytes": 40}, "40"),
         ({"flows": 0}, "flows = 0"),
         ({"seed": -1}, "seed = -1"),

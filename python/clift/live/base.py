@@ -57,7 +57,7 @@ class Live:
         varies = [key for key in found if key.endswith("delays")]
         if not varies:  # then nothing overtakes
             found = {key: node for key, node in found.items() if not key.endswith(".keep_order")}
-        tree = nested(self.always, found)
+        tree = nested(self.always, {key: node for key, node in found.items() if node is not None})
         object.__setattr__(self, "tree", tree)
         try:
             _clift.Scenario("", tree, []).check()
@@ -148,7 +148,7 @@ class Adaptive(Live):
         cure = "is for `information`; give that beside it, or leave it out"
         only_with(not own, self.given("every_ms"), cure)
         if own:
-            return {"adaptive_harq.information": self._measured()}
+            return {"adaptive_harq.information": self._measured(), "adaptive_harq.every": None}
         if self.channel is None:
             return {}
         cure = "give a clift.land_mobile.LandMobile, or name one as `preset`"
