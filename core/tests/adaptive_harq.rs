@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use crate::support::adaptive_harq_reference::{self, Fate};
 use clift::link::{
-    Admission, DelaySeries, Fragmentation, Link, LinkEvent, Packet, PacketId, Propagation,
-    QueueLimit, Transit,
+    Admission, DelaySeries, Fragmentation, Instrument, InstrumentedLink, Link, LinkEvent, Packet,
+    PacketId, Propagation, QueueLimit, Transit,
 };
 use clift::scheme::{
     AdaptiveHarqConfig, AdaptiveHarqError, LinkConfig, Medium, Repairs, Sizing, Threshold,
@@ -29,7 +29,7 @@ struct Case {
 }
 
 impl Case {
-    fn link(&self, number: u32) -> Box<dyn Link + Send> {
+    fn link(&self, number: u32) -> Box<dyn InstrumentedLink + Send> {
         let (offset, wrap) = self.start;
         let link = LinkConfig {
             queue: self.queue,
@@ -452,7 +452,7 @@ struct Outcome {
 }
 
 /// Drives a link as a host does, and takes the load on the air at `look` if that is not over.
-fn drive(link: &mut dyn Link, packets: &[(u64, u32)], look: u64) -> Outcome {
+fn drive(link: &mut dyn InstrumentedLink, packets: &[(u64, u32)], look: u64) -> Outcome {
     let mut outcome =
         Outcome { fates: vec![Fate::Pending; packets.len()], trace_ended: None, bits_at_look: 0.0 };
     let mut now = Instant::ZERO;

@@ -2,7 +2,8 @@
 
 use crate::support::hybrid_reference::{self as reference, Case, Fate};
 use clift::link::{
-    Admission, Link, LinkError, LinkEvent, Packet, PacketId, QueueLimit, Transit, deliver,
+    Admission, Instrument, InstrumentedLink, LinkError, LinkEvent, Packet, PacketId, QueueLimit,
+    Transit, deliver,
 };
 use clift::scheme::HybridFecArq;
 use clift::scheme::{HybridConfig, HybridLink, HybridOptions, LinkConfig, Medium, UnitLosses};
@@ -107,7 +108,7 @@ struct Seen {
 
 /// Drives a link as a host does, polling every `step` ns besides (0: only when asked), and calls
 /// `look` once between two of the link's own instants, at `pause`.
-fn drive<L: Link>(
+fn drive<L: InstrumentedLink>(
     link: &mut L,
     case: &Case,
     step: i64,

@@ -8,8 +8,9 @@ use crate::support::live_reference::{self, Expected, Fate, Input};
 use crate::support::tmt_reference::Slot;
 use crate::support::tmt_strategies::{self as tmt, Case};
 use clift::link::{
-    Admission, Fragmentation, Link, LinkError, LinkEvent, Packet, PacketId, QueueLimit,
-    Resequencing, TraceLink, TraceLinkConfig, Transit, Transmission, TransmissionKind,
+    Admission, Fragmentation, Instrument, InstrumentedLink, Link, LinkError, LinkEvent, Packet,
+    PacketId, QueueLimit, Resequencing, TraceLink, TraceLinkConfig, Transit, Transmission,
+    TransmissionKind,
 };
 use clift::scheme::{FeedbackLoss, LinkConfig, LiveConfig, Medium};
 use clift::scheme::{Scheme, Timing};
@@ -323,7 +324,7 @@ impl Traffic {
         }
     }
 
-    fn link(&self) -> Box<dyn Link + Send> {
+    fn link(&self) -> Box<dyn InstrumentedLink + Send> {
         build(self.link_config(), self.end)
     }
 
@@ -416,7 +417,7 @@ impl Outcome {
 }
 
 /// Sends (arrival, bytes) over a link, polling when it wants to be, and every `step` ns if not 0.
-fn drive(mut link: Box<dyn Link + Send>, packets: &[(i64, u32)], step: i64) -> Outcome {
+fn drive(mut link: Box<dyn InstrumentedLink + Send>, packets: &[(i64, u32)], step: i64) -> Outcome {
     link.log_units();
     let mut events = Vec::new();
     let mut dropped = vec![false; packets.len()];
@@ -513,7 +514,7 @@ fn phy_of(slots: &[Slot]) -> PhyTrace {
     PhyTrace::with_header(t.into(), d.into(), Bytes(LLDU), Header::default()).unwrap()
 }
 
-fn build(config: LinkConfig, end: Option<Instant>) -> Box<dyn Link + Send> {
+fn build(config: LinkConfig, end: Option<Instant>) -> Box<dyn InstrumentedLink + Send> {
     config.build(Seed(1), 0, end).unwrap()
 }
 

@@ -10,6 +10,7 @@ mod land_mobile;
 mod laws;
 mod layers;
 mod link;
+mod link_kinds;
 mod live;
 mod model;
 mod model_patterns;

@@ -5,8 +5,9 @@ use std::collections::VecDeque;
 use crate::link::counters::Tally;
 use crate::link::schedule::ReadyQueue;
 use crate::link::{
-    Admission, DropReason, Fragmentation, Link, LinkCounters, LinkError, LinkEvent, Packet,
-    QueueLimit, Transit, Transmission, TransmissionKind, UnitLog, Usage, instant, nanos, span,
+    Admission, DropReason, Fragmentation, Instrument, Link, LinkCounters, LinkError, LinkEvent,
+    Packet, QueueLimit, Transit, Transmission, TransmissionKind, UnitLog, Usage, instant, nanos,
+    span,
 };
 use crate::scheme::nr::backlog::Backlog;
 use crate::scheme::nr::config::NtnConfig;
@@ -178,6 +179,17 @@ impl Link for NtnLink {
         Some(event)
     }
 
+    fn has_room(&mut self, now: Instant, size: Bytes) -> bool {
+        while self.step(nanos(now)) {}
+        self.backlog.has_room(size)
+    }
+
+    fn notify_departures(&mut self) {
+        self.backlog.note_departures();
+    }
+}
+
+impl Instrument for NtnLink {
     fn queue_len(&self, _now: Instant) -> usize {
         self.backlog.waiting()
     }
@@ -426,6 +438,7 @@ impl NtnLink {
         let pdus = self.spare.pop().unwrap_or_default();
         let header = self.pdu_header;
         let pdus = self.rlc.fill(pdus, self.room, header, &mut self.backlog, now);
+        self.tell_departures();
         let Some(first) = pdus.first() else { return self.harq.open(pdus, Label::default()) };
         let orders = || pdus.iter().map(|pdu| pdu.order);
         let label = Label {
@@ -439,9 +452,15 @@ impl NtnLink {
 
     fn discard_first(&mut self, now: i64) {
         let Some(order) = self.backlog.leave(now) else { return };
+        self.tell_departures();
         self.backlog.get_mut(order).open = false;
         self.counts.discarded += 1;
         self.lose(order, now);
+    }
+
+    fn tell_departures(&mut self) {
+        let departures = self.backlog.departures();
+        self.out.extend(departures.map(|(packet, at)| LinkEvent::Departed { packet, at }));
     }
 
     /// HARQ feedback arrived.
