@@ -18,18 +18,18 @@ use proptest::prelude::*;
 
 /// A link and what is sent over it.
 #[derive(Clone, Debug)]
-struct Case {
+pub(crate) struct Case {
     config: AdaptiveHarqConfig,
     queue: QueueLimit,
     header: u32,
     start: (u64, bool),
     seed: u64,
     end: u64,
-    packets: Vec<(u64, u32)>,
+    pub(crate) packets: Vec<(u64, u32)>,
 }
 
 impl Case {
-    fn link(&self, number: u32) -> Box<dyn InstrumentedLink + Send> {
+    pub(crate) fn link(&self, number: u32) -> Box<dyn InstrumentedLink + Send> {
         let (offset, wrap) = self.start;
         let link = LinkConfig {
             queue: self.queue,
@@ -317,7 +317,7 @@ fn what_cannot_be_says_why() {
 
 // --- random links and traffic, small enough that every corner is met often ---
 
-fn case() -> impl Strategy<Value = Case> {
+pub(crate) fn case() -> impl Strategy<Value = Case> {
     let packets = prop::collection::vec((gap(), 1u32..60), 1..30).prop_map(|packets| {
         let mut now = 0;
         packets

@@ -31,7 +31,7 @@ prop_compose! {
 }
 
 prop_compose! {
-    fn case()(
+    pub(crate) fn case()(
         (data, spare, frames, persistency) in (1u32..5, 0u32..3, 1u32..5, 0u32..4),
         unit in 1u32..20,
         rate in prop_oneof![Just(8_000_000_000u64), 300_000_000..3_000_000_000u64],
@@ -87,7 +87,7 @@ fn config(case: &Case) -> HybridConfig {
     }
 }
 
-fn link(case: &Case) -> HybridLink {
+pub(crate) fn link(case: &Case) -> HybridLink {
     let options = HybridOptions {
         queue: case.queue,
         packet_header: Bytes(case.header),

@@ -281,7 +281,7 @@ fn what_does_not_go_together_is_refused() {
 
 /// A live link and any traffic.
 #[derive(Clone, Debug)]
-struct Traffic {
+pub(crate) struct Traffic {
     tmt: Case,
     rtt: u64,
     flush: u64,
@@ -293,7 +293,7 @@ struct Traffic {
     buffers: (Option<u32>, Option<u32>),
     queue: QueueLimit,
     /// Arrival and bytes.
-    packets: Vec<(i64, u32)>,
+    pub(crate) packets: Vec<(i64, u32)>,
 }
 
 impl Traffic {
@@ -324,7 +324,7 @@ impl Traffic {
         }
     }
 
-    fn link(&self) -> Box<dyn InstrumentedLink + Send> {
+    pub(crate) fn link(&self) -> Box<dyn InstrumentedLink + Send> {
         build(self.link_config(), self.end)
     }
 
@@ -355,7 +355,7 @@ impl Traffic {
     }
 }
 
-fn traffic() -> impl Strategy<Value = Traffic> {
+pub(crate) fn traffic() -> impl Strategy<Value = Traffic> {
     let gap = prop_oneof![Just(0i64), 0..30i64, 0..30i64, 0..600i64];
     let packets = prop::collection::vec((gap, 1..200u32), 1..40);
     let queue = prop_oneof![

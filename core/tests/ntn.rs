@@ -17,7 +17,7 @@ impl std::fmt::Debug for Case {
 }
 
 impl Case {
-    fn link(&self) -> NtnLink {
+    pub(crate) fn link(&self) -> NtnLink {
         let usage =
             NtnLinkConfig { queue: self.queue, wrap: self.wrap, ..NtnLinkConfig::default() };
         NtnLink::new(&self.config, usage, self.seed, 0).unwrap()

@@ -94,11 +94,13 @@ pub trait Link {
     fn poll(&mut self, now: Instant) -> Option<LinkEvent>;
 
     /// Whether the queue has room for a packet of `size` at `now`, which never falls. A host that
-    /// holds packets back looks again at the next [`LinkEvent::Departed`].
+    /// holds packets back looks again at the next [`LinkEvent::Departed`]. A packet that is too
+    /// large for the link is dropped even so.
     fn has_room(&mut self, now: Instant, size: Bytes) -> bool;
 
     /// Has [`LinkEvent::Departed`] told of every packet, and [`Link::poll_timeout`] name those
-    /// instants too; to be called before the first packet. Nothing else changes.
+    /// instants too; to be called before the first packet. Nothing else changes. A link whose slot
+    /// still takes what is enqueued at its instant (3GPP) tells a departure one nanosecond later.
     fn notify_departures(&mut self);
 }
 

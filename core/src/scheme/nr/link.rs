@@ -279,7 +279,8 @@ impl NtnLink {
             Rlc::Am(am) => Some(am),
             Rlc::Um { .. } => None,
         };
-        let mut next = Earliest::default().or(self.landings.next_at(), Task::Landing);
+        let at = self.landings.next_at().unwrap_or(i64::MAX);
+        let mut next = Earliest { at, task: Task::Landing };
         next = next.or(am.and_then(|am| am.given_up.next_at()), Task::GivenUp);
         next = next.or(self.rlc.reassembly_expires(), Task::Reassembly);
         next = next.or(am.and_then(|am| am.reports.expires()), Task::Report);
@@ -325,24 +326,24 @@ impl NtnLink {
     }
 }
 
-/// The earliest of some tasks, of equals the first kind.
-#[derive(Clone, Copy, Debug, Default)]
-struct Earliest(Option<(i64, Task)>);
+/// The earliest of some tasks, of equals the first kind; without any its instant never comes.
+#[derive(Clone, Copy, Debug)]
+struct Earliest {
+    at: i64,
+    task: Task,
+}
 
 impl Earliest {
     /// Tasks must come in the order of their kinds.
     #[inline]
     fn or(self, at: Option<i64>, task: Task) -> Self {
-        match (self.0, at) {
-            (Some((earliest, _)), Some(at)) if at < earliest => Self(Some((at, task))),
-            (None, Some(at)) => Self(Some((at, task))),
-            _ => self,
-        }
+        let at = at.unwrap_or(i64::MAX);
+        if at < self.at { Self { at, task } } else { self }
     }
 
     #[inline]
     fn get(self) -> Option<(i64, Task)> {
-        self.0
+        (self.at < i64::MAX).then_some((self.at, self.task))
     }
 }
 
