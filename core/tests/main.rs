@@ -2,6 +2,7 @@
 //! once. `cargo test -p clift --test it live::` runs the tests of one subject.
 
 mod adaptive_harq;
+mod departures;
 mod engine;
 mod engine_reference;
 mod fuzz_corpus;
@@ -10,6 +11,7 @@ mod land_mobile;
 mod laws;
 mod layers;
 mod link;
+mod link_kinds;
 mod live;
 mod model;
 mod model_patterns;

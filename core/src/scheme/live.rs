@@ -4,7 +4,9 @@ use std::num::NonZeroU32;
 
 use crate::link::live::{LiveLink, LiveScheme};
 use crate::link::reordering::behind;
-use crate::link::{HORIZON, Link, LinkError, Resequencing, TraceLinkConfig, nanos, span};
+use crate::link::{
+    HORIZON, InstrumentedLink, LinkError, Resequencing, TraceLinkConfig, nanos, span,
+};
 use crate::scheme::feedback::{Feedback, Losses, TraceBack};
 use crate::scheme::window::Window;
 use crate::scheme::{Scheme, Timing, arq, fec, harq2, none};
@@ -114,7 +116,7 @@ impl LiveConfig {
         outer: Option<Resequencing>,
         seed: Seed,
         number: u32,
-    ) -> Result<Box<dyn Link + Send>, LinkError> {
+    ) -> Result<Box<dyn InstrumentedLink + Send>, LinkError> {
         let flush = span(self.flush);
         let feedback = self.feedback(usage, seed, number)?;
         let bound = |limit: Option<NonZeroU32>| limit.map(NonZeroU32::get);
@@ -141,7 +143,7 @@ impl LiveConfig {
         scheme: S,
         usage: TraceLinkConfig,
         rule: Option<Resequencing>,
-    ) -> Result<Box<dyn Link + Send>, LinkError> {
+    ) -> Result<Box<dyn InstrumentedLink + Send>, LinkError> {
         let link = LiveLink::new(scheme, self.phy.clone(), self.timing.rtt, usage)?;
         Ok(behind(link, rule))
     }
