@@ -83,11 +83,11 @@ def adaptive(**options: Any) -> clift.AdaptiveHarqLink:
 @pytest.mark.parametrize(
     ("make", "options", "expected"),
     [
-        (adaptive, {"information": np.zeros(50)}, "information: a mean mutual information of 0 "),
+        (adaptive, {"information": np.zeros(50)}, "information: a mean mutual information of 0"),
         (adaptive, {"information": np.full(50, 1e-6)}, "information: a mean mutual information "),
         (adaptive, {"snr_db": -40, "duration_s": 2}, "snr_db = -40: -40 dB leaves the channel"),
         (adaptive, {"channel": LandMobile("its", -40)}, "channel: its mean mutual information"),
-        (adaptive, {"information": [0.5], "first": 600}, "first = 600: give at most 500, which"),
+        (adaptive, {"information": [0.5], "first": 600}, "first = 600: give a number above 0 and at most 500, which"),
         (adaptive, {"first": "x"}, "first = 'x': give a number"),
         (adaptive, {"snr_db": "13 dB"}, "snr_db = '13 dB': give a level in dB from -100 to 100"),
         (adaptive, {"preset": 3}, "preset = 3: give the name of a channel"),
@@ -126,7 +126,7 @@ def adaptive(**options: Any) -> clift.AdaptiveHarqLink:
         (clift.NtnLink, {"discard_ms": np.ones(2)}, "discard_ms = array([1., 1.]): give a time"),
         (clift.NtnLink, {"max_retx": np.ones(2)}, "max_retx = array([1., 1.]): give a whole num"),
         (adaptive, {"information": [0.5], "snr_db": np.ones(2)}, "snr_db = array([1., 1.]): give"),
-        (clift.NtnLink, {"slot_ms": 0}, "slot_ms = 0: give a time in ms above 0"),
+        (clift.NtnLink, {"slot_ms": 0}, "slot_ms = 0: the slot of 0 ns; give a time above 0"),
         (
             clift.NtnLink,
             {"harq_feedback": False, "max_transmissions": 3},

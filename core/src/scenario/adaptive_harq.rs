@@ -141,14 +141,22 @@ impl AdaptiveHarq {
     ) -> Result<AdaptiveHarqConfig, Fault> {
         let (information, mean) = (&channel.trace, channel.mean);
         let own = join(key, "adaptive_harq");
-        let fault = |error| self.problem(&own, error);
+        let fault = |error| self.problem(&own, mean, error);
         // What the usual sizes take, and so less than any other that there may be.
         if self.targets.is_none() && mean * Sizing::MOST_RATIO < 1.0 {
-            let message = format!(
-                "{} leaves the channel a mean mutual information of {mean:.2e} per coded bit, too little for a link; give a higher level",
-                self.snr
+            let low = format!(
+                "mean mutual information of {mean:.2e} per coded bit is too little for a link"
             );
-            return Err(Fault::of(&own, "snr", message));
+            return Err(match (&self.information, &self.channel) {
+                (Some(_), _) => Fault::of(&own, "information", format!("a {low}; measure more")),
+                (_, Some(_)) => Fault::of(&own, "channel", format!("its {low}; give a better one")),
+                _ => {
+                    let level = self.snr;
+                    let message =
+                        format!("{level} leaves the channel a {low}; give a higher level");
+                    Fault::of(&own, "snr", message)
+                }
+            });
         }
         let sizing = match &self.targets {
             Some(targets) => Sizing::for_targets(information, targets).map_err(fault)?,
@@ -286,10 +294,13 @@ impl AdaptiveHarq {
     }
 
     /// The words of a scenario file for what the link says.
-    fn problem(&self, own: &str, error: AdaptiveHarqError) -> Fault {
+    fn problem(&self, own: &str, mean: f64, error: AdaptiveHarqError) -> Fault {
         match error {
             AdaptiveHarqError::Ratio { name } => {
-                let cure = "give coded bits per information bit above 0 that stay under 1000 when divided by the channel's mean mutual information";
+                let most = mean * Sizing::MOST_RATIO;
+                let cure = format!(
+                    "give a number above 0 and at most {most}, which are 1000 coded bits per information bit"
+                );
                 Fault::of(own, name, cure)
             }
             AdaptiveHarqError::Retransmissions => {

@@ -334,7 +334,10 @@ impl Ntn {
             }
             NtnConfigError::NoRoom { .. } => Fault::of(&own, "tb", error.to_string()),
             NtnConfigError::NoBler => Fault::of(&own, "bler", error.to_string()),
-            _ => Fault::new(&own, error.to_string()),
+            NtnConfigError::Zero { field, .. } | NtnConfigError::TooLong { field, .. } => {
+                Fault::of(&own, field, error.to_string())
+            }
+            NtnConfigError::Endless { .. } => Fault::new(&own, error.to_string()),
         }
     }
 }
