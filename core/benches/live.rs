@@ -24,7 +24,7 @@ fn main() {
     let timing = Timing { rtt: Duration::from_millis(500), feedback: None };
     for scheme in ["none", "ARQ", "FEC(10/12)", "HARQ(10/12)", "FEC(10/12, interleave 8)"] {
         let scheme: Scheme = scheme.parse().unwrap_or(Scheme::None);
-        let config = LiveConfig::new(phy.clone(), scheme, timing);
+        let config = LiveConfig::new(phy.clone(), scheme.clone(), timing);
         let link = LinkConfig {
             queue: QueueLimit::Packets(100),
             ..LinkConfig::new(Medium::Live(Arc::new(config)))

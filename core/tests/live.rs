@@ -12,8 +12,8 @@ use clift::link::{
     PacketId, QueueLimit, Resequencing, TraceLink, TraceLinkConfig, Transit, Transmission,
     TransmissionKind,
 };
+use clift::scheme::{Arq, Harq2, Scheme, Timing};
 use clift::scheme::{FeedbackLoss, LinkConfig, LiveConfig, Medium};
-use clift::scheme::{Scheme, Timing};
 use clift::seed::Seed;
 use clift::trace::{Header, PhyTrace};
 use clift::units::{Bytes, Duration, Instant, Probability};
@@ -95,7 +95,7 @@ proptest! {
         prop_assert_eq!(outcome.count("units_sent_again"), of_kind(1));
         prop_assert_eq!(outcome.count("repair_units"), of_kind(2));
         prop_assert_eq!(outcome.count("blocks_flushed"), expected.flushed);
-        if !matches!(case.tmt.scheme, Scheme::None | Scheme::Arq { .. }) {
+        if !matches!(case.tmt.scheme, Scheme::None | Scheme::Arq(Arq { .. })) {
             prop_assert_eq!(outcome.count("blocks_failed"), expected.failed);
         }
         prop_assert_eq!(outcome.count("feedback_lost"), expected.feedback_lost);
@@ -484,8 +484,8 @@ fn transmissions(outcome: &Outcome, scheme: Scheme, units: usize) -> Vec<u32> {
     let mut times = vec![1; units];
     for sent in &outcome.sent {
         let range = match (scheme, sent.kind) {
-            (Scheme::Arq { .. }, TransmissionKind::Again) => sent.unit..sent.unit + 1,
-            (Scheme::Harq2 { code, .. }, TransmissionKind::Repair) => {
+            (Scheme::Arq(Arq { .. }), TransmissionKind::Again) => sent.unit..sent.unit + 1,
+            (Scheme::Harq2(Harq2 { code, .. }), TransmissionKind::Repair) => {
                 let k = code.data() as u64;
                 sent.unit * k..(sent.unit + 1) * k
             }

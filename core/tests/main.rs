@@ -19,6 +19,7 @@ mod ntn;
 mod ntn_control;
 mod ntn_laws;
 mod own_congestion_control;
+mod own_scheme;
 mod stream_order;
 mod support;
 mod table3;

@@ -9,7 +9,7 @@ use crate::support::band::{Comparison, judge};
 use crate::support::consecutive;
 use clift::channel::{ErasureChannel, GilbertElliott, RegularSlots};
 use clift::scheme::law::{Blocks, Chain, Prediction, Setting};
-use clift::scheme::{LinkTrace, Persistency, Scheme};
+use clift::scheme::{Harq2, LinkTrace, Persistency, Scheme};
 use clift::seed::{Seed, Stream};
 use clift::trace::PhyTrace;
 use clift::units::{Bytes, Duration};
@@ -197,7 +197,7 @@ fn consecutive_blocks(
     blocks: usize,
     model: &Prediction,
 ) -> (Vec<Comparison>, f64) {
-    let Scheme::Harq2 { code, extra, max_rounds } = scheme.parse().unwrap() else {
+    let Scheme::Harq2(Harq2 { code, extra, max_rounds }) = scheme.parse().unwrap() else {
         unreachable!("a HARQ scheme");
     };
     let setting = setting(Blocks::Consecutive);

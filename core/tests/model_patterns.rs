@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::num::NonZeroU32;
 
 use clift::scheme::law::{Blocks, Chain, Setting};
-use clift::scheme::{BlockCode, Persistency, Scheme, Timing};
+use clift::scheme::{Arq, BlockCode, Fec, Harq2, Persistency, Scheme, Timing};
 use clift::trace::{Header, PhyTrace};
 use clift::units::{Bytes, Duration};
 use proptest::prelude::*;
@@ -120,8 +120,8 @@ fn enumerate(
 fn assert_same(scheme: &str, slots: usize, chain: &Chain, setting: &Setting) {
     let scheme: Scheme = scheme.parse().unwrap();
     let data = match scheme {
-        Scheme::Fec { code, interleave } => code.data() * interleave.get() as usize,
-        Scheme::Harq2 { code, .. } => code.data(),
+        Scheme::Fec(Fec { code, interleave }) => code.data() * interleave.get() as usize,
+        Scheme::Harq2(Harq2 { code, .. }) => code.data(),
         _ => unreachable!("only block codes have blocks"),
     };
     let sums = enumerate(&scheme, data, slots, chain, setting);
@@ -241,10 +241,10 @@ proptest! {
         prop_assume!(p <= burst * (1.0 - p));
         let chain = Chain::from_erasures(p, burst).unwrap();
         let setting = Setting { slot: Duration::ZERO, ..setting(9) };
-        let arq = (Scheme::Arq { max_retx: Persistency::AtMost(limit) }).predict(&chain, &setting);
+        let arq = (Scheme::Arq(Arq { max_retx: Persistency::AtMost(limit) })).predict(&chain, &setting);
         let code = BlockCode::new(1, 1).unwrap();
         let max_rounds = Persistency::AtMost(limit);
-        let harq = (Scheme::Harq2 { code, extra: 0, max_rounds }).predict(&chain, &setting);
+        let harq = (Scheme::Harq2(Harq2 { code, extra: 0, max_rounds })).predict(&chain, &setting);
         let (arq, harq) = (arq.unwrap(), harq.unwrap());
         prop_assert!((arq.efficiency - harq.efficiency).abs() < 1e-12);
         prop_assert!((arq.residual_loss - harq.residual_loss).abs() < 1e-12);
@@ -264,7 +264,7 @@ proptest! {
         let chain = Chain::bernoulli(p).unwrap();
         let code = BlockCode::new(data, total).unwrap();
         let max_rounds = rounds.map_or(Persistency::Unlimited, Persistency::AtMost);
-        let scheme = Scheme::Harq2 { code, extra, max_rounds };
+        let scheme = Scheme::Harq2(Harq2 { code, extra, max_rounds });
         let exact = scheme.predict(&chain, &setting(9)).unwrap().efficiency;
         let printed = scheme.printed(&chain, &setting(9)).unwrap().unwrap().efficiency;
         prop_assert!((exact - printed).abs() < 1e-11, "{exact} {printed}");
@@ -310,10 +310,10 @@ fn what_is_too_much_is_refused() {
     assert!(fault("HARQ(10/12)", cut).contains("slot_ns"));
     let cut = Setting { blocks: Blocks::CutApart, ..setting(5) };
     assert!("HARQ(10/12)".parse::<Scheme>().unwrap().recovery_delays(&chain, &cut).is_err());
-    let deep = Scheme::Fec {
+    let deep = Scheme::Fec(Fec {
         code: BlockCode::new(10, 12).unwrap(),
         interleave: NonZeroU32::new(u32::MAX).unwrap(),
-    };
+    });
     let model = deep.predict(&chain, &setting(5)).unwrap();
     assert!(model.efficiency > 0.7 && model.recovery_delay_ms.unwrap().is_finite());
 }

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use crate::support::tmt_reference::Expected;
 use crate::support::tmt_strategies::{Case, case, dense};
-use clift::scheme::{BlockCode, Persistency, Scheme};
+use clift::scheme::{Arq, BlockCode, Harq2, Persistency, Scheme};
 use proptest::prelude::*;
 
 proptest! {
@@ -38,7 +38,7 @@ proptest! {
         }
         prop_assert!(link.parts().lost.iter().all(|&(_, after)| after > 0));
         prop_assert!(link.parts().transmissions.iter().all(|&(_, times)| times > 1));
-        if let Scheme::Arq { max_retx: limit } = case.scheme {
+        if let Scheme::Arq(Arq { max_retx: limit }) = case.scheme {
             let transmissions: u64 =
                 link.transmissions_column().iter().map(|&times| u64::from(times)).sum();
             prop_assert_eq!(transmissions, stats.slots);
@@ -50,8 +50,8 @@ proptest! {
         }
         let unlimited = matches!(
             case.scheme,
-            Scheme::Arq { max_retx: Persistency::Unlimited }
-                | Scheme::Harq2 { max_rounds: Persistency::Unlimited, .. }
+            Scheme::Arq(Arq { max_retx: Persistency::Unlimited })
+                | Scheme::Harq2(Harq2 { max_rounds: Persistency::Unlimited, .. })
         );
         prop_assert!(!unlimited || stats.lost == 0);
     }
@@ -61,7 +61,7 @@ proptest! {
 #[test]
 fn a_harq_round_by_hand() {
     let code = BlockCode::new(2, 3).unwrap();
-    let harq = |extra, max_rounds| Scheme::Harq2 { code, extra, max_rounds };
+    let harq = |extra, max_rounds| Scheme::Harq2(Harq2 { code, extra, max_rounds });
     let slots = |d: &[i64]| d.iter().enumerate().map(|(i, &d)| (i as i64 * 10, d)).collect();
     // Block 0 (slots 0, 1, 2) has one arrival, at 4; known at 45, so slot 5 repairs it. Block 1
     // takes slots 3, 4 and 6.
@@ -107,11 +107,11 @@ fn a_harq_round_by_hand() {
 #[test]
 fn the_kth_arrival_is_in_time_not_in_slots() {
     let case = Case {
-        scheme: Scheme::Harq2 {
+        scheme: Scheme::Harq2(Harq2 {
             code: BlockCode::new(2, 2).unwrap(),
             extra: 1,
             max_rounds: Persistency::Unlimited,
-        },
+        }),
         // Slot 0 arrives at 100, the repairs in slots 2 and 3 at 23 and 34.
         slots: vec![(0, 100), (10, 0), (20, 3), (30, 4)],
         decode: None,

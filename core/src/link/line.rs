@@ -5,9 +5,10 @@ use crate::link::slots::Slot;
 use crate::link::{Transmission, TransmissionKind, UnitLog};
 use crate::units::Instant;
 
-/// The sending end, and what is known about the far end.
+/// The sending end of a live link, and what is known about the far end: a scheme takes new data from
+/// it, tells it what it sends, and what becomes of each data unit.
 #[derive(Clone, Debug)]
-pub(crate) struct Line {
+pub struct Line {
     pub(crate) packets: Packets,
     pub(crate) counts: Counts,
     pub(crate) log: UnitLog,
@@ -38,21 +39,23 @@ pub(crate) struct Counts {
 
 /// A data unit: its number, and the order of the packet that it is a part of.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Unit {
-    pub(crate) number: u64,
-    pub(crate) packet: u64,
+pub struct Unit {
+    /// How many data units were sent before it.
+    pub number: u64,
+    /// How many packets came before the one that it is a part of.
+    pub packet: u64,
 }
 
 impl Line {
     /// Whether a new data unit is there to be sent.
     #[inline]
-    pub(crate) fn data_wait(&self) -> bool {
+    pub fn data_wait(&self) -> bool {
         self.packets.wait()
     }
 
     /// Sends the next new data unit; there must be one.
     #[inline]
-    pub(crate) fn send_new(&mut self, slot: Slot) -> Unit {
+    pub fn send_new(&mut self, slot: Slot) -> Unit {
         let number = self.counts.sent - self.counts.sent_again - self.counts.repair;
         let unit = Unit { number, packet: self.packets.take(slot.t) };
         self.counts.sent += 1;
@@ -62,28 +65,30 @@ impl Line {
 
     /// Sends a data unit that was sent `times` before.
     #[inline]
-    pub(crate) fn send_again(&mut self, slot: Slot, unit: Unit, times: u32) {
+    pub fn send_again(&mut self, slot: Slot, unit: Unit, times: u32) {
         self.counts.sent += 1;
         self.counts.sent_again += 1;
         self.note(slot, TransmissionKind::Again, unit.number, times, (unit.packet, unit.packet));
     }
 
-    /// Sends a repair unit of a block that holds parts of `packets`.
+    /// Sends a repair unit of the block number `block`, which holds parts of the packets from the
+    /// first of `packets` to the second; `round` is 0 for those sent unasked.
     #[inline]
-    pub(crate) fn send_repair(&mut self, slot: Slot, block: u64, round: u32, packets: (u64, u64)) {
+    pub fn send_repair(&mut self, slot: Slot, block: u64, round: u32, packets: (u64, u64)) {
         self.counts.sent += 1;
         self.counts.repair += 1;
         self.note(slot, TransmissionKind::Repair, block, round, packets);
     }
 
-    /// A unit of the packet is at the far end, propagation not counted, at the instant `at`.
+    /// A unit of the packet is at the far end, propagation not counted, at the instant `at`, ns. Of
+    /// each data unit either this is said, or that it is given up, once.
     #[inline]
-    pub(crate) fn arrived(&mut self, packet: u64, at: i64) {
+    pub fn arrived(&mut self, packet: u64, at: i64) {
         self.packets.arrived(packet, at);
     }
 
-    /// A unit of the packet is given up a decoding time after the slot at `t`.
-    pub(crate) fn give_up(&mut self, packet: u64, t: i64) {
+    /// A unit of the packet is given up a decoding time after the slot at `t`, ns.
+    pub fn give_up(&mut self, packet: u64, t: i64) {
         self.counts.given_up += 1;
         self.packets.lost(packet, t + self.nominal);
     }

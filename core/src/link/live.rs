@@ -15,7 +15,11 @@ use crate::units::{Bytes, Duration, Instant};
 
 /// What a scheme does with the slots of a live link. It decides at slots only: what is due between
 /// two of them is looked at in the next that it wants.
-pub(crate) trait LiveScheme {
+///
+/// Times are run times in ns, propagation not counted. A slot is handed over with what becomes of
+/// it; a scheme must not act on that before its report would have come
+/// ([`Feedback`](crate::scheme::Feedback)).
+pub trait LiveScheme {
     /// The instant from which on it wants a slot, [`NOW`] for the next one, `None` for none before
     /// new data come. `data_wait`: whether there are any now.
     fn wants(&self, data_wait: bool) -> Option<i64>;
@@ -39,10 +43,10 @@ pub(crate) trait LiveScheme {
     }
 }
 
-/// Before any slot.
-pub(crate) const NOW: i64 = i64::MIN;
+/// An instant before any slot: who wants a slot from then on wants the next one.
+pub const NOW: i64 = i64::MIN;
 
-/// A live link with its scheme; [`LiveConfig::build`] makes one.
+/// A live link with its scheme; [`LiveBuilder::link`](crate::scheme::LiveBuilder::link) makes one.
 ///
 /// What happened is worked off slot by slot, but only once it can be seen from outside: nothing that
 /// is sent in a slot comes out before half a round-trip time later, so [`Link::poll_timeout`] names

@@ -63,11 +63,14 @@ pub use delay_file::DelayTable;
 pub use deliver::{DeliverError, Deliveries, PacketFate, deliver};
 pub use error::LinkError;
 pub use instrument::{Instrument, InstrumentedLink};
+pub use line::{Line, Unit};
+pub use live::{LiveScheme, NOW};
 pub use overlap::Overlap;
 pub use packet::{Packet, StreamRange};
 pub use propagation::{DelaySeries, DelaySeriesError, Propagation};
 pub use queue::QueueLimit;
 pub use reordering::Reordering;
+pub use slots::Slot;
 pub use trace_link::{Fragmentation, TraceLink, TraceLinkConfig};
 pub use unit_log::{Transmission, TransmissionKind, UnitLog};
 

@@ -26,13 +26,13 @@ pub(crate) struct Cursor {
     end: i64,
 }
 
-/// A slot, in run time.
+/// A slot of a PHY trace, in run time.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Slot {
-    /// When it starts.
-    pub(crate) t: i64,
-    /// Decoding time; 0: erased.
-    pub(crate) d: i64,
+pub struct Slot {
+    /// When it starts, ns.
+    pub t: i64,
+    /// Decoding time, ns; 0: erased.
+    pub d: i64,
 }
 
 impl Slots {

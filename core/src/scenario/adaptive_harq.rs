@@ -205,7 +205,7 @@ impl AdaptiveHarq {
     pub(super) fn check(
         &self,
         key: &str,
-        scheme: Option<Scheme>,
+        scheme: Option<&Scheme>,
         link: &Link,
         beside: Option<&str>,
         duration: Duration,
@@ -225,7 +225,7 @@ impl AdaptiveHarq {
                 "[adaptive_harq] makes its channel from `preset` and `snr`; leave one of them out";
             return Err(Fault::of(key, name, cure));
         }
-        if scheme.is_some_and(|scheme| scheme != Scheme::None) {
+        if scheme.is_some_and(|scheme| *scheme != Scheme::None) {
             let cure = "[adaptive_harq] has its own retransmissions; leave one of them out";
             return Err(Fault::of(key, "scheme", cure));
         }

@@ -82,7 +82,7 @@ impl Hybrid {
     pub(super) fn check(
         &self,
         key: &str,
-        scheme: Option<Scheme>,
+        scheme: Option<&Scheme>,
         link: &Link,
         traced: bool,
     ) -> Result<(), Fault> {
@@ -93,7 +93,7 @@ impl Hybrid {
             let cure = "the trace or channel beside it says which units are lost; leave it out";
             return Err(Fault::of(&join(key, "hybrid"), "loss", cure));
         }
-        if scheme.is_some_and(|scheme| scheme != Scheme::None) {
+        if scheme.is_some_and(|scheme| *scheme != Scheme::None) {
             return Err(Fault::of(key, "scheme", "[hybrid] is the scheme; leave one of them out"));
         }
         if let Some(name) = link.of_slots().next() {

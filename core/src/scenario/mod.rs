@@ -22,7 +22,6 @@ mod ntn;
 mod path;
 mod plan;
 mod printed;
-mod quantity;
 mod read;
 mod reorder;
 mod schema;

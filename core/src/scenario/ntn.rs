@@ -254,7 +254,7 @@ impl Ntn {
     pub(super) fn check(
         &self,
         key: &str,
-        scheme: Option<Scheme>,
+        scheme: Option<&Scheme>,
         link: &Link,
         traced: bool,
     ) -> Result<(), Fault> {
@@ -281,7 +281,7 @@ impl Ntn {
             let cure = "the trace or channel beside it says that; leave it out";
             return Err(Fault::of(&own, name, cure));
         }
-        if scheme.is_some_and(|scheme| scheme != Scheme::None) {
+        if scheme.is_some_and(|scheme| *scheme != Scheme::None) {
             let cure = "[ntn] has its own retransmissions; leave one of them out";
             return Err(Fault::of(key, "scheme", cure));
         }

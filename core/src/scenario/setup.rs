@@ -85,14 +85,14 @@ impl Maker<'_> {
         Ok(match &planned.medium {
             PlannedMedium::Trace { phy, scheme } => {
                 let spec = self.cell.phy(index, phy, self.replication);
-                Medium::Trace(self.traces.link_trace(&spec, *scheme, timing)?)
+                Medium::Trace(self.traces.link_trace(&spec, scheme, timing)?)
             }
             PlannedMedium::Held(name) => Medium::Trace(self.traces.held_link(name)?),
             PlannedMedium::Live { phy: slots, scheme, feedback } => {
                 let back = feedback.as_deref().map(|back| {
                     self.traces.phy(&self.cell.feedback(index, back, self.replication))
                 });
-                let live = live(*scheme, planned, phy(slots)?, back.transpose()?)?;
+                let live = live(scheme.clone(), planned, phy(slots)?, back.transpose()?)?;
                 Medium::Live(Arc::new(live))
             }
             PlannedMedium::Hybrid { hybrid, losses } => {

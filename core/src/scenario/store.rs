@@ -145,7 +145,7 @@ impl Traces for Store {
     fn link_trace(
         &self,
         phy: &PhySpec,
-        scheme: Scheme,
+        scheme: &Scheme,
         timing: Timing,
     ) -> Result<Arc<LinkTrace>, MakeError> {
         let named = key(&(phy, scheme, timing.rtt, timing.feedback));

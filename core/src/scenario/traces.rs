@@ -27,7 +27,7 @@ pub trait Traces: Sync {
     fn link_trace(
         &self,
         spec: &PhySpec,
-        scheme: Scheme,
+        scheme: &Scheme,
         timing: Timing,
     ) -> Result<Arc<LinkTrace>, MakeError> {
         Ok(Arc::new(scheme.apply(&self.phy(spec)?, timing)))

@@ -44,19 +44,15 @@ pub enum SchemeError {
         /// Block length asked for.
         total: u32,
     },
-    /// Interleaving by 0.
-    #[error("interleave 0 sends nothing; give the depth in code words, 1 for none")]
-    Interleave,
     /// Text that is no scheme.
-    #[error(
-        "{text}: {reason}; write none, FEC(10/12), FEC(10/12, interleave 8), ARQ, ARQ(max 3), \
-         HARQ(10/12) or HARQ(10/12, extra 1, rounds 2)"
-    )]
+    #[error("{text}: {reason}; write {known}")]
     Text {
         /// What was written.
         text: String,
         /// What is wrong with it.
         reason: String,
+        /// The texts of the schemes there are: "a, b or c".
+        known: String,
     },
 }
 

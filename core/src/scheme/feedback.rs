@@ -13,7 +13,7 @@ use crate::units::{Duration, Probability};
 /// A report on the slot at `t` reaches the sender at `t + delay`. A copy that is lost is noticed by
 /// nobody: the far end repeats what it still misses, so the next copy comes `repeat` later.
 #[derive(Clone, Debug)]
-pub(super) struct Feedback {
+pub struct Feedback {
     pub(super) delay: i64,
     pub(super) repeat: i64,
     pub(super) losses: Losses,
@@ -58,9 +58,9 @@ pub(super) struct TraceBack {
 const MOST_COPIES: i64 = 1000;
 
 impl Feedback {
-    /// When the sender hears of the slot at `t`; `i64::MAX`: never.
+    /// When the sender hears of the slot at `t` (run times, ns); `i64::MAX`: never.
     #[inline]
-    pub(super) fn report(&mut self, t: i64) -> i64 {
+    pub fn report(&mut self, t: i64) -> i64 {
         match self.losses {
             Losses::None => t.saturating_add(self.delay),
             _ => self.report_lossy(t),

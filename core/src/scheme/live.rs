@@ -9,7 +9,7 @@ use crate::link::{
 };
 use crate::scheme::feedback::{Feedback, Losses, TraceBack};
 use crate::scheme::window::Window;
-use crate::scheme::{Scheme, Timing, arq, fec, harq2, none};
+use crate::scheme::{Scheme, Timing};
 use crate::seed::{Seed, Stream};
 use crate::trace::PhyTrace;
 use crate::units::{Duration, Probability};
@@ -117,35 +117,9 @@ impl LiveConfig {
         seed: Seed,
         number: u32,
     ) -> Result<Box<dyn InstrumentedLink + Send>, LinkError> {
-        let flush = span(self.flush);
         let feedback = self.feedback(usage, seed, number)?;
-        let bound = |limit: Option<NonZeroU32>| limit.map(NonZeroU32::get);
-        let window = Window::new(bound(self.send_buffer), bound(self.receive_buffer));
         let rule = self.reorder.or(outer);
-        match self.scheme {
-            Scheme::None => self.assemble(none::live::None, usage, rule),
-            Scheme::Fec { code, interleave } => {
-                self.assemble(fec::live::Fec::new(code, interleave.get(), flush), usage, rule)
-            }
-            Scheme::Arq { max_retx } => {
-                self.assemble(arq::live::Arq::new(max_retx, feedback, window), usage, rule)
-            }
-            Scheme::Harq2 { code, extra, max_rounds } => {
-                let parameters = (code, extra, max_rounds);
-                let scheme = harq2::live::Harq2::new(parameters, flush, feedback, window);
-                self.assemble(scheme, usage, rule)
-            }
-        }
-    }
-
-    fn assemble<S: LiveScheme + Send + 'static>(
-        &self,
-        scheme: S,
-        usage: TraceLinkConfig,
-        rule: Option<Resequencing>,
-    ) -> Result<Box<dyn InstrumentedLink + Send>, LinkError> {
-        let link = LiveLink::new(scheme, self.phy.clone(), self.timing.rtt, usage)?;
-        Ok(behind(link, rule))
+        self.scheme.forms().live(&LiveBuilder { config: self, usage, rule, feedback })
     }
 
     fn feedback(
@@ -176,5 +150,46 @@ impl LiveConfig {
             lost: 0,
             end: usage.duration.map_or(HORIZON, nanos),
         })
+    }
+}
+
+/// What the live form of a scheme is built from: [`LiveBuilder::link`] makes the link.
+#[derive(Debug)]
+pub struct LiveBuilder<'a> {
+    config: &'a LiveConfig,
+    usage: TraceLinkConfig,
+    /// The re-sequencing buffer at its far end.
+    rule: Option<Resequencing>,
+    feedback: Feedback,
+}
+
+impl LiveBuilder<'_> {
+    /// The link over the configured PHY trace whose slots `scheme` uses, empty at time zero.
+    ///
+    /// # Errors
+    /// If there can be no such link.
+    pub fn link<S: LiveScheme + Send + 'static>(
+        &self,
+        scheme: S,
+    ) -> Result<Box<dyn InstrumentedLink + Send>, LinkError> {
+        let LiveConfig { phy, timing, .. } = self.config;
+        Ok(behind(LiveLink::new(scheme, phy.clone(), timing.rtt, self.usage)?, self.rule))
+    }
+
+    /// When the sender hears of what became of a slot.
+    pub fn feedback(&self) -> Feedback {
+        self.feedback.clone()
+    }
+
+    /// From the first unit of a block until it is closed if nothing waits to fill it, ns
+    /// ([`LiveConfig::flush`]).
+    pub fn flush_ns(&self) -> i64 {
+        span(self.config.flush)
+    }
+
+    /// Bounds of the buffers at both ends, if there are any.
+    pub(super) fn window(&self) -> Option<Window> {
+        let bound = |limit: Option<NonZeroU32>| limit.map(NonZeroU32::get);
+        Window::new(bound(self.config.send_buffer), bound(self.config.receive_buffer))
     }
 }

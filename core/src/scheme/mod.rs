@@ -3,8 +3,8 @@
 //! A scheme has an open-loop form, a pure function from a [`crate::trace::PhyTrace`] to a
 //! [`LinkTrace`] as if every slot were used (the papers' Trace Manager Tool; DESIGN section 4), a
 //! live form that runs with the traffic ([`LiveConfig`]; DESIGN section 5), and a closed form over a
-//! Gilbert-Elliott channel ([`law`]), as far as it has them. [`LinkConfig`] says what a link is made
-//! of and builds it.
+//! Gilbert-Elliott channel ([`law`]), as far as it has them: [`SchemeForms`]. [`LinkConfig`] says what
+//! a link is made of and builds it. [`register_scheme`] adds a scheme of one's own.
 
 pub mod adaptive_harq;
 mod arq;
@@ -12,6 +12,7 @@ mod arrivals;
 mod code;
 mod fec;
 mod feedback;
+mod forms;
 mod harq2;
 pub mod hybrid;
 pub mod law;
@@ -20,58 +21,58 @@ mod medium;
 mod none;
 pub mod nr;
 pub mod printed;
+mod registry;
 mod text;
 mod timing;
 mod window;
 mod word;
 
 pub use adaptive_harq::{AdaptiveHarqConfig, AdaptiveHarqError, Repairs, Sizing, Threshold};
+pub use arq::Arq;
 pub use code::{BlockCode, Persistency, SchemeError};
+pub use fec::Fec;
+pub use feedback::Feedback;
+pub use forms::SchemeForms;
+pub use harq2::Harq2;
 pub use hybrid::{HybridConfig, HybridError, HybridFecArq, HybridLink, HybridOptions, UnitLosses};
-pub use live::{FeedbackLoss, LiveConfig};
+pub use live::{FeedbackLoss, LiveBuilder, LiveConfig};
 pub use medium::{LinkConfig, Medium};
 pub use printed::Printed;
+pub use registry::{SchemeKind, SchemeNameTaken, register_scheme};
+pub use text::Arguments;
 pub use timing::Timing;
 
 pub use crate::trace::{LinkStats, LinkTrace, Parts};
 
-use std::num::NonZeroU32;
+use std::hash::{Hash, Hasher};
+use std::sync::Arc;
 
 use crate::scheme::law::{Chain, ModelError, Prediction, RecoveryDelays, Setting};
 use crate::trace::PhyTrace;
 
-/// A link-layer reliability scheme and its parameters.
-#[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
+/// A link-layer reliability scheme and its parameters, by its text wherever it is written.
+#[derive(Clone, Debug, Eq, Hash, PartialEq)]
 #[non_exhaustive]
 pub enum Scheme {
     /// No scheme: the link trace is the PHY trace.
     None,
     /// Block erasure code, no feedback.
-    Fec {
-        /// The block.
-        code: BlockCode,
-        /// Interleaving depth in code words; 1: none.
-        interleave: NonZeroU32,
-    },
+    Fec(Fec),
     /// Selective-repeat ARQ.
-    Arq {
-        /// How often an LLDU may be sent again.
-        max_retx: Persistency,
-    },
+    Arq(Arq),
     /// Hybrid ARQ of type II: a block code whose repair LLDUs are also sent on demand.
-    Harq2 {
-        /// The block of the first transmission.
-        code: BlockCode,
-        /// Repair LLDUs sent in a round beyond those missing (N_S).
-        extra: u32,
-        /// How many rounds may be asked for.
-        max_rounds: Persistency,
-    },
+    Harq2(Harq2),
+    /// A scheme from outside the core.
+    Own(OwnScheme),
 }
+
+/// A scheme from outside the core; those of the same text are the same.
+#[derive(Clone, Debug)]
+pub struct OwnScheme(Arc<dyn SchemeForms>);
 
 impl Scheme {
     /// What the link makes of `phy` if every slot is used: the link trace (TMT, DESIGN section 4;
-    /// seed 000 sections 3.1 and 3.5). Takes time linear in the slots and, beyond the link trace,
+    /// Kuhn 2014, sections 3.1 and 3.5). Takes time linear in the slots and, beyond the link trace,
     /// memory for what waits to be sent again.
     ///
     /// ```
@@ -88,14 +89,7 @@ impl Scheme {
     /// assert_eq!(link.stats().efficiency, 5.0 / 6.0);
     /// ```
     pub fn apply(&self, phy: &PhyTrace, timing: Timing) -> LinkTrace {
-        match *self {
-            Self::None => none::open::apply(phy, timing),
-            Self::Fec { code, interleave } => fec::open::apply(code, interleave, phy, timing),
-            Self::Arq { max_retx } => arq::open::apply(max_retx, phy, timing),
-            Self::Harq2 { code, extra, max_rounds } => {
-                harq2::open::apply(harq2::open::Harq2 { code, extra, max_rounds }, phy, timing)
-            }
-        }
+        self.forms().apply(phy, timing)
     }
 
     /// What this scheme gives over `chain`: exact values from the Markov chain.
@@ -118,18 +112,10 @@ impl Scheme {
     /// ```
     ///
     /// # Errors
-    /// If the rounds are too many to follow, or blocks are to be cut apart and slots have no length.
+    /// If the rounds are too many to follow, or blocks are to be cut apart and slots have no length;
+    /// if the scheme has no closed form.
     pub fn predict(&self, chain: &Chain, setting: &Setting) -> Result<Prediction, ModelError> {
-        match *self {
-            Self::None => Ok(none::law::predict(chain, setting)),
-            Self::Fec { code, interleave } => {
-                Ok(fec::law::predict(code, interleave, chain, setting))
-            }
-            Self::Arq { max_retx } => Ok(arq::law::predict(max_retx, chain, setting)),
-            Self::Harq2 { code, extra, max_rounds } => {
-                harq2::law::Harq2::new(code, extra, max_rounds)?.predict(chain, setting)
-            }
-        }
+        self.forms().predict(chain, setting)
     }
 
     /// The law of the recovery delay of this scheme over `chain`: of data LLDUs erased at first and
@@ -155,15 +141,36 @@ impl Scheme {
         chain: &Chain,
         setting: &Setting,
     ) -> Result<RecoveryDelays, ModelError> {
-        match *self {
-            Self::None => Ok(RecoveryDelays::default()),
-            Self::Fec { code, interleave } => {
-                Ok(fec::law::delays(code, interleave, chain, setting))
-            }
-            Self::Arq { max_retx } => Ok(arq::law::delays(max_retx, chain, setting)),
-            Self::Harq2 { code, extra, max_rounds } => {
-                harq2::law::Harq2::new(code, extra, max_rounds)?.delays(chain, setting)
-            }
+        self.forms().recovery_delays(chain, setting)
+    }
+
+    /// A scheme from outside the core.
+    pub fn own(forms: impl SchemeForms + 'static) -> Self {
+        Self::Own(OwnScheme(Arc::new(forms)))
+    }
+
+    /// What each scheme brings along.
+    fn forms(&self) -> &dyn SchemeForms {
+        match self {
+            Self::None => &none::NoScheme,
+            Self::Fec(fec) => fec,
+            Self::Arq(arq) => arq,
+            Self::Harq2(harq) => harq,
+            Self::Own(own) => &*own.0,
         }
+    }
+}
+
+impl PartialEq for OwnScheme {
+    fn eq(&self, other: &Self) -> bool {
+        self.0.to_string() == other.0.to_string()
+    }
+}
+
+impl Eq for OwnScheme {}
+
+impl Hash for OwnScheme {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        self.0.to_string().hash(state);
     }
 }

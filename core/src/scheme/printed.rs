@@ -10,13 +10,11 @@
 //! received") are [`LinkStats::efficiency`](crate::trace::LinkStats::efficiency). Equation (1) as
 //! printed counts a block with more than N_D receptions as none, which no trace can mean.
 
-use crate::scheme::harq2::law::{Harq2, Rounds};
-use crate::scheme::law::{Chain, ModelError, Setting, times};
+use crate::scheme::law::{Chain, ModelError, Setting};
 use crate::scheme::{BlockCode, Scheme};
 use crate::trace::LinkTrace;
-use crate::units::Duration;
 
-/// What seed 000 prints for a scheme.
+/// What Kuhn 2014 prints for a scheme.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Printed {
     /// Throughput efficiency: eta_FEC (1), eta_ARQ, eta_HARQ.
@@ -65,40 +63,6 @@ pub fn interleaved_to_the_letter(chain: &Chain, depth: u64) -> Result<Chain, Mod
     Chain::new(beta, alpha, 0.0, 1.0)
 }
 
-/// eta_HARQ and d_HARQ, for any number of rounds. The sum of R_z goes to R, a round after l
-/// erasures sends l LLDUs (equation 6; P_R has l + N_S), and delta and Delta are those of the text.
-fn harq2(harq: Harq2, chain: &Chain, setting: &Setting) -> Result<Printed, ModelError> {
-    let (data, total) = (harq.code.data(), harq.code.total());
-    let spare = total - data;
-    // Without memory from a round to the next; from slot to slot of a round the chain has one.
-    let independent = Setting { slot: Duration::ZERO, ..*setting };
-    let rounds = Rounds::new(&harq, chain, &independent);
-    let block = chain.erasures(total);
-    let (mut decoded, mut sent, mut repeats) = (0.0, total as f64, 0.0);
-    decoded += block[..=spare].iter().sum::<f64>();
-    for (share, [future, _]) in block[spare + 1..].iter().zip(&rounds.futures) {
-        decoded += share * future.decoded;
-        sent += times(*share, future.units);
-        repeats += share * future.rounds_decoded;
-    }
-    let (erased_data, erased_repair) = (chain.erasures(data), chain.erasures(spare));
-    let mut received = decoded * data as f64;
-    for i in 1..data {
-        let erased = data - i;
-        for (lost, repair) in erased_repair.iter().enumerate() {
-            if let Some(missing) = (erased + lost).checked_sub(spare + 1) {
-                let failed = rounds.futures[missing][0].failed;
-                received += erased_data[erased] * repair * failed * i as f64;
-            }
-        }
-    }
-    let block_ms = total as f64 * setting.slot_ns() / 1e6;
-    Ok(Printed {
-        efficiency: received / sent,
-        delay_ms: block_ms + setting.rtt_ms() / 2.0 + repeats * setting.rtt_ms(),
-    })
-}
-
 impl Scheme {
     /// The expressions that Kuhn 2014 prints for this scheme; `None` without a scheme.
     ///
@@ -115,26 +79,10 @@ impl Scheme {
     /// # Errors
     /// If the rounds of HARQ-II are too many to follow.
     pub fn printed(&self, chain: &Chain, setting: &Setting) -> Result<Option<Printed>, ModelError> {
-        let rtt_ms = setting.rtt_ms();
-        match *self {
-            Self::Fec { code, interleave } => {
-                let chain = chain.every(interleave.get().into());
-                let delay_ms = fec_delay_ms(&chain, code, setting);
-                Ok(Some(Printed { efficiency: fec_efficiency(&chain, code), delay_ms }))
-            }
-            Self::Arq { .. } => Ok(Some(Printed {
-                efficiency: chain.arrival_probability(),
-                // The mean of i over p^(i-1) (1 - p).
-                delay_ms: rtt_ms / 2.0 + rtt_ms / chain.arrival_probability(),
-            })),
-            Self::Harq2 { code, extra, max_rounds } => {
-                harq2(Harq2::new(code, extra, max_rounds)?, chain, setting).map(Some)
-            }
-            _ => Ok(None),
-        }
+        self.forms().printed(chain, setting)
     }
 
-    /// The delay that seed 000 section 3.5 prints for this scheme, with the probabilities in it
+    /// The delay that Kuhn 2014 prints in section 3.5 for this scheme, with the probabilities in it
     /// replaced by what happened on `link`, which this scheme made; ms. T_P is the median gap.
     ///
     /// * FEC, equation (2): RTT/2 + p (1 - sum P(i, N-1)) N/2 T_P, where p (1 - ...) is the share
@@ -160,35 +108,17 @@ impl Scheme {
     /// assert_eq!(arq.printed_delay_ms(&arq.apply(&phy, timing)), Some(1.0 + 2.0));
     /// ```
     pub fn printed_delay_ms(&self, link: &LinkTrace) -> Option<f64> {
-        let parts = link.parts();
-        let rtt_ms = parts.rtt.as_nanos() as f64 / 1e6;
-        let slot_ms = parts.gap as f64 / 1e6;
-        match *self {
-            Self::None => None,
-            Self::Fec { code, .. } => {
-                let rebuilt = ratio(parts.recovered.0, link.len() as u64)?;
-                Some(rtt_ms / 2.0 + rebuilt * code.total() as f64 / 2.0 * slot_ms)
-            }
-            Self::Arq { .. } => {
-                let recovered = parts.transmissions.iter();
-                let recovered = recovered.filter(|&&(index, _)| parts.d[index as usize] > 0);
-                let rounds = recovered.map(|&(_, times)| u64::from(times) - 1).sum();
-                Some(rtt_ms / 2.0 + ratio(rounds, parts.recovered.0)? * rtt_ms)
-            }
-            Self::Harq2 { code, .. } => {
-                let blocks = (link.len() / code.data()) as u64;
-                let repaired = parts.transmissions.chunks_exact(code.data());
-                let decoded = repaired
-                    .filter(|block| block.iter().all(|&(index, _)| parts.d[index as usize] > 0));
-                let rounds = decoded.map(|block| u64::from(block[0].1) - 1).sum();
-                let first = code.total() as f64 * slot_ms;
-                Some(first + rtt_ms / 2.0 + ratio(rounds, blocks)? * rtt_ms)
-            }
-        }
+        self.forms().printed_delay_ms(link)
     }
 }
 
-fn ratio(part: u64, of: u64) -> Option<f64> {
+/// Round-trip time that a link trace was made for, ms.
+pub(super) fn rtt_ms(link: &LinkTrace) -> f64 {
+    link.parts().rtt.as_nanos() as f64 / 1e6
+}
+
+/// Share of `part` in `of`; `None` of nothing.
+pub(super) fn ratio(part: u64, of: u64) -> Option<f64> {
     (of > 0).then(|| part as f64 / of as f64)
 }
 

@@ -1,30 +1,15 @@
 //! Schemes as people write them: `FEC(10/12, interleave 8)`.
 
 use std::fmt;
-use std::num::NonZeroU32;
 use std::str::FromStr;
 
-use super::{BlockCode, Persistency, Scheme, SchemeError};
+use super::registry::{SchemeKind, pattern, texts};
+use super::{BlockCode, Scheme, SchemeError};
+use crate::units::quantity;
 
 impl fmt::Display for Scheme {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match *self {
-            Self::None => f.write_str("none"),
-            Self::Fec { code, interleave: NonZeroU32::MIN } => write!(f, "FEC({code})"),
-            Self::Fec { code, interleave } => write!(f, "FEC({code}, interleave {interleave})"),
-            Self::Arq { max_retx: Persistency::Unlimited } => f.write_str("ARQ"),
-            Self::Arq { max_retx: Persistency::AtMost(limit) } => write!(f, "ARQ(max {limit})"),
-            Self::Harq2 { code, extra, max_rounds } => {
-                write!(f, "HARQ({code}")?;
-                if extra > 0 {
-                    write!(f, ", extra {extra}")?;
-                }
-                if let Persistency::AtMost(limit) = max_rounds {
-                    write!(f, ", rounds {limit}")?;
-                }
-                f.write_str(")")
-            }
-        }
+        fmt::Display::fmt(self.forms(), f)
     }
 }
 
@@ -41,67 +26,78 @@ impl FromStr for Scheme {
     type Err = SchemeError;
 
     fn from_str(text: &str) -> Result<Self, SchemeError> {
-        let fault = |reason: String| SchemeError::Text { text: text.to_owned(), reason };
-        let (name, arguments) = split(text).map_err(fault)?;
-        match name.to_ascii_lowercase().as_str() {
-            "none" => {
-                options(&arguments, []).map_err(fault)?;
-                Ok(Self::None)
-            }
-            "fec" => {
-                let (code, rest) = block(&arguments).map_err(fault)?;
-                let [interleave] = options(rest, ["interleave"]).map_err(fault)?;
-                let interleave = NonZeroU32::new(interleave.unwrap_or(1));
-                let interleave =
-                    interleave.ok_or_else(|| fault(reason(&SchemeError::Interleave)))?;
-                Ok(Self::Fec { code, interleave })
-            }
-            "arq" => {
-                let [max] = options(&arguments, ["max"]).map_err(fault)?;
-                Ok(Self::Arq { max_retx: max.into() })
-            }
-            "harq" => {
-                let (code, rest) = block(&arguments).map_err(fault)?;
-                let [extra, rounds] = options(rest, ["extra", "rounds"]).map_err(fault)?;
-                Ok(Self::Harq2 { code, extra: extra.unwrap_or(0), max_rounds: rounds.into() })
-            }
-            _ => Err(fault("unknown scheme".to_owned())),
-        }
+        let scheme = split(text).and_then(|(name, arguments)| {
+            let kind = SchemeKind::of(name).ok_or("unknown scheme")?;
+            (kind.parse)(arguments)
+        });
+        scheme.map_err(|reason| SchemeError::Text {
+            text: text.to_owned(),
+            reason,
+            known: texts(""),
+        })
     }
 }
 
 /// `NAME` or `NAME(argument, ...)`.
-fn split(text: &str) -> Result<(&str, Vec<&str>), String> {
+fn split(text: &str) -> Result<(&str, Arguments<'_>), String> {
     let text = text.trim();
-    let Some((name, rest)) = text.split_once('(') else { return Ok((text, Vec::new())) };
+    let Some((name, rest)) = text.split_once('(') else {
+        return Ok((text, Arguments(Vec::new())));
+    };
     let inside = rest.strip_suffix(')').ok_or("the closing parenthesis is missing")?;
-    Ok((name.trim_end(), inside.split(',').map(str::trim).collect()))
+    Ok((name.trim_end(), Arguments(inside.split(',').map(str::trim).collect())))
 }
 
-/// The code in the first argument, and the others.
-fn block<'a>(arguments: &'a [&'a str]) -> Result<(BlockCode, &'a [&'a str]), String> {
-    let (first, rest) = arguments.split_first().ok_or("the code is missing")?;
-    let (data, total) =
-        first.split_once('/').ok_or_else(|| format!("`{first}` is not data/total"))?;
-    let code = BlockCode::new(number(data)?, number(total)?);
-    Ok((code.map_err(|error| reason(&error))?, rest))
-}
+/// What stands in parentheses behind the name of a scheme, separated by commas. Each function takes
+/// its part off the front; [`Arguments::options`] takes all that is left.
+#[derive(Clone, Debug)]
+pub struct Arguments<'a>(Vec<&'a str>);
 
-/// The values of the options that `names` allows, each at most once.
-fn options<const N: usize>(
-    arguments: &[&str],
-    names: [&str; N],
-) -> Result<[Option<u32>; N], String> {
-    let mut values = [None; N];
-    for argument in arguments {
-        let (name, value) = argument.split_once(char::is_whitespace).unwrap_or((argument, ""));
-        let place = names.iter().position(|known| known.eq_ignore_ascii_case(name));
-        let place = place.ok_or_else(|| format!("`{argument}` means nothing here"))?;
-        if values[place].replace(number(value)?).is_some() {
-            return Err(format!("`{name}` is there twice"));
-        }
+impl<'a> Arguments<'a> {
+    /// The next argument, a whole number.
+    ///
+    /// # Errors
+    /// If there is none: that `what` is missing; or if it is not a whole number.
+    pub fn number(&mut self, what: &str) -> Result<u32, String> {
+        number(self.next(what)?)
     }
-    Ok(values)
+
+    /// The next argument, a block code: "10/12".
+    ///
+    /// # Errors
+    /// If there is none, or it is no code.
+    pub fn block(&mut self) -> Result<BlockCode, String> {
+        let text = self.next("the code")?;
+        let (data, total) =
+            text.split_once('/').ok_or_else(|| format!("`{text}` is not data/total"))?;
+        let code = BlockCode::new(number(data)?, number(total)?);
+        // Without the example, as every message on text ends in some.
+        code.map_err(|error| error.to_string().split(';').next().unwrap_or_default().to_owned())
+    }
+
+    /// The values of the options `names`, such as "rounds 2", each at most once, in any order.
+    ///
+    /// # Errors
+    /// If anything else is there, or a value is not a whole number.
+    pub fn options<const N: usize>(self, names: [&str; N]) -> Result<[Option<u32>; N], String> {
+        let mut values = [None; N];
+        for argument in self.0 {
+            let (name, value) = argument.split_once(char::is_whitespace).unwrap_or((argument, ""));
+            let place = names.iter().position(|known| known.eq_ignore_ascii_case(name));
+            let place = place.ok_or_else(|| format!("`{argument}` means nothing here"))?;
+            if values[place].replace(number(value)?).is_some() {
+                return Err(format!("`{name}` is there twice"));
+            }
+        }
+        Ok(values)
+    }
+
+    fn next(&mut self, what: &str) -> Result<&'a str, String> {
+        if self.0.is_empty() {
+            return Err(format!("{what} is missing"));
+        }
+        Ok(self.0.remove(0))
+    }
 }
 
 fn number(text: &str) -> Result<u32, String> {
@@ -109,11 +105,12 @@ fn number(text: &str) -> Result<u32, String> {
     text.parse().map_err(|_| format!("`{text}` is not a whole number from 0 to {}", u32::MAX))
 }
 
-/// What is wrong with a code, without the example that every message on text ends in.
-fn reason(error: &SchemeError) -> String {
-    let text = error.to_string();
-    text.split(';').next().unwrap_or_default().to_owned()
+/// What is to be written where a scheme stands.
+fn expected() -> String {
+    format!("a link-layer scheme: {}", texts("\""))
 }
+
+quantity!(Scheme, "Scheme", pattern(), expected());
 
 #[cfg(test)]
 mod tests {

@@ -20,6 +20,7 @@ mod files;
 mod format;
 mod keys;
 mod lines;
+mod link_builder;
 mod link_file;
 mod link_stats;
 mod link_trace;
@@ -45,6 +46,7 @@ pub use file::{
 };
 pub use files::{Files, Folder, InMemory, Source};
 pub use format::{Format, UnknownFormat};
+pub use link_builder::{Fate, LinkTraceBuilder};
 pub use link_stats::LinkStats;
 pub use link_trace::{LinkTrace, Parts};
 pub use mi::MiTrace;

@@ -1,6 +1,7 @@
 //! Quantities as serde and JSON Schema see them: text with a unit, never a bare number
 //! (probabilities excepted).
 
+use std::borrow::Cow;
 use std::fmt;
 
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
@@ -11,7 +12,7 @@ use crate::units::{BitRate, Bytes, Duration, Probabilities, Probability, Size};
 
 /// Joins a type that reads from and writes to text with serde and the JSON Schema.
 macro_rules! quantity {
-    ($type:ty, $name:literal, $pattern:literal, $description:literal) => {
+    ($type:ty, $name:literal, $pattern:expr, $description:expr) => {
         impl<'de> serde::de::Deserialize<'de> for $type {
             fn deserialize<D: serde::de::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
                 deserializer.deserialize_any($crate::units::Text::<$type>::new($description))
@@ -122,13 +123,13 @@ impl JsonSchema for Probabilities {
 
 /// Visits text and hands it to `FromStr`; a bare number gets the error of a number without unit.
 pub(crate) struct Text<T> {
-    expecting: &'static str,
+    expecting: Cow<'static, str>,
     target: std::marker::PhantomData<T>,
 }
 
 impl<T> Text<T> {
-    pub(crate) fn new(expecting: &'static str) -> Self {
-        Self { expecting, target: std::marker::PhantomData }
+    pub(crate) fn new(expecting: impl Into<Cow<'static, str>>) -> Self {
+        Self { expecting: expecting.into(), target: std::marker::PhantomData }
     }
 }
 
@@ -136,7 +137,7 @@ impl<T: std::str::FromStr<Err: fmt::Display>> Visitor<'_> for Text<T> {
     type Value = T;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.expecting)
+        f.write_str(&self.expecting)
     }
 
     fn visit_str<E: de::Error>(self, text: &str) -> Result<T, E> {

@@ -4,7 +4,7 @@
 use std::collections::VecDeque;
 
 use clift::link::QueueLimit;
-use clift::scheme::{Persistency, Scheme};
+use clift::scheme::{Arq, Fec, Harq2, Persistency, Scheme};
 
 use super::tmt_reference::Slot;
 
@@ -139,10 +139,10 @@ impl Input<'_> {
     /// Data units of a block, blocks of a super-block, repair units of a block.
     fn shape(&self) -> (usize, usize, usize) {
         match self.scheme {
-            Scheme::Fec { code, interleave } => {
+            Scheme::Fec(Fec { code, interleave }) => {
                 (code.data(), interleave.get() as usize, code.total() - code.data())
             }
-            Scheme::Harq2 { code, .. } => (code.data(), 1, code.total() - code.data()),
+            Scheme::Harq2(Harq2 { code, .. }) => (code.data(), 1, code.total() - code.data()),
             _ => (1, 1, 0),
         }
     }
@@ -150,8 +150,8 @@ impl Input<'_> {
     /// How often repair may be asked for, and the units beyond those missing.
     fn rounds(&self) -> (Persistency, usize) {
         match self.scheme {
-            Scheme::Arq { max_retx } => (max_retx, 0),
-            Scheme::Harq2 { max_rounds, extra, .. } => (max_rounds, extra as usize),
+            Scheme::Arq(Arq { max_retx }) => (max_retx, 0),
+            Scheme::Harq2(Harq2 { max_rounds, extra, .. }) => (max_rounds, extra as usize),
             _ => (Persistency::AtMost(0), 0),
         }
     }
@@ -217,7 +217,7 @@ impl Link<'_> {
 
     fn send_round(&mut self, word: usize, left: usize, slot: Slot) {
         let (kind, number) = match self.input.scheme {
-            Scheme::Arq { .. } => (1, self.words[word].data[0]),
+            Scheme::Arq(Arq { .. }) => (1, self.words[word].data[0]),
             _ => (2, word),
         };
         self.expected.sent.push((slot.0, kind, number as u64, self.words[word].rounds));
@@ -232,7 +232,8 @@ impl Link<'_> {
         if self.queue.is_empty() {
             return false;
         }
-        let feedback = matches!(self.input.scheme, Scheme::Arq { .. } | Scheme::Harq2 { .. });
+        let feedback =
+            matches!(self.input.scheme, Scheme::Arq(Arq { .. }) | Scheme::Harq2(Harq2 { .. }));
         if !feedback || self.words.len() > self.block {
             return true;
         }
@@ -322,7 +323,8 @@ impl Link<'_> {
             self.expected.failed += 1;
         }
         let window = self.input.send_buffer.is_some() || self.input.receive_buffer.is_some();
-        let feedback = matches!(self.input.scheme, Scheme::Arq { .. } | Scheme::Harq2 { .. });
+        let feedback =
+            matches!(self.input.scheme, Scheme::Arq(Arq { .. }) | Scheme::Harq2(Harq2 { .. }));
         if feedback && (asks > 0 || window) {
             let heard = self.report(now);
             self.reports.push(Report { heard, word, asks });

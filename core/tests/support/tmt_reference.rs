@@ -3,7 +3,7 @@
 
 use std::collections::{BTreeMap, VecDeque};
 
-use clift::scheme::{BlockCode, Persistency, Scheme};
+use clift::scheme::{Arq, BlockCode, Fec, Harq2, Persistency, Scheme};
 
 /// A slot of the PHY trace: (t, d).
 pub(crate) type Slot = (i64, i64);
@@ -32,9 +32,11 @@ struct Unit {
 pub(crate) fn apply(scheme: Scheme, slots: &[Slot], nominal: i64, feedback: i64) -> Expected {
     match scheme {
         Scheme::None => none(slots, nominal),
-        Scheme::Fec { code, interleave } => fec(code, interleave.get() as usize, slots, nominal),
-        Scheme::Arq { max_retx } => arq(max_retx, slots, nominal, feedback),
-        Scheme::Harq2 { code, extra, max_rounds } => {
+        Scheme::Fec(Fec { code, interleave }) => {
+            fec(code, interleave.get() as usize, slots, nominal)
+        }
+        Scheme::Arq(Arq { max_retx }) => arq(max_retx, slots, nominal, feedback),
+        Scheme::Harq2(Harq2 { code, extra, max_rounds }) => {
             harq2(code, extra as usize, max_rounds, slots, nominal, feedback)
         }
         other => panic!("no reference for {other}"),

@@ -2,7 +2,7 @@
 
 use std::num::NonZeroU32;
 
-use clift::scheme::{BlockCode, LinkTrace, Persistency, Scheme, Timing};
+use clift::scheme::{Arq, BlockCode, Fec, Harq2, LinkTrace, Persistency, Scheme, Timing};
 use clift::trace::{Header, PhyTrace};
 use clift::units::{Bytes, Duration};
 use proptest::prelude::*;
@@ -71,10 +71,10 @@ pub(crate) fn scheme() -> impl Strategy<Value = Scheme> {
     let depth = (1..6u32).prop_map(|depth| NonZeroU32::new(depth).unwrap());
     prop_oneof![
         1 => Just(Scheme::None),
-        3 => (code(), depth).prop_map(|(code, interleave)| Scheme::Fec { code, interleave }),
-        3 => limit.clone().prop_map(|max_retx| Scheme::Arq { max_retx }),
+        3 => (code(), depth).prop_map(|(code, interleave)| Scheme::Fec(Fec { code, interleave })),
+        3 => limit.clone().prop_map(|max_retx| Scheme::Arq(Arq { max_retx })),
         5 => (code(), 0..4u32, limit)
-            .prop_map(|(code, extra, max_rounds)| Scheme::Harq2 { code, extra, max_rounds }),
+            .prop_map(|(code, extra, max_rounds)| Scheme::Harq2(Harq2 { code, extra, max_rounds })),
     ]
 }
 

@@ -112,12 +112,12 @@ fn medium(key: &str, hop: &Hop, link: &Link, config: &Config) -> Result<PlannedM
     let phy = || sections.planned(config.duration, redraw);
     let traced = sections.are_given();
     if let Some(ntn) = &hop.ntn {
-        ntn.check(key, hop.scheme, link, traced)?;
+        ntn.check(key, hop.scheme.as_ref(), link, traced)?;
         let phy = traced.then(phy).transpose()?;
         return Ok(PlannedMedium::Ntn { ntn: Box::new(ntn.clone()), phy });
     }
     if let Some(hybrid) = &hop.hybrid {
-        hybrid.check(key, hop.scheme, link, traced)?;
+        hybrid.check(key, hop.scheme.as_ref(), link, traced)?;
         let losses = traced.then(phy).transpose()?;
         return Ok(PlannedMedium::Hybrid { hybrid: Box::new(hybrid.clone()), losses });
     }
@@ -127,11 +127,12 @@ fn medium(key: &str, hop: &Hop, link: &Link, config: &Config) -> Result<PlannedM
             (None, Some(_)) => Some("channel"),
             (None, None) => None,
         };
-        let length = harq.check(key, hop.scheme, link, beside, config.duration)?;
+        let length = harq.check(key, hop.scheme.as_ref(), link, beside, config.duration)?;
         return Ok(PlannedMedium::AdaptiveHarq { harq: Box::new(harq.clone()), length });
     }
     if let Some(name) = &hop.link_trace {
-        if let Some(given) = sections.given().or(hop.scheme.map(|_| "scheme")).or(link.of_scheme())
+        if let Some(given) =
+            sections.given().or(hop.scheme.as_ref().map(|_| "scheme")).or(link.of_scheme())
         {
             let cure = "`link_trace` says what becomes of every LLDU; leave one of them out";
             return Err(Fault::of(key, given, cure));
@@ -147,7 +148,7 @@ fn medium(key: &str, hop: &Hop, link: &Link, config: &Config) -> Result<PlannedM
             format!("{feedback} is faster than the round trip; give `rtt` ({}) or more", link.rtt);
         return Err(Fault::of(&join(key, "link"), "feedback", cure));
     }
-    let (phy, scheme) = (phy()?, hop.scheme.unwrap_or(Scheme::None));
+    let (phy, scheme) = (phy()?, hop.scheme.clone().unwrap_or(Scheme::None));
     if !link.live {
         return Ok(PlannedMedium::Trace { phy, scheme });
     }

@@ -89,7 +89,7 @@ fn path(config: &Config) -> Result<Vec<PlannedHop>, Fault> {
             trace: config.trace.clone(),
             channel: config.channel.clone(),
             link_trace: config.link_trace.clone(),
-            scheme: (config.scheme != Scheme::None).then_some(config.scheme),
+            scheme: (config.scheme != Scheme::None).then(|| config.scheme.clone()),
             hybrid: config.hybrid.clone(),
             ntn: config.ntn.clone(),
             adaptive_harq: config.adaptive_harq.clone(),

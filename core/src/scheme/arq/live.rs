@@ -10,7 +10,7 @@ use crate::scheme::feedback::Feedback;
 use crate::scheme::window::Window;
 
 #[derive(Clone, Debug)]
-pub(crate) struct Arq {
+pub(crate) struct LiveArq {
     max_retx: Persistency,
     feedback: Feedback,
     window: Option<Window>,
@@ -25,7 +25,7 @@ struct Again {
     times: u32,
 }
 
-impl Arq {
+impl LiveArq {
     pub(crate) fn new(max_retx: Persistency, feedback: Feedback, window: Option<Window>) -> Self {
         Self { max_retx, feedback, window, again: ReadyQueue::new() }
     }
@@ -51,7 +51,7 @@ impl Arq {
     }
 }
 
-impl LiveScheme for Arq {
+impl LiveScheme for LiveArq {
     #[inline]
     fn wants(&self, data_wait: bool) -> Option<i64> {
         let again = self.again.next_at();

@@ -3,3 +3,74 @@
 pub(super) mod law;
 pub(super) mod live;
 pub(super) mod open;
+
+use std::fmt;
+
+use crate::link::{InstrumentedLink, LinkError};
+use crate::scheme::law::{Chain, ModelError, Prediction, RecoveryDelays, Setting};
+use crate::scheme::printed::{Printed, ratio, rtt_ms};
+use crate::scheme::{LiveBuilder, Persistency, Scheme, SchemeForms, SchemeKind, Timing};
+use crate::trace::{LinkTrace, PhyTrace};
+
+/// The row of ARQ.
+pub(super) static KIND: SchemeKind = SchemeKind {
+    name: "ARQ",
+    summary: "Selective-repeat ARQ: what is erased is sent again.",
+    texts: &["ARQ", "ARQ(max 3)"],
+    parse: |arguments| {
+        let [max] = arguments.options(["max"])?;
+        Ok(Scheme::Arq(Arq { max_retx: max.into() }))
+    },
+};
+
+/// Selective-repeat ARQ.
+#[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
+pub struct Arq {
+    /// How often an LLDU may be sent again.
+    pub max_retx: Persistency,
+}
+
+impl SchemeForms for Arq {
+    fn apply(&self, phy: &PhyTrace, timing: Timing) -> LinkTrace {
+        open::apply(*self, phy, timing)
+    }
+
+    fn live(&self, builder: &LiveBuilder<'_>) -> Result<Box<dyn InstrumentedLink + Send>, LinkError> {
+        builder.link(live::LiveArq::new(self.max_retx, builder.feedback(), builder.window()))
+    }
+
+    fn predict(&self, chain: &Chain, setting: &Setting) -> Result<Prediction, ModelError> {
+        Ok(law::predict(self.max_retx, chain, setting))
+    }
+
+    fn recovery_delays(
+        &self,
+        chain: &Chain,
+        setting: &Setting,
+    ) -> Result<RecoveryDelays, ModelError> {
+        Ok(law::delays(self.max_retx, chain, setting))
+    }
+
+    fn printed(&self, chain: &Chain, setting: &Setting) -> Result<Option<Printed>, ModelError> {
+        let (rtt_ms, efficiency) = (setting.rtt_ms(), chain.arrival_probability());
+        // The mean of i over p^(i-1) (1 - p).
+        Ok(Some(Printed { efficiency, delay_ms: rtt_ms / 2.0 + rtt_ms / efficiency }))
+    }
+
+    fn printed_delay_ms(&self, link: &LinkTrace) -> Option<f64> {
+        let (parts, rtt_ms) = (link.parts(), rtt_ms(link));
+        let recovered = parts.transmissions.iter();
+        let recovered = recovered.filter(|&&(index, _)| parts.d[index as usize] > 0);
+        let rounds = recovered.map(|&(_, times)| u64::from(times) - 1).sum();
+        Some(rtt_ms / 2.0 + ratio(rounds, parts.recovered.0)? * rtt_ms)
+    }
+}
+
+impl fmt::Display for Arq {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.max_retx {
+            Persistency::Unlimited => f.write_str("ARQ"),
+            Persistency::AtMost(limit) => write!(f, "ARQ(max {limit})"),
+        }
+    }
+}

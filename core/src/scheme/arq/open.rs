@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 
 use crate::scheme::timing::nominal_ns;
-use crate::scheme::{Persistency, Timing};
+use crate::scheme::{Arq, Timing};
 use crate::trace::{LinkTrace, Parts, PhyTrace};
 
 /// An LLDU that waits to be sent again.
@@ -13,7 +13,7 @@ struct Waiting {
     record: u32,
 }
 
-pub(crate) fn apply(max_retx: Persistency, phy: &PhyTrace, timing: Timing) -> LinkTrace {
+pub(crate) fn apply(Arq { max_retx }: Arq, phy: &PhyTrace, timing: Timing) -> LinkTrace {
     let (slot_t, slot_d) = (&phy.t()[..], &phy.d()[..]);
     let nominal = nominal_ns(phy);
     let feedback = timing.feedback_ns(phy);
@@ -91,7 +91,7 @@ fn copy_delivered(from: (&[i64], &[i64]), ready: i64, to: (&mut [i64], &mut [i64
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::scheme::Scheme;
+    use crate::scheme::{Persistency, Scheme};
     use crate::units::{Bytes, Duration};
 
     fn arq(d: &[i64], feedback: u64, max_retx: Persistency) -> LinkTrace {
@@ -101,7 +101,7 @@ mod tests {
             rtt: Duration::from_nanos(20),
             feedback: Some(Duration::from_nanos(feedback)),
         };
-        Scheme::Arq { max_retx }.apply(&phy, timing)
+        Scheme::Arq(Arq { max_retx }).apply(&phy, timing)
     }
 
     #[test]

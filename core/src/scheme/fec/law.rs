@@ -1,14 +1,11 @@
 //! FEC, plain and interleaved.
 
-use std::num::NonZeroU32;
-
-use crate::scheme::BlockCode;
 use crate::scheme::law::Block;
 use crate::scheme::law::{Chain, Prediction, RecoveryDelays, Setting};
+use crate::scheme::{BlockCode, Fec};
 
 pub(crate) fn predict(
-    code: BlockCode,
-    interleave: NonZeroU32,
+    Fec { code, interleave }: Fec,
     chain: &Chain,
     setting: &Setting,
 ) -> Prediction {
@@ -29,8 +26,7 @@ pub(crate) fn predict(
 }
 
 pub(crate) fn delays(
-    code: BlockCode,
-    interleave: NonZeroU32,
+    Fec { code, interleave }: Fec,
     chain: &Chain,
     setting: &Setting,
 ) -> RecoveryDelays {

@@ -4,12 +4,12 @@ use crate::link::earliest;
 use crate::link::line::Line;
 use crate::link::live::{LiveScheme, NOW};
 use crate::link::slots::Slot;
-use crate::scheme::BlockCode;
 use crate::scheme::word::Word;
+use crate::scheme::{BlockCode, Fec};
 
 /// `depth` code words that take slots in turn: first their data, then their repair.
 #[derive(Clone, Debug)]
-pub(crate) struct Fec {
+pub(crate) struct LiveFec {
     code: BlockCode,
     depth: usize,
     flush: i64,
@@ -27,11 +27,11 @@ pub(crate) struct Fec {
     undecided: Option<i64>,
 }
 
-impl Fec {
-    pub(crate) fn new(code: BlockCode, depth: u32, flush: i64) -> Self {
+impl LiveFec {
+    pub(crate) fn new(Fec { code, interleave }: Fec, flush: i64) -> Self {
         Self {
             code,
-            depth: depth as usize,
+            depth: interleave.get() as usize,
             flush,
             words: Vec::new(),
             data: 0,
@@ -107,7 +107,7 @@ impl Fec {
     }
 }
 
-impl LiveScheme for Fec {
+impl LiveScheme for LiveFec {
     #[inline]
     fn wants(&self, data_wait: bool) -> Option<i64> {
         if data_wait || self.repair.is_some() {

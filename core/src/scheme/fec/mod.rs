@@ -3,3 +3,79 @@
 pub(super) mod law;
 pub(super) mod live;
 pub(super) mod open;
+
+use std::fmt;
+use std::num::NonZeroU32;
+
+use crate::link::{InstrumentedLink, LinkError};
+use crate::scheme::law::{Chain, ModelError, Prediction, RecoveryDelays, Setting};
+use crate::scheme::printed::{Printed, fec_delay_ms, fec_efficiency, ratio, rtt_ms};
+use crate::scheme::{BlockCode, LiveBuilder, Scheme, SchemeForms, SchemeKind, Timing};
+use crate::trace::{LinkTrace, PhyTrace};
+
+/// The row of FEC.
+pub(super) static KIND: SchemeKind = SchemeKind {
+    name: "FEC",
+    summary: "A block erasure code without feedback, plain or interleaved.",
+    texts: &["FEC(10/12)", "FEC(10/12, interleave 8)"],
+    parse: |mut arguments| {
+        let code = arguments.block()?;
+        let [interleave] = arguments.options(["interleave"])?;
+        let interleave = NonZeroU32::new(interleave.unwrap_or(1));
+        let interleave = interleave.ok_or("interleave 0 sends nothing")?;
+        Ok(Scheme::Fec(Fec { code, interleave }))
+    },
+};
+
+/// Block erasure code, no feedback.
+#[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
+pub struct Fec {
+    /// The block.
+    pub code: BlockCode,
+    /// Interleaving depth in code words; 1: none.
+    pub interleave: NonZeroU32,
+}
+
+impl SchemeForms for Fec {
+    fn apply(&self, phy: &PhyTrace, timing: Timing) -> LinkTrace {
+        open::apply(*self, phy, timing)
+    }
+
+    fn live(&self, builder: &LiveBuilder<'_>) -> Result<Box<dyn InstrumentedLink + Send>, LinkError> {
+        builder.link(live::LiveFec::new(*self, builder.flush_ns()))
+    }
+
+    fn predict(&self, chain: &Chain, setting: &Setting) -> Result<Prediction, ModelError> {
+        Ok(law::predict(*self, chain, setting))
+    }
+
+    fn recovery_delays(
+        &self,
+        chain: &Chain,
+        setting: &Setting,
+    ) -> Result<RecoveryDelays, ModelError> {
+        Ok(law::delays(*self, chain, setting))
+    }
+
+    fn printed(&self, chain: &Chain, setting: &Setting) -> Result<Option<Printed>, ModelError> {
+        let chain = chain.every(self.interleave.get().into());
+        let delay_ms = fec_delay_ms(&chain, self.code, setting);
+        Ok(Some(Printed { efficiency: fec_efficiency(&chain, self.code), delay_ms }))
+    }
+
+    fn printed_delay_ms(&self, link: &LinkTrace) -> Option<f64> {
+        let parts = link.parts();
+        let rebuilt = ratio(parts.recovered.0, link.len() as u64)?;
+        let slot_ms = parts.gap as f64 / 1e6;
+        Some(rtt_ms(link) / 2.0 + rebuilt * self.code.total() as f64 / 2.0 * slot_ms)
+    }
+}
+
+impl fmt::Display for Fec {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match *self {
+            Self { code, interleave: NonZeroU32::MIN } => write!(f, "FEC({code})"),
+            Self { code, interleave } => write!(f, "FEC({code}, interleave {interleave})"),
+        }
+    }
+}

@@ -1,18 +1,11 @@
 //! FEC, plain and interleaved: a block erasure code without feedback (DESIGN section 4).
 
-use std::num::NonZeroU32;
-
 use crate::scheme::arrivals::Arrivals;
 use crate::scheme::timing::nominal_ns;
-use crate::scheme::{BlockCode, Timing};
+use crate::scheme::{Fec, Timing};
 use crate::trace::{LinkTrace, Parts, PhyTrace};
 
-pub(crate) fn apply(
-    code: BlockCode,
-    interleave: NonZeroU32,
-    phy: &PhyTrace,
-    timing: Timing,
-) -> LinkTrace {
+pub(crate) fn apply(Fec { code, interleave }: Fec, phy: &PhyTrace, timing: Timing) -> LinkTrace {
     // `depth` code words share a super-block of slots in turn, so its first k rows of `depth` slots
     // are data and the rest repair. A plain code has one code word in turn.
     let depth = interleave.get() as usize;
@@ -74,17 +67,19 @@ pub(crate) fn has_zero(d: &[i64]) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use std::num::NonZeroU32;
+
     use super::*;
-    use crate::scheme::Scheme;
+    use crate::scheme::{BlockCode, Scheme};
     use crate::units::{Bytes, Duration};
 
     fn fec(data: u32, total: u32, interleave: u32, d: &[i64]) -> LinkTrace {
         let t: Vec<i64> = (0..d.len() as i64).map(|slot| slot * 10).collect();
         let phy = PhyTrace::new(t.into(), d.to_vec().into(), Bytes(33)).unwrap();
-        let scheme = Scheme::Fec {
+        let scheme = Scheme::Fec(Fec {
             code: BlockCode::new(data, total).unwrap(),
             interleave: NonZeroU32::new(interleave).unwrap(),
-        };
+        });
         scheme.apply(&phy, Timing { rtt: Duration::from_nanos(20), feedback: None })
     }
 

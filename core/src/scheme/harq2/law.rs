@@ -3,7 +3,8 @@
 use crate::scheme::law::Block;
 use crate::scheme::law::times;
 use crate::scheme::law::{Blocks, Chain, ModelError, Prediction, RecoveryDelays, Setting};
-use crate::scheme::{BlockCode, Persistency};
+use crate::scheme::{Harq2, Persistency, Printed};
+use crate::units::Duration;
 
 mod delays;
 mod rounds;
@@ -13,14 +14,6 @@ pub(crate) use rounds::Rounds;
 /// Data LLDUs times rounds, and times extra repair LLDUs, at most: no input exhausts memory.
 const MOST_ROUNDS: u64 = 1 << 20;
 const MOST_EXTRA: u64 = 1 << 22;
-
-/// Its parameters.
-#[derive(Clone, Copy)]
-pub(crate) struct Harq2 {
-    pub(crate) code: BlockCode,
-    pub(crate) extra: u32,
-    pub(crate) limit: Persistency,
-}
 
 /// What happens to blocks, per block.
 struct Outcome {
@@ -36,55 +29,97 @@ struct Outcome {
     forgotten: f64,
 }
 
+/// That its rounds can be followed.
+pub(crate) fn check(harq: &Harq2) -> Result<(), ModelError> {
+    let data = harq.code.data();
+    match harq.max_rounds {
+        Persistency::AtMost(rounds) if u64::from(rounds) * data as u64 > MOST_ROUNDS => {
+            Err(ModelError::Rounds { rounds, data })
+        }
+        _ if u64::from(harq.extra) * data as u64 > MOST_EXTRA => {
+            Err(ModelError::Extra { extra: harq.extra, data })
+        }
+        _ => Ok(()),
+    }
+}
+
+pub(crate) fn predict(
+    harq: &Harq2,
+    chain: &Chain,
+    setting: &Setting,
+) -> Result<Prediction, ModelError> {
+    check(harq)?;
+    let outcome = match setting.blocks {
+        Blocks::Consecutive => harq.outcome(chain, chain, setting, 1.0),
+        Blocks::CutApart => harq.cut_apart(chain, setting)?,
+    };
+    let data = harq.code.data() as f64;
+    let slots = harq.code.total() as f64 + outcome.units;
+    let delivered = data - outcome.lost;
+    let mean = |of: f64| (of > 0.0).then(|| setting.delay_ms(outcome.waits_ns / of));
+    Ok(Prediction {
+        efficiency: delivered / slots,
+        residual_loss: outcome.lost / data,
+        coding_ratio: data / slots,
+        transmissions: 1.0 + outcome.rounds,
+        recovered: outcome.recovered / data,
+        recovery_delay_ms: mean(outcome.recovered),
+        mean_delay_ms: mean(delivered),
+    })
+}
+
+pub(crate) fn delays(
+    harq: &Harq2,
+    chain: &Chain,
+    setting: &Setting,
+) -> Result<RecoveryDelays, ModelError> {
+    check(harq)?;
+    match setting.blocks {
+        Blocks::Consecutive => delays::law(harq, chain, setting),
+        Blocks::CutApart => Err(ModelError::CutApart),
+    }
+}
+
+/// What Kuhn 2014 prints, eta_HARQ and d_HARQ, for any number of rounds. The sum of R_z goes to R, a round after l
+/// erasures sends l LLDUs (equation 6; P_R has l + N_S), and delta and Delta are those of the text.
+pub(crate) fn printed(
+    harq: &Harq2,
+    chain: &Chain,
+    setting: &Setting,
+) -> Result<Printed, ModelError> {
+    check(harq)?;
+    let (data, total) = (harq.code.data(), harq.code.total());
+    let spare = total - data;
+    // Without memory from a round to the next; from slot to slot of a round the chain has one.
+    let independent = Setting { slot: Duration::ZERO, ..*setting };
+    let rounds = Rounds::new(harq, chain, &independent);
+    let block = chain.erasures(total);
+    let (mut decoded, mut sent, mut repeats) = (0.0, total as f64, 0.0);
+    decoded += block[..=spare].iter().sum::<f64>();
+    for (share, [future, _]) in block[spare + 1..].iter().zip(&rounds.futures) {
+        decoded += share * future.decoded;
+        sent += times(*share, future.units);
+        repeats += share * future.rounds_decoded;
+    }
+    let (erased_data, erased_repair) = (chain.erasures(data), chain.erasures(spare));
+    let mut received = decoded * data as f64;
+    for i in 1..data {
+        let erased = data - i;
+        for (lost, repair) in erased_repair.iter().enumerate() {
+            if let Some(missing) = (erased + lost).checked_sub(spare + 1) {
+                let failed = rounds.futures[missing][0].failed;
+                received += erased_data[erased] * repair * failed * i as f64;
+            }
+        }
+    }
+    let block_ms = total as f64 * setting.slot_ns() / 1e6;
+    Ok(Printed {
+        efficiency: received / sent,
+        delay_ms: block_ms + setting.rtt_ms() / 2.0 + repeats * setting.rtt_ms(),
+    })
+}
+
 impl Harq2 {
-    pub(crate) fn new(code: BlockCode, extra: u32, limit: Persistency) -> Result<Self, ModelError> {
-        let data = code.data() as u64;
-        match limit {
-            Persistency::AtMost(rounds) if u64::from(rounds) * data > MOST_ROUNDS => {
-                Err(ModelError::Rounds { rounds, data: code.data() })
-            }
-            _ if u64::from(extra) * data > MOST_EXTRA => {
-                Err(ModelError::Extra { extra, data: code.data() })
-            }
-            _ => Ok(Self { code, extra, limit }),
-        }
-    }
-
-    pub(crate) fn predict(
-        &self,
-        chain: &Chain,
-        setting: &Setting,
-    ) -> Result<Prediction, ModelError> {
-        let outcome = match setting.blocks {
-            Blocks::Consecutive => self.outcome(chain, chain, setting, 1.0),
-            Blocks::CutApart => self.cut_apart(chain, setting)?,
-        };
-        let data = self.code.data() as f64;
-        let slots = self.code.total() as f64 + outcome.units;
-        let delivered = data - outcome.lost;
-        let mean = |of: f64| (of > 0.0).then(|| setting.delay_ms(outcome.waits_ns / of));
-        Ok(Prediction {
-            efficiency: delivered / slots,
-            residual_loss: outcome.lost / data,
-            coding_ratio: data / slots,
-            transmissions: 1.0 + outcome.rounds,
-            recovered: outcome.recovered / data,
-            recovery_delay_ms: mean(outcome.recovered),
-            mean_delay_ms: mean(delivered),
-        })
-    }
-
-    pub(crate) fn delays(
-        &self,
-        chain: &Chain,
-        setting: &Setting,
-    ) -> Result<RecoveryDelays, ModelError> {
-        match setting.blocks {
-            Blocks::Consecutive => delays::law(self, chain, setting),
-            Blocks::CutApart => Err(ModelError::CutApart),
-        }
-    }
-
     /// Blocks sent over `chain` in slots `stretch` times as long, repaired over `repairs`.
     fn outcome(&self, chain: &Chain, repairs: &Chain, setting: &Setting, stretch: f64) -> Outcome {
         let block = Block::new(chain, self.code);

@@ -8,10 +8,10 @@ use crate::link::slots::Slot;
 use crate::scheme::feedback::Feedback;
 use crate::scheme::window::Window;
 use crate::scheme::word::Word;
-use crate::scheme::{BlockCode, Persistency};
+use crate::scheme::{BlockCode, Harq2, Persistency};
 
 #[derive(Clone, Debug)]
-pub(crate) struct Harq2 {
+pub(crate) struct LiveHarq2 {
     code: BlockCode,
     extra: u32,
     max_rounds: Persistency,
@@ -42,9 +42,9 @@ struct Block {
     rounds: u32,
 }
 
-impl Harq2 {
+impl LiveHarq2 {
     pub(crate) fn new(
-        (code, extra, max_rounds): (BlockCode, u32, Persistency),
+        Harq2 { code, extra, max_rounds }: Harq2,
         flush: i64,
         feedback: Feedback,
         window: Option<Window>,
@@ -173,7 +173,7 @@ impl Harq2 {
     }
 }
 
-impl LiveScheme for Harq2 {
+impl LiveScheme for LiveHarq2 {
     #[inline]
     fn wants(&self, data_wait: bool) -> Option<i64> {
         if self.round.is_some() || self.repair.is_some() || (data_wait && self.may_send_new()) {

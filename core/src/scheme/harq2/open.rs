@@ -5,16 +5,8 @@ use std::collections::VecDeque;
 use crate::scheme::arrivals::Arrivals;
 use crate::scheme::fec::open::has_zero;
 use crate::scheme::timing::nominal_ns;
-use crate::scheme::{BlockCode, Persistency, Timing};
+use crate::scheme::{Harq2, Timing};
 use crate::trace::{LinkTrace, Parts, PhyTrace};
-
-/// Its parameters.
-#[derive(Clone, Copy)]
-pub(crate) struct Harq2 {
-    pub(crate) code: BlockCode,
-    pub(crate) extra: u32,
-    pub(crate) max_rounds: Persistency,
-}
 
 pub(crate) fn apply(scheme: Harq2, phy: &PhyTrace, timing: Timing) -> LinkTrace {
     let mut sender = Sender::new(scheme, phy, timing);

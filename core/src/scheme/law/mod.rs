@@ -107,6 +107,12 @@ pub enum ModelError {
     /// What has no closed form.
     #[error("blocks that rounds cut apart have no law of their own; take consecutive blocks")]
     CutApart,
+    /// A scheme without a closed form.
+    #[error("{scheme} has no closed form; apply it to a trace of the channel")]
+    NoClosedForm {
+        /// Text of the scheme.
+        scheme: String,
+    },
     /// Hybrid FEC/ARQ-SR whose numbers make no frame or packet.
     #[error("{0}")]
     Hybrid(&'static str),

@@ -5,9 +5,9 @@ use crate::link::live::{LiveScheme, NOW};
 use crate::link::slots::Slot;
 
 #[derive(Clone, Debug)]
-pub(crate) struct None;
+pub(crate) struct LiveNone;
 
-impl LiveScheme for None {
+impl LiveScheme for LiveNone {
     fn wants(&self, data_wait: bool) -> Option<i64> {
         data_wait.then_some(NOW)
     }

@@ -1,11 +1,10 @@
 //! The law of the recovery delay of HARQ-II, by the slots and the waits for feedback in it.
 
-use crate::scheme::Persistency;
 use crate::scheme::fec::law::{block_waits, one_more};
-use crate::scheme::harq2::law::Harq2;
 use crate::scheme::harq2::law::rounds::{Round, Rounds, Sender};
 use crate::scheme::law::ErasureCount;
 use crate::scheme::law::{Chain, ModelError, RecoveryDelays, Setting};
+use crate::scheme::{Harq2, Persistency};
 
 /// What is left of the LLDUs when an unlimited scheme is followed no further.
 const REST: f64 = 1e-15;
@@ -34,7 +33,7 @@ pub(crate) fn law(
     let rounds: Vec<Round> = Sender::new(harq, chain, setting).collect();
     let futures = Rounds::new(harq, chain, setting).futures;
     let mut waiting = after_the_block(harq, chain);
-    let most = match harq.limit {
+    let most = match harq.max_rounds {
         Persistency::Unlimited => u32::MAX,
         Persistency::AtMost(limit) => limit,
     };

@@ -1,10 +1,9 @@
 //! What the repair rounds of a block lead to, by what is missing and the state of the channel.
 
-use crate::scheme::Persistency;
-use crate::scheme::harq2::law::Harq2;
 use crate::scheme::law::ErasureCount;
 use crate::scheme::law::{Chain, Setting};
 use crate::scheme::law::{Transient, times};
+use crate::scheme::{Harq2, Persistency};
 
 /// What is still to come for a block with so many LLDUs missing, by the state of its last slot.
 #[derive(Clone, Copy, Debug, Default)]
@@ -51,7 +50,7 @@ impl Rounds {
     /// more from those of one less.
     pub(crate) fn new(harq: &Harq2, chain: &Chain, setting: &Setting) -> Self {
         let data = harq.code.data();
-        let levels = match harq.limit {
+        let levels = match harq.max_rounds {
             Persistency::Unlimited => None,
             Persistency::AtMost(limit) => Some(limit as usize),
         };

@@ -1,0 +1,74 @@
+//! A scheme of one's own, chosen by its text in a scenario: every LLDU goes out in so many slots in
+//! a row, and arrives with the first of them that does. Beside it, the same link without a scheme.
+//!
+//! `cargo run --release --example own_scheme`
+#![allow(clippy::print_stdout)] // data goes to stdout
+
+use std::fmt;
+
+use clift::scenario::{Scenario, Store};
+use clift::scheme::{Scheme, SchemeForms, SchemeKind, Timing, register_scheme};
+use clift::simulation;
+use clift::trace::{Fate, Folder, LinkTrace, LinkTraceBuilder, PhyTrace};
+
+/// Every LLDU in so many slots.
+#[derive(Debug)]
+struct Repeat(u32);
+
+impl SchemeForms for Repeat {
+    fn apply(&self, phy: &PhyTrace, timing: Timing) -> LinkTrace {
+        let (times, decoding) = (self.0 as usize, phy.nominal_decoding().as_nanos() as i64);
+        let mut link = LinkTraceBuilder::new(phy, timing.rtt);
+        for (t, d) in phy.t().chunks_exact(times).zip(phy.d().chunks_exact(times)) {
+            let arrivals = t.iter().zip(d).filter(|(_, d)| **d > 0).map(|(t, d)| t + d);
+            let fate = match arrivals.min() {
+                Some(at) if d[0] > 0 => Fate::AtOnce(at - t[0]),
+                Some(at) => Fate::Recovered(at - t[0]),
+                None => Fate::Lost(t[times - 1] + decoding - t[0]),
+            };
+            link.push(t[0], self.0, fate);
+        }
+        link.finish()
+    }
+}
+
+impl fmt::Display for Repeat {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "repeat({})", self.0)
+    }
+}
+
+/// A link that erases a slot in ten.
+const SCENARIO: &str = r#"
+duration = "20 s"
+vary.scheme = ["none", "repeat(2)"]
+channel = { model = "gilbert-elliott", alpha = 0.9, beta = 0.1, p_good = 0.1, p_bad = 0.1 }
+link = { rtt = "100 ms", queue = "100 packets" }
+"#;
+
+pub(crate) fn main() -> Result<(), Box<dyn std::error::Error>> {
+    register_scheme(SchemeKind {
+        name: "repeat",
+        summary: "Every LLDU in so many slots in a row.",
+        texts: &["repeat(2)"],
+        parse: |mut arguments| match (arguments.number("how often")?, arguments.options([])?) {
+            (0, []) => Err("0 times sends nothing".to_owned()),
+            (times, []) => Ok(Scheme::own(Repeat(times))),
+        },
+    })?;
+    for (scheme, goodput) in goodput()? {
+        println!("{scheme}: {:.0} kbit/s", goodput / 1e3);
+    }
+    Ok(())
+}
+
+/// Each scheme of the scenario, and its goodput in bit/s.
+pub(crate) fn goodput() -> Result<Vec<(String, f64)>, Box<dyn std::error::Error>> {
+    let store = Store::new(Folder::new(""));
+    let scenario = Scenario::parse("scenario.toml", SCENARIO, &[])?;
+    let run = |cell: &clift::scenario::Cell| {
+        let outcome = simulation::run(&cell.setup(0, &store)?, &mut ())?;
+        Ok((cell.config().scheme.to_string(), outcome.goodput()))
+    };
+    scenario.cells().iter().map(run).collect()
+}

@@ -1,0 +1,61 @@
+//! What makes a scheme: the forms that it has.
+
+use std::fmt;
+
+use crate::link::{InstrumentedLink, LinkError};
+use crate::scheme::law::{Chain, ModelError, Prediction, RecoveryDelays, Setting};
+use crate::scheme::{LiveBuilder, Printed, Timing};
+use crate::trace::{LinkTrace, PhyTrace};
+
+/// The forms of a scheme with its parameters: the open-loop form, and the others as far as it has
+/// them. Its `Display` is its text, which [`SchemeKind::parse`](super::SchemeKind::parse) reads
+/// back: schemes of the same text are the same.
+pub trait SchemeForms: fmt::Debug + fmt::Display + Send + Sync {
+    /// The open-loop form: the link trace that the scheme makes of `phy` if every slot is used. A
+    /// [`LinkTraceBuilder`](crate::trace::LinkTraceBuilder) puts it together.
+    fn apply(&self, phy: &PhyTrace, timing: Timing) -> LinkTrace;
+
+    /// The live form: a link that runs the scheme with the traffic. [`LiveBuilder::link`] makes it
+    /// of a [`LiveScheme`](crate::link::LiveScheme).
+    ///
+    /// # Errors
+    /// If there can be no such link; unless overridden, that the scheme has no live form.
+    fn live(&self, _builder: &LiveBuilder<'_>) -> Result<Box<dyn InstrumentedLink + Send>, LinkError> {
+        Err(LinkError::Scheme(format!(
+            "{self} has no live form, only link traces made beforehand; leave `live` out"
+        )))
+    }
+
+    /// The closed form: what the scheme gives over `chain` in the long run.
+    ///
+    /// # Errors
+    /// If it can't be followed; unless overridden, that the scheme has no closed form.
+    fn predict(&self, _chain: &Chain, _setting: &Setting) -> Result<Prediction, ModelError> {
+        Err(ModelError::NoClosedForm { scheme: self.to_string() })
+    }
+
+    /// The law of the recovery delay over `chain`.
+    ///
+    /// # Errors
+    /// As for [`SchemeForms::predict`].
+    fn recovery_delays(
+        &self,
+        _chain: &Chain,
+        _setting: &Setting,
+    ) -> Result<RecoveryDelays, ModelError> {
+        Err(ModelError::NoClosedForm { scheme: self.to_string() })
+    }
+
+    /// What Kuhn 2014 prints for the scheme over `chain`; `None` if the paper prints nothing.
+    ///
+    /// # Errors
+    /// If its expressions can't be followed.
+    fn printed(&self, _chain: &Chain, _setting: &Setting) -> Result<Option<Printed>, ModelError> {
+        Ok(None)
+    }
+
+    /// The delay that Kuhn 2014 prints for the scheme, evaluated on a link trace that it made; ms.
+    fn printed_delay_ms(&self, _link: &LinkTrace) -> Option<f64> {
+        None
+    }
+}
