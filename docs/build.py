@@ -21,6 +21,7 @@ def main() -> int:
     for script in [*scripts, "tcp_table.py", "hybrid_table.py"]:
         command = [sys.executable, str(ROOT / "docs" / script)]
         faults += subprocess.run(command + ["--check"] * check, check=False).returncode
+    faults += examples(check)
     if not check:
         put(ROOT / "README.md", "demo", demo())
     for fault in dead_links():
@@ -33,6 +34,23 @@ def put(page: Path, name: str, text: str) -> None:
     """Puts text between ``<!-- name -->`` and ``<!-- /name -->``."""
     pattern = re.compile(rf"(<!-- {name} -->\n).*?(<!-- /{name} -->)", re.DOTALL)
     page.write_text(pattern.sub(lambda match: match[1] + text + match[2], page.read_text()))
+
+
+def examples(check: bool) -> int:
+    """Quotes the examples in the guide on extensions; returns how many are out of date."""
+    page = ROOT / "docs" / "guides" / "extend.md"
+    faults = 0
+    for name in ("own_scheme.rs", "own_congestion_control.rs"):
+        code = (ROOT / "core" / "examples" / name).read_text()
+        block = f"```rust\n{code}```\n"
+        if f"<!-- {name} -->\n{block}<!-- /{name} -->" in page.read_text():
+            continue
+        if check:
+            print(f"{page.relative_to(ROOT)}: {name} is out of date: make docs", file=sys.stderr)
+            faults += 1
+        else:
+            put(page, name, block)
+    return faults
 
 
 def demo() -> str:

@@ -6,7 +6,7 @@
 
 use std::fmt;
 
-use clift::scenario::{Scenario, Store};
+use clift::scenario::{Cell, Scenario, Store};
 use clift::scheme::{Scheme, SchemeForms, SchemeKind, Timing, register_scheme};
 use clift::simulation;
 use clift::trace::{Fate, Folder, LinkTrace, LinkTraceBuilder, PhyTrace};
@@ -42,7 +42,7 @@ impl fmt::Display for Repeat {
 const SCENARIO: &str = r#"
 duration = "20 s"
 vary.scheme = ["none", "repeat(2)"]
-channel = { model = "gilbert-elliott", alpha = 0.9, beta = 0.1, p_good = 0.1, p_bad = 0.1 }
+channel = { model = "bernoulli", erasures = 0.1, slot = "1 ms", lldu = "500 B", decoding = "5 ms" }
 link = { rtt = "100 ms", queue = "100 packets" }
 "#;
 
@@ -66,7 +66,7 @@ pub(crate) fn main() -> Result<(), Box<dyn std::error::Error>> {
 pub(crate) fn goodput() -> Result<Vec<(String, f64)>, Box<dyn std::error::Error>> {
     let store = Store::new(Folder::new(""));
     let scenario = Scenario::parse("scenario.toml", SCENARIO, &[])?;
-    let run = |cell: &clift::scenario::Cell| {
+    let run = |cell: &Cell| {
         let outcome = simulation::run(&cell.setup(0, &store)?, &mut ())?;
         Ok((cell.config().scheme.to_string(), outcome.goodput()))
     };

@@ -33,7 +33,7 @@ proptest! {
         let expected = case.scheme.apply(&case.phy(), timing);
         let config = LiveConfig {
             flush: Duration::from_nanos(flush),
-            ..LiveConfig::new(case.phy(), case.scheme, timing)
+            ..LiveConfig::new(case.phy(), case.scheme.clone(), timing)
         };
         // More packets than slots: data always wait. One LLDU each.
         let packets: Vec<_> = (0..case.slots.len() + more).map(|_| (0, 1 + LLDU / 2)).collect();
@@ -53,7 +53,7 @@ proptest! {
                 prop_assert_eq!(ns(transit.departed), t);
             }
         }
-        prop_assert_eq!(transmissions(&outcome, case.scheme, expected.len()), expected.transmissions_column());
+        prop_assert_eq!(transmissions(&outcome, &case.scheme, expected.len()), expected.transmissions_column());
         prop_assert_eq!(outcome.count("blocks_flushed"), 0);
         // Every slot is used, but for a trailing block that TMT leaves out.
         prop_assert_eq!(outcome.count("units_sent"), case.slots.len() as u64);
@@ -66,7 +66,7 @@ proptest! {
         let timing = timing(&case, rtt);
         let trace = Arc::new(case.scheme.apply(&case.phy(), timing));
         let open = TraceLink::new(trace, TraceLinkConfig::default()).unwrap();
-        let live = LiveConfig::new(case.phy(), case.scheme, timing);
+        let live = LiveConfig::new(case.phy(), case.scheme.clone(), timing);
         let mut packets: Vec<_> = sizes.iter().map(|&size| (0, size)).collect();
         packets.extend((0..case.slots.len()).map(|_| (0, 1)));
         let live = drive(build(LinkConfig::new(Medium::Live(Arc::new(live))), None), &packets, 0);
@@ -311,7 +311,7 @@ impl Traffic {
             feedback_repeat: Some(Duration::from_nanos(self.repeat)),
             send_buffer: self.buffers.0.and_then(NonZeroU32::new),
             receive_buffer: self.buffers.1.and_then(NonZeroU32::new),
-            ..LiveConfig::new(self.phy(), self.tmt.scheme, timing(&self.tmt, self.rtt))
+            ..LiveConfig::new(self.phy(), self.tmt.scheme.clone(), timing(&self.tmt, self.rtt))
         }
     }
 
@@ -336,7 +336,7 @@ impl Traffic {
             .collect();
         let period = |phy: &PhyTrace| phy.period().as_nanos() as i64;
         live_reference::run(&Input {
-            scheme: self.tmt.scheme,
+            scheme: self.tmt.scheme.clone(),
             slots: &self.tmt.slots,
             period: self.wrap.then(|| period(&self.phy())),
             offset: self.offset as i64,
@@ -480,7 +480,7 @@ fn poll(link: &mut dyn Link, now: i64, events: &mut Vec<LinkEvent>) {
 }
 
 /// Transmissions of each of the first data units.
-fn transmissions(outcome: &Outcome, scheme: Scheme, units: usize) -> Vec<u32> {
+fn transmissions(outcome: &Outcome, scheme: &Scheme, units: usize) -> Vec<u32> {
     let mut times = vec![1; units];
     for sent in &outcome.sent {
         let range = match (scheme, sent.kind) {

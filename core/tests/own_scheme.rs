@@ -103,7 +103,7 @@ fn build(scheme: Scheme, phy: PhyTrace) -> Result<Box<dyn Link + Send>, LinkErro
 #[test]
 fn a_live_form_of_ones_own_carries_packets() {
     let mut link = build(Scheme::own(Twice), phy(&[4, 4, 0, 4, 0, 0, 4])).unwrap();
-    let done = deliver(&mut link, &[0, 0, 0], &[Bytes(100); 3]).unwrap();
-    assert_eq!(done.fates, [PacketFate::Delivered, PacketFate::Delivered, PacketFate::Lost]);
+    let done = deliver(&mut *link, &[0, 0, 0], Bytes(100)).unwrap();
+    assert_eq!(done.fate, [PacketFate::Delivered, PacketFate::Delivered, PacketFate::Lost]);
     assert_eq!(link.details()[..2], [("units_sent", 6), ("units_sent_again", 3)]);
 }

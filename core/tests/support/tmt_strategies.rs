@@ -32,7 +32,7 @@ impl Case {
     }
 
     pub(crate) fn expected(&self) -> Expected {
-        tmt_reference::apply(self.scheme, &self.slots, self.nominal(), self.feedback)
+        tmt_reference::apply(self.scheme.clone(), &self.slots, self.nominal(), self.feedback)
     }
 
     pub(crate) fn nominal(&self) -> i64 {

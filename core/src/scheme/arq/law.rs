@@ -4,9 +4,9 @@
 //! that are a feedback time apart form a lane in which LLDUs follow each other, each sent until it
 //! gets through or is given up. A lane sees the chain of every D-th slot.
 
+use crate::scheme::Persistency;
 use crate::scheme::law::{Chain, Prediction, RecoveryDelays, Setting};
 use crate::scheme::law::{Transient, times};
-use crate::scheme::Persistency;
 
 /// What of an unlimited ARQ is left to a series.
 const REST: f64 = 1e-16;
