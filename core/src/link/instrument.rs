@@ -21,9 +21,10 @@ pub trait Instrument {
     }
 
     /// Works off what happened up to `until`, so that [`Instrument::queue_len`],
-    /// [`Instrument::counters`], [`Instrument::usage`] and [`Instrument::details`] are as of then; packets come out of [`Link::poll`]
-    /// only. A link that is driven by its traffic may otherwise lag behind by as much as nobody
-    /// can see from outside. [`Link::poll_timeout`] never moves forward by it.
+    /// [`Instrument::counters`], [`Instrument::usage`] and [`Instrument::details`] are as of then;
+    /// packets come out of [`Link::poll`] only. A link that is driven by its traffic may otherwise
+    /// lag behind by as much as nobody can see from outside. [`Link::poll_timeout`] never moves
+    /// forward by it.
     fn catch_up(&mut self, _until: Instant) {}
 
     /// Has every transmission of a unit noted from now on; nothing to note in a link whose units
