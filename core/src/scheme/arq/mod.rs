@@ -35,7 +35,10 @@ impl SchemeForms for Arq {
         open::apply(*self, phy, timing)
     }
 
-    fn live(&self, builder: &LiveBuilder<'_>) -> Result<Box<dyn InstrumentedLink + Send>, LinkError> {
+    fn live(
+        &self,
+        builder: &LiveBuilder<'_>,
+    ) -> Result<Box<dyn InstrumentedLink + Send>, LinkError> {
         builder.link(live::LiveArq::new(self.max_retx, builder.feedback(), builder.window()))
     }
 

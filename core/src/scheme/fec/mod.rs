@@ -41,7 +41,10 @@ impl SchemeForms for Fec {
         open::apply(*self, phy, timing)
     }
 
-    fn live(&self, builder: &LiveBuilder<'_>) -> Result<Box<dyn InstrumentedLink + Send>, LinkError> {
+    fn live(
+        &self,
+        builder: &LiveBuilder<'_>,
+    ) -> Result<Box<dyn InstrumentedLink + Send>, LinkError> {
         builder.link(live::LiveFec::new(*self, builder.flush_ns()))
     }
 

@@ -41,7 +41,10 @@ impl SchemeForms for Harq2 {
         open::apply(*self, phy, timing)
     }
 
-    fn live(&self, builder: &LiveBuilder<'_>) -> Result<Box<dyn InstrumentedLink + Send>, LinkError> {
+    fn live(
+        &self,
+        builder: &LiveBuilder<'_>,
+    ) -> Result<Box<dyn InstrumentedLink + Send>, LinkError> {
         let (flush, feedback) = (builder.flush_ns(), builder.feedback());
         builder.link(live::LiveHarq2::new(*self, flush, feedback, builder.window()))
     }

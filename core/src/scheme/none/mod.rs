@@ -28,7 +28,10 @@ impl SchemeForms for NoScheme {
         open::apply(phy, timing)
     }
 
-    fn live(&self, builder: &LiveBuilder<'_>) -> Result<Box<dyn InstrumentedLink + Send>, LinkError> {
+    fn live(
+        &self,
+        builder: &LiveBuilder<'_>,
+    ) -> Result<Box<dyn InstrumentedLink + Send>, LinkError> {
         builder.link(live::LiveNone)
     }
 
