@@ -34,6 +34,9 @@ validate: $(VENV)/tools ## everything against theory, ns-2, ns-3, the papers and
 lint: $(VENV)/tools ## format check, clippy, ruff, mypy; a warning is an error
 	cargo fmt --all --check
 	cargo clippy --workspace --all-targets -- -D warnings
+	@if rustc --print target-libdir --target wasm32-unknown-unknown 2>/dev/null | xargs -r test -d; \
+		then cargo check --package clift --no-default-features --target wasm32-unknown-unknown; \
+		else echo "skipped: the check for wasm32, whose target is not installed"; fi
 	$(BIN)/ruff format --check python tests bench validation examples docs
 	$(BIN)/ruff check python tests bench validation examples docs
 	$(BIN)/mypy

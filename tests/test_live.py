@@ -98,7 +98,10 @@ def test_a_return_trace_loses_reports() -> None:
         ({"flush_ms": float("nan")}, "flush_ms = nan: give a time in ms"),
         ({"feedback_loss": 1.5}, "1.5 is not a probability"),
         ({"feedback_loss": "often"}, "feedback_loss = 'often': give a probability or a PHY trace"),
-        ({"feedback_loss": clift.PhyTrace([0], [1])}, "a trace of one slot cannot be wrapped"),
+        (
+            {"feedback_loss": clift.PhyTrace([0], [1])},
+            "is of one slot, which has no period to repeat",
+        ),
         ({"send_buffer": 0}, "send_buffer = 0: give a whole number from 1"),
         ({"receive_buffer": 1.5}, "receive_buffer = 1.5: give a whole number from 1"),
         ({"phy": [1, 2]}, "give a PHY trace"),
@@ -116,7 +119,7 @@ def test_options_that_do_not_apply_are_refused() -> None:
     live = clift.LiveLink(phy, "ARQ", reorder=clift.Reorder(packets=None))
     with pytest.raises(clift.ScenarioError, match="overlap"):
         clift.simulate(live, duration_s=1, overlap="papers")
-    with pytest.raises(clift.ScenarioError, match="give `reorder` once"):
+    with pytest.raises(clift.ScenarioError, match="a re-sequencing buffer of its own"):
         clift.simulate(live, duration_s=1, reorder=clift.Reorder())
 
 

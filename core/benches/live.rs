@@ -8,7 +8,7 @@ use std::hint::black_box;
 use std::sync::Arc;
 use std::time::Instant as Clock;
 
-use clift::link::{Link, Packet, PacketId, QueueLimit};
+use clift::link::{Instrument, Link, Packet, PacketId, QueueLimit};
 use clift::scheme::{LinkConfig, LiveConfig, Medium};
 use clift::scheme::{Scheme, Timing};
 use clift::seed::Seed;

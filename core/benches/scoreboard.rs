@@ -7,7 +7,7 @@ use std::time::Instant as Clock;
 
 use clift::transport::Endpoint;
 use clift::transport::tcp::{CongestionAlgorithm, Profile, TcpConfig, TcpReceiver, TcpSender};
-use clift::units::{Duration, Instant};
+use clift::units::{Duration, Instant, Packets};
 
 const SPACING: Duration = Duration::from_micros(10);
 
@@ -35,8 +35,10 @@ fn per_ack(profile: Profile, congestion: CongestionAlgorithm, in_flight: u32) ->
         Profile::Linux => TcpConfig::linux(congestion),
         _ => TcpConfig::papers(congestion),
     };
-    config.initial_window = in_flight;
-    config.linux.handshake = false;
+    config.initial_window = Packets::new(in_flight.into());
+    if profile == Profile::Linux {
+        config.linux.get_or_insert_default().handshake = false;
+    }
     let windows = 1_000_000 / u64::from(in_flight);
     let (mut acks, mut nanos) = (0, 0);
     for _ in 0..windows {

@@ -15,7 +15,7 @@ use clift::scheme::{LinkConfig, Medium, Scheme, Timing};
 use clift::seed::Seed;
 use clift::simulation::{self, Flow, Hop, LegConfig, Loss, Setup};
 use clift::transport::tcp::TcpConfig;
-use clift::units::{BitRate, Bytes, Duration, Instant, Probability};
+use clift::units::{BitRate, Bytes, Duration, Instant, Packets, Probability};
 
 type Failure = Box<dyn std::error::Error>;
 
@@ -49,7 +49,7 @@ fn main() -> Result<(), Failure> {
         }
     };
     let mut tcp = TcpConfig::papers(congestion.parse()?);
-    tcp.cwnd_max = Some(window.parse()?);
+    tcp.cwnd_max = Packets::new(window.parse()?);
     let flow = Flow {
         start: Instant::ZERO,
         transport: Arc::new(tcp),

@@ -7,7 +7,7 @@ use std::collections::VecDeque;
 
 use clift::transport::tcp::{CongestionAlgorithm, Profile, TcpConfig, TcpReceiver, TcpSender};
 use clift::transport::{Endpoint, Segment};
-use clift::units::{Duration, Instant};
+use clift::units::{Duration, Instant, Packets};
 
 const PACKETS: u64 = 5_000_000;
 const SPACING: Duration = Duration::from_micros(10);
@@ -35,8 +35,8 @@ fn best_of(mut run: impl FnMut() -> f64) -> f64 {
 
 fn config(congestion: CongestionAlgorithm, window: u32) -> TcpConfig {
     let mut config = TcpConfig::papers(congestion);
-    config.cwnd_max = Some(window);
-    config.initial_window = window;
+    config.cwnd_max = Packets::new(window.into());
+    config.initial_window = config.cwnd_max;
     config
 }
 

@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use crate::support::adaptive_harq_reference::{self, Fate};
 use clift::link::{
-    Admission, DelaySeries, Fragmentation, Link, LinkEvent, Packet, PacketId, Propagation,
-    QueueLimit, Transit,
+    Admission, DelaySeries, Fragmentation, Instrument, InstrumentedLink, Link, LinkEvent, Packet,
+    PacketId, Propagation, QueueLimit, Transit,
 };
 use clift::scheme::{
     AdaptiveHarqConfig, AdaptiveHarqError, LinkConfig, Medium, Repairs, Sizing, Threshold,
@@ -18,18 +18,18 @@ use proptest::prelude::*;
 
 /// A link and what is sent over it.
 #[derive(Clone, Debug)]
-struct Case {
+pub(crate) struct Case {
     config: AdaptiveHarqConfig,
     queue: QueueLimit,
     header: u32,
     start: (u64, bool),
     seed: u64,
     end: u64,
-    packets: Vec<(u64, u32)>,
+    pub(crate) packets: Vec<(u64, u32)>,
 }
 
 impl Case {
-    fn link(&self, number: u32) -> Box<dyn Link + Send> {
+    pub(crate) fn link(&self, number: u32) -> Box<dyn InstrumentedLink + Send> {
         let (offset, wrap) = self.start;
         let link = LinkConfig {
             queue: self.queue,
@@ -317,7 +317,7 @@ fn what_cannot_be_says_why() {
 
 // --- random links and traffic, small enough that every corner is met often ---
 
-fn case() -> impl Strategy<Value = Case> {
+pub(crate) fn case() -> impl Strategy<Value = Case> {
     let packets = prop::collection::vec((gap(), 1u32..60), 1..30).prop_map(|packets| {
         let mut now = 0;
         packets
@@ -452,7 +452,7 @@ struct Outcome {
 }
 
 /// Drives a link as a host does, and takes the load on the air at `look` if that is not over.
-fn drive(link: &mut dyn Link, packets: &[(u64, u32)], look: u64) -> Outcome {
+fn drive(link: &mut dyn InstrumentedLink, packets: &[(u64, u32)], look: u64) -> Outcome {
     let mut outcome =
         Outcome { fates: vec![Fate::Pending; packets.len()], trace_ended: None, bits_at_look: 0.0 };
     let mut now = Instant::ZERO;

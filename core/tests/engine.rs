@@ -15,7 +15,7 @@ use clift::simulation::{
 };
 use clift::transport::datagram::DatagramConfig;
 use clift::transport::tcp::{CongestionAlgorithm, Profile, TcpConfig};
-use clift::units::{BitRate, Bytes, Duration, Instant, Probability};
+use clift::units::{BitRate, Bytes, Duration, Instant, Packets, Probability};
 use proptest::prelude::*;
 
 const RTT: Duration = Duration::from_millis(500);
@@ -117,7 +117,8 @@ fn the_loss_free_ftp_rates_of_figure_10() {
 /// 70 segments in windows of 2, 4, 8, 10, ...: nine rounds of 250 ms, the way that has a hop.
 #[test]
 fn a_way_without_a_hop_takes_no_time() {
-    let tcp = TcpConfig { cwnd_max: Some(10), ..TcpConfig::papers(CongestionAlgorithm::NEWRENO) };
+    let tcp =
+        TcpConfig { cwnd_max: Packets::new(10), ..TcpConfig::papers(CongestionAlgorithm::NEWRENO) };
     let file = File { bytes: 100_000 };
     let flow = Flow { transport: Arc::new(tcp), ..self::tcp(CongestionAlgorithm::NEWRENO, file) };
     let hop = || vec![fixed_delay(RTT.half())];

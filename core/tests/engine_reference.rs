@@ -10,8 +10,8 @@ use clift::link::QueueLimit;
 use clift::metrics::HopMetrics;
 use clift::seed::Seed;
 use clift::simulation::{self, Event, Flow, Hop, LegConfig, Loss, Observer, Outcome, Setup};
-use clift::transport::tcp::{CongestionAlgorithm, TcpConfig};
-use clift::units::{BitRate, Bytes, Duration, Instant};
+use clift::transport::tcp::{CongestionAlgorithm, DelayedAck, TcpConfig};
+use clift::units::{BitRate, Bytes, Duration, Instant, Packets};
 use proptest::prelude::*;
 
 use crate::support::plain_path::{self, Fate, Path, Run, Supply};
@@ -78,7 +78,7 @@ proptest! {
         cubic in any::<bool>(),
         rtt_ms in 2u64..300,
         waiting in 1usize..300,
-        window in prop::option::of(2u32..200),
+        window in prop::option::of(2u64..200),
         delayed_ack in prop::option::of(Just(Duration::from_millis(40))),
         packet in 100u32..1500,
         bytes in prop::option::of(1u64..3_000_000),
@@ -87,8 +87,8 @@ proptest! {
         let algorithm =
             if cubic { CongestionAlgorithm::CUBIC } else { CongestionAlgorithm::NEWRENO };
         let mut tcp = TcpConfig::papers(algorithm);
-        tcp.cwnd_max = window;
-        tcp.delayed_ack = delayed_ack;
+        tcp.cwnd_max = window.and_then(Packets::new);
+        tcp.delayed_ack = delayed_ack.map(DelayedAck::After);
         tcp.packet = Bytes(packet);
         let path = Path { bits_per_second: RATE, rtt_ms, waiting };
         let lost: Vec<u64> = lost.into_iter().collect();

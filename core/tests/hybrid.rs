@@ -2,7 +2,8 @@
 
 use crate::support::hybrid_reference::{self as reference, Case, Fate};
 use clift::link::{
-    Admission, Link, LinkError, LinkEvent, Packet, PacketId, QueueLimit, Transit, deliver,
+    Admission, Instrument, InstrumentedLink, LinkError, LinkEvent, Packet, PacketId, QueueLimit,
+    Transit, deliver,
 };
 use clift::scheme::HybridFecArq;
 use clift::scheme::{HybridConfig, HybridLink, HybridOptions, LinkConfig, Medium, UnitLosses};
@@ -30,7 +31,7 @@ prop_compose! {
 }
 
 prop_compose! {
-    fn case()(
+    pub(crate) fn case()(
         (data, spare, frames, persistency) in (1u32..5, 0u32..3, 1u32..5, 0u32..4),
         unit in 1u32..20,
         rate in prop_oneof![Just(8_000_000_000u64), 300_000_000..3_000_000_000u64],
@@ -86,7 +87,7 @@ fn config(case: &Case) -> HybridConfig {
     }
 }
 
-fn link(case: &Case) -> HybridLink {
+pub(crate) fn link(case: &Case) -> HybridLink {
     let options = HybridOptions {
         queue: case.queue,
         packet_header: Bytes(case.header),
@@ -107,7 +108,7 @@ struct Seen {
 
 /// Drives a link as a host does, polling every `step` ns besides (0: only when asked), and calls
 /// `look` once between two of the link's own instants, at `pause`.
-fn drive<L: Link>(
+fn drive<L: InstrumentedLink>(
     link: &mut L,
     case: &Case,
     step: i64,

@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use crate::support::link_reference::{self, Fate};
 use crate::support::link_strategies::{Case, case, resequencing};
 use clift::link::{
-    Admission, Link, LinkEvent, Overlap, Packet, PacketFate, PacketId, Reordering, Resequencing,
-    Transit, deliver,
+    Admission, Instrument, InstrumentedLink, Link, LinkEvent, Overlap, Packet, PacketFate,
+    PacketId, Reordering, Resequencing, Transit, deliver,
 };
 use clift::units::{BitRate, Bytes, Instant};
 use proptest::prelude::*;
@@ -58,7 +58,7 @@ proptest! {
             prop_assert_eq!(link.poll(due).map(|event| event.at()), Some(due));
         }
         prop_assert!(link.poll(Instant::MAX).is_none());
-        let boxed: Box<dyn Link> = Box::new(case.link());
+        let boxed: Box<dyn InstrumentedLink> = Box::new(case.link());
         prop_assert_eq!(&drive(&mut Box::new(boxed), &case, 0).events, &rarely.events);
     }
 
@@ -248,7 +248,7 @@ impl Outcome {
 }
 
 /// Drives a link as a host does; with a `step`, polls it that often besides.
-fn drive(link: &mut impl Link, case: &Case, step: i64) -> Outcome {
+fn drive(link: &mut impl InstrumentedLink, case: &Case, step: i64) -> Outcome {
     let mut outcome = Outcome {
         admitted: vec![],
         waiting: vec![],

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use clift::link::{Link, LinkError, PacketFate, Resequencing, deliver};
+use clift::link::{InstrumentedLink, LinkError, PacketFate, Resequencing, deliver};
 use clift::scheme::nr::{HarqMode, NtnConfig, NtnHeaders, NtnPhy, RlcConfig, UmConfig};
 use clift::scheme::{HybridConfig, LinkConfig, LiveConfig, Medium, Scheme, Timing, UnitLosses};
 use clift::seed::Seed;
@@ -67,7 +67,7 @@ fn a_trace_repeats_after_the_period_of_its_header_in_every_kind_of_link() {
     for (name, medium) in kinds() {
         let start_offset = Duration::from_nanos(offset as u64);
         let config = LinkConfig { wrap: true, start_offset, ..LinkConfig::new(medium) };
-        let mut link: Box<dyn Link + Send> = config.build(Seed(1), 0, None).unwrap();
+        let mut link: Box<dyn InstrumentedLink + Send> = config.build(Seed(1), 0, None).unwrap();
         let deliveries = deliver(&mut *link, &arrivals, LLDU).unwrap();
         assert_eq!(deliveries.fate, expected, "{name}");
     }

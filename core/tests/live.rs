@@ -8,8 +8,9 @@ use crate::support::live_reference::{self, Expected, Fate, Input};
 use crate::support::tmt_reference::Slot;
 use crate::support::tmt_strategies::{self as tmt, Case};
 use clift::link::{
-    Admission, Fragmentation, Link, LinkError, LinkEvent, Packet, PacketId, QueueLimit,
-    Resequencing, TraceLink, TraceLinkConfig, Transit, Transmission, TransmissionKind,
+    Admission, Fragmentation, Instrument, InstrumentedLink, Link, LinkError, LinkEvent, Packet,
+    PacketId, QueueLimit, Resequencing, TraceLink, TraceLinkConfig, Transit, Transmission,
+    TransmissionKind,
 };
 use clift::scheme::{Arq, Harq2, Scheme, Timing};
 use clift::scheme::{FeedbackLoss, LinkConfig, LiveConfig, Medium};
@@ -280,7 +281,7 @@ fn what_does_not_go_together_is_refused() {
 
 /// A live link and any traffic.
 #[derive(Clone, Debug)]
-struct Traffic {
+pub(crate) struct Traffic {
     tmt: Case,
     rtt: u64,
     flush: u64,
@@ -292,7 +293,7 @@ struct Traffic {
     buffers: (Option<u32>, Option<u32>),
     queue: QueueLimit,
     /// Arrival and bytes.
-    packets: Vec<(i64, u32)>,
+    pub(crate) packets: Vec<(i64, u32)>,
 }
 
 impl Traffic {
@@ -323,7 +324,7 @@ impl Traffic {
         }
     }
 
-    fn link(&self) -> Box<dyn Link + Send> {
+    pub(crate) fn link(&self) -> Box<dyn InstrumentedLink + Send> {
         build(self.link_config(), self.end)
     }
 
@@ -354,7 +355,7 @@ impl Traffic {
     }
 }
 
-fn traffic() -> impl Strategy<Value = Traffic> {
+pub(crate) fn traffic() -> impl Strategy<Value = Traffic> {
     let gap = prop_oneof![Just(0i64), 0..30i64, 0..30i64, 0..600i64];
     let packets = prop::collection::vec((gap, 1..200u32), 1..40);
     let queue = prop_oneof![
@@ -416,7 +417,7 @@ impl Outcome {
 }
 
 /// Sends (arrival, bytes) over a link, polling when it wants to be, and every `step` ns if not 0.
-fn drive(mut link: Box<dyn Link + Send>, packets: &[(i64, u32)], step: i64) -> Outcome {
+fn drive(mut link: Box<dyn InstrumentedLink + Send>, packets: &[(i64, u32)], step: i64) -> Outcome {
     link.log_units();
     let mut events = Vec::new();
     let mut dropped = vec![false; packets.len()];
@@ -513,7 +514,7 @@ fn phy_of(slots: &[Slot]) -> PhyTrace {
     PhyTrace::with_header(t.into(), d.into(), Bytes(LLDU), Header::default()).unwrap()
 }
 
-fn build(config: LinkConfig, end: Option<Instant>) -> Box<dyn Link + Send> {
+fn build(config: LinkConfig, end: Option<Instant>) -> Box<dyn InstrumentedLink + Send> {
     config.build(Seed(1), 0, end).unwrap()
 }
 

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use crate::support::ntn_reference::{self, Case, End};
 use crate::support::ntn_strategies::case;
-use clift::link::{Admission, Link, LinkEvent, Packet, PacketId};
+use clift::link::{Admission, Instrument, InstrumentedLink, Link, LinkEvent, Packet, PacketId};
 use clift::scheme::nr::{NtnLink, NtnLinkConfig, NtnPhy, RlcConfig};
 use clift::units::{Bytes, Duration, Instant, Probability};
 use proptest::prelude::*;
@@ -17,7 +17,7 @@ impl std::fmt::Debug for Case {
 }
 
 impl Case {
-    fn link(&self) -> NtnLink {
+    pub(crate) fn link(&self) -> NtnLink {
         let usage =
             NtnLinkConfig { queue: self.queue, wrap: self.wrap, ..NtnLinkConfig::default() };
         NtnLink::new(&self.config, usage, self.seed, 0).unwrap()
@@ -33,7 +33,7 @@ struct Driven {
 }
 
 /// Sends the packets of a case; polls every `step` ns besides (0: only at arrivals and the end).
-fn drive(link: &mut dyn Link, case: &Case, step: i64) -> Driven {
+fn drive(link: &mut dyn InstrumentedLink, case: &Case, step: i64) -> Driven {
     let mut driven = Driven::default();
     let mut arrivals = case.arrivals.iter().enumerate().peekable();
     let mut times: Vec<i64> = case.arrivals.iter().map(|arrival| arrival.0).collect();

@@ -1,7 +1,7 @@
 //! Missed grants and misread HARQ feedback: cases computed by hand, and laws.
 
 use crate::support::ntn_links::{NS, am, count, feedback, link, n, plain, random, send};
-use clift::link::{Link, LinkEvent, Packet, PacketId, deliver};
+use clift::link::{Instrument, Link, LinkEvent, Packet, PacketId, deliver};
 use clift::scheme::nr::{
     ControlErrors, HarqConfig, HarqMode, NtnConfig, NtnLink, NtnLinkConfig, PdcpConfig, RlcConfig,
 };

@@ -1,7 +1,9 @@
 //! The 3GPP link against laws, and cases computed by hand.
 
 use crate::support::ntn_links::{NS, am, count, feedback, link, n, plain, random, send};
-use clift::link::{Deliveries, Link, Packet, PacketFate, PacketId, TransmissionKind, deliver};
+use clift::link::{
+    Deliveries, Instrument, Link, Packet, PacketFate, PacketId, TransmissionKind, deliver,
+};
 use clift::scheme::nr::{
     AmConfig, HarqConfig, HarqMode, NtnConfig, NtnHeaders, NtnLink, NtnLinkConfig, PRESETS,
     PdcpConfig, RlcConfig, UmConfig,

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use clift::link::{Line, Link, LinkError, LiveScheme, NOW, PacketFate, Slot, deliver};
+use clift::link::{InstrumentedLink, Line, LinkError, LiveScheme, NOW, PacketFate, Slot, deliver};
 use clift::scheme::law::{Chain, Setting};
 use clift::scheme::{
     LinkConfig, LiveBuilder, LiveConfig, Medium, Scheme, SchemeForms, SchemeKind, Timing,
@@ -84,7 +84,10 @@ impl SchemeForms for Twice {
         "ARQ(max 0)".parse::<Scheme>().unwrap().apply(phy, timing)
     }
 
-    fn live(&self, builder: &LiveBuilder<'_>) -> Result<Box<dyn Link + Send>, LinkError> {
+    fn live(
+        &self,
+        builder: &LiveBuilder<'_>,
+    ) -> Result<Box<dyn InstrumentedLink + Send>, LinkError> {
         builder.link(LiveTwice::default())
     }
 }
@@ -95,7 +98,7 @@ impl std::fmt::Display for Twice {
     }
 }
 
-fn build(scheme: Scheme, phy: PhyTrace) -> Result<Box<dyn Link + Send>, LinkError> {
+fn build(scheme: Scheme, phy: PhyTrace) -> Result<Box<dyn InstrumentedLink + Send>, LinkError> {
     let live = LiveConfig::new(phy, scheme, TIMING);
     LinkConfig::new(Medium::Live(Arc::new(live))).build(Seed(1), 0, None)
 }

@@ -5,8 +5,8 @@ use std::num::NonZeroU32;
 
 use crate::support::link_strategies::{Case, case};
 use clift::link::{
-    Admission, Link, LinkCounters, LinkEvent, Packet, PacketId, Reordering, Resequencing,
-    StreamRange, Transit,
+    Admission, InstrumentedLink, LinkCounters, LinkEvent, Packet, PacketId, Reordering,
+    Resequencing, StreamRange, Transit,
 };
 use clift::units::{Bytes, Instant};
 use proptest::prelude::*;
@@ -139,7 +139,7 @@ fn obvious_buffer(
 
 /// What came out, the packets admitted in order, and the counters.
 fn drive(
-    link: &mut impl Link,
+    link: &mut impl InstrumentedLink,
     case: &Case,
     carried: &[Option<StreamRange>],
     step: i64,

@@ -10,7 +10,8 @@
 use std::collections::BTreeMap;
 
 use crate::support::plain_path::{Fate, Path, Run, Supply, run};
-use clift::transport::tcp::{CongestionAlgorithm, TcpConfig};
+use clift::transport::tcp::{CongestionAlgorithm, DelayedAck, TcpConfig};
+use clift::units::Packets;
 
 #[derive(Clone, Debug)]
 struct Row {
@@ -96,11 +97,11 @@ fn linux(row: &Row) -> TcpConfig {
     match row.options.as_str() {
         "default" => {}
         "iw2-quick" => {
-            config.initial_window = 2;
-            config.delayed_ack = None;
+            config.initial_window = Packets::new(2);
+            config.delayed_ack = Some(DelayedAck::Off);
         }
-        "no-dsack" => config.linux.dsack = false,
-        "no-adaptive" => config.linux.max_reordering = 3,
+        "no-dsack" => config.linux.get_or_insert_default().dsack = false,
+        "no-adaptive" => config.linux.get_or_insert_default().max_reordering = 3,
         other => panic!("{other}"),
     }
     config
@@ -164,7 +165,7 @@ fn profiles_differ_by_a_factor_of_ten_under_reordering() {
     for row in rows().into_iter().filter(|row| row.held > 0.0 && row.options == "default") {
         let mut papers = TcpConfig::papers(row.congestion);
         // The window that the papers' runs were given: bandwidth-delay product and buffer.
-        papers.cwnd_max = Some(433);
+        papers.cwnd_max = Packets::new(433);
         let ratio = [linux(&row), papers].map(|config| {
             let run = replay(&row, &config);
             run.receiver.bytes_in_order as f64 * 8.0 / 1e3 / row.seconds as f64

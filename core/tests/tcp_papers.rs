@@ -8,8 +8,8 @@
 use std::collections::BTreeSet;
 
 use crate::support::plain_path::{Fate, Path, Run, Supply, lost, run};
-use clift::transport::tcp::{CongestionAlgorithm, Profile, TcpConfig};
-use clift::units::Duration;
+use clift::transport::tcp::{CongestionAlgorithm, DelayedAck, Profile, TcpConfig};
+use clift::units::{Duration, Packets};
 
 /// One line of a table, by column name.
 struct Row<'a> {
@@ -44,9 +44,10 @@ impl<'a> Row<'a> {
     /// Runs the line's flow, with what becomes of each packet.
     fn run(&self, fate: impl FnMut(u64) -> Fate) -> Run {
         let mut config = TcpConfig::papers(self.congestion());
-        config.cwnd_max = Some(self.number("window") as u32);
+        config.cwnd_max = Packets::new(self.number("window"));
         if self.names.contains(&"delack_ms") && self.number("delack_ms") > 0 {
-            config.delayed_ack = Some(Duration::from_millis(self.number("delack_ms")));
+            config.delayed_ack =
+                Some(DelayedAck::After(Duration::from_millis(self.number("delack_ms"))));
         }
         if self.names.contains(&"timestamps") {
             config.sack = false;
@@ -248,7 +249,7 @@ fn three_overtaking_packets_are_tolerated() {
     for congestion in CongestionAlgorithm::in_profile(Profile::Papers) {
         for (overtaking, retransmissions, acked) in [(3u64, 0, 1364), (4, 1, 1231)] {
             let mut config = TcpConfig::papers(congestion);
-            config.cwnd_max = Some(150);
+            config.cwnd_max = Packets::new(150);
             let path = Path { bits_per_second: 2_300_000, rtt_ms: 500, waiting: 9_999 };
             let micros = (2 * overtaking + 1) * 1500 * 8 * 10 / 2 / 23;
             let late = |at| if at == 500 { Fate::Late { micros } } else { Fate::Delivered };
@@ -269,7 +270,7 @@ fn three_overtaking_packets_are_tolerated() {
 fn hybla_stands_still_at_800_ms() {
     for (rtt_ms, acked, sent) in [(770, 10757, 15727), (795, 2337, 2370), (820, 10766, 15043)] {
         let mut config = TcpConfig::papers(CongestionAlgorithm::HYBLA);
-        config.cwnd_max = Some(440);
+        config.cwnd_max = Packets::new(440);
         let path = Path { bits_per_second: 2_300_000, rtt_ms, waiting: 299 };
         let run = run(&config, path, Supply::Unlimited, 60, |_| Fate::Delivered);
         assert_eq!((counts(&run)[0], counts(&run)[1]), (acked, sent), "{rtt_ms} ms");

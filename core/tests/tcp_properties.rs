@@ -2,10 +2,10 @@
 
 use crate::support::plain_path::{self as support, Fate, Path, Supply, run_with_acks};
 use clift::transport::tcp::{
-    CongestionAlgorithm, LinuxOptions, Profile, TcpConfig, TcpReceiver, TcpSender,
+    CongestionAlgorithm, DelayedAck, LinuxOptions, Profile, TcpConfig, TcpReceiver, TcpSender,
 };
 use clift::transport::{Endpoint, Segment};
-use clift::units::{Bytes, Duration, Instant};
+use clift::units::{Bytes, Duration, Instant, Packets, Size};
 use proptest::prelude::*;
 
 fn congestion() -> impl Strategy<Value = CongestionAlgorithm> {
@@ -13,20 +13,21 @@ fn congestion() -> impl Strategy<Value = CongestionAlgorithm> {
 }
 
 fn config() -> impl Strategy<Value = TcpConfig> {
-    let limits = (proptest::option::of(1u32..300), proptest::option::of(3_000u32..100_000));
-    let options = (any::<bool>(), 1u32..12, proptest::option::of(1u64..300), 60u32..2000);
+    let limits = (proptest::option::of(1u64..300), proptest::option::of(3_000u64..100_000));
+    let options = (any::<bool>(), 1u64..12, proptest::option::of(1u64..300), 60u32..2000);
     let any = (congestion(), limits, options, linux(), any::<bool>()).prop_map(
         |(congestion, limits, options, linux, sack)| {
             let mut config = match linux {
                 None => TcpConfig::papers(congestion),
-                Some(linux) => TcpConfig { linux, ..TcpConfig::linux(congestion) },
+                Some(_) => TcpConfig { linux, ..TcpConfig::linux(congestion) },
             };
             config.sack = sack || linux.is_some() || congestion != CongestionAlgorithm::NEWRENO;
-            config.cwnd_max = limits.0;
-            config.receive_window = limits.1.map(Bytes);
+            config.cwnd_max = limits.0.and_then(Packets::new);
+            config.receive_window = limits.1.map(Size);
             config.timestamps = options.0;
-            config.initial_window = options.1;
-            config.delayed_ack = options.2.map(Duration::from_millis);
+            config.initial_window = Packets::new(options.1);
+            let delay = options.2.map(Duration::from_millis);
+            config.delayed_ack = Some(delay.map_or(DelayedAck::Off, DelayedAck::After));
             config.packet = Bytes(options.3);
             config
         },
@@ -140,13 +141,13 @@ proptest! {
         sender.supply(200_000);
         while sender.poll_transmit(Instant::ZERO).is_some() {}
         let answer = Segment { syn: true, window: u32::MAX, ..Segment::default() };
-        if config.profile == Profile::Linux && config.linux.handshake {
+        if config.profile == Profile::Linux && config.options().handshake {
             sender.handle_segment(Instant::ZERO, &answer);
         }
         let limit = match config.congestion.name() {
             "hybla" => 65_535,
             "compound" => u32::MAX,
-            _ => config.cwnd_max.unwrap_or(u32::MAX),
+            _ => config.window_limit(),
         };
         let mut now = Instant::ZERO;
         for (millis, byte, block, kind) in acks {
@@ -208,7 +209,7 @@ fn large_windows_with_many_holes() {
 }
 
 fn large_windows(mut config: TcpConfig) {
-    config.initial_window = 10_000;
+    config.initial_window = Packets::new(10_000);
     let path = Path { bits_per_second: 1_000_000_000, rtt_ms: 100, waiting: 20_000 };
     let run = support::run(&config, path, Supply::Bytes(60_000 * 1448), 1000, |at| {
         if support::lost(1, at, 0.1) { Fate::Lost } else { Fate::Delivered }
@@ -230,8 +231,10 @@ fn a_long_run_over_a_hostile_path() {
                 Profile::Linux => TcpConfig::linux(congestion),
                 _ => TcpConfig::papers(congestion),
             };
-            config.delayed_ack = Some(Duration::from_millis(40));
-            config.linux.pacing = true;
+            config.delayed_ack = Some(DelayedAck::After(Duration::from_millis(40)));
+            if profile == Profile::Linux {
+                config.linux.get_or_insert_default().pacing = true;
+            }
             let run = run_with_acks(
                 &config,
                 path,

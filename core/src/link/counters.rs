@@ -93,7 +93,7 @@ impl Tally {
         match event {
             LinkEvent::Delivered(transit) => self.delivered(transit),
             LinkEvent::Lost(_) => self.lost(),
-            LinkEvent::TraceEnded { .. } => {}
+            LinkEvent::Departed { .. } | LinkEvent::TraceEnded { .. } => {}
         }
     }
 

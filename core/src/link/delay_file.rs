@@ -54,6 +54,41 @@ impl DelayTable {
         Ok(reader.table)
     }
 
+    /// Adds a row: from `time_s` on the delay is `delay_ms`, 0 or more.
+    ///
+    /// # Errors
+    /// What is wrong with the row, in one line.
+    pub fn push(&mut self, time_s: f64, delay_ms: f64) -> Result<(), String> {
+        self.push_time(time_s, &time_s.to_string())?;
+        self.push_delay(delay_ms, &delay_ms.to_string())
+    }
+
+    fn push_time(&mut self, time: f64, written: &str) -> Result<(), String> {
+        let wrong = if !(0.0..f64::INFINITY).contains(&time) {
+            "; give a number, 0 or more"
+        } else if time * 1e9 > LONGEST {
+            "; give a time below 73 years"
+        } else if self.time_s.last().is_some_and(|&before| time <= before) {
+            " does not rise; sort it"
+        } else {
+            self.time_s.push(time);
+            return Ok(());
+        };
+        Err(format!("time_s = {written}{wrong}"))
+    }
+
+    fn push_delay(&mut self, delay: f64, written: &str) -> Result<(), String> {
+        let wrong = if !(0.0..f64::INFINITY).contains(&delay) {
+            "; give a number above 0"
+        } else if delay * 1e6 > LONGEST {
+            "; give a time below 73 years"
+        } else {
+            self.delay_ms.push(delay);
+            return Ok(());
+        };
+        Err(format!("delay_ms = {written}{wrong}"))
+    }
+
     /// The steps of the table, to the nanosecond.
     ///
     /// # Errors
@@ -85,35 +120,26 @@ impl Reader {
             let (found, expected) = (cells.len(), names.len());
             return Err(Fault::Table(format!("{found} values for {expected} columns")));
         }
-        let mut others = self.table.others.iter_mut();
+        let mut other = 0;
         for (name, cell) in names.iter().zip(cells) {
             match name.as_str() {
                 "time_s" => {
                     let time = number(name, cell)?;
-                    let given = format!("time_s = {cell}");
-                    if !(0.0..f64::INFINITY).contains(&time) {
-                        return Err(Fault::Table(format!("{given}; give a number, 0 or more")));
-                    }
-                    if time * 1e9 > LONGEST {
-                        return Err(Fault::Table(format!("{given}; give a time below 73 years")));
-                    }
-                    if self.table.time_s.last().is_some_and(|&before| time <= before) {
-                        return Err(Fault::Table(format!("{given} does not rise; sort it")));
-                    }
-                    self.table.time_s.push(time);
+                    self.table.push_time(time, cell).map_err(Fault::Table)?;
                 }
                 "delay_ms" => {
                     let delay = number(name, cell)?;
-                    let given = format!("delay_ms = {cell}");
-                    if !(delay > 0.0 && delay < f64::INFINITY) {
-                        return Err(Fault::Table(format!("{given}; give a number above 0")));
+                    if delay <= 0.0 {
+                        let what = format!("delay_ms = {cell}; give a number above 0");
+                        return Err(Fault::Table(what));
                     }
-                    if delay * 1e6 > LONGEST {
-                        return Err(Fault::Table(format!("{given}; give a time below 73 years")));
-                    }
-                    self.table.delay_ms.push(delay);
+                    self.table.push_delay(delay, cell).map_err(Fault::Table)?;
                 }
-                _ => others.next().into_iter().for_each(|(_, column)| column.push(cell.to_owned())),
+                _ => {
+                    let column = self.table.others.get_mut(other);
+                    column.into_iter().for_each(|(_, column)| column.push(cell.to_owned()));
+                    other += 1;
+                }
             }
         }
         Ok(())

@@ -1,7 +1,9 @@
 //! What will come out of a link, ordered by time.
 
+use std::collections::VecDeque;
+
 use crate::link::schedule::{Schedule, Timed};
-use crate::link::{LinkEvent, PacketId, Transit};
+use crate::link::{LinkEvent, PacketId, Transit, earliest};
 use crate::units::Instant;
 
 /// A packet's end, known ahead.
@@ -29,9 +31,19 @@ impl Timed for Due {
     }
 }
 
+/// What a link tells beside the ends of packets: departures, if asked to, and the end of its trace.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Notices {
+    /// When the next one is due.
+    next: Option<Instant>,
+    /// In order of time; `None`: not to be told.
+    departures: Option<VecDeque<(Instant, PacketId)>>,
+    ended: TraceEnd,
+}
+
 /// Whether [`LinkEvent::TraceEnded`] was told.
-#[derive(Clone, Copy, Debug, Default)]
-pub(crate) enum TraceEnd {
+#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
+enum TraceEnd {
     /// Nothing needed the trace past its end so far.
     #[default]
     Ahead,
@@ -43,35 +55,79 @@ pub(crate) enum TraceEnd {
     Told,
 }
 
-impl TraceEnd {
-    pub(crate) fn is_ahead(&self) -> bool {
-        matches!(self, Self::Ahead)
+impl Notices {
+    /// Has departures told from now on.
+    pub(crate) fn tell_departures(&mut self) {
+        self.departures.get_or_insert_default();
+    }
+
+    pub(crate) fn departures_told(&self) -> bool {
+        self.departures.is_some()
+    }
+
+    /// The packet leaves the queue at `at`, no earlier than the last one did.
+    #[inline]
+    pub(crate) fn departs(&mut self, packet: PacketId, at: Instant) {
+        if let Some(departures) = &mut self.departures {
+            departures.push_back((at, packet));
+            self.look_ahead();
+        }
+    }
+
+    /// Whether nothing needed the trace past its end so far.
+    pub(crate) fn trace_end_is_ahead(&self) -> bool {
+        self.ended == TraceEnd::Ahead
     }
 
     /// The packet needs the trace past its end, hopelessly from `at` on; the first one counts.
-    pub(crate) fn reach(&mut self, packet: PacketId, at: Instant) {
-        if self.is_ahead() {
-            *self = Self::Due { packet, at };
+    pub(crate) fn trace_ends(&mut self, packet: PacketId, at: Instant) {
+        if self.trace_end_is_ahead() {
+            self.ended = TraceEnd::Due { packet, at };
+            self.look_ahead();
         }
     }
 
-    /// When the event is due.
+    fn look_ahead(&mut self) {
+        let end = match self.ended {
+            TraceEnd::Due { at, .. } => Some(at),
+            TraceEnd::Ahead | TraceEnd::Told => None,
+        };
+        self.next = earliest(self.first_departure().map(|(at, _)| at), end);
+    }
+
+    fn first_departure(&self) -> Option<(Instant, PacketId)> {
+        self.departures.as_ref()?.front().copied()
+    }
+
+    /// When the next one is due.
     #[inline]
-    pub(crate) fn due(&self) -> Option<Instant> {
-        match *self {
-            Self::Due { at, .. } => Some(at),
-            Self::Ahead | Self::Told => None,
-        }
+    pub(crate) fn next_at(&self) -> Option<Instant> {
+        self.next
     }
 
-    /// Tells it, once, if it is due by `now` and before what comes out next at `next`.
+    /// Tells the next one if it is due by `now` and its turn comes before what comes out next at
+    /// `next`: of one instant a departure goes first, the end of the trace last.
     #[inline]
     pub(crate) fn tell(&mut self, now: Instant, next: Option<Instant>) -> Option<LinkEvent> {
-        let Self::Due { packet, at } = *self else { return None };
-        if at > now || next.is_some_and(|next| next <= at) {
-            return None;
-        }
-        *self = Self::Told;
-        Some(LinkEvent::TraceEnded { packet, at })
+        let at = self.next.filter(|&at| at <= now && next.is_none_or(|next| at <= next))?;
+        self.tell_due(at, next)
+    }
+
+    #[cold]
+    fn tell_due(&mut self, due: Instant, next: Option<Instant>) -> Option<LinkEvent> {
+        let departure = self.first_departure().filter(|&(at, _)| at == due);
+        let event = match (departure, self.ended) {
+            (Some((at, packet)), _) => {
+                self.departures.as_mut().and_then(VecDeque::pop_front);
+                LinkEvent::Departed { packet, at }
+            }
+            (None, TraceEnd::Due { packet, at }) if next != Some(at) => {
+                self.ended = TraceEnd::Told;
+                LinkEvent::TraceEnded { packet, at }
+            }
+            _ => return None,
+        };
+        self.look_ahead();
+        Some(event)
     }
 }

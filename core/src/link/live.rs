@@ -2,13 +2,13 @@
 
 use std::num::NonZeroU32;
 
-use crate::link::due::TraceEnd;
 use crate::link::line::{Counts, Line};
 use crate::link::packets::Packets;
 use crate::link::slots::{Slot, Slots};
 use crate::link::{
-    Admission, DropReason, Fragmentation, HORIZON, Link, LinkCounters, LinkError, LinkEvent,
-    Packet, PacketId, TraceLinkConfig, Transmission, UnitLog, Usage, earliest, nanos, span,
+    Admission, DropReason, Fragmentation, HORIZON, Instrument, Link, LinkCounters, LinkError,
+    LinkEvent, Packet, PacketId, TraceLinkConfig, Transmission, UnitLog, Usage, earliest, instant,
+    nanos, span,
 };
 use crate::trace::PhyTrace;
 use crate::units::{Bytes, Duration, Instant};
@@ -63,7 +63,6 @@ pub(crate) struct LiveLink<S> {
     now: i64,
     /// The next slot that the scheme wants, later than `now`.
     next: Option<Slot>,
-    ended: TraceEnd,
 }
 
 impl<S: LiveScheme> LiveLink<S> {
@@ -94,7 +93,6 @@ impl<S: LiveScheme> LiveLink<S> {
             slots: Slots::new(phy, usage.start_offset, usage.wrap, end)?,
             now: 0,
             next: None,
-            ended: TraceEnd::default(),
         })
     }
 
@@ -106,10 +104,10 @@ impl<S: LiveScheme> LiveLink<S> {
         }
         self.settle(now);
         self.now = self.now.max(now);
-        if self.ended.is_ahead()
+        if self.line.packets.notices.trace_end_is_ahead()
             && let Some((packet, at)) = self.hopeless().filter(|(_, at)| nanos(*at) <= self.now)
         {
-            self.ended.reach(packet, at);
+            self.line.packets.notices.trace_ends(packet, at);
         }
     }
 
@@ -154,12 +152,19 @@ impl<S: LiveScheme> LiveLink<S> {
         (nanos(entered) < self.slots.end()).then_some((packet, at))
     }
 
-    /// When the trace ends on a packet that waits.
-    fn end(&self) -> Option<Instant> {
-        if self.ended.is_ahead() && self.line.data_wait() {
-            return self.hopeless().map(|(_, at)| at);
+    /// When the trace will end on a packet that waits.
+    fn end_ahead(&self) -> Option<Instant> {
+        if !self.line.packets.notices.trace_end_is_ahead() || !self.line.data_wait() {
+            return None;
         }
-        self.ended.due()
+        self.hopeless().map(|(_, at)| at)
+    }
+
+    /// The next slot in which a packet may leave the queue, if that is to be told.
+    fn may_depart(&self) -> Option<Instant> {
+        let packets = &self.line.packets;
+        let told = packets.notices.departures_told() && packets.waiting() > 0;
+        self.next.filter(|_| told).map(|slot| instant(slot.t))
     }
 }
 
@@ -180,18 +185,26 @@ impl<S: LiveScheme> Link for LiveLink<S> {
     fn poll_timeout(&self) -> Option<Instant> {
         let happens = earliest(self.next.map(|slot| slot.t + 1), self.scheme.undecided());
         let seen = |at: i64| Instant::from_nanos(at.saturating_add(self.line.one_way) as u64);
-        let known = earliest(self.line.packets.next_due(), self.end());
-        earliest(happens.map(seen), known)
+        let known = earliest(self.line.packets.next_due(), self.end_ahead());
+        earliest(earliest(happens.map(seen), known), self.may_depart())
     }
 
     fn poll(&mut self, now: Instant) -> Option<LinkEvent> {
         self.advance(nanos(now));
-        if let Some(end) = self.ended.tell(now, self.line.packets.next_due()) {
-            return Some(end);
-        }
         self.line.packets.pop(now)
     }
 
+    fn has_room(&mut self, now: Instant, size: Bytes) -> bool {
+        self.advance(nanos(now));
+        self.line.packets.has_room(size)
+    }
+
+    fn notify_departures(&mut self) {
+        self.line.packets.notices.tell_departures();
+    }
+}
+
+impl<S: LiveScheme> Instrument for LiveLink<S> {
     fn queue_len(&self, _now: Instant) -> usize {
         self.line.packets.waiting()
     }

@@ -42,6 +42,7 @@ mod delay_file;
 mod deliver;
 pub(crate) mod due;
 mod error;
+mod instrument;
 pub(crate) mod line;
 pub(crate) mod live;
 mod overlap;
@@ -61,6 +62,7 @@ pub use counters::{LinkCounters, Usage};
 pub use delay_file::DelayTable;
 pub use deliver::{DeliverError, Deliveries, PacketFate, deliver};
 pub use error::LinkError;
+pub use instrument::{Instrument, InstrumentedLink};
 pub use line::{Line, Unit};
 pub use live::{LiveScheme, NOW};
 pub use overlap::Overlap;
@@ -94,35 +96,15 @@ pub trait Link {
     /// The next thing that happened up to `now`, oldest first; `None`: nothing more for now.
     fn poll(&mut self, now: Instant) -> Option<LinkEvent>;
 
-    /// Packets waiting in the queue at `now`, not counting the one being sent.
-    fn queue_len(&self, now: Instant) -> usize;
+    /// Whether the queue has room for a packet of `size` at `now`, which never falls. A host that
+    /// holds packets back looks again at the next [`LinkEvent::Departed`]. A packet that is too
+    /// large for the link is dropped even so.
+    fn has_room(&mut self, now: Instant, size: Bytes) -> bool;
 
-    /// Totals so far.
-    fn counters(&self) -> LinkCounters;
-
-    /// The slots that passed from time zero to `until`, and those that packets used.
-    fn usage(&self, until: Instant) -> Usage;
-
-    /// What this kind of link counts besides, by name (units sent again, frames given up, ...);
-    /// the names are those of a run's summary.
-    fn details(&self) -> Vec<(&'static str, u64)> {
-        Vec::new()
-    }
-
-    /// Works off what happened up to `until`, so that [`Link::queue_len`], [`Link::counters`],
-    /// [`Link::usage`] and [`Link::details`] are as of then; packets come out of [`Link::poll`]
-    /// only. A link that is driven by its traffic may otherwise lag behind by as much as nobody
-    /// can see from outside. [`Link::poll_timeout`] never moves forward by it.
-    fn catch_up(&mut self, _until: Instant) {}
-
-    /// Has every transmission of a unit noted from now on; nothing to note in a link whose units
-    /// are known beforehand.
-    fn log_units(&mut self) {}
-
-    /// The transmissions noted since the last call, by time.
-    fn take_units(&mut self) -> Vec<Transmission> {
-        Vec::new()
-    }
+    /// Has [`LinkEvent::Departed`] told of every packet, and [`Link::poll_timeout`] name those
+    /// instants too; to be called before the first packet. Nothing else changes. A link whose slot
+    /// still takes what is enqueued at its instant (3GPP) tells a departure one nanosecond later.
+    fn notify_departures(&mut self);
 }
 
 /// The host's name for a packet, given back when it leaves the link.
@@ -157,6 +139,14 @@ pub enum LinkEvent {
     Delivered(Transit),
     /// The link gave the packet up.
     Lost(Transit),
+    /// The packet left the queue: its first LLDU is being sent, or it waited for too long. Comes
+    /// once a packet, only after [`Link::notify_departures`].
+    Departed {
+        /// The packet.
+        packet: PacketId,
+        /// When.
+        at: Instant,
+    },
     /// The trace ended while `packet` (and all behind it) waits for slots; comes once.
     TraceEnded {
         /// The first packet that gets no further.
@@ -172,7 +162,7 @@ impl LinkEvent {
     pub fn at(&self) -> Instant {
         match *self {
             Self::Delivered(transit) | Self::Lost(transit) => transit.at,
-            Self::TraceEnded { at, .. } => at,
+            Self::Departed { at, .. } | Self::TraceEnded { at, .. } => at,
         }
     }
 }
@@ -239,31 +229,11 @@ impl<L: Link + ?Sized> Link for Box<L> {
         (**self).poll(now)
     }
 
-    fn queue_len(&self, now: Instant) -> usize {
-        (**self).queue_len(now)
+    fn has_room(&mut self, now: Instant, size: Bytes) -> bool {
+        (**self).has_room(now, size)
     }
 
-    fn counters(&self) -> LinkCounters {
-        (**self).counters()
-    }
-
-    fn usage(&self, until: Instant) -> Usage {
-        (**self).usage(until)
-    }
-
-    fn details(&self) -> Vec<(&'static str, u64)> {
-        (**self).details()
-    }
-
-    fn catch_up(&mut self, until: Instant) {
-        (**self).catch_up(until);
-    }
-
-    fn log_units(&mut self) {
-        (**self).log_units();
-    }
-
-    fn take_units(&mut self) -> Vec<Transmission> {
-        (**self).take_units()
+    fn notify_departures(&mut self) {
+        (**self).notify_departures();
     }
 }

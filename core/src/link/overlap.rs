@@ -4,8 +4,8 @@ use std::collections::VecDeque;
 
 use crate::link::counters::Tally;
 use crate::link::{
-    Admission, HORIZON, Link, LinkCounters, LinkEvent, Packet, TraceLink, Transit, Transmission,
-    Usage,
+    Admission, HORIZON, Instrument, Link, LinkCounters, LinkEvent, Packet, TraceLink, Transit,
+    Transmission, Usage,
 };
 use crate::units::{BitRate, Bytes, Duration, Instant};
 
@@ -106,7 +106,7 @@ impl<L: Link> Link for Overlap<L> {
                     let moved = self.move_apart(transit);
                     self.released.push_back(LinkEvent::Lost(moved));
                 }
-                LinkEvent::TraceEnded { at, .. } => {
+                LinkEvent::Departed { at, .. } | LinkEvent::TraceEnded { at, .. } => {
                     let place = self.released.partition_point(|event| event.at() <= at);
                     self.released.insert(place, event);
                 }
@@ -120,6 +120,16 @@ impl<L: Link> Link for Overlap<L> {
         Some(event)
     }
 
+    fn has_room(&mut self, now: Instant, size: Bytes) -> bool {
+        self.inner.has_room(now, size)
+    }
+
+    fn notify_departures(&mut self) {
+        self.inner.notify_departures();
+    }
+}
+
+impl<L: Instrument> Instrument for Overlap<L> {
     fn queue_len(&self, now: Instant) -> usize {
         self.inner.queue_len(now)
     }

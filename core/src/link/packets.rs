@@ -3,9 +3,11 @@
 use std::collections::VecDeque;
 
 use crate::link::counters::Tally;
-use crate::link::due::{Due, DueQueue};
+use crate::link::due::{Due, DueQueue, Notices};
 use crate::link::queue::DropTail;
-use crate::link::{LinkCounters, LinkEvent, Packet, PacketId, QueueLimit, StreamRange, Transit};
+use crate::link::{
+    LinkCounters, LinkEvent, Packet, PacketId, QueueLimit, StreamRange, Transit, earliest, instant,
+};
 use crate::units::{Bytes, Instant};
 
 /// The drop-tail queue, what was sent of each packet, and what became of it.
@@ -22,6 +24,7 @@ pub(crate) struct Packets {
     /// Order of the first packet of which a unit is unsent.
     next: u64,
     due: DueQueue,
+    pub(crate) notices: Notices,
     counters: LinkCounters,
     tally: Tally,
 }
@@ -51,6 +54,7 @@ impl Packets {
             base: 0,
             next: 0,
             due: DueQueue::default(),
+            notices: Notices::default(),
             counters: LinkCounters::default(),
             tally: Tally::default(),
         }
@@ -87,6 +91,11 @@ impl Packets {
         self.counters.longest_queue = self.counters.longest_queue.max(self.queue.len() as u64);
     }
 
+    /// Whether the queue has room for a packet of `size`.
+    pub(crate) fn has_room(&self, size: Bytes) -> bool {
+        self.queue.has_room(size)
+    }
+
     pub(crate) fn waiting(&self) -> usize {
         self.queue.len()
     }
@@ -111,6 +120,7 @@ impl Packets {
         if packet.unsent == packet.units {
             packet.departed = t;
             self.queue.leave(packet.size);
+            self.notices.departs(packet.packet, instant(t));
             self.counters.bytes_carried += u64::from(packet.size.0);
         }
         packet.unsent -= 1;
@@ -153,8 +163,8 @@ impl Packets {
             lldus: packet.units,
             order,
             entered: packet.entered,
-            departed: Instant::from_nanos(packet.departed.max(0) as u64),
-            at: Instant::from_nanos((packet.latest + self.one_way).max(0) as u64),
+            departed: instant(packet.departed),
+            at: instant(packet.latest + self.one_way),
         };
         self.due.push(Due { transit, lost: packet.lost });
         while self.open.front().is_some_and(|packet| packet.unresolved == 0) {
@@ -163,15 +173,18 @@ impl Packets {
         }
     }
 
-    /// When the next packet comes out, as far as is known.
+    /// When something comes out next, as far as is known.
     #[inline]
     pub(crate) fn next_due(&self) -> Option<Instant> {
-        self.due.next_at()
+        earliest(self.due.next_at(), self.notices.next_at())
     }
 
-    /// The next packet that comes out up to `now`.
+    /// What comes out next, if by `now`.
     #[inline]
     pub(crate) fn pop(&mut self, now: Instant) -> Option<LinkEvent> {
+        if let Some(notice) = self.notices.tell(now, self.due.next_at()) {
+            return Some(notice);
+        }
         let due = self.due.pop(now)?;
         self.tally.count(&due);
         Some(due.event())

@@ -5,8 +5,11 @@ use std::collections::VecDeque;
 use crate::link::buffer::{LinkOrder, Resequencing};
 use crate::link::counters::Tally;
 use crate::link::stream_order::{StreamOrder, StreamRule};
-use crate::link::{Admission, Link, LinkCounters, LinkEvent, Packet, Transmission, Usage};
-use crate::units::Instant;
+use crate::link::{
+    Admission, Instrument, InstrumentedLink, Link, LinkCounters, LinkEvent, Packet, Transmission,
+    Usage,
+};
+use crate::units::{Bytes, Instant};
 
 /// `L` with a buffer that restores the order in which `L` admitted the packets, or that of the byte
 /// streams which they carry.
@@ -60,7 +63,9 @@ impl Buffer {
             (Self::Link(buffer), LinkEvent::Lost(transit)) => buffer.lost(transit, out),
             (Self::Stream(buffer), LinkEvent::Delivered(transit)) => buffer.delivered(transit, out),
             (Self::Stream(buffer), LinkEvent::Lost(transit)) => buffer.lost(transit, out),
-            (_, ended @ LinkEvent::TraceEnded { .. }) => out.push_back(ended),
+            (_, notice @ (LinkEvent::Departed { .. } | LinkEvent::TraceEnded { .. })) => {
+                out.push_back(notice);
+            }
         }
     }
 
@@ -97,6 +102,16 @@ impl<L: Link> Link for Reordering<L> {
         Some(event)
     }
 
+    fn has_room(&mut self, now: Instant, size: Bytes) -> bool {
+        self.inner.has_room(now, size)
+    }
+
+    fn notify_departures(&mut self) {
+        self.inner.notify_departures();
+    }
+}
+
+impl<L: Instrument> Instrument for Reordering<L> {
     fn queue_len(&self, now: Instant) -> usize {
         self.inner.queue_len(now)
     }
@@ -129,9 +144,9 @@ impl<L: Link> Link for Reordering<L> {
 
 /// `link` with a buffer behind it, if there is to be one.
 pub(crate) fn behind(
-    link: impl Link + Send + 'static,
+    link: impl InstrumentedLink + Send + 'static,
     rule: Option<Resequencing>,
-) -> Box<dyn Link + Send> {
+) -> Box<dyn InstrumentedLink + Send> {
     match rule {
         None => Box::new(link),
         Some(rule) => Box::new(Reordering::new(link, rule)),

@@ -6,11 +6,11 @@ use std::sync::Arc;
 use crate::link::clock::SlotClock;
 use crate::link::counters::Tally;
 use crate::link::cursor::{Cursor, Fate, Taken};
-use crate::link::due::{Due, DueQueue, TraceEnd};
+use crate::link::due::{Due, DueQueue, Notices};
 use crate::link::queue::{DepartureQueue, QueueLimit, Waiting};
 use crate::link::{
-    Admission, DropReason, HORIZON, Link, LinkCounters, LinkError, LinkEvent, Packet, PacketId,
-    Transit, Usage, earliest, instant, nanos, span,
+    Admission, DropReason, HORIZON, Instrument, Link, LinkCounters, LinkError, LinkEvent, Packet,
+    PacketId, Transit, Usage, earliest, instant, nanos, span,
 };
 use crate::trace::LinkTrace;
 use crate::units::{Bytes, Duration, Instant};
@@ -34,7 +34,7 @@ pub struct TraceLink {
     one_way: i64,
     clock: SlotClock,
     end: i64,
-    ended: TraceEnd,
+    notices: Notices,
     admitted: u64,
     counters: LinkCounters,
     tally: Tally,
@@ -110,7 +110,7 @@ impl TraceLink {
             fragmentation: config.fragmentation,
             payload,
             one_way: span(parts.rtt.half()),
-            ended: TraceEnd::default(),
+            notices: Notices::default(),
             admitted: 0,
             counters: LinkCounters::default(),
             tally: Tally::default(),
@@ -134,7 +134,7 @@ impl TraceLink {
         let last = self.trace.parts().span.1 - self.clock.offset();
         let over = self.clock.period().is_some() || now.max(last) >= self.end;
         if !over {
-            self.ended.reach(packet, instant(now.max(last + 1)));
+            self.notices.trace_ends(packet, instant(now.max(last + 1)));
         }
     }
 }
@@ -160,8 +160,9 @@ impl Link for TraceLink {
         }
         let order = self.admitted;
         self.admitted += 1;
-        if first.is_some() {
+        if let Some(first) = first {
             self.counters.bytes_carried += u64::from(size.0);
+            self.notices.departs(packet, instant(first));
         }
         let (at, lost) = match fate {
             Fate::Delivered(at) => (at, false),
@@ -187,21 +188,32 @@ impl Link for TraceLink {
 
     #[inline]
     fn poll_timeout(&self) -> Option<Instant> {
-        earliest(self.due.next_at(), self.ended.due())
+        earliest(self.due.next_at(), self.notices.next_at())
     }
 
     #[inline]
     fn poll(&mut self, now: Instant) -> Option<LinkEvent> {
-        if self.ended.due().is_some()
-            && let Some(end) = self.ended.tell(now, self.due.next_at())
+        if self.notices.next_at().is_some()
+            && let Some(notice) = self.notices.tell(now, self.due.next_at())
         {
-            return Some(end);
+            return Some(notice);
         }
         let due = self.due.pop(now)?;
         self.tally.count(&due);
         Some(due.event())
     }
 
+    fn has_room(&mut self, now: Instant, size: Bytes) -> bool {
+        self.queue.advance(nanos(now));
+        self.queue.has_room(size)
+    }
+
+    fn notify_departures(&mut self) {
+        self.notices.tell_departures();
+    }
+}
+
+impl Instrument for TraceLink {
     fn queue_len(&self, now: Instant) -> usize {
         self.queue.waiting_at(nanos(now)).len()
     }

@@ -1,16 +1,17 @@
 //! Adaptive-HARQ links in scenario files.
 
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::channel;
-use super::delays;
+use super::channel::{self, Channel};
+use super::delays::{self, Delays};
 use super::link::Link;
 use super::store::MakeError;
 use super::traces::{Information, Traces};
-use crate::channel::lms::Preset;
+use crate::channel::lms::{Options, Preset};
 use crate::config::{Fault, join, nearest};
 use crate::link::Propagation;
 use crate::scheme::Scheme;
@@ -31,6 +32,10 @@ pub struct AdaptiveHarq {
     pub preset: String,
     /// Mean Es/N0 of the channel.
     pub snr: Decibels,
+    /// A land mobile channel in the place of `preset` and `snr`, with the keys of `[channel]`.
+    pub channel: Option<Box<Channel>>,
+    /// Measured mutual information in memory, in the place of a channel.
+    pub information: Option<PathBuf>,
     /// Rate of coded bits; it serialises the first attempt at each packet.
     pub rate: BitRate,
     /// Propagation delay, one way, in both directions; 80 ms unless set.
@@ -38,7 +43,7 @@ pub struct AdaptiveHarq {
     /// In its place delays that vary: a CSV file with columns `time_s` and `delay_ms`, as
     /// `clift constellation` writes them, relative to the folder of the scenario file. Each holds
     /// until the next.
-    pub delays: Option<String>,
+    pub delays: Option<Delays>,
     /// With `delays`: what was decoded earlier never arrives later. Otherwise packets overtake one
     /// another where the path gets shorter.
     pub keep_order: bool,
@@ -98,6 +103,8 @@ impl Default for AdaptiveHarq {
         Self {
             preset: Preset::Its.to_string(),
             snr: Decibels(13.0),
+            channel: None,
+            information: None,
             rate: BitRate::from_bits_per_second(50_000_000).expect("above zero"),
             delay: None,
             delays: None,
@@ -120,7 +127,7 @@ impl Default for AdaptiveHarq {
 impl AdaptiveHarq {
     /// The delay one way.
     pub(super) fn propagation(&self, traces: &dyn Traces) -> Result<Propagation, MakeError> {
-        let varying = delays::propagation(self.delays.as_deref(), self.keep_order, traces)?;
+        let varying = delays::propagation(self.delays.as_ref(), self.keep_order, traces)?;
         let usual = || self.delay.unwrap_or(Duration::from_millis(80)).into();
         Ok(varying.unwrap_or_else(usual))
     }
@@ -134,14 +141,22 @@ impl AdaptiveHarq {
     ) -> Result<AdaptiveHarqConfig, Fault> {
         let (information, mean) = (&channel.trace, channel.mean);
         let own = join(key, "adaptive_harq");
-        let fault = |error| self.problem(&own, error);
+        let fault = |error| self.problem(&own, mean, error);
         // What the usual sizes take, and so less than any other that there may be.
         if self.targets.is_none() && mean * Sizing::MOST_RATIO < 1.0 {
-            let message = format!(
-                "{} leaves the channel a mean mutual information of {mean:.2e} per coded bit, too little for a link; give a higher level",
-                self.snr
+            let low = format!(
+                "mean mutual information of {mean:.2e} per coded bit is too little for a link"
             );
-            return Err(Fault::of(&own, "snr", message));
+            return Err(match (&self.information, &self.channel) {
+                (Some(_), _) => Fault::of(&own, "information", format!("a {low}; measure more")),
+                (_, Some(_)) => Fault::of(&own, "channel", format!("its {low}; give a better one")),
+                _ => {
+                    let level = self.snr;
+                    let message =
+                        format!("{level} leaves the channel a {low}; give a higher level");
+                    Fault::of(&own, "snr", message)
+                }
+            });
         }
         let sizing = match &self.targets {
             Some(targets) => Sizing::for_targets(information, targets).map_err(fault)?,
@@ -223,7 +238,7 @@ impl AdaptiveHarq {
 
     /// Keys that contradict one another.
     fn check_keys(&self, own: &str) -> Result<(), Fault> {
-        delays::check(own, self.delay, self.delays.as_deref(), self.keep_order)?;
+        delays::check(own, self.delay, self.delays.as_ref(), self.keep_order)?;
         let sizes = [("first", self.first), ("increment", self.increment)];
         match sizes.iter().find(|(_, given)| given.is_some() && self.targets.is_some()) {
             Some((name, _)) => {
@@ -246,22 +261,46 @@ impl AdaptiveHarq {
         })
     }
 
+    /// The channel and its Es/N0 in dB.
+    pub(super) fn channel(&self, own: &str) -> Result<(Options, f64), Fault> {
+        match &self.channel {
+            Some(channel) => channel.land_mobile_options(&join(own, "channel")),
+            None => Ok((Options::of(self.preset(own)?), self.snr.0)),
+        }
+    }
+
     /// That there is such a channel; its slot.
     fn check_channel(&self, own: &str) -> Result<Duration, Fault> {
-        let preset = self.preset(own)?;
-        let channel = preset.channel();
-        if channel.check(self.snr.0).is_err() {
-            let message = format!("{} cannot be; give a level from -100 dB to 100 dB", self.snr);
+        let usual = Self::default();
+        let given = [("preset", self.preset != usual.preset), ("snr", self.snr.0 != usual.snr.0)];
+        if let Some((name, _)) = given.iter().find(|(_, given)| *given)
+            && (self.channel.is_some() || self.information.is_some())
+        {
+            let cure = "another key says what the channel is; leave one of them out";
+            return Err(Fault::of(own, name, cure));
+        }
+        if self.channel.is_some() && self.information.is_some() {
+            let cure = "`information` says what the channel is; leave one of them out";
+            return Err(Fault::of(own, "channel", cure));
+        }
+        let (options, esn0_db) = self.channel(own)?;
+        let channel = options.channel().map_err(|error| Fault::new(own, error.to_string()))?;
+        if channel.check(esn0_db).is_err() {
+            let message =
+                format!("{} is out of range; give a level from -100 dB to 100 dB", self.snr);
             return Err(Fault::of(own, "snr", message));
         }
         Ok(channel.slot)
     }
 
     /// The words of a scenario file for what the link says.
-    fn problem(&self, own: &str, error: AdaptiveHarqError) -> Fault {
+    fn problem(&self, own: &str, mean: f64, error: AdaptiveHarqError) -> Fault {
         match error {
             AdaptiveHarqError::Ratio { name } => {
-                let cure = "give coded bits per information bit above 0 that stay under 1000 when divided by the channel's mean mutual information";
+                let most = mean * Sizing::MOST_RATIO;
+                let cure = format!(
+                    "give a number above 0 and at most {most}, which are 1000 coded bits per information bit"
+                );
                 Fault::of(own, name, cure)
             }
             AdaptiveHarqError::Retransmissions => {
@@ -272,10 +311,11 @@ impl AdaptiveHarq {
             AdaptiveHarqError::Sigma { name } => {
                 let given =
                     if name == "packet_sigma" { self.packet_sigma } else { self.attempt_sigma };
-                Fault::of(own, name, format!("{given} cannot be; give a number from 0 to 10"))
+                Fault::of(own, name, format!("{given} is out of range; give a number from 0 to 10"))
             }
             AdaptiveHarqError::Step => {
-                let message = format!("{} cannot be; give a time above 0 s to 1000 s", self.step);
+                let message =
+                    format!("{} is out of range; give a time above 0 s to 1000 s", self.step);
                 Fault::of(own, "step", message)
             }
             AdaptiveHarqError::Targets { given, attempts } => {

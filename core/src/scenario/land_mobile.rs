@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::channel::Channel;
+use super::channel::{Channel, Model};
 use crate::channel::lms::{
     CodeChoice, IsolatedTrees, LmsError, Loo, Options, Preset, environments,
 };
@@ -92,6 +92,20 @@ impl Channel {
         channel.check(esn0_db).map_err(|error| self.problem(key, error))?;
         let length = self.length(key, duration, channel.slot)?;
         Ok(LandMobileSpec { options, esn0_db, duration: length })
+    }
+
+    /// The channel with its Es/N0 in dB where no slots are made of it.
+    pub(super) fn land_mobile_options(&self, key: &str) -> Result<(Options, f64), Fault> {
+        if self.model != Model::Lms {
+            let cure = "adaptive HARQ lives on a land mobile channel; give model = \"lms\"";
+            return Err(Fault::of(key, "model", cure));
+        }
+        self.check_land_mobile(key)?;
+        let options = self.options(key)?;
+        let channel = options.channel().map_err(|error| self.problem(key, error))?;
+        let esn0_db = self.esn0.map_or(options.preset.esn0_db(), |Decibels(db)| db);
+        channel.check(esn0_db).map_err(|error| self.problem(key, error))?;
+        Ok((options, esn0_db))
     }
 
     /// Complains of keys that this model, or this road, has no use for.
@@ -198,11 +212,14 @@ impl Channel {
             LmsError::Elevation { .. } => Fault::of(key, "elevation", error.to_string()),
             LmsError::Carrier { .. } => Fault::of(key, "carrier", error.to_string()),
             LmsError::Table(_) => Fault::of(key, "per_table", error.to_string()),
-            LmsError::Range { name, value, wanted } => Fault::of(
-                key,
-                key_of(name, self.trees.is_some()),
-                format!("{value} cannot be; give {wanted}"),
-            ),
+            LmsError::Range { name, value, wanted } => {
+                let name = key_of(name, self.trees.is_some());
+                let given = match self.interleaving {
+                    Some(depth) if name == "interleaving" => depth.to_string(),
+                    _ => value.to_string(),
+                };
+                Fault::of(key, name, format!("{given} is out of range; give {wanted}"))
+            }
             _ => Fault::new(key, error.to_string()),
         }
     }

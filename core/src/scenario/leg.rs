@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::delays;
+use super::delays::{self, Delays};
 use super::limit::QueueBound;
 use super::store::MakeError;
 use super::traces::Traces;
@@ -22,7 +22,7 @@ pub struct Leg {
     /// In its place delays that vary: a CSV file with columns `time_s` and `delay_ms`, as
     /// `clift constellation` writes them, relative to the folder of the scenario file. Each holds
     /// until the next.
-    pub delays: Option<String>,
+    pub delays: Option<Delays>,
     /// With `delays`: what was sent earlier never arrives later. Otherwise packets overtake one
     /// another where the path gets shorter.
     pub keep_order: bool,
@@ -49,7 +49,7 @@ impl Leg {
     /// That it carries something and its keys do not contradict one another; `key` is the section
     /// that they stand in.
     pub(super) fn check(&self, key: &str) -> Result<(), Fault> {
-        delays::check(key, self.delay, self.delays.as_deref(), self.keep_order)?;
+        delays::check(key, self.delay, self.delays.as_ref(), self.keep_order)?;
         if self.loss == Probability::ONE {
             return Err(Fault::of(key, "loss", "everything is lost; give less than 1"));
         }
@@ -59,7 +59,7 @@ impl Leg {
     /// The leg of the engine.
     pub(super) fn config(&self, traces: &dyn Traces) -> Result<LegConfig, MakeError> {
         let fixed = self.delay.unwrap_or_default().into();
-        let delay = delays::propagation(self.delays.as_deref(), self.keep_order, traces)?;
+        let delay = delays::propagation(self.delays.as_ref(), self.keep_order, traces)?;
         Ok(LegConfig {
             rate: self.rate,
             delay: delay.unwrap_or(fixed),

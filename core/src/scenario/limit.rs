@@ -32,7 +32,9 @@ impl FromStr for QueueBound {
             return packets.map(Self::Packets);
         }
         text.parse().map(|Size(bytes)| Self::Bytes(bytes)).map_err(|_: QuantityError| {
-            format!("`{text}` is no queue; write e.g. \"1000 packets\", \"64 kB\" or \"unlimited\"")
+            format!(
+                "`{text}` is not a queue; write e.g. \"1000 packets\", \"64 kB\" or \"unlimited\""
+            )
         })
     }
 }
@@ -173,69 +175,5 @@ impl Visitor<'_> for BurstVisitor {
             return Ok(Burst::Slots(slots));
         }
         Err(E::custom(format!("a burst of {slots} slots; give 1 slot or more, or a time")))
-    }
-}
-
-/// When a receiver delays its acknowledgements: `false`, `true` (40 ms) or a time.
-#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
-pub enum DelayedAck {
-    /// Each segment is acknowledged at once.
-    #[default]
-    Off,
-    /// Every second segment, or after so long.
-    After(Duration),
-}
-
-impl DelayedAck {
-    const USUAL: Duration = Duration::from_millis(40);
-}
-
-impl<'de> Deserialize<'de> for DelayedAck {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        deserializer.deserialize_any(DelayedAckVisitor)
-    }
-}
-
-impl Serialize for DelayedAck {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        match self {
-            Self::Off => serializer.serialize_bool(false),
-            Self::After(time) => serializer.collect_str(time),
-        }
-    }
-}
-
-impl JsonSchema for DelayedAck {
-    fn schema_name() -> std::borrow::Cow<'static, str> {
-        "DelayedAck".into()
-    }
-
-    fn json_schema(_: &mut SchemaGenerator) -> Schema {
-        json_schema!({
-            "description": "false, true (40 ms) or the longest time that an acknowledgement waits, e.g. \"40 ms\"",
-            "anyOf": [
-                { "type": "boolean" },
-                { "type": "string", "pattern": r"^\s*[0-9]+(\.[0-9]+)?\s*(ns|us|µs|ms|s)\s*$" }
-            ]
-        })
-    }
-}
-
-struct DelayedAckVisitor;
-
-impl Visitor<'_> for DelayedAckVisitor {
-    type Value = DelayedAck;
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("false, true or a time such as \"40 ms\"")
-    }
-
-    fn visit_bool<E: de::Error>(self, on: bool) -> Result<DelayedAck, E> {
-        Ok(if on { DelayedAck::After(DelayedAck::USUAL) } else { DelayedAck::Off })
-    }
-
-    fn visit_str<E: de::Error>(self, text: &str) -> Result<DelayedAck, E> {
-        let time: Duration = text.parse().map_err(E::custom)?;
-        Ok(if time == Duration::ZERO { DelayedAck::Off } else { DelayedAck::After(time) })
     }
 }

@@ -227,6 +227,9 @@ fn inherit(table: &mut Table) {
         if others.iter().any(|name| own.contains(name)) {
             others.push("feedback_loss");
         }
+        if back.contains("link_trace") {
+            others.extend(["rtt", "feedback", "live"]);
+        }
         others.iter().for_each(|name| drop(base.remove(name)));
         inherit_section(back, "link", &base);
     }

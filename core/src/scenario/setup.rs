@@ -7,9 +7,8 @@ use super::link::Overlap;
 use super::ntn::Ntn;
 use super::plan::{PlannedHop, PlannedLink, PlannedMedium};
 use super::reorder::Reorder;
-use super::stack::connection;
 use super::traces::{InformationSpec, SetupFault, Traces};
-use super::traffic::{self, ApplicationKind, Protocol};
+use super::traffic::{self, ApplicationKind};
 use crate::application::{Application, Bulk, ConstantRate, File};
 use crate::config::Fault;
 use crate::link::Fragmentation;
@@ -17,8 +16,6 @@ use crate::scheme::nr::NtnPhy;
 use crate::scheme::{FeedbackLoss, LinkConfig, LiveConfig, Medium, Scheme, Timing, UnitLosses};
 use crate::simulation::{Flow, Hop, Setup};
 use crate::trace::PhyTrace;
-use crate::transport;
-use crate::transport::datagram::DatagramConfig;
 use crate::units::{Bytes, Duration, Instant};
 
 impl Cell {
@@ -106,7 +103,8 @@ impl Maker<'_> {
             PlannedMedium::Ntn { ntn, phy: blocks } => {
                 let blocks = blocks.as_ref().map(phy).transpose()?;
                 let traced = blocks.is_some();
-                let config = ntn.config(blocks, ntn.propagation(self.traces)?);
+                let (there, back) = (ntn.propagation(self.traces)?, ntn.way_back(self.traces)?);
+                let config = ntn.config(blocks, there, back);
                 let own = || crate::config::join(&planned.key, "ntn");
                 let config = config.map_err(|fault| fault.within(&own()))?;
                 config.check().map_err(|error| Ntn::problem(&planned.key, traced, error))?;
@@ -115,10 +113,15 @@ impl Maker<'_> {
             PlannedMedium::AdaptiveHarq { harq, length } => {
                 let redraw = harq.redraw.unwrap_or(link.start != super::Start::Random);
                 let seed = self.cell.channel_seed(index, harq.seed, redraw, self.replication);
-                let own = crate::config::join(&planned.key, "adaptive_harq");
-                let (preset, esn0_db) = (harq.preset(&own)?, harq.snr.0);
-                let spec = InformationSpec { preset, esn0_db, length: *length, seed };
-                let information = self.traces.information(&spec)?;
+                let information = match &harq.information {
+                    Some(name) => self.traces.held_information(name)?,
+                    None => {
+                        let own = crate::config::join(&planned.key, "adaptive_harq");
+                        let (channel, esn0_db) = harq.channel(&own)?;
+                        let spec = InformationSpec { channel, esn0_db, length: *length, seed };
+                        self.traces.information(&spec)?
+                    }
+                };
                 let delay = harq.propagation(self.traces)?;
                 Medium::AdaptiveHarq(Arc::new(harq.config(&planned.key, &information, delay)?))
             }
@@ -129,8 +132,8 @@ impl Maker<'_> {
         let leg = flow.access.as_ref().map(|leg| leg.config(self.traces));
         Ok(Flow {
             start: Instant::ZERO + flow.start,
-            transport: transport(&flow.transport)?,
-            application: application(&flow.application, &flow.transport),
+            transport: flow.transport.protocol(),
+            application: application(&flow.application, flow.transport.protocol().payload()),
             source_leg: leg.transpose()?,
         })
     }
@@ -206,14 +209,7 @@ fn live(
     })
 }
 
-fn transport(config: &traffic::Transport) -> Result<Arc<dyn transport::Protocol>, Fault> {
-    if config.protocol == Protocol::Udp {
-        return Ok(Arc::new(DatagramConfig { packet: config.packet }));
-    }
-    Ok(Arc::new(connection("transport", config)?))
-}
-
-fn application(app: &traffic::Application, transport: &traffic::Transport) -> Arc<dyn Application> {
+fn application(app: &traffic::Application, payload: Bytes) -> Arc<dyn Application> {
     // The plan has checked that what each kind needs is there.
     match app.kind {
         ApplicationKind::File => Arc::new(File { bytes: app.size.map_or(1, |size| size.0) }),
@@ -221,7 +217,7 @@ fn application(app: &traffic::Application, transport: &traffic::Transport) -> Ar
             None => Arc::new(Bulk),
             Some(rate) => Arc::new(ConstantRate {
                 rate,
-                message: app.message.unwrap_or(Bytes(transport.payload())),
+                message: app.message.unwrap_or(payload),
                 deadline: app.deadline,
             }),
         },

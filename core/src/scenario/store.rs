@@ -161,9 +161,17 @@ impl Traces for Store {
         }
     }
 
+    fn held_information(&self, name: &Path) -> Result<Information, MakeError> {
+        match self.memory.get(name) {
+            Some(Held::Information(information)) => Ok(information.clone()),
+            Some(other) => Err(other_kind(name, other, "mutual information")),
+            None => Err(held(name, "there is no mutual information of this name".to_owned())),
+        }
+    }
+
     fn information(&self, spec: &InformationSpec) -> Result<Information, MakeError> {
         let make = || {
-            let channel = spec.preset.channel();
+            let channel = spec.channel.channel()?;
             let trace = channel.information(spec.esn0_db, spec.length, Seed(spec.seed), ALONE)?;
             let mean = channel.mean_information(spec.esn0_db)?;
             Ok(Information { trace: Arc::new(trace), mean })

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use super::spec::PhySpec;
 use super::store::MakeError;
-use crate::channel::lms::Preset;
+use crate::channel::lms::Options;
 use crate::config::Fault;
 use crate::link::DelaySeries;
 use crate::scheme::{Scheme, Timing};
@@ -42,6 +42,15 @@ pub trait Traces: Sync {
         Err(MakeError::Held { name: name.display().to_string(), fault })
     }
 
+    /// The mutual information of this name.
+    ///
+    /// # Errors
+    /// If there is no mutual information of this name.
+    fn held_information(&self, name: &Path) -> Result<Information, MakeError> {
+        let fault = "there is no mutual information of this name".to_owned();
+        Err(MakeError::Held { name: name.display().to_string(), fault })
+    }
+
     /// The mutual information of a land mobile channel over time.
     ///
     /// # Errors
@@ -56,10 +65,10 @@ pub trait Traces: Sync {
 }
 
 /// Which mutual information a run needs.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct InformationSpec {
-    /// Preset of the channel.
-    pub preset: Preset,
+    /// The channel.
+    pub channel: Options,
     /// Mean Es/N0 of the channel in dB.
     pub esn0_db: f64,
     /// Length of the trace.

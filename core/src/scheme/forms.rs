@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use crate::link::{Link, LinkError};
+use crate::link::{InstrumentedLink, LinkError};
 use crate::scheme::law::{Chain, ModelError, Prediction, RecoveryDelays, Setting};
 use crate::scheme::{LiveBuilder, Printed, Timing};
 use crate::trace::{LinkTrace, PhyTrace};
@@ -20,7 +20,10 @@ pub trait SchemeForms: fmt::Debug + fmt::Display + Send + Sync {
     ///
     /// # Errors
     /// If there can be no such link; unless overridden, that the scheme has no live form.
-    fn live(&self, _builder: &LiveBuilder<'_>) -> Result<Box<dyn Link + Send>, LinkError> {
+    fn live(
+        &self,
+        _builder: &LiveBuilder<'_>,
+    ) -> Result<Box<dyn InstrumentedLink + Send>, LinkError> {
         Err(LinkError::Scheme(format!(
             "{self} has no live form, only link traces made beforehand; leave `live` out"
         )))

@@ -4,7 +4,9 @@ use std::num::NonZeroU32;
 
 use crate::link::live::{LiveLink, LiveScheme};
 use crate::link::reordering::behind;
-use crate::link::{HORIZON, Link, LinkError, Resequencing, TraceLinkConfig, nanos, span};
+use crate::link::{
+    HORIZON, InstrumentedLink, LinkError, Resequencing, TraceLinkConfig, nanos, span,
+};
 use crate::scheme::feedback::{Feedback, Losses, TraceBack};
 use crate::scheme::window::Window;
 use crate::scheme::{Scheme, Timing};
@@ -114,7 +116,7 @@ impl LiveConfig {
         outer: Option<Resequencing>,
         seed: Seed,
         number: u32,
-    ) -> Result<Box<dyn Link + Send>, LinkError> {
+    ) -> Result<Box<dyn InstrumentedLink + Send>, LinkError> {
         let feedback = self.feedback(usage, seed, number)?;
         let rule = self.reorder.or(outer);
         self.scheme.forms().live(&LiveBuilder { config: self, usage, rule, feedback })
@@ -169,7 +171,7 @@ impl LiveBuilder<'_> {
     pub fn link<S: LiveScheme + Send + 'static>(
         &self,
         scheme: S,
-    ) -> Result<Box<dyn Link + Send>, LinkError> {
+    ) -> Result<Box<dyn InstrumentedLink + Send>, LinkError> {
         let LiveConfig { phy, timing, .. } = self.config;
         Ok(behind(LiveLink::new(scheme, phy.clone(), timing.rtt, self.usage)?, self.rule))
     }

@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use crate::link::reordering::behind;
 use crate::link::{
-    Fragmentation, Link, LinkError, Overlap, Propagation, QueueLimit, Resequencing, TraceLink,
-    TraceLinkConfig,
+    Fragmentation, InstrumentedLink, LinkError, Overlap, Propagation, QueueLimit, Resequencing,
+    TraceLink, TraceLinkConfig,
 };
 use crate::scheme::adaptive_harq::{self, AdaptiveHarqConfig};
 use crate::scheme::hybrid::{HybridConfig, HybridLink, HybridOptions};
@@ -75,7 +75,7 @@ impl LinkConfig {
         seed: Seed,
         number: u32,
         end: Option<Instant>,
-    ) -> Result<Box<dyn Link + Send>, LinkError> {
+    ) -> Result<Box<dyn InstrumentedLink + Send>, LinkError> {
         if self.reorder.is_some() && self.medium.has_buffer() {
             return Err(LinkError::TwoBuffers);
         }
@@ -109,7 +109,7 @@ impl LinkConfig {
         seed: Seed,
         number: u32,
         end: Option<Instant>,
-    ) -> Result<Box<dyn Link + Send>, LinkError> {
+    ) -> Result<Box<dyn InstrumentedLink + Send>, LinkError> {
         self.check_live()?;
         let options = HybridOptions {
             queue: self.queue,
@@ -129,7 +129,7 @@ impl LinkConfig {
         seed: Seed,
         number: u32,
         end: Option<Instant>,
-    ) -> Result<Box<dyn Link + Send>, LinkError> {
+    ) -> Result<Box<dyn InstrumentedLink + Send>, LinkError> {
         self.check_live_but_headers()?;
         let usage = NtnLinkConfig {
             queue: self.queue,

@@ -8,7 +8,7 @@ use std::ops::ControlFlow;
 
 use thiserror::Error;
 
-use crate::link::Link;
+use crate::link::InstrumentedLink;
 use crate::metrics::Outcome;
 use crate::seed::Stream;
 use crate::simulation::agenda::{Agenda, SourceId};
@@ -201,7 +201,9 @@ impl<'a, O: Observer> Engine<'a, O> {
 }
 
 /// The links among the nodes, by number.
-fn links(nodes: &mut [Node]) -> impl Iterator<Item = (usize, &mut (dyn Link + Send + 'static))> {
+fn links(
+    nodes: &mut [Node],
+) -> impl Iterator<Item = (usize, &mut (dyn InstrumentedLink + Send + 'static))> {
     nodes.iter_mut().enumerate().filter_map(|(number, node)| match node {
         Node::Link(node) => Some((number, &mut *node.link)),
         Node::Leg(_) => None,

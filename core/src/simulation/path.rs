@@ -1,7 +1,7 @@
 //! The nodes of a path.
 
 use crate::link::schedule::{Schedule, Timed};
-use crate::link::{Link, LinkError};
+use crate::link::{InstrumentedLink, LinkError};
 use crate::metrics::Distribution;
 use crate::scheme::LinkConfig;
 use crate::seed::{Seed, Stream};
@@ -42,7 +42,7 @@ impl Timed for Passing {
 
 /// A link and the delays of its packets.
 pub(super) struct LinkNode {
-    pub(super) link: Box<dyn Link + Send>,
+    pub(super) link: Box<dyn InstrumentedLink + Send>,
     pub(super) delay: Distribution,
     pub(super) queueing: Distribution,
 }

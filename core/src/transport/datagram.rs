@@ -33,8 +33,9 @@ impl Protocol for DatagramConfig {
 
     fn check(&self) -> Result<(), Fault> {
         let (packet, least) = (self.packet.0, HEADER + 1);
-        if packet < least {
-            let message = format!("{packet} bytes have no room for data; give {least} or more");
+        if !(least..=65_535).contains(&packet) {
+            let message =
+                format!("{packet} bytes are not a packet that carries data; give {least} to 65535");
             return Err(Fault::new("packet", message));
         }
         Ok(())

@@ -10,13 +10,25 @@ use crate::units::quantity;
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct Packets(pub NonZeroU64);
 
+impl Packets {
+    /// So many packets; `None` for 0.
+    pub fn new(count: u64) -> Option<Self> {
+        NonZeroU64::new(count).map(Self)
+    }
+
+    /// As many as 32 bits hold.
+    pub(crate) fn saturated(self) -> u32 {
+        u32::try_from(self.0.get()).unwrap_or(u32::MAX)
+    }
+}
+
 impl FromStr for Packets {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
         let count = packets(text).transpose()?.and_then(NonZeroU64::new);
         count.map(Self).ok_or_else(|| {
-            format!("`{text}` is no number of packets above zero; write e.g. \"64 packets\"")
+            format!("`{text}` is not a number of packets above zero; write e.g. \"64 packets\"")
         })
     }
 }
@@ -39,6 +51,6 @@ pub(crate) fn packets(text: &str) -> Option<Result<u64, String>> {
     let trimmed = text.trim();
     let number = trimmed.strip_suffix("packets").or_else(|| trimmed.strip_suffix("packet"))?;
     Some(number.trim().parse().map_err(|_| {
-        format!("`{text}` is no whole number of packets; write e.g. \"1000 packets\"")
+        format!("`{text}` is not a whole number of packets; write e.g. \"1000 packets\"")
     }))
 }

@@ -3,7 +3,7 @@
 use std::num::NonZeroU32;
 use std::sync::Arc;
 
-use clift::link::Link;
+use clift::link::Instrument;
 use clift::link::deliver;
 use clift::scheme::nr::{
     AmConfig, ControlErrors, HarqConfig, HarqMode, NtnConfig, NtnHeaders, NtnLink, NtnLinkConfig,

@@ -89,8 +89,8 @@ fn the_channel_of_adaptive_harq_follows_the_seed_of_the_run() {
     low.setup(0, &given).unwrap();
     high.setup(0, &given).unwrap();
     let asked = given.asked_information.into_inner().unwrap();
-    assert_eq!((asked[0].preset, asked[0].esn0_db), (Preset::Its, 7.0));
-    assert_eq!(asked[1], InformationSpec { esn0_db: 13.0, ..asked[0] });
+    assert_eq!((asked[0].channel.preset, asked[0].esn0_db), (Preset::Its, 7.0));
+    assert_eq!(asked[1], InformationSpec { esn0_db: 13.0, ..asked[0].clone() });
 }
 
 #[test]
@@ -114,17 +114,17 @@ fn an_adaptive_harq_link_that_cannot_be_is_told_why() {
             "line 2: adaptive_harq.preset: unknown; write one of internet, distribution, distribution-down, its (did you mean its?)",
         ),
         ("snr = 13", "line 2: adaptive_harq.snr: `13` has no unit"),
-        ("snr = \"200 dB\"", "line 2: adaptive_harq.snr: 200 dB cannot be; give"),
+        ("snr = \"200 dB\"", "line 2: adaptive_harq.snr: 200 dB is out of range; give"),
         ("delays = \"\"", "line 2: adaptive_harq.delays: is empty"),
         ("delay = \"1 ms\"\ndelays = \"x\"", "line 3: adaptive_harq.delays: `delay` and"),
         ("keep_order = true", "line 2: adaptive_harq.keep_order: is for `delays`"),
-        ("first = 0", "line 2: adaptive_harq.first: give coded bits"),
-        ("increment = -1", "line 2: adaptive_harq.increment: give coded bits"),
+        ("first = 0", "line 2: adaptive_harq.first: give a number above 0"),
+        ("increment = -1", "line 2: adaptive_harq.increment: give a number above 0"),
         ("first = 1\ntargets = [1, 1, 1, 1]", "line 2: adaptive_harq.first: `targets` say"),
         ("targets = [0.5]", "line 2: adaptive_harq.targets: 1 for 4 attempts; give"),
-        ("packet_sigma = -1", "line 2: adaptive_harq.packet_sigma: -1 cannot be"),
+        ("packet_sigma = -1", "line 2: adaptive_harq.packet_sigma: -1 is out of range"),
         ("max_retx = 8", "line 2: adaptive_harq.max_retx: 8 are too many; give 0 to 7"),
-        ("step = \"0 s\"", "line 2: adaptive_harq.step: 0 ns cannot be"),
+        ("step = \"0 s\"", "line 2: adaptive_harq.step: 0 ns is out of range"),
         ("length = \"1 us\"", "line 2: adaptive_harq.length: "),
         ("retries = 3", "line 2: adaptive_harq.retries: unknown key"),
         ("[trace]\nfile = \"x\"", "line 2: trace: [adaptive_harq] makes its channel"),

@@ -1,7 +1,7 @@
 //! Cells, changes from outside, printed values, replications.
 
 use super::*;
-use crate::transport::tcp::LinuxOptions;
+use crate::transport::tcp::{CongestionAlgorithm, DelayedAck, LinuxOptions};
 use crate::units::Duration;
 
 #[test]
@@ -17,7 +17,7 @@ fn cells_are_the_product_of_the_axes_in_the_order_of_the_file() {
     let cell = &scenario.cells()[5];
     let labels: Vec<_> = cell.labels().iter().map(|(_, label)| label.as_str()).collect();
     assert_eq!(labels, ["HARQ(10/12)", "newreno", "bulk"]);
-    assert_eq!(cell.config().transport.congestion, Congestion::Newreno);
+    assert_eq!(cell.config().transport.tcp.congestion, CongestionAlgorithm::NEWRENO);
     assert_eq!(cell.config().duration, Duration::from_secs(400));
     assert!(!cell.plan().stop_when_done);
     assert!(scenario.cells()[4].plan().stop_when_done);
@@ -32,11 +32,10 @@ fn parts_of_a_stack_are_switched_by_themselves() {
     let text = format!("{stack}{flow}{CHANNEL}");
     let scenario = Scenario::parse("geo.toml", &text, &changes).unwrap();
     let config = scenario.cells()[0].config();
-    let all = Linux::default();
-    let expected = Linux { rack: false, pacing: true, max_reordering: 3, ..all };
-    assert_eq!(config.transport.linux, Some(expected));
-    assert_eq!(config.flow[0].transport.linux, Some(Linux { rack: true, ..expected }));
-    assert_eq!(LinuxOptions::from(all), LinuxOptions::default());
+    let all = LinuxOptions::default();
+    let expected = LinuxOptions { rack: false, pacing: true, max_reordering: 3, ..all };
+    assert_eq!(config.transport.tcp.linux, Some(expected));
+    assert_eq!(config.flow[0].transport.tcp.linux, Some(LinuxOptions { rack: true, ..expected }));
 }
 
 #[test]
@@ -53,7 +52,7 @@ fn changes_from_outside_win_and_end_a_variation() {
     assert_eq!((config.scheme.to_string().as_str(), config.seed), ("FEC(10/12)", 2));
     assert_eq!(config.link.rtt, Duration::from_millis(600));
     let usual = DelayedAck::After(Duration::from_millis(40));
-    assert_eq!(config.transport.delayed_ack, Some(usual));
+    assert_eq!(config.transport.tcp.delayed_ack, Some(usual));
 
     let wrong = |key: &str, value: &str| {
         let changes = [("runs".to_owned(), "2".to_owned()), (key.to_owned(), value.to_owned())];

@@ -64,7 +64,7 @@ impl Traces for Given {
     }
 
     fn information(&self, spec: &InformationSpec) -> Result<Information, MakeError> {
-        self.asked_information.lock().unwrap().push(*spec);
+        self.asked_information.lock().unwrap().push(spec.clone());
         Ok(self.information.clone())
     }
 

@@ -1,6 +1,7 @@
 //! Flows and the way back.
 
 use super::*;
+use crate::transport::tcp::CongestionAlgorithm;
 
 #[test]
 fn flows_take_from_the_scenario_what_they_leave_out() {
@@ -13,7 +14,10 @@ fn flows_take_from_the_scenario_what_they_leave_out() {
     assert_eq!(plan.flows.len(), 3);
     let (first, last) = (&plan.flows[0], &plan.flows[2]);
     assert_eq!(first.application.kind, ApplicationKind::File);
-    assert_eq!((last.transport.packet.0, last.transport.congestion), (500, Congestion::Cubic));
+    assert_eq!(
+        (last.transport.tcp.packet.0, last.transport.tcp.congestion),
+        (500, CongestionAlgorithm::CUBIC)
+    );
     assert_eq!(last.application.kind, ApplicationKind::Bulk);
     assert_eq!(last.application.size, None);
     assert!(first.access.is_some());

@@ -4,8 +4,8 @@ use std::collections::VecDeque;
 
 use crate::link::queue::{DepartureQueue, Waiting};
 use crate::link::{
-    Admission, DropReason, Link, LinkCounters, LinkError, LinkEvent, Packet, StreamRange,
-    TraceLinkConfig, Transit, Transmission, TransmissionKind, Usage, instant, nanos,
+    Admission, DropReason, Instrument, Link, LinkCounters, LinkError, LinkEvent, Packet,
+    StreamRange, TraceLinkConfig, Transit, Transmission, TransmissionKind, Usage, instant, nanos,
 };
 use crate::scheme::adaptive_harq::attempt::{Attempts, Outcome};
 use crate::scheme::adaptive_harq::config::AdaptiveHarqConfig;
@@ -96,6 +96,7 @@ impl Link for BesideLink {
         let order = self.admitted;
         self.admitted += 1;
         self.counters.bytes_carried += u64::from(size.0);
+        self.far_end.notices.departs(id, instant(departure));
         let Some((at, lldus, decoded)) = self.send(departure, size) else {
             let known_until = self.attempts.channel.end();
             self.far_end.ran_out(entered.max(known_until), id);
@@ -130,6 +131,17 @@ impl Link for BesideLink {
         Some(event)
     }
 
+    fn has_room(&mut self, now: Instant, size: Bytes) -> bool {
+        self.queue.advance(nanos(now));
+        self.queue.has_room(size)
+    }
+
+    fn notify_departures(&mut self) {
+        self.far_end.notices.tell_departures();
+    }
+}
+
+impl Instrument for BesideLink {
     fn queue_len(&self, now: Instant) -> usize {
         self.queue.waiting_at(nanos(now)).len()
     }

@@ -4,15 +4,15 @@ use std::collections::VecDeque;
 
 use crate::link::queue::DropTail;
 use crate::link::{
-    Admission, DropReason, Link, LinkCounters, LinkError, LinkEvent, Packet, StreamRange,
-    TraceLinkConfig, Transit, Transmission, UnitLog, Usage, instant, nanos,
+    Admission, DropReason, Instrument, Link, LinkCounters, LinkError, LinkEvent, Packet,
+    StreamRange, TraceLinkConfig, Transit, Transmission, UnitLog, Usage, instant, nanos,
 };
 use crate::scheme::adaptive_harq::attempt::{Attempts, CodeWord, Outcome};
 use crate::scheme::adaptive_harq::beside::unit;
 use crate::scheme::adaptive_harq::config::AdaptiveHarqConfig;
 use crate::scheme::adaptive_harq::far_end::FarEnd;
 use crate::seed::Seed;
-use crate::units::Instant;
+use crate::units::{Bytes, Instant};
 
 /// One transmitter sends everything, an attempt at a time: a retransmission as soon as it is due
 /// and the air is free, before new packets. A packet is decoded when the last bit of the attempt is
@@ -112,6 +112,7 @@ impl CompetingLink {
         let size = word.packet.size;
         self.queue.leave(size);
         self.counters.bytes_carried += u64::from(size.0);
+        self.far_end.notices.departs(word.packet.id, instant(start));
         let code = self.attempts.word(size);
         self.send(start, word, instant(start), code);
     }
@@ -181,6 +182,17 @@ impl Link for CompetingLink {
         self.far_end.pop(now)
     }
 
+    fn has_room(&mut self, now: Instant, size: Bytes) -> bool {
+        self.send_until(nanos(now));
+        self.queue.has_room(size)
+    }
+
+    fn notify_departures(&mut self) {
+        self.far_end.notices.tell_departures();
+    }
+}
+
+impl Instrument for CompetingLink {
     fn queue_len(&self, _now: Instant) -> usize {
         self.waiting.len()
     }

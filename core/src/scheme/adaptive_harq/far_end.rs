@@ -1,7 +1,7 @@
 //! What comes out of the link, and what of it is counted.
 
 use crate::link::counters::Tally;
-use crate::link::due::{Due, DueQueue, TraceEnd};
+use crate::link::due::{Due, DueQueue, Notices};
 use crate::link::{
     HORIZON, LinkCounters, LinkEvent, PacketId, Propagation, Transit, earliest, instant, nanos,
 };
@@ -12,7 +12,7 @@ use crate::units::Instant;
 #[derive(Clone, Debug)]
 pub(super) struct FarEnd {
     pub(super) arrivals: Arrivals,
-    ended: TraceEnd,
+    pub(super) notices: Notices,
     end_of_run: i64,
     tally: Tally,
     /// Packets decoded by each attempt.
@@ -23,7 +23,7 @@ impl FarEnd {
     pub(super) fn new(config: &AdaptiveHarqConfig, end: Option<Instant>) -> Self {
         Self {
             arrivals: Arrivals::new(config.delay.clone()),
-            ended: TraceEnd::default(),
+            notices: Notices::default(),
             end_of_run: end.map_or(HORIZON, nanos),
             tally: Tally::default(),
             decoded: vec![0; config.attempts()],
@@ -34,23 +34,23 @@ impl FarEnd {
     /// `at`, before it is over.
     pub(super) fn ran_out(&mut self, at: i64, packet: PacketId) {
         if at < self.end_of_run {
-            self.ended.reach(packet, instant(at));
+            self.notices.trace_ends(packet, instant(at));
         }
     }
 
     /// When something comes out next.
     #[inline]
     pub(super) fn next_at(&self) -> Option<Instant> {
-        earliest(self.arrivals.next_at(), self.ended.due())
+        earliest(self.arrivals.next_at(), self.notices.next_at())
     }
 
     /// What comes out next, if by `now`.
     #[inline]
     pub(super) fn pop(&mut self, now: Instant) -> Option<LinkEvent> {
-        if self.ended.due().is_some()
-            && let Some(end) = self.ended.tell(now, self.arrivals.next_at())
+        if self.notices.next_at().is_some()
+            && let Some(notice) = self.notices.tell(now, self.arrivals.next_at())
         {
-            return Some(end);
+            return Some(notice);
         }
         let due = self.arrivals.pop(now)?;
         if due.lost {

@@ -14,7 +14,7 @@ mod far_end;
 pub use config::{AdaptiveHarqConfig, AdaptiveHarqError, Repairs, Sizing, Threshold};
 
 use crate::link::reordering::behind;
-use crate::link::{Link, LinkError, Resequencing, TraceLinkConfig};
+use crate::link::{InstrumentedLink, LinkError, Resequencing, TraceLinkConfig};
 use crate::seed::Seed;
 
 /// The link, empty at time zero, with the buffer `outer` or its own behind it.
@@ -24,7 +24,7 @@ pub(super) fn build(
     outer: Option<Resequencing>,
     seed: Seed,
     number: u32,
-) -> Result<Box<dyn Link + Send>, LinkError> {
+) -> Result<Box<dyn InstrumentedLink + Send>, LinkError> {
     config.check().map_err(|fault| LinkError::Scheme(fault.to_string()))?;
     let rule = outer.or(config.reorder);
     Ok(match config.repairs {

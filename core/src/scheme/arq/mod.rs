@@ -6,7 +6,7 @@ pub(super) mod open;
 
 use std::fmt;
 
-use crate::link::{Link, LinkError};
+use crate::link::{InstrumentedLink, LinkError};
 use crate::scheme::law::{Chain, ModelError, Prediction, RecoveryDelays, Setting};
 use crate::scheme::printed::{Printed, ratio, rtt_ms};
 use crate::scheme::{LiveBuilder, Persistency, Scheme, SchemeForms, SchemeKind, Timing};
@@ -35,7 +35,10 @@ impl SchemeForms for Arq {
         open::apply(*self, phy, timing)
     }
 
-    fn live(&self, builder: &LiveBuilder<'_>) -> Result<Box<dyn Link + Send>, LinkError> {
+    fn live(
+        &self,
+        builder: &LiveBuilder<'_>,
+    ) -> Result<Box<dyn InstrumentedLink + Send>, LinkError> {
         builder.link(live::LiveArq::new(self.max_retx, builder.feedback(), builder.window()))
     }
 

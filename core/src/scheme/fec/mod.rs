@@ -7,7 +7,7 @@ pub(super) mod open;
 use std::fmt;
 use std::num::NonZeroU32;
 
-use crate::link::{Link, LinkError};
+use crate::link::{InstrumentedLink, LinkError};
 use crate::scheme::law::{Chain, ModelError, Prediction, RecoveryDelays, Setting};
 use crate::scheme::printed::{Printed, fec_delay_ms, fec_efficiency, ratio, rtt_ms};
 use crate::scheme::{BlockCode, LiveBuilder, Scheme, SchemeForms, SchemeKind, Timing};
@@ -41,7 +41,10 @@ impl SchemeForms for Fec {
         open::apply(*self, phy, timing)
     }
 
-    fn live(&self, builder: &LiveBuilder<'_>) -> Result<Box<dyn Link + Send>, LinkError> {
+    fn live(
+        &self,
+        builder: &LiveBuilder<'_>,
+    ) -> Result<Box<dyn InstrumentedLink + Send>, LinkError> {
         builder.link(live::LiveFec::new(*self, builder.flush_ns()))
     }
 

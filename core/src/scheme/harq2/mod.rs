@@ -6,7 +6,7 @@ pub(super) mod open;
 
 use std::fmt;
 
-use crate::link::{Link, LinkError};
+use crate::link::{InstrumentedLink, LinkError};
 use crate::scheme::law::{Chain, ModelError, Prediction, RecoveryDelays, Setting};
 use crate::scheme::printed::{Printed, ratio, rtt_ms};
 use crate::scheme::{BlockCode, LiveBuilder, Persistency, Scheme, SchemeForms, SchemeKind, Timing};
@@ -41,7 +41,10 @@ impl SchemeForms for Harq2 {
         open::apply(*self, phy, timing)
     }
 
-    fn live(&self, builder: &LiveBuilder<'_>) -> Result<Box<dyn Link + Send>, LinkError> {
+    fn live(
+        &self,
+        builder: &LiveBuilder<'_>,
+    ) -> Result<Box<dyn InstrumentedLink + Send>, LinkError> {
         let (flush, feedback) = (builder.flush_ns(), builder.feedback());
         builder.link(live::LiveHarq2::new(*self, flush, feedback, builder.window()))
     }

@@ -5,12 +5,12 @@ use std::collections::VecDeque;
 use rand::Rng;
 
 use crate::link::counters::Tally;
-use crate::link::due::{Due, TraceEnd};
+use crate::link::due::{Due, Notices};
 use crate::link::queue::{DepartureQueue, Waiting};
 use crate::link::{
-    Admission, DropReason, HORIZON, Link, LinkCounters, LinkError, LinkEvent, Packet, PacketId,
-    QueueLimit, StreamRange, Transit, Transmission, TransmissionKind, UnitLog, Usage, instant,
-    nanos, span,
+    Admission, DropReason, HORIZON, Instrument, Link, LinkCounters, LinkError, LinkEvent, Packet,
+    PacketId, QueueLimit, StreamRange, Transit, Transmission, TransmissionKind, UnitLog, Usage,
+    instant, nanos, span,
 };
 use crate::scheme::hybrid::config::HybridConfig;
 use crate::scheme::hybrid::losses::FrameLosses;
@@ -77,7 +77,7 @@ pub struct HybridLink {
     repairs: Repairs,
     /// What comes out, in order of time: frames end one after the other.
     due: VecDeque<(Due, u64)>,
-    ended: TraceEnd,
+    notices: Notices,
     admitted: u64,
     frames: FrameCounts,
     counters: LinkCounters,
@@ -130,7 +130,7 @@ impl HybridLink {
             queue: DepartureQueue::new(options.queue),
             repairs: Repairs::default(),
             due: VecDeque::new(),
-            ended: TraceEnd::default(),
+            notices: Notices::default(),
             admitted: 0,
             frames: FrameCounts::default(),
             counters: LinkCounters::default(),
@@ -191,7 +191,8 @@ impl Link for HybridLink {
         };
         self.admitted += 1;
         let departed = self.send_new(entered, count, transit, carries);
-        if departed.is_some() {
+        if let Some(departed) = departed {
+            self.notices.departs(id, instant(departed));
             self.counters.lldus_taken += data_units;
             self.counters.bytes_carried += u64::from(size.0);
         }
@@ -213,14 +214,14 @@ impl Link for HybridLink {
             let there = start + self.frame + self.delay;
             if start <= self.end.min(self.traced_until) {
                 there.min(self.traced_until + 1)
-            } else if self.ended.is_ahead() && start <= self.end {
+            } else if self.notices.trace_end_is_ahead() && start <= self.end {
                 start
             } else {
                 i64::MAX
             }
         });
-        let ended = self.ended.due().map_or(i64::MAX, nanos);
-        let next = due.min(again).min(ended);
+        let notice = self.notices.next_at().map_or(i64::MAX, nanos);
+        let next = due.min(again).min(notice);
         (next < i64::MAX).then(|| instant(next))
     }
 
@@ -229,8 +230,8 @@ impl Link for HybridLink {
         self.frames.advance(nanos(now));
         self.send_again_until(nanos(now));
         let next = self.due.front().map(|(due, _)| due.transit.at);
-        if let Some(end) = self.ended.tell(now, next) {
-            return Some(end);
+        if let Some(notice) = self.notices.tell(now, next) {
+            return Some(notice);
         }
         next.filter(|&at| at <= now)?;
         let (due, sent) = self.due.pop_front()?;
@@ -241,6 +242,17 @@ impl Link for HybridLink {
         Some(due.event())
     }
 
+    fn has_room(&mut self, now: Instant, size: Bytes) -> bool {
+        self.queue.advance(nanos(now));
+        self.queue.has_room(size)
+    }
+
+    fn notify_departures(&mut self) {
+        self.notices.tell_departures();
+    }
+}
+
+impl Instrument for HybridLink {
     fn queue_len(&self, now: Instant) -> usize {
         self.queue.waiting_at(nanos(now)).len()
     }
@@ -452,7 +464,7 @@ impl HybridLink {
     fn ran_out(&mut self, start: i64, packet: PacketId) {
         let early = self.traced_until < start && start <= self.end;
         if early {
-            self.ended.reach(packet, instant(start));
+            self.notices.trace_ends(packet, instant(start));
         }
     }
 }

@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 
 use crate::link::queue::DropTail;
-use crate::link::{Packet, PacketId, QueueLimit, StreamRange, nanos};
+use crate::link::{Packet, PacketId, QueueLimit, StreamRange, instant, nanos};
 use crate::units::{Bytes, Instant};
 
 /// A packet from its admission until nothing of the link knows of it any more.
@@ -36,6 +36,8 @@ pub(super) struct Backlog {
     sdus: VecDeque<Sdu>,
     queue: DropTail,
     waiting: VecDeque<u64>,
+    /// Packets that left the queue and when, to be told; `None`: not to be told.
+    departures: Option<Vec<(PacketId, Instant)>>,
     blocks: u64,
     carried: u64,
 }
@@ -43,7 +45,8 @@ pub(super) struct Backlog {
 impl Backlog {
     pub(super) fn new(limit: QueueLimit) -> Self {
         let (sdus, waiting) = (VecDeque::new(), VecDeque::new());
-        Self { first: 0, sdus, queue: DropTail::new(limit), waiting, blocks: 0, carried: 0 }
+        let queue = DropTail::new(limit);
+        Self { first: 0, sdus, queue, waiting, departures: None, blocks: 0, carried: 0 }
     }
 
     pub(super) fn has_room(&self, size: Bytes) -> bool {
@@ -81,9 +84,22 @@ impl Backlog {
         let order = self.waiting.pop_front()?;
         let sdu = self.get_mut(order);
         sdu.departed = now;
-        let size = sdu.size;
+        let (packet, size) = (sdu.packet, sdu.size);
         self.queue.leave(size);
+        if let Some(departures) = &mut self.departures {
+            departures.push((packet, instant(now)));
+        }
         Some(order)
+    }
+
+    /// Has departures noted from now on.
+    pub(super) fn note_departures(&mut self) {
+        self.departures.get_or_insert_default();
+    }
+
+    /// The departures noted since the last call.
+    pub(super) fn departures(&mut self) -> impl Iterator<Item = (PacketId, Instant)> {
+        self.departures.iter_mut().flat_map(|departures| departures.drain(..))
     }
 
     /// When the packet that waits first came.

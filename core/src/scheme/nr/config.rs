@@ -194,8 +194,10 @@ pub enum NtnConfigError {
     /// A time that must be above zero.
     #[error("{name} of 0 ns; give a time above 0")]
     Zero {
-        /// Which one.
+        /// Name of the time.
         name: &'static str,
+        /// Field that holds the time.
+        field: &'static str,
     },
     /// No error probability.
     #[error("no block error probability; give at least that of the first transmission")]
@@ -213,8 +215,10 @@ pub enum NtnConfigError {
     /// A time beyond what is simulated.
     #[error("{name} is over 2^61 ns (73 years); check the unit")]
     TooLong {
-        /// Which one.
+        /// Name of the time.
         name: &'static str,
+        /// Field that holds the time.
+        field: &'static str,
     },
     /// Retransmissions without end.
     #[error(
@@ -235,12 +239,12 @@ impl NtnConfig {
         if matches!(&self.phy, NtnPhy::Random { bler, .. } if bler.is_empty()) {
             return Err(NtnConfigError::NoBler);
         }
-        for (name, time, positive) in self.times() {
+        for (field, name, time, positive) in self.times() {
             if positive && time == Duration::ZERO {
-                return Err(NtnConfigError::Zero { name });
+                return Err(NtnConfigError::Zero { name, field });
             }
             if time.as_nanos() > crate::link::HORIZON as u64 {
-                return Err(NtnConfigError::TooLong { name });
+                return Err(NtnConfigError::TooLong { name, field });
             }
         }
         let tb = self.tb().0;
@@ -284,31 +288,38 @@ impl NtnConfig {
         }
     }
 
-    /// Every time, and whether it must be above zero.
-    fn times(&self) -> Vec<(&'static str, Duration, bool)> {
+    /// Field, name and value of every time, and whether it must be above zero.
+    fn times(&self) -> Vec<(&'static str, &'static str, Duration, bool)> {
         let mut times = Vec::new();
         if let NtnPhy::Random { slot, decode, .. } = &self.phy {
-            times.extend([("the slot", *slot, true), ("the decoding time", *decode, true)]);
+            times.extend([
+                ("slot", "the slot", *slot, true),
+                ("decoding", "the decoding time", *decode, true),
+            ]);
         }
         for propagation in [&self.propagation, &self.way_back] {
             if let Propagation::Fixed(delay) = propagation {
-                times.push(("the propagation delay", *delay, false));
+                times.push(("delay", "the propagation delay", *delay, false));
             }
         }
         if let HarqMode::Feedback { processing, .. } = self.harq.mode {
-            times.push(("the processing time", processing, false));
+            times.push(("processing", "the processing time", processing, false));
         }
         match self.rlc {
-            RlcConfig::Um(um) => times.push(("t-Reassembly", um.t_reassembly, false)),
+            RlcConfig::Um(um) => {
+                times.push(("t_reassembly", "t-Reassembly", um.t_reassembly, false))
+            }
             RlcConfig::Am(am) => times.extend([
-                ("t-Reassembly", am.t_reassembly, false),
-                ("t-StatusProhibit", am.t_status_prohibit, false),
-                ("t-PollRetransmit", am.t_poll_retransmit, true),
-                ("the status delay", am.status_delay, false),
+                ("t_reassembly", "t-Reassembly", am.t_reassembly, false),
+                ("t_status_prohibit", "t-StatusProhibit", am.t_status_prohibit, false),
+                ("t_poll_retransmit", "t-PollRetransmit", am.t_poll_retransmit, true),
+                ("status_delay", "the status delay", am.status_delay, false),
             ]),
         }
-        times.extend(self.pdcp.t_reordering.map(|time| ("t-Reordering", time, false)));
-        times.extend(self.pdcp.discard.map(|time| ("discardTimer", time, true)));
+        times.extend(
+            self.pdcp.t_reordering.map(|time| ("t_reordering", "t-Reordering", time, false)),
+        );
+        times.extend(self.pdcp.discard.map(|time| ("discard", "discardTimer", time, true)));
         times
     }
 }

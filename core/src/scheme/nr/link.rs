@@ -5,8 +5,9 @@ use std::collections::VecDeque;
 use crate::link::counters::Tally;
 use crate::link::schedule::ReadyQueue;
 use crate::link::{
-    Admission, DropReason, Fragmentation, Link, LinkCounters, LinkError, LinkEvent, Packet,
-    QueueLimit, Transit, Transmission, TransmissionKind, UnitLog, Usage, instant, nanos, span,
+    Admission, DropReason, Fragmentation, Instrument, Link, LinkCounters, LinkError, LinkEvent,
+    Packet, QueueLimit, Transit, Transmission, TransmissionKind, UnitLog, Usage, instant, nanos,
+    span,
 };
 use crate::scheme::nr::backlog::Backlog;
 use crate::scheme::nr::config::NtnConfig;
@@ -178,6 +179,17 @@ impl Link for NtnLink {
         Some(event)
     }
 
+    fn has_room(&mut self, now: Instant, size: Bytes) -> bool {
+        while self.step(nanos(now)) {}
+        self.backlog.has_room(size)
+    }
+
+    fn notify_departures(&mut self) {
+        self.backlog.note_departures();
+    }
+}
+
+impl Instrument for NtnLink {
     fn queue_len(&self, _now: Instant) -> usize {
         self.backlog.waiting()
     }
@@ -267,7 +279,8 @@ impl NtnLink {
             Rlc::Am(am) => Some(am),
             Rlc::Um { .. } => None,
         };
-        let mut next = Earliest::default().or(self.landings.next_at(), Task::Landing);
+        let at = self.landings.next_at().unwrap_or(i64::MAX);
+        let mut next = Earliest { at, task: Task::Landing };
         next = next.or(am.and_then(|am| am.given_up.next_at()), Task::GivenUp);
         next = next.or(self.rlc.reassembly_expires(), Task::Reassembly);
         next = next.or(am.and_then(|am| am.reports.expires()), Task::Report);
@@ -313,24 +326,24 @@ impl NtnLink {
     }
 }
 
-/// The earliest of some tasks, of equals the first kind.
-#[derive(Clone, Copy, Debug, Default)]
-struct Earliest(Option<(i64, Task)>);
+/// The earliest of some tasks, of equals the first kind; without any its instant never comes.
+#[derive(Clone, Copy, Debug)]
+struct Earliest {
+    at: i64,
+    task: Task,
+}
 
 impl Earliest {
     /// Tasks must come in the order of their kinds.
     #[inline]
     fn or(self, at: Option<i64>, task: Task) -> Self {
-        match (self.0, at) {
-            (Some((earliest, _)), Some(at)) if at < earliest => Self(Some((at, task))),
-            (None, Some(at)) => Self(Some((at, task))),
-            _ => self,
-        }
+        let at = at.unwrap_or(i64::MAX);
+        if at < self.at { Self { at, task } } else { self }
     }
 
     #[inline]
     fn get(self) -> Option<(i64, Task)> {
-        self.0
+        (self.at < i64::MAX).then_some((self.at, self.task))
     }
 }
 
@@ -426,6 +439,7 @@ impl NtnLink {
         let pdus = self.spare.pop().unwrap_or_default();
         let header = self.pdu_header;
         let pdus = self.rlc.fill(pdus, self.room, header, &mut self.backlog, now);
+        self.tell_departures();
         let Some(first) = pdus.first() else { return self.harq.open(pdus, Label::default()) };
         let orders = || pdus.iter().map(|pdu| pdu.order);
         let label = Label {
@@ -439,9 +453,15 @@ impl NtnLink {
 
     fn discard_first(&mut self, now: i64) {
         let Some(order) = self.backlog.leave(now) else { return };
+        self.tell_departures();
         self.backlog.get_mut(order).open = false;
         self.counts.discarded += 1;
         self.lose(order, now);
+    }
+
+    fn tell_departures(&mut self) {
+        let departures = self.backlog.departures();
+        self.out.extend(departures.map(|(packet, at)| LinkEvent::Departed { packet, at }));
     }
 
     /// HARQ feedback arrived.

@@ -37,7 +37,7 @@ impl<O: Observer> Engine<'_, O> {
                         LinkEvent::TraceEnded { at, .. } if at < self.end => {
                             return Err(RunError::TraceEnded { at });
                         }
-                        LinkEvent::TraceEnded { .. } => {}
+                        LinkEvent::Departed { .. } | LinkEvent::TraceEnded { .. } => {}
                     }
                 }
                 self.refresh_link(number);

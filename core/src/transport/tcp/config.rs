@@ -1,13 +1,14 @@
-//! What a TCP connection is: profile, sizes and limits.
+//! What a TCP connection is: the one description of it, in programs and in scenario files.
 
-mod linux_options;
+use std::fmt;
 
-pub use linux_options::LinuxOptions;
-
-use thiserror::Error;
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
+use serde::de::{self, Visitor};
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use super::congestion::CongestionAlgorithm;
-use crate::units::{Bytes, Duration};
+use crate::config::Fault;
+use crate::units::{Bytes, Duration, Packets, Size};
 
 /// Bytes of an IPv4 and a TCP header without options.
 const HEADERS: u32 = 40;
@@ -16,72 +17,82 @@ const TIMESTAMPS: u32 = 12;
 /// Reordering degree that a connection begins with, in segments.
 const LEAST_REORDERING: u32 = 3;
 
-/// Whose behaviour a connection shows (DESIGN §7).
-#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
-#[non_exhaustive]
+/// Which stack the details of TCP follow.
+#[derive(Clone, Copy, Debug, Default, Deserialize, Eq, JsonSchema, PartialEq, Serialize)]
+#[serde(rename_all = "lowercase")]
 pub enum Profile {
-    /// What the papers' simulator does: ns-2.35, `Agent/TCP/Linux` and `Agent/TCPSink/Sack1`.
+    /// The papers' simulator: ns-2.35, `Agent/TCP/Linux` and `Agent/TCPSink/Sack1`.
     #[default]
     Papers,
-    /// What a Linux kernel of today (6.x) does.
+    /// A Linux kernel of today (6.x).
     Linux,
 }
 
-/// How both ends of a TCP connection behave.
+/// A TCP connection and its options; what is left out is the profile's own.
 ///
 /// ```
-/// use clift::transport::tcp::{CongestionAlgorithm, TcpConfig};
-/// use clift::units::{Bytes, Duration};
+/// use clift::transport::tcp::{CongestionAlgorithm, DelayedAck, TcpConfig};
+/// use clift::units::{Bytes, Duration, Packets};
 /// let mut config = TcpConfig::papers(CongestionAlgorithm::CUBIC);
-/// config.cwnd_max = Some(288); // bandwidth-delay product and buffer, in packets
-/// config.delayed_ack = Some(Duration::from_millis(40));
+/// config.cwnd_max = Packets::new(288); // bandwidth-delay product and buffer
+/// config.delayed_ack = Some(DelayedAck::After(Duration::from_millis(40)));
 /// assert_eq!(config.mss(), Bytes(1448));
+/// assert_eq!(config.initial_window(), 2);
 /// ```
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, Deserialize, JsonSchema, PartialEq, Serialize)]
+#[serde(deny_unknown_fields, default)]
 pub struct TcpConfig {
-    /// Whose behaviour to show.
-    pub profile: Profile,
-    /// How the window grows and shrinks.
+    /// Congestion control: "newreno", "cubic", "hybla", "westwood" and "compound"; "bbr" in the
+    /// profile "linux".
     pub congestion: CongestionAlgorithm,
-    /// Size of a full IP packet, headers included.
+    /// Which stack the details follow: "papers" (the ns-2 agents of the papers) or "linux" (a
+    /// kernel of today).
+    pub profile: Profile,
+    /// IP packet, headers included.
     pub packet: Bytes,
-    /// Whether segments carry timestamps (RFC 7323): 12 bytes each, an RTT sample per ACK.
+    /// Initial window; 2 packets in the profile "papers", 10 in "linux".
+    pub initial_window: Option<Packets>,
+    /// Delayed acknowledgement: false, true (40 ms) or its timer; off in the profile "papers", 40 ms
+    /// and more (up to 200 ms, as the kernel's timer adapts) in "linux".
+    pub delayed_ack: Option<DelayedAck>,
+    /// Upper limit of the congestion window; in the profile "papers" the first slow-start threshold
+    /// too (`window_` of ns-2). Without it that profile, once it overshoots a deep queue, can stay
+    /// in recovery for minutes, as ns-2 does.
+    pub cwnd_max: Option<Packets>,
+    /// Receive window, at least one full segment.
+    pub receive_window: Option<Size>,
+    /// Timestamps (RFC 7323), 12 bytes of header; a segment carries 1448 bytes of a 1500-byte
+    /// packet with them, 1460 without.
     pub timestamps: bool,
-    /// Whether ACKs say what arrived beyond a gap (RFC 2018). Without it profile `papers` is
-    /// ns-2's `Agent/TCP/Newreno` towards `Agent/TCPSink` (RFC 6582; congestion control `newreno`
-    /// only), which opens with a SYN; profile `linux` cannot do without.
+    /// Selective acknowledgements (RFC 2018). False: ns-2's Agent/TCP/Newreno (RFC 6582), which
+    /// opens with a SYN, for newreno in the profile "papers".
     pub sack: bool,
-    /// Initial window in segments.
-    pub initial_window: u32,
-    /// Receive window that the receiver announces, in bytes, at least one full segment; `None`:
-    /// no limit.
-    pub receive_window: Option<Bytes>,
-    /// Upper limit of the congestion window in segments, and the first slow-start threshold
-    /// (`window_` of ns-2); `None`: no limit.
-    pub cwnd_max: Option<u32>,
-    /// How long the receiver may hold an ACK back; `None`: one ACK for every segment.
-    ///
-    /// Profile `linux`: the shortest time; its timer adapts up to 200 ms.
-    pub delayed_ack: Option<Duration>,
-    /// What profile `linux` does beyond that; nothing in profile `papers`.
-    pub linux: LinuxOptions,
+    /// Parts of the profile "linux" to be switched.
+    pub linux: Option<LinuxOptions>,
+}
+
+impl Default for TcpConfig {
+    /// CUBIC in profile `papers`.
+    fn default() -> Self {
+        Self::papers(CongestionAlgorithm::CUBIC)
+    }
 }
 
 impl TcpConfig {
-    /// The papers' connection (DESIGN §7): 1500-byte packets with timestamps, initial window 2,
-    /// no handshake, no delayed ACK, no limit on the window.
+    /// The papers' connection: 1500-byte packets with timestamps, initial window 2, no handshake,
+    /// no delayed ACK, no limit on the window.
     pub fn papers(congestion: CongestionAlgorithm) -> Self {
         Self {
-            profile: Profile::Papers,
             congestion,
+            profile: Profile::Papers,
             packet: Bytes(1500),
+            initial_window: None,
+            delayed_ack: None,
+            cwnd_max: None,
+            receive_window: None,
             timestamps: true,
             sack: true,
-            initial_window: 2,
-            receive_window: None,
-            cwnd_max: None,
-            delayed_ack: None,
-            linux: LinuxOptions::default(),
+            linux: None,
         }
     }
 
@@ -89,57 +100,111 @@ impl TcpConfig {
     /// ACKs of 40 ms and more, and every option of [`LinuxOptions::default`].
     ///
     /// ```
-    /// use clift::transport::tcp::{CongestionAlgorithm, TcpConfig};
+    /// use clift::transport::tcp::{CongestionAlgorithm, LinuxOptions, TcpConfig};
     /// let mut config = TcpConfig::linux(CongestionAlgorithm::NEWRENO);
-    /// config.linux.max_reordering = 3; // net.ipv4.tcp_max_reordering
-    /// assert_eq!(config.initial_window, 10);
+    /// // net.ipv4.tcp_max_reordering
+    /// config.linux = Some(LinuxOptions { max_reordering: 3, ..LinuxOptions::default() });
+    /// assert_eq!(config.initial_window(), 10);
     /// ```
     pub fn linux(congestion: CongestionAlgorithm) -> Self {
-        Self {
-            profile: Profile::Linux,
-            initial_window: 10,
-            delayed_ack: Some(Duration::from_millis(40)),
-            ..Self::papers(congestion)
-        }
+        Self { profile: Profile::Linux, ..Self::papers(congestion) }
     }
 
     /// Whether a connection can be like this.
     ///
     /// # Errors
-    /// If packets have no room for a byte, or a window no room for a segment.
-    pub fn check(&self) -> Result<(), TcpConfigError> {
-        if self.packet.0 <= self.headers() || self.packet.0 > u32::from(u16::MAX) {
-            let (packet, least) = (self.packet.0, self.headers() + 1);
-            return Err(TcpConfigError::Packet { packet, least });
-        }
-        if self.initial_window == 0 || self.cwnd_max == Some(0) {
-            return Err(TcpConfigError::NoWindow);
+    /// The field that is wrong, and what to do: packets without room for a byte, a receive window
+    /// without room for a segment, something that the profile does not have.
+    pub fn check(&self) -> Result<(), Fault> {
+        let least = self.headers() + 1;
+        if !(least..=u32::from(u16::MAX)).contains(&self.packet.0) {
+            let packet = self.packet.0;
+            let message = format!("{packet} bytes are not a TCP packet; give {least} to 65535");
+            return Err(Fault::new("packet", message));
         }
         if !self.congestion.is_in(self.profile) {
-            return Err(TcpConfigError::NotInPapers(self.congestion));
+            return Err(Fault::new("congestion", self.not_in_profile()));
         }
         match self.profile {
-            Profile::Linux if !self.sack => return Err(TcpConfigError::LinuxNeedsSack),
+            Profile::Linux if !self.sack => {
+                let message = "profile `linux` needs SACK; `sack = false` is in profile `papers`, \
+                               with newreno";
+                return Err(Fault::new("sack", message));
+            }
             Profile::Papers if !self.sack && self.congestion != CongestionAlgorithm::NEWRENO => {
-                return Err(TcpConfigError::NeedsSack(self.congestion));
+                let message = format!(
+                    "without SACK there is newreno only (ns-2's Agent/TCP/Newreno); {} needs SACK",
+                    self.congestion
+                );
+                return Err(Fault::new("sack", message));
+            }
+            Profile::Papers if self.linux.is_some() => {
+                let message = "belongs to profile = \"linux\"; set the profile, or leave it out";
+                return Err(Fault::new("linux", message));
             }
             _ => {}
         }
-        if self.profile == Profile::Linux && self.linux.max_reordering < LEAST_REORDERING {
-            return Err(TcpConfigError::MaxReordering(self.linux.max_reordering));
+        let reordering = self.options().max_reordering;
+        if reordering < LEAST_REORDERING {
+            let message = format!(
+                "max_reordering = {reordering}: give 3 segments (it does not adapt) or more"
+            );
+            return Err(Fault::new("linux.max_reordering", message));
         }
         match self.receive_window {
-            Some(window) if window < self.mss() => {
-                Err(TcpConfigError::ReceiveWindow { window: window.0, mss: self.mss().0 })
+            Some(Size(window)) if window < u64::from(self.mss().0) => {
+                let message = format!(
+                    "a receive window of {window} bytes takes no full segment; give at least {}",
+                    self.mss().0
+                );
+                Err(Fault::new("receive_window", message))
             }
             _ => Ok(()),
         }
+    }
+
+    fn not_in_profile(&self) -> String {
+        let (here, other) = match self.profile {
+            Profile::Papers => ("papers", "linux"),
+            Profile::Linux => ("linux", "papers"),
+        };
+        let names: Vec<_> =
+            CongestionAlgorithm::in_profile(self.profile).map(CongestionAlgorithm::name).collect();
+        let (last, rest) = names.split_last().unwrap_or((&"nothing", &[]));
+        let known = format!("{} and {last}", rest.join(", "));
+        format!("profile `{here}` has {known}; {} is in profile `{other}`", self.congestion)
     }
 
     /// Payload of a full packet: the packet less 40 bytes of headers, less 12 with timestamps;
     /// at least one byte.
     pub fn mss(&self) -> Bytes {
         Bytes(self.packet.0.saturating_sub(self.headers()).max(1))
+    }
+
+    /// Initial window in segments.
+    pub fn initial_window(&self) -> u32 {
+        let usual = if self.profile == Profile::Linux { 10 } else { 2 };
+        self.initial_window.map_or(usual, Packets::saturated)
+    }
+
+    /// Upper limit of the congestion window in segments; `u32::MAX`: none.
+    pub fn window_limit(&self) -> u32 {
+        self.cwnd_max.map_or(u32::MAX, Packets::saturated)
+    }
+
+    /// How long the receiver may hold an ACK back; `None`: one ACK for every segment. Profile
+    /// `linux`: the shortest time; its timer adapts up to 200 ms.
+    pub fn ack_delay(&self) -> Option<Duration> {
+        match (self.delayed_ack, self.profile) {
+            (Some(DelayedAck::After(time)), _) => Some(time),
+            (None, Profile::Linux) => Some(DelayedAck::USUAL),
+            _ => None,
+        }
+    }
+
+    /// The parts of profile `linux` as they are in force.
+    pub fn options(&self) -> LinuxOptions {
+        self.linux.unwrap_or_default()
     }
 
     /// Bytes that every data segment has beyond its payload.
@@ -164,55 +229,131 @@ impl TcpConfig {
 
     /// The receive window as a segment carries it.
     pub(super) fn announced_window(&self) -> u32 {
-        self.receive_window.map_or(u32::MAX, |Bytes(window)| window.max(self.mss().0))
+        let bytes = |Size(window)| u32::try_from(window).unwrap_or(u32::MAX);
+        self.receive_window.map_or(u32::MAX, |window| bytes(window).max(self.mss().0))
     }
 }
 
-/// A connection that cannot be.
-#[derive(Clone, Copy, Debug, Eq, Error, PartialEq)]
-#[non_exhaustive]
-pub enum TcpConfigError {
-    /// Packets too small for a byte of payload, or larger than IP allows.
-    #[error("a TCP packet of {packet} bytes cannot be; give {least} to 65535")]
-    Packet {
-        /// Size asked for.
-        packet: u32,
-        /// Headers and a byte.
-        least: u32,
-    },
-    /// A window of no segment.
-    #[error(
-        "a window of 0 packets never sends; give an initial and a maximal window of at least 1"
-    )]
-    NoWindow,
-    /// Profile `linux` without SACK.
-    #[error("profile `linux` needs SACK; `sack = false` is in profile `papers`, with newreno")]
-    LinuxNeedsSack,
-    /// A congestion control other than NewReno without SACK.
-    #[error("without SACK there is newreno only (ns-2's Agent/TCP/Newreno); {0} needs SACK")]
-    NeedsSack(CongestionAlgorithm),
-    /// A reordering degree below the one that a connection begins with.
-    #[error("max_reordering = {0}: give 3 segments (it does not adapt) or more")]
-    MaxReordering(u32),
-    /// A congestion control that profile `papers` does not have.
-    #[error(
-        "profile `papers` has newreno, cubic, hybla, westwood and compound; {0} is in profile \
-         `linux`"
-    )]
-    NotInPapers(CongestionAlgorithm),
-    /// A receive window below one segment.
-    #[error("a receive window of {window} bytes takes no full segment; give at least {mss}")]
-    ReceiveWindow {
-        /// Window asked for.
-        window: u32,
-        /// Payload of a full segment.
-        mss: u32,
-    },
+/// Parts of the profile "linux", named after the kernel's settings.
+#[derive(Clone, Copy, Debug, Deserialize, Eq, JsonSchema, PartialEq, Serialize)]
+#[serde(deny_unknown_fields, default)]
+#[schemars(rename = "Linux")]
+pub struct LinuxOptions {
+    /// A SYN and its answer go before the data.
+    pub handshake: bool,
+    /// Losses are detected by the time of sending (RACK, RFC 8985), else by the number of segments
+    /// SACKed above (RFC 6675).
+    pub rack: bool,
+    /// Tail loss probes (RFC 8985 section 7).
+    pub tail_loss_probe: bool,
+    /// Proportional rate reduction (RFC 6937), else the window falls at once.
+    pub prr: bool,
+    /// Duplicates are reported (RFC 2883) and made use of.
+    pub dsack: bool,
+    /// Reductions that prove spurious are taken back.
+    pub undo: bool,
+    /// Spurious timeouts are detected by what is acknowledged after them (RFC 5682).
+    pub frto: bool,
+    /// How far the reordering degree may rise, in segments, 3 or more; 3: it does not adapt.
+    pub max_reordering: u32,
+    /// CUBIC leaves slow start when the round-trip time rises.
+    pub hystart: bool,
+    /// The first segments, and those after duplicates or long gaps, are acknowledged at once.
+    pub quick_ack: bool,
+    /// A window unused for a timeout decays (RFC 2861).
+    pub slow_start_after_idle: bool,
+    /// Segments leave spaced by a share of the round-trip time instead of in bursts.
+    pub pacing: bool,
+}
+
+impl Default for LinuxOptions {
+    /// What the kernel does unless it is told otherwise: everything but pacing.
+    fn default() -> Self {
+        Self {
+            handshake: true,
+            rack: true,
+            tail_loss_probe: true,
+            prr: true,
+            dsack: true,
+            undo: true,
+            frto: true,
+            max_reordering: 300,
+            hystart: true,
+            quick_ack: true,
+            slow_start_after_idle: true,
+            pacing: false,
+        }
+    }
+}
+
+/// When a receiver delays its acknowledgements: `false`, `true` (40 ms) or a time.
+#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
+pub enum DelayedAck {
+    /// Each segment is acknowledged at once.
+    #[default]
+    Off,
+    /// Every second segment, or after so long.
+    After(Duration),
+}
+
+impl DelayedAck {
+    const USUAL: Duration = Duration::from_millis(40);
+}
+
+impl<'de> Deserialize<'de> for DelayedAck {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_any(DelayedAckVisitor)
+    }
+}
+
+impl Serialize for DelayedAck {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        match self {
+            Self::Off => serializer.serialize_bool(false),
+            Self::After(time) => serializer.collect_str(time),
+        }
+    }
+}
+
+impl JsonSchema for DelayedAck {
+    fn schema_name() -> std::borrow::Cow<'static, str> {
+        "DelayedAck".into()
+    }
+
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        json_schema!({
+            "description": "false, true (40 ms) or the longest time that an acknowledgement waits, e.g. \"40 ms\"",
+            "anyOf": [
+                { "type": "boolean" },
+                { "type": "string", "pattern": r"^\s*[0-9]+(\.[0-9]+)?\s*(ns|us|µs|ms|s)\s*$" }
+            ]
+        })
+    }
+}
+
+struct DelayedAckVisitor;
+
+impl Visitor<'_> for DelayedAckVisitor {
+    type Value = DelayedAck;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("false, true or a time such as \"40 ms\"")
+    }
+
+    fn visit_bool<E: de::Error>(self, on: bool) -> Result<DelayedAck, E> {
+        Ok(if on { DelayedAck::After(DelayedAck::USUAL) } else { DelayedAck::Off })
+    }
+
+    fn visit_str<E: de::Error>(self, text: &str) -> Result<DelayedAck, E> {
+        let time: Duration = text.parse().map_err(E::custom)?;
+        Ok(if time == Duration::ZERO { DelayedAck::Off } else { DelayedAck::After(time) })
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::config::{self, Value};
 
     #[test]
     fn mss_is_the_packet_less_its_headers() {
@@ -225,17 +366,68 @@ mod tests {
     }
 
     #[test]
-    fn connections_that_cannot_be_are_refused() {
+    fn what_is_left_out_is_the_profiles_own() {
+        let resolved = |config: &TcpConfig| {
+            let delay = config.ack_delay().map(|delay| delay.as_nanos() / 1_000_000);
+            (config.initial_window(), delay, config.window_limit(), config.announced_window())
+        };
+        let mut papers = TcpConfig::default();
+        assert_eq!(resolved(&papers), (2, None, u32::MAX, u32::MAX));
+        let mut linux = TcpConfig::linux(CongestionAlgorithm::CUBIC);
+        assert_eq!(resolved(&linux), (10, Some(40), u32::MAX, u32::MAX));
+        linux.delayed_ack = Some(DelayedAck::Off);
+        assert_eq!(resolved(&linux).1, None);
+        papers.delayed_ack = Some(DelayedAck::After(Duration::from_millis(100)));
+        papers.initial_window = Packets::new(4);
+        papers.cwnd_max = Packets::new(61);
+        papers.receive_window = Some(Size(100_000));
+        assert_eq!(resolved(&papers), (4, Some(100), 61, 100_000));
+    }
+
+    #[test]
+    fn a_wrong_connection_names_its_field() {
         let ok = TcpConfig::papers(CongestionAlgorithm::NEWRENO);
         assert_eq!(ok.check(), Ok(()));
-        let small = TcpConfig { packet: Bytes(52), ..ok.clone() };
-        assert_eq!(small.check(), Err(TcpConfigError::Packet { packet: 52, least: 53 }));
-        let still = TcpConfig { cwnd_max: Some(0), ..ok.clone() };
-        assert_eq!(still.check(), Err(TcpConfigError::NoWindow));
-        let shut = TcpConfig { receive_window: Some(Bytes(1000)), ..ok };
-        assert!(matches!(shut.check(), Err(TcpConfigError::ReceiveWindow { .. })));
-        let bbr = TcpConfig::papers(CongestionAlgorithm::BBR);
-        assert!(matches!(bbr.check(), Err(TcpConfigError::NotInPapers(_))));
-        assert_eq!(TcpConfig::linux(CongestionAlgorithm::BBR).check(), Ok(()));
+        let linux = TcpConfig::linux(CongestionAlgorithm::BBR);
+        assert_eq!(linux.check(), Ok(()));
+        let adapts = |max_reordering| LinuxOptions { max_reordering, ..LinuxOptions::default() };
+        let wrong = [
+            (
+                TcpConfig { packet: Bytes(52), ..ok.clone() },
+                "packet: 52 bytes are not a TCP packet",
+            ),
+            (TcpConfig { receive_window: Some(Size(1000)), ..ok.clone() }, "receive_window: a rec"),
+            (
+                TcpConfig::papers(CongestionAlgorithm::BBR),
+                "congestion: profile `papers` has newreno",
+            ),
+            (
+                TcpConfig { sack: false, ..TcpConfig::default() },
+                "sack: without SACK there is newreno",
+            ),
+            (TcpConfig { sack: false, ..linux.clone() }, "sack: profile `linux` needs SACK"),
+            (TcpConfig { linux: Some(adapts(300)), ..ok }, "linux: belongs to profile = \"linux\""),
+            (
+                TcpConfig { linux: Some(adapts(2)), ..linux },
+                "linux.max_reordering: max_reordering = 2",
+            ),
+        ];
+        for (config, expected) in wrong {
+            let fault = config.check().unwrap_err().to_string();
+            assert!(fault.starts_with(expected), "{fault}");
+        }
+    }
+
+    #[test]
+    fn a_connection_is_read_from_text() {
+        let keys = [("congestion", "reno"), ("profile", "linux"), ("cwnd_max", "64 packets")];
+        let config: TcpConfig =
+            config::read(&Value::table(keys.map(|(key, text)| (key, Value::text(text))))).unwrap();
+        let expected = TcpConfig::linux(CongestionAlgorithm::NEWRENO);
+        assert_eq!(config, TcpConfig { cwnd_max: Packets::new(64), ..expected });
+        let unknown = Value::table([("congestion", Value::text("cubik"))]);
+        let fault = config::read::<TcpConfig>(&unknown).unwrap_err().to_string();
+        assert!(fault.starts_with("congestion: unknown value `cubik`, one of newreno, cubic, "));
+        assert!(fault.ends_with(" (did you mean cubic?)"), "{fault}");
     }
 }

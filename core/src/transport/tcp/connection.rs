@@ -18,7 +18,7 @@ impl Protocol for TcpConfig {
     }
 
     fn check(&self) -> Result<(), Fault> {
-        self.check().map_err(|error| Fault::at(error.to_string()))
+        Self::check(self)
     }
 
     fn packet(&self) -> Bytes {

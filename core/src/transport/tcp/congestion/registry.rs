@@ -5,10 +5,14 @@ use std::str::FromStr;
 use std::sync::{PoisonError, RwLock};
 
 use rand_chacha::ChaCha8Rng;
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
+use serde::de::{self, Deserialize, Deserializer};
+use serde::ser::{Serialize, Serializer};
 use thiserror::Error;
 
 use super::CongestionControl;
 use super::compound::Compound;
+use crate::config::nearest;
 use crate::transport::tcp::config::{Profile, TcpConfig};
 use crate::transport::tcp::{linux, papers};
 
@@ -51,7 +55,7 @@ static BUILT_IN: [CongestionControlKind; 6] = [
         profiles: BOTH,
         build: &|config, _| match config.profile {
             Profile::Papers => Box::new(papers::Cubic::new()),
-            Profile::Linux => Box::new(linux::Cubic::new(config.linux.hystart)),
+            Profile::Linux => Box::new(linux::Cubic::new(config.options().hystart)),
         },
     },
     CongestionControlKind {
@@ -186,6 +190,47 @@ impl FromStr for CongestionAlgorithm {
             name: name.to_owned(),
             known: known.iter().map(|it| it.name()).collect(),
         })
+    }
+}
+
+impl<'de> Deserialize<'de> for CongestionAlgorithm {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+        struct Name;
+        impl de::Visitor<'_> for Name {
+            type Value = CongestionAlgorithm;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("a string")
+            }
+
+            fn visit_str<E: de::Error>(self, name: &str) -> Result<CongestionAlgorithm, E> {
+                name.parse().map_err(|unknown: UnknownCongestionAlgorithm| {
+                    let near = nearest(name, unknown.known.iter().copied());
+                    let hint = near.map(|near| format!(" (did you mean {near}?)"));
+                    let (known, hint) = (unknown.known.join(", "), hint.unwrap_or_default());
+                    E::custom(format!("unknown value `{name}`, one of {known}{hint}"))
+                })
+            }
+        }
+        from.deserialize_str(Name)
+    }
+}
+
+impl Serialize for CongestionAlgorithm {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(self.name())
+    }
+}
+
+impl JsonSchema for CongestionAlgorithm {
+    fn schema_name() -> std::borrow::Cow<'static, str> {
+        "Congestion".into()
+    }
+
+    /// The core's own names: what a program adds is not known where files are edited.
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        let names = BUILT_IN.iter().map(|kind| kind.name).collect::<Vec<_>>();
+        json_schema!({ "description": "A congestion control.", "type": "string", "enum": names })
     }
 }
 

@@ -18,9 +18,9 @@ pub struct Window {
 impl Window {
     /// The window that a connection begins with.
     pub fn new(config: &TcpConfig) -> Self {
-        let limit = config.cwnd_max.unwrap_or(u32::MAX).max(1);
+        let limit = config.window_limit();
         let ssthresh = if config.profile == Profile::Papers { limit } else { u32::MAX };
-        Self { cwnd: config.initial_window.clamp(1, limit), ssthresh, limit, credit: 0, acked: 0 }
+        Self { cwnd: config.initial_window().min(limit), ssthresh, limit, credit: 0, acked: 0 }
     }
 
     /// Congestion window, at least 1.
@@ -145,6 +145,7 @@ impl Window {
 mod tests {
     use super::*;
     use crate::transport::tcp::congestion::CongestionAlgorithm;
+    use crate::units::Packets;
 
     #[test]
     fn slow_start_stops_at_the_threshold() {
@@ -171,11 +172,14 @@ mod tests {
     fn the_first_threshold_is_the_limit_in_profile_papers() {
         let mut config = TcpConfig::papers(CongestionAlgorithm::NEWRENO);
         assert_eq!(Window::new(&config).ssthresh, u32::MAX);
-        config.cwnd_max = Some(61);
+        config.cwnd_max = Packets::new(61);
         assert_eq!(Window::new(&config).ssthresh, 61);
-        config.cwnd_max = Some(0);
+        config.cwnd_max = Packets::new(1);
         assert_eq!(Window::new(&config).cwnd, 1);
-        config = TcpConfig { cwnd_max: Some(61), ..TcpConfig::linux(CongestionAlgorithm::NEWRENO) };
+        config = TcpConfig {
+            cwnd_max: Packets::new(61),
+            ..TcpConfig::linux(CongestionAlgorithm::NEWRENO)
+        };
         assert_eq!(Window::new(&config).ssthresh, u32::MAX);
     }
 }

@@ -10,7 +10,7 @@ const LONGEST: Duration = Duration::from_millis(200);
 
 /// The delayed-ACK timer.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct DelayedAck {
+pub(super) struct AckTimer {
     /// The shortest wait; `None`: no ACK waits.
     shortest: Option<Duration>,
     quick_mode: bool,
@@ -22,7 +22,7 @@ pub(super) struct DelayedAck {
     deadline: Option<Instant>,
 }
 
-impl DelayedAck {
+impl AckTimer {
     pub(super) fn new(shortest: Option<Duration>, quick_mode: bool) -> Self {
         Self {
             shortest,
@@ -123,7 +123,7 @@ mod tests {
 
     #[test]
     fn timer_follows_the_gaps() {
-        let mut delayed = DelayedAck::new(Some(MS * 40), true);
+        let mut delayed = AckTimer::new(Some(MS * 40), true);
         let mut now = Instant::ZERO;
         delayed.on_data(now, MS * 300);
         assert!(delayed.is_quick());
@@ -151,7 +151,7 @@ mod tests {
 
     #[test]
     fn without_delay_every_segment_is_acknowledged_at_once() {
-        let mut delayed = DelayedAck::new(None, true);
+        let mut delayed = AckTimer::new(None, true);
         delayed.on_data(Instant::ZERO, MS * 300);
         (0..100).for_each(|_| delayed.on_ack_sent());
         assert!(delayed.is_quick());

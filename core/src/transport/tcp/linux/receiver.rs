@@ -1,6 +1,6 @@
 //! The receiving end of a TCP connection as in Linux.
 
-use super::delayed_ack::DelayedAck;
+use super::delayed_ack::AckTimer;
 use super::rtt::RttEstimator;
 use crate::transport::tcp::config::TcpConfig;
 use crate::transport::tcp::shared::arrivals::Arrivals;
@@ -25,7 +25,7 @@ enum Due {
 pub(crate) struct LinuxReceiver {
     config: TcpConfig,
     arrivals: Arrivals,
-    delayed: DelayedAck,
+    delayed: AckTimer,
     /// Round-trip time of the handshake.
     rtt: RttEstimator,
     answered: Option<Instant>,
@@ -44,7 +44,7 @@ impl LinuxReceiver {
         let blocks = if config.timestamps { 3 } else { 4 };
         Self {
             arrivals: Arrivals::new(config.mss().0, blocks),
-            delayed: DelayedAck::new(config.delayed_ack, config.linux.quick_ack),
+            delayed: AckTimer::new(config.ack_delay(), config.options().quick_ack),
             config: config.clone(),
             rtt: RttEstimator::new(),
             answered: None,
@@ -102,7 +102,7 @@ impl LinuxReceiver {
     }
 
     fn report_duplicate(&mut self, segment: &Segment) {
-        if self.config.linux.dsack {
+        if self.config.options().dsack {
             let end = segment.seq + u64::from(segment.len);
             self.duplicate = Some(SackBlock { start: segment.seq, end });
         }

@@ -115,12 +115,12 @@ pub(super) struct Losses {
 impl Scoreboard {
     /// Nothing in flight; delivery rates are measured if `measures_rate`.
     pub(super) fn new(config: &TcpConfig, measures_rate: bool) -> Self {
-        let mss = config.mss().0;
+        let (mss, options) = (config.mss().0, config.options());
         Self {
             mss,
             timestamps: config.timestamps,
-            uses_rack: config.linux.rack,
-            uses_dsacks: config.linux.dsack,
+            uses_rack: options.rack,
+            uses_dsacks: options.dsack,
             flight: Flight::new(mss),
             order: SentOrder::new(),
             covered: Blocks::default(),
@@ -129,7 +129,7 @@ impl Scoreboard {
             declared_lost: 0,
             duplicates: 0,
             rack: Rack::new(),
-            reordering: Reordering::new(config.linux.max_reordering),
+            reordering: Reordering::new(options.max_reordering),
             examined: 0,
             rate: measures_rate.then(|| Box::new(DeliveryRate::new())),
         }

@@ -52,10 +52,10 @@ pub(crate) struct LinuxSender {
 
 impl LinuxSender {
     pub(crate) fn new(config: &TcpConfig, rng: ChaCha8Rng) -> Self {
-        let congestion = Congestion::new(config, rng);
+        let (congestion, options) = (Congestion::new(config, rng), config.options());
         Self {
-            handshake: config.linux.handshake,
-            tail_loss_probe: config.linux.tail_loss_probe,
+            handshake: options.handshake,
+            tail_loss_probe: options.tail_loss_probe,
             headers: config.headers(),
             syn_size: config.syn_size(),
             connection: Connection::Closed,
@@ -63,9 +63,9 @@ impl LinuxSender {
             board: Scoreboard::new(config, congestion.has_model()),
             rtt: RttEstimator::new(),
             congestion,
-            recovery: Recovery::new(&config.linux),
+            recovery: Recovery::new(&options),
             timer: Timer::new(),
-            pacer: Pacer::new(config.linux.pacing),
+            pacer: Pacer::new(options.pacing),
             sent_some: false,
             last_sent: Instant::ZERO,
             counters: SenderCounters::default(),

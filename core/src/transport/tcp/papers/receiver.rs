@@ -75,7 +75,7 @@ impl PapersReceiver {
     }
 
     fn schedule_ack(&mut self, now: Instant, may_delay: bool) {
-        match self.config.delayed_ack {
+        match self.config.ack_delay() {
             Some(delay) if may_delay => self.deadline = Some(now + delay),
             _ => {
                 self.deadline = None;

@@ -65,7 +65,7 @@ impl PapersSender {
         let control = config.congestion.build(config, rng);
         Self {
             headers: config.headers(),
-            initial_window: config.initial_window,
+            initial_window: config.initial_window(),
             timestamps: config.timestamps,
             supply: Supply::new(config),
             flight: Flight::new(config.mss().0),

@@ -66,12 +66,12 @@ impl Supply {
 mod tests {
     use super::*;
     use crate::transport::tcp::CongestionAlgorithm;
-    use crate::units::Bytes;
+    use crate::units::{Bytes, Size};
 
     fn supply() -> Supply {
         let mut config = TcpConfig::papers(CongestionAlgorithm::NEWRENO);
         config.packet = Bytes(1000 + config.headers());
-        config.receive_window = Some(Bytes(2500));
+        config.receive_window = Some(Size(2500));
         Supply::new(&config)
     }
 

@@ -47,15 +47,15 @@ pub(super) struct Congestion {
 impl Congestion {
     pub(super) fn new(config: &TcpConfig, rng: ChaCha8Rng) -> Self {
         let control = config.congestion.build(config, rng);
-        let has_model = control.has_model();
+        let (has_model, options) = (control.has_model(), config.options());
         Self {
             window: Window::new(config),
             watches: control.watches(),
             control,
             has_model,
-            uses_prr: config.linux.prr,
-            decays: config.linux.slow_start_after_idle && !has_model,
-            initial_window: config.initial_window,
+            uses_prr: options.prr,
+            decays: options.slow_start_after_idle && !has_model,
+            initial_window: config.initial_window(),
             prr: Prr::default(),
             usage: Usage::default(),
         }

@@ -10,7 +10,7 @@ use crate::transport::tcp::congestion::{
     Ack, CongestionControl, Loss, Pace, Rate, Sample, Totals, Window,
 };
 use crate::transport::tcp::endpoint::CongestionState;
-use crate::units::{Duration, Instant};
+use crate::units::{Duration, Instant, Packets};
 
 /// Something that happens to a congestion control.
 #[derive(Clone, Copy, Debug)]
@@ -161,14 +161,14 @@ proptest! {
         algorithm in prop::sample::select(
             CongestionAlgorithm::in_profile(Profile::Linux).collect::<Vec<_>>()
         ),
-        cwnd_max in prop::option::of(1u32..2_000),
+        cwnd_max in prop::option::of(1u64..2_000),
         operations in prop::collection::vec(operation(), 1..120),
     ) {
-        let config = TcpConfig { cwnd_max, ..TcpConfig::linux(algorithm) };
+        let config = TcpConfig { cwnd_max: cwnd_max.and_then(Packets::new), ..TcpConfig::linux(algorithm) };
         let limit = match algorithm.name() {
             "hybla" => 65_535,
             "compound" => u32::MAX,
-            _ => cwnd_max.unwrap_or(u32::MAX),
+            _ => config.window_limit(),
         };
         let mut twins = [Connection::new(&config), Connection::new(&config)];
         for (after, operation) in operations {

@@ -25,7 +25,7 @@ fn ack(receiver: &mut LinuxReceiver, now: Instant) -> Option<Sent> {
 
 fn receiver(quick_ack: bool) -> LinuxReceiver {
     let mut config = TcpConfig::linux(CongestionAlgorithm::NEWRENO);
-    config.linux.quick_ack = quick_ack;
+    config.linux.get_or_insert_default().quick_ack = quick_ack;
     LinuxReceiver::new(&config)
 }
 

@@ -4,6 +4,7 @@ use super::*;
 use crate::seed::{Seed, Stream};
 use crate::transport::tcp::congestion::CongestionAlgorithm;
 use crate::transport::{SackBlock, SackList};
+use crate::units::Packets;
 
 mod recovery;
 
@@ -40,7 +41,7 @@ fn ack(sender: &mut LinuxSender, now: u64, ack: u64, blocks: &[(u64, u64)], echo
 /// Handshake over 100 ms, then `window` segments in flight, sent at 100 ms.
 fn with(window: u32, change: impl FnOnce(&mut TcpConfig)) -> LinuxSender {
     let mut config = TcpConfig::linux(CongestionAlgorithm::NEWRENO);
-    config.initial_window = window;
+    config.initial_window = Packets::new(window.into());
     change(&mut config);
     let mut sender = new(&config);
     sender.supply(u64::MAX);
@@ -135,7 +136,7 @@ fn dsack_undoes_the_reduction() {
     for undo in [true, false] {
         let mut sender = with(10, |config| {
             config.timestamps = false;
-            config.linux.undo = undo;
+            config.linux.get_or_insert_default().undo = undo;
         });
         let block = |start: u64, end: u64| (start * 1460, end * 1460);
         let answer = |ack: u64, (start, end): (u64, u64), dsack| {
@@ -178,7 +179,7 @@ fn probe_then_timeout() {
 fn spurious_timeout() {
     let mut sender = with(10, |config| {
         config.timestamps = false;
-        config.linux.tail_loss_probe = false;
+        config.linux.get_or_insert_default().tail_loss_probe = false;
     });
     let plain = |ack: u64| Segment { ack: ack * 1460, window: u32::MAX, ..Segment::default() };
     sender.handle_timeout(ms(400));
@@ -199,8 +200,8 @@ fn spurious_timeout() {
 #[test]
 fn timeout_without_frto_sends_everything_again() {
     let mut sender = with(10, |config| {
-        config.linux.frto = false;
-        config.linux.tail_loss_probe = false;
+        config.linux.get_or_insert_default().frto = false;
+        config.linux.get_or_insert_default().tail_loss_probe = false;
     });
     sender.handle_timeout(ms(400));
     assert_eq!(sent(&mut sender, 400), [0]);

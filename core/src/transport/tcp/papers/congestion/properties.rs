@@ -8,7 +8,7 @@ use crate::transport::tcp::config::{Profile, TcpConfig};
 use crate::transport::tcp::congestion::CongestionAlgorithm;
 use crate::transport::tcp::congestion::{Ack, CongestionControl, Loss, Window};
 use crate::transport::tcp::endpoint::CongestionState;
-use crate::units::{Duration, Instant};
+use crate::units::{Duration, Instant, Packets};
 
 /// Something that happens to a congestion control.
 #[derive(Clone, Copy, Debug)]
@@ -59,7 +59,7 @@ struct Connection {
 
 impl Connection {
     fn new(config: &TcpConfig) -> Self {
-        let max = config.cwnd_max.unwrap_or(u32::MAX);
+        let max = config.window_limit();
         let rng = ChaCha8Rng::seed_from_u64(7);
         let limit = match config.congestion.name() {
             "hybla" => 65_535,
@@ -144,10 +144,10 @@ proptest! {
     #[test]
     fn windows_stay_within_their_limits(
         algorithm in algorithm(),
-        cwnd_max in prop::option::of(1u32..2_000),
+        cwnd_max in prop::option::of(1u64..2_000),
         operations in prop::collection::vec(operation(), 1..80),
     ) {
-        let config = TcpConfig { cwnd_max, ..TcpConfig::papers(algorithm) };
+        let config = TcpConfig { cwnd_max: cwnd_max.and_then(Packets::new), ..TcpConfig::papers(algorithm) };
         let mut twins = [Connection::new(&config), Connection::new(&config)];
         for operation in operations {
             for connection in &mut twins {

@@ -92,13 +92,13 @@ impl NoSackSender {
     pub(crate) fn new(config: &TcpConfig) -> Self {
         Self {
             headers: config.headers(),
-            initial_window: config.initial_window,
+            initial_window: config.initial_window(),
             timestamps: config.timestamps,
             supply: Supply::new(config),
             connection: Connection::Closed,
             flight: Flight::new(config.mss().0),
             cursor: 0,
-            window: InflatedWindow::new(config.cwnd_max),
+            window: InflatedWindow::new(config.window_limit()),
             rtt: RttEstimator::new(Clock::NATIVE_AGENT),
             timed: None,
             deadline: None,

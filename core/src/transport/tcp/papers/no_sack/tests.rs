@@ -1,5 +1,6 @@
 use super::*;
 use crate::transport::tcp::CongestionAlgorithm;
+use crate::units::Packets;
 
 const MSS: u64 = 1448;
 
@@ -21,7 +22,7 @@ fn ack(ack: u64, echo: Instant) -> Segment {
 fn with_window(window: u32) -> NoSackSender {
     let mut config = TcpConfig::papers(CongestionAlgorithm::NEWRENO);
     config.sack = false;
-    config.initial_window = window;
+    config.initial_window = Packets::new(window.into());
     let mut sender = NoSackSender::new(&config);
     assert_eq!(sender.poll_transmit(ms(0)), None, "no data, no SYN");
     sender.supply(u64::MAX);

@@ -15,8 +15,7 @@ pub(super) struct InflatedWindow {
 
 impl InflatedWindow {
     /// The window before anything is acknowledged: one segment, the limit for a threshold.
-    pub(super) fn new(max: Option<u32>) -> Self {
-        let max = max.unwrap_or(u32::MAX).max(1);
+    pub(super) fn new(max: u32) -> Self {
         Self { cwnd: 1.0, ssthresh: max, inflation: 0, max }
     }
 
@@ -155,6 +154,6 @@ mod tests {
         let window = window(19.5, 10, 8);
         assert_eq!((window.limit(), window.cwnd()), (20, 19));
         assert!(window.admits_after(1, 20) && !window.admits_after(2, 21));
-        assert!(!InflatedWindow::new(None).admits_after(1, 3));
+        assert!(!InflatedWindow::new(u32::MAX).admits_after(1, 3));
     }
 }

@@ -1,5 +1,6 @@
 use super::*;
 use crate::transport::tcp::CongestionAlgorithm;
+use crate::transport::tcp::config::DelayedAck;
 use crate::units::Duration;
 
 const MSS: u64 = 1448;
@@ -78,7 +79,7 @@ fn echo_of_the_segment_that_advanced_the_acknowledgement() {
 #[test]
 fn delayed_ack_for_every_second_segment() {
     let mut config = config();
-    config.delayed_ack = Some(Duration::from_millis(40));
+    config.delayed_ack = Some(DelayedAck::After(Duration::from_millis(40)));
     let mut receiver = PapersReceiver::new(&config);
     let at = |receiver: &mut PapersReceiver, now, number| {
         receiver.handle_segment(ms(now), &data(number, ms(now)));

@@ -2,7 +2,7 @@ use super::*;
 use crate::seed::{Seed, Stream};
 use crate::transport::tcp::CongestionAlgorithm;
 use crate::transport::{SackBlock, SackList};
-use crate::units::Bytes;
+use crate::units::{Packets, Size};
 
 const MSS: u64 = 1448;
 
@@ -35,7 +35,7 @@ fn new(config: &TcpConfig) -> PapersSender {
 /// A sender with segments `0..window` in flight, sent at time zero.
 fn with_window(window: u32) -> PapersSender {
     let mut config = config();
-    config.initial_window = window;
+    config.initial_window = Packets::new(window.into());
     let mut sender = new(&config);
     sender.supply(u64::MAX);
     assert_eq!(sent(&mut sender, ms(0)).len(), window as usize);
@@ -111,7 +111,7 @@ fn rate_halving_and_exit() {
 #[test]
 fn exit_with_little_in_flight_bursts_three() {
     let mut config = config();
-    config.initial_window = 20;
+    config.initial_window = Packets::new(20);
     let mut sender = new(&config);
     sender.supply(20 * MSS);
     sent(&mut sender, ms(0));
@@ -200,8 +200,8 @@ fn idle_for_a_timeout_restarts_with_the_initial_window() {
 #[test]
 fn receive_window_limits() {
     let mut config = config();
-    config.initial_window = 10;
-    config.receive_window = Some(Bytes(4 * 1448));
+    config.initial_window = Packets::new(10);
+    config.receive_window = Some(Size(4 * 1448));
     let mut sender = new(&config);
     sender.supply(u64::MAX);
     assert_eq!(sent(&mut sender, ms(0)), [0, 1, 2, 3]);
@@ -229,7 +229,7 @@ fn acks_outside_the_window_are_ignored() {
 fn without_timestamps_retransmissions_are_not_timed() {
     let mut config = config();
     config.timestamps = false;
-    config.initial_window = 10;
+    config.initial_window = Packets::new(10);
     let mut sender = new(&config);
     sender.supply(10 * 1460);
     while sender.poll_transmit(ms(0)).is_some() {}

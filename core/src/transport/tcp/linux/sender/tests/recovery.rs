@@ -120,7 +120,7 @@ fn every_hole_is_filled_once() {
 /// retransmission waits for the timer.
 #[test]
 fn without_rack_three_sacked_segments_prove_a_loss() {
-    let mut sender = with(10, |config| config.linux.rack = false);
+    let mut sender = with(10, |config| config.linux.get_or_insert_default().rack = false);
     for last in 1..=2 {
         ack(&mut sender, 200 + last, 0, &[(1, last + 1)], 100);
         assert!(!sent(&mut sender, 200 + last).contains(&0));
@@ -172,7 +172,8 @@ fn a_probe_that_was_not_needed_costs_nothing() {
 /// was sent again ends the back-off (its timestamp is a sample).
 #[test]
 fn timeouts_back_off_and_an_ack_ends_that() {
-    let mut sender = with(10, |config| config.linux.tail_loss_probe = false);
+    let mut sender =
+        with(10, |config| config.linux.get_or_insert_default().tail_loss_probe = false);
     let mut at = 100 + 300;
     for attempt in 1..=5u64 {
         assert_eq!(sender.poll_timeout(), Some(ms(at)));
@@ -192,7 +193,8 @@ fn timeouts_back_off_and_an_ack_ends_that() {
 /// before it: window and threshold are what they were, and nothing else is sent again.
 #[test]
 fn a_timeout_that_was_a_delay_is_taken_back() {
-    let mut sender = with(10, |config| config.linux.tail_loss_probe = false);
+    let mut sender =
+        with(10, |config| config.linux.get_or_insert_default().tail_loss_probe = false);
     sender.handle_timeout(ms(400));
     assert_eq!(sent(&mut sender, 400), [0]);
     ack(&mut sender, 450, 1, &[], 100);
