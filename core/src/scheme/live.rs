@@ -22,7 +22,7 @@ use crate::units::{Duration, Probability};
 ///
 /// ```
 /// use std::sync::Arc;
-/// use clift::link::{Link, Packet, PacketId};
+/// use clift::link::{Instrument, Link, Packet, PacketId};
 /// use clift::scheme::{LinkConfig, LiveConfig, Medium, Timing};
 /// use clift::seed::Seed;
 /// use clift::trace::PhyTrace;
