@@ -1,5 +1,8 @@
 //! The SACK blocks of an ACK as numbers of segments.
 
+use super::flight::Flight;
+use crate::transport::SackBlock;
+
 /// SACK blocks in one segment, as segment numbers: ascending, each `start..end`, none empty.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Blocks {
@@ -31,5 +34,37 @@ impl Blocks {
     /// The blocks in ascending order.
     pub(crate) fn as_slice(&self) -> &[(u64, u64)] {
         &self.blocks[..self.len]
+    }
+}
+
+/// The blocks of the last ACK that had any, in bytes and by number: an ACK repeats most of them.
+///
+/// Which segment begins at or after a byte beyond the acknowledgement never changes.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct LastBlocks {
+    known: [(SackBlock, u64, u64); 4],
+}
+
+impl LastBlocks {
+    /// The segments `start..end` that begin within the `index`-th block of an ACK, which lies
+    /// beyond the acknowledgement.
+    #[inline]
+    pub(crate) fn segments(
+        &mut self,
+        flight: &Flight,
+        index: usize,
+        block: SackBlock,
+    ) -> (u64, u64) {
+        let Some((known, start, end)) = self.known.get_mut(index) else {
+            return (flight.at_or_after(block.start), flight.at_or_after(block.end));
+        };
+        if known.start != block.start {
+            *start = flight.at_or_after(block.start);
+        }
+        if known.end != block.end {
+            *end = flight.at_or_after(block.end);
+        }
+        *known = block;
+        (*start, *end)
     }
 }
