@@ -22,6 +22,10 @@ NS3_LIBRARIES = [
 ]
 
 
+# Bytes of an LLDU of the link trace that takes the wired link's place: a packet each.
+LLDU = "1500"
+
+
 @dataclass(frozen=True)
 class Case:
     """Bulk flows over one link; the window is limited to pipe and queue on every side."""
@@ -54,13 +58,20 @@ def report() -> None:
     ours = _build_ours()
     ns2 = shutil.which("ns")
     ns3 = _build_ns3()
-    print("engine, CUBIC over a wired link (start-up taken off; ratio: times as fast as)")
+    print("engine, CUBIC over a wired link (start-up taken off; ratio: times as fast as);")
+    print("trace: the engine over a link trace in its place, which is made on the way")
     print(f"{'case':28} {'':6} {'packets':>9} {'s':>8} {'ns/packet':>10} {'MB':>6} {'ratio':>7}")
     for case in CASES:
         own = measure(
             [ours, *case.arguments(case.seconds, "cubic")], [ours, *case.arguments(1e-3, "cubic")]
         )
         rows = [("CLIFT", own, _packets(own))]
+        if case.flows == 1:
+            over_trace = measure(
+                [ours, *case.arguments(case.seconds, "cubic"), LLDU],
+                [ours, *case.arguments(1e-3, "cubic"), LLDU],
+            )
+            rows.append(("trace", over_trace, _packets(over_trace)))
         if ns2:
             script = str(ROOT / "bench" / "ns2" / "bulk.tcl")
             other = measure(

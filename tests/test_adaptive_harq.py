@@ -59,13 +59,15 @@ def test_the_seed_of_the_link_is_its_channel_and_that_of_the_run_its_thresholds(
     assert runs[0] == runs[1]
 
 
-def test_its_buffer_is_that_of_a_run_unless_the_run_has_one() -> None:
+def test_its_buffer_is_that_of_a_run_and_two_are_refused() -> None:
     link = clift.AdaptiveHarqLink(snr_db=10, duration_s=20)
     own = link.replace(reorder=clift.Reorder(key="tcp"))
     given = clift.simulate(link, duration_s=20, reorder=clift.Reorder(key="tcp")).summary()
     assert clift.simulate(own, duration_s=20).summary() == given
     by_link = clift.simulate(link, duration_s=20, reorder=clift.Reorder()).summary()
-    assert clift.simulate(own, duration_s=20, reorder=clift.Reorder()).summary() == by_link != given
+    assert by_link != given
+    with pytest.raises(clift.ScenarioError, match="a re-sequencing buffer of its own"):
+        clift.simulate(own, duration_s=20, reorder=clift.Reorder())
 
 
 def test_packets_overtake_where_the_path_gets_shorter_unless_it_keeps_order() -> None:

@@ -207,7 +207,7 @@ GOOD = "t_ns,d_ns\n0,5\n10,0\n"
             "x.csv",
             "a,b\n1,2\n",
             ["--format", "probes", "--direction", "up"],
-            "x.csv: line 1: `a,b` is no header of a probe file; known are "
+            "x.csv: line 1: `a,b` is not the header of a probe file; known are "
             "`timestamp,rtt,uplink,downlink` and "
             "`send_time_s,up_delay_ms,up_lost,down_delay_ms,down_lost` in any order",
         ),

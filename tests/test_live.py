@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 import clift
+from clift._clift import SENT, SENT_AGAIN, UNIT_AGAIN
 from clift.scheme import Scheme
 
 SCHEMES: list[Scheme] = [
@@ -42,7 +43,7 @@ def test_units_are_logged_and_counted() -> None:
     link = run.summary()["links"][0]
     kind, arrival = (units[name].to_numpy() for name in ("kind", "arrival_ns"))
     assert len(units) == link["units_sent"]
-    assert int((kind == 1).sum()) == link["units_sent_again"]
+    assert int((kind == UNIT_AGAIN).sum()) == link["units_sent_again"]
     # ARQ repeats what was erased, until it gets through.
     assert int((arrival < 0).sum()) == link["units_sent_again"]
     assert abs((arrival < 0).mean() - 0.05) < 0.02
@@ -57,11 +58,16 @@ def test_sampling_and_logging_change_nothing() -> None:
     run = clift.simulate(live, duration_s=25)
     again = clift.simulate(live, duration_s=25)
     assert run.summary() == again.summary()
-    series = run.series(interval_ms=13).to_pydict()
-    assert series["bytes_in_order"][-1] <= run.summary()["bytes_in_order"]
-    events = run.events()
-    assert int((events["kind"].to_numpy() == 0).sum()) <= run.summary()["segments_sent"]
-    assert run.summary()["links"][0]["feedback_lost"] > 0
+    summary = run.summary()
+    series = run.series(interval_ms=12.5).to_pydict()
+    assert series["time_s"][-1] == summary["duration_s"] == 25.0
+    for name in ("bytes_in_order", "segments_sent", "retransmissions", "timeouts"):
+        assert series[name][-1] == summary[name], name
+    kind = run.events()["kind"].to_numpy()
+    sent, sent_again = int((kind == SENT).sum()), int((kind == SENT_AGAIN).sum())
+    assert (sent + sent_again, sent_again) == (summary["segments_sent"], summary["retransmissions"])
+    assert run.units().num_rows == summary["links"][0]["units_sent"]
+    assert summary["links"][0]["feedback_lost"] > 0
 
 
 def test_a_return_trace_loses_reports() -> None:

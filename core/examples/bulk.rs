@@ -1,51 +1,73 @@
-//! Bulk TCP flows over one wired link: what `make bench` times beside ns-2 and ns-3.
+//! Bulk TCP flows over one link: what `make bench` times beside ns-2 and ns-3.
 //!
-//! usage: bulk RATE_BPS RTT_MS SECONDS QUEUE_PACKETS WINDOW_PACKETS LOSS FLOWS cubic|newreno
+//! usage: bulk RATE_BPS RTT_MS SECONDS QUEUE_PACKETS WINDOW_PACKETS LOSS FLOWS cubic|newreno [LLDU]
+//!
+//! The link is a wired one, and with LLDU (bytes) a link trace of slots of that size at that rate,
+//! which are lost with that probability.
 #![allow(clippy::print_stdout)] // data goes to stdout
 
+use std::sync::Arc;
+
+use clift::application::Bulk;
+use clift::channel::{Bernoulli, ErasureChannel, RegularSlots};
 use clift::link::QueueLimit;
-use clift::metrics::HopMetrics;
+use clift::scheme::{LinkConfig, Medium, Scheme, Timing};
 use clift::seed::Seed;
-use clift::simulation::{self, Application, Flow, Hop, LegConfig, Loss, Setup, Transport};
+use clift::simulation::{self, Flow, Hop, LegConfig, Loss, Setup};
 use clift::transport::tcp::TcpConfig;
-use clift::units::{BitRate, Duration, Instant, Packets, Probability};
+use clift::units::{BitRate, Bytes, Duration, Instant, Packets, Probability};
 
 type Failure = Box<dyn std::error::Error>;
 
 fn main() -> Result<(), Failure> {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
-    let [rate, rtt, seconds, queue, window, loss, flows, congestion] = arguments.as_slice() else {
-        return Err("usage: bulk rate rtt seconds queue window loss flows congestion".into());
+    let (arguments, lldu) = arguments.split_at(arguments.len().min(8));
+    let [rate, rtt, seconds, queue, window, loss, flows, congestion] = arguments else {
+        return Err("usage: bulk rate rtt seconds queue window loss flows congestion [lldu]".into());
     };
     let rtt = Duration::from_secs_f64(rtt.parse::<f64>()? / 1e3).ok_or("a bad RTT")?;
-    let link = LegConfig {
-        rate: BitRate::from_bits_per_second(rate.parse()?),
-        delay: rtt.half().into(),
-        queue: QueueLimit::Packets(queue.parse()?),
-        loss: Loss::Random(Probability::new(loss.parse()?)?),
+    let rate = BitRate::from_bits_per_second(rate.parse()?).ok_or("a bad rate")?;
+    let queue = QueueLimit::Packets(queue.parse()?);
+    let duration = Duration::from_secs_f64(seconds.parse()?).ok_or("a bad duration")?;
+    let (link, back) = match lldu.first() {
+        None => {
+            let loss = Loss::Random(Probability::new(loss.parse()?)?);
+            let link = LegConfig { rate: Some(rate), delay: rtt.half().into(), queue, loss };
+            let unlimited = QueueLimit::Unlimited;
+            let back = LegConfig { queue: unlimited, loss: Loss::None, ..link.clone() };
+            (Hop::Leg(link), Hop::Leg(back))
+        }
+        Some(lldu) => {
+            let lldu = Bytes(lldu.parse()?);
+            let every = rate.time_to_send(lldu);
+            let count = (duration + rtt).as_nanos() / every.as_nanos() + 1;
+            let slots = RegularSlots { count, every, decode: every, lldu };
+            let phy = Bernoulli::new(loss.parse()?)?.trace(&slots, Seed(1), 0)?;
+            let trace = Scheme::None.apply(&phy, Timing { rtt, feedback: None });
+            let link = LinkConfig { queue, ..LinkConfig::new(Medium::Trace(Arc::new(trace))) };
+            (Hop::Link(link), Hop::Leg(LegConfig::of_delay(rtt.half())))
+        }
     };
-    let back = LegConfig { queue: QueueLimit::Unlimited, loss: Loss::None, ..link.clone() };
     let mut tcp = TcpConfig::papers(congestion.parse()?);
     tcp.cwnd_max = Packets::new(window.parse()?);
     let flow = Flow {
         start: Instant::ZERO,
-        transport: Transport::Tcp(tcp),
-        application: Application::Bulk,
+        transport: Arc::new(tcp),
+        application: Arc::new(Bulk),
         source_leg: None,
     };
     let outcome = simulation::run(
         &Setup {
             seed: Seed(1),
-            duration: Duration::from_secs_f64(seconds.parse()?).ok_or("a bad duration")?,
+            duration,
             stop_when_done: false,
-            forward: vec![Hop::Leg(link)],
-            backward: vec![Hop::Leg(back)],
+            forward: vec![link],
+            backward: vec![back],
             flows: vec![flow; flows.parse()?],
         },
         &mut (),
     )?;
     let sent: u64 = outcome.flows.iter().map(|flow| flow.segments_sent).sum();
-    let HopMetrics::Leg(leg) = outcome.forward[0] else { return Err("not a leg".into()) };
-    println!("{sent} {:.3} {}", outcome.goodput() / 1e3, leg.counters.dropped);
+    println!("{sent} {:.3}", outcome.goodput() / 1e3);
     Ok(())
 }

@@ -4,11 +4,12 @@
 //! `cargo run --release --example own_congestion_control`
 #![allow(clippy::print_stdout)] // data goes to stdout
 
+use std::sync::Arc;
+
+use clift::application::Bulk;
 use clift::link::QueueLimit;
 use clift::seed::Seed;
-use clift::simulation::{
-    self, Application, Flow, Hop, LegConfig, Loss as Losses, Setup, Transport,
-};
+use clift::simulation::{self, Flow, Hop, LegConfig, Loss as Losses, Setup};
 use clift::transport::tcp::{
     Ack, CongestionControl, CongestionControlKind, Loss, Profile, Reduction, TcpConfig, Window,
     register_congestion_control,
@@ -58,8 +59,8 @@ pub(crate) fn goodput(congestion: &str) -> Result<f64, Box<dyn std::error::Error
     let back = LegConfig { loss: Losses::None, ..forth.clone() };
     let flow = Flow {
         start: Instant::ZERO,
-        transport: Transport::Tcp(TcpConfig::linux(congestion.parse()?)),
-        application: Application::Bulk,
+        transport: Arc::new(TcpConfig::linux(congestion.parse()?)),
+        application: Arc::new(Bulk),
         source_leg: None,
     };
     let setup = Setup {

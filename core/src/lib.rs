@@ -9,7 +9,8 @@
 //! 3. [`scheme`]: link-layer reliability schemes, one folder each: what turns a PHY trace into a
 //!    link trace (the papers' Trace Manager Tool, TMT), what runs with the traffic, and what it
 //!    gives over a channel model in closed form.
-//! 4. [`transport`]: state machines without I/O that send over such a link.
+//! 4. [`transport`]: state machines without I/O that send over such a link;
+//!    [`application`] says what they send.
 //! 5. [`simulation`]: the engine that joins them in simulated time.
 //! 6. [`metrics`]: what links and flows are measured by.
 //!
@@ -19,6 +20,7 @@
 //! function of its inputs and its seed.
 #![forbid(unsafe_code)]
 
+pub mod application;
 pub mod channel;
 pub mod config;
 pub mod link;

@@ -3,6 +3,10 @@
 //! Every draw names its stream, so one more flow never shifts the channel, and every scheme sees
 //! the same channel (paired comparisons, DESIGN: determinism).
 
+mod geometric;
+
+pub(crate) use geometric::Geometric;
+
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::SeedableRng;
 

@@ -3,11 +3,13 @@
 //! There is no floating-point time: an [`Instant`] is nanoseconds since the start of a run (or of
 //! a trace), a [`Duration`] the difference of two.
 
+mod limit;
 mod packets;
 mod radio;
 mod serde;
 mod text;
 
+pub use limit::{Limit, Timer};
 pub use packets::Packets;
 pub(crate) use packets::packets;
 pub use radio::{Decibels, Degrees, Gigahertz, KilometresPerHour, Metres};

@@ -3,6 +3,7 @@
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
+use clift::application::{Application, Bulk, ConstantRate, File};
 use clift::channel::{ErasureChannel, GilbertElliott, RegularSlots};
 use clift::link::{DelaySeries, Fragmentation, Propagation, QueueLimit};
 use clift::metrics::{FlowMetrics, HopMetrics};
@@ -10,11 +11,11 @@ use clift::scheme::{LinkConfig, Medium};
 use clift::scheme::{LinkTrace, Scheme, Timing};
 use clift::seed::Seed;
 use clift::simulation::{
-    self, Application, Event, Flow, Hop, LegConfig, Loss, Observer, Outcome, RunError, Setup,
-    SetupError, Transport,
+    self, Event, Flow, Hop, LegConfig, Loss, Observer, Outcome, RunError, Setup, SetupError,
 };
+use clift::transport::datagram::DatagramConfig;
 use clift::transport::tcp::{CongestionAlgorithm, Profile, TcpConfig};
-use clift::units::{BitRate, Bytes, Duration, Instant, Probability};
+use clift::units::{BitRate, Bytes, Duration, Instant, Packets, Probability};
 use proptest::prelude::*;
 
 const RTT: Duration = Duration::from_millis(500);
@@ -63,9 +64,9 @@ fn fixed_delay(delay: Duration) -> Hop {
     })
 }
 
-fn tcp(algorithm: CongestionAlgorithm, application: Application) -> Flow {
-    let transport = Transport::Tcp(TcpConfig::papers(algorithm));
-    Flow { start: Instant::ZERO, transport, application, source_leg: None }
+fn tcp(algorithm: CongestionAlgorithm, application: impl Application + 'static) -> Flow {
+    let transport = Arc::new(TcpConfig::papers(algorithm));
+    Flow { start: Instant::ZERO, transport, application: Arc::new(application), source_leg: None }
 }
 
 fn setup(forward: Vec<Hop>, flows: Vec<Flow>, seconds: u64) -> Setup {
@@ -92,7 +93,7 @@ fn the_loss_free_cells_of_table_3() {
         let trace = internet(0.0, 1.0, scheme, 60);
         for algorithm in CongestionAlgorithm::in_profile(Profile::Papers) {
             let expected = if algorithm == CongestionAlgorithm::HYBLA { hybla } else { others };
-            let flow = tcp(algorithm, Application::File { bytes: 100_000 });
+            let flow = tcp(algorithm, File { bytes: 100_000 });
             let mut setup = setup(vec![link(&trace, 1000)], vec![flow], 60);
             setup.stop_when_done = true;
             let completion = run(&setup).flows[0].completion().unwrap().as_secs_f64();
@@ -106,10 +107,26 @@ fn the_loss_free_cells_of_table_3() {
 fn the_loss_free_ftp_rates_of_figure_10() {
     for (scheme, expected) in [("ARQ", 258.0), ("HARQ(10/12)", 215.0), ("HARQ(10/15)", 173.0)] {
         let trace = internet(0.0, 1.0, scheme, 450);
-        let flow = tcp(CongestionAlgorithm::CUBIC, Application::Bulk);
+        let flow = tcp(CongestionAlgorithm::CUBIC, Bulk);
         let outcome = run(&setup(vec![link(&trace, 1000)], vec![flow], 400));
         let rate = outcome.flows[0].ip_throughput() / 1e3;
         assert!((rate / expected - 1.0).abs() < 0.02, "{scheme}: {rate}");
+    }
+}
+
+/// 70 segments in windows of 2, 4, 8, 10, ...: nine rounds of 250 ms, the way that has a hop.
+#[test]
+fn a_way_without_a_hop_takes_no_time() {
+    let tcp =
+        TcpConfig { cwnd_max: Packets::new(10), ..TcpConfig::papers(CongestionAlgorithm::NEWRENO) };
+    let file = File { bytes: 100_000 };
+    let flow = Flow { transport: Arc::new(tcp), ..self::tcp(CongestionAlgorithm::NEWRENO, file) };
+    let hop = || vec![fixed_delay(RTT.half())];
+    for (forward, backward, rounds) in [(vec![], hop(), 8), (hop(), vec![], 9)] {
+        let outcome = run(&Setup { backward, ..setup(forward, vec![flow.clone()], 60) });
+        let expected = RTT.half() * rounds;
+        assert_eq!(outcome.flows[0].completion(), Some(expected));
+        assert_eq!(outcome.flows[0].segments_sent, 70);
     }
 }
 
@@ -117,10 +134,10 @@ fn the_loss_free_ftp_rates_of_figure_10() {
 fn two_links_in_series_add_their_delays() {
     let trace = internet(0.0, 1.0, "none", 60);
     let flow = Flow {
-        transport: Transport::Datagram { packet: Bytes(61) },
+        transport: Arc::new(DatagramConfig { packet: Bytes(61) }),
         ..tcp(
             CongestionAlgorithm::NEWRENO,
-            Application::ConstantRate {
+            ConstantRate {
                 rate: BitRate::from_bits_per_second(264).unwrap(), // a message a second
                 message: Bytes(33),
                 deadline: Some(Duration::from_micros(574_600)),
@@ -142,8 +159,7 @@ fn two_links_in_series_add_their_delays() {
 fn the_other_direction_may_be_a_link_of_its_own() {
     let trace = internet(0.02, 2.0, "none", 450);
     let forward = leg(2_300_000, 250, 200, Loss::None);
-    let mut setup =
-        setup(vec![forward], vec![tcp(CongestionAlgorithm::CUBIC, Application::Bulk)], 60);
+    let mut setup = setup(vec![forward], vec![tcp(CongestionAlgorithm::CUBIC, Bulk)], 60);
     setup.backward = vec![link(&trace, 1000)];
     let outcome = run(&setup);
     let HopMetrics::Link(acks) = &outcome.backward[0] else { panic!("a link") };
@@ -159,12 +175,11 @@ fn a_path_that_gets_shorter_lets_packets_overtake_unless_it_keeps_order() {
     let steps = vec![(Instant::ZERO, ms(80)), (Instant::ZERO + ms(1000), ms(20))];
     let series = Arc::new(DelaySeries::new(steps).unwrap());
     let rate = BitRate::from_bits_per_second(800_000).unwrap();
-    let application =
-        Application::ConstantRate { rate, message: Bytes(1000), deadline: Some(ms(80)) };
+    let application = ConstantRate { rate, message: Bytes(1000), deadline: Some(ms(80)) };
     let flow = Flow {
         start: Instant::ZERO,
-        transport: Transport::Datagram { packet: Bytes(1028) },
-        application,
+        transport: Arc::new(DatagramConfig { packet: Bytes(1028) }),
+        application: Arc::new(application),
         source_leg: None,
     };
     for keep_order in [false, true] {
@@ -195,7 +210,7 @@ fn a_path_that_gets_shorter_lets_packets_overtake_unless_it_keeps_order() {
 
 #[test]
 fn flows_of_the_same_kind_share_fairly() {
-    let flow = tcp(CongestionAlgorithm::NEWRENO, Application::Bulk);
+    let flow = tcp(CongestionAlgorithm::NEWRENO, Bulk);
     let hop = leg(2_300_000, 20, 20, Loss::None);
     let mut setup = setup(vec![hop], vec![flow; 4], 200);
     for (number, flow) in setup.flows.iter_mut().enumerate() {
@@ -211,10 +226,10 @@ fn flows_of_the_same_kind_share_fairly() {
 fn a_further_flow_does_not_shift_the_losses_of_a_leg() {
     let loss = Loss::Random(Probability::new(0.01).unwrap());
     let flow = || Flow {
-        transport: Transport::Datagram { packet: Bytes(1500) },
+        transport: Arc::new(DatagramConfig { packet: Bytes(1500) }),
         ..tcp(
             CongestionAlgorithm::NEWRENO,
-            Application::ConstantRate {
+            ConstantRate {
                 rate: BitRate::from_bits_per_second(1_000_000).unwrap(),
                 message: Bytes(1000),
                 deadline: None,
@@ -246,7 +261,7 @@ fn lost(outcome: &Outcome) -> u64 {
 fn a_trace_that_ends_too_early_is_an_error_and_wrapping_cures_it() {
     let trace = internet(0.0, 1.0, "ARQ", 20);
     let mut hop = link(&trace, 1000);
-    let flow = tcp(CongestionAlgorithm::CUBIC, Application::Bulk);
+    let flow = tcp(CongestionAlgorithm::CUBIC, Bulk);
     assert!(simulation::run(&setup(vec![hop.clone()], vec![flow.clone()], 60), &mut ()).is_ok());
     if let Hop::Link(link) = &mut hop {
         link.wrap = false;
@@ -258,7 +273,7 @@ fn a_trace_that_ends_too_early_is_an_error_and_wrapping_cures_it() {
 
 #[test]
 fn setups_that_cannot_be_run_are_refused() {
-    let bulk = tcp(CongestionAlgorithm::CUBIC, Application::Bulk);
+    let bulk = tcp(CongestionAlgorithm::CUBIC, Bulk);
     let hop = leg(1_000_000, 1, 10, Loss::None);
     let refused = |setup: &Setup| match simulation::run(setup, &mut ()) {
         Err(RunError::Setup(error)) => error,
@@ -267,7 +282,7 @@ fn setups_that_cannot_be_run_are_refused() {
     assert_eq!(refused(&setup(vec![hop.clone()], vec![], 10)), SetupError::NoFlow);
     assert_eq!(refused(&setup(vec![hop.clone()], vec![bulk.clone()], 0)), SetupError::NoTime);
     assert_eq!(refused(&setup(vec![], vec![bulk.clone()], 10)), SetupError::Unlimited);
-    let udp = Flow { transport: Transport::Datagram { packet: Bytes(1500) }, ..bulk };
+    let udp = Flow { transport: Arc::new(DatagramConfig { packet: Bytes(1500) }), ..bulk };
     assert_eq!(refused(&setup(vec![hop], vec![udp], 10)), SetupError::BulkDatagrams { flow: 0 });
 }
 
@@ -279,7 +294,7 @@ fn an_observer_can_stop_a_run() {
             ControlFlow::Break(())
         }
     }
-    let flow = tcp(CongestionAlgorithm::CUBIC, Application::Bulk);
+    let flow = tcp(CongestionAlgorithm::CUBIC, Bulk);
     let setup = setup(vec![leg(50_000_000, 1, 100, Loss::None)], vec![flow], 100);
     assert!(matches!(
         simulation::run(&setup, &mut Stop),
@@ -310,19 +325,17 @@ fn mixed(seed: u64, p: f64, scheme: &str, queue: u32, flows: usize) -> Setup {
     for number in 0..flows {
         let algorithms: Vec<_> = CongestionAlgorithm::in_profile(Profile::Papers).collect();
         let algorithm = algorithms[number % algorithms.len()];
-        let application = match number % 3 {
-            0 => Application::Bulk,
-            1 => Application::File { bytes: 30_000 },
-            _ => Application::ConstantRate {
+        let application: Arc<dyn Application> = match number % 3 {
+            0 => Arc::new(Bulk),
+            1 => Arc::new(File { bytes: 30_000 }),
+            _ => Arc::new(ConstantRate {
                 rate: BitRate::from_bits_per_second(8_000).unwrap(),
                 message: Bytes(500),
                 deadline: None,
-            },
+            }),
         };
-        all.push(Flow {
-            start: Instant::ZERO + Duration::from_millis(700) * number as u64,
-            ..tcp(algorithm, application)
-        });
+        let start = Instant::ZERO + Duration::from_millis(700) * number as u64;
+        all.push(Flow { start, application, ..tcp(algorithm, Bulk) });
     }
     Setup { seed: Seed(seed), ..setup(forward, all, 60) }
 }

@@ -5,12 +5,11 @@
 
 use std::sync::Arc;
 
+use clift::application::{Application, Bulk, File};
 use clift::link::QueueLimit;
 use clift::metrics::HopMetrics;
 use clift::seed::Seed;
-use clift::simulation::{
-    self, Application, Event, Flow, Hop, LegConfig, Loss, Observer, Outcome, Setup, Transport,
-};
+use clift::simulation::{self, Event, Flow, Hop, LegConfig, Loss, Observer, Outcome, Setup};
 use clift::transport::tcp::{CongestionAlgorithm, DelayedAck, TcpConfig};
 use clift::units::{BitRate, Bytes, Duration, Instant, Packets};
 use proptest::prelude::*;
@@ -40,7 +39,10 @@ fn ours(tcp: &TcpConfig, path: Path, bytes: Option<u64>, lost: &[u64]) -> (Outco
         loss: Loss::Packets(Arc::from(lost)),
     };
     let backward = LegConfig { queue: QueueLimit::Unlimited, loss: Loss::None, ..forward.clone() };
-    let application = bytes.map_or(Application::Bulk, |bytes| Application::File { bytes });
+    let application: Arc<dyn Application> = match bytes {
+        None => Arc::new(Bulk),
+        Some(bytes) => Arc::new(File { bytes }),
+    };
     let setup = Setup {
         seed: Seed(1),
         duration: Duration::from_nanos(SECONDS * 1_000_000_000 - 1),
@@ -49,7 +51,7 @@ fn ours(tcp: &TcpConfig, path: Path, bytes: Option<u64>, lost: &[u64]) -> (Outco
         backward: vec![Hop::Leg(backward)],
         flows: vec![Flow {
             start: Instant::ZERO,
-            transport: Transport::Tcp(tcp.clone()),
+            transport: Arc::new(tcp.clone()),
             application,
             source_leg: None,
         }],

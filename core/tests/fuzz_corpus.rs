@@ -43,6 +43,11 @@ fn loss() {
 }
 
 #[test]
+fn parquet() {
+    replay("parquet", checks::parquet);
+}
+
+#[test]
 fn scenario() {
     replay("scenario", checks::scenario);
 }

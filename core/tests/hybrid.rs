@@ -7,7 +7,7 @@ use clift::link::{
 use clift::scheme::HybridFecArq;
 use clift::scheme::{HybridConfig, HybridLink, HybridOptions, LinkConfig, Medium, UnitLosses};
 use clift::seed::Seed;
-use clift::trace::PhyTrace;
+use clift::trace::{Header, PhyTrace};
 use clift::units::{BitRate, Bytes, Duration, Instant, Probability};
 use proptest::prelude::*;
 
@@ -16,12 +16,16 @@ prop_compose! {
     fn trace()(
         gaps in prop::collection::vec(1i64..60, 1..120),
         first in 0i64..50,
+        idle in prop::option::weighted(0.3, 1u64..500),
         seen in prop::collection::vec(0.0..1.0f64, 120),
         lost in prop_oneof![Just(0.0), 0.0..0.3f64, 0.3..1.0f64],
     ) -> PhyTrace {
         let t: Vec<i64> = gaps.iter().scan(first, |t, gap| { *t += gap; Some(*t) }).collect();
         let d: Vec<i64> = seen[..t.len()].iter().map(|&u| i64::from(u >= lost) * 7).collect();
-        PhyTrace::new(t.into(), d.into(), Bytes(10)).unwrap()
+        let span = (t[t.len() - 1] - t[0]) as u64;
+        let period = idle.map(|idle| Duration::from_nanos(span + idle));
+        let header = Header { period, ..Header::default() };
+        PhyTrace::with_header(t.into(), d.into(), Bytes(10), header).unwrap()
     }
 }
 

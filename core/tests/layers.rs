@@ -8,7 +8,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// Each stage with what it may use besides itself, `units`, `seed` and `config`.
-const ALLOWED: [(&str, &[&str]); 11] = [
+const ALLOWED: [(&str, &[&str]); 12] = [
     ("units", &[]),
     ("seed", &[]),
     ("config", &[]),
@@ -18,8 +18,9 @@ const ALLOWED: [(&str, &[&str]); 11] = [
     ("scheme", &["link", "trace"]),
     ("transport", &[]),
     ("metrics", &["link"]),
-    ("simulation", &["link", "metrics", "scheme", "transport"]),
-    ("scenario", &["channel", "link", "scheme", "simulation", "trace", "transport"]),
+    ("application", &["metrics", "transport"]),
+    ("simulation", &["application", "link", "metrics", "scheme", "transport"]),
+    ("scenario", &["application", "channel", "link", "scheme", "simulation", "trace", "transport"]),
 ];
 
 #[test]

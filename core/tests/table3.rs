@@ -12,14 +12,13 @@
 
 use std::sync::Arc;
 
+use clift::application::File;
 use clift::channel::{ErasureChannel, GilbertElliott, RegularSlots};
 use clift::link::{Fragmentation, QueueLimit};
 use clift::scheme::{LinkConfig, Medium};
 use clift::scheme::{LinkTrace, Scheme, Timing};
 use clift::seed::Seed;
-use clift::simulation::{
-    self, Application, Event, Flow, Hop, LegConfig, Loss, Observer, Setup, Transport,
-};
+use clift::simulation::{self, Event, Flow, Hop, LegConfig, Loss, Observer, Setup};
 use clift::transport::tcp::{CongestionAlgorithm, TcpConfig};
 use clift::units::{Bytes, Duration, Instant};
 
@@ -132,8 +131,8 @@ fn transfer(trace: &Arc<LinkTrace>, congestion: CongestionAlgorithm, number: u64
         })],
         flows: vec![Flow {
             start: Instant::ZERO,
-            transport: Transport::Tcp(TcpConfig::papers(congestion)),
-            application: Application::File { bytes: 100_000 },
+            transport: Arc::new(TcpConfig::papers(congestion)),
+            application: Arc::new(File { bytes: 100_000 }),
             source_leg: None,
         }],
     };

@@ -9,6 +9,17 @@ from numpy.typing import ArrayLike, NDArray
 
 __version__: str
 
+# `kind` of `Run.events`, then of `Run.units`.
+SENT: int
+SENT_AGAIN: int
+RECEIVED: int
+RECEIVED_IN_VAIN: int
+GONE: int
+ACKNOWLEDGED: int
+UNIT_NEW: int
+UNIT_AGAIN: int
+UNIT_REPAIR: int
+
 @final
 class PhyTrace:
     def __new__(
@@ -46,7 +57,7 @@ class PhyTrace:
     def write(
         self,
         path: str | os.PathLike[str],
-        format: str,
+        format: str | None = None,
         unit: str | None = None,
         opportunity_bytes: int | None = None,
         model: str | None = None,
@@ -55,9 +66,10 @@ class PhyTrace:
 def parse_time(text: str) -> int: ...
 def parse_rate(text: str) -> int: ...
 def format_of(path: str | os.PathLike[str]) -> str: ...
+def trace_formats() -> list[tuple[str, list[str], str, bool, bool]]: ...
 def read_trace(
     path: str | os.PathLike[str],
-    format: str,
+    format: str | None = None,
     unit: str | None = None,
     lldu_bytes: int | None = None,
     direction: str | None = None,
@@ -67,6 +79,10 @@ def read_trace(
     slot_ns: int | None = None,
     decode_ns: int | None = None,
 ) -> PhyTrace: ...
+def read_delay_table(
+    path: str | os.PathLike[str],
+) -> tuple[list[float], list[float], list[tuple[str, list[str]]]]: ...
+def replace_file(path: str | os.PathLike[str], content: bytes) -> None: ...
 
 _Slots = tuple[int, int, int, int]
 
@@ -74,8 +90,8 @@ def bernoulli(
     p: float, seed: int, slots: _Slots | None = None, on: PhyTrace | None = None
 ) -> PhyTrace: ...
 def gilbert_elliott(
-    alpha: float,
-    beta: float,
+    mean: bool,
+    chain: tuple[float, float],
     p_good: float,
     p_bad: float,
     seed: int,
@@ -124,7 +140,10 @@ class LandMobile:
     def of_series(
         self, t_ns: NDArray[np.int64], esn0_db: NDArray[np.float64], seed: int
     ) -> PhyTrace: ...
-    def stream(self, seed: int) -> LmsSlots: ...
+    def write(
+        self, path: str | os.PathLike[str], duration_ns: int, seed: int, information: bool
+    ) -> None: ...
+    def information(self, duration_ns: int, seed: int) -> NDArray[np.float32]: ...
     def levels(self, count: int, stride: int, seed: int) -> tuple[NDArray[np.float32], float]: ...
     def road(
         self, count: int, seed: int
@@ -133,12 +152,6 @@ class LandMobile:
     def mean_information(self) -> float: ...
     def awgn_per(self, esn0_db: list[float]) -> list[float]: ...
     def awgn_information(self, esn0_db: list[float]) -> list[float]: ...
-
-@final
-class LmsSlots:
-    def next(
-        self, count: int
-    ) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.float32]]: ...
 
 def lms_names() -> tuple[list[str], list[str], list[str], list[str]]: ...
 
@@ -157,6 +170,7 @@ class LinkTrace:
     @property
     def lldu_bytes(self) -> int: ...
     def __len__(self) -> int: ...
+    def write(self, path: str | os.PathLike[str]) -> None: ...
     def stats(self) -> dict[str, Any]: ...
 
 def apply(phy: PhyTrace, scheme: str, rtt_ns: int, feedback_ns: int | None) -> LinkTrace: ...
@@ -241,11 +255,6 @@ def deliver(
 ) -> tuple[NDArray[np.int64], NDArray[np.uint8]]: ...
 
 @final
-class DelaySeries:
-    def __new__(cls, steps: Sequence[tuple[int, int]]) -> DelaySeries: ...
-    def __len__(self) -> int: ...
-
-@final
 class Hop:
     @staticmethod
     def varying(steps: Sequence[tuple[int, int]], keep_order: bool) -> Hop: ...
@@ -321,6 +330,7 @@ class Outcome:
     def completion_s(self) -> float | None: ...
     def summary(self) -> dict[str, Any]: ...
 
+def metrics() -> list[tuple[list[str], str, str, str, str | None, str]]: ...
 def run(setup: Setup, progress: Callable[[int, int], object] | None = None) -> Outcome: ...
 def run_many(
     setups: list[Setup], threads: int, progress: Callable[[int], object] | None = None
@@ -341,16 +351,13 @@ class ScenarioFile:
     def is_transfer(self, cell: int) -> bool: ...
     def seed(self, cell: int, replication: int) -> int: ...
     def links(self, cell: int, replication: int) -> list[str]: ...
-    def delay_files(self, cell: int) -> list[str]: ...
-    def setup(
-        self,
-        cell: int,
-        replication: int,
-        inputs: Sequence[
-            LinkTrace | PhyTrace | tuple[PhyTrace, PhyTrace] | tuple[MiTrace, float] | None
-        ],
-        delays: Mapping[str, DelaySeries],
-    ) -> Setup: ...
+    def setup(self, cell: int, replication: int, store: TraceStore) -> Setup: ...
+    def link_trace(self, cell: int, replication: int, store: TraceStore) -> LinkTrace | None: ...
+    def phy(self, cell: int, replication: int, store: TraceStore) -> PhyTrace | None: ...
+
+@final
+class TraceStore:
+    def __new__(cls, folder: str | os.PathLike[str]) -> TraceStore: ...
 
 def scenario_schema() -> str: ...
 

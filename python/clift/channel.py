@@ -49,29 +49,34 @@ def bernoulli(
 def gilbert_elliott(
     slots: int | None = None,
     slot_ns: int = 1_003_802,
-    alpha: float = 0.98,
-    beta: float = 0.8,
+    alpha: float | None = None,
+    beta: float | None = None,
     p_good: float = 0.0,
     p_bad: float = 1.0,
     decode_ns: int = 36_000_000,
     seed: int = 1,
     lldu_bytes: int = 33,
     on: PhyTrace | None = None,
+    p: float | None = None,
+    burst: float | None = None,
 ) -> PhyTrace:
     """Erasures of a two-state Markov chain with a stationary start.
 
     Args:
         slots: number of slots; leave out with ``on``.
         slot_ns: time between slots, ns.
-        alpha: probability of staying in the good state, per slot.
+        alpha: probability of staying in the good state, per slot; 0.98 unless given.
         beta: probability of staying in the bad state; with ``p_bad = 1`` and ``p_good = 0`` the
-            mean burst is ``1 / (1 - beta)`` slots.
+            mean burst is ``1 / (1 - beta)`` slots; 0.8 unless given.
         p_good: erasure probability in the good state.
         p_bad: erasure probability in the bad state.
         decode_ns: decoding time of what arrives, ns.
         seed: names the draws; the same seed gives the same trace.
         lldu_bytes: payload of a slot.
         on: a trace whose slots to use; what it has erased stays erased.
+        p: mean erasure probability; with ``burst``, in the place of ``alpha`` and ``beta``.
+        burst: mean stay in the bad state, in slots; with ``p_bad = 1`` the mean length of a burst
+            of erasures.
 
     Returns:
         The PHY trace.
@@ -82,16 +87,15 @@ def gilbert_elliott(
     >>> phy = gilbert_elliott(slots=10_000, alpha=0.99, beta=0.5, seed=1)
     >>> len(phy), phy.lldu_bytes
     (10000, 33)
+    >>> phy = gilbert_elliott(slots=100_000, p=0.02, burst=4, seed=1)
+    >>> abs(phy.stats()["bursts"]["mean"] - 4) < 0.4
+    True
     """
     regular = _slots(slots, slot_ns, decode_ns, lldu_bytes, on)
     base = None if on is None else on._inner
-    chain = (
-        _parse.probability("alpha", alpha),
-        _parse.probability("beta", beta),
-        _parse.probability("p_good", p_good),
-        _parse.probability("p_bad", p_bad),
-    )
-    inner = _clift.gilbert_elliott(*chain, _seed(seed), regular, base)
+    chain = _chain(alpha, beta, p, burst)
+    states = _parse.probability("p_good", p_good), _parse.probability("p_bad", p_bad)
+    inner = _clift.gilbert_elliott(p is not None, chain, *states, _seed(seed), regular, base)
     return PhyTrace._from_inner(inner)
 
 
@@ -127,6 +131,25 @@ def lms(
     """
     channel = LandMobile(preset, esn0_db, interleaving_ms, **options)
     return channel.trace(duration_s, seed)
+
+
+def _chain(
+    alpha: float | None, beta: float | None, p: float | None, burst: float | None
+) -> tuple[float, float]:
+    """The two numbers that say how a chain moves: alpha and beta, or p and burst."""
+    if p is None and burst is None:
+        return (
+            _parse.probability("alpha", 0.98 if alpha is None else alpha),
+            _parse.probability("beta", 0.8 if beta is None else beta),
+        )
+    if alpha is not None or beta is not None:
+        raise ScenarioError("the channel: give either alpha and beta, or p and burst")
+    if p is None or burst is None:
+        raise ScenarioError("the channel: p and burst come together; give both")
+    slots = _parse.real(burst)
+    if slots is None or not slots >= 1:
+        raise _parse.fault("burst", burst, "give a number of slots of at least 1")
+    return _parse.probability("p", p), slots
 
 
 def _slots(

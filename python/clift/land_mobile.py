@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Sequence
-from pathlib import Path
+from collections.abc import Sequence
 from typing import Any, TypedDict
 
 import numpy as np
@@ -13,9 +12,6 @@ from numpy.typing import ArrayLike, NDArray
 from clift import _clift, _parse
 from clift.errors import ScenarioError
 from clift.trace import PhyTrace
-
-# Slots made at a time when a trace goes to a file: 2.5 MB a column of 8 bytes.
-_PART = 1 << 18
 
 _ROAD = (
     "length_m",
@@ -157,8 +153,7 @@ class LandMobile:
 
     def information(self, duration_s: float = 600, seed: int = 1) -> NDArray[np.float32]:
         """Mutual information per coded bit, 0 to 1, of each slot of that trace."""
-        count = self._inner.count(_duration(duration_s))
-        return self._inner.stream(_seed(seed)).next(count)[2]
+        return self._inner.information(_duration(duration_s), _seed(seed))
 
     def levels(
         self, count: int, stride: int = 1, seed: int = 1
@@ -254,24 +249,7 @@ class LandMobile:
         Raises:
             TraceError: If it cannot be written.
         """
-        from clift.parquet import write_parts
-
-        inner = self._inner
-        count = inner.count(_duration(duration_s))
-        metadata = {
-            "clift-trace": "1",
-            "lldu_bytes": str(inner.lldu_bytes),
-            "decode_ns": str(inner.decode_ns),
-        }
-        parts = self._parts(count, _seed(seed), information)
-        write_parts(Path(path), parts, metadata)
-
-    def _parts(self, count: int, seed: int, information: bool) -> Iterator[dict[str, NDArray[Any]]]:
-        slots = self._inner.stream(seed)
-        for start in range(0, count, _PART):
-            t_ns, d_ns, mi = slots.next(min(_PART, count - start))
-            columns: dict[str, NDArray[Any]] = {"t_ns": t_ns, "d_ns": d_ns}
-            yield columns | {"mi": mi} if information else columns
+        self._inner.write(path, _duration(duration_s), _seed(seed), information)
 
 
 def _duration(seconds: float) -> int:

@@ -11,7 +11,6 @@ from typing import Any, Self, Unpack
 
 from clift import _clift
 from clift._options import NAMES, Keywords, Options
-from clift._traces import TraceStore
 from clift.errors import ScenarioError
 from clift.live.base import AnyLink, a_link
 
@@ -194,7 +193,7 @@ class _FromFile:
         text: str,
         sets: tuple[tuple[str, str], ...],
         file: _clift.ScenarioFile,
-        store: TraceStore,
+        store: _clift.TraceStore,
         cell: int | None = None,
         replication: int | None = None,
     ) -> None:
@@ -209,17 +208,14 @@ class _FromFile:
     @classmethod
     def parse(cls, path: Path, text: str, sets: tuple[tuple[str, str], ...]) -> _FromFile:
         file = _clift.ScenarioFile(str(path), text, list(sets))
-        return cls(path, text, sets, file, TraceStore(path.parent))
+        return cls(path, text, sets, file, _clift.TraceStore(path.parent))
 
     def chosen(self, cell: int, replication: int | None = None) -> _FromFile:
         return _FromFile(self.path, self.text, self.sets, self.file, self.store, cell, replication)
 
     def setup(self) -> _clift.Setup:
         cell, replication = self.only_cell(), self.only_replication()
-        made = [self.store.made(spec) for spec in self.file.links(cell, replication)]
-        inputs = [None if one is None else one._inner for one in made]
-        delays = {file: self.store.delays(file) for file in self.file.delay_files(cell)}
-        return self.file.setup(cell, replication, inputs, delays)
+        return self.file.setup(cell, replication, self.store)
 
     def only_cell(self) -> int:
         if self.cell is None and len(self.file) > 1:

@@ -13,17 +13,8 @@ from clift import _clift
 from clift.errors import TraceError
 
 Path = str | os.PathLike[str]
-Format = Literal[
-    "text",
-    "columns",
-    "parquet",
-    "mahimahi",
-    "probes",
-    "delay-loss",
-    "loss",
-    "runs",
-    "netem",
-]
+Format = str
+"""The name of a format; `clift trace --help` lists them."""
 Unit = Literal["s", "ms", "us", "ns"]
 
 
@@ -230,14 +221,8 @@ class PhyTrace:
             1000,0
             >>> folder.cleanup()
         """
-        name = _format(path, format, unit)
-        if name == "parquet":
-            from clift import parquet
-
-            parquet.write_trace(self, path)
-            return
         size = None if opportunity_bytes is None else _size("opportunity_bytes", opportunity_bytes)
-        self._inner.write(path, name, unit=unit, opportunity_bytes=size, model=model)
+        self._inner.write(path, format, unit=unit, opportunity_bytes=size, model=model)
 
 
 def read_trace(
@@ -284,16 +269,11 @@ def read_trace(
         array([      0, 1000000])
         >>> folder.cleanup()
     """
-    name = _format(path, format, unit)
     size = None if lldu_bytes is None else _size("lldu_bytes", lldu_bytes)
-    if name == "parquet":
-        from clift import parquet
-
-        return parquet.read_trace(path, lldu_bytes=size)
     return PhyTrace._from_inner(
         _clift.read_trace(
             path,
-            name,
+            format,
             unit=unit,
             lldu_bytes=size,
             direction=direction,
@@ -304,13 +284,6 @@ def read_trace(
             decode_ns=_time("decode_ns", decode_ns),
         )
     )
-
-
-def _format(path: Path, format: str | None, unit: str | None) -> str:
-    if format is not None:
-        return format
-    name = _clift.format_of(path)
-    return "columns" if name == "text" and unit is not None else name
 
 
 def _size(name: str, value: Any) -> int:

@@ -56,12 +56,6 @@ impl PyMiTrace {
     }
 }
 
-impl PyMiTrace {
-    pub(crate) fn inner(&self) -> &Arc<MiTrace> {
-        &self.0
-    }
-}
-
 /// An adaptive-HARQ link. `delay` is `(from_ns, delay_ns)` in steps, of which one is a fixed delay.
 /// `first` and `increment` are coded bits per information bit; `targets` take their place.
 #[pyfunction]

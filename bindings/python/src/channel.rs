@@ -25,21 +25,23 @@ pub(crate) fn bernoulli(
     make(py, channel, seed, slots, on)
 }
 
-/// A trace of a Gilbert-Elliott channel: over regular `slots`, or `on` a trace.
+/// A trace of a Gilbert-Elliott channel: over regular `slots`, or `on` a trace. The chain is given by
+/// `alpha` and `beta`, or if `mean` by its erasure probability and mean burst.
 #[pyfunction]
-#[pyo3(signature = (alpha, beta, p_good, p_bad, seed, slots=None, on=None))]
+#[pyo3(signature = (mean, chain, p_good, p_bad, seed, slots=None, on=None))]
 #[allow(clippy::too_many_arguments)]
 pub(crate) fn gilbert_elliott(
     py: Python<'_>,
-    alpha: f64,
-    beta: f64,
+    mean: bool,
+    chain: (f64, f64),
     p_good: f64,
     p_bad: f64,
     seed: u64,
     slots: Option<Slots>,
     on: Option<&PyPhyTrace>,
 ) -> PyResult<PyPhyTrace> {
-    let channel = GilbertElliott::new(alpha, beta, p_good, p_bad).map_err(scenario_error)?;
+    let made = if mean { GilbertElliott::from_mean } else { GilbertElliott::new };
+    let channel = made(chain.0, chain.1, p_good, p_bad).map_err(scenario_error)?;
     make(py, channel, seed, slots, on)
 }
 

@@ -1,38 +1,24 @@
 //! Delays that vary.
 
+use std::path::PathBuf;
 use std::sync::Arc;
 
-use clift::link::{DelaySeries, Propagation};
+use clift::link::{DelaySeries, DelayTable, Propagation};
+use clift::trace::Folder;
 use clift::units::{Duration, Instant};
 use pyo3::prelude::*;
 
-use crate::errors::scenario_error;
+use crate::errors::{scenario_error, trace_error};
 use crate::simulation::time;
 
-/// Delays in steps, shared by the legs and links that have them.
-#[pyclass(frozen, name = "DelaySeries", module = "clift._clift")]
-pub(crate) struct PyDelaySeries {
-    series: Arc<DelaySeries>,
-    steps: usize,
-}
+/// Columns of a table of delays: times in s, delays in ms, and others as text under their names.
+type Table = (Vec<f64>, Vec<f64>, Vec<(String, Vec<String>)>);
 
-#[pymethods]
-impl PyDelaySeries {
-    /// Steps of `(from_ns, delay_ns)`, each of which holds until the next.
-    #[new]
-    fn new(steps: Vec<(u64, u64)>) -> PyResult<Self> {
-        Ok(Self { series: Arc::new(delay_series(&steps)?), steps: steps.len() })
-    }
-
-    fn __len__(&self) -> usize {
-        self.steps
-    }
-}
-
-impl PyDelaySeries {
-    pub(crate) fn inner(&self) -> &Arc<DelaySeries> {
-        &self.series
-    }
+/// Reads a CSV file of delays.
+#[pyfunction]
+pub(crate) fn read_delay_table(path: PathBuf) -> PyResult<Table> {
+    let table = DelayTable::read(&path, &Folder::default()).map_err(trace_error)?;
+    Ok((table.time_s, table.delay_ms, table.others))
 }
 
 /// Delays in steps of `(from_ns, delay_ns)`, of which one is a fixed delay.

@@ -9,6 +9,7 @@ mod errors;
 mod link;
 mod lms;
 mod medium;
+mod memory;
 mod model;
 mod ntn;
 mod outcome;
@@ -23,9 +24,31 @@ mod trace;
 /// The compiled part of `clift`; import `clift` instead.
 #[pymodule(gil_used = false)]
 mod _clift {
+    use clift::link::TransmissionKind;
+    use clift::simulation::EventKind;
+
     #[pymodule_export]
     #[allow(non_upper_case_globals)]
     const __version__: &str = env!("CARGO_PKG_VERSION");
+
+    #[pymodule_export]
+    const SENT: u8 = EventKind::Sent as u8;
+    #[pymodule_export]
+    const SENT_AGAIN: u8 = EventKind::SentAgain as u8;
+    #[pymodule_export]
+    const RECEIVED: u8 = EventKind::Received as u8;
+    #[pymodule_export]
+    const RECEIVED_IN_VAIN: u8 = EventKind::ReceivedInVain as u8;
+    #[pymodule_export]
+    const GONE: u8 = EventKind::Gone as u8;
+    #[pymodule_export]
+    const ACKNOWLEDGED: u8 = EventKind::Acknowledged as u8;
+    #[pymodule_export]
+    const UNIT_NEW: u8 = TransmissionKind::New as u8;
+    #[pymodule_export]
+    const UNIT_AGAIN: u8 = TransmissionKind::Again as u8;
+    #[pymodule_export]
+    const UNIT_REPAIR: u8 = TransmissionKind::Repair as u8;
 
     #[pymodule_export]
     use super::adaptive_harq::{PyMiTrace, adaptive_harq};
@@ -34,13 +57,13 @@ mod _clift {
     use super::channel::{bernoulli, gilbert_elliott};
 
     #[pymodule_export]
-    use super::delays::PyDelaySeries;
+    use super::delays::read_delay_table;
 
     #[pymodule_export]
     use super::link::{Reorder, deliver};
 
     #[pymodule_export]
-    use super::lms::{PyLandMobile, PySlots, lms_names};
+    use super::lms::{PyLandMobile, lms_names};
 
     #[pymodule_export]
     use super::medium::Medium;
@@ -55,10 +78,10 @@ mod _clift {
     use super::ntn::{ntn_medium, ntn_presets};
 
     #[pymodule_export]
-    use super::outcome::Outcome;
+    use super::outcome::{Outcome, metrics};
 
     #[pymodule_export]
-    use super::scenario::{PyScenario, scenario_schema};
+    use super::scenario::{PyScenario, PyTraceStore, scenario_schema};
 
     #[pymodule_export]
     use super::scheme::{LinkTrace, apply, printed_delay_ms};
@@ -73,5 +96,7 @@ mod _clift {
     use super::simulation::{Flow, Hop, Setup};
 
     #[pymodule_export]
-    use super::trace::{PyPhyTrace, format_of, parse_rate, parse_time, read_trace};
+    use super::trace::{
+        PyPhyTrace, format_of, parse_rate, parse_time, read_trace, replace_file, trace_formats,
+    };
 }

@@ -1,5 +1,6 @@
 //! Land mobile satellite channels.
 
+use std::path::PathBuf;
 use std::str::FromStr;
 
 use clift::channel::lms::{
@@ -7,13 +8,13 @@ use clift::channel::lms::{
     Synthesis, environments,
 };
 use clift::seed::Seed;
-use clift::trace::MiTrace;
+use clift::trace::{MiTrace, write_file};
 use clift::units::{Bytes, Duration};
 use numpy::{PyArray1, PyReadonlyArray1};
 use pyo3::prelude::*;
 
 use crate::errors::scenario_error;
-use crate::trace::PyPhyTrace;
+use crate::trace::{PyPhyTrace, Signals};
 
 /// The number of the random stream of a channel that stands alone.
 const CHANNEL: u32 = 0;
@@ -136,10 +137,37 @@ impl PyLandMobile {
         trace.map(PyPhyTrace).map_err(scenario_error)
     }
 
-    /// The slots of a trace, part by part.
-    fn stream(&self, seed: u64) -> PyResult<PySlots> {
-        let slots = self.channel.synthesis(self.esn0_db, Seed(seed), CHANNEL);
-        slots.map(|synthesis| PySlots { synthesis }).map_err(scenario_error)
+    /// Writes the trace to a Parquet file as it is made, if wanted with its mutual information.
+    fn write(
+        &self,
+        py: Python<'_>,
+        path: PathBuf,
+        duration_ns: u64,
+        seed: u64,
+        information: bool,
+    ) -> PyResult<()> {
+        let count = self.count(duration_ns)?;
+        let mut slots = self.synthesis(seed)?;
+        let signals = Signals::default();
+        let written = py.detach(|| {
+            write_file(&path, &|| signals.none(), |out| {
+                Ok(slots.write_parquet(count, self.channel.lldu, information, out)?)
+            })
+        });
+        signals.or(written)
+    }
+
+    /// Mutual information per coded bit of each slot of the trace.
+    #[pyo3(name = "information")]
+    fn information_of_slots<'py>(
+        &self,
+        py: Python<'py>,
+        duration_ns: u64,
+        seed: u64,
+    ) -> PyResult<Bound<'py, PyArray1<f32>>> {
+        let duration = Duration::from_nanos(duration_ns);
+        let trace = py.detach(|| self.information(duration, Seed(seed)));
+        trace.map(|trace| PyArray1::from_slice(py, trace.values())).map_err(scenario_error)
     }
 
     /// Levels in dB relative to the reference: every `stride`-th sample, `count` of them, and the
@@ -214,31 +242,13 @@ impl PyLandMobile {
 type Road<'py> = (Bound<'py, PyArray1<i64>>, Vec<Bound<'py, PyArray1<f64>>>);
 
 impl PyLandMobile {
+    fn synthesis(&self, seed: u64) -> PyResult<Synthesis> {
+        self.channel.synthesis(self.esn0_db, Seed(seed), CHANNEL).map_err(scenario_error)
+    }
+
     /// The mutual information per coded bit of each slot.
     pub(crate) fn information(&self, duration: Duration, seed: Seed) -> Result<MiTrace, LmsError> {
         self.channel.information(self.esn0_db, duration, seed, CHANNEL)
-    }
-}
-
-/// Slots without end, made as they are asked for.
-#[pyclass(name = "LmsSlots", module = "clift._clift")]
-pub(crate) struct PySlots {
-    synthesis: Synthesis,
-}
-
-type Columns<'py> =
-    (Bound<'py, PyArray1<i64>>, Bound<'py, PyArray1<i64>>, Bound<'py, PyArray1<f32>>);
-
-#[pymethods]
-impl PySlots {
-    /// The next `count` slots: t, d, mutual information per coded bit.
-    fn next<'py>(&mut self, py: Python<'py>, count: usize) -> Columns<'py> {
-        let slots = py.detach(|| self.synthesis.slots(count));
-        (
-            PyArray1::from_vec(py, slots.t),
-            PyArray1::from_vec(py, slots.d),
-            PyArray1::from_vec(py, slots.information),
-        )
     }
 }
 

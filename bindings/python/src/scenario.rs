@@ -1,15 +1,13 @@
 //! Scenario files: checked in the core, handed to Python cell by cell.
 
-use std::collections::BTreeMap;
-use std::sync::Arc;
+use std::path::{Path, PathBuf};
 
-use clift::scenario::{self as core, Cell, DelayFiles, LinkInput, LinkSpec};
+use clift::scenario::{self as core, Cell, DelayFiles, LinkInput, LinkSpec, MakeError, TraceStore};
+use clift::trace::Folder;
 use pyo3::exceptions::PyIndexError;
 use pyo3::prelude::*;
 
-use crate::adaptive_harq::PyMiTrace;
-use crate::delays::PyDelaySeries;
-use crate::errors::scenario_error;
+use crate::errors::{scenario_error, trace_error};
 use crate::scheme::LinkTrace;
 use crate::simulation::Setup;
 use crate::trace::PyPhyTrace;
@@ -72,71 +70,81 @@ impl PyScenario {
         self.cell(cell)?.links(replication).iter().map(json).collect()
     }
 
-    /// The files of delays that a cell names, relative to its folder.
-    fn delay_files(&self, cell: usize) -> PyResult<Vec<&str>> {
-        Ok(self.cell(cell)?.delay_files().into_iter().collect())
-    }
-
-    /// What the engine runs, given what the specs of `links` ask for, in their order, and what is in
-    /// the files of `delay_files`.
+    /// What the engine runs, with traces from `store`.
     fn setup(
         &self,
+        py: Python<'_>,
         cell: usize,
         replication: u32,
-        inputs: Vec<Option<Input<'_>>>,
-        delays: BTreeMap<String, PyRef<'_, PyDelaySeries>>,
+        store: &PyTraceStore,
     ) -> PyResult<Setup> {
         let cell = self.cell(cell)?;
-        let inputs: Vec<_> = inputs.iter().map(Input::of).collect();
-        let files: DelayFiles =
-            delays.into_iter().map(|(file, delays)| (file, Arc::clone(delays.inner()))).collect();
         let specs = cell.links(replication);
-        let fit = specs.len() == inputs.len() && specs.iter().zip(&inputs).all(fits);
-        if !fit || !cell.delay_files().iter().all(|file| files.contains_key(*file)) {
-            return Err(scenario_error("give what the spec of each link and each file asks for"));
-        }
+        let (inputs, files) = py
+            .detach(|| {
+                let inputs = specs.iter().map(|spec| store.0.input(spec));
+                let inputs = inputs.collect::<Result<Vec<_>, _>>()?;
+                let delays = cell
+                    .delay_files()
+                    .into_iter()
+                    .map(|file| Ok((file.to_owned(), store.0.delays(Path::new(file))?)));
+                Ok((inputs, delays.collect::<Result<DelayFiles, MakeError>>()?))
+            })
+            .map_err(make_error)?;
         let setup = cell.setup(replication, &inputs, &files);
         setup
             .map(Setup::new_inner)
             .map_err(|fault| scenario_error(format!("{}: {fault}", self.0.file())))
     }
-}
 
-fn fits((spec, input): (&LinkSpec, &LinkInput)) -> bool {
-    matches!(
-        (spec, input),
-        (LinkSpec::LinkTrace { .. }, LinkInput::LinkTrace(_))
-            | (LinkSpec::PhyTrace { .. }, LinkInput::PhyTrace(_))
-            | (LinkSpec::PhyTraces { .. }, LinkInput::PhyTraces { .. })
-            | (LinkSpec::Information { .. }, LinkInput::Information { .. })
-            | (LinkSpec::Nothing, LinkInput::Nothing)
-    )
-}
-
-/// What a link is made from; None: nothing.
-#[derive(FromPyObject)]
-enum Input<'py> {
-    Link(PyRef<'py, LinkTrace>),
-    Phy(PyRef<'py, PyPhyTrace>),
-    /// That of the link and that of the way back.
-    Phys((PyRef<'py, PyPhyTrace>, PyRef<'py, PyPhyTrace>)),
-    /// Mutual information and its mean in closed form.
-    Information((PyRef<'py, PyMiTrace>, f64)),
-}
-
-impl Input<'_> {
-    fn of(input: &Option<Self>) -> LinkInput {
-        match input {
-            None => LinkInput::Nothing,
-            Some(Self::Link(trace)) => LinkInput::LinkTrace(Arc::clone(trace.inner())),
-            Some(Self::Phy(trace)) => LinkInput::PhyTrace(trace.0.clone()),
-            Some(Self::Phys((phy, back))) => {
-                LinkInput::PhyTraces { phy: phy.0.clone(), back: back.0.clone() }
-            }
-            Some(Self::Information((trace, mean))) => {
-                LinkInput::Information { trace: Arc::clone(trace.inner()), mean: *mean }
-            }
+    /// The link trace of the first link of a replication; None if that link has none.
+    fn link_trace(
+        &self,
+        py: Python<'_>,
+        cell: usize,
+        replication: u32,
+        store: &PyTraceStore,
+    ) -> PyResult<Option<LinkTrace>> {
+        let specs = self.cell(cell)?.links(replication);
+        let Some(spec @ LinkSpec::LinkTrace { .. }) = specs.first() else { return Ok(None) };
+        match py.detach(|| store.0.input(spec)).map_err(make_error)? {
+            LinkInput::LinkTrace(trace) => Ok(Some(LinkTrace::new_inner(trace))),
+            _ => Ok(None),
         }
+    }
+
+    /// The PHY trace under the first link of a replication; None if it needs none.
+    fn phy(
+        &self,
+        py: Python<'_>,
+        cell: usize,
+        replication: u32,
+        store: &PyTraceStore,
+    ) -> PyResult<Option<PyPhyTrace>> {
+        let specs = self.cell(cell)?.links(replication);
+        let Some(spec) = specs.first().and_then(LinkSpec::phy) else { return Ok(None) };
+        py.detach(|| store.0.phy(spec)).map(|phy| Some(PyPhyTrace(phy))).map_err(make_error)
+    }
+}
+
+/// Traces that scenarios need, each made once and kept while there is room.
+#[pyclass(frozen, name = "TraceStore", module = "clift._clift")]
+pub(crate) struct PyTraceStore(TraceStore);
+
+#[pymethods]
+impl PyTraceStore {
+    /// An empty store for descriptions that name files in `folder`.
+    #[new]
+    fn new(folder: PathBuf) -> Self {
+        Self(TraceStore::new(Folder::new(folder)))
+    }
+}
+
+/// `clift.TraceError` for what a file does not hold, `clift.ScenarioError` for what a channel cannot.
+fn make_error(error: MakeError) -> PyErr {
+    match error {
+        MakeError::File(_) | MakeError::Delays { .. } => trace_error(error),
+        error => scenario_error(error),
     }
 }
 

@@ -1,5 +1,6 @@
 //! Schemes and the link traces they make.
 
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use clift::scheme as core;
@@ -10,7 +11,7 @@ use pyo3::types::PyDict;
 
 use crate::columns::view;
 use crate::errors::scenario_error;
-use crate::trace::PyPhyTrace;
+use crate::trace::{PyPhyTrace, Signals};
 
 /// Applies a scheme to a PHY trace. `scheme` as its text, e.g. `HARQ(10/12)`.
 #[pyfunction]
@@ -26,8 +27,8 @@ pub(crate) fn apply(
         rtt: Duration::from_nanos(rtt_ns),
         feedback: feedback_ns.map(Duration::from_nanos),
     };
-    let phy = phy.0.clone();
-    Ok(LinkTrace(Arc::new(py.detach(|| scheme.apply(&phy, timing)))))
+    let phy = &phy.0;
+    Ok(LinkTrace(Arc::new(py.detach(|| scheme.apply(phy, timing)))))
 }
 
 /// What became of every data LLDU; see `clift.LinkTrace`.
@@ -35,6 +36,10 @@ pub(crate) fn apply(
 pub(crate) struct LinkTrace(Arc<core::LinkTrace>);
 
 impl LinkTrace {
+    pub(crate) fn new_inner(trace: Arc<core::LinkTrace>) -> Self {
+        Self(trace)
+    }
+
     pub(crate) fn inner(&self) -> &Arc<core::LinkTrace> {
         &self.0
     }
@@ -74,6 +79,13 @@ impl LinkTrace {
     #[getter]
     fn lldu_bytes(&self) -> u32 {
         self.0.parts().lldu.0
+    }
+
+    /// Writes the link trace as CSV or Parquet.
+    fn write(&self, py: Python<'_>, path: PathBuf) -> PyResult<()> {
+        let signals = Signals::default();
+        let written = py.detach(|| self.0.write(&path, &|| signals.none()));
+        signals.or(written)
     }
 
     /// Link-level statistics as a dict.

@@ -92,8 +92,8 @@ impl Observer for Columns {
 }
 
 /// Runs `setup` again and logs what happened to every segment; columns as numpy arrays: `time_ns`,
-/// `flow`, `kind` (0 sent, 1 sent again, 2 received, 3 received in vain, 4 gone, 5 acknowledged),
-/// `seq` (for 5: the next byte expected) and `len`.
+/// `flow`, `kind` ([`clift::simulation::EventKind`]), `seq` (of an acknowledgement: the next byte
+/// expected) and `len`.
 #[pyfunction]
 pub(crate) fn events<'py>(py: Python<'py>, setup: &Setup) -> PyResult<Bound<'py, PyDict>> {
     let mut log = Log::default();
@@ -120,28 +120,24 @@ impl Observer for Log {
     const EVENTS: bool = true;
 
     fn event(&mut self, at: Instant, event: &Event) {
-        let (kind, flow, seq, len) = match *event {
-            Event::Sent { flow, seq, len, retransmission } => {
-                (u8::from(retransmission > 0), flow, seq, len)
-            }
-            Event::Received { flow, seq, len, duplicate } => {
-                (2 + u8::from(duplicate), flow, seq, len)
-            }
-            Event::Gone { flow, seq, len } => (4, flow, seq, len),
-            Event::Acked { flow, ack } => (5, flow, ack, 0),
+        let (flow, seq, len) = match *event {
+            Event::Sent { flow, seq, len, .. }
+            | Event::Received { flow, seq, len, .. }
+            | Event::Gone { flow, seq, len } => (flow, seq, len),
+            Event::Acked { flow, ack } => (flow, ack, 0),
             _ => return,
         };
         self.time.push(at.as_nanos() as i64);
         self.flow.push(flow);
-        self.kind.push(kind);
+        self.kind.push(event.kind() as u8);
         self.seq.push(seq);
         self.len.push(len);
     }
 }
 
 /// Runs `setup` again and logs every unit that its live links sent; columns as numpy arrays:
-/// `time_ns`, `link` (number of the shared hop), `kind` (0 new, 1 again, 2 repair), `unit` (a
-/// repair's: its block), `attempt`, `arrival_ns` (-1: erased), `first_packet`, `last_packet`, and
+/// `time_ns`, `link` (number of the shared hop), `kind` ([`clift::link::TransmissionKind`]), `unit`
+/// (a repair's: its block), `attempt`, `arrival_ns` (-1: erased), `first_packet`, `last_packet`, and
 /// of the first packet's stream `flow` (-1: none), `seq` and `len`. Nothing later than `until_ns`.
 #[pyfunction]
 #[pyo3(signature = (setup, until_ns=None))]

@@ -3,9 +3,12 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use clift::application::{Application, Bulk, ConstantRate, File};
 use clift::link::{Fragmentation, QueueLimit, Resequencing};
 use clift::scheme::LinkConfig;
-use clift::simulation::{self as engine, Application, LegConfig, Loss};
+use clift::simulation::{self as engine, LegConfig, Loss};
+use clift::transport::Protocol;
+use clift::transport::datagram::{self, DatagramConfig};
 use clift::units::{BitRate, Bytes, Duration, Instant, Probability};
 use pyo3::prelude::*;
 
@@ -133,13 +136,13 @@ impl Flow {
         deadline_ns: Option<u64>,
         source_leg: Option<&Hop>,
     ) -> PyResult<Self> {
-        let transport = if transport == "udp" {
-            if packet_bytes <= clift::transport::datagram::HEADER {
+        let transport: Arc<dyn Protocol> = if transport == "udp" {
+            if packet_bytes <= datagram::HEADER {
                 return Err(scenario_error("packet_bytes: a UDP packet has 29 bytes or more"));
             }
-            engine::Transport::Datagram { packet: Bytes(packet_bytes) }
+            Arc::new(DatagramConfig { packet: Bytes(packet_bytes) })
         } else {
-            engine::Transport::Tcp(tcp(
+            Arc::new(tcp(
                 transport,
                 profile,
                 packet_bytes,
@@ -152,15 +155,15 @@ impl Flow {
                 receive_window_bytes,
             )?)
         };
-        let application = match (file_bytes, message_rate_bps) {
-            (None, None) => Application::Bulk,
+        let application: Arc<dyn Application> = match (file_bytes, message_rate_bps) {
+            (None, None) => Arc::new(Bulk),
             (Some(0), _) => return Err(scenario_error("a file of 0 bytes: give at least 1")),
-            (Some(bytes), None) => Application::File { bytes },
-            (None, Some(rate)) => Application::ConstantRate {
+            (Some(bytes), None) => Arc::new(File { bytes }),
+            (None, Some(rate)) => Arc::new(ConstantRate {
                 rate: bit_rate(rate)?,
-                message: Bytes(message_bytes.unwrap_or(transport.payload())),
+                message: message_bytes.map_or(transport.payload(), Bytes),
                 deadline: deadline_ns.map(time).transpose()?,
-            },
+            }),
             (Some(_), Some(_)) => {
                 let cure = "a file, and messages at a constant rate: leave one of them out";
                 return Err(scenario_error(format!("file_bytes and message_kbps: {cure}")));

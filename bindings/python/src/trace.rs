@@ -1,17 +1,20 @@
-//! `PhyTrace`, and trace files other than Parquet.
+//! `PhyTrace` and trace files.
 
+use std::fmt::Display;
+use std::io;
 use std::num::NonZeroU32;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
+use std::str::FromStr;
 use std::sync::{Mutex, PoisonError};
 
-use clift::trace::file::{self, FileError, Format, ReadAs, WriteAs};
-use clift::trace::loss_string::Pattern;
-use clift::trace::netem::Model;
-use clift::trace::probes::{Direction, Sampling};
-use clift::trace::{Header, PhyTrace, Runs, TimeUnit, mahimahi, text};
+use clift::trace::{
+    FileError, Folder, Format, Header, PhyTrace, Runs, TraceFile, WriteAs, WriteError, write_file,
+};
 use clift::units::{BitRate, Bytes, Duration};
 use numpy::PyArray1;
+use pyo3::exceptions::PyOSError;
 use pyo3::prelude::*;
+use pyo3::pybacked::PyBackedBytes;
 use pyo3::types::PyDict;
 
 use crate::columns::{column, view};
@@ -127,44 +130,26 @@ impl PyPhyTrace {
         Ok(dict)
     }
 
-    /// Writes every format but Parquet.
-    #[pyo3(signature = (path, format, unit=None, opportunity_bytes=None, model=None))]
+    /// Writes the trace; the suffix says the format unless `format` does.
+    #[pyo3(signature = (path, format=None, unit=None, opportunity_bytes=None, model=None))]
     fn write(
         &self,
         py: Python<'_>,
         path: PathBuf,
-        format: &str,
+        format: Option<&str>,
         unit: Option<&str>,
         opportunity_bytes: Option<u32>,
         model: Option<&str>,
     ) -> PyResult<()> {
-        let place = |fault: String| trace_error(format!("{}: {fault}", path.display()));
-        let how = match format.parse::<Format>().map_err(trace_error)? {
-            Format::Text => WriteAs::Text,
-            Format::Columns => WriteAs::Columns(parse_unit(unit).map_err(place)?),
-            Format::Mahimahi => {
-                WriteAs::Mahimahi(opportunity_bytes.map_or_else(|| self.opportunity(), Bytes))
-            }
-            Format::LossString => WriteAs::LossString,
-            Format::Runs => WriteAs::Runs,
-            Format::Netem => WriteAs::Netem(parse_model(model).map_err(place)?),
-            other => {
-                return Err(place(format!("clift cannot write the format {}", other.name())));
-            }
+        let how = WriteAs {
+            format: parsed(&path, format)?,
+            unit: parsed(&path, unit)?,
+            opportunity: opportunity_bytes.map(Bytes),
+            model: parsed(&path, model)?,
         };
         let signals = Signals::default();
-        let written = py.detach(|| file::write_while(&self.0, &path, how, &|| signals.none()));
+        let written = py.detach(|| how.write_while(&self.0, &path, &|| signals.none()));
         signals.or(written)
-    }
-}
-
-impl PyPhyTrace {
-    /// A trace that was read from a mahimahi file keeps its opportunities.
-    fn opportunity(&self) -> Bytes {
-        match self.0.lldu() {
-            size @ Bytes(1504) => size,
-            _ => mahimahi::OPPORTUNITY,
-        }
     }
 }
 
@@ -185,15 +170,26 @@ pub(crate) fn format_of(path: PathBuf) -> PyResult<&'static str> {
     format.map(Format::name).map_err(fault)
 }
 
-/// Reads every format but Parquet.
+/// The formats of trace files: name, suffixes, one line about it, whether it is read, and written.
 #[pyfunction]
-#[pyo3(signature = (path, format, unit=None, lldu_bytes=None, direction=None, losses=None,
+#[allow(clippy::type_complexity)]
+pub(crate) fn trace_formats() -> Vec<(&'static str, Vec<&'static str>, &'static str, bool, bool)> {
+    let row = |format: Format| {
+        let suffixes = format.suffixes().to_vec();
+        (format.name(), suffixes, format.doc(), format.is_read(), format.is_written())
+    };
+    Format::all().map(row).collect()
+}
+
+/// Reads a trace file; the suffix says the format unless `format` does.
+#[pyfunction]
+#[pyo3(signature = (path, format=None, unit=None, lldu_bytes=None, direction=None, losses=None,
                     interval_ns=None, rate_bps=None, slot_ns=None, decode_ns=None))]
 #[allow(clippy::too_many_arguments)] // they are keywords in Python
 pub(crate) fn read_trace(
     py: Python<'_>,
     path: PathBuf,
-    format: &str,
+    format: Option<&str>,
     unit: Option<&str>,
     lldu_bytes: Option<u32>,
     direction: Option<&str>,
@@ -203,54 +199,56 @@ pub(crate) fn read_trace(
     slot_ns: Option<u64>,
     decode_ns: Option<u64>,
 ) -> PyResult<PyPhyTrace> {
-    let format = format.parse::<Format>().map_err(trace_error)?;
-    let lldu = lldu_bytes.map(Bytes);
-    let packet = lldu.unwrap_or(mahimahi::OPPORTUNITY);
-    let sampling =
-        Sampling { lldu: packet, rate: rate_bps.and_then(BitRate::from_bits_per_second) };
-    let pattern = || -> Result<Pattern, String> {
-        let slot = slot_ns.ok_or("a loss pattern has no times; give slot_ns")?;
-        let decode = decode_ns.ok_or("a loss pattern has no times; give decode_ns")?;
-        Ok(Pattern {
-            slot: Duration::from_nanos(slot),
-            decode: Duration::from_nanos(decode),
-            lldu: lldu.unwrap_or(text::DEFAULT_LLDU),
-        })
+    let file = TraceFile {
+        format: parsed(&path, format)?,
+        unit: parsed(&path, unit)?,
+        lldu: lldu_bytes.map(Bytes),
+        direction: parsed(&path, direction)?,
+        losses,
+        interval: interval_ns.map(Duration::from_nanos),
+        rate: rate_bps.and_then(BitRate::from_bits_per_second),
+        slot: slot_ns.map(Duration::from_nanos),
+        decoding: decode_ns.map(Duration::from_nanos),
+        ..TraceFile::new(path)
     };
-    let how = match format {
-        Format::Text => Ok(ReadAs::Text { lldu }),
-        Format::Columns => parse_unit(unit)
-            .map(|unit| ReadAs::Columns { unit, lldu: lldu.unwrap_or(text::DEFAULT_LLDU) }),
-        Format::Mahimahi => Ok(ReadAs::Mahimahi { size: packet }),
-        Format::Probes => {
-            parse_direction(direction).map(|direction| ReadAs::Probes { direction, sampling })
-        }
-        Format::DelayLoss => losses
-            .zip(interval_ns)
-            .map(|(losses, interval)| {
-                let interval = Duration::from_nanos(interval);
-                ReadAs::DelayLoss { losses, interval, sampling }
-            })
-            .ok_or_else(|| {
-                "a file of delays needs the file of loss flags (losses) and the time between probes (interval_ms)".to_owned()
-            }),
-        Format::LossString => pattern().map(ReadAs::LossString),
-        Format::Runs => pattern().map(ReadAs::Runs),
-        other => Err(format!("clift cannot read the format {}", other.name())),
-    };
-    let how = how.map_err(|fault| trace_error(format!("{}: {fault}", path.display())))?;
+    read(py, &file, &Folder::default())
+}
+
+fn read(py: Python<'_>, file: &TraceFile, files: &Folder) -> PyResult<PyPhyTrace> {
     let signals = Signals::default();
-    let trace = py.detach(|| file::read_while(&path, &how, &|| signals.none()));
+    let trace = py.detach(|| file.read_while(files, &|| signals.none()));
     signals.or(trace).map(PyPhyTrace)
+}
+
+/// Replaces the content of a file, whole or not at all.
+#[pyfunction]
+pub(crate) fn replace_file(py: Python<'_>, path: PathBuf, content: PyBackedBytes) -> PyResult<()> {
+    let signals = Signals::default();
+    let written =
+        py.detach(|| write_file(&path, &|| signals.none(), |out| Ok(out.write_all(&content)?)));
+    match written {
+        Err(FileError::Write { error: WriteError::Io(error), .. }) => Err(os_error(&error)),
+        written => signals.or(written),
+    }
+}
+
+/// `OSError` with the number and the words of the system.
+fn os_error(error: &io::Error) -> PyErr {
+    let words = error.to_string();
+    let words = words.split(" (os error").next().unwrap_or_default().to_owned();
+    match error.raw_os_error() {
+        Some(number) => PyOSError::new_err((number, words)),
+        None => PyOSError::new_err(words),
+    }
 }
 
 /// What Python's signal handlers raised (Ctrl-C) while the core was at work.
 #[derive(Default)]
-struct Signals(Mutex<Option<PyErr>>);
+pub(crate) struct Signals(Mutex<Option<PyErr>>);
 
 impl Signals {
     /// Lets the handlers run; false if one raised.
-    fn none(&self) -> bool {
+    pub(crate) fn none(&self) -> bool {
         match Python::attach(|py| py.check_signals()) {
             Ok(()) => true,
             Err(raised) => {
@@ -261,36 +259,33 @@ impl Signals {
     }
 
     /// The outcome of the work, unless a handler raised.
-    fn or<T>(self, outcome: Result<T, FileError>) -> PyResult<T> {
+    pub(crate) fn or<T>(self, outcome: Result<T, FileError>) -> PyResult<T> {
         match self.0.into_inner().unwrap_or_else(PoisonError::into_inner) {
             Some(raised) => Err(raised),
-            None => outcome.map_err(trace_error),
+            None => outcome.map_err(|error| match error {
+                FileError::Missing { place, why, field } => {
+                    trace_error(format!("{place}: {why}; give {}", keyword(field)))
+                }
+                error => trace_error(error),
+            }),
         }
     }
 }
 
-fn parse_unit(unit: Option<&str>) -> Result<TimeUnit, String> {
-    let unit = unit.ok_or("two bare columns need a unit: s, ms, us or ns")?;
-    unit.parse().map_err(|error: clift::trace::UnknownUnit| error.to_string())
-}
-
-fn parse_direction(direction: Option<&str>) -> Result<Direction, String> {
-    match direction {
-        Some("up") => Ok(Direction::Up),
-        Some("down") => Ok(Direction::Down),
-        Some(other) => Err(format!("`{other}` is no direction; give up or down")),
-        None => Err("probes have two directions; give up or down".to_owned()),
+/// The keyword of `clift.read_trace` for a field of [`TraceFile`].
+fn keyword(field: &str) -> &str {
+    match field {
+        "slot" => "slot_ns",
+        "decoding" => "decode_ns",
+        "interval" => "interval_ms",
+        same => same,
     }
 }
 
-fn parse_model(model: Option<&str>) -> Result<Model, String> {
-    match model {
-        Some("bandwidth") => Ok(Model::Bandwidth),
-        Some("delay") => Ok(Model::Delay),
-        Some("loss") => Ok(Model::Loss),
-        Some(other) => Err(format!("`{other}` is no model; give bandwidth, delay or loss")),
-        None => Err("a netem-trace file holds one model; give bandwidth, delay or loss".to_owned()),
-    }
+/// What a keyword's text stands for; `path` is for messages.
+fn parsed<T: FromStr<Err: Display>>(path: &Path, text: Option<&str>) -> PyResult<Option<T>> {
+    let fault = |error| trace_error(format!("{}: {error}", path.display()));
+    text.map(|text| text.parse().map_err(fault)).transpose()
 }
 
 /// Nanoseconds of a time such as `36 ms`.

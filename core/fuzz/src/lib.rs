@@ -2,10 +2,18 @@
 //! parses is the same after it was written and read again. Replayed over the corpus by
 //! `core/tests/fuzz_corpus.rs`.
 
-use clift::scenario::Scenario;
+use std::io::Cursor;
+use std::sync::Arc;
+
+use clift::link::DelaySeries;
+use clift::scenario::{
+    Information, InformationSpec, MakeError, PhySpec, Scenario, SetupFault, Traces,
+};
 use clift::trace::loss_string::{self, Pattern};
 use clift::trace::probes::{self, Direction, Sampling};
-use clift::trace::{PhyTrace, ReadError, TimeUnit, columns, mahimahi, text as own};
+use clift::trace::{
+    MiTrace, PhyTrace, ReadError, TimeUnit, columns, mahimahi, parquet, text as own,
+};
 use clift::units::{BitRate, Bytes, Duration};
 
 const LLDU: Bytes = Bytes(33);
@@ -79,6 +87,15 @@ pub fn loss(data: &[u8]) {
     }
 }
 
+/// Parquet.
+pub fn parquet(data: &[u8]) {
+    if let Some(phy) = parsed(parquet::read(Cursor::new(data.to_vec()), None)) {
+        let mut file = Vec::new();
+        parquet::write(&phy, &mut file).unwrap();
+        same(&phy, &parquet::read(Cursor::new(file), None).unwrap(), "Parquet");
+    }
+}
+
 /// The trace, or nothing after an error that is one printable line.
 fn parsed(read: Result<PhyTrace, ReadError>) -> Option<PhyTrace> {
     match read {
@@ -104,6 +121,26 @@ fn same(before: &PhyTrace, after: &PhyTrace, what: &str) {
     assert_eq!(before.header(), after.header(), "{what}");
 }
 
+/// The same small traces, whatever is asked for.
+struct Given;
+
+impl Traces for Given {
+    fn phy(&self, _: &PhySpec) -> Result<PhyTrace, MakeError> {
+        let long = vec![0, 700_000_000_000];
+        PhyTrace::new(long.into(), vec![1, 1].into(), LLDU).map_err(|_| MakeError::Nothing)
+    }
+
+    fn information(&self, _: &InformationSpec) -> Result<Information, MakeError> {
+        let trace = MiTrace::new(Duration::from_secs(100), vec![0.5; 8]);
+        let trace = Arc::new(trace.map_err(|_| MakeError::Nothing)?);
+        Ok(Information { trace, mean: 0.5 })
+    }
+
+    fn delays(&self, _: &str) -> Result<Arc<DelaySeries>, MakeError> {
+        Err(MakeError::Nothing)
+    }
+}
+
 /// Scenario files: no text panics, every error is one line, what is accepted can be planned.
 pub fn scenario(data: &[u8]) {
     let Ok(text) = std::str::from_utf8(data) else { return };
@@ -115,9 +152,10 @@ pub fn scenario(data: &[u8]) {
         Err(error) => assert!(!error.to_string().contains('\n')),
         Ok(scenario) => {
             for cell in scenario.cells().iter().take(20) {
-                let links = cell.links(1);
-                let spans = vec![Some((0, 700_000_000_000, 1_000_000)); links.len()];
-                let _ = cell.starts(1, &spans);
+                match cell.setup(1, &Given) {
+                    Ok(_) | Err(SetupFault::Trace(_)) => {}
+                    Err(SetupFault::Key(fault)) => assert!(!fault.message().contains('\n')),
+                }
             }
         }
     }

@@ -2,8 +2,8 @@
 
 use rand_chacha::ChaCha8Rng;
 
-use super::geometric::Geometric;
 use super::{ChannelError, ErasureChannel, probability};
+use crate::seed::Geometric;
 
 /// A channel that erases every slot with the same probability, each for itself.
 ///
@@ -52,7 +52,8 @@ pub(super) fn erase(p: f64, d: &mut [i64], rng: &mut ChaCha8Rng) {
     }
     let gap = Geometric::ending(p);
     let mut rest = d;
-    while let Some((erased, after)) = rest.get_mut(gap.draw(rng)..).and_then(<[_]>::split_first_mut)
+    while let Some((erased, after)) =
+        rest.get_mut(gap.draw_length(rng)..).and_then(<[_]>::split_first_mut)
     {
         *erased = 0;
         rest = after;

@@ -3,8 +3,8 @@
 use rand::Rng;
 use rand_chacha::ChaCha8Rng;
 
-use super::geometric::Geometric;
 use super::{ChannelError, ErasureChannel, bernoulli, probability};
+use crate::seed::Geometric;
 
 /// The Gilbert-Elliott channel: a chain that is in a good or a bad state for each slot, stays in
 /// it with probability alpha or beta from one slot to the next, and erases the slot with a
@@ -69,6 +69,50 @@ impl GilbertElliott {
         Self::new(1.0 - becoming_bad, 1.0 - 1.0 / mean_burst, 0.0, 1.0)
     }
 
+    /// The chain that erases the share `p` of the slots and stays bad for `burst` slots on average:
+    /// with pi the share of bad slots, `p` = pi `p_bad` + (1 - pi) `p_good`, and the mean stay is
+    /// 1 / (1 - beta).
+    ///
+    /// ```
+    /// use clift::channel::GilbertElliott;
+    /// let channel = GilbertElliott::from_mean(0.02, 4.0, 0.0, 1.0)?;
+    /// assert_eq!(channel.beta(), 0.75);
+    /// assert!((channel.erasure_probability() - 0.02).abs() < 1e-12);
+    /// # Ok::<(), clift::channel::ChannelError>(())
+    /// ```
+    ///
+    /// # Errors
+    /// If `p`, `p_good` or `p_bad` is not a probability, `burst` is below 1, `p` does not lie between
+    /// `p_good` and `p_bad`, or the gaps would be below one slot.
+    pub fn from_mean(p: f64, burst: f64, p_good: f64, p_bad: f64) -> Result<Self, ChannelError> {
+        probability("p", p)?;
+        probability("p_good", p_good)?;
+        probability("p_bad", p_bad)?;
+        if !(burst >= 1.0 && burst.is_finite()) {
+            return Err(ChannelError::Burst(burst));
+        }
+        let share = (p - p_good) / (p_bad - p_good);
+        if !(0.0..1.0).contains(&share) {
+            return Err(ChannelError::Unreachable { p, p_good, p_bad });
+        }
+        let leave_bad = 1.0 / burst;
+        let leave_good = share / (1.0 - share) * leave_bad;
+        if leave_good > 1.0 {
+            return Err(ChannelError::Short { p, least: share / (1.0 - share) });
+        }
+        Self::new(1.0 - leave_good, 1.0 - leave_bad, p_good, p_bad)
+    }
+
+    /// Probability of staying good from slot to slot.
+    pub fn alpha(&self) -> f64 {
+        self.alpha
+    }
+
+    /// Probability of staying bad from slot to slot.
+    pub fn beta(&self) -> f64 {
+        self.beta
+    }
+
     /// Share of slots in the bad state: (1 - alpha) / (2 - alpha - beta).
     pub fn bad_share(&self) -> f64 {
         // Two differences, since 2 - alpha - beta loses digits when both are close to 1.
@@ -92,7 +136,7 @@ impl ErasureChannel for GilbertElliott {
         let mut state = usize::from(uniform < self.bad_share());
         let mut rest = d;
         while !rest.is_empty() {
-            let sojourn = staying[state].draw(rng).saturating_add(1).min(rest.len());
+            let sojourn = staying[state].draw_length(rng).saturating_add(1).min(rest.len());
             let (here, after) = rest.split_at_mut(sojourn);
             bernoulli::erase(erasing[state], here, rng);
             rest = after;

@@ -5,7 +5,6 @@
 //! trace that is there (DESIGN section 6). [`lms`] has the land mobile satellite channels.
 
 mod bernoulli;
-mod geometric;
 mod gilbert_elliott;
 pub mod lms;
 
@@ -79,9 +78,29 @@ pub enum ChannelError {
     /// A Gilbert-Elliott chain that stays where it is has no stationary law.
     #[error("alpha = beta = 1 never changes state; give one of them below 1")]
     Frozen,
-    /// A mean burst that cannot be.
-    #[error("a mean burst of {0} slots cannot be; give a number of at least 1")]
+    /// A mean burst shorter than a slot.
+    #[error("burst = {0} is shorter than a slot; give a number of at least 1")]
     Burst(f64),
+    /// An erasure rate beyond those of both states.
+    #[error(
+        "p = {p} is not between p_good = {p_good} and p_bad = {p_bad}; give a value between them"
+    )]
+    Unreachable {
+        /// Erasure probability.
+        p: f64,
+        /// That in the good state.
+        p_good: f64,
+        /// That in the bad state.
+        p_bad: f64,
+    },
+    /// A mean burst too short for the erasure rate.
+    #[error("p = {p} needs bursts of at least {least} slots; give longer ones")]
+    Short {
+        /// Erasure probability.
+        p: f64,
+        /// The shortest mean burst.
+        least: f64,
+    },
     /// An erasure rate and burst length that no chain has.
     #[error(
         "erasing {p} of the slots in bursts of {burst} leaves gaps below one slot; \

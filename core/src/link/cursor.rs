@@ -3,24 +3,18 @@
 use std::sync::Arc;
 
 use crate::link::HORIZON;
+use crate::link::clock::{Place, SlotClock};
 use crate::trace::LinkTrace;
-use crate::units::Duration;
 
 /// Hands out the data LLDUs of a link trace, first come, first served.
-///
-/// A cycle is one pass through the trace. Run time = trace time + `base`, which grows by the period
-/// from cycle to cycle; without wrapping there is one cycle.
 #[derive(Clone, Debug)]
 pub(super) struct Cursor {
     trace: Arc<LinkTrace>,
-    /// The first LLDU of this cycle that no packet took; the trace's length: none is left.
-    next: usize,
-    base: i64,
-    period: Option<i64>,
+    clock: SlotClock,
+    /// The first LLDU that no packet took.
+    next: Place,
     /// LLDUs later than this run time are not looked at.
     end: i64,
-    /// Data LLDUs per nanosecond of trace, to guess where an instant is.
-    density: f64,
 }
 
 /// The LLDUs that a packet took.
@@ -45,39 +39,9 @@ pub(super) enum Fate {
 }
 
 impl Cursor {
-    /// A cursor at the trace time `offset`, which is time zero of the run.
-    ///
-    /// `period` is for wrapping and not 0.
-    pub(super) fn new(
-        trace: Arc<LinkTrace>,
-        offset: Duration,
-        period: Option<u64>,
-        end: i64,
-    ) -> Self {
-        let first_slot = trace.parts().span.0.max(0) as u64;
-        // Whole cycles before the offset have passed; of the one it falls into, seek() skips what
-        // lies before time zero.
-        let passed = match period {
-            Some(period) if offset.as_nanos() > first_slot => {
-                (offset.as_nanos() - first_slot) % period + first_slot
-            }
-            _ => offset.as_nanos(),
-        };
-        let t = &trace.parts().t;
-        let density = match (t.first(), t.last()) {
-            (Some(&first), Some(&last)) if first < last => {
-                (t.len() - 1) as f64 / (last - first) as f64
-            }
-            _ => 0.0,
-        };
-        Self {
-            next: 0,
-            base: -(passed.min(2 * HORIZON as u64) as i64),
-            period: period.filter(|_| !trace.is_empty()).map(|period| period as i64),
-            end,
-            density,
-            trace,
-        }
+    /// A cursor over the LLDUs of `trace`, where `clock` says.
+    pub(super) fn new(trace: Arc<LinkTrace>, clock: SlotClock, end: i64) -> Self {
+        Self { clock: clock.over(&trace.parts().t), next: clock.start(), end, trace }
     }
 
     /// Takes `wanted` (at least 1) consecutive LLDUs from the first free one at or after `now`.
@@ -86,9 +50,10 @@ impl Cursor {
         self.seek(now);
         let parts = self.trace.parts();
         let (t, d): (&[i64], &[i64]) = (&parts.t, &parts.d);
-        let last_start = self.end - self.base;
+        let Place { slot, base } = self.next;
+        let last_start = self.end - base;
         let count = usize::try_from(wanted).unwrap_or(usize::MAX);
-        let range = self.next..self.next.saturating_add(count);
+        let range = slot..slot.saturating_add(count);
         let (Some(t), Some(d)) = (t.get(range.clone()), d.get(range.clone())) else {
             return self.take_piecewise(wanted);
         };
@@ -96,11 +61,11 @@ impl Cursor {
             return self.take_piecewise(wanted);
         }
         let fate = match last_arrival(t, d) {
-            Some(at) => Fate::Delivered(self.base + at),
-            None => fate_with_losses(&self.trace, range.clone(), self.base),
+            Some(at) => Fate::Delivered(base + at),
+            None => fate_with_losses(&self.trace, range.clone(), base),
         };
-        self.next = range.end;
-        Taken { first: Some(self.base + t[0]), lldus: wanted, fate }
+        self.next.slot = range.end;
+        Taken { first: Some(base + t[0]), lldus: wanted, fate }
     }
 
     /// The same across seams, and up to where the LLDUs end.
@@ -110,20 +75,21 @@ impl Cursor {
         let t = &trace.parts().t[..];
         let mut taken = Taken { first: None, lldus: 0, fate: Fate::Delivered(i64::MIN) };
         while taken.lldus < wanted {
-            if self.next == t.len() && !self.next_cycle() {
-                break;
+            if self.next.slot == t.len() {
+                let Some(next) = self.clock.next_cycle(self.next) else { break };
+                self.next = next;
             }
+            let Place { slot, base } = self.next;
             let room = usize::try_from(wanted - taken.lldus).unwrap_or(usize::MAX);
-            let piece = &t[self.next..self.next.saturating_add(room).min(t.len())];
-            let open = piece.partition_point(|&t| t <= self.end - self.base);
+            let piece = &t[slot..slot.saturating_add(room).min(t.len())];
+            let open = piece.partition_point(|&t| t <= self.end - base);
             if open == 0 {
                 break;
             }
-            taken.first.get_or_insert(self.base + piece[0]);
-            let range = self.next..self.next + open;
-            taken.fate = taken.fate.and(fate_with_losses(&trace, range, self.base));
+            taken.first.get_or_insert(base + piece[0]);
+            taken.fate = taken.fate.and(fate_with_losses(&trace, slot..slot + open, base));
             taken.lldus += open as u64;
-            self.next += open;
+            self.next.slot += open;
         }
         if taken.lldus < wanted {
             taken.fate = Fate::RanOut;
@@ -135,32 +101,12 @@ impl Cursor {
     #[inline]
     fn seek(&mut self, now: i64) {
         let t = &self.trace.parts().t[..];
-        if t.get(self.next).is_some_and(|&t| t >= now - self.base) {
+        if t.get(self.next.slot).is_some_and(|&t| t >= now - self.next.base) {
             return;
         }
-        let Some(&last) = t.last() else { return };
-        if now - self.base > last || self.next == t.len() {
-            let Some(period) = self.period else {
-                self.next = t.len();
-                return;
-            };
-            // Cycles that are over at `now`; the one before a used-up trace is, too.
-            let over = (now - self.base - last).max(1);
-            self.base += (over + period - 1) / period * period;
-            self.next = 0;
-        }
-        self.next = first_at_or_after(t, self.next, now - self.base, self.density);
-    }
-
-    /// Goes over the seam; `false` if there is no further cycle before the end.
-    fn next_cycle(&mut self) -> bool {
-        match self.period {
-            Some(period) if self.base + period <= HORIZON => {
-                self.base += period;
-                self.next = 0;
-                true
-            }
-            _ => false,
+        match self.clock.first_from(t, self.next, now) {
+            Some(place) => self.next = place,
+            None => self.next.slot = t.len(),
         }
     }
 }
@@ -227,59 +173,4 @@ fn fate_with_losses(trace: &LinkTrace, range: std::ops::Range<usize>, base: i64)
     }
     let at = base + latest.min(2 * HORIZON - 1);
     if complete { Fate::Delivered(at) } else { Fate::Lost(at) }
-}
-
-/// The first index from `from` on with `t >= target`, given `t[from..]` holds one.
-///
-/// Guesses by the mean density, gallops to a bracket, then bisects: near-constant time for a short
-/// idle time as for a jump through a long trace, whose LLDUs are almost evenly spaced.
-#[inline]
-pub(super) fn first_at_or_after(t: &[i64], from: usize, target: i64, density: f64) -> usize {
-    if t[from] >= target {
-        return from;
-    }
-    let last = t.len() - 1;
-    let ahead = ((target - t[from]) as f64 * density) as usize;
-    let guess = from.saturating_add(ahead).clamp(from + 1, last);
-    let (mut low, mut high, mut step) = (guess, guess, 1);
-    // Bracket: t[low] < target <= t[high].
-    if t[guess] < target {
-        high = guess + 1;
-        while t[high] < target {
-            low = high;
-            step *= 2;
-            high = (high + step).min(last);
-        }
-    } else {
-        low = guess - 1;
-        while t[low] >= target {
-            high = low;
-            step *= 2;
-            low = low.saturating_sub(step).max(from);
-        }
-    }
-    low + 1 + t[low + 1..high].partition_point(|&t| t < target)
-}
-
-#[cfg(test)]
-mod tests {
-    use proptest::prelude::*;
-
-    use super::*;
-
-    proptest! {
-        #[test]
-        fn the_search_finds_what_a_scan_finds(
-            gaps in prop::collection::vec(prop_oneof![9 => 1i64..20, 1 => 1i64..100_000], 1..400),
-            from in 0usize..400,
-            target in 0i64..2_000_000,
-            density in prop_oneof![Just(0.0), Just(f64::MAX), 0.0..1.0],
-        ) {
-            let t: Vec<i64> = gaps.iter().scan(0, |t, gap| { *t += gap; Some(*t) }).collect();
-            let from = from % t.len();
-            let target = target % (t[t.len() - 1] + 1);
-            let scan = (from..t.len()).find(|&i| t[i] >= target).unwrap();
-            prop_assert_eq!(first_at_or_after(&t, from, target, density), scan);
-        }
-    }
 }

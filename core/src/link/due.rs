@@ -1,9 +1,7 @@
 //! What will come out of a link, ordered by time.
 
-use std::cmp::Ordering;
-use std::collections::{BinaryHeap, VecDeque};
-
-use crate::link::{LinkEvent, Transit};
+use crate::link::schedule::{Schedule, Timed};
+use crate::link::{LinkEvent, PacketId, Transit};
 use crate::units::Instant;
 
 /// A packet's end, known ahead.
@@ -13,93 +11,67 @@ pub(crate) struct Due {
     pub(crate) lost: bool,
 }
 
+/// The ends of packets by (time, order of admission).
+pub(crate) type DueQueue = Schedule<Due>;
+
 impl Due {
     pub(crate) fn event(self) -> LinkEvent {
         if self.lost { LinkEvent::Lost(self.transit) } else { LinkEvent::Delivered(self.transit) }
     }
+}
 
+impl Timed for Due {
+    type Time = Instant;
+
+    #[inline]
     fn key(&self) -> (Instant, u64) {
         (self.transit.at, self.transit.order)
     }
 }
 
-/// A priority queue by (time, order of admission) for packets that mostly end in the order in which
-/// they came.
-///
-/// A packet goes to the back of a ring; those there that end later are overtaken and move to a
-/// heap, once each. So the heap holds only what a link-layer repair delays.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct DueQueue {
-    ring: VecDeque<Due>,
-    overtaken: BinaryHeap<Late>,
+/// Whether [`LinkEvent::TraceEnded`] was told.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) enum TraceEnd {
+    /// Nothing needed the trace past its end so far.
+    #[default]
+    Ahead,
+    /// A packet does, and the event is due at `at`.
+    Due {
+        packet: PacketId,
+        at: Instant,
+    },
+    Told,
 }
 
-impl DueQueue {
-    /// Puts in the end of a packet.
+impl TraceEnd {
+    pub(crate) fn is_ahead(&self) -> bool {
+        matches!(self, Self::Ahead)
+    }
+
+    /// The packet needs the trace past its end, hopelessly from `at` on; the first one counts.
+    pub(crate) fn reach(&mut self, packet: PacketId, at: Instant) {
+        if self.is_ahead() {
+            *self = Self::Due { packet, at };
+        }
+    }
+
+    /// When the event is due.
     #[inline]
-    pub(crate) fn push(&mut self, due: Due) {
-        if self.ring.back().is_some_and(|last| last.key() > due.key()) {
-            self.overtake(due.key());
-        }
-        self.ring.push_back(due);
-    }
-
-    /// Moves what ends after `key` out of its way.
-    fn overtake(&mut self, key: (Instant, u64)) {
-        while self.ring.back().is_some_and(|last| last.key() > key) {
-            self.overtaken.extend(self.ring.pop_back().map(Late));
+    pub(crate) fn due(&self) -> Option<Instant> {
+        match *self {
+            Self::Due { at, .. } => Some(at),
+            Self::Ahead | Self::Told => None,
         }
     }
 
-    /// When the next one ends.
+    /// Tells it, once, if it is due by `now` and before what comes out next at `next`.
     #[inline]
-    pub(crate) fn next_at(&self) -> Option<Instant> {
-        let ring = self.ring.front().map(|due| due.transit.at);
-        match self.overtaken.peek() {
-            None => ring,
-            Some(late) => Some(ring.map_or(late.0.transit.at, |at| at.min(late.0.transit.at))),
+    pub(crate) fn tell(&mut self, now: Instant, next: Option<Instant>) -> Option<LinkEvent> {
+        let Self::Due { packet, at } = *self else { return None };
+        if at > now || next.is_some_and(|next| next <= at) {
+            return None;
         }
-    }
-
-    /// Takes out the next one if it ends at `now` or before.
-    #[inline]
-    pub(crate) fn pop(&mut self, now: Instant) -> Option<Due> {
-        let ring = self.ring.front().filter(|due| due.transit.at <= now);
-        let Some(late) = self.overtaken.peek().filter(|late| late.0.transit.at <= now) else {
-            let due = *ring?;
-            self.ring.pop_front();
-            return Some(due);
-        };
-        match ring {
-            Some(&due) if due.key() < late.0.key() => {
-                self.ring.pop_front();
-                Some(due)
-            }
-            _ => self.overtaken.pop().map(|late| late.0),
-        }
+        *self = Self::Told;
+        Some(LinkEvent::TraceEnded { packet, at })
     }
 }
-
-/// Ordered so that the earliest is the greatest, as a heap wants it.
-#[derive(Clone, Copy, Debug)]
-struct Late(Due);
-
-impl Ord for Late {
-    fn cmp(&self, other: &Self) -> Ordering {
-        other.0.key().cmp(&self.0.key())
-    }
-}
-
-impl PartialOrd for Late {
-    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
-        Some(self.cmp(other))
-    }
-}
-
-impl PartialEq for Late {
-    fn eq(&self, other: &Self) -> bool {
-        self.0.key() == other.0.key()
-    }
-}
-
-impl Eq for Late {}

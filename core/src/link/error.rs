@@ -34,6 +34,6 @@ pub enum LinkError {
     #[error("a trace of one slot cannot be wrapped; give one of at least two slots")]
     NoPeriod,
     /// A re-sequencing buffer behind a re-sequencing buffer.
-    #[error("the live link has a re-sequencing buffer of its own; give `reorder` once")]
+    #[error("the link has a re-sequencing buffer of its own; leave one of them out")]
     TwoBuffers,
 }

@@ -2,13 +2,13 @@
 
 use std::num::NonZeroU32;
 
+use crate::link::due::TraceEnd;
 use crate::link::line::{Counts, Line};
 use crate::link::packets::Packets;
 use crate::link::slots::{Slot, Slots};
-use crate::link::trace_link::TraceEnd;
 use crate::link::{
     Admission, DropReason, Fragmentation, HORIZON, Link, LinkCounters, LinkError, LinkEvent,
-    Packet, PacketId, TraceLinkConfig, Transmission, UnitLog, Usage, nanos, span,
+    Packet, PacketId, TraceLinkConfig, Transmission, UnitLog, Usage, earliest, nanos, span,
 };
 use crate::trace::PhyTrace;
 use crate::units::{Bytes, Duration, Instant};
@@ -73,9 +73,6 @@ impl<S: LiveScheme> LiveLink<S> {
         rtt: Duration,
         usage: TraceLinkConfig,
     ) -> Result<Self, LinkError> {
-        if usage.wrap && phy.period() == Duration::ZERO {
-            return Err(LinkError::NoPeriod);
-        }
         let one_way = span(rtt.half());
         let end = usage.duration.map_or(HORIZON, nanos);
         Ok(Self {
@@ -90,10 +87,10 @@ impl<S: LiveScheme> LiveLink<S> {
             fragmentation: usage.fragmentation,
             payload: usage.fragmentation.payload(phy.lldu())?,
             lldu: phy.lldu(),
-            slots: Slots::new(phy, usage.start_offset, usage.wrap, end),
+            slots: Slots::new(phy, usage.start_offset, usage.wrap, end)?,
             now: 0,
             next: None,
-            ended: TraceEnd::Ahead,
+            ended: TraceEnd::default(),
         })
     }
 
@@ -105,10 +102,10 @@ impl<S: LiveScheme> LiveLink<S> {
         }
         self.settle(now);
         self.now = self.now.max(now);
-        if matches!(self.ended, TraceEnd::Ahead)
+        if self.ended.is_ahead()
             && let Some((packet, at)) = self.hopeless().filter(|(_, at)| nanos(*at) <= self.now)
         {
-            self.ended = TraceEnd::Due { packet, at };
+            self.ended.reach(packet, at);
         }
     }
 
@@ -155,11 +152,10 @@ impl<S: LiveScheme> LiveLink<S> {
 
     /// When the trace ends on a packet that waits.
     fn end(&self) -> Option<Instant> {
-        match self.ended {
-            TraceEnd::Ahead if self.line.data_wait() => self.hopeless().map(|(_, at)| at),
-            TraceEnd::Due { at, .. } => Some(at),
-            _ => None,
+        if self.ended.is_ahead() && self.line.data_wait() {
+            return self.hopeless().map(|(_, at)| at);
         }
+        self.ended.due()
     }
 }
 
@@ -186,12 +182,8 @@ impl<S: LiveScheme> Link for LiveLink<S> {
 
     fn poll(&mut self, now: Instant) -> Option<LinkEvent> {
         self.advance(nanos(now));
-        if let TraceEnd::Due { packet, at } = self.ended
-            && at <= now
-            && self.line.packets.next_due().is_none_or(|due| due > at)
-        {
-            self.ended = TraceEnd::Told;
-            return Some(LinkEvent::TraceEnded { packet, at });
+        if let Some(end) = self.ended.tell(now, self.line.packets.next_due()) {
+            return Some(end);
         }
         self.line.packets.pop(now)
     }
@@ -230,13 +222,5 @@ impl<S: LiveScheme> Link for LiveLink<S> {
 
     fn take_units(&mut self) -> Vec<Transmission> {
         self.line.log.take()
-    }
-}
-
-/// The earlier of two instants that may never come.
-pub(crate) fn earliest<T: Ord>(a: Option<T>, b: Option<T>) -> Option<T> {
-    match (a, b) {
-        (Some(a), Some(b)) => Some(a.min(b)),
-        (a, b) => a.or(b),
     }
 }

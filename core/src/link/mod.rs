@@ -35,8 +35,10 @@
 //! ```
 
 mod buffer;
+pub(crate) mod clock;
 pub(crate) mod counters;
 mod cursor;
+mod delay_file;
 mod deliver;
 pub(crate) mod due;
 mod error;
@@ -47,8 +49,8 @@ mod packet;
 pub(crate) mod packets;
 mod propagation;
 pub(crate) mod queue;
-pub(crate) mod ready;
 pub(crate) mod reordering;
+pub(crate) mod schedule;
 pub(crate) mod slots;
 mod stream_order;
 pub(crate) mod trace_link;
@@ -56,6 +58,7 @@ mod unit_log;
 
 pub use buffer::Resequencing;
 pub use counters::{LinkCounters, Usage};
+pub use delay_file::DelayTable;
 pub use deliver::{DeliverError, Deliveries, PacketFate, deliver};
 pub use error::LinkError;
 pub use overlap::Overlap;
@@ -203,6 +206,21 @@ pub(crate) fn nanos(instant: Instant) -> i64 {
 /// Nanoseconds of `duration`, cut at the horizon.
 pub(crate) fn span(duration: Duration) -> i64 {
     duration.as_nanos().min(HORIZON as u64) as i64
+}
+
+/// The instant `nanos` after time zero; before it is time zero.
+#[inline]
+pub(crate) fn instant(nanos: i64) -> Instant {
+    Instant::from_nanos(nanos.max(0) as u64)
+}
+
+/// The earlier of two instants that may never come.
+#[inline]
+pub(crate) fn earliest<T: Ord>(a: Option<T>, b: Option<T>) -> Option<T> {
+    match (a, b) {
+        (Some(a), Some(b)) => Some(a.min(b)),
+        (a, b) => a.or(b),
+    }
 }
 
 impl<L: Link + ?Sized> Link for Box<L> {

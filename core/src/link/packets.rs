@@ -4,6 +4,7 @@ use std::collections::VecDeque;
 
 use crate::link::counters::Tally;
 use crate::link::due::{Due, DueQueue};
+use crate::link::queue::DropTail;
 use crate::link::{LinkCounters, LinkEvent, Packet, PacketId, QueueLimit, StreamRange, Transit};
 use crate::units::{Bytes, Instant};
 
@@ -13,15 +14,13 @@ use crate::units::{Bytes, Instant};
 /// is: then it is due half a round-trip time after the last of them arrived or was given up.
 #[derive(Clone, Debug)]
 pub(crate) struct Packets {
-    limit: QueueLimit,
+    queue: DropTail,
     one_way: i64,
     /// Every packet from the oldest whose fate is open; the first has the order `base`.
     open: VecDeque<Open>,
     base: u64,
     /// Order of the first packet of which a unit is unsent.
     next: u64,
-    waiting: usize,
-    waiting_bytes: u64,
     due: DueQueue,
     counters: LinkCounters,
     tally: Tally,
@@ -46,13 +45,11 @@ struct Open {
 impl Packets {
     pub(crate) fn new(limit: QueueLimit, one_way: i64) -> Self {
         Self {
-            limit,
+            queue: DropTail::new(limit),
             one_way,
             open: VecDeque::new(),
             base: 0,
             next: 0,
-            waiting: 0,
-            waiting_bytes: 0,
             due: DueQueue::default(),
             counters: LinkCounters::default(),
             tally: Tally::default(),
@@ -64,13 +61,12 @@ impl Packets {
     /// Puts a packet of so many units into the queue; `false`: it was dropped.
     pub(crate) fn offer(&mut self, now: Instant, packet: Packet, units: u64) -> bool {
         self.counters.offered += 1;
-        if !self.limit.has_room(self.waiting, self.waiting_bytes, packet.size) {
+        if !self.queue.has_room(packet.size) {
             self.counters.dropped += 1;
             return false;
         }
         let units = u32::try_from(units).unwrap_or(u32::MAX);
-        self.waiting += 1;
-        self.waiting_bytes += u64::from(packet.size.0);
+        self.queue.join(packet.size);
         self.open.push_back(Open {
             packet: packet.id,
             size: packet.size,
@@ -88,11 +84,11 @@ impl Packets {
 
     /// Notes how many wait, once a packet that came could have left again.
     pub(crate) fn note_queue(&mut self) {
-        self.counters.longest_queue = self.counters.longest_queue.max(self.waiting as u64);
+        self.counters.longest_queue = self.counters.longest_queue.max(self.queue.len() as u64);
     }
 
     pub(crate) fn waiting(&self) -> usize {
-        self.waiting
+        self.queue.len()
     }
 
     /// Whether a unit is there to be sent.
@@ -114,8 +110,7 @@ impl Packets {
         let packet = &mut self.open[(order - self.base) as usize];
         if packet.unsent == packet.units {
             packet.departed = t;
-            self.waiting -= 1;
-            self.waiting_bytes -= u64::from(packet.size.0);
+            self.queue.leave(packet.size);
             self.counters.bytes_carried += u64::from(packet.size.0);
         }
         packet.unsent -= 1;

@@ -116,6 +116,14 @@ impl DelaySeries {
         Ok(Self { steps })
     }
 
+    /// The delay of a series of a single step, which is always the same.
+    pub fn only(&self) -> Option<Duration> {
+        match self.steps[..] {
+            [(_, delay)] => Some(delay),
+            _ => None,
+        }
+    }
+
     /// The longest delay of all steps.
     pub fn longest(&self) -> Duration {
         self.steps.iter().map(|step| step.1).max().unwrap_or_default()

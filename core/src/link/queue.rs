@@ -1,4 +1,4 @@
-//! The drop-tail queue in front of a link whose departures are known on arrival.
+//! Drop-tail queues.
 
 use std::collections::VecDeque;
 
@@ -17,9 +17,9 @@ pub enum QueueLimit {
 }
 
 impl QueueLimit {
-    /// Whether a packet of `size` may join so many packets and bytes.
+    /// Whether a packet of `size` may join this many packets and bytes.
     #[inline]
-    pub(crate) fn has_room(self, packets: usize, bytes: u64, size: Bytes) -> bool {
+    fn has_room(self, packets: usize, bytes: u64, size: Bytes) -> bool {
         match self {
             Self::Unlimited => true,
             Self::Packets(limit) => packets < limit as usize,
@@ -28,30 +28,68 @@ impl QueueLimit {
     }
 }
 
-/// Every packet that waits, in order of both arrival and departure.
+/// What waits in a drop-tail queue, by number and bytes.
 #[derive(Clone, Debug)]
-pub(crate) struct Queue {
+pub(crate) struct DropTail {
     limit: QueueLimit,
-    waiting: VecDeque<Waiting>,
+    packets: usize,
+    bytes: u64,
+}
+
+impl DropTail {
+    pub(crate) fn new(limit: QueueLimit) -> Self {
+        Self { limit, packets: 0, bytes: 0 }
+    }
+
+    /// Whether a packet of `size` may join.
+    #[inline]
+    pub(crate) fn has_room(&self, size: Bytes) -> bool {
+        self.limit.has_room(self.packets, self.bytes, size)
+    }
+
+    #[inline]
+    pub(crate) fn join(&mut self, size: Bytes) {
+        self.packets += 1;
+        self.bytes += u64::from(size.0);
+    }
+
+    /// A packet that joined leaves.
+    #[inline]
+    pub(crate) fn leave(&mut self, size: Bytes) {
+        self.packets -= 1;
+        self.bytes -= u64::from(size.0);
+    }
+
+    pub(crate) fn len(&self) -> usize {
+        self.packets
+    }
+}
+
+/// A drop-tail queue whose departures are known on arrival: every packet that waits, in order of
+/// both. `T` is what time is measured in.
+#[derive(Clone, Debug)]
+pub(crate) struct DepartureQueue<T = i64> {
+    limit: QueueLimit,
+    waiting: VecDeque<Waiting<T>>,
     bytes: u64,
 }
 
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Waiting {
-    pub(crate) departure: i64,
+pub(crate) struct Waiting<T = i64> {
+    pub(crate) departure: T,
     pub(crate) size: Bytes,
     /// LLDUs that it will take.
     pub(crate) lldus: u32,
 }
 
-impl Queue {
+impl<T: Copy + Ord> DepartureQueue<T> {
     pub(crate) fn new(limit: QueueLimit) -> Self {
         Self { limit, waiting: VecDeque::new(), bytes: 0 }
     }
 
     /// Lets go of what departs up to `now`: at equal times departures come before arrivals.
     #[inline]
-    pub(crate) fn advance(&mut self, now: i64) {
+    pub(crate) fn advance(&mut self, now: T) {
         while let Some(&Waiting { departure, size, .. }) = self.waiting.front() {
             if departure > now {
                 return;
@@ -68,7 +106,7 @@ impl Queue {
 
     /// Puts in a packet that departs no earlier than the last one.
     #[inline]
-    pub(crate) fn push(&mut self, packet: Waiting) {
+    pub(crate) fn push(&mut self, packet: Waiting<T>) {
         debug_assert!(self.waiting.back().is_none_or(|last| last.departure <= packet.departure));
         self.bytes += u64::from(packet.size.0);
         self.waiting.push_back(packet);
@@ -79,7 +117,7 @@ impl Queue {
     }
 
     /// Those that still wait at `now`.
-    pub(crate) fn waiting_at(&self, now: i64) -> impl ExactSizeIterator<Item = &Waiting> {
+    pub(crate) fn waiting_at(&self, now: T) -> impl ExactSizeIterator<Item = &Waiting<T>> {
         self.waiting.range(self.waiting.partition_point(|packet| packet.departure <= now)..)
     }
 }

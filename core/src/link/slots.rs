@@ -1,7 +1,7 @@
 //! The slots of a PHY trace in run time.
 
-use crate::link::HORIZON;
-use crate::link::cursor::first_at_or_after;
+use crate::link::LinkError;
+use crate::link::clock::{Place, SlotClock};
 use crate::trace::PhyTrace;
 use crate::units::Duration;
 
@@ -9,28 +9,21 @@ use crate::units::Duration;
 #[derive(Clone, Debug)]
 pub(crate) struct Slots {
     phy: PhyTrace,
-    offset: i64,
     cursor: Cursor,
     /// The run time of the last slot there will be, if the trace ends before the run does.
     last: Option<i64>,
 }
 
 /// Where in the trace the run is.
-///
-/// A cycle is one pass through the trace. Run time = trace time + `base`, which grows by the period
-/// from cycle to cycle; without wrapping there is one cycle.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Cursor {
-    /// The first slot of this cycle that was not used or passed over.
-    next: usize,
-    base: i64,
-    /// The slot that was found last, and the base of its cycle.
-    found: (usize, i64),
-    period: Option<i64>,
+    clock: SlotClock,
+    /// The first slot that was not used or passed over.
+    next: Place,
+    /// The slot that was found last.
+    found: Place,
     /// Slots later than this run time are not looked at; at most the horizon.
     end: i64,
-    /// Slots per nanosecond of trace, to guess where an instant is.
-    density: f64,
 }
 
 /// A slot, in run time.
@@ -43,34 +36,27 @@ pub(crate) struct Slot {
 }
 
 impl Slots {
-    /// The slots from the trace time `offset` on, which is time zero of the run. Wrapping is for
-    /// traces with a period above 0.
-    pub(crate) fn new(phy: PhyTrace, offset: Duration, wrap: bool, end: i64) -> Self {
+    /// The slots from the trace time `offset` on, which is time zero of the run.
+    ///
+    /// # Errors
+    /// If a trace without a period is to repeat.
+    pub(crate) fn new(
+        phy: PhyTrace,
+        offset: Duration,
+        wrap: bool,
+        end: i64,
+    ) -> Result<Self, LinkError> {
         let t = &phy.t()[..];
-        let (first, last) = (t[0], t[t.len() - 1]);
-        let period = wrap.then(|| phy.period().as_nanos() as i64);
-        let offset = offset.as_nanos().min(2 * HORIZON as u64 - 1) as i64;
-        // Whole cycles before the offset have passed; what lies before time zero of the one it
-        // falls into is never asked for.
-        let passed = match period {
-            Some(period) if offset > first => (offset - first) % period + first,
-            _ => offset,
-        };
-        let density = if first < last { (t.len() - 1) as f64 / (last - first) as f64 } else { 0.0 };
-        let cursor = Cursor { next: 0, base: -passed, found: (0, -passed), period, end, density };
-        let last = (!wrap && last - offset < end).then_some(last - offset);
-        Self { phy, offset, cursor, last }
+        let clock = SlotClock::new(t[0], offset, wrap.then(|| phy.period()))?.over(t);
+        let last = t[t.len() - 1] - clock.offset();
+        let last = (!wrap && last < end).then_some(last);
+        let next = clock.start();
+        Ok(Self { cursor: Cursor { clock, next, found: next, end }, last, phy })
     }
 
     /// The first slot at or after the run time `from` (not negative) that is still to be had.
     pub(crate) fn first_from(&mut self, from: i64) -> Option<Slot> {
         self.cursor.first_from((self.phy.t(), self.phy.d()), from)
-    }
-
-    /// The same, for whoever uses none of them.
-    pub(crate) fn look_from(&self, from: i64) -> Option<Slot> {
-        let mut cursor = self.cursor;
-        cursor.first_from((self.phy.t(), self.phy.d()), from)
     }
 
     /// The cursor, and `t` and `d` that it runs over: looked up once for many slots.
@@ -91,19 +77,7 @@ impl Slots {
 
     /// How many slots start from time zero up to `until`.
     pub(crate) fn passed(&self, until: i64) -> u64 {
-        let up_to = self.before(self.offset + until.min(self.cursor.end) + 1);
-        up_to - self.before(self.offset)
-    }
-
-    /// How many slots start before the trace time `instant`, cycles included.
-    fn before(&self, instant: i64) -> u64 {
-        let t = &self.phy.t()[..];
-        let cycles = match self.cursor.period {
-            Some(period) => (instant - 1 - t[0]).max(0) / period,
-            None => 0,
-        };
-        let within = instant - cycles * self.cursor.period.unwrap_or(0);
-        cycles as u64 * t.len() as u64 + t.partition_point(|&t| t < within) as u64
+        self.cursor.clock.passed(self.phy.t(), until.min(self.cursor.end))
     }
 }
 
@@ -115,32 +89,16 @@ impl Cursor {
         if from > self.end {
             return None;
         }
-        self.found = match t.get(self.next) {
-            Some(&t) if t >= from - self.base => (self.next, self.base),
-            _ => self.search(t, from)?,
-        };
-        let (index, base) = self.found;
-        let start = t[index] + base;
-        (start <= self.end).then(|| Slot { t: start, d: d[index] })
-    }
-
-    fn search(&self, t: &[i64], from: i64) -> Option<(usize, i64)> {
-        let (mut next, mut base) = (self.next, self.base);
-        let last = t[t.len() - 1];
-        if next == t.len() || from - base > last {
-            let period = self.period?;
-            // Cycles that are over by then; the one before a used-up trace is, too.
-            let over = (from - base - last).max(1);
-            base += (over + period - 1) / period * period;
-            next = 0;
-        }
-        Some((first_at_or_after(t, next, from - base, self.density), base))
+        self.found = self.clock.first_from(t, self.next, from)?;
+        let Place { slot, base } = self.found;
+        let start = t[slot] + base;
+        (start <= self.end).then(|| Slot { t: start, d: d[slot] })
     }
 
     /// The slot that was found last is used; those before it have passed.
     #[inline]
     pub(crate) fn used(&mut self) {
-        (self.next, self.base) = (self.found.0 + 1, self.found.1);
+        self.next = Place { slot: self.found.slot + 1, ..self.found };
     }
 }
 
@@ -170,7 +128,7 @@ mod tests {
                 .flat_map(|cycle| t.iter().map(move |t| t + cycle * period - offset as i64))
                 .filter(|&t| t >= 0)
                 .collect();
-            let mut slots = Slots::new(phy, Duration::from_nanos(offset), wrap, 5000);
+            let mut slots = Slots::new(phy, Duration::from_nanos(offset), wrap, 5000).unwrap();
             let (mut from, mut used) = (0, -1);
             for (step, use_it) in asked {
                 from += step;

@@ -3,13 +3,14 @@
 use std::num::NonZeroU32;
 use std::sync::Arc;
 
+use crate::link::clock::SlotClock;
 use crate::link::counters::Tally;
 use crate::link::cursor::{Cursor, Fate, Taken};
-use crate::link::due::{Due, DueQueue};
-use crate::link::queue::{Queue, QueueLimit, Waiting};
+use crate::link::due::{Due, DueQueue, TraceEnd};
+use crate::link::queue::{DepartureQueue, QueueLimit, Waiting};
 use crate::link::{
     Admission, DropReason, HORIZON, Link, LinkCounters, LinkError, LinkEvent, Packet, PacketId,
-    Transit, Usage, nanos, span,
+    Transit, Usage, earliest, instant, nanos, span,
 };
 use crate::trace::LinkTrace;
 use crate::units::{Bytes, Duration, Instant};
@@ -26,12 +27,13 @@ use crate::units::{Bytes, Duration, Instant};
 pub struct TraceLink {
     trace: Arc<LinkTrace>,
     cursor: Cursor,
-    queue: Queue,
+    queue: DepartureQueue,
     due: DueQueue,
     fragmentation: Fragmentation,
     payload: NonZeroU32,
     one_way: i64,
-    slots: SlotTimes,
+    clock: SlotClock,
+    end: i64,
     ended: TraceEnd,
     admitted: u64,
     counters: LinkCounters,
@@ -96,31 +98,19 @@ impl TraceLink {
         let parts = trace.parts();
         let payload = config.fragmentation.payload(parts.lldu)?;
         let period = (parts.span.1 - parts.span.0 + parts.gap).max(0) as u64;
-        if config.wrap && period == 0 {
-            return Err(LinkError::NoPeriod);
-        }
+        let period = config.wrap.then_some(Duration::from_nanos(period));
+        let clock = SlotClock::new(parts.span.0, config.start_offset, period)?;
         let end = config.duration.map_or(HORIZON, nanos);
-        let offset = span(config.start_offset);
         Ok(Self {
-            cursor: Cursor::new(
-                Arc::clone(&trace),
-                config.start_offset,
-                config.wrap.then_some(period),
-                end,
-            ),
-            queue: Queue::new(config.queue),
+            cursor: Cursor::new(Arc::clone(&trace), clock, end),
+            clock,
+            end,
+            queue: DepartureQueue::new(config.queue),
             due: DueQueue::default(),
             fragmentation: config.fragmentation,
             payload,
             one_way: span(parts.rtt.half()),
-            slots: SlotTimes {
-                first: parts.span.0 - offset,
-                last: parts.span.1 - offset,
-                gap: parts.gap,
-                wrap: config.wrap,
-                end,
-            },
-            ended: TraceEnd::Ahead,
+            ended: TraceEnd::default(),
             admitted: 0,
             counters: LinkCounters::default(),
             tally: Tally::default(),
@@ -141,10 +131,10 @@ impl TraceLink {
 
     fn ran_out(&mut self, now: i64, packet: PacketId) {
         // The run is in error only if its clock passes the last slot before it is over.
-        let over = self.slots.wrap || now.max(self.slots.last) >= self.slots.end;
-        if !over && matches!(self.ended, TraceEnd::Ahead) {
-            let at = instant(now.max(self.slots.last + 1));
-            self.ended = TraceEnd::Due { packet, at };
+        let last = self.trace.parts().span.1 - self.clock.offset();
+        let over = self.clock.period().is_some() || now.max(last) >= self.end;
+        if !over {
+            self.ended.reach(packet, instant(now.max(last + 1)));
         }
     }
 }
@@ -197,21 +187,15 @@ impl Link for TraceLink {
 
     #[inline]
     fn poll_timeout(&self) -> Option<Instant> {
-        match (self.due.next_at(), self.ended) {
-            (Some(due), TraceEnd::Due { at, .. }) => Some(due.min(at)),
-            (None, TraceEnd::Due { at, .. }) => Some(at),
-            (due, _) => due,
-        }
+        earliest(self.due.next_at(), self.ended.due())
     }
 
     #[inline]
     fn poll(&mut self, now: Instant) -> Option<LinkEvent> {
-        if let TraceEnd::Due { packet, at } = self.ended
-            && at <= now
-            && self.due.next_at().is_none_or(|due| due > at)
+        if self.ended.due().is_some()
+            && let Some(end) = self.ended.tell(now, self.due.next_at())
         {
-            self.ended = TraceEnd::Told;
-            return Some(LinkEvent::TraceEnded { packet, at });
+            return Some(end);
         }
         let due = self.due.pop(now)?;
         self.tally.count(&due);
@@ -236,48 +220,17 @@ impl Link for TraceLink {
         let ahead = self.queue.waiting_at(nanos(until)).map(|packet| u64::from(packet.lldus));
         let on_air = self.counters.lldus_taken - ahead.sum::<u64>().min(self.counters.lldus_taken);
         Usage {
-            slots: self.slots.passed(nanos(until), parts.slots),
+            slots: self.clock.passed_at_mean_rate(
+                parts.slots,
+                parts.span.1,
+                parts.gap,
+                nanos(until).min(self.end),
+            ),
             used: on_air as f64 * per_lldu,
             per_lldu,
             slot: parts.lldu,
         }
     }
-}
-
-/// Where the PHY trace lies in run time.
-#[derive(Clone, Copy, Debug)]
-struct SlotTimes {
-    first: i64,
-    last: i64,
-    gap: i64,
-    wrap: bool,
-    end: i64,
-}
-
-impl SlotTimes {
-    fn passed(&self, until: i64, slots: u64) -> f64 {
-        let trace_end = if self.wrap { i64::MAX } else { self.last + self.gap };
-        let from = self.first.max(0);
-        let to = until.min(self.end).min(trace_end);
-        if slots == 1 {
-            // One slot has no rate.
-            return f64::from(u8::from(self.first >= 0 && self.first <= until));
-        }
-        let slot = (self.last - self.first + self.gap) as f64 / slots as f64;
-        (to - from).max(0) as f64 / slot
-    }
-}
-
-/// Whether [`LinkEvent::TraceEnded`] was told.
-#[derive(Clone, Copy, Debug)]
-pub(crate) enum TraceEnd {
-    Ahead,
-    Due { packet: PacketId, at: Instant },
-    Told,
-}
-
-pub(crate) fn instant(nanos: i64) -> Instant {
-    Instant::from_nanos(nanos.max(0) as u64)
 }
 
 #[cfg(test)]

@@ -4,9 +4,11 @@ use hdrhistogram::Histogram;
 
 use crate::units::Duration;
 
-/// Samples are kept exactly up to this many; then they go into a histogram of three significant
-/// digits, so that memory does not grow with the run.
+/// Fewer samples are kept exactly; as many go into a histogram of three significant digits, so that
+/// memory does not grow with the run.
 const EXACT: usize = 1 << 16;
+/// Samples that wait until they go into the histogram together.
+const CHUNK: usize = 1 << 10;
 /// Why recording cannot fail.
 const GROWS: &str = "a histogram that resizes itself takes any u64";
 
@@ -25,12 +27,24 @@ const GROWS: &str = "a histogram that resizes itself takes any u64";
 /// ```
 #[derive(Clone, Debug, Default)]
 pub struct Distribution {
-    exact: Vec<u64>,
-    folded: Option<Box<Histogram<u64>>>,
+    /// The samples that `folded` does not hold.
+    recent: Vec<u64>,
+    folded: Option<Box<Folded>>,
+}
+
+/// Samples that are not kept one by one.
+#[derive(Clone, Debug)]
+struct Folded {
+    histogram: Histogram<u64>,
+    totals: Totals,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Totals {
+    count: u64,
     sum: u128,
     min: u64,
     max: u64,
-    count: u64,
 }
 
 /// What a report says of a distribution of durations.
@@ -58,90 +72,123 @@ impl Distribution {
     /// Adds one sample.
     #[inline]
     pub fn record(&mut self, sample: Duration) {
-        let nanos = sample.as_nanos();
-        self.min = if self.count == 0 { nanos } else { self.min.min(nanos) };
-        self.max = self.max.max(nanos);
-        self.sum += u128::from(nanos);
-        self.count += 1;
-        match &mut self.folded {
-            Some(histogram) => histogram.record(nanos).expect(GROWS),
-            None => {
-                self.exact.push(nanos);
-                if self.exact.len() == EXACT {
-                    self.fold();
-                }
-            }
+        if self.recent.len() == self.recent.capacity() {
+            self.make_room();
         }
+        self.recent.push(sample.as_nanos());
     }
 
     /// The samples of both together.
     pub fn merged(&self, other: &Self) -> Self {
         let mut both = self.clone();
-        for &nanos in &other.exact {
-            both.record(Duration::from_nanos(nanos));
+        both.recent.extend(&other.recent);
+        if let Some(theirs) = &other.folded {
+            match &mut both.folded {
+                Some(ours) => ours.add(theirs),
+                none => *none = Some(theirs.clone()),
+            }
         }
-        let Some(theirs) = &other.folded else { return both };
-        if both.folded.is_none() {
-            both.fold();
-        }
-        if let Some(ours) = &mut both.folded {
-            ours.add(theirs.as_ref()).expect(GROWS);
-        }
-        both.min = if both.count == 0 { other.min } else { both.min.min(other.min) };
-        both.max = both.max.max(other.max);
-        both.sum += other.sum;
-        both.count += other.count;
         both
     }
 
     /// Number of samples.
     pub fn count(&self) -> u64 {
-        self.count
+        self.totals().count
     }
 
-    /// The `q`-quantile by nearest rank, 0 <= q <= 1; `None` without samples. Exact up to 65,536
-    /// samples, within 0.1 % beyond.
+    /// The `q`-quantile by nearest rank, 0 <= q <= 1; `None` without samples. Exact below 65,536
+    /// samples, within 0.1 % from there on.
     pub fn quantiles<const N: usize>(&self, qs: [f64; N]) -> Option<[Duration; N]> {
-        if self.count == 0 {
-            return None;
-        }
-        let found = match &self.folded {
-            Some(histogram) => qs.map(|q| histogram.value_at_quantile(q).clamp(self.min, self.max)),
-            None => {
-                let mut sorted = self.exact.clone();
+        self.quantiles_of(&self.totals(), qs)
+    }
+
+    /// The figures of a report; `None` without samples.
+    pub fn summary(&self) -> Option<DelaySummary> {
+        let totals = self.totals();
+        let [p50, p85, p95, p99] = self.quantiles_of(&totals, [0.50, 0.85, 0.95, 0.99])?;
+        Some(DelaySummary {
+            count: totals.count,
+            min: Duration::from_nanos(totals.min),
+            mean_ns: totals.sum as f64 / totals.count as f64,
+            p50,
+            p85,
+            p95,
+            p99,
+            max: Duration::from_nanos(totals.max),
+        })
+    }
+
+    fn quantiles_of<const N: usize>(&self, totals: &Totals, qs: [f64; N]) -> Option<[Duration; N]> {
+        let found = match totals.count as usize {
+            0 => return None,
+            count if count < EXACT => {
+                let mut sorted = self.recent.clone();
                 sorted.sort_unstable();
                 qs.map(|q| {
-                    let rank = libm::ceil(q * sorted.len() as f64) as usize;
-                    sorted[rank.clamp(1, sorted.len()) - 1]
+                    let rank = libm::ceil(q * count as f64) as usize;
+                    sorted[rank.clamp(1, count) - 1]
                 })
+            }
+            _ => {
+                let mut all = self.clone();
+                let histogram = &all.fold().histogram;
+                qs.map(|q| histogram.value_at_quantile(q).clamp(totals.min, totals.max))
             }
         };
         Some(found.map(Duration::from_nanos))
     }
 
-    /// The figures of a report; `None` without samples.
-    pub fn summary(&self) -> Option<DelaySummary> {
-        let [p50, p85, p95, p99] = self.quantiles([0.50, 0.85, 0.95, 0.99])?;
-        Some(DelaySummary {
-            count: self.count,
-            min: Duration::from_nanos(self.min),
-            mean_ns: self.sum as f64 / self.count as f64,
-            p50,
-            p85,
-            p95,
-            p99,
-            max: Duration::from_nanos(self.max),
-        })
+    fn totals(&self) -> Totals {
+        let mut totals = self.folded.as_ref().map_or(Totals::NONE, |folded| folded.totals);
+        for &nanos in &self.recent {
+            totals.record(nanos);
+        }
+        totals
     }
 
     #[cold]
-    fn fold(&mut self) {
-        // Three digits are within what the type allows, so this cannot fail.
-        let mut histogram = Box::new(Histogram::new(3).expect("three significant digits"));
-        for nanos in std::mem::take(&mut self.exact) {
-            histogram.record(nanos).expect(GROWS);
+    fn make_room(&mut self) {
+        let held = self.recent.len();
+        if self.folded.is_none() && held < EXACT {
+            self.recent.reserve_exact(held.max(64).min(EXACT - held));
+        } else {
+            self.fold();
+            self.recent = Vec::with_capacity(CHUNK);
         }
-        self.folded = Some(histogram);
+    }
+
+    fn fold(&mut self) -> &Folded {
+        let folded = self.folded.get_or_insert_with(|| {
+            // Three digits are within what the type allows, so this cannot fail.
+            let histogram = Histogram::new(3).expect("three significant digits");
+            Box::new(Folded { histogram, totals: Totals::NONE })
+        });
+        for nanos in self.recent.drain(..) {
+            folded.histogram.record(nanos).expect(GROWS);
+            folded.totals.record(nanos);
+        }
+        folded
+    }
+}
+
+impl Folded {
+    fn add(&mut self, other: &Self) {
+        self.histogram.add(&other.histogram).expect(GROWS);
+        self.totals.count += other.totals.count;
+        self.totals.sum += other.totals.sum;
+        self.totals.min = self.totals.min.min(other.totals.min);
+        self.totals.max = self.totals.max.max(other.totals.max);
+    }
+}
+
+impl Totals {
+    const NONE: Self = Self { count: 0, sum: 0, min: u64::MAX, max: 0 };
+
+    fn record(&mut self, nanos: u64) {
+        self.count += 1;
+        self.sum += u128::from(nanos);
+        self.min = self.min.min(nanos);
+        self.max = self.max.max(nanos);
     }
 }
 

@@ -69,6 +69,13 @@ pub struct MessageMetrics {
     pub delay: Option<DelaySummary>,
 }
 
+impl MessageMetrics {
+    /// Messages in time over messages sent; `None` if none was sent.
+    pub fn share_in_time(&self) -> Option<f64> {
+        (self.sent > 0).then(|| self.in_time as f64 / self.sent as f64)
+    }
+}
+
 impl FlowMetrics {
     /// How long the flow lasted.
     pub fn lasted(&self) -> Duration {

@@ -1,9 +1,18 @@
-//! Stage 6: what links and flows are measured by (DESIGN section 8).
+//! Stage 6: what links and flows are measured by.
+//!
+//! A metric is a field of what is measured ([`FlowMetrics`], [`LinkMetrics`], ...) and a row of
+//! [`CATALOG`]; [`Outcome::summary`] has all of them by name.
 
+mod catalog;
 mod distribution;
 mod flow;
 mod hop;
+mod outcome;
+mod value;
 
+pub use catalog::{Better, CATALOG, Metric, Place};
 pub use distribution::{DelaySummary, Distribution};
 pub use flow::{FlowMetrics, MessageMetrics, fairness};
 pub use hop::{HopMetrics, LegCounters, LegMetrics, LinkMetrics};
+pub use outcome::Outcome;
+pub use value::Value;

@@ -1,14 +1,17 @@
 //! Adaptive-HARQ links in scenario files.
 
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::channel;
-use super::delays::{self, DelayFiles};
+use super::channel::{self, Channel};
+use super::delays::{self, Delays};
 use super::link::Link;
-use crate::channel::lms::Preset;
+use super::store::MakeError;
+use super::traces::{Information, Traces};
+use crate::channel::lms::{Options, Preset};
 use crate::config::{Fault, join, nearest};
 use crate::link::Propagation;
 use crate::scheme::Scheme;
@@ -29,6 +32,10 @@ pub struct AdaptiveHarq {
     pub preset: String,
     /// Mean Es/N0 of the channel.
     pub snr: Decibels,
+    /// A land mobile channel in the place of `preset` and `snr`, with the keys of `[channel]`.
+    pub channel: Option<Box<Channel>>,
+    /// Measured mutual information in memory, in the place of a channel.
+    pub information: Option<PathBuf>,
     /// Rate of coded bits; it serialises the first attempt at each packet.
     pub rate: BitRate,
     /// Propagation delay, one way, in both directions; 80 ms unless set.
@@ -36,7 +43,7 @@ pub struct AdaptiveHarq {
     /// In its place delays that vary: a CSV file with columns `time_s` and `delay_ms`, as
     /// `clift constellation` writes them, relative to the folder of the scenario file. Each holds
     /// until the next.
-    pub delays: Option<String>,
+    pub delays: Option<Delays>,
     /// With `delays`: what was decoded earlier never arrives later. Otherwise packets overtake one
     /// another where the path gets shorter.
     pub keep_order: bool,
@@ -96,6 +103,8 @@ impl Default for AdaptiveHarq {
         Self {
             preset: Preset::Its.to_string(),
             snr: Decibels(13.0),
+            channel: None,
+            information: None,
             rate: BitRate::from_bits_per_second(50_000_000).expect("above zero"),
             delay: None,
             delays: None,
@@ -116,21 +125,21 @@ impl Default for AdaptiveHarq {
 }
 
 impl AdaptiveHarq {
-    /// One way; a file of delays is one of `files`.
-    pub(super) fn propagation(&self, files: &DelayFiles) -> Propagation {
+    /// The delay one way.
+    pub(super) fn propagation(&self, traces: &dyn Traces) -> Result<Propagation, MakeError> {
+        let varying = delays::propagation(self.delays.as_ref(), self.keep_order, traces)?;
         let usual = || self.delay.unwrap_or(Duration::from_millis(80)).into();
-        delays::propagation(self.delays.as_deref(), self.keep_order, files).unwrap_or_else(usual)
+        Ok(varying.unwrap_or_else(usual))
     }
 
-    /// The link over a channel, whose closed form has the mean `mean`; `key` is the section it
-    /// stands in.
+    /// The link over a channel; `key` is the section it stands in.
     pub(super) fn config(
         &self,
         key: &str,
-        information: Arc<MiTrace>,
-        mean: f64,
+        channel: &Information,
         delay: Propagation,
     ) -> Result<AdaptiveHarqConfig, Fault> {
+        let (information, mean) = (&channel.trace, channel.mean);
         let own = join(key, "adaptive_harq");
         let fault = |error| self.problem(&own, error);
         // What the usual sizes take, and so less than any other that there may be.
@@ -142,10 +151,10 @@ impl AdaptiveHarq {
             return Err(Fault::of(&own, "snr", message));
         }
         let sizing = match &self.targets {
-            Some(targets) => Sizing::for_targets(&information, targets).map_err(fault)?,
+            Some(targets) => Sizing::for_targets(information, targets).map_err(fault)?,
             None => self.fixed(mean),
         };
-        let config = self.over(information, sizing, delay);
+        let config = self.over(Arc::clone(information), sizing, delay);
         config.check().map_err(fault)?;
         Ok(config)
     }
@@ -198,7 +207,11 @@ impl AdaptiveHarq {
         let slot = self.check_channel(&own)?;
         // What a channel that lets everything through would do: the real one is not made yet.
         let clear = MiTrace::new(slot, vec![1.0]).map_err(|e| Fault::new(&own, e.to_string()))?;
-        self.config(key, Arc::new(clear), 1.0, Duration::ZERO.into())?;
+        self.config(
+            key,
+            &Information { trace: Arc::new(clear), mean: 1.0 },
+            Duration::ZERO.into(),
+        )?;
         if let Some(name) = beside {
             let cure =
                 "[adaptive_harq] makes its channel from `preset` and `snr`; leave one of them out";
@@ -217,7 +230,7 @@ impl AdaptiveHarq {
 
     /// Keys that contradict one another.
     fn check_keys(&self, own: &str) -> Result<(), Fault> {
-        delays::check(own, self.delay, self.delays.as_deref(), self.keep_order)?;
+        delays::check(own, self.delay, self.delays.as_ref(), self.keep_order)?;
         let sizes = [("first", self.first), ("increment", self.increment)];
         match sizes.iter().find(|(_, given)| given.is_some() && self.targets.is_some()) {
             Some((name, _)) => {
@@ -228,19 +241,45 @@ impl AdaptiveHarq {
         }
     }
 
-    /// That there is such a channel; its slot.
-    fn check_channel(&self, own: &str) -> Result<Duration, Fault> {
-        let Ok(preset) = self.preset.parse::<Preset>() else {
+    /// The channel's preset.
+    pub(super) fn preset(&self, own: &str) -> Result<Preset, Fault> {
+        self.preset.parse().map_err(|_| {
             let names = Preset::ALL.map(|(name, _)| name);
             let hint = nearest(&self.preset, names.iter().copied())
                 .map(|near| format!(" (did you mean {near}?)"))
                 .unwrap_or_default();
             let message = format!("unknown; write one of {}{hint}", names.join(", "));
-            return Err(Fault::of(own, "preset", message));
-        };
-        let channel = preset.channel();
-        if channel.check(self.snr.0).is_err() {
-            let message = format!("{} cannot be; give a level from -100 dB to 100 dB", self.snr);
+            Fault::of(own, "preset", message)
+        })
+    }
+
+    /// The channel and its Es/N0 in dB.
+    pub(super) fn channel(&self, own: &str) -> Result<(Options, f64), Fault> {
+        match &self.channel {
+            Some(channel) => channel.land_mobile_options(&join(own, "channel")),
+            None => Ok((Options::of(self.preset(own)?), self.snr.0)),
+        }
+    }
+
+    /// That there is such a channel; its slot.
+    fn check_channel(&self, own: &str) -> Result<Duration, Fault> {
+        let usual = Self::default();
+        let given = [("preset", self.preset != usual.preset), ("snr", self.snr.0 != usual.snr.0)];
+        if let Some((name, _)) = given.iter().find(|(_, given)| *given)
+            && (self.channel.is_some() || self.information.is_some())
+        {
+            let cure = "another key says what the channel is; leave one of them out";
+            return Err(Fault::of(own, name, cure));
+        }
+        if self.channel.is_some() && self.information.is_some() {
+            let cure = "`information` says what the channel is; leave one of them out";
+            return Err(Fault::of(own, "channel", cure));
+        }
+        let (options, esn0_db) = self.channel(own)?;
+        let channel = options.channel().map_err(|error| Fault::new(own, error.to_string()))?;
+        if channel.check(esn0_db).is_err() {
+            let message =
+                format!("{} is out of range; give a level from -100 dB to 100 dB", self.snr);
             return Err(Fault::of(own, "snr", message));
         }
         Ok(channel.slot)
@@ -261,10 +300,11 @@ impl AdaptiveHarq {
             AdaptiveHarqError::Sigma { name } => {
                 let given =
                     if name == "packet_sigma" { self.packet_sigma } else { self.attempt_sigma };
-                Fault::of(own, name, format!("{given} cannot be; give a number from 0 to 10"))
+                Fault::of(own, name, format!("{given} is out of range; give a number from 0 to 10"))
             }
             AdaptiveHarqError::Step => {
-                let message = format!("{} cannot be; give a time above 0 s to 1000 s", self.step);
+                let message =
+                    format!("{} is out of range; give a time above 0 s to 1000 s", self.step);
                 Fault::of(own, "step", message)
             }
             AdaptiveHarqError::Targets { given, attempts } => {

@@ -1,13 +1,11 @@
 //! One cell of a campaign: a configuration without anything that varies, but for replications.
 
-use std::collections::BTreeSet;
-
 use rand::Rng;
 
 use super::config::Config;
 use super::limit::Start;
-use super::plan::{Plan, PlannedLink, PlannedMedium, PlannedPhy};
-use super::spec::{LinkSpec, PhySpec};
+use super::plan::{Plan, PlannedLink, PlannedPhy};
+use super::spec::PhySpec;
 use crate::config::Fault;
 use crate::seed::{Seed, Stream};
 use crate::units::Duration;
@@ -46,54 +44,19 @@ impl Cell {
         Seed(self.config.seed).rng(Stream::Replication(replication)).next_u64().into()
     }
 
-    /// What the links of a replication are made from, forward links first.
-    pub fn links(&self, replication: u32) -> Vec<LinkSpec> {
-        let spec = |(index, link): (usize, &PlannedLink)| match &link.medium {
-            PlannedMedium::Trace { phy, scheme } => LinkSpec::LinkTrace {
-                phy: self.phy(index, phy, replication),
-                scheme: scheme.to_string(),
-                rtt_ns: link.link.rtt.as_nanos(),
-                feedback_ns: link.link.feedback.map(Duration::as_nanos),
-            },
-            PlannedMedium::Hybrid { losses: Some(phy), .. }
-            | PlannedMedium::Ntn { phy: Some(phy), .. } => {
-                LinkSpec::PhyTrace { phy: self.phy(index, phy, replication) }
-            }
-            PlannedMedium::Hybrid { losses: None, .. } | PlannedMedium::Ntn { phy: None, .. } => {
-                LinkSpec::Nothing
-            }
-            PlannedMedium::Live { phy, feedback: None, .. } => {
-                LinkSpec::PhyTrace { phy: self.phy(index, phy, replication) }
-            }
-            PlannedMedium::Live { phy, feedback: Some(back), .. } => LinkSpec::PhyTraces {
-                phy: self.phy(index, phy, replication),
-                back: self.feedback(index, back, replication),
-            },
-            PlannedMedium::AdaptiveHarq { harq, length } => {
-                let redraw = harq.redraw.unwrap_or(link.link.start != Start::Random);
-                LinkSpec::Information {
-                    preset: harq.preset.clone(),
-                    esn0_db: harq.snr.0,
-                    duration_ns: length.as_nanos(),
-                    seed: self.channel_seed(index, harq.seed, redraw, replication),
-                }
-            }
-        };
-        self.plan.links().enumerate().map(spec).collect()
+    /// The PHY trace under each link in a replication, forward links first; `None` for a link that
+    /// draws for itself or makes another kind of trace.
+    pub fn phy_traces(&self, replication: u32) -> Vec<Option<PhySpec>> {
+        let links = self.plan.links().enumerate();
+        links.map(|(index, link)| Some(self.phy(index, link.phy()?, replication))).collect()
     }
 
-    /// The files of delays that a run needs, relative to the scenario's folder: of every leg and link
-    /// whose delay varies, each once.
-    pub fn delay_files(&self) -> BTreeSet<&str> {
-        self.plan.delay_files().collect()
-    }
-
-    fn phy(&self, index: usize, phy: &PlannedPhy, replication: u32) -> PhySpec {
+    pub(super) fn phy(&self, index: usize, phy: &PlannedPhy, replication: u32) -> PhySpec {
         phy.spec(|own| self.channel_seed(index, own.seed, own.redraw, replication))
     }
 
     /// The PHY trace that loses the reports of the link `index`: a channel of its own.
-    fn feedback(&self, index: usize, back: &PlannedPhy, replication: u32) -> PhySpec {
+    pub(super) fn feedback(&self, index: usize, back: &PlannedPhy, replication: u32) -> PhySpec {
         back.spec(|own| {
             let stream = Stream::FeedbackChannel(index as u32);
             let drawn = || Seed(self.shared_seed(own.redraw, replication)).rng(stream).next_u64();
@@ -102,7 +65,7 @@ impl Cell {
     }
 
     /// The seed of the channel of the link `index`: each further link has a channel of its own.
-    fn channel_seed(
+    pub(super) fn channel_seed(
         &self,
         index: usize,
         given: Option<u64>,
@@ -121,16 +84,15 @@ impl Cell {
         if redraw { self.seed(replication).0 } else { self.config.seed }
     }
 
-    /// Where in their traces the links start in a replication; `spans` are the first and the last
-    /// slot of each PHY trace and the gap that closes it, in ns, in the order of [`Cell::links`];
-    /// `None` for a link without a trace.
+    /// Where in their traces the links start in a replication; `span` gives the first and the end
+    /// time in ns of the trace of each link, which is `None` for a link without a trace.
     ///
     /// # Errors
-    /// The key of a link whose trace is too short for a random start (or that has none), and why.
-    pub fn starts(
+    /// If the trace of a link is too short for a random start, or there is none.
+    pub(super) fn starts(
         &self,
         replication: u32,
-        spans: &[Option<(u64, u64, u64)>],
+        spans: &[Option<(u64, u64)>],
     ) -> Result<Vec<Duration>, Fault> {
         let mut rng = Seed(self.config.seed).rng(Stream::Replication(replication));
         let _of_the_seed = rng.next_u64();
@@ -140,9 +102,7 @@ impl Cell {
             let draw = rng.next_u64();
             starts.push(match (link.link.start, span) {
                 (Start::At(time), _) => time,
-                (Start::Random, Some((first, last, gap))) => {
-                    self.random_start(link, draw, (first, last + gap))?
-                }
+                (Start::Random, Some(span)) => self.random_start(link, draw, span)?,
                 (Start::Random, None) => {
                     let message = "there is no trace to start in; leave the key out";
                     return Err(Fault::of(&link.key, "link.start", message));

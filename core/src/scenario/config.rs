@@ -2,6 +2,8 @@
 //! read, the JSON Schema and the reference page all follow from them (doc comments become
 //! descriptions).
 
+use std::path::PathBuf;
+
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -46,6 +48,9 @@ pub struct Config {
     pub trace: Option<Trace>,
     /// Erasures from a model, alone or on top of the trace.
     pub channel: Option<Channel>,
+    /// A link trace in memory, in the place of trace, channel and scheme: what a scheme made of a PHY
+    /// trace beforehand.
+    pub link_trace: Option<PathBuf>,
     /// The link-layer reliability scheme: "none", "FEC(10/12)", "FEC(10/12, interleave 8)",
     /// "ARQ", "ARQ(max 3)", "HARQ(10/12)" or "HARQ(10/12, extra 1, rounds 2)".
     pub scheme: Scheme,
@@ -95,6 +100,7 @@ impl Default for Config {
             stop_when_done: None,
             trace: None,
             channel: None,
+            link_trace: None,
             scheme: Scheme::None,
             link: Link::default(),
             hybrid: None,

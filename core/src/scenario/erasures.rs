@@ -5,6 +5,7 @@ use serde::Serialize;
 use super::channel::Channel;
 use super::land_mobile::LandMobileSpec;
 use super::limit::Burst;
+use crate::channel::{ChannelError, GilbertElliott};
 use crate::config::Fault;
 use crate::units::Probability;
 
@@ -96,25 +97,23 @@ impl Channel {
                         "is shorter than a slot; give a longer time",
                     ));
                 }
-                let share = (erasures.get() - p_good) / (p_bad - p_good);
-                if !(0.0..1.0).contains(&share) {
-                    let message = format!(
-                        "{erasures} cannot be reached between p_good = {p_good} and p_bad = {p_bad}; give a value between them"
-                    );
-                    return Err(Fault::of(key, "erasures", message));
-                }
-                let leave_bad = 1.0 / slots;
-                let leave_good = share / (1.0 - share) * leave_bad;
-                if leave_good > 1.0 {
-                    let message = format!(
-                        "so many erasures need bursts of at least {} slots",
-                        share / (1.0 - share)
-                    );
-                    return Err(Fault::of(key, "burst", message));
-                }
+                let chain = GilbertElliott::from_mean(erasures.get(), slots, p_good, p_bad);
+                let chain = chain.map_err(|error| match error {
+                    ChannelError::Unreachable { .. } => {
+                        let message = format!(
+                            "{erasures} is not between p_good = {p_good} and p_bad = {p_bad}; give a value between them"
+                        );
+                        Fault::of(key, "erasures", message)
+                    }
+                    ChannelError::Short { least, .. } => {
+                        let message = format!("so many erasures need bursts of at least {least} slots");
+                        Fault::of(key, "burst", message)
+                    }
+                    other => Fault::new(key, other.to_string()),
+                })?;
                 Ok(Erasures::GilbertElliott {
-                    alpha: 1.0 - leave_good,
-                    beta: 1.0 - leave_bad,
+                    alpha: chain.alpha(),
+                    beta: chain.beta(),
                     p_good,
                     p_bad,
                 })

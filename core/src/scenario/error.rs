@@ -12,7 +12,7 @@ use thiserror::Error;
 #[derive(Clone, Debug, Eq, Error, PartialEq)]
 #[error("{}", self.one_line())]
 pub struct ScenarioError {
-    /// The file, as the user named it.
+    /// The file, as the user named it; empty where the scenario does not come from a file.
     pub file: String,
     /// Where in it, if at a place.
     pub place: Place,
@@ -41,7 +41,8 @@ impl ScenarioError {
             Place::Set(change) => format!("{}, set {change}", self.file),
         };
         let key = if self.key.is_empty() { String::new() } else { format!("{}: ", self.key) };
+        let colon = if place.is_empty() { "" } else { ": " };
         // A key or a file name may hold a line feed; the error stays one line.
-        format!("{place}: {key}{}", self.message).replace(['\n', '\r'], " ")
+        format!("{place}{colon}{key}{}", self.message).replace(['\n', '\r'], " ")
     }
 }

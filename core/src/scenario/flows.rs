@@ -1,7 +1,6 @@
 //! The flows of a cell, and what they cannot be.
 
 use super::config::Config;
-use super::stack::connection;
 use super::traffic::{Application, ApplicationKind, Flow, Protocol, Transport};
 use crate::config::Fault;
 use crate::config::join;
@@ -48,21 +47,9 @@ pub(super) fn flows(config: &Config) -> Result<Vec<Flow>, Fault> {
 }
 
 fn check_traffic(key: &str, transport: &Transport, application: &Application) -> Result<(), Fault> {
-    check_application(&join(key, "application"), application, transport.protocol)?;
-    let key = join(key, "transport");
-    if transport.packet.0 > 65_535 || transport.payload() == 0 {
-        let headers = if transport.protocol == Protocol::Udp { 28 } else { 40 };
-        let message = format!(
-            "{} is no IP packet that carries data; give {} B to 65535 B",
-            transport.packet,
-            headers + 1 + if headers == 40 && transport.timestamps { 12 } else { 0 }
-        );
-        return Err(Fault::of(&key, "packet", message));
-    }
-    if transport.protocol == Protocol::Tcp {
-        connection(&key, transport)?;
-    }
-    Ok(())
+    check_application(&join(key, "application"), application, transport.kind.protocol)?;
+    let check = transport.protocol().check();
+    check.map_err(|fault| fault.within(&join(key, "transport")))
 }
 
 fn check_application(key: &str, app: &Application, protocol: Protocol) -> Result<(), Fault> {

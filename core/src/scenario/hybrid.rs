@@ -36,6 +36,8 @@ pub struct Hybrid {
     pub loss: Option<Probability>,
     /// Whether packets are released in the order in which the link took them.
     pub in_order: bool,
+    /// Seed of the losses, beside that of the run.
+    pub seed: u64,
 }
 
 impl Default for Hybrid {
@@ -50,6 +52,7 @@ impl Default for Hybrid {
             delay: Duration::from_millis(200),
             loss: None,
             in_order: true,
+            seed: 1,
         }
     }
 }
@@ -70,7 +73,7 @@ impl Hybrid {
             losses: losses
                 .unwrap_or_else(|| UnitLosses::Bernoulli(self.loss.unwrap_or_else(usual))),
             in_order: self.in_order,
-            seed: Seed(1), // as in Python; the run's own seed changes the draws
+            seed: Seed(self.seed),
         }
     }
 

@@ -3,49 +3,24 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::channel::Channel;
+use super::channel::{Channel, Model};
 use crate::channel::lms::{
     CodeChoice, IsolatedTrees, LmsError, Loo, Options, Preset, environments,
 };
 use crate::config::Fault;
 use crate::config::nearest;
-use crate::units::{Bytes, Duration};
+use crate::units::Duration;
 use crate::units::{Decibels, Degrees, Gigahertz, KilometresPerHour, Metres};
 
-/// A land mobile satellite channel for as long as a run needs it, in base units; fields that are
-/// `None` are the preset's. The names are those of `clift.land_mobile.LandMobile`.
+/// A land mobile satellite channel for as long as a run needs it.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct LandMobileSpec {
-    /// What takes the place of the preset's values.
-    pub options: LandMobileOptions,
-    /// Length of the trace, ns.
-    pub duration_ns: u64,
-}
-
-/// The keyword arguments of a [`LandMobileSpec`].
-#[derive(Clone, Debug, PartialEq, Serialize)]
-#[allow(missing_docs)] // each is the key of the same name in `Channel`, in base units
-pub struct LandMobileOptions {
-    pub preset: String,
-    pub esn0_db: Option<f64>,
-    pub interleaving_ns: Option<u64>,
-    pub branches: Option<u32>,
-    pub environment: Option<String>,
-    pub model: Option<String>,
-    pub elevation_deg: Option<f64>,
-    pub carrier_ghz: Option<f64>,
-    pub loo: Option<(f64, f64, f64, f64)>,
-    pub trees: Option<(f64, f64, f64, f64, f64)>,
-    pub speed_kmh: Option<f64>,
-    pub reference: Option<String>,
-    pub modulation: Option<String>,
-    pub code: Option<String>,
-    pub per_table: Option<Vec<(f64, f64)>>,
-    pub per_axis: String,
-    pub threshold: Option<f64>,
-    pub offset_db: Option<f64>,
-    pub slot_ns: Option<u64>,
-    pub lldu_bytes: Option<u32>,
+    /// The preset, and what takes the place of its values.
+    pub options: Options,
+    /// Es/N0 in dB.
+    pub esn0_db: f64,
+    /// Length of the trace.
+    pub duration: Duration,
 }
 
 /// One Loo state: a lognormal direct path plus Rayleigh multipath, relative to the unshadowed line
@@ -116,7 +91,21 @@ impl Channel {
         let esn0_db = self.esn0.map_or(options.preset.esn0_db(), |Decibels(db)| db);
         channel.check(esn0_db).map_err(|error| self.problem(key, error))?;
         let length = self.length(key, duration, channel.slot)?;
-        Ok(LandMobileSpec { options: self.spec(options.slot), duration_ns: length.as_nanos() })
+        Ok(LandMobileSpec { options, esn0_db, duration: length })
+    }
+
+    /// The channel with its Es/N0 in dB where no slots are made of it.
+    pub(super) fn land_mobile_options(&self, key: &str) -> Result<(Options, f64), Fault> {
+        if self.model != Model::Lms {
+            let cure = "adaptive HARQ lives on a land mobile channel; give model = \"lms\"";
+            return Err(Fault::of(key, "model", cure));
+        }
+        self.check_land_mobile(key)?;
+        let options = self.options(key)?;
+        let channel = options.channel().map_err(|error| self.problem(key, error))?;
+        let esn0_db = self.esn0.map_or(options.preset.esn0_db(), |Decibels(db)| db);
+        channel.check(esn0_db).map_err(|error| self.problem(key, error))?;
+        Ok((options, esn0_db))
     }
 
     /// Complains of keys that this model, or this road, has no use for.
@@ -204,38 +193,6 @@ impl Channel {
         Ok(named.or(self.threshold.map(CodeChoice::Threshold)))
     }
 
-    /// The keys in base units; `slot` is what `slot` or `rate` said.
-    fn spec(&self, slot: Option<Duration>) -> LandMobileOptions {
-        LandMobileOptions {
-            preset: self.preset.clone().unwrap_or_else(|| Preset::Internet.to_string()),
-            esn0_db: self.esn0.map(|Decibels(db)| db),
-            interleaving_ns: self.interleaving.map(Duration::as_nanos),
-            branches: self.branches,
-            environment: self.environment.clone(),
-            model: self.propagation.clone(),
-            elevation_deg: self.elevation.map(|Degrees(angle)| angle),
-            carrier_ghz: self.carrier.map(|Gigahertz(carrier)| carrier),
-            loo: self
-                .loo
-                .as_ref()
-                .map(|loo| (loo.direct.0, loo.psi.0, loo.multipath.0, loo.correlation.0)),
-            trees: self.trees.as_ref().map(|trees| {
-                let (depth, spread) = (trees.depth.0, trees.spread.0);
-                (trees.gap.0, trees.crossing.0, depth, spread, trees.multipath.0)
-            }),
-            speed_kmh: self.speed.map(|KilometresPerHour(speed)| speed),
-            reference: self.reference.clone(),
-            modulation: self.modulation.clone(),
-            code: self.code.clone(),
-            per_table: self.per_table.clone(),
-            per_axis: self.per_axis.clone().unwrap_or_else(|| "mi".to_owned()),
-            threshold: self.threshold,
-            offset_db: self.offset.map(|Decibels(db)| db),
-            slot_ns: slot.map(Duration::as_nanos),
-            lldu_bytes: self.lldu.map(|Bytes(bytes)| bytes),
-        }
-    }
-
     /// The words of a scenario file for what the channel says, with the nearest name that exists.
     fn problem(&self, key: &str, error: LmsError) -> Fault {
         let hint = |given: &str, known: &str| {
@@ -255,11 +212,14 @@ impl Channel {
             LmsError::Elevation { .. } => Fault::of(key, "elevation", error.to_string()),
             LmsError::Carrier { .. } => Fault::of(key, "carrier", error.to_string()),
             LmsError::Table(_) => Fault::of(key, "per_table", error.to_string()),
-            LmsError::Range { name, value, wanted } => Fault::of(
-                key,
-                key_of(name, self.trees.is_some()),
-                format!("{value} cannot be; give {wanted}"),
-            ),
+            LmsError::Range { name, value, wanted } => {
+                let name = key_of(name, self.trees.is_some());
+                let given = match self.interleaving {
+                    Some(depth) if name == "interleaving" => depth.to_string(),
+                    _ => value.to_string(),
+                };
+                Fault::of(key, name, format!("{given} is out of range; give {wanted}"))
+            }
             _ => Fault::new(key, error.to_string()),
         }
     }

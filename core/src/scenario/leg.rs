@@ -3,8 +3,10 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::delays::{self, DelayFiles};
+use super::delays::{self, Delays};
 use super::limit::QueueBound;
+use super::store::MakeError;
+use super::traces::Traces;
 use crate::config::Fault;
 use crate::simulation::{LegConfig, Loss};
 use crate::units::{BitRate, Duration, Probability};
@@ -20,7 +22,7 @@ pub struct Leg {
     /// In its place delays that vary: a CSV file with columns `time_s` and `delay_ms`, as
     /// `clift constellation` writes them, relative to the folder of the scenario file. Each holds
     /// until the next.
-    pub delays: Option<String>,
+    pub delays: Option<Delays>,
     /// With `delays`: what was sent earlier never arrives later. Otherwise packets overtake one
     /// another where the path gets shorter.
     pub keep_order: bool,
@@ -47,22 +49,22 @@ impl Leg {
     /// That it carries something and its keys do not contradict one another; `key` is the section
     /// that they stand in.
     pub(super) fn check(&self, key: &str) -> Result<(), Fault> {
-        delays::check(key, self.delay, self.delays.as_deref(), self.keep_order)?;
+        delays::check(key, self.delay, self.delays.as_ref(), self.keep_order)?;
         if self.loss == Probability::ONE {
             return Err(Fault::of(key, "loss", "everything is lost; give less than 1"));
         }
         Ok(())
     }
 
-    /// The leg of the engine; its file is one of `files`.
-    pub(super) fn config(&self, files: &DelayFiles) -> LegConfig {
+    /// The leg of the engine.
+    pub(super) fn config(&self, traces: &dyn Traces) -> Result<LegConfig, MakeError> {
         let fixed = self.delay.unwrap_or_default().into();
-        let delay = delays::propagation(self.delays.as_deref(), self.keep_order, files);
-        LegConfig {
+        let delay = delays::propagation(self.delays.as_ref(), self.keep_order, traces)?;
+        Ok(LegConfig {
             rate: self.rate,
             delay: delay.unwrap_or(fixed),
             queue: self.queue.limit(),
             loss: if self.loss == Probability::ZERO { Loss::None } else { Loss::Random(self.loss) },
-        }
+        })
     }
 }

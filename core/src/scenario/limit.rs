@@ -32,7 +32,9 @@ impl FromStr for QueueBound {
             return packets.map(Self::Packets);
         }
         text.parse().map(|Size(bytes)| Self::Bytes(bytes)).map_err(|_: QuantityError| {
-            format!("`{text}` is no queue; write e.g. \"1000 packets\", \"64 kB\" or \"unlimited\"")
+            format!(
+                "`{text}` is not a queue; write e.g. \"1000 packets\", \"64 kB\" or \"unlimited\""
+            )
         })
     }
 }

@@ -6,12 +6,12 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::channel::Channel;
-use super::delays;
+use super::delays::{self, Delays};
 use super::limit::{QueueBound, Start};
 use super::reorder::Reorder;
 use super::trace::Trace;
 use crate::config::Fault;
-use crate::units::{Bytes, Duration, Probability};
+use crate::units::{Bytes, Duration, Limit, Probability};
 
 /// The link: its round-trip time, its queue, how packets are put onto LLDUs.
 #[derive(Clone, Debug, Deserialize, JsonSchema, Serialize)]
@@ -43,7 +43,7 @@ pub struct Link {
     /// and `delay_ms`, as `clift constellation` writes them, relative to the folder of the scenario
     /// file. Each holds until the next, and for the way back as well unless `[return]` says
     /// something else of it.
-    pub delays: Option<String>,
+    pub delays: Option<Delays>,
     /// With `delays`: what left the link earlier never arrives later. Otherwise packets overtake one
     /// another where the path gets shorter.
     pub keep_order: bool,
@@ -113,12 +113,12 @@ impl Link {
     /// Keys that contradict one another or are for other links; `key` is the section that they
     /// stand in.
     pub(super) fn check(&self, key: &str) -> Result<(), Fault> {
-        if self.reorder.as_ref().is_some_and(|reorder| reorder.packets == Some(0)) {
+        if self.reorder.as_ref().is_some_and(|reorder| reorder.packets == Limit::AtMost(0)) {
             let cure =
                 "a buffer of 0 packets holds nothing; give 1 or more, or leave `reorder` out";
             return Err(Fault::of(key, "reorder.packets", cure));
         }
-        delays::check(key, None, self.delays.as_deref(), self.keep_order)?;
+        delays::check(key, None, self.delays.as_ref(), self.keep_order)?;
         if let Some(name) = self.live_key() {
             let cure = "is for links that run with their traffic; add live = true, or leave it out";
             return Err(Fault::of(key, name, cure));
@@ -148,6 +148,16 @@ impl Link {
             ("live", self.live),
         ];
         keys.into_iter().filter(|(_, given)| *given).map(|(name, _)| name)
+    }
+
+    /// The first key given that says how a scheme repairs a trace.
+    pub(super) fn of_scheme(&self) -> Option<&'static str> {
+        let keys = [
+            ("link.live", self.live),
+            ("link.feedback", self.feedback.is_some()),
+            ("link.rtt", self.rtt != Self::default().rtt),
+        ];
+        keys.into_iter().find(|(_, given)| *given).map(|(name, _)| name)
     }
 
     /// The key that says which reports are lost, slot by slot.

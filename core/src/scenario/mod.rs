@@ -1,9 +1,8 @@
 //! Scenario files: one schema for what a run is made of, read from TOML.
 //!
 //! [`Scenario::parse`] checks a whole file and every cell of its campaign; whatever is wrong comes
-//! back as one line with file, line, key and cure. A [`Cell`] says what its links are made from
-//! ([`Cell::links`]) and which files of delays it needs ([`Cell::delay_files`]); with that it becomes
-//! a [`crate::simulation::Setup`].
+//! back as one line with file, line, key and cure. With whatever makes traces ([`Traces`]) a [`Cell`]
+//! becomes a [`crate::simulation::Setup`].
 
 mod adaptive_harq;
 mod cell;
@@ -14,11 +13,11 @@ mod erasures;
 mod error;
 mod flows;
 mod hybrid;
-mod input;
 mod land_mobile;
 mod leg;
 mod limit;
 mod link;
+mod memory;
 mod ntn;
 mod path;
 mod plan;
@@ -30,8 +29,9 @@ mod schema;
 mod setup;
 mod source;
 mod spec;
-mod stack;
+mod store;
 mod trace;
+mod traces;
 mod traffic;
 mod vary;
 
@@ -42,15 +42,15 @@ pub use adaptive_harq::AdaptiveHarq;
 pub use cell::Cell;
 pub use channel::{Channel, Model, Slots};
 pub use config::Config;
-pub use delays::DelayFiles;
+pub use delays::Delays;
 pub use erasures::Erasures;
 pub use error::{Place, ScenarioError};
 pub use hybrid::Hybrid;
-pub use input::LinkInput;
 pub use land_mobile::{LandMobileSpec, LooState, Trees};
 pub use leg::Leg;
 pub use limit::{Burst, QueueBound, Start};
 pub use link::{Link, Overlap};
+pub use memory::{Held, Memory};
 pub use ntn::{Ntn, RlcMode};
 pub use path::{Hop, Return};
 pub use plan::{Plan, PlannedErasures, PlannedHop, PlannedLink, PlannedMedium, PlannedPhy};
@@ -58,12 +58,16 @@ pub use printed::Printed;
 
 pub use reorder::{Reorder, ReorderKey};
 pub use schema::json_schema;
-pub use spec::{FileSpec, LinkSpec, PhySpec};
-pub use trace::{Direction, TimeUnit, Trace, TraceFormat};
+pub use spec::PhySpec;
+pub use store::{MakeError, Store};
+pub use trace::Trace;
+pub use traces::{Information, InformationSpec, SetupFault, Traces};
 pub use traffic::{Application, ApplicationKind, Flow, Protocol, Transport};
 pub use vary::{Axis, Vary};
 
-/// A scenario file, checked: every cell of it can be run once its traces are there.
+use crate::config::Value;
+
+/// A scenario, checked: every cell of it can be run once its traces are there.
 ///
 /// ```
 /// use clift::scenario::Scenario;
@@ -110,6 +114,22 @@ impl Scenario {
         changes: &[(String, String)],
     ) -> Result<Self, ScenarioError> {
         read::read(file, text, changes)
+    }
+
+    /// Checks a scenario given as a tree of values, with the keys of a scenario file.
+    ///
+    /// ```
+    /// use clift::config::Value;
+    /// use clift::scenario::Scenario;
+    /// let link = Value::table([("n", Value::text("11"))]);
+    /// let error = Scenario::of(Value::table([("hybrid", link)])).unwrap_err();
+    /// assert_eq!(error.to_string(), "hybrid.n: string \"11\" does not fit; give a whole number, 0 or more");
+    /// ```
+    ///
+    /// # Errors
+    /// The first thing that is wrong.
+    pub fn of(tree: Value) -> Result<Self, ScenarioError> {
+        read::of(tree)
     }
 
     /// The file's name, as given.

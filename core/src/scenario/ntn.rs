@@ -6,8 +6,10 @@ use std::sync::Arc;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::delays::{self, DelayFiles};
+use super::delays::{self, Delays};
 use super::link::Link;
+use super::store::MakeError;
+use super::traces::Traces;
 use crate::config::Fault;
 use crate::config::join;
 use crate::link::Propagation;
@@ -17,7 +19,7 @@ use crate::scheme::nr::{
 };
 use crate::trace::PhyTrace;
 use crate::units::Probabilities;
-use crate::units::{Bytes, Duration, Probability};
+use crate::units::{Bytes, Duration, Limit, Probability, Timer};
 
 /// A 3GPP NR link, which runs with its traffic: HARQ, RLC and PDCP.
 ///
@@ -45,7 +47,11 @@ pub struct Ntn {
     /// In its place delays that vary: a CSV file with columns `time_s` and `delay_ms`, as
     /// `clift constellation` writes them, relative to the folder of the scenario file. Each holds
     /// until the next; timers suit the longest.
-    pub delays: Option<String>,
+    pub delays: Option<Delays>,
+    /// One-way delay of the way back, of HARQ feedback and status reports; `delay` unless set.
+    pub return_delay: Option<Duration>,
+    /// In its place delays that vary, as `delays`.
+    pub return_delays: Option<Delays>,
     /// With `delays`: what was sent earlier never arrives later; true unless set. Otherwise blocks
     /// overtake one another where the path gets shorter.
     pub keep_order: Option<bool>,
@@ -77,12 +83,12 @@ pub struct Ntn {
     pub t_status_prohibit: Option<Duration>,
     /// `t-PollRetransmit` (AM).
     pub t_poll_retransmit: Option<Duration>,
-    /// `pollPDU` (AM); 0: infinity.
-    pub poll_pdu: Option<u32>,
-    /// `pollByte` (AM), bytes; 0: infinity.
-    pub poll_bytes: Option<u32>,
-    /// `maxRetxThreshold` (AM); 0: infinity.
-    pub max_retx: Option<u32>,
+    /// `pollPDU` (AM); "infinity" or 0 for none.
+    pub poll_pdu: Option<Limit>,
+    /// `pollByte` (AM), bytes; "infinity" or 0 for none.
+    pub poll_bytes: Option<Limit>,
+    /// `maxRetxThreshold` (AM); "infinity" or 0 for none.
+    pub max_retx: Option<Limit>,
     /// From a status report being due to its leaving the receiver (AM).
     pub status_delay: Option<Duration>,
     /// Probability that a status report is lost (AM).
@@ -90,9 +96,9 @@ pub struct Ntn {
     /// Whether PDCP delivers in order.
     pub in_order: bool,
     /// `t-Reordering`.
-    pub t_reordering: Option<Duration>,
+    pub t_reordering: Option<Timer>,
     /// `discardTimer`; infinity unless set.
-    pub discard: Option<Duration>,
+    pub discard: Option<Timer>,
     /// Header of each packet.
     pub sdu_header: Option<Bytes>,
     /// Header of each piece of a packet in a TB.
@@ -121,6 +127,8 @@ impl Default for Ntn {
             decoding: None,
             delay: None,
             delays: None,
+            return_delay: None,
+            return_delays: None,
             keep_order: None,
             harq_feedback: true,
             processes: None,
@@ -151,21 +159,37 @@ impl Default for Ntn {
 }
 
 impl Ntn {
-    /// One way, where it is not the preset's; a file of delays is one of `files`.
-    pub(super) fn propagation(&self, files: &DelayFiles) -> Option<Propagation> {
+    /// The delay one way, where it is not the preset's.
+    pub(super) fn propagation(
+        &self,
+        traces: &dyn Traces,
+    ) -> Result<Option<Propagation>, MakeError> {
         let keep_order = self.keep_order.unwrap_or(true);
-        delays::propagation(self.delays.as_deref(), keep_order, files)
-            .or(self.delay.map(Into::into))
+        let varying = delays::propagation(self.delays.as_ref(), keep_order, traces)?;
+        Ok(varying.or(self.delay.map(Into::into)))
     }
 
-    /// The link, over a PHY trace or with random errors, and over a delay if it is not the preset's;
-    /// `None`: there is no such preset.
+    /// The delay of the way back, where it is not that of the way there.
+    pub(super) fn way_back(&self, traces: &dyn Traces) -> Result<Option<Propagation>, MakeError> {
+        let keep_order = self.keep_order.unwrap_or(true);
+        let varying = delays::propagation(self.return_delays.as_ref(), keep_order, traces)?;
+        Ok(varying.or(self.return_delay.map(Into::into)))
+    }
+
+    /// The link, over a PHY trace or with random errors, and over a delay if it is not the preset's.
+    ///
+    /// # Errors
+    /// If there is no such preset.
     pub(super) fn config(
         &self,
         phy: Option<PhyTrace>,
         delay: Option<Propagation>,
-    ) -> Option<NtnConfig> {
-        let mut config = NtnConfig::preset(&self.preset)?;
+        back: Option<Propagation>,
+    ) -> Result<NtnConfig, Fault> {
+        let mut config = NtnConfig::preset(&self.preset).ok_or_else(|| {
+            let names = PRESETS.map(|(name, _)| name).join(", ");
+            Fault::new("preset", format!("unknown; write one of {names}"))
+        })?;
         if self.rlc == RlcMode::Um {
             config = config.unacknowledged();
         }
@@ -179,7 +203,7 @@ impl Ntn {
             config.phy = NtnPhy::Trace(Arc::new(phy));
         }
         set(&mut config.propagation, delay.clone());
-        set(&mut config.way_back, delay);
+        set(&mut config.way_back, back.or(delay));
         set(&mut config.harq.repetitions, self.repetitions);
         if let HarqMode::Feedback { processes, max_transmissions, processing } =
             &mut config.harq.mode
@@ -201,8 +225,8 @@ impl Ntn {
         set(&mut config.headers.pdu, self.pdu_header);
         let mut config = config.with_fitting_timers();
         config.pdcp.in_order = self.in_order;
-        config.pdcp.discard = self.discard;
-        config.pdcp.t_reordering = self.t_reordering.or(config.pdcp.t_reordering);
+        config.pdcp.discard = self.discard.and_then(Timer::get);
+        set(&mut config.pdcp.t_reordering, self.t_reordering.map(Timer::get));
         match &mut config.rlc {
             RlcConfig::Um(um) => {
                 set(&mut um.window, self.window);
@@ -210,7 +234,7 @@ impl Ntn {
             }
             RlcConfig::Am(am) => self.change_am(am),
         }
-        Some(config)
+        Ok(config)
     }
 
     fn change_am(&self, am: &mut AmConfig) {
@@ -218,9 +242,9 @@ impl Ntn {
         set(&mut am.t_reassembly, self.t_reassembly);
         set(&mut am.t_status_prohibit, self.t_status_prohibit);
         set(&mut am.t_poll_retransmit, self.t_poll_retransmit);
-        set(&mut am.poll_pdu, self.poll_pdu.map(NonZeroU32::new));
-        set(&mut am.poll_byte, self.poll_bytes.map(NonZeroU32::new));
-        set(&mut am.max_retx, self.max_retx.map(NonZeroU32::new));
+        set(&mut am.poll_pdu, self.poll_pdu.map(limit));
+        set(&mut am.poll_byte, self.poll_bytes.map(limit));
+        set(&mut am.max_retx, self.max_retx.map(limit));
         set(&mut am.status_delay, self.status_delay);
         set(&mut am.status_loss, self.status_loss);
     }
@@ -235,11 +259,16 @@ impl Ntn {
         traced: bool,
     ) -> Result<(), Fault> {
         let own = join(key, "ntn");
-        delays::check(&own, self.delay, self.delays.as_deref(), self.keep_order.is_some())?;
-        let Some(config) = self.config(None, self.delay.map(Into::into)) else {
-            let names = PRESETS.map(|(name, _)| name).join(", ");
-            return Err(Fault::of(&own, "preset", format!("unknown; write one of {names}")));
-        };
+        let varies = self.delays.as_ref().or(self.return_delays.as_ref());
+        delays::check(&own, self.delay, self.delays.as_ref(), false)?;
+        delays::check_order(&own, varies, self.keep_order.is_some())?;
+        if self.return_delay.is_some() && self.return_delays.is_some() {
+            let cure = "`return_delay` and `return_delays` say the same; give one";
+            return Err(Fault::of(&own, "return_delays", cure));
+        }
+        let config =
+            self.config(None, self.delay.map(Into::into), self.return_delay.map(Into::into));
+        let config = config.map_err(|fault| fault.within(&own))?;
         config.check().map_err(|error| Self::problem(key, false, error))?;
         self.check_modes(&own)?;
         let drawn = [
@@ -308,6 +337,11 @@ impl Ntn {
             _ => Fault::new(&own, error.to_string()),
         }
     }
+}
+
+/// A limit of RLC; 0 is none, too.
+fn limit(limit: Limit) -> Option<NonZeroU32> {
+    limit.get().and_then(NonZeroU32::new)
 }
 
 fn set<T>(place: &mut T, value: Option<T>) {

@@ -1,5 +1,7 @@
 //! `[[path]]` and `[return]`: the way there and back, hop by hop.
 
+use std::path::PathBuf;
+
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -23,6 +25,9 @@ pub struct Hop {
     pub trace: Option<Trace>,
     /// Erasures from a model, alone or on top of the trace.
     pub channel: Option<Channel>,
+    /// A link trace in memory, in the place of trace, channel and scheme: what a scheme made of a PHY
+    /// trace beforehand.
+    pub link_trace: Option<PathBuf>,
     /// The link-layer reliability scheme.
     pub scheme: Option<Scheme>,
     /// A hybrid FEC/ARQ-SR link.
@@ -50,6 +55,9 @@ pub struct Return {
     pub trace: Option<Trace>,
     /// Erasures from a model, alone or on top of the trace.
     pub channel: Option<Channel>,
+    /// A link trace in memory, in the place of trace, channel and scheme: what a scheme made of a PHY
+    /// trace beforehand.
+    pub link_trace: Option<PathBuf>,
     /// The link-layer reliability scheme.
     pub scheme: Option<Scheme>,
     /// A hybrid FEC/ARQ-SR link.

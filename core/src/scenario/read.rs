@@ -27,12 +27,26 @@ pub(super) fn read(
         );
         return Err(source.error(Place::File, "", message));
     }
-    let mut root = source.parse()?;
+    let root = source.parse()?;
+    expanded(&source, root)
+}
+
+/// The scenario that a tree describes.
+pub(super) fn of(tree: Value) -> Result<Scenario, ScenarioError> {
+    let source = Source::new("", "", &[]);
+    match tree.node {
+        Node::Table(root) => expanded(&source, root),
+        _ => Err(source.error(Place::File, "", "is not a section; give keys and values")),
+    }
+}
+
+/// Applies changes from outside, expands the campaign and reads each cell.
+fn expanded(source: &Source<'_>, mut root: Table) -> Result<Scenario, ScenarioError> {
     let mut sets = source.changes()?;
-    apply(&source, &mut root, sets.iter().filter(|set| set.path[0] == "vary"))?;
-    let (axes, ended) = axes(&source, &mut root, &mut sets)?;
-    let printed = printed(&source, &mut root, &axes, &ended)?;
-    let cells = cells(&source, &root, &axes, &sets)?;
+    apply(source, &mut root, sets.iter().filter(|set| set.path[0] == "vary"))?;
+    let (axes, ended) = axes(source, &mut root, &mut sets)?;
+    let printed = printed(source, &mut root, &axes, &ended)?;
+    let cells = cells(source, &root, &axes, &sets)?;
     let axes = axes
         .into_iter()
         .map(|axis| Axis {
@@ -40,7 +54,13 @@ pub(super) fn read(
             labels: axis.points.into_iter().map(|point| point.label).collect(),
         })
         .collect();
-    Ok(Scenario { file: file.to_owned(), text: text.to_owned(), axes, cells, printed })
+    Ok(Scenario {
+        file: source.file().to_owned(),
+        text: source.text().to_owned(),
+        axes,
+        cells,
+        printed,
+    })
 }
 
 /// An axis that a change from outside has ended, and the label that it is now.
@@ -198,7 +218,7 @@ fn inherit(table: &mut Table) {
         }
     }
     if let Some(back) = table.get_mut("return").and_then(Value::as_table_mut)
-        && (back.contains("trace") || back.contains("channel"))
+        && ["trace", "channel", "link_trace"].into_iter().any(|name| back.contains(name))
         && let Some(mut base) = link
     {
         let own = section(back.get("link")).unwrap_or_default();
@@ -261,6 +281,7 @@ pub(super) const KEYS: &[&str] = &[
     "stop_when_done",
     "trace",
     "channel",
+    "link_trace",
     "scheme",
     "link",
     "hybrid",

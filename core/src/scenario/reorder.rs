@@ -6,14 +6,15 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::link::Resequencing;
+use crate::units::Limit;
 
 /// A re-sequencing buffer.
 #[derive(Clone, Debug, Deserialize, JsonSchema, Serialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Reorder {
-    /// Packets that it holds before it is flushed; without it, each packet waits until every
+    /// Packets that the buffer holds before it is flushed; "unlimited": each packet waits until every
     /// earlier one was delivered or given up.
-    pub packets: Option<u32>,
+    pub packets: Limit,
     /// Flush when a packet is given up.
     pub flush_on_loss: bool,
     /// Flush the whole buffer when it is full; otherwise only the first gap is given up.
@@ -36,7 +37,12 @@ pub enum ReorderKey {
 
 impl Default for Reorder {
     fn default() -> Self {
-        Self { packets: None, flush_on_loss: true, flush_when_full: true, key: ReorderKey::Link }
+        Self {
+            packets: Limit::AtMost(125),
+            flush_on_loss: true,
+            flush_when_full: true,
+            key: ReorderKey::Link,
+        }
     }
 }
 
@@ -44,7 +50,7 @@ impl Reorder {
     /// The buffer of the engine.
     pub(super) fn config(&self) -> Resequencing {
         let Self { flush_when_full, flush_on_loss, .. } = *self;
-        match (self.key, self.packets.and_then(NonZeroU32::new)) {
+        match (self.key, self.packets.get().and_then(NonZeroU32::new)) {
             (ReorderKey::Tcp, packets) => {
                 Resequencing::TcpSequence { packets, flush_when_full, flush_on_loss }
             }

@@ -1,90 +1,174 @@
-//! From a cell and what its links are made from to what the engine runs.
+//! From a cell to what the engine runs: the traces that its links need are asked for on the way.
 
 use std::sync::Arc;
 
 use super::cell::Cell;
-use super::delays::DelayFiles;
-use super::input::LinkInput;
 use super::link::Overlap;
 use super::ntn::Ntn;
 use super::plan::{PlannedHop, PlannedLink, PlannedMedium};
 use super::reorder::Reorder;
-use super::stack::connection;
-use super::traffic::{self, ApplicationKind, Protocol};
-use crate::config::{Fault, join};
+use super::traces::{InformationSpec, SetupFault, Traces};
+use super::traffic::{self, ApplicationKind};
+use crate::application::{Application, Bulk, ConstantRate, File};
+use crate::config::Fault;
 use crate::link::Fragmentation;
-use crate::scheme::{FeedbackLoss, LinkConfig, LiveConfig, Medium, UnitLosses};
-use crate::scheme::{Scheme, Timing};
-use crate::simulation::{Application, Flow, Hop, Setup, Transport};
+use crate::scheme::nr::NtnPhy;
+use crate::scheme::{FeedbackLoss, LinkConfig, LiveConfig, Medium, Scheme, Timing, UnitLosses};
+use crate::simulation::{Flow, Hop, Setup};
+use crate::trace::PhyTrace;
 use crate::units::{Bytes, Duration, Instant};
 
 impl Cell {
-    /// What the engine runs in a replication; `inputs` belong to [`Cell::links`], in its order, and
-    /// `files` are those of [`Cell::delay_files`].
+    /// What the engine runs in a replication.
     ///
     /// # Errors
-    /// A key, and what is wrong with it now that the traces are known.
-    ///
-    /// # Panics
-    /// If there are not as many inputs as links, one is not of the kind that its spec asks for, or a
-    /// file is missing.
-    pub fn setup(
-        &self,
-        replication: u32,
-        inputs: &[LinkInput],
-        files: &DelayFiles,
-    ) -> Result<Setup, Fault> {
-        assert_eq!(inputs.len(), self.plan.links().count(), "one input for each link");
-        let spans: Vec<_> = inputs.iter().map(LinkInput::span).collect();
+    /// A trace that cannot be made, or a key that does not go with the traces.
+    pub fn setup(&self, replication: u32, traces: &dyn Traces) -> Result<Setup, SetupFault> {
+        let maker = Maker { cell: self, replication, traces };
+        let media: Vec<Medium> = self
+            .plan
+            .links()
+            .enumerate()
+            .map(|(index, link)| maker.medium(index, link))
+            .collect::<Result<_, _>>()?;
+        let spans: Vec<_> = media.iter().map(span).collect();
         let starts = self.starts(replication, &spans)?;
-        let mut links = inputs.iter().zip(starts);
-        let forward = hops(&self.plan.forward, &mut links, files, &[])?;
-        let backward = hops(&self.plan.backward, &mut links, files, &forward)?;
-        let flows: Result<Vec<_>, _> = self.plan.flows.iter().map(|own| flow(own, files)).collect();
+        let mut links = media.into_iter().zip(starts);
+        let forward = maker.hops(&self.plan.forward, &mut links, &[])?;
+        let backward = maker.hops(&self.plan.backward, &mut links, &forward)?;
+        let flows: Result<Vec<_>, _> = self.plan.flows.iter().map(|own| maker.flow(own)).collect();
         Ok(Setup {
             seed: self.seed(replication),
             duration: self.config.duration,
             stop_when_done: self.plan.stop_when_done,
             forward,
             backward,
-            flows: flows.map_err(|message| Fault::new("transport", message))?,
+            flows: flows?,
         })
     }
 }
 
-/// Hops; `links` are what the links still to come are made from, `there` the hops that the way back
-/// may take as long as.
-fn hops<'i>(
-    planned: &[PlannedHop],
-    links: &mut impl Iterator<Item = (&'i LinkInput, Duration)>,
-    files: &DelayFiles,
-    there: &[Hop],
-) -> Result<Vec<Hop>, Fault> {
-    let mut hops = Vec::new();
-    for planned in planned {
-        match planned {
-            PlannedHop::Leg(leg) => hops.push(Hop::Leg(leg.config(files))),
-            PlannedHop::Link(planned) => {
-                // The counts agree, as the caller asserts.
-                let (input, start) = links.next().expect("one input for each link");
-                let link = link(planned, input, start, files);
-                hops.push(Hop::Link(link?));
-            }
-            PlannedHop::WayBack(first) => hops.extend(Hop::way_back(&there[..*first])),
-        }
-    }
-    Ok(hops)
+/// Makes one replication of a cell.
+struct Maker<'a> {
+    cell: &'a Cell,
+    replication: u32,
+    traces: &'a dyn Traces,
 }
 
-fn link(
-    planned: &PlannedLink,
-    input: &LinkInput,
-    start_offset: Duration,
-    files: &DelayFiles,
-) -> Result<LinkConfig, Fault> {
+impl Maker<'_> {
+    /// Hops; `links` are the media and starts of the links still to come, `there` the hops that the
+    /// way back may take as long as.
+    fn hops(
+        &self,
+        planned: &[PlannedHop],
+        links: &mut impl Iterator<Item = (Medium, Duration)>,
+        there: &[Hop],
+    ) -> Result<Vec<Hop>, SetupFault> {
+        let mut hops = Vec::new();
+        for planned in planned {
+            match planned {
+                PlannedHop::Leg(leg) => hops.push(Hop::Leg(leg.config(self.traces)?)),
+                PlannedHop::WayBack(first) => hops.extend(Hop::way_back(&there[..*first])),
+                PlannedHop::Link(planned) => hops.extend(
+                    links.next().map(|(medium, start)| Hop::Link(link(planned, medium, start))),
+                ),
+            }
+        }
+        Ok(hops)
+    }
+
+    /// What carries the packets of the link number `index`.
+    fn medium(&self, index: usize, planned: &PlannedLink) -> Result<Medium, SetupFault> {
+        let link = &planned.link;
+        let timing = Timing { rtt: link.rtt, feedback: link.feedback };
+        let phy = |phy| self.traces.phy(&self.cell.phy(index, phy, self.replication));
+        Ok(match &planned.medium {
+            PlannedMedium::Trace { phy, scheme } => {
+                let spec = self.cell.phy(index, phy, self.replication);
+                Medium::Trace(self.traces.link_trace(&spec, *scheme, timing)?)
+            }
+            PlannedMedium::Held(name) => Medium::Trace(self.traces.held_link(name)?),
+            PlannedMedium::Live { phy: slots, scheme, feedback } => {
+                let back = feedback.as_deref().map(|back| {
+                    self.traces.phy(&self.cell.feedback(index, back, self.replication))
+                });
+                let live = live(*scheme, planned, phy(slots)?, back.transpose()?)?;
+                Medium::Live(Arc::new(live))
+            }
+            PlannedMedium::Hybrid { hybrid, losses } => {
+                let losses = losses.as_ref().map(phy).transpose()?;
+                let losses = losses.map(|phy| UnitLosses::Trace(Arc::new(phy)));
+                Medium::Hybrid(Box::new(hybrid.config(losses)))
+            }
+            PlannedMedium::Ntn { ntn, phy: blocks } => {
+                let blocks = blocks.as_ref().map(phy).transpose()?;
+                let traced = blocks.is_some();
+                let (there, back) = (ntn.propagation(self.traces)?, ntn.way_back(self.traces)?);
+                let config = ntn.config(blocks, there, back);
+                let own = || crate::config::join(&planned.key, "ntn");
+                let config = config.map_err(|fault| fault.within(&own()))?;
+                config.check().map_err(|error| Ntn::problem(&planned.key, traced, error))?;
+                Medium::Ntn(Arc::new(config))
+            }
+            PlannedMedium::AdaptiveHarq { harq, length } => {
+                let redraw = harq.redraw.unwrap_or(link.start != super::Start::Random);
+                let seed = self.cell.channel_seed(index, harq.seed, redraw, self.replication);
+                let information = match &harq.information {
+                    Some(name) => self.traces.held_information(name)?,
+                    None => {
+                        let own = crate::config::join(&planned.key, "adaptive_harq");
+                        let (channel, esn0_db) = harq.channel(&own)?;
+                        let spec = InformationSpec { channel, esn0_db, length: *length, seed };
+                        self.traces.information(&spec)?
+                    }
+                };
+                let delay = harq.propagation(self.traces)?;
+                Medium::AdaptiveHarq(Arc::new(harq.config(&planned.key, &information, delay)?))
+            }
+        })
+    }
+
+    fn flow(&self, flow: &traffic::Flow) -> Result<Flow, SetupFault> {
+        let leg = flow.access.as_ref().map(|leg| leg.config(self.traces));
+        Ok(Flow {
+            start: Instant::ZERO + flow.start,
+            transport: flow.transport.protocol(),
+            application: application(&flow.application, flow.transport.protocol().payload()),
+            source_leg: leg.transpose()?,
+        })
+    }
+}
+
+/// First and end time of the trace under a link, ns.
+fn span(medium: &Medium) -> Option<(u64, u64)> {
+    let of = |phy: &PhyTrace| (phy.t()[0], phy.t()[0] + phy.period().as_nanos() as i64);
+    let (first, end) = match medium {
+        Medium::Trace(trace) => {
+            let parts = trace.parts();
+            (parts.span.0, parts.span.1 + parts.gap)
+        }
+        Medium::Live(live) => of(&live.phy),
+        Medium::Hybrid(hybrid) => match &hybrid.losses {
+            UnitLosses::Trace(phy) => of(phy),
+            UnitLosses::Bernoulli(_) => return None,
+        },
+        Medium::Ntn(config) => match &config.phy {
+            NtnPhy::Trace(phy) => of(phy),
+            NtnPhy::Random { .. } => return None,
+        },
+        Medium::AdaptiveHarq(config) => {
+            let information = &config.information;
+            (0, information.values().len() as i64 * information.every().as_nanos() as i64)
+        }
+    };
+    // Times of a trace are never negative.
+    Some((first.unsigned_abs(), end.unsigned_abs()))
+}
+
+fn link(planned: &PlannedLink, medium: Medium, start_offset: Duration) -> LinkConfig {
     let config = &planned.link;
-    Ok(LinkConfig {
-        medium: medium(planned, input, files)?,
+    LinkConfig {
+        medium,
         queue: config.queue.limit(),
         start_offset,
         wrap: config.wrap,
@@ -95,60 +179,24 @@ fn link(
         },
         overlap_papers: config.overlap == Overlap::Papers,
         reorder: config.reorder.as_ref().map(Reorder::config),
-    })
+    }
 }
 
-fn medium(planned: &PlannedLink, input: &LinkInput, files: &DelayFiles) -> Result<Medium, Fault> {
-    Ok(match (&planned.medium, input) {
-        (PlannedMedium::Trace { .. }, LinkInput::LinkTrace(trace)) => {
-            Medium::Trace(Arc::clone(trace))
-        }
-        (PlannedMedium::Trace { .. }, _) => unreachable!("its spec asks for a link trace"),
-        (PlannedMedium::Live { scheme, .. }, input) => {
-            Medium::Live(Arc::new(live(*scheme, planned, input)?))
-        }
-        (PlannedMedium::Hybrid { hybrid, .. }, input) => {
-            let losses = match input {
-                LinkInput::PhyTrace(phy) => Some(UnitLosses::Trace(Arc::new(phy.clone()))),
-                _ => None,
-            };
-            Medium::Hybrid(Box::new(hybrid.config(losses)))
-        }
-        (PlannedMedium::Ntn { ntn, .. }, input) => {
-            let phy = match input {
-                LinkInput::PhyTrace(phy) => Some(phy.clone()),
-                _ => None,
-            };
-            let traced = phy.is_some();
-            let config = ntn.config(phy, ntn.propagation(files));
-            let config = config.expect("the plan has checked its preset");
-            config.check().map_err(|error| Ntn::problem(&planned.key, traced, error))?;
-            Medium::Ntn(Arc::new(config))
-        }
-        (PlannedMedium::AdaptiveHarq { harq, .. }, LinkInput::Information { trace, mean }) => {
-            let delay = harq.propagation(files);
-            let config = harq.config(&planned.key, Arc::clone(trace), *mean, delay)?;
-            Medium::AdaptiveHarq(Arc::new(config))
-        }
-        (PlannedMedium::AdaptiveHarq { .. }, _) => {
-            unreachable!("its spec asks for mutual information")
-        }
-    })
-}
-
-fn live(scheme: Scheme, planned: &PlannedLink, input: &LinkInput) -> Result<LiveConfig, Fault> {
+fn live(
+    scheme: Scheme,
+    planned: &PlannedLink,
+    phy: PhyTrace,
+    back: Option<PhyTrace>,
+) -> Result<LiveConfig, Fault> {
     let config = &planned.link;
-    let random = || config.feedback_loss.map_or(FeedbackLoss::None, FeedbackLoss::Random);
-    let (phy, feedback_loss) = match input {
-        LinkInput::PhyTrace(phy) => (phy, random()),
-        LinkInput::PhyTraces { back, .. } if back.period() == Duration::ZERO => {
+    let feedback_loss = match back {
+        Some(back) if back.period() == Duration::ZERO => {
             let name = if config.feedback_trace.is_some() { "trace" } else { "channel" };
-            let key = join(&planned.key, "link");
-            let cure = "is of one slot, which cannot be repeated; give two slots or more";
-            return Err(Fault::of(&key, &format!("feedback_{name}"), cure));
+            let cure = "is of one slot, which has no period to repeat; give two slots or more";
+            return Err(Fault::of(&planned.key, &format!("link.feedback_{name}"), cure));
         }
-        LinkInput::PhyTraces { phy, back } => (phy, FeedbackLoss::Trace(back.clone())),
-        _ => unreachable!("its spec asks for a PHY trace, or two"),
+        Some(back) => FeedbackLoss::Trace(back),
+        None => config.feedback_loss.map_or(FeedbackLoss::None, FeedbackLoss::Random),
     };
     let timing = Timing { rtt: config.rtt, feedback: config.feedback };
     Ok(LiveConfig {
@@ -157,38 +205,22 @@ fn live(scheme: Scheme, planned: &PlannedLink, input: &LinkInput) -> Result<Live
         feedback_repeat: config.feedback_repeat,
         send_buffer: config.send_buffer,
         receive_buffer: config.receive_buffer,
-        ..LiveConfig::new(phy.clone(), scheme, timing)
+        ..LiveConfig::new(phy, scheme, timing)
     })
 }
 
-fn flow(flow: &traffic::Flow, files: &DelayFiles) -> Result<Flow, String> {
-    Ok(Flow {
-        start: Instant::ZERO + flow.start,
-        transport: transport(&flow.transport)?,
-        application: application(&flow.application, &flow.transport),
-        source_leg: flow.access.as_ref().map(|leg| leg.config(files)),
-    })
-}
-
-fn transport(config: &traffic::Transport) -> Result<Transport, String> {
-    if config.protocol == Protocol::Udp {
-        return Ok(Transport::Datagram { packet: config.packet });
-    }
-    connection("transport", config).map(Transport::Tcp).map_err(|fault| fault.message().to_owned())
-}
-
-fn application(app: &traffic::Application, transport: &traffic::Transport) -> Application {
+fn application(app: &traffic::Application, payload: Bytes) -> Arc<dyn Application> {
     // The plan has checked that what each kind needs is there.
     match app.kind {
-        ApplicationKind::File => Application::File { bytes: app.size.map_or(1, |size| size.0) },
+        ApplicationKind::File => Arc::new(File { bytes: app.size.map_or(1, |size| size.0) }),
         ApplicationKind::ConstantRate => match app.rate {
-            None => Application::Bulk,
-            Some(rate) => Application::ConstantRate {
+            None => Arc::new(Bulk),
+            Some(rate) => Arc::new(ConstantRate {
                 rate,
-                message: app.message.unwrap_or(Bytes(transport.payload())),
+                message: app.message.unwrap_or(payload),
                 deadline: app.deadline,
-            },
+            }),
         },
-        ApplicationKind::Bulk => Application::Bulk,
+        ApplicationKind::Bulk => Arc::new(Bulk),
     }
 }

@@ -63,6 +63,14 @@ impl<'i> Source<'i> {
         self.changes.iter().zip(&self.begins).map(set).collect()
     }
 
+    pub(super) fn file(&self) -> &str {
+        self.file
+    }
+
+    pub(super) fn text(&self) -> &str {
+        self.text
+    }
+
     pub(super) fn len(&self) -> usize {
         self.text.len()
     }

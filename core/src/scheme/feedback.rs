@@ -3,8 +3,8 @@
 use rand::RngExt;
 use rand_chacha::ChaCha8Rng;
 
-use crate::link::HORIZON;
-use crate::link::slots::Slots;
+use crate::link::clock::SlotClock;
+use crate::link::{HORIZON, LinkError};
 use crate::trace::PhyTrace;
 use crate::units::{Duration, Probability};
 
@@ -45,11 +45,12 @@ pub(super) enum Losses {
 /// or shorter. In between it repeats as often as it takes.
 #[derive(Clone, Debug)]
 pub(super) struct TraceBack {
-    /// In the place of run time these have the trace time.
-    slots: Slots,
-    /// Trace time at run time 0.
-    offset: i64,
-    /// First slot and period of the link's trace, if it repeats.
+    trace: PhyTrace,
+    /// The clock of this trace, which runs in trace time.
+    own: SlotClock,
+    /// The clock of the link's trace.
+    link: SlotClock,
+    /// The first slot of the link's trace, and where it begins anew, if it does.
     cycle: Option<(i64, i64)>,
 }
 
@@ -88,38 +89,61 @@ impl Feedback {
 }
 
 impl TraceBack {
-    /// `back` has a period above 0; `cycle` are the first slot and the period of the link's trace,
-    /// if that repeats.
-    pub(super) fn new(back: PhyTrace, offset: i64, cycle: Option<(i64, i64)>) -> Self {
-        Self { slots: Slots::new(back, Duration::ZERO, true, HORIZON), offset, cycle }
+    /// The trace `back` beside `phy`, which starts at `offset` and may repeat.
+    ///
+    /// # Errors
+    /// If a trace that repeats has no period.
+    pub(super) fn new(
+        back: PhyTrace,
+        phy: &PhyTrace,
+        offset: Duration,
+        wrap: bool,
+    ) -> Result<Self, LinkError> {
+        let first = phy.t()[0];
+        let link = SlotClock::new(first, offset, wrap.then(|| phy.period()))?;
+        let cycle = link.period().map(|period| (first, first + period));
+        let own = SlotClock::new(back.t()[0], Duration::ZERO, Some(back.period()))?.over(back.t());
+        Ok(Self { trace: back, own, link, cycle })
     }
 
     /// Whether what is sent at the run time `sent` is lost: in the first slot from then on.
     fn loses(&self, sent: i64) -> bool {
-        let at = sent.saturating_add(self.offset);
+        let at = self.link.trace_time(sent.min(2 * HORIZON));
         let slot = match self.cycle {
-            None => self.slots.look_from(at),
-            Some((first, period)) => {
-                let seam = first + period;
-                let at = if at < seam { at } else { first + (at - first) % period };
-                let slot = self.slots.look_from(at).filter(|slot| slot.t < seam);
-                slot.or_else(|| self.slots.look_from(first))
+            None => self.first_from(at),
+            Some((first, seam)) => {
+                let slot = self.first_from(at).filter(|&(t, _)| t < seam);
+                slot.or_else(|| self.first_from(first))
             }
         };
-        slot.is_none_or(|slot| slot.d == 0)
+        slot.is_none_or(|(_, d)| d == 0)
+    }
+
+    /// When the first slot from `at` on starts, and its decoding time; `None`: after the horizon.
+    fn first_from(&self, at: i64) -> Option<(i64, i64)> {
+        if at > HORIZON {
+            return None;
+        }
+        let place = self.own.first_from(self.trace.t(), self.own.start(), at)?;
+        let start = self.trace.t()[place.slot] + place.base;
+        (start <= HORIZON).then(|| (start, self.trace.d()[place.slot]))
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::trace::Header;
     use crate::units::Bytes;
 
     /// Slots at 0, 10, ... with these decoding times.
-    fn back(d: &[i64], offset: i64, cycle: Option<(i64, i64)>) -> TraceBack {
+    fn back(d: &[i64], offset: u64, cycle: Option<u64>) -> TraceBack {
         let t: Vec<i64> = (0..).step_by(10).take(d.len()).collect();
         let phy = PhyTrace::new(t.into(), d.to_vec().into(), Bytes(33)).unwrap();
-        TraceBack::new(phy, offset, cycle)
+        let header = Header { period: cycle.map(Duration::from_nanos), ..Header::default() };
+        let link = PhyTrace::with_header(vec![0].into(), vec![1].into(), Bytes(33), header);
+        let offset = Duration::from_nanos(offset);
+        TraceBack::new(phy, &link.unwrap(), offset, cycle.is_some()).unwrap()
     }
 
     #[test]
@@ -132,17 +156,17 @@ mod tests {
         let alone = back(&[1, 0, 1], 0, None);
         assert_eq!(lost(&alone, &sent), [false, true, true, false, false, false, false, true]);
         // A link of 20 never gets to the third slot: what is sent after the second meets the first.
-        let shorter = back(&[1, 0, 1], 0, Some((0, 20)));
+        let shorter = back(&[1, 0, 1], 0, Some(20));
         assert_eq!(lost(&shorter, &sent), [false, true, true, false, false, true, true, false]);
         // One of 35 sees the first again at 30, and at its seam, 35, once more.
-        let longer = back(&[1, 0, 1], 0, Some((0, 35)));
+        let longer = back(&[1, 0, 1], 0, Some(35));
         assert_eq!(
             lost(&longer, &[30, 31, 35, 36, 45, 46]),
             [false, false, false, true, true, false]
         );
         // An offset of whole cycles changes nothing.
         for offset in [20, 60, 20_000] {
-            let later = back(&[1, 0, 1], offset, Some((0, 20)));
+            let later = back(&[1, 0, 1], offset, Some(20));
             assert_eq!(lost(&later, &sent), lost(&shorter, &sent), "{offset}");
         }
     }

@@ -115,9 +115,6 @@ impl LiveConfig {
         seed: Seed,
         number: u32,
     ) -> Result<Box<dyn Link + Send>, LinkError> {
-        if self.reorder.is_some() && outer.is_some() {
-            return Err(LinkError::TwoBuffers);
-        }
         let flush = span(self.flush);
         let feedback = self.feedback(usage, seed, number)?;
         let bound = |limit: Option<NonZeroU32>| limit.map(NonZeroU32::get);
@@ -163,12 +160,8 @@ impl LiveConfig {
                 Losses::Random(*p, Box::new(seed.rng(Stream::Feedback(number))))
             }
             FeedbackLoss::Trace(back) => {
-                if back.period() == Duration::ZERO {
-                    return Err(LinkError::NoPeriod);
-                }
-                let cycle = usage.wrap.then(|| (self.phy.t()[0], span(self.phy.period())));
-                let offset = span(usage.start_offset);
-                let back = Box::new(TraceBack::new(back.clone(), offset, cycle));
+                let back = TraceBack::new(back.clone(), &self.phy, usage.start_offset, usage.wrap)?;
+                let back = Box::new(back);
                 let after = span(nominal).saturating_add(span(self.timing.rtt.half()));
                 Losses::Trace { back, after }
             }

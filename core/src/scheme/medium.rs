@@ -76,6 +76,9 @@ impl LinkConfig {
         number: u32,
         end: Option<Instant>,
     ) -> Result<Box<dyn Link + Send>, LinkError> {
+        if self.reorder.is_some() && self.medium.has_buffer() {
+            return Err(LinkError::TwoBuffers);
+        }
         match &self.medium {
             Medium::Trace(trace) => {
                 let link = TraceLink::new(Arc::clone(trace), self.trace_config(end))?;
@@ -100,7 +103,6 @@ impl LinkConfig {
         }
     }
 
-    /// A buffer of its own takes the place of the order that the link keeps.
     fn hybrid(
         &self,
         config: &HybridConfig,
@@ -117,7 +119,8 @@ impl LinkConfig {
             duration: end,
         };
         let link = HybridLink::new(config, seed, number, options)?;
-        Ok(behind(link, self.reorder.or(config.in_order.then_some(Resequencing::InOrder))))
+        let own = config.in_order.then_some(Resequencing::InOrder);
+        Ok(behind(link, own.or(self.reorder)))
     }
 
     fn ntn(
@@ -183,6 +186,16 @@ impl LinkConfig {
 }
 
 impl Medium {
+    /// Whether it has a re-sequencing buffer of its own.
+    fn has_buffer(&self) -> bool {
+        match self {
+            Self::Hybrid(config) => config.in_order,
+            Self::AdaptiveHarq(config) => config.reorder.is_some(),
+            Self::Live(live) => live.reorder.is_some(),
+            Self::Trace(_) | Self::Ntn(_) => false,
+        }
+    }
+
     /// How long what is sent back over it is under way, if nothing else is known of the way back.
     pub fn way_back(&self) -> Propagation {
         match self {

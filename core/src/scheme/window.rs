@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 
-use crate::link::ready::ReadyQueue;
+use crate::link::schedule::ReadyQueue;
 
 /// Limits on the units (of HARQ: blocks) whose end the sender has not heard of.
 ///

@@ -23,32 +23,34 @@ pub struct SourceId(pub u32);
 #[derive(Debug)]
 pub struct Agenda {
     /// `tree[1]` is the next event of all; `tree[i]` the earlier of `tree[2 i]` and
-    /// `tree[2 i + 1]`; the second half holds the sources' own, in order.
-    tree: Box<[Entry]>,
-}
-
-/// (time, sequence number) of a source's next event, packed so that one comparison orders.
-#[derive(Clone, Copy, Debug)]
-struct Entry {
-    key: u128,
-    source: u32,
+    /// `tree[2 i + 1]`; the second half holds the sources' own, in order, and need not be a power of
+    /// two: then the first sources are a step nearer to the root. An event is its time (64 bits),
+    /// sequence number and source, so that one comparison orders.
+    tree: Box<[u128]>,
 }
 
 const NEVER: u128 = u128::MAX;
+/// Bits of an event for its source.
+const SOURCE_BITS: u32 = 22;
+/// Bits of an event for its sequence number: four million million events.
+const SEQUENCE_BITS: u32 = 64 - SOURCE_BITS;
 
 impl Agenda {
     /// An agenda of `sources` sources with nothing to do.
+    ///
+    /// # Panics
+    /// With more than four million sources.
     pub fn new(sources: usize) -> Self {
-        let leaves = sources.next_power_of_two().max(2);
-        let leaf = |node: usize| (node % leaves) as u32;
-        let tree = (0..2 * leaves).map(|node| Entry { key: NEVER, source: leaf(node) }).collect();
-        Self { tree }
+        assert!(sources < 1 << SOURCE_BITS, "{sources} sources of events are too many");
+        Self { tree: vec![NEVER; 2 * sources.max(2)].into() }
     }
 
     /// `source` has its next event at `at`; `sequence` orders events of the same instant.
     #[inline]
     pub fn set(&mut self, source: SourceId, at: Instant, sequence: u64) {
-        self.replace(source, u128::from(at.as_nanos()) << 64 | u128::from(sequence));
+        assert!(sequence >> SEQUENCE_BITS == 0, "too many events");
+        let rest = sequence << SOURCE_BITS | u64::from(source.0);
+        self.replace(source, u128::from(at.as_nanos()) << 64 | u128::from(rest));
     }
 
     /// `source` has nothing to do.
@@ -60,14 +62,15 @@ impl Agenda {
     /// When `source` has its next event.
     #[inline]
     pub fn time_of(&self, source: SourceId) -> Option<Instant> {
-        time(self.tree[self.leaf(source)].key)
+        time(self.tree[self.leaf(source)])
     }
 
     /// The next event.
     #[inline]
     pub fn next(&self) -> Option<(Instant, SourceId)> {
         let first = self.tree[1];
-        time(first.key).map(|at| (at, SourceId(first.source)))
+        let source = first as u32 & ((1 << SOURCE_BITS) - 1);
+        time(first).map(|at| (at, SourceId(source)))
     }
 
     #[inline]
@@ -76,24 +79,23 @@ impl Agenda {
     }
 
     #[inline]
-    fn replace(&mut self, source: SourceId, key: u128) {
+    fn replace(&mut self, source: SourceId, event: u128) {
         let mut node = self.leaf(source);
-        let mut winner = Entry { key, source: source.0 };
-        self.tree[node] = winner;
+        let mut winner = event;
+        let pairs = self.tree.as_chunks_mut::<2>().0;
         while node > 1 {
-            let other = self.tree[node ^ 1];
-            if other.key < winner.key {
-                winner = other;
-            }
+            let pair = &mut pairs[node / 2];
+            pair[node % 2] = winner;
+            winner = winner.min(pair[1 - node % 2]);
             node /= 2;
-            self.tree[node] = winner;
         }
+        self.tree[1] = winner;
     }
 }
 
 #[inline]
-fn time(key: u128) -> Option<Instant> {
-    (key != NEVER).then(|| Instant::from_nanos((key >> 64) as u64))
+fn time(event: u128) -> Option<Instant> {
+    (event != NEVER).then(|| Instant::from_nanos((event >> 64) as u64))
 }
 
 #[cfg(test)]

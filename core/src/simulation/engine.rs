@@ -9,13 +9,16 @@ use std::ops::ControlFlow;
 use thiserror::Error;
 
 use crate::link::Link;
+use crate::metrics::Outcome;
 use crate::seed::Stream;
 use crate::simulation::agenda::{Agenda, SourceId};
 use crate::simulation::flow::FlowState;
 use crate::simulation::observer::Observer;
-use crate::simulation::path::{Node, Packets};
-use crate::simulation::report::Outcome;
+use crate::simulation::path::Node;
+use crate::simulation::report::outcome;
+use crate::simulation::route::Route;
 use crate::simulation::setup::{Setup, SetupError};
+use crate::transport::{End, Outbox};
 use crate::units::{Duration, Instant};
 
 /// Why a run has no outcome.
@@ -26,7 +29,7 @@ pub enum RunError {
     #[error(transparent)]
     Setup(#[from] SetupError),
     /// A packet waited when the trace or channel of a link ended, before the end of the run.
-    #[error("the trace or channel of a link ends at {:.3} s of the run while a packet waits; shorten the duration, start earlier, give a longer trace or channel (`length`, `duration_s`), or let it wrap", at.as_secs_f64())]
+    #[error("the trace or channel of a link ends at {:.3} s of the run while a packet waits; shorten the duration, start earlier, give a longer trace or channel, or let it wrap", at.as_secs_f64())]
     TraceEnded {
         /// When.
         at: Instant,
@@ -63,7 +66,9 @@ struct Engine<'a, O> {
     backward: usize,
     flows: Vec<FlowState>,
     unfinished: usize,
-    packets: Packets,
+    packets: Outbox,
+    /// Where each packet is, by its number.
+    routes: Vec<Route>,
     agenda: Agenda,
     sequence: u64,
     sample_interval: Option<Duration>,
@@ -73,8 +78,7 @@ struct Engine<'a, O> {
 /// sampler.
 enum Role {
     Node(usize),
-    SenderTimer(u32),
-    ReceiverTimer(u32),
+    Timer(u32, End),
     Application(u32),
     Sampler,
 }
@@ -113,7 +117,8 @@ impl<'a, O: Observer> Engine<'a, O> {
             backward,
             unfinished: flows.len(),
             flows,
-            packets: Packets::default(),
+            packets: Outbox::default(),
+            routes: Vec::new(),
             agenda: Agenda::new(sources),
             sequence: 0,
             sample_interval,
@@ -140,15 +145,14 @@ impl<'a, O: Observer> Engine<'a, O> {
             now = at;
             match self.role(source) {
                 Role::Node(node) => self.node_event(node, now)?,
-                Role::SenderTimer(flow) => self.sender_timer(flow, now),
-                Role::ReceiverTimer(flow) => self.receiver_timer(flow, now),
+                Role::Timer(flow, end) => self.timer(flow, end, now),
                 Role::Application(flow) => self.application_event(flow, now),
                 Role::Sampler => self.sample(now),
             }
             events += 1;
             if events.is_multiple_of(CHECKPOINT) {
                 self.hand_out_units();
-                let bytes = self.flows.iter().map(FlowState::bytes_in_order).sum();
+                let bytes = self.flows.iter().map(|flow| flow.connection.delivered()).sum();
                 if let ControlFlow::Break(()) = self.observer.checkpoint(now, bytes) {
                     return Err(RunError::Interrupted { at: now });
                 }
@@ -161,7 +165,7 @@ impl<'a, O: Observer> Engine<'a, O> {
         let ended = if self.stop_when_done && self.unfinished == 0 { now } else { self.end };
         links(&mut self.nodes).for_each(|(_, link)| link.catch_up(ended));
         self.hand_out_units();
-        Ok(Outcome::new(&self.flows, &self.nodes, self.forward, self.backward, ended, events))
+        Ok(outcome(&self.flows, &self.nodes, self.forward, self.backward, ended, events))
     }
 
     fn role(&self, source: SourceId) -> Role {
@@ -175,14 +179,14 @@ impl<'a, O: Observer> Engine<'a, O> {
             return Role::Sampler;
         }
         match number % 3 {
-            0 => Role::SenderTimer(flow),
-            1 => Role::ReceiverTimer(flow),
+            0 => Role::Timer(flow, End::Sender),
+            1 => Role::Timer(flow, End::Receiver),
             _ => Role::Application(flow),
         }
     }
 
-    fn sender_timer_source(&self, flow: u32) -> SourceId {
-        SourceId(self.nodes.len() as u32 + 3 * flow)
+    fn timer_source(&self, flow: u32, end: End) -> SourceId {
+        SourceId(self.nodes.len() as u32 + 3 * flow + u32::from(end == End::Receiver))
     }
 
     fn application(&self, flow: u32) -> SourceId {

@@ -1,13 +1,13 @@
 //! A wired leg: drop-tail queue, transmitter, random loss, propagation.
 
-use std::collections::VecDeque;
 use std::sync::Arc;
 
-use rand::RngExt;
 use rand_chacha::ChaCha8Rng;
 
-use crate::link::{Propagation, QueueLimit};
+use crate::link::Propagation;
+use crate::link::queue::{DepartureQueue, Waiting};
 use crate::metrics::LegCounters;
+use crate::seed::Geometric;
 use crate::simulation::setup::{LegConfig, Loss};
 use crate::units::{BitRate, Bytes, Duration, Instant};
 
@@ -17,7 +17,7 @@ use crate::units::{BitRate, Bytes, Duration, Instant};
 pub(crate) struct Leg {
     rate: Option<BitRate>,
     delay: Propagation,
-    queue: Queue,
+    queue: DepartureQueue<Instant>,
     loss: LossProcess,
     free_at: Instant,
     last_arrival: Instant,
@@ -42,7 +42,7 @@ impl Leg {
         Self {
             rate: config.rate,
             delay: config.delay.clone(),
-            queue: Queue { limit: config.queue, waiting: VecDeque::new(), bytes: 0 },
+            queue: DepartureQueue::new(config.queue),
             loss: LossProcess::new(&config.loss, rng),
             free_at: Instant::ZERO,
             last_arrival: Instant::ZERO,
@@ -55,12 +55,16 @@ impl Leg {
     pub(crate) fn offer(&mut self, now: Instant, size: Bytes) -> Passage {
         self.counters.offered += 1;
         let starts = self.free_at.max(now);
-        if self.rate.is_some() && !self.queue.admit(now, starts, size) {
-            self.counters.dropped += 1;
-            return Passage::Dropped;
+        self.queue.advance(now);
+        // A packet that starts at once never waits, and without a rate each one does.
+        if starts > now {
+            if !self.queue.has_room(size) {
+                self.counters.dropped += 1;
+                return Passage::Dropped;
+            }
+            self.queue.push(Waiting { departure: starts, size, lldus: 0 });
+            self.counters.longest_queue = self.counters.longest_queue.max(self.queue.len() as u64);
         }
-        self.counters.longest_queue =
-            self.counters.longest_queue.max(self.queue.waiting.len() as u64);
         self.free_at = starts + self.time_to_send(size);
         self.counters.bytes_sent += u64::from(size.0);
         match self.loss.next() {
@@ -90,7 +94,7 @@ impl Leg {
 
     /// Packets that wait at `now`, without the one being sent.
     pub(crate) fn queue_len(&self, now: Instant) -> usize {
-        self.queue.waiting.len() - self.queue.waiting.partition_point(|&(starts, _)| starts <= now)
+        self.queue.waiting_at(now).len()
     }
 
     #[inline]
@@ -100,41 +104,6 @@ impl Leg {
             self.last_size = (size, rate.time_to_send(size));
         }
         self.last_size.1
-    }
-}
-
-/// Packets that wait for the transmitter: when each starts, and its size.
-#[derive(Debug)]
-struct Queue {
-    limit: QueueLimit,
-    waiting: VecDeque<(Instant, Bytes)>,
-    bytes: u64,
-}
-
-impl Queue {
-    /// Takes a packet that starts at `starts` unless the queue is full; a packet that starts at
-    /// once never waits. At equal times departures come before arrivals.
-    #[inline]
-    fn admit(&mut self, now: Instant, starts: Instant, size: Bytes) -> bool {
-        while let Some(&(begun, gone)) = self.waiting.front()
-            && begun <= now
-        {
-            self.waiting.pop_front();
-            self.bytes -= u64::from(gone.0);
-        }
-        if starts <= now {
-            return true;
-        }
-        let room = match self.limit {
-            QueueLimit::Unlimited => true,
-            QueueLimit::Packets(limit) => self.waiting.len() < limit as usize,
-            QueueLimit::Bytes(limit) => self.bytes + u64::from(size.0) <= limit,
-        };
-        if room {
-            self.waiting.push_back((starts, size));
-            self.bytes += u64::from(size.0);
-        }
-        room
     }
 }
 
@@ -154,7 +123,7 @@ enum LossProcess {
     /// Independent losses, drawn as the number of packets until the next one.
     Random {
         rng: Box<ChaCha8Rng>,
-        log_keep: f64,
+        law: Geometric,
         until_next: u64,
     },
     Listed(Box<Listed>),
@@ -176,9 +145,9 @@ impl LossProcess {
             Loss::None => Self::None,
             Loss::Random(p) if p.get() == 0.0 => Self::None,
             Loss::Random(p) => {
-                let log_keep = libm::log1p(-p.get());
-                let until_next = geometric(&mut rng, log_keep);
-                Self::Random { rng: Box::new(rng), log_keep, until_next }
+                let law = Geometric::ending(p.get());
+                let until_next = law.draw(&mut rng);
+                Self::Random { rng: Box::new(rng), law, until_next }
             }
             Loss::Packets(lost) => Self::listed(lost, &Arc::default()),
             Loss::Fates { lost, held } => Self::listed(lost, held),
@@ -194,12 +163,12 @@ impl LossProcess {
     fn next(&mut self) -> Fate {
         match self {
             Self::None => Fate::Kept,
-            Self::Random { rng, log_keep, until_next } => {
+            Self::Random { rng, law, until_next } => {
                 if *until_next > 0 {
                     *until_next -= 1;
                     return Fate::Kept;
                 }
-                *until_next = geometric(rng, *log_keep);
+                *until_next = law.draw(rng);
                 Fate::Lost
             }
             Self::Listed(listed) => listed.next(),
@@ -221,17 +190,10 @@ impl Listed {
     }
 }
 
-/// Packets kept before the next loss: geometric, by inversion. `log_keep` is ln(1 - p), which is
-/// minus infinity for p = 1 and then gives 0.
-fn geometric(rng: &mut ChaCha8Rng, log_keep: f64) -> u64 {
-    let u: f64 = rng.random();
-    // 1 - u is within (0, 1], so that the logarithm is finite.
-    libm::floor(libm::log(1.0 - u) / log_keep) as u64
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::link::QueueLimit;
     use crate::seed::{Seed, Stream};
     use crate::units::Probability;
 

@@ -4,16 +4,16 @@
 //! ordered by (time, sequence number); a run is a function of its setup, seed included.
 
 pub mod agenda;
-mod application;
 mod engine;
 mod flow;
 mod leg;
 mod observer;
 mod path;
 mod report;
+mod route;
 mod setup;
 
+pub use crate::metrics::Outcome;
 pub use engine::{RunError, run};
-pub use observer::{Event, FlowSample, HopSample, Observer, Sample};
-pub use report::Outcome;
-pub use setup::{Application, Flow, Hop, LegConfig, Loss, Setup, SetupError, Transport};
+pub use observer::{Event, EventKind, FlowSample, HopSample, Observer, Sample};
+pub use setup::{Flow, Hop, LegConfig, Loss, Setup, SetupError};

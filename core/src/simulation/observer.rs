@@ -81,6 +81,38 @@ pub enum Event {
     },
 }
 
+/// What happened to a segment, as logs number it.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+#[repr(u8)]
+pub enum EventKind {
+    /// Sent for the first time.
+    Sent = 0,
+    /// Sent again.
+    SentAgain = 1,
+    /// Received with something new in it.
+    Received = 2,
+    /// Received with nothing new in it.
+    ReceivedInVain = 3,
+    /// Dropped by a queue, or lost.
+    Gone = 4,
+    /// Acknowledged, as far as the sender knows.
+    Acknowledged = 5,
+}
+
+impl Event {
+    /// Its kind.
+    pub fn kind(&self) -> EventKind {
+        match *self {
+            Self::Sent { retransmission: 0, .. } => EventKind::Sent,
+            Self::Sent { .. } => EventKind::SentAgain,
+            Self::Received { duplicate: false, .. } => EventKind::Received,
+            Self::Received { duplicate: true, .. } => EventKind::ReceivedInVain,
+            Self::Gone { .. } => EventKind::Gone,
+            Self::Acked { .. } => EventKind::Acknowledged,
+        }
+    }
+}
+
 /// The state of a run at one instant.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Sample {

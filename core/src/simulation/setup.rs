@@ -4,13 +4,13 @@ use std::sync::Arc;
 
 use thiserror::Error;
 
+use crate::application::Application;
 use crate::config::Fault;
 use crate::link::{LinkError, Propagation, QueueLimit};
 use crate::scheme::LinkConfig;
 use crate::seed::Seed;
-use crate::transport::datagram::HEADER;
-use crate::transport::tcp::TcpConfig;
-use crate::units::{BitRate, Bytes, Duration, Instant, Probability};
+use crate::transport::Protocol;
+use crate::units::{BitRate, Duration, Instant, Probability};
 
 /// One run: everything that decides its outcome, seed included.
 ///
@@ -123,56 +123,11 @@ pub struct Flow {
     /// When it starts.
     pub start: Instant,
     /// Its transport.
-    pub transport: Transport,
+    pub transport: Arc<dyn Protocol>,
     /// What drives it.
-    pub application: Application,
+    pub application: Arc<dyn Application>,
     /// The flow's own leg between its source and the first shared hop, in both directions.
     pub source_leg: Option<LegConfig>,
-}
-
-/// A transport protocol with its parameters.
-#[derive(Clone, Debug)]
-#[non_exhaustive]
-pub enum Transport {
-    /// TCP.
-    Tcp(TcpConfig),
-    /// Datagrams without acknowledgement (UDP), of so many bytes, headers included.
-    Datagram {
-        /// IP packet size.
-        packet: Bytes,
-    },
-}
-
-impl Transport {
-    /// Payload of a full packet.
-    pub fn payload(&self) -> u32 {
-        match self {
-            Self::Tcp(config) => config.mss().0,
-            Self::Datagram { packet } => packet.0.saturating_sub(HEADER).max(1),
-        }
-    }
-}
-
-/// What an application hands to the transport.
-#[derive(Clone, Debug)]
-#[non_exhaustive]
-pub enum Application {
-    /// Always more to send.
-    Bulk,
-    /// A file; the flow is done when it has arrived (TCP: and is acknowledged).
-    File {
-        /// Payload bytes.
-        bytes: u64,
-    },
-    /// Messages of one size at a constant rate.
-    ConstantRate {
-        /// Payload rate.
-        rate: BitRate,
-        /// Payload bytes of a message.
-        message: Bytes,
-        /// When a message is too late to be of use.
-        deadline: Option<Duration>,
-    },
 }
 
 /// A setup that cannot be run.
@@ -182,13 +137,13 @@ pub enum SetupError {
     /// A link that cannot be.
     #[error(transparent)]
     Link(#[from] LinkError),
-    /// A TCP connection that cannot be.
+    /// A transport that cannot be.
     #[error(transparent)]
-    Tcp(#[from] Fault),
-    /// Nobody sends.
+    Transport(#[from] Fault),
+    /// No flow.
     #[error("there is no flow; give at least one")]
     NoFlow,
-    /// No time to send in.
+    /// A duration of zero.
     #[error("the duration is zero; give a time above zero")]
     NoTime,
     /// Bulk data without flow control over a path that never pushes back.

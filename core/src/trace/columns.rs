@@ -6,10 +6,30 @@ use std::io::{self, BufRead, Write};
 
 use crate::trace::decimal::{append, parse};
 use crate::trace::error::{Fault, ReadError};
+use crate::trace::file::WriteError;
+use crate::trace::format::FormatRow;
 use crate::trace::lines::Lines;
 use crate::trace::slots::Slots;
+use crate::trace::text::DEFAULT_LLDU;
 use crate::trace::{Header, PhyTrace, TimeUnit};
 use crate::units::Bytes;
+
+const UNIT: (&str, &str) = ("two bare columns need a unit: s, ms, us or ns", "unit");
+
+pub(super) const FORMAT: FormatRow = FormatRow {
+    name: "columns",
+    suffixes: &[],
+    doc: "Two bare columns of times.",
+    read: Some(|how, input| {
+        let unit = how.needed(how.unit, UNIT.0, UNIT.1, input)?;
+        let lldu = how.lldu.unwrap_or(DEFAULT_LLDU);
+        input.parsed(&how.file, |file| read(file, unit, lldu))
+    }),
+    write: Some(|phy, how, out| {
+        let unit = how.unit.ok_or(WriteError::Missing { why: UNIT.0, field: UNIT.1 })?;
+        Ok(write(phy, unit, out)?)
+    }),
+};
 
 /// Reads two columns of decimal numbers in `unit`, exactly to the nanosecond (half a nanosecond is
 /// rounded up; a decoding time above zero stays at least 1 ns, since 0 means erased).
@@ -40,7 +60,7 @@ pub fn read(reader: impl BufRead, unit: TimeUnit, lldu: Bytes) -> Result<PhyTrac
 /// that the trace's header says is lost.
 ///
 /// # Errors
-/// Those of the writer.
+/// What the writer says.
 pub fn write(phy: &PhyTrace, unit: TimeUnit, mut out: impl Write) -> io::Result<()> {
     let mut line = Vec::with_capacity(48);
     for (&t, &d) in phy.t().iter().zip(phy.d().iter()) {

@@ -3,19 +3,26 @@
 use std::fmt;
 use std::str::FromStr;
 
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
 use crate::trace::error::{Fault, Snippet};
 use crate::trace::phy::LATEST;
 
-/// The unit of the numbers in a file.
-#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+/// Unit of bare numbers in a trace file.
+#[derive(Clone, Copy, Debug, Eq, PartialEq, Deserialize, JsonSchema, Serialize)]
 pub enum TimeUnit {
     /// Seconds.
+    #[serde(rename = "s")]
     Seconds,
     /// Milliseconds.
+    #[serde(rename = "ms")]
     Milliseconds,
     /// Microseconds.
+    #[serde(rename = "us")]
     Microseconds,
     /// Nanoseconds.
+    #[serde(rename = "ns")]
     Nanoseconds,
 }
 
@@ -69,7 +76,7 @@ impl fmt::Display for TimeUnit {
 
 /// A unit of time that is not known.
 #[derive(Clone, Debug, Eq, PartialEq, thiserror::Error)]
-#[error("`{0}` is no unit of time; known are s, ms, us and ns")]
+#[error("`{0}` is not a unit of time; known are s, ms, us and ns")]
 pub struct UnknownUnit(pub String);
 
 /// Nanoseconds of a decimal number (`12`, `0.036`, `1e-3`) in `unit`, rounded half up at the

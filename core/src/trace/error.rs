@@ -116,7 +116,9 @@ pub enum Fault {
     #[error("{0} is neither 0 (received) nor 1 (lost)")]
     NotLossFlag(Snippet),
     /// A run length that is none.
-    #[error("{0} is no run length; write two integers a line: packets received, then packets lost")]
+    #[error(
+        "{0} is not a run length; write two integers a line: packets received, then packets lost"
+    )]
     NotRun(Snippet),
     /// More slots than an index can count or a caller allows.
     #[error("more than {0} slots; split the file")]
@@ -126,9 +128,36 @@ pub enum Fault {
     NoColumn(String, Snippet),
     /// A header that is of no known kind of probe file.
     #[error(
-        "{0} is no header of a probe file; known are `timestamp,rtt,uplink,downlink` and `send_time_s,up_delay_ms,up_lost,down_delay_ms,down_lost` in any order"
+        "{0} is not the header of a probe file; known are `timestamp,rtt,uplink,downlink` and `send_time_s,up_delay_ms,up_lost,down_delay_ms,down_lost` in any order"
     )]
     NotProbes(Snippet),
+    /// No such column in a Parquet file.
+    #[error("no column `{0}`; a trace has t_ns and d_ns, this has {1}")]
+    NoTraceColumn(&'static str, Snippet),
+    /// A column of a Parquet file that does not hold integers.
+    #[error("column `{0}` holds {1}; give whole nanoseconds as int64")]
+    NotWhole(&'static str, String),
+    /// A value of a Parquet file that is missing.
+    #[error("row {1}: `{0}` is null; give 0 for erased, and no gaps")]
+    Null(&'static str, u64),
+    /// An unsigned value of a Parquet file out of range.
+    #[error("row {1}: `{0}` = {2} is over 2^61 ns (73 years); check the unit")]
+    Beyond(&'static str, u64, u64),
+    /// A Parquet file in a compression that nothing bounds.
+    #[error("compressed with {0}; write the file with snappy, zstd or lz4")]
+    Codec(String),
+    /// Not a Parquet file.
+    #[error("not a Parquet file, or its end is missing; copy it again or give another format")]
+    NotParquet,
+    /// A Parquet file that contradicts itself.
+    #[error("damaged: {0}; copy the file again")]
+    Damaged(String),
+    /// A row of a table that does not belong there.
+    #[error("{0}")]
+    Table(String),
+    /// More slots than there is memory for.
+    #[error("{0} slots do not fit into memory; split the file")]
+    Memory(u64),
     /// Delay and loss files that differ in length.
     #[error("{delays} delays but {losses} loss flags; give one of each a packet")]
     Pair {

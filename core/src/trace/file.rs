@@ -1,285 +1,487 @@
-//! Trace files: the only place that opens them.
+//! A trace file: which one, in which format, and what the file does not say itself.
 
-use std::cell::Cell;
-use std::fs::{self, File, OpenOptions};
-use std::io::{self, BufReader, BufWriter, Read, Write};
+use std::io::{self, BufReader, Write};
+use std::num::NonZeroU32;
 use std::path::{Path, PathBuf};
+use std::str::FromStr;
 
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
+use crate::trace::atomic::{Watch, Watched, replace};
 use crate::trace::error::reason;
-pub use crate::trace::format::{Format, UnknownFormat};
-use crate::trace::loss_string::{self, Pattern};
+use crate::trace::files::{Files, Folder, Source};
+use crate::trace::format::{Format, UnknownFormat};
+use crate::trace::lines::Lines;
 use crate::trace::netem::Model;
-use crate::trace::probes::{Direction, Sampling};
-use crate::trace::{PhyTrace, ReadError, TimeUnit, columns, mahimahi, netem, probes, text};
-use crate::units::{Bytes, Duration};
+use crate::trace::{Fault, PhyTrace, ReadError, TimeUnit, TraceError};
+use crate::units::{BitRate, Bytes, Duration};
 
-/// How to read a file: a format and what it does not say itself.
-#[derive(Clone, Debug)]
-pub enum ReadAs {
-    /// See [`text::read`].
-    Text {
-        /// Overrides the file's LLDU size.
-        lldu: Option<Bytes>,
-    },
-    /// See [`columns::read`].
-    Columns {
-        /// Unit of both columns.
-        unit: TimeUnit,
-        /// Payload of a slot.
-        lldu: Bytes,
-    },
-    /// See [`mahimahi::read`].
-    Mahimahi {
-        /// Bytes of an opportunity.
-        size: Bytes,
-    },
-    /// See [`probes::read_csv`].
-    Probes {
-        /// Which way of the path.
-        direction: Direction,
-        /// How probes become slots.
-        sampling: Sampling,
-    },
-    /// See [`probes::read_pair`].
-    DelayLoss {
-        /// The file of loss flags.
-        losses: PathBuf,
-        /// From one probe to the next.
-        interval: Duration,
-        /// How probes become slots.
-        sampling: Sampling,
-    },
-    /// See [`loss_string::read`].
-    LossString(Pattern),
-    /// See [`loss_string::read_runs`].
-    Runs(Pattern),
+/// A PHY trace from a file.
+///
+/// ```
+/// use clift::trace::{InMemory, TimeUnit, TraceFile};
+/// let mut files = InMemory::default();
+/// files.insert("x.txt", "0 0.036\n0.001 0\n0.002 0.036\n");
+/// let file = TraceFile { unit: Some(TimeUnit::Seconds), share: 2, ..TraceFile::new("x.txt") };
+/// assert_eq!(file.read(&files)?.t()[..], [0, 2_000_000]);
+/// # Ok::<(), clift::trace::FileError>(())
+/// ```
+#[derive(Clone, Debug, Eq, PartialEq, Deserialize, JsonSchema, Serialize)]
+#[serde(deny_unknown_fields)]
+#[schemars(rename = "Trace")]
+pub struct TraceFile {
+    /// The file, relative to the folder of the scenario file.
+    pub file: PathBuf,
+    /// Its format, where the suffix does not tell.
+    #[serde(default)]
+    pub format: Option<Format>,
+    /// Unit of the times in a bare two-column file.
+    #[serde(default)]
+    pub unit: Option<TimeUnit>,
+    /// Payload of an LLDU, where the file does not say.
+    #[serde(default)]
+    pub lldu: Option<Bytes>,
+    /// Which direction of a two-way measurement ("probes"): "up" or "down".
+    #[serde(default)]
+    pub direction: Option<Direction>,
+    /// The file of loss flags that belongs to "delay-loss", relative to the same folder.
+    #[serde(default)]
+    pub losses: Option<PathBuf>,
+    /// Time between the packets of "delay-loss".
+    #[serde(default)]
+    pub interval: Option<Duration>,
+    /// Rate of the slots made from "probes" or "delay-loss"; without it, a slot a packet.
+    #[serde(default)]
+    pub rate: Option<BitRate>,
+    /// Time between the slots of "loss" and "runs".
+    #[serde(default)]
+    pub slot: Option<Duration>,
+    /// Decoding time of the slots of "loss" and "runs" that were received.
+    #[serde(default)]
+    pub decoding: Option<Duration>,
+    /// Keep one slot in so many: a link shared fairly by so many users.
+    #[serde(default = "one")]
+    pub share: u32,
+    /// Trace time that becomes time 0, before anything else.
+    #[serde(default)]
+    pub offset: Duration,
 }
 
-/// How to write a file.
-#[derive(Clone, Copy, Debug)]
-pub enum WriteAs {
-    /// See [`text::write`].
-    Text,
-    /// See [`columns::write`].
-    Columns(TimeUnit),
-    /// See [`mahimahi::write`].
-    Mahimahi(Bytes),
-    /// See [`loss_string::write`].
-    LossString,
-    /// See [`loss_string::write_runs`].
-    Runs,
-    /// See [`netem::write`].
-    Netem(Model),
+fn one() -> u32 {
+    1
 }
+
+/// One direction of a two-way measurement.
+#[derive(Clone, Copy, Debug, Eq, PartialEq, Deserialize, JsonSchema, Serialize)]
+#[serde(rename_all = "lowercase")]
+#[schemars(inline)]
+pub enum Direction {
+    /// From the terminal.
+    Up,
+    /// To the terminal.
+    Down,
+}
+
+impl FromStr for Direction {
+    type Err = String;
+
+    /// `up` or `down`.
+    fn from_str(text: &str) -> Result<Self, String> {
+        match text {
+            "up" => Ok(Self::Up),
+            "down" => Ok(Self::Down),
+            _ => Err(format!("`{text}` is not a direction; give up or down")),
+        }
+    }
+}
+
+impl TraceFile {
+    /// The file of this name, about which nothing else is said.
+    pub fn new(file: impl Into<PathBuf>) -> Self {
+        Self {
+            file: file.into(),
+            format: None,
+            unit: None,
+            lldu: None,
+            direction: None,
+            losses: None,
+            interval: None,
+            rate: None,
+            slot: None,
+            decoding: None,
+            share: 1,
+            offset: Duration::ZERO,
+        }
+    }
+
+    /// Checks what can be checked without the file.
+    ///
+    /// # Errors
+    /// The field in the way, and what to do about it.
+    pub fn check(&self) -> Result<(), (&'static str, &'static str)> {
+        if self.file.as_os_str().is_empty() {
+            return Err(("file", "is empty; name a trace file"));
+        }
+        if self.share == 0 {
+            return Err(("share", "keeps no slot at all; give 1 or more"));
+        }
+        if self.lldu.is_some_and(|lldu| lldu.0 == 0) {
+            return Err(("lldu", "an LLDU of 0 bytes carries nothing; give 1 B or more"));
+        }
+        Ok(())
+    }
+
+    /// Reads the trace from one of `files`.
+    ///
+    /// # Errors
+    /// A [`FileError`] that names the file, says what is wrong and what to do.
+    pub fn read(&self, files: &dyn Files) -> Result<PhyTrace, FileError> {
+        self.read_while(files, &|| true)
+    }
+
+    /// The same as long as `go_on` says so; it is asked every 64 KiB.
+    ///
+    /// # Errors
+    /// As [`TraceFile::read`], and [`FileError::Stopped`].
+    pub fn read_while(
+        &self,
+        files: &dyn Files,
+        go_on: &(dyn Fn() -> bool + Sync),
+    ) -> Result<PhyTrace, FileError> {
+        let input = Input { files, watch: Watch::new(go_on) };
+        let place = || input.files.place(&self.file);
+        if let Err((field, cure)) = self.check() {
+            return Err(FileError::Field { place: place(), field, cure });
+        }
+        let format =
+            self.known_format().map_err(|error| FileError::Format { place: place(), error })?;
+        let Some(read) = format.row().read else {
+            return Err(FileError::NotRead { place: place(), format: format.name() });
+        };
+        let whole = match read(self, &input) {
+            Err(_) if input.watch.stopped() => return Err(FileError::Stopped { place: place() }),
+            read => read?,
+        };
+        let fault = |error: TraceError| FileError::Read { place: place(), error: error.into() };
+        self.cut(whole).map_err(fault)
+    }
+
+    /// What `offset` and `share` leave of a trace.
+    ///
+    /// # Errors
+    /// If nothing is left.
+    pub fn cut(&self, whole: PhyTrace) -> Result<PhyTrace, TraceError> {
+        let late = whole.offset(self.offset)?;
+        Ok(NonZeroU32::new(self.share).map_or_else(|| late.clone(), |share| late.share(share)))
+    }
+
+    /// The format: as given, else as the suffix says. Text in a unit is two bare columns.
+    fn known_format(&self) -> Result<Format, UnknownFormat> {
+        format_of(self.format, &self.file, self.unit)
+    }
+
+    /// A field that the format cannot do without.
+    pub(super) fn needed<T>(
+        &self,
+        value: Option<T>,
+        why: &'static str,
+        field: &'static str,
+        input: &Input<'_>,
+    ) -> Result<T, FileError> {
+        value.ok_or_else(|| FileError::Missing { place: input.files.place(&self.file), why, field })
+    }
+}
+
+fn format_of(
+    given: Option<Format>,
+    path: &Path,
+    unit: Option<TimeUnit>,
+) -> Result<Format, UnknownFormat> {
+    match given {
+        Some(format) => Ok(format),
+        None => Format::of(path).map(|format| match unit {
+            Some(_) if format == Format::TEXT => Format::COLUMNS,
+            _ => format,
+        }),
+    }
+}
+
+/// How to write a file, where the suffix and the trace do not tell.
+///
+/// ```
+/// use std::path::Path;
+/// use clift::trace::{PhyTrace, WriteAs};
+/// use clift::units::Bytes;
+/// let phy = PhyTrace::new(vec![0, 10].into(), vec![5, 0].into(), Bytes(33))?;
+/// let fault = WriteAs::default().write(&phy, Path::new("x.dat")).unwrap_err();
+/// assert!(fault.to_string().starts_with("x.dat: the suffix `.dat` does not say the format"));
+/// # Ok::<(), clift::trace::TraceError>(())
+/// ```
+#[derive(Clone, Copy, Debug, Default)]
+pub struct WriteAs {
+    /// The format, where the suffix does not tell.
+    pub format: Option<Format>,
+    /// Unit of "columns"; makes a text file such a one.
+    pub unit: Option<TimeUnit>,
+    /// Bytes of an opportunity of "mahimahi": 1500, or 1504 for a trace with such slots, unless set.
+    pub opportunity: Option<Bytes>,
+    /// What a "netem" file describes.
+    pub model: Option<Model>,
+}
+
+impl WriteAs {
+    /// Writes the trace to `path`, whole or not at all.
+    ///
+    /// # Errors
+    /// A [`FileError`] that names the file; what it held before is then unchanged.
+    pub fn write(&self, phy: &PhyTrace, path: &Path) -> Result<(), FileError> {
+        self.write_while(phy, path, &|| true)
+    }
+
+    /// The same as long as `go_on` says so; it is asked every 64 KiB.
+    ///
+    /// # Errors
+    /// As [`WriteAs::write`], and [`FileError::Stopped`].
+    pub fn write_while(
+        &self,
+        phy: &PhyTrace,
+        path: &Path,
+        go_on: &(dyn Fn() -> bool + Sync),
+    ) -> Result<(), FileError> {
+        let place = || path.display().to_string();
+        let format = format_of(self.format, path, self.unit)
+            .map_err(|error| FileError::Format { place: place(), error })?;
+        let Some(write) = format.row().write else {
+            return Err(FileError::NotWritten { place: place(), format: format.name() });
+        };
+        write_file(path, go_on, |out| write(phy, self, out))
+    }
+}
+
+/// Lets `fill` write the file at `path`, whole or not at all, as long as `go_on` says so; it is asked
+/// every 64 KiB. A device or a pipe is written to directly, a link is followed, permissions are kept.
+///
+/// ```
+/// use std::io::{Error, Write};
+/// use clift::trace::write_file;
+/// # let folder = std::env::temp_dir().join(format!("clift-doc-{}", std::process::id()));
+/// # std::fs::create_dir_all(&folder)?;
+/// # let path = folder.join("x.txt");
+/// write_file(&path, &|| true, |out| Ok(out.write_all(b"whole")?)).unwrap();
+/// let half = write_file(&path, &|| true, |out| {
+///     out.write_all(b"ha")?;
+///     Err(Error::other("no more").into())
+/// });
+/// assert!(half.unwrap_err().to_string().ends_with("no more; what was there before is unchanged"));
+/// assert_eq!(std::fs::read(&path)?, b"whole");
+/// # std::fs::remove_dir_all(folder)?;
+/// # Ok::<(), Error>(())
+/// ```
+///
+/// # Errors
+/// A [`FileError`] that names the file; what it held before is then unchanged.
+pub fn write_file(
+    path: &Path,
+    go_on: &(dyn Fn() -> bool + Sync),
+    fill: impl FnOnce(&mut (dyn Write + Send)) -> Result<(), WriteError>,
+) -> Result<(), FileError> {
+    let place = || path.display().to_string();
+    let watch = Watch::new(go_on);
+    let written = replace(path, |file| {
+        let mut out = watch.writer(file);
+        fill(&mut out)?;
+        Ok(out.flush()?)
+    });
+    match written {
+        Err(_) if watch.stopped() => Err(FileError::Stopped { place: place() }),
+        Err(WriteError::Missing { why, field }) => {
+            Err(FileError::Missing { place: place(), why, field })
+        }
+        written => written.map_err(|error| FileError::Write { place: place(), error }),
+    }
+}
+
+/// The files that a description names, opened as formats ask for them.
+pub(super) struct Input<'a> {
+    pub(super) files: &'a dyn Files,
+    watch: Watch<'a>,
+}
+
+impl Input<'_> {
+    /// What `parse` makes of the text in the file `name`.
+    pub(super) fn parsed(
+        &self,
+        name: &Path,
+        parse: impl FnOnce(Reader<'_>) -> Result<PhyTrace, ReadError>,
+    ) -> Result<PhyTrace, FileError> {
+        let file = self.open(name)?;
+        parse(self.watch.reader(file))
+            .map_err(|error| FileError::Read { place: self.files.place(name), error })
+    }
+
+    /// The text of the file `name`.
+    pub(super) fn reader(&self, name: &Path) -> Result<Reader<'_>, FileError> {
+        Ok(self.watch.reader(self.open(name)?))
+    }
+
+    /// What `parse` makes of the file `name`, read here and there; it is to ask the watch.
+    #[cfg(feature = "parquet")]
+    pub(super) fn parsed_anywhere(
+        &self,
+        name: &Path,
+        parse: impl FnOnce(Box<dyn Source>, &Watch<'_>) -> Result<PhyTrace, ReadError>,
+    ) -> Result<PhyTrace, FileError> {
+        parse(self.open(name)?, &self.watch)
+            .map_err(|error| FileError::Read { place: self.files.place(name), error })
+    }
+
+    fn open(&self, name: &Path) -> Result<Box<dyn Source>, FileError> {
+        let opened = self.files.open(name);
+        opened.map_err(|error| FileError::Open { place: self.files.place(name), error })
+    }
+}
+
+/// A buffered reader that can be stopped.
+pub(super) type Reader<'a> = BufReader<Watched<'a, Box<dyn Source>>>;
 
 /// What went wrong with which file. The message is one line.
 #[derive(Debug, Error)]
 #[non_exhaustive]
 pub enum FileError {
-    /// It cannot be opened.
-    #[error("{}: cannot be opened: {}", path.display(), reason(error))]
+    /// The format is not known.
+    #[error("{place}: {error}")]
+    Format {
+        /// The file.
+        place: String,
+        /// What is not known.
+        error: UnknownFormat,
+    },
+    /// Files of the format are only written.
+    #[error("{place}: clift cannot read the format {format}")]
+    NotRead {
+        /// The file.
+        place: String,
+        /// Name of the format.
+        format: &'static str,
+    },
+    /// Files of the format are only read.
+    #[error("{place}: clift cannot write the format {format}")]
+    NotWritten {
+        /// The file.
+        place: String,
+        /// Name of the format.
+        format: &'static str,
+    },
+    /// A field of the description is missing that the format cannot do without.
+    #[error("{place}: {why}; give {field}")]
+    Missing {
+        /// The file.
+        place: String,
+        /// Why it is needed.
+        why: &'static str,
+        /// The field.
+        field: &'static str,
+    },
+    /// A field of the description is wrong.
+    #[error("{place}: {field}: {cure}")]
+    Field {
+        /// The file.
+        place: String,
+        /// The field.
+        field: &'static str,
+        /// What is wrong with it, and the cure.
+        cure: &'static str,
+    },
+    /// The file cannot be opened.
+    #[error("{place}: cannot be opened: {}", reason(error))]
     Open {
         /// The file.
-        path: PathBuf,
+        place: String,
         /// What the system says.
         error: io::Error,
     },
-    /// It is no trace.
-    #[error("{}: {error}", path.display())]
+    /// The file does not hold a trace.
+    #[error("{place}: {error}")]
     Read {
         /// The file.
-        path: PathBuf,
+        place: String,
         /// What is wrong with it.
         error: ReadError,
     },
     /// The caller did not want to go on.
-    #[error("{}: interrupted; nothing was changed", path.display())]
+    #[error("{place}: interrupted; nothing was changed")]
     Stopped {
         /// The file.
-        path: PathBuf,
+        place: String,
     },
-    /// It cannot be written.
-    #[error("{}: cannot be written: {error}; what was there before is unchanged", path.display())]
+    /// The file cannot be written.
+    #[error("{place}: cannot be written: {error}; what was there before is unchanged")]
     Write {
         /// The file.
-        path: PathBuf,
+        place: String,
         /// What is in the way.
-        error: mahimahi::WriteError,
+        error: WriteError,
     },
 }
 
-/// More slots than this are not made from run lengths (16 GiB of columns).
-const MOST_FROM_RUNS: u64 = 1 << 30;
+/// Why a trace could not be written.
+#[derive(Debug, Error)]
+#[non_exhaustive]
+pub enum WriteError {
+    /// mahimahi repeats a file with its last timestamp, which must be above 0.
+    #[error(
+        "the trace carries no whole packet after its first millisecond, which a mahimahi file needs; write a longer trace"
+    )]
+    TooShort,
+    /// Something is not said that the format cannot do without.
+    #[error("{why}; give {field}")]
+    Missing {
+        /// Why it is needed.
+        why: &'static str,
+        /// The field of [`WriteAs`].
+        field: &'static str,
+    },
+    /// The writer failed.
+    #[error("{}", reason(.0))]
+    Io(#[from] io::Error),
+}
 
-/// Reads the trace in `path`.
+/// Hands the lines of the text file `name` to `take`, one by one and without their ends.
+///
+/// # Errors
+/// A [`FileError`] that names the file, and the line that `take` refuses or that is not text.
+pub fn read_lines(
+    name: &Path,
+    files: &dyn Files,
+    mut take: impl FnMut(&str) -> Result<(), Fault>,
+) -> Result<(), FileError> {
+    let input = Input { files, watch: Watch::new(&|| true) };
+    let mut lines = Lines::new(input.reader(name)?);
+    let mut all = || {
+        while let Some((number, line)) = lines.next()? {
+            let taken = std::str::from_utf8(line).map_err(|_| Fault::NotText).and_then(&mut take);
+            taken.map_err(|fault| fault.at(number))?;
+        }
+        Ok(())
+    };
+    all().map_err(|error| FileError::Read { place: files.place(name), error })
+}
+
+/// Reads the file at `path`, whose suffix says the format.
 ///
 /// # Errors
 /// A [`FileError`] that names the file.
-pub fn read(path: &Path, how: &ReadAs) -> Result<PhyTrace, FileError> {
-    read_while(path, how, &|| true)
-}
-
-/// The same as long as `go_on` says so; it is asked every 64 KiB.
-///
-/// # Errors
-/// As [`read`], and [`FileError::Stopped`].
-pub fn read_while(
-    path: &Path,
-    how: &ReadAs,
-    go_on: &dyn Fn() -> bool,
-) -> Result<PhyTrace, FileError> {
-    let watch = Watch::new(go_on);
-    let reader = open(path, &watch)?;
-    let trace = match how {
-        ReadAs::Text { lldu } => text::read(reader, *lldu),
-        ReadAs::Columns { unit, lldu } => columns::read(reader, *unit, *lldu),
-        ReadAs::Mahimahi { size } => mahimahi::read(reader, *size),
-        ReadAs::Probes { direction, sampling } => probes::read_csv(reader, *direction, *sampling),
-        ReadAs::DelayLoss { losses, interval, sampling } => {
-            probes::read_pair(reader, open(losses, &watch)?, *interval, *sampling)
-        }
-        ReadAs::LossString(pattern) => loss_string::read(reader, *pattern),
-        ReadAs::Runs(pattern) => loss_string::read_runs(reader, *pattern, MOST_FROM_RUNS),
-    };
-    let path = || path.to_owned();
-    match trace {
-        Err(_) if watch.stopped() => Err(FileError::Stopped { path: path() }),
-        trace => trace.map_err(|error| FileError::Read { path: path(), error }),
-    }
-}
-
-/// Writes the trace to `path`, whole or not at all.
-///
-/// # Errors
-/// A [`FileError`] that names the file; what it held before is then unchanged.
-pub fn write(phy: &PhyTrace, path: &Path, how: WriteAs) -> Result<(), FileError> {
-    write_while(phy, path, how, &|| true)
-}
-
-/// The same as long as `go_on` says so; it is asked every 64 KiB.
-///
-/// # Errors
-/// As [`write()`], and [`FileError::Stopped`].
-pub fn write_while(
-    phy: &PhyTrace,
-    path: &Path,
-    how: WriteAs,
-    go_on: &dyn Fn() -> bool,
-) -> Result<(), FileError> {
-    let watch = Watch::new(go_on);
-    let written = replace(path, &watch, |out| match how {
-        WriteAs::Text => Ok(text::write(phy, out)?),
-        WriteAs::Columns(unit) => Ok(columns::write(phy, unit, out)?),
-        WriteAs::Mahimahi(size) => mahimahi::write(phy, size, out),
-        WriteAs::LossString => Ok(loss_string::write(phy, out)?),
-        WriteAs::Runs => Ok(loss_string::write_runs(phy, out)?),
-        WriteAs::Netem(model) => Ok(netem::write(phy, model, out)?),
-    });
-    let path = || path.to_owned();
-    match written {
-        Err(_) if watch.stopped() => Err(FileError::Stopped { path: path() }),
-        written => written.map_err(|error| FileError::Write { path: path(), error }),
-    }
-}
-
-/// Asks whether to go on, and remembers a no.
-struct Watch<'a> {
-    go_on: &'a dyn Fn() -> bool,
-    stopped: Cell<bool>,
-}
-
-impl<'a> Watch<'a> {
-    fn new(go_on: &'a dyn Fn() -> bool) -> Self {
-        Self { go_on, stopped: Cell::new(false) }
-    }
-
-    fn stopped(&self) -> bool {
-        self.stopped.get()
-    }
-
-    fn ask(&self) -> io::Result<()> {
-        if (self.go_on)() {
-            return Ok(());
-        }
-        self.stopped.set(true);
-        Err(io::Error::other("interrupted"))
-    }
-}
-
-/// A file that is read or written under watch.
-struct Watched<'a> {
-    file: File,
-    watch: &'a Watch<'a>,
-}
-
-impl Read for Watched<'_> {
-    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        self.watch.ask()?;
-        self.file.read(buffer)
-    }
-}
-
-impl Write for Watched<'_> {
-    fn write(&mut self, buffer: &[u8]) -> io::Result<usize> {
-        self.watch.ask()?;
-        self.file.write(buffer)
-    }
-
-    fn flush(&mut self) -> io::Result<()> {
-        self.file.flush()
-    }
-}
-
-const BUFFER: usize = 1 << 16;
-
-fn open<'a>(path: &Path, watch: &'a Watch<'a>) -> Result<BufReader<Watched<'a>>, FileError> {
-    let opened = File::open(path).and_then(|file| {
-        if file.metadata()?.is_dir() { Err(io::ErrorKind::IsADirectory.into()) } else { Ok(file) }
-    });
-    let file = opened.map_err(|error| FileError::Open { path: path.to_owned(), error })?;
-    Ok(BufReader::with_capacity(BUFFER, Watched { file, watch }))
-}
-
-/// Lets `fill` write a file beside `path` and moves it there when it is whole. A device or a pipe
-/// is written to directly, a link is followed.
-fn replace<'a>(
-    path: &Path,
-    watch: &'a Watch<'a>,
-    fill: impl FnOnce(&mut BufWriter<Watched<'a>>) -> Result<(), mahimahi::WriteError>,
-) -> Result<(), mahimahi::WriteError> {
-    let before = fs::metadata(path).ok();
-    if before.as_ref().is_some_and(|before| !before.is_file()) {
-        let file = OpenOptions::new().write(true).open(path)?;
-        let mut out = BufWriter::with_capacity(BUFFER, Watched { file, watch });
-        fill(&mut out)?;
-        return Ok(out.flush()?);
-    }
-    let target = fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
-    let mut name = std::ffi::OsString::from(".");
-    name.push(target.file_name().unwrap_or_default());
-    name.push(format!(".{}.partial", std::process::id()));
-    let partial = target.with_file_name(name);
-    let file = OpenOptions::new().write(true).create_new(true).open(&partial)?;
-    let moved = (|| {
-        if let Some(before) = before {
-            file.set_permissions(before.permissions())?;
-        }
-        let mut out = BufWriter::with_capacity(BUFFER, Watched { file, watch });
-        fill(&mut out)?;
-        out.flush()?;
-        Ok(fs::rename(&partial, &target)?)
-    })();
-    if moved.is_err() {
-        // The first error is the one to tell.
-        let _ = fs::remove_file(&partial);
-    }
-    moved
+pub fn read(path: &Path) -> Result<PhyTrace, FileError> {
+    TraceFile::new(path).read(&Folder::default())
 }
 
 #[cfg(test)]
 mod tests {
+    use std::fs;
+    use std::sync::atomic::{AtomicU32, Ordering};
+
     use super::*;
 
     fn trace() -> PhyTrace {
@@ -298,8 +500,8 @@ mod tests {
         let folder = folder("whole");
         let path = folder.join("x.csv");
         fs::write(&path, "old").unwrap();
-        write(&trace(), &path, WriteAs::Text).unwrap();
-        let back = read(&path, &ReadAs::Text { lldu: None }).unwrap();
+        WriteAs::default().write(&trace(), &path).unwrap();
+        let back = read(&path).unwrap();
         assert_eq!((back.t(), back.d()), (trace().t(), trace().d()));
         assert_eq!(fs::read_dir(&folder).unwrap().count(), 1);
         fs::remove_dir_all(folder).unwrap();
@@ -311,7 +513,7 @@ mod tests {
         let path = folder.join("x.up");
         fs::write(&path, "old").unwrap();
         let short = PhyTrace::new(vec![0].into(), vec![5].into(), Bytes(1500)).unwrap();
-        let fault = write(&short, &path, WriteAs::Mahimahi(Bytes(1500))).unwrap_err();
+        let fault = WriteAs::default().write(&short, &path).unwrap_err();
         assert!(fault.to_string().contains("x.up: cannot be written: the trace carries no whole"));
         assert_eq!(fs::read_to_string(&path).unwrap(), "old");
         assert_eq!(fs::read_dir(&folder).unwrap().count(), 1);
@@ -321,7 +523,8 @@ mod tests {
     #[cfg(target_os = "linux")]
     #[test]
     fn a_full_disk_is_told_and_a_device_is_not_replaced() {
-        let fault = write(&trace(), Path::new("/dev/full"), WriteAs::Text).unwrap_err();
+        let text = WriteAs { format: Some(Format::TEXT), ..WriteAs::default() };
+        let fault = text.write(&trace(), Path::new("/dev/full")).unwrap_err();
         assert!(fault.to_string().starts_with("/dev/full: cannot be written: No space left"));
         assert!(!fs::metadata("/dev/full").unwrap().is_file());
     }
@@ -330,18 +533,15 @@ mod tests {
     fn who_stops_half_way_changes_nothing() {
         let folder = folder("stopped");
         let path = folder.join("x.csv");
-        write(&trace(), &path, WriteAs::Text).unwrap();
+        WriteAs::default().write(&trace(), &path).unwrap();
         let before = fs::read(&path).unwrap();
-        assert!(before.len() > 3 * BUFFER);
-        let asked = Cell::new(0);
-        let twice = || {
-            asked.set(asked.get() + 1);
-            asked.get() <= 2
-        };
-        let stopped = read_while(&path, &ReadAs::Text { lldu: None }, &twice).unwrap_err();
+        assert!(before.len() > 3 << 16);
+        let asked = AtomicU32::new(0);
+        let twice = || asked.fetch_add(1, Ordering::Relaxed) < 2;
+        let stopped = TraceFile::new(&path).read_while(&Folder::default(), &twice).unwrap_err();
         assert!(matches!(stopped, FileError::Stopped { .. }), "{stopped}");
-        asked.set(0);
-        let stopped = write_while(&trace(), &path, WriteAs::Text, &twice).unwrap_err();
+        asked.store(0, Ordering::Relaxed);
+        let stopped = WriteAs::default().write_while(&trace(), &path, &twice).unwrap_err();
         assert!(matches!(stopped, FileError::Stopped { .. }), "{stopped}");
         assert_eq!(fs::read(&path).unwrap(), before);
         assert_eq!(fs::read_dir(&folder).unwrap().count(), 1);
@@ -350,9 +550,10 @@ mod tests {
 
     #[test]
     fn a_file_that_is_none_is_told() {
-        let missing = read(Path::new("/no/such"), &ReadAs::Text { lldu: None }).unwrap_err();
+        let missing = read(Path::new("/no/such.csv")).unwrap_err();
         assert!(missing.to_string().ends_with("cannot be opened: No such file or directory"));
-        let folder = read(&std::env::temp_dir(), &ReadAs::Text { lldu: None }).unwrap_err();
+        let file = TraceFile { format: Some(Format::TEXT), ..TraceFile::new(std::env::temp_dir()) };
+        let folder = file.read(&Folder::default()).unwrap_err();
         assert!(folder.to_string().contains("is a directory"));
     }
 }

@@ -1,104 +1,202 @@
-//! Which format a trace file has.
-//!
-//! Parquet is read and written by the Python package; here it is only a name.
+//! The formats of trace files: one row each, which its own file writes.
 
+use std::fmt;
+use std::io::Write;
 use std::path::Path;
 use std::str::FromStr;
 
 use thiserror::Error;
 
-/// The formats of trace files.
-#[derive(Clone, Copy, Debug, Eq, PartialEq)]
-#[non_exhaustive]
-pub enum Format {
-    /// Our own text, `.csv` or `.txt`.
-    Text,
-    /// Two bare columns.
-    Columns,
-    /// `.parquet`.
-    Parquet,
-    /// `.mahimahi`, or `.up` and `.down` as its traces are named.
-    Mahimahi,
-    /// Per-packet delay and loss with a header.
-    Probes,
-    /// A file of delays with one of loss flags.
-    DelayLoss,
-    /// 0/1 strings, `.loss`.
-    LossString,
-    /// ns-2 run lengths, `.runs`.
-    Runs,
-    /// netem-trace `.json`, written only.
-    Netem,
+use crate::trace::file::{FileError, Input, TraceFile, WriteAs, WriteError};
+use crate::trace::{PhyTrace, columns, loss_string, mahimahi, netem, probes, text};
+
+/// What there is to know of a format.
+pub(super) struct FormatRow {
+    /// Name of the format as users write it.
+    pub(super) name: &'static str,
+    /// Suffixes of files that have the format, unless told otherwise.
+    pub(super) suffixes: &'static [&'static str],
+    /// One line for users.
+    pub(super) doc: &'static str,
+    /// How a file is read, if it can be.
+    pub(super) read: Option<fn(&TraceFile, &Input<'_>) -> Result<PhyTrace, FileError>>,
+    /// How a file is written, if it can be.
+    pub(super) write: Option<Writes>,
 }
 
-/// Name of each format as users write it.
-const FORMATS: [(&str, Format); 9] = [
-    ("text", Format::Text),
-    ("columns", Format::Columns),
-    ("parquet", Format::Parquet),
-    ("mahimahi", Format::Mahimahi),
-    ("probes", Format::Probes),
-    ("delay-loss", Format::DelayLoss),
-    ("loss", Format::LossString),
-    ("runs", Format::Runs),
-    ("netem", Format::Netem),
+/// A function that writes a trace.
+type Writes = fn(&PhyTrace, &WriteAs, &mut (dyn Write + Send)) -> Result<(), WriteError>;
+
+/// The registry: the only list of formats.
+static FORMATS: &[&FormatRow] = &[
+    &text::FORMAT,
+    &columns::FORMAT,
+    #[cfg(feature = "parquet")]
+    &crate::trace::parquet::FORMAT,
+    &mahimahi::FORMAT,
+    &probes::FORMAT,
+    &probes::PAIR,
+    &loss_string::FORMAT,
+    &loss_string::RUNS,
+    &netem::FORMAT,
 ];
 
-impl FromStr for Format {
-    type Err = UnknownFormat;
-
-    fn from_str(name: &str) -> Result<Self, UnknownFormat> {
-        let known = FORMATS.iter().find(|(known, _)| *known == name);
-        known.map(|&(_, format)| format).ok_or_else(|| UnknownFormat::Name(name.to_owned()))
-    }
-}
+/// A format of trace files.
+///
+/// ```
+/// use clift::trace::Format;
+/// use std::path::Path;
+/// let mahimahi: Format = "mahimahi".parse()?;
+/// assert_eq!(Format::of(Path::new("a/b.up"))?, mahimahi);
+/// assert!(Format::of(Path::new("b.dat")).unwrap_err().to_string().contains("give a format"));
+/// # Ok::<(), clift::trace::UnknownFormat>(())
+/// ```
+#[derive(Clone, Copy)]
+pub struct Format(&'static FormatRow);
 
 impl Format {
-    /// The name as users write it.
-    pub fn name(self) -> &'static str {
-        let [first, ..] = FORMATS;
-        FORMATS.iter().find(|(_, format)| *format == self).unwrap_or(&first).0
+    /// CLIFT's own text.
+    pub const TEXT: Self = Self(&text::FORMAT);
+    /// Two bare columns of times.
+    pub const COLUMNS: Self = Self(&columns::FORMAT);
+
+    /// All formats, in the order in which messages list them.
+    pub fn all() -> impl Iterator<Item = Self> {
+        FORMATS.iter().map(|row| Self(row))
     }
 
     /// The format that a file's suffix stands for.
-    ///
-    /// ```
-    /// use clift::trace::file::Format;
-    /// use std::path::Path;
-    /// assert_eq!(Format::of(Path::new("a/b.up")).unwrap(), Format::Mahimahi);
-    /// assert!(Format::of(Path::new("b.dat")).unwrap_err().to_string().contains("give a format"));
-    /// ```
     ///
     /// # Errors
     /// If the suffix is not known; the message lists the formats.
     pub fn of(path: &Path) -> Result<Self, UnknownFormat> {
         let suffix = path.extension().unwrap_or_default().to_string_lossy().to_ascii_lowercase();
-        match suffix.as_str() {
-            "csv" | "txt" => Ok(Self::Text),
-            "parquet" => Ok(Self::Parquet),
-            "mahimahi" | "up" | "down" => Ok(Self::Mahimahi),
-            "loss" => Ok(Self::LossString),
-            "runs" => Ok(Self::Runs),
-            "json" => Ok(Self::Netem),
-            "" => Err(UnknownFormat::Suffix(suffix)),
-            _ => Err(UnknownFormat::Suffix(format!(".{suffix}"))),
-        }
+        let known = Self::all().find(|format| format.suffixes().contains(&suffix.as_str()));
+        known.ok_or_else(|| {
+            let dot = if suffix.is_empty() { "" } else { "." };
+            UnknownFormat::Suffix(format!("{dot}{suffix}"))
+        })
+    }
+
+    /// Name of the format as users write it.
+    pub fn name(self) -> &'static str {
+        self.0.name
+    }
+
+    /// Suffixes of files that have the format, unless told otherwise; without the dot.
+    pub fn suffixes(self) -> &'static [&'static str] {
+        self.0.suffixes
+    }
+
+    /// What the format is, in one line.
+    pub fn doc(self) -> &'static str {
+        self.0.doc
+    }
+
+    /// Whether files of the format can be read.
+    pub fn is_read(self) -> bool {
+        self.0.read.is_some()
+    }
+
+    /// Whether files of the format can be written.
+    pub fn is_written(self) -> bool {
+        self.0.write.is_some()
+    }
+
+    pub(super) fn row(self) -> &'static FormatRow {
+        self.0
+    }
+}
+
+impl PartialEq for Format {
+    fn eq(&self, other: &Self) -> bool {
+        self.name() == other.name()
+    }
+}
+
+impl Eq for Format {}
+
+impl fmt::Debug for Format {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Format({})", self.name())
+    }
+}
+
+impl fmt::Display for Format {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+impl FromStr for Format {
+    type Err = UnknownFormat;
+
+    fn from_str(name: &str) -> Result<Self, UnknownFormat> {
+        let known = Self::all().find(|format| format.name() == name);
+        known.ok_or_else(|| UnknownFormat::Name(name.to_owned()))
     }
 }
 
 /// A format that cannot be told.
 #[derive(Clone, Debug, Eq, Error, PartialEq)]
 pub enum UnknownFormat {
-    /// From a suffix.
+    /// A suffix of no format.
     #[error("the suffix `{0}` does not say the format; give a format: {list}", list = list())]
     Suffix(String),
-    /// From its name.
-    #[error("`{0}` is no format; known are {list}", list = list())]
+    /// A name of no format.
+    #[error("`{0}` is not a format; known are {list}", list = list())]
     Name(String),
 }
 
 fn list() -> String {
-    FORMATS.map(|(name, _)| name).join(", ")
+    Format::all().map(Format::name).collect::<Vec<_>>().join(", ")
+}
+
+mod with_serde {
+    use std::borrow::Cow;
+    use std::sync::LazyLock;
+
+    use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
+    use serde::de::{self, Deserialize, Deserializer};
+    use serde::ser::{Serialize, Serializer};
+
+    use super::Format;
+
+    /// Names of the formats that can be read: what a description may name.
+    static READ: LazyLock<Vec<&'static str>> = LazyLock::new(|| {
+        Format::all().filter(|format| format.is_read()).map(Format::name).collect()
+    });
+
+    impl Serialize for Format {
+        fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+            serializer.serialize_str(self.name())
+        }
+    }
+
+    impl<'de> Deserialize<'de> for Format {
+        fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+            let name = Cow::<str>::deserialize(deserializer)?;
+            let known = name.parse().ok().filter(|format: &Self| format.is_read());
+            known.ok_or_else(|| de::Error::unknown_variant(&name, &READ))
+        }
+    }
+
+    impl JsonSchema for Format {
+        fn schema_name() -> Cow<'static, str> {
+            "TraceFormat".into()
+        }
+
+        fn json_schema(_: &mut SchemaGenerator) -> Schema {
+            let read = Self::all().filter(|format| format.is_read());
+            let one = |format: Self| {
+                json_schema!({
+                    "description": format.doc(), "type": "string", "const": format.name()
+                })
+            };
+            let all: Vec<Schema> = read.map(one).collect();
+            json_schema!({ "description": "A format of trace files.", "oneOf": all })
+        }
+    }
 }
 
 #[cfg(test)]
@@ -106,12 +204,18 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_format_has_one_name() {
-        for (name, format) in FORMATS {
-            assert_eq!(format.name(), name);
-            assert_eq!(name.parse::<Format>().unwrap(), format);
+    fn names_and_suffixes_tell_formats_apart() {
+        for format in Format::all() {
+            assert_eq!(format.name().parse::<Format>().unwrap(), format);
+            assert!(format.is_read() || format.is_written(), "{format}");
+            for suffix in format.suffixes() {
+                assert_eq!(Format::of(Path::new(&format!("x.{suffix}"))).unwrap(), format);
+            }
         }
         let message = "dat".parse::<Format>().unwrap_err().to_string();
-        assert!(message.starts_with("`dat` is no format; known are text, columns, parquet"));
+        assert!(
+            message.starts_with("`dat` is not a format; known are text, columns, "),
+            "{message}"
+        );
     }
 }

@@ -1,5 +1,7 @@
 //! The link trace: what became of every data LLDU.
 
+use std::ops::Range;
+
 use crate::trace::{Column, PhyTrace};
 use crate::units::{Bytes, Duration};
 
@@ -135,12 +137,12 @@ impl LinkTrace {
     /// assert_eq!(Scheme::None.apply(&phy, timing).lost_column(), [0, 5, 0]);
     /// ```
     pub fn lost_column(&self) -> Vec<i64> {
-        dense(&self.parts.lost, 0, self.len())
+        dense(&self.parts.lost, 0, 0..self.len())
     }
 
     /// [`LinkTrace::transmissions`] of every LLDU.
     pub fn transmissions_column(&self) -> Vec<u32> {
-        dense(&self.parts.transmissions, 1, self.len())
+        dense(&self.parts.transmissions, 1, 0..self.len())
     }
 }
 
@@ -151,11 +153,13 @@ fn sparse<T: Copy>(list: &[(u32, T)], index: usize) -> Option<T> {
     Some(list[place].1)
 }
 
-/// The list as a column of `len` values, `usual` where it says nothing.
-fn dense<T: Copy>(list: &[(u32, T)], usual: T, len: usize) -> Vec<T> {
-    let mut column = vec![usual; len];
-    for &(index, value) in list {
-        column[index as usize] = value;
+/// The part `rows` of the list as a column, `usual` where the list says nothing.
+pub(super) fn dense<T: Copy>(list: &[(u32, T)], usual: T, rows: Range<usize>) -> Vec<T> {
+    let mut column = vec![usual; rows.len()];
+    let first = list.partition_point(|&(index, _)| (index as usize) < rows.start);
+    for &(index, value) in &list[first..] {
+        let Some(place) = column.get_mut(index as usize - rows.start) else { break };
+        *place = value;
     }
     column
 }

@@ -6,10 +6,38 @@ use std::io::{self, BufRead, Write};
 
 use crate::trace::decimal::{append_integer, parse_integer};
 use crate::trace::error::{Fault, ReadError, Snippet};
+use crate::trace::file::{FileError, Input, TraceFile};
+use crate::trace::format::FormatRow;
 use crate::trace::lines::Lines;
 use crate::trace::slots::MOST;
+use crate::trace::text::DEFAULT_LLDU;
 use crate::trace::{PhyTrace, TraceError};
 use crate::units::{Bytes, Duration};
+
+pub(super) const FORMAT: FormatRow = FormatRow {
+    name: "loss",
+    suffixes: &["loss"],
+    doc: "0/1 strings.",
+    read: Some(|how, input| {
+        let pattern = Pattern::of(how, input)?;
+        input.parsed(&how.file, |file| read(file, pattern))
+    }),
+    write: Some(|phy, _, out| Ok(write(phy, out)?)),
+};
+
+pub(super) const RUNS: FormatRow = FormatRow {
+    name: "runs",
+    suffixes: &["runs"],
+    doc: "ns-2 run lengths.",
+    read: Some(|how, input| {
+        let pattern = Pattern::of(how, input)?;
+        input.parsed(&how.file, |file| read_runs(file, pattern, MOST_FROM_RUNS))
+    }),
+    write: Some(|phy, _, out| Ok(write_runs(phy, out)?)),
+};
+
+/// More slots than this are not made from run lengths (16 GiB of columns).
+const MOST_FROM_RUNS: u64 = 1 << 30;
 
 /// What the slots of a loss pattern are.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
@@ -79,7 +107,7 @@ pub fn read(mut reader: impl BufRead, pattern: Pattern) -> Result<PhyTrace, Read
 /// Writes the fates of the slots as a string of `0` and `1`, 80 a line. Times are lost.
 ///
 /// # Errors
-/// Those of the writer.
+/// What the writer says.
 pub fn write(phy: &PhyTrace, mut out: impl Write) -> io::Result<()> {
     let mut line = Vec::with_capacity(81);
     for slots in phy.d().chunks(80) {
@@ -129,7 +157,7 @@ pub fn read_runs(reader: impl BufRead, pattern: Pattern, most: u64) -> Result<Ph
 /// Writes the fates of the slots as run lengths. Times are lost.
 ///
 /// # Errors
-/// Those of the writer.
+/// What the writer says.
 pub fn write_runs(phy: &PhyTrace, mut out: impl Write) -> io::Result<()> {
     let mut line = Vec::with_capacity(48);
     let mut rest = &phy.d()[..];
@@ -148,6 +176,15 @@ pub fn write_runs(phy: &PhyTrace, mut out: impl Write) -> io::Result<()> {
 }
 
 impl Pattern {
+    fn of(how: &TraceFile, input: &Input<'_>) -> Result<Self, FileError> {
+        let why = "a loss pattern has no times";
+        Ok(Self {
+            slot: how.needed(how.slot, why, "slot", input)?,
+            decode: how.needed(how.decoding, why, "decoding", input)?,
+            lldu: how.lldu.unwrap_or(DEFAULT_LLDU),
+        })
+    }
+
     fn received(self) -> i64 {
         i64::try_from(self.decode.as_nanos().max(1)).unwrap_or(i64::MAX)
     }
@@ -213,10 +250,10 @@ mod tests {
         let runs = [
             ("", "the trace is empty"),
             ("0 0\n", "the trace is empty"),
-            ("1 2 3\n", "line 1: `1 2 3` is no run length; write two integers a line"),
-            ("1 2\n-1 2\n", "line 2: `-1 2` is no run length"),
-            ("1\n", "line 1: `1` is no run length"),
-            ("NaN 1\n", "line 1: `NaN 1` is no run length"),
+            ("1 2 3\n", "line 1: `1 2 3` is not a run length; write two integers a line"),
+            ("1 2\n-1 2\n", "line 2: `-1 2` is not a run length"),
+            ("1\n", "line 1: `1` is not a run length"),
+            ("NaN 1\n", "line 1: `NaN 1` is not a run length"),
             ("1 0\n99 1\n", "line 2: more than 100 slots; split the file"),
             ("18446744073709551615 1\n", "line 1: more than 100 slots"),
         ];

@@ -3,10 +3,10 @@
 
 use std::io::{BufRead, Write};
 
-use thiserror::Error;
-
 use crate::trace::decimal::{append_integer, parse_integer};
-use crate::trace::error::{Fault, ReadError, Snippet, reason};
+use crate::trace::error::{Fault, ReadError, Snippet};
+use crate::trace::file::WriteError;
+use crate::trace::format::FormatRow;
 use crate::trace::lines::Lines;
 use crate::trace::phy::LATEST;
 use crate::trace::{Header, PhyTrace};
@@ -16,6 +16,20 @@ use crate::units::{Bytes, Duration};
 pub const OPPORTUNITY: Bytes = Bytes(1500);
 
 const MILLISECOND: i64 = 1_000_000;
+
+pub(super) const FORMAT: FormatRow = FormatRow {
+    name: "mahimahi",
+    suffixes: &["mahimahi", "up", "down"],
+    doc: "Delivery opportunities in milliseconds.",
+    read: Some(|how, input| {
+        input.parsed(&how.file, |file| read(file, how.lldu.unwrap_or(OPPORTUNITY)))
+    }),
+    write: Some(|phy, how, out| {
+        // A trace that was read from a mahimahi file keeps its opportunities.
+        let own = if phy.lldu() == Bytes(1504) { phy.lldu() } else { OPPORTUNITY };
+        write(phy, how.opportunity.unwrap_or(own), out)
+    }),
+};
 
 /// Reads a trace whose slots are the opportunities of `size` bytes. The k opportunities of one
 /// millisecond are spread evenly over it; `d` is the time to the next one, across the seam for the
@@ -69,19 +83,6 @@ pub fn write(phy: &PhyTrace, size: Bytes, mut out: impl Write) -> Result<(), Wri
         }
     }
     if last == 0 { Err(WriteError::TooShort) } else { Ok(()) }
-}
-
-/// Why a trace could not be written as a mahimahi file.
-#[derive(Debug, Error)]
-pub enum WriteError {
-    /// mahimahi repeats a file with its last timestamp, which must be above 0.
-    #[error(
-        "the trace carries no whole packet after its first millisecond, which a mahimahi file needs; write a longer trace"
-    )]
-    TooShort,
-    /// The writer failed.
-    #[error("{}", reason(.0))]
-    Io(#[from] std::io::Error),
 }
 
 fn read_opportunities(reader: impl BufRead) -> Result<Vec<i64>, ReadError> {

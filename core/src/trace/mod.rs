@@ -4,17 +4,23 @@
 //! that it was erased (DESIGN: words; seeds 001 and 003 section III-A).
 //!
 //! One module a file format: [`text`] (ours), [`columns`] (two bare columns), [`mahimahi`],
-//! [`probes`] (per-packet delay and loss), [`loss_string`] (0/1 strings and ns-2 run lengths) and
-//! [`netem`] (written only). They work on readers and writers; [`mod@file`] opens files.
+//! [`probes`] (per-packet delay and loss), [`loss_string`] (0/1 strings and ns-2 run lengths),
+//! `parquet` (a feature, on by default) and [`netem`] (written only). They work on readers and
+//! writers. A [`TraceFile`] describes a file and reads it from whatever [`Files`] a host has;
+//! [`WriteAs`] writes one; [`Format`] is the registry of formats.
 
+mod atomic;
 mod column;
 pub mod columns;
 mod decimal;
 mod erasures;
 mod error;
-pub mod file;
+mod file;
+mod files;
 mod format;
+mod keys;
 mod lines;
+mod link_file;
 mod link_stats;
 mod link_trace;
 pub mod loss_string;
@@ -22,6 +28,8 @@ pub mod mahimahi;
 mod median;
 mod mi;
 pub mod netem;
+#[cfg(feature = "parquet")]
+pub mod parquet;
 mod phy;
 pub mod probes;
 mod share;
@@ -32,6 +40,11 @@ pub use column::Column;
 pub use decimal::{TimeUnit, UnknownUnit};
 pub use erasures::{Erasures, GilbertFit, Runs};
 pub use error::{Fault, ReadError, Snippet};
+pub use file::{
+    Direction, FileError, TraceFile, WriteAs, WriteError, read, read_lines, write_file,
+};
+pub use files::{Files, Folder, InMemory, Source};
+pub use format::{Format, UnknownFormat};
 pub use link_stats::LinkStats;
 pub use link_trace::{LinkTrace, Parts};
 pub use mi::MiTrace;

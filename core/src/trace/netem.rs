@@ -4,8 +4,23 @@
 //! one-way delay and loss. Rattan applies each as a cell of its own.
 
 use std::io::{self, Write};
+use std::str::FromStr;
 
 use crate::trace::PhyTrace;
+use crate::trace::file::WriteError;
+use crate::trace::format::FormatRow;
+
+pub(super) const FORMAT: FormatRow = FormatRow {
+    name: "netem",
+    suffixes: &["json"],
+    doc: "One model of netem-trace JSON; written only.",
+    read: None,
+    write: Some(|phy, how, out| {
+        let why = "a netem-trace file holds one model: bandwidth, delay or loss";
+        let model = how.model.ok_or(WriteError::Missing { why, field: "model" })?;
+        Ok(write(phy, model, out)?)
+    }),
+};
 
 /// Which of the three models to write.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
@@ -16,6 +31,20 @@ pub enum Model {
     Delay,
     /// 1 during an erased slot, 0 otherwise.
     Loss,
+}
+
+impl FromStr for Model {
+    type Err = String;
+
+    /// `bandwidth`, `delay` or `loss`.
+    fn from_str(text: &str) -> Result<Self, String> {
+        match text {
+            "bandwidth" => Ok(Self::Bandwidth),
+            "delay" => Ok(Self::Delay),
+            "loss" => Ok(Self::Loss),
+            _ => Err(format!("`{text}` is not a model; give bandwidth, delay or loss")),
+        }
+    }
 }
 
 /// Writes one model of the trace, repeated for ever (`"count": 0`). Slots with equal values are
@@ -40,7 +69,7 @@ pub enum Model {
 /// ```
 ///
 /// # Errors
-/// Those of the writer.
+/// What the writer says.
 pub fn write(phy: &PhyTrace, model: Model, mut out: impl Write) -> io::Result<()> {
     write!(out, "{{\"Repeated{}PatternConfig\":{{\"pattern\":[", model.name())?;
     let mut separator = "\n";

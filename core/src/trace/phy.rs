@@ -1,6 +1,6 @@
 //! The PHY trace and what makes one valid.
 
-use std::sync::OnceLock;
+use std::sync::{Arc, OnceLock};
 
 use thiserror::Error;
 
@@ -26,6 +26,12 @@ pub struct PhyTrace {
     d: Column,
     lldu: Bytes,
     header: Header,
+    medians: Arc<Medians>,
+}
+
+/// What takes a pass over the trace, found when it is first asked for; clones share it.
+#[derive(Debug, Default)]
+struct Medians {
     nominal: OnceLock<Duration>,
     gap: OnceLock<Duration>,
 }
@@ -186,7 +192,7 @@ impl PhyTrace {
         if header.rtt.is_some_and(|rtt| rtt.as_nanos() > LATEST as u64) {
             return Err(TraceError::Rtt);
         }
-        Ok(Self { t, d, lldu, header, nominal: OnceLock::new(), gap: OnceLock::new() })
+        Ok(Self { t, d, lldu, header, medians: Arc::default() })
     }
 
     /// Transmission times in nanoseconds.
@@ -218,7 +224,7 @@ impl PhyTrace {
     /// `d_nom`: the header's decoding time, else the lower median of the non-zero `d`, else 1 ns
     /// (DESIGN section 4).
     pub fn nominal_decoding(&self) -> Duration {
-        *self.nominal.get_or_init(|| {
+        *self.medians.nominal.get_or_init(|| {
             self.header.decode.unwrap_or_else(|| {
                 let median = lower_median(|| self.d.iter().copied().filter(|&d| d > 0));
                 Duration::from_nanos(median.unwrap_or(1) as u64)
@@ -228,7 +234,7 @@ impl PhyTrace {
 
     /// The lower median of the gaps between consecutive slots, 0 with a single slot.
     pub fn median_gap(&self) -> Duration {
-        *self.gap.get_or_init(|| {
+        *self.medians.gap.get_or_init(|| {
             // `t` rises from 0 on, so nothing wraps; an overflow check would keep it from vectorising.
             let gaps = || self.t.windows(2).map(|pair| pair[1].wrapping_sub(pair[0]));
             let median = lower_median(gaps);

@@ -8,18 +8,42 @@ use std::io::BufRead;
 
 use crate::trace::decimal::{parse, parse_nanoseconds};
 use crate::trace::error::{Fault, ReadError, Snippet};
+pub use crate::trace::file::Direction;
+use crate::trace::file::{FileError, Input, TraceFile};
+use crate::trace::format::FormatRow;
 use crate::trace::lines::Lines;
+use crate::trace::mahimahi::OPPORTUNITY;
 use crate::trace::slots::{MOST, Slots};
 use crate::trace::{Header, PhyTrace, TimeUnit, TraceError};
 use crate::units::{BitRate, Bytes, Duration};
 
-/// Which way of the path.
-#[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub enum Direction {
-    /// From the terminal.
-    Up,
-    /// To the terminal.
-    Down,
+pub(super) const FORMAT: FormatRow = FormatRow {
+    name: "probes",
+    suffixes: &[],
+    doc: "Per-packet delay and loss with a header.",
+    read: Some(|how, input| {
+        let why = "probes have two directions, up and down";
+        let direction = how.needed(how.direction, why, "direction", input)?;
+        input.parsed(&how.file, |file| read_csv(file, direction, Sampling::of(how)))
+    }),
+    write: None,
+};
+
+pub(super) const PAIR: FormatRow = FormatRow {
+    name: "delay-loss",
+    suffixes: &[],
+    doc: "A file of delays and one of loss flags.",
+    read: Some(read_files),
+    write: None,
+};
+
+fn read_files(how: &TraceFile, input: &Input<'_>) -> Result<PhyTrace, FileError> {
+    let why = "a file of delays needs the file of loss flags";
+    let losses = how.needed(how.losses.as_ref(), why, "losses", input)?;
+    let why = "a file of delays needs the time between probes";
+    let interval = how.needed(how.interval, why, "interval", input)?;
+    let losses = input.reader(losses)?;
+    input.parsed(&how.file, |file| read_pair(file, losses, interval, Sampling::of(how)))
 }
 
 /// How probes become slots.
@@ -30,6 +54,12 @@ pub struct Sampling {
     /// `None`: a slot a probe. Otherwise slots of `lldu` bytes at this rate, from the first probe
     /// to the last, each with delay and fate of the nearest probe (the earlier one of two).
     pub rate: Option<BitRate>,
+}
+
+impl Sampling {
+    fn of(how: &TraceFile) -> Self {
+        Self { lldu: how.lldu.unwrap_or(OPPORTUNITY), rate: how.rate }
+    }
 }
 
 /// Reads a CSV file with a header. Two kinds are known by their columns: LENS (`timestamp` in ns,

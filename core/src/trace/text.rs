@@ -14,15 +14,25 @@
 
 use std::io::{self, BufRead, Write};
 
+use crate::trace::PhyTrace;
 use crate::trace::decimal::{append_integer, parse_integer, parse_nanoseconds};
 use crate::trace::error::{Fault, ReadError, Snippet};
+use crate::trace::format::FormatRow;
+use crate::trace::keys::{Keys, keys, one_line};
 use crate::trace::lines::Lines;
 use crate::trace::slots::Slots;
-use crate::trace::{Header, PhyTrace};
-use crate::units::{Bytes, Duration};
+use crate::units::Bytes;
 
 /// LLDU size of a file that gives none: that of most scenarios of the papers.
 pub const DEFAULT_LLDU: Bytes = Bytes(33);
+
+pub(super) const FORMAT: FormatRow = FormatRow {
+    name: "text",
+    suffixes: &["csv", "txt"],
+    doc: "CLIFT's own.",
+    read: Some(|how, input| input.parsed(&how.file, |file| read(file, how.lldu))),
+    write: Some(|phy, _, out| Ok(write(phy, out)?)),
+};
 
 /// Reads a trace. `lldu` overrides the size that the file gives.
 ///
@@ -45,7 +55,7 @@ pub fn read(reader: impl BufRead, lldu: Option<Bytes>) -> Result<PhyTrace, ReadE
             return Err(crate::trace::TraceError::Empty.into());
         };
         match line.strip_prefix(b"#") {
-            Some(comment) => keys.read(comment).map_err(|fault| fault.at(number))?,
+            Some(comment) => read_key(comment, &mut keys).map_err(|fault| fault.at(number))?,
             None => break is_sized(line).map_err(|fault| fault.at(number))?,
         }
     };
@@ -60,20 +70,11 @@ pub fn read(reader: impl BufRead, lldu: Option<Bytes>) -> Result<PhyTrace, ReadE
 /// Writes a trace; [`read`] gives it back.
 ///
 /// # Errors
-/// Those of the writer.
+/// What the writer says.
 pub fn write(phy: &PhyTrace, mut out: impl Write) -> io::Result<()> {
-    let header = phy.header();
-    writeln!(out, "# clift-trace: 1\n# lldu_bytes: {}", phy.lldu().0)?;
-    let times =
-        [("decode_ns", header.decode), ("period_ns", header.period), ("rtt_ns", header.rtt)];
-    for (key, time) in times {
-        if let Some(time) = time {
-            writeln!(out, "# {key}: {}", time.as_nanos())?;
-        }
-    }
-    for (key, text) in [("description", &header.description), ("source", &header.source)] {
-        if let Some(text) = text.as_deref().and_then(one_line) {
-            writeln!(out, "# {key}: {text}")?;
+    for (key, value) in keys(phy) {
+        if let Some(value) = one_line(&value) {
+            writeln!(out, "# {key}: {value}")?;
         }
     }
     writeln!(out, "t_ns,d_ns")?;
@@ -89,75 +90,20 @@ pub fn write(phy: &PhyTrace, mut out: impl Write) -> io::Result<()> {
     Ok(())
 }
 
-#[derive(Default)]
-struct Keys {
-    lldu: Option<Bytes>,
-    header: Header,
-    seen: Vec<&'static str>,
-}
-
-impl Keys {
-    /// Takes a line after its `#`. Only `key: value` with a key in small letters says something;
-    /// everything else is a remark.
-    fn read(&mut self, comment: &[u8]) -> Result<(), Fault> {
-        let comment = std::str::from_utf8(comment).map_err(|_| Fault::NotText)?;
-        let Some((key, value)) = comment.split_once(':') else { return Ok(()) };
-        let (key, value) = (key.trim(), value.trim());
-        let word = |c: char| c.is_ascii_lowercase() || matches!(c, '_' | '-');
-        if key.is_empty() || !key.chars().all(word) {
-            return Ok(());
-        }
-        let known = match key {
-            "clift-trace" if value == "1" => "clift-trace",
-            "clift-trace" => return Err(Fault::Version(Snippet::new(value.as_bytes()))),
-            "lldu_bytes" => {
-                let bytes = number("lldu_bytes", value, 1)?;
-                self.lldu =
-                    Some(Bytes(u32::try_from(bytes).map_err(|_| {
-                        Fault::Value("lldu_bytes", Snippet::new(value.as_bytes()), 1)
-                    })?));
-                "lldu_bytes"
-            }
-            "decode_ns" => {
-                self.header.decode = Some(Duration::from_nanos(number("decode_ns", value, 1)?));
-                "decode_ns"
-            }
-            "period_ns" => {
-                self.header.period = Some(Duration::from_nanos(number("period_ns", value, 1)?));
-                "period_ns"
-            }
-            "rtt_ns" => {
-                self.header.rtt = Some(Duration::from_nanos(number("rtt_ns", value, 0)?));
-                "rtt_ns"
-            }
-            "description" => {
-                self.header.description = one_line(value);
-                "description"
-            }
-            "source" => {
-                self.header.source = one_line(value);
-                "source"
-            }
-            _ => return Err(Fault::Key(Snippet::new(key.as_bytes()))),
-        };
-        if self.seen.contains(&known) {
-            return Err(Fault::RepeatedKey(Snippet::new(known.as_bytes())));
-        }
-        self.seen.push(known);
-        Ok(())
+/// Takes a line after its `#`. Only `key: value` with a key in small letters says something;
+/// everything else is a remark.
+fn read_key(comment: &[u8], keys: &mut Keys) -> Result<(), Fault> {
+    let comment = std::str::from_utf8(comment).map_err(|_| Fault::NotText)?;
+    let Some((key, value)) = comment.split_once(':') else { return Ok(()) };
+    let (key, value) = (key.trim(), value.trim());
+    let word = |c: char| c.is_ascii_lowercase() || matches!(c, '_' | '-');
+    if key.is_empty() || !key.chars().all(word) {
+        return Ok(());
     }
-}
-
-fn number(key: &'static str, value: &str, least: u64) -> Result<u64, Fault> {
-    let number = parse_integer(value.as_bytes()).filter(|&number| number >= least);
-    number.ok_or_else(|| Fault::Value(key, Snippet::new(value.as_bytes()), least))
-}
-
-/// `text` without line ends and other control characters, or `None` if nothing is left.
-fn one_line(text: &str) -> Option<String> {
-    let line: String = text.chars().map(|c| if c.is_control() { ' ' } else { c }).collect();
-    let line = line.trim();
-    (!line.is_empty()).then(|| line.to_owned())
+    if keys.set(key, &one_line(value).unwrap_or_default())? {
+        return Ok(());
+    }
+    Err(Fault::Key(Snippet::new(key.as_bytes())))
 }
 
 /// Whether the header announces the third column.
@@ -202,6 +148,8 @@ fn read_slot(
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::trace::Header;
+    use crate::units::Duration;
     use proptest::prelude::*;
 
     fn message(text: &str) -> String {

@@ -1,129 +1,142 @@
 //! Datagrams without acknowledgement: what a constant-rate source over UDP does.
 
-use crate::transport::{Endpoint, Segment};
+use rand_chacha::ChaCha8Rng;
+
+use crate::config::Fault;
+use crate::transport::{
+    Connection, End, FlowControl, Outbox, Packet, Protocol, Received, Report, Window,
+};
 use crate::units::{Bytes, Instant};
 
 /// IPv4 and UDP headers.
 pub const HEADER: u32 = 28;
 
-/// Sends whatever the application hands over, at once, in packets of at most one size.
+/// Datagrams (UDP) of at most one size.
 ///
 /// ```
-/// use clift::transport::Endpoint;
-/// use clift::transport::datagram::DatagramSender;
-/// use clift::units::{Bytes, Instant};
-/// let mut sender = DatagramSender::new(Bytes(1500));
-/// sender.supply(2000);
-/// let sizes: Vec<u32> =
-///     std::iter::from_fn(|| sender.poll_transmit(Instant::ZERO)).map(|s| s.wire).collect();
-/// assert_eq!(sizes, [1500, 556]);
+/// use clift::transport::Protocol;
+/// use clift::transport::datagram::DatagramConfig;
+/// use clift::units::Bytes;
+/// let error = DatagramConfig { packet: Bytes(28) }.check().unwrap_err();
+/// assert_eq!(error.to_string(), "packet: 28 bytes have no room for data; give 29 or more");
 /// ```
-#[derive(Clone, Debug)]
-pub struct DatagramSender {
-    payload: u32,
-    next: u64,
-    supplied: u64,
-    sent: u64,
-    wire_bytes: u64,
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub struct DatagramConfig {
+    /// Size of the largest IP packet, headers included; at least 29.
+    pub packet: Bytes,
 }
 
-impl DatagramSender {
-    /// A source of IP packets of at most `packet` bytes, headers included (at least 29).
-    pub fn new(packet: Bytes) -> Self {
-        Self {
-            payload: packet.0.saturating_sub(HEADER).max(1),
-            next: 0,
-            supplied: 0,
-            sent: 0,
-            wire_bytes: 0,
-        }
+impl Protocol for DatagramConfig {
+    fn name(&self) -> &'static str {
+        "udp"
     }
 
-    /// The application hands over `bytes` of payload.
-    pub fn supply(&mut self, bytes: u64) {
+    fn check(&self) -> Result<(), Fault> {
+        let (packet, least) = (self.packet.0, HEADER + 1);
+        if !(least..=65_535).contains(&packet) {
+            let message =
+                format!("{packet} bytes are not a packet that carries data; give {least} to 65535");
+            return Err(Fault::new("packet", message));
+        }
+        Ok(())
+    }
+
+    fn packet(&self) -> Bytes {
+        self.packet
+    }
+
+    fn payload(&self) -> Bytes {
+        Bytes(self.packet.0.saturating_sub(HEADER).max(1))
+    }
+
+    fn flow_control(&self) -> FlowControl {
+        FlowControl::None
+    }
+
+    fn connect(&self, _: ChaCha8Rng) -> Box<dyn Connection> {
+        Box::new(Datagrams { payload: self.payload().0, ..Datagrams::default() })
+    }
+}
+
+/// Sends whatever the application hands over, at once, and counts what arrives. Datagrams are never
+/// sent twice, and nothing answers them.
+#[derive(Clone, Debug, Default)]
+struct Datagrams {
+    payload: u32,
+    supplied: u64,
+    next: u64,
+    delivered: u64,
+    report: Report,
+}
+
+impl Connection for Datagrams {
+    fn supply(&mut self, bytes: u64) {
         self.supplied = self.supplied.saturating_add(bytes);
     }
 
-    /// Packets sent so far.
-    pub fn sent(&self) -> u64 {
-        self.sent
+    fn close(&mut self) {}
+
+    fn receive(&mut self, _: Instant, _: End, packet: &Packet) -> Received {
+        self.delivered += u64::from(packet.len);
+        self.report.bytes_received += u64::from(packet.size.0);
+        Received::Data { in_vain: false, delivered: self.delivered }
     }
 
-    /// Bytes sent so far, headers included.
-    pub fn wire_bytes(&self) -> u64 {
-        self.wire_bytes
-    }
-}
+    fn discard(&mut self, _: &Packet) {}
 
-impl Endpoint for DatagramSender {
-    fn handle_segment(&mut self, _: Instant, _: &Segment) {}
-
-    fn handle_timeout(&mut self, _: Instant) {}
-
-    fn transmit_into(&mut self, now: Instant, segment: &mut Segment) -> bool {
-        let left = self.supplied - self.next;
-        if left == 0 {
-            return false;
+    fn transmit(&mut self, now: Instant, end: End, outbox: &mut Outbox) -> Option<Instant> {
+        while end == End::Sender && self.next < self.supplied {
+            let len = (self.supplied - self.next).min(u64::from(self.payload)) as u32;
+            let size = Bytes(len + HEADER);
+            let start = self.next;
+            *outbox.draft() = Packet { size, len, start, first_sent: now, ..Packet::default() };
+            outbox.send();
+            self.next += u64::from(len);
+            self.report.sent += 1;
+            self.report.by_retransmissions[0] += 1;
+            self.report.bytes_sent += u64::from(size.0);
         }
-        let len = left.min(u64::from(self.payload)) as u32;
-        *segment = Segment {
-            seq: self.next,
-            len,
-            wire: len + HEADER,
-            ts_val: now,
-            first_sent: now,
-            ..Segment::default()
-        };
-        self.next += u64::from(len);
-        self.sent += 1;
-        self.wire_bytes += u64::from(segment.wire);
-        true
-    }
-
-    fn poll_timeout(&self) -> Option<Instant> {
         None
     }
-}
 
-/// Counts what arrives; answers nothing. Datagrams are never sent twice.
-#[derive(Clone, Debug, Default)]
-pub struct DatagramReceiver {
-    received: u64,
-    bytes: u64,
-    wire_bytes: u64,
-}
+    fn handle_timeout(&mut self, _: Instant, _: End) {}
 
-impl DatagramReceiver {
-    /// Packets received so far.
-    pub fn received(&self) -> u64 {
-        self.received
-    }
-
-    /// Payload bytes received so far.
-    pub fn bytes(&self) -> u64 {
-        self.bytes
-    }
-
-    /// Bytes received so far, headers included.
-    pub fn wire_bytes(&self) -> u64 {
-        self.wire_bytes
-    }
-}
-
-impl Endpoint for DatagramReceiver {
-    fn handle_segment(&mut self, _: Instant, segment: &Segment) {
-        self.received += 1;
-        self.bytes += u64::from(segment.len);
-        self.wire_bytes += u64::from(segment.wire);
-    }
-
-    fn handle_timeout(&mut self, _: Instant) {}
-
-    fn transmit_into(&mut self, _: Instant, _: &mut Segment) -> bool {
+    fn in_order(&self) -> bool {
         false
     }
 
-    fn poll_timeout(&self) -> Option<Instant> {
+    fn delivered(&self) -> u64 {
+        self.delivered
+    }
+
+    fn acknowledged(&self) -> Option<u64> {
         None
+    }
+
+    fn report(&self) -> Report {
+        self.report
+    }
+
+    fn window(&self) -> Option<Window> {
+        None
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::seed::{Seed, Stream};
+
+    #[test]
+    fn data_leave_in_packets_of_at_most_one_size() {
+        let protocol = DatagramConfig { packet: Bytes(1500) };
+        let mut connection = protocol.connect(Seed(1).rng(Stream::Flow(0)));
+        connection.supply(2000);
+        let mut outbox = Outbox::default();
+        connection.transmit(Instant::ZERO, End::Receiver, &mut outbox);
+        assert!(outbox.sent().is_empty());
+        connection.transmit(Instant::ZERO, End::Sender, &mut outbox);
+        let sizes = outbox.sent().iter().map(|&number| outbox[number].size.0);
+        assert_eq!(sizes.collect::<Vec<_>>(), [1500, 556]);
     }
 }

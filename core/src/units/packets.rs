@@ -28,7 +28,7 @@ impl FromStr for Packets {
     fn from_str(text: &str) -> Result<Self, String> {
         let count = packets(text).transpose()?.and_then(NonZeroU64::new);
         count.map(Self).ok_or_else(|| {
-            format!("`{text}` is no number of packets above zero; write e.g. \"64 packets\"")
+            format!("`{text}` is not a number of packets above zero; write e.g. \"64 packets\"")
         })
     }
 }
@@ -51,6 +51,6 @@ pub(crate) fn packets(text: &str) -> Option<Result<u64, String>> {
     let trimmed = text.trim();
     let number = trimmed.strip_suffix("packets").or_else(|| trimmed.strip_suffix("packet"))?;
     Some(number.trim().parse().map_err(|_| {
-        format!("`{text}` is no whole number of packets; write e.g. \"1000 packets\"")
+        format!("`{text}` is not a whole number of packets; write e.g. \"1000 packets\"")
     }))
 }

@@ -108,7 +108,7 @@ impl FromStr for BitRate {
     fn from_str(text: &str) -> Result<Self, QuantityError> {
         let bits = RATE.parse(text)?;
         BitRate::from_bits_per_second(bits)
-            .ok_or_else(|| QuantityError(format!("`{text}` is no rate; give one above zero")))
+            .ok_or_else(|| QuantityError(format!("`{text}` is not a rate; give one above zero")))
     }
 }
 

@@ -202,8 +202,7 @@ fn offset(case: &Case) -> i64 {
 }
 
 fn period(case: &Case) -> i64 {
-    let t = case.trace.t();
-    t[t.len() - 1] - t[0] + case.trace.median_gap().as_nanos() as i64
+    case.trace.period().as_nanos() as i64
 }
 
 /// The last slot that begins at run time `at` or before; `None` once the trace is over, a gap
@@ -215,7 +214,7 @@ fn slot_at(case: &Case, at: i64) -> Option<usize> {
     if case.wrap {
         time = (time - t[0]) % period(case) + t[0];
     }
-    if time >= t[t.len() - 1] + gap {
+    if !case.wrap && time >= t[t.len() - 1] + gap {
         return None;
     }
     (0..t.len()).rev().find(|&slot| t[slot] <= time)

@@ -4,81 +4,85 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from dataclasses import dataclass
-from typing import Any, Literal
+from dataclasses import dataclass, replace
+from typing import Any, Literal, cast
+
+from clift import _clift
 
 
 @dataclass(frozen=True, slots=True)
 class Metric:
-    """How a metric is shown.
+    """How a metric is shown: a row of the core's catalogue.
 
     Args:
-        title: What it is.
-        unit: Its unit once scaled.
-        scale: What its value is multiplied by to be shown.
-        better: Whether less or more of it is better.
+        title: What it is called.
+        unit: The unit that it is shown in; values of those in `%` are shares, 0 to 1.
+        better: Whether less or more of it is better; None: it does not say.
     """
 
     title: str
-    unit: str
-    scale: float = 1.0
-    better: Literal["less", "more"] = "less"
+    unit: str = ""
+    better: Literal["less", "more"] | None = None
+
+    @property
+    def scale(self) -> float:
+        """Factor from a value to what is shown."""
+        return 100.0 if self.unit == "%" else 1.0
 
 
-_KNOWN = {
-    "completion_s": Metric("completion", "s"),
-    "completion_acked_s": Metric("completion, acknowledged", "s"),
-    "goodput_kbps": Metric("goodput", "kbit/s", better="more"),
-    "throughput_kbps": Metric("sent", "kbit/s", better="more"),
-    "ip_throughput_kbps": Metric("IP received", "kbit/s", better="more"),
-    "share_sent_again": Metric("sent again", "%", 100),
-    "timeouts": Metric("timeouts", ""),
-    "links.0.share_used": Metric("link used", "%", 100),
-    "links.0.mean_coding_ratio": Metric("coding ratio", "%", 100, better="more"),
-    "links.0.packet_delay_ms.min": Metric("packet delay, min", "ms"),
-    "links.0.packet_delay_ms.mean": Metric("packet delay, mean", "ms"),
-    "links.0.packet_delay_ms.p95": Metric("packet delay, p95", "ms"),
-    "links.0.packet_delay_ms.max": Metric("packet delay, max", "ms"),
+_CATALOG = {
+    (place, name): Metric(title, unit, cast(Literal["less", "more"] | None, better))
+    for places, name, title, unit, better, _ in _clift.metrics()
+    for place in places
 }
-
-_TOTALS = frozenset(
-    [
-        "duration_s",
-        "fairness",
-        "bytes_in_order",
-        "ip_bytes_sent",
-        "ip_bytes_received",
-        "segments_sent",
-        "retransmissions",
-        "spurious_retransmissions",
-        "stale_segments",
-        "fast_retransmits",
-        "recovery_entries",
-        "duplicate_acks",
-        "window_reductions",
-        "undo_events",
-        "events",
-    ]
-)
-_SHARES = ("segments_sent_", "lldus_sent_")
+# Lists of a summary by the places whose metrics their items have, and what an item is called.
+_LISTS = {
+    "flows": (("flow",), "flow"),
+    "links": (("link", "leg"), "link"),
+    "return_links": (("link", "leg"), "return link"),
+}
 
 
 def metric(name: str) -> Metric:
     """How a metric is shown.
 
+    Args:
+        name: Its dotted name, as `measured` gives it.
+
     Example:
         >>> metric("goodput_kbps").unit
         'kbit/s'
-        >>> metric("segments_sent_twice_share").title
-        'segments sent twice'
+        >>> metric("links.0.packet_delay_ms.p95").title
+        'packet delay, p95'
+        >>> metric("flows.1.messages.share_in_time").title
+        'messages in time, flow 1'
     """
-    if name in _KNOWN:
-        return _KNOWN[name]
-    if name.startswith(_SHARES) and name.endswith("_share"):
-        return Metric(
-            name.removesuffix("_share").replace("_", " ").replace("lldus", "LLDUs"), "%", 100
-        )
-    return Metric(name, "")
+    match name.split("."):
+        case [whole]:
+            found = _in_catalog(("run", "campaign"), whole)
+        case [one_of, number, *parts] if one_of in _LISTS:
+            places, item = _LISTS[one_of]
+            found = _nested(places, parts)
+            if found and (one_of, number) != ("links", "0"):
+                found = replace(found, title=f"{found.title}, {item} {number}")
+        case _:
+            found = None
+    return found or Metric(name)
+
+
+def _nested(places: tuple[str, ...], parts: list[str]) -> Metric | None:
+    """A metric of a flow or a hop: its own, one of its messages, or a figure of a delay."""
+    if parts[0] == "messages":
+        places, parts = ("messages",), parts[1:]
+    found = _in_catalog(places, parts[0]) if parts else None
+    if found is None or len(parts) == 1:
+        return found
+    figure = _in_catalog(("delay",), parts[1]) or Metric(parts[1])
+    return replace(figure, title=f"{found.title}, {figure.title}")
+
+
+def _in_catalog(places: tuple[str, ...], name: str) -> Metric | None:
+    return next((_CATALOG[place, name] for place in places if (place, name) in _CATALOG), None)
 
 
 def is_metric(name: str) -> bool:
@@ -88,9 +92,9 @@ def is_metric(name: str) -> bool:
         >>> is_metric("completion_s"), is_metric("links.0.share_used"), is_metric("speed")
         (True, True, False)
     """
-    nested = name.startswith(("flows.", "links.", "return_links."))
-    shares = name.startswith(_SHARES) and name.endswith("_share")
-    return name in _KNOWN or name in _TOTALS or nested or shares
+    # Links count what else they like.
+    nested = name.split(".")[0] in _LISTS and "." in name
+    return nested or _in_catalog(("run", "campaign"), name) is not None
 
 
 def measured(summary: dict[str, Any], link_stats: dict[str, Any] | None) -> dict[str, float]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 import re
 import tempfile
@@ -14,7 +15,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 import clift
-from clift._atomic import replacing
+from clift import _clift
 from clift.campaign.conclusion import conclude
 from clift.campaign.results import Results
 from clift.campaign.tables import metric_names, tables
@@ -162,8 +163,9 @@ def _remove(folder: Path, names: list[str]) -> None:
 
 def _file(path: Path, fill: Callable[[Any], object]) -> Path:
     try:
-        with replacing(path) as out:
-            fill(out)
+        content = io.BytesIO()
+        fill(content)
+        _clift.replace_file(path, content.getvalue())
     except OSError as error:
         raise ScenarioError(f"{path}: cannot write: {error.strerror or error}") from None
     return path

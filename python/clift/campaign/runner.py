@@ -11,7 +11,6 @@ from clift.campaign.axes import conditions
 from clift.campaign.metrics import is_metric, measured
 from clift.campaign.results import Cell, Results
 from clift.errors import Interrupted, ScenarioError
-from clift.link_trace import LinkTrace
 from clift.scenario import Scenario, _FromFile
 from clift.simulation import Run, run_many, simulate
 
@@ -136,8 +135,8 @@ def _link_stats(
     if not specs:
         return None
     if specs[0] not in stats:
-        made = source.store.made(specs[0])
-        if not isinstance(made, LinkTrace):
+        made = source.file.link_trace(cell, number, source.store)
+        if made is None:
             return None
         stats[specs[0]] = made.stats()
     return stats[specs[0]]

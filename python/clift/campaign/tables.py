@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
+from clift._clift import RECEIVED, SENT
 from clift.campaign.results import Results
 from clift.scenario import Scenario, _FromFile
 
@@ -128,10 +129,10 @@ def one_way_delays_ms(events: pa.Table) -> np.ndarray[Any, np.dtype[np.float64]]
         events.column(name).to_numpy() for name in ("time_ns", "kind", "seq", "flow")
     )
     key = flow.astype(np.int64) << 44 | seq.astype(np.int64)
-    sent_keys, first_sent = np.unique(key[kind == 0], return_index=True)
-    sent_at = time[kind == 0][first_sent]
-    got_keys, first_got = np.unique(key[kind == 2], return_index=True)
-    got_at = time[kind == 2][first_got]
+    sent_keys, first_sent = np.unique(key[kind == SENT], return_index=True)
+    sent_at = time[kind == SENT][first_sent]
+    got_keys, first_got = np.unique(key[kind == RECEIVED], return_index=True)
+    got_at = time[kind == RECEIVED][first_got]
     place = np.searchsorted(sent_keys, got_keys)
     known = place < len(sent_keys)
     known[known] = sent_keys[place[known]] == got_keys[known]

@@ -17,8 +17,8 @@ from clift.errors import CliftError, Interrupted
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 
-READABLE = ("text", "columns", "parquet", "mahimahi", "probes", "delay-loss", "loss", "runs")
-WRITABLE = ("text", "columns", "parquet", "mahimahi", "loss", "runs", "netem")
+READABLE = [name for name, _, _, read, _ in _clift.trace_formats() if read]
+WRITABLE = [name for name, _, _, _, written in _clift.trace_formats() if written]
 UNITS = ("s", "ms", "us", "ns")
 DRAWABLE = (".png", ".pdf", ".svg")
 

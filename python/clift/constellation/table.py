@@ -2,20 +2,15 @@
 
 from __future__ import annotations
 
-import csv
-import math
 import os
-from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
 
-from clift import _parse
-from clift._atomic import replacing
+from clift import _clift
 from clift.constellation.path_delay import Delays
 from clift.errors import TraceError
 
-_LONGEST_MS = _parse.LONGEST_NS / 1e6
 _WAY = ("uplink_ms", "downlink_ms", "route")
 
 
@@ -46,8 +41,7 @@ def write(table: Delays, path: str | os.PathLike[str], detail: bool = False) -> 
             cells.append("-".join(map(str, table.routes[number])))
         lines.append(",".join(cells))
     try:
-        with replacing(path) as out:
-            out.write(("\n".join(lines) + "\n").encode())
+        _clift.replace_file(path, ("\n".join(lines) + "\n").encode())
     except OSError as error:
         raise TraceError(f"{path}: cannot be written: {error.strerror or error}") from None
 
@@ -76,88 +70,26 @@ def read(path: str | os.PathLike[str]) -> Delays:
         >>> _ = path.write_text(chr(10).join(["time_s,delay_ms", "0,80", "1,nan"]))
         >>> constellation.read(path)  # doctest: +ELLIPSIS
         Traceback (most recent call last):
-        clift.errors.TraceError: ...delays.csv line 3: delay_ms = nan; give a number above 0
+        clift.errors.TraceError: ...delays.csv: line 3: delay_ms = nan; give a number above 0
         >>> folder.cleanup()
     """
     path = Path(path)
-    times: list[float] = []
-    delays: list[float] = []
-    ways: list[tuple[float, float, tuple[int, ...]]] = []
-    try:
-        with path.open(newline="", encoding="utf-8-sig") as file:
-            for line, row in _rows(path, csv.reader(file)):
-                times.append(_time(path, line, row, times))
-                delays.append(_delay(path, line, row))
-                if all(name in row for name in _WAY):
-                    ways.append(_way(path, line, row))
-    except OSError as error:
-        raise TraceError(f"{path}: {error.strerror or error}; give a CSV file") from None
-    except (UnicodeDecodeError, csv.Error):
-        raise TraceError(f"{path}: is no CSV text; give columns time_s and delay_ms") from None
-    if not times:
-        raise TraceError(
-            f"{path}: holds no row; give columns time_s and delay_ms and a row or more"
-        )
-    if len(ways) < len(times):
+    times, delays, others = _clift.read_delay_table(path)
+    columns = dict(others)
+    if not all(name in columns for name in _WAY):
         return Delays(np.array(times), np.array(delays))
+    rows = zip(*(columns[name] for name in _WAY), strict=True)
+    ways = [_way(path, row, *cells) for row, cells in enumerate(rows, 1)]
     up, down, routes = zip(*ways, strict=True)
     return Delays(np.array(times), np.array(delays), routes, np.array(up), np.array(down))
 
 
-def _rows(path: Path, reader: Iterator[list[str]]) -> Iterator[tuple[int, dict[str, str]]]:
-    """Rows by column name, with the line that each stands on."""
-    names: list[str] | None = None
-    for cells in reader:
-        line = getattr(reader, "line_num", 0)
-        if not cells or cells[0].startswith("#"):
-            continue
-        if names is None:
-            names = [cell.strip() for cell in cells]
-            for name in ("time_s", "delay_ms"):
-                if name not in names:
-                    shown = ", ".join(names)[:80]
-                    raise _fault(path, line, f"no column {name}; the first line names {shown}")
-            continue
-        if len(cells) != len(names):
-            raise _fault(path, line, f"{len(cells)} values for {len(names)} columns")
-        yield line, dict(zip(names, (cell.strip() for cell in cells), strict=True))
-
-
-def _time(path: Path, line: int, row: dict[str, str], before: list[float]) -> float:
-    time, given = _number(path, line, row, "time_s"), f"time_s = {row['time_s']}"
-    if not 0 <= time < math.inf:
-        raise _fault(path, line, f"{given}; give a number, 0 or more")
-    if time > _LONGEST_MS / 1e3:
-        raise _fault(path, line, f"{given}; give a time below 73 years")
-    if before and time <= before[-1]:
-        raise _fault(path, line, f"{given} does not rise; sort it")
-    return time
-
-
-def _delay(path: Path, line: int, row: dict[str, str]) -> float:
-    delay, given = _number(path, line, row, "delay_ms"), f"delay_ms = {row['delay_ms']}"
-    if not 0 < delay < math.inf:
-        raise _fault(path, line, f"{given}; give a number above 0")
-    if delay > _LONGEST_MS:
-        raise _fault(path, line, f"{given}; give a time below 73 years")
-    return delay
-
-
-def _number(path: Path, line: int, row: dict[str, str], name: str) -> float:
+def _way(
+    path: Path, row: int, up: str, down: str, route: str
+) -> tuple[float, float, tuple[int, ...]]:
     try:
-        return float(row[name])
+        return float(up), float(down), tuple(int(part) for part in route.split("-"))
     except ValueError:
-        raise _fault(path, line, f"{name} = {row[name][:40]!r} is no number") from None
-
-
-def _way(path: Path, line: int, row: dict[str, str]) -> tuple[float, float, tuple[int, ...]]:
-    up, down = (_number(path, line, row, name) for name in _WAY[:2])
-    try:
-        route = tuple(int(part) for part in row["route"].split("-"))
-    except ValueError:
-        raise _fault(path, line, f"route = {row['route'][:40]!r}; join numbers by -") from None
-    return up, down, route
-
-
-def _fault(path: Path, line: int, what: str) -> TraceError:
-    return TraceError(f"{path} line {line}: {what}")
+        given = ", ".join((up, down, route))[:40]
+        cure = "give uplink_ms and downlink_ms as numbers, route as numbers joined by -"
+        raise TraceError(f"{path}: row {row}: {given!r}: {cure}") from None

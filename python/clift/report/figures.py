@@ -92,18 +92,18 @@ def _traces(results: Results, scenario: Scenario) -> list[tuple[str, PhyTrace]]:
     source = scenario._source
     assert isinstance(source, _FromFile)  # campaigns come from files
     users: dict[str, list[dict[str, str]]] = {}
-    specs: dict[str, str] = {}
+    cells: dict[str, int] = {}
     for index, cell in enumerate(results.cells):
         links = source.file.links((source.cell or 0) + index, 0)
         if links and cell.first is not None:
             trace = json.dumps(json.loads(links[0]).get("phy"))
-            specs.setdefault(trace, links[0])
+            cells.setdefault(trace, (source.cell or 0) + index)
             users.setdefault(trace, []).append(cell.labels)
     found = [
-        (_common(users[trace], len(users)), source.store.phy(spec))
-        for trace, spec in list(specs.items())[: erasures.MOST_TRACES]
+        (_common(users[trace], len(users)), source.file.phy(cell, 0, source.store))
+        for trace, cell in list(cells.items())[: erasures.MOST_TRACES]
     ]
-    return [(label, phy) for label, phy in found if phy is not None]
+    return [(label, PhyTrace._from_inner(phy)) for label, phy in found if phy is not None]
 
 
 def _common(labels: list[dict[str, str]], traces: int) -> str:

@@ -4,13 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import pyarrow as pa
-import pyarrow.csv as pa_csv
-
-from clift._atomic import replacing
-from clift.errors import TraceError
 from clift.link_trace import LinkTrace
-from clift.parquet import write_columns
 
 
 def write(link: LinkTrace, path: Path) -> None:
@@ -36,20 +30,4 @@ def write(link: LinkTrace, path: Path) -> None:
         10,15,0,2
         >>> folder.cleanup()
     """
-    names = ("t_ns", "d_ns", "lost_ns", "transmissions")
-    columns = {name: getattr(link, name) for name in names}
-    if path.suffix != ".csv":
-        keys = {
-            "clift-link-trace": "1",
-            "lldu_bytes": str(link.lldu_bytes),
-            "rtt_ns": str(link.rtt_ns),
-        }
-        write_columns(path, columns, keys)
-        return
-    try:
-        with replacing(path) as out:
-            out.write((",".join(names) + "\n").encode())
-            pa_csv.write_csv(pa.table(columns), out, pa_csv.WriteOptions(include_header=False))
-    except (OSError, pa.ArrowException) as error:
-        reason = getattr(error, "strerror", None) or error
-        raise TraceError(f"{path}: cannot be written: {reason}; choose another place") from None
+    link._inner.write(path)

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from clift._clift import ACKNOWLEDGED, GONE, SENT, SENT_AGAIN
 from clift.campaign.results import Results
 from clift.report.style import MOST_PANELS, Panels
 
@@ -38,14 +39,14 @@ def draw(results: Results) -> Figure:
         time, kind, seq, flow = (
             events.column(name).to_numpy() for name in ("time_ns", "kind", "seq", "flow")
         )
-        sent_first = np.flatnonzero((flow == 0) & (kind == 0))
+        sent_first = np.flatnonzero((flow == 0) & (kind == SENT))
         if not sent_first.size:
             continue
         end = _end(time[sent_first])
         for what, name, marker, colour, size in (
-            (0, "sent", ".", "#0072B2", 10),
-            (1, "sent again", "x", "#D55E00", 26),
-            (4, "lost", "v", "#000000", 24),
+            (SENT, "sent", ".", "#0072B2", 10),
+            (SENT_AGAIN, "sent again", "x", "#D55E00", 26),
+            (GONE, "lost", "v", "#000000", 24),
         ):
             chosen = (flow == 0) & (kind == what) & (time <= end)
             if not chosen.any():
@@ -58,9 +59,9 @@ def draw(results: Results) -> Figure:
                 color=colour,
                 label=name,
                 linewidths=1.0 if marker == "x" else 0,
-                zorder=3 if what else 2,
+                zorder=2 if what == SENT else 3,
             )
-        acked = (flow == 0) & (kind == 5) & (time <= end)
+        acked = (flow == 0) & (kind == ACKNOWLEDGED) & (time <= end)
         axes.step(
             time[acked] / 1e9, seq[acked] / 1e3, where="post", color="#009E73", label="acknowledged"
         )

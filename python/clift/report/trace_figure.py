@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -9,7 +10,7 @@ import numpy as np
 from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 
-from clift._atomic import replacing
+from clift import _clift
 from clift.errors import TraceError
 from clift.report.trace_text import rate, span
 from clift.trace import PhyTrace
@@ -68,8 +69,9 @@ def save(picture: Figure, path: Path) -> None:
         TraceError: If it cannot be written.
     """
     try:
-        with replacing(path) as out:
-            picture.savefig(out, format=path.suffix.lower()[1:], dpi=110)
+        content = io.BytesIO()
+        picture.savefig(content, format=path.suffix.lower()[1:], dpi=110)
+        _clift.replace_file(path, content.getvalue())
     except OSError as error:
         raise TraceError(f"{path}: cannot be written: {error.strerror or error}") from None
 

@@ -9,6 +9,17 @@ import pyarrow as pa
 from matplotlib.collections import LineCollection
 from matplotlib.figure import Figure
 
+from clift._clift import (
+    ACKNOWLEDGED,
+    GONE,
+    RECEIVED,
+    RECEIVED_IN_VAIN,
+    SENT,
+    SENT_AGAIN,
+    UNIT_AGAIN,
+    UNIT_NEW,
+    UNIT_REPAIR,
+)
 from clift.report.style import COLOURS, heading
 
 if TYPE_CHECKING:
@@ -79,12 +90,17 @@ def _first_repaired_loss(
     kind, arrival, first, last = (
         sent[name] for name in ("kind", "arrival_ns", "first_packet", "last_packet")
     )
-    asked = (kind == 1) | ((kind == 2) & (sent["attempt"] > 0))
+    asked = (kind == UNIT_AGAIN) | ((kind == UNIT_REPAIR) & (sent["attempt"] > 0))
     # The start of a run, without anything else under way, shows little.
-    lost = (kind == 0) & (arrival < 0) & (sent["flow"] >= 0) & (first > min(20, first.max() // 2))
+    lost = (
+        (kind == UNIT_NEW)
+        & (arrival < 0)
+        & (sent["flow"] >= 0)
+        & (first > min(20, first.max() // 2))
+    )
     _, rows = np.unique(first[lost], return_index=True)
     rows = np.flatnonzero(lost)[rows[:_TRIED]]
-    for repaired in (asked, kind > 0):
+    for repaired in (asked, kind != UNIT_NEW):
         for row in rows:
             packet, begin = first[row], sent["time_ns"][row]
             ours = repaired & (first <= packet) & (packet <= last) & (sent["time_ns"] > begin)
@@ -100,7 +116,7 @@ def _received(events: pa.Table, its_flow: int, its_seq: int, begin: int) -> int 
     time, kind, seq, flow = (
         events.column(name).to_numpy() for name in ("time_ns", "kind", "seq", "flow")
     )
-    found = np.flatnonzero((flow == its_flow) & (seq == its_seq) & (kind == 2))
+    found = np.flatnonzero((flow == its_flow) & (seq == its_seq) & (kind == RECEIVED))
     return int(time[found[0]]) if found.size and time[found[0]] > begin else None
 
 
@@ -112,18 +128,18 @@ def _segments(
     window: tuple[float, float],
 ) -> None:
     """What TCP sent, received and acknowledged, by sequence number."""
-    row = np.flatnonzero((sent["first_packet"] == packet) & (sent["kind"] == 0))[0]
+    row = np.flatnonzero((sent["first_packet"] == packet) & (sent["kind"] == UNIT_NEW))[0]
     its_flow, its_seq = sent["flow"][row], sent["seq"][row]
     time, kind, seq, flow = (
         events.column(name).to_numpy() for name in ("time_ns", "kind", "seq", "flow")
     )
     here = (flow == its_flow) & (time >= window[0]) & (time <= window[1])
     styles = (
-        (0, "sent", ".", _BLUE, 30),
-        (1, "sent again by TCP", "x", _RED, 34),
-        (2, "received", "o", _GREEN, 22),
-        (3, "received, but not new", "s", _PINK, 22),
-        (4, "lost for TCP", "v", _BLACK, 30),
+        (SENT, "sent", ".", _BLUE, 30),
+        (SENT_AGAIN, "sent again by TCP", "x", _RED, 34),
+        (RECEIVED, "received", "o", _GREEN, 22),
+        (RECEIVED_IN_VAIN, "received, but not new", "s", _PINK, 22),
+        (GONE, "lost for TCP", "v", _BLACK, 30),
     )
     for what, name, marker, colour, size in styles:
         chosen = here & (kind == what)
@@ -140,8 +156,8 @@ def _segments(
                 label=name,
                 zorder=3,
             )
-    acked = (flow == its_flow) & (kind == 5) & (time <= window[1])
-    shown = seq[here & (kind < 4)]
+    acked = (flow == its_flow) & (kind == ACKNOWLEDGED) & (time <= window[1])
+    shown = seq[here & ((kind != GONE) & (kind != ACKNOWLEDGED))]
     margin = 0.06 * (np.ptp(shown) + 1) if shown.size else 0.0
     if acked.any():
         highest = np.maximum.accumulate(seq[acked])
@@ -149,7 +165,7 @@ def _segments(
         label = "acknowledged" if in_view else None
         axes.step(time[acked] / 1e9, highest / 1e3, where="post", color=_GREEN, label=label)
     axes.axhline(its_seq / 1e3, color=_RED, lw=0.8, ls=":", zorder=1)
-    first = np.flatnonzero((flow == its_flow) & (seq == its_seq) & (kind == 0))
+    first = np.flatnonzero((flow == its_flow) & (seq == its_seq) & (kind == SENT))
     before = first.size and time[first[0]] < window[0]
     since = f", sent at {time[first[0]] / 1e9:.2f} s" if before else ""
     axes.annotate(
@@ -182,10 +198,10 @@ def _units(
         axes.add_collection(LineCollection(list(lines), colors=colour, linewidths=width, zorder=1))
     styles = (
         # What goes with every block must not hide the block.
-        (here & (kind == 2) & (sent["attempt"] == 0), "repair, unasked", ".", _PINK, 26),
-        (here & (kind == 0), "sent for the first time", ".", _BLUE, 7),
-        (here & (kind == 1), "sent again", "x", _RED, 30),
-        (here & (kind == 2) & (sent["attempt"] > 0), "repair, asked for", "^", _PINK, 18),
+        (here & (kind == UNIT_REPAIR) & (sent["attempt"] == 0), "repair, unasked", ".", _PINK, 26),
+        (here & (kind == UNIT_NEW), "sent for the first time", ".", _BLUE, 7),
+        (here & (kind == UNIT_AGAIN), "sent again", "x", _RED, 30),
+        (here & (kind == UNIT_REPAIR) & (sent["attempt"] > 0), "repair, asked for", "^", _PINK, 18),
         (here & (arrival < 0), "erased", "o", _BLACK, 46),
     )
     for order, (chosen, name, marker, colour, size) in enumerate(styles):
@@ -214,14 +230,14 @@ def _units(
 def _heights(sent: dict[str, NDArray[Any]]) -> NDArray[np.float64]:
     """Where units stand: data at their numbers, repair at the middle of what it repairs."""
     kind, unit = sent["kind"], sent["unit"]
-    data = kind == 0
+    data = kind == UNIT_NEW
     height = unit.astype(float)
     # Numbers of the first and the last unit of every packet, by packet.
     packets = sent["first_packet"][data]
     starts = np.searchsorted(packets, sent["first_packet"])
     ends = np.searchsorted(packets, sent["last_packet"], side="right") - 1
     sent_before = np.cumsum(data) - 1
-    repair = kind == 2
+    repair = kind == UNIT_REPAIR
     of_block = np.minimum(ends, np.maximum(starts, sent_before))
     follows = repair & (sent["attempt"] == 0)
     height[follows] = of_block[follows]

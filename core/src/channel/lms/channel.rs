@@ -2,6 +2,8 @@
 
 use std::str::FromStr;
 
+use serde::Serialize;
+
 use super::error::{LmsError, within};
 use super::fading::Fading;
 use super::receiver::Receiver;
@@ -73,7 +75,7 @@ impl Motion {
 }
 
 /// The level for which Es/N0 is told.
-#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+#[derive(Clone, Copy, Debug, Eq, PartialEq, Serialize)]
 pub enum Reference {
     /// Es/N0 of the unshadowed line of sight.
     LineOfSight,

@@ -53,7 +53,7 @@ pub enum LmsError {
         known: String,
     },
     /// A number outside its range.
-    #[error("{name} = {value} cannot be; give {wanted}")]
+    #[error("{name} = {value} is out of range; give {wanted}")]
     Range {
         /// Which parameter.
         name: &'static str,

@@ -3,10 +3,12 @@
 use std::fmt;
 use std::str::FromStr;
 
+use serde::Serialize;
+
 use super::error::LmsError;
 
 /// A modulation with Gray labels, decoded bit by bit.
-#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+#[derive(Clone, Copy, Debug, Eq, PartialEq, Serialize)]
 pub enum Modulation {
     /// Two bits a symbol.
     Qpsk,

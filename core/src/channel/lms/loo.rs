@@ -1,5 +1,7 @@
 //! Loo's law: a lognormal direct path plus a Rayleigh multipath.
 
+use serde::Serialize;
+
 use super::gaussian::phi;
 
 /// Decibel to natural logarithm of amplitude.
@@ -7,7 +9,7 @@ pub(super) const NEPER: f64 = std::f64::consts::LN_10 / 20.0;
 
 /// Parameters of Loo's law, in dB relative to the unshadowed line of sight (C. Loo, IEEE Trans.
 /// Veh. Tech. 34(3), 1985, in the notation of Perez-Fontan).
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Loo {
     /// Mean of the direct path's level.
     pub direct_db: f64,

@@ -4,6 +4,8 @@
 use std::num::NonZeroU32;
 use std::str::FromStr;
 
+use serde::Serialize;
+
 use super::channel::{LandMobile, Motion, Reference};
 use super::code::Code;
 use super::error::LmsError;
@@ -23,7 +25,7 @@ use crate::units::{Bytes, Duration};
 /// let nowhere = Options { elevation_deg: Some(40.0), ..Options::of(Preset::Internet) };
 /// assert!(nowhere.channel().unwrap_err().to_string().contains("environment"));
 /// ```
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Options {
     /// Where everything else comes from.
     pub preset: Preset,
@@ -61,7 +63,7 @@ pub struct Options {
 }
 
 /// A model of states along a road that comes with tables.
-#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+#[derive(Clone, Copy, Debug, Eq, PartialEq, Serialize)]
 pub enum Model {
     /// ITU-R P.681, two states.
     P681,
@@ -70,7 +72,7 @@ pub enum Model {
 }
 
 /// A code in place of the preset's.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 pub enum CodeChoice {
     /// One of [`Code::NAMES`].
     Named(String),

@@ -4,6 +4,8 @@ use std::fmt;
 use std::num::NonZeroU32;
 use std::str::FromStr;
 
+use serde::Serialize;
+
 use super::channel::{LandMobile, Motion, Reference};
 use super::code::Code;
 use super::error::LmsError;
@@ -17,7 +19,7 @@ use crate::units::{Bytes, Duration};
 
 /// A channel of the papers. Constants marked *calibrated* were fitted on printed tables; how, and
 /// what that leaves as a prediction, is in `docs/concepts/lms.md`.
-#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+#[derive(Clone, Copy, Debug, Eq, PartialEq, Serialize)]
 pub enum Preset {
     /// Seed 000, distribution, mobile to gateway: 2.34 Mbit/s of 33-byte code words.
     DistributionUp,

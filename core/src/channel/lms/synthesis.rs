@@ -1,5 +1,8 @@
 //! Slots one after the other: level, mutual information, fate.
 
+#[cfg(feature = "parquet")]
+use std::io::{self, Write};
+
 use rand_chacha::ChaCha8Rng;
 
 use super::code::PerTable;
@@ -7,6 +10,10 @@ use super::gaussian::uniform;
 use super::information::InformationTable;
 use super::receiver::{Interleaver, Receiver};
 use super::samples::{Samples, Source};
+#[cfg(feature = "parquet")]
+use crate::trace::parquet::{Kind, Values, Writer};
+#[cfg(feature = "parquet")]
+use crate::units::Bytes;
 use crate::units::Duration;
 
 /// Makes the slots of a trace in order, as many at a time as wanted, in constant memory.
@@ -74,6 +81,37 @@ impl Synthesis {
             left -= block;
         }
         slots
+    }
+
+    /// Writes the next `count` slots of `lldu` as a Parquet trace, in constant memory; with a third
+    /// column `mi`, their mutual information, if `information`.
+    ///
+    /// # Errors
+    /// What the writer says.
+    #[cfg(feature = "parquet")]
+    pub fn write_parquet(
+        &mut self,
+        count: usize,
+        lldu: Bytes,
+        information: bool,
+        out: impl Write + Send,
+    ) -> io::Result<()> {
+        const PART: usize = 1 << 18;
+        let columns = [("t_ns", Kind::I64), ("d_ns", Kind::I64), ("mi", Kind::F32)];
+        let columns = &columns[..if information { 3 } else { 2 }];
+        let keys = [
+            ("clift-trace", "1".to_owned()),
+            ("lldu_bytes", lldu.0.to_string()),
+            ("decode_ns", self.decode_ns.to_string()),
+        ];
+        let mut file = Writer::new(out, columns, keys)?;
+        for start in (0..count).step_by(PART) {
+            let slots = self.slots(PART.min(count - start));
+            let values =
+                [Values::I64(&slots.t), Values::I64(&slots.d), Values::F32(&slots.information)];
+            file.part(&values[..columns.len()])?;
+        }
+        file.finish()
     }
 
     fn block(&mut self, count: u64, slots: &mut Slots) {

@@ -1,5 +1,7 @@
 //! A clear road past single trees: fades that come one by one.
 
+use serde::Serialize;
+
 use super::gaussian::quantile;
 use super::loo::Loo;
 use super::shadowing::{Draws, Law, ramp};
@@ -9,7 +11,7 @@ use super::shadowing::{Draws, Law, ramp};
 ///
 /// Not a standard's model: it is the plainest one with events as isolated as table 1 of seed 000
 /// asks for.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct IsolatedTrees {
     /// Mean distance between fades in metres.
     pub gap_m: f64,

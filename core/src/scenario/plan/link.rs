@@ -1,5 +1,7 @@
 //! The plan of a link: what carries its packets, and how it is used.
 
+use std::path::PathBuf;
+
 use super::PlannedHop;
 use super::phy::{PlannedPhy, Sections};
 use crate::config::Fault;
@@ -37,6 +39,8 @@ pub enum PlannedMedium {
         /// The link-layer reliability scheme.
         scheme: Scheme,
     },
+    /// A link trace that is there.
+    Held(PathBuf),
     /// Hybrid FEC/ARQ-SR.
     Hybrid {
         /// The link.
@@ -74,20 +78,10 @@ impl PlannedLink {
     pub fn phy(&self) -> Option<&PlannedPhy> {
         match &self.medium {
             PlannedMedium::Trace { phy, .. } | PlannedMedium::Live { phy, .. } => Some(phy),
-            PlannedMedium::Hybrid { losses, .. } => losses.as_ref(),
-            PlannedMedium::Ntn { phy, .. } => phy.as_ref(),
-            PlannedMedium::AdaptiveHarq { .. } => None,
-        }
-    }
-
-    /// The file of its own delays, if they vary.
-    pub(super) fn delays(&self) -> Option<&str> {
-        match &self.medium {
-            PlannedMedium::Ntn { ntn, .. } => ntn.delays.as_deref(),
-            PlannedMedium::AdaptiveHarq { harq, .. } => harq.delays.as_deref(),
-            PlannedMedium::Trace { .. }
-            | PlannedMedium::Live { .. }
-            | PlannedMedium::Hybrid { .. } => None,
+            PlannedMedium::Hybrid { losses: phy, .. } | PlannedMedium::Ntn { phy, .. } => {
+                phy.as_ref()
+            }
+            PlannedMedium::Held(_) | PlannedMedium::AdaptiveHarq { .. } => None,
         }
     }
 }
@@ -135,6 +129,14 @@ fn medium(key: &str, hop: &Hop, link: &Link, config: &Config) -> Result<PlannedM
         };
         let length = harq.check(key, hop.scheme, link, beside, config.duration)?;
         return Ok(PlannedMedium::AdaptiveHarq { harq: Box::new(harq.clone()), length });
+    }
+    if let Some(name) = &hop.link_trace {
+        if let Some(given) = sections.given().or(hop.scheme.map(|_| "scheme")).or(link.of_scheme())
+        {
+            let cure = "`link_trace` says what becomes of every LLDU; leave one of them out";
+            return Err(Fault::of(key, given, cure));
+        }
+        return Ok(PlannedMedium::Held(name.clone()));
     }
     if !traced {
         let cure = "nothing to send over; give [trace] with a file, [channel] with a model, [hybrid], [ntn], [adaptive_harq], or [[path]]";

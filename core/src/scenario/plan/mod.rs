@@ -76,17 +76,6 @@ impl Plan {
         })
     }
 
-    /// The files of delays that legs and links name, each as often as it is named.
-    pub(super) fn delay_files(&self) -> impl Iterator<Item = &str> {
-        let shared = self.hops().filter_map(|hop| match hop {
-            PlannedHop::Leg(leg) => leg.delays.as_deref(),
-            PlannedHop::Link(link) => link.delays(),
-            PlannedHop::WayBack(_) => None,
-        });
-        let own = self.flows.iter().filter_map(|flow| flow.access.as_ref()?.delays.as_deref());
-        shared.chain(own)
-    }
-
     fn hops(&self) -> impl Iterator<Item = &PlannedHop> {
         self.forward.iter().chain(&self.backward)
     }
@@ -99,7 +88,8 @@ fn path(config: &Config) -> Result<Vec<PlannedHop>, Fault> {
             leg: None,
             trace: config.trace.clone(),
             channel: config.channel.clone(),
-            scheme: Some(config.scheme),
+            link_trace: config.link_trace.clone(),
+            scheme: (config.scheme != Scheme::None).then_some(config.scheme),
             hybrid: config.hybrid.clone(),
             ntn: config.ntn.clone(),
             adaptive_harq: config.adaptive_harq.clone(),
@@ -110,6 +100,7 @@ fn path(config: &Config) -> Result<Vec<PlannedHop>, Fault> {
     let given = [
         ("trace", config.trace.is_some()),
         ("channel", config.channel.is_some()),
+        ("link_trace", config.link_trace.is_some()),
         ("scheme", config.scheme != Scheme::None),
         ("hybrid", config.hybrid.is_some()),
         ("ntn", config.ntn.is_some()),
@@ -136,6 +127,7 @@ fn hops(key: &str, hops: &[Hop], config: &Config) -> Result<Vec<PlannedHop>, Fau
         };
         let link = hop.trace.is_some()
             || hop.channel.is_some()
+            || hop.link_trace.is_some()
             || hop.scheme.is_some()
             || hop.hybrid.is_some()
             || hop.ntn.is_some()

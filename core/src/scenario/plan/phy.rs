@@ -3,8 +3,8 @@
 use crate::config::Fault;
 use crate::scenario::channel::{Channel, Slots};
 use crate::scenario::erasures::Erasures;
-use crate::scenario::spec::{FileSpec, PhySpec};
-use crate::scenario::trace::Trace;
+use crate::scenario::spec::PhySpec;
+use crate::scenario::trace::{self, Trace};
 use crate::units::Duration;
 
 /// A PHY trace from a file, from a model, or from a file with erasures from a model on top.
@@ -34,7 +34,7 @@ impl PlannedPhy {
     pub(in crate::scenario) fn spec(&self, seed: impl FnOnce(&PlannedErasures) -> u64) -> PhySpec {
         let erasures = self.erasures.as_ref();
         PhySpec {
-            trace: self.trace.as_ref().map(FileSpec::from),
+            trace: self.trace.clone(),
             erasures: erasures.map(|own| own.model.clone()),
             slots: erasures.and_then(|own| own.slots.clone()),
             // Where nothing is drawn all replications share the file's trace.
@@ -56,6 +56,12 @@ impl Sections<'_> {
         self.trace.1.is_some() || self.channel.1.is_some()
     }
 
+    /// The name of the first section that is given.
+    pub(super) fn given(&self) -> Option<&'static str> {
+        let trace = self.trace.1.map(|_| "trace");
+        trace.or(self.channel.1.map(|_| "channel"))
+    }
+
     /// The plan of what they give, for runs of `duration`; the model is drawn anew in each run if
     /// `redraw` and its own key does not say otherwise.
     pub(super) fn planned(&self, duration: Duration, redraw: bool) -> Result<PlannedPhy, Fault> {
@@ -68,7 +74,7 @@ impl Sections<'_> {
                 Some(PlannedErasures { model, slots, seed: channel.seed, redraw })
             }
         };
-        trace.map_or(Ok(()), |trace| trace.check(key))?;
+        trace.map_or(Ok(()), |trace| trace::check(trace, key))?;
         Ok(PlannedPhy { trace: trace.cloned(), erasures })
     }
 }

@@ -23,6 +23,7 @@ pub(super) fn way_back(config: &Config, shared: usize) -> Result<Vec<PlannedHop>
             leg: None,
             trace: back.trace,
             channel: back.channel,
+            link_trace: back.link_trace,
             scheme: back.scheme,
             hybrid: back.hybrid,
             ntn: back.ntn,
@@ -43,6 +44,7 @@ fn kind(back: &Return) -> Option<&'static str> {
     let given = [
         ("trace", back.trace.is_some()),
         ("channel", back.channel.is_some()),
+        ("link_trace", back.link_trace.is_some()),
         ("hybrid", back.hybrid.is_some()),
         ("ntn", back.ntn.is_some()),
         ("adaptive_harq", back.adaptive_harq.is_some()),

@@ -1,24 +1,14 @@
 //! Adaptive-HARQ links.
 
-use std::sync::Arc;
-
 use super::*;
+use crate::channel::lms::Preset;
 use crate::link::Propagation;
 use crate::scheme::{AdaptiveHarqConfig, Sizing, Threshold};
-use crate::trace::MiTrace;
-use crate::units::Duration;
-
-/// A channel of 10 ms that lets half of the coded bits through.
-fn information() -> LinkInput {
-    let trace = MiTrace::new(Duration::from_millis(1), vec![0.5; 10]).unwrap();
-    LinkInput::Information { trace: Arc::new(trace), mean: 0.5 }
-}
 
 #[test]
 fn an_adaptive_harq_link_is_what_its_keys_say() {
-    let setup = |text: &str, inputs: &[LinkInput]| {
-        let scenario = Scenario::parse("geo.toml", text, &[]).unwrap();
-        let setup = scenario.cells()[0].setup(0, inputs, &DelayFiles::new()).unwrap();
+    let setup = |text: &str| {
+        let setup = setup(text, &Given::information(0.5));
         let hops = [&setup.forward[..], &setup.backward[..]].concat();
         let config = hops.iter().find_map(|hop| match hop {
             Hops::Link(LinkConfig { medium: Medium::AdaptiveHarq(config), .. }) => Some(config),
@@ -34,76 +24,73 @@ fn an_adaptive_harq_link_is_what_its_keys_say() {
         };
         setup.backward.iter().map(delay).collect()
     };
-    let (plain, run) = setup("[adaptive_harq]\n", &[information()]);
+    let (plain, run) = setup("[adaptive_harq]\n");
     let (sizing, threshold) = AdaptiveHarqConfig::fitted(0.5);
     assert_eq!((&plain.sizing, plain.threshold), (&sizing, threshold));
     assert_eq!((plain.max_retransmissions, plain.step), AdaptiveHarqConfig::PAPER);
     assert_eq!((plain.rate.bits_per_second(), plain.reorder), (50_000_000, None));
     assert_eq!(delays(&run), [ms(80).into()]);
     let text = "[adaptive_harq]\ndelay = \"20 ms\"\nrate = \"1 Mbit/s\"\nfirst = 2\nincrement = 0.1\npacket_sigma = 0\nattempt_sigma = 0.1\nmax_retx = 5\nstep = \"7 ms\"\n";
-    let (own, run) = setup(text, &[information()]);
+    let (own, run) = setup(text);
     assert_eq!(own.sizing, Sizing::Fixed { first: 4.0, increment: 0.2 });
     assert_eq!(own.threshold, Threshold { packet_sigma: 0.0, attempt_sigma: 0.1 });
     assert_eq!((own.max_retransmissions, own.step), (5, ms(7)));
     assert_eq!((own.rate.bits_per_second(), delays(&run)), (1_000_000, vec![ms(20).into()]));
     let text = "[adaptive_harq]\ntargets = [\"70 %\", 0.5]\nmax_retx = 1\n";
-    let (sized, _) = setup(text, &[information()]);
+    let (sized, _) = setup(text);
     assert_eq!(sized.sizing, Sizing::Missing { levels: [0.5, 0.5].into() });
     // A link of its own on the way back.
     let text = "[adaptive_harq]\n[return.adaptive_harq]\ndelay = \"3 ms\"\n";
-    let (_, run) = setup(text, &[information(), information()]);
+    let (_, run) = setup(text);
     assert_eq!(delays(&run), [ms(3).into()]);
     // A sum that only shows once the channel is there.
-    let text = "[adaptive_harq]\nfirst = 900\n";
-    let scenario = Scenario::parse("geo.toml", text, &[]).unwrap();
-    let fault = scenario.cells()[0].setup(0, &[information()], &DelayFiles::new()).unwrap_err();
-    let (key, message) = (fault.path(), fault.message());
+    let (key, message) = fault("[adaptive_harq]\nfirst = 900\n", &Given::information(0.5));
     assert!(key == "adaptive_harq.first" && message.contains("1000"), "{key}: {message}");
 }
 
 #[test]
 fn the_channel_of_adaptive_harq_follows_the_seed_of_the_run() {
-    let spec = |text: &str, replication: u32| {
+    let ask = |text: &str, replication: u32| {
         let text = format!("seed = 7\nduration = \"30 s\"\nruns = 3\n{text}");
         let scenario = Scenario::parse("geo.toml", &text, &[]).unwrap();
+        let given = Given::information(0.5);
+        // A random start needs a longer channel than the one given; the demand is made before.
+        let _ = scenario.cells()[0].setup(replication, &given);
+        let seeds: Vec<u64> = given.asked.into_inner().unwrap().iter().map(|s| s.seed).collect();
         let seed = scenario.cells()[0].seed(replication).0;
-        (scenario.cells()[0].links(replication), seed)
+        (given.asked_information.into_inner().unwrap(), seeds, seed)
     };
-    let of = |spec: &LinkSpec| match spec {
-        LinkSpec::Information { duration_ns, seed, .. } => (*duration_ns, *seed),
-        other => panic!("{other:?}"),
-    };
-    let minute = 60_000_000_000;
+    let secs = Duration::from_secs;
     for replication in 0..3 {
-        let (specs, seed) = spec("[adaptive_harq]\n", replication);
-        assert_eq!(of(&specs[0]), (minute + 30_000_000_000, seed));
+        let (specs, _, seed) = ask("[adaptive_harq]\n", replication);
+        assert_eq!((specs[0].length, specs[0].seed), (secs(90), seed));
         // As that of a land mobile channel does.
-        let (lms, _) = spec(
+        let (harq, lms, _) = ask(
             "[[path]]\nadaptive_harq.rate = \"1 Mbit/s\"\n[[path]]\nchannel.model = \"lms\"\n[[path]]\nadaptive_harq.rate = \"1 Mbit/s\"\n",
             replication,
         );
-        assert_eq!(of(&lms[0]).1, seed);
-        let (other, _) = spec(
+        assert_eq!(harq[0].seed, seed);
+        let (other_harq, other_lms, _) = ask(
             "[[path]]\nchannel.model = \"lms\"\n[[path]]\nadaptive_harq.rate = \"1 Mbit/s\"\n[[path]]\nchannel.model = \"lms\"\n",
             replication,
         );
-        assert_eq!(of(&other[1]).1, lms[1].phy().unwrap().seed);
-        assert_eq!(of(&lms[2]).1, other[2].phy().unwrap().seed);
-        let (kept, _) = spec("[adaptive_harq]\nseed = 5\nlength = \"60 s\"\n", replication);
-        assert_eq!(of(&kept[0]), (minute, 5));
-        let (shared, _) = spec("[adaptive_harq]\n[link]\nstart = \"random\"\n", replication);
-        assert_eq!(of(&shared[0]).1, 7);
+        assert_eq!(other_harq[0].seed, lms[0]);
+        assert_eq!(harq[1].seed, other_lms[1]);
+        let (kept, ..) = ask("[adaptive_harq]\nseed = 5\nlength = \"60 s\"\n", replication);
+        assert_eq!((kept[0].length, kept[0].seed), (secs(60), 5));
+        let (shared, ..) = ask("[adaptive_harq]\n[link]\nstart = \"random\"\n", replication);
+        assert_eq!(shared[0].seed, 7);
     }
     let text = "[adaptive_harq]\n[vary]\nadaptive_harq.snr = [\"7 dB\", \"13 dB\"]\n";
     let scenario = Scenario::parse("geo.toml", text, &[]).unwrap();
     let [low, high] = scenario.cells() else { panic!("two cells") };
     assert_eq!(low.labels(), [("snr".to_owned(), "7 dB".to_owned())]);
-    let [LinkSpec::Information { preset, esn0_db, .. }] = &low.links(0)[..] else {
-        panic!("a channel")
-    };
-    assert_eq!((preset.as_str(), *esn0_db), ("its", 7.0));
-    assert_eq!(of(&low.links(0)[0]), of(&high.links(0)[0]));
-    assert_ne!(low.links(0), high.links(0));
+    let given = Given::information(0.5);
+    low.setup(0, &given).unwrap();
+    high.setup(0, &given).unwrap();
+    let asked = given.asked_information.into_inner().unwrap();
+    assert_eq!((asked[0].channel.preset, asked[0].esn0_db), (Preset::Its, 7.0));
+    assert_eq!(asked[1], InformationSpec { esn0_db: 13.0, ..asked[0].clone() });
 }
 
 #[test]
@@ -111,7 +98,7 @@ fn a_start_in_the_channel_of_adaptive_harq_is_drawn_where_a_run_fits() {
     let text = "duration = \"4 ms\"\nruns = 50\n[adaptive_harq]\nlength = \"10 ms\"\n[link]\nstart = \"random\"\n";
     let scenario = Scenario::parse("geo.toml", text, &[]).unwrap();
     let start = |run| {
-        let setup = scenario.cells()[0].setup(run, &[information()], &DelayFiles::new()).unwrap();
+        let setup = scenario.cells()[0].setup(run, &Given::information(0.5)).unwrap();
         let Hops::Link(link) = &setup.forward[0] else { panic!("a link") };
         link.start_offset
     };
@@ -127,7 +114,7 @@ fn an_adaptive_harq_link_that_cannot_be_is_told_why() {
             "line 2: adaptive_harq.preset: unknown; write one of internet, distribution, distribution-down, its (did you mean its?)",
         ),
         ("snr = 13", "line 2: adaptive_harq.snr: `13` has no unit"),
-        ("snr = \"200 dB\"", "line 2: adaptive_harq.snr: 200 dB cannot be; give"),
+        ("snr = \"200 dB\"", "line 2: adaptive_harq.snr: 200 dB is out of range; give"),
         ("delays = \"\"", "line 2: adaptive_harq.delays: is empty"),
         ("delay = \"1 ms\"\ndelays = \"x\"", "line 3: adaptive_harq.delays: `delay` and"),
         ("keep_order = true", "line 2: adaptive_harq.keep_order: is for `delays`"),
@@ -135,9 +122,9 @@ fn an_adaptive_harq_link_that_cannot_be_is_told_why() {
         ("increment = -1", "line 2: adaptive_harq.increment: give coded bits"),
         ("first = 1\ntargets = [1, 1, 1, 1]", "line 2: adaptive_harq.first: `targets` say"),
         ("targets = [0.5]", "line 2: adaptive_harq.targets: 1 for 4 attempts; give"),
-        ("packet_sigma = -1", "line 2: adaptive_harq.packet_sigma: -1 cannot be"),
+        ("packet_sigma = -1", "line 2: adaptive_harq.packet_sigma: -1 is out of range"),
         ("max_retx = 8", "line 2: adaptive_harq.max_retx: 8 are too many; give 0 to 7"),
-        ("step = \"0 s\"", "line 2: adaptive_harq.step: 0 ns cannot be"),
+        ("step = \"0 s\"", "line 2: adaptive_harq.step: 0 ns is out of range"),
         ("length = \"1 us\"", "line 2: adaptive_harq.length: "),
         ("retries = 3", "line 2: adaptive_harq.retries: unknown key"),
         ("[trace]\nfile = \"x\"", "line 2: trace: [adaptive_harq] makes its channel"),

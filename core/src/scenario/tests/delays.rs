@@ -1,47 +1,11 @@
 //! Delays that vary, wherever a delay stands.
 
-use std::sync::Arc;
-
 use super::*;
-use crate::link::{DelaySeries, Propagation};
-use crate::scheme::{Scheme, Timing};
-use crate::simulation::LegConfig;
-use crate::trace::MiTrace;
-use crate::units::{Duration, Instant};
-
-/// A series that begins with `ms` and has a second step.
-fn series(ms: u64) -> Arc<DelaySeries> {
-    let step = |at, ms| (Instant::from_nanos(at), Duration::from_millis(ms));
-    Arc::new(DelaySeries::new(vec![step(0, ms), step(1_000_000_000, ms / 2)]).unwrap())
-}
-
-/// What the file of this name holds: the number in it is its first delay.
-fn files(cell: &Cell) -> DelayFiles {
-    let number = |file: &str| file.trim_matches(|c: char| !c.is_ascii_digit()).parse().unwrap();
-    cell.delay_files().into_iter().map(|file| (file.to_owned(), series(number(file)))).collect()
-}
+use crate::link::Propagation;
 
 /// What a run is made of, whatever its links need.
 fn run(text: &str) -> Setup {
-    let scenario = Scenario::parse("geo.toml", text, &[]).unwrap();
-    let cell = &scenario.cells()[0];
-    let input = |spec: &LinkSpec| match spec {
-        LinkSpec::LinkTrace { rtt_ns, .. } => {
-            let timing = Timing { rtt: Duration::from_nanos(*rtt_ns), feedback: None };
-            LinkInput::LinkTrace(Arc::new(Scheme::None.apply(&phy(&[1; 9]), timing)))
-        }
-        LinkSpec::PhyTrace { .. } => LinkInput::PhyTrace(phy(&[1; 9])),
-        LinkSpec::PhyTraces { .. } => {
-            LinkInput::PhyTraces { phy: phy(&[1; 9]), back: phy(&[1; 9]) }
-        }
-        LinkSpec::Information { .. } => {
-            let trace = MiTrace::new(Duration::from_millis(1), vec![0.5; 10]).unwrap();
-            LinkInput::Information { trace: Arc::new(trace), mean: 0.5 }
-        }
-        LinkSpec::Nothing => LinkInput::Nothing,
-    };
-    let inputs: Vec<_> = cell.links(0).iter().map(input).collect();
-    cell.setup(0, &inputs, &files(cell)).unwrap()
+    setup(text, &Given::information(0.5))
 }
 
 /// The hops in words: a link, or the delay of a leg ("5" or "80~" if it varies, "80=" in order).
@@ -119,7 +83,7 @@ fn links_and_flows_have_the_delays_of_their_files() {
         let Propagation::Varying { series: moving, keep_order: true } = delay else {
             panic!("{delay:?}")
         };
-        assert_eq!(**moving, *series(30));
+        assert_eq!(moving, &Given::information(0.5).delays("30.csv").unwrap());
     }
     // Timers suit the longest delay: those of a fixed one of 30 ms.
     let [Medium::Ntn(fixed)] = &media(&run("[ntn]\ndelay = \"30 ms\"\n"))[..] else {
@@ -130,29 +94,6 @@ fn links_and_flows_have_the_delays_of_their_files() {
     let text = "[trace]\nfile = \"x\"\n[access]\ndelays = \"20.csv\"\n[[flow]]\n[[flow]]\naccess = { delays = \"9.csv\", keep_order = true }\n[[flow]]\naccess = {}\n";
     let legs = run(text).flows.into_iter().map(|flow| Hops::Leg(flow.source_leg.unwrap()));
     assert_eq!(words(&legs.collect::<Vec<_>>()), "20~ 9= 0");
-}
-
-/// Equal files are read once, whoever names them, and shared.
-#[test]
-fn a_cell_names_each_file_once() {
-    let text = "[access]\ndelays = \"20.csv\"\n[[path]]\nleg.delays = \"20.csv\"\n[[path]]\nadaptive_harq.delays = \"70.csv\"\n[[path]]\nhybrid = {}\nlink.delays = \"20.csv\"\n[[path]]\nntn.delays = \"3.csv\"\n[[flow]]\naccess.delays = \"8.csv\"\n[[return.path]]\nleg.delays = \"4.csv\"\n";
-    let scenario = Scenario::parse("geo.toml", text, &[]).unwrap();
-    let cell = &scenario.cells()[0];
-    let named: Vec<_> = cell.delay_files().into_iter().collect();
-    assert_eq!(named, ["20.csv", "3.csv", "4.csv", "70.csv", "8.csv"]);
-    let setup = run(text);
-    let varying = |hop: &Hops| match hop {
-        Hops::Leg(LegConfig { delay: Propagation::Varying { series, .. }, .. }) => {
-            Some(Arc::clone(series))
-        }
-        _ => None,
-    };
-    let shared: Vec<_> = setup.forward.iter().filter_map(varying).collect();
-    assert_eq!(shared.len(), 3);
-    assert!(shared.iter().all(|series| Arc::ptr_eq(series, &shared[0])));
-    // What they hold is not in what links are made from: a channel is made once for all delays.
-    let links = |text: &str| Scenario::parse("geo.toml", text, &[]).unwrap().cells()[0].links(0);
-    assert_eq!(links("[adaptive_harq]\n"), links("[adaptive_harq]\ndelays = \"1.csv\"\n"));
 }
 
 #[test]

@@ -112,7 +112,7 @@ fn every_error_names_line_key_and_cure() {
         ),
         (
             "[channel]\nmodel = \"lms\"\nesn0 = \"600 dB\"",
-            "geo.toml line 3: channel.esn0: 600 cannot be; give a level in dB from -100 to 100",
+            "geo.toml line 3: channel.esn0: 600 is out of range; give a level in dB from -100 to 100",
         ),
         (
             "[channel]\nmodel = \"lms\"\npreset = \"internt\"",
@@ -144,7 +144,7 @@ fn every_error_names_line_key_and_cure() {
         ),
         (
             "[channel]\nmodel = \"lms\"\nspeed = \"0 km/h\"",
-            "geo.toml line 3: channel.speed: 0 cannot be; give a speed in km/h, above 0",
+            "geo.toml line 3: channel.speed: 0 is out of range; give a speed in km/h, above 0",
         ),
         (
             "[channel]\nmodel = \"lms\"\nspeed = \"60 knots\"",
@@ -156,11 +156,11 @@ fn every_error_names_line_key_and_cure() {
         ),
         (
             "[channel]\nmodel = \"lms\"\n[channel.loo]\ndirect = \"0 dB\"\npsi = \"-1 dB\"\nmultipath = \"-11 dB\"\ncorrelation = \"1.7 m\"",
-            "geo.toml line 5: channel.loo.psi: -1 cannot be; give a standard deviation in dB from 0 to 30",
+            "geo.toml line 5: channel.loo.psi: -1 is out of range; give a standard deviation in dB from 0 to 30",
         ),
         (
             "[channel]\nmodel = \"lms\"\n[channel.trees]\ngap = \"65 m\"\ncrossing = \"5 m\"\ndepth = \"5 dB\"\nspread = \"0 dB\"\nmultipath = \"60 dB\"",
-            "geo.toml line 8: channel.trees.multipath: 60 cannot be",
+            "geo.toml line 8: channel.trees.multipath: 60 is out of range",
         ),
         (
             "[channel]\nmodel = \"lms\"\nmodulation = \"8psk\"",
@@ -180,7 +180,7 @@ fn every_error_names_line_key_and_cure() {
         ),
         (
             "[channel]\nmodel = \"lms\"\nthreshold = 1.5",
-            "geo.toml line 3: channel.threshold: 1.5 cannot be; give a mutual information",
+            "geo.toml line 3: channel.threshold: 1.5 is out of range; give a mutual information",
         ),
         (
             "[channel]\nmodel = \"lms\"\nper_table = [[0.5, 0.1]]",
@@ -200,7 +200,7 @@ fn every_error_names_line_key_and_cure() {
         ),
         (
             "[channel]\nmodel = \"lms\"\ninterleaving = \"2 h\"",
-            "geo.toml line 3: channel.interleaving: 7200000 cannot be; give an interleaver of up to 1000 s",
+            "geo.toml line 3: channel.interleaving: 7200 s is out of range; give an interleaver of up to 1000 s",
         ),
         (
             "[channel]\nmodel = \"lms\"\nlength = \"1 us\"",
@@ -225,7 +225,7 @@ fn every_error_names_line_key_and_cure() {
         ("[transport]\nprotocol = \"udp\"", "application.type: datagrams have no flow control"),
         (
             "[transport]\npacket = \"40 B\"",
-            "geo.toml line 2: transport.packet: 40 B is no IP packet that carries data; give 53 B to 65535 B",
+            "geo.toml line 2: transport.packet: 40 bytes are not a TCP packet; give 53 to 65535",
         ),
         (
             "[transport]\ncongestion = \"cubik\"",
@@ -253,7 +253,7 @@ fn every_error_names_line_key_and_cure() {
             "[[flow]]\n[flow.transport]\npaket = \"1 B\"",
             "geo.toml line 3: flow.0.transport.paket: unknown key",
         ),
-        ("[link]\nqueue = \"many\"", "geo.toml line 2: link.queue: `many` is no queue"),
+        ("[link]\nqueue = \"many\"", "geo.toml line 2: link.queue: `many` is not a queue"),
         (
             "[[path]]\nleg = { delay = \"1 ms\" }\nscheme = \"ARQ\"",
             "path.0.leg: a hop is a leg or a link",
@@ -289,7 +289,7 @@ fn every_error_names_line_key_and_cure() {
             "geo.toml line 2: vary.condition.bad.vary.x: must not vary",
         ),
         ("[vary.condition]\nbad = 1\n", "geo.toml line 1: vary.condition: unknown key"),
-        ("vary = 1", "geo.toml line 1: vary: is no section"),
+        ("vary = 1", "geo.toml line 1: vary: is not a section"),
         (
             "[[printed]]\nmetric = \"x\"\nvalue = 1\nwhere = { speed = \"1\" }",
             "geo.toml line 4: printed.0.where.speed: no such axis; [vary] has none",

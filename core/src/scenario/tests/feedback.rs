@@ -2,14 +2,14 @@
 
 use super::*;
 use crate::scheme::FeedbackLoss;
-use crate::units::Duration;
+use crate::trace::Direction;
 
 const LIVE: &str = "scheme = \"ARQ\"\nlink.live = true\nlink.feedback_trace.file = \"back.csv\"\n";
 
-/// What the first link of a file is made from in a replication.
+/// The PHY traces of the link and of its way back that a file asks for in a replication.
 fn specs(text: &str, replication: u32) -> (PhySpec, PhySpec) {
     let scenario = Scenario::parse("geo.toml", text, &[]).unwrap();
-    let [LinkSpec::PhyTraces { phy, back }] = &scenario.cells()[0].links(replication)[..] else {
+    let [back, phy] = &asked(&scenario.cells()[0], replication)[..] else {
         panic!("two PHY traces")
     };
     (phy.clone(), back.clone())
@@ -34,8 +34,7 @@ fn a_trace_loses_reports_and_shifts_with_the_link() {
     let text = format!(
         "{LIVE}link.start = \"30 s\"\nlink.wrap = true\nlink.feedback_repeat = \"7 ms\"\n{CHANNEL}"
     );
-    let inputs = LinkInput::PhyTraces { phy: phy(&[1, 0, 1]), back: phy(&[0, 1]) };
-    let run = setup(&text, std::slice::from_ref(&inputs));
+    let run = setup(&text, &Given::phy([phy(&[0, 1]), phy(&[1, 0, 1])]));
     let [Medium::Live(live)] = &media(&run)[..] else { panic!("a live link") };
     let FeedbackLoss::Trace(back) = &live.feedback_loss else { panic!("a trace") };
     assert_eq!((&back.d()[..], &live.phy.d()[..]), (&[0, 1][..], &[1, 0, 1][..]));
@@ -43,17 +42,14 @@ fn a_trace_loses_reports_and_shifts_with_the_link() {
     // A drawn start is that of the link's trace, however long the other one is.
     let text = format!("{LIVE}link.start = \"random\"\nduration = \"1 ns\"\n{CHANNEL}");
     let start = |back: &[i64]| {
-        let inputs = [LinkInput::PhyTraces { phy: phy(&[1; 90]), back: phy(back) }];
-        let Hops::Link(link) = setup(&text, &inputs).forward[0].clone() else { panic!("a link") };
+        let given = Given::phy([phy(back), phy(&[1; 90])]);
+        let Hops::Link(link) = setup(&text, &given).forward[0].clone() else { panic!("a link") };
         link.start_offset
     };
     assert_eq!(start(&[1, 0]), start(&[1; 200]));
     assert!(start(&[1, 0]) > Duration::from_nanos(2));
     // One slot has no period.
-    let scenario = Scenario::parse("geo.toml", &text, &[]).unwrap();
-    let single = [LinkInput::PhyTraces { phy: phy(&[1; 90]), back: phy(&[1]) }];
-    let fault = scenario.cells()[0].setup(0, &single, &DelayFiles::new()).unwrap_err();
-    let (key, message) = (fault.path(), fault.message());
+    let (key, message) = fault(&text, &Given::phy([phy(&[1]), phy(&[1; 90])]));
     assert_eq!(key, "link.feedback_trace");
     assert!(message.contains("two slots or more"), "{message}");
 }
@@ -71,7 +67,7 @@ fn a_channel_of_the_way_back_has_draws_of_its_own() {
         // It does not shift the channel of the link, or of another one.
         let without = format!("runs = 3\n[link]\nlive = true\n{CHANNEL}");
         let plain = Scenario::parse("geo.toml", &without, &[]).unwrap();
-        assert_eq!(plain.cells()[0].links(replication)[0].phy(), Some(&phy));
+        assert_eq!(asked(&plain.cells()[0], replication), [phy]);
     }
     assert_ne!(specs(&own, 1).1, specs(&own, 2).1);
     // As the link's: one trace for all where the start is drawn, and a seed of its own stays.
@@ -88,18 +84,24 @@ fn a_channel_of_the_way_back_has_draws_of_its_own() {
 /// Reports of a link back travel the way there: it does not take over what loses those of the link.
 #[test]
 fn a_link_back_has_its_own_return_trace_or_none() {
-    let specs = |text: &str| Scenario::parse("geo.toml", text, &[]).unwrap().cells()[0].links(0);
     let back = format!("[return.channel]\n{}", CHANNEL.split_once('\n').unwrap().1);
-    let [LinkSpec::PhyTraces { .. }, LinkSpec::PhyTrace { .. }] =
-        &specs(&format!("{LIVE}{CHANNEL}{back}"))[..]
-    else {
-        panic!("a return trace for the link alone")
+    let links = |text: &str| {
+        let setup = setup(text, &Given::phy([phy(&[1; 9])]));
+        [setup.forward, setup.backward].concat()
     };
+    let traced = |text: &str| -> Vec<bool> {
+        let traced = |hop: &Hops| match hop {
+            Hops::Link(LinkConfig { medium: Medium::Live(live), .. }) => {
+                Some(matches!(live.feedback_loss, FeedbackLoss::Trace(_)))
+            }
+            _ => None,
+        };
+        links(text).iter().filter_map(traced).collect()
+    };
+    assert_eq!(traced(&format!("{LIVE}{CHANNEL}{back}")), [true, false]);
     let own = "[link]\nlive = true\nfeedback_loss = 0.1\n";
     let text = format!("{own}{CHANNEL}{back}[return.link]\nfeedback_trace.file = \"there.csv\"\n");
-    let [LinkSpec::PhyTrace { .. }, LinkSpec::PhyTraces { .. }] = &specs(&text)[..] else {
-        panic!("a return trace for the link back alone")
-    };
+    assert_eq!(traced(&text), [false, true]);
 }
 
 #[test]

@@ -5,8 +5,6 @@ use std::num::NonZeroU32;
 use super::*;
 use crate::scheme::nr::{HarqMode, NtnPhy, RlcConfig};
 use crate::scheme::{FeedbackLoss, UnitLosses};
-use crate::trace::MiTrace;
-use crate::units::Duration;
 
 #[test]
 fn a_live_link_needs_a_phy_trace_and_has_keys_of_its_own() {
@@ -15,12 +13,11 @@ fn a_live_link_needs_a_phy_trace_and_has_keys_of_its_own() {
          send_buffer = 100",
     );
     let cell = &scenario.cells()[0];
-    let [spec @ LinkSpec::PhyTrace { .. }] = &cell.links(0)[..] else { panic!("a PHY trace") };
     // The same slots and erasures as those of the open loop.
     let open = with_channel("scheme = \"HARQ(10/12)\"");
-    assert_eq!(spec.phy(), open.cells()[0].links(0)[0].phy());
+    assert_eq!(asked(cell, 0), asked(&open.cells()[0], 0));
     let phy = PhyTrace::new(vec![0, 10].into(), vec![1, 0].into(), Bytes(33)).unwrap();
-    let setup = cell.setup(0, &[LinkInput::PhyTrace(phy)], &DelayFiles::new()).unwrap();
+    let setup = cell.setup(0, &Given::phy([phy])).unwrap();
     let [Medium::Live(live)] = &media(&setup)[..] else { panic!("a live link") };
     assert_eq!(live.scheme.to_string(), "HARQ(10/12)");
     assert_eq!((live.flush, live.send_buffer), (Duration::from_millis(20), NonZeroU32::new(100)));
@@ -41,8 +38,8 @@ fn a_hybrid_link_is_what_its_keys_say() {
     };
     let medium = |setup: &Setup| media(setup).remove(0);
     let plain = cell("[hybrid]\nn = 11\nloss = \"2 %\"\ndelay = \"20 ms\"\n");
-    assert_eq!(plain.links(0), [LinkSpec::Nothing]);
-    let setup = plain.setup(0, &[LinkInput::Nothing], &DelayFiles::new()).unwrap();
+    assert_eq!(asked(&plain, 0), []);
+    let setup = plain.setup(0, &Given::information(0.5)).unwrap();
     let Medium::Hybrid(config) = medium(&setup) else { panic!("a hybrid link") };
     assert_eq!((config.data, config.total, config.frames, config.persistency), (10, 11, 6, 5));
     assert_eq!((config.delay, config.in_order), (Duration::from_millis(20), true));
@@ -51,7 +48,7 @@ fn a_hybrid_link_is_what_its_keys_say() {
     assert_eq!(back.delay, Duration::from_millis(20).into());
     let traced = cell("[hybrid]\n[trace]\nfile = \"x.csv\"\n");
     let phy = PhyTrace::new(vec![0, 1].into(), vec![1, 0].into(), Bytes(25)).unwrap();
-    let setup = traced.setup(0, &[LinkInput::PhyTrace(phy)], &DelayFiles::new()).unwrap();
+    let setup = traced.setup(0, &Given::phy([phy])).unwrap();
     let Medium::Hybrid(config) = medium(&setup) else { panic!("a hybrid link") };
     assert!(matches!(config.losses, UnitLosses::Trace(_)));
     for (text, expected) in [
@@ -71,16 +68,15 @@ fn a_hybrid_link_is_what_its_keys_say() {
 
 #[test]
 fn a_3gpp_link_is_what_its_keys_say() {
-    let setup = |text: &str, input: LinkInput| {
-        let scenario = Scenario::parse("geo.toml", text, &[]).unwrap();
-        let setup = scenario.cells()[0].setup(0, &[input], &DelayFiles::new()).unwrap();
+    let setup = |text: &str, given: Given| {
+        let setup = setup(text, &given);
         let Hops::Link(link) = &setup.forward[0] else { panic!("a link") };
         let Medium::Ntn(config) = link.medium.clone() else { panic!("a 3GPP link") };
         (config, setup)
     };
     let ms = Duration::from_millis;
     let text = "[ntn]\nrlc = \"um\"\nharq_feedback = false\nbler = [\"2 %\", 0.5]\ndelay = \"20 ms\"\nt_reordering = \"7 ms\"\n";
-    let (config, run) = setup(text, LinkInput::Nothing);
+    let (config, run) = setup(text, Given::information(0.5));
     assert_eq!(config.harq.mode, HarqMode::NoFeedback);
     assert!(matches!(config.rlc, RlcConfig::Um(_)));
     let NtnPhy::Random { bler, .. } = &config.phy else { panic!("random errors") };
@@ -90,7 +86,7 @@ fn a_3gpp_link_is_what_its_keys_say() {
     assert_eq!(back.delay, ms(20).into());
     let phy = PhyTrace::new(vec![0, 1].into(), vec![1, 0].into(), Bytes(900)).unwrap();
     let text = "[ntn]\nmax_retx = 0\n[trace]\nfile = \"x.csv\"\n";
-    let (config, _) = setup(text, LinkInput::PhyTrace(phy));
+    let (config, _) = setup(text, Given::phy([phy]));
     assert_eq!(config.tb(), Bytes(900));
     assert!(matches!(config.rlc, RlcConfig::Am(am) if am.max_retx.is_none()));
     for (text, expected) in [
@@ -123,7 +119,7 @@ fn a_single_block_error_rate_is_that_of_every_transmission() {
     for text in ["[ntn]\nbler = 0.1\n", "[ntn]\nbler = \"10 %\"\n", "[ntn]\nbler = [0.1]\n"] {
         let scenario = Scenario::parse("geo.toml", text, &[]).unwrap();
         let cell = &scenario.cells()[0];
-        let setup = cell.setup(0, &[LinkInput::Nothing], &DelayFiles::new()).unwrap();
+        let setup = cell.setup(0, &Given::information(0.5)).unwrap();
         let Hops::Link(link) = &setup.forward[0] else { panic!("a link") };
         let Medium::Ntn(config) = &link.medium else { panic!("a 3GPP link") };
         let NtnPhy::Random { bler, .. } = &config.phy else { panic!("random errors") };
@@ -134,22 +130,16 @@ fn a_single_block_error_rate_is_that_of_every_transmission() {
 #[test]
 fn blocks_too_small_for_their_headers_are_told_of_once_the_trace_is_known() {
     let text = "[ntn]\n[channel]\nmodel = \"bernoulli\"\nerasures = 0.1\nslot = \"1 ms\"\n";
-    let scenario = Scenario::parse("geo.toml", text, &[]).unwrap();
     let phy = PhyTrace::new(vec![0, 1].into(), vec![1, 0].into(), Bytes(4)).unwrap();
-    let input = [LinkInput::PhyTrace(phy)];
-    let fault = scenario.cells()[0].setup(0, &input, &DelayFiles::new()).unwrap_err();
-    let (key, message) = (fault.path(), fault.message());
+    let (key, message) = fault(text, &Given::phy([phy]));
     assert_eq!(key, "ntn");
     assert!(message.ends_with("larger blocks (`lldu` of the trace or channel beside it)"));
 }
 
 #[test]
 fn what_adaptive_harq_cannot_live_on_is_the_fault_of_its_level() {
-    let scenario = Scenario::parse("geo.toml", "[adaptive_harq]\nsnr = \"-40 dB\"\n", &[]).unwrap();
-    let trace = MiTrace::new(Duration::from_millis(1), vec![1e-4]).unwrap();
-    let input = [LinkInput::Information { trace: trace.into(), mean: 1e-4 }];
-    let fault = scenario.cells()[0].setup(0, &input, &DelayFiles::new()).unwrap_err();
-    let (key, message) = (fault.path(), fault.message());
+    let text = "[adaptive_harq]\nsnr = \"-40 dB\"\n";
+    let (key, message) = fault(text, &Given::information(1e-4));
     assert_eq!(key, "adaptive_harq.snr");
     assert!(message.starts_with("-40 dB leaves the channel a mean"), "{message}");
 }

@@ -9,13 +9,16 @@ mod feedback;
 mod links;
 mod path;
 
+use std::sync::{Arc, Mutex};
+
 use proptest::prelude::*;
 
 use super::*;
+use crate::link::DelaySeries;
 use crate::scheme::{LinkConfig, Medium};
 use crate::simulation::{Hop as Hops, Setup};
-use crate::trace::PhyTrace;
-use crate::units::Bytes;
+use crate::trace::{MiTrace, PhyTrace};
+use crate::units::{Bytes, Duration, Instant};
 
 const CHANNEL: &str = "[channel]\nmodel = \"bernoulli\"\nerasures = 0.02\nslot = \"1003802 ns\"\nlength = \"700 s\"\n";
 
@@ -27,10 +30,74 @@ fn with_channel(text: &str) -> Scenario {
     Scenario::parse("geo.toml", &format!("{text}\n{CHANNEL}"), &[]).unwrap()
 }
 
-/// The only cell of a file, made from these inputs without files of delays.
-fn setup(text: &str, inputs: &[LinkInput]) -> Setup {
+/// Traces that are given instead of made, and what was asked for.
+struct Given {
+    /// PHY traces in the order in which they are asked for, the last one for all further ones.
+    phy: Vec<PhyTrace>,
+    information: Information,
+    asked: Mutex<Vec<PhySpec>>,
+    asked_information: Mutex<Vec<InformationSpec>>,
+}
+
+impl Given {
+    fn phy(phy: impl IntoIterator<Item = PhyTrace>) -> Self {
+        Self { phy: phy.into_iter().collect(), ..Self::information(0.5) }
+    }
+
+    /// Ten values of a millisecond, and their mean.
+    fn information(mean: f64) -> Self {
+        let trace = MiTrace::new(Duration::from_millis(1), vec![mean as f32; 10]).unwrap();
+        Self {
+            phy: vec![phy(&[1; 9])],
+            information: Information { trace: Arc::new(trace), mean },
+            asked: Mutex::default(),
+            asked_information: Mutex::default(),
+        }
+    }
+}
+
+impl Traces for Given {
+    fn phy(&self, spec: &PhySpec) -> Result<PhyTrace, MakeError> {
+        let mut asked = self.asked.lock().unwrap();
+        asked.push(spec.clone());
+        Ok(self.phy[(asked.len() - 1).min(self.phy.len() - 1)].clone())
+    }
+
+    fn information(&self, spec: &InformationSpec) -> Result<Information, MakeError> {
+        self.asked_information.lock().unwrap().push(spec.clone());
+        Ok(self.information.clone())
+    }
+
+    /// The number in the name of a file is its first delay in ms.
+    fn delays(&self, file: &str) -> Result<Arc<DelaySeries>, MakeError> {
+        let ms: u64 = file.trim_matches(|c: char| !c.is_ascii_digit()).parse().unwrap();
+        let step = |at, ms| (Instant::from_nanos(at), Duration::from_millis(ms));
+        Ok(Arc::new(DelaySeries::new(vec![step(0, ms), step(1_000_000_000, ms / 2)]).unwrap()))
+    }
+}
+
+/// The only cell of a file.
+fn setup(text: &str, traces: &Given) -> Setup {
     let scenario = Scenario::parse("geo.toml", text, &[]).unwrap();
-    scenario.cells()[0].setup(0, inputs, &DelayFiles::new()).unwrap()
+    scenario.cells()[0].setup(0, traces).unwrap()
+}
+
+/// What is wrong with the only cell of a file once its traces are there: key and message.
+fn fault(text: &str, traces: &Given) -> (String, String) {
+    let scenario = Scenario::parse("geo.toml", text, &[]).unwrap();
+    match scenario.cells()[0].setup(0, traces).unwrap_err() {
+        SetupFault::Key(fault) => (fault.path(), fault.message().to_owned()),
+        SetupFault::Trace(error) => panic!("{error}"),
+    }
+}
+
+/// Which PHY traces a cell asks for in a replication.
+fn asked(cell: &Cell, replication: u32) -> Vec<PhySpec> {
+    let slot = phy(&[1; 9]);
+    let long = PhyTrace::new(vec![0, 700_000_000_000].into(), vec![1; 2].into(), slot.lldu());
+    let given = Given::phy([long.unwrap()]);
+    cell.setup(replication, &given).unwrap();
+    given.asked.into_inner().unwrap()
 }
 
 /// The media of the links there.

@@ -15,7 +15,7 @@ fn flows_take_from_the_scenario_what_they_leave_out() {
     let (first, last) = (&plan.flows[0], &plan.flows[2]);
     assert_eq!(first.application.kind, ApplicationKind::File);
     assert_eq!(
-        (last.transport.packet.0, last.transport.congestion),
+        (last.transport.tcp.packet.0, last.transport.tcp.congestion),
         (500, CongestionAlgorithm::CUBIC)
     );
     assert_eq!(last.application.kind, ApplicationKind::Bulk);
@@ -33,16 +33,14 @@ fn a_link_back_has_the_keys_of_the_link_and_a_channel_of_its_own() {
          [return.channel]\nmodel = \"gilbert-elliott\"\nerasures = 0.02\nburst = \"10 ms\"\nrate = \"263 kbit/s\"",
     );
     let cell = &scenario.cells()[0];
-    let links = cell.links(0);
-    assert_eq!(links.len(), 2);
-    let [
-        LinkSpec::LinkTrace { phy, rtt_ns: 600_000_000, .. },
-        LinkSpec::LinkTrace { phy: back, rtt_ns: 600_000_000, scheme, .. },
-    ] = &links[..]
-    else {
-        panic!("two link traces: {links:?}");
+    let run = cell.setup(0, &Given::phy([phy(&[1; 9])])).unwrap();
+    let rtt = |hop: &Hops| match hop {
+        Hops::Link(LinkConfig { medium: Medium::Trace(trace), .. }) => Some(trace.parts().rtt),
+        _ => None,
     };
-    assert_eq!(scheme, "ARQ");
+    let rtts: Vec<_> = [run.forward, run.backward].concat().iter().filter_map(rtt).collect();
+    assert_eq!(rtts, [Duration::from_millis(600); 2]);
+    let [phy, back] = &asked(cell, 0)[..] else { panic!("two PHY traces") };
     assert_ne!(phy.seed, back.seed);
     let Some(Erasures::GilbertElliott { alpha, beta, p_good, p_bad }) = back.erasures else {
         panic!("the model of the file");

@@ -2,11 +2,12 @@
 
 use std::sync::Arc;
 
-use crate::link::{HORIZON, LinkEvent, PacketId, TraceLinkConfig, Usage, span};
+use crate::link::clock::SlotClock;
+use crate::link::{HORIZON, LinkError, TraceLinkConfig, Usage, span};
 use crate::scheme::adaptive_harq::config::{AdaptiveHarqConfig, OfPacket, Sizing, Thresholds};
 use crate::seed::{Seed, Stream};
 use crate::trace::MiTrace;
-use crate::units::{BitRate, Bytes, Instant};
+use crate::units::{BitRate, Bytes, Duration, Instant};
 
 /// Makes attempts at packets over the channel.
 #[derive(Clone, Debug)]
@@ -40,17 +41,17 @@ impl Attempts {
         usage: &TraceLinkConfig,
         seed: Seed,
         number: u32,
-    ) -> Self {
+    ) -> Result<Self, LinkError> {
         let rng = seed.rng(Stream::Link(number));
-        Self {
-            channel: Channel::new(&config.information, usage),
+        Ok(Self {
+            channel: Channel::new(&config.information, usage)?,
             sizing: config.sizing.clone(),
             thresholds: Thresholds::new(config.threshold, config.attempts(), rng),
             most: config.attempts(),
             step: span(config.step),
             rate: config.rate,
             packet_header: usage.fragmentation.packet_header,
-        }
+        })
     }
 
     /// The next packet to be sent; draws its thresholds.
@@ -139,72 +140,33 @@ impl CodeWord {
 #[derive(Clone, Debug)]
 pub(super) struct Channel {
     information: Arc<MiTrace>,
-    offset: i64,
-    wrap: bool,
+    clock: SlotClock,
 }
 
 impl Channel {
-    pub(super) fn new(information: &Arc<MiTrace>, usage: &TraceLinkConfig) -> Self {
-        let (offset, wrap) = (span(usage.start_offset), usage.wrap);
-        Self { information: Arc::clone(information), offset, wrap }
+    fn new(information: &Arc<MiTrace>, usage: &TraceLinkConfig) -> Result<Self, LinkError> {
+        let period = usage.wrap.then(|| length(information));
+        let clock = SlotClock::new(0, usage.start_offset, period)?;
+        Ok(Self { information: Arc::clone(information), clock })
     }
 
-    /// That of an instant; `None` past the end.
+    /// The mutual information at an instant; `None` past the end.
     #[inline]
-    pub(super) fn at(&self, run_time: i64) -> Option<f64> {
-        let mut at = run_time.saturating_add(self.offset).max(0) as u64;
-        if self.wrap {
-            at %= self.length();
-        }
-        self.information.at(Instant::from_nanos(at)).map(f64::from)
+    fn at(&self, run_time: i64) -> Option<f64> {
+        let at = Instant::from_nanos(self.clock.trace_time(run_time).max(0) as u64);
+        self.information.at(at).map(f64::from)
     }
 
-    /// When it ends, in run time.
+    /// The run time at which the channel ends.
     pub(super) fn end(&self) -> i64 {
-        let length = i64::try_from(self.length()).unwrap_or(HORIZON).min(HORIZON);
-        if self.wrap { HORIZON } else { length - self.offset }
-    }
-
-    fn length(&self) -> u64 {
-        self.information.every().as_nanos().saturating_mul(self.information.values().len() as u64)
+        match self.clock.period() {
+            Some(_) => HORIZON,
+            None => span(length(&self.information)) - self.clock.offset(),
+        }
     }
 }
 
-/// Whether [`LinkEvent::TraceEnded`] was told.
-#[derive(Clone, Copy, Debug)]
-pub(super) enum ChannelEnd {
-    /// Not yet due; nobody asks for what is later than the end of the run.
-    Ahead {
-        end_of_run: i64,
-    },
-    /// Due from `at` on.
-    Due {
-        packet: PacketId,
-        at: Instant,
-    },
-    Told,
-}
-
-impl ChannelEnd {
-    /// A packet needs the channel past its end. The run is in error only if its clock gets there,
-    /// `at`, before it is over.
-    pub(super) fn reached(&mut self, at: i64, packet: PacketId) {
-        if matches!(*self, Self::Ahead { end_of_run } if at < end_of_run) {
-            *self = Self::Due { packet, at: super::instant(at) };
-        }
-    }
-
-    pub(super) fn due(&self) -> Option<Instant> {
-        match *self {
-            Self::Due { at, .. } => Some(at),
-            Self::Ahead { .. } | Self::Told => None,
-        }
-    }
-
-    /// Tells it, once.
-    pub(super) fn tell(&mut self) -> Option<LinkEvent> {
-        let Self::Due { packet, at } = *self else { return None };
-        *self = Self::Told;
-        Some(LinkEvent::TraceEnded { packet, at })
-    }
+fn length(information: &MiTrace) -> Duration {
+    let (every, values) = (information.every().as_nanos(), information.values().len() as u64);
+    Duration::from_nanos(every.saturating_mul(values))
 }

@@ -2,15 +2,14 @@
 
 use std::collections::VecDeque;
 
-use crate::link::queue::{Queue, Waiting};
+use crate::link::queue::{DepartureQueue, Waiting};
 use crate::link::{
-    Admission, DropReason, Link, LinkCounters, LinkEvent, Packet, StreamRange, TraceLinkConfig,
-    Transit, Transmission, TransmissionKind, Usage, nanos,
+    Admission, DropReason, Link, LinkCounters, LinkError, LinkEvent, Packet, StreamRange,
+    TraceLinkConfig, Transit, Transmission, TransmissionKind, Usage, instant, nanos,
 };
 use crate::scheme::adaptive_harq::attempt::{Attempts, Outcome};
 use crate::scheme::adaptive_harq::config::AdaptiveHarqConfig;
 use crate::scheme::adaptive_harq::far_end::FarEnd;
-use crate::scheme::adaptive_harq::instant;
 use crate::seed::Seed;
 use crate::units::{Bytes, Instant};
 
@@ -21,7 +20,7 @@ use crate::units::{Bytes, Instant};
 #[derive(Clone, Debug)]
 pub(super) struct BesideLink {
     attempts: Attempts,
-    queue: Queue,
+    queue: DepartureQueue,
     free_at: i64,
     air: Air,
     far_end: FarEnd,
@@ -36,17 +35,17 @@ impl BesideLink {
         usage: &TraceLinkConfig,
         seed: Seed,
         number: u32,
-    ) -> Self {
-        Self {
-            attempts: Attempts::new(config, usage, seed, number),
-            queue: Queue::new(usage.queue),
+    ) -> Result<Self, LinkError> {
+        Ok(Self {
+            attempts: Attempts::new(config, usage, seed, number)?,
+            queue: DepartureQueue::new(usage.queue),
             free_at: 0,
             air: Air::new(config.attempts()),
             far_end: FarEnd::new(config, usage.duration),
             admitted: 0,
             counters: LinkCounters::default(),
             log: PlannedLog::default(),
-        }
+        })
     }
 
     /// Sends a packet from `departure` on; returns the instant of the last bit of its last
@@ -99,7 +98,7 @@ impl Link for BesideLink {
         self.counters.bytes_carried += u64::from(size.0);
         let Some((at, lldus, decoded)) = self.send(departure, size) else {
             let known_until = self.attempts.channel.end();
-            self.far_end.ended.reached(entered.max(known_until), id);
+            self.far_end.ran_out(entered.max(known_until), id);
             return Admission::Queued;
         };
         self.counters.lldus_taken += u64::from(lldus);

@@ -2,15 +2,15 @@
 
 use std::collections::VecDeque;
 
+use crate::link::queue::DropTail;
 use crate::link::{
-    Admission, DropReason, Link, LinkCounters, LinkEvent, Packet, QueueLimit, StreamRange,
-    TraceLinkConfig, Transit, Transmission, UnitLog, Usage, nanos,
+    Admission, DropReason, Link, LinkCounters, LinkError, LinkEvent, Packet, StreamRange,
+    TraceLinkConfig, Transit, Transmission, UnitLog, Usage, instant, nanos,
 };
 use crate::scheme::adaptive_harq::attempt::{Attempts, CodeWord, Outcome};
 use crate::scheme::adaptive_harq::beside::unit;
 use crate::scheme::adaptive_harq::config::AdaptiveHarqConfig;
 use crate::scheme::adaptive_harq::far_end::FarEnd;
-use crate::scheme::adaptive_harq::instant;
 use crate::seed::Seed;
 use crate::units::Instant;
 
@@ -20,9 +20,8 @@ use crate::units::Instant;
 #[derive(Clone, Debug)]
 pub(super) struct CompetingLink {
     attempts: Attempts,
-    limit: QueueLimit,
+    queue: DropTail,
     waiting: VecDeque<Word>,
-    waiting_bytes: u64,
     /// Packets that are not decoded, by when their next attempt is due: the order in which the last
     /// was sent.
     repairs: VecDeque<Repair>,
@@ -58,12 +57,11 @@ impl CompetingLink {
         usage: &TraceLinkConfig,
         seed: Seed,
         number: u32,
-    ) -> Self {
-        Self {
-            attempts: Attempts::new(config, usage, seed, number),
-            limit: usage.queue,
+    ) -> Result<Self, LinkError> {
+        Ok(Self {
+            attempts: Attempts::new(config, usage, seed, number)?,
+            queue: DropTail::new(usage.queue),
             waiting: VecDeque::new(),
-            waiting_bytes: 0,
             repairs: VecDeque::new(),
             free_at: 0,
             far_end: FarEnd::new(config, usage.duration),
@@ -72,7 +70,7 @@ impl CompetingLink {
             coded_bits: 0,
             retransmissions: 0,
             log: UnitLog::default(),
-        }
+        })
     }
 
     /// Sends whatever starts up to `now`.
@@ -112,7 +110,7 @@ impl CompetingLink {
     fn send_new(&mut self, start: i64) {
         let Some(word) = self.waiting.pop_front() else { return };
         let size = word.packet.size;
-        self.waiting_bytes -= u64::from(size.0);
+        self.queue.leave(size);
         self.counters.bytes_carried += u64::from(size.0);
         let code = self.attempts.word(size);
         self.send(start, word, instant(start), code);
@@ -138,7 +136,7 @@ impl CompetingLink {
                 let due = start + self.attempts.step;
                 self.repairs.push_back(Repair { due, word, departed, code });
             }
-            Outcome::Unknown => self.far_end.ended.reached(start, packet.id),
+            Outcome::Unknown => self.far_end.ran_out(start, packet.id),
             Outcome::Decoded | Outcome::Failed => {
                 self.far_end.arrivals.push(transit, outcome == Outcome::Failed);
             }
@@ -161,12 +159,12 @@ impl Link for CompetingLink {
         let size = packet.size;
         self.send_until(nanos(now));
         self.counters.offered += 1;
-        if !self.limit.has_room(self.waiting.len(), self.waiting_bytes, size) {
+        if !self.queue.has_room(size) {
             self.counters.dropped += 1;
             return Admission::Dropped(DropReason::QueueFull);
         }
         self.waiting.push_back(Word { packet, order: self.admitted, entered: now });
-        self.waiting_bytes += u64::from(size.0);
+        self.queue.join(size);
         self.admitted += 1;
         self.send_until(nanos(now));
         self.counters.longest_queue = self.counters.longest_queue.max(self.waiting.len() as u64);

@@ -75,7 +75,7 @@ pub struct AdaptiveHarqConfig {
     pub threshold: Threshold,
     /// Whether retransmissions take time from other packets.
     pub repairs: Repairs,
-    /// A buffer at the far end; one of [`LinkConfig`](crate::scheme::LinkConfig) takes its place.
+    /// A re-sequencing buffer at the far end; `None`: packets leave as they come.
     pub reorder: Option<Resequencing>,
 }
 

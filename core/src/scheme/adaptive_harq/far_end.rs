@@ -1,9 +1,10 @@
 //! What comes out of the link, and what of it is counted.
 
 use crate::link::counters::Tally;
-use crate::link::due::{Due, DueQueue};
-use crate::link::{HORIZON, LinkCounters, LinkEvent, Propagation, Transit, nanos};
-use crate::scheme::adaptive_harq::attempt::ChannelEnd;
+use crate::link::due::{Due, DueQueue, TraceEnd};
+use crate::link::{
+    HORIZON, LinkCounters, LinkEvent, PacketId, Propagation, Transit, earliest, instant, nanos,
+};
 use crate::scheme::adaptive_harq::config::AdaptiveHarqConfig;
 use crate::units::Instant;
 
@@ -11,7 +12,8 @@ use crate::units::Instant;
 #[derive(Clone, Debug)]
 pub(super) struct FarEnd {
     pub(super) arrivals: Arrivals,
-    pub(super) ended: ChannelEnd,
+    ended: TraceEnd,
+    end_of_run: i64,
     tally: Tally,
     /// Packets decoded by each attempt.
     decoded: Vec<u64>,
@@ -21,30 +23,34 @@ impl FarEnd {
     pub(super) fn new(config: &AdaptiveHarqConfig, end: Option<Instant>) -> Self {
         Self {
             arrivals: Arrivals::new(config.delay.clone()),
-            ended: ChannelEnd::Ahead { end_of_run: end.map_or(HORIZON, nanos) },
+            ended: TraceEnd::default(),
+            end_of_run: end.map_or(HORIZON, nanos),
             tally: Tally::default(),
             decoded: vec![0; config.attempts()],
+        }
+    }
+
+    /// A packet needs the channel past its end. The run is in error only if its clock gets there,
+    /// `at`, before it is over.
+    pub(super) fn ran_out(&mut self, at: i64, packet: PacketId) {
+        if at < self.end_of_run {
+            self.ended.reach(packet, instant(at));
         }
     }
 
     /// When something comes out next.
     #[inline]
     pub(super) fn next_at(&self) -> Option<Instant> {
-        let due = self.arrivals.next_at();
-        match self.ended.due() {
-            Some(at) => Some(due.map_or(at, |due| due.min(at))),
-            None => due,
-        }
+        earliest(self.arrivals.next_at(), self.ended.due())
     }
 
     /// What comes out next, if by `now`.
     #[inline]
     pub(super) fn pop(&mut self, now: Instant) -> Option<LinkEvent> {
-        if let Some(at) = self.ended.due()
-            && at <= now
-            && self.arrivals.next_at().is_none_or(|due| due > at)
+        if self.ended.due().is_some()
+            && let Some(end) = self.ended.tell(now, self.arrivals.next_at())
         {
-            return self.ended.tell();
+            return Some(end);
         }
         let due = self.arrivals.pop(now)?;
         if due.lost {

@@ -14,9 +14,8 @@ mod far_end;
 pub use config::{AdaptiveHarqConfig, AdaptiveHarqError, Repairs, Sizing, Threshold};
 
 use crate::link::reordering::behind;
-use crate::link::{HORIZON, Link, LinkError, Resequencing, TraceLinkConfig};
+use crate::link::{Link, LinkError, Resequencing, TraceLinkConfig};
 use crate::seed::Seed;
-use crate::units::Instant;
 
 /// The link, empty at time zero, with the buffer `outer` or its own behind it.
 pub(super) fn build(
@@ -29,11 +28,9 @@ pub(super) fn build(
     config.check().map_err(|fault| LinkError::Scheme(fault.to_string()))?;
     let rule = outer.or(config.reorder);
     Ok(match config.repairs {
-        Repairs::Beside => behind(beside::BesideLink::new(config, &usage, seed, number), rule),
-        Repairs::Compete => behind(compete::CompetingLink::new(config, &usage, seed, number), rule),
+        Repairs::Beside => behind(beside::BesideLink::new(config, &usage, seed, number)?, rule),
+        Repairs::Compete => {
+            behind(compete::CompetingLink::new(config, &usage, seed, number)?, rule)
+        }
     })
-}
-
-fn instant(nanos: i64) -> Instant {
-    Instant::from_nanos(nanos.clamp(0, HORIZON) as u64)
 }

@@ -1,8 +1,9 @@
 //! SR-ARQ, live: what is erased is sent again, ahead of new data.
 
+use crate::link::earliest;
 use crate::link::line::{Line, Unit};
-use crate::link::live::{LiveScheme, NOW, earliest};
-use crate::link::ready::ReadyQueue;
+use crate::link::live::{LiveScheme, NOW};
+use crate::link::schedule::ReadyQueue;
 use crate::link::slots::Slot;
 use crate::scheme::Persistency;
 use crate::scheme::feedback::Feedback;

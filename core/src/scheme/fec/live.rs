@@ -1,7 +1,8 @@
 //! FEC, live: a code word that the traffic does not fill is closed by the flush timer.
 
+use crate::link::earliest;
 use crate::link::line::Line;
-use crate::link::live::{LiveScheme, NOW, earliest};
+use crate::link::live::{LiveScheme, NOW};
 use crate::link::slots::Slot;
 use crate::scheme::BlockCode;
 use crate::scheme::word::Word;

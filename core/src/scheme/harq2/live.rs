@@ -1,8 +1,9 @@
 //! HARQ-II, live: blocks closed by the flush timer, and repair rounds on demand.
 
+use crate::link::earliest;
 use crate::link::line::Line;
-use crate::link::live::{LiveScheme, NOW, earliest};
-use crate::link::ready::ReadyQueue;
+use crate::link::live::{LiveScheme, NOW};
+use crate::link::schedule::ReadyQueue;
 use crate::link::slots::Slot;
 use crate::scheme::feedback::Feedback;
 use crate::scheme::window::Window;

@@ -5,12 +5,12 @@ use std::collections::VecDeque;
 use rand::Rng;
 
 use crate::link::counters::Tally;
-use crate::link::due::Due;
-use crate::link::queue::{Queue, Waiting};
-use crate::link::trace_link::{TraceEnd, instant};
+use crate::link::due::{Due, TraceEnd};
+use crate::link::queue::{DepartureQueue, Waiting};
 use crate::link::{
     Admission, DropReason, HORIZON, Link, LinkCounters, LinkError, LinkEvent, Packet, PacketId,
-    QueueLimit, StreamRange, Transit, Transmission, TransmissionKind, UnitLog, Usage, nanos, span,
+    QueueLimit, StreamRange, Transit, Transmission, TransmissionKind, UnitLog, Usage, instant,
+    nanos, span,
 };
 use crate::scheme::hybrid::config::HybridConfig;
 use crate::scheme::hybrid::losses::FrameLosses;
@@ -73,7 +73,7 @@ pub struct HybridLink {
     end: i64,
     traced_until: i64,
     losses: FrameLosses,
-    queue: Queue,
+    queue: DepartureQueue,
     repairs: Repairs,
     /// What comes out, in order of time: frames end one after the other.
     due: VecDeque<(Due, u64)>,
@@ -127,10 +127,10 @@ impl HybridLink {
             end: options.duration.map_or(HORIZON, nanos),
             traced_until,
             losses,
-            queue: Queue::new(options.queue),
+            queue: DepartureQueue::new(options.queue),
             repairs: Repairs::default(),
             due: VecDeque::new(),
-            ended: TraceEnd::Ahead,
+            ended: TraceEnd::default(),
             admitted: 0,
             frames: FrameCounts::default(),
             counters: LinkCounters::default(),
@@ -211,16 +211,15 @@ impl Link for HybridLink {
         let again = self.repairs.first().map_or(i64::MAX, |first| {
             let start = first.ready.max(self.free_at);
             let there = start + self.frame + self.delay;
-            match self.ended {
-                _ if start <= self.end.min(self.traced_until) => there.min(self.traced_until + 1),
-                TraceEnd::Ahead if start <= self.end => start,
-                _ => i64::MAX,
+            if start <= self.end.min(self.traced_until) {
+                there.min(self.traced_until + 1)
+            } else if self.ended.is_ahead() && start <= self.end {
+                start
+            } else {
+                i64::MAX
             }
         });
-        let ended = match self.ended {
-            TraceEnd::Due { at, .. } => nanos(at),
-            _ => i64::MAX,
-        };
+        let ended = self.ended.due().map_or(i64::MAX, nanos);
         let next = due.min(again).min(ended);
         (next < i64::MAX).then(|| instant(next))
     }
@@ -229,16 +228,12 @@ impl Link for HybridLink {
     fn poll(&mut self, now: Instant) -> Option<LinkEvent> {
         self.frames.advance(nanos(now));
         self.send_again_until(nanos(now));
-        let next = self.due.front().filter(|(due, _)| due.transit.at <= now);
-        if let TraceEnd::Due { packet, at } = self.ended
-            && at <= now
-            && next.is_none_or(|(due, _)| due.transit.at > at)
-        {
-            self.ended = TraceEnd::Told;
-            return Some(LinkEvent::TraceEnded { packet, at });
+        let next = self.due.front().map(|(due, _)| due.transit.at);
+        if let Some(end) = self.ended.tell(now, next) {
+            return Some(end);
         }
-        let &(due, sent) = next?;
-        self.due.pop_front();
+        next.filter(|&at| at <= now)?;
+        let (due, sent) = self.due.pop_front()?;
         self.tally.count(&due);
         if !due.lost {
             self.frames_delivered += sent;
@@ -456,8 +451,8 @@ impl HybridLink {
     #[cold]
     fn ran_out(&mut self, start: i64, packet: PacketId) {
         let early = self.traced_until < start && start <= self.end;
-        if early && matches!(self.ended, TraceEnd::Ahead) {
-            self.ended = TraceEnd::Due { packet, at: instant(start) };
+        if early {
+            self.ended.reach(packet, instant(start));
         }
     }
 }

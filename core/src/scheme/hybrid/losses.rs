@@ -2,11 +2,12 @@
 
 use std::sync::Arc;
 
-use rand::RngExt;
 use rand_chacha::ChaCha8Rng;
 
+use crate::link::clock::{Place, SlotClock};
 use crate::link::{HORIZON, LinkError, span};
 use crate::scheme::hybrid::config::{HybridConfig, UnitLosses};
+use crate::seed::Geometric;
 use crate::trace::PhyTrace;
 use crate::units::{Bytes, Duration, Probability};
 
@@ -57,17 +58,15 @@ impl FrameLosses {
 #[derive(Clone, Debug)]
 pub(super) struct Drawn {
     rng: Box<ChaCha8Rng>,
-    /// ln(1 - probability that a frame fails); 0: none ever does.
-    log_decodes: f64,
+    law: Geometric,
     until_failure: u64,
 }
 
 impl Drawn {
-    fn new(fails: f64, rng: ChaCha8Rng) -> Self {
-        let log_decodes = libm::log1p(-fails);
-        let mut drawn = Self { rng: Box::new(rng), log_decodes, until_failure: 0 };
-        drawn.until_failure = drawn.frames_until_failure();
-        drawn
+    fn new(fails: f64, mut rng: ChaCha8Rng) -> Self {
+        let law = Geometric::ending(fails);
+        let until_failure = law.draw(&mut rng);
+        Self { rng: Box::new(rng), law, until_failure }
     }
 
     #[inline]
@@ -76,18 +75,8 @@ impl Drawn {
             self.until_failure -= 1;
             return true;
         }
-        self.until_failure = self.frames_until_failure();
+        self.until_failure = self.law.draw(&mut self.rng);
         false
-    }
-
-    /// Geometric, by inversion; `u64::MAX` stands for that and more.
-    fn frames_until_failure(&mut self) -> u64 {
-        let u: f64 = self.rng.random();
-        if self.log_decodes == 0.0 {
-            return u64::MAX;
-        }
-        // u is below 1, so the logarithm is finite; the cast rounds down and saturates.
-        (libm::log1p(-u) / self.log_decodes) as u64
     }
 }
 
@@ -116,10 +105,9 @@ pub(super) struct Traced {
     data: usize,
     /// Where in a frame each unit begins.
     begins: Vec<i64>,
-    /// The slot that the last unit met, and run time of trace time 0 in this cycle.
-    slot: usize,
-    base: i64,
-    period: Option<i64>,
+    clock: SlotClock,
+    /// The slot that the last unit met.
+    place: Place,
     window: (i64, i64),
 }
 
@@ -131,57 +119,28 @@ impl Traced {
         wrap: bool,
     ) -> Result<Self, LinkError> {
         let (first, last) = (trace.t()[0], trace.t()[trace.len() - 1]);
-        let gap = trace.median_gap().as_nanos() as i64;
-        let period = last - first + gap;
-        if wrap && period == 0 {
-            return Err(LinkError::NoPeriod);
-        }
-        let mut offset = span(start_offset);
-        if wrap && offset > first {
-            offset = (offset - first) % period + first;
-        }
+        let clock = SlotClock::new(first, start_offset, wrap.then(|| trace.period()))?;
         let unit = |number: u32| config.rate.time_to_send(Bytes(config.unit.0 * number));
         let begins: Vec<i64> = (0..config.total).map(|number| span(unit(number))).collect();
         // The end of the trace is one gap after its last slot; every unit of a frame begins before.
-        let end = if wrap { HORIZON } else { last + gap.max(1) - offset };
-        let window = ((first - offset).max(0), end - 1 - begins[begins.len() - 1]);
-        let trace = Arc::clone(trace);
-        let period = wrap.then_some(period);
-        let data = config.data as usize;
-        Ok(Self { trace, data, begins, slot: 0, base: -offset, period, window })
+        let gap = (trace.median_gap().as_nanos() as i64).max(1);
+        let end = if wrap { HORIZON } else { last + gap - clock.offset() };
+        let begun = first + clock.start().base;
+        let window = (begun.max(0), end - 1 - begins[begins.len() - 1]);
+        let (trace, data, place) = (Arc::clone(trace), config.data as usize, clock.start());
+        Ok(Self { trace, data, begins, clock, place, window })
     }
 
     fn decodes(&mut self, start: i64) -> bool {
+        let (t, d) = (self.trace.t(), self.trace.d());
         let mut arrived = 0;
-        for unit in 0..self.begins.len() {
-            self.seek(start + self.begins[unit]);
-            arrived += usize::from(self.trace.d()[self.slot] != 0);
+        for begin in &self.begins {
+            self.place = self.clock.last_until(t, self.place, start + begin);
+            arrived += usize::from(d[self.place.slot] != 0);
         }
         arrived >= self.data
     }
-
-    /// Goes on to the last slot that begins at `at` or before.
-    fn seek(&mut self, at: i64) {
-        let first = self.trace.t()[0];
-        if let Some(period) = self.period
-            && at - self.base - first >= period
-        {
-            self.base += (at - self.base - first) / period * period;
-            self.slot = 0;
-        }
-        let ahead = &self.trace.t()[self.slot + 1..];
-        let near = ahead.len().min(NEAR);
-        let begun = |&t: &i64| t <= at - self.base;
-        let mut slots = ahead[..near].iter().take_while(|t| begun(t)).count();
-        if slots == near {
-            slots += ahead[near..].partition_point(begun);
-        }
-        self.slot += slots;
-    }
 }
-
-/// So many slots are looked at one by one before the rest is bisected.
-const NEAR: usize = 4;
 
 #[cfg(test)]
 mod tests {

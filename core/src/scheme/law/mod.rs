@@ -61,7 +61,7 @@ pub enum ModelError {
     #[error("alpha = beta = 1 never changes state; give one of them below 1")]
     Frozen,
     /// A mean burst that cannot be.
-    #[error("a mean burst of {0} slots cannot be; give a number of at least 1")]
+    #[error("a mean burst of {0} slots is out of range; give a number of at least 1")]
     Burst(f64),
     /// An erasure rate and burst length that no chain has.
     #[error(
@@ -75,7 +75,9 @@ pub enum ModelError {
         burst: f64,
     },
     /// Slots without length where rounds or blocks take time.
-    #[error("slots of 0 ns cannot be cut apart; give slot_ns of at least 1, or consecutive blocks")]
+    #[error(
+        "slots of 0 ns must not be cut apart; give slot_ns of at least 1, or consecutive blocks"
+    )]
     NoSlot,
     /// A sum with too many terms.
     #[error(

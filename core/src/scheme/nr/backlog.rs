@@ -2,6 +2,7 @@
 
 use std::collections::VecDeque;
 
+use crate::link::queue::DropTail;
 use crate::link::{Packet, PacketId, QueueLimit, StreamRange, nanos};
 use crate::units::{Bytes, Instant};
 
@@ -33,9 +34,8 @@ pub(super) struct Sdu {
 pub(super) struct Backlog {
     first: u64,
     sdus: VecDeque<Sdu>,
-    limit: QueueLimit,
+    queue: DropTail,
     waiting: VecDeque<u64>,
-    waiting_bytes: u64,
     blocks: u64,
     carried: u64,
 }
@@ -43,17 +43,17 @@ pub(super) struct Backlog {
 impl Backlog {
     pub(super) fn new(limit: QueueLimit) -> Self {
         let (sdus, waiting) = (VecDeque::new(), VecDeque::new());
-        Self { first: 0, sdus, limit, waiting, waiting_bytes: 0, blocks: 0, carried: 0 }
+        Self { first: 0, sdus, queue: DropTail::new(limit), waiting, blocks: 0, carried: 0 }
     }
 
     pub(super) fn has_room(&self, size: Bytes) -> bool {
-        self.limit.has_room(self.waiting.len(), self.waiting_bytes, size)
+        self.queue.has_room(size)
     }
 
     pub(super) fn admit(&mut self, now: Instant, packet: Packet, header: Bytes) {
         let bytes = packet.size.0.saturating_add(header.0).max(1);
         self.waiting.push_back(self.first + self.sdus.len() as u64);
-        self.waiting_bytes += u64::from(packet.size.0);
+        self.queue.join(packet.size);
         self.sdus.push_back(Sdu {
             packet: packet.id,
             carries: packet.carries,
@@ -82,7 +82,7 @@ impl Backlog {
         let sdu = self.get_mut(order);
         sdu.departed = now;
         let size = sdu.size;
-        self.waiting_bytes -= u64::from(size.0);
+        self.queue.leave(size);
         Some(order)
     }
 

@@ -3,9 +3,10 @@
 use std::collections::VecDeque;
 
 use crate::link::counters::Tally;
+use crate::link::schedule::ReadyQueue;
 use crate::link::{
     Admission, DropReason, Fragmentation, Link, LinkCounters, LinkError, LinkEvent, Packet,
-    QueueLimit, Transit, Transmission, TransmissionKind, UnitLog, Usage, nanos, span,
+    QueueLimit, Transit, Transmission, TransmissionKind, UnitLog, Usage, instant, nanos, span,
 };
 use crate::scheme::nr::backlog::Backlog;
 use crate::scheme::nr::config::NtnConfig;
@@ -16,7 +17,6 @@ use crate::scheme::nr::pdu::Pdu;
 use crate::scheme::nr::rlc::Rlc;
 use crate::scheme::nr::rlc_am::GivenUp;
 use crate::scheme::nr::slots::{Slot, Slots};
-use crate::scheme::nr::timeline::Timeline;
 use crate::seed::{Seed, Stream};
 use crate::units::{Bytes, Duration, Instant};
 
@@ -36,9 +36,9 @@ pub struct NtnLink {
     tb: Bytes,
     /// Bytes of a block without the header of the block.
     room: u32,
-    landings: Timeline<Landing>,
+    landings: ReadyQueue<Landing>,
     /// HARQ feedback under way: on which block, what it says, what will be read.
-    feedback: Timeline<(BlockId, Feedback, Feedback)>,
+    feedback: ReadyQueue<(BlockId, Feedback, Feedback)>,
     /// The slot that may carry something next.
     scheduled: Option<Slot>,
     /// The first slot that was not offered yet.
@@ -120,8 +120,8 @@ impl NtnLink {
             pdu_header,
             tb,
             room,
-            landings: Timeline::new(),
-            feedback: Timeline::new(),
+            landings: ReadyQueue::new(),
+            feedback: ReadyQueue::new(),
             scheduled: None,
             next_index: 0,
             stalled_from: None,
@@ -230,10 +230,6 @@ impl Link for NtnLink {
     fn take_units(&mut self) -> Vec<Transmission> {
         self.log.take()
     }
-}
-
-fn instant(nanos: i64) -> Instant {
-    Instant::from_nanos(nanos.max(0) as u64)
 }
 
 /// Kinds of events, in the order in which those of one instant are handled: what arrives at the
@@ -450,7 +446,7 @@ impl NtnLink {
 
     /// HARQ feedback arrived.
     fn hear_feedback(&mut self, now: i64) {
-        let Some((_, (block, sent, read))) = self.feedback.pop() else { return };
+        let Some((block, sent, read)) = self.feedback.pop(now) else { return };
         self.control.count(sent, read);
         if let Some(lost) = self.harq.feedback(block, read) {
             self.landings.push(now, lost);
@@ -460,7 +456,7 @@ impl NtnLink {
     /// A status report arrived.
     fn hear_status(&mut self, now: i64) {
         let Rlc::Am(am) = &mut self.rlc else { return };
-        let Some((_, status)) = am.statuses.pop() else { return };
+        let Some(status) = am.statuses.pop(now) else { return };
         for given_up in am.sender.status(&status, &mut self.backlog) {
             self.tell_given_up(given_up, now);
         }
@@ -492,7 +488,7 @@ impl NtnLink {
 impl NtnLink {
     /// A block is decoded, or nothing more of it comes.
     fn land(&mut self, now: i64) {
-        let Some((_, Landing { mut pdus, decoded })) = self.landings.pop() else { return };
+        let Some(Landing { mut pdus, decoded }) = self.landings.pop(now) else { return };
         for pdu in &pdus {
             let complete = decoded && self.rlc.receive(pdu, now);
             let sdu = self.backlog.get_mut(pdu.order);
@@ -520,7 +516,7 @@ impl NtnLink {
     /// The sender gave up a packet.
     fn learn_given_up(&mut self, now: i64) {
         let Rlc::Am(am) = &mut self.rlc else { return };
-        let Some((_, (sn, order))) = am.given_up.pop() else { return };
+        let Some((sn, order)) = am.given_up.pop(now) else { return };
         if am.receiver.given_up(sn, now) {
             self.lose(order, now);
         }

@@ -62,7 +62,6 @@ mod rlc;
 mod rlc_am;
 mod rlc_um;
 mod slots;
-mod timeline;
 
 pub use config::{
     AmConfig, ControlErrors, HarqConfig, HarqMode, NtnConfig, NtnConfigError, NtnHeaders, NtnPhy,

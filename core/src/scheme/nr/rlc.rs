@@ -1,11 +1,11 @@
 //! The RLC entities of both ends, in either mode.
 
+use crate::link::schedule::ReadyQueue;
 use crate::scheme::nr::backlog::Backlog;
 use crate::scheme::nr::config::RlcConfig;
 use crate::scheme::nr::pdu::{Pdu, Status};
 use crate::scheme::nr::rlc_am::{AmReceiver, AmSender, Reports};
 use crate::scheme::nr::rlc_um::{UmReceiver, UmSender};
-use crate::scheme::nr::timeline::Timeline;
 use crate::seed::{Seed, Stream};
 
 #[derive(Clone, Debug)]
@@ -21,9 +21,9 @@ pub(super) struct Am {
     pub(super) receiver: AmReceiver,
     pub(super) reports: Reports,
     /// Reports on the way to the sender.
-    pub(super) statuses: Timeline<Status>,
+    pub(super) statuses: ReadyQueue<Status>,
     /// Packets given up, of which the receiver does not know yet: number and order.
-    pub(super) given_up: Timeline<(u64, u64)>,
+    pub(super) given_up: ReadyQueue<(u64, u64)>,
     pub(super) gave_up: u64,
 }
 
@@ -37,8 +37,8 @@ impl Rlc {
                 sender: AmSender::new(am),
                 receiver: AmReceiver::new(am),
                 reports: Reports::new(am, seed.rng(Stream::Feedback(number))),
-                statuses: Timeline::new(),
-                given_up: Timeline::new(),
+                statuses: ReadyQueue::new(),
+                given_up: ReadyQueue::new(),
                 gave_up: 0,
             })),
         }

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use rand::Rng;
 use rand_chacha::ChaCha8Rng;
 
+use crate::link::clock::{Place, SlotClock};
 use crate::link::{HORIZON, LinkError, span};
 use crate::scheme::nr::config::NtnPhy;
 use crate::trace::PhyTrace;
@@ -23,13 +24,13 @@ pub(super) struct Slot {
     pub(super) at: i64,
 }
 
-/// The slots of a PHY trace, `offset` before run time. Slot `cycle x len + i` is the i-th of a
-/// repetition.
+/// The slots of a PHY trace; numbers count on over its cycles.
 #[derive(Clone, Debug)]
 pub(super) struct TraceSlots {
     trace: Arc<PhyTrace>,
-    offset: i64,
-    period: Option<i64>,
+    clock: SlotClock,
+    /// The slot that is looked at from: those before it have passed.
+    next: Place,
     nominal: i64,
 }
 
@@ -59,8 +60,8 @@ impl Slots {
         }
     }
 
-    /// The first slot from number `index` on that is not before `at`.
-    pub(super) fn first(&self, index: u64, at: i64) -> Option<Slot> {
+    /// The first slot from number `index` on that is not before `at`; neither may fall.
+    pub(super) fn first(&mut self, index: u64, at: i64) -> Option<Slot> {
         let slot = match self {
             Self::Regular { every, .. } => {
                 let index = index.max((at.max(0) as u64).div_ceil(*every as u64));
@@ -74,11 +75,12 @@ impl Slots {
 
     /// One more than the last slot's number and its time, if there is a last one.
     pub(super) fn end(&self) -> Option<Slot> {
-        let Self::Trace(TraceSlots { trace, offset, period: None, .. }) = self else {
+        let Self::Trace(TraceSlots { trace, clock, .. }) = self else { return None };
+        if clock.period().is_some() {
             return None;
-        };
+        }
         let last = trace.t()[trace.len() - 1];
-        Some(Slot { index: trace.len() as u64, at: last - offset })
+        Some(Slot { index: trace.len() as u64, at: last - clock.offset() })
     }
 
     /// The decoding time of a block if what is sent in `slot` is the `attempt`-th transmission of it
@@ -108,81 +110,27 @@ impl Slots {
 
 impl TraceSlots {
     fn new(trace: &Arc<PhyTrace>, offset: Duration, wrap: bool) -> Result<Self, LinkError> {
-        let span_of_slots = trace.t()[trace.len() - 1] - trace.t()[0];
-        let period = match trace.header().period {
-            Some(period) => span(period),
-            None => span_of_slots + span(trace.median_gap()),
-        };
-        if wrap && period == 0 {
-            return Err(LinkError::NoPeriod);
-        }
-        Ok(Self {
-            offset: span(offset),
-            period: wrap.then_some(period),
-            nominal: span(trace.nominal_decoding()),
-            trace: Arc::clone(trace),
-        })
+        let t = trace.t();
+        let clock = SlotClock::new(t[0], offset, wrap.then(|| trace.period()))?.over(t);
+        let nominal = span(trace.nominal_decoding());
+        Ok(Self { trace: Arc::clone(trace), clock, next: clock.start(), nominal })
     }
 
-    fn first(&self, index: u64, at: i64) -> Option<Slot> {
-        let t: &[i64] = self.trace.t();
-        let len = t.len() as u64;
-        let target = at + self.offset;
-        let now = match self.period {
-            Some(period) if target > t[0] => ((target - t[0]) / period) as u64,
-            _ => 0,
-        };
-        // Number `index` may lie in a later repetition than the time does, never the other way.
-        let (cycle, from) = match index / len {
-            later if later > now => (later, index % len),
-            same if same == now => (now, index % len),
-            _ => (now, 0),
-        };
-        let start = i64::try_from(cycle).ok()?.checked_mul(self.period.unwrap_or(0))?;
-        if self.period.is_none() && index >= len {
-            return None;
+    fn first(&mut self, index: u64, at: i64) -> Option<Slot> {
+        let (t, len) = (self.trace.t(), self.trace.len());
+        let mut place = self.clock.first_from(t, self.next, at)?;
+        if self.clock.number(place, len) < index {
+            place.slot += 1;
+            place = self.clock.first_from(t, place, at)?;
         }
-        let place = first_at_or_after(t, from as usize, target - start);
-        if place == t.len() {
-            let next = (self.period.is_some()).then_some(cycle + 1)?;
-            return self.slot(next, 0);
-        }
-        self.slot(cycle, place)
-    }
-
-    fn slot(&self, cycle: u64, place: usize) -> Option<Slot> {
-        let start = i64::try_from(cycle).ok()?.checked_mul(self.period.unwrap_or(0))?;
-        let at = self.trace.t()[place].checked_add(start)? - self.offset;
-        Some(Slot { index: cycle * self.trace.len() as u64 + place as u64, at })
+        self.next = place;
+        Some(Slot { index: self.clock.number(place, len), at: t[place.slot] + place.base })
     }
 
     fn passed(&self, until: i64) -> f64 {
-        let t = self.trace.t();
-        let (first, last) = (t[0] - self.offset, t[t.len() - 1] - self.offset);
-        if t.len() == 1 {
-            return f64::from(u8::from(first >= 0 && first <= until));
-        }
-        let gap = span(self.trace.median_gap());
-        let length = self.period.unwrap_or(last - first + gap);
-        let end = if self.period.is_some() { i64::MAX } else { last + gap };
-        let slot = length as f64 / t.len() as f64;
-        (until.min(end) - first.max(0)).max(0) as f64 / slot
+        let (t, gap) = (self.trace.t(), span(self.trace.median_gap()));
+        self.clock.passed_at_mean_rate(t.len() as u64, t[t.len() - 1], gap, until)
     }
-}
-
-/// The first index from `from` on with `t >= target`, `t.len()` if there is none. Looks near first:
-/// a busy link wants the next slot.
-fn first_at_or_after(t: &[i64], from: usize, target: i64) -> usize {
-    let (mut low, mut step) = (from, 1);
-    while low < t.len() && t[low] < target {
-        let high = (low + step).min(t.len());
-        if high == t.len() || t[high] >= target {
-            return low + 1 + t[low + 1..high].partition_point(|&t| t < target);
-        }
-        low = high;
-        step *= 2;
-    }
-    low
 }
 
 /// One uniform number for each place, whether it is used or not: what a link does never shifts what
@@ -215,40 +163,48 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
+    use crate::seed::{Seed, Stream};
+    use crate::trace::Header;
     use crate::units::Bytes;
 
     proptest! {
         #[test]
         fn the_next_slot_of_a_trace_is_what_a_scan_finds(
             gaps in prop::collection::vec(1i64..30, 1..40),
+            idle in prop::option::of(1u64..100),
             offset in 0u64..2_000,
             wrap: bool,
-            index in 0u64..120,
-            at in 0i64..2_000,
+            asked in prop::collection::vec((0i64..200, any::<bool>()), 1..40),
         ) {
             let t: Vec<i64> = gaps.iter().scan(0, |t, gap| { *t += gap; Some(*t) }).collect();
-            let d = vec![1; t.len()];
-            let trace = Arc::new(PhyTrace::new(t.clone().into(), d.into(), Bytes(9)).unwrap());
-            let wrap = wrap && t.len() > 1;
-            let slots = TraceSlots::new(&trace, Duration::from_nanos(offset), wrap).unwrap();
-            let period = slots.period.unwrap_or(0);
-            // As many of 2 ns as reach the latest time, and more than the highest number.
-            let cycles = if wrap { 2_100 } else { 1 };
-            let scan = (0..cycles * t.len() as u64)
+            let span = (t[t.len() - 1] - t[0]) as u64;
+            let period = idle.map(|idle| Duration::from_nanos(span + idle));
+            let header = Header { period, ..Header::default() };
+            let (t_column, d) = (t.clone().into(), vec![1; t.len()].into());
+            let trace = Arc::new(PhyTrace::with_header(t_column, d, Bytes(9), header).unwrap());
+            let period = trace.period().as_nanos() as i64;
+            let wrap = wrap && period > 0;
+            let mut slots = TraceSlots::new(&trace, Duration::from_nanos(offset), wrap).unwrap();
+            // As many as reach the latest time.
+            let cycles = if wrap { 10_000 / period as u64 + 2 } else { 1 };
+            let all: Vec<Slot> = (0..cycles * t.len() as u64)
                 .map(|index| {
                     let (cycle, place) = (index / t.len() as u64, index as usize % t.len());
                     Slot { index, at: t[place] + cycle as i64 * period - offset as i64 }
                 })
-                .find(|slot| slot.index >= index && slot.at >= at);
-            prop_assert_eq!(slots.first(index, at), scan);
+                .collect();
+            let (mut at, mut index) = (0, 0);
+            for (step, taken) in asked {
+                at += step;
+                let scan = all.iter().copied().find(|slot| slot.index >= index && slot.at >= at);
+                prop_assert_eq!(slots.first(index, at), scan);
+                if let (Some(slot), true) = (scan, taken) {
+                    index = slot.index + 1;
+                }
+            }
         }
-    }
-}
 
-#[cfg(test)]
-mod tests_1 {
-    use super::*;
-    use crate::seed::{Seed, Stream};
+    }
 
     #[test]
     fn a_place_has_its_number_whichever_were_used_before_it() {

@@ -1,6 +1,7 @@
 //! What cannot be run.
 
-use crate::simulation::setup::{Application, Hop, Setup, SetupError, Transport};
+use crate::simulation::setup::{Hop, Setup, SetupError};
+use crate::transport::FlowControl;
 use crate::units::Duration;
 
 pub(super) fn check(setup: &Setup) -> Result<(), SetupError> {
@@ -11,30 +12,24 @@ pub(super) fn check(setup: &Setup) -> Result<(), SetupError> {
         return Err(SetupError::NoTime);
     }
     for (number, flow) in setup.flows.iter().enumerate() {
-        let packet = match &flow.transport {
-            Transport::Tcp(tcp) => {
-                tcp.check()?;
-                tcp.packet
-            }
-            Transport::Datagram { packet } => *packet,
-        };
+        flow.transport.check()?;
         for hop in &setup.forward {
             if let Hop::Link(link) = hop {
-                link.check_packet(packet)?;
+                link.check_packet(flow.transport.packet())?;
             }
         }
-        let Application::Bulk = flow.application else { continue };
-        if let Transport::Datagram { .. } = flow.transport {
-            return Err(SetupError::BulkDatagrams { flow: number });
+        if !flow.application.never_ends() {
+            continue;
         }
         let paced = flow.source_leg.iter().any(|leg| leg.rate.is_some())
             || setup.forward.iter().any(|hop| match hop {
                 Hop::Leg(leg) => leg.rate.is_some(),
                 Hop::Link(_) => true,
             });
-        let bounded = matches!(&flow.transport, Transport::Tcp(tcp) if tcp.cwnd_max.is_some());
-        if !paced && !bounded {
-            return Err(SetupError::Unlimited);
+        match flow.transport.flow_control() {
+            FlowControl::None => return Err(SetupError::BulkDatagrams { flow: number }),
+            FlowControl::Acknowledgements if !paced => return Err(SetupError::Unlimited),
+            FlowControl::Acknowledgements | FlowControl::Window => {}
         }
     }
     Ok(())

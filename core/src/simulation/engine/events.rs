@@ -6,7 +6,7 @@ use crate::simulation::agenda::SourceId;
 use crate::simulation::flow::FlowState;
 use crate::simulation::observer::{HopSample, Observer, Sample};
 use crate::simulation::path::Node;
-use crate::transport::Endpoint;
+use crate::transport::End;
 use crate::units::Instant;
 
 impl<O: Observer> Engine<'_, O> {
@@ -17,9 +17,9 @@ impl<O: Observer> Engine<'_, O> {
         match &mut self.nodes[number] {
             Node::Leg(node) => {
                 // The agenda shows a leg only while something is on its way.
-                let Some((_, _, id)) = node.on_the_way.pop_front() else { return Ok(()) };
-                match node.on_the_way.front() {
-                    Some(&(at, sequence, _)) => self.agenda.set(source, at, sequence),
+                let Some(id) = node.pop(now) else { return Ok(()) };
+                match node.next() {
+                    Some((at, sequence)) => self.agenda.set(source, at, sequence),
                     None => self.agenda.clear(source),
                 }
                 self.leave_hop(id, now);
@@ -30,7 +30,10 @@ impl<O: Observer> Engine<'_, O> {
                         LinkEvent::Delivered(transit) => {
                             self.leave_hop(transit.packet.0 as u32, now);
                         }
-                        LinkEvent::Lost(transit) => self.gone(transit.packet.0 as u32, now),
+                        LinkEvent::Lost(transit) => {
+                            let id = transit.packet.0 as u32;
+                            self.gone(self.routes[id as usize].flow, id, now);
+                        }
                         LinkEvent::TraceEnded { at, .. } if at < self.end => {
                             return Err(RunError::TraceEnded { at });
                         }
@@ -68,43 +71,19 @@ impl<O: Observer> Engine<'_, O> {
         }
     }
 
-    pub(super) fn sender_timer(&mut self, flow: u32, now: Instant) {
-        let source = self.sender_timer_source(flow);
-        self.agenda.clear(source);
-        let sender = &mut self.flows[flow as usize].sender;
-        // The timer may have been moved since it was set: then only look again.
-        if sender.poll_timeout().is_some_and(|at| at <= now) {
-            sender.handle_timeout(now);
-        }
-        self.pump_sender(flow, now);
-    }
-
-    pub(super) fn receiver_timer(&mut self, flow: u32, now: Instant) {
-        let source = SourceId(self.sender_timer_source(flow).0 + 1);
-        self.agenda.clear(source);
-        let receiver = &mut self.flows[flow as usize].receiver;
-        if receiver.poll_timeout().is_some_and(|at| at <= now) {
-            receiver.handle_timeout(now);
-        }
-        self.pump_receiver(flow, now);
+    pub(super) fn timer(&mut self, flow: u32, end: End, now: Instant) {
+        self.agenda.clear(self.timer_source(flow, end));
+        self.flows[flow as usize].connection.handle_timeout(now, end);
+        self.pump(flow, end, now);
     }
 
     pub(super) fn application_event(&mut self, number: u32, now: Instant) {
         let source = self.application(number);
-        let flow = &mut self.flows[number as usize];
-        match &mut flow.messages {
-            None => {
-                flow.start();
-                self.agenda.clear(source);
-            }
-            Some(messages) => {
-                let bytes = messages.send();
-                let next = messages.next_due();
-                flow.supply(bytes);
-                self.schedule(source, next);
-            }
+        match self.flows[number as usize].drive(now) {
+            Some(next) => self.schedule(source, next),
+            None => self.agenda.clear(source),
         }
-        self.pump_sender(number, now);
+        self.pump(number, End::Sender, now);
     }
 
     pub(super) fn sample(&mut self, now: Instant) {

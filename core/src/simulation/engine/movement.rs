@@ -5,48 +5,57 @@ use crate::link::Admission;
 use crate::simulation::agenda::SourceId;
 use crate::simulation::leg::Passage;
 use crate::simulation::observer::{Event, Observer};
-use crate::simulation::path::{Direction, Node, Packet};
-use crate::transport::{Endpoint, Segment};
-use crate::units::{Bytes, Instant};
+use crate::simulation::path::Node;
+use crate::simulation::route::{Route, offered};
+use crate::transport::{End, Packet, Received};
+use crate::units::Instant;
 
 impl<O: Observer> Engine<'_, O> {
     // --- how a packet moves ---
 
-    #[inline]
-    pub(super) fn pump_sender(&mut self, flow: u32, now: Instant) {
-        loop {
-            let segment = self.packets.prepare(flow, Direction::Receiver);
-            if !self.flows[flow as usize].sender.transmit_into(now, segment) {
-                break;
+    /// Has an end of a flow send what it has to send, and sets its timer.
+    pub(super) fn pump(&mut self, flow: u32, end: End, now: Instant) {
+        // Something stands before it if this end answers a packet that crossed no hop.
+        let first = self.packets.sent().len();
+        let connection = &mut self.flows[flow as usize].connection;
+        let timeout = connection.transmit(now, end, &mut self.packets);
+        let toward = match end {
+            End::Sender => End::Receiver,
+            End::Receiver => End::Sender,
+        };
+        for index in first..self.packets.sent().len() {
+            let id = self.packets.sent()[index];
+            if O::EVENTS && end == End::Sender {
+                let Packet { start, len, retransmission, .. } = self.packets[id];
+                self.observer.event(now, &Event::Sent { flow, seq: start, len, retransmission });
             }
-            if O::EVENTS {
-                let Segment { seq, len, retransmission, .. } = *segment;
-                self.observer.event(now, &Event::Sent { flow, seq, len, retransmission });
+            let Some(&number) = self.flows[flow as usize].path(toward).first() else {
+                self.arrive_at_once(flow, toward, id, now);
+                continue;
+            };
+            let route = Route { flow, hop: 0, toward };
+            match self.routes.get_mut(id as usize) {
+                Some(place) => *place = route,
+                None => self.routes.resize(id as usize + 1, route),
             }
-            self.send_prepared(now);
+            self.enter_node(number, id, flow, now);
         }
-        let timeout = self.flows[flow as usize].sender.poll_timeout();
-        self.arm_retransmission(self.sender_timer_source(flow), timeout);
+        self.packets.forget_sent(first);
+        let source = self.timer_source(flow, end);
+        match end {
+            End::Sender => self.arm_retransmission(source, timeout),
+            End::Receiver if timeout == self.agenda.time_of(source) => {}
+            End::Receiver => match timeout {
+                Some(at) => self.schedule(source, at),
+                None => self.agenda.clear(source),
+            },
+        }
     }
 
-    #[inline]
-    pub(super) fn pump_receiver(&mut self, flow: u32, now: Instant) {
-        loop {
-            let segment = self.packets.prepare(flow, Direction::Sender);
-            if !self.flows[flow as usize].receiver.transmit_into(now, segment) {
-                break;
-            }
-            self.send_prepared(now);
-        }
-        let timeout = self.flows[flow as usize].receiver.poll_timeout();
-        let source = SourceId(self.sender_timer_source(flow).0 + 1);
-        if timeout == self.agenda.time_of(source) {
-            return;
-        }
-        match timeout {
-            Some(at) => self.schedule(source, at),
-            None => self.agenda.clear(source),
-        }
+    /// A packet of a flow without any hop on this way.
+    #[cold]
+    fn arrive_at_once(&mut self, flow: u32, toward: End, id: u32, now: Instant) {
+        self.deliver(flow, toward, id, now);
     }
 
     /// Sets the retransmission timer, lazily: a deadline that moved back is left where it is, and found to be too
@@ -59,83 +68,67 @@ impl<O: Observer> Engine<'_, O> {
         }
     }
 
-    #[inline]
-    fn send_prepared(&mut self, now: Instant) {
-        if let Some(id) = self.packets.send() {
-            self.enter_hop(id, now);
+    #[inline(always)] // so is `deliver`: a call costs as much as what it does
+    pub(super) fn leave_hop(&mut self, id: u32, now: Instant) {
+        let route = &mut self.routes[id as usize];
+        route.hop += 1;
+        let Route { flow, hop, toward } = *route;
+        match self.flows[flow as usize].path(toward).get(usize::from(hop)) {
+            Some(&number) => self.enter_node(number, id, flow, now),
+            None => self.deliver(flow, toward, id, now),
         }
     }
 
     #[inline]
-    pub(super) fn leave_hop(&mut self, id: u32, now: Instant) {
-        self.packets.get_mut(id).hop += 1;
-        self.enter_hop(id, now);
-    }
-
-    #[inline]
-    fn enter_hop(&mut self, id: u32, now: Instant) {
-        let packet = self.packets.get(id);
-        let path = self.flows[packet.flow as usize].path(packet.toward);
-        let Some(&number) = path.get(usize::from(packet.hop)) else {
-            return self.deliver(id, now);
-        };
-        let size = Bytes(packet.segment.wire);
+    fn enter_node(&mut self, number: u32, id: u32, flow: u32, now: Instant) {
+        let packet = &self.packets[id];
         match &mut self.nodes[number as usize] {
-            Node::Leg(node) => match node.leg.offer(now, size) {
+            Node::Leg(node) => match node.leg.offer(now, packet.size) {
                 Passage::Arrives(at) => {
                     if node.push(at, self.sequence, id) {
                         self.agenda.set(SourceId(number), at, self.sequence);
                     }
                     self.sequence += 1;
                 }
-                Passage::Lost | Passage::Dropped => self.gone(id, now),
+                Passage::Lost | Passage::Dropped => self.gone(flow, id, now),
             },
             Node::Link(node) => {
-                match node.link.enqueue(now, packet.offered(id)) {
+                match node.link.enqueue(now, offered(id, flow, packet)) {
                     Admission::Queued => {}
-                    Admission::Dropped(_) => self.gone(id, now),
+                    Admission::Dropped(_) => self.gone(flow, id, now),
                 }
                 self.refresh_link(number as usize);
             }
         }
     }
 
-    pub(super) fn gone(&mut self, id: u32, now: Instant) {
+    pub(super) fn gone(&mut self, flow: u32, id: u32, now: Instant) {
+        let packet = &self.packets[id];
         if O::EVENTS {
-            let Packet { segment, flow, .. } = *self.packets.get(id);
-            self.observer.event(now, &Event::Gone { flow, seq: segment.seq, len: segment.len });
+            self.observer.event(now, &Event::Gone { flow, seq: packet.start, len: packet.len });
         }
-        self.packets.remove(id);
+        self.flows[flow as usize].connection.discard(packet);
+        self.packets.free(id);
     }
 
-    #[inline]
-    fn deliver(&mut self, id: u32, now: Instant) {
-        let packet = self.packets.get(id);
-        let number = packet.flow;
+    #[inline(always)]
+    fn deliver(&mut self, number: u32, end: End, id: u32, now: Instant) {
+        let packet = &self.packets[id];
         let flow = &mut self.flows[number as usize];
         let was_done = flow.done;
-        match packet.toward {
-            Direction::Receiver => {
-                let duplicate = flow.receive(now, &packet.segment);
-                if O::EVENTS {
-                    let Segment { seq, len, .. } = packet.segment;
-                    let event = Event::Received { flow: number, seq, len, duplicate };
-                    self.observer.event(now, &event);
+        let received = flow.receive(now, end, packet);
+        self.unfinished -= usize::from(!was_done && flow.done);
+        if O::EVENTS {
+            let Packet { start: seq, len, .. } = *packet;
+            let event = match received {
+                Received::Ack(ack) => Event::Acked { flow: number, ack },
+                Received::Data { in_vain: duplicate, .. } => {
+                    Event::Received { flow: number, seq, len, duplicate }
                 }
-                self.unfinished -= usize::from(!was_done && flow.done);
-                self.packets.remove(id);
-                self.pump_receiver(number, now);
-            }
-            Direction::Sender => {
-                flow.acknowledge(now, &packet.segment);
-                if O::EVENTS {
-                    let event = Event::Acked { flow: number, ack: packet.segment.ack };
-                    self.observer.event(now, &event);
-                }
-                self.unfinished -= usize::from(!was_done && flow.done);
-                self.packets.remove(id);
-                self.pump_sender(number, now);
-            }
+            };
+            self.observer.event(now, &event);
         }
+        self.packets.free(id);
+        self.pump(number, end, now);
     }
 }

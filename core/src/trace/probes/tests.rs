@@ -90,7 +90,7 @@ fn faults_have_a_line_and_a_cure() {
     let cases = [
         (String::new(), "the trace is empty"),
         (FLAGGED.to_owned(), "the trace is empty"),
-        ("a,b\n".to_owned(), "line 1: `a,b` is no header of a probe file; known are"),
+        ("a,b\n".to_owned(), "line 1: `a,b` is not the header of a probe file; known are"),
         ("timestamp,rtt\n".to_owned(), "line 1: no column `uplink` in the header"),
         (format!("{FLAGGED}0,0,1,0,1\n"), "line 2: 5 columns instead of 6"),
         (format!("{FLAGGED}0,0,NaN,0,1,0\n"), "line 2: `NaN` is not a time"),

@@ -48,6 +48,7 @@
 
 mod config;
 mod congestion;
+mod connection;
 mod endpoint;
 mod linux;
 mod papers;

@@ -8,30 +8,35 @@ use rand::Rng;
 /// Drawn by inversion from 53 random bits, one logarithm a draw; `libm` gives the same bits
 /// everywhere.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Geometric {
+pub(crate) struct Geometric {
     /// ln q, at most 0.
     log: f64,
 }
 
 impl Geometric {
     /// Goes on with probability `q`.
-    pub(super) fn going_on(q: f64) -> Self {
+    pub(crate) fn going_on(q: f64) -> Self {
         Self { log: libm::log(q) }
     }
 
     /// Ends with probability `p`; exact for small `p` too, where 1 - `p` is not.
-    pub(super) fn ending(p: f64) -> Self {
+    pub(crate) fn ending(p: f64) -> Self {
         Self { log: libm::log1p(-p) }
     }
 
-    /// One draw; `usize::MAX` stands for that and more.
-    pub(super) fn draw(&self, rng: &mut impl Rng) -> usize {
+    /// One draw as a length in memory.
+    pub(crate) fn draw_length(&self, rng: &mut impl Rng) -> usize {
+        usize::try_from(self.draw(rng)).unwrap_or(usize::MAX)
+    }
+
+    /// One draw; `u64::MAX` stands for that and more.
+    pub(crate) fn draw(&self, rng: &mut impl Rng) -> u64 {
         let uniform = (rng.next_u64() >> 11) as f64 / (1u64 << 53) as f64;
         if self.log == 0.0 {
-            return usize::MAX;
+            return u64::MAX;
         }
         // P(log1p(-u) / log >= k) = P(1 - u <= q^k) = q^k; the cast rounds down and saturates.
-        (libm::log1p(-uniform) / self.log) as usize
+        (libm::log1p(-uniform) / self.log) as u64
     }
 }
 
@@ -40,7 +45,7 @@ mod tests {
     use super::*;
     use crate::seed::{Seed, Stream};
 
-    fn draws(law: Geometric) -> Vec<usize> {
+    fn draws(law: Geometric) -> Vec<u64> {
         let mut rng = Seed(5).rng(Stream::Channel(0));
         (0..200_000).map(|_| law.draw(&mut rng)).collect()
     }
@@ -52,7 +57,7 @@ mod tests {
             let count = draws.len() as f64;
             for k in 0..5 {
                 let expected = (1.0 - p).powi(k);
-                let share = draws.iter().filter(|&&n| n >= k as usize).count() as f64 / count;
+                let share = draws.iter().filter(|&&n| n >= k as u64).count() as f64 / count;
                 let error = (expected * (1.0 - expected) / count).sqrt();
                 assert!((share - expected).abs() <= 4.5 * error, "{p} {k}: {share} {expected}");
             }
@@ -71,7 +76,7 @@ mod tests {
     fn certainties_are_certain() {
         assert!(draws(Geometric::ending(1.0)).iter().all(|&n| n == 0));
         assert!(draws(Geometric::going_on(0.0)).iter().all(|&n| n == 0));
-        assert!(draws(Geometric::ending(0.0)).iter().all(|&n| n == usize::MAX));
-        assert!(draws(Geometric::going_on(1.0)).iter().all(|&n| n == usize::MAX));
+        assert!(draws(Geometric::ending(0.0)).iter().all(|&n| n == u64::MAX));
+        assert!(draws(Geometric::going_on(1.0)).iter().all(|&n| n == u64::MAX));
     }
 }

@@ -1,0 +1,114 @@
+//! Messages of one size at a constant rate.
+
+use std::collections::BTreeMap;
+
+use super::{Application, Arrival, Traffic};
+use crate::metrics::{Distribution, FlowMetrics, MessageMetrics};
+use crate::transport::Connection;
+use crate::units::{BitRate, Bytes, Duration, Instant};
+
+/// Messages of one size at a constant rate.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub struct ConstantRate {
+    /// Payload rate.
+    pub rate: BitRate,
+    /// Payload bytes of a message.
+    pub message: Bytes,
+    /// Time from the application to the application after which a message is of no use; `None`: it
+    /// always is.
+    pub deadline: Option<Duration>,
+}
+
+impl Application for ConstantRate {
+    fn name(&self) -> &'static str {
+        "constant_rate"
+    }
+
+    fn start(&self, start: Instant) -> Box<dyn Traffic> {
+        Box::new(Messages {
+            config: *self,
+            start,
+            sent: 0,
+            received: 0,
+            in_time: 0,
+            delay: Distribution::default(),
+            missing: BTreeMap::new(),
+        })
+    }
+}
+
+/// What became of the messages so far.
+#[derive(Debug)]
+struct Messages {
+    config: ConstantRate,
+    start: Instant,
+    sent: u64,
+    received: u64,
+    in_time: u64,
+    delay: Distribution,
+    /// Bytes still missing of messages that arrive in several datagrams, by message.
+    missing: BTreeMap<u64, u32>,
+}
+
+impl Traffic for Messages {
+    fn drive(&mut self, _: Instant, connection: &mut dyn Connection) -> Option<Instant> {
+        self.sent += 1;
+        connection.supply(self.bytes());
+        Some(self.due(self.sent))
+    }
+
+    fn arrived(&mut self, now: Instant, what: Arrival) {
+        match what {
+            Arrival::Stream(bytes) => {
+                while (self.received + 1) * self.bytes() <= bytes {
+                    self.complete(self.received, now);
+                }
+            }
+            Arrival::Datagram { start, len } => self.datagram(start, len, now),
+        }
+    }
+
+    fn report(&self, metrics: &mut FlowMetrics) {
+        metrics.messages = Some(MessageMetrics {
+            sent: self.sent,
+            received: self.received,
+            in_time: self.in_time,
+            delay: self.delay.summary(),
+        });
+    }
+}
+
+impl Messages {
+    /// Payload bytes of a message.
+    fn bytes(&self) -> u64 {
+        u64::from(self.config.message.0)
+    }
+
+    /// When message `n` is due: `n` message times after the start, without accumulated rounding.
+    fn due(&self, n: u64) -> Instant {
+        let bits = u128::from(n) * u128::from(self.bytes()) * 8 * 1_000_000_000;
+        let nanos = bits / u128::from(self.config.rate.bits_per_second());
+        self.start + Duration::from_nanos(u64::try_from(nanos).unwrap_or(u64::MAX / 2))
+    }
+
+    /// A datagram with bytes `seq..seq + len` arrived, in any order, once.
+    fn datagram(&mut self, seq: u64, len: u32, now: Instant) {
+        let message = seq / self.bytes();
+        if len == self.config.message.0 {
+            return self.complete(message, now);
+        }
+        let missing = self.missing.entry(message).or_insert(self.config.message.0);
+        *missing -= len;
+        if *missing == 0 {
+            self.missing.remove(&message);
+            self.complete(message, now);
+        }
+    }
+
+    fn complete(&mut self, message: u64, now: Instant) {
+        let took = now.saturating_since(self.due(message));
+        self.received += 1;
+        self.in_time += u64::from(self.config.deadline.is_none_or(|deadline| took <= deadline));
+        self.delay.record(took);
+    }
+}

@@ -1,0 +1,61 @@
+//! Applications, which hand data to a transport and judge what arrives.
+//!
+//! An [`Application`] is a configured one; it makes the [`Traffic`] of a flow.
+
+mod messages;
+mod transfer;
+
+pub use messages::ConstantRate;
+pub use transfer::{Bulk, File};
+
+use std::fmt::Debug;
+
+use crate::metrics::FlowMetrics;
+use crate::transport::Connection;
+use crate::units::Instant;
+
+/// An application with its parameters.
+pub trait Application: Debug + Send + Sync {
+    /// Name of the application in configurations.
+    fn name(&self) -> &'static str;
+
+    /// Whether it has data as long as the transport takes them.
+    fn never_ends(&self) -> bool {
+        false
+    }
+
+    /// The application of a flow that starts at `start`.
+    fn start(&self, start: Instant) -> Box<dyn Traffic>;
+}
+
+/// An application while its flow runs.
+pub trait Traffic: Send {
+    /// Hands `connection` what is due at `now`, first at the start of the flow; says when there is
+    /// more, if ever.
+    fn drive(&mut self, now: Instant, connection: &mut dyn Connection) -> Option<Instant>;
+
+    /// Something arrived at the receiving application.
+    fn arrived(&mut self, _now: Instant, _what: Arrival) {}
+
+    /// Bytes with which everything has arrived; `None`: it ends with the run.
+    fn size(&self) -> Option<u64> {
+        None
+    }
+
+    /// Writes what it measured.
+    fn report(&self, _metrics: &mut FlowMetrics) {}
+}
+
+/// What the receiving application gets.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum Arrival {
+    /// A stream has so many bytes in order.
+    Stream(u64),
+    /// Bytes of the flow that came in one datagram.
+    Datagram {
+        /// The first of them.
+        start: u64,
+        /// How many.
+        len: u32,
+    },
+}

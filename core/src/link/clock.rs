@@ -1,0 +1,230 @@
+//! Where the slots of a trace lie in run time: an offset, and perhaps cycles.
+
+use crate::link::{HORIZON, LinkError};
+use crate::units::Duration;
+
+/// The slots of a trace in run time, one pass through the trace (a cycle) after the other.
+///
+/// Run time 0 is the trace time `offset`; whole cycles before it have passed, slots before it do
+/// not exist. A trace that repeats begins anew a period after its first slot, so that the seam is
+/// where the trace's header says, or a median gap after the last slot.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct SlotClock {
+    /// The first slot of the trace, in trace time.
+    first: i64,
+    offset: i64,
+    /// Run time of trace time 0 in the cycle that run time 0 falls into.
+    base: i64,
+    period: Option<i64>,
+    /// Slots per nanosecond of trace, to guess where an instant is.
+    density: f64,
+}
+
+/// A slot: its number in its cycle (the trace's length: none is left), and the run time of the
+/// trace time 0 of that cycle.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(crate) struct Place {
+    pub(crate) slot: usize,
+    pub(crate) base: i64,
+}
+
+impl SlotClock {
+    /// A clock for slots from trace time `first` on that repeats after `period`, if given.
+    ///
+    /// # Errors
+    /// If the period is zero.
+    pub(crate) fn new(
+        first: i64,
+        offset: Duration,
+        period: Option<Duration>,
+    ) -> Result<Self, LinkError> {
+        if period == Some(Duration::ZERO) {
+            return Err(LinkError::NoPeriod);
+        }
+        let period = period.map(|period| period.as_nanos() as i64);
+        let offset = offset.as_nanos().min(2 * HORIZON as u64 - 1) as i64;
+        let mut clock = Self { first, offset, base: 0, period, density: 0.0 };
+        clock.base = -clock.folded(offset);
+        Ok(clock)
+    }
+
+    /// This clock for the slots `t`, which the search for one knows to be about evenly spaced.
+    pub(crate) fn over(self, t: &[i64]) -> Self {
+        let density = match (t.first(), t.last()) {
+            (Some(&first), Some(&last)) if first < last => {
+                (t.len() - 1) as f64 / (last - first) as f64
+            }
+            _ => 0.0,
+        };
+        Self { density, ..self }
+    }
+
+    /// The trace time that stands for `time` in the first cycle of a trace that repeats.
+    #[inline]
+    fn folded(&self, time: i64) -> i64 {
+        match self.period {
+            Some(period) if time > self.first => (time - self.first) % period + self.first,
+            _ => time,
+        }
+    }
+
+    /// The time of the trace at a run time.
+    #[inline]
+    pub(crate) fn trace_time(&self, run_time: i64) -> i64 {
+        self.folded(run_time - self.base)
+    }
+
+    pub(crate) fn period(&self) -> Option<i64> {
+        self.period
+    }
+
+    /// The trace time at run time 0.
+    pub(crate) fn offset(&self) -> i64 {
+        self.offset
+    }
+
+    /// The first slot of the cycle that run time 0 falls into.
+    pub(crate) fn start(&self) -> Place {
+        Place { slot: 0, base: self.base }
+    }
+
+    /// The first slot of `t` from `place` on that starts at or after the run time `from`; `None`:
+    /// the trace is over.
+    #[inline]
+    pub(crate) fn first_from(&self, t: &[i64], place: Place, from: i64) -> Option<Place> {
+        match t.get(place.slot) {
+            Some(&t) if t >= from - place.base => Some(place),
+            _ => self.search(t, place, from),
+        }
+    }
+
+    #[inline]
+    fn search(&self, t: &[i64], place: Place, from: i64) -> Option<Place> {
+        let Place { mut slot, mut base } = place;
+        let last = *t.last()?;
+        if slot == t.len() || from - base > last {
+            let period = self.period?;
+            // Cycles that are over by then; the one before a used-up trace is, too.
+            let over = (from - base - last).max(1);
+            base += (over + period - 1) / period * period;
+            slot = 0;
+        }
+        Some(Place { slot: first_at_or_after(t, slot, from - base, self.density), base })
+    }
+
+    /// The last slot of `t` from `place` on that starts at the run time `at` or before; `place` if
+    /// none does.
+    #[inline]
+    pub(crate) fn last_until(&self, t: &[i64], place: Place, at: i64) -> Place {
+        let Place { mut slot, mut base } = place;
+        if let Some(period) = self.period
+            && at - base - self.first >= period
+        {
+            base += (at - base - self.first) / period * period;
+            slot = 0;
+        }
+        let ahead = &t[slot + 1..];
+        let near = ahead.len().min(NEAR);
+        let begun = |&t: &i64| t <= at - base;
+        let mut slots = ahead[..near].iter().take_while(|t| begun(t)).count();
+        if slots == near {
+            slots += ahead[near..].partition_point(begun);
+        }
+        Place { slot: slot + slots, base }
+    }
+
+    /// The first slot of the next cycle, if there is one before the horizon.
+    pub(crate) fn next_cycle(&self, place: Place) -> Option<Place> {
+        let base = place.base + self.period?;
+        (base <= HORIZON).then_some(Place { slot: 0, base })
+    }
+
+    /// The number of the slot at `place` among those of all cycles of a trace of `len` slots.
+    pub(crate) fn number(&self, place: Place, len: usize) -> u64 {
+        let cycle = self.period.map_or(0, |period| (place.base + self.offset) / period);
+        cycle as u64 * len as u64 + place.slot as u64
+    }
+
+    /// How many slots of `t` start from run time 0 up to `until`.
+    pub(crate) fn passed(&self, t: &[i64], until: i64) -> u64 {
+        self.before(t, self.offset + until + 1) - self.before(t, self.offset)
+    }
+
+    /// How many slots start before the trace time `instant`, cycles included.
+    fn before(&self, t: &[i64], instant: i64) -> u64 {
+        let cycles = self.period.map_or(0, |period| (instant - 1 - self.first).max(0) / period);
+        let within = instant - cycles * self.period.unwrap_or(0);
+        cycles as u64 * t.len() as u64 + t.partition_point(|&t| t < within) as u64
+    }
+
+    /// How many slots pass up to `until` at the mean rate of a trace of `slots` slots, the last at
+    /// trace time `last` and followed by `gap`.
+    pub(crate) fn passed_at_mean_rate(&self, slots: u64, last: i64, gap: i64, until: i64) -> f64 {
+        let (first, last) = (self.first - self.offset, last - self.offset);
+        if slots == 1 {
+            // One slot has no rate.
+            return f64::from(u8::from(first >= 0 && first <= until));
+        }
+        let end = if self.period.is_some() { i64::MAX } else { last + gap };
+        let slot = self.period.unwrap_or(last - first + gap) as f64 / slots as f64;
+        (until.min(end) - first.max(0)).max(0) as f64 / slot
+    }
+}
+
+/// How many slots are looked at one by one before the rest is bisected.
+const NEAR: usize = 4;
+
+/// The first index from `from` on with `t >= target`, given `t[from..]` holds one.
+///
+/// Guesses by the mean density, gallops to a bracket, then bisects: near-constant time for a short
+/// idle time as for a jump through a long trace, whose LLDUs are almost evenly spaced.
+#[inline]
+fn first_at_or_after(t: &[i64], from: usize, target: i64, density: f64) -> usize {
+    if t[from] >= target {
+        return from;
+    }
+    let last = t.len() - 1;
+    let ahead = ((target - t[from]) as f64 * density) as usize;
+    let guess = from.saturating_add(ahead).clamp(from + 1, last);
+    let (mut low, mut high, mut step) = (guess, guess, 1);
+    // Bracket: t[low] < target <= t[high].
+    if t[guess] < target {
+        high = guess + 1;
+        while t[high] < target {
+            low = high;
+            step *= 2;
+            high = (high + step).min(last);
+        }
+    } else {
+        low = guess - 1;
+        while t[low] >= target {
+            high = low;
+            step *= 2;
+            low = low.saturating_sub(step).max(from);
+        }
+    }
+    low + 1 + t[low + 1..high].partition_point(|&t| t < target)
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    proptest! {
+        #[test]
+        fn the_search_finds_what_a_scan_finds(
+            gaps in prop::collection::vec(prop_oneof![9 => 1i64..20, 1 => 1i64..100_000], 1..400),
+            from in 0usize..400,
+            target in 0i64..2_000_000,
+            density in prop_oneof![Just(0.0), Just(f64::MAX), 0.0..1.0],
+        ) {
+            let t: Vec<i64> = gaps.iter().scan(0, |t, gap| { *t += gap; Some(*t) }).collect();
+            let from = from % t.len();
+            let target = target % (t[t.len() - 1] + 1);
+            let scan = (from..t.len()).find(|&i| t[i] >= target).unwrap();
+            prop_assert_eq!(first_at_or_after(&t, from, target, density), scan);
+        }
+    }
+}

@@ -1,0 +1,222 @@
+//! Delays over time from CSV files: columns `time_s` and `delay_ms`.
+
+use std::path::Path;
+
+use super::{DelaySeries, DelaySeriesError};
+use crate::trace::{Fault, FileError, Files, ReadError, Snippet, read_lines};
+use crate::units::{Duration, Instant};
+
+/// A table of one-way delays.
+///
+/// ```
+/// use std::path::Path;
+/// use clift::link::DelayTable;
+/// use clift::trace::InMemory;
+/// let mut files = InMemory::default();
+/// files.insert("x.csv", "# a pass\ntime_s,delay_ms\n0,80\n1.5,79.25\n");
+/// let table = DelayTable::read(Path::new("x.csv"), &files)?;
+/// assert_eq!(table.delay_ms, [80.0, 79.25]);
+/// assert_eq!(table.series().unwrap().longest().as_nanos(), 80_000_000);
+///
+/// files.insert("y.csv", "time_s,delay_ms\n0,80\n1,nan\n");
+/// let fault = DelayTable::read(Path::new("y.csv"), &files).unwrap_err();
+/// assert_eq!(fault.to_string(), "y.csv: line 3: delay_ms = nan; give a number above 0");
+/// # Ok::<(), clift::trace::FileError>(())
+/// ```
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct DelayTable {
+    /// When each row begins to hold, in seconds; rising.
+    pub time_s: Vec<f64>,
+    /// Delay of each row, in milliseconds; above 0.
+    pub delay_ms: Vec<f64>,
+    /// Further columns as they stand in the file: name, and one text a row.
+    pub others: Vec<(String, Vec<String>)>,
+}
+
+const NAMES: [&str; 2] = ["time_s", "delay_ms"];
+/// Longest time, in ns: 73 years.
+const LONGEST: f64 = (1u64 << 61) as f64;
+
+impl DelayTable {
+    /// Reads the file `name`: a line of names, then a row a line; lines that begin with `#` are
+    /// remarks.
+    ///
+    /// # Errors
+    /// A [`FileError`] that names file and line, and says what is wrong.
+    pub fn read(name: &Path, files: &dyn Files) -> Result<Self, FileError> {
+        let mut reader = Reader::default();
+        read_lines(name, files, |line| reader.line(line))?;
+        if reader.table.time_s.is_empty() {
+            let what = "holds no row; give columns time_s and delay_ms and a row or more";
+            let error = ReadError::File(Fault::Table(what.to_owned()));
+            return Err(FileError::Read { place: files.place(name), error });
+        }
+        Ok(reader.table)
+    }
+
+    /// Adds a row: from `time_s` on the delay is `delay_ms`, 0 or more.
+    ///
+    /// # Errors
+    /// What is wrong with the row, in one line.
+    pub fn push(&mut self, time_s: f64, delay_ms: f64) -> Result<(), String> {
+        self.push_time(time_s, &time_s.to_string())?;
+        self.push_delay(delay_ms, &delay_ms.to_string())
+    }
+
+    fn push_time(&mut self, time: f64, written: &str) -> Result<(), String> {
+        let wrong = if !(0.0..f64::INFINITY).contains(&time) {
+            "; give a number, 0 or more"
+        } else if time * 1e9 > LONGEST {
+            "; give a time below 73 years"
+        } else if self.time_s.last().is_some_and(|&before| time <= before) {
+            " does not rise; sort it"
+        } else {
+            self.time_s.push(time);
+            return Ok(());
+        };
+        Err(format!("time_s = {written}{wrong}"))
+    }
+
+    fn push_delay(&mut self, delay: f64, written: &str) -> Result<(), String> {
+        let wrong = if !(0.0..f64::INFINITY).contains(&delay) {
+            "; give a number above 0"
+        } else if delay * 1e6 > LONGEST {
+            "; give a time below 73 years"
+        } else {
+            self.delay_ms.push(delay);
+            return Ok(());
+        };
+        Err(format!("delay_ms = {written}{wrong}"))
+    }
+
+    /// The steps of the table, to the nanosecond.
+    ///
+    /// # Errors
+    /// If two rows are less than a nanosecond apart.
+    pub fn series(&self) -> Result<DelaySeries, DelaySeriesError> {
+        let steps = self.time_s.iter().zip(&self.delay_ms).map(|(time, delay)| {
+            let nanos = |value: f64| Duration::from_nanos(value.round_ties_even() as u64);
+            (Instant::ZERO + nanos(time * 1e9), nanos(delay * 1e6))
+        });
+        DelaySeries::new(steps.collect())
+    }
+}
+
+/// Takes a table line by line.
+#[derive(Default)]
+struct Reader {
+    names: Option<Vec<String>>,
+    table: DelayTable,
+}
+
+impl Reader {
+    fn line(&mut self, line: &str) -> Result<(), Fault> {
+        if line.trim().is_empty() || line.starts_with('#') {
+            return Ok(());
+        }
+        let cells: Vec<&str> = line.split(',').map(bare).collect();
+        let Some(names) = &self.names else { return self.head(&cells) };
+        if cells.len() != names.len() {
+            let (found, expected) = (cells.len(), names.len());
+            return Err(Fault::Table(format!("{found} values for {expected} columns")));
+        }
+        let mut other = 0;
+        for (name, cell) in names.iter().zip(cells) {
+            match name.as_str() {
+                "time_s" => {
+                    let time = number(name, cell)?;
+                    self.table.push_time(time, cell).map_err(Fault::Table)?;
+                }
+                "delay_ms" => {
+                    let delay = number(name, cell)?;
+                    if delay <= 0.0 {
+                        let what = format!("delay_ms = {cell}; give a number above 0");
+                        return Err(Fault::Table(what));
+                    }
+                    self.table.push_delay(delay, cell).map_err(Fault::Table)?;
+                }
+                _ => {
+                    let column = self.table.others.get_mut(other);
+                    column.into_iter().for_each(|(_, column)| column.push(cell.to_owned()));
+                    other += 1;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn head(&mut self, cells: &[&str]) -> Result<(), Fault> {
+        for name in NAMES {
+            let times = cells.iter().filter(|cell| **cell == name).count();
+            if times == 0 {
+                let shown = Snippet::new(cells.join(", ").as_bytes());
+                let what = format!("no column {name}; the first line names {shown}");
+                return Err(Fault::Table(what));
+            }
+            if times > 1 {
+                return Err(Fault::Table(format!("the column {name} comes twice; keep one")));
+            }
+        }
+        let others = cells.iter().filter(|cell| !NAMES.contains(cell));
+        self.table.others = others.map(|name| ((*name).to_owned(), Vec::new())).collect();
+        self.names = Some(cells.iter().map(|&name| name.to_owned()).collect());
+        Ok(())
+    }
+}
+
+/// A cell without white space and quotes around it.
+fn bare(cell: &str) -> &str {
+    let cell = cell.trim();
+    cell.strip_prefix('"').and_then(|cell| cell.strip_suffix('"')).unwrap_or(cell)
+}
+
+fn number(name: &str, cell: &str) -> Result<f64, Fault> {
+    let fault =
+        |_| Fault::Table(format!("{name} = {} is not a number", Snippet::new(cell.as_bytes())));
+    cell.parse().map_err(fault)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::trace::InMemory;
+
+    fn table(text: &str) -> Result<DelayTable, String> {
+        let mut files = InMemory::default();
+        files.insert("x.csv", text);
+        DelayTable::read(Path::new("x.csv"), &files).map_err(|fault| fault.to_string())
+    }
+
+    #[test]
+    fn columns_stand_in_any_order_beside_others() {
+        let text =
+            "\u{feff}\"delay_ms\", route ,time_s\r\n80.5,3-4,0\r\n#\r\n\r\n79,\"3-5\",1e1\r\n";
+        let table = table(text).unwrap();
+        assert_eq!((&table.time_s[..], &table.delay_ms[..]), (&[0.0, 10.0][..], &[80.5, 79.0][..]));
+        assert_eq!(table.others, [("route".to_owned(), vec!["3-4".to_owned(), "3-5".to_owned()])]);
+    }
+
+    #[test]
+    fn faults_have_a_line_and_a_cure() {
+        let cases = [
+            ("", "x.csv: holds no row; give columns time_s and delay_ms and a row or more"),
+            ("time_s,delay_ms\n", "x.csv: holds no row"),
+            ("0,80\n", "x.csv: line 1: no column time_s; the first line names `0, 80`"),
+            ("time_s,delay_ms,time_s\n", "x.csv: line 1: the column time_s comes twice; keep one"),
+            ("time_s,delay_ms\n0\n", "x.csv: line 2: 1 values for 2 columns"),
+            ("time_s,delay_ms\n0,x\n", "x.csv: line 2: delay_ms = `x` is not a number"),
+            ("time_s,delay_ms\n0,0\n", "x.csv: line 2: delay_ms = 0; give a number above 0"),
+            ("time_s,delay_ms\n-1,1\n", "x.csv: line 2: time_s = -1; give a number, 0 or more"),
+            ("time_s,delay_ms\n1,1\n1,1\n", "x.csv: line 3: time_s = 1 does not rise; sort it"),
+            ("time_s,delay_ms\n1,1e300\n", "x.csv: line 2: delay_ms = 1e300; give a time below 73"),
+        ];
+        for (text, expected) in cases {
+            let fault = table(text).unwrap_err();
+            assert!(fault.starts_with(expected), "{text:?}: {fault}");
+        }
+        let mut files = InMemory::default();
+        files.insert("x.csv", b"time_s,delay_ms\n0,\xff\n");
+        let fault = DelayTable::read(Path::new("x.csv"), &files).unwrap_err().to_string();
+        assert_eq!(fault, "x.csv: line 2: not text; is the format right?");
+    }
+}

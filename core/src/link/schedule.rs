@@ -1,0 +1,196 @@
+//! What is due at known instants, in order of time.
+
+use std::cmp::Ordering;
+use std::collections::{BinaryHeap, VecDeque};
+
+/// Something that is due at an instant; of equal instants the lower rank comes first.
+pub(crate) trait Timed {
+    /// What time is measured in.
+    type Time: Copy + Ord;
+
+    /// The instant, and the rank among what is due then.
+    fn key(&self) -> (Self::Time, u64);
+}
+
+/// A priority queue by (time, rank) for what mostly becomes due in the order in which it came.
+///
+/// An entry goes to the back of a ring; those there that are due later are overtaken and move to a
+/// heap, once each. So the heap holds only what a link-layer repair delays.
+#[derive(Clone, Debug)]
+pub(crate) struct Schedule<T> {
+    ring: VecDeque<T>,
+    overtaken: BinaryHeap<Late<T>>,
+}
+
+impl<T> Default for Schedule<T>
+where
+    Late<T>: Ord,
+{
+    fn default() -> Self {
+        Self { ring: VecDeque::new(), overtaken: BinaryHeap::new() }
+    }
+}
+
+impl<T: Timed> Schedule<T> {
+    /// Puts an entry in; whether it is the first now.
+    #[inline]
+    pub(crate) fn push(&mut self, entry: T) -> bool {
+        let is_first = match self.ring.back() {
+            Some(last) if last.key() > entry.key() => self.overtake(&entry),
+            Some(_) => false,
+            None => self.overtaken.peek().is_none_or(|late| entry.key() < late.0.key()),
+        };
+        self.ring.push_back(entry);
+        is_first
+    }
+
+    /// Moves what is due after `entry` out of its way; whether nothing is due before it.
+    fn overtake(&mut self, entry: &T) -> bool {
+        while self.ring.back().is_some_and(|last| last.key() > entry.key()) {
+            self.overtaken.extend(self.ring.pop_back().map(Late));
+        }
+        self.first().is_none_or(|first| entry.key() < first.key())
+    }
+
+    pub(crate) fn len(&self) -> usize {
+        self.ring.len() + self.overtaken.len()
+    }
+
+    /// The entry that is due first.
+    #[inline]
+    pub(crate) fn first(&self) -> Option<&T> {
+        match (self.ring.front(), self.overtaken.peek()) {
+            (Some(ring), Some(Late(late))) => {
+                Some(if ring.key() < late.key() { ring } else { late })
+            }
+            (ring, None) => ring,
+            (None, late) => late.map(|late| &late.0),
+        }
+    }
+
+    /// When the first entry is due.
+    #[inline]
+    pub(crate) fn next_at(&self) -> Option<T::Time> {
+        let ring = self.ring.front().map(|entry| entry.key().0);
+        match self.overtaken.peek() {
+            None => ring,
+            Some(Late(late)) => Some(ring.map_or(late.key().0, |at| at.min(late.key().0))),
+        }
+    }
+
+    /// Takes out the first entry if it is due at `now` or before.
+    #[inline]
+    pub(crate) fn pop(&mut self, now: T::Time) -> Option<T> {
+        let Some(Late(late)) = self.overtaken.peek().filter(|late| late.0.key().0 <= now) else {
+            self.ring.front().filter(|entry| entry.key().0 <= now)?;
+            return self.ring.pop_front();
+        };
+        match self.ring.front() {
+            Some(entry) if entry.key() < late.key() => self.ring.pop_front(),
+            _ => self.overtaken.pop().map(|late| late.0),
+        }
+    }
+}
+
+/// An entry ordered so that the earliest is the greatest, as a heap wants it.
+#[derive(Clone, Debug)]
+struct Late<T>(T);
+
+impl<T: Timed> Ord for Late<T> {
+    fn cmp(&self, other: &Self) -> Ordering {
+        other.0.key().cmp(&self.0.key())
+    }
+}
+
+impl<T: Timed> PartialOrd for Late<T> {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl<T: Timed> PartialEq for Late<T> {
+    fn eq(&self, other: &Self) -> bool {
+        self.0.key() == other.0.key()
+    }
+}
+
+impl<T: Timed> Eq for Late<T> {}
+
+/// A schedule of items by the instant from which on they are ready, of equals first come, first
+/// served.
+#[derive(Clone, Debug)]
+pub(crate) struct ReadyQueue<T> {
+    schedule: Schedule<Ready<T>>,
+    came: u64,
+}
+
+#[derive(Clone, Debug)]
+struct Ready<T> {
+    at: i64,
+    place: u64,
+    item: T,
+}
+
+impl<T> Timed for Ready<T> {
+    type Time = i64;
+
+    #[inline]
+    fn key(&self) -> (i64, u64) {
+        (self.at, self.place)
+    }
+}
+
+impl<T> ReadyQueue<T> {
+    pub(crate) fn new() -> Self {
+        Self { schedule: Schedule::default(), came: 0 }
+    }
+
+    /// Puts in what is ready from `at` on.
+    #[inline]
+    pub(crate) fn push(&mut self, at: i64, item: T) {
+        self.schedule.push(Ready { at, place: self.came, item });
+        self.came += 1;
+    }
+
+    /// When the first item is ready.
+    #[inline]
+    pub(crate) fn next_at(&self) -> Option<i64> {
+        self.schedule.next_at()
+    }
+
+    /// Takes out the first item if it is ready at `now`.
+    #[inline]
+    pub(crate) fn pop(&mut self, now: i64) -> Option<T> {
+        self.schedule.pop(now).map(|ready| ready.item)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    proptest! {
+        #[test]
+        fn it_is_a_stable_sort(steps in prop::collection::vec((0i64..9, 0i64..12, any::<bool>()), 0..60)) {
+            let (mut queue, mut plain) = (ReadyQueue::new(), Vec::new());
+            let mut now = 0;
+            for (number, (step, after, take)) in steps.into_iter().enumerate() {
+                now += step;
+                queue.push(now + after, number);
+                plain.push((now + after, number));
+                plain.sort_unstable();
+                prop_assert_eq!(queue.next_at(), Some(plain[0].0));
+                if take {
+                    let ready = plain[0].0 <= now;
+                    let expected = ready.then(|| plain.remove(0).1);
+                    prop_assert_eq!(queue.pop(now), expected);
+                }
+                if plain.is_empty() {
+                    prop_assert_eq!(queue.next_at(), None);
+                }
+            }
+        }
+    }
+}

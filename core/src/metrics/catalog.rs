@@ -1,0 +1,447 @@
+//! The catalogue: every metric with its name, unit, title, whether more of it is better, what it
+//! means, and where it is read. Summaries, tables, plots and the docs follow it.
+
+use crate::metrics::{
+    DelaySummary, FlowMetrics, HopMetrics, LegMetrics, LinkMetrics, MessageMetrics, Outcome, Value,
+};
+use crate::units::Duration;
+
+/// A row of the catalogue.
+#[derive(Clone, Copy, Debug)]
+#[non_exhaustive]
+pub struct Metric {
+    /// Its key in a summary.
+    pub name: &'static str,
+    /// What it is called above a column or beside an axis.
+    pub title: &'static str,
+    /// The unit that it is shown in: `""` for counts and indices; `"%"` for shares, whose values
+    /// are 0 to 1.
+    pub unit: &'static str,
+    /// Which of two runs did better by it; `None`: it does not say.
+    pub better: Option<Better>,
+    /// What it is, in a sentence.
+    pub meaning: &'static str,
+    sources: &'static [Source],
+    /// A bit for each [`Place`] that has it.
+    places: u8,
+}
+
+/// Whether less or more of a metric is better.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum Better {
+    /// The smaller value.
+    Less,
+    /// The larger value.
+    More,
+}
+
+/// Which part of a summary has a metric.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum Place {
+    /// The run as a whole.
+    Run,
+    /// Each of `flows`.
+    Flow,
+    /// The `messages` of a flow.
+    Messages,
+    /// Each of `links` and `return_links` that is a link.
+    Link,
+    /// Each of `links` and `return_links` that is a wired leg.
+    Leg,
+    /// Each delay.
+    Delay,
+    /// No summary: campaigns make it from the metrics of a run.
+    Campaign,
+}
+
+impl Place {
+    /// All places.
+    pub const ALL: [Self; 7] =
+        [Self::Run, Self::Flow, Self::Messages, Self::Link, Self::Leg, Self::Delay, Self::Campaign];
+
+    /// Its name: `run`, `flow`, `messages`, `link`, `leg`, `delay` or `campaign`.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Run => "run",
+            Self::Flow => "flow",
+            Self::Messages => "messages",
+            Self::Link => "link",
+            Self::Leg => "leg",
+            Self::Delay => "delay",
+            Self::Campaign => "campaign",
+        }
+    }
+
+    const fn bit(self) -> u8 {
+        1 << self as u8
+    }
+}
+
+/// Where a metric is read.
+#[derive(Clone, Copy, Debug)]
+enum Source {
+    Run(fn(&Outcome) -> Value),
+    Flow(fn(&FlowMetrics) -> Value),
+    /// Of a flow, and of the run as the sum over its flows.
+    Each(fn(&FlowMetrics) -> u64),
+    Messages(fn(&MessageMetrics) -> Value),
+    Link(fn(&LinkMetrics) -> Value),
+    Leg(fn(&LegMetrics) -> Value),
+    Delay(fn(&DelaySummary) -> Value),
+    Campaign,
+}
+
+use Source::{Campaign, Delay, Each, Flow, Leg, Link, Messages, Run};
+
+const LESS: Option<Better> = Some(Better::Less);
+const MORE: Option<Better> = Some(Better::More);
+
+/// Every metric, in the order in which summaries have them. What one kind of link counts besides
+/// ([`LinkMetrics::details`]) is named by that link.
+///
+/// ```
+/// use clift::metrics::{Better, CATALOG};
+/// let goodput = CATALOG.iter().find(|metric| metric.name == "goodput_kbps").unwrap();
+/// assert_eq!((goodput.title, goodput.unit), ("goodput", "kbit/s"));
+/// assert_eq!(goodput.better, Some(Better::More));
+/// ```
+#[rustfmt::skip] // a row a metric
+pub static CATALOG: &[Metric] = &[
+    row("duration_s", "duration", "s", None, "length of the run",
+        &[Run(|r| r.ended.as_secs_f64().into())]),
+    row("start_s", "start", "s", None, "when the flow started",
+        &[Flow(|f| f.start.as_secs_f64().into())]),
+    row("goodput_kbps", "goodput", "kbit/s", MORE, "in-order bytes at the receiver x 8 / duration of the run (of a flow: / the time that it lasted)",
+        &[Run(|r| (r.goodput() / 1e3).into()), Flow(|f| (f.goodput() / 1e3).into())]),
+    row("throughput_kbps", "sent", "kbit/s", MORE, "IP packets sent, headers and retransmissions included",
+        &[Run(|r| r.kbps(|f| f.ip_bytes_sent).into()), Flow(|f| (f.throughput() / 1e3).into())]),
+    row("ip_throughput_kbps", "IP received", "kbit/s", MORE, "distinct IP packets received, headers included: what figures 8 to 11 of Kuhn 2014 print",
+        &[Run(|r| r.kbps(|f| f.ip_bytes_received).into()), Flow(|f| (f.ip_throughput() / 1e3).into())]),
+    row("completion_s", "completion", "s", LESS, "first segment sent to last byte of a file at the receiver, of the slowest flow: table 3 of Kuhn 2014",
+        &[Run(|r| seconds(r.completion())), Flow(|f| seconds(f.completion()))]),
+    row("completion_acked_s", "completion, acknowledged", "s", LESS, "the same to the last acknowledgement at the sender",
+        &[Run(|r| seconds(r.completion_acknowledged())), Flow(|f| seconds(f.completion_acknowledged()))]),
+    row("fairness", "fairness", "", MORE, "Jain's index over the flows' goodputs",
+        &[Run(|r| r.fairness().into())]),
+    row("bytes_in_order", "received in order", "bytes", MORE, "payload that the receiver has in order",
+        &[Each(|f| f.bytes_in_order)]),
+    row("ip_bytes_sent", "IP sent", "bytes", None, "IP packets sent, retransmissions included",
+        &[Each(|f| f.ip_bytes_sent)]),
+    row("ip_bytes_received", "IP received", "bytes", MORE, "IP packets received, each packet once",
+        &[Each(|f| f.ip_bytes_received)]),
+    row("segments_sent", "segments sent", "", None, "segments sent, retransmissions included",
+        &[Each(|f| f.segments_sent)]),
+    row("retransmissions", "retransmissions", "", LESS, "segments sent again",
+        &[Each(|f| f.retransmissions)]),
+    row("spurious_retransmissions", "spurious retransmissions", "", LESS, "segments that arrived with nothing new in them: the original did arrive",
+        &[Each(|f| f.spurious_retransmissions)]),
+    row("stale_segments", "stale segments", "", LESS, "segments with something new that the receiver threw away because their timestamp was too old (PAWS): only profile `linux`, only if packets overtake one another",
+        &[Each(|f| f.stale_segments)]),
+    row("timeouts", "timeouts", "", LESS, "retransmission timeouts",
+        &[Each(|f| f.timeouts)]),
+    row("fast_retransmits", "fast retransmits", "", LESS, "retransmissions in fast recovery; the others follow a timeout",
+        &[Each(|f| f.fast_retransmits)]),
+    row("recovery_entries", "recovery entries", "", LESS, "entries into recovery by duplicate acknowledgements: the DUPACK column of Tauran 2017",
+        &[Each(|f| f.recovery_entries)]),
+    row("duplicate_acks", "duplicate ACKs", "", LESS, "duplicate acknowledgements that the sender received",
+        &[Each(|f| f.duplicate_acks)]),
+    row("window_reductions", "window reductions", "", LESS, "reductions of the congestion window",
+        &[Each(|f| f.window_reductions)]),
+    row("undo_events", "reductions undone", "", LESS, "reductions that the sender found needless and took back",
+        &[Each(|f| f.undo_events)]),
+    row("segments_by_retransmissions", "segments by retransmissions", "", None, "acknowledged segments by how often they were sent again: never, once, ..., 7 times or more",
+        &[Flow(|f| Value::List(f.segments_by_retransmissions.map(Value::Count).to_vec()))]),
+    row("reordering_degree", "reordering degree", "packets", LESS, "the farthest that a segment arrived behind later ones",
+        &[Flow(|f| f.reordering_degree.into())]),
+    row("segment_delay_ms", "segment delay", "ms", LESS, "first transmission by the transport to first arrival",
+        &[Flow(|f| f.segment_delay.into())]),
+    row("in_order_delay_ms", "in-order delay", "ms", LESS, "first transmission by the transport to delivery in order",
+        &[Flow(|f| f.in_order_delay.into())]),
+    row("sent", "messages sent", "", None, "messages handed to the transport",
+        &[Messages(|m| m.sent.into())]),
+    row("received", "messages received", "", MORE, "messages that arrived whole (TCP: in order)",
+        &[Messages(|m| m.received.into())]),
+    row("in_time", "messages in time", "", MORE, "messages that arrived within the deadline; all that arrived if there is none",
+        &[Messages(|m| m.in_time.into())]),
+    row("share_in_time", "messages in time", "%", MORE, "in time of those sent",
+        &[Messages(|m| m.share_in_time().into())]),
+    row("delay_ms", "message delay", "ms", LESS, "from the application to the application",
+        &[Messages(|m| m.delay.into())]),
+    row("packets_offered", "packets offered", "", None, "packets that came to the link: those dropped, delivered, lost and pending",
+        &[Link(|l| l.counters.offered.into()), Leg(|l| l.counters.offered.into())]),
+    row("packets_delivered", "packets delivered", "", MORE, "packets that arrived at the far end",
+        &[Link(|l| l.counters.delivered.into())]),
+    row("packets_dropped", "packets dropped", "", LESS, "packets that found the queue full",
+        &[Link(|l| l.counters.dropped.into()), Leg(|l| l.counters.dropped.into())]),
+    row("packets_lost", "packets lost", "", LESS, "packets lost on the way",
+        &[Link(|l| l.counters.lost.into()), Leg(|l| l.counters.lost.into())]),
+    row("packets_pending", "packets pending", "", None, "packets that waited or were on the way when the run ended",
+        &[Link(|l| l.pending.into()), Leg(|l| l.pending.into())]),
+    row("packets_overtaken", "packets overtaken", "", LESS, "packets delivered after one that was offered later",
+        &[Link(|l| l.counters.overtaken.into())]),
+    row("packets_held", "packets held", "", None, "packets that waited in a re-sequencing buffer",
+        &[Link(|l| l.counters.held.into())]),
+    row("reorder_flushes", "flushes", "", None, "how often a re-sequencing buffer with something in it was flushed",
+        &[Link(|l| l.counters.flushes.into())]),
+    row("lldus_taken", "LLDUs taken", "", None, "LLDUs that packets took (frames, TBs or attempts where a link sends those)",
+        &[Link(|l| l.counters.lldus_taken.into())]),
+    row("bytes_delivered", "delivered", "bytes", MORE, "IP bytes of the packets delivered",
+        &[Link(|l| l.counters.bytes_delivered.into())]),
+    row("bytes_sent", "sent", "bytes", None, "bytes that the leg sent, lost ones included",
+        &[Leg(|l| l.counters.bytes_sent.into())]),
+    row("share_used", "link used", "%", LESS, "share of the link's slots that its packets took, repairs included",
+        &[Link(|l| l.share_used.into())]),
+    row("mean_coding_ratio", "coding ratio", "%", MORE, "IP bytes delivered / bytes put on the link for them, padding included",
+        &[Link(|l| l.mean_coding_ratio.into())]),
+    row("longest_queue", "longest queue", "packets", LESS, "most packets that waited at once",
+        &[Link(|l| l.counters.longest_queue.into()), Leg(|l| l.counters.longest_queue.into())]),
+    row("packet_delay_ms", "packet delay", "ms", LESS, "queue entry to delivery",
+        &[Link(|l| l.delay.into())]),
+    row("queueing_delay_ms", "queueing delay", "ms", LESS, "queue entry to the first LLDU",
+        &[Link(|l| l.queueing_delay.into())]),
+    row("count", "count", "", None, "number of samples",
+        &[Delay(|d| d.count.into())]),
+    row("min", "min", "ms", LESS, "the smallest",
+        &[Delay(|d| ms(d.min))]),
+    row("mean", "mean", "ms", LESS, "the mean",
+        &[Delay(|d| (d.mean_ns / 1e6).into())]),
+    row("p50", "p50", "ms", LESS, "median",
+        &[Delay(|d| ms(d.p50))]),
+    row("p85", "p85", "ms", LESS, "85th percentile",
+        &[Delay(|d| ms(d.p85))]),
+    row("p95", "p95", "ms", LESS, "95th percentile",
+        &[Delay(|d| ms(d.p95))]),
+    row("p99", "p99", "ms", LESS, "99th percentile",
+        &[Delay(|d| ms(d.p99))]),
+    row("max", "max", "ms", LESS, "the largest",
+        &[Delay(|d| ms(d.max))]),
+    row("events", "events", "", None, "events that the engine handled",
+        &[Run(|r| r.events.into())]),
+    row("share_sent_again", "sent again", "%", LESS, "retransmissions of segments sent", &[Campaign]),
+    row("segments_sent_once_share", "segments sent once", "%", MORE, "share of the acknowledged segments that were never sent again", &[Campaign]),
+    row("segments_sent_twice_share", "segments sent twice", "%", LESS, "share sent again once", &[Campaign]),
+    row("segments_sent_three_times_share", "segments sent three times", "%", LESS, "share sent again twice", &[Campaign]),
+    row("segments_sent_four_times_share", "segments sent four times", "%", LESS, "share sent again three times", &[Campaign]),
+    row("lldus_sent_once_share", "LLDUs sent once", "%", MORE, "share of the first link trace's LLDUs that its scheme never sent again", &[Campaign]),
+    row("lldus_sent_twice_share", "LLDUs sent twice", "%", LESS, "share sent again once", &[Campaign]),
+    row("lldus_sent_three_times_share", "LLDUs sent three times", "%", LESS, "share sent again twice", &[Campaign]),
+    row("lldus_sent_four_times_share", "LLDUs sent four times", "%", LESS, "share sent again three times", &[Campaign]),
+];
+
+const fn row(
+    name: &'static str,
+    title: &'static str,
+    unit: &'static str,
+    better: Option<Better>,
+    meaning: &'static str,
+    sources: &'static [Source],
+) -> Metric {
+    let (mut places, mut next) = (0, 0);
+    while next < sources.len() {
+        places |= match sources[next] {
+            Run(_) => Place::Run.bit(),
+            Flow(_) => Place::Flow.bit(),
+            Each(_) => Place::Run.bit() | Place::Flow.bit(),
+            Messages(_) => Place::Messages.bit(),
+            Link(_) => Place::Link.bit(),
+            Leg(_) => Place::Leg.bit(),
+            Delay(_) => Place::Delay.bit(),
+            Campaign => Place::Campaign.bit(),
+        };
+        next += 1;
+    }
+    Metric { name, title, unit, better, meaning, sources, places }
+}
+
+impl Metric {
+    /// The parts of a summary that have it.
+    pub fn places(&self) -> impl Iterator<Item = Place> {
+        let places = self.places;
+        Place::ALL.into_iter().filter(move |place| places & place.bit() != 0)
+    }
+}
+
+impl Outcome {
+    /// Everything measured, by name: totals, then each flow and each hop. It serialises to what
+    /// Python's `Run.summary()` gives, to the last bit.
+    ///
+    /// ```
+    /// use clift::metrics::Value;
+    /// use clift::seed::Seed;
+    /// use clift::simulation::{self, Application, Flow, Hop, LegConfig, Setup, Transport};
+    /// use clift::transport::tcp::{CongestionAlgorithm, TcpConfig};
+    /// use clift::units::{Duration, Instant};
+    /// let leg = || vec![Hop::Leg(LegConfig::of_delay(Duration::from_millis(10)))];
+    /// let flow = Flow {
+    ///     start: Instant::ZERO,
+    ///     transport: Transport::Tcp(TcpConfig::papers(CongestionAlgorithm::CUBIC)),
+    ///     application: Application::File(10_000),
+    ///     source_leg: None,
+    /// };
+    /// let setup = Setup {
+    ///     seed: Seed(1),
+    ///     duration: Duration::from_secs(60),
+    ///     stop_when_done: true,
+    ///     forward: leg(),
+    ///     backward: leg(),
+    ///     flows: vec![flow],
+    /// };
+    /// let summary = simulation::run(&setup, &mut ())?.summary();
+    /// assert_eq!(summary.get("bytes_in_order"), Some(&Value::Count(10_000)));
+    /// # Ok::<(), simulation::RunError>(())
+    /// ```
+    pub fn summary(&self) -> Value {
+        let mut values = read(Place::Run, |source| match source {
+            Run(value) => Some(value(self)),
+            Each(count) => Some(self.total(count).into()),
+            _ => None,
+        });
+        let hops = |hops: &[HopMetrics]| Value::List(hops.iter().map(hop).collect());
+        let parts = [
+            ("flows", Value::List(self.flows.iter().map(flow).collect())),
+            ("links", hops(&self.forward)),
+            ("return_links", hops(&self.backward)),
+        ];
+        // The engine's own count stands last.
+        let events = values.len() - 1;
+        values.splice(events..events, parts);
+        Value::Table(values)
+    }
+}
+
+/// The metrics of a place, in the order of the catalogue.
+fn read(place: Place, value: impl Fn(Source) -> Option<Value>) -> Vec<(&'static str, Value)> {
+    let mut values = Vec::with_capacity(24);
+    for metric in CATALOG.iter().filter(|metric| metric.places & place.bit() != 0) {
+        values.extend(metric.sources.iter().find_map(|&of| Some((metric.name, value(of)?))));
+    }
+    values
+}
+
+fn flow(flow: &FlowMetrics) -> Value {
+    let mut values = read(Place::Flow, |source| match source {
+        Flow(value) => Some(value(flow)),
+        Each(count) => Some(count(flow).into()),
+        _ => None,
+    });
+    if let Some(messages) = &flow.messages {
+        let found = read(Place::Messages, |source| match source {
+            Messages(value) => Some(value(messages)),
+            _ => None,
+        });
+        values.push(("messages", Value::Table(found)));
+    }
+    Value::Table(values)
+}
+
+fn hop(hop: &HopMetrics) -> Value {
+    let (kind, found) = match hop {
+        HopMetrics::Leg(leg) => {
+            let found = read(Place::Leg, |source| match source {
+                Leg(value) => Some(value(leg)),
+                _ => None,
+            });
+            ("leg", found)
+        }
+        HopMetrics::Link(link) => {
+            let mut found = read(Place::Link, |source| match source {
+                Link(value) => Some(value(link)),
+                _ => None,
+            });
+            found.extend(link.details.iter().map(|&(name, count)| (name, count.into())));
+            ("link", found)
+        }
+    };
+    let mut values = vec![("kind", Value::Text(kind))];
+    values.extend(found);
+    Value::Table(values)
+}
+
+impl From<DelaySummary> for Value {
+    fn from(delay: DelaySummary) -> Self {
+        Self::Table(read(Place::Delay, |source| match source {
+            Delay(value) => Some(value(&delay)),
+            _ => None,
+        }))
+    }
+}
+
+fn seconds(time: Option<Duration>) -> Value {
+    time.map(Duration::as_secs_f64).into()
+}
+
+fn ms(time: Duration) -> Value {
+    (time.as_secs_f64() * 1e3).into()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::metrics::LegCounters;
+    use crate::units::Instant;
+
+    /// What Python's `json.dumps` makes of `Run.summary()`, but for its spaces.
+    #[test]
+    fn a_summary_as_json() {
+        let outcome = Outcome {
+            ended: Instant::from_nanos(2_000_000_000),
+            flows: vec![FlowMetrics {
+                end: Instant::from_nanos(2_000_000_000),
+                bytes_in_order: 1000,
+                timeouts: 3,
+                segment_delay: Some(DelaySummary {
+                    count: 1,
+                    min: Duration::from_millis(4),
+                    mean_ns: 4.1e6,
+                    p50: Duration::from_millis(5),
+                    p85: Duration::from_millis(6),
+                    p95: Duration::from_millis(7),
+                    p99: Duration::from_millis(8),
+                    max: Duration::from_millis(9),
+                }),
+                messages: Some(MessageMetrics { sent: 3, in_time: 1, ..Default::default() }),
+                ..FlowMetrics::default()
+            }],
+            forward: vec![HopMetrics::Leg(LegMetrics {
+                counters: LegCounters {
+                    offered: 9,
+                    dropped: 2,
+                    lost: 1,
+                    bytes_sent: 400,
+                    longest_queue: 5,
+                },
+                pending: 3,
+            })],
+            backward: Vec::new(),
+            events: 7,
+        };
+        let counts = r#""bytes_in_order":1000,"ip_bytes_sent":0,"ip_bytes_received":0,"segments_sent":0,"retransmissions":0,"spurious_retransmissions":0,"stale_segments":0,"timeouts":3,"fast_retransmits":0,"recovery_entries":0,"duplicate_acks":0,"window_reductions":0,"undo_events":0"#;
+        let rates = r#""goodput_kbps":4.0,"throughput_kbps":0.0,"ip_throughput_kbps":0.0,"completion_s":null,"completion_acked_s":null"#;
+        let delay =
+            r#"{"count":1,"min":4.0,"mean":4.1,"p50":5.0,"p85":6.0,"p95":7.0,"p99":8.0,"max":9.0}"#;
+        let messages = r#"{"sent":3,"received":0,"in_time":1,"share_in_time":0.3333333333333333,"delay_ms":null}"#;
+        let flow = format!(
+            r#"{{"start_s":0.0,{rates},{counts},"segments_by_retransmissions":[0,0,0,0,0,0,0,0],"reordering_degree":0,"segment_delay_ms":{delay},"in_order_delay_ms":null,"messages":{messages}}}"#
+        );
+        let leg = r#"{"kind":"leg","packets_offered":9,"packets_dropped":2,"packets_lost":1,"packets_pending":3,"bytes_sent":400,"longest_queue":5}"#;
+        let expected = format!(
+            r#"{{"duration_s":2.0,{rates},"fairness":1.0,{counts},"flows":[{flow}],"links":[{leg}],"return_links":[],"events":7}}"#
+        );
+        assert_eq!(serde_json::to_string(&outcome.summary()).unwrap(), expected);
+    }
+
+    #[test]
+    fn a_place_has_a_name_once() {
+        for place in Place::ALL {
+            let mut names: Vec<&str> = CATALOG
+                .iter()
+                .filter(|metric| metric.places().any(|one| one == place))
+                .map(|metric| metric.name)
+                .collect();
+            let count = names.len();
+            names.sort_unstable();
+            names.dedup();
+            assert!(count > 0 && names.len() == count, "{place:?}");
+        }
+    }
+}

@@ -1,0 +1,65 @@
+//! What a whole run achieved.
+
+use crate::metrics::{FlowMetrics, HopMetrics, fairness};
+use crate::units::{Duration, Instant};
+
+/// Everything that a run measured.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct Outcome {
+    /// When the run ended.
+    pub ended: Instant,
+    /// One for each flow.
+    pub flows: Vec<FlowMetrics>,
+    /// One for each shared hop from the sources to the destination.
+    pub forward: Vec<HopMetrics>,
+    /// One for each shared hop from the destination to the sources.
+    pub backward: Vec<HopMetrics>,
+    /// Events that the engine handled.
+    pub events: u64,
+}
+
+impl Outcome {
+    /// Goodput of all flows together, bit/s: in-order bytes over the length of the run.
+    pub fn goodput(&self) -> f64 {
+        let bytes = self.total(|flow| flow.bytes_in_order);
+        if self.ended == Instant::ZERO {
+            0.0
+        } else {
+            bytes as f64 * 8.0 / self.ended.as_secs_f64()
+        }
+    }
+
+    /// Jain's index over the flows' goodputs.
+    pub fn fairness(&self) -> f64 {
+        fairness(&self.flows.iter().map(FlowMetrics::goodput).collect::<Vec<_>>())
+    }
+
+    /// First segment sent to last byte received, of the flow that took longest; `None` unless
+    /// every flow had a file and got it through.
+    pub fn completion(&self) -> Option<Duration> {
+        self.longest(FlowMetrics::completion)
+    }
+
+    /// First segment sent to last byte acknowledged, of the flow that took longest; `None` unless
+    /// every flow had a file and all of it was acknowledged.
+    pub fn completion_acknowledged(&self) -> Option<Duration> {
+        self.longest(FlowMetrics::completion_acknowledged)
+    }
+
+    /// A count, summed over the flows.
+    pub(super) fn total(&self, of: fn(&FlowMetrics) -> u64) -> u64 {
+        self.flows.iter().map(of).sum()
+    }
+
+    /// Bytes over the length of the run, kbit/s.
+    pub(super) fn kbps(&self, bytes: fn(&FlowMetrics) -> u64) -> f64 {
+        let seconds = self.ended.as_secs_f64();
+        if seconds > 0.0 { self.total(bytes) as f64 * 8e-3 / seconds } else { 0.0 }
+    }
+
+    fn longest(&self, of: fn(&FlowMetrics) -> Option<Duration>) -> Option<Duration> {
+        let all: Option<Vec<Duration>> = self.flows.iter().map(of).collect();
+        all?.into_iter().max()
+    }
+}

@@ -1,0 +1,321 @@
+//! Traces as scenarios need them: each made once, and kept while there is room.
+
+use std::path::Path;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use serde::Serialize;
+use thiserror::Error;
+
+use super::erasures::Erasures;
+use super::memory::{Held, Memory};
+use super::spec::PhySpec;
+use super::traces::{Information, InformationSpec, Traces};
+use crate::channel::lms::LmsError;
+use crate::channel::{Bernoulli, ChannelError, ErasureChannel, GilbertElliott, RegularSlots};
+use crate::link::{DelaySeries, DelaySeriesError, DelayTable};
+use crate::scheme::{LinkTrace, Scheme, Timing};
+use crate::seed::Seed;
+use crate::trace::{FileError, Files, PhyTrace, TraceError, TraceFile};
+use crate::units::{Bytes, Duration};
+
+/// Slots that are kept of each kind of trace: two columns of 8 bytes, so 60 million are about 1 GB.
+const ROOM: usize = 60_000_000;
+/// Number of the random stream of a channel that stands alone.
+const ALONE: u32 = 0;
+/// Number of the random stream of a channel on top of a trace, which may have drawn from the other.
+const ON_TRACE: u32 = 1;
+
+/// Makes traces from their descriptions, and keeps them: what was used longest ago goes first.
+/// Threads share a store; one that wants what another is making waits for it.
+///
+/// ```
+/// use clift::scenario::{Scenario, Store};
+/// use clift::trace::InMemory;
+/// let text = "duration = \"5 us\"\nscheme = \"ARQ\"\n[link]\nwrap = true\n[trace]\nfile = \"x.csv\"\n";
+/// let scenario = Scenario::parse("geo.toml", text, &[])?;
+/// let mut files = InMemory::default();
+/// files.insert("x.csv", "t_ns,d_ns\n0,5\n10,0\n20,5\n");
+/// let setup = scenario.cells()[0].setup(0, &Store::new(files)).unwrap();
+/// assert_eq!(setup.forward.len(), 1);
+/// # Ok::<(), clift::scenario::ScenarioError>(())
+/// ```
+pub struct Store {
+    files: Box<dyn Files>,
+    memory: Memory,
+    read: Cache<PhyTrace>,
+    phy: Cache<PhyTrace>,
+    links: Cache<Arc<LinkTrace>>,
+    information: Cache<Information>,
+    delays: Cache<Arc<DelaySeries>>,
+}
+
+/// Why a trace could not be made. The message is one line.
+#[derive(Debug, Error)]
+#[non_exhaustive]
+pub enum MakeError {
+    /// A file is not there, or does not hold what it should.
+    #[error(transparent)]
+    File(#[from] FileError),
+    /// The rows of a file of delays make no series.
+    #[error("{place}: {error}")]
+    Delays {
+        /// The file.
+        place: String,
+        /// What is wrong with its rows.
+        error: DelaySeriesError,
+    },
+    /// A channel cannot have its parameters, or makes no trace with them.
+    #[error(transparent)]
+    Channel(#[from] ChannelError),
+    /// A land mobile satellite channel cannot have its parameters.
+    #[error(transparent)]
+    LandMobile(#[from] LmsError),
+    /// An object in memory is of another kind, or leaves nothing.
+    #[error("{name}: {fault}")]
+    Held {
+        /// Name of the object.
+        name: String,
+        /// What is wrong with it.
+        fault: String,
+    },
+    /// A description names neither a file nor slots.
+    #[error("a PHY trace from neither a file nor a channel; give one of them")]
+    Nothing,
+}
+
+impl Store {
+    /// An empty store, whose descriptions name `files`.
+    pub fn new(files: impl Files + 'static) -> Self {
+        Self::with_memory(files, Memory::default())
+    }
+
+    /// An empty store, whose descriptions name `files` and, before those, the objects of `memory`.
+    pub fn with_memory(files: impl Files + 'static, memory: Memory) -> Self {
+        Self {
+            files: Box::new(files),
+            memory,
+            read: Cache::default(),
+            phy: Cache::default(),
+            links: Cache::default(),
+            information: Cache::default(),
+            delays: Cache::default(),
+        }
+    }
+
+    /// The PHY trace in a file, or the one in memory that stands for it.
+    fn file(&self, file: &TraceFile) -> Result<PhyTrace, MakeError> {
+        match self.memory.get(&file.file) {
+            None => self.read.get(&key(file), |phy| phy.len(), || Ok(file.read(&*self.files)?)),
+            Some(Held::Phy(phy)) => file
+                .cut(phy.clone())
+                .map_err(|error: TraceError| held(&file.file, error.to_string())),
+            Some(other) => Err(other_kind(&file.file, other, "a PHY trace")),
+        }
+    }
+
+    fn make_phy(&self, spec: &PhySpec) -> Result<PhyTrace, MakeError> {
+        let base = spec.trace.as_ref().map(|file| self.file(file)).transpose()?;
+        let (alone, seed) = (spec.slots.as_ref(), Seed(spec.seed));
+        let slots = alone.map(|slots| RegularSlots {
+            count: slots.slots,
+            every: Duration::from_nanos(slots.slot_ns),
+            decode: Duration::from_nanos(slots.decode_ns),
+            lldu: Bytes(slots.lldu_bytes),
+        });
+        match &spec.erasures {
+            None => base.ok_or(MakeError::Nothing),
+            Some(Erasures::Bernoulli { p }) => erased(&Bernoulli::new(*p)?, base, slots, seed),
+            Some(Erasures::GilbertElliott { alpha, beta, p_good, p_bad }) => {
+                let chain = GilbertElliott::new(*alpha, *beta, *p_good, *p_bad)?;
+                erased(&chain, base, slots, seed)
+            }
+            Some(Erasures::Lms(lms)) => {
+                let channel = lms.options.channel()?;
+                Ok(channel.trace(lms.esn0_db, lms.duration, seed, ALONE)?)
+            }
+        }
+    }
+}
+
+impl Traces for Store {
+    fn phy(&self, spec: &PhySpec) -> Result<PhyTrace, MakeError> {
+        self.phy.get(&key(spec), |phy| phy.len(), || self.make_phy(spec))
+    }
+
+    fn link_trace(
+        &self,
+        phy: &PhySpec,
+        scheme: Scheme,
+        timing: Timing,
+    ) -> Result<Arc<LinkTrace>, MakeError> {
+        let named = key(&(phy, scheme, timing.rtt, timing.feedback));
+        let make = || Ok(Arc::new(scheme.apply(&self.phy(phy)?, timing)));
+        self.links.get(&named, |link| link.len(), make)
+    }
+
+    fn held_link(&self, name: &Path) -> Result<Arc<LinkTrace>, MakeError> {
+        match self.memory.get(name) {
+            Some(Held::Link(trace)) => Ok(Arc::clone(trace)),
+            Some(other) => Err(other_kind(name, other, "a link trace")),
+            None => Err(held(name, "there is no link trace of this name".to_owned())),
+        }
+    }
+
+    fn held_information(&self, name: &Path) -> Result<Information, MakeError> {
+        match self.memory.get(name) {
+            Some(Held::Information(information)) => Ok(information.clone()),
+            Some(other) => Err(other_kind(name, other, "mutual information")),
+            None => Err(held(name, "there is no mutual information of this name".to_owned())),
+        }
+    }
+
+    fn information(&self, spec: &InformationSpec) -> Result<Information, MakeError> {
+        let make = || {
+            let channel = spec.channel.channel()?;
+            let trace = channel.information(spec.esn0_db, spec.length, Seed(spec.seed), ALONE)?;
+            let mean = channel.mean_information(spec.esn0_db)?;
+            Ok(Information { trace: Arc::new(trace), mean })
+        };
+        self.information.get(&format!("{spec:?}"), |made| made.trace.values().len(), make)
+    }
+
+    fn delays(&self, file: &str) -> Result<Arc<DelaySeries>, MakeError> {
+        let name = Path::new(file);
+        let make = || {
+            let table = DelayTable::read(name, &*self.files)?;
+            let place = || self.files.place(name);
+            let series =
+                table.series().map_err(|error| MakeError::Delays { place: place(), error })?;
+            Ok(Arc::new(series))
+        };
+        match self.memory.get(name) {
+            None => self.delays.get(file, |_| 1, make),
+            Some(Held::Delays(series)) => Ok(Arc::clone(series)),
+            Some(other) => Err(other_kind(name, other, "delays")),
+        }
+    }
+}
+
+fn held(name: &Path, fault: String) -> MakeError {
+    MakeError::Held { name: name.display().to_string(), fault }
+}
+
+fn other_kind(name: &Path, found: &Held, wanted: &str) -> MakeError {
+    held(name, format!("is {}, not {wanted}", found.what()))
+}
+
+/// The trace of a channel, on top of `base` if there is one.
+fn erased(
+    channel: &impl ErasureChannel,
+    base: Option<PhyTrace>,
+    slots: Option<RegularSlots>,
+    seed: Seed,
+) -> Result<PhyTrace, MakeError> {
+    match (base, slots) {
+        (Some(base), _) => Ok(channel.on(&base, seed, ON_TRACE)),
+        (None, Some(slots)) => Ok(channel.trace(&slots, seed, ALONE)?),
+        (None, None) => Err(MakeError::Nothing),
+    }
+}
+
+/// What tells descriptions apart.
+fn key(described: &impl Serialize) -> String {
+    // Descriptions are plain structs, which always have a JSON text.
+    serde_json::to_string(described).unwrap_or_default()
+}
+
+/// What was made of one kind, by its description; what was used last stands last.
+struct Cache<T>(Mutex<Vec<Kept<T>>>);
+
+struct Kept<T> {
+    key: String,
+    /// Slots, once made.
+    size: usize,
+    made: Arc<Mutex<Option<T>>>,
+}
+
+impl<T> Default for Cache<T> {
+    fn default() -> Self {
+        Self(Mutex::new(Vec::new()))
+    }
+}
+
+impl<T: Clone> Cache<T> {
+    /// What is kept under `key`, or what `make` makes of it, which has a `size` in slots.
+    fn get<E>(
+        &self,
+        key: &str,
+        size: impl FnOnce(&T) -> usize,
+        make: impl FnOnce() -> Result<T, E>,
+    ) -> Result<T, E> {
+        let cell = self.last(key);
+        // Whoever wants the same waits here until it is made.
+        let mut made = lock(&cell);
+        if let Some(value) = &*made {
+            return Ok(value.clone());
+        }
+        let value = make()?;
+        *made = Some(value.clone());
+        drop(made);
+        let mut kept = lock(&self.0);
+        if let Some(own) = kept.iter_mut().find(|kept| kept.key == key) {
+            own.size = size(&value);
+        }
+        while kept.len() > 1 && kept.iter().map(|kept| kept.size).sum::<usize>() > ROOM {
+            kept.remove(0);
+        }
+        Ok(value)
+    }
+
+    /// The place of `key`, which is now the one used last.
+    fn last(&self, key: &str) -> Arc<Mutex<Option<T>>> {
+        let mut kept = lock(&self.0);
+        let known = match kept.iter().position(|kept| kept.key == key) {
+            Some(place) => kept.remove(place),
+            None => Kept { key: key.to_owned(), size: 0, made: Arc::default() },
+        };
+        let made = Arc::clone(&known.made);
+        kept.push(known);
+        made
+    }
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::cell::Cell;
+
+    use super::*;
+
+    #[test]
+    fn what_was_used_longest_ago_goes_first() {
+        let (cache, made) = (Cache::default(), Cell::new(0));
+        let get = |key: &str, slots: usize| {
+            let make = || -> Result<usize, ()> {
+                made.set(made.get() + 1);
+                Ok(slots)
+            };
+            assert_eq!(cache.get(key, |&slots| slots, make), Ok(slots));
+            made.get()
+        };
+        let third = ROOM / 3;
+        assert_eq!([get("a", third), get("b", third), get("c", third)], [1, 2, 3]);
+        assert_eq!(get("a", third), 3);
+        assert_eq!(get("d", third), 4);
+        assert_eq!([get("a", third), get("c", third), get("d", third)], [4, 4, 4]);
+        assert_eq!(get("b", third), 5);
+        // What alone is larger than the room stays until something else is wanted.
+        assert_eq!([get("e", 4 * third), get("e", 4 * third)], [6, 6]);
+        assert_eq!(get("f", 1), 7);
+    }
+
+    #[test]
+    fn what_cannot_be_made_is_tried_again() {
+        let cache = Cache::default();
+        assert_eq!(cache.get("a", |_| 1, || Err("no")), Err("no"));
+        assert_eq!(cache.get("a", |_| 1, || Ok::<_, &str>(7)), Ok(7));
+    }
+}

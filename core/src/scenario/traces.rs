@@ -1,0 +1,119 @@
+//! What a run asks of whoever makes or keeps traces.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use super::spec::PhySpec;
+use super::store::MakeError;
+use crate::channel::lms::Options;
+use crate::config::Fault;
+use crate::link::DelaySeries;
+use crate::scheme::{Scheme, Timing};
+use crate::trace::{LinkTrace, MiTrace, PhyTrace};
+use crate::units::Duration;
+
+/// Traces by what they are made from; equal demands get equal traces.
+pub trait Traces: Sync {
+    /// A PHY trace.
+    ///
+    /// # Errors
+    /// A file that cannot be read, or a channel that makes no trace: the message is one line.
+    fn phy(&self, spec: &PhySpec) -> Result<PhyTrace, MakeError>;
+
+    /// What a scheme makes of a PHY trace beforehand.
+    ///
+    /// # Errors
+    /// As for the PHY trace.
+    fn link_trace(
+        &self,
+        spec: &PhySpec,
+        scheme: Scheme,
+        timing: Timing,
+    ) -> Result<Arc<LinkTrace>, MakeError> {
+        Ok(Arc::new(scheme.apply(&self.phy(spec)?, timing)))
+    }
+
+    /// The link trace of this name.
+    ///
+    /// # Errors
+    /// If there is no such link trace.
+    fn held_link(&self, name: &Path) -> Result<Arc<LinkTrace>, MakeError> {
+        let fault = "there is no link trace of this name".to_owned();
+        Err(MakeError::Held { name: name.display().to_string(), fault })
+    }
+
+    /// The mutual information of this name.
+    ///
+    /// # Errors
+    /// If there is no mutual information of this name.
+    fn held_information(&self, name: &Path) -> Result<Information, MakeError> {
+        let fault = "there is no mutual information of this name".to_owned();
+        Err(MakeError::Held { name: name.display().to_string(), fault })
+    }
+
+    /// The mutual information of a land mobile channel over time.
+    ///
+    /// # Errors
+    /// If the channel makes no trace.
+    fn information(&self, spec: &InformationSpec) -> Result<Information, MakeError>;
+
+    /// The delays in a file.
+    ///
+    /// # Errors
+    /// If the file holds no delays: file, line and what is wrong.
+    fn delays(&self, file: &str) -> Result<Arc<DelaySeries>, MakeError>;
+}
+
+/// Which mutual information a run needs.
+#[derive(Clone, Debug, PartialEq)]
+pub struct InformationSpec {
+    /// The channel.
+    pub channel: Options,
+    /// Mean Es/N0 of the channel in dB.
+    pub esn0_db: f64,
+    /// Length of the trace.
+    pub length: Duration,
+    /// Seed of the channel.
+    pub seed: u64,
+}
+
+/// What adaptive HARQ lives on.
+#[derive(Clone, Debug)]
+pub struct Information {
+    /// Mutual information per coded bit of the channel over time.
+    pub trace: Arc<MiTrace>,
+    /// Mean of the mutual information in closed form.
+    pub mean: f64,
+}
+
+/// Why a cell does not become a run.
+#[derive(Debug)]
+pub enum SetupFault {
+    /// A key that does not go with the traces.
+    Key(Fault),
+    /// A trace that cannot be made.
+    Trace(MakeError),
+}
+
+impl From<Fault> for SetupFault {
+    fn from(fault: Fault) -> Self {
+        Self::Key(fault)
+    }
+}
+
+impl From<MakeError> for SetupFault {
+    fn from(error: MakeError) -> Self {
+        Self::Trace(error)
+    }
+}
+
+impl std::fmt::Display for SetupFault {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Key(fault) => fault.fmt(f),
+            Self::Trace(error) => error.fmt(f),
+        }
+    }
+}
+
+impl std::error::Error for SetupFault {}

@@ -1,0 +1,25 @@
+//! Where packets are on their way.
+
+use crate::link;
+use crate::transport::{End, Packet};
+
+/// Where a packet is.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Route {
+    pub(super) flow: u32,
+    /// Index of the hop it is on, within its flow's path.
+    pub(super) hop: u16,
+    /// The end that it travels to.
+    pub(super) toward: End,
+}
+
+/// A packet as a link sees it.
+#[inline]
+pub(super) fn offered(id: u32, flow: u32, packet: &Packet) -> link::Packet {
+    let Packet { size, len, start, .. } = *packet;
+    let packet = link::Packet::new(link::PacketId(u64::from(id)), size);
+    if len == 0 {
+        return packet;
+    }
+    packet.carrying(link::StreamRange { flow, start, end: start + u64::from(len) })
+}

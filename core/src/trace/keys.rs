@@ -1,0 +1,89 @@
+//! What a trace file says about itself: keys and values, the same in every format that has them.
+
+use crate::trace::decimal::parse_integer;
+use crate::trace::error::{Fault, Snippet};
+use crate::trace::{Header, PhyTrace};
+use crate::units::{Bytes, Duration};
+
+/// The keys of a file as they are read.
+#[derive(Default)]
+pub(crate) struct Keys {
+    /// Payload of a slot.
+    pub(crate) lldu: Option<Bytes>,
+    /// Everything else.
+    pub(crate) header: Header,
+    seen: Vec<&'static str>,
+}
+
+impl Keys {
+    /// Takes a key and its value; false if the key is not one of ours.
+    pub(crate) fn set(&mut self, key: &str, value: &str) -> Result<bool, Fault> {
+        let header = &mut self.header;
+        let known = match key {
+            "clift-trace" if value == "1" => "clift-trace",
+            "clift-trace" => return Err(Fault::Version(Snippet::new(value.as_bytes()))),
+            "lldu_bytes" => {
+                let fault = || Fault::Value("lldu_bytes", Snippet::new(value.as_bytes()), 1);
+                let bytes = number("lldu_bytes", value, 1)?;
+                self.lldu = Some(Bytes(u32::try_from(bytes).map_err(|_| fault())?));
+                "lldu_bytes"
+            }
+            "decode_ns" => {
+                header.decode = Some(Duration::from_nanos(number("decode_ns", value, 1)?));
+                "decode_ns"
+            }
+            "period_ns" => {
+                header.period = Some(Duration::from_nanos(number("period_ns", value, 1)?));
+                "period_ns"
+            }
+            "rtt_ns" => {
+                header.rtt = Some(Duration::from_nanos(number("rtt_ns", value, 0)?));
+                "rtt_ns"
+            }
+            "description" => {
+                header.description = text(value);
+                "description"
+            }
+            "source" => {
+                header.source = text(value);
+                "source"
+            }
+            _ => return Ok(false),
+        };
+        if self.seen.contains(&known) {
+            return Err(Fault::RepeatedKey(Snippet::new(known.as_bytes())));
+        }
+        self.seen.push(known);
+        Ok(true)
+    }
+}
+
+/// The keys of `phy` and their values, in the order in which files have them.
+pub(crate) fn keys(phy: &PhyTrace) -> Vec<(&'static str, String)> {
+    let header = phy.header();
+    let mut keys = vec![("clift-trace", "1".to_owned()), ("lldu_bytes", phy.lldu().0.to_string())];
+    let times =
+        [("decode_ns", header.decode), ("period_ns", header.period), ("rtt_ns", header.rtt)];
+    keys.extend(
+        times.into_iter().filter_map(|(key, time)| Some((key, time?.as_nanos().to_string()))),
+    );
+    let texts = [("description", &header.description), ("source", &header.source)];
+    keys.extend(texts.into_iter().filter_map(|(key, text)| Some((key, text.clone()?))));
+    keys
+}
+
+fn number(key: &'static str, value: &str, least: u64) -> Result<u64, Fault> {
+    let number = parse_integer(value.as_bytes()).filter(|&number| number >= least);
+    number.ok_or_else(|| Fault::Value(key, Snippet::new(value.as_bytes()), least))
+}
+
+fn text(value: &str) -> Option<String> {
+    (!value.is_empty()).then(|| value.to_owned())
+}
+
+/// `text` without line ends and other control characters, or `None` if nothing is left.
+pub(crate) fn one_line(text: &str) -> Option<String> {
+    let line: String = text.chars().map(|c| if c.is_control() { ' ' } else { c }).collect();
+    let line = line.trim();
+    (!line.is_empty()).then(|| line.to_owned())
+}

@@ -1,0 +1,615 @@
+//! Parquet: int64 columns `t_ns` and `d_ns`, the keys of the text format as metadata.
+//!
+//! Columns are read part by part into the memory that the trace then owns, and written from it
+//! without a copy, so that a trace fills memory once. Compressed with snappy, zstd or LZ4; gzip and
+//! brotli are refused, since nothing bounds what a page of theirs grows to.
+
+use std::io::SeekFrom;
+use std::io::{self, Cursor, Write};
+use std::panic::{self, AssertUnwindSafe};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use ::parquet::basic::{
+    Compression, ConvertedType, Encoding, LogicalType, Repetition, Type as Physical, ZstdLevel,
+};
+use ::parquet::column::reader::{ColumnReader, get_column_reader};
+use ::parquet::column::writer::ColumnWriter;
+use ::parquet::errors::ParquetError;
+use ::parquet::file::metadata::{
+    ColumnChunkMetaData, KeyValue, ParquetMetaData, ParquetMetaDataReader,
+};
+use ::parquet::file::properties::{EnabledStatistics, WriterProperties};
+use ::parquet::file::reader::{ChunkReader, Length};
+use ::parquet::file::serialized_reader::SerializedPageReader;
+use ::parquet::file::writer::SerializedFileWriter;
+use ::parquet::schema::types::{ColumnDescriptor, ColumnPath, SchemaDescriptor, Type};
+use bytes::Bytes as Shared;
+
+use crate::trace::PhyTrace;
+use crate::trace::atomic::Watch;
+use crate::trace::error::{Fault, ReadError, Snippet};
+use crate::trace::files::Source;
+use crate::trace::format::FormatRow;
+use crate::trace::keys::{Keys, keys};
+use crate::trace::slots::MOST;
+use crate::trace::text::DEFAULT_LLDU;
+use crate::units::Bytes;
+
+pub(super) const FORMAT: FormatRow = FormatRow {
+    name: "parquet",
+    suffixes: &["parquet"],
+    doc: "CLIFT's own, as Parquet.",
+    read: Some(|how, input| {
+        input.parsed_anywhere(&how.file, |file, watch| read_watched(file, how.lldu, watch))
+    }),
+    write: Some(|phy, _, out| Ok(write(phy, out)?)),
+};
+
+/// Rows of a group that is written.
+const ROW_GROUP: usize = 1 << 20;
+/// Rows that are read at a time.
+const PART: usize = 1 << 16;
+/// A file that claims more rows for each of its bytes is damaged: regular slots, which pack best,
+/// take about a byte for ten thousand.
+const MOST_ROWS_PER_BYTE: u64 = 1 << 16;
+
+/// Reads a trace. `lldu` overrides the size that the file gives; keys of its metadata that are not
+/// ours, and further columns, are left alone.
+///
+/// ```
+/// use std::io::Cursor;
+/// use clift::trace::{PhyTrace, parquet};
+/// use clift::units::Bytes;
+/// let phy = PhyTrace::new(vec![0, 10].into(), vec![5, 0].into(), Bytes(40))?;
+/// let mut file = Vec::new();
+/// parquet::write(&phy, &mut file).unwrap();
+/// let back = parquet::read(Cursor::new(file), None).unwrap();
+/// assert_eq!((back.t(), back.d(), back.lldu()), (phy.t(), phy.d(), Bytes(40)));
+/// # Ok::<(), clift::trace::TraceError>(())
+/// ```
+///
+/// # Errors
+/// A [`ReadError`] if the file is not Parquet, is cut or damaged, or does not hold a trace.
+pub fn read(source: impl Source, lldu: Option<Bytes>) -> Result<PhyTrace, ReadError> {
+    read_watched(Box::new(source), lldu, &Watch::new(&|| true))
+}
+
+fn read_watched(
+    source: Box<dyn Source>,
+    lldu: Option<Bytes>,
+    watch: &Watch<'_>,
+) -> Result<PhyTrace, ReadError> {
+    // The crate trusts the content of pages here and there: what is damaged may make it panic.
+    let read = panic::catch_unwind(AssertUnwindSafe(|| read_whole(source, lldu, watch)));
+    read.unwrap_or_else(|_| Err(damage("its content contradicts itself")))
+}
+
+fn read_whole(
+    source: Box<dyn Source>,
+    lldu: Option<Bytes>,
+    watch: &Watch<'_>,
+) -> Result<PhyTrace, ReadError> {
+    let file = Arc::new(Whole::new(source)?);
+    file.check_ends()?;
+    let metadata = ParquetMetaDataReader::new().parse_and_finish(&*file).map_err(damaged)?;
+    let keys = read_keys(&metadata)?;
+    let schema = metadata.file_metadata().schema_descr();
+    let columns = [Column::find(schema, "t_ns")?, Column::find(schema, "d_ns")?];
+    let rows = claimed_rows(&metadata, file.len)?;
+    let mut values = [Vec::new(), Vec::new()];
+    for column in &mut values {
+        let room = column.try_reserve_exact(rows);
+        room.map_err(|_| ReadError::File(Fault::Memory(rows as u64)))?;
+    }
+    for group in metadata.row_groups() {
+        let rows = usize::try_from(group.num_rows()).map_err(|_| damage(CLAIM))?;
+        for (column, values) in columns.iter().zip(&mut values) {
+            let chunk = group.columns().get(column.index);
+            let chunk = chunk.ok_or_else(|| damage("a row group lacks columns"))?;
+            column.read(&file, chunk, rows, values, watch)?;
+        }
+    }
+    let [t, d] = values;
+    let lldu = lldu.or(keys.lldu).unwrap_or(DEFAULT_LLDU);
+    Ok(PhyTrace::with_header(t.into(), d.into(), lldu, keys.header)?)
+}
+
+const CLAIM: &str = "it claims more rows than it can hold";
+
+/// Rows of all groups, if there can be so many in a file of `len` bytes.
+fn claimed_rows(metadata: &ParquetMetaData, len: u64) -> Result<usize, ReadError> {
+    let rows = metadata
+        .row_groups()
+        .iter()
+        .try_fold(0u64, |sum, group| sum.checked_add(u64::try_from(group.num_rows()).ok()?));
+    let rows = rows.ok_or_else(|| damage(CLAIM))?;
+    if rows > MOST {
+        return Err(ReadError::File(Fault::TooMany(MOST)));
+    }
+    if rows / MOST_ROWS_PER_BYTE > len {
+        return Err(damage(CLAIM));
+    }
+    usize::try_from(rows).map_err(|_| ReadError::File(Fault::Memory(rows)))
+}
+
+fn read_keys(metadata: &ParquetMetaData) -> Result<Keys, ReadError> {
+    let mut found = Keys::default();
+    for pair in metadata.file_metadata().key_value_metadata().into_iter().flatten() {
+        found.set(&pair.key, pair.value.as_deref().unwrap_or_default()).map_err(ReadError::File)?;
+    }
+    Ok(found)
+}
+
+/// A column of the file that holds whole nanoseconds.
+struct Column {
+    name: &'static str,
+    index: usize,
+    about: Arc<ColumnDescriptor>,
+    unsigned: bool,
+}
+
+impl Column {
+    fn find(schema: &SchemaDescriptor, name: &'static str) -> Result<Self, ReadError> {
+        let named = |about: &Arc<ColumnDescriptor>| about.path().parts() == [name];
+        let Some(index) = schema.columns().iter().position(named) else {
+            let names = schema.columns().iter().map(|about| about.path().parts()[0].as_str());
+            let found = names.take(10).collect::<Vec<_>>().join(", ");
+            let found = if found.is_empty() { "none".to_owned() } else { found };
+            return Err(ReadError::File(Fault::NoTraceColumn(
+                name,
+                Snippet::new(found.as_bytes()),
+            )));
+        };
+        let about = schema.column(index);
+        match integer(&about) {
+            Ok(unsigned) if about.max_rep_level() == 0 && about.max_def_level() <= 1 => {
+                Ok(Self { name, index, about, unsigned })
+            }
+            Ok(_) => Err(ReadError::File(Fault::NotWhole(name, "lists".to_owned()))),
+            Err(kind) => Err(ReadError::File(Fault::NotWhole(name, kind))),
+        }
+    }
+
+    /// Appends the `rows` values of a chunk.
+    fn read(
+        &self,
+        file: &Arc<Whole>,
+        chunk: &ColumnChunkMetaData,
+        rows: usize,
+        values: &mut Vec<i64>,
+        watch: &Watch<'_>,
+    ) -> Result<(), ReadError> {
+        check_chunk(chunk, file.len)?;
+        let pages =
+            SerializedPageReader::new(Arc::clone(file), chunk, rows, None).map_err(damaged)?;
+        let mut reader = get_column_reader(Arc::clone(&self.about), Box::new(pages));
+        let nullable = self.about.max_def_level() > 0;
+        let (mut levels, mut narrow) = (Vec::new(), Vec::new());
+        let end = values.len() + rows;
+        while values.len() < end {
+            watch.ask()?;
+            let first = values.len();
+            let most = (end - first).min(PART);
+            levels.clear();
+            let marks = nullable.then_some(&mut levels);
+            let (read, present, _) = match &mut reader {
+                ColumnReader::Int64ColumnReader(reader) => {
+                    reader.read_records(most, marks, None, values).map_err(damaged)?
+                }
+                ColumnReader::Int32ColumnReader(reader) => {
+                    narrow.clear();
+                    let read = reader.read_records(most, marks, None, &mut narrow);
+                    let wide = |&value: &i32| match self.unsigned {
+                        true => i64::from(value as u32),
+                        false => i64::from(value),
+                    };
+                    values.extend(narrow.iter().map(wide));
+                    read.map_err(damaged)?
+                }
+                _ => return Err(damage("its columns are not those of its schema")),
+            };
+            if present < read {
+                let null = levels.iter().position(|&level| level == 0).unwrap_or_default();
+                return Err(ReadError::File(Fault::Null(self.name, (first + null) as u64)));
+            }
+            if read == 0 || values.len() != first + read {
+                return Err(damage("a column ends before its last row"));
+            }
+            let negative = values[first..].iter().position(|&value| value < 0);
+            if let (true, Some(row)) = (self.unsigned, negative) {
+                let row = first + row;
+                let value = values[row] as u64;
+                return Err(ReadError::File(Fault::Beyond(self.name, row as u64, value)));
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Whether the integers of a column are unsigned, or what it holds instead of integers.
+fn integer(about: &ColumnDescriptor) -> Result<bool, String> {
+    let whole = matches!(about.physical_type(), Physical::INT32 | Physical::INT64);
+    match about.logical_type_ref() {
+        Some(LogicalType::Integer(kind)) if whole => return Ok(!kind.is_signed),
+        Some(other) => return Err(lower(&format!("{other:?}"))),
+        None => {}
+    }
+    match about.converted_type() {
+        ConvertedType::UINT_8
+        | ConvertedType::UINT_16
+        | ConvertedType::UINT_32
+        | ConvertedType::UINT_64 => Ok(true),
+        ConvertedType::NONE
+        | ConvertedType::INT_8
+        | ConvertedType::INT_16
+        | ConvertedType::INT_32
+        | ConvertedType::INT_64
+            if whole =>
+        {
+            Ok(false)
+        }
+        ConvertedType::NONE => Err(lower(&about.physical_type().to_string())),
+        other => Err(lower(&other.to_string())),
+    }
+}
+
+/// Name of a type without its details, in small letters.
+fn lower(kind: &str) -> String {
+    let name = kind.split(|c: char| !c.is_alphanumeric() && c != '_').next().unwrap_or_default();
+    name.to_ascii_lowercase()
+}
+
+/// That the reader of Parquet can be let loose on a chunk: its offsets lie in the file of `len`
+/// bytes, and nothing in it grows without bound.
+fn check_chunk(chunk: &ColumnChunkMetaData, len: u64) -> Result<(), ReadError> {
+    let start = chunk.dictionary_page_offset().unwrap_or(chunk.data_page_offset());
+    let range = u64::try_from(start).ok().zip(u64::try_from(chunk.compressed_size()).ok());
+    if range.and_then(|(start, size)| start.checked_add(size)).is_none_or(|end| end > len) {
+        return Err(damage("a column lies outside of the file"));
+    }
+    match chunk.compression() {
+        Compression::UNCOMPRESSED
+        | Compression::SNAPPY
+        | Compression::ZSTD(_)
+        | Compression::LZ4
+        | Compression::LZ4_RAW => Ok(()),
+        other => Err(ReadError::File(Fault::Codec(lower(&other.to_string())))),
+    }
+}
+
+fn damage(what: &str) -> ReadError {
+    ReadError::File(Fault::Damaged(what.to_owned()))
+}
+
+/// What the reader of Parquet complains of, in one line.
+fn damaged(error: ParquetError) -> ReadError {
+    match error {
+        ParquetError::External(error) => match error.downcast::<io::Error>() {
+            Ok(error) => ReadError::Io(*error),
+            Err(error) => damage(&printable(&error.to_string())),
+        },
+        error => damage(&printable(&error.to_string())),
+    }
+}
+
+/// The beginning of `text` without control characters.
+fn printable(text: &str) -> String {
+    let text = text.strip_prefix("Parquet error: ").unwrap_or(text);
+    text.chars().take(200).map(|c| if c.is_control() { ' ' } else { c }).collect()
+}
+
+/// A file that is read here and there.
+struct Whole {
+    source: Mutex<Box<dyn Source>>,
+    len: u64,
+}
+
+impl Whole {
+    fn new(mut source: Box<dyn Source>) -> io::Result<Self> {
+        let len = source.seek(SeekFrom::End(0))?;
+        Ok(Self { source: Mutex::new(source), len })
+    }
+
+    /// That the file begins and ends as Parquet does, and holds the description that it promises.
+    fn check_ends(&self) -> Result<(), ReadError> {
+        const MARK: &[u8] = b"PAR1";
+        let none = || ReadError::File(Fault::NotParquet);
+        let Some(at) = self.len.checked_sub(8).filter(|&at| at >= 4) else { return Err(none()) };
+        let (start, end) = (self.bytes(0, 4)?, self.bytes(at, 8)?);
+        let described = u32::from_le_bytes([end[0], end[1], end[2], end[3]]);
+        let whole = &start[..] == MARK && &end[4..] == MARK && u64::from(described) <= at - 4;
+        if whole { Ok(()) } else { Err(none()) }
+    }
+
+    fn bytes(&self, start: u64, length: usize) -> io::Result<Vec<u8>> {
+        if start.checked_add(length as u64).is_none_or(|end| end > self.len) {
+            return Err(io::ErrorKind::UnexpectedEof.into());
+        }
+        let mut bytes = vec![0; length];
+        let mut source = self.source.lock().unwrap_or_else(PoisonError::into_inner);
+        source.seek(SeekFrom::Start(start))?;
+        source.read_exact(&mut bytes)?;
+        Ok(bytes)
+    }
+}
+
+impl Length for Whole {
+    fn len(&self) -> u64 {
+        self.len
+    }
+}
+
+impl ChunkReader for Whole {
+    type T = Cursor<Vec<u8>>;
+
+    /// Page headers are read so; none is longer than what is handed out here.
+    fn get_read(&self, start: u64) -> Result<Self::T, ParquetError> {
+        const HEADER: u64 = 1 << 12;
+        let length = HEADER.min(self.len.saturating_sub(start));
+        Ok(Cursor::new(self.bytes(start, length as usize)?))
+    }
+
+    fn get_bytes(&self, start: u64, length: usize) -> Result<Shared, ParquetError> {
+        Ok(self.bytes(start, length)?.into())
+    }
+}
+
+/// Writes a trace; [`read`] gives it back.
+///
+/// # Errors
+/// What the writer says.
+pub fn write(phy: &PhyTrace, out: impl Write + Send) -> io::Result<()> {
+    let mut file = Writer::new(out, &[("t_ns", Kind::I64), ("d_ns", Kind::I64)], keys(phy))?;
+    for (t, d) in phy.t().chunks(ROW_GROUP).zip(phy.d().chunks(ROW_GROUP)) {
+        file.part(&[Values::I64(t), Values::I64(d)])?;
+    }
+    file.finish()
+}
+
+/// What a column holds.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum Kind {
+    /// Whole numbers, such as times in nanoseconds.
+    I64,
+    /// Counts.
+    U32,
+    /// Numbers.
+    F32,
+}
+
+/// Values of a column.
+#[derive(Clone, Copy, Debug)]
+pub enum Values<'a> {
+    /// Whole numbers.
+    I64(&'a [i64]),
+    /// Counts.
+    U32(&'a [u32]),
+    /// Numbers.
+    F32(&'a [f32]),
+}
+
+/// A Parquet file that is written as it is made, part by part, each a row group.
+///
+/// ```
+/// use clift::trace::parquet::{Kind, Values, Writer};
+/// let mut out = Vec::new();
+/// let mut file = Writer::new(&mut out, &[("t_ns", Kind::I64), ("mi", Kind::F32)], [])?;
+/// file.part(&[Values::I64(&[0, 10]), Values::F32(&[0.5, 0.25])])?;
+/// file.finish()?;
+/// assert!(out.ends_with(b"PAR1"));
+/// # Ok::<(), std::io::Error>(())
+/// ```
+pub struct Writer<W: Write + Send>(SerializedFileWriter<W>);
+
+impl<W: Write + Send> Writer<W> {
+    /// A file of `columns` with the pairs `keys` as its metadata.
+    ///
+    /// # Errors
+    /// What the writer says.
+    pub fn new<K: Into<String>>(
+        out: W,
+        columns: &[(&str, Kind)],
+        keys: impl IntoIterator<Item = (K, String)>,
+    ) -> io::Result<Self> {
+        let keys = keys.into_iter().map(|(key, value)| KeyValue::new(key.into(), value));
+        let mut properties = WriterProperties::builder()
+            .set_compression(Compression::ZSTD(ZstdLevel::default()))
+            .set_dictionary_enabled(false)
+            .set_statistics_enabled(EnabledStatistics::None)
+            .set_offset_index_disabled(true)
+            .set_data_page_row_count_limit(ROW_GROUP)
+            .set_write_batch_size(1 << 14)
+            .set_key_value_metadata(Some(keys.collect()));
+        let mut fields = Vec::new();
+        for &(name, kind) in columns {
+            let (physical, logical) = match kind {
+                Kind::I64 => (Physical::INT64, None),
+                Kind::U32 => (Physical::INT32, Some(LogicalType::integer(32, false))),
+                Kind::F32 => (Physical::FLOAT, None),
+            };
+            if kind != Kind::F32 {
+                // Times grow by the same few steps: this packs them far tighter than plain values.
+                properties = properties
+                    .set_column_encoding(ColumnPath::from(name), Encoding::DELTA_BINARY_PACKED);
+            }
+            let field = Type::primitive_type_builder(name, physical)
+                .with_repetition(Repetition::REQUIRED)
+                .with_logical_type(logical);
+            fields.push(Arc::new(field.build().map_err(failed)?));
+        }
+        let schema = Type::group_type_builder("schema").with_fields(fields).build();
+        let schema = Arc::new(schema.map_err(failed)?);
+        let file = SerializedFileWriter::new(out, schema, Arc::new(properties.build()));
+        file.map(Self).map_err(failed)
+    }
+
+    /// Appends rows: the values of each column.
+    ///
+    /// # Errors
+    /// What the writer says, or if the values do not fit the columns.
+    pub fn part(&mut self, columns: &[Values<'_>]) -> io::Result<()> {
+        let mut group = self.0.next_row_group().map_err(failed)?;
+        for values in columns {
+            let unfit = || io::Error::other("values that do not fit the columns");
+            let mut column = group.next_column().map_err(failed)?.ok_or_else(unfit)?;
+            match (column.untyped(), values) {
+                (ColumnWriter::Int64ColumnWriter(column), Values::I64(values)) => {
+                    column.write_batch(values, None, None)
+                }
+                (ColumnWriter::Int32ColumnWriter(column), Values::U32(values)) => {
+                    let same_bits: Vec<i32> = values.iter().map(|&value| value as i32).collect();
+                    column.write_batch(&same_bits, None, None)
+                }
+                (ColumnWriter::FloatColumnWriter(column), Values::F32(values)) => {
+                    column.write_batch(values, None, None)
+                }
+                _ => return Err(unfit()),
+            }
+            .map_err(failed)?;
+            column.close().map_err(failed)?;
+        }
+        group.close().map(|_| ()).map_err(failed)
+    }
+
+    /// Ends the file.
+    ///
+    /// # Errors
+    /// What the writer says.
+    pub fn finish(self) -> io::Result<()> {
+        self.0.close().map(|_| ()).map_err(failed)
+    }
+}
+
+/// What the system said, if it did.
+fn failed(error: ParquetError) -> io::Error {
+    match error {
+        ParquetError::External(error) => match error.downcast::<io::Error>() {
+            Ok(error) => *error,
+            Err(error) => io::Error::other(error),
+        },
+        error => io::Error::other(printable(&error.to_string())),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::Cursor;
+
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::trace::Header;
+    use crate::units::Duration;
+
+    fn file(phy: &PhyTrace) -> Vec<u8> {
+        let mut file = Vec::new();
+        write(phy, &mut file).unwrap();
+        file
+    }
+
+    fn message(file: Vec<u8>) -> String {
+        read(Cursor::new(file), None).unwrap_err().to_string()
+    }
+
+    /// A file of one row group: a column of each kind.
+    fn columns(columns: &[(&str, Kind, Values<'_>)], keys: &[(&str, &str)]) -> Vec<u8> {
+        let mut out = Vec::new();
+        let kinds: Vec<_> = columns.iter().map(|&(name, kind, _)| (name, kind)).collect();
+        let keys = keys.iter().map(|&(key, value)| (key, value.to_owned()));
+        let mut file = Writer::new(&mut out, &kinds, keys).unwrap();
+        file.part(&columns.iter().map(|column| column.2).collect::<Vec<_>>()).unwrap();
+        file.finish().unwrap();
+        out
+    }
+
+    #[test]
+    fn faults_are_told_in_a_line() {
+        use Kind::{F32, I64, U32};
+        let t = ("t_ns", I64, Values::I64(&[0, 10]));
+        let d = ("d_ns", U32, Values::U32(&[5, u32::MAX]));
+        let read_back = read(Cursor::new(columns(&[d, t], &[])), None).unwrap();
+        assert_eq!(read_back.d()[..], [5, i64::from(u32::MAX)]);
+        let cases = [
+            (columns(&[t], &[]), "no column `d_ns`; a trace has t_ns and d_ns, this has `t_ns`"),
+            (
+                columns(&[t, ("d_ns", F32, Values::F32(&[0.0, 1.0]))], &[]),
+                "column `d_ns` holds float; give whole nanoseconds as int64",
+            ),
+            (columns(&[t, d], &[("decode_ns", "soon")]), "`soon` is no value for decode_ns"),
+            (columns(&[t, d], &[("clift-trace", "2")]), "format version `2` is not known"),
+            (
+                columns(&[("t_ns", I64, Values::I64(&[7, 7])), d], &[]),
+                "slot 1: t = 7 ns does not come after",
+            ),
+            (b"PAR1".to_vec(), "not a Parquet file, or its end is missing"),
+            (b"t_ns,d_ns\n0,5\n10,0\n".to_vec(), "not a Parquet file"),
+        ];
+        for (file, expected) in cases {
+            let message = message(file);
+            assert!(message.starts_with(expected), "{message}");
+            assert!(!message.contains('\n'));
+        }
+    }
+
+    #[test]
+    fn rows_that_a_file_cannot_hold_are_refused() {
+        // The number of rows stands in the description as a varint: 100 becomes 2^31 or more.
+        let phy = PhyTrace::new((0..100).collect::<Vec<_>>().into(), vec![1; 100].into(), Bytes(9));
+        let whole = file(&phy.unwrap());
+        let hundred: Vec<usize> = (whole.len() / 2..whole.len() - 8)
+            .filter(|&at| whole[at..].starts_with(&[0xc8, 1]))
+            .collect();
+        assert!(!hundred.is_empty());
+        for at in hundred {
+            let mut claimed = whole.clone();
+            claimed.splice(at..at + 2, [0x80, 0x80, 0x80, 0x80, 0x20]);
+            let end = claimed.len() - 8;
+            let described = u32::from_le_bytes(claimed[end..end + 4].try_into().unwrap()) + 3;
+            claimed[end..end + 4].copy_from_slice(&described.to_le_bytes());
+            // Where it is not the rows of the group, the count is of no consequence.
+            if let Err(error) = read(Cursor::new(claimed), None) {
+                assert!(!error.to_string().contains('\n'), "{error}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_cut_or_damaged_file_is_told() {
+        let t: Vec<i64> = (0..3000).map(|slot| slot * slot).collect();
+        let whole = file(&PhyTrace::new(t.into(), vec![5; 3000].into(), Bytes(33)).unwrap());
+        for end in [0, 3, 100, whole.len() - 9, whole.len() - 1] {
+            assert!(message(whole[..end].to_vec()).starts_with("not a Parquet file"));
+        }
+        // Every byte in turn, each in a few ways: an error in one line or a trace, never a panic.
+        for at in 0..whole.len() {
+            for flip in [1, 0x80, 0xff] {
+                let mut hurt = whole.clone();
+                hurt[at] ^= flip;
+                if let Err(error) = read(Cursor::new(hurt), None) {
+                    assert!(!error.to_string().contains('\n'), "byte {at}: {error}");
+                }
+            }
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn what_is_written_is_read_back(
+            gaps in proptest::collection::vec((1i64..1 << 50, 0i64..1 << 60), 1..50),
+            lldu in 1u32..,
+            rtt in proptest::option::of(0u64..1 << 61),
+            description in proptest::option::of("[ -~\u{e9}\n]{1,20}"),
+        ) {
+            let t = gaps.iter().scan(-1, |t, gap| { *t += gap.0; Some(*t) }).collect::<Vec<_>>();
+            let d = gaps.iter().map(|gap| gap.1).collect::<Vec<_>>();
+            let rtt = rtt.map(Duration::from_nanos);
+            let header = Header { description, rtt, ..Header::default() };
+            let phy = PhyTrace::with_header(t.into(), d.into(), Bytes(lldu), header).unwrap();
+            let back = read(Cursor::new(file(&phy)), None).unwrap();
+            prop_assert_eq!(back.t(), phy.t());
+            prop_assert_eq!(back.d(), phy.d());
+            prop_assert_eq!(back.lldu(), phy.lldu());
+            prop_assert_eq!(back.header(), phy.header());
+        }
+    }
+}

@@ -1,0 +1,227 @@
+//! Both ends of a TCP connection as the engine drives them.
+
+use rand_chacha::ChaCha8Rng;
+
+use super::config::{Profile, TcpConfig};
+use super::linux::{LinuxReceiver, LinuxSender};
+use super::papers::{NoSackSender, PapersReceiver, PapersSender};
+use super::shared::counters::{ReceiverCounters, SenderCounters};
+use crate::config::Fault;
+use crate::transport::{
+    Connection, End, Endpoint, FlowControl, Outbox, Packet, Protocol, Received, Report, Window,
+};
+use crate::units::{Bytes, Instant};
+
+impl Protocol for TcpConfig {
+    fn name(&self) -> &'static str {
+        "tcp"
+    }
+
+    fn check(&self) -> Result<(), Fault> {
+        Self::check(self)
+    }
+
+    fn packet(&self) -> Bytes {
+        self.packet
+    }
+
+    fn payload(&self) -> Bytes {
+        self.mss()
+    }
+
+    fn flow_control(&self) -> FlowControl {
+        match self.cwnd_max {
+            None => FlowControl::Acknowledgements,
+            Some(_) => FlowControl::Window,
+        }
+    }
+
+    fn connect(&self, rng: ChaCha8Rng) -> Box<dyn Connection> {
+        match self.profile {
+            Profile::Papers if !self.sack => {
+                join(NoSackSender::new(self), PapersReceiver::new(self))
+            }
+            Profile::Papers => join(PapersSender::new(self, rng), PapersReceiver::new(self)),
+            Profile::Linux => join(LinuxSender::new(self, rng), LinuxReceiver::new(self)),
+        }
+    }
+}
+
+/// What a connection asks of a sender of any profile, besides [`Endpoint`].
+trait Sender: Endpoint + Send + 'static {
+    fn supply(&mut self, bytes: u64);
+    fn close(&mut self);
+    fn acknowledged(&self) -> u64;
+    fn counters(&self) -> &SenderCounters;
+    fn window(&self) -> Window;
+}
+
+/// What a connection asks of a receiver of any profile, besides [`Endpoint`].
+trait Receiver: Endpoint + Send + 'static {
+    fn received(&self) -> u64;
+    fn counters(&self) -> &ReceiverCounters;
+}
+
+macro_rules! senders {
+    ($($sender:ty),+) => {$(
+        impl Sender for $sender {
+            fn supply(&mut self, bytes: u64) {
+                self.supply(bytes);
+            }
+
+            fn close(&mut self) {
+                self.close();
+            }
+
+            fn acknowledged(&self) -> u64 {
+                self.acknowledged()
+            }
+
+            fn counters(&self) -> &SenderCounters {
+                self.counters()
+            }
+
+            fn window(&self) -> Window {
+                Window {
+                    cwnd: f64::from(self.cwnd()),
+                    ssthresh: self.ssthresh().map_or(f64::INFINITY, f64::from),
+                    srtt: self.srtt(),
+                    in_flight: self.in_flight(),
+                }
+            }
+        }
+    )+};
+}
+
+macro_rules! receivers {
+    ($($receiver:ty),+) => {$(
+        impl Receiver for $receiver {
+            fn received(&self) -> u64 {
+                self.received()
+            }
+
+            fn counters(&self) -> &ReceiverCounters {
+                self.counters()
+            }
+        }
+    )+};
+}
+
+senders!(PapersSender, NoSackSender, LinuxSender);
+receivers!(PapersReceiver, LinuxReceiver);
+
+/// A sender and a receiver.
+#[derive(Debug)]
+struct TcpConnection<S, R> {
+    sender: S,
+    receiver: R,
+}
+
+fn join(sender: impl Sender, receiver: impl Receiver) -> Box<dyn Connection> {
+    Box::new(TcpConnection { sender, receiver })
+}
+
+impl<S: Sender, R: Receiver> Connection for TcpConnection<S, R> {
+    fn supply(&mut self, bytes: u64) {
+        self.sender.supply(bytes);
+    }
+
+    fn close(&mut self) {
+        self.sender.close();
+    }
+
+    fn receive(&mut self, now: Instant, end: End, packet: &Packet) -> Received {
+        let segment = &packet.segment;
+        let refused = |receiver: &R| {
+            let counters = receiver.counters();
+            counters.duplicate_segments + counters.stale_segments
+        };
+        match end {
+            End::Receiver => {
+                let before = refused(&self.receiver);
+                self.receiver.handle_segment(now, segment);
+                let in_vain = refused(&self.receiver) > before;
+                Received::Data { in_vain, delivered: self.receiver.received() }
+            }
+            End::Sender => {
+                self.sender.handle_segment(now, segment);
+                Received::Ack(segment.ack)
+            }
+        }
+    }
+
+    fn discard(&mut self, _: &Packet) {}
+
+    fn transmit(&mut self, now: Instant, end: End, outbox: &mut Outbox) -> Option<Instant> {
+        match end {
+            End::Sender => transmit(&mut self.sender, now, outbox),
+            End::Receiver => transmit(&mut self.receiver, now, outbox),
+        }
+    }
+
+    fn handle_timeout(&mut self, now: Instant, end: End) {
+        match end {
+            End::Sender => handle_timeout(&mut self.sender, now),
+            End::Receiver => handle_timeout(&mut self.receiver, now),
+        }
+    }
+
+    fn in_order(&self) -> bool {
+        true
+    }
+
+    fn delivered(&self) -> u64 {
+        self.receiver.received()
+    }
+
+    fn acknowledged(&self) -> Option<u64> {
+        Some(self.sender.acknowledged())
+    }
+
+    fn report(&self) -> Report {
+        let (sender, receiver) = (self.sender.counters(), self.receiver.counters());
+        Report {
+            bytes_sent: sender.bytes_sent,
+            bytes_received: receiver.distinct_bytes,
+            sent: sender.segments_sent,
+            retransmissions: sender.retransmissions,
+            by_retransmissions: sender.acknowledged_by_transmissions,
+            spurious_retransmissions: receiver.duplicate_segments,
+            stale: receiver.stale_segments,
+            timeouts: sender.timeouts,
+            fast_retransmits: sender.fast_retransmits,
+            recovery_entries: sender.recovery_entries_by_dupacks,
+            duplicate_acks: sender.duplicate_acks,
+            window_reductions: sender.cwnd_reductions,
+            undo_events: sender.undo_events,
+            reordering: u64::from(receiver.max_reordering),
+        }
+    }
+
+    fn window(&self) -> Option<Window> {
+        Some(self.sender.window())
+    }
+}
+
+#[inline(always)]
+fn transmit(end: &mut impl Endpoint, now: Instant, outbox: &mut Outbox) -> Option<Instant> {
+    loop {
+        let packet = outbox.draft();
+        if !end.transmit_into(now, &mut packet.segment) {
+            return end.poll_timeout();
+        }
+        packet.size = Bytes(packet.segment.wire);
+        packet.len = packet.segment.len;
+        packet.start = packet.segment.seq;
+        packet.first_sent = packet.segment.first_sent;
+        packet.retransmission = packet.segment.retransmission;
+        outbox.send();
+    }
+}
+
+/// The timer may have been moved since the host was told of it; then nothing happens.
+fn handle_timeout(end: &mut impl Endpoint, now: Instant) {
+    if end.poll_timeout().is_some_and(|at| at <= now) {
+        end.handle_timeout(now);
+    }
+}

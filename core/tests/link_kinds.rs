@@ -1,0 +1,97 @@
+//! Every kind of link over slots sees the same slots, whatever it does with them.
+
+use std::sync::Arc;
+
+use clift::link::{Link, LinkError, PacketFate, Resequencing, deliver};
+use clift::scheme::nr::{HarqMode, NtnConfig, NtnHeaders, NtnPhy, RlcConfig, UmConfig};
+use clift::scheme::{HybridConfig, LinkConfig, LiveConfig, Medium, Scheme, Timing, UnitLosses};
+use clift::seed::Seed;
+use clift::trace::{Header, PhyTrace};
+use clift::units::{BitRate, Bytes, Duration};
+
+const MS: i64 = 1_000_000;
+const PERIOD: i64 = 97 * MS;
+const LLDU: Bytes = Bytes(100);
+
+/// Ten slots of 1 ms of which the first is erased; then nothing until 97 ms have passed.
+fn trace() -> PhyTrace {
+    let t: Vec<i64> = (0..10).map(|slot| slot * MS).collect();
+    let d: Vec<i64> = (0..10).map(|slot| i64::from(slot > 0) * 1000).collect();
+    let period = Some(Duration::from_nanos(PERIOD as u64));
+    let header = Header { period, ..Header::default() };
+    PhyTrace::with_header(t.into(), d.into(), LLDU, header).unwrap()
+}
+
+/// A link of each kind that repairs nothing: a packet of an LLDU is one slot's.
+fn kinds() -> Vec<(&'static str, Medium)> {
+    let timing = Timing { rtt: Duration::from_millis(4), feedback: None };
+    let live = LiveConfig::new(trace(), Scheme::None, timing);
+    let hybrid = HybridConfig {
+        data: 1,
+        total: 1,
+        frames: 1,
+        persistency: 0,
+        unit: LLDU,
+        rate: BitRate::from_bits_per_second(1_000_000).unwrap(), // 0.8 ms
+        delay: Duration::from_millis(2),
+        losses: UnitLosses::Trace(Arc::new(trace())),
+        in_order: false,
+        seed: Seed(1),
+    };
+    let mut nr = NtnConfig::preset("nr-ntn-geo").unwrap();
+    nr.phy = NtnPhy::Trace(Arc::new(trace()));
+    nr.harq.mode = HarqMode::NoFeedback;
+    nr.headers = NtnHeaders::default();
+    let t_reassembly = Duration::from_millis(1);
+    nr.rlc = RlcConfig::Um(UmConfig { window: 32.try_into().unwrap(), t_reassembly });
+    nr.pdcp.in_order = false;
+    vec![
+        ("trace", Medium::Trace(Arc::new(Scheme::None.apply(&trace(), timing)))),
+        ("live", Medium::Live(Arc::new(live))),
+        ("hybrid", Medium::Hybrid(Box::new(hybrid))),
+        ("nr", Medium::Ntn(Arc::new(nr))),
+    ]
+}
+
+#[test]
+fn a_trace_repeats_after_the_period_of_its_header_in_every_kind_of_link() {
+    // In each cycle a packet in the first slot, which is erased, and two in later ones. The trace
+    // begins in its third slot.
+    let offset = 2 * MS;
+    let arrivals: Vec<i64> = (1..50)
+        .flat_map(|cycle| [0, MS, 5 * MS].map(|within| cycle * PERIOD - offset + within))
+        .collect();
+    let expected: Vec<PacketFate> = (1..50)
+        .flat_map(|_| [PacketFate::Lost, PacketFate::Delivered, PacketFate::Delivered])
+        .collect();
+    for (name, medium) in kinds() {
+        let start_offset = Duration::from_nanos(offset as u64);
+        let config = LinkConfig { wrap: true, start_offset, ..LinkConfig::new(medium) };
+        let mut link: Box<dyn Link + Send> = config.build(Seed(1), 0, None).unwrap();
+        let deliveries = deliver(&mut *link, &arrivals, LLDU).unwrap();
+        assert_eq!(deliveries.fate, expected, "{name}");
+    }
+}
+
+#[test]
+fn two_re_sequencing_buffers_are_refused_by_every_kind_of_link() {
+    for (name, mut medium) in kinds() {
+        let buffered = match &mut medium {
+            Medium::Live(live) => {
+                Arc::make_mut(live).reorder = Some(Resequencing::InOrder);
+                true
+            }
+            Medium::Hybrid(hybrid) => {
+                hybrid.in_order = true;
+                true
+            }
+            _ => false,
+        };
+        let reorder = Some(Resequencing::InOrder);
+        let alone = LinkConfig::new(medium.clone()).build(Seed(1), 0, None);
+        assert!(alone.is_ok(), "{name}");
+        let both = LinkConfig { reorder, ..LinkConfig::new(medium) }.build(Seed(1), 0, None);
+        let refused = matches!(both, Err(LinkError::TwoBuffers));
+        assert_eq!(refused, buffered, "{name}");
+    }
+}
