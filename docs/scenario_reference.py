@@ -10,7 +10,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from clift import _clift
+from compiled import scenario_schema
 
 ROOT = Path(__file__).parent.parent
 PAGE = ROOT / "docs" / "reference" / "scenario.md"
@@ -151,7 +151,7 @@ def _choices(target: dict[str, Any]) -> str:
 
 def main(check: bool) -> int:
     """Writes both files, or says which are out of date."""
-    schema = _clift.scenario_schema()
+    schema = scenario_schema()
     stale = []
     for path, text in ((SCHEMA, schema), (PAGE, page(json.loads(schema)))):
         if path.exists() and path.read_text() == text:

@@ -98,7 +98,10 @@ def test_a_return_trace_loses_reports() -> None:
         ({"flush_ms": float("nan")}, "flush_ms = nan: give a time in ms"),
         ({"feedback_loss": 1.5}, "1.5 is not a probability"),
         ({"feedback_loss": "often"}, "feedback_loss = 'often': give a probability or a PHY trace"),
-        ({"feedback_loss": clift.PhyTrace([0], [1])}, "a trace of one slot cannot be wrapped"),
+        (
+            {"feedback_loss": clift.PhyTrace([0], [1])},
+            "is of one slot, which has no period to repeat",
+        ),
         ({"send_buffer": 0}, "send_buffer = 0: give a whole number from 1"),
         ({"receive_buffer": 1.5}, "receive_buffer = 1.5: give a whole number from 1"),
         ({"phy": [1, 2]}, "give a PHY trace"),

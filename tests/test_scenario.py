@@ -1,6 +1,8 @@
 """Scenario files and scenarios in Python: what they mean, and what wrong ones are told."""
 
+import copy
 import json
+import pickle
 import subprocess
 import sys
 import tomllib
@@ -12,7 +14,7 @@ import pytest
 
 import clift
 from clift import _clift
-from clift._options import LinuxParts
+from clift._keywords import KEYWORDS, LinuxParts
 from clift.campaign import run_campaign
 
 ROOT = Path(__file__).parent.parent
@@ -112,12 +114,16 @@ def test_a_land_mobile_channel_of_a_file_is_that_of_the_library(tmp_path: Path) 
     expected = clift.simulate(clift.tmt.apply(phy, "ARQ", rtt_ms=500), duration_s=30, seed=5)
     assert clift.simulate(path).summary() == expected.summary()
     # A replication has a drive of its own; with a random start all share one.
-    text = path.read_text().replace("seed = 5", "runs = 2")
-    path.write_text(text)
-    file = _clift.ScenarioFile(str(path), text, [])
-    assert file.links(0, 0) != file.links(0, 1)
-    shared = _clift.ScenarioFile(str(path), text, [("link.start", "random")])
-    assert shared.links(0, 0) == shared.links(0, 1)
+    path.write_text(path.read_text().replace("seed = 5", "runs = 2"))
+
+    def drives(**changes: Any) -> list[list[int]]:
+        runs = clift.Scenario.read(path).replace(**changes).replications()
+        return [run.phy_trace().d_ns.tolist() for run in runs]
+
+    own, other = drives()
+    assert own != other
+    shared, same = drives(**{"link.start": "random"})
+    assert shared == same
 
 
 def test_replace_takes_keywords_and_dotted_keys(tmp_path: Path) -> None:
@@ -131,6 +137,93 @@ def test_replace_takes_keywords_and_dotted_keys(tmp_path: Path) -> None:
     assert clift.simulate(page).completion_s is not None
     with pytest.raises(clift.ScenarioError, match=r"link\.rat: unknown key"):
         cell.replace(**{"link.rat": "600 ms"})
+
+
+def test_a_dict_a_text_and_a_file_give_the_same_run(tmp_path: Path) -> None:
+    text = 'duration = "5 s"\nscheme = "ARQ"\nseed = 5'
+    path = scenario_file(tmp_path, text)
+    expected = clift.simulate(path).summary()
+    assert clift.simulate(clift.Scenario.parse(path.read_text())).summary() == expected
+    assert clift.simulate(tomllib.loads(path.read_text())).summary() == expected
+    assert clift.simulate(path, duration_s=5, seed=5).summary() == expected
+
+
+def test_every_keyword_changes_a_file_as_it_changes_links(link: clift.LinkTrace) -> None:
+    """`replace` of a scenario of links, of a dict and of a text do the same."""
+    phy = clift.channel.bernoulli(slots=60_000, slot_ns=1_003_802, p=0.02, seed=5)
+    others: dict[str, Any] = {
+        "transport": "newreno", "profile": "linux", "duration_s": 7, "packet_bytes": 1000,
+        "queue_packets": 20, "queue_bytes": 20_000, "delayed_ack": 30, "initial_window": 4,
+        "cwnd_max_packets": 9, "receive_window_bytes": 30_000, "timestamps": False,
+        "sack": False, "linux": {"rack": False}, "file_bytes": 20_000, "message_bytes": 700,
+        "message_kbps": 50, "deadline_ms": 900, "start_offset_s": 3, "wrap": True, "seed": 9,
+        "flows": 2, "access_kbps": 300, "access_ms": 15, "path_ms": [(0, 20), (2, 25)],
+        "path_in_order": True, "overlap": "papers", "extra_lldu": True, "lldu_header_bytes": 3,
+        "packet_header_bytes": 20, "reorder": clift.Reorder(), "return_link": link,
+        "stop_when_done": True,
+    }  # fmt: skip
+    beside = {
+        "linux": {"profile": "linux"},
+        "sack": {"transport": "newreno"},
+        "message_bytes": {"message_kbps": 50},
+        "deadline_ms": {"message_kbps": 50},
+        "path_in_order": {"path_ms": [(0, 25), (2, 5)]},
+    }
+    assert others.keys() == KEYWORDS.keys()
+    ll = clift.tmt.apply(phy, "ARQ", rtt_ms=500)
+    of_links = clift.Scenario(ll, duration_s=5)
+    tree = {"duration": "5 s", "scheme": "ARQ", "trace": {"file": phy}}
+    of_dict = clift.Scenario(tree)
+    for name, value in others.items():
+        options = beside.get(name, {}) | {name: value}
+        run = clift.simulate(of_links.replace(**options)).summary()
+        assert clift.simulate(of_dict.replace(**options)).summary() == run, name
+        assert clift.simulate(of_dict.replace(**options).replace(seed=9)).summary() is not None
+
+
+def test_what_a_keyword_set_it_takes_back(tmp_path: Path) -> None:
+    path = scenario_file(tmp_path, 'duration = "5 s"\nscheme = "ARQ"')
+    plain = clift.Scenario.read(path)
+    set_ = plain.replace(initial_window=9, reorder=clift.Reorder(), cwnd_max_packets=3)
+    assert clift.simulate(set_).summary() != clift.simulate(plain).summary()
+    back = set_.replace(initial_window=None, reorder=None, cwnd_max_packets=None)
+    assert clift.simulate(back).summary() == clift.simulate(plain).summary()
+
+
+def test_links_of_python_make_campaigns(link: clift.LinkTrace) -> None:
+    scenario = clift.Scenario(
+        link,
+        duration_s=5,
+        name="of links",
+        runs=2,
+        vary={"transport.congestion": ["newreno", "cubic"], "load": {"light": {"flows": 1}}},
+    )
+    assert scenario.size == 4
+    with pytest.raises(clift.ScenarioError, match=r"has 2 cells; run scenario\.cells\(\)"):
+        clift.simulate(scenario)
+    results = run_campaign(scenario)
+    assert results.is_complete
+    assert results.title == "of links"
+    assert [cell.labels["congestion"] for cell in results.cells] == ["newreno", "cubic"]
+    alone = clift.simulate(link, transport="newreno", duration_s=5).goodput_kbps
+    assert results.cells[0].values[0]["goodput_kbps"] == alone
+    cubic = scenario.replace(transport="cubic")
+    assert [cell.labels for cell in cubic.cells()] == [{"load": "light"}]
+
+
+def test_scenarios_are_values(tmp_path: Path) -> None:
+    path = scenario_file(tmp_path, 'duration = "2 s"\n[vary]\nscheme = ["ARQ", "none"]')
+    of_file = clift.Scenario.read(path).cells()[1].replace(seed=4)
+    of_links = clift.Scenario(clift.HybridLink(n=11), duration_s=2, path_ms=[(0, 1), (1, 2)])
+    for scenario in (of_file, of_links):
+        expected = clift.simulate(scenario).summary()
+        for twin in (
+            copy.copy(scenario),
+            copy.deepcopy(scenario),
+            pickle.loads(pickle.dumps(scenario)),
+        ):
+            assert twin.labels == scenario.labels
+            assert clift.simulate(twin).summary() == expected
 
 
 def test_several_cells_or_runs_want_run_many(tmp_path: Path) -> None:
@@ -151,7 +244,7 @@ def test_several_cells_or_runs_want_run_many(tmp_path: Path) -> None:
         ({"duration_s": float("nan")}, "duration_s = nan"),
         ({"duration_s": "10"}, "duration_s = '10'"),
         ({"duration_s": 0}, "duration"),
-        ({"packet_bytes": 0}, "packet_bytes = 0: give a whole number"),
+        ({"packet_bytes": 0}, "packet_bytes = 0: 0 B is no IP packet"),
         ({"packet_bytes": 40}, "40"),
         ({"flows": 0}, "flows = 0"),
         ({"seed": -1}, "seed = -1"),
@@ -161,11 +254,20 @@ def test_several_cells_or_runs_want_run_many(tmp_path: Path) -> None:
         ({"profile": "windows"}, "windows"),
         ({"sack": False}, "without SACK there is newreno only"),
         ({"sack": False, "profile": "linux"}, "profile `linux` needs SACK"),
-        ({"linux": {"rack": False}}, 'belong to profile="linux"'),
+        ({"linux": {"rack": False}}, "linux = {'rack': False}: belongs to profile = \"linux\""),
         ({"linux": ["rack"], "profile": "linux"}, "linux = ['rack']: give a dict"),
-        ({"linux": {"rak": False}, "profile": "linux"}, "no part `rak`; one of handshake, rack,"),
-        ({"linux": {"rack": 3}, "profile": "linux"}, "rack = 3: give True or False"),
-        ({"linux": {"max_reordering": -1}, "profile": "linux"}, "max_reordering = -1: give a num"),
+        (
+            {"linux": {"rak": False}, "profile": "linux"},
+            "linux = {'rak': False}: rak: unknown key, one of handshake, rack,",
+        ),
+        (
+            {"linux": {"rack": 3}, "profile": "linux"},
+            "linux = {'rack': 3}: rack: integer `3` does not fit; give true or",
+        ),
+        (
+            {"linux": {"max_reordering": -1}, "profile": "linux"},
+            "max_reordering: integer `-1` does not fit; give",
+        ),
         ({"linux": {"max_reordering": 1}, "profile": "linux"}, "max_reordering = 1: give 3"),
         ({"overlap": "maybe"}, "overlap = 'maybe'"),
         ({"speed": 1}, "speed: no such option; one of access_kbps"),
@@ -283,6 +385,7 @@ def test_the_schema_accepts_the_examples_and_is_up_to_date() -> None:
         validator.validate(tomllib.loads(example.read_text()))
     for wrong in ({"link": {"rat": 1}}, {"duration": 400}, {"channel": {"erasures": 2}}):
         assert not validator.is_valid(wrong)
-    command = [sys.executable, str(ROOT / "docs" / "scenario_reference.py"), "--check"]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stdout + done.stderr
+    for script in ("scenario_reference.py", "python_front.py"):
+        command = [sys.executable, str(ROOT / "docs" / script), "--check"]
+        done = subprocess.run(command, capture_output=True, text=True, check=False)
+        assert done.returncode == 0, done.stdout + done.stderr

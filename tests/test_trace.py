@@ -235,11 +235,11 @@ def test_a_chain_is_given_by_p_and_burst_as_in_files(tmp_path: Path):
     slots = 'slot = "1 ms"\nlength = "20 s"\nseed = 7'
     file = tmp_path / "x.toml"
     file.write_text(f'duration = "5 s"\n[channel]\n{channel}\n{slots}\n')
-    source = clift.Scenario.read(file)._source
-    inner = source.file.phy(0, 0, source.store)  # type: ignore[union-attr]
+    made = clift.Scenario.read(file).phy_trace()
+    assert made is not None
     mean = {"p": 0.02, "burst": 2.5, "p_good": 0.001, "p_bad": 0.9}
     phy = clift.channel.gilbert_elliott(slots=20_000, slot_ns=10**6, seed=7, **mean)
-    np.testing.assert_array_equal(inner.d_ns, phy.d_ns)
+    np.testing.assert_array_equal(made.d_ns, phy.d_ns)
     faults = [
         ({"p": 0.02}, "p and burst come together"),
         ({"burst": 2}, "p and burst come together"),

@@ -19,6 +19,7 @@ import sys
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
+import clift
 from clift import _clift
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -109,22 +110,20 @@ def clift_kbps(cell: Cell, seed: int) -> float:
     variant, rate, rtt, queue, loss = cell
     # A SYN goes before the data.
     drops = [n + 1 for n in lost(seed, rate, loss)]
-    leg, delay = _clift.Hop.leg, rtt * 500_000
-    setup = _clift.Setup(
-        forward=[leg(rate_bps=rate, delay_ns=delay, queue_packets=queue, lost_packets=drops)],
-        backward=[leg(rate_bps=rate, delay_ns=delay)],
-        flows=[
-            _clift.Flow(
-                transport=variant,
-                profile="linux",
-                initial_window=2,
-                delayed_ack_ns=0,
-                linux=PARTS,
-            )
-        ],
-        duration_ns=SECONDS * 10**9,
-        seed=1,
+    leg = {"rate": f"{rate} bit/s", "delay": f"{rtt * 500_000} ns"}
+    scenario = clift.Scenario(
+        {
+            "path": [{"leg": leg | {"queue": f"{queue} packets"}}],
+            "return": {"path": [{"leg": leg}]},
+        },
+        transport=variant,
+        profile="linux",
+        initial_window=2,
+        delayed_ack=False,
+        linux=PARTS,
+        duration_s=SECONDS,
     )
+    setup = scenario.setup().with_fates(drops)
     return float(_clift.run(setup, None).summary()["goodput_kbps"])
 
 

@@ -19,6 +19,7 @@ import matplotlib as mpl
 import numpy as np
 from numpy.typing import NDArray
 
+import clift
 from clift import _clift
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -52,23 +53,18 @@ def ours(variant: str, p: float, window: int) -> Windows:
 
     While rate halving leads down to the new window, ns-2 shows how much may be in flight.
     """
-    leg = _clift.Hop.leg
-    delay = RTT_MS * 500_000
-    setup = _clift.Setup(
-        # A drop-tail queue of ns-2 with limit B lets B - 1 packets wait.
-        forward=[
-            leg(
-                rate_bps=RATE,
-                delay_ns=delay,
-                queue_packets=BUFFER - 1,
-                lost_packets=losses(p),
-            )
-        ],
-        backward=[leg(rate_bps=RATE, delay_ns=delay)],
-        flows=[_clift.Flow(transport=variant, cwnd_max_packets=window)],
-        duration_ns=SECONDS * 10**9,
-        seed=1,
+    leg = {"rate": f"{RATE} bit/s", "delay": f"{RTT_MS * 500_000} ns"}
+    # A drop-tail queue of ns-2 with limit B lets B - 1 packets wait.
+    scenario = clift.Scenario(
+        {
+            "path": [{"leg": leg | {"queue": f"{BUFFER - 1} packets"}}],
+            "return": {"path": [{"leg": leg}]},
+        },
+        transport=variant,
+        cwnd_max_packets=window,
+        duration_s=SECONDS,
     )
+    setup = scenario.setup().with_fates(losses(p))
     series = _clift.series(setup, 100_000_000)
     cwnd, in_flight = (np.asarray(series[f"{name}_packets"]) for name in ("cwnd", "in_flight"))
     return np.asarray(series["time_s"]), np.maximum(cwnd, in_flight)

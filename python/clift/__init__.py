@@ -8,12 +8,16 @@
 True
 """
 
-from clift import channel, constellation, model, tmt
+import clift.channel as channel
+import clift.constellation as constellation
+import clift.model as model
+import clift.tmt as tmt
 from clift._clift import __version__
 from clift.errors import CliftError, Interrupted, ScenarioError, SimulationError, TraceError
-from clift.link import Reorder, deliver
+from clift.link import deliver
 from clift.link_trace import LinkTrace
 from clift.live import AdaptiveHarqLink, HybridLink, LiveLink, NtnLink
+from clift.reorder import Reorder
 from clift.scenario import Scenario
 from clift.scheme import Arq, Fec, Harq2, NoScheme
 from clift.simulation import Run, run_many, simulate

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from clift import _clift
+import clift._clift as _clift
 from clift.errors import ScenarioError
 
 if TYPE_CHECKING:

@@ -175,152 +175,29 @@ class LinkTrace:
 
 def apply(phy: PhyTrace, scheme: str, rtt_ns: int, feedback_ns: int | None) -> LinkTrace: ...
 def printed_delay_ms(link: LinkTrace, scheme: str) -> float | None: ...
-
-@final
-class Reorder:
-    def __new__(
-        cls, packets: int | None, flush_when_full: bool, flush_on_loss: bool, tcp: bool
-    ) -> Reorder: ...
-
-@final
-class Medium:
-    @staticmethod
-    def live(
-        phy: PhyTrace,
-        scheme: str,
-        *,
-        rtt_ns: int,
-        feedback_ns: int | None = None,
-        flush_ns: int = 0,
-        feedback_loss: float = 0.0,
-        feedback_trace: PhyTrace | None = None,
-        feedback_repeat_ns: int | None = None,
-        send_buffer: int | None = None,
-        receive_buffer: int | None = None,
-        reorder: Reorder | None = None,
-    ) -> Medium: ...
-    @staticmethod
-    def hybrid(
-        *,
-        k: int,
-        n: int,
-        frames: int,
-        persistency: int,
-        unit_bytes: int,
-        rate_bps: int,
-        delay_ns: int,
-        p: float,
-        losses: PhyTrace | None,
-        in_order: bool,
-        seed: int,
-    ) -> Medium: ...
-
 def ntn_presets() -> list[str]: ...
-def ntn_medium(preset: str, rlc: str, changes: dict[str, Any]) -> Medium: ...
 
 @final
 class MiTrace:
     def __new__(cls, every_ns: int, values: NDArray[np.float32]) -> MiTrace: ...
-    @staticmethod
-    def of(channel: LandMobile, duration_ns: int, seed: int) -> MiTrace: ...
     @property
     def every_ns(self) -> int: ...
     def mean(self) -> float: ...
     def values(self) -> NDArray[np.float32]: ...
     def __len__(self) -> int: ...
 
-def adaptive_harq(
-    information: MiTrace,
-    *,
-    rate_bps: int,
-    delay: Sequence[tuple[int, int]],
-    keep_order: bool,
-    first: float,
-    increment: float,
-    targets: Sequence[float] | None,
-    max_retransmissions: int,
-    step_ns: int,
-    packet_sigma: float,
-    attempt_sigma: float,
-    compete: bool,
-    reorder: Reorder | None,
-) -> Medium: ...
 def deliver(
-    medium: LinkTrace | Medium,
-    arrivals_ns: ArrayLike,
-    packet_bytes: int,
-    queue_packets: int | None = None,
-    reorder: Reorder | None = None,
-    seed: int = 1,
+    scenario: Scenario, arrivals_ns: ArrayLike, packet_bytes: int, seed: int
 ) -> tuple[NDArray[np.int64], NDArray[np.uint8]]: ...
 
 @final
-class Hop:
-    @staticmethod
-    def varying(steps: Sequence[tuple[int, int]], keep_order: bool) -> Hop: ...
-    @staticmethod
-    def way_back(there: list[Hop]) -> list[Hop]: ...
-    @staticmethod
-    def leg(
-        *,
-        rate_bps: int | None = None,
-        delay_ns: int = 0,
-        queue_packets: int | None = None,
-        queue_bytes: int | None = None,
-        loss: float = 0.0,
-        lost_packets: list[int] | None = None,
-        held_packets: list[tuple[int, int]] | None = None,
-    ) -> Hop: ...
-    @staticmethod
-    def link(
-        medium: LinkTrace | Medium,
-        *,
-        queue_packets: int | None = None,
-        queue_bytes: int | None = None,
-        start_offset_ns: int = 0,
-        wrap: bool = False,
-        lldu_header: int = 0,
-        packet_header: int = 0,
-        extra_lldu: bool = False,
-        overlap_papers: bool = False,
-        reorder: Reorder | None = None,
-    ) -> Hop: ...
-
-@final
-class Flow:
-    def __new__(
-        cls,
-        *,
-        transport: str,
-        profile: str = "papers",
-        packet_bytes: int = 1500,
-        start_ns: int = 0,
-        timestamps: bool = True,
-        sack: bool = True,
-        linux: Mapping[str, bool | int] | None = None,
-        initial_window: int | None = None,
-        delayed_ack_ns: int | None = None,
-        cwnd_max_packets: int | None = None,
-        receive_window_bytes: int | None = None,
-        file_bytes: int | None = None,
-        message_bytes: int | None = None,
-        message_rate_bps: int | None = None,
-        deadline_ns: int | None = None,
-        source_leg: Hop | None = None,
-    ) -> Flow: ...
+class DelaySeries:
+    def __new__(cls, steps: Sequence[tuple[int, int]]) -> DelaySeries: ...
 
 @final
 class Setup:
-    def __new__(
-        cls,
-        *,
-        forward: list[Hop],
-        backward: list[Hop],
-        flows: list[Flow],
-        duration_ns: int,
-        seed: int,
-        stop_when_done: bool = False,
-    ) -> Setup: ...
+    def link_trace(self) -> LinkTrace | None: ...
+    def with_fates(self, lost: list[int], held: Sequence[tuple[int, int]] = ()) -> Setup: ...
 
 @final
 class Outcome:
@@ -333,15 +210,24 @@ class Outcome:
 def metrics() -> list[tuple[list[str], str, str, str, str | None, str]]: ...
 def run(setup: Setup, progress: Callable[[int, int], object] | None = None) -> Outcome: ...
 def run_many(
-    setups: list[Setup], threads: int, progress: Callable[[int], object] | None = None
+    tasks: list[tuple[Scenario, int, int]],
+    threads: int,
+    progress: Callable[[int], object] | None = None,
 ) -> tuple[list[Outcome | str | None], BaseException | None]: ...
 def series(setup: Setup, interval_ns: int) -> dict[str, NDArray[Any]]: ...
 def events(setup: Setup) -> dict[str, NDArray[Any]]: ...
 def units(setup: Setup, until_ns: int | None = None) -> dict[str, NDArray[Any]]: ...
 
 @final
-class ScenarioFile:
-    def __new__(cls, file: str, text: str, changes: list[tuple[str, str]]) -> ScenarioFile: ...
+class Scenario:
+    def __new__(
+        cls,
+        file: str,
+        base: str | Mapping[str, Any],
+        changes: Sequence[tuple[str, Any]],
+    ) -> Scenario: ...
+    def read(self) -> None: ...
+    def check(self) -> None: ...
     def __len__(self) -> int: ...
     def axes(self) -> list[tuple[str, list[str]]]: ...
     def printed(self) -> str: ...
@@ -350,14 +236,8 @@ class ScenarioFile:
     def runs(self, cell: int) -> int: ...
     def is_transfer(self, cell: int) -> bool: ...
     def seed(self, cell: int, replication: int) -> int: ...
-    def links(self, cell: int, replication: int) -> list[str]: ...
-    def setup(self, cell: int, replication: int, store: TraceStore) -> Setup: ...
-    def link_trace(self, cell: int, replication: int, store: TraceStore) -> LinkTrace | None: ...
-    def phy(self, cell: int, replication: int, store: TraceStore) -> PhyTrace | None: ...
-
-@final
-class TraceStore:
-    def __new__(cls, folder: str | os.PathLike[str]) -> TraceStore: ...
+    def setup(self, cell: int, replication: int) -> Setup: ...
+    def phy_trace(self, cell: int, replication: int) -> PhyTrace | None: ...
 
 def scenario_schema() -> str: ...
 

@@ -102,33 +102,6 @@ def probability(name: str, value: Any) -> float:
     return float(found)
 
 
-def probabilities(name: str, values: Any) -> list[float]:
-    """One probability or more: a number, or a list of them.
-
-    Example:
-        >>> probabilities("bler", 0.1), probabilities("bler", (0.1, 0.01))
-        ([0.1], [0.1, 0.01])
-    """
-    if real(values) is not None or isinstance(values, str):
-        return [probability(name, values)]
-    return probability_list(name, values)
-
-
-def probability_list(name: str, values: Any) -> list[float]:
-    """A list of probabilities.
-
-    Example:
-        >>> probability_list("targets", 0.5)
-        Traceback (most recent call last):
-        clift.errors.ScenarioError: targets = 0.5: give a list of probabilities, e.g. [0.9, 0.99]
-    """
-    if isinstance(values, np.ndarray):
-        values = values.tolist()
-    if not isinstance(values, Sequence) or isinstance(values, str | bytes) or not values:
-        raise fault(name, values, "give a list of probabilities, e.g. [0.9, 0.99]")
-    return [probability(name, value) for value in values]
-
-
 def flag(name: str, value: Any) -> bool:
     """A bool and nothing else: any text would count as true.
 
@@ -191,24 +164,6 @@ def nanoseconds(name: str, value: Any, unit: str, least_ns: int = 0) -> int:
     return exact
 
 
-def bits_per_second(name: str, kbps: Any) -> int:
-    """A rate in kbit/s.
-
-    Example:
-        >>> bits_per_second("rate_kbps", 2000)
-        2000000
-        >>> bits_per_second("rate_kbps", None)
-        Traceback (most recent call last):
-        clift.errors.ScenarioError: rate_kbps = None: give a rate in kbit/s above 0
-    """
-    found = real(kbps)
-    if found is not None and found >= 1e12:
-        raise fault(name, kbps, "give a rate in kbit/s below 1e+12")
-    if found is None or found < 0.001:
-        raise fault(name, kbps, "give a rate in kbit/s above 0")
-    return round(found * 1e3)
-
-
 def of_type(name: str, value: Any, kind: type[T], cure: str) -> T:
     """A value of a class.
 
@@ -220,21 +175,6 @@ def of_type(name: str, value: Any, kind: type[T], cure: str) -> T:
     if isinstance(value, kind):
         return value
     raise fault(name, value, cure)
-
-
-def only_with(present: bool, names: Sequence[tuple[str, bool]], cure: str) -> None:
-    """Refuses the first of `names` that was given, if what excludes it is `present`.
-
-    Example:
-        >>> only_with(True, [("p", True)], "`losses` says which units are lost; leave it out")
-        Traceback (most recent call last):
-        clift.errors.ScenarioError: p: `losses` says which units are lost; leave it out
-    """
-    if not present:
-        return
-    for name, given in names:
-        if given:
-            raise ScenarioError(f"{name}: {cure}")
 
 
 def floats(name: str, values: Any, what: str) -> np.ndarray[Any, np.dtype[np.float64]]:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Unpack
 
-from clift import _clift, _parse
+import clift._clift as _clift
+import clift._parse as _parse
 from clift.errors import ScenarioError
 from clift.land_mobile import LandMobile, Options
 from clift.trace import PhyTrace

@@ -20,7 +20,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from clift import channel, model, tmt
+import clift.channel as channel
+import clift.model as model
+import clift.tmt as tmt
 from clift._chain import Chain
 from clift.errors import ScenarioError
 from clift.trace import PhyTrace

@@ -8,7 +8,8 @@ from collections.abc import Iterable
 import numpy as np
 from numpy.typing import ArrayLike
 
-from clift import _parse, constellation
+import clift._parse as _parse
+import clift.constellation as constellation
 from clift.errors import ScenarioError
 
 Delay = float | str | os.PathLike[str] | constellation.Delays | ArrayLike

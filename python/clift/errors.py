@@ -22,7 +22,17 @@ class TraceError(CliftError, ValueError):
 
 
 class ScenarioError(CliftError, ValueError):
-    """A scenario, or parameters of a run, that cannot be."""
+    """A scenario, or parameters of a run, of which there can be no run.
+
+    Attributes:
+        key: The dotted key of the scenario that is wrong; empty where it has none.
+        reason: What is wrong with it, and the cure.
+        task: Of many scenarios, the number of the wrong one.
+    """
+
+    key: str = ""
+    reason: str = ""
+    task: int = 0
 
 
 class SimulationError(CliftError):

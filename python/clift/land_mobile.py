@@ -9,7 +9,8 @@ from typing import Any, TypedDict
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from clift import _clift, _parse
+import clift._clift as _clift
+import clift._parse as _parse
 from clift.errors import ScenarioError
 from clift.trace import PhyTrace
 
@@ -134,6 +135,17 @@ class LandMobile:
     def doppler_hz(self) -> float:
         """Largest Doppler shift in Hz."""
         return self._inner.doppler_hz
+
+    def mean_information(self) -> float:
+        """Mean mutual information per coded bit, in closed form."""
+        return self._inner.mean_information()
+
+    @property
+    def arguments(self) -> dict[str, Any]:
+        """What it was made of, by name; what was not given is left out."""
+        preset, esn0_db, interleaving_ms, options = self._made_of
+        named = {"preset": preset, "esn0_db": esn0_db, "interleaving_ms": interleaving_ms}
+        return {name: value for name, value in named.items() if value is not None} | options
 
     def at(self, esn0_db: float, interleaving_ms: float | None = None) -> LandMobile:
         """The same channel at another Es/N0, and with another interleaving if one is given."""

@@ -8,7 +8,7 @@ if TYPE_CHECKING:
     import numpy as np
     import numpy.typing as npt
 
-    from clift import _clift
+    import clift._clift as _clift
 
 
 class LinkTrace:

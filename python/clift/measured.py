@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from clift import _clift
+import clift._clift as _clift
 from clift.errors import TraceError
 from clift.trace import PhyTrace, read_trace
 

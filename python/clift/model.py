@@ -1,6 +1,6 @@
 """The analytical model: what a scheme gives over a Gilbert-Elliott channel, in closed form.
 
-Seed 000, sections 3.3 to 3.6 (DESIGN section 10). Every word means what it means in
+Seed 000, sections 3.3 to 3.6 (docs/concepts/model.md). Every word means what it means in
 ``clift.tmt.apply(...).stats()``; docs/concepts/model.md says how the two are held together.
 
 The channel is given in one of three ways, and each number may be an array: results have the shape
@@ -27,7 +27,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from clift import _clift
+import clift._clift as _clift
 from clift._chain import Chain, scalar
 from clift.errors import ScenarioError
 from clift.scheme import Arq, Fec, Harq2

@@ -1,50 +1,42 @@
-"""Scenarios: everything that decides a run, from a file or from keyword arguments."""
+"""Scenarios: everything that decides a run, from a file, a dict, or links and keyword arguments."""
 
 from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
+import tomllib
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Self, Unpack
 
-from clift import _clift
-from clift._options import NAMES, Keywords, Options
+import clift._clift as _clift
+from clift._changes import changes, node
+from clift._keywords import KEYWORDS, Keywords
+from clift._values import Node, plain, respelled
 from clift.errors import ScenarioError
-from clift.live.base import AnyLink, a_link
+from clift.live.base import AnyLink, Live, hop
+from clift.trace import PhyTrace
+
+Source = str | Mapping[str, Node] | tuple[AnyLink, ...]
+"""Text of a file, a tree, or links."""
 
 # A scenario file is a page of text; what is larger is another kind of file.
 _MOST_BYTES = 256 * 1024
 
-# Keyword arguments of `simulate` as keys and units of a scenario file.
-_KEYS: dict[str, tuple[str, str]] = {
-    "transport": ("transport.congestion", ""),
-    "profile": ("transport.profile", ""),
-    "duration_s": ("duration", " s"),
-    "packet_bytes": ("transport.packet", " B"),
-    "queue_packets": ("link.queue", " packets"),
-    "delayed_ack": ("transport.delayed_ack", ""),
-    "initial_window": ("transport.initial_window", " packets"),
-    "cwnd_max_packets": ("transport.cwnd_max", " packets"),
-    "receive_window_bytes": ("transport.receive_window", " B"),
-    "timestamps": ("transport.timestamps", ""),
-    "sack": ("transport.sack", ""),
-    "start_offset_s": ("link.start", " s"),
-    "wrap": ("link.wrap", ""),
-    "seed": ("seed", ""),
-    "flows": ("flows", ""),
-    "access_kbps": ("access.rate", " kbit/s"),
-    "access_ms": ("access.delay", " ms"),
-}
-
 
 class Scenario:
-    """Everything that decides a run.
+    """Everything that decides a run, or a campaign of runs.
 
     Args:
-        link: A link trace or a live link, or several in series, that packets cross in order.
-        options: The keyword arguments of `clift.simulate`.
+        source: A link trace or a live link, or several in series, that packets cross in order; or a
+            dict with the sections and keys of a scenario file, in which a trace may stand wherever
+            a file may.
+        options: The keyword arguments of `clift.simulate`, and keys of a scenario file such as
+            `runs` and `vary`.
+
+    Raises:
+        ScenarioError: If there is no such keyword, or its value is of another kind; what is wrong
+            beyond that shows when the scenario is run.
 
     Example:
         >>> import clift
@@ -54,17 +46,54 @@ class Scenario:
         >>> scenarios = [scenario.replace(start_offset_s=offset) for offset in range(3)]
         >>> [run.summary()["completion_s"] is not None for run in clift.run_many(scenarios)]
         [True, True, True]
+        >>> live = clift.Scenario({"trace": {"file": phy}, "link": {"live": True}})
+        >>> both = live.replace(duration_s=9, vary={"scheme": ["ARQ", "HARQ(10/12)"]})
+        >>> [cell.labels for cell in both.cells()]
+        [{'scheme': 'ARQ'}, {'scheme': 'HARQ(10/12)'}]
     """
 
-    __slots__ = ("_source",)
+    __slots__ = (
+        *("_cell", "_core", "_file", "_given", "_nodes", "_replication", "_sets", "_source"),
+    )
 
-    _source: _FromLinks | _FromFile
+    def __init__(
+        self,
+        source: AnyLink | Sequence[AnyLink] | Mapping[str, Any],
+        **options: Unpack[Keywords],
+    ) -> None:
+        made: Source
+        if isinstance(source, Mapping):
+            made = plain("scenario", source)
+        else:
+            made = tuple(_several(source))
+            for link in made:
+                hop("link", link)
+            if not made:
+                raise ScenarioError("link: give one or more")
+        self._fill(made, dict(options), {name: node(name, one) for name, one in options.items()})
+        if isinstance(source, Mapping):
+            self._checked()
 
-    def __init__(self, link: AnyLink | Sequence[AnyLink], **options: Unpack[Keywords]) -> None:
-        links = tuple(a_link("link", one) for one in _several(link))
-        if not links:
-            raise ScenarioError("link: give one or more")
-        self._source = _FromLinks(links, _options(Options(), dict(options)))
+    def _fill(
+        self,
+        source: Source,
+        given: dict[str, Any],
+        nodes: dict[str, Node],
+        file: str = "",
+        sets: tuple[tuple[str, str], ...] = (),
+        cell: int | None = None,
+        replication: int | None = None,
+        core: _clift.Scenario | None = None,
+    ) -> Self:
+        self._source = source
+        self._given = given  # keywords and dotted keys, in the order in which they were given
+        self._nodes = nodes  # their values in the scenario
+        self._file = file
+        self._sets = sets  # what was changed as the file was read
+        self._cell = cell  # of a campaign, what was chosen; None: not yet
+        self._replication = replication
+        self._core = core  # made when it is asked for
+        return self
 
     @classmethod
     def read(cls, path: str | os.PathLike[str], changes: Mapping[str, Any] | None = None) -> Self:
@@ -99,189 +128,270 @@ class Scenario:
             clift.errors.ScenarioError: ...: scheme: ARC: unknown scheme; write none, ...
             >>> folder.cleanup()
         """
-        text = _text(Path(path))
-        sets = tuple((key, _toml(value)) for key, value in (changes or {}).items())
-        return cls._of(_FromFile.parse(Path(path), text, sets))
+        return cls.parse(_text(Path(path)), str(path), changes)
 
     @classmethod
-    def _of(cls, source: _FromLinks | _FromFile) -> Self:
-        scenario = cls.__new__(cls)
-        scenario._source = source
+    def parse(cls, text: str, file: str = "", changes: Mapping[str, Any] | None = None) -> Self:
+        """A scenario from the text of a file.
+
+        Args:
+            text: TOML, as in a file.
+            file: What errors call it; files that it names are relative to its folder.
+            changes: Dotted keys and the values that take the place of those in the text.
+
+        Raises:
+            ScenarioError: If the text is wrong: line, key and cure.
+
+        Example:
+            >>> import clift
+            >>> clift.Scenario.parse('duration = "5"', "x.toml")  # doctest: +ELLIPSIS
+            Traceback (most recent call last):
+            clift.errors.ScenarioError: x.toml line 1: duration: `5` has no unit; ...
+        """
+        sets = tuple((key, _toml(value)) for key, value in (changes or {}).items())
+        scenario = cls.__new__(cls)._fill(text, {}, {}, file, sets)
+        scenario._checked()
         return scenario
 
-    def replace(self, **changes: Any) -> Self:
+    def replace(self, **options: Any) -> Self:
         """The same scenario with other values.
 
         Args:
-            changes: Keyword arguments of `clift.simulate`; of a scenario file also its dotted
-                keys: `replace(**{"link.rtt": "600 ms"})`.
+            options: Keyword arguments of `clift.simulate`, and dotted keys of a scenario file:
+                `replace(**{"link.rtt": "600 ms"})`. A change of a key that varies ends its
+                variation.
 
         Raises:
-            ScenarioError: If there is no such keyword or key, or its value cannot be.
+            ScenarioError: If there is no such keyword or key, or its value is of another kind.
         """
-        return self._of(self._source.replaced(changes))
+        given, nodes = self._given.copy(), self._nodes.copy()
+        for name, value in options.items():
+            given.pop(name, None), nodes.pop(name, None)  # what is given last goes last
+            given[name], nodes[name] = value, node(name, value)
+        changed = self._like(self._source, given, nodes, self._file, self._sets)
+        if self._cell is None:
+            if not isinstance(self._source, tuple):
+                changed._checked()
+            return changed
+        labels = self.labels
+        core = changed._checked()
+        for cell in range(len(core)):
+            if set(core.labels(cell)) <= set(labels.items()):
+                return changed._chosen(cell, self._replication)
+        raise ScenarioError(f"{self._who()}: the change leaves no cell {labels}")
+
+    def _like(self, *parts: Any) -> Self:
+        return type(self).__new__(type(self))._fill(*parts)
+
+    def _chosen(self, cell: int, replication: int | None = None) -> Self:
+        parts = (self._source, self._given, self._nodes, self._file, self._sets)
+        return self._like(*parts, cell, replication, self._core)
 
     def cells(self) -> list[Self]:
         """The cells of a campaign, each a scenario without anything that varies."""
-        return [self._of(cell) for cell in self._source.cells()]
+        if self._cell is not None:
+            return [self]
+        return [self._chosen(cell) for cell in range(len(self._checked()))]
+
+    def replications(self) -> list[Self]:
+        """The runs of a single cell, each with its own seed."""
+        if self._replication is not None:
+            return [self]
+        cell = self._only_cell()
+        return [self._chosen(cell, run) for run in range(self._checked().runs(cell))]
+
+    def replication(self, number: int) -> Self:
+        """One of the runs of a single cell, by its number, whatever number it asks for."""
+        cell = self._only_cell()
+        self._checked()
+        return self._chosen(cell, number)
 
     @property
     def size(self) -> int:
         """Runs in all: of every cell, with their replications."""
-        return self._source.size()
-
-    def replications(self) -> list[Self]:
-        """The runs of a single cell, each with its own seed."""
-        return [self._of(run) for run in self._source.replications()]
+        if self._replication is not None:
+            return 1
+        core = self._checked()
+        cells = range(len(core)) if self._cell is None else (self._cell,)
+        return sum(core.runs(cell) for cell in cells)
 
     @property
     def labels(self) -> dict[str, str]:
         """Axis and label of a cell; empty where nothing varies."""
-        return self._source.labels()
+        core = self._checked()
+        if self._cell is None and len(core) > 1:
+            return {}
+        return dict(core.labels(self._cell or 0))
+
+    @property
+    def axes(self) -> list[tuple[str, list[str]]]:
+        """What varies in the campaign: names and labels."""
+        return self._checked().axes()
+
+    @property
+    def printed(self) -> list[dict[str, Any]]:
+        """Values that a paper prints, as `[[printed]]` has them."""
+        printed: list[dict[str, Any]] = json.loads(self._checked().printed())
+        return printed
+
+    @property
+    def config(self) -> dict[str, Any]:
+        """Sections and keys of the cell (of several, the first) with every default filled in."""
+        config: dict[str, Any] = json.loads(self._checked().config(self._cell or 0))
+        return config
 
     @property
     def name(self) -> str | None:
         """The title, if it has one."""
-        return self._source.name()
-
-    def __repr__(self) -> str:
-        return f"Scenario({self._source.described()})"
-
-
-class _FromLinks:
-    """Link traces and keyword arguments."""
-
-    __slots__ = ("links", "options")
-
-    def __init__(self, links: tuple[AnyLink, ...], options: Options) -> None:
-        self.links = links
-        self.options = options
-
-    def setup(self) -> _clift.Setup:
-        return self.options.setup(self.links)
-
-    def replaced(self, changes: dict[str, Any]) -> _FromLinks:
-        return _FromLinks(self.links, _options(self.options, changes))
-
-    def cells(self) -> Iterator[_FromLinks]:
-        yield self
-
-    def replications(self) -> Iterator[_FromLinks]:
-        yield self
-
-    def size(self) -> int:
-        return 1
-
-    def labels(self) -> dict[str, str]:
-        return {}
-
-    def name(self) -> None:
-        return None
-
-    def described(self) -> str:
-        return ", ".join(repr(link) for link in self.links)
-
-
-class _FromFile:
-    """A scenario file; `cell` and `replication` are None where they are not chosen yet."""
-
-    __slots__ = ("cell", "file", "path", "replication", "sets", "store", "text")
-
-    def __init__(
-        self,
-        path: Path,
-        text: str,
-        sets: tuple[tuple[str, str], ...],
-        file: _clift.ScenarioFile,
-        store: _clift.TraceStore,
-        cell: int | None = None,
-        replication: int | None = None,
-    ) -> None:
-        self.path = path
-        self.text = text
-        self.sets = sets
-        self.file = file
-        self.store = store
-        self.cell = cell
-        self.replication = replication
-
-    @classmethod
-    def parse(cls, path: Path, text: str, sets: tuple[tuple[str, str], ...]) -> _FromFile:
-        file = _clift.ScenarioFile(str(path), text, list(sets))
-        return cls(path, text, sets, file, _clift.TraceStore(path.parent))
-
-    def chosen(self, cell: int, replication: int | None = None) -> _FromFile:
-        return _FromFile(self.path, self.text, self.sets, self.file, self.store, cell, replication)
-
-    def setup(self) -> _clift.Setup:
-        cell, replication = self.only_cell(), self.only_replication()
-        return self.file.setup(cell, replication, self.store)
-
-    def only_cell(self) -> int:
-        if self.cell is None and len(self.file) > 1:
-            raise ScenarioError(
-                f"{self.path} has {len(self.file)} cells; run scenario.cells() with run_many"
-            )
-        return self.cell or 0
-
-    def only_replication(self) -> int:
-        runs = self.file.runs(self.only_cell())
-        if self.replication is None and runs > 1:
-            raise ScenarioError(
-                f"{self.path} asks for {runs} runs; run scenario.replications() with run_many"
-            )
-        return self.replication or 0
-
-    def replaced(self, changes: dict[str, Any]) -> _FromFile:
-        sets = dict(self.sets)
-        for name, value in changes.items():
-            sets.update(_as_keys(name, value))
-        source = _FromFile.parse(self.path, self.text, tuple(sets.items()))
-        if self.cell is None:
-            return source
-        labels = self.file.labels(self.cell)
-        for cell in range(len(source.file)):
-            if set(source.file.labels(cell)) <= set(labels):
-                return source.chosen(cell, self.replication)
-        raise ScenarioError(f"{self.path}: the change leaves no cell {dict(labels)}")
-
-    def cells(self) -> Iterator[_FromFile]:
-        if self.cell is not None:
-            yield self
-            return
-        for cell in range(len(self.file)):
-            yield self.chosen(cell)
-
-    def replications(self) -> Iterator[_FromFile]:
-        cell = self.only_cell()
-        if self.replication is not None:
-            yield self
-            return
-        for replication in range(self.file.runs(cell)):
-            yield self.chosen(cell, replication)
-
-    def size(self) -> int:
-        if self.replication is not None:
-            return 1
-        cells = range(len(self.file)) if self.cell is None else (self.cell,)
-        return sum(self.file.runs(cell) for cell in cells)
-
-    def labels(self) -> dict[str, str]:
-        if self.cell is None and len(self.file) > 1:
-            return {}
-        return dict(self.file.labels(self.cell or 0))
-
-    def config(self) -> dict[str, Any]:
-        config: dict[str, Any] = json.loads(self.file.config(self.cell or 0))
-        return config
-
-    def name(self) -> str | None:
-        name: str | None = self.config()["name"]
+        name: str | None = self.config["name"]
         return name
 
-    def described(self) -> str:
-        labels = ", ".join(f"{axis}={label}" for axis, label in self.labels().items())
-        return f"{self.path}{', ' if labels else ''}{labels}"
+    @property
+    def file(self) -> str:
+        """What the file is called that it was read from; empty for others."""
+        return self._file
+
+    @property
+    def changes(self) -> dict[str, str]:
+        """What was changed as the file was read: dotted keys and values."""
+        return dict(self._sets)
+
+    @property
+    def text(self) -> str:
+        """The text of the file; of others, the first cell as JSON."""
+        return self._source if isinstance(self._source, str) else json.dumps(self.config)
+
+    @property
+    def tree(self) -> Mapping[str, Node]:
+        """Sections and keys as they were given, before anything was changed; links as hops."""
+        if isinstance(self._source, tuple):
+            hops = [hop("link", link) for link in self._source]
+            return hops[0] if len(hops) == 1 else {"path": hops}
+        if isinstance(self._source, str):
+            try:
+                return tomllib.loads(self._source)
+            except tomllib.TOMLDecodeError:  # a newer TOML than Python's
+                return {}
+        return self._source
+
+    @property
+    def varied(self) -> dict[str, Any]:
+        """The section `[vary]`, whatever has been taken out of it since."""
+        varied: dict[str, Any] = self._nodes.get("vary") or self.tree.get("vary") or {}
+        return varied
+
+    @property
+    def is_transfer(self) -> bool:
+        """Whether every flow of the cell has a file to transfer."""
+        return self._checked().is_transfer(self._only_cell())
+
+    @property
+    def seed(self) -> int:
+        """The seed of the run."""
+        _, cell, replication = self.task()
+        return self._checked().seed(cell, replication)
+
+    def setup(self) -> _clift.Setup:
+        """What the engine runs.
+
+        Raises:
+            ScenarioError: If something is wrong, or there are several cells or runs.
+            TraceError: If a trace cannot be read or made.
+        """
+        core, cell, replication = self.task()
+        try:
+            return core.setup(cell, replication)
+        except ScenarioError as error:
+            raise self.explained(error) from None
+
+    def phy_trace(self) -> PhyTrace | None:
+        """The PHY trace under the first link; None if it has none.
+
+        Raises:
+            TraceError: If it cannot be read or made.
+        """
+        core, cell, replication = self.task()
+        inner = core.phy_trace(cell, replication)
+        return None if inner is None else PhyTrace._from_inner(inner)
+
+    def task(self) -> tuple[_clift.Scenario, int, int]:
+        """The scenario in the core, not yet checked, and the numbers of its cell and run."""
+        cell = self._only_cell()
+        return self._made(), cell, self._only_replication(cell)
+
+    def explained(self, error: ScenarioError) -> ScenarioError:
+        """A fault that the core found in it, in the words of whoever made it."""
+        given = {name: value for name, value in self._given.items() if name in KEYWORDS}
+        if not isinstance(self._source, tuple):
+            return respelled(error, {name: KEYWORDS[name] for name in given}, given)
+        keywords = dict(KEYWORDS)
+        for link in self._source:
+            if isinstance(link, Live):
+                keywords, given = link.keywords | keywords, dict(link.values()) | given
+        return respelled(error, keywords, given)
+
+    def _only_cell(self) -> int:
+        if self._cell is None and not self._is_single("vary"):
+            count = len(self._checked())
+            if count > 1:
+                cure = "run scenario.cells() with run_many"
+                raise ScenarioError(f"{self._who()} has {count} cells; {cure}")
+        return self._cell or 0
+
+    def _only_replication(self, cell: int) -> int:
+        if self._replication is None and not self._is_single("runs"):
+            runs = self._checked().runs(cell)
+            if runs > 1:
+                cure = "run scenario.replications() with run_many"
+                raise ScenarioError(f"{self._who()} asks for {runs} runs; {cure}")
+        return self._replication or 0
+
+    def _is_single(self, key: str) -> bool:
+        """Whether there is one of what a key makes several, as far as that is seen at once."""
+        return isinstance(self._source, tuple) and not {"vary", key} & self._nodes.keys()
+
+    def _who(self) -> str:
+        return self._file or "the scenario"
+
+    def _made(self) -> _clift.Scenario:
+        if self._core is None:
+            tree = self.tree
+            changed = list(changes(self._nodes, tree, isinstance(self._source, tuple)))
+            # Of a text errors can name the line, but nothing can be taken away from it.
+            base: str | Mapping[str, Node] = tree
+            if isinstance(self._source, str) and all(value is not None for _, value in changed):
+                base = self._source
+            self._core = _clift.Scenario(self._file, base, [*self._sets, *changed])
+        return self._core
+
+    def _checked(self) -> _clift.Scenario:
+        core = self._made()
+        try:
+            core.read()
+        except ScenarioError as error:
+            raise self.explained(error) from None
+        return core
+
+    def __repr__(self) -> str:
+        if isinstance(self._source, tuple):
+            return f"Scenario({', '.join(map(repr, self._source))})"
+        labels = ", ".join(f"{axis}={label}" for axis, label in self.labels.items())
+        return f"Scenario({self._who()}{', ' if labels else ''}{labels})"
+
+    def __copy__(self) -> Self:
+        return self  # nobody can change it
+
+    def __deepcopy__(self, _memo: object) -> Self:
+        return self
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        parts = (self._source, self._given, self._file, self._sets, self._cell, self._replication)
+        return _restored, (type(self), *parts)
+
+
+def _restored(kind: type[Scenario], source: Source, given: dict[str, Any], *parts: Any) -> Scenario:
+    nodes = {name: node(name, value) for name, value in given.items()}
+    return kind.__new__(kind)._fill(source, given, nodes, *parts)
 
 
 def _several(link: Any) -> Iterable[Any]:
@@ -289,13 +399,6 @@ def _several(link: Any) -> Iterable[Any]:
     if isinstance(link, Iterable) and not isinstance(link, str | AnyLink):
         return link
     return (link,)
-
-
-def _options(options: Options, changes: dict[str, Any]) -> Options:
-    if not changes.keys() <= NAMES:
-        unknown = next(name for name in changes if name not in NAMES)
-        raise ScenarioError(f"{unknown}: no such option; one of {', '.join(sorted(NAMES))}")
-    return replace(options, **changes)
 
 
 def _text(path: Path) -> str:
@@ -314,29 +417,6 @@ def _text(path: Path) -> str:
     except UnicodeDecodeError as error:
         line = raw[: error.start].count(b"\n") + 1
         raise ScenarioError(f"{path} line {line}: not UTF-8 text; save it as UTF-8") from None
-
-
-def _as_keys(name: str, value: Any) -> dict[str, str]:
-    """A keyword argument of `simulate`, or a dotted key, as changes of a scenario file."""
-    if name == "file_bytes":
-        if value is None:
-            return {"application": '{ type = "bulk" }'}
-        return {"application": f'{{ type = "file", size = "{value} B" }}'}
-    if name == "linux" and isinstance(value, Mapping):
-        return {f"transport.linux.{part}": _toml(on) for part, on in value.items()}
-    if name == "queue_packets" and value is None:
-        return {"link.queue": "unlimited"}
-    key, unit = _KEYS.get(name, (name, ""))
-    if unit and not isinstance(value, str):
-        return {key: f"{_decimal(value)}{unit}"}
-    if name == "delayed_ack" and not isinstance(value, bool | str):
-        return {key: f"{_decimal(value)} ms"}
-    return {key: _toml(value)}
-
-
-def _decimal(value: float) -> str:
-    """A number without exponent, as quantities are written."""
-    return f"{value:.9f}".rstrip("0").rstrip(".") if isinstance(value, float) else str(value)
 
 
 def _toml(value: Any) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from clift import _parse
+import clift._parse as _parse
 from clift.errors import ScenarioError
 
 

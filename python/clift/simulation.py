@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import os
 import warnings
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
-from inspect import signature
+from inspect import Parameter, signature
 from typing import TYPE_CHECKING, Any, Unpack
 
-from clift import _clift, _parse
-from clift._options import Keywords, spelled_out
-from clift.errors import Interrupted, SimulationError
+import clift._clift as _clift
+import clift._parse as _parse
+from clift._bar import bar
+from clift._keywords import KEYWORDS, Keywords
+from clift.errors import Interrupted, ScenarioError, SimulationError
 from clift.live import AnyLink
 from clift.scenario import Scenario
 
@@ -100,7 +102,7 @@ class Run:
 
         # Below a microsecond there would be no end of samples.
         interval_ns = _parse.nanoseconds("interval_ms", interval_ms, "ms", 1000)
-        return pa.table(_clift.series(self.scenario._source.setup(), interval_ns))
+        return pa.table(_clift.series(self.scenario.setup(), interval_ns))
 
     def events(self) -> pa.Table:
         """What happened to every segment: the run is done again and logged.
@@ -111,7 +113,7 @@ class Run:
         """
         import pyarrow as pa
 
-        return pa.table(_clift.events(self.scenario._source.setup()))
+        return pa.table(_clift.events(self.scenario.setup()))
 
     def units(self, until_s: float | None = None) -> pa.Table:
         """What live links sent, unit by unit: the run is done again and logged.
@@ -139,14 +141,14 @@ class Run:
         import pyarrow as pa
 
         last = None if until_s is None else _parse.nanoseconds("until_s", until_s, "s")
-        return pa.table(_clift.units(self.scenario._source.setup(), last))
+        return pa.table(_clift.units(self.scenario.setup(), last))
 
     def __repr__(self) -> str:
         return f"Run({self.scenario!r}: {self.goodput_kbps:.1f} kbit/s)"
 
 
 def simulate(
-    scenario: AnyLink | Sequence[AnyLink] | Scenario | str | os.PathLike[str],
+    scenario: AnyLink | Sequence[AnyLink] | Scenario | Mapping[str, Any] | str | os.PathLike[str],
     progress: Callable[[float, float], object] | None = None,
     **options: Unpack[Keywords],
 ) -> Run:
@@ -154,8 +156,8 @@ def simulate(
 
     Args:
         scenario: A link trace or a live link (or several, crossed in series), a `clift.Scenario`,
-            or the path of a scenario file. The other arguments stand beside a link; given with a
-            scenario they change it.
+            the path of a scenario file, or a dict with its sections and keys. The other arguments
+            stand beside a link; given with a scenario they change it.
         progress: Called about 20 times a second with the simulated time in seconds and the
             goodput so far in kbit/s.
         options: The options below.
@@ -207,13 +209,20 @@ def simulate(
     watch = None
     if progress is not None:
         watch = _watch(progress)
-    run = Run(chosen, _clift.run(chosen._source.setup(), watch))
+    run = Run(chosen, _clift.run(chosen.setup(), watch))
     for note in run.notes():
         warnings.warn(note, stacklevel=2)
     return run
 
 
-simulate.__signature__ = spelled_out(signature(simulate))  # type: ignore[attr-defined]
+# The options in the place of `**options`, for `help()`.
+_OPTIONS = [
+    Parameter(name, Parameter.KEYWORD_ONLY, default=keyword.usual)
+    for name, keyword in KEYWORDS.items()
+]
+_PLAIN = list(signature(simulate).parameters.values())[:-1]
+_SPELLED_OUT = signature(simulate).replace(parameters=[*_PLAIN, *_OPTIONS])
+simulate.__signature__ = _SPELLED_OUT  # type: ignore[attr-defined]
 
 
 def run_many(
@@ -274,8 +283,11 @@ def _run_chunk(
     report: Callable[[int], object],
 ) -> None:
     before = len(runs)
-    setups = [scenario._source.setup() for scenario in scenarios]
-    outcomes, stopped = _clift.run_many(setups, threads, lambda done: report(before + done))
+    tasks = [scenario.task() for scenario in scenarios]
+    try:
+        outcomes, stopped = _clift.run_many(tasks, threads, lambda done: report(before + done))
+    except ScenarioError as error:
+        raise scenarios[error.task].explained(error) from None
     for number, (scenario, outcome) in enumerate(zip(scenarios, outcomes, strict=True), before):
         if isinstance(outcome, str):
             failures.append(f"run {number}: {outcome}")
@@ -294,7 +306,7 @@ def _scenarios(scenarios: Iterable[Scenario]) -> list[Scenario]:
 
 
 def _scenario(
-    scenario: AnyLink | Sequence[AnyLink] | Scenario | str | os.PathLike[str],
+    scenario: AnyLink | Sequence[AnyLink] | Scenario | Mapping[str, Any] | str | os.PathLike[str],
     options: dict[str, Any],
 ) -> Scenario:
     if isinstance(scenario, str | os.PathLike):
@@ -317,6 +329,4 @@ def _bar(progress: bool | Progress, total: int) -> AbstractContextManager[Progre
         return nullcontext(progress)
     if not progress:
         return nullcontext(lambda _done, _total: None)
-    from clift._bar import bar
-
     return bar("running", total)

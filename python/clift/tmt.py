@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from clift import _clift, _parse
+import clift._clift as _clift
+import clift._parse as _parse
 from clift.link_trace import LinkTrace
 from clift.scheme import Scheme, scheme_text
 from clift.trace import PhyTrace

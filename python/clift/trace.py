@@ -9,7 +9,7 @@ from typing import Any, Literal, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from clift import _clift
+import clift._clift as _clift
 from clift.errors import TraceError
 
 Path = str | os.PathLike[str]

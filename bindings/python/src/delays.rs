@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use clift::link::{DelaySeries, DelayTable, Propagation};
+use clift::link::{DelaySeries, DelayTable};
 use clift::trace::Folder;
 use clift::units::{Duration, Instant};
 use pyo3::prelude::*;
@@ -21,11 +21,16 @@ pub(crate) fn read_delay_table(path: PathBuf) -> PyResult<Table> {
     Ok((table.time_s, table.delay_ms, table.others))
 }
 
-/// Delays in steps of `(from_ns, delay_ns)`, of which one is a fixed delay.
-pub(crate) fn propagation(steps: &[(u64, u64)], keep_order: bool) -> PyResult<Propagation> {
-    match steps {
-        [(_, delay)] => Ok(Propagation::Fixed(time(*delay)?)),
-        _ => Ok(Propagation::Varying { series: Arc::new(delay_series(steps)?), keep_order }),
+/// Delays in steps, as links and legs in memory have them.
+#[pyclass(frozen, name = "DelaySeries", module = "clift._clift")]
+pub(crate) struct PyDelaySeries(pub(crate) Arc<DelaySeries>);
+
+#[pymethods]
+impl PyDelaySeries {
+    /// Steps of `(from_ns, delay_ns)`, each of which holds until the next.
+    #[new]
+    fn new(steps: Vec<(u64, u64)>) -> PyResult<Self> {
+        Ok(Self(Arc::new(delay_series(&steps)?)))
     }
 }
 

@@ -3,7 +3,7 @@
 use std::fmt::Display;
 
 use clift::simulation::RunError;
-use pyo3::PyErr;
+use pyo3::prelude::*;
 
 mod exceptions {
     #![allow(missing_docs, unreachable_pub)] // what the macro makes is not public
@@ -20,6 +20,17 @@ pub(crate) fn trace_error(error: impl Display) -> PyErr {
 /// `clift.ScenarioError` with the error's message.
 pub(crate) fn scenario_error(error: impl Display) -> PyErr {
     exceptions::ScenarioError::new_err(error.to_string())
+}
+
+/// `clift.ScenarioError` of a dotted key: the whole line, and what is wrong with the key.
+pub(crate) fn fault_error(py: Python<'_>, line: &str, key: &str, reason: &str) -> PyErr {
+    let error = scenario_error(line);
+    for (name, text) in [("key", key), ("reason", reason)] {
+        if let Err(other) = error.value(py).setattr(name, text) {
+            return other;
+        }
+    }
+    error
 }
 
 /// `clift.ScenarioError` for a setup that cannot be run, `clift.SimulationError` for a run that

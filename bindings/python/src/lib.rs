@@ -1,25 +1,23 @@
 //! Python binding of CLIFT: conversion only, no logic. The public API is the package `clift`.
 use pyo3::prelude::*;
 
-mod adaptive_harq;
 mod channel;
 mod columns;
 mod delays;
 mod errors;
+mod information;
 mod link;
 mod lms;
-mod medium;
 mod memory;
 mod model;
-mod ntn;
 mod outcome;
 mod run;
 mod scenario;
 mod scheme;
 mod series;
 mod simulation;
-mod tcp;
 mod trace;
+mod tree;
 
 /// The compiled part of `clift`; import `clift` instead.
 #[pymodule(gil_used = false)]
@@ -51,22 +49,19 @@ mod _clift {
     const UNIT_REPAIR: u8 = TransmissionKind::Repair as u8;
 
     #[pymodule_export]
-    use super::adaptive_harq::{PyMiTrace, adaptive_harq};
-
-    #[pymodule_export]
     use super::channel::{bernoulli, gilbert_elliott};
 
     #[pymodule_export]
-    use super::delays::read_delay_table;
+    use super::delays::{PyDelaySeries, read_delay_table};
 
     #[pymodule_export]
-    use super::link::{Reorder, deliver};
+    use super::information::PyMiTrace;
+
+    #[pymodule_export]
+    use super::link::deliver;
 
     #[pymodule_export]
     use super::lms::{PyLandMobile, lms_names};
-
-    #[pymodule_export]
-    use super::medium::Medium;
 
     #[pymodule_export]
     use super::model::{
@@ -75,13 +70,10 @@ mod _clift {
     };
 
     #[pymodule_export]
-    use super::ntn::{ntn_medium, ntn_presets};
-
-    #[pymodule_export]
     use super::outcome::{Outcome, metrics};
 
     #[pymodule_export]
-    use super::scenario::{PyScenario, PyTraceStore, scenario_schema};
+    use super::scenario::{PyScenario, ntn_presets, scenario_schema};
 
     #[pymodule_export]
     use super::scheme::{LinkTrace, apply, printed_delay_ms};
@@ -93,7 +85,7 @@ mod _clift {
     use super::run::{run, run_many};
 
     #[pymodule_export]
-    use super::simulation::{Flow, Hop, Setup};
+    use super::simulation::Setup;
 
     #[pymodule_export]
     use super::trace::{

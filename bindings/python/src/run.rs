@@ -1,7 +1,6 @@
 //! Runs of the engine: of one setup, or of many on all cores, while Python can interrupt them.
 
 use std::ops::ControlFlow;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::mpsc;
 use std::time::{Duration as WallTime, Instant as WallClock};
@@ -12,6 +11,7 @@ use pyo3::prelude::*;
 
 use crate::errors::run_error;
 use crate::outcome::Outcome;
+use crate::scenario::PyScenario;
 use crate::simulation::Setup;
 
 /// How often a run looks whether somebody pressed Ctrl-C, and reports progress.
@@ -29,21 +29,52 @@ pub(crate) fn run(py: Python<'_>, setup: &Setup, progress: Option<Py<PyAny>>) ->
     }
 }
 
-/// Runs many setups on `threads` threads. `progress(done)` is called about 20 times a second; an
-/// exception in it (or Ctrl-C) stops the runs. Returns, in input order, an outcome, an error
-/// message, or None where a run did not finish, and the exception that stopped them.
+/// Runs many scenarios, each the replication of a cell, on `threads` threads. `progress(done)` is
+/// called about 20 times a second; an exception in it (or Ctrl-C) stops the runs. Returns, in input
+/// order, an outcome, an error message, or None where a run did not finish, and the exception that
+/// stopped them. A wrong scenario is an error before anything is run, with its number as `task`.
 #[pyfunction]
-#[pyo3(signature = (setups, threads, progress=None))]
+#[pyo3(signature = (tasks, threads, progress=None))]
 #[allow(clippy::type_complexity)]
 pub(crate) fn run_many(
     py: Python<'_>,
-    setups: Vec<PyRef<'_, Setup>>,
+    tasks: Vec<(Py<PyScenario>, usize, u32)>,
     threads: usize,
     progress: Option<Py<PyAny>>,
 ) -> PyResult<(Vec<Option<Result_>>, Option<PyErr>)> {
-    let setups: Vec<Arc<engine::Setup>> = setups.iter().map(|setup| Arc::clone(&setup.0)).collect();
-    let (results, stopped) = py.detach(|| run_on_threads(&setups, threads, progress));
-    let results = results.into_iter().map(|result| result.map(Result_::from)).collect();
+    let count = tasks.len();
+    let (prepared, stopped) = py.detach(|| {
+        on_threads(count, threads, &None, |index, stop| {
+            let (scenario, cell, replication) = &tasks[index];
+            let prepared = scenario.get().prepared(*cell, *replication);
+            stop.fetch_or(prepared.is_err(), Ordering::Relaxed);
+            Some(prepared)
+        })
+    });
+    if stopped.is_some() {
+        return Ok(((0..count).map(|_| None).collect(), stopped));
+    }
+    let mut setups = Vec::with_capacity(count);
+    // Tasks are begun in order, so that of several wrong ones the first is among what is there.
+    for (index, prepared) in prepared.into_iter().enumerate() {
+        match prepared {
+            Some(Ok(setup)) => setups.push(setup),
+            Some(Err(wrong)) => {
+                let error = wrong.error(py);
+                error.value(py).setattr("task", index)?;
+                return Err(error);
+            }
+            None => {}
+        }
+    }
+    let (results, stopped) = py.detach(|| {
+        on_threads(count, threads, &progress, |index, stop| {
+            match engine::run(&setups[index], &mut Stoppable(stop)) {
+                Err(engine::RunError::Interrupted { .. }) => None,
+                outcome => Some(Result_::from(outcome)),
+            }
+        })
+    });
     Ok((results, stopped))
 }
 
@@ -63,28 +94,25 @@ impl From<Result<engine::Outcome, engine::RunError>> for Result_ {
     }
 }
 
-type Finished = Option<Result<engine::Outcome, engine::RunError>>;
-
-/// Threads take the next setup in turn; what each finds depends on nothing but its setup.
-fn run_on_threads(
-    setups: &[Arc<engine::Setup>],
+/// Does `count` jobs: threads take the next in turn until one of them, or Python, raises the flag.
+fn on_threads<T: Send>(
+    count: usize,
     threads: usize,
-    progress: Option<Py<PyAny>>,
-) -> (Vec<Finished>, Option<PyErr>) {
+    progress: &Option<Py<PyAny>>,
+    job: impl Fn(usize, &AtomicBool) -> Option<T> + Sync,
+) -> (Vec<Option<T>>, Option<PyErr>) {
     let next = AtomicUsize::new(0);
     let stop = AtomicBool::new(false);
     let (sender, finished) = mpsc::channel();
-    let mut results: Vec<Finished> = vec![None; setups.len()];
+    let mut results: Vec<Option<T>> = (0..count).map(|_| None).collect();
     let mut stopped = None;
     std::thread::scope(|scope| {
-        for _ in 0..threads.clamp(1, setups.len().max(1)) {
-            let (sender, next, stop) = (sender.clone(), &next, &stop);
+        for _ in 0..threads.clamp(1, count.max(1)) {
+            let (sender, next, stop, job) = (sender.clone(), &next, &stop, &job);
             scope.spawn(move || {
                 while !stop.load(Ordering::Relaxed) {
                     let index = next.fetch_add(1, Ordering::Relaxed);
-                    let Some(setup) = setups.get(index) else { return };
-                    let outcome = engine::run(setup, &mut Stoppable(stop));
-                    if sender.send((index, outcome)).is_err() {
+                    if index >= count || sender.send((index, job(index, stop))).is_err() {
                         return;
                     }
                 }
@@ -94,17 +122,16 @@ fn run_on_threads(
         let (mut done, mut looked) = (0usize, now());
         loop {
             match finished.recv_timeout(LOOK) {
-                Ok((index, Err(engine::RunError::Interrupted { .. }))) => results[index] = None,
-                Ok((index, outcome)) => {
-                    results[index] = Some(outcome);
-                    done += 1;
+                Ok((index, result)) => {
+                    done += usize::from(result.is_some());
+                    results[index] = result;
                 }
                 Err(mpsc::RecvTimeoutError::Timeout) => {}
                 Err(mpsc::RecvTimeoutError::Disconnected) => break,
             }
             if stopped.is_none() && looked.elapsed() >= LOOK {
                 looked = now();
-                if let Err(failure) = look(&progress, (done,)) {
+                if let Err(failure) = look(progress, (done,)) {
                     stop.store(true, Ordering::Relaxed);
                     stopped = Some(failure);
                 }

@@ -1,156 +1,279 @@
-//! Scenario files: checked in the core, handed to Python cell by cell.
+//! Scenarios: values of Python or the text of a file, checked in the core when they are asked for.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
+use std::sync::OnceLock;
 
-use clift::scenario::{self as core, Cell, DelayFiles, LinkInput, LinkSpec, MakeError, TraceStore};
+use clift::config::{Fault, Table, Value};
+use clift::scenario::{self as core, Cell, MakeError, Memory, SetupFault, Store, Traces};
+use clift::scheme::nr::PRESETS;
+use clift::simulation as engine;
 use clift::trace::Folder;
 use pyo3::exceptions::PyIndexError;
 use pyo3::prelude::*;
+use pyo3::types::PyString;
 
-use crate::errors::{scenario_error, trace_error};
-use crate::scheme::LinkTrace;
+use crate::errors::{fault_error, scenario_error, trace_error};
 use crate::simulation::Setup;
 use crate::trace::PyPhyTrace;
+use crate::tree::{self, Objects};
 
-/// A scenario file; see `clift.Scenario`.
-#[pyclass(frozen, name = "ScenarioFile", module = "clift._clift")]
-pub(crate) struct PyScenario(core::Scenario);
+/// A scenario and its changes, not checked before something of it is asked for; see
+/// `clift.Scenario`.
+#[pyclass(frozen, name = "Scenario", module = "clift._clift")]
+pub(crate) struct PyScenario {
+    /// What messages call it; empty for none.
+    file: String,
+    base: Base,
+    changes: Vec<Change>,
+    memory: Memory,
+    made: OnceLock<Result<core::Scenario, Wrong>>,
+    store: OnceLock<Store>,
+}
+
+#[derive(Clone)]
+enum Base {
+    Text(String),
+    Tree(Value),
+}
+
+/// A dotted key and its value; `None` takes the key away.
+pub(crate) type Change = (String, Option<Value>);
+
+/// What is wrong with a scenario.
+#[derive(Clone, Debug)]
+pub(crate) enum Wrong {
+    /// A key: the whole line, the dotted key, and what is wrong with it.
+    Key(String, String, String),
+    /// A trace that cannot be made.
+    Trace(String),
+}
+
+impl Wrong {
+    fn of(file: &str, fault: &Fault) -> Self {
+        Self::Key(before(file) + &fault.to_string(), fault.path(), fault.message().to_owned())
+    }
+
+    fn read(file: &str, error: core::ScenarioError) -> Self {
+        Self::Key(before(file) + &error.to_string(), error.key, error.message)
+    }
+
+    /// What a file does not hold is wrong with a trace, what a channel cannot with the scenario.
+    fn made(error: &MakeError) -> Self {
+        match error {
+            MakeError::File(_) | MakeError::Delays { .. } => Self::Trace(error.to_string()),
+            error => Self::Key(error.to_string(), String::new(), error.to_string()),
+        }
+    }
+
+    pub(crate) fn error(&self, py: Python<'_>) -> PyErr {
+        match self {
+            Self::Key(line, key, reason) => fault_error(py, line, key, reason),
+            Self::Trace(line) => trace_error(line),
+        }
+    }
+}
 
 #[pymethods]
 impl PyScenario {
-    /// Checks `text`; `file` names it in errors, `changes` are dotted keys and values.
+    /// `base` is the text of a file or a dict, `changes` are dotted keys and values.
     #[new]
-    fn new(file: &str, text: &str, changes: Vec<(String, String)>) -> PyResult<Self> {
-        core::Scenario::parse(file, text, &changes).map(Self).map_err(scenario_error)
+    fn new(
+        file: String,
+        base: &Bound<'_, PyAny>,
+        changes: Vec<(String, Option<Bound<'_, PyAny>>)>,
+    ) -> PyResult<Self> {
+        let mut objects = Objects::new();
+        let base = match base.cast::<PyString>() {
+            Ok(text) => Base::Text(text.to_str()?.to_owned()),
+            Err(_) => Base::Tree(tree::value(base, &mut objects)?),
+        };
+        let changes = changes.into_iter().map(|(key, any)| {
+            Ok((key, any.map(|any| tree::value(&any, &mut objects)).transpose()?))
+        });
+        let changes = changes.collect::<PyResult<_>>()?;
+        Ok(Self {
+            file,
+            base,
+            changes,
+            memory: Memory::new(objects),
+            made: OnceLock::new(),
+            store: OnceLock::new(),
+        })
+    }
+
+    /// Checks it.
+    fn read(&self, py: Python<'_>) -> PyResult<()> {
+        py.detach(|| self.made().map(drop)).map_err(|wrong| wrong.error(py))
+    }
+
+    /// Checks a link and what a run over it needs, but for the length of a channel that is made.
+    fn check(&self, py: Python<'_>) -> PyResult<()> {
+        let short = [
+            ("duration".to_owned(), Some(Value::text("1 ms"))),
+            ("adaptive_harq.length".to_owned(), None),
+        ];
+        let short = self.with(short);
+        py.detach(|| {
+            self.made().map_err(Clone::clone)?;
+            short.prepared(0, 0).map(drop)
+        })
+        .map_err(|wrong| wrong.error(py))
     }
 
     /// Number of cells.
-    fn __len__(&self) -> usize {
-        self.0.cells().len()
+    fn __len__(&self, py: Python<'_>) -> PyResult<usize> {
+        Ok(self.asked(py)?.cells().len())
     }
 
     /// The axes: names and labels.
-    fn axes(&self) -> Vec<(String, Vec<String>)> {
-        self.0.axes().iter().map(|axis| (axis.name.clone(), axis.labels.clone())).collect()
+    fn axes(&self, py: Python<'_>) -> PyResult<Vec<(String, Vec<String>)>> {
+        let axes = self.asked(py)?.axes().iter();
+        Ok(axes.map(|axis| (axis.name.clone(), axis.labels.clone())).collect())
     }
 
     /// Values that a paper prints, as JSON.
-    fn printed(&self) -> PyResult<String> {
-        json(&self.0.printed())
+    fn printed(&self, py: Python<'_>) -> PyResult<String> {
+        json(&self.asked(py)?.printed())
     }
 
     /// Axis and label, for each axis.
-    fn labels(&self, cell: usize) -> PyResult<Vec<(String, String)>> {
-        Ok(self.cell(cell)?.labels().to_vec())
+    fn labels(&self, py: Python<'_>, cell: usize) -> PyResult<Vec<(String, String)>> {
+        Ok(self.cell(py, cell)?.labels().to_vec())
     }
 
     /// The configuration with every default filled in, as JSON.
-    fn config(&self, cell: usize) -> PyResult<String> {
-        json(self.cell(cell)?.config())
+    fn config(&self, py: Python<'_>, cell: usize) -> PyResult<String> {
+        json(self.cell(py, cell)?.config())
     }
 
     /// Replications of a cell.
-    fn runs(&self, cell: usize) -> PyResult<u32> {
-        Ok(self.cell(cell)?.config().runs)
+    fn runs(&self, py: Python<'_>, cell: usize) -> PyResult<u32> {
+        Ok(self.cell(py, cell)?.config().runs)
     }
 
     /// Whether every flow of a cell has a file to transfer.
-    fn is_transfer(&self, cell: usize) -> PyResult<bool> {
-        let flows = &self.cell(cell)?.plan().flows;
+    fn is_transfer(&self, py: Python<'_>, cell: usize) -> PyResult<bool> {
+        let flows = &self.cell(py, cell)?.plan().flows;
         Ok(flows.iter().all(|flow| flow.application.kind == core::ApplicationKind::File))
     }
 
     /// The seed of a replication.
-    fn seed(&self, cell: usize, replication: u32) -> PyResult<u64> {
-        Ok(self.cell(cell)?.seed(replication).0)
+    fn seed(&self, py: Python<'_>, cell: usize, replication: u32) -> PyResult<u64> {
+        Ok(self.cell(py, cell)?.seed(replication).0)
     }
 
-    /// What the links of a replication are made from: a JSON text for each, equal if that is.
-    fn links(&self, cell: usize, replication: u32) -> PyResult<Vec<String>> {
-        self.cell(cell)?.links(replication).iter().map(json).collect()
+    /// What the engine runs in a replication; traces are made for it.
+    fn setup(&self, py: Python<'_>, cell: usize, replication: u32) -> PyResult<Setup> {
+        let setup = py.detach(|| self.prepared(cell, replication));
+        setup.map(Setup::from).map_err(|wrong| wrong.error(py))
     }
 
-    /// What the engine runs, with traces from `store`.
-    fn setup(
+    /// The PHY trace under the first link that has one.
+    fn phy_trace(
         &self,
         py: Python<'_>,
         cell: usize,
         replication: u32,
-        store: &PyTraceStore,
-    ) -> PyResult<Setup> {
-        let cell = self.cell(cell)?;
-        let specs = cell.links(replication);
-        let (inputs, files) = py
-            .detach(|| {
-                let inputs = specs.iter().map(|spec| store.0.input(spec));
-                let inputs = inputs.collect::<Result<Vec<_>, _>>()?;
-                let delays = cell
-                    .delay_files()
-                    .into_iter()
-                    .map(|file| Ok((file.to_owned(), store.0.delays(Path::new(file))?)));
-                Ok((inputs, delays.collect::<Result<DelayFiles, MakeError>>()?))
-            })
-            .map_err(make_error)?;
-        let setup = cell.setup(replication, &inputs, &files);
-        setup
-            .map(Setup::new_inner)
-            .map_err(|fault| scenario_error(format!("{}: {fault}", self.0.file())))
-    }
-
-    /// The link trace of the first link of a replication; None if that link has none.
-    fn link_trace(
-        &self,
-        py: Python<'_>,
-        cell: usize,
-        replication: u32,
-        store: &PyTraceStore,
-    ) -> PyResult<Option<LinkTrace>> {
-        let specs = self.cell(cell)?.links(replication);
-        let Some(spec @ LinkSpec::LinkTrace { .. }) = specs.first() else { return Ok(None) };
-        match py.detach(|| store.0.input(spec)).map_err(make_error)? {
-            LinkInput::LinkTrace(trace) => Ok(Some(LinkTrace::new_inner(trace))),
-            _ => Ok(None),
-        }
-    }
-
-    /// The PHY trace under the first link of a replication; None if it needs none.
-    fn phy(
-        &self,
-        py: Python<'_>,
-        cell: usize,
-        replication: u32,
-        store: &PyTraceStore,
     ) -> PyResult<Option<PyPhyTrace>> {
-        let specs = self.cell(cell)?.links(replication);
-        let Some(spec) = specs.first().and_then(LinkSpec::phy) else { return Ok(None) };
-        py.detach(|| store.0.phy(spec)).map(|phy| Some(PyPhyTrace(phy))).map_err(make_error)
-    }
-}
-
-/// Traces that scenarios need, each made once and kept while there is room.
-#[pyclass(frozen, name = "TraceStore", module = "clift._clift")]
-pub(crate) struct PyTraceStore(TraceStore);
-
-#[pymethods]
-impl PyTraceStore {
-    /// An empty store for descriptions that name files in `folder`.
-    #[new]
-    fn new(folder: PathBuf) -> Self {
-        Self(TraceStore::new(Folder::new(folder)))
-    }
-}
-
-/// `clift.TraceError` for what a file does not hold, `clift.ScenarioError` for what a channel cannot.
-fn make_error(error: MakeError) -> PyErr {
-    match error {
-        MakeError::File(_) | MakeError::Delays { .. } => trace_error(error),
-        error => scenario_error(error),
+        let Some(spec) = self.cell(py, cell)?.phy_traces(replication).into_iter().flatten().next()
+        else {
+            return Ok(None);
+        };
+        let phy = py.detach(|| self.store().phy(&spec));
+        phy.map(|phy| Some(PyPhyTrace(phy))).map_err(|error| Wrong::made(&error).error(py))
     }
 }
 
 impl PyScenario {
-    fn cell(&self, index: usize) -> PyResult<&Cell> {
-        self.0.cells().get(index).ok_or_else(|| PyIndexError::new_err("no such cell"))
+    /// The same with more changes.
+    pub(crate) fn with(&self, more: impl IntoIterator<Item = Change>) -> Self {
+        Self {
+            file: self.file.clone(),
+            base: self.base.clone(),
+            changes: self.changes.iter().cloned().chain(more).collect(),
+            memory: self.memory.clone(),
+            made: OnceLock::new(),
+            store: OnceLock::new(),
+        }
+    }
+
+    /// What the engine runs in a replication.
+    pub(crate) fn prepared(&self, cell: usize, replication: u32) -> Result<engine::Setup, Wrong> {
+        let cells = self.made().map_err(Clone::clone)?.cells();
+        let cell = cells.get(cell).ok_or_else(|| Wrong::Trace("no such cell".to_owned()))?;
+        cell.setup(replication, self.store()).map_err(|fault| self.wrong(&fault))
+    }
+
+    fn wrong(&self, fault: &SetupFault) -> Wrong {
+        match fault {
+            SetupFault::Key(fault) => Wrong::of(&self.file, fault),
+            SetupFault::Trace(error) => Wrong::made(error),
+        }
+    }
+
+    fn asked(&self, py: Python<'_>) -> PyResult<&core::Scenario> {
+        self.made().map_err(|wrong| wrong.error(py))
+    }
+
+    fn cell(&self, py: Python<'_>, index: usize) -> PyResult<&Cell> {
+        let cell = self.asked(py)?.cells().get(index);
+        cell.ok_or_else(|| PyIndexError::new_err("no such cell"))
+    }
+
+    fn store(&self) -> &Store {
+        let folder = Path::new(&self.file).parent().unwrap_or(Path::new(""));
+        self.store.get_or_init(|| Store::with_memory(Folder::new(folder), self.memory.clone()))
+    }
+
+    fn made(&self) -> Result<&core::Scenario, &Wrong> {
+        self.made.get_or_init(|| self.make()).as_ref()
+    }
+
+    fn make(&self) -> Result<core::Scenario, Wrong> {
+        let mut tree = match &self.base {
+            Base::Tree(tree) => tree.clone(),
+            Base::Text(text) => {
+                let change =
+                    |(key, value): &Change| Some((key.clone(), tree::toml(value.as_ref()?)));
+                let changes: Vec<_> = self.changes.iter().filter_map(change).collect();
+                let made = core::Scenario::parse(&self.file, text, &changes);
+                return made.map_err(|error| Wrong::read("", error));
+            }
+        };
+        for (key, value) in &self.changes {
+            let Some(table) = tree.as_table_mut() else { break };
+            change(table, key, value.as_ref()).map_err(|fault| Wrong::of(&self.file, &fault))?;
+        }
+        core::Scenario::of(tree).map_err(|error| Wrong::read(&self.file, error))
+    }
+}
+
+/// Gives a dotted key a value, or takes it away; what it was varied by ends.
+fn change(table: &mut Table, key: &str, value: Option<&Value>) -> Result<(), Fault> {
+    let path: Vec<String> = key.split('.').map(str::to_owned).collect();
+    if let Some(vary) = table.get_mut("vary").and_then(Value::as_table_mut) {
+        vary.remove(key);
+        remove(vary, &path);
+    }
+    let Some(value) = value else {
+        remove(table, &path);
+        return Ok(());
+    };
+    table.set(&path, value.clone()).map_err(|part| {
+        let message = format!("`{part}` is not a section that holds keys; check the dotted key");
+        Fault::new(key, message)
+    })
+}
+
+fn remove(table: &mut Table, path: &[String]) {
+    match path {
+        [] => {}
+        [last] => drop(table.remove(last)),
+        [first, rest @ ..] => {
+            if let Some(inner) = table.get_mut(first).and_then(Value::as_table_mut) {
+                remove(inner, rest);
+            }
+        }
     }
 }
 
@@ -158,6 +281,17 @@ impl PyScenario {
 #[pyfunction]
 pub(crate) fn scenario_schema() -> String {
     core::json_schema()
+}
+
+/// The names of the presets of 3GPP links.
+#[pyfunction]
+pub(crate) fn ntn_presets() -> Vec<&'static str> {
+    PRESETS.iter().map(|(name, _)| *name).collect()
+}
+
+/// What messages begin with that name a file.
+fn before(file: &str) -> String {
+    if file.is_empty() { String::new() } else { format!("{file}: ") }
 }
 
 fn json(value: &impl serde::Serialize) -> PyResult<String> {

@@ -9,7 +9,7 @@ use crate::seed::Geometric;
 /// The Gilbert-Elliott channel: a chain that is in a good or a bad state for each slot, stays in
 /// it with probability alpha or beta from one slot to the next, and erases the slot with a
 /// probability of its state (seed 000 section 3.3; alpha and beta as its numbers, not its words,
-/// have them: DESIGN section 10). It starts with its stationary law.
+/// have them: DESIGN section 6). It starts with its stationary law.
 ///
 /// ```
 /// use clift::channel::{ErasureChannel, GilbertElliott, RegularSlots};

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import tomllib
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 # Sections that say what a link and its users meet, wherever they stand in a key.
@@ -19,32 +18,26 @@ _KEYS = frozenset([
 ])  # fmt: skip
 
 
-def conditions(text: str, axes: Sequence[tuple[str, list[str]]]) -> frozenset[str]:
+def conditions(vary: Mapping[str, Any], axes: Sequence[tuple[str, list[str]]]) -> frozenset[str]:
     """The axes whose points are conditions: a channel, a trace, a load, a delay.
 
-    An axis is one if every key that it sets is one; of an axis that is not in the text only the
+    An axis is one if every key that it sets is one; of an axis that is not in `vary` only the
     name is known.
 
     Args:
-        text: The scenario file.
+        vary: The section `[vary]`.
         axes: Names and labels.
 
     Example:
-        >>> text = '''
-        ... [vary]
-        ... adaptive_harq.snr = ["7 dB", "10 dB"]
-        ... buffer.none = {}
-        ... buffer.tcp = { link.reorder = { packets = 125 } }
-        ... sky.clear = { channel.erasures = 0.01, duration = "9 s" }
-        ... '''
+        >>> vary = {
+        ...     "adaptive_harq": {"snr": ["7 dB", "10 dB"]},
+        ...     "buffer": {"none": {}, "tcp": {"link": {"reorder": {"packets": 125}}}},
+        ...     "sky": {"clear": {"channel.erasures": 0.01, "duration": "9 s"}},
+        ... }
         >>> axes = [("snr", ["7 dB", "10 dB"]), ("buffer", ["none", "tcp"]), ("sky", ["clear"])]
-        >>> sorted(conditions(text, axes))
+        >>> sorted(conditions(vary, axes))
         ['sky', 'snr']
     """
-    try:
-        vary = tomllib.loads(text).get("vary", {})
-    except tomllib.TOMLDecodeError:  # a newer TOML than Python's
-        vary = {}
     return frozenset(
         name
         for name, labels in axes
@@ -52,7 +45,7 @@ def conditions(text: str, axes: Sequence[tuple[str, list[str]]]) -> frozenset[st
     )
 
 
-def _keys(vary: dict[str, Any], name: str, labels: list[str]) -> list[str]:
+def _keys(vary: Mapping[str, Any], name: str, labels: list[str]) -> list[str]:
     """The dotted keys that the points of an axis set."""
     points = vary.get(name)
     if isinstance(points, dict) and set(labels) <= points.keys():

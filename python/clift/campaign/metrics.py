@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Any, Literal, cast
 
-from clift import _clift
+import clift._clift as _clift
 
 
 @dataclass(frozen=True, slots=True)

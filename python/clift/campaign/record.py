@@ -14,13 +14,12 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-import clift
-from clift import _clift
+from clift._clift import __version__, replace_file
 from clift.campaign.conclusion import conclude
 from clift.campaign.results import Results
 from clift.campaign.tables import metric_names, tables
 from clift.errors import ScenarioError
-from clift.scenario import Scenario, _FromFile
+from clift.scenario import Scenario
 
 # What a campaign's files are called: nothing else in a folder is ever removed.
 _OURS = re.compile(
@@ -47,15 +46,13 @@ def prepare(folder: Path) -> None:
 
 def as_dict(results: Results, scenario: Scenario) -> dict[str, Any]:
     """The results as a dict that JSON can hold."""
-    source = scenario._source
-    assert isinstance(source, _FromFile)  # campaigns come from files
     metrics = metric_names(results)
     return {
-        "clift": clift.__version__,
-        "scenario": str(source.path),
+        "clift": __version__,
+        "scenario": scenario.file,
         "title": results.title,
         "seed": results.seed,
-        "changes": dict(source.sets),
+        "changes": scenario.changes,
         "complete": results.is_complete,
         "runs_done": results.done,
         "runs_wanted": results.wanted,
@@ -136,9 +133,7 @@ def draw(results: Results, scenario: Scenario, folder: Path) -> Iterator[Path]:
 
 
 def _record(results: Results, scenario: Scenario, folder: Path, files: list[str]) -> Path:
-    source = scenario._source
-    assert isinstance(source, _FromFile)  # campaigns come from files
-    record = as_dict(results, scenario) | {"files": files, "text": source.text}
+    record = as_dict(results, scenario) | {"files": files, "text": scenario.text}
     text = json.dumps(record, indent=2) + "\n"
     return _file(folder / "record.json", lambda out: out.write(text.encode()))
 
@@ -165,7 +160,7 @@ def _file(path: Path, fill: Callable[[Any], object]) -> Path:
     try:
         content = io.BytesIO()
         fill(content)
-        _clift.replace_file(path, content.getvalue())
+        replace_file(path, content.getvalue())
     except OSError as error:
         raise ScenarioError(f"{path}: cannot write: {error.strerror or error}") from None
     return path

@@ -9,7 +9,7 @@ import pyarrow as pa
 
 from clift._clift import RECEIVED, SENT
 from clift.campaign.results import Results
-from clift.scenario import Scenario, _FromFile
+from clift.scenario import Scenario
 
 # Time series and delays are of the first run of each cell, of the first cells only.
 DRAWN_CELLS = 48
@@ -18,10 +18,8 @@ _DELAY_BINS = 400
 
 def tables(results: Results, scenario: Scenario) -> dict[str, pa.Table]:
     """The tables of the folder by name: `runs`, `summary`, `series`, `delays`."""
-    source = scenario._source
-    assert isinstance(source, _FromFile)  # campaigns come from files
     return {
-        "runs": _runs(results, source),
+        "runs": _runs(results, scenario.cells()),
         "summary": _summary(results),
         "series": _series(results),
         "delays": _delays(results),
@@ -37,10 +35,9 @@ def metric_names(results: Results) -> list[str]:
     return list(names)
 
 
-def _runs(results: Results, source: _FromFile) -> pa.Table:
+def _runs(results: Results, scenarios: list[Scenario]) -> pa.Table:
     """One row a run: labels, number, seed, every number measured."""
     metrics = metric_names(results)
-    first = source.cell or 0
     rows = [
         (index, cell, run)
         for index, cell in enumerate(results.cells)
@@ -51,7 +48,7 @@ def _runs(results: Results, source: _FromFile) -> pa.Table:
     }
     columns["run"] = [run for _, _, run in rows]
     columns["seed"] = pa.array(
-        [source.file.seed(first + index, run) for index, _, run in rows], pa.uint64()
+        [scenarios[index].replication(run).seed for index, _, run in rows], pa.uint64()
     )
     for name in metrics:
         columns[name] = pa.array(

@@ -48,7 +48,7 @@ def constellation(**given: Any) -> None:
 
     A row a step: `time_s,delay_ms`. Where the path shortens, packets overtake one another.
     """
-    from clift import constellation as library
+    import clift.constellation as library
 
     walker = _walker(given)
     with until_written(), busy("flying"):
@@ -75,7 +75,7 @@ def constellation(**given: Any) -> None:
 
 
 def _walker(given: dict[str, Any]) -> Walker:
-    from clift import constellation as library
+    import clift.constellation as library
 
     own = {
         "altitude_km": given["altitude"],

@@ -10,7 +10,7 @@ from contextlib import suppress
 
 import click
 
-from clift import __version__
+from clift._clift import __version__
 from clift.cli.constellation import constellation
 from clift.cli.model import model
 from clift.cli.paper import paper

@@ -12,7 +12,7 @@ from typing import Any, TypeVar
 
 import click
 
-from clift import _clift
+import clift._clift as _clift
 from clift.errors import CliftError, Interrupted
 
 Command = TypeVar("Command", bound=Callable[..., Any])

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from clift import _clift
+import clift._clift as _clift
 
 
 @click.command()

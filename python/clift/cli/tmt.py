@@ -60,7 +60,7 @@ def tmt(
     **options: Any,
 ) -> None:
     """Apply schemes to the PHY trace in PATH, as if every slot were used."""
-    from clift import tmt as manager
+    import clift.tmt as manager
     from clift.report.link_text import table
     from clift.report.link_trace import write
     from clift.report.model_text import departed

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from clift import _parse
+import clift._parse as _parse
 from clift.errors import ScenarioError
 
 Array = NDArray[np.float64]

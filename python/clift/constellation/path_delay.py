@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from clift import _parse
+import clift._parse as _parse
 from clift.constellation.ground import Station, serving
 from clift.constellation.orbits import LIGHT_KM_S, PRESETS, Array, Walker, preset
 from clift.constellation.route import Grid

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 
-from clift import _clift
+import clift._clift as _clift
 from clift.constellation.path_delay import Delays
 from clift.errors import TraceError
 

@@ -1,9 +1,6 @@
-"""Live links: link layers that run with their traffic (DESIGN section 5)."""
+"""Live links: link layers that run with their traffic."""
 
-from clift.live.adaptive_harq import AdaptiveHarqLink
 from clift.live.base import AnyLink, Live
-from clift.live.hybrid import HybridLink
-from clift.live.ntn import NtnLink
-from clift.live.scheme import LiveLink
+from clift.live.links import AdaptiveHarqLink, HybridLink, LiveLink, NtnLink
 
 __all__ = ["AdaptiveHarqLink", "AnyLink", "HybridLink", "Live", "LiveLink", "NtnLink"]

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from clift import model
+import clift.model as model
 from clift.crosscheck import Row, check
 from clift.errors import ScenarioError
 

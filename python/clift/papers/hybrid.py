@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from itertools import product
 from typing import Any
 
-from clift import model
+import clift.model as model
 from clift.campaign.statistics import Estimate, estimate
 from clift.errors import ScenarioError
 from clift.live import HybridLink

@@ -8,12 +8,12 @@ from dataclasses import dataclass
 from importlib import resources
 from typing import Any
 
-from clift import constellation
+import clift.constellation as constellation
 from clift.campaign.statistics import Estimate, estimate
 from clift.errors import ScenarioError
-from clift.link import Reorder
 from clift.live import AdaptiveHarqLink
 from clift.papers.analytical import parameters
+from clift.reorder import Reorder
 from clift.scenario import Scenario
 from clift.simulation import Run, run_many
 

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from clift.campaign.results import Results
 from clift.report import comparison, cwnd, delay_cdf, erasures, sequence, units
-from clift.scenario import Scenario, _FromFile
+from clift.scenario import Scenario
 from clift.trace import PhyTrace
 
 if TYPE_CHECKING:
@@ -89,21 +88,19 @@ def _traces(results: Results, scenario: Scenario) -> list[tuple[str, PhyTrace]]:
 
     Only the first links are looked at.
     """
-    source = scenario._source
-    assert isinstance(source, _FromFile)  # campaigns come from files
-    users: dict[str, list[dict[str, str]]] = {}
-    cells: dict[str, int] = {}
-    for index, cell in enumerate(results.cells):
-        links = source.file.links((source.cell or 0) + index, 0)
-        if links and cell.first is not None:
-            trace = json.dumps(json.loads(links[0]).get("phy"))
-            cells.setdefault(trace, (source.cell or 0) + index)
-            users.setdefault(trace, []).append(cell.labels)
-    found = [
-        (_common(users[trace], len(users)), source.file.phy(cell, 0, source.store))
-        for trace, cell in list(cells.items())[: erasures.MOST_TRACES]
+    users: dict[int, list[dict[str, str]]] = {}
+    traces: dict[int, PhyTrace] = {}
+    for cell, made in zip(results.cells, scenario.cells(), strict=True):
+        phy = None if cell.first is None else made.replication(0).phy_trace()
+        if phy is not None:
+            # Cells over one trace hold the same numbers in memory.
+            place = int(phy.t_ns.__array_interface__["data"][0])
+            traces.setdefault(place, phy)
+            users.setdefault(place, []).append(cell.labels)
+    return [
+        (_common(users[place], len(users)), phy)
+        for place, phy in list(traces.items())[: erasures.MOST_TRACES]
     ]
-    return [(label, PhyTrace._from_inner(phy)) for label, phy in found if phy is not None]
 
 
 def _common(labels: list[dict[str, str]], traces: int) -> str:

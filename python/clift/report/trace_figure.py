@@ -10,7 +10,7 @@ import numpy as np
 from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 
-from clift import _clift
+import clift._clift as _clift
 from clift.errors import TraceError
 from clift.report.trace_text import rate, span
 from clift.trace import PhyTrace

@@ -14,7 +14,7 @@ pub struct Chain {
 }
 
 impl Chain {
-    /// A chain that stays good with probability `alpha` and bad with `beta` (DESIGN section 10) and
+    /// A chain that stays good with probability `alpha` and bad with `beta` (DESIGN section 6) and
     /// erases with probability `p_good` and `p_bad`.
     ///
     /// ```

@@ -1,0 +1,48 @@
+//! The mutual information that adaptive HARQ lives on.
+
+use std::sync::Arc;
+
+use clift::trace::MiTrace;
+use numpy::{PyArray1, PyReadonlyArray1};
+use pyo3::prelude::*;
+
+use crate::errors::scenario_error;
+use crate::simulation::time;
+
+/// Mutual information per coded bit over time, shared by the links over it.
+#[pyclass(frozen, name = "MiTrace", module = "clift._clift")]
+pub(crate) struct PyMiTrace(Arc<MiTrace>);
+
+#[pymethods]
+impl PyMiTrace {
+    /// One value from 0 to 1 every `every_ns`.
+    #[new]
+    fn new(every_ns: u64, values: PyReadonlyArray1<'_, f32>) -> PyResult<Self> {
+        let trace = MiTrace::new(time(every_ns)?, values.as_array().to_vec());
+        trace.map(|trace| Self(Arc::new(trace))).map_err(scenario_error)
+    }
+
+    #[getter]
+    fn every_ns(&self) -> u64 {
+        self.0.every().as_nanos()
+    }
+
+    /// The mean over the trace.
+    fn mean(&self) -> f64 {
+        self.0.mean()
+    }
+
+    fn values<'py>(&self, py: Python<'py>) -> Bound<'py, PyArray1<f32>> {
+        PyArray1::from_slice(py, self.0.values())
+    }
+
+    fn __len__(&self) -> usize {
+        self.0.values().len()
+    }
+}
+
+impl PyMiTrace {
+    pub(crate) fn inner(&self) -> &Arc<MiTrace> {
+        &self.0
+    }
+}

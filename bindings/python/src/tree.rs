@@ -1,0 +1,102 @@
+//! Values of Python as a tree of values, in which objects in memory stand in the place of files.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use clift::config::{Node, Table, Value};
+use clift::scenario::{Held, Information};
+use pyo3::exceptions::PyTypeError;
+use pyo3::prelude::*;
+use pyo3::types::{PyBool, PyDict, PyFloat, PyInt, PyList, PyString, PyTuple};
+
+use crate::delays::PyDelaySeries;
+use crate::information::PyMiTrace;
+use crate::scheme::LinkTrace;
+use crate::trace::PyPhyTrace;
+
+/// Objects of a tree by name. A name is never given twice, since what is made of objects is kept by
+/// their names.
+pub(crate) type Objects = Vec<(PathBuf, Held)>;
+
+/// The tree that a value of Python is; `objects` takes what it holds beside plain values.
+pub(crate) fn value(any: &Bound<'_, PyAny>, objects: &mut Objects) -> PyResult<Value> {
+    let node = if let Ok(text) = any.cast::<PyString>() {
+        Node::Text(text.to_str()?.to_owned())
+    } else if let Ok(on) = any.cast::<PyBool>() {
+        Node::Bool(on.is_true())
+    } else if any.is_instance_of::<PyInt>() {
+        // What is larger is no number of a scenario, and is refused as so large a float.
+        any.extract().map(Node::Integer).or_else(|_| any.extract().map(Node::Float))?
+    } else if let Ok(number) = any.cast::<PyFloat>() {
+        Node::Float(number.value())
+    } else if let Ok(dict) = any.cast::<PyDict>() {
+        let mut table = Table::default();
+        for (key, inner) in dict {
+            table.insert(key.cast::<PyString>()?.to_str()?, value(&inner, objects)?);
+        }
+        Node::Table(table)
+    } else if any.is_instance_of::<PyList>() || any.is_instance_of::<PyTuple>() {
+        let list = any.try_iter()?.map(|inner| value(&inner?, objects));
+        Node::List(list.collect::<PyResult<_>>()?)
+    } else {
+        Node::Text(name(held(any)?, objects))
+    };
+    Ok(node.into())
+}
+
+fn name(held: Held, objects: &mut Objects) -> String {
+    static NEXT: AtomicU64 = AtomicU64::new(0);
+    let name = format!("memory:{}", NEXT.fetch_add(1, Ordering::Relaxed));
+    objects.push((PathBuf::from(&name), held));
+    name
+}
+
+/// An object of this module, or one of the package that holds such an object.
+fn held(any: &Bound<'_, PyAny>) -> PyResult<Held> {
+    if let Ok(trace) = any.cast::<LinkTrace>() {
+        return Ok(Held::Link(Arc::clone(trace.get().inner())));
+    }
+    if let Ok(phy) = any.cast::<PyPhyTrace>() {
+        return Ok(Held::Phy(phy.get().0.clone()));
+    }
+    if let Ok(delays) = any.cast::<PyDelaySeries>() {
+        return Ok(Held::Delays(Arc::clone(&delays.get().0)));
+    }
+    if let Ok(information) = any.cast::<PyMiTrace>() {
+        let trace = Arc::clone(information.get().inner());
+        return Ok(Held::Information(Information { mean: trace.mean(), trace }));
+    }
+    match any.getattr_opt(pyo3::intern!(any.py(), "_inner"))? {
+        Some(inner) => held(&inner),
+        None => Err(PyTypeError::new_err(format!("{any}: no value of a scenario"))),
+    }
+}
+
+/// A value as the command line gives it: TOML, but text without quotes.
+pub(crate) fn toml(value: &Value) -> String {
+    match &value.node {
+        Node::Text(text) => text.clone(),
+        _ => quoted(value),
+    }
+}
+
+fn quoted(value: &Value) -> String {
+    match &value.node {
+        Node::Text(text) => json(text),
+        Node::Float(number) => format!("{number:?}"),
+        Node::List(list) => {
+            format!("[{}]", list.iter().map(quoted).collect::<Vec<_>>().join(", "))
+        }
+        Node::Table(table) => {
+            let entry = |(key, value): (&str, &Value)| format!("{} = {}", json(key), quoted(value));
+            format!("{{ {} }}", table.iter().map(entry).collect::<Vec<_>>().join(", "))
+        }
+        Node::Bool(_) | Node::Integer(_) => value.plain().unwrap_or_default(),
+    }
+}
+
+/// Text in quotes; what JSON escapes TOML escapes alike.
+fn json(text: &str) -> String {
+    serde_json::Value::from(text).to_string()
+}

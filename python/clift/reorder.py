@@ -1,0 +1,47 @@
+"""The re-sequencing buffer at the far end of a link."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from clift._parse import COUNT, choice, flag, whole
+
+
+@dataclass(frozen=True, slots=True)
+class Reorder:
+    """A re-sequencing buffer at the far end of a link.
+
+    A packet is held while one that the link took before it is missing: neither delivered nor given
+    up. Packets that a full queue dropped are never missing. A flush releases all that is held, in
+    order; what it leaves behind goes on as soon as it arrives.
+
+    Args:
+        packets: Size of the buffer: the packet that fills it has it flushed. None: no bound, a
+            packet is held until every earlier one is delivered or given up, and nothing flushes.
+        flush_on_loss: Flush whenever the link gives a packet up; else that packet is just no longer
+            missing.
+        key: What the order is: "link", in which the link took the packets, what an engineer would
+            build; or "tcp", the order of TCP sequence numbers, as in Tauran 2017: what is in
+            sequence or below goes on, a flush jumps to the number after the highest released.
+        flush_when_full: Flush a full buffer; else only the first gap is given up.
+
+    Raises:
+        ScenarioError: If there can be no such buffer.
+
+    Example:
+        >>> import clift
+        >>> clift.Reorder(packets=125)
+        Reorder(packets=125, flush_on_loss=True, key='link', flush_when_full=True)
+    """
+
+    packets: int | None = 125
+    flush_on_loss: bool = True
+    key: str = "link"
+    flush_when_full: bool = True
+
+    def __post_init__(self) -> None:
+        if self.packets is not None:
+            whole("Reorder: packets", self.packets, 1, COUNT, ", or None")
+        flag("Reorder: flush_on_loss", self.flush_on_loss)
+        flag("Reorder: flush_when_full", self.flush_when_full)
+        choice("Reorder: key", self.key, ("link", "tcp"))

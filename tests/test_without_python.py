@@ -1,0 +1,56 @@
+"""Scenario files give the same in the core alone as in Python, to the last bit."""
+
+import json
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import clift
+
+ROOT = Path(__file__).parents[1]
+FILES = sorted((ROOT / "examples").glob("*.toml"))
+
+
+@pytest.fixture(scope="module")
+def program() -> Path:
+    """The example that runs a scenario file; `cargo test` has built it already."""
+    command = ["cargo", "build", "--quiet", "--package", "clift", "--example", "scenario"]
+    command += ["--message-format", "json"]
+    built = subprocess.run(command, cwd=ROOT, check=True, capture_output=True, text=True)
+    artefacts = [json.loads(line) for line in built.stdout.splitlines()]
+    [found] = [a["executable"] for a in artefacts if a.get("executable")]
+    return Path(found)
+
+
+def first_runs(path: Path) -> list[dict[str, Any]]:
+    """Labels and summary of the first run of each cell, by Python."""
+    cells = clift.Scenario.read(path).cells()
+    runs = clift.run_many([cell.replications()[0] for cell in cells], progress=False)
+    pairs = zip(cells, runs, strict=True)
+    return [
+        {"labels": cell.labels, "replication": 0, "summary": run.summary()} for cell, run in pairs
+    ]
+
+
+@pytest.mark.timeout(300)
+@pytest.mark.parametrize("path", FILES, ids=lambda path: path.stem)
+def test_the_core_alone_gives_what_python_gives(path: Path, program: Path) -> None:
+    command = [program, path.name, "--runs", "1"]
+    done = subprocess.run(command, cwd=path.parent, check=True, capture_output=True, text=True)
+    assert [json.loads(line) for line in done.stdout.splitlines()] == first_runs(path)
+
+
+def test_what_is_wrong_is_told_in_one_line(program: Path, tmp_path: Path) -> None:
+    file = tmp_path / "x.toml"
+    file.write_text('[link]\nrat = "5 ms"\n')
+    for arguments, expected in (
+        ([file], "x.toml line 2: link.rat: unknown key"),
+        ([tmp_path / "none.toml"], "none.toml: No such file"),
+        ([file, "--runs", "0"], "--runs 0: give a whole number"),
+        ([], "give a scenario file"),
+    ):
+        done = subprocess.run([program, *arguments], capture_output=True, text=True, check=False)
+        assert done.returncode == 2
+        assert expected in done.stderr and len(done.stderr.splitlines()) == 1
