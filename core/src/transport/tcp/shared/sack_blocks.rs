@@ -47,7 +47,7 @@ pub(crate) struct LastBlocks {
 
 impl LastBlocks {
     /// The segments `start..end` that begin within the `index`-th block of an ACK, which lies
-    /// beyond the acknowledgement.
+    /// between the acknowledgement and the next new byte; nothing for a block that is none.
     #[inline]
     pub(crate) fn segments(
         &mut self,
@@ -55,6 +55,9 @@ impl LastBlocks {
         index: usize,
         block: SackBlock,
     ) -> (u64, u64) {
+        if block.start >= block.end {
+            return (0, 0); // what begins beyond the next new byte is not known yet
+        }
         let Some((known, start, end)) = self.known.get_mut(index) else {
             return (flight.at_or_after(block.start), flight.at_or_after(block.end));
         };
@@ -66,5 +69,25 @@ impl LastBlocks {
         }
         *known = block;
         (*start, *end)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::units::Instant;
+
+    /// A block of nonsense that begins beyond the next new byte leaves nothing behind for a block
+    /// that begins there once something was sent.
+    #[test]
+    fn what_was_not_sent_yet_is_looked_up_again() {
+        let (mut flight, mut last) = (Flight::new(10), LastBlocks::default());
+        flight.push(Instant::ZERO, 10);
+        let nonsense = SackBlock { start: 40, end: 10 };
+        assert_eq!(last.segments(&flight, 0, nonsense), (0, 0));
+        (1..8).for_each(|_| flight.push(Instant::ZERO, 10));
+        assert_eq!(last.segments(&flight, 0, SackBlock { start: 40, end: 60 }), (4, 6));
+        assert_eq!(last.segments(&flight, 0, SackBlock { start: 40, end: 70 }), (4, 7));
+        assert_eq!(last.segments(&flight, 0, SackBlock { start: 30, end: 70 }), (3, 7));
     }
 }
