@@ -266,16 +266,18 @@ impl Outcome {
     /// Python's `Run.summary()` gives, to the last bit.
     ///
     /// ```
+    /// use std::sync::Arc;
+    /// use clift::application::File;
     /// use clift::metrics::Value;
     /// use clift::seed::Seed;
-    /// use clift::simulation::{self, Application, Flow, Hop, LegConfig, Setup, Transport};
+    /// use clift::simulation::{self, Flow, Hop, LegConfig, Setup};
     /// use clift::transport::tcp::{CongestionAlgorithm, TcpConfig};
     /// use clift::units::{Duration, Instant};
     /// let leg = || vec![Hop::Leg(LegConfig::of_delay(Duration::from_millis(10)))];
     /// let flow = Flow {
     ///     start: Instant::ZERO,
-    ///     transport: Transport::Tcp(TcpConfig::papers(CongestionAlgorithm::CUBIC)),
-    ///     application: Application::File(10_000),
+    ///     transport: Arc::new(TcpConfig::papers(CongestionAlgorithm::CUBIC)),
+    ///     application: Arc::new(File { bytes: 10_000 }),
     ///     source_leg: None,
     /// };
     /// let setup = Setup {

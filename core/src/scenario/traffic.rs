@@ -6,6 +6,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::leg::Leg;
+use crate::config::parts;
 use crate::transport;
 use crate::transport::datagram::DatagramConfig;
 use crate::transport::tcp::TcpConfig;
@@ -22,7 +23,7 @@ pub struct Transport {
     pub tcp: TcpConfig,
 }
 
-crate::parts!(Transport { kind, tcp });
+parts!(Transport { kind, tcp });
 
 /// Which protocol a transport speaks.
 #[derive(Clone, Copy, Debug, Default, Deserialize, JsonSchema, Serialize)]

@@ -19,10 +19,13 @@ pub(super) struct FormatRow {
     /// One line for users.
     pub(super) doc: &'static str,
     /// How a file is read, if it can be.
-    pub(super) read: Option<fn(&TraceFile, &Input<'_>) -> Result<PhyTrace, FileError>>,
+    pub(super) read: Option<Reads>,
     /// How a file is written, if it can be.
     pub(super) write: Option<Writes>,
 }
+
+/// A function that reads a trace.
+type Reads = fn(&TraceFile, &Input<'_>) -> Result<PhyTrace, FileError>;
 
 /// A function that writes a trace.
 type Writes = fn(&PhyTrace, &WriteAs, &mut (dyn Write + Send)) -> Result<(), WriteError>;

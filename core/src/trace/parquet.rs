@@ -393,7 +393,8 @@ pub enum Values<'a> {
 /// ```
 /// use clift::trace::parquet::{Kind, Values, Writer};
 /// let mut out = Vec::new();
-/// let mut file = Writer::new(&mut out, &[("t_ns", Kind::I64), ("mi", Kind::F32)], [])?;
+/// let no_keys: [(&str, String); 0] = [];
+/// let mut file = Writer::new(&mut out, &[("t_ns", Kind::I64), ("mi", Kind::F32)], no_keys)?;
 /// file.part(&[Values::I64(&[0, 10]), Values::F32(&[0.5, 0.25])])?;
 /// file.finish()?;
 /// assert!(out.ends_with(b"PAR1"));

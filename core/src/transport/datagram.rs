@@ -18,7 +18,7 @@ pub const HEADER: u32 = 28;
 /// use clift::transport::datagram::DatagramConfig;
 /// use clift::units::Bytes;
 /// let error = DatagramConfig { packet: Bytes(28) }.check().unwrap_err();
-/// assert_eq!(error.to_string(), "packet: 28 bytes have no room for data; give 29 or more");
+/// assert_eq!(error.to_string(), "packet: 28 bytes are not a packet that carries data; give 29 to 65535");
 /// ```
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct DatagramConfig {

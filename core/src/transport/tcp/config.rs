@@ -212,16 +212,6 @@ impl TcpConfig {
         if self.timestamps { HEADERS + TIMESTAMPS } else { HEADERS }
     }
 
-    /// Bytes of an ACK with `blocks` SACK blocks. Profile `papers`: 40 and 8 per block, as ns-2's
-    /// sinks count them; a real ACK has up to 16 more, for options and their padding.
-    pub(super) fn ack_size(&self, blocks: usize) -> u32 {
-        match self.profile {
-            Profile::Papers => HEADERS + 8 * blocks as u32,
-            Profile::Linux if blocks == 0 => self.headers(),
-            Profile::Linux => self.headers() + 4 + 8 * blocks as u32,
-        }
-    }
-
     /// Bytes of a SYN: maximum segment size, window scale, SACK permitted and timestamps.
     pub(super) fn syn_size(&self) -> u32 {
         if self.timestamps { HEADERS + 20 } else { HEADERS + 12 }

@@ -57,7 +57,9 @@ impl Rack {
         self.advanced = true;
         self.rtt = rtt;
         let is_newest = (sent, number) > self.latest;
-        self.latest = self.latest.max((sent, number));
+        if is_newest {
+            self.latest = (sent, number);
+        }
         is_newest
     }
 

@@ -23,7 +23,14 @@ enum Due {
 /// D-SACK block for what arrived twice (RFC 2883).
 #[derive(Debug)]
 pub(crate) struct LinuxReceiver {
-    config: TcpConfig,
+    mss: u32,
+    /// Bytes of an ACK without SACK blocks, and of a SYN.
+    ack_size: u32,
+    syn_size: u32,
+    /// Receive window that ACKs announce, in bytes.
+    window: u32,
+    timestamps: bool,
+    dsack: bool,
     arrivals: Arrivals,
     delayed: AckTimer,
     /// Round-trip time of the handshake.
@@ -45,7 +52,12 @@ impl LinuxReceiver {
         Self {
             arrivals: Arrivals::new(config.mss().0, blocks),
             delayed: AckTimer::new(config.ack_delay(), config.options().quick_ack),
-            config: config.clone(),
+            mss: config.mss().0,
+            ack_size: config.headers(),
+            syn_size: config.syn_size(),
+            window: config.announced_window(),
+            timestamps: config.timestamps,
+            dsack: config.options().dsack,
             rtt: RttEstimator::new(),
             answered: None,
             echo: Instant::ZERO,
@@ -89,7 +101,7 @@ impl LinuxReceiver {
     /// more than the millisecond that Linux tolerates. Meant against sequence numbers that wrap, it
     /// also hits segments that a retransmission at the left edge has overtaken.
     fn is_stale(&self, segment: &Segment) -> bool {
-        self.config.timestamps && millis(segment.ts_val) + PAWS_WINDOW < millis(self.echo)
+        self.timestamps && millis(segment.ts_val) + PAWS_WINDOW < millis(self.echo)
     }
 
     /// A stale segment is not taken, but answered at once: with a D-SACK if it is a duplicate.
@@ -102,7 +114,7 @@ impl LinuxReceiver {
     }
 
     fn report_duplicate(&mut self, segment: &Segment) {
-        if self.config.options().dsack {
+        if self.dsack {
             let end = segment.seq + u64::from(segment.len);
             self.duplicate = Some(SackBlock { start: segment.seq, end });
         }
@@ -112,7 +124,7 @@ impl LinuxReceiver {
     /// left or filled a gap, or ACKs do not wait now.
     fn is_urgent(&self, had_gap: bool) -> bool {
         let unacknowledged = self.arrivals.next() - self.last_ack;
-        unacknowledged > u64::from(self.config.mss().0)
+        unacknowledged > u64::from(self.mss)
             || had_gap
             || !self.arrivals.is_contiguous()
             || self.delayed.is_quick()
@@ -165,22 +177,25 @@ impl Endpoint for LinuxReceiver {
             ack: next,
             ts_val: now,
             ts_ecr: self.echo,
-            window: self.config.announced_window(),
+            window: self.window,
             ..Segment::default()
         };
         if due == Due::SynAck {
             segment.syn = true;
-            segment.wire = self.config.syn_size();
+            segment.wire = self.syn_size;
             return true;
         }
-        let most = if self.config.timestamps { 3 } else { 4 };
+        let most = if self.timestamps { 3 } else { 4 };
         if let Some(duplicate) = self.duplicate.take() {
             segment.dsack = true;
             segment.sack.push(next, duplicate);
         }
         let room = most - segment.sack.len();
         self.arrivals.report(room, &mut segment.sack);
-        segment.wire = self.config.ack_size(segment.sack.len());
+        segment.wire = match segment.sack.len() {
+            0 => self.ack_size,
+            blocks => self.ack_size + 4 + 8 * blocks as u32,
+        };
         self.last_ack = next;
         self.arrivals.counters.acks_sent += 1;
         self.delayed.on_ack_sent();

@@ -28,6 +28,7 @@ pub(super) enum Probe {
 }
 
 impl Probe {
+    #[inline]
     pub(super) fn is_due(&self) -> bool {
         matches!(self, Self::NewDue | Self::AgainDue)
     }
@@ -35,6 +36,12 @@ impl Probe {
     /// Whether a probe is out that sent a segment again.
     fn is_retransmission(&self) -> bool {
         matches!(self, Self::Out { again: true, .. })
+    }
+
+    /// Whether a probe is out.
+    #[inline]
+    pub(super) fn is_out(&self) -> bool {
+        matches!(self, Self::Out { .. })
     }
 
     /// Whether a D-SACK up to segment `end` is of the probe.
@@ -102,8 +109,8 @@ impl Recovery {
     }
 
     #[inline]
-    pub(super) fn probe(&self) -> Probe {
-        self.probe
+    pub(super) fn probe(&self) -> &Probe {
+        &self.probe
     }
 
     /// Whether a segment had been sent when the state began.

@@ -69,6 +69,7 @@ impl RttEstimator {
     }
 
     /// A round-trip sample while segments `first..next` are in flight; ends any back-off.
+    #[inline]
     pub(super) fn sample(&mut self, rtt: Duration, first: u64, next: u64) {
         let rtt = (rtt.as_nanos() as i64).max(1);
         if self.srtt8 == 0 {
@@ -78,10 +79,10 @@ impl RttEstimator {
             self.largest = self.variance;
             self.round_end = next;
         } else {
-            let error = rtt - self.srtt8 / 8;
+            let error = rtt - (self.srtt8 >> 3);
             self.srtt8 = (self.srtt8 + error).max(1);
-            let excess = error.abs() - self.deviation4 / 4;
-            self.deviation4 += if error < 0 && excess > 0 { excess / 8 } else { excess };
+            let excess = error.abs() - (self.deviation4 >> 2);
+            self.deviation4 += if error < 0 && excess > 0 { excess >> 3 } else { excess };
             self.largest = self.largest.max(self.deviation4);
             self.variance = self.variance.max(self.largest);
             if first > self.round_end {
@@ -92,7 +93,7 @@ impl RttEstimator {
                 self.largest = MIN_VARIANCE;
             }
         }
-        self.rto = (self.srtt8 / 8 + self.variance).min(MAXIMUM);
+        self.rto = ((self.srtt8 >> 3) + self.variance).min(MAXIMUM);
     }
 
     /// A sample for the least round-trip time.

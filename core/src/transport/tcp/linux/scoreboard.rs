@@ -13,7 +13,7 @@ use crate::transport::tcp::config::TcpConfig;
 use crate::transport::tcp::congestion::{Rate, Totals};
 use crate::transport::tcp::shared::counters::SenderCounters;
 use crate::transport::tcp::shared::flight::{Flight, State};
-use crate::transport::tcp::shared::sack_blocks::Blocks;
+use crate::transport::tcp::shared::sack_blocks::{Blocks, LastBlocks};
 use crate::transport::{SackBlock, Segment};
 use crate::units::{Duration, Instant};
 
@@ -30,6 +30,7 @@ pub(super) struct Scoreboard {
     order: SentOrder,
     /// The blocks of the last ACK that had any.
     covered: Blocks,
+    last_blocks: LastBlocks,
     highest_sacked: u64,
     /// Segments delivered, and declared lost, since the start.
     delivered: u64,
@@ -124,6 +125,7 @@ impl Scoreboard {
             flight: Flight::new(mss),
             order: SentOrder::new(),
             covered: Blocks::default(),
+            last_blocks: LastBlocks::default(),
             highest_sacked: 0,
             delivered: 0,
             declared_lost: 0,
@@ -159,7 +161,14 @@ impl Scoreboard {
         self.delivered
     }
 
+    /// Segments declared lost since the start.
+    #[inline]
+    pub(super) fn lost(&self) -> u64 {
+        self.declared_lost
+    }
+
     /// What was delivered and lost since the start.
+    #[inline]
     pub(super) fn totals(&self) -> Totals {
         let delivered_at = self.rate.as_ref().map_or(Instant::ZERO, |it| it.delivered_at());
         Totals { delivered: self.delivered, lost: self.declared_lost, delivered_at }
@@ -196,6 +205,7 @@ impl Scoreboard {
     }
 
     /// A new segment of `len` bytes leaves.
+    #[inline]
     pub(super) fn on_sent(&mut self, now: Instant, len: u32) {
         let (first, next) = (self.flight.first(), self.flight.next());
         self.order.push(first, next, Transmission { sent: now, delivered: self.delivered });
@@ -229,8 +239,13 @@ impl Scoreboard {
     }
 
     /// Takes in an ACK.
-    pub(super) fn take_in(&mut self, now: Instant, segment: &Segment, books: Books<'_>) -> Said {
-        let mut books = books;
+    #[inline(always)] // called in one place: what it says is written where it is read
+    pub(super) fn take_in(
+        &mut self,
+        now: Instant,
+        segment: &Segment,
+        mut books: Books<'_>,
+    ) -> Said {
         let mut said = Said {
             old: segment.ack < self.flight.una(),
             prior_in_flight: self.flight.outstanding(),
@@ -254,11 +269,13 @@ impl Scoreboard {
     }
 
     /// The ACK that was taken in is not the first one of a new flight: RACK's window follows.
+    #[inline]
     pub(super) fn adapt_window(&mut self, said: &Said) {
         self.rack.adapt(said.prior_delivered, self.delivered);
     }
 
     /// The highest SACKed segment, or the lowest in flight if there is none.
+    #[inline]
     fn highest_or_first(&self) -> u64 {
         match self.flight.sacked_count() {
             0 => self.flight.first(),
@@ -283,12 +300,12 @@ impl Scoreboard {
         {
             late = self.take_in_duplicate(block, books, said);
         }
-        for block in iter {
+        for (index, mut block) in iter.enumerate() {
             if block.end <= una || block.end > self.flight.nxt() {
                 continue;
             }
-            let start = self.flight.at_or_after(block.start.max(una));
-            let end = self.flight.at_or_after(block.end);
+            block.start = block.start.max(una);
+            let (start, end) = self.last_blocks.segments(&self.flight, index, block);
             if start < end {
                 blocks.insert(start, end);
             }
@@ -336,6 +353,7 @@ impl Scoreboard {
 
     /// RACK and the rate hear of a delivery, unless what is acknowledged is not what was sent
     /// last; returns when the segment was sent last.
+    #[inline]
     fn on_delivered(
         &mut self,
         now: Instant,
@@ -354,7 +372,8 @@ impl Scoreboard {
         if again && said.echo.is_some_and(|echo| is_before(echo, sent)) {
             return sent;
         }
-        if self.rack.on_delivered(now, sent, number, again, rtt.least()) {
+        let least = if again { rtt.least() } else { None };
+        if self.rack.on_delivered(now, sent, number, again, least) {
             self.order.overtake(number);
         }
         sent
@@ -403,6 +422,7 @@ impl Scoreboard {
 
     /// Takes out what is acknowledged; returns the lowest segment of it that was sent once and
     /// had not been SACKed.
+    #[inline(always)] // called in one place
     fn advance(
         &mut self,
         now: Instant,
@@ -439,6 +459,7 @@ impl Scoreboard {
     }
 
     /// Samples come from segments sent once; else from timestamps, if data were acknowledged.
+    #[inline(always)] // called in one place
     fn sample_rtt(&mut self, now: Instant, rtt: &mut RttEstimator, said: &mut Said) {
         let since = |sent| now.saturating_since(sent);
         let acked = said.acked_sent.filter(|_| !said.ambiguous);

@@ -140,6 +140,7 @@ impl LinuxSender {
     }
 
     /// The recovery and what it acts on.
+    #[inline]
     fn recovery(&mut self) -> (&mut Recovery, Parts<'_>) {
         let parts = Parts {
             board: &mut self.board,
@@ -191,6 +192,7 @@ impl LinuxSender {
     }
 
     /// What an ACK delivered makes the window grow or fall.
+    #[inline]
     fn update_window(&mut self, ack: &mut Ack, said: &Said, lost: u64) {
         if self.congestion.has_model() {
             return self.update_model(ack, said, lost);
@@ -206,10 +208,10 @@ impl LinuxSender {
 
     /// What an ACK says becomes part of the control's model, which sets window and pace.
     fn update_model(&mut self, ack: &Ack, said: &Said, lost: u64) {
-        let acked = u64::from(ack.segments);
+        let (now, acked) = (ack.now, u64::from(ack.segments));
         let sample = Sample {
-            now: ack.now,
-            rate: self.board.rate_sample(ack.now, acked, &self.rtt),
+            now,
+            rate: self.board.rate_sample(now, acked, &self.rtt),
             rtt: said.rtt,
             delayed: said.maybe_delayed,
             acked,
@@ -218,7 +220,7 @@ impl LinuxSender {
             in_flight: self.in_flight(),
             totals: self.board.totals(),
             state: self.recovery.state(),
-            departure: self.pacer.departure(ack.now),
+            departure: self.pacer.departure(now),
             srtt: self.rtt.smoothed(),
         };
         let limits_itself = self.congestion.on_sample(&sample);
@@ -228,9 +230,12 @@ impl LinuxSender {
         }
     }
 
+    #[inline]
     fn conclude_probe(&mut self, ack: u64, said: &Said) {
-        let (recovery, parts) = self.recovery();
-        recovery.conclude_probe(ack, said, parts);
+        if self.recovery.probe().is_out() {
+            let (recovery, parts) = self.recovery();
+            recovery.conclude_probe(ack, said, parts);
+        }
     }
 
     /// An ACK with nothing in flight: a D-SACK may still say that what was sent again was not lost.
@@ -243,6 +248,7 @@ impl LinuxSender {
     }
 
     /// What the congestion control is told of an ACK.
+    #[inline]
     fn ack(&self, now: Instant, segment: &Segment, said: &Said, delivered: u64) -> Ack {
         let flight = self.board.flight();
         Ack {
@@ -262,6 +268,7 @@ impl LinuxSender {
     }
 
     /// Whether a tail loss probe may follow what is in flight: not while losses are repaired.
+    #[inline]
     fn may_probe(&self) -> bool {
         self.tail_loss_probe && self.recovery.state() == CongestionState::Open
     }
@@ -311,6 +318,7 @@ impl LinuxSender {
         *segment = Segment { syn: true, wire: self.syn_size, ts_val: now, ..Segment::default() };
     }
 
+    #[inline]
     fn send_new(&mut self, now: Instant, len: u32, segment: &mut Segment) {
         let was_empty = self.board.flight().is_empty();
         if was_empty {
@@ -408,6 +416,7 @@ impl LinuxSender {
     }
 
     /// Nothing leaves now: was the window the reason?
+    #[inline]
     fn stop(&mut self, now: Instant, limited: bool) {
         if std::mem::take(&mut self.sent_some) || limited {
             self.congestion.on_stop(now, limited, self.board.flight(), self.rtt.timeout());
@@ -435,7 +444,7 @@ impl Endpoint for LinuxSender {
         if segment.ack == flight.una() && !was_empty {
             self.counters.duplicate_acks += 1;
         }
-        let before = self.board.totals();
+        let (delivered, lost) = (self.board.delivered(), self.board.lost());
         let books = Books {
             recovery: &mut self.recovery,
             rtt: &mut self.rtt,
@@ -446,7 +455,7 @@ impl Endpoint for LinuxSender {
             return self.conclude_late(now, segment.ack, &said);
         }
         self.board.adapt_window(&said);
-        let mut ack = self.ack(now, segment, &said, self.board.delivered() - before.delivered);
+        let mut ack = self.ack(now, segment, &said, self.board.delivered() - delivered);
         self.congestion.on_ack(&ack);
         self.conclude_probe(segment.ack, &said);
         self.recovery.pause();
@@ -465,7 +474,7 @@ impl Endpoint for LinuxSender {
             None => {}
         }
         if !said.old {
-            self.update_window(&mut ack, &said, self.board.totals().lost - before.lost);
+            self.update_window(&mut ack, &said, self.board.lost() - lost);
         }
         if self.is_complete() {
             self.timer.stop();

@@ -42,12 +42,14 @@ impl Timer {
     }
 
     /// What for the timer has expired; it is off then.
+    #[inline]
     pub(super) fn expire(&mut self, now: Instant) -> Option<Purpose> {
         let (_, purpose) = self.set.take_if(|(at, _)| *at <= now)?;
         Some(purpose)
     }
 
     /// A full timeout from now.
+    #[inline]
     pub(super) fn start(&mut self, now: Instant, rtt: &RttEstimator) {
         self.set = Some((now + rtt.timeout(), Purpose::Retransmission));
     }
@@ -59,6 +61,7 @@ impl Timer {
     }
 
     /// New data left, `first` into an empty flight. `probes`: a probe may follow.
+    #[inline]
     pub(super) fn on_new_data(
         &mut self,
         now: Instant,
@@ -84,6 +87,7 @@ impl Timer {
     }
 
     /// An ACK brought something new. `probes`: a probe may follow.
+    #[inline]
     pub(super) fn restart(
         &mut self,
         now: Instant,
@@ -107,6 +111,7 @@ impl Timer {
 
     /// A timeout from now, or from when the lowest segment left if the timer was used for
     /// something else in between.
+    #[inline]
     fn rearm(&mut self, now: Instant, board: &Scoreboard, rtt: &RttEstimator) {
         match self.set {
             Some((_, Purpose::Probe | Purpose::Reordering)) => self.resume(now, board, rtt),
@@ -115,6 +120,7 @@ impl Timer {
     }
 
     /// Two round trips without an answer, but no later than `timeout`.
+    #[inline]
     fn arm_probe(
         &mut self,
         now: Instant,

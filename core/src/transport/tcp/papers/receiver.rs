@@ -4,7 +4,7 @@ use crate::transport::tcp::config::TcpConfig;
 use crate::transport::tcp::shared::arrivals::Arrivals;
 use crate::transport::tcp::shared::counters::ReceiverCounters;
 use crate::transport::{Endpoint, Segment};
-use crate::units::Instant;
+use crate::units::{Duration, Instant};
 
 /// SACK blocks in an ACK: what fits beside timestamps (RFC 2018 section 3).
 const SACK_BLOCKS: usize = 3;
@@ -16,7 +16,10 @@ const SACK_BLOCKS: usize = 3;
 /// (RFC 7323). Without SACK it is `Agent/TCPSink`, and waits for a SYN.
 #[derive(Debug)]
 pub(crate) struct PapersReceiver {
-    config: TcpConfig,
+    sack: bool,
+    ack_delay: Option<Duration>,
+    /// Receive window that ACKs announce, in bytes.
+    window: u32,
     arrivals: Arrivals,
     echo: Instant,
     /// The timestamp of no segment or SYN was taken yet.
@@ -33,7 +36,9 @@ impl PapersReceiver {
         let blocks = if config.sack { SACK_BLOCKS } else { 0 };
         Self {
             arrivals: Arrivals::new(config.mss().0, blocks),
-            config: config.clone(),
+            sack: config.sack,
+            ack_delay: config.ack_delay(),
+            window: config.announced_window(),
             echo: Instant::ZERO,
             echoes_nothing: true,
             last_ack: 0,
@@ -70,12 +75,12 @@ impl PapersReceiver {
         let next = self.arrivals.next();
         segment.seq + u64::from(segment.len) == next
             && next == self.arrivals.highest()
-            && (segment.seq > 0 || !self.config.sack)
+            && (segment.seq > 0 || !self.sack)
             && self.deadline.is_none()
     }
 
     fn schedule_ack(&mut self, now: Instant, may_delay: bool) {
-        match self.config.ack_delay() {
+        match self.ack_delay {
             Some(delay) if may_delay => self.deadline = Some(now + delay),
             _ => {
                 self.deadline = None;
@@ -118,8 +123,8 @@ impl Endpoint for PapersReceiver {
             ack: self.last_ack,
             ts_val: now,
             ts_ecr: self.echo,
-            wire: self.config.ack_size(blocks),
-            window: self.config.announced_window(),
+            wire: ack_size(blocks),
+            window: self.window,
             ..Segment::default()
         };
         self.arrivals.report(blocks, &mut segment.sack);
@@ -129,6 +134,12 @@ impl Endpoint for PapersReceiver {
     fn poll_timeout(&self) -> Option<Instant> {
         self.deadline
     }
+}
+
+/// Bytes of an ACK with `blocks` SACK blocks: 40 and 8 per block, as ns-2's sinks count them; a real
+/// ACK has up to 16 more, for options and their padding.
+fn ack_size(blocks: usize) -> u32 {
+    40 + 8 * blocks as u32
 }
 
 #[cfg(test)]

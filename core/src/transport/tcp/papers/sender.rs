@@ -12,7 +12,7 @@ use crate::transport::tcp::congestion::{Ack, CongestionControl, Loss, Totals, Wi
 use crate::transport::tcp::endpoint::CongestionState;
 use crate::transport::tcp::shared::counters::SenderCounters;
 use crate::transport::tcp::shared::flight::{Flight, State};
-use crate::transport::tcp::shared::sack_blocks::Blocks;
+use crate::transport::tcp::shared::sack_blocks::{Blocks, LastBlocks};
 use crate::transport::tcp::shared::supply::Supply;
 use crate::transport::{Endpoint, Segment};
 use crate::units::{Duration, Instant};
@@ -29,6 +29,7 @@ pub(crate) struct PapersSender {
     supply: Supply,
     flight: Flight,
     scoreboard: FackScoreboard,
+    last_blocks: LastBlocks,
     rtt: RttEstimator,
     timed: Option<Timed>,
     deadline: Option<Instant>,
@@ -70,6 +71,7 @@ impl PapersSender {
             supply: Supply::new(config),
             flight: Flight::new(config.mss().0),
             scoreboard: FackScoreboard::new(),
+            last_blocks: LastBlocks::default(),
             rtt: RttEstimator::new(Clock::LINUX_AGENT),
             timed: None,
             deadline: None,
@@ -170,14 +172,13 @@ impl PapersSender {
 
     fn take_in_sacks(&mut self, segment: &Segment) -> Findings {
         let mut blocks = Blocks::default();
-        for block in segment.sack.iter(segment.ack) {
+        for (index, block) in segment.sack.iter(segment.ack).enumerate() {
             // Blocks below the acknowledgement report duplicates; none may reach beyond what was
             // sent.
             if block.start < self.flight.una() || block.end > self.flight.nxt() {
                 continue;
             }
-            let start = self.flight.at_or_after(block.start);
-            let end = self.flight.at_or_after(block.end);
+            let (start, end) = self.last_blocks.segments(&self.flight, index, block);
             if start < end {
                 blocks.insert(start, end);
             }
@@ -254,13 +255,8 @@ impl PapersSender {
         };
     }
 
-    fn update_window(&mut self, ack: &Ack, findings: Findings) {
-        if ack.segments > 0 && self.state != CongestionState::Recovery {
-            self.control.grow(ack, &mut self.window);
-        }
-        if ack.segments > 0 && ack.undisturbed {
-            return;
-        }
+    /// Recovery begins, or is over.
+    fn update_state(&mut self, findings: Findings) {
         if self.state != CongestionState::Open && self.flight.first() > self.recovery_point {
             self.leave_recovery();
         } else if self.state != CongestionState::Recovery && findings.newly_lost {
@@ -331,28 +327,37 @@ impl Endpoint for PapersSender {
         self.window.count_acked(segments);
         let findings = self.update_scoreboard(segment);
         self.update_timer(now, segment);
-        let echo = self.timestamps.then_some(segment.ts_ecr);
-        let mut ack = Ack {
-            now,
-            segments,
-            prior_in_flight: outstanding,
-            una: self.flight.una(),
-            first: self.flight.first(),
-            next: self.flight.next(),
-            echo,
-            rtt: None,
-            srtt: None,
-            state: self.state,
-            undisturbed: self.state == CongestionState::Open && !findings.newly_sacked,
-            limited: None,
-        };
-        if self.watched {
-            let answered = last_sent.filter(|_| !findings.retransmission_sacked).or(echo);
-            ack.rtt = answered.map(|sent| now.saturating_since(sent));
-            ack.srtt = self.rtt.smoothed();
-            self.control.on_ack(&ack, &mut self.window);
+        let undisturbed = self.state == CongestionState::Open && !findings.newly_sacked;
+        let grows = segments > 0 && self.state != CongestionState::Recovery;
+        if self.watched || grows {
+            let echo = self.timestamps.then_some(segment.ts_ecr);
+            let mut ack = Ack {
+                now,
+                segments,
+                prior_in_flight: outstanding,
+                una: self.flight.una(),
+                first: self.flight.first(),
+                next: self.flight.next(),
+                echo,
+                rtt: None,
+                srtt: None,
+                state: self.state,
+                undisturbed,
+                limited: None,
+            };
+            if self.watched {
+                let answered = last_sent.filter(|_| !findings.retransmission_sacked).or(echo);
+                ack.rtt = answered.map(|sent| now.saturating_since(sent));
+                ack.srtt = self.rtt.smoothed();
+                self.control.on_ack(&ack, &mut self.window);
+            }
+            if grows {
+                self.control.grow(&ack, &mut self.window);
+            }
         }
-        self.update_window(&ack, findings);
+        if segments == 0 || !undisturbed {
+            self.update_state(findings);
+        }
         self.pacing.on_event(self.flight.outstanding());
     }
 

@@ -484,7 +484,7 @@ impl CongestionControl for Bbr {
         Some(Pace { bytes_per_second: self.rate.max(1), quantum: self.quantum() })
     }
 
-    /// ProbeRTT sends less than the network takes: that is no sample of its bandwidth.
+    /// ProbeRTT sends less than the network takes, which says nothing of its bandwidth.
     fn is_limiting_itself(&self) -> bool {
         self.mode == Mode::ProbeRtt
     }

@@ -131,6 +131,7 @@ impl Congestion {
 
     /// An ACK in recovery: the window falls in proportion to what arrives. `safe`: nothing was
     /// declared lost.
+    #[inline]
     pub(super) fn fall(&mut self, delivered: u64, in_flight: u64, safe: bool) {
         if self.uses_prr && delivered > 0 {
             let cwnd =
@@ -197,6 +198,7 @@ impl Congestion {
     }
 
     /// Nothing leaves now; `limited`: because of the window. `timeout` is the one in force.
+    #[inline]
     pub(super) fn on_stop(
         &mut self,
         now: Instant,

@@ -1,5 +1,5 @@
 //! The sending end without SACK in profile `papers`: `Agent/TCP/Newreno` of ns-2.35, which
-//! seed 002 used. NewReno's fast recovery (RFC 6582) in its impatient variant, on a window that is
+//! Al Fawal 2003 used. NewReno's fast recovery (RFC 6582) in its impatient variant, on a window that is
 //! a real number.
 
 mod window;
