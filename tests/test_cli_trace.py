@@ -200,7 +200,7 @@ GOOD = "t_ns,d_ns\n0,5\n10,0\n"
             "x.parquet",
             "PAR1 not really",
             [],
-            "x.parquet: is no Parquet file, or its end is missing; copy it again or give another "
+            "x.parquet: not a Parquet file, or its end is missing; copy it again or give another "
             "format",
         ),
         (

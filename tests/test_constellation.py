@@ -223,7 +223,7 @@ def test_a_table_comes_back_from_a_file(tmp_path: Path) -> None:
         ("", "x.csv: holds no row"),
         ("time_s,delay_ms\n", "x.csv: holds no row"),
         ("# only a comment\n", "holds no row"),
-        ("t,d\n0,80\n", "x.csv line 1: no column time_s; the first line names t, d"),
+        ("t,d\n0,80\n", "x.csv: line 1: no column time_s; the first line names `t, d`"),
         ("time_s,delay\n0,80\n", "no column delay_ms"),
         ("time_s,delay_ms\n0,80\n1,nan\n", "line 3: delay_ms = nan; give a number above 0"),
         ("time_s,delay_ms\n0,inf\n", "line 2: delay_ms = inf"),
@@ -233,9 +233,12 @@ def test_a_table_comes_back_from_a_file(tmp_path: Path) -> None:
         ("time_s,delay_ms\n-1,80\n", "line 2: time_s = -1"),
         ("time_s,delay_ms\n0,80\n2,81\n1,82\n", "line 4: time_s = 1 does not rise; sort it"),
         ("time_s,delay_ms\n0,80\n0,81\n", "line 3: time_s = 0 does not rise"),
-        ("time_s,delay_ms\n0,eighty\n", "line 2: delay_ms = 'eighty' is no number"),
+        ("time_s,delay_ms\n0,eighty\n", "line 2: delay_ms = `eighty` is not a number"),
         ("time_s,delay_ms\n0\n", "line 2: 1 values for 2 columns"),
-        ("time_s,delay_ms,uplink_ms,downlink_ms,route\n0,8,2,2,a-b\n", "route = 'a-b'"),
+        (
+            "time_s,delay_ms,uplink_ms,downlink_ms,route\n0,8,2,2,a-b\n",
+            "row 1: '2, 2, a-b': give uplink_ms and downlink_ms as numbers",
+        ),
     ],
 )
 def test_what_is_no_table_is_told_in_one_line(tmp_path: Path, text: str, message: str) -> None:
@@ -252,7 +255,7 @@ def test_files_that_are_none_are_told_in_one_line(tmp_path: Path) -> None:
         constellation.read(tmp_path / "missing.csv")
     binary = tmp_path / "x.csv"
     binary.write_bytes(b"\xff\x00time")
-    with pytest.raises(clift.TraceError, match="is no CSV text"):
+    with pytest.raises(clift.TraceError, match="not text; is the format right"):
         constellation.read(binary)
 
 
