@@ -90,7 +90,7 @@ def adaptive(**options: Any) -> clift.AdaptiveHarqLink:
         (
             adaptive,
             {"information": [0.5], "first": 600},
-            "first = 600: give a number above 0 and at most 500, which",
+            "first = 600: give a number above 0 and",
         ),
         (adaptive, {"first": "x"}, "first = 'x': give a number"),
         (adaptive, {"snr_db": "13 dB"}, "snr_db = '13 dB': give a level in dB from -100 to 100"),

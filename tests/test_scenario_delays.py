@@ -192,7 +192,7 @@ def test_the_command_ends_with_2_and_one_line(folder: Path) -> None:
         (["--set", "ntn.delay=1 ms"], "ntn.delays: `delay` and `delays` say the same; give one"),
         (
             ["--set", "ntn.delays=gone.csv"],
-            f"{folder}/gone.csv: cannot be opened: No such file or directory",
+            f"{folder}/gone.csv: cannot be opened: No such",
         ),
     ):
         done = subprocess.run([*command, *changes], capture_output=True, text=True, check=False)

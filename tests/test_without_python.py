@@ -53,4 +53,5 @@ def test_what_is_wrong_is_told_in_one_line(program: Path, tmp_path: Path) -> Non
     ):
         done = subprocess.run([program, *arguments], capture_output=True, text=True, check=False)
         assert done.returncode == 2
-        assert expected in done.stderr and len(done.stderr.splitlines()) == 1
+        assert expected in done.stderr
+        assert len(done.stderr.splitlines()) == 1
