@@ -1,5 +1,8 @@
 //! The example of a congestion control of one's own runs, and does what it says.
 
+use clift::scenario::{Scenario, Store};
+use clift::simulation;
+use clift::trace::Folder;
 use clift::transport::tcp::{CongestionAlgorithm, Profile, TcpConfig};
 
 #[path = "../examples/own_congestion_control.rs"]
@@ -16,4 +19,12 @@ fn a_control_of_ones_own_is_chosen_by_name() {
     let ratio = example::goodput("aimd").unwrap() / example::goodput("newreno").unwrap();
     assert!((1.7..2.6).contains(&ratio), "{ratio}");
     assert!(example::main().is_err(), "the name is taken");
+    // A scenario file chooses it, too.
+    let text = "duration = \"5 s\"\n[transport]\nprofile = \"linux\"\ncongestion = \"aimd\"\n\
+                [channel]\nmodel = \"bernoulli\"\nerasures = 0.001\nrate = \"1 Mbit/s\"\n";
+    let scenario = Scenario::parse("x.toml", text, &[]).unwrap();
+    let setup = scenario.cells()[0].setup(0, &Store::new(Folder::new(""))).unwrap();
+    assert!(simulation::run(&setup, &mut ()).unwrap().goodput() > 0.0);
+    let wrong = Scenario::parse("x.toml", &text.replace("aimd", "aimed"), &[]).unwrap_err();
+    assert!(wrong.to_string().contains("line 4: transport.congestion"), "{wrong}");
 }
