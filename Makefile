@@ -28,8 +28,8 @@ validate: $(VENV)/tools ## everything against theory, ns-2, ns-3, the papers and
 	$(BIN)/python validation/tcp_ns3.py
 	$(BIN)/python -m validation.kernel
 	$(BIN)/python validation/wiopt2003.py
-	$(BIN)/python validation/leo2014.py
-	$(BIN)/python validation/leo2014_channel.py
+	$(BIN)/python validation/tauran2017.py
+	$(BIN)/python validation/tauran2017_channel.py
 
 lint: $(VENV)/tools ## format check, clippy, ruff, mypy; a warning is an error
 	cargo fmt --all --check

@@ -45,7 +45,7 @@ def _cases() -> Iterator[tuple[str, clift.Scenario]]:
         clift.Scenario(leo.replace(repairs="compete"), **common, **full),
     )
     yield (
-        "the same, CUBIC, buffer (seed 004, table 2)",
+        "the same, CUBIC, buffer (Tauran 2017, table 2)",
         clift.Scenario(leo, transport="cubic", reorder=buffer, timestamps=False, **common),
     )
     yield (

@@ -59,7 +59,7 @@ def goodput() -> str:
 
 
 def transfers() -> str:
-    """Lays out table 3 of seed 000, ours beside the print."""
+    """Lays out table 3 of Kuhn 2014, ours beside the print."""
     cells = {(row["variant"], row["scheme"], row["esn0_db"]): row for row in rows("table3.csv")}
     decibels = list(dict.fromkeys(key[2] for key in cells))
     body = []

@@ -20,7 +20,7 @@ PLACES = ["--preset", "leo66", "--from", "43.6,1.44", "--to", "34,-118"]
         ["trace", "plot", "missing.csv", "-o", "x.foo"],
         ["model", "--alpha", "0.98", "--beta", "0.1:0.9:5", "--plot", "x.xyz"],
         ["constellation", *PLACES, "--plot", "x"],
-        ["paper", "leo2014", "--table", "1", "-o", "x.jpg"],
+        ["paper", "tauran2017", "--table", "1", "-o", "x.jpg"],
         ["paper", "wiopt2003", "--figure", "3", "-o", "x.csv"],
         ["paper", "ijscn2014", "--figure", "5", "-o", "x.parquet"],
     ],
@@ -72,7 +72,7 @@ def test_times_are_seconds_or_have_a_unit(
 @pytest.mark.parametrize(
     "arguments",
     [
-        ["paper", "leo2014", "--table", "1"],
+        ["paper", "tauran2017", "--table", "1"],
         ["paper", "wiopt2003", "--figure", "5"],
         ["constellation", *PLACES, "--duration", "270 h", "-o", "x.csv"],
     ],

@@ -1,4 +1,4 @@
-"""Hybrid FEC/ARQ-SR in Python, on the command line, and in the figures of seed 002."""
+"""Hybrid FEC/ARQ-SR in Python, on the command line, and in the figures of Al Fawal 2003."""
 
 import importlib.util
 import json

@@ -149,7 +149,7 @@ def test_labels_of_a_logarithmic_axis_do_not_overlap(tmp_path: Path) -> None:
 def test_a_table_of_one_run_is_no_mean_and_says_what_its_columns_are(
     capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:
-    words = ["paper", "leo2014", "--table", "1", "--runs", "1", "--duration", "5"]
+    words = ["paper", "tauran2017", "--table", "1", "--runs", "1", "--duration", "5"]
     assert run([*words, "-o", str(tmp_path / "x.png")]) == 0
     out = capsys.readouterr().out
     assert "A single run, (printed)" in out.splitlines()[0]

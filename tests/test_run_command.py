@@ -277,7 +277,7 @@ def test_the_python_examples_run(example: Path) -> None:
 
 
 def test_the_main_job_meets_the_printed_page_times() -> None:
-    """Seed 000 table 3, within 15 % in every cell (the issue's bound)."""
+    """Kuhn 2014 table 3, within 15 % in every cell (the issue's bound)."""
     done = clift("run", ROOT / "examples" / "geo_mobile.toml", "--json")
     printed = json.loads(done.stdout)["printed"]
     pages = [value for value in printed if value["metric"] == "completion_s"]

@@ -1,4 +1,4 @@
-"""Fits the `distribution` channel on table 1 of seed 000, and predicts what can be predicted.
+"""Fits the `distribution` channel on table 1 of Kuhn 2014, and predicts what can be predicted.
 
     python validation/lms_distribution.py fit       # prints every set tried, best last
     python validation/lms_distribution.py predict   # the preset: tables for docs/concepts/lms.md

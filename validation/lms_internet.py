@@ -1,4 +1,4 @@
-"""Fits the `internet` channel on the New Reno rows of table 3 of seed 000, and predicts the rest.
+"""Fits the `internet` channel on the New Reno rows of table 3 of Kuhn 2014, and predicts the rest.
 
     python validation/lms_internet.py fit       # search; prints every set tried, best last
     python validation/lms_internet.py predict   # the preset: tables for docs/concepts/lms.md

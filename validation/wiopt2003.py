@@ -1,4 +1,4 @@
-"""Figures 3 to 8 of seed 002, cell by cell beside real ns-2 agents, within bounds.
+"""Figures 3 to 8 of Al Fawal 2003, cell by cell beside real ns-2 agents, within bounds.
 
     python validation/wiopt2003.py            # 10 runs of 2000 s: about five minutes on two cores
     python validation/wiopt2003.py --write    # and takes the results for docs/concepts/hybrid.md

@@ -78,7 +78,7 @@ fn link(trace: &Arc<LinkTrace>) -> TraceLink {
     TraceLink::new(Arc::clone(trace), config).unwrap()
 }
 
-/// Seed 002's link at D = 200 ms, p = 0.01; a packet takes `total` x 0.6 ms and its repairs.
+/// Al Fawal 2003's link at D = 200 ms, p = 0.01; a packet takes `total` x 0.6 ms and its repairs.
 fn hybrid(total: u32) -> HybridLink {
     let config = HybridConfig {
         data: 10,

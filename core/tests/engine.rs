@@ -20,7 +20,7 @@ use proptest::prelude::*;
 
 const RTT: Duration = Duration::from_millis(500);
 
-/// The `internet` link of seed 000 over a Gilbert-Elliott channel: 33-byte LLDUs at 0.263 Mbit/s.
+/// The `internet` link of Kuhn 2014 over a Gilbert-Elliott channel: 33-byte LLDUs at 0.263 Mbit/s.
 fn internet(p: f64, burst: f64, scheme: &str, seconds: u64) -> Arc<LinkTrace> {
     let slots = RegularSlots {
         count: seconds * 1_000_000_000 / 1_003_802,
@@ -84,7 +84,7 @@ fn run(setup: &Setup) -> Outcome {
     simulation::run(setup, &mut ()).unwrap()
 }
 
-/// 100,000 bytes over the loss-free `internet` link: the loss-free cells of table 3 in seed 000,
+/// 100,000 bytes over the loss-free `internet` link: the loss-free cells of table 3 in Kuhn 2014,
 /// as ns-2 gives them (last of 70 packets received).
 #[test]
 fn the_loss_free_cells_of_table_3() {
@@ -102,7 +102,7 @@ fn the_loss_free_cells_of_table_3() {
     }
 }
 
-/// FTP over the loss-free link: figure 10 of seed 000 counts 1500-byte IP packets.
+/// FTP over the loss-free link: figure 10 of Kuhn 2014 counts 1500-byte IP packets.
 #[test]
 fn the_loss_free_ftp_rates_of_figure_10() {
     for (scheme, expected) in [("ARQ", 258.0), ("HARQ(10/12)", 215.0), ("HARQ(10/15)", 173.0)] {

@@ -328,7 +328,7 @@ fn a_packet_is_given_up_while_its_other_frames_go_on() {
     assert!(counts.contains(&("frames_sent", 4)) && counts.contains(&("frames_given_up", 1)));
 }
 
-/// Seed 002's link at D = 20 ms.
+/// Al Fawal 2003's link at D = 20 ms.
 fn paper(total: u32, persistency: u32, p: f64) -> HybridConfig {
     HybridConfig {
         data: 10,

@@ -288,7 +288,7 @@ fn information_is_what_the_trace_was_decided_by() {
     assert!(agree.clone().filter(|(mi, d)| (**mi < 0.8) != (**d == 0)).count() < 5);
 }
 
-/// Seed 004: the mean information at 7 to 13 dB that its reproduction was made with.
+/// Tauran 2017: the mean information at 7 to 13 dB that its reproduction was made with.
 #[test]
 fn the_its_preset_has_the_mean_information_of_seed_004() {
     let channel = Preset::Its.channel();

@@ -1,4 +1,4 @@
-//! The open-loop schemes against closed forms over independent erasures (seed 000 section 3.5).
+//! The open-loop schemes against closed forms over independent erasures (Kuhn 2014, section 3.5).
 //! Bounds are 4.5 standard errors: a right program fails one check in 10^5.
 
 use clift::channel::{Bernoulli, ErasureChannel, GilbertElliott, RegularSlots};
@@ -104,7 +104,7 @@ fn fec_loses_what_the_binomial_law_says() {
 }
 
 /// Interleaving deeper than a burst spreads it: with depth I, a code word sees the chain with
-/// rho^I (seed 000, equation 4), here next to independent erasures.
+/// rho^I (Kuhn 2014, equation 4), here next to independent erasures.
 #[test]
 fn interleaving_makes_bursts_independent() {
     let channel = GilbertElliott::from_erasures(0.05, 4.0).unwrap();

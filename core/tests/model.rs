@@ -1,4 +1,4 @@
-//! The closed forms against simulation, over the points of figures 5 and 6 of seed 000.
+//! The closed forms against simulation, over the points of figures 5 and 6 of Kuhn 2014.
 //!
 //! `cargo test` runs a short form. The whole measure, more than 10^8 slots:
 //! `cargo test --release -p clift --test it model:: -- --ignored --nocapture`, which prints every

@@ -1,4 +1,4 @@
-//! The buffer that reads TCP sequence numbers, against an obvious one (seed 004 section 4.1).
+//! The buffer that reads TCP sequence numbers, against an obvious one (Tauran 2017, section 4.1).
 
 use std::collections::BTreeMap;
 use std::num::NonZeroU32;

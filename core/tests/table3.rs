@@ -1,4 +1,4 @@
-//! Table 3 of seed 000 (IJSCN 2014): seconds to transfer 100 kB over the mobile GEO link, by TCP
+//! Table 3 of Kuhn 2014: seconds to transfer 100 kB over the mobile GEO link, by TCP
 //! variant, reliability scheme and Es/N0.
 //!
 //! The paper's channel traces are not available. In their place is a Gilbert-Elliott channel per

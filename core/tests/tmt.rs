@@ -57,7 +57,7 @@ proptest! {
     }
 }
 
-/// Figure 4 of seed 000 in miniature: a (2, 3) block that needs a round, by hand.
+/// Figure 4 of Kuhn 2014 in miniature: a (2, 3) block that needs a round, by hand.
 #[test]
 fn a_harq_round_by_hand() {
     let code = BlockCode::new(2, 3).unwrap();

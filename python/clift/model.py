@@ -1,6 +1,6 @@
 """The analytical model: what a scheme gives over a Gilbert-Elliott channel, in closed form.
 
-Seed 000, sections 3.3 to 3.6 (docs/concepts/model.md). Every word means what it means in
+Kuhn 2014, sections 3.3 to 3.6 (docs/concepts/model.md). Every word means what it means in
 ``clift.tmt.apply(...).stats()``; docs/concepts/model.md says how the two are held together.
 
 The channel is given in one of three ways, and each number may be an array: results have the shape
@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     from clift.trace import PhyTrace
 
 SLOT_NS = 114_783
-"""33 bytes at 2.3 Mbit/s, as in seed 000."""
+"""33 bytes at 2.3 Mbit/s, as in Kuhn 2014."""
 
 
 @dataclass(frozen=True)
@@ -95,7 +95,7 @@ class Prediction:
 
     @property
     def printed_efficiency(self) -> Value:
-        """The efficiency that seed 000 prints (docs/papers.md), approximations and all."""
+        """The efficiency that Kuhn 2014 prints (docs/papers.md), approximations and all."""
         return self._printed[0]
 
     @property
@@ -287,7 +287,7 @@ def harq2(
 
 @dataclass(frozen=True)
 class Hybrid:
-    """Hybrid FEC/ARQ-SR of seed 002 over independent losses; floats, or arrays like ``p``.
+    """Hybrid FEC/ARQ-SR of Al Fawal 2003 over independent losses; floats, or arrays like ``p``.
 
     Attributes:
         transmission: probability that one transmission of a frame is decoded (K of N arrive).

@@ -1,4 +1,4 @@
-"""Link-layer reliability schemes (DESIGN section 4; seed 000 section 3)."""
+"""Link-layer reliability schemes (DESIGN section 4; Kuhn 2014, section 3)."""
 
 from __future__ import annotations
 

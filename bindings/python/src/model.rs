@@ -52,7 +52,7 @@ pub(crate) fn model_predict<'py>(
     Ok(dict)
 }
 
-/// What seed 000 prints for `scheme` over each channel: efficiencies, and delays in ms; NaN where
+/// What Kuhn 2014 prints for `scheme` over each channel: efficiencies, and delays in ms; NaN where
 /// it prints nothing.
 #[pyfunction]
 pub(crate) fn model_printed<'py>(

@@ -95,7 +95,7 @@ impl LinkTrace {
     }
 }
 
-/// The delay that seed 000 prints for a scheme, evaluated on its link trace; ms.
+/// The delay that Kuhn 2014 prints for a scheme, evaluated on its link trace; ms.
 #[pyfunction]
 pub(crate) fn printed_delay_ms(link: &LinkTrace, scheme: &str) -> PyResult<Option<f64>> {
     let scheme: core::Scheme = scheme.parse().map_err(scenario_error)?;

@@ -8,7 +8,7 @@ use crate::seed::Geometric;
 
 /// The Gilbert-Elliott channel: a chain that is in a good or a bad state for each slot, stays in
 /// it with probability alpha or beta from one slot to the next, and erases the slot with a
-/// probability of its state (seed 000 section 3.3; alpha and beta as its numbers, not its words,
+/// probability of its state (Kuhn 2014, section 3.3; alpha and beta as its numbers, not its words,
 /// have them: DESIGN section 6). It starts with its stationary law.
 ///
 /// ```
@@ -53,7 +53,7 @@ impl GilbertElliott {
 
     /// The chain that erases the share `p` of the slots in bursts of `mean_burst` slots (every
     /// slot in its bad state, none in its good one): beta = 1 - 1 / `mean_burst`, alpha from
-    /// p = (1 - alpha) / (2 - alpha - beta), equation (3) of seed 000.
+    /// p = (1 - alpha) / (2 - alpha - beta), equation (3) of Kuhn 2014.
     ///
     /// # Errors
     /// If `p` is not from 0 to 1, `mean_burst` below 1, or the gaps would be below one slot.

@@ -17,7 +17,7 @@ pub enum Resequencing {
     /// The same, but at most `packets` - 1 are held: the one that fills the buffer has it flushed.
     ///
     /// A flush releases all that is held, in order; what it leaves behind is no longer waited for,
-    /// and goes on as soon as it arrives (seed 004 section 4.1).
+    /// and goes on as soon as it arrives (Tauran 2017, section 4.1).
     Bounded {
         /// Size of the buffer.
         packets: NonZeroU32,
@@ -27,7 +27,8 @@ pub enum Resequencing {
         /// Flush whenever the link gives a packet up. Else that packet is just no longer missing.
         flush_on_loss: bool,
     },
-    /// The buffer of seed 004 section 4.1, which reads TCP sequence numbers; each flow has its own.
+    /// The buffer of Tauran 2017 section 4.1, which reads TCP sequence numbers; each flow has its
+    /// own.
     ///
     /// A packet that is in sequence or below goes on; another is held. A flush releases all that is
     /// held, in order of sequence number, and the number expected next becomes that after the

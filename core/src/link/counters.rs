@@ -67,7 +67,7 @@ impl Usage {
     }
 
     /// Mean coding ratio: bytes delivered over bytes put on the link for them, repairs and padding
-    /// included (MCR in table I of seeds 001 and 003); `None` if nothing was delivered.
+    /// included (MCR in table I of the CLIFT papers); `None` if nothing was delivered.
     pub fn coding_ratio(&self, counters: &LinkCounters) -> Option<f64> {
         let slots = counters.lldus_delivered as f64 * self.per_lldu;
         let sent = slots * f64::from(self.slot.0);

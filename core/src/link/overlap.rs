@@ -9,14 +9,14 @@ use crate::link::{
 };
 use crate::units::{BitRate, Bytes, Duration, Instant};
 
-/// One packet at a time out of a link, as in ns-2 (seeds 001 and 003 section IV-C, figures 3 and 4;
+/// One packet at a time out of a link, as in ns-2 (the CLIFT papers, section IV-C, figures 3 and 4;
 /// DESIGN section 5).
 ///
 /// ns-2 sends a packet from `Td` to `Td + Et` and no other meanwhile, where `Td + Et + RTT/2` is
-/// when the link trace has the packet delivered (seed 003 section IV-A). So packets come out in
-/// order of their computed release, and each at the later of that and one transmission time `Et`
-/// after the release before it. A lost packet is treated the same: it occupies the channel, and its
-/// release is its drop date. A pending packet is never released and occupies nothing.
+/// when the link trace has the packet delivered (Kuhn's CLIFT paper, section IV-A). So packets come
+/// out in order of their computed release, and each at the later of that and one transmission time
+/// `Et` after the release before it. A lost packet is treated the same: it occupies the channel,
+/// and its release is its drop date. A pending packet is never released and occupies nothing.
 ///
 /// `Et` is `size / rate`, since in ns-2 it is the link that serialises, and it knows only a rate: that
 /// of the slots, an LLDU in every median gap. Padding in the last LLDU takes no time here.

@@ -20,7 +20,7 @@ use crate::units::{Bytes, Instant};
 /// ```
 /// use std::num::NonZeroU32;
 /// use clift::link::{Link, Reordering, Resequencing};
-/// // The buffer of seed 004 (125 packets), on link order.
+/// // The buffer of Tauran 2017 (125 packets), on link order.
 /// fn behind(link: impl Link) -> impl Link {
 ///     let packets = NonZeroU32::new(125).unwrap();
 ///     let rule = Resequencing::Bounded { packets, flush_when_full: true, flush_on_loss: true };

@@ -65,8 +65,8 @@ pub struct Fragmentation {
     pub lldu_header: Bytes,
     /// Bytes sent with each packet.
     pub packet_header: Bytes,
-    /// Count as seed 003 section IV-A does, from n to n + m inclusive: 47 LLDUs of 33 bytes for
-    /// 1500 bytes instead of 46.
+    /// Count as Kuhn's CLIFT paper section IV-A does, from n to n + m inclusive: 47 LLDUs of 33
+    /// bytes for 1500 bytes instead of 46.
     pub extra_lldu: bool,
 }
 

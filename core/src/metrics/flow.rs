@@ -93,7 +93,7 @@ impl FlowMetrics {
     }
 
     /// Distinct IP packets received over the time that the flow lasted, bit/s: what the figures
-    /// of seed 000 count.
+    /// of Kuhn 2014 count.
     pub fn ip_throughput(&self) -> f64 {
         rate(self.ip_bytes_received, self.lasted())
     }

@@ -20,14 +20,14 @@ use crate::trace::MiTrace;
 use crate::units::Decibels;
 use crate::units::{BitRate, Duration, Probability};
 
-/// A link that runs adaptive HARQ with its traffic (seed 004): packets are code words, sent again
-/// in part until they are decoded.
+/// A link that runs adaptive HARQ with its traffic (Tauran 2017): packets are code words, sent
+/// again in part until they are decoded.
 ///
 /// It takes the place of a scheme over a trace, and makes the land mobile channel that it lives on.
 #[derive(Clone, Debug, Deserialize, JsonSchema, Serialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct AdaptiveHarq {
-    /// The land mobile channel, one of the papers; "its" is that of seed 004.
+    /// The land mobile channel, one of the papers; "its" is that of Tauran 2017.
     #[schemars(extend("enum" = Preset::ALL.map(|(name, _)| name)))]
     pub preset: String,
     /// Mean Es/N0 of the channel.

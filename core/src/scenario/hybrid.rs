@@ -10,8 +10,8 @@ use crate::scheme::{HybridConfig, HybridError, UnitLosses};
 use crate::seed::Seed;
 use crate::units::{BitRate, Bytes, Duration, Probability};
 
-/// A link that runs hybrid FEC/ARQ-SR with its traffic (seed 002): packets of frames, frames of
-/// units, decoded if `k` of `n` arrive, else sent again.
+/// A link that runs hybrid FEC/ARQ-SR with its traffic (Al Fawal 2003): packets of frames, frames
+/// of units, decoded if `k` of `n` arrive, else sent again.
 ///
 /// It takes the place of a scheme over a trace. A `[trace]` or `[channel]` beside it says which
 /// units are lost, in the place of `loss`: each meets the fate of the last slot that began by then.
@@ -60,7 +60,7 @@ impl Default for Hybrid {
 impl Hybrid {
     /// The link with losses from elsewhere, or independent ones.
     pub(super) fn config(&self, losses: Option<UnitLosses>) -> HybridConfig {
-        // What a unit of seed 002 is lost with at most.
+        // What a unit of Al Fawal 2003 is lost with at most.
         let usual = || Probability::new(0.01).unwrap_or_default();
         HybridConfig {
             data: self.k,

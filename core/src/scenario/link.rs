@@ -105,7 +105,7 @@ impl Default for Link {
 pub enum Overlap {
     /// Each packet arrives as its LLDUs say.
     Free,
-    /// Release times are moved apart by a packet's transmission time (seeds 001 and 003, figure 4).
+    /// Release times are moved apart by a packet's transmission time (the CLIFT papers, figure 4).
     Papers,
 }
 

@@ -20,7 +20,7 @@ pub struct Reorder {
     /// Flush the whole buffer when it is full; otherwise only the first gap is given up.
     pub flush_when_full: bool,
     /// What the order is: "link", in which the link took the packets, or "tcp", that of TCP
-    /// sequence numbers (seed 004).
+    /// sequence numbers (Tauran 2017).
     pub key: ReorderKey,
 }
 

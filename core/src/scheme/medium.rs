@@ -28,7 +28,7 @@ pub struct LinkConfig {
     pub wrap: bool,
     /// How packets are cut into LLDUs.
     pub fragmentation: Fragmentation,
-    /// The papers' rule that packets leave one at a time (seeds 001 and 003, figure 4).
+    /// The papers' rule that packets leave one at a time (the CLIFT papers, figure 4).
     pub overlap_papers: bool,
     /// A re-sequencing buffer behind the link; `None`: packets leave as they come.
     pub reorder: Option<Resequencing>,
@@ -40,9 +40,9 @@ pub struct LinkConfig {
 pub enum Medium {
     /// A link trace: what became of every LLDU is known beforehand (open loop).
     Trace(Arc<LinkTrace>),
-    /// Hybrid FEC/ARQ-SR over a rate and a delay (seed 002).
+    /// Hybrid FEC/ARQ-SR over a rate and a delay (Al Fawal 2003).
     Hybrid(Box<HybridConfig>),
-    /// Adaptive HARQ (seed 004). How packets are cut into LLDUs does not matter to it.
+    /// Adaptive HARQ (Tauran 2017). How packets are cut into LLDUs does not matter to it.
     AdaptiveHarq(Arc<AdaptiveHarqConfig>),
     /// A scheme that runs with the traffic over a PHY trace.
     Live(Arc<LiveConfig>),

@@ -5,8 +5,8 @@ use crate::units::{Duration, Instant};
 
 /// The mutual information per coded bit that the channel offers, at regular instants from 0 on.
 ///
-/// Seed 004's scheme adds up what each attempt receives; a PHY trace only knows the outcome of one
-/// decoding.
+/// Tauran 2017's scheme adds up what each attempt receives; a PHY trace only knows the outcome of
+/// one decoding.
 ///
 /// ```
 /// use clift::trace::MiTrace;

@@ -1,7 +1,7 @@
 //! Stage 1: what the physical layer did, slot by slot.
 //!
 //! A [`PhyTrace`] says for every slot when its LLDU was sent and how long it took to decode, or
-//! that it was erased (DESIGN: words; seeds 001 and 003 section III-A).
+//! that it was erased (DESIGN: words; the CLIFT papers, section III-A).
 //!
 //! One module a file format: [`text`] (ours), [`columns`] (two bare columns), [`mahimahi`],
 //! [`probes`] (per-packet delay and loss), [`loss_string`] (0/1 strings and ns-2 run lengths),

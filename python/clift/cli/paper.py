@@ -5,14 +5,25 @@ from __future__ import annotations
 import click
 
 from clift.cli.papers.ijscn2014 import ijscn2014
-from clift.cli.papers.leo2014 import leo2014
+from clift.cli.papers.tauran2017 import tauran2017
 from clift.cli.papers.wiopt2003 import wiopt2003
 
+ALIASES = {"leo2014": "tauran2017"}
+"""Earlier names of a paper; they stay valid, and the help leaves them out."""
 
-@click.group()
+
+class Papers(click.Group):
+    """The papers by name, their earlier names included."""
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        """The command of a paper by its name or an earlier one."""
+        return super().get_command(ctx, ALIASES.get(cmd_name, cmd_name))
+
+
+@click.group(cls=Papers)
 def paper() -> None:
     """Regenerate what a paper prints."""
 
 
-for command in (ijscn2014, leo2014, wiopt2003):
+for command in (ijscn2014, tauran2017, wiopt2003):
     paper.add_command(command)

@@ -214,7 +214,7 @@ def preset(name: str) -> Walker:
 
 PRESETS = {
     # 66 satellites as Iridium flies them (86.4 degrees, planes 31.6 degrees apart, 8.2 degrees
-    # of elevation), at the 800 km of seed 004.
+    # of elevation), at the 800 km of Tauran 2017.
     "leo66": walker(
         6,
         11,

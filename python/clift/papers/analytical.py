@@ -1,4 +1,4 @@
-"""Figures 5 and 6 of seed 000, each by the closed form and by TMT."""
+"""Figures 5 and 6 of Kuhn 2014, each by the closed form and by TMT."""
 
 from __future__ import annotations
 
@@ -66,12 +66,13 @@ def parameters(paper: str) -> dict[str, Any]:
     >>> parameters("ijscn2014")["figure"]["6"]["alpha"]
     0.98
     """
+    paper = {"leo2014": "tauran2017"}.get(paper, paper)
     file = resources.files("clift.papers") / f"{paper}.toml"
     try:
         return tomllib.loads(file.read_text(encoding="utf-8"))
     except FileNotFoundError:
         raise ScenarioError(
-            f"{paper}: no such paper; known: ijscn2014, leo2014, wiopt2003"
+            f"{paper}: no such paper; known: ijscn2014, tauran2017 (leo2014), wiopt2003"
         ) from None
 
 

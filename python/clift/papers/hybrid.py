@@ -1,4 +1,4 @@
-"""Figures 3 to 8 of seed 002: TCP over hybrid FEC/ARQ-SR."""
+"""Figures 3 to 8 of Al Fawal 2003: TCP over hybrid FEC/ARQ-SR."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What seed 002 says of its figures, held against the figures regenerated."""
+"""What Al Fawal 2003 says of its figures, held against the figures regenerated."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Tables 1 and 2 of seed 004: TCP over adaptive HARQ, with and without a re-ordering buffer."""
+"""Tables 1 and 2 of Tauran 2017: TCP over adaptive HARQ, with and without a re-ordering buffer."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from clift.reorder import Reorder
 from clift.scenario import Scenario
 from clift.simulation import Run, run_many
 
-PAPER = "leo2014"
+PAPER = "tauran2017"
 TABLES = (1, 2)
 """Without and with the re-ordering buffer."""
 

@@ -1,4 +1,4 @@
-"""Figures 3 to 8 of seed 002 as pictures."""
+"""Figures 3 to 8 of Al Fawal 2003 as pictures."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Figures 3 to 8 of seed 002 as text and as JSON."""
+"""Figures 3 to 8 of Al Fawal 2003 as text and as JSON."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Tables 1 and 2 of seed 004 as text and as a picture, beside what the paper prints."""
+"""Tables 1 and 2 of Tauran 2017 as text and as a picture, beside what the paper prints."""
 
 from __future__ import annotations
 
@@ -87,7 +87,7 @@ def _title(cells: list[Cell]) -> str:
     title = parameters(PAPER)["table"][table - 1]["title"]
     runs = cells[0].estimate("goodput_kbps").runs
     mean = "A single run" if runs == 1 else f"Mean of {runs} runs, 95 % interval"
-    return f"Seed 004, table {table}: {title}. {mean}, (printed)"
+    return f"Tauran 2017, table {table}: {title}. {mean}, (printed)"
 
 
 def _notes(cells: list[Cell]) -> list[str]:

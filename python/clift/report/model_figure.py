@@ -47,7 +47,7 @@ def sweep_figure(name: str, values: Any, found: list[tuple[str, Prediction]]) ->
 
 
 def paper_figure(title: str, curves: list[Curve]) -> Figure:
-    """Figure 5 or 6 of seed 000: (a) efficiency and (b) recovery delay over the erasure rate.
+    """Figure 5 or 6 of Kuhn 2014: (a) efficiency and (b) recovery delay over the erasure rate.
 
     The exact model as lines (dashed: HARQ-II whose blocks are cut apart), the simulation as points
     with their 99 % intervals, and what the paper prints dotted.

@@ -8,7 +8,7 @@ use super::information::Modulation;
 /// bit over its symbols.
 ///
 /// The method is that of W. Chauvet, C. Amiot-Bazile and J. Lacan (ASMS 2010, reference 38 of
-/// seed 000): what the code does over the Gaussian channel at a mutual information, it does over
+/// Kuhn 2014): what the code does over the Gaussian channel at a mutual information, it does over
 /// any channel of that mean. Between the points of a table ln(PER / (1 - PER)) goes linearly over
 /// the mutual information, and on along its first and last stretch outside.
 ///
@@ -29,7 +29,7 @@ impl Code {
     /// The logit of PERs of 0 and 1 is taken as that of 1e-12 from them.
     const LEAST: f64 = 1e-12;
 
-    /// 33 bytes, rate 1/3: the 3GPP turbo code of seed 000, measured over the Gaussian channel.
+    /// 33 bytes, rate 1/3: the 3GPP turbo code of Kuhn 2014, measured over the Gaussian channel.
     pub fn turbo_264_third() -> Self {
         Self::measured(include_str!("data/turbo_264_1_3.csv"))
     }

@@ -1,4 +1,4 @@
-//! The channels of seeds 000 and 004.
+//! The channels of Kuhn 2014 and Tauran 2017.
 
 use std::fmt;
 use std::num::NonZeroU32;
@@ -21,13 +21,13 @@ use crate::units::{Bytes, Duration};
 /// what that leaves as a prediction, is in `docs/concepts/lms.md`.
 #[derive(Clone, Copy, Debug, Eq, PartialEq, Serialize)]
 pub enum Preset {
-    /// Seed 000, distribution, mobile to gateway: 2.34 Mbit/s of 33-byte code words.
+    /// Kuhn 2014, distribution, mobile to gateway: 2.34 Mbit/s of 33-byte code words.
     DistributionUp,
-    /// Seed 000, distribution, gateway to mobile: 2.25 Mbit/s of 1523-byte code words.
+    /// Kuhn 2014, distribution, gateway to mobile: 2.25 Mbit/s of 1523-byte code words.
     DistributionDown,
-    /// Seed 000, Internet: 0.263 Mbit/s of 33-byte code words, after sharing by ten.
+    /// Kuhn 2014, Internet: 0.263 Mbit/s of 33-byte code words, after sharing by ten.
     Internet,
-    /// Seed 004: intermediate tree shadowing, for its mutual information every millisecond.
+    /// Tauran 2017: intermediate tree shadowing, for its mutual information every millisecond.
     Its,
 }
 
@@ -100,7 +100,7 @@ impl Preset {
     }
 }
 
-/// Calibrated on the New Reno rows of table 3 of seed 000: spread of the direct path, multipath
+/// Calibrated on the New Reno rows of table 3 of Kuhn 2014: spread of the direct path, multipath
 /// power, effective order of diversity of the interleaver, offset of Es/N0.
 const INTERNET_PSI_DB: f64 = 0.6;
 const INTERNET_MULTIPATH_DB: f64 = -11.0;
@@ -113,7 +113,7 @@ fn internet() -> Propagation {
     Propagation { shadowing: Shadowing::Steady(loo), correlation_m: 1.7 }
 }
 
-/// Calibrated on table 1 of seed 000: spacing, length and depth of the fades.
+/// Calibrated on table 1 of Kuhn 2014: spacing, length and depth of the fades.
 const DISTRIBUTION_TREES: IsolatedTrees = IsolatedTrees {
     gap_m: 65.0,
     crossing_m: 5.0,

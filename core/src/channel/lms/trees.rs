@@ -9,7 +9,7 @@ use super::shadowing::{Draws, Law, ramp};
 /// Fades of a triangular profile (in dB over distance) with exponential gaps: what an otherwise
 /// clear road past single trees does to the direct path.
 ///
-/// Not a standard's model: it is the plainest one with events as isolated as table 1 of seed 000
+/// Not a standard's model: it is the plainest one with events as isolated as table 1 of Kuhn 2014
 /// asks for.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct IsolatedTrees {

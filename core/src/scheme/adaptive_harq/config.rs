@@ -10,8 +10,8 @@ use crate::link::{Propagation, Resequencing};
 use crate::trace::MiTrace;
 use crate::units::{BitRate, Duration, Probability};
 
-/// Adaptive HARQ over a channel (seed 004 section 2.2; DESIGN section 5): a link whose packets are
-/// code words, sent again in part until they are decoded.
+/// Adaptive HARQ over a channel (Tauran 2017, section 2.2; DESIGN section 5): a link whose packets
+/// are code words, sent again in part until they are decoded.
 ///
 /// Attempt i of a packet starts i steps after the first, or as soon as [`Repairs`] let it, and is
 /// credited its coded bits times the channel's mutual information at its start. A packet is
@@ -96,11 +96,11 @@ impl AdaptiveHarqConfig {
     /// The most that [`Self::max_retransmissions`] may be.
     pub const MOST_RETRANSMISSIONS: u32 = 7;
 
-    /// Retransmissions of seed 004, and what its worst case of 70 ms to the far end of a last hop
-    /// of 7 ms leaves for each.
+    /// Retransmissions of Tauran 2017, and what its worst case of 70 ms to the far end of a last
+    /// hop of 7 ms leaves for each.
     pub const PAPER: (u32, Duration) = (3, Duration::from_millis(21));
 
-    /// Sizes and spread with which the tables of seed 004 come out, at a channel's mean mutual
+    /// Sizes and spread with which the tables of Tauran 2017 come out, at a channel's mean mutual
     /// information per coded bit: the three numbers of the model that are fitted.
     pub fn fitted(mean_information: f64) -> (Sizing, Threshold) {
         let sizing =

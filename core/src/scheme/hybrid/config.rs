@@ -9,7 +9,7 @@ use crate::seed::Seed;
 use crate::trace::PhyTrace;
 use crate::units::{BitRate, Bytes, Duration, Probability};
 
-/// Parameters of a [`HybridLink`](super::HybridLink), by their letters in seed 002.
+/// Parameters of a [`HybridLink`](super::HybridLink), by their letters in Al Fawal 2003.
 #[derive(Clone, Debug)]
 pub struct HybridConfig {
     /// K: data units of a frame, at least 1.

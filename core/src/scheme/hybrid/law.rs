@@ -1,5 +1,5 @@
-//! Hybrid FEC/ARQ-SR over independent losses (seed 002, section 2): what reaches IP, and at what
-//! cost.
+//! Hybrid FEC/ARQ-SR over independent losses (Al Fawal 2003, section 2): what reaches IP, and at
+//! what cost.
 
 use crate::scheme::law::{Chain, ModelError};
 use crate::units::Probability;
@@ -30,7 +30,7 @@ pub struct HybridFecArq {
 
 impl HybridFecArq {
     /// With units lost independently with probability `p`. K = `data`, N = `total`, X = `frames`,
-    /// delta = `persistency` of seed 002.
+    /// delta = `persistency` of Al Fawal 2003.
     ///
     /// # Errors
     /// Unless 1 <= `data` <= `total` <= 65535 and `frames` is at least 1.
@@ -98,8 +98,8 @@ impl HybridFecArq {
         self.code_rate() * self.packet() / self.transmissions()
     }
 
-    /// K / N: times the rate of the link, what seed 002 (section 3.1.2) expects of the utilization
-    /// right of the optimum, where nearly every frame is decoded at once.
+    /// K / N: times the rate of the link, what Al Fawal 2003 (section 3.1.2) expects of the
+    /// utilization right of the optimum, where nearly every frame is decoded at once.
     pub fn code_rate(&self) -> f64 {
         f64::from(self.data) / f64::from(self.total)
     }
@@ -130,7 +130,7 @@ mod tests {
 
     #[test]
     fn redundancy_decays_as_the_code_rate() {
-        // Seed 002, figure 3: p = 0.01, K = 10; beyond N = 13 hardly a packet is lost.
+        // Al Fawal 2003, figure 3: p = 0.01, K = 10; beyond N = 13 hardly a packet is lost.
         for total in 14..=20 {
             let model = hybrid(10, total, 6, 0, 0.01);
             assert!((model.useful_share() / model.code_rate() - 1.0).abs() < 1e-3, "{total}");

@@ -18,7 +18,7 @@ use crate::scheme::hybrid::repair::{Again, Repair, Repairs};
 use crate::seed::{Seed, Stream};
 use crate::units::{Bytes, Duration, Instant};
 
-/// A link that runs hybrid FEC/ARQ-SR (seed 002 section 2; DESIGN section 5).
+/// A link that runs hybrid FEC/ARQ-SR (Al Fawal 2003, section 2; DESIGN section 5).
 ///
 /// Packets are sent one after the other, frame by frame. A frame is decoded if K of its N units
 /// arrive, at its last bit + D. Otherwise its NACK is at the sender 2D after its last bit was sent,

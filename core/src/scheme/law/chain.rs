@@ -3,7 +3,7 @@
 use crate::scheme::law::ModelError;
 
 /// A chain that is in a good or a bad state for each slot, moves between slots, and erases a slot
-/// with a probability of its state; in its stationary law (seed 000 section 3.3).
+/// with a probability of its state; in its stationary law (Kuhn 2014, section 3.3).
 ///
 /// It keeps the probabilities of *leaving* a state, so that chains that hardly ever move lose no
 /// digits. Index 0 is the good state, 1 the bad one, throughout.
@@ -52,7 +52,7 @@ impl Chain {
     }
 
     /// The chain that erases the share `p` of the slots in bursts of `mean_burst` slots, every slot
-    /// in its bad state and none in its good one: equation (3) of seed 000 for alpha.
+    /// in its bad state and none in its good one: equation (3) of Kuhn 2014 for alpha.
     ///
     /// ```
     /// use clift::scheme::law::Chain;
@@ -111,7 +111,7 @@ impl Chain {
     }
 
     /// The chain that every `steps`-th slot sees: what a code word of interleaved FEC is sent over
-    /// (equations (3) and (4) of seed 000, which prints alpha_I and beta_I exchanged). 0 slots on
+    /// (equations (3) and (4) of Kuhn 2014, which prints alpha_I and beta_I exchanged). 0 slots on
     /// it stays where it is.
     ///
     /// ```

@@ -7,8 +7,9 @@ const NEGLIGIBLE: f64 = 1e-290;
 
 impl Chain {
     /// P(m, n) for m = 0..=n: the probability that `m` of `n` slots in a row are erased, by
-    /// induction over n (seed 000 section 3.4). Only sums of products of probabilities, so no digit
-    /// is cancelled: each is right to some n times 1e-16 of its own size. O(n^2) time, O(n) memory.
+    /// induction over n (Kuhn 2014, section 3.4). Only sums of products of probabilities, so no
+    /// digit is cancelled: each is right to some n times 1e-16 of its own size. O(n^2) time, O(n)
+    /// memory.
     ///
     /// ```
     /// use clift::scheme::law::Chain;

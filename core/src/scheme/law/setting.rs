@@ -28,7 +28,7 @@ pub enum Blocks {
     CutApart,
 }
 
-/// 500 ms of round trip and slots of 114,783 ns (33 bytes at 2.3 Mbit/s) as in seed 000; decoding
+/// 500 ms of round trip and slots of 114,783 ns (33 bytes at 2.3 Mbit/s) as in Kuhn 2014; decoding
 /// takes no time.
 impl Default for Setting {
     fn default() -> Self {

@@ -1,4 +1,4 @@
-"""`clift paper ijscn2014`: seed 000, on 4G satellite links."""
+"""`clift paper ijscn2014`: Kuhn 2014, on 4G satellite links."""
 
 from __future__ import annotations
 

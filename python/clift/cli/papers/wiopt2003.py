@@ -1,4 +1,4 @@
-"""`clift paper wiopt2003`: seed 002, on hybrid FEC/ARQ-SR."""
+"""`clift paper wiopt2003`: Al Fawal 2003, on hybrid FEC/ARQ-SR."""
 
 from __future__ import annotations
 

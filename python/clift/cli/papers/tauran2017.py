@@ -1,4 +1,4 @@
-"""`clift paper leo2014`: adaptive HARQ and a re-ordering buffer (seed 004)."""
+"""`clift paper tauran2017`: adaptive HARQ and a re-ordering buffer (Tauran 2017)."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from clift.cli.options import Picture, Seconds, busy, until_written
     help="Length of each run, in seconds or with a unit; the paper's 600 s unless given.",
 )
 @click.option("--json", "as_json", is_flag=True, help="JSON on stdout instead of the table.")
-def leo2014(
+def tauran2017(
     table: str,
     output: Path | None,
     runs: int,
@@ -40,7 +40,7 @@ def leo2014(
     from clift.report.leo import leo_figure, leo_text
     from clift.report.trace_figure import save
 
-    target = output or Path(f"leo2014_table{table}.png")
+    target = output or Path(f"tauran2017_table{table}.png")
     duration_s = None if duration is None else duration / 1e9
     with until_written(), busy(f"table {table}"):
         cells = table_cells([int(table)], runs, seed, duration_s=duration_s)

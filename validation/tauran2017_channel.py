@@ -1,6 +1,6 @@
-"""Seed 004 over a second channel: the one of the tables, synthesised in another way.
+"""Tauran 2017 over a second channel: the one of the tables, synthesised in another way.
 
-    python validation/leo2014_channel.py [SEEDS]
+    python validation/tauran2017_channel.py [SEEDS]
 
 Is what is off in tables 1 and 2 (docs/papers.md) due to how our channel is made? This one is made
 of other parts: states walked through sample by sample, multipath as a sum of 64 sinusoids, a

@@ -1,4 +1,4 @@
-"""Seed 004 in short: what the two tables are about. `make validate` runs them in full."""
+"""Tauran 2017 in short: what the two tables are about. `make validate` runs them in full."""
 
 import json
 from pathlib import Path
@@ -46,7 +46,7 @@ def test_runs_of_a_cell_have_channels_of_their_own_which_cells_share(cells):
 
 def test_the_command_prints_the_table_and_draws_it(tmp_path: Path, capsys):
     picture = tmp_path / "table.png"
-    arguments = ["paper", "leo2014", "--table", "2", "--runs", "2", "--duration", "10"]
+    arguments = ["paper", "tauran2017", "--table", "2", "--runs", "2", "--duration", "10"]
     assert run([*arguments, "-o", str(picture)]) == 0
     text = capsys.readouterr().out
     assert "table 2" in text
@@ -60,7 +60,7 @@ def test_the_command_prints_the_table_and_draws_it(tmp_path: Path, capsys):
 
 @pytest.mark.parametrize("arguments", [[], ["--table", "3"], ["--table", "1", "--runs", "0"]])
 def test_bad_input_is_one_line(arguments, capsys):
-    assert run(["paper", "leo2014", *arguments]) == 2
+    assert run(["paper", "tauran2017", *arguments]) == 2
     assert len(capsys.readouterr().err.strip().splitlines()) == 1
 
 

@@ -1,6 +1,6 @@
-"""Tables 1 and 2 of seed 004 against their acceptance bounds, in full; `make validate` runs it.
+"""Tables 1 and 2 of Tauran 2017 against their acceptance bounds, in full; `make validate` runs it.
 
-    python validation/leo2014.py [SEEDS]
+    python validation/tauran2017.py [SEEDS]
 
 Prints both tables beside the paper's values, then each claim with its verdict; exits with 1 if one
 does not hold. docs/papers.md says what is behind the cells that have bounds of their own.
