@@ -64,5 +64,10 @@ def test_bad_input_is_one_line(arguments, capsys):
     assert len(capsys.readouterr().err.strip().splitlines()) == 1
 
 
+def test_the_name_that_the_paper_had_before_still_finds_it(capsys):
+    assert run(["paper", "leo2014", "--help"]) == 0
+    assert "re-ordering" in capsys.readouterr().out
+
+
 def mean(cell: Cell, name: str) -> float:
     return cell.estimate(name).mean
