@@ -5,6 +5,7 @@ from __future__ import annotations
 from importlib.machinery import EXTENSION_SUFFIXES, ExtensionFileLoader
 from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
+from typing import Any
 
 FOLDER = Path(__file__).parent.parent / "python" / "clift"
 
@@ -20,3 +21,23 @@ def scenario_schema() -> str:
     spec.loader.exec_module(module)
     schema: str = module.scenario_schema()
     return schema
+
+
+def properties(schema: dict[str, Any], section: dict[str, Any]) -> dict[str, Any]:
+    """The keys of a section; of one with a choice those of each variant, the choice first."""
+    found: dict[str, Any] = dict(section.get("properties", {}))
+    for variant in section.get("oneOf", ()):
+        name = variant.get("$ref", "").rpartition("/")[2]
+        inner = schema["$defs"].get(name, {}) | variant
+        keys = {**schema["$defs"].get(name, {}).get("properties", {}), **variant["properties"]}
+        for key, value in keys.items():
+            if "const" not in value:
+                found.setdefault(key, value)
+                continue
+            choice = found.setdefault(key, {"enum": [], "description": ""})
+            if not choice["enum"] and key not in variant.get("required", ()):
+                choice["default"] = value["const"]
+            choice["enum"].append(value["const"])
+            meaning = " ".join(inner.get("description", "").split())
+            choice["description"] += f"`{value['const']}`: {meaning} "
+    return found

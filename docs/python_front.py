@@ -15,7 +15,7 @@ import tomllib
 from pathlib import Path
 from typing import Any
 
-from compiled import scenario_schema
+from compiled import properties, scenario_schema
 
 ROOT = Path(__file__).parent.parent
 PACKAGE = ROOT / "python" / "clift"
@@ -102,7 +102,7 @@ def _node(schema: dict[str, Any], key: str) -> dict[str, Any]:
     here: dict[str, Any] = schema
     for part in key.split("."):
         _, section = _resolved(schema, here)
-        here = section.get("properties", {}).get(part, {})
+        here = properties(schema, section).get(part, {})
     return here
 
 
@@ -242,11 +242,11 @@ def keywords(schema: dict[str, Any], words: dict[str, Any]) -> str:
     )
 
 
-def formatted(text: str) -> str:
-    """The text as `make format` leaves it."""
+def formatted(text: str, path: Path = PACKAGE / "x.py") -> str:
+    """The text as `make format` leaves it, for a file of this name."""
     ruff = [sys.executable, "-m", "ruff"]
     for command in (["check", "--fix", "--quiet", "--select", "I,F401"], ["format"]):
-        name = ["--stdin-filename", str(PACKAGE / "x.py"), "-"]
+        name = ["--stdin-filename", str(path), "-"]
         done = subprocess.run(
             ruff + command + name, input=text, capture_output=True, text=True, check=False, cwd=ROOT
         )

@@ -10,7 +10,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from compiled import scenario_schema
+from compiled import properties, scenario_schema
 
 ROOT = Path(__file__).parent.parent
 PAGE = ROOT / "docs" / "reference" / "scenario.md"
@@ -104,7 +104,7 @@ def page(schema: dict[str, Any]) -> str:
 def _table(section: dict[str, Any], schema: dict[str, Any]) -> str:
     needed = set(section.get("required", ()))
     rows = ["| key | value | default | meaning |", "|---|---|---|---|"]
-    for key, value in section["properties"].items():
+    for key, value in properties(schema, section).items():
         default = "*needed*" if key in needed else _default(value.get("default"))
         meaning = " ".join(value.get("description", "").split()).replace("|", "\\|")
         rows.append(f"| `{key}` | {_type(value, schema)} | {default} | {meaning} |")

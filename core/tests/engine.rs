@@ -15,7 +15,7 @@ use clift::simulation::{
 };
 use clift::transport::datagram::DatagramConfig;
 use clift::transport::tcp::{CongestionAlgorithm, Profile, TcpConfig};
-use clift::units::{BitRate, Bytes, Duration, Instant, Packets, Probability};
+use clift::units::{BitRate, Bytes, Duration, Instant, Packets, Probability, Size};
 use proptest::prelude::*;
 
 const RTT: Duration = Duration::from_millis(500);
@@ -93,7 +93,7 @@ fn the_loss_free_cells_of_table_3() {
         let trace = internet(0.0, 1.0, scheme, 60);
         for algorithm in CongestionAlgorithm::in_profile(Profile::Papers) {
             let expected = if algorithm == CongestionAlgorithm::HYBLA { hybla } else { others };
-            let flow = tcp(algorithm, File { bytes: 100_000 });
+            let flow = tcp(algorithm, File { size: Size(100_000) });
             let mut setup = setup(vec![link(&trace, 1000)], vec![flow], 60);
             setup.stop_when_done = true;
             let completion = run(&setup).flows[0].completion().unwrap().as_secs_f64();
@@ -119,7 +119,7 @@ fn the_loss_free_ftp_rates_of_figure_10() {
 fn a_way_without_a_hop_takes_no_time() {
     let tcp =
         TcpConfig { cwnd_max: Packets::new(10), ..TcpConfig::papers(CongestionAlgorithm::NEWRENO) };
-    let file = File { bytes: 100_000 };
+    let file = File { size: Size(100_000) };
     let flow = Flow { transport: Arc::new(tcp), ..self::tcp(CongestionAlgorithm::NEWRENO, file) };
     let hop = || vec![fixed_delay(RTT.half())];
     for (forward, backward, rounds) in [(vec![], hop(), 8), (hop(), vec![], 9)] {
@@ -139,7 +139,7 @@ fn two_links_in_series_add_their_delays() {
             CongestionAlgorithm::NEWRENO,
             ConstantRate {
                 rate: BitRate::from_bits_per_second(264).unwrap(), // a message a second
-                message: Bytes(33),
+                message: Some(Bytes(33)),
                 deadline: Some(Duration::from_micros(574_600)),
             },
         )
@@ -175,7 +175,7 @@ fn a_path_that_gets_shorter_lets_packets_overtake_unless_it_keeps_order() {
     let steps = vec![(Instant::ZERO, ms(80)), (Instant::ZERO + ms(1000), ms(20))];
     let series = Arc::new(DelaySeries::new(steps).unwrap());
     let rate = BitRate::from_bits_per_second(800_000).unwrap();
-    let application = ConstantRate { rate, message: Bytes(1000), deadline: Some(ms(80)) };
+    let application = ConstantRate { rate, message: Some(Bytes(1000)), deadline: Some(ms(80)) };
     let flow = Flow {
         start: Instant::ZERO,
         transport: Arc::new(DatagramConfig { packet: Bytes(1028) }),
@@ -231,7 +231,7 @@ fn a_further_flow_does_not_shift_the_losses_of_a_leg() {
             CongestionAlgorithm::NEWRENO,
             ConstantRate {
                 rate: BitRate::from_bits_per_second(1_000_000).unwrap(),
-                message: Bytes(1000),
+                message: Some(Bytes(1000)),
                 deadline: None,
             },
         )
@@ -327,10 +327,10 @@ fn mixed(seed: u64, p: f64, scheme: &str, queue: u32, flows: usize) -> Setup {
         let algorithm = algorithms[number % algorithms.len()];
         let application: Arc<dyn Application> = match number % 3 {
             0 => Arc::new(Bulk),
-            1 => Arc::new(File { bytes: 30_000 }),
+            1 => Arc::new(File { size: Size(30_000) }),
             _ => Arc::new(ConstantRate {
                 rate: BitRate::from_bits_per_second(8_000).unwrap(),
-                message: Bytes(500),
+                message: Some(Bytes(500)),
                 deadline: None,
             }),
         };

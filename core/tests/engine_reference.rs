@@ -11,7 +11,7 @@ use clift::metrics::HopMetrics;
 use clift::seed::Seed;
 use clift::simulation::{self, Event, Flow, Hop, LegConfig, Loss, Observer, Outcome, Setup};
 use clift::transport::tcp::{CongestionAlgorithm, DelayedAck, TcpConfig};
-use clift::units::{BitRate, Bytes, Duration, Instant, Packets};
+use clift::units::{BitRate, Bytes, Duration, Instant, Packets, Size};
 use proptest::prelude::*;
 
 use crate::support::plain_path::{self, Fate, Path, Run, Supply};
@@ -41,7 +41,7 @@ fn ours(tcp: &TcpConfig, path: Path, bytes: Option<u64>, lost: &[u64]) -> (Outco
     let backward = LegConfig { queue: QueueLimit::Unlimited, loss: Loss::None, ..forward.clone() };
     let application: Arc<dyn Application> = match bytes {
         None => Arc::new(Bulk),
-        Some(bytes) => Arc::new(File { bytes }),
+        Some(bytes) => Arc::new(File { size: Size(bytes) }),
     };
     let setup = Setup {
         seed: Seed(1),

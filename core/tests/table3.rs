@@ -20,7 +20,7 @@ use clift::scheme::{LinkTrace, Scheme, Timing};
 use clift::seed::Seed;
 use clift::simulation::{self, Event, Flow, Hop, LegConfig, Loss, Observer, Setup};
 use clift::transport::tcp::{CongestionAlgorithm, TcpConfig};
-use clift::units::{Bytes, Duration, Instant};
+use clift::units::{Bytes, Duration, Instant, Size};
 
 /// As printed: variant, scheme, seconds at 5, 6, 7 and 8 dB.
 const PRINTED: [(&str, &str, [f64; 4]); 15] = [
@@ -132,7 +132,7 @@ fn transfer(trace: &Arc<LinkTrace>, congestion: CongestionAlgorithm, number: u64
         flows: vec![Flow {
             start: Instant::ZERO,
             transport: Arc::new(TcpConfig::papers(congestion)),
-            application: Arc::new(File { bytes: 100_000 }),
+            application: Arc::new(File { size: Size(100_000) }),
             source_leg: None,
         }],
     };

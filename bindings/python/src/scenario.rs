@@ -153,8 +153,7 @@ impl PyScenario {
 
     /// Whether every flow of a cell has a file to transfer.
     fn is_transfer(&self, py: Python<'_>, cell: usize) -> PyResult<bool> {
-        let flows = &self.cell(py, cell)?.plan().flows;
-        Ok(flows.iter().all(|flow| flow.application.kind == core::ApplicationKind::File))
+        Ok(self.cell(py, cell)?.plan().flows.iter().all(core::Flow::is_transfer))
     }
 
     /// The seed of a replication.

@@ -2,31 +2,38 @@
 
 use std::collections::BTreeMap;
 
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
 use super::{Application, Arrival, Traffic};
+use crate::config::Fault;
 use crate::metrics::{Distribution, FlowMetrics, MessageMetrics};
 use crate::transport::Connection;
 use crate::units::{BitRate, Bytes, Duration, Instant};
 
 /// Messages of one size at a constant rate.
-#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+#[derive(Clone, Copy, Debug, Deserialize, Eq, JsonSchema, PartialEq, Serialize)]
 pub struct ConstantRate {
-    /// Payload rate.
+    /// Constant rate: payload rate.
     pub rate: BitRate,
-    /// Payload bytes of a message.
-    pub message: Bytes,
-    /// Time from the application to the application after which a message is of no use; `None`: it
-    /// always is.
+    /// Constant rate: payload of a message; what fits into a packet unless set.
+    pub message: Option<Bytes>,
+    /// Constant rate: when a message is too late to be of use, from application to application.
     pub deadline: Option<Duration>,
 }
 
 impl Application for ConstantRate {
-    fn name(&self) -> &'static str {
-        "constant_rate"
+    fn check(&self) -> Result<(), Fault> {
+        match self.message {
+            Some(Bytes(0)) => Err(Fault::new("message", "a message of 0 bytes; give 1 B or more")),
+            _ => Ok(()),
+        }
     }
 
-    fn start(&self, start: Instant) -> Box<dyn Traffic> {
+    fn start(&self, start: Instant, payload: Bytes) -> Box<dyn Traffic> {
         Box::new(Messages {
             config: *self,
+            message: self.message.unwrap_or(payload).0,
             start,
             sent: 0,
             received: 0,
@@ -41,6 +48,8 @@ impl Application for ConstantRate {
 #[derive(Debug)]
 struct Messages {
     config: ConstantRate,
+    /// Payload bytes of a message.
+    message: u32,
     start: Instant,
     sent: u64,
     received: u64,
@@ -81,7 +90,7 @@ impl Traffic for Messages {
 impl Messages {
     /// Payload bytes of a message.
     fn bytes(&self) -> u64 {
-        u64::from(self.config.message.0)
+        u64::from(self.message)
     }
 
     /// When message `n` is due: `n` message times after the start, without accumulated rounding.
@@ -94,10 +103,10 @@ impl Messages {
     /// A datagram with bytes `seq..seq + len` arrived, in any order, once.
     fn datagram(&mut self, seq: u64, len: u32, now: Instant) {
         let message = seq / self.bytes();
-        if len == self.config.message.0 {
+        if len == self.message {
             return self.complete(message, now);
         }
-        let missing = self.missing.entry(message).or_insert(self.config.message.0);
+        let missing = self.missing.entry(message).or_insert(self.message);
         *missing -= len;
         if *missing == 0 {
             self.missing.remove(&message);

@@ -1,31 +1,56 @@
 //! Applications, which hand data to a transport and judge what arrives.
 //!
-//! An [`Application`] is a configured one; it makes the [`Traffic`] of a flow.
+//! An [`Application`] is a configured one; it makes the [`Traffic`] of a flow. [`ApplicationConfig`]
+//! is one that a configuration names.
+//!
+//! ```
+//! use clift::application::{Application, ApplicationConfig};
+//! use clift::config::{self, Value};
+//! let page = [("type", Value::text("file")), ("size", Value::text("9 kB"))];
+//! let page: ApplicationConfig = config::read(&Value::table(page)).unwrap();
+//! assert_eq!(page.application().size(), Some(9000));
+//! let bulk = config::read(&Value::table([])).unwrap();
+//! assert_eq!(ApplicationConfig::default(), bulk);
+//! ```
 
+mod config;
 mod messages;
 mod transfer;
 
+pub use config::ApplicationConfig;
 pub use messages::ConstantRate;
 pub use transfer::{Bulk, File};
 
 use std::fmt::Debug;
 
+use crate::config::Fault;
 use crate::metrics::FlowMetrics;
 use crate::transport::Connection;
-use crate::units::Instant;
+use crate::units::{Bytes, Instant};
 
 /// An application with its parameters.
 pub trait Application: Debug + Send + Sync {
-    /// Name of the application in configurations.
-    fn name(&self) -> &'static str;
+    /// Whether there can be such an application.
+    ///
+    /// # Errors
+    /// A [`Fault`] that says what is wrong, and what to give instead.
+    fn check(&self) -> Result<(), Fault> {
+        Ok(())
+    }
 
     /// Whether it has data as long as the transport takes them.
     fn never_ends(&self) -> bool {
         false
     }
 
-    /// The application of a flow that starts at `start`.
-    fn start(&self, start: Instant) -> Box<dyn Traffic>;
+    /// Bytes with which everything has arrived; `None`: it ends with the run.
+    fn size(&self) -> Option<u64> {
+        None
+    }
+
+    /// The application of a flow that starts at `start`, over a transport whose packets carry
+    /// `payload` at most.
+    fn start(&self, start: Instant, payload: Bytes) -> Box<dyn Traffic>;
 }
 
 /// An application while its flow runs.
@@ -36,11 +61,6 @@ pub trait Traffic: Send {
 
     /// Something arrived at the receiving application.
     fn arrived(&mut self, _now: Instant, _what: Arrival) {}
-
-    /// Bytes with which everything has arrived; `None`: it ends with the run.
-    fn size(&self) -> Option<u64> {
-        None
-    }
 
     /// Writes what it measured.
     fn report(&self, _metrics: &mut FlowMetrics) {}

@@ -1,31 +1,31 @@
 //! Data that are there from the start: a file, or more than any run can send.
 
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
 use super::{Application, Traffic};
+use crate::config::Fault;
 use crate::transport::Connection;
-use crate::units::Instant;
+use crate::units::{Bytes, Instant, Size};
 
 /// Always more to send.
-#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
+#[derive(Clone, Copy, Debug, Default, Deserialize, Eq, JsonSchema, PartialEq, Serialize)]
 pub struct Bulk;
 
 /// A file; the flow is done when it has arrived and, if the transport has acknowledgements, the
 /// sender knows.
-#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+#[derive(Clone, Copy, Debug, Deserialize, Eq, JsonSchema, PartialEq, Serialize)]
 pub struct File {
-    /// Payload bytes.
-    pub bytes: u64,
+    /// File: its size.
+    pub size: Size,
 }
 
 impl Application for Bulk {
-    fn name(&self) -> &'static str {
-        "bulk"
-    }
-
     fn never_ends(&self) -> bool {
         true
     }
 
-    fn start(&self, _: Instant) -> Box<dyn Traffic> {
+    fn start(&self, _: Instant, _: Bytes) -> Box<dyn Traffic> {
         Box::new(Self)
     }
 }
@@ -38,23 +38,26 @@ impl Traffic for Bulk {
 }
 
 impl Application for File {
-    fn name(&self) -> &'static str {
-        "file"
+    fn check(&self) -> Result<(), Fault> {
+        match self.size.0 {
+            0 => Err(Fault::new("size", "a file of 0 bytes; give 1 B or more")),
+            _ => Ok(()),
+        }
     }
 
-    fn start(&self, _: Instant) -> Box<dyn Traffic> {
+    fn size(&self) -> Option<u64> {
+        Some(self.size.0)
+    }
+
+    fn start(&self, _: Instant, _: Bytes) -> Box<dyn Traffic> {
         Box::new(*self)
     }
 }
 
 impl Traffic for File {
     fn drive(&mut self, _: Instant, connection: &mut dyn Connection) -> Option<Instant> {
-        connection.supply(self.bytes);
+        connection.supply(self.size.0);
         connection.close();
         None
-    }
-
-    fn size(&self) -> Option<u64> {
-        Some(self.bytes)
     }
 }

@@ -155,6 +155,20 @@ impl<'de> Deserializer<'de> for Reader<'de, '_> {
         visitor.visit_map(Entries { entries: entries.into_iter(), value: None, key: "" })
     }
 
+    /// A struct without fields is an empty section.
+    fn deserialize_unit_struct<V: Visitor<'de>>(
+        self,
+        _name: &'static str,
+        visitor: V,
+    ) -> Result<V::Value, Fault> {
+        if self.shared.is_none()
+            && let Some((key, _)) = self.table(&visitor)?.iter().next()
+        {
+            return Err(Fault::unknown_key(key, &[]));
+        }
+        visitor.visit_unit()
+    }
+
     /// A struct of parts: every part is read from the same table.
     fn deserialize_tuple_struct<V: Visitor<'de>>(
         self,
@@ -225,7 +239,7 @@ impl<'de> Deserializer<'de> for Reader<'de, '_> {
 
     serde::forward_to_deserialize_any! {
         bool i8 i16 i32 i64 i128 u8 u16 u32 u64 u128 f32 f64 char str string bytes byte_buf
-        unit unit_struct seq tuple map identifier
+        unit seq tuple map identifier
     }
 }
 

@@ -182,6 +182,15 @@ impl Table {
         Ok(())
     }
 
+    /// Takes the value at a dotted path away, if there is one.
+    pub fn take(&mut self, path: &[String]) -> Option<Value> {
+        match path {
+            [] => None,
+            [last] => self.remove(last),
+            [first, rest @ ..] => self.get_mut(first)?.as_table_mut()?.take(rest),
+        }
+    }
+
     /// The place of the longest known part of a dotted path: of its key, else of its value.
     pub fn place_of(&self, path: &str) -> Option<Range<usize>> {
         let mut best: Option<(usize, Range<usize>)> = None;

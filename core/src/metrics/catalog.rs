@@ -272,12 +272,12 @@ impl Outcome {
     /// use clift::seed::Seed;
     /// use clift::simulation::{self, Flow, Hop, LegConfig, Setup};
     /// use clift::transport::tcp::{CongestionAlgorithm, TcpConfig};
-    /// use clift::units::{Duration, Instant};
+    /// use clift::units::{Duration, Instant, Size};
     /// let leg = || vec![Hop::Leg(LegConfig::of_delay(Duration::from_millis(10)))];
     /// let flow = Flow {
     ///     start: Instant::ZERO,
     ///     transport: Arc::new(TcpConfig::papers(CongestionAlgorithm::CUBIC)),
-    ///     application: Arc::new(File { bytes: 10_000 }),
+    ///     application: Arc::new(File { size: Size(10_000) }),
     ///     source_leg: None,
     /// };
     /// let setup = Setup {

@@ -16,8 +16,9 @@ use super::ntn::Ntn;
 use super::path::{Hop, Return};
 use super::printed::Printed;
 use super::trace::Trace;
-use super::traffic::{Application, Flow, Transport};
+use super::traffic::{Flow, Transport};
 use super::vary::Vary;
+use crate::application::ApplicationConfig;
 use crate::scheme::Scheme;
 use crate::units::Duration;
 
@@ -75,7 +76,7 @@ pub struct Config {
     /// The transport of every flow.
     pub transport: Transport,
     /// What drives every flow.
-    pub application: Application,
+    pub application: ApplicationConfig,
     /// How many flows of the kind above share the path, all starting at 0; or list them in
     /// `[[flow]]`.
     pub flows: Option<u32>,
@@ -110,7 +111,7 @@ impl Default for Config {
             back: None,
             access: None,
             transport: Transport::default(),
-            application: Application::default(),
+            application: ApplicationConfig::default(),
             flows: None,
             flow: Vec::new(),
             vary: Vary::default(),

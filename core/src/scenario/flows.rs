@@ -1,7 +1,8 @@
 //! The flows of a cell, and what they cannot be.
 
 use super::config::Config;
-use super::traffic::{Application, ApplicationKind, Flow, Protocol, Transport};
+use super::traffic::{Flow, Transport};
+use crate::application::ApplicationConfig;
 use crate::config::Fault;
 use crate::config::join;
 
@@ -46,45 +47,13 @@ pub(super) fn flows(config: &Config) -> Result<Vec<Flow>, Fault> {
     Ok(flows)
 }
 
-fn check_traffic(key: &str, transport: &Transport, application: &Application) -> Result<(), Fault> {
-    check_application(&join(key, "application"), application, transport.kind.protocol)?;
-    let check = transport.protocol().check();
-    check.map_err(|fault| fault.within(&join(key, "transport")))
-}
-
-fn check_application(key: &str, app: &Application, protocol: Protocol) -> Result<(), Fault> {
-    use ApplicationKind::{Bulk, ConstantRate, File};
-    let belongs = [
-        ("size", app.size.is_some(), File),
-        ("rate", app.rate.is_some(), ConstantRate),
-        ("message", app.message.is_some(), ConstantRate),
-        ("deadline", app.deadline.is_some(), ConstantRate),
-    ];
-    if let Some((name, _, kind)) =
-        belongs.iter().find(|(_, given, kind)| *given && *kind != app.kind)
-    {
-        let kind = if *kind == File { "file" } else { "constant rate" };
-        let cure = format!("belongs to type = \"{kind}\"; set the type, or leave it out");
-        return Err(Fault::of(key, name, cure));
-    }
-    match app.kind {
-        Bulk if protocol == Protocol::Udp => {
-            let cure = "datagrams have no flow control; give type = \"constant rate\" or \"file\"";
-            Err(Fault::of(key, "type", cure))
-        }
-        File if app.size.is_none() => Err(Fault::new(
-            key,
-            "missing key `size`: how large is the file, e.g. size = \"100 kB\"",
-        )),
-        File if app.size.is_some_and(|size| size.0 == 0) => {
-            Err(Fault::of(key, "size", "a file of 0 bytes; give 1 B or more"))
-        }
-        ConstantRate if app.rate.is_none() => {
-            Err(Fault::new(key, "missing key `rate`: how much is sent, e.g. rate = \"64 kbit/s\""))
-        }
-        ConstantRate if app.message.is_some_and(|message| message.0 == 0) => {
-            Err(Fault::of(key, "message", "a message of 0 bytes; give 1 B or more"))
-        }
-        _ => Ok(()),
-    }
+fn check_traffic(
+    key: &str,
+    transport: &Transport,
+    application: &ApplicationConfig,
+) -> Result<(), Fault> {
+    let protocol = transport.protocol();
+    let of = |name: &'static str| move |fault: Fault| fault.within(&join(key, name));
+    application.check(&*protocol).map_err(of("application"))?;
+    protocol.check().map_err(of("transport"))
 }

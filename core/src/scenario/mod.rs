@@ -55,13 +55,15 @@ pub use path::{Hop, Return};
 pub use plan::{Plan, PlannedErasures, PlannedHop, PlannedLink, PlannedMedium, PlannedPhy};
 pub use printed::Printed;
 
+pub use read::Content;
 pub use reorder::{Reorder, ReorderKey};
 pub use schema::json_schema;
+pub use source::Change;
 pub use spec::PhySpec;
 pub use store::{MakeError, Store};
 pub use trace::Trace;
 pub use traces::{Information, InformationSpec, SetupFault, Traces};
-pub use traffic::{Application, ApplicationKind, Flow, Protocol, Transport};
+pub use traffic::{Flow, Protocol, Transport};
 pub use vary::{Axis, Vary};
 
 use crate::config::Value;
@@ -112,7 +114,35 @@ impl Scenario {
         text: &str,
         changes: &[(String, String)],
     ) -> Result<Self, ScenarioError> {
-        read::read(file, text, changes)
+        let content = Content::Text(text.to_owned());
+        let text = |(key, text): &(String, String)| (key.clone(), Change::Text(text.clone()));
+        Self::read(file, &content, &changes.iter().map(text).collect::<Vec<_>>())
+    }
+
+    /// Reads and checks a scenario with changes: dotted keys and their values, each of which ends
+    /// the variation of its key.
+    ///
+    /// ```
+    /// use clift::config::Value;
+    /// use clift::scenario::{Change, Content, Scenario};
+    /// let text = "hybrid.n = 11\nvary.hybrid.k = [9, 10]\nlink.queue = \"9 packets\"";
+    /// let content = Content::Text(text.to_owned());
+    /// let nine = Change::Value(Value::from(clift::config::Node::Integer(9)));
+    /// let changes = [("hybrid.k".to_owned(), nine), ("link.queue".to_owned(), Change::Nothing)];
+    /// let scenario = Scenario::read("", &content, &changes)?;
+    /// assert_eq!(scenario.cells().len(), 1);
+    /// assert_eq!(scenario.cells()[0].config().link.queue.to_string(), "1000 packets");
+    /// # Ok::<(), clift::scenario::ScenarioError>(())
+    /// ```
+    ///
+    /// # Errors
+    /// The first thing that is wrong.
+    pub fn read(
+        file: &str,
+        content: &Content,
+        changes: &[(String, Change)],
+    ) -> Result<Self, ScenarioError> {
+        read::read(file, content, changes)
     }
 
     /// Checks a scenario given as a tree of values, with the keys of a scenario file.
@@ -128,7 +158,7 @@ impl Scenario {
     /// # Errors
     /// The first thing that is wrong.
     pub fn of(tree: Value) -> Result<Self, ScenarioError> {
-        read::of(tree)
+        read::read("", &Content::Tree(tree), &[])
     }
 
     /// The file's name, as given.

@@ -6,18 +6,31 @@ use super::config::Config;
 use super::error::{Place, ScenarioError};
 use super::plan::Plan;
 use super::printed::Printed;
-use super::source::{Set, Source};
+use super::source::{Change, Set, Source};
 use super::vary::{self, Axis, Changes, LeftOut};
 use crate::config::{self, Fault, Node, Table, Value};
 
 /// Cells times bytes of file: bounds the time that any file can take.
 const MOST_WORK: usize = 1 << 27;
 
+/// What a scenario is read from.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Content {
+    /// The text of a file.
+    Text(String),
+    /// A tree of values.
+    Tree(Value),
+}
+
 pub(super) fn read(
     file: &str,
-    text: &str,
-    changes: &[(String, String)],
+    content: &Content,
+    changes: &[(String, Change)],
 ) -> Result<Scenario, ScenarioError> {
+    let text = match content {
+        Content::Text(text) => text,
+        Content::Tree(tree) => return of(file, tree, changes),
+    };
     let source = Source::new(file, text, changes);
     if text.len() > Scenario::MOST_BYTES {
         let message = format!(
@@ -32,10 +45,10 @@ pub(super) fn read(
 }
 
 /// The scenario that a tree describes.
-pub(super) fn of(tree: Value) -> Result<Scenario, ScenarioError> {
-    let source = Source::new("", "", &[]);
-    match tree.node {
-        Node::Table(root) => expanded(&source, root),
+fn of(file: &str, tree: &Value, changes: &[(String, Change)]) -> Result<Scenario, ScenarioError> {
+    let source = Source::new(file, "", changes);
+    match &tree.node {
+        Node::Table(root) => expanded(&source, root.clone()),
         _ => Err(source.error(Place::File, "", "is not a section; give keys and values")),
     }
 }
@@ -43,7 +56,7 @@ pub(super) fn of(tree: Value) -> Result<Scenario, ScenarioError> {
 /// Applies changes from outside, expands the campaign and reads each cell.
 fn expanded(source: &Source<'_>, mut root: Table) -> Result<Scenario, ScenarioError> {
     let mut sets = source.changes()?;
-    apply(source, &mut root, sets.iter().filter(|set| set.path[0] == "vary"))?;
+    apply(source, &mut root, sets.iter().filter(|set| is_of_campaign(set)))?;
     let (axes, ended) = axes(source, &mut root, &mut sets)?;
     let printed = printed(source, &mut root, &axes, &ended)?;
     let cells = cells(source, &root, &axes, &sets)?;
@@ -61,6 +74,11 @@ fn expanded(source: &Source<'_>, mut root: Table) -> Result<Scenario, ScenarioEr
         cells,
         printed,
     })
+}
+
+/// Whether a change is one of what there is beside the cells.
+fn is_of_campaign(set: &Set) -> bool {
+    matches!(set.path[0].as_str(), "vary" | "printed")
 }
 
 /// An axis that a change from outside has ended, and the label that it is now.
@@ -85,8 +103,9 @@ fn axes(
         .map_err(|fault| source.fault(root, &fault.within("vary")))?;
     let mut fixed = Vec::new();
     axes.retain(|axis| {
-        let set = sets.iter().rfind(|set| set.path.join(".") == axis.key);
-        fixed.extend(set.map(|set| (axis.name.clone(), source.label(&set.value))));
+        let set = sets.iter().rfind(|set| set.covers(&axis.key));
+        let label = |set: &Set| set.value.as_ref().and_then(|value| source.label(value));
+        fixed.extend(set.map(|set| (axis.name.clone(), label(set))));
         set.is_none()
     });
     let points = vary::choose(source, &mut axes, sets, KEYS)?;
@@ -175,10 +194,10 @@ fn cells(
                 let point = &axis.points[point];
                 labels.push((axis.name.clone(), point.label.clone()));
                 for (path, value) in &point.changes {
-                    put(source, &mut table, path, value)?;
+                    put(source, &mut table, path, Some(value))?;
                 }
             }
-            apply(source, &mut table, sets.iter().filter(|set| set.path[0] != "vary"))?;
+            apply(source, &mut table, sets.iter().filter(|set| !is_of_campaign(set)))?;
             cell(source, table, labels)
         })
         .collect()
@@ -256,7 +275,7 @@ fn apply<'s>(
     sets: impl Iterator<Item = &'s Set>,
 ) -> Result<(), ScenarioError> {
     for set in sets {
-        put(source, table, &set.path, &set.value)?;
+        put(source, table, &set.path, set.value.as_ref())?;
     }
     Ok(())
 }
@@ -265,11 +284,19 @@ fn put(
     source: &Source<'_>,
     table: &mut Table,
     path: &[String],
-    value: &Value,
+    value: Option<&Value>,
 ) -> Result<(), ScenarioError> {
+    let Some(value) = value else {
+        table.take(path);
+        return Ok(());
+    };
     table.set(path, value.clone()).map_err(|part| {
         let message = format!("`{part}` is not a section that holds keys; check the dotted key");
-        source.error(source.place(&value.place), &path.join("."), message)
+        let fault = Fault::new(&path.join("."), message);
+        match &value.place {
+            place if place.is_empty() => source.error(Place::File, &fault.path(), fault.message()),
+            place => source.error(source.place(place), &fault.path(), fault.message()),
+        }
     })
 }
 

@@ -8,15 +8,14 @@ use super::ntn::Ntn;
 use super::plan::{PlannedHop, PlannedLink, PlannedMedium};
 use super::reorder::Reorder;
 use super::traces::{InformationSpec, SetupFault, Traces};
-use super::traffic::{self, ApplicationKind};
-use crate::application::{Application, Bulk, ConstantRate, File};
+use super::traffic;
 use crate::config::Fault;
 use crate::link::Fragmentation;
 use crate::scheme::nr::NtnPhy;
 use crate::scheme::{FeedbackLoss, LinkConfig, LiveConfig, Medium, Scheme, Timing, UnitLosses};
 use crate::simulation::{Flow, Hop, Setup};
 use crate::trace::PhyTrace;
-use crate::units::{Bytes, Duration, Instant};
+use crate::units::{Duration, Instant};
 
 impl Cell {
     /// What the engine runs in a replication.
@@ -133,7 +132,7 @@ impl Maker<'_> {
         Ok(Flow {
             start: Instant::ZERO + flow.start,
             transport: flow.transport.protocol(),
-            application: application(&flow.application, flow.transport.protocol().payload()),
+            application: flow.application.application(),
             source_leg: leg.transpose()?,
         })
     }
@@ -207,20 +206,4 @@ fn live(
         receive_buffer: config.receive_buffer,
         ..LiveConfig::new(phy, scheme, timing)
     })
-}
-
-fn application(app: &traffic::Application, payload: Bytes) -> Arc<dyn Application> {
-    // The plan has checked that what each kind needs is there.
-    match app.kind {
-        ApplicationKind::File => Arc::new(File { bytes: app.size.map_or(1, |size| size.0) }),
-        ApplicationKind::ConstantRate => match app.rate {
-            None => Arc::new(Bulk),
-            Some(rate) => Arc::new(ConstantRate {
-                rate,
-                message: app.message.unwrap_or(payload),
-                deadline: app.deadline,
-            }),
-        },
-        ApplicationKind::Bulk => Arc::new(Bulk),
-    }
 }

@@ -8,29 +8,58 @@ use toml::de::{DeTable, DeValue};
 use super::error::{Place, ScenarioError};
 use crate::config::{Fault, Node, Table, Value};
 
-/// A change from outside: where it goes and its value, placed behind the end of the file.
+/// The value that a key is given from outside.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Change {
+    /// Text of a value, as a command line has it: TOML, or text without quotes.
+    Text(String),
+    /// A value.
+    Value(Value),
+    /// None: the key is taken away.
+    Nothing,
+}
+
+/// A change from outside: where it goes and its value. That of a text is placed behind the end of
+/// the file; without a value the key goes.
 pub(super) struct Set {
     pub(super) path: Vec<String>,
-    pub(super) value: Value,
+    pub(super) value: Option<Value>,
+}
+
+impl Set {
+    /// Whether it ends the variation of a dotted key.
+    pub(super) fn covers(&self, key: &str) -> bool {
+        let rest = key.strip_prefix(&self.path.join("."));
+        rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
+    }
 }
 
 /// The texts that values come from, and how errors speak of them.
 pub(super) struct Source<'i> {
     file: &'i str,
     text: &'i str,
-    changes: &'i [(String, String)],
+    changes: &'i [(String, Change)],
     /// Where each change would begin if it stood behind the file.
     begins: Vec<usize>,
 }
 
+impl Change {
+    fn text(&self) -> &str {
+        match self {
+            Self::Text(text) => text,
+            Self::Value(_) | Self::Nothing => "",
+        }
+    }
+}
+
 impl<'i> Source<'i> {
-    pub(super) fn new(file: &'i str, text: &'i str, changes: &'i [(String, String)]) -> Self {
+    pub(super) fn new(file: &'i str, text: &'i str, changes: &'i [(String, Change)]) -> Self {
         let mut begin = text.len() + 1;
         let begins = changes
             .iter()
-            .map(|(_, value)| {
+            .map(|(_, change)| {
                 let here = begin;
-                begin += value.len() + 1;
+                begin += change.text().len() + 1;
                 here
             })
             .collect();
@@ -47,18 +76,23 @@ impl<'i> Source<'i> {
     }
 
     pub(super) fn changes(&self) -> Result<Vec<Set>, ScenarioError> {
-        let set = |((key, text), &begin): (&(String, String), &usize)| {
+        let set = |((key, change), &begin): (&(String, Change), &usize)| {
             let path: Vec<String> = key.split('.').map(str::to_owned).collect();
+            let text = match change {
+                Change::Text(text) => text,
+                Change::Value(value) => return Ok(Set { path, value: Some(value.clone()) }),
+                Change::Nothing => return Ok(Set { path, value: None }),
+            };
             let place = || Place::Set(format!("{key} = {text}"));
             if path.iter().any(String::is_empty) || path[0] == "printed" {
                 let message = "is not a key to change; give a dotted key, e.g. link.rtt";
                 return Err(self.error(place(), key, message));
             }
-            let value = change(text, begin).map_err(|(_, fault)| {
+            let value = parsed(text, begin).map_err(|(_, fault)| {
                 let fault = fault.within(key);
                 self.error(place(), &fault.path(), fault.message())
             })?;
-            Ok(Set { path, value })
+            Ok(Set { path, value: Some(value) })
         };
         self.changes.iter().zip(&self.begins).map(set).collect()
     }
@@ -78,7 +112,7 @@ impl<'i> Source<'i> {
     pub(super) fn place(&self, span: &Range<usize>) -> Place {
         if let Some(change) = self.begins.iter().rposition(|&begin| begin <= span.start) {
             let (key, value) = &self.changes[change];
-            return Place::Set(format!("{key} = {value}"));
+            return Place::Set(format!("{key} = {}", value.text()));
         }
         let before = &self.text.as_bytes()[..span.start.min(self.text.len())];
         Place::Line(before.iter().filter(|&&byte| byte == b'\n').count() + 1)
@@ -89,7 +123,7 @@ impl<'i> Source<'i> {
         let Node::Float(_) = value.node else { return value.plain() };
         let (text, begin) = match self.begins.iter().rposition(|&begin| begin <= value.place.start)
         {
-            Some(change) => (self.changes[change].1.as_str(), self.begins[change]),
+            Some(change) => (self.changes[change].1.text(), self.begins[change]),
             None => (self.text, 0),
         };
         let written = text.get(value.place.start - begin..value.place.end - begin);
@@ -122,7 +156,7 @@ impl<'i> Source<'i> {
 type Misfit = (Range<usize>, Fault);
 
 /// What is not a TOML value is text whose quotes the shell took away.
-fn change(text: &str, begin: usize) -> Result<Value, Misfit> {
+fn parsed(text: &str, begin: usize) -> Result<Value, Misfit> {
     match DeValue::parse(text) {
         Ok(parsed) => value(parsed, begin),
         Err(_) => Ok(Value { node: Node::Text(text.to_owned()), place: begin..begin + text.len() }),

@@ -1,4 +1,4 @@
-//! Who sends what: `[transport]`, `[application]` and `[[flow]]`.
+//! Who sends what: `[transport]` and `[[flow]]`.
 
 use std::sync::Arc;
 
@@ -6,11 +6,12 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::leg::Leg;
+use crate::application::ApplicationConfig;
 use crate::config::parts;
 use crate::transport;
 use crate::transport::datagram::DatagramConfig;
 use crate::transport::tcp::TcpConfig;
-use crate::units::{BitRate, Bytes, Duration, Size};
+use crate::units::Duration;
 
 /// A transport protocol and its options.
 #[derive(Clone, Debug, Default, JsonSchema, Serialize)]
@@ -53,38 +54,6 @@ pub enum Protocol {
     Udp,
 }
 
-/// What drives a flow.
-#[derive(Clone, Debug, Default, Deserialize, JsonSchema, Serialize)]
-#[serde(deny_unknown_fields, default)]
-pub struct Application {
-    /// "bulk" (always more to send), "file" (so many bytes) or "constant rate" (messages).
-    #[serde(rename = "type")]
-    pub kind: ApplicationKind,
-    /// File: its size.
-    pub size: Option<Size>,
-    /// Constant rate: payload rate.
-    pub rate: Option<BitRate>,
-    /// Constant rate: payload of a message; what fits into a packet unless set.
-    pub message: Option<Bytes>,
-    /// Constant rate: when a message is too late to be of use.
-    pub deadline: Option<Duration>,
-}
-
-/// What kind of application drives a flow.
-#[derive(Clone, Copy, Debug, Default, Deserialize, Eq, JsonSchema, PartialEq, Serialize)]
-pub enum ApplicationKind {
-    /// Always more to send.
-    #[default]
-    #[serde(rename = "bulk")]
-    Bulk,
-    /// A file of a given size.
-    #[serde(rename = "file")]
-    File,
-    /// Messages of one size at a constant rate.
-    #[serde(rename = "constant rate")]
-    ConstantRate,
-}
-
 /// One flow, or several of a kind.
 #[derive(Clone, Debug, Deserialize, JsonSchema, Serialize)]
 #[serde(deny_unknown_fields, default)]
@@ -96,9 +65,16 @@ pub struct Flow {
     /// Its transport; keys left out are taken from the scenario's `[transport]`.
     pub transport: Transport,
     /// What drives it; the scenario's `[application]` unless given.
-    pub application: Application,
+    pub application: ApplicationConfig,
     /// Its own wired leg at the source; the scenario's `[access]` unless given.
     pub access: Option<Leg>,
+}
+
+impl Flow {
+    /// Whether it ends when all has arrived.
+    pub fn is_transfer(&self) -> bool {
+        self.application.application().size().is_some()
+    }
 }
 
 impl Default for Flow {
@@ -107,7 +83,7 @@ impl Default for Flow {
             count: 1,
             start: Duration::ZERO,
             transport: Transport::default(),
-            application: Application::default(),
+            application: ApplicationConfig::default(),
             access: None,
         }
     }

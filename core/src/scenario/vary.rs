@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use super::error::ScenarioError;
+use super::error::{Place, ScenarioError};
 use super::source::{Set, Source};
 use crate::config::{Fault, Node, Table, Value, nearest};
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
@@ -175,7 +175,7 @@ pub(super) fn choose(
     for set in sets.drain(..) {
         let name = set.path.join(".");
         match axes.iter_mut().find(|axis| axis.name == name && !keys.contains(&name.as_str())) {
-            Some(axis) => left_out.extend(narrow(source, axis, &set.value)?),
+            Some(axis) => left_out.extend(narrow(source, axis, set.value.as_ref())?),
             None => other.push(set),
         }
     }
@@ -186,18 +186,22 @@ pub(super) fn choose(
 fn narrow(
     source: &Source<'_>,
     axis: &mut Changes,
-    value: &Value,
+    value: Option<&Value>,
 ) -> Result<Vec<LeftOut>, ScenarioError> {
     let all: Vec<String> = axis.points.iter().map(|point| point.label.clone()).collect();
-    let chosen: Option<Vec<String>> = match &value.node {
+    let chosen: Option<Vec<String>> = value.and_then(|value| match &value.node {
         Node::List(list) => list.iter().map(|value| source.label(value)).collect(),
         _ => source.label(value).map(|label| vec![label]),
-    };
+    });
     let chosen = chosen
         .filter(|chosen| !chosen.is_empty() && chosen.iter().all(|label| all.contains(label)));
     let Some(chosen) = chosen else {
         let message = format!("is an axis of [vary]; choose one or a list of {}", all.join(", "));
-        return Err(source.error(source.place(&value.place), &axis.name, message));
+        return Err(source.error(
+            value.map_or(Place::File, |value| source.place(&value.place)),
+            &axis.name,
+            message,
+        ));
     };
     axis.points.retain(|point| chosen.contains(&point.label));
     let left_out = all.into_iter().filter(|label| !chosen.contains(label));

@@ -42,10 +42,10 @@ impl FlowState {
         to_sender: Vec<u32>,
     ) -> Self {
         let connection = flow.transport.connect(rng);
-        let traffic = flow.application.start(flow.start);
+        let traffic = flow.application.start(flow.start, flow.transport.payload());
         Self {
             in_order: connection.in_order(),
-            size: traffic.size(),
+            size: flow.application.size(),
             connection,
             traffic,
             done: false,

@@ -9,14 +9,14 @@ use crate::units::{Bytes, Duration};
 /// transmissions, and for a lost one when it was given up (DESIGN: words).
 ///
 /// Exceptions are kept apart from the columns, so that a trace of 10^8 LLDUs fits in memory twice.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct LinkTrace {
     parts: Parts,
 }
 
 /// What a scheme writes and a [`LinkTrace`] is made of. `u32` indices bound a link trace to 2^32
 /// LLDUs (64 GiB of columns).
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Parts {
     /// First transmission time of each data LLDU, ns.
     pub t: Column,

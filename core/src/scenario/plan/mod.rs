@@ -11,7 +11,7 @@ use super::config::Config;
 use super::flows::flows;
 use super::leg::Leg;
 use super::path::Hop;
-use super::traffic::{ApplicationKind, Flow};
+use super::traffic::Flow;
 use crate::config::Fault;
 use crate::scheme::Scheme;
 use crate::units::Duration;
@@ -62,9 +62,8 @@ impl Plan {
         let mut backward = Vec::new();
         backward.extend(config.access.clone().map(PlannedHop::Leg));
         backward.extend(way_back::way_back(config, shared)?);
-        let stop_when_done = config.stop_when_done.unwrap_or_else(|| {
-            flows.iter().all(|flow| flow.application.kind == ApplicationKind::File)
-        });
+        let stop_when_done =
+            config.stop_when_done.unwrap_or_else(|| flows.iter().all(Flow::is_transfer));
         Ok(Self { forward, backward, flows, stop_when_done })
     }
 

@@ -1,6 +1,7 @@
 //! Flows and the way back.
 
 use super::*;
+use crate::application::ApplicationConfig;
 use crate::transport::tcp::CongestionAlgorithm;
 
 #[test]
@@ -13,13 +14,12 @@ fn flows_take_from_the_scenario_what_they_leave_out() {
     let plan = scenario.cells()[0].plan();
     assert_eq!(plan.flows.len(), 3);
     let (first, last) = (&plan.flows[0], &plan.flows[2]);
-    assert_eq!(first.application.kind, ApplicationKind::File);
+    assert!(first.is_transfer());
     assert_eq!(
         (last.transport.tcp.packet.0, last.transport.tcp.congestion),
         (500, CongestionAlgorithm::CUBIC)
     );
-    assert_eq!(last.application.kind, ApplicationKind::Bulk);
-    assert_eq!(last.application.size, None);
+    assert_eq!(last.application, ApplicationConfig::default());
     assert!(first.access.is_some());
     // The destination's leg on the way there and back, and what the link takes.
     assert_eq!((plan.forward.len(), plan.backward.len()), (2, 2));

@@ -1,0 +1,78 @@
+//! The applications by name.
+
+use std::sync::Arc;
+
+use schemars::{JsonSchema, Schema};
+use serde::Serialize;
+
+use super::{Application, Bulk, ConstantRate, File};
+use crate::config::Fault;
+use crate::tagged;
+use crate::transport::{FlowControl, Protocol};
+
+/// The registry: a row for each application, the one that needs no keys first.
+macro_rules! applications {
+    ($($name:literal => $kind:ident),+ $(,)?) => {
+        /// What drives a flow: "bulk" (always more to send), "file" (so many bytes) or "constant
+        /// rate" (messages).
+        #[derive(Clone, Debug, JsonSchema, PartialEq, Serialize)]
+        #[serde(tag = "type")]
+        #[schemars(rename = "Application", transform = as_it_is_read)]
+        #[allow(missing_docs)]
+        pub enum ApplicationConfig {
+            $(#[serde(rename = $name)] $kind($kind)),+
+        }
+
+        tagged!(ApplicationConfig by "type" usual "bulk" { $($name => $kind($kind)),+ });
+
+        impl ApplicationConfig {
+            /// The application that it names.
+            pub fn application(&self) -> Arc<dyn Application> {
+                match self {
+                    $(Self::$kind(own) => Arc::new(*own)),+
+                }
+            }
+        }
+    };
+}
+
+applications! {
+    "bulk" => Bulk,
+    "file" => File,
+    "constant rate" => ConstantRate,
+}
+
+impl Default for ApplicationConfig {
+    fn default() -> Self {
+        Self::Bulk(Bulk)
+    }
+}
+
+impl ApplicationConfig {
+    /// Whether there can be such an application over a transport.
+    ///
+    /// # Errors
+    /// A [`Fault`] that says what is wrong, and what to give instead.
+    pub fn check(&self, transport: &dyn Protocol) -> Result<(), Fault> {
+        let application = self.application();
+        if application.never_ends() && transport.flow_control() == FlowControl::None {
+            let cure = "datagrams have no flow control; give type = \"constant rate\" or \"file\"";
+            return Err(Fault::new("type", cure));
+        }
+        application.check()
+    }
+}
+
+/// Has the schema do as the reader does, which knows the keys of each application and takes a
+/// section without a name for the first.
+fn as_it_is_read(schema: &mut Schema) {
+    let variants = schema.get_mut("oneOf").and_then(|variants| variants.as_array_mut());
+    for (index, variant) in variants.into_iter().flatten().enumerate() {
+        if let Some(variant) = variant.as_object_mut() {
+            variant.insert("unevaluatedProperties".to_owned(), false.into());
+            if index == 0 {
+                variant.remove("required");
+            }
+        }
+    }
+}
