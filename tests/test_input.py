@@ -3,6 +3,7 @@
 import copy
 import pickle
 from collections.abc import Callable
+from inspect import signature
 from pathlib import Path
 from typing import Any
 
@@ -273,11 +274,52 @@ def test_live_links_are_values(link: Any, changes: dict[str, Any]) -> None:
     refused(lambda: link.replace(bogus=3), "bogus = 3: no parameter; one of ")
 
 
-@pytest.mark.parametrize("link", [clift.HybridLink(n=11), clift.NtnLink(bler=[0.1, 0.01])])
-def test_live_links_can_be_copied_and_sent_to_another_process(link: Any) -> None:
-    for twin in (copy.copy(link), copy.deepcopy(link), pickle.loads(pickle.dumps(link))):
-        assert twin == link
-        assert clift.simulate(twin, duration_s=1).summary() is not None
+@pytest.mark.parametrize(
+    "link",
+    [
+        LINK,
+        clift.HybridLink(n=11),
+        clift.HybridLink(losses=PHY),
+        clift.LiveLink(PHY, "ARQ", feedback_loss=PHY),
+        clift.NtnLink(bler=[0.1, 0.01]),
+        adaptive(delay_ms=np.array([(0, 80), (1, 79)])),
+        adaptive(information=np.full(9_000, 0.5), every_ms=1),
+    ],
+)
+def test_links_and_runs_can_be_copied_and_sent_to_another_process(link: Any) -> None:
+    scenario = clift.Scenario(link, duration_s=1, path_ms=np.array([(0, 1), (0.5, 2)]))
+    run = clift.simulate(scenario)
+    for value in (link, scenario, run):
+        for twin in (copy.copy(value), copy.deepcopy(value), pickle.loads(pickle.dumps(value))):
+            assert twin == value
+            assert hash(twin) == hash(value)
+            assert repr(twin) == repr(value)
+    sent = pickle.loads(pickle.dumps(run))
+    assert sent.goodput_kbps == run.goodput_kbps
+    assert sent.completion_s == run.completion_s
+    assert sent.summary() == clift.simulate(sent.scenario).summary()
+    assert sent.events() == run.events()
+    assert clift.simulate(scenario.replace(seed=2)) != run != 3
+
+
+def test_a_trace_goes_to_another_process_with_all_that_it_says() -> None:
+    own = {"decode_ns": 7, "period_ns": 40, "rtt_ns": 3, "description": "d", "source": "s"}
+    phy = clift.PhyTrace([0, 10, 20], [5, 0, 6], 99, **own)
+    for twin in (copy.copy(phy), copy.deepcopy(phy), pickle.loads(pickle.dumps(phy))):
+        assert twin == phy
+        assert {name: getattr(twin, name) for name in own} == own
+        assert (twin.t_ns.tolist(), twin.d_ns.tolist(), twin.lldu_bytes) == (
+            *([0, 10, 20], [5, 0, 6]),
+            99,
+        )
+    assert phy != clift.PhyTrace([0, 10, 20], [5, 0, 7], 99, **own)
+    assert phy != clift.PhyTrace([0, 10, 20], [5, 0, 6], 99, **(own | {"source": None}))
+    assert phy != 3
+    sent = pickle.loads(pickle.dumps(LINK))
+    assert sent.stats() == LINK.stats()
+    assert sent.lost_ns.tolist() == LINK.lost_ns.tolist()
+    assert sent.transmissions.tolist() == LINK.transmissions.tolist()
+    assert sent != clift.tmt.apply(PHY, "ARQ", rtt_ms=400)
 
 
 def test_live_links_show_what_was_given() -> None:
@@ -330,3 +372,57 @@ def test_text_files_may_begin_with_a_byte_order_mark(tmp_path: Path) -> None:
     ):
         path.write_text(text, encoding="utf-8-sig")
         assert clift.read_trace(path, **options).d_ns.tolist() == [5, 0, 5]
+
+
+WRONG: list[Any] = [
+    *(None, True, "x", b"x", -1, 10**30, float("nan"), 1j, [], ["x"], {}, (1, 2), object()),
+    *(np.array([1, 2]), np.array("x"), PHY, LINK, lambda: 3),
+]
+CALLS: dict[str, tuple[Callable[..., object], dict[str, Any]]] = {
+    "PhyTrace": (clift.PhyTrace, {"t_ns": [0, 9], "d_ns": [1, 1]}),
+    "share": (PHY.share, {"n": 2}),
+    "offset": (PHY.offset, {"start_ns": 2}),
+    "write": (PHY.write, {"path": "/nowhere/x.csv"}),
+    "read_trace": (clift.read_trace, {"path": "/nowhere/x.csv"}),
+    "apply": (clift.tmt.apply, {"phy": PHY, "scheme": "ARQ"}),
+    "deliver": (clift.deliver, {"ll": LINK, "arrivals_ns": [0]}),
+    "Reorder": (clift.Reorder, {}),
+    "Fec": (clift.Fec, {"k": 1, "n": 2}),
+    "Arq": (clift.Arq, {}),
+    "Harq2": (clift.Harq2, {"k": 1, "n": 2}),
+    "LiveLink": (clift.LiveLink, {"phy": PHY, "scheme": "ARQ"}),
+    "HybridLink": (clift.HybridLink, {}),
+    "AdaptiveHarqLink": (clift.AdaptiveHarqLink, {"duration_s": 1}),
+    "NtnLink": (clift.NtnLink, {}),
+    "simulate": (clift.simulate, {"scenario": LINK, "duration_s": 0.01}),
+    "Scenario": (clift.Scenario, {"source": LINK, "duration_s": 0.01}),
+    "run_many": (clift.run_many, {"scenarios": []}),
+    "erasures": (clift.model.erasures, {"n": 2, "p": 0.1}),
+    "predict": (clift.model.predict, {"scheme": "ARQ", "p": 0.1}),
+    "fec": (clift.model.fec, {"k": 1, "n": 2, "p": 0.1}),
+    "arq": (clift.model.arq, {"p": 0.1}),
+    "harq2": (clift.model.harq2, {"k": 1, "n": 2, "p": 0.1}),
+    "hybrid": (clift.model.hybrid, {"k": 1, "n": 2}),
+    "fit": (clift.model.fit, {"phy": PHY}),
+    "read": (clift.Scenario.read, {"path": "/nowhere/x.toml"}),
+    "parse": (clift.Scenario.parse, {"text": "hybrid = {}"}),
+}
+# These call what they are given, or look at it only later.
+CALLED = {("simulate", "progress"), ("run_many", "progress")}
+
+
+@pytest.mark.parametrize("name", CALLS)
+def test_a_wrong_value_of_any_argument_is_an_error_of_one_line(name: str) -> None:
+    call, usual = CALLS[name]
+    for argument in signature(call).parameters:
+        if (name, argument) in CALLED or argument in ("more", "options"):
+            continue
+        for value in WRONG:
+            try:
+                call(**(usual | {argument: value}))
+                line = ""
+            except clift.CliftError as error:
+                line = str(error)
+            except Exception as error:
+                raise AssertionError(f"{argument} = {value!r}: {error!r}") from error
+            assert "\n" not in line, f"{argument} = {value!r}"

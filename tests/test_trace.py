@@ -168,7 +168,7 @@ def test_pyarrow_reads_what_is_written(tmp_path: Path):
     expected = {b"clift-trace": b"1", b"lldu_bytes": b"40", b"description": b"x"}
     assert expected.items() <= table.schema.metadata.items()
     link = clift.tmt.apply(phy, "ARQ", rtt_ms=0)
-    link._inner.write(tmp_path / "l.parquet")
+    link.core.write(tmp_path / "l.parquet")
     table = pq.read_table(tmp_path / "l.parquet")
     for name in ("t_ns", "d_ns", "lost_ns", "transmissions"):
         np.testing.assert_array_equal(table[name].to_numpy(), getattr(link, name))

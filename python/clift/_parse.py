@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from numbers import Real
-from typing import Any, TypeVar
+from typing import Any, Self, TypeVar
 
 import numpy as np
 
@@ -24,6 +24,36 @@ COUNT = 2**32 - 1
 """The largest count of most things."""
 
 _NS_PER = {"s": 1e9, "ms": 1e6}
+
+
+class Fixed:
+    """What nobody can change: a copy of it is the thing itself."""
+
+    __slots__ = ()
+
+    def __copy__(self) -> Self:
+        return self
+
+    def __deepcopy__(self, _memo: object) -> Self:
+        return self
+
+
+def same(one: Any, other: Any) -> bool:
+    """Whether two arguments are equal, arrays as a whole.
+
+    Example:
+        >>> same({"a": np.ones(2)}, {"a": np.ones(2)}), same([1], np.ones(1)), same((1, 2), (1, 3))
+        (True, False, False)
+    """
+    if isinstance(one, np.ndarray) or isinstance(other, np.ndarray):
+        return isinstance(one, np.ndarray) == isinstance(other, np.ndarray) and np.array_equal(
+            one, other
+        )
+    if isinstance(one, dict) and isinstance(other, dict):
+        return one.keys() == other.keys() and all(same(one[key], other[key]) for key in one)
+    if type(one) is type(other) and type(one) in (list, tuple):
+        return len(one) == len(other) and all(map(same, one, other))
+    return bool(one == other)
 
 
 def fault(name: str, value: object, cure: str) -> ScenarioError:

@@ -43,8 +43,8 @@ def bernoulli(
     """
     regular = _slots(slots, slot_ns, decode_ns, lldu_bytes, on)
     loss = _parse.probability("p", p)
-    inner = _clift.bernoulli(loss, _seed(seed), regular, None if on is None else on._inner)
-    return PhyTrace._from_inner(inner)
+    inner = _clift.bernoulli(loss, _seed(seed), regular, None if on is None else on.core)
+    return PhyTrace.of(inner)
 
 
 def gilbert_elliott(
@@ -93,11 +93,11 @@ def gilbert_elliott(
     True
     """
     regular = _slots(slots, slot_ns, decode_ns, lldu_bytes, on)
-    base = None if on is None else on._inner
+    base = None if on is None else on.core
     chain = _chain(alpha, beta, p, burst)
     states = _parse.probability("p_good", p_good), _parse.probability("p_bad", p_bad)
     inner = _clift.gilbert_elliott(p is not None, chain, *states, _seed(seed), regular, base)
-    return PhyTrace._from_inner(inner)
+    return PhyTrace.of(inner)
 
 
 def lms(

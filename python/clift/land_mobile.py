@@ -161,7 +161,7 @@ class LandMobile:
             seed: Names the draws: the same seed gives the same fading at every Es/N0, interleaving
                 and code.
         """
-        return PhyTrace._from_inner(self._inner.trace(_duration(duration_s), _seed(seed)))
+        return PhyTrace.of(self._inner.trace(_duration(duration_s), _seed(seed)))
 
     def information(self, duration_s: float = 600, seed: int = 1) -> NDArray[np.float32]:
         """Mutual information per coded bit, 0 to 1, of each slot of that trace."""
@@ -241,7 +241,7 @@ class LandMobile:
             raise ScenarioError("the series of levels has a time that is no number of seconds")
         t_ns = np.rint(times * 1e9).astype(np.int64)
         levels = np.ascontiguousarray(_parse.floats("esn0_db", esn0_db, "levels in dB"))
-        return PhyTrace._from_inner(self._inner.of_series(t_ns, levels, _seed(seed)))
+        return PhyTrace.of(self._inner.of_series(t_ns, levels, _seed(seed)))
 
     def write(
         self,

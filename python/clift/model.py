@@ -29,15 +29,16 @@ import numpy as np
 
 import clift._clift as _clift
 from clift._chain import Chain, scalar
+from clift._parse import COUNT, flag, floats, nanoseconds, of_type, whole
 from clift.errors import ScenarioError
-from clift.scheme import Arq, Fec, Harq2
+from clift.scheme import Arq, Fec, Harq2, scheme_text
+from clift.trace import PhyTrace
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
     from clift._chain import Floats, Value
     from clift.scheme import Scheme
-    from clift.trace import PhyTrace
 
 SLOT_NS = 114_783
 """33 bytes at 2.3 Mbit/s, as in Kuhn 2014."""
@@ -63,7 +64,8 @@ class RecoveryDelays:
         """The least delay that the share ``q`` does not exceed; NaN if nothing is recovered."""
         if not len(self.delay_ms):
             return scalar(np.full(np.shape(q), np.nan))
-        place = np.searchsorted(np.cumsum(self.probability), q)
+        shares = floats("q", q, "a share, or an array of them")
+        place = np.searchsorted(np.cumsum(self.probability), shares)
         return scalar(self.delay_ms[np.minimum(place, len(self.delay_ms) - 1)])
 
 
@@ -170,9 +172,7 @@ def erasures(
     """
     channel = Chain.given(alpha, beta, p_good, p_bad, p, burst)
     single = channel.single("P(m, n)")
-    if not 0 <= n <= 1_000_000:
-        raise ScenarioError(f"n = {n}: give a number of slots from 0 to 1,000,000")
-    return _clift.model_erasures(n, single)
+    return _clift.model_erasures(whole("n", n, 0, 1_000_000), single)
 
 
 def predict(
@@ -218,9 +218,10 @@ def predict(
     times = _times(rtt_ms, slot_ns, decode_ns, feedback_ms)
     channel = Chain.given(alpha, beta, p_good, p_bad, p, burst)
     columns, shape = channel.columns()
-    found = _clift.model_predict(str(scheme), columns, times, cut_apart)
+    text, cut_apart = scheme_text(scheme), flag("cut_apart", cut_apart)
+    found = _clift.model_predict(text, columns, times, cut_apart)
     values = {name: scalar(column.reshape(shape)) for name, column in found.items()}
-    return Prediction(**values, _of=(str(scheme), channel, times, cut_apart))
+    return Prediction(**values, _of=(text, channel, times, cut_apart))
 
 
 def fec(
@@ -327,12 +328,12 @@ def hybrid(k: int, n: int, frames: int = 6, persistency: int = 0, p: ArrayLike =
     True
     """
     counts = {"k": k, "n": n, "frames": frames, "persistency": persistency}
-    for name, value in counts.items():
-        if not 0 <= value < 2**32:
-            raise ScenarioError(f"{name} = {value}: give a count")
-    losses = np.asarray(p, dtype=np.float64)
+    of_frame, of_code, of_packet, again = (
+        whole(name, value, 0, COUNT) for name, value in counts.items()
+    )
+    losses = floats("p", p, "a probability, or an array of them")
     flat = np.ascontiguousarray(losses).ravel()
-    found = _clift.model_hybrid(k, n, frames, persistency, flat)
+    found = _clift.model_hybrid(of_frame, of_code, of_packet, again, flat)
     return Hybrid(**{name: scalar(v.reshape(losses.shape)) for name, v in found.items()})
 
 
@@ -361,7 +362,8 @@ def fit(phy: PhyTrace) -> Fit:
     >>> abs(found.alpha - 0.98) < 0.002, abs(found.beta - 0.8) < 0.01
     (True, True)
     """
-    found = phy.stats()
+    cure = "give a PHY trace; clift.channel makes one"
+    found = of_type("phy", phy, PhyTrace, cure).stats()
     if found["alpha"] is None or found["beta"] is None or found["alpha"] == found["beta"] == 1:
         raise ScenarioError(
             "a trace that never changes between arrivals and erasures fits no chain"
@@ -372,12 +374,6 @@ def fit(phy: PhyTrace) -> Fit:
 def _times(
     rtt_ms: float, slot_ns: int, decode_ns: int, feedback_ms: float | None
 ) -> tuple[int, int, int, int | None]:
-    named = {"slot_ns": slot_ns, "decode_ns": decode_ns, "rtt_ms": rtt_ms}
-    if feedback_ms is not None:
-        named["feedback_ms"] = feedback_ms
-    for name, value in named.items():
-        most = 2**61 / (1e6 if name.endswith("_ms") else 1)
-        if not 0 <= value < most:
-            raise ScenarioError(f"{name} = {value}: give a time of 0 or more")
-    feedback = None if feedback_ms is None else round(feedback_ms * 1e6)
-    return round(rtt_ms * 1e6), int(slot_ns), int(decode_ns), feedback
+    slot, decode = whole("slot_ns", slot_ns, 0, 2**61), whole("decode_ns", decode_ns, 0, 2**61)
+    feedback = None if feedback_ms is None else nanoseconds("feedback_ms", feedback_ms, "ms")
+    return nanoseconds("rtt_ms", rtt_ms, "ms"), slot, decode, feedback

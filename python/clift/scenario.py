@@ -12,6 +12,8 @@ from typing import Any, Self, Unpack
 import clift._clift as _clift
 from clift._changes import changes, node
 from clift._keywords import KEYWORDS, Keywords
+from clift._parse import Fixed, fault, same
+from clift._parse import text as one_text
 from clift._values import Node, plain, respelled
 from clift.errors import ScenarioError
 from clift.live.base import AnyLink, Live, hop
@@ -24,7 +26,7 @@ Source = str | Mapping[str, Node] | tuple[AnyLink, ...]
 _MOST_BYTES = 256 * 1024
 
 
-class Scenario:
+class Scenario(Fixed):
     """Everything that decides a run, or a campaign of runs.
 
     Args:
@@ -128,6 +130,8 @@ class Scenario:
             clift.errors.ScenarioError: ...: scheme: ARC: unknown scheme; write none, ...
             >>> folder.cleanup()
         """
+        if not isinstance(path, str | os.PathLike):
+            raise fault("path", path, "give the path of a scenario file")
         return cls.parse(_text(Path(path)), str(path), changes)
 
     @classmethod
@@ -148,8 +152,12 @@ class Scenario:
             Traceback (most recent call last):
             clift.errors.ScenarioError: x.toml line 1: duration: `5` has no unit; ...
         """
-        sets = tuple((key, _toml(value)) for key, value in (changes or {}).items())
-        scenario = cls.__new__(cls)._fill(text, {}, {}, file, sets)
+        told = {} if changes is None else changes
+        if not isinstance(told, Mapping):
+            raise fault("changes", changes, "give a dict of dotted keys and their values")
+        sets = tuple((str(key), _toml(value)) for key, value in told.items())
+        source, name = one_text("text", text, "the text of a file"), one_text("file", file, "text")
+        scenario = cls.__new__(cls)._fill(source, {}, {}, name, sets)
         scenario._checked()
         return scenario
 
@@ -312,7 +320,7 @@ class Scenario:
         """
         core, cell, replication = self.task()
         inner = core.phy_trace(cell, replication)
-        return None if inner is None else PhyTrace._from_inner(inner)
+        return None if inner is None else PhyTrace.of(inner)
 
     def task(self) -> tuple[_clift.Scenario, int, int]:
         """The scenario in the core, not yet checked, and the numbers of its cell and run."""
@@ -357,11 +365,8 @@ class Scenario:
         if self._core is None:
             tree = self.tree
             changed = list(changes(self._nodes, tree, isinstance(self._source, tuple)))
-            # Of a text errors can name the line, but nothing can be taken away from it.
-            base: str | Mapping[str, Node] = tree
-            if isinstance(self._source, str) and all(value is not None for _, value in changed):
-                base = self._source
-            self._core = _clift.Scenario(self._file, base, [*self._sets, *changed])
+            content = self._source if isinstance(self._source, str) else tree
+            self._core = _clift.Scenario(self._file, content, list(self._sets), changed)
         return self._core
 
     def _checked(self) -> _clift.Scenario:
@@ -378,15 +383,21 @@ class Scenario:
         labels = ", ".join(f"{axis}={label}" for axis, label in self.labels.items())
         return f"Scenario({self._who()}{', ' if labels else ''}{labels})"
 
-    def __copy__(self) -> Self:
-        return self  # nobody can change it
+    def _parts(self) -> tuple[Any, ...]:
+        """What it is made of."""
+        chosen = (self._cell, self._replication)
+        return self._source, self._given, self._file, self._sets, *chosen
 
-    def __deepcopy__(self, _memo: object) -> Self:
-        return self
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Scenario):
+            return NotImplemented
+        return self is other or same(self._parts(), other._parts())
+
+    def __hash__(self) -> int:
+        return hash((self._file, self._sets, self._cell, self._replication))
 
     def __reduce__(self) -> tuple[Any, ...]:
-        parts = (self._source, self._given, self._file, self._sets, self._cell, self._replication)
-        return _restored, (type(self), *parts)
+        return _restored, (type(self), *self._parts())
 
 
 def _restored(kind: type[Scenario], source: Source, given: dict[str, Any], *parts: Any) -> Scenario:
@@ -396,9 +407,10 @@ def _restored(kind: type[Scenario], source: Source, given: dict[str, Any], *part
 
 def _several(link: Any) -> Iterable[Any]:
     """What is given for one link or many, one by one."""
-    if isinstance(link, Iterable) and not isinstance(link, str | AnyLink):
-        return link
-    return (link,)
+    try:
+        return (link,) if isinstance(link, str | AnyLink) else iter(link)
+    except TypeError:
+        return (link,)
 
 
 def _text(path: Path) -> str:

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+import json
 import os
 import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from inspect import Parameter, signature
-from typing import TYPE_CHECKING, Any, Unpack
+from typing import TYPE_CHECKING, Any, NamedTuple, Unpack
 
 import clift._clift as _clift
 import clift._parse as _parse
 from clift._bar import bar
 from clift._keywords import KEYWORDS, Keywords
+from clift._parse import Fixed
 from clift.errors import Interrupted, ScenarioError, SimulationError
 from clift.live import AnyLink
 from clift.scenario import Scenario
@@ -26,7 +28,20 @@ Progress = Callable[[int, int], object]
 _CHUNK = 4096
 
 
-class Run:
+class Kept(NamedTuple):
+    """What is kept of the outcome of a run that goes to another process."""
+
+    goodput_kbps: float
+    completion_s: float | None
+    text: str
+
+    def summary(self) -> dict[str, Any]:
+        """Everything measured."""
+        summary: dict[str, Any] = json.loads(self.text)
+        return summary
+
+
+class Run(Fixed):
     """What a run measured. `clift.simulate` and `clift.run_many` return runs.
 
     Example:
@@ -43,9 +58,21 @@ class Run:
 
     scenario: Scenario
 
-    def __init__(self, scenario: Scenario, outcome: _clift.Outcome) -> None:
+    def __init__(self, scenario: Scenario, outcome: _clift.Outcome | Kept) -> None:
         self.scenario = scenario
         self._outcome = outcome
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Run):
+            return NotImplemented
+        return self.scenario == other.scenario and self.summary() == other.summary()
+
+    def __hash__(self) -> int:
+        return hash(self.scenario)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        kept = Kept(self.goodput_kbps, self.completion_s, json.dumps(self.summary()))
+        return type(self), (self.scenario, kept)
 
     @property
     def goodput_kbps(self) -> float:
@@ -299,9 +326,10 @@ def _run_chunk(
 
 def _scenarios(scenarios: Iterable[Scenario]) -> list[Scenario]:
     cure = "give a list of clift.Scenario"
-    if not isinstance(scenarios, Iterable):
-        raise _parse.fault("scenarios", scenarios, cure)
-    todo = list(scenarios)
+    try:
+        todo = list(scenarios)
+    except TypeError:
+        raise _parse.fault("scenarios", scenarios, cure) from None
     return [_parse.of_type(f"scenarios[{n}]", one, Scenario, cure) for n, one in enumerate(todo)]
 
 

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 import clift._clift as _clift
+from clift._parse import Fixed, real
 from clift.errors import TraceError
 
 Path = str | os.PathLike[str]
@@ -18,7 +19,7 @@ Format = str
 Unit = Literal["s", "ms", "us", "ns"]
 
 
-class PhyTrace:
+class PhyTrace(Fixed):
     """Transmission time `t` and decoding time `d` of every slot; `d` = 0 means erased.
 
     Times are integer nanoseconds, `t` strictly increasing. Arrays that are read-only int64 are
@@ -34,6 +35,9 @@ class PhyTrace:
         description: Free text.
         source: Where the trace comes from.
 
+    Attributes:
+        core: What the compiled part holds of it.
+
     Raises:
         TraceError: If it is no trace; the message names the first slot in the way.
 
@@ -46,9 +50,9 @@ class PhyTrace:
         array([36000,     0, 36000])
     """
 
-    __slots__ = ("_inner",)
+    __slots__ = ("core",)
 
-    _inner: _clift.PhyTrace
+    core: _clift.PhyTrace
 
     def __init__(
         self,
@@ -62,70 +66,83 @@ class PhyTrace:
         description: str | None = None,
         source: str | None = None,
     ) -> None:
-        self._inner = _clift.PhyTrace(
+        self.core = _clift.PhyTrace(
             t_ns,
             d_ns,
             _size("lldu_bytes", lldu_bytes),
             decode_ns=_time("decode_ns", decode_ns),
             period_ns=_time("period_ns", period_ns),
             rtt_ns=_time("rtt_ns", rtt_ns, least=0),
-            description=description,
-            source=source,
+            description=_text("description", description),
+            source=_text("source", source),
         )
 
     @classmethod
-    def _from_inner(cls, inner: _clift.PhyTrace) -> Self:
+    def of(cls, core: _clift.PhyTrace) -> Self:
+        """The trace around what the compiled part made."""
         trace = cls.__new__(cls)
-        trace._inner = inner
+        trace.core = core
         return trace
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, PhyTrace):
+            return NotImplemented
+        return self.core is other.core or self.core == other.core
+
+    def __hash__(self) -> int:
+        return hash(self.core)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        named = ("t_ns", "d_ns", *_HEADER)
+        return _made, (type(self), {name: getattr(self, name) for name in named})
 
     @property
     def t_ns(self) -> NDArray[np.int64]:
         """Transmission times in ns, a read-only view."""
-        return self._inner.t_ns
+        return self.core.t_ns
 
     @property
     def d_ns(self) -> NDArray[np.int64]:
         """Decoding times in ns, 0 where erased, a read-only view."""
-        return self._inner.d_ns
+        return self.core.d_ns
 
     @property
     def lldu_bytes(self) -> int:
         """Payload of a slot."""
-        return self._inner.lldu_bytes
+        return self.core.lldu_bytes
 
     @property
     def decode_ns(self) -> int | None:
         """Nominal decoding time as given, if it was."""
-        return self._inner.decode_ns
+        return self.core.decode_ns
 
     @property
     def nominal_decoding_ns(self) -> int:
         """`decode_ns`, else the lower median of the non-zero `d`, else 1."""
-        return self._inner.nominal_decoding_ns()
+        return self.core.nominal_decoding_ns()
 
     @property
     def period_ns(self) -> int | None:
         """After how long the trace repeats, if it says so."""
-        return self._inner.period_ns
+        return self.core.period_ns
 
     @property
     def rtt_ns(self) -> int | None:
         """Round-trip time that belongs to the trace, if it says so."""
-        return self._inner.rtt_ns
+        return self.core.rtt_ns
 
     @property
     def description(self) -> str | None:
         """Free text."""
-        return self._inner.description
+        return self.core.description
 
     @property
     def source(self) -> str | None:
         """Where the trace comes from."""
-        return self._inner.source
+        return self.core.source
 
     def __len__(self) -> int:
-        return len(self._inner)
+        return len(self.core)
 
     def __repr__(self) -> str:
         return f"PhyTrace({len(self)} slots of {self.lldu_bytes} bytes)"
@@ -144,7 +161,7 @@ class PhyTrace:
             >>> clift.PhyTrace([0, 10, 20, 30], [5, 0, 6, 5]).share(2).t_ns
             array([ 0, 20])
         """
-        return PhyTrace._from_inner(self._inner.share(_integer("n", n, 2**32 - 1, "slots")))
+        return PhyTrace.of(self.core.share(_integer("n", n, 2**32 - 1, "slots")))
 
     def offset(self, start_ns: int) -> PhyTrace:
         """The trace from `start_ns` on, which becomes time 0.
@@ -161,7 +178,7 @@ class PhyTrace:
             array([ 5, 15])
         """
         start = _integer("start_ns", start_ns, 2**61, "nanoseconds", least=0)
-        return PhyTrace._from_inner(self._inner.offset(start))
+        return PhyTrace.of(self.core.offset(start))
 
     def stats(self) -> dict[str, Any]:
         """What the trace did, as a dict that JSON can hold.
@@ -180,7 +197,7 @@ class PhyTrace:
             >>> stats["erasure_rate"], stats["bursts"]["counts"]
             (0.375, [(1, 1), (2, 1)])
         """
-        return self._inner.stats()
+        return self.core.stats()
 
     def write(
         self,
@@ -222,7 +239,13 @@ class PhyTrace:
             >>> folder.cleanup()
         """
         size = None if opportunity_bytes is None else _size("opportunity_bytes", opportunity_bytes)
-        self._inner.write(path, format, unit=unit, opportunity_bytes=size, model=model)
+        self.core.write(
+            _path("path", path),
+            _text("format", format),
+            unit=_text("unit", unit),
+            opportunity_bytes=size,
+            model=_text("model", model),
+        )
 
 
 def read_trace(
@@ -270,20 +293,27 @@ def read_trace(
         >>> folder.cleanup()
     """
     size = None if lldu_bytes is None else _size("lldu_bytes", lldu_bytes)
-    return PhyTrace._from_inner(
+    return PhyTrace.of(
         _clift.read_trace(
-            path,
-            format,
-            unit=unit,
+            _path("path", path),
+            _text("format", format),
+            unit=_text("unit", unit),
             lldu_bytes=size,
-            direction=direction,
-            losses=losses,
+            direction=_text("direction", direction),
+            losses=None if losses is None else _path("losses", losses),
             interval_ns=_scaled("interval_ms", interval_ms, 1_000_000),
             rate_bps=_scaled("rate_kbps", rate_kbps, 1_000),
             slot_ns=_time("slot_ns", slot_ns),
             decode_ns=_time("decode_ns", decode_ns),
         )
     )
+
+
+_HEADER = ("lldu_bytes", "decode_ns", "period_ns", "rtt_ns", "description", "source")
+
+
+def _made(kind: type[PhyTrace], arguments: dict[str, Any]) -> PhyTrace:
+    return kind(**arguments)
 
 
 def _size(name: str, value: Any) -> int:
@@ -307,7 +337,19 @@ def _integer(name: str, value: Any, most: int, unit: str, least: int = 1) -> int
 def _scaled(name: str, value: float | None, scale: int) -> int | None:
     if value is None:
         return None
-    number = float(value) * scale
-    if not 0.5 <= number < 2**61:
-        raise TraceError(f"{name} = {value} is out of range; give a number above 0")
-    return round(number)
+    number = real(value)
+    if number is None or not 0.5 <= number * scale < 2**61:
+        raise TraceError(f"{name} = {value!r} is out of range; give a number above 0")
+    return round(number * scale)
+
+
+def _text(name: str, value: Any) -> str | None:
+    if value is None or isinstance(value, str):
+        return value
+    raise TraceError(f"{name} = {value!r} is no text")
+
+
+def _path(name: str, value: Any) -> Path:
+    if isinstance(value, str | os.PathLike):
+        return value
+    raise TraceError(f"{name} = {value!r} is no path of a file")

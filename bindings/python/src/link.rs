@@ -2,6 +2,7 @@
 
 use clift::config::Value;
 use clift::link as core;
+use clift::scenario::Change;
 use clift::seed::Seed;
 use clift::simulation::Hop;
 use clift::units::Bytes;
@@ -28,7 +29,8 @@ pub(crate) fn deliver<'py>(
     let arrivals = column("arrivals_ns", arrivals_ns)?;
     // A channel that is made lasts a minute beyond the last packet.
     let last = arrivals.iter().max().map_or(1, |&last| last.clamp(1, 1 << 61));
-    let lasting = scenario.with([("duration".to_owned(), Some(Value::text(format!("{last} ns"))))]);
+    let lasting =
+        scenario.with([("duration".to_owned(), Change::Value(Value::text(format!("{last} ns"))))]);
     let setup = py.detach(|| lasting.prepared(0, 0)).map_err(|wrong| wrong.error(py))?;
     let Some(Hop::Link(config)) = setup.forward.first() else {
         return Err(scenario_error("ll: give a link"));

@@ -3,8 +3,10 @@
 use std::path::Path;
 use std::sync::OnceLock;
 
-use clift::config::{Fault, Table, Value};
-use clift::scenario::{self as core, Cell, MakeError, Memory, SetupFault, Store, Traces};
+use clift::config::{Node, Value};
+use clift::scenario::{
+    self as core, Cell, Change, Content, MakeError, Memory, SetupFault, Store, Traces,
+};
 use clift::scheme::nr::PRESETS;
 use clift::simulation as engine;
 use clift::trace::Folder;
@@ -23,21 +25,12 @@ use crate::tree::{self, Objects};
 pub(crate) struct PyScenario {
     /// What messages call it; empty for none.
     file: String,
-    base: Base,
-    changes: Vec<Change>,
+    content: Content,
+    changes: Vec<(String, Change)>,
     memory: Memory,
     made: OnceLock<Result<core::Scenario, Wrong>>,
     store: OnceLock<Store>,
 }
-
-#[derive(Clone)]
-enum Base {
-    Text(String),
-    Tree(Value),
-}
-
-/// A dotted key and its value; `None` takes the key away.
-pub(crate) type Change = (String, Option<Value>);
 
 /// What is wrong with a scenario.
 #[derive(Clone, Debug)]
@@ -48,15 +41,13 @@ pub(crate) enum Wrong {
     Trace(String),
 }
 
+impl From<core::ScenarioError> for Wrong {
+    fn from(error: core::ScenarioError) -> Self {
+        Self::Key(error.to_string(), error.key, error.message)
+    }
+}
+
 impl Wrong {
-    fn of(file: &str, fault: &Fault) -> Self {
-        Self::Key(before(file) + &fault.to_string(), fault.path(), fault.message().to_owned())
-    }
-
-    fn read(file: &str, error: core::ScenarioError) -> Self {
-        Self::Key(before(file) + &error.to_string(), error.key, error.message)
-    }
-
     /// What a file does not hold is wrong with a trace, what a channel cannot with the scenario.
     fn made(error: &MakeError) -> Self {
         match error {
@@ -75,25 +66,37 @@ impl Wrong {
 
 #[pymethods]
 impl PyScenario {
-    /// `base` is the text of a file or a dict, `changes` are dotted keys and values.
+    /// `content` is the text of a file or a dict; `sets` are dotted keys and texts, `changes` dotted
+    /// keys and values, of which `None` takes the key away.
     #[new]
     fn new(
         file: String,
-        base: &Bound<'_, PyAny>,
+        content: &Bound<'_, PyAny>,
+        sets: Vec<(String, String)>,
         changes: Vec<(String, Option<Bound<'_, PyAny>>)>,
     ) -> PyResult<Self> {
         let mut objects = Objects::new();
-        let base = match base.cast::<PyString>() {
-            Ok(text) => Base::Text(text.to_str()?.to_owned()),
-            Err(_) => Base::Tree(tree::value(base, &mut objects)?),
+        let content = match content.cast::<PyString>() {
+            Ok(text) => Content::Text(text.to_str()?.to_owned()),
+            Err(_) => Content::Tree(tree::value(content, &mut objects)?),
         };
+        let sets = sets.into_iter().map(|(key, text)| Ok((key, Change::Text(text))));
         let changes = changes.into_iter().map(|(key, any)| {
-            Ok((key, any.map(|any| tree::value(&any, &mut objects)).transpose()?))
+            let value = any.map(|any| tree::value(&any, &mut objects)).transpose()?;
+            let change = match (&content, value) {
+                (_, None) => Change::Nothing,
+                // In the place of a file's text may stand whatever a file may hold.
+                (Content::Text(_), Some(Value { node: Node::Text(text), .. })) => {
+                    Change::Text(text)
+                }
+                (_, Some(value)) => Change::Value(value),
+            };
+            Ok((key, change))
         });
-        let changes = changes.collect::<PyResult<_>>()?;
+        let changes = sets.chain(changes).collect::<PyResult<_>>()?;
         Ok(Self {
             file,
-            base,
+            content,
             changes,
             memory: Memory::new(objects),
             made: OnceLock::new(),
@@ -109,8 +112,8 @@ impl PyScenario {
     /// Checks a link and what a run over it needs, but for the length of a channel that is made.
     fn check(&self, py: Python<'_>) -> PyResult<()> {
         let short = [
-            ("duration".to_owned(), Some(Value::text("1 ms"))),
-            ("adaptive_harq.length".to_owned(), None),
+            ("duration".to_owned(), Change::Value(Value::text("1 ms"))),
+            ("adaptive_harq.length".to_owned(), Change::Nothing),
         ];
         let short = self.with(short);
         py.detach(|| {
@@ -185,10 +188,10 @@ impl PyScenario {
 
 impl PyScenario {
     /// The same with more changes.
-    pub(crate) fn with(&self, more: impl IntoIterator<Item = Change>) -> Self {
+    pub(crate) fn with(&self, more: impl IntoIterator<Item = (String, Change)>) -> Self {
         Self {
             file: self.file.clone(),
-            base: self.base.clone(),
+            content: self.content.clone(),
             changes: self.changes.iter().cloned().chain(more).collect(),
             memory: self.memory.clone(),
             made: OnceLock::new(),
@@ -205,7 +208,12 @@ impl PyScenario {
 
     fn wrong(&self, fault: &SetupFault) -> Wrong {
         match fault {
-            SetupFault::Key(fault) => Wrong::of(&self.file, fault),
+            SetupFault::Key(fault) => Wrong::from(core::ScenarioError {
+                file: self.file.clone(),
+                place: core::Place::File,
+                key: fault.path(),
+                message: fault.message().to_owned(),
+            }),
             SetupFault::Trace(error) => Wrong::made(error),
         }
     }
@@ -229,50 +237,8 @@ impl PyScenario {
     }
 
     fn make(&self) -> Result<core::Scenario, Wrong> {
-        let mut tree = match &self.base {
-            Base::Tree(tree) => tree.clone(),
-            Base::Text(text) => {
-                let change =
-                    |(key, value): &Change| Some((key.clone(), tree::toml(value.as_ref()?)));
-                let changes: Vec<_> = self.changes.iter().filter_map(change).collect();
-                let made = core::Scenario::parse(&self.file, text, &changes);
-                return made.map_err(|error| Wrong::read("", error));
-            }
-        };
-        for (key, value) in &self.changes {
-            let Some(table) = tree.as_table_mut() else { break };
-            change(table, key, value.as_ref()).map_err(|fault| Wrong::of(&self.file, &fault))?;
-        }
-        core::Scenario::of(tree).map_err(|error| Wrong::read(&self.file, error))
-    }
-}
-
-/// Gives a dotted key a value, or takes it away; what it was varied by ends.
-fn change(table: &mut Table, key: &str, value: Option<&Value>) -> Result<(), Fault> {
-    let path: Vec<String> = key.split('.').map(str::to_owned).collect();
-    if let Some(vary) = table.get_mut("vary").and_then(Value::as_table_mut) {
-        vary.remove(key);
-        remove(vary, &path);
-    }
-    let Some(value) = value else {
-        remove(table, &path);
-        return Ok(());
-    };
-    table.set(&path, value.clone()).map_err(|part| {
-        let message = format!("`{part}` is not a section that holds keys; check the dotted key");
-        Fault::new(key, message)
-    })
-}
-
-fn remove(table: &mut Table, path: &[String]) {
-    match path {
-        [] => {}
-        [last] => drop(table.remove(last)),
-        [first, rest @ ..] => {
-            if let Some(inner) = table.get_mut(first).and_then(Value::as_table_mut) {
-                remove(inner, rest);
-            }
-        }
+        let made = core::Scenario::read(&self.file, &self.content, &self.changes);
+        made.map_err(Wrong::from)
     }
 }
 
@@ -286,11 +252,6 @@ pub(crate) fn scenario_schema() -> String {
 #[pyfunction]
 pub(crate) fn ntn_presets() -> Vec<&'static str> {
     PRESETS.iter().map(|(name, _)| *name).collect()
-}
-
-/// What messages begin with that name a file.
-fn before(file: &str) -> String {
-    if file.is_empty() { String::new() } else { format!("{file}: ") }
 }
 
 fn json(value: &impl serde::Serialize) -> PyResult<String> {

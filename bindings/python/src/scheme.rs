@@ -4,12 +4,12 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use clift::scheme as core;
-use clift::units::Duration;
+use clift::units::{Bytes, Duration};
 use numpy::PyArray1;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
-use crate::columns::view;
+use crate::columns::{column, view};
 use crate::errors::scenario_error;
 use crate::trace::{PyPhyTrace, Signals};
 
@@ -81,6 +81,24 @@ impl LinkTrace {
         self.0.parts().lldu.0
     }
 
+    /// Function and arguments that make it anew, for `pickle`.
+    fn __reduce__<'py>(slf: &Bound<'py, Self>) -> PyResult<(Bound<'py, PyAny>, Made<'py>)> {
+        let make = slf.py().import("clift._clift")?.getattr("link_trace")?;
+        let parts = slf.get().0.parts();
+        let numbers = (parts.rtt.as_nanos(), parts.lldu.0, parts.slots, parts.slots_used);
+        let exceptions = (parts.lost.clone(), parts.transmissions.clone());
+        let columns = (Self::t_ns(slf), Self::d_ns(slf));
+        Ok((make, (columns, exceptions, numbers, parts.recovered, parts.span, parts.gap)))
+    }
+
+    fn __eq__(&self, other: &Self) -> bool {
+        self.0 == other.0
+    }
+
+    fn __hash__(&self) -> u64 {
+        self.0.parts().slots
+    }
+
     /// Writes the link trace as CSV or Parquet.
     fn write(&self, py: Python<'_>, path: PathBuf) -> PyResult<()> {
         let signals = Signals::default();
@@ -93,6 +111,43 @@ impl LinkTrace {
         let stats = py.detach(|| self.0.stats());
         stats_dict(py, &stats)
     }
+}
+
+/// Columns, exceptions, and all else that a link trace is made of.
+type Made<'py> = (
+    (Bound<'py, PyArray1<i64>>, Bound<'py, PyArray1<i64>>),
+    (Vec<(u32, i64)>, Vec<(u32, u32)>),
+    (u64, u32, u64, u64),
+    (u64, u128),
+    (i64, i64),
+    i64,
+);
+
+/// The link trace that `LinkTrace.__reduce__` takes apart.
+#[pyfunction]
+pub(crate) fn link_trace(
+    columns: (Bound<'_, PyAny>, Bound<'_, PyAny>),
+    exceptions: (Vec<(u32, i64)>, Vec<(u32, u32)>),
+    numbers: (u64, u32, u64, u64),
+    recovered: (u64, u128),
+    span: (i64, i64),
+    gap: i64,
+) -> PyResult<LinkTrace> {
+    let (lost, transmissions) = exceptions;
+    let (rtt, lldu, slots, slots_used) = numbers;
+    Ok(LinkTrace(Arc::new(core::LinkTrace::from_parts(core::Parts {
+        t: column("t_ns", &columns.0)?,
+        d: column("d_ns", &columns.1)?,
+        lost,
+        transmissions,
+        recovered,
+        slots_used,
+        rtt: Duration::from_nanos(rtt),
+        lldu: Bytes(lldu),
+        slots,
+        span,
+        gap,
+    }))))
 }
 
 /// The delay that Kuhn 2014 prints for a scheme, evaluated on its link trace; ms.

@@ -92,6 +92,14 @@ impl PyPhyTrace {
         self.0.header().source.as_deref()
     }
 
+    fn __eq__(&self, other: &Self) -> bool {
+        self.0 == other.0
+    }
+
+    fn __hash__(&self) -> u64 {
+        self.0.len() as u64
+    }
+
     fn __len__(&self) -> usize {
         self.0.len()
     }

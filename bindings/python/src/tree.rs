@@ -6,11 +6,11 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use clift::config::{Node, Table, Value};
 use clift::scenario::{Held, Information};
-use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyDict, PyFloat, PyInt, PyList, PyString, PyTuple};
 
 use crate::delays::PyDelaySeries;
+use crate::errors::scenario_error;
 use crate::information::PyMiTrace;
 use crate::scheme::LinkTrace;
 use crate::trace::PyPhyTrace;
@@ -67,36 +67,8 @@ fn held(any: &Bound<'_, PyAny>) -> PyResult<Held> {
         let trace = Arc::clone(information.get().inner());
         return Ok(Held::Information(Information { mean: trace.mean(), trace }));
     }
-    match any.getattr_opt(pyo3::intern!(any.py(), "_inner"))? {
+    match any.getattr_opt(pyo3::intern!(any.py(), "core"))? {
         Some(inner) => held(&inner),
-        None => Err(PyTypeError::new_err(format!("{any}: no value of a scenario"))),
+        None => Err(scenario_error(format!("{any}: no value of a scenario"))),
     }
-}
-
-/// A value as the command line gives it: TOML, but text without quotes.
-pub(crate) fn toml(value: &Value) -> String {
-    match &value.node {
-        Node::Text(text) => text.clone(),
-        _ => quoted(value),
-    }
-}
-
-fn quoted(value: &Value) -> String {
-    match &value.node {
-        Node::Text(text) => json(text),
-        Node::Float(number) => format!("{number:?}"),
-        Node::List(list) => {
-            format!("[{}]", list.iter().map(quoted).collect::<Vec<_>>().join(", "))
-        }
-        Node::Table(table) => {
-            let entry = |(key, value): (&str, &Value)| format!("{} = {}", json(key), quoted(value));
-            format!("{{ {} }}", table.iter().map(entry).collect::<Vec<_>>().join(", "))
-        }
-        Node::Bool(_) | Node::Integer(_) => value.plain().unwrap_or_default(),
-    }
-}
-
-/// Text in quotes; what JSON escapes TOML escapes alike.
-fn json(text: &str) -> String {
-    serde_json::Value::from(text).to_string()
 }

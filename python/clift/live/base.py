@@ -10,7 +10,7 @@ import numpy as np
 
 import clift._clift as _clift
 from clift._keywords import LAND_MOBILE
-from clift._parse import fault, nanoseconds, of_type
+from clift._parse import Fixed, fault, nanoseconds, of_type, same
 from clift._values import Keyword, entries, nested, only_with, respelled
 from clift.errors import ScenarioError
 from clift.land_mobile import LandMobile
@@ -20,7 +20,7 @@ from clift.trace import PhyTrace
 _APPLY = "apply a scheme: clift.tmt.apply(phy, ...) or clift.LiveLink(phy, ...)"
 
 
-class Live:
+class Live(Fixed):
     """A link layer that runs with its traffic: what has nothing to send stays idle.
 
     Live links are descriptions, frozen dataclasses of their arguments: each run, and each
@@ -60,7 +60,7 @@ class Live:
         tree = nested(self.always, {key: node for key, node in found.items() if node is not None})
         object.__setattr__(self, "tree", tree)
         try:
-            _clift.Scenario("", tree, []).check()
+            _clift.Scenario("", tree, [], []).check()
         except ScenarioError as error:
             raise respelled(error, self.keywords, dict(self.values())) from None
 
@@ -83,15 +83,12 @@ class Live:
     def __eq__(self, other: object) -> bool:
         if type(other) is not type(self):
             return NotImplemented
-        return all(_same(ours, getattr(other, name)) for name, ours in self.values())
+        return all(same(ours, getattr(other, name)) for name, ours in self.values())
 
     def __hash__(self) -> int:
         plain = (str, int, float, bool, type(None))
         shared = [(name, value) for name, value in self.values() if isinstance(value, plain)]
         return hash((type(self), *shared))
-
-    def __deepcopy__(self, _memo: object) -> Self:
-        return self  # nobody can change it
 
     def __reduce__(self) -> tuple[Any, ...]:
         return _made, (type(self), dict(self.values()))
@@ -111,7 +108,7 @@ class Live:
 
     def given(self, *names: str) -> list[tuple[str, bool]]:
         """Each of these arguments, and whether it is another than the default."""
-        return [(name, not _same(getattr(self, name), self.keywords[name].usual)) for name in names]
+        return [(name, not same(getattr(self, name), self.keywords[name].usual)) for name in names]
 
 
 class Adaptive(Live):
@@ -215,12 +212,3 @@ def hop(name: str, value: Any) -> dict[str, Any]:
 
 def _made(kind: type[Live], arguments: dict[str, Any]) -> Live:
     return kind(**arguments)
-
-
-def _same(one: Any, other: Any) -> bool:
-    """Whether two arguments are equal, arrays as a whole and whatever holds the same numbers."""
-    if isinstance(one, np.ndarray) or isinstance(other, np.ndarray):
-        return isinstance(one, np.ndarray) == isinstance(other, np.ndarray) and np.array_equal(
-            one, other
-        )
-    return bool(one == other)

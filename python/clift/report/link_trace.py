@@ -30,4 +30,4 @@ def write(link: LinkTrace, path: Path) -> None:
         10,15,0,2
         >>> folder.cleanup()
     """
-    link._inner.write(path)
+    link.core.write(path)
