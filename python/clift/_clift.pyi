@@ -195,9 +195,9 @@ class LinkTrace:
 
 def apply(phy: PhyTrace, scheme: str, rtt_ns: int, feedback_ns: int | None) -> LinkTrace: ...
 def link_trace(
-    t_d: tuple[Any, Any],
-    lost_transmissions: tuple[Sequence[tuple[int, int]], Sequence[tuple[int, int]]],
-    rtt_lldu_slots_slots_used: tuple[int, int, int, int],
+    columns: tuple[Any, Any],
+    exceptions: tuple[Sequence[tuple[int, int]], Sequence[tuple[int, int]]],
+    numbers: tuple[int, int, int, int],
     recovered: tuple[int, int],
     span: tuple[int, int],
     gap: int,
