@@ -83,48 +83,13 @@ def read_delay_table(
     path: str | os.PathLike[str],
 ) -> tuple[list[float], list[float], list[tuple[str, list[str]]]]: ...
 def replace_file(path: str | os.PathLike[str], content: bytes) -> None: ...
-
-_Slots = tuple[int, int, int, int]
-
-def bernoulli(
-    p: float, seed: int, slots: _Slots | None = None, on: PhyTrace | None = None
-) -> PhyTrace: ...
-def gilbert_elliott(
-    mean: bool,
-    chain: tuple[float, float],
-    p_good: float,
-    p_bad: float,
-    seed: int,
-    slots: _Slots | None = None,
-    on: PhyTrace | None = None,
+def channel(
+    described: dict[str, Any], seed: int, slots: int | None = None, on: PhyTrace | None = None
 ) -> PhyTrace: ...
 
 @final
 class LandMobile:
-    def __new__(
-        cls,
-        preset: str,
-        *,
-        esn0_db: float | None = None,
-        interleaving_ns: int | None = None,
-        branches: int | None = None,
-        environment: str | None = None,
-        model: str | None = None,
-        elevation_deg: float | None = None,
-        carrier_ghz: float | None = None,
-        loo: tuple[float, float, float, float] | None = None,
-        trees: tuple[float, float, float, float, float] | None = None,
-        speed_kmh: float | None = None,
-        reference: str | None = None,
-        modulation: str | None = None,
-        code: str | None = None,
-        per_table: Sequence[tuple[float, float]] | None = None,
-        per_axis: str = "mi",
-        threshold: float | None = None,
-        offset_db: float | None = None,
-        slot_ns: int | None = None,
-        lldu_bytes: int | None = None,
-    ) -> LandMobile: ...
+    def __new__(cls, described: dict[str, Any]) -> LandMobile: ...
     @property
     def esn0_db(self) -> float: ...
     @property
@@ -152,8 +117,6 @@ class LandMobile:
     def mean_information(self) -> float: ...
     def awgn_per(self, esn0_db: list[float]) -> list[float]: ...
     def awgn_information(self, esn0_db: list[float]) -> list[float]: ...
-
-def lms_names() -> tuple[list[str], list[str], list[str], list[str]]: ...
 
 @final
 class LinkTrace:
