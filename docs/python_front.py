@@ -1,4 +1,4 @@
-"""Writes what in python/clift mirrors scenarios: live links, and the keyword arguments of a run.
+"""Writes what in python/clift mirrors scenarios: live links, channels, keywords of a run.
 
 Names, defaults and docs come from the schema of scenario files; docs/python_words.toml has the
 order of the arguments, what differs from the rule, prose and examples.
@@ -51,6 +51,8 @@ TAKES = {
     "probabilities": "float | Sequence[float]", "phy": "PhyTrace", "scheme": "Scheme | str",
     "reorder": "Reorder", "probability_or_phy": "float | PhyTrace", "delay": "Delay",
     "steps": "Delay", "parts": "LinuxParts", "delayed_ack": "bool | float",
+    "loo": "tuple[float, float, float, float]", "plain": "Sequence[tuple[float, float]]",
+    "trees": "tuple[float, float, float, float, float]",
 }  # fmt: skip
 LARGEST = {"uint32": 2**32 - 1, "uint64": 2**64 - 1, "Bytes": 2**32 - 1, "Size": 2**62}
 LARGEST["Packets"] = 2**32 - 1
@@ -168,14 +170,6 @@ def _link(schema: dict[str, Any], name: str, words: dict[str, Any]) -> str:
             continue
         said = own.get(word) or own.get(word.rsplit(".", 1)[-1], {})
         arguments.append(Argument(schema, word, said, words["section"]))
-    docs = "\n".join(_filled(f"{one.name}: {one.doc}", "    ") for one in arguments)
-    text = "\n\n".join(_filled(part, "") for part in words["text"].split("\n\n"))
-    notes = f"\n{_filled(words['notes'], '')}\n" if "notes" in words else ""
-    doc = (
-        f"{words['title']}\n\n{text}\n\nArgs:\n{docs}\n{notes}\n"
-        "Raises:\n    ScenarioError: If there can be no such link; the message says why.\n\n"
-        f"Example:\n{textwrap.indent(words['example'].strip(), '    ')}\n"
-    )
     fields = (
         one.field(first_keyword is not None and number >= first_keyword)
         for number, one in enumerate(arguments)
@@ -184,7 +178,7 @@ def _link(schema: dict[str, Any], name: str, words: dict[str, Any]) -> str:
     return (
         "\n\n@dataclass(frozen=True, slots=True, eq=False, repr=False)\n"
         f"class {name}({words.get('base', 'Live')}):\n"
-        f'    r"""{textwrap.indent(doc, "    ").strip()}\n    """\n\n'
+        f"{_docstring(words, arguments, 'If there can be no such link; the message says why.')}"
         f"    always: ClassVar[dict[str, Any]] = {words['always']!r}\n"
         f"    shown: ClassVar[tuple[str, ...]] = {shown!r}\n"
         "    keywords: ClassVar[dict[str, to.Keyword]] = {\n"
@@ -192,6 +186,19 @@ def _link(schema: dict[str, Any], name: str, words: dict[str, Any]) -> str:
         + "    }\n\n"
         + "".join(fields)
     )
+
+
+def _docstring(words: dict[str, Any], arguments: list[Argument], raises: str) -> str:
+    """The docstring of a class."""
+    docs = "\n".join(_filled(f"{one.name}: {one.doc}", "    ") for one in arguments)
+    text = "\n\n".join(_filled(part, "") for part in words["text"].split("\n\n"))
+    notes = f"\n{_filled(words['notes'], '')}\n" if "notes" in words else ""
+    doc = (
+        f"{words['title']}\n\n{text}\n\nArgs:\n{docs}\n{notes}\n"
+        f"Raises:\n    ScenarioError: {raises}\n\n"
+        f"Example:\n{textwrap.indent(words['example'].strip(), '    ')}\n"
+    )
+    return f'    r"""{textwrap.indent(doc, "    ").strip()}\n    """\n\n'
 
 
 def _filled(text: str, indent: str) -> str:
@@ -213,7 +220,7 @@ def _listed(schema: dict[str, Any], rows: list[list[Any]]) -> list[Argument]:
 def keywords(schema: dict[str, Any], words: dict[str, Any]) -> str:
     """The module of the keyword arguments of `simulate`."""
     arguments = _listed(schema, words["simulate"]["arguments"])
-    channel = _listed(schema, words["land_mobile"]["arguments"])
+    channel = _listed(schema, words["channel"]["arguments"])
     parts = schema["$defs"]["Linux"]["properties"].items()
     return (
         HEAD
@@ -234,11 +241,47 @@ def keywords(schema: dict[str, Any], words: dict[str, Any]) -> str:
         + "\n\nKEYWORDS: dict[str, to.Keyword] = {\n"
         + "".join(one.entry() for one in arguments)
         + '}\n"""Each of them, with its key in a scenario and its default."""\n\n'
-        + "LAND_MOBILE: dict[str, to.Keyword] = {\n"
+        + "CHANNEL: dict[str, to.Keyword] = {\n"
         + "".join(one.entry() for one in channel)
-        + '}\n"""What `clift.land_mobile.LandMobile` takes, with its key in a scenario."""\n\n'
+        + '}\n"""What the functions of `clift.channel` take, with its key in a scenario."""\n\n'
         + f"SECTIONS = frozenset({sorted(schema['properties'])!r})\n"
         + '"""The keys of the top level of a scenario."""\n'
+    )
+
+
+def land_mobile(schema: dict[str, Any], words: dict[str, Any]) -> str:
+    """The module of land mobile satellite channels."""
+    own = words["land_mobile"]
+    arguments = _listed(schema, own["arguments"])
+    for one in arguments:
+        if one.kind.startswith("choice"):  # whose names the core tells
+            names = one.kind.removeprefix("choice(").removesuffix(")").replace("'", "`")
+            one.doc = f"{one.doc.removesuffix('.')}. One of {names}."
+            one.kind, one.annotation = "text('a name')", "str"
+        if one.default == "None":
+            one.annotation = f"{one.annotation.removesuffix(' | None')} | None"
+    first, others = arguments[:3], arguments[3:]
+    signature = ", ".join(f"{one.name}: {one.annotation} = {one.default}" for one in first)
+    passed = ", ".join(f"{one.name}={one.name}" for one in first)
+    return (
+        HEAD
+        + '"""Land mobile satellite channels: a terminal that drives under a satellite."""\n\n'
+        + "from __future__ import annotations\n\n"
+        + "from collections.abc import Sequence\n"
+        + "from typing import ClassVar, TypedDict, Unpack\n\n"
+        + "import clift._values as to\nfrom clift._land_mobile import Described\n\n\n"
+        + "class Options(TypedDict, total=False):\n"
+        + '    """What `LandMobile` takes besides preset, Es/N0 and interleaving."""\n\n'
+        + "".join(f"    {one.name}: {one.annotation}\n" for one in others)
+        + "\n\nclass LandMobile(Described):\n"
+        + _docstring(
+            own, arguments, "If a parameter is out of range; the message names what exists."
+        )
+        + "    keywords: ClassVar[dict[str, to.Keyword]] = {\n"
+        + "".join(textwrap.indent(one.entry(), "    ") for one in arguments)
+        + "    }\n\n"
+        + f"    def __init__(self, {signature}, **options: Unpack[Options]) -> None:\n"
+        + f"        super().__init__({passed}, **options)\n"
     )
 
 
@@ -264,6 +307,7 @@ def main(check: bool) -> int:
     for path, text in (
         (PACKAGE / "live" / "links.py", formatted(links(schema, words))),
         (PACKAGE / "_keywords.py", formatted(keywords(schema, words))),
+        (PACKAGE / "land_mobile.py", formatted(land_mobile(schema, words))),
     ):
         if path.exists() and path.read_text() == text:
             continue

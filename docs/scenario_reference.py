@@ -73,7 +73,7 @@ SECTIONS = [
     ("trace", "Trace"),
     ("channel", "Channel"),
     ("channel.loo", "LooState"),
-    ("channel.trees", "Trees"),
+    ("channel.trees", "IsolatedTrees"),
     ("link", "Link"),
     ("hybrid", "Hybrid"),
     ("ntn", "Ntn"),
@@ -98,13 +98,36 @@ def page(schema: dict[str, Any]) -> str:
         brackets = f"[{title}]"
         parts.append(f"\n## `{brackets}`\n\n{section.get('description', '')}\n")
         parts.append(_table(section, schema))
+        parts += [_variant(one, schema) for one in section.get("oneOf", ())]
     return "\n".join(parts) + CAMPAIGN
+
+
+def _variant(variant: dict[str, Any], schema: dict[str, Any]) -> str:
+    """The keys that belong to one value of the key that chooses between several."""
+    tag, own = _chosen(variant)
+    keys = schema["$defs"][variant["$ref"].rsplit("/", 1)[-1]] if "$ref" in variant else variant
+    own_keys = {key: value for key, value in keys["properties"].items() if key != tag}
+    description = variant.get("description", keys.get("description", ""))
+    head = f"\nWith `{tag} = {json.dumps(own)}`: {description}\n"
+    return head + ("\n" + _table(keys | {"properties": own_keys}, schema) if own_keys else "")
+
+
+def _chosen(variant: dict[str, Any]) -> tuple[str, str]:
+    """The key that chooses a variant, and its value."""
+    properties = variant["properties"].items()
+    return next((key, value["const"]) for key, value in properties if "const" in value)
 
 
 def _table(section: dict[str, Any], schema: dict[str, Any]) -> str:
     needed = set(section.get("required", ()))
     rows = ["| key | value | default | meaning |", "|---|---|---|---|"]
-    for key, value in properties(schema, section).items():
+    chosen = [_chosen(variant) for variant in section.get("oneOf", ())]
+    merged = properties(schema, section)
+    for tag in dict.fromkeys(tag for tag, _ in chosen):
+        values = ", ".join(f"`{json.dumps(value)}`" for _, value in chosen)
+        default = _default(merged[tag].get("default")) or "*needed*"
+        rows.append(f"| `{tag}` | {values} | {default} | Which; each has keys of its own. |")
+    for key, value in section.get("properties", {}).items():
         default = "*needed*" if key in needed else _default(value.get("default"))
         meaning = " ".join(value.get("description", "").split()).replace("|", "\\|")
         rows.append(f"| `{key}` | {_type(value, schema)} | {default} | {meaning} |")

@@ -67,14 +67,14 @@ def test_the_command_line_writes_what_the_library_makes(tmp_path: Path) -> None:
         (["--environment", "rural-wooded", "--elevation", "10 deg"], "20 to 70 degrees"),
         (["--environment", "urban", "--model", "perez-fontan"], "heavy-tree-shadowed"),
         (["--environment", "urban", "--model", "itu"], "p681, perez-fontan"),
-        (["--elevation", "45 deg"], "belong to an environment"),
+        (["--elevation", "45 deg"], "belongs to an environment"),
         (["--speed", "0 km/h"], "above 0"),
         (["--esn0", "6"], '"6 dB"'),
         (["--preset", "mars"], "internet, distribution, distribution-down, its"),
         (["--code", "ldpc"], "turbo-264-1/3"),
         (["--modulation", "8psk"], "qpsk, 16qam"),
-        (["--reference", "peak"], "mean (unit mean power), los"),
-        (["--duration", "0 s"], "duration_s = 0"),
+        (["--reference", "peak"], "reference = 'peak': unknown value `peak`, one of mean, los"),
+        (["--duration", "0 s"], "duration: 0 ns is out of range"),
         (["--carrier", "12 GHz", "--environment", "urban"], "3 to 5 GHz"),
         (["--threshold", "2"], "above 0 and below 1"),
         (["--levels", "missing.csv"], "missing.csv"),
@@ -143,7 +143,7 @@ def test_parameters_that_contradict_each_other_are_refused() -> None:
         LandMobile(environment="urban", loo=(0, 1, -10, 1.7))
     with pytest.raises(clift.ScenarioError, match="mi, esn0"):
         LandMobile(per_table=[(0, 1), (1, 0)], per_axis="snr")
-    with pytest.raises(clift.ScenarioError, match="one of code, per_table and threshold"):
+    with pytest.raises(clift.ScenarioError, match="one of `code`, `per_table` and `threshold`"):
         LandMobile(code="turbo-264-1/3", threshold=0.5)
 
 

@@ -241,12 +241,18 @@ def test_a_chain_is_given_by_p_and_burst_as_in_files(tmp_path: Path):
     phy = clift.channel.gilbert_elliott(slots=20_000, slot_ns=10**6, seed=7, **mean)
     np.testing.assert_array_equal(made.d_ns, phy.d_ns)
     faults = [
-        ({"p": 0.02}, "p and burst come together"),
-        ({"burst": 2}, "p and burst come together"),
-        ({"p": 0.02, "burst": 2, "alpha": 0.9}, "give either alpha and beta, or p and burst"),
-        ({"p": 0.02, "burst": 0.5}, "burst = 0.5: give a number of slots of at least 1"),
-        ({"p": 0.9, "burst": 2}, "p = 0.9 needs bursts of at least 9"),
-        ({"p": 0.5, "burst": 2, "p_bad": 0.4}, "p = 0.5 is not between p_good = 0 and p_bad = 0.4"),
+        ({"p": 0.02}, "missing key `burst`: give the mean burst"),
+        ({"burst": 2}, "missing key `p`: give the share of slots"),
+        (
+            {"p": 0.02, "burst": 2, "alpha": 0.9},
+            "alpha = 0.9: give either `p` and `burst`, or `alpha` and",
+        ),
+        ({"p": 0.02, "burst": 0.5}, "burst = 0.5: a burst of 0.5 slots; give 1 slot or more"),
+        ({"p": 0.9, "burst": 2}, "burst = 2: so many erasures need bursts of at least 9"),
+        (
+            {"p": 0.5, "burst": 2, "p_bad": 0.4},
+            "p = 0.5: 0.5 is not between p_good = 0 and p_bad = 0.4",
+        ),
     ]
     for wrong, message in faults:
         with pytest.raises(clift.ScenarioError, match=message):

@@ -107,48 +107,18 @@ KEYWORDS: dict[str, to.Keyword] = {
 }
 """Each of them, with its key in a scenario and its default."""
 
-LAND_MOBILE: dict[str, to.Keyword] = {
-    "preset": to.Keyword(
-        "channel.preset", to.choice("internet", "distribution", "distribution-down", "its"), None
-    ),
-    "esn0_db": to.Keyword("channel.esn0", to.decibels, None),
-    "interleaving_ms": to.Keyword("channel.interleaving", to.milliseconds, None),
-    "branches": to.Keyword("channel.branches", to.whole(0, 4294967295), None),
-    "environment": to.Keyword(
-        "channel.environment",
-        to.choice(
-            "urban",
-            "suburban",
-            "rural-wooded",
-            "village",
-            "residential",
-            "open",
-            "intermediate-tree-shadowed",
-            "heavy-tree-shadowed",
-        ),
-        None,
-    ),
-    "model": to.Keyword("channel.propagation", to.choice("p681", "perez-fontan"), None),
-    "elevation_deg": to.Keyword("channel.elevation", to.quantity("deg"), None),
-    "carrier_ghz": to.Keyword("channel.carrier", to.quantity("GHz"), None),
-    "loo": to.Keyword("channel.loo", to.loo, None),
-    "trees": to.Keyword("channel.trees", to.trees, None),
-    "speed_kmh": to.Keyword("channel.speed", to.quantity("km/h"), None),
-    "reference": to.Keyword("channel.reference", to.choice("mean", "los"), None),
-    "modulation": to.Keyword("channel.modulation", to.choice("qpsk", "16qam"), None),
-    "code": to.Keyword(
-        "channel.code",
-        to.choice("turbo-264-1/3", "turbo-264-2/3", "turbo-12184-1/3", "turbo-12184-2/3"),
-        None,
-    ),
-    "per_table": to.Keyword("channel.per_table", to.own, None),
-    "per_axis": to.Keyword("channel.per_axis", to.choice("mi", "esn0"), None),
-    "threshold": to.Keyword("channel.threshold", to.number, None),
-    "offset_db": to.Keyword("channel.offset", to.decibels, None),
-    "slot_ns": to.Keyword("channel.slot", to.whole(1, 2305843009213693952, "ns"), None),
-    "lldu_bytes": to.Keyword("channel.lldu", to.whole(0, 4294967295, "B"), None),
+CHANNEL: dict[str, to.Keyword] = {
+    "slot_ns": to.Keyword("channel.slot", to.whole(1, 2305843009213693951, "ns"), None),
+    "decode_ns": to.Keyword("channel.decoding", to.whole(1, 2305843009213693951, "ns"), None),
+    "lldu_bytes": to.Keyword("channel.lldu", to.whole(1, 4294967295, "B"), None),
+    "p": to.Keyword("channel.erasures", to.probability, None),
+    "burst": to.Keyword("channel.burst", to.number, None),
+    "alpha": to.Keyword("channel.alpha", to.probability, None),
+    "beta": to.Keyword("channel.beta", to.probability, None),
+    "p_good": to.Keyword("channel.p_good", to.probability, 0.0),
+    "p_bad": to.Keyword("channel.p_bad", to.probability, 1.0),
 }
-"""What `clift.land_mobile.LandMobile` takes, with its key in a scenario."""
+"""What the functions of `clift.channel` take, with its key in a scenario."""
 
 SECTIONS = frozenset(
     [

@@ -112,15 +112,16 @@ def respelled(
         for key in (keyword.key, keyword.held)
         if key and (f"{path}.".startswith(f"{key}.") or key == f"{path}.file")
     ]
-    if not fits:
-        return error
-    _, _, name, key = max(fits)
-    section = key.rpartition(".")[0]
+    _, _, name, key = max(fits, default=(False, 0, "", ""))
+    section = key.rpartition(".")[0] or path
     names = {keyword.key: name for name, keyword in keywords.items()}
 
     def spelled(found: re.Match[str]) -> str:
         return f"`{names.get(found[1]) or names.get(f'{section}.{found[1]}') or found[1]}`"
 
+    if not fits:
+        text = re.sub(r"`([a-z_.]+)`", spelled, str(error))
+        return error if text == str(error) else ScenarioError(text)
     reason = re.sub(r"`([a-z_.]+)`", spelled, error.reason)
     rest = path[len(key) + 1 :]
     reason = f"{rest}: {reason}" if rest and not rest.isdigit() else reason
@@ -325,6 +326,9 @@ def _table(**units: str) -> Convert:
     """Numbers in order as a table of quantities."""
 
     def convert(name: str, value: Any) -> dict[str, str]:
+        if not isinstance(value, Sequence) or len(value) != len(units):
+            numbers = ", ".join(f"{key} in {unit}" for key, unit in units.items())
+            raise _parse.fault(name, value, f"give {len(units)} numbers: {numbers}")
         given = zip(units.items(), value, strict=True)
         return {key: quantity(unit)(f"{name}: {key}", number) for (key, unit), number in given}
 

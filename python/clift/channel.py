@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Unpack
+from typing import Any, Unpack
 
 import clift._clift as _clift
 import clift._parse as _parse
+from clift._keywords import CHANNEL
+from clift._values import entries, nested, respelled
 from clift.errors import ScenarioError
 from clift.land_mobile import LandMobile, Options
 from clift.trace import PhyTrace
@@ -41,10 +43,8 @@ def bernoulli(
     >>> 900 < int((phy.d_ns == 0).sum()) < 1100
     True
     """
-    regular = _slots(slots, slot_ns, decode_ns, lldu_bytes, on)
-    loss = _parse.probability("p", p)
-    inner = _clift.bernoulli(loss, _seed(seed), regular, None if on is None else on.core)
-    return PhyTrace.of(inner)
+    regular = {"slot_ns": slot_ns, "decode_ns": decode_ns, "lldu_bytes": lldu_bytes}
+    return _made("bernoulli", {"p": p}, regular, slots, on, seed)
 
 
 def gilbert_elliott(
@@ -92,12 +92,12 @@ def gilbert_elliott(
     >>> abs(phy.stats()["bursts"]["mean"] - 4) < 0.4
     True
     """
-    regular = _slots(slots, slot_ns, decode_ns, lldu_bytes, on)
-    base = None if on is None else on.core
-    chain = _chain(alpha, beta, p, burst)
-    states = _parse.probability("p_good", p_good), _parse.probability("p_bad", p_bad)
-    inner = _clift.gilbert_elliott(p is not None, chain, *states, _seed(seed), regular, base)
-    return PhyTrace.of(inner)
+    if p is None and burst is None:
+        alpha, beta = 0.98 if alpha is None else alpha, 0.8 if beta is None else beta
+    regular = {"slot_ns": slot_ns, "decode_ns": decode_ns, "lldu_bytes": lldu_bytes}
+    chain = {"p": p, "burst": burst, "alpha": alpha, "beta": beta}
+    chain |= {"p_good": p_good, "p_bad": p_bad}
+    return _made("gilbert-elliott", chain, regular, slots, on, seed)
 
 
 def lms(
@@ -124,7 +124,7 @@ def lms(
         The PHY trace.
 
     Raises:
-        ScenarioError: if a parameter cannot be; the message names what exists.
+        ScenarioError: if a parameter is out of range; the message names what exists.
 
     >>> phy = lms(preset="internet", esn0_db=5, duration_s=60, seed=1)
     >>> 0.005 < phy.stats()["erasure_rate"] < 0.04
@@ -134,43 +134,29 @@ def lms(
     return channel.trace(duration_s, seed)
 
 
-def _chain(
-    alpha: float | None, beta: float | None, p: float | None, burst: float | None
-) -> tuple[float, float]:
-    """The two numbers that say how a chain moves: alpha and beta, or p and burst."""
-    if p is None and burst is None:
-        return (
-            _parse.probability("alpha", 0.98 if alpha is None else alpha),
-            _parse.probability("beta", 0.8 if beta is None else beta),
-        )
-    if alpha is not None or beta is not None:
-        raise ScenarioError("the channel: give either alpha and beta, or p and burst")
-    if p is None or burst is None:
-        raise ScenarioError("the channel: p and burst come together; give both")
-    slots = _parse.real(burst)
-    if slots is None or not slots >= 1:
-        raise _parse.fault("burst", burst, "give a number of slots of at least 1")
-    return _parse.probability("p", p), slots
-
-
-def _slots(
-    slots: int | None, slot_ns: int, decode_ns: int, lldu_bytes: int, on: PhyTrace | None
-) -> tuple[int, int, int, int] | None:
+def _made(
+    model: str,
+    given: dict[str, Any],
+    regular: dict[str, Any],
+    slots: int | None,
+    on: PhyTrace | None,
+    seed: int,
+) -> PhyTrace:
+    """The trace of a channel: over `regular` slots, or `on` a trace, which brings its own."""
     if on is not None and slots is not None:
         raise ScenarioError("slots and on: give one; `on` brings its own slots")
     if on is not None:
         _parse.of_type("on", on, PhyTrace, "give a PHY trace or None")
-        return None
-    if slots is None:
+    elif slots is None:
         raise ScenarioError("slots = None: give how many, or a trace as `on`")
-    most = 2**61 - 1
-    return (
-        _parse.whole("slots", slots, 1, most),
-        _parse.whole("slot_ns", slot_ns, 1, most),
-        _parse.whole("decode_ns", decode_ns, 1, most),
-        _parse.whole("lldu_bytes", lldu_bytes, 1, _parse.COUNT),
-    )
-
-
-def _seed(seed: int) -> int:
-    return _parse.whole("seed", seed, 0, _parse.SEED)
+    else:
+        slots = _parse.whole("slots", slots, 1, 2**61 - 1)
+        given = regular | given
+    given = {name: value for name, value in given.items() if value is not None}
+    names = _parse.whole("seed", seed, 0, _parse.SEED)
+    tree = nested({"channel": {"model": model}}, entries(CHANNEL, given))["channel"]
+    try:
+        made = _clift.channel(tree, names, slots, None if on is None else on.core)
+    except ScenarioError as error:
+        raise respelled(error, CHANNEL, given) from None
+    return PhyTrace.of(made)

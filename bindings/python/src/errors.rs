@@ -2,6 +2,7 @@
 
 use std::fmt::Display;
 
+use clift::config::Fault;
 use clift::simulation::RunError;
 use pyo3::prelude::*;
 
@@ -31,6 +32,11 @@ pub(crate) fn fault_error(py: Python<'_>, line: &str, key: &str, reason: &str) -
         }
     }
     error
+}
+
+/// `clift.ScenarioError` of a fault of what Python describes.
+pub(crate) fn described_error(py: Python<'_>, fault: Fault) -> PyErr {
+    fault_error(py, &fault.to_string(), &fault.path(), fault.message())
 }
 
 /// `clift.ScenarioError` for a setup that cannot be run, `clift.SimulationError` for a run that

@@ -49,7 +49,7 @@ mod _clift {
     const UNIT_REPAIR: u8 = TransmissionKind::Repair as u8;
 
     #[pymodule_export]
-    use super::channel::{bernoulli, gilbert_elliott};
+    use super::channel::channel;
 
     #[pymodule_export]
     use super::delays::{PyDelaySeries, read_delay_table};
@@ -61,7 +61,7 @@ mod _clift {
     use super::link::deliver;
 
     #[pymodule_export]
-    use super::lms::{PyLandMobile, lms_names};
+    use super::lms::PyLandMobile;
 
     #[pymodule_export]
     use super::model::{

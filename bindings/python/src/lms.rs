@@ -1,19 +1,16 @@
 //! Land mobile satellite channels.
 
 use std::path::PathBuf;
-use std::str::FromStr;
 
-use clift::channel::lms::{
-    Code, CodeChoice, IsolatedTrees, LandMobile, LmsError, Loo, Options, Preset, Segment, Series,
-    Synthesis, environments,
-};
+use clift::channel::lms::{LandMobile, Segment, Series, Synthesis};
 use clift::seed::Seed;
-use clift::trace::{MiTrace, write_file};
-use clift::units::{Bytes, Duration};
+use clift::trace::write_file;
+use clift::units::Duration;
 use numpy::{PyArray1, PyReadonlyArray1};
 use pyo3::prelude::*;
 
-use crate::errors::scenario_error;
+use crate::channel::config;
+use crate::errors::{described_error, scenario_error};
 use crate::trace::{PyPhyTrace, Signals};
 
 /// The number of the random stream of a channel that stands alone.
@@ -28,60 +25,13 @@ pub(crate) struct PyLandMobile {
 
 #[pymethods]
 impl PyLandMobile {
+    /// From a dictionary with the keys of `[channel]`.
     #[new]
-    #[pyo3(signature = (preset, *, esn0_db=None, interleaving_ns=None, branches=None,
-                        environment=None, model=None, elevation_deg=None, carrier_ghz=None,
-                        loo=None, trees=None, speed_kmh=None, reference=None, modulation=None, code=None,
-                        per_table=None, per_axis="mi", threshold=None, offset_db=None,
-                        slot_ns=None, lldu_bytes=None))]
-    #[allow(clippy::too_many_arguments)] // they are keywords in Python
-    fn new(
-        preset: &str,
-        esn0_db: Option<f64>,
-        interleaving_ns: Option<u64>,
-        branches: Option<u32>,
-        environment: Option<String>,
-        model: Option<&str>,
-        elevation_deg: Option<f64>,
-        carrier_ghz: Option<f64>,
-        loo: Option<(f64, f64, f64, f64)>,
-        trees: Option<(f64, f64, f64, f64, f64)>,
-        speed_kmh: Option<f64>,
-        reference: Option<&str>,
-        modulation: Option<&str>,
-        code: Option<String>,
-        per_table: Option<Vec<(f64, f64)>>,
-        per_axis: &str,
-        threshold: Option<f64>,
-        offset_db: Option<f64>,
-        slot_ns: Option<u64>,
-        lldu_bytes: Option<u32>,
-    ) -> PyResult<Self> {
-        let options = Options {
-            preset: parsed(preset)?,
-            environment,
-            model: model.map(parsed).transpose()?,
-            elevation_deg,
-            carrier_ghz,
-            loo: loo.map(|(direct_db, psi_db, multipath_db, correlation_m)| {
-                (Loo { direct_db, psi_db, multipath_db }, correlation_m)
-            }),
-            trees: trees.map(|(gap_m, crossing_m, depth_db, depth_sd_db, multipath_db)| {
-                IsolatedTrees { gap_m, crossing_m, depth_db, depth_sd_db, multipath_db }
-            }),
-            speed_kmh,
-            reference: reference.map(parsed).transpose()?,
-            modulation: modulation.map(parsed).transpose()?,
-            interleaving: interleaving_ns.map(Duration::from_nanos),
-            branches,
-            code: code_choice(code, per_table, per_axis, threshold).map_err(scenario_error)?,
-            offset_db,
-            slot: slot_ns.map(Duration::from_nanos),
-            lldu: lldu_bytes.map(Bytes),
-        };
-        let channel = options.channel().map_err(scenario_error)?;
-        let preset = options.preset;
-        Ok(Self { channel, esn0_db: esn0_db.unwrap_or(preset.esn0_db()) })
+    fn new(described: &Bound<'_, PyAny>) -> PyResult<Self> {
+        let made = config(described)?.land_mobile();
+        let (channel, esn0_db) =
+            made.map_err(|fault| described_error(described.py(), fault.within("channel")))?;
+        Ok(Self { channel, esn0_db })
     }
 
     #[getter]
@@ -166,7 +116,8 @@ impl PyLandMobile {
         seed: u64,
     ) -> PyResult<Bound<'py, PyArray1<f32>>> {
         let duration = Duration::from_nanos(duration_ns);
-        let trace = py.detach(|| self.information(duration, Seed(seed)));
+        let trace =
+            py.detach(|| self.channel.information(self.esn0_db, duration, Seed(seed), CHANNEL));
         trace.map(|trace| PyArray1::from_slice(py, trace.values())).map_err(scenario_error)
     }
 
@@ -244,45 +195,5 @@ type Road<'py> = (Bound<'py, PyArray1<i64>>, Vec<Bound<'py, PyArray1<f64>>>);
 impl PyLandMobile {
     fn synthesis(&self, seed: u64) -> PyResult<Synthesis> {
         self.channel.synthesis(self.esn0_db, Seed(seed), CHANNEL).map_err(scenario_error)
-    }
-
-    /// The mutual information per coded bit of each slot.
-    pub(crate) fn information(&self, duration: Duration, seed: Seed) -> Result<MiTrace, LmsError> {
-        self.channel.information(self.esn0_db, duration, seed, CHANNEL)
-    }
-}
-
-/// Names that the channel knows: presets, environments of either model, codes.
-#[pyfunction]
-#[allow(clippy::type_complexity)]
-pub(crate) fn lms_names()
--> (Vec<&'static str>, Vec<&'static str>, Vec<&'static str>, Vec<&'static str>) {
-    let (p681, perez_fontan) = environments();
-    (Preset::ALL.map(|(name, _)| name).to_vec(), p681, perez_fontan, Code::NAMES.to_vec())
-}
-
-fn parsed<T: FromStr<Err = LmsError>>(text: &str) -> PyResult<T> {
-    text.parse().map_err(scenario_error)
-}
-
-/// At most one of a name, a table and a threshold.
-fn code_choice(
-    name: Option<String>,
-    table: Option<Vec<(f64, f64)>>,
-    axis: &str,
-    threshold: Option<f64>,
-) -> Result<Option<CodeChoice>, LmsError> {
-    match (name, table, threshold, axis) {
-        (None, None, None, _) => Ok(None),
-        (Some(name), None, None, _) => Ok(Some(CodeChoice::Named(name))),
-        (None, Some(table), None, "mi") => Ok(Some(CodeChoice::Information(table))),
-        (None, Some(table), None, "esn0") => Ok(Some(CodeChoice::EsN0(table))),
-        (None, Some(_), None, _) => Err(LmsError::Unknown {
-            what: "per_axis",
-            given: axis.to_owned(),
-            known: "mi, esn0".to_owned(),
-        }),
-        (None, None, Some(threshold), _) => Ok(Some(CodeChoice::Threshold(threshold))),
-        _ => Err(LmsError::Contradiction("give one of code, per_table and threshold")),
     }
 }

@@ -1,9 +1,13 @@
 //! Independent erasures.
 
 use rand_chacha::ChaCha8Rng;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
 
-use super::{ChannelError, ErasureChannel, probability};
+use super::{ErasureChannel, probability};
+use crate::config::Fault;
 use crate::seed::Geometric;
+use crate::units::Probability;
 
 /// A channel that erases every slot with the same probability, each for itself.
 ///
@@ -20,9 +24,10 @@ use crate::seed::Geometric;
 /// let phy = Bernoulli::new(0.05).unwrap().trace(&slots, Seed(1), 0).unwrap();
 /// assert!((phy.erasures().erasure_rate() - 0.05).abs() < 0.003);
 /// ```
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, Deserialize, JsonSchema, PartialEq, Serialize)]
 pub struct Bernoulli {
-    p: f64,
+    /// Share of slots that are erased.
+    erasures: Probability,
 }
 
 impl Bernoulli {
@@ -30,14 +35,14 @@ impl Bernoulli {
     ///
     /// # Errors
     /// If `p` is not from 0 to 1.
-    pub fn new(p: f64) -> Result<Self, ChannelError> {
-        Ok(Self { p: probability("p", p)? })
+    pub fn new(p: f64) -> Result<Self, Fault> {
+        Ok(Self { erasures: probability("erasures", p)? })
     }
 }
 
 impl ErasureChannel for Bernoulli {
     fn erase(&self, d: &mut [i64], rng: &mut ChaCha8Rng) {
-        erase(self.p, d, rng);
+        erase(self.erasures.get(), d, rng);
     }
 }
 
@@ -107,7 +112,7 @@ mod tests {
     fn what_is_no_probability_is_refused() {
         for p in [-0.1, 1.1, f64::NAN, f64::INFINITY] {
             let error = Bernoulli::new(p).unwrap_err().to_string();
-            assert!(error.starts_with("p = ") && error.ends_with("from 0 to 1"), "{error}");
+            assert!(error.starts_with("erasures: ") && error.ends_with("from 0 to 1"), "{error}");
         }
     }
 }

@@ -3,7 +3,8 @@
 use rand::Rng;
 use rand_chacha::ChaCha8Rng;
 
-use super::{ChannelError, ErasureChannel, bernoulli, probability};
+use super::{ErasureChannel, bernoulli, probability};
+use crate::config::Fault;
 use crate::seed::Geometric;
 
 /// The Gilbert-Elliott channel: a chain that is in a good or a bad state for each slot, stays in
@@ -41,14 +42,19 @@ impl GilbertElliott {
     /// # Errors
     /// If one of them is not from 0 to 1, or if `alpha` and `beta` are both 1: that chain never
     /// moves, so it has no stationary law to start from.
-    pub fn new(alpha: f64, beta: f64, p_good: f64, p_bad: f64) -> Result<Self, ChannelError> {
+    pub fn new(alpha: f64, beta: f64, p_good: f64, p_bad: f64) -> Result<Self, Fault> {
         let channel = Self {
-            alpha: probability("alpha", alpha)?,
-            beta: probability("beta", beta)?,
-            p_good: probability("p_good", p_good)?,
-            p_bad: probability("p_bad", p_bad)?,
+            alpha: probability("alpha", alpha)?.get(),
+            beta: probability("beta", beta)?.get(),
+            p_good: probability("p_good", p_good)?.get(),
+            p_bad: probability("p_bad", p_bad)?.get(),
         };
-        if alpha == 1.0 && beta == 1.0 { Err(ChannelError::Frozen) } else { Ok(channel) }
+        if alpha == 1.0 && beta == 1.0 {
+            let cure =
+                "a chain with alpha = beta = 1 never moves; give less than 1 for one of them";
+            return Err(Fault::new("alpha", cure));
+        }
+        Ok(channel)
     }
 
     /// The chain that erases the share `p` of the slots in bursts of `mean_burst` slots (every
@@ -57,14 +63,16 @@ impl GilbertElliott {
     ///
     /// # Errors
     /// If `p` is not from 0 to 1, `mean_burst` below 1, or the gaps would be below one slot.
-    pub fn from_erasures(p: f64, mean_burst: f64) -> Result<Self, ChannelError> {
-        probability("p", p)?;
-        if !(mean_burst >= 1.0 && mean_burst.is_finite()) {
-            return Err(ChannelError::Burst(mean_burst));
-        }
+    pub fn from_erasures(p: f64, mean_burst: f64) -> Result<Self, Fault> {
+        probability("erasures", p)?;
+        one_slot(mean_burst)?;
         let becoming_bad = p / ((1.0 - p) * mean_burst); // infinite for p = 1
         if becoming_bad > 1.0 {
-            return Err(ChannelError::Crowded { p, burst: mean_burst });
+            let cure = format!(
+                "erasing {p} of the slots in bursts of {mean_burst} leaves gaps below one slot; \
+                 give longer bursts (at least p / (1 - p)) and p below 1"
+            );
+            return Err(Fault::at(cure));
         }
         Self::new(1.0 - becoming_bad, 1.0 - 1.0 / mean_burst, 0.0, 1.0)
     }
@@ -78,27 +86,30 @@ impl GilbertElliott {
     /// let channel = GilbertElliott::from_mean(0.02, 4.0, 0.0, 1.0)?;
     /// assert_eq!(channel.beta(), 0.75);
     /// assert!((channel.erasure_probability() - 0.02).abs() < 1e-12);
-    /// # Ok::<(), clift::channel::ChannelError>(())
+    /// # Ok::<(), clift::config::Fault>(())
     /// ```
     ///
     /// # Errors
     /// If `p`, `p_good` or `p_bad` is not a probability, `burst` is below 1, `p` does not lie between
     /// `p_good` and `p_bad`, or the gaps would be below one slot.
-    pub fn from_mean(p: f64, burst: f64, p_good: f64, p_bad: f64) -> Result<Self, ChannelError> {
-        probability("p", p)?;
+    pub fn from_mean(p: f64, burst: f64, p_good: f64, p_bad: f64) -> Result<Self, Fault> {
+        probability("erasures", p)?;
         probability("p_good", p_good)?;
         probability("p_bad", p_bad)?;
-        if !(burst >= 1.0 && burst.is_finite()) {
-            return Err(ChannelError::Burst(burst));
-        }
+        one_slot(burst)?;
         let share = (p - p_good) / (p_bad - p_good);
         if !(0.0..1.0).contains(&share) {
-            return Err(ChannelError::Unreachable { p, p_good, p_bad });
+            let cure = format!(
+                "{p} is not between p_good = {p_good} and p_bad = {p_bad}; give a value between them"
+            );
+            return Err(Fault::new("erasures", cure));
         }
         let leave_bad = 1.0 / burst;
         let leave_good = share / (1.0 - share) * leave_bad;
         if leave_good > 1.0 {
-            return Err(ChannelError::Short { p, least: share / (1.0 - share) });
+            let least = share / (1.0 - share);
+            let cure = format!("so many erasures need bursts of at least {least} slots");
+            return Err(Fault::new("burst", cure));
         }
         Self::new(1.0 - leave_good, 1.0 - leave_bad, p_good, p_bad)
     }
@@ -124,6 +135,14 @@ impl GilbertElliott {
         let bad = self.bad_share();
         bad * self.p_bad + (1.0 - bad) * self.p_good
     }
+}
+
+/// Complains of a mean burst below one slot.
+fn one_slot(burst: f64) -> Result<(), Fault> {
+    if burst >= 1.0 && burst.is_finite() {
+        return Ok(());
+    }
+    Err(Fault::new("burst", format!("{burst} is shorter than a slot; give at least 1 slot")))
 }
 
 impl ErasureChannel for GilbertElliott {
@@ -215,12 +234,12 @@ mod tests {
 
     #[test]
     fn what_is_no_channel_is_refused() {
-        let fault = |result: Result<GilbertElliott, ChannelError>| result.unwrap_err().to_string();
-        assert!(fault(GilbertElliott::new(1.1, 0.0, 0.0, 1.0)).starts_with("alpha = 1.1"));
-        assert!(fault(GilbertElliott::new(0.1, f64::NAN, 0.0, 1.0)).starts_with("beta = NaN"));
-        assert!(fault(GilbertElliott::new(0.1, 0.1, -1.0, 1.0)).starts_with("p_good = -1"));
-        assert!(fault(GilbertElliott::new(0.1, 0.1, 0.0, 2.0)).starts_with("p_bad = 2"));
-        assert!(fault(GilbertElliott::new(1.0, 1.0, 0.0, 1.0)).contains("never changes state"));
+        let fault = |result: Result<GilbertElliott, Fault>| result.unwrap_err().to_string();
+        assert!(fault(GilbertElliott::new(1.1, 0.0, 0.0, 1.0)).starts_with("alpha: 1.1"));
+        assert!(fault(GilbertElliott::new(0.1, f64::NAN, 0.0, 1.0)).starts_with("beta: NaN"));
+        assert!(fault(GilbertElliott::new(0.1, 0.1, -1.0, 1.0)).starts_with("p_good: -1"));
+        assert!(fault(GilbertElliott::new(0.1, 0.1, 0.0, 2.0)).starts_with("p_bad: 2"));
+        assert!(fault(GilbertElliott::new(1.0, 1.0, 0.0, 1.0)).contains("never moves"));
         assert!(fault(GilbertElliott::from_erasures(0.1, 0.5)).contains("at least 1"));
         assert!(fault(GilbertElliott::from_erasures(0.1, f64::INFINITY)).contains("at least 1"));
         assert!(fault(GilbertElliott::from_erasures(0.9, 2.0)).contains("longer bursts"));

@@ -3,20 +3,26 @@
 //! An [`ErasureChannel`] says which slots are erased: [`Bernoulli`] each for itself,
 //! [`GilbertElliott`] in bursts. It makes a trace of [`RegularSlots`] or erases further slots of a
 //! trace that is there (DESIGN section 6). [`lms`] has the land mobile satellite channels.
+//! [`ChannelConfig`] describes any of them: what scenario files, the library and the command line
+//! take. A further model is a variant of [`Model`].
 
 mod bernoulli;
+mod bursts;
+mod config;
 mod gilbert_elliott;
 pub mod lms;
 
 pub use bernoulli::Bernoulli;
+pub use bursts::{Burst, Bursts};
+pub use config::{ChannelConfig, Model, Slots};
 pub use gilbert_elliott::GilbertElliott;
 
 use rand_chacha::ChaCha8Rng;
-use thiserror::Error;
 
+use crate::config::Fault;
 use crate::seed::{Seed, Stream};
 use crate::trace::{Header, PhyTrace, TraceError};
-use crate::units::{Bytes, Duration};
+use crate::units::{Bytes, Duration, Probability};
 
 /// A model of which slots are erased.
 pub trait ErasureChannel {
@@ -28,12 +34,7 @@ pub trait ErasureChannel {
     ///
     /// # Errors
     /// If `slots` make no trace.
-    fn trace(
-        &self,
-        slots: &RegularSlots,
-        seed: Seed,
-        channel: u32,
-    ) -> Result<PhyTrace, ChannelError> {
+    fn trace(&self, slots: &RegularSlots, seed: Seed, channel: u32) -> Result<PhyTrace, Fault> {
         let (t, mut d) = slots.columns()?;
         self.erase(&mut d, &mut seed.rng(Stream::Channel(channel)));
         let header = Header { decode: Some(slots.decode), ..Header::default() };
@@ -63,66 +64,9 @@ pub struct RegularSlots {
     pub lldu: Bytes,
 }
 
-/// Parameters that make no channel, or no trace of one.
-#[derive(Clone, Debug, Error, PartialEq)]
-#[non_exhaustive]
-pub enum ChannelError {
-    /// Not a probability.
-    #[error("{name} = {value} is not a probability; give a number from 0 to 1")]
-    Probability {
-        /// Which parameter.
-        name: &'static str,
-        /// What it was.
-        value: f64,
-    },
-    /// A Gilbert-Elliott chain that stays where it is has no stationary law.
-    #[error("alpha = beta = 1 never changes state; give one of them below 1")]
-    Frozen,
-    /// A mean burst shorter than a slot.
-    #[error("burst = {0} is shorter than a slot; give a number of at least 1")]
-    Burst(f64),
-    /// An erasure rate beyond those of both states.
-    #[error(
-        "p = {p} is not between p_good = {p_good} and p_bad = {p_bad}; give a value between them"
-    )]
-    Unreachable {
-        /// Erasure probability.
-        p: f64,
-        /// That in the good state.
-        p_good: f64,
-        /// That in the bad state.
-        p_bad: f64,
-    },
-    /// A mean burst too short for the erasure rate.
-    #[error("p = {p} needs bursts of at least {least} slots; give longer ones")]
-    Short {
-        /// Erasure probability.
-        p: f64,
-        /// The shortest mean burst.
-        least: f64,
-    },
-    /// An erasure rate and burst length that no chain has.
-    #[error(
-        "erasing {p} of the slots in bursts of {burst} leaves gaps below one slot; \
-         give longer bursts (at least p / (1 - p)) and p below 1"
-    )]
-    Crowded {
-        /// Erasure probability.
-        p: f64,
-        /// Mean burst.
-        burst: f64,
-    },
-    /// Slots without length.
-    #[error("slots of 0 ns do not follow each other; give slot_ns of at least 1")]
-    ZeroSlot,
-    /// What no trace can be.
-    #[error(transparent)]
-    Trace(#[from] TraceError),
-}
-
 impl RegularSlots {
     /// `t` and `d` without erasures; checked before memory is taken.
-    fn columns(&self) -> Result<(Vec<i64>, Vec<i64>), ChannelError> {
+    fn columns(&self) -> Result<(Vec<i64>, Vec<i64>), Fault> {
         if self.count == 0 {
             return Err(TraceError::Empty.into());
         }
@@ -131,7 +75,9 @@ impl RegularSlots {
         let last = count - 1;
         let every = self.every.as_nanos();
         if every == 0 {
-            return Err(ChannelError::ZeroSlot);
+            return Err(Fault::at(
+                "slots of 0 ns do not follow each other; give slot_ns of at least 1",
+            ));
         }
         let decode = i64::try_from(self.decode.as_nanos()).map_err(|_| TraceError::Decode)?;
         if decode == 0 {
@@ -146,12 +92,8 @@ impl RegularSlots {
     }
 }
 
-fn probability(name: &'static str, value: f64) -> Result<f64, ChannelError> {
-    if (0.0..=1.0).contains(&value) {
-        Ok(value)
-    } else {
-        Err(ChannelError::Probability { name, value })
-    }
+fn probability(name: &str, value: f64) -> Result<Probability, Fault> {
+    Probability::new(value).map_err(|error| Fault::new(name, error.to_string()))
 }
 
 #[cfg(test)]

@@ -30,7 +30,7 @@ mod reader;
 mod suggest;
 mod tree;
 
-pub(crate) use crate::parts;
+pub(crate) use crate::{parts, tagged};
 pub use fault::Fault;
 #[doc(hidden)]
 pub use macros::{Elsewhere, PARTS, fields_of};

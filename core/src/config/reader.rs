@@ -37,12 +37,20 @@ struct Shared<'de> {
     known: RefCell<Vec<&'static str>>,
     /// Who knows the keys of the variants that were not chosen.
     elsewhere: Cell<Option<(&'static str, Knows)>>,
+    /// Whether nothing says which variant is chosen.
+    untold: Cell<bool>,
 }
 
 impl<'de> Shared<'de> {
     fn new(table: &'de Table) -> Self {
         let taken = RefCell::new(vec![false; table.iter().count()]);
-        Self { table, taken, known: RefCell::default(), elsewhere: Cell::new(None) }
+        Self {
+            table,
+            taken,
+            known: RefCell::default(),
+            elsewhere: Cell::new(None),
+            untold: Cell::new(false),
+        }
     }
 
     /// The entries with keys among `fields`, which are taken by it.
@@ -57,6 +65,15 @@ impl<'de> Shared<'de> {
                 entry
             })
             .collect()
+    }
+
+    /// What was made of the table, unless it has a key that nobody took. Such a key may be a slip of
+    /// one that is missing, so it is told in the place of that.
+    fn finished<T>(&self, made: Result<T, Fault>) -> Result<T, Fault> {
+        match made {
+            Err(fault) if !fault.path().is_empty() || self.untold.get() => Err(fault),
+            made => self.finish().and(made),
+        }
     }
 
     /// Complains of a key that nobody took.
@@ -183,10 +200,8 @@ impl<'de> Deserializer<'de> for Reader<'de, '_> {
             return visitor.visit_seq(Parts(self));
         }
         let shared = Shared::new(self.table(&visitor)?);
-        let parts = Parts(Reader { value: self.value, shared: Some(&shared) });
-        let made = visitor.visit_seq(parts)?;
-        shared.finish()?;
-        Ok(made)
+        shared
+            .finished(visitor.visit_seq(Parts(Reader { value: self.value, shared: Some(&shared) })))
     }
 
     /// A choice: by the text that the value is, or by the tag in the table that it is.
@@ -218,6 +233,7 @@ impl<'de> Deserializer<'de> for Reader<'de, '_> {
                 return Err(Fault::new(tag, format!("give one of {}", variants.join(", "))));
             }
             None => usual.ok_or_else(|| {
+                shared.untold.set(true);
                 Fault::at(format!("missing key `{tag}`: give one of {}", variants.join(", ")))
             })?,
         };
@@ -226,11 +242,8 @@ impl<'de> Deserializer<'de> for Reader<'de, '_> {
             return Err(unknown.within(tag));
         }
         let value = Reader { value: self.value, shared: Some(shared) };
-        let made = visitor.visit_enum(Chosen { variant, value })?;
-        if self.shared.is_none() {
-            shared.finish()?;
-        }
-        Ok(made)
+        let made = visitor.visit_enum(Chosen { variant, value });
+        if self.shared.is_some() { made } else { shared.finished(made) }
     }
 
     fn deserialize_ignored_any<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Fault> {

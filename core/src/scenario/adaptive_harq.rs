@@ -11,7 +11,7 @@ use super::delays::{self, Delays};
 use super::link::Link;
 use super::store::MakeError;
 use super::traces::{Information, Traces};
-use crate::channel::lms::{Options, Preset};
+use crate::channel::lms::{LandMobile, Preset};
 use crate::config::{Fault, join, nearest};
 use crate::link::Propagation;
 use crate::scheme::Scheme;
@@ -262,10 +262,10 @@ impl AdaptiveHarq {
     }
 
     /// The channel and its Es/N0 in dB.
-    pub(super) fn channel(&self, own: &str) -> Result<(Options, f64), Fault> {
+    pub(super) fn channel(&self, own: &str) -> Result<(LandMobile, f64), Fault> {
         match &self.channel {
-            Some(channel) => channel.land_mobile_options(&join(own, "channel")),
-            None => Ok((Options::of(self.preset(own)?), self.snr.0)),
+            Some(channel) => channel.land_mobile(&join(own, "channel")),
+            None => Ok((self.preset(own)?.channel(), self.snr.0)),
         }
     }
 
@@ -283,8 +283,7 @@ impl AdaptiveHarq {
             let cure = "`information` says what the channel is; leave one of them out";
             return Err(Fault::of(own, "channel", cure));
         }
-        let (options, esn0_db) = self.channel(own)?;
-        let channel = options.channel().map_err(|error| Fault::new(own, error.to_string()))?;
+        let (channel, esn0_db) = self.channel(own)?;
         if channel.check(esn0_db).is_err() {
             let message =
                 format!("{} is out of range; give a level from -100 dB to 100 dB", self.snr);

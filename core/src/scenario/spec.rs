@@ -2,8 +2,7 @@
 
 use serde::Serialize;
 
-use super::channel::Slots;
-use super::erasures::Erasures;
+use crate::channel::ChannelConfig;
 use crate::trace::TraceFile;
 
 /// Which PHY trace a run needs; equal specs mean equal traces.
@@ -11,10 +10,10 @@ use crate::trace::TraceFile;
 pub struct PhySpec {
     /// From this file.
     pub trace: Option<TraceFile>,
-    /// With these erasures.
-    pub erasures: Option<Erasures>,
-    /// In these slots, where neither a file nor the model has them.
-    pub slots: Option<Slots>,
-    /// Seed of the erasures.
+    /// Of this channel, alone or on top of the file.
+    pub channel: Option<ChannelConfig>,
+    /// With so many slots where it stands alone.
+    pub slots: Option<u64>,
+    /// Seed of the channel.
     pub seed: u64,
 }

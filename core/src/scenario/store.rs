@@ -6,17 +6,14 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use serde::Serialize;
 use thiserror::Error;
 
-use super::erasures::Erasures;
 use super::memory::{Held, Memory};
 use super::spec::PhySpec;
 use super::traces::{Information, InformationSpec, Traces};
-use crate::channel::lms::LmsError;
-use crate::channel::{Bernoulli, ChannelError, ErasureChannel, GilbertElliott, RegularSlots};
+use crate::config::Fault;
 use crate::link::{DelaySeries, DelaySeriesError, DelayTable};
 use crate::scheme::{LinkTrace, Scheme, Timing};
 use crate::seed::Seed;
 use crate::trace::{FileError, Files, PhyTrace, TraceError, TraceFile};
-use crate::units::{Bytes, Duration};
 
 /// Slots that are kept of each kind of trace: two columns of 8 bytes, so 60 million are about 1 GB.
 const ROOM: usize = 60_000_000;
@@ -64,12 +61,9 @@ pub enum MakeError {
         /// What is wrong with its rows.
         error: DelaySeriesError,
     },
-    /// A channel cannot have its parameters, or makes no trace with them.
+    /// A channel has parameters out of range, or makes no trace with them.
     #[error(transparent)]
-    Channel(#[from] ChannelError),
-    /// A land mobile satellite channel cannot have its parameters.
-    #[error(transparent)]
-    LandMobile(#[from] LmsError),
+    Channel(#[from] Fault),
     /// An object in memory is of another kind, or leaves nothing.
     #[error("{name}: {fault}")]
     Held {
@@ -115,24 +109,12 @@ impl Store {
 
     fn make_phy(&self, spec: &PhySpec) -> Result<PhyTrace, MakeError> {
         let base = spec.trace.as_ref().map(|file| self.file(file)).transpose()?;
-        let (alone, seed) = (spec.slots.as_ref(), Seed(spec.seed));
-        let slots = alone.map(|slots| RegularSlots {
-            count: slots.slots,
-            every: Duration::from_nanos(slots.slot_ns),
-            decode: Duration::from_nanos(slots.decode_ns),
-            lldu: Bytes(slots.lldu_bytes),
-        });
-        match &spec.erasures {
-            None => base.ok_or(MakeError::Nothing),
-            Some(Erasures::Bernoulli { p }) => erased(&Bernoulli::new(*p)?, base, slots, seed),
-            Some(Erasures::GilbertElliott { alpha, beta, p_good, p_bad }) => {
-                let chain = GilbertElliott::new(*alpha, *beta, *p_good, *p_bad)?;
-                erased(&chain, base, slots, seed)
-            }
-            Some(Erasures::Lms(lms)) => {
-                let channel = lms.options.channel()?;
-                Ok(channel.trace(lms.esn0_db, lms.duration, seed, ALONE)?)
-            }
+        let seed = Seed(spec.seed);
+        match (&spec.channel, base, spec.slots) {
+            (None, Some(base), _) => Ok(base),
+            (Some(channel), Some(base), _) => Ok(channel.on(&base, seed, ON_TRACE)?),
+            (Some(channel), None, Some(slots)) => Ok(channel.trace(slots, seed, ALONE)?),
+            _ => Err(MakeError::Nothing),
         }
     }
 }
@@ -171,7 +153,7 @@ impl Traces for Store {
 
     fn information(&self, spec: &InformationSpec) -> Result<Information, MakeError> {
         let make = || {
-            let channel = spec.channel.channel()?;
+            let channel = &spec.channel;
             let trace = channel.information(spec.esn0_db, spec.length, Seed(spec.seed), ALONE)?;
             let mean = channel.mean_information(spec.esn0_db)?;
             Ok(Information { trace: Arc::new(trace), mean })
@@ -202,20 +184,6 @@ fn held(name: &Path, fault: String) -> MakeError {
 
 fn other_kind(name: &Path, found: &Held, wanted: &str) -> MakeError {
     held(name, format!("is {}, not {wanted}", found.what()))
-}
-
-/// The trace of a channel, on top of `base` if there is one.
-fn erased(
-    channel: &impl ErasureChannel,
-    base: Option<PhyTrace>,
-    slots: Option<RegularSlots>,
-    seed: Seed,
-) -> Result<PhyTrace, MakeError> {
-    match (base, slots) {
-        (Some(base), _) => Ok(channel.on(&base, seed, ON_TRACE)),
-        (None, Some(slots)) => Ok(channel.trace(&slots, seed, ALONE)?),
-        (None, None) => Err(MakeError::Nothing),
-    }
 }
 
 /// What tells descriptions apart.

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use super::spec::PhySpec;
 use super::store::MakeError;
-use crate::channel::lms::Options;
+use crate::channel::lms::LandMobile;
 use crate::config::Fault;
 use crate::link::DelaySeries;
 use crate::scheme::{Scheme, Timing};
@@ -68,7 +68,7 @@ pub trait Traces: Sync {
 #[derive(Clone, Debug, PartialEq)]
 pub struct InformationSpec {
     /// The channel.
-    pub channel: Options,
+    pub channel: LandMobile,
     /// Mean Es/N0 of the channel in dB.
     pub esn0_db: f64,
     /// Length of the trace.

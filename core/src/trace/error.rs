@@ -5,6 +5,7 @@ use std::io;
 
 use thiserror::Error;
 
+use crate::config;
 use crate::trace::TraceError;
 
 /// Why a trace could not be read. The message is one line and does not name the file.
@@ -172,6 +173,12 @@ impl Fault {
     /// The fault in its place.
     pub(crate) fn at(self, line: u64) -> ReadError {
         ReadError::Line { line, fault: self }
+    }
+}
+
+impl From<TraceError> for config::Fault {
+    fn from(error: TraceError) -> Self {
+        Self::at(error.to_string())
     }
 }
 

@@ -9,7 +9,6 @@ from typing import Any, ClassVar, Self
 import numpy as np
 
 import clift._clift as _clift
-from clift._keywords import LAND_MOBILE
 from clift._parse import Fixed, fault, nanoseconds, of_type, same
 from clift._values import Keyword, entries, nested, only_with, respelled
 from clift.errors import ScenarioError
@@ -149,9 +148,7 @@ class Adaptive(Live):
         if self.channel is None:
             return {}
         cure = "give a clift.land_mobile.LandMobile, or name one as `preset`"
-        channel = of_type("channel", self.channel, LandMobile, cure)
-        section = nested({}, entries(LAND_MOBILE, channel.arguments)).get("channel", {})
-        return {"adaptive_harq.channel": {"model": "lms"} | section}
+        return {"adaptive_harq.channel": of_type("channel", self.channel, LandMobile, cure).tree}
 
     def _measured(self) -> _clift.MiTrace:
         try:

@@ -1,16 +1,16 @@
 //! A terminal that drives under a satellite, and the traces of its channel.
 
-use std::str::FromStr;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
 
-use serde::Serialize;
-
-use super::error::{LmsError, within};
 use super::fading::Fading;
 use super::receiver::Receiver;
 use super::samples::Source;
 use super::series::Series;
 use super::synthesis::Synthesis;
 use super::tables::Propagation;
+use super::{out_of_range, within};
+use crate::config::Fault;
 use crate::seed::{Seed, Stream};
 use crate::trace::{Header, MiTrace, PhyTrace, TraceError};
 use crate::units::{Bytes, Duration};
@@ -54,12 +54,12 @@ impl Motion {
     ///
     /// # Errors
     /// If the terminal stands still (its channel would never change) or a number is no such thing.
-    pub fn new(speed_kmh: f64, carrier_ghz: f64) -> Result<Self, LmsError> {
+    pub fn new(speed_kmh: f64, carrier_ghz: f64) -> Result<Self, Fault> {
         let wanted = "a speed in km/h, above 0 (a terminal that stands sees one level for ever) and up to 2000";
         if !(speed_kmh > 0.0 && speed_kmh <= 2000.0) {
-            return Err(LmsError::Range { name: "speed_kmh", value: speed_kmh, wanted });
+            return Err(Fault::new("speed", out_of_range(speed_kmh, wanted)));
         }
-        within("carrier_ghz", carrier_ghz, 0.1, 100.0, "a carrier in GHz from 0.1 to 100")?;
+        within("carrier", carrier_ghz, 0.1, 100.0, "a carrier in GHz from 0.1 to 100")?;
         Ok(Self { speed_mps: speed_kmh / 3.6, wavelength_m: 0.299_792_458 / carrier_ghz })
     }
 
@@ -75,28 +75,14 @@ impl Motion {
 }
 
 /// The level for which Es/N0 is told.
-#[derive(Clone, Copy, Debug, Eq, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, Deserialize, Eq, JsonSchema, PartialEq, Serialize)]
 pub enum Reference {
-    /// Es/N0 of the unshadowed line of sight.
-    LineOfSight,
     /// Es/N0 of the mean power over fading: the envelope is scaled to unit mean square.
+    #[serde(rename = "mean")]
     UnitMeanPower,
-}
-
-impl FromStr for Reference {
-    type Err = LmsError;
-
-    fn from_str(text: &str) -> Result<Self, LmsError> {
-        match text {
-            "mean" => Ok(Self::UnitMeanPower),
-            "los" => Ok(Self::LineOfSight),
-            _ => Err(LmsError::Unknown {
-                what: "reference",
-                given: text.to_owned(),
-                known: "mean (unit mean power), los (line of sight)".to_owned(),
-            }),
-        }
-    }
+    /// Es/N0 of the unshadowed line of sight.
+    #[serde(rename = "los")]
+    LineOfSight,
 }
 
 impl LandMobile {
@@ -104,14 +90,16 @@ impl LandMobile {
     ///
     /// # Errors
     /// If they are none, or more than a trace can hold.
-    pub fn count(&self, duration: Duration) -> Result<usize, LmsError> {
-        within("slot_ns", self.slot.as_nanos() as f64, 1.0, 1e15, "at least 1 ns")?;
+    pub fn count(&self, duration: Duration) -> Result<usize, Fault> {
+        if self.slot == Duration::ZERO {
+            return Err(Fault::new("slot", out_of_range(self.slot, "at least 1 ns")));
+        }
         match duration.as_nanos() / self.slot.as_nanos() {
-            0 => Err(LmsError::Range {
-                name: "duration_s",
-                value: duration.as_secs_f64(),
-                wanted: "at least the length of a slot (and of the interleaver, for measured levels)",
-            }),
+            0 => {
+                let wanted =
+                    "at least the length of a slot (and of the interleaver, for measured levels)";
+                Err(Fault::new("duration", out_of_range(duration, wanted)))
+            }
             slots if slots > u64::from(u32::MAX) => {
                 Err(TraceError::TooLong { slots: slots as usize }.into())
             }
@@ -123,8 +111,8 @@ impl LandMobile {
     ///
     /// # Errors
     /// If a parameter is out of its range.
-    pub fn check(&self, esn0_db: f64) -> Result<(), LmsError> {
-        within("esn0_db", esn0_db, -100.0, 100.0, "a level in dB from -100 to 100")?;
+    pub fn check(&self, esn0_db: f64) -> Result<(), Fault> {
+        within("esn0", esn0_db, -100.0, 100.0, "a level in dB from -100 to 100")?;
         self.check_receiver()
     }
 
@@ -132,7 +120,7 @@ impl LandMobile {
     ///
     /// # Errors
     /// If a parameter is out of its range.
-    pub fn synthesis(&self, esn0_db: f64, seed: Seed, channel: u32) -> Result<Synthesis, LmsError> {
+    pub fn synthesis(&self, esn0_db: f64, seed: Seed, channel: u32) -> Result<Synthesis, Fault> {
         self.check(esn0_db)?;
         let rng = seed.rng(Stream::Channel(channel));
         let fading = Box::new(self.fading_of(&rng)?);
@@ -152,7 +140,7 @@ impl LandMobile {
         duration: Duration,
         seed: Seed,
         channel: u32,
-    ) -> Result<PhyTrace, LmsError> {
+    ) -> Result<PhyTrace, Fault> {
         let count = self.count(duration)?;
         self.trace_of(self.synthesis(esn0_db, seed, channel)?, count)
     }
@@ -167,7 +155,7 @@ impl LandMobile {
         duration: Duration,
         seed: Seed,
         channel: u32,
-    ) -> Result<MiTrace, LmsError> {
+    ) -> Result<MiTrace, Fault> {
         let count = self.count(duration)?;
         let slots = self.synthesis(esn0_db, seed, channel)?.slots(count);
         Ok(MiTrace::new(self.slot, slots.information)?)
@@ -178,12 +166,7 @@ impl LandMobile {
     ///
     /// # Errors
     /// If a parameter is out of its range, or the series is shorter than a slot.
-    pub fn of_series(
-        &self,
-        series: Series,
-        seed: Seed,
-        channel: u32,
-    ) -> Result<PhyTrace, LmsError> {
+    pub fn of_series(&self, series: Series, seed: Seed, channel: u32) -> Result<PhyTrace, Fault> {
         let depth = self.receiver.interleaver.depth.as_nanos();
         let lasts = series.duration().as_nanos().saturating_sub(depth);
         let count = self.count(Duration::from_nanos(lasts))?;
@@ -199,7 +182,7 @@ impl LandMobile {
     ///
     /// # Errors
     /// If a parameter is out of its range.
-    pub fn fading(&self, seed: Seed, channel: u32) -> Result<(Fading, f64, f64), LmsError> {
+    pub fn fading(&self, seed: Seed, channel: u32) -> Result<(Fading, f64, f64), Fault> {
         let fading = self.fading_of(&seed.rng(Stream::Channel(channel)))?;
         let step_s = fading.step_m() / self.motion.speed_mps;
         let scale = libm::exp10(-self.mean_power_db() / 10.0);
@@ -217,8 +200,8 @@ impl LandMobile {
     ///
     /// # Errors
     /// If the Es/N0 is out of its range.
-    pub fn mean_information(&self, esn0_db: f64) -> Result<f64, LmsError> {
-        within("esn0_db", esn0_db, -100.0, 100.0, "a level in dB from -100 to 100")?;
+    pub fn mean_information(&self, esn0_db: f64) -> Result<f64, Fault> {
+        within("esn0", esn0_db, -100.0, 100.0, "a level in dB from -100 to 100")?;
         let modulation = self.receiver.modulation;
         let zero_db = esn0_db + self.receiver.offset_db;
         let information = |db: f64| modulation.information(libm::exp10((zero_db + db) / 10.0));
@@ -236,17 +219,20 @@ impl LandMobile {
         Ok(mean)
     }
 
-    fn fading_of(&self, rng: &rand_chacha::ChaCha8Rng) -> Result<Fading, LmsError> {
+    fn fading_of(&self, rng: &rand_chacha::ChaCha8Rng) -> Result<Fading, Fault> {
         self.check_receiver()?;
         let Propagation { shadowing, correlation_m } = self.propagation.clone();
         Ok(Fading::new(shadowing, correlation_m, self.motion.wavelength_m, rng))
     }
 
-    fn check_receiver(&self) -> Result<(), LmsError> {
+    fn check_receiver(&self) -> Result<(), Fault> {
         let wanted = "a level in dB from -100 to 100";
-        within("offset_db", self.receiver.offset_db, -100.0, 100.0, wanted)?;
-        let (depth, wanted) = (self.receiver.interleaver.depth, "an interleaver of up to 1000 s");
-        within("interleaving_ms", depth.as_nanos() as f64 / 1e6, 0.0, 1e6, wanted)?;
+        within("offset", self.receiver.offset_db, -100.0, 100.0, wanted)?;
+        let depth = self.receiver.interleaver.depth;
+        if depth > Duration::from_secs(1000) {
+            let wanted = "an interleaver of up to 1000 s";
+            return Err(Fault::new("interleaving", out_of_range(depth, wanted)));
+        }
         Ok(())
     }
 
@@ -260,7 +246,7 @@ impl LandMobile {
         }
     }
 
-    fn trace_of(&self, mut synthesis: Synthesis, count: usize) -> Result<PhyTrace, LmsError> {
+    fn trace_of(&self, mut synthesis: Synthesis, count: usize) -> Result<PhyTrace, Fault> {
         let slots = synthesis.slots(count);
         let decode = self.receiver.interleaver.decoding_time(self.slot);
         let header = Header { decode: Some(decode), ..Header::default() };

@@ -1,8 +1,24 @@
 //! Packet error rate of a code from the mean mutual information of its code word.
 
 use super::csv;
-use super::error::LmsError;
 use super::information::Modulation;
+use super::named::named;
+use super::out_of_range;
+use crate::config::Fault;
+
+named! {
+    /// A code that comes with CLIFT: turbo, information bits, rate.
+    pub enum CodeName {
+        /// 33 bytes, rate 1/3: the 3GPP turbo code of Kuhn 2014, measured over the Gaussian channel.
+        Turbo264Third = "turbo-264-1/3",
+        /// 33 bytes, rate 2/3: the same code with three parity bits in four left out.
+        Turbo264TwoThirds = "turbo-264-2/3",
+        /// 1523 bytes, rate 1/3: the constituent codes of 3GPP and 3GPP2 with a random interleaver.
+        Turbo12184Third = "turbo-12184-1/3",
+        /// 1523 bytes, rate 2/3.
+        Turbo12184TwoThirds = "turbo-12184-2/3",
+    }
+}
 
 /// PER(MI): the probability that a code word is lost, from the mean mutual information per coded
 /// bit over its symbols.
@@ -13,8 +29,8 @@ use super::information::Modulation;
 /// the mutual information, and on along its first and last stretch outside.
 ///
 /// ```
-/// use clift::channel::lms::Code;
-/// let code = Code::turbo_264_third();
+/// use clift::channel::lms::{Code, CodeName};
+/// let code = Code::named(CodeName::Turbo264Third);
 /// assert!(code.per(0.30) > 0.98 && code.per(0.6) < 1e-5);
 /// let own = Code::from_information(&[(0.5, 0.9), (0.6, 0.01)]).unwrap();
 /// assert!((own.per(0.5) - 0.9).abs() < 1e-6);
@@ -29,46 +45,14 @@ impl Code {
     /// The logit of PERs of 0 and 1 is taken as that of 1e-12 from them.
     const LEAST: f64 = 1e-12;
 
-    /// 33 bytes, rate 1/3: the 3GPP turbo code of Kuhn 2014, measured over the Gaussian channel.
-    pub fn turbo_264_third() -> Self {
-        Self::measured(include_str!("data/turbo_264_1_3.csv"))
-    }
-
-    /// 33 bytes, rate 2/3: the same code with three parity bits in four left out.
-    pub fn turbo_264_two_thirds() -> Self {
-        Self::measured(include_str!("data/turbo_264_2_3.csv"))
-    }
-
-    /// 1523 bytes, rate 1/3: the constituent codes of 3GPP and 3GPP2 with a random interleaver.
-    pub fn turbo_12184_third() -> Self {
-        Self::measured(include_str!("data/turbo_12184_1_3.csv"))
-    }
-
-    /// 1523 bytes, rate 2/3.
-    pub fn turbo_12184_two_thirds() -> Self {
-        Self::measured(include_str!("data/turbo_12184_2_3.csv"))
-    }
-
-    /// The names of the codes that are there, for [`Self::named`].
-    pub const NAMES: [&str; 4] =
-        ["turbo-264-1/3", "turbo-264-2/3", "turbo-12184-1/3", "turbo-12184-2/3"];
-
-    /// A code by its name: turbo, information bits, rate.
-    ///
-    /// # Errors
-    /// If there is no such code.
-    pub fn named(name: &str) -> Result<Self, LmsError> {
-        match name {
-            "turbo-264-1/3" => Ok(Self::turbo_264_third()),
-            "turbo-264-2/3" => Ok(Self::turbo_264_two_thirds()),
-            "turbo-12184-1/3" => Ok(Self::turbo_12184_third()),
-            "turbo-12184-2/3" => Ok(Self::turbo_12184_two_thirds()),
-            _ => Err(LmsError::Unknown {
-                what: "code",
-                given: name.to_owned(),
-                known: Self::NAMES.join(", "),
-            }),
-        }
+    /// A code that comes with CLIFT.
+    pub fn named(name: CodeName) -> Self {
+        Self::measured(match name {
+            CodeName::Turbo264Third => include_str!("data/turbo_264_1_3.csv"),
+            CodeName::Turbo264TwoThirds => include_str!("data/turbo_264_2_3.csv"),
+            CodeName::Turbo12184Third => include_str!("data/turbo_12184_1_3.csv"),
+            CodeName::Turbo12184TwoThirds => include_str!("data/turbo_12184_2_3.csv"),
+        })
     }
 
     /// A table of (mutual information per coded bit, PER).
@@ -76,8 +60,10 @@ impl Code {
     /// # Errors
     /// If there are fewer than two points, the first column does not rise from 0 to 1, or the PER
     /// rises or is none.
-    pub fn from_information(table: &[(f64, f64)]) -> Result<Self, LmsError> {
-        let fault = |message: String| Err(LmsError::Table(message));
+    pub fn from_information(table: &[(f64, f64)]) -> Result<Self, Fault> {
+        let fault = |what: String| {
+            Err(Fault::new("per_table", format!("the table of packet error rates {what}")))
+        };
         if table.len() < 2 {
             return fault("has fewer than two rows; give two or more".to_owned());
         }
@@ -112,7 +98,7 @@ impl Code {
     ///
     /// # Errors
     /// As [`Self::from_information`].
-    pub fn from_esn0(table: &[(f64, f64)], modulation: Modulation) -> Result<Self, LmsError> {
+    pub fn from_esn0(table: &[(f64, f64)], modulation: Modulation) -> Result<Self, Fault> {
         let information = |db: f64| modulation.information(libm::exp10(db / 10.0));
         let rows: Vec<_> = table.iter().map(|&(db, per)| (information(db), per)).collect();
         Self::from_information(&rows)
@@ -122,10 +108,10 @@ impl Code {
     ///
     /// # Errors
     /// If it is not between 0 and 1.
-    pub fn threshold(information: f64) -> Result<Self, LmsError> {
+    pub fn threshold(information: f64) -> Result<Self, Fault> {
         if !(information > 0.0 && information < 1.0) {
             let wanted = "a mutual information per coded bit, above 0 and below 1";
-            return Err(LmsError::Range { name: "threshold", value: information, wanted });
+            return Err(Fault::new("threshold", out_of_range(information, wanted)));
         }
         let below = information * (1.0 - 1e-12);
         Self::from_information(&[(below, 1.0), (information, 0.0)])
@@ -183,8 +169,9 @@ mod tests {
 
     #[test]
     fn every_table_of_the_project_is_read_and_falls() {
-        for name in Code::NAMES {
-            let code = Code::named(name).unwrap();
+        for (name, code) in CodeName::ALL {
+            assert_eq!(name.parse(), Ok(code));
+            let code = Code::named(code);
             let table = PerTable::new(&code);
             let mut before = 1.0;
             for step in 0..1000 {
@@ -201,7 +188,7 @@ mod tests {
     /// Thresholds at PER 1e-2 measured with the same code elsewhere: -0.55 dB.
     #[test]
     fn the_33_byte_code_has_its_threshold() {
-        let code = Code::turbo_264_third();
+        let code = Code::named(CodeName::Turbo264Third);
         let at = |db: f64| code.per(Modulation::Qpsk.information(10f64.powf(db / 10.0)));
         assert!((at(-0.5531) / 1e-2 - 1.0).abs() < 0.1, "{}", at(-0.5531));
         assert!((at(-1.701) / 0.5 - 1.0).abs() < 0.1, "{}", at(-1.701));
@@ -210,7 +197,7 @@ mod tests {
     #[test]
     fn longer_codes_are_steeper_and_higher_rates_need_more() {
         let needs = |name: &str, per: f64| {
-            let code = Code::named(name).unwrap();
+            let code = Code::named(name.parse().unwrap());
             (0..10_000).map(|i| f64::from(i) / 1e4).find(|&mi| code.per(mi) < per).unwrap()
         };
         let width = |name| needs(name, 0.01) - needs(name, 0.9);
@@ -237,6 +224,6 @@ mod tests {
         assert!(fault(&[(0.1, 1.0), (0.2, 1.5)]).contains("PER of 1.5 in row 1"));
         assert!(fault(&[(0.3, 1.0), (0.2, 0.5)]).contains("does not rise"));
         assert!(fault(&[(0.1, 0.2), (0.2, 0.5)]).contains("must not rise"));
-        assert!(Code::named("ldpc").unwrap_err().to_string().contains("turbo-264-1/3"));
+        assert!("ldpc".parse::<CodeName>().unwrap_err().to_string().contains("turbo-264-1/3"));
     }
 }

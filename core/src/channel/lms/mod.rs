@@ -18,12 +18,12 @@
 mod channel;
 mod code;
 mod csv;
-mod error;
 mod fading;
 mod gaussian;
 mod information;
 mod loo;
 mod multipath;
+mod named;
 mod options;
 mod preset;
 mod receiver;
@@ -37,18 +37,29 @@ mod trees;
 mod two_state;
 
 pub use channel::{LandMobile, Motion, Reference};
-pub use code::Code;
-pub use error::LmsError;
+pub use code::{Code, CodeName};
 pub use fading::Fading;
 pub use information::Modulation;
 pub use loo::Loo;
-pub use options::{CodeChoice, Model, Options};
+pub use options::{LooState, Options, PerAxis, Tables};
 pub use preset::Preset;
 pub use receiver::{Interleaver, Receiver};
 pub use series::Series;
 pub use shadowing::{Law, Segment, Shadowing};
 pub use synthesis::{Slots, Synthesis};
-pub use tables::{Propagation, environments};
+pub use tables::{Environment, Propagation};
 pub use three_state::{ChainState, ThreeState};
 pub use trees::IsolatedTrees;
 pub use two_state::{EventState, TwoState};
+
+use crate::config::Fault;
+
+/// `value` of the key `name` if it is from `low` to `high`.
+fn within(name: &str, value: f64, low: f64, high: f64, wanted: &str) -> Result<f64, Fault> {
+    let fits = (low..=high).contains(&value);
+    fits.then_some(value).ok_or_else(|| Fault::new(name, out_of_range(value, wanted)))
+}
+
+fn out_of_range(value: impl std::fmt::Display, wanted: &str) -> String {
+    format!("{value} is out of range; give {wanted}")
+}

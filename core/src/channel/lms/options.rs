@@ -1,212 +1,206 @@
-//! A preset with some of its values replaced: what the library, the command line and scenario files
-//! take.
+//! The description of a channel: a preset with some of its values replaced.
 
 use std::num::NonZeroU32;
-use std::str::FromStr;
 
-use serde::Serialize;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
 
 use super::channel::{LandMobile, Motion, Reference};
-use super::code::Code;
-use super::error::LmsError;
-use super::information::Modulation;
+use super::code::{Code, CodeName};
+use super::information::{Modulation, any_case};
 use super::loo::Loo;
 use super::preset::Preset;
-use super::tables::{Propagation, environments};
+use super::tables::{Environment, Propagation};
 use super::trees::IsolatedTrees;
-use crate::units::{Bytes, Duration};
+use crate::config::Fault;
+use crate::units::{Decibels, Degrees, Duration, Gigahertz, KilometresPerHour, Metres};
 
-/// A preset, and what takes the place of its own values; what is `None` stays as it is.
+/// A terminal that drives under a satellite: fading, interleaver and code. A preset, and what takes
+/// the place of its own values; what is not given stays as it is.
 ///
 /// ```
-/// use clift::channel::lms::{Options, Preset};
-/// let wood = Options { environment: Some("rural-wooded".to_owned()), ..Options::of(Preset::Internet) };
+/// use clift::channel::lms::{Environment, Options, Preset};
+/// use clift::units::Degrees;
+/// let internet = Options::of(Preset::Internet);
+/// let wood = Options { environment: Some(Environment::RuralWooded), ..internet.clone() };
 /// assert!(wood.channel().is_ok());
-/// let nowhere = Options { elevation_deg: Some(40.0), ..Options::of(Preset::Internet) };
+/// let nowhere = Options { elevation: Some(Degrees(40.0)), ..internet };
 /// assert!(nowhere.channel().unwrap_err().to_string().contains("environment"));
 /// ```
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, Deserialize, JsonSchema, PartialEq, Serialize)]
+#[serde(default)]
 pub struct Options {
-    /// Where everything else comes from.
+    /// Where every number that is not given comes from, a channel of the papers.
     pub preset: Preset,
-    /// States along the road, by the name of the environment. Naming one drops the preset's
-    /// calibration: no offset, even spreading.
-    pub environment: Option<String>,
-    /// The model whose tables hold the environment; P.681 if both do.
-    pub model: Option<Model>,
-    /// Elevation of the satellite in degrees; 40 unless given. Needs an environment.
-    pub elevation_deg: Option<f64>,
-    /// Carrier in GHz.
-    pub carrier_ghz: Option<f64>,
-    /// Instead of an environment: one Loo state, and the correlation length of shadowing in metres.
-    pub loo: Option<(Loo, f64)>,
-    /// Instead of an environment: a clear road past single trees.
-    pub trees: Option<IsolatedTrees>,
-    /// Speed of the terminal in km/h.
-    pub speed_kmh: Option<f64>,
-    /// The level for which Es/N0 is told.
-    pub reference: Option<Reference>,
-    /// Modulation of the symbols.
-    pub modulation: Option<Modulation>,
-    /// Depth of the interleaver.
+    /// Es/N0 of the level that `reference` names; the preset's unless set (internet 6 dB,
+    /// distribution 14 dB, its 10 dB).
+    pub esn0: Option<Decibels>,
+    /// Depth of the interleaver, which is the decoding time; "0 ms" for none. The preset's unless
+    /// set (36 ms; its 1 ms).
     pub interleaving: Option<Duration>,
-    /// Instants that a code word is spread to; 0: evenly.
+    /// The interleaver spreads a code word to so many instants over its depth; 0 for evenly.
     pub branches: Option<u32>,
-    /// The code.
-    pub code: Option<CodeChoice>,
-    /// Added to Es/N0, in dB.
-    pub offset_db: Option<f64>,
-    /// From slot to slot.
-    pub slot: Option<Duration>,
-    /// Payload of a slot.
-    pub lldu: Option<Bytes>,
+    /// The states along the road. Naming an environment drops the preset's calibration (no offset,
+    /// even spreading).
+    pub environment: Option<Environment>,
+    /// The model of the environment; unless set the one that has it, P.681 if both do.
+    pub propagation: Option<Tables>,
+    /// Elevation of the satellite over the environment; 40 deg unless set.
+    pub elevation: Option<Degrees>,
+    /// Carrier; 2.2 GHz unless set.
+    pub carrier: Option<Gigahertz>,
+    /// Speed of the terminal; 60 km/h unless set.
+    pub speed: Option<KilometresPerHour>,
+    /// One Loo state instead of an environment.
+    pub loo: Option<LooState>,
+    /// A clear road past single trees instead of an environment.
+    pub trees: Option<IsolatedTrees>,
+    /// Es/N0 is that of the mean power over fading ("mean") or of the unshadowed line of sight
+    /// ("los").
+    pub reference: Option<Reference>,
+    /// Modulation.
+    #[serde(deserialize_with = "any_case")]
+    pub modulation: Option<Modulation>,
+    /// A code that comes with CLIFT: information bits and rate.
+    pub code: Option<CodeName>,
+    /// A code of your own, rows of [x, PER] with rising x.
+    pub per_table: Option<Vec<(f64, f64)>>,
+    /// What x is in `per_table`: "mi" (mutual information per coded bit) or "esn0" (Es/N0 in dB over
+    /// the Gaussian channel); "mi" unless set.
+    pub per_axis: Option<PerAxis>,
+    /// A hard decision instead of a code: decoded from this mutual information per coded bit on.
+    pub threshold: Option<f64>,
+    /// Added to Es/N0.
+    pub offset: Option<Decibels>,
 }
 
 /// A model of states along a road that comes with tables.
-#[derive(Clone, Copy, Debug, Eq, PartialEq, Serialize)]
-pub enum Model {
+#[derive(Clone, Copy, Debug, Deserialize, Eq, JsonSchema, PartialEq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Tables {
     /// ITU-R P.681, two states.
     P681,
     /// Perez-Fontan, three states.
     PerezFontan,
 }
 
-/// A code in place of the preset's.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-pub enum CodeChoice {
-    /// One of [`Code::NAMES`].
-    Named(String),
-    /// Rows of (mutual information per coded bit, PER).
-    Information(Vec<(f64, f64)>),
-    /// Rows of (Es/N0 in dB over the Gaussian channel, PER).
-    EsN0(Vec<(f64, f64)>),
-    /// Decoded exactly from this mutual information per coded bit on.
-    Threshold(f64),
+/// The first column of a table of packet error rates.
+#[derive(Clone, Copy, Debug, Deserialize, Eq, JsonSchema, PartialEq, Serialize)]
+pub enum PerAxis {
+    /// Mutual information per coded bit.
+    #[serde(rename = "mi")]
+    Information,
+    /// Es/N0 in dB over the Gaussian channel.
+    #[serde(rename = "esn0")]
+    EsN0,
+}
+
+/// One Loo state: a lognormal direct path plus Rayleigh multipath, relative to the unshadowed line
+/// of sight.
+#[derive(Clone, Copy, Debug, Deserialize, JsonSchema, PartialEq, Serialize)]
+#[serde(deny_unknown_fields)]
+pub struct LooState {
+    /// Mean level of the direct path.
+    pub direct: Decibels,
+    /// Standard deviation of that level.
+    pub psi: Decibels,
+    /// Mean power of the multipath.
+    pub multipath: Decibels,
+    /// Distance after which the correlation of shadowing has fallen to 1/e.
+    pub correlation: Metres,
 }
 
 impl Options {
     /// A preset as it is.
     pub fn of(preset: Preset) -> Self {
-        Self {
-            preset,
-            environment: None,
-            model: None,
-            elevation_deg: None,
-            carrier_ghz: None,
-            loo: None,
-            trees: None,
-            speed_kmh: None,
-            reference: None,
-            modulation: None,
-            interleaving: None,
-            branches: None,
-            code: None,
-            offset_db: None,
-            slot: None,
-            lldu: None,
-        }
+        Self { preset, ..Self::default() }
+    }
+
+    /// Es/N0 in dB.
+    pub fn esn0_db(&self) -> f64 {
+        self.esn0.map_or(self.preset.esn0_db(), |Decibels(db)| db)
     }
 
     /// The channel.
     ///
     /// # Errors
-    /// If a parameter cannot be, or two of them contradict each other.
-    pub fn channel(&self) -> Result<LandMobile, LmsError> {
+    /// If a parameter is out of its range, or two of them contradict each other.
+    pub fn channel(&self) -> Result<LandMobile, Fault> {
         let mut channel = self.preset.channel();
-        let carrier_ghz = self.carrier_ghz.unwrap_or(2.2);
-        if let Some(propagation) = self.propagation(carrier_ghz)? {
+        let Gigahertz(carrier_ghz) = self.carrier.unwrap_or(Gigahertz(2.2));
+        let KilometresPerHour(speed_kmh) = self.speed.unwrap_or(KilometresPerHour(60.0));
+        if let Some(propagation) = self.road(carrier_ghz)? {
             channel.propagation = propagation;
         }
-        channel.motion = Motion::new(self.speed_kmh.unwrap_or(60.0), carrier_ghz)?;
+        channel.motion = Motion::new(speed_kmh, carrier_ghz)?;
         channel.reference = self.reference.unwrap_or(channel.reference);
-        channel.slot = self.slot.unwrap_or(channel.slot);
-        channel.lldu = self.lldu.unwrap_or(channel.lldu);
         let receiver = &mut channel.receiver;
         if self.environment.is_some() {
             // The calibration of a preset belongs to its own propagation.
             receiver.offset_db = 0.0;
             receiver.interleaver.branches = None;
         }
-        receiver.offset_db = self.offset_db.unwrap_or(receiver.offset_db);
+        receiver.offset_db = self.offset.map_or(receiver.offset_db, |Decibels(db)| db);
         receiver.interleaver.depth = self.interleaving.unwrap_or(receiver.interleaver.depth);
         if let Some(branches) = self.branches {
             receiver.interleaver.branches = NonZeroU32::new(branches);
         }
         receiver.modulation = self.modulation.unwrap_or(receiver.modulation);
-        if let Some(choice) = &self.code {
-            receiver.code = choice.code(receiver.modulation)?;
+        if let Some(code) = self.own_code(receiver.modulation)? {
+            receiver.code = code;
         }
+        channel.check(self.esn0_db())?;
         Ok(channel)
     }
 
-    fn propagation(&self, carrier_ghz: f64) -> Result<Option<Propagation>, LmsError> {
+    /// The road in the place of the preset's.
+    fn road(&self, carrier_ghz: f64) -> Result<Option<Propagation>, Fault> {
         let given = [self.environment.is_some(), self.loo.is_some(), self.trees.is_some()];
         if given.into_iter().filter(|&given| given).count() > 1 {
-            return Err(LmsError::Contradiction(
-                "environment, loo and trees each say what the road is like; give one of them",
-            ));
+            let cure =
+                "environment, loo and trees each say what the road is like; give one of them";
+            return Err(Fault::at(cure));
         }
-        let Some(environment) = &self.environment else {
-            if self.model.is_some() || self.elevation_deg.is_some() {
-                return Err(LmsError::Contradiction(
-                    "model and elevation belong to an environment; name one, e.g. rural-wooded",
-                ));
+        let Some(environment) = self.environment else {
+            let given = self.propagation.map(|_| "propagation");
+            if let Some(name) = given.or(self.elevation.map(|_| "elevation")) {
+                let cure = "belongs to an environment; name one, e.g. environment = \"rural-wooded\", or leave it out";
+                return Err(Fault::new(name, cure));
             }
-            if let Some((loo, correlation_m)) = self.loo {
-                return Propagation::steady(loo, correlation_m).map(Some);
+            if let Some(state) = self.loo {
+                let [direct_db, psi_db, multipath_db] =
+                    [state.direct.0, state.psi.0, state.multipath.0];
+                let loo = Loo { direct_db, psi_db, multipath_db };
+                return Propagation::steady(loo, state.correlation.0).map(Some);
             }
             return self.trees.map(Propagation::trees).transpose();
         };
-        let elevation_deg = self.elevation_deg.unwrap_or(40.0);
-        let propagation = match self.model.map_or_else(|| holder(environment), Ok)? {
-            Model::P681 => Propagation::p681(environment, elevation_deg, carrier_ghz),
-            Model::PerezFontan => {
-                Propagation::perez_fontan(environment, elevation_deg, carrier_ghz)
+        let Degrees(elevation_deg) = self.elevation.unwrap_or(Degrees(40.0));
+        let made = match self.propagation.unwrap_or_else(|| environment.tables()) {
+            Tables::P681 => Propagation::p681(environment.name(), elevation_deg, carrier_ghz),
+            Tables::PerezFontan => {
+                Propagation::perez_fontan(environment.name(), elevation_deg, carrier_ghz)
             }
         };
-        propagation.map(Some)
+        made.map(Some)
     }
-}
 
-/// The model that has an environment; P.681 if both do.
-fn holder(environment: &str) -> Result<Model, LmsError> {
-    let (p681, perez_fontan) = environments();
-    if p681.contains(&environment) {
-        return Ok(Model::P681);
-    }
-    if perez_fontan.contains(&environment) {
-        return Ok(Model::PerezFontan);
-    }
-    Err(LmsError::Unknown {
-        what: "environment",
-        given: environment.to_owned(),
-        known: format!("{} (p681), {} (perez-fontan)", p681.join(", "), perez_fontan.join(", ")),
-    })
-}
-
-impl CodeChoice {
-    fn code(&self, modulation: Modulation) -> Result<Code, LmsError> {
-        match self {
-            Self::Named(name) => Code::named(name),
-            Self::Information(rows) => Code::from_information(rows),
-            Self::EsN0(rows) => Code::from_esn0(rows, modulation),
-            Self::Threshold(information) => Code::threshold(*information),
+    /// The code in the place of the preset's.
+    fn own_code(&self, modulation: Modulation) -> Result<Option<Code>, Fault> {
+        if self.per_axis.is_some() && self.per_table.is_none() {
+            return Err(Fault::new("per_axis", "belongs to `per_table`; leave it out"));
         }
-    }
-}
-
-impl FromStr for Model {
-    type Err = LmsError;
-
-    fn from_str(text: &str) -> Result<Self, LmsError> {
-        match text {
-            "p681" => Ok(Self::P681),
-            "perez-fontan" => Ok(Self::PerezFontan),
-            _ => Err(LmsError::Unknown {
-                what: "model",
-                given: text.to_owned(),
-                known: "p681, perez-fontan".to_owned(),
-            }),
+        match (self.code, &self.per_table, self.threshold) {
+            (code, None, None) => Ok(code.map(Code::named)),
+            (None, None, Some(information)) => Code::threshold(information).map(Some),
+            (None, Some(rows), None) => match self.per_axis {
+                Some(PerAxis::EsN0) => Code::from_esn0(rows, modulation).map(Some),
+                _ => Code::from_information(rows).map(Some),
+            },
+            (_, _, threshold) => {
+                let name = threshold.map_or("per_table", |_| "threshold");
+                Err(Fault::new(name, "give one of `code`, `per_table` and `threshold`"))
+            }
         }
     }
 }
@@ -228,11 +222,11 @@ mod tests {
 
     #[test]
     fn an_environment_drops_the_calibration_but_not_what_is_given() {
-        let wood = Options { environment: Some("rural-wooded".to_owned()), ..internet() };
+        let wood = Options { environment: Some(Environment::RuralWooded), ..internet() };
         let channel = wood.channel().unwrap();
         assert_eq!(channel.receiver.offset_db, 0.0);
         assert_eq!(channel.receiver.interleaver.branches, None);
-        let own = Options { offset_db: Some(-1.0), branches: Some(3), ..wood };
+        let own = Options { offset: Some(Decibels(-1.0)), branches: Some(3), ..wood };
         let channel = own.channel().unwrap();
         assert_eq!(channel.receiver.offset_db, -1.0);
         assert_eq!(channel.receiver.interleaver.branches, NonZeroU32::new(3));
@@ -240,30 +234,39 @@ mod tests {
 
     #[test]
     fn what_both_models_hold_is_p681_unless_said() {
-        let suburb = Options { environment: Some("suburban".to_owned()), ..internet() };
+        let suburb = Options { environment: Some(Environment::Suburban), ..internet() };
         let is_p681 = |options: &Options| {
             let channel = options.channel().unwrap();
             channel.propagation == Propagation::p681("suburban", 40.0, 2.2).unwrap()
         };
         assert!(is_p681(&suburb));
-        assert!(!is_p681(&Options { model: Some(Model::PerezFontan), ..suburb }));
+        assert!(!is_p681(&Options { propagation: Some(Tables::PerezFontan), ..suburb }));
+    }
+
+    #[test]
+    fn each_environment_has_a_row_in_the_tables_that_it_names() {
+        for (_, environment) in Environment::ALL {
+            let options = Options { environment: Some(environment), ..internet() };
+            assert!(options.channel().is_ok(), "{environment}");
+        }
     }
 
     #[test]
     fn contradictions_are_told() {
         let trees = IsolatedTrees {
-            gap_m: 60.0,
-            crossing_m: 5.0,
-            depth_db: 5.0,
-            depth_sd_db: 0.0,
-            multipath_db: -20.0,
+            gap: Metres(60.0),
+            crossing: Metres(5.0),
+            depth: Decibels(5.0),
+            spread: Decibels(0.0),
+            multipath: Decibels(-20.0),
         };
         let fault = |options: Options| options.channel().unwrap_err().to_string();
         let both =
-            Options { environment: Some("urban".to_owned()), trees: Some(trees), ..internet() };
+            Options { environment: Some(Environment::Urban), trees: Some(trees), ..internet() };
         assert!(fault(both).contains("give one of them"));
-        assert!(fault(Options { model: Some(Model::P681), ..internet() }).contains("name one"));
-        let lunar = Options { environment: Some("lunar".to_owned()), ..internet() };
-        assert!(fault(lunar).contains("heavy-tree-shadowed (perez-fontan)"));
+        let nowhere = Options { propagation: Some(Tables::P681), ..internet() };
+        assert!(fault(nowhere).contains("name one"));
+        let two = Options { per_table: Some(Vec::new()), threshold: Some(0.5), ..internet() };
+        assert!(fault(two).starts_with("threshold: give one of"));
     }
 }

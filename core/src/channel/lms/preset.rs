@@ -1,45 +1,36 @@
 //! The channels of Kuhn 2014 and Tauran 2017.
 
-use std::fmt;
 use std::num::NonZeroU32;
-use std::str::FromStr;
-
-use serde::Serialize;
 
 use super::channel::{LandMobile, Motion, Reference};
-use super::code::Code;
-use super::error::LmsError;
+use super::code::{Code, CodeName};
 use super::information::Modulation;
 use super::loo::Loo;
+use super::named::named;
 use super::receiver::{Interleaver, Receiver};
 use super::shadowing::Shadowing;
 use super::tables::Propagation;
 use super::trees::IsolatedTrees;
-use crate::units::{Bytes, Duration};
+use crate::units::{Bytes, Decibels, Duration, Metres};
 
-/// A channel of the papers. Constants marked *calibrated* were fitted on printed tables; how, and
-/// what that leaves as a prediction, is in `docs/concepts/lms.md`.
-#[derive(Clone, Copy, Debug, Eq, PartialEq, Serialize)]
-pub enum Preset {
-    /// Kuhn 2014, distribution, mobile to gateway: 2.34 Mbit/s of 33-byte code words.
-    DistributionUp,
-    /// Kuhn 2014, distribution, gateway to mobile: 2.25 Mbit/s of 1523-byte code words.
-    DistributionDown,
-    /// Kuhn 2014, Internet: 0.263 Mbit/s of 33-byte code words, after sharing by ten.
-    Internet,
-    /// Tauran 2017: intermediate tree shadowing, for its mutual information every millisecond.
-    Its,
+named! {
+    /// A channel of the papers. Constants marked *calibrated* were fitted on printed tables; how, and
+    /// what that leaves as a prediction, is in `docs/concepts/lms.md`.
+    #[derive(Default)]
+    pub enum Preset {
+        /// Kuhn 2014, Internet: 0.263 Mbit/s of 33-byte code words, after sharing by ten.
+        #[default]
+        Internet = "internet",
+        /// Kuhn 2014, distribution, mobile to gateway: 2.34 Mbit/s of 33-byte code words.
+        DistributionUp = "distribution",
+        /// Kuhn 2014, distribution, gateway to mobile: 2.25 Mbit/s of 1523-byte code words.
+        DistributionDown = "distribution-down",
+        /// Tauran 2017: intermediate tree shadowing, for its mutual information every millisecond.
+        Its = "its",
+    }
 }
 
 impl Preset {
-    /// Names and presets.
-    pub const ALL: [(&str, Self); 4] = [
-        ("internet", Self::Internet),
-        ("distribution", Self::DistributionUp),
-        ("distribution-down", Self::DistributionDown),
-        ("its", Self::Its),
-    ];
-
     /// Es/N0 in dB where the paper gives one, or the middle of its range.
     pub fn esn0_db(self) -> f64 {
         match self {
@@ -59,7 +50,7 @@ impl Preset {
                 reference: Reference::UnitMeanPower,
                 receiver: Receiver {
                     modulation: Modulation::Qpsk,
-                    code: Code::turbo_264_third(),
+                    code: Code::named(CodeName::Turbo264Third),
                     interleaver: Interleaver {
                         depth: Duration::from_millis(36),
                         branches: NonZeroU32::new(INTERNET_BRANCHES),
@@ -71,14 +62,14 @@ impl Preset {
             },
             Self::DistributionUp => distribution(
                 motion,
-                Code::turbo_264_two_thirds(),
+                Code::named(CodeName::Turbo264TwoThirds),
                 Duration::from_nanos(112_821),
                 Bytes(33),
             ),
             // 1523 bytes at 2.25 Mbit/s.
             Self::DistributionDown => distribution(
                 motion,
-                Code::turbo_12184_two_thirds(),
+                Code::named(CodeName::Turbo12184TwoThirds),
                 Duration::from_nanos(5_415_111),
                 Bytes(1523),
             ),
@@ -89,7 +80,7 @@ impl Preset {
                 reference: Reference::UnitMeanPower,
                 receiver: Receiver {
                     modulation: Modulation::Qpsk,
-                    code: Code::turbo_264_third(),
+                    code: Code::named(CodeName::Turbo264Third),
                     interleaver: Interleaver { depth: Duration::from_millis(1), branches: None },
                     offset_db: 0.0,
                 },
@@ -115,11 +106,11 @@ fn internet() -> Propagation {
 
 /// Calibrated on table 1 of Kuhn 2014: spacing, length and depth of the fades.
 const DISTRIBUTION_TREES: IsolatedTrees = IsolatedTrees {
-    gap_m: 65.0,
-    crossing_m: 5.0,
-    depth_db: 5.28,
-    depth_sd_db: 0.0,
-    multipath_db: -25.0,
+    gap: Metres(65.0),
+    crossing: Metres(5.0),
+    depth: Decibels(5.28),
+    spread: Decibels(0.0),
+    multipath: Decibels(-25.0),
 };
 
 fn distribution(motion: Motion, code: Code, slot: Duration, lldu: Bytes) -> LandMobile {
@@ -135,25 +126,5 @@ fn distribution(motion: Motion, code: Code, slot: Duration, lldu: Bytes) -> Land
         },
         slot,
         lldu,
-    }
-}
-
-impl FromStr for Preset {
-    type Err = LmsError;
-
-    fn from_str(text: &str) -> Result<Self, LmsError> {
-        let found = Self::ALL.iter().find(|(name, _)| *name == text);
-        found.map(|&(_, preset)| preset).ok_or_else(|| LmsError::Unknown {
-            what: "preset",
-            given: text.to_owned(),
-            known: Self::ALL.map(|(name, _)| name).join(", "),
-        })
-    }
-}
-
-impl fmt::Display for Preset {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let name = Self::ALL.iter().find(|(_, preset)| preset == self).map(|(name, _)| *name);
-        f.write_str(name.expect("every preset is in the list"))
     }
 }

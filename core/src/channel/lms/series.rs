@@ -1,6 +1,6 @@
 //! A measured level over time.
 
-use super::error::LmsError;
+use crate::config::Fault;
 use crate::units::Duration;
 
 /// Es/N0 at rising instants, linear in dB in between, held after the last.
@@ -26,8 +26,8 @@ impl Series {
     ///
     /// # Errors
     /// If there are not two rows, instants do not rise, or a level is no number.
-    pub fn new(mut t: Vec<i64>, db: Vec<f64>) -> Result<Self, LmsError> {
-        let fault = |message: String| Err(LmsError::Series(message));
+    pub fn new(mut t: Vec<i64>, db: Vec<f64>) -> Result<Self, Fault> {
+        let fault = |what: String| Err(Fault::at(format!("the series of levels {what}")));
         if t.len() != db.len() {
             return fault(format!("has {} instants and {} levels", t.len(), db.len()));
         }
@@ -48,7 +48,7 @@ impl Series {
         let first = t[0];
         for t in &mut t {
             *t = t.checked_sub(first).ok_or_else(|| {
-                LmsError::Series("spans more than 292 years; check the unit".to_owned())
+                Fault::at("the series of levels spans more than 292 years; check the unit")
             })?;
         }
         Ok(Self { t, db, step_ns: 0.0, given: 0, row: 0 })

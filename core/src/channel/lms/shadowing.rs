@@ -149,7 +149,7 @@ impl Road {
     fn run_up_m(&self) -> f64 {
         const LEAST: f64 = 20_000.0;
         match &self.shadowing {
-            Shadowing::Trees(model) => LEAST.max(20.0 * (model.gap_m + model.crossing_m)),
+            Shadowing::Trees(model) => LEAST.max(20.0 * (model.gap.0 + model.crossing.0)),
             _ => LEAST,
         }
     }
@@ -226,7 +226,7 @@ impl Road {
             Shadowing::Trees(model) => {
                 self.state = 1 - self.state;
                 self.level = model.event(self.state, &mut self.draws);
-                0.5 * model.crossing_m
+                0.5 * model.crossing.0
             }
         };
         let stay = self.stay();

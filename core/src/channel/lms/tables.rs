@@ -1,16 +1,49 @@
 //! Parameter sets of the standard models, by environment, elevation and carrier.
 
 use super::csv::{self, Row};
-use super::error::{LmsError, within};
 use super::loo::Loo;
+use super::named::named;
+use super::options::Tables;
 use super::shadowing::{Road, Segment, Shadowing, road_stream};
 use super::three_state::{ChainState, ThreeState};
 use super::trees::IsolatedTrees;
 use super::two_state::{EventState, TwoState};
+use super::within;
+use crate::config::Fault;
 use crate::seed::{Seed, Stream};
 
 const P681: &str = include_str!("data/p681.csv");
 const PEREZ_FONTAN: &str = include_str!("data/perez_fontan.csv");
+
+named! {
+    /// The states along a road, in the tables of P.681 or of Perez-Fontan.
+    pub enum Environment {
+        /// P.681.
+        Urban = "urban",
+        /// P.681 and Perez-Fontan.
+        Suburban = "suburban",
+        /// P.681.
+        RuralWooded = "rural-wooded",
+        /// P.681.
+        Village = "village",
+        /// P.681.
+        Residential = "residential",
+        /// Perez-Fontan.
+        Open = "open",
+        /// Perez-Fontan.
+        IntermediateTreeShadowed = "intermediate-tree-shadowed",
+        /// Perez-Fontan.
+        HeavyTreeShadowed = "heavy-tree-shadowed",
+    }
+}
+
+impl Environment {
+    /// The tables that hold it; P.681 if both do.
+    pub(super) fn tables(self) -> Tables {
+        let p681 = csv::rows(P681).any(|row| row.text(2) == self.name());
+        if p681 { Tables::P681 } else { Tables::PerezFontan }
+    }
+}
 
 /// States along the road and the correlation length of shadowing within them.
 #[derive(Clone, Debug, PartialEq)]
@@ -34,14 +67,13 @@ impl Propagation {
     /// let error = Propagation::p681("tundra", 40.0, 2.2).unwrap_err().to_string();
     /// assert!(error.contains("rural-wooded"));
     /// ```
-    pub fn p681(environment: &str, elevation_deg: f64, carrier_ghz: f64) -> Result<Self, LmsError> {
+    pub fn p681(environment: &str, elevation_deg: f64, carrier_ghz: f64) -> Result<Self, Fault> {
         const MODEL: &str = "P.681";
         let in_band: Vec<Row<'_>> = csv::rows(P681)
             .filter(|row| (row.number(0)..=row.number(1)).contains(&carrier_ghz))
             .collect();
         if in_band.is_empty() {
-            let known = "1.5 to 3 and 3 to 5 GHz".to_owned();
-            return Err(LmsError::Carrier { given: carrier_ghz, model: MODEL, known });
+            return Err(carrier(MODEL, carrier_ghz, "1.5 to 3 and 3 to 5 GHz"));
         }
         let all = in_band.iter().map(|row| row.text(2));
         check_environment(MODEL, environment, all)?;
@@ -84,11 +116,10 @@ impl Propagation {
         environment: &str,
         elevation_deg: f64,
         carrier_ghz: f64,
-    ) -> Result<Self, LmsError> {
+    ) -> Result<Self, Fault> {
         const MODEL: &str = "Perez-Fontan";
         if !(2.0..=4.0).contains(&carrier_ghz) {
-            let known = "S band, 2 to 4 GHz".to_owned();
-            return Err(LmsError::Carrier { given: carrier_ghz, model: MODEL, known });
+            return Err(carrier(MODEL, carrier_ghz, "S band, 2 to 4 GHz"));
         }
         let all: Vec<_> = csv::rows(PEREZ_FONTAN).collect();
         check_environment(MODEL, environment, all.iter().map(|row| row.text(0)))?;
@@ -120,11 +151,17 @@ impl Propagation {
     ///
     /// # Errors
     /// If a parameter cannot be.
-    pub fn steady(loo: Loo, correlation_m: f64) -> Result<Self, LmsError> {
-        within("direct_db", loo.direct_db, -100.0, 100.0, "a level in dB from -100 to 100")?;
-        within("psi_db", loo.psi_db, 0.0, 30.0, "a standard deviation in dB from 0 to 30")?;
-        within("multipath_db", loo.multipath_db, -200.0, 50.0, "a level in dB from -200 to 50")?;
-        within("correlation_m", correlation_m, 1e-3, 1e6, "a length in metres from 0.001 to 1e6")?;
+    pub fn steady(loo: Loo, correlation_m: f64) -> Result<Self, Fault> {
+        within("loo.direct", loo.direct_db, -100.0, 100.0, "a level in dB from -100 to 100")?;
+        within("loo.psi", loo.psi_db, 0.0, 30.0, "a standard deviation in dB from 0 to 30")?;
+        within("loo.multipath", loo.multipath_db, -200.0, 50.0, "a level in dB from -200 to 50")?;
+        within(
+            "loo.correlation",
+            correlation_m,
+            1e-3,
+            1e6,
+            "a length in metres from 0.001 to 1e6",
+        )?;
         Ok(Self { shadowing: Shadowing::Steady(loo), correlation_m })
     }
 
@@ -139,13 +176,19 @@ impl Propagation {
     ///
     /// # Errors
     /// If a parameter cannot be.
-    pub fn trees(trees: IsolatedTrees) -> Result<Self, LmsError> {
+    pub fn trees(trees: IsolatedTrees) -> Result<Self, Fault> {
         let length = "a length in metres from 0.01 to 1e6";
-        within("gap_m", trees.gap_m, 0.01, 1e6, length)?;
-        within("crossing_m", trees.crossing_m, 0.01, 1e6, length)?;
-        within("depth_db", trees.depth_db, 0.0, 100.0, "an attenuation in dB from 0 to 100")?;
-        within("depth_sd_db", trees.depth_sd_db, 0.0, 30.0, "a spread in dB from 0 to 30")?;
-        within("multipath_db", trees.multipath_db, -200.0, 50.0, "a level in dB from -200 to 50")?;
+        within("trees.gap", trees.gap.0, 0.01, 1e6, length)?;
+        within("trees.crossing", trees.crossing.0, 0.01, 1e6, length)?;
+        within("trees.depth", trees.depth.0, 0.0, 100.0, "an attenuation in dB from 0 to 100")?;
+        within("trees.spread", trees.spread.0, 0.0, 30.0, "a spread in dB from 0 to 30")?;
+        within(
+            "trees.multipath",
+            trees.multipath.0,
+            -200.0,
+            50.0,
+            "a level in dB from -200 to 50",
+        )?;
         // No shadowing within a state, so no correlation of it: any length will do.
         Ok(Self { shadowing: Shadowing::Trees(trees), correlation_m: 1.0 })
     }
@@ -163,28 +206,17 @@ fn row_of(
     row.into_iter().map(|probability| probability / sum).collect()
 }
 
-/// The environments of both models, with those that hold them, for messages.
-pub fn environments() -> (Vec<&'static str>, Vec<&'static str>) {
-    let distinct = |rows: Vec<&'static str>| {
-        let mut seen: Vec<&'static str> = Vec::new();
-        rows.into_iter().for_each(|name| {
-            if !seen.contains(&name) {
-                seen.push(name);
-            }
-        });
-        seen
-    };
-    (
-        distinct(csv::rows(P681).map(|row| row.text(2)).collect()),
-        distinct(csv::rows(PEREZ_FONTAN).map(|row| row.text(0)).collect()),
-    )
+fn carrier(model: &str, given_ghz: f64, known: &str) -> Fault {
+    let cure =
+        format!("a carrier of {given_ghz} GHz is outside the {model} tables, which hold {known}");
+    Fault::new("carrier", cure)
 }
 
 fn check_environment<'a>(
     model: &'static str,
     environment: &str,
     names: impl Iterator<Item = &'a str>,
-) -> Result<(), LmsError> {
+) -> Result<(), Fault> {
     let mut known: Vec<&str> = Vec::new();
     for name in names {
         if name == environment {
@@ -194,11 +226,9 @@ fn check_environment<'a>(
             known.push(name);
         }
     }
-    Err(LmsError::Environment {
-        model,
-        environment: environment.to_owned(),
-        known: known.join(", "),
-    })
+    let known = known.join(", ");
+    let cure = format!("the {model} tables hold no environment `{environment}`; they hold {known}");
+    Err(Fault::new("environment", cure))
 }
 
 /// The rows on either side of an elevation, and where between them it is.
@@ -207,15 +237,17 @@ fn bracket(
     environment: &str,
     elevation: f64,
     angles: &[f64],
-) -> Result<(usize, usize, f64), LmsError> {
+) -> Result<(usize, usize, f64), Fault> {
     let (first, last) = (angles[0], angles[angles.len() - 1]);
     if !(first..=last).contains(&elevation) {
         let known = match angles {
             [only] => format!("{only} degrees only"),
             _ => format!("{first} to {last} degrees"),
         };
-        let environment = environment.to_owned();
-        return Err(LmsError::Elevation { given: elevation, model, environment, known });
+        let cure = format!(
+            "elevation {elevation} degrees is outside the {model} table of {environment}, which holds {known}"
+        );
+        return Err(Fault::new("elevation", cure));
     }
     let high = angles.iter().position(|&angle| angle >= elevation).unwrap_or(0);
     let low = if angles[high] == elevation { high } else { high - 1 };
@@ -283,7 +315,7 @@ mod tests {
 
     #[test]
     fn what_is_not_in_a_table_is_refused_with_what_is() {
-        let fault = |result: Result<Propagation, LmsError>| result.unwrap_err().to_string();
+        let fault = |result: Result<Propagation, Fault>| result.unwrap_err().to_string();
         let message = fault(Propagation::p681("lunar", 45.0, 2.2));
         for name in ["urban", "suburban", "rural-wooded", "village", "residential"] {
             assert!(message.contains(name), "{message}");

@@ -5,7 +5,7 @@ mod phy;
 mod way_back;
 
 pub use link::{PlannedLink, PlannedMedium};
-pub use phy::{PlannedErasures, PlannedPhy};
+pub use phy::{PlannedChannel, PlannedPhy};
 
 use super::config::Config;
 use super::flows::flows;

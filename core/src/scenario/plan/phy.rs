@@ -1,28 +1,28 @@
 //! The plan of a PHY trace.
 
+use crate::channel::ChannelConfig;
 use crate::config::Fault;
-use crate::scenario::channel::{Channel, Slots};
-use crate::scenario::erasures::Erasures;
+use crate::scenario::channel::Channel;
 use crate::scenario::spec::PhySpec;
 use crate::scenario::trace::{self, Trace};
 use crate::units::Duration;
 
-/// A PHY trace from a file, from a model, or from a file with erasures from a model on top.
+/// A PHY trace from a file, of a channel, or from a file with erasures of a channel on top.
 #[derive(Clone, Debug)]
 pub struct PlannedPhy {
     /// The PHY trace from a file.
     pub trace: Option<Trace>,
-    /// The erasures from a model.
-    pub erasures: Option<PlannedErasures>,
+    /// The channel.
+    pub channel: Option<PlannedChannel>,
 }
 
-/// Erasures, and the slots to make where no trace has them.
+/// A channel, and how many slots to make where no trace has them.
 #[derive(Clone, Debug)]
-pub struct PlannedErasures {
-    /// The model.
-    pub model: Erasures,
-    /// The slots of a channel that stands alone.
-    pub slots: Option<Slots>,
+pub struct PlannedChannel {
+    /// The channel.
+    pub config: ChannelConfig,
+    /// Number of slots of a channel that stands alone.
+    pub slots: Option<u64>,
     /// A seed of their own.
     pub seed: Option<u64>,
     /// Whether each run has its own draw.
@@ -30,15 +30,15 @@ pub struct PlannedErasures {
 }
 
 impl PlannedPhy {
-    /// What is to be made; `seed` says which one its erasures have.
-    pub(in crate::scenario) fn spec(&self, seed: impl FnOnce(&PlannedErasures) -> u64) -> PhySpec {
-        let erasures = self.erasures.as_ref();
+    /// What is to be made; `seed` says which one its channel has.
+    pub(in crate::scenario) fn spec(&self, seed: impl FnOnce(&PlannedChannel) -> u64) -> PhySpec {
+        let channel = self.channel.as_ref();
         PhySpec {
             trace: self.trace.clone(),
-            erasures: erasures.map(|own| own.model.clone()),
-            slots: erasures.and_then(|own| own.slots.clone()),
+            channel: channel.map(|own| own.config.clone()),
+            slots: channel.and_then(|own| own.slots),
             // Where nothing is drawn all replications share the file's trace.
-            seed: erasures.map_or(0, seed),
+            seed: channel.map_or(0, seed),
         }
     }
 }
@@ -66,15 +66,16 @@ impl Sections<'_> {
     /// `redraw` and its own key does not say otherwise.
     pub(super) fn planned(&self, duration: Duration, redraw: bool) -> Result<PlannedPhy, Fault> {
         let (key, trace) = &self.trace;
-        let erasures = match &self.channel {
+        let channel = match &self.channel {
             (_, None) => None,
             (key, Some(channel)) => {
-                let (model, slots) = channel.planned(key, trace.is_some(), duration)?;
-                let redraw = channel.redraw.unwrap_or(redraw);
-                Some(PlannedErasures { model, slots, seed: channel.seed, redraw })
+                let slots = channel.slots(key, trace.is_some(), duration)?;
+                let redraw = channel.draw.redraw.unwrap_or(redraw);
+                let config = channel.config.clone();
+                Some(PlannedChannel { config, slots, seed: channel.draw.seed, redraw })
             }
         };
         trace.map_or(Ok(()), |trace| trace::check(trace, key))?;
-        Ok(PlannedPhy { trace: trace.cloned(), erasures })
+        Ok(PlannedPhy { trace: trace.cloned(), channel })
     }
 }

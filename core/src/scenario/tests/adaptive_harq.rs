@@ -89,7 +89,7 @@ fn the_channel_of_adaptive_harq_follows_the_seed_of_the_run() {
     low.setup(0, &given).unwrap();
     high.setup(0, &given).unwrap();
     let asked = given.asked_information.into_inner().unwrap();
-    assert_eq!((asked[0].channel.preset, asked[0].esn0_db), (Preset::Its, 7.0));
+    assert_eq!((&asked[0].channel, asked[0].esn0_db), (&Preset::Its.channel(), 7.0));
     assert_eq!(asked[1], InformationSpec { esn0_db: 13.0, ..asked[0].clone() });
 }
 

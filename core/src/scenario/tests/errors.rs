@@ -33,7 +33,7 @@ fn every_error_names_line_key_and_cure() {
             "geo.toml line 1: runs: integer `-3` does not fit; give a whole number, 0 or more",
         ),
         (
-            "\n\nruns = 0\n[channel]\nmodel='bernoulli'",
+            "\n\nruns = 0\n[channel]\nmodel='bernoulli'\nerasures = 0.1",
             "geo.toml line 3: runs: 0 runs; give 1 to 1000000",
         ),
         ("duration = \"0 s\"", "geo.toml line 1: duration: is zero"),
@@ -73,6 +73,10 @@ fn every_error_names_line_key_and_cure() {
         (
             "[channel]\nmodel = \"bernoulli\"\nerasures = 0.1",
             "geo.toml line 1: channel: missing key `slot`",
+        ),
+        (
+            "[channel]\nmodel = \"bernoulli\"\nslot = \"1 ms\"",
+            "geo.toml line 1: channel: missing key `erasures`",
         ),
         (
             "[channel]\nmodel = \"bernoulli\"\nerasures = 1.5",
@@ -120,7 +124,7 @@ fn every_error_names_line_key_and_cure() {
         ),
         (
             "[channel]\nmodel = \"lms\"\nenvironment = \"rural-woded\"",
-            "geo.toml line 3: channel.environment: unknown value `rural-woded`, one of urban, suburban, rural-wooded, village, residential (p681), open, suburban, intermediate-tree-shadowed, heavy-tree-shadowed (perez-fontan) (did you mean rural-wooded?)",
+            "geo.toml line 3: channel.environment: unknown value `rural-woded`, one of urban, suburban, rural-wooded, village, residential, open, intermediate-tree-shadowed, heavy-tree-shadowed (did you mean rural-wooded?)",
         ),
         (
             "[channel]\nmodel = \"lms\"\nenvironment = \"urban\"\npropagation = \"perez-fontan\"",
@@ -168,7 +172,7 @@ fn every_error_names_line_key_and_cure() {
         ),
         (
             "[channel]\nmodel = \"lms\"\nreference = \"mean power\"",
-            "geo.toml line 3: channel.reference: unknown value `mean power`, one of mean",
+            "geo.toml line 3: channel.reference: unknown value `mean power`, one of mean, los",
         ),
         (
             "[channel]\nmodel = \"lms\"\ncode = \"turbo-264-1/2\"",
@@ -192,7 +196,7 @@ fn every_error_names_line_key_and_cure() {
         ),
         (
             "[channel]\nmodel = \"lms\"\nerasures = 0.1",
-            "geo.toml line 3: channel.erasures: belongs to another model",
+            "geo.toml line 3: channel.erasures: belongs to model = \"bernoulli\"; leave it out, or change `model`",
         ),
         (
             "[channel]\nmodel = \"lms\"\ndecoding = \"36 ms\"",

@@ -26,7 +26,7 @@ fn a_trace_of_the_way_back_is_read_like_that_of_the_link() {
     assert_eq!((there.direction, here.direction), (Some(Direction::Up), Some(Direction::Down)));
     there.direction = Some(Direction::Down);
     assert_eq!(there, here);
-    assert_eq!((back.erasures, back.slots, back.seed), (None, None, 0));
+    assert_eq!((back.channel, back.slots, back.seed), (None, None, 0));
 }
 
 #[test]
@@ -78,7 +78,7 @@ fn a_channel_of_the_way_back_has_draws_of_its_own() {
     // On top of a trace.
     let both = format!("{LIVE}{back}{CHANNEL}");
     let (_, feedback) = specs(&both, 0);
-    assert!(feedback.trace.is_some() && feedback.erasures.is_some() && feedback.slots.is_none());
+    assert!(feedback.trace.is_some() && feedback.channel.is_some() && feedback.slots.is_none());
 }
 
 /// Reports of a link back travel the way there: it does not take over what loses those of the link.

@@ -2,6 +2,7 @@
 
 use super::*;
 use crate::application::ApplicationConfig;
+use crate::channel::Model;
 use crate::transport::tcp::CongestionAlgorithm;
 
 #[test]
@@ -42,11 +43,12 @@ fn a_link_back_has_the_keys_of_the_link_and_a_channel_of_its_own() {
     assert_eq!(rtts, [Duration::from_millis(600); 2]);
     let [phy, back] = &asked(cell, 0)[..] else { panic!("two PHY traces") };
     assert_ne!(phy.seed, back.seed);
-    let Some(Erasures::GilbertElliott { alpha, beta, p_good, p_bad }) = back.erasures else {
-        panic!("the model of the file");
-    };
+    let config = back.channel.as_ref().unwrap();
+    let Model::GilbertElliott(bursts) = config.model else { panic!("the model of the file") };
+    let chain = bursts.chain(Some(config.slot().unwrap())).unwrap();
+    let (alpha, beta) = (chain.alpha(), chain.beta());
     // Stationary share of bad slots and mean stay, back from alpha and beta.
     assert!(((1.0 - alpha) / (2.0 - alpha - beta) - 0.02).abs() < 1e-12);
     assert!((1.0 / (1.0 - beta) - 10e6 / 1_003_802.0).abs() < 1e-9);
-    assert_eq!((p_good, p_bad), (0.0, 1.0));
+    assert_eq!((bursts.p_good.get(), bursts.p_bad.get()), (0.0, 1.0));
 }

@@ -1,0 +1,160 @@
+//! Erasures in bursts, as users describe them.
+
+use std::borrow::Cow;
+use std::fmt;
+
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
+use serde::de::{self, Deserializer, Visitor};
+use serde::ser::Serializer;
+use serde::{Deserialize, Serialize};
+
+use super::GilbertElliott;
+use crate::config::Fault;
+use crate::units::{Duration, Probability};
+
+/// A chain of a good and a bad state: by the share of erasures and the mean burst, or by its
+/// transitions.
+#[derive(Clone, Copy, Debug, Deserialize, JsonSchema, PartialEq, Serialize)]
+#[serde(default)]
+pub struct Bursts {
+    /// Share of slots that are erased.
+    pub erasures: Option<Probability>,
+    /// Mean stay in the bad state, in slots (2.5) or as a time ("200 ms"). With `p_bad = 1` this is
+    /// the mean length of a burst of erasures.
+    pub burst: Option<Burst>,
+    /// Probability of staying in the good state from slot to slot; with `beta`, in place of
+    /// `erasures` and `burst`.
+    pub alpha: Option<Probability>,
+    /// Probability of staying in the bad state from slot to slot.
+    pub beta: Option<Probability>,
+    /// Erasure probability in the good state.
+    pub p_good: Probability,
+    /// Erasure probability in the bad state.
+    pub p_bad: Probability,
+}
+
+impl Default for Bursts {
+    fn default() -> Self {
+        let (p_good, p_bad) = (Probability::ZERO, Probability::ONE);
+        Self { erasures: None, burst: None, alpha: None, beta: None, p_good, p_bad }
+    }
+}
+
+impl Bursts {
+    /// The chain, over slots that begin every `slot`; `None` on a trace, whose slots are not known
+    /// yet.
+    ///
+    /// # Errors
+    /// If keys are missing or contradict each other, or there is no such chain.
+    pub fn chain(&self, slot: Option<Duration>) -> Result<GilbertElliott, Fault> {
+        let (p_good, p_bad) = (self.p_good.get(), self.p_bad.get());
+        let missing = |name, cure| Err(Fault::at(format!("missing key `{name}`: {cure}")));
+        match (self.erasures, self.burst, self.alpha, self.beta) {
+            (None, None, Some(alpha), Some(beta)) => {
+                GilbertElliott::new(alpha.get(), beta.get(), p_good, p_bad)
+            }
+            (Some(erasures), Some(burst), None, None) => {
+                GilbertElliott::from_mean(erasures.get(), burst.slots(slot)?, p_good, p_bad)
+            }
+            (None, None, None, None) => missing(
+                "erasures",
+                "give `erasures` and `burst`, e.g. erasures = 0.02, burst = 2, or `alpha` and `beta`",
+            ),
+            (Some(_), None, None, None) => {
+                missing("burst", "give the mean burst in slots or as a time, e.g. burst = 2")
+            }
+            (None, Some(_), None, None) => {
+                missing("erasures", "give the share of slots erased, e.g. erasures = 0.02")
+            }
+            (None, None, Some(_), None) => missing("beta", "alpha and beta come together"),
+            (None, None, None, Some(_)) => missing("alpha", "alpha and beta come together"),
+            (_, _, alpha, _) => {
+                let name = if alpha.is_some() { "alpha" } else { "beta" };
+                let cure = "give either `erasures` and `burst`, or `alpha` and `beta`, not both";
+                Err(Fault::new(name, cure))
+            }
+        }
+    }
+}
+
+/// How long a channel stays bad: a number of slots, or a time.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Burst {
+    /// So many slots, at least one.
+    Slots(f64),
+    /// So long.
+    Time(Duration),
+}
+
+impl Burst {
+    fn slots(self, slot: Option<Duration>) -> Result<f64, Fault> {
+        match (self, slot) {
+            (Self::Slots(slots), _) => Ok(slots),
+            (Self::Time(time), Some(slot)) => Ok(time.as_nanos() as f64 / slot.as_nanos() as f64),
+            (Self::Time(_), None) => {
+                let cure = "on a trace, give the burst in slots, e.g. burst = 2.5";
+                Err(Fault::new("burst", cure))
+            }
+        }
+    }
+}
+
+impl<'de> Deserialize<'de> for Burst {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_any(BurstVisitor)
+    }
+}
+
+impl Serialize for Burst {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        match self {
+            Self::Slots(slots) => serializer.serialize_f64(*slots),
+            Self::Time(time) => serializer.collect_str(time),
+        }
+    }
+}
+
+impl JsonSchema for Burst {
+    fn schema_name() -> Cow<'static, str> {
+        "Burst".into()
+    }
+
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        json_schema!({
+            "description": "a number of slots (at least 1), or a time such as \"200 ms\"",
+            "anyOf": [
+                { "type": "number", "minimum": 1 },
+                { "type": "string", "pattern": r"^\s*[0-9]+(\.[0-9]+)?\s*(ns|us|µs|ms|s|min|h)\s*$" }
+            ]
+        })
+    }
+}
+
+struct BurstVisitor;
+
+impl Visitor<'_> for BurstVisitor {
+    type Value = Burst;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a number of slots such as 2.5, or a time such as \"200 ms\"")
+    }
+
+    fn visit_str<E: de::Error>(self, text: &str) -> Result<Burst, E> {
+        text.parse().map(Burst::Time).map_err(E::custom)
+    }
+
+    fn visit_i64<E: de::Error>(self, slots: i64) -> Result<Burst, E> {
+        self.visit_f64(slots as f64)
+    }
+
+    fn visit_u64<E: de::Error>(self, slots: u64) -> Result<Burst, E> {
+        self.visit_f64(slots as f64)
+    }
+
+    fn visit_f64<E: de::Error>(self, slots: f64) -> Result<Burst, E> {
+        if slots.is_finite() && slots >= 1.0 {
+            return Ok(Burst::Slots(slots));
+        }
+        Err(E::custom(format!("a burst of {slots} slots; give 1 slot or more, or a time")))
+    }
+}

@@ -1,0 +1,208 @@
+//! What a channel is described by: a model with keys of its own, and the slots that it makes.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::lms::{LandMobile, Options};
+use super::{Bernoulli, Bursts, ErasureChannel, RegularSlots};
+use crate::config::{Fault, parts, tagged};
+use crate::seed::Seed;
+use crate::trace::PhyTrace;
+use crate::units::{BitRate, Bytes, Duration};
+
+/// A channel: slots of its own, or erasures on top of a trace.
+///
+/// ```
+/// use clift::channel::ChannelConfig;
+/// use clift::config::{Node, Value, read};
+/// use clift::seed::Seed;
+/// let mut tree = Value::table([
+///     ("model", Value::text("gilbert-elliott")),
+///     ("erasures", Value::text("2 %")),
+///     ("burst", Value::text("4 ms")),
+///     ("slot", Value::text("1 ms")),
+/// ]);
+/// let channel: ChannelConfig = read(&tree)?;
+/// let phy = channel.trace(200_000, Seed(1), 0)?;
+/// assert!((phy.erasures().bursts.mean().unwrap() - 4.0).abs() < 0.3);
+/// if let Some(table) = tree.as_table_mut() {
+///     table.insert("speed", Value::text("60 km/h"));
+/// }
+/// let fault = read::<ChannelConfig>(&tree).unwrap_err().to_string();
+/// assert_eq!(fault, "speed: belongs to model = \"lms\"; leave it out, or change `model`");
+/// # Ok::<(), clift::config::Fault>(())
+/// ```
+#[derive(Clone, Debug, JsonSchema, PartialEq, Serialize)]
+pub struct ChannelConfig {
+    /// The model with its own keys.
+    #[serde(flatten)]
+    pub model: Model,
+    /// The slots where it stands alone.
+    #[serde(flatten)]
+    pub slots: Slots,
+}
+
+parts!(ChannelConfig { model, slots });
+
+/// A model of a channel.
+#[derive(Clone, Debug, JsonSchema, PartialEq, Serialize)]
+#[serde(tag = "model", rename_all = "kebab-case")]
+pub enum Model {
+    /// Slots are erased independently.
+    Bernoulli(Bernoulli),
+    /// A two-state Markov chain erases slots in bursts.
+    GilbertElliott(Bursts),
+    /// A terminal that drives under a satellite: fading, interleaver and code.
+    Lms(Box<Options>),
+}
+
+tagged!(Model by "model" {
+    "bernoulli" => Bernoulli(Bernoulli),
+    "gilbert-elliott" => GilbertElliott(Bursts),
+    "lms" => Lms(Box<Options>),
+});
+
+/// The slots of a channel that stands alone.
+#[derive(Clone, Copy, Debug, Default, Deserialize, Eq, JsonSchema, PartialEq, Serialize)]
+#[serde(default)]
+pub struct Slots {
+    /// Time from one slot to the next; or give `rate`. With "lms" the preset's unless set.
+    pub slot: Option<Duration>,
+    /// Rate of the link: one LLDU a slot; or give `slot`.
+    pub rate: Option<BitRate>,
+    /// Payload of an LLDU; 33 bytes, or the preset's, unless set.
+    pub lldu: Option<Bytes>,
+    /// From the start of a slot until its LLDU is decoded; 36 ms unless set (with "lms" it is the
+    /// interleaver's depth).
+    pub decoding: Option<Duration>,
+}
+
+impl ChannelConfig {
+    /// Checks a channel that stands alone.
+    ///
+    /// # Errors
+    /// What is wrong with it.
+    ///
+    /// # Returns
+    /// The time from one of its slots to the next.
+    pub fn slot(&self) -> Result<Duration, Fault> {
+        if let Model::Lms(options) = &self.model {
+            return Ok(self.slots.of_land_mobile(options)?.slot);
+        }
+        let slots = self.slots.regular(1)?;
+        self.erasing(Some(slots.every))?;
+        Ok(slots.every)
+    }
+
+    /// The trace of `count` slots; `channel` names the random stream.
+    ///
+    /// # Errors
+    /// What is wrong with the channel, or that such slots make no trace.
+    pub fn trace(&self, count: u64, seed: Seed, channel: u32) -> Result<PhyTrace, Fault> {
+        if let Model::Lms(options) = &self.model {
+            let made = self.slots.of_land_mobile(options)?;
+            let length = Duration::from_nanos(made.slot.as_nanos().saturating_mul(count));
+            return made.trace(options.esn0_db(), length, seed, channel);
+        }
+        let slots = self.slots.regular(count)?;
+        self.erasing(Some(slots.every))?.trace(&slots, seed, channel)
+    }
+
+    /// Checks a channel on top of a trace.
+    ///
+    /// # Errors
+    /// What is wrong with it, or a key that says what the trace says already.
+    pub fn check_on_trace(&self) -> Result<(), Fault> {
+        let Slots { slot, rate, lldu, decoding } = self.slots;
+        let given = slot.map(|_| "slot").or(rate.map(|_| "rate"));
+        let given = given.or(decoding.map(|_| "decoding")).or(lldu.map(|_| "lldu"));
+        match given {
+            Some(name) => Err(Fault::new(name, Self::SLOTS_OF_TRACE)),
+            None => self.erasing(None).map(drop),
+        }
+    }
+
+    /// What is wrong with a key of slots where a trace has them.
+    pub(crate) const SLOTS_OF_TRACE: &str = "the slots come from [trace], which this channel only erases; leave it out, or leave out [trace]";
+
+    /// `phy` with further slots erased; as [`ErasureChannel::on`].
+    ///
+    /// # Errors
+    /// As [`Self::check_on_trace`].
+    pub fn on(&self, phy: &PhyTrace, seed: Seed, channel: u32) -> Result<PhyTrace, Fault> {
+        self.check_on_trace()?;
+        Ok(self.erasing(None)?.on(phy, seed, channel))
+    }
+
+    /// The land mobile satellite channel that it is, and its Es/N0 in dB.
+    ///
+    /// # Errors
+    /// If it is another channel, or what is wrong with it.
+    pub fn land_mobile(&self) -> Result<(LandMobile, f64), Fault> {
+        let Model::Lms(options) = &self.model else {
+            let cure = "is not a land mobile satellite channel; give model = \"lms\"";
+            return Err(Fault::new("model", cure));
+        };
+        Ok((self.slots.of_land_mobile(options)?, options.esn0_db()))
+    }
+
+    /// What erases slots that begin every `slot`; `None` on a trace.
+    fn erasing(&self, slot: Option<Duration>) -> Result<Box<dyn ErasureChannel>, Fault> {
+        match &self.model {
+            Model::Bernoulli(channel) => Ok(Box::new(*channel)),
+            Model::GilbertElliott(bursts) => Ok(Box::new(bursts.chain(slot)?)),
+            Model::Lms(_) => {
+                let cure = "\"lms\" makes slots of its own; leave out [trace], or erase on it with another model";
+                Err(Fault::new("model", cure))
+            }
+        }
+    }
+}
+
+impl Slots {
+    const LLDU: Bytes = Bytes(33);
+    const DECODING: Duration = Duration::from_millis(36);
+
+    fn regular(&self, count: u64) -> Result<RegularSlots, Fault> {
+        let lldu = self.lldu.unwrap_or(Self::LLDU);
+        let Some(every) = self.every(lldu)? else {
+            let cure = "missing key `slot`: give the time from slot to slot, e.g. slot = \"1003802 ns\", or the rate, e.g. rate = \"263 kbit/s\", or a [trace] to erase on";
+            return Err(Fault::at(cure));
+        };
+        let decode = self.decoding.unwrap_or(Self::DECODING);
+        if decode == Duration::ZERO {
+            return Err(Fault::new("decoding", "0 would mean erased; give 1 ns or more"));
+        }
+        Ok(RegularSlots { count, every, decode, lldu })
+    }
+
+    /// The channel in these slots where they are given.
+    fn of_land_mobile(&self, options: &Options) -> Result<LandMobile, Fault> {
+        if self.decoding.is_some() {
+            let cure = "with \"lms\" it is the interleaver's depth; give `interleaving` instead";
+            return Err(Fault::new("decoding", cure));
+        }
+        let mut channel = options.channel()?;
+        channel.lldu = self.lldu.unwrap_or(channel.lldu);
+        channel.slot = self.every(channel.lldu)?.unwrap_or(channel.slot);
+        Ok(channel)
+    }
+
+    /// From slot to slot, if the keys say so, with LLDUs of `lldu`.
+    fn every(&self, lldu: Bytes) -> Result<Option<Duration>, Fault> {
+        let every = self.slot.or(self.rate.map(|rate| rate.time_to_send(lldu)));
+        if self.slot.is_some() && self.rate.is_some() {
+            return Err(Fault::new("rate", "`slot` and `rate` say the same; give one"));
+        }
+        if lldu.0 == 0 {
+            let cure = "an LLDU of 0 bytes carries nothing; give 1 B or more";
+            return Err(Fault::new("lldu", cure));
+        }
+        if every == Some(Duration::ZERO) {
+            let given = self.slot.map_or("rate", |_| "slot");
+            let cure = "slots follow one another in 0 ns; give more time or a lower rate";
+            return Err(Fault::new(given, cure));
+        }
+        Ok(every)
+    }
+}
