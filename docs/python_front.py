@@ -167,6 +167,8 @@ def _link(schema: dict[str, Any], name: str, words: dict[str, Any]) -> str:
             first_keyword = len(arguments)
             continue
         said = own.get(word) or own.get(word.rsplit(".", 1)[-1], {})
+        if "usual" in words:
+            said = {"default": words["usual"]} | said
         arguments.append(Argument(schema, word, said, words["section"]))
     docs = "\n".join(_filled(f"{one.name}: {one.doc}", "    ") for one in arguments)
     text = "\n\n".join(_filled(part, "") for part in words["text"].split("\n\n"))
