@@ -262,6 +262,7 @@ impl Default for RlcConfig {
 /// RLC unacknowledged mode (TS 38.322 section 5.2.2).
 #[derive(Clone, Copy, Debug, Deserialize, Eq, JsonSchema, PartialEq, Serialize)]
 #[serde(default)]
+#[schemars(inline)]
 pub struct UmConfig {
     /// RLC window, packets.
     // UM_Window_Size: 32 with 6-bit, 2048 with 12-bit sequence numbers (section 7.2).
@@ -279,6 +280,7 @@ impl Default for UmConfig {
 /// RLC acknowledged mode (TS 38.322 section 5.2.3).
 #[derive(Clone, Copy, Debug, Deserialize, JsonSchema, PartialEq, Serialize)]
 #[serde(default)]
+#[schemars(inline)]
 pub struct AmConfig {
     /// RLC window, packets.
     // AM_Window_Size: 2048 with 12-bit, 131072 with 18-bit sequence numbers (section 7.2).
