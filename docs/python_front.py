@@ -169,6 +169,8 @@ def _link(schema: dict[str, Any], name: str, words: dict[str, Any]) -> str:
             first_keyword = len(arguments)
             continue
         said = own.get(word) or own.get(word.rsplit(".", 1)[-1], {})
+        if "usual" in words:
+            said = {"default": words["usual"]} | said
         arguments.append(Argument(schema, word, said, words["section"]))
     fields = (
         one.field(first_keyword is not None and number >= first_keyword)

@@ -11,10 +11,10 @@ use std::time::Instant as Clock;
 use clift::link::{
     Link, Packet, PacketId, QueueLimit, Reordering, Resequencing, TraceLink, TraceLinkConfig,
 };
-use clift::scheme::{HybridConfig, HybridLink, HybridOptions, UnitLosses};
+use clift::scheme::{HybridConfig, HybridLink, HybridOptions};
 use clift::scheme::{LinkTrace, Parts};
 use clift::seed::Seed;
-use clift::units::{BitRate, Bytes, Duration, Instant, Probability};
+use clift::units::{Bytes, Duration, Instant};
 
 const GAP: i64 = 114_783;
 const PACKET: Bytes = Bytes(1500);
@@ -80,19 +80,9 @@ fn link(trace: &Arc<LinkTrace>) -> TraceLink {
 
 /// Al Fawal 2003's link at D = 200 ms, p = 0.01; a packet takes `total` x 0.6 ms and its repairs.
 fn hybrid(total: u32) -> HybridLink {
-    let config = HybridConfig {
-        data: 10,
-        total,
-        frames: 6,
-        persistency: 5,
-        unit: Bytes(25),
-        rate: BitRate::from_bits_per_second(2_000_000).unwrap(),
-        delay: Duration::from_millis(200),
-        losses: UnitLosses::Bernoulli(Probability::new(0.01).unwrap()),
-        in_order: true,
-        seed: Seed(1),
-    };
-    HybridLink::new(&config, Seed(1), 0, HybridOptions::default()).unwrap()
+    let options = HybridOptions { n: total, ..HybridOptions::default() };
+    let config = HybridConfig { options, losses: None };
+    HybridLink::new(&config, TraceLinkConfig::default(), Seed(1), 0).unwrap()
 }
 
 /// Enqueues and polls packets that come every `gap` ns; the best of five runs.

@@ -9,7 +9,7 @@ use std::sync::Arc;
 use std::time::Instant as Clock;
 
 use clift::link::{Instrument, Link, Packet, PacketId, QueueLimit};
-use clift::scheme::{LinkConfig, LiveConfig, Medium};
+use clift::scheme::{LinkConfig, LiveConfig};
 use clift::scheme::{Scheme, Timing};
 use clift::seed::Seed;
 use clift::trace::PhyTrace;
@@ -25,10 +25,8 @@ fn main() {
     for scheme in ["none", "ARQ", "FEC(10/12)", "HARQ(10/12)", "FEC(10/12, interleave 8)"] {
         let scheme: Scheme = scheme.parse().unwrap_or(Scheme::None);
         let config = LiveConfig::new(phy.clone(), scheme.clone(), timing);
-        let link = LinkConfig {
-            queue: QueueLimit::Packets(100),
-            ..LinkConfig::new(Medium::Live(Arc::new(config)))
-        };
+        let link =
+            LinkConfig { queue: QueueLimit::Packets(100), ..LinkConfig::new(Arc::new(config)) };
         // More than fits, so that the queue never runs dry.
         let busy = UNITS as i64 * GAP * 7 / 10;
         let (time, sent, _) = best(|| run(&link, busy));

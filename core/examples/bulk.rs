@@ -11,7 +11,7 @@ use std::sync::Arc;
 use clift::application::Bulk;
 use clift::channel::{Bernoulli, ErasureChannel, RegularSlots};
 use clift::link::QueueLimit;
-use clift::scheme::{LinkConfig, Medium, Scheme, Timing};
+use clift::scheme::{LinkConfig, Scheme, Timing};
 use clift::seed::Seed;
 use clift::simulation::{self, Flow, Hop, LegConfig, Loss, Setup};
 use clift::transport::tcp::TcpConfig;
@@ -44,7 +44,7 @@ fn main() -> Result<(), Failure> {
             let slots = RegularSlots { count, every, decode: every, lldu };
             let phy = Bernoulli::new(loss.parse()?)?.trace(&slots, Seed(1), 0)?;
             let trace = Scheme::None.apply(&phy, Timing { rtt, feedback: None });
-            let link = LinkConfig { queue, ..LinkConfig::new(Medium::Trace(Arc::new(trace))) };
+            let link = LinkConfig { queue, ..LinkConfig::new(Arc::new(trace)) };
             (Hop::Link(link), Hop::Leg(LegConfig::of_delay(rtt.half())))
         }
     };

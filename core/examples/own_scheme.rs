@@ -68,7 +68,7 @@ pub(crate) fn goodput() -> Result<Vec<(String, f64)>, Box<dyn std::error::Error>
     let scenario = Scenario::parse("scenario.toml", SCENARIO, &[])?;
     let run = |cell: &Cell| {
         let outcome = simulation::run(&cell.setup(0, &store)?, &mut ())?;
-        Ok((cell.config().scheme.to_string(), outcome.goodput()))
+        Ok((cell.config().scheme().to_string(), outcome.goodput()))
     };
     scenario.cells().iter().map(run).collect()
 }

@@ -39,7 +39,7 @@ fn run(file: &str, most: Option<u32>) -> Result<(), Box<dyn Error>> {
     for cell in scenario.cells() {
         let labels: Map<_, _> =
             cell.labels().iter().map(|(axis, label)| (axis.clone(), json!(label))).collect();
-        let runs = cell.config().runs;
+        let runs = cell.config().run.runs;
         for replication in 0..most.map_or(runs, |most| most.min(runs)) {
             let setup = cell.setup(replication, &store)?;
             let summary = simulation::run(&setup, &mut ())?.summary();

@@ -8,9 +8,7 @@ use clift::link::{
     Admission, DelaySeries, Fragmentation, Instrument, InstrumentedLink, Link, LinkEvent, Packet,
     PacketId, Propagation, QueueLimit, Transit,
 };
-use clift::scheme::{
-    AdaptiveHarqConfig, AdaptiveHarqError, LinkConfig, Medium, Repairs, Sizing, Threshold,
-};
+use clift::scheme::{AdaptiveHarqConfig, AdaptiveHarqOptions, LinkConfig, Repairs, Sizing};
 use clift::seed::Seed;
 use clift::trace::MiTrace;
 use clift::units::{BitRate, Bytes, Duration, Instant, Probability};
@@ -117,7 +115,7 @@ proptest! {
         for (fate, &(arrival, _)) in run.fates.iter().zip(&case.packets) {
             let &(Fate::Delivered(at, departed, attempts) | Fate::Lost(at, departed, attempts)) = fate
             else { continue };
-            let repairs = u64::from(attempts - 1) * case.config.step.as_nanos();
+            let repairs = u64::from(attempts - 1) * case.config.options.step.as_nanos();
             prop_assert!(departed >= arrival && at >= departed + repairs);
         }
     }
@@ -126,7 +124,7 @@ proptest! {
     fn a_better_channel_never_costs_an_attempt(case in case(), better in 0f32..1.0) {
         // The same seed draws the same thresholds over any channel.
         let mut case = Case { queue: QueueLimit::Unlimited, ..case };
-        case.config.repairs = Repairs::Beside;
+        case.config.options.repairs = Repairs::Beside;
         case.config.sizing = Sizing::Fixed { first: 1.2, increment: 0.5 };
         let worse = drive(&mut *case.link(0), &case.packets, 0);
         let values = case.config.information.values().iter().map(|mi| mi + (1.0 - mi) * better);
@@ -151,7 +149,7 @@ fn attempts_decode_as_the_normal_law_says() {
     let (mi, first, increment, sigma) = (0.75, 1.3, 0.2, 0.25);
     let mut config = config(vec![mi; 1000]);
     config.sizing = Sizing::Fixed { first, increment };
-    config.threshold = Threshold { packet_sigma: sigma, attempt_sigma: 0.0 };
+    (config.options.packet_sigma, config.options.attempt_sigma) = (sigma, 0.0);
     let packets = 200_000;
     let counts = decoded_after(&config, packets);
     let by = |attempt: f64| phi(((first + attempt * increment) * f64::from(mi) - 1.0) / sigma);
@@ -171,7 +169,7 @@ fn attempts_that_differ_decode_as_the_product_says() {
     let (mi, first, increment, sigma) = (0.75, 1.2, 0.1, 0.25);
     let mut config = config(vec![mi; 1000]);
     config.sizing = Sizing::Fixed { first, increment };
-    config.threshold = Threshold { packet_sigma: 0.0, attempt_sigma: sigma };
+    (config.options.packet_sigma, config.options.attempt_sigma) = (0.0, sigma);
     let packets = 200_000;
     let mut missing = 1.0;
     for (attempt, &count) in decoded_after(&config, packets).iter().enumerate() {
@@ -225,7 +223,8 @@ fn retransmissions_that_compete_share_the_air() {
     // 600 of 1000 bits at first, 300 more each time: every packet takes three attempts.
     let (bits, attempts) = (10_000, 3);
     let share = |repairs| {
-        let config = AdaptiveHarqConfig { repairs, ..config.clone() };
+        let mut config = config.clone();
+        config.options.repairs = repairs;
         let wrapped = LinkConfig { wrap: true, ..usual(&config) };
         let mut link = wrapped.build(Seed(1), 0, None).unwrap();
         for packet in 0..50_000 {
@@ -270,7 +269,7 @@ fn what_is_missing_comes_with_the_target_probability() {
 #[test]
 fn the_links_of_a_run_draw_different_thresholds() {
     let mut config = config(vec![0.8; 100]);
-    config.threshold.attempt_sigma = 0.25;
+    config.options.attempt_sigma = 0.25;
     let case = Case {
         config,
         queue: QueueLimit::Unlimited,
@@ -294,10 +293,10 @@ fn what_cannot_be_says_why() {
         fault.to_string()
     };
     let half = Probability::new(0.5).unwrap();
-    assert!(fault(|c| c.threshold.packet_sigma = f64::NAN).contains("packet_sigma"));
-    assert!(fault(|c| c.threshold.attempt_sigma = -0.1).contains("attempt_sigma"));
-    assert!(fault(|c| c.max_retransmissions = 8).contains("from 0 to 7"));
-    assert!(fault(|c| c.step = Duration::ZERO).contains("step_ms"));
+    assert!(fault(|c| c.options.packet_sigma = f64::NAN).contains("packet_sigma"));
+    assert!(fault(|c| c.options.attempt_sigma = -0.1).contains("attempt_sigma"));
+    assert!(fault(|c| c.options.max_retx = 8).contains("give 0 to 7"));
+    assert!(fault(|c| c.options.step = Duration::ZERO).contains("step"));
     assert!(fault(|c| c.sizing = Sizing::Fixed { first: 0.0, increment: 1.0 }).contains("first"));
     assert!(
         fault(|c| c.sizing = Sizing::Fixed { first: 1.0, increment: f64::INFINITY })
@@ -308,11 +307,12 @@ fn what_cannot_be_says_why() {
             .contains("lower")
     );
     let dead = MiTrace::new(Duration::from_nanos(1), vec![0.0; 9]).unwrap();
-    assert_eq!(Sizing::for_targets(&dead, &[half]), Err(AdaptiveHarqError::Hopeless));
+    let hopeless = Sizing::for_targets(&dead, &[half]).unwrap_err();
+    assert!(hopeless.to_string().starts_with("targets: the channel lets next to nothing"));
     let mut two = config(vec![0.5]);
     two.sizing = Sizing::for_targets(&two.information, &[half; 2]).unwrap();
     let Err(fault) = usual(&two).build(Seed(1), 0, None) else { panic!("no fault") };
-    assert!(fault.to_string().contains("2 probabilities for 4 attempts"));
+    assert!(fault.to_string().contains("targets: 2 for 4 attempts"));
 }
 
 // --- random links and traffic, small enough that every corner is met often ---
@@ -358,9 +358,9 @@ fn config_strategy() -> impl Strategy<Value = AdaptiveHarqConfig> {
     let repairs = prop_oneof![Just(Repairs::Beside), Just(Repairs::Compete)];
     let rules = (0u32..5, 1u64..400, threshold(), repairs);
     (information, 1u64..20, delay(), rules).prop_flat_map(
-        |(information, rate, delay, (max_retransmissions, step, threshold, repairs))| {
+        |(information, rate, delay, (max_retx, step, (packet_sigma, attempt_sigma), repairs))| {
             let probability = (0.05f64..0.99).prop_map(|p| Probability::new(p).unwrap());
-            let attempts = max_retransmissions as usize + 1;
+            let attempts = max_retx as usize + 1;
             let channel = information.clone();
             let sizing = prop_oneof![
                 (0.3f64..2.0, 0.1f64..1.0)
@@ -369,25 +369,29 @@ fn config_strategy() -> impl Strategy<Value = AdaptiveHarqConfig> {
                     .prop_map(move |targets| Sizing::for_targets(&channel, &targets).unwrap()),
             ];
             sizing.prop_map(move |sizing| AdaptiveHarqConfig {
+                options: AdaptiveHarqOptions {
+                    // A coded bit takes up to 10 ns.
+                    rate: BitRate::from_bits_per_second(rate * 100_000_000).unwrap(),
+                    max_retx,
+                    step: Duration::from_nanos(step),
+                    packet_sigma,
+                    attempt_sigma,
+                    repairs,
+                    ..AdaptiveHarqOptions::default()
+                },
                 information: Arc::new(information.clone()),
-                // A coded bit takes up to 10 ns.
-                rate: BitRate::from_bits_per_second(rate * 100_000_000).unwrap(),
                 delay: delay.clone(),
                 sizing,
-                max_retransmissions,
-                step: Duration::from_nanos(step),
-                threshold,
-                repairs,
                 reorder: None,
             })
         },
     )
 }
 
-fn threshold() -> impl Strategy<Value = Threshold> {
+/// Spread from packet to packet, and from attempt to attempt.
+fn threshold() -> impl Strategy<Value = (f64, f64)> {
     let sigma = || prop_oneof![Just(0.0), 0.0..0.5];
     (sigma(), sigma())
-        .prop_map(|(packet_sigma, attempt_sigma)| Threshold { packet_sigma, attempt_sigma })
 }
 
 fn delay() -> impl Strategy<Value = Propagation> {
@@ -409,20 +413,21 @@ fn delay() -> impl Strategy<Value = Propagation> {
 
 /// A link of its own with nothing special about its use.
 fn usual(config: &AdaptiveHarqConfig) -> LinkConfig {
-    LinkConfig::new(Medium::AdaptiveHarq(Arc::new(config.clone())))
+    LinkConfig::new(Arc::new(config.clone()))
 }
 
 /// 1 Gbit/s, three retransmissions every 100 ns, one value a nanosecond.
 fn config(values: Vec<f32>) -> AdaptiveHarqConfig {
     AdaptiveHarqConfig {
+        options: AdaptiveHarqOptions {
+            rate: BitRate::from_bits_per_second(1_000_000_000_000).unwrap(),
+            step: Duration::from_nanos(100),
+            packet_sigma: 0.0,
+            ..AdaptiveHarqOptions::default()
+        },
         information: Arc::new(MiTrace::new(Duration::from_nanos(1), values).unwrap()),
-        rate: BitRate::from_bits_per_second(1_000_000_000_000).unwrap(),
         delay: Propagation::Fixed(Duration::ZERO),
         sizing: Sizing::Fixed { first: 1.0, increment: 0.5 },
-        max_retransmissions: 3,
-        step: Duration::from_nanos(100),
-        threshold: Threshold::PHYSICAL,
-        repairs: Repairs::Beside,
         reorder: None,
     }
 }

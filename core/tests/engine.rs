@@ -7,7 +7,7 @@ use clift::application::{Application, Bulk, ConstantRate, File};
 use clift::channel::{ErasureChannel, GilbertElliott, RegularSlots};
 use clift::link::{DelaySeries, Fragmentation, Propagation, QueueLimit};
 use clift::metrics::{FlowMetrics, HopMetrics};
-use clift::scheme::{LinkConfig, Medium};
+use clift::scheme::LinkConfig;
 use clift::scheme::{LinkTrace, Scheme, Timing};
 use clift::seed::Seed;
 use clift::simulation::{
@@ -36,7 +36,7 @@ fn internet(p: f64, burst: f64, scheme: &str, seconds: u64) -> Arc<LinkTrace> {
 
 fn link(trace: &Arc<LinkTrace>, queue: u32) -> Hop {
     Hop::Link(LinkConfig {
-        medium: Medium::Trace(Arc::clone(trace)),
+        medium: Arc::clone(trace) as _,
         queue: QueueLimit::Packets(queue),
         fragmentation: Fragmentation::default(),
         start_offset: Duration::ZERO,

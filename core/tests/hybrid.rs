@@ -2,11 +2,11 @@
 
 use crate::support::hybrid_reference::{self as reference, Case, Fate};
 use clift::link::{
-    Admission, Instrument, InstrumentedLink, LinkError, LinkEvent, Packet, PacketId, QueueLimit,
-    Transit, deliver,
+    Admission, Fragmentation, Instrument, InstrumentedLink, LinkError, LinkEvent, Packet, PacketId,
+    QueueLimit, TraceLinkConfig, Transit, deliver,
 };
 use clift::scheme::HybridFecArq;
-use clift::scheme::{HybridConfig, HybridLink, HybridOptions, LinkConfig, Medium, UnitLosses};
+use clift::scheme::{HybridConfig, HybridLink, HybridOptions, LinkConfig};
 use clift::seed::Seed;
 use clift::trace::{Header, PhyTrace};
 use clift::units::{BitRate, Bytes, Duration, Instant, Probability};
@@ -73,29 +73,31 @@ prop_compose! {
 }
 
 fn config(case: &Case) -> HybridConfig {
-    HybridConfig {
-        data: case.data,
-        total: case.total,
+    let options = HybridOptions {
+        k: case.data,
+        n: case.total,
         frames: case.frames,
         persistency: case.persistency,
         unit: Bytes(case.unit),
         rate: BitRate::from_bits_per_second(case.rate).unwrap(),
         delay: Duration::from_nanos(case.delay as u64),
-        losses: UnitLosses::Trace(std::sync::Arc::new(case.trace.clone())),
+        loss: None,
         in_order: false,
-        seed: Seed(1),
-    }
+        seed: 1,
+    };
+    HybridConfig { options, losses: Some(std::sync::Arc::new(case.trace.clone())) }
 }
 
 pub(crate) fn link(case: &Case) -> HybridLink {
-    let options = HybridOptions {
+    let packet_header = Bytes(case.header);
+    let options = TraceLinkConfig {
         queue: case.queue,
-        packet_header: Bytes(case.header),
+        fragmentation: Fragmentation { packet_header, ..Fragmentation::default() },
         start_offset: Duration::from_nanos(case.offset as u64),
         wrap: case.wrap,
         duration: case.end.map(at),
     };
-    HybridLink::new(&config(case), Seed(1), 0, options).unwrap()
+    HybridLink::new(&config(case), options, Seed(1), 0).unwrap()
 }
 
 /// What came out, besides the queue right after each arrival.
@@ -227,7 +229,8 @@ proptest! {
     #[test]
     fn in_order_releases_a_packet_when_all_before_it_have_ended(case in case()) {
         let plain = drive(&mut link(&case), &case, 0, 0, |_| {});
-        let config = HybridConfig { in_order: true, ..config(&case) };
+        let mut config = config(&case);
+        config.options.in_order = true;
         let mut ordered = LinkConfig {
             queue: case.queue,
             start_offset: Duration::from_nanos(case.offset as u64),
@@ -236,7 +239,7 @@ proptest! {
                 packet_header: Bytes(case.header),
                 ..Default::default()
             },
-            ..LinkConfig::new(Medium::Hybrid(Box::new(config)))
+            ..LinkConfig::new(std::sync::Arc::new(config))
         }
         .build(Seed(1), 0, case.end.map(at))
         .unwrap();
@@ -330,25 +333,26 @@ fn a_packet_is_given_up_while_its_other_frames_go_on() {
 
 /// Al Fawal 2003's link at D = 20 ms.
 fn paper(total: u32, persistency: u32, p: f64) -> HybridConfig {
-    HybridConfig {
-        data: 10,
-        total,
+    let options = HybridOptions {
+        k: 10,
+        n: total,
         frames: 6,
         persistency,
         unit: Bytes(25),
         rate: BitRate::from_bits_per_second(2_000_000).unwrap(),
         delay: Duration::from_millis(20),
-        losses: UnitLosses::Bernoulli(Probability::new(p).unwrap()),
+        loss: Some(Probability::new(p).unwrap()),
         in_order: false,
-        seed: Seed(1),
-    }
+        seed: 1,
+    };
+    HybridConfig { options, losses: None }
 }
 
 /// A link that always has something to send, its packets and what came of them.
 fn saturated(total: u32, persistency: u32, p: f64, seed: u64) -> (HybridLink, Vec<i64>) {
     const PACKETS: i64 = 60_000;
     let config = paper(total, persistency, p);
-    let mut link = HybridLink::new(&config, Seed(seed), 0, HybridOptions::default()).unwrap();
+    let mut link = HybridLink::new(&config, TraceLinkConfig::default(), Seed(seed), 0).unwrap();
     let arrivals: Vec<i64> = (0..PACKETS).collect();
     let delivered = deliver(&mut link, &arrivals, Bytes(1500)).unwrap().delivered;
     (link, delivered)
@@ -401,10 +405,10 @@ fn frames_and_packets_get_through_as_often_as_the_model_says() {
 #[test]
 fn the_same_seeds_give_the_same_bits_and_either_seed_changes_them() {
     let run = |own: u64, seed: u64, number: u32| {
-        let config = HybridConfig { in_order: true, seed: Seed(own), ..paper(10, 1, 0.02) };
-        let mut link = LinkConfig::new(Medium::Hybrid(Box::new(config)))
-            .build(Seed(seed), number, None)
-            .unwrap();
+        let mut config = paper(10, 1, 0.02);
+        (config.options.in_order, config.options.seed) = (true, own);
+        let mut link =
+            LinkConfig::new(std::sync::Arc::new(config)).build(Seed(seed), number, None).unwrap();
         deliver(&mut *link, &(0..500).collect::<Vec<_>>(), Bytes(1500)).unwrap().delivered
     };
     assert_eq!(run(1, 1, 0), run(1, 1, 0));
@@ -416,22 +420,22 @@ fn the_same_seeds_give_the_same_bits_and_either_seed_changes_them() {
 #[test]
 fn what_makes_no_link_is_refused() {
     let good = paper(12, 5, 0.0);
-    let refused = |change: &dyn Fn(&mut HybridConfig)| {
+    let refused = |change: &dyn Fn(&mut HybridOptions)| {
         let mut config = good.clone();
-        change(&mut config);
-        HybridLink::new(&config, Seed(1), 0, HybridOptions::default()).is_err()
+        change(&mut config.options);
+        HybridLink::new(&config, TraceLinkConfig::default(), Seed(1), 0).is_err()
     };
     assert!(!refused(&|_| {}));
-    assert!(refused(&|config| config.data = 0));
-    assert!(refused(&|config| config.total = 9));
-    assert!(refused(&|config| config.total = 65_536));
+    assert!(refused(&|config| config.k = 0));
+    assert!(refused(&|config| config.n = 9));
+    assert!(refused(&|config| config.n = 65_536));
     assert!(refused(&|config| config.frames = 0));
     assert!(refused(&|config| config.persistency = 65_536));
     assert!(refused(&|config| config.unit = Bytes(0)));
-    assert!(refused(&|config| (config.unit, config.total) = (Bytes(65_535), 65_535)));
+    assert!(refused(&|config| (config.unit, config.n) = (Bytes(65_535), 65_535)));
     assert!(refused(&|config| config.rate = BitRate::from_bits_per_second(u64::MAX).unwrap()));
     assert!(refused(&|config| config.delay = Duration::MAX));
-    let link = LinkConfig::new(Medium::Hybrid(Box::new(good)));
+    let link = LinkConfig::new(std::sync::Arc::new(good));
     let papers = LinkConfig { overlap_papers: true, ..link.clone() };
     assert!(matches!(papers.build(Seed(1), 0, None), Err(LinkError::OnlyTraces(_))));
     assert_eq!(link.check_packet(Bytes(1500)), Ok(()));

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use clift::link::{InstrumentedLink, LinkError, PacketFate, Resequencing, deliver};
 use clift::scheme::nr::{HarqMode, NtnConfig, NtnHeaders, NtnPhy, RlcConfig, UmConfig};
-use clift::scheme::{HybridConfig, LinkConfig, LiveConfig, Medium, Scheme, Timing, UnitLosses};
+use clift::scheme::{HybridConfig, HybridOptions, LinkConfig, LiveConfig, Medium, Scheme, Timing};
 use clift::seed::Seed;
 use clift::trace::{Header, PhyTrace};
 use clift::units::{BitRate, Bytes, Duration};
@@ -22,34 +22,37 @@ fn trace() -> PhyTrace {
     PhyTrace::with_header(t.into(), d.into(), LLDU, header).unwrap()
 }
 
-/// A link of each kind that repairs nothing: a packet of an LLDU is one slot's.
-fn kinds() -> Vec<(&'static str, Medium)> {
+/// A link of each kind that repairs nothing: a packet of an LLDU is one slot's. Those that may have
+/// a re-sequencing buffer of their own have one if `buffered`.
+fn kinds(buffered: bool) -> Vec<(&'static str, Arc<dyn Medium>)> {
     let timing = Timing { rtt: Duration::from_millis(4), feedback: None };
-    let live = LiveConfig::new(trace(), Scheme::None, timing);
-    let hybrid = HybridConfig {
-        data: 1,
-        total: 1,
+    let reorder = buffered.then_some(Resequencing::InOrder);
+    let live = LiveConfig { reorder, ..LiveConfig::new(trace(), Scheme::None, timing) };
+    let options = HybridOptions {
+        k: 1,
+        n: 1,
         frames: 1,
         persistency: 0,
         unit: LLDU,
         rate: BitRate::from_bits_per_second(1_000_000).unwrap(), // 0.8 ms
         delay: Duration::from_millis(2),
-        losses: UnitLosses::Trace(Arc::new(trace())),
-        in_order: false,
-        seed: Seed(1),
+        loss: None,
+        in_order: buffered,
+        seed: 1,
     };
+    let hybrid = HybridConfig { options, losses: Some(Arc::new(trace())) };
     let mut nr = NtnConfig::preset("nr-ntn-geo").unwrap();
     nr.phy = NtnPhy::Trace(Arc::new(trace()));
     nr.harq.mode = HarqMode::NoFeedback;
-    nr.headers = NtnHeaders::default();
-    let t_reassembly = Duration::from_millis(1);
+    nr.headers = NtnHeaders::NONE;
+    let t_reassembly = Some(Duration::from_millis(1));
     nr.rlc = RlcConfig::Um(UmConfig { window: 32.try_into().unwrap(), t_reassembly });
     nr.pdcp.in_order = false;
     vec![
-        ("trace", Medium::Trace(Arc::new(Scheme::None.apply(&trace(), timing)))),
-        ("live", Medium::Live(Arc::new(live))),
-        ("hybrid", Medium::Hybrid(Box::new(hybrid))),
-        ("nr", Medium::Ntn(Arc::new(nr))),
+        ("trace", Arc::new(Scheme::None.apply(&trace(), timing))),
+        ("live", Arc::new(live)),
+        ("hybrid", Arc::new(hybrid)),
+        ("nr", Arc::new(nr)),
     ]
 }
 
@@ -64,7 +67,7 @@ fn a_trace_repeats_after_the_period_of_its_header_in_every_kind_of_link() {
     let expected: Vec<PacketFate> = (1..50)
         .flat_map(|_| [PacketFate::Lost, PacketFate::Delivered, PacketFate::Delivered])
         .collect();
-    for (name, medium) in kinds() {
+    for (name, medium) in kinds(false) {
         let start_offset = Duration::from_nanos(offset as u64);
         let config = LinkConfig { wrap: true, start_offset, ..LinkConfig::new(medium) };
         let mut link: Box<dyn InstrumentedLink + Send> = config.build(Seed(1), 0, None).unwrap();
@@ -75,18 +78,8 @@ fn a_trace_repeats_after_the_period_of_its_header_in_every_kind_of_link() {
 
 #[test]
 fn two_re_sequencing_buffers_are_refused_by_every_kind_of_link() {
-    for (name, mut medium) in kinds() {
-        let buffered = match &mut medium {
-            Medium::Live(live) => {
-                Arc::make_mut(live).reorder = Some(Resequencing::InOrder);
-                true
-            }
-            Medium::Hybrid(hybrid) => {
-                hybrid.in_order = true;
-                true
-            }
-            _ => false,
-        };
+    for (name, medium) in kinds(true) {
+        let buffered = ["live", "hybrid"].contains(&name);
         let reorder = Some(Resequencing::InOrder);
         let alone = LinkConfig::new(medium.clone()).build(Seed(1), 0, None);
         assert!(alone.is_ok(), "{name}");

@@ -13,7 +13,7 @@ use clift::link::{
     TransmissionKind,
 };
 use clift::scheme::{Arq, Harq2, Scheme, Timing};
-use clift::scheme::{FeedbackLoss, LinkConfig, LiveConfig, Medium};
+use clift::scheme::{LinkConfig, LiveConfig, LiveOptions};
 use clift::seed::Seed;
 use clift::trace::{Header, PhyTrace};
 use clift::units::{Bytes, Duration, Instant, Probability};
@@ -31,13 +31,14 @@ proptest! {
     ) {
         let timing = timing(&case, rtt);
         let expected = case.scheme.apply(&case.phy(), timing);
+        let flush = Some(Duration::from_nanos(flush));
         let config = LiveConfig {
-            flush: Duration::from_nanos(flush),
+            options: LiveOptions { flush, ..LiveOptions::default() },
             ..LiveConfig::new(case.phy(), case.scheme.clone(), timing)
         };
         // More packets than slots: data always wait. One LLDU each.
         let packets: Vec<_> = (0..case.slots.len() + more).map(|_| (0, 1 + LLDU / 2)).collect();
-        let outcome = drive(build(LinkConfig::new(Medium::Live(Arc::new(config))), None), &packets, 0);
+        let outcome = drive(build(LinkConfig::new(Arc::new(config)), None), &packets, 0);
         let first_sent: Vec<&Transmission> =
             outcome.sent.iter().filter(|sent| sent.kind == TransmissionKind::New).collect();
         let (d, lost) = (&expected.parts().d, expected.lost_column());
@@ -69,7 +70,7 @@ proptest! {
         let live = LiveConfig::new(case.phy(), case.scheme.clone(), timing);
         let mut packets: Vec<_> = sizes.iter().map(|&size| (0, size)).collect();
         packets.extend((0..case.slots.len()).map(|_| (0, 1)));
-        let live = drive(build(LinkConfig::new(Medium::Live(Arc::new(live))), None), &packets, 0);
+        let live = drive(build(LinkConfig::new(Arc::new(live)), None), &packets, 0);
         let open = drive(Box::new(open), &packets, 0);
         for (packet, &fate) in open.fates.iter().enumerate().filter(|(_, fate)| **fate != Fate::Pending) {
             prop_assert_eq!(live.fates[packet], fate);
@@ -117,9 +118,10 @@ proptest! {
         case in traffic(), p in 0.0..0.9f64, seed in any::<u64>(), ordered in any::<bool>(),
     ) {
         let mut config = case.config();
-        config.feedback_loss = FeedbackLoss::Random(Probability::new(p).unwrap());
+        config.reports = None;
+        config.options.feedback_loss = Some(Probability::new(p).unwrap());
         config.reorder = ordered.then_some(Resequencing::InOrder);
-        let config = LinkConfig { medium: Medium::Live(Arc::new(config)), ..case.link_config() };
+        let config = LinkConfig { medium: Arc::new(config), ..case.link_config() };
         let run = |seed| drive(config.build(Seed(seed), 0, case.end).unwrap(), &case.packets, 0);
         let outcome = run(seed);
         prop_assert_eq!(&outcome.events, &run(seed).events);
@@ -152,7 +154,7 @@ proptest! {
     fn without_a_scheme_it_is_the_link_trace_under_any_traffic(mut case in traffic()) {
         case.tmt.scheme = Scheme::None;
         let trace = Arc::new(case.tmt.scheme.apply(&case.phy(), timing(&case.tmt, case.rtt)));
-        let config = LinkConfig { medium: Medium::Trace(trace), ..case.link_config() };
+        let config = LinkConfig { medium: trace, ..case.link_config() };
         let open = drive(config.build(Seed(1), 0, case.end).unwrap(), &case.packets, 0);
         let live = drive(case.link(), &case.packets, 0);
         prop_assert_eq!(&live.fates, &open.fates);
@@ -172,12 +174,13 @@ fn the_flush_timer_by_hand() {
     let run = |scheme: &str, erased_slots: &[usize], flush: u64, arrivals: &[i64]| {
         let timing =
             Timing { rtt: Duration::from_nanos(200), feedback: Some(Duration::from_nanos(25)) };
+        let flush = Some(Duration::from_nanos(flush));
         let config = LiveConfig {
-            flush: Duration::from_nanos(flush),
+            options: LiveOptions { flush, ..LiveOptions::default() },
             ..LiveConfig::new(erased(erased_slots), scheme.parse().unwrap(), timing)
         };
         let packets: Vec<_> = arrivals.iter().map(|&at| (at, LLDU)).collect();
-        drive(build(LinkConfig::new(Medium::Live(Arc::new(config))), None), &packets, 0)
+        drive(build(LinkConfig::new(Arc::new(config)), None), &packets, 0)
     };
     let slots_of = |outcome: &Outcome, kind: u8| -> Vec<i64> {
         outcome
@@ -233,11 +236,14 @@ fn bounded_buffers_by_hand() {
     let timing = Timing { rtt: Duration::ZERO, feedback: Some(Duration::from_nanos(25)) };
     let sent = |send: Option<u32>, receive: Option<u32>| -> Vec<(i64, u64)> {
         let config = LiveConfig {
-            send_buffer: send.and_then(NonZeroU32::new),
-            receive_buffer: receive.and_then(NonZeroU32::new),
+            options: LiveOptions {
+                send_buffer: send.and_then(NonZeroU32::new),
+                receive_buffer: receive.and_then(NonZeroU32::new),
+                ..LiveOptions::default()
+            },
             ..LiveConfig::new(phy(), "ARQ".parse().unwrap(), timing)
         };
-        let link = build(LinkConfig::new(Medium::Live(Arc::new(config))), None);
+        let link = build(LinkConfig::new(Arc::new(config)), None);
         let sent = drive(link, &[(0, LLDU); 6], 0).sent;
         sent.iter().map(|sent| (ns(sent.at), sent.unit)).collect()
     };
@@ -256,23 +262,21 @@ fn what_does_not_go_together_is_refused() {
     let phy = PhyTrace::new(vec![0, 10].into(), vec![1, 1].into(), Bytes(LLDU)).unwrap();
     let timing = Timing { rtt: Duration::ZERO, feedback: None };
     let live = LiveConfig::new(phy.clone(), Scheme::None, timing);
-    let config = LinkConfig::new(Medium::Live(Arc::new(live.clone())));
+    let config = LinkConfig::new(Arc::new(live.clone()));
     let refused = |config: LinkConfig| config.build(Seed(1), 0, None).err();
     assert_eq!(
         refused(LinkConfig { overlap_papers: true, ..config.clone() }),
         Some(LinkError::OnlyTraces("overlap = \"papers\""))
     );
     let buffered = LiveConfig { reorder: Some(Resequencing::InOrder), ..live.clone() };
-    let twice = LinkConfig {
-        reorder: Some(Resequencing::InOrder),
-        ..LinkConfig::new(Medium::Live(Arc::new(buffered)))
-    };
+    let twice =
+        LinkConfig { reorder: Some(Resequencing::InOrder), ..LinkConfig::new(Arc::new(buffered)) };
     assert_eq!(refused(twice), Some(LinkError::TwoBuffers));
     let single = PhyTrace::new(vec![0].into(), vec![1].into(), Bytes(LLDU)).unwrap();
-    let lossy = LiveConfig { feedback_loss: FeedbackLoss::Trace(single.clone()), ..live };
-    assert_eq!(refused(LinkConfig::new(Medium::Live(Arc::new(lossy)))), Some(LinkError::NoPeriod));
+    let lossy = LiveConfig { reports: Some(single.clone()), ..live };
+    assert_eq!(refused(LinkConfig::new(Arc::new(lossy))), Some(LinkError::NoPeriod));
     let short = LiveConfig::new(single, Scheme::None, timing);
-    let wrapped = LinkConfig { wrap: true, ..LinkConfig::new(Medium::Live(Arc::new(short))) };
+    let wrapped = LinkConfig { wrap: true, ..LinkConfig::new(Arc::new(short)) };
     assert_eq!(refused(wrapped), Some(LinkError::NoPeriod));
     let headers = Fragmentation { lldu_header: Bytes(LLDU), ..Fragmentation::default() };
     let full = LinkConfig { fragmentation: headers, ..config };
@@ -303,14 +307,14 @@ impl Traffic {
 
     fn config(&self) -> LiveConfig {
         LiveConfig {
-            flush: Duration::from_nanos(self.flush),
-            feedback_loss: self
-                .back
-                .as_deref()
-                .map_or(FeedbackLoss::None, |back| FeedbackLoss::Trace(phy_of(back))),
-            feedback_repeat: Some(Duration::from_nanos(self.repeat)),
-            send_buffer: self.buffers.0.and_then(NonZeroU32::new),
-            receive_buffer: self.buffers.1.and_then(NonZeroU32::new),
+            options: LiveOptions {
+                flush: Some(Duration::from_nanos(self.flush)),
+                feedback_loss: None,
+                feedback_repeat: Some(Duration::from_nanos(self.repeat)),
+                send_buffer: self.buffers.0.and_then(NonZeroU32::new),
+                receive_buffer: self.buffers.1.and_then(NonZeroU32::new),
+            },
+            reports: self.back.as_deref().map(phy_of),
             ..LiveConfig::new(self.phy(), self.tmt.scheme.clone(), timing(&self.tmt, self.rtt))
         }
     }
@@ -320,7 +324,7 @@ impl Traffic {
             queue: self.queue,
             start_offset: Duration::from_nanos(self.offset),
             wrap: self.wrap,
-            ..LinkConfig::new(Medium::Live(Arc::new(self.config())))
+            ..LinkConfig::new(Arc::new(self.config()))
         }
     }
 

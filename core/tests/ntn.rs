@@ -4,9 +4,11 @@ use std::collections::BTreeMap;
 
 use crate::support::ntn_reference::{self, Case, End};
 use crate::support::ntn_strategies::case;
-use clift::link::{Admission, Instrument, InstrumentedLink, Link, LinkEvent, Packet, PacketId};
-use clift::scheme::nr::{NtnLink, NtnLinkConfig, NtnPhy, RlcConfig};
-use clift::units::{Bytes, Duration, Instant, Probability};
+use clift::link::{
+    Admission, Instrument, InstrumentedLink, Link, LinkEvent, Packet, PacketId, TraceLinkConfig,
+};
+use clift::scheme::nr::{NtnLink, NtnPhy, RlcConfig};
+use clift::units::{Bytes, Duration, Instant, Probability, Timer};
 use proptest::prelude::*;
 
 impl std::fmt::Debug for Case {
@@ -19,7 +21,7 @@ impl std::fmt::Debug for Case {
 impl Case {
     pub(crate) fn link(&self) -> NtnLink {
         let usage =
-            NtnLinkConfig { queue: self.queue, wrap: self.wrap, ..NtnLinkConfig::default() };
+            TraceLinkConfig { queue: self.queue, wrap: self.wrap, ..TraceLinkConfig::default() };
         NtnLink::new(&self.config, usage, self.seed, 0).unwrap()
     }
 }
@@ -163,8 +165,8 @@ proptest! {
         let counters = link.counters();
         prop_assert_eq!(counters.pending(), 0);
         prop_assert_eq!(link.poll_timeout(), None, "nothing to do");
-        let lossless = matches!(case.config.rlc, RlcConfig::Am(am) if am.max_retx.is_none())
-            && case.config.pdcp.t_reordering.is_none();
+        let lossless = matches!(case.config.rlc, RlcConfig::Am(am) if am.max_retx.get().is_none_or(|most| most == 0))
+            && case.config.timers().reordering.is_none();
         if lossless {
             prop_assert_eq!(counters.delivered, counters.offered - counters.dropped);
         }
@@ -182,15 +184,15 @@ fn lively(mut case: Case) -> Option<Case> {
     control.missed_grant = less(control.missed_grant);
     let given_up = match case.config.rlc {
         RlcConfig::Um(_) => true,
-        RlcConfig::Am(am) => am.max_retx.is_some(),
+        RlcConfig::Am(am) => am.max_retx.get().is_some_and(|most| most > 0),
     };
     let pdcp = &mut case.config.pdcp;
     if let RlcConfig::Am(_) = case.config.rlc {
-        pdcp.discard = None;
+        pdcp.discard = Timer::Infinite;
     }
-    if given_up || pdcp.discard.is_some() {
-        let wait = pdcp.t_reordering.unwrap_or(Duration::from_nanos(50));
-        pdcp.t_reordering = Some(wait);
+    if given_up || pdcp.discard.get().is_some() {
+        let wait = pdcp.t_reordering.and_then(Timer::get).unwrap_or(Duration::from_nanos(50));
+        pdcp.t_reordering = Some(Timer::After(wait));
     }
     Some(case)
 }

@@ -1,12 +1,12 @@
 //! Missed grants and misread HARQ feedback: cases computed by hand, and laws.
 
 use crate::support::ntn_links::{NS, am, count, feedback, link, n, plain, random, send};
-use clift::link::{Instrument, Link, LinkEvent, Packet, PacketId, deliver};
+use clift::link::{Instrument, Link, LinkEvent, Packet, PacketId, TraceLinkConfig, deliver};
 use clift::scheme::nr::{
-    ControlErrors, HarqConfig, HarqMode, NtnConfig, NtnLink, NtnLinkConfig, PdcpConfig, RlcConfig,
+    ControlErrors, HarqConfig, HarqMode, NtnConfig, NtnLink, PdcpConfig, RlcConfig,
 };
 use clift::seed::Seed;
-use clift::units::{Bytes, Instant, Probability};
+use clift::units::{Bytes, Instant, Probability, Timer};
 use proptest::prelude::*;
 
 const NEVER: ControlErrors = ControlErrors {
@@ -234,7 +234,7 @@ proptest! {
         let config = NtnConfig { phy: random(&[0.4], 10), harq: feedback(4), ..plain(&[]) };
         let fates = |control| {
             let config = NtnConfig { control, ..config.clone() };
-            let usage = NtnLinkConfig::default();
+            let usage = TraceLinkConfig::default();
             let mut link = NtnLink::new(&config, usage, Seed(seed), 0).unwrap();
             link.log_units();
             deliver(&mut link, &[0; 60], Bytes(100)).unwrap();
@@ -255,7 +255,11 @@ proptest! {
 fn am_without_a_limit_delivers_everything_whatever_is_misread() {
     for seed in 0..20 {
         let rlc = RlcConfig::Am(am(30, 60, 150));
-        let pdcp = PdcpConfig { in_order: true, t_reordering: None, discard: None };
+        let pdcp = PdcpConfig {
+            in_order: true,
+            t_reordering: Some(Timer::Infinite),
+            discard: Timer::Infinite,
+        };
         let control = errors([0.3; 5]);
         let config = NtnConfig {
             phy: random(&[0.3], 10),
@@ -265,7 +269,7 @@ fn am_without_a_limit_delivers_everything_whatever_is_misread() {
             pdcp,
             ..plain(&[])
         };
-        let mut link = NtnLink::new(&config, NtnLinkConfig::default(), Seed(seed), 0).unwrap();
+        let mut link = NtnLink::new(&config, TraceLinkConfig::default(), Seed(seed), 0).unwrap();
         let arrivals: Vec<i64> = (0..500).map(|packet| packet * 13).collect();
         let delivered = deliver(&mut link, &arrivals, Bytes(130)).unwrap().delivered;
         assert!(delivered.iter().all(|&at| at >= 0) && delivered.is_sorted());

@@ -2,14 +2,15 @@
 
 use crate::support::ntn_links::{NS, am, count, feedback, link, n, plain, random, send};
 use clift::link::{
-    Deliveries, Instrument, Link, Packet, PacketFate, PacketId, TransmissionKind, deliver,
+    Deliveries, Instrument, Link, Packet, PacketFate, PacketId, TraceLinkConfig, TransmissionKind,
+    deliver,
 };
 use clift::scheme::nr::{
-    AmConfig, HarqConfig, HarqMode, NtnConfig, NtnHeaders, NtnLink, NtnLinkConfig, PRESETS,
-    PdcpConfig, RlcConfig, UmConfig,
+    AmConfig, HarqConfig, HarqMode, NtnConfig, NtnHeaders, NtnLink, PRESETS, PdcpConfig, RlcConfig,
+    UmConfig,
 };
 use clift::seed::Seed;
-use clift::units::{Bytes, Instant, Probability};
+use clift::units::{Bytes, Instant, Limit, Probability, Timer};
 
 // --- computed by hand ---
 
@@ -32,7 +33,7 @@ fn um_gives_up_what_harq_brings_after_t_reassembly() {
     // sender has it at 115, sends again in slot 120, and the block is there at 175.
     let harq = feedback(2);
     let with = |t_reassembly| {
-        let rlc = RlcConfig::Um(UmConfig { window: n(32), t_reassembly: NS(t_reassembly) });
+        let rlc = RlcConfig::Um(UmConfig { window: n(32), t_reassembly: Some(NS(t_reassembly)) });
         send(&NtnConfig { harq, rlc, ..plain(&[1]) }, 2, 150)
     };
     // The timer starts at 75, when slot 20 with the end of packet 1 arrives.
@@ -55,7 +56,11 @@ fn am_reports_after_t_reassembly_and_repeats_what_is_missing() {
     assert_eq!(count(&link, "rlc_pdus_sent_again"), 1);
     // A poll with the last packet, and one with the repeated one.
     assert_eq!((count(&link, "polls"), count(&link, "status_reports")), (2, 2));
-    let pdcp = PdcpConfig { in_order: true, t_reordering: None, discard: None };
+    let pdcp = PdcpConfig {
+        in_order: true,
+        t_reordering: Some(Timer::Infinite),
+        discard: Timer::Infinite,
+    };
     let (delivered, _) = send(&NtnConfig { rlc, pdcp, ..plain(&[1]) }, 4, 100);
     assert_eq!(delivered, [55, 225, 225, 225]);
 }
@@ -86,8 +91,11 @@ fn a_report_waits_for_t_status_prohibit() {
 #[test]
 fn pdcp_waits_for_t_reordering_and_discards_what_comes_later() {
     let with = |t_reordering, rlc| {
-        let pdcp =
-            PdcpConfig { in_order: true, t_reordering: Some(NS(t_reordering)), discard: None };
+        let pdcp = PdcpConfig {
+            in_order: true,
+            t_reordering: Some(Timer::After(NS(t_reordering))),
+            discard: Timer::Infinite,
+        };
         send(&NtnConfig { rlc, pdcp, ..plain(&[1]) }, 4, 100)
     };
     // Packet 2 comes at 75.
@@ -103,7 +111,7 @@ fn pdcp_waits_for_t_reordering_and_discards_what_comes_later() {
 
 #[test]
 fn a_packet_sent_again_too_often_is_given_up_and_the_link_goes_on() {
-    let rlc = RlcConfig::Am(AmConfig { max_retx: Some(n(1)), ..am(40, 0, 200) });
+    let rlc = RlcConfig::Am(AmConfig { max_retx: Limit::AtMost(1), ..am(40, 0, 200) });
     // Slot 170, the only retransmission, is erased; the poll with it is repeated at 370, which would
     // be the second. The receiver knows at 420.
     let mut link = link(&NtnConfig { rlc, ..plain(&[1, 17]) });
@@ -124,7 +132,7 @@ fn a_poll_finds_the_next_packet_when_the_one_that_was_to_carry_it_is_given_up() 
     // All three are lost; the poll with packet 2 is repeated at 220, again in vain, and at 420
     // packet 2 is given up: packet 1 takes the poll. At 470 the receiver knows that packet 2 does
     // not come, at 510 it reports packet 0, which goes at 560.
-    let rlc = RlcConfig::Am(AmConfig { max_retx: Some(n(1)), ..am(40, 0, 200) });
+    let rlc = RlcConfig::Am(AmConfig { max_retx: Limit::AtMost(1), ..am(40, 0, 200) });
     let (delivered, link) = send(&NtnConfig { rlc, ..plain(&[0, 1, 2, 22]) }, 3, 100);
     assert_eq!(delivered, [615, 475, -1]);
     assert_eq!(count(&link, "sdus_given_up"), 1);
@@ -141,7 +149,11 @@ fn a_poll_timer_shorter_than_a_slot_starves_nothing() {
 
 #[test]
 fn packets_that_wait_too_long_are_discarded() {
-    let pdcp = PdcpConfig { in_order: false, t_reordering: None, discard: Some(NS(15)) };
+    let pdcp = PdcpConfig {
+        in_order: false,
+        t_reordering: Some(Timer::Infinite),
+        discard: Timer::After(NS(15)),
+    };
     let (delivered, link) = send(&NtnConfig { pdcp, ..plain(&[]) }, 4, 100);
     assert_eq!(delivered, [55, 65, -1, -1]);
     assert_eq!(count(&link, "sdus_discarded"), 2);
@@ -257,13 +269,17 @@ fn am_without_a_limit_delivers_everything_whatever_gets_lost() {
     for seed in 0..20 {
         let rlc = RlcConfig::Am(AmConfig {
             window: n(16),
-            poll_pdu: Some(n(4)),
+            poll_pdu: Limit::AtMost(4),
             status_loss: Probability::new(0.5).unwrap(),
             ..am(30, 60, 150)
         });
-        let pdcp = PdcpConfig { in_order: true, t_reordering: None, discard: None };
+        let pdcp = PdcpConfig {
+            in_order: true,
+            t_reordering: Some(Timer::Infinite),
+            discard: Timer::Infinite,
+        };
         let config = NtnConfig { phy: random(&[0.5], 10), rlc, pdcp, ..plain(&[]) };
-        let mut link = NtnLink::new(&config, NtnLinkConfig::default(), Seed(seed), 0).unwrap();
+        let mut link = NtnLink::new(&config, TraceLinkConfig::default(), Seed(seed), 0).unwrap();
         let arrivals: Vec<i64> = (0..500).map(|packet| packet * 13).collect();
         let delivered = deliver(&mut link, &arrivals, Bytes(130)).unwrap().delivered;
         assert!(delivered.iter().all(|&at| at >= 0) && delivered.is_sorted());
@@ -279,7 +295,7 @@ fn a_seed_is_a_run_and_every_preset_works() {
             let config = if um { config.unacknowledged() } else { config };
             let run = |seed| {
                 let mut link =
-                    NtnLink::new(&config, NtnLinkConfig::default(), Seed(seed), 3).unwrap();
+                    NtnLink::new(&config, TraceLinkConfig::default(), Seed(seed), 3).unwrap();
                 let results = deliver(&mut link, &[0; 300], Bytes(1500)).unwrap();
                 (results, link.details())
             };

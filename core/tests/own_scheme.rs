@@ -4,9 +4,7 @@ use std::sync::Arc;
 
 use clift::link::{InstrumentedLink, Line, LinkError, LiveScheme, NOW, PacketFate, Slot, deliver};
 use clift::scheme::law::{Chain, Setting};
-use clift::scheme::{
-    LinkConfig, LiveBuilder, LiveConfig, Medium, Scheme, SchemeForms, SchemeKind, Timing,
-};
+use clift::scheme::{LinkConfig, LiveBuilder, LiveConfig, Scheme, SchemeForms, SchemeKind, Timing};
 use clift::seed::Seed;
 use clift::trace::{LinkTrace, PhyTrace};
 use clift::units::{Bytes, Duration};
@@ -100,7 +98,7 @@ impl std::fmt::Display for Twice {
 
 fn build(scheme: Scheme, phy: PhyTrace) -> Result<Box<dyn InstrumentedLink + Send>, LinkError> {
     let live = LiveConfig::new(phy, scheme, TIMING);
-    LinkConfig::new(Medium::Live(Arc::new(live))).build(Seed(1), 0, None)
+    LinkConfig::new(Arc::new(live)).build(Seed(1), 0, None)
 }
 
 #[test]

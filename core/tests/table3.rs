@@ -15,7 +15,7 @@ use std::sync::Arc;
 use clift::application::File;
 use clift::channel::{ErasureChannel, GilbertElliott, RegularSlots};
 use clift::link::{Fragmentation, QueueLimit};
-use clift::scheme::{LinkConfig, Medium};
+use clift::scheme::LinkConfig;
 use clift::scheme::{LinkTrace, Scheme, Timing};
 use clift::seed::Seed;
 use clift::simulation::{self, Event, Flow, Hop, LegConfig, Loss, Observer, Setup};
@@ -115,7 +115,7 @@ fn transfer(trace: &Arc<LinkTrace>, congestion: CongestionAlgorithm, number: u64
         duration: Duration::from_secs(100),
         stop_when_done: false,
         forward: vec![Hop::Link(LinkConfig {
-            medium: Medium::Trace(Arc::clone(trace)),
+            medium: Arc::clone(trace) as _,
             queue: QueueLimit::Packets(1000),
             fragmentation: Fragmentation::default(),
             start_offset: offset,

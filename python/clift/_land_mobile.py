@@ -25,7 +25,7 @@ _ROAD = (
 )
 
 
-class Described(Fixed):
+class Described(_parse.Fixed):
     """A land mobile satellite channel at an Es/N0, and what can be made of it.
 
     Attributes:

@@ -151,7 +151,7 @@ impl PyScenario {
 
     /// Replications of a cell.
     fn runs(&self, py: Python<'_>, cell: usize) -> PyResult<u32> {
-        Ok(self.cell(py, cell)?.config().runs)
+        Ok(self.cell(py, cell)?.config().run.runs)
     }
 
     /// Whether every flow of a cell has a file to transfer.

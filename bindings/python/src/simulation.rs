@@ -2,7 +2,6 @@
 
 use std::sync::Arc;
 
-use clift::scheme::Medium;
 use clift::simulation::{self as engine, Hop, LegConfig, Loss};
 use clift::units::Duration;
 use pyo3::prelude::*;
@@ -22,10 +21,7 @@ impl Setup {
             Hop::Link(link) => Some(&link.medium),
             Hop::Leg(_) => None,
         });
-        match links.next() {
-            Some(Medium::Trace(trace)) => Some(LinkTrace::new_inner(Arc::clone(trace))),
-            _ => None,
-        }
+        links.next()?.get().map(LinkTrace::new_inner)
     }
 
     /// The same in which the first hop, a leg, loses the packets of these numbers, and holds others

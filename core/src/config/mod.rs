@@ -24,14 +24,18 @@
 //! assert_eq!(fault.to_string(), "rat: unknown key, one of rtt (did you mean rtt?)");
 //! ```
 
+mod changed;
 mod fault;
+mod flat;
 mod macros;
 mod reader;
 mod suggest;
 mod tree;
 
 pub(crate) use crate::{parts, tagged};
+pub(crate) use changed::changed;
 pub use fault::Fault;
+pub(crate) use flat::flat;
 #[doc(hidden)]
 pub use macros::{Elsewhere, PARTS, fields_of};
 pub use reader::read;

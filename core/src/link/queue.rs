@@ -1,10 +1,13 @@
 //! Drop-tail queues.
 
 use std::collections::VecDeque;
+use std::fmt;
+use std::str::FromStr;
 
-use crate::units::Bytes;
+use crate::units::{Bytes, QuantityError, Size, packets, quantity};
 
-/// How much may wait in a link's queue; a packet that finds no room is dropped.
+/// How much may wait in a drop-tail queue, in text `"1000 packets"`, `"64 kB"` or `"unlimited"`; a
+/// packet that finds no room is dropped.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 pub enum QueueLimit {
     /// No limit.
@@ -15,6 +18,43 @@ pub enum QueueLimit {
     /// So many bytes of packets.
     Bytes(u64),
 }
+
+impl FromStr for QueueLimit {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        if text.trim() == "unlimited" {
+            return Ok(Self::Unlimited);
+        }
+        if let Some(packets) = packets(text) {
+            // More packets than 2^32 - 1 do not fit into memory: no limit that anybody meets.
+            return packets
+                .map(|packets| Self::Packets(u32::try_from(packets).unwrap_or(u32::MAX)));
+        }
+        text.parse().map(|Size(bytes)| Self::Bytes(bytes)).map_err(|_: QuantityError| {
+            format!(
+                "`{text}` is not a queue; write e.g. \"1000 packets\", \"64 kB\" or \"unlimited\""
+            )
+        })
+    }
+}
+
+impl fmt::Display for QueueLimit {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match *self {
+            Self::Packets(packets) => write!(f, "{packets} packets"),
+            Self::Bytes(bytes) => Size(bytes).fmt(f),
+            Self::Unlimited => f.write_str("unlimited"),
+        }
+    }
+}
+
+quantity!(
+    QueueLimit,
+    "Queue",
+    r"^\s*(unlimited|[0-9]+\s*packets?|[0-9]+(\.[0-9]+)?\s*(B|kB|KiB|MB|MiB|GB|GiB))\s*$",
+    "a queue, e.g. \"1000 packets\", \"64 kB\" or \"unlimited\""
+);
 
 impl QueueLimit {
     /// Whether a packet of `size` may join this many packets and bytes.

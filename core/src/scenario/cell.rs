@@ -39,16 +39,16 @@ impl Cell {
     /// under the same draws.
     pub fn seed(&self, replication: u32) -> Seed {
         if replication == 0 {
-            return Seed(self.config.seed);
+            return Seed(self.config.run.seed);
         }
-        Seed(self.config.seed).rng(Stream::Replication(replication)).next_u64().into()
+        Seed(self.config.run.seed).rng(Stream::Replication(replication)).next_u64().into()
     }
 
     /// The PHY trace under each link in a replication, forward links first; `None` for a link that
     /// draws for itself or makes another kind of trace.
     pub fn phy_traces(&self, replication: u32) -> Vec<Option<PhySpec>> {
         let links = self.plan.links().enumerate();
-        links.map(|(index, link)| Some(self.phy(index, link.phy()?, replication))).collect()
+        links.map(|(index, link)| Some(self.phy(index, link.phy.as_ref()?, replication))).collect()
     }
 
     pub(super) fn phy(&self, index: usize, phy: &PlannedPhy, replication: u32) -> PhySpec {
@@ -81,7 +81,7 @@ impl Cell {
 
     /// What the seeds of channels follow from: that of the run, or that of the scenario.
     fn shared_seed(&self, redraw: bool, replication: u32) -> u64 {
-        if redraw { self.seed(replication).0 } else { self.config.seed }
+        if redraw { self.seed(replication).0 } else { self.config.run.seed }
     }
 
     /// Where in their traces the links start in a replication; `span` gives the first and the end
@@ -94,13 +94,13 @@ impl Cell {
         replication: u32,
         spans: &[Option<(u64, u64)>],
     ) -> Result<Vec<Duration>, Fault> {
-        let mut rng = Seed(self.config.seed).rng(Stream::Replication(replication));
+        let mut rng = Seed(self.config.run.seed).rng(Stream::Replication(replication));
         let _of_the_seed = rng.next_u64();
         let mut starts = Vec::new();
         for (link, &span) in self.plan.links().zip(spans) {
             // Every link takes its draw, so that one fixed start does not shift another.
             let draw = rng.next_u64();
-            starts.push(match (link.link.start, span) {
+            starts.push(match (link.link.usage.start, span) {
                 (Start::At(time), _) => time,
                 (Start::Random, Some(span)) => self.random_start(link, draw, span)?,
                 (Start::Random, None) => {
@@ -119,11 +119,11 @@ impl Cell {
         (first, end): (u64, u64),
     ) -> Result<Duration, Fault> {
         let length = end - first;
-        let taken = if link.link.wrap { 0 } else { self.config.duration.as_nanos() };
+        let taken = if link.link.usage.wrap { 0 } else { self.config.run.duration.as_nanos() };
         let Some(room) = length.checked_sub(taken) else {
             let message = format!(
                 "a run of {} does not fit into a trace of {} s; shorten the duration, lengthen the trace or set wrap = true",
-                self.config.duration,
+                self.config.run.duration,
                 length as f64 / 1e9
             );
             return Err(Fault::of(&link.key, "link.start", message));

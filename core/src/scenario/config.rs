@@ -2,23 +2,16 @@
 //! read, the JSON Schema and the reference page all follow from them (doc comments become
 //! descriptions).
 
-use std::path::PathBuf;
-
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::adaptive_harq::AdaptiveHarq;
-use super::channel::Channel;
-use super::hybrid::Hybrid;
 use super::leg::Leg;
-use super::link::Link;
-use super::ntn::Ntn;
-use super::path::{Hop, Return};
+use super::path::{Hop, Return, Sections};
 use super::printed::Printed;
-use super::trace::Trace;
 use super::traffic::{Flow, Transport};
 use super::vary::Vary;
 use crate::application::ApplicationConfig;
+use crate::config::parts;
 use crate::scheme::Scheme;
 use crate::units::Duration;
 
@@ -27,10 +20,33 @@ use crate::units::Duration;
 /// A path is given by `[trace]` and/or `[channel]`, `scheme` and `[link]`, or leg by leg in
 /// `[[path]]`. Quantities are text with a unit ("500 ms", "2.3 Mbit/s", "33 B"); probabilities are
 /// numbers (0.02) or text ("2 %").
-#[derive(Clone, Debug, Deserialize, JsonSchema, Serialize)]
-#[serde(deny_unknown_fields, default)]
-#[schemars(title = "CLIFT scenario")]
+#[derive(Clone, Debug, Default, JsonSchema, Serialize)]
+#[schemars(title = "CLIFT scenario", extend("additionalProperties" = false))]
 pub struct Config {
+    /// What a run is.
+    #[serde(flatten)]
+    pub run: Run,
+    /// The link.
+    #[serde(flatten)]
+    pub sections: Sections,
+    /// The path and what is sent over it.
+    #[serde(flatten)]
+    pub traffic: Traffic,
+}
+
+parts!(Config { run, sections, traffic });
+
+impl Config {
+    /// The link-layer reliability scheme.
+    pub fn scheme(&self) -> &Scheme {
+        self.sections.scheme.as_ref().unwrap_or(&Scheme::None)
+    }
+}
+
+/// What a run is.
+#[derive(Clone, Debug, Deserialize, JsonSchema, Serialize)]
+#[serde(default)]
+pub struct Run {
     /// A short title, shown above the results.
     pub name: Option<String>,
     /// What the scenario is about; free text.
@@ -45,24 +61,26 @@ pub struct Config {
     pub duration: Duration,
     /// End a run early once every flow has finished; true unless a flow never finishes.
     pub stop_when_done: Option<bool>,
-    /// A PHY trace from a file.
-    pub trace: Option<Trace>,
-    /// Erasures from a model, alone or on top of the trace.
-    pub channel: Option<Channel>,
-    /// A link trace in memory, in the place of trace, channel and scheme: what a scheme made of a PHY
-    /// trace beforehand.
-    pub link_trace: Option<PathBuf>,
-    /// The link-layer reliability scheme: "none", "FEC(10/12)", "FEC(10/12, interleave 8)",
-    /// "ARQ", "ARQ(max 3)", "HARQ(10/12)" or "HARQ(10/12, extra 1, rounds 2)".
-    pub scheme: Scheme,
-    /// The link: its round-trip time, its queue, how packets are put onto LLDUs.
-    pub link: Link,
-    /// A hybrid FEC/ARQ-SR link, which runs with its traffic.
-    pub hybrid: Option<Hybrid>,
-    /// A 3GPP NR link, which runs with its traffic.
-    pub ntn: Option<Ntn>,
-    /// An adaptive-HARQ link, which runs with its traffic.
-    pub adaptive_harq: Option<AdaptiveHarq>,
+}
+
+impl Default for Run {
+    fn default() -> Self {
+        Self {
+            name: None,
+            description: None,
+            source: None,
+            seed: 1,
+            runs: 1,
+            duration: Duration::from_secs(400),
+            stop_when_done: None,
+        }
+    }
+}
+
+/// The path where one link is not enough, and what is sent over it.
+#[derive(Clone, Debug, Default, Deserialize, JsonSchema, Serialize)]
+#[serde(default)]
+pub struct Traffic {
     /// The path from the sources to the destination, hop by hop, where one link is not enough;
     /// takes the place of `[trace]`, `[channel]`, `scheme`, `[hybrid]`, `[ntn]`, `[adaptive_harq]`
     /// and `[link]`.
@@ -87,35 +105,4 @@ pub struct Config {
     pub vary: Vary,
     /// Values that a paper prints, shown beside the measured ones.
     pub printed: Vec<Printed>,
-}
-
-impl Default for Config {
-    fn default() -> Self {
-        Self {
-            name: None,
-            description: None,
-            source: None,
-            seed: 1,
-            runs: 1,
-            duration: Duration::from_secs(400),
-            stop_when_done: None,
-            trace: None,
-            channel: None,
-            link_trace: None,
-            scheme: Scheme::None,
-            link: Link::default(),
-            hybrid: None,
-            ntn: None,
-            adaptive_harq: None,
-            path: Vec::new(),
-            back: None,
-            access: None,
-            transport: Transport::default(),
-            application: ApplicationConfig::default(),
-            flows: None,
-            flow: Vec::new(),
-            vary: Vary::default(),
-            printed: Vec::new(),
-        }
-    }
 }

@@ -1,6 +1,6 @@
 //! The flows of a cell, and what they cannot be.
 
-use super::config::Config;
+use super::config::Traffic;
 use super::traffic::{Flow, Transport};
 use crate::application::ApplicationConfig;
 use crate::config::Fault;
@@ -10,7 +10,7 @@ use crate::config::join;
 const MOST_FLOWS: u64 = 100_000;
 
 /// The flows, one entry each.
-pub(super) fn flows(config: &Config) -> Result<Vec<Flow>, Fault> {
+pub(super) fn flows(config: &Traffic) -> Result<Vec<Flow>, Fault> {
     if config.flow.is_empty() {
         check_traffic("", &config.transport, &config.application)?;
         let flow = Flow {

@@ -3,11 +3,10 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::delays::{self, Delays};
-use super::limit::QueueBound;
 use super::store::MakeError;
-use super::traces::Traces;
+use super::traces::{Traces, varying};
 use crate::config::Fault;
+use crate::link::{Delays, QueueLimit, check_delays};
 use crate::simulation::{LegConfig, Loss};
 use crate::units::{BitRate, Duration, Probability};
 
@@ -27,7 +26,7 @@ pub struct Leg {
     /// another where the path gets shorter.
     pub keep_order: bool,
     /// The drop-tail queue before the transmitter.
-    pub queue: QueueBound,
+    pub queue: QueueLimit,
     /// Probability that a packet is lost behind the transmitter.
     pub loss: Probability,
 }
@@ -39,7 +38,7 @@ impl Default for Leg {
             delay: None,
             delays: None,
             keep_order: false,
-            queue: QueueBound::Unlimited,
+            queue: QueueLimit::Unlimited,
             loss: Probability::ZERO,
         }
     }
@@ -49,7 +48,8 @@ impl Leg {
     /// That it carries something and its keys do not contradict one another; `key` is the section
     /// that they stand in.
     pub(super) fn check(&self, key: &str) -> Result<(), Fault> {
-        delays::check(key, self.delay, self.delays.as_ref(), self.keep_order)?;
+        check_delays(self.delay, self.delays.as_ref(), self.keep_order)
+            .map_err(|fault| fault.within(key))?;
         if self.loss == Probability::ONE {
             return Err(Fault::of(key, "loss", "everything is lost; give less than 1"));
         }
@@ -58,12 +58,11 @@ impl Leg {
 
     /// The leg of the engine.
     pub(super) fn config(&self, traces: &dyn Traces) -> Result<LegConfig, MakeError> {
-        let fixed = self.delay.unwrap_or_default().into();
-        let delay = delays::propagation(self.delays.as_ref(), self.keep_order, traces)?;
+        let delay = varying(self.delays.as_ref(), self.keep_order, traces)?;
         Ok(LegConfig {
             rate: self.rate,
-            delay: delay.unwrap_or(fixed),
-            queue: self.queue.limit(),
+            delay: delay.unwrap_or(self.delay.unwrap_or_default().into()),
+            queue: self.queue,
             loss: if self.loss == Probability::ZERO { Loss::None } else { Loss::Random(self.loss) },
         })
     }

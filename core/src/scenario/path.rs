@@ -7,20 +7,19 @@ use serde::{Deserialize, Serialize};
 
 use super::adaptive_harq::AdaptiveHarq;
 use super::channel::Channel;
-use super::hybrid::Hybrid;
 use super::leg::Leg;
 use super::link::Link;
-use super::ntn::Ntn;
 use super::trace::Trace;
-use crate::scheme::Scheme;
+use crate::config::parts;
+use crate::scheme::nr::NtnOptions;
+use crate::scheme::{HybridOptions, Scheme};
 use crate::units::Duration;
 
-/// One hop of a path: a wired leg, or a link with its trace or channel and its scheme.
+/// What a link is made of: its trace or channel and its scheme, or a kind of link with a section of
+/// its own.
 #[derive(Clone, Debug, Default, Deserialize, JsonSchema, Serialize)]
-#[serde(deny_unknown_fields, default)]
-pub struct Hop {
-    /// A wired leg; then nothing else stands here.
-    pub leg: Option<Leg>,
+#[serde(default)]
+pub struct Sections {
     /// A PHY trace from a file.
     pub trace: Option<Trace>,
     /// Erasures from a model, alone or on top of the trace.
@@ -28,16 +27,66 @@ pub struct Hop {
     /// A link trace in memory, in the place of trace, channel and scheme: what a scheme made of a PHY
     /// trace beforehand.
     pub link_trace: Option<PathBuf>,
-    /// The link-layer reliability scheme.
+    /// The link-layer reliability scheme: "none", "FEC(10/12)", "FEC(10/12, interleave 8)",
+    /// "ARQ", "ARQ(max 3)", "HARQ(10/12)" or "HARQ(10/12, extra 1, rounds 2)"; "none" unless set.
     pub scheme: Option<Scheme>,
-    /// A hybrid FEC/ARQ-SR link.
-    pub hybrid: Option<Hybrid>,
-    /// A 3GPP NR link.
-    pub ntn: Option<Ntn>,
-    /// An adaptive-HARQ link.
-    pub adaptive_harq: Option<AdaptiveHarq>,
-    /// The link.
+    /// The link: its round-trip time, its queue, how packets are put onto LLDUs.
     pub link: Option<Link>,
+    /// A hybrid FEC/ARQ-SR link, which runs with its traffic.
+    pub hybrid: Option<HybridOptions>,
+    /// A 3GPP NR link, which runs with its traffic.
+    pub ntn: Option<NtnOptions>,
+    /// An adaptive-HARQ link, which runs with its traffic.
+    pub adaptive_harq: Option<AdaptiveHarq>,
+}
+
+impl Sections {
+    /// The keys that are given.
+    pub(super) fn given(&self) -> impl Iterator<Item = &'static str> + use<> {
+        let given = [
+            ("trace", self.trace.is_some()),
+            ("channel", self.channel.is_some()),
+            ("link_trace", self.link_trace.is_some()),
+            ("scheme", self.scheme.is_some()),
+            ("hybrid", self.hybrid.is_some()),
+            ("ntn", self.ntn.is_some()),
+            ("adaptive_harq", self.adaptive_harq.is_some()),
+            ("link", self.link.is_some()),
+        ];
+        given.into_iter().filter(|(_, given)| *given).map(|(name, _)| name)
+    }
+
+    /// The first key that makes a link of it; `scheme` and `link` only change one.
+    pub(super) fn makes_link(&self) -> Option<&'static str> {
+        self.given().find(|name| !["scheme", "link"].contains(name))
+    }
+
+    /// The key that says where slots come from.
+    pub(super) fn slots(&self) -> Option<&'static str> {
+        self.given().find(|name| ["trace", "channel"].contains(name))
+    }
+}
+
+/// One hop of a path: a wired leg, or a link with its trace or channel and its scheme.
+#[derive(Clone, Debug, Default, JsonSchema, Serialize)]
+#[schemars(extend("additionalProperties" = false))]
+pub struct Hop {
+    /// The leg.
+    #[serde(flatten)]
+    pub wire: Wire,
+    /// The link.
+    #[serde(flatten)]
+    pub sections: Sections,
+}
+
+parts!(Hop { wire, sections });
+
+/// A hop that is a wire.
+#[derive(Clone, Debug, Default, Deserialize, JsonSchema, Serialize)]
+#[serde(default)]
+pub struct Wire {
+    /// A wired leg; then nothing else stands here.
+    pub leg: Option<Leg>,
 }
 
 /// The way back from the destination to the sources.
@@ -46,28 +95,25 @@ pub struct Hop {
 /// own delays, varying or not, comes on top. With `[return.trace]` or `[return.channel]` it is a link,
 /// and what `[return.link]` leaves out is taken from `[link]`, `delays` included (but for
 /// `feedback_trace` and `feedback_channel`, which belong to the way there).
-#[derive(Clone, Debug, Default, Deserialize, JsonSchema, Serialize)]
-#[serde(deny_unknown_fields, default)]
+#[derive(Clone, Debug, Default, JsonSchema, Serialize)]
+#[schemars(extend("additionalProperties" = false))]
 pub struct Return {
+    /// A way back without a link, or with several.
+    #[serde(flatten)]
+    pub way: Way,
+    /// A link.
+    #[serde(flatten)]
+    pub sections: Sections,
+}
+
+parts!(Return { way, sections });
+
+/// A way back without a link, or with several.
+#[derive(Clone, Debug, Default, Deserialize, JsonSchema, Serialize)]
+#[serde(default)]
+pub struct Way {
     /// A fixed delay in place of that of the path.
     pub delay: Option<Duration>,
-    /// A PHY trace from a file.
-    pub trace: Option<Trace>,
-    /// Erasures from a model, alone or on top of the trace.
-    pub channel: Option<Channel>,
-    /// A link trace in memory, in the place of trace, channel and scheme: what a scheme made of a PHY
-    /// trace beforehand.
-    pub link_trace: Option<PathBuf>,
-    /// The link-layer reliability scheme.
-    pub scheme: Option<Scheme>,
-    /// A hybrid FEC/ARQ-SR link.
-    pub hybrid: Option<Hybrid>,
-    /// A 3GPP NR link.
-    pub ntn: Option<Ntn>,
-    /// An adaptive-HARQ link.
-    pub adaptive_harq: Option<AdaptiveHarq>,
-    /// The link.
-    pub link: Option<Link>,
     /// The way back, hop by hop; then nothing else stands here.
     pub path: Vec<Hop>,
 }

@@ -9,6 +9,7 @@ use super::printed::Printed;
 use super::source::{Change, Set, Source};
 use super::vary::{self, Axis, Changes, LeftOut};
 use crate::config::{self, Fault, Node, Table, Value};
+use crate::scheme::Scheme;
 
 /// Cells times bytes of file: bounds the time that any file can take.
 const MOST_WORK: usize = 1 << 27;
@@ -99,7 +100,7 @@ fn axes(
     let Some(value) = root.get("vary") else {
         return Ok((Vec::new(), Ended { axes: Vec::new(), points: Vec::new() }));
     };
-    let mut axes = vary::axes(source, value, KEYS)
+    let mut axes = vary::axes(source, value, &keys())
         .map_err(|fault| source.fault(root, &fault.within("vary")))?;
     let mut fixed = Vec::new();
     axes.retain(|axis| {
@@ -108,7 +109,7 @@ fn axes(
         fixed.extend(set.map(|set| (axis.name.clone(), label(set))));
         set.is_none()
     });
-    let points = vary::choose(source, &mut axes, sets, KEYS)?;
+    let points = vary::choose(source, &mut axes, sets, &keys())?;
     let count = axes.iter().try_fold(1usize, |count, axis| count.checked_mul(axis.points.len()));
     let most = Scenario::MOST_CELLS.min(MOST_WORK / (source.len() + 1));
     if count.is_none_or(|count| count > most) {
@@ -213,7 +214,10 @@ fn cell(
     let made = config::read::<Config>(&root)
         .and_then(|config| Ok((Plan::new(&config)?, config)))
         .map_err(|fault| source.fault(root.as_table().unwrap_or(&Table::default()), &fault));
-    let (plan, config) = made?;
+    let (plan, mut config) = made?;
+    // Every default is filled in.
+    config.sections.scheme.get_or_insert(Scheme::None);
+    config.sections.link.get_or_insert_default();
     Ok(Cell { labels, config, plan })
 }
 
@@ -300,28 +304,9 @@ fn put(
     })
 }
 
-/// The keys of a scenario's top level.
-pub(super) const KEYS: &[&str] = &[
-    "name",
-    "description",
-    "source",
-    "seed",
-    "runs",
-    "duration",
-    "stop_when_done",
-    "trace",
-    "channel",
-    "link_trace",
-    "scheme",
-    "link",
-    "hybrid",
-    "ntn",
-    "adaptive_harq",
-    "path",
-    "return",
-    "access",
-    "transport",
-    "application",
-    "flows",
-    "flow",
-];
+/// The keys of a scenario's top level that may vary.
+pub(super) fn keys() -> Vec<&'static str> {
+    let mut keys = config::fields_of::<Config>();
+    keys.retain(|key| !["vary", "printed"].contains(key));
+    keys
+}

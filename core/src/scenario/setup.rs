@@ -3,18 +3,15 @@
 use std::sync::Arc;
 
 use super::cell::Cell;
-use super::link::Overlap;
-use super::ntn::Ntn;
-use super::plan::{PlannedHop, PlannedLink, PlannedMedium};
+use super::kinds::Making;
+use super::link::{Link, Overlap};
+use super::plan::{PlannedHop, PlannedLink};
 use super::reorder::Reorder;
-use super::traces::{InformationSpec, SetupFault, Traces};
+use super::traces::{SetupFault, Traces};
 use super::traffic;
-use crate::config::Fault;
 use crate::link::Fragmentation;
-use crate::scheme::nr::NtnPhy;
-use crate::scheme::{FeedbackLoss, LinkConfig, LiveConfig, Medium, Scheme, Timing, UnitLosses};
+use crate::scheme::{LinkConfig, Medium};
 use crate::simulation::{Flow, Hop, Setup};
-use crate::trace::PhyTrace;
 use crate::units::{Duration, Instant};
 
 impl Cell {
@@ -24,13 +21,13 @@ impl Cell {
     /// A trace that cannot be made, or a key that does not go with the traces.
     pub fn setup(&self, replication: u32, traces: &dyn Traces) -> Result<Setup, SetupFault> {
         let maker = Maker { cell: self, replication, traces };
-        let media: Vec<Medium> = self
+        let media: Vec<Arc<dyn Medium>> = self
             .plan
             .links()
             .enumerate()
             .map(|(index, link)| maker.medium(index, link))
             .collect::<Result<_, _>>()?;
-        let spans: Vec<_> = media.iter().map(span).collect();
+        let spans: Vec<_> = media.iter().map(|medium| medium.span()).collect();
         let starts = self.starts(replication, &spans)?;
         let mut links = media.into_iter().zip(starts);
         let forward = maker.hops(&self.plan.forward, &mut links, &[])?;
@@ -38,7 +35,7 @@ impl Cell {
         let flows: Result<Vec<_>, _> = self.plan.flows.iter().map(|own| maker.flow(own)).collect();
         Ok(Setup {
             seed: self.seed(replication),
-            duration: self.config.duration,
+            duration: self.config.run.duration,
             stop_when_done: self.plan.stop_when_done,
             forward,
             backward,
@@ -60,7 +57,7 @@ impl Maker<'_> {
     fn hops(
         &self,
         planned: &[PlannedHop],
-        links: &mut impl Iterator<Item = (Medium, Duration)>,
+        links: &mut impl Iterator<Item = (Arc<dyn Medium>, Duration)>,
         there: &[Hop],
     ) -> Result<Vec<Hop>, SetupFault> {
         let mut hops = Vec::new();
@@ -77,53 +74,12 @@ impl Maker<'_> {
     }
 
     /// What carries the packets of the link number `index`.
-    fn medium(&self, index: usize, planned: &PlannedLink) -> Result<Medium, SetupFault> {
-        let link = &planned.link;
-        let timing = Timing { rtt: link.rtt, feedback: link.feedback };
-        let phy = |phy| self.traces.phy(&self.cell.phy(index, phy, self.replication));
-        Ok(match &planned.medium {
-            PlannedMedium::Trace { phy, scheme } => {
-                let spec = self.cell.phy(index, phy, self.replication);
-                Medium::Trace(self.traces.link_trace(&spec, scheme, timing)?)
-            }
-            PlannedMedium::Held(name) => Medium::Trace(self.traces.held_link(name)?),
-            PlannedMedium::Live { phy: slots, scheme, feedback } => {
-                let back = feedback.as_deref().map(|back| {
-                    self.traces.phy(&self.cell.feedback(index, back, self.replication))
-                });
-                let live = live(scheme.clone(), planned, phy(slots)?, back.transpose()?)?;
-                Medium::Live(Arc::new(live))
-            }
-            PlannedMedium::Hybrid { hybrid, losses } => {
-                let losses = losses.as_ref().map(phy).transpose()?;
-                let losses = losses.map(|phy| UnitLosses::Trace(Arc::new(phy)));
-                Medium::Hybrid(Box::new(hybrid.config(losses)))
-            }
-            PlannedMedium::Ntn { ntn, phy: blocks } => {
-                let blocks = blocks.as_ref().map(phy).transpose()?;
-                let traced = blocks.is_some();
-                let (there, back) = (ntn.propagation(self.traces)?, ntn.way_back(self.traces)?);
-                let config = ntn.config(blocks, there, back);
-                let own = || crate::config::join(&planned.key, "ntn");
-                let config = config.map_err(|fault| fault.within(&own()))?;
-                config.check().map_err(|error| Ntn::problem(&planned.key, traced, error))?;
-                Medium::Ntn(Arc::new(config))
-            }
-            PlannedMedium::AdaptiveHarq { harq, length } => {
-                let redraw = harq.redraw.unwrap_or(link.start != super::Start::Random);
-                let seed = self.cell.channel_seed(index, harq.seed, redraw, self.replication);
-                let information = match &harq.information {
-                    Some(name) => self.traces.held_information(name)?,
-                    None => {
-                        let own = crate::config::join(&planned.key, "adaptive_harq");
-                        let (channel, esn0_db) = harq.channel(&own)?;
-                        let spec = InformationSpec { channel, esn0_db, length: *length, seed };
-                        self.traces.information(&spec)?
-                    }
-                };
-                let delay = harq.propagation(self.traces)?;
-                Medium::AdaptiveHarq(Arc::new(harq.config(&planned.key, &information, delay)?))
-            }
+    fn medium(&self, index: usize, link: &PlannedLink) -> Result<Arc<dyn Medium>, SetupFault> {
+        let Self { cell, replication, traces } = *self;
+        let making = Making { link, traces, cell, index, replication };
+        link.kind.medium(&making).map_err(|fault| match fault {
+            SetupFault::Key(fault) => fault.within(link.section).within(&link.key).into(),
+            made @ SetupFault::Trace(_) => made,
         })
     }
 
@@ -138,72 +94,19 @@ impl Maker<'_> {
     }
 }
 
-/// First and end time of the trace under a link, ns.
-fn span(medium: &Medium) -> Option<(u64, u64)> {
-    let of = |phy: &PhyTrace| (phy.t()[0], phy.t()[0] + phy.period().as_nanos() as i64);
-    let (first, end) = match medium {
-        Medium::Trace(trace) => {
-            let parts = trace.parts();
-            (parts.span.0, parts.span.1 + parts.gap)
-        }
-        Medium::Live(live) => of(&live.phy),
-        Medium::Hybrid(hybrid) => match &hybrid.losses {
-            UnitLosses::Trace(phy) => of(phy),
-            UnitLosses::Bernoulli(_) => return None,
-        },
-        Medium::Ntn(config) => match &config.phy {
-            NtnPhy::Trace(phy) => of(phy),
-            NtnPhy::Random { .. } => return None,
-        },
-        Medium::AdaptiveHarq(config) => {
-            let information = &config.information;
-            (0, information.values().len() as i64 * information.every().as_nanos() as i64)
-        }
-    };
-    // Times of a trace are never negative.
-    Some((first.unsigned_abs(), end.unsigned_abs()))
-}
-
-fn link(planned: &PlannedLink, medium: Medium, start_offset: Duration) -> LinkConfig {
-    let config = &planned.link;
+fn link(planned: &PlannedLink, medium: Arc<dyn Medium>, start_offset: Duration) -> LinkConfig {
+    let Link { slots, usage, .. } = &planned.link;
     LinkConfig {
         medium,
-        queue: config.queue.limit(),
+        queue: usage.queue,
         start_offset,
-        wrap: config.wrap,
+        wrap: usage.wrap,
         fragmentation: Fragmentation {
-            lldu_header: config.lldu_header,
-            packet_header: config.packet_header,
-            extra_lldu: config.extra_lldu,
+            lldu_header: slots.lldu_header,
+            packet_header: usage.packet_header,
+            extra_lldu: slots.extra_lldu,
         },
-        overlap_papers: config.overlap == Overlap::Papers,
-        reorder: config.reorder.as_ref().map(Reorder::config),
+        overlap_papers: slots.overlap == Overlap::Papers,
+        reorder: usage.reorder.as_ref().map(Reorder::config),
     }
-}
-
-fn live(
-    scheme: Scheme,
-    planned: &PlannedLink,
-    phy: PhyTrace,
-    back: Option<PhyTrace>,
-) -> Result<LiveConfig, Fault> {
-    let config = &planned.link;
-    let feedback_loss = match back {
-        Some(back) if back.period() == Duration::ZERO => {
-            let name = if config.feedback_trace.is_some() { "trace" } else { "channel" };
-            let cure = "is of one slot, which has no period to repeat; give two slots or more";
-            return Err(Fault::of(&planned.key, &format!("link.feedback_{name}"), cure));
-        }
-        Some(back) => FeedbackLoss::Trace(back),
-        None => config.feedback_loss.map_or(FeedbackLoss::None, FeedbackLoss::Random),
-    };
-    let timing = Timing { rtt: config.rtt, feedback: config.feedback };
-    Ok(LiveConfig {
-        flush: config.flush.unwrap_or(Duration::ZERO),
-        feedback_loss,
-        feedback_repeat: config.feedback_repeat,
-        send_buffer: config.send_buffer,
-        receive_buffer: config.receive_buffer,
-        ..LiveConfig::new(phy, scheme, timing)
-    })
 }

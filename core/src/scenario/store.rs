@@ -77,6 +77,13 @@ pub enum MakeError {
     Nothing,
 }
 
+impl From<DelaySeriesError> for MakeError {
+    /// Rows of a scenario that make no series.
+    fn from(error: DelaySeriesError) -> Self {
+        Self::Delays { place: "delays".to_owned(), error }
+    }
+}
+
 impl Store {
     /// An empty store, whose descriptions name `files`.
     pub fn new(files: impl Files + 'static) -> Self {

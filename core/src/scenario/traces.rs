@@ -7,7 +7,7 @@ use super::spec::PhySpec;
 use super::store::MakeError;
 use crate::channel::lms::LandMobile;
 use crate::config::Fault;
-use crate::link::DelaySeries;
+use crate::link::{DelaySeries, Delays, Propagation};
 use crate::scheme::{Scheme, Timing};
 use crate::trace::{LinkTrace, MiTrace, PhyTrace};
 use crate::units::Duration;
@@ -62,6 +62,15 @@ pub trait Traces: Sync {
     /// # Errors
     /// If the file holds no delays: file, line and what is wrong.
     fn delays(&self, file: &str) -> Result<Arc<DelaySeries>, MakeError>;
+}
+
+/// The delay that varies, if there is one.
+pub(super) fn varying(
+    delays: Option<&Delays>,
+    keep_order: bool,
+    traces: &dyn Traces,
+) -> Result<Option<Propagation>, MakeError> {
+    delays.map(|own| own.propagation(keep_order, |file| traces.delays(file))).transpose()
 }
 
 /// Which mutual information a run needs.

@@ -1,15 +1,20 @@
 //! What a live link is, and how one is made from it.
 
 use std::num::NonZeroU32;
+use std::sync::Arc;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
 
 use crate::link::live::{LiveLink, LiveScheme};
 use crate::link::reordering::behind;
 use crate::link::{
-    HORIZON, InstrumentedLink, LinkError, Resequencing, TraceLinkConfig, nanos, span,
+    HORIZON, InstrumentedLink, LinkError, Propagation, Resequencing, TraceLinkConfig, nanos, span,
 };
 use crate::scheme::feedback::{Feedback, Losses, TraceBack};
+use crate::scheme::medium::span_of;
 use crate::scheme::window::Window;
-use crate::scheme::{Scheme, Timing};
+use crate::scheme::{LinkConfig, Medium, Scheme, Timing};
 use crate::seed::{Seed, Stream};
 use crate::trace::PhyTrace;
 use crate::units::{Duration, Probability};
@@ -23,7 +28,7 @@ use crate::units::{Duration, Probability};
 /// ```
 /// use std::sync::Arc;
 /// use clift::link::{Instrument, Link, Packet, PacketId};
-/// use clift::scheme::{LinkConfig, LiveConfig, Medium, Timing};
+/// use clift::scheme::{LinkConfig, LiveConfig, Timing};
 /// use clift::seed::Seed;
 /// use clift::trace::PhyTrace;
 /// use clift::units::{Bytes, Duration, Instant};
@@ -33,7 +38,7 @@ use crate::units::{Duration, Probability};
 /// let phy = PhyTrace::new(t.into(), vec![5, 0, 5, 5, 5, 5].into(), Bytes(100)).unwrap();
 /// let timing = Timing { rtt: Duration::from_nanos(20), feedback: None };
 /// let live = LiveConfig::new(phy, "ARQ".parse()?, timing);
-/// let config = LinkConfig::new(Medium::Live(Arc::new(live)));
+/// let config = LinkConfig::new(Arc::new(live));
 /// let mut link = config.build(Seed(1), 0, None)?;
 /// let _ = link.enqueue(Instant::ZERO, Packet::new(PacketId(0), Bytes(200)));
 /// let mut delivered = None;
@@ -53,73 +58,48 @@ pub struct LiveConfig {
     pub scheme: Scheme,
     /// Round-trip time and feedback time.
     pub timing: Timing,
-    /// From the first unit of a block (FEC: of a super-block) until it is closed, if by then
-    /// nothing waits to fill it: shortened code, its n - k repair units follow. Zero: as soon as
-    /// nothing waits. A block is closed in the first slot that would otherwise stay idle, so that
-    /// data always go first and no capacity is lost to a short timer.
-    pub flush: Duration,
-    /// What loses the reports of the far end.
-    pub feedback_loss: FeedbackLoss,
-    /// After how long a report that was lost is repeated; the feedback time unless set.
-    pub feedback_repeat: Option<Duration>,
-    /// Most units (HARQ: blocks) that the sender keeps until it hears of their end; `None`: no
-    /// bound. Without feedback nothing is kept.
-    pub send_buffer: Option<NonZeroU32>,
-    /// Most units (HARQ: blocks) from the first that has not come to its end to the newest, which
-    /// the far end has to hold; `None`: no bound.
-    pub receive_buffer: Option<NonZeroU32>,
-    /// A re-sequencing buffer at its far end; `None`: packets leave as they come.
-    pub reorder: Option<Resequencing>,
-}
-
-/// What loses the reports of the far end, on units or on blocks.
-///
-/// The far end repeats a report that had no effect, [`LiveConfig::feedback_repeat`] later, up to
-/// a thousand times.
-#[derive(Clone, Debug, Default)]
-pub enum FeedbackLoss {
-    /// Nothing.
-    #[default]
-    None,
-    /// Each copy of a report is lost with this probability, independently.
-    Random(Probability),
-    /// The PHY trace of the way back: a copy is lost if the first slot at or after it was sent is
+    /// What is special about it.
+    pub options: LiveOptions,
+    /// The PHY trace of the way back, which loses reports in the place of
+    /// [`LiveOptions::feedback_loss`]: a copy is lost if the first slot at or after it was sent is
     /// erased. A report on a slot is sent when the slot has been decoded at the far end,
     /// `d_nom + RTT/2` after it. Reports cost no slots.
     ///
     /// Both traces have one clock: this one starts at the link's `start_offset`, repeats when it
     /// ends, and begins anew whenever that of the link does.
-    Trace(PhyTrace),
+    pub reports: Option<PhyTrace>,
+    /// A re-sequencing buffer at its far end; `None`: packets leave as they come.
+    pub reorder: Option<Resequencing>,
+}
+
+/// What is special about a live link; by default nothing is.
+#[derive(Clone, Debug, Default, Deserialize, JsonSchema, PartialEq, Serialize)]
+#[serde(default)]
+pub struct LiveOptions {
+    /// From the first unit of a FEC or HARQ block until it is closed, if nothing waits to fill it;
+    /// without it a block is closed as soon as nothing waits.
+    // Shortened code: the n - k repair units of the block (FEC: of the super-block) follow. It is
+    // closed in the first slot that would otherwise stay idle, so that data always go first and no
+    // capacity is lost to a short timer.
+    pub flush: Option<Duration>,
+    /// Probability that a report of the far end (of ARQ and HARQ) is lost.
+    // The far end repeats a report that had no effect, up to a thousand times.
+    pub feedback_loss: Option<Probability>,
+    /// After how long a lost report is repeated; the feedback time unless set.
+    pub feedback_repeat: Option<Duration>,
+    /// Most LLDUs (HARQ: blocks) that the sender keeps until it hears of their end; without it
+    /// there is no bound.
+    pub send_buffer: Option<NonZeroU32>,
+    /// Most LLDUs (HARQ: blocks) from the first gap to the newest, which the far end has to hold;
+    /// without it there is no bound.
+    pub receive_buffer: Option<NonZeroU32>,
 }
 
 impl LiveConfig {
     /// A live link with nothing special about it: blocks are closed as soon as nothing waits, no
     /// report is lost, no bounds.
     pub fn new(phy: PhyTrace, scheme: Scheme, timing: Timing) -> Self {
-        Self {
-            phy,
-            scheme,
-            timing,
-            flush: Duration::ZERO,
-            feedback_loss: FeedbackLoss::None,
-            feedback_repeat: None,
-            send_buffer: None,
-            receive_buffer: None,
-            reorder: None,
-        }
-    }
-
-    /// The link, empty at time zero, with the buffer `outer` or its own behind it.
-    pub(super) fn build(
-        &self,
-        usage: TraceLinkConfig,
-        outer: Option<Resequencing>,
-        seed: Seed,
-        number: u32,
-    ) -> Result<Box<dyn InstrumentedLink + Send>, LinkError> {
-        let feedback = self.feedback(usage, seed, number)?;
-        let rule = self.reorder.or(outer);
-        self.scheme.forms().live(&LiveBuilder { config: self, usage, rule, feedback })
+        Self { phy, scheme, timing, options: LiveOptions::default(), reports: None, reorder: None }
     }
 
     fn feedback(
@@ -130,12 +110,10 @@ impl LiveConfig {
     ) -> Result<Feedback, LinkError> {
         let nominal = self.phy.nominal_decoding();
         let delay = self.timing.feedback(nominal);
-        let losses = match &self.feedback_loss {
-            FeedbackLoss::None => Losses::None,
-            FeedbackLoss::Random(p) => {
-                Losses::Random(*p, Box::new(seed.rng(Stream::Feedback(number))))
-            }
-            FeedbackLoss::Trace(back) => {
+        let losses = match (&self.reports, self.options.feedback_loss) {
+            (None, None) => Losses::None,
+            (None, Some(p)) => Losses::Random(p, Box::new(seed.rng(Stream::Feedback(number)))),
+            (Some(back), _) => {
                 let back = TraceBack::new(back.clone(), &self.phy, usage.start_offset, usage.wrap)?;
                 let back = Box::new(back);
                 let after = span(nominal).saturating_add(span(self.timing.rtt.half()));
@@ -145,11 +123,38 @@ impl LiveConfig {
         let wide = |time: Duration| i64::try_from(time.as_nanos()).unwrap_or(i64::MAX);
         Ok(Feedback {
             delay: wide(delay),
-            repeat: wide(self.feedback_repeat.unwrap_or(delay)).max(1),
+            repeat: wide(self.options.feedback_repeat.unwrap_or(delay)).max(1),
             losses,
             lost: 0,
             end: usage.duration.map_or(HORIZON, nanos),
         })
+    }
+}
+
+impl Medium for LiveConfig {
+    fn build(
+        self: Arc<Self>,
+        link: &LinkConfig,
+        usage: TraceLinkConfig,
+        seed: Seed,
+        number: u32,
+    ) -> Result<Box<dyn InstrumentedLink + Send>, LinkError> {
+        link.check_overlap()?;
+        let feedback = self.feedback(usage, seed, number)?;
+        let rule = self.reorder.or(link.reorder);
+        self.scheme.forms().live(&LiveBuilder { config: &self, usage, rule, feedback })
+    }
+
+    fn way_back(&self) -> Propagation {
+        Propagation::Fixed(self.timing.rtt.half())
+    }
+
+    fn span(&self) -> Option<(u64, u64)> {
+        Some(span_of(&self.phy))
+    }
+
+    fn has_buffer(&self) -> bool {
+        self.reorder.is_some()
     }
 }
 
@@ -182,14 +187,15 @@ impl LiveBuilder<'_> {
     }
 
     /// From the first unit of a block until it is closed if nothing waits to fill it, ns
-    /// ([`LiveConfig::flush`]).
+    /// ([`LiveOptions::flush`]).
     pub fn flush_ns(&self) -> i64 {
-        span(self.config.flush)
+        span(self.config.options.flush.unwrap_or_default())
     }
 
     /// Bounds of the buffers at both ends, if there are any.
     pub(super) fn window(&self) -> Option<Window> {
         let bound = |limit: Option<NonZeroU32>| limit.map(NonZeroU32::get);
-        Window::new(bound(self.config.send_buffer), bound(self.config.receive_buffer))
+        let LiveOptions { send_buffer, receive_buffer, .. } = self.config.options;
+        Window::new(bound(send_buffer), bound(receive_buffer))
     }
 }

@@ -1,5 +1,7 @@
 //! What a link is, and how one is made from it.
 
+use std::any::Any;
+use std::fmt;
 use std::sync::Arc;
 
 use crate::link::reordering::behind;
@@ -7,19 +9,15 @@ use crate::link::{
     Fragmentation, InstrumentedLink, LinkError, Overlap, Propagation, QueueLimit, Resequencing,
     TraceLink, TraceLinkConfig,
 };
-use crate::scheme::adaptive_harq::{self, AdaptiveHarqConfig};
-use crate::scheme::hybrid::{HybridConfig, HybridLink, HybridOptions};
-use crate::scheme::live::LiveConfig;
-use crate::scheme::nr::{NtnConfig, NtnLink, NtnLinkConfig};
 use crate::seed::Seed;
-use crate::trace::LinkTrace;
+use crate::trace::{LinkTrace, PhyTrace};
 use crate::units::{Bytes, Duration, Instant};
 
 /// A link and how packets are put onto it (DESIGN section 5).
 #[derive(Clone, Debug)]
 pub struct LinkConfig {
     /// What carries the packets.
-    pub medium: Medium,
+    pub medium: Arc<dyn Medium>,
     /// Bound of the queue before the link.
     pub queue: QueueLimit,
     /// Trace time at run time 0.
@@ -34,26 +32,96 @@ pub struct LinkConfig {
     pub reorder: Option<Resequencing>,
 }
 
-/// What carries the packets of a link.
-#[derive(Clone, Debug)]
-#[non_exhaustive]
-pub enum Medium {
-    /// A link trace: what became of every LLDU is known beforehand (open loop).
-    Trace(Arc<LinkTrace>),
-    /// Hybrid FEC/ARQ-SR over a rate and a delay (Al Fawal 2003).
-    Hybrid(Box<HybridConfig>),
-    /// Adaptive HARQ (Tauran 2017). How packets are cut into LLDUs does not matter to it.
-    AdaptiveHarq(Arc<AdaptiveHarqConfig>),
-    /// A scheme that runs with the traffic over a PHY trace.
-    Live(Arc<LiveConfig>),
-    /// A 3GPP NR link.
-    Ntn(Arc<NtnConfig>),
+/// What carries the packets of a link: a description with the traces that were made for it.
+///
+/// A [`LinkTrace`] is one: what became of every LLDU is known beforehand (open loop). The others run
+/// with the traffic: [`LiveConfig`](super::LiveConfig), [`HybridConfig`](super::HybridConfig),
+/// [`AdaptiveHarqConfig`](super::AdaptiveHarqConfig) and [`NtnConfig`](super::nr::NtnConfig).
+pub trait Medium: Any + fmt::Debug + Send + Sync {
+    /// The link, empty at time zero, with the buffer `link.reorder` or its own behind it; `usage` is
+    /// what `link` says of its use. `number` tells the links of a run apart.
+    ///
+    /// # Errors
+    /// If there can be no such link.
+    fn build(
+        self: Arc<Self>,
+        link: &LinkConfig,
+        usage: TraceLinkConfig,
+        seed: Seed,
+        number: u32,
+    ) -> Result<Box<dyn InstrumentedLink + Send>, LinkError>;
+
+    /// How long what is sent back over it is under way, if nothing else is known of the way back.
+    fn way_back(&self) -> Propagation;
+
+    /// First and end time of the trace that it runs over, ns; `None` without one.
+    fn span(&self) -> Option<(u64, u64)> {
+        None
+    }
+
+    /// Whether it has a re-sequencing buffer of its own.
+    fn has_buffer(&self) -> bool {
+        false
+    }
+
+    /// The largest packet that it carries, headers included; `None`: there is no bound.
+    fn largest_packet(&self) -> Option<Bytes> {
+        None
+    }
+}
+
+impl dyn Medium {
+    /// The medium as what it is, if it is an `M`.
+    ///
+    /// ```
+    /// use std::sync::Arc;
+    /// use clift::scheme::{HybridConfig, LinkTrace, Medium};
+    /// let medium: Arc<dyn Medium> = Arc::new(HybridConfig::default());
+    /// assert!(medium.get::<HybridConfig>().is_some() && medium.get::<LinkTrace>().is_none());
+    /// ```
+    pub fn get<M: Medium>(self: &Arc<Self>) -> Option<Arc<M>> {
+        let any: Arc<dyn Any + Send + Sync> = Arc::clone(self) as _;
+        any.downcast().ok()
+    }
+}
+
+impl Medium for LinkTrace {
+    fn build(
+        self: Arc<Self>,
+        link: &LinkConfig,
+        usage: TraceLinkConfig,
+        _: Seed,
+        _: u32,
+    ) -> Result<Box<dyn InstrumentedLink + Send>, LinkError> {
+        let inner = TraceLink::new(self, usage)?;
+        Ok(match link.overlap_papers {
+            false => behind(inner, link.reorder),
+            true => behind(Overlap::new(inner), link.reorder),
+        })
+    }
+
+    fn way_back(&self) -> Propagation {
+        Propagation::Fixed(self.parts().rtt.half())
+    }
+
+    fn span(&self) -> Option<(u64, u64)> {
+        let parts = self.parts();
+        // Times of a trace are never negative.
+        Some((parts.span.0.unsigned_abs(), (parts.span.1 + parts.gap).unsigned_abs()))
+    }
+}
+
+/// First and end time of a PHY trace, ns.
+pub(super) fn span_of(phy: &PhyTrace) -> (u64, u64) {
+    // Times of a trace are never negative.
+    let first = phy.t()[0].unsigned_abs();
+    (first, first + phy.period().as_nanos())
 }
 
 impl LinkConfig {
     /// A link over `medium` with nothing special about it: no bound of the queue, no offset, no
     /// headers, no buffer.
-    pub fn new(medium: Medium) -> Self {
+    pub fn new(medium: Arc<dyn Medium>) -> Self {
         Self {
             medium,
             queue: QueueLimit::Unlimited,
@@ -79,84 +147,32 @@ impl LinkConfig {
         if self.reorder.is_some() && self.medium.has_buffer() {
             return Err(LinkError::TwoBuffers);
         }
-        match &self.medium {
-            Medium::Trace(trace) => {
-                let link = TraceLink::new(Arc::clone(trace), self.trace_config(end))?;
-                Ok(match self.overlap_papers {
-                    false => behind(link, self.reorder),
-                    true => behind(Overlap::new(link), self.reorder),
-                })
-            }
-            Medium::Live(live) => {
-                if self.overlap_papers {
-                    return Err(LinkError::OnlyTraces("overlap = \"papers\""));
-                }
-                live.build(self.trace_config(end), self.reorder, seed, number)
-            }
-            Medium::Ntn(config) => self.ntn(config, seed, number, end),
-            Medium::Hybrid(config) => self.hybrid(config, seed, number, end),
-            Medium::AdaptiveHarq(config) => {
-                self.check_live()?;
-                let usage = self.trace_config(end);
-                adaptive_harq::build(config, usage, self.reorder, seed, number)
-            }
-        }
-    }
-
-    fn hybrid(
-        &self,
-        config: &HybridConfig,
-        seed: Seed,
-        number: u32,
-        end: Option<Instant>,
-    ) -> Result<Box<dyn InstrumentedLink + Send>, LinkError> {
-        self.check_live()?;
-        let options = HybridOptions {
+        let usage = TraceLinkConfig {
             queue: self.queue,
-            packet_header: self.fragmentation.packet_header,
             start_offset: self.start_offset,
             wrap: self.wrap,
-            duration: end,
-        };
-        let link = HybridLink::new(config, seed, number, options)?;
-        let own = config.in_order.then_some(Resequencing::InOrder);
-        Ok(behind(link, own.or(self.reorder)))
-    }
-
-    fn ntn(
-        &self,
-        config: &NtnConfig,
-        seed: Seed,
-        number: u32,
-        end: Option<Instant>,
-    ) -> Result<Box<dyn InstrumentedLink + Send>, LinkError> {
-        self.check_live_but_headers()?;
-        let usage = NtnLinkConfig {
-            queue: self.queue,
             fragmentation: self.fragmentation,
-            start_offset: self.start_offset,
-            wrap: self.wrap,
             duration: end,
         };
-        let link = NtnLink::new(config, usage, seed, number)?;
-        Ok(behind(link, self.reorder))
+        Arc::clone(&self.medium).build(self, usage, seed, number)
     }
 
-    /// That nothing is asked for that only a link trace has.
-    fn check_live(&self) -> Result<(), LinkError> {
-        self.check_live_but_headers()?;
-        if self.fragmentation.lldu_header != Bytes(0) {
-            return Err(LinkError::OnlyTraces("a header of each LLDU"));
+    /// That packets leave as they come, not one at a time as ns-2 read link traces.
+    pub(super) fn check_overlap(&self) -> Result<(), LinkError> {
+        match self.overlap_papers {
+            true => Err(LinkError::OnlyTraces("overlap = \"papers\"")),
+            false => Ok(()),
         }
-        Ok(())
     }
 
-    fn check_live_but_headers(&self) -> Result<(), LinkError> {
-        if self.overlap_papers {
-            return Err(LinkError::OnlyTraces("overlap = \"papers\""));
-        }
+    /// That nothing is asked for that only a link over slots has; a header of each LLDU if `header`.
+    pub(super) fn check_own(&self, header: bool) -> Result<(), LinkError> {
+        self.check_overlap()?;
         if self.fragmentation.extra_lldu {
             return Err(LinkError::OnlyTraces("extra_lldu"));
+        }
+        if !header && self.fragmentation.lldu_header != Bytes(0) {
+            return Err(LinkError::OnlyTraces("a header of each LLDU"));
         }
         Ok(())
     }
@@ -166,44 +182,11 @@ impl LinkConfig {
     /// # Errors
     /// If every one of them would be dropped for its size.
     pub fn check_packet(&self, size: Bytes) -> Result<(), LinkError> {
-        let Medium::Hybrid(config) = &self.medium else { return Ok(()) };
-        let most = config.largest_packet().0.saturating_sub(self.fragmentation.packet_header.0);
+        let Some(most) = self.medium.largest_packet() else { return Ok(()) };
+        let most = most.0.saturating_sub(self.fragmentation.packet_header.0);
         if size.0 > most {
             return Err(LinkError::PacketTooLarge { packet: size.0, most });
         }
         Ok(())
-    }
-
-    fn trace_config(&self, end: Option<Instant>) -> TraceLinkConfig {
-        TraceLinkConfig {
-            queue: self.queue,
-            start_offset: self.start_offset,
-            wrap: self.wrap,
-            fragmentation: self.fragmentation,
-            duration: end,
-        }
-    }
-}
-
-impl Medium {
-    /// Whether it has a re-sequencing buffer of its own.
-    fn has_buffer(&self) -> bool {
-        match self {
-            Self::Hybrid(config) => config.in_order,
-            Self::AdaptiveHarq(config) => config.reorder.is_some(),
-            Self::Live(live) => live.reorder.is_some(),
-            Self::Trace(_) | Self::Ntn(_) => false,
-        }
-    }
-
-    /// How long what is sent back over it is under way, if nothing else is known of the way back.
-    pub fn way_back(&self) -> Propagation {
-        match self {
-            Self::Trace(trace) => Propagation::Fixed(trace.parts().rtt.half()),
-            Self::Hybrid(config) => Propagation::Fixed(config.delay),
-            Self::AdaptiveHarq(config) => config.delay.clone(),
-            Self::Live(live) => Propagation::Fixed(live.timing.rtt.half()),
-            Self::Ntn(config) => config.way_back.clone(),
-        }
     }
 }

@@ -27,15 +27,15 @@ mod timing;
 mod window;
 mod word;
 
-pub use adaptive_harq::{AdaptiveHarqConfig, AdaptiveHarqError, Repairs, Sizing, Threshold};
+pub use adaptive_harq::{AdaptiveHarqConfig, AdaptiveHarqOptions, Repairs, Sizing};
 pub use arq::Arq;
 pub use code::{BlockCode, Persistency, SchemeError};
 pub use fec::Fec;
 pub use feedback::Feedback;
 pub use forms::SchemeForms;
 pub use harq2::Harq2;
-pub use hybrid::{HybridConfig, HybridError, HybridFecArq, HybridLink, HybridOptions, UnitLosses};
-pub use live::{FeedbackLoss, LiveBuilder, LiveConfig};
+pub use hybrid::{HybridConfig, HybridFecArq, HybridLink, HybridOptions};
+pub use live::{LiveBuilder, LiveConfig, LiveOptions};
 pub use medium::{LinkConfig, Medium};
 pub use printed::Printed;
 pub use registry::{SchemeKind, SchemeNameTaken, register_scheme};

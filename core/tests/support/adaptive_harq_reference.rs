@@ -72,7 +72,8 @@ pub(crate) fn run(
                 }
             }
             while free_at <= now {
-                let repair = air.longest_due(now).filter(|_| config.repairs == Repairs::Compete);
+                let repair =
+                    air.longest_due(now).filter(|_| config.options.repairs == Repairs::Compete);
                 let word = match repair {
                     Some(place) => air.words.remove(place),
                     None => {
@@ -93,7 +94,9 @@ pub(crate) fn run(
                 free_at = now + air.attempt(word, now);
             }
         }
-        while let Some(place) = air.longest_due(now).filter(|_| config.repairs == Repairs::Beside) {
+        while let Some(place) =
+            air.longest_due(now).filter(|_| config.options.repairs == Repairs::Beside)
+        {
             let word = air.words.remove(place);
             air.attempt(word, now);
         }
@@ -134,9 +137,9 @@ impl Air<'_> {
         let bits = coded(self.config, word.attempts, word.bits, missing);
         self.run.sent.push((now, bits));
         let taken = |bits: u64| {
-            (bits as f64 * 1e9 / self.config.rate.bits_per_second() as f64).round() as u64
+            (bits as f64 * 1e9 / self.config.options.rate.bits_per_second() as f64).round() as u64
         };
-        let compete = self.config.repairs == Repairs::Compete;
+        let compete = self.config.options.repairs == Repairs::Compete;
         let first = coded(self.config, 0, word.bits, word.bits);
         let serialisation = taken(if compete { bits } else { first });
         let Some(information) = self.channel(now) else {
@@ -153,12 +156,12 @@ impl Air<'_> {
         word.received += bits as f64 * information;
         let decoded = word.received >= word.needed[word.attempts];
         word.attempts += 1;
-        if decoded || word.attempts > self.config.max_retransmissions as usize {
+        if decoded || word.attempts > self.config.options.max_retx as usize {
             let Word { packet, departed, attempts, .. } = word;
             let last_bit = now + serialisation;
             self.done.push((last_bit, packet, departed, attempts as u32, decoded));
         } else {
-            word.due = now + self.config.step.as_nanos();
+            word.due = now + self.config.options.step.as_nanos();
             self.words.push(word);
         }
         serialisation
@@ -211,9 +214,9 @@ fn coded(config: &AdaptiveHarqConfig, attempt: usize, bits: f64, missing: f64) -
 /// What each attempt takes: a packet draws a number of its own, then one for each attempt if there is
 /// a spread between those.
 fn needed(config: &AdaptiveHarqConfig, bits: f64, rng: &mut impl Rng) -> Vec<f64> {
-    let spread = config.threshold;
+    let spread = &config.options;
     let common = 1.0 + spread.packet_sigma * normal(rng);
-    let attempts = 0..=config.max_retransmissions;
+    let attempts = 0..=config.options.max_retx;
     if spread.attempt_sigma == 0.0 {
         return attempts.map(|_| bits * common).collect();
     }

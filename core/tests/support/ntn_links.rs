@@ -4,14 +4,14 @@ use std::num::NonZeroU32;
 use std::sync::Arc;
 
 use clift::link::Instrument;
-use clift::link::deliver;
+use clift::link::{TraceLinkConfig, deliver};
 use clift::scheme::nr::{
-    AmConfig, ControlErrors, HarqConfig, HarqMode, NtnConfig, NtnHeaders, NtnLink, NtnLinkConfig,
-    NtnPhy, PdcpConfig, RlcConfig, UmConfig,
+    AmConfig, ControlErrors, HarqConfig, HarqMode, NtnConfig, NtnHeaders, NtnLink, NtnPhy,
+    PdcpConfig, RlcConfig, UmConfig,
 };
 use clift::seed::Seed;
 use clift::trace::PhyTrace;
-use clift::units::{Bytes, Duration, Probability};
+use clift::units::{Bytes, Duration, Limit, Probability, Timer};
 
 pub(crate) const NS: fn(u64) -> Duration = Duration::from_nanos;
 
@@ -26,9 +26,13 @@ pub(crate) fn plain(erased: &[usize]) -> NtnConfig {
         way_back: NS(50).into(),
         harq: HarqConfig { mode: HarqMode::NoFeedback, repetitions: n(1) },
         control: ControlErrors::default(),
-        rlc: RlcConfig::Um(UmConfig { window: n(32), t_reassembly: NS(30) }),
-        pdcp: PdcpConfig { in_order: false, t_reordering: None, discard: None },
-        headers: NtnHeaders::default(),
+        rlc: RlcConfig::Um(UmConfig { window: n(32), t_reassembly: Some(NS(30)) }),
+        pdcp: PdcpConfig {
+            in_order: false,
+            t_reordering: Some(Timer::Infinite),
+            discard: Timer::Infinite,
+        },
+        headers: NtnHeaders::NONE,
     }
 }
 
@@ -36,13 +40,13 @@ pub(crate) fn plain(erased: &[usize]) -> NtnConfig {
 pub(crate) fn am(t_reassembly: u64, t_status_prohibit: u64, t_poll_retransmit: u64) -> AmConfig {
     AmConfig {
         window: n(512),
-        t_reassembly: NS(t_reassembly),
-        t_status_prohibit: NS(t_status_prohibit),
-        t_poll_retransmit: NS(t_poll_retransmit),
-        poll_pdu: None,
-        poll_byte: None,
-        max_retx: None,
-        status_delay: NS(0),
+        t_reassembly: Some(NS(t_reassembly)),
+        t_status_prohibit: Some(NS(t_status_prohibit)),
+        t_poll_retransmit: Some(NS(t_poll_retransmit)),
+        poll_pdu: Limit::Unlimited,
+        poll_bytes: Limit::Unlimited,
+        max_retx: Limit::Unlimited,
+        status_delay: Some(NS(0)),
         status_loss: Probability::ZERO,
     }
 }
@@ -61,7 +65,7 @@ pub(crate) fn n(n: u32) -> NonZeroU32 {
 }
 
 pub(crate) fn link(config: &NtnConfig) -> NtnLink {
-    NtnLink::new(config, NtnLinkConfig::default(), Seed(5), 0).unwrap()
+    NtnLink::new(config, TraceLinkConfig::default(), Seed(5), 0).unwrap()
 }
 
 /// Packets of `size` that all come at time zero: when each was delivered (-1: not), and the counts.

@@ -10,7 +10,7 @@ use clift::scheme::nr::{
 };
 use clift::seed::Seed;
 use clift::trace::PhyTrace;
-use clift::units::{Bytes, Duration, Instant, Probability};
+use clift::units::{Bytes, Duration, Instant, Limit, Probability, Timer};
 use proptest::prelude::*;
 
 use super::ntn_reference::Case;
@@ -123,23 +123,23 @@ fn control() -> impl Strategy<Value = ControlErrors> {
 
 fn rlc() -> impl Strategy<Value = RlcConfig> {
     let um = (1u32..8, time()).prop_map(|(window, t_reassembly)| {
-        RlcConfig::Um(UmConfig { window: nonzero(window), t_reassembly })
+        RlcConfig::Um(UmConfig { window: nonzero(window), t_reassembly: Some(t_reassembly) })
     });
     let poll = time().prop_map(|time| time.max(Duration::from_nanos(1)));
     let timers = (time(), time(), poll, 0u64..10);
-    let limit = |most: u32| prop::option::of((1..most).prop_map(nonzero));
+    let limit = |most: u32| prop_oneof![Just(Limit::Unlimited), (0..most).prop_map(Limit::AtMost)];
     let loss = (0u32..6).prop_map(|tenths| Probability::new(f64::from(tenths) / 10.0).unwrap());
     let am = (1u32..8, timers, limit(6), limit(80), limit(4), loss).prop_map(
-        |(window, (reassembly, prohibit, poll, delay), poll_pdu, poll_byte, max_retx, loss)| {
+        |(window, (reassembly, prohibit, poll, delay), poll_pdu, poll_bytes, max_retx, loss)| {
             RlcConfig::Am(AmConfig {
                 window: nonzero(window),
-                t_reassembly: reassembly,
-                t_status_prohibit: prohibit,
-                t_poll_retransmit: poll,
+                t_reassembly: Some(reassembly),
+                t_status_prohibit: Some(prohibit),
+                t_poll_retransmit: Some(poll),
                 poll_pdu,
-                poll_byte,
+                poll_bytes,
                 max_retx,
-                status_delay: Duration::from_nanos(delay),
+                status_delay: Some(Duration::from_nanos(delay)),
                 status_loss: loss,
             })
         },
@@ -155,9 +155,13 @@ fn pdcp() -> impl Strategy<Value = PdcpConfig> {
     )
         .prop_map(|(in_order, t_reordering, discard)| PdcpConfig {
             in_order,
-            t_reordering,
-            discard,
+            t_reordering: Some(timer(t_reordering)),
+            discard: timer(discard),
         })
+}
+
+fn timer(time: Option<Duration>) -> Timer {
+    time.map_or(Timer::Infinite, Timer::After)
 }
 
 fn time() -> impl Strategy<Value = Duration> {

@@ -235,23 +235,24 @@ class NtnLink(Ntn):
         repetitions: Consecutive slots of each transmission.
         processing_ms: From the decoded TB to the sender acting on its feedback, without
             propagation.
-        missed_grant: Probability that the receiver misses the grant of a transmission; never,
-            unless set.
-        missed_feedback: Probability that HARQ feedback is not found, which counts as NACK; never,
-            unless set.
-        ack_to_nack: Probability that an ACK is read as NACK; never, unless set.
-        nack_to_ack: Probability that a NACK is read as ACK; never, unless set.
-        dtx_to_ack: Probability that an ACK is read where a missed grant left silence; never, unless
-            set.
+        missed_grant: Probability that the receiver misses the grant of a transmission, neither uses
+            it nor sends feedback.
+        missed_feedback: Probability that HARQ feedback is not found, which counts as NACK.
+        ack_to_nack: Probability that an ACK that is found is read as NACK: the TB is sent again in
+            vain.
+        nack_to_ack: Probability that a NACK that is found is read as ACK: HARQ loses the TB.
+        dtx_to_ack: Probability that an ACK is read where a missed grant left silence: HARQ loses
+            the TB, unless it was decoded before.
         window: RLC window, packets.
         t_reassembly_ms: `t-Reassembly`.
-        t_status_prohibit_ms: `t-StatusProhibit` (AM).
-        t_poll_retransmit_ms: `t-PollRetransmit` (AM).
+        t_status_prohibit_ms: `t-StatusProhibit` (AM): least time between two status reports.
+        t_poll_retransmit_ms: `t-PollRetransmit` (AM): when a poll without answer is repeated.
         poll_pdu: A poll after so many PDUs (AM).
         poll_bytes: A poll after so many bytes (AM).
         max_retx: How often RLC sends a packet again before it gives it up (AM); a real network
             would declare a radio link failure.
-        status_delay_ms: From a status report being due to its leaving the receiver (AM).
+        status_delay_ms: From a status report being due to its leaving the receiver (AM): scheduling
+            of the other direction; a slot of the preset unless set.
         status_loss: Probability that a status report is lost (AM).
         in_order: Whether PDCP delivers in order; None: it does.
         t_reordering_ms: How long PDCP waits for a missing packet.

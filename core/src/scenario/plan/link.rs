@@ -1,19 +1,15 @@
 //! The plan of a link: what carries its packets, and how it is used.
 
-use std::path::PathBuf;
+use std::sync::Arc;
 
 use super::PlannedHop;
-use super::phy::{PlannedPhy, Sections};
-use crate::config::Fault;
-use crate::config::join;
-use crate::scenario::adaptive_harq::AdaptiveHarq;
-use crate::scenario::config::Config;
-use crate::scenario::hybrid::Hybrid;
+use super::phy::{PhySections, PlannedPhy};
+use crate::config::{Fault, join};
+use crate::scenario::kinds::{Held, LinkKind, Live, Open, own_kind};
 use crate::scenario::leg::Leg;
 use crate::scenario::limit::Start;
-use crate::scenario::link::Link;
-use crate::scenario::ntn::Ntn;
-use crate::scenario::path::Hop;
+use crate::scenario::link::{Link, SlotLink};
+use crate::scenario::path::Sections;
 use crate::scheme::Scheme;
 use crate::units::Duration;
 
@@ -22,154 +18,85 @@ use crate::units::Duration;
 pub struct PlannedLink {
     /// The section that speaks of it: "" for the scenario itself, "return", "path.1".
     pub key: String,
+    /// The section within it whose keys the kind of link knows; "" for none.
+    pub section: &'static str,
     /// What carries its packets.
-    pub medium: PlannedMedium,
+    pub kind: Arc<dyn LinkKind>,
+    /// The PHY trace under it, if it has one.
+    pub phy: Option<PlannedPhy>,
     /// The link.
     pub link: Link,
 }
 
-/// What carries the packets of a link.
-#[derive(Clone, Debug)]
-#[non_exhaustive]
-pub enum PlannedMedium {
-    /// A link trace: every slot of the PHY trace is used, and a scheme repairs it beforehand.
-    Trace {
-        /// Where the slots come from.
-        phy: PlannedPhy,
-        /// The link-layer reliability scheme.
-        scheme: Scheme,
-    },
-    /// A link trace that is there.
-    Held(PathBuf),
-    /// Hybrid FEC/ARQ-SR.
-    Hybrid {
-        /// The link.
-        hybrid: Box<Hybrid>,
-        /// Where the losses of its units come from, if not from its own law.
-        losses: Option<PlannedPhy>,
-    },
-    /// A 3GPP link.
-    Ntn {
-        /// The link.
-        ntn: Box<Ntn>,
-        /// Where the fates of its blocks come from, if not from its own law.
-        phy: Option<PlannedPhy>,
-    },
-    /// Adaptive HARQ.
-    AdaptiveHarq {
-        /// The link.
-        harq: Box<AdaptiveHarq>,
-        /// Length of its channel.
-        length: Duration,
-    },
-    /// A live link: the scheme runs with the traffic over the PHY trace.
-    Live {
-        /// Where the slots come from.
-        phy: PlannedPhy,
-        /// The link-layer reliability scheme.
-        scheme: Scheme,
-        /// The PHY trace of the way back, if that is what loses its reports.
-        feedback: Option<Box<PlannedPhy>>,
-    },
-}
-
-impl PlannedLink {
-    /// The PHY trace under it, if it has one.
-    pub fn phy(&self) -> Option<&PlannedPhy> {
-        match &self.medium {
-            PlannedMedium::Trace { phy, .. } | PlannedMedium::Live { phy, .. } => Some(phy),
-            PlannedMedium::Hybrid { losses: phy, .. } | PlannedMedium::Ntn { phy, .. } => {
-                phy.as_ref()
-            }
-            PlannedMedium::Held(_) | PlannedMedium::AdaptiveHarq { .. } => None,
-        }
-    }
-}
-
 /// A link in the section `key`, and the leg behind it if it has `delays`.
-pub(super) fn link(key: &str, hop: &Hop, config: &Config) -> Result<Vec<PlannedHop>, Fault> {
-    let link = hop.link.clone().unwrap_or_default();
-    link.check(&join(key, "link"))?;
-    let medium = medium(key, hop, &link, config)?;
-    let behind = link.delays.is_some().then(|| Leg {
-        delays: link.delays.clone(),
-        keep_order: link.keep_order,
+pub(super) fn link(
+    key: &str,
+    sections: &Sections,
+    duration: Duration,
+) -> Result<Vec<PlannedHop>, Fault> {
+    let link = sections.link.clone().unwrap_or_default();
+    link.check().map_err(|fault| fault.within("link").within(key))?;
+    let behind = link.usage.delays.is_some().then(|| Leg {
+        delays: link.usage.delays.clone(),
+        keep_order: link.usage.keep_order,
         ..Leg::default()
     });
-    let planned = PlannedLink { key: key.to_owned(), medium, link };
+    let redraw = link.usage.start != Start::Random;
+    let slots = PhySections {
+        trace: (join(key, "trace"), sections.trace.as_ref()),
+        channel: (join(key, "channel"), sections.channel.as_ref()),
+    };
+    let own = own_kind(key, sections, duration)?;
+    let (section, kind) = match own {
+        Some(own) => own,
+        None => ("", over_slots(key, sections, &link, redraw, duration)?),
+    };
+    let phy = slots.planned(duration, redraw)?;
+    let planned = PlannedLink { key: key.to_owned(), section, kind, phy, link };
     let mut hops = vec![PlannedHop::Link(Box::new(planned))];
     hops.extend(behind.map(PlannedHop::Leg));
     Ok(hops)
 }
 
-fn medium(key: &str, hop: &Hop, link: &Link, config: &Config) -> Result<PlannedMedium, Fault> {
-    check_kind(key, hop)?;
-    let redraw = link.start != Start::Random;
-    let sections = Sections {
-        trace: (join(key, "trace"), hop.trace.as_ref()),
-        channel: (join(key, "channel"), hop.channel.as_ref()),
-    };
-    let phy = || sections.planned(config.duration, redraw);
-    let traced = sections.are_given();
-    if let Some(ntn) = &hop.ntn {
-        ntn.check(key, hop.scheme.as_ref(), link, traced)?;
-        let phy = traced.then(phy).transpose()?;
-        return Ok(PlannedMedium::Ntn { ntn: Box::new(ntn.clone()), phy });
-    }
-    if let Some(hybrid) = &hop.hybrid {
-        hybrid.check(key, hop.scheme.as_ref(), link, traced)?;
-        let losses = traced.then(phy).transpose()?;
-        return Ok(PlannedMedium::Hybrid { hybrid: Box::new(hybrid.clone()), losses });
-    }
-    if let Some(harq) = &hop.adaptive_harq {
-        let beside = match (&hop.trace, &hop.channel) {
-            (Some(_), _) => Some("trace"),
-            (None, Some(_)) => Some("channel"),
-            (None, None) => None,
-        };
-        let length = harq.check(key, hop.scheme.as_ref(), link, beside, config.duration)?;
-        return Ok(PlannedMedium::AdaptiveHarq { harq: Box::new(harq.clone()), length });
-    }
-    if let Some(name) = &hop.link_trace {
-        if let Some(given) =
-            sections.given().or(hop.scheme.as_ref().map(|_| "scheme")).or(link.of_scheme())
-        {
+/// A link trace, or a scheme over slots.
+fn over_slots(
+    key: &str,
+    sections: &Sections,
+    link: &Link,
+    redraw: bool,
+    duration: Duration,
+) -> Result<Arc<dyn LinkKind>, Fault> {
+    let SlotLink { rtt, feedback, live, .. } = link.slots;
+    let scheme = sections.scheme.clone();
+    if let Some(name) = &sections.link_trace {
+        let of_scheme = [
+            ("scheme", scheme.is_some()),
+            ("link.live", live),
+            ("link.feedback", feedback.is_some()),
+            ("link.rtt", rtt != SlotLink::default().rtt),
+        ];
+        let of_scheme = of_scheme.into_iter().find(|(_, given)| *given).map(|(name, _)| name);
+        if let Some(given) = sections.slots().or(of_scheme) {
             let cure = "`link_trace` says what becomes of every LLDU; leave one of them out";
             return Err(Fault::of(key, given, cure));
         }
-        return Ok(PlannedMedium::Held(name.clone()));
+        return Ok(Arc::new(Held(name.clone())));
     }
-    if !traced {
+    if sections.slots().is_none() {
         let cure = "nothing to send over; give [trace] with a file, [channel] with a model, [hybrid], [ntn], [adaptive_harq], or [[path]]";
         return Err(Fault::new(key, cure));
     }
-    if let Some(feedback) = link.feedback.filter(|&feedback| feedback < link.rtt) {
-        let cure =
-            format!("{feedback} is faster than the round trip; give `rtt` ({}) or more", link.rtt);
+    if let Some(feedback) = feedback.filter(|&feedback| feedback < rtt) {
+        let cure = format!("{feedback} is faster than the round trip; give `rtt` ({rtt}) or more");
         return Err(Fault::of(&join(key, "link"), "feedback", cure));
     }
-    let (phy, scheme) = (phy()?, hop.scheme.clone().unwrap_or(Scheme::None));
-    if !link.live {
-        return Ok(PlannedMedium::Trace { phy, scheme });
+    let scheme = scheme.unwrap_or(Scheme::None);
+    if !live {
+        return Ok(Arc::new(Open(scheme)));
     }
-    let back = Sections {
-        trace: (join(key, "link.feedback_trace"), link.feedback_trace.as_ref()),
-        channel: (join(key, "link.feedback_channel"), link.feedback_channel.as_ref()),
+    let back = PhySections {
+        trace: (join(key, "link.feedback_trace"), link.reports.feedback_trace.as_ref()),
+        channel: (join(key, "link.feedback_channel"), link.reports.feedback_channel.as_ref()),
     };
-    let feedback = back.are_given().then(|| back.planned(config.duration, redraw)).transpose()?;
-    Ok(PlannedMedium::Live { phy, scheme, feedback: feedback.map(Box::new) })
-}
-
-fn check_kind(key: &str, hop: &Hop) -> Result<(), Fault> {
-    let kinds = [
-        ("hybrid", hop.hybrid.is_some()),
-        ("ntn", hop.ntn.is_some()),
-        ("adaptive_harq", hop.adaptive_harq.is_some()),
-    ];
-    let mut given = kinds.iter().filter(|(_, given)| *given).map(|(name, _)| name);
-    if let (Some(one), Some(other)) = (given.next(), given.next()) {
-        let cure = format!("a link is of one kind; leave [{other}] or [{one}] out");
-        return Err(Fault::of(key, other, cure));
-    }
-    Ok(())
+    Ok(Arc::new(Live { scheme, reports: back.planned(duration, redraw)? }))
 }

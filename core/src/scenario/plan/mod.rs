@@ -4,15 +4,15 @@ mod link;
 mod phy;
 mod way_back;
 
-pub use link::{PlannedLink, PlannedMedium};
+pub use link::PlannedLink;
 pub use phy::{PlannedChannel, PlannedPhy};
 
-use super::config::Config;
+use super::config::{Config, Run};
 use super::flows::flows;
 use super::leg::Leg;
-use super::path::Hop;
+use super::path::{Hop, Sections};
 use super::traffic::Flow;
-use crate::config::Fault;
+use crate::config::{Fault, join};
 use crate::scheme::Scheme;
 use crate::units::Duration;
 
@@ -46,24 +46,25 @@ const MOST_RUNS: u32 = 1_000_000;
 impl Plan {
     /// The plan of `config`, or the first contradiction in it.
     pub(super) fn new(config: &Config) -> Result<Self, Fault> {
-        if config.duration == Duration::ZERO {
+        let Config { run, traffic, .. } = config;
+        if run.duration == Duration::ZERO {
             return Err(Fault::new("duration", "is zero; give a time above zero, e.g. \"400 s\""));
         }
-        if config.runs == 0 || config.runs > MOST_RUNS {
-            return Err(Fault::new("runs", format!("{} runs; give 1 to {MOST_RUNS}", config.runs)));
+        if run.runs == 0 || run.runs > MOST_RUNS {
+            return Err(Fault::new("runs", format!("{} runs; give 1 to {MOST_RUNS}", run.runs)));
         }
-        let flows = flows(config)?;
+        let flows = flows(traffic)?;
         let mut forward = path(config)?;
         let shared = forward.len();
-        if let Some(access) = &config.access {
+        if let Some(access) = &traffic.access {
             access.check("access")?;
             forward.push(PlannedHop::Leg(access.clone()));
         }
         let mut backward = Vec::new();
-        backward.extend(config.access.clone().map(PlannedHop::Leg));
-        backward.extend(way_back::way_back(config, shared)?);
+        backward.extend(traffic.access.clone().map(PlannedHop::Leg));
+        backward.extend(way_back::way_back(traffic.back.as_ref(), shared, run.duration)?);
         let stop_when_done =
-            config.stop_when_done.unwrap_or_else(|| flows.iter().all(Flow::is_transfer));
+            run.stop_when_done.unwrap_or_else(|| flows.iter().all(Flow::is_transfer));
         Ok(Self { forward, backward, flows, stop_when_done })
     }
 
@@ -82,61 +83,38 @@ impl Plan {
 
 /// The way there, without the access leg.
 fn path(config: &Config) -> Result<Vec<PlannedHop>, Fault> {
-    if config.path.is_empty() {
-        let whole = Hop {
-            leg: None,
-            trace: config.trace.clone(),
-            channel: config.channel.clone(),
-            link_trace: config.link_trace.clone(),
-            scheme: (config.scheme != Scheme::None).then(|| config.scheme.clone()),
-            hybrid: config.hybrid.clone(),
-            ntn: config.ntn.clone(),
-            adaptive_harq: config.adaptive_harq.clone(),
-            link: Some(config.link.clone()),
-        };
-        return link::link("", &whole, config);
+    let Config { run: Run { duration, .. }, sections, traffic } = config;
+    // A scheme that does nothing is the same as none.
+    let scheme = sections.scheme.clone().filter(|scheme| *scheme != Scheme::None);
+    let sections = Sections { scheme, ..sections.clone() };
+    if traffic.path.is_empty() {
+        return link::link("", &sections, *duration);
     }
-    let given = [
-        ("trace", config.trace.is_some()),
-        ("channel", config.channel.is_some()),
-        ("link_trace", config.link_trace.is_some()),
-        ("scheme", config.scheme != Scheme::None),
-        ("hybrid", config.hybrid.is_some()),
-        ("ntn", config.ntn.is_some()),
-        ("adaptive_harq", config.adaptive_harq.is_some()),
-        ("link.delays", config.link.delays.is_some()),
-        ("link.feedback_trace", config.link.feedback_trace.is_some()),
-        ("link.feedback_channel", config.link.feedback_channel.is_some()),
-    ];
-    if let Some((name, _)) = given.iter().find(|(_, given)| *given) {
+    let link = sections.link.clone().unwrap_or_default();
+    let varies = link.usage.delays.is_some().then_some("delays");
+    let of_link = varies.or(link.reports.given()).map(|name| join("link", name));
+    let given = sections.given().find(|name| *name != "link").map(str::to_owned);
+    if let Some(name) = given.or(of_link) {
         let cure = "[[path]] gives the path hop by hop; move it into a hop, or leave [[path]] out";
-        return Err(Fault::new(name, cure));
+        return Err(Fault::new(&name, cure));
     }
-    hops("path", &config.path, config)
+    hops("path", &traffic.path, *duration)
 }
 
 /// The hops of `[[path]]` or `[[return.path]]`.
-fn hops(key: &str, hops: &[Hop], config: &Config) -> Result<Vec<PlannedHop>, Fault> {
+fn hops(key: &str, hops: &[Hop], duration: Duration) -> Result<Vec<PlannedHop>, Fault> {
     let mut planned = Vec::new();
     for (index, hop) in hops.iter().enumerate() {
         let key = format!("{key}.{index}");
-        let Some(leg) = &hop.leg else {
-            planned.extend(link::link(&key, hop, config)?);
+        let Some(leg) = &hop.wire.leg else {
+            planned.extend(link::link(&key, &hop.sections, duration)?);
             continue;
         };
-        let link = hop.trace.is_some()
-            || hop.channel.is_some()
-            || hop.link_trace.is_some()
-            || hop.scheme.is_some()
-            || hop.hybrid.is_some()
-            || hop.ntn.is_some()
-            || hop.adaptive_harq.is_some()
-            || hop.link.is_some();
-        if link {
+        if hop.sections.given().next().is_some() {
             let cure = "a hop is a leg or a link, not both; make two [[path]] entries of it";
             return Err(Fault::of(&key, "leg", cure));
         }
-        leg.check(&format!("{key}.leg"))?;
+        leg.check(&join(&key, "leg"))?;
         planned.push(PlannedHop::Leg(leg.clone()));
     }
     Ok(planned)

@@ -44,28 +44,25 @@ impl PlannedPhy {
 }
 
 /// Where a PHY trace comes from: sections with the keys of `[trace]` and `[channel]`.
-pub(super) struct Sections<'a> {
+pub(super) struct PhySections<'a> {
     /// The key and the section of the file.
     pub(super) trace: (String, Option<&'a Trace>),
     /// The key and the section of the model.
     pub(super) channel: (String, Option<&'a Channel>),
 }
 
-impl Sections<'_> {
-    pub(super) fn are_given(&self) -> bool {
-        self.trace.1.is_some() || self.channel.1.is_some()
-    }
-
-    /// The name of the first section that is given.
-    pub(super) fn given(&self) -> Option<&'static str> {
-        let trace = self.trace.1.map(|_| "trace");
-        trace.or(self.channel.1.map(|_| "channel"))
-    }
-
-    /// The plan of what they give, for runs of `duration`; the model is drawn anew in each run if
-    /// `redraw` and its own key does not say otherwise.
-    pub(super) fn planned(&self, duration: Duration, redraw: bool) -> Result<PlannedPhy, Fault> {
+impl PhySections<'_> {
+    /// The plan of what they give, if anything, for runs of `duration`; the model is drawn anew in
+    /// each run if `redraw` and its own key does not say otherwise.
+    pub(super) fn planned(
+        &self,
+        duration: Duration,
+        redraw: bool,
+    ) -> Result<Option<PlannedPhy>, Fault> {
         let (key, trace) = &self.trace;
+        if trace.is_none() && self.channel.1.is_none() {
+            return Ok(None);
+        }
         let channel = match &self.channel {
             (_, None) => None,
             (key, Some(channel)) => {
@@ -76,6 +73,6 @@ impl Sections<'_> {
             }
         };
         trace.map_or(Ok(()), |trace| trace::check(trace, key))?;
-        Ok(PlannedPhy { trace: trace.cloned(), channel })
+        Ok(Some(PlannedPhy { trace: trace.cloned(), channel }))
     }
 }

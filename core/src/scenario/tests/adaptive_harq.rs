@@ -3,7 +3,7 @@
 use super::*;
 use crate::channel::lms::Preset;
 use crate::link::Propagation;
-use crate::scheme::{AdaptiveHarqConfig, Sizing, Threshold};
+use crate::scheme::{AdaptiveHarqConfig, Sizing};
 
 #[test]
 fn an_adaptive_harq_link_is_what_its_keys_say() {
@@ -11,8 +11,8 @@ fn an_adaptive_harq_link_is_what_its_keys_say() {
         let setup = setup(text, &Given::information(0.5));
         let hops = [&setup.forward[..], &setup.backward[..]].concat();
         let config = hops.iter().find_map(|hop| match hop {
-            Hops::Link(LinkConfig { medium: Medium::AdaptiveHarq(config), .. }) => Some(config),
-            _ => None,
+            Hops::Link(link) => link.medium.get::<AdaptiveHarqConfig>(),
+            Hops::Leg(_) => None,
         });
         (config.expect("an adaptive-HARQ link").as_ref().clone(), setup)
     };
@@ -25,17 +25,20 @@ fn an_adaptive_harq_link_is_what_its_keys_say() {
         setup.backward.iter().map(delay).collect()
     };
     let (plain, run) = setup("[adaptive_harq]\n");
-    let (sizing, threshold) = AdaptiveHarqConfig::fitted(0.5);
-    assert_eq!((&plain.sizing, plain.threshold), (&sizing, threshold));
-    assert_eq!((plain.max_retransmissions, plain.step), AdaptiveHarqConfig::PAPER);
-    assert_eq!((plain.rate.bits_per_second(), plain.reorder), (50_000_000, None));
+    assert_eq!(plain.sizing, Sizing::Fixed { first: 2.0, increment: 0.94 });
+    assert_eq!((plain.options.packet_sigma, plain.options.attempt_sigma), (0.25, 0.0));
+    assert_eq!((plain.options.max_retx, plain.options.step), (3, ms(21)));
+    assert_eq!((plain.options.rate.bits_per_second(), plain.reorder), (50_000_000, None));
     assert_eq!(delays(&run), [ms(80).into()]);
     let text = "[adaptive_harq]\ndelay = \"20 ms\"\nrate = \"1 Mbit/s\"\nfirst = 2\nincrement = 0.1\npacket_sigma = 0\nattempt_sigma = 0.1\nmax_retx = 5\nstep = \"7 ms\"\n";
     let (own, run) = setup(text);
     assert_eq!(own.sizing, Sizing::Fixed { first: 4.0, increment: 0.2 });
-    assert_eq!(own.threshold, Threshold { packet_sigma: 0.0, attempt_sigma: 0.1 });
-    assert_eq!((own.max_retransmissions, own.step), (5, ms(7)));
-    assert_eq!((own.rate.bits_per_second(), delays(&run)), (1_000_000, vec![ms(20).into()]));
+    assert_eq!((own.options.packet_sigma, own.options.attempt_sigma), (0.0, 0.1));
+    assert_eq!((own.options.max_retx, own.options.step), (5, ms(7)));
+    assert_eq!(
+        (own.options.rate.bits_per_second(), delays(&run)),
+        (1_000_000, vec![ms(20).into()])
+    );
     let text = "[adaptive_harq]\ntargets = [\"70 %\", 0.5]\nmax_retx = 1\n";
     let (sized, _) = setup(text);
     assert_eq!(sized.sizing, Sizing::Missing { levels: [0.5, 0.5].into() });

@@ -17,11 +17,11 @@ fn cells_are_the_product_of_the_axes_in_the_order_of_the_file() {
     let cell = &scenario.cells()[5];
     let labels: Vec<_> = cell.labels().iter().map(|(_, label)| label.as_str()).collect();
     assert_eq!(labels, ["HARQ(10/12)", "newreno", "bulk"]);
-    assert_eq!(cell.config().transport.tcp.congestion, CongestionAlgorithm::NEWRENO);
-    assert_eq!(cell.config().duration, Duration::from_secs(400));
+    assert_eq!(cell.config().traffic.transport.tcp.congestion, CongestionAlgorithm::NEWRENO);
+    assert_eq!(cell.config().run.duration, Duration::from_secs(400));
     assert!(!cell.plan().stop_when_done);
     assert!(scenario.cells()[4].plan().stop_when_done);
-    assert_eq!(scenario.cells()[4].config().duration, Duration::from_secs(60));
+    assert_eq!(scenario.cells()[4].config().run.duration, Duration::from_secs(60));
 }
 
 #[test]
@@ -34,8 +34,11 @@ fn parts_of_a_stack_are_switched_by_themselves() {
     let config = scenario.cells()[0].config();
     let all = LinuxOptions::default();
     let expected = LinuxOptions { rack: false, pacing: true, max_reordering: 3, ..all };
-    assert_eq!(config.transport.tcp.linux, Some(expected));
-    assert_eq!(config.flow[0].transport.tcp.linux, Some(LinuxOptions { rack: true, ..expected }));
+    assert_eq!(config.traffic.transport.tcp.linux, Some(expected));
+    assert_eq!(
+        config.traffic.flow[0].transport.tcp.linux,
+        Some(LinuxOptions { rack: true, ..expected })
+    );
 }
 
 #[test]
@@ -49,10 +52,11 @@ fn changes_from_outside_win_and_end_a_variation() {
     let scenario = Scenario::parse("geo.toml", &text, &changes).unwrap();
     assert_eq!(scenario.cells().len(), 2);
     let config = scenario.cells()[1].config();
-    assert_eq!((config.scheme.to_string().as_str(), config.seed), ("FEC(10/12)", 2));
-    assert_eq!(config.link.rtt, Duration::from_millis(600));
+    assert_eq!((config.scheme().to_string().as_str(), config.run.seed), ("FEC(10/12)", 2));
+    let link = config.sections.link.as_ref().unwrap();
+    assert_eq!(link.slots.rtt, Duration::from_millis(600));
     let usual = DelayedAck::After(Duration::from_millis(40));
-    assert_eq!(config.transport.tcp.delayed_ack, Some(usual));
+    assert_eq!(config.traffic.transport.tcp.delayed_ack, Some(usual));
 
     let wrong = |key: &str, value: &str| {
         let changes = [("runs".to_owned(), "2".to_owned()), (key.to_owned(), value.to_owned())];

@@ -1,7 +1,7 @@
 //! What loses the reports of a live link.
 
 use super::*;
-use crate::scheme::FeedbackLoss;
+use crate::scheme::LiveConfig;
 use crate::trace::Direction;
 
 const LIVE: &str = "scheme = \"ARQ\"\nlink.live = true\nlink.feedback_trace.file = \"back.csv\"\n";
@@ -35,10 +35,10 @@ fn a_trace_loses_reports_and_shifts_with_the_link() {
         "{LIVE}link.start = \"30 s\"\nlink.wrap = true\nlink.feedback_repeat = \"7 ms\"\n{CHANNEL}"
     );
     let run = setup(&text, &Given::phy([phy(&[0, 1]), phy(&[1, 0, 1])]));
-    let [Medium::Live(live)] = &media(&run)[..] else { panic!("a live link") };
-    let FeedbackLoss::Trace(back) = &live.feedback_loss else { panic!("a trace") };
+    let live = medium::<LiveConfig>(&run);
+    let Some(back) = &live.reports else { panic!("a trace") };
     assert_eq!((&back.d()[..], &live.phy.d()[..]), (&[0, 1][..], &[1, 0, 1][..]));
-    assert_eq!(live.feedback_repeat, Some(Duration::from_millis(7)));
+    assert_eq!(live.options.feedback_repeat, Some(Duration::from_millis(7)));
     // A drawn start is that of the link's trace, however long the other one is.
     let text = format!("{LIVE}link.start = \"random\"\nduration = \"1 ns\"\n{CHANNEL}");
     let start = |back: &[i64]| {
@@ -91,10 +91,8 @@ fn a_link_back_has_its_own_return_trace_or_none() {
     };
     let traced = |text: &str| -> Vec<bool> {
         let traced = |hop: &Hops| match hop {
-            Hops::Link(LinkConfig { medium: Medium::Live(live), .. }) => {
-                Some(matches!(live.feedback_loss, FeedbackLoss::Trace(_)))
-            }
-            _ => None,
+            Hops::Link(link) => Some(link.medium.get::<LiveConfig>()?.reports.is_some()),
+            Hops::Leg(_) => None,
         };
         links(text).iter().filter_map(traced).collect()
     };

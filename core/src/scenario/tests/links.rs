@@ -3,8 +3,9 @@
 use std::num::NonZeroU32;
 
 use super::*;
-use crate::scheme::nr::{HarqMode, NtnPhy, RlcConfig};
-use crate::scheme::{FeedbackLoss, UnitLosses};
+use crate::scheme::nr::{HarqMode, NtnConfig, NtnPhy, RlcConfig};
+use crate::scheme::{HybridConfig, HybridOptions, LiveConfig};
+use crate::units::{Limit, Probability};
 
 #[test]
 fn a_live_link_needs_a_phy_trace_and_has_keys_of_its_own() {
@@ -18,10 +19,13 @@ fn a_live_link_needs_a_phy_trace_and_has_keys_of_its_own() {
     assert_eq!(asked(cell, 0), asked(&open.cells()[0], 0));
     let phy = PhyTrace::new(vec![0, 10].into(), vec![1, 0].into(), Bytes(33)).unwrap();
     let setup = cell.setup(0, &Given::phy([phy])).unwrap();
-    let [Medium::Live(live)] = &media(&setup)[..] else { panic!("a live link") };
+    let live = medium::<LiveConfig>(&setup);
     assert_eq!(live.scheme.to_string(), "HARQ(10/12)");
-    assert_eq!((live.flush, live.send_buffer), (Duration::from_millis(20), NonZeroU32::new(100)));
-    assert!(matches!(live.feedback_loss, FeedbackLoss::Random(p) if p.get() == 0.05));
+    let options = &live.options;
+    let flush = Some(Duration::from_millis(20));
+    assert_eq!((options.flush, options.send_buffer), (flush, NonZeroU32::new(100)));
+    assert_eq!(options.feedback_loss, Probability::new(0.05).ok());
+    assert!(live.reports.is_none());
     assert!(
         error(&format!("[link]\nflush = \"20 ms\"\n{CHANNEL}"))
             .contains("link.flush: is for links that run")
@@ -36,21 +40,20 @@ fn a_hybrid_link_is_what_its_keys_say() {
         let scenario = Scenario::parse("geo.toml", text, &[]).unwrap();
         scenario.cells()[0].clone()
     };
-    let medium = |setup: &Setup| media(setup).remove(0);
     let plain = cell("[hybrid]\nn = 11\nloss = \"2 %\"\ndelay = \"20 ms\"\n");
     assert_eq!(asked(&plain, 0), []);
     let setup = plain.setup(0, &Given::information(0.5)).unwrap();
-    let Medium::Hybrid(config) = medium(&setup) else { panic!("a hybrid link") };
-    assert_eq!((config.data, config.total, config.frames, config.persistency), (10, 11, 6, 5));
-    assert_eq!((config.delay, config.in_order), (Duration::from_millis(20), true));
-    assert!(matches!(config.losses, UnitLosses::Bernoulli(p) if p.get() == 0.02));
+    let config = medium::<HybridConfig>(&setup);
+    let delay = Duration::from_millis(20);
+    let loss = Probability::new(0.02).ok();
+    assert_eq!(config.options, HybridOptions { n: 11, delay, loss, ..HybridOptions::default() });
+    assert!(config.losses.is_none());
     let Hops::Leg(back) = &setup.backward[0] else { panic!("a leg") };
     assert_eq!(back.delay, Duration::from_millis(20).into());
     let traced = cell("[hybrid]\n[trace]\nfile = \"x.csv\"\n");
     let phy = PhyTrace::new(vec![0, 1].into(), vec![1, 0].into(), Bytes(25)).unwrap();
     let setup = traced.setup(0, &Given::phy([phy])).unwrap();
-    let Medium::Hybrid(config) = medium(&setup) else { panic!("a hybrid link") };
-    assert!(matches!(config.losses, UnitLosses::Trace(_)));
+    assert!(medium::<HybridConfig>(&setup).losses.is_some());
     for (text, expected) in [
         ("[hybrid]\nn = 9\n", "geo.toml line 2: hybrid.n: a frame carries K of N"),
         ("scheme = \"ARQ\"\n[hybrid]\n", "geo.toml line 1: scheme: [hybrid] is the scheme"),
@@ -70,9 +73,7 @@ fn a_hybrid_link_is_what_its_keys_say() {
 fn a_3gpp_link_is_what_its_keys_say() {
     let setup = |text: &str, given: Given| {
         let setup = setup(text, &given);
-        let Hops::Link(link) = &setup.forward[0] else { panic!("a link") };
-        let Medium::Ntn(config) = link.medium.clone() else { panic!("a 3GPP link") };
-        (config, setup)
+        (medium::<NtnConfig>(&setup), setup)
     };
     let ms = Duration::from_millis;
     let text = "[ntn]\nrlc = \"um\"\nharq_feedback = false\nbler = [\"2 %\", 0.5]\ndelay = \"20 ms\"\nt_reordering = \"7 ms\"\n";
@@ -81,14 +82,14 @@ fn a_3gpp_link_is_what_its_keys_say() {
     assert!(matches!(config.rlc, RlcConfig::Um(_)));
     let NtnPhy::Random { bler, .. } = &config.phy else { panic!("random errors") };
     assert_eq!(bler.iter().map(|p| p.get()).collect::<Vec<_>>(), [0.02, 0.5]);
-    assert_eq!(config.pdcp.t_reordering, Some(ms(7)));
+    assert_eq!(config.timers().reordering, Some(ms(7)));
     let Hops::Leg(back) = &run.backward[0] else { panic!("a leg") };
     assert_eq!(back.delay, ms(20).into());
     let phy = PhyTrace::new(vec![0, 1].into(), vec![1, 0].into(), Bytes(900)).unwrap();
     let text = "[ntn]\nmax_retx = 0\n[trace]\nfile = \"x.csv\"\n";
     let (config, _) = setup(text, Given::phy([phy]));
     assert_eq!(config.tb(), Bytes(900));
-    assert!(matches!(config.rlc, RlcConfig::Am(am) if am.max_retx.is_none()));
+    assert!(matches!(config.rlc, RlcConfig::Am(am) if am.max_retx == Limit::AtMost(0)));
     for (text, expected) in [
         ("[ntn]\npreset = \"leo\"\n", "geo.toml line 2: ntn.preset: unknown; write one of nr-"),
         ("[ntn]\ntb = \"5 B\"\n", "geo.toml line 2: ntn.tb: a transport block of 5 bytes"),
@@ -103,7 +104,7 @@ fn a_3gpp_link_is_what_its_keys_say() {
         ),
         (
             "[ntn]\nrlc = \"um\"\nmax_retx = 3\n",
-            "geo.toml line 3: ntn.max_retx: RLC UM has none; leave it out or write rlc = \"am\"",
+            "geo.toml line 3: ntn.max_retx: belongs to rlc = \"am\"; leave it out, or change `rlc`",
         ),
         ("[ntn]\nbler = 7\n", "geo.toml line 2: ntn.bler: 7 is not a probability"),
         ("[ntn]\nbler = [0.1, 7]\n", "geo.toml line 2: ntn.bler"),
@@ -120,9 +121,9 @@ fn a_single_block_error_rate_is_that_of_every_transmission() {
         let scenario = Scenario::parse("geo.toml", text, &[]).unwrap();
         let cell = &scenario.cells()[0];
         let setup = cell.setup(0, &Given::information(0.5)).unwrap();
-        let Hops::Link(link) = &setup.forward[0] else { panic!("a link") };
-        let Medium::Ntn(config) = &link.medium else { panic!("a 3GPP link") };
-        let NtnPhy::Random { bler, .. } = &config.phy else { panic!("random errors") };
+        let NtnPhy::Random { bler, .. } = &medium::<NtnConfig>(&setup).phy else {
+            panic!("random errors")
+        };
         assert_eq!(bler.iter().map(|p| p.get()).collect::<Vec<_>>(), [0.1]);
     }
 }

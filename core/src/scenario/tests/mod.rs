@@ -101,13 +101,19 @@ fn asked(cell: &Cell, replication: u32) -> Vec<PhySpec> {
 }
 
 /// The media of the links there.
-fn media(setup: &Setup) -> Vec<Medium> {
+fn media(setup: &Setup) -> Vec<Arc<dyn Medium>> {
     let hops = setup.forward.iter();
     let medium = |hop: &Hops| match hop {
         Hops::Link(LinkConfig { medium, .. }) => Some(medium.clone()),
         Hops::Leg(_) => None,
     };
     hops.filter_map(medium).collect()
+}
+
+/// The medium of the only link there, which is an `M`.
+fn medium<M: Medium>(setup: &Setup) -> Arc<M> {
+    let [medium] = &media(setup)[..] else { panic!("one link") };
+    medium.get().expect("a link of this kind")
 }
 
 /// Slots at 0, 1, ... ns with these decoding times.
@@ -123,7 +129,7 @@ fn the_top_level_keys_are_those_of_the_schema() {
         schema["properties"].as_object().unwrap().keys().map(String::as_str).collect();
     keys.retain(|key| !["vary", "printed"].contains(key));
     keys.sort_unstable();
-    let mut known = super::read::KEYS.to_vec();
+    let mut known = super::read::keys();
     known.sort_unstable();
     assert_eq!(keys, known);
 }

@@ -3,6 +3,7 @@
 use super::*;
 use crate::application::ApplicationConfig;
 use crate::channel::Model;
+use crate::trace::LinkTrace;
 use crate::transport::tcp::CongestionAlgorithm;
 
 #[test]
@@ -36,8 +37,8 @@ fn a_link_back_has_the_keys_of_the_link_and_a_channel_of_its_own() {
     let cell = &scenario.cells()[0];
     let run = cell.setup(0, &Given::phy([phy(&[1; 9])])).unwrap();
     let rtt = |hop: &Hops| match hop {
-        Hops::Link(LinkConfig { medium: Medium::Trace(trace), .. }) => Some(trace.parts().rtt),
-        _ => None,
+        Hops::Link(link) => Some(link.medium.get::<LinkTrace>()?.parts().rtt),
+        Hops::Leg(_) => None,
     };
     let rtts: Vec<_> = [run.forward, run.backward].concat().iter().filter_map(rtt).collect();
     assert_eq!(rtts, [Duration::from_millis(600); 2]);

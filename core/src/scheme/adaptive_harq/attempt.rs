@@ -42,14 +42,15 @@ impl Attempts {
         seed: Seed,
         number: u32,
     ) -> Result<Self, LinkError> {
+        let options = &config.options;
         let rng = seed.rng(Stream::Link(number));
         Ok(Self {
             channel: Channel::new(&config.information, usage)?,
             sizing: config.sizing.clone(),
-            thresholds: Thresholds::new(config.threshold, config.attempts(), rng),
-            most: config.attempts(),
-            step: span(config.step),
-            rate: config.rate,
+            thresholds: Thresholds::new(options, rng),
+            most: options.attempts(),
+            step: span(options.step),
+            rate: options.rate,
             packet_header: usage.fragmentation.packet_header,
         })
     }

@@ -40,7 +40,7 @@ impl BesideLink {
             attempts: Attempts::new(config, usage, seed, number)?,
             queue: DepartureQueue::new(usage.queue),
             free_at: 0,
-            air: Air::new(config.attempts()),
+            air: Air::new(config.options.attempts()),
             far_end: FarEnd::new(config, usage.duration),
             admitted: 0,
             counters: LinkCounters::default(),

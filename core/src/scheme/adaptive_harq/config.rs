@@ -4,11 +4,82 @@ use std::sync::Arc;
 
 use rand::Rng;
 use rand_chacha::ChaCha8Rng;
-use thiserror::Error;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
 
-use crate::link::{Propagation, Resequencing};
+use crate::config::Fault;
+use crate::link::reordering::behind;
+use crate::link::{
+    Delays, InstrumentedLink, LinkError, Propagation, Resequencing, TraceLinkConfig, check_delays,
+};
+use crate::scheme::adaptive_harq::beside::BesideLink;
+use crate::scheme::adaptive_harq::compete::CompetingLink;
+use crate::scheme::{LinkConfig, Medium};
+use crate::seed::Seed;
 use crate::trace::MiTrace;
 use crate::units::{BitRate, Duration, Probability};
+
+/// What an adaptive-HARQ link is, apart from its channel.
+#[derive(Clone, Debug, Deserialize, JsonSchema, PartialEq, Serialize)]
+#[serde(default)]
+pub struct AdaptiveHarqOptions {
+    /// Rate of coded bits; it serialises the first attempt at each packet.
+    pub rate: BitRate,
+    /// Propagation delay, one way, in both directions; 80 ms unless set.
+    pub delay: Option<Duration>,
+    /// In its place delays that vary: a CSV file with columns `time_s` and `delay_ms`, as
+    /// `clift constellation` writes them, relative to the folder of the scenario file. Each holds
+    /// until the next.
+    pub delays: Option<Delays>,
+    /// With `delays`: what was decoded earlier never arrives later. Otherwise packets overtake one
+    /// another where the path gets shorter.
+    pub keep_order: bool,
+    /// Coded bits per information bit of the first attempt, in units of the inverse of the
+    /// channel's mean mutual information at this Es/N0; 1 unless set.
+    pub first: Option<f64>,
+    /// The same of each retransmission; 0.47 unless set.
+    pub increment: Option<f64>,
+    /// In the place of `first` and `increment`: the probabilities with which the first attempt and
+    /// each retransmission are to bring what is still missing.
+    pub targets: Option<Vec<Probability>>,
+    /// Spread of the decoding threshold from packet to packet, relative to the packet; 0 is the
+    /// physical limit.
+    // Decoding takes 1 bit of mutual information per information bit on average. A spread stands for
+    // what the channel's resolution hides: code words that meet different samples of the fading
+    // within it, all attempts alike or each for itself.
+    pub packet_sigma: f64,
+    /// The same from attempt to attempt.
+    pub attempt_sigma: f64,
+    /// Whether retransmissions take time from other packets: "beside" (they don't, as in the
+    /// paper's module) or "compete" (they do, and go before new packets).
+    pub repairs: Repairs,
+    /// Retransmissions of a packet before it is given up, at most 7.
+    pub max_retx: u32,
+    /// From an attempt to the next.
+    pub step: Duration,
+}
+
+impl Default for AdaptiveHarqOptions {
+    /// The link of Tauran 2017: its retransmissions, and what its worst case of 70 ms to the far end
+    /// of a last hop of 7 ms leaves for each. Sizes and spread, the three numbers that are fitted,
+    /// are those with which its tables come out.
+    fn default() -> Self {
+        Self {
+            rate: BitRate::from_bits_per_second(50_000_000).expect("above zero"),
+            delay: None,
+            delays: None,
+            keep_order: false,
+            first: None,
+            increment: None,
+            targets: None,
+            packet_sigma: 0.25,
+            attempt_sigma: 0.0,
+            repairs: Repairs::Beside,
+            max_retx: 3,
+            step: Duration::from_millis(21),
+        }
+    }
+}
 
 /// Adaptive HARQ over a channel (Tauran 2017, section 2.2; DESIGN section 5): a link whose packets
 /// are code words, sent again in part until they are decoded.
@@ -22,29 +93,17 @@ use crate::units::{BitRate, Duration, Probability};
 ///
 /// ```
 /// use std::sync::Arc;
-/// use clift::link::{Propagation, deliver};
-/// use clift::scheme::{AdaptiveHarqConfig, LinkConfig, Medium, Repairs};
+/// use clift::link::deliver;
+/// use clift::scheme::{AdaptiveHarqOptions, LinkConfig};
 /// use clift::seed::Seed;
 /// use clift::trace::MiTrace;
-/// use clift::units::{BitRate, Bytes, Duration};
+/// use clift::units::{Bytes, Duration};
 ///
 /// // A channel that lets 0.8 bits through per coded bit, in every millisecond of 10 s.
 /// let information = Arc::new(MiTrace::new(Duration::from_millis(1), vec![0.8; 10_000]).unwrap());
-/// let (sizing, threshold) = AdaptiveHarqConfig::fitted(information.mean());
-/// let (max_retransmissions, step) = AdaptiveHarqConfig::PAPER;
-/// let config = AdaptiveHarqConfig {
-///     information,
-///     rate: BitRate::from_bits_per_second(50_000_000).unwrap(),
-///     delay: Propagation::Fixed(Duration::from_millis(80)),
-///     sizing,
-///     max_retransmissions,
-///     step,
-///     threshold,
-///     repairs: Repairs::Beside,
-///     reorder: None,
-/// };
-/// let medium = Medium::AdaptiveHarq(Arc::new(config));
-/// let mut link = LinkConfig::new(medium).build(Seed(1), 0, None).unwrap();
+/// let mean = information.mean();
+/// let config = AdaptiveHarqOptions::default().over(information, mean, None)?;
+/// let mut link = LinkConfig::new(Arc::new(config)).build(Seed(1), 0, None).unwrap();
 /// let arrivals: Vec<i64> = (0..1000).map(|n| n * 1_000_000).collect();
 /// let packets = deliver(&mut *link, &arrivals, Bytes(1040)).unwrap();
 /// // 8320 bits, 1.25 coded bits each, at 50 Mbit/s, then the path; or as many steps later.
@@ -55,32 +114,26 @@ use crate::units::{BitRate, Duration, Probability};
 /// // What was sent first carries just what an average packet needs.
 /// let first = packets.delivered.iter().zip(&arrivals).filter(|(at, from)| *at - *from == at_once);
 /// assert!((450..550).contains(&first.count()));
+/// # Ok::<(), clift::config::Fault>(())
 /// ```
 #[derive(Clone, Debug, PartialEq)]
 pub struct AdaptiveHarqConfig {
+    /// The link.
+    pub options: AdaptiveHarqOptions,
     /// Mutual information per coded bit over time.
     pub information: Arc<MiTrace>,
-    /// Rate of coded bits.
-    pub rate: BitRate,
     /// From the sender to the receiver, one way; taken when the last bit of the last attempt was
     /// sent.
     pub delay: Propagation,
     /// Coded bits of each attempt.
     pub sizing: Sizing,
-    /// Retransmissions of a packet before it is given up, at most [`Self::MOST_RETRANSMISSIONS`].
-    pub max_retransmissions: u32,
-    /// From an attempt to the next.
-    pub step: Duration,
-    /// Mutual information that decoding takes.
-    pub threshold: Threshold,
-    /// Whether retransmissions take time from other packets.
-    pub repairs: Repairs,
     /// A re-sequencing buffer at the far end; `None`: packets leave as they come.
     pub reorder: Option<Resequencing>,
 }
 
 /// Whether retransmissions take time from other packets.
-#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
+#[derive(Clone, Copy, Debug, Default, Deserialize, Eq, JsonSchema, PartialEq, Serialize)]
+#[serde(rename_all = "lowercase")]
 pub enum Repairs {
     /// They don't, as in the paper's module: the next packet is sent right after the first attempt
     /// of the one before, and the bits of retransmissions are counted only. Right while the link
@@ -92,81 +145,109 @@ pub enum Repairs {
     Compete,
 }
 
-impl AdaptiveHarqConfig {
-    /// The most that [`Self::max_retransmissions`] may be.
+impl AdaptiveHarqOptions {
+    /// The most that [`Self::max_retx`] may be.
     pub const MOST_RETRANSMISSIONS: u32 = 7;
-
-    /// Retransmissions of Tauran 2017, and what its worst case of 70 ms to the far end of a last
-    /// hop of 7 ms leaves for each.
-    pub const PAPER: (u32, Duration) = (3, Duration::from_millis(21));
-
-    /// Sizes and spread with which the tables of Tauran 2017 come out, at a channel's mean mutual
-    /// information per coded bit: the three numbers of the model that are fitted.
-    pub fn fitted(mean_information: f64) -> (Sizing, Threshold) {
-        let sizing =
-            Sizing::Fixed { first: 1.0 / mean_information, increment: 0.47 / mean_information };
-        (sizing, Threshold { packet_sigma: 0.25, attempt_sigma: 0.0 })
-    }
 
     /// Attempts at a packet, the first included.
     pub(super) fn attempts(&self) -> usize {
-        self.max_retransmissions as usize + 1
+        self.max_retx as usize + 1
+    }
+
+    /// The link over a channel, whose mutual information per coded bit has this mean; without a
+    /// `delay` it takes the fixed one of the options.
+    ///
+    /// # Errors
+    /// The key that is wrong, and what to do.
+    pub fn over(
+        &self,
+        information: Arc<MiTrace>,
+        mean: f64,
+        delay: Option<Propagation>,
+    ) -> Result<AdaptiveHarqConfig, Fault> {
+        check_delays(self.delay, self.delays.as_ref(), self.keep_order)?;
+        let sizes = [("first", self.first), ("increment", self.increment)];
+        let sizing = match &self.targets {
+            None => Sizing::Fixed {
+                first: self.first.unwrap_or(1.0) / mean,
+                increment: self.increment.unwrap_or(0.47) / mean,
+            },
+            Some(targets) => {
+                if let Some((name, _)) = sizes.iter().find(|(_, given)| given.is_some()) {
+                    let cure = "`targets` say how much is sent; leave one of them out";
+                    return Err(Fault::new(name, cure));
+                }
+                Sizing::for_targets(&information, targets)?
+            }
+        };
+        let usual = self.delay.unwrap_or(Duration::from_millis(80));
+        let delay = delay.unwrap_or(usual.into());
+        let options = self.clone();
+        let config = AdaptiveHarqConfig { options, information, delay, sizing, reorder: None };
+        config.check(mean)?;
+        Ok(config)
     }
 
     /// That there can be such a link.
-    ///
-    /// # Errors
-    /// What is out of its range.
-    pub fn check(&self) -> Result<(), AdaptiveHarqError> {
-        if self.max_retransmissions > Self::MOST_RETRANSMISSIONS {
-            return Err(AdaptiveHarqError::Retransmissions);
+    fn check(&self) -> Result<(), Fault> {
+        let most = Self::MOST_RETRANSMISSIONS;
+        if self.max_retx > most {
+            let cure = format!("{} are too many; give 0 to {most}", self.max_retx);
+            return Err(Fault::new("max_retx", cure));
         }
-        self.threshold.check()?;
+        for (name, sigma) in
+            [("packet_sigma", self.packet_sigma), ("attempt_sigma", self.attempt_sigma)]
+        {
+            if !(0.0..=10.0).contains(&sigma) {
+                let cure = format!("{sigma} is out of range; give a number from 0 to 10");
+                return Err(Fault::new(name, cure));
+            }
+        }
         if self.step == Duration::ZERO || self.step > Duration::from_secs(1000) {
-            return Err(AdaptiveHarqError::Step);
+            let cure = format!("{} is out of range; give a time above 0 s to 1000 s", self.step);
+            return Err(Fault::new("step", cure));
         }
-        self.sizing.check(self.attempts())
+        Ok(())
     }
 }
 
-/// An adaptive-HARQ link that cannot be.
-#[derive(Clone, Copy, Debug, Eq, Error, PartialEq)]
-#[non_exhaustive]
-pub enum AdaptiveHarqError {
-    /// Coded bits per information bit that no code has.
-    #[error("{name}: give coded bits per information bit above 0 and up to 1000")]
-    Ratio {
-        /// Which.
-        name: &'static str,
-    },
-    /// Too many retransmissions.
-    #[error(
-        "max_retransmissions: give a number from 0 to {}",
-        AdaptiveHarqConfig::MOST_RETRANSMISSIONS
-    )]
-    Retransmissions,
-    /// A spread that is none.
-    #[error("{name}: give a number from 0 to 10")]
-    Sigma {
-        /// Which.
-        name: &'static str,
-    },
-    /// Retransmissions at the instant of what they repair.
-    #[error("step_ms: give a time above 0 and up to 1000 s")]
-    Step,
-    /// Not a probability for each attempt.
-    #[error("targets: {given} probabilities for {attempts} attempts; give one for each")]
-    Targets {
-        /// Those given.
-        given: usize,
-        /// Attempts, the first included.
-        attempts: usize,
-    },
-    /// A probability that the channel never reaches.
-    #[error(
-        "targets: the channel lets next to nothing through that often; give lower probabilities"
-    )]
-    Hopeless,
+impl AdaptiveHarqConfig {
+    /// That there can be such a link; sizes are in units of the inverse of `mean`.
+    fn check(&self, mean: f64) -> Result<(), Fault> {
+        self.options.check()?;
+        self.sizing.check(self.options.attempts(), mean)
+    }
+}
+
+impl Medium for AdaptiveHarqConfig {
+    fn build(
+        self: Arc<Self>,
+        link: &LinkConfig,
+        usage: TraceLinkConfig,
+        seed: Seed,
+        number: u32,
+    ) -> Result<Box<dyn InstrumentedLink + Send>, LinkError> {
+        link.check_own(false)?;
+        self.check(1.0).map_err(|fault| LinkError::Scheme(fault.to_string()))?;
+        let rule = link.reorder.or(self.reorder);
+        Ok(match self.options.repairs {
+            Repairs::Beside => behind(BesideLink::new(&self, &usage, seed, number)?, rule),
+            Repairs::Compete => behind(CompetingLink::new(&self, &usage, seed, number)?, rule),
+        })
+    }
+
+    fn way_back(&self) -> Propagation {
+        self.delay.clone()
+    }
+
+    fn span(&self) -> Option<(u64, u64)> {
+        let every = self.information.every().as_nanos();
+        Some((0, self.information.values().len() as u64 * every))
+    }
+
+    fn has_buffer(&self) -> bool {
+        self.reorder.is_some()
+    }
 }
 
 /// How many coded bits each attempt at a packet sends.
@@ -207,42 +288,44 @@ impl Sizing {
     ///
     /// # Errors
     /// If the channel never is good enough.
-    pub fn for_targets(
-        information: &MiTrace,
-        targets: &[Probability],
-    ) -> Result<Self, AdaptiveHarqError> {
+    pub fn for_targets(information: &MiTrace, targets: &[Probability]) -> Result<Self, Fault> {
         let mut values = information.values().to_vec();
         values.sort_unstable_by(f32::total_cmp);
         let level = |target: &Probability| {
             let below = ((1.0 - target.get()) * values.len() as f64) as usize;
             let level = f64::from(values[below.min(values.len() - 1)]);
-            if level * Self::MOST_RATIO < 1.0 {
-                Err(AdaptiveHarqError::Hopeless)
-            } else {
-                Ok(level)
-            }
+            if level * Self::MOST_RATIO < 1.0 { Err(hopeless()) } else { Ok(level) }
         };
         Ok(Self::Missing { levels: targets.iter().map(level).collect::<Result<_, _>>()? })
     }
 
-    pub(super) fn check(&self, attempts: usize) -> Result<(), AdaptiveHarqError> {
+    fn check(&self, attempts: usize, mean: f64) -> Result<(), Fault> {
         match self {
             Self::Fixed { first, increment } => {
                 let fits = |ratio: f64| ratio > 0.0 && ratio <= Self::MOST_RATIO;
-                let wrong = |name| Err(AdaptiveHarqError::Ratio { name });
-                match (fits(*first), fits(*increment)) {
-                    (false, _) => wrong("first"),
-                    (_, false) => wrong("increment"),
-                    (true, true) => Ok(()),
+                let sizes = [("first", fits(*first)), ("increment", fits(*increment))];
+                match sizes.iter().find(|(_, fits)| !fits) {
+                    None => Ok(()),
+                    Some((name, _)) => {
+                        let most = mean * Self::MOST_RATIO;
+                        let cure = format!(
+                            "give a number above 0 and at most {most}, which are 1000 coded bits per information bit"
+                        );
+                        Err(Fault::new(name, cure))
+                    }
                 }
             }
             Self::Missing { levels } if levels.len() != attempts => {
-                Err(AdaptiveHarqError::Targets { given: levels.len(), attempts })
+                let given = levels.len();
+                let cure = format!(
+                    "{given} for {attempts} attempts; give one for each, or change max_retx"
+                );
+                Err(Fault::new("targets", cure))
             }
             Self::Missing { levels } => {
                 let fits =
                     levels.iter().all(|&level| level * Self::MOST_RATIO >= 1.0 && level <= 1.0);
-                if fits { Ok(()) } else { Err(AdaptiveHarqError::Hopeless) }
+                if fits { Ok(()) } else { Err(hopeless()) }
             }
         }
     }
@@ -260,30 +343,9 @@ impl Sizing {
     }
 }
 
-/// How much mutual information decoding takes, per information bit: 1 on average, the physical
-/// limit.
-///
-/// A spread stands for what the channel's resolution hides: code words that meet different samples
-/// of the fading within it, all attempts alike or each for itself.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Threshold {
-    /// Standard deviation from packet to packet, the same for all attempts at one.
-    pub packet_sigma: f64,
-    /// Standard deviation from attempt to attempt.
-    pub attempt_sigma: f64,
-}
-
-impl Threshold {
-    /// Exactly 1: no spread.
-    pub const PHYSICAL: Self = Self { packet_sigma: 0.0, attempt_sigma: 0.0 };
-
-    pub(super) fn check(self) -> Result<(), AdaptiveHarqError> {
-        let spreads = [("packet_sigma", self.packet_sigma), ("attempt_sigma", self.attempt_sigma)];
-        match spreads.iter().find(|(_, sigma)| !(0.0..=10.0).contains(sigma)) {
-            Some(&(name, _)) => Err(AdaptiveHarqError::Sigma { name }),
-            None => Ok(()),
-        }
-    }
+fn hopeless() -> Fault {
+    let cure = "the channel lets next to nothing through that often; give lower probabilities";
+    Fault::new("targets", cure)
 }
 
 /// The thresholds of one packet after the other.
@@ -292,7 +354,8 @@ impl Threshold {
 /// that what a packet draws does not depend on how those before it fared.
 #[derive(Clone, Debug)]
 pub(super) struct Thresholds {
-    threshold: Threshold,
+    packet_sigma: f64,
+    attempt_sigma: f64,
     attempts: usize,
     rng: ChaCha8Rng,
 }
@@ -303,24 +366,24 @@ pub(super) struct OfPacket {
     bits: f64,
     common: f64,
     sigma: f64,
-    draws: [(f64, f64); AdaptiveHarqConfig::MOST_RETRANSMISSIONS as usize + 1],
+    draws: [(f64, f64); AdaptiveHarqOptions::MOST_RETRANSMISSIONS as usize + 1],
 }
 
 impl Thresholds {
-    pub(super) fn new(threshold: Threshold, attempts: usize, rng: ChaCha8Rng) -> Self {
-        Self { threshold, attempts, rng }
+    pub(super) fn new(options: &AdaptiveHarqOptions, rng: ChaCha8Rng) -> Self {
+        let AdaptiveHarqOptions { packet_sigma, attempt_sigma, .. } = *options;
+        Self { packet_sigma, attempt_sigma, attempts: options.attempts(), rng }
     }
 
     /// Those of the next packet, which has so many bits.
     #[inline]
     pub(super) fn draw(&mut self, bits: f64) -> OfPacket {
-        let Threshold { packet_sigma, attempt_sigma } = self.threshold;
-        let common = 1.0 + packet_sigma * normal(self.uniforms());
-        let mut draws = [(0.0, 0.0); AdaptiveHarqConfig::MOST_RETRANSMISSIONS as usize + 1];
-        if attempt_sigma > 0.0 {
+        let common = 1.0 + self.packet_sigma * normal(self.uniforms());
+        let mut draws = [(0.0, 0.0); AdaptiveHarqOptions::MOST_RETRANSMISSIONS as usize + 1];
+        if self.attempt_sigma > 0.0 {
             draws[..self.attempts].fill_with(|| self.uniforms());
         }
-        OfPacket { bits, common, sigma: attempt_sigma, draws }
+        OfPacket { bits, common, sigma: self.attempt_sigma, draws }
     }
 
     #[inline]

@@ -5,7 +5,7 @@ use crate::link::due::{Due, DueQueue, Notices};
 use crate::link::{
     HORIZON, LinkCounters, LinkEvent, PacketId, Propagation, Transit, earliest, instant, nanos,
 };
-use crate::scheme::adaptive_harq::config::AdaptiveHarqConfig;
+use crate::scheme::adaptive_harq::config::{AdaptiveHarqConfig, AdaptiveHarqOptions};
 use crate::units::Instant;
 
 /// Packets on their way to the far end, counted as they arrive.
@@ -26,7 +26,7 @@ impl FarEnd {
             notices: Notices::default(),
             end_of_run: end.map_or(HORIZON, nanos),
             tally: Tally::default(),
-            decoded: vec![0; config.attempts()],
+            decoded: vec![0; config.options.attempts()],
         }
     }
 
@@ -80,7 +80,7 @@ impl FarEnd {
 }
 
 /// Packets decoded after so many retransmissions.
-const DECODED_AFTER: [&str; AdaptiveHarqConfig::MOST_RETRANSMISSIONS as usize + 1] = [
+const DECODED_AFTER: [&str; AdaptiveHarqOptions::MOST_RETRANSMISSIONS as usize + 1] = [
     "harq_decoded_after_0",
     "harq_decoded_after_1",
     "harq_decoded_after_2",

@@ -9,14 +9,14 @@ use crate::link::due::{Due, Notices};
 use crate::link::queue::{DepartureQueue, Waiting};
 use crate::link::{
     Admission, DropReason, HORIZON, Instrument, Link, LinkCounters, LinkError, LinkEvent, Packet,
-    PacketId, QueueLimit, StreamRange, Transit, Transmission, TransmissionKind, UnitLog, Usage,
-    instant, nanos, span,
+    PacketId, StreamRange, TraceLinkConfig, Transit, Transmission, TransmissionKind, UnitLog,
+    Usage, instant, nanos, span,
 };
-use crate::scheme::hybrid::config::HybridConfig;
+use crate::scheme::hybrid::config::{HybridConfig, HybridOptions};
 use crate::scheme::hybrid::losses::FrameLosses;
 use crate::scheme::hybrid::repair::{Again, Repair, Repairs};
 use crate::seed::{Seed, Stream};
-use crate::units::{Bytes, Duration, Instant};
+use crate::units::{Bytes, Instant};
 
 /// A link that runs hybrid FEC/ARQ-SR (Al Fawal 2003, section 2; DESIGN section 5).
 ///
@@ -35,24 +35,13 @@ use crate::units::{Bytes, Duration, Instant};
 /// ```
 /// use clift::link::{Link, LinkEvent};
 /// use clift::scheme::{HybridConfig, HybridLink, HybridOptions};
-/// use clift::link::{Packet, PacketId};
-/// use clift::scheme::UnitLosses;
+/// use clift::link::{Packet, PacketId, TraceLinkConfig};
 /// use clift::seed::Seed;
-/// use clift::units::{BitRate, Bytes, Duration, Instant, Probability};
+/// use clift::units::{Bytes, Instant, Probability};
 ///
-/// let config = HybridConfig {
-///     data: 10,
-///     total: 12,
-///     frames: 6,
-///     persistency: 5,
-///     unit: Bytes(25),
-///     rate: BitRate::from_bits_per_second(2_000_000).unwrap(),
-///     delay: Duration::from_millis(200),
-///     losses: UnitLosses::Bernoulli(Probability::ZERO),
-///     in_order: true,
-///     seed: Seed(1),
-/// };
-/// let mut link = HybridLink::new(&config, Seed(1), 0, HybridOptions::default())?;
+/// let options = HybridOptions { loss: Some(Probability::ZERO), ..HybridOptions::default() };
+/// let config = HybridConfig { options, losses: None };
+/// let mut link = HybridLink::new(&config, TraceLinkConfig::default(), Seed(1), 0)?;
 /// let _ = link.enqueue(Instant::ZERO, Packet::new(PacketId(7), Bytes(1500)));
 /// // 6 frames of 12 x 25 bytes at 2 Mbit/s: 7.2 ms, and 200 ms on the way.
 /// let due = link.poll_timeout().unwrap();
@@ -62,7 +51,7 @@ use crate::units::{Bytes, Duration, Instant};
 /// ```
 #[derive(Clone, Debug)]
 pub struct HybridLink {
-    config: HybridConfig,
+    options: HybridOptions,
     packet_header: Bytes,
     /// Nanoseconds that a frame takes, and D.
     frame: i64,
@@ -87,21 +76,6 @@ pub struct HybridLink {
     log: UnitLog,
 }
 
-/// How a [`HybridLink`] is used.
-#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
-pub struct HybridOptions {
-    /// How much may wait.
-    pub queue: QueueLimit,
-    /// Bytes sent with each packet.
-    pub packet_header: Bytes,
-    /// Time of the trace of losses at run time 0.
-    pub start_offset: Duration,
-    /// Repeat the trace of losses.
-    pub wrap: bool,
-    /// End of the run: no frame starts after it.
-    pub duration: Option<Instant>,
-}
-
 impl HybridLink {
     /// An empty link at time zero. `seed` is that of the run, `number` that of the link in it.
     ///
@@ -109,25 +83,28 @@ impl HybridLink {
     /// If there can be no such link, or a trace of losses of a single slot is to repeat.
     pub fn new(
         config: &HybridConfig,
+        usage: TraceLinkConfig,
         seed: Seed,
         number: u32,
-        options: HybridOptions,
     ) -> Result<Self, LinkError> {
-        config.check().map_err(|fault| LinkError::Scheme(fault.to_string()))?;
+        let options = &config.options;
+        options
+            .check()
+            .map_err(|fault| LinkError::Scheme(format!("hybrid link: {}", fault.message())))?;
         // Of the run's own stream for this link, so that either seed changes the draws.
-        let own = seed.rng(Stream::Link(number)).next_u64().wrapping_add(config.seed.0);
+        let own = seed.rng(Stream::Link(number)).next_u64().wrapping_add(options.seed);
         let rng = Seed(own).rng(Stream::Link(number));
-        let losses = FrameLosses::new(config, rng, options.start_offset, options.wrap)?;
+        let losses = FrameLosses::new(config, rng, usage.start_offset, usage.wrap)?;
         let (first, traced_until) = losses.window();
         Ok(Self {
-            packet_header: options.packet_header,
-            frame: span(config.frame_time()),
-            delay: span(config.delay),
+            packet_header: usage.fragmentation.packet_header,
+            frame: span(options.frame_time()),
+            delay: span(options.delay),
             free_at: first,
-            end: options.duration.map_or(HORIZON, nanos),
+            end: usage.duration.map_or(HORIZON, nanos),
             traced_until,
             losses,
-            queue: DepartureQueue::new(options.queue),
+            queue: DepartureQueue::new(usage.queue),
             repairs: Repairs::default(),
             due: VecDeque::new(),
             notices: Notices::default(),
@@ -137,13 +114,13 @@ impl HybridLink {
             tally: Tally::default(),
             frames_delivered: 0,
             log: UnitLog::default(),
-            config: config.clone(),
+            options: options.clone(),
         })
     }
 
     /// Frames that a packet of `size` takes.
     pub fn frames_for(&self, size: Bytes) -> u64 {
-        self.config.frames_for(u64::from(size.0) + u64::from(self.packet_header.0))
+        self.options.frames_for(u64::from(size.0) + u64::from(self.packet_header.0))
     }
 
     /// Frames that start after `now`.
@@ -168,7 +145,7 @@ impl Link for HybridLink {
         self.send_again_until(entered);
         self.queue.advance(entered);
         let count = self.frames_for(size);
-        let reason = if count > u64::from(self.config.frames) {
+        let reason = if count > u64::from(self.options.frames) {
             Some(DropReason::TooLarge)
         } else {
             (!self.queue.has_room(size)).then_some(DropReason::QueueFull)
@@ -178,7 +155,7 @@ impl Link for HybridLink {
             return Admission::Dropped(reason);
         }
         // K <= 65535 and X fits in 32 bits, but the product may not.
-        let data_units = count * u64::from(self.config.data);
+        let data_units = count * u64::from(self.options.k);
         let lldus = u32::try_from(data_units).unwrap_or(u32::MAX);
         let transit = Transit {
             packet: id,
@@ -264,7 +241,7 @@ impl Instrument for HybridLink {
     /// A slot is the time of a unit; what a frame in the air has used of its time counts.
     fn usage(&self, until: Instant) -> Usage {
         let until = nanos(until).min(self.end);
-        let units = f64::from(self.config.total);
+        let units = f64::from(self.options.n);
         let slot = self.frame as f64 / units;
         let ahead = (self.free_at - until).max(0) as f64 / self.frame as f64;
         let delivered = self.counters().lldus_delivered;
@@ -272,10 +249,10 @@ impl Instrument for HybridLink {
             slots: until as f64 / slot,
             used: (self.frames.sent as f64 - ahead).max(0.0) * units,
             per_lldu: match delivered {
-                0 => units / f64::from(self.config.data),
+                0 => units / f64::from(self.options.k),
                 lldus => self.frames_delivered as f64 * units / lldus as f64,
             },
-            slot: self.config.unit,
+            slot: self.options.unit,
         }
     }
 
@@ -287,8 +264,8 @@ impl Instrument for HybridLink {
             ("frames_sent_again", counts.again),
             ("frames_failed", counts.failed),
             ("frames_given_up", counts.given_up),
-            ("units_sent", sent * u64::from(self.config.total)),
-            ("units_sent_again", counts.again * u64::from(self.config.total)),
+            ("units_sent", sent * u64::from(self.options.n)),
+            ("units_sent_again", counts.again * u64::from(self.options.n)),
             ("packets_given_up", self.counters().lost),
         ]
     }
@@ -439,7 +416,7 @@ impl HybridLink {
     fn failed(&mut self, packet: u32, frame: Frame) {
         let Frame { start, number, times, .. } = frame;
         self.frames.note(start, Note::Failed);
-        if times < self.config.persistency {
+        if times < self.options.persistency {
             let ready = self.free_at + 2 * self.delay;
             self.repairs.push(Again { ready, packet, frame: number, times });
             return;

@@ -6,7 +6,7 @@ use rand_chacha::ChaCha8Rng;
 
 use crate::link::clock::{Place, SlotClock};
 use crate::link::{HORIZON, LinkError, span};
-use crate::scheme::hybrid::config::{HybridConfig, UnitLosses};
+use crate::scheme::hybrid::config::{HybridConfig, HybridOptions};
 use crate::seed::Geometric;
 use crate::trace::PhyTrace;
 use crate::units::{Bytes, Duration, Probability};
@@ -25,13 +25,14 @@ impl FrameLosses {
         start_offset: Duration,
         wrap: bool,
     ) -> Result<Self, LinkError> {
+        let options = &config.options;
         match &config.losses {
-            UnitLosses::Bernoulli(p) => {
-                let fails = fewer_than(config.data, config.total, *p);
+            None => {
+                let fails = fewer_than(options.k, options.n, options.unit_loss());
                 Ok(Self::Drawn(Drawn::new(fails, rng)))
             }
-            UnitLosses::Trace(trace) => {
-                Traced::new(config, trace, start_offset, wrap).map(Box::new).map(Self::Traced)
+            Some(trace) => {
+                Traced::new(options, trace, start_offset, wrap).map(Box::new).map(Self::Traced)
             }
         }
     }
@@ -113,21 +114,21 @@ pub(super) struct Traced {
 
 impl Traced {
     fn new(
-        config: &HybridConfig,
+        options: &HybridOptions,
         trace: &Arc<PhyTrace>,
         start_offset: Duration,
         wrap: bool,
     ) -> Result<Self, LinkError> {
         let (first, last) = (trace.t()[0], trace.t()[trace.len() - 1]);
         let clock = SlotClock::new(first, start_offset, wrap.then(|| trace.period()))?;
-        let unit = |number: u32| config.rate.time_to_send(Bytes(config.unit.0 * number));
-        let begins: Vec<i64> = (0..config.total).map(|number| span(unit(number))).collect();
+        let unit = |number: u32| options.rate.time_to_send(Bytes(options.unit.0 * number));
+        let begins: Vec<i64> = (0..options.n).map(|number| span(unit(number))).collect();
         // The end of the trace is one gap after its last slot; every unit of a frame begins before.
         let gap = (trace.median_gap().as_nanos() as i64).max(1);
         let end = if wrap { HORIZON } else { last + gap - clock.offset() };
         let begun = first + clock.start().base;
         let window = (begun.max(0), end - 1 - begins[begins.len() - 1]);
-        let (trace, data, place) = (Arc::clone(trace), config.data as usize, clock.start());
+        let (trace, data, place) = (Arc::clone(trace), options.k as usize, clock.start());
         Ok(Self { trace, data, begins, clock, place, window })
     }
 

@@ -7,6 +7,6 @@ mod link;
 mod losses;
 mod repair;
 
-pub use config::{HybridConfig, HybridError, UnitLosses};
+pub use config::{HybridConfig, HybridOptions};
 pub use law::HybridFecArq;
-pub use link::{HybridLink, HybridOptions};
+pub use link::HybridLink;

@@ -3,13 +3,134 @@
 use std::num::NonZeroU32;
 use std::sync::Arc;
 
-use thiserror::Error;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
 
-use crate::link::Propagation;
+use crate::config::{Fault, changed, flat, parts};
+use crate::link::reordering::behind;
+use crate::link::{
+    Delays, HORIZON, InstrumentedLink, LinkError, Propagation, TraceLinkConfig, check_delays,
+};
+use crate::scheme::medium::span_of;
+use crate::scheme::nr::NtnLink;
+use crate::scheme::nr::preset::{PRESETS, Preset};
+use crate::scheme::{LinkConfig, Medium};
+use crate::seed::Seed;
+use crate::tagged;
 use crate::trace::PhyTrace;
-use crate::units::{Bytes, Duration, Probability};
+use crate::units::{Bytes, Duration, Limit, Probabilities, Probability, Timer};
 
-/// A 3GPP NR link: what the transport blocks meet, HARQ, RLC and PDCP.
+/// A 3GPP NR link, which runs with its traffic: HARQ, RLC and PDCP.
+///
+/// What is not given is the preset's; timers suit the delays and HARQ of the link. It takes the
+/// place of a scheme over a trace. A `[trace]` or `[channel]` beside it says what becomes of the
+/// transport block (TB) in each slot; its LLDU is the TB.
+#[derive(Clone, Debug, Default, JsonSchema, PartialEq, Serialize)]
+#[schemars(rename = "Ntn", transform = flat, extend("additionalProperties" = false))]
+pub struct NtnOptions {
+    /// Where the link starts from, and its way there and back.
+    #[serde(flatten)]
+    pub path: NtnPath,
+    /// How packets are cut into transport blocks and repaired above HARQ.
+    #[serde(flatten)]
+    pub rlc: RlcConfig,
+    /// Random errors of transport blocks.
+    #[serde(flatten)]
+    pub blocks: NtnBlocks,
+    /// How transport blocks are repeated.
+    #[serde(flatten)]
+    pub harq: HarqOptions,
+    /// How often grants and HARQ feedback go wrong.
+    #[serde(flatten)]
+    pub control: ControlErrors,
+    /// In which order packets leave the link.
+    #[serde(flatten)]
+    pub pdcp: PdcpConfig,
+    /// Bytes that carry no packet.
+    #[serde(flatten)]
+    pub headers: NtnHeaders,
+}
+
+parts!(NtnOptions { path, rlc, blocks, harq, control, pdcp, headers });
+
+/// The preset of a 3GPP link, and its delays where they are not the preset's.
+#[derive(Clone, Debug, Deserialize, JsonSchema, PartialEq, Serialize)]
+#[serde(default)]
+pub struct NtnPath {
+    /// "nr-ntn-geo", "nr-ntn-leo600", "nr-ntn-leo1200" or "nr-terrestrial".
+    pub preset: String,
+    /// One-way delay, in both directions.
+    pub delay: Option<Duration>,
+    /// In its place delays that vary: a CSV file with columns `time_s` and `delay_ms`, as
+    /// `clift constellation` writes them, relative to the folder of the scenario file. Each holds
+    /// until the next; timers suit the longest.
+    pub delays: Option<Delays>,
+    /// One-way delay of the way back, of HARQ feedback and status reports; `delay` unless set.
+    pub return_delay: Option<Duration>,
+    /// In its place delays that vary, as `delays`.
+    pub return_delays: Option<Delays>,
+    /// With `delays`: what was sent earlier never arrives later; true unless set. Otherwise blocks
+    /// overtake one another where the path gets shorter.
+    pub keep_order: Option<bool>,
+}
+
+impl Default for NtnPath {
+    fn default() -> Self {
+        Self {
+            preset: PRESETS[0].0.to_owned(),
+            delay: None,
+            delays: None,
+            return_delay: None,
+            return_delays: None,
+            keep_order: None,
+        }
+    }
+}
+
+/// The slots of a 3GPP link and random errors in them, where they are not the preset's.
+#[derive(Clone, Debug, Default, Deserialize, JsonSchema, PartialEq, Serialize)]
+#[serde(default)]
+pub struct NtnBlocks {
+    /// Length of a slot.
+    pub slot: Option<Duration>,
+    /// Size of a TB.
+    pub tb: Option<Bytes>,
+    /// Block error rate; or a list, one for each transmission of a TB given that all before it
+    /// failed, the last of them for further ones too.
+    pub bler: Option<Probabilities>,
+    /// From the start of a slot to the decoded TB, without propagation.
+    pub decoding: Option<Duration>,
+}
+
+/// HARQ, where it is not the preset's.
+#[derive(Clone, Debug, Deserialize, JsonSchema, PartialEq, Serialize)]
+#[serde(default)]
+pub struct HarqOptions {
+    /// Whether there is HARQ feedback; without it only repetitions are sent again.
+    pub harq_feedback: bool,
+    /// HARQ processes.
+    pub processes: Option<NonZeroU32>,
+    /// How often HARQ sends a TB at most.
+    pub max_transmissions: Option<NonZeroU32>,
+    /// Consecutive slots of each transmission.
+    pub repetitions: NonZeroU32,
+    /// From the decoded TB to the sender acting on its feedback, without propagation.
+    pub processing: Option<Duration>,
+}
+
+impl Default for HarqOptions {
+    fn default() -> Self {
+        Self {
+            harq_feedback: true,
+            processes: None,
+            max_transmissions: None,
+            repetitions: NonZeroU32::MIN,
+            processing: None,
+        }
+    }
+}
+
+/// A 3GPP NR link to be built: what the transport blocks meet, HARQ, RLC and PDCP.
 ///
 /// [`NtnConfig::preset`](crate::scheme::nr::NtnConfig::preset) gives one to start from; every value
 /// can be changed.
@@ -91,17 +212,20 @@ pub enum HarqMode {
 /// terminals must reach at their reference SNR: 1 % of grants missed (TS 38.101-4 section 5.3), 1 %
 /// of DTX read as ACK and of ACKs missed, 0.1 % of NACKs read as ACK (TS 38.104 sections 8.3.1 to
 /// 8.3.3).
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[derive(Clone, Copy, Debug, Default, Deserialize, JsonSchema, PartialEq, Serialize)]
+#[serde(default)]
 pub struct ControlErrors {
-    /// The receiver misses a grant: it neither uses the transmission nor sends feedback.
+    /// Probability that the receiver misses the grant of a transmission, neither uses it nor sends
+    /// feedback.
     pub missed_grant: Probability,
-    /// The sender does not find the feedback: DTX, which it takes for a NACK.
+    /// Probability that HARQ feedback is not found, which counts as NACK.
     pub missed_feedback: Probability,
-    /// An ACK that is found is read as NACK: the TB is sent again in vain.
+    /// Probability that an ACK that is found is read as NACK: the TB is sent again in vain.
     pub ack_to_nack: Probability,
-    /// A NACK that is found is read as ACK: HARQ loses the TB.
+    /// Probability that a NACK that is found is read as ACK: HARQ loses the TB.
     pub nack_to_ack: Probability,
-    /// No feedback was sent and an ACK is read: HARQ loses the TB, unless it was decoded before.
+    /// Probability that an ACK is read where a missed grant left silence: HARQ loses the TB, unless
+    /// it was decoded before.
     pub dtx_to_ack: Probability,
 }
 
@@ -110,71 +234,238 @@ impl ControlErrors {
     pub fn are_off(&self) -> bool {
         *self == Self::default()
     }
+
+    /// Whether no transmission ever has its grant.
+    fn are_certain(&self) -> bool {
+        self.missed_grant == Probability::ONE
+    }
 }
 
 /// RLC (TS 38.322).
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, JsonSchema, PartialEq, Serialize)]
+#[serde(tag = "rlc", rename_all = "lowercase")]
 pub enum RlcConfig {
-    /// Unacknowledged mode.
-    Um(UmConfig),
     /// Acknowledged mode.
     Am(AmConfig),
+    /// Unacknowledged mode.
+    Um(UmConfig),
+}
+
+tagged!(RlcConfig by "rlc" usual "am" { "am" => Am(AmConfig), "um" => Um(UmConfig) });
+
+impl Default for RlcConfig {
+    fn default() -> Self {
+        Self::Am(AmConfig::default())
+    }
 }
 
 /// RLC unacknowledged mode (TS 38.322 section 5.2.2).
-#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+#[derive(Clone, Copy, Debug, Deserialize, Eq, JsonSchema, PartialEq, Serialize)]
+#[serde(default)]
+#[schemars(inline)]
 pub struct UmConfig {
-    /// `UM_Window_Size`: 32 with 6-bit, 2048 with 12-bit sequence numbers (section 7.2).
+    /// RLC window, packets.
+    // UM_Window_Size: 32 with 6-bit, 2048 with 12-bit sequence numbers (section 7.2).
     pub window: NonZeroU32,
     /// `t-Reassembly`.
-    pub t_reassembly: Duration,
+    pub t_reassembly: Option<Duration>,
+}
+
+impl Default for UmConfig {
+    fn default() -> Self {
+        Self { window: nonzero(2048), t_reassembly: None }
+    }
 }
 
 /// RLC acknowledged mode (TS 38.322 section 5.2.3).
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, Deserialize, JsonSchema, PartialEq, Serialize)]
+#[serde(default)]
+#[schemars(inline)]
 pub struct AmConfig {
-    /// `AM_Window_Size`: 2048 with 12-bit, 131072 with 18-bit sequence numbers (section 7.2).
+    /// RLC window, packets.
+    // AM_Window_Size: 2048 with 12-bit, 131072 with 18-bit sequence numbers (section 7.2).
     pub window: NonZeroU32,
     /// `t-Reassembly`.
-    pub t_reassembly: Duration,
-    /// `t-StatusProhibit`: least time between two status reports.
-    pub t_status_prohibit: Duration,
-    /// `t-PollRetransmit`: when a poll without answer is repeated.
-    pub t_poll_retransmit: Duration,
-    /// `pollPDU`: a poll after so many PDUs; `None`: infinity.
-    pub poll_pdu: Option<NonZeroU32>,
-    /// `pollByte`: a poll after so many bytes; `None`: infinity.
-    pub poll_byte: Option<NonZeroU32>,
-    /// `maxRetxThreshold`: how often a packet is sent again before it is given up; `None`: for
-    /// ever.
-    pub max_retx: Option<NonZeroU32>,
-    /// From a status report being due to its leaving the receiver: scheduling of the other
-    /// direction.
-    pub status_delay: Duration,
-    /// Probability that a status report is lost on the way back.
+    pub t_reassembly: Option<Duration>,
+    /// `t-StatusProhibit` (AM): least time between two status reports.
+    pub t_status_prohibit: Option<Duration>,
+    /// `t-PollRetransmit` (AM): when a poll without answer is repeated.
+    pub t_poll_retransmit: Option<Duration>,
+    /// `pollPDU` (AM): a poll after so many PDUs; "infinity" or 0 for none.
+    pub poll_pdu: Limit,
+    /// `pollByte` (AM): a poll after so many bytes; "infinity" or 0 for none.
+    pub poll_bytes: Limit,
+    /// `maxRetxThreshold` (AM): how often a packet is sent again before it is given up; "infinity" or
+    /// 0 for ever.
+    pub max_retx: Limit,
+    /// From a status report being due to its leaving the receiver (AM): scheduling of the other
+    /// direction; a slot of the preset unless set.
+    pub status_delay: Option<Duration>,
+    /// Probability that a status report is lost (AM).
     pub status_loss: Probability,
 }
 
+impl Default for AmConfig {
+    fn default() -> Self {
+        Self {
+            window: nonzero(131_072),
+            t_reassembly: None,
+            t_status_prohibit: None,
+            t_poll_retransmit: None,
+            poll_pdu: Limit::AtMost(32),
+            poll_bytes: Limit::AtMost(25_000),
+            max_retx: Limit::AtMost(32),
+            status_delay: None,
+            status_loss: Probability::ZERO,
+        }
+    }
+}
+
+/// A limit of RLC; 0 is none, too.
+pub(super) fn most(limit: Limit) -> Option<NonZeroU32> {
+    limit.get().and_then(NonZeroU32::new)
+}
+
+/// `n` is written here and not 0.
+pub(super) fn nonzero(n: u32) -> NonZeroU32 {
+    NonZeroU32::new(n).unwrap_or(NonZeroU32::MIN)
+}
+
 /// PDCP (TS 38.323 section 5.2.2).
-#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+#[derive(Clone, Copy, Debug, Deserialize, Eq, JsonSchema, PartialEq, Serialize)]
+#[serde(default)]
 pub struct PdcpConfig {
-    /// Whether packets leave in the order in which they came; `false`:
-    /// `outOfOrderDelivery` is configured.
+    /// Whether PDCP delivers in order.
+    // Unless `outOfOrderDelivery` is configured.
     pub in_order: bool,
-    /// `t-Reordering`: how long a missing packet is waited for; `None`: infinity.
-    pub t_reordering: Option<Duration>,
-    /// `discardTimer`: a packet none of which was sent this long after it came is dropped; `None`:
-    /// infinity.
-    pub discard: Option<Duration>,
+    /// `t-Reordering`: how long a missing packet is waited for.
+    pub t_reordering: Option<Timer>,
+    /// `discardTimer`: a packet none of which was sent this long after it came is dropped.
+    pub discard: Timer,
+}
+
+impl Default for PdcpConfig {
+    fn default() -> Self {
+        Self { in_order: true, t_reordering: None, discard: Timer::Infinite }
+    }
 }
 
 /// Bytes of headers.
-#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
+#[derive(Clone, Copy, Debug, Deserialize, Eq, JsonSchema, PartialEq, Serialize)]
+#[serde(default)]
 pub struct NtnHeaders {
-    /// Sent with every packet: PDCP and SDAP.
+    /// Header of each packet: PDCP and SDAP.
+    #[serde(rename = "sdu_header")]
     pub sdu: Bytes,
-    /// Sent with every RLC PDU: MAC subheader and RLC header. A PDU has at least one byte besides.
+    /// Header of each piece of a packet in a TB: MAC subheader and RLC header. A piece has at least
+    /// one byte besides.
+    #[serde(rename = "pdu_header")]
     pub pdu: Bytes,
+}
+
+impl NtnHeaders {
+    /// No headers.
+    pub const NONE: Self = Self { sdu: Bytes(0), pdu: Bytes(0) };
+}
+
+impl Default for NtnHeaders {
+    /// PDCP with 18 bits (TS 38.323 section 6.2.2.3); MAC subheader and RLC header of 3 bytes each
+    /// (TS 38.321 section 6.1.2, TS 38.322 section 6.2.2.4).
+    fn default() -> Self {
+        Self { sdu: Bytes(3), pdu: Bytes(6) }
+    }
+}
+
+impl NtnOptions {
+    /// That there can be such a link, whatever its delays that vary; `traced`: a trace says what
+    /// becomes of its blocks.
+    ///
+    /// # Errors
+    /// The key that is wrong, and what to do.
+    pub fn check(&self, traced: bool) -> Result<(), Fault> {
+        let NtnPath { delay, delays, return_delay, return_delays, keep_order, .. } = &self.path;
+        let varies = delays.as_ref().or(return_delays.as_ref());
+        check_delays(*delay, delays.as_ref(), false)?;
+        check_delays(None, varies, keep_order.is_some())?;
+        if return_delay.is_some() && return_delays.is_some() {
+            let cure = "`return_delay` and `return_delays` say the same; give one";
+            return Err(Fault::new("return_delays", cure));
+        }
+        self.over(None, delay.map(Into::into), return_delay.map(Into::into))?.check()?;
+        let harq = &self.harq;
+        let of_feedback = [
+            ("processes", harq.processes.is_some()),
+            ("max_transmissions", harq.max_transmissions.is_some()),
+            ("processing", harq.processing.is_some()),
+        ];
+        if let Some((name, _)) = of_feedback.iter().find(|(_, given)| *given && !harq.harq_feedback)
+        {
+            let cure = "is of HARQ feedback, which harq_feedback = false switches off; leave one of them out";
+            return Err(Fault::new(name, cure));
+        }
+        match changed(&self.blocks) {
+            Some(name) if traced => {
+                Err(Fault::new(&name, "the trace or channel beside it says that; leave it out"))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// The link, over the slots of `phy` or with random errors, and over delays that are not the
+    /// preset's: there, and back where that is not as long.
+    ///
+    /// # Errors
+    /// If there is no such preset.
+    pub fn over(
+        &self,
+        phy: Option<PhyTrace>,
+        delay: Option<Propagation>,
+        back: Option<Propagation>,
+    ) -> Result<NtnConfig, Fault> {
+        let preset = Preset::of(&self.path.preset).ok_or_else(|| {
+            let names = PRESETS.map(|(name, _)| name).join(", ");
+            Fault::new("preset", format!("unknown; write one of {names}"))
+        })?;
+        let NtnBlocks { slot, tb, bler, decoding } = &self.blocks;
+        let mut rlc = self.rlc;
+        if let RlcConfig::Am(am) = &mut rlc {
+            am.status_delay.get_or_insert(preset.slot);
+        }
+        Ok(NtnConfig {
+            phy: match phy {
+                Some(phy) => NtnPhy::Trace(Arc::new(phy)),
+                None => NtnPhy::Random {
+                    slot: slot.unwrap_or(preset.slot),
+                    tb: tb.unwrap_or(preset.tb),
+                    decode: decoding.unwrap_or(preset.slot * 2),
+                    bler: match bler {
+                        Some(rates) => rates.0.as_slice().into(),
+                        None => preset.bler(),
+                    },
+                },
+            },
+            propagation: delay.clone().unwrap_or(preset.delay.into()),
+            way_back: back.or(delay).unwrap_or(preset.delay.into()),
+            harq: HarqConfig {
+                mode: match self.harq.harq_feedback {
+                    false => HarqMode::NoFeedback,
+                    true => HarqMode::Feedback {
+                        processes: self.harq.processes.unwrap_or(preset.processes),
+                        max_transmissions: self
+                            .harq
+                            .max_transmissions
+                            .unwrap_or(nonzero(Preset::TRANSMISSIONS)),
+                        processing: self.harq.processing.unwrap_or(preset.slot * 4),
+                    },
+                },
+                repetitions: self.harq.repetitions,
+            },
+            control: self.control,
+            rlc,
+            pdcp: self.pdcp,
+            headers: self.headers,
+        })
+    }
 }
 
 impl NtnConfig {
@@ -185,82 +476,55 @@ impl NtnConfig {
             NtnPhy::Random { tb, .. } => *tb,
         }
     }
-}
 
-/// A 3GPP link that cannot be.
-#[derive(Clone, Copy, Debug, Eq, Error, PartialEq)]
-#[non_exhaustive]
-pub enum NtnConfigError {
-    /// A time that must be above zero.
-    #[error("{name} of 0 ns; give a time above 0")]
-    Zero {
-        /// Name of the time.
-        name: &'static str,
-        /// Field that holds the time.
-        field: &'static str,
-    },
-    /// No error probability.
-    #[error("no block error probability; give at least that of the first transmission")]
-    NoBler,
-    /// No room for data.
-    #[error(
-        "a transport block of {tb} bytes has no room beside headers of {headers}; give larger blocks"
-    )]
-    NoRoom {
-        /// Bytes of a TB.
-        tb: u32,
-        /// Header bytes in it.
-        headers: u64,
-    },
-    /// A time beyond what is simulated.
-    #[error("{name} is over 2^61 ns (73 years); check the unit")]
-    TooLong {
-        /// Name of the time.
-        name: &'static str,
-        /// Field that holds the time.
-        field: &'static str,
-    },
-    /// Retransmissions without end.
-    #[error(
-        "RLC AM without a limit of retransmissions over a link that lets nothing through ({what}); give max_retx"
-    )]
-    Endless {
-        /// What lets nothing through.
-        what: &'static str,
-    },
-}
-
-impl NtnConfig {
     /// Whether there can be such a link.
     ///
     /// # Errors
-    /// The first fault found.
-    pub fn check(&self) -> Result<(), NtnConfigError> {
+    /// The first fault found: its key in scenario files, and what to do.
+    pub fn check(&self) -> Result<(), Fault> {
         if matches!(&self.phy, NtnPhy::Random { bler, .. } if bler.is_empty()) {
-            return Err(NtnConfigError::NoBler);
+            let cure = "no block error probability; give at least that of the first transmission";
+            return Err(Fault::new("bler", cure));
         }
         for (field, name, time, positive) in self.times() {
             if positive && time == Duration::ZERO {
-                return Err(NtnConfigError::Zero { name, field });
+                let cure = format!("{name} of 0 ns; give a time above 0");
+                return Err(Fault::new(field, cure));
             }
-            if time.as_nanos() > crate::link::HORIZON as u64 {
-                return Err(NtnConfigError::TooLong { name, field });
+            if time.as_nanos() > HORIZON as u64 {
+                let cure = format!("{name} is over 2^61 ns (73 years); check the unit");
+                return Err(Fault::new(field, cure));
             }
         }
-        let tb = self.tb().0;
-        let headers = u64::from(self.headers.pdu.0);
-        if u64::from(tb) <= headers {
-            return Err(NtnConfigError::NoRoom { tb, headers });
+        let (tb, headers) = (self.tb().0, self.headers.pdu.0);
+        if tb <= headers {
+            let cure = format!(
+                "a transport block of {tb} bytes has no room beside headers of {headers}; give larger blocks"
+            );
+            return Err(match &self.phy {
+                NtnPhy::Random { .. } => Fault::new("tb", cure),
+                NtnPhy::Trace(_) => Fault::at(cure + " (`lldu` of the trace or channel beside it)"),
+            });
         }
-        let RlcConfig::Am(am) = self.rlc else { return Ok(()) };
-        if am.max_retx.is_some() {
-            return Ok(());
+        match self.endless() {
+            Some(what) => Err(Fault::at(format!(
+                "RLC AM without a limit of retransmissions over a link that lets nothing through ({what}); give max_retx"
+            ))),
+            None => Ok(()),
+        }
+    }
+
+    /// What lets nothing through, where RLC sends for ever.
+    fn endless(&self) -> Option<&'static str> {
+        let RlcConfig::Am(am) = self.rlc else { return None };
+        if most(am.max_retx).is_some() {
+            return None;
         }
         if am.status_loss == Probability::ONE {
-            return Err(NtnConfigError::Endless { what: "every status report is lost" });
+            return Some("every status report is lost");
         }
-        if self.control.missed_grant == Probability::ONE {
-            return Err(NtnConfigError::Endless { what: "every grant is missed" });
+        if self.control.are_certain() {
+            return Some("every grant is missed");
         }
         let erased = match &self.phy {
             NtnPhy::Random { bler, .. } => {
@@ -268,10 +532,7 @@ impl NtnConfig {
             }
             NtnPhy::Trace(trace) => trace.d().iter().all(|&d| d == 0),
         };
-        match erased {
-            true => Err(NtnConfigError::Endless { what: "every block is in error" }),
-            false => Ok(()),
-        }
+        erased.then_some("every block is in error")
     }
 
     /// How often a block that is never decoded is sent at most, repetitions included.
@@ -305,22 +566,45 @@ impl NtnConfig {
         if let HarqMode::Feedback { processing, .. } = self.harq.mode {
             times.push(("processing", "the processing time", processing, false));
         }
-        match self.rlc {
-            RlcConfig::Um(um) => {
-                times.push(("t_reassembly", "t-Reassembly", um.t_reassembly, false))
-            }
-            RlcConfig::Am(am) => times.extend([
-                ("t_reassembly", "t-Reassembly", am.t_reassembly, false),
-                ("t_status_prohibit", "t-StatusProhibit", am.t_status_prohibit, false),
-                ("t_poll_retransmit", "t-PollRetransmit", am.t_poll_retransmit, true),
-                ("status_delay", "the status delay", am.status_delay, false),
-            ]),
+        let timers = self.timers();
+        times.push(("t_reassembly", "t-Reassembly", timers.reassembly, false));
+        if let RlcConfig::Am(am) = self.rlc {
+            let status_delay = am.status_delay.unwrap_or_default();
+            times.extend([
+                ("t_status_prohibit", "t-StatusProhibit", timers.status_prohibit, false),
+                ("t_poll_retransmit", "t-PollRetransmit", timers.poll_retransmit, true),
+                ("status_delay", "the status delay", status_delay, false),
+            ]);
         }
-        times.extend(
-            self.pdcp.t_reordering.map(|time| ("t_reordering", "t-Reordering", time, false)),
-        );
-        times.extend(self.pdcp.discard.map(|time| ("discard", "discardTimer", time, true)));
+        let reordering =
+            timers.reordering.map(|time| ("t_reordering", "t-Reordering", time, false));
+        times.extend(reordering);
+        times.extend(self.pdcp.discard.get().map(|time| ("discard", "discardTimer", time, true)));
         times
+    }
+}
+
+impl Medium for NtnConfig {
+    fn build(
+        self: Arc<Self>,
+        link: &LinkConfig,
+        usage: TraceLinkConfig,
+        seed: Seed,
+        number: u32,
+    ) -> Result<Box<dyn InstrumentedLink + Send>, LinkError> {
+        link.check_own(true)?;
+        Ok(behind(NtnLink::new(&self, usage, seed, number)?, link.reorder))
+    }
+
+    fn way_back(&self) -> Propagation {
+        self.way_back.clone()
+    }
+
+    fn span(&self) -> Option<(u64, u64)> {
+        match &self.phy {
+            NtnPhy::Trace(phy) => Some(span_of(phy)),
+            NtnPhy::Random { .. } => None,
+        }
     }
 }
 
@@ -338,7 +622,7 @@ mod tests {
                 *bler = [p(1.0), p(1.0), p(0.1)].into();
             }
             if let RlcConfig::Am(am) = &mut config.rlc {
-                am.max_retx = None;
+                am.max_retx = Limit::Unlimited;
             }
             if let HarqMode::Feedback { max_transmissions, .. } = &mut config.harq.mode {
                 *max_transmissions = most.try_into().unwrap();
@@ -346,21 +630,21 @@ mod tests {
             NtnConfig { control, ..config }
         };
         let none = ControlErrors::default();
-        let endless = Err(NtnConfigError::Endless { what: "every block is in error" });
-        assert_eq!(with(3, none).check(), Ok(()));
-        assert_eq!(with(2, none).check(), endless);
+        let endless = Some("every block is in error");
+        assert_eq!(with(3, none).endless(), None);
+        assert_eq!(with(2, none).endless(), endless);
         // No feedback, no second transmission; with repetitions there is.
         let silent = with(3, none).without_feedback();
-        assert_eq!(silent.check(), endless);
+        assert_eq!(silent.endless(), endless);
         let harq = HarqConfig { repetitions: 3.try_into().unwrap(), ..silent.harq };
-        assert_eq!(NtnConfig { harq, ..silent }.check(), Ok(()));
+        assert_eq!(NtnConfig { harq, ..silent }.endless(), None);
         // Neither if every NACK is read as ACK, unless some feedback is missed.
         let misread = ControlErrors { nack_to_ack: p(1.0), ..none };
-        assert_eq!(with(3, misread).check(), endless);
+        assert_eq!(with(3, misread).endless(), endless);
         let missed = ControlErrors { missed_feedback: p(0.1), ..misread };
-        assert_eq!(with(3, missed).check(), Ok(()));
+        assert_eq!(with(3, missed).endless(), None);
         let deaf = ControlErrors { missed_grant: p(1.0), ..none };
-        let endless = Err(NtnConfigError::Endless { what: "every grant is missed" });
-        assert_eq!(with(3, deaf).check(), endless);
+        let endless = Some("every grant is missed");
+        assert_eq!(with(3, deaf).endless(), endless);
     }
 }

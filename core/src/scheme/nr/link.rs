@@ -5,9 +5,8 @@ use std::collections::VecDeque;
 use crate::link::counters::Tally;
 use crate::link::schedule::ReadyQueue;
 use crate::link::{
-    Admission, DropReason, Fragmentation, Instrument, Link, LinkCounters, LinkError, LinkEvent,
-    Packet, QueueLimit, Transit, Transmission, TransmissionKind, UnitLog, Usage, instant, nanos,
-    span,
+    Admission, DropReason, Instrument, Link, LinkCounters, LinkError, LinkEvent, Packet,
+    TraceLinkConfig, Transit, Transmission, TransmissionKind, UnitLog, Usage, instant, nanos, span,
 };
 use crate::scheme::nr::backlog::Backlog;
 use crate::scheme::nr::config::NtnConfig;
@@ -19,7 +18,7 @@ use crate::scheme::nr::rlc::Rlc;
 use crate::scheme::nr::rlc_am::GivenUp;
 use crate::scheme::nr::slots::{Slot, Slots};
 use crate::seed::{Seed, Stream};
-use crate::units::{Bytes, Duration, Instant};
+use crate::units::{Bytes, Instant};
 
 /// A 3GPP NR link that runs with its traffic; see the [module](crate::scheme::nr) for its rules.
 #[derive(Clone, Debug)]
@@ -61,22 +60,6 @@ pub struct NtnLink {
     log: UnitLog,
 }
 
-/// How a [`NtnLink`] stands in a run.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct NtnLinkConfig {
-    /// How much may wait.
-    pub queue: QueueLimit,
-    /// Headers: of every block (`lldu_header`) and every packet (`packet_header`), beside those of
-    /// the link's own configuration.
-    pub fragmentation: Fragmentation,
-    /// Trace time at time zero of the run.
-    pub start_offset: Duration,
-    /// Whether the trace repeats.
-    pub wrap: bool,
-    /// End of the run.
-    pub duration: Option<Instant>,
-}
-
 #[derive(Clone, Copy, Debug, Default)]
 struct Counts {
     stalled_slots: u64,
@@ -94,11 +77,11 @@ impl NtnLink {
     /// If there can be no such link.
     pub fn new(
         config: &NtnConfig,
-        usage: NtnLinkConfig,
+        usage: TraceLinkConfig,
         seed: Seed,
         number: u32,
     ) -> Result<Self, LinkError> {
-        config.check().map_err(|fault| LinkError::Scheme(fault.to_string()))?;
+        config.check().map_err(|fault| LinkError::Scheme(fault.message().to_owned()))?;
         let header = usage.fragmentation.lldu_header.0;
         let pdu_header = config.headers.pdu.0;
         let tb = config.tb();
@@ -113,10 +96,10 @@ impl NtnLink {
             path: Path::new(config.propagation.clone(), config.way_back.clone()),
             harq: Harq::new(config.harq),
             control: Control::new(config.control, seed.rng(Stream::Control(number))),
-            rlc: Rlc::new(config.rlc, seed, number),
-            pdcp: Pdcp::new(config.pdcp),
+            rlc: Rlc::new(config, seed, number),
+            pdcp: Pdcp::new(config),
             backlog: Backlog::new(usage.queue),
-            discard: config.pdcp.discard.map(span),
+            discard: config.pdcp.discard.get().map(span),
             sdu_header: Bytes(config.headers.sdu.0.saturating_add(packet_header)),
             pdu_header,
             tb,

@@ -37,13 +37,13 @@
 //!   receiver, feedback, timers of the sender, the slot.
 //!
 //! ```
-//! use clift::scheme::nr::{NtnConfig, NtnLink, NtnLinkConfig};
-//! use clift::link::{Link, Packet, PacketId, deliver};
+//! use clift::scheme::nr::{NtnConfig, NtnLink};
+//! use clift::link::{Link, Packet, PacketId, TraceLinkConfig, deliver};
 //! use clift::seed::Seed;
 //! use clift::units::Bytes;
 //!
 //! let config = NtnConfig::preset("nr-ntn-geo").unwrap();
-//! let mut link = NtnLink::new(&config, NtnLinkConfig::default(), Seed(1), 0)?;
+//! let mut link = NtnLink::new(&config, TraceLinkConfig::default(), Seed(1), 0)?;
 //! let results = deliver(&mut link, &[0; 20], Bytes(1500)).unwrap();
 //! // Everything arrives, after half a round trip at least.
 //! assert!(results.delivered.iter().all(|&at| at > 270_730_000));
@@ -64,8 +64,8 @@ mod rlc_um;
 mod slots;
 
 pub use config::{
-    AmConfig, ControlErrors, HarqConfig, HarqMode, NtnConfig, NtnConfigError, NtnHeaders, NtnPhy,
-    PdcpConfig, RlcConfig, UmConfig,
+    AmConfig, ControlErrors, HarqConfig, HarqMode, HarqOptions, NtnBlocks, NtnConfig, NtnHeaders,
+    NtnOptions, NtnPath, NtnPhy, PdcpConfig, RlcConfig, UmConfig,
 };
-pub use link::{NtnLink, NtnLinkConfig};
-pub use preset::PRESETS;
+pub use link::NtnLink;
+pub use preset::{PRESETS, Timers};

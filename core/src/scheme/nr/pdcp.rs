@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 
 use crate::link::span;
-use crate::scheme::nr::config::PdcpConfig;
+use crate::scheme::nr::config::NtnConfig;
 
 /// Releases packets in the order of their COUNT, or as they come.
 #[derive(Clone, Debug)]
@@ -22,10 +22,10 @@ pub(super) struct Pdcp {
 }
 
 impl Pdcp {
-    pub(super) fn new(config: PdcpConfig) -> Self {
+    pub(super) fn new(config: &NtnConfig) -> Self {
         Self {
-            in_order: config.in_order,
-            t_reordering: config.t_reordering.map(span),
+            in_order: config.pdcp.in_order,
+            t_reordering: config.timers().reordering.map(span),
             deliver: 0,
             next: 0,
             reorder: 0,

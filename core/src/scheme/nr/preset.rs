@@ -4,10 +4,9 @@ use std::num::NonZeroU32;
 use std::sync::Arc;
 
 use crate::scheme::nr::config::{
-    AmConfig, ControlErrors, HarqConfig, HarqMode, NtnConfig, NtnHeaders, NtnPhy, PdcpConfig,
-    RlcConfig, UmConfig,
+    HarqMode, NtnConfig, NtnOptions, NtnPath, NtnPhy, RlcConfig, UmConfig, nonzero,
 };
-use crate::units::{Bytes, Duration, Probability};
+use crate::units::{Bytes, Duration, Probability, Timer};
 
 /// The presets, and the round-trip time of each.
 ///
@@ -22,8 +21,53 @@ pub const PRESETS: [(&str, Duration); 4] = [
     ("nr-terrestrial", Duration::from_micros(20)),
 ];
 
-/// Transmissions of a block at most: the first and three more.
-const TRANSMISSIONS: u32 = 4;
+/// What differs from preset to preset.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Preset {
+    /// One-way delay, in both directions.
+    pub(super) delay: Duration,
+    /// Length of a slot.
+    pub(super) slot: Duration,
+    /// Bytes of a TB.
+    pub(super) tb: Bytes,
+    /// HARQ processes.
+    pub(super) processes: NonZeroU32,
+}
+
+impl Preset {
+    /// Transmissions of a block at most: the first and three more.
+    pub(super) const TRANSMISSIONS: u32 = 4;
+
+    /// The preset of this name; `None`: there is none.
+    pub(super) fn of(name: &str) -> Option<Self> {
+        let &(_, rtt) = PRESETS.iter().find(|(known, _)| *known == name)?;
+        let satellite = name != "nr-terrestrial";
+        Some(Self {
+            delay: rtt.half(),
+            slot: Duration::from_micros(if satellite { 1_000 } else { 500 }),
+            tb: Bytes(if satellite { 1250 } else { 625 }),
+            processes: nonzero(if satellite { 32 } else { 16 }),
+        })
+    }
+
+    /// Block error rates.
+    pub(super) fn bler(self) -> Arc<[Probability]> {
+        [0.1, 0.01].map(|p| Probability::new(p).unwrap_or(Probability::ONE)).into()
+    }
+}
+
+/// The timers of RLC and PDCP.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Timers {
+    /// `t-Reassembly` of either mode.
+    pub reassembly: Duration,
+    /// `t-StatusProhibit` (AM).
+    pub status_prohibit: Duration,
+    /// `t-PollRetransmit` (AM).
+    pub poll_retransmit: Duration,
+    /// `t-Reordering`; `None`: infinity.
+    pub reordering: Option<Duration>,
+}
 
 impl NtnConfig {
     /// A preset by name; `None`: there is none of that name ([`PRESETS`] lists them).
@@ -32,88 +76,43 @@ impl NtnConfig {
     /// 1 ms) for satellites and 30 kHz (0.5 ms) on the ground; TBs of 1250 bytes a millisecond
     /// (10 Mbit/s); a block error rate of 10 % at first (the usual target of link adaptation) and,
     /// by combining, 1 % of those that are sent again; 4 slots of processing; 16 processes (32 over
-    /// satellites: Release 17); headers of 3 bytes for each packet (PDCP, 18 bits: TS 38.323
-    /// section 6.2.2.3) and 6 for each PDU (MAC subheader 3, RLC 3: TS 38.321 section 6.1.2,
-    /// TS 38.322 section 6.2.2.4). [`NtnConfig::with_fitting_timers`] gives
-    /// the timers. TB size, error rates and processing times are
-    /// ours, not 3GPP's.
+    /// satellites: Release 17); headers of 3 bytes for each packet and 6 for each PDU.
+    /// [`NtnConfig::timers`] gives the timers. TB size, error rates and processing times are ours,
+    /// not 3GPP's.
     ///
     /// ```
     /// use clift::scheme::nr::NtnConfig;
     /// use clift::units::Duration;
     /// let geo = NtnConfig::preset("nr-ntn-geo").unwrap();
-    /// assert_eq!(geo.t_reassembly(), Duration::from_millis(1650));
+    /// assert_eq!(geo.timers().reassembly, Duration::from_millis(1650));
     /// assert!(NtnConfig::preset("nr-ntn-meo").is_none());
     /// ```
     pub fn preset(name: &str) -> Option<Self> {
-        let &(_, rtt) = PRESETS.iter().find(|(known, _)| *known == name)?;
-        let satellite = name != "nr-terrestrial";
-        let slot = Duration::from_micros(if satellite { 1_000 } else { 500 });
-        let processing = slot * 4;
-        let bler = [0.1, 0.01].map(|p| Probability::new(p).unwrap_or(Probability::ONE));
-        let config = Self {
-            phy: NtnPhy::Random {
-                slot,
-                tb: Bytes(if satellite { 1250 } else { 625 }),
-                decode: slot * 2,
-                bler: Arc::new(bler),
-            },
-            propagation: rtt.half().into(),
-            way_back: rtt.half().into(),
-            harq: HarqConfig {
-                mode: HarqMode::Feedback {
-                    processes: nonzero(if satellite { 32 } else { 16 }),
-                    max_transmissions: nonzero(TRANSMISSIONS),
-                    processing,
-                },
-                repetitions: nonzero(1),
-            },
-            control: ControlErrors::default(),
-            rlc: RlcConfig::Am(AmConfig {
-                window: nonzero(131_072),
-                t_reassembly: Duration::ZERO,
-                t_status_prohibit: Duration::ZERO,
-                t_poll_retransmit: Duration::ZERO,
-                poll_pdu: Some(nonzero(32)),
-                poll_byte: Some(nonzero(25_000)),
-                max_retx: Some(nonzero(32)),
-                status_delay: slot,
-                status_loss: Probability::ZERO,
-            }),
-            pdcp: PdcpConfig { in_order: true, t_reordering: Some(Duration::ZERO), discard: None },
-            headers: NtnHeaders { sdu: Bytes(3), pdu: Bytes(6) },
-        };
-        Some(config.with_fitting_timers())
+        let path = NtnPath { preset: name.to_owned(), ..NtnPath::default() };
+        NtnOptions { path, ..NtnOptions::default() }.over(None, None, None).ok()
     }
 
-    /// `t-Reassembly` of either mode.
-    pub fn t_reassembly(&self) -> Duration {
-        match self.rlc {
-            RlcConfig::Um(um) => um.t_reassembly,
-            RlcConfig::Am(am) => am.t_reassembly,
-        }
+    /// The same link with RLC UM (12-bit sequence numbers).
+    #[must_use]
+    pub fn unacknowledged(self) -> Self {
+        Self { rlc: RlcConfig::Um(UmConfig::default()), ..self }
     }
 
-    /// The same link with RLC UM (12-bit sequence numbers) and timers that suit it.
-    pub fn unacknowledged(mut self) -> Self {
-        let t_reassembly = self.t_reassembly();
-        self.rlc = RlcConfig::Um(UmConfig { window: nonzero(2048), t_reassembly });
-        self.with_fitting_timers()
-    }
-
-    /// The same link without HARQ feedback and with timers that do not wait for it.
+    /// The same link without HARQ feedback.
+    #[must_use]
     pub fn without_feedback(mut self) -> Self {
         self.harq.mode = HarqMode::NoFeedback;
-        self.with_fitting_timers()
+        self
     }
 
-    /// The same link with the timers of RLC and PDCP that suit its delays and HARQ.
+    /// The timers of RLC and PDCP: those given, and for the others what suits the delays and HARQ of
+    /// the link.
     ///
     /// `t-Reassembly` is the time that HARQ may need for all retransmissions and repetitions,
     /// `t-StatusProhibit` a round trip, `t-PollRetransmit` a round trip and the longer of those two;
     /// `t-Reordering` lets RLC AM repeat three times, or is `t-Reassembly` in UM. Each is taken up
     /// to the next value that TS 38.331 section 6.3.2 has for it, or is the greatest of them.
-    pub fn with_fitting_timers(mut self) -> Self {
+    pub fn timers(&self) -> Timers {
         let (slot, decode) = match &self.phy {
             NtnPhy::Random { slot, decode, .. } => (*slot, *decode),
             NtnPhy::Trace(trace) => (trace.median_gap(), trace.nominal_decoding()),
@@ -128,21 +127,30 @@ impl NtnConfig {
             }
         };
         let reassembly = next_of(&T_REASSEMBLY_MS, again + bundle);
-        match &mut self.rlc {
-            RlcConfig::Um(um) => {
-                um.t_reassembly = reassembly;
-                self.pdcp.t_reordering = Some(next_of(&T_REORDERING_MS, reassembly));
-            }
-            RlcConfig::Am(am) => {
-                am.t_reassembly = reassembly;
-                // What a report asks for arrives before the next report.
-                am.t_status_prohibit = next_of(&T_STATUS_PROHIBIT_MS, round);
-                let answer = round + reassembly.max(am.t_status_prohibit);
-                am.t_poll_retransmit = next_of(&T_POLL_RETRANSMIT_MS, answer);
-                self.pdcp.t_reordering = Some(next_of(&T_REORDERING_MS, answer * 3));
-            }
+        // What a report asks for arrives before the next report.
+        let prohibit = next_of(&T_STATUS_PROHIBIT_MS, round);
+        let answer = round + reassembly.max(prohibit);
+        let own = |given: Option<Timer>, wait| match given {
+            Some(given) => given.get(),
+            None => Some(next_of(&T_REORDERING_MS, wait)),
+        };
+        let reordering = self.pdcp.t_reordering;
+        match self.rlc {
+            RlcConfig::Um(um) => Timers {
+                reassembly: um.t_reassembly.unwrap_or(reassembly),
+                status_prohibit: prohibit,
+                poll_retransmit: next_of(&T_POLL_RETRANSMIT_MS, answer),
+                reordering: own(reordering, reassembly),
+            },
+            RlcConfig::Am(am) => Timers {
+                reassembly: am.t_reassembly.unwrap_or(reassembly),
+                status_prohibit: am.t_status_prohibit.unwrap_or(prohibit),
+                poll_retransmit: am
+                    .t_poll_retransmit
+                    .unwrap_or_else(|| next_of(&T_POLL_RETRANSMIT_MS, answer)),
+                reordering: own(reordering, answer * 3),
+            },
         }
-        self
     }
 }
 
@@ -167,11 +175,6 @@ fn next_of(values: &[u64], time: Duration) -> Duration {
     least.unwrap_or(Duration::from_millis(values[values.len() - 1]))
 }
 
-/// `n` is written here and not 0.
-fn nonzero(n: u32) -> NonZeroU32 {
-    NonZeroU32::new(n).unwrap_or(NonZeroU32::MIN)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -181,7 +184,7 @@ mod tests {
         for (name, rtt) in PRESETS {
             let config = NtnConfig::preset(name).unwrap();
             assert_eq!(config.check(), Ok(()), "{name}");
-            assert!(config.t_reassembly() > rtt, "{name}");
+            assert!(config.timers().reassembly > rtt, "{name}");
             assert_eq!(config.unacknowledged().check(), Ok(()), "{name}");
         }
     }
@@ -209,9 +212,9 @@ mod tests {
     #[test]
     fn timers_are_values_of_the_standard() {
         let timers = |config: NtnConfig| {
-            let RlcConfig::Am(am) = config.rlc else { panic!("acknowledged mode") };
-            let reordering = config.pdcp.t_reordering.unwrap();
-            [am.t_reassembly, am.t_status_prohibit, am.t_poll_retransmit, reordering]
+            let Timers { reassembly, status_prohibit, poll_retransmit, reordering } =
+                config.timers();
+            [reassembly, status_prohibit, poll_retransmit, reordering.unwrap()]
                 .map(|time| time.as_nanos() / 1_000_000)
         };
         assert_eq!(timers(NtnConfig::preset("nr-ntn-geo").unwrap()), [1650, 800, 4000, 3000]);
@@ -223,17 +226,16 @@ mod tests {
             way_back: far.into(),
             ..NtnConfig::preset("nr-ntn-geo").unwrap()
         };
-        assert_eq!(timers(config.with_fitting_timers()), [2200, 1600, 4000, 3000]);
+        assert_eq!(timers(config), [2200, 1600, 4000, 3000]);
     }
 
     /// The table in docs/concepts/ntn.md.
     #[test]
     fn the_presets_have_the_timers_of_the_docs() {
         let timers = |config: &NtnConfig| {
-            let RlcConfig::Am(am) = config.rlc else { panic!("not AM") };
-            let um = config.clone().unacknowledged();
-            let reordering = [config, &um].map(|c| c.pdcp.t_reordering.unwrap());
-            let times = [am.t_reassembly, am.t_status_prohibit, am.t_poll_retransmit];
+            let (am, um) = (config.timers(), config.clone().unacknowledged().timers());
+            let reordering = [am, um].map(|timers| timers.reordering.unwrap());
+            let times = [am.reassembly, am.status_prohibit, am.poll_retransmit];
             [times[0], times[1], times[2], reordering[0], reordering[1]]
                 .map(|time| time.as_nanos() / 1_000_000)
         };

@@ -2,7 +2,7 @@
 
 use crate::link::schedule::ReadyQueue;
 use crate::scheme::nr::backlog::Backlog;
-use crate::scheme::nr::config::RlcConfig;
+use crate::scheme::nr::config::{NtnConfig, RlcConfig};
 use crate::scheme::nr::pdu::{Pdu, Status};
 use crate::scheme::nr::rlc_am::{AmReceiver, AmSender, Reports};
 use crate::scheme::nr::rlc_um::{UmReceiver, UmSender};
@@ -28,15 +28,16 @@ pub(super) struct Am {
 }
 
 impl Rlc {
-    pub(super) fn new(config: RlcConfig, seed: Seed, number: u32) -> Self {
-        match config {
+    pub(super) fn new(config: &NtnConfig, seed: Seed, number: u32) -> Self {
+        let timers = config.timers();
+        match config.rlc {
             RlcConfig::Um(um) => {
-                Self::Um { sender: UmSender::default(), receiver: UmReceiver::new(um) }
+                Self::Um { sender: UmSender::default(), receiver: UmReceiver::new(um, timers) }
             }
             RlcConfig::Am(am) => Self::Am(Box::new(Am {
-                sender: AmSender::new(am),
-                receiver: AmReceiver::new(am),
-                reports: Reports::new(am, seed.rng(Stream::Feedback(number))),
+                sender: AmSender::new(am, timers),
+                receiver: AmReceiver::new(am, timers),
+                reports: Reports::new(am, timers, seed.rng(Stream::Feedback(number))),
                 statuses: ReadyQueue::new(),
                 given_up: ReadyQueue::new(),
                 gave_up: 0,

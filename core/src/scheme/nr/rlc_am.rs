@@ -1,16 +1,18 @@
 //! The sending side of RLC acknowledged mode (TS 38.322 sections 5.2.3.1 and 5.3).
 
 use std::collections::VecDeque;
+use std::num::NonZeroU32;
 
 use rand::Rng;
 use rand_chacha::ChaCha8Rng;
 
 use crate::link::span;
 use crate::scheme::nr::backlog::Backlog;
-use crate::scheme::nr::config::AmConfig;
+use crate::scheme::nr::config::{AmConfig, most};
 use crate::scheme::nr::pdu::{Pdu, Ranges, Status};
+use crate::scheme::nr::preset::Timers;
 use crate::scheme::nr::rlc_um::Cut;
-use crate::units::Probability;
+use crate::units::{Limit, Probability};
 
 /// Cuts packets into PDUs, polls, and sends again what the receiver misses.
 #[derive(Clone, Debug)]
@@ -56,10 +58,10 @@ struct SentSdu {
 pub(super) type GivenUp = (u64, u64);
 
 impl AmSender {
-    pub(super) fn new(config: AmConfig) -> Self {
+    pub(super) fn new(config: AmConfig, timers: Timers) -> Self {
         Self {
             config,
-            t_poll_retransmit: span(config.t_poll_retransmit),
+            t_poll_retransmit: span(timers.poll_retransmit),
             acked: 0,
             sent: VecDeque::new(),
             cut: None,
@@ -99,7 +101,7 @@ impl AmSender {
             None => self.new_data(room, backlog, now)?,
         };
         let asked = self.pdus_without_poll >= limit(self.config.poll_pdu)
-            || self.bytes_without_poll >= u64::from(limit(self.config.poll_byte));
+            || self.bytes_without_poll >= u64::from(limit(self.config.poll_bytes));
         let empty = self.to_repeat == 0 && backlog.front().is_none();
         pdu.poll = self.poll_next || asked || (self.cut.is_none() && (empty || self.window_full()));
         if pdu.poll {
@@ -257,7 +259,7 @@ impl AmSender {
             sdu.queued = true;
             self.retransmit.push_back(sn);
         }
-        let threshold = self.config.max_retx?.get();
+        let threshold = most(self.config.max_retx)?.get();
         if sdu.retx.is_none_or(|count| count < threshold) {
             return None;
         }
@@ -292,8 +294,8 @@ impl AmSender {
     }
 }
 
-fn limit(value: Option<std::num::NonZeroU32>) -> u32 {
-    value.map_or(u32::MAX, std::num::NonZeroU32::get)
+fn limit(value: Limit) -> u32 {
+    most(value).map_or(u32::MAX, NonZeroU32::get)
 }
 
 /// What follows the entries of `sn`.
@@ -332,10 +334,10 @@ struct Entry {
 }
 
 impl AmReceiver {
-    pub(super) fn new(config: AmConfig) -> Self {
+    pub(super) fn new(config: AmConfig, timers: Timers) -> Self {
         Self {
             window: u64::from(config.window.get()),
-            t_reassembly: span(config.t_reassembly),
+            t_reassembly: span(timers.reassembly),
             next: 0,
             highest: 0,
             highest_status: 0,
@@ -495,10 +497,10 @@ pub(super) struct Reports {
 }
 
 impl Reports {
-    pub(super) fn new(config: AmConfig, rng: ChaCha8Rng) -> Self {
+    pub(super) fn new(config: AmConfig, timers: Timers, rng: ChaCha8Rng) -> Self {
         Self {
-            prohibit: span(config.t_status_prohibit),
-            delay: span(config.status_delay),
+            prohibit: span(timers.status_prohibit),
+            delay: span(config.status_delay.unwrap_or_default()),
             loss: config.status_loss,
             rng,
             prohibited: None,

@@ -6,6 +6,7 @@ use crate::link::span;
 use crate::scheme::nr::backlog::Backlog;
 use crate::scheme::nr::config::UmConfig;
 use crate::scheme::nr::pdu::{Pdu, Ranges};
+use crate::scheme::nr::preset::Timers;
 
 /// Cuts packets into PDUs. A packet that fits whole has no sequence number (section 5.2.2.1.2).
 #[derive(Clone, Debug, Default)]
@@ -90,10 +91,10 @@ struct Entry {
 }
 
 impl UmReceiver {
-    pub(super) fn new(config: UmConfig) -> Self {
+    pub(super) fn new(config: UmConfig, timers: Timers) -> Self {
         Self {
             window: u64::from(config.window.get()),
-            t_reassembly: span(config.t_reassembly),
+            t_reassembly: span(timers.reassembly),
             next: 0,
             highest: 0,
             trigger: 0,

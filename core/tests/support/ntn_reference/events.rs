@@ -140,7 +140,7 @@ impl World<'_> {
     }
 
     pub(super) fn discard_due(&self) -> bool {
-        let Some(timer) = self.case.config.pdcp.discard else { return false };
+        let Some(timer) = self.case.config.pdcp.discard.get() else { return false };
         let first = self.waiting.front();
         first.is_some_and(|&o| self.packets[o].entered + timer.as_nanos() as i64 <= self.now)
     }

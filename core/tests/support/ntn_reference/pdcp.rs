@@ -48,8 +48,12 @@ impl World<'_> {
     pub(super) fn wait_for_order(&mut self) {
         if self.rx_deliv < self.pdcp_next {
             self.rx_reord = self.pdcp_next;
-            self.reordering =
-                self.case.config.pdcp.t_reordering.map(|timer| self.now + timer.as_nanos() as i64);
+            self.reordering = self
+                .case
+                .config
+                .timers()
+                .reordering
+                .map(|timer| self.now + timer.as_nanos() as i64);
         }
     }
 

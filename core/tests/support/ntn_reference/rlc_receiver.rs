@@ -80,7 +80,7 @@ impl World<'_> {
     pub(super) fn maybe_start_reassembly(&mut self, from: u64) {
         let gap = self.rx_highest > from + 1 || (self.rx_highest == from + 1 && self.hole(from));
         if self.reassembly.is_none() && gap {
-            let timer = self.case.config.t_reassembly().as_nanos() as i64;
+            let timer = self.case.config.timers().reassembly.as_nanos() as i64;
             self.reassembly = Some(self.now + timer);
             self.trigger = self.rx_highest;
         }
@@ -152,7 +152,8 @@ impl World<'_> {
         let am = self.am().unwrap();
         self.report = false;
         self.held = false;
-        self.prohibited = Some(self.now + am.t_status_prohibit.as_nanos() as i64);
+        self.prohibited =
+            Some(self.now + self.case.config.timers().status_prohibit.as_nanos() as i64);
         self.count("status_reports");
         if am.status_loss.get() > 0.0 {
             let uniform = (self.losses.next_u64() >> 11) as f64 / 2f64.powi(53);
@@ -167,7 +168,7 @@ impl World<'_> {
             let got = self.got.get(&sn).cloned().unwrap_or_default();
             nacks.insert(sn, (0..1000).filter(|b| !got.contains(b)).collect());
         }
-        let leaves = self.now + am.status_delay.as_nanos() as i64;
+        let leaves = self.now + am.status_delay.unwrap().as_nanos() as i64;
         self.entries += 1;
         let arrives = leaves + delay(&self.case.config.way_back, leaves);
         let status = Status { ack: self.rx_highest_status, nacks };

@@ -1,6 +1,7 @@
 //! The sending RLC entity (TS 38.322 sections 5.2.2.1, 5.2.3.1, 5.3).
 
 use clift::scheme::nr::RlcConfig;
+use clift::units::Limit;
 
 use super::{Pdu, SentSdu, Status, World, delay};
 
@@ -51,10 +52,10 @@ impl World<'_> {
             room -= header + pdu.bytes.len();
             self.packets[pdu.order].riding += 1;
             if let Some(am) = self.am() {
-                let most = |limit: Option<std::num::NonZeroU32>| limit.map(|n| n.get());
+                let most = |limit: Limit| limit.get().filter(|&n| n > 0);
                 pdu.poll = self.poll_next
                     || most(am.poll_pdu).is_some_and(|n| self.pdu_without_poll >= n)
-                    || most(am.poll_byte).is_some_and(|n| self.byte_without_poll >= u64::from(n))
+                    || most(am.poll_bytes).is_some_and(|n| self.byte_without_poll >= u64::from(n))
                     || self.buffers_empty()
                     || self.stalled();
                 if pdu.poll {
@@ -63,7 +64,9 @@ impl World<'_> {
                     self.pdu_without_poll = 0;
                     self.byte_without_poll = 0;
                     self.poll_sn = self.tx_next - 1;
-                    self.poll_timer = Some(self.now + am.t_poll_retransmit.as_nanos() as i64);
+                    self.poll_timer = Some(
+                        self.now + self.case.config.timers().poll_retransmit.as_nanos() as i64,
+                    );
                 }
             }
             pdus.push(pdu);
@@ -152,9 +155,9 @@ impl World<'_> {
             sdu.since = Some(self.considered);
         }
         sdu.pending.extend(missing);
-        let most = self.am().unwrap().max_retx;
+        let most = self.am().unwrap().max_retx.get().filter(|&most| most > 0);
         if let (Some(count), Some(most)) = (self.sent[&sn].retx, most)
-            && count >= most.get()
+            && count >= most
         {
             self.finish(sn);
             self.count("sdus_given_up");

@@ -1,4 +1,4 @@
-//! Delays that vary: `delays` and `keep_order`, wherever a delay stands.
+//! Delays as configurations give them: `delay`, `delays` and `keep_order`.
 
 use std::fmt;
 use std::sync::Arc;
@@ -7,10 +7,8 @@ use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::de::{self, Deserialize, Deserializer, SeqAccess, Visitor};
 use serde::ser::{Serialize, Serializer};
 
-use super::store::MakeError;
-use super::traces::Traces;
+use super::{DelaySeries, DelaySeriesError, DelayTable, Propagation};
 use crate::config::Fault;
-use crate::link::{DelaySeries, DelayTable, Propagation};
 use crate::units::Duration;
 
 /// Delays over time: the name of a CSV file with columns `time_s` and `delay_ms`, or rows of these.
@@ -83,55 +81,43 @@ impl JsonSchema for Delays {
     }
 }
 
-/// That the keys of the section `key` do not contradict one another; `fixed` is its `delay`.
-pub(super) fn check(
-    key: &str,
+/// That keys of a section do not contradict one another: its `delay`, its `delays` and whether an
+/// order is asked for.
+pub(crate) fn check_delays(
     fixed: Option<Duration>,
     varying: Option<&Delays>,
     keep_order: bool,
 ) -> Result<(), Fault> {
     if fixed.is_some() && varying.is_some() {
-        return Err(Fault::of(key, "delays", "`delay` and `delays` say the same; give one"));
+        return Err(Fault::new("delays", "`delay` and `delays` say the same; give one"));
     }
-    check_order(key, varying, keep_order)
-}
-
-/// That an order is only asked for where delays vary.
-pub(super) fn check_order(
-    key: &str,
-    varying: Option<&Delays>,
-    keep_order: bool,
-) -> Result<(), Fault> {
     if keep_order && varying.is_none() {
         let cure = "is for `delays` that vary; give those, or leave it out";
-        return Err(Fault::of(key, "keep_order", cure));
+        return Err(Fault::new("keep_order", cure));
     }
     Ok(())
 }
 
-/// The delay that varies, if there is one. A single row is a fixed delay.
-pub(super) fn propagation(
-    delays: Option<&Delays>,
-    keep_order: bool,
-    traces: &dyn Traces,
-) -> Result<Option<Propagation>, MakeError> {
-    let series = match delays {
-        None => return Ok(None),
-        Some(Delays::File(file)) => traces.delays(file)?,
-        Some(Delays::Rows(rows)) => {
-            let (time_s, delay_ms): (Vec<f64>, Vec<f64>) = rows.iter().copied().unzip();
-            let series = DelayTable { time_s, delay_ms, ..DelayTable::default() }.series();
-            let place = || "delays".to_owned();
-            Arc::new(series.map_err(|error| MakeError::Delays { place: place(), error })?)
-        }
-    };
-    Ok(Some(of_series(series, keep_order)))
-}
-
-/// A series of one step is a fixed delay.
-fn of_series(series: Arc<DelaySeries>, keep_order: bool) -> Propagation {
-    match series.only() {
-        Some(delay) => Propagation::Fixed(delay),
-        None => Propagation::Varying { series, keep_order },
+impl Delays {
+    /// The delay that varies; `read` gives the series in a file. A single row is a fixed delay.
+    ///
+    /// # Errors
+    /// Those of `read`, and rows that make no series.
+    pub fn propagation<E: From<DelaySeriesError>>(
+        &self,
+        keep_order: bool,
+        read: impl FnOnce(&str) -> Result<Arc<DelaySeries>, E>,
+    ) -> Result<Propagation, E> {
+        let series = match self {
+            Self::File(file) => read(file)?,
+            Self::Rows(rows) => {
+                let (time_s, delay_ms) = rows.iter().copied().unzip();
+                Arc::new(DelayTable { time_s, delay_ms, ..DelayTable::default() }.series()?)
+            }
+        };
+        Ok(match series.only() {
+            Some(delay) => Propagation::Fixed(delay),
+            None => Propagation::Varying { series, keep_order },
+        })
     }
 }
