@@ -26,6 +26,7 @@ mod read;
 mod reorder;
 mod schema;
 mod setup;
+mod shared;
 mod source;
 mod spec;
 mod store;
@@ -57,6 +58,7 @@ pub use printed::Printed;
 
 pub use reorder::{Reorder, ReorderKey};
 pub use schema::json_schema;
+pub use shared::{Shared, Window};
 pub use spec::PhySpec;
 pub use store::{MakeError, Store};
 pub use trace::Trace;

@@ -25,12 +25,7 @@ impl Cell {
     /// A trace that cannot be made, or a key that does not go with the traces.
     pub fn setup(&self, replication: u32, traces: &dyn Traces) -> Result<Setup, SetupFault> {
         let maker = Maker { cell: self, replication, traces };
-        let media: Vec<Medium> = self
-            .plan
-            .links()
-            .enumerate()
-            .map(|(index, link)| maker.medium(index, link))
-            .collect::<Result<_, _>>()?;
+        let media = maker.media()?;
         let spans: Vec<_> = media.iter().map(span).collect();
         let starts = self.starts(replication, &spans)?;
         let mut links = media.into_iter().zip(starts);
@@ -56,6 +51,12 @@ struct Maker<'a> {
 }
 
 impl Maker<'_> {
+    /// What carries the packets of each link.
+    fn media(&self) -> Result<Vec<Medium>, SetupFault> {
+        let links = self.cell.plan.links().enumerate();
+        links.map(|(index, link)| self.medium(index, link)).collect()
+    }
+
     /// Hops; `links` are the media and starts of the links still to come, `there` the hops that the
     /// way back may take as long as.
     fn hops(
@@ -111,7 +112,7 @@ impl Maker<'_> {
                 Medium::Ntn(Arc::new(config))
             }
             PlannedMedium::AdaptiveHarq { harq, length } => {
-                let redraw = harq.redraw.unwrap_or(link.start != super::Start::Random);
+                let redraw = harq.redraw.unwrap_or(true);
                 let seed = self.cell.channel_seed(index, harq.seed, redraw, self.replication);
                 let information = match &harq.information {
                     Some(name) => self.traces.held_information(name)?,
@@ -137,6 +138,18 @@ impl Maker<'_> {
             source_leg: leg.transpose()?,
         })
     }
+}
+
+/// First and end time in ns of the trace under each link of a replication.
+///
+/// # Errors
+/// A trace that cannot be made, or a key that does not go with the traces.
+pub(super) fn spans(
+    cell: &Cell,
+    replication: u32,
+    traces: &dyn Traces,
+) -> Result<Vec<Option<(u64, u64)>>, SetupFault> {
+    Ok(Maker { cell, replication, traces }.media()?.iter().map(span).collect())
 }
 
 /// First and end time of the trace under a link, ns.

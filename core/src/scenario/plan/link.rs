@@ -10,7 +10,6 @@ use crate::scenario::adaptive_harq::AdaptiveHarq;
 use crate::scenario::config::Config;
 use crate::scenario::hybrid::Hybrid;
 use crate::scenario::leg::Leg;
-use crate::scenario::limit::Start;
 use crate::scenario::link::Link;
 use crate::scenario::ntn::Ntn;
 use crate::scenario::path::Hop;
@@ -104,12 +103,11 @@ pub(super) fn link(key: &str, hop: &Hop, config: &Config) -> Result<Vec<PlannedH
 
 fn medium(key: &str, hop: &Hop, link: &Link, config: &Config) -> Result<PlannedMedium, Fault> {
     check_kind(key, hop)?;
-    let redraw = link.start != Start::Random;
     let sections = Sections {
         trace: (join(key, "trace"), hop.trace.as_ref()),
         channel: (join(key, "channel"), hop.channel.as_ref()),
     };
-    let phy = || sections.planned(config.duration, redraw);
+    let phy = || sections.planned(config.duration);
     let traced = sections.are_given();
     if let Some(ntn) = &hop.ntn {
         ntn.check(key, hop.scheme.as_ref(), link, traced)?;
@@ -156,7 +154,7 @@ fn medium(key: &str, hop: &Hop, link: &Link, config: &Config) -> Result<PlannedM
         trace: (join(key, "link.feedback_trace"), link.feedback_trace.as_ref()),
         channel: (join(key, "link.feedback_channel"), link.feedback_channel.as_ref()),
     };
-    let feedback = back.are_given().then(|| back.planned(config.duration, redraw)).transpose()?;
+    let feedback = back.are_given().then(|| back.planned(config.duration)).transpose()?;
     Ok(PlannedMedium::Live { phy, scheme, feedback: feedback.map(Box::new) })
 }
 

@@ -62,15 +62,15 @@ impl Sections<'_> {
         trace.or(self.channel.1.map(|_| "channel"))
     }
 
-    /// The plan of what they give, for runs of `duration`; the model is drawn anew in each run if
-    /// `redraw` and its own key does not say otherwise.
-    pub(super) fn planned(&self, duration: Duration, redraw: bool) -> Result<PlannedPhy, Fault> {
+    /// The plan of what they give, for runs of `duration`. The model is drawn anew in each run unless
+    /// its own key says otherwise: runs that share a draw are not independent.
+    pub(super) fn planned(&self, duration: Duration) -> Result<PlannedPhy, Fault> {
         let (key, trace) = &self.trace;
         let erasures = match &self.channel {
             (_, None) => None,
             (key, Some(channel)) => {
                 let (model, slots) = channel.planned(key, trace.is_some(), duration)?;
-                let redraw = channel.redraw.unwrap_or(redraw);
+                let redraw = channel.redraw.unwrap_or(true);
                 Some(PlannedErasures { model, slots, seed: channel.seed, redraw })
             }
         };
