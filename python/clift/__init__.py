@@ -8,6 +8,7 @@
 True
 """
 
+import clift.campaign as campaign
 import clift.channel as channel
 import clift.constellation as constellation
 import clift.model as model
@@ -43,6 +44,7 @@ __all__ = [
     "SimulationError",
     "TraceError",
     "__version__",
+    "campaign",
     "channel",
     "constellation",
     "deliver",

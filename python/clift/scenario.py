@@ -299,6 +299,29 @@ class Scenario(Fixed):
         _, cell, replication = self.task()
         return self._checked().seed(cell, replication)
 
+    @property
+    def shared(self) -> str | None:
+        """What all runs of the cell have in common where each could have its own.
+
+        `trace`, from a file or an object; `channel`, one draw of it (`redraw = false`, or a `seed`
+        of its own); None if every run has its own draw of everything.
+        """
+        return self._checked().shared(self._only_cell())
+
+    def window(self) -> tuple[int, int, bool] | None:
+        """Where a run starts in what it shares with others.
+
+        Returns:
+            The trace time of the start in ns, the length of the trace in ns, and whether it
+            repeats. None unless runs start at random times of it.
+
+        Raises:
+            ScenarioError: If the trace is too short for a run, or there are several cells or runs.
+            TraceError: If a trace cannot be read or made.
+        """
+        core, cell, replication = self.task()
+        return core.window(cell, replication)
+
     def setup(self) -> _clift.Setup:
         """What the engine runs.
 

@@ -7,6 +7,7 @@ import os
 import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
+from html import escape
 from inspect import Parameter, signature
 from typing import TYPE_CHECKING, Any, NamedTuple, Unpack
 
@@ -21,8 +22,12 @@ from clift.scenario import Scenario
 
 if TYPE_CHECKING:
     import pyarrow as pa
+    from matplotlib.figure import Figure
 
 Progress = Callable[[int, int], object]
+
+# What a notebook shows of a run.
+_SHOWN = ("duration_s", "goodput_kbps", "completion_s", "retransmissions", "timeouts", "fairness")
 
 # So many setups are made and handed to the engine at a time.
 _CHUNK = 4096
@@ -170,6 +175,27 @@ class Run(Fixed):
         last = None if until_s is None else _parse.nanoseconds("until_s", until_s, "s")
         return pa.table(_clift.units(self.scenario.setup(), last))
 
+    def plot(self) -> Figure:
+        """Goodput, window, round-trip time and queue over time, flow by flow.
+
+        Example:
+            >>> import clift
+            >>> phy = clift.channel.bernoulli(slots=20_000, p=0.02, seed=1)
+            >>> run = clift.simulate(clift.tmt.apply(phy, clift.Arq()), duration_s=10)
+            >>> [axes.get_ylabel() for axes in run.plot().axes][0]
+            'goodput (kbit/s)'
+        """
+        from clift.report import over_time
+
+        interval_ms = max(10.0, 5 * self.summary()["duration_s"])  # two hundred samples
+        return over_time.draw(self.series(interval_ms), repr(self.scenario))
+
+    def _repr_html_(self) -> str:
+        summary = self.summary()
+        rows = (f"<tr><th>{name}</th><td>{summary[name]:.6g}</td></tr>" for name in _SHOWN
+                if summary.get(name) is not None)  # fmt: skip
+        return f"<table><caption>{escape(repr(self.scenario))}</caption>{''.join(rows)}</table>"
+
     def __repr__(self) -> str:
         return f"Run({self.scenario!r}: {self.goodput_kbps:.1f} kbit/s)"
 
@@ -232,11 +258,11 @@ def simulate(
         >>> 2 < run.completion_s < 10
         True
     """
-    chosen = _scenario(scenario, dict(options))
+    made = chosen(scenario, dict(options))
     watch = None
     if progress is not None:
         watch = _watch(progress)
-    run = Run(chosen, _clift.run(chosen.setup(), watch))
+    run = Run(made, _clift.run(made.setup(), watch))
     for note in run.notes():
         warnings.warn(note, stacklevel=2)
     return run
@@ -333,10 +359,11 @@ def _scenarios(scenarios: Iterable[Scenario]) -> list[Scenario]:
     return [_parse.of_type(f"scenarios[{n}]", one, Scenario, cure) for n, one in enumerate(todo)]
 
 
-def _scenario(
+def chosen(
     scenario: AnyLink | Sequence[AnyLink] | Scenario | Mapping[str, Any] | str | os.PathLike[str],
     options: dict[str, Any],
 ) -> Scenario:
+    """The scenario that is meant: links, a file, a dict or a scenario, with keyword arguments."""
     if isinstance(scenario, str | os.PathLike):
         scenario = Scenario.read(scenario)
     if isinstance(scenario, Scenario):

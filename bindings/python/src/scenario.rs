@@ -170,6 +170,28 @@ impl PyScenario {
         setup.map(Setup::from).map_err(|wrong| wrong.error(py))
     }
 
+    /// What all runs of a cell share: `trace`, `channel` or `None`.
+    fn shared(&self, py: Python<'_>, cell: usize) -> PyResult<Option<&'static str>> {
+        Ok(self.cell(py, cell)?.shared().map(|shared| match shared {
+            core::Shared::Trace => "trace",
+            core::Shared::Channel => "channel",
+        }))
+    }
+
+    /// Where a run starts in what it shares with the others: start and length in ns, whether it
+    /// repeats; `None` unless runs start at random times of it.
+    fn window(
+        &self,
+        py: Python<'_>,
+        cell: usize,
+        replication: u32,
+    ) -> PyResult<Option<(u64, u64, bool)>> {
+        let cell = self.cell(py, cell)?;
+        let window = py.detach(|| cell.window(replication, self.store()));
+        let window = window.map_err(|fault| self.wrong(&fault).error(py))?;
+        Ok(window.map(|own| (own.start.as_nanos(), own.length.as_nanos(), own.wraps)))
+    }
+
     /// The PHY trace under the first link that has one.
     fn phy_trace(
         &self,

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use super::channel::{self, Channel};
 use super::kinds::{LinkKind, Making};
-use super::limit::Start;
+use super::shared::Shared;
 use super::traces::{Information, InformationSpec, SetupFault, varying};
 use crate::channel::lms::{LandMobile, Preset};
 use crate::config::{Fault, nearest, parts};
@@ -50,8 +50,8 @@ pub struct HarqChannel {
     pub length: Option<Duration>,
     /// Seed of the channel where it is to stay while `seed` changes.
     pub seed: Option<u64>,
-    /// Draw the channel anew in each run; otherwise all runs share it. True unless `link.start` is
-    /// "random".
+    /// Draw the channel anew in each run, as is done unless this is false; otherwise all runs share
+    /// it, and their interval allows for that.
     pub redraw: Option<bool>,
 }
 
@@ -88,6 +88,13 @@ impl LinkKind for AdaptiveHarq {
         let delay = varying(delays.as_ref(), *keep_order, making.traces)?;
         Ok(Arc::new(self.link.over(trace, mean, delay)?))
     }
+
+    fn shared(&self) -> Option<Shared> {
+        match &self.channel {
+            HarqChannel { information: Some(_), .. } => Some(Shared::Trace),
+            HarqChannel { redraw, seed, .. } => Shared::if_drawn_once(redraw.unwrap_or(true), *seed),
+        }
+    }
 }
 
 impl HarqChannel {
@@ -96,7 +103,7 @@ impl HarqChannel {
         if let Some(name) = &self.information {
             return Ok(making.traces.held_information(name)?);
         }
-        let redraw = self.redraw.unwrap_or(making.link.link.usage.start != Start::Random);
+        let redraw = self.redraw.unwrap_or(true);
         let (channel, esn0_db) = self.land_mobile()?;
         let seed = making.channel_seed(self.seed, redraw);
         let length = channel::length("", self.length, making.duration(), self.check()?)?;

@@ -29,8 +29,8 @@ pub struct Draw {
     pub length: Option<Duration>,
     /// Seed of the channel where it is to stay while `seed` changes.
     pub seed: Option<u64>,
-    /// Draw the channel anew in each run; otherwise all runs share it. True unless
-    /// `link.start` is "random".
+    /// Draw the channel anew in each run, as is done unless this is false; otherwise all runs share
+    /// it, and their interval allows for that.
     pub redraw: Option<bool>,
 }
 

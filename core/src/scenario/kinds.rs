@@ -8,6 +8,7 @@ use super::cell::Cell;
 use super::link::{Link, SlotLink};
 use super::path::Sections;
 use super::plan::{PlannedLink, PlannedPhy};
+use super::shared::Shared;
 use super::traces::{SetupFault, Traces, varying};
 use crate::config::{Fault, changed, join};
 use crate::scheme::nr::NtnOptions;
@@ -29,6 +30,11 @@ pub trait LinkKind: fmt::Debug + Send + Sync {
     /// # Errors
     /// A trace that cannot be made, or a key, within its section, that does not go with the traces.
     fn medium(&self, making: &Making<'_>) -> Result<Arc<dyn Medium>, SetupFault>;
+
+    /// What all runs have in common of it, beside the trace or channel under the link.
+    fn shared(&self) -> Option<Shared> {
+        None
+    }
 }
 
 /// A kind of link with a section of its own: a row of the registry.
@@ -172,6 +178,10 @@ impl LinkKind for Live {
         Ok(())
     }
 
+    fn shared(&self) -> Option<Shared> {
+        self.reports.as_ref().and_then(Shared::of)
+    }
+
     fn medium(&self, making: &Making<'_>) -> Result<Arc<dyn Medium>, SetupFault> {
         let Making { link: PlannedLink { link, .. }, traces, index, replication, .. } = *making;
         let reports = self.reports.as_ref();
@@ -204,6 +214,10 @@ pub(super) struct Held(pub(super) PathBuf);
 impl LinkKind for Held {
     fn check(&self, _: bool, _: Duration) -> Result<(), Fault> {
         Ok(())
+    }
+
+    fn shared(&self) -> Option<Shared> {
+        Some(Shared::Trace)
     }
 
     fn medium(&self, making: &Making<'_>) -> Result<Arc<dyn Medium>, SetupFault> {

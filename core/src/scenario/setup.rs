@@ -21,12 +21,7 @@ impl Cell {
     /// A trace that cannot be made, or a key that does not go with the traces.
     pub fn setup(&self, replication: u32, traces: &dyn Traces) -> Result<Setup, SetupFault> {
         let maker = Maker { cell: self, replication, traces };
-        let media: Vec<Arc<dyn Medium>> = self
-            .plan
-            .links()
-            .enumerate()
-            .map(|(index, link)| maker.medium(index, link))
-            .collect::<Result<_, _>>()?;
+        let media = maker.media()?;
         let spans: Vec<_> = media.iter().map(|medium| medium.span()).collect();
         let starts = self.starts(replication, &spans)?;
         let mut links = media.into_iter().zip(starts);
@@ -52,6 +47,12 @@ struct Maker<'a> {
 }
 
 impl Maker<'_> {
+    /// What carries the packets of each link.
+    fn media(&self) -> Result<Vec<Arc<dyn Medium>>, SetupFault> {
+        let links = self.cell.plan.links().enumerate();
+        links.map(|(index, link)| self.medium(index, link)).collect()
+    }
+
     /// Hops; `links` are the media and starts of the links still to come, `there` the hops that the
     /// way back may take as long as.
     fn hops(
@@ -92,6 +93,19 @@ impl Maker<'_> {
             source_leg: leg.transpose()?,
         })
     }
+}
+
+/// First and end time in ns of the trace under each link of a replication.
+///
+/// # Errors
+/// A trace that cannot be made, or a key that does not go with the traces.
+pub(super) fn spans(
+    cell: &Cell,
+    replication: u32,
+    traces: &dyn Traces,
+) -> Result<Vec<Option<(u64, u64)>>, SetupFault> {
+    let media = Maker { cell, replication, traces }.media()?;
+    Ok(media.iter().map(|medium| medium.span()).collect())
 }
 
 fn link(planned: &PlannedLink, medium: Arc<dyn Medium>, start_offset: Duration) -> LinkConfig {

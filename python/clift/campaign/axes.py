@@ -1,4 +1,8 @@
-"""What the axes of a campaign vary: something that one chooses, or a condition that one meets."""
+"""What the axes of a campaign vary: something that one chooses, or what is given.
+
+Given is a condition that one meets, and how the simulator reckons: nobody builds a link by the
+choice of a profile, so that none is better than another.
+"""
 
 from __future__ import annotations
 
@@ -16,13 +20,16 @@ _KEYS = frozenset([
     "loss", "bler", "packet_sigma", "attempt_sigma", "missed_grant", "missed_feedback",
     "ack_to_nack", "nack_to_ack", "dtx_to_ack", "status_loss", "feedback_loss",
 ])  # fmt: skip
+# How the simulator reckons. An axis that sets one of these compares reckonings, whatever it sets
+# beside.
+_SETTINGS = frozenset(["profile", "overlap", "extra_lldu", "packing", "live"])
 
 
 def conditions(vary: Mapping[str, Any], axes: Sequence[tuple[str, list[str]]]) -> frozenset[str]:
-    """The axes whose points are conditions: a channel, a trace, a load, a delay.
+    """The axes whose points are given: a channel, a trace, a load, a delay, or a profile.
 
-    An axis is one if every key that it sets is one; of an axis that is not in `vary` only the
-    name is known.
+    An axis is a condition if every key that it sets is one, and a setting of the simulator if any
+    key is; of an axis that is not in `vary` only the name is known.
 
     Args:
         vary: The section `[vary]`.
@@ -33,15 +40,15 @@ def conditions(vary: Mapping[str, Any], axes: Sequence[tuple[str, list[str]]]) -
         ...     "adaptive_harq": {"snr": ["7 dB", "10 dB"]},
         ...     "buffer": {"none": {}, "tcp": {"link": {"reorder": {"packets": 125}}}},
         ...     "sky": {"clear": {"channel.erasures": 0.01, "duration": "9 s"}},
+        ...     "stack": {"2014": {"transport": {"profile": "papers", "congestion": "cubic"}}},
         ... }
-        >>> axes = [("snr", ["7 dB", "10 dB"]), ("buffer", ["none", "tcp"]), ("sky", ["clear"])]
+        >>> axes = [("snr", ["7 dB", "10 dB"]), ("buffer", ["none", "tcp"]), ("sky", ["clear"]),
+        ...         ("stack", ["2014"])]
         >>> sorted(conditions(vary, axes))
-        ['sky', 'snr']
+        ['sky', 'snr', 'stack']
     """
     return frozenset(
-        name
-        for name, labels in axes
-        if all(map(_is_condition, _keys(vary, name, labels) or [name]))
+        name for name, labels in axes if _are_given(_keys(vary, name, labels) or [name])
     )
 
 
@@ -59,6 +66,10 @@ def _leaves(value: Any, key: str) -> Iterator[tuple[str, Any]]:
         return
     for name, inner in value.items():
         yield from _leaves(inner, f"{key}.{name}" if key else name)
+
+
+def _are_given(keys: Sequence[str]) -> bool:
+    return any(key.split(".")[-1] in _SETTINGS for key in keys) or all(map(_is_condition, keys))
 
 
 def _is_condition(key: str) -> bool:

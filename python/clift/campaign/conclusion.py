@@ -1,53 +1,95 @@
-"""One sentence on which alternative does best, and where that cannot be told."""
+"""Which alternative does best, and where that cannot be told."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from statistics import fmean
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from typing import NamedTuple
+
+import numpy as np
 
 from clift.campaign.metrics import metric
 from clift.campaign.results import Cell, Results
-from clift.campaign.statistics import differs
+from clift.campaign.statistics import Difference, difference, holm
 
 Condition = tuple[str | None, ...]
 
-# In the place of what somebody is ahead of, where that cannot be told.
-_OPEN = "?"
+LEVEL = 0.05
+"""Probability that any alternative of a campaign is called best that is not."""
+
+# What the best may cost: a metric, and what it is called.
+_COSTS = (
+    ("links.0.share_used", "of the link"),
+    ("links.0.packet_delay_ms.mean", "packet delay"),
+)
+# Less than this would read as 0 %.
+_LEAST_GAIN = 0.005
 
 
-@dataclass(frozen=True, slots=True)
-class _Lead:
-    """How far the best is ahead of the next: from, to, and of what."""
+class Range(NamedTuple):
+    """From one number to another; over several conditions, all that is between them."""
 
     low: float
     high: float
-    word: str
+
+    def with_(self, other: Range) -> Range:
+        """The range that holds both."""
+        return Range(min(self.low, other.low), max(self.high, other.high))
+
+
+_NOTHING = Range(0.0, 0.0)
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """What can be said of the alternatives under a condition, or under several.
+
+    Args:
+        condition: Labels on the other axes; None stands for all labels of one.
+        best: The alternative that is better than each other one; None if there is none.
+        among: The alternatives not told apart, best mean first; with a `best` the runner-up.
+        word: What the best has more or less of.
+        gain: By how much, as a share of what the runner-up has.
+        interval: The 95 % interval of that; over several conditions the widest.
+        costs: What it has more (or less) of beside: what, in which unit, from and to.
+        why: Why none is called best, if that is not for want of a difference.
+    """
+
+    condition: Condition
+    best: str | None
+    among: tuple[str, ...]
+    word: str = ""
+    gain: Range = _NOTHING
+    interval: Range | None = None
+    costs: tuple[tuple[str, str, Range], ...] = ()
+    why: str = ""
 
 
 def conclude(results: Results) -> str:
-    """Which label of the axis compared is best in each condition, and by how much.
+    """Which label of the axis compared is best in each condition, by how much and at what cost.
 
-    Two alternatives count as different only if the 95 % interval of their paired difference
-    excludes zero. A file that was not through counts with the time that it had, so that what is
-    best has all of its own through. What an interrupt left without a second run is passed over.
+    An alternative is best if it is better than *each* other one, by paired differences of runs with
+    the same draws. Every such claim of the campaign counts: with a probability of 95 % all of them
+    are true (Holm 1979). Never is a winner called from one run. A file that was not through counts
+    with the time that it had, so that what is best has all of its own through. What an interrupt
+    left without a second run is passed over.
 
     Args:
         results: What was measured.
 
     Returns:
-        A sentence; empty if no alternatives vary or nothing is done.
+        Sentences; empty if no alternatives vary or nothing is done.
     """
     axis = compared_axis(results)
     if axis is None:
         return ""
-    verdicts: dict[str, dict[Condition, _Lead]] = {}
-    for condition, cells in conditions(results, axis).items():
-        found = _verdict(cells, axis)
-        if found is not None:
-            verdicts.setdefault(found[0], {})[condition] = found[1]
+    if results.wanted and max(cell.wanted for cell in results.cells) == 1:
+        return "No alternative is called best from a single run; ask for more (--runs)."
     labels = [names for name, names in results.axes if name != axis and len(names) > 1]
-    parts = [f"{verdict}{_listed(_merged(where, labels))}" for verdict, where in verdicts.items()]
-    sentence = "; ".join(parts)
+    parts: dict[str, list[str]] = {}
+    for verdict in _merged(verdicts(results), labels):
+        parts.setdefault(_head(verdict), []).append(_where(verdict))
+    sentence = "; ".join(f"{head}{_listed(where)}" for head, where in parts.items())
     if not sentence:
         return ""
     if not results.is_complete:
@@ -57,8 +99,29 @@ def conclude(results: Results) -> str:
     return f"{sentence}."
 
 
+def verdicts(results: Results) -> list[Verdict]:
+    """What can be said of the alternatives in each condition, in the order of the cells.
+
+    Args:
+        results: What was measured.
+
+    Returns:
+        One verdict a condition; none of a condition with a cell of fewer than two runs.
+    """
+    axis = compared_axis(results)
+    if axis is None:
+        return []
+    open_cases = [
+        case
+        for condition, cells in conditions(results, axis).items()
+        if (case := _case(condition, cells)) is not None
+    ]
+    held = holm([case.p for case in open_cases], LEVEL)
+    return [case.verdict(axis, holds) for case, holds in zip(open_cases, held, strict=True)]
+
+
 def compared_axis(results: Results) -> str | None:
-    """The axis whose labels are alternatives: `scheme`, else the first that is no condition."""
+    """The axis whose labels are alternatives: `scheme`, else the first that is not given."""
     varying = _varying(results)
     if "scheme" in varying:
         return "scheme"
@@ -84,32 +147,77 @@ def conditions(results: Results, axis: str | None) -> dict[Condition, list[Cell]
     return grouped
 
 
-def _verdict(cells: list[Cell], axis: str) -> tuple[str, _Lead] | None:
-    """The best label and how far it is ahead of the next one."""
-    if len(cells) < 2 or not all(cell.values for cell in cells):
+@dataclass(frozen=True, slots=True)
+class _Case:
+    """The alternatives of one condition by rank, and how the first compares with each other one."""
+
+    condition: Condition
+    ranked: list[Cell]
+    differences: list[Difference]
+
+    @property
+    def p(self) -> float:
+        """Of the claim that the first is better than all others.
+
+        Whichever of k is first, it would have to beat the true best by chance, which k - 1 others
+        could: so the largest of the probabilities counts k - 1 times.
+        """
+        most = max(found.p for found in self.differences)
+        return min(1.0, most * len(self.differences))
+
+    def verdict(self, axis: str, holds: bool) -> Verdict:
+        first, second = self.ranked[:2]
+        lead = self.differences[0]
+        names = [cell.name(axis) for cell in self.ranked]
+        if not _is_through(first):
+            return Verdict(self.condition, None, (), why="some files were not through")
+        if not holds or abs(lead.share) < _LEAST_GAIN:
+            apart = [
+                name
+                for name, found in zip(names[1:], self.differences, strict=True)
+                if found.p > LEVEL or abs(found.share) < _LEAST_GAIN or name == names[1]
+            ]
+            gap = abs(lead.share)
+            return Verdict(self.condition, None, (names[0], *apart), gain=Range(gap, gap))
+        shown = metric(first.primary)
+        word = "less time" if shown.better == "less" else f"more {shown.title}"
+        if not _is_through(second):
+            word = f"{word} or better"
+        interval = None
+        if lead.low is not None and lead.high is not None:
+            sign = -1 if lead.share < 0 else 1
+            low, high = sorted((sign * lead.low, sign * lead.high))
+            interval = Range(low, high)
+        return Verdict(
+            self.condition,
+            names[0],
+            (names[1],),
+            word,
+            Range(abs(lead.share), abs(lead.share)),
+            interval,
+            tuple(_costs(first, second)),
+        )
+
+
+def _case(condition: Condition, cells: list[Cell]) -> _Case | None:
+    """None if a cell has too few runs to be compared."""
+    if len(cells) < 2 or not all(len(cell.values) > 1 for cell in cells):
         return None
-    primary = cells[0].primary
-    shown = metric(primary)
-    ranked = sorted(cells, key=lambda cell: fmean(_times(cell).values()))
-    if shown.better == "more":
+    times = {id(cell): _times(cell) for cell in cells}
+    ranked = sorted(cells, key=lambda cell: float(np.mean(list(times[id(cell)].values()))))
+    if metric(cells[0].primary).better == "more":
         ranked.reverse()
-    winner, second = ranked[:2]
-    if not _is_through(winner):
-        return "none is called best, as some files were not through", _Lead(0.0, 0.0, _OPEN)
-    best, next_best = fmean(_times(winner).values()), fmean(_times(second).values())
-    gap = abs(best - next_best) / next_best if next_best else 0.0
-    different = differs(_times(winner), _times(second))
-    if different is None and len(winner.values) < winner.wanted:
-        return None
-    if different is False or gap < 0.005:  # it would read as 0 %
-        names = sorted((winner.name(axis), second.name(axis)))
-        return f"no clear difference between {names[0]} and {names[1]}", _Lead(gap, gap, "")
-    word = "less time" if shown.better == "less" else f"more {shown.title}"
-    if not _is_through(second):
-        word += " or better"
-    if different is None:
-        word += ", a single run"
-    return f"{winner.name(axis)} is best", _Lead(gap, gap, word)
+    first = ranked[0]
+    found = [
+        difference(
+            times[id(first)],
+            times[id(other)],
+            first.independent(first.values.keys() & other.values.keys()),
+        )
+        for other in ranked[1:]
+    ]
+    told = [one for one in found if one is not None]
+    return _Case(condition, ranked, told) if len(told) == len(found) else None
 
 
 def _times(cell: Cell) -> dict[int, float]:
@@ -124,37 +232,95 @@ def _is_through(cell: Cell) -> bool:
     return len(cell.column(cell.primary)) == len(cell.values)
 
 
-def _merged(
-    where: dict[Condition, _Lead], labels: list[list[str]]
-) -> list[tuple[Condition, _Lead]]:
+def _costs(first: Cell, second: Cell) -> Iterator[tuple[str, str, Range]]:
+    """What the best has more or less of than the runner-up, where the runs tell."""
+    for name, what in _COSTS:
+        ours, other = first.column(name), second.column(name)
+        found = difference(ours, other, first.independent(ours.keys() & other.keys()))
+        if found is not None and found.p <= LEVEL:
+            more = found.mean * metric(name).scale
+            yield what, metric(name).unit, Range(more, more)
+
+
+def _merged(found: list[Verdict], labels: list[list[str]]) -> list[Verdict]:
     """Conditions that differ in one axis only and cover all of its labels become one."""
     for place in reversed(range(len(labels))):
-        groups: dict[tuple[Condition, str], list[Condition]] = {}
-        for condition, lead in where.items():
-            rest = (*condition[:place], None, *condition[place + 1 :])
-            groups.setdefault((rest, lead.word), []).append(condition)
-        merged: dict[Condition, _Lead] = {}
-        for (rest, word), members in groups.items():
-            leads = [where[member] for member in members]
-            if len(members) == len(labels[place]):
-                low, high = min(x.low for x in leads), max(x.high for x in leads)
-                merged[rest] = _Lead(low, high, word)
-            else:
-                merged.update(zip(members, leads, strict=True))
-        where = merged
-    return list(where.items())
+        groups: dict[tuple[Condition, tuple[object, ...]], list[Verdict]] = {}
+        for verdict in found:
+            rest = (*verdict.condition[:place], None, *verdict.condition[place + 1 :])
+            said = (verdict.best, verdict.among, verdict.word, verdict.why, _signs(verdict))
+            groups.setdefault((rest, said), []).append(verdict)
+        merged: list[Verdict] = []
+        for (rest, _), members in groups.items():
+            whole = len(members) == len(labels[place])
+            merged += [_together(rest, members)] if whole else members
+        found = merged
+    return found
 
 
-def _listed(where: list[tuple[Condition, _Lead]]) -> str:
-    parts = []
-    for condition, lead in where:
-        place = " ".join(label for label in condition if label is not None)
-        low, high = f"{lead.low * 100:.0f}", f"{lead.high * 100:.0f}"
-        span = f"{low} %" if low == high else f"{low} to {high} %"
-        much = f"({span} {lead.word})" if lead.word else f"({span} apart)"
-        parts.append(f"{place} {much if lead.word != _OPEN else ''}".strip())
-    if not any(label for condition, _ in where for label in condition):
-        return f" {parts[0]}".rstrip()
-    several = len(parts) > 1
-    listed = ", ".join(parts[:-1]) + " and " + parts[-1] if several else parts[0]
+def _signs(verdict: Verdict) -> tuple[tuple[str, bool], ...]:
+    return tuple((what, spread.low > 0) for what, _, spread in verdict.costs)
+
+
+def _together(condition: Condition, members: list[Verdict]) -> Verdict:
+    one = members[0]
+    for other in members[1:]:
+        spread = one.interval
+        if spread is not None and other.interval is not None:
+            spread = spread.with_(other.interval)
+        costs = zip(one.costs, other.costs, strict=True)
+        one = replace(
+            one,
+            gain=one.gain.with_(other.gain),
+            interval=spread,
+            costs=tuple((what, unit, a.with_(b)) for (what, unit, a), (_, _, b) in costs),
+        )
+    return replace(one, condition=condition)
+
+
+def _head(verdict: Verdict) -> str:
+    if verdict.best is not None:
+        return f"{verdict.best} is best"
+    if verdict.why:
+        return f"none is called best, as {verdict.why}"
+    names = sorted(verdict.among)
+    return f"no clear difference between {', '.join(names[:-1])} and {names[-1]}"
+
+
+def _where(verdict: Verdict) -> str:
+    place = " ".join(label for label in verdict.condition if label is not None)
+    gain = _percent(verdict.gain)
+    if verdict.best is not None:
+        interval = f", interval {_percent(verdict.interval)}" if verdict.interval else ""
+        costs = "".join(f"; {_cost(*cost)}" for cost in verdict.costs)
+        much = f"({gain} {verdict.word} than {verdict.among[0]}{interval}{costs})"
+    else:
+        much = "" if verdict.why else f"({gain} apart)"
+    return f"{place} {much}".strip()
+
+
+def _listed(where: list[str]) -> str:
+    if len(where) == 1 and (not where[0] or where[0].startswith("(")):
+        return f" {where[0]}".rstrip()
+    listed = ", ".join(where[:-1]) + " and " + where[-1] if len(where) > 1 else where[0]
     return f" for {listed}"
+
+
+def _percent(spread: Range) -> str:
+    return f"{_span(spread.low * 100, spread.high * 100, 0)} %"
+
+
+def _cost(what: str, unit: str, spread: Range) -> str:
+    more = "more" if spread.low > 0 else "less"
+    low, high = sorted((abs(spread.low), abs(spread.high)))
+    digits = 0 if high >= 10 else 1
+    if unit == "%":
+        return f"{_span(low, high, digits)} points {more} {what}"
+    if unit == "ms" and high >= 1000:
+        return f"{_span(low / 1000, high / 1000, 1)} s {more} {what}"
+    return f"{_span(low, high, digits)} {unit} {more} {what}"
+
+
+def _span(low: float, high: float, digits: int) -> str:
+    first, last = f"{low:.{digits}f}", f"{high:.{digits}f}"
+    return first if first == last else f"{first} to {last}"

@@ -17,7 +17,7 @@ import pyarrow.parquet as pq
 from clift._clift import __version__, replace_file
 from clift.campaign.conclusion import conclude
 from clift.campaign.results import Results
-from clift.campaign.tables import metric_names, tables
+from clift.campaign.tables import tables
 from clift.errors import ScenarioError
 from clift.scenario import Scenario
 
@@ -46,7 +46,6 @@ def prepare(folder: Path) -> None:
 
 def as_dict(results: Results, scenario: Scenario) -> dict[str, Any]:
     """The results as a dict that JSON can hold."""
-    metrics = metric_names(results)
     return {
         "clift": __version__,
         "scenario": scenario.file,
@@ -60,11 +59,9 @@ def as_dict(results: Results, scenario: Scenario) -> dict[str, Any]:
             {
                 "labels": cell.labels,
                 "runs": len(cell.values),
-                "metrics": {
-                    name: {"mean": found.mean, "half_width": found.half_width, "runs": found.runs}
-                    for name in metrics
-                    if (found := cell.estimate(name)) is not None
-                },
+                "given": cell.shared,
+                "independent_runs": cell.independent(cell.values),
+                "metrics": {name: found.as_dict() for name, found in cell.estimates().items()},
             }
             for cell in results.cells
         ],
@@ -76,6 +73,8 @@ def as_dict(results: Results, scenario: Scenario) -> dict[str, Any]:
                 "source": value.source,
                 "measured": None if value.measured is None else value.measured.mean,
                 "half_width": None if value.measured is None else value.measured.half_width,
+                "low": None if value.measured is None else value.measured.low,
+                "high": None if value.measured is None else value.measured.high,
                 "difference": value.difference,
             }
             for value in results.comparisons()

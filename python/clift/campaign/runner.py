@@ -10,7 +10,7 @@ from typing import Any
 
 from clift.campaign.axes import conditions
 from clift.campaign.metrics import is_metric, measured
-from clift.campaign.results import Cell, Results
+from clift.campaign.results import Cell, Results, Window
 from clift.errors import Interrupted, ScenarioError
 from clift.scenario import Scenario
 from clift.simulation import Run, run_many, simulate
@@ -75,7 +75,7 @@ def _planned(scenario: Scenario, cells: list[Scenario]) -> Results:
                 f"{where}printed.{number}.metric: no metric `{value['metric']}`; "
                 "e.g. completion_s, goodput_kbps, ip_throughput_kbps, links.0.share_used"
             )
-    made = [Cell(cell.labels, cell.is_transfer, cell.size) for cell in cells]
+    made = [Cell(cell.labels, cell.is_transfer, cell.size, shared=cell.shared) for cell in cells]
     title = scenario.name or Path(scenario.file).stem or "scenario"
     axes = scenario.axes
     met = conditions(scenario.varied, axes)
@@ -133,6 +133,10 @@ def _link_stats(scenario: Scenario, known: _Known) -> dict[str, Any] | None:
 
 def _keep(cell: Cell, number: int, run: Run, link_stats: dict[str, Any] | None) -> None:
     cell.values[number] = measured(run.summary(), link_stats)
+    window = run.scenario.window() if cell.shared else None
+    if window is not None:
+        start_ns, length_ns, wraps = window
+        cell.windows[number] = Window(start_ns / 1e9, length_ns / 1e9, wraps)
     if cell.first is None:
         cell.first = run
 

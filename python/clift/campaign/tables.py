@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -16,14 +17,21 @@ DRAWN_CELLS = 48
 _DELAY_BINS = 400
 
 
-def tables(results: Results, scenario: Scenario) -> dict[str, pa.Table]:
-    """The tables of the folder by name: `runs`, `summary`, `series`, `delays`."""
-    return {
-        "runs": _runs(results, scenario.cells()),
-        "summary": _summary(results),
-        "series": _series(results),
-        "delays": _delays(results),
+NAMES = ("runs", "summary", "series", "delays")
+"""What the tables of the folder are called."""
+
+
+def tables(
+    results: Results, scenario: Scenario, names: Sequence[str] = NAMES
+) -> dict[str, pa.Table]:
+    """The tables of the folder by name; all unless some are named."""
+    made = {
+        "runs": lambda: _runs(results, scenario.cells()),
+        "summary": lambda: _summary(results),
+        "series": lambda: _series(results),
+        "delays": lambda: _delays(results),
     }
+    return {name: made[name]() for name in names}
 
 
 def metric_names(results: Results) -> list[str]:
@@ -58,32 +66,28 @@ def _runs(results: Results, scenarios: list[Scenario]) -> pa.Table:
 
 
 def _summary(results: Results) -> pa.Table:
-    """One row a cell and metric: mean, half of the 95 % interval, runs, printed value."""
+    """One row a cell and metric: the estimate, the printed value and how far it is from that."""
     printed = {(value.cell, value.metric): value for value in results.comparisons()}
-    rows: dict[str, list[Any]] = {name: [] for name, _ in results.axes}
-    rows |= {
-        "metric": [],
-        "mean": [],
-        "half_width": [],
-        "runs": [],
-        "printed": [],
-        "difference": [],
-    }
+    figures = ("mean", "half_width", "low", "high", "median", "p95")
+    columns: dict[str, list[Any]] = {name: [] for name, _ in results.axes}
+    columns |= {name: [] for name in ("metric", *figures, "runs", "printed", "difference")}
     for index, cell in enumerate(results.cells):
-        for name in metric_names(results):
-            found = cell.estimate(name)
-            if found is None:
-                continue
+        for name, found in cell.estimates().items():
             value = printed.get((index, name))
             for axis, _ in results.axes:
-                rows[axis].append(cell.labels.get(axis))
-            rows["metric"].append(name)
-            rows["mean"].append(found.mean)
-            rows["half_width"].append(found.half_width)
-            rows["runs"].append(found.runs)
-            rows["printed"].append(None if value is None else value.printed)
-            rows["difference"].append(None if value is None else value.difference)
-    return pa.table(rows)
+                columns[axis].append(cell.labels.get(axis))
+            columns["metric"].append(name)
+            for figure in (*figures, "runs"):
+                columns[figure].append(getattr(found, figure))
+            columns["printed"].append(None if value is None else value.printed)
+            columns["difference"].append(None if value is None else value.difference)
+    numbers = (*figures, "printed", "difference")
+    return pa.table(
+        {
+            name: pa.array(column, pa.float64()) if name in numbers else pa.array(column)
+            for name, column in columns.items()
+        }
+    )
 
 
 def _series(results: Results) -> pa.Table:

@@ -57,9 +57,11 @@ def _bar(axes: Axes, x: float, cell: Cell, name: str, colour: str) -> None:
     value = found.mean * shown.scale
     axes.bar(x, value, color=colour, width=0.62, alpha=0.85)
     if found.half_width:
-        axes.errorbar(
-            x, value, yerr=found.half_width * shown.scale, color="black", capsize=4, lw=1.2
-        )
+        parts = (found.half_width, found.half_width)
+        if found.low is not None and found.high is not None:
+            parts = (found.mean - found.low, found.high - found.mean)
+        ends = [[max(0.0, part * shown.scale)] for part in parts]
+        axes.errorbar(x, value, yerr=ends, color="black", capsize=4, lw=1.2)
     axes.annotate(
         f"{value:.3g}" if value < 1000 else f"{value:.0f}",
         (x, 0),

@@ -2,14 +2,25 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from dataclasses import dataclass
 from math import floor, log10
+from textwrap import fill
 
 from clift.campaign.conclusion import conclude
 from clift.campaign.metrics import metric
 from clift.campaign.results import Cell, Comparison, Results
-from clift.campaign.statistics import Estimate
+from clift.campaign.statistics import FEWEST_INDEPENDENT, Estimate
 
-_MOST_COLUMNS = 4
+WIDTH = 100
+"""Most letters in a line of a table."""
+
+# Fewer runs have no 95th percentile to speak of.
+_MANY = 20
+# More flows are shown by the least, the median and the most that one got.
+_MOST_FLOWS = 6
+# An interval whose one part is so many times the other is not written with one number.
+_LOPSIDED = 1.25
 _FURTHER = {
     True: ["share_sent_again", "timeouts", "links.0.share_used"],
     False: ["share_sent_again", "timeouts", "links.0.share_used", "links.0.packet_delay_ms.p95"],
@@ -29,10 +40,14 @@ def report(results: Results) -> str:
             if cell.is_transfer is is_transfer
         ]
         if cells:
-            parts.append(_table(results, cells, compared))
+            parts += _tables(results, cells, compared)
+    legend = _legend(results, compared)
+    if legend:
+        parts.append(legend)
+    parts += _given(results)
     sentence = conclude(results)
     if sentence:
-        parts.append(sentence)
+        parts.append(fill(sentence, WIDTH, break_long_words=False, break_on_hyphens=False))
     parts += _notes(results)
     return "\n\n".join(parts)
 
@@ -72,9 +87,14 @@ def aligned(rows: list[list[str]], left: int) -> str:
 def with_interval(found: Estimate | None, scale: float = 1.0) -> str:
     """A mean with its interval, to the digits that the interval leaves.
 
+    An interval that reaches much further to one side has both its parts; a mean has none where too
+    few runs tell.
+
     Example:
         >>> with_interval(Estimate(12.0672, 0.3124, 200)), with_interval(Estimate(4.57, None, 1))
         ('12.07 ± 0.31', '4.57')
+        >>> with_interval(Estimate(12.0672, 0.3, 60, low=11.9672, high=12.5672))
+        '12.07 +0.50/-0.10'
         >>> with_interval(None), with_interval(Estimate(5.0, 0.0, 3))
         ('-', '5 ± 0')
     """
@@ -84,75 +104,117 @@ def with_interval(found: Estimate | None, scale: float = 1.0) -> str:
     if not found.half_width:
         return f"{_plain(mean)}{'' if found.half_width is None else ' ± 0'}"
     half = found.half_width * scale
+    below = above = half
+    if found.low is not None and found.high is not None:
+        below, above = mean - found.low * scale, found.high * scale - mean
     digits = 1 - floor(log10(half))
     if mean:
         digits = min(digits, 3 - floor(log10(abs(mean))))
     digits = max(0, min(6, digits))
-    return f"{mean:.{digits}f} ± {half:.{digits}f}"
+    up, down = f"{above:.{digits}f}", f"{below:.{digits}f}"
+    if up == down or (min(above, below) > 0 and 1 / _LOPSIDED <= above / below <= _LOPSIDED):
+        return f"{mean:.{digits}f} ± {half:.{digits}f}"
+    return f"{mean:.{digits}f} +{up}/-{down}"
 
 
 def _plain(value: float) -> str:
     return f"{value:.4g}" if abs(value) < 10_000 else f"{value:.0f}"
 
 
-def _table(results: Results, cells: list[tuple[int, Cell]], compared: list[Comparison]) -> str:
+@dataclass(frozen=True, slots=True)
+class _Column:
+    """A column of a table: its title and what stands under it."""
+
+    title: str
+    texts: list[str]
+
+    @property
+    def width(self) -> int:
+        return max(map(len, [self.title, *self.texts]))
+
+
+def _tables(
+    results: Results, cells: list[tuple[int, Cell]], compared: list[Comparison]
+) -> list[str]:
+    """The cells of one kind: what they are judged by, what else is printed, flow by flow."""
     here = {index for index, _ in cells}
     beside = {(value.cell, value.metric): value for value in compared if value.cell in here}
     metrics = list(dict.fromkeys([cells[0][1].primary, *(name for _, name in beside)]))
     further = [name for name in _FURTHER[cells[0][1].is_transfer] if name not in metrics]
     axes = [name for name, _ in results.axes if len({cell.labels[name] for _, cell in cells}) > 1]
     fixed = [f"{name} = {cells[0][1].labels[name]}" for name, _ in results.axes if name not in axes]
-    # Many metrics of few cells are rows; few metrics of many cells are columns.
-    if len(metrics) > _MOST_COLUMNS and len(cells) <= _MOST_COLUMNS:
-        text = aligned(_metrics_as_rows(cells, axes, [*metrics, *further], beside), left=1)
-    else:
-        text = aligned(_cells_as_rows(cells, axes, metrics, further, beside), left=len(axes))
-    return f"{', '.join(fixed)}\n{text}" if fixed else text
-
-
-def _cells_as_rows(
-    cells: list[tuple[int, Cell]],
-    axes: list[str],
-    metrics: list[str],
-    further: list[str],
-    beside: dict[tuple[int, str], Comparison],
-) -> list[list[str]]:
-    printed = {name for _, name in beside}
-    head = [*axes, "runs"]
+    left = [_Column(axis, [cell.labels[axis] for _, cell in cells]) for axis in axes]
+    left.append(_Column("runs", [_runs(cell) for _, cell in cells]))
+    columns: list[list[_Column]] = []  # of which each stays in one table
     for name in metrics:
-        head += [_title(name), "printed", "diff"] if name in printed else [_title(name)]
-    rows = [head + [_title(name) for name in further]]
-    for index, cell in cells:
-        row = [*(cell.labels[axis] for axis in axes), _runs(cell)]
-        for name in metrics:
-            scale = metric(name).scale
-            row.append(with_interval(cell.estimate(name), scale))
-            if name in printed:
-                row += _printed(beside.get((index, name)), scale)
-        rows.append(row + [_mean(cell.estimate(name), metric(name).scale) for name in further])
-    return rows
+        columns.append(list(_of_metric(cells, name, beside)))
+    columns += [[_Column(_title(name), _means(cells, name))] for name in further]
+    columns += [[column] for column in _of_flows(cells)]
+    tables = [_text(part, len(axes)) for part in _fitting(left, columns)]
+    return ["\n".join([", ".join(fixed), tables[0]]) if fixed else tables[0], *tables[1:]]
 
 
-def _metrics_as_rows(
-    cells: list[tuple[int, Cell]],
-    axes: list[str],
-    metrics: list[str],
-    beside: dict[tuple[int, str], Comparison],
-) -> list[list[str]]:
-    head = [""]
-    runs = ["runs"]
-    for _, cell in cells:
-        head += [" ".join(cell.labels[axis] for axis in axes), "printed", "diff"]
-        runs += [_runs(cell), "", ""]
-    rows = [head, runs]
-    for name in metrics:
-        row = [_title(name)]
-        for index, cell in cells:
-            scale = metric(name).scale
-            row.append(with_interval(cell.estimate(name), scale))
-            row += _printed(beside.get((index, name)), scale)
-        rows.append(row)
-    return rows
+def _of_metric(
+    cells: list[tuple[int, Cell]], name: str, beside: dict[tuple[int, str], Comparison]
+) -> Iterator[_Column]:
+    """Mean with interval; of many runs median and 95th percentile; what a paper prints."""
+    scale = metric(name).scale
+    found = [cell.estimate(name) for _, cell in cells]
+    yield _Column(_title(name), [with_interval(one, scale) for one in found])
+    many = any(one is not None and one.runs >= _MANY for one in found)
+    if many and name == cells[0][1].primary:
+        yield _Column("median", [_figure(one.median if one else None, scale) for one in found])
+        yield _Column("p95", [_figure(one.p95 if one else None, scale) for one in found])
+    if name in {metric for _, metric in beside}:
+        printed = [_printed(beside.get((index, name)), scale) for index, _ in cells]
+        yield _Column("paper", [value for value, _ in printed])
+        yield _Column("difference", [difference for _, difference in printed])
+
+
+def _of_flows(cells: list[tuple[int, Cell]]) -> Iterator[_Column]:
+    """What each flow got, where there are several."""
+    counts = [len(list(_flows(cell))) for _, cell in cells]
+    if max(counts) < 2:
+        return
+    of_cells = [[cell.estimate(name) for name in _flows(cell)] for _, cell in cells]
+    means = [[one.mean for one in of if one is not None] for of in of_cells]
+    title = _title("goodput_kbps")
+    if max(counts) > _MOST_FLOWS:
+        for word, place in (("least", 0.0), ("most", 1.0)):
+            texts = [_plain(sorted(of)[round(place * (len(of) - 1))]) if of else "" for of in means]
+            yield _Column(f"{word} of a flow", texts)
+        return
+    for flow in range(max(counts)):
+        texts = [_plain(of[flow]) if flow < len(of) else "" for of in means]
+        yield _Column(f"flow {flow}" if flow else f"{title}: flow 0", texts)
+
+
+def _flows(cell: Cell) -> Iterator[str]:
+    """The names of the flows' goodput, one by one, as far as some run has it."""
+    flow = 0
+    while any(f"flows.{flow}.goodput_kbps" in values for values in cell.values.values()):
+        yield f"flows.{flow}.goodput_kbps"
+        flow += 1
+
+
+def _fitting(left: list[_Column], groups: list[list[_Column]]) -> Iterator[list[_Column]]:
+    """Columns in tables that are no wider than a line; each begins with the same ones."""
+    width = sum(column.width + 2 for column in left) - 2
+    part, taken = list(left), width
+    for group in groups:
+        wanted = sum(column.width + 2 for column in group)
+        if taken + wanted > WIDTH and len(part) > len(left):
+            yield part
+            part, taken = list(left), width
+        part += group
+        taken += wanted
+    yield part
+
+
+def _text(columns: list[_Column], left: int) -> str:
+    heads = [column.title for column in columns]
+    rows = zip(*(column.texts for column in columns), strict=True)
+    return aligned([heads, *map(list, rows)], left)
 
 
 def _title(name: str) -> str:
@@ -167,15 +229,58 @@ def _runs(cell: Cell) -> str:
     return str(done) if found == done else f"{found} of {done}"
 
 
-def _printed(value: Comparison | None, scale: float) -> list[str]:
+def _printed(value: Comparison | None, scale: float) -> tuple[str, str]:
     if value is None:
-        return ["", ""]
+        return "", ""
     difference = value.difference
-    return [
+    return (
         f"{value.printed * scale:.6g}",
         "-" if difference is None else f"{difference:+.1%}",
-    ]
+    )
 
 
-def _mean(found: Estimate | None, scale: float) -> str:
-    return "-" if found is None else _plain(found.mean * scale)
+def _means(cells: list[tuple[int, Cell]], name: str) -> list[str]:
+    found = [cell.estimate(name) for _, cell in cells]
+    return [_figure(one.mean if one else None, metric(name).scale) for one in found]
+
+
+def _figure(value: float | None, scale: float) -> str:
+    return "-" if value is None else _plain(value * scale)
+
+
+def _legend(results: Results, compared: list[Comparison]) -> str:
+    """What the columns mean that do not say it themselves."""
+    found = [cell.estimate(cell.primary) for cell in results.cells]
+    parts = []
+    if any(one is not None and one.half_width is not None for one in found):
+        parts.append("± and +/-: 95 % interval of the mean")
+    if any(one is not None and one.runs >= _MANY for one in found):
+        parts.append("median, p95: over the runs")
+    if compared:
+        parts.append("paper: what it prints; difference: our mean over that, less one")
+    few = any(one is not None and one.half_width is None and one.runs > 1 for one in found)
+    if few and not any(cell.shared for cell in results.cells):
+        parts.append("no interval: too few runs differ from the others")
+    return fill(f"({'; '.join(parts)})", WIDTH) if parts else ""
+
+
+def _given(results: Results) -> list[str]:
+    """What all runs share, and what their intervals say for that."""
+    cells = [cell for cell in results.cells if cell.shared and len(cell.values) > 1]
+    if not cells:
+        return []
+    what = "trace" if any(cell.shared == "trace" for cell in cells) else "channel"
+    worth = [(found, cell) for cell in cells if (found := cell.independent(cell.values))]
+    if not worth:
+        said = (
+            f"Given this {what}: all runs start at one time of it, so that the intervals say how "
+            "runs over it differ, and nothing of another."
+        )
+        return [fill(said, WIDTH)]
+    least, cell = min(worth, key=lambda pair: pair[0])
+    few = ", too few for an interval" if least < FEWEST_INDEPENDENT else ""
+    said = (
+        f"Given this {what}: runs start at random times of it and overlap; {len(cell.values)} of "
+        f"them count as {least:.1f} independent ones{few}."
+    )
+    return [fill(said, WIDTH)]

@@ -7,7 +7,6 @@ use super::phy::{PhySections, PlannedPhy};
 use crate::config::{Fault, join};
 use crate::scenario::kinds::{Held, LinkKind, Live, Open, own_kind};
 use crate::scenario::leg::Leg;
-use crate::scenario::limit::Start;
 use crate::scenario::link::{Link, SlotLink};
 use crate::scenario::path::Sections;
 use crate::scheme::Scheme;
@@ -41,7 +40,6 @@ pub(super) fn link(
         keep_order: link.usage.keep_order,
         ..Leg::default()
     });
-    let redraw = link.usage.start != Start::Random;
     let slots = PhySections {
         trace: (join(key, "trace"), sections.trace.as_ref()),
         channel: (join(key, "channel"), sections.channel.as_ref()),
@@ -49,9 +47,9 @@ pub(super) fn link(
     let own = own_kind(key, sections, duration)?;
     let (section, kind) = match own {
         Some(own) => own,
-        None => ("", over_slots(key, sections, &link, redraw, duration)?),
+        None => ("", over_slots(key, sections, &link, duration)?),
     };
-    let phy = slots.planned(duration, redraw)?;
+    let phy = slots.planned(duration)?;
     let planned = PlannedLink { key: key.to_owned(), section, kind, phy, link };
     let mut hops = vec![PlannedHop::Link(Box::new(planned))];
     hops.extend(behind.map(PlannedHop::Leg));
@@ -63,7 +61,6 @@ fn over_slots(
     key: &str,
     sections: &Sections,
     link: &Link,
-    redraw: bool,
     duration: Duration,
 ) -> Result<Arc<dyn LinkKind>, Fault> {
     let SlotLink { rtt, feedback, live, .. } = link.slots;
@@ -98,5 +95,5 @@ fn over_slots(
         trace: (join(key, "link.feedback_trace"), link.reports.feedback_trace.as_ref()),
         channel: (join(key, "link.feedback_channel"), link.reports.feedback_channel.as_ref()),
     };
-    Ok(Arc::new(Live { scheme, reports: back.planned(duration, redraw)? }))
+    Ok(Arc::new(Live { scheme, reports: back.planned(duration)? }))
 }

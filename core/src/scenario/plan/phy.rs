@@ -52,13 +52,9 @@ pub(super) struct PhySections<'a> {
 }
 
 impl PhySections<'_> {
-    /// The plan of what they give, if anything, for runs of `duration`; the model is drawn anew in
-    /// each run if `redraw` and its own key does not say otherwise.
-    pub(super) fn planned(
-        &self,
-        duration: Duration,
-        redraw: bool,
-    ) -> Result<Option<PlannedPhy>, Fault> {
+    /// The plan of what they give, if anything, for runs of `duration`. The model is drawn anew in
+    /// each run unless its own key says otherwise: runs that share a draw are not independent.
+    pub(super) fn planned(&self, duration: Duration) -> Result<Option<PlannedPhy>, Fault> {
         let (key, trace) = &self.trace;
         if trace.is_none() && self.channel.1.is_none() {
             return Ok(None);
@@ -67,7 +63,7 @@ impl PhySections<'_> {
             (_, None) => None,
             (key, Some(channel)) => {
                 let slots = channel.slots(key, trace.is_some(), duration)?;
-                let redraw = channel.draw.redraw.unwrap_or(redraw);
+                let redraw = channel.draw.redraw.unwrap_or(true);
                 let config = channel.config.clone();
                 Some(PlannedChannel { config, slots, seed: channel.draw.seed, redraw })
             }

@@ -81,7 +81,9 @@ fn the_channel_of_adaptive_harq_follows_the_seed_of_the_run() {
         assert_eq!(harq[1].seed, other_lms[1]);
         let (kept, ..) = ask("[adaptive_harq]\nseed = 5\nlength = \"60 s\"\n", replication);
         assert_eq!((kept[0].length, kept[0].seed), (secs(60), 5));
-        let (shared, ..) = ask("[adaptive_harq]\n[link]\nstart = \"random\"\n", replication);
+        let (random, _, seed) = ask("[adaptive_harq]\n[link]\nstart = \"random\"\n", replication);
+        assert_eq!(random[0].seed, seed);
+        let (shared, ..) = ask("[adaptive_harq]\nredraw = false\n", replication);
         assert_eq!(shared[0].seed, 7);
     }
     let text = "[adaptive_harq]\n[vary]\nadaptive_harq.snr = [\"7 dB\", \"13 dB\"]\n";

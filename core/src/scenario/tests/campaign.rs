@@ -102,8 +102,9 @@ fn replications_differ_in_what_is_drawn_and_cells_do_not() {
 
     let scenario = with_channel(&format!("{text}\n[link]\nstart = \"random\""));
     let cell = &scenario.cells()[0];
-    // All share one trace and start at different times of it.
-    assert_eq!(asked(cell, 1), asked(cell, 2));
+    assert_ne!(asked(cell, 1), asked(cell, 2));
+    assert_eq!(asked(cell, 2), asked(&scenario.cells()[1], 2));
+    assert_eq!(cell.shared(), None);
     let span = [Some((0, 699_001_003_802))];
     let starts: Vec<_> = (0..200).map(|run| cell.starts(run, &span).unwrap()[0]).collect();
     assert_eq!(
@@ -114,6 +115,49 @@ fn replications_differ_in_what_is_drawn_and_cells_do_not() {
     assert!(*latest < Duration::from_secs(300) && *latest > Duration::from_secs(280), "{latest}");
     let short = cell.starts(0, &[Some((0, 1_000_000_000))]).unwrap_err();
     assert_eq!(short.path(), "link.start");
+}
+
+#[test]
+fn runs_share_what_is_not_drawn_for_each() {
+    let first = |text: &str| Scenario::parse("geo.toml", text, &[]).unwrap().cells()[0].clone();
+    let file = "duration = \"2 ns\"\n[trace]\nfile = \"x.csv\"\n";
+    let harq = "[adaptive_harq]\n";
+    for (text, expected) in [
+        (CHANNEL.to_owned(), None),
+        (format!("{CHANNEL}redraw = false\n"), Some(Shared::Channel)),
+        (format!("{CHANNEL}seed = 7\n"), Some(Shared::Channel)),
+        (file.to_owned(), Some(Shared::Trace)),
+        // The file may have erasures of its own.
+        (format!("{file}[channel]\nmodel = \"bernoulli\"\nerasures = 0.1\n"), Some(Shared::Trace)),
+        ("[hybrid]\n".to_owned(), None),
+        (harq.to_owned(), None),
+        (format!("{harq}seed = 3\n"), Some(Shared::Channel)),
+        (format!("{harq}redraw = false\n"), Some(Shared::Channel)),
+    ] {
+        assert_eq!(first(&text).shared(), expected, "{text}");
+    }
+}
+
+#[test]
+fn the_window_of_a_run_is_where_its_link_starts() {
+    let text = "duration = \"2 ns\"\n[trace]\nfile = \"x.csv\"\n[link]\nstart = \"random\"\n";
+    let cell = |text: &str| Scenario::parse("geo.toml", text, &[]).unwrap().cells()[0].clone();
+    let given = || Given::phy([phy(&[1; 9])]);
+    let random = cell(text);
+    for run in 0..20 {
+        let window = random.window(run, &given()).unwrap().unwrap();
+        let setup = random.setup(run, &given()).unwrap();
+        let Hops::Link(link) = &setup.forward[0] else { panic!("a link") };
+        assert_eq!(window.start, link.start_offset);
+        assert_eq!((window.length, window.wraps), (Duration::from_nanos(9), false));
+    }
+    let wraps = cell(&format!("{text}wrap = true\n")).window(0, &given()).unwrap();
+    assert!(wraps.unwrap().wraps);
+    // All start at the same time, or each has a channel of its own.
+    let fixed = text.replace("\"random\"", "\"1 ns\"");
+    assert_eq!(cell(&fixed).window(0, &given()).unwrap(), None);
+    let drawn = cell(&format!("{CHANNEL}[link]\nstart = \"random\"\n"));
+    assert_eq!(drawn.window(0, &given()).unwrap(), None);
 }
 
 #[test]

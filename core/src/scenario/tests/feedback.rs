@@ -70,9 +70,11 @@ fn a_channel_of_the_way_back_has_draws_of_its_own() {
         assert_eq!(asked(&plain.cells()[0], replication), [phy]);
     }
     assert_ne!(specs(&own, 1).1, specs(&own, 2).1);
-    // As the link's: one trace for all where the start is drawn, and a seed of its own stays.
+    // As the link's: one trace for all where the file says so, and a seed of its own stays.
     let random = own.replace("live = true", "live = true\nstart = \"random\"");
-    assert_eq!(specs(&random, 1), specs(&random, 2));
+    assert_ne!(specs(&random, 1).1, specs(&random, 2).1);
+    let shared = own.replace("erasures = 0.1", "erasures = 0.1\nredraw = false");
+    assert_eq!(specs(&shared, 1).1, specs(&shared, 2).1);
     let kept = own.replace("erasures = 0.1", "erasures = 0.1\nseed = 7");
     assert_eq!((specs(&kept, 0).1.seed, specs(&kept, 2).1.seed), (7, 7));
     // On top of a trace.

@@ -1,0 +1,237 @@
+"""A campaign as one object: run it, look at it, take its tables along."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from html import escape
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from clift._bar import bar
+from clift.campaign.conclusion import Verdict, conclude, verdicts
+from clift.campaign.metrics import is_metric
+from clift.campaign.results import Cell, Results
+from clift.campaign.runner import run_campaign
+from clift.campaign.statistics import Estimate
+from clift.errors import Interrupted, ScenarioError
+from clift.scenario import Scenario
+from clift.simulation import chosen
+
+if TYPE_CHECKING:
+    import pandas as pd
+    import pyarrow as pa
+    from matplotlib.figure import Figure
+
+
+class Campaign:
+    """The runs of every cell of a scenario, measured and compared. `clift.campaign.run` makes it.
+
+    Example:
+        >>> import clift
+        >>> phy = clift.channel.bernoulli(slots=20_000, p=0.02, seed=1)
+        >>> vary = {"transport.congestion": ["newreno", "cubic"]}
+        >>> link = clift.tmt.apply(phy, clift.Arq())
+        >>> campaign = clift.campaign.run(link, duration_s=10, vary=vary, progress=False)
+        >>> [cell.labels for cell in campaign.cells]
+        [{'congestion': 'newreno'}, {'congestion': 'cubic'}]
+        >>> campaign.estimates("goodput_kbps")[0].runs
+        1
+        >>> campaign.table("runs").num_rows
+        2
+        >>> campaign.conclusion
+        'No alternative is called best from a single run; ask for more (--runs).'
+    """
+
+    __slots__ = ("_tables", "results", "scenario")
+
+    scenario: Scenario
+    results: Results
+
+    def __init__(self, scenario: Scenario, results: Results) -> None:
+        self.scenario = scenario
+        self.results = results
+        self._tables: dict[str, pa.Table] = {}
+
+    @property
+    def cells(self) -> list[Cell]:
+        """The cells, each with its labels and the numbers of its runs."""
+        return self.results.cells
+
+    @property
+    def conclusion(self) -> str:
+        """Which alternative is best where, by how much and at what cost; empty if none vary."""
+        return conclude(self.results)
+
+    @property
+    def verdicts(self) -> list[Verdict]:
+        """What the conclusion says, condition by condition."""
+        return verdicts(self.results)
+
+    def estimates(self, metric: str) -> list[Estimate | None]:
+        """Mean, interval, median and 95th percentile of a metric in each cell.
+
+        Args:
+            metric: Its name, e.g. `goodput_kbps` or `links.0.share_used`.
+
+        Returns:
+            One a cell; None where no run has the metric.
+
+        Raises:
+            ScenarioError: If there is no such metric.
+        """
+        _known(metric)
+        return [cell.estimate(metric) for cell in self.cells]
+
+    def table(self, name: str = "summary") -> pa.Table:
+        """A table of the results folder.
+
+        Args:
+            name: `summary` (a row a cell and metric), `runs` (a row a run), `series` (over time)
+                or `delays` (histograms; both of the first run of each cell).
+
+        Raises:
+            ScenarioError: If there is no such table.
+        """
+        from clift.campaign.tables import NAMES, tables
+
+        if name not in NAMES:
+            raise ScenarioError(f"name = {name!r}: give one of {', '.join(NAMES)}")
+        if name not in self._tables:
+            self._tables |= tables(self.results, self.scenario, [name])
+        return self._tables[name]
+
+    def to_pandas(self, name: str = "runs") -> pd.DataFrame:
+        """The same as a data frame of pandas, which has to be installed.
+
+        Args:
+            name: As for `table`.
+
+        Raises:
+            ScenarioError: If there is no such table, or no pandas.
+        """
+        table = self.table(name)
+        try:
+            return table.to_pandas()
+        except ImportError:
+            raise ScenarioError("to_pandas: needs pandas; pip install pandas") from None
+
+    def plot(self, name: str | None = None) -> Figure:
+        """A picture.
+
+        Args:
+            name: A metric, drawn with its intervals beside what a paper prints; or a picture of
+                the results folder, e.g. `cwnd` or `delay-cdf`. What the first cell is judged by
+                unless given.
+
+        Raises:
+            ScenarioError: If there is no such picture.
+        """
+        from clift.report import comparison
+
+        name = self.cells[0].primary if name is None else name
+        if is_metric(name):
+            return comparison.draw(self.results, name)
+        names = []
+        for title, figure in self.plots():
+            if title == name:
+                return figure
+            names.append(title)
+        raise ScenarioError(f"name = {name!r}: give a metric, or one of {', '.join(names)}")
+
+    def plots(self) -> Iterator[tuple[str, Figure]]:
+        """Every picture of the results folder with its name, one after the other."""
+        from clift.report import figures
+
+        yield from figures.draw(self.results, self.scenario, self.table("series"))
+
+    def save(self, folder: str | os.PathLike[str], plots: bool = True) -> list[Path]:
+        """Writes tables, a record and plots, as `clift run -o` does.
+
+        Args:
+            folder: Made if it is not there; what a campaign before left in it is removed.
+            plots: Whether to draw.
+
+        Returns:
+            The files.
+
+        Raises:
+            ScenarioError: If they cannot be written.
+        """
+        from clift.campaign import record
+
+        where = Path(folder)
+        record.prepare(where)
+        files = list(record.write(self.results, self.scenario, where))
+        if plots:
+            files += record.draw(self.results, self.scenario, where)
+        return files
+
+    def as_dict(self) -> dict[str, Any]:
+        """What `clift run --json` prints."""
+        from clift.campaign.record import as_dict
+
+        return as_dict(self.results, self.scenario)
+
+    def __str__(self) -> str:
+        from clift.report.text import report
+
+        return report(self.results)
+
+    def __repr__(self) -> str:
+        done, wanted = self.results.done, self.results.wanted
+        runs = f"{done} runs" if done == wanted else f"{done} of {wanted} runs"
+        return f"Campaign({self.results.title!r}: {len(self.cells)} cells, {runs})"
+
+    def _repr_html_(self) -> str:
+        return f"<pre>{escape(str(self))}</pre>"
+
+
+def run(
+    scenario: Any,
+    threads: int | None = None,
+    progress: bool = True,
+    **options: Any,
+) -> Campaign:
+    """Runs every replication of every cell of a scenario.
+
+    Args:
+        scenario: What `clift.simulate` takes: a `clift.Scenario`, the path of a scenario file, a
+            dict with its sections and keys, or links.
+        threads: How many runs at a time; all cores unless given.
+        progress: Whether to show a bar on a terminal.
+        options: Keyword arguments of `clift.simulate`, and dotted keys of a scenario file; with
+            a scenario they change it: `runs=20`, `**{"link.rtt": "600 ms"}`.
+
+    Returns:
+        The campaign.
+
+    Raises:
+        ScenarioError: If the scenario is wrong, or a trace cannot be read.
+        SimulationError: If a run cannot go on.
+        Interrupted: On Ctrl-C before a run was done; later ones are kept in the campaign.
+
+    Example:
+        >>> import clift
+        >>> scenario = clift.Scenario.parse('''
+        ... duration = "20 s"
+        ... [channel]
+        ... model = "bernoulli"
+        ... erasures = "2 %"
+        ... rate = "263 kbit/s"
+        ... ''')
+        >>> campaign = clift.campaign.run(scenario, progress=False, runs=8)
+        >>> campaign.estimates("goodput_kbps")[0].runs
+        8
+    """
+    made = chosen(scenario, dict(options))
+    with bar(made.name or "running", made.size if progress else 0) as watch:
+        results = run_campaign(made, watch, threads)
+    if not results.done:
+        raise Interrupted("stopped before a run had finished", [])
+    return Campaign(made, results)
+
+
+def _known(metric: str) -> None:
+    if not is_metric(metric):
+        raise ScenarioError(f"metric = {metric!r}: e.g. completion_s, goodput_kbps, timeouts")

@@ -1,0 +1,242 @@
+"""Intervals and comparisons against laws, and against the same thing written plainly."""
+
+import math
+import statistics
+import subprocess
+import sys
+from itertools import combinations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as some
+from scipy import stats
+
+from clift.campaign import Results, conclude, verdicts
+from clift.campaign.results import Cell
+from clift.campaign.statistics import (
+    Estimate,
+    difference,
+    estimate,
+    estimates,
+    holm,
+    quantile,
+    tail,
+    worth,
+)
+
+SKEWED = [4.6, 4.9, 5.1, 4.7, 5.9, 5.3, 4.8, 6.4, 5.0, 5.6, 9.8, 7.1]
+
+
+def plainly(values: list[float]) -> tuple[float, float]:
+    """The studentised bootstrap, value by value."""
+    n, mean = len(values), statistics.fmean(values)
+    error = statistics.stdev(values) / math.sqrt(n)
+    ratios = []
+    for row in np.random.default_rng((20140602, n)).integers(0, n, (1999, n)):
+        drawn = [values[place] for place in row]
+        own = statistics.stdev(drawn) / math.sqrt(n)
+        gap = statistics.fmean(drawn) - mean
+        ratios.append(gap / own if own > 1e-9 else math.copysign(math.inf, gap))
+    ratios.sort()
+    return mean - ratios[1949] * error, mean - ratios[49] * error
+
+
+@pytest.mark.parametrize("values", [SKEWED, SKEWED[:6], [float(n * n) for n in range(25)]])
+def test_the_interval_is_the_studentised_bootstrap(values: list[float]) -> None:
+    found = estimate(values)
+    assert found is not None
+    assert (found.low, found.high) == pytest.approx(plainly(values), rel=1e-9)
+    assert found.half_width == pytest.approx((found.high - found.low) / 2)
+    assert (found.median, found.p95) == (np.median(values), np.quantile(values, 0.95))
+    assert found.mean - found.low < found.high - found.mean  # the tail is above
+
+
+def test_up_to_five_runs_it_is_students() -> None:
+    found = estimate([4.0, 5.5, 4.5, 6.0])
+    expected = stats.t.interval(0.95, 3, 5.0, stats.sem([4.0, 5.5, 4.5, 6.0]))
+    assert (found.low, found.high) == pytest.approx(expected)
+
+
+@given(some.floats(0, 40), some.integers(1, 1000))
+def test_students_law_is_scipys(ratio: float, degrees: int) -> None:
+    assert tail(ratio, degrees) == pytest.approx(2 * stats.t.sf(ratio, degrees), abs=1e-9)
+
+
+def test_students_quantiles_are_scipys() -> None:
+    for degrees in (1, 2, 3, 7, 30, 199, 999):
+        assert quantile(degrees) == pytest.approx(stats.t.ppf(0.975, degrees), rel=1e-9)
+
+
+@pytest.mark.parametrize(
+    ("law", "mean", "runs"),
+    [
+        (lambda draw, size: draw.normal(3, 1, size), 3.0, 5),
+        (lambda draw, size: draw.normal(3, 1, size), 3.0, 20),
+        (lambda draw, size: draw.exponential(1, size), 1.0, 60),
+        (lambda draw, size: draw.lognormal(0, 0.5, size), math.exp(0.125), 60),
+        # One run in five meets a loss that costs seconds.
+        (lambda draw, size: 5 + (draw.random(size) < 0.2) * draw.exponential(2, size), 5.4, 100),
+    ],
+)
+def test_intervals_cover(law: object, mean: float, runs: int) -> None:
+    campaigns = 2000
+    found = estimates(law(np.random.default_rng(5), (runs, campaigns)))
+    told = [one for one in found if one.half_width is not None]
+    assert len(told) > 0.95 * campaigns
+    covered = sum(one.low <= mean <= one.high for one in told)
+    # Three binomial standard errors, and a point for the error of the second order of a skewed law.
+    least, most = (stats.binom.ppf(p, len(told), 0.95) for p in (0.0013, 0.9987))
+    assert least - 0.01 * len(told) <= covered <= most + 0.01 * len(told)
+
+
+def test_too_few_events_have_no_interval() -> None:
+    assert estimate([0.0] * 191 + [1.0] * 9).half_width is None
+    assert estimate([0.0] * 190 + [1.0] * 10).half_width is not None
+    # Neither where the usual runs differ by a trifle.
+    trifle = list(np.random.default_rng(1).normal(5, 0.001, 57))
+    assert estimate([*trifle, 9.0, 8.0, 7.0]).half_width is None
+    assert estimate([5.0] * 200).half_width is None
+    assert estimate([7.0]) == Estimate(7.0, None, 1, None, None, 7.0, 7.0, 1.0)
+    assert estimate([]) is None
+
+
+def test_the_mean_of_what_few_packets_of_a_run_meet_has_no_interval() -> None:
+    cell = Cell({}, False, 12)
+    cell.values = {
+        run: {"links.0.packet_delay_ms.p95": time, "links.0.packet_delay_ms.mean": time}
+        for run, time in enumerate(SKEWED)
+    }
+    whole, tail_of = cell.estimates().values()
+    assert cell.estimate("links.0.packet_delay_ms.p95") == whole
+    assert (whole.half_width, whole.low, whole.high) == (None, None, None)
+    assert (tail_of.median, tail_of.mean) == (whole.median, whole.mean)
+    assert tail_of.low < tail_of.mean < tail_of.high
+
+
+def test_many_runs_are_taken_in_groups() -> None:
+    values = np.random.default_rng(3).exponential(1, 30_011)
+    found = estimate(values)
+    normal = 1.96 * values.std() / math.sqrt(len(values))
+    assert found.half_width == pytest.approx(normal, rel=0.08)
+    assert found.low < values.mean() < found.high
+
+
+def test_the_same_runs_have_the_same_interval_everywhere() -> None:
+    code = f"from clift.campaign.statistics import estimate; print(repr(estimate({SKEWED})))"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == repr(estimate(SKEWED))
+    table = np.array([SKEWED, SKEWED[::-1], np.sqrt(SKEWED)]).T
+    alone = estimate(list(table[:, 2]))
+    beside = estimates(table)[2]
+    assert (beside.low, beside.high) == pytest.approx((alone.low, alone.high), rel=1e-12)
+
+
+def test_runs_over_one_trace_count_as_far_as_they_do_not_overlap() -> None:
+    """Means of windows of white noise: what the whole trace is of is a draw of the same noise."""
+    draw = np.random.default_rng(7)
+    slots, window, runs, traces = 4000, 200, 60, 600
+    covered = [0, 0]
+    for _ in range(traces):
+        sums = np.concatenate(([0.0], np.cumsum(draw.normal(0, 1, slots))))
+        starts = draw.integers(0, slots - window, runs)
+        values = (sums[starts + window] - sums[starts]) / window
+        independent = worth(starts, [window] * runs)
+        assert 8 < independent < 20  # the trace holds 20 windows
+        for place, found in enumerate((estimate(values, independent), estimate(values))):
+            covered[place] += found.low <= 0 <= found.high
+    assert covered[0] / traces > 0.93
+    assert covered[1] / traces < 0.75  # what they would say if they were independent
+
+
+def test_a_trace_that_repeats_is_a_ring() -> None:
+    def plain(starts: list[int], length: int, period: int) -> float:
+        used = [{(start + step) % period for step in range(length)} for start in starts]
+        shared = sum(len(one & other) / length for one in used for other in used)
+        return len(starts) ** 2 / shared
+
+    draw = np.random.default_rng(2)
+    for _ in range(50):
+        starts = draw.integers(0, 100, 8).tolist()
+        length = int(draw.integers(1, 50))
+        assert worth(starts, [length] * 8, 100) == pytest.approx(plain(starts, length, 100))
+
+
+def test_runs_that_are_worth_two_have_no_interval() -> None:
+    assert estimate(SKEWED, independent=2.9).half_width is None
+    wide, usual = estimate(SKEWED, independent=6.0), estimate(SKEWED)
+    # (n - 1) / (m - 1) for the variance, and Student's quantile of five degrees for that of eleven.
+    expected = math.sqrt(11 / 5) * 2.571 / 2.201
+    assert wide.half_width / usual.half_width == pytest.approx(expected, rel=1e-3)
+
+
+@given(some.lists(some.floats(0, 0.06), min_size=1, max_size=6))
+def test_holm_is_bonferroni_closed(probabilities: list[float]) -> None:
+    """A claim holds if every set of claims that has it is refuted as one, by Bonferroni."""
+    places = range(len(probabilities))
+    sets = [set(of) for size in range(1, len(places) + 1) for of in combinations(places, size)]
+    refuted = [of for of in sets if min(probabilities[place] for place in of) * len(of) <= 0.05]
+    expected = [all(of in refuted for of in sets if place in of) for place in places]
+    assert holm(probabilities) == expected
+
+
+def test_pairs_tell_what_two_intervals_do_not() -> None:
+    draw = np.random.default_rng(4)
+    common = draw.normal(100, 20, 30)
+    ours, other = common + draw.normal(0, 1, 30), common + draw.normal(2, 1, 30)
+    found = difference(dict(enumerate(ours)), dict(enumerate(other)))
+    assert found.p < 1e-3
+    assert found.low < found.mean / other.mean() < found.high < 0
+    one, two = estimate(ours), estimate(other)
+    assert one.high > two.low
+
+
+def equal(draw: np.random.Generator, alternatives: int, runs: int, skewed: bool) -> Results:
+    """Twelve conditions, in each of which all alternatives are of the same law."""
+    schemes, places = [f"S{n}" for n in range(alternatives)], [f"c{n}" for n in range(12)]
+    cells = []
+    for place in places:
+        for scheme in schemes:
+            cell = Cell({"scheme": scheme, "place": place}, True, runs)
+            drawn = 5 + (draw.lognormal(0, 1, runs) if skewed else draw.normal(0, 1, runs))
+            cell.values = {run: {"completion_s": time} for run, time in enumerate(drawn)}
+            cells.append(cell)
+    return Results(
+        "x", 1, [("scheme", schemes), ("place", places)], cells, [], frozenset(["place"])
+    )
+
+
+@pytest.mark.parametrize(
+    ("alternatives", "runs", "skewed"), [(2, 5, False), (2, 20, True), (3, 5, False)]
+)
+def test_of_equal_alternatives_none_is_best(alternatives: int, runs: int, skewed: bool) -> None:
+    draw = np.random.default_rng(11)
+    campaigns = 200
+    false = sum(
+        any(one.best for one in verdicts(equal(draw, alternatives, runs, skewed)))
+        for _ in range(campaigns)
+    )
+    assert false <= stats.binom.ppf(0.999, campaigns, 0.05)
+
+
+def test_what_is_better_than_all_others_is_found_with_its_cost() -> None:
+    draw = np.random.default_rng(1)
+    cells = []
+    for scheme, time, used in (("A", 5.0, 0.8), ("B", 6.0, 0.5), ("C", 8.0, 0.4)):
+        cell = Cell({"scheme": scheme}, True, 30)
+        cell.values = {
+            run: {"completion_s": time * one, "links.0.share_used": used * one}
+            for run, one in enumerate(draw.normal(1, 0.02, 30))
+        }
+        cells.append(cell)
+    results = Results("x", 1, [("scheme", ["A", "B", "C"])], cells, [])
+    [verdict] = verdicts(results)
+    assert (verdict.best, verdict.among) == ("A", ("B",))
+    assert verdict.interval.low < verdict.gain.low == verdict.gain.high < verdict.interval.high
+    assert verdict.gain.low == pytest.approx(1 / 6, abs=0.02)
+    [(what, unit, points)] = verdict.costs
+    assert (what, unit) == ("of the link", "%")
+    assert points.low == pytest.approx(30, abs=1.5)
+    sentence = conclude(results)
+    assert sentence.startswith("A is best (17 % less time than B, interval 16 to 18 %; ")
+    assert sentence.endswith(" points more of the link).")

@@ -1,0 +1,180 @@
+"""Whether campaigns mean what they say: do 95 % intervals cover, is what is called best the best?
+
+The demo is run from twenty seeds. How their means scatter shows whether runs are independent. All
+runs of a cell together then are a law whose mean is known: a thousand campaigns drawn from it, with
+replacement and as large as the demo's, show how often the interval holds that mean. Two equal
+alternatives under twelve conditions, drawn alike, show how often one of them is called best.
+
+    python validation/campaign_statistics.py            # all, about ten minutes on two cores
+    python validation/campaign_statistics.py --seeds 4  # a quick look
+
+Ends with 1 if a bound is broken. Not called `statistics.py`: scripts beside it would import that in
+the place of the standard library's.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from clift.campaign import Results, run_campaign, verdicts
+from clift.campaign.results import Cell
+from clift.campaign.statistics import estimates
+from clift.scenario import Scenario
+
+DEMO = Path(__file__).parent.parent / "examples" / "geo_mobile.toml"
+METRICS = (
+    "completion_s",
+    "goodput_kbps",
+    "flows.0.segment_delay_ms.mean",
+    "flows.0.in_order_delay_ms.mean",
+    "links.0.packet_delay_ms.mean",
+    "links.0.packet_delay_ms.p50",
+)
+CAMPAIGNS = 1000
+CONDITIONS = 12
+# Bounds: of the mean over all cells and metrics, of each, of false winners, of scatter over what
+# the runs within a campaign say (of twenty means, in the mean of all cells).
+MEAN, LEAST, FALSE, SCATTER = (0.93, 0.97), 0.90, 0.05, (0.85, 1.15)
+
+Pool = dict[tuple[int, str], np.ndarray[Any, Any]]
+"""By cell and metric: what was measured, campaigns by runs."""
+
+
+def main() -> int:
+    """Measures everything and prints what is out of bounds."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--seeds", type=int, default=20, help="campaigns that are run")
+    parser.add_argument("--keep", type=Path, help="file that keeps the runs, read if it is there")
+    chosen = parser.parse_args()
+    labels = [cell.labels for cell in Scenario.read(DEMO).cells()]
+    pool = kept(chosen.keep) or drawn(chosen.seeds)
+    if chosen.keep and not chosen.keep.exists():
+        np.savez(chosen.keep, **{f"{cell}/{name}": of for (cell, name), of in pool.items()})
+    broken = [*scatter(pool), *coverage(pool, labels), *false_winners(pool, labels)]
+    for line in broken:
+        print(f"OUT OF BOUNDS: {line}")
+    return int(bool(broken))
+
+
+def kept(file: Path | None) -> Pool:
+    """The runs of an earlier call."""
+    if file is None or not file.exists():
+        return {}
+    with np.load(file) as table:
+        return {(int(key.split("/")[0]), key.split("/")[1]): table[key] for key in table.files}
+
+
+def drawn(seeds: int) -> Pool:
+    """Campaigns of the demo, each from a seed of its own."""
+    found: dict[tuple[int, str], list[list[float]]] = {}
+    for seed in range(1, seeds + 1):
+        results = run_campaign(Scenario.read(DEMO, {"seed": str(1000 + seed)}))
+        for index, cell in enumerate(results.cells):
+            for name in METRICS:
+                column = cell.column(name)
+                if len(column) == cell.wanted:
+                    runs = [column[run] for run in sorted(column)]
+                    found.setdefault((index, name), []).append(runs)
+        print(f"campaign {seed} of {seeds}", file=sys.stderr)
+    return {key: np.array(rows) for key, rows in found.items() if len(rows) == seeds}
+
+
+def varies(runs: np.ndarray[Any, Any]) -> bool:
+    """Whether there is anything to estimate: some cells have no loss, and one outcome."""
+    return bool(np.std(runs) > 1e-9 * abs(np.mean(runs)))
+
+
+def scatter(pool: Pool) -> list[str]:
+    """Means of campaigns scatter as runs within them do, if runs are independent."""
+    ratios = []
+    for runs in pool.values():
+        if varies(runs):
+            within = np.sqrt(np.mean(np.var(runs, axis=1, ddof=1)) / runs.shape[1])
+            ratios.append(np.std(np.mean(runs, axis=1), ddof=1) / within)
+    mean = float(np.sqrt(np.mean(np.square(ratios))))
+    print(
+        f"scatter of {len(next(iter(pool.values())))} campaigns' means over what their runs say: "
+    )
+    print(f"  {mean:.3f} in the mean of {len(ratios)}, {min(ratios):.2f} to {max(ratios):.2f}\n")
+    inside = SCATTER[0] <= mean <= SCATTER[1]
+    return [] if inside else [f"scatter {mean:.3f} is not in {SCATTER}"]
+
+
+def coverage(pool: Pool, labels: list[dict[str, str]]) -> list[str]:
+    """How often the interval of a campaign holds the mean of the law that its runs are from."""
+    draw = np.random.default_rng(1)
+    found: dict[tuple[int, str], float] = {}
+    print(
+        f"coverage of 95 % intervals, {CAMPAIGNS} campaigns each (- : none or rarely an interval)"
+    )
+    for (cell, name), runs in pool.items():
+        law = np.sort(runs.ravel())
+        if not varies(law):
+            continue
+        columns = draw.choice(law, (runs.shape[1], CAMPAIGNS))
+        told = [one for one in estimates(columns) if one.half_width is not None]
+        if len(told) < CAMPAIGNS / 2:
+            continue
+        mean = float(np.mean(law))
+        found[cell, name] = float(np.mean([one.low <= mean <= one.high for one in told]))  # type: ignore[operator]
+    for cell, own in enumerate(labels):
+        texts = (f"{found[cell, name]:.3f}" if (cell, name) in found else "-" for name in METRICS)
+        print(f"  {' '.join(own.values()):34}", *(f"{text:>6}" for text in texts))
+    values = np.array(list(found.values()))
+    print(f"  mean {values.mean():.3f}, least {values.min():.3f}, of {len(values)}\n")
+    broken = [
+        f"{' '.join(labels[cell].values())}, {name}: {covered:.3f} is below {LEAST}"
+        for (cell, name), covered in found.items()
+        if covered < LEAST
+    ]
+    inside = MEAN[0] <= values.mean() <= MEAN[1]
+    return broken + ([] if inside else [f"mean coverage {values.mean():.3f} is not in {MEAN}"])
+
+
+def false_winners(pool: Pool, labels: list[dict[str, str]]) -> list[str]:
+    """How often one of equal alternatives is called best somewhere in a campaign."""
+    draw = np.random.default_rng(2)
+    broken = []
+    for task, name in (("page", "completion_s"), ("bulk", "goodput_kbps")):
+        cells = [cell for cell, own in enumerate(labels) if own.get("task") == task]
+        laws = [pool[cell, name] for cell in cells if varies(pool[cell, name])]
+        for alternatives in (2, 3):
+            false = sum(
+                any(one.best for one in verdicts(campaign(draw, laws, name, alternatives)))
+                for _ in range(CAMPAIGNS // 2)
+            ) / (CAMPAIGNS // 2)
+            what = f"{alternatives} equal alternatives, {CONDITIONS} conditions, {task}"
+            print(f"{what}: a false winner in {false:.1%} of {CAMPAIGNS // 2} campaigns")
+            # Two standard errors of so many campaigns.
+            if false > FALSE + 2 * np.sqrt(FALSE * (1 - FALSE) / (CAMPAIGNS // 2)):
+                broken.append(f"{what}: {false:.1%}")
+    return broken
+
+
+def campaign(
+    draw: np.random.Generator, laws: list[np.ndarray[Any, Any]], name: str, alternatives: int
+) -> Results:
+    """A campaign whose alternatives are drawn from one law in each condition."""
+    cells = []
+    for condition in range(CONDITIONS):
+        law = laws[condition % len(laws)]
+        for alternative in range(alternatives):
+            own = {"scheme": f"S{alternative}", "condition": f"c{condition}"}
+            cell = Cell(own, name == "completion_s", law.shape[1])
+            drawn = draw.choice(law.ravel(), law.shape[1])
+            cell.values = {run: {name: value} for run, value in enumerate(drawn)}
+            cells.append(cell)
+    axes = [
+        ("scheme", [f"S{number}" for number in range(alternatives)]),
+        ("condition", [f"c{number}" for number in range(CONDITIONS)]),
+    ]
+    return Results("equal", 1, axes, cells, [], frozenset(["condition"]))
+
+
+if __name__ == "__main__":
+    sys.exit(main())
