@@ -15,7 +15,7 @@ def test_bbr_is_in_profile_linux_only(link):
     run = clift.simulate(link, transport="bbr", profile="linux", duration_s=10)
     assert run.goodput_kbps > 0
     with pytest.raises(clift.ScenarioError, match="profile `papers` has newreno"):
-        clift.simulate(link, transport="bbr", duration_s=10)
+        clift.simulate(link, transport="bbr", profile="papers", duration_s=10)
 
 
 def test_the_seed_draws_the_phase_of_the_gain_cycle(link):

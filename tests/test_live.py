@@ -38,7 +38,9 @@ def test_with_data_always_waiting_packets_go_as_over_the_link_trace(scheme: Sche
 
 def test_units_are_logged_and_counted() -> None:
     phy = clift.channel.bernoulli(slots=200_000, slot_ns=1_000_000, p=0.05, seed=1)
-    run = clift.simulate(clift.LiveLink(phy, "ARQ"), file_bytes=200_000, duration_s=150)
+    run = clift.simulate(
+        clift.LiveLink(phy, "ARQ"), profile="papers", file_bytes=200_000, duration_s=150
+    )
     units = run.units()
     link = run.summary()["links"][0]
     kind, arrival = (units[name].to_numpy() for name in ("kind", "arrival_ns"))
@@ -55,8 +57,8 @@ def test_units_are_logged_and_counted() -> None:
 def test_sampling_and_logging_change_nothing() -> None:
     phy = clift.channel.bernoulli(slots=100_000, slot_ns=300_000, p=0.05, seed=1)
     live = clift.LiveLink(phy, "HARQ(10/12)", flush_ms=7, feedback_loss=0.2, send_buffer=200)
-    run = clift.simulate(live, duration_s=25)
-    again = clift.simulate(live, duration_s=25)
+    run = clift.simulate(live, profile="papers", duration_s=25)
+    again = clift.simulate(live, profile="papers", duration_s=25)
     assert run.summary() == again.summary()
     summary = run.summary()
     series = run.series(interval_ms=12.5).to_pydict()

@@ -313,7 +313,7 @@ NOTHING_WRONG = {
 def test_recoveries_by_hand() -> None:
     def run(lost: list[int]) -> clift.Run:
         # A flow bounded by its window, so that nothing waits for a slot for long.
-        options = {"transport": "newreno", "cwnd_max_packets": 40}
+        options = {"transport": "newreno", "profile": "papers", "cwnd_max_packets": 40}
         return clift.simulate(clear(lost), file_bytes=300 * 1448, duration_s=60, **options)
 
     # Three packets of one window, later one more: two recoveries, four fast retransmits.
@@ -422,7 +422,12 @@ def test_a_leg_by_hand() -> None:
 
 def test_live_links_count_their_units() -> None:
     phy = clift.channel.bernoulli(slots=40_000, slot_ns=MS, p=0.05, lldu_bytes=100, seed=1)
-    run = clift.simulate(clift.LiveLink(phy, "ARQ", rtt_ms=40), file_bytes=200_000, duration_s=39)
+    run = clift.simulate(
+        clift.LiveLink(phy, "ARQ", rtt_ms=40),
+        profile="papers",
+        file_bytes=200_000,
+        duration_s=39,
+    )
     link, units = run.summary()["links"][0], run.units()
     kind, arrival = (units.column(name).to_numpy() for name in ("kind", "arrival_ns"))
     assert link["lldus_taken"] == (kind == UNIT_NEW).sum()

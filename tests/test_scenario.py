@@ -154,7 +154,7 @@ def test_every_keyword_changes_a_file_as_it_changes_links(link: clift.LinkTrace)
     """`replace` of a scenario of links, of a dict and of a text do the same."""
     phy = clift.channel.bernoulli(slots=60_000, slot_ns=1_003_802, p=0.02, seed=5)
     others: dict[str, Any] = {
-        "transport": "newreno", "profile": "linux", "duration_s": 7, "packet_bytes": 1000,
+        "transport": "newreno", "profile": "papers", "duration_s": 7, "packet_bytes": 1000,
         "queue_packets": 20, "queue_bytes": 20_000, "delayed_ack": 30, "initial_window": 4,
         "cwnd_max_packets": 9, "receive_window_bytes": 30_000, "timestamps": False,
         "sack": False, "linux": {"rack": False}, "file_bytes": 20_000, "message_bytes": 700,
@@ -256,7 +256,10 @@ def test_several_cells_or_runs_want_run_many(tmp_path: Path) -> None:
         ({"profile": "windows"}, "windows"),
         ({"sack": False}, "without SACK there is newreno only"),
         ({"sack": False, "profile": "linux"}, "profile `linux` needs SACK"),
-        ({"linux": {"rack": False}}, "linux = {'rack': False}: belongs to profile = \"linux\""),
+        (
+            {"linux": {"rack": False}, "profile": "papers"},
+            "linux = {'rack': False}: belongs to profile = \"linux\"",
+        ),
         ({"linux": ["rack"], "profile": "linux"}, "linux = ['rack']: give a dict"),
         (
             {"linux": {"rak": False}, "profile": "linux"},
@@ -324,7 +327,9 @@ def test_without_sack_a_syn_goes_first() -> None:
     # 1052 bytes take 32 slots: the last one's start, and half a round trip. The SYN's two slots and
     # its round trip take 501.003802 ms; the next slot is the 500th.
     for sack, last in ((True, 31), (False, 500 + 31)):
-        run = clift.simulate(clean, transport="newreno", file_bytes=1000, sack=sack)
+        run = clift.simulate(
+            clean, transport="newreno", profile="papers", file_bytes=1000, sack=sack
+        )
         assert run.completion_s == pytest.approx(last * 1.003802e-3 + 0.25, abs=1e-6)
 
 
@@ -369,7 +374,7 @@ def test_a_run_past_the_trace_is_an_error_that_keeps_the_others(link: clift.Link
 
 
 def test_series_and_events_are_of_the_same_run(link: clift.LinkTrace) -> None:
-    run = clift.simulate(link, duration_s=20)
+    run = clift.simulate(link, profile="papers", duration_s=20)
     series = run.series(interval_ms=100)
     last = series.column("bytes_in_order")[-1].as_py()
     assert series.num_rows == 201  # 0 and 20 s included

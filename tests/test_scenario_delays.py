@@ -121,7 +121,7 @@ def test_the_delay_of_a_3gpp_link_may_vary(folder: Path, in_order: bool | None) 
 def test_a_campaign_over_files_of_delays_is_the_same_every_time(folder: Path) -> None:
     (folder / "other.csv").write_text("time_s,delay_ms\n0,30\n3,60\n")
     text = (
-        'runs = 3\nscheme = "ARQ"\n'
+        'runs = 3\nscheme = "ARQ"\ntransport.profile = "papers"\n'
         '[channel]\nmodel = "bernoulli"\nerasures = 0.01\nrate = "1 Mbit/s"\n'
         '[link]\nrtt = "40 ms"\n[access]\ndelays = "other.csv"\n'
         '[vary]\nlink.delays = ["delays.csv", "other.csv"]\nlink.live = [false, true]\n'

@@ -1,10 +1,11 @@
 """What a run says of itself where its settings, not the link, decide."""
 
+import re
 import subprocess
 import sys
+import warnings
 from pathlib import Path
-
-import pytest
+from typing import Any
 
 import clift
 
@@ -12,15 +13,31 @@ CLEAN = clift.channel.bernoulli(slots=100_000, p=0, slot_ns=1_200_000, lldu_byte
 LINK = clift.tmt.apply(CLEAN, "none", rtt_ms=500)
 
 
+def notes(link: clift.LinkTrace, **options: Any) -> list[str]:
+    """What `simulate` warns of, which are the run's notes."""
+    with warnings.catch_warnings(record=True) as seen:
+        warnings.simplefilter("always")
+        run = clift.simulate(link, transport="cubic", wrap=True, **options)
+    assert [str(warning.message) for warning in seen] == run.notes()
+    return run.notes()
+
+
 def test_a_flow_that_is_stuck_in_recovery_says_so() -> None:
-    with pytest.warns(UserWarning, match=r"flow 0: of \d+ segments that arrived .* cwnd_max "):
-        stuck = clift.simulate(LINK, transport="cubic", wrap=True, duration_s=60)
-    assert len(stuck.notes()) == 1
-    bounded = clift.simulate(
-        LINK, transport="cubic", wrap=True, duration_s=60, cwnd_max_packets=1400
-    )
-    assert bounded.notes() == []
-    assert bounded.goodput_kbps > 5 * stuck.goodput_kbps
+    papers = {"profile": "papers", "duration_s": 60}
+    *_, stuck = notes(LINK, **papers)
+    assert re.match(r"flow 0: of \d+ segments that arrived .* cwnd_max ", stuck)
+    assert notes(LINK, cwnd_max_packets=1400, **papers) == []
+    assert notes(LINK, duration_s=60) == []
+
+
+def test_losses_that_are_mostly_its_own_are_said() -> None:
+    near = clift.tmt.apply(CLEAN, "none", rtt_ms=24)
+    first, *_ = notes(near, profile="papers", duration_s=120)
+    found = re.match(r"(\d+) of (\d+) segments fell to a full queue, 0 to the link: ", first)
+    assert found is not None
+    dropped, sent = map(int, found.groups())
+    assert 0.1 * sent < dropped < sent
+    assert notes(near, duration_s=120) == []
 
 
 def test_losses_and_datagrams_are_nothing_to_note() -> None:
@@ -37,11 +54,12 @@ def test_the_table_of_a_campaign_has_the_note(tmp_path: Path) -> None:
     path = tmp_path / "x.toml"
     path.write_text(
         'duration = "60 s"\n[channel]\nmodel = "bernoulli"\nerasures = "0 %"\nslot = "1200 us"\n'
-        'lldu = "1500 B"\n[vary]\ntransport.cwnd_max = ["1400 packets", "100000 packets"]\n'
+        'lldu = "1500 B"\n[transport]\nprofile = "papers"\n'
+        '[vary]\ntransport.cwnd_max = ["1400 packets", "100000 packets"]\n'
     )
     done = subprocess.run(
         [sys.executable, "-m", "clift", "run", path], capture_output=True, text=True, check=True
     )
-    notes = [line for line in done.stdout.splitlines() if line.startswith("Note")]
-    assert len(notes) == 1
-    assert notes[0].startswith("Note on 100000 packets: flow 0: of ")
+    found = [line for line in done.stdout.splitlines() if line.startswith("Note")]
+    assert "flow 0: of " in found[0]
+    assert [line.startswith("Note on 100000 packets: ") for line in found] == [True]

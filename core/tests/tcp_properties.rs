@@ -118,7 +118,7 @@ proptest! {
         prop_assert_eq!(counted, segments);
         prop_assert!(run.sender.fast_retransmits <= run.sender.retransmissions);
         let cuts = run.sender.timeouts + run.sender.recovery_entries_by_dupacks;
-        if config.profile == Profile::Papers {
+        if config.profile() == Profile::Papers {
             prop_assert_eq!(run.sender.cwnd_reductions, cuts);
         }
         prop_assert!(run.sender.undo_events <= run.sender.cwnd_reductions);
@@ -141,7 +141,7 @@ proptest! {
         sender.supply(200_000);
         while sender.poll_transmit(Instant::ZERO).is_some() {}
         let answer = Segment { syn: true, window: u32::MAX, ..Segment::default() };
-        if config.profile == Profile::Linux && config.options().handshake {
+        if config.profile() == Profile::Linux && config.options().handshake {
             sender.handle_segment(Instant::ZERO, &answer);
         }
         let limit = match config.congestion.name() {

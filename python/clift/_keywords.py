@@ -69,7 +69,7 @@ class Keywords(TypedDict, total=False):
 
 KEYWORDS: dict[str, to.Keyword] = {
     "transport": to.Keyword("transport.congestion", to.text("a name such as 'cubic'"), "cubic"),
-    "profile": to.Keyword("transport.profile", to.choice("papers", "linux"), "papers"),
+    "profile": to.Keyword("transport.profile", to.choice("papers", "linux"), "linux"),
     "duration_s": to.Keyword("duration", to.seconds, 400),
     "packet_bytes": to.Keyword("transport.packet", to.whole(0, 4294967295, "B"), 1500),
     "queue_packets": to.Keyword("link.queue", to.whole(0, 4294967295, "packets"), 1000),

@@ -8,7 +8,7 @@ use rand_chacha::ChaCha8Rng;
 use crate::config::Fault;
 use crate::transport::Connection;
 use crate::transport::datagram::DatagramConfig;
-use crate::transport::tcp::{CongestionAlgorithm, TcpConfig};
+use crate::transport::tcp::TcpConfig;
 use crate::units::Bytes;
 
 /// A transport protocol with its parameters: what connections are made from.
@@ -62,7 +62,7 @@ pub struct Kind {
 /// assert_eq!(names, ["tcp", "udp"]);
 /// ```
 pub const KINDS: &[Kind] = &[
-    Kind { name: "tcp", usual: || Arc::new(TcpConfig::papers(CongestionAlgorithm::NEWRENO)) },
+    Kind { name: "tcp", usual: || Arc::new(TcpConfig::default()) },
     Kind { name: "udp", usual: || Arc::new(DatagramConfig { packet: Bytes(1500) }) },
 ];
 

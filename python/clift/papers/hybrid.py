@@ -62,6 +62,7 @@ class Cell:
         return Scenario(
             link,
             transport="newreno",
+            profile="papers",
             sack=self.sack,
             timestamps=self.sack,
             flows=self.flows,

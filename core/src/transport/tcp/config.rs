@@ -22,9 +22,9 @@ const LEAST_REORDERING: u32 = 3;
 #[serde(rename_all = "lowercase")]
 pub enum Profile {
     /// The papers' simulator: ns-2.35, `Agent/TCP/Linux` and `Agent/TCPSink/Sack1`.
-    #[default]
     Papers,
     /// A Linux kernel of today (6.x).
+    #[default]
     Linux,
 }
 
@@ -45,9 +45,9 @@ pub struct TcpConfig {
     /// Congestion control: "newreno", "cubic", "hybla", "westwood" and "compound"; "bbr" in the
     /// profile "linux".
     pub congestion: CongestionAlgorithm,
-    /// Which stack the details follow: "papers" (the ns-2 agents of the papers) or "linux" (a
-    /// kernel of today).
-    pub profile: Profile,
+    /// Which stack the details follow: "linux" (a kernel of today) or "papers" (the ns-2 agents of
+    /// the papers). "linux" unless set, and "papers" with `sack = false`, which only that has.
+    pub profile: Option<Profile>,
     /// IP packet, headers included.
     pub packet: Bytes,
     /// Initial window; 2 packets in the profile "papers", 10 in "linux".
@@ -72,9 +72,9 @@ pub struct TcpConfig {
 }
 
 impl Default for TcpConfig {
-    /// CUBIC in profile `papers`.
+    /// CUBIC in profile `linux`.
     fn default() -> Self {
-        Self::papers(CongestionAlgorithm::CUBIC)
+        Self { profile: None, ..Self::linux(CongestionAlgorithm::CUBIC) }
     }
 }
 
@@ -84,7 +84,7 @@ impl TcpConfig {
     pub fn papers(congestion: CongestionAlgorithm) -> Self {
         Self {
             congestion,
-            profile: Profile::Papers,
+            profile: Some(Profile::Papers),
             packet: Bytes(1500),
             initial_window: None,
             delayed_ack: None,
@@ -107,7 +107,7 @@ impl TcpConfig {
     /// assert_eq!(config.initial_window(), 10);
     /// ```
     pub fn linux(congestion: CongestionAlgorithm) -> Self {
-        Self { profile: Profile::Linux, ..Self::papers(congestion) }
+        Self { profile: Some(Profile::Linux), ..Self::papers(congestion) }
     }
 
     /// Whether a connection can be like this.
@@ -122,10 +122,10 @@ impl TcpConfig {
             let message = format!("{packet} bytes are not a TCP packet; give {least} to 65535");
             return Err(Fault::new("packet", message));
         }
-        if !self.congestion.is_in(self.profile) {
+        if !self.congestion.is_in(self.profile()) {
             return Err(Fault::new("congestion", self.not_in_profile()));
         }
-        match self.profile {
+        match self.profile() {
             Profile::Linux if !self.sack => {
                 let message = "profile `linux` needs SACK; `sack = false` is in profile `papers`, \
                                with newreno";
@@ -164,15 +164,28 @@ impl TcpConfig {
     }
 
     fn not_in_profile(&self) -> String {
-        let (here, other) = match self.profile {
+        let (here, other) = match self.profile() {
             Profile::Papers => ("papers", "linux"),
             Profile::Linux => ("linux", "papers"),
         };
         let names: Vec<_> =
-            CongestionAlgorithm::in_profile(self.profile).map(CongestionAlgorithm::name).collect();
+            CongestionAlgorithm::in_profile(self.profile()).map(CongestionAlgorithm::name).collect();
         let (last, rest) = names.split_last().unwrap_or((&"nothing", &[]));
         let known = format!("{} and {last}", rest.join(", "));
         format!("profile `{here}` has {known}; {} is in profile `{other}`", self.congestion)
+    }
+
+    /// The stack that the details follow.
+    ///
+    /// ```
+    /// use clift::transport::tcp::{Profile, TcpConfig};
+    /// let usual = TcpConfig::default();
+    /// assert_eq!(usual.profile(), Profile::Linux);
+    /// assert_eq!(TcpConfig { sack: false, ..usual }.profile(), Profile::Papers);
+    /// ```
+    pub fn profile(&self) -> Profile {
+        let usual = if self.sack { Profile::Linux } else { Profile::Papers };
+        self.profile.unwrap_or(usual)
     }
 
     /// Payload of a full packet: the packet less 40 bytes of headers, less 12 with timestamps;
@@ -183,7 +196,7 @@ impl TcpConfig {
 
     /// Initial window in segments.
     pub fn initial_window(&self) -> u32 {
-        let usual = if self.profile == Profile::Linux { 10 } else { 2 };
+        let usual = if self.profile() == Profile::Linux { 10 } else { 2 };
         self.initial_window.map_or(usual, Packets::saturated)
     }
 
@@ -195,7 +208,7 @@ impl TcpConfig {
     /// How long the receiver may hold an ACK back; `None`: one ACK for every segment. Profile
     /// `linux`: the shortest time; its timer adapts up to 200 ms.
     pub fn ack_delay(&self) -> Option<Duration> {
-        match (self.delayed_ack, self.profile) {
+        match (self.delayed_ack, self.profile()) {
             (Some(DelayedAck::After(time)), _) => Some(time),
             (None, Profile::Linux) => Some(DelayedAck::USUAL),
             _ => None,
@@ -361,7 +374,7 @@ mod tests {
             let delay = config.ack_delay().map(|delay| delay.as_nanos() / 1_000_000);
             (config.initial_window(), delay, config.window_limit(), config.announced_window())
         };
-        let mut papers = TcpConfig::default();
+        let mut papers = TcpConfig::papers(CongestionAlgorithm::CUBIC);
         assert_eq!(resolved(&papers), (2, None, u32::MAX, u32::MAX));
         let mut linux = TcpConfig::linux(CongestionAlgorithm::CUBIC);
         assert_eq!(resolved(&linux), (10, Some(40), u32::MAX, u32::MAX));
@@ -392,7 +405,7 @@ mod tests {
                 "congestion: profile `papers` has newreno",
             ),
             (
-                TcpConfig { sack: false, ..TcpConfig::default() },
+                TcpConfig { sack: false, ..TcpConfig::papers(CongestionAlgorithm::CUBIC) },
                 "sack: without SACK there is newreno",
             ),
             (TcpConfig { sack: false, ..linux.clone() }, "sack: profile `linux` needs SACK"),

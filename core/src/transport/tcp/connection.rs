@@ -37,7 +37,7 @@ impl Protocol for TcpConfig {
     }
 
     fn connect(&self, rng: ChaCha8Rng) -> Box<dyn Connection> {
-        match self.profile {
+        match self.profile() {
             Profile::Papers if !self.sack => {
                 join(NoSackSender::new(self), PapersReceiver::new(self))
             }

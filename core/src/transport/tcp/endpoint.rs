@@ -62,7 +62,7 @@ impl TcpSender {
 
     /// A sender without data whose congestion control draws from `rng`.
     pub fn with_rng(config: &TcpConfig, rng: ChaCha8Rng) -> Self {
-        Self(match config.profile {
+        Self(match config.profile() {
             Profile::Papers if !config.sack => Sender::NoSack(NoSackSender::new(config)),
             Profile::Papers => Sender::Papers(PapersSender::new(config, rng)),
             Profile::Linux => Sender::Linux(LinuxSender::new(config, rng)),
@@ -146,7 +146,7 @@ enum Receiver {
 impl TcpReceiver {
     /// A receiver that expects the first byte.
     pub fn new(config: &TcpConfig) -> Self {
-        Self(match config.profile {
+        Self(match config.profile() {
             Profile::Papers => Receiver::Papers(PapersReceiver::new(config)),
             Profile::Linux => Receiver::Linux(LinuxReceiver::new(config)),
         })

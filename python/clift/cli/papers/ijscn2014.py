@@ -15,33 +15,52 @@ PAPER = "ijscn2014"
 
 
 @click.command()
-@click.option("--figure", type=click.Choice(["5", "6"]), required=True, help="Which figure.")
+@click.option("--figure", type=click.Choice(["5", "6"]), help="Which figure.")
+@click.option(
+    "--what-changed",
+    is_flag=True,
+    help="Instead of a figure: section 6's link in bad reception under the TCP of 2014 and of "
+    "today, and under a kernel of today without some of its parts.",
+)
 @click.option(
     "-o",
     "--output",
     type=Picture(),
     help="PNG, PDF or SVG to write; in this folder, named after paper and figure, unless given.",
 )
-@click.option("--points", type=click.IntRange(0, 200), default=9, help="Points to simulate.")
+@click.option(
+    "--points", type=click.IntRange(0, 200), default=9, help="Points of a figure to simulate."
+)
 @click.option(
     "--slots",
     type=click.IntRange(1),
     help="Slots simulated at each point for each scheme; the paper's 500 s unless given.",
 )
+@click.option(
+    "--runs", type=click.IntRange(1), help="With --what-changed: runs of each cell (else 8 and 40)."
+)
 @click.option("--seed", type=click.IntRange(0), default=1, help="Names the draws.")
 @click.option("--json", "as_json", is_flag=True, help="JSON on stdout instead of the table.")
 def ijscn2014(
-    figure: str,
+    figure: str | None,
+    what_changed: bool,
     output: Path | None,
     points: int,
     slots: int | None,
+    runs: int | None,
     seed: int,
     as_json: bool,
 ) -> None:
-    """Figures 5 and 6 by the closed form and by simulation, in one plot.
+    """Figures 5 and 6 by the closed form and by simulation, or what TCP has learnt since.
 
-    Efficiency and recovery delay of FEC, ARQ and HARQ-II over a Gilbert-Elliott channel.
+    The figures show efficiency and recovery delay of FEC, ARQ and HARQ-II over a Gilbert-Elliott
+    channel.
     """
+    if what_changed == (figure is not None):
+        raise click.UsageError("give one of --figure and --what-changed")
+    if figure is None:
+        _what_changed(output or Path(f"{PAPER}_what_changed.png"), runs, seed, as_json)
+        return
     from clift.papers.analytical import curves, parameters
     from clift.report.model_figure import paper_figure
     from clift.report.model_text import checked
@@ -59,6 +78,30 @@ def ijscn2014(
         for p, rows in curve.checks:
             click.echo(checked(f"{curve.scheme}, p = {p:.4f}", rows) + "\n")
     click.echo(target)
+
+
+def _what_changed(target: Path, runs: int | None, seed: int, as_json: bool) -> None:
+    from clift._bar import bar
+    from clift.papers.what_changed import STUDY, study, what_changed
+    from clift.report.trace_figure import save
+    from clift.report.what_changed import (
+        what_changed_figure,
+        what_changed_json,
+        what_changed_text,
+    )
+
+    with until_written():
+        campaign = study(seed, runs)
+        with bar(STUDY, campaign.size) as watch:
+            change = what_changed(campaign, watch)
+        save(what_changed_figure(change), target)
+    if as_json:
+        what, why = change.sentences()
+        found = {"figure": str(target), "cells": what_changed_json(change)}
+        click.echo(json.dumps(found | {"what": what, "why": why}))
+        return
+    click.echo(what_changed_text(change))
+    click.echo(f"\n{target}")
 
 
 def _json(curve: Any) -> dict[str, Any]:

@@ -43,7 +43,7 @@ static BUILT_IN: [CongestionControlKind; 6] = [
         summary: "Additive increase, multiplicative decrease (RFC 5681); ns-2 and Linux call it \
                   `reno`.",
         profiles: BOTH,
-        build: &|config, _| match config.profile {
+        build: &|config, _| match config.profile() {
             Profile::Papers => Box::new(papers::Reno),
             Profile::Linux => Box::new(linux::Reno),
         },
@@ -53,7 +53,7 @@ static BUILT_IN: [CongestionControlKind; 6] = [
         aliases: &[],
         summary: "CUBIC: version 2.1 in profile `papers`, RFC 9438 as Linux has it in `linux`.",
         profiles: BOTH,
-        build: &|config, _| match config.profile {
+        build: &|config, _| match config.profile() {
             Profile::Papers => Box::new(papers::Cubic::new()),
             Profile::Linux => Box::new(linux::Cubic::new(config.options().hystart)),
         },
@@ -64,7 +64,7 @@ static BUILT_IN: [CongestionControlKind; 6] = [
         summary: "Hybla (Caini and Firrincieli 2004): long round trips gain as fast as one of \
                   25 ms. Its window may grow to 65,535 segments, whatever `cwnd_max` says.",
         profiles: BOTH,
-        build: &|config, _| match config.profile {
+        build: &|config, _| match config.profile() {
             Profile::Papers => Box::new(papers::Hybla::new()),
             Profile::Linux => Box::new(linux::Hybla::new()),
         },
@@ -75,7 +75,7 @@ static BUILT_IN: [CongestionControlKind; 6] = [
         summary: "Westwood+ (Grieco and Mascolo 2004): a loss puts the window where the measured \
                   bandwidth does.",
         profiles: BOTH,
-        build: &|config, _| match config.profile {
+        build: &|config, _| match config.profile() {
             Profile::Papers => Box::new(papers::Westwood::new(config.mss().0)),
             Profile::Linux => Box::new(linux::Westwood::new(config.mss().0)),
         },

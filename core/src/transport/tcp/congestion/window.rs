@@ -19,7 +19,7 @@ impl Window {
     /// The window that a connection begins with.
     pub fn new(config: &TcpConfig) -> Self {
         let limit = config.window_limit();
-        let ssthresh = if config.profile == Profile::Papers { limit } else { u32::MAX };
+        let ssthresh = if config.profile() == Profile::Papers { limit } else { u32::MAX };
         Self { cwnd: config.initial_window().min(limit), ssthresh, limit, credit: 0, acked: 0 }
     }
 

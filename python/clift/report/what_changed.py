@@ -1,0 +1,81 @@
+"""What TCP has learnt since 2014, as text and as a picture."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from matplotlib.figure import Figure
+
+from clift.papers.what_changed import NOW, THEN, Change
+from clift.report.style import COLOURS
+from clift.report.text import with_interval
+
+_TASKS = {"bulk": "goodput (kbit/s)", "page": "seconds until 100 kB are there"}
+
+
+def what_changed_text(change: Change) -> str:
+    """A table for each task with a row for each stack, and the two sentences that follow."""
+    tables = [_table(change, task, label) for task, label in _TASKS.items()]
+    return "\n\n".join([change.results.title, *tables, "\n".join(change.sentences())])
+
+
+def _table(change: Change, task: str, label: str) -> str:
+    rows = [[f"TCP New Reno: {label}", *change.schemes]]
+    for stack in change.stacks:
+        found = [change.value(task, scheme, stack) for scheme in change.schemes]
+        rows.append([_title(stack), *map(with_interval, found)])
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    return "\n".join(
+        "  ".join(
+            text.rjust(width) if place else text.ljust(width)
+            for place, (text, width) in enumerate(zip(row, widths, strict=True))
+        )
+        for row in rows
+    )
+
+
+def what_changed_json(change: Change) -> list[dict[str, Any]]:
+    """A dict for each stack, scheme and task: mean and 95 % interval."""
+    return [
+        {
+            "task": task,
+            "scheme": scheme,
+            "tcp": stack,
+            "mean": change.value(task, scheme, stack).mean,
+            "half_width": change.value(task, scheme, stack).half_width,
+        }
+        for task in _TASKS
+        for scheme in change.schemes
+        for stack in change.stacks
+    ]
+
+
+def what_changed_figure(change: Change) -> Figure:
+    """Bars with 95 % intervals: each stack's schemes side by side, goodput above, pages below."""
+    figure = Figure(figsize=(11, 7), layout="constrained")
+    figure.suptitle(change.results.title)
+    width = 0.8 / len(change.schemes)
+    for axes, (task, label) in zip(figure.subplots(2, 1, sharex=True), _TASKS.items(), strict=True):
+        for place, scheme in enumerate(change.schemes):
+            found = [change.value(task, scheme, stack) for stack in change.stacks]
+            axes.bar(
+                [at + (place - (len(change.schemes) - 1) / 2) * width for at in range(len(found))],
+                [value.mean for value in found],
+                width * 0.92,
+                yerr=[value.half_width for value in found],
+                color=COLOURS[place],
+                label=scheme,
+                capsize=3,
+            )
+        axes.set(ylabel=label)
+        axes.grid(visible=True, axis="y", alpha=0.3)
+        axes.set_axisbelow(True)
+    axes.set_xticks(
+        range(len(change.stacks)), [_title(stack).replace(", ", ",\n") for stack in change.stacks]
+    )
+    figure.axes[0].legend(ncols=len(change.schemes), loc="lower left", framealpha=0.9)
+    return figure
+
+
+def _title(stack: str) -> str:
+    return stack if stack in (THEN, NOW) else f"of today, {stack}"

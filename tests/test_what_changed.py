@@ -1,0 +1,64 @@
+"""Kuhn 2014's advice under the TCP of 2014 and of today."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from clift.cli.main import run
+from clift.papers.what_changed import NOW, THEN, Change, study, what_changed
+
+
+@pytest.fixture(scope="module")
+def change() -> Change:
+    return what_changed(study(runs=3))
+
+
+def test_the_advice_turns_around(change: Change) -> None:
+    """The kernel's side of these cells was measured on a real one (docs/validation.md)."""
+    assert change.best("bulk", THEN) == "HARQ(10/15)"
+    assert change.best("bulk", NOW) == "ARQ"
+    assert change.value("bulk", "ARQ", NOW).mean == pytest.approx(240, rel=0.03)
+    assert change.value("bulk", "HARQ(10/12)", NOW).mean == pytest.approx(204, rel=0.03)
+    assert change.value("bulk", "HARQ(10/15)", NOW).mean == pytest.approx(164, rel=0.03)
+    assert change.value("bulk", "ARQ", THEN).mean == pytest.approx(66, rel=0.05)
+
+
+def test_without_the_four_parts_a_kernel_does_as_badly_as_the_tcp_of_2014(change: Change) -> None:
+    *parts, everything = change.effects("ARQ")
+    assert everything.share == pytest.approx(1, abs=0.1)
+    assert [part.share for part in parts] == sorted((part.share for part in parts), reverse=True)
+    assert {part.stack for part in parts[:3]} == {
+        "without undo",
+        "without D-SACK",
+        "three duplicates",
+    }
+    assert parts[3].share == pytest.approx(0, abs=0.05)
+
+
+def test_the_sentences_say_what_was_measured(change: Change) -> None:
+    what, why = change.sentences()
+    for stack, scheme in ((THEN, "HARQ(10/15)"), (NOW, "ARQ"), (NOW, "HARQ(10/15)")):
+        assert f"{change.value('bulk', scheme, stack).mean:.0f}" in what
+    for effect in change.effects("ARQ"):
+        assert f"{effect.mean:.0f}" in why
+
+
+def test_the_command_prints_a_table_and_draws_it(tmp_path: Path, capsys) -> None:
+    picture = tmp_path / "x.png"
+    words = ["paper", "ijscn2014", "--what-changed", "--runs", "2", "-o", str(picture)]
+    assert run(words) == 0
+    table = [line for line in capsys.readouterr().out.splitlines() if "±" in line]
+    assert len(table) == 14
+    assert max(map(len, table)) <= 100
+    assert picture.stat().st_size > 20_000
+    assert run([*words, "--json"]) == 0
+    said = json.loads(capsys.readouterr().out)
+    assert len(said["cells"]) == 42
+    assert said["what"].startswith("Under the TCP of 2014 HARQ(10/15)")
+
+
+@pytest.mark.parametrize("words", [[], ["--figure", "5", "--what-changed"]])
+def test_a_figure_or_what_changed(words: list[str], capsys) -> None:
+    assert run(["paper", "ijscn2014", *words]) == 2
+    assert len(capsys.readouterr().err.strip().splitlines()) == 1
