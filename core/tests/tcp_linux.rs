@@ -83,13 +83,7 @@ impl Forwarder {
 fn replay(row: &Row, config: &TcpConfig) -> Run {
     let path = Path { bits_per_second: row.rate, rtt_ms: row.rtt_ms, waiting: row.queue };
     let mut forwarder = Forwarder::new(row.seed);
-    run(config, path, Supply::Unlimited, row.seconds, |position| {
-        // The kernel acknowledges the SYN-ACK by a packet of its own, before the first data.
-        if position == 1 {
-            forwarder.fate(row);
-        }
-        forwarder.fate(row)
-    })
+    run(config, path, Supply::Unlimited, row.seconds, |_| forwarder.fate(row))
 }
 
 fn linux(row: &Row) -> TcpConfig {

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 from dataclasses import dataclass
+from typing import Protocol
 
 PACKET = 1500
 HOLDS = ((0.01, 35), (0.03, 35), (0.03, 70))
@@ -15,6 +16,28 @@ QUEUES = {
     (10_000_000, 100): 200,
     (10_000_000, 500): 800,
 }
+
+
+class AnyCell(Protocol):
+    """What can be measured: one flow over one path."""
+
+    @property
+    def congestion(self) -> str: ...
+    @property
+    def paced(self) -> bool: ...
+    @property
+    def rate_bps(self) -> int: ...
+    @property
+    def rtt_ms(self) -> int: ...
+    @property
+    def queue_packets(self) -> int: ...
+    @property
+    def held_ms(self) -> int: ...
+    @property
+    def seconds(self) -> float: ...
+    @property
+    def file_bytes(self) -> int | None: ...
+    def fates(self) -> tuple[list[int], list[int]]: ...
 
 
 @dataclass(frozen=True)
@@ -33,6 +56,16 @@ class Cell:
     held_ms: int = 0
     seed: int = 1
     seconds: float = 100
+
+    @property
+    def paced(self) -> bool:
+        """Segments leave as the congestion control has it."""
+        return False
+
+    @property
+    def file_bytes(self) -> None:
+        """Bulk data."""
+        return
 
     @property
     def queue_packets(self) -> int:
