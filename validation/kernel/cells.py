@@ -22,22 +22,39 @@ class AnyCell(Protocol):
     """What can be measured: one flow over one path."""
 
     @property
-    def congestion(self) -> str: ...
+    def congestion(self) -> str:
+        """Congestion control by the kernel's name."""
+
     @property
-    def paced(self) -> bool: ...
+    def paced(self) -> bool:
+        """Whether segments leave paced by the window."""
+
     @property
-    def rate_bps(self) -> int: ...
+    def rate_bps(self) -> int:
+        """Rate of the path in both directions."""
+
     @property
-    def rtt_ms(self) -> int: ...
+    def rtt_ms(self) -> int:
+        """Round trip without queues."""
+
     @property
-    def queue_packets(self) -> int: ...
+    def queue_packets(self) -> int:
+        """Packets that may wait, without the one being sent."""
+
     @property
-    def held_ms(self) -> int: ...
+    def held_ms(self) -> int:
+        """By how much packets are held back."""
+
     @property
-    def seconds(self) -> float: ...
+    def seconds(self) -> float:
+        """How long the flow lasts; a file, at most."""
+
     @property
-    def file_bytes(self) -> int | None: ...
-    def fates(self) -> tuple[list[int], list[int]]: ...
+    def file_bytes(self) -> int | None:
+        """Size of the file; None: bulk data."""
+
+    def fates(self) -> tuple[list[int], list[int]]:
+        """Data packets lost, and held back, by their number in order of transmission."""
 
 
 @dataclass(frozen=True)

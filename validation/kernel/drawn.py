@@ -1,6 +1,7 @@
-"""Cells beyond the table of the docs, drawn once by seed: rates of 1 to 50 Mbit/s, round trips of
-30 to 600 ms, queues of a tenth to three bandwidth-delay products, losses in bursts, bulk data and
-files, with and without pacing.
+"""Cells beyond the table of the docs, drawn once by seed.
+
+Rates of 1 to 50 Mbit/s, round trips of 30 to 600 ms, queues of a tenth to three bandwidth-delay
+products, losses in bursts, bulk data and files, with and without pacing.
 """
 
 from __future__ import annotations

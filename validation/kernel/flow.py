@@ -32,9 +32,9 @@ class Measured:
     """What a kernel did in a cell.
 
     The mean queue is in packets, over the whole run; the completion is that of a file, from the
-    first SYN until its last byte is in the application's hands. Samples are taken every 100 ms: seconds since the start, congestion window, slow-start
-    threshold, segments not acknowledged, smoothed round-trip time in microseconds, segments sent
-    again.
+    first SYN until its last byte is in the application's hands. Samples are taken every 100 ms:
+    seconds since the start, congestion window, slow-start threshold, segments not acknowledged,
+    smoothed round-trip time in microseconds, segments sent again.
     """
 
     goodput_kbps: float
