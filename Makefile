@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 RUST := $(shell find core bindings -name '*.rs' -not -path '*/fuzz/*' -not -path '*/target/*') Cargo.toml Cargo.lock core/Cargo.toml bindings/python/Cargo.toml
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-rust test-python lint format bench docs clean validate
+.PHONY: help demo test test-rust test-python lint format bench docs clean validate validate-kernel
 
 help: ## print the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):[^#]*## (.*)/  make \1\t\2/' | expand -t 20
@@ -28,9 +28,13 @@ validate: $(VENV)/tools ## everything against theory, ns-2, ns-3, the papers and
 	$(BIN)/python validation/tcp_windows.py
 	$(BIN)/python validation/tcp_ns3.py
 	$(BIN)/python -m validation.kernel
+	$(BIN)/python -m validation.kernel.beside
 	$(BIN)/python validation/wiopt2003.py
 	$(BIN)/python validation/tauran2017.py
 	$(BIN)/python validation/tauran2017_channel.py
+
+validate-kernel: $(VENV)/tools ## every tenth drawn cell measured anew with this machine's kernel (root)
+	$(BIN)/python -m validation.kernel.beside --measure $$(seq 0 10 149)
 
 lint: $(VENV)/tools ## format check, clippy, ruff, mypy; a warning is an error
 	cargo fmt --all --check

@@ -44,6 +44,7 @@ PARTS = {
     "undo": False,
     "frto": False,
     "max_reordering": 3,
+    "sack_compression": False,
     "slow_start_after_idle": False,
 }
 
@@ -108,8 +109,6 @@ def measure(binary: str) -> None:
 def clift_kbps(cell: Cell, seed: int) -> float:
     """Goodput by CLIFT."""
     variant, rate, rtt, queue, loss = cell
-    # A SYN goes before the data.
-    drops = [n + 1 for n in lost(seed, rate, loss)]
     leg = {"rate": f"{rate} bit/s", "delay": f"{rtt * 500_000} ns"}
     scenario = clift.Scenario(
         {
@@ -123,7 +122,7 @@ def clift_kbps(cell: Cell, seed: int) -> float:
         linux=PARTS,
         duration_s=SECONDS,
     )
-    setup = scenario.setup().with_fates(drops)
+    setup = scenario.setup().with_fates(lost(seed, rate, loss))
     return float(_clift.run(setup, None).summary()["goodput_kbps"])
 
 

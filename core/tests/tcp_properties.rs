@@ -52,6 +52,7 @@ fn linux() -> impl Strategy<Value = Option<LinuxOptions>> {
             quick_ack: on(8),
             slow_start_after_idle: on(9),
             pacing: on(10),
+            sack_compression: on(11),
         }
     });
     let default = Just(LinuxOptions::default());

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 from dataclasses import dataclass
+from typing import Protocol
 
 PACKET = 1500
 HOLDS = ((0.01, 35), (0.03, 35), (0.03, 70))
@@ -15,6 +16,45 @@ QUEUES = {
     (10_000_000, 100): 200,
     (10_000_000, 500): 800,
 }
+
+
+class AnyCell(Protocol):
+    """What can be measured: one flow over one path."""
+
+    @property
+    def congestion(self) -> str:
+        """Congestion control by the kernel's name."""
+
+    @property
+    def paced(self) -> bool:
+        """Whether segments leave paced by the window."""
+
+    @property
+    def rate_bps(self) -> int:
+        """Rate of the path in both directions."""
+
+    @property
+    def rtt_ms(self) -> int:
+        """Round trip without queues."""
+
+    @property
+    def queue_packets(self) -> int:
+        """Packets that may wait, without the one being sent."""
+
+    @property
+    def held_ms(self) -> int:
+        """By how much packets are held back."""
+
+    @property
+    def seconds(self) -> float:
+        """How long the flow lasts; a file, at most."""
+
+    @property
+    def file_bytes(self) -> int | None:
+        """Size of the file; None: bulk data."""
+
+    def fates(self) -> tuple[list[int], list[int]]:
+        """Data packets lost, and held back, by their number in order of transmission."""
 
 
 @dataclass(frozen=True)
@@ -33,6 +73,16 @@ class Cell:
     held_ms: int = 0
     seed: int = 1
     seconds: float = 100
+
+    @property
+    def paced(self) -> bool:
+        """Segments leave as the congestion control has it."""
+        return False
+
+    @property
+    def file_bytes(self) -> None:
+        """Bulk data."""
+        return
 
     @property
     def queue_packets(self) -> int:

@@ -1,4 +1,4 @@
-"""A bulk flow of the kernel's TCP over a cell's path, in real time."""
+"""A flow of the kernel's TCP over a cell's path, in real time."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ import traceback
 from dataclasses import dataclass
 from pathlib import Path
 
-from validation.kernel.cells import Cell
-from validation.kernel.forwarder import forward, prefer_this_process
+from validation.kernel.cells import PACKET, AnyCell
+from validation.kernel.forwarder import Forwarded, forward, prefer_this_process, wires
 from validation.kernel.namespaces import ADDRESSES, Hosts, enter
 
 _PORT = 5001
@@ -20,16 +20,21 @@ _TCP_INFO = 11
 # Offsets in `struct tcp_info`.
 _UNACKED, _CWND, _SSTHRESH, _RTT, _RETRANSMISSIONS = 24, 80, 76, 68, 100
 _SEND_BUFFER = 4 << 20
+_SNDBUFFORCE, _MAX_PACING_RATE = 32, 47
+# Far above every link's rate, in bytes/s: it only turns the kernel's own pacing on.
+_NO_BOUND = 10**10 // 8
 _SAMPLE_NS = 100_000_000
+_FORWARDED = struct.Struct("qq")
 
 
 @dataclass(frozen=True)
 class Measured:
     """What a kernel did in a cell.
 
-    Samples are taken every 100 ms: seconds since the start, congestion window, slow-start
-    threshold, segments not acknowledged, smoothed round-trip time in microseconds, segments sent
-    again.
+    The mean queue is in packets, over the whole run; the completion is that of a file, from the
+    first SYN until its last byte is in the application's hands. Samples are taken every 100 ms:
+    seconds since the start, congestion window, slow-start threshold, segments not acknowledged,
+    smoothed round-trip time in microseconds, segments sent again.
     """
 
     goodput_kbps: float
@@ -38,45 +43,49 @@ class Measured:
     recoveries: int
     undone: int
     lateness_ms: float
+    mean_queue: float
+    completion_s: float | None
     samples: list[tuple[float, int, int, int, int, int]]
 
 
-def measure(cell: Cell) -> Measured:
+def measure(cell: AnyCell) -> Measured:
     """Runs the kernel's TCP over the cell's path. Needs root.
 
     Raises:
         OSError: If a namespace, a device or the congestion control cannot be had.
     """
     with Hosts(f"clift{os.getpid()}") as hosts:
-        until = time.monotonic_ns() + round((cell.seconds + 3) * 1e9)
-        lateness = os.pipe()
+        result, stop = os.pipe(), os.pipe()
         child = os.fork()
         if child == 0:
             code = 1
             try:
-                os.write(lateness[1], struct.pack("q", forward(hosts.tuns, cell, until)))
+                os.write(result[1], _FORWARDED.pack(*forward(hosts.tuns, wires(cell), stop[0])))
                 code = 0
             except BaseException:  # noqa: BLE001 - the child must not run the parent's code
                 traceback.print_exc()
             finally:
                 os._exit(code)
-        os.close(lateness[1])
+        os.close(result[1])
         try:
             flow = _Flow(cell, hosts)
             flow.run()
         finally:
+            os.write(stop[1], b".")
             _, status = os.waitpid(child, 0)
+            for end in stop:
+                os.close(end)
         if status != 0:
             raise OSError("the forwarder failed")
-        (late,) = struct.unpack("q", os.read(lateness[0], 8))
-        os.close(lateness[0])
-        return flow.measured(late / 1e6)
+        forwarded = Forwarded(*_FORWARDED.unpack(os.read(result[0], _FORWARDED.size)))
+        os.close(result[0])
+        return flow.measured(forwarded)
 
 
 class _Flow:
     """Sender and receiver, each a thread in its namespace."""
 
-    def __init__(self, cell: Cell, hosts: Hosts) -> None:
+    def __init__(self, cell: AnyCell, hosts: Hosts) -> None:
         self.cell = cell
         self.hosts = hosts
         self.received = 0
@@ -85,6 +94,8 @@ class _Flow:
         self.counters: dict[str, int] = {}
         self.failures: list[BaseException] = []
         self.listening = threading.Event()
+        self.completed = threading.Event()
+        self.ended = 0
 
     def run(self) -> None:
         threads = [
@@ -98,16 +109,20 @@ class _Flow:
         if self.failures:
             raise self.failures[0]
 
-    def measured(self, lateness_ms: float) -> Measured:
+    def measured(self, forwarded: Forwarded) -> Measured:
         counters = self.counters
+        took = (self.ended - self.start) / 1e9
+        is_file = self.cell.file_bytes is not None
         undone = ("TCPFullUndo", "TCPPartialUndo", "TCPDSACKUndo", "TCPLossUndo")
         return Measured(
-            goodput_kbps=self.received * 8 / 1e3 / self.cell.seconds,
+            goodput_kbps=self.received * 8 / 1e3 / (took if is_file else self.cell.seconds),
             retransmissions=self.samples[-1][-1],
             timeouts=counters["TCPTimeouts"],
             recoveries=counters["TCPSackRecovery"],
             undone=sum(counters[name] for name in undone),
-            lateness_ms=lateness_ms,
+            lateness_ms=forwarded.late_ns / 1e6,
+            mean_queue=forwarded.waited_ns / 1e9 / took,
+            completion_s=took if is_file and self.completed.is_set() else None,
             samples=self.samples,
         )
 
@@ -134,15 +149,27 @@ class _Flow:
             connection, _ = listener.accept()
         with connection:
             buffer = bytearray(1 << 18)
+            size = self.cell.file_bytes
             while (left := self._end - time.monotonic_ns()) > 0:
                 connection.settimeout(left / 1e9)
                 try:
                     count = connection.recv_into(buffer)
                 except TimeoutError:
                     break
-                if count == 0 or time.monotonic_ns() > self._end:
+                self.ended = time.monotonic_ns()
+                if count == 0 or self.ended > self._end:
                     break
                 self.received += count
+                if size is not None and self.received >= size:
+                    self.completed.set()
+                    return
+            self.ended = self._end
+
+    @property
+    def _held_bytes(self) -> int:
+        """What path and queue hold."""
+        cell = self.cell
+        return cell.rate_bps * cell.rtt_ms // 8000 + cell.queue_packets * PACKET
 
     def _send(self) -> None:
         self.listening.wait()
@@ -151,25 +178,40 @@ class _Flow:
                 socket.IPPROTO_TCP, socket.TCP_CONGESTION, self.cell.congestion.encode()
             )
             # So much that the application never is the limit.
-            connection.setsockopt(socket.SOL_SOCKET, 32, _SEND_BUFFER)  # SO_SNDBUFFORCE
+            buffer = max(_SEND_BUFFER, 4 * self._held_bytes)
+            connection.setsockopt(socket.SOL_SOCKET, _SNDBUFFORCE, buffer)
+            if self.cell.paced:
+                pace = struct.pack("Q", _NO_BOUND)
+                connection.setsockopt(socket.SOL_SOCKET, _MAX_PACING_RATE, pace)
             connection.settimeout(5)
             self.start = time.monotonic_ns()
             connection.connect((ADDRESSES[1], _PORT))
-            data = bytes(1 << 16)
-            sample_at = self.start
-            while (now := time.monotonic_ns()) < self._end:
-                if now >= sample_at:
-                    self.samples.append(self._sample(connection, now))
-                    sample_at = now + _SAMPLE_NS
-                connection.settimeout(min(_SAMPLE_NS, max(self._end - now, 1)) / 1e9)
-                try:
-                    connection.send(data)
-                except TimeoutError:
-                    continue
-            self.samples.append(self._sample(connection, now))
+            self._hand_over(connection)
+            self.samples.append(self._sample(connection, time.monotonic_ns()))
             self.counters = _counters()
             # The rest of the send buffer is not to be sent.
             connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+
+    def _hand_over(self, connection: socket.socket) -> None:
+        """Bulk data until the end, or a file until it has arrived."""
+        left = self.cell.file_bytes
+        data = memoryview(bytes(1 << 16))
+        sample_at = self.start
+        while (now := time.monotonic_ns()) < self._end:
+            if now >= sample_at:
+                self.samples.append(self._sample(connection, now))
+                sample_at = now + _SAMPLE_NS
+            pause = min(_SAMPLE_NS, max(self._end - now, 1)) / 1e9
+            if left == 0:
+                if self.completed.wait(pause):
+                    return
+                continue
+            connection.settimeout(pause)
+            try:
+                sent = connection.send(data if left is None else data[:left])
+            except TimeoutError:
+                continue
+            left = None if left is None else left - sent
 
     def _sample(self, connection: socket.socket, now: int) -> tuple[float, int, int, int, int, int]:
         info = connection.getsockopt(socket.IPPROTO_TCP, _TCP_INFO, 232)

@@ -9,12 +9,21 @@ import select
 import time
 from collections import deque
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
-from validation.kernel.cells import Cell
+from validation.kernel.cells import AnyCell
 
 # Longer IP packets carry data; a SYN or an ACK has at most 80 bytes.
 _LONGEST_ACK = 100
 _MORE_THAN_A_PACKET = 2048
+
+
+class Offered(NamedTuple):
+    """A packet that came to a wire, and what became of it: "sent", "lost", "dropped" or "held"."""
+
+    at: int
+    fate: str
+    packet: bytes
 
 
 @dataclass
@@ -33,6 +42,8 @@ class Wire:
     waiting: deque[int] = field(default_factory=deque)
     on_the_way: list[tuple[int, int, bytes]] = field(default_factory=list)
     taken: int = 0
+    waited_ns: int = 0
+    log: list[Offered] | None = None
 
     def take(self, now: int, packet: bytes) -> None:
         """A packet comes from the host: it waits, is sent, and may be lost or held back.
@@ -49,17 +60,23 @@ class Wire:
         if starts > now:
             if len(self.waiting) >= self.queue_packets:
                 self.dropped += 1
+                self._note(now, "dropped", packet)
                 return
             self.waiting.append(starts)
+            self.waited_ns += starts - now
         self.free_at = starts + len(packet) * 8_000_000_000 // self.rate_bps
         due = self.free_at + self.delay_ns
+        fate = "sent"
         if len(packet) > _LONGEST_ACK:
             number = self.data_packets
             self.data_packets += 1
             if number in self.lost:
+                self._note(now, "lost", packet)
                 return
             if number in self.held:
                 due += self.held_ns
+                fate = "held"
+        self._note(now, fate, packet)
         self.taken += 1
         heapq.heappush(self.on_the_way, (due, self.taken, packet))
 
@@ -71,8 +88,12 @@ class Wire:
             arrived.append((at, packet))
         return arrived
 
+    def _note(self, now: int, fate: str, packet: bytes) -> None:
+        if self.log is not None:
+            self.log.append(Offered(now, fate, packet))
 
-def wires(cell: Cell) -> tuple[Wire, Wire]:
+
+def wires(cell: AnyCell) -> tuple[Wire, Wire]:
     """Data direction and way back of a cell."""
     lost, held = map(frozenset, cell.fates())
     delay = cell.rtt_ms * 500_000
@@ -80,27 +101,46 @@ def wires(cell: Cell) -> tuple[Wire, Wire]:
     return forward, Wire(cell.rate_bps, delay)
 
 
-def forward(tuns: list[int], cell: Cell, until: int) -> int:
-    """Forwards between two hosts until then; returns the worst lateness in nanoseconds."""
+class Forwarded(NamedTuple):
+    """What a forwarder saw: the worst lateness, and the time that packets waited in the queue."""
+
+    late_ns: int
+    waited_ns: int
+
+
+def forward(tuns: list[int], pair: tuple[Wire, Wire], stop: int) -> Forwarded:
+    """Forwards between two hosts until `stop`, a file descriptor, can be read.
+
+    A host answers while a packet is handed to it: what it sends then counts as sent when that
+    packet was due. So a program that wakes up a little late does not decide whether a queue that
+    empties in step with what comes has room.
+    """
     prefer_this_process()
-    pair = wires(cell)
     latest = 0
-    while (now := time.monotonic_ns()) < until:
-        for wire, far in zip(pair, tuns[::-1], strict=True):
+    while True:
+        now = time.monotonic_ns()
+        for wire, back, far in zip(pair, pair[::-1], tuns[::-1], strict=True):
             for at, packet in wire.due(now):
                 latest = max(latest, now - at)
+                _take_all(back, far, now)
                 with contextlib.suppress(BlockingIOError):
                     os.write(far, packet)
+                _take_all(back, far, at)
         next_due = [wire.on_the_way[0][0] for wire in pair if wire.on_the_way]
-        pause = min([until, *next_due]) - time.monotonic_ns()
-        ready, _, _ = select.select(tuns, [], [], max(pause, 0) / 1e9)
+        pause = max(min(next_due) - time.monotonic_ns(), 0) / 1e9 if next_due else None
+        ready, _, _ = select.select([*tuns, stop], [], [], pause)
+        if stop in ready:
+            return Forwarded(latest, pair[0].waited_ns)
         now = time.monotonic_ns()
         for tun in ready:
-            wire = pair[tuns.index(tun)]
-            with contextlib.suppress(BlockingIOError):
-                while True:
-                    wire.take(now, os.read(tun, _MORE_THAN_A_PACKET))
-    return latest
+            _take_all(pair[tuns.index(tun)], tun, now)
+
+
+def _take_all(wire: Wire, tun: int, now: int) -> None:
+    """All that a host has sent goes onto its wire."""
+    with contextlib.suppress(BlockingIOError):
+        while True:
+            wire.take(now, os.read(tun, _MORE_THAN_A_PACKET))
 
 
 def prefer_this_process() -> None:

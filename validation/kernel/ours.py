@@ -1,30 +1,36 @@
-"""A bulk flow of the engine, profile `linux`, over a cell's path."""
+"""A flow of the engine, profile `linux`, over a cell's path."""
 
 from __future__ import annotations
 
+import numpy as np
+
 import clift
-from clift._clift import Setup, run
-from validation.kernel.cells import Cell
+from clift import _clift
+from clift._clift import Outcome, Setup, run
+from validation.kernel.cells import AnyCell, Cell
+
+_STEP_NS = 1_000_000
 
 
-def setup(cell: Cell) -> Setup:
-    """The cell as the engine runs it: the first packet is the SYN, data follow."""
+def setup(cell: AnyCell) -> Setup:
+    """The cell as the engine runs it."""
     lost, held = cell.fates()
     leg = {"rate": f"{cell.rate_bps} bit/s", "delay": f"{cell.rtt_ms * 500_000} ns"}
+    file = {"type": "file", "size": f"{cell.file_bytes} B"}
     scenario = clift.Scenario(
         {
             "path": [{"leg": leg | {"queue": f"{cell.queue_packets} packets"}}],
             "return": {"path": [{"leg": leg}]},
+            "application": {"type": "bulk"} if cell.file_bytes is None else file,
         },
         transport="newreno" if cell.congestion == "reno" else cell.congestion,
         profile="linux",
+        linux={"pacing": True} if cell.paced else {},
         duration_s=cell.seconds,
-        seed=cell.seed,
+        seed=getattr(cell, "seed", 1),
     )
-    return scenario.setup().with_fates(
-        [number + 1 for number in lost],
-        [(number + 1, cell.held_ms * 1_000_000) for number in held],
-    )
+    held_ns = cell.held_ms * 1_000_000
+    return scenario.setup().with_fates(lost, [(number, held_ns) for number in held])
 
 
 def goodput_kbps(cell: Cell) -> float:
@@ -34,3 +40,9 @@ def goodput_kbps(cell: Cell) -> float:
     True
     """
     return run(setup(cell)).goodput_kbps
+
+
+def run_with_queue(cell: AnyCell) -> tuple[Outcome, float]:
+    """The outcome, and the mean number of packets that waited."""
+    series = _clift.series(setup(cell), _STEP_NS)
+    return run(setup(cell)), float(np.mean(series["queue_packets"]))

@@ -24,8 +24,9 @@ impl Setup {
         links.next()?.get().map(LinkTrace::new_inner)
     }
 
-    /// The same in which the first hop, a leg, loses the packets of these numbers, and holds others
-    /// back for so many nanoseconds: what a measurement did to them.
+    /// The same in which the first hop, a leg, loses the data packets of these numbers, and holds
+    /// others back for so many nanoseconds: what a measurement did to them. It is what `lost_data`
+    /// and `held_data` of the leg say, for lists that are too long for a scenario.
     #[pyo3(signature = (lost, held=Vec::new()))]
     fn with_fates(&self, mut lost: Vec<u64>, held: Vec<(u64, u64)>) -> PyResult<Self> {
         lost.sort_unstable();
@@ -39,7 +40,7 @@ impl Setup {
             return Err(scenario_error("the first hop: give a leg"));
         };
         *leg =
-            LegConfig { loss: Loss::Fates { lost: lost.into(), held: held.into() }, ..leg.clone() };
+            LegConfig { loss: Loss::Data { lost: lost.into(), held: held.into() }, ..leg.clone() };
         Ok(setup.into())
     }
 }

@@ -29,6 +29,13 @@ pub struct Leg {
     pub queue: QueueLimit,
     /// Probability that a packet is lost behind the transmitter.
     pub loss: Probability,
+    /// In its place the packets that are lost behind the transmitter, `[3, 17]`: those that carry
+    /// data are numbered from 0 as they leave the transmitter; SYNs and pure acknowledgements are
+    /// not counted.
+    pub lost_data: Vec<u64>,
+    /// Packets that arrive later than the delay says, `[[5, "35 ms"]]`: a number as in `lost_data`
+    /// and by how much. Others may overtake them.
+    pub held_data: Vec<(u64, Duration)>,
 }
 
 impl Default for Leg {
@@ -40,6 +47,8 @@ impl Default for Leg {
             keep_order: false,
             queue: QueueLimit::Unlimited,
             loss: Probability::ZERO,
+            lost_data: Vec::new(),
+            held_data: Vec::new(),
         }
     }
 }
@@ -53,7 +62,45 @@ impl Leg {
         if self.loss == Probability::ONE {
             return Err(Fault::of(key, "loss", "everything is lost; give less than 1"));
         }
+        self.check_fates(key)
+    }
+
+    /// That each packet has one fate.
+    fn check_fates(&self, key: &str) -> Result<(), Fault> {
+        let fates = [("lost_data", self.lost_data.clone()), ("held_data", self.held())];
+        for (name, mut numbers) in fates {
+            if !numbers.is_empty() && self.loss != Probability::ZERO {
+                let message = "stands beside `loss`; give random losses or packets, not both";
+                return Err(Fault::of(key, name, message));
+            }
+            numbers.sort_unstable();
+            if let Some(twice) = numbers.windows(2).find(|pair| pair[0] == pair[1]) {
+                let message = format!("packet {} stands there twice; name it once", twice[0]);
+                return Err(Fault::of(key, name, message));
+            }
+        }
+        if let Some(both) = self.held().into_iter().find(|it| self.lost_data.contains(it)) {
+            let message = format!("packet {both} is lost and never arrives; leave it out");
+            return Err(Fault::of(key, "held_data", message));
+        }
         Ok(())
+    }
+
+    fn held(&self) -> Vec<u64> {
+        self.held_data.iter().map(|&(number, _)| number).collect()
+    }
+
+    fn losses(&self) -> Loss {
+        if self.loss != Probability::ZERO {
+            return Loss::Random(self.loss);
+        }
+        if self.lost_data.is_empty() && self.held_data.is_empty() {
+            return Loss::None;
+        }
+        let (mut lost, mut held) = (self.lost_data.clone(), self.held_data.clone());
+        lost.sort_unstable();
+        held.sort_unstable();
+        Loss::Data { lost: lost.into(), held: held.into() }
     }
 
     /// The leg of the engine.
@@ -63,7 +110,7 @@ impl Leg {
             rate: self.rate,
             delay: delay.unwrap_or(self.delay.unwrap_or_default().into()),
             queue: self.queue,
-            loss: if self.loss == Probability::ZERO { Loss::None } else { Loss::Random(self.loss) },
+            loss: self.losses(),
         })
     }
 }

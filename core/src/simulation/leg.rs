@@ -51,8 +51,9 @@ impl Leg {
         }
     }
 
+    /// A packet arrives; `data`: it carries some.
     #[inline]
-    pub(crate) fn offer(&mut self, now: Instant, size: Bytes) -> Passage {
+    pub(crate) fn offer(&mut self, now: Instant, size: Bytes, data: bool) -> Passage {
         self.counters.offered += 1;
         let starts = self.free_at.max(now);
         self.queue.advance(now);
@@ -67,7 +68,7 @@ impl Leg {
         }
         self.free_at = starts + self.time_to_send(size);
         self.counters.bytes_sent += u64::from(size.0);
-        match self.loss.next() {
+        match self.loss.next(data) {
             Fate::Kept => Passage::Arrives(self.arrival()),
             Fate::Held(time) => Passage::Arrives(self.arrival() + time),
             Fate::Lost => {
@@ -132,6 +133,8 @@ enum LossProcess {
 /// Packets named one by one.
 #[derive(Debug)]
 struct Listed {
+    /// Only packets that carry data count.
+    data_only: bool,
     lost: Arc<[u64]>,
     held: Arc<[(u64, Duration)]>,
     next_lost: usize,
@@ -149,18 +152,19 @@ impl LossProcess {
                 let until_next = law.draw(&mut rng);
                 Self::Random { rng: Box::new(rng), law, until_next }
             }
-            Loss::Packets(lost) => Self::listed(lost, &Arc::default()),
-            Loss::Fates { lost, held } => Self::listed(lost, held),
+            Loss::Packets(lost) => Self::listed(lost, &Arc::default(), false),
+            Loss::Data { lost, held } => Self::listed(lost, held, true),
         }
     }
 
-    fn listed(lost: &Arc<[u64]>, held: &Arc<[(u64, Duration)]>) -> Self {
+    fn listed(lost: &Arc<[u64]>, held: &Arc<[(u64, Duration)]>, data_only: bool) -> Self {
         let (lost, held) = (Arc::clone(lost), Arc::clone(held));
-        Self::Listed(Box::new(Listed { lost, held, next_lost: 0, next_held: 0, sent: 0 }))
+        let (next_lost, next_held, sent) = (0, 0, 0);
+        Self::Listed(Box::new(Listed { data_only, lost, held, next_lost, next_held, sent }))
     }
 
     #[inline]
-    fn next(&mut self) -> Fate {
+    fn next(&mut self, data: bool) -> Fate {
         match self {
             Self::None => Fate::Kept,
             Self::Random { rng, law, until_next } => {
@@ -171,7 +175,8 @@ impl LossProcess {
                 *until_next = law.draw(rng);
                 Fate::Lost
             }
-            Self::Listed(listed) => listed.next(),
+            Self::Listed(listed) if data || !listed.data_only => listed.next(),
+            Self::Listed(_) => Fate::Kept,
         }
     }
 }
@@ -213,30 +218,30 @@ mod tests {
     fn packets_are_sent_one_after_the_other() {
         let mut leg = leg(QueueLimit::Unlimited, Loss::None);
         let at = |ms| Passage::Arrives(Instant::ZERO + Duration::from_millis(ms));
-        assert_eq!(leg.offer(Instant::ZERO, PACKET), at(2));
-        assert_eq!(leg.offer(Instant::ZERO, PACKET), at(3));
-        assert_eq!(leg.offer(Instant::ZERO + Duration::from_millis(9), PACKET), at(11));
+        assert_eq!(leg.offer(Instant::ZERO, PACKET, true), at(2));
+        assert_eq!(leg.offer(Instant::ZERO, PACKET, true), at(3));
+        assert_eq!(leg.offer(Instant::ZERO + Duration::from_millis(9), PACKET, true), at(11));
     }
 
     #[test]
     fn a_full_queue_drops_and_the_packet_being_sent_is_not_in_it() {
         let mut leg = leg(QueueLimit::Packets(2), Loss::None);
-        let fates: Vec<_> = (0..5).map(|_| leg.offer(Instant::ZERO, PACKET)).collect();
+        let fates: Vec<_> = (0..5).map(|_| leg.offer(Instant::ZERO, PACKET, true)).collect();
         assert_eq!(fates.iter().filter(|&&fate| fate == Passage::Dropped).count(), 2);
         // At 1 ms the second packet has just left the queue: there is room for one.
         let now = Instant::ZERO + Duration::from_millis(1);
         assert_eq!(leg.queue_len(now), 1);
-        assert!(matches!(leg.offer(now, PACKET), Passage::Arrives(_)));
-        assert_eq!(leg.offer(now, PACKET), Passage::Dropped);
+        assert!(matches!(leg.offer(now, PACKET, true), Passage::Arrives(_)));
+        assert_eq!(leg.offer(now, PACKET, true), Passage::Dropped);
     }
 
     #[test]
     fn a_queue_may_be_bounded_in_bytes() {
         let mut leg = leg(QueueLimit::Bytes(1500), Loss::None);
-        assert!(matches!(leg.offer(Instant::ZERO, PACKET), Passage::Arrives(_)));
-        assert!(matches!(leg.offer(Instant::ZERO, PACKET), Passage::Arrives(_)));
-        assert_eq!(leg.offer(Instant::ZERO, PACKET), Passage::Dropped);
-        assert!(matches!(leg.offer(Instant::ZERO, Bytes(500)), Passage::Arrives(_)));
+        assert!(matches!(leg.offer(Instant::ZERO, PACKET, true), Passage::Arrives(_)));
+        assert!(matches!(leg.offer(Instant::ZERO, PACKET, true), Passage::Arrives(_)));
+        assert_eq!(leg.offer(Instant::ZERO, PACKET, true), Passage::Dropped);
+        assert!(matches!(leg.offer(Instant::ZERO, Bytes(500), true), Passage::Arrives(_)));
     }
 
     #[test]
@@ -246,7 +251,7 @@ mod tests {
             let mut leg = leg(QueueLimit::Unlimited, loss);
             let n = 200_000;
             for _ in 0..n {
-                leg.offer(leg.free_at, PACKET);
+                leg.offer(leg.free_at, PACKET, true);
             }
             let sd = libm::sqrt(n as f64 * p * (1.0 - p));
             let off = (leg.counters.lost as f64 - n as f64 * p).abs();
@@ -258,7 +263,7 @@ mod tests {
     fn listed_packets_are_lost_and_no_others() {
         let mut leg = leg(QueueLimit::Unlimited, Loss::Packets(Arc::new([1, 3])));
         let lost: Vec<_> =
-            (0..5).map(|_| leg.offer(Instant::ZERO, PACKET) == Passage::Lost).collect();
+            (0..5).map(|_| leg.offer(Instant::ZERO, PACKET, true) == Passage::Lost).collect();
         assert_eq!(lost, [false, true, false, true, false]);
     }
 
@@ -269,11 +274,22 @@ mod tests {
         let held: Arc<[_]> = Arc::new([(1, Duration::from_millis(5))]);
         for lost in [Arc::new([]) as Arc<[u64]>, Arc::new([1])] {
             let is_lost = !lost.is_empty();
-            let loss = Loss::Fates { lost, held: Arc::clone(&held) };
+            let loss = Loss::Data { lost, held: Arc::clone(&held) };
             let mut leg = leg(QueueLimit::Unlimited, loss);
             let at = |ms| Passage::Arrives(Instant::ZERO + Duration::from_millis(ms));
-            let fates: Vec<_> = (0..3).map(|_| leg.offer(Instant::ZERO, PACKET)).collect();
+            let fates: Vec<_> = (0..3).map(|_| leg.offer(Instant::ZERO, PACKET, true)).collect();
             assert_eq!(fates, [at(2), if is_lost { Passage::Lost } else { at(8) }, at(4)]);
         }
+    }
+
+    /// The first is a SYN, say, and the third an acknowledgement.
+    #[test]
+    fn only_packets_that_carry_data_are_counted() {
+        let (lost, held) = (Arc::new([1]), Arc::new([(0, Duration::from_millis(5))]));
+        let mut leg = leg(QueueLimit::Unlimited, Loss::Data { lost, held });
+        let mut fate = |data| leg.offer(Instant::ZERO, PACKET, data);
+        let at = |ms| Passage::Arrives(Instant::ZERO + Duration::from_millis(ms));
+        let fates = [fate(false), fate(true), fate(false), fate(true), fate(true)];
+        assert_eq!(fates, [at(2), at(8), at(4), Passage::Lost, at(6)]);
     }
 }

@@ -107,9 +107,10 @@ pub enum Loss {
     Random(Probability),
     /// Exactly these packets, counted from 0 in order of transmission; ascending.
     Packets(Arc<[u64]>),
-    /// Exactly these packets are lost, and exactly these are held back for so long beyond the
-    /// delay that others may overtake them; counted from 0 in order of transmission, ascending.
-    Fates {
+    /// Of the packets that carry data exactly these are lost, and exactly these are held back for
+    /// so long beyond the delay that others may overtake them. They are counted from 0 as they
+    /// leave the transmitter, ascending; SYNs and pure acknowledgements are not counted.
+    Data {
         /// Packets lost.
         lost: Arc<[u64]>,
         /// Packets held back.

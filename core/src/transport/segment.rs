@@ -27,6 +27,8 @@ pub struct Segment {
     pub window: u32,
     /// SYN, or SYN-ACK.
     pub syn: bool,
+    /// PSH: nothing follows at once, so that the receiver hands on what it has.
+    pub push: bool,
     /// The first SACK block is a D-SACK (RFC 2883).
     pub dsack: bool,
     /// How often these bytes were sent before: 0 for a first transmission. No real segment says

@@ -3,6 +3,7 @@
 use super::*;
 use crate::application::ApplicationConfig;
 use crate::channel::Model;
+use crate::simulation::{LegConfig, Loss};
 use crate::trace::LinkTrace;
 use crate::transport::tcp::CongestionAlgorithm;
 
@@ -26,6 +27,32 @@ fn flows_take_from_the_scenario_what_they_leave_out() {
     // The destination's leg on the way there and back, and what the link takes.
     assert_eq!((plan.forward.len(), plan.backward.len()), (2, 2));
     assert!(matches!(&plan.backward[1], PlannedHop::WayBack(1)));
+}
+
+/// Given fates reach the engine in the order of their numbers, and what cannot be is told why.
+#[test]
+fn a_leg_takes_given_fates() {
+    let leg = |keys: &str| format!("[[path]]\nleg = {{ rate = \"1 Mbit/s\", {keys} }}\n");
+    let text = leg("lost_data = [17, 3], held_data = [[9, \"35 ms\"], [5, \"1 ms\"]]");
+    let run = setup(&text, &Given::information(0.5));
+    let Hops::Leg(LegConfig { loss: Loss::Data { lost, held }, .. }) = &run.forward[0] else {
+        panic!("a leg with given fates");
+    };
+    assert_eq!(lost[..], [3, 17]);
+    assert_eq!(held[..], [(5, Duration::from_millis(1)), (9, Duration::from_millis(35))]);
+    for (keys, expected) in [
+        ("lost_data = [3, 17, 3]", "leg.lost_data: packet 3 stands there twice; name it once"),
+        (
+            "lost_data = [3], held_data = [[3, \"1 ms\"]]",
+            "leg.held_data: packet 3 is lost and never arrives; leave it out",
+        ),
+        ("loss = 0.1, lost_data = [3]", "leg.lost_data: stands beside `loss`; give random"),
+        ("lost_data = [-1]", "leg.lost_data"),
+        ("held_data = [[3, 5]]", "leg.held_data"),
+    ] {
+        let error = error(&leg(keys));
+        assert!(error.contains(expected), "{keys}: {error}");
+    }
 }
 
 #[test]

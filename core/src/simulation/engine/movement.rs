@@ -83,7 +83,7 @@ impl<O: Observer> Engine<'_, O> {
     fn enter_node(&mut self, number: u32, id: u32, flow: u32, now: Instant) {
         let packet = &self.packets[id];
         match &mut self.nodes[number as usize] {
-            Node::Leg(node) => match node.leg.offer(now, packet.size) {
+            Node::Leg(node) => match node.leg.offer(now, packet.size, packet.len > 0) {
                 Passage::Arrives(at) => {
                     if node.push(at, self.sequence, id) {
                         self.agenda.set(SourceId(number), at, self.sequence);

@@ -263,9 +263,13 @@ pub struct LinuxOptions {
     pub hystart: bool,
     /// The first segments, and those after duplicates or long gaps, are acknowledged at once.
     pub quick_ack: bool,
+    /// Of SACKs that repeat an acknowledgement for the fourth time or more those of a millisecond
+    /// go as one.
+    pub sack_compression: bool,
     /// A window unused for a timeout decays (RFC 2861).
     pub slow_start_after_idle: bool,
-    /// Segments leave spaced by a share of the round-trip time instead of in bursts.
+    /// Segments leave paced by the window instead of in bursts: twice its rate in slow start, 1.2
+    /// times beyond. BBR paces in any case.
     pub pacing: bool,
 }
 
@@ -283,6 +287,7 @@ impl Default for LinuxOptions {
             max_reordering: 300,
             hystart: true,
             quick_ack: true,
+            sack_compression: true,
             slow_start_after_idle: true,
             pacing: false,
         }

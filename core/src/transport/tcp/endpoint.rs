@@ -138,6 +138,7 @@ impl TcpSender {
 pub struct TcpReceiver(Receiver);
 
 #[derive(Debug)]
+#[allow(clippy::large_enum_variant)] // as above
 enum Receiver {
     Papers(PapersReceiver),
     Linux(LinuxReceiver),

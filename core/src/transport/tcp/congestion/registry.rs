@@ -55,7 +55,7 @@ static BUILT_IN: [CongestionControlKind; 6] = [
         profiles: BOTH,
         build: &|config, _| match config.profile() {
             Profile::Papers => Box::new(papers::Cubic::new()),
-            Profile::Linux => Box::new(linux::Cubic::new(config.options().hystart)),
+            Profile::Linux => Box::new(linux::Cubic::new(&config.options())),
         },
     },
     CongestionControlKind {
@@ -96,7 +96,7 @@ static BUILT_IN: [CongestionControlKind; 6] = [
                   a model of bandwidth and round-trip time sets pace and window. In profile \
                   `linux` only.",
         profiles: &[Profile::Linux],
-        build: &|config, rng| Box::new(linux::Bbr::new(config.mss().0, config.packet.0, rng)),
+        build: &|config, rng| Box::new(linux::Bbr::new(config.mss().0, rng)),
     },
 ];
 

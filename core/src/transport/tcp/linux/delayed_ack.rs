@@ -53,6 +53,13 @@ impl AckTimer {
         }
     }
 
+    /// The receive window grows: this segment is acknowledged at once.
+    pub(super) fn on_window_growth(&mut self) {
+        if self.quick_mode {
+            self.quick |= 1;
+        }
+    }
+
     /// Something odd arrived, a duplicate: the next ACKs are sent at once.
     pub(super) fn on_duplicate(&mut self) {
         self.wait = self.wait.and(self.shortest);

@@ -6,17 +6,19 @@
 //! `reordering`, `sent_order` and `delivery`), `recovery` (the phases Open, Disorder, Recovery and
 //! Loss; with `undo`), `congestion` (the window; with its controls), `timers`. `rtt` and `pacing` stand by themselves.
 //!
-//! Receiver: `receiver`, with `delayed_ack`.
+//! Receiver: `receiver`, with `delayed_ack`, `compression` and `receive_buffer`.
 //!
-//! Left out: what depends on the host and not on the path (small queues, segmentation offload,
-//! receive-buffer tuning, compression of SACKs within a millisecond), ECN, and FIN: a connection
+//! Left out: what depends on the host and not on the path (small queues, what
+//! segmentation offload does to the timing of bursts), ECN, and FIN: a connection
 //! ends with the acknowledgement of its last byte.
 
+mod compression;
 mod congestion;
 mod delayed_ack;
 mod delivery;
 mod pacing;
 mod rack;
+mod receive_buffer;
 mod receiver;
 mod recovery;
 mod reordering;

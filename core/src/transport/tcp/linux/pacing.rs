@@ -1,17 +1,20 @@
 //! Pacing, as `tcp_output.c` of Linux does it without a queueing discipline: segments leave spaced
-//! by what each takes at a rate that the congestion control names, or by a share of the round-trip
-//! time (twice the window's rate in slow start, 1.2 times beyond: `tcp_update_pacing_rate`).
+//! by what their payload takes at a rate (`tcp_update_skb_after_send`) that the congestion control
+//! names, or that follows the window: twice the window's rate in slow start, 1.2 times beyond
+//! (`tcp_update_pacing_rate` in `tcp_input.c`).
 
 use crate::transport::tcp::congestion::{Pace, Window};
 use crate::units::{Duration, Instant};
 
-/// So many segments leave before any is held back for a named rate.
+/// So many segments leave before any is held back.
 const UNPACED: u64 = 10;
+/// At a rate that follows the window at least, and at most, so many leave at a time, a millisecond's
+/// worth (`tcp_tso_autosize`).
+pub(super) const QUANTUM: (u64, u64) = (2, 44);
 
 /// When the next segment may leave.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Pacer {
-    by_window: bool,
     pace: Option<Pace>,
     next: Instant,
     /// A segment was refused until then.
@@ -26,21 +29,29 @@ pub(super) struct Pacer {
 
 /// A segment that leaves.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Departure<'a> {
+pub(super) struct Departure {
     pub(super) now: Instant,
     /// Bytes of payload.
     pub(super) len: u32,
     /// How many segments have left, this one included.
     pub(super) count: u64,
-    pub(super) window: &'a Window,
-    pub(super) outstanding: u64,
-    pub(super) smoothed: Option<Duration>,
+}
+
+/// The rate that follows the window: `outstanding` segments of `mss` bytes were sent and are not
+/// acknowledged.
+pub(super) fn pace_of(window: &Window, mss: u32, outstanding: u64, rtt: Duration) -> Pace {
+    let percent = if window.cwnd() < window.ssthresh() / 2 { 200 } else { 120 };
+    let segments = u64::from(window.cwnd()).max(outstanding);
+    let bytes = u128::from(mss) * u128::from(segments);
+    let rate = bytes * percent * 10_000_000 / u128::from(rtt.as_nanos().max(1));
+    let bytes_per_second = u64::try_from(rate).unwrap_or(u64::MAX).max(1);
+    let quantum = (bytes_per_second / 1024 / u64::from(mss)).clamp(QUANTUM.0, QUANTUM.1);
+    Pace { bytes_per_second, quantum }
 }
 
 impl Pacer {
-    pub(super) fn new(by_window: bool) -> Self {
+    pub(super) fn new() -> Self {
         Self {
-            by_window,
             pace: None,
             next: Instant::ZERO,
             refused: None,
@@ -50,7 +61,7 @@ impl Pacer {
         }
     }
 
-    /// The congestion control names a rate from now on.
+    /// Segments leave at this rate from now on.
     pub(super) fn set_pace(&mut self, pace: Pace) {
         self.pace = Some(pace);
     }
@@ -63,7 +74,7 @@ impl Pacer {
     /// Whether the next segment has to wait; if so, until [`Pacer::deadline`].
     #[inline]
     pub(super) fn refuses(&mut self, now: Instant) -> bool {
-        if self.pace.is_none() && !self.by_window {
+        if self.pace.is_none() {
             return false;
         }
         let goes_along = self.together.0 == now && self.together.1 > 0;
@@ -87,16 +98,14 @@ impl Pacer {
 
     /// A segment leaves.
     #[inline]
-    pub(super) fn on_sent(&mut self, departure: Departure<'_>) {
+    pub(super) fn on_sent(&mut self, departure: Departure) {
         self.released = false;
-        match self.pace {
-            Some(pace) => self.space_at(pace, departure),
-            None if self.by_window => self.space_by_window(departure),
-            None => {}
+        if let Some(pace) = self.pace {
+            self.space_at(pace, departure);
         }
     }
 
-    fn space_at(&mut self, pace: Pace, departure: Departure<'_>) {
+    fn space_at(&mut self, pace: Pace, departure: Departure) {
         let now = departure.now;
         if departure.count < UNPACED {
             return;
@@ -114,26 +123,15 @@ impl Pacer {
         self.credit = Duration::from_nanos(self.credit.as_nanos() - used);
         self.next = self.next + Duration::from_nanos(gap - used);
     }
-
-    fn space_by_window(&mut self, departure: Departure<'_>) {
-        let Departure { now, window, outstanding, smoothed, .. } = departure;
-        let Some(rtt) = smoothed else { return };
-        let percent = if window.cwnd() < window.ssthresh() / 2 { 200 } else { 120 };
-        let segments = u64::from(window.cwnd()).max(outstanding);
-        self.next = now + Duration::from_nanos(rtt.as_nanos() / percent * 100 / segments);
-    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::transport::tcp::config::TcpConfig;
-    use crate::transport::tcp::congestion::CongestionAlgorithm;
 
     /// When 20 segments of 1000 bytes leave that want to leave at once, and again after 10 ms.
     fn departures(pace: Pace) -> Vec<u64> {
-        let window = Window::new(&TcpConfig::linux(CongestionAlgorithm::BBR));
-        let mut pacer = Pacer::new(false);
+        let mut pacer = Pacer::new();
         pacer.set_pace(pace);
         let (mut now, mut left) = (Instant::ZERO, Vec::new());
         for count in 10..20 {
@@ -145,10 +143,7 @@ mod tests {
                 now = now + Duration::from_millis(10);
             }
             left.push(now.as_nanos() / 1_000_000);
-            let (outstanding, smoothed) = (count, None);
-            let departure =
-                Departure { now, len: 1000, count, window: &window, outstanding, smoothed };
-            pacer.on_sent(departure);
+            pacer.on_sent(Departure { now, len: 1000, count });
         }
         left
     }
@@ -165,5 +160,21 @@ mod tests {
     fn a_quantum_leaves_at_once() {
         let pace = Pace { bytes_per_second: 250_000, quantum: 2 };
         assert_eq!(departures(pace)[..5], [0, 0, 8, 8, 16]);
+    }
+
+    /// 100 segments of 1000 bytes in 100 ms are 1 MB/s; twice that while the window is below half
+    /// of its threshold, else 1.2 times. A millisecond's worth leaves at a time, two at least.
+    #[test]
+    fn the_rate_follows_the_window() {
+        let rate = |cwnd, ssthresh, outstanding, rtt| {
+            let window = Window::of(cwnd, ssthresh);
+            let pace = pace_of(&window, 1000, outstanding, Duration::from_millis(rtt));
+            (pace.bytes_per_second, pace.quantum)
+        };
+        assert_eq!(rate(100, u32::MAX, 50, 100), (2_000_000, 2));
+        assert_eq!(rate(100, 200, 50, 100), (1_200_000, 2));
+        assert_eq!(rate(100, 200, 150, 100), (1_800_000, 2));
+        assert_eq!(rate(400, u32::MAX, 400, 100), (8_000_000, 7));
+        assert_eq!(rate(10_000, u32::MAX, 0, 100), (200_000_000, 44));
     }
 }

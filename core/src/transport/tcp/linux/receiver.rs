@@ -1,6 +1,8 @@
 //! The receiving end of a TCP connection as in Linux.
 
+use super::compression::Compression;
 use super::delayed_ack::AckTimer;
+use super::receive_buffer::ReceiveBuffer;
 use super::rtt::RttEstimator;
 use crate::transport::tcp::config::TcpConfig;
 use crate::transport::tcp::shared::arrivals::Arrivals;
@@ -8,6 +10,8 @@ use crate::transport::tcp::shared::counters::ReceiverCounters;
 use crate::transport::{Endpoint, SackBlock, Segment};
 use crate::units::Instant;
 
+/// Bytes of the headers without options.
+const HEADERS: u32 = 40;
 /// Timestamps may fall by so many milliseconds.
 const PAWS_WINDOW: u64 = 1;
 
@@ -33,6 +37,8 @@ pub(crate) struct LinuxReceiver {
     dsack: bool,
     arrivals: Arrivals,
     delayed: AckTimer,
+    compression: Compression,
+    buffer: ReceiveBuffer,
     /// Round-trip time of the handshake.
     rtt: RttEstimator,
     answered: Option<Instant>,
@@ -52,6 +58,8 @@ impl LinuxReceiver {
         Self {
             arrivals: Arrivals::new(config.mss().0, blocks),
             delayed: AckTimer::new(config.ack_delay(), config.options().quick_ack),
+            compression: Compression::new(config.options().sack_compression),
+            buffer: ReceiveBuffer::new(config.packet.0.saturating_sub(HEADERS)),
             mss: config.mss().0,
             ack_size: config.headers(),
             syn_size: config.syn_size(),
@@ -85,6 +93,7 @@ impl LinuxReceiver {
     fn time_handshake(&mut self, now: Instant) {
         if let Some(answered) = self.answered.take() {
             self.rtt.sample(now.saturating_since(answered), 0, 0);
+            self.buffer.begin(now);
         }
     }
 
@@ -120,14 +129,29 @@ impl LinuxReceiver {
         }
     }
 
+    /// New data arrived, and the application takes what is in order at once.
+    fn grow_buffer(&mut self, now: Instant) {
+        let next = self.arrivals.next();
+        let ahead = self.arrivals.highest().saturating_sub(next);
+        if self.buffer.grows(ahead) {
+            self.delayed.on_window_growth();
+        }
+        self.buffer.on_taken(now, next, ahead);
+    }
+
     /// Whether the segment's ACK must leave at once: more than one full segment waits for it, it
-    /// left or filled a gap, or ACKs do not wait now.
-    fn is_urgent(&self, had_gap: bool) -> bool {
+    /// filled the last gap, ACKs do not wait now, or it is beyond a gap and not one of many. In
+    /// order, PSH asks for one too: the application reads all there is, and then an ACK leaves
+    /// (`tcp_measure_rcv_mss` in `tcp_input.c`, `__tcp_cleanup_rbuf` in `tcp.c`).
+    fn is_urgent(&mut self, now: Instant, had_gap: bool, push: bool) -> bool {
         let unacknowledged = self.arrivals.next() - self.last_ack;
-        unacknowledged > u64::from(self.mss)
-            || had_gap
-            || !self.arrivals.is_contiguous()
-            || self.delayed.is_quick()
+        if unacknowledged > u64::from(self.mss) || self.delayed.is_quick() {
+            return true;
+        }
+        if self.arrivals.is_contiguous() {
+            return had_gap || push;
+        }
+        !self.compression.holds(now, self.arrivals.next(), self.rtt.smoothed())
     }
 
     fn acknowledge(&mut self, now: Instant, urgent: bool) {
@@ -142,10 +166,10 @@ impl Endpoint for LinuxReceiver {
         if segment.syn {
             return self.handle_syn(now, segment);
         }
-        if segment.len == 0 {
-            return;
-        }
         self.time_handshake(now);
+        if segment.len == 0 {
+            return self.update_echo(segment);
+        }
         if self.is_stale(segment) {
             return self.refuse(segment);
         }
@@ -153,8 +177,15 @@ impl Endpoint for LinuxReceiver {
         let had_gap = !self.arrivals.is_contiguous();
         if self.arrivals.take_in(segment) {
             self.delayed.on_data(now, self.rtt.timeout());
-            let urgent = self.is_urgent(had_gap);
-            return self.acknowledge(now, urgent);
+            if self.timestamps && segment.len >= self.mss {
+                self.buffer.on_echo(now, segment.ts_ecr);
+            }
+            self.grow_buffer(now);
+            let urgent = self.is_urgent(now, had_gap, segment.push);
+            if urgent || self.arrivals.is_contiguous() {
+                self.acknowledge(now, urgent);
+            }
+            return;
         }
         self.report_duplicate(segment);
         self.delayed.on_duplicate();
@@ -162,7 +193,7 @@ impl Endpoint for LinuxReceiver {
     }
 
     fn handle_timeout(&mut self, now: Instant) {
-        if self.delayed.expire(now, self.rtt.timeout()) {
+        if self.delayed.expire(now, self.rtt.timeout()) || self.compression.expire(now) {
             self.due = Due::Ack;
         }
     }
@@ -199,11 +230,15 @@ impl Endpoint for LinuxReceiver {
         self.last_ack = next;
         self.arrivals.counters.acks_sent += 1;
         self.delayed.on_ack_sent();
+        self.compression.on_ack_sent();
         true
     }
 
     fn poll_timeout(&self) -> Option<Instant> {
-        self.delayed.deadline()
+        match (self.delayed.deadline(), self.compression.deadline()) {
+            (Some(delayed), Some(compressed)) => Some(delayed.min(compressed)),
+            (delayed, compressed) => delayed.or(compressed),
+        }
     }
 }
 

@@ -8,7 +8,6 @@ use super::recovery::Recovery;
 use super::reordering::Reordering;
 use super::rtt::RttEstimator;
 use super::sent_order::{SentOrder, Transmission};
-use super::undo::is_before;
 use crate::transport::tcp::config::TcpConfig;
 use crate::transport::tcp::congestion::{Rate, Totals};
 use crate::transport::tcp::shared::counters::SenderCounters;
@@ -351,8 +350,9 @@ impl Scoreboard {
         late
     }
 
-    /// RACK and the rate hear of a delivery, unless what is acknowledged is not what was sent
-    /// last; returns when the segment was sent last.
+    /// RACK and the rate hear of a delivery; returns when the segment was sent last. What the ACK
+    /// echoes says nothing here: above a hole it is older than any retransmission, and
+    /// `tcp_rack_advance` (`tcp_recovery.c`) asks for the round-trip time alone.
     #[inline]
     fn on_delivered(
         &mut self,
@@ -369,9 +369,6 @@ impl Scoreboard {
         }
         said.prior_delivered = said.prior_delivered.max(delivered);
         let again = sends > 1;
-        if again && said.echo.is_some_and(|echo| is_before(echo, sent)) {
-            return sent;
-        }
         let least = if again { rtt.least() } else { None };
         if self.rack.on_delivered(now, sent, number, again, least) {
             self.order.overtake(number);

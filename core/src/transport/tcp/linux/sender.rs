@@ -3,13 +3,13 @@
 use rand_chacha::ChaCha8Rng;
 
 use super::congestion::Congestion;
-use super::pacing::{Departure, Pacer};
+use super::pacing::{Departure, Pacer, QUANTUM, pace_of};
 use super::recovery::{Parts, Probe, Recovery};
 use super::rtt::RttEstimator;
 use super::scoreboard::{Books, Said, Scoreboard};
 use super::timers::{Purpose, Timer};
 use crate::transport::tcp::config::TcpConfig;
-use crate::transport::tcp::congestion::{Ack, Sample};
+use crate::transport::tcp::congestion::{Ack, Pace, Sample};
 use crate::transport::tcp::endpoint::CongestionState;
 use crate::transport::tcp::shared::counters::SenderCounters;
 use crate::transport::tcp::shared::supply::Supply;
@@ -29,6 +29,15 @@ enum Connection {
     Established,
 }
 
+/// Segments that Linux builds as one packet and cuts on the way out (`tcp_write_xmit`): as many as
+/// a millisecond's worth, within half the window and what is left of it. The last of several
+/// carries PSH (`__tcp_transmit_skb`), whoever wrote them.
+#[derive(Clone, Copy, Debug, Default)]
+struct Burst {
+    at: Instant,
+    left: u64,
+}
+
 /// A TCP sender. Segments are counted by number.
 #[derive(Debug)]
 pub(crate) struct LinuxSender {
@@ -37,6 +46,14 @@ pub(crate) struct LinuxSender {
     headers: u32,
     syn_size: u32,
     connection: Connection,
+    /// The answer to the SYN is to be acknowledged by a packet of its own.
+    answer_due: bool,
+    /// Segments leave paced by the window.
+    paced: bool,
+    mss: u32,
+    burst: Burst,
+    /// Time stamp of the other end, to be echoed.
+    heard: Instant,
     supply: Supply,
     board: Scoreboard,
     rtt: RttEstimator,
@@ -59,13 +76,18 @@ impl LinuxSender {
             headers: config.headers(),
             syn_size: config.syn_size(),
             connection: Connection::Closed,
+            answer_due: false,
+            paced: options.pacing,
+            mss: config.mss().0,
+            burst: Burst::default(),
+            heard: Instant::ZERO,
             supply: Supply::new(config),
             board: Scoreboard::new(config, congestion.has_model()),
             rtt: RttEstimator::new(),
             congestion,
             recovery: Recovery::new(&options),
             timer: Timer::new(),
-            pacer: Pacer::new(options.pacing),
+            pacer: Pacer::new(),
             sent_some: false,
             last_sent: Instant::ZERO,
             counters: SenderCounters::default(),
@@ -152,10 +174,12 @@ impl LinuxSender {
         (&mut self.recovery, parts)
     }
 
-    /// The SYN was answered: that is the first round-trip sample.
+    /// The SYN was answered: that is the first round-trip sample. The answer is acknowledged before
+    /// any data leave (`tcp_rcv_synsent_state_process` in `tcp_input.c`).
     fn establish(&mut self, now: Instant) {
         let Connection::SynSent { at, attempts } = self.connection else { return };
         self.timer.stop();
+        self.answer_due = true;
         self.rtt = RttEstimator::new();
         self.board.on_established();
         if attempts == 1 {
@@ -188,6 +212,10 @@ impl LinuxSender {
     fn update_pace(&mut self) {
         if let Some(pace) = self.congestion.pace() {
             self.pacer.set_pace(pace);
+        } else if self.paced
+            && let Some(rtt) = self.rtt.smoothed()
+        {
+            self.pacer.set_pace(self.window_pace(rtt));
         }
     }
 
@@ -325,10 +353,40 @@ impl LinuxSender {
             self.end_idle(now);
         }
         let start = self.board.flight().nxt();
+        let ends_burst = self.continue_burst(now);
         self.board.on_sent(now, len);
         self.write(now, now, start, len, 0, segment);
+        segment.push = ends_burst || self.next_new().is_none();
         let probes = self.may_probe() && !self.recovery.probe().is_due();
         self.timer.on_new_data(now, was_empty, probes, &self.board, &self.rtt);
+    }
+
+    /// A new segment is about to leave; says whether it is the last one of several.
+    #[inline]
+    fn continue_burst(&mut self, now: Instant) -> bool {
+        if self.burst.at == now && self.burst.left > 0 {
+            self.burst.left -= 1;
+            return self.burst.left == 0;
+        }
+        let cwnd = u64::from(self.cwnd());
+        let room = cwnd.saturating_sub(self.in_flight());
+        let size = self.quantum().min(room).min(cwnd / 2).max(1);
+        self.burst = Burst { at: now, left: size - 1 };
+        false
+    }
+
+    /// Segments that are built as one.
+    fn quantum(&self) -> u64 {
+        if let Some(pace) = self.congestion.pace() {
+            return pace.quantum;
+        }
+        self.rtt.smoothed().map_or(QUANTUM.0, |rtt| self.window_pace(rtt).quantum)
+    }
+
+    fn window_pace(&self, rtt: Duration) -> Pace {
+        let flight = self.board.flight();
+        let outstanding = flight.next() - flight.first();
+        pace_of(self.congestion.window(), self.mss, outstanding, rtt)
     }
 
     /// A lost segment, again.
@@ -393,15 +451,7 @@ impl LinuxSender {
         if self.recovery.state() == CongestionState::Recovery {
             self.congestion.on_sent_in_recovery();
         }
-        let flight = self.board.flight();
-        self.pacer.on_sent(Departure {
-            now,
-            len,
-            count: self.counters.segments_sent,
-            window: self.congestion.window(),
-            outstanding: flight.next() - flight.first(),
-            smoothed: self.rtt.smoothed(),
-        });
+        self.pacer.on_sent(Departure { now, len, count: self.counters.segments_sent });
         self.sent_some = true;
         self.last_sent = now;
         *segment = Segment {
@@ -409,6 +459,7 @@ impl LinuxSender {
             len,
             wire,
             ts_val: now,
+            ts_ecr: self.heard,
             first_sent,
             retransmission: sends,
             ..Segment::default()
@@ -432,6 +483,7 @@ impl LinuxSender {
 
 impl Endpoint for LinuxSender {
     fn handle_segment(&mut self, now: Instant, segment: &Segment) {
+        self.heard = self.heard.max(segment.ts_val);
         if segment.syn {
             return self.establish(now);
         }
@@ -476,6 +528,9 @@ impl Endpoint for LinuxSender {
         if !said.old {
             self.update_window(&mut ack, &said, self.board.lost() - lost);
         }
+        if self.paced {
+            self.update_pace();
+        }
         if self.is_complete() {
             self.timer.stop();
         }
@@ -515,6 +570,12 @@ impl Endpoint for LinuxSender {
 
     fn transmit_into(&mut self, now: Instant, segment: &mut Segment) -> bool {
         match self.connection {
+            Connection::Established if std::mem::take(&mut self.answer_due) => {
+                self.counters.bytes_sent += u64::from(self.headers);
+                let (wire, ts_ecr) = (self.headers, self.heard);
+                *segment = Segment { wire, ts_val: now, ts_ecr, ..Segment::default() };
+                true
+            }
             Connection::Established => self.send_next(now, segment),
             Connection::Closed => false,
             Connection::SynSent { .. } if self.timer.deadline().is_some() => false,

@@ -65,7 +65,6 @@ enum Mode {
 #[derive(Debug)]
 pub(crate) struct Bbr {
     mss: u32,
-    packet: u32,
     rng: ChaCha8Rng,
     mode: Mode,
     bandwidth: MaxFilter,
@@ -98,11 +97,10 @@ pub(crate) struct Bbr {
 }
 
 impl Bbr {
-    /// For segments of `mss` bytes in packets of `packet`.
-    pub(crate) fn new(mss: u32, packet: u32, rng: ChaCha8Rng) -> Self {
+    /// For segments of `mss` bytes.
+    pub(crate) fn new(mss: u32, rng: ChaCha8Rng) -> Self {
         Self {
             mss,
-            packet,
             rng,
             mode: Mode::Startup,
             bandwidth: MaxFilter::new(BANDWIDTH_ROUNDS),
@@ -155,8 +153,7 @@ impl Bbr {
     }
 
     fn paced(&self, bandwidth: Bandwidth, gain: u64) -> u64 {
-        let bandwidth = (u128::from(bandwidth) * u128::from(gain)) >> 8;
-        bytes_per_second(u64::try_from(bandwidth).unwrap_or(u64::MAX), self.packet)
+        bytes_per_second(bandwidth, self.mss, gain)
     }
 
     /// Section 4.2.2: segments that leave at a time, a millisecond's worth.
@@ -166,7 +163,7 @@ impl Bbr {
     }
 
     fn look(&self, totals: Totals, losses: bool, app_limited: bool) -> Look {
-        Look { totals, losses, app_limited, round_start: self.round_start, packet: self.packet }
+        Look { totals, losses, app_limited, round_start: self.round_start, mss: self.mss }
     }
 
     /// Takes in an ACK: bandwidth and round-trip time, then what they say of the mode.
@@ -505,10 +502,13 @@ fn narrow(segments: u64) -> u32 {
     u32::try_from(segments).unwrap_or(u32::MAX)
 }
 
-/// What a bandwidth is in bytes/s as packets, paced.
-fn bytes_per_second(bandwidth: Bandwidth, packet: u32) -> u64 {
-    let rate = u128::from(bandwidth) * u128::from(packet) * u128::from(1_000_000 / 100 * PACED);
-    u64::try_from(rate >> 24).unwrap_or(u64::MAX)
+/// What a bandwidth times a gain is in bytes of payload per second, paced: payload is what counts
+/// against a pacing rate too (`bbr_rate_bytes_per_sec`, which takes `mss_cache`, in `tcp_bbr.c`;
+/// `tcp_update_skb_after_send` in `tcp_output.c`).
+fn bytes_per_second(bandwidth: Bandwidth, mss: u32, gain: u64) -> u64 {
+    let rate = (u128::from(bandwidth) * u128::from(mss) * u128::from(gain)) >> 8;
+    let rate = (rate * u128::from(1_000_000 / 100 * PACED)) >> 24;
+    u64::try_from(rate).unwrap_or(u64::MAX)
 }
 
 #[cfg(test)]

@@ -2,6 +2,7 @@
 //! Time is in milliseconds, inside the cubic function in 1/1024 s; quotients are rounded down.
 
 use super::hystart::HyStart;
+use crate::transport::tcp::config::LinuxOptions;
 use crate::transport::tcp::congestion::{Ack, CongestionControl, Loss, Reduction, Totals, Window};
 use crate::units::{Duration, Instant};
 
@@ -48,8 +49,9 @@ struct Curve {
 }
 
 impl Cubic {
-    pub(crate) fn new(hystart: bool) -> Self {
-        Self { hystart: HyStart::new(hystart), least_rtt: None, curve: Curve::default() }
+    pub(crate) fn new(options: &LinuxOptions) -> Self {
+        let hystart = HyStart::new(options.hystart, options.pacing);
+        Self { hystart, least_rtt: None, curve: Curve::default() }
     }
 }
 
@@ -172,6 +174,10 @@ fn millis(now: Instant) -> u64 {
 mod tests {
     use super::*;
 
+    fn cubic(hystart: bool) -> Cubic {
+        Cubic::new(&LinuxOptions { hystart, ..LinuxOptions::default() })
+    }
+
     fn lose(cubic: &mut Cubic, cwnd: u32) -> u32 {
         cubic.reduce(Loss::Detected, &Window::of(cwnd, 10)).ssthresh
     }
@@ -184,7 +190,7 @@ mod tests {
 
     #[test]
     fn loss_takes_three_tenths_and_fast_convergence_lowers_the_plateau() {
-        let mut cubic = Cubic::new(true);
+        let mut cubic = cubic(true);
         assert_eq!(lose(&mut cubic, 1000), 700);
         assert_eq!(cubic.curve.last_max, 1000);
         assert_eq!(lose(&mut cubic, 800), 560);
@@ -195,7 +201,7 @@ mod tests {
     /// segment below the plateau counts as there: cbrt(1/0.4) = 1.36 s earlier.
     #[test]
     fn window_is_back_at_the_plateau_after_k() {
-        let mut cubic = Cubic::new(false);
+        let mut cubic = cubic(false);
         let mut window = Window::of(1000, 10);
         window.set_ssthresh(lose(&mut cubic, window.cwnd()));
         window.set_cwnd(window.ssthresh());
@@ -218,7 +224,7 @@ mod tests {
     /// Before a loss: one segment for 20, at least.
     #[test]
     fn five_per_cent_a_round_before_the_first_loss() {
-        let mut cubic = Cubic::new(false);
+        let mut cubic = cubic(false);
         let mut window = Window::of(100, 50);
         for ack in 0..100 {
             grow(&mut cubic, ack * 1000, &mut window);
@@ -229,7 +235,7 @@ mod tests {
     /// Small windows: as additive increase with this beta, a segment for 15/8 of a window.
     #[test]
     fn friendly_region() {
-        let mut cubic = Cubic::new(false);
+        let mut cubic = cubic(false);
         let mut window = Window::of(20, 10);
         window.set_ssthresh(lose(&mut cubic, window.cwnd()));
         window.set_cwnd(14);

@@ -1,6 +1,8 @@
 //! HyStart (Ha and Rhee, "Taming the elephants: new TCP slow start", 2011) as in Linux's CUBIC:
 //! slow start ends when the ACKs of one round arrive closely spaced over half of the least
-//! round-trip time, or when the round's least round-trip time has risen by an eighth.
+//! round-trip time, or when the round's least round-trip time has risen by an eighth. Pacing spreads
+//! what leaves over half a round trip in slow start: with it the train must last for all of the
+//! least round-trip time (`hystart_update` in `tcp_cubic.c`, which asks for `sk_pacing_status`).
 
 use crate::transport::tcp::congestion::Ack;
 use crate::units::{Duration, Instant};
@@ -11,6 +13,9 @@ const LOW_WINDOW: u32 = 16;
 const TRAIN_GAP: Duration = Duration::from_millis(2);
 /// Round-trip samples of a round that count.
 const SAMPLES: u32 = 8;
+/// What large offloaded bursts may add to a train: the time of four of them at the pacing rate, but
+/// no more than this, which it is below 2 Gbit/s (`hystart_ack_delay`).
+const BURSTS: Duration = Duration::from_millis(1);
 /// Least and greatest rise of the round-trip time.
 const RISE: (u64, u64) = (4_000_000, 16_000_000); // nanoseconds
 
@@ -18,6 +23,7 @@ const RISE: (u64, u64) = (4_000_000, 16_000_000); // nanoseconds
 #[derive(Clone, Copy, Debug)]
 pub(super) struct HyStart {
     enabled: bool,
+    paced: bool,
     found: bool,
     round_start: Instant,
     last_ack: Instant,
@@ -28,9 +34,10 @@ pub(super) struct HyStart {
 }
 
 impl HyStart {
-    pub(super) fn new(enabled: bool) -> Self {
+    pub(super) fn new(enabled: bool, paced: bool) -> Self {
         Self {
             enabled,
+            paced,
             found: false,
             round_start: Instant::ZERO,
             last_ack: Instant::ZERO,
@@ -59,7 +66,8 @@ impl HyStart {
         if ack.now.saturating_since(self.last_ack) <= TRAIN_GAP {
             self.last_ack = ack.now;
             let length = ack.now.saturating_since(self.round_start);
-            self.found |= length > least_rtt.half();
+            let bound = least_rtt + BURSTS;
+            self.found |= length > if self.paced { bound } else { bound.half() };
         }
         let least = self.least.map_or(rtt, |least| least.min(rtt));
         self.least = Some(least);
@@ -92,28 +100,31 @@ mod tests {
         Ack { now, rtt: Some(MS * rtt_ms), first: 5, next: 100, ..Ack::default() }
     }
 
-    /// ACKs 1 ms apart: the train is longer than half of 100 ms at the 51st.
+    /// ACKs 1 ms apart: the train is longer than half of 100 ms and the burst's one at the 51st,
+    /// or with pacing longer than all of them at the 102nd.
     #[test]
     fn ack_train() {
-        let mut hystart = HyStart::new(true);
-        let over = (0..200).find(|n| hystart.is_over(&sample(n * 1000, 100), MS * 100, 50));
-        assert_eq!(over, Some(51));
+        for (paced, expected) in [(false, 51), (true, 102)] {
+            let mut hystart = HyStart::new(true, paced);
+            let over = (0..200).find(|n| hystart.is_over(&sample(n * 1000, 100), MS * 100, 50));
+            assert_eq!(over, Some(expected));
+        }
     }
 
     /// ACKs far apart, round-trip time up by 13 ms, more than an eighth of 100: the ninth sample.
     #[test]
     fn delay() {
-        let mut hystart = HyStart::new(true);
+        let mut hystart = HyStart::new(true, false);
         let over = (0..200).find(|n| hystart.is_over(&sample(n * 3000, 113), MS * 100, 50));
         assert_eq!(over, Some(8));
-        let mut hystart = HyStart::new(true);
+        let mut hystart = HyStart::new(true, false);
         assert!(!(0..200).any(|n| hystart.is_over(&sample(n * 3000, 112), MS * 100, 50)));
     }
 
     #[test]
     fn small_windows_and_the_option_leave_slow_start_alone() {
         for (enabled, cwnd) in [(true, 15), (false, 50)] {
-            let mut hystart = HyStart::new(enabled);
+            let mut hystart = HyStart::new(enabled, false);
             assert!(!(0..200).any(|n| hystart.is_over(&sample(n * 1000, 200), MS * 100, cwnd)));
         }
     }

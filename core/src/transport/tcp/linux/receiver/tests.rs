@@ -94,17 +94,46 @@ fn every_second_segment_or_after_40_ms() {
     assert_eq!(ack(&mut receiver, at(44)), Some((5, vec![], false)));
 }
 
+/// Six of them let the window of a new connection grow, and the counter does not fall.
 #[test]
-fn sixteen_quick_acks_first() {
+fn sixteen_quick_acks_first_and_six_while_the_window_grows() {
     let mut receiver = receiver(true);
     let quick = (0..40)
-        .filter(|&number| {
+        .take_while(|&number| {
             receiver.handle_segment(at(number), &data(number, 0));
             ack(&mut receiver, at(number)).is_some()
         })
-        .take_while(|&number| number < 17)
         .count();
-    assert_eq!(quick, 16);
+    assert_eq!(quick, 16 + 6);
+}
+
+/// The second of a pair asks for an ACK if nothing is missing before it.
+#[test]
+fn push_is_acknowledged_at_once() {
+    let mut receiver = receiver(false);
+    receiver.handle_segment(at(0), &Segment { push: true, ..data(0, 0) });
+    assert_eq!(ack(&mut receiver, at(0)), Some((1, vec![], false)));
+    receiver.handle_segment(at(1), &data(1, 0));
+    assert_eq!(ack(&mut receiver, at(1)), None);
+}
+
+/// Beyond a gap three ACKs leave at once, and then one a millisecond.
+#[test]
+fn sacks_beyond_the_third_wait_for_a_millisecond() {
+    let mut receiver = receiver(false);
+    for number in 1..4 {
+        receiver.handle_segment(at(1), &data(number, 0));
+        assert_eq!(ack(&mut receiver, at(1)), Some((0, vec![(1, number + 1)], false)));
+    }
+    for number in 4..7 {
+        receiver.handle_segment(at(2), &data(number, 0));
+        assert_eq!(ack(&mut receiver, at(2)), None);
+    }
+    let due = receiver.poll_timeout().unwrap();
+    assert_eq!(due, at(3) + Duration::from_micros(100));
+    receiver.handle_timeout(due);
+    assert_eq!(ack(&mut receiver, due), Some((0, vec![(1, 7)], false)));
+    assert_eq!(receiver.poll_timeout(), None);
 }
 
 #[test]

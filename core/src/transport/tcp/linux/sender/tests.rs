@@ -21,7 +21,7 @@ fn new(config: &TcpConfig) -> LinuxSender {
 /// Everything the sender wants to send now, as segment numbers.
 fn sent(sender: &mut LinuxSender, now: u64) -> Vec<u64> {
     let segments = std::iter::from_fn(|| sender.poll_transmit(ms(now)));
-    segments.map(|segment| segment.seq / MSS).collect()
+    segments.filter(|segment| segment.len > 0).map(|segment| segment.seq / MSS).collect()
 }
 
 fn segment(ack: u64, blocks: &[(u64, u64)], dsack: bool, echo: u64) -> Segment {
@@ -64,6 +64,45 @@ fn a_lost_syn_is_sent_again_after_a_second() {
     sender.handle_timeout(ms(1000));
     assert!(sender.poll_transmit(ms(1000)).unwrap().syn);
     assert_eq!(sender.poll_timeout(), Some(ms(3000)));
+}
+
+/// The last packet of the handshake is on the wire before the data, and carries none.
+#[test]
+fn the_answer_to_the_syn_is_acknowledged_by_a_packet_of_its_own() {
+    let mut sender = new(&TcpConfig::linux(CongestionAlgorithm::NEWRENO));
+    sender.supply(MSS);
+    sender.poll_transmit(ms(0)).unwrap();
+    let answer = Segment { syn: true, ts_ecr: ms(0), window: u32::MAX, ..Segment::default() };
+    sender.handle_segment(ms(100), &answer);
+    let left: Vec<_> = std::iter::from_fn(|| sender.poll_transmit(ms(100))).collect();
+    let sizes: Vec<_> = left.iter().map(|segment| (segment.syn, segment.wire)).collect();
+    assert_eq!(sizes, [(false, 52), (false, 1500)]);
+    assert_eq!(
+        (sender.counters().segments_sent, sender.counters().bytes_sent),
+        (1, 60 + 52 + 1500)
+    );
+}
+
+/// Two by two: the second of each pair carries PSH, single ones do not, and the last data do.
+#[test]
+fn the_last_of_several_that_leave_together_is_pushed() {
+    let pushed = |sender: &mut LinuxSender, now| {
+        let left = std::iter::from_fn(|| sender.poll_transmit(ms(now)));
+        left.map(|segment| segment.push).collect::<Vec<_>>()
+    };
+    let mut sender = with(4, |_| {});
+    ack(&mut sender, 200, 2, &[], 100);
+    assert_eq!(pushed(&mut sender, 200), [false, true, false, true]);
+    // Half a window of three is one.
+    let mut sender = with(2, |_| {});
+    ack(&mut sender, 200, 1, &[], 100);
+    assert_eq!(pushed(&mut sender, 200), [false, false]);
+    let mut sender = new(&TcpConfig::linux(CongestionAlgorithm::NEWRENO));
+    sender.supply(3 * MSS);
+    sender.poll_transmit(ms(0)).unwrap();
+    let answer = Segment { syn: true, ts_ecr: ms(0), window: u32::MAX, ..Segment::default() };
+    sender.handle_segment(ms(100), &answer);
+    assert_eq!(pushed(&mut sender, 100), [false, false, true, true]); // an ACK, and three with data
 }
 
 /// Slow start by what is acknowledged: an ACK of two lets four leave.

@@ -2,7 +2,7 @@
 //! with a fifth of the segments lost and about the same throughput, show one; then BBR sends at
 //! that rate for 48 round trips (Linux 4.9, `lt_bw`; not in the draft).
 
-use super::{BW_UNIT, Bandwidth, bytes_per_second};
+use super::{BW_UNIT, Bandwidth, UNIT, bytes_per_second};
 use crate::transport::tcp::congestion::Totals;
 use crate::units::Duration;
 
@@ -24,8 +24,8 @@ pub(super) struct Look {
     pub(super) losses: bool,
     pub(super) app_limited: bool,
     pub(super) round_start: bool,
-    /// Bytes of a full packet.
-    pub(super) packet: u32,
+    /// Bytes of payload of a full segment.
+    pub(super) mss: u32,
 }
 
 /// Long-term bandwidth.
@@ -112,7 +112,7 @@ impl LongTerm {
         if self.bandwidth > 0 {
             let difference = bandwidth.abs_diff(self.bandwidth);
             if difference.saturating_mul(RATIO) <= self.bandwidth
-                || bytes_per_second(difference, look.packet) <= DIFFERENCE
+                || bytes_per_second(difference, look.mss, UNIT) <= DIFFERENCE
             {
                 self.bandwidth = self.bandwidth.midpoint(bandwidth);
                 self.used = true;
@@ -148,7 +148,7 @@ mod tests {
             losses: false,
             app_limited: false,
             round_start: false,
-            packet: 1500,
+            mss: 1448,
         }
     }
 

@@ -203,3 +203,23 @@ fn a_timeout_that_was_a_delay_is_taken_back() {
     assert!(sent(&mut sender, 450).iter().all(|&number| number >= 10));
     assert_eq!((sender.counters().undo_events, sender.counters().retransmissions), (1, 1));
 }
+
+/// 0, 1 and 2 are lost of ten, and so is the first repair of 0. The repair of 1, which left after
+/// it, is SACKed; the ACK echoes an older segment, as every ACK above a hole does (RFC 7323
+/// section 4.3). A round trip after it left the repair of 0 is lost, and leaves again at once
+/// (`tcp_rack_advance` of Linux asks for the round-trip time, and not for the echo).
+#[test]
+fn a_lost_repair_is_told_by_a_later_one_that_is_sacked() {
+    let mut sender = with(10, |_| {});
+    let mut left = Vec::new();
+    for last in 3..10 {
+        ack(&mut sender, 197 + last, 0, &[(3, last + 1)], 100);
+        left.push(sent(&mut sender, 197 + last));
+    }
+    assert_eq!(left, [vec![10], vec![11], vec![0], vec![], vec![], vec![1], vec![2]]);
+    ack(&mut sender, 301, 0, &[(3, 12)], 100);
+    assert!(!sent(&mut sender, 301).contains(&0));
+    ack(&mut sender, 305, 0, &[(1, 2), (3, 12)], 100);
+    assert_eq!(sent(&mut sender, 305)[0], 0);
+    assert_eq!(sender.counters().timeouts, 0);
+}

@@ -1,0 +1,110 @@
+//! SACKs that wait: beyond the third ACK that repeats an acknowledgement, those of a millisecond go
+//! as one (`__tcp_ack_snd_check` in `tcp_input.c` of Linux, `tcp_comp_sack_delay_ns` and its
+//! siblings).
+
+use crate::units::{Duration, Instant};
+
+/// ACKs with the same acknowledgement that leave at once.
+const AT_ONCE: u32 = 3;
+/// No more than so many wait.
+const MOST: u32 = 44;
+/// How long they wait: so long, and no more than a twentieth of the round-trip time.
+const DELAY: Duration = Duration::from_millis(1);
+const SHARE: u64 = 20;
+/// The timer may be late by so much, to expire together with others, and on a quiet host it is.
+const SLACK: Duration = Duration::from_micros(100);
+
+/// SACKs that wait.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Compression {
+    enabled: bool,
+    /// The acknowledgement that is repeated, and how often it was.
+    repeated: u64,
+    repeats: u32,
+    waiting: u32,
+    deadline: Option<Instant>,
+}
+
+impl Compression {
+    pub(super) fn new(enabled: bool) -> Self {
+        Self { enabled, repeated: 0, repeats: 0, waiting: 0, deadline: None }
+    }
+
+    /// A segment beyond a gap arrived, `next` being the byte expected; says whether its ACK waits.
+    pub(super) fn holds(&mut self, now: Instant, next: u64, smoothed: Option<Duration>) -> bool {
+        if !self.enabled || self.waiting >= MOST {
+            return false;
+        }
+        if self.repeated != next {
+            (self.repeated, self.repeats) = (next, 0);
+        }
+        if self.repeats < AT_ONCE {
+            self.repeats += 1;
+            return false;
+        }
+        self.waiting += 1;
+        let share = smoothed.map_or(DELAY, |rtt| Duration::from_nanos(rtt.as_nanos() / SHARE));
+        self.deadline.get_or_insert(now + share.min(DELAY) + SLACK);
+        true
+    }
+
+    /// An ACK leaves: nothing waits any more.
+    pub(super) fn on_ack_sent(&mut self) {
+        self.waiting = 0;
+        self.deadline = None;
+    }
+
+    #[inline]
+    pub(super) fn deadline(&self) -> Option<Instant> {
+        self.deadline
+    }
+
+    /// Whether those that wait have waited for long enough.
+    pub(super) fn expire(&mut self, now: Instant) -> bool {
+        self.deadline.take_if(|at| *at <= now).is_some()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const MS: Duration = Duration::from_millis(1);
+
+    fn at(micros: u64) -> Instant {
+        Instant::ZERO + Duration::from_micros(micros)
+    }
+
+    /// Three at once, the fourth a millisecond later with what came since; a new acknowledgement
+    /// begins anew.
+    #[test]
+    fn the_fourth_waits_for_a_millisecond() {
+        let mut compression = Compression::new(true);
+        let held: Vec<_> =
+            (0..6).map(|n| compression.holds(at(n * 100), 1000, Some(MS * 100))).collect();
+        assert_eq!(held, [false, false, false, true, true, true]);
+        assert_eq!(compression.deadline(), Some(at(300 + 1100)));
+        assert!(!compression.expire(at(1399)));
+        assert!(compression.expire(at(1400)));
+        compression.on_ack_sent();
+        assert!(compression.holds(at(1500), 1000, Some(MS * 100)));
+        compression.on_ack_sent();
+        assert!(!compression.holds(at(1600), 2000, Some(MS * 100)));
+    }
+
+    #[test]
+    fn short_round_trips_wait_for_a_twentieth() {
+        let mut compression = Compression::new(true);
+        (0..4).for_each(|_| _ = compression.holds(at(0), 1000, Some(MS * 2)));
+        assert_eq!(compression.deadline(), Some(at(200)));
+        let mut off = Compression::new(false);
+        assert!(!(0..100).any(|_| off.holds(at(0), 1000, Some(MS * 2))));
+    }
+
+    #[test]
+    fn no_more_than_44_wait() {
+        let mut compression = Compression::new(true);
+        let held = (0..100).filter(|&n| compression.holds(at(n), 1000, None)).count();
+        assert_eq!(held, 44);
+    }
+}

@@ -1,0 +1,139 @@
+//! How the receive buffer grows with what arrives, because of what that does to ACKs: Linux answers
+//! at once whatever lets its window grow (`tcp_grow_window` in `tcp_input.c` makes `icsk_ack.quick`
+//! odd), so that hardly any ACK waits in slow start. The window itself is the configuration's.
+
+use crate::units::{Duration, Instant};
+
+/// The window of a new connection.
+const INITIAL: u64 = 65_535;
+/// What the buffer of a new connection has room for, `tcp_rmem` by default, once it is known how
+/// much of a packet's memory is payload: five eighths of 131,072 bytes.
+const FIRST_LIMIT: u64 = 81_920;
+/// And the largest buffer: five eighths of 32 MiB.
+const LAST_LIMIT: u64 = 20_971_520;
+/// Segments that an initial window delivers in the first round trip.
+const FIRST_ROUND: u64 = 10;
+
+/// The window that the buffer could announce, in bytes, and what it may grow to.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct ReceiveBuffer {
+    mss: u64,
+    window: u64,
+    limit: u64,
+    /// Most bytes that the application took in a round trip.
+    taken: u64,
+    /// Where, and when, this round trip began.
+    round: (u64, Instant),
+    /// Eight times the round-trip time in nanoseconds, as echoes tell it; 0: none has.
+    rtt8: u64,
+    last_echo: Instant,
+}
+
+impl ReceiveBuffer {
+    /// For segments of `mss` bytes as they are announced, without options.
+    pub(super) fn new(mss: u32) -> Self {
+        let mss = u64::from(mss);
+        Self {
+            mss,
+            window: INITIAL,
+            limit: FIRST_LIMIT,
+            taken: FIRST_ROUND * mss,
+            round: (0, Instant::ZERO),
+            rtt8: 0,
+            last_echo: Instant::ZERO,
+        }
+    }
+
+    /// The connection is established: the first round trip begins.
+    pub(super) fn begin(&mut self, now: Instant) {
+        self.round = (0, now);
+    }
+
+    /// A full segment echoes a time stamp of this end, whose clock counts milliseconds
+    /// (`tcp_rcv_rtt_measure_ts`).
+    pub(super) fn on_echo(&mut self, now: Instant, echo: Instant) {
+        if echo == self.last_echo {
+            return;
+        }
+        self.last_echo = echo;
+        let rtt = millis(now).saturating_sub(millis(echo)).max(1) * 1_000_000;
+        self.rtt8 = if self.rtt8 == 0 { rtt * 8 } else { self.rtt8 - self.rtt8 / 8 + rtt };
+    }
+
+    /// A new segment arrived, `ahead` bytes being between the next byte expected and the last one
+    /// that arrived; says whether the window grows.
+    pub(super) fn grows(&mut self, ahead: u64) -> bool {
+        let room = self.limit.saturating_sub(ahead + self.window);
+        self.window += room.min(2 * self.mss);
+        room > 0
+    }
+
+    /// The application has taken everything below byte `next`: once a round trip the buffer is
+    /// made large enough for a sender that doubles its rate (`tcp_rcv_space_adjust`).
+    pub(super) fn on_taken(&mut self, now: Instant, next: u64, ahead: u64) {
+        let (from, since) = self.round;
+        let rtt = Duration::from_nanos(self.rtt8 / 8);
+        if self.rtt8 == 0 || now.saturating_since(since) < rtt {
+            return;
+        }
+        self.round = (next, now);
+        let taken = next - from;
+        if taken > self.taken {
+            let twice = 2 * taken;
+            let growth =
+                u128::from(twice) * u128::from(taken - self.taken) / u128::from(self.taken);
+            let growth = u64::try_from(2 * growth).unwrap_or(u64::MAX);
+            let wanted = twice.saturating_add(growth).saturating_add(ahead).min(LAST_LIMIT);
+            self.limit = self.limit.max(wanted);
+            self.taken = taken;
+        }
+    }
+}
+
+fn millis(time: Instant) -> u64 {
+    time.as_nanos() / 1_000_000
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn at(ms: u64) -> Instant {
+        Instant::ZERO + Duration::from_millis(ms)
+    }
+
+    /// The first 16,385 bytes are six steps of two segments; then nothing grows before the
+    /// application has taken more than ten segments in a round trip.
+    #[test]
+    fn six_segments_grow_a_new_window() {
+        let mut buffer = ReceiveBuffer::new(1448);
+        assert_eq!((0..20).filter(|_| buffer.grows(0)).count(), 6);
+        buffer.on_taken(at(50), 14_480, 0);
+        assert!(!buffer.grows(0), "how long a round trip takes is not known");
+        buffer.begin(at(0));
+        buffer.on_echo(at(100), at(1));
+        buffer.on_taken(at(100), 14_480, 0);
+        assert!(!buffer.grows(0));
+        // 20 segments: room for 2 x 20, and twice as much again for the doubled rate.
+        buffer.on_taken(at(150), 30_000, 0);
+        assert!(!buffer.grows(0), "the round trip is not over");
+        buffer.on_taken(at(200), 14_480 + 28_960, 0);
+        assert_eq!(buffer.limit, 57_920 * 3);
+        assert!(!buffer.grows(100_000), "what waits for earlier bytes takes its room");
+        assert_eq!((0..100).filter(|_| buffer.grows(0)).count(), 32); // 91,840 bytes
+    }
+
+    #[test]
+    fn a_steady_rate_lets_nothing_grow() {
+        let mut buffer = ReceiveBuffer::new(1448);
+        buffer.on_echo(at(100), at(1));
+        let mut grown = 0;
+        for round in 0..1000 {
+            buffer.on_taken(at(100 * round), 50_000 * round, 0);
+            grown += u32::from(buffer.grows(0) && round > 500);
+        }
+        assert_eq!(grown, 0);
+        buffer.on_taken(at(200_000), 1 << 40, 0);
+        assert_eq!(buffer.limit, LAST_LIMIT);
+    }
+}

@@ -1,0 +1,203 @@
+"""The engine beside the kernel in the drawn cells (`drawn`): what is off, and how many are not.
+
+    python -m validation.kernel.beside                    # with the measurements there are
+    python -m validation.kernel.beside --measure 0 3 17   # measures cells anew first; needs root
+    python -m validation.kernel.beside --measure all      # a quarter of an hour
+
+A cell holds if goodput, or completion, is within 5 %, retransmissions and timeouts within 10 % or
+3, and the mean queue within 10 % or half a packet.
+"""
+
+from __future__ import annotations
+
+import argparse
+import csv
+import multiprocessing
+import platform
+import statistics
+import sys
+from concurrent.futures import FIRST_COMPLETED, ProcessPoolExecutor, wait
+from dataclasses import dataclass
+from pathlib import Path
+
+from validation.kernel import ours
+from validation.kernel.cells import CONTROLS
+from validation.kernel.drawn import DrawnCell, drawn
+from validation.kernel.flow import Measured, measure
+from validation.kernel.namespaces import hindrance
+
+FILE = Path(__file__).parent / "drawn.csv"
+FIELDS = (
+    "number",
+    "run",
+    "goodput_kbps",
+    "completion_s",
+    "retransmissions",
+    "timeouts",
+    "recoveries",
+    "undone",
+    "mean_queue",
+    "lateness_ms",
+    "kernel",
+)
+# Flows at a time, and the sum of their rates.
+PARALLEL, RATE_BPS = 10, 45_000_000
+
+
+@dataclass(frozen=True)
+class Result:
+    """What counts of a run: kbit/s of bulk data or seconds of a file (None: it did not arrive)."""
+
+    speed: float | None
+    retransmissions: float
+    timeouts: float
+    mean_queue: float
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """A cell: the kernel's medians, and ours."""
+
+    cell: DrawnCell
+    kernel: Result
+    engine: Result
+
+    @property
+    def faults(self) -> list[str]:
+        """What is further off than it may be.
+
+        >>> cell = drawn()[0]
+        >>> Comparison(cell, Result(900, 50, 1, 3), Result(850, 61, 4, 3.6)).faults
+        ['speed', 'retransmissions', 'queue']
+        """
+        kernel, engine = self.kernel, self.engine
+        faults = []
+        if kernel.speed is None or engine.speed is None:
+            if kernel.speed is not engine.speed:
+                faults.append("speed")
+        elif abs(engine.speed / kernel.speed - 1) > 0.05:
+            faults.append("speed")
+        for name in ("retransmissions", "timeouts"):
+            theirs = getattr(kernel, name)
+            if abs(getattr(engine, name) - theirs) > max(0.1 * theirs, 3):
+                faults.append(name)
+        if self.cell.file_bytes is None:
+            off = abs(engine.mean_queue - kernel.mean_queue)
+            if off > max(0.1 * kernel.mean_queue, 0.5):
+                faults.append("queue")
+        return faults
+
+
+def main() -> int:
+    """Parses the command line and does it."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
+    parser.add_argument("--measure", nargs="+", help="numbers of cells to measure anew, or all")
+    parser.add_argument("--run", type=int, default=1, help="number of the measurement")
+    parser.add_argument("--without-kept-apart", action="store_true", help="leave a third unseen")
+    arguments = parser.parse_args()
+    if arguments.measure:
+        reason = hindrance(CONTROLS)
+        if reason is not None:
+            print(f"skipped: no kernel is measured here: {reason}")
+        else:
+            wanted = set(arguments.measure)
+            chosen = [it for it in drawn() if "all" in wanted or str(it.number) in wanted]
+            measure_all(chosen, arguments.run)
+    comparisons = [
+        it for it in compare() if not (arguments.without_kept_apart and it.cell.kept_apart)
+    ]
+    for comparison in comparisons:
+        if comparison.faults:
+            print(f"{', '.join(comparison.faults)}: {comparison.cell.label}")
+            print(f"    kernel {comparison.kernel}\n    ours   {comparison.engine}")
+    for fault in ("speed", "retransmissions", "timeouts", "queue"):
+        held = sum(fault not in it.faults for it in comparisons)
+        print(f"{fault}: {held} of {len(comparisons)} cells hold")
+    return 0
+
+
+def measure_all(cells: list[DrawnCell], run: int) -> None:
+    """Measures cells, low rates first, and stores each as it is done."""
+    waiting = sorted(cells, key=lambda cell: (cell.rate_bps, cell.number))
+    context = multiprocessing.get_context("spawn")
+    with ProcessPoolExecutor(PARALLEL, mp_context=context, max_tasks_per_child=1) as pool:
+        running: dict[object, DrawnCell] = {}
+        while waiting or running:
+            for cell in list(waiting):
+                used = sum(it.rate_bps for it in running.values())
+                if len(running) < PARALLEL and (not running or used + cell.rate_bps <= RATE_BPS):
+                    waiting.remove(cell)
+                    running[pool.submit(measure, cell)] = cell
+            done, _ = wait(running, return_when=FIRST_COMPLETED)  # type: ignore[type-var]
+            for future in done:
+                put(running.pop(future), run, future.result())  # type: ignore[attr-defined]
+
+
+def put(cell: DrawnCell, run: int, measured: Measured) -> None:
+    """Stores a measurement in place of an older one of the same cell and run."""
+    rows = {(int(row["number"]), int(row["run"])): row for row in read()}
+    completion = measured.completion_s
+    rows[cell.number, run] = {
+        "number": str(cell.number),
+        "run": str(run),
+        "goodput_kbps": f"{measured.goodput_kbps:.2f}",
+        "completion_s": "" if completion is None else f"{completion:.4f}",
+        "retransmissions": str(measured.retransmissions),
+        "timeouts": str(measured.timeouts),
+        "recoveries": str(measured.recoveries),
+        "undone": str(measured.undone),
+        "mean_queue": f"{measured.mean_queue:.3f}",
+        "lateness_ms": f"{measured.lateness_ms:.2f}",
+        "kernel": f"Linux {platform.release().split('-')[0]}",
+    }
+    with FILE.open("w", newline="") as file:
+        writer = csv.DictWriter(file, FIELDS, lineterminator="\n")
+        writer.writeheader()
+        writer.writerows(rows[which] for which in sorted(rows))
+
+
+def read() -> list[dict[str, str]]:
+    """Every measurement there is."""
+    if not FILE.exists():
+        return []
+    with FILE.open() as file:
+        return list(csv.DictReader(file))
+
+
+def compare() -> list[Comparison]:
+    """Runs the engine in every cell that was measured."""
+    measured: dict[int, list[dict[str, str]]] = {}
+    for row in read():
+        measured.setdefault(int(row["number"]), []).append(row)
+    return [
+        Comparison(cell, kernel(cell, measured[cell.number]), engine(cell))
+        for cell in drawn()
+        if cell.number in measured
+    ]
+
+
+def kernel(cell: DrawnCell, rows: list[dict[str, str]]) -> Result:
+    """The medians of a cell's measurements."""
+
+    def median(name: str) -> float:
+        return statistics.median(float(row[name]) for row in rows)
+
+    speed: float | None
+    if cell.file_bytes is None:
+        speed = median("goodput_kbps")
+    else:
+        arrived = all(row["completion_s"] for row in rows)
+        speed = median("completion_s") if arrived else None
+    return Result(speed, median("retransmissions"), median("timeouts"), median("mean_queue"))
+
+
+def engine(cell: DrawnCell) -> Result:
+    """What the engine does in a cell."""
+    outcome, queue = ours.run_with_queue(cell)
+    flow = outcome.summary()["flows"][0]
+    speed = outcome.goodput_kbps if cell.file_bytes is None else outcome.completion_s
+    return Result(speed, flow["retransmissions"], flow["timeouts"], queue)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
