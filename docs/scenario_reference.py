@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import json
+import re
 import sys
 from pathlib import Path
 from typing import Any
@@ -152,7 +153,7 @@ def _type(value: dict[str, Any], schema: dict[str, Any]) -> str:
         if names:
             return f"section `[{names[0]}]`"
         choices = _choices(target)
-        return choices or name.lower()
+        return choices or re.sub(r"(?<=[a-z])(?=[A-Z])", " ", name).lower()
     if "const" in value:
         return f"`{json.dumps(value['const'])}`"
     if "enum" in value:

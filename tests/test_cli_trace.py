@@ -187,7 +187,7 @@ GOOD = "t_ns,d_ns\n0,5\n10,0\n"
             GOOD,
             [],
             "x.dat: the suffix `.dat` does not say the format; give a format: text, columns, "
-            "parquet, mahimahi, probes, delay-loss, loss, runs, netem",
+            "parquet, mahimahi, probes, delay-loss, series, capture, loss, runs, netem",
         ),
         ("x.json", "{}", [], "x.json: clift cannot read the format netem"),
         (

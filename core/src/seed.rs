@@ -33,6 +33,8 @@ pub enum Stream {
     FeedbackChannel(u32),
     /// Errors of the control channels of the n-th link: grants, HARQ feedback.
     Control(u32),
+    /// Losses of the n-th series that becomes a trace.
+    Import(u32),
 }
 
 impl Seed {
@@ -55,6 +57,7 @@ impl Seed {
             Stream::Feedback(n) => (6, n),
             Stream::FeedbackChannel(n) => (7, n),
             Stream::Control(n) => (8, n),
+            Stream::Import(n) => (9, n),
         };
         let mut key = [0u8; 32];
         key[..8].copy_from_slice(&self.0.to_le_bytes());

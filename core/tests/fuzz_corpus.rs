@@ -7,6 +7,55 @@ mod checks;
 use std::fs;
 use std::path::Path;
 
+use proptest::collection::vec;
+use proptest::prelude::*;
+use proptest::sample::Index;
+
+/// Inputs of the corpus, hurt in a few places; `PROPTEST_CASES` says how many of them are tried.
+fn hurt(target: &str) -> impl Strategy<Value = Vec<u8>> + use<> {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("fuzz/corpus").join(target);
+    let mut paths: Vec<_> =
+        fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).collect();
+    paths.sort();
+    let inputs: Vec<_> = paths.iter().map(|path| fs::read(path).unwrap()).collect();
+    let wound = (any::<Index>(), 0u8..6, any::<u8>(), 1usize..9);
+    (any::<Index>(), vec(wound, 1..6)).prop_map(move |(which, wounds)| {
+        let mut input = which.get(&inputs).clone();
+        for (at, kind, byte, length) in wounds {
+            if input.is_empty() {
+                break;
+            }
+            let at = at.index(input.len());
+            let end = (at + length).min(input.len());
+            match kind {
+                0 => input[at] = byte,
+                1 => input[at] ^= 1 << (byte % 8),
+                2 => drop(input.drain(at..end)),
+                3 => drop(input.splice(at..at, vec![byte; length])),
+                4 => {
+                    let piece = input[at..end].to_vec();
+                    let to = usize::from(byte) % input.len();
+                    drop(input.splice(to..to, piece));
+                }
+                _ => input.truncate(at),
+            }
+        }
+        input
+    })
+}
+
+proptest! {
+    #[test]
+    fn hurt_series(input in hurt("series")) {
+        checks::series(&input);
+    }
+
+    #[test]
+    fn hurt_captures(input in hurt("capture")) {
+        checks::capture(&input);
+    }
+}
+
 fn replay(target: &str, check: fn(&[u8])) {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("fuzz/corpus").join(target);
     let inputs: Vec<_> =
@@ -45,6 +94,16 @@ fn loss() {
 #[test]
 fn parquet() {
     replay("parquet", checks::parquet);
+}
+
+#[test]
+fn series() {
+    replay("series", checks::series);
+}
+
+#[test]
+fn capture() {
+    replay("capture", checks::capture);
 }
 
 #[test]

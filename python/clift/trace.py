@@ -141,6 +141,21 @@ class PhyTrace(Fixed):
         """Where the trace comes from."""
         return self.core.source
 
+    @property
+    def notes(self) -> dict[str, list[str]]:
+        """What is to be known before the trace is believed, a sentence each.
+
+        `understood` and `assumed` are what an import made of a foreign file; `warnings` are its
+        own and what the trace itself shows: no erasures, gaps, a coarse clock.
+
+        Example:
+            >>> import clift
+            >>> clift.PhyTrace([0, 10], [5, 5]).notes["warnings"]
+            ['no slot is erased: a scheme can only cost here']
+        """
+        understood, assumed, warnings = self._inner.notes()
+        return {"understood": understood, "assumed": assumed, "warnings": warnings}
+
     def __len__(self) -> int:
         return len(self.core)
 

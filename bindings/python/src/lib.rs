@@ -89,6 +89,7 @@ mod _clift {
 
     #[pymodule_export]
     use super::trace::{
-        PyPhyTrace, format_of, parse_rate, parse_time, read_trace, replace_file, trace_formats,
+        PyPhyTrace, format_of, import_trace, parse_rate, parse_time, read_trace, replace_file,
+        trace_formats,
     };
 }

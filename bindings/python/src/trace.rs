@@ -7,6 +7,8 @@ use std::path::{Path, PathBuf};
 use std::str::FromStr;
 use std::sync::{Mutex, PoisonError};
 
+use clift::config;
+use clift::trace::series::Given;
 use clift::trace::{
     FileError, Folder, Format, Header, PhyTrace, Runs, TraceFile, WriteAs, WriteError, write_file,
 };
@@ -19,6 +21,7 @@ use pyo3::types::PyDict;
 
 use crate::columns::{column, view};
 use crate::errors::{scenario_error, trace_error};
+use crate::tree::{Objects, value};
 
 /// A PHY trace; `clift.PhyTrace` wraps it.
 #[pyclass(frozen, name = "PhyTrace", module = "clift._clift")]
@@ -47,6 +50,7 @@ impl PyPhyTrace {
             source,
             period: period_ns.map(Duration::from_nanos),
             rtt: rtt_ns.map(Duration::from_nanos),
+            ..Header::default()
         };
         let trace = t_ns.py().detach(|| PhyTrace::with_header(t, d, Bytes(lldu_bytes), header));
         trace.map(Self).map_err(trace_error)
@@ -98,6 +102,13 @@ impl PyPhyTrace {
 
     fn __hash__(&self) -> u64 {
         self.0.len() as u64
+    }
+
+    /// What an import understood, assumed and warns of, and what the trace itself shows.
+    fn notes(&self, py: Python<'_>) -> (Vec<String>, Vec<String>, Vec<String>) {
+        let notes = &self.0.header().notes;
+        let warnings = py.detach(|| self.0.warnings());
+        (notes.understood.clone(), notes.assumed.clone(), warnings)
     }
 
     fn __len__(&self) -> usize {
@@ -214,12 +225,20 @@ pub(crate) fn read_trace(
         direction: parsed(&path, direction)?,
         losses,
         interval: interval_ns.map(Duration::from_nanos),
-        rate: rate_bps.and_then(BitRate::from_bits_per_second),
+        rate: rate_bps.and_then(BitRate::from_bits_per_second).map(Given::Constant),
         slot: slot_ns.map(Duration::from_nanos),
         decoding: decode_ns.map(Duration::from_nanos),
         ..TraceFile::new(path)
     };
     read(py, &file, &Folder::default())
+}
+
+/// Reads the trace that a description of a file says, which has the keys of `[trace]`.
+#[pyfunction]
+pub(crate) fn import_trace(described: &Bound<'_, PyDict>) -> PyResult<PyPhyTrace> {
+    let tree = value(described.as_any(), &mut Objects::new())?;
+    let file: TraceFile = config::read(&tree).map_err(trace_error)?;
+    read(described.py(), &file, &Folder::default())
 }
 
 fn read(py: Python<'_>, file: &TraceFile, files: &Folder) -> PyResult<PyPhyTrace> {

@@ -11,8 +11,9 @@ use clift::scenario::{
 };
 use clift::trace::loss_string::{self, Pattern};
 use clift::trace::probes::{self, Direction, Sampling};
+use clift::trace::series::{self, DelayIs, Series};
 use clift::trace::{
-    MiTrace, PhyTrace, ReadError, TimeUnit, columns, mahimahi, parquet, text as own,
+    MiTrace, PhyTrace, ReadError, TimeUnit, capture, columns, mahimahi, parquet, text as own,
 };
 use clift::units::{BitRate, Bytes, Duration};
 
@@ -84,6 +85,58 @@ pub fn loss(data: &[u8]) {
     } else if let Some(phy) = parsed(loss_string::read_runs(data, pattern, 10_000)) {
         loss_string::write_runs(&phy, &mut file).unwrap();
         same(&phy, &loss_string::read_runs(&file[..], pattern, 10_000).unwrap(), "runs");
+    }
+}
+
+/// Series: the first line says which column is what, in words such as `delay=4:ms`, with `_` for
+/// a space.
+pub fn series(data: &[u8]) {
+    let end = data.iter().position(|&byte| byte == b'\n').unwrap_or(data.len());
+    let (Ok(words), rest) = (std::str::from_utf8(&data[..end]), &data[end..]) else { return };
+    let mut how = Series::new("1:s".parse().unwrap());
+    for word in words.split(' ') {
+        let Some((key, value)) = word.split_once('=') else { return };
+        let value = value.replace('_', " ");
+        let taken = match key {
+            "time" => value.parse().map(|time| how.time = time).is_ok(),
+            "rate" => value.parse().map(|rate| how.rate = Some(rate)).is_ok(),
+            "delay" => value.parse().map(|delay| how.delay = Some(delay)).is_ok(),
+            "rtt" => value.parse().map(|delay| how.delay = Some(delay)).is_ok(),
+            "loss" => value.parse().map(|loss| how.loss = Some(loss)).is_ok(),
+            "offset" => value.parse().map(|shift| how.clock_offset = Some(shift)).is_ok(),
+            "missing" => {
+                how.missing = Some(value);
+                true
+            }
+            _ => return,
+        };
+        if !taken {
+            return;
+        }
+        if key == "rtt" {
+            (how.delay_is, how.keep_order) = (DelayIs::RoundTrip, false);
+        }
+    }
+    if let Some(phy) = parsed(series::read(rest.get(1..).unwrap_or_default(), &how, 5_000)) {
+        let arrivals = phy.t().iter().zip(phy.d().iter()).filter(|(_, d)| **d > 0);
+        assert!(!how.keep_order || arrivals.map(|(t, d)| t + d).is_sorted());
+        same(&phy, &rewritten_as_text(&phy), "text");
+    }
+}
+
+/// Captures: a byte of options, two of the length of the sender's, then both.
+pub fn capture(data: &[u8]) {
+    let [choice, low, high, files @ ..] = data else { return };
+    let at = usize::from(u16::from_le_bytes([*low, *high])).min(files.len());
+    let options = capture::Options {
+        nat: choice & 1 != 0,
+        keep_order: choice & 2 != 0,
+        clock_offset: "-5 ms".parse().ok().filter(|_| choice & 4 != 0),
+        ..capture::Options::default()
+    };
+    if let Some(phy) = parsed(capture::read(&files[..at], &files[at..], &options)) {
+        assert_eq!(phy.t()[0], 0);
+        same(&phy, &rewritten_as_text(&phy), "text");
     }
 }
 

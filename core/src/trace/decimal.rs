@@ -97,6 +97,16 @@ pub(crate) fn parse(text: &[u8], unit: TimeUnit) -> Result<(i64, bool), Fault> {
     }
 }
 
+/// A decimal number in units of 10^-`digits`, rounded half up: whether it is below zero, and its
+/// size, `None` beyond u128. `None` if it is no number.
+pub(crate) fn parse_scaled(text: &[u8], digits: i32) -> Option<(bool, Option<u128>)> {
+    let number = Number::parse(text)?;
+    if number.mantissa == 0 {
+        return Some((false, Some(0)));
+    }
+    Some((number.negative, number.scaled(digits)))
+}
+
 /// The integer that `text` is, without sign, spaces or overflow.
 pub(crate) fn parse_integer(text: &[u8]) -> Option<u64> {
     if text.is_empty() {

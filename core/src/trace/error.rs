@@ -73,7 +73,7 @@ pub enum Fault {
     NoHeader(Snippet),
     /// An unknown key.
     #[error(
-        "unknown key {0}; known are clift-trace, lldu_bytes, decode_ns, period_ns, rtt_ns, description and source"
+        "unknown key {0}; known are clift-trace, lldu_bytes, decode_ns, period_ns, rtt_ns, description, source, understood, assumed and warnings"
     )]
     Key(Snippet),
     /// A key that was there before.

@@ -15,8 +15,9 @@ use crate::trace::files::{Files, Folder, Source};
 use crate::trace::format::{Format, UnknownFormat};
 use crate::trace::lines::Lines;
 use crate::trace::netem::Model;
+use crate::trace::series::{DelayIs, Given, Shift, TimeColumn};
 use crate::trace::{Fault, PhyTrace, ReadError, TimeUnit, TraceError};
-use crate::units::{BitRate, Bytes, Duration};
+use crate::units::{BitRate, Bytes, Duration, Probability};
 
 /// A PHY trace from a file.
 ///
@@ -28,7 +29,7 @@ use crate::units::{BitRate, Bytes, Duration};
 /// assert_eq!(file.read(&files)?.t()[..], [0, 2_000_000]);
 /// # Ok::<(), clift::trace::FileError>(())
 /// ```
-#[derive(Clone, Debug, Eq, PartialEq, Deserialize, JsonSchema, Serialize)]
+#[derive(Clone, Debug, PartialEq, Deserialize, JsonSchema, Serialize)]
 #[serde(deny_unknown_fields)]
 #[schemars(rename = "Trace")]
 pub struct TraceFile {
@@ -52,9 +53,45 @@ pub struct TraceFile {
     /// Time between the packets of "delay-loss".
     #[serde(default)]
     pub interval: Option<Duration>,
-    /// Rate of the slots made from "probes" or "delay-loss"; without it, a slot a packet.
+    /// Rate of the slots made from "probes", "delay-loss", "capture" or a "series"; without it, a
+    /// slot a packet or a row. Of a series it may be a column with its unit: "2:Mbit/s".
     #[serde(default)]
-    pub rate: Option<BitRate>,
+    pub rate: Option<Given<BitRate>>,
+    /// Column of times of a "series", by number from 1 or by name, with its unit: "7:ms",
+    /// "when:date" (ISO 8601), or "1:%Y-%m-%d %H:%M:%S". Makes any file such a series.
+    #[serde(default)]
+    pub time: Option<TimeColumn>,
+    /// Delay of a "series": a column with its unit ("4:ms"), or a value ("20 ms").
+    #[serde(default)]
+    pub delay: Option<Given<Duration>>,
+    /// What the delay of a "series" is: "one-way" or "rtt", of which half is taken.
+    #[serde(default)]
+    pub delay_is: DelayIs,
+    /// Losses of a "series": a column of shares ("6"), per cent ("6:%") or counts ("6:packets"),
+    /// or a value ("2 %"). They are drawn.
+    #[serde(default)]
+    pub loss: Option<Given<Probability>>,
+    /// Seed of the losses of a "series"; 1 unless set.
+    #[serde(default)]
+    pub seed: Option<u64>,
+    /// Whether what left earlier never arrives later: so in a "series" unless set to false, and as
+    /// measured in a "capture" unless set to true.
+    #[serde(default)]
+    pub keep_order: Option<bool>,
+    /// Added to the delays of a "series" or "capture": by how much the receiver's clock is behind.
+    #[serde(default)]
+    pub clock_offset: Option<Shift>,
+    /// What stands for a missing value in a "series", beside nothing, "-", "NaN", "NA" and "null".
+    #[serde(default)]
+    pub missing: Option<String>,
+    /// The capture at the receiver that belongs to a "capture" at the sender, relative to the same
+    /// folder. Makes any file such a capture.
+    #[serde(default)]
+    pub receiver: Option<PathBuf>,
+    /// Whether addresses and ports change on the way of a "capture", as behind NAT: they are not
+    /// compared.
+    #[serde(default)]
+    pub nat: bool,
     /// Time between the slots of "loss" and "runs".
     #[serde(default)]
     pub slot: Option<Duration>,
@@ -109,6 +146,16 @@ impl TraceFile {
             losses: None,
             interval: None,
             rate: None,
+            time: None,
+            delay: None,
+            delay_is: DelayIs::OneWay,
+            loss: None,
+            seed: None,
+            keep_order: None,
+            clock_offset: None,
+            missing: None,
+            receiver: None,
+            nat: false,
             slot: None,
             decoding: None,
             share: 1,
@@ -126,6 +173,10 @@ impl TraceFile {
         }
         if self.share == 0 {
             return Err(("share", "keeps no slot at all; give 1 or more"));
+        }
+        let series = self.format.is_none_or(|format| format == Format::SERIES);
+        if (self.delay.is_some() || self.loss.is_some()) && (self.time.is_none() || !series) {
+            return Err(("time", "delay and loss are those of a series; give its column of times"));
         }
         if self.lldu.is_some_and(|lldu| lldu.0 == 0) {
             return Err(("lldu", "an LLDU of 0 bytes carries nothing; give 1 B or more"));
@@ -179,7 +230,34 @@ impl TraceFile {
 
     /// The format: as given, else as the suffix says. Text in a unit is two bare columns.
     fn known_format(&self) -> Result<Format, UnknownFormat> {
+        match self.format {
+            None if self.time.is_some() => return Ok(Format::SERIES),
+            None if self.receiver.is_some() => return Ok(Format::CAPTURE),
+            _ => {}
+        }
         format_of(self.format, &self.file, self.unit)
+    }
+
+    /// The rate, where columns have none.
+    pub(super) fn constant_rate(&self, input: &Input<'_>) -> Result<Option<BitRate>, FileError> {
+        match &self.rate {
+            None => Ok(None),
+            Some(Given::Constant(rate)) => Ok(Some(*rate)),
+            Some(Given::Column(..)) => {
+                let cure = "only a series has a column of rates; give a rate, e.g. \"5 Mbit/s\"";
+                Err(self.wrong("rate", cure, input))
+            }
+        }
+    }
+
+    /// That a field does not go with the others.
+    pub(super) fn wrong(
+        &self,
+        field: &'static str,
+        cure: &'static str,
+        input: &Input<'_>,
+    ) -> FileError {
+        FileError::Field { place: input.files.place(&self.file), field, cure }
     }
 
     /// A field that the format cannot do without.

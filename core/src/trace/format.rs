@@ -8,7 +8,9 @@ use std::str::FromStr;
 use thiserror::Error;
 
 use crate::trace::file::{FileError, Input, TraceFile, WriteAs, WriteError};
-use crate::trace::{PhyTrace, columns, loss_string, mahimahi, netem, probes, text};
+use crate::trace::{
+    PhyTrace, capture, columns, loss_string, mahimahi, netem, probes, series, text,
+};
 
 /// What there is to know of a format.
 pub(super) struct FormatRow {
@@ -39,6 +41,8 @@ static FORMATS: &[&FormatRow] = &[
     &mahimahi::FORMAT,
     &probes::FORMAT,
     &probes::PAIR,
+    &series::FORMAT,
+    &capture::FORMAT,
     &loss_string::FORMAT,
     &loss_string::RUNS,
     &netem::FORMAT,
@@ -62,6 +66,11 @@ impl Format {
     pub const TEXT: Self = Self(&text::FORMAT);
     /// Two bare columns of times.
     pub const COLUMNS: Self = Self(&columns::FORMAT);
+
+    /// Rate, delay and loss over time.
+    pub const SERIES: Self = Self(&series::FORMAT);
+    /// Two captures of packets.
+    pub const CAPTURE: Self = Self(&capture::FORMAT);
 
     /// All formats, in the order in which messages list them.
     pub fn all() -> impl Iterator<Item = Self> {

@@ -2,6 +2,7 @@
 
 use crate::trace::decimal::parse_integer;
 use crate::trace::error::{Fault, Snippet};
+use crate::trace::notes::{joined, split};
 use crate::trace::{Header, PhyTrace};
 use crate::units::{Bytes, Duration};
 
@@ -48,6 +49,18 @@ impl Keys {
                 header.source = text(value);
                 "source"
             }
+            "understood" => {
+                header.notes.understood = split(value);
+                "understood"
+            }
+            "assumed" => {
+                header.notes.assumed = split(value);
+                "assumed"
+            }
+            "warnings" => {
+                header.notes.warnings = split(value);
+                "warnings"
+            }
             _ => return Ok(false),
         };
         if self.seen.contains(&known) {
@@ -69,6 +82,13 @@ pub(crate) fn keys(phy: &PhyTrace) -> Vec<(&'static str, String)> {
     );
     let texts = [("description", &header.description), ("source", &header.source)];
     keys.extend(texts.into_iter().filter_map(|(key, text)| Some((key, text.clone()?))));
+    let notes = &header.notes;
+    let lines = [
+        ("understood", &notes.understood),
+        ("assumed", &notes.assumed),
+        ("warnings", &notes.warnings),
+    ];
+    keys.extend(lines.into_iter().filter_map(|(key, notes)| Some((key, joined(notes)?))));
     keys
 }
 

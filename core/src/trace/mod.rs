@@ -5,11 +5,13 @@
 //!
 //! One module a file format: [`text`] (ours), [`columns`] (two bare columns), [`mahimahi`],
 //! [`probes`] (per-packet delay and loss), [`loss_string`] (0/1 strings and ns-2 run lengths),
+//! [`series`] (rate, delay and loss over time), [`capture`] (packets at both ends),
 //! `parquet` (a feature, on by default) and [`netem`] (written only). They work on readers and
 //! writers. A [`TraceFile`] describes a file and reads it from whatever [`Files`] a host has;
 //! [`WriteAs`] writes one; [`Format`] is the registry of formats.
 
 mod atomic;
+pub mod capture;
 mod column;
 pub mod columns;
 mod decimal;
@@ -29,13 +31,16 @@ pub mod mahimahi;
 mod median;
 mod mi;
 pub mod netem;
+mod notes;
 #[cfg(feature = "parquet")]
 pub mod parquet;
 mod phy;
 pub mod probes;
+pub mod series;
 mod share;
 mod slots;
 pub mod text;
+mod warnings;
 
 pub use column::Column;
 pub use decimal::{TimeUnit, UnknownUnit};
@@ -50,5 +55,6 @@ pub use link_builder::{Fate, LinkTraceBuilder};
 pub use link_stats::LinkStats;
 pub use link_trace::{LinkTrace, Parts};
 pub use mi::MiTrace;
+pub use notes::Notes;
 pub(crate) use phy::LATEST;
 pub use phy::{Header, PhyTrace, TraceError};

@@ -4,8 +4,8 @@ use std::sync::{Arc, OnceLock};
 
 use thiserror::Error;
 
-use crate::trace::Column;
 use crate::trace::median::lower_median;
+use crate::trace::{Column, Notes};
 use crate::units::{Bytes, Duration};
 
 /// Transmission time `t` and decoding time `d` of every slot; `d = 0` means erased.
@@ -59,6 +59,8 @@ pub struct Header {
     /// Round-trip time that belongs to the trace (`rtt_ns`): twice the part of a measured delay
     /// that is not in `d`.
     pub rtt: Option<Duration>,
+    /// How an import understood a foreign file.
+    pub notes: Notes,
 }
 
 /// Why a trace is not one. `slot` counts from 0.
@@ -221,6 +223,12 @@ impl PhyTrace {
     /// What the file said about itself.
     pub fn header(&self) -> &Header {
         &self.header
+    }
+
+    /// Says where the trace comes from, unless it does so itself.
+    pub(super) fn set_source(&mut self, source: Option<String>) {
+        let own = &mut self.header.source;
+        *own = own.take().or(source);
     }
 
     /// Number of slots.

@@ -24,7 +24,8 @@ pub(super) const FORMAT: FormatRow = FormatRow {
     read: Some(|how, input| {
         let why = "probes have two directions, up and down";
         let direction = how.needed(how.direction, why, "direction", input)?;
-        input.parsed(&how.file, |file| read_csv(file, direction, Sampling::of(how)))
+        let sampling = Sampling::of(how, input)?;
+        input.parsed(&how.file, |file| read_csv(file, direction, sampling))
     }),
     write: None,
 };
@@ -42,8 +43,8 @@ fn read_files(how: &TraceFile, input: &Input<'_>) -> Result<PhyTrace, FileError>
     let losses = how.needed(how.losses.as_ref(), why, "losses", input)?;
     let why = "a file of delays needs the time between probes";
     let interval = how.needed(how.interval, why, "interval", input)?;
-    let losses = input.reader(losses)?;
-    input.parsed(&how.file, |file| read_pair(file, losses, interval, Sampling::of(how)))
+    let (losses, sampling) = (input.reader(losses)?, Sampling::of(how, input)?);
+    input.parsed(&how.file, |file| read_pair(file, losses, interval, sampling))
 }
 
 /// How probes become slots.
@@ -57,8 +58,9 @@ pub struct Sampling {
 }
 
 impl Sampling {
-    fn of(how: &TraceFile) -> Self {
-        Self { lldu: how.lldu.unwrap_or(OPPORTUNITY), rate: how.rate }
+    fn of(how: &TraceFile, input: &Input<'_>) -> Result<Self, FileError> {
+        let rate = how.constant_rate(input)?;
+        Ok(Self { lldu: how.lldu.unwrap_or(OPPORTUNITY), rate })
     }
 }
 
@@ -259,7 +261,7 @@ fn trace_of(probes: Slots, first: i64, sampling: Sampling) -> Result<PhyTrace, R
 }
 
 /// Slots of `lldu` at `rate` up to the last probe, each with the `d` of the nearest probe.
-fn resample(
+pub(super) fn resample(
     t: &[i64],
     d: &[i64],
     lldu: Bytes,

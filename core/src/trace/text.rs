@@ -148,7 +148,7 @@ fn read_slot(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::trace::Header;
+    use crate::trace::{Header, Notes};
     use crate::units::Duration;
     use proptest::prelude::*;
 
@@ -170,6 +170,7 @@ mod tests {
             source: Some("field".to_owned()),
             period: Some(Duration::from_nanos(100)),
             rtt: Some(Duration::from_nanos(9)),
+            notes: Notes::default(),
         };
         assert_eq!(phy.header(), &expected);
         assert_eq!(read(text.as_bytes(), Some(Bytes(8))).unwrap().lldu(), Bytes(8));
@@ -231,7 +232,20 @@ mod tests {
         let text = || proptest::option::of("[ -~\u{e9}\u{4e2d}]{0,20}");
         let time = || proptest::option::of(1u64..1 << 61);
         let rtt = proptest::option::of(0u64..1 << 61);
-        (time(), rtt, text(), text()).prop_map(|(decode, rtt, description, source)| Header {
+        let lines = || {
+            proptest::collection::vec("[ -:<-~]{0,9}", 0..3).prop_map(|lines| {
+                lines.iter().filter_map(|line| one_line(line)).collect::<Vec<_>>()
+            })
+        };
+        let notes = (lines(), lines(), lines());
+        let notes = notes.prop_map(|(understood, assumed, warnings)| Notes {
+            understood,
+            assumed,
+            warnings,
+        });
+        let all = (time(), rtt, text(), text(), notes);
+        all.prop_map(|(decode, rtt, description, source, notes)| Header {
+            notes,
             decode: decode.map(Duration::from_nanos),
             rtt: rtt.map(Duration::from_nanos),
             description: description.as_deref().and_then(one_line),

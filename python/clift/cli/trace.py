@@ -8,6 +8,7 @@ from typing import Any
 
 import click
 
+from clift.cli.imports import capture, series
 from clift.cli.options import TIME, UNITS, WRITABLE, Picture, busy, reading
 from clift.cli.synth import synth
 from clift.errors import TraceError
@@ -20,7 +21,8 @@ def trace() -> None:
     """Look at PHY traces, convert, draw and make them."""
 
 
-trace.add_command(synth)
+for command in (synth, series, capture):
+    trace.add_command(command)
 
 
 @trace.command()

@@ -17,8 +17,9 @@ def describe(phy: PhyTrace) -> dict[str, Any]:
         phy: The trace.
 
     Returns:
-        `PhyTrace.stats()`, the keys of the trace's header, and `decoding_ns`: `min`, `p50`, `p99`
-        and `max` of the non-zero `d` (None if every slot is erased).
+        `PhyTrace.stats()`, the keys of the trace's header, `decoding_ns`: `min`, `p50`, `p99`
+        and `max` of the non-zero `d` (None if every slot is erased), and `PhyTrace.notes`: lists
+        `understood`, `assumed` and `warnings`.
 
     Example:
         >>> import clift
@@ -37,6 +38,7 @@ def describe(phy: PhyTrace) -> dict[str, Any]:
         "nominal_decoding_ns": phy.nominal_decoding_ns,
         **phy.stats(),
         "decoding_ns": quantiles,
+        **phy.notes,
     }
 
 
@@ -72,6 +74,8 @@ def block(name: str, info: dict[str, Any]) -> str:
     if info["rtt_ns"] is not None:
         rows.append(("RTT", span(info["rtt_ns"])))
     rows += [(key, info[key]) for key in ("description", "source") if info[key] is not None]
+    rows += [(label, note) for label in ("understood", "assumed") for note in info[label]]
+    rows += [("warning", note) for note in info["warnings"]]
     return "\n".join([name] + [f"  {label:<15}{value}" for label, value in rows])
 
 

@@ -1,0 +1,336 @@
+//! Packets sent and seen again: delays, losses, and what cannot be told.
+
+use std::collections::BTreeMap;
+
+use super::packet::{Level, Packet};
+use super::reader::Capture;
+use super::{Options, fault};
+use crate::trace::error::ReadError;
+use crate::trace::probes::resample;
+use crate::trace::series::{Grid, Shift};
+use crate::trace::{Header, Notes, PhyTrace};
+use crate::units::{Bytes, Duration};
+
+/// The trace of the packets sent.
+pub(super) fn trace(
+    sent: &Capture,
+    seen: &Capture,
+    options: &Options,
+) -> Result<PhyTrace, ReadError> {
+    for (capture, end) in [(sent, "sender"), (seen, "receiver")] {
+        if capture.packets.is_empty() {
+            return Err(fault(format!("no IP packet in the capture of the {end}")));
+        }
+    }
+    let level = sent.level.max(seen.level);
+    let matched = Matched::of(sent, seen, level);
+    if matched.unclear * 10 > sent.packets.len() as u64 {
+        return Err(fault(format!(
+            "{} of {} packets cannot be told from others, some of which were lost; capture more \
+             bytes of each packet, or traffic that differs",
+            matched.unclear,
+            sent.packets.len()
+        )));
+    }
+    let ways = matched.ways(sent);
+    let Some(there) = ways.there else {
+        return Err(fault(
+            "no packet is in both captures; are they of the same time and traffic? Behind NAT give \
+             nat, and switch segmentation offload off where it is captured",
+        ));
+    };
+    // Packets of a direction that crosses the link, in the order in which they were sent.
+    let mut slots: Vec<(i64, Option<i64>)> = Vec::new();
+    let mut largest = 0;
+    for (packet, &raw) in sent.packets.iter().zip(&matched.raw) {
+        if ways.forward.contains_key(&(packet.from, packet.to)) {
+            slots.push((packet.time, raw));
+            largest = largest.max(packet.size);
+        }
+    }
+    slots.sort_by_key(|&(time, _)| time);
+    let all = slots.len();
+    let window = Window::of(seen, there);
+    let slots = window.known(&slots);
+    let censored = all - slots.len();
+    let lost = slots.iter().filter(|(_, raw)| raw.is_none()).count();
+
+    let shift = options.clock_offset.map_or(0, Shift::as_nanos);
+    let least = there.least.saturating_add(shift);
+    let lift = if least < 0 { 1i64.saturating_sub(least) } else { 0 };
+    let first = slots[0].0;
+    let (mut t, mut d) = (Vec::with_capacity(slots.len()), Vec::with_capacity(slots.len()));
+    let (mut together, mut overtaken, mut latest, mut grid) = (0u64, 0u64, 0i64, Grid::default());
+    for &(time, raw) in slots {
+        let mut at = time.saturating_sub(first);
+        if let Some(&before) = t.last()
+            && at <= before
+        {
+            (at, together) = (before + 1, together + 1);
+        }
+        let delay = raw.map_or(0, |raw| {
+            grid.take(raw);
+            raw.saturating_add(shift).saturating_add(lift).max(1)
+        });
+        let arrival = at.saturating_add(delay);
+        let behind = raw.is_some() && arrival < latest;
+        overtaken += u64::from(behind);
+        latest = if raw.is_some() { latest.max(arrival) } else { latest };
+        d.push(if behind && options.keep_order { latest - at } else { delay });
+        t.push(at);
+    }
+    let lldu = options.lldu.unwrap_or(Bytes(largest.max(1)));
+    if let Some(rate) = options.rate {
+        (t, d) = resample(&t, &d, lldu, rate)?;
+    }
+
+    let span = |nanos: i64| Duration::from_nanos(nanos.unsigned_abs());
+    let mut notes = Notes::default();
+    let understood = &mut notes.understood;
+    let name = |place: u32| sent.addresses.get(place as usize).map(ToString::to_string);
+    let flows: Vec<String> = ways
+        .forward
+        .keys()
+        .filter_map(|&(from, to)| Some(format!("{} to {}", name(from)?, name(to)?)))
+        .collect();
+    let shown = flows.iter().take(5).cloned().collect::<Vec<_>>().join(", ");
+    let more =
+        if flows.len() > 5 { format!(" and {} more", flows.len() - 5) } else { String::new() };
+    understood.push(format!("{all} packets from {shown}{more}"));
+    understood.push(format!("{} were seen at the receiver, {lost} were lost", slots.len() - lost));
+    if censored > 0 {
+        understood.push(format!(
+            "{censored} are left out, since the capture of the receiver may have missed them at \
+             its beginning or end"
+        ));
+    }
+    understood.push(
+        [
+            "matched by headers and whole payloads",
+            "matched by headers and the first 16 bytes of \
+          payloads",
+            "matched by headers alone",
+        ][level]
+            .to_owned(),
+    );
+    if shift != 0 {
+        understood.push(format!(
+            "{} were added to every delay",
+            options.clock_offset.unwrap_or_default()
+        ));
+    }
+    let others = sent.packets.len() - all;
+    if others > 0 {
+        understood
+            .push(format!("{others} packets of the other way or of other hosts are left out"));
+    }
+    let assumed = &mut notes.assumed;
+    if options.lldu.is_none() {
+        assumed.push(format!("LLDUs of {} bytes, the longest packet", lldu.0));
+    }
+    assumed.push(match options.rate {
+        None => "a slot a packet".to_owned(),
+        Some(rate) => format!("slots at {rate}, each with the fate of the nearest packet"),
+    });
+    if options.clock_offset.is_none() && lift == 0 {
+        assumed.push("both clocks agree".to_owned());
+    }
+    assumed.push(
+        "the whole delay stands in d, so that the link adds none (RTT 0), nor does the way back"
+            .to_owned(),
+    );
+    let warnings = &mut notes.warnings;
+    if lift > 0 {
+        let swapped = if ways.back.is_none() { ", or are the captures swapped?" } else { "" };
+        warnings.push(format!(
+            "clock offset: the smallest delay is -{}, so delays are counted from the smallest; give \
+             the clock offset for true ones{swapped}",
+            span(least)
+        ));
+    }
+    if least > 10_000_000_000 {
+        warnings.push(format!("clock offset: the smallest delay is {}", span(least)));
+    }
+    if let Some(back) = ways.back {
+        let ahead = there.least.saturating_add(back) / 2;
+        if ahead.abs() >= 1_000_000 && shift == 0 {
+            let sign = if ahead < 0 { "" } else { "-" };
+            warnings.push(format!(
+                "clock offset: if both ways take equally long, it is {sign}{}",
+                span(ahead)
+            ));
+        }
+    }
+    if overtaken > 0 {
+        let kept = if options.keep_order { ", and now arrive with it" } else { "" };
+        warnings.push(format!("{overtaken} packets arrived behind a later one{kept}"));
+    }
+    if together > 0 {
+        warnings.push(format!("{together} packets have the time of the one before: 1 ns later"));
+    }
+    if let Some(step) = grid.step() {
+        warnings.push(format!("a coarse clock: all delays are multiples of {}", span(step)));
+    }
+    if matched.repeated > 0 {
+        warnings.push(format!(
+            "{} packets are like an earlier one, and were matched in order",
+            matched.repeated
+        ));
+    }
+    if matched.extra > 0 {
+        warnings.push(format!(
+            "{} packets at the receiver were not seen at the sender, or came twice",
+            matched.extra
+        ));
+    }
+    if largest > 1 << 14 {
+        warnings.push(format!(
+            "packets of up to {largest} bytes: switch segmentation offload off where it is captured"
+        ));
+    }
+    for (capture, end) in [(sent, "sender"), (seen, "receiver")] {
+        if capture.cut {
+            warnings.push(format!("the capture of the {end} ends within a packet, left out"));
+        }
+        if capture.others > 0 {
+            warnings.push(format!("{} frames at the {end} are not IP", capture.others));
+        }
+    }
+    let notes = notes.clean();
+    let header = Header { rtt: Some(Duration::ZERO), notes, ..Header::default() };
+    Ok(PhyTrace::with_header(t.into(), d.into(), lldu, header)?)
+}
+
+/// What became of the packets sent.
+struct Matched {
+    /// For every packet, how much later it was seen; `None`: not seen.
+    raw: Vec<Option<i64>>,
+    /// Packets that are like an earlier one.
+    repeated: u64,
+    /// Packets seen that nobody sent.
+    extra: u64,
+    /// Packets sent that are like others, not all of which were seen once: which ones is a guess.
+    unclear: u64,
+}
+
+impl Matched {
+    /// The n-th of equal packets sent is the n-th of them seen.
+    fn of(sent: &Capture, seen: &Capture, level: Level) -> Self {
+        let order = |capture: &Capture| {
+            let mut order: Vec<u32> = (0..capture.packets.len() as u32).collect();
+            let key = |&at: &u32| {
+                let packet = &capture.packets[at as usize];
+                (packet.ids[level], packet.time)
+            };
+            order.sort_by_key(key);
+            order
+        };
+        let (left, right) = (order(sent), order(seen));
+        let id = |packets: &[Packet], place: u32| packets[place as usize].ids[level];
+        let mut matched =
+            Self { raw: vec![None; sent.packets.len()], repeated: 0, extra: 0, unclear: 0 };
+        let mut rest = &right[..];
+        for alike in left.chunk_by(|&a, &b| id(&sent.packets, a) == id(&sent.packets, b)) {
+            let own = id(&sent.packets, alike[0]);
+            let before = rest.partition_point(|&place| id(&seen.packets, place) < own);
+            let (others, behind) = rest.split_at(before);
+            let count = behind.partition_point(|&place| id(&seen.packets, place) == own);
+            let (copies, behind) = behind.split_at(count);
+            rest = behind;
+            for (&from, &to) in alike.iter().zip(copies) {
+                let time = seen.packets[to as usize].time;
+                let raw = time.saturating_sub(sent.packets[from as usize].time);
+                matched.raw[from as usize] = Some(raw);
+            }
+            matched.repeated += alike.len() as u64 - 1;
+            matched.extra += (others.len() + copies.len().saturating_sub(alike.len())) as u64;
+            let unclear = alike.len() > 1 && !copies.is_empty() && copies.len() != alike.len();
+            matched.unclear += if unclear { alike.len() as u64 } else { 0 };
+        }
+        matched.extra += rest.len() as u64;
+        matched
+    }
+
+    /// Which directions are there, and which back.
+    fn ways(&self, sent: &Capture) -> Ways {
+        let mut directions: BTreeMap<(u32, u32), Range> = BTreeMap::new();
+        for (packet, raw) in sent.packets.iter().zip(&self.raw) {
+            if let &Some(raw) = raw {
+                let range = directions.entry((packet.from, packet.to)).or_insert(Range::at(raw));
+                *range = range.with(raw);
+            }
+        }
+        // A packet of the way back is in the sender's capture after it is in the receiver's. So
+        // of two opposite directions that is the way there whose difference is larger, whatever
+        // the clocks say.
+        let opposite = |&(from, to): &(u32, u32)| directions.get(&(to, from));
+        let mut ways = Ways { forward: BTreeMap::new(), there: None, back: None };
+        for (&direction, &range) in &directions {
+            let is_back = opposite(&direction)
+                .is_some_and(|other| (other.least, direction.1) > (range.least, direction.0));
+            if is_back {
+                ways.back = Some(ways.back.map_or(range.most, |most: i64| most.max(range.most)));
+            } else {
+                ways.forward.insert(direction, ());
+                ways.there = Some(ways.there.map_or(range, |there: Range| there.join(range)));
+            }
+        }
+        ways
+    }
+}
+
+struct Ways {
+    /// Directions that cross the link from the sender to the receiver.
+    forward: BTreeMap<(u32, u32), ()>,
+    /// Differences of their times.
+    there: Option<Range>,
+    /// The largest difference of packets of the way back.
+    back: Option<i64>,
+}
+
+/// Differences between the times at both ends.
+#[derive(Clone, Copy)]
+struct Range {
+    least: i64,
+    most: i64,
+}
+
+impl Range {
+    fn at(raw: i64) -> Self {
+        Self { least: raw, most: raw }
+    }
+
+    fn with(self, raw: i64) -> Self {
+        self.join(Self::at(raw))
+    }
+
+    fn join(self, other: Self) -> Self {
+        Self { least: self.least.min(other.least), most: self.most.max(other.most) }
+    }
+}
+
+/// When the receiver's capture would have had a packet, in times of the sender.
+struct Window {
+    from: i64,
+    to: i64,
+}
+
+impl Window {
+    /// From the first packet seen less the smallest difference to the last less the largest.
+    fn of(seen: &Capture, there: Range) -> Self {
+        let times = || seen.packets.iter().map(|packet| packet.time);
+        let (first, last) = (times().min().unwrap_or(0), times().max().unwrap_or(0));
+        Self { from: first.saturating_sub(there.least), to: last.saturating_sub(there.most) }
+    }
+
+    /// What is left without the packets at both ends whose fate the receiver's capture cannot
+    /// tell: not seen, and sent too early or too late.
+    fn known<'s>(&self, slots: &'s [(i64, Option<i64>)]) -> &'s [(i64, Option<i64>)] {
+        let untold = |time: i64| time < self.from || time > self.to;
+        let early = slots.iter().take_while(|&&(time, raw)| raw.is_none() && untold(time)).count();
+        let rest = &slots[early..];
+        let late =
+            rest.iter().rev().take_while(|&&(time, raw)| raw.is_none() && untold(time)).count();
+        &rest[..rest.len() - late]
+    }
+}

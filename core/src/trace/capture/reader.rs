@@ -1,0 +1,207 @@
+//! The packets of a capture, whatever it is written in.
+
+use std::collections::BTreeMap;
+use std::io::Read;
+use std::net::IpAddr;
+
+use pcap_parser::traits::{PcapNGPacketBlock, PcapReaderIterator};
+use pcap_parser::{Block, Linktype, PcapBlockOwned, PcapError, create_reader};
+
+use super::fault;
+use super::link::packet;
+use super::packet::{Level, Packet, identify};
+use crate::trace::error::{Fault, ReadError};
+
+/// Buffers begin with this and grow up to [`LONGEST`].
+const BUFFER: usize = 1 << 16;
+/// No block of a capture is longer.
+const LONGEST: usize = 1 << 24;
+const SECOND: i128 = 1_000_000_000;
+
+/// A capture.
+#[derive(Debug, Default)]
+pub(super) struct Capture {
+    /// Its IP packets, in the order of the file.
+    pub(super) packets: Vec<Packet>,
+    /// Addresses that packets name by place.
+    pub(super) addresses: Vec<IpAddr>,
+    /// How much of the payloads it has.
+    pub(super) level: Level,
+    /// Frames that are not IP.
+    pub(super) others: u64,
+    /// Whether it ends within a packet.
+    pub(super) cut: bool,
+}
+
+/// An interface of a capture: its link type and clock.
+#[derive(Clone, Copy)]
+struct Interface {
+    kind: Linktype,
+    /// Parts of a second that its times count.
+    parts: u128,
+    /// Seconds to be added to them.
+    offset: i64,
+}
+
+/// Reads the IP packets of a capture, pcap or pcapng.
+pub(super) fn packets(source: impl Read + Send, nat: bool) -> Result<Capture, ReadError> {
+    let mut reader = create_reader(BUFFER, source).map_err(|error| match error {
+        PcapError::ReadError => std::io::Error::other("the file cannot be read").into(),
+        _ => fault("not a capture (pcap or pcapng), or empty"),
+    })?;
+    let mut parse = Parse { nat, ..Parse::default() };
+    let mut room = BUFFER;
+    loop {
+        let before = reader.data().len();
+        let step = match reader.next() {
+            Ok((size, block)) => {
+                parse.block(&block)?;
+                Step::Took(size)
+            }
+            Err(PcapError::Eof) => break,
+            Err(PcapError::UnexpectedEof) => Step::Cut,
+            Err(PcapError::Incomplete(_)) => Step::More,
+            Err(PcapError::BufferTooSmall) => Step::Grow,
+            Err(PcapError::ReadError) => {
+                return Err(std::io::Error::other("the file cannot be read").into());
+            }
+            Err(_) => return Err(parse.damage("a block that is none")),
+        };
+        match step {
+            Step::Took(0) => return Err(parse.damage("a block of no length")),
+            Step::Took(size) => reader.consume(size),
+            Step::More if !reader.reader_exhausted() => {
+                reader.refill().map_err(|_| std::io::Error::other("the file cannot be read"))?;
+                if reader.data().len() == before && !reader.reader_exhausted() {
+                    room = grown(room, &mut *reader).ok_or_else(|| parse.damage(TOO_LONG))?;
+                }
+            }
+            Step::Grow => {
+                room = grown(room, &mut *reader).ok_or_else(|| parse.damage(TOO_LONG))?;
+                reader.refill().map_err(|_| std::io::Error::other("the file cannot be read"))?;
+            }
+            Step::Cut | Step::More => {
+                parse.capture.cut = true;
+                break;
+            }
+        }
+    }
+    parse.capture.addresses = vec![IpAddr::from([0; 4]); parse.addresses.len()];
+    for (address, place) in parse.addresses {
+        parse.capture.addresses[place as usize] = address;
+    }
+    Ok(parse.capture)
+}
+
+const TOO_LONG: &str = "a packet of over 16 MiB";
+
+enum Step {
+    Took(usize),
+    More,
+    Grow,
+    Cut,
+}
+
+fn grown(room: usize, reader: &mut (dyn PcapReaderIterator + Send)) -> Option<usize> {
+    let room = (room * 2 <= LONGEST).then_some(room * 2)?;
+    reader.grow(room).then_some(room)
+}
+
+#[derive(Default)]
+struct Parse {
+    nat: bool,
+    capture: Capture,
+    addresses: BTreeMap<IpAddr, u32>,
+    interfaces: Vec<Interface>,
+    big_endian: bool,
+    blocks: u64,
+}
+
+impl Parse {
+    fn damage(&self, what: &str) -> ReadError {
+        let blocks = self.blocks;
+        ReadError::File(Fault::Damaged(format!("{what} behind {blocks} good blocks")))
+    }
+
+    fn block(&mut self, block: &PcapBlockOwned<'_>) -> Result<(), ReadError> {
+        self.blocks += 1;
+        match block {
+            PcapBlockOwned::LegacyHeader(header) => {
+                let parts =
+                    if header.is_nanosecond_precision() { 1_000_000_000 } else { 1_000_000 };
+                // The upper bits may tell the length of a frame check sequence.
+                let kind = Linktype(header.network.0 & 0xffff);
+                self.interfaces = vec![Interface { kind, parts, offset: 0 }];
+                Ok(())
+            }
+            PcapBlockOwned::Legacy(packet) => {
+                let Some(&interface) = self.interfaces.first() else {
+                    return Err(self.damage("a packet before the header"));
+                };
+                let seconds = i128::from(packet.ts_sec) * SECOND;
+                let part = u128::from(packet.ts_usec) * SECOND as u128 / interface.parts;
+                let cut = packet.caplen < packet.origlen;
+                self.frame(interface.kind, seconds + part as i128, packet.data, cut)
+            }
+            PcapBlockOwned::NG(Block::SectionHeader(section)) => {
+                self.big_endian = section.big_endian();
+                self.interfaces.clear();
+                Ok(())
+            }
+            PcapBlockOwned::NG(Block::InterfaceDescription(about)) => {
+                let kind = about.linktype;
+                let parts = match about.if_tsresol {
+                    power @ 0x80.. => 1u128.checked_shl(u32::from(power & 0x7f)),
+                    power => 10u128.checked_pow(u32::from(power)),
+                };
+                let parts = parts.filter(|&parts| parts > 0 && parts < 1 << 90);
+                let parts = parts.ok_or_else(|| self.damage("a clock of no resolution"))?;
+                // The crate reads it as little-endian always.
+                let little = about.if_tsoffset;
+                let offset = if self.big_endian { little.swap_bytes() } else { little };
+                self.interfaces.push(Interface { kind, parts, offset });
+                Ok(())
+            }
+            PcapBlockOwned::NG(Block::EnhancedPacket(packet)) => {
+                let Some(&interface) = self.interfaces.get(packet.if_id as usize) else {
+                    return Err(self.damage("a packet of no interface"));
+                };
+                let count = u128::from(packet.ts_high) << 32 | u128::from(packet.ts_low);
+                let nanos = count * SECOND as u128 / interface.parts;
+                let time = nanos as i128 + i128::from(interface.offset) * SECOND;
+                let cut = packet.caplen < packet.origlen;
+                self.frame(interface.kind, time, packet.packet_data(), cut)
+            }
+            PcapBlockOwned::NG(Block::SimplePacket(_)) => {
+                Err(fault("its packets have no times (simple packet blocks); capture again"))
+            }
+            PcapBlockOwned::NG(_) => Ok(()),
+        }
+    }
+
+    fn frame(
+        &mut self,
+        kind: Linktype,
+        time: i128,
+        data: &[u8],
+        cut: bool,
+    ) -> Result<(), ReadError> {
+        let Some(inside) = packet(kind, data).map_err(fault)? else {
+            self.capture.others += 1;
+            return Ok(());
+        };
+        let Some((packet, from, to, level)) = identify(&inside, cut, self.nat) else {
+            self.capture.others += 1;
+            return Ok(());
+        };
+        let time = i64::try_from(time).map_err(|_| self.damage("a time out of range"))?;
+        let mut place = |address| {
+            let next = self.addresses.len() as u32;
+            *self.addresses.entry(address).or_insert(next)
+        };
+        let (from, to) = (place(from), place(to));
+        self.capture.level = self.capture.level.max(level);
+        self.capture.packets.push(Packet { time, from, to, ..packet });
+        Ok(())
+    }
+}

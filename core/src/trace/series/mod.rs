@@ -1,0 +1,675 @@
+//! Rate, delay and loss over time, as most logs of Starlink and cellular links have them.
+//!
+//! A row holds until the next one, the last as long as rows usually do. The rate says how many
+//! slots there are: one follows another at the transmission time of an LLDU, over the borders of
+//! rows too. The delay of a row is the `d` of its slots, and what left earlier never arrives later
+//! unless [`Series::keep_order`] is false. Losses are drawn. Without a rate every row is a slot.
+
+mod clock;
+mod given;
+mod slots;
+mod table;
+
+use std::io::BufRead;
+
+pub use given::{ColumnName, ColumnUnit, DelayIs, Given, GivenError, Measured, Shift, TimeColumn};
+
+use crate::seed::{Seed, Stream};
+use crate::trace::decimal::parse_scaled;
+use crate::trace::error::{Fault, ReadError, Snippet};
+use crate::trace::file::{FileError, Input, TraceFile};
+use crate::trace::format::FormatRow;
+use crate::trace::mahimahi::OPPORTUNITY;
+use crate::trace::{Header, LATEST, Notes, PhyTrace, TraceError};
+use crate::units::{BitRate, Bytes, Duration, Probability};
+use given::TimeFormat;
+use slots::{Loss, Maker, State};
+use table::{Row, Table};
+
+pub(super) const FORMAT: FormatRow = FormatRow {
+    name: "series",
+    suffixes: &[],
+    doc: "Rate, delay and loss over time, in columns that are named.",
+    read: Some(|how, input| {
+        let series = Series::of(how, input)?;
+        let mut phy = input.parsed(&how.file, |file| read(file, &series, MOST))?;
+        let name = how.file.file_name().map(|name| name.to_string_lossy().into_owned());
+        phy.set_source(name);
+        Ok(phy)
+    }),
+    write: None,
+};
+
+/// More slots than this are not made from a few rows (16 GiB of columns).
+const MOST: u64 = 1 << 30;
+
+/// Where a file has what, and what it does not say.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Series {
+    /// The column of times.
+    pub time: TimeColumn,
+    /// The rate; `None`: a slot a row.
+    pub rate: Option<Given<BitRate>>,
+    /// The delay.
+    pub delay: Option<Given<Duration>>,
+    /// What the delay is.
+    pub delay_is: DelayIs,
+    /// What was lost.
+    pub loss: Option<Given<Probability>>,
+    /// Payload of a slot; 1500 bytes unless set.
+    pub lldu: Option<Bytes>,
+    /// Added to every delay in a column: by how much the receiver's clock is behind.
+    pub clock_offset: Option<Shift>,
+    /// Whether what left earlier never arrives later.
+    pub keep_order: bool,
+    /// A field that stands for a missing value, beside empty ones, `-`, `NaN`, `NA` and `null`.
+    pub missing: Option<String>,
+    /// Seed of the losses.
+    pub seed: u64,
+}
+
+impl Series {
+    /// The series with this column of times, of which nothing else is said.
+    pub fn new(time: TimeColumn) -> Self {
+        Self {
+            time,
+            rate: None,
+            delay: None,
+            delay_is: DelayIs::OneWay,
+            loss: None,
+            lldu: None,
+            clock_offset: None,
+            keep_order: true,
+            missing: None,
+            seed: 1,
+        }
+    }
+
+    fn of(how: &TraceFile, input: &Input<'_>) -> Result<Self, FileError> {
+        let why = "a series needs its column of times, e.g. \"1:s\"";
+        let series = Self {
+            time: how.needed(how.time.clone(), why, "time", input)?,
+            rate: how.rate.clone(),
+            delay: how.delay.clone(),
+            delay_is: how.delay_is,
+            loss: how.loss.clone(),
+            lldu: how.lldu,
+            clock_offset: how.clock_offset,
+            keep_order: how.keep_order.unwrap_or(true),
+            missing: how.missing.clone(),
+            seed: how.seed.unwrap_or(1),
+        };
+        if series.rate.is_none() && series.delay.is_none() && series.loss.is_none() {
+            let why = "times alone make no series";
+            return how.needed(None, why, "rate, delay or loss", input);
+        }
+        if series.delay_is == DelayIs::RoundTrip && series.clock_offset.is_some() {
+            let cure = "round-trip times have one clock; leave it out";
+            return Err(how.wrong("clock_offset", cure, input));
+        }
+        Ok(series)
+    }
+}
+
+/// Reads a series. Files that ask for more than `most` slots are refused.
+///
+/// ```
+/// use clift::trace::series::{Series, read};
+/// let csv = "time,down,rtt\n10.0,12,40\n10.5,0,-\n11.0,6,50\n";
+/// let mut series = Series::new("time:s".parse()?);
+/// series.rate = Some("down:kbit/s".parse()?);
+/// series.delay = Some("3:ms".parse()?);
+/// series.delay_is = clift::trace::series::DelayIs::RoundTrip;
+/// series.lldu = Some(clift::units::Bytes(250));
+/// let phy = read(csv.as_bytes(), &series, 100).unwrap();
+/// // 2000 bits at 12 kbit/s take 167 ms: three start in the first half second, none in the outage.
+/// assert_eq!(phy.t()[..], [0, 166_666_666, 333_333_333, 1_000_000_000, 1_333_333_333]);
+/// assert_eq!(phy.d()[..], [20_000_000, 20_000_000, 20_000_000, 25_000_000, 25_000_000]);
+/// # Ok::<(), clift::trace::series::GivenError>(())
+/// ```
+///
+/// # Errors
+/// A [`ReadError`] with the first line in the way.
+pub fn read(reader: impl BufRead, series: &Series, most: u64) -> Result<PhyTrace, ReadError> {
+    let mut table = Table::new(reader)?;
+    let mut import = Import::new(series, most);
+    import.between = table.between();
+    while let Some(row) = table.next()? {
+        import.row(row).map_err(|fault| fault.at(row.line))?;
+    }
+    import.finish()
+}
+
+/// Where the columns of a file are, counted from 0.
+struct Layout {
+    time: usize,
+    rate: Option<usize>,
+    delay: Option<usize>,
+    loss: Option<usize>,
+}
+
+/// A row that holds until the next one.
+struct Held {
+    line: u64,
+    t: i64,
+    state: State,
+}
+
+/// A file as it is read.
+struct Import<'a> {
+    series: &'a Series,
+    maker: Maker,
+    layout: Option<Layout>,
+    /// The fields of the line that names the columns.
+    header: Option<Vec<String>>,
+    between: &'static str,
+    columns: usize,
+    origin: i64,
+    held: Option<Held>,
+    rows: u64,
+    repeated: u64,
+    outages: u64,
+    outage: i64,
+    intervals: Vec<i64>,
+    /// Lengths and lines of the longest intervals come from these.
+    longest: (i64, u64),
+    delays: Grid,
+}
+
+impl<'a> Import<'a> {
+    fn new(series: &'a Series, most: u64) -> Self {
+        let losses = series.loss.as_ref().map(|_| Seed(series.seed).rng(Stream::Import(0)));
+        let lldu = series.lldu.unwrap_or(OPPORTUNITY);
+        Self {
+            series,
+            maker: Maker::new(lldu, losses, series.keep_order, most),
+            layout: None,
+            header: None,
+            between: "",
+            columns: 0,
+            origin: 0,
+            held: None,
+            rows: 0,
+            repeated: 0,
+            outages: 0,
+            outage: 0,
+            intervals: Vec::new(),
+            longest: (0, 0),
+            delays: Grid::default(),
+        }
+    }
+
+    fn row(&mut self, row: Row<'_>) -> Result<(), Fault> {
+        if self.layout.is_none() {
+            let names = self.header_of(row);
+            let layout = self.layout_of(names.as_deref(), row)?;
+            self.layout = Some(layout);
+            self.columns = row.len();
+            if names.is_some() {
+                self.header = names;
+                return Ok(());
+            }
+        }
+        if self.rows == 0 {
+            // A header may lack names, but rows are alike.
+            self.columns = row.len();
+        } else if row.len() != self.columns {
+            return Err(Fault::Columns { found: row.len(), expected: self.columns });
+        }
+        let Some(layout) = &self.layout else { return Ok(()) };
+        let field = |index| {
+            let fault = Fault::Columns { found: row.len(), expected: index + 1 };
+            row.field(index).ok_or(fault)
+        };
+        let text = field(layout.time)?;
+        let time = self.series.time.format.parse(text)?;
+        let (rate, delay, loss) = (layout.rate, layout.delay, layout.loss);
+        let state = State {
+            rate: self.rate(rate.map(field).transpose()?)?,
+            delay: self.delay(delay.map(field).transpose()?)?,
+            loss: self.loss(loss.map(field).transpose()?)?,
+        };
+        if self.rows == 0 {
+            self.origin = time;
+        }
+        self.rows += 1;
+        let t = time.checked_sub(self.origin).filter(|t| *t < LATEST);
+        let t = t.ok_or_else(|| Fault::TooLate(Snippet::new(text)))?;
+        if self.series.rate.is_none() {
+            if self.held.as_ref().is_some_and(|held| held.t >= t) {
+                return Err(Fault::Unsorted(Snippet::new(text)));
+            }
+            self.maker.single(t, &state, text)?;
+        }
+        self.hold(Held { line: row.line, t, state }, text)
+    }
+
+    /// Ends the row that held until now.
+    fn hold(&mut self, next: Held, text: &[u8]) -> Result<(), Fault> {
+        let Some(held) = self.held.take() else {
+            self.held = Some(next);
+            return Ok(());
+        };
+        let length = next.t - held.t;
+        match length {
+            ..0 => {
+                return Err(Fault::Table(format!(
+                    "time {} comes before that of the row before it; sort the file by time",
+                    Snippet::new(text)
+                )));
+            }
+            0 => self.repeated += 1,
+            _ => {
+                self.intervals.push(length);
+                self.longest = self.longest.max((length, held.line));
+            }
+        }
+        self.end(&held, next.t).map_err(|fault| match fault {
+            // The fault is that of the row that held.
+            Fault::Table(text) => Fault::Table(format!("{text} (the row of line {})", held.line)),
+            fault => fault,
+        })?;
+        self.held = Some(next);
+        Ok(())
+    }
+
+    fn end(&mut self, held: &Held, to: i64) -> Result<(), Fault> {
+        if held.state.is_outage() && to > held.t {
+            self.outages += 1;
+            self.outage += to - held.t;
+        }
+        if self.series.rate.is_some() {
+            self.maker.interval(held.t, to, &held.state)?;
+        }
+        Ok(())
+    }
+
+    fn finish(mut self) -> Result<PhyTrace, ReadError> {
+        let Some(held) = self.held.take() else { return Err(TraceError::Empty.into()) };
+        let mut usual = 0;
+        if !self.intervals.is_empty() {
+            let middle = (self.intervals.len() - 1) / 2;
+            usual = *self.intervals.select_nth_unstable(middle).1;
+        } else if self.series.rate.is_some() {
+            let fault = "one row alone does not say how long it holds; give two or more";
+            return Err(Fault::Table(fault.to_owned()).at(held.line));
+        }
+        let end = held.t.saturating_add(usual);
+        self.end(&held, end).map_err(|fault| fault.at(held.line))?;
+        if self.maker.len() == 0 {
+            let fault = "no row leaves a slot: the rate is 0 or a value is missing throughout";
+            return Err(ReadError::File(Fault::Table(fault.to_owned())));
+        }
+        // The period must be longer than from the first slot to the last.
+        let period = (usual > 0).then(|| Duration::from_nanos(end.unsigned_abs()));
+        let rtt = self.series.delay.as_ref().map(|_| Duration::ZERO);
+        let notes = self.notes(usual).clean();
+        self.maker.finish(Header { period, rtt, notes, ..Header::default() })
+    }
+
+    /// The names in the first row, if it is a header: names are asked for, or no time stands there
+    /// and no value in any other column.
+    fn header_of(&self, row: Row<'_>) -> Option<Vec<String>> {
+        let series = self.series;
+        let columns = [
+            Some(&series.time.column),
+            column(series.rate.as_ref()),
+            column(series.delay.as_ref()),
+            column(series.loss.as_ref()),
+        ];
+        let named = columns.iter().flatten().any(|name| matches!(name, ColumnName::Header(_)));
+        let is_value = |name: &ColumnName| match name {
+            ColumnName::Number(number) => row
+                .field(number - 1)
+                .is_some_and(|field| parse_scaled(field, 0).is_some() || self.is_missing(field)),
+            ColumnName::Header(_) => false,
+        };
+        let is_time = || match &series.time.column {
+            ColumnName::Number(number) => {
+                row.field(number - 1).is_some_and(|field| series.time.format.parse(field).is_ok())
+            }
+            ColumnName::Header(_) => false,
+        };
+        let plain = || !is_time() && !columns.iter().flatten().any(|name| is_value(name));
+        (named || plain()).then(|| {
+            let name = |index| String::from_utf8_lossy(row.field(index).unwrap_or_default()).into();
+            (0..row.len()).map(name).collect()
+        })
+    }
+
+    fn layout_of(&self, names: Option<&[String]>, row: Row<'_>) -> Result<Layout, Fault> {
+        let find = |column: &ColumnName| match column {
+            ColumnName::Number(number) if names.is_some() || *number <= row.len() => Ok(number - 1),
+            ColumnName::Number(number) => {
+                Err(Fault::Columns { found: row.len(), expected: *number })
+            }
+            ColumnName::Header(name) => {
+                let names = names.unwrap_or_default();
+                let mut found = (0..names.len()).filter(|&index| names[index] == *name);
+                match (found.next(), found.next()) {
+                    (Some(index), None) => Ok(index),
+                    (Some(_), Some(_)) => Err(Fault::Table(format!(
+                        "column {} comes twice; give its number, from 1",
+                        Snippet::new(name.as_bytes())
+                    ))),
+                    (None, _) => {
+                        let known = names.iter().take(30).map(|name| Snippet::new(name.as_bytes()));
+                        let known = known.map(|name| name.to_string()).collect::<Vec<_>>();
+                        Err(Fault::Table(format!(
+                            "no column {}; the header has {}",
+                            Snippet::new(name.as_bytes()),
+                            known.join(", ")
+                        )))
+                    }
+                }
+            }
+        };
+        let series = self.series;
+        Ok(Layout {
+            time: find(&series.time.column)?,
+            rate: column(series.rate.as_ref()).map(find).transpose()?,
+            delay: column(series.delay.as_ref()).map(find).transpose()?,
+            loss: column(series.loss.as_ref()).map(find).transpose()?,
+        })
+    }
+
+    fn is_missing(&self, field: &[u8]) -> bool {
+        const MISSING: [&[u8]; 7] = [b"", b"-", b"nan", b"na", b"n/a", b"null", b"none"];
+        MISSING.iter().any(|name| field.eq_ignore_ascii_case(name))
+            || self.series.missing.as_ref().is_some_and(|text| field == text.trim().as_bytes())
+    }
+
+    /// Millionths of a bit per second.
+    fn rate(&self, field: Option<&[u8]>) -> Result<u64, Fault> {
+        const MOST: u64 = 1_000_000_000_000_000_000;
+        let too_fast = |text: &[u8]| {
+            Fault::Table(format!("rate {} is over 1 Tbit/s; check the unit", Snippet::new(text)))
+        };
+        let unit = match (&self.series.rate, field) {
+            (None, _) => return Ok(MOST),
+            (Some(Given::Constant(rate)), _) => {
+                let rate = rate.bits_per_second();
+                let rate = rate.checked_mul(1_000_000).filter(|&rate| rate <= MOST);
+                return rate.ok_or_else(|| too_fast(b"given"));
+            }
+            (Some(Given::Column(..)), None) => return Ok(0),
+            (Some(Given::Column(..)), Some(field)) if self.is_missing(field) => return Ok(0),
+            (Some(Given::Column(_, unit)), Some(_)) => unit,
+        };
+        let field = field.unwrap_or_default();
+        match parse_scaled(field, unit.digits) {
+            None => Err(not_a_number("rate", field)),
+            Some((true, _)) => Err(Fault::Table(format!(
+                "rate {} is negative; if it stands for an outage, name it with `missing`",
+                Snippet::new(field)
+            ))),
+            Some((false, size)) => {
+                let rate = size.and_then(|size| size.checked_mul(u128::from(unit.factor)));
+                let rate = rate.filter(|&rate| rate <= u128::from(MOST));
+                rate.map(|rate| rate as u64).ok_or_else(|| too_fast(field))
+            }
+        }
+    }
+
+    /// Nanoseconds of one way.
+    fn delay(&mut self, field: Option<&[u8]>) -> Result<Option<i64>, Fault> {
+        let unit = match &self.series.delay {
+            None => return Ok(Some(1)),
+            Some(Given::Constant(delay)) => {
+                let delay = i64::try_from(delay.as_nanos()).unwrap_or(LATEST);
+                return Ok(Some(self.one_way(delay)));
+            }
+            Some(Given::Column(_, unit)) => *unit,
+        };
+        let Some(field) = field.filter(|field| !self.is_missing(field)) else { return Ok(None) };
+        let Some((negative, size)) = parse_scaled(field, unit.digits) else {
+            return Err(not_a_number("delay", field));
+        };
+        let size = size.and_then(|size| i64::try_from(size).ok()).filter(|&size| size < LATEST);
+        let size = size.ok_or_else(|| Fault::TooLate(Snippet::new(field)))?;
+        let measured = self.one_way(if negative { -size } else { size });
+        self.delays.take(measured);
+        let shift = self.series.clock_offset.map_or(0, Shift::as_nanos);
+        match measured.saturating_add(shift) {
+            ..0 => Err(Fault::Table(format!(
+                "delay {} is below zero{}: the clocks differ, so give clock_offset, or name what \
+                 stands for a missing value with `missing`",
+                Snippet::new(field),
+                if shift == 0 { "" } else { " with the clock offset" }
+            ))),
+            delay => Ok(Some(delay)),
+        }
+    }
+
+    fn one_way(&self, delay: i64) -> i64 {
+        match self.series.delay_is {
+            DelayIs::OneWay => delay,
+            DelayIs::RoundTrip => delay / 2 + delay % 2,
+        }
+    }
+
+    fn loss(&self, field: Option<&[u8]>) -> Result<Loss, Fault> {
+        let unit = match &self.series.loss {
+            None => return Ok(Loss::default()),
+            Some(Given::Constant(share)) => return Ok(Loss::Share(share.get())),
+            Some(Given::Column(_, unit)) => *unit,
+        };
+        let field = field.unwrap_or_default();
+        let snippet = || Snippet::new(field);
+        if self.is_missing(field) {
+            return Err(Fault::Table(format!(
+                "no loss here ({}), and nothing says what to take; write 0 or leave loss out",
+                snippet()
+            )));
+        }
+        if unit.name == ColumnUnit::COUNT {
+            let whole = match parse_scaled(field, 6) {
+                Some((false, Some(millionths))) if millionths % 1_000_000 == 0 => {
+                    u64::try_from(millionths / 1_000_000).ok()
+                }
+                _ => None,
+            };
+            let fault = || Fault::Table(format!("loss {} is no count of packets", snippet()));
+            return whole.map(Loss::Packets).ok_or_else(fault);
+        }
+        let text = std::str::from_utf8(field).ok().filter(|_| parse_scaled(field, 0).is_some());
+        let number = text.and_then(|text| text.parse::<f64>().ok());
+        let number = number.ok_or_else(|| not_a_number("loss", field))?;
+        let share = if unit.digits < 0 { number / 100.0 } else { number };
+        if (0.0..=1.0).contains(&share) {
+            return Ok(Loss::Share(share));
+        }
+        Err(Fault::Table(match unit.name {
+            "%" => format!("loss {} is not from 0 to 100 %", snippet()),
+            _ => format!(
+                "loss {} is not a share from 0 to 1; per cent are `:%`, counts `:packets`",
+                snippet()
+            ),
+        }))
+    }
+
+    fn notes(&self, usual: i64) -> Notes {
+        let series = self.series;
+        let mut notes = Notes::default();
+        let (understood, assumed) = (&mut notes.understood, &mut notes.assumed);
+        let header = if self.header.is_some() { "a header" } else { "no header" };
+        understood.push(format!("{} rows of {} with {header}", self.rows, self.between));
+        let time = match &series.time.format {
+            TimeFormat::Unit(unit) => unit.to_string(),
+            TimeFormat::Date => "dates".to_owned(),
+            TimeFormat::Pattern(pattern) => format!("dates as {pattern}"),
+        };
+        understood.push(format!("time is {} in {time}", self.named(&series.time.column)));
+        let given = [
+            ("rate", self.said(series.rate.as_ref())),
+            (
+                match series.delay_is {
+                    DelayIs::OneWay => "one-way delay",
+                    DelayIs::RoundTrip => "round-trip time",
+                },
+                self.said(series.delay.as_ref()),
+            ),
+            ("loss", self.said(series.loss.as_ref())),
+        ];
+        understood.extend(
+            given.into_iter().filter_map(|(what, said)| Some(format!("{what} is {}", said?))),
+        );
+        let span = Duration::from_nanos;
+        if self.outages > 0 {
+            understood.push(format!(
+                "{} rows are outages (no rate or no delay), {} in all",
+                self.outages,
+                span(self.outage.unsigned_abs())
+            ));
+        }
+        if let Some(shift) = series.clock_offset {
+            understood.push(format!("{shift} were added to every delay"));
+        }
+        if let TimeFormat::Date | TimeFormat::Pattern(_) = series.time.format {
+            assumed.push("dates without an offset are in UTC".to_owned());
+        }
+        match series.rate {
+            Some(_) => assumed.push(format!(
+                "a row holds until the next, the last one for {}",
+                span(usual.unsigned_abs())
+            )),
+            None => assumed.push("no rate: a slot a row".to_owned()),
+        }
+        if series.lldu.is_none() {
+            assumed.push(format!("LLDUs of {} bytes", OPPORTUNITY.0));
+        }
+        match (&series.delay, series.delay_is) {
+            (None, _) => assumed.push("no delay: LLDUs arrive 1 ns after they are sent".to_owned()),
+            (Some(_), DelayIs::OneWay) => assumed.push("the delay is one way".to_owned()),
+            (Some(_), DelayIs::RoundTrip) => {
+                assumed.push("half of the round-trip time is the way there".to_owned());
+            }
+        }
+        if series.delay.is_some() {
+            assumed.push(
+                "the whole delay stands in d, so that the link adds none (RTT 0), nor does the way \
+                 back"
+                    .to_owned(),
+            );
+        }
+        match (&series.loss, series.keep_order) {
+            (None, _) => assumed.push("no loss: no slot is erased".to_owned()),
+            (Some(_), _) => assumed
+                .push(format!("slots are lost independently, drawn with seed {}", series.seed)),
+        }
+        if series.keep_order && self.maker.waited > 0 {
+            assumed.push(format!(
+                "order is kept: {} slots arrive later than their row says, behind an earlier one",
+                self.maker.waited
+            ));
+        }
+        self.warnings(usual, &mut notes.warnings);
+        notes
+    }
+
+    fn warnings(&self, usual: i64, warnings: &mut Vec<String>) {
+        let span = |nanos: i64| Duration::from_nanos(nanos.unsigned_abs());
+        if self.repeated > 0 {
+            warnings.push(format!(
+                "{} rows have the time of the row after them and count for nothing",
+                self.repeated
+            ));
+        }
+        let gaps = self.intervals.iter().filter(|&&length| length / 5 >= usual.max(1)).count();
+        if gaps > 0 {
+            let holds =
+                if self.series.rate.is_some() { ", and the row before holds on" } else { "" };
+            warnings.push(format!(
+                "{gaps} gaps of over 5 times the usual {} between rows, the longest {} behind \
+                 line {}{holds}",
+                span(usual),
+                span(self.longest.0),
+                self.longest.1
+            ));
+        }
+        if let Some(step) = self.delays.step() {
+            warnings.push(format!("a coarse clock: all delays are multiples of {}", span(step)));
+        }
+        let far = 60_000_000_000;
+        if self.delays.most > far {
+            warnings.push(format!(
+                "delays of up to {}: check their unit, and whether the clocks agree",
+                span(self.delays.most)
+            ));
+        }
+    }
+
+    /// A column as a note names it.
+    fn named(&self, column: &ColumnName) -> String {
+        let names = self.header.as_deref().unwrap_or_default();
+        match column {
+            ColumnName::Header(name) => match names.iter().position(|known| known == name) {
+                Some(index) => format!("column {} `{name}`", index + 1),
+                None => format!("column `{name}`"),
+            },
+            ColumnName::Number(number) => match names.get(number - 1) {
+                Some(name) if !name.is_empty() => format!("column {number} `{name}`"),
+                _ => format!("column {number}"),
+            },
+        }
+    }
+
+    fn said<Q: Measured>(&self, given: Option<&Given<Q>>) -> Option<String> {
+        Some(match given? {
+            Given::Constant(value) => format!("{value} throughout"),
+            Given::Column(column, unit) => {
+                let unit = match unit.name {
+                    "" => "as a share",
+                    "%" => "in %",
+                    name => &format!("in {name}"),
+                };
+                format!("{} {unit}", self.named(column))
+            }
+        })
+    }
+}
+
+fn column<Q>(given: Option<&Given<Q>>) -> Option<&ColumnName> {
+    match given? {
+        Given::Constant(_) => None,
+        Given::Column(column, _) => Some(column),
+    }
+}
+
+fn not_a_number(what: &str, field: &[u8]) -> Fault {
+    Fault::Table(format!("{what} {} is not a number; write e.g. 1.5", Snippet::new(field)))
+}
+
+/// The grid that numbers stand on.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Grid {
+    divisor: u64,
+    first: Option<i64>,
+    differ: bool,
+    /// The largest of them.
+    most: i64,
+}
+
+impl Grid {
+    /// Takes a number.
+    pub(super) fn take(&mut self, number: i64) {
+        let first = *self.first.get_or_insert(number);
+        self.differ |= number != first;
+        self.most = self.most.max(number);
+        let (mut a, mut b) = (number.unsigned_abs(), self.divisor);
+        while b != 0 {
+            (a, b) = (b, a % b);
+        }
+        self.divisor = a;
+    }
+
+    /// The grid, if it is that of a coarse clock: half a millisecond or more.
+    pub(super) fn step(self) -> Option<i64> {
+        const COARSE: u64 = 500_000;
+        let whole = self.divisor >= COARSE && self.divisor.is_multiple_of(COARSE);
+        (self.differ && whole).then_some(self.divisor as i64)
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,254 @@
+//! Slots of a rate that varies: one follows another at the transmission time of an LLDU.
+
+use rand::Rng;
+use rand_chacha::ChaCha8Rng;
+
+use crate::trace::error::{Fault, Snippet};
+use crate::trace::{Header, PhyTrace, ReadError, TraceError};
+use crate::units::Bytes;
+
+/// What the link did for a while.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(super) struct State {
+    /// Millionths of a bit per second; 0: an outage.
+    pub(super) rate: u64,
+    /// Delay in ns; `None`: an outage.
+    pub(super) delay: Option<i64>,
+    pub(super) loss: Loss,
+}
+
+/// What was lost meanwhile.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) enum Loss {
+    /// A share, from 0 to 1.
+    Share(f64),
+    /// A count.
+    Packets(u64),
+}
+
+impl Default for Loss {
+    fn default() -> Self {
+        Self::Share(0.0)
+    }
+}
+
+impl State {
+    /// Whether nothing got through.
+    pub(super) fn is_outage(&self) -> bool {
+        self.rate == 0 || self.delay.is_none()
+    }
+}
+
+/// Makes slots of equal size.
+///
+/// A slot starts whenever the link has carried a multiple of an LLDU's bits since the first one
+/// started. What is carried is counted in integers (millionths of a bit per second times
+/// nanoseconds), so nothing drifts over the borders of intervals.
+pub(super) struct Maker {
+    t: Vec<i64>,
+    d: Vec<i64>,
+    lldu: Bytes,
+    /// What a slot carries.
+    work: u128,
+    /// What is still to be carried until the next slot starts.
+    need: u128,
+    losses: Option<ChaCha8Rng>,
+    keep_order: bool,
+    latest: i64,
+    /// Slots that wait for an earlier one.
+    pub(super) waited: u64,
+    most: u64,
+}
+
+impl Maker {
+    /// Slots of `lldu` bytes, `most` at most; without `losses` none is erased.
+    pub(super) fn new(
+        lldu: Bytes,
+        losses: Option<ChaCha8Rng>,
+        keep_order: bool,
+        most: u64,
+    ) -> Self {
+        let work = u128::from(lldu.0) * 8 * 1_000_000 * 1_000_000_000;
+        let (t, d) = (Vec::new(), Vec::new());
+        Self { t, d, lldu, work, need: 0, losses, keep_order, latest: 0, waited: 0, most }
+    }
+
+    /// The slots that start from `from` on and before `to`.
+    pub(super) fn interval(&mut self, from: i64, to: i64, state: &State) -> Result<(), Fault> {
+        let (Some(delay), false) = (state.delay, state.rate == 0) else { return Ok(()) };
+        let rate = u128::from(state.rate);
+        if rate > self.work {
+            return Err(Fault::Table(format!(
+                "at this rate an LLDU of {} bytes takes less than 1 ns; check the unit of the rate",
+                self.lldu.0
+            )));
+        }
+        let carried = u128::from(to.abs_diff(from)) * rate;
+        let count = match carried.checked_sub(self.need) {
+            Some(rest) if rest > 0 => (rest - 1) / self.work + 1,
+            _ => {
+                self.need -= carried;
+                return share(state.loss, 0).map(|_| ());
+            }
+        };
+        let share = share(state.loss, count)?;
+        let count = self.room(count)?;
+        // At least 1 ns, and below `to - from` where there is a second slot.
+        let (step, rest) = match count {
+            1 => (0, 0),
+            _ => ((self.work / rate) as i64, (self.work % rate) as u64),
+        };
+        let mut t = from + (self.need / rate) as i64;
+        let mut part = (self.need % rate) as u64;
+        for _ in 0..count {
+            self.push(t, delay, share);
+            t = t.saturating_add(step);
+            // Rates stay below 2^62.
+            part += rest;
+            if part >= state.rate {
+                (t, part) = (t.saturating_add(1), part - state.rate);
+            }
+        }
+        self.need = self.need + count as u128 * self.work - carried;
+        Ok(())
+    }
+
+    /// One slot at `t`, whatever the rate.
+    pub(super) fn single(&mut self, t: i64, state: &State, text: &[u8]) -> Result<(), Fault> {
+        let Some(delay) = state.delay else { return Ok(()) };
+        if self.t.last().is_some_and(|&last| last >= t) {
+            return Err(Fault::Unsorted(Snippet::new(text)));
+        }
+        let share = share(state.loss, 1)?;
+        self.room(1)?;
+        self.push(t, delay, share);
+        Ok(())
+    }
+
+    /// Slots so far.
+    pub(super) fn len(&self) -> usize {
+        self.t.len()
+    }
+
+    /// The trace.
+    pub(super) fn finish(mut self, header: Header) -> Result<PhyTrace, ReadError> {
+        if self.t.is_empty() {
+            return Err(TraceError::Empty.into());
+        }
+        self.t.shrink_to_fit();
+        self.d.shrink_to_fit();
+        Ok(PhyTrace::with_header(self.t.into(), self.d.into(), self.lldu, header)?)
+    }
+
+    fn push(&mut self, t: i64, delay: i64, share: f64) {
+        // A draw for every slot: what a change of one interval's loss does stays in that interval.
+        let lost = self.losses.as_mut().is_some_and(|rng| {
+            let uniform = (rng.next_u64() >> 11) as f64 / (1u64 << 53) as f64;
+            uniform < share
+        });
+        let d = match delay.max(1) {
+            _ if lost => 0,
+            delay if self.keep_order => {
+                let arrival = t.saturating_add(delay).max(self.latest);
+                self.waited += u64::from(arrival - t > delay);
+                self.latest = arrival;
+                arrival - t
+            }
+            delay => delay,
+        };
+        self.t.push(t);
+        self.d.push(d);
+    }
+
+    /// `count` as a length, if there is room for so many more.
+    fn room(&mut self, count: u128) -> Result<usize, Fault> {
+        if count > u128::from(self.most.saturating_sub(self.t.len() as u64)) {
+            return Err(Fault::TooMany(self.most));
+        }
+        let count = count as usize;
+        let room = self.t.try_reserve(count).and_then(|()| self.d.try_reserve(count));
+        room.map_err(|_| Fault::Memory((self.t.len() + count) as u64))?;
+        Ok(count)
+    }
+}
+
+/// The share of `slots` that is lost.
+fn share(loss: Loss, slots: u128) -> Result<f64, Fault> {
+    match loss {
+        Loss::Share(share) => Ok(share),
+        Loss::Packets(0) => Ok(0.0),
+        Loss::Packets(lost) if u128::from(lost) > slots => Err(Fault::Table(format!(
+            "{lost} packets lost in an interval of {slots} slots; check the column, or give a \
+             smaller LLDU"
+        ))),
+        Loss::Packets(lost) => Ok(lost as f64 / slots as f64),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn state(rate: u64) -> State {
+        State { rate, delay: Some(7), loss: Loss::default() }
+    }
+
+    #[test]
+    fn borders_do_not_lose_what_was_begun() {
+        // 8 bits: 1 ms at 8 kbit/s. Half a slot is carried over an outage and a slower while.
+        let mut maker = Maker::new(Bytes(1), None, true, 100);
+        let rate = |kbit: u64| kbit * 1_000_000_000;
+        maker.interval(0, 1_500_000, &state(rate(8))).unwrap();
+        maker.interval(1_500_000, 5_000_000, &state(0)).unwrap();
+        maker.interval(5_000_000, 5_500_000, &state(rate(4))).unwrap();
+        maker.interval(5_500_000, 8_000_000, &state(rate(8))).unwrap();
+        assert_eq!(maker.t, [0, 1_000_000, 5_750_000, 6_750_000, 7_750_000]);
+        assert_eq!(maker.d, [7; 5]);
+    }
+
+    proptest! {
+        /// Against the definition in rational arithmetic: slot k starts at the first instant at
+        /// which k LLDUs have been carried, in whole nanoseconds.
+        #[test]
+        fn slots_start_where_the_integral_of_the_rate_says(
+            parts in proptest::collection::vec((1i64..5_000_000, 0u64..40_000_000), 1..20),
+            lldu in 1u32..2000,
+        ) {
+            let mut maker = Maker::new(Bytes(lldu), None, true, 1 << 20);
+            let (mut from, mut carried, mut k) = (0i64, 0u128, 0u128);
+            let mut expected = Vec::new();
+            let work = u128::from(lldu) * 8 * 1_000_000_000_000_000;
+            for (length, kbit) in parts {
+                // Not a round number of bits.
+                let rate = kbit * 1_000_003;
+                maker.interval(from, from + length, &state(rate)).unwrap();
+                let rate = u128::from(rate);
+                while rate > 0 && k * work < carried + rate * length as u128 {
+                    expected.push(from + ((k * work - carried) / rate) as i64);
+                    k += 1;
+                }
+                carried += rate * length as u128;
+                from += length;
+            }
+            prop_assert_eq!(maker.t, expected);
+        }
+
+        #[test]
+        fn nothing_overtakes(delays in proptest::collection::vec(0i64..10_000_000, 1..50)) {
+            let mut maker = Maker::new(Bytes(125), None, true, 1 << 20);
+            for (index, &delay) in delays.iter().enumerate() {
+                let from = index as i64 * 1_000_000;
+                let state = State { delay: Some(delay), ..state(3_000_000_000_000) };
+                maker.interval(from, from + 1_000_000, &state).unwrap();
+            }
+            let arrivals: Vec<i64> = maker.t.iter().zip(&maker.d).map(|(t, d)| t + d).collect();
+            prop_assert!(arrivals.is_sorted());
+            let expected = maker.t.iter().scan(0, |latest, &t| {
+                *latest = (t + delays[(t / 1_000_000) as usize].max(1)).max(*latest);
+                Some(*latest)
+            });
+            prop_assert_eq!(arrivals, expected.collect::<Vec<i64>>());
+        }
+    }
+}

@@ -1,0 +1,204 @@
+use super::*;
+
+const MS: i64 = 1_000_000;
+
+/// A series as its text says: `time=1:s rate=2:kbit/s ...`; LLDUs of 125 bytes.
+fn series(keys: &str) -> Series {
+    let mut series = Series::new("1:s".parse().unwrap());
+    series.lldu = Some(Bytes(125));
+    for part in keys.split(' ').filter(|part| !part.is_empty()) {
+        let (key, value) = part.split_once('=').unwrap();
+        let value = &value.replace('_', " ");
+        match key {
+            "time" => series.time = value.parse().unwrap(),
+            "rate" => series.rate = Some(value.parse().unwrap()),
+            "delay" => series.delay = Some(value.parse().unwrap()),
+            "loss" => series.loss = Some(value.parse().unwrap()),
+            "offset" => series.clock_offset = Some(value.parse().unwrap()),
+            "missing" => series.missing = Some(value.clone()),
+            "is" => series.delay_is = DelayIs::RoundTrip,
+            "overtaking" => series.keep_order = false,
+            "seed" => series.seed = value.parse().unwrap(),
+            _ => panic!("{key}"),
+        }
+    }
+    series
+}
+
+fn imported(text: &str, keys: &str) -> PhyTrace {
+    read(text.as_bytes(), &series(keys), 10_000).unwrap()
+}
+
+fn fault(text: &str, keys: &str) -> String {
+    read(text.as_bytes(), &series(keys), 10_000).unwrap_err().to_string()
+}
+
+#[test]
+fn rates_say_how_many_slots_and_delays_stand_in_d() {
+    // 1000 bits: at 4 kbit/s a slot in 250 ms.
+    let phy = imported("5 4 10\n6 0 20\n7 8 30.5\n", "rate=2:kbit/s delay=3:ms");
+    let ms = [0, 250, 500, 750, 2000, 2125, 2250, 2375, 2500, 2625, 2750, 2875];
+    assert_eq!(phy.t()[..], ms.map(|ms| ms * MS));
+    assert_eq!(phy.d()[..4], [10 * MS; 4]);
+    assert_eq!(phy.d()[4..], [30 * MS + MS / 2; 8]);
+    assert_eq!(phy.header().period, Some(Duration::from_millis(3000)));
+    assert_eq!(phy.header().rtt, Some(Duration::ZERO));
+    let notes = &phy.header().notes;
+    assert!(notes.understood.contains(&"rate is column 2 in kbit/s".to_owned()), "{notes:?}");
+    assert!(
+        notes
+            .understood
+            .contains(&"1 rows are outages (no rate or no delay), 1 s in all".to_owned())
+    );
+}
+
+#[test]
+fn what_is_missing_is_an_outage() {
+    for absent in ["", "-", "NaN", "nan", "NA", "null", "lost"] {
+        let text = format!("t,r,d\n0,8,1\n1,{absent},1\n2,8,{absent}\n3,8,2\n");
+        let phy = imported(&text, "rate=2:kbit/s delay=d:ms missing=lost");
+        assert_eq!(phy.len(), 16, "{absent}");
+        assert!(phy.t().iter().all(|t| *t < 1000 * MS || *t >= 3000 * MS));
+    }
+}
+
+#[test]
+fn constants_stand_for_columns() {
+    let phy = imported("0\n1\n", "rate=8_kbit/s delay=20_ms loss=100_%");
+    assert_eq!((phy.len(), phy.t()[1], &phy.d()[..2]), (16, 125 * MS, &[0, 0][..]));
+    let phy = imported("0\n1\n", "rate=8_kbit/s delay=20_ms");
+    assert_eq!(phy.d()[..], [20 * MS; 16]);
+}
+
+#[test]
+fn order_is_kept_unless_asked_otherwise() {
+    let text = "0 8 500\n1 8 10\n2 8 10\n";
+    let kept = imported(text, "rate=2:kbit/s delay=3:ms");
+    let arrivals: Vec<i64> = kept.t().iter().zip(&kept.d()[..]).map(|(t, d)| t + d).collect();
+    assert!(arrivals.is_sorted());
+    // The last slot of the first second arrives at 1375 ms; those sent until then wait for it.
+    assert_eq!(kept.d()[8..12], [375, 250, 125, 10].map(|ms| ms * MS));
+    assert!(kept.header().notes.assumed.iter().any(|note| note.contains("3 slots arrive later")));
+    let free = imported(text, "rate=2:kbit/s delay=3:ms overtaking=");
+    assert_eq!(free.d()[8..12], [10 * MS; 4]);
+}
+
+#[test]
+fn losses_are_shares_per_cent_or_counts() {
+    let lost = |text: &str, keys: &str| {
+        let phy = read(text.as_bytes(), &series(keys), 200_000).unwrap();
+        phy.d().iter().filter(|&&d| d == 0).count() as f64 / phy.len() as f64
+    };
+    // 100,000 slots, 20 % lost: four standard errors are .005.
+    for (value, unit) in [("0.2", ""), ("20", ":%"), ("10000", ":packets")] {
+        let text = format!("0 {value}\n1 {value}\n");
+        let share = lost(&text, &format!("rate=50_Mbit/s loss=2{unit}"));
+        assert!((share - 0.2).abs() < 0.005, "{unit}: {share}");
+    }
+    let of = |seed| imported("0 .5\n1 .5\n", &format!("rate=100_kbit/s loss=2 seed={seed}"));
+    assert_eq!(of(1).d(), of(1).d());
+    assert_ne!(of(1).d(), of(2).d());
+}
+
+#[test]
+fn without_a_rate_a_row_is_a_slot() {
+    let phy =
+        imported("t,delay,lost\n10,20,0\n11,99,1\n12,-,0\n13,30,0\n", "delay=delay:ms loss=lost");
+    assert_eq!(phy.t()[..], [0, 1000, 3000].map(|ms| ms * MS));
+    assert_eq!(phy.d()[..], [20 * MS, 0, 30 * MS]);
+    assert!(fault("0 1\n0 1\n", "delay=2:ms").starts_with("line 2: time `0` does not come after"));
+}
+
+#[test]
+fn round_trips_and_clocks() {
+    let phy = imported("0 41\n1 42\n", "delay=2:ms is=rtt");
+    assert_eq!(phy.d()[..], [20_500_000, 21 * MS]);
+    let phy = imported("0 -3\n1 2\n", "delay=2:ms offset=5_ms");
+    assert_eq!(phy.d()[..], [2 * MS, 7 * MS]);
+    assert!(
+        fault("0 3\n1 -2\n", "delay=2:ms")
+            .starts_with("line 2: delay `-2` is below zero: the clocks"),
+    );
+}
+
+#[test]
+fn dates_and_names_with_quotes_semicolons_and_remarks() {
+    let text = "\u{feff}# a log\r\n\"when\";\"down (kbit/s)\"\r\n2024-01-01T00:00:00Z;\"8\"\r\n\
+                # more\r\n2024-01-01T00:00:01.5Z;4\r\n\r\n2024-01-01T00:00:02Z;0\r\n";
+    let phy = imported(text, "time=when:date rate=2:kbit/s");
+    assert_eq!(phy.len(), 12 + 2);
+    let named =
+        Series { rate: Some("down (kbit/s):kbit/s".parse().unwrap()), ..series("time=when:date") };
+    assert_eq!(read(text.as_bytes(), &named, 100).unwrap().t(), phy.t());
+    assert!(
+        phy.header()
+            .notes
+            .understood
+            .contains(&"rate is column 2 `down (kbit/s)` in kbit/s".to_owned())
+    );
+}
+
+#[test]
+fn warnings_tell_of_gaps_coarse_clocks_and_repeated_times() {
+    let rows: String =
+        (0..20).map(|row| format!("{} 8 {}\n", row + 30 * (row / 10), 3 + row % 2)).collect();
+    let phy = imported(&format!("{rows}49 9 3\n"), "rate=2:kbit/s delay=3:ms");
+    let warnings = phy.warnings().join("\n");
+    for expected in [
+        "1 rows have the time of the row after them",
+        "1 gaps of over 5 times the usual 1 s between rows, the longest 31 s behind line 10",
+        "a coarse clock: all delays are multiples of 1 ms",
+        "no slot is erased",
+    ] {
+        assert!(warnings.contains(expected), "{expected}: {warnings}");
+    }
+}
+
+#[test]
+fn faults_have_a_line_and_a_cure() {
+    let rate = "rate=2:kbit/s";
+    let cases = [
+        ("", rate, "the trace is empty"),
+        ("t,r\n", rate, "the trace is empty"),
+        ("0,8\n", rate, "line 1: one row alone does not say how long it holds"),
+        ("0,8\n1,0\n", "rate=3:kbit/s", "line 1: 2 columns instead of 3"),
+        ("0,8\n1\n", rate, "line 2: 1 columns instead of 2"),
+        ("0,8\n2,8\n1,8\n", rate, "line 3: time `1` comes before that of the row before it"),
+        ("0,8\nx,8\n", rate, "line 2: `x` is not a time; write a decimal number in seconds"),
+        ("0,8\n,8\n", rate, "line 2: `` is not a time"),
+        ("x,8\n1,8\n", rate, "line 1: `x` is not a time"),
+        ("0,8\n1,fast\n", rate, "line 2: rate `fast` is not a number; write e.g. 1.5"),
+        ("0;8\n1;8,5\n", rate, "line 2: rate `8,5` is not a number"),
+        ("0,8\n1,-8\n", rate, "line 2: rate `-8` is negative; if it stands for an outage"),
+        ("0,8\n1,1e10\n", rate, "line 2: rate `1e10` is over 1 Tbit/s"),
+        ("0,0\n1,0\n", rate, "no row leaves a slot"),
+        ("0,8\n1e9,8\n", rate, "line 2: more than 10000 slots; split the file"),
+        ("0,8\n1,inf\n", rate, "line 2: rate `inf` is not a number"),
+        (
+            "t,r\n0,8\n1,8\n",
+            "rate=rate:kbit/s",
+            "line 1: no column `rate`; the header has `t`, `r`",
+        ),
+        ("t,r,r\n0,8,8\n", "rate=r:kbit/s", "line 1: column `r` comes twice; give its number"),
+        (
+            "0,8,1.5\n1,8,0\n",
+            "rate=2:kbit/s loss=3",
+            "line 1: loss `1.5` is not a share from 0 to 1",
+        ),
+        ("0,8,101\n1,8,0\n", "rate=2:kbit/s loss=3:%", "line 1: loss `101` is not from 0 to 100 %"),
+        ("0,8,-\n1,8,0\n", "rate=2:kbit/s loss=3", "line 1: no loss here (`-`)"),
+        ("0,8,1.5\n", "rate=2:kbit/s loss=3:packets", "line 1: loss `1.5` is no count of packets"),
+        (
+            "0,8,9\n1,8,0\n2,8,0\n",
+            "rate=2:kbit/s loss=3:packets",
+            "line 2: 9 packets lost in an interval of 8 slots; check the column, or give a smaller \
+             LLDU (the row of line 1)",
+        ),
+        ("0,5\n1,1e30\n", "delay=2:ms", "line 2: `1e30` is over 2^61 ns (73 years)"),
+        ("a,b\n\"0,8\n", rate, "a quoted field does not end"),
+    ];
+    for (text, keys, expected) in cases {
+        let message = fault(text, keys);
+        assert!(message.starts_with(expected), "{text:?}: {message}");
+    }
+}

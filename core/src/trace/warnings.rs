@@ -1,0 +1,58 @@
+//! What may make a trace mean less than it seems to.
+
+use crate::trace::PhyTrace;
+use crate::trace::series::Grid;
+use crate::units::Duration;
+
+impl PhyTrace {
+    /// What to beware of, a line each: what an import found, and what the trace shows.
+    ///
+    /// ```
+    /// use clift::trace::PhyTrace;
+    /// use clift::units::Bytes;
+    /// let phy = PhyTrace::new(vec![0, 10].into(), vec![5, 5].into(), Bytes(33)).unwrap();
+    /// assert_eq!(phy.warnings(), ["no slot is erased: a scheme can only cost here"]);
+    /// ```
+    pub fn warnings(&self) -> Vec<String> {
+        let mut warnings = self.header().notes.warnings.clone();
+        if self.d().iter().all(|&d| d > 0) {
+            warnings.push("no slot is erased: a scheme can only cost here".to_owned());
+        } else if self.d().iter().all(|&d| d == 0) {
+            warnings.push("every slot is erased".to_owned());
+        }
+        if let Some((at, gap)) = self.stall() {
+            warnings.push(format!(
+                "a gap of {} without a slot at {}",
+                Duration::from_nanos(gap.unsigned_abs()),
+                Duration::from_nanos(at.unsigned_abs())
+            ));
+        }
+        let coarse = warnings.iter().any(|warning| warning.starts_with("a coarse clock"));
+        if let Some(step) = self.grid().filter(|_| !coarse) {
+            warnings.push(format!(
+                "a coarse clock: all decoding times differ by multiples of {}",
+                Duration::from_nanos(step.unsigned_abs())
+            ));
+        }
+        warnings
+    }
+
+    /// Start and length of the longest gap between slots, if it is long by itself and against the
+    /// usual one.
+    fn stall(&self) -> Option<(i64, i64)> {
+        const LONG: i64 = 100_000_000;
+        let usual = i64::try_from(self.median_gap().as_nanos()).unwrap_or(i64::MAX);
+        let gaps = self.t().windows(2).map(|pair| (pair[1] - pair[0], pair[0]));
+        let (gap, at) = gaps.max_by_key(|&(gap, _)| gap)?;
+        (gap >= LONG && gap / 20 >= usual.max(1)).then_some((at, gap))
+    }
+
+    /// The grid of the decoding times of received slots above the smallest.
+    fn grid(&self) -> Option<i64> {
+        let received = || self.d().iter().copied().filter(|&d| d > 0);
+        let least = received().min()?;
+        let mut grid = Grid::default();
+        received().for_each(|d| grid.take(d - least));
+        grid.step()
+    }
+}
