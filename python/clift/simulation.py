@@ -67,10 +67,11 @@ class Run:
     def notes(self) -> list[str]:
         """What about the run is due to its settings rather than to the link, a line each.
 
-        Now: a flow that was stuck in one recovery, as ns-2's TCP is where its window overshoots a
+        Now: what links took from their traces because the scenario does not say it; and a flow that
+        was stuck in one recovery, as ns-2's TCP is where its window overshoots a
         deep queue (docs/concepts/tcp.md). `clift.simulate` gives them as warnings.
         """
-        found = []
+        found = self.scenario.taken()
         for number, flow in enumerate(self.summary()["flows"]):
             arrived, in_order = (flow[name] for name in ("segment_delay_ms", "in_order_delay_ms"))
             if not arrived or arrived["count"] < 1000:
@@ -185,6 +186,7 @@ def simulate(
         (time_s, delay_ms), a CSV file of those, or what `clift.constellation.delays` gives. Where
         it gets shorter packets overtake one another, unless path_in_order (False). Without a
         return_link the way back takes as long as the way there, hop by hop in reverse.
+        packing (None: as the trace says, else "packet"; or "bytes"): what packets share.
         overlap ("free" or "papers"), extra_lldu (False), lldu_header_bytes (0),
         packet_header_bytes (0), reorder (None): how packets are put onto the link.
         return_link (None): a link for the way back; a fixed RTT/2 without it.

@@ -21,8 +21,8 @@ Unit = Literal["s", "ms", "us", "ns"]
 class PhyTrace:
     """Transmission time `t` and decoding time `d` of every slot; `d` = 0 means erased.
 
-    Times are integer nanoseconds, `t` strictly increasing. Arrays that are read-only int64 are
-    shared, others are copied; what comes out is read-only.
+    Times are integer nanoseconds, `t` strictly increasing. Arrays are copied unless nothing can
+    change them (int64 views of `bytes` or of another trace); what comes out is read-only.
 
     Args:
         t_ns: Transmission times, one a slot.
@@ -31,6 +31,8 @@ class PhyTrace:
         decode_ns: Nominal decoding time; the lower median of the non-zero `d` if left out.
         period_ns: After how long the trace repeats, if it is known.
         rtt_ns: Round-trip time that belongs to the trace, if it is known.
+        packing: What packets share on the trace's slots unless a link says otherwise: nothing
+            ("packet") or slots ("bytes").
         description: Free text.
         source: Where the trace comes from.
 
@@ -61,6 +63,7 @@ class PhyTrace:
         rtt_ns: int | None = None,
         description: str | None = None,
         source: str | None = None,
+        packing: Literal["packet", "bytes"] | None = None,
     ) -> None:
         self._inner = _clift.PhyTrace(
             t_ns,
@@ -71,6 +74,7 @@ class PhyTrace:
             rtt_ns=_time("rtt_ns", rtt_ns, least=0),
             description=description,
             source=source,
+            packing=packing,
         )
 
     @classmethod
@@ -113,6 +117,11 @@ class PhyTrace:
     def rtt_ns(self) -> int | None:
         """Round-trip time that belongs to the trace, if it says so."""
         return self._inner.rtt_ns
+
+    @property
+    def packing(self) -> str | None:
+        """What packets share on its slots, "packet" or "bytes", if it says so."""
+        return self._inner.packing
 
     @property
     def description(self) -> str | None:
@@ -199,8 +208,8 @@ class PhyTrace:
             format: `text`, `columns`, `parquet`, `mahimahi`, `loss`, `runs` or `netem`. Only the
                 first and `parquet` keep everything.
             unit: Unit of `columns`; makes a `.csv` or `.txt` such a file.
-            opportunity_bytes: Bytes of an opportunity of `mahimahi`: 1500, or 1504 for a trace
-                with such slots, unless given.
+            opportunity_bytes: Bytes of an opportunity of `mahimahi`: those of a trace read from
+                there, else 1504, unless given.
             model: What `netem` describes.
 
         Raises:
@@ -237,6 +246,7 @@ def read_trace(
     rate_kbps: float | None = None,
     slot_ns: int | None = None,
     decode_ns: int | None = None,
+    keep_order: bool | None = None,
 ) -> PhyTrace:
     r"""Reads a trace file.
 
@@ -246,8 +256,8 @@ def read_trace(
             (per-packet delay and loss with a header), `delay-loss` (a file of delays with one of
             loss flags), `loss` (0/1 strings) or `runs` (ns-2 run lengths).
         unit: Unit of `columns`; makes a `.csv` or `.txt` such a file.
-        lldu_bytes: Payload of a slot. Left out: what the file says, else 33; 1500 for `mahimahi`,
-            `probes` and `delay-loss`.
+        lldu_bytes: Payload of a slot. Left out: what the file says, else 33; 1504 for `mahimahi`,
+            1500 for `probes` and `delay-loss`.
         direction: Which way of `probes`.
         losses: The file of loss flags of `delay-loss`.
         interval_ms: Time between the packets of `delay-loss`.
@@ -255,6 +265,8 @@ def read_trace(
             with delay and fate of the nearest probe. Left out: a slot a probe.
         slot_ns: Time between the slots of `loss` and `runs`.
         decode_ns: Decoding time of the slots of `loss` and `runs` that were received.
+        keep_order: Whether what was sent earlier never arrives later; left out: it is so for
+            `probes` and `delay-loss` only.
 
     Raises:
         TraceError: If the file cannot be read or is no trace: file, line, what is wrong, the cure.
@@ -282,6 +294,7 @@ def read_trace(
             rate_bps=_scaled("rate_kbps", rate_kbps, 1_000),
             slot_ns=_time("slot_ns", slot_ns),
             decode_ns=_time("decode_ns", decode_ns),
+            keep_order=keep_order,
         )
     )
 

@@ -8,7 +8,8 @@ use std::str::FromStr;
 use std::sync::{Mutex, PoisonError};
 
 use clift::trace::{
-    FileError, Folder, Format, Header, PhyTrace, Runs, TraceFile, WriteAs, WriteError, write_file,
+    FileError, Folder, Format, Header, Loading, Packing, PhyTrace, Runs, TraceFile, WriteAs,
+    WriteError, write_file,
 };
 use clift::units::{BitRate, Bytes, Duration};
 use numpy::PyArray1;
@@ -28,7 +29,7 @@ pub(crate) struct PyPhyTrace(pub(crate) PhyTrace);
 impl PyPhyTrace {
     #[new]
     #[pyo3(signature = (t_ns, d_ns, lldu_bytes, decode_ns=None, period_ns=None, rtt_ns=None,
-                        description=None, source=None))]
+                        description=None, source=None, packing=None))]
     #[allow(clippy::too_many_arguments)] // they are keywords in Python
     fn new(
         t_ns: &Bound<'_, PyAny>,
@@ -39,14 +40,21 @@ impl PyPhyTrace {
         rtt_ns: Option<u64>,
         description: Option<String>,
         source: Option<String>,
+        packing: Option<&str>,
     ) -> PyResult<Self> {
         let (t, d) = (column("t_ns", t_ns)?, column("d_ns", d_ns)?);
+        let packing = packing.map(|name| {
+            let fault = || trace_error(format!("packing = {name}: give packet or bytes"));
+            Packing::of(name).ok_or_else(fault)
+        });
+        let loading = Loading { packing: packing.transpose()?, ..Loading::default() };
         let header = Header {
             decode: decode_ns.map(Duration::from_nanos),
             description,
             source,
             period: period_ns.map(Duration::from_nanos),
             rtt: rtt_ns.map(Duration::from_nanos),
+            loading,
         };
         let trace = t_ns.py().detach(|| PhyTrace::with_header(t, d, Bytes(lldu_bytes), header));
         trace.map(Self).map_err(trace_error)
@@ -80,6 +88,11 @@ impl PyPhyTrace {
     #[getter]
     fn rtt_ns(&self) -> Option<u64> {
         self.0.header().rtt.map(Duration::as_nanos)
+    }
+
+    #[getter]
+    fn packing(&self) -> Option<&'static str> {
+        self.0.header().loading.packing.map(Packing::name)
     }
 
     #[getter]
@@ -184,7 +197,8 @@ pub(crate) fn trace_formats() -> Vec<(&'static str, Vec<&'static str>, &'static 
 /// Reads a trace file; the suffix says the format unless `format` does.
 #[pyfunction]
 #[pyo3(signature = (path, format=None, unit=None, lldu_bytes=None, direction=None, losses=None,
-                    interval_ns=None, rate_bps=None, slot_ns=None, decode_ns=None))]
+                    interval_ns=None, rate_bps=None, slot_ns=None, decode_ns=None,
+                    keep_order=None))]
 #[allow(clippy::too_many_arguments)] // they are keywords in Python
 pub(crate) fn read_trace(
     py: Python<'_>,
@@ -198,6 +212,7 @@ pub(crate) fn read_trace(
     rate_bps: Option<u64>,
     slot_ns: Option<u64>,
     decode_ns: Option<u64>,
+    keep_order: Option<bool>,
 ) -> PyResult<PyPhyTrace> {
     let file = TraceFile {
         format: parsed(&path, format)?,
@@ -209,6 +224,7 @@ pub(crate) fn read_trace(
         rate: rate_bps.and_then(BitRate::from_bits_per_second),
         slot: slot_ns.map(Duration::from_nanos),
         decoding: decode_ns.map(Duration::from_nanos),
+        keep_order,
         ..TraceFile::new(path)
     };
     read(py, &file, &Folder::default())

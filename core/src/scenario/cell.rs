@@ -4,8 +4,10 @@ use rand::Rng;
 
 use super::config::Config;
 use super::limit::Start;
-use super::plan::{Plan, PlannedLink, PlannedPhy};
+use super::plan::{Plan, PlannedLink, PlannedMedium, PlannedPhy};
 use super::spec::PhySpec;
+use super::store::MakeError;
+use super::traces::Traces;
 use crate::config::Fault;
 use crate::seed::{Seed, Stream};
 use crate::units::Duration;
@@ -49,6 +51,28 @@ impl Cell {
     pub fn phy_traces(&self, replication: u32) -> Vec<Option<PhySpec>> {
         let links = self.plan.links().enumerate();
         links.map(|(index, link)| Some(self.phy(index, link.phy()?, replication))).collect()
+    }
+
+    /// What links took from their traces because the scenario does not say it, a line each.
+    ///
+    /// # Errors
+    /// A trace that cannot be made.
+    pub fn taken(&self, traces: &dyn Traces) -> Result<Vec<String>, MakeError> {
+        let mut lines = Vec::new();
+        for (index, link) in self.plan.links().enumerate() {
+            let (PlannedMedium::Trace { phy, .. } | PlannedMedium::Live { phy, .. }) = &link.medium
+            else {
+                continue;
+            };
+            if link.link.rtt.is_some() || phy.trace.is_none() {
+                continue;
+            }
+            if let Some(rtt) = traces.phy(&self.phy(index, phy, 0))?.header().rtt {
+                let key = crate::config::join(&link.key, "link.rtt");
+                lines.push(format!("{key}: {rtt}, as the trace says"));
+            }
+        }
+        Ok(lines)
     }
 
     pub(super) fn phy(&self, index: usize, phy: &PlannedPhy, replication: u32) -> PhySpec {

@@ -11,14 +11,16 @@ use super::limit::{QueueBound, Start};
 use super::reorder::Reorder;
 use super::trace::Trace;
 use crate::config::Fault;
+use crate::trace::Packing;
 use crate::units::{Bytes, Duration, Limit, Probability};
 
 /// The link: its round-trip time, its queue, how packets are put onto LLDUs.
 #[derive(Clone, Debug, Deserialize, JsonSchema, Serialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Link {
-    /// Round-trip time of the link: an LLDU arrives half of it after it was decoded.
-    pub rtt: Duration,
+    /// Round-trip time of the link: an LLDU arrives half of it after it was decoded. Unless set, what
+    /// the trace measured, and if it did not, 500 ms.
+    pub rtt: Option<Duration>,
     /// From a slot until the sender can act on its loss, at least the round-trip time; that plus
     /// the decoding time unless set.
     pub feedback: Option<Duration>,
@@ -31,6 +33,10 @@ pub struct Link {
     /// What happens to packets whose transmissions overlap: "free" (each goes as soon as it can)
     /// or "papers" (they leave one at a time, as in the papers' ns-2 module).
     pub overlap: Overlap,
+    /// What packets share: nothing ("packet": each begins an LLDU of its own, as in the papers), or
+    /// LLDUs ("bytes": each begins behind the last byte of the one before it, as GSE, RLE and RLC do
+    /// it). Unless set, what the trace says ("mahimahi": bytes), and if it does not, "packet".
+    pub packing: Option<Packing>,
     /// One LLDU more for each packet, as the papers count.
     pub extra_lldu: bool,
     /// Bytes of each LLDU that carry no packet.
@@ -75,12 +81,13 @@ pub struct Link {
 impl Default for Link {
     fn default() -> Self {
         Self {
-            rtt: Duration::from_millis(500),
+            rtt: None,
             feedback: None,
             queue: QueueBound::Packets(1000),
             start: Start::default(),
             wrap: false,
             overlap: Overlap::Free,
+            packing: None,
             extra_lldu: false,
             lldu_header: Bytes(0),
             packet_header: Bytes(0),
@@ -110,6 +117,25 @@ pub enum Overlap {
 }
 
 impl Link {
+    /// The round-trip time of a link of which neither the scenario nor a trace says it.
+    const RTT: Duration = Duration::from_millis(500);
+
+    /// The round-trip time, given what the trace measured.
+    pub(super) fn rtt(&self, measured: Option<Duration>) -> Duration {
+        self.rtt.or(measured).unwrap_or(Self::RTT)
+    }
+
+    /// That a scheme does not hear of a loss before anything can have come back; `key` is the
+    /// section that the link stands in.
+    pub(super) fn check_feedback(&self, key: &str, rtt: Duration) -> Result<(), Fault> {
+        if let Some(feedback) = self.feedback.filter(|&feedback| feedback < rtt) {
+            let cure =
+                format!("{feedback} is faster than the round trip; give `rtt` ({rtt}) or more");
+            return Err(Fault::of(key, "feedback", cure));
+        }
+        Ok(())
+    }
+
     /// Keys that contradict one another or are for other links; `key` is the section that they
     /// stand in.
     pub(super) fn check(&self, key: &str) -> Result<(), Fault> {
@@ -122,6 +148,10 @@ impl Link {
         if let Some(name) = self.live_key() {
             let cure = "is for links that run with their traffic; add live = true, or leave it out";
             return Err(Fault::of(key, name, cure));
+        }
+        if self.extra_lldu && self.packing == Some(Packing::Bytes) {
+            let cure = "counts whole LLDUs a packet, but packets share them; leave it out, or give packing = \"packet\"";
+            return Err(Fault::of(key, "extra_lldu", cure));
         }
         if self.live && self.overlap == Overlap::Papers {
             let cure = "\"papers\" is how ns-2 read link traces; a live link sends unit by unit, so leave it out";
@@ -140,9 +170,10 @@ impl Link {
     /// a section of its own does not.
     pub(super) fn of_slots(&self) -> impl Iterator<Item = &'static str> + use<> {
         let keys = [
-            ("rtt", self.rtt != Self::default().rtt),
+            ("rtt", self.rtt.is_some()),
             ("feedback", self.feedback.is_some()),
             ("overlap", self.overlap == Overlap::Papers),
+            ("packing", self.packing.is_some()),
             ("extra_lldu", self.extra_lldu),
             ("lldu_header", self.lldu_header != Bytes(0)),
             ("live", self.live),
@@ -155,7 +186,7 @@ impl Link {
         let keys = [
             ("link.live", self.live),
             ("link.feedback", self.feedback.is_some()),
-            ("link.rtt", self.rtt != Self::default().rtt),
+            ("link.rtt", self.rtt.is_some()),
         ];
         keys.into_iter().find(|(_, given)| *given).map(|(name, _)| name)
     }

@@ -12,7 +12,8 @@ use super::traffic::{self, ApplicationKind};
 use crate::application::{Application, Bulk, ConstantRate, File};
 use crate::config::Fault;
 use crate::link::Fragmentation;
-use crate::scheme::nr::NtnPhy;
+use crate::scheme::AdaptiveHarqConfig;
+use crate::scheme::nr::{NtnConfig, NtnPhy};
 use crate::scheme::{FeedbackLoss, LinkConfig, LiveConfig, Medium, Scheme, Timing, UnitLosses};
 use crate::simulation::{Flow, Hop, Setup};
 use crate::trace::PhyTrace;
@@ -65,13 +66,32 @@ impl Maker<'_> {
         there: &[Hop],
     ) -> Result<Vec<Hop>, SetupFault> {
         let mut hops = Vec::new();
+        // Delays behind a link are on the clock of its trace.
+        let mut clock: Option<Clock> = None;
         for planned in planned {
             match planned {
-                PlannedHop::Leg(leg) => hops.push(Hop::Leg(leg.config(self.traces)?)),
+                PlannedHop::Leg(leg) => {
+                    let mut leg = leg.config(self.traces)?;
+                    if let Some((start, cycle)) = clock.take() {
+                        leg.delay = leg.delay.on_clock(start, cycle);
+                    }
+                    hops.push(Hop::Leg(leg));
+                }
                 PlannedHop::WayBack(first) => hops.extend(Hop::way_back(&there[..*first])),
-                PlannedHop::Link(planned) => hops.extend(
-                    links.next().map(|(medium, start)| Hop::Link(link(planned, medium, start))),
-                ),
+                PlannedHop::Link(planned) => {
+                    let Some((medium, start)) = links.next() else { continue };
+                    let span = span(&medium);
+                    let cycle = |(first, end): (u64, u64)| {
+                        (Instant::from_nanos(first), Duration::from_nanos(end - first))
+                    };
+                    let cycle = span.filter(|_| planned.link.wrap).map(cycle);
+                    clock = planned.link.delays.is_some().then_some((start, cycle));
+                    let medium = match span {
+                        Some(_) => on_clock(medium, start, cycle),
+                        None => medium,
+                    };
+                    hops.push(Hop::Link(link(planned, medium, start)));
+                }
             }
         }
         Ok(hops)
@@ -80,11 +100,20 @@ impl Maker<'_> {
     /// What carries the packets of the link number `index`.
     fn medium(&self, index: usize, planned: &PlannedLink) -> Result<Medium, SetupFault> {
         let link = &planned.link;
-        let timing = Timing { rtt: link.rtt, feedback: link.feedback };
+        let timing = |measured: Option<Duration>| -> Result<Timing, Fault> {
+            let rtt = link.rtt(measured);
+            link.check_feedback(&crate::config::join(&planned.key, "link"), rtt)?;
+            Ok(Timing { rtt, feedback: link.feedback })
+        };
         let phy = |phy| self.traces.phy(&self.cell.phy(index, phy, self.replication));
         Ok(match &planned.medium {
             PlannedMedium::Trace { phy, scheme } => {
                 let spec = self.cell.phy(index, phy, self.replication);
+                // Only a file can say how long the way is.
+                let asked = (link.rtt.is_none() && spec.trace.is_some())
+                    .then(|| self.traces.phy(&spec))
+                    .transpose()?;
+                let timing = timing(asked.and_then(|phy| phy.header().rtt))?;
                 Medium::Trace(self.traces.link_trace(&spec, scheme, timing)?)
             }
             PlannedMedium::Held(name) => Medium::Trace(self.traces.held_link(name)?),
@@ -92,7 +121,9 @@ impl Maker<'_> {
                 let back = feedback.as_deref().map(|back| {
                     self.traces.phy(&self.cell.feedback(index, back, self.replication))
                 });
-                let live = live(scheme.clone(), planned, phy(slots)?, back.transpose()?)?;
+                let slots = phy(slots)?;
+                let timing = timing(slots.header().rtt)?;
+                let live = live(scheme.clone(), planned, (slots, timing), back.transpose()?)?;
                 Medium::Live(Arc::new(live))
             }
             PlannedMedium::Hybrid { hybrid, losses } => {
@@ -139,6 +170,9 @@ impl Maker<'_> {
     }
 }
 
+/// The trace time at time 0, and from when on the trace repeats with which period.
+type Clock = (Duration, Option<(Instant, Duration)>);
+
 /// First and end time of the trace under a link, ns.
 fn span(medium: &Medium) -> Option<(u64, u64)> {
     let of = |phy: &PhyTrace| (phy.t()[0], phy.t()[0] + phy.period().as_nanos() as i64);
@@ -165,6 +199,22 @@ fn span(medium: &Medium) -> Option<(u64, u64)> {
     Some((first.unsigned_abs(), end.unsigned_abs()))
 }
 
+/// A medium whose own delays vary with the clock of its trace.
+fn on_clock(medium: Medium, start: Duration, cycle: Option<(Instant, Duration)>) -> Medium {
+    match medium {
+        Medium::AdaptiveHarq(config) => {
+            let delay = config.delay.on_clock(start, cycle);
+            Medium::AdaptiveHarq(Arc::new(AdaptiveHarqConfig { delay, ..(*config).clone() }))
+        }
+        Medium::Ntn(config) => {
+            let propagation = config.propagation.on_clock(start, cycle);
+            let way_back = config.way_back.on_clock(start, cycle);
+            Medium::Ntn(Arc::new(NtnConfig { propagation, way_back, ..(*config).clone() }))
+        }
+        other => other,
+    }
+}
+
 fn link(planned: &PlannedLink, medium: Medium, start_offset: Duration) -> LinkConfig {
     let config = &planned.link;
     LinkConfig {
@@ -176,6 +226,7 @@ fn link(planned: &PlannedLink, medium: Medium, start_offset: Duration) -> LinkCo
             lldu_header: config.lldu_header,
             packet_header: config.packet_header,
             extra_lldu: config.extra_lldu,
+            packing: config.packing,
         },
         overlap_papers: config.overlap == Overlap::Papers,
         reorder: config.reorder.as_ref().map(Reorder::config),
@@ -185,7 +236,7 @@ fn link(planned: &PlannedLink, medium: Medium, start_offset: Duration) -> LinkCo
 fn live(
     scheme: Scheme,
     planned: &PlannedLink,
-    phy: PhyTrace,
+    (phy, timing): (PhyTrace, Timing),
     back: Option<PhyTrace>,
 ) -> Result<LiveConfig, Fault> {
     let config = &planned.link;
@@ -198,7 +249,6 @@ fn live(
         Some(back) => FeedbackLoss::Trace(back),
         None => config.feedback_loss.map_or(FeedbackLoss::None, FeedbackLoss::Random),
     };
-    let timing = Timing { rtt: config.rtt, feedback: config.feedback };
     Ok(LiveConfig {
         flush: config.flush.unwrap_or(Duration::ZERO),
         feedback_loss,

@@ -15,6 +15,7 @@ use crate::trace::files::{Files, Folder, Source};
 use crate::trace::format::{Format, UnknownFormat};
 use crate::trace::lines::Lines;
 use crate::trace::netem::Model;
+use crate::trace::probes;
 use crate::trace::{Fault, PhyTrace, ReadError, TimeUnit, TraceError};
 use crate::units::{BitRate, Bytes, Duration};
 
@@ -61,6 +62,11 @@ pub struct TraceFile {
     /// Decoding time of the slots of "loss" and "runs" that were received.
     #[serde(default)]
     pub decoding: Option<Duration>,
+    /// Whether what was sent earlier never arrives later: `d` is raised where a delay falls faster than
+    /// time goes by. It is so for measured delays ("probes", "delay-loss") and not for other formats,
+    /// unless set.
+    #[serde(default)]
+    pub keep_order: Option<bool>,
     /// Keep one slot in so many: a link shared fairly by so many users.
     #[serde(default = "one")]
     pub share: u32,
@@ -111,6 +117,7 @@ impl TraceFile {
             rate: None,
             slot: None,
             decoding: None,
+            keep_order: None,
             share: 1,
             offset: Duration::ZERO,
         }
@@ -164,6 +171,8 @@ impl TraceFile {
             Err(_) if input.watch.stopped() => return Err(FileError::Stopped { place: place() }),
             read => read?,
         };
+        let measured = [probes::FORMAT.name, probes::PAIR.name].contains(&format.name());
+        let whole = if self.keep_order.unwrap_or(measured) { whole.in_order() } else { whole };
         let fault = |error: TraceError| FileError::Read { place: place(), error: error.into() };
         self.cut(whole).map_err(fault)
     }
@@ -225,7 +234,7 @@ pub struct WriteAs {
     pub format: Option<Format>,
     /// Unit of "columns"; makes a text file such a one.
     pub unit: Option<TimeUnit>,
-    /// Bytes of an opportunity of "mahimahi": 1500, or 1504 for a trace with such slots, unless set.
+    /// Bytes of an opportunity of "mahimahi": those of a trace read from there, else 1504, unless set.
     pub opportunity: Option<Bytes>,
     /// What a "netem" file describes.
     pub model: Option<Model>,

@@ -29,6 +29,7 @@ pub mod mahimahi;
 mod median;
 mod mi;
 pub mod netem;
+mod packing;
 #[cfg(feature = "parquet")]
 pub mod parquet;
 mod phy;
@@ -50,5 +51,6 @@ pub use link_builder::{Fate, LinkTraceBuilder};
 pub use link_stats::LinkStats;
 pub use link_trace::{LinkTrace, Parts};
 pub use mi::MiTrace;
+pub use packing::{Loading, Packing};
 pub(crate) use phy::LATEST;
 pub use phy::{Header, PhyTrace, TraceError};

@@ -4,8 +4,8 @@ use std::sync::{Arc, OnceLock};
 
 use thiserror::Error;
 
-use crate::trace::Column;
 use crate::trace::median::lower_median;
+use crate::trace::{Column, Loading};
 use crate::units::{Bytes, Duration};
 
 /// Transmission time `t` and decoding time `d` of every slot; `d = 0` means erased.
@@ -51,6 +51,8 @@ pub struct Header {
     /// Round-trip time that belongs to the trace (`rtt_ns`): twice the part of a measured delay
     /// that is not in `d`.
     pub rtt: Option<Duration>,
+    /// How packets go onto its slots, where the file says so.
+    pub loading: Loading,
 }
 
 /// Why a trace is not one. `slot` counts from 0.
@@ -136,6 +138,11 @@ pub enum TraceError {
     /// A round-trip time beyond the range of times.
     #[error("rtt_ns must be at most 2^61 (73 years); check the unit")]
     Rtt,
+    /// A clock that cannot be one.
+    #[error(
+        "tick_ns must be at most 2^61, and tick_phase_ns below it; leave both out if any time will do"
+    )]
+    Tick,
 }
 
 /// Times stay below this so that sums of a few of them cannot overflow int64.
@@ -192,6 +199,7 @@ impl PhyTrace {
         if header.rtt.is_some_and(|rtt| rtt.as_nanos() > LATEST as u64) {
             return Err(TraceError::Rtt);
         }
+        header.loading.check()?;
         Ok(Self { t, d, lldu, header, medians: Arc::default() })
     }
 

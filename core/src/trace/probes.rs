@@ -12,7 +12,6 @@ pub use crate::trace::file::Direction;
 use crate::trace::file::{FileError, Input, TraceFile};
 use crate::trace::format::FormatRow;
 use crate::trace::lines::Lines;
-use crate::trace::mahimahi::OPPORTUNITY;
 use crate::trace::slots::{MOST, Slots};
 use crate::trace::{Header, PhyTrace, TimeUnit, TraceError};
 use crate::units::{BitRate, Bytes, Duration};
@@ -46,6 +45,9 @@ fn read_files(how: &TraceFile, input: &Input<'_>) -> Result<PhyTrace, FileError>
     input.parsed(&how.file, |file| read_pair(file, losses, interval, Sampling::of(how)))
 }
 
+/// Payload of a slot unless said otherwise: that of an Ethernet frame.
+const PACKET: Bytes = Bytes(1500);
+
 /// How probes become slots.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct Sampling {
@@ -58,7 +60,7 @@ pub struct Sampling {
 
 impl Sampling {
     fn of(how: &TraceFile) -> Self {
-        Self { lldu: how.lldu.unwrap_or(OPPORTUNITY), rate: how.rate }
+        Self { lldu: how.lldu.unwrap_or(PACKET), rate: how.rate }
     }
 }
 

@@ -143,10 +143,8 @@ fn medium(key: &str, hop: &Hop, link: &Link, config: &Config) -> Result<PlannedM
         let cure = "nothing to send over; give [trace] with a file, [channel] with a model, [hybrid], [ntn], [adaptive_harq], or [[path]]";
         return Err(Fault::new(key, cure));
     }
-    if let Some(feedback) = link.feedback.filter(|&feedback| feedback < link.rtt) {
-        let cure =
-            format!("{feedback} is faster than the round trip; give `rtt` ({}) or more", link.rtt);
-        return Err(Fault::of(&join(key, "link"), "feedback", cure));
+    if link.rtt.is_some() || hop.trace.is_none() {
+        link.check_feedback(&join(key, "link"), link.rtt(None))?;
     }
     let (phy, scheme) = (phy()?, hop.scheme.clone().unwrap_or(Scheme::None));
     if !link.live {

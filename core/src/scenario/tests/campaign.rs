@@ -50,7 +50,7 @@ fn changes_from_outside_win_and_end_a_variation() {
     assert_eq!(scenario.cells().len(), 2);
     let config = scenario.cells()[1].config();
     assert_eq!((config.scheme.to_string().as_str(), config.seed), ("FEC(10/12)", 2));
-    assert_eq!(config.link.rtt, Duration::from_millis(600));
+    assert_eq!(config.link.rtt, Some(Duration::from_millis(600)));
     let usual = DelayedAck::After(Duration::from_millis(40));
     assert_eq!(config.transport.tcp.delayed_ack, Some(usual));
 
