@@ -23,9 +23,22 @@ def read_only(values: list[int]) -> np.ndarray:
     return array
 
 
-def test_a_read_only_array_is_shared_and_a_writable_one_copied():
-    mine, yours = read_only([0, 1, 2]), np.array([0, 1, 2])
+def test_what_nobody_can_change_is_shared_and_anything_else_copied():
+    mine = np.frombuffer(np.array([0, 1, 2], np.int64).tobytes(), np.int64)
+    yours = np.array([0, 1, 2])
     assert np.shares_memory(clift.PhyTrace(mine, mine).t_ns, mine)
+    # A mark can be taken back, and a view of a bytearray is none of ours.
+    marked = read_only([0, 1, 2])
+    kept = clift.PhyTrace(marked, marked)
+    marked.flags.writeable = True
+    marked[1] = -(10**15)
+    assert kept.t_ns.tolist() == kept.d_ns.tolist() == [0, 1, 2]
+    memory = bytearray(np.array([0, 1, 2], np.int64).tobytes())
+    foreign = np.frombuffer(memory, np.int64)
+    foreign.flags.writeable = False
+    kept = clift.PhyTrace(foreign, foreign)
+    memory[:] = bytes(len(memory))
+    assert kept.t_ns.tolist() == [0, 1, 2]
     copied = clift.PhyTrace(yours, yours)
     yours[0] = 7
     assert copied.t_ns[0] == 0
@@ -45,6 +58,23 @@ def test_views_are_read_only_and_outlive_the_trace():
         first.flags.writeable = True
     again = clift.PhyTrace(first, first)
     assert np.shares_memory(again.t_ns, first)
+
+
+def test_masked_entries_are_refused():
+    masked = np.ma.array([5, 5, 5], mask=[False, True, False])
+    for t, d, name in [([0, 1, 2], masked, "d_ns"), (masked, [1, 1, 1], "t_ns")]:
+        with pytest.raises(clift.TraceError, match=f"{name} has masked entries; fill them"):
+            clift.PhyTrace(t, d)
+    assert clift.PhyTrace([0, 1, 2], np.ma.array([5, 5, 5])).d_ns.tolist() == [5, 5, 5]
+
+
+def test_a_memory_map_is_read_into_memory(tmp_path: Path):
+    path = tmp_path / "t.bin"
+    np.arange(100_000, dtype=np.int64).tofile(path)
+    mapped = np.memmap(path, np.int64, mode="r")
+    phy = clift.PhyTrace(mapped, mapped)
+    path.write_bytes(b"")
+    assert phy.t_ns.sum() == 4_999_950_000
 
 
 @pytest.mark.parametrize("dtype", ["i1", "u1", "i4", "u4", ">i8", "u8"])
@@ -261,25 +291,24 @@ def test_a_chain_is_given_by_p_and_burst_as_in_files(tmp_path: Path):
 
 def test_mahimahi_comes_back_as_it_was(tmp_path: Path):
     phy = clift.read_trace(DATA / "cell.up")
-    assert (len(phy), phy.lldu_bytes) == (150, 1500)
+    assert (len(phy), phy.lldu_bytes, phy.packing) == (150, 1504, "bytes")
     phy.write(tmp_path / "again.mahimahi")
     assert (tmp_path / "again.mahimahi").read_bytes() == (DATA / "cell.up").read_bytes()
-    wide = clift.read_trace(DATA / "cell.up", lldu_bytes=1504)
+    wide = clift.read_trace(DATA / "cell.up", lldu_bytes=1500)
     wide.write(tmp_path / "wide.down")
     assert (tmp_path / "wide.down").read_bytes() == (DATA / "cell.up").read_bytes()
 
 
 def test_probes_keep_delay_and_loss():
     rows = np.genfromtxt(DATA / "probes.csv", delimiter=",", skip_header=1)
-    phy = clift.read_trace(DATA / "probes.csv", format="probes", direction="down")
+    keys = {"format": "probes", "direction": "down", "keep_order": False}
+    phy = clift.read_trace(DATA / "probes.csv", **keys)
     lost = rows[:, 5] == 1
     np.testing.assert_array_equal(phy.d_ns == 0, lost)
     assert phy.rtt_ns is not None
     delays = phy.d_ns - 1 + phy.rtt_ns // 2
     np.testing.assert_allclose(delays[~lost] / 1e6, rows[~lost, 4], rtol=0, atol=1e-6)
-    slots = clift.read_trace(
-        DATA / "probes.csv", format="probes", direction="down", rate_kbps=2400, lldu_bytes=1500
-    )
+    slots = clift.read_trace(DATA / "probes.csv", rate_kbps=2400, lldu_bytes=1500, **keys)
     np.testing.assert_array_equal(slots.d_ns[::2], phy.d_ns)
     assert slots.t_ns[1] == 5_000_000
 

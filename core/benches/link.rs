@@ -69,6 +69,7 @@ fn trace(lldus: usize, every: usize) -> Arc<LinkTrace> {
         slots: lldus as u64,
         span: (0, (lldus as i64 - 1) * GAP),
         gap: GAP,
+        loading: Default::default(),
     }))
 }
 

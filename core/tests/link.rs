@@ -8,6 +8,7 @@ use clift::link::{
     Admission, Instrument, InstrumentedLink, Link, LinkEvent, Overlap, Packet, PacketFate,
     PacketId, Reordering, Resequencing, Transit, deliver,
 };
+use clift::trace::Packing;
 use clift::units::{BitRate, Bytes, Instant};
 use proptest::prelude::*;
 
@@ -21,7 +22,7 @@ proptest! {
         let outcome = drive(&mut link, &case, 0);
         let later = case.arrivals.last().unwrap() + later;
         let waiting = (0..case.sizes.len()).filter(|&packet| {
-            outcome.admitted[packet] && expected.departed[packet].is_none_or(|at| at > later)
+            outcome.admitted[packet] && expected.gone[packet].is_none_or(|at| at > later)
         });
         prop_assert_eq!(link.queue_len(at(later)), waiting.count());
         for (packet, &fate) in expected.fates.iter().enumerate() {
@@ -64,7 +65,8 @@ proptest! {
 
     #[test]
     fn packets_are_conserved_and_lldus_used_once_in_order(case in case()) {
-        let outcome = drive(&mut case.link(), &case, 0);
+        let mut link = case.link();
+        let outcome = drive(&mut link, &case, 0);
         let counters = outcome.counters;
         let pending = (0..case.sizes.len()).filter(|&p| outcome.fate(p) == Fate::Pending).count() as u64;
         prop_assert_eq!(counters.pending(), pending);
@@ -72,10 +74,15 @@ proptest! {
         prop_assert_eq!(counters.delivered, outcome.delivered().count() as u64);
         let bytes: u64 = outcome.delivered().map(|transit| u64::from(transit.size.0)).sum();
         prop_assert_eq!(counters.bytes_delivered, bytes);
-        // No LLDU twice: departures differ and stand in the order of admission.
+        // No LLDU twice: departures stand in the order of admission, and differ unless packets share.
         let mut all: Vec<Transit> = outcome.events.iter().filter_map(transit_of).collect();
         all.sort_by_key(|transit| transit.order);
-        prop_assert!(all.windows(2).all(|pair| pair[0].departed < pair[1].departed));
+        let shared = all.windows(2).any(|pair| pair[0].departed == pair[1].departed);
+        prop_assert!(all.windows(2).all(|pair| pair[0].departed <= pair[1].departed));
+        let packing = case.config.fragmentation.packing.or(case.trace.parts().loading.packing);
+        prop_assert!(!shared || packing == Some(Packing::Bytes));
+        let usage = link.usage(at(*case.arrivals.last().unwrap()));
+        prop_assert!(usage.share() <= 1.0, "{:?}", usage);
         prop_assert!(all.windows(2).all(|pair| pair[0].packet < pair[1].packet));
         let one_way = case.trace.parts().rtt.half();
         prop_assert!(all.iter().all(|transit| transit.departed >= transit.entered));

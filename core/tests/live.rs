@@ -15,7 +15,7 @@ use clift::link::{
 use clift::scheme::{Arq, Harq2, Scheme, Timing};
 use clift::scheme::{LinkConfig, LiveConfig, LiveOptions};
 use clift::seed::Seed;
-use clift::trace::{Header, PhyTrace};
+use clift::trace::{Header, Packing, PhyTrace};
 use clift::units::{Bytes, Duration, Instant, Probability};
 use proptest::prelude::*;
 
@@ -151,12 +151,17 @@ proptest! {
     }
 
     #[test]
-    fn without_a_scheme_it_is_the_link_trace_under_any_traffic(mut case in traffic()) {
+    fn without_a_scheme_it_is_the_link_trace_under_any_traffic(
+        mut case in traffic(), shared in any::<bool>(), step in 0..200i64,
+    ) {
         case.tmt.scheme = Scheme::None;
         let trace = Arc::new(case.tmt.scheme.apply(&case.phy(), timing(&case.tmt, case.rtt)));
-        let config = LinkConfig { medium: trace, ..case.link_config() };
-        let open = drive(config.build(Seed(1), 0, case.end).unwrap(), &case.packets, 0);
-        let live = drive(case.link(), &case.packets, 0);
+        let packing = shared.then_some(Packing::Bytes);
+        let fragmentation = Fragmentation { packing, ..Fragmentation::default() };
+        let live = LinkConfig { fragmentation, ..case.link_config() };
+        let open = LinkConfig { medium: trace, ..live.clone() };
+        let open = drive(open.build(Seed(1), 0, case.end).unwrap(), &case.packets, 0);
+        let live = drive(live.build(Seed(1), 0, case.end).unwrap(), &case.packets, step);
         prop_assert_eq!(&live.fates, &open.fates);
         prop_assert_eq!(&live.events, &open.events);
         prop_assert_eq!(live.counters.longest_queue, open.counters.longest_queue);

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Literal
+
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
@@ -20,6 +22,7 @@ def deliver(
     queue_packets: int | None = None,
     reorder: Reorder | None = None,
     seed: int = 1,
+    packing: Literal["packet", "bytes"] | None = None,
 ) -> tuple[NDArray[np.int64], NDArray[np.uint8]]:
     """Sends packets into a link and says when each comes out.
 
@@ -35,6 +38,8 @@ def deliver(
         queue_packets: How many may wait, not counting the one being sent; None: no limit.
         reorder: A re-sequencing buffer behind the link; None: packets leave as they come.
         seed: Seed of what a live link draws.
+        packing: What packets share: nothing ("packet"), or LLDUs ("bytes": each begins behind the
+            last byte of the one before it). None: what the trace says, else "packet".
 
     Returns:
         Two arrays with a value a packet: when it was delivered in ns, -1 where it was not; and its
@@ -55,7 +60,7 @@ def deliver(
     size = whole("packet_bytes", packet_bytes, 1, COUNT)
     draws = whole("seed", seed, 0, SEED)
     hop("ll", ll)
-    scenario = Scenario(ll, queue_packets=queue_packets, reorder=reorder)
+    scenario = Scenario(ll, queue_packets=queue_packets, reorder=reorder, packing=packing)
     try:
         return _clift.deliver(scenario.task()[0], arrivals_ns, size, draws)
     except ScenarioError as error:

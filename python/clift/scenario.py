@@ -345,6 +345,15 @@ class Scenario(Fixed):
         inner = core.phy_trace(cell, replication)
         return None if inner is None else PhyTrace.of(inner)
 
+    def taken(self) -> list[str]:
+        """What links took from their traces because the scenario does not say it, a line each.
+
+        Raises:
+            TraceError: If a trace cannot be read or made.
+        """
+        core, cell, _ = self.task()
+        return core.taken(cell)
+
     def task(self) -> tuple[_clift.Scenario, int, int]:
         """The scenario in the core, not yet checked, and the numbers of its cell and run."""
         cell = self._only_cell()

@@ -99,10 +99,11 @@ class Run(Fixed):
     def notes(self) -> list[str]:
         """What about the run is due to its settings rather than to the link, a line each.
 
-        For profile papers: a flow that was stuck in one recovery, as ns-2's TCP is where its
-        window overshoots a deep queue (docs/concepts/tcp.md); losses that are mostly TCP's own,
-        where a tenth of all segments and more fell to full queues, and fewer to the links.
-        `clift.simulate` gives them as warnings.
+        What links took from their traces because the scenario does not say it. For profile papers:
+        a flow that was stuck in one recovery, as ns-2's TCP is where its window overshoots a deep
+        queue (docs/concepts/tcp.md); losses that are mostly TCP's own, where a tenth of all
+        segments and more fell to full queues, and fewer to the links. `clift.simulate` gives them
+        as warnings.
         """
         summary = self.summary()
         found = _losses_of_its_own(summary)
@@ -118,7 +119,8 @@ class Run(Fixed):
                     "where its window overshoots queue and path: bound cwnd_max by what they "
                     "hold, or take profile linux"
                 )
-        return found if found and self._is_as_in_the_papers() else []
+        taken = self.scenario.taken()
+        return taken + (found if found and self._is_as_in_the_papers() else [])
 
     def _is_as_in_the_papers(self) -> bool:
         config = self.scenario.config
@@ -264,6 +266,7 @@ def simulate(
         (time_s, delay_ms), a CSV file of those, or what `clift.constellation.delays` gives. Where
         it gets shorter packets overtake one another, unless path_in_order (False). Without a
         return_link the way back takes as long as the way there, hop by hop in reverse.
+        packing (None: as the trace says, else "packet"; or "bytes"): what packets share.
         overlap ("free" or "papers"), extra_lldu (False), lldu_header_bytes (0),
         packet_header_bytes (0), reorder (None): how packets are put onto the link.
         return_link (None): a link for the way back; a fixed RTT/2 without it.

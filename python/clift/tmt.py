@@ -12,7 +12,7 @@ from clift.trace import PhyTrace
 def apply(
     phy: PhyTrace,
     scheme: Scheme | str,
-    rtt_ms: float = 500,
+    rtt_ms: float | None = None,
     feedback_ms: float | None = None,
 ) -> LinkTrace:
     """Applies a scheme to a PHY trace, as if every slot were used.
@@ -20,7 +20,7 @@ def apply(
     Args:
         phy: what the physical layer did.
         scheme: one of ``clift.NoScheme``, ``Fec``, ``Arq``, ``Harq2``, or its text.
-        rtt_ms: round-trip time of the link.
+        rtt_ms: round-trip time of the link; None: what the trace measured, and if it did not, 500.
         feedback_ms: from a slot's ``t`` until the sender can act on its loss, at least the RTT; RTT
             plus the nominal decoding time unless set.
 
@@ -38,7 +38,10 @@ def apply(
     0
     """
     trace = _parse.of_type("phy", phy, PhyTrace, "give a PHY trace; clift.channel makes one")
-    rtt_ns = _parse.nanoseconds("rtt_ms", rtt_ms, "ms")
+    if rtt_ms is None:
+        rtt_ns = 500_000_000 if trace.rtt_ns is None else trace.rtt_ns
+    else:
+        rtt_ns = _parse.nanoseconds("rtt_ms", rtt_ms, "ms")
     feedback_ns = feedback_time(feedback_ms, rtt_ns)
     return LinkTrace(_clift.apply(trace.core, scheme_text(scheme), rtt_ns, feedback_ns))
 

@@ -22,8 +22,8 @@ Unit = Literal["s", "ms", "us", "ns"]
 class PhyTrace(Fixed):
     """Transmission time `t` and decoding time `d` of every slot; `d` = 0 means erased.
 
-    Times are integer nanoseconds, `t` strictly increasing. Arrays that are read-only int64 are
-    shared, others are copied; what comes out is read-only.
+    Times are integer nanoseconds, `t` strictly increasing. Arrays are copied unless nothing can
+    change them (int64 views of `bytes` or of another trace); what comes out is read-only.
 
     Args:
         t_ns: Transmission times, one a slot.
@@ -32,6 +32,8 @@ class PhyTrace(Fixed):
         decode_ns: Nominal decoding time; the lower median of the non-zero `d` if left out.
         period_ns: After how long the trace repeats, if it is known.
         rtt_ns: Round-trip time that belongs to the trace, if it is known.
+        packing: What packets share on the trace's slots unless a link says otherwise: nothing
+            ("packet") or slots ("bytes").
         description: Free text.
         source: Where the trace comes from.
 
@@ -65,6 +67,7 @@ class PhyTrace(Fixed):
         rtt_ns: int | None = None,
         description: str | None = None,
         source: str | None = None,
+        packing: Literal["packet", "bytes"] | None = None,
     ) -> None:
         self.core = _clift.PhyTrace(
             t_ns,
@@ -75,6 +78,7 @@ class PhyTrace(Fixed):
             rtt_ns=_time("rtt_ns", rtt_ns, least=0),
             description=_text("description", description),
             source=_text("source", source),
+            packing=packing,
         )
 
     @classmethod
@@ -94,7 +98,8 @@ class PhyTrace(Fixed):
 
     def __reduce__(self) -> tuple[Any, ...]:
         named = ("t_ns", "d_ns", *_HEADER)
-        return _made, (type(self), {name: getattr(self, name) for name in named})
+        given = {name: getattr(self, name) for name in named}
+        return _made, (type(self), given, self.core.extra())
 
     @property
     def t_ns(self) -> NDArray[np.int64]:
@@ -130,6 +135,11 @@ class PhyTrace(Fixed):
     def rtt_ns(self) -> int | None:
         """Round-trip time that belongs to the trace, if it says so."""
         return self.core.rtt_ns
+
+    @property
+    def packing(self) -> str | None:
+        """What packets share on its slots, "packet" or "bytes", if it says so."""
+        return self.core.packing
 
     @property
     def description(self) -> str | None:
@@ -231,8 +241,8 @@ class PhyTrace(Fixed):
             format: `text`, `columns`, `parquet`, `mahimahi`, `loss`, `runs` or `netem`. Only the
                 first and `parquet` keep everything.
             unit: Unit of `columns`; makes a `.csv` or `.txt` such a file.
-            opportunity_bytes: Bytes of an opportunity of `mahimahi`: 1500, or 1504 for a trace
-                with such slots, unless given.
+            opportunity_bytes: Bytes of an opportunity of `mahimahi`: those of a trace read from
+                there, else 1504, unless given.
             model: What `netem` describes.
 
         Raises:
@@ -275,6 +285,7 @@ def read_trace(
     rate_kbps: float | None = None,
     slot_ns: int | None = None,
     decode_ns: int | None = None,
+    keep_order: bool | None = None,
 ) -> PhyTrace:
     r"""Reads a trace file.
 
@@ -284,8 +295,8 @@ def read_trace(
             (per-packet delay and loss with a header), `delay-loss` (a file of delays with one of
             loss flags), `loss` (0/1 strings) or `runs` (ns-2 run lengths).
         unit: Unit of `columns`; makes a `.csv` or `.txt` such a file.
-        lldu_bytes: Payload of a slot. Left out: what the file says, else 33; 1500 for `mahimahi`,
-            `probes` and `delay-loss`.
+        lldu_bytes: Payload of a slot. Left out: what the file says, else 33; 1504 for `mahimahi`,
+            1500 for `probes` and `delay-loss`.
         direction: Which way of `probes`.
         losses: The file of loss flags of `delay-loss`.
         interval_ms: Time between the packets of `delay-loss`.
@@ -293,6 +304,8 @@ def read_trace(
             with delay and fate of the nearest probe. Left out: a slot a probe.
         slot_ns: Time between the slots of `loss` and `runs`.
         decode_ns: Decoding time of the slots of `loss` and `runs` that were received.
+        keep_order: Whether what was sent earlier never arrives later; left out: it is so for
+            `probes` and `delay-loss` only.
 
     Raises:
         TraceError: If the file cannot be read or is no trace: file, line, what is wrong, the cure.
@@ -320,6 +333,7 @@ def read_trace(
             rate_bps=_scaled("rate_kbps", rate_kbps, 1_000),
             slot_ns=_time("slot_ns", slot_ns),
             decode_ns=_time("decode_ns", decode_ns),
+            keep_order=keep_order,
         )
     )
 
@@ -327,8 +341,8 @@ def read_trace(
 _HEADER = ("lldu_bytes", "decode_ns", "period_ns", "rtt_ns", "description", "source")
 
 
-def _made(kind: type[PhyTrace], arguments: dict[str, Any]) -> PhyTrace:
-    return kind(**arguments)
+def _made(kind: type[PhyTrace], arguments: dict[str, Any], extra: tuple[Any, Any]) -> PhyTrace:
+    return kind.of(kind(**arguments).core.with_extra(*extra))
 
 
 def _size(name: str, value: Any) -> int:

@@ -4,16 +4,24 @@ use clift::trace::Column;
 use numpy::ndarray::ArrayView1;
 use numpy::{PyArray1, PyArrayMethods, PyUntypedArray};
 use pyo3::prelude::*;
-use pyo3::types::IntoPyDict;
+use pyo3::types::{IntoPyDict, PyBytes};
 
 use crate::errors::trace_error;
+use crate::scheme::LinkTrace;
+use crate::trace::PyPhyTrace;
 
 /// The column that `values` (an array, a list, ...) is; `name` is for messages.
 ///
-/// A contiguous int64 array that nobody can write to is shared, anything else is copied. An array
-/// counts as read-only if it and every array it is a view of are marked so.
+/// A contiguous int64 array that nobody can ever write to is shared, anything else is copied. A mark of
+/// read-only can be taken back, and memory of others may change under it: so only views of `bytes` and
+/// of our own columns are shared. Masked entries are refused.
 pub(crate) fn column(name: &str, values: &Bound<'_, PyAny>) -> PyResult<Column> {
     let numpy = values.py().import("numpy")?;
+    if numpy.getattr("ma")?.call_method1("is_masked", (values,))?.is_truthy()? {
+        return Err(trace_error(format!(
+            "{name} has masked entries; fill them, with 0 in d_ns for what was not received"
+        )));
+    }
     let array =
         numpy.call_method1("asarray", (values,)).map_err(|_| not_integers(name, "objects"))?;
     if array.getattr("ndim")?.extract::<usize>()? != 1 {
@@ -35,7 +43,7 @@ pub(crate) fn column(name: &str, values: &Bound<'_, PyAny>) -> PyResult<Column> 
         Some(&[("dtype", "int64")].into_py_dict(values.py())?),
     )?;
     let array = array.cast_into::<PyArray1<i64>>()?;
-    if is_read_only(array.as_untyped())? {
+    if is_unchangeable(array.as_untyped())? {
         return Ok(Column::shared(ReadOnly::new(array)?));
     }
     Ok(array.readonly().as_slice()?.to_vec().into())
@@ -63,18 +71,21 @@ fn check_fits(name: &str, array: &Bound<'_, PyAny>) -> PyResult<()> {
     Ok(())
 }
 
-fn is_read_only(array: &Bound<'_, PyUntypedArray>) -> PyResult<bool> {
+fn is_unchangeable(array: &Bound<'_, PyUntypedArray>) -> PyResult<bool> {
     let writeable = array.getattr("flags")?.get_item("WRITEABLE")?.extract::<bool>()?;
     if writeable {
         return Ok(false);
     }
-    match array.getattr("base")?.cast::<PyUntypedArray>() {
-        Ok(base) => is_read_only(base),
-        Err(_) => Ok(true),
+    let base = array.getattr("base")?;
+    match base.cast::<PyUntypedArray>() {
+        Ok(base) => is_unchangeable(base),
+        Err(_) => Ok(base.is_instance_of::<PyBytes>()
+            || base.is_instance_of::<PyPhyTrace>()
+            || base.is_instance_of::<LinkTrace>()),
     }
 }
 
-/// An array that nobody writes to, and where its values are.
+/// An array that nobody can write to, and where its values are.
 struct ReadOnly {
     _array: Py<PyArray1<i64>>,
     values: *const i64,

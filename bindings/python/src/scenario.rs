@@ -192,6 +192,13 @@ impl PyScenario {
         Ok(window.map(|own| (own.start.as_nanos(), own.length.as_nanos(), own.wraps)))
     }
 
+    /// What links took from their traces because the scenario does not say it, a line each.
+    fn taken(&self, py: Python<'_>, cell: usize) -> PyResult<Vec<String>> {
+        let cell = self.cell(py, cell)?;
+        let taken = py.detach(|| cell.taken(self.store()));
+        taken.map_err(|error| Wrong::made(&error).error(py))
+    }
+
     /// The PHY trace under the first link that has one.
     fn phy_trace(
         &self,

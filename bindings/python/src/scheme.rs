@@ -11,7 +11,7 @@ use pyo3::types::PyDict;
 
 use crate::columns::{column, view};
 use crate::errors::scenario_error;
-use crate::trace::{PyPhyTrace, Signals};
+use crate::trace::{Packed, PyPhyTrace, Signals, packed, unpacked};
 
 /// Applies a scheme to a PHY trace. `scheme` as its text, e.g. `HARQ(10/12)`.
 #[pyfunction]
@@ -88,7 +88,8 @@ impl LinkTrace {
         let numbers = (parts.rtt.as_nanos(), parts.lldu.0, parts.slots, parts.slots_used);
         let exceptions = (parts.lost.clone(), parts.transmissions.clone());
         let columns = (Self::t_ns(slf), Self::d_ns(slf));
-        Ok((make, (columns, exceptions, numbers, parts.recovered, parts.span, parts.gap)))
+        let loading = packed(parts.loading);
+        Ok((make, (columns, exceptions, numbers, parts.recovered, parts.span, parts.gap, loading)))
     }
 
     fn __eq__(&self, other: &Self) -> bool {
@@ -121,6 +122,7 @@ type Made<'py> = (
     (u64, u128),
     (i64, i64),
     i64,
+    Packed,
 );
 
 /// The link trace that `LinkTrace.__reduce__` takes apart.
@@ -132,6 +134,7 @@ pub(crate) fn link_trace(
     recovered: (u64, u128),
     span: (i64, i64),
     gap: i64,
+    loading: Packed,
 ) -> PyResult<LinkTrace> {
     let (lost, transmissions) = exceptions;
     let (rtt, lldu, slots, slots_used) = numbers;
@@ -147,6 +150,7 @@ pub(crate) fn link_trace(
         slots,
         span,
         gap,
+        loading: unpacked(loading),
     }))))
 }
 

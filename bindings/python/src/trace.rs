@@ -8,9 +8,10 @@ use std::str::FromStr;
 use std::sync::{Mutex, PoisonError};
 
 use clift::config;
-use clift::trace::series::Given;
+use clift::trace::{self, series::Given};
 use clift::trace::{
-    FileError, Folder, Format, Header, PhyTrace, Runs, TraceFile, WriteAs, WriteError, write_file,
+    FileError, Folder, Format, Header, Loading, Packing, PhyTrace, Runs, TraceFile, WriteAs,
+    WriteError, write_file,
 };
 use clift::units::{BitRate, Bytes, Duration};
 use numpy::PyArray1;
@@ -27,11 +28,31 @@ use crate::tree::{Objects, value};
 #[pyclass(frozen, name = "PhyTrace", module = "clift._clift")]
 pub(crate) struct PyPhyTrace(pub(crate) PhyTrace);
 
+/// How packets go onto slots: packing, bytes sent with each, tick and phase in ns.
+pub(crate) type Packed = (Option<String>, u32, u64, u64);
+
+/// What was understood and assumed, and warnings.
+type Notes = (Vec<String>, Vec<String>, Vec<String>);
+
+pub(crate) fn packed(loading: Loading) -> Packed {
+    let packing = loading.packing.map(|packing| packing.name().to_owned());
+    (packing, loading.packet_header.0, loading.tick.as_nanos(), loading.phase.as_nanos())
+}
+
+pub(crate) fn unpacked((packing, header, tick, phase): Packed) -> Loading {
+    Loading {
+        packing: packing.as_deref().and_then(Packing::of),
+        packet_header: Bytes(header),
+        tick: Duration::from_nanos(tick),
+        phase: Duration::from_nanos(phase),
+    }
+}
+
 #[pymethods]
 impl PyPhyTrace {
     #[new]
     #[pyo3(signature = (t_ns, d_ns, lldu_bytes, decode_ns=None, period_ns=None, rtt_ns=None,
-                        description=None, source=None))]
+                        description=None, source=None, packing=None))]
     #[allow(clippy::too_many_arguments)] // they are keywords in Python
     fn new(
         t_ns: &Bound<'_, PyAny>,
@@ -42,14 +63,21 @@ impl PyPhyTrace {
         rtt_ns: Option<u64>,
         description: Option<String>,
         source: Option<String>,
+        packing: Option<&str>,
     ) -> PyResult<Self> {
         let (t, d) = (column("t_ns", t_ns)?, column("d_ns", d_ns)?);
+        let packing = packing.map(|name| {
+            let fault = || trace_error(format!("packing = {name}: give packet or bytes"));
+            Packing::of(name).ok_or_else(fault)
+        });
+        let loading = Loading { packing: packing.transpose()?, ..Loading::default() };
         let header = Header {
             decode: decode_ns.map(Duration::from_nanos),
             description,
             source,
             period: period_ns.map(Duration::from_nanos),
             rtt: rtt_ns.map(Duration::from_nanos),
+            loading,
             ..Header::default()
         };
         let trace = t_ns.py().detach(|| PhyTrace::with_header(t, d, Bytes(lldu_bytes), header));
@@ -87,6 +115,11 @@ impl PyPhyTrace {
     }
 
     #[getter]
+    fn packing(&self) -> Option<&'static str> {
+        self.0.header().loading.packing.map(Packing::name)
+    }
+
+    #[getter]
     fn description(&self) -> Option<&str> {
         self.0.header().description.as_deref()
     }
@@ -109,6 +142,26 @@ impl PyPhyTrace {
         let notes = &self.0.header().notes;
         let warnings = py.detach(|| self.0.warnings());
         (notes.understood.clone(), notes.assumed.clone(), warnings)
+    }
+
+    /// What its header has beside what `new` takes, for `pickle`: how packets go onto its slots,
+    /// and the notes of an import.
+    fn extra(&self) -> (Packed, Notes) {
+        let Header { loading, notes, .. } = self.0.header();
+        let notes = (notes.understood.clone(), notes.assumed.clone(), notes.warnings.clone());
+        (packed(*loading), notes)
+    }
+
+    /// The same trace with what `extra` gave.
+    fn with_extra(&self, loading: Packed, notes: Notes) -> PyResult<Self> {
+        let (understood, assumed, warnings) = notes;
+        let header = Header {
+            loading: unpacked(loading),
+            notes: trace::Notes { understood, assumed, warnings },
+            ..self.0.header().clone()
+        };
+        let (t, d) = (self.0.t().clone(), self.0.d().clone());
+        PhyTrace::with_header(t, d, self.0.lldu(), header).map(Self).map_err(trace_error)
     }
 
     fn __len__(&self) -> usize {
@@ -203,7 +256,8 @@ pub(crate) fn trace_formats() -> Vec<(&'static str, Vec<&'static str>, &'static 
 /// Reads a trace file; the suffix says the format unless `format` does.
 #[pyfunction]
 #[pyo3(signature = (path, format=None, unit=None, lldu_bytes=None, direction=None, losses=None,
-                    interval_ns=None, rate_bps=None, slot_ns=None, decode_ns=None))]
+                    interval_ns=None, rate_bps=None, slot_ns=None, decode_ns=None,
+                    keep_order=None))]
 #[allow(clippy::too_many_arguments)] // they are keywords in Python
 pub(crate) fn read_trace(
     py: Python<'_>,
@@ -217,6 +271,7 @@ pub(crate) fn read_trace(
     rate_bps: Option<u64>,
     slot_ns: Option<u64>,
     decode_ns: Option<u64>,
+    keep_order: Option<bool>,
 ) -> PyResult<PyPhyTrace> {
     let file = TraceFile {
         format: parsed(&path, format)?,
@@ -228,6 +283,7 @@ pub(crate) fn read_trace(
         rate: rate_bps.and_then(BitRate::from_bits_per_second).map(Given::Constant),
         slot: slot_ns.map(Duration::from_nanos),
         decoding: decode_ns.map(Duration::from_nanos),
+        keep_order,
         ..TraceFile::new(path)
     };
     read(py, &file, &Folder::default())

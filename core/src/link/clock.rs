@@ -150,24 +150,17 @@ impl SlotClock {
         self.before(t, self.offset + until + 1) - self.before(t, self.offset)
     }
 
+    /// How many slots start up to the run time `until`, those before run time 0 and the cycles before
+    /// it included: the [`SlotClock::number`] of the next one.
+    pub(crate) fn began(&self, t: &[i64], until: i64) -> u64 {
+        self.before(t, self.offset + until + 1)
+    }
+
     /// How many slots start before the trace time `instant`, cycles included.
     fn before(&self, t: &[i64], instant: i64) -> u64 {
         let cycles = self.period.map_or(0, |period| (instant - 1 - self.first).max(0) / period);
         let within = instant - cycles * self.period.unwrap_or(0);
         cycles as u64 * t.len() as u64 + t.partition_point(|&t| t < within) as u64
-    }
-
-    /// How many slots pass up to `until` at the mean rate of a trace of `slots` slots, the last at
-    /// trace time `last` and followed by `gap`.
-    pub(crate) fn passed_at_mean_rate(&self, slots: u64, last: i64, gap: i64, until: i64) -> f64 {
-        let (first, last) = (self.first - self.offset, last - self.offset);
-        if slots == 1 {
-            // One slot has no rate.
-            return f64::from(u8::from(first >= 0 && first <= until));
-        }
-        let end = if self.period.is_some() { i64::MAX } else { last + gap };
-        let slot = self.period.unwrap_or(last - first + gap) as f64 / slots as f64;
-        (until.min(end) - first.max(0)).max(0) as f64 / slot
     }
 }
 

@@ -52,8 +52,11 @@ impl LinkCounters {
 pub struct Usage {
     /// Slots that passed.
     pub slots: f64,
-    /// Slots used for the packets that left the queue.
+    /// Slots used for the packets that left the queue; the whole of what is in the air.
     pub used: f64,
+    /// What was sent beside the link as if it had more slots, in slots: the repairs of a model that
+    /// takes no time for them.
+    pub beside: f64,
     /// Slots used for a data LLDU, repairs included.
     pub per_lldu: f64,
     /// Bytes of a slot.
@@ -61,9 +64,15 @@ pub struct Usage {
 }
 
 impl Usage {
-    /// Share of the slots that packets used, 0 if no slot passed.
+    /// Share of the slots that packets used, 0 if no slot passed. At most 1: of what is in the air
+    /// only that counts for which there was time.
     pub fn share(&self) -> f64 {
-        if self.slots > 0.0 { self.used / self.slots } else { 0.0 }
+        if self.slots > 0.0 { (self.used / self.slots).min(1.0) } else { 0.0 }
+    }
+
+    /// What was sent beside the link over the slots that passed, 0 if none did. It may exceed 1.
+    pub fn share_beside(&self) -> f64 {
+        if self.slots > 0.0 { self.beside / self.slots } else { 0.0 }
     }
 
     /// Mean coding ratio: bytes delivered over bytes put on the link for them, repairs and padding

@@ -1,5 +1,6 @@
 //! Which LLDUs a packet takes, and what becomes of it there.
 
+use std::num::NonZeroU32;
 use std::sync::Arc;
 
 use crate::link::HORIZON;
@@ -15,6 +16,18 @@ pub(super) struct Cursor {
     next: Place,
     /// LLDUs later than this run time are not looked at.
     end: i64,
+    /// What the last packet left of its last LLDU; only for packets that share them.
+    open: Option<Open>,
+}
+
+/// An LLDU that is taken but not full.
+#[derive(Clone, Copy, Debug)]
+struct Open {
+    place: Place,
+    /// Its run time.
+    t: i64,
+    /// Bytes left, at least 1.
+    left: u64,
 }
 
 /// The LLDUs that a packet took.
@@ -22,7 +35,7 @@ pub(super) struct Cursor {
 pub(super) struct Taken {
     /// Run time at which the first of them starts; `None`: there was not even one.
     pub(super) first: Option<i64>,
-    /// How many there were, at most as many as wanted.
+    /// How many there were that no earlier packet had begun, at most as many as wanted.
     pub(super) lldus: u64,
     pub(super) fate: Fate,
 }
@@ -41,7 +54,42 @@ pub(super) enum Fate {
 impl Cursor {
     /// A cursor over the LLDUs of `trace`, where `clock` says.
     pub(super) fn new(trace: Arc<LinkTrace>, clock: SlotClock, end: i64) -> Self {
-        Self { clock: clock.over(&trace.parts().t), next: clock.start(), end, trace }
+        Self { clock: clock.over(&trace.parts().t), next: clock.start(), end, open: None, trace }
+    }
+
+    /// How many LLDUs later than the run time `until` are taken: there is no gap among them, since
+    /// whoever came by then took the first free one.
+    pub(super) fn taken_after(&self, until: i64) -> u64 {
+        let t = &self.trace.parts().t[..];
+        self.clock.number(self.next, t.len()).saturating_sub(self.clock.began(t, until))
+    }
+
+    /// Takes `bytes` of LLDUs of `payload` bytes, from where the last packet ended if that LLDU comes
+    /// at `now` or later, else from the first free one that does.
+    pub(super) fn fill(&mut self, now: i64, bytes: u64, payload: NonZeroU32) -> Taken {
+        let (payload, mut rest) = (u64::from(payload.get()), bytes.max(1));
+        let shared = self.open.take().filter(|open| open.t >= now).map(|open| {
+            let used = rest.min(open.left);
+            rest -= used;
+            let left = open.left - used;
+            self.open = (left > 0).then_some(Open { left, ..open });
+            let Place { slot, base } = open.place;
+            let fate = fate_with_losses(&self.trace, slot..slot + 1, base);
+            Taken { first: Some(open.t), lldus: 0, fate }
+        });
+        let wanted = rest.div_ceil(payload);
+        let taken = match shared {
+            Some(shared) if wanted == 0 => return shared,
+            Some(shared) => shared.and(self.take(now, wanted)),
+            None => self.take(now, wanted),
+        };
+        let left = wanted * payload - rest;
+        if left > 0 && !matches!(taken.fate, Fate::RanOut) {
+            let place = Place { slot: self.next.slot - 1, ..self.next };
+            let t = self.trace.parts().t[place.slot] + place.base;
+            self.open = Some(Open { place, t, left });
+        }
+        taken
     }
 
     /// Takes `wanted` (at least 1) consecutive LLDUs from the first free one at or after `now`.
@@ -108,6 +156,13 @@ impl Cursor {
             Some(place) => self.next = place,
             None => self.next.slot = t.len(),
         }
+    }
+}
+
+impl Taken {
+    /// All of these LLDUs and the `others` behind them.
+    fn and(self, others: Self) -> Self {
+        Self { first: self.first, lldus: others.lldus, fate: self.fate.and(others.fate) }
     }
 }
 

@@ -33,6 +33,9 @@ pub enum LinkError {
     /// A single slot has no period.
     #[error("a trace of one slot cannot be wrapped; give one of at least two slots")]
     NoPeriod,
+    /// One LLDU more for each packet where packets share LLDUs.
+    #[error("extra_lldu counts whole LLDUs a packet; leave it out, or give packing = \"packet\"")]
+    SharedExtra,
     /// A re-sequencing buffer behind a re-sequencing buffer.
     #[error("the link has a re-sequencing buffer of its own; leave one of them out")]
     TwoBuffers,

@@ -37,12 +37,13 @@ pub(crate) struct Counts {
     pub(crate) blocks_failed: u64,
 }
 
-/// A data unit: its number, and the order of the packet that it is a part of.
+/// A data unit: its number, and what the link calls it.
 #[derive(Clone, Copy, Debug)]
 pub struct Unit {
     /// How many data units were sent before it.
     pub number: u64,
-    /// How many packets came before the one that it is a part of.
+    /// How many packets came before the one that it is a part of; for packets that share units its own
+    /// number. To be given back as it is.
     pub packet: u64,
 }
 
@@ -103,14 +104,18 @@ impl Line {
         packets: (u64, u64),
     ) {
         let (table, one_way) = (&self.packets, self.one_way);
-        self.log.note(|| Transmission {
-            at: Instant::from_nanos(slot.t as u64),
-            kind,
-            unit,
-            attempt,
-            arrival: (slot.d > 0).then(|| Instant::from_nanos((slot.t + slot.d + one_way) as u64)),
-            packets,
-            carries: table.carries(packets.0),
+        self.log.note(|| {
+            let packets = table.packets_of(packets);
+            Transmission {
+                at: Instant::from_nanos(slot.t as u64),
+                kind,
+                unit,
+                attempt,
+                arrival: (slot.d > 0)
+                    .then(|| Instant::from_nanos((slot.t + slot.d + one_way) as u64)),
+                packets,
+                carries: table.carries(packets.0),
+            }
         });
     }
 }

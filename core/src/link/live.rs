@@ -10,7 +10,7 @@ use crate::link::{
     LinkEvent, Packet, PacketId, TraceLinkConfig, Transmission, UnitLog, Usage, earliest, instant,
     nanos, span,
 };
-use crate::trace::PhyTrace;
+use crate::trace::{Loading, Packing, PhyTrace};
 use crate::units::{Bytes, Duration, Instant};
 
 /// What a scheme does with the slots of a live link. It decides at slots only: what is due between
@@ -63,6 +63,10 @@ pub(crate) struct LiveLink<S> {
     now: i64,
     /// The next slot that the scheme wants, later than `now`.
     next: Option<Slot>,
+    /// How the trace is to be used.
+    loading: Loading,
+    /// 1 if a slot waits for what else comes at its instant and shares it.
+    late: i64,
 }
 
 impl<S: LiveScheme> LiveLink<S> {
@@ -78,17 +82,24 @@ impl<S: LiveScheme> LiveLink<S> {
     ) -> Result<Self, LinkError> {
         let one_way = span(rtt.half());
         let end = usage.duration.map_or(HORIZON, nanos);
+        let loading = phy.header().loading;
+        let fragmentation = usage.fragmentation.over(loading)?;
+        let payload = fragmentation.payload(phy.lldu())?;
+        let shared = fragmentation.packing == Some(Packing::Bytes);
+        let unit = shared.then(|| u64::from(payload.get()));
         Ok(Self {
             scheme,
             line: Line {
-                packets: Packets::new(usage.queue, one_way),
+                packets: Packets::new(usage.queue, one_way, unit),
                 counts: Counts::default(),
                 log: UnitLog::default(),
                 nominal: span(phy.nominal_decoding()),
                 one_way,
             },
-            fragmentation: usage.fragmentation,
-            payload: usage.fragmentation.payload(phy.lldu())?,
+            fragmentation,
+            payload,
+            loading,
+            late: i64::from(shared),
             lldu: phy.lldu(),
             slots: Slots::new(phy, usage.start_offset, usage.wrap, end)?,
             now: 0,
@@ -96,11 +107,17 @@ impl<S: LiveScheme> LiveLink<S> {
         })
     }
 
-    /// Uses the slots up to `now`.
+    /// Uses the slots up to `now`, but not one at `now` that packets of that instant may share.
     #[inline]
     fn advance(&mut self, now: i64) {
-        if self.next.is_some_and(|slot| slot.t <= now) {
-            self.use_slots(now);
+        self.advance_through(now, now - self.late);
+    }
+
+    /// Uses the slots up to `last`, and settles what is up to `now`.
+    #[inline]
+    fn advance_through(&mut self, now: i64, last: i64) {
+        if self.next.is_some_and(|slot| slot.t <= last) {
+            self.use_slots(last);
         }
         self.settle(now);
         self.now = self.now.max(now);
@@ -109,6 +126,22 @@ impl<S: LiveScheme> LiveLink<S> {
         {
             self.line.packets.notices.trace_ends(packet, at);
         }
+    }
+
+    /// Uses the slots that a packet cannot use which arrives at `now`.
+    #[inline]
+    fn advance_to_arrival(&mut self, now: i64) {
+        if self.loading.tick == Duration::ZERO {
+            return self.advance(now);
+        }
+        let trace_time = self.slots.trace_time(now);
+        let usable = now + (self.loading.first_usable(trace_time) - trace_time);
+        self.advance_through(usable, usable - 1);
+    }
+
+    /// What a packet counts for in the queue: a trace's own header is on it before.
+    fn queued(&self, size: Bytes) -> Bytes {
+        Bytes(size.0.saturating_add(self.loading.packet_header.0))
     }
 
     fn use_slots(&mut self, now: i64) {
@@ -164,16 +197,20 @@ impl<S: LiveScheme> LiveLink<S> {
     fn may_depart(&self) -> Option<Instant> {
         let packets = &self.line.packets;
         let told = packets.notices.departures_told() && packets.waiting() > 0;
-        self.next.filter(|_| told).map(|slot| instant(slot.t))
+        self.next.filter(|_| told).map(|slot| instant(slot.t + self.late))
     }
 }
 
 impl<S: LiveScheme> Link for LiveLink<S> {
     fn enqueue(&mut self, now: Instant, packet: Packet) -> Admission {
         let entered = nanos(now);
-        self.advance(entered);
-        let units = self.fragmentation.lldus(self.payload, packet.size);
-        if !self.line.packets.offer(now, packet, units) {
+        self.advance_to_arrival(entered);
+        let amount = match self.fragmentation.packing {
+            Some(Packing::Bytes) => self.fragmentation.bytes(packet.size),
+            _ => self.fragmentation.lldus(self.payload, packet.size),
+        };
+        let queued = self.queued(packet.size);
+        if !self.line.packets.offer(now, packet, amount, queued) {
             return Admission::Dropped(DropReason::QueueFull);
         }
         self.look_for_slot();
@@ -195,8 +232,8 @@ impl<S: LiveScheme> Link for LiveLink<S> {
     }
 
     fn has_room(&mut self, now: Instant, size: Bytes) -> bool {
-        self.advance(nanos(now));
-        self.line.packets.has_room(size)
+        self.advance_to_arrival(nanos(now));
+        self.line.packets.has_room(self.queued(size))
     }
 
     fn notify_departures(&mut self) {
@@ -220,6 +257,7 @@ impl<S: LiveScheme> Instrument for LiveLink<S> {
         Usage {
             slots: self.slots.passed(nanos(until)) as f64,
             used,
+            beside: 0.0,
             per_lldu: if data > 0 { used / data as f64 } else { 0.0 },
             slot: self.lldu,
         }
@@ -230,7 +268,7 @@ impl<S: LiveScheme> Instrument for LiveLink<S> {
     }
 
     fn catch_up(&mut self, until: Instant) {
-        self.advance(nanos(until));
+        self.advance_through(nanos(until), nanos(until));
     }
 
     fn log_units(&mut self) {

@@ -25,6 +25,7 @@
 //!     slots: 4,
 //!     span: (0, 3_000),
 //!     gap: 1_000,
+//!     loading: Default::default(),
 //! });
 //! let mut link = TraceLink::new(Arc::new(trace), TraceLinkConfig::default())?;
 //! let _ = link.enqueue(Instant::from_nanos(500), Packet::new(PacketId(7), Bytes(150)));
@@ -106,7 +107,8 @@ pub trait Link {
 
     /// Has [`LinkEvent::Departed`] told of every packet, and [`Link::poll_timeout`] name those
     /// instants too; to be called before the first packet. Nothing else changes. A link whose slot
-    /// still takes what is enqueued at its instant (3GPP) tells a departure one nanosecond later.
+    /// still takes what is enqueued at its instant (3GPP, packets that share slots by bytes) tells a
+    /// departure one nanosecond later.
     fn notify_departures(&mut self);
 }
 

@@ -12,6 +12,8 @@ use crate::units::{Bytes, Instant};
 
 /// The drop-tail queue, what was sent of each packet, and what became of it.
 ///
+/// A unit is a part of one packet, or, packed by bytes, of as many as wait and fit into it.
+///
 /// A packet leaves the queue at `t` of its first unit. Its fate is known once that of all its units
 /// is: then it is due half a round-trip time after the last of them arrived or was given up.
 #[derive(Clone, Debug)]
@@ -21,8 +23,10 @@ pub(crate) struct Packets {
     /// Every packet from the oldest whose fate is open; the first has the order `base`.
     open: VecDeque<Open>,
     base: u64,
-    /// Order of the first packet of which a unit is unsent.
+    /// Order of the first packet of which something is unsent.
     next: u64,
+    /// What units hold, if packets share them.
+    shared: Option<Shared>,
     due: DueQueue,
     pub(crate) notices: Notices,
     counters: LinkCounters,
@@ -33,9 +37,14 @@ pub(crate) struct Packets {
 struct Open {
     packet: PacketId,
     size: Bytes,
+    /// What it counts for in the queue.
+    queued: Bytes,
+    /// Units that it took; those that it began, if it shares them.
     units: u32,
-    unsent: u32,
-    /// Units whose fate is open.
+    /// Units, or bytes if it shares units, and how many of them are unsent.
+    amount: u64,
+    unsent: u64,
+    /// Units whose fate is open; of those sent, if it shares units.
     unresolved: u32,
     lost: bool,
     entered: Instant,
@@ -45,11 +54,33 @@ struct Open {
     carries: Option<StreamRange>,
 }
 
+/// What units hold that packets share.
+#[derive(Clone, Debug)]
+struct Shared {
+    /// Bytes of a unit.
+    payload: u64,
+    /// Every unit from the number `base` on.
+    units: VecDeque<Load>,
+    base: u64,
+}
+
+/// The packets of a unit by their order, first and last, and whether its fate is known.
+#[derive(Clone, Copy, Debug)]
+struct Load {
+    packets: (u64, u64),
+    resolved: bool,
+}
+
+/// Units whose packets are still known once their fate is: more than any block has.
+const KEPT: usize = 1 << 16;
+
 impl Packets {
-    pub(crate) fn new(limit: QueueLimit, one_way: i64) -> Self {
+    /// An empty queue. `payload`: bytes of a unit that packets share, if they do.
+    pub(crate) fn new(limit: QueueLimit, one_way: i64, payload: Option<u64>) -> Self {
         Self {
             queue: DropTail::new(limit),
             one_way,
+            shared: payload.map(|payload| Shared { payload, units: VecDeque::new(), base: 0 }),
             open: VecDeque::new(),
             base: 0,
             next: 0,
@@ -62,20 +93,33 @@ impl Packets {
 
     // --- the queue ---
 
-    /// Puts a packet of so many units into the queue; `false`: it was dropped.
-    pub(crate) fn offer(&mut self, now: Instant, packet: Packet, units: u64) -> bool {
+    /// Puts a packet into the queue that takes so many units, or bytes if it shares units, and counts
+    /// for `queued` there; `false`: it was dropped.
+    pub(crate) fn offer(
+        &mut self,
+        now: Instant,
+        packet: Packet,
+        amount: u64,
+        queued: Bytes,
+    ) -> bool {
         self.counters.offered += 1;
-        if !self.queue.has_room(packet.size) {
+        if !self.queue.has_room(queued) {
             self.counters.dropped += 1;
             return false;
         }
-        let units = u32::try_from(units).unwrap_or(u32::MAX);
-        self.queue.join(packet.size);
+        let units = match self.shared {
+            None => u32::try_from(amount).unwrap_or(u32::MAX),
+            Some(_) => 0,
+        };
+        let amount = if self.shared.is_some() { amount.max(1) } else { u64::from(units) };
+        self.queue.join(queued);
         self.open.push_back(Open {
             packet: packet.id,
             size: packet.size,
+            queued,
             units,
-            unsent: units,
+            amount,
+            unsent: amount,
             unresolved: units,
             lost: false,
             entered: now,
@@ -112,21 +156,56 @@ impl Packets {
         Some((packet.packet, packet.entered))
     }
 
-    /// Takes the next unit for the slot at `t`; there must be one. Returns its packet's order.
+    /// Takes the next unit for the slot at `t`; there must be one. Returns what to call it: its
+    /// packet's order, or its own number if packets share it.
     #[inline]
     pub(crate) fn take(&mut self, t: i64) -> u64 {
-        let order = self.next;
-        let packet = &mut self.open[(order - self.base) as usize];
-        if packet.unsent == packet.units {
+        self.counters.lldus_taken += 1;
+        let Some(payload) = self.shared.as_ref().map(|shared| shared.payload) else {
+            let order = self.next;
+            self.send(t, 1);
+            return order;
+        };
+        let (first, mut last, mut left) = (self.next, self.next, payload);
+        self.open[(first - self.base) as usize].units += 1;
+        while left > 0 && self.wait() {
+            last = self.next;
+            self.open[(last - self.base) as usize].unresolved += 1;
+            left -= self.send(t, left);
+        }
+        // It is there, as was found above.
+        self.shared.as_mut().map_or(0, |shared| {
+            shared.units.push_back(Load { packets: (first, last), resolved: false });
+            shared.base + shared.units.len() as u64 - 1
+        })
+    }
+
+    /// Sends at most so much of the next packet at `t`; says how much that was.
+    #[inline]
+    fn send(&mut self, t: i64, most: u64) -> u64 {
+        let packet = &mut self.open[(self.next - self.base) as usize];
+        if packet.unsent == packet.amount {
             packet.departed = t;
-            self.queue.leave(packet.size);
-            self.notices.departs(packet.packet, instant(t));
+            self.queue.leave(packet.queued);
+            // What may still come at `t` shares the unit: nobody sees it gone before.
+            let told = t + i64::from(self.shared.is_some());
+            self.notices.departs(packet.packet, instant(told));
             self.counters.bytes_carried += u64::from(packet.size.0);
         }
-        packet.unsent -= 1;
+        let sent = most.min(packet.unsent);
+        packet.unsent -= sent;
         self.next += u64::from(packet.unsent == 0);
-        self.counters.lldus_taken += 1;
-        order
+        sent
+    }
+
+    /// The order of the first and the last packet of what [`Packets::take`] called so.
+    pub(crate) fn packets_of(&self, (first, last): (u64, u64)) -> (u64, u64) {
+        let Some(shared) = &self.shared else { return (first, last) };
+        let load = |unit: u64| {
+            let place = unit.checked_sub(shared.base)?;
+            Some(shared.units.get(place as usize)?.packets)
+        };
+        (load(first).map_or(self.base, |one| one.0), load(last).map_or(self.base, |one| one.1))
     }
 
     /// What the packet carries of a stream, as long as its fate is open.
@@ -137,15 +216,30 @@ impl Packets {
 
     // --- what becomes of them ---
 
-    /// A unit of the packet arrived, or was rebuilt, at the instant `at` (without propagation).
+    /// A unit of this name arrived, or was rebuilt, at the instant `at` (without propagation).
     #[inline]
-    pub(crate) fn arrived(&mut self, order: u64, at: i64) {
-        self.resolve(order, at, false);
+    pub(crate) fn arrived(&mut self, name: u64, at: i64) {
+        self.decided(name, at, false);
     }
 
-    /// A unit of the packet was given up at the instant `at` (without propagation).
-    pub(crate) fn lost(&mut self, order: u64, at: i64) {
-        self.resolve(order, at, true);
+    /// A unit of this name was given up at the instant `at` (without propagation).
+    pub(crate) fn lost(&mut self, name: u64, at: i64) {
+        self.decided(name, at, true);
+    }
+
+    #[inline]
+    fn decided(&mut self, name: u64, at: i64, lost: bool) {
+        let Some(shared) = &mut self.shared else { return self.resolve(name, at, lost) };
+        let load = &mut shared.units[(name - shared.base) as usize];
+        load.resolved = true;
+        let (first, last) = load.packets;
+        while shared.units.len() > KEPT && shared.units.front().is_some_and(|load| load.resolved) {
+            shared.units.pop_front();
+            shared.base += 1;
+        }
+        for order in first..=last {
+            self.resolve(order, at, lost);
+        }
     }
 
     #[inline]
@@ -154,7 +248,7 @@ impl Packets {
         packet.latest = packet.latest.max(at);
         packet.lost |= lost;
         packet.unresolved -= 1;
-        if packet.unresolved > 0 {
+        if packet.unresolved > 0 || packet.unsent > 0 {
             return;
         }
         let transit = Transit {
@@ -167,7 +261,7 @@ impl Packets {
             at: instant(packet.latest + self.one_way),
         };
         self.due.push(Due { transit, lost: packet.lost });
-        while self.open.front().is_some_and(|packet| packet.unresolved == 0) {
+        while self.open.front().is_some_and(|one| one.unresolved == 0 && one.unsent == 0) {
             self.open.pop_front();
             self.base += 1;
         }

@@ -38,7 +38,11 @@ pub enum Propagation {
 /// holds before, the last also after.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct DelaySeries {
-    steps: Vec<(Instant, Duration)>,
+    steps: Arc<[(Instant, Duration)]>,
+    /// What is asked for at time 0 is the delay of this instant.
+    start: Duration,
+    /// It repeats from the first of these instants on, with the second as the period.
+    cycle: Option<(Instant, Duration)>,
 }
 
 /// Steps that make no series. `index` counts from 0.
@@ -69,6 +73,17 @@ impl Propagation {
         match self {
             Self::Fixed(delay) => *delay,
             Self::Varying { series, .. } => series.at(instant),
+        }
+    }
+
+    /// The same on the clock of a trace, as [`DelaySeries::on_clock`].
+    pub(crate) fn on_clock(&self, start: Duration, cycle: Option<(Instant, Duration)>) -> Self {
+        match self {
+            Self::Fixed(delay) => Self::Fixed(*delay),
+            Self::Varying { series, keep_order } => {
+                let series = Arc::new(series.on_clock(start, cycle));
+                Self::Varying { series, keep_order: *keep_order }
+            }
         }
     }
 
@@ -113,7 +128,24 @@ impl DelaySeries {
                 return Err(DelaySeriesError::TooLong { index });
             }
         }
-        Ok(Self { steps })
+        Ok(Self { steps: steps.into(), start: Duration::ZERO, cycle: None })
+    }
+
+    /// The same series on the clock of a trace: time 0 is its instant `start`, and from the instant
+    /// `cycle.0` on it repeats with the period `cycle.1`.
+    ///
+    /// ```
+    /// use clift::link::DelaySeries;
+    /// use clift::units::{Duration, Instant};
+    /// let (ns, at) = (Duration::from_nanos, Instant::from_nanos);
+    /// let series = DelaySeries::new(vec![(at(0), ns(5)), (at(10), ns(7))])?;
+    /// let moved = series.on_clock(ns(8), Some((at(0), ns(20))));
+    /// assert_eq!([0, 2, 12].map(|time| moved.at(at(time)).as_nanos()), [5, 7, 5]);
+    /// # Ok::<(), clift::link::DelaySeriesError>(())
+    /// ```
+    pub fn on_clock(&self, start: Duration, cycle: Option<(Instant, Duration)>) -> Self {
+        let cycle = cycle.filter(|(_, period)| *period > Duration::ZERO);
+        Self { steps: Arc::clone(&self.steps), start, cycle }
     }
 
     /// The delay of a series of a single step, which is always the same.
@@ -131,6 +163,14 @@ impl DelaySeries {
 
     /// The delay at `instant`, found by bisection.
     pub fn at(&self, instant: Instant) -> Duration {
+        let mut instant =
+            Instant::from_nanos(instant.as_nanos().saturating_add(self.start.as_nanos()));
+        if let Some((first, period)) = self.cycle
+            && instant > first
+        {
+            let since = instant.as_nanos() - first.as_nanos();
+            instant = first + Duration::from_nanos(since % period.as_nanos());
+        }
         let after = self.steps.partition_point(|&(from, _)| from <= instant);
         self.steps[after.saturating_sub(1)].1
     }

@@ -118,8 +118,6 @@ pub(crate) struct DepartureQueue<T = i64> {
 pub(crate) struct Waiting<T = i64> {
     pub(crate) departure: T,
     pub(crate) size: Bytes,
-    /// LLDUs that it will take.
-    pub(crate) lldus: u32,
 }
 
 impl<T: Copy + Ord> DepartureQueue<T> {

@@ -70,6 +70,11 @@ impl Slots {
         self.last
     }
 
+    /// The time of the trace at a run time.
+    pub(crate) fn trace_time(&self, run_time: i64) -> i64 {
+        self.cursor.clock.trace_time(run_time)
+    }
+
     /// The end of the run.
     pub(crate) fn end(&self) -> i64 {
         self.cursor.end

@@ -12,13 +12,14 @@ use crate::link::{
     Admission, DropReason, HORIZON, Instrument, Link, LinkCounters, LinkError, LinkEvent, Packet,
     PacketId, Transit, Usage, earliest, instant, nanos, span,
 };
-use crate::trace::LinkTrace;
+use crate::trace::{LinkTrace, Loading, Packing};
 use crate::units::{Bytes, Duration, Instant};
 
 /// A link that carries packets over a link trace (DESIGN section 5, open loop).
 ///
 /// A packet takes consecutive data LLDUs from the first at or after its arrival that no earlier
-/// packet took. It is delivered at `max(t + d') + RTT/2` of them; if one is lost it is given up at
+/// packet took; packed by bytes it begins in the last one that the packet before it took, if there is
+/// room and it was there in time. It is delivered at `max(t + d') + RTT/2` of them; if one is lost it is given up at
 /// the `max` of `t + d'` and `t + lost`, + RTT/2; if one is censored (even beside a lost one), or if
 /// the trace has too few left, it is pending for ever. What becomes of it is known on arrival, so
 /// [`Link::poll`] only hands out results in order of time; results of one instant come in the order
@@ -33,6 +34,8 @@ pub struct TraceLink {
     payload: NonZeroU32,
     one_way: i64,
     clock: SlotClock,
+    /// 1 if a packet may share the LLDU of its own instant: what is in it leaves the queue after that.
+    late: i64,
     end: i64,
     notices: Notices,
     admitted: u64,
@@ -57,8 +60,8 @@ pub struct TraceLinkConfig {
     pub duration: Option<Instant>,
 }
 
-/// How packets are cut into LLDUs: `ceil((packet + packet header) / (LLDU - LLDU header))`, at
-/// least 1, and one more if `extra_lldu`.
+/// How packets are cut into LLDUs. Packed by packets: `ceil((packet + packet header) / (LLDU - LLDU
+/// header))`, at least 1, and one more if `extra_lldu`; by bytes: one behind the other.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 pub struct Fragmentation {
     /// Bytes of each LLDU that carry no packet.
@@ -68,9 +71,30 @@ pub struct Fragmentation {
     /// Count as Kuhn's CLIFT paper section IV-A does, from n to n + m inclusive: 47 LLDUs of 33
     /// bytes for 1500 bytes instead of 46.
     pub extra_lldu: bool,
+    /// What packets share; what the trace says unless set, and if that says nothing, nothing.
+    pub packing: Option<Packing>,
 }
 
 impl Fragmentation {
+    /// The same over a trace that says something of its own.
+    ///
+    /// # Errors
+    /// If packets that share LLDUs are to take one more each.
+    pub(crate) fn over(self, trace: Loading) -> Result<Self, LinkError> {
+        let packing = self.packing.or(trace.packing).unwrap_or_default();
+        if self.extra_lldu && packing == Packing::Bytes {
+            return Err(LinkError::SharedExtra);
+        }
+        let header = self.packet_header.0.saturating_add(trace.packet_header.0);
+        Ok(Self { packet_header: Bytes(header), packing: Some(packing), ..self })
+    }
+
+    /// Bytes of a packet of `size` on the link.
+    #[inline]
+    pub(crate) fn bytes(self, size: Bytes) -> u64 {
+        u64::from(size.0) + u64::from(self.packet_header.0)
+    }
+
     /// Bytes of an LLDU that carry packets.
     pub(crate) fn payload(self, lldu: Bytes) -> Result<NonZeroU32, LinkError> {
         let (lldu, header) = (lldu.0, self.lldu_header.0);
@@ -81,8 +105,7 @@ impl Fragmentation {
     /// LLDUs that a packet of `size` takes.
     #[inline]
     pub(crate) fn lldus(self, payload: NonZeroU32, size: Bytes) -> u64 {
-        let bytes = u64::from(size.0) + u64::from(self.packet_header.0);
-        let lldus = bytes.div_ceil(u64::from(payload.get())).max(1);
+        let lldus = self.bytes(size).div_ceil(u64::from(payload.get())).max(1);
         lldus + u64::from(self.extra_lldu)
     }
 }
@@ -96,7 +119,8 @@ impl TraceLink {
     /// If LLDU headers leave no room, or `wrap` is asked for a trace of a single slot.
     pub fn new(trace: Arc<LinkTrace>, config: TraceLinkConfig) -> Result<Self, LinkError> {
         let parts = trace.parts();
-        let payload = config.fragmentation.payload(parts.lldu)?;
+        let fragmentation = config.fragmentation.over(parts.loading)?;
+        let payload = fragmentation.payload(parts.lldu)?;
         let period = (parts.span.1 - parts.span.0 + parts.gap).max(0) as u64;
         let period = config.wrap.then_some(Duration::from_nanos(period));
         let clock = SlotClock::new(parts.span.0, config.start_offset, period)?;
@@ -104,10 +128,11 @@ impl TraceLink {
         Ok(Self {
             cursor: Cursor::new(Arc::clone(&trace), clock, end),
             clock,
+            late: i64::from(fragmentation.packing == Some(Packing::Bytes)),
             end,
             queue: DepartureQueue::new(config.queue),
             due: DueQueue::default(),
-            fragmentation: config.fragmentation,
+            fragmentation,
             payload,
             one_way: span(parts.rtt.half()),
             notices: Notices::default(),
@@ -118,7 +143,7 @@ impl TraceLink {
         })
     }
 
-    /// Data LLDUs that a packet of `size` takes.
+    /// Data LLDUs that a packet of `size` takes if it shares none.
     #[inline]
     pub fn lldus_for(&self, size: Bytes) -> u64 {
         self.fragmentation.lldus(self.payload, size)
@@ -127,6 +152,41 @@ impl TraceLink {
     /// The trace that it runs over.
     pub fn trace(&self) -> &Arc<LinkTrace> {
         &self.trace
+    }
+
+    /// The run time from which on a packet that arrives at `now` may use an LLDU.
+    #[inline]
+    fn first_usable(&self, now: i64) -> i64 {
+        let loading = &self.trace.parts().loading;
+        if loading.tick == Duration::ZERO {
+            return now;
+        }
+        let trace_time = self.clock.trace_time(now);
+        now + (loading.first_usable(trace_time) - trace_time)
+    }
+
+    /// What departs up to then is out of the queue when a packet arrives at `now`.
+    #[inline]
+    fn gone_by(&self, now: i64) -> i64 {
+        match self.first_usable(now) {
+            usable if usable > now => usable - 1,
+            _ => now - self.late,
+        }
+    }
+
+    /// What a packet counts for in the queue: a trace's own header is on it before.
+    #[inline]
+    fn queued(&self, size: Bytes) -> Bytes {
+        Bytes(size.0.saturating_add(self.trace.parts().loading.packet_header.0))
+    }
+
+    fn take(&mut self, usable: i64, size: Bytes) -> Taken {
+        match self.fragmentation.packing {
+            Some(Packing::Bytes) => {
+                self.cursor.fill(usable, self.fragmentation.bytes(size), self.payload)
+            }
+            _ => self.cursor.take(usable, self.lldus_for(size)),
+        }
     }
 
     fn ran_out(&mut self, now: i64, packet: PacketId) {
@@ -145,24 +205,26 @@ impl Link for TraceLink {
         let Packet { id: packet, size, .. } = packet;
         let entered = nanos(now);
         self.counters.offered += 1;
-        self.queue.advance(entered);
-        if !self.queue.has_room(size) {
+        let usable = self.first_usable(entered);
+        self.queue.advance(self.gone_by(entered));
+        let queued = self.queued(size);
+        if !self.queue.has_room(queued) {
             self.counters.dropped += 1;
             return Admission::Dropped(DropReason::QueueFull);
         }
-        let Taken { first, lldus, fate } = self.cursor.take(entered, self.lldus_for(size));
+        let Taken { first, lldus, fate } = self.take(usable, size);
         let departure = first.unwrap_or(i64::MAX);
         self.counters.lldus_taken += lldus;
         let lldus = u32::try_from(lldus).unwrap_or(u32::MAX);
-        if departure > entered {
-            self.queue.push(Waiting { departure, size, lldus });
+        if departure.saturating_add(self.late) > entered {
+            self.queue.push(Waiting { departure, size: queued });
             self.counters.longest_queue = self.counters.longest_queue.max(self.queue.len() as u64);
         }
         let order = self.admitted;
         self.admitted += 1;
         if let Some(first) = first {
             self.counters.bytes_carried += u64::from(size.0);
-            self.notices.departs(packet, instant(first));
+            self.notices.departs(packet, instant(first + self.late));
         }
         let (at, lost) = match fate {
             Fate::Delivered(at) => (at, false),
@@ -204,8 +266,8 @@ impl Link for TraceLink {
     }
 
     fn has_room(&mut self, now: Instant, size: Bytes) -> bool {
-        self.queue.advance(nanos(now));
-        self.queue.has_room(size)
+        self.queue.advance(self.gone_by(nanos(now)));
+        self.queue.has_room(self.queued(size))
     }
 
     fn notify_departures(&mut self) {
@@ -215,30 +277,33 @@ impl Link for TraceLink {
 
 impl Instrument for TraceLink {
     fn queue_len(&self, now: Instant) -> usize {
-        self.queue.waiting_at(nanos(now)).len()
+        self.queue.waiting_at(self.gone_by(nanos(now))).len()
     }
 
     fn counters(&self) -> LinkCounters {
         self.tally.replace_in(self.counters)
     }
 
-    /// Slots are counted by time, at the trace's mean rate, as far as the trace reaches.
+    /// Data LLDUs are counted one by one, those that came by and those that packets took; each stands
+    /// for its part of the trace's slots.
     fn usage(&self, until: Instant) -> Usage {
         let parts = self.trace.parts();
         let per_lldu = match self.trace.len() {
             0 => 0.0,
             lldus => parts.slots_used as f64 / lldus as f64,
         };
-        let ahead = self.queue.waiting_at(nanos(until)).map(|packet| u64::from(packet.lldus));
-        let on_air = self.counters.lldus_taken - ahead.sum::<u64>().min(self.counters.lldus_taken);
+        let t = &parts.t[..];
+        let until = nanos(until).min(self.end);
+        let passed = self.clock.passed(t, until);
+        let ahead = self.cursor.taken_after(until);
+        let on_air = self.counters.lldus_taken.saturating_sub(ahead).min(passed);
         Usage {
-            slots: self.clock.passed_at_mean_rate(
-                parts.slots,
-                parts.span.1,
-                parts.gap,
-                nanos(until).min(self.end),
-            ),
+            slots: match self.trace.len() {
+                0 => 0.0,
+                lldus => passed as f64 * (parts.slots as f64 / lldus as f64),
+            },
             used: on_air as f64 * per_lldu,
+            beside: 0.0,
             per_lldu,
             slot: parts.lldu,
         }

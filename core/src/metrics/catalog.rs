@@ -191,6 +191,8 @@ pub static CATALOG: &[Metric] = &[
         &[Leg(|l| l.counters.bytes_sent.into())]),
     row("share_used", "link used", "%", LESS, "share of the link's slots that its packets took, repairs included",
         &[Link(|l| l.share_used.into())]),
+    row("share_beside", "sent beside the link", "%", LESS, "what was sent beside the link as a share of its slots: repairs for which the model takes no time",
+        &[Link(|l| l.share_beside.into())]),
     row("mean_coding_ratio", "coding ratio", "%", MORE, "IP bytes delivered / bytes put on the link for them, padding included",
         &[Link(|l| l.mean_coding_ratio.into())]),
     row("longest_queue", "longest queue", "packets", LESS, "most packets that waited at once",

@@ -33,6 +33,9 @@ pub struct LinkMetrics {
     pub pending: u64,
     /// Share of the link's slots that its packets took, repairs included, 0 to 1.
     pub share_used: f64,
+    /// What was sent beside the link, as a share of its slots: the repairs of a model that takes no time
+    /// for them. It may exceed 1.
+    pub share_beside: f64,
     /// IP bytes delivered over bytes put on the link for them, padding included; `None` if
     /// nothing was delivered.
     pub mean_coding_ratio: Option<f64>,

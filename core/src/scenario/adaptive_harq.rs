@@ -92,7 +92,9 @@ impl LinkKind for AdaptiveHarq {
     fn shared(&self) -> Option<Shared> {
         match &self.channel {
             HarqChannel { information: Some(_), .. } => Some(Shared::Trace),
-            HarqChannel { redraw, seed, .. } => Shared::if_drawn_once(redraw.unwrap_or(true), *seed),
+            HarqChannel { redraw, seed, .. } => {
+                Shared::if_drawn_once(redraw.unwrap_or(true), *seed)
+            }
         }
     }
 }

@@ -6,6 +6,8 @@ use super::config::Config;
 use super::limit::Start;
 use super::plan::{Plan, PlannedLink, PlannedPhy};
 use super::spec::PhySpec;
+use super::store::MakeError;
+use super::traces::Traces;
 use crate::config::Fault;
 use crate::seed::{Seed, Stream};
 use crate::units::Duration;
@@ -49,6 +51,26 @@ impl Cell {
     pub fn phy_traces(&self, replication: u32) -> Vec<Option<PhySpec>> {
         let links = self.plan.links().enumerate();
         links.map(|(index, link)| Some(self.phy(index, link.phy.as_ref()?, replication))).collect()
+    }
+
+    /// What links took from their traces because the scenario does not say it, a line each.
+    ///
+    /// # Errors
+    /// A trace that cannot be made.
+    pub fn taken(&self, traces: &dyn Traces) -> Result<Vec<String>, MakeError> {
+        let mut lines = Vec::new();
+        for (index, link) in self.plan.links().enumerate() {
+            // A link with a section of its own has a delay of its own.
+            let Some(phy) = link.phy.as_ref().filter(|_| link.section.is_empty()) else { continue };
+            if link.link.slots.rtt.is_some() || phy.trace.is_none() {
+                continue;
+            }
+            if let Some(rtt) = traces.phy(&self.phy(index, phy, 0))?.header().rtt {
+                let key = crate::config::join(&link.key, "link.rtt");
+                lines.push(format!("{key}: {rtt}, as the trace says"));
+            }
+        }
+        Ok(lines)
     }
 
     pub(super) fn phy(&self, index: usize, phy: &PlannedPhy, replication: u32) -> PhySpec {

@@ -5,14 +5,14 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use super::cell::Cell;
-use super::link::{Link, SlotLink};
+use super::link::SlotLink;
 use super::path::Sections;
 use super::plan::{PlannedLink, PlannedPhy};
 use super::shared::Shared;
 use super::traces::{SetupFault, Traces, varying};
 use crate::config::{Fault, changed, join};
 use crate::scheme::nr::NtnOptions;
-use crate::scheme::{HybridConfig, HybridOptions, LiveConfig, Medium, Scheme, Timing};
+use crate::scheme::{HybridConfig, HybridOptions, LiveConfig, Medium, Scheme};
 use crate::trace::PhyTrace;
 use crate::units::{Bytes, Duration};
 
@@ -161,7 +161,13 @@ impl LinkKind for Open {
     fn medium(&self, making: &Making<'_>) -> Result<Arc<dyn Medium>, SetupFault> {
         let Some(phy) = &making.link.phy else { return Err(nothing()) };
         let spec = making.cell.phy(making.index, phy, making.replication);
-        Ok(making.traces.link_trace(&spec, &self.0, timing(&making.link.link))?)
+        let slots = &making.link.link.slots;
+        // Only a file can say how long the way is.
+        let asked = slots.rtt.is_none() && spec.trace.is_some();
+        let asked = asked.then(|| making.traces.phy(&spec)).transpose()?;
+        let timing = slots.timing(asked.and_then(|phy| phy.header().rtt));
+        let timing = timing.map_err(|fault| fault.within("link"))?;
+        Ok(making.traces.link_trace(&spec, &self.0, timing)?)
     }
 }
 
@@ -194,17 +200,15 @@ impl LinkKind for Live {
             return Err(Fault::of("link", name, cure).into());
         }
         let options = link.live.clone();
-        let live = LiveConfig::new(slots, self.scheme.clone(), timing(link));
+        let timing = link.slots.timing(slots.header().rtt);
+        let timing = timing.map_err(|fault| fault.within("link"))?;
+        let live = LiveConfig::new(slots, self.scheme.clone(), timing);
         Ok(Arc::new(LiveConfig { options, reports, ..live }))
     }
 }
 
 fn nothing() -> SetupFault {
     super::store::MakeError::Nothing.into()
-}
-
-fn timing(link: &Link) -> Timing {
-    Timing { rtt: link.slots.rtt, feedback: link.slots.feedback }
 }
 
 /// A link trace that is there.

@@ -9,7 +9,8 @@ use super::reorder::Reorder;
 use super::trace::Trace;
 use crate::config::{Fault, changed, parts};
 use crate::link::{Delays, QueueLimit, check_delays};
-use crate::scheme::LiveOptions;
+use crate::scheme::{LiveOptions, Timing};
+use crate::trace::Packing;
 use crate::units::{Bytes, Duration, Limit};
 
 /// The link: its round-trip time, its queue, how packets are put onto LLDUs.
@@ -33,17 +34,22 @@ pub struct Link {
 parts!(Link { slots, usage, live, reports });
 
 /// The keys of a link over slots, which has a scheme and takes its delay from `rtt`.
-#[derive(Clone, Debug, Deserialize, JsonSchema, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, Deserialize, JsonSchema, PartialEq, Serialize)]
 #[serde(default)]
 pub struct SlotLink {
-    /// Round-trip time of the link: an LLDU arrives half of it after it was decoded.
-    pub rtt: Duration,
+    /// Round-trip time of the link: an LLDU arrives half of it after it was decoded. Unless set, what
+    /// the trace measured, and if it did not, 500 ms.
+    pub rtt: Option<Duration>,
     /// From a slot until the sender can act on its loss, at least the round-trip time; that plus
     /// the decoding time unless set.
     pub feedback: Option<Duration>,
     /// What happens to packets whose transmissions overlap: "free" (each goes as soon as it can)
     /// or "papers" (they leave one at a time, as in the papers' ns-2 module).
     pub overlap: Overlap,
+    /// What packets share: nothing ("packet": each begins an LLDU of its own, as in the papers), or
+    /// LLDUs ("bytes": each begins behind the last byte of the one before it, as GSE, RLE and RLC do
+    /// it). Unless set, what the trace says ("mahimahi": bytes), and if it does not, "packet".
+    pub packing: Option<Packing>,
     /// One LLDU more for each packet, as the papers count.
     pub extra_lldu: bool,
     /// Bytes of each LLDU that carry no packet.
@@ -52,19 +58,6 @@ pub struct SlotLink {
     /// send. Otherwise it repairs the trace beforehand, as if every slot were used. `flush`, the
     /// buffers and all keys of feedback but `feedback` itself are for live links.
     pub live: bool,
-}
-
-impl Default for SlotLink {
-    fn default() -> Self {
-        Self {
-            rtt: Duration::from_millis(500),
-            feedback: None,
-            overlap: Overlap::Free,
-            extra_lldu: false,
-            lldu_header: Bytes(0),
-            live: false,
-        }
-    }
 }
 
 /// The keys that every link has.
@@ -126,13 +119,33 @@ impl Reports {
 }
 
 /// What happens to packets whose transmissions overlap.
-#[derive(Clone, Copy, Debug, Deserialize, Eq, JsonSchema, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, Default, Deserialize, Eq, JsonSchema, PartialEq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Overlap {
     /// Each packet arrives as its LLDUs say.
+    #[default]
     Free,
     /// Release times are moved apart by a packet's transmission time (the CLIFT papers, figure 4).
     Papers,
+}
+
+impl SlotLink {
+    /// The round-trip time of a link of which neither the scenario nor a trace says it.
+    const RTT: Duration = Duration::from_millis(500);
+
+    /// The times that a scheme over the link knows, given the round-trip time that the trace measured.
+    ///
+    /// # Errors
+    /// If the scheme would hear of a loss before anything can have come back.
+    pub(super) fn timing(&self, measured: Option<Duration>) -> Result<Timing, Fault> {
+        let (rtt, feedback) = (self.rtt.or(measured).unwrap_or(Self::RTT), self.feedback);
+        if let Some(feedback) = feedback.filter(|&feedback| feedback < rtt) {
+            let cure =
+                format!("{feedback} is faster than the round trip; give `rtt` ({rtt}) or more");
+            return Err(Fault::new("feedback", cure));
+        }
+        Ok(Timing { rtt, feedback })
+    }
 }
 
 impl Link {
@@ -152,6 +165,10 @@ impl Link {
                     "is for links that run with their traffic; add live = true, or leave it out";
                 Err(Fault::new(&name, cure))
             });
+        }
+        if self.slots.extra_lldu && self.slots.packing == Some(Packing::Bytes) {
+            let cure = "counts whole LLDUs a packet, but packets share them; leave it out, or give packing = \"packet\"";
+            return Err(Fault::new("extra_lldu", cure));
         }
         if self.slots.overlap == Overlap::Papers {
             let cure = "\"papers\" is how ns-2 read link traces; a live link sends unit by unit, so leave it out";

@@ -14,6 +14,9 @@ use crate::scheme::{LinkConfig, Medium};
 use crate::simulation::{Flow, Hop, Setup};
 use crate::units::{Duration, Instant};
 
+/// The trace time at time 0, and from when on the trace repeats with which period.
+type Clock = (Duration, Option<(Instant, Duration)>);
+
 impl Cell {
     /// What the engine runs in a replication.
     ///
@@ -62,13 +65,30 @@ impl Maker<'_> {
         there: &[Hop],
     ) -> Result<Vec<Hop>, SetupFault> {
         let mut hops = Vec::new();
+        // Delays behind a link are on the clock of its trace.
+        let mut clock: Option<Clock> = None;
         for planned in planned {
             match planned {
-                PlannedHop::Leg(leg) => hops.push(Hop::Leg(leg.config(self.traces)?)),
+                PlannedHop::Leg(leg) => {
+                    let mut leg = leg.config(self.traces)?;
+                    if let Some((start, cycle)) = clock.take() {
+                        leg.delay = leg.delay.on_clock(start, cycle);
+                    }
+                    hops.push(Hop::Leg(leg));
+                }
                 PlannedHop::WayBack(first) => hops.extend(Hop::way_back(&there[..*first])),
-                PlannedHop::Link(planned) => hops.extend(
-                    links.next().map(|(medium, start)| Hop::Link(link(planned, medium, start))),
-                ),
+                PlannedHop::Link(planned) => {
+                    let Some((medium, start)) = links.next() else { continue };
+                    let span = medium.span();
+                    let cycle = |(first, end): (u64, u64)| {
+                        (Instant::from_nanos(first), Duration::from_nanos(end - first))
+                    };
+                    let cycle = span.filter(|_| planned.link.usage.wrap).map(cycle);
+                    clock = planned.link.usage.delays.is_some().then_some((start, cycle));
+                    let moved = span.and_then(|_| medium.on_clock(start, cycle));
+                    let medium = moved.unwrap_or(medium);
+                    hops.push(Hop::Link(link(planned, medium, start)));
+                }
             }
         }
         Ok(hops)
@@ -119,6 +139,7 @@ fn link(planned: &PlannedLink, medium: Arc<dyn Medium>, start_offset: Duration) 
             lldu_header: slots.lldu_header,
             packet_header: usage.packet_header,
             extra_lldu: slots.extra_lldu,
+            packing: slots.packing,
         },
         overlap_papers: slots.overlap == Overlap::Papers,
         reorder: usage.reorder.as_ref().map(Reorder::config),

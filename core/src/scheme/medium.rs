@@ -59,6 +59,17 @@ pub trait Medium: Any + fmt::Debug + Send + Sync {
         None
     }
 
+    /// The same with delays of its own that vary on the clock of its trace: `start` is trace time
+    /// at time 0; `cycle` from when on the trace repeats, and with which period. `None` if it has no
+    /// such delays.
+    fn on_clock(
+        &self,
+        _start: Duration,
+        _cycle: Option<(Instant, Duration)>,
+    ) -> Option<Arc<dyn Medium>> {
+        None
+    }
+
     /// Whether it has a re-sequencing buffer of its own.
     fn has_buffer(&self) -> bool {
         false

@@ -63,7 +63,7 @@ impl Leg {
                 self.counters.dropped += 1;
                 return Passage::Dropped;
             }
-            self.queue.push(Waiting { departure: starts, size, lldus: 0 });
+            self.queue.push(Waiting { departure: starts, size });
             self.counters.longest_queue = self.counters.longest_queue.max(self.queue.len() as u64);
         }
         self.free_at = starts + self.time_to_send(size);

@@ -41,6 +41,7 @@ fn link(node: &LinkNode, ended: Instant) -> LinkMetrics {
         counters,
         pending: counters.pending(),
         share_used: usage.share(),
+        share_beside: usage.share_beside(),
         mean_coding_ratio: usage.coding_ratio(&counters),
         delay: node.delay.summary(),
         queueing_delay: node.queueing.summary(),

@@ -73,7 +73,7 @@ pub enum Fault {
     NoHeader(Snippet),
     /// An unknown key.
     #[error(
-        "unknown key {0}; known are clift-trace, lldu_bytes, decode_ns, period_ns, rtt_ns, description, source, understood, assumed and warnings"
+        "unknown key {0}; known are clift-trace, lldu_bytes, decode_ns, period_ns, rtt_ns, packing, packet_header_bytes, tick_ns, tick_phase_ns, description, source, understood, assumed and warnings"
     )]
     Key(Snippet),
     /// A key that was there before.
@@ -82,6 +82,9 @@ pub enum Fault {
     /// A value that does not fit its key.
     #[error("{1} is no value for {0}; write an integer of at least {2}")]
     Value(&'static str, Snippet, u64),
+    /// A packing that is none.
+    #[error("{0} is no value for packing; write packet or bytes")]
+    Packing(Snippet),
     /// A newer file.
     #[error("format version {0} is not known; this version of clift reads version 1")]
     Version(Snippet),
@@ -104,7 +107,7 @@ pub enum Fault {
     /// An empty line where none may be.
     #[error("an empty line; remove it")]
     Blank,
-    /// More opportunities than nanoseconds to spread them over.
+    /// More opportunities than nanoseconds to tell them apart by.
     #[error("more than 1000000 opportunities in one millisecond; check the unit")]
     Crowded,
     /// A mahimahi file cannot repeat with period 0.

@@ -15,6 +15,7 @@ use crate::trace::files::{Files, Folder, Source};
 use crate::trace::format::{Format, UnknownFormat};
 use crate::trace::lines::Lines;
 use crate::trace::netem::Model;
+use crate::trace::probes;
 use crate::trace::series::{DelayIs, Given, Shift, TimeColumn};
 use crate::trace::{Fault, PhyTrace, ReadError, TimeUnit, TraceError};
 use crate::units::{BitRate, Bytes, Duration, Probability};
@@ -74,10 +75,6 @@ pub struct TraceFile {
     /// Seed of the losses of a "series"; 1 unless set.
     #[serde(default)]
     pub seed: Option<u64>,
-    /// Whether what left earlier never arrives later: so in a "series" unless set to false, and as
-    /// measured in a "capture" unless set to true.
-    #[serde(default)]
-    pub keep_order: Option<bool>,
     /// Added to the delays of a "series" or "capture": by how much the receiver's clock is behind.
     #[serde(default)]
     pub clock_offset: Option<Shift>,
@@ -98,6 +95,11 @@ pub struct TraceFile {
     /// Decoding time of the slots of "loss" and "runs" that were received.
     #[serde(default)]
     pub decoding: Option<Duration>,
+    /// Whether what was sent earlier never arrives later: `d` is raised where a delay falls faster than
+    /// time goes by. Unless set it is so for "probes", "delay-loss" and "series" and not for other
+    /// formats; a "capture" has the order that was measured.
+    #[serde(default)]
+    pub keep_order: Option<bool>,
     /// Keep one slot in so many: a link shared fairly by so many users.
     #[serde(default = "one")]
     pub share: u32,
@@ -151,13 +153,13 @@ impl TraceFile {
             delay_is: DelayIs::OneWay,
             loss: None,
             seed: None,
-            keep_order: None,
             clock_offset: None,
             missing: None,
             receiver: None,
             nat: false,
             slot: None,
             decoding: None,
+            keep_order: None,
             share: 1,
             offset: Duration::ZERO,
         }
@@ -215,6 +217,8 @@ impl TraceFile {
             Err(_) if input.watch.stopped() => return Err(FileError::Stopped { place: place() }),
             read => read?,
         };
+        let measured = [probes::FORMAT.name, probes::PAIR.name].contains(&format.name());
+        let whole = if self.keep_order.unwrap_or(measured) { whole.in_order() } else { whole };
         let fault = |error: TraceError| FileError::Read { place: place(), error: error.into() };
         self.cut(whole).map_err(fault)
     }
@@ -303,7 +307,7 @@ pub struct WriteAs {
     pub format: Option<Format>,
     /// Unit of "columns"; makes a text file such a one.
     pub unit: Option<TimeUnit>,
-    /// Bytes of an opportunity of "mahimahi": 1500, or 1504 for a trace with such slots, unless set.
+    /// Bytes of an opportunity of "mahimahi": those of a trace read from there, else 1504, unless set.
     pub opportunity: Option<Bytes>,
     /// What a "netem" file describes.
     pub model: Option<Model>,

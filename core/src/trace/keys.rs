@@ -3,7 +3,7 @@
 use crate::trace::decimal::parse_integer;
 use crate::trace::error::{Fault, Snippet};
 use crate::trace::notes::{joined, split};
-use crate::trace::{Header, PhyTrace};
+use crate::trace::{Header, Loading, Packing, PhyTrace};
 use crate::units::{Bytes, Duration};
 
 /// The keys of a file as they are read.
@@ -40,6 +40,27 @@ impl Keys {
             "rtt_ns" => {
                 header.rtt = Some(Duration::from_nanos(number("rtt_ns", value, 0)?));
                 "rtt_ns"
+            }
+            "packing" => {
+                let packing = Packing::of(value);
+                let fault = || Fault::Packing(Snippet::new(value.as_bytes()));
+                header.loading.packing = Some(packing.ok_or_else(fault)?);
+                "packing"
+            }
+            "packet_header_bytes" => {
+                let fault =
+                    || Fault::Value("packet_header_bytes", Snippet::new(value.as_bytes()), 0);
+                let bytes = number("packet_header_bytes", value, 0)?;
+                header.loading.packet_header = Bytes(u32::try_from(bytes).map_err(|_| fault())?);
+                "packet_header_bytes"
+            }
+            "tick_ns" => {
+                header.loading.tick = Duration::from_nanos(number("tick_ns", value, 1)?);
+                "tick_ns"
+            }
+            "tick_phase_ns" => {
+                header.loading.phase = Duration::from_nanos(number("tick_phase_ns", value, 0)?);
+                "tick_phase_ns"
             }
             "description" => {
                 header.description = text(value);
@@ -80,6 +101,7 @@ pub(crate) fn keys(phy: &PhyTrace) -> Vec<(&'static str, String)> {
     keys.extend(
         times.into_iter().filter_map(|(key, time)| Some((key, time?.as_nanos().to_string()))),
     );
+    keys.extend(loading(header.loading));
     let texts = [("description", &header.description), ("source", &header.source)];
     keys.extend(texts.into_iter().filter_map(|(key, text)| Some((key, text.clone()?))));
     let notes = &header.notes;
@@ -90,6 +112,18 @@ pub(crate) fn keys(phy: &PhyTrace) -> Vec<(&'static str, String)> {
     ];
     keys.extend(lines.into_iter().filter_map(|(key, notes)| Some((key, joined(notes)?))));
     keys
+}
+
+/// The keys of how packets go onto slots.
+pub(crate) fn loading(loading: Loading) -> impl Iterator<Item = (&'static str, String)> {
+    let packing = loading.packing.map(|packing| ("packing", packing.name().to_owned()));
+    let numbers = [
+        ("packet_header_bytes", u64::from(loading.packet_header.0)),
+        ("tick_ns", loading.tick.as_nanos()),
+        ("tick_phase_ns", loading.phase.as_nanos()),
+    ];
+    let given = numbers.into_iter().filter(|&(_, number)| number > 0);
+    packing.into_iter().chain(given.map(|(key, number)| (key, number.to_string())))
 }
 
 fn number(key: &'static str, value: &str, least: u64) -> Result<u64, Fault> {

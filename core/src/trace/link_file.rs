@@ -51,7 +51,8 @@ impl LinkTrace {
         })
     }
 
-    /// Writes the link trace as Parquet, with the LLDU size and the round-trip time as metadata.
+    /// Writes the link trace as Parquet, with the LLDU size, the round-trip time and how
+    /// packets go onto the LLDUs as metadata.
     ///
     /// # Errors
     /// What the writer says.
@@ -64,11 +65,12 @@ impl LinkTrace {
             ("lost_ns", Kind::I64),
             ("transmissions", Kind::U32),
         ];
-        let keys = [
+        let mut keys = vec![
             ("clift-link-trace", "1".to_owned()),
             ("lldu_bytes", self.parts().lldu.0.to_string()),
             ("rtt_ns", self.parts().rtt.as_nanos().to_string()),
         ];
+        keys.extend(crate::trace::keys::loading(self.parts().loading));
         let mut file = Writer::new(out, &columns, keys)?;
         self.parts_of(|t, d, lost, transmissions| {
             file.part(&[

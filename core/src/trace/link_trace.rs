@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use crate::trace::{Column, PhyTrace};
+use crate::trace::{Column, Loading, PhyTrace};
 use crate::units::{Bytes, Duration};
 
 /// Per data LLDU, in order of `t`: first transmission time, recovery time, number of
@@ -43,6 +43,8 @@ pub struct Parts {
     /// From the last slot to where the trace repeats, ns ([`PhyTrace::period`]): the lower median
     /// of the gaps between slots unless the trace's header tells.
     pub gap: i64,
+    /// How packets go onto the LLDUs, where the PHY trace says so.
+    pub loading: Loading,
 }
 
 impl Parts {
@@ -60,6 +62,7 @@ impl Parts {
             slots: phy.len() as u64,
             span: (phy.t()[0], phy.t()[phy.len() - 1]),
             gap: phy.period().as_nanos() as i64 - (phy.t()[phy.len() - 1] - phy.t()[0]),
+            loading: phy.header().loading,
         }
     }
 

@@ -1,5 +1,9 @@
-//! mahimahi packet-delivery traces: one integer of milliseconds a line, each an opportunity for
-//! one packet; the file repeats with its last timestamp.
+//! mahimahi packet-delivery traces: one integer of milliseconds a line, each an opportunity to send
+//! so many bytes; the file repeats with its last timestamp.
+//!
+//! As in mahimahi's code (`link_queue.cc`), not its manual: 1504 bytes an opportunity, of which each
+//! packet takes 4 more than its IP packet has; what a packet leaves is the next one's; what arrives
+//! within a millisecond uses no opportunity of that millisecond.
 
 use std::io::{BufRead, Write};
 
@@ -9,13 +13,16 @@ use crate::trace::file::WriteError;
 use crate::trace::format::FormatRow;
 use crate::trace::lines::Lines;
 use crate::trace::phy::LATEST;
-use crate::trace::{Header, PhyTrace};
+use crate::trace::{Header, Loading, Packing, PhyTrace};
 use crate::units::{Bytes, Duration};
 
-/// Bytes of an opportunity in mahimahi's documentation. Its code has 1504.
-pub const OPPORTUNITY: Bytes = Bytes(1500);
+/// Bytes of an opportunity in mahimahi's code. Its documentation has 1500.
+pub const OPPORTUNITY: Bytes = Bytes(1504);
+/// Bytes that mahimahi counts with each IP packet: what a TUN device puts before it.
+const TUN_HEADER: Bytes = Bytes(4);
 
 const MILLISECOND: i64 = 1_000_000;
+const TICK: Duration = Duration::from_millis(1);
 
 pub(super) const FORMAT: FormatRow = FormatRow {
     name: "mahimahi",
@@ -26,20 +33,24 @@ pub(super) const FORMAT: FormatRow = FormatRow {
     }),
     write: Some(|phy, how, out| {
         // A trace that was read from a mahimahi file keeps its opportunities.
-        let own = if phy.lldu() == Bytes(1504) { phy.lldu() } else { OPPORTUNITY };
+        let read = phy.header().loading.tick == TICK;
+        let own = if read { phy.lldu() } else { OPPORTUNITY };
         write(phy, how.opportunity.unwrap_or(own), out)
     }),
 };
 
-/// Reads a trace whose slots are the opportunities of `size` bytes. The k opportunities of one
-/// millisecond are spread evenly over it; `d` is the time to the next one, across the seam for the
-/// last; the header's period is the last timestamp (at least 1 ns beyond the last slot).
+/// Reads a trace whose slots are the opportunities of `size` bytes: `d` is 1 ns, those of one
+/// millisecond are a nanosecond apart, and the header says how packets go onto them and that the
+/// period is the last timestamp. Only opportunities of mahimahi's own size lose 4 bytes to each packet.
+///
+/// Opportunities at 0 ms stand behind those of the last millisecond, with which they share an
+/// instant when the file repeats.
 ///
 /// ```
 /// use clift::trace::mahimahi;
 /// let phy = mahimahi::read("1\n1\n4\n".as_bytes(), mahimahi::OPPORTUNITY).unwrap();
-/// assert_eq!(phy.t()[..], [1_000_000, 1_500_000, 4_000_000]);
-/// assert_eq!(phy.d()[..], [500_000, 2_500_000, 1_000_000]);
+/// assert_eq!(phy.t()[..], [1_000_000, 1_000_001, 4_000_000]);
+/// assert_eq!(phy.d()[..], [1, 1, 1]);
 /// assert_eq!(phy.header().period.unwrap().as_nanos(), 4_000_000);
 /// ```
 ///
@@ -47,18 +58,17 @@ pub(super) const FORMAT: FormatRow = FormatRow {
 /// A [`ReadError`] with the first line in the way.
 pub fn read(reader: impl BufRead, size: Bytes) -> Result<PhyTrace, ReadError> {
     let t = read_opportunities(reader)?;
-    let (Some(&first), Some(&last)) = (t.first(), t.last()) else {
-        return Err(crate::trace::TraceError::Empty.into());
+    let Some(&last) = t.last() else { return Err(crate::trace::TraceError::Empty.into()) };
+    let period = last - last % MILLISECOND;
+    let loading = Loading {
+        packing: Some(Packing::Bytes),
+        packet_header: if size == OPPORTUNITY { TUN_HEADER } else { Bytes(0) },
+        tick: TICK,
+        ..Loading::default()
     };
-    let repeat = last - last % MILLISECOND;
-    let mut d: Vec<i64> = t.windows(2).map(|pair| pair[1] - pair[0]).collect();
-    // The first opportunity of the repetition that comes after the last of the file: they may
-    // share a millisecond.
-    let next = t.iter().map(|t| t + repeat).find(|&next| next > last);
-    // Such an opportunity exists unless all are within the first millisecond, which is refused.
-    d.push(next.map_or(repeat, |next| next - last));
-    let period = repeat.max(last - first + 1);
-    let header = Header { period: Some(Duration::from_nanos(period as u64)), ..Header::default() };
+    let period = Some(Duration::from_nanos(period as u64));
+    let header = Header { period, loading, ..Header::default() };
+    let d = vec![1; t.len()];
     Ok(PhyTrace::with_header(t.into(), d.into(), size, header)?)
 }
 
@@ -89,6 +99,7 @@ fn read_opportunities(reader: impl BufRead) -> Result<Vec<i64>, ReadError> {
     let mut lines = Lines::new(reader);
     let mut t: Vec<i64> = Vec::new();
     let (mut current, mut group, mut last_line) = (0, 0, 0);
+    let mut at_zero = 0;
     while let Some((number, line)) = lines.next()? {
         last_line = number;
         let stamp = parse_stamp(line).map_err(|fault| fault.at(number))?;
@@ -96,28 +107,23 @@ fn read_opportunities(reader: impl BufRead) -> Result<Vec<i64>, ReadError> {
             return Err(Fault::Decreasing(stamp as u64).at(number));
         }
         if stamp > current {
-            spread(&mut t[group..]);
+            at_zero = if current == 0 { t.len() } else { at_zero };
             (current, group) = (stamp, t.len());
         }
-        if (t.len() - group) as i64 >= MILLISECOND {
+        // Those of the last millisecond and of 0 ms share one when the file repeats.
+        let place = t.len() - group;
+        if (place + at_zero) as i64 >= MILLISECOND {
             return Err(Fault::Crowded.at(number));
         }
-        t.push(stamp * MILLISECOND);
+        t.push(stamp * MILLISECOND + place as i64);
     }
-    spread(&mut t[group..]);
     if current == 0 && !t.is_empty() {
         return Err(Fault::NoPeriod.at(last_line));
     }
+    let at_last = (t.len() - group) as i64;
+    t[..at_zero].iter_mut().for_each(|t| *t += at_last);
     t.shrink_to_fit();
     Ok(t)
-}
-
-/// Spreads the opportunities of one millisecond evenly over it.
-fn spread(group: &mut [i64]) {
-    let count = group.len() as i64;
-    for (index, t) in group.iter_mut().enumerate() {
-        *t += index as i64 * MILLISECOND / count;
-    }
 }
 
 fn parse_stamp(line: &[u8]) -> Result<i64, Fault> {
@@ -160,23 +166,30 @@ mod tests {
     #[test]
     fn a_constant_rate_is_one_line() {
         let phy = parsed("1\n");
-        assert_eq!((&phy.t()[..], &phy.d()[..]), (&[1_000_000][..], &[1_000_000][..]));
+        assert_eq!((&phy.t()[..], &phy.d()[..]), (&[1_000_000][..], &[1][..]));
         assert_eq!(phy.header().period, Some(Duration::from_millis(1)));
     }
 
     #[test]
-    fn three_in_a_millisecond_are_a_third_apart() {
+    fn opportunities_of_a_millisecond_are_a_nanosecond_apart() {
         let phy = parsed("2\n2\n2\n5");
-        assert_eq!(phy.t()[..], [2_000_000, 2_333_333, 2_666_666, 5_000_000]);
-        assert_eq!(phy.d()[..], [333_333, 333_333, 2_333_334, 2_000_000]);
+        assert_eq!(phy.t()[..], [2_000_000, 2_000_001, 2_000_002, 5_000_000]);
+        assert_eq!((phy.d()[..].to_vec(), phy.lldu()), (vec![1; 4], Bytes(1504)));
     }
 
     #[test]
     fn a_seam_whose_ends_share_a_millisecond_keeps_slots_apart() {
-        let phy = parsed("0\n0\n10\n");
-        // 10 ms is also 0 ms of the repetition; the next opportunity after it is at 10.5 ms.
-        assert_eq!(phy.d()[..], [500_000, 9_500_000, 500_000]);
-        assert_eq!(phy.header().period, Some(Duration::from_nanos(10_000_001)));
+        // 10 ms is also 0 ms of the repetition: two opportunities, and two more.
+        let phy = parsed("0\n0\n10\n10\n");
+        assert_eq!(phy.t()[..], [2, 3, 10_000_000, 10_000_001]);
+        assert_eq!(phy.header().period, Some(Duration::from_millis(10)));
+    }
+
+    #[test]
+    fn only_opportunities_of_mahimahis_own_size_have_its_header() {
+        let own = |bytes| read("1\n".as_bytes(), Bytes(bytes)).unwrap().header().loading;
+        assert_eq!((own(1504).packet_header, own(1500).packet_header), (Bytes(4), Bytes(0)));
+        assert_eq!((own(1504).tick, own(1500).packing), (TICK, Some(Packing::Bytes)));
     }
 
     #[test]
@@ -206,9 +219,10 @@ mod tests {
             let message = read(text.as_bytes(), OPPORTUNITY).unwrap_err().to_string();
             assert!(message.starts_with(expected), "{text:?}: {message}");
         }
-        let crowded = "1\n".repeat(1_000_001);
-        let fault = read(crowded.as_bytes(), OPPORTUNITY).unwrap_err();
-        assert!(fault.to_string().starts_with("line 1000001: more than 1000000 opportunities"));
+        for crowded in ["1\n".repeat(1_000_001), "0\n".to_owned() + &"1\n".repeat(1_000_000)] {
+            let fault = read(crowded.as_bytes(), OPPORTUNITY).unwrap_err();
+            assert!(fault.to_string().starts_with("line 1000001: more than 1000000 opportunities"));
+        }
         let short = PhyTrace::new(vec![5].into(), vec![1].into(), OPPORTUNITY).unwrap();
         assert!(matches!(write(&short, OPPORTUNITY, Vec::new()), Err(WriteError::TooShort)));
     }
@@ -222,17 +236,12 @@ mod tests {
             let text: String = stamps.map(|stamp| format!("{stamp}\n")).collect();
             prop_assume!(gaps.iter().any(|&gap| gap > 0));
             let phy = parsed(&text);
-            prop_assert_eq!(written(&phy, 1500), text);
-            // d leads from each slot to the next: only the last one's goes over the seam.
-            for slot in 1..phy.len() {
-                prop_assert_eq!(phy.t()[slot - 1] + phy.d()[slot - 1], phy.t()[slot]);
-            }
+            prop_assert_eq!(written(&phy, 1504), text);
             let (first, last) = (phy.t()[0], phy.t()[phy.len() - 1]);
             let period = phy.header().period.unwrap().as_nanos() as i64;
-            let nominal = i64::from(gaps.iter().sum::<u32>()) * MILLISECOND;
             prop_assert!(period > last - first);
-            prop_assert!((nominal..nominal + MILLISECOND).contains(&period));
-            prop_assert!(phy.d()[phy.len() - 1] > 0);
+            prop_assert_eq!(period, i64::from(gaps.iter().sum::<u32>()) * MILLISECOND);
+            prop_assert!(phy.t().iter().all(|t| t % MILLISECOND < phy.len() as i64));
         }
     }
 }

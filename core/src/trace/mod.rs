@@ -32,6 +32,7 @@ mod median;
 mod mi;
 pub mod netem;
 mod notes;
+mod packing;
 #[cfg(feature = "parquet")]
 pub mod parquet;
 mod phy;
@@ -56,5 +57,6 @@ pub use link_stats::LinkStats;
 pub use link_trace::{LinkTrace, Parts};
 pub use mi::MiTrace;
 pub use notes::Notes;
+pub use packing::{Loading, Packing};
 pub(crate) use phy::LATEST;
 pub use phy::{Header, PhyTrace, TraceError};

@@ -499,7 +499,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::trace::Header;
+    use crate::trace::{Header, Loading, Packing};
     use crate::units::Duration;
 
     fn file(phy: &PhyTrace) -> Vec<u8> {
@@ -604,7 +604,13 @@ mod tests {
             let t = gaps.iter().scan(-1, |t, gap| { *t += gap.0; Some(*t) }).collect::<Vec<_>>();
             let d = gaps.iter().map(|gap| gap.1).collect::<Vec<_>>();
             let rtt = rtt.map(Duration::from_nanos);
-            let header = Header { description, rtt, ..Header::default() };
+            let loading = Loading {
+                packing: [None, Some(Packing::Packet), Some(Packing::Bytes)][lldu as usize % 3],
+                packet_header: Bytes(lldu % 7),
+                tick: Duration::from_nanos(u64::from(lldu)),
+                phase: Duration::from_nanos(u64::from(lldu / 2)),
+            };
+            let header = Header { description, rtt, loading, ..Header::default() };
             let phy = PhyTrace::with_header(t.into(), d.into(), Bytes(lldu), header).unwrap();
             let back = read(Cursor::new(file(&phy)), None).unwrap();
             prop_assert_eq!(back.t(), phy.t());

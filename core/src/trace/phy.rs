@@ -5,7 +5,7 @@ use std::sync::{Arc, OnceLock};
 use thiserror::Error;
 
 use crate::trace::median::lower_median;
-use crate::trace::{Column, Notes};
+use crate::trace::{Column, Loading, Notes};
 use crate::units::{Bytes, Duration};
 
 /// Transmission time `t` and decoding time `d` of every slot; `d = 0` means erased.
@@ -61,6 +61,8 @@ pub struct Header {
     pub rtt: Option<Duration>,
     /// How an import understood a foreign file.
     pub notes: Notes,
+    /// How packets go onto its slots, where the file says so.
+    pub loading: Loading,
 }
 
 /// Why a trace is not one. `slot` counts from 0.
@@ -146,6 +148,11 @@ pub enum TraceError {
     /// A round-trip time beyond the range of times.
     #[error("rtt_ns must be at most 2^61 (73 years); check the unit")]
     Rtt,
+    /// A clock that cannot be one.
+    #[error(
+        "tick_ns must be at most 2^61, and tick_phase_ns below it; leave both out if any time will do"
+    )]
+    Tick,
 }
 
 /// Times stay below this so that sums of a few of them cannot overflow int64.
@@ -202,6 +209,7 @@ impl PhyTrace {
         if header.rtt.is_some_and(|rtt| rtt.as_nanos() > LATEST as u64) {
             return Err(TraceError::Rtt);
         }
+        header.loading.check()?;
         Ok(Self { t, d, lldu, header, medians: Arc::default() })
     }
 

@@ -12,7 +12,6 @@ pub use crate::trace::file::Direction;
 use crate::trace::file::{FileError, Input, TraceFile};
 use crate::trace::format::FormatRow;
 use crate::trace::lines::Lines;
-use crate::trace::mahimahi::OPPORTUNITY;
 use crate::trace::slots::{MOST, Slots};
 use crate::trace::{Header, PhyTrace, TimeUnit, TraceError};
 use crate::units::{BitRate, Bytes, Duration};
@@ -47,6 +46,9 @@ fn read_files(how: &TraceFile, input: &Input<'_>) -> Result<PhyTrace, FileError>
     input.parsed(&how.file, |file| read_pair(file, losses, interval, sampling))
 }
 
+/// Payload of a slot unless said otherwise: that of an Ethernet frame.
+const PACKET: Bytes = Bytes(1500);
+
 /// How probes become slots.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct Sampling {
@@ -60,7 +62,7 @@ pub struct Sampling {
 impl Sampling {
     fn of(how: &TraceFile, input: &Input<'_>) -> Result<Self, FileError> {
         let rate = how.constant_rate(input)?;
-        Ok(Self { lldu: how.lldu.unwrap_or(OPPORTUNITY), rate })
+        Ok(Self { lldu: how.lldu.unwrap_or(PACKET), rate })
     }
 }
 

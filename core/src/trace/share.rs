@@ -28,6 +28,30 @@ impl PhyTrace {
         part.expect("slot 0 is always kept, and a period holds a shorter span too")
     }
 
+    /// The trace in which no slot arrives before an earlier one: where `t + d` falls, `d` is raised.
+    ///
+    /// ```
+    /// use clift::trace::PhyTrace;
+    /// use clift::units::Bytes;
+    /// let t = vec![0, 10, 20, 30];
+    /// let phy = PhyTrace::new(t.into(), vec![25, 0, 1, 9].into(), Bytes(1500)).unwrap();
+    /// assert_eq!(phy.in_order().d()[..], [25, 0, 5, 9]);
+    /// ```
+    pub fn in_order(&self) -> Self {
+        let mut latest = 0;
+        let slots = self.t().iter().zip(self.d().iter());
+        let raised = slots.map(|(&t, &d)| {
+            if d == 0 {
+                return 0;
+            }
+            latest = latest.max(t + d);
+            latest - t
+        });
+        let d = raised.collect::<Vec<_>>();
+        Self::with_header(self.t().clone(), d.into(), self.lldu(), self.header().clone())
+            .expect("no arrival is later than one that there was")
+    }
+
     /// The trace from `start` on: slots before it are dropped, and `start` becomes time 0.
     ///
     /// # Errors
@@ -46,7 +70,8 @@ impl PhyTrace {
         let dropped = Duration::from_nanos((self.t()[first] - self.t()[0]) as u64);
         // The seam of a trace that knows its period stays as wide as it was.
         let period = self.header().period.map(|period| period - dropped);
-        let header = Header { period, ..self.header().clone() };
+        let loading = self.header().loading.from(Duration::from_nanos(start.unsigned_abs()));
+        let header = Header { period, loading, ..self.header().clone() };
         Self::with_header(t.into(), self.d()[first..].to_vec().into(), self.lldu(), header)
     }
 

@@ -148,7 +148,7 @@ fn read_slot(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::trace::{Header, Notes};
+    use crate::trace::{Header, Loading, Notes, Packing};
     use crate::units::Duration;
     use proptest::prelude::*;
 
@@ -170,7 +170,7 @@ mod tests {
             source: Some("field".to_owned()),
             period: Some(Duration::from_nanos(100)),
             rtt: Some(Duration::from_nanos(9)),
-            notes: Notes::default(),
+            ..Header::default()
         };
         assert_eq!(phy.header(), &expected);
         assert_eq!(read(text.as_bytes(), Some(Bytes(8))).unwrap().lldu(), Bytes(8));
@@ -228,6 +228,19 @@ mod tests {
         ));
     }
 
+    fn loading() -> impl Strategy<Value = Loading> {
+        let packing =
+            prop_oneof![Just(None), Just(Some(Packing::Packet)), Just(Some(Packing::Bytes))];
+        (packing, 0u32..9, 0u64..1 << 61, 0u64..1 << 61).prop_map(
+            |(packing, header, tick, phase)| Loading {
+                packing,
+                packet_header: Bytes(header),
+                tick: Duration::from_nanos(tick),
+                phase: Duration::from_nanos(phase.checked_rem(tick).unwrap_or(0)),
+            },
+        )
+    }
+
     fn header() -> impl Strategy<Value = Header> {
         let text = || proptest::option::of("[ -~\u{e9}\u{4e2d}]{0,20}");
         let time = || proptest::option::of(1u64..1 << 61);
@@ -243,8 +256,9 @@ mod tests {
             assumed,
             warnings,
         });
-        let all = (time(), rtt, text(), text(), notes);
-        all.prop_map(|(decode, rtt, description, source, notes)| Header {
+        let all = (time(), rtt, text(), text(), notes, loading());
+        all.prop_map(|(decode, rtt, description, source, notes, loading)| Header {
+            loading,
             notes,
             decode: decode.map(Duration::from_nanos),
             rtt: rtt.map(Duration::from_nanos),

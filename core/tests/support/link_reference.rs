@@ -4,6 +4,7 @@ use std::collections::VecDeque;
 
 use clift::link::{QueueLimit, TraceLinkConfig};
 use clift::scheme::LinkTrace;
+use clift::trace::Packing;
 
 /// What became of one packet.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
@@ -20,8 +21,12 @@ pub(crate) struct Run {
     pub(crate) fates: Vec<Fate>,
     /// When each packet left the queue.
     pub(crate) departed: Vec<Option<i64>>,
-    /// The LLDUs (of all that exist in the run) that each packet took.
+    /// The LLDUs (of all that exist in the run) that each packet took and no packet before it.
     pub(crate) lldus: Vec<Vec<usize>>,
+    /// The LLDUs that it has a part of.
+    pub(crate) parts: Vec<Vec<usize>>,
+    /// From when on nobody finds it in the queue any more.
+    pub(crate) gone: Vec<Option<i64>>,
     /// Packets waiting right after each arrival.
     pub(crate) waiting: Vec<usize>,
     /// First packet left without slots when the clock passes the last slot, and that moment.
@@ -31,6 +36,8 @@ pub(crate) struct Run {
 #[derive(Clone, Copy)]
 struct Lldu {
     t: i64,
+    /// When it is handed to what waits: the beginning of its tick, if there are ticks.
+    served: i64,
     /// When it arrives, or is given up, at the sender's side of the propagation delay.
     end: Option<i64>,
     lost: bool,
@@ -43,41 +50,72 @@ pub(crate) fn run(
     arrivals: &[i64],
     sizes: &[u32],
 ) -> Run {
-    let wants: Vec<usize> = sizes.iter().map(|&size| lldus_of(trace, config, size)).collect();
-    let lldus = lldus_of_run(trace, config, arrivals, wants.iter().sum());
+    let packing =
+        config.fragmentation.packing.or(trace.parts().loading.packing).unwrap_or_default();
+    let ticks = trace.parts().loading.tick.as_nanos() > 0;
+    let room = trace.parts().lldu.0 - config.fragmentation.lldu_header.0;
+    let header = config.fragmentation.packet_header.0 + trace.parts().loading.packet_header.0;
+    let bytes = |size: u32| (size + header).max(1);
+    let wants: Vec<u32> = sizes
+        .iter()
+        .map(|&size| match packing {
+            Packing::Packet => lldus_of(room, bytes(size), config.fragmentation.extra_lldu),
+            Packing::Bytes => bytes(size),
+        })
+        .collect();
+    let most = wants.iter().map(|&want| want as usize).sum();
+    let lldus = lldus_of_run(trace, config, arrivals, most);
     let mut state = State {
         run: Run {
             fates: vec![Fate::Pending; arrivals.len()],
             departed: vec![None; arrivals.len()],
+            gone: vec![None; arrivals.len()],
             lldus: vec![vec![]; arrivals.len()],
+            parts: vec![vec![]; arrivals.len()],
             waiting: vec![],
             trace_ended: None,
         },
         queue: VecDeque::new(),
         sending: None,
         wants,
+        // What an LLDU gives: one LLDU, or its bytes to whoever wants them.
+        gives: if packing == Packing::Bytes { room } else { 1 },
+        late: if ticks { None } else { Some(i64::from(packing == Packing::Bytes)) },
     };
-    let mut instants: Vec<i64> = lldus.iter().map(|lldu| lldu.t).chain(arrivals.to_vec()).collect();
+    let mut instants: Vec<i64> =
+        lldus.iter().map(|lldu| lldu.served).chain(arrivals.to_vec()).collect();
     instants.sort_unstable();
     instants.dedup();
     for now in instants {
-        let mut slot = lldus.iter().position(|lldu| lldu.t == now);
-        state.use_slot(&mut slot, now);
+        let mut slots: VecDeque<usize> =
+            (0..lldus.len()).filter(|&lldu| lldus[lldu].served == now).collect();
+        // With bytes to share an LLDU waits for all of its instant, in ticks for none of its tick.
+        if ticks || packing == Packing::Packet {
+            state.use_slots(&mut slots, &lldus);
+            if ticks {
+                slots.clear();
+            }
+        }
         for packet in (0..arrivals.len()).filter(|&packet| arrivals[packet] == now) {
-            let waiting_bytes: u64 = state.queue.iter().map(|&other| u64::from(sizes[other])).sum();
+            let own = trace.parts().loading.packet_header.0;
+            let queued = |packet: usize| u64::from(sizes[packet] + own);
+            let waiting_bytes: u64 = state.queue.iter().map(|&other| queued(other)).sum();
             let fits = match config.queue {
                 QueueLimit::Unlimited => true,
                 QueueLimit::Packets(limit) => state.queue.len() < limit as usize,
-                QueueLimit::Bytes(limit) => waiting_bytes + u64::from(sizes[packet]) <= limit,
+                QueueLimit::Bytes(limit) => waiting_bytes + queued(packet) <= limit,
             };
             if fits {
                 state.queue.push_back(packet);
             } else {
                 state.run.fates[packet] = Fate::Dropped;
             }
-            state.use_slot(&mut slot, now);
+            if packing == Packing::Packet {
+                state.use_slots(&mut slots, &lldus);
+            }
             state.run.waiting.push(state.queue.len());
         }
+        state.use_slots(&mut slots, &lldus);
     }
     state.finish(trace, config, &lldus, arrivals)
 }
@@ -86,24 +124,48 @@ struct State {
     run: Run,
     queue: VecDeque<usize>,
     sending: Option<usize>,
-    wants: Vec<usize>,
+    /// What each packet still wants, in LLDUs or bytes.
+    wants: Vec<u32>,
+    gives: u32,
+    late: Option<i64>,
 }
 
 impl State {
-    fn use_slot(&mut self, slot: &mut Option<usize>, now: i64) {
-        let Some(lldu) = *slot else { return };
-        if self.sending.is_none() {
-            self.sending = self.queue.pop_front();
-            if let Some(packet) = self.sending {
-                self.run.departed[packet] = Some(now);
+    /// Hands out LLDUs as long as somebody wants one.
+    fn use_slots(&mut self, slots: &mut VecDeque<usize>, lldus: &[Lldu]) {
+        while let Some(&lldu) = slots.front() {
+            if !self.use_slot(lldu, lldus[lldu]) {
+                return;
+            }
+            slots.pop_front();
+        }
+    }
+
+    fn use_slot(&mut self, number: usize, lldu: Lldu) -> bool {
+        let (mut left, mut begun) = (self.gives, false);
+        while left > 0 {
+            if self.sending.is_none() {
+                self.sending = self.queue.pop_front();
+                if let Some(packet) = self.sending {
+                    self.run.departed[packet] = Some(lldu.t);
+                    self.run.gone[packet] =
+                        Some(self.late.map_or(lldu.served, |late| lldu.t + late));
+                }
+            }
+            let Some(packet) = self.sending else { break };
+            if !begun {
+                self.run.lldus[packet].push(number);
+                begun = true;
+            }
+            self.run.parts[packet].push(number);
+            let given = left.min(self.wants[packet]);
+            left -= given;
+            self.wants[packet] -= given;
+            if self.wants[packet] == 0 {
+                self.sending = None;
             }
         }
-        let Some(packet) = self.sending else { return };
-        *slot = None;
-        self.run.lldus[packet].push(lldu);
-        if self.run.lldus[packet].len() == self.wants[packet] {
-            self.sending = None;
-        }
+        begun
     }
 
     fn finish(
@@ -120,8 +182,8 @@ impl State {
             if self.run.fates[packet] == Fate::Dropped {
                 continue;
             }
-            let taken: Vec<Lldu> = self.run.lldus[packet].iter().map(|&i| lldus[i]).collect();
-            if taken.len() < self.wants[packet] {
+            let taken: Vec<Lldu> = self.run.parts[packet].iter().map(|&i| lldus[i]).collect();
+            if self.wants[packet] > 0 {
                 let in_error = !config.wrap && last_slot < duration && arrival < duration;
                 if in_error && self.run.trace_ended.is_none() {
                     self.run.trace_ended = Some((packet, arrival.max(last_slot + 1)));
@@ -140,10 +202,9 @@ impl State {
     }
 }
 
-fn lldus_of(trace: &LinkTrace, config: &TraceLinkConfig, size: u32) -> usize {
-    let room = trace.parts().lldu.0 - config.fragmentation.lldu_header.0;
-    let mut left = i64::from(size) + i64::from(config.fragmentation.packet_header.0);
-    let mut count = usize::from(config.fragmentation.extra_lldu);
+fn lldus_of(room: u32, bytes: u32, extra: bool) -> u32 {
+    let mut left = i64::from(bytes);
+    let mut count = u32::from(extra);
     loop {
         left -= i64::from(room);
         count += 1;
@@ -164,6 +225,8 @@ fn lldus_of_run(
     let offset = config.start_offset.as_nanos() as i64;
     let period = parts.span.1 - parts.span.0 + parts.gap;
     let last_arrival = arrivals.last().copied().unwrap_or(0);
+    let tick = parts.loading.tick.as_nanos() as i64;
+    let phase = parts.loading.phase.as_nanos() as i64;
     let mut lldus = Vec::new();
     let mut spare = 0;
     for cycle in 0.. {
@@ -172,14 +235,16 @@ fn lldus_of_run(
             if t < 0 || config.duration.is_some_and(|end| t > end.as_nanos() as i64) {
                 continue;
             }
-            spare += usize::from(t >= last_arrival);
+            spare += usize::from(t >= last_arrival + tick);
             let given_up = parts.lost.iter().find(|&&(index, _)| index as usize == i);
             let end = match (parts.d[i], given_up) {
                 (0, Some(&(_, after))) => Some(t + after),
                 (0, None) => None,
                 (d, _) => Some(t + d),
             };
-            lldus.push(Lldu { t, end, lost: parts.d[i] == 0 && given_up.is_some() });
+            let into = if tick > 0 { (parts.t[i] - phase).rem_euclid(tick) } else { 0 };
+            let served = t - into;
+            lldus.push(Lldu { t, served, end, lost: parts.d[i] == 0 && given_up.is_some() });
         }
         let past_the_end = config
             .duration

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use clift::link::{Fragmentation, QueueLimit, Resequencing, TraceLink, TraceLinkConfig};
 use clift::scheme::{LinkTrace, Parts};
+use clift::trace::{Loading, Packing};
 use clift::units::{Bytes, Duration, Instant};
 use proptest::prelude::*;
 
@@ -24,8 +25,22 @@ impl Case {
 }
 
 pub(crate) fn case() -> impl Strategy<Value = Case> {
-    (trace(), config(), prop::collection::vec((gap(), 1u32..120), 1..40)).prop_map(
-        |(trace, mut config, traffic)| {
+    (trace(), loading(), config(), prop::collection::vec((gap(), 1u32..120), 1..40)).prop_map(
+        |(trace, (loading, tick), mut config, traffic)| {
+            let mut parts = trace.parts().clone();
+            // A trace that repeats does so with whole ticks.
+            let period = parts.span.1 - parts.span.0 + parts.gap;
+            let ticks = [5, 4, 3, 2, 1].into_iter().find(|&ticks| period % ticks == 0).unwrap();
+            let tick = if config.wrap { period / ticks * i64::from(tick > 0) } else { tick };
+            let phase = (loading.phase.as_nanos() as i64).checked_rem(tick).unwrap_or(0);
+            parts.loading = Loading {
+                tick: Duration::from_nanos(tick as u64),
+                phase: Duration::from_nanos(phase as u64),
+                ..loading
+            };
+            let packing = config.fragmentation.packing.or(loading.packing);
+            config.fragmentation.extra_lldu &= packing != Some(Packing::Bytes);
+            let trace = LinkTrace::from_parts(parts);
             // A header fits into the LLDU, and a packet does not need thousands of them.
             let lldu = trace.parts().lldu.0;
             config.fragmentation.lldu_header.0 %= lldu.div_ceil(2);
@@ -37,6 +52,22 @@ pub(crate) fn case() -> impl Strategy<Value = Case> {
             }
             let sizes = traffic.into_iter().map(|(_, size)| size).collect();
             Case { trace: Arc::new(trace), config, arrivals, sizes }
+        },
+    )
+}
+
+fn packing() -> impl Strategy<Value = Option<Packing>> {
+    prop_oneof![Just(None), Just(Some(Packing::Packet)), Just(Some(Packing::Bytes))]
+}
+
+/// What a trace says of its use, and a tick; 0: none.
+fn loading() -> impl Strategy<Value = (Loading, i64)> {
+    let tick = prop_oneof![2 => Just(0), 1 => 1i64..60];
+    (packing(), prop_oneof![Just(0), 1u32..9], tick, 0u64..60).prop_map(
+        |(packing, header, tick, phase)| {
+            let packet_header = Bytes(header);
+            let phase = Duration::from_nanos(phase);
+            (Loading { packing, packet_header, phase, ..Loading::default() }, tick)
         },
     )
 }
@@ -90,6 +121,7 @@ fn trace() -> impl Strategy<Value = LinkTrace> {
                 lldu: Bytes(lldu),
                 span: (first, last),
                 gap,
+                loading: Loading::default(),
             })
         },
     )
@@ -103,15 +135,16 @@ fn config() -> impl Strategy<Value = TraceLinkConfig> {
     ];
     let offset = prop_oneof![Just(0u64), 0u64..300, 0u64..5_000];
     let duration = prop::option::of(0u64..2_000);
-    let headers = (0u32..40, 0u32..40, any::<bool>());
+    let headers = (0u32..40, 0u32..40, any::<bool>(), packing());
     (queue, offset, any::<bool>(), duration, headers).prop_map(
-        |(queue, offset, wrap, duration, (lldu_header, packet_header, extra_lldu))| {
+        |(queue, offset, wrap, duration, (lldu_header, packet_header, extra_lldu, packing))| {
             TraceLinkConfig {
                 queue,
                 fragmentation: Fragmentation {
                     lldu_header: Bytes(lldu_header),
                     packet_header: Bytes(packet_header),
                     extra_lldu,
+                    packing,
                 },
                 start_offset: Duration::from_nanos(offset),
                 wrap,

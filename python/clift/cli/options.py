@@ -107,8 +107,8 @@ def reading(command: Command) -> Command:
             "--lldu",
             type=click.IntRange(1, 2**32 - 1),
             metavar="BYTES",
-            help="Payload of a slot, instead of what the file says (else 33; 1500 for mahimahi "
-            "and measured delays).",
+            help="Payload of a slot, instead of what the file says (else 33; 1504 for mahimahi, "
+            "1500 for measured delays).",
         ),
         click.option("--direction", type=click.Choice(["up", "down"]), help="Which way of probes."),
         click.option(

@@ -1,7 +1,7 @@
 //! Hand-computed cases.
 
 use super::*;
-use crate::trace::Parts;
+use crate::trace::{Parts, mahimahi};
 
 /// `d` of LLDUs of 33 bytes, 10 ns apart; RTT 200 ns, every slot used.
 fn parts(d: &[i64]) -> Parts {
@@ -18,6 +18,7 @@ fn parts(d: &[i64]) -> Parts {
         slots: d.len() as u64,
         span: (0, slots * 10 - 10),
         gap: 10,
+        loading: Loading::default(),
     }
 }
 
@@ -52,8 +53,12 @@ fn a_packet_of_1500_bytes_takes_46_lldus_of_33_or_47_as_the_papers_count() {
     let fragmentation = Fragmentation { extra_lldu: true, ..Fragmentation::default() };
     let papers = link(parts(&[5]), TraceLinkConfig { fragmentation, ..Default::default() });
     assert_eq!(papers.lldus_for(Bytes(1500)), 47);
-    let fragmentation =
-        Fragmentation { lldu_header: Bytes(3), packet_header: Bytes(1), extra_lldu: false };
+    let fragmentation = Fragmentation {
+        lldu_header: Bytes(3),
+        packet_header: Bytes(1),
+        extra_lldu: false,
+        packing: None,
+    };
     let headers = link(parts(&[5]), TraceLinkConfig { fragmentation, ..Default::default() });
     assert_eq!(headers.lldus_for(Bytes(1500)), 51); // ceil(1501 / 30)
 }
@@ -118,10 +123,12 @@ fn usage_counts_repairs_and_the_time_that_passed() {
     let trace = Parts { slots_used: 6, slots: 6, span: (0, 50), ..parts(&[5; 4]) };
     let mut link = link(trace, TraceLinkConfig::default());
     send(&mut link, 0, 50);
-    let usage = link.usage(Instant::from_nanos(30));
+    let usage = link.usage(Instant::from_nanos(19));
     assert_eq!((usage.slots, usage.used), (3.0, 3.0));
     assert_eq!(usage.share(), 1.0);
     assert_eq!(link.usage(Instant::MAX).share(), 0.5);
+    // What is in the air counts no further than it is.
+    assert_eq!((link.usage(Instant::ZERO).used, link.usage(Instant::ZERO).share()), (1.5, 1.0));
     assert_eq!(usage.coding_ratio(&link.counters()), None);
     // A packet that still waits is not on the air.
     send(&mut link, 0, 33);
@@ -155,5 +162,105 @@ fn times_beyond_the_horizon_do_not_panic() {
         assert_eq!(link.counters().delivered, u64::from(config.wrap));
         assert_eq!(link.counters().offered, 2);
         let _ = link.usage(Instant::MAX);
+    }
+}
+
+/// What mahimahi's own class did with these (`src/frontend/link_queue.cc` and its drop-tail queue at
+/// revision ae477d4, driven by a clock of ours): opportunities in ms, packets by arrival in ms and
+/// bytes, departures in ms; `None` where it dropped one.
+#[test]
+fn packets_go_as_in_mahimahis_own_queue() {
+    type Case<'a> = (&'a [u64], QueueLimit, &'a [(u64, u32)], &'a [Option<u64>]);
+    let cases: [Case<'_>; 6] = [
+        (
+            &[2, 2, 2, 4, 29],
+            QueueLimit::Unlimited,
+            &[(0, 1000), (0, 1000), (0, 1499), (0, 1500), (1, 576), (3, 576)],
+            &[Some(2), Some(2), Some(2), Some(4), Some(4), Some(29)],
+        ),
+        (
+            &[3, 4],
+            QueueLimit::Bytes(6650),
+            &[(6, 747), (6, 1161), (6, 1205), (6, 831), (6, 1371), (22, 1491)],
+            &[Some(7), Some(8), Some(11), Some(11), Some(12), Some(23)],
+        ),
+        (
+            &[3, 3, 3, 7, 8, 12],
+            QueueLimit::Packets(3),
+            &[(13, 52), (15, 52), (15, 52), (15, 52), (15, 52), (15, 52), (15, 52)],
+            &[Some(15), Some(19), Some(19), Some(19), None, None, None],
+        ),
+        (
+            &[2, 2],
+            QueueLimit::Unlimited,
+            &[(14, 1500), (19, 1500), (19, 1500), (19, 1500), (19, 1500)],
+            &[Some(16), Some(20), Some(20), Some(22), Some(22)],
+        ),
+        (
+            &[3, 3, 3, 3],
+            QueueLimit::Unlimited,
+            &[(19, 102), (21, 499), (25, 867), (27, 129), (29, 1014)],
+            &[Some(21), Some(24), Some(27), Some(30), Some(30)],
+        ),
+        (
+            &[1, 5, 9, 11],
+            QueueLimit::Bytes(4937),
+            &[(1, 52), (1, 52), (1, 52), (2, 52)],
+            &[Some(5); 4],
+        ),
+    ];
+    for (opportunities, queue, packets, expected) in cases {
+        let text: String = opportunities.iter().map(|ms| format!("{ms}\n")).collect();
+        let phy = mahimahi::read(text.as_bytes(), mahimahi::OPPORTUNITY).unwrap();
+        let parts =
+            Parts { t: phy.t().clone(), d: phy.d().clone(), ..Parts::of(&phy, Duration::ZERO) };
+        let mut link = link(parts, TraceLinkConfig { queue, wrap: true, ..Default::default() });
+        let mut left = vec![None; packets.len()];
+        for (number, &(ms, size)) in packets.iter().enumerate() {
+            // Where in its millisecond a packet arrives does not matter.
+            let now = Instant::from_nanos(ms * 1_000_000 + 100_000 * number as u64);
+            let _ = link.enqueue(now, Packet::new(PacketId(number as u64), Bytes(size)));
+        }
+        for (packet, at) in delivered(&mut link) {
+            left[packet as usize] = Some(at / 1_000_000);
+        }
+        assert_eq!(left, expected, "{opportunities:?} {queue:?}");
+    }
+}
+
+#[test]
+fn packets_share_lldus_by_bytes_if_they_are_there_in_time() {
+    let shared = |arrivals: &[(u64, u32)]| {
+        let packing = Some(Packing::Bytes);
+        let fragmentation = Fragmentation { packing, ..Fragmentation::default() };
+        let mut link =
+            link(parts(&[5; 9]), TraceLinkConfig { fragmentation, ..Default::default() });
+        arrivals.iter().for_each(|&(now, size)| send(&mut link, now, size));
+        (delivered(&mut link), link.counters().lldus_taken)
+    };
+    // Slots 0, 10, 20 of 33 bytes: 20 + 13 | 7 + 26 | ..., + 5 + 100.
+    assert_eq!(shared(&[(0, 20), (0, 20), (0, 26)]), (vec![(0, 105), (1, 115), (2, 115)], 2));
+    // One that comes when the slot has begun does not get into it.
+    assert_eq!(shared(&[(0, 20), (1, 13)]), (vec![(0, 105), (1, 115)], 2));
+    let extra = Fragmentation {
+        extra_lldu: true,
+        packing: Some(Packing::Bytes),
+        ..Fragmentation::default()
+    };
+    let config = TraceLinkConfig { fragmentation: extra, ..TraceLinkConfig::default() };
+    let trace = Arc::new(LinkTrace::from_parts(parts(&[5; 9])));
+    assert_eq!(TraceLink::new(trace, config).unwrap_err(), LinkError::SharedExtra);
+}
+
+/// A code whose data LLDUs stand side by side: at its mean rate the trace would have offered less than
+/// was sent.
+#[test]
+fn no_more_is_used_than_came_by() {
+    let trace = Parts { slots_used: 40, slots: 40, span: (0, 390), ..parts(&[5; 10]) };
+    let mut link = link(trace, TraceLinkConfig::default());
+    send(&mut link, 0, 330);
+    for until in [0, 5, 50, 95, 200] {
+        let usage = link.usage(Instant::from_nanos(until));
+        assert_eq!((usage.used, usage.share()), (usage.slots, 1.0));
     }
 }

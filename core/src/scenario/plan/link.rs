@@ -70,7 +70,7 @@ fn over_slots(
             ("scheme", scheme.is_some()),
             ("link.live", live),
             ("link.feedback", feedback.is_some()),
-            ("link.rtt", rtt != SlotLink::default().rtt),
+            ("link.rtt", rtt.is_some()),
         ];
         let of_scheme = of_scheme.into_iter().find(|(_, given)| *given).map(|(name, _)| name);
         if let Some(given) = sections.slots().or(of_scheme) {
@@ -83,9 +83,8 @@ fn over_slots(
         let cure = "nothing to send over; give [trace] with a file, [channel] with a model, [hybrid], [ntn], [adaptive_harq], or [[path]]";
         return Err(Fault::new(key, cure));
     }
-    if let Some(feedback) = feedback.filter(|&feedback| feedback < rtt) {
-        let cure = format!("{feedback} is faster than the round trip; give `rtt` ({rtt}) or more");
-        return Err(Fault::of(&join(key, "link"), "feedback", cure));
+    if rtt.is_some() || sections.trace.is_none() {
+        link.slots.timing(None).map_err(|fault| fault.within("link").within(key))?;
     }
     let scheme = scheme.unwrap_or(Scheme::None);
     if !live {

@@ -54,7 +54,7 @@ fn changes_from_outside_win_and_end_a_variation() {
     let config = scenario.cells()[1].config();
     assert_eq!((config.scheme().to_string().as_str(), config.run.seed), ("FEC(10/12)", 2));
     let link = config.sections.link.as_ref().unwrap();
-    assert_eq!(link.slots.rtt, Duration::from_millis(600));
+    assert_eq!(link.slots.rtt, Some(Duration::from_millis(600)));
     let usual = DelayedAck::After(Duration::from_millis(40));
     assert_eq!(config.traffic.transport.tcp.delayed_ack, Some(usual));
 

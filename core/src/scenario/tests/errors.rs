@@ -7,7 +7,7 @@ fn every_error_names_line_key_and_cure() {
     let table = [
         (
             "[link]\nrat = \"5 ms\"",
-            "geo.toml line 2: link.rat: unknown key, one of rtt, feedback, overlap, extra_lldu, lldu_header, live, queue, start, wrap, packet_header, reorder",
+            "geo.toml line 2: link.rat: unknown key, one of rtt, feedback, overlap, packing, extra_lldu, lldu_header, live, queue, start, wrap, packet_header, reorder",
         ),
         ("nme = 'x'", "geo.toml line 1: nme: unknown key, one of name, description, "),
         ("[lnik]\nrtt = \"5 ms\"", "(did you mean link?)"),

@@ -3,6 +3,7 @@
 use super::*;
 use crate::application::ApplicationConfig;
 use crate::channel::Model;
+use crate::scheme::LiveConfig;
 use crate::simulation::{LegConfig, Loss};
 use crate::trace::LinkTrace;
 use crate::transport::tcp::CongestionAlgorithm;
@@ -79,4 +80,59 @@ fn a_link_back_has_the_keys_of_the_link_and_a_channel_of_its_own() {
     assert!(((1.0 - alpha) / (2.0 - alpha - beta) - 0.02).abs() < 1e-12);
     assert!((1.0 / (1.0 - beta) - 10e6 / 1_003_802.0).abs() < 1e-9);
     assert_eq!((bursts.p_good.get(), bursts.p_bad.get()), (0.0, 1.0));
+}
+
+fn measured(rtt: u64) -> PhyTrace {
+    let header =
+        crate::trace::Header { rtt: Some(Duration::from_millis(rtt)), ..Default::default() };
+    let plain = phy(&[1; 9]);
+    PhyTrace::with_header(plain.t().clone(), plain.d().clone(), plain.lldu(), header).unwrap()
+}
+
+#[test]
+fn a_round_trip_that_the_trace_measured_is_taken_unless_one_is_given() {
+    let rtt = |keys: &str| {
+        let text = format!("[trace]\nfile = \"x.csv\"\n[link]\nwrap = true\n{keys}");
+        let scenario = Scenario::parse("geo.toml", &text, &[]).unwrap();
+        let traces = Given::phy([measured(24)]);
+        let run = scenario.cells()[0].setup(0, &traces).unwrap();
+        let rtt = match &run.forward[0] {
+            Hops::Link(LinkConfig { medium, .. }) => match medium.get::<LinkTrace>() {
+                Some(trace) => trace.parts().rtt,
+                None => medium.get::<LiveConfig>().unwrap().timing.rtt,
+            },
+            other => panic!("{other:?}"),
+        };
+        (rtt.as_nanos() / 1_000_000, scenario.cells()[0].taken(&traces).unwrap())
+    };
+    let told = vec!["link.rtt: 24 ms, as the trace says".to_owned()];
+    assert_eq!(rtt(""), (24, told.clone()));
+    assert_eq!(rtt("live = true"), (24, told));
+    assert_eq!(rtt("rtt = \"500 ms\""), (500, vec![]));
+    let fast = "[trace]\nfile = \"x.csv\"\n[link]\nfeedback = \"9 ms\"\n";
+    let (key, cure) = fault(fast, &Given::phy([measured(24)]));
+    assert_eq!(
+        (key.as_str(), cure.contains("give `rtt` (24 ms) or more")),
+        ("link.feedback", true)
+    );
+}
+
+#[test]
+fn delays_behind_a_link_are_on_the_clock_of_its_trace() {
+    // 7 ms, from 1 s on 3 ms; the trace of nine slots starts at 0.9 s.
+    let text = "[link]\nstart = \"900 ms\"\ndelays = \"7.csv\"\nrtt = \"1 ms\"\n";
+    let scenario = with_channel(text);
+    let run = scenario.cells()[0].setup(0, &Given::phy([phy(&[1; 9])])).unwrap();
+    for hops in [&run.forward, &run.backward] {
+        let delay = |ms: u64| {
+            let varies = |hop: &Hops| match hop {
+                Hops::Leg(leg) if leg.delay.longest() > Duration::from_millis(1) => {
+                    Some(leg.delay.at(Instant::from_nanos(ms * 1_000_000)))
+                }
+                _ => None,
+            };
+            hops.iter().find_map(varies).unwrap().as_nanos() / 1_000_000
+        };
+        assert_eq!([0, 99, 100, 5_000].map(delay), [7, 7, 3, 3]);
+    }
 }

@@ -83,13 +83,17 @@ impl Attempts {
         time.min(HORIZON as u128) as i64
     }
 
-    /// In bytes of coded bits: a slot is a byte at the link's rate, an LLDU an attempt.
-    pub(super) fn usage(&self, until: i64, coded_bits: u64, sent: u64) -> Usage {
-        let used = coded_bits as f64 / 8.0;
+    /// In bytes of coded bits, sent on the link and beside it: a slot is a byte at the link's rate, an
+    /// LLDU an attempt. What was sent is shared out over the attempts at the packets `delivered`, so
+    /// that a coding ratio counts all that was sent and nothing that is planned.
+    pub(super) fn usage(&self, until: i64, on_link: u64, beside: u64, delivered: u64) -> Usage {
+        let slots = until as f64 / 8e9 * self.rate.bits_per_second() as f64;
+        let (used, beside) = (on_link as f64 / 8.0, beside as f64 / 8.0);
         Usage {
-            slots: until as f64 / 8e9 * self.rate.bits_per_second() as f64,
+            slots,
             used,
-            per_lldu: if sent == 0 { 0.0 } else { used / sent as f64 },
+            beside,
+            per_lldu: if delivered == 0 { 0.0 } else { (used + beside) / delivered as f64 },
             slot: Bytes(1),
         }
     }

@@ -90,7 +90,7 @@ impl Link for BesideLink {
         }
         let departure = self.free_at.max(entered);
         if departure > entered {
-            self.queue.push(Waiting { departure, size, lldus: 1 });
+            self.queue.push(Waiting { departure, size });
             self.counters.longest_queue = self.counters.longest_queue.max(self.queue.len() as u64);
         }
         let order = self.admitted;
@@ -152,7 +152,8 @@ impl Instrument for BesideLink {
 
     fn usage(&self, until: Instant) -> Usage {
         let until = nanos(until);
-        self.attempts.usage(until, self.air.bits_at(until), self.counters.lldus_taken)
+        let (bits, first) = (self.air.bits_at(until), self.air.first_bits_at(until));
+        self.attempts.usage(until, first, bits - first, self.counters().lldus_delivered)
     }
 
     fn catch_up(&mut self, until: Instant) {
@@ -183,13 +184,16 @@ pub(super) struct Air {
     /// Coded bits, and attempts after the first, sent so far.
     pub(super) bits: u64,
     pub(super) retransmissions: u64,
+    /// Coded bits of first attempts sent so far.
+    first_bits: u64,
     /// How far that is.
     pub(super) until: i64,
 }
 
 impl Air {
     pub(super) fn new(attempts: usize) -> Self {
-        Self { planned: vec![VecDeque::new(); attempts], bits: 0, retransmissions: 0, until: -1 }
+        let planned = vec![VecDeque::new(); attempts];
+        Self { planned, bits: 0, retransmissions: 0, first_bits: 0, until: -1 }
     }
 
     /// An attempt of this number will send `bits` at `at`, which never falls for a number.
@@ -209,17 +213,25 @@ impl Air {
                 planned.pop_front();
                 self.bits += bits;
                 self.retransmissions += u64::from(attempt > 0);
+                self.first_bits += if attempt == 0 { bits } else { 0 };
             }
         }
     }
 
     /// Coded bits sent up to `until`, no earlier than what was advanced to.
     pub(super) fn bits_at(&self, until: i64) -> u64 {
-        let soon = self.planned.iter().flat_map(|planned| {
-            planned.iter().take_while(|&&(at, _)| at <= until).map(|&(_, bits)| bits)
-        });
-        self.bits + soon.sum::<u64>()
+        self.bits + self.planned.iter().map(|planned| soon(planned, until)).sum::<u64>()
     }
+
+    /// Those of them that were sent in first attempts.
+    pub(super) fn first_bits_at(&self, until: i64) -> u64 {
+        self.first_bits + self.planned.first().map_or(0, |planned| soon(planned, until))
+    }
+}
+
+/// The bits of what starts up to `until`.
+fn soon(planned: &VecDeque<(i64, u64)>, until: i64) -> u64 {
+    planned.iter().take_while(|&&(at, _)| at <= until).map(|&(_, bits)| bits).sum()
 }
 
 /// Attempts for a log, off unless asked for.

@@ -202,7 +202,8 @@ impl Instrument for CompetingLink {
     }
 
     fn usage(&self, until: Instant) -> Usage {
-        self.attempts.usage(nanos(until), self.coded_bits, self.counters.lldus_taken)
+        let delivered = self.counters().lldus_delivered;
+        self.attempts.usage(nanos(until), self.coded_bits, 0, delivered)
     }
 
     fn catch_up(&mut self, until: Instant) {

@@ -17,7 +17,7 @@ use crate::scheme::adaptive_harq::compete::CompetingLink;
 use crate::scheme::{LinkConfig, Medium};
 use crate::seed::Seed;
 use crate::trace::MiTrace;
-use crate::units::{BitRate, Duration, Probability};
+use crate::units::{BitRate, Duration, Instant, Probability};
 
 /// What an adaptive-HARQ link is, apart from its channel.
 #[derive(Clone, Debug, Deserialize, JsonSchema, PartialEq, Serialize)]
@@ -234,6 +234,14 @@ impl Medium for AdaptiveHarqConfig {
             Repairs::Beside => behind(BesideLink::new(&self, &usage, seed, number)?, rule),
             Repairs::Compete => behind(CompetingLink::new(&self, &usage, seed, number)?, rule),
         })
+    }
+
+    fn on_clock(
+        &self,
+        start: Duration,
+        cycle: Option<(Instant, Duration)>,
+    ) -> Option<Arc<dyn Medium>> {
+        Some(Arc::new(Self { delay: self.delay.on_clock(start, cycle), ..self.clone() }))
     }
 
     fn way_back(&self) -> Propagation {

@@ -175,7 +175,7 @@ impl Link for HybridLink {
         }
         let departure = departed.unwrap_or(i64::MAX);
         if departure > entered {
-            self.queue.push(Waiting { departure, size, lldus });
+            self.queue.push(Waiting { departure, size });
             self.counters.longest_queue = self.counters.longest_queue.max(self.queue.len() as u64);
         }
         Admission::Queued
@@ -248,6 +248,7 @@ impl Instrument for HybridLink {
         Usage {
             slots: until as f64 / slot,
             used: (self.frames.sent as f64 - ahead).max(0.0) * units,
+            beside: 0.0,
             per_lldu: match delivered {
                 0 => units / f64::from(self.options.k),
                 lldus => self.frames_delivered as f64 * units / lldus as f64,

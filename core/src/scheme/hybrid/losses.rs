@@ -2,12 +2,12 @@
 
 use std::sync::Arc;
 
+use rand::Rng;
 use rand_chacha::ChaCha8Rng;
 
 use crate::link::clock::{Place, SlotClock};
 use crate::link::{HORIZON, LinkError, span};
 use crate::scheme::hybrid::config::{HybridConfig, HybridOptions};
-use crate::seed::Geometric;
 use crate::trace::PhyTrace;
 use crate::units::{Bytes, Duration, Probability};
 
@@ -41,7 +41,7 @@ impl FrameLosses {
     #[inline]
     pub(super) fn decodes(&mut self, start: i64) -> bool {
         match self {
-            Self::Drawn(drawn) => drawn.decodes(),
+            Self::Drawn(drawn) => drawn.decodes(start),
             Self::Traced(traced) => traced.decodes(start),
         }
     }
@@ -55,29 +55,28 @@ impl FrameLosses {
     }
 }
 
-/// Frames fail independently: drawn as the number of frames until the next that does.
+/// Frames fail independently, each by the number that belongs to the instant of its start: what else
+/// is sent, and when, never shifts what a frame meets.
 #[derive(Clone, Debug)]
 pub(super) struct Drawn {
     rng: Box<ChaCha8Rng>,
-    law: Geometric,
-    until_failure: u64,
+    fails: f64,
 }
 
 impl Drawn {
-    fn new(fails: f64, mut rng: ChaCha8Rng) -> Self {
-        let law = Geometric::ending(fails);
-        let until_failure = law.draw(&mut rng);
-        Self { rng: Box::new(rng), law, until_failure }
+    fn new(fails: f64, rng: ChaCha8Rng) -> Self {
+        Self { rng: Box::new(rng), fails }
     }
 
     #[inline]
-    fn decodes(&mut self) -> bool {
-        if self.until_failure > 0 {
-            self.until_failure -= 1;
+    fn decodes(&mut self, start: i64) -> bool {
+        if self.fails == 0.0 {
             return true;
         }
-        self.until_failure = self.law.draw(&mut self.rng);
-        false
+        // A number is two words of the stream; starts are below 2^62.
+        self.rng.set_word_pos(2 * u128::from(start.unsigned_abs()));
+        let uniform = (self.rng.next_u64() >> 11) as f64 / (1u64 << 53) as f64;
+        uniform >= self.fails
     }
 }
 
@@ -146,6 +145,7 @@ impl Traced {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::seed::{Seed, Stream};
 
     #[test]
     fn frames_by_hand() {
@@ -157,6 +157,22 @@ mod tests {
         assert_eq!(fewer_than(10, 12, p(1.0)), 1.0);
         let rare = fewer_than(10, 20, p(1e-3));
         assert!(rare > 0.0 && rare < 1e-27, "{rare}");
+    }
+
+    #[test]
+    fn what_a_frame_meets_depends_on_its_instant_alone() {
+        let drawn = || Drawn::new(0.3, Seed(7).rng(Stream::Link(0)));
+        let (mut one, mut other) = (drawn(), drawn());
+        let mut failed = 0;
+        for start in (0..40_000).map(|frame| frame * 7_200_000) {
+            let alone = one.decodes(start);
+            failed += u32::from(!alone);
+            // A frame of another flow in between.
+            let _ = other.decodes(start - start % 3);
+            assert_eq!(other.decodes(start), alone);
+        }
+        // Four standard errors.
+        assert!((f64::from(failed) / 40_000.0 - 0.3).abs() < 4.0 * (0.21f64 / 40_000.0).sqrt());
     }
 
     #[test]

@@ -18,7 +18,7 @@ use crate::scheme::{LinkConfig, Medium};
 use crate::seed::Seed;
 use crate::tagged;
 use crate::trace::PhyTrace;
-use crate::units::{Bytes, Duration, Limit, Probabilities, Probability, Timer};
+use crate::units::{Bytes, Duration, Instant, Limit, Probabilities, Probability, Timer};
 
 /// A 3GPP NR link, which runs with its traffic: HARQ, RLC and PDCP.
 ///
@@ -594,6 +594,16 @@ impl Medium for NtnConfig {
     ) -> Result<Box<dyn InstrumentedLink + Send>, LinkError> {
         link.check_own(true)?;
         Ok(behind(NtnLink::new(&self, usage, seed, number)?, link.reorder))
+    }
+
+    fn on_clock(
+        &self,
+        start: Duration,
+        cycle: Option<(Instant, Duration)>,
+    ) -> Option<Arc<dyn Medium>> {
+        let propagation = self.propagation.on_clock(start, cycle);
+        let way_back = self.way_back.on_clock(start, cycle);
+        Some(Arc::new(Self { propagation, way_back, ..self.clone() }))
     }
 
     fn way_back(&self) -> Propagation {

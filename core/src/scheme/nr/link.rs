@@ -186,7 +186,13 @@ impl Instrument for NtnLink {
         let used = (self.harq.sent + self.harq.sent_again) as f64;
         let taken = self.backlog.blocks() as f64;
         let per_lldu = if taken > 0.0 { used / taken } else { 0.0 };
-        Usage { slots: self.slots.passed(nanos(until)), used, per_lldu, slot: self.tb }
+        Usage {
+            slots: self.slots.passed(nanos(until)) as f64,
+            used,
+            beside: 0.0,
+            per_lldu,
+            slot: self.tb,
+        }
     }
 
     fn details(&self) -> Vec<(&'static str, u64)> {

@@ -99,10 +99,10 @@ impl Slots {
         }
     }
 
-    /// Slots from time zero to `until`, at the mean rate.
-    pub(super) fn passed(&self, until: i64) -> f64 {
+    /// Slots that start from time zero to `until`, that instant included.
+    pub(super) fn passed(&self, until: i64) -> u64 {
         match self {
-            Self::Regular { every, .. } => until.max(0) as f64 / *every as f64,
+            Self::Regular { every, .. } => until.max(0).unsigned_abs() / every.unsigned_abs() + 1,
             Self::Trace(slots) => slots.passed(until),
         }
     }
@@ -127,9 +127,8 @@ impl TraceSlots {
         Some(Slot { index: self.clock.number(place, len), at: t[place.slot] + place.base })
     }
 
-    fn passed(&self, until: i64) -> f64 {
-        let (t, gap) = (self.trace.t(), span(self.trace.median_gap()));
-        self.clock.passed_at_mean_rate(t.len() as u64, t[t.len() - 1], gap, until)
+    fn passed(&self, until: i64) -> u64 {
+        self.clock.passed(self.trace.t(), until)
     }
 }
 

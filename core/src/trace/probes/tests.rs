@@ -128,3 +128,26 @@ proptest! {
         prop_assert!(slots[slots.len() - 1] <= t[t.len() - 1] + 1);
     }
 }
+
+#[test]
+fn measured_delays_keep_their_order_unless_asked_otherwise() {
+    use crate::trace::{Format, InMemory, TraceFile};
+    // The delay falls by 30 ms from one probe to the next, 100 ms later: in order. Slots of 5 ms take
+    // the delay of the nearest.
+    let text = format!("{FLAGGED}0,0,50,0,9,0\n1,0.1,20,0,9,0\n");
+    let mut files = InMemory::default();
+    files.insert("x.csv", text);
+    let file = |keep_order| TraceFile {
+        format: Some("probes".parse::<Format>().unwrap()),
+        direction: Some(Direction::Up),
+        rate: BitRate::from_bits_per_second(2_400_000).map(crate::trace::series::Given::Constant),
+        keep_order,
+        ..TraceFile::new("x.csv")
+    };
+    let overtakings = |keep_order| {
+        let phy = file(keep_order).read(&files).unwrap();
+        let arrivals: Vec<i64> = phy.t().iter().zip(phy.d().iter()).map(|(t, d)| t + d).collect();
+        arrivals.windows(2).filter(|pair| pair[1] < pair[0]).count()
+    };
+    assert_eq!([None, Some(true), Some(false)].map(overtakings), [0, 0, 1]);
+}

@@ -168,8 +168,9 @@ impl TcpConfig {
             Profile::Papers => ("papers", "linux"),
             Profile::Linux => ("linux", "papers"),
         };
-        let names: Vec<_> =
-            CongestionAlgorithm::in_profile(self.profile()).map(CongestionAlgorithm::name).collect();
+        let names: Vec<_> = CongestionAlgorithm::in_profile(self.profile())
+            .map(CongestionAlgorithm::name)
+            .collect();
         let (last, rest) = names.split_last().unwrap_or((&"nothing", &[]));
         let known = format!("{} and {last}", rest.join(", "));
         format!("profile `{here}` has {known}; {} is in profile `{other}`", self.congestion)
