@@ -42,14 +42,13 @@ class Function(NamedTuple):
 
 
 class File:
-    """One source of the binding."""
+    """One source of the binding; `aliases` are those of all sources."""
 
-    def __init__(self, text: str, classes: dict[str, str]) -> None:
+    def __init__(self, text: str, classes: dict[str, str], aliases: dict[str, str]) -> None:
         plain = re.sub(r"^ *//.*\n", "", text, flags=re.MULTILINE)
         self.text = re.sub(r" +//.*", "", plain)
         self.classes = classes
-        alias = re.compile(r"^type (\w+)(?:<.*?>)? =\s*(.*?);$", re.MULTILINE | re.DOTALL)
-        self.aliases = {name: kind for name, kind in alias.findall(self.text) if "fn(" not in kind}
+        self.aliases = aliases | _aliases(self.text)
         either = r"#\[derive\(IntoPyObject\)\]\s*pub\(crate\) enum (\w+) \{(.*?)\n\}"
         self.choices = {
             name: re.findall(r"\w+\((.*?)\)", body)
@@ -147,6 +146,14 @@ def _argument(text: str) -> tuple[str, str]:
     return (pattern.removeprefix("mut ").strip(), kind) if kind else ("", pattern)
 
 
+def _aliases(text: str) -> dict[str, str]:
+    """Names that a source gives to types."""
+    alias = re.compile(
+        r"^(?:pub\(crate\) )?type (\w+)(?:<.*?>)? =\s*(.*?);$", re.MULTILINE | re.DOTALL
+    )
+    return {name: kind for name, kind in alias.findall(text) if "fn(" not in kind}
+
+
 def _parted(text: str) -> list[str]:
     """Parts between commas outside brackets."""
     parts, depth, here = [], 0, ""
@@ -169,11 +176,12 @@ def stub() -> str:
         for options, name in declared.findall(text):
             told = re.search(r'name = "(\w+)"', options)
             classes[name] = told[1] if told else name
+    shared = {name: kind for text in texts.values() for name, kind in _aliases(text).items()}
     module = texts["lib"]
     constants = re.findall(r"const (\w+): (&?\w+)", module)
     parts = [f"{name}: {NAMES[kind.strip('&')]}\n" for name, kind in constants]
     for source, names in re.findall(r"use super::(\w+)::(?:\{(.*?)\}|\w+);", module, re.DOTALL):
-        file = File(texts[source], classes)
+        file = File(texts[source], classes, shared)
         functions = file.exported()
         for name in _parted(names) or re.findall(rf"use super::{source}::(\w+);", module):
             parts.append(file.class_of(name) if name in classes else functions[name] + "\n")

@@ -158,6 +158,8 @@ def _type(value: dict[str, Any], schema: dict[str, Any]) -> str:
         return f"`{json.dumps(value['const'])}`"
     if "enum" in value:
         return _choices(value)
+    if "prefixItems" in value:
+        return f"[{', '.join(_type(one, schema) for one in value['prefixItems'])}]"
     if value.get("type") == "array":
         return f"list of {_type(value['items'], schema)}"
     types = value.get("type", "")

@@ -368,7 +368,8 @@ class LiveLink(Live):
     Args:
         phy: What the physical layer does with each slot.
         scheme: One of ``clift.NoScheme``, ``Fec``, ``Arq``, ``Harq2``, or its text.
-        rtt_ms: Round-trip time of the link: an LLDU arrives half of it after it was decoded.
+        rtt_ms: Round-trip time of the link: an LLDU arrives half of it after it was decoded. Unless
+            set, what the trace measured, and if it did not, 500 ms.
         feedback_ms: From a slot's ``t`` until the sender can act on its loss, at least the RTT; RTT
             plus the nominal decoding time unless set.
         flush_ms: From the first unit of a FEC or HARQ block until it is closed, if nothing waits to
@@ -404,7 +405,7 @@ class LiveLink(Live):
     keywords: ClassVar[dict[str, to.Keyword]] = {
         "phy": to.Keyword("trace.file", to.phy, None),
         "scheme": to.Keyword("scheme", to.scheme, None),
-        "rtt_ms": to.Keyword("link.rtt", to.milliseconds, 500),
+        "rtt_ms": to.Keyword("link.rtt", to.milliseconds, None),
         "feedback_ms": to.Keyword("link.feedback", to.milliseconds, None),
         "flush_ms": to.Keyword("link.flush", to.milliseconds, None),
         "reorder": to.Keyword("link.reorder", to.reorder, None),
@@ -418,7 +419,7 @@ class LiveLink(Live):
 
     phy: PhyTrace
     scheme: Scheme | str
-    rtt_ms: float = 500
+    rtt_ms: float | None = None
     feedback_ms: float | None = None
     flush_ms: float | None = None
     reorder: Reorder | None = None
