@@ -163,7 +163,7 @@ def test_the_bounds_of_ns2_hold_in_short_runs(sack):
     cells += [Cell(10, delta, delay, flows=1, sack=sack) for delay, delta in enough.items()]
     found = measure(cells, runs=1, duration_s=1500)
     means = {cell: own.mean for cell, own in zip(cells, found, strict=True)}
-    assert list(bounds.faults(means, sack)) == []
+    assert list(bounds.faults(means, sack, slack=0.01)) == []
 
 
 def test_the_kept_results_are_within_bounds_and_beside_ns2():

@@ -64,7 +64,7 @@ def test_feedback_errors_cost_slots_with_am_and_packets_with_um() -> None:
     assert seen["acks_read_as_nack"] > 5 * seen["missed_feedback"] / 2 > 0
     assert seen["nacks_read_as_ack"] == seen["dtx_read_as_ack"] == 0
     assert seen["packets_lost"] == 0
-    assert run("um", **errors)[0] == pytest.approx(costly, rel=0.05)
+    assert run("um", **errors)[0] == pytest.approx(costly, rel=0.08)
     repaired, seen = run("am", **errors, **lossy)
     assert seen["nacks_read_as_ack"] > 0 < seen["dtx_read_as_ack"]
     assert seen["tbs_failed"] >= seen["nacks_read_as_ack"]
@@ -138,7 +138,7 @@ def test_a_phy_trace_and_a_moving_satellite_drive_it() -> None:
         ({"bler": 1.5}, "not a probability"),
         ({"bler": 1, "max_retx": math.inf}, "every block is in error"),
         ({"harq_processes": 0}, "from 1 to"),
-        ({"rlc": "um", "poll_pdu": 4}, "RLC UM has none"),
+        ({"rlc": "um", "poll_pdu": 4}, "belongs to rlc"),
         ({"slot_ms": 0}, "above 0"),
         ({"nack_to_ack": -0.1}, "not a probability"),
         ({"missed_grant": 1, "max_retx": math.inf}, "every grant is missed"),

@@ -19,6 +19,7 @@ SCENARIO = """
 name = "a page"
 duration = "60 s"
 runs = 4
+transport.profile = "papers"
 [application]
 type = "file"
 size = "50 kB"

@@ -161,8 +161,8 @@ def test_every_keyword_changes_a_file_as_it_changes_links(link: clift.LinkTrace)
         "message_kbps": 50, "deadline_ms": 900, "start_offset_s": 3, "wrap": True, "seed": 9,
         "flows": 2, "access_kbps": 300, "access_ms": 15, "path_ms": [(0, 20), (2, 25)],
         "path_in_order": True, "overlap": "papers", "extra_lldu": True, "lldu_header_bytes": 3,
-        "packet_header_bytes": 20, "reorder": clift.Reorder(), "return_link": link,
-        "stop_when_done": True,
+        "packet_header_bytes": 20, "packing": "bytes", "reorder": clift.Reorder(),
+        "return_link": link, "stop_when_done": True,
     }  # fmt: skip
     beside = {
         "linux": {"profile": "linux"},

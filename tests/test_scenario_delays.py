@@ -78,14 +78,19 @@ def test_delays_behind_a_link_are_path_ms(folder: Path, kind: str, in_order: boo
 
 
 def test_a_leg_of_the_path_and_access_legs_are_like_path_ms(folder: Path) -> None:
-    link = clift.tmt.apply(phy(folder), "ARQ", rtt_ms=40)
+    # A trace that does not wrap: delays of a link begin anew with its trace, those of a leg do not.
+    slots = clift.channel.gilbert_elliott(
+        slots=9000, slot_ns=1_000_000, alpha=0.99, beta=0.5, decode_ns=1, lldu_bytes=200, seed=1
+    )
+    slots.write(folder / "long.csv")
+    link = clift.tmt.apply(slots, "ARQ", rtt_ms=40)
     hop = (
-        '[[path]]\ntrace.file = "phy.csv"\nscheme = "ARQ"\n'
-        'link = { rtt = "40 ms", wrap = true }\n'
+        '[[path]]\ntrace.file = "long.csv"\nscheme = "ARQ"\n'
+        'link = { rtt = "40 ms" }\n'
         '[[path]]\nleg = { delays = "delays.csv", keep_order = true }\n'
     )
     access = '[access]\nrate = "20 Mbit/s"\ndelay = "3 ms"\n'
-    path = {"path_ms": folder / "delays.csv", "path_in_order": True, "wrap": True} | RUN
+    path = {"path_ms": folder / "delays.csv", "path_in_order": True} | RUN
     same(clift.simulate(scenario(folder, hop)), clift.simulate(link, **path))
     here = clift.simulate(link, access_kbps=20_000, access_ms=3, **path)
     same(clift.simulate(scenario(folder, hop + access)), here)

@@ -61,8 +61,11 @@ def all_cells() -> list[Cell]:
     return list(dict.fromkeys([*drawn, *read(NS2, "ns2")]))
 
 
-def faults(found: dict[Cell, float], sack: bool) -> Iterable[str]:
-    """Where the results leave the bounds that ns-2's own agents keep."""
+def faults(found: dict[Cell, float], sack: bool, slack: float = 0.0) -> Iterable[str]:
+    """Where the results leave the bounds that ns-2's own agents keep.
+
+    Runs that are short scatter: `slack` widens the bounds of ARQ-SR, which are the narrowest.
+    """
     for delay in DELAYS:
         at = f"{'' if sack else 'no '}SACK, D = {delay}"
         fec = {n: found[Cell(n, 0, delay, sack=sack)] for n in range(10, 17)}
@@ -75,11 +78,11 @@ def faults(found: dict[Cell, float], sack: bool) -> Iterable[str]:
             yield from outside(arq[1], 0.85 * once, 1.15 * once, f"{at}, delta = 1")
         # Nothing carries more than 0.99^10 of the link without redundancy.
         for delta in (3, 4, 5):
-            yield from outside(arq[delta], 0.885, 0.9045, f"{at}, delta = {delta}")
+            yield from outside(arq[delta], 0.885 - slack, 0.9045 + slack, f"{at}, delta = {delta}")
         yield from outside(fall(arq), 0.0, 0.01, f"{at}, fall with delta")
         yield from outside(arq[5], max(fec.values()), 1.0, f"{at}, beside the best FEC")
         yield from outside(plain / arq[5], *UNORDERED[delay], f"{at}, unordered over ordered")
-        yield from outside(one, 0.885, 0.9045, f"{at}, one connection")
+        yield from outside(one, 0.885 - slack, 0.9045 + slack, f"{at}, one connection")
 
 
 def fec_faults(fec: dict[int, float], delay: int, sack: bool, at: str) -> Iterable[str]:

@@ -60,7 +60,7 @@ class Keywords(TypedDict, total=False):
     path_ms: Delay
     path_in_order: bool
     overlap: Literal["free", "papers"]
-    packing: float | None
+    packing: Literal["packet", "bytes"] | None
     extra_lldu: bool
     lldu_header_bytes: int
     packet_header_bytes: int
@@ -100,7 +100,7 @@ KEYWORDS: dict[str, to.Keyword] = {
     "path_ms": to.Keyword("link.delays", to.steps, 0),
     "path_in_order": to.Keyword("link.keep_order", to.flag, False),
     "overlap": to.Keyword("link.overlap", to.choice("free", "papers"), "free"),
-    "packing": to.Keyword("link.packing", to.own, None),
+    "packing": to.Keyword("link.packing", to.choice("packet", "bytes"), None),
     "extra_lldu": to.Keyword("link.extra_lldu", to.flag, False),
     "lldu_header_bytes": to.Keyword("link.lldu_header", to.whole(0, 4294967295, "B"), 0),
     "packet_header_bytes": to.Keyword("link.packet_header", to.whole(0, 4294967295, "B"), 0),

@@ -52,7 +52,7 @@ class Described(_parse.Fixed):
         return _restored, (type(self), self._given)
 
     def __eq__(self, other: object) -> bool:
-        return type(other) is type(self) and self.tree == other.tree  # type: ignore[attr-defined]
+        return type(other) is type(self) and self.tree == other.tree
 
     def __hash__(self) -> int:
         return hash(str(self.tree))

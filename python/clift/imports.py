@@ -141,7 +141,7 @@ def import_captures(
 def _imported(path: Path, **keys: Any) -> PhyTrace:
     """The trace that a `[trace]` with these keys describes."""
     given = {key: value for key, value in keys.items() if value is not None}
-    return PhyTrace._from_inner(_clift.import_trace({"file": os.fspath(path), **given}))
+    return PhyTrace.of(_clift.import_trace({"file": os.fspath(path), **given}))
 
 
 def _bytes(size: int) -> str:

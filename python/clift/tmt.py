@@ -12,7 +12,7 @@ from clift.trace import PhyTrace
 def apply(
     phy: PhyTrace,
     scheme: Scheme | str,
-    rtt_ms: float | None = None,
+    rtt_ms: float = _parse.Usual(500),
     feedback_ms: float | None = None,
 ) -> LinkTrace:
     """Applies a scheme to a PHY trace, as if every slot were used.
@@ -20,7 +20,7 @@ def apply(
     Args:
         phy: what the physical layer did.
         scheme: one of ``clift.NoScheme``, ``Fec``, ``Arq``, ``Harq2``, or its text.
-        rtt_ms: round-trip time of the link; None: what the trace measured, and if it did not, 500.
+        rtt_ms: round-trip time of the link. Left out, what the trace measured takes its place.
         feedback_ms: from a slot's ``t`` until the sender can act on its loss, at least the RTT; RTT
             plus the nominal decoding time unless set.
 
@@ -38,8 +38,8 @@ def apply(
     0
     """
     trace = _parse.of_type("phy", phy, PhyTrace, "give a PHY trace; clift.channel makes one")
-    if rtt_ms is None:
-        rtt_ns = 500_000_000 if trace.rtt_ns is None else trace.rtt_ns
+    if isinstance(rtt_ms, _parse.Usual) and trace.rtt_ns is not None:
+        rtt_ns = trace.rtt_ns
     else:
         rtt_ns = _parse.nanoseconds("rtt_ms", rtt_ms, "ms")
     feedback_ns = feedback_time(feedback_ms, rtt_ns)

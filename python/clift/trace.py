@@ -78,7 +78,7 @@ class PhyTrace(Fixed):
             rtt_ns=_time("rtt_ns", rtt_ns, least=0),
             description=_text("description", description),
             source=_text("source", source),
-            packing=packing,
+            packing=_text("packing", packing),
         )
 
     @classmethod
@@ -163,7 +163,7 @@ class PhyTrace(Fixed):
             >>> clift.PhyTrace([0, 10], [5, 5]).notes["warnings"]
             ['no slot is erased: a scheme can only cost here']
         """
-        understood, assumed, warnings = self._inner.notes()
+        understood, assumed, warnings = self.core.notes()
         return {"understood": understood, "assumed": assumed, "warnings": warnings}
 
     def __len__(self) -> int:
@@ -333,7 +333,7 @@ def read_trace(
             rate_bps=_scaled("rate_kbps", rate_kbps, 1_000),
             slot_ns=_time("slot_ns", slot_ns),
             decode_ns=_time("decode_ns", decode_ns),
-            keep_order=keep_order,
+            keep_order=_flag("keep_order", keep_order),
         )
     )
 
@@ -376,6 +376,12 @@ def _text(name: str, value: Any) -> str | None:
     if value is None or isinstance(value, str):
         return value
     raise TraceError(f"{name} = {value!r} is no text")
+
+
+def _flag(name: str, value: Any) -> bool | None:
+    if value is None or isinstance(value, bool):
+        return value
+    raise TraceError(f"{name} = {value!r}: give True, False or None")
 
 
 def _path(name: str, value: Any) -> Path:

@@ -21,13 +21,18 @@ pub(crate) fn changed<T: Serialize + Default + PartialEq>(section: &T) -> Option
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::scheme::LiveOptions;
     use crate::units::Duration;
+
+    #[derive(Default, PartialEq, Serialize)]
+    struct Section {
+        live: bool,
+        flush: Option<Duration>,
+    }
 
     #[test]
     fn what_is_given_has_its_key_and_what_is_not_has_none() {
-        assert_eq!(changed(&LiveOptions::default()), None);
-        let options = LiveOptions { flush: Some(Duration::ZERO), ..LiveOptions::default() };
-        assert_eq!(changed(&options).as_deref(), Some("flush"));
+        assert_eq!(changed(&Section::default()), None);
+        let section = Section { flush: Some(Duration::ZERO), ..Section::default() };
+        assert_eq!(changed(&section).as_deref(), Some("flush"));
     }
 }

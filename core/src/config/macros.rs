@@ -41,7 +41,7 @@ pub(super) fn tag_of(name: &'static str) -> Option<(&'static str, Option<&'stati
 /// }
 /// clift::tagged!(Delay by "law" { "fixed" => Fixed(Fixed), "drawn" => Drawn(Drawn) });
 ///
-/// let drawn = [("law", Value::text("drawn")), ("delay", Value::from(config::Node::Float(2.0)))];
+/// let drawn = [("law", Value::text("drawn"))];
 /// let fault = config::read::<Delay>(&Value::table(drawn)).unwrap_err().to_string();
 /// assert_eq!(fault, "missing key `mean`");
 /// let fixed = [("delay", Value::from(config::Node::Float(2.0))), ("law", Value::text("fixed"))];

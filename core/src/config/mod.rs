@@ -32,7 +32,8 @@ mod reader;
 mod suggest;
 mod tree;
 
-pub(crate) use crate::{parts, tagged};
+pub(crate) use crate::parts;
+pub(crate) use crate::tagged;
 pub(crate) use changed::changed;
 pub use fault::Fault;
 pub(crate) use flat::flat;

@@ -125,7 +125,8 @@ impl Scenario {
     /// let changes = [("hybrid.k".to_owned(), nine), ("link.queue".to_owned(), Change::Nothing)];
     /// let scenario = Scenario::read("", &content, &changes)?;
     /// assert_eq!(scenario.cells().len(), 1);
-    /// assert_eq!(scenario.cells()[0].config().link.queue.to_string(), "1000 packets");
+    /// let sections = &scenario.cells()[0].config().sections;
+    /// assert_eq!(sections.link.clone().unwrap_or_default().usage.queue.to_string(), "1000 packets");
     /// # Ok::<(), clift::scenario::ScenarioError>(())
     /// ```
     ///

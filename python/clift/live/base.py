@@ -9,7 +9,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 
 import clift._clift as _clift
-from clift._parse import Fixed, fault, nanoseconds, of_type, same
+from clift._parse import Fixed, Usual, fault, nanoseconds, of_type, same
 from clift._values import Keyword, entries, nested, only_with, respelled
 from clift.errors import ScenarioError
 from clift.land_mobile import LandMobile
@@ -107,7 +107,13 @@ class Live(Fixed):
 
     def given(self, *names: str) -> list[tuple[str, bool]]:
         """Each of these arguments, and whether it is another than the default."""
-        return [(name, not same(getattr(self, name), self.keywords[name].usual)) for name in names]
+        return [(name, self._is_given(name)) for name in names]
+
+    def _is_given(self, name: str) -> bool:
+        value, usual = getattr(self, name), self.keywords[name].usual
+        if isinstance(usual, Usual):
+            return not isinstance(value, Usual)
+        return not same(value, usual)
 
 
 class Adaptive(Live):

@@ -10,6 +10,7 @@ from typing import Any, ClassVar, Literal
 from numpy.typing import ArrayLike
 
 import clift._values as to
+from clift._parse import Usual
 from clift.delays import Delay
 from clift.land_mobile import LandMobile
 from clift.live.base import Adaptive, Live, Ntn
@@ -149,9 +150,11 @@ class AdaptiveHarqLink(Adaptive):
     Example:
         >>> import clift
         >>> link = clift.AdaptiveHarqLink(snr_db=13)
-        >>> run = clift.simulate(link, transport="cubic", duration_s=30)
+        >>> run = clift.simulate(link, transport="cubic", profile="papers", duration_s=30)
         >>> buffer = clift.Reorder(packets=125, key="tcp")
-        >>> ordered = clift.simulate(link.replace(reorder=buffer), transport="cubic", duration_s=30)
+        >>> ordered = clift.simulate(
+        ...     link.replace(reorder=buffer), transport="cubic", profile="papers", duration_s=30
+        ... )
         >>> ordered.goodput_kbps > 1.5 * run.goodput_kbps
         True
         >>> counts = run.summary()["links"][0]
@@ -368,8 +371,7 @@ class LiveLink(Live):
     Args:
         phy: What the physical layer does with each slot.
         scheme: One of ``clift.NoScheme``, ``Fec``, ``Arq``, ``Harq2``, or its text.
-        rtt_ms: Round-trip time of the link: an LLDU arrives half of it after it was decoded. Unless
-            set, what the trace measured, and if it did not, 500 ms.
+        rtt_ms: Round-trip time of the link. Left out, what the trace measured takes its place.
         feedback_ms: From a slot's ``t`` until the sender can act on its loss, at least the RTT; RTT
             plus the nominal decoding time unless set.
         flush_ms: From the first unit of a FEC or HARQ block until it is closed, if nothing waits to
@@ -401,11 +403,11 @@ class LiveLink(Live):
     """
 
     always: ClassVar[dict[str, Any]] = {"link": {"live": True}}
-    shown: ClassVar[tuple[str, ...]] = ("phy", "scheme", "rtt_ms")
+    shown: ClassVar[tuple[str, ...]] = ("phy", "scheme")
     keywords: ClassVar[dict[str, to.Keyword]] = {
         "phy": to.Keyword("trace.file", to.phy, None),
         "scheme": to.Keyword("scheme", to.scheme, None),
-        "rtt_ms": to.Keyword("link.rtt", to.milliseconds, None),
+        "rtt_ms": to.Keyword("link.rtt", to.milliseconds, Usual(500)),
         "feedback_ms": to.Keyword("link.feedback", to.milliseconds, None),
         "flush_ms": to.Keyword("link.flush", to.milliseconds, None),
         "reorder": to.Keyword("link.reorder", to.reorder, None),
@@ -419,7 +421,7 @@ class LiveLink(Live):
 
     phy: PhyTrace
     scheme: Scheme | str
-    rtt_ms: float | None = None
+    rtt_ms: float = Usual(500)
     feedback_ms: float | None = None
     flush_ms: float | None = None
     reorder: Reorder | None = None

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import product
+from math import sqrt
+from statistics import stdev
 from typing import Any
 
 import clift.model as model
-from clift.campaign.statistics import Estimate, estimate
+from clift.campaign.statistics import Estimate, estimate, quantile
 from clift.errors import ScenarioError
 from clift.live import HybridLink
 from clift.papers.analytical import parameters
@@ -166,10 +168,22 @@ def measure(
     estimates = []
     for place, cell in enumerate(cells):
         own = done[place * runs : (place + 1) * runs]
-        found = estimate([cell.utilisation(run) for run in own])
-        if found is not None:
-            estimates.append(found)
+        estimates.append(_averaged([cell.utilisation(run) for run in own]))
     return estimates
+
+
+def _averaged(values: list[float]) -> Estimate:
+    """Mean and interval of utilisations, at least one.
+
+    Each is a mean over thousands of frames, and so nearly normal, also where most runs come out
+    alike and `estimate` gives no interval.
+    """
+    found = estimate(values)
+    assert found is not None  # there is a run
+    if found.half_width is not None or len(values) < 2:
+        return found
+    half = quantile(len(values) - 1) * stdev(values) / sqrt(len(values))
+    return replace(found, half_width=half, low=found.mean - half, high=found.mean + half)
 
 
 def figure(

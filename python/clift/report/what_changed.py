@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from math import nan
 from typing import Any
 
+import numpy as np
 from matplotlib.figure import Figure
 
+from clift.campaign.statistics import Estimate
 from clift.papers.what_changed import NOW, THEN, Change
 from clift.report.style import COLOURS
 from clift.report.text import with_interval
@@ -41,9 +44,8 @@ def what_changed_json(change: Change) -> list[dict[str, Any]]:
             "task": task,
             "scheme": scheme,
             "tcp": stack,
-            "mean": change.value(task, scheme, stack).mean,
-            "half_width": change.value(task, scheme, stack).half_width,
         }
+        | change.value(task, scheme, stack).as_dict()
         for task in _TASKS
         for scheme in change.schemes
         for stack in change.stacks
@@ -62,7 +64,7 @@ def what_changed_figure(change: Change) -> Figure:
                 [at + (place - (len(change.schemes) - 1) / 2) * width for at in range(len(found))],
                 [value.mean for value in found],
                 width * 0.92,
-                yerr=[value.half_width for value in found],
+                yerr=np.transpose([_reach(value) for value in found]),
                 color=COLOURS[place],
                 label=scheme,
                 capsize=3,
@@ -75,6 +77,13 @@ def what_changed_figure(change: Change) -> Figure:
     )
     figure.axes[0].legend(ncols=len(change.schemes), loc="lower left", framealpha=0.9)
     return figure
+
+
+def _reach(value: Estimate) -> tuple[float, float]:
+    """From the mean down and up to the ends of its interval; nan where there is none."""
+    if value.low is None or value.high is None:
+        return nan, nan
+    return value.mean - value.low, value.high - value.mean
 
 
 def _title(stack: str) -> str:

@@ -240,8 +240,8 @@ fn every_error_names_line_key_and_cure() {
             "geo.toml line 3: transport.sack: without SACK there is newreno only",
         ),
         (
-            "[transport.linux]\nrack = false",
-            "geo.toml line 1: transport.linux: belongs to profile = \"linux\"",
+            "[transport]\nprofile = \"papers\"\n[transport.linux]\nrack = false",
+            "geo.toml line 3: transport.linux: belongs to profile = \"linux\"",
         ),
         (
             "[transport]\nprofile = \"linux\"\n[transport.linux]\nrak = false",
