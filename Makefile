@@ -10,8 +10,9 @@ RUST := $(shell find core bindings -name '*.rs' -not -path '*/fuzz/*' -not -path
 help: ## print the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):[^#]*## (.*)/  make \1\t\2/' | expand -t 20
 
-demo: $(VENV)/built ## set everything up and run the main job: ARQ and HARQ under TCP on a mobile GEO link
+demo: $(VENV)/built ## set everything up and run the main job: ARQ and HARQ under the TCP of 2014 and of today on a mobile GEO link
 	$(BIN)/clift run examples/geo_mobile.toml -o results/demo
+	$(BIN)/clift paper ijscn2014 --what-changed -o results/what_changed.png
 
 test: $(VENV)/tools test-rust test-python ## set everything up and run every test
 

@@ -114,10 +114,13 @@ impl LinkTrace {
     }
 }
 
+/// Units that were lost, and those sent more than once.
+type Exceptions = (Vec<(u32, i64)>, Vec<(u32, u32)>);
+
 /// Columns, exceptions, and all else that a link trace is made of.
 type Made<'py> = (
     (Bound<'py, PyArray1<i64>>, Bound<'py, PyArray1<i64>>),
-    (Vec<(u32, i64)>, Vec<(u32, u32)>),
+    Exceptions,
     (u64, u32, u64, u64),
     (u64, u128),
     (i64, i64),
@@ -129,7 +132,7 @@ type Made<'py> = (
 #[pyfunction]
 pub(crate) fn link_trace(
     columns: (Bound<'_, PyAny>, Bound<'_, PyAny>),
-    exceptions: (Vec<(u32, i64)>, Vec<(u32, u32)>),
+    exceptions: Exceptions,
     numbers: (u64, u32, u64, u64),
     recovered: (u64, u128),
     span: (i64, i64),

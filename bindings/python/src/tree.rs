@@ -58,7 +58,7 @@ fn held(any: &Bound<'_, PyAny>) -> PyResult<Held> {
         return Ok(Held::Link(Arc::clone(trace.get().inner())));
     }
     if let Ok(phy) = any.cast::<PyPhyTrace>() {
-        return Ok(Held::Phy(phy.get().0.clone()));
+        return Ok(Held::Phy(Box::new(phy.get().0.clone())));
     }
     if let Ok(delays) = any.cast::<PyDelaySeries>() {
         return Ok(Held::Delays(Arc::clone(&delays.get().0)));

@@ -84,12 +84,15 @@ fn boxed<K: LinkKind + Clone + 'static>(section: &Option<K>) -> Option<Arc<dyn L
     section.clone().map(|kind| Arc::new(kind) as Arc<dyn LinkKind>)
 }
 
+/// A kind of link with the name of its section.
+type Named = (&'static str, Arc<dyn LinkKind>);
+
 /// The kind of link with a section of its own, if there is one in the section `key`.
 pub(super) fn own_kind(
     key: &str,
     sections: &Sections,
     duration: Duration,
-) -> Result<Option<(&'static str, Arc<dyn LinkKind>)>, Fault> {
+) -> Result<Option<Named>, Fault> {
     let mut given = KINDS.iter().filter_map(|row| Some((row, (row.given)(sections)?)));
     let Some((row, kind)) = given.next() else { return Ok(None) };
     let own = row.section;

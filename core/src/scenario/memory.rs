@@ -18,7 +18,7 @@ pub struct Memory(Arc<BTreeMap<PathBuf, Held>>);
 #[derive(Clone, Debug)]
 pub enum Held {
     /// A PHY trace.
-    Phy(PhyTrace),
+    Phy(Box<PhyTrace>),
     /// A link trace.
     Link(Arc<LinkTrace>),
     /// What adaptive HARQ lives on.

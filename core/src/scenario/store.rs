@@ -108,7 +108,7 @@ impl Store {
         match self.memory.get(&file.file) {
             None => self.read.get(&key(file), |phy| phy.len(), || Ok(file.read(&*self.files)?)),
             Some(Held::Phy(phy)) => file
-                .cut(phy.clone())
+                .cut(PhyTrace::clone(phy))
                 .map_err(|error: TraceError| held(&file.file, error.to_string())),
             Some(other) => Err(other_kind(&file.file, other, "a PHY trace")),
         }

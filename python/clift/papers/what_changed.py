@@ -64,6 +64,12 @@ class Change:
             raise ScenarioError(f"{scheme} {stack}: no {task} was finished; give more runs")
         return found
 
+    def printed(self, task: str, scheme: str) -> float | None:
+        """What the paper prints of a scheme: IP packets received in kbit/s, or seconds."""
+        wanted = {"task": task, "scheme": scheme}
+        found = (one for one in self.results.printed if wanted.items() <= one["where"].items())
+        return next((one["value"] for one in found), None)
+
     def best(self, task: str, stack: str) -> str:
         """The scheme with the best mean under a stack."""
         sign = 1 if task == "bulk" else -1

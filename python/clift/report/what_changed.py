@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from math import nan
+from textwrap import fill
 from typing import Any
 
 import numpy as np
@@ -16,14 +17,29 @@ from clift.report.text import with_interval
 _TASKS = {"bulk": "goodput (kbit/s)", "page": "seconds until 100 kB are there"}
 
 
+_PRINTED = {
+    "bulk": "of 2014, as the paper prints it (IP packets)",
+    "page": "of 2014, as the paper prints it",
+}
+
+
 def what_changed_text(change: Change) -> str:
     """A table for each task with a row for each stack, and the two sentences that follow."""
     tables = [_table(change, task, label) for task, label in _TASKS.items()]
-    return "\n\n".join([change.results.title, *tables, "\n".join(change.sentences())])
+    return "\n\n".join([change.results.title, *tables, _sentences(change)])
+
+
+def _sentences(change: Change) -> str:
+    wrapped = (fill(one, 98, break_on_hyphens=False) for one in change.sentences())
+    return "\n".join(wrapped)
 
 
 def _table(change: Change, task: str, label: str) -> str:
-    rows = [[f"TCP New Reno: {label}", *change.schemes]]
+    printed = [change.printed(task, scheme) for scheme in change.schemes]
+    rows = [
+        [f"TCP New Reno: {label}", *change.schemes],
+        [_PRINTED[task], *("" if one is None else f"{one:g}" for one in printed)],
+    ]
     for stack in change.stacks:
         found = [change.value(task, scheme, stack) for scheme in change.schemes]
         rows.append([_title(stack), *map(with_interval, found)])
@@ -73,7 +89,8 @@ def what_changed_figure(change: Change) -> Figure:
         axes.grid(visible=True, axis="y", alpha=0.3)
         axes.set_axisbelow(True)
     axes.set_xticks(
-        range(len(change.stacks)), [_title(stack).replace(", ", ",\n") for stack in change.stacks]
+        range(len(change.stacks)),
+        [_title(stack).replace(", ", ",\n").replace(": ", ":\n") for stack in change.stacks],
     )
     figure.axes[0].legend(ncols=len(change.schemes), loc="lower left", framealpha=0.9)
     return figure
@@ -87,4 +104,5 @@ def _reach(value: Estimate) -> tuple[float, float]:
 
 
 def _title(stack: str) -> str:
-    return stack if stack in (THEN, NOW) else f"of today, {stack}"
+    known = {THEN: "of 2014: profile papers", NOW: "of today: profile linux"}
+    return known.get(stack, f"of today, {stack}")

@@ -8,6 +8,7 @@ use super::recovery::Recovery;
 use super::reordering::Reordering;
 use super::rtt::RttEstimator;
 use super::sent_order::{SentOrder, Transmission};
+use super::undo::is_before;
 use crate::transport::tcp::config::TcpConfig;
 use crate::transport::tcp::congestion::{Rate, Totals};
 use crate::transport::tcp::shared::counters::SenderCounters;
@@ -332,7 +333,7 @@ impl Scoreboard {
     ) -> u64 {
         let sends = self.flight.sends(number);
         let mut late = u64::MAX;
-        let sent = self.on_delivered(now, number, sends, books.rtt, said);
+        let sent = self.on_delivered(now, number, sends, true, books.rtt, said);
         if sends == 1 {
             if self.flight.sacked_count() > 0 && number < self.highest_sacked {
                 late = number;
@@ -350,15 +351,19 @@ impl Scoreboard {
         late
     }
 
-    /// RACK and the rate hear of a delivery; returns when the segment was sent last. What the ACK
-    /// echoes says nothing here: above a hole it is older than any retransmission, and
-    /// `tcp_rack_advance` (`tcp_recovery.c`) asks for the round-trip time alone.
+    /// RACK and the rate hear of a delivery; returns when the segment was sent last.
+    ///
+    /// A cumulative ACK that echoes a time before the retransmission acknowledges an earlier one, of
+    /// which RACK hears nothing (`tcp_skb_spurious_retrans` in `tcp_clean_rtx_queue`). What a SACK
+    /// echoes says nothing: above a hole it is older than any retransmission
+    /// (`tcp_sacktag_one`).
     #[inline]
     fn on_delivered(
         &mut self,
         now: Instant,
         number: u64,
         sends: u16,
+        is_sacked: bool,
         rtt: &RttEstimator,
         said: &mut Said,
     ) -> Instant {
@@ -369,6 +374,9 @@ impl Scoreboard {
         }
         said.prior_delivered = said.prior_delivered.max(delivered);
         let again = sends > 1;
+        if again && !is_sacked && said.echo.is_some_and(|echo| is_before(echo, sent)) {
+            return sent;
+        }
         let least = if again { rtt.least() } else { None };
         if self.rack.on_delivered(now, sent, number, again, least) {
             self.order.overtake(number);
@@ -434,7 +442,7 @@ impl Scoreboard {
             let Some(segment) = self.flight.pop_acknowledged(ack) else { break };
             said.advanced = true;
             if segment.state != State::Sacked {
-                let sent = self.on_delivered(now, number, segment.sends, books.rtt, said);
+                let sent = self.on_delivered(now, number, segment.sends, false, books.rtt, said);
                 if segment.sends == 1 {
                     Said::widen(&mut said.acked_sent, sent);
                     late = late.or(Some(number));

@@ -73,7 +73,7 @@ impl Undo {
 }
 
 /// Whether one time stamp is before another: they are in milliseconds.
-fn is_before(earlier: Instant, later: Instant) -> bool {
+pub(super) fn is_before(earlier: Instant, later: Instant) -> bool {
     earlier.as_nanos() / 1_000_000 < later.as_nanos() / 1_000_000
 }
 
