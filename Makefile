@@ -29,6 +29,7 @@ validate: $(VENV)/tools ## everything against theory, ns-2, ns-3, the papers and
 	$(BIN)/python validation/tcp_windows.py
 	$(BIN)/python validation/tcp_ns3.py
 	$(BIN)/python -m validation.kernel
+	$(BIN)/python -m validation.kernel.geo
 	$(BIN)/python -m validation.kernel.beside
 	$(BIN)/python validation/wiopt2003.py
 	$(BIN)/python validation/tauran2017.py

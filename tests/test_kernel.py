@@ -9,7 +9,7 @@ import pytest
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
-from validation.kernel import ours, table
+from validation.kernel import geo, ours, table
 from validation.kernel.cells import Cell, matrix
 from validation.kernel.flow import measure
 from validation.kernel.namespaces import hindrance
@@ -25,6 +25,12 @@ def test_every_recorded_cell_is_within_ten_per_cent():
         if abs(comparison.difference) > table.WITHIN
     }
     assert not off
+
+
+def test_the_cells_of_kuhn_2014_are_within_two_per_cent_of_a_kernel():
+    cells = list(geo.compared())
+    assert len(cells) == 36
+    assert [cell for cell in cells if abs(cell.difference) > geo.WITHIN] == []
 
 
 def test_the_fates_are_the_same_for_every_congestion_control():
