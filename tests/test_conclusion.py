@@ -86,7 +86,7 @@ def transfers(values: dict[str, list[float | None]], wanted: int) -> Results:
          "None is called best, as some files were not through."),
         # A is ahead of B for sure, and not of C, whose mean is behind both.
         ({"A": [10, 10.2, 9.9, 10.1], "B": [10.5, 10.71, 10.38, 10.6], "C": [20, 3, 15, 6]}, 4,
-         "No clear difference between A, B and C (5 % apart)."),
+         "No clear difference between A, B and C (5 to 9 % apart)."),
     ],
 )  # fmt: skip
 def test_the_sentence_says_no_more_than_the_runs_do(

@@ -70,7 +70,7 @@ def test_tables_and_conclusion_go_to_stdout(scenario: Path) -> None:
     said = re.sub(r"\d+(\.\d+)? ", "# ", " ".join(sentence.split()))
     assert said == (
         "HARQ(10/12) is best (# % less time than ARQ, interval # to # %; "
-        "# points more of the link; # ms less packet delay)."
+        "# points more of the link; # ms less mean packet delay)."
     )
     assert max(map(len, done.stdout.splitlines())) <= 100
     assert clift("run", scenario).stdout == done.stdout

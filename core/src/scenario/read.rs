@@ -104,7 +104,7 @@ fn axes(
         .map_err(|fault| source.fault(root, &fault.within("vary")))?;
     let mut fixed = Vec::new();
     axes.retain(|axis| {
-        let set = sets.iter().rfind(|set| set.covers(&axis.key));
+        let set = sets.iter().rfind(|set| set.covers(&axis.key) && !set.chooses_of(&axis.name));
         let label = |set: &Set| set.value.as_ref().and_then(|value| source.label(value));
         fixed.extend(set.map(|set| (axis.name.clone(), label(set))));
         set.is_none()

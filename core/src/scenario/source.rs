@@ -32,6 +32,12 @@ impl Set {
         let rest = key.strip_prefix(&self.path.join("."));
         rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
     }
+
+    /// Whether it lists points of the axis that are kept.
+    pub(super) fn chooses_of(&self, axis: &str) -> bool {
+        let is_list = matches!(self.value, Some(Value { node: Node::List(_), .. }));
+        is_list && self.path.len() == 1 && self.path[0] == axis
+    }
 }
 
 /// The texts that values come from, and how errors speak of them.

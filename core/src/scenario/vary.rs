@@ -174,7 +174,8 @@ pub(super) fn choose(
     let mut other = Vec::new();
     for set in sets.drain(..) {
         let name = set.path.join(".");
-        match axes.iter_mut().find(|axis| axis.name == name && !keys.contains(&name.as_str())) {
+        let free = set.chooses_of(&name) || !keys.contains(&name.as_str());
+        match axes.iter_mut().find(|axis| axis.name == name && free) {
             Some(axis) => left_out.extend(narrow(source, axis, set.value.as_ref())?),
             None => other.push(set),
         }

@@ -125,7 +125,7 @@ pub enum Fault {
     )]
     NotRun(Snippet),
     /// More slots than an index can count or a caller allows.
-    #[error("more than {0} slots; split the file")]
+    #[error("more than {0} slots; split the file, or correct the unit of a rate")]
     TooMany(u64),
     /// No such column in the header of a probe file.
     #[error("no column `{0}` in the header {1}")]
@@ -160,7 +160,7 @@ pub enum Fault {
     #[error("{0}")]
     Table(String),
     /// More slots than there is memory for.
-    #[error("{0} slots do not fit into memory; split the file")]
+    #[error("{0} slots do not fit into memory; split the file, or correct the unit of a rate")]
     Memory(u64),
     /// Delay and loss files that differ in length.
     #[error("{delays} delays but {losses} loss flags; give one of each a packet")]

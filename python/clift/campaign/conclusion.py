@@ -20,7 +20,7 @@ LEVEL = 0.05
 # What the best may cost: a metric, and what it is called.
 _COSTS = (
     ("links.0.share_used", "of the link"),
-    ("links.0.packet_delay_ms.mean", "packet delay"),
+    ("links.0.packet_delay_ms.mean", "mean packet delay"),
 )
 # Less than this would read as 0 %.
 _LEAST_GAIN = 0.005
@@ -177,8 +177,14 @@ class _Case:
                 for name, found in zip(names[1:], self.differences, strict=True)
                 if found.p > LEVEL or abs(found.share) < _LEAST_GAIN or name == names[1]
             ]
-            gap = abs(lead.share)
-            return Verdict(self.condition, None, (names[0], *apart), gain=Range(gap, gap))
+            gaps = [
+                abs(found.share)
+                for name, found in zip(names[1:], self.differences, strict=True)
+                if name in apart
+            ]
+            return Verdict(
+                self.condition, None, (names[0], *apart), gain=Range(min(gaps), max(gaps))
+            )
         shown = metric(first.primary)
         word = "less time" if shown.better == "less" else f"more {shown.title}"
         if not _is_through(second):

@@ -66,6 +66,7 @@ def series(path: Path, output: Path, **options: Any) -> None:
     A COLUMN is its number from 1 or its name in the header, then its unit. Rows hold until the
     next; a row without rate or delay is an outage. OUTPUT is replaced whole or not at all.
     """
+    _check_apart(output, path)
     with busy(f"reading {path}"):
         phy = import_series(path, **options)
     _finish(phy, output)
@@ -100,9 +101,15 @@ def capture(sender: Path, receiver: Path, output: Path, **options: Any) -> None:
 
     Both are pcap or pcapng. OUTPUT is replaced whole or not at all.
     """
+    _check_apart(output, sender, receiver)
     with busy(f"reading {sender} and {receiver}"):
         phy = import_captures(sender, receiver, **options)
     _finish(phy, output)
+
+
+def _check_apart(output: Path, *inputs: Path) -> None:
+    if output.resolve() in [one.resolve() for one in inputs]:
+        raise click.UsageError(f"{output} is what is read; give another file to write")
 
 
 def _finish(phy: PhyTrace, output: Path) -> None:

@@ -261,6 +261,8 @@ def _legend(results: Results, compared: list[Comparison]) -> str:
     few = any(one is not None and one.half_width is None and one.runs > 1 for one in found)
     if few and not any(cell.shared for cell in results.cells):
         parts.append("no interval: too few runs differ from the others")
+    if any(len(cell.column(cell.primary)) < len(cell.values) for cell in results.cells):
+        parts.append("n of m runs: the others were not through in time; the mean leaves them out")
     return fill(f"({'; '.join(parts)})", WIDTH) if parts else ""
 
 

@@ -26,7 +26,13 @@ _PRINTED = {
 def what_changed_text(change: Change) -> str:
     """A table for each task with a row for each stack, and the two sentences that follow."""
     tables = [_table(change, task, label) for task, label in _TASKS.items()]
-    return "\n\n".join([change.results.title, *tables, _sentences(change)])
+    runs = {task: change.cell(task, change.schemes[0], NOW).wanted for task in _TASKS}
+    legend = (
+        f"(seed {change.results.seed}; {runs['bulk']} runs of bulk data, {runs['page']} of a page; "
+        "± and +/-: 95 % interval of the mean; none where too few runs differ from the others)"
+    )
+    parts = [change.results.title, *tables, fill(legend, 98), _sentences(change)]
+    return "\n\n".join(parts)
 
 
 def _sentences(change: Change) -> str:
@@ -92,7 +98,12 @@ def what_changed_figure(change: Change) -> Figure:
         range(len(change.stacks)),
         [_title(stack).replace(", ", ",\n").replace(": ", ":\n") for stack in change.stacks],
     )
-    figure.axes[0].legend(ncols=len(change.schemes), loc="lower left", framealpha=0.9)
+    figure.legend(
+        *figure.axes[0].get_legend_handles_labels(),
+        ncols=len(change.schemes),
+        loc="outside lower center",
+        frameon=False,
+    )
     return figure
 
 

@@ -39,6 +39,13 @@ pub(super) fn trace(
              nat, and switch segmentation offload off where it is captured",
         ));
     };
+    let both = matched.raw.iter().flatten().count();
+    if both * 100 < sent.packets.len() {
+        return Err(fault(format!(
+            "only {both} of {} packets are in both captures; are they of the same time and traffic?",
+            sent.packets.len()
+        )));
+    }
     // Packets of a direction that crosses the link, in the order in which they were sent.
     let mut slots: Vec<(i64, Option<i64>)> = Vec::new();
     let mut largest = 0;

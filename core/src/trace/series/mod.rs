@@ -19,7 +19,6 @@ use crate::trace::decimal::parse_scaled;
 use crate::trace::error::{Fault, ReadError, Snippet};
 use crate::trace::file::{FileError, Input, TraceFile};
 use crate::trace::format::FormatRow;
-use crate::trace::mahimahi::OPPORTUNITY;
 use crate::trace::{Header, LATEST, Notes, PhyTrace, TraceError};
 use crate::units::{BitRate, Bytes, Duration, Probability};
 use given::TimeFormat;
@@ -40,8 +39,8 @@ pub(super) const FORMAT: FormatRow = FormatRow {
     write: None,
 };
 
-/// More slots than this are not made from a few rows (16 GiB of columns).
-const MOST: u64 = 1 << 30;
+/// More slots than this are not made from a few rows (2 GiB of columns).
+const MOST: u64 = 1 << 27;
 
 /// Where a file has what, and what it does not say.
 #[derive(Clone, Debug, PartialEq)]
@@ -111,6 +110,9 @@ impl Series {
     }
 }
 
+/// Payload of an LLDU unless said otherwise: that of an Ethernet frame.
+const PACKET: Bytes = Bytes(1500);
+
 /// Reads a series. Files that ask for more than `most` slots are refused.
 ///
 /// ```
@@ -179,7 +181,7 @@ struct Import<'a> {
 impl<'a> Import<'a> {
     fn new(series: &'a Series, most: u64) -> Self {
         let losses = series.loss.as_ref().map(|_| Seed(series.seed).rng(Stream::Import(0)));
-        let lldu = series.lldu.unwrap_or(OPPORTUNITY);
+        let lldu = series.lldu.unwrap_or(PACKET);
         Self {
             series,
             maker: Maker::new(lldu, losses, series.keep_order, most),
@@ -536,7 +538,7 @@ impl<'a> Import<'a> {
             None => assumed.push("no rate: a slot a row".to_owned()),
         }
         if series.lldu.is_none() {
-            assumed.push(format!("LLDUs of {} bytes", OPPORTUNITY.0));
+            assumed.push(format!("LLDUs of {} bytes", PACKET.0));
         }
         match (&series.delay, series.delay_is) {
             (None, _) => assumed.push("no delay: LLDUs arrive 1 ns after they are sent".to_owned()),
