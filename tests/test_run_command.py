@@ -19,6 +19,7 @@ SCENARIO = """
 name = "a page"
 duration = "60 s"
 runs = 4
+link.rtt = "500 ms"
 transport.profile = "papers"
 [application]
 type = "file"
@@ -27,6 +28,8 @@ size = "50 kB"
 model = "bernoulli"
 erasures = "2 %"
 rate = "263 kbit/s"
+lldu = "33 B"
+decoding = "36 ms"
 [vary]
 scheme = ["ARQ", "HARQ(10/12)"]
 [[printed]]
