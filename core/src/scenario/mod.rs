@@ -17,6 +17,7 @@ mod link;
 mod memory;
 mod path;
 mod plan;
+mod presets;
 mod printed;
 mod read;
 mod reorder;
@@ -46,8 +47,8 @@ pub use link::{Link, LinkUsage, Overlap, Reports, SlotLink};
 pub use memory::{Held, Memory};
 pub use path::{Hop, Return, Sections, Way, Wire};
 pub use plan::{Plan, PlannedChannel, PlannedHop, PlannedLink, PlannedPhy};
+pub use presets::Preset;
 pub use printed::Printed;
-
 pub use read::Content;
 pub use reorder::{Reorder, ReorderKey};
 pub use schema::json_schema;

@@ -5,6 +5,7 @@ use super::cell::Cell;
 use super::config::Config;
 use super::error::{Place, ScenarioError};
 use super::plan::Plan;
+use super::presets;
 use super::printed::Printed;
 use super::source::{Change, Set, Source};
 use super::vary::{self, Axis, Changes, LeftOut};
@@ -209,6 +210,7 @@ fn cell(
     mut table: Table,
     labels: Vec<(String, String)>,
 ) -> Result<Cell, ScenarioError> {
+    presets::lay_under(&mut table);
     inherit(&mut table);
     let root = Value::from(Node::Table(table));
     let made = config::read::<Config>(&root)
