@@ -146,6 +146,13 @@ impl ChannelConfig {
         Ok((self.slots.of_land_mobile(options)?, options.esn0_db()))
     }
 
+    /// LLDU size and decoding time of a channel that stands alone; a land mobile one has its preset's.
+    pub(crate) fn lldu_and_decoding(&self) -> Option<(Bytes, Duration)> {
+        let alone = !matches!(self.model, Model::Lms(_));
+        let slots = alone.then(|| self.slots.regular(1).ok()).flatten()?;
+        Some((slots.lldu, slots.decode))
+    }
+
     /// What erases slots that begin every `slot`; `None` on a trace.
     fn erasing(&self, slot: Option<Duration>) -> Result<Box<dyn ErasureChannel>, Fault> {
         match &self.model {

@@ -58,7 +58,7 @@ pub struct Run {
     /// of 500 ms, slots of 33 bytes every 1003802 ns decoded after 36 ms, an unlimited queue, packets
     /// of 1500 bytes, a window of at most 1000) or "leo-2017" (Tauran 2017: 50 Mbit/s of adaptive HARQ,
     /// a queue of 1000 packets, packets of 1040 bytes, a window of 2 to at most 1000). They count as if
-    /// they stood here, in `[transport]` and in every link that it is given; slots only in a
+    /// they stood here, in `[transport]` and in the link or those of `[[path]]`; slots only in a
     /// `[channel]` without a `[trace]` and of another model than "lms", and no round trip for a link
     /// with a delay of its own.
     pub preset: Option<Preset>,

@@ -131,7 +131,7 @@ pub enum Overlap {
 
 impl SlotLink {
     /// The round-trip time of a link of which neither the scenario nor a trace says it.
-    const RTT: Duration = Duration::from_millis(100);
+    pub(super) const RTT: Duration = Duration::from_millis(100);
 
     /// The times that a scheme over the link knows, given the round-trip time that the trace measured.
     ///

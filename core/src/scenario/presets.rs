@@ -10,6 +10,7 @@ use crate::config::{Node, Table, Value, join};
 
 /// A named set of keys.
 #[derive(Clone, Copy, Debug, Deserialize, Eq, JsonSchema, PartialEq, Serialize)]
+#[schemars(rename = "ScenarioPreset")]
 #[allow(missing_docs)]
 pub enum Preset {
     #[serde(rename = "geo-mobile-2014")]
