@@ -69,13 +69,13 @@ def run(
         return
     if output is not None:
         prepare(output)
-    if found := taken(scenario):
-        told = ", ".join(f"{key} {value} ({of})" for key, value, of in found)
-        click.echo(f"taken: {told}", err=True)
     with bar(path.stem, 0 if quiet else scenario.size) as watch:
         results: Results = run_campaign(scenario, watch, threads)
     if not results.done:
         raise Interrupted("stopped before a run had finished; nothing was written", [])
+    if found := taken(scenario):
+        told = ", ".join(f"{key} {value} ({of})" for key, value, of in found)
+        click.echo(f"taken: {told}", err=True)
     missing = "" if output is None else _fill(output, write(results, scenario, output), "tables")
     click.echo(json.dumps(as_dict(results, scenario), indent=2) if as_json else report(results))
     if output is not None and not no_plots and not missing:
