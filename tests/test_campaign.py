@@ -14,6 +14,7 @@ TEXT = """
 name = "a <page>"
 duration = "60 s"
 runs = 8
+link.rtt = "500 ms"
 [application]
 type = "file"
 size = "50 kB"
@@ -21,6 +22,8 @@ size = "50 kB"
 model = "bernoulli"
 erasures = "2 %"
 rate = "263 kbit/s"
+lldu = "33 B"
+decoding = "36 ms"
 [vary]
 scheme = ["ARQ", "HARQ(10/12)"]
 """

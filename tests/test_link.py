@@ -127,6 +127,8 @@ def test_a_scenario_file_has_the_same_buffer(tmp_path: Path) -> None:
         erasures = "2 %"
         length = "30 s"
         slot = "114783 ns"
+        lldu = "33 B"
+        decoding = "36 ms"
         [link]
         rtt = "500 ms"
         reorder = { packets = 20 }

@@ -135,6 +135,7 @@ def test_a_scenario_runs_live_what_the_keywords_run(tmp_path: Path) -> None:
         model = "bernoulli"
         erasures = "3 %"
         slot = "1 ms"
+        lldu = "33 B"
         decoding = "5 ms"
         length = "30 s"
         [link]
@@ -155,3 +156,12 @@ def test_a_scenario_runs_live_what_the_keywords_run(tmp_path: Path) -> None:
     alone = clift.simulate(live, file_bytes=100_000, duration_s=20)
     assert json.loads(json.dumps(run.summary())) == alone.summary()
     assert run.summary()["links"][0]["blocks_flushed"] > 0
+
+
+def test_the_round_trip_of_a_live_link_is_that_of_its_signature_unless_measured() -> None:
+    plain = clift.channel.bernoulli(slots=100, seed=1)
+    assert clift.LiveLink(plain, "ARQ").tree["link"]["rtt"] == "500000000 ns"
+    assert clift.LiveLink(plain, "ARQ") == clift.LiveLink(plain, "ARQ").replace(flush_ms=None)
+    assert repr(clift.LiveLink(plain, "ARQ")) == f"LiveLink(phy={plain!r}, scheme='ARQ')"
+    measured = clift.PhyTrace(plain.t_ns, plain.d_ns, rtt_ns=24_000_000)
+    assert "rtt" not in clift.LiveLink(measured, "ARQ").tree["link"]

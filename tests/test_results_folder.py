@@ -18,6 +18,8 @@ size = "50 kB"
 model = "bernoulli"
 erasures = "2 %"
 rate = "263 kbit/s"
+lldu = "33 B"
+decoding = "36 ms"
 [link]
 live = true
 wrap = true

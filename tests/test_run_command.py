@@ -19,6 +19,7 @@ SCENARIO = """
 name = "a page"
 duration = "60 s"
 runs = 4
+link.rtt = "500 ms"
 transport.profile = "papers"
 [application]
 type = "file"
@@ -27,6 +28,8 @@ size = "50 kB"
 model = "bernoulli"
 erasures = "2 %"
 rate = "263 kbit/s"
+lldu = "33 B"
+decoding = "36 ms"
 [vary]
 scheme = ["ARQ", "HARQ(10/12)"]
 [[printed]]
@@ -55,7 +58,8 @@ def scenario(tmp_path: Path) -> Path:
 
 def test_tables_and_conclusion_go_to_stdout(scenario: Path) -> None:
     done = clift("run", scenario)
-    assert (done.returncode, done.stderr) == (0, "")
+    told = "taken: link.queue 1000 packets (default)\n"
+    assert (done.returncode, done.stderr) == (0, told)
     # Numbers are the engine's business; the shape is this command's.
     *tables, sentence = done.stdout.split("\n\n")
     numbers = re.sub(r"(?<![/\d])[-+]?\d+(\.\d+)?(?=[ %\n)])", "#", "\n\n".join(tables))
@@ -296,3 +300,39 @@ def test_the_main_job_meets_the_printed_page_times() -> None:
     assert len(pages) == 12
     for value in pages:
         assert abs(value["difference"]) < 0.15, value
+
+
+def test_what_the_file_leaves_out_is_told(scenario: Path) -> None:
+    text = SCENARIO.replace('link.rtt = "500 ms"\n', "").replace('decoding = "36 ms"\n', "")
+    scenario.write_text(text)
+    done = clift("run", scenario, "--json", "--runs", 2)
+    taken = {
+        "link.rtt": {"value": "100 ms", "from": "default"},
+        "channel.decoding": {"value": "1003802 ns", "from": "default: one slot"},
+        "link.queue": {"value": "1000 packets", "from": "default"},
+    }
+    assert json.loads(done.stdout)["taken"] == taken
+    parts = (f"{key} {own['value']} ({own['from']})" for key, own in taken.items())
+    assert done.stderr == f"taken: {', '.join(parts)}\n"
+    named = clift("run", scenario, "--json", "--runs", 2, "--set", "preset=geo-mobile-2014")
+    assert json.loads(named.stdout)["taken"]["link.rtt"] == {
+        "value": "500 ms",
+        "from": "preset geo-mobile-2014",
+    }
+
+
+def test_explain_names_every_key_and_runs_nothing(scenario: Path) -> None:
+    done = clift("run", scenario, "--explain", "--set", "link.queue=9 packets", "--runs", 2)
+    assert (done.returncode, done.stderr) == (0, "")
+    lines = done.stdout.splitlines()
+    expected = {
+        "link.rtt = 500 ms  (line 5)",
+        "link.queue = 9 packets  (--set)",
+        "channel.lldu = 33 B  (line 14)",
+        "runs = 2  (--set)",
+        "link.wrap = false  (default)",
+        "scheme = ARQ | HARQ(10/12)  (line 17)",
+    }
+    assert expected <= set(lines), expected - set(lines)
+    named = clift("run", scenario, "--explain", "--set", "preset=geo-mobile-2014")
+    assert "transport.cwnd_max = 1000 packets  (preset geo-mobile-2014)" in named.stdout

@@ -23,6 +23,8 @@ CHANNEL = """
 model = "bernoulli"
 erasures = "2 %"
 rate = "263 kbit/s"
+lldu = "33 B"
+decoding = "36 ms"
 """
 
 
@@ -74,7 +76,8 @@ def test_unreadable_files_are_named(tmp_path: Path) -> None:
 
 
 def test_a_file_and_keyword_arguments_give_the_same_run(tmp_path: Path) -> None:
-    path = scenario_file(tmp_path, 'duration = "30 s"\nscheme = "HARQ(10/12)"\nseed = 5')
+    head = 'duration = "30 s"\nscheme = "HARQ(10/12)"\nseed = 5\nlink.rtt = "500 ms"'
+    path = scenario_file(tmp_path, head)
     from_file = clift.simulate(path)
     phy = clift.channel.bernoulli(
         slots=90 * 10**9 // 1_003_802, slot_ns=1_003_802, p=0.02, decode_ns=36_000_000, seed=5
@@ -89,6 +92,7 @@ def test_a_land_mobile_channel_of_a_file_is_that_of_the_library(tmp_path: Path) 
     duration = "30 s"
     scheme = "ARQ"
     seed = 5
+    link.rtt = "500 ms"
     [channel]
     model = "lms"
     preset = "distribution"
@@ -174,7 +178,7 @@ def test_every_keyword_changes_a_file_as_it_changes_links(link: clift.LinkTrace)
     assert others.keys() == KEYWORDS.keys()
     ll = clift.tmt.apply(phy, "ARQ", rtt_ms=500)
     of_links = clift.Scenario(ll, duration_s=5)
-    tree = {"duration": "5 s", "scheme": "ARQ", "trace": {"file": phy}}
+    tree = {"duration": "5 s", "scheme": "ARQ", "trace": {"file": phy}, "link": {"rtt": "500 ms"}}
     of_dict = clift.Scenario(tree)
     for name, value in others.items():
         options = beside.get(name, {}) | {name: value}
@@ -301,7 +305,8 @@ def test_parts_of_the_kernel_by_themselves(tmp_path: Path, part: str) -> None:
     """From Python, from a file and as a change of one, each part does the same."""
     usual = {"max_reordering": 300, "pacing": False}.get(part, True)
     other = 3 if part == "max_reordering" else not usual
-    text = 'duration = "30 s"\nscheme = "ARQ"\nseed = 5\n[transport]\nprofile = "linux"'
+    head = 'duration = "30 s"\nscheme = "ARQ"\nseed = 5\nlink.rtt = "500 ms"'
+    text = f'{head}\n[transport]\nprofile = "linux"'
     toml = str(other).lower()
     path = scenario_file(tmp_path, f"{text}\n[transport.linux]\n{part} = {toml}")
     switched = clift.simulate(path).summary()

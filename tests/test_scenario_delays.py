@@ -128,6 +128,7 @@ def test_a_campaign_over_files_of_delays_is_the_same_every_time(folder: Path) ->
     text = (
         'runs = 3\nscheme = "ARQ"\ntransport.profile = "papers"\n'
         '[channel]\nmodel = "bernoulli"\nerasures = 0.01\nrate = "1 Mbit/s"\n'
+        'lldu = "33 B"\ndecoding = "36 ms"\n'
         '[link]\nrtt = "40 ms"\n[access]\ndelays = "other.csv"\n'
         '[vary]\nlink.delays = ["delays.csv", "other.csv"]\nlink.live = [false, true]\n'
     )

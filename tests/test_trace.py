@@ -262,7 +262,7 @@ def test_a_damaged_parquet_is_told_in_one_line(tmp_path: Path):
 
 def test_a_chain_is_given_by_p_and_burst_as_in_files(tmp_path: Path):
     channel = 'model = "gilbert-elliott"\nerasures = 0.02\nburst = 2.5\np_good = 0.001\np_bad = 0.9'
-    slots = 'slot = "1 ms"\nlength = "20 s"\nseed = 7'
+    slots = 'slot = "1 ms"\ndecoding = "36 ms"\nlength = "20 s"\nseed = 7'
     file = tmp_path / "x.toml"
     file.write_text(f'duration = "5 s"\n[channel]\n{channel}\n{slots}\n')
     made = clift.Scenario.read(file).phy_trace()

@@ -139,6 +139,7 @@ SECTIONS = frozenset(
         "name",
         "ntn",
         "path",
+        "preset",
         "printed",
         "return",
         "runs",

@@ -354,6 +354,42 @@ class Scenario(Fixed):
         core, cell, _ = self.task()
         return core.taken(cell)
 
+    def in_effect(self) -> dict[str, tuple[str, str]]:
+        """Round-trip time, queue, LLDU size and decoding time of the links, and where from.
+
+        Returns:
+            Value and origin by dotted key; the origin is a line of the file, `--set`, a preset, the
+            trace or a default. Of a campaign, what differs from cell to cell is listed.
+
+        Raises:
+            TraceError: If a trace cannot be read or made.
+
+        Example:
+            >>> import clift
+            >>> channel = {"model": "bernoulli", "erasures": 0, "slot": "1 ms"}
+            >>> clift.Scenario({"channel": channel}).in_effect()["link.rtt"]
+            ('100 ms', 'default')
+        """
+        core = self._checked()
+        return _joined(core.in_effect(cell) for cell in self._numbers())
+
+    def explain(self) -> dict[str, tuple[str, str]]:
+        """Every key in effect: value and origin by dotted key, as `in_effect` has them."""
+        core = self._checked()
+        cells = []
+        for cell in self._numbers():
+            origins = dict(core.origins(cell))
+            values = dict(_leaves("", json.loads(core.config(cell))))
+            found = {
+                key: (key, value, origins.get(key, "default")) for key, value in values.items()
+            }
+            found |= {own[0]: own for own in core.in_effect(cell)}
+            cells.append(found.values())
+        return _joined(cells)
+
+    def _numbers(self) -> Iterable[int]:
+        return range(len(self._checked())) if self._cell is None else (self._cell,)
+
     def task(self) -> tuple[_clift.Scenario, int, int]:
         """The scenario in the core, not yet checked, and the numbers of its cell and run."""
         cell = self._only_cell()
@@ -435,6 +471,34 @@ class Scenario(Fixed):
 def _restored(kind: type[Scenario], source: Source, given: dict[str, Any], *parts: Any) -> Scenario:
     nodes = {name: node(name, value) for name, value in given.items()}
     return kind.__new__(kind)._fill(source, given, nodes, *parts)
+
+
+def _joined(cells: Iterable[Iterable[tuple[str, str, str]]]) -> dict[str, tuple[str, str]]:
+    """Values and origins of several cells, each of them once."""
+    found: dict[str, tuple[list[str], list[str]]] = {}
+    for cell in cells:
+        for key, *pair in cell:
+            for known, new in zip(found.setdefault(key, ([], [])), pair, strict=True):
+                known += [] if new in known else [new]
+    return {key: (" | ".join(values), ", ".join(of)) for key, (values, of) in found.items()}
+
+
+def _leaves(key: str, value: Any) -> Iterable[tuple[str, str]]:
+    """Dotted keys and values; what is not there is left out.
+
+    Example:
+        >>> list(_leaves("", {"link": {"wrap": True, "rtt": None}, "path": [{"leg": {"loss": 0}}]}))
+        [('link.wrap', 'true'), ('path.0.leg.loss', '0')]
+    """
+    below: Iterable[tuple[Any, Any]] = ()
+    if isinstance(value, dict):
+        below = value.items()
+    elif isinstance(value, list) and any(isinstance(one, dict) for one in value):
+        below = enumerate(value)
+    elif value is not None and value != []:
+        yield key, value if isinstance(value, str) else json.dumps(value)
+    for name, one in below:
+        yield from _leaves(f"{key}.{name}" if key else str(name), one)
 
 
 def _several(link: Any) -> Iterable[Any]:

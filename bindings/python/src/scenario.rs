@@ -199,6 +199,20 @@ impl PyScenario {
         taken.map_err(|error| Wrong::made(&error).error(py))
     }
 
+    /// Round-trip time, queue, LLDU size and decoding time of the links of a cell: key, value and
+    /// where it comes from.
+    fn in_effect(&self, py: Python<'_>, cell: usize) -> PyResult<Vec<(String, String, String)>> {
+        let cell = self.cell(py, cell)?;
+        let found = py.detach(|| cell.in_effect(self.store()));
+        let found = found.map_err(|error| Wrong::made(&error).error(py))?;
+        Ok(found.into_iter().map(|own| (own.key, own.value, own.from)).collect())
+    }
+
+    /// Dotted keys that are given, and where each stands.
+    fn origins(&self, py: Python<'_>, cell: usize) -> PyResult<Vec<(String, String)>> {
+        Ok(self.cell(py, cell)?.origins().to_vec())
+    }
+
     /// The PHY trace under the first link that has one.
     fn phy_trace(
         &self,

@@ -70,9 +70,9 @@ pub struct Slots {
     pub slot: Option<Duration>,
     /// Rate of the link: one LLDU a slot; or give `slot`.
     pub rate: Option<BitRate>,
-    /// Payload of an LLDU; 33 bytes, or the preset's, unless set.
+    /// Payload of an LLDU; 1500 bytes, with "lms" the preset's, unless set.
     pub lldu: Option<Bytes>,
-    /// From the start of a slot until its LLDU is decoded; 36 ms unless set (with "lms" it is the
+    /// From the start of a slot until its LLDU is decoded; one slot unless set (with "lms" it is the
     /// interleaver's depth).
     pub decoding: Option<Duration>,
 }
@@ -146,6 +146,13 @@ impl ChannelConfig {
         Ok((self.slots.of_land_mobile(options)?, options.esn0_db()))
     }
 
+    /// LLDU size and decoding time of a channel that stands alone; a land mobile one has its preset's.
+    pub(crate) fn lldu_and_decoding(&self) -> Option<(Bytes, Duration)> {
+        let alone = !matches!(self.model, Model::Lms(_));
+        let slots = alone.then(|| self.slots.regular(1).ok()).flatten()?;
+        Some((slots.lldu, slots.decode))
+    }
+
     /// What erases slots that begin every `slot`; `None` on a trace.
     fn erasing(&self, slot: Option<Duration>) -> Result<Box<dyn ErasureChannel>, Fault> {
         match &self.model {
@@ -160,8 +167,8 @@ impl ChannelConfig {
 }
 
 impl Slots {
-    const LLDU: Bytes = Bytes(33);
-    const DECODING: Duration = Duration::from_millis(36);
+    /// A packet of Ethernet: no value of any satellite system.
+    const LLDU: Bytes = Bytes(1500);
 
     fn regular(&self, count: u64) -> Result<RegularSlots, Fault> {
         let lldu = self.lldu.unwrap_or(Self::LLDU);
@@ -169,7 +176,8 @@ impl Slots {
             let cure = "missing key `slot`: give the time from slot to slot, e.g. slot = \"1003802 ns\", or the rate, e.g. rate = \"263 kbit/s\", or a [trace] to erase on";
             return Err(Fault::at(cure));
         };
-        let decode = self.decoding.unwrap_or(Self::DECODING);
+        // What fills one slot is there when the next begins.
+        let decode = self.decoding.unwrap_or(every);
         if decode == Duration::ZERO {
             return Err(Fault::new("decoding", "0 would mean erased; give 1 ns or more"));
         }

@@ -18,6 +18,8 @@ pub struct Cell {
     pub(super) labels: Vec<(String, String)>,
     pub(super) config: Config,
     pub(super) plan: Plan,
+    /// Dotted keys that are given, and where.
+    pub(super) origins: Vec<(String, String)>,
 }
 
 impl Cell {

@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use super::leg::Leg;
 use super::path::{Hop, Return, Sections};
+use super::presets::Preset;
 use super::printed::Printed;
 use super::traffic::{Flow, Transport};
 use super::vary::Vary;
@@ -53,6 +54,14 @@ pub struct Run {
     pub description: Option<String>,
     /// Where its numbers come from; free text.
     pub source: Option<String>,
+    /// Values of a paper for what the scenario leaves out: "geo-mobile-2014" (Kuhn 2014: a round trip
+    /// of 500 ms, slots of 33 bytes every 1003802 ns decoded after 36 ms, an unlimited queue, packets
+    /// of 1500 bytes, a window of at most 1000) or "leo-2017" (Tauran 2017: 50 Mbit/s of adaptive HARQ,
+    /// a queue of 1000 packets, packets of 1040 bytes, a window of 2 to at most 1000). They count as if
+    /// they stood here, in `[transport]` and in the link or those of `[[path]]`; slots only in a
+    /// `[channel]` without a `[trace]` and of another model than "lms", and no round trip for a link
+    /// with a delay of its own.
+    pub preset: Option<Preset>,
     /// Seed of every random draw; the same file and seed give the same results, bit for bit.
     pub seed: u64,
     /// Replications of each cell; each has its own seed, made from `seed` and its number.
@@ -69,6 +78,7 @@ impl Default for Run {
             name: None,
             description: None,
             source: None,
+            preset: None,
             seed: 1,
             runs: 1,
             duration: Duration::from_secs(400),

@@ -38,7 +38,7 @@ parts!(Link { slots, usage, live, reports });
 #[serde(default)]
 pub struct SlotLink {
     /// Round-trip time of the link: an LLDU arrives half of it after it was decoded. Unless set, what
-    /// the trace measured, and if it did not, 500 ms.
+    /// the trace measured, and if it did not, 100 ms: a round number, of no system in particular.
     pub rtt: Option<Duration>,
     /// From a slot until the sender can act on its loss, at least the round-trip time; that plus
     /// the decoding time unless set.
@@ -131,7 +131,7 @@ pub enum Overlap {
 
 impl SlotLink {
     /// The round-trip time of a link of which neither the scenario nor a trace says it.
-    const RTT: Duration = Duration::from_millis(500);
+    pub(super) const RTT: Duration = Duration::from_millis(100);
 
     /// The times that a scheme over the link knows, given the round-trip time that the trace measured.
     ///

@@ -4,7 +4,9 @@ use super::Scenario;
 use super::cell::Cell;
 use super::config::Config;
 use super::error::{Place, ScenarioError};
+use super::origin::origins;
 use super::plan::Plan;
+use super::presets;
 use super::printed::Printed;
 use super::source::{Change, Set, Source};
 use super::vary::{self, Axis, Changes, LeftOut};
@@ -209,7 +211,9 @@ fn cell(
     mut table: Table,
     labels: Vec<(String, String)>,
 ) -> Result<Cell, ScenarioError> {
+    presets::lay_under(&mut table);
     inherit(&mut table);
+    let origins = origins(source, &table);
     let root = Value::from(Node::Table(table));
     let made = config::read::<Config>(&root)
         .and_then(|config| Ok((Plan::new(&config)?, config)))
@@ -218,7 +222,7 @@ fn cell(
     // Every default is filled in.
     config.sections.scheme.get_or_insert(Scheme::None);
     config.sections.link.get_or_insert_default();
-    Ok(Cell { labels, config, plan })
+    Ok(Cell { labels, config, plan, origins })
 }
 
 /// Lets flows take what they leave out from the scenario, and the link of the way back its keys.

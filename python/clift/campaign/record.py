@@ -44,6 +44,13 @@ def prepare(folder: Path) -> None:
         raise ScenarioError(message) from None
 
 
+def taken(scenario: Scenario) -> list[tuple[str, str, str]]:
+    """Key, value and origin of what the links have that the scenario does not say itself."""
+    said = ("line ", "--set", "given")
+    found = scenario.in_effect().items()
+    return [(key, value, of) for key, (value, of) in found if not of.startswith(said)]
+
+
 def as_dict(results: Results, scenario: Scenario) -> dict[str, Any]:
     """The results as a dict that JSON can hold."""
     return {
@@ -52,6 +59,7 @@ def as_dict(results: Results, scenario: Scenario) -> dict[str, Any]:
         "title": results.title,
         "seed": results.seed,
         "changes": scenario.changes,
+        "taken": {key: {"value": value, "from": of} for key, value, of in taken(scenario)},
         "complete": results.is_complete,
         "runs_done": results.done,
         "runs_wanted": results.wanted,

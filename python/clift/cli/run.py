@@ -33,6 +33,9 @@ from clift.scenario import Scenario
 )
 @click.option("--threads", type=click.IntRange(1), help="Runs at a time; all cores unless given.")
 @click.option("--no-plots", is_flag=True, help="Only tables in the folder.")
+@click.option(
+    "--explain", is_flag=True, help="Print every key in effect and where it is from; run nothing."
+)
 @click.option("--quiet", is_flag=True, help="No progress bar.")
 def run(
     path: Path,
@@ -43,6 +46,7 @@ def run(
     output: Path | None,
     threads: int | None,
     no_plots: bool,
+    explain: bool,
     quiet: bool,
 ) -> None:
     """Run the scenario file PATH and print what came out.
@@ -52,19 +56,26 @@ def run(
     """
     from clift._bar import bar
     from clift.campaign import Results, run_campaign
-    from clift.campaign.record import as_dict, draw, prepare, write
+    from clift.campaign.record import as_dict, draw, prepare, taken, write
     from clift.report.text import report
 
     changes = dict(_change(text) for text in sets)
     changes |= {} if seed is None else {"seed": str(seed)}
     changes |= {} if runs is None else {"runs": str(runs)}
     scenario = Scenario.read(path, changes)
+    if explain:
+        for key, (value, of) in scenario.explain().items():
+            click.echo(f"{key} = {value}  ({of})")
+        return
     if output is not None:
         prepare(output)
     with bar(path.stem, 0 if quiet else scenario.size) as watch:
         results: Results = run_campaign(scenario, watch, threads)
     if not results.done:
         raise Interrupted("stopped before a run had finished; nothing was written", [])
+    if found := taken(scenario):
+        told = ", ".join(f"{key} {value} ({of})" for key, value, of in found)
+        click.echo(f"taken: {told}", err=True)
     missing = "" if output is None else _fill(output, write(results, scenario, output), "tables")
     click.echo(json.dumps(as_dict(results, scenario), indent=2) if as_json else report(results))
     if output is not None and not no_plots and not missing:

@@ -10,7 +10,7 @@ import numpy as np
 
 import clift._clift as _clift
 from clift._parse import Fixed, Usual, fault, nanoseconds, of_type, same
-from clift._values import Keyword, entries, nested, only_with, respelled
+from clift._values import Keyword, entries, milliseconds, nested, only_with, respelled
 from clift.errors import ScenarioError
 from clift.land_mobile import LandMobile
 from clift.link_trace import LinkTrace
@@ -114,6 +114,21 @@ class Live(Fixed):
         if isinstance(usual, Usual):
             return not isinstance(value, Usual)
         return not same(value, usual)
+
+
+class OverSlots(Live):
+    """A scheme over the slots of a PHY trace."""
+
+    __slots__ = ()
+
+    phy: PhyTrace
+    rtt_ms: float
+
+    def _beyond(self) -> dict[str, Any]:
+        # Left out of the tree it would be another time than the default of the argument.
+        said = isinstance(self.phy, PhyTrace) and self.phy.rtt_ns is not None
+        usual = isinstance(self.rtt_ms, Usual) and not said
+        return {"link.rtt": milliseconds("rtt_ms", int(self.rtt_ms))} if usual else {}
 
 
 class Adaptive(Live):

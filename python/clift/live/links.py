@@ -13,7 +13,7 @@ import clift._values as to
 from clift._parse import Usual
 from clift.delays import Delay
 from clift.land_mobile import LandMobile
-from clift.live.base import Adaptive, Live, Ntn
+from clift.live.base import Adaptive, Live, Ntn, OverSlots
 from clift.reorder import Reorder
 from clift.scheme import Scheme
 from clift.trace import PhyTrace
@@ -361,7 +361,7 @@ class NtnLink(Ntn):
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
-class LiveLink(Live):
+class LiveLink(OverSlots):
     r"""A link whose scheme runs with the traffic over a PHY trace.
 
     Slots are used only when there is something to send: repair of a finished block or of a unit

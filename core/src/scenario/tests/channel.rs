@@ -66,3 +66,17 @@ fn es_n0_varies_like_any_other_key() {
     assert_eq!(low.seed, high.seed);
     assert_ne!(low.channel, high.channel);
 }
+
+/// A file that says little runs on round numbers: no paper's LLDU, decoding time or round trip.
+#[test]
+fn what_a_file_leaves_out_is_neutral() {
+    let config = |keys: &str| {
+        let text = format!("[channel]\nmodel = \"bernoulli\"\nerasures = 0\n{keys}");
+        let scenario = Scenario::parse("geo.toml", &text, &[]).unwrap();
+        asked(&scenario.cells()[0], 0).remove(0).channel.unwrap()
+    };
+    let phy = config("rate = \"12 Mbit/s\"").trace(3, crate::seed::Seed(1), 0).unwrap();
+    assert_eq!((phy.lldu(), phy.t()[1], phy.d()[1]), (Bytes(1500), 1_000_000, 1_000_000));
+    let phy = config("slot = \"7 us\"").trace(3, crate::seed::Seed(1), 0).unwrap();
+    assert_eq!((phy.lldu(), phy.t()[1], phy.d()[1]), (Bytes(1500), 7_000, 7_000));
+}

@@ -59,7 +59,7 @@ fn every_error_names_line_key_and_cure() {
         ),
         (
             "link.feedback = \"1 ms\"\n[channel]\nmodel = \"bernoulli\"\nerasures = 0.1\nslot = \"1 ms\"",
-            "geo.toml line 1: link.feedback: 1 ms is faster than the round trip; give `rtt` (500 ms) or more",
+            "geo.toml line 1: link.feedback: 1 ms is faster than the round trip; give `rtt` (100 ms) or more",
         ),
         (
             "scheme = \"HARQ(12/10)\"",

@@ -60,7 +60,7 @@ fn a_leg_takes_given_fates() {
 fn a_link_back_has_the_keys_of_the_link_and_a_channel_of_its_own() {
     let scenario = with_channel(
         "[link]\nrtt = \"600 ms\"\nwrap = true\n[return]\nscheme = \"ARQ\"\nlink.queue = \"64 kB\"\n\
-         [return.channel]\nmodel = \"gilbert-elliott\"\nerasures = 0.02\nburst = \"10 ms\"\nrate = \"263 kbit/s\"",
+         [return.channel]\nmodel = \"gilbert-elliott\"\nerasures = 0.02\nburst = \"10 ms\"\nrate = \"263 kbit/s\"\nlldu = \"33 B\"",
     );
     let cell = &scenario.cells()[0];
     let run = cell.setup(0, &Given::phy([phy(&[1; 9])])).unwrap();
@@ -87,6 +87,20 @@ fn measured(rtt: u64) -> PhyTrace {
         crate::trace::Header { rtt: Some(Duration::from_millis(rtt)), ..Default::default() };
     let plain = phy(&[1; 9]);
     PhyTrace::with_header(plain.t().clone(), plain.d().clone(), plain.lldu(), header).unwrap()
+}
+
+#[test]
+fn a_round_trip_that_nobody_says_is_a_tenth_of_a_second() {
+    for live in ["", "live = true"] {
+        let scenario = with_channel(&format!("[link]\n{live}"));
+        let run = scenario.cells()[0].setup(0, &Given::phy([phy(&[1; 9])])).unwrap();
+        let Hops::Link(LinkConfig { medium, .. }) = &run.forward[0] else { panic!("a link") };
+        let rtt = match medium.get::<LinkTrace>() {
+            Some(trace) => trace.parts().rtt,
+            None => medium.get::<LiveConfig>().unwrap().timing.rtt,
+        };
+        assert_eq!(rtt, Duration::from_millis(100));
+    }
 }
 
 #[test]

@@ -1,0 +1,179 @@
+//! `preset`: the values of a paper under its name, for what a scenario leaves out.
+
+use std::fmt;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::source::Source;
+use crate::config::{Node, Table, Value, join};
+
+/// A named set of keys.
+#[derive(Clone, Copy, Debug, Deserialize, Eq, JsonSchema, PartialEq, Serialize)]
+#[schemars(rename = "ScenarioPreset")]
+#[allow(missing_docs)]
+pub enum Preset {
+    #[serde(rename = "geo-mobile-2014")]
+    GeoMobile2014,
+    #[serde(rename = "leo-2017")]
+    Leo2017,
+}
+
+/// Name and text of each: scenarios that say a part of one.
+const PRESETS: [(Preset, &str, &str); 2] = [
+    (Preset::GeoMobile2014, "geo-mobile-2014", include_str!("presets/geo-mobile-2014.toml")),
+    (Preset::Leo2017, "leo-2017", include_str!("presets/leo-2017.toml")),
+];
+
+impl fmt::Display for Preset {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let row = PRESETS.iter().find(|(preset, ..)| preset == self);
+        row.map_or(Ok(()), |(_, name, _)| f.write_str(name))
+    }
+}
+
+/// Lays the preset that `root` names under its keys. A name that there is not is told when the
+/// scenario is read.
+///
+/// # Returns
+/// The dotted keys that it brought.
+pub(super) fn lay_under(root: &mut Table) -> Vec<String> {
+    let mut brought = Vec::new();
+    let name = root.get("preset").and_then(Value::plain);
+    let Some((.., text)) = PRESETS.iter().find(|(_, known, _)| Some(*known) == name.as_deref())
+    else {
+        return brought;
+    };
+    // The texts are part of the program; a test reads each.
+    let Ok(preset) = Source::new("", text, &[]).parse() else { return brought };
+    if let Some(own) = preset.get("transport").and_then(Value::as_table) {
+        fill(root, "transport", own, &mut brought, "");
+    }
+    match root.get_mut("path").map(|path| &mut path.node) {
+        Some(Node::List(hops)) => {
+            for (index, hop) in hops.iter_mut().enumerate() {
+                let Some(hop) = hop.as_table_mut().filter(|hop| !hop.contains("leg")) else {
+                    continue;
+                };
+                of_link(hop, &preset, &mut brought, &format!("path.{index}"));
+            }
+        }
+        _ => of_link(root, &preset, &mut brought, ""),
+    }
+    brought
+}
+
+/// The keys of a link, for the sections that make one, in `key`.
+fn of_link(sections: &mut Table, preset: &Table, brought: &mut Vec<String>, key: &str) {
+    let has = |name: &str| sections.contains(name);
+    let own_delay = ["hybrid", "ntn", "adaptive_harq", "link_trace"].into_iter().any(has);
+    let model = sections.get("channel").and_then(Value::as_table).and_then(|own| own.get("model"));
+    // Slots are those of a trace, or of the land mobile channel's own preset.
+    let own_slots = has("trace") || model.and_then(Value::plain).as_deref() == Some("lms");
+    for (name, own) in preset.iter() {
+        let Some(mut own) = own.as_table().cloned() else { continue };
+        // No section that makes a link of what is none, and no slots beside others.
+        let fits = name == "link" || sections.contains(name) && (name != "channel" || !own_slots);
+        let fits = fits && name != "transport";
+        if name == "link" && own_delay {
+            own.remove("rtt");
+        }
+        if fits {
+            fill(sections, name, &own, brought, key);
+        }
+    }
+}
+
+/// Gives the section `name` what it leaves out.
+fn fill(table: &mut Table, name: &str, base: &Table, brought: &mut Vec<String>, key: &str) {
+    if !table.contains(name) {
+        table.insert(name, Node::Table(Table::default()).into());
+    }
+    // What is no section is told when it is read.
+    let Some(own) = table.get_mut(name).and_then(Value::as_table_mut) else { return };
+    for (field, value) in base.iter() {
+        // `slot` and `rate` say the same.
+        let said = own.contains(field) || (field == "slot" && own.contains("rate"));
+        if !said {
+            own.insert(field, value.node.clone().into());
+            brought.push(join(key, &join(name, field)));
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::scenario::{Cell, Scenario};
+    use crate::units::{Bytes, Duration};
+
+    const CHANNEL: &str = "[channel]\nmodel = \"bernoulli\"\nerasures = 0.02\n";
+
+    fn cell(text: &str) -> Cell {
+        Scenario::parse("geo.toml", text, &[]).unwrap().cells()[0].clone()
+    }
+
+    /// The names of serde are those of the table, and every text can be read.
+    #[test]
+    fn every_preset_has_its_name_and_keys_of_a_scenario() {
+        for (preset, name, text) in PRESETS {
+            assert_eq!(serde_json::to_string(&preset).unwrap(), format!("\"{name}\""));
+            assert_eq!(preset.to_string(), name);
+            let link = if text.contains("[channel]") {
+                CHANNEL
+            } else {
+                "[adaptive_harq]\ndelay = \"9 ms\"\n"
+            };
+            let mut root =
+                Source::new("", &format!("preset = \"{name}\"\n{link}"), &[]).parse().unwrap();
+            let keys = text.lines().filter(|line| line.contains(" = ")).count();
+            assert_eq!(lay_under(&mut root).len(), keys, "{name}");
+            assert_eq!(
+                cell(&format!("preset = \"{name}\"\n{link}")).config().run.preset,
+                Some(preset)
+            );
+        }
+    }
+
+    #[test]
+    fn a_preset_is_laid_under_the_keys_of_the_file() {
+        let geo = cell(&format!("preset = \"geo-mobile-2014\"\nlink.rtt = \"20 ms\"\n{CHANNEL}"));
+        let config = geo.config();
+        let link = config.sections.link.clone().unwrap();
+        assert_eq!(link.slots.rtt, Some(Duration::from_millis(20)));
+        assert_eq!(link.usage.queue.to_string(), "unlimited");
+        let slots = config.sections.channel.as_ref().unwrap().config.slots;
+        assert_eq!(
+            (slots.lldu, slots.decoding),
+            (Some(Bytes(33)), Some(Duration::from_millis(36)))
+        );
+        assert_eq!(config.traffic.transport.tcp.cwnd_max.map(|most| most.saturated()), Some(1000));
+    }
+
+    #[test]
+    fn a_preset_leaves_alone_what_has_values_of_its_own() {
+        let geo = |text: &str| cell(&format!("preset = \"geo-mobile-2014\"\n{text}"));
+        let rate = geo(&format!("{CHANNEL}rate = \"1 Mbit/s\""));
+        let slots = rate.config().sections.channel.as_ref().unwrap().config.slots;
+        assert_eq!((slots.slot, slots.lldu), (None, Some(Bytes(33))));
+        let lms = geo("[channel]\nmodel = \"lms\"");
+        assert_eq!(lms.config().sections.channel.as_ref().unwrap().config.slots.slot, None);
+        let hybrid = geo("[hybrid]\nn = 11");
+        assert_eq!(hybrid.config().sections.link.clone().unwrap().slots.rtt, None);
+        let hops = geo(&format!(
+            "[[path]]\nleg.delay = \"1 ms\"\n[[path]]\n{}",
+            CHANNEL.replace("[c", "[path.c")
+        ));
+        let link = hops.config().traffic.path[1].sections.link.clone().unwrap();
+        assert_eq!(link.slots.rtt, Some(Duration::from_millis(500)));
+    }
+
+    #[test]
+    fn a_preset_that_there_is_not_is_told_with_the_nearest() {
+        let error = Scenario::parse("geo.toml", "preset = \"geo-mobile-2015\"", &[]).unwrap_err();
+        assert_eq!(
+            error.to_string(),
+            "geo.toml line 1: preset: unknown value `geo-mobile-2015`, one of geo-mobile-2014, leo-2017 (did you mean geo-mobile-2014?)"
+        );
+    }
+}
