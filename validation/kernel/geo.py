@@ -1,4 +1,4 @@
-"""Kuhn 2014's link under a real kernel: the cells measured, and the engine's profile `linux` in each.
+"""Kuhn 2014's link under a real kernel: the measured cells, and profile `linux` in each.
 
     python -m validation.kernel.geo
 
