@@ -4,8 +4,10 @@
 //! the same channel (paired comparisons, DESIGN: determinism).
 
 mod geometric;
+mod keyed;
 
 pub(crate) use geometric::Geometric;
+pub(crate) use keyed::Keyed;
 
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::SeedableRng;

@@ -62,17 +62,26 @@ impl Cell {
     pub fn taken(&self, traces: &dyn Traces) -> Result<Vec<String>, MakeError> {
         let mut lines = Vec::new();
         for (index, link) in self.plan.links().enumerate() {
-            // A link with a section of its own has a delay of its own.
-            let Some(phy) = link.phy.as_ref().filter(|_| link.section.is_empty()) else { continue };
-            if link.link.slots.rtt.is_some() || phy.trace.is_none() {
-                continue;
-            }
-            if let Some(rtt) = traces.phy(&self.phy(index, phy, 0))?.header().rtt {
+            if let Some(rtt) = self.measured_rtt(index, link, traces)? {
                 let key = crate::config::join(&link.key, "link.rtt");
                 lines.push(format!("{key}: {rtt}, as the trace says"));
             }
         }
         Ok(lines)
+    }
+
+    /// The round-trip time that a link takes from its trace.
+    pub(super) fn measured_rtt(
+        &self,
+        index: usize,
+        link: &PlannedLink,
+        traces: &dyn Traces,
+    ) -> Result<Option<Duration>, MakeError> {
+        // A link with a section of its own has a delay of its own; only a file can say one.
+        let asks = link.section.is_empty() && link.link.slots.rtt.is_none();
+        let phy = link.phy.as_ref().filter(|phy| asks && phy.trace.is_some());
+        let phy = phy.map(|phy| traces.phy(&self.phy(index, phy, 0))).transpose()?;
+        Ok(phy.and_then(|phy| phy.header().rtt))
     }
 
     pub(super) fn phy(&self, index: usize, phy: &PlannedPhy, replication: u32) -> PhySpec {

@@ -75,13 +75,10 @@ impl Cell {
                 found.push(InEffect { key, value, from });
             };
             // A link with a section of its own has a delay of its own, and a link trace has its.
-            if let (Some(phy), "") = (&link.phy, link.section) {
-                let own = link.link.slots.rtt;
-                let asked = own.is_none() && phy.trace.is_some();
-                let phy = asked.then(|| traces.phy(&self.phy(index, phy, 0))).transpose()?;
-                let measured = phy.and_then(|phy| phy.header().rtt);
+            if link.phy.is_some() && link.section.is_empty() {
+                let measured = self.measured_rtt(index, link, traces)?;
                 let from = if measured.is_some() { "trace" } else { "default" };
-                let rtt = own.or(measured).unwrap_or(SlotLink::RTT);
+                let rtt = link.link.slots.rtt.or(measured).unwrap_or(SlotLink::RTT);
                 see("link.rtt", rtt.to_string(), from);
             }
             let channel = link.phy.as_ref().filter(|phy| phy.trace.is_none());

@@ -7,9 +7,7 @@ import click
 from clift.cli.papers.ijscn2014 import ijscn2014
 from clift.cli.papers.tauran2017 import tauran2017
 from clift.cli.papers.wiopt2003 import wiopt2003
-
-ALIASES = {"leo2014": "tauran2017"}
-"""Earlier names of a paper; they stay valid, and the help leaves them out."""
+from clift.papers import ALIASES
 
 
 class Papers(click.Group):

@@ -13,6 +13,7 @@ import numpy as np
 import clift.model as model
 from clift.crosscheck import Row, check
 from clift.errors import ScenarioError
+from clift.papers import ALIASES
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -66,8 +67,7 @@ def parameters(paper: str) -> dict[str, Any]:
     >>> parameters("ijscn2014")["figure"]["6"]["alpha"]
     0.98
     """
-    paper = {"leo2014": "tauran2017"}.get(paper, paper)
-    file = resources.files("clift.papers") / f"{paper}.toml"
+    file = resources.files("clift.papers") / f"{ALIASES.get(paper, paper)}.toml"
     try:
         return tomllib.loads(file.read_text(encoding="utf-8"))
     except FileNotFoundError:

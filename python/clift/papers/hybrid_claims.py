@@ -39,7 +39,7 @@ def claims(figure: Figure, sack: bool) -> list[Claim]:
 
     Example:
         >>> from clift.papers.hybrid import figure
-        >>> for claim in claims(figure(3, runs=3, duration_s=600, sack=[True]), sack=True):
+        >>> for claim in claims(figure(3, runs=4, duration_s=800, sack=[True]), sack=True):
         ...     print(claim.holds, claim.says)
         None D = 20 ms: peak at N = 12
         None D = 100 ms: peak at N = 12

@@ -2,12 +2,12 @@
 
 use std::sync::Arc;
 
-use rand::Rng;
 use rand_chacha::ChaCha8Rng;
 
 use crate::link::clock::{Place, SlotClock};
 use crate::link::{HORIZON, LinkError, span};
 use crate::scheme::hybrid::config::{HybridConfig, HybridOptions};
+use crate::seed::Keyed;
 use crate::trace::PhyTrace;
 use crate::units::{Bytes, Duration, Probability};
 
@@ -59,24 +59,18 @@ impl FrameLosses {
 /// is sent, and when, never shifts what a frame meets.
 #[derive(Clone, Debug)]
 pub(super) struct Drawn {
-    rng: Box<ChaCha8Rng>,
+    numbers: Keyed,
     fails: f64,
 }
 
 impl Drawn {
     fn new(fails: f64, rng: ChaCha8Rng) -> Self {
-        Self { rng: Box::new(rng), fails }
+        Self { numbers: Keyed::of(rng), fails }
     }
 
     #[inline]
-    fn decodes(&mut self, start: i64) -> bool {
-        if self.fails == 0.0 {
-            return true;
-        }
-        // A number is two words of the stream; starts are below 2^62.
-        self.rng.set_word_pos(2 * u128::from(start.unsigned_abs()));
-        let uniform = (self.rng.next_u64() >> 11) as f64 / (1u64 << 53) as f64;
-        uniform >= self.fails
+    fn decodes(&self, start: i64) -> bool {
+        self.numbers.uniform(start.unsigned_abs()) >= self.fails
     }
 }
 
@@ -162,7 +156,7 @@ mod tests {
     #[test]
     fn what_a_frame_meets_depends_on_its_instant_alone() {
         let drawn = || Drawn::new(0.3, Seed(7).rng(Stream::Link(0)));
-        let (mut one, mut other) = (drawn(), drawn());
+        let (one, other) = (drawn(), drawn());
         let mut failed = 0;
         for start in (0..40_000).map(|frame| frame * 7_200_000) {
             let alone = one.decodes(start);
