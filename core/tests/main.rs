@@ -28,6 +28,7 @@ mod tcp_linux;
 mod tcp_papers;
 mod tcp_properties;
 mod tmt;
+mod way;
 
 /// A file without a `mod` line above would not run.
 #[test]

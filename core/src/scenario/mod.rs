@@ -63,6 +63,10 @@ pub use traces::{Information, InformationSpec, SetupFault, Traces};
 pub use traffic::{Flow, Protocol, Transport};
 pub use vary::{Axis, Vary};
 
+use std::fs::File;
+use std::io::{self, Read};
+use std::path::Path;
+
 use crate::config::Value;
 
 /// A scenario, checked: every cell of it can be run once its traces are there.
@@ -141,6 +145,31 @@ impl Scenario {
         changes: &[(String, Change)],
     ) -> Result<Self, ScenarioError> {
         read::read(file, content, changes)
+    }
+
+    /// Reads and checks a scenario file, as [`Scenario::read`] does its text.
+    ///
+    /// ```
+    /// use clift::scenario::Scenario;
+    /// let error = Scenario::open("/nowhere/geo.toml".as_ref(), &[]).unwrap_err();
+    /// assert!(error.to_string().starts_with("/nowhere/geo.toml: cannot be read: "));
+    /// ```
+    ///
+    /// # Errors
+    /// The first thing that is wrong; that it cannot be read, or is not text.
+    pub fn open(path: &Path, changes: &[(String, Change)]) -> Result<Self, ScenarioError> {
+        let file = path.display().to_string();
+        let cannot = |error: io::Error| ScenarioError {
+            file: file.clone(),
+            place: Place::File,
+            key: String::new(),
+            message: format!("cannot be read: {error}"),
+        };
+        let mut text = String::new();
+        // One byte more than may be read tells a file that is too large.
+        let source = File::open(path).map_err(cannot)?;
+        source.take(Self::MOST_BYTES as u64 + 1).read_to_string(&mut text).map_err(cannot)?;
+        Self::read(&file, &Content::Text(text), changes)
     }
 
     /// Checks a scenario given as a tree of values, with the keys of a scenario file.

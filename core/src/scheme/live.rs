@@ -153,8 +153,8 @@ impl Medium for LiveConfig {
         Some(span_of(&self.phy))
     }
 
-    fn has_buffer(&self) -> bool {
-        self.reorder.is_some()
+    fn buffer(&self) -> Option<Resequencing> {
+        self.reorder
     }
 }
 

@@ -70,9 +70,9 @@ pub trait Medium: Any + fmt::Debug + Send + Sync {
         None
     }
 
-    /// Whether it has a re-sequencing buffer of its own.
-    fn has_buffer(&self) -> bool {
-        false
+    /// Its own re-sequencing buffer, if it has one.
+    fn buffer(&self) -> Option<Resequencing> {
+        None
     }
 
     /// The largest packet that it carries, headers included; `None`: there is no bound.
@@ -155,7 +155,7 @@ impl LinkConfig {
         number: u32,
         end: Option<Instant>,
     ) -> Result<Box<dyn InstrumentedLink + Send>, LinkError> {
-        if self.reorder.is_some() && self.medium.has_buffer() {
+        if self.reorder.is_some() && self.medium.buffer().is_some() {
             return Err(LinkError::TwoBuffers);
         }
         let usage = TraceLinkConfig {
@@ -166,6 +166,12 @@ impl LinkConfig {
             duration: end,
         };
         Arc::clone(&self.medium).build(self, usage, seed, number)
+    }
+
+    /// Whether a buffer behind it orders packets by TCP's sequence numbers.
+    pub fn reads_streams(&self) -> bool {
+        let buffer = self.reorder.or_else(|| self.medium.buffer());
+        matches!(buffer, Some(Resequencing::TcpSequence { .. }))
     }
 
     /// That packets leave as they come, not one at a time as ns-2 read link traces.

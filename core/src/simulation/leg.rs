@@ -93,6 +93,25 @@ impl Leg {
         }
     }
 
+    /// When the transmitter has sent all that it was offered.
+    pub(crate) fn free_at(&self) -> Instant {
+        self.free_at
+    }
+
+    /// When it begins to send the packet that it was offered last.
+    pub(crate) fn last_start(&self) -> Instant {
+        match self.rate {
+            Some(_) => Instant::ZERO + ((self.free_at - Instant::ZERO) - self.last_size.1),
+            None => self.free_at,
+        }
+    }
+
+    /// Whether a packet of `size` would be taken at `now`, which never falls.
+    pub(crate) fn has_room(&mut self, now: Instant, size: Bytes) -> bool {
+        self.queue.advance(now);
+        self.free_at <= now || self.queue.has_room(size)
+    }
+
     /// Packets that wait at `now`, without the one being sent.
     pub(crate) fn queue_len(&self, now: Instant) -> usize {
         self.queue.waiting_at(now).len()

@@ -12,8 +12,10 @@ mod path;
 mod report;
 mod route;
 mod setup;
+mod way;
 
 pub use crate::metrics::Outcome;
 pub use engine::{RunError, run};
 pub use observer::{Event, EventKind, FlowSample, HopSample, Observer, Sample};
 pub use setup::{Flow, Hop, LegConfig, Loss, Setup, SetupError};
+pub use way::Way;

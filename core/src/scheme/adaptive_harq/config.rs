@@ -253,8 +253,8 @@ impl Medium for AdaptiveHarqConfig {
         Some((0, self.information.values().len() as u64 * every))
     }
 
-    fn has_buffer(&self) -> bool {
-        self.reorder.is_some()
+    fn buffer(&self) -> Option<Resequencing> {
+        self.reorder
     }
 }
 

@@ -162,8 +162,8 @@ impl Medium for HybridConfig {
         self.losses.as_deref().map(span_of)
     }
 
-    fn has_buffer(&self) -> bool {
-        self.options.in_order
+    fn buffer(&self) -> Option<Resequencing> {
+        self.options.in_order.then_some(Resequencing::InOrder)
     }
 
     fn largest_packet(&self) -> Option<Bytes> {

@@ -1,0 +1,376 @@
+//! Scenarios, and the links that they describe.
+
+use std::ffi::{CStr, c_char};
+use std::path::{Path, PathBuf};
+
+use clift::config::{Node, Value};
+use clift::scenario::{Change, Content, Scenario, Store};
+use clift::simulation::{Hop, Setup, Way};
+use clift::trace::Folder;
+
+use crate::error::{Fallible, guarded, hand_out};
+use crate::link::clift_link;
+
+/// The way from the senders to the receivers.
+pub const CLIFT_FORWARD: u32 = 0;
+/// The way from the receivers to the senders.
+pub const CLIFT_BACKWARD: u32 = 1;
+
+/// A scenario with changes of its keys; made by `clift_scenario_open` or `clift_scenario_parse`,
+/// freed by `clift_scenario_free`. Traces that its links share are made once.
+#[allow(non_camel_case_types)]
+pub struct clift_scenario {
+    content: Source,
+    changes: Vec<(String, Change)>,
+    store: Store,
+}
+
+/// Where a scenario comes from.
+enum Source {
+    File(PathBuf),
+    Text(String),
+}
+
+impl clift_scenario {
+    fn new(content: Source, folder: &Path) -> Self {
+        Self { content, changes: Vec::new(), store: Store::new(Folder::new(folder)) }
+    }
+
+    fn read(&self, changes: &[(String, Change)]) -> Fallible<Scenario> {
+        let read = match &self.content {
+            Source::File(path) => Scenario::open(path, changes),
+            Source::Text(text) => Scenario::read("", &Content::Text(text.clone()), changes),
+        };
+        read.map_err(|error| error.to_string())
+    }
+
+    /// The only cell's first replication; with `seed` in the place of the file's, if given.
+    fn setup(&self, seed: Option<u64>) -> Fallible<Setup> {
+        let mut changes = self.changes.clone();
+        changes.extend(seed.map(|seed| {
+            let seed = Value::from(Node::Integer(i128::from(seed)));
+            ("seed".to_owned(), Change::Value(seed))
+        }));
+        let scenario = self.read(&changes)?;
+        let [cell] = scenario.cells() else {
+            let axes: Vec<_> = scenario.axes().iter().map(|axis| axis.name.clone()).collect();
+            return Err(format!(
+                "{}has {} cells; a link needs one: leave [vary] out, or set {}",
+                prefix(scenario.file()),
+                scenario.cells().len(),
+                axes.join(", ")
+            ));
+        };
+        cell.setup(0, &self.store).map_err(|fault| format!("{}{fault}", prefix(scenario.file())))
+    }
+
+    fn name(&self) -> String {
+        match &self.content {
+            Source::File(path) => format!("{}: ", path.display()),
+            Source::Text(_) => String::new(),
+        }
+    }
+
+    /// The only link of the way there.
+    fn link(&self, seed: Option<u64>) -> Fallible<clift_link> {
+        let setup = self.setup(seed)?;
+        let links: Vec<usize> = (0..setup.forward.len())
+            .filter(|&hop| matches!(setup.forward[hop], Hop::Link(_)))
+            .collect();
+        match links[..] {
+            [hop] => self.part(&setup, CLIFT_FORWARD, Some(hop)),
+            _ => Err(format!(
+                "{}has {} links on the way there; choose one by clift_scenario_link, or take them \
+                 all by clift_scenario_way",
+                self.name(),
+                links.len()
+            )),
+        }
+    }
+
+    /// A hop, or the whole way, in a direction.
+    fn part(&self, setup: &Setup, direction: u32, hop: Option<usize>) -> Fallible<clift_link> {
+        let (hops, first) = hops(setup, direction)?;
+        let (hops, first) = match hop {
+            None => (hops, first),
+            Some(hop) if hop < hops.len() => (&hops[hop..=hop], first + hop as u32),
+            Some(hop) => {
+                let most = hops.len();
+                return Err(format!("{}there is no hop {hop}; this way has {most}", self.name()));
+            }
+        };
+        let way = Way::new(hops, setup.seed, first);
+        way.map(clift_link::new).map_err(|error| format!("{}{error}", self.name()))
+    }
+}
+
+/// The hops of a direction, and the number of the first among those of the run.
+fn hops(setup: &Setup, direction: u32) -> Fallible<(&[Hop], u32)> {
+    match direction {
+        CLIFT_FORWARD => Ok((&setup.forward, 0)),
+        CLIFT_BACKWARD => Ok((&setup.backward, setup.forward.len() as u32)),
+        other => Err(format!("{other} is no direction; give CLIFT_FORWARD or CLIFT_BACKWARD")),
+    }
+}
+
+fn prefix(file: &str) -> String {
+    if file.is_empty() { String::new() } else { format!("{file}: ") }
+}
+
+/// Text of the caller.
+///
+/// # Safety
+/// `text` must be null or end with a zero byte.
+unsafe fn text_of<'t>(text: *const c_char, what: &str) -> Fallible<&'t str> {
+    if text.is_null() {
+        return Err(format!("no {what} was given"));
+    }
+    // SAFETY: the caller's promise.
+    let text = unsafe { CStr::from_ptr(text) };
+    text.to_str().map_err(|_| format!("the {what} is not UTF-8"))
+}
+
+/// A path of the caller, whatever its bytes are.
+///
+/// # Safety
+/// `path` must be null or end with a zero byte.
+unsafe fn path_of(path: *const c_char) -> Fallible<PathBuf> {
+    if path.is_null() {
+        return Err("no path was given".to_owned());
+    }
+    // SAFETY: the caller's promise.
+    let bytes = unsafe { CStr::from_ptr(path) }.to_bytes();
+    #[cfg(unix)]
+    {
+        use std::os::unix::ffi::OsStrExt;
+        Ok(PathBuf::from(std::ffi::OsStr::from_bytes(bytes)))
+    }
+    #[cfg(not(unix))]
+    {
+        let text = std::str::from_utf8(bytes).map_err(|_| "the path is not UTF-8".to_owned())?;
+        Ok(PathBuf::from(text))
+    }
+}
+
+/// Hands out what was made, or the error.
+///
+/// # Safety
+/// `error` must be null or point to a pointer that may be overwritten.
+unsafe fn made<T>(made: Fallible<T>, error: *mut *mut c_char) -> *mut T {
+    // SAFETY: the caller's promise, in both calls.
+    match made {
+        Ok(made) => {
+            unsafe { hand_out(error, None) };
+            Box::into_raw(Box::new(made))
+        }
+        Err(message) => {
+            unsafe { hand_out(error, Some(&message)) };
+            std::ptr::null_mut()
+        }
+    }
+}
+
+/// The scenario of a handle.
+///
+/// # Safety
+/// `scenario` must be null or a living handle.
+unsafe fn known<'s>(scenario: *const clift_scenario) -> Fallible<&'s clift_scenario> {
+    // SAFETY: the caller's promise.
+    unsafe { scenario.as_ref() }.ok_or_else(|| "no scenario was given".to_owned())
+}
+
+/// Opens a scenario file. It is read when a link is asked for; file names in it are relative to its
+/// folder. Returns null and sets `*error` if that cannot be.
+///
+/// # Safety
+/// `path` must end with a zero byte; `error` must be null or point to a pointer that may be
+/// overwritten. The text of an error is freed by `clift_string_free`.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn clift_scenario_open(
+    path: *const c_char,
+    error: *mut *mut c_char,
+) -> *mut clift_scenario {
+    let opened = guarded(|| {
+        // SAFETY: the caller's promise.
+        let path = unsafe { path_of(path) }?;
+        let folder = path.parent().unwrap_or(Path::new("")).to_owned();
+        let scenario = clift_scenario::new(Source::File(path), &folder);
+        scenario.read(&[]).map(|_| scenario)
+    });
+    // SAFETY: the caller's promise.
+    unsafe { made(opened, error) }
+}
+
+/// Takes a scenario as text; file names in it are relative to `folder` (null: the working
+/// directory). Returns null and sets `*error` if it is wrong.
+///
+/// # Safety
+/// As for `clift_scenario_open`.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn clift_scenario_parse(
+    text: *const c_char,
+    folder: *const c_char,
+    error: *mut *mut c_char,
+) -> *mut clift_scenario {
+    let parsed = guarded(|| {
+        // SAFETY: the caller's promise, in both calls.
+        let text = unsafe { text_of(text, "scenario") }?.to_owned();
+        let folder = if folder.is_null() { PathBuf::new() } else { unsafe { path_of(folder) }? };
+        let scenario = clift_scenario::new(Source::Text(text), &folder);
+        scenario.read(&[]).map(|_| scenario)
+    });
+    // SAFETY: the caller's promise.
+    unsafe { made(parsed, error) }
+}
+
+/// Sets a dotted key (`"link.queue"`) or chooses a point of an axis (`"scheme"`), as `--set` of the
+/// command line does. Returns 0, or -1 and sets `*error`; then nothing is changed.
+///
+/// # Safety
+/// `scenario` must be a living handle that no other call uses; texts as for `clift_scenario_open`.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn clift_scenario_set(
+    scenario: *mut clift_scenario,
+    key: *const c_char,
+    value: *const c_char,
+    error: *mut *mut c_char,
+) -> i32 {
+    let set = guarded(|| {
+        // SAFETY: the caller's promise, in the three calls.
+        let scenario = unsafe { scenario.as_mut() }.ok_or("no scenario was given")?;
+        let key = unsafe { text_of(key, "key") }?.to_owned();
+        let value = Change::Text(unsafe { text_of(value, "value") }?.to_owned());
+        let mut changes = scenario.changes.clone();
+        changes.push((key, value));
+        scenario.read(&changes)?;
+        scenario.changes = changes;
+        Ok(())
+    });
+    // SAFETY: the caller's promise.
+    unsafe { hand_out(error, set.as_ref().err().map(String::as_str)) };
+    if set.is_ok() { 0 } else { -1 }
+}
+
+/// How many hops the way in a direction has, wired legs included; -1 and `*error` if the scenario
+/// does not describe one way.
+///
+/// # Safety
+/// `scenario` must be a living handle; `error` as for `clift_scenario_open`.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn clift_scenario_hops(
+    scenario: *const clift_scenario,
+    direction: u32,
+    error: *mut *mut c_char,
+) -> i64 {
+    let counted = guarded(|| {
+        // SAFETY: the caller's promise.
+        let setup = unsafe { known(scenario) }?.setup(None)?;
+        hops(&setup, direction).map(|(hops, _)| hops.len() as i64)
+    });
+    // SAFETY: the caller's promise.
+    unsafe { hand_out(error, counted.as_ref().err().map(String::as_str)) };
+    counted.unwrap_or(-1)
+}
+
+/// Makes one hop of a way, counted from 0; null and `*error` if that cannot be. `seed`: null for the
+/// file's own.
+///
+/// # Safety
+/// `scenario` must be a living handle, `seed` null or point to a number; `error` as for
+/// `clift_scenario_open`.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn clift_scenario_link(
+    scenario: *const clift_scenario,
+    seed: *const u64,
+    direction: u32,
+    hop: u32,
+    error: *mut *mut c_char,
+) -> *mut clift_link {
+    let link = guarded(|| {
+        // SAFETY: the caller's promise, in both calls.
+        let scenario = unsafe { known(scenario) }?;
+        let setup = scenario.setup(unsafe { seed.as_ref() }.copied())?;
+        scenario.part(&setup, direction, Some(hop as usize))
+    });
+    // SAFETY: the caller's promise.
+    unsafe { made(link, error) }
+}
+
+/// Makes the whole way in a direction, hop behind hop, as one link: what comes out of a hop enters
+/// the next. A packet that a later hop's full queue drops is told as lost. `seed`: null for the
+/// file's own. Null and `*error` if that cannot be.
+///
+/// # Safety
+/// As for `clift_scenario_link`.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn clift_scenario_way(
+    scenario: *const clift_scenario,
+    seed: *const u64,
+    direction: u32,
+    error: *mut *mut c_char,
+) -> *mut clift_link {
+    let way = guarded(|| {
+        // SAFETY: the caller's promise, in both calls.
+        let scenario = unsafe { known(scenario) }?;
+        let setup = scenario.setup(unsafe { seed.as_ref() }.copied())?;
+        scenario.part(&setup, direction, None)
+    });
+    // SAFETY: the caller's promise.
+    unsafe { made(way, error) }
+}
+
+/// Frees a scenario; links made from it live on. Null is left alone.
+///
+/// # Safety
+/// `scenario` must be null or a living handle, and is not to be used again.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn clift_scenario_free(scenario: *mut clift_scenario) {
+    if !scenario.is_null() {
+        // SAFETY: the caller's promise.
+        drop(unsafe { Box::from_raw(scenario) });
+    }
+}
+
+/// Makes the link of a scenario file without axes whose way there has exactly one, wired legs not
+/// counted. `seed` takes the place of the file's; the draws are those of the first run. Null and
+/// `*error` if that cannot be.
+///
+/// # Safety
+/// As for `clift_scenario_open`.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn clift_link_new(
+    scenario_path: *const c_char,
+    seed: u64,
+    error: *mut *mut c_char,
+) -> *mut clift_link {
+    let link = guarded(|| {
+        // SAFETY: the caller's promise.
+        let path = unsafe { path_of(scenario_path) }?;
+        let folder = path.parent().unwrap_or(Path::new("")).to_owned();
+        clift_scenario::new(Source::File(path), &folder).link(Some(seed))
+    });
+    // SAFETY: the caller's promise.
+    unsafe { made(link, error) }
+}
+
+/// As `clift_link_new`, from the text of a scenario; file names in it are relative to `folder` (null:
+/// the working directory).
+///
+/// # Safety
+/// As for `clift_scenario_parse`.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn clift_link_new_text(
+    text: *const c_char,
+    folder: *const c_char,
+    seed: u64,
+    error: *mut *mut c_char,
+) -> *mut clift_link {
+    let link = guarded(|| {
+        // SAFETY: the caller's promise, in both calls.
+        let text = unsafe { text_of(text, "scenario") }?.to_owned();
+        let folder = if folder.is_null() { PathBuf::new() } else { unsafe { path_of(folder) }? };
+        clift_scenario::new(Source::Text(text), &folder).link(Some(seed))
+    });
+    // SAFETY: the caller's promise.
+    unsafe { made(link, error) }
+}

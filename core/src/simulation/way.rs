@@ -1,0 +1,367 @@
+//! One direction of a path as a single link, for hosts other than our engine.
+
+use std::collections::VecDeque;
+
+use crate::link::schedule::{Schedule, Timed};
+use crate::link::{
+    Admission, DropReason, Instrument, InstrumentedLink, Link, LinkCounters, LinkError, LinkEvent,
+    Packet, PacketId, StreamRange, Transit, Transmission, Usage, earliest,
+};
+use crate::seed::{Seed, Stream};
+use crate::simulation::leg::{Leg, Passage};
+use crate::simulation::setup::{Hop, LegConfig, Loss};
+use crate::units::{Bytes, Instant};
+
+/// Hops one behind the other, driven as one link: what comes out of one enters the next.
+///
+/// A packet that a later hop's queue drops is told as lost, for it was admitted. Departures are those
+/// of the first hop, which is what a host can push back on.
+///
+/// ```
+/// use clift::link::{Link, LinkEvent, Packet, PacketId};
+/// use clift::scenario::{Scenario, Store};
+/// use clift::simulation::Way;
+/// use clift::trace::Folder;
+/// use clift::units::{Bytes, Instant};
+///
+/// let text = r#"
+///     [[path]]
+///     leg = { rate = "8 Mbit/s", delay = "5 ms" }
+///     [[path]]
+///     leg = { delay = "20 ms" }
+/// "#;
+/// let scenario = Scenario::parse("legs.toml", text, &[])?;
+/// let setup = scenario.cells()[0].setup(0, &Store::new(Folder::new("")))?;
+/// let mut way = Way::new(&setup.forward, setup.seed, 0)?;
+/// let _ = way.enqueue(Instant::ZERO, Packet::new(PacketId(7), Bytes(1000)));
+/// // A byte takes a microsecond; the first hop says that it is to be polled at 6 ms.
+/// assert_eq!(way.poll_timeout(), Some(Instant::from_nanos(6_000_000)));
+/// assert_eq!(way.poll(Instant::from_nanos(6_000_000)), None);
+/// let event = way.poll(Instant::from_nanos(26_000_000));
+/// assert!(matches!(event, Some(LinkEvent::Delivered(transit)) if transit.packet.0 == 7));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub struct Way {
+    hops: Vec<Box<dyn InstrumentedLink + Send>>,
+    packets: Carried,
+    out: VecDeque<LinkEvent>,
+    counters: LinkCounters,
+    admitted: u64,
+    streams: bool,
+}
+
+impl Way {
+    /// The way over `hops`, empty at time zero. `first` is the number of the first of them among the
+    /// hops of the run, those forward before those backward: it decides the random draws, which are
+    /// then those of the engine's run with the same seed.
+    ///
+    /// # Errors
+    /// If there can be no such link.
+    pub fn new(hops: &[Hop], seed: Seed, first: u32) -> Result<Self, LinkError> {
+        let links = hops.iter().zip(first..).map(|(hop, number)| match hop {
+            Hop::Leg(leg) => Ok(Box::new(LegLink::new(leg, seed, number)) as _),
+            Hop::Link(link) => link.build(seed, number, None),
+        });
+        Ok(Self {
+            hops: links.collect::<Result<_, _>>()?,
+            packets: Carried::default(),
+            out: VecDeque::new(),
+            counters: LinkCounters::default(),
+            admitted: 0,
+            streams: hops.iter().any(Hop::reads_streams),
+        })
+    }
+
+    /// Whether a hop looks at what a packet carries of a stream, so that [`Packet::carries`] must be
+    /// true.
+    pub fn reads_streams(&self) -> bool {
+        self.streams
+    }
+
+    /// The hops as instruments.
+    pub fn hops(&self) -> impl ExactSizeIterator<Item = &(dyn InstrumentedLink + Send)> {
+        self.hops.iter().map(|hop| &**hop)
+    }
+
+    /// Works off what happened up to `now` in every hop, so that instruments are as of then.
+    pub fn catch_up(&mut self, now: Instant) {
+        self.run(now);
+        self.hops.iter_mut().for_each(|hop| hop.catch_up(now));
+    }
+
+    /// Packets offered, dropped by the first hop's queue, delivered and lost; bytes delivered.
+    pub fn counters(&self) -> LinkCounters {
+        self.counters
+    }
+
+    /// Moves packets from hop to hop up to `now`. Of one instant the last hop goes first: what is due
+    /// is polled before a packet arrives.
+    fn run(&mut self, now: Instant) {
+        while let Some((at, hop)) = self.next() {
+            if at > now {
+                break;
+            }
+            while let Some(event) = self.hops[hop].poll(at) {
+                self.pass_on(hop, at, event);
+            }
+        }
+    }
+
+    fn next(&self) -> Option<(Instant, usize)> {
+        let due = self.hops.iter().enumerate().rev();
+        due.filter_map(|(hop, link)| Some((link.poll_timeout()?, hop))).min_by_key(|(at, _)| *at)
+    }
+
+    fn pass_on(&mut self, hop: usize, now: Instant, event: LinkEvent) {
+        match event {
+            LinkEvent::Delivered(transit) if hop + 1 < self.hops.len() => {
+                let carries = self.packets.carries(transit.packet);
+                let packet = Packet { id: transit.packet, size: transit.size, carries };
+                if let Admission::Dropped(_) = self.hops[hop + 1].enqueue(now, packet) {
+                    self.out.push_back(LinkEvent::Lost(self.packets.take(transit)));
+                }
+            }
+            LinkEvent::Delivered(transit) => {
+                self.out.push_back(LinkEvent::Delivered(self.packets.take(transit)));
+            }
+            LinkEvent::Lost(transit) => {
+                self.out.push_back(LinkEvent::Lost(self.packets.take(transit)));
+            }
+            LinkEvent::Departed { packet, at } if hop == 0 => {
+                let packet = self.packets.name(packet);
+                self.out.push_back(LinkEvent::Departed { packet, at });
+            }
+            LinkEvent::Departed { .. } => {}
+            LinkEvent::TraceEnded { packet, at } => {
+                let packet = self.packets.name(packet);
+                self.out.push_back(LinkEvent::TraceEnded { packet, at });
+            }
+        }
+    }
+}
+
+impl Link for Way {
+    fn enqueue(&mut self, now: Instant, packet: Packet) -> Admission {
+        self.run(now);
+        self.counters.offered += 1;
+        let Some(first) = self.hops.first_mut() else {
+            let transit = at_once(now, packet, self.admitted);
+            self.admitted += 1;
+            self.out.push_back(LinkEvent::Delivered(transit));
+            return Admission::Queued;
+        };
+        let id = self.packets.put(now, packet, self.admitted);
+        let admission = first.enqueue(now, Packet { id, ..packet });
+        match admission {
+            Admission::Queued => self.admitted += 1,
+            Admission::Dropped(_) => {
+                self.counters.dropped += 1;
+                self.packets.free(id);
+            }
+        }
+        admission
+    }
+
+    fn poll_timeout(&self) -> Option<Instant> {
+        let told = self.out.front().map(LinkEvent::at);
+        earliest(told, self.next().map(|(at, _)| at))
+    }
+
+    fn poll(&mut self, now: Instant) -> Option<LinkEvent> {
+        if self.out.is_empty() {
+            self.run(now);
+        }
+        let event = self.out.pop_front()?;
+        match event {
+            LinkEvent::Delivered(transit) => {
+                self.counters.delivered += 1;
+                self.counters.bytes_delivered += u64::from(transit.size.0);
+            }
+            LinkEvent::Lost(_) => self.counters.lost += 1,
+            LinkEvent::Departed { .. } | LinkEvent::TraceEnded { .. } => {}
+        }
+        Some(event)
+    }
+
+    fn has_room(&mut self, now: Instant, size: Bytes) -> bool {
+        self.run(now);
+        self.hops.first_mut().is_none_or(|first| first.has_room(now, size))
+    }
+
+    fn notify_departures(&mut self) {
+        if let Some(first) = self.hops.first_mut() {
+            first.notify_departures();
+        }
+    }
+}
+
+impl Hop {
+    /// Whether it looks at what a packet carries of a stream: a buffer that orders by TCP's sequence
+    /// numbers, or losses that count packets with data.
+    pub fn reads_streams(&self) -> bool {
+        match self {
+            Self::Leg(leg) => matches!(leg.loss, Loss::Data { .. }),
+            Self::Link(link) => link.reads_streams(),
+        }
+    }
+}
+
+/// A packet that passes no hop.
+fn at_once(now: Instant, packet: Packet, order: u64) -> Transit {
+    let Packet { id, size, .. } = packet;
+    Transit { packet: id, size, lldus: 0, order, entered: now, departed: now, at: now }
+}
+
+/// The packets on a way, by the number that its hops know them by.
+#[derive(Debug, Default)]
+struct Carried {
+    packets: Vec<(Packet, Instant, u64)>,
+    unused: Vec<u64>,
+}
+
+impl Carried {
+    fn put(&mut self, entered: Instant, packet: Packet, order: u64) -> PacketId {
+        let place = (packet, entered, order);
+        match self.unused.pop() {
+            Some(id) => {
+                self.packets[id as usize] = place;
+                PacketId(id)
+            }
+            None => {
+                self.packets.push(place);
+                PacketId(self.packets.len() as u64 - 1)
+            }
+        }
+    }
+
+    fn name(&self, id: PacketId) -> PacketId {
+        self.packets[id.0 as usize].0.id
+    }
+
+    fn carries(&self, id: PacketId) -> Option<StreamRange> {
+        self.packets[id.0 as usize].0.carries
+    }
+
+    /// The end of a packet's way, by the host's name for it.
+    fn take(&mut self, transit: Transit) -> Transit {
+        let (packet, entered, order) = self.packets[transit.packet.0 as usize];
+        self.free(transit.packet);
+        Transit { packet: packet.id, size: packet.size, entered, order, ..transit }
+    }
+
+    fn free(&mut self, id: PacketId) {
+        self.unused.push(id.0);
+    }
+}
+
+/// A wired leg as a link.
+struct LegLink {
+    leg: Leg,
+    on_the_way: Schedule<Passing>,
+    departures: Option<VecDeque<(Instant, PacketId)>>,
+    admitted: u64,
+    counters: LinkCounters,
+}
+
+/// A packet that will leave a leg, or be lost on it.
+struct Passing {
+    transit: Transit,
+    lost: bool,
+}
+
+impl Timed for Passing {
+    type Time = Instant;
+
+    fn key(&self) -> (Instant, u64) {
+        (self.transit.at, self.transit.order)
+    }
+}
+
+impl LegLink {
+    fn new(config: &LegConfig, seed: Seed, number: u32) -> Self {
+        Self {
+            leg: Leg::new(config, seed.rng(Stream::Leg(number))),
+            on_the_way: Schedule::default(),
+            departures: None,
+            admitted: 0,
+            counters: LinkCounters::default(),
+        }
+    }
+
+    fn next_departure(&self) -> Option<Instant> {
+        Some(self.departures.as_ref()?.front()?.0)
+    }
+}
+
+impl Link for LegLink {
+    fn enqueue(&mut self, now: Instant, packet: Packet) -> Admission {
+        self.counters.offered += 1;
+        let lost = match self.leg.offer(now, packet.size, packet.carries.is_some()) {
+            Passage::Dropped => {
+                self.counters.dropped += 1;
+                return Admission::Dropped(DropReason::QueueFull);
+            }
+            // It is gone once it was sent.
+            Passage::Lost => Err(self.leg.free_at()),
+            Passage::Arrives(at) => Ok(at),
+        };
+        let departed = self.leg.last_start();
+        if let Some(departures) = &mut self.departures {
+            departures.push_back((departed, packet.id));
+        }
+        let (at, lost) = lost.map_or_else(|at| (at, true), |at| (at, false));
+        let transit = Transit { departed, at, ..at_once(now, packet, self.admitted) };
+        self.admitted += 1;
+        self.on_the_way.push(Passing { transit, lost });
+        Admission::Queued
+    }
+
+    fn poll_timeout(&self) -> Option<Instant> {
+        earliest(self.next_departure(), self.on_the_way.next_at())
+    }
+
+    fn poll(&mut self, now: Instant) -> Option<LinkEvent> {
+        let arrival = self.on_the_way.next_at();
+        let departs = |at: &Instant| *at <= now && arrival.is_none_or(|arrival| *at <= arrival);
+        if self.next_departure().as_ref().is_some_and(departs) {
+            let (at, packet) = self.departures.as_mut()?.pop_front()?;
+            return Some(LinkEvent::Departed { packet, at });
+        }
+        let Passing { transit, lost } = self.on_the_way.pop(now)?;
+        if lost {
+            self.counters.lost += 1;
+            return Some(LinkEvent::Lost(transit));
+        }
+        self.counters.delivered += 1;
+        self.counters.bytes_delivered += u64::from(transit.size.0);
+        Some(LinkEvent::Delivered(transit))
+    }
+
+    fn has_room(&mut self, now: Instant, size: Bytes) -> bool {
+        self.leg.has_room(now, size)
+    }
+
+    fn notify_departures(&mut self) {
+        self.departures.get_or_insert_default();
+    }
+}
+
+impl Instrument for LegLink {
+    fn queue_len(&self, now: Instant) -> usize {
+        self.leg.queue_len(now)
+    }
+
+    fn counters(&self) -> LinkCounters {
+        let longest_queue = self.leg.counters.longest_queue;
+        LinkCounters { longest_queue, bytes_carried: self.leg.counters.bytes_sent, ..self.counters }
+    }
+
+    /// A leg has no slots.
+    fn usage(&self, _: Instant) -> Usage {
+        Usage { slots: 0.0, used: 0.0, beside: 0.0, per_lldu: 0.0, slot: Bytes(0) }
+    }
+
+    fn take_units(&mut self) -> Vec<Transmission> {
+        Vec::new()
+    }
+}
