@@ -1,4 +1,4 @@
-"""The C interface: a C program under sanitizers, and links that give in C what they give in Python."""
+"""The C interface: a program under sanitizers, and links that give what they give in Python."""
 
 import shutil
 import subprocess
@@ -50,7 +50,8 @@ def test_the_shared_library_is_found_by_pkg_config_and_exports_nothing_else(
     command = ["nm", "-D", "--defined-only", str(ROOT / "target/c/libclift.so")]
     symbols = subprocess.run(command, check=True, capture_output=True, text=True).stdout
     names = [line.split()[-1] for line in symbols.splitlines()]
-    assert names and all(name.startswith("clift_") for name in names)
+    assert names
+    assert all(name.startswith("clift_") for name in names)
     header = (ROOT / "target/c/clift.h").read_text()
     assert all(f"{name}(" in header for name in names)
 
@@ -123,6 +124,7 @@ def test_a_scenario_that_is_wrong_is_one_line(program: Path, tmp_path: Path) -> 
     scenario.write_text('[link]\nrat = "1 s"\n')
     command = [program, "fates", scenario, "1", "1000", "1000", "10"]
     done = subprocess.run(command, capture_output=True, text=True)
-    assert done.returncode == 2 and done.stdout == ""
+    assert done.returncode == 2
+    assert done.stdout == ""
     assert done.stderr.startswith(f"error: {scenario} line 2: link.rat: unknown key")
     assert done.stderr.count("\n") == 1
