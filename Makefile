@@ -9,7 +9,7 @@ RUST_C := $(CORE) $(wildcard bindings/c/src/*.rs) bindings/c/build.rs bindings/c
 .DEFAULT_GOAL := help
 # A recipe that fails leaves nothing half-made.
 .DELETE_ON_ERROR:
-.PHONY: help demo c c-header test test-rust test-python lint format bench docs clean validate validate-kernel
+.PHONY: help demo c c-header ns2 test test-rust test-python lint format bench docs clean validate validate-kernel
 
 help: ## print the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):[^#]*## (.*)/  make \1\t\2/' | expand -t 20
@@ -95,6 +95,11 @@ target/c/clift.h: $(RUST_C)
 	strip --strip-unneeded target/c/libclift.so
 	sed "s/@VERSION@/$$(sed -n 's/^version = "\(.*\)"/\1/p' Cargo.toml)/" bindings/c/clift.pc.in > target/c/clift.pc
 	cp bindings/c/include/clift.h target/c/clift.h
+
+ns2: target/ns2/clift.so ## the plugin for ns-2: target/ns2/clift.so; `load` it in a stock ns
+
+target/ns2/clift.so: target/c/clift.h hosts/ns2/clift.cc hosts/ns2/clift.tcl hosts/ns2/build.sh
+	hosts/ns2/build.sh
 
 c-header: ## write bindings/c/include/clift.h anew after a change of the C interface
 	CLIFT_WRITE_HEADER=1 cargo test --quiet --workspace --test header

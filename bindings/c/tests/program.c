@@ -1,6 +1,8 @@
 /* Drives links as a C host would, and calls every function wrongly. `program` runs the checks;
  * `program fates SCENARIO SEED GAP_NS SIZE COUNT` prints what became of each packet:
- * number, fate (0 delivered, 1 lost, 2 dropped, 3 on the way), time. */
+ * number, fate (0 delivered, 1 lost, 2 dropped, 3 on the way), time.
+ * `program replay SCENARIO DIRECTION < log` sends what a host's log says arrived over the whole way in
+ * the direction (0 there, 1 back), and prints what the host should have written. */
 #include "clift.h"
 
 #include <inttypes.h>
@@ -216,8 +218,45 @@ static void a_scenario_gives_hops_and_both_ways(void)
     clift_link_free(leg), clift_link_free(way), clift_link_free(back);
 }
 
+static void print_events(clift_link *link, uint64_t now)
+{
+    static const char *const kinds[] = {"delivered", "lost", "departed", "ended"};
+    clift_event event;
+    while (clift_link_poll(link, now, &event) == 1)
+        printf("%s %" PRIu64 " %" PRIu64 "\n", kinds[event.kind], event.packet, event.at_ns);
+}
+
+static int replay(const char *path, uint32_t direction)
+{
+    char *error = NULL, line[256];
+    clift_scenario *scenario = clift_scenario_open(path, &error);
+    clift_link *link = scenario ? clift_scenario_way(scenario, NULL, direction, &error) : NULL;
+    clift_scenario_free(scenario);
+    if (link == NULL) {
+        fprintf(stderr, "error: %s\n", error);
+        clift_string_free(error);
+        return 2;
+    }
+    uint64_t packet, now, flow, first, end, next;
+    uint32_t bytes;
+    int taken;
+    while (fgets(line, sizeof line, stdin) != NULL) {
+        if (sscanf(line, "arrival %" SCNu64 " %" SCNu64 " %" SCNu32 " %d %" SCNu64 " %" SCNu64 " %" SCNu64,
+                   &packet, &now, &bytes, &taken, &flow, &first, &end) != 7)
+            continue;
+        while ((next = clift_link_next(link)) <= now) print_events(link, next);
+        taken = clift_link_enqueue_in(link, now, packet, bytes, flow, first, end);
+        printf("arrival %" PRIu64 " %" PRIu64 " %" PRIu32 " %d %" PRIu64 " %" PRIu64 " %" PRIu64 "\n", packet,
+               now, bytes, taken, flow, first, end);
+    }
+    while ((next = clift_link_next(link)) != CLIFT_NEVER) print_events(link, next);
+    clift_link_free(link);
+    return 0;
+}
+
 int main(int argc, char **argv)
 {
+    if (argc == 4 && strcmp(argv[1], "replay") == 0) return replay(argv[2], (uint32_t)atoi(argv[3]));
     if (argc == 7 && strcmp(argv[1], "fates") == 0) {
         char *error = NULL;
         clift_link *link = clift_link_new(argv[2], strtoull(argv[3], NULL, 10), &error);
