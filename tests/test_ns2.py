@@ -200,3 +200,13 @@ def test_what_is_wrong_is_told(call: str, expected: str, tmp_path: Path) -> None
     done = subprocess.run(["ns", script], cwd=tmp_path, capture_output=True, text=True)
     assert done.returncode != 0
     assert expected in done.stderr
+
+
+@pytest.mark.parametrize(("example", "rows"), [("geo_mobile", 7), ("network", 4)])
+def test_the_examples_run(example: str, rows: int) -> None:
+    arguments = ["bad", "40"] if example == "geo_mobile" else ["20"]
+    command = ["ns", HOSTS / "examples" / f"{example}.tcl", *arguments]
+    done = subprocess.run(command, check=True, capture_output=True, text=True)
+    lines = [line for line in done.stdout.splitlines() if not line.startswith("cmd ")]
+    assert len(lines) == rows
+    assert done.stderr.replace("cmd", "") == done.stderr
