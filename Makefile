@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 CORE := $(shell find core -name '*.rs' -not -path '*/fuzz/*' -not -path '*/target/*') Cargo.toml Cargo.lock core/Cargo.toml
-RUST := $(CORE) $(shell find bindings/python -name '*.rs') bindings/python/Cargo.toml
+RUST := $(CORE) $(shell find bindings/python hosts/live -name '*.rs') bindings/python/Cargo.toml hosts/live/Cargo.toml
 RUST_C := $(CORE) $(wildcard bindings/c/src/*.rs) bindings/c/build.rs bindings/c/Cargo.toml bindings/c/cbindgen.toml bindings/c/clift.pc.in
 
 .DEFAULT_GOAL := help

@@ -43,6 +43,19 @@ class MiTrace:
 def deliver(
     scenario: Scenario, arrivals_ns: Any, packet_bytes: int, seed: int
 ) -> tuple[NDArray[np.int64], NDArray[np.uint8]]: ...
+def live(
+    setup: Setup,
+    command: Sequence[str],
+    serve: Sequence[str] | None,
+    user: int,
+    group: int,
+    congestion: str | None,
+    log: str | os.PathLike[str] | None,
+) -> str: ...
+def live_hindrances() -> list[str]: ...
+def replay(
+    setup: Setup, direction: int, arrivals: Sequence[tuple[int, int, int, int, int]]
+) -> list[tuple[str, int, int]]: ...
 
 @final
 class LandMobile:

@@ -7,6 +7,7 @@ mod delays;
 mod errors;
 mod information;
 mod link;
+mod live;
 mod lms;
 mod memory;
 mod model;
@@ -59,6 +60,9 @@ mod _clift {
 
     #[pymodule_export]
     use super::link::deliver;
+
+    #[pymodule_export]
+    use super::live::{live, live_hindrances, replay};
 
     #[pymodule_export]
     use super::lms::PyLandMobile;

@@ -1,0 +1,63 @@
+//! The live emulator: a scenario's link in real time between two hosts of the Linux kernel.
+//!
+//! The two hosts are network namespaces ([`hosts`]) whose TUN devices end in this process. One thread
+//! ([`wire`]) reads what a host sends, hands it to the same link that the engine drives, and writes it
+//! to the other host when the link says so. How late that was is told ([`Lateness`]).
+//!
+//! Nothing outside the namespaces is touched. They have no name and live as long as their processes,
+//! which die with this one: after any exit, `kill -9` included, nothing is left.
+#![cfg(target_os = "linux")]
+
+mod flows;
+mod hosts;
+mod lateness;
+mod sys;
+mod wire;
+
+pub use hosts::{Commands, hindrances};
+pub use lateness::Lateness;
+pub use wire::{Direction, Report};
+
+use std::io;
+use std::path::Path;
+
+use clift::link::LinkError;
+use clift::simulation::{Setup, Way};
+use thiserror::Error;
+
+/// Why a link could not be run live.
+#[derive(Debug, Error)]
+pub enum LiveError {
+    /// There can be no such link.
+    #[error(transparent)]
+    Link(#[from] LinkError),
+    /// The hosts could not be made: what was tried, and the kernel's answer.
+    #[error("{0}")]
+    Hosts(String),
+    /// The kernel refused something.
+    #[error("{what}: {source}")]
+    Kernel {
+        /// What was tried.
+        what: String,
+        /// Its answer.
+        source: io::Error,
+    },
+}
+
+/// Runs `commands` over the way there and the way back of `setup`, until the first command is done.
+/// `log`: a file for what arrived and became of it.
+///
+/// # Errors
+/// If there can be no such link, the kernel gives no namespaces or devices, or the log cannot be
+/// written.
+pub fn run(setup: &Setup, commands: &Commands, log: Option<&Path>) -> Result<Report, LiveError> {
+    let there = Way::new(&setup.forward, setup.seed, 0)?;
+    let back = Way::new(&setup.backward, setup.seed, setup.forward.len() as u32)?;
+    let signals = sys::Signals::catch()?;
+    let hosts = hosts::Hosts::make(commands)?;
+    let real_time = sys::prefer_this_thread();
+    let wire = wire::Wire::new([there, back], hosts, signals, log);
+    let report = wire.and_then(|wire| wire.run(real_time));
+    sys::be_ordinary(real_time);
+    report
+}

@@ -1,0 +1,112 @@
+"""`clift live`: the link in real time, under real applications."""
+
+from __future__ import annotations
+
+import json
+import shlex
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from clift.cli.run import _change
+from clift.errors import ScenarioError
+from clift.scenario import Scenario
+
+if TYPE_CHECKING:
+    from clift.hosts.live import LiveRun
+
+
+@click.command(context_settings={"allow_interspersed_args": True})
+@click.argument("path", required=False, type=click.Path(path_type=Path))
+@click.argument("command", nargs=-1, type=click.UNPROCESSED)
+@click.option("--serve", metavar="COMMAND", help="Runs on the receiving host.")
+@click.option("--congestion", help="The kernel's congestion control, e.g. cubic, reno or bbr.")
+@click.option("--seed", type=click.IntRange(0, 2**64 - 1), help="Another seed than the file's.")
+@click.option("--set", "sets", multiple=True, metavar="KEY=VALUE", help="As `clift run --set`.")
+@click.option(
+    "--late",
+    type=float,
+    default=2.0,
+    show_default=True,
+    metavar="MS",
+    help="Lateness that one packet in a hundred may exceed before the run does not count.",
+)
+@click.option("--log", type=click.Path(path_type=Path), help="Write arrivals and fates, in ns.")
+@click.option("--report", type=click.Path(path_type=Path), help="Write the lateness as JSON.")
+@click.option("--check", is_flag=True, help="Only say what this machine can do.")
+def live(
+    path: Path | None,
+    command: tuple[str, ...],
+    serve: str | None,
+    congestion: str | None,
+    seed: int | None,
+    sets: tuple[str, ...],
+    late: float,
+    log: Path | None,
+    report: Path | None,
+    check: bool,
+) -> None:
+    """Run COMMAND over the link of the scenario file PATH, in real time.
+
+    COMMAND runs on a host of its own, a network namespace; so does the other end, where `--serve`
+    starts a server. `{peer}` in a command is the other host's address. The link between them is
+    that of the file, both ways. Write `--` before COMMAND.
+
+    The exit code is COMMAND's. How late packets were is told on stderr; if too late, the run does
+    not count, and that is told, too.
+    """
+    from clift.hosts.live import hindrances, run_live
+
+    if check:
+        lines = hindrances()
+        click.echo("\n".join(lines) if lines else "live links can be run")
+        raise click.exceptions.Exit(2 if lines else 0)
+    if path is None:
+        raise click.UsageError("Missing argument 'PATH'.")
+    changes = dict(_change(text) for text in sets)
+    changes |= {} if seed is None else {"seed": str(seed)}
+    scenario = Scenario.read(path, changes)
+    if len(cells := scenario.cells()) != 1:
+        axes = ", ".join(cells[0].labels)
+        raise ScenarioError(
+            f"{path}: has {len(cells)} cells, and a live run is of one; choose by --set: {axes}"
+        )
+    served = None if serve is None else shlex.split(serve)
+    run = run_live(cells[0], command, served, congestion, log)
+    click.echo(_told(run), err=True)
+    for fault in run.faults(late):
+        click.echo(f"this run does not count: {fault}", err=True)
+    if report is not None:
+        found = vars(run) | {"counts": not run.faults(late)}
+        report.write_text(json.dumps(found, indent=2) + "\n")
+    raise click.exceptions.Exit(run.code)
+
+
+def _told(run: LiveRun) -> str:
+    """The lateness and what went over the link."""
+    late = run.late_ns
+    scheduling = (
+        "real-time scheduling" if run.real_time else "no real-time scheduling (not allowed)"
+    )
+    lines = [f"{run.seconds:.1f} s, {run.packets} packets handed over; {scheduling}"]
+    if run.packets:
+        lines.append(
+            f"late: median {_time(late['p50'])}, 99 % {_time(late['p99'])}, 99.9 % "
+            f"{_time(late['p999'])}, most {_time(late['max'])}"
+        )
+    most = max((count for _, count in run.late_steps), default=0)
+    for bound, count in run.late_steps:
+        if count:
+            bar = "#" * max(1, round(40 * count / most))
+            lines.append(f"  up to {_time(bound):>8} {count:>10} {bar}")
+    for name, counts in (("there", run.there), ("back", run.back)):
+        told = ", ".join(f"{counts[key]} {key}" for key in ("offered", "dropped", "lost"))
+        lines.append(f"{name}: {told} packets")
+    return "\n".join(lines)
+
+
+def _time(nanoseconds: int) -> str:
+    if nanoseconds < 1_000_000:
+        return f"{nanoseconds / 1e3:.3g} us"
+    return f"{nanoseconds / 1e6:.3g} ms" if nanoseconds < 10**9 else f"{nanoseconds / 1e9:.3g} s"

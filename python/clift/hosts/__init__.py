@@ -1,0 +1,1 @@
+"""The link in other hosts: a Linux kernel in real time, ns-2, ns-3."""

@@ -1,0 +1,135 @@
+"""The link in real time between two network namespaces of this machine's Linux kernel."""
+
+from __future__ import annotations
+
+import json
+import os
+import pwd
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import clift._clift as _clift
+from clift.errors import ScenarioError
+from clift.scenario import Scenario
+
+LATE_MS = 2.0
+"""A run in which one packet in a hundred is later than this does not count, unless another bound is
+given."""
+
+
+@dataclass(frozen=True)
+class LiveRun:
+    """What a live run was.
+
+    Attributes:
+        code: Exit code of the command; 128 + the number of the signal that ended it.
+        seconds: How long it ran.
+        packets: Packets handed over, both ways.
+        late_ns: Lateness of the packets against the instants at which the link delivered them, ns:
+            ``p50``, ``p99``, ``p999``, ``max``.
+        late_steps: Packets by lateness: (up to ns, packets).
+        real_time: Whether the emulator had real-time scheduling.
+        processor_s: Processor time of the emulator, seconds.
+        there: Packets ``offered``, ``dropped``, ``delivered``, ``lost``, and those ``refused`` by
+            the receiving host's device.
+        back: The same of the way back.
+        trace_ended_s: When the trace of a link ended while packets waited, seconds; None: it did
+            not.
+    """
+
+    code: int
+    seconds: float
+    packets: int
+    late_ns: dict[str, int]
+    real_time: bool
+    processor_s: float
+    there: dict[str, int]
+    back: dict[str, int]
+    trace_ended_s: float | None
+    late_steps: list[tuple[int, int]] = field(repr=False)
+
+    def faults(self, late_ms: float = LATE_MS) -> list[str]:
+        """Why the run does not count, a line each; empty: it does."""
+        faults = []
+        p99 = self.late_ns["p99"] / 1e6
+        if p99 > late_ms:
+            faults.append(
+                f"one packet in a hundred was more than {p99:.3g} ms late; at most {late_ms:g} ms "
+                "is allowed"
+            )
+        refused = self.there["refused"] + self.back["refused"]
+        if refused:
+            faults.append(f"{refused} packets were not taken by the host that they were for")
+        if self.trace_ended_s is not None:
+            faults.append(
+                f"the trace or channel of a link ended at {self.trace_ended_s:.3f} s while packets "
+                "waited; set a longer duration, or link.wrap"
+            )
+        return faults
+
+
+def hindrances() -> list[str]:
+    """What stands in the way of live links on this machine, a line each; empty: nothing.
+
+    Example:
+        >>> all(isinstance(line, str) for line in hindrances())
+        True
+    """
+    return _clift.live_hindrances()
+
+
+def caller() -> tuple[int, int]:
+    """Who runs commands: the user behind `sudo`, and that user's group; else this process's own."""
+    name = os.environ.get("SUDO_UID")
+    if os.geteuid() != 0 or name is None:
+        return os.geteuid(), os.getegid()
+    user = int(name)
+    group = os.environ.get("SUDO_GID")
+    return user, int(group) if group is not None else pwd.getpwuid(user).pw_gid
+
+
+def run_live(
+    scenario: Scenario,
+    command: Sequence[str],
+    serve: Sequence[str] | None = None,
+    congestion: str | None = None,
+    log: str | os.PathLike[str] | None = None,
+) -> LiveRun:
+    """Runs a command on a host whose way to another host is the scenario's link, in real time.
+
+    Args:
+        scenario: One cell of a scenario; its applications and transports are not used. A channel
+            lasts as long as its `duration`.
+        command: What runs on the sending host; the run ends with it. `{peer}` in it is the
+            receiving host's address.
+        serve: What runs on the receiving host, there before the command starts.
+        congestion: The kernel's congestion control on both hosts, e.g. ``"cubic"``; None: the
+            system's own.
+        log: A file for arrivals and fates on the way there, and with `.back` behind its name one
+            for the way back: lines `arrival PACKET NS BYTES TAKEN FLOW FIRST END` and
+            `departed|delivered|lost|ended PACKET NS`.
+
+    Returns:
+        What the run was; its exit code is the command's.
+
+    Raises:
+        ScenarioError: If the scenario has several cells or no such link, or the kernel gives no
+            namespaces: the message says which call it refused.
+
+    Example:
+        >>> import clift
+        >>> scenario = clift.Scenario.of({"path": [{"leg": {"delay": "5 ms"}}]})
+        >>> run = run_live(scenario, ["true"])  # doctest: +SKIP
+        >>> run.code  # doctest: +SKIP
+        0
+    """
+    if not command:
+        raise ScenarioError("give a command to run, behind `--`")
+    user, group = caller()
+    served = None if serve is None else list(serve)
+    report: dict[str, Any] = json.loads(
+        _clift.live(scenario.setup(), list(command), served, user, group, congestion, log)
+    )
+    steps = [(bound, count) for bound, count in report.pop("late_steps")]
+    return LiveRun(**report, late_steps=steps)

@@ -1,0 +1,133 @@
+"""Traffic of this machine's kernel for live links: one TCP connection, and what became of it.
+
+    python -m clift.hosts.traffic serve
+    python -m clift.hosts.traffic send ADDRESS --seconds 60
+
+`send` prints one line of JSON: what the receiving host's application got, and what the sending
+host's kernel did for it.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import socket
+import struct
+import time
+from pathlib import Path
+
+PORT = 5001
+_TCP_INFO = 11
+_RETRANSMISSIONS = 100  # its offset in `struct tcp_info`
+_COUNT = struct.Struct("!Qd")
+_HEAD = 32  # bytes of the instant that a connection begins with
+_CHUNK = bytes(64 * 1024)
+# A window of 1000 packets and more; the kernel keeps as much again for itself.
+_SEND_BUFFER = 8 << 20
+
+
+def serve() -> None:
+    """Takes one connection, counts what comes in time, and answers with bytes and the last instant.
+
+    The connection begins with an instant of the clock that both hosts share: what comes later does
+    not count. Zero: everything does.
+    """
+    with socket.create_server(("", PORT)) as server:
+        connection, _ = server.accept()
+        with connection:
+            end = float(_exactly(connection, _HEAD)) or float("inf")
+            total, last = 0, time.monotonic()
+            while data := connection.recv(1 << 20):
+                now = time.monotonic()
+                if now > end:
+                    break
+                total, last = total + len(data), now
+        control, _ = server.accept()
+        with control:
+            control.sendall(_COUNT.pack(total, last))
+
+
+def send(address: str, seconds: float, size: int, congestion: str | None) -> dict[str, float]:
+    """Sends for a time, or so many bytes; what became of it.
+
+    Returns:
+        `goodput_kbps` as the receiving application counts it over the time (from the connection's
+        first packet for a file), `completion_s` of a file, `retransmissions`, `timeouts`.
+    """
+    before = _timeouts()
+    began = time.monotonic()
+    with socket.socket() as connection:
+        if congestion:
+            connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_CONGESTION, congestion.encode())
+        connection.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, _SEND_BUFFER)
+        connection.connect((address, PORT))
+        left, end = size, began + seconds
+        connection.sendall(f"{0 if size else end:<{_HEAD}.6f}".encode())
+        while left > 0 or (not size and time.monotonic() < end):
+            if size:
+                left -= connection.send(_CHUNK[:left])
+                continue
+            connection.settimeout(max(end - time.monotonic(), 0.01))
+            try:
+                connection.send(_CHUNK)
+            except TimeoutError:
+                break
+        if size:
+            connection.settimeout(None)
+            connection.shutdown(socket.SHUT_WR)
+            while connection.recv(1):
+                pass
+        info = connection.getsockopt(socket.IPPROTO_TCP, _TCP_INFO, 256)
+        timeouts = _timeouts() - before
+        if not size:
+            # What waits in the buffer must not be sent any more.
+            connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+    (again,) = struct.unpack_from("I", info, _RETRANSMISSIONS)
+    with socket.create_connection((address, PORT)) as control:
+        total, last = _COUNT.unpack(_exactly(control, _COUNT.size))
+    took = last - began if size else seconds
+    found = {"goodput_kbps": total * 8 / 1e3 / took}
+    if size:
+        found["completion_s"] = took
+    return found | {"retransmissions": again, "timeouts": timeouts}
+
+
+def _exactly(connection: socket.socket, count: int) -> bytes:
+    data = b""
+    while len(data) < count:
+        part = connection.recv(count - len(data))
+        if not part:
+            raise OSError("the receiving host ended early")
+        data += part
+    return data
+
+
+def _timeouts() -> int:
+    """Retransmission timeouts of this host's kernel so far."""
+    lines = Path("/proc/self/net/netstat").read_text().splitlines()
+    for names, values in zip(lines[::2], lines[1::2], strict=True):
+        table = dict(zip(names.split(), values.split(), strict=True))
+        if "TCPTimeouts" in table:
+            return int(table["TCPTimeouts"])
+    return 0
+
+
+def main() -> None:
+    """The command line."""
+    parser = argparse.ArgumentParser(prog="python -m clift.hosts.traffic")
+    commands = parser.add_subparsers(dest="command", required=True)
+    commands.add_parser("serve")
+    sending = commands.add_parser("send")
+    sending.add_argument("address")
+    sending.add_argument("--seconds", type=float, default=10)
+    sending.add_argument("--bytes", type=int, default=0)
+    sending.add_argument("--congestion")
+    given = parser.parse_args()
+    if given.command == "serve":
+        serve()
+        return
+    print(json.dumps(send(given.address, given.seconds, given.bytes, given.congestion)))  # noqa: T201
+
+
+if __name__ == "__main__":
+    main()
