@@ -52,6 +52,7 @@
 
 mod backlog;
 mod config;
+mod grants;
 mod harq;
 mod link;
 mod path;
@@ -64,8 +65,9 @@ mod rlc_um;
 mod slots;
 
 pub use config::{
-    AmConfig, ControlErrors, HarqConfig, HarqMode, HarqOptions, NtnBlocks, NtnConfig, NtnHeaders,
-    NtnOptions, NtnPath, NtnPhy, PdcpConfig, RlcConfig, UmConfig,
+    AmConfig, Asking, ControlErrors, GrantsBy, HarqConfig, HarqMode, HarqOptions, NtnBlocks,
+    NtnConfig, NtnHeaders, NtnOptions, NtnPath, NtnPhy, PdcpConfig, RlcConfig, UmConfig,
+    UplinkConfig, UplinkOptions,
 };
 pub use link::NtnLink;
 pub use preset::{PRESETS, Timers};

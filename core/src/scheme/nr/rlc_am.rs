@@ -77,6 +77,15 @@ impl AmSender {
         }
     }
 
+    /// Bytes that wait to be sent, for the first time or again (TS 38.322 section 5.5).
+    pub(super) fn volume(&self, backlog: &Backlog) -> u64 {
+        let again: u64 = match self.to_repeat {
+            0 => 0,
+            _ => self.sent.iter().map(|sdu| sdu.pending.bytes()).sum(),
+        };
+        again + self.cut.map_or(0, |cut| cut.left()) + backlog.waiting_bytes()
+    }
+
     /// When `t-PollRetransmit` expires.
     #[inline]
     pub(super) fn expires(&self) -> Option<i64> {

@@ -27,6 +27,10 @@ pub(super) struct Cut {
 }
 
 impl Cut {
+    pub(super) fn left(&self) -> u64 {
+        u64::from(self.bytes - self.sent)
+    }
+
     /// The next piece of at most `room` bytes.
     pub(super) fn piece(&mut self, room: u32) -> Pdu {
         let (start, end) = (self.sent, self.bytes.min(self.sent.saturating_add(room)));
@@ -37,6 +41,11 @@ impl Cut {
 }
 
 impl UmSender {
+    /// Bytes that wait to be sent (TS 38.322 section 5.5).
+    pub(super) fn volume(&self, backlog: &Backlog) -> u64 {
+        self.cut.map_or(0, |cut| cut.left()) + backlog.waiting_bytes()
+    }
+
     #[inline]
     pub(super) fn wants(&self, backlog: &Backlog) -> bool {
         self.cut.is_some() || backlog.front().is_some()

@@ -6,6 +6,7 @@ mod harq;
 mod pdcp;
 mod rlc_receiver;
 mod rlc_sender;
+mod uplink;
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
@@ -14,6 +15,8 @@ use clift::scheme::nr::NtnConfig;
 use clift::seed::{Seed, Stream};
 use clift::units::Instant;
 use rand::Rng;
+
+use uplink::{Grant, Report};
 
 pub(crate) struct Case {
     pub(crate) config: NtnConfig,
@@ -53,6 +56,9 @@ struct Pdu {
 #[derive(Clone, Debug)]
 struct Block {
     pdus: Vec<Pdu>,
+    report: Option<Report>,
+    /// In a process without feedback.
+    silent: bool,
     /// Transmissions that the receiver had a grant for, counted for random errors only.
     heard: usize,
     rounds: u32,
@@ -103,7 +109,7 @@ struct World<'a> {
     negative: u64,
     last_arrival: i64,
     // under way: time, number of entry
-    landings: BTreeMap<(i64, u64), (Vec<Pdu>, bool)>,
+    landings: BTreeMap<(i64, u64), (Vec<Pdu>, Option<Report>, bool)>,
     feedback: BTreeMap<(i64, u64), usize>,
     statuses: BTreeMap<(i64, u64), Status>,
     given_up: BTreeMap<(i64, u64), u64>,
@@ -141,6 +147,11 @@ struct World<'a> {
     /// Grant, detection and reading of feedback in each slot.
     control_uniforms: Vec<[f64; 3]>,
     stall: u64,
+    // uplink
+    grants: Vec<Grant>,
+    asks: bool,
+    retx_bsr: Option<i64>,
+    configured: Option<i64>,
     out: Outcome,
 }
 
@@ -194,6 +205,10 @@ pub(crate) fn run(case: &Case) -> Outcome {
         uniforms,
         control_uniforms,
         stall: 0,
+        grants: vec![],
+        asks: false,
+        retx_bsr: None,
+        configured: None,
         out: Outcome::default(),
     };
     for now in 0..=case.end {
