@@ -70,6 +70,9 @@ struct Block {
     last_slot: u64,
 }
 
+/// What a TB carried, what it reported, and whether it was decoded.
+type Landed = (Vec<Pdu>, Option<Report>, bool);
+
 struct Packet {
     id: usize,
     size: u32,
@@ -109,7 +112,7 @@ struct World<'a> {
     negative: u64,
     last_arrival: i64,
     // under way: time, number of entry
-    landings: BTreeMap<(i64, u64), (Vec<Pdu>, Option<Report>, bool)>,
+    landings: BTreeMap<(i64, u64), Landed>,
     feedback: BTreeMap<(i64, u64), usize>,
     statuses: BTreeMap<(i64, u64), Status>,
     given_up: BTreeMap<(i64, u64), u64>,
