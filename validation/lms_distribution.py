@@ -57,7 +57,13 @@ def runs(trees: Trees | None, transport: str, seeds: range) -> dict[str, list[cl
         for scheme in PRINTED:
             link = clift.tmt.apply(phy, scheme, rtt_ms=500)
             scenarios.append(
-                clift.Scenario(link, transport=transport, duration_s=400, cwnd_max_packets=1000)
+                clift.Scenario(
+                    link,
+                    transport=transport,
+                    profile="papers",
+                    duration_s=400,
+                    cwnd_max_packets=1000,
+                )
             )
     done = clift.run_many(scenarios, progress=False)
     return {scheme: done[place :: len(PRINTED)] for place, scheme in enumerate(PRINTED)}
