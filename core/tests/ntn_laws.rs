@@ -6,8 +6,8 @@ use clift::link::{
     deliver,
 };
 use clift::scheme::nr::{
-    AmConfig, Asking, HarqConfig, HarqMode, NtnConfig, NtnHeaders, NtnLink, PRESETS, PdcpConfig,
-    RlcConfig, UmConfig, UplinkConfig,
+    AmConfig, Asking, Handovers, HarqConfig, HarqMode, NtnConfig, NtnHeaders, NtnLink, PRESETS,
+    PdcpConfig, RlcConfig, UmConfig, UplinkConfig,
 };
 use clift::seed::Seed;
 use clift::units::{Bytes, Instant, Limit, Probability, Timer};
@@ -370,6 +370,26 @@ fn a_process_without_feedback_is_free_at_once_and_repeats_nothing() {
     assert_eq!(delivered, expected);
     let counts = ["tbs_sent_again", "tbs_failed", "stalled_slots"].map(|name| count(&link, name));
     assert_eq!(counts, [1, 1, 0]);
+}
+
+// --- handovers ---
+
+#[test]
+fn a_handover_loses_what_is_under_way_in_um_and_nothing_in_am() {
+    // At 195 ns, no slots until 250: what slots 0 to 130 carried has landed, 140 to 190 are lost with
+    // the cell.
+    let handovers = Some(Handovers { every: NS(195), interruption: NS(55) });
+    let before = (0..14).map(|packet| 10 * packet + 55);
+    let (delivered, link) = send(&NtnConfig { handovers, ..plain(&[]) }, 22, 100);
+    let um = before.clone().chain([-1; 6]).chain([305, 315]);
+    assert_eq!(delivered, um.collect::<Vec<i64>>());
+    assert_eq!(["tbs_flushed", "sdus_incomplete"].map(|name| count(&link, name)), [6, 6]);
+    // AM: forwarded to the new cell, which sends them first.
+    let rlc = RlcConfig::Am(am(40, 0, 1_000));
+    let (delivered, link) = send(&NtnConfig { handovers, rlc, ..plain(&[]) }, 22, 100);
+    let after = (0..8).map(|packet| 10 * packet + 305);
+    assert_eq!(delivered, before.chain(after).collect::<Vec<i64>>());
+    assert_eq!(count(&link, "tbs_flushed"), 6);
 }
 
 // --- grants of an uplink ---

@@ -27,6 +27,7 @@ pub(crate) fn plain(erased: &[usize]) -> NtnConfig {
         k_offset: None,
         harq: HarqConfig { mode: HarqMode::NoFeedback, repetitions: n(1) },
         uplink: None,
+        handovers: None,
         control: ControlErrors::default(),
         rlc: RlcConfig::Um(UmConfig { window: n(32), t_reassembly: Some(NS(30)) }),
         pdcp: PdcpConfig {

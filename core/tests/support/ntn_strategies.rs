@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use clift::link::{DelaySeries, Propagation, QueueLimit};
 use clift::scheme::nr::{
-    AmConfig, Asking, ControlErrors, HarqConfig, HarqMode, NtnConfig, NtnHeaders, NtnPhy,
-    PdcpConfig, RlcConfig, UmConfig, UplinkConfig,
+    AmConfig, Asking, ControlErrors, Handovers, HarqConfig, HarqMode, NtnConfig, NtnHeaders,
+    NtnPhy, PdcpConfig, RlcConfig, UmConfig, UplinkConfig,
 };
 use clift::seed::Seed;
 use clift::trace::PhyTrace;
@@ -38,10 +38,18 @@ fn config() -> impl Strategy<Value = NtnConfig> {
     let headers =
         (0u32..4, 0u32..3).prop_map(|(sdu, pdu)| NtnHeaders { sdu: Bytes(sdu), pdu: Bytes(pdu) });
     let offset = prop::option::of(0u64..30);
-    let mac = (harq(), control(), offset, prop::option::of(uplink()));
+    let mac = (harq(), control(), offset, prop::option::of(uplink()), handovers());
     let all = (phy(), propagation(), propagation(), mac, rlc(), pdcp(), headers);
     let config = all.prop_map(
-        |(phy, propagation, way_back, (harq, control, beyond, uplink), rlc, pdcp, headers)| {
+        |(
+            phy,
+            propagation,
+            way_back,
+            (harq, control, beyond, uplink, handovers),
+            rlc,
+            pdcp,
+            headers,
+        )| {
             let control = if uplink.is_some() { ControlErrors::default() } else { control };
             let longest = propagation.longest() + way_back.longest();
             let k_offset = beyond.map(|beyond| longest + Duration::from_nanos(beyond));
@@ -52,6 +60,7 @@ fn config() -> impl Strategy<Value = NtnConfig> {
                 k_offset,
                 harq,
                 uplink,
+                handovers,
                 control,
                 rlc,
                 pdcp,
@@ -118,6 +127,17 @@ fn harq() -> impl Strategy<Value = HarqConfig> {
     let mode = prop_oneof![3 => feedback, 1 => Just(HarqMode::NoFeedback)];
     (mode, prop_oneof![3 => Just(1u32), 1 => 2u32..4])
         .prop_map(|(mode, repetitions)| HarqConfig { mode, repetitions: nonzero(repetitions) })
+}
+
+/// Mostly none.
+fn handovers() -> impl Strategy<Value = Option<Handovers>> {
+    let some = (1u64..900).prop_flat_map(|every| {
+        (0..every.min(100)).prop_map(move |interruption| Handovers {
+            every: Duration::from_nanos(every),
+            interruption: Duration::from_nanos(interruption),
+        })
+    });
+    prop::option::weighted(0.3, some)
 }
 
 fn uplink() -> impl Strategy<Value = UplinkConfig> {

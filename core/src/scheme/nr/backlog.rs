@@ -145,6 +145,11 @@ impl Backlog {
         self.carried
     }
 
+    /// Whether nothing of the link knows of any packet.
+    pub(super) fn is_empty(&self) -> bool {
+        self.sdus.is_empty()
+    }
+
     /// Bytes of the packets that wait, headers included.
     pub(super) fn waiting_bytes(&self) -> u64 {
         self.waiting_bytes
@@ -160,6 +165,11 @@ impl Backlog {
     }
 
     /// A packet that something of the link still knows of.
+    pub(super) fn get(&self, order: u64) -> &Sdu {
+        &self.sdus[(order - self.first) as usize]
+    }
+
+    /// The same, to be changed.
     #[inline]
     pub(super) fn get_mut(&mut self, order: u64) -> &mut Sdu {
         &mut self.sdus[(order - self.first) as usize]

@@ -43,6 +43,9 @@ pub struct NtnOptions {
     /// Which slots an uplink may use.
     #[serde(flatten)]
     pub uplink: UplinkOptions,
+    /// When the terminal changes its cell.
+    #[serde(flatten)]
+    pub mobility: MobilityOptions,
     /// How often grants and HARQ feedback go wrong.
     #[serde(flatten)]
     pub control: ControlErrors,
@@ -54,7 +57,7 @@ pub struct NtnOptions {
     pub headers: NtnHeaders,
 }
 
-parts!(NtnOptions { path, rlc, blocks, harq, uplink, control, pdcp, headers });
+parts!(NtnOptions { path, rlc, blocks, harq, uplink, mobility, control, pdcp, headers });
 
 /// The preset of a 3GPP link, and its delays where they are not the preset's.
 #[derive(Clone, Debug, Deserialize, JsonSchema, PartialEq, Serialize)]
@@ -167,6 +170,16 @@ pub struct UplinkOptions {
     pub retx_bsr: Option<Duration>,
 }
 
+/// Handovers of a 3GPP link; none unless set.
+#[derive(Clone, Copy, Debug, Default, Deserialize, JsonSchema, PartialEq, Serialize)]
+#[serde(default)]
+pub struct MobilityOptions {
+    /// From one handover to the next, the first so long after the start.
+    pub handover_every: Option<Duration>,
+    /// From a handover until slots can be used again (with `handover_every`).
+    pub interruption: Option<Duration>,
+}
+
 /// How an uplink comes by its grants.
 #[derive(Clone, Copy, Debug, Default, Deserialize, Eq, JsonSchema, PartialEq, Serialize)]
 #[serde(rename_all = "lowercase")]
@@ -178,6 +191,24 @@ pub enum GrantsBy {
     Requested,
     /// Some are configured, further ones are asked for in them.
     Configured,
+}
+
+impl MobilityOptions {
+    fn handovers(self) -> Result<Option<Handovers>, Fault> {
+        match (self.handover_every, self.interruption) {
+            (Some(every), Some(interruption)) => Ok(Some(Handovers { every, interruption })),
+            (None, None) => Ok(None),
+            (Some(_), None) => {
+                let cure = "without `interruption`; give the time without service, e.g. \"50 ms\"";
+                Err(Fault::new("handover_every", cure))
+            }
+            (None, Some(_)) => {
+                let cure =
+                    "without `handover_every`; give the time between handovers, e.g. \"15 s\"";
+                Err(Fault::new("interruption", cure))
+            }
+        }
+    }
 }
 
 /// A 3GPP NR link to be built: what the transport blocks meet, HARQ, RLC and PDCP.
@@ -201,6 +232,8 @@ pub struct NtnConfig {
     pub harq: HarqConfig,
     /// The grants of an uplink; `None`: new data may use every slot.
     pub uplink: Option<UplinkConfig>,
+    /// Handovers; `None`: never.
+    pub handovers: Option<Handovers>,
     /// How often grants and HARQ feedback go wrong.
     pub control: ControlErrors,
     /// How packets are cut into transport blocks and repaired above HARQ.
@@ -263,6 +296,15 @@ pub enum HarqMode {
     },
     /// Feedback disabled in all processes.
     NoFeedback,
+}
+
+/// Handovers at equal intervals, with an interruption of service each.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub struct Handovers {
+    /// From one to the next, the first so long after the start.
+    pub every: Duration,
+    /// From each until slots can be used again; shorter.
+    pub interruption: Duration,
 }
 
 /// An uplink that needs grants, each for one TB of new data in one slot.
@@ -563,6 +605,7 @@ impl NtnOptions {
                 repetitions: self.harq.repetitions,
             },
             uplink: self.uplink.over(preset.slot, processing),
+            handovers: self.mobility.handovers()?,
             control: self.control,
             rlc,
             pdcp: self.pdcp,
@@ -645,6 +688,12 @@ impl NtnConfig {
             let cure =
                 "is of grants and feedback of a downlink; leave it out, or leave `grants` out";
             return Err(Fault::new(&name, cure));
+        }
+        if let Some(Handovers { every, interruption }) = self.handovers
+            && interruption >= every
+        {
+            let cure = format!("lasts until the next handover, {every} later; give a shorter one");
+            return Err(Fault::new("interruption", cure));
         }
         let round_trip = self.propagation.longest() + self.way_back.longest();
         if self.k_offset.is_some_and(|offset| offset < round_trip) {
@@ -746,6 +795,12 @@ impl NtnConfig {
             });
             times.push(("processing", "the processing time", uplink.processing, false));
             times.push(("retx_bsr", "retxBSR-Timer", self.retx_bsr(uplink), true));
+        }
+        if let Some(Handovers { every, interruption }) = self.handovers {
+            times.extend([
+                ("handover_every", "the time between handovers", every, true),
+                ("interruption", "the interruption", interruption, false),
+            ]);
         }
         let timers = self.timers();
         times.push(("t_reassembly", "t-Reassembly", timers.reassembly, false));

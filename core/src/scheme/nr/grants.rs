@@ -72,6 +72,15 @@ impl Grants {
         }
     }
 
+    /// Nothing is granted or asked for any more (TS 38.321 section 5.12).
+    pub(super) fn forget(&mut self) {
+        self.used = self.issued;
+        self.due = 0;
+        self.coming = ReadyQueue::new();
+        self.asks = None;
+        self.reported = None;
+    }
+
     /// Whether the next slot is granted.
     #[inline]
     pub(super) fn has_due(&self) -> bool {

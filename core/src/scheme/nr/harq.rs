@@ -33,6 +33,7 @@ pub(super) struct Harq {
     pub(super) sent: u64,
     pub(super) sent_again: u64,
     pub(super) failed: u64,
+    pub(super) flushed: u64,
 }
 
 #[derive(Clone, Debug, Default)]
@@ -97,7 +98,21 @@ impl Harq {
             sent: 0,
             sent_again: 0,
             failed: 0,
+            flushed: 0,
         }
+    }
+
+    /// Forgets all blocks (TS 38.321 section 5.12); the content of those that nothing was decoded of.
+    pub(super) fn flush(&mut self) -> Vec<Pdu> {
+        let blocks = self.blocks.drain(..);
+        let lost: Vec<Vec<Pdu>> =
+            blocks.map(|block| block.pdus).filter(|pdus| !pdus.is_empty()).collect();
+        self.flushed += lost.len() as u64;
+        self.free.clear();
+        self.waiting = 0;
+        self.again.clear();
+        self.repeating = None;
+        lost.into_iter().flatten().collect()
     }
 
     #[inline]

@@ -1,6 +1,6 @@
 //! The 3GPP link: its layers joined to a state machine.
 
-use std::collections::VecDeque;
+use std::collections::{BTreeSet, VecDeque};
 
 use crate::link::counters::Tally;
 use crate::link::schedule::ReadyQueue;
@@ -9,7 +9,7 @@ use crate::link::{
     TraceLinkConfig, Transit, Transmission, TransmissionKind, UnitLog, Usage, instant, nanos, span,
 };
 use crate::scheme::nr::backlog::Backlog;
-use crate::scheme::nr::config::NtnConfig;
+use crate::scheme::nr::config::{Handovers, NtnConfig};
 use crate::scheme::nr::grants::Grants;
 use crate::scheme::nr::harq::{BlockId, Control, Feedback, Harq, Label, Landing};
 use crate::scheme::nr::path::Path;
@@ -42,6 +42,11 @@ pub struct NtnLink {
     landings: ReadyQueue<Landing>,
     /// HARQ feedback under way: on which block, what it says, what will be read.
     feedback: ReadyQueue<(BlockId, Feedback, Feedback)>,
+    handovers: Option<Handovers>,
+    /// When the next handover is.
+    hands_over: i64,
+    /// When slots can be used again after the last one.
+    resumes: i64,
     /// The slot that may carry something next.
     scheduled: Option<Slot>,
     /// The first slot that was not offered yet.
@@ -112,6 +117,9 @@ impl NtnLink {
             room,
             landings: ReadyQueue::new(),
             feedback: ReadyQueue::new(),
+            handovers: config.handovers,
+            hands_over: config.handovers.map_or(i64::MAX, |handovers| span(handovers.every)),
+            resumes: 0,
             scheduled: None,
             next_index: 0,
             stalled_from: None,
@@ -132,6 +140,10 @@ impl Link for NtnLink {
     fn enqueue(&mut self, now: Instant, packet: Packet) -> Admission {
         let at = nanos(now);
         while self.step(at) {}
+        while self.hands_over <= at {
+            // An idle link did not wake for it.
+            self.hand_over(self.hands_over);
+        }
         self.counters.offered += 1;
         let slot_now = self.scheduled.is_some_and(|slot| slot.at == at) && self.wanted();
         if slot_now && !self.backlog.has_room(packet.size) {
@@ -212,6 +224,9 @@ impl Instrument for NtnLink {
             ("sdus_discarded", self.counts.discarded),
             ("sdus_late", self.counts.late),
         ];
+        if self.handovers.is_some() {
+            details.push(("tbs_flushed", self.harq.flushed));
+        }
         details.extend(self.control.details());
         details.extend(self.grants.iter().flat_map(Grants::details));
         match &self.rlc {
@@ -244,6 +259,8 @@ impl Instrument for NtnLink {
 /// instant at which a timer expires still counts, and a slot sees everything that came before.
 #[derive(Clone, Copy, Debug, Eq, Ord, PartialEq, PartialOrd)]
 enum Task {
+    /// The terminal changes its cell.
+    Handover,
     /// Grants are there.
     Grant,
     /// A transport block is decoded, or nothing more of it comes.
@@ -295,7 +312,15 @@ impl NtnLink {
         }
         next = next.or(grants.and_then(Grants::asks), Task::Ask);
         next = next.or(self.slots_end, Task::SlotsEnd);
-        next.or(self.scheduled.map(|slot| slot.at), Task::Slot).get()
+        let next = next.or(self.scheduled.map(|slot| slot.at), Task::Slot).get();
+        // An idle link need not be told of a handover.
+        if self.hands_over == i64::MAX || (next.is_none() && self.backlog.is_empty()) {
+            return next;
+        }
+        match next {
+            Some((at, _)) if at < self.hands_over => next,
+            _ => Some((self.hands_over, Task::Handover)),
+        }
     }
 
     /// Does what is due next, up to `now`; whether there was something. A slot at `now` waits, since
@@ -308,6 +333,7 @@ impl NtnLink {
             return false;
         };
         match task {
+            Task::Handover => self.hand_over(at),
             Task::Grant => self.grants.iter_mut().for_each(|grants| grants.come(at)),
             Task::Landing => self.land(at),
             Task::GivenUp => self.learn_given_up(at),
@@ -356,7 +382,7 @@ impl NtnLink {
     /// Chooses the next slot, if one is wanted, and counts those that could not be used.
     fn schedule(&mut self, now: i64) {
         if let Some(grants) = &mut self.grants {
-            grants.consider(self.rlc.wants(&self.backlog), now);
+            grants.consider(self.rlc.wants(&self.backlog), now.max(self.resumes));
         }
         if self.scheduled.is_some() {
             return;
@@ -373,7 +399,7 @@ impl NtnLink {
             return;
         }
         if wanted && self.stalled_from.is_none() {
-            self.scheduled = self.slots.first(self.next_index, now);
+            self.scheduled = self.slots.first(self.next_index, now.max(self.resumes));
         }
         let waits = self.harq.has_again() || self.rlc.wants(&self.backlog);
         if waits && self.scheduled.is_none() && self.slots_end.is_none() {
@@ -485,6 +511,58 @@ impl NtnLink {
             carries: self.backlog.get_mut(first.order).carries,
         };
         self.harq.open(pdus, report, label)
+    }
+
+    /// The terminal changes its cell: MAC is reset (TS 38.321 section 5.12), RLC and PDCP are
+    /// re-established (TS 38.322 section 5.1.2, TS 38.323 section 5.1.2), packets are forwarded.
+    fn hand_over(&mut self, now: i64) {
+        let Some(Handovers { every, interruption }) = self.handovers else { return };
+        self.hands_over = now.saturating_add(span(every));
+        self.resumes = now.saturating_add(span(interruption));
+        self.scheduled = None;
+        self.feedback = ReadyQueue::new();
+        self.grants.iter_mut().for_each(Grants::forget);
+        let mut lost = self.harq.flush();
+        while let Some(Landing { pdus, decoded, .. }) = self.landings.pop(i64::MAX) {
+            self.harq.flushed += u64::from(decoded);
+            lost.extend(pdus);
+        }
+        for pdu in &lost {
+            self.backlog.get_mut(pdu.order).riding -= 1;
+        }
+        match &mut self.rlc {
+            Rlc::Um { sender, receiver } => {
+                let rest = sender.reestablish();
+                receiver.reestablish(sender.next);
+                if let Some(order) = rest {
+                    self.backlog.get_mut(order).open = false;
+                }
+                let orders: BTreeSet<u64> = lost.iter().map(|pdu| pdu.order).chain(rest).collect();
+                for order in orders {
+                    let sdu = self.backlog.get_mut(order);
+                    if !sdu.complete && !sdu.ended {
+                        self.counts.incomplete += 1;
+                        self.lose(order, now);
+                    }
+                }
+                self.pdcp.reestablish(&mut self.released);
+            }
+            Rlc::Am(am) => {
+                let mut given_up = Vec::new();
+                while let Some((sn, order)) = am.given_up.pop(i64::MAX) {
+                    if am.receiver.given_up(sn, now) {
+                        given_up.push(order);
+                    }
+                }
+                let next = am.sender.reestablish(&mut self.backlog);
+                am.receiver.reestablish(next);
+                am.reports.forget();
+                am.statuses = ReadyQueue::new();
+                for order in given_up {
+                    self.lose(order, now);
+                }
+            }
+        }
     }
 
     /// The terminal asks for grants.

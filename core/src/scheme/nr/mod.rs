@@ -65,9 +65,9 @@ mod rlc_um;
 mod slots;
 
 pub use config::{
-    AmConfig, Asking, ControlErrors, GrantsBy, HarqConfig, HarqMode, HarqOptions, NtnBlocks,
-    NtnConfig, NtnHeaders, NtnOptions, NtnPath, NtnPhy, PdcpConfig, RlcConfig, UmConfig,
-    UplinkConfig, UplinkOptions,
+    AmConfig, Asking, ControlErrors, GrantsBy, Handovers, HarqConfig, HarqMode, HarqOptions,
+    MobilityOptions, NtnBlocks, NtnConfig, NtnHeaders, NtnOptions, NtnPath, NtnPhy, PdcpConfig,
+    RlcConfig, UmConfig, UplinkConfig, UplinkOptions,
 };
 pub use link::NtnLink;
 pub use preset::{PRESETS, Timers};

@@ -12,7 +12,7 @@ use crate::scheme::nr::preset::Timers;
 #[derive(Clone, Debug, Default)]
 pub(super) struct UmSender {
     /// `TX_Next`.
-    next: u64,
+    pub(super) next: u64,
     /// The packet that is partly sent.
     cut: Option<Cut>,
 }
@@ -44,6 +44,14 @@ impl UmSender {
     /// Bytes that wait to be sent (TS 38.322 section 5.5).
     pub(super) fn volume(&self, backlog: &Backlog) -> u64 {
         self.cut.map_or(0, |cut| cut.left()) + backlog.waiting_bytes()
+    }
+
+    /// Re-established (section 5.1.2): the rest of a packet that is partly sent is discarded; which.
+    pub(super) fn reestablish(&mut self) -> Option<u64> {
+        self.cut.take().map(|cut| {
+            self.next = cut.sn + 1;
+            cut.order
+        })
     }
 
     #[inline]
@@ -111,6 +119,13 @@ impl UmReceiver {
             expires: None,
             timeouts: 0,
         }
+    }
+
+    /// Re-established: what is incomplete is discarded; `next`: the sender's next number.
+    pub(super) fn reestablish(&mut self, next: u64) {
+        (self.next, self.highest, self.trigger) = (next, next, next);
+        self.buffer.clear();
+        self.expires = None;
     }
 
     /// When `t-Reassembly` expires.

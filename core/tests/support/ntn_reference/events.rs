@@ -6,8 +6,9 @@ use super::{Packet, World};
 
 impl World<'_> {
     pub(super) fn tick(&mut self) {
+        self.hand_over_if_due();
         self.events();
-        let mut slot = self.slot_now();
+        let mut slot = self.slot_now().filter(|_| !self.interrupted());
         for (id, &(at, size)) in self.case.arrivals.iter().enumerate() {
             if at != self.now {
                 continue;

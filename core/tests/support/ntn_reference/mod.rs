@@ -2,6 +2,7 @@
 //! TS 38.321, 38.322 and 38.323 alone. Slow and obvious.
 
 mod events;
+mod handover;
 mod harq;
 mod pdcp;
 mod rlc_receiver;
@@ -107,6 +108,8 @@ struct World<'a> {
     now: i64,
     packets: Vec<Packet>,
     waiting: VecDeque<usize>,
+    /// Sent before a handover, to be sent once more.
+    forwarded: VecDeque<usize>,
     processes: Vec<Option<Block>>,
     repeating: Option<usize>,
     negative: u64,
@@ -170,6 +173,7 @@ pub(crate) fn run(case: &Case) -> Outcome {
         now: 0,
         packets: vec![],
         waiting: VecDeque::new(),
+        forwarded: VecDeque::new(),
         processes: vec![],
         repeating: None,
         negative: 0,

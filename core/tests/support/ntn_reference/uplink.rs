@@ -72,6 +72,9 @@ impl World<'_> {
             }
             return expired;
         }
+        if self.interrupted() {
+            return false;
+        }
         match uplink.asking {
             Asking::Request { every, blocks } => {
                 if self.now % every.as_nanos() as i64 != 0 {
@@ -117,7 +120,12 @@ impl World<'_> {
         let again: usize = self.sent.values().map(|sdu| sdu.pending.len()).sum();
         let cut =
             self.cut().map_or(0, |order| self.packets[order].bytes - self.packets[order].sent);
-        let waiting: usize = self.waiting.iter().map(|&order| self.packets[order].bytes).sum();
+        let waiting: usize = self
+            .waiting
+            .iter()
+            .chain(&self.forwarded)
+            .map(|&order| self.packets[order].bytes)
+            .sum();
         let left = again + cut + waiting;
         self.retx_bsr = None;
         if !uplink.buffer_status {
