@@ -4,7 +4,7 @@
 //! The tables in `data/` are what Debian's ns-2 2.35+dfsg-5 does, made by `bench/ns2/compare.py`.
 //! NewReno, Hybla, Westwood+ and Compound must do exactly the same, and CUBIC with the kernel's cube
 //! root. With an exact one for the time of its plateau,
-//! where Linux 2.6.22 has one good to 0.2 %, it may differ by a few packets now and then.
+//! it may differ by a few packets now and then.
 
 use std::collections::BTreeSet;
 

@@ -257,7 +257,7 @@ class NtnLink(Ntn):
             Without them only requests or configured grants bring slots.
         retx_bsr_ms: `retxBSR-Timer`: when the terminal asks anew if data waits and a report brought
             no grant; a round trip unless set.
-        handover_every_ms: From one handover to the next, the first so long after the start.
+        handover_every_s: From one handover to the next, the first so long after the start.
         interruption_ms: From a handover until slots can be used again (with `handover_every`).
         missed_grant: Probability that the receiver misses the grant of a transmission, neither uses
             it nor sends feedback.
@@ -332,7 +332,7 @@ class NtnLink(Ntn):
         "cg_period_ms": to.Keyword("ntn.cg_period", to.milliseconds, None),
         "buffer_status": to.Keyword("ntn.buffer_status", to.flag, None),
         "retx_bsr_ms": to.Keyword("ntn.retx_bsr", to.milliseconds, None),
-        "handover_every_ms": to.Keyword("ntn.handover_every", to.milliseconds, None),
+        "handover_every_s": to.Keyword("ntn.handover_every", to.seconds, None),
         "interruption_ms": to.Keyword("ntn.interruption", to.milliseconds, None),
         "missed_grant": to.Keyword("ntn.missed_grant", to.probability, None),
         "missed_feedback": to.Keyword("ntn.missed_feedback", to.probability, None),
@@ -378,7 +378,7 @@ class NtnLink(Ntn):
     cg_period_ms: float | None = field(default=None, kw_only=True)
     buffer_status: bool | None = field(default=None, kw_only=True)
     retx_bsr_ms: float | None = field(default=None, kw_only=True)
-    handover_every_ms: float | None = field(default=None, kw_only=True)
+    handover_every_s: float | None = field(default=None, kw_only=True)
     interruption_ms: float | None = field(default=None, kw_only=True)
     missed_grant: float | None = field(default=None, kw_only=True)
     missed_feedback: float | None = field(default=None, kw_only=True)

@@ -251,7 +251,7 @@ impl TcpConfig {
 #[schemars(rename = "Papers")]
 pub struct PapersOptions {
     /// How CUBIC takes the cube root that says when it reaches its plateau: "exact", or "table", as
-    /// the kernel code in ns-2 does, by a table and one step of Newton's, .2 % off on average.
+    /// the kernel code in ns-2 does, by a table and one step of Newton's, a little off.
     pub cube_root: CubeRoot,
 }
 

@@ -8,7 +8,7 @@
 //! 1 (it starts at 2 and stays at 31/16), so the window follows the curve 1.9 times too fast.
 //!
 //! Against ns-2: the cube root is exact, unless [`CubeRoot::Table`] asks for the kernel's, by a table
-//! and one Newton step, which is 0.2 % off on average. Nothing else differs (`bench/ns2/README.md`).
+//! and one Newton step, which is .03 % off on average for large roots. Nothing else differs (`bench/ns2/README.md`).
 
 use super::reno::{in_slow_start, slow_start};
 use super::ticks;
