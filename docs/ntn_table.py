@@ -1,4 +1,4 @@
-"""Writes the tables of docs/concepts/ntn.md that say what K_offset, grants and handovers do.
+"""Writes the tables of docs/concepts/ntn.md: what K_offset, grants and handovers do, and BBR.
 
 `python docs/ntn_table.py` runs the simulations (half a minute) and writes them; `--check` only says
 whether they are up to date.
@@ -112,9 +112,38 @@ def handovers() -> str:
     return markdown(["goodput, Mbit/s", "none", "20 ms", "100 ms", "500 ms"], body)
 
 
+def bbr() -> str:
+    """CUBIC and BBR over GEO without HARQ feedback."""
+    body = []
+    for name, how in (
+        ("0", {"bler": 0.0}),
+        (".1 %", {"bler": 0.001}),
+        ("1 %", {"bler": 0.01}),
+        ("3 %", {"bler": 0.03}),
+        ("10 %", {"bler": 0.1}),
+        ("10 %, `in_order` false", {"bler": 0.1, "in_order": False}),
+        ("10 %, `t_status_prohibit` 100 ms", {"bler": 0.1, "t_status_prohibit_ms": 100}),
+    ):
+        link = clift.NtnLink(GEO, harq_feedback=False, **how)
+        cells = [name, mbps(link, queue_packets=3000)]
+        scenario = {"profile": "linux", "queue_packets": 3000, "duration_s": 60}
+        runs = clift.run_many(
+            [clift.Scenario(link, transport="bbr", seed=seed, **scenario) for seed in SEEDS],
+            progress=False,
+        )
+        delays = [run.summary()["links"][0]["packet_delay_ms"] for run in runs]
+        # Both ways: the way back has no queue.
+        trips = [delay["mean"] / 1e3 + 0.27073 for delay in delays]
+        again = sum(run.summary()["retransmissions"] for run in runs) / len(runs)
+        cells.append(f"{math.fsum(run.goodput_kbps for run in runs) / len(runs) / 1e3:.2f}")
+        body.append([*cells, f"{math.fsum(trips) / len(trips):.2f}", f"{again:.0f}"])
+    head = ["block errors", "CUBIC", "BBR", "BBR, mean round trip, s", "BBR, packets sent again"]
+    return markdown(head, body)
+
+
 def page(text: str) -> str:
     """Puts the tables between their marks in the page."""
-    for make in (offset, feedback, grants, handovers):
+    for make in (offset, feedback, grants, handovers, bbr):
         name = make.__name__
         begin, end = f"<!-- {name}: made by docs/ntn_table.py -->", f"<!-- end of {name} -->"
         before, _, rest = text.partition(begin)
