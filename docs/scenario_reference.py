@@ -82,6 +82,7 @@ SECTIONS = [
     ("link.reorder", "Reorder"),
     ("transport", "Transport"),
     ("transport.linux", "Linux"),
+    ("transport.papers", "Papers"),
     ("application", "Application"),
     ("access", "Leg"),
     ("[path]", "Hop"),

@@ -2,6 +2,8 @@
 
     python validation/lms_distribution.py fit       # prints every set tried, best last
     python validation/lms_distribution.py predict   # the preset: tables for docs/concepts/lms.md
+    python validation/lms_distribution.py fit qpsk  # with QPSK 1/3, which the CLIFT papers print
+    python validation/lms_distribution.py predict qpsk 65,40,15.35,0,-45
 
 Length, depth and spread of depth of the fades are searched; their gap is that of the printed
 delays (one event in 4 to 5 s) and the multipath is weak. The fit sees table 1 (CUBIC's share of
@@ -44,9 +46,16 @@ CAPACITY_KBPS = 2306.0
 Trees = tuple[float, float, float, float, float]
 
 
+# Whether QPSK 1/3 carries the code words in place of the preset's 16QAM 2/3.
+QPSK = "qpsk" in sys.argv
+
+
 def channel(trees: Trees | None) -> LandMobile:
     """The preset, or one with other fades."""
-    return LandMobile("distribution", trees=trees) if trees else LandMobile("distribution")
+    if QPSK:
+        code = "turbo-264-1/3"
+        return LandMobile("distribution", trees=trees, modulation="qpsk", code=code)
+    return LandMobile("distribution", trees=trees)
 
 
 def runs(trees: Trees | None, transport: str, seeds: range) -> dict[str, list[clift.Run]]:
@@ -57,7 +66,13 @@ def runs(trees: Trees | None, transport: str, seeds: range) -> dict[str, list[cl
         for scheme in PRINTED:
             link = clift.tmt.apply(phy, scheme, rtt_ms=500)
             scenarios.append(
-                clift.Scenario(link, transport=transport, duration_s=400, cwnd_max_packets=1000)
+                clift.Scenario(
+                    link,
+                    transport=transport,
+                    profile="papers",
+                    duration_s=400,
+                    cwnd_max_packets=1000,
+                )
             )
     done = clift.run_many(scenarios, progress=False)
     return {scheme: done[place :: len(PRINTED)] for place, scheme in enumerate(PRINTED)}
@@ -81,20 +96,25 @@ def error(trees: Trees) -> tuple[float, list[str]]:
 def fit() -> None:
     """Depths for an erasure rate of .002, over a grid of lengths and spreads."""
     best = (math.inf, (0.0, 0.0, 0.0, 0.0, 0.0))
-    for crossing, spread in itertools.product((4.0, 5.0, 6.0, 7.5, 9.0), (0.0, 0.1, 0.2, 0.3)):
-        trees = (75.0, crossing, _depth(crossing, spread), spread, -25.0)
+    gaps, lengths = [75.0], [4.0, 5.0, 6.0, 7.5, 9.0]
+    spreads, multipaths = [0.0, 0.1, 0.2, 0.3], [-25.0]
+    if QPSK:
+        gaps, lengths = [50.0, 65.0, 75.0], [4.0, 5.0, 7.5, 10.0, 14.0, 20.0, 28.0, 40.0]
+        spreads, multipaths = [0.0, 0.3], [-25.0, -35.0, -45.0]
+    for gap, crossing, spread, multipath in itertools.product(gaps, lengths, spreads, multipaths):
+        trees = (gap, crossing, _depth(gap, crossing, spread, multipath), spread, multipath)
         distance, cells = error(trees)
         print(f"{distance:.3f}  {trees}  {' '.join(cells)}", flush=True)
         best = min(best, (distance, trees))
     print("best:", best)
 
 
-def _depth(crossing: float, spread: float) -> float:
+def _depth(gap: float, crossing: float, spread: float, multipath: float) -> float:
     """The depth at which .002 of the slots are erased."""
-    low, high = 3.5, 7.0
-    for _ in range(6):
+    low, high, halvings = (9.0, 22.0, 7) if QPSK else (3.5, 7.0, 6)
+    for _ in range(halvings):
         middle = round(0.5 * (low + high), 3)
-        phy = channel((75.0, crossing, middle, spread, -25.0)).trace(600, 1)
+        phy = channel((gap, crossing, middle, spread, multipath)).trace(600, 1)
         if phy.stats()["erasure_rate"] < 0.002:
             low = middle
         else:
@@ -104,15 +124,15 @@ def _depth(crossing: float, spread: float) -> float:
 
 def predict() -> None:
     """Prints tables 1 and 2 and shares of capacity beside what the preset gives."""
-    seeds = range(11, 17)
-    stats = [channel(None).trace(430, seed).stats() for seed in seeds]
+    seeds, trees = range(11, 17), _given()
+    stats = [channel(trees).trace(430, seed).stats() for seed in seeds]
     rate = math.fsum(s["erasure_rate"] for s in stats) / len(stats)
     burst = sum(s["erased"] for s in stats) / sum(s["bursts"]["runs"] for s in stats)
     print(f"erasure rate {rate:.5f}, mean burst {burst:.2f} slots\n")
     print(
         "| cubic | retransmitted | printed | most of one packet | printed |\n|---|---|---|---|---|"
     )
-    for scheme, found in runs(None, "cubic", seeds).items():
+    for scheme, found in runs(trees, "cubic", seeds).items():
         printed, most = PRINTED[scheme]
         summaries = [run.summary()["flows"][0] for run in found]
         here = [_most(summary["segments_by_retransmissions"]) for summary in summaries]
@@ -120,7 +140,7 @@ def predict() -> None:
         print(f"| {scheme} | {retransmitted(found):.4f} | {printed} | {spread} | {most} |")
     for transport, printed_delays in DELAYS.items():
         print(f"\n| {transport} | 85, 99 % of delay, s | printed |\n|---|---|---|")
-        for scheme, found in runs(None, transport, seeds).items():
+        for scheme, found in runs(trees, transport, seeds).items():
             delays = [run.summary()["flows"][0]["in_order_delay_ms"] for run in found]
             means = [sum(delay[q] for delay in delays) / 1e3 / len(delays) for q in ("p85", "p99")]
             printed_85, printed_99 = printed_delays[scheme]
@@ -128,8 +148,16 @@ def predict() -> None:
             print(f"| {scheme} | {here_85}, {here_99} | {printed_85}, {printed_99} |")
     print("\n| share of X/Y of capacity | " + " | ".join(PRINTED) + " |\n|---|---|---|---|---|")
     for transport in ("cubic", "hybla", "westwood", "newreno", "compound"):
-        shares = [_share(found, scheme) for scheme, found in runs(None, transport, seeds).items()]
+        shares = [_share(found, scheme) for scheme, found in runs(trees, transport, seeds).items()]
         print(f"| {transport} | " + " | ".join(f"{share:.2f}" for share in shares) + " |")
+
+
+def _given() -> Trees | None:
+    """Fades given on the command line; None: the preset."""
+    if len(sys.argv) < 4:
+        return None
+    gap, crossing, depth, spread, multipath = map(float, sys.argv[3].split(","))
+    return gap, crossing, depth, spread, multipath
 
 
 def _most(segments: list[int]) -> int:

@@ -97,6 +97,7 @@ def completion(
             clift.Scenario(
                 links[number % len(links)],
                 transport=transport,
+                profile="papers",
                 file_bytes=100_000,
                 start_offset_s=start,
                 wrap=True,
@@ -208,7 +209,12 @@ def ftp(interleaving: float, transport: str, scheme: str, esn0_db: float) -> flo
         link = clift.tmt.apply(phy, scheme, rtt_ms=500)
         runs.append(
             clift.Scenario(
-                link, transport=transport, duration_s=400, wrap=True, cwnd_max_packets=1000
+                link,
+                transport=transport,
+                profile="papers",
+                duration_s=400,
+                wrap=True,
+                cwnd_max_packets=1000,
             )
         )
     done = clift.run_many(runs, progress=False)
@@ -219,7 +225,8 @@ def ftp(interleaving: float, transport: str, scheme: str, esn0_db: float) -> flo
 def _runs(transport: str) -> bool:
     phy = clift.channel.bernoulli(slots=1000, p=0)
     try:
-        clift.simulate(clift.tmt.apply(phy, "ARQ"), transport=transport, duration_s=0.1)
+        link = clift.tmt.apply(phy, "ARQ")
+        clift.simulate(link, transport=transport, profile="papers", duration_s=0.1)
     except clift.ScenarioError:
         return False
     return True

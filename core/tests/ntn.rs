@@ -180,6 +180,10 @@ fn lively(mut case: Case) -> Option<Case> {
     let NtnPhy::Random { bler, .. } = &mut case.config.phy else { return None };
     let less = |p: Probability| Probability::new(p.get().min(0.7)).unwrap();
     *bler = bler.iter().map(|&p| less(p)).collect();
+    if let Some(handovers) = &mut case.config.handovers {
+        // Time enough between them for every repair.
+        handovers.every += Duration::from_nanos(50_000);
+    }
     let control = &mut case.config.control;
     control.missed_grant = less(control.missed_grant);
     let given_up = match case.config.rlc {

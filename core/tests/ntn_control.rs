@@ -174,6 +174,7 @@ fn what_harq_loses_and_sends_follows_from_the_rates() {
         let law = Law { bler, errors: errors(rates) };
         let mode = HarqMode::Feedback {
             processes: n(1_000),
+            silent: 0,
             max_transmissions: n(most),
             processing: NS(0),
         };
@@ -201,8 +202,12 @@ fn what_harq_loses_and_sends_follows_from_the_rates() {
 fn stop_and_wait_pays_for_each_transmission_with_a_round_trip() {
     // 32 processes, a slot and decoding of 10 ns, 500 ns each way: a round of 1010 ns.
     let (processes, blocks, round) = (32, 64_000, 1_010.0);
-    let mode =
-        HarqMode::Feedback { processes: n(processes), max_transmissions: n(8), processing: NS(0) };
+    let mode = HarqMode::Feedback {
+        processes: n(processes),
+        silent: 0,
+        max_transmissions: n(8),
+        processing: NS(0),
+    };
     for rate in [0.0, 0.01, 0.1, 0.5] {
         let law = Law { bler: 0.0, errors: errors([0.0, 0.0, rate, 0.0, 0.0]) };
         let config = NtnConfig {

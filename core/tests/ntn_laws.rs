@@ -6,8 +6,8 @@ use clift::link::{
     deliver,
 };
 use clift::scheme::nr::{
-    AmConfig, HarqConfig, HarqMode, NtnConfig, NtnHeaders, NtnLink, PRESETS, PdcpConfig, RlcConfig,
-    UmConfig,
+    AmConfig, Asking, Handovers, HarqConfig, HarqMode, NtnConfig, NtnHeaders, NtnLink, PRESETS,
+    PdcpConfig, RlcConfig, UmConfig, UplinkConfig,
 };
 use clift::seed::Seed;
 use clift::units::{Bytes, Instant, Limit, Probability, Timer};
@@ -200,6 +200,7 @@ fn stop_and_wait_carries_n_blocks_a_round_trip_exactly() {
         let round = slot + 2 * one_way + processing; // decoding takes a slot
         let mode = HarqMode::Feedback {
             processes: n(processes),
+            silent: 0,
             max_transmissions: n(1),
             processing: NS(processing),
         };
@@ -231,6 +232,7 @@ fn what_harq_leaves_is_the_product_of_the_error_rates() {
     {
         let mode = HarqMode::Feedback {
             processes: n(1_000),
+            silent: 0,
             max_transmissions: n(attempts),
             processing: NS(0),
         };
@@ -311,4 +313,137 @@ fn a_seed_is_a_run_and_every_preset_works() {
             assert!(um || delivered.iter().all(|&at| at >= 0), "{name}");
         }
     }
+}
+
+// --- K_offset, and feedback in some processes ---
+
+#[test]
+fn with_k_offset_feedback_takes_as_long_as_over_the_largest_round_trip() {
+    let one = |offset: Option<u64>, one_way| {
+        let mode = HarqMode::Feedback {
+            processes: n(1),
+            silent: 0,
+            max_transmissions: n(2),
+            processing: NS(3),
+        };
+        let harq = HarqConfig { mode, repetitions: n(1) };
+        let delay = NS(one_way);
+        let k_offset = offset.map(NS);
+        let config = NtnConfig {
+            propagation: delay.into(),
+            way_back: delay.into(),
+            k_offset,
+            harq,
+            ..plain(&[0])
+        };
+        send(&config, 3, 100).0
+    };
+    // Decoded after 5, an answer after 3 more: at 108 over 50 ns each way, at 128 with an offset
+    // of 120.
+    assert_eq!(one(None, 50), [165, 275, 385]);
+    assert_eq!(one(Some(120), 50), [185, 315, 445]);
+    // A satellite overhead brings blocks sooner and no more of them.
+    assert_eq!(one(None, 10), [45, 75, 105]);
+    assert_eq!(one(Some(120), 10), [145, 275, 405]);
+}
+
+#[test]
+fn a_process_without_feedback_is_free_at_once_and_repeats_nothing() {
+    let mode = HarqMode::Feedback {
+        processes: n(3),
+        silent: 1,
+        max_transmissions: n(2),
+        processing: NS(0),
+    };
+    let harq = HarqConfig { mode, repetitions: n(1) };
+    // Slots 0 and 1 take the processes with feedback, which is there at 105 and 115; 2 to 10 the one
+    // without. Slot 11 repeats what slot 0 lost; what slot 3 lost stays lost.
+    let (delivered, link) = send(&NtnConfig { harq, ..plain(&[0, 3]) }, 12, 100);
+    let expected: Vec<i64> = (0..12)
+        .map(|packet| match packet {
+            0 => 165,
+            3 => -1,
+            11 => 175,
+            other => 10 * other + 55,
+        })
+        .collect();
+    assert_eq!(delivered, expected);
+    let counts = ["tbs_sent_again", "tbs_failed", "stalled_slots"].map(|name| count(&link, name));
+    assert_eq!(counts, [1, 1, 0]);
+}
+
+// --- handovers ---
+
+#[test]
+fn a_handover_loses_what_is_under_way_in_um_and_nothing_in_am() {
+    // At 195 ns, no slots until 250: what slots 0 to 130 carried has landed, 140 to 190 are lost with
+    // the cell.
+    let handovers = Some(Handovers { every: NS(195), interruption: NS(55) });
+    let before = (0..14).map(|packet| 10 * packet + 55);
+    let (delivered, link) = send(&NtnConfig { handovers, ..plain(&[]) }, 22, 100);
+    let um = before.clone().chain([-1; 6]).chain([305, 315]);
+    assert_eq!(delivered, um.collect::<Vec<i64>>());
+    assert_eq!(["tbs_flushed", "sdus_incomplete"].map(|name| count(&link, name)), [6, 6]);
+    // AM: forwarded to the new cell, which sends them first.
+    let rlc = RlcConfig::Am(am(40, 0, 1_000));
+    let (delivered, link) = send(&NtnConfig { handovers, rlc, ..plain(&[]) }, 22, 100);
+    let after = (0..8).map(|packet| 10 * packet + 305);
+    assert_eq!(delivered, before.chain(after).collect::<Vec<i64>>());
+    assert_eq!(count(&link, "tbs_flushed"), 6);
+}
+
+// --- grants of an uplink ---
+
+/// An uplink of `plain` that asks every 40 ns.
+fn uplink(asking: Asking, erased: &[usize]) -> NtnConfig {
+    let uplink =
+        UplinkConfig { asking, buffer_status: true, processing: NS(0), retx_bsr: Some(NS(300)) };
+    NtnConfig { uplink: Some(uplink), ..plain(erased) }
+}
+
+/// Packets of 100 bytes that come at 5 ns: when each was delivered, and counts.
+fn send_up(config: &NtnConfig, packets: usize) -> (Vec<i64>, [u64; 3]) {
+    let mut link = link(config);
+    let deliveries = deliver(&mut link, &vec![5; packets], Bytes(100)).unwrap();
+    let names = ["scheduling_requests", "grants", "grants_unused"];
+    (deliveries.delivered, names.map(|name| count(&link, name)))
+}
+
+#[test]
+fn an_empty_buffer_costs_a_request_and_a_grant_before_data_moves() {
+    let request = |blocks| Asking::Request { every: NS(40), blocks: n(blocks) };
+    // A request at 40, its grant at 140. The TB says that two wait; decoded at 195, their grants are
+    // there at 245.
+    assert_eq!(send_up(&uplink(request(1), &[]), 1), (vec![195], [1, 1, 0]));
+    assert_eq!(send_up(&uplink(request(1), &[]), 3), (vec![195, 305, 315], [1, 3, 0]));
+    // An answer for three is enough, or too much.
+    assert_eq!(send_up(&uplink(request(3), &[]), 3), (vec![195, 205, 215], [1, 3, 0]));
+    assert_eq!(send_up(&uplink(request(3), &[]), 1), (vec![195], [1, 3, 2]));
+    // With K_offset the answer is there 120 ns after the request.
+    let config = NtnConfig { k_offset: Some(NS(120)), ..uplink(request(1), &[]) };
+    assert_eq!(send_up(&config, 3), (vec![215, 345, 355], [1, 3, 0]));
+}
+
+#[test]
+fn without_reports_each_grant_needs_a_request() {
+    let asking = Asking::Request { every: NS(40), blocks: n(1) };
+    let mut config = uplink(asking, &[]);
+    config.uplink.as_mut().unwrap().buffer_status = false;
+    // Requests at 40, 160 and 280, after the TBs in slots 140 and 260.
+    assert_eq!(send_up(&config, 3), (vec![195, 315, 435], [3, 3, 0]));
+}
+
+#[test]
+fn a_report_that_gets_lost_is_repeated_after_its_timer() {
+    let asking = Asking::Request { every: NS(40), blocks: n(1) };
+    // The TB of slot 140 is lost. The timer expires at 440, an occasion to ask.
+    assert_eq!(send_up(&uplink(asking, &[14]), 3), (vec![-1, 595, 705], [2, 3, 0]));
+}
+
+#[test]
+fn a_configured_grant_needs_no_request_and_its_report_brings_more() {
+    let asking = Asking::Configured { every: NS(40) };
+    // Slots 40 and 80; the report of the first is there at 95, when one more has been granted, and
+    // asks for another, there at 145. The configured grant at 120 is sooner.
+    assert_eq!(send_up(&uplink(asking, &[]), 3), (vec![95, 135, 175], [0, 4, 1]));
 }

@@ -2,13 +2,16 @@
 //! the runs can be compared one by one.
 //!
 //! The tables in `data/` are what Debian's ns-2 2.35+dfsg-5 does, made by `bench/ns2/compare.py`.
-//! NewReno, Hybla, Westwood+ and Compound must do exactly the same. CUBIC computes the time of its plateau by an exact cube root
-//! where Linux 2.6.22 has one good to 0.2 %, so it may differ by a few packets now and then.
+//! NewReno, Hybla, Westwood+ and Compound must do exactly the same, and CUBIC with the kernel's cube
+//! root. With an exact one for the time of its plateau,
+//! it may differ by a few packets now and then.
 
 use std::collections::BTreeSet;
 
 use crate::support::plain_path::{Fate, Path, Run, Supply, lost, run};
-use clift::transport::tcp::{CongestionAlgorithm, DelayedAck, Profile, TcpConfig};
+use clift::transport::tcp::{
+    CongestionAlgorithm, CubeRoot, DelayedAck, PapersOptions, Profile, TcpConfig,
+};
 use clift::units::{Duration, Packets};
 
 /// One line of a table, by column name.
@@ -43,7 +46,12 @@ impl<'a> Row<'a> {
 
     /// Runs the line's flow, with what becomes of each packet.
     fn run(&self, fate: impl FnMut(u64) -> Fate) -> Run {
+        self.run_with(CubeRoot::Exact, fate)
+    }
+
+    fn run_with(&self, cube_root: CubeRoot, fate: impl FnMut(u64) -> Fate) -> Run {
         let mut config = TcpConfig::papers(self.congestion());
+        config.papers = Some(PapersOptions { cube_root });
         config.cwnd_max = Packets::new(self.number("window"));
         if self.names.contains(&"delack_ms") && self.number("delack_ms") > 0 {
             config.delayed_ack =
@@ -169,6 +177,34 @@ fn scripted_losses() {
         } else {
             assert!(late < 10e-3, "{:?}: {mean}", row.fields);
         }
+    }
+}
+
+/// With the kernel's cube root CUBIC does exactly what ns-2's does: the matrix, the scripts with their
+/// packets in order, and late packets.
+#[test]
+fn cubic_by_the_table() {
+    let cubic = |row: &Row<'_>| row.congestion() == CongestionAlgorithm::CUBIC;
+    for row in Row::all(include_str!("data/ns2_matrix.csv")).filter(cubic) {
+        let (seed, loss) = (row.number("seed"), row.real("loss"));
+        let fate = |at| if lost(seed, at, loss) { Fate::Lost } else { Fate::Delivered };
+        let run = row.run_with(CubeRoot::Table, fate);
+        assert_eq!(counts(&run), row.expected(), "{:?}", row.fields);
+    }
+    for row in Row::all(include_str!("data/ns2_scripts.csv")).filter(cubic) {
+        let drops = positions(row.text("drops"));
+        let fate = |at| if drops.contains(&at) { Fate::Lost } else { Fate::Delivered };
+        let run = row.run_with(CubeRoot::Table, fate);
+        assert_eq!(counts(&run), row.expected(), "{:?}", row.fields);
+        let order = digest(run.sent.iter().map(|&(_, byte)| byte / 1448));
+        assert_eq!(order, row.text("order"), "{:?}", row.fields);
+    }
+    for row in Row::all(include_str!("data/ns2_reordering.csv")).filter(cubic) {
+        let (seed, share) = (row.number("seed"), row.real("share"));
+        let late = Fate::Late { micros: row.number("late_us") };
+        let fate = |at| if lost(seed, at, share) { late } else { Fate::Delivered };
+        let run = row.run_with(CubeRoot::Table, fate);
+        assert_eq!(counts(&run), row.expected(), "{:?}", row.fields);
     }
 }
 

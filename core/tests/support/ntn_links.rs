@@ -24,7 +24,10 @@ pub(crate) fn plain(erased: &[usize]) -> NtnConfig {
         phy: NtnPhy::Trace(Arc::new(PhyTrace::new(t.into(), d.into(), Bytes(100)).unwrap())),
         propagation: NS(50).into(),
         way_back: NS(50).into(),
+        k_offset: None,
         harq: HarqConfig { mode: HarqMode::NoFeedback, repetitions: n(1) },
+        uplink: None,
+        handovers: None,
         control: ControlErrors::default(),
         rlc: RlcConfig::Um(UmConfig { window: n(32), t_reassembly: Some(NS(30)) }),
         pdcp: PdcpConfig {
@@ -83,6 +86,7 @@ pub(crate) fn count(link: &NtnLink, name: &str) -> u64 {
 pub(crate) fn feedback(max_transmissions: u32) -> HarqConfig {
     let mode = HarqMode::Feedback {
         processes: n(16),
+        silent: 0,
         max_transmissions: n(max_transmissions),
         processing: NS(0),
     };

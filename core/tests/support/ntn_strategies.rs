@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use clift::link::{DelaySeries, Propagation, QueueLimit};
 use clift::scheme::nr::{
-    AmConfig, ControlErrors, HarqConfig, HarqMode, NtnConfig, NtnHeaders, NtnPhy, PdcpConfig,
-    RlcConfig, UmConfig,
+    AmConfig, Asking, ControlErrors, Handovers, HarqConfig, HarqMode, NtnConfig, NtnHeaders,
+    NtnPhy, PdcpConfig, RlcConfig, UmConfig, UplinkConfig,
 };
 use clift::seed::Seed;
 use clift::trace::PhyTrace;
@@ -37,11 +37,37 @@ pub(crate) fn case() -> impl Strategy<Value = Case> {
 fn config() -> impl Strategy<Value = NtnConfig> {
     let headers =
         (0u32..4, 0u32..3).prop_map(|(sdu, pdu)| NtnHeaders { sdu: Bytes(sdu), pdu: Bytes(pdu) });
-    let all = (phy(), propagation(), propagation(), (harq(), control()), rlc(), pdcp(), headers);
-    let config =
-        all.prop_map(|(phy, propagation, way_back, (harq, control), rlc, pdcp, headers)| {
-            NtnConfig { phy, propagation, way_back, harq, control, rlc, pdcp, headers }
-        });
+    let offset = prop::option::of(0u64..30);
+    let mac = (harq(), control(), offset, prop::option::of(uplink()), handovers());
+    let all = (phy(), propagation(), propagation(), mac, rlc(), pdcp(), headers);
+    let config = all.prop_map(
+        |(
+            phy,
+            propagation,
+            way_back,
+            (harq, control, beyond, uplink, handovers),
+            rlc,
+            pdcp,
+            headers,
+        )| {
+            let control = if uplink.is_some() { ControlErrors::default() } else { control };
+            let longest = propagation.longest() + way_back.longest();
+            let k_offset = beyond.map(|beyond| longest + Duration::from_nanos(beyond));
+            NtnConfig {
+                phy,
+                propagation,
+                way_back,
+                k_offset,
+                harq,
+                uplink,
+                handovers,
+                control,
+                rlc,
+                pdcp,
+                headers,
+            }
+        },
+    );
     config.prop_filter("a link", |config| config.check().is_ok())
 }
 
@@ -88,15 +114,49 @@ fn propagation() -> impl Strategy<Value = Propagation> {
 }
 
 fn harq() -> impl Strategy<Value = HarqConfig> {
+    let silent = prop_oneof![2 => Just(0u32), 1 => 1u32..4];
     let feedback =
-        (1u32..6, 1u32..4, 0u64..20).prop_map(|(processes, most, processing)| HarqMode::Feedback {
-            processes: nonzero(processes),
-            max_transmissions: nonzero(most),
-            processing: Duration::from_nanos(processing),
+        (1u32..6, silent, 1u32..4, 0u64..20).prop_map(|(hearing, silent, most, processing)| {
+            HarqMode::Feedback {
+                processes: nonzero(hearing + silent),
+                silent,
+                max_transmissions: nonzero(most),
+                processing: Duration::from_nanos(processing),
+            }
         });
     let mode = prop_oneof![3 => feedback, 1 => Just(HarqMode::NoFeedback)];
     (mode, prop_oneof![3 => Just(1u32), 1 => 2u32..4])
         .prop_map(|(mode, repetitions)| HarqConfig { mode, repetitions: nonzero(repetitions) })
+}
+
+/// Mostly none.
+fn handovers() -> impl Strategy<Value = Option<Handovers>> {
+    let some = (1u64..900).prop_flat_map(|every| {
+        (0..every.min(100)).prop_map(move |interruption| Handovers {
+            every: Duration::from_nanos(every),
+            interruption: Duration::from_nanos(interruption),
+        })
+    });
+    prop::option::weighted(0.3, some)
+}
+
+fn uplink() -> impl Strategy<Value = UplinkConfig> {
+    let every = || (1u64..60).prop_map(Duration::from_nanos);
+    let asking = prop_oneof![
+        2 => (every(), 1u32..4)
+            .prop_map(|(every, blocks)| Asking::Request { every, blocks: nonzero(blocks) }),
+        1 => every().prop_map(|every| Asking::Configured { every }),
+    ];
+    let retx = (1u64..300).prop_map(|ns| Some(Duration::from_nanos(ns)));
+    let buffer_status = prop_oneof![3 => Just(true), 1 => Just(false)];
+    (asking, buffer_status, 0u64..20, retx).prop_map(
+        |(asking, buffer_status, processing, retx_bsr)| UplinkConfig {
+            asking,
+            buffer_status,
+            processing: Duration::from_nanos(processing),
+            retx_bsr,
+        },
+    )
 }
 
 /// Half of the links without errors, the others with some of them, up to always.

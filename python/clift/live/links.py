@@ -236,8 +236,29 @@ class NtnLink(Ntn):
         harq_processes: How many TBs may be under way (16; 32 with Release 17).
         max_transmissions: How often HARQ sends a TB at most.
         repetitions: Consecutive slots of each transmission.
+        silent_processes: How many of the processes have no feedback; 0 unless set. A TB takes a
+            free process with feedback if there is one.
         processing_ms: From the decoded TB to the sender acting on its feedback, without
             propagation.
+        k_offset_ms: K_offset: the round trip that HARQ feedback and grants are timed for, that of
+            the whole cell; 0 for none, the momentary round trip of this link. Unless set, the least
+            whole milliseconds that cover the longest round trip, over a LEO preset also that of the
+            preset; none with "nr-terrestrial".
+        grants: "always": new data may use every slot, as in a downlink; "requested": an uplink that
+            sends scheduling requests and buffer status reports, and waits for grants; "configured":
+            an uplink with a configured grant at intervals, and what is granted upon its reports.
+        sr_period_ms: From one occasion for a scheduling request to the next (grants = "requested");
+            ten slots of the preset unless set.
+        first_grant: How many TBs the answer to a scheduling request grants (grants = "requested");
+            1 unless set.
+        cg_period_ms: From one configured grant to the next (grants = "configured"); ten slots of
+            the preset unless set.
+        buffer_status: Whether TBs of an uplink carry buffer status reports; true unless set.
+            Without them only requests or configured grants bring slots.
+        retx_bsr_ms: `retxBSR-Timer`: when the terminal asks anew if data waits and a report brought
+            no grant; a round trip unless set.
+        handover_every_s: From one handover to the next, the first so long after the start.
+        interruption_ms: From a handover until slots can be used again (with `handover_every`).
         missed_grant: Probability that the receiver misses the grant of a transmission, neither uses
             it nor sends feedback.
         missed_feedback: Probability that HARQ feedback is not found, which counts as NACK.
@@ -302,7 +323,17 @@ class NtnLink(Ntn):
         "harq_processes": to.Keyword("ntn.processes", to.whole(1, 4294967295), None),
         "max_transmissions": to.Keyword("ntn.max_transmissions", to.whole(1, 4294967295), None),
         "repetitions": to.Keyword("ntn.repetitions", to.whole(1, 4294967295), None),
+        "silent_processes": to.Keyword("ntn.silent_processes", to.whole(0, 4294967295), None),
         "processing_ms": to.Keyword("ntn.processing", to.milliseconds, None),
+        "k_offset_ms": to.Keyword("ntn.k_offset", to.milliseconds, None),
+        "grants": to.Keyword("ntn.grants", to.choice("always", "requested", "configured"), None),
+        "sr_period_ms": to.Keyword("ntn.sr_period", to.milliseconds, None),
+        "first_grant": to.Keyword("ntn.first_grant", to.whole(1, 4294967295), None),
+        "cg_period_ms": to.Keyword("ntn.cg_period", to.milliseconds, None),
+        "buffer_status": to.Keyword("ntn.buffer_status", to.flag, None),
+        "retx_bsr_ms": to.Keyword("ntn.retx_bsr", to.milliseconds, None),
+        "handover_every_s": to.Keyword("ntn.handover_every", to.seconds, None),
+        "interruption_ms": to.Keyword("ntn.interruption", to.milliseconds, None),
         "missed_grant": to.Keyword("ntn.missed_grant", to.probability, None),
         "missed_feedback": to.Keyword("ntn.missed_feedback", to.probability, None),
         "ack_to_nack": to.Keyword("ntn.ack_to_nack", to.probability, None),
@@ -338,7 +369,17 @@ class NtnLink(Ntn):
     harq_processes: int | None = field(default=None, kw_only=True)
     max_transmissions: int | None = field(default=None, kw_only=True)
     repetitions: int | None = field(default=None, kw_only=True)
+    silent_processes: int | None = field(default=None, kw_only=True)
     processing_ms: float | None = field(default=None, kw_only=True)
+    k_offset_ms: float | None = field(default=None, kw_only=True)
+    grants: Literal["always", "requested", "configured"] | None = field(default=None, kw_only=True)
+    sr_period_ms: float | None = field(default=None, kw_only=True)
+    first_grant: int | None = field(default=None, kw_only=True)
+    cg_period_ms: float | None = field(default=None, kw_only=True)
+    buffer_status: bool | None = field(default=None, kw_only=True)
+    retx_bsr_ms: float | None = field(default=None, kw_only=True)
+    handover_every_s: float | None = field(default=None, kw_only=True)
+    interruption_ms: float | None = field(default=None, kw_only=True)
     missed_grant: float | None = field(default=None, kw_only=True)
     missed_feedback: float | None = field(default=None, kw_only=True)
     ack_to_nack: float | None = field(default=None, kw_only=True)

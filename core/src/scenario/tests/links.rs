@@ -106,6 +106,38 @@ fn a_3gpp_link_is_what_its_keys_say() {
             "[ntn]\nrlc = \"um\"\nmax_retx = 3\n",
             "geo.toml line 3: ntn.max_retx: belongs to rlc = \"am\"; leave it out, or change `rlc`",
         ),
+        (
+            "[ntn]\nk_offset = \"500 ms\"\n",
+            "geo.toml line 2: ntn.k_offset: is below the longest round trip, 541460 us, so",
+        ),
+        (
+            "[ntn]\nprocesses = 4\nsilent_processes = 4\n",
+            "geo.toml line 3: ntn.silent_processes: leaves none of 4 processes",
+        ),
+        (
+            "[ntn]\nharq_feedback = false\nsilent_processes = 4\n",
+            "geo.toml line 3: ntn.silent_processes: is of HARQ feedback, which",
+        ),
+        (
+            "[ntn]\nsr_period = \"5 ms\"\n",
+            "geo.toml line 2: ntn.sr_period: is for grants = \"requested\"; leave it out",
+        ),
+        (
+            "[ntn]\ngrants = \"configured\"\nretx_bsr = \"5 ms\"\n",
+            "geo.toml line 3: ntn.retx_bsr: is for grants = \"requested\"; leave it out",
+        ),
+        (
+            "[ntn]\ngrants = \"requested\"\nsr_period = \"0 ms\"\n",
+            "geo.toml line 3: ntn.sr_period: the time between requests of 0 ns; give",
+        ),
+        (
+            "[ntn]\ngrants = \"requested\"\nmissed_grant = 0.1\n",
+            "geo.toml line 3: ntn.missed_grant: is of grants and feedback of a downlink; leave",
+        ),
+        (
+            "[ntn]\ngrants = \"asked\"\n",
+            "geo.toml line 2: ntn.grants: unknown value `asked`, one of",
+        ),
         ("[ntn]\nbler = 7\n", "geo.toml line 2: ntn.bler: 7 is not a probability"),
         ("[ntn]\nbler = [0.1, 7]\n", "geo.toml line 2: ntn.bler"),
         ("[ntn]\nbler = []\n", "geo.toml line 2: ntn.bler: no block error probability"),

@@ -36,6 +36,8 @@ pub(super) struct Backlog {
     sdus: VecDeque<Sdu>,
     queue: DropTail,
     waiting: VecDeque<u64>,
+    /// Bytes of those that wait, headers included.
+    waiting_bytes: u64,
     /// Packets that left the queue and when, to be told; `None`: not to be told.
     departures: Option<Vec<(PacketId, Instant)>>,
     blocks: u64,
@@ -46,7 +48,16 @@ impl Backlog {
     pub(super) fn new(limit: QueueLimit) -> Self {
         let (sdus, waiting) = (VecDeque::new(), VecDeque::new());
         let queue = DropTail::new(limit);
-        Self { first: 0, sdus, queue, waiting, departures: None, blocks: 0, carried: 0 }
+        Self {
+            first: 0,
+            sdus,
+            queue,
+            waiting,
+            waiting_bytes: 0,
+            departures: None,
+            blocks: 0,
+            carried: 0,
+        }
     }
 
     pub(super) fn has_room(&self, size: Bytes) -> bool {
@@ -56,6 +67,7 @@ impl Backlog {
     pub(super) fn admit(&mut self, now: Instant, packet: Packet, header: Bytes) {
         let bytes = packet.size.0.saturating_add(header.0).max(1);
         self.waiting.push_back(self.first + self.sdus.len() as u64);
+        self.waiting_bytes += u64::from(bytes);
         self.queue.join(packet.size);
         self.sdus.push_back(Sdu {
             packet: packet.id,
@@ -84,7 +96,8 @@ impl Backlog {
         let order = self.waiting.pop_front()?;
         let sdu = self.get_mut(order);
         sdu.departed = now;
-        let (packet, size) = (sdu.packet, sdu.size);
+        let (packet, size, bytes) = (sdu.packet, sdu.size, sdu.bytes);
+        self.waiting_bytes -= u64::from(bytes);
         self.queue.leave(size);
         if let Some(departures) = &mut self.departures {
             departures.push((packet, instant(now)));
@@ -132,6 +145,16 @@ impl Backlog {
         self.carried
     }
 
+    /// Whether nothing of the link knows of any packet.
+    pub(super) fn is_empty(&self) -> bool {
+        self.sdus.is_empty()
+    }
+
+    /// Bytes of the packets that wait, headers included.
+    pub(super) fn waiting_bytes(&self) -> u64 {
+        self.waiting_bytes
+    }
+
     pub(super) fn waiting(&self) -> usize {
         self.waiting.len()
     }
@@ -142,6 +165,11 @@ impl Backlog {
     }
 
     /// A packet that something of the link still knows of.
+    pub(super) fn get(&self, order: u64) -> &Sdu {
+        &self.sdus[(order - self.first) as usize]
+    }
+
+    /// The same, to be changed.
     #[inline]
     pub(super) fn get_mut(&mut self, order: u64) -> &mut Sdu {
         &mut self.sdus[(order - self.first) as usize]

@@ -40,6 +40,12 @@ pub struct NtnOptions {
     /// How transport blocks are repeated.
     #[serde(flatten)]
     pub harq: HarqOptions,
+    /// Which slots an uplink may use.
+    #[serde(flatten)]
+    pub uplink: UplinkOptions,
+    /// When the terminal changes its cell.
+    #[serde(flatten)]
+    pub mobility: MobilityOptions,
     /// How often grants and HARQ feedback go wrong.
     #[serde(flatten)]
     pub control: ControlErrors,
@@ -51,7 +57,7 @@ pub struct NtnOptions {
     pub headers: NtnHeaders,
 }
 
-parts!(NtnOptions { path, rlc, blocks, harq, control, pdcp, headers });
+parts!(NtnOptions { path, rlc, blocks, harq, uplink, mobility, control, pdcp, headers });
 
 /// The preset of a 3GPP link, and its delays where they are not the preset's.
 #[derive(Clone, Debug, Deserialize, JsonSchema, PartialEq, Serialize)]
@@ -114,8 +120,16 @@ pub struct HarqOptions {
     pub max_transmissions: Option<NonZeroU32>,
     /// Consecutive slots of each transmission.
     pub repetitions: NonZeroU32,
+    /// How many of the processes have no feedback; 0 unless set. A TB takes a free process with
+    /// feedback if there is one.
+    pub silent_processes: Option<u32>,
     /// From the decoded TB to the sender acting on its feedback, without propagation.
     pub processing: Option<Duration>,
+    /// K_offset: the round trip that HARQ feedback and grants are timed for, that of the whole cell;
+    /// 0 for none, the momentary round trip of this link. Unless set, the least whole milliseconds
+    /// that cover the longest round trip, over a LEO preset also that of the preset; none with
+    /// "nr-terrestrial".
+    pub k_offset: Option<Duration>,
 }
 
 impl Default for HarqOptions {
@@ -125,7 +139,74 @@ impl Default for HarqOptions {
             processes: None,
             max_transmissions: None,
             repetitions: NonZeroU32::MIN,
+            silent_processes: None,
             processing: None,
+            k_offset: None,
+        }
+    }
+}
+
+/// Which slots new data may use: those of a downlink, or of an uplink that needs grants.
+#[derive(Clone, Copy, Debug, Default, Deserialize, JsonSchema, PartialEq, Serialize)]
+#[serde(default)]
+pub struct UplinkOptions {
+    /// "always": new data may use every slot, as in a downlink; "requested": an uplink that sends
+    /// scheduling requests and buffer status reports, and waits for grants; "configured": an uplink
+    /// with a configured grant at intervals, and what is granted upon its reports.
+    pub grants: GrantsBy,
+    /// From one occasion for a scheduling request to the next (grants = "requested"); ten slots of
+    /// the preset unless set.
+    pub sr_period: Option<Duration>,
+    /// How many TBs the answer to a scheduling request grants (grants = "requested"); 1 unless set.
+    pub first_grant: Option<NonZeroU32>,
+    /// From one configured grant to the next (grants = "configured"); ten slots of the preset unless
+    /// set.
+    pub cg_period: Option<Duration>,
+    /// Whether TBs of an uplink carry buffer status reports; true unless set. Without them only
+    /// requests or configured grants bring slots.
+    pub buffer_status: Option<bool>,
+    /// `retxBSR-Timer`: when the terminal asks anew if data waits and a report brought no grant; a
+    /// round trip unless set.
+    pub retx_bsr: Option<Duration>,
+}
+
+/// Handovers of a 3GPP link; none unless set.
+#[derive(Clone, Copy, Debug, Default, Deserialize, JsonSchema, PartialEq, Serialize)]
+#[serde(default)]
+pub struct MobilityOptions {
+    /// From one handover to the next, the first so long after the start.
+    pub handover_every: Option<Duration>,
+    /// From a handover until slots can be used again (with `handover_every`).
+    pub interruption: Option<Duration>,
+}
+
+/// How an uplink comes by its grants.
+#[derive(Clone, Copy, Debug, Default, Deserialize, Eq, JsonSchema, PartialEq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum GrantsBy {
+    /// Every slot is granted.
+    #[default]
+    Always,
+    /// The terminal asks for them.
+    Requested,
+    /// Some are configured, further ones are asked for in them.
+    Configured,
+}
+
+impl MobilityOptions {
+    fn handovers(self) -> Result<Option<Handovers>, Fault> {
+        match (self.handover_every, self.interruption) {
+            (Some(every), Some(interruption)) => Ok(Some(Handovers { every, interruption })),
+            (None, None) => Ok(None),
+            (Some(_), None) => {
+                let cure = "without `interruption`; give the time without service, e.g. \"50 ms\"";
+                Err(Fault::new("handover_every", cure))
+            }
+            (None, Some(_)) => {
+                let cure =
+                    "without `handover_every`; give the time between handovers, e.g. \"15 s\"";
+                Err(Fault::new("interruption", cure))
+            }
         }
     }
 }
@@ -142,8 +223,17 @@ pub struct NtnConfig {
     pub propagation: Propagation,
     /// One-way delay of feedback from receiver to sender.
     pub way_back: Propagation,
+    /// `K_offset` (TS 38.213 sections 4.2 and 9.2.3, TS 38.300 section 16.14.2): what the sender does
+    /// upon what the receiver heard comes so long after it would have come without propagation,
+    /// whatever the momentary delays. At least their longest round trip. `None`: the momentary
+    /// round trip.
+    pub k_offset: Option<Duration>,
     /// How transport blocks are repeated.
     pub harq: HarqConfig,
+    /// The grants of an uplink; `None`: new data may use every slot.
+    pub uplink: Option<UplinkConfig>,
+    /// Handovers; `None`: never.
+    pub handovers: Option<Handovers>,
     /// How often grants and HARQ feedback go wrong.
     pub control: ControlErrors,
     /// How packets are cut into transport blocks and repaired above HARQ.
@@ -193,15 +283,58 @@ pub enum HarqMode {
         /// Processes: 16, or 32 with the extension of Release 17 (TS 38.331,
         /// `nrofHARQ-ProcessesForPDSCH-v1700`).
         processes: NonZeroU32,
+        /// How many of them have their feedback disabled: a TB takes one of the others if one is
+        /// free, else one of these, which is free at once and never sends it again after its
+        /// repetitions (TS 38.331, bits of `downlinkHARQ-FeedbackDisabled-r17` that are set; of
+        /// `uplinkHARQ-mode-r17`, mode B, that are not).
+        silent: u32,
         /// How often a TB is sent at most before it is given up.
         max_transmissions: NonZeroU32,
         /// From the decoding of a TB to its feedback leaving the receiver, and from there, after
         /// the way back, to the sender being able to act: both together.
         processing: Duration,
     },
-    /// Feedback disabled (TS 38.331, `downlinkHARQ-FeedbackDisabled-r17`; uplink mode B): a
-    /// process is free at once, and a TB is never sent again after its repetitions.
+    /// Feedback disabled in all processes.
     NoFeedback,
+}
+
+/// Handovers at equal intervals, with an interruption of service each.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub struct Handovers {
+    /// From one to the next, the first so long after the start.
+    pub every: Duration,
+    /// From each until slots can be used again; shorter.
+    pub interruption: Duration,
+}
+
+/// An uplink that needs grants, each for one TB of new data in one slot.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub struct UplinkConfig {
+    /// How the terminal says that data waits.
+    pub asking: Asking,
+    /// Whether each TB says how much still waits.
+    pub buffer_status: bool,
+    /// From a request or a decoded report until the terminal acts on the grant, without propagation.
+    pub processing: Duration,
+    /// `retxBSR-Timer`; `None`: the least value of the standard that is not below a round trip.
+    pub retx_bsr: Option<Duration>,
+}
+
+/// How a terminal without a grant says that data waits.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum Asking {
+    /// By a scheduling request (TS 38.321 section 5.4.4).
+    Request {
+        /// From one occasion to the next.
+        every: Duration,
+        /// TBs that the answer grants.
+        blocks: NonZeroU32,
+    },
+    /// In a configured grant (TS 38.321 section 5.8.2).
+    Configured {
+        /// From one to the next.
+        every: Duration,
+    },
 }
 
 /// How often control goes wrong; never, unless set.
@@ -396,8 +529,10 @@ impl NtnOptions {
         let of_feedback = [
             ("processes", harq.processes.is_some()),
             ("max_transmissions", harq.max_transmissions.is_some()),
-            ("processing", harq.processing.is_some()),
+            ("silent_processes", harq.silent_processes.is_some()),
+            ("processing", harq.processing.is_some() && self.uplink.grants == GrantsBy::Always),
         ];
+        self.uplink.check()?;
         if let Some((name, _)) = of_feedback.iter().find(|(_, given)| *given && !harq.harq_feedback)
         {
             let cure = "is of HARQ feedback, which harq_feedback = false switches off; leave one of them out";
@@ -431,6 +566,13 @@ impl NtnOptions {
         if let RlcConfig::Am(am) = &mut rlc {
             am.status_delay.get_or_insert(preset.slot);
         }
+        let processing = self.harq.processing.unwrap_or(preset.slot * 4);
+        let propagation = delay.clone().unwrap_or(preset.delay.into());
+        let way_back = back.or(delay).unwrap_or(preset.delay.into());
+        let k_offset = match self.harq.k_offset {
+            Some(given) => Some(given).filter(|&given| given > Duration::ZERO),
+            None => preset.k_offset(propagation.longest() + way_back.longest()),
+        };
         Ok(NtnConfig {
             phy: match phy {
                 Some(phy) => NtnPhy::Trace(Arc::new(phy)),
@@ -444,27 +586,71 @@ impl NtnOptions {
                     },
                 },
             },
-            propagation: delay.clone().unwrap_or(preset.delay.into()),
-            way_back: back.or(delay).unwrap_or(preset.delay.into()),
+            propagation,
+            way_back,
+            k_offset,
             harq: HarqConfig {
                 mode: match self.harq.harq_feedback {
                     false => HarqMode::NoFeedback,
                     true => HarqMode::Feedback {
                         processes: self.harq.processes.unwrap_or(preset.processes),
+                        silent: self.harq.silent_processes.unwrap_or(0),
                         max_transmissions: self
                             .harq
                             .max_transmissions
                             .unwrap_or(nonzero(Preset::TRANSMISSIONS)),
-                        processing: self.harq.processing.unwrap_or(preset.slot * 4),
+                        processing,
                     },
                 },
                 repetitions: self.harq.repetitions,
             },
+            uplink: self.uplink.over(preset.slot, processing),
+            handovers: self.mobility.handovers()?,
             control: self.control,
             rlc,
             pdcp: self.pdcp,
             headers: self.headers,
         })
+    }
+}
+
+impl UplinkOptions {
+    fn check(&self) -> Result<(), Fault> {
+        let Self { grants, sr_period, first_grant, cg_period, buffer_status, retx_bsr } = self;
+        let (asks, has_own) = (*grants == GrantsBy::Requested, *grants == GrantsBy::Configured);
+        let keys = [
+            ("sr_period", sr_period.is_some(), asks, "\"requested\""),
+            ("first_grant", first_grant.is_some(), asks, "\"requested\""),
+            ("cg_period", cg_period.is_some(), has_own, "\"configured\""),
+            (
+                "buffer_status",
+                buffer_status.is_some(),
+                asks || has_own,
+                "\"requested\" or \"configured\"",
+            ),
+            ("retx_bsr", retx_bsr.is_some(), asks, "\"requested\""),
+        ];
+        match keys.iter().find(|(_, given, fits, _)| *given && !fits) {
+            Some((name, .., with)) => {
+                let cure = format!("is for grants = {with}; leave it out, or change `grants`");
+                Err(Fault::new(name, cure))
+            }
+            None => Ok(()),
+        }
+    }
+
+    fn over(&self, slot: Duration, processing: Duration) -> Option<UplinkConfig> {
+        let ten = slot * 10;
+        let asking = match self.grants {
+            GrantsBy::Always => return None,
+            GrantsBy::Requested => Asking::Request {
+                every: self.sr_period.unwrap_or(ten),
+                blocks: self.first_grant.unwrap_or(NonZeroU32::MIN),
+            },
+            GrantsBy::Configured => Asking::Configured { every: self.cg_period.unwrap_or(ten) },
+        };
+        let buffer_status = self.buffer_status.unwrap_or(true);
+        Some(UplinkConfig { asking, buffer_status, processing, retx_bsr: self.retx_bsr })
     }
 }
 
@@ -495,6 +681,34 @@ impl NtnConfig {
                 let cure = format!("{name} is over 2^61 ns (73 years); check the unit");
                 return Err(Fault::new(field, cure));
             }
+        }
+        if self.uplink.is_some()
+            && let Some(name) = changed(&self.control)
+        {
+            let cure =
+                "is of grants and feedback of a downlink; leave it out, or leave `grants` out";
+            return Err(Fault::new(&name, cure));
+        }
+        if let Some(Handovers { every, interruption }) = self.handovers
+            && interruption >= every
+        {
+            let cure = format!("lasts until the next handover, {every} later; give a shorter one");
+            return Err(Fault::new("interruption", cure));
+        }
+        let round_trip = self.propagation.longest() + self.way_back.longest();
+        if self.k_offset.is_some_and(|offset| offset < round_trip) {
+            let cure = format!(
+                "is below the longest round trip, {round_trip}, so that an answer would be due before it can be there; give that or more, or 0 for none"
+            );
+            return Err(Fault::new("k_offset", cure));
+        }
+        if let HarqMode::Feedback { processes, silent, .. } = self.harq.mode
+            && silent >= processes.get()
+        {
+            let cure = format!(
+                "leaves none of {processes} processes with feedback; give fewer, or harq_feedback = false"
+            );
+            return Err(Fault::new("silent_processes", cure));
         }
         let (tb, headers) = (self.tb().0, self.headers.pdu.0);
         if tb <= headers {
@@ -542,7 +756,8 @@ impl NtnConfig {
         let heard =
             control.nack_to_ack == Probability::ONE && control.missed_feedback == Probability::ZERO;
         match self.harq.mode {
-            HarqMode::Feedback { max_transmissions, .. } if !heard => {
+            // Without feedback in some processes there may be no second transmission.
+            HarqMode::Feedback { max_transmissions, silent: 0, .. } if !heard => {
                 repetitions.saturating_mul(max_transmissions.get() as usize)
             }
             _ => repetitions,
@@ -563,8 +778,29 @@ impl NtnConfig {
                 times.push(("delay", "the propagation delay", *delay, false));
             }
         }
+        if let Some(offset) = self.k_offset {
+            times.push(("k_offset", "K_offset", offset, false));
+        }
         if let HarqMode::Feedback { processing, .. } = self.harq.mode {
             times.push(("processing", "the processing time", processing, false));
+        }
+        if let Some(uplink) = self.uplink {
+            times.push(match uplink.asking {
+                Asking::Request { every, .. } => {
+                    ("sr_period", "the time between requests", every, true)
+                }
+                Asking::Configured { every } => {
+                    ("cg_period", "the time between configured grants", every, true)
+                }
+            });
+            times.push(("processing", "the processing time", uplink.processing, false));
+            times.push(("retx_bsr", "retxBSR-Timer", self.retx_bsr(uplink), true));
+        }
+        if let Some(Handovers { every, interruption }) = self.handovers {
+            times.extend([
+                ("handover_every", "the time between handovers", every, true),
+                ("interruption", "the interruption", interruption, false),
+            ]);
         }
         let timers = self.timers();
         times.push(("t_reassembly", "t-Reassembly", timers.reassembly, false));

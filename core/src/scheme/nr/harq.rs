@@ -6,6 +6,7 @@ use rand_chacha::ChaCha8Rng;
 
 use crate::link::{StreamRange, span};
 use crate::scheme::nr::config::{ControlErrors, HarqConfig, HarqMode};
+use crate::scheme::nr::grants::Report;
 use crate::scheme::nr::pdu::Pdu;
 use crate::scheme::nr::slots::Draws;
 use crate::units::Probability;
@@ -15,7 +16,8 @@ pub(super) type BlockId = u32;
 
 /// The sender's side: which blocks are under way and which are to be sent again.
 ///
-/// Which process a block is in makes no difference, so they are only counted.
+/// Which process a block is in makes no difference but for its feedback, so those that wait for it
+/// are only counted.
 #[derive(Clone, Debug)]
 pub(super) struct Harq {
     mode: HarqMode,
@@ -23,7 +25,7 @@ pub(super) struct Harq {
     blocks: Vec<Block>,
     free: Vec<BlockId>,
     /// Blocks that wait for feedback or to be sent again.
-    busy: u32,
+    waiting: u32,
     /// Blocks that the feedback asks for again, in the order in which it came.
     again: VecDeque<BlockId>,
     /// A block with repetitions left, and how many.
@@ -31,12 +33,16 @@ pub(super) struct Harq {
     pub(super) sent: u64,
     pub(super) sent_again: u64,
     pub(super) failed: u64,
+    pub(super) flushed: u64,
 }
 
 #[derive(Clone, Debug, Default)]
 struct Block {
     pdus: Vec<Pdu>,
+    report: Option<Report>,
     label: Label,
+    /// Whether its process has feedback.
+    heard: bool,
     /// Transmissions so far, repetitions included.
     attempts: u32,
     /// Those of them that the receiver used: it had their grant.
@@ -75,6 +81,7 @@ pub(super) struct Sent {
 #[derive(Clone, Debug)]
 pub(super) struct Landing {
     pub(super) pdus: Vec<Pdu>,
+    pub(super) report: Option<Report>,
     pub(super) decoded: bool,
 }
 
@@ -85,13 +92,27 @@ impl Harq {
             repetitions: config.repetitions.get(),
             blocks: Vec::new(),
             free: Vec::new(),
-            busy: 0,
+            waiting: 0,
             again: VecDeque::new(),
             repeating: None,
             sent: 0,
             sent_again: 0,
             failed: 0,
+            flushed: 0,
         }
+    }
+
+    /// Forgets all blocks (TS 38.321 section 5.12); the content of those that nothing was decoded of.
+    pub(super) fn flush(&mut self) -> Vec<Pdu> {
+        let blocks = self.blocks.drain(..);
+        let lost: Vec<Vec<Pdu>> =
+            blocks.map(|block| block.pdus).filter(|pdus| !pdus.is_empty()).collect();
+        self.flushed += lost.len() as u64;
+        self.free.clear();
+        self.waiting = 0;
+        self.again.clear();
+        self.repeating = None;
+        lost.into_iter().flatten().collect()
     }
 
     #[inline]
@@ -103,7 +124,14 @@ impl Harq {
     pub(super) fn has_free(&self) -> bool {
         match self.mode {
             HarqMode::NoFeedback => true,
-            HarqMode::Feedback { processes, .. } => self.busy < processes.get(),
+            HarqMode::Feedback { silent, .. } => silent > 0 || self.has_free_with_feedback(),
+        }
+    }
+
+    fn has_free_with_feedback(&self) -> bool {
+        match self.mode {
+            HarqMode::NoFeedback => false,
+            HarqMode::Feedback { processes, silent, .. } => self.waiting < processes.get() - silent,
         }
     }
 
@@ -123,9 +151,11 @@ impl Harq {
     }
 
     /// A new block in a free process.
-    pub(super) fn open(&mut self, pdus: Vec<Pdu>, label: Label) -> BlockId {
+    pub(super) fn open(&mut self, pdus: Vec<Pdu>, report: Option<Report>, label: Label) -> BlockId {
         let label = Label { unit: self.sent, ..label };
-        let block = Block { pdus, label, ..Block::default() };
+        let heard = self.has_free_with_feedback();
+        self.waiting += u32::from(heard);
+        let block = Block { pdus, report, label, heard, ..Block::default() };
         let id = match self.free.pop() {
             Some(id) => {
                 self.blocks[id as usize] = block;
@@ -136,7 +166,6 @@ impl Harq {
                 self.blocks.len() as BlockId - 1
             }
         };
-        self.busy += 1;
         self.sent += 1;
         self.repeating = Some((id, self.repetitions));
         id
@@ -180,7 +209,7 @@ impl Harq {
         {
             block.decoded = Some(at);
             let pdus = std::mem::take(&mut block.pdus);
-            lands = Some((at, Landing { pdus, decoded: true }));
+            lands = Some((at, Landing { pdus, report: block.report, decoded: true }));
         }
         self.repeating = match self.repeating {
             Some((block, left)) if left > 1 => Some((block, left - 1)),
@@ -191,17 +220,22 @@ impl Harq {
         }
         block.rounds += 1;
         let over = match self.mode {
-            HarqMode::NoFeedback => true,
-            HarqMode::Feedback { max_transmissions, .. } => block.rounds >= max_transmissions.get(),
+            HarqMode::Feedback { max_transmissions, .. } if block.heard => {
+                block.rounds >= max_transmissions.get()
+            }
+            _ => true,
         };
         if over && block.decoded.is_none() {
             self.failed += 1;
             let pdus = std::mem::take(&mut block.pdus);
-            lands = Some((known, Landing { pdus, decoded: false }));
+            lands = Some((known, Landing { pdus, report: None, decoded: false }));
         }
-        let HarqMode::Feedback { processing, .. } = self.mode else {
-            self.release(id);
-            return Sent { lands, feedback: None };
+        let processing = match self.mode {
+            HarqMode::Feedback { processing, .. } if block.heard => processing,
+            _ => {
+                self.release(id);
+                return Sent { lands, feedback: None };
+            }
         };
         // A block that takes longer than nominal to decode is not acknowledged before it is.
         let heard = block.decoded.map_or(known, |at| at.max(known));
@@ -224,14 +258,14 @@ impl Harq {
         }
         let lost = (block.decoded.is_none() && !over).then(|| {
             self.failed += 1;
-            Landing { pdus: std::mem::take(&mut block.pdus), decoded: false }
+            Landing { pdus: std::mem::take(&mut block.pdus), report: None, decoded: false }
         });
         self.release(id);
         lost
     }
 
     fn release(&mut self, id: BlockId) {
-        self.busy -= 1;
+        self.waiting -= u32::from(self.blocks[id as usize].heard);
         self.free.push(id);
     }
 }

@@ -1,6 +1,6 @@
 //! The 3GPP link: its layers joined to a state machine.
 
-use std::collections::VecDeque;
+use std::collections::{BTreeSet, VecDeque};
 
 use crate::link::counters::Tally;
 use crate::link::schedule::ReadyQueue;
@@ -9,7 +9,8 @@ use crate::link::{
     TraceLinkConfig, Transit, Transmission, TransmissionKind, UnitLog, Usage, instant, nanos, span,
 };
 use crate::scheme::nr::backlog::Backlog;
-use crate::scheme::nr::config::NtnConfig;
+use crate::scheme::nr::config::{Handovers, NtnConfig};
+use crate::scheme::nr::grants::Grants;
 use crate::scheme::nr::harq::{BlockId, Control, Feedback, Harq, Label, Landing};
 use crate::scheme::nr::path::Path;
 use crate::scheme::nr::pdcp::Pdcp;
@@ -26,6 +27,8 @@ pub struct NtnLink {
     slots: Slots,
     path: Path,
     harq: Harq,
+    /// Of an uplink that needs them.
+    grants: Option<Grants>,
     control: Control,
     rlc: Rlc,
     pdcp: Pdcp,
@@ -39,6 +42,11 @@ pub struct NtnLink {
     landings: ReadyQueue<Landing>,
     /// HARQ feedback under way: on which block, what it says, what will be read.
     feedback: ReadyQueue<(BlockId, Feedback, Feedback)>,
+    handovers: Option<Handovers>,
+    /// When the next handover is.
+    hands_over: i64,
+    /// When slots can be used again after the last one.
+    resumes: i64,
     /// The slot that may carry something next.
     scheduled: Option<Slot>,
     /// The first slot that was not offered yet.
@@ -93,8 +101,11 @@ impl NtnLink {
         Ok(Self {
             slots_end: slots.end().map(|end| (end.at + 1).max(0)),
             slots,
-            path: Path::new(config.propagation.clone(), config.way_back.clone()),
+            path: Path::new(config.propagation.clone(), config.way_back.clone(), config.k_offset),
             harq: Harq::new(config.harq),
+            grants: config
+                .uplink
+                .map(|uplink| Grants::new(uplink, config.retx_bsr(uplink), room - pdu_header)),
             control: Control::new(config.control, seed.rng(Stream::Control(number))),
             rlc: Rlc::new(config, seed, number),
             pdcp: Pdcp::new(config),
@@ -106,6 +117,9 @@ impl NtnLink {
             room,
             landings: ReadyQueue::new(),
             feedback: ReadyQueue::new(),
+            handovers: config.handovers,
+            hands_over: config.handovers.map_or(i64::MAX, |handovers| span(handovers.every)),
+            resumes: 0,
             scheduled: None,
             next_index: 0,
             stalled_from: None,
@@ -126,6 +140,10 @@ impl Link for NtnLink {
     fn enqueue(&mut self, now: Instant, packet: Packet) -> Admission {
         let at = nanos(now);
         while self.step(at) {}
+        while self.hands_over <= at {
+            // An idle link did not wake for it.
+            self.hand_over(self.hands_over);
+        }
         self.counters.offered += 1;
         let slot_now = self.scheduled.is_some_and(|slot| slot.at == at) && self.wanted();
         if slot_now && !self.backlog.has_room(packet.size) {
@@ -206,7 +224,11 @@ impl Instrument for NtnLink {
             ("sdus_discarded", self.counts.discarded),
             ("sdus_late", self.counts.late),
         ];
+        if self.handovers.is_some() {
+            details.push(("tbs_flushed", self.harq.flushed));
+        }
         details.extend(self.control.details());
+        details.extend(self.grants.iter().flat_map(Grants::details));
         match &self.rlc {
             Rlc::Um { .. } => details.push(("sdus_incomplete", self.counts.incomplete)),
             Rlc::Am(am) => details.extend([
@@ -237,6 +259,10 @@ impl Instrument for NtnLink {
 /// instant at which a timer expires still counts, and a slot sees everything that came before.
 #[derive(Clone, Copy, Debug, Eq, Ord, PartialEq, PartialOrd)]
 enum Task {
+    /// The terminal changes its cell.
+    Handover,
+    /// Grants are there.
+    Grant,
     /// A transport block is decoded, or nothing more of it comes.
     Landing,
     /// The receiver learns that a packet was given up.
@@ -255,6 +281,8 @@ enum Task {
     PollRetransmit,
     /// `discardTimer` of the packet that waits first expires.
     Discard,
+    /// The terminal asks for grants.
+    Ask,
     /// The slots are over.
     SlotsEnd,
     /// A slot that may carry something.
@@ -268,8 +296,10 @@ impl NtnLink {
             Rlc::Am(am) => Some(am),
             Rlc::Um { .. } => None,
         };
-        let at = self.landings.next_at().unwrap_or(i64::MAX);
-        let mut next = Earliest { at, task: Task::Landing };
+        let grants = self.grants.as_ref();
+        let at = grants.and_then(Grants::comes).unwrap_or(i64::MAX);
+        let mut next = Earliest { at, task: Task::Grant };
+        next = next.or(self.landings.next_at(), Task::Landing);
         next = next.or(am.and_then(|am| am.given_up.next_at()), Task::GivenUp);
         next = next.or(self.rlc.reassembly_expires(), Task::Reassembly);
         next = next.or(am.and_then(|am| am.reports.expires()), Task::Report);
@@ -280,8 +310,17 @@ impl NtnLink {
         if let Some(time) = self.discard {
             next = next.or(self.backlog.waiting_since().map(|at| at + time), Task::Discard);
         }
+        next = next.or(grants.and_then(Grants::asks), Task::Ask);
         next = next.or(self.slots_end, Task::SlotsEnd);
-        next.or(self.scheduled.map(|slot| slot.at), Task::Slot).get()
+        let next = next.or(self.scheduled.map(|slot| slot.at), Task::Slot).get();
+        // An idle link need not be told of a handover.
+        if self.hands_over == i64::MAX || (next.is_none() && self.backlog.is_empty()) {
+            return next;
+        }
+        match next {
+            Some((at, _)) if at < self.hands_over => next,
+            _ => Some((self.hands_over, Task::Handover)),
+        }
     }
 
     /// Does what is due next, up to `now`; whether there was something. A slot at `now` waits, since
@@ -294,6 +333,8 @@ impl NtnLink {
             return false;
         };
         match task {
+            Task::Handover => self.hand_over(at),
+            Task::Grant => self.grants.iter_mut().for_each(|grants| grants.come(at)),
             Task::Landing => self.land(at),
             Task::GivenUp => self.learn_given_up(at),
             Task::Reassembly => self.rlc.reassembly_expired(at),
@@ -303,6 +344,7 @@ impl NtnLink {
             Task::Status => self.hear_status(at),
             Task::PollRetransmit => self.owe_poll(),
             Task::Discard => self.discard_first(at),
+            Task::Ask => self.ask(at),
             Task::SlotsEnd => self.slots_end = None,
             Task::Slot => self.use_slot(),
         }
@@ -339,31 +381,49 @@ impl Earliest {
 impl NtnLink {
     /// Chooses the next slot, if one is wanted, and counts those that could not be used.
     fn schedule(&mut self, now: i64) {
+        if let Some(grants) = &mut self.grants {
+            grants.consider(self.rlc.wants(&self.backlog), now.max(self.resumes));
+        }
         if self.scheduled.is_some() {
             return;
         }
         let wanted = self.wanted();
         if let Some(from) = self.stalled_from
-            && !(wanted && !self.harq.has_again() && !self.harq.has_free())
+            && !(wanted && self.is_stalled())
         {
             let first = self.slots.first(self.next_index, now).or_else(|| self.slots.end());
             self.counts.stalled_slots += first.map_or(0, |first| first.index - from);
             self.stalled_from = None;
         }
-        if !wanted || self.trace_ended {
+        if self.trace_ended {
             return;
         }
-        if self.stalled_from.is_none() {
-            self.scheduled = self.slots.first(self.next_index, now);
+        if wanted && self.stalled_from.is_none() {
+            self.scheduled = self.slots.first(self.next_index, now.max(self.resumes));
         }
-        if self.scheduled.is_none() && self.slots_end.is_none() {
+        let waits = self.harq.has_again() || self.rlc.wants(&self.backlog);
+        if waits && self.scheduled.is_none() && self.slots_end.is_none() {
             self.tell_trace_end(now);
         }
     }
 
     #[inline]
     fn wanted(&self) -> bool {
-        self.harq.has_again() || self.rlc.wants(&self.backlog)
+        self.harq.has_again() || self.may_send_new()
+    }
+
+    /// Whether the next slot may carry new data; in an uplink that is granted, with data or not.
+    #[inline]
+    fn may_send_new(&self) -> bool {
+        match &self.grants {
+            Some(grants) => grants.has_due(),
+            None => self.rlc.wants(&self.backlog),
+        }
+    }
+
+    /// Whether data waits for a process.
+    fn is_stalled(&self) -> bool {
+        self.rlc.wants(&self.backlog) && !self.harq.has_again() && !self.harq.has_free()
     }
 
     /// Something is to be sent and the slots are over.
@@ -385,7 +445,12 @@ impl NtnLink {
         self.next_index = slot.index + 1;
         let block = match self.harq.next_again() {
             Some(block) => block,
-            None if !self.rlc.wants(&self.backlog) => return,
+            None if !self.may_send_new() => return,
+            None if !self.rlc.wants(&self.backlog) => {
+                // The slot of a grant, and no data.
+                self.grants.iter_mut().for_each(Grants::waste);
+                return;
+            }
             None if !self.harq.has_free() => {
                 self.stalled_from = Some(slot.index);
                 return;
@@ -415,12 +480,16 @@ impl NtnLink {
             carries: label.carries,
         });
         let sent = self.harq.transmit(block, known, decoded);
-        if let Some((at, landing)) = sent.lands {
+        if let Some((at, mut landing)) = sent.lands {
+            if let (Some(report), Some(grants)) = (&mut landing.report, &self.grants) {
+                report.answered = self.path.answer(slot.at, signal, at + grants.processing());
+            }
             self.landings.push(at, landing);
         }
         if let Some((leaves, feedback)) = sent.feedback {
             let read = self.control.reading(slot.index, feedback);
-            self.feedback.push(self.path.feedback(leaves), (block, feedback, read));
+            let heard = self.path.answer(slot.at, signal, leaves);
+            self.feedback.push(heard, (block, feedback, read));
         }
     }
 
@@ -429,7 +498,11 @@ impl NtnLink {
         let header = self.pdu_header;
         let pdus = self.rlc.fill(pdus, self.room, header, &mut self.backlog, now);
         self.tell_departures();
-        let Some(first) = pdus.first() else { return self.harq.open(pdus, Label::default()) };
+        let left = self.grants.as_ref().map_or(0, |_| self.rlc.volume(&self.backlog));
+        let report = self.grants.as_mut().and_then(|grants| grants.take(left, now));
+        let Some(first) = pdus.first() else {
+            return self.harq.open(pdus, report, Label::default());
+        };
         let orders = || pdus.iter().map(|pdu| pdu.order);
         let label = Label {
             unit: 0,
@@ -437,7 +510,68 @@ impl NtnLink {
             again: first.again,
             carries: self.backlog.get_mut(first.order).carries,
         };
-        self.harq.open(pdus, label)
+        self.harq.open(pdus, report, label)
+    }
+
+    /// The terminal changes its cell: MAC is reset (TS 38.321 section 5.12), RLC and PDCP are
+    /// re-established (TS 38.322 section 5.1.2, TS 38.323 section 5.1.2), packets are forwarded.
+    fn hand_over(&mut self, now: i64) {
+        let Some(Handovers { every, interruption }) = self.handovers else { return };
+        self.hands_over = now.saturating_add(span(every));
+        self.resumes = now.saturating_add(span(interruption));
+        self.scheduled = None;
+        self.feedback = ReadyQueue::new();
+        self.grants.iter_mut().for_each(Grants::forget);
+        let mut lost = self.harq.flush();
+        while let Some(Landing { pdus, decoded, .. }) = self.landings.pop(i64::MAX) {
+            self.harq.flushed += u64::from(decoded);
+            lost.extend(pdus);
+        }
+        for pdu in &lost {
+            self.backlog.get_mut(pdu.order).riding -= 1;
+        }
+        match &mut self.rlc {
+            Rlc::Um { sender, receiver } => {
+                let rest = sender.reestablish();
+                receiver.reestablish(sender.next);
+                if let Some(order) = rest {
+                    self.backlog.get_mut(order).open = false;
+                }
+                let orders: BTreeSet<u64> = lost.iter().map(|pdu| pdu.order).chain(rest).collect();
+                for order in orders {
+                    let sdu = self.backlog.get_mut(order);
+                    if !sdu.complete && !sdu.ended {
+                        self.counts.incomplete += 1;
+                        self.lose(order, now);
+                    }
+                }
+                self.pdcp.reestablish(&mut self.released);
+            }
+            Rlc::Am(am) => {
+                let mut given_up = Vec::new();
+                while let Some((sn, order)) = am.given_up.pop(i64::MAX) {
+                    if am.receiver.given_up(sn, now) {
+                        given_up.push(order);
+                    }
+                }
+                let next = am.sender.reestablish(&mut self.backlog);
+                am.receiver.reestablish(next);
+                am.reports.forget();
+                am.statuses = ReadyQueue::new();
+                for order in given_up {
+                    self.lose(order, now);
+                }
+            }
+        }
+    }
+
+    /// The terminal asks for grants.
+    fn ask(&mut self, now: i64) {
+        let Some(grants) = &mut self.grants else { return };
+        if grants.ask(now) {
+            let heard = self.path.notice(now);
+            grants.granted(self.path.answer(now, heard, heard + grants.processing()));
+        }
     }
 
     fn discard_first(&mut self, now: i64) {
@@ -497,7 +631,10 @@ impl NtnLink {
 impl NtnLink {
     /// A block is decoded, or nothing more of it comes.
     fn land(&mut self, now: i64) {
-        let Some(Landing { mut pdus, decoded }) = self.landings.pop(now) else { return };
+        let Some(Landing { mut pdus, report, decoded }) = self.landings.pop(now) else { return };
+        if let (Some(report), Some(grants)) = (report, &mut self.grants) {
+            grants.hear(report);
+        }
         for pdu in &pdus {
             let complete = decoded && self.rlc.receive(pdu, now);
             let sdu = self.backlog.get_mut(pdu.order);

@@ -7,7 +7,13 @@
 //! - **Slots**: one TB in each, of fixed size, or nothing; an idle slot costs nothing.
 //! - **HARQ** (TS 38.321 sections 5.3.2, 5.4.2): a process holds one TB from its first transmission
 //!   until its last feedback came, so that N processes carry at most N TBs in a round trip.
-//!   Without feedback a process is free at once.
+//!   Without feedback a process is free at once; some or all may be without.
+//! - **K_offset** (TS 38.213 section 4.2, TS 38.300 section 16.14.2): feedback and grants are timed
+//!   for the largest round trip of the cell.
+//! - **Uplink** (TS 38.321 sections 5.4.4, 5.4.5, 5.8.2): if asked for, new data needs grants, which
+//!   requests, buffer status reports or a configuration bring.
+//! - **Handover** (TS 38.300 section 9.2.3.2): an interruption; MAC is reset, RLC and PDCP are
+//!   re-established, packets are forwarded.
 //! - **Control** ([`ControlErrors`]): grants may be missed, feedback may be missed or misread; off
 //!   unless set.
 //! - **RLC** (TS 38.322): UM reassembles and gives up after `t-Reassembly`; AM polls, reports and
@@ -33,8 +39,8 @@
 //! - A packet sent again `maxRetxThreshold` times in vain is a radio link failure on a real network
 //!   (TS 38.331 section 5.3.10.3). Here it is given up alone: the receiver is told one propagation
 //!   delay later, and both windows go on.
-//! - At one instant events come in the order of the module's agenda: arrivals, timers of the
-//!   receiver, feedback, timers of the sender, the slot.
+//! - At one instant events come in the order of the module's agenda: a handover, grants, arrivals,
+//!   timers of the receiver, feedback, timers of the sender, requests, the slot.
 //!
 //! ```
 //! use clift::scheme::nr::{NtnConfig, NtnLink};
@@ -52,6 +58,7 @@
 
 mod backlog;
 mod config;
+mod grants;
 mod harq;
 mod link;
 mod path;
@@ -64,8 +71,9 @@ mod rlc_um;
 mod slots;
 
 pub use config::{
-    AmConfig, ControlErrors, HarqConfig, HarqMode, HarqOptions, NtnBlocks, NtnConfig, NtnHeaders,
-    NtnOptions, NtnPath, NtnPhy, PdcpConfig, RlcConfig, UmConfig,
+    AmConfig, Asking, ControlErrors, GrantsBy, Handovers, HarqConfig, HarqMode, HarqOptions,
+    MobilityOptions, NtnBlocks, NtnConfig, NtnHeaders, NtnOptions, NtnPath, NtnPhy, PdcpConfig,
+    RlcConfig, UmConfig, UplinkConfig, UplinkOptions,
 };
 pub use link::NtnLink;
 pub use preset::{PRESETS, Timers};

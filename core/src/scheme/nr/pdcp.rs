@@ -77,6 +77,15 @@ impl Pdcp {
         self.wait(now);
     }
 
+    /// Re-established without acknowledgements below (section 5.1.2): nothing that is missing comes
+    /// any more.
+    pub(super) fn reestablish(&mut self, out: &mut Vec<u64>) {
+        self.expires = None;
+        while self.deliver < self.next {
+            self.release_first(out);
+        }
+    }
+
     fn release_run(&mut self, out: &mut Vec<u64>) {
         while self.received.front() == Some(&true) {
             self.release_first(out);

@@ -37,6 +37,11 @@ impl Ranges {
         self.0.is_empty()
     }
 
+    /// How many there are.
+    pub(super) fn bytes(&self) -> u64 {
+        self.0.iter().map(|&(from, to)| u64::from(to - from)).sum()
+    }
+
     /// Whether all of `start..end` is in the set.
     pub(super) fn covers(&self, start: u32, end: u32) -> bool {
         start >= end || self.0.iter().any(|&(from, to)| from <= start && end <= to)
@@ -99,6 +104,7 @@ mod tests {
         fn ranges_are_sets_of_bytes(pieces in prop::collection::vec((0u32..40, 0u32..12), 0..12)) {
             let (mut ranges, mut bytes) = (Ranges::default(), [false; 60]);
             for (start, len) in pieces {
+                prop_assert_eq!(ranges.bytes(), bytes.iter().filter(|&&b| b).count() as u64);
                 let all = (start..start + len).all(|b| bytes[b as usize]);
                 prop_assert_eq!(ranges.covers(start, start + len), all);
                 ranges.insert(start, start + len);

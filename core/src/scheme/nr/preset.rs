@@ -4,7 +4,7 @@ use std::num::NonZeroU32;
 use std::sync::Arc;
 
 use crate::scheme::nr::config::{
-    HarqMode, NtnConfig, NtnOptions, NtnPath, NtnPhy, RlcConfig, UmConfig, nonzero,
+    HarqMode, NtnConfig, NtnOptions, NtnPath, NtnPhy, RlcConfig, UmConfig, UplinkConfig, nonzero,
 };
 use crate::units::{Bytes, Duration, Probability, Timer};
 
@@ -32,6 +32,8 @@ pub(super) struct Preset {
     pub(super) tb: Bytes,
     /// HARQ processes.
     pub(super) processes: NonZeroU32,
+    /// Where `K_offset` covers the round trip: at least this one.
+    covers: Option<Duration>,
 }
 
 impl Preset {
@@ -47,7 +49,20 @@ impl Preset {
             slot: Duration::from_micros(if satellite { 1_000 } else { 500 }),
             tb: Bytes(if satellite { 1250 } else { 625 }),
             processes: nonzero(if satellite { 32 } else { 16 }),
+            covers: match name {
+                "nr-terrestrial" => None,
+                // Its delay hardly changes: a delay that is given is the cell's.
+                "nr-ntn-geo" => Some(Duration::ZERO),
+                _ => Some(rtt),
+            },
         })
+    }
+
+    /// `K_offset` for a longest round trip: in whole milliseconds, slots of 15 kHz (TS 38.331
+    /// section 6.3.2, `cellSpecificKoffset-r17`).
+    pub(super) fn k_offset(self, longest: Duration) -> Option<Duration> {
+        let covered = longest.max(self.covers?);
+        Some(Duration::from_millis(covered.as_nanos().div_ceil(1_000_000)))
     }
 
     /// Block error rates.
@@ -113,17 +128,15 @@ impl NtnConfig {
     /// `t-Reordering` lets RLC AM repeat three times, or is `t-Reassembly` in UM. Each is taken up
     /// to the next value that TS 38.331 section 6.3.2 has for it, or is the greatest of them.
     pub fn timers(&self) -> Timers {
-        let (slot, decode) = match &self.phy {
-            NtnPhy::Random { slot, decode, .. } => (*slot, *decode),
-            NtnPhy::Trace(trace) => (trace.median_gap(), trace.nominal_decoding()),
-        };
+        let (slot, decode) = self.slot_and_decoding();
         let bundle = slot * u64::from(self.harq.repetitions.get() - 1);
-        let round = bundle + decode + self.propagation.longest() + self.way_back.longest();
+        let (block, trip) = (bundle + decode, self.propagation.longest() + self.way_back.longest());
         let (round, again) = match self.harq.mode {
-            HarqMode::NoFeedback => (round, Duration::ZERO),
+            HarqMode::NoFeedback => (block + trip, Duration::ZERO),
             HarqMode::Feedback { processing, max_transmissions, .. } => {
-                let round = round + processing;
-                (round, round * u64::from(max_transmissions.get() - 1))
+                let block = block + processing;
+                let again = block + self.k_offset.unwrap_or(trip);
+                (block + trip, again * u64::from(max_transmissions.get() - 1))
             }
         };
         let reassembly = next_of(&T_REASSEMBLY_MS, again + bundle);
@@ -152,6 +165,21 @@ impl NtnConfig {
             },
         }
     }
+
+    fn slot_and_decoding(&self) -> (Duration, Duration) {
+        match &self.phy {
+            NtnPhy::Random { slot, decode, .. } => (*slot, *decode),
+            NtnPhy::Trace(trace) => (trace.median_gap(), trace.nominal_decoding()),
+        }
+    }
+
+    /// `retxBSR-Timer` of an uplink.
+    pub(super) fn retx_bsr(&self, uplink: UplinkConfig) -> Duration {
+        let trip = self.propagation.longest() + self.way_back.longest();
+        let (_, decode) = self.slot_and_decoding();
+        let round = decode + uplink.processing + self.k_offset.unwrap_or(trip);
+        uplink.retx_bsr.unwrap_or_else(|| next_of(&RETX_BSR_MS, round))
+    }
 }
 
 // Values of TS 38.331 section 6.3.2 (t-Reassembly with t-ReassemblyExt-r17), thinned where they
@@ -168,6 +196,7 @@ const T_REORDERING_MS: [u64; 20] = [
     10, 20, 30, 40, 50, 60, 80, 100, 120, 160, 200, 240, 300, 500, 750, 1000, 1500, 2000, 2500,
     3000,
 ];
+const RETX_BSR_MS: [u64; 11] = [10, 20, 40, 80, 160, 320, 640, 1280, 2560, 5120, 10240];
 
 /// The least of `values` (ascending, in ms) that is not below `time`, else the greatest.
 fn next_of(values: &[u64], time: Duration) -> Duration {
@@ -210,6 +239,23 @@ mod tests {
     }
 
     #[test]
+    fn k_offset_covers_the_cell_in_whole_milliseconds() {
+        let ms = |name: &str, delay: Option<u64>| {
+            let path = NtnPath { preset: name.to_owned(), ..NtnPath::default() };
+            let delay = delay.map(|us| Duration::from_micros(us).into());
+            let config = NtnOptions { path, ..NtnOptions::default() }.over(None, delay, None);
+            config.unwrap().k_offset.map(|offset| offset.as_nanos() / 1_000_000)
+        };
+        let presets = PRESETS.map(|(name, _)| ms(name, None));
+        assert_eq!(presets, [Some(542), Some(26), Some(42), None]);
+        // A satellite overhead is in the same cell; one farther away is in a larger one.
+        assert_eq!(ms("nr-ntn-leo600", Some(4_000)), Some(26));
+        assert_eq!(ms("nr-ntn-leo600", Some(20_100)), Some(41));
+        assert_eq!(ms("nr-ntn-geo", Some(250_000)), Some(500));
+        assert_eq!(ms("nr-terrestrial", Some(4_000)), None);
+    }
+
+    #[test]
     fn timers_are_values_of_the_standard() {
         let timers = |config: NtnConfig| {
             let Timers { reassembly, status_prohibit, poll_retransmit, reordering } =
@@ -224,6 +270,7 @@ mod tests {
         let config = NtnConfig {
             propagation: far.into(),
             way_back: far.into(),
+            k_offset: None,
             ..NtnConfig::preset("nr-ntn-geo").unwrap()
         };
         assert_eq!(timers(config), [2200, 1600, 4000, 3000]);

@@ -54,6 +54,14 @@ impl Rlc {
         }
     }
 
+    /// Bytes that wait to be sent, without headers of PDUs.
+    pub(super) fn volume(&self, backlog: &Backlog) -> u64 {
+        match self {
+            Self::Um { sender, .. } => sender.volume(backlog),
+            Self::Am(am) => am.sender.volume(backlog),
+        }
+    }
+
     /// PDUs for a block with room for `room` bytes, each with a header.
     pub(super) fn fill(
         &mut self,

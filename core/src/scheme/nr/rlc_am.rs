@@ -23,6 +23,8 @@ pub(super) struct AmSender {
     acked: u64,
     /// From `TX_Next_Ack` to before `TX_Next`.
     sent: VecDeque<SentSdu>,
+    /// Packets that the new cell sends once more, before all others.
+    forwarded: VecDeque<u64>,
     /// The packet that is partly sent.
     cut: Option<Cut>,
     /// Numbers in the order in which they were first considered for retransmission; those that
@@ -64,6 +66,7 @@ impl AmSender {
             t_poll_retransmit: span(timers.poll_retransmit),
             acked: 0,
             sent: VecDeque::new(),
+            forwarded: VecDeque::new(),
             cut: None,
             retransmit: VecDeque::new(),
             to_repeat: 0,
@@ -77,6 +80,43 @@ impl AmSender {
         }
     }
 
+    /// Bytes that wait to be sent, for the first time or again (TS 38.322 section 5.5).
+    pub(super) fn volume(&self, backlog: &Backlog) -> u64 {
+        let again: u64 = match self.to_repeat {
+            0 => 0,
+            _ => self.sent.iter().map(|sdu| sdu.pending.bytes()).sum(),
+        };
+        let forwarded: u64 =
+            self.forwarded.iter().map(|&order| u64::from(backlog.get(order).bytes)).sum();
+        again + forwarded + self.cut.map_or(0, |cut| cut.left()) + backlog.waiting_bytes()
+    }
+
+    /// Re-established (TS 38.322 section 5.1.2): numbers, timers and what was under way are
+    /// forgotten. PDCP has every packet sent again that the far end has not reported (TS 38.323
+    /// section 5.1.2, with a status report). The next number.
+    pub(super) fn reestablish(&mut self, backlog: &mut Backlog) -> u64 {
+        let next = self.acked + self.sent.len() as u64;
+        let mut forwarded = VecDeque::new();
+        for sdu in self.sent.drain(..).filter(|sdu| !sdu.done) {
+            let packet = backlog.get_mut(sdu.order);
+            if packet.complete {
+                packet.open = false;
+            } else {
+                forwarded.push_back(sdu.order);
+            }
+        }
+        forwarded.append(&mut self.forwarded);
+        self.forwarded = forwarded;
+        self.acked = next;
+        self.cut = None;
+        self.retransmit.clear();
+        self.to_repeat = 0;
+        (self.pdus_without_poll, self.bytes_without_poll) = (0, 0);
+        self.poll_next = false;
+        self.expires = None;
+        next
+    }
+
     /// When `t-PollRetransmit` expires.
     #[inline]
     pub(super) fn expires(&self) -> Option<i64> {
@@ -87,7 +127,7 @@ impl AmSender {
     pub(super) fn wants(&self, backlog: &Backlog) -> bool {
         self.to_repeat > 0
             || self.cut.is_some()
-            || (backlog.front().is_some() && !self.window_full())
+            || (self.has_packet(backlog) && !self.window_full())
     }
 
     /// The next PDU, with at most `room` bytes of data: what is sent again goes first (section
@@ -102,7 +142,7 @@ impl AmSender {
         };
         let asked = self.pdus_without_poll >= limit(self.config.poll_pdu)
             || self.bytes_without_poll >= u64::from(limit(self.config.poll_bytes));
-        let empty = self.to_repeat == 0 && backlog.front().is_none();
+        let empty = self.to_repeat == 0 && !self.has_packet(backlog);
         pdu.poll = self.poll_next || asked || (self.cut.is_none() && (empty || self.window_full()));
         if pdu.poll {
             self.poll(now);
@@ -156,6 +196,11 @@ impl AmSender {
         given_up
     }
 
+    /// Whether a packet waits none of which this entity has sent.
+    fn has_packet(&self, backlog: &Backlog) -> bool {
+        !self.forwarded.is_empty() || backlog.front().is_some()
+    }
+
     fn window_full(&self) -> bool {
         self.sent.len() as u64 >= u64::from(self.config.window.get())
     }
@@ -188,7 +233,10 @@ impl AmSender {
                 if self.window_full() {
                     return None;
                 }
-                let order = backlog.leave(now)?;
+                let order = match self.forwarded.pop_front() {
+                    Some(order) => order,
+                    None => backlog.leave(now)?,
+                };
                 let bytes = backlog.get_mut(order).bytes;
                 let sn = self.acked + self.sent.len() as u64;
                 self.sent.push_back(SentSdu {
@@ -350,6 +398,16 @@ impl AmReceiver {
         }
     }
 
+    /// Re-established: what is incomplete is discarded; `next`: the sender's next number.
+    pub(super) fn reestablish(&mut self, next: u64) {
+        (self.next, self.highest) = (next, next);
+        (self.highest_status, self.trigger) = (next, next);
+        self.buffer.clear();
+        self.expires = None;
+        self.polled.clear();
+        self.report = false;
+    }
+
     /// When `t-Reassembly` expires.
     #[inline]
     pub(super) fn expires(&self) -> Option<i64> {
@@ -508,6 +566,12 @@ impl Reports {
             sent: 0,
             lost: 0,
         }
+    }
+
+    /// Nothing is held back any more.
+    pub(super) fn forget(&mut self) {
+        self.prohibited = None;
+        self.held = false;
     }
 
     /// When a report that `t-StatusProhibit` holds back may go.

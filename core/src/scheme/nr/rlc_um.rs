@@ -12,7 +12,7 @@ use crate::scheme::nr::preset::Timers;
 #[derive(Clone, Debug, Default)]
 pub(super) struct UmSender {
     /// `TX_Next`.
-    next: u64,
+    pub(super) next: u64,
     /// The packet that is partly sent.
     cut: Option<Cut>,
 }
@@ -27,6 +27,10 @@ pub(super) struct Cut {
 }
 
 impl Cut {
+    pub(super) fn left(&self) -> u64 {
+        u64::from(self.bytes - self.sent)
+    }
+
     /// The next piece of at most `room` bytes.
     pub(super) fn piece(&mut self, room: u32) -> Pdu {
         let (start, end) = (self.sent, self.bytes.min(self.sent.saturating_add(room)));
@@ -37,6 +41,19 @@ impl Cut {
 }
 
 impl UmSender {
+    /// Bytes that wait to be sent (TS 38.322 section 5.5).
+    pub(super) fn volume(&self, backlog: &Backlog) -> u64 {
+        self.cut.map_or(0, |cut| cut.left()) + backlog.waiting_bytes()
+    }
+
+    /// Re-established (section 5.1.2): the rest of a packet that is partly sent is discarded; which.
+    pub(super) fn reestablish(&mut self) -> Option<u64> {
+        self.cut.take().map(|cut| {
+            self.next = cut.sn + 1;
+            cut.order
+        })
+    }
+
     #[inline]
     pub(super) fn wants(&self, backlog: &Backlog) -> bool {
         self.cut.is_some() || backlog.front().is_some()
@@ -102,6 +119,13 @@ impl UmReceiver {
             expires: None,
             timeouts: 0,
         }
+    }
+
+    /// Re-established: what is incomplete is discarded; `next`: the sender's next number.
+    pub(super) fn reestablish(&mut self, next: u64) {
+        (self.next, self.highest, self.trigger) = (next, next, next);
+        self.buffer.clear();
+        self.expires = None;
     }
 
     /// When `t-Reassembly` expires.

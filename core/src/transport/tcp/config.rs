@@ -69,6 +69,8 @@ pub struct TcpConfig {
     pub sack: bool,
     /// Parts of the profile "linux" to be switched.
     pub linux: Option<LinuxOptions>,
+    /// Parts of the profile "papers" to be switched.
+    pub papers: Option<PapersOptions>,
 }
 
 impl Default for TcpConfig {
@@ -93,6 +95,7 @@ impl TcpConfig {
             timestamps: true,
             sack: true,
             linux: None,
+            papers: None,
         }
     }
 
@@ -141,6 +144,10 @@ impl TcpConfig {
             Profile::Papers if self.linux.is_some() => {
                 let message = "belongs to profile = \"linux\"; set the profile, or leave it out";
                 return Err(Fault::new("linux", message));
+            }
+            Profile::Linux if self.papers.is_some() => {
+                let message = "belongs to profile = \"papers\"; set the profile, or leave it out";
+                return Err(Fault::new("papers", message));
             }
             _ => {}
         }
@@ -236,6 +243,27 @@ impl TcpConfig {
         let bytes = |Size(window)| u32::try_from(window).unwrap_or(u32::MAX);
         self.receive_window.map_or(u32::MAX, |window| bytes(window).max(self.mss().0))
     }
+}
+
+/// Parts of the profile "papers".
+#[derive(Clone, Copy, Debug, Default, Deserialize, Eq, JsonSchema, PartialEq, Serialize)]
+#[serde(deny_unknown_fields, default)]
+#[schemars(rename = "Papers")]
+pub struct PapersOptions {
+    /// How CUBIC takes the cube root that says when it reaches its plateau: "exact", or "table", as
+    /// the kernel code in ns-2 does, by a table and one step of Newton's, a little off.
+    pub cube_root: CubeRoot,
+}
+
+/// How CUBIC of the profile "papers" takes a cube root.
+#[derive(Clone, Copy, Debug, Default, Deserialize, Eq, JsonSchema, PartialEq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum CubeRoot {
+    /// The integer root, rounded down.
+    #[default]
+    Exact,
+    /// That of the kernel code in ns-2.
+    Table,
 }
 
 /// Parts of the profile "linux", named after the kernel's settings.

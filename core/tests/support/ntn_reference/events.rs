@@ -6,8 +6,9 @@ use super::{Packet, World};
 
 impl World<'_> {
     pub(super) fn tick(&mut self) {
+        self.hand_over_if_due();
         self.events();
-        let mut slot = self.slot_now();
+        let mut slot = self.slot_now().filter(|_| !self.interrupted());
         for (id, &(at, size)) in self.case.arrivals.iter().enumerate() {
             if at != self.now {
                 continue;
@@ -44,14 +45,17 @@ impl World<'_> {
             self.use_slot(slot);
             self.events();
         }
-        if self.wanted() && self.no_more_slots() && self.packets.iter().any(|p| !p.ended) {
+        let waits = self.has_again() || self.rlc_wants();
+        if waits && self.no_more_slots() && self.packets.iter().any(|p| !p.ended) {
             self.out.trace_ended = true;
         }
     }
 
     pub(super) fn events(&mut self) {
+        self.terminal();
         while self.event() {
             self.after_event();
+            self.terminal();
         }
     }
 
@@ -60,7 +64,10 @@ impl World<'_> {
         let now = self.now;
         let due = |at: Option<i64>| at.is_some_and(|at| at <= now);
         if due(self.landings.keys().next().map(|k| k.0)) {
-            let (_, (pdus, decoded)) = self.landings.pop_first().unwrap();
+            let (_, (pdus, report, decoded)) = self.landings.pop_first().unwrap();
+            if let Some(report) = report.filter(|_| decoded) {
+                self.hear_report(report);
+            }
             self.land(&pdus, decoded);
         } else if due(self.given_up.keys().next().map(|k| k.0)) {
             let (_, sn) = self.given_up.pop_first().unwrap();
@@ -97,7 +104,7 @@ impl World<'_> {
             self.count("sdus_discarded");
             self.end(order, false);
         } else {
-            return false;
+            return self.ask();
         }
         true
     }

@@ -48,18 +48,25 @@ impl World<'_> {
     pub(super) fn process_free(&self) -> bool {
         match self.case.config.harq.mode {
             HarqMode::NoFeedback => true,
-            HarqMode::Feedback { processes, .. } => {
-                (self.processes.iter().flatten().count() as u32) < processes.get()
-            }
+            HarqMode::Feedback { silent, .. } => silent > 0 || self.hearing_process_free(),
         }
     }
 
+    fn hearing_process_free(&self) -> bool {
+        let HarqMode::Feedback { processes, silent, .. } = self.case.config.harq.mode else {
+            return false;
+        };
+        let busy = self.processes.iter().flatten().filter(|block| !block.silent).count();
+        (busy as u32) < processes.get() - silent
+    }
+
     pub(super) fn wanted(&self) -> bool {
-        self.has_again() || self.rlc_wants()
+        self.has_again() || self.may_send_new()
     }
 
     pub(super) fn end_of_stall(&mut self) {
-        if self.stall > 0 && !(self.wanted() && !self.has_again() && !self.process_free()) {
+        let waits = self.may_send_new() && self.rlc_wants();
+        if self.stall > 0 && !(waits && !self.has_again() && !self.process_free()) {
             *self.out.counts.entry("stalled_slots").or_default() += self.stall;
             self.stall = 0;
         }
@@ -76,7 +83,10 @@ impl World<'_> {
             block.again = None;
             block.left = repetitions;
             process
+        } else if !self.may_send_new() {
+            return;
         } else if !self.rlc_wants() {
+            self.waste();
             return;
         } else if !self.process_free() {
             self.stall += 1;
@@ -86,6 +96,8 @@ impl World<'_> {
             let pdus = self.fill();
             let block = Block {
                 pdus,
+                report: self.take_grant(),
+                silent: !self.hearing_process_free(),
                 heard: 0,
                 rounds: 0,
                 decoded: None,
@@ -139,7 +151,8 @@ impl World<'_> {
         if d > 0 && block.decoded.is_none() {
             block.decoded = Some(signal + d);
             self.entries += 1;
-            self.landings.insert((signal + d, self.entries), (block.pdus.clone(), true));
+            let report = block.report.map(|report| self.answered(report, signal, signal + d));
+            self.landings.insert((signal + d, self.entries), (block.pdus.clone(), report, true));
         }
         self.repeating = (block.left > 0).then_some(process);
         if block.left > 0 {
@@ -148,20 +161,24 @@ impl World<'_> {
         }
         block.rounds += 1;
         let (most, wait) = match self.case.config.harq.mode {
-            HarqMode::NoFeedback => (1, None),
-            HarqMode::Feedback { max_transmissions, processing, .. } => {
+            HarqMode::Feedback { max_transmissions, processing, .. } if !block.silent => {
                 (max_transmissions.get(), Some(processing.as_nanos() as i64))
             }
+            _ => (1, None),
         };
         if block.decoded.is_none() && block.rounds >= most {
             self.count("tbs_failed");
             self.entries += 1;
-            self.landings.insert((known, self.entries), (block.pdus.clone(), false));
+            self.landings.insert((known, self.entries), (block.pdus.clone(), None, false));
         }
         if let Some(wait) = wait {
             let leaves = known.max(block.decoded.unwrap_or(known)) + wait;
             self.entries += 1;
-            let arrives = leaves + delay(&self.case.config.way_back, leaves);
+            let arrives = match self.case.config.k_offset {
+                // As if nothing were under way for longer than the offset.
+                Some(offset) => self.now + (leaves - signal) + offset.as_nanos() as i64,
+                None => leaves + delay(&self.case.config.way_back, leaves),
+            };
             self.feedback.insert((arrives, self.entries), process);
             self.processes[process] = Some(block);
         }
@@ -183,7 +200,7 @@ impl World<'_> {
         if block.decoded.is_none() && block.rounds < max_transmissions.get() {
             self.count("tbs_failed");
             self.entries += 1;
-            self.landings.insert((self.now, self.entries), (block.pdus, false));
+            self.landings.insert((self.now, self.entries), (block.pdus, None, false));
         }
     }
 

@@ -2,10 +2,12 @@
 //! TS 38.321, 38.322 and 38.323 alone. Slow and obvious.
 
 mod events;
+mod handover;
 mod harq;
 mod pdcp;
 mod rlc_receiver;
 mod rlc_sender;
+mod uplink;
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
@@ -14,6 +16,8 @@ use clift::scheme::nr::NtnConfig;
 use clift::seed::{Seed, Stream};
 use clift::units::Instant;
 use rand::Rng;
+
+use uplink::{Grant, Report};
 
 pub(crate) struct Case {
     pub(crate) config: NtnConfig,
@@ -53,6 +57,9 @@ struct Pdu {
 #[derive(Clone, Debug)]
 struct Block {
     pdus: Vec<Pdu>,
+    report: Option<Report>,
+    /// In a process without feedback.
+    silent: bool,
     /// Transmissions that the receiver had a grant for, counted for random errors only.
     heard: usize,
     rounds: u32,
@@ -63,6 +70,9 @@ struct Block {
     granted: bool,
     last_slot: u64,
 }
+
+/// What a TB carried, what it reported, and whether it was decoded.
+type Landed = (Vec<Pdu>, Option<Report>, bool);
 
 struct Packet {
     id: usize,
@@ -98,12 +108,14 @@ struct World<'a> {
     now: i64,
     packets: Vec<Packet>,
     waiting: VecDeque<usize>,
+    /// Sent before a handover, to be sent once more.
+    forwarded: VecDeque<usize>,
     processes: Vec<Option<Block>>,
     repeating: Option<usize>,
     negative: u64,
     last_arrival: i64,
     // under way: time, number of entry
-    landings: BTreeMap<(i64, u64), (Vec<Pdu>, bool)>,
+    landings: BTreeMap<(i64, u64), Landed>,
     feedback: BTreeMap<(i64, u64), usize>,
     statuses: BTreeMap<(i64, u64), Status>,
     given_up: BTreeMap<(i64, u64), u64>,
@@ -141,6 +153,11 @@ struct World<'a> {
     /// Grant, detection and reading of feedback in each slot.
     control_uniforms: Vec<[f64; 3]>,
     stall: u64,
+    // uplink
+    grants: Vec<Grant>,
+    asks: bool,
+    retx_bsr: Option<i64>,
+    configured: Option<i64>,
     out: Outcome,
 }
 
@@ -156,6 +173,7 @@ pub(crate) fn run(case: &Case) -> Outcome {
         now: 0,
         packets: vec![],
         waiting: VecDeque::new(),
+        forwarded: VecDeque::new(),
         processes: vec![],
         repeating: None,
         negative: 0,
@@ -194,6 +212,10 @@ pub(crate) fn run(case: &Case) -> Outcome {
         uniforms,
         control_uniforms,
         stall: 0,
+        grants: vec![],
+        asks: false,
+        retx_bsr: None,
+        configured: None,
         out: Outcome::default(),
     };
     for now in 0..=case.end {

@@ -18,6 +18,10 @@ impl World<'_> {
         self.packets.iter().position(|p| p.sent > 0 && p.sent < p.bytes && !p.closed)
     }
 
+    fn has_packet(&self) -> bool {
+        !self.forwarded.is_empty() || !self.waiting.is_empty()
+    }
+
     pub(super) fn window_full(&self) -> bool {
         let Some(am) = self.am() else { return false };
         let tx_next_ack =
@@ -32,11 +36,11 @@ impl World<'_> {
     pub(super) fn rlc_wants(&self) -> bool {
         self.has_retransmissions()
             || self.cut().is_some()
-            || (!self.waiting.is_empty() && !self.window_full())
+            || (self.has_packet() && !self.window_full())
     }
 
     pub(super) fn buffers_empty(&self) -> bool {
-        !self.has_retransmissions() && self.cut().is_none() && self.waiting.is_empty()
+        !self.has_retransmissions() && self.cut().is_none() && !self.has_packet()
     }
 
     pub(super) fn stalled(&self) -> bool {
@@ -90,7 +94,8 @@ impl World<'_> {
         }
         let order = match self.cut() {
             Some(order) => order,
-            None if self.waiting.is_empty() || self.window_full() => return None,
+            None if !self.has_packet() || self.window_full() => return None,
+            None if !self.forwarded.is_empty() => self.forwarded.pop_front().unwrap(),
             None => {
                 let order = self.waiting.pop_front().unwrap();
                 self.packets[order].departed = self.now;

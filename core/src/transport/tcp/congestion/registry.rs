@@ -54,7 +54,9 @@ static BUILT_IN: [CongestionControlKind; 6] = [
         summary: "CUBIC: version 2.1 in profile `papers`, RFC 9438 as Linux has it in `linux`.",
         profiles: BOTH,
         build: &|config, _| match config.profile() {
-            Profile::Papers => Box::new(papers::Cubic::new()),
+            Profile::Papers => {
+                Box::new(papers::Cubic::new(config.papers.unwrap_or_default().cube_root))
+            }
             Profile::Linux => Box::new(linux::Cubic::new(&config.options())),
         },
     },
