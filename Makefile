@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 RUST := $(shell find core bindings -name '*.rs' -not -path '*/fuzz/*' -not -path '*/target/*') Cargo.toml Cargo.lock core/Cargo.toml bindings/python/Cargo.toml
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-rust test-python lint format bench docs clean validate validate-kernel
+.PHONY: help demo test test-rust test-python lint format bench docs wheel package clean validate validate-kernel
 
 help: ## print the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):[^#]*## (.*)/  make \1\t\2/' | expand -t 20
@@ -58,8 +58,16 @@ bench: $(VENV)/tools ## speed and memory as ratios, beside ns-2 and ns-3 where t
 docs: $(VENV)/tools ## regenerate the reference pages and check every link
 	$(BIN)/python docs/build.py
 
+wheel: $(VENV)/tools ## the Python package as a file in dist/, for Python 3.11 and newer without Rust
+	@rm -rf dist
+	$(BIN)/maturin build --release --locked --quiet --interpreter $(BIN)/python --out dist
+	@ls -1sh dist/*.whl
+
+package: ## the Rust crate as others would get it, built from its own files alone
+	cargo package --package clift --offline
+
 clean: ## remove what the other targets made
-	rm -rf $(VENV) target results
+	rm -rf $(VENV) target results dist
 
 # --- set-up ---
 
