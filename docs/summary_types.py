@@ -26,8 +26,6 @@ Example:
     (0, 0)
 """
 
-from __future__ import annotations
-
 from typing import Literal, NotRequired, TypedDict
 '''
 # Whole numbers have no unit or count something; what is told by name is another kind.

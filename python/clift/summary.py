@@ -10,8 +10,6 @@ Example:
     (0, 0)
 """
 
-from __future__ import annotations
-
 from typing import Literal, NotRequired, TypedDict
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Literal, cast
 
@@ -97,7 +97,7 @@ def is_metric(name: str) -> bool:
     return nested or _in_catalog(("run", "campaign"), name) is not None
 
 
-def measured(summary: dict[str, Any], link_stats: dict[str, Any] | None) -> dict[str, float]:
+def measured(summary: Mapping[str, Any], link_stats: dict[str, Any] | None) -> dict[str, float]:
     """All numbers of a run by dotted names, with the shares that papers print.
 
     Args:
