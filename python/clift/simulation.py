@@ -224,7 +224,9 @@ class Run(Fixed):
         return data_frame(tables[name]())
 
     def plot(self) -> Figure:
-        """Goodput, window, round-trip time and queue over time, flow by flow.
+        """Goodput beside what the link could carry, window, round-trip time, delay and queue.
+
+        All over time, flow by flow; what there is nothing of is left out.
 
         Example:
             >>> import clift
@@ -236,7 +238,7 @@ class Run(Fixed):
         from clift.report import over_time
 
         interval_ms = max(10.0, 5 * self.summary()["duration_s"])  # two hundred samples
-        return over_time.draw(self.series(interval_ms), repr(self.scenario))
+        return over_time.draw(self, self.series(interval_ms))
 
     def _repr_html_(self) -> str:
         from clift.campaign.metrics import measured, metric

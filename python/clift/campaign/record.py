@@ -24,7 +24,8 @@ from clift.scenario import Scenario
 # What a campaign's files are called: nothing else in a folder is ever removed.
 _OURS = re.compile(
     r"(runs|summary|series|delays)\.parquet"
-    r"|(comparison-[\w-]+|cwnd|sequence|delay-cdf|erasures|units-\d+)\.png"
+    r"|(comparison-[\w-]+|flows|goodput|queue|delay|cwnd|sequence(-\d+)?|delay-cdf|erasures"
+    r"|units-\d+)\.png"
 )
 
 
@@ -125,6 +126,7 @@ def draw(results: Results, scenario: Scenario, folder: Path) -> Iterator[Path]:
         ScenarioError: If a file cannot be written.
     """
     from clift.report import figures
+    from clift.report.style import png
 
     files = _former(folder)
     try:
@@ -133,7 +135,7 @@ def draw(results: Results, scenario: Scenario, folder: Path) -> Iterator[Path]:
         for name, figure in figures.draw(results, scenario, series):
             path = folder / f"{name}.png"
             files.append(path.name)
-            yield _file(path, partial(figure.savefig, dpi=110))
+            yield _file(path, partial(png, figure))
     finally:
         there = [name for name in files if (folder / name).exists()]
         _record(results, scenario, folder, there)

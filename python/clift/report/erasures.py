@@ -34,7 +34,8 @@ def draw(traces: list[tuple[str, PhyTrace]], title: str) -> Figure:
         _over_time(over_time, phy, erased, f"{name} - {erased.mean():.3%} erased".lstrip(" -"))
         _bursts(bursts, erased)
     rows[-1][0].set_xlabel("time (s)")
-    rows[-1][1].set_xlabel("burst length (slots)")
+    logarithmic = ", log scale" if rows[-1][1].get_xscale() == "log" else ""
+    rows[-1][1].set_xlabel(f"burst length (slots{logarithmic})")
     return picture
 
 
@@ -60,13 +61,15 @@ def _bursts(axes: Axes, erased: NDArray[np.bool_]) -> None:
         axes.text(0.5, 0.5, "none", ha="center", transform=axes.transAxes)
         return
     axes.set_title(f"mean {lengths.mean():.2f}, longest {lengths.max()}", fontsize=11)
-    axes.set_yscale("log")
     longest = int(lengths.max())
     if longest <= 60:
         counts = np.bincount(lengths)[1:]
+        # Long bursts are few, and matter: beside thousands of short ones they would not be seen.
+        if counts.max() > 100:
+            axes.set(yscale="log", ylabel="bursts (log scale)")
         axes.bar(np.arange(1, longest + 1), counts, color="#D55E00", width=0.8)
         axes.xaxis.set_major_locator(MaxNLocator(integer=True))
         return
     edges = np.unique(np.round(np.geomspace(1, longest + 1, 40)))
     axes.hist(lengths, bins=edges.tolist(), color="#D55E00")
-    axes.set_xscale("log")
+    axes.set(xscale="log", yscale="log", ylabel="bursts (log scale)")

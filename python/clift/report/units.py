@@ -80,6 +80,16 @@ def draw(units: pa.Table, events: pa.Table, title: str, unit: str = "data LLDU")
     return figure
 
 
+def shown(figure: Figure) -> bytes:
+    """What a figure of `draw` shows, without its title, to tell whether another shows the same."""
+    parts = []
+    for axes in figure.axes:
+        points = [np.asarray(marks.get_offsets()) for marks in axes.collections]
+        lines = [np.asarray(line.get_xydata()) for line in axes.lines]
+        parts += [np.ascontiguousarray(part, np.float64).tobytes() for part in points + lines]
+    return b"".join(parts)
+
+
 def _first_repaired_loss(
     sent: dict[str, NDArray[Any]], events: pa.Table
 ) -> tuple[int, int, int] | None:
