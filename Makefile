@@ -11,6 +11,7 @@ help: ## print the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):[^#]*## (.*)/  make \1\t\2/' | expand -t 20
 
 demo: $(VENV)/built ## set everything up and run the main job: ARQ and HARQ under the TCP of 2014 and of today on a mobile GEO link
+	@echo "3 schemes, 2 receptions, 2 congestion controls, a page and bulk data: 2880 runs, then 336 under 7 TCPs; some 10 s" >&2
 	$(BIN)/clift run examples/geo_mobile.toml -o results/demo
 	$(BIN)/clift paper ijscn2014 --what-changed -o results/what_changed.png
 
@@ -78,7 +79,9 @@ $(VENV)/bin/python:
 
 # An editable install, so that Python changes need no rebuild; Rust changes trigger one.
 $(VENV)/built: $(VENV)/bin/python pyproject.toml $(RUST)
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable .
+	@echo "building CLIFT: after a clone 2 to 4 minutes on two cores, 1 GB in target and .5 GB in $(VENV); nothing elsewhere" >&2
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check 'maturin>=1.9,<2'
+	@VIRTUAL_ENV=$(CURDIR)/$(VENV) PIP_QUIET=1 PIP_DISABLE_PIP_VERSION_CHECK=1 $(BIN)/maturin develop --release --locked
 	@touch $@
 
 $(VENV)/tools: $(VENV)/built

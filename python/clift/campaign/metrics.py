@@ -133,7 +133,14 @@ def measured(summary: Mapping[str, Any], link_stats: dict[str, Any] | None) -> d
 def _numbers(value: Any, name: str) -> Iterator[tuple[str, float]]:
     if isinstance(value, dict):
         for key, inner in value.items():
-            yield from _numbers(inner, f"{name}.{key}" if name else key)
+            kind = type(inner)
+            if (
+                kind is float or kind is int
+            ):  # most are; a call for each would take most of the time
+                if math.isfinite(inner):
+                    yield f"{name}.{key}" if name else key, float(inner)
+            elif inner is not None:
+                yield from _numbers(inner, f"{name}.{key}" if name else key)
     elif isinstance(value, list):
         for index, inner in enumerate(value):
             yield from _numbers(inner, f"{name}.{index}")

@@ -29,6 +29,9 @@ _OURS = re.compile(
 )
 
 
+_RECORD = "record.json"
+
+
 def prepare(folder: Path) -> None:
     """Makes the folder and tries to write into it, before anything is run.
 
@@ -92,7 +95,9 @@ def as_dict(results: Results, scenario: Scenario) -> dict[str, Any]:
     }
 
 
-def write(results: Results, scenario: Scenario, folder: Path) -> Iterator[Path]:
+def write(
+    results: Results, scenario: Scenario, folder: Path, record: dict[str, Any] | None = None
+) -> Iterator[Path]:
     """Writes tables and record; every file whole or not at all.
 
     What a campaign before left in the folder, by its record, is removed.
@@ -101,6 +106,7 @@ def write(results: Results, scenario: Scenario, folder: Path) -> Iterator[Path]:
         results: What was measured.
         scenario: What of.
         folder: Where to, as `prepare` has made it.
+        record: What `as_dict` gives, if that is known.
 
     Yields:
         The files, as they are written.
@@ -111,7 +117,8 @@ def write(results: Results, scenario: Scenario, folder: Path) -> Iterator[Path]:
     made = tables(results, scenario)
     files = [f"{name}.parquet" for name in made]
     _remove(folder, [name for name in _former(folder) if name not in files])
-    yield _record(results, scenario, folder, files)
+    record = as_dict(results, scenario) if record is None else record
+    yield _record(record | {"files": files, "text": scenario.text}, folder)
     for name, table in made.items():
         yield _table(folder / f"{name}.parquet", table)
 
@@ -138,19 +145,18 @@ def draw(results: Results, scenario: Scenario, folder: Path) -> Iterator[Path]:
             yield _file(path, partial(png, figure))
     finally:
         there = [name for name in files if (folder / name).exists()]
-        _record(results, scenario, folder, there)
+        _record(json.loads((folder / _RECORD).read_text()) | {"files": there}, folder)
 
 
-def _record(results: Results, scenario: Scenario, folder: Path, files: list[str]) -> Path:
-    record = as_dict(results, scenario) | {"files": files, "text": scenario.text}
+def _record(record: dict[str, Any], folder: Path) -> Path:
     text = json.dumps(record, indent=2) + "\n"
-    return _file(folder / "record.json", lambda out: out.write(text.encode()))
+    return _file(folder / _RECORD, lambda out: out.write(text.encode()))
 
 
 def _former(folder: Path) -> list[str]:
     """The files that the record in the folder names, as far as they can be ours."""
     try:
-        files = json.loads((folder / "record.json").read_text())["files"]
+        files = json.loads((folder / _RECORD).read_text())["files"]
         return [name for name in files if isinstance(name, str) and _OURS.fullmatch(name)]
     except (OSError, ValueError, LookupError, TypeError):
         return []

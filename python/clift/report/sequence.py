@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from matplotlib.ticker import MaxNLocator
-
 from clift._clift import ACKNOWLEDGED, GONE, SENT, SENT_AGAIN
 from clift.campaign.results import Results
 from clift.campaign.tables import DRAWN_CELLS
@@ -52,7 +50,6 @@ def draw(results: Results) -> Iterator[Figure]:
             log = results.segments(numbers[id(cell)])
             if log is not None and log.excerpt is not None:
                 _excerpt(axes, log.excerpt)
-                axes.xaxis.set_major_locator(MaxNLocator(6))
                 axes.ticklabel_format(useOffset=False)
         panels.label("time (s)", "sequence number (kB)")
         panels.legend()

@@ -23,6 +23,7 @@ COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#0
 DASHES = ("-", "--", "-.", ":")
 MOST_PANELS = 12
 DPI = 110
+_TICKS = 5
 # Inches: a panel, what is left of and under it, a line of text.
 _PANEL = (3.75, 2.5)
 _LEFT, _UNDER, _LINE = 0.72, 0.32, 0.19
@@ -41,7 +42,9 @@ def heading(figure: Figure, *parts: str) -> int:
 def png(figure: Figure, out: IO[bytes]) -> None:
     """Writes a figure as PNG, as `savefig` does, which draws it twice."""
     figure.set_dpi(DPI)
-    FigureCanvasAgg(figure).print_png(out)  # type: ignore[no-untyped-call]
+    canvas = FigureCanvasAgg(figure)
+    # Packed harder it takes a third as long as to draw it, for a tenth less.
+    canvas.print_png(out, pil_kwargs={"compress_level": 3})  # type: ignore[no-untyped-call]
 
 
 class Panels:
@@ -99,6 +102,8 @@ class Panels:
         for axes, (condition, cells) in zip(self._axes.flat, self.groups, strict=False):
             axes.set_title(", ".join(label for label in condition if label), fontsize=11)
             axes.grid(visible=True, alpha=0.3)
+            # Each label takes as long to draw as a line.
+            axes.locator_params(nbins=_TICKS)
             looks = zip(cycle(COLOURS), cycle(DASHES), cells)
             yield (
                 axes,
