@@ -8,6 +8,7 @@ import numpy as np
 from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator, NullLocator
 
+from clift.report.style import Picture
 from clift.trace import PhyTrace
 
 if TYPE_CHECKING:
@@ -27,7 +28,7 @@ def draw(traces: list[tuple[str, PhyTrace]], title: str) -> Figure:
     """
     shown = traces[:MOST_TRACES]
     height = 2.9 * len(shown) + 1.0
-    picture = Figure(figsize=(10.5, height))
+    picture = Picture(figsize=(10.5, height))
     picture.suptitle(f"{title}: erasures of the physical layer", y=1 - 0.1 / height, va="top")
     rows = picture.subplots(len(shown), 2, squeeze=False, width_ratios=(2, 1))
     margins = {"top": 1 - 0.75 / height, "bottom": 0.6 / height, "left": 0.075, "right": 0.98}

@@ -9,7 +9,7 @@ from matplotlib.figure import Figure
 
 from clift.campaign.segments import segments
 from clift.report.capacity import capacity
-from clift.report.style import COLOURS, heading
+from clift.report.style import COLOURS, Picture, heading
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -44,7 +44,7 @@ def draw(run: Run, series: pa.Table) -> Figure:
         for name, label in _PANELS
         if (delays if name == "delay" else np.nanmax(columns[name], initial=0) > 0)
     ] or list(_PANELS[:1])
-    figure = Figure(figsize=(9.0, 2.0 * len(shown) + 1.0), layout="constrained")
+    figure = Picture(figsize=(9.0, 2.0 * len(shown) + 1.0), layout="constrained")
     heading(figure, repr(run.scenario))
     panels = figure.subplots(len(shown), 1, sharex=True, squeeze=False)[:, 0]
     for axes, (name, label) in zip(panels, shown, strict=True):

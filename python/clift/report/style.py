@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from io import BytesIO
 from itertools import cycle
 from math import ceil
 from textwrap import fill
@@ -45,6 +46,15 @@ def png(figure: Figure, out: IO[bytes]) -> None:
     canvas = FigureCanvasAgg(figure)
     # Packed harder it takes a third as long as to draw it, for a tenth less.
     canvas.print_png(out, pil_kwargs={"compress_level": 3})  # type: ignore[no-untyped-call]
+
+
+class Picture(Figure):
+    """A figure that a notebook shows, with or without pyplot's machinery."""
+
+    def _repr_png_(self) -> bytes:
+        out = BytesIO()
+        self.savefig(out, format="png", dpi=DPI)
+        return out.getvalue()
 
 
 class Panels:
@@ -90,7 +100,7 @@ class Panels:
         self.columns = columns
         self.tick_lines = 1  # of the labels under a panel
         self._rows, self._share_y = rows, share_y
-        self.figure = Figure(figsize=(self._across()[-1], 1.0))
+        self.figure = Picture(figsize=(self._across()[-1], 1.0))
         note = f" (the first {MOST_PANELS} of {MOST_PANELS + left_out})" if left_out else ""
         self._heading = heading(self.figure, results.title, f"{title}{note}")
         self._axes = self.figure.subplots(rows, columns, squeeze=False, sharey=share_y)

@@ -11,7 +11,7 @@ from matplotlib.figure import Figure
 
 from clift.campaign.statistics import Estimate
 from clift.papers.what_changed import NOW, THEN, Change
-from clift.report.style import COLOURS
+from clift.report.style import COLOURS, Picture
 from clift.report.text import with_interval
 
 _TASKS = {"bulk": "goodput (kbit/s)", "page": "seconds until 100 kB are there"}
@@ -76,7 +76,7 @@ def what_changed_json(change: Change) -> list[dict[str, Any]]:
 
 def what_changed_figure(change: Change) -> Figure:
     """Bars with 95 % intervals: each stack's schemes side by side, goodput above, pages below."""
-    figure = Figure(figsize=(11, 7), layout="constrained")
+    figure = Picture(figsize=(11, 7), layout="constrained")
     figure.suptitle(change.results.title)
     width = 0.8 / len(change.schemes)
     for axes, (task, label) in zip(figure.subplots(2, 1, sharex=True), _TASKS.items(), strict=True):
