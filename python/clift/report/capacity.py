@@ -17,12 +17,14 @@ if TYPE_CHECKING:
 def capacity(run: Run, edges_s: NDArray[np.float64]) -> NDArray[np.float64] | None:
     """The bytes of the first link's slots that were not erased, interval by interval, in kbit/s.
 
+    Of a link trace, from which a scheme has taken its share, those of the data LLDUs delivered.
+
     Args:
         run: The run.
         edges_s: Where the intervals begin and end, in s of the run.
 
     Returns:
-        One rate an interval; None of a link without a PHY trace.
+        One rate an interval; None of a link without a trace.
 
     Example:
         >>> import clift
@@ -33,13 +35,15 @@ def capacity(run: Run, edges_s: NDArray[np.float64]) -> NDArray[np.float64] | No
         [1.0, 0.0, 0.0]
     """
     phy = run.scenario.phy_trace()
-    if phy is None or not len(phy):
+    trace = run.scenario.setup().link_trace() if phy is None else phy
+    if trace is None or not len(trace):
         return None
-    start_ns, length_ns, wraps = _place(run, phy.t_ns, phy.period_ns)
-    carried = np.concatenate([[0.0], np.cumsum(np.where(phy.d_ns > 0, phy.lldu_bytes, 0))])
+    t_ns = trace.t_ns
+    start_ns, length_ns, wraps = _place(run, t_ns, None if phy is None else phy.period_ns)
+    carried = np.concatenate([[0.0], np.cumsum(np.where(trace.d_ns > 0, trace.lldu_bytes, 0))])
     at = start_ns + edges_s * 1e9
     turns = np.floor(at / length_ns) if wraps else np.zeros(at.shape)
-    so_far = turns * carried[-1] + carried[np.searchsorted(phy.t_ns, at - turns * length_ns)]
+    so_far = turns * carried[-1] + carried[np.searchsorted(t_ns, at - turns * length_ns)]
     rates: NDArray[np.float64] = np.diff(so_far) * 8e-3 / np.diff(edges_s)
     return rates
 
