@@ -174,7 +174,7 @@ def test_bad_input_is_one_line_and_exit_code_2(scenario: Path, tmp_path: Path) -
     blocked.touch()
     cases: list[tuple[list[object], str]] = [
         (["run", tmp_path / "none.toml"], "none.toml: No such file"),
-        (["run", scenario, "--set", "link.rat=1"], "set link.rat = 1: link.rat: unknown key"),
+        (["run", scenario, "--set", "link.rat=1"], "--set link.rat=1: link.rat: unknown key"),
         (["run", scenario, "--set", "link.rtt"], "--set link.rtt: give KEY=VALUE"),
         (["run", scenario, "--runs", "0"], "--runs"),
         (["run", scenario, "-o", blocked], "cannot write results there"),
