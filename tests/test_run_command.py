@@ -67,9 +67,9 @@ def test_tables_and_conclusion_go_to_stdout(scenario: Path) -> None:
         "a page (seed #)\n\n"
         "scheme runs completion (s) paper difference sent again (%) timeouts link used (%)\n"
         "ARQ # # ± # # #% # # #\n"
-        "HARQ(10/12) # # ± # # # #\n\n"
-        "(± and +/-: # % interval of the mean; paper: what it prints; difference: our mean "
-        "over that, less\none)"
+        "HARQ(10/12) # # ± # # # #\n"
+        "(± and +/-: # % interval of the mean; paper: what nowhere prints; difference: our "
+        "mean over that,\nless one)"
     )
     said = re.sub(r"\d+(\.\d+)? ", "# ", " ".join(sentence.split()))
     assert said == (

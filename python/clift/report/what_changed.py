@@ -14,7 +14,7 @@ from clift.papers.what_changed import NOW, THEN, Change
 from clift.report.style import COLOURS, Picture
 from clift.report.text import with_interval
 
-_TASKS = {"bulk": "goodput (kbit/s)", "page": "seconds until 100 kB are there"}
+_TASKS = {"bulk": "goodput (kbit/s)", "page": "seconds for a page of 100 kB"}
 
 
 _PRINTED = {
@@ -28,15 +28,17 @@ def what_changed_text(change: Change) -> str:
     tables = [_table(change, task, label) for task, label in _TASKS.items()]
     runs = {task: change.cell(task, change.schemes[0], NOW).wanted for task in _TASKS}
     legend = (
-        f"(seed {change.results.seed}; {runs['bulk']} runs of bulk data, {runs['page']} of a page; "
-        "± and +/-: 95 % interval of the mean; none where too few runs differ from the others)"
+        f"({runs['bulk']} runs of bulk data, {runs['page']} of a page, seed {change.results.seed}; "
+        "± and +/-: 95 % interval of the mean; no interval: too few runs differ from the others)"
     )
     parts = [change.results.title, *tables, fill(legend, 98), _sentences(change)]
     return "\n\n".join(parts)
 
 
 def _sentences(change: Change) -> str:
-    wrapped = (fill(one, 98, break_on_hyphens=False) for one in change.sentences())
+    what, why = change.sentences()
+    said = (what, change.pages(), why)
+    wrapped = (fill(one, 98, break_on_hyphens=False) for one in said)
     return "\n".join(wrapped)
 
 
