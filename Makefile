@@ -9,12 +9,13 @@ RUST_C := $(CORE) $(wildcard bindings/c/src/*.rs) bindings/c/build.rs bindings/c
 .DEFAULT_GOAL := help
 # A recipe that fails leaves nothing half-made.
 .DELETE_ON_ERROR:
-.PHONY: help demo c c-header ns2 test test-rust test-python lint format bench docs clean validate validate-kernel
+.PHONY: help demo c c-header ns2 test test-rust test-python lint format bench docs wheel package clean validate validate-kernel
 
 help: ## print the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):[^#]*## (.*)/  make \1\t\2/' | expand -t 20
 
 demo: $(VENV)/built ## set everything up and run the main job: ARQ and HARQ under the TCP of 2014 and of today on a mobile GEO link
+	@echo "3 schemes, 2 receptions, 2 congestion controls, a page and bulk data: 2880 runs, then 1008 under 7 TCPs; some 10 s" >&2
 	$(BIN)/clift run examples/geo_mobile.toml -o results/demo
 	$(BIN)/clift paper ijscn2014 --what-changed -o results/what_changed.png
 
@@ -64,8 +65,16 @@ docs: $(VENV)/tools ## regenerate the reference pages and check every link
 
 c: target/c/clift.h ## the C interface: target/c/clift.h, libclift.a, libclift.so and clift.pc
 
+wheel: $(VENV)/tools ## the Python package as a file in dist/, for Python 3.11 and newer without Rust
+	@rm -rf dist
+	$(BIN)/maturin build --release --locked --quiet --interpreter $(BIN)/python --out dist
+	@ls -1sh dist/*.whl
+
+package: ## the Rust crate as others would get it, built from its own files alone
+	cargo package --package clift --offline
+
 clean: ## remove what the other targets made
-	rm -rf $(VENV) target results
+	rm -rf $(VENV) target results dist
 
 # --- set-up ---
 
@@ -76,7 +85,9 @@ $(VENV)/bin/python:
 
 # An editable install, so that Python changes need no rebuild; Rust changes trigger one.
 $(VENV)/built: $(VENV)/bin/python pyproject.toml $(RUST)
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable .
+	@echo "building CLIFT: after a clone 2 to 4 minutes on two cores, 1 GB in target and .5 GB in $(VENV); nothing elsewhere" >&2
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check 'maturin>=1.9,<2'
+	@VIRTUAL_ENV=$(CURDIR)/$(VENV) PIP_QUIET=1 PIP_DISABLE_PIP_VERSION_CHECK=1 $(BIN)/maturin develop --release --locked
 	@touch $@
 
 $(VENV)/tools: $(VENV)/built

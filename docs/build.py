@@ -18,7 +18,8 @@ def main() -> int:
     check = "--check" in sys.argv[1:]
     faults = 0
     scripts = ["scenario_reference.py", "python_front.py", "binding_stub.py"]
-    for script in [*scripts, "metrics_table.py", "tcp_table.py", "hybrid_table.py"]:
+    scripts += ["summary_types.py", "metrics_table.py", "tcp_table.py", "hybrid_table.py"]
+    for script in scripts:
         command = [sys.executable, str(ROOT / "docs" / script)]
         faults += subprocess.run(command + ["--check"] * check, check=False).returncode
     faults += examples(check)

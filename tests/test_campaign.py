@@ -1,6 +1,6 @@
 """A campaign as one object, used as in a notebook."""
 
-import importlib.util
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -109,11 +109,15 @@ def test_pictures_tables_and_the_folder(campaign: clift.campaign.Campaign, tmp_p
 
 
 def test_a_data_frame_has_the_rows_of_the_table(campaign: clift.campaign.Campaign) -> None:
-    if importlib.util.find_spec("pandas"):
-        assert len(campaign.to_pandas()) == 16
-    else:
-        with pytest.raises(clift.ScenarioError, match="needs pandas"):
-            campaign.to_pandas()
+    assert len(campaign.to_pandas()) == 16
+
+
+def test_without_pandas_it_says_what_to_install(
+    campaign: clift.campaign.Campaign, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, "pandas", None)
+    with pytest.raises(clift.ScenarioError, match=r"needs pandas; pip install 'clift\[pandas\]'"):
+        campaign.to_pandas()
 
 
 def test_it_is_what_the_command_line_runs(path: Path, campaign: clift.campaign.Campaign) -> None:
@@ -137,4 +141,7 @@ def test_a_run_is_drawn_flow_by_flow() -> None:
     assert (len(goodput.lines), len(queue.lines)) == (2, 1)
     time = goodput.lines[0].get_xdata()
     assert (time[0], time[-1]) == (0.0, 10.0)
-    assert "goodput_kbps" in run._repr_html_()
+    html = run._repr_html_()
+    assert f"<th>Goodput</th><td>{run.goodput_kbps:.4g} kbit/s</td>" in html
+    assert "<th>Packet delay, p95</th>" in html
+    assert len(run.to_pandas()) == run.series().num_rows

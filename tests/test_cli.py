@@ -100,3 +100,22 @@ def test_ctrl_c_stops_at_once_and_says_so(arguments: list[str], tmp_path: Path) 
 def test_the_help_names_what_there_is(capsys: pytest.CaptureFixture[str]) -> None:
     assert run(["--help"]) == 0
     assert "QUIC" not in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("words", "expected"),
+    [
+        ("paper ijscn2014 --figure 5 --slots 20000", "--slots 20000: too few for this round trip"),
+        ("model --p 2", "--p 2 is not a probability"),
+        ("model --p 0.1 --p-good 0.3 --p-bad 0.2 --burst 3", "for --p-good 0 and --p-bad 1; give"),
+        ("trace synth -o x.csv --preset foo", "--preset 'foo': unknown value `foo`"),
+        ("trace synth -o x.csv --elevation 100deg", "--elevation 100.0 deg: belongs to an"),
+    ],
+)
+def test_a_message_has_options_where_python_has_keywords(
+    words: str, expected: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run(words.split()) == 2
+    said = capsys.readouterr().err
+    assert expected in said
+    assert " = " not in said or "environment" in words

@@ -73,7 +73,7 @@ def test_the_command_line_writes_what_the_library_makes(tmp_path: Path) -> None:
         (["--preset", "mars"], "internet, distribution, distribution-down, its"),
         (["--code", "ldpc"], "turbo-264-1/3"),
         (["--modulation", "8psk"], "qpsk, 16qam"),
-        (["--reference", "peak"], "reference = 'peak': unknown value `peak`, one of mean, los"),
+        (["--reference", "peak"], "--reference 'peak': unknown value `peak`, one of mean, los"),
         (["--duration", "0 s"], "duration: 0 ns is out of range"),
         (["--carrier", "12 GHz", "--environment", "urban"], "3 to 5 GHz"),
         (["--threshold", "2"], "above 0 and below 1"),

@@ -3,18 +3,27 @@
 from itertools import pairwise
 from pathlib import Path
 
+import numpy as np
 import pyarrow as pa
 import pytest
+from matplotlib.artist import Artist
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
+from matplotlib.patches import Patch
 
+import clift
 from clift.campaign import run_campaign
 from clift.campaign.results import Cell, Results
+from clift.campaign.segments import Excerpt, around_the_loss
 from clift.campaign.tables import tables
 from clift.cli.main import run
 from clift.report import comparison, figures
+from clift.report.capacity import capacity
 from clift.report.units import draw as draw_units
 from clift.scenario import Scenario
+
+EXAMPLES = Path(__file__).parent.parent / "examples"
 
 
 def results(values: dict[str, list[float | None]]) -> Results:
@@ -112,12 +121,89 @@ def test_a_legend_names_only_lines_that_are_in_view() -> None:
     assert above.texts[0].get_text() == "the packet of the loss, sent at -1.00 s"
 
 
-def test_every_alternative_has_a_time_sequence_where_there_is_room(tmp_path: Path) -> None:
+def test_every_alternative_has_a_time_sequence(tmp_path: Path) -> None:
     titles = [axes.get_title() for axes in drawn(tmp_path, LIVE)["sequence"].axes]
     assert titles == ["FEC(10/12)", "ARQ"]
-    seeds = f"{LIVE}seed = [1, 2, 3, 4, 5, 6, 7]\n"  # 14 cells are too many
-    titles = [axes.get_title() for axes in drawn(tmp_path, seeds)["sequence"].axes]
-    assert titles == [f"seed = {seed}, FEC(10/12)" for seed in range(1, 8)] + [""]
+    seeds = f"{LIVE}seed = [1, 2, 3, 4, 5, 6, 7]\n"  # 14 cells are too many for one picture
+    pictures = drawn(tmp_path, seeds)
+    axes = [*pictures["sequence"].axes, *pictures["sequence-2"].axes]
+    assert [one.get_title() for one in axes if one.get_visible()] == [
+        f"{scheme}, seed = {seed}" for scheme in ("FEC(10/12)", "ARQ") for seed in range(1, 8)
+    ]
+
+
+def test_the_time_sequence_shows_the_longest_wait_with_a_loss() -> None:
+    time = [0, 1, 10, 11, 12, 20, 21, 22, 95, 120]
+    kind = [0, 0, 5, 5, 0, 0, 5, 1, 5, 5]
+    seq = [0, 1, 1, 2, 2, 3, 3, 3, 4, 4]
+    assert excerpt(time, kind, seq).time_s.tolist() == [value / 1e9 for value in time]
+    # Later segments leave no room for what is far from the wait.
+    for at in range(1000, 9000, 10):
+        time, kind, seq = [*time, at * 10**6], [*kind, 0], [*seq, at]
+    time, kind, seq = [*time, 9_700_000_000], [*kind, 5], [*seq, 5]
+    assert excerpt(time, kind, seq).time_s[0] == 0
+    found = excerpt(time, [0 if one == 1 else one for one in kind], seq)
+    assert not found.matters
+
+
+def excerpt(time: list[int], kind: list[int], seq: list[int]) -> Excerpt:
+    columns = {"time_ns": time, "flow": [0] * len(time), "kind": kind, "seq": seq}
+    found = around_the_loss(pa.table(columns))
+    assert found is not None
+    return found
+
+
+def test_capacity_is_what_the_slots_carry_wherever_the_run_starts() -> None:
+    phy = clift.channel.bernoulli(slots=5000, p=0.3, slot_ns=1_000_000, lldu_bytes=100, seed=3)
+    edges = np.linspace(0, 12, 25)
+    for options in ({}, {"wrap": True, "start_offset_s": 3.3}):
+        run = clift.simulate(clift.LiveLink(phy, "none"), duration_s=4, **options)
+        start = run.scenario.config["link"]["start"] != "0 ns"
+        instants = np.arange(0, 18_000) / 1e3 - (3.3 if start else 0)
+        there = np.tile(phy.d_ns > 0, 4)[:18_000]
+        if not start:
+            there &= instants < 5
+        expected = np.histogram(instants[there], edges)[0] * 100 * 8e-3 / 0.5
+        np.testing.assert_allclose(capacity(run, edges), expected, atol=2 * 1.6)
+
+
+def test_goodput_over_time_adds_up_to_the_goodput(tmp_path: Path) -> None:
+    two = f"{LIVE}"
+    figure = drawn(tmp_path, two.replace("[vary]", "[[flow]]\n[[flow]]\n[vary]"))["goodput"]
+    [axes] = figure.axes
+    labels = [line.get_label() for line in axes.lines]
+    assert labels == [f"{s}, flow {f}" for s in ("FEC(10/12)", "ARQ") for f in (0, 1)]
+    scenario = Scenario.read(tmp_path / "x.toml")
+    for number, cell in enumerate(scenario.cells()):
+        flows = clift.simulate(cell).summary()["flows"]
+        for line, flow in zip(axes.lines[2 * number :], flows, strict=False):
+            assert np.mean(line.get_ydata()) == pytest.approx(flow["goodput_kbps"], rel=0.05)
+
+
+@pytest.mark.parametrize("name", ["leo_handover", "hybrid", "live_geo", "limited_window"])
+def test_no_plot_of_an_example_is_empty_or_shows_what_another_does(name: str) -> None:
+    changes = {"duration": "20 s"} | ({} if name == "leo_handover" else {"runs": 1})
+    scenario = Scenario.read(EXAMPLES / f"{name}.toml", changes)
+    found = run_campaign(scenario)
+    seen: dict[bytes, str] = {}
+    for title, figure in figures.draw(found, scenario, tables(found, scenario)["series"]):
+        content = []
+        for axes in figure.axes:
+            if axes.get_visible():
+                artists = [*axes.lines, *axes.collections, *axes.patches]
+                assert any(np.size(points(artist)) for artist in artists), (title, axes.get_title())
+                content += [np.nan_to_num(points(artist)).tobytes() for artist in artists]
+        assert seen.setdefault(b"".join(content), title) == title
+        assert title == "erasures" or max(figure.get_size_inches()) < 20
+
+
+def points(artist: Artist) -> np.ndarray:
+    if isinstance(artist, Line2D):
+        return np.asarray(artist.get_xydata(), np.float64)
+    if isinstance(artist, Patch):
+        return np.asarray(artist.get_extents().get_points())
+    offsets = np.asarray(artist.get_offsets(), np.float64)
+    return offsets if offsets.size > 2 else np.concatenate([p.vertices for p in artist.get_paths()])
 
 
 def test_windows_share_their_scale_unless_one_would_vanish(tmp_path: Path) -> None:

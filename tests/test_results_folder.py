@@ -123,7 +123,9 @@ def test_a_stop_while_plots_are_drawn_keeps_the_table(
     else:
         assert "HARQ(10/12)" in out
     assert err.splitlines()[-1] == f"stopped while plots were written: {folder} lacks some"
-    drawn = {"comparison-completion_s.png", "cwnd.png"}
+    drawn = {
+        f"{name}.png" for name in ("comparison-completion_s", "goodput", "queue", "delay", "cwnd")
+    }
     assert names(folder) == TABLES | drawn
     files = set(json.loads((folder / "record.json").read_text())["files"])
     assert files == names(folder) - {"record.json"}

@@ -67,9 +67,9 @@ def test_tables_and_conclusion_go_to_stdout(scenario: Path) -> None:
         "a page (seed #)\n\n"
         "scheme runs completion (s) paper difference sent again (%) timeouts link used (%)\n"
         "ARQ # # ± # # #% # # #\n"
-        "HARQ(10/12) # # ± # # # #\n\n"
-        "(± and +/-: # % interval of the mean; paper: what it prints; difference: our mean "
-        "over that, less\none)"
+        "HARQ(10/12) # # ± # # # #\n"
+        "(± and +/-: # % interval of the mean; paper: what nowhere prints; difference: our "
+        "mean over that,\nless one)"
     )
     said = re.sub(r"\d+(\.\d+)? ", "# ", " ".join(sentence.split()))
     assert said == (
@@ -103,6 +103,7 @@ def test_the_folder_holds_tables_plots_and_a_record(scenario: Path, tmp_path: Pa
     assert done.returncode == 0, done.stderr
     names = {path.name for path in folder.iterdir()}
     pictures = {"comparison-completion_s", "cwnd", "sequence", "delay-cdf", "erasures"}
+    pictures |= {"goodput", "queue", "delay"}
     tables = {"runs", "summary", "series", "delays"}
     expected = {f"{name}.png" for name in pictures} | {f"{name}.parquet" for name in tables}
     assert names == expected | {"record.json"}
@@ -173,7 +174,7 @@ def test_bad_input_is_one_line_and_exit_code_2(scenario: Path, tmp_path: Path) -
     blocked.touch()
     cases: list[tuple[list[object], str]] = [
         (["run", tmp_path / "none.toml"], "none.toml: No such file"),
-        (["run", scenario, "--set", "link.rat=1"], "set link.rat = 1: link.rat: unknown key"),
+        (["run", scenario, "--set", "link.rat=1"], "--set link.rat=1: link.rat: unknown key"),
         (["run", scenario, "--set", "link.rtt"], "--set link.rtt: give KEY=VALUE"),
         (["run", scenario, "--runs", "0"], "--runs"),
         (["run", scenario, "-o", blocked], "cannot write results there"),

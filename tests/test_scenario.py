@@ -388,6 +388,30 @@ def test_series_and_events_are_of_the_same_run(link: clift.LinkTrace) -> None:
     assert kinds.count(0) + kinds.count(1) == run.summary()["segments_sent"]
 
 
+EVERY = 'rate = "1 Mbit/s"\n'
+CHAIN = f'{EVERY}model = "gilbert-elliott"\n'
+EVEN = f'{EVERY}model = "bernoulli"\nerasures = "2 %"\n'
+CHANNELS_RIGHT = (
+    EVEN,
+    f'{CHAIN}erasures = "2 %"\nburst = 2\n',
+    f"{CHAIN}alpha = 0.99\nbeta = 0.5\n",
+    'model = "lms"\npreset = "internet"\nesn0 = "7 dB"\n',
+)
+CHANNELS_WRONG = (
+    f"{EVEN}burst = 2\n",
+    f"{EVEN}nonsense = 2\n",
+    f'{EVEN}slot = "1 ms"\n',
+    f'{EVEN}redraw = "no"\n',
+    f"{EVEN}seed = -1\n",
+    f'{EVERY}erasures = "2 %"\n',
+    f'{EVERY}model = "bernoulli"\n',
+    f"{CHAIN}alpha = 0.99\n",
+    f'{CHAIN}alpha = 0.99\nbeta = 0.5\nerasures = "2 %"\n',
+    f'{CHAIN}erasures = "2 %"\nburst = 2\nesn0 = "3 dB"\n',
+    'model = "lms"\nerasures = "2 %"\n',
+)
+
+
 def test_the_schema_accepts_the_examples_and_is_up_to_date() -> None:
     schema = json.loads(_clift.scenario_schema())
     validator = jsonschema.Draft202012Validator(schema)
@@ -397,6 +421,14 @@ def test_the_schema_accepts_the_examples_and_is_up_to_date() -> None:
         validator.validate(tomllib.loads(example.read_text()))
     for wrong in ({"link": {"rat": 1}}, {"duration": 400}, {"channel": {"erasures": 2}}):
         assert not validator.is_valid(wrong)
+    for keys in CHANNELS_WRONG:
+        text = f"[channel]\n{keys}"
+        assert not validator.is_valid(tomllib.loads(text)), keys
+        with pytest.raises(clift.ScenarioError):
+            clift.Scenario.parse(text)
+    for keys in CHANNELS_RIGHT:
+        validator.validate(tomllib.loads(f"[channel]\n{keys}"))
+        assert len(clift.Scenario.parse(f"[channel]\n{keys}").cells()) == 1
     for script in ("scenario_reference.py", "python_front.py"):
         command = [sys.executable, str(ROOT / "docs" / script), "--check"]
         done = subprocess.run(command, capture_output=True, text=True, check=False)

@@ -42,6 +42,8 @@ def test_the_sentences_say_what_was_measured(change: Change) -> None:
         assert f"{change.value('bulk', scheme, stack).mean:.0f}" in what
     for effect in change.effects("ARQ"):
         assert f"{effect.mean:.0f}" in why
+    now, then = (change.value("page", "ARQ", stack).mean for stack in (NOW, THEN))
+    assert f"takes {now:.1f} s over ARQ instead of {then:.1f} s" in change.pages()
 
 
 def test_the_command_prints_a_table_and_draws_it(tmp_path: Path, capsys) -> None:

@@ -19,15 +19,20 @@ from clift._parse import Fixed
 from clift.errors import Interrupted, ScenarioError, SimulationError
 from clift.live import AnyLink
 from clift.scenario import Scenario
+from clift.summary import Summary
 
 if TYPE_CHECKING:
+    import pandas as pd
     import pyarrow as pa
     from matplotlib.figure import Figure
 
 Progress = Callable[[int, int], object]
 
 # What a notebook shows of a run.
-_SHOWN = ("duration_s", "goodput_kbps", "completion_s", "retransmissions", "timeouts", "fairness")
+_SHOWN = (
+    *("duration_s", "goodput_kbps", "completion_s", "share_sent_again", "timeouts", "fairness"),
+    *("links.0.packet_delay_ms.mean", "links.0.packet_delay_ms.p95", "links.0.share_used"),
+)
 
 # So many setups are made and handed to the engine at a time.
 _CHUNK = 4096
@@ -40,9 +45,9 @@ class Kept(NamedTuple):
     completion_s: float | None
     text: str
 
-    def summary(self) -> dict[str, Any]:
+    def summary(self) -> Summary:
         """Everything measured."""
-        summary: dict[str, Any] = json.loads(self.text)
+        summary: Summary = json.loads(self.text)
         return summary
 
 
@@ -92,9 +97,13 @@ class Run(Fixed):
         """
         return self._outcome.completion_s
 
-    def summary(self) -> dict[str, Any]:
-        """Everything measured, as a dict that JSON can hold: totals, then each flow and link."""
-        return self._outcome.summary()
+    def summary(self) -> Summary:
+        """Everything measured, as a dict that JSON can hold: totals, then each flow and link.
+
+        `clift.summary` has its keys with their types.
+        """
+        summary: Summary = self._outcome.summary()
+        return summary
 
     def notes(self) -> list[str]:
         """What about the run is due to its settings rather than to the link, a line each.
@@ -105,10 +114,13 @@ class Run(Fixed):
         segments and more fell to full queues, and fewer to the links. `clift.simulate` gives them
         as warnings.
         """
+        taken = self.scenario.taken()
+        if not self._is_as_in_the_papers():
+            return taken
         summary = self.summary()
         found = _losses_of_its_own(summary)
         for number, flow in enumerate(summary["flows"]):
-            arrived, in_order = (flow[name] for name in ("segment_delay_ms", "in_order_delay_ms"))
+            arrived, in_order = flow["segment_delay_ms"], flow["in_order_delay_ms"]
             if not arrived or arrived["count"] < 1000:
                 continue
             handed_on = in_order["count"] if in_order else 0
@@ -119,8 +131,7 @@ class Run(Fixed):
                     "where its window overshoots queue and path: bound cwnd_max by what they "
                     "hold, or take profile linux"
                 )
-        taken = self.scenario.taken()
-        return taken + (found if found and self._is_as_in_the_papers() else [])
+        return taken + found
 
     def _is_as_in_the_papers(self) -> bool:
         config = self.scenario.config
@@ -189,8 +200,33 @@ class Run(Fixed):
         last = None if until_s is None else _parse.nanoseconds("until_s", until_s, "s")
         return pa.table(_clift.units(self.scenario.setup(), last))
 
+    def to_pandas(self, name: str = "series") -> pd.DataFrame:
+        """A table of the run as a data frame of pandas, which has to be installed.
+
+        Args:
+            name: `series` (over time), `events` (of segments) or `units` (of live links).
+
+        Raises:
+            ScenarioError: If there is no such table, or no pandas.
+
+        Example:
+            >>> import clift
+            >>> phy = clift.channel.bernoulli(slots=20_000, p=0.02, seed=1)
+            >>> run = clift.simulate(clift.tmt.apply(phy, clift.Arq()), duration_s=10)
+            >>> run.to_pandas("segments")
+            Traceback (most recent call last):
+            clift.errors.ScenarioError: name = 'segments': give one of series, events, units
+        """
+        tables: dict[str, Callable[[], pa.Table]]
+        tables = {"series": self.series, "events": self.events, "units": self.units}
+        if name not in tables:
+            raise ScenarioError(f"name = {name!r}: give one of {', '.join(tables)}")
+        return data_frame(tables[name]())
+
     def plot(self) -> Figure:
-        """Goodput, window, round-trip time and queue over time, flow by flow.
+        """Goodput beside what the link could carry, window, round-trip time, delay and queue.
+
+        All over time, flow by flow; what there is nothing of is left out.
 
         Example:
             >>> import clift
@@ -202,22 +238,40 @@ class Run(Fixed):
         from clift.report import over_time
 
         interval_ms = max(10.0, 5 * self.summary()["duration_s"])  # two hundred samples
-        return over_time.draw(self.series(interval_ms), repr(self.scenario))
+        return over_time.draw(self, self.series(interval_ms))
 
     def _repr_html_(self) -> str:
-        summary = self.summary()
-        rows = (f"<tr><th>{name}</th><td>{summary[name]:.6g}</td></tr>" for name in _SHOWN
-                if summary.get(name) is not None)  # fmt: skip
+        from clift.campaign.metrics import measured, metric
+
+        found = measured(self.summary(), None)
+        rows = []
+        for name in _SHOWN:
+            if name in found:
+                shown = metric(name)
+                value = f"{found[name] * shown.scale:.4g} {shown.unit}".rstrip()
+                title = escape(f"{shown.title[0].upper()}{shown.title[1:]}")
+                rows.append(f"<tr><th>{title}</th><td>{escape(value)}</td></tr>")
         return f"<table><caption>{escape(repr(self.scenario))}</caption>{''.join(rows)}</table>"
 
     def __repr__(self) -> str:
         return f"Run({self.scenario!r}: {self.goodput_kbps:.1f} kbit/s)"
 
 
-def _losses_of_its_own(summary: dict[str, Any]) -> list[str]:
-    queues, links = (
-        sum(hop[name] for hop in summary["links"]) for name in ("packets_dropped", "packets_lost")
-    )
+def data_frame(table: pa.Table) -> pd.DataFrame:
+    """A table as a data frame of pandas.
+
+    Raises:
+        ScenarioError: If there is no pandas.
+    """
+    try:
+        return table.to_pandas()
+    except ImportError:
+        raise ScenarioError("to_pandas: needs pandas; pip install 'clift[pandas]'") from None
+
+
+def _losses_of_its_own(summary: Summary) -> list[str]:
+    queues = sum(hop["packets_dropped"] for hop in summary["links"])
+    links = sum(hop["packets_lost"] for hop in summary["links"])
     sent = summary["segments_sent"]
     if sent < 1000 or queues < sent / 10 or queues < links:
         return []

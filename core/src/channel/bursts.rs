@@ -16,6 +16,10 @@ use crate::units::{Duration, Probability};
 /// transitions.
 #[derive(Clone, Copy, Debug, Deserialize, JsonSchema, PartialEq, Serialize)]
 #[serde(default)]
+#[schemars(extend(
+    "dependentRequired" = { "alpha": ["beta"], "beta": ["alpha"] },
+    "dependentSchemas" = { "alpha": { "properties": { "erasures": false, "burst": false } } }
+))]
 pub struct Bursts {
     /// Share of slots that are erased.
     pub erasures: Option<Probability>,

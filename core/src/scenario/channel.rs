@@ -10,6 +10,8 @@ use crate::units::Duration;
 
 /// A channel of a model: slots of its own, or erasures on top of a trace.
 #[derive(Clone, Debug, JsonSchema, Serialize)]
+// Of a choice only what is chosen is looked into, which `additionalProperties` cannot say.
+#[schemars(extend("unevaluatedProperties" = false, "not" = { "required": ["slot", "rate"] }))]
 pub struct Channel {
     /// The channel itself.
     #[serde(flatten)]

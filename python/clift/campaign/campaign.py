@@ -16,7 +16,7 @@ from clift.campaign.runner import run_campaign
 from clift.campaign.statistics import Estimate
 from clift.errors import Interrupted, ScenarioError
 from clift.scenario import Scenario
-from clift.simulation import chosen
+from clift.simulation import chosen, data_frame
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -110,11 +110,7 @@ class Campaign:
         Raises:
             ScenarioError: If there is no such table, or no pandas.
         """
-        table = self.table(name)
-        try:
-            return table.to_pandas()
-        except ImportError:
-            raise ScenarioError("to_pandas: needs pandas; pip install pandas") from None
+        return data_frame(self.table(name))
 
     def plot(self, name: str | None = None) -> Figure:
         """A picture.

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Literal, cast
 
@@ -97,7 +97,7 @@ def is_metric(name: str) -> bool:
     return nested or _in_catalog(("run", "campaign"), name) is not None
 
 
-def measured(summary: dict[str, Any], link_stats: dict[str, Any] | None) -> dict[str, float]:
+def measured(summary: Mapping[str, Any], link_stats: dict[str, Any] | None) -> dict[str, float]:
     """All numbers of a run by dotted names, with the shares that papers print.
 
     Args:
@@ -133,7 +133,14 @@ def measured(summary: dict[str, Any], link_stats: dict[str, Any] | None) -> dict
 def _numbers(value: Any, name: str) -> Iterator[tuple[str, float]]:
     if isinstance(value, dict):
         for key, inner in value.items():
-            yield from _numbers(inner, f"{name}.{key}" if name else key)
+            kind = type(inner)
+            if (
+                kind is float or kind is int
+            ):  # most are; a call for each would take most of the time
+                if math.isfinite(inner):
+                    yield f"{name}.{key}" if name else key, float(inner)
+            elif inner is not None:
+                yield from _numbers(inner, f"{name}.{key}" if name else key)
     elif isinstance(value, list):
         for index, inner in enumerate(value):
             yield from _numbers(inner, f"{name}.{index}")

@@ -24,8 +24,12 @@ from clift.scenario import Scenario
 # What a campaign's files are called: nothing else in a folder is ever removed.
 _OURS = re.compile(
     r"(runs|summary|series|delays)\.parquet"
-    r"|(comparison-[\w-]+|cwnd|sequence|delay-cdf|erasures|units-\d+)\.png"
+    r"|(comparison-[\w-]+|flows|goodput|queue|delay|cwnd|sequence(-\d+)?|delay-cdf|erasures"
+    r"|units-\d+)\.png"
 )
+
+
+_RECORD = "record.json"
 
 
 def prepare(folder: Path) -> None:
@@ -91,7 +95,9 @@ def as_dict(results: Results, scenario: Scenario) -> dict[str, Any]:
     }
 
 
-def write(results: Results, scenario: Scenario, folder: Path) -> Iterator[Path]:
+def write(
+    results: Results, scenario: Scenario, folder: Path, record: dict[str, Any] | None = None
+) -> Iterator[Path]:
     """Writes tables and record; every file whole or not at all.
 
     What a campaign before left in the folder, by its record, is removed.
@@ -100,6 +106,7 @@ def write(results: Results, scenario: Scenario, folder: Path) -> Iterator[Path]:
         results: What was measured.
         scenario: What of.
         folder: Where to, as `prepare` has made it.
+        record: What `as_dict` gives, if that is known.
 
     Yields:
         The files, as they are written.
@@ -110,7 +117,8 @@ def write(results: Results, scenario: Scenario, folder: Path) -> Iterator[Path]:
     made = tables(results, scenario)
     files = [f"{name}.parquet" for name in made]
     _remove(folder, [name for name in _former(folder) if name not in files])
-    yield _record(results, scenario, folder, files)
+    record = as_dict(results, scenario) if record is None else record
+    yield _record(record | {"files": files, "text": scenario.text}, folder)
     for name, table in made.items():
         yield _table(folder / f"{name}.parquet", table)
 
@@ -125,6 +133,7 @@ def draw(results: Results, scenario: Scenario, folder: Path) -> Iterator[Path]:
         ScenarioError: If a file cannot be written.
     """
     from clift.report import figures
+    from clift.report.style import png
 
     files = _former(folder)
     try:
@@ -133,22 +142,21 @@ def draw(results: Results, scenario: Scenario, folder: Path) -> Iterator[Path]:
         for name, figure in figures.draw(results, scenario, series):
             path = folder / f"{name}.png"
             files.append(path.name)
-            yield _file(path, partial(figure.savefig, dpi=110))
+            yield _file(path, partial(png, figure))
     finally:
         there = [name for name in files if (folder / name).exists()]
-        _record(results, scenario, folder, there)
+        _record(json.loads((folder / _RECORD).read_text()) | {"files": there}, folder)
 
 
-def _record(results: Results, scenario: Scenario, folder: Path, files: list[str]) -> Path:
-    record = as_dict(results, scenario) | {"files": files, "text": scenario.text}
+def _record(record: dict[str, Any], folder: Path) -> Path:
     text = json.dumps(record, indent=2) + "\n"
-    return _file(folder / "record.json", lambda out: out.write(text.encode()))
+    return _file(folder / _RECORD, lambda out: out.write(text.encode()))
 
 
 def _former(folder: Path) -> list[str]:
     """The files that the record in the folder names, as far as they can be ours."""
     try:
-        files = json.loads((folder / "record.json").read_text())["files"]
+        files = json.loads((folder / _RECORD).read_text())["files"]
         return [name for name in files if isinstance(name, str) and _OURS.fullmatch(name)]
     except (OSError, ValueError, LookupError, TypeError):
         return []

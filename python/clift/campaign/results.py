@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from clift.campaign.segments import Segments, segments
 from clift.campaign.statistics import Estimate, estimate, estimates, worth
 from clift.simulation import Run
 
@@ -183,6 +184,7 @@ class Results:
     cells: list[Cell]
     printed: list[dict[str, Any]]
     conditions: frozenset[str] = frozenset()
+    _segments: dict[int, Segments] = field(default_factory=dict, repr=False)
 
     @property
     def done(self) -> int:
@@ -198,6 +200,18 @@ class Results:
     def is_complete(self) -> bool:
         """Whether every run is finished."""
         return self.done == self.wanted
+
+    def segments(self, cell: int) -> Segments | None:
+        """What became of the segments in the first run of a cell; None before it is finished.
+
+        The run is done again for it, once for all tables and plots.
+        """
+        first = self.cells[cell].first
+        if first is None:
+            return None
+        if cell not in self._segments:
+            self._segments[cell] = segments(first)
+        return self._segments[cell]
 
     def comparisons(self) -> list[Comparison]:
         """Printed values with what was measured, in the order of the file and of the cells."""

@@ -5,16 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-import numpy as np
 import pyarrow as pa
 
-from clift._clift import RECEIVED, SENT
 from clift.campaign.results import Results
 from clift.scenario import Scenario
 
 # Time series and delays are of the first run of each cell, of the first cells only.
 DRAWN_CELLS = 48
-_DELAY_BINS = 400
 
 
 NAMES = ("runs", "summary", "series", "delays")
@@ -106,40 +103,13 @@ def _delays(results: Results) -> pa.Table:
     """Histograms of the segments' one-way delays in the first run of each cell."""
     tables = []
     for index, cell in enumerate(results.cells[:DRAWN_CELLS]):
-        if cell.first is None:
+        found = results.segments(index)
+        if found is None or not found.counts.size:
             continue
-        delays = one_way_delays_ms(cell.first.events())
-        if not delays.size:
-            continue
-        counts, edges = np.histogram(delays, bins=_DELAY_BINS)
-        table = pa.table({"from_ms": edges[:-1], "to_ms": edges[1:], "segments": counts})
+        edges = found.edges_ms
+        table = pa.table({"from_ms": edges[:-1], "to_ms": edges[1:], "segments": found.counts})
         tables.append(_labelled(table, index, cell.labels))
     return pa.concat_tables(tables) if tables else pa.table({"cell": pa.array([], pa.int64())})
-
-
-def one_way_delays_ms(events: pa.Table) -> np.ndarray[Any, np.dtype[np.float64]]:
-    """From the first transmission of a segment to its first arrival, in ms, by arrival.
-
-    Example:
-        >>> events = pa.table({"time_ns": [0, 9_000_000], "flow": [0, 0], "kind": [0, 2],
-        ...                    "seq": [0, 0], "len": [1, 1]})
-        >>> one_way_delays_ms(events).tolist()
-        [9.0]
-    """
-    time, kind, seq, flow = (
-        events.column(name).to_numpy() for name in ("time_ns", "kind", "seq", "flow")
-    )
-    key = flow.astype(np.int64) << 44 | seq.astype(np.int64)
-    sent_keys, first_sent = np.unique(key[kind == SENT], return_index=True)
-    sent_at = time[kind == SENT][first_sent]
-    got_keys, first_got = np.unique(key[kind == RECEIVED], return_index=True)
-    got_at = time[kind == RECEIVED][first_got]
-    place = np.searchsorted(sent_keys, got_keys)
-    known = place < len(sent_keys)
-    known[known] = sent_keys[place[known]] == got_keys[known]
-    delays: np.ndarray[Any, np.dtype[np.float64]]
-    delays = (got_at[known] - sent_at[place[known]]) / 1e6
-    return delays
 
 
 def _labelled(table: pa.Table, cell: int, labels: dict[str, str]) -> pa.Table:

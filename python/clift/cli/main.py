@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import sys
 import traceback
 from collections.abc import Sequence
@@ -25,6 +26,15 @@ BAD_INPUT = 2
 OUR_FAULT = 1
 INTERRUPTED = 130
 BROKEN_PIPE = 141
+
+# Endings of Python's keywords, and what values of options have in their place.
+_UNITS = {"ms": "ms", "ns": "ns", "s": "s", "deg": "deg", "db": "dB", "kbps": "kbit/s"}
+_UNITS |= {"kmh": "km/h", "ghz": "GHz", "bytes": "B"}
+# A word, with what it is equal to or what stands beside it in brackets.
+_KEYWORD = re.compile(
+    rf"(?<![-\w.])(?P<name>[a-z]\w*?)(?:_(?P<unit>{'|'.join(_UNITS)}))?"
+    r"""(?: = (?P<given>'[^']*'|"[^"]*"|[-+.\w]*\w)|(?: \((?P<aside>[-+.\d]+)\))|\b(?![-.=]))"""
+)
 
 
 @click.group(context_settings={"help_option_names": ["-h", "--help"]})
@@ -79,7 +89,9 @@ def run(arguments: Sequence[str]) -> int:
     except click.exceptions.NoArgsIsHelpError as error:
         click.echo(error.format_message(), err=True)
         return BAD_INPUT
-    except (click.ClickException, CliftError, OSError, MemoryError) as error:
+    except CliftError as error:
+        return _fail(in_its_words(str(error), _options(list(arguments))))
+    except (click.ClickException, OSError, MemoryError) as error:
         return _fail(_message(error))
     except BaseException as error:  # noqa: BLE001 - a panic of the core is no Exception
         if os.environ.get("CLIFT_TRACEBACK"):
@@ -88,6 +100,51 @@ def run(arguments: Sequence[str]) -> int:
         _fail(f"unexpected {what}; please report this with the command line that led to it")
         return OUR_FAULT
     return 0
+
+
+def _options(arguments: list[str]) -> set[str]:
+    """The options of the command that was called, without their dashes."""
+    command: click.Command = cli
+    for word in arguments:
+        if not isinstance(command, click.Group) or word not in command.commands:
+            break
+        command = command.commands[word]
+    found = (flag for one in command.params for flag in (*one.opts, *one.secondary_opts))
+    return {flag[2:] for flag in found if flag.startswith("--")}
+
+
+def in_its_words(message: str, options: set[str]) -> str:
+    """A message with options in the place of the keywords of Python that stand for them.
+
+    Args:
+        message: What Python's users would read.
+        options: The options of the command, without their dashes.
+
+    Example:
+        >>> in_its_words("feedback_ms = 1.0: too short; give rtt_ms (500)", {"rtt", "feedback"})
+        '--feedback 1.0 ms: too short; give --rtt (500 ms)'
+        >>> in_its_words('preset = 4: give preset = "its"', {"preset"})
+        '--preset 4: give --preset "its"'
+        >>> in_its_words("x.toml, set link.rtt = 5: no unit", {"set"})
+        'x.toml, --set link.rtt=5: no unit'
+        >>> in_its_words("x.csv: the rate of line 3 is not a number", {"rate"})
+        'x.csv: the rate of line 3 is not a number'
+    """
+    if "set" in options:
+        message = re.sub(r", set ([\w.]+) = ", r", --set \1=", message)
+
+    def option(found: re.Match[str]) -> str:
+        name, unit = found["name"].replace("_", "-"), _UNITS.get(found["unit"] or "", "")
+        given, aside = found["given"], found["aside"]
+        # Columns and heads of files are called so too.
+        told = given or (unit and message[: found.start()].endswith("give "))
+        if name not in options or not told:
+            return found[0]
+        if given:
+            return f"--{name} {given} {unit}".rstrip()
+        return f"--{name} ({aside} {unit})" if aside else f"--{name}"
+
+    return _KEYWORD.sub(option, message)
 
 
 def _message(error: BaseException) -> str:

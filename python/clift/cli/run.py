@@ -56,7 +56,7 @@ def run(
     """
     from clift._bar import bar
     from clift.campaign import Results, run_campaign
-    from clift.campaign.record import as_dict, draw, prepare, taken, write
+    from clift.campaign.record import as_dict, draw, prepare, write
     from clift.report.text import report
 
     changes = dict(_change(text) for text in sets)
@@ -73,11 +73,14 @@ def run(
         results: Results = run_campaign(scenario, watch, threads)
     if not results.done:
         raise Interrupted("stopped before a run had finished; nothing was written", [])
-    if found := taken(scenario):
-        told = ", ".join(f"{key} {value} ({of})" for key, value, of in found)
-        click.echo(f"taken: {told}", err=True)
-    missing = "" if output is None else _fill(output, write(results, scenario, output), "tables")
-    click.echo(json.dumps(as_dict(results, scenario), indent=2) if as_json else report(results))
+    record = as_dict(results, scenario)
+    if record["taken"]:
+        told = (f"{key} {one['value']} ({one['from']})" for key, one in record["taken"].items())
+        click.echo(f"taken: {', '.join(told)}", err=True)
+    missing = ""
+    if output is not None:
+        missing = _fill(output, write(results, scenario, output, record), "tables")
+    click.echo(json.dumps(record, indent=2) if as_json else report(results))
     if output is not None and not no_plots and not missing:
         missing = _fill(output, draw(results, scenario, output), "plots")
     if missing:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from importlib import resources
@@ -170,7 +170,7 @@ def _values(runs: Sequence[Run]) -> dict[str, list[float]]:
     return {name: [row[name] for row in rows] for name in rows[0]} if rows else {}
 
 
-def _measured(summary: dict[str, Any]) -> dict[str, float]:
+def _measured(summary: Mapping[str, Any]) -> dict[str, float]:
     flow, link = summary["flows"][0], summary["links"][0]
     ended = link["packets_delivered"] + link["packets_lost"]
     # What the queue drops never enters the link.

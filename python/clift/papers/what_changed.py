@@ -119,6 +119,22 @@ class Change:
         )
         return what, why
 
+    def pages(self) -> str:
+        """What became of the time that a page takes, over what was best for bulk data and what is.
+
+        A sentence, from the runs alone.
+        """
+        schemes = dict.fromkeys((self.best("bulk", NOW), self.best("bulk", THEN)))
+
+        def seconds(scheme: str, stack: str) -> str:
+            return f"{self.value('page', scheme, stack).mean:.1f} s"
+
+        times = ", ".join(
+            f"{seconds(scheme, NOW)} over {scheme} instead of {seconds(scheme, THEN)}"
+            for scheme in schemes
+        )
+        return f"A page of 100 kB takes {times}."
+
     def _labels(self, axis: str) -> list[str]:
         return next(labels for name, labels in self.results.axes if name == axis)
 

@@ -8,6 +8,7 @@ import numpy as np
 from matplotlib.figure import Figure
 
 from clift.land_mobile import LandMobile
+from clift.report.style import Picture
 from clift.report.trace_figure import draw_bursts
 from clift.trace import PhyTrace
 
@@ -47,7 +48,7 @@ def figure(
             its median.
     """
     levels, step_s = channel.levels(SAMPLES, seed=seed)
-    picture = Figure(figsize=(13, 8), layout="constrained")
+    picture = Picture(figsize=(13, 8), layout="constrained")
     picture.suptitle(
         f"{title}: Es/N0 {channel.esn0_db:g} dB, largest Doppler shift {channel.doppler_hz:.0f} Hz"
     )

@@ -30,17 +30,20 @@ def draw(results: Results, name: str) -> Figure:
         if value.metric == name
     }
     cells = _worth_drawing(results, name)
-    title = f"{shown.title}, mean and 95 % interval" + (" beside the print" if printed else "")
+    title = f"{shown.title} (mean and 95 % interval)" + (", beside the print" if printed else "")
     panels = Panels(results, title, cells, share_y=True)
+    means = [one.mean * shown.scale for cell in cells if (one := cell.estimate(name))]
+    top = max([*means, *printed.values()], default=0.0)
     for axes, members in panels:
         for x, (_, colour, _, cell) in enumerate(members):
-            _bar(axes, x, cell, name, colour)
+            _bar(axes, x, cell, name, colour, top)
             if id(cell) in printed:
                 axes.plot(
                     x + 0.38, printed[id(cell)], "D", color="black", markersize=6, label="printed"
                 )
         ticks = [f"{label}\n{_part(cell, name)}".rstrip() for label, *_, cell in members]
         axes.set_xticks(range(len(members)), ticks)
+        panels.tick_lines = max(panels.tick_lines, *(tick.count("\n") + 1 for tick in ticks))
         axes.set_xlim(-0.6, len(members) - 0.3)
         axes.grid(visible=False, axis="x")
     panels.from_zero()
@@ -50,7 +53,7 @@ def draw(results: Results, name: str) -> Figure:
     return panels.figure
 
 
-def _bar(axes: Axes, x: float, cell: Cell, name: str, colour: str) -> None:
+def _bar(axes: Axes, x: float, cell: Cell, name: str, colour: str, top: float) -> None:
     found, shown = cell.estimate(name), metric(name)
     if found is None:
         return
@@ -62,13 +65,14 @@ def _bar(axes: Axes, x: float, cell: Cell, name: str, colour: str) -> None:
             parts = (found.mean - found.low, found.high - found.mean)
         ends = [[max(0.0, part * shown.scale)] for part in parts]
         axes.errorbar(x, value, yerr=ends, color="black", capsize=4, lw=1.2)
+    inside = value > 0.15 * top
     axes.annotate(
         f"{value:.3g}" if value < 1000 else f"{value:.0f}",
-        (x, 0),
+        (x, 0 if inside else value),
         (0, 4),
         textcoords="offset points",
         ha="center",
-        color="white",
+        color="white" if inside else "black",
     )
 
 

@@ -11,7 +11,7 @@ from matplotlib.figure import Figure
 
 from clift.constellation import Delays, Grid, Station, Walker
 from clift.constellation.orbits import Array
-from clift.report.style import COLOURS
+from clift.report.style import COLOURS, Picture
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -31,7 +31,7 @@ def figure(
         places: The two ends.
         start_s: Time of the table's first row on the constellation's clock.
     """
-    picture = Figure(figsize=(11.0, 7.6), layout="constrained")
+    picture = Picture(figsize=(11.0, 7.6), layout="constrained")
     grid = picture.add_gridspec(2, 2, height_ratios=(1.0, 1.15))
     changes = sorted(table.changes(), key=lambda change: -abs(change.step_ms))
     rows = [0, len(table) - 1]

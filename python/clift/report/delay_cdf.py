@@ -8,7 +8,6 @@ import numpy as np
 from matplotlib.ticker import LogLocator, NullFormatter, StrMethodFormatter
 
 from clift.campaign.results import Results
-from clift.campaign.tables import one_way_delays_ms
 from clift.report.style import Panels
 
 if TYPE_CHECKING:
@@ -23,30 +22,33 @@ def draw(results: Results) -> Figure:
         results: The campaign.
     """
     panels = Panels(results, "one-way delay of segments (first sent to first arrived), first run")
+    numbers = {id(cell): number for number, cell in enumerate(results.cells)}
+    scale = ""
     for axes, cells in panels:
         longest, shortest = 0.0, np.inf
         for label, colour, dashes, cell in cells:
-            if cell.first is None:
+            found = results.segments(numbers[id(cell)])
+            if found is None or not found.shares.size:
                 continue
-            delays = np.sort(one_way_delays_ms(cell.first.events()))
-            if not delays.size:
-                continue
-            share = np.arange(1, delays.size + 1) / delays.size
+            delays = found.quantiles_ms
             axes.step(
-                delays, share, where="post", color=colour, linestyle=dashes, label=label, lw=1.4
+                delays, found.shares, where="post", color=colour, ls=dashes, label=label, lw=1.4
             )
             longest, shortest = max(longest, delays[-1]), min(shortest, delays[0])
+        # A few that waited long would press all others against the left edge.
         if longest > 10 * shortest:
             _logarithmic(axes, longest / shortest)
+            scale = ", log scale"
         axes.set_ylim(0, 1.02)
-    panels.label("one-way delay (ms)", "share of segments")
+    panels.label(f"one-way delay (ms{scale})", "share of segments")
     panels.legend()
     return panels.figure
 
 
 def _logarithmic(axes: Axes, ratio: float) -> None:
-    """Labels at 1, 2 and 5 of each power of ten, as far as there is room."""
+    """Labels at 1, 2 and 5 of each power of ten, or at fewer, as there is room."""
     axes.set_xscale("log")
-    axes.xaxis.set_major_locator(LogLocator(subs=(1, 2, 5) if ratio < 1000 else (1,)))
+    subs = (1, 2, 5) if ratio < 100 else (1, 3) if ratio < 1000 else (1,)
+    axes.xaxis.set_major_locator(LogLocator(subs=subs))
     axes.xaxis.set_major_formatter(StrMethodFormatter("{x:g}"))
     axes.xaxis.set_minor_formatter(NullFormatter())

@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 from matplotlib.figure import Figure
-from matplotlib.ticker import MaxNLocator
+from matplotlib.ticker import MaxNLocator, NullLocator
 
+from clift.report.style import Picture
 from clift.trace import PhyTrace
 
 if TYPE_CHECKING:
@@ -26,15 +27,19 @@ def draw(traces: list[tuple[str, PhyTrace]], title: str) -> Figure:
         title: What the picture is of.
     """
     shown = traces[:MOST_TRACES]
-    picture = Figure(figsize=(10.5, 2.9 * len(shown) + 0.8), layout="constrained")
-    picture.suptitle(f"{title}: erasures of the physical layer", fontsize=13)
+    height = 2.9 * len(shown) + 1.0
+    picture = Picture(figsize=(10.5, height))
+    picture.suptitle(f"{title}: erasures of the physical layer", y=1 - 0.1 / height, va="top")
     rows = picture.subplots(len(shown), 2, squeeze=False, width_ratios=(2, 1))
+    margins = {"top": 1 - 0.75 / height, "bottom": 0.6 / height, "left": 0.075, "right": 0.98}
+    picture.subplots_adjust(**margins, wspace=0.2, hspace=0.3)
     for (name, phy), (over_time, bursts) in zip(shown, rows, strict=True):
         erased = phy.d_ns == 0
         _over_time(over_time, phy, erased, f"{name} - {erased.mean():.3%} erased".lstrip(" -"))
         _bursts(bursts, erased)
     rows[-1][0].set_xlabel("time (s)")
-    rows[-1][1].set_xlabel("burst length (slots)")
+    logarithmic = ", log scale" if rows[-1][1].get_xscale() == "log" else ""
+    rows[-1][1].set_xlabel(f"burst length (slots{logarithmic})")
     return picture
 
 
@@ -60,13 +65,16 @@ def _bursts(axes: Axes, erased: NDArray[np.bool_]) -> None:
         axes.text(0.5, 0.5, "none", ha="center", transform=axes.transAxes)
         return
     axes.set_title(f"mean {lengths.mean():.2f}, longest {lengths.max()}", fontsize=11)
-    axes.set_yscale("log")
     longest = int(lengths.max())
     if longest <= 60:
         counts = np.bincount(lengths)[1:]
+        # Long bursts are few, and matter: beside thousands of short ones they would not be seen.
+        if counts.max() > 100:
+            axes.set(yscale="log", ylabel="bursts (log scale)")
+            axes.yaxis.set_minor_locator(NullLocator())
         axes.bar(np.arange(1, longest + 1), counts, color="#D55E00", width=0.8)
         axes.xaxis.set_major_locator(MaxNLocator(integer=True))
         return
     edges = np.unique(np.round(np.geomspace(1, longest + 1, 40)))
     axes.hist(lengths, bins=edges.tolist(), color="#D55E00")
-    axes.set_xscale("log")
+    axes.set(xscale="log", yscale="log", ylabel="bursts (log scale)")

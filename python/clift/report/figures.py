@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from clift.campaign.results import Results
-from clift.report import comparison, cwnd, delay_cdf, erasures, sequence, units
+from clift.report import comparison, delay_cdf, erasures, flows, lines, sequence, units
 from clift.scenario import Scenario
 from clift.trace import PhyTrace
 
@@ -45,8 +45,17 @@ def draw(results: Results, scenario: Scenario, series: pa.Table) -> Iterator[tup
     for name in metrics:
         if any(cell.estimate(name) is not None for cell in results.cells):
             yield f"comparison-{name.replace('.', '-')}", comparison.draw(results, name)
-    yield "cwnd", cwnd.draw(results, series)
-    yield "sequence", sequence.draw(results)
+    over_time = lines.Series(series)
+    pictures = {
+        "flows": flows.draw(results),
+        "goodput": lines.goodput(results, over_time),
+        "queue": lines.queue(results, over_time),
+        "delay": lines.delay(results),
+        "cwnd": lines.window(results, over_time),
+    }
+    yield from ((name, figure) for name, figure in pictures.items() if figure is not None)
+    for number, figure in enumerate(sequence.draw(results), 1):
+        yield "sequence" if number == 1 else f"sequence-{number}", figure
     yield "delay-cdf", delay_cdf.draw(results)
     yield from _units(results)
     traces = _traces(results, scenario)
@@ -55,18 +64,21 @@ def draw(results: Results, scenario: Scenario, series: pa.Table) -> Iterator[tup
 
 
 def _units(results: Results) -> Iterator[tuple[str, Figure]]:
-    """A time-sequence plot for each of the first cells that have a live link and a loss."""
-    drawn = 0
+    """A time-sequence plot for each of the first cells that have a live link and a loss.
+
+    Cells of which it would show the same as of one before are passed over.
+    """
+    drawn: set[bytes] = set()
     for index, cell in enumerate(results.cells):
-        if drawn == MOST_UNITS:
+        if len(drawn) == MOST_UNITS:
             return
         if cell.first is None or not _is_live(cell.first):
             continue
         title = ", ".join([results.title, *(cell.name(axis) for axis in cell.labels)])
         log = cell.first.units(UNITS_S)
         figure = units.draw(log, cell.first.events(), title, _unit(cell.first, log))
-        if figure is not None:
-            drawn += 1
+        if figure is not None and (shown := units.shown(figure)) not in drawn:
+            drawn.add(shown)
             yield f"units-{index}", figure
 
 
@@ -92,7 +104,7 @@ def _traces(results: Results, scenario: Scenario) -> list[tuple[str, PhyTrace]]:
     traces: dict[int, PhyTrace] = {}
     for cell, made in zip(results.cells, scenario.cells(), strict=True):
         phy = None if cell.first is None else made.replication(0).phy_trace()
-        if phy is not None:
+        if phy is not None and not phy.d_ns.all():
             # Cells over one trace hold the same numbers in memory.
             place = int(phy.t_ns.__array_interface__["data"][0])
             traces.setdefault(place, phy)

@@ -8,7 +8,7 @@ from matplotlib.figure import Figure
 
 from clift.papers.analytical import parameters
 from clift.papers.leo import PAPER, Cell
-from clift.report.style import COLOURS
+from clift.report.style import COLOURS, Picture
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -46,7 +46,7 @@ def leo_text(cells: list[Cell]) -> str:
 
 def leo_figure(cells: list[Cell]) -> Figure:
     """Each column over the SNR: ours with its 95 % interval, the print dashed."""
-    figure = Figure(figsize=(14, 7.2), layout="constrained")
+    figure = Picture(figsize=(14, 7.2), layout="constrained")
     figure.suptitle(_title(cells).replace("(printed)", "print dashed"))
     panels = figure.subplots(2, 3).ravel()
     for axes, (name, (_, label, _)) in zip(panels, _COLUMNS.items(), strict=False):

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from matplotlib.figure import Figure
 
-from clift.report.style import COLOURS
+from clift.report.style import COLOURS, Picture
 
 if TYPE_CHECKING:
     from clift.model import Prediction
@@ -31,7 +31,7 @@ def sweep_figure(name: str, values: Any, found: list[tuple[str, Prediction]]) ->
         values: of the parameter.
         found: scheme and its prediction over these values.
     """
-    figure = Figure(figsize=(11, 4.5), layout="constrained")
+    figure = Picture(figsize=(11, 4.5), layout="constrained")
     axes = figure.subplots(1, 2)
     for axis, key, title in (
         (axes[0], "efficiency", "throughput efficiency"),
@@ -56,7 +56,7 @@ def paper_figure(title: str, curves: list[Curve]) -> Figure:
         title: above the picture.
         curves: a scheme each, by both methods.
     """
-    figure = Figure(figsize=(13, 6.2), layout="constrained")
+    figure = Picture(figsize=(13, 6.2), layout="constrained")
     figure.suptitle(title)
     axes = figure.subplots(1, 2)
     for axis, key, label in (

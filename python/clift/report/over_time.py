@@ -2,55 +2,77 @@
 
 from __future__ import annotations
 
-from itertools import cycle
 from typing import TYPE_CHECKING
 
 import numpy as np
 from matplotlib.figure import Figure
 
-from clift.report.style import COLOURS, heading
+from clift.campaign.segments import segments
+from clift.report.capacity import capacity
+from clift.report.style import COLOURS, Picture, heading
 
 if TYPE_CHECKING:
     import pyarrow as pa
+    from matplotlib.axes import Axes
+    from numpy.typing import NDArray
+
+    from clift.simulation import Run
 
 _PANELS = (
     ("goodput_kbps", "goodput (kbit/s)"),
     ("cwnd_packets", "window (packets)"),
     ("srtt_ms", "smoothed RTT (ms)"),
+    ("delay", "one-way delay (ms)"),
     ("queue_packets", "queue (packets)"),
 )
 # More flows than colours could not be told apart.
 _MOST_FLOWS = len(COLOURS)
 
 
-def draw(series: pa.Table, title: str) -> Figure:
-    """Four panels over one time axis; the queue is that of all flows.
+def draw(run: Run, series: pa.Table) -> Figure:
+    """Panels over one time axis, without those that would be empty; the queue is that of all flows.
 
     Args:
-        series: What `Run.series` gives.
-        title: What was run.
+        run: The run.
+        series: What its `series` gives.
     """
     columns = {name: np.asarray(series.column(name)) for name in series.column_names}
     flows = np.unique(columns["flow"])[:_MOST_FLOWS]
-    figure = Figure(figsize=(9.0, 9.0), layout="constrained")
-    heading(figure, title)
-    panels = figure.subplots(len(_PANELS), 1, sharex=True)
-    for axes, (name, label) in zip(panels, _PANELS, strict=True):
-        shown = flows[:1] if name == "queue_packets" else flows
-        for flow, colour in zip(shown, cycle(COLOURS)):
-            chosen = columns["flow"] == flow
-            axes.plot(
-                columns["time_s"][chosen],
-                columns[name][chosen],
-                color="black" if name == "queue_packets" else colour,
-                linewidth=1.2,
-                label=f"flow {flow}",
-            )
+    delays = segments(run).delays
+    shown = [
+        (name, label)
+        for name, label in _PANELS
+        if (delays if name == "delay" else np.nanmax(columns[name], initial=0) > 0)
+    ] or list(_PANELS[:1])
+    figure = Picture(figsize=(9.0, 2.0 * len(shown) + 1.0), layout="constrained")
+    heading(figure, repr(run.scenario))
+    panels = figure.subplots(len(shown), 1, sharex=True, squeeze=False)[:, 0]
+    for axes, (name, label) in zip(panels, shown, strict=True):
+        for flow, colour in zip(flows, COLOURS, strict=False):
+            if name == "delay":
+                x, y = delays[flow][:2] if flow in delays else ((), ())
+            else:
+                chosen = columns["flow"] == flow
+                x, y = columns["time_s"][chosen], columns[name][chosen]
+            of_all = name == "queue_packets"
+            axes.plot(x, y, color="black" if of_all else colour, lw=1.2, label=f"flow {flow}")
+            if of_all:
+                break
+        if name == "goodput_kbps":
+            _capacity(axes, run, columns["time_s"][columns["flow"] == flows[0]])
         axes.set_ylabel(label)
         axes.set_ylim(bottom=0)
         axes.grid(visible=True, alpha=0.3)
     panels[-1].set_xlabel("time (s)")
     panels[-1].set_xlim(left=0)
-    if len(flows) > 1:
-        panels[0].legend(frameon=False, ncols=len(flows))
+    if panels[0].patches or len(flows) > 1:
+        panels[0].legend(frameon=False, ncols=len(flows) + 1)
     return figure
+
+
+def _capacity(axes: Axes, run: Run, time_s: NDArray[np.float64]) -> None:
+    """What the link could have carried, in grey."""
+    edges = np.unique(time_s)
+    rates = capacity(run, edges) if edges.size > 1 else None
+    if rates is not None:
+        axes.stairs(rates, edges, fill=True, color="0.88", label="capacity", zorder=0)

@@ -1,59 +1,68 @@
-"""The time-sequence plot: what was sent, sent again and acknowledged."""
+"""The time-sequence plot: what was sent, sent again and acknowledged where a loss mattered most."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import TYPE_CHECKING
-
-import numpy as np
 
 from clift._clift import ACKNOWLEDGED, GONE, SENT, SENT_AGAIN
 from clift.campaign.results import Results
+from clift.campaign.tables import DRAWN_CELLS
 from clift.report.style import MOST_PANELS, Panels
 
 if TYPE_CHECKING:
+    from matplotlib.axes import Axes
     from matplotlib.figure import Figure
-    from numpy.typing import NDArray
 
-# Longer transfers show their start: a point for each segment must stay a point.
-_SEGMENTS = 150
+    from clift.campaign.segments import Excerpt
+
+# Kind of event, its name, its marker, colour and size.
+_MARKS = (
+    (SENT, "sent", ".", "#0072B2", 22),
+    (SENT_AGAIN, "sent again", "x", "#D55E00", 26),
+    (GONE, "lost", "v", "#000000", 24),
+)
 
 
-def draw(results: Results) -> Figure:
-    """Segments of the first flow in the first run of each cell, every segment as a point.
+def draw(results: Results) -> Iterator[Figure]:
+    """Segments of the first flow in the first run of each cell, around its longest wait.
 
-    Where a panel for each cell would be too many, they show the first alternative of each
-    condition.
+    That is the longest time without a new acknowledgement in which something was sent again (or,
+    where nothing was, something was lost); a run without either shows its start.
 
     Args:
         results: The campaign.
+
+    Yields:
+        As many pictures as it takes to give every cell a panel.
     """
-    apart = len(results.cells) <= MOST_PANELS
-    panels = Panels(results, "time-sequence, the start", apart=apart)
-    for axes, cells in panels:
-        label, _, _, cell = cells[0]
-        if label:
-            axes.set_title(f"{axes.get_title()}, {label}".removeprefix(", "), fontsize=11)
-        if cell.first is None:
-            continue
-        events = cell.first.events()
-        time, kind, seq, flow = (
-            events.column(name).to_numpy() for name in ("time_ns", "kind", "seq", "flow")
-        )
-        sent_first = np.flatnonzero((flow == 0) & (kind == SENT))
-        if not sent_first.size:
-            continue
-        end = _end(time[sent_first])
-        for what, name, marker, colour, size in (
-            (SENT, "sent", ".", "#0072B2", 10),
-            (SENT_AGAIN, "sent again", "x", "#D55E00", 26),
-            (GONE, "lost", "v", "#000000", 24),
-        ):
-            chosen = (flow == 0) & (kind == what) & (time <= end)
-            if not chosen.any():
-                continue
+    cells = [
+        cell
+        for number, cell in enumerate(results.cells[:DRAWN_CELLS])
+        if (log := results.segments(number)) is not None and log.excerpt is not None
+    ]
+    numbers = {id(cell): number for number, cell in enumerate(results.cells)}
+    for first in range(0, len(cells), MOST_PANELS):
+        page = cells[first : first + MOST_PANELS]
+        title = "time-sequence at the longest wait for an acknowledgement, first run"
+        panels = Panels(results, title, page, apart=True)
+        for axes, [(_, _, _, cell)] in panels:
+            log = results.segments(numbers[id(cell)])
+            if log is not None and log.excerpt is not None:
+                _excerpt(axes, log.excerpt)
+                axes.ticklabel_format(useOffset=False)
+        panels.label("time (s)", "sequence number (kB)")
+        panels.legend()
+        yield panels.figure
+
+
+def _excerpt(axes: Axes, log: Excerpt) -> None:
+    for what, name, marker, colour, size in _MARKS:
+        chosen = log.kind == what
+        if chosen.any():
             axes.scatter(
-                time[chosen] / 1e9,
-                seq[chosen] / 1e3,
+                log.time_s[chosen],
+                log.seq[chosen] / 1e3,
                 s=size,
                 marker=marker,
                 color=colour,
@@ -61,17 +70,13 @@ def draw(results: Results) -> Figure:
                 linewidths=1.0 if marker == "x" else 0,
                 zorder=2 if what == SENT else 3,
             )
-        acked = (flow == 0) & (kind == ACKNOWLEDGED) & (time <= end)
-        axes.step(
-            time[acked] / 1e9, seq[acked] / 1e3, where="post", color="#009E73", label="acknowledged"
-        )
-    panels.label("time (s)", "sequence number (kB)")
-    panels.legend()
-    return panels.figure
-
-
-def _end(sent: NDArray[np.int64]) -> int:
-    """Up to when to draw: a second more, for what comes back, unless that is full of segments."""
-    end = int(sent[min(_SEGMENTS, sent.size) - 1]) + 1_000_000_000
-    most = 2 * _SEGMENTS
-    return min(end, int(sent[most])) if sent.size > most else end
+    acknowledged = log.kind == ACKNOWLEDGED
+    axes.step(
+        log.time_s[acknowledged],
+        log.seq[acknowledged] / 1e3,
+        where="post",
+        color="#009E73",
+        label="acknowledged",
+    )
+    if not log.matters:
+        axes.text(0.02, 0.97, "the start: nothing was lost", va="top", transform=axes.transAxes)

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from io import BytesIO
 from itertools import cycle
 from math import ceil
 from textwrap import fill
-from typing import TYPE_CHECKING
+from typing import IO, TYPE_CHECKING
 
 from matplotlib.artist import Artist
+from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 
 from clift.campaign.conclusion import coloured_axis, conditions
@@ -21,14 +23,38 @@ if TYPE_CHECKING:
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
 DASHES = ("-", "--", "-.", ":")
 MOST_PANELS = 12
+DPI = 110
+_TICKS = 5
+# Inches: a panel, what is left of and under it, a line of text.
+_PANEL = (3.75, 2.5)
+_LEFT, _UNDER, _LINE = 0.72, 0.32, 0.19
 
 
-def heading(figure: Figure, *parts: str) -> None:
-    """Writes a title above a figure, in as many lines as its width takes."""
-    letters = int(figure.get_figwidth() * 9)
+def heading(figure: Figure, *parts: str) -> int:
+    """Writes a title above a figure, in as many lines as its width takes; how many."""
+    letters = int(figure.get_figwidth() * 10)
     title = ": ".join(parts)
     lines = [title] if len(title) <= letters else parts
-    figure.suptitle("\n".join(fill(line, letters) for line in lines), fontsize=13)
+    text = "\n".join(fill(line, letters) for line in lines)
+    figure.suptitle(text, fontsize=13)
+    return text.count("\n") + 1
+
+
+def png(figure: Figure, out: IO[bytes]) -> None:
+    """Writes a figure as PNG, as `savefig` does, which draws it twice."""
+    figure.set_dpi(DPI)
+    canvas = FigureCanvasAgg(figure)
+    # Packed harder it takes a third as long as to draw it, for a tenth less.
+    canvas.print_png(out, pil_kwargs={"compress_level": 3})  # type: ignore[no-untyped-call]
+
+
+class Picture(Figure):
+    """A figure that a notebook shows, with or without pyplot's machinery."""
+
+    def _repr_png_(self) -> bytes:
+        out = BytesIO()
+        self.savefig(out, format="png", dpi=DPI)
+        return out.getvalue()
 
 
 class Panels:
@@ -65,12 +91,18 @@ class Panels:
             columns = 2
         elif len(self.groups) in (5, 6, 9):
             columns = 3
+        together = len(next(iter(conditions(results, coloured_axis(results)).values()), []))
+        last = results.axes[-1][0] if results.axes else None
+        if apart and 3 <= together <= 4 and last == coloured_axis(results):
+            # A row for each condition.
+            columns = min(together, len(self.groups))
         rows = max(1, ceil(len(self.groups) / columns))
         self.columns = columns
-        size = (4.6 * columns + 0.4, 3.3 * rows + 0.9)
-        self.figure = Figure(figsize=(max(size[0], 7.0), size[1]), layout="constrained")
+        self.tick_lines = 1  # of the labels under a panel
+        self._rows, self._share_y = rows, share_y
+        self.figure = Picture(figsize=(self._across()[-1], 1.0))
         note = f" (the first {MOST_PANELS} of {MOST_PANELS + left_out})" if left_out else ""
-        heading(self.figure, results.title, f"{title}{note}")
+        self._heading = heading(self.figure, results.title, f"{title}{note}")
         self._axes = self.figure.subplots(rows, columns, squeeze=False, sharey=share_y)
         for empty in list(self._axes.flat)[len(self.groups) :]:
             empty.set_visible(False)
@@ -80,6 +112,8 @@ class Panels:
         for axes, (condition, cells) in zip(self._axes.flat, self.groups, strict=False):
             axes.set_title(", ".join(label for label in condition if label), fontsize=11)
             axes.grid(visible=True, alpha=0.3)
+            # Each label takes as long to draw as a line.
+            axes.locator_params(nbins=_TICKS)
             looks = zip(cycle(COLOURS), cycle(DASHES), cells)
             yield (
                 axes,
@@ -100,21 +134,58 @@ class Panels:
 
     def from_zero(self) -> None:
         """Lets every panel start at zero; to be called when everything is drawn."""
-        for axes in list(self._axes.flat)[: len(self.groups)]:
-            axes.set_ylim(bottom=0)
+        for axes in list(self._axes.flat)[: 1 if self._share_y else len(self.groups)]:
+            axes.set_ylim(0, axes.get_ylim()[1] * 1.03)
 
     def legend(self) -> None:
-        """One legend for all panels, under them, if there is anything to tell apart."""
+        """One legend for all panels, under them, if there is anything to tell apart.
+
+        To be called last, as it gives everything its place.
+        """
         found: dict[str, Artist] = {}
         for axes in self._axes.flat:
             handles, labels = axes.get_legend_handles_labels()
             found.update({name: line for line, name in zip(handles, labels, strict=True) if name})
+        longest = max(map(len, found), default=0)
+        columns = max(1, min(6, len(found), int(self._across()[-1] / (0.6 + 0.085 * longest))))
+        self._arrange(ceil(len(found) / columns))
         if found:
             self.figure.legend(
                 list(found.values()),
                 list(found),
-                loc="outside lower center",
-                ncols=min(6, len(found)),
+                loc="lower center",
+                bbox_to_anchor=(0.5, 0.0),
+                ncols=columns,
                 frameon=False,
                 markerscale=1.6,
             )
+
+    def _across(self) -> tuple[float, float, float]:
+        """From the left edge to the first panel, between panels, and all, in inches."""
+        left, between = _LEFT + 0.25, 0.25 if self._share_y else _LEFT
+        width = left + self.columns * (_PANEL[0] + between) - between + 0.25
+        return left, between, max(width, 7.5)
+
+    def _arrange(self, legend_lines: int) -> None:
+        """Sizes and margins by how many lines of text they hold.
+
+        Matplotlib's own layouts measure every tick for it, which takes longer than to draw them.
+        """
+        left, between, width = self._across()
+        ticks = _UNDER + _LINE * (self.tick_lines - 1)
+        titles = 0.3 if any(axes.get_title() for axes in self._axes.flat) else 0.1
+        above = 0.15 + 0.25 * self._heading + titles
+        apart = ticks + titles + (0.25 if len(self.groups) % self.columns else 0.1)
+        below = ticks + 0.3 + 0.08 + 0.24 * legend_lines
+        height = above + self._rows * (_PANEL[1] + apart) - apart + below
+        self.figure.set_size_inches(width, height)
+        panel = (width - left - 0.25 - (self.columns - 1) * between) / self.columns
+        self.figure.subplots_adjust(
+            left=left / width,
+            right=1 - 0.25 / width,
+            top=1 - above / height,
+            bottom=below / height,
+            wspace=between / panel,
+            hspace=apart / _PANEL[1],
+        )
+        self.figure.suptitle(self.figure.get_suptitle(), fontsize=13, y=1 - 0.1 / height, va="top")

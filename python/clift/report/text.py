@@ -33,6 +33,7 @@ def report(results: Results) -> str:
     if not results.is_complete:
         parts[0] += f" - INTERRUPTED after {results.done} of {results.wanted} runs"
     compared = results.comparisons()
+    said: set[str] = set()
     for is_transfer in (True, False):
         cells = [
             (index, cell)
@@ -40,11 +41,8 @@ def report(results: Results) -> str:
             if cell.is_transfer is is_transfer
         ]
         if cells:
-            parts += _tables(results, cells, compared)
-    legend = _legend(results, compared)
-    if legend:
-        parts.append(legend)
-    parts += _given(results)
+            parts += _tables(results, cells, compared, said)
+    parts += _given(results) or _alike(results)
     sentence = conclude(results)
     if sentence:
         parts.append(fill(sentence, WIDTH, break_long_words=False, break_on_hyphens=False))
@@ -127,6 +125,7 @@ class _Column:
 
     title: str
     texts: list[str]
+    sources: tuple[str, ...] = ()  # of a column of printed values: where those stand
 
     @property
     def width(self) -> int:
@@ -134,9 +133,12 @@ class _Column:
 
 
 def _tables(
-    results: Results, cells: list[tuple[int, Cell]], compared: list[Comparison]
+    results: Results, cells: list[tuple[int, Cell]], compared: list[Comparison], said: set[str]
 ) -> list[str]:
-    """The cells of one kind: what they are judged by, what else is printed, flow by flow."""
+    """The cells of one kind: what they are judged by, what else is printed, flow by flow.
+
+    Under each table stands what its columns mean, unless it is `said` already.
+    """
     here = {index for index, _ in cells}
     beside = {(value.cell, value.metric): value for value in compared if value.cell in here}
     metrics = list(dict.fromkeys([cells[0][1].primary, *(name for _, name in beside)]))
@@ -150,7 +152,10 @@ def _tables(
         columns.append(list(_of_metric(cells, name, beside)))
     columns += [[_Column(_title(name), _means(cells, name))] for name in further]
     columns += [[column] for column in _of_flows(cells)]
-    tables = [_text(part, len(axes)) for part in _fitting(left, columns)]
+    tables = [
+        "\n".join([_text(part, len(axes)), *_explained(results, part, [c for _, c in cells], said)])
+        for part in _fitting(left, columns)
+    ]
     return ["\n".join([", ".join(fixed), tables[0]]) if fixed else tables[0], *tables[1:]]
 
 
@@ -167,7 +172,9 @@ def _of_metric(
         yield _Column("p95", [_figure(one.p95 if one else None, scale) for one in found])
     if name in {metric for _, metric in beside}:
         printed = [_printed(beside.get((index, name)), scale) for index, _ in cells]
-        yield _Column("paper", [value for value, _ in printed])
+        told = [one for index, _ in cells if (one := beside.get((index, name))) is not None]
+        sources = dict.fromkeys(one.source for one in told if one.source)
+        yield _Column("paper", [value for value, _ in printed], tuple(sources) or ("it",))
         yield _Column("difference", [difference for _, difference in printed])
 
 
@@ -248,22 +255,47 @@ def _figure(value: float | None, scale: float) -> str:
     return "-" if value is None else _plain(value * scale)
 
 
-def _legend(results: Results, compared: list[Comparison]) -> str:
-    """What the columns mean that do not say it themselves."""
-    found = [cell.estimate(cell.primary) for cell in results.cells]
+def _explained(
+    results: Results, columns: list[_Column], cells: list[Cell], said: set[str]
+) -> list[str]:
+    """What the columns of a table mean that do not say it themselves, and are not `said` yet."""
+    titles = {column.title for column in columns}
+    texts = [text for column in columns for text in column.texts]
+    found = [cell.estimate(cell.primary) for cell in cells]
     parts = []
-    if any(one is not None and one.half_width is not None for one in found):
+    if any("±" in text or "/-" in text for text in texts):
         parts.append("± and +/-: 95 % interval of the mean")
-    if any(one is not None and one.runs >= _MANY for one in found):
+    if "median" in titles:
         parts.append("median, p95: over the runs")
-    if compared:
-        parts.append("paper: what it prints; difference: our mean over that, less one")
+    sources = dict.fromkeys(source for column in columns for source in column.sources)
+    if sources:
+        parts.append(f"paper: what {' and '.join(sources)} prints")
+        parts.append("difference: our mean over that, less one")
     few = any(one is not None and one.half_width is None and one.runs > 1 for one in found)
-    if few and not any(cell.shared for cell in results.cells):
+    if few and not any(cell.shared for cell in results.cells) and not _are_alike(results):
         parts.append("no interval: too few runs differ from the others")
-    if any(len(cell.column(cell.primary)) < len(cell.values) for cell in results.cells):
+    if any(len(cell.column(cell.primary)) < len(cell.values) for cell in cells):
         parts.append("n of m runs: the others were not through in time; the mean leaves them out")
-    return fill(f"({'; '.join(parts)})", WIDTH) if parts else ""
+    new = [part for part in parts if part not in said]
+    said.update(new)
+    return [fill(f"({'; '.join(new)})", WIDTH)] if new else []
+
+
+def _are_alike(results: Results) -> bool:
+    """Whether the runs of every cell came out the same, to the last number."""
+    runs = [list(cell.values.values()) for cell in results.cells]
+    several = [values for values in runs if len(values) > 1]
+    return bool(several) and all(one == of[0] for of in several for one in of)
+
+
+def _alike(results: Results) -> list[str]:
+    if not _are_alike(results):
+        return []
+    said = (
+        "All runs of a cell came out the same: nothing in this scenario is drawn, so that one run "
+        "says as much, and an interval would say nothing."
+    )
+    return [fill(said, WIDTH)]
 
 
 def _given(results: Results) -> list[str]:

@@ -12,6 +12,7 @@ from matplotlib.ticker import MaxNLocator
 
 import clift._clift as _clift
 from clift.errors import TraceError
+from clift.report.style import Picture
 from clift.report.trace_text import rate, span
 from clift.trace import PhyTrace
 
@@ -39,7 +40,7 @@ def figure(phy: PhyTrace, title: str) -> Figure:
         title: What to call it.
     """
     stats = phy.stats()
-    picture = Figure(figsize=(13, 8), layout="constrained")
+    picture = Picture(figsize=(13, 8), layout="constrained")
     mean = "" if stats["rate_bps"] is None else f" = {rate(stats['rate_bps'])}"
     picture.suptitle(
         f"{title}: {stats['slots']} slots of {phy.lldu_bytes} bytes in "

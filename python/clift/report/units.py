@@ -20,7 +20,7 @@ from clift._clift import (
     UNIT_NEW,
     UNIT_REPAIR,
 )
-from clift.report.style import COLOURS, heading
+from clift.report.style import COLOURS, Picture, heading
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -66,7 +66,7 @@ def draw(units: pa.Table, events: pa.Table, title: str, unit: str = "data LLDU")
         return None
     begin, end, packet = loss
     window = (begin - 0.2 * (end - begin), end + 0.6 * (end - begin))
-    figure = Figure(figsize=(9.5, 7.6), layout="constrained")
+    figure = Picture(figsize=(9.5, 7.6), layout="constrained")
     heading(figure, title)
     above, below = figure.subplots(2, 1, sharex=True)
     _segments(above, events, sent, packet, window)
@@ -78,6 +78,16 @@ def draw(units: pa.Table, events: pa.Table, title: str, unit: str = "data LLDU")
         axes.grid(visible=True, alpha=0.3)
         axes.legend(loc="upper left", fontsize=8, framealpha=0.9)
     return figure
+
+
+def shown(figure: Figure) -> bytes:
+    """What a figure of `draw` shows, without its title, to tell whether another shows the same."""
+    parts = []
+    for axes in figure.axes:
+        points = [np.asarray(marks.get_offsets()) for marks in axes.collections]
+        lines = [np.asarray(line.get_xydata()) for line in axes.lines]
+        parts += [np.ascontiguousarray(part, np.float64).tobytes() for part in points + lines]
+    return b"".join(parts)
 
 
 def _first_repaired_loss(

@@ -11,10 +11,10 @@ from matplotlib.figure import Figure
 
 from clift.campaign.statistics import Estimate
 from clift.papers.what_changed import NOW, THEN, Change
-from clift.report.style import COLOURS
+from clift.report.style import COLOURS, Picture
 from clift.report.text import with_interval
 
-_TASKS = {"bulk": "goodput (kbit/s)", "page": "seconds until 100 kB are there"}
+_TASKS = {"bulk": "goodput (kbit/s)", "page": "seconds for a page of 100 kB"}
 
 
 _PRINTED = {
@@ -28,15 +28,17 @@ def what_changed_text(change: Change) -> str:
     tables = [_table(change, task, label) for task, label in _TASKS.items()]
     runs = {task: change.cell(task, change.schemes[0], NOW).wanted for task in _TASKS}
     legend = (
-        f"(seed {change.results.seed}; {runs['bulk']} runs of bulk data, {runs['page']} of a page; "
-        "± and +/-: 95 % interval of the mean; none where too few runs differ from the others)"
+        f"({runs['bulk']} runs of bulk data, {runs['page']} of a page, seed {change.results.seed}; "
+        "± and +/-: 95 % interval of the mean; no interval: too few runs differ from the others)"
     )
     parts = [change.results.title, *tables, fill(legend, 98), _sentences(change)]
     return "\n\n".join(parts)
 
 
 def _sentences(change: Change) -> str:
-    wrapped = (fill(one, 98, break_on_hyphens=False) for one in change.sentences())
+    what, why = change.sentences()
+    said = (what, change.pages(), why)
+    wrapped = (fill(one, 98, break_on_hyphens=False) for one in said)
     return "\n".join(wrapped)
 
 
@@ -76,7 +78,7 @@ def what_changed_json(change: Change) -> list[dict[str, Any]]:
 
 def what_changed_figure(change: Change) -> Figure:
     """Bars with 95 % intervals: each stack's schemes side by side, goodput above, pages below."""
-    figure = Figure(figsize=(11, 7), layout="constrained")
+    figure = Picture(figsize=(11, 7), layout="constrained")
     figure.suptitle(change.results.title)
     width = 0.8 / len(change.schemes)
     for axes, (task, label) in zip(figure.subplots(2, 1, sharex=True), _TASKS.items(), strict=True):

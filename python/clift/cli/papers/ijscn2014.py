@@ -98,7 +98,7 @@ def _what_changed(target: Path, runs: int | None, seed: int, as_json: bool) -> N
     if as_json:
         what, why = change.sentences()
         found = {"figure": str(target), "cells": what_changed_json(change)}
-        click.echo(json.dumps(found | {"what": what, "why": why}))
+        click.echo(json.dumps(found | {"what": what, "pages": change.pages(), "why": why}))
         return
     click.echo(what_changed_text(change))
     click.echo(f"\n{target}")

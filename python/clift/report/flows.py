@@ -1,0 +1,72 @@
+"""What each flow got, side by side."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from clift.campaign.results import Cell, Results
+from clift.report.style import COLOURS, Panels
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+    from clift.campaign.statistics import Estimate
+
+
+def draw(results: Results) -> Figure | None:
+    """Mean goodput of each flow as bars, with its 95 % interval, and how fair that is.
+
+    Args:
+        results: The campaign.
+
+    Returns:
+        The picture; None where no cell has several flows.
+    """
+    cells = [cell for cell in results.cells if len(of_flows(cell)) > 1]
+    if not cells:
+        return None
+    title = "goodput of each flow, mean and 95 % interval; J: Jain's index of fairness"
+    panels = Panels(results, title, cells, share_y=True)
+    for axes, members in panels:
+        ticks = []
+        for x, (label, _, _, cell) in enumerate(members):
+            found = of_flows(cell)
+            width = 0.8 / len(found)
+            for flow, one in enumerate(found):
+                if one is None:
+                    continue
+                few = len(found) <= len(COLOURS)
+                axes.bar(
+                    x + (flow - (len(found) - 1) / 2) * width,
+                    one.mean,
+                    width * 0.9,
+                    color=COLOURS[flow] if few else COLOURS[0],
+                    label=f"flow {flow}" if few else None,
+                    alpha=0.85,
+                )
+                if one.low is not None and one.high is not None:
+                    axes.errorbar(
+                        x + (flow - (len(found) - 1) / 2) * width,
+                        one.mean,
+                        yerr=[[one.mean - one.low], [one.high - one.mean]],
+                        color="black",
+                        capsize=3,
+                        lw=1.0,
+                    )
+            fair = cell.estimate("fairness")
+            ticks.append("\n".join(filter(None, [label, f"J = {fair.mean:.3f}" if fair else ""])))
+        axes.set_xticks(range(len(members)), ticks)
+        axes.grid(visible=False, axis="x")
+        panels.tick_lines = max(panels.tick_lines, *(tick.count("\n") + 1 for tick in ticks))
+    panels.from_zero()
+    panels.label("", "goodput (kbit/s)")
+    panels.legend()
+    return panels.figure
+
+
+def of_flows(cell: Cell) -> list[Estimate | None]:
+    """The goodput of each flow, as far as some run has it."""
+    found: list[Estimate | None] = []
+    while any(f"flows.{len(found)}.goodput_kbps" in values for values in cell.values.values()):
+        found.append(cell.estimate(f"flows.{len(found)}.goodput_kbps"))
+    return found

@@ -1,0 +1,66 @@
+"""The guides by task, from top to bottom: their files, their commands, their Python."""
+
+import re
+import shlex
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import clift
+from clift.cli.main import run
+
+ROOT = Path(__file__).parent.parent
+
+
+def blocks(guide: str, language: str) -> list[str]:
+    text = (ROOT / "docs" / "guides" / f"{guide}.md").read_text()
+    return re.findall(rf"```{language}\n(.*?)```", text, flags=re.DOTALL)
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    clift.channel.gilbert_elliott(slots=120_000, alpha=0.99, beta=0.5, seed=1).write(
+        tmp_path / "my.csv"
+    )
+    (tmp_path / "examples").symlink_to(ROOT / "examples")
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+@pytest.mark.parametrize("guide", ["choose-a-scheme", "reproduce-a-paper"])
+def test_a_guide_holds_from_top_to_bottom(
+    guide: str, folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for text in blocks(guide, "toml"):
+        name = text.splitlines()[0].removeprefix("# ")
+        assert name.endswith(".toml")
+        (folder / name).write_text(text)
+    commands = [line[2:] for block in blocks(guide, "console") for line in block.splitlines()]
+    assert len(commands) > 7
+    for command in commands:
+        assert run(shlex.split(command)[1:]) == 0, command
+        out = capsys.readouterr().out
+        assert out, command
+        if "--json" not in command and "--explain" not in command:
+            assert max(map(len, out.splitlines())) <= 100, command
+    for block in blocks(guide, "python"):
+        subprocess.run([sys.executable, "-c", block], cwd=folder, check=True, capture_output=True)
+
+
+def test_what_the_guide_says_of_its_example_is_what_comes_out(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (folder / "choose.toml").write_text(blocks("choose-a-scheme", "toml")[0])
+    page = " ".join((ROOT / "docs" / "guides" / "choose-a-scheme.md").read_text().split())
+    schemes = ["--set", 'scheme=["ARQ", "HARQ(10/12)"]', "--set", "task=bulk", "--quiet"]
+    assert run(["run", "choose.toml", "--quiet"]) == 0
+    answer = "ARQ is best for bulk (16 % more goodput than HARQ(10/12), interval 11 to 17 %)"
+    out = " ".join(capsys.readouterr().out.split())
+    assert answer[:-1] in out
+    assert answer in page
+    assert run(["run", "choose.toml", *schemes, "--set", "transport.profile=papers"]) == 0
+    out = " ".join(capsys.readouterr().out.split())
+    assert "HARQ(10/12) is best (39 % more goodput than ARQ" in out
+    assert "gives HARQ(10/12) 39 % more goodput than ARQ on" in page

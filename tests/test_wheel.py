@@ -1,0 +1,76 @@
+"""The wheel: built, put into an environment of its own, and used without a Rust toolchain."""
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+import sysconfig
+import venv
+from email import message_from_bytes
+from email.message import Message
+from pathlib import Path
+from zipfile import ZipFile
+
+import pytest
+
+ROOT = Path(__file__).parent.parent
+
+pytestmark = [
+    pytest.mark.skipif(shutil.which("cargo") is None, reason="cargo builds the wheel"),
+    # What `make test` has built is taken; after a change of Rust this is a build of its own.
+    pytest.mark.timeout(900),
+]
+
+
+@pytest.fixture(scope="module")
+def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("wheel")
+    build = ["maturin", "build", "--release", "--locked", "--quiet", "-i", sys.executable]
+    subprocess.run([sys.executable, "-m", *build, "-o", folder], cwd=ROOT, check=True)
+    [found] = folder.glob("*.whl")
+    return found
+
+
+def metadata(wheel: Path) -> Message:
+    with ZipFile(wheel) as files:
+        [name] = [one for one in files.namelist() if one.endswith(".dist-info/METADATA")]
+        return message_from_bytes(files.read(name))
+
+
+def test_it_serves_every_python_from_the_oldest_on_and_says_what_it_is(wheel: Path) -> None:
+    assert "-cp311-abi3-" in wheel.name
+    said = metadata(wheel)
+    assert said["License-Expression"] == "MIT"
+    assert said["License-File"] == "LICENSE"
+    assert said["Requires-Python"] == ">=3.11"
+    assert {"pandas", "notebook", "cluster"} <= set(said.get_all("Provides-Extra", []))
+    assert "Typing :: Typed" in said.get_all("Classifier", [])
+    assert said["Description-Content-Type"].startswith("text/markdown")
+    assert said.get_payload().startswith("# CLIFT")
+
+
+def test_it_runs_an_example_where_there_is_no_rust(wheel: Path, tmp_path: Path) -> None:
+    home = tmp_path / "venv"
+    venv.create(home, with_pip=False, symlinks=True)
+    python = home / "bin" / "python"
+    install = ["pip", "--python", str(python), "install", "--quiet", "--no-deps", "--no-index"]
+    subprocess.run([sys.executable, "-m", *install, str(wheel)], check=True)
+    # What it depends on is lent by the environment of the tests, without its own clift.
+    where = sysconfig.get_path("purelib", vars={"base": str(home), "platbase": str(home)})
+    lent = {sysconfig.get_path(kind) for kind in ("purelib", "platlib")}
+    Path(where, "lent.pth").write_text("\n".join(lent))
+    example = tmp_path / "example.toml"
+    shutil.copy(ROOT / "examples" / "limited_window.toml", example)
+    words = [home / "bin" / "clift", "run", example, "--runs", "1", "--json", "-o", "out"]
+    path = os.pathsep.join([str(home / "bin"), "/usr/bin", "/bin"])
+    assert shutil.which("cargo", path=path) is None
+    done = subprocess.run(
+        words, cwd=tmp_path, env={"PATH": path}, capture_output=True, check=False, text=True
+    )
+    assert done.returncode == 0, done.stderr
+    assert json.loads(done.stdout)["complete"]
+    assert (tmp_path / "out" / "cwnd.png").stat().st_size > 1000
+    asked = "import clift; print(clift.__file__)"
+    file = subprocess.run([python, "-c", asked], capture_output=True, check=True, text=True).stdout
+    assert Path(file.strip()).is_relative_to(home)
