@@ -9,10 +9,10 @@ RUST_C := $(CORE) $(wildcard bindings/c/src/*.rs) bindings/c/build.rs bindings/c
 .DEFAULT_GOAL := help
 # A recipe that fails leaves nothing half-made.
 .DELETE_ON_ERROR:
-.PHONY: help demo c c-header test test-rust test-python lint format bench docs clean validate validate-kernel
+.PHONY: help demo c c-header ns3 hosts-deps test test-rust test-python lint format bench docs clean validate validate-kernel
 
 help: ## print the targets
-	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):[^#]*## (.*)/  make \1\t\2/' | expand -t 20
+	@grep -hE '^[a-z0-9-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z0-9-]+):[^#]*## (.*)/  make \1\t\2/' | expand -t 20
 
 demo: $(VENV)/built ## set everything up and run the main job: ARQ and HARQ under the TCP of 2014 and of today on a mobile GEO link
 	$(BIN)/clift run examples/geo_mobile.toml -o results/demo
@@ -63,6 +63,12 @@ docs: $(VENV)/tools ## regenerate the reference pages and check every link
 	$(BIN)/python docs/build.py
 
 c: target/c/clift.h ## the C interface: target/c/clift.h, libclift.a, libclift.so and clift.pc
+
+ns3: target/c/clift.h ## the module for every ns-3 that is there, built in target/ns3 and tested
+	@hosts/ns3/build
+
+hosts-deps: ## install ns-2 and ns-3 (root and apt) and, in target/ns3/venv, the wheel of ns-3
+	@hosts/deps
 
 clean: ## remove what the other targets made
 	rm -rf $(VENV) target results
