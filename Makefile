@@ -18,7 +18,7 @@ demo: $(VENV)/built ## set everything up and run the main job: ARQ and HARQ unde
 	$(BIN)/clift run examples/geo_mobile.toml -o results/demo
 	$(BIN)/clift paper ijscn2014 --what-changed -o results/what_changed.png
 
-test: $(VENV)/tools c test-rust test-python ## set everything up and run every test
+test: $(VENV)/tools c ns3 test-rust test-python ## set everything up and run every test
 
 test-rust: ## Rust tests only
 	cargo test --workspace --quiet
@@ -32,6 +32,7 @@ validate: $(VENV)/tools ## everything against theory, ns-2, ns-3, the papers and
 	$(BIN)/python validation/lms_statistics.py
 	$(BIN)/python validation/tcp_windows.py
 	$(BIN)/python validation/tcp_ns3.py
+	$(BIN)/python validation/ns3_module.py
 	$(BIN)/python -m validation.kernel
 	$(BIN)/python -m validation.kernel.geo
 	$(BIN)/python -m validation.kernel.beside

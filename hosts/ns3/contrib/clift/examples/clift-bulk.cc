@@ -17,6 +17,7 @@
 #include "ns3/point-to-point-module.h"
 #include "ns3/traffic-control-module.h"
 
+#include <array>
 #include <cmath>
 #include <iomanip>
 #include <iostream>
@@ -160,8 +161,10 @@ Wrong(const std::string& why)
 int
 main(int argc, char* argv[])
 {
-    std::string scenario;
-    std::string changes;
+    // ns-3 cuts what it reads into a string at the first blank.
+    std::array<char, 4096> scenarioText{};
+    std::array<char, 4096> changesText{};
+    std::array<char, 4096> pcapText{};
     std::string seed;
     std::string congestion = "cubic";
     double duration = 100;
@@ -171,15 +174,20 @@ main(int argc, char* argv[])
     bool delayedAck = false;
     std::string minRto = "1s";
     bool queueDisc = false;
-    std::string pcap;
     std::string rate;
     std::string delay = "0ms";
     std::string queue = "100p";
     bool json = false;
 
     CommandLine cmd(__FILE__);
-    cmd.AddValue("scenario", "the scenario file of the links", scenario);
-    cmd.AddValue("changes", "keys of it to set, \"key=value;key=value\"", changes);
+    cmd.AddValue("scenario",
+                 "the scenario file of the links",
+                 scenarioText.data(),
+                 scenarioText.size());
+    cmd.AddValue("changes",
+                 "keys of it to set, \"key=value;key=value\"",
+                 changesText.data(),
+                 changesText.size());
     cmd.AddValue("seed", "seed of the links' draws; the file's own unless given", seed);
     cmd.AddValue("congestion",
                  "newreno (ns-3's TcpLinuxReno), cubic, hybla, westwood, bbr, or a type of ns-3's",
@@ -192,12 +200,18 @@ main(int argc, char* argv[])
     cmd.AddValue("delayedAck", "whether every second segment is acknowledged", delayedAck);
     cmd.AddValue("minRto", "least retransmission timeout", minRto);
     cmd.AddValue("queueDisc", "whether ns-3's default queue disc waits above the link", queueDisc);
-    cmd.AddValue("pcap", "write captures of both devices, with this prefix", pcap);
+    cmd.AddValue("pcap",
+                 "write captures of both devices, with this prefix",
+                 pcapText.data(),
+                 pcapText.size());
     cmd.AddValue("rate", "instead of a scenario: rate of a PointToPointNetDevice", rate);
     cmd.AddValue("delay", "its one-way delay", delay);
     cmd.AddValue("queue", "its queue", queue);
     cmd.AddValue("json", "print JSON", json);
     cmd.Parse(argc, argv);
+    const std::string scenario = scenarioText.data();
+    const std::string changes = changesText.data();
+    const std::string pcap = pcapText.data();
 
     const std::map<std::string, std::string> names = {{"newreno", "TcpLinuxReno"},
                                                       {"reno", "TcpLinuxReno"},

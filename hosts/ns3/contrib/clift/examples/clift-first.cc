@@ -19,10 +19,7 @@ using namespace ns3;
 int
 main(int argc, char* argv[])
 {
-    std::string scenario;
-    CommandLine cmd(__FILE__);
-    cmd.AddNonOption("scenario", "the scenario file of the link", scenario);
-    cmd.Parse(argc, argv);
+    const std::string scenario = argc == 2 ? argv[1] : "";
     if (const auto error = CliftHelper::Check(scenario); !error.empty())
     {
         std::cerr << "error: " << error << std::endl;

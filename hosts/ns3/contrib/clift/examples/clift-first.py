@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""TCP over the link of a scenario file, from Python:
+"""TCP over the link of a scenario file, from Python.
 
     target/ns3/venv/bin/python clift-first.py --build target/ns3/3.44 geo.toml
 
@@ -16,6 +16,7 @@ from ns import ns
 
 
 def main() -> int:
+    """Runs it; returns the exit code."""
     parser = argparse.ArgumentParser(description="TCP over the link of a scenario file")
     parser.add_argument("scenario", help="the scenario file")
     parser.add_argument("--build", required=True, type=Path, help="where the module was built")
@@ -31,7 +32,7 @@ def main() -> int:
 
     error = str(ns.CliftHelper.Check(options.scenario))
     if error:
-        print(f"error: {error}", file=sys.stderr)
+        sys.stderr.write(f"error: {error}\n")
         return 2
 
     nodes = ns.NodeContainer()
@@ -59,7 +60,8 @@ def main() -> int:
     ns.Simulator.Run()
     received = sinks.Get(0).__deref__().GetTotalRx()
     device = devices.Get(0).__deref__()
-    print(json.dumps({"received": received, "hops": json.loads(str(device.GetReport()))}))
+    result = {"received": received, "hops": json.loads(str(device.GetReport()))}
+    sys.stdout.write(json.dumps(result) + "\n")
     ns.Simulator.Destroy()
     return 0
 
