@@ -44,8 +44,8 @@ class CliftHelper : public PcapHelperForDevice, public AsciiTraceHelperForDevice
 
     /**
      * Has the devices to come not stop the queue discs above them, so that every packet goes on to
-     * the link at once and the link's queue is the only one. Ipv4AddressHelper::Assign then installs
-     * no queue disc either.
+     * the link at once and the link's queue is the only one. Ipv4AddressHelper::Assign then
+     * installs no queue disc either.
      */
     void DisableFlowControl();
 

@@ -6,7 +6,6 @@
 
 #include "clift-channel.h"
 #include "clift-tx-queue.h"
-
 #include "clift.h"
 
 #include "ns3/abort.h"
@@ -460,8 +459,7 @@ CliftNetDevice::WakeQueueDisc()
     NS_LOG_FUNCTION(this);
     // Something else may have filled the queue in the meantime.
     if (m_link && m_txQueue && m_txQueue->IsStopped() &&
-        (m_waiting == 0 ||
-         clift_link_room(m_link, Simulator::Now().GetNanoSeconds(), m_mtu) != 0))
+        (m_waiting == 0 || clift_link_room(m_link, Simulator::Now().GetNanoSeconds(), m_mtu) != 0))
     {
         m_txQueue->Wake();
     }

@@ -37,16 +37,18 @@ class Node;
  * \brief One end of a CliftChannel, with the link that carries what it sends.
  *
  * A packet is handed to the link at the instant of Send, as the bytes of its IP packet (there is no
- * header of a layer 2), and arrives at the other device at the nanosecond at which the link delivers
- * it. Queue, slots, losses, repairs and delays are the link's: a packet meets the same fate as in
- * every other program that offers the same packets at the same instants to the same link.
+ * header of a layer 2), and arrives at the other device at the nanosecond at which the link
+ * delivers it. Queue, slots, losses, repairs and delays are the link's: a packet meets the same
+ * fate as in every other program that offers the same packets at the same instants to the same
+ * link.
  *
  * The random draws depend on the seed of the scenario alone, neither on RngSeedManager nor on other
  * devices.
  *
  * The link's queue has the limit that the scenario says. What finds it full is dropped (MacTxDrop),
- * unless a queue disc of the traffic control layer waits above the device: that one is stopped while
- * the link has no room for a packet of the MTU, and woken when a packet leaves the link's queue.
+ * unless a queue disc of the traffic control layer waits above the device: that one is stopped
+ * while the link has no room for a packet of the MTU, and woken when a packet leaves the link's
+ * queue.
  *
  * Simulated time must have a resolution of nanoseconds, as it has by default, or a finer one.
  */
@@ -70,8 +72,8 @@ class CliftNetDevice : public NetDevice
     void Attach(Ptr<CliftChannel> channel);
 
     /**
-     * Makes the link now; otherwise it is made when the simulation starts, which ends the program if
-     * it cannot be. Attributes that are set later change nothing.
+     * Makes the link now; otherwise it is made when the simulation starts, which ends the program
+     * if it cannot be. Attributes that are set later change nothing.
      *
      * \return why it cannot be, in one line; nothing if the link is there
      */
@@ -183,16 +185,16 @@ class CliftNetDevice : public NetDevice
     uint64_t m_waiting{0};                           //!< Packets in the link's queue.
     std::vector<uint64_t> m_wakeUps; //!< Instants of wake-ups to come, the next one last.
 
-    Ptr<CliftChannel> m_channel;        //!< The channel.
-    Ptr<CliftNetDevice> m_peer;         //!< The other device.
-    Ptr<CliftTxQueue> m_txQueue;        //!< Flow control, if any.
-    Ptr<Node> m_node;                   //!< The node.
-    Mac48Address m_address;             //!< Attribute Address.
-    uint32_t m_ifIndex{0};              //!< Number among the devices of the node.
-    uint32_t m_mtu;                     //!< Attribute Mtu.
-    NetDevice::ReceiveCallback m_rx;    //!< What takes packets up.
+    Ptr<CliftChannel> m_channel;                   //!< The channel.
+    Ptr<CliftNetDevice> m_peer;                    //!< The other device.
+    Ptr<CliftTxQueue> m_txQueue;                   //!< Flow control, if any.
+    Ptr<Node> m_node;                              //!< The node.
+    Mac48Address m_address;                        //!< Attribute Address.
+    uint32_t m_ifIndex{0};                         //!< Number among the devices of the node.
+    uint32_t m_mtu;                                //!< Attribute Mtu.
+    NetDevice::ReceiveCallback m_rx;               //!< What takes packets up.
     NetDevice::PromiscReceiveCallback m_promiscRx; //!< Likewise, promiscuously.
-    TracedCallback<> m_linkChange;      //!< Called when the channel is attached.
+    TracedCallback<> m_linkChange;                 //!< Called when the channel is attached.
 
     TracedCallback<Ptr<const Packet>> m_macTx;           //!< Trace source MacTx.
     TracedCallback<Ptr<const Packet>> m_macTxDrop;       //!< Trace source MacTxDrop.

@@ -21,7 +21,8 @@ namespace
 std::map<std::string, CliftScenario*>&
 OpenScenarios()
 {
-    static std::map<std::string, CliftScenario*> open;
+    // Never freed: the last device may go after everything else.
+    static auto& open = *new std::map<std::string, CliftScenario*>;
     return open;
 }
 

@@ -114,7 +114,8 @@ CliftStreamReader::Read(Ptr<const Packet> packet, uint16_t protocol)
     {
         return {};
     }
-    const auto ahead = static_cast<int32_t>(first - flow.base - static_cast<uint32_t>(flow.highest));
+    const auto ahead =
+        static_cast<int32_t>(first - flow.base - static_cast<uint32_t>(flow.highest));
     if (ahead < 0 && static_cast<uint64_t>(-static_cast<int64_t>(ahead)) > flow.highest)
     {
         return {}; // before the stream: a probe of an idle connection

@@ -45,7 +45,10 @@ const std::vector<Described> LINKS = {
     {"fec", "scheme = \"FEC(10/12)\"\nlink.rtt = \"60 ms\"\n", false, false},
     {"arq", "scheme = \"ARQ\"\nlink = { rtt = \"60 ms\", queue = \"20 packets\" }\n", false, false},
     {"harq", "scheme = \"HARQ(10/12)\"\nlink.rtt = \"500 ms\"\n", false, false},
-    {"overlap", "scheme = \"ARQ\"\nlink = { rtt = \"60 ms\", overlap = \"papers\" }\n", false, false},
+    {"overlap",
+     "scheme = \"ARQ\"\nlink = { rtt = \"60 ms\", overlap = \"papers\" }\n",
+     false,
+     false},
     {"bytes", "scheme = \"ARQ\"\nlink = { rtt = \"60 ms\", packing = \"bytes\" }\n", false, false},
     {"live",
      "scheme = \"ARQ(max 3)\"\n"
@@ -75,7 +78,8 @@ const std::vector<Described> LINKS = {
      true,
      false},
     {"legs",
-     "[[path]]\nleg = { rate = \"2 Mbit/s\", delay = \"5 ms\", queue = \"10 packets\", loss = \"1 %\" "
+     "[[path]]\nleg = { rate = \"2 Mbit/s\", delay = \"5 ms\", queue = \"10 packets\", loss = \"1 "
+     "%\" "
      "}\n[[path]]\nleg = { rate = \"1 Mbit/s\", delay = \"9 ms\", queue = \"5 packets\" }\n",
      true,
      false},
@@ -112,8 +116,8 @@ struct Fate
 {
     /// 0 delivered, 1 lost, 2 dropped, 3 on its way.
     int kind{3};
-    uint64_t at{0};        //!< When, in ns.
-    uint64_t departed{0};  //!< When it was told that it left the queue, in ns.
+    uint64_t at{0};       //!< When, in ns.
+    uint64_t departed{0}; //!< When it was told that it left the queue, in ns.
 
     /**
      * \param other another one
@@ -193,15 +197,14 @@ Directly(clift_link* link, bool streams, const std::vector<Arrival>& arrivals)
     {
         const Arrival& arrival = arrivals[i];
         PollUpTo(link, arrival.at, fates);
-        const int taken =
-            streams ? clift_link_enqueue_in(link,
-                                            arrival.at,
-                                            i,
-                                            arrival.bytes,
-                                            0,
-                                            arrival.first,
-                                            arrival.end)
-                    : clift_link_enqueue(link, arrival.at, i, arrival.bytes);
+        const int taken = streams ? clift_link_enqueue_in(link,
+                                                          arrival.at,
+                                                          i,
+                                                          arrival.bytes,
+                                                          0,
+                                                          arrival.first,
+                                                          arrival.end)
+                                  : clift_link_enqueue(link, arrival.at, i, arrival.bytes);
         if (taken != CLIFT_QUEUED)
         {
             fates[i].kind = 2;
@@ -294,10 +297,10 @@ class Bench
         return m_from;
     }
 
-    std::vector<Fate> fates;      //!< What became of packets.
-    std::string report;           //!< What the link says of itself in the end.
-    uint64_t ended{0};            //!< How often the trace ended.
-    uint64_t wrong{0};            //!< Things that must not be.
+    std::vector<Fate> fates; //!< What became of packets.
+    std::string report;      //!< What the link says of itself in the end.
+    uint64_t ended{0};       //!< How often the trace ended.
+    uint64_t wrong{0};       //!< Things that must not be.
 
   private:
     void Send(uint64_t i)
@@ -426,8 +429,9 @@ class CliftFatesTestCase : public TestCase
         {
             // A way forward of another kind, so that the two cannot be taken for each other.
             const std::string back = m_link.text;
-            text = "seed = 5\nduration = \"40 s\"\n[[path]]\nleg = { delay = \"7 ms\" }\n[return]\n" +
-                   back;
+            text =
+                "seed = 5\nduration = \"40 s\"\n[[path]]\nleg = { delay = \"7 ms\" }\n[return]\n" +
+                back;
         }
         const std::string file = Written(CreateTempDirFilename("link.toml"), text);
         const auto arrivals = Arrivals(m_link, 3);
@@ -455,9 +459,9 @@ class CliftFatesTestCase : public TestCase
                                   false,
                                   "packet " << i << ": directly " << direct[i].kind << " at "
                                             << direct[i].at << " ns, departed "
-                                            << direct[i].departed << ", in ns-3 "
-                                            << hosted[i].kind << " at " << hosted[i].at
-                                            << " ns, departed " << hosted[i].departed);
+                                            << direct[i].departed << ", in ns-3 " << hosted[i].kind
+                                            << " at " << hosted[i].at << " ns, departed "
+                                            << hosted[i].departed);
         }
         // Something did happen.
         NS_TEST_EXPECT_MSG_GT(kinds[0], 1000, "packets delivered");
@@ -665,10 +669,9 @@ class CliftQueueDiscTestCase : public TestCase
   private:
     void DoRun() override
     {
-        const std::string file =
-            Written(CreateTempDirFilename("queue.toml"),
-                    "scheme = \"ARQ\"\nlink = { rtt = \"60 ms\", queue = \"" + m_queue + "\" }\n" +
-                        CHANNEL);
+        const std::string file = Written(CreateTempDirFilename("queue.toml"),
+                                         "scheme = \"ARQ\"\nlink = { rtt = \"60 ms\", queue = \"" +
+                                             m_queue + "\" }\n" + CHANNEL);
         NodeContainer nodes(2);
         CliftHelper helper;
         auto devices = helper.Install(nodes.Get(0), nodes.Get(1), file);
@@ -1032,9 +1035,10 @@ class CliftTestSuite : public TestSuite
             if (link.name == "legs")
             {
                 Described back = link;
-                back.text = "[[return.path]]\n"
-                            "leg = { rate = \"2 Mbit/s\", delay = \"5 ms\", queue = \"10 packets\", "
-                            "loss = \"1 %\" }\n";
+                back.text =
+                    "[[return.path]]\n"
+                    "leg = { rate = \"2 Mbit/s\", delay = \"5 ms\", queue = \"10 packets\", "
+                    "loss = \"1 %\" }\n";
                 AddTestCase(new CliftFatesTestCase(back, true));
             }
         }
