@@ -49,13 +49,13 @@ lint: $(VENV)/tools ## format check, clippy, ruff, mypy; a warning is an error
 	@if rustc --print target-libdir --target wasm32-unknown-unknown 2>/dev/null | xargs -r test -d; \
 		then cargo check --package clift --no-default-features --target wasm32-unknown-unknown; \
 		else echo "skipped: the check for wasm32, whose target is not installed"; fi
-	$(BIN)/ruff format --check python tests bench validation examples docs
-	$(BIN)/ruff check python tests bench validation examples docs
+	$(BIN)/ruff format --check python tests bench validation examples docs hosts
+	$(BIN)/ruff check python tests bench validation examples docs hosts
 	$(BIN)/mypy
 
 format: $(VENV)/tools ## format Rust and Python
 	cargo fmt --all
-	$(BIN)/ruff format python tests bench validation examples docs
+	$(BIN)/ruff format python tests bench validation examples docs hosts
 
 bench: $(VENV)/tools ## speed and memory as ratios, beside ns-2 and ns-3 where they are installed
 	$(BIN)/python -m bench

@@ -15,6 +15,7 @@ MODULE = ROOT / "hosts" / "ns3" / "contrib" / "clift"
 WHEELS = sorted(ROOT.glob("target/ns3/venv/lib/python3*/site-packages/ns3/include"))
 
 pytestmark = [
+    pytest.mark.timeout(600),  # the first test builds
     pytest.mark.skipif(
         not (ROOT / "target/c/libclift.a").exists(),
         reason="skipped: the C interface is not built (`make c`)",
