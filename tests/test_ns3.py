@@ -133,6 +133,54 @@ def test_the_engine_and_ns3_lose_the_same_packets_of_a_stream(version: str, tmp_
     assert hosted["goodput_kbps"] == pytest.approx(run.goodput_kbps, rel=0.02)
 
 
+def links() -> dict[str, str]:
+    """Links of every kind, by the texts that the core is tested with."""
+    text = (ROOT / "core/tests/way.rs").read_text()
+    found = re.findall(r'\(\s*"(\w+)",\s*"((?:[^"\\]|\\.)*)",?\s*\)', text)
+    return {name: json.loads(f'"{link}"') for name, link in found}
+
+
+CHANNEL = """
+[channel]
+model = "bernoulli"
+erasures = "5 %"
+rate = "1 Mbit/s"
+lldu = "250 B"
+"""
+
+
+@each_version
+@pytest.mark.parametrize("kind", links())
+@pytest.mark.usefixtures("built")
+def test_segments_of_the_engine_meet_the_same_fate_in_ns3(
+    kind: str, version: str, tmp_path: Path
+) -> None:
+    own_channel = links()[kind].startswith("[")
+    channel = "" if own_channel else CHANNEL
+    file = tmp_path / "link.toml"
+    tcp = 'transport = { congestion = "cubic", profile = "papers", cwnd_max = "100 packets" }'
+    file.write_text(f'seed = 5\nduration = "40 s"\n{tcp}\n{links()[kind]}{channel}')
+    events = clift.simulate(clift.Scenario.read(file)).events().to_pylist()
+    sent = [event for event in events if event["kind"] in (0, 1)]
+    lines = [f"{e['time_ns']} {e['len'] + 52} {e['seq']} {e['seq'] + e['len']}\n" for e in sent]
+    command = [program(version, "clift-fates"), f"--scenario={file}"]
+    done = subprocess.run(command, input="".join(lines), capture_output=True, text=True)
+    assert (done.returncode, done.stderr) == (0, "")
+    fates = [tuple(map(int, line.split())) for line in done.stdout.splitlines()]
+    end = 40_000_000_000
+    settled = [
+        (fate, at, event["seq"]) for (fate, at), event in zip(fates, sent, strict=True) if at <= end
+    ]
+    delivered = sorted((at, seq) for fate, at, seq in settled if fate == 0)
+    received = sorted((e["time_ns"], e["seq"]) for e in events if e["kind"] in (2, 3))
+    assert delivered == received
+    assert len(delivered) > 200
+    # A leg tells a loss once the packet was sent, the engine as soon as that is known.
+    lost = sum(fate in (1, 2) for fate, _, _ in settled)
+    gone = sum(event["kind"] == 4 for event in events)
+    assert gone - 5 <= lost <= gone
+
+
 @each_version
 @pytest.mark.usefixtures("built")
 def test_a_seed_decides_and_nothing_else(version: str) -> None:
