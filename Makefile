@@ -9,17 +9,17 @@ RUST_C := $(CORE) $(wildcard bindings/c/src/*.rs) bindings/c/build.rs bindings/c
 .DEFAULT_GOAL := help
 # A recipe that fails leaves nothing half-made.
 .DELETE_ON_ERROR:
-.PHONY: help demo c c-header ns2 test test-rust test-python lint format bench docs wheel package clean validate validate-kernel
+.PHONY: help demo c c-header ns2 ns3 hosts-deps test test-rust test-python lint format bench docs wheel package clean validate validate-kernel
 
 help: ## print the targets
-	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):[^#]*## (.*)/  make \1\t\2/' | expand -t 20
+	@grep -hE '^[a-z0-9-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z0-9-]+):[^#]*## (.*)/  make \1\t\2/' | expand -t 20
 
 demo: $(VENV)/built ## set everything up and run the main job: ARQ and HARQ under the TCP of 2014 and of today on a mobile GEO link
 	@echo "3 schemes, 2 receptions, 2 congestion controls, a page and bulk data: 2880 runs, then 1008 under 7 TCPs; some 10 s" >&2
 	$(BIN)/clift run examples/geo_mobile.toml -o results/demo
 	$(BIN)/clift paper ijscn2014 --what-changed -o results/what_changed.png
 
-test: $(VENV)/tools c test-rust test-python ## set everything up and run every test
+test: $(VENV)/tools c ns3 test-rust test-python ## set everything up and run every test
 
 test-rust: ## Rust tests only
 	cargo test --workspace --quiet
@@ -33,6 +33,7 @@ validate: $(VENV)/tools ## everything against theory, ns-2, ns-3, the papers and
 	$(BIN)/python validation/lms_statistics.py
 	$(BIN)/python validation/tcp_windows.py
 	$(BIN)/python validation/tcp_ns3.py
+	$(BIN)/python validation/ns3_module.py
 	$(BIN)/python -m validation.kernel
 	$(BIN)/python -m validation.kernel.geo
 	$(BIN)/python -m validation.kernel.beside
@@ -49,13 +50,13 @@ lint: $(VENV)/tools ## format check, clippy, ruff, mypy; a warning is an error
 	@if rustc --print target-libdir --target wasm32-unknown-unknown 2>/dev/null | xargs -r test -d; \
 		then cargo check --package clift --no-default-features --target wasm32-unknown-unknown; \
 		else echo "skipped: the check for wasm32, whose target is not installed"; fi
-	$(BIN)/ruff format --check python tests bench validation examples docs
-	$(BIN)/ruff check python tests bench validation examples docs
+	$(BIN)/ruff format --check python tests bench validation examples docs hosts
+	$(BIN)/ruff check python tests bench validation examples docs hosts
 	$(BIN)/mypy
 
 format: $(VENV)/tools ## format Rust and Python
 	cargo fmt --all
-	$(BIN)/ruff format python tests bench validation examples docs
+	$(BIN)/ruff format python tests bench validation examples docs hosts
 
 bench: $(VENV)/tools ## speed and memory as ratios, beside ns-2 and ns-3 where they are installed
 	$(BIN)/python -m bench
@@ -72,6 +73,12 @@ wheel: $(VENV)/tools ## the Python package as a file in dist/, for Python 3.11 a
 
 package: ## the Rust crate as others would get it, built from its own files alone
 	cargo package --package clift --offline
+
+ns3: target/c/clift.h ## the module for every ns-3 that is there, built in target/ns3 and tested
+	@hosts/ns3/build
+
+hosts-deps: ## install ns-2 and ns-3 (root and apt) and, in target/ns3/venv, the wheel of ns-3
+	@hosts/deps
 
 clean: ## remove what the other targets made
 	rm -rf $(VENV) target results dist

@@ -1,0 +1,180 @@
+/*
+ * SPDX-License-Identifier: GPL-2.0-only
+ */
+
+#include "clift-helper.h"
+
+#include "ns3/abort.h"
+#include "ns3/clift-channel.h"
+#include "ns3/clift-net-device.h"
+#include "ns3/clift-tx-queue.h"
+#include "ns3/log.h"
+#include "ns3/names.h"
+#include "ns3/node.h"
+#include "ns3/simulator.h"
+#include "ns3/string.h"
+#include "ns3/uinteger.h"
+
+#include <vector>
+
+namespace ns3
+{
+
+NS_LOG_COMPONENT_DEFINE("CliftHelper");
+
+CliftHelper::CliftHelper()
+{
+    m_deviceFactory.SetTypeId("ns3::CliftNetDevice");
+}
+
+CliftHelper::~CliftHelper()
+{
+}
+
+void
+CliftHelper::SetDeviceAttribute(std::string name, const AttributeValue& value)
+{
+    m_deviceFactory.Set(name, value);
+}
+
+void
+CliftHelper::DisableFlowControl()
+{
+    m_enableFlowControl = false;
+}
+
+NetDeviceContainer
+CliftHelper::Join(Ptr<Node> a, Ptr<Node> b) const
+{
+    auto channel = CreateObject<CliftChannel>();
+    NetDeviceContainer devices;
+    for (const auto& node : {a, b})
+    {
+        auto device = m_deviceFactory.Create<CliftNetDevice>();
+        device->SetAddress(Mac48Address::Allocate());
+        node->AddDevice(device);
+        if (m_enableFlowControl)
+        {
+            auto flowControl = CreateObjectWithAttributes<NetDeviceQueueInterface>(
+                "TxQueuesType",
+                TypeIdValue(CliftTxQueue::GetTypeId()),
+                "NTxQueues",
+                UintegerValue(1));
+            device->AggregateObject(flowControl);
+        }
+        device->Attach(channel);
+        devices.Add(device);
+    }
+    return devices;
+}
+
+NetDeviceContainer
+CliftHelper::Install(const NodeContainer& nodes) const
+{
+    NS_ABORT_MSG_UNLESS(nodes.GetN() == 2, "a CliftChannel joins two nodes, not " << nodes.GetN());
+    NetDeviceContainer devices = Join(nodes.Get(0), nodes.Get(1));
+    devices.Get(1)->SetAttribute("Direction", StringValue("backward"));
+    return devices;
+}
+
+NetDeviceContainer
+CliftHelper::Install(Ptr<Node> a, Ptr<Node> b, const std::string& scenario) const
+{
+    NetDeviceContainer devices = Install(NodeContainer(a, b));
+    devices.Get(0)->SetAttribute("Scenario", StringValue(scenario));
+    devices.Get(1)->SetAttribute("Scenario", StringValue(scenario));
+    return devices;
+}
+
+NetDeviceContainer
+CliftHelper::Install(Ptr<Node> a,
+                     Ptr<Node> b,
+                     const std::string& there,
+                     const std::string& back) const
+{
+    NetDeviceContainer devices = Join(a, b);
+    devices.Get(0)->SetAttribute("Scenario", StringValue(there));
+    devices.Get(1)->SetAttribute("Scenario", StringValue(back));
+    return devices;
+}
+
+std::string
+CliftHelper::Check(const std::string& scenario, const std::string& changes)
+{
+    // Both stay until the end, so that they share their traces.
+    std::vector<Ptr<CliftNetDevice>> devices;
+    for (const auto direction : {"forward", "backward"})
+    {
+        auto device = CreateObject<CliftNetDevice>();
+        devices.push_back(device);
+        device->SetAttribute("Scenario", StringValue(scenario));
+        device->SetAttribute("Changes", StringValue(changes));
+        device->SetAttribute("Direction", StringValue(direction));
+        if (const auto error = device->Open(); !error.empty())
+        {
+            return error;
+        }
+    }
+    return "";
+}
+
+void
+CliftHelper::EnablePcapInternal(std::string prefix,
+                                Ptr<NetDevice> nd,
+                                bool promiscuous,
+                                bool explicitFilename)
+{
+    // EnablePcapAll asks for devices of every kind.
+    auto device = DynamicCast<CliftNetDevice>(nd);
+    if (!device)
+    {
+        NS_LOG_INFO("Device " << nd << " is no ns3::CliftNetDevice");
+        return;
+    }
+    PcapHelper helper;
+    const std::string name =
+        explicitFilename ? prefix : helper.GetFilenameFromDevice(prefix, device);
+    auto file = helper.CreateFile(name, std::ios::out, PcapHelper::DLT_RAW);
+    helper.HookDefaultSink<CliftNetDevice>(device,
+                                           promiscuous ? "PromiscSniffer" : "Sniffer",
+                                           file);
+}
+
+void
+CliftHelper::EnableAsciiInternal(Ptr<OutputStreamWrapper> stream,
+                                 std::string prefix,
+                                 Ptr<NetDevice> nd,
+                                 bool explicitFilename)
+{
+    auto device = DynamicCast<CliftNetDevice>(nd);
+    if (!device)
+    {
+        NS_LOG_INFO("Device " << nd << " is no ns3::CliftNetDevice");
+        return;
+    }
+    Packet::EnablePrinting();
+    AsciiTraceHelper helper;
+    if (!stream)
+    {
+        const std::string name =
+            explicitFilename ? prefix : helper.GetFilenameFromDevice(prefix, device);
+        auto file = helper.CreateFileStream(name);
+        helper.HookDefaultEnqueueSinkWithoutContext<CliftNetDevice>(device, "Enqueue", file);
+        helper.HookDefaultDequeueSinkWithoutContext<CliftNetDevice>(device, "PhyTxBegin", file);
+        helper.HookDefaultDropSinkWithoutContext<CliftNetDevice>(device, "MacTxDrop", file);
+        helper.HookDefaultDropSinkWithoutContext<CliftNetDevice>(device, "PhyRxDrop", file);
+        helper.HookDefaultReceiveSinkWithoutContext<CliftNetDevice>(device, "MacRx", file);
+        return;
+    }
+    const std::string path = "/NodeList/" + std::to_string(nd->GetNode()->GetId()) +
+                             "/DeviceList/" + std::to_string(nd->GetIfIndex()) + "/";
+    helper.HookDefaultEnqueueSinkWithContext(device, path + "Enqueue", "Enqueue", stream);
+    helper.HookDefaultDequeueSinkWithContext(device, path + "PhyTxBegin", "PhyTxBegin", stream);
+    for (const std::string drop : {"MacTxDrop", "PhyRxDrop"})
+    {
+        helper.HookDefaultDropSinkWithContext(device, path + drop, drop, stream);
+    }
+    helper.HookDefaultReceiveSinkWithContext(device, path + "MacRx", "MacRx", stream);
+}
+
+} // namespace ns3

@@ -1,0 +1,631 @@
+/*
+ * SPDX-License-Identifier: GPL-2.0-only
+ */
+
+#include "clift-net-device.h"
+
+#include "clift-channel.h"
+#include "clift-tx-queue.h"
+#include "clift.h"
+
+#include "ns3/abort.h"
+#include "ns3/integer.h"
+#include "ns3/log.h"
+#include "ns3/node.h"
+#include "ns3/simulator.h"
+#include "ns3/string.h"
+#include "ns3/uinteger.h"
+
+#include <iostream>
+
+namespace ns3
+{
+
+NS_LOG_COMPONENT_DEFINE("CliftNetDevice");
+NS_OBJECT_ENSURE_REGISTERED(CliftNetDevice);
+
+TypeId
+CliftNetDevice::GetTypeId()
+{
+    static TypeId tid =
+        TypeId("ns3::CliftNetDevice")
+            .SetParent<NetDevice>()
+            .SetGroupName("Clift")
+            .AddConstructor<CliftNetDevice>()
+            .AddAttribute("Mtu",
+                          "The largest IP packet in bytes",
+                          UintegerValue(1500),
+                          MakeUintegerAccessor(&CliftNetDevice::SetMtu, &CliftNetDevice::GetMtu),
+                          MakeUintegerChecker<uint16_t>(1))
+            .AddAttribute("Address",
+                          "The MAC address of this device",
+                          Mac48AddressValue(Mac48Address("ff:ff:ff:ff:ff:ff")),
+                          MakeMac48AddressAccessor(&CliftNetDevice::m_address),
+                          MakeMac48AddressChecker())
+            .AddAttribute("Scenario",
+                          "The scenario file that describes the link",
+                          StringValue(),
+                          MakeStringAccessor(&CliftNetDevice::m_file),
+                          MakeStringChecker())
+            .AddAttribute("Changes",
+                          "Keys of the file to set and points of its axes to choose, "
+                          "\"key=value;key=value\"",
+                          StringValue(),
+                          MakeStringAccessor(&CliftNetDevice::m_changes),
+                          MakeStringChecker())
+            .AddAttribute("Seed",
+                          "Seed of the link's random draws; the largest number stands for the "
+                          "seed of the file",
+                          UintegerValue(CliftScenario::FILE_SEED),
+                          MakeUintegerAccessor(&CliftNetDevice::m_seed),
+                          MakeUintegerChecker<uint64_t>())
+            .AddAttribute("Direction",
+                          "Which way of the file this device sends over: \"forward\" from the "
+                          "senders to the receivers, \"backward\" from them",
+                          StringValue("forward"),
+                          MakeStringAccessor(&CliftNetDevice::m_direction),
+                          MakeStringChecker())
+            .AddAttribute("Hop",
+                          "Which hop of the way alone, counted from 0; -1 for the whole way",
+                          IntegerValue(CliftScenario::WHOLE_WAY),
+                          MakeIntegerAccessor(&CliftNetDevice::m_hop),
+                          MakeIntegerChecker<int64_t>(CliftScenario::WHOLE_WAY))
+            .AddTraceSource("MacTx",
+                            "A packet came to this device for transmission",
+                            MakeTraceSourceAccessor(&CliftNetDevice::m_macTx),
+                            "ns3::Packet::TracedCallback")
+            .AddTraceSource("MacTxDrop",
+                            "A packet found the link's queue full, or is too large for the link",
+                            MakeTraceSourceAccessor(&CliftNetDevice::m_macTxDrop),
+                            "ns3::Packet::TracedCallback")
+            .AddTraceSource("MacPromiscRx",
+                            "A packet came over the link",
+                            MakeTraceSourceAccessor(&CliftNetDevice::m_macPromiscRx),
+                            "ns3::Packet::TracedCallback")
+            .AddTraceSource("MacRx",
+                            "A packet came over the link and is passed up",
+                            MakeTraceSourceAccessor(&CliftNetDevice::m_macRx),
+                            "ns3::Packet::TracedCallback")
+            .AddTraceSource("Enqueue",
+                            "A packet entered the link's queue",
+                            MakeTraceSourceAccessor(&CliftNetDevice::m_enqueue),
+                            "ns3::Packet::TracedCallback")
+            .AddTraceSource("PhyTxBegin",
+                            "A packet left the link's queue and is being sent",
+                            MakeTraceSourceAccessor(&CliftNetDevice::m_phyTxBegin),
+                            "ns3::Packet::TracedCallback")
+            .AddTraceSource("PhyTxEnd",
+                            "The link has done with a packet, repairs included: it is at the other "
+                            "end now, or was given up",
+                            MakeTraceSourceAccessor(&CliftNetDevice::m_phyTxEnd),
+                            "ns3::Packet::TracedCallback")
+            .AddTraceSource("PhyRxEnd",
+                            "A packet came out of the link",
+                            MakeTraceSourceAccessor(&CliftNetDevice::m_phyRxEnd),
+                            "ns3::Packet::TracedCallback")
+            .AddTraceSource("PhyRxDrop",
+                            "The link to this device lost a packet",
+                            MakeTraceSourceAccessor(&CliftNetDevice::m_phyRxDrop),
+                            "ns3::Packet::TracedCallback")
+            .AddTraceSource("Delivered",
+                            "A packet that this device sent is at the other end, with its time "
+                            "within the link",
+                            MakeTraceSourceAccessor(&CliftNetDevice::m_delivered),
+                            "ns3::CliftNetDevice::DeliveredTracedCallback")
+            .AddTraceSource("TraceEnded",
+                            "The trace of the link ended while this packet waits for slots; comes "
+                            "once, and nothing behind it gets further",
+                            MakeTraceSourceAccessor(&CliftNetDevice::m_traceEnded),
+                            "ns3::Packet::TracedCallback")
+            .AddTraceSource("Sniffer",
+                            "What a packet sniffer at this device sees: packets that leave the "
+                            "link's queue, and packets that come",
+                            MakeTraceSourceAccessor(&CliftNetDevice::m_sniffer),
+                            "ns3::Packet::TracedCallback")
+            .AddTraceSource("PromiscSniffer",
+                            "The same, for a promiscuous sniffer",
+                            MakeTraceSourceAccessor(&CliftNetDevice::m_promiscSniffer),
+                            "ns3::Packet::TracedCallback");
+    return tid;
+}
+
+CliftNetDevice::CliftNetDevice()
+{
+    NS_LOG_FUNCTION(this);
+}
+
+CliftNetDevice::~CliftNetDevice()
+{
+    NS_LOG_FUNCTION(this);
+    clift_link_free(m_link);
+}
+
+void
+CliftNetDevice::DoInitialize()
+{
+    NS_LOG_FUNCTION(this);
+    NeedLink();
+    NetDevice::DoInitialize();
+}
+
+void
+CliftNetDevice::DoDispose()
+{
+    NS_LOG_FUNCTION(this);
+    clift_link_free(m_link);
+    m_link = nullptr;
+    m_scenario = nullptr;
+    m_carried.clear();
+    m_channel = nullptr;
+    m_peer = nullptr;
+    m_txQueue = nullptr;
+    m_node = nullptr;
+    m_rx = NetDevice::ReceiveCallback();
+    m_promiscRx = NetDevice::PromiscReceiveCallback();
+    NetDevice::DoDispose();
+}
+
+void
+CliftNetDevice::NotifyNewAggregate()
+{
+    NS_LOG_FUNCTION(this);
+    NetDevice::NotifyNewAggregate();
+    if (m_txQueue)
+    {
+        return;
+    }
+    if (auto flowControl = GetObject<NetDeviceQueueInterface>())
+    {
+        // A device of several queues, or with queues of another kind, is not stopped.
+        if (flowControl->GetNTxQueues() == 1)
+        {
+            m_txQueue = DynamicCast<CliftTxQueue>(flowControl->GetTxQueue(0));
+        }
+    }
+}
+
+void
+CliftNetDevice::Attach(Ptr<CliftChannel> channel)
+{
+    NS_LOG_FUNCTION(this << channel);
+    NS_ABORT_MSG_IF(m_channel, "the CliftNetDevice is attached to a channel already");
+    m_channel = channel;
+    m_channel->Attach(this);
+    if (auto peer = m_channel->GetPeer(this))
+    {
+        m_peer = peer;
+        peer->m_peer = this;
+        peer->m_linkChange();
+        m_linkChange();
+    }
+}
+
+std::string
+CliftNetDevice::Open()
+{
+    NS_LOG_FUNCTION(this);
+    if (m_link)
+    {
+        return "";
+    }
+    const bool backward = m_direction == "backward";
+    if (!backward && m_direction != "forward")
+    {
+        return "direction \"" + m_direction + "\": give \"forward\" or \"backward\"";
+    }
+    if (NanoSeconds(1).IsZero())
+    {
+        return "the links of CLIFT need a resolution of nanoseconds or finer; leave out "
+               "Time::SetResolution";
+    }
+    std::string error;
+    m_scenario = CliftScenario::Open(m_file, m_changes, error);
+    if (m_scenario)
+    {
+        const uint32_t direction = backward ? CLIFT_BACKWARD : CLIFT_FORWARD;
+        m_link = m_scenario->MakeLink(direction, m_hop, m_seed, error);
+    }
+    if (!m_link)
+    {
+        m_scenario = nullptr;
+        return error;
+    }
+    m_readsStreams = clift_link_reads_streams(m_link) == 1;
+    return "";
+}
+
+void
+CliftNetDevice::NeedLink()
+{
+    if (!m_link)
+    {
+        const std::string error = Open();
+        NS_ABORT_MSG_UNLESS(error.empty(), error);
+    }
+}
+
+void
+CliftNetDevice::Fail() const
+{
+    const char* why = clift_link_error(m_link);
+    NS_FATAL_ERROR((why ? why : "the link does not say why it failed"));
+}
+
+std::string
+CliftNetDevice::GetReport() const
+{
+    if (!m_link)
+    {
+        return "[]";
+    }
+    char* text = clift_link_report(m_link, Simulator::Now().GetNanoSeconds());
+    if (!text)
+    {
+        Fail();
+    }
+    std::string report = text;
+    clift_string_free(text);
+    return report;
+}
+
+bool
+CliftNetDevice::Send(Ptr<Packet> packet, const Address& dest, uint16_t protocolNumber)
+{
+    NS_LOG_FUNCTION(this << packet << dest << protocolNumber);
+    m_macTx(packet);
+    if (!IsLinkUp() || packet->GetSize() == 0)
+    {
+        m_macTxDrop(packet);
+        return false;
+    }
+    NeedLink();
+    const uint64_t now = Simulator::Now().GetNanoSeconds();
+    Poll(now, false);
+    const uint64_t number = m_nextPacket++;
+    int32_t taken;
+    if (m_readsStreams)
+    {
+        const auto range = m_streams.Read(packet, protocolNumber);
+        taken = clift_link_enqueue_in(m_link,
+                                      now,
+                                      number,
+                                      packet->GetSize(),
+                                      range.flow,
+                                      range.first,
+                                      range.end);
+    }
+    else
+    {
+        taken = clift_link_enqueue(m_link, now, number, packet->GetSize());
+    }
+    if (taken == CLIFT_WRONG)
+    {
+        Fail();
+    }
+    if (taken != CLIFT_QUEUED)
+    {
+        NS_LOG_LOGIC((taken == CLIFT_FULL ? "queue full" : "too large for the link"));
+        m_macTxDrop(packet);
+        UpdateFlowControl();
+        ScheduleWakeUp();
+        return false;
+    }
+    m_enqueue(packet);
+    m_carried.emplace(number, Carried{packet->Copy(), now, protocolNumber});
+    ++m_waiting;
+    UpdateFlowControl();
+    ScheduleWakeUp();
+    return true;
+}
+
+void
+CliftNetDevice::Poll(uint64_t now, bool atPeer)
+{
+    if (clift_link_next(m_link) > now)
+    {
+        return;
+    }
+    clift_event event;
+    int32_t polled;
+    while ((polled = clift_link_poll(m_link, now, &event)) == 1)
+    {
+        const auto place = m_carried.find(event.packet);
+        NS_ASSERT_MSG(place != m_carried.end(), "the link tells of a packet that it does not have");
+        const Carried carried = place->second;
+        switch (event.kind)
+        {
+        case CLIFT_DEPARTED:
+            --m_waiting;
+            m_phyTxBegin(carried.packet);
+            m_sniffer(carried.packet);
+            m_promiscSniffer(carried.packet);
+            break;
+        case CLIFT_DELIVERED:
+            m_carried.erase(place);
+            m_phyTxEnd(carried.packet);
+            m_delivered(carried.packet, NanoSeconds(now - carried.entered));
+            if (atPeer)
+            {
+                m_peer->Receive(carried.packet, carried.protocol);
+            }
+            else
+            {
+                Simulator::ScheduleWithContext(m_peer->GetNode()->GetId(),
+                                               Time(0),
+                                               &CliftNetDevice::Receive,
+                                               m_peer,
+                                               carried.packet,
+                                               carried.protocol);
+            }
+            break;
+        case CLIFT_LOST:
+            m_carried.erase(place);
+            m_phyTxEnd(carried.packet);
+            m_peer->m_phyRxDrop(carried.packet);
+            break;
+        case CLIFT_TRACE_ENDED:
+            if (m_traceEnded.IsEmpty())
+            {
+                // ns-3's log says nothing where it is not compiled in.
+                std::clog << m_file << ": the trace ended at " << Simulator::Now().As(Time::S)
+                          << "; packets that wait get no further" << std::endl;
+            }
+            m_traceEnded(carried.packet);
+            break;
+        default:
+            NS_FATAL_ERROR("the link tells of something that this module does not know");
+        }
+        // What was called may have ended the simulation, and the device with it.
+        if (!m_link)
+        {
+            return;
+        }
+    }
+    if (polled == CLIFT_WRONG)
+    {
+        Fail();
+    }
+    if (m_txQueue && m_txQueue->IsStopped())
+    {
+        UpdateFlowControl();
+    }
+}
+
+void
+CliftNetDevice::WakeUp()
+{
+    NS_LOG_FUNCTION(this);
+    if (!m_link)
+    {
+        return;
+    }
+    m_wakeUps.pop_back();
+    Poll(Simulator::Now().GetNanoSeconds(), true);
+    if (m_link)
+    {
+        ScheduleWakeUp();
+    }
+}
+
+void
+CliftNetDevice::ScheduleWakeUp()
+{
+    const uint64_t next = clift_link_next(m_link);
+    // A wake-up before it asks again.
+    if (next == CLIFT_NEVER || (!m_wakeUps.empty() && m_wakeUps.back() <= next))
+    {
+        return;
+    }
+    // Beyond what ns-3's time can say nothing happens.
+    if (next > static_cast<uint64_t>(Simulator::GetMaximumSimulationTime().GetNanoSeconds()))
+    {
+        return;
+    }
+    m_wakeUps.push_back(next);
+    // Most wake-ups deliver: they run as events of the node that receives.
+    Simulator::ScheduleWithContext(m_peer->GetNode()->GetId(),
+                                   NanoSeconds(next) - Simulator::Now(),
+                                   &CliftNetDevice::WakeUp,
+                                   Ptr<CliftNetDevice>(this));
+}
+
+void
+CliftNetDevice::UpdateFlowControl()
+{
+    if (!m_txQueue || !m_txQueue->HasQueueDisc())
+    {
+        return;
+    }
+    // An empty queue takes whatever it can ever take.
+    const uint64_t now = Simulator::Now().GetNanoSeconds();
+    const bool room = m_waiting == 0 || clift_link_room(m_link, now, m_mtu) != 0;
+    if (!room)
+    {
+        m_txQueue->Stop();
+    }
+    else if (m_txQueue->IsStopped())
+    {
+        // The queue disc runs as an event of its own node.
+        Simulator::ScheduleWithContext(m_node->GetId(),
+                                       Time(0),
+                                       &CliftNetDevice::WakeQueueDisc,
+                                       Ptr<CliftNetDevice>(this));
+    }
+}
+
+void
+CliftNetDevice::WakeQueueDisc()
+{
+    NS_LOG_FUNCTION(this);
+    // Something else may have filled the queue in the meantime.
+    if (m_link && m_txQueue && m_txQueue->IsStopped() &&
+        (m_waiting == 0 || clift_link_room(m_link, Simulator::Now().GetNanoSeconds(), m_mtu) != 0))
+    {
+        m_txQueue->Wake();
+    }
+}
+
+void
+CliftNetDevice::Receive(Ptr<Packet> packet, uint16_t protocol)
+{
+    NS_LOG_FUNCTION(this << packet << protocol);
+    m_phyRxEnd(packet);
+    m_sniffer(packet);
+    m_promiscSniffer(packet);
+    m_macPromiscRx(packet);
+    if (!m_promiscRx.IsNull())
+    {
+        m_promiscRx(this,
+                    packet->Copy(),
+                    protocol,
+                    m_peer->GetAddress(),
+                    GetAddress(),
+                    NetDevice::PACKET_HOST);
+    }
+    m_macRx(packet);
+    if (!m_rx.IsNull())
+    {
+        m_rx(this, packet, protocol, m_peer->GetAddress());
+    }
+}
+
+void
+CliftNetDevice::SetIfIndex(const uint32_t index)
+{
+    m_ifIndex = index;
+}
+
+uint32_t
+CliftNetDevice::GetIfIndex() const
+{
+    return m_ifIndex;
+}
+
+Ptr<Channel>
+CliftNetDevice::GetChannel() const
+{
+    return m_channel;
+}
+
+void
+CliftNetDevice::SetAddress(Address address)
+{
+    m_address = Mac48Address::ConvertFrom(address);
+}
+
+Address
+CliftNetDevice::GetAddress() const
+{
+    return m_address;
+}
+
+bool
+CliftNetDevice::SetMtu(const uint16_t mtu)
+{
+    m_mtu = mtu;
+    return true;
+}
+
+uint16_t
+CliftNetDevice::GetMtu() const
+{
+    return m_mtu;
+}
+
+bool
+CliftNetDevice::IsLinkUp() const
+{
+    return m_peer != nullptr;
+}
+
+void
+CliftNetDevice::AddLinkChangeCallback(Callback<void> callback)
+{
+    m_linkChange.ConnectWithoutContext(callback);
+}
+
+bool
+CliftNetDevice::IsBroadcast() const
+{
+    return true;
+}
+
+Address
+CliftNetDevice::GetBroadcast() const
+{
+    return Mac48Address::GetBroadcast();
+}
+
+bool
+CliftNetDevice::IsMulticast() const
+{
+    return true;
+}
+
+Address
+CliftNetDevice::GetMulticast(Ipv4Address) const
+{
+    return Mac48Address::GetBroadcast();
+}
+
+Address
+CliftNetDevice::GetMulticast(Ipv6Address) const
+{
+    return Mac48Address::GetBroadcast();
+}
+
+bool
+CliftNetDevice::IsBridge() const
+{
+    return false;
+}
+
+bool
+CliftNetDevice::IsPointToPoint() const
+{
+    return true;
+}
+
+bool
+CliftNetDevice::SendFrom(Ptr<Packet>, const Address&, const Address&, uint16_t)
+{
+    return false;
+}
+
+Ptr<Node>
+CliftNetDevice::GetNode() const
+{
+    return m_node;
+}
+
+void
+CliftNetDevice::SetNode(Ptr<Node> node)
+{
+    m_node = node;
+}
+
+bool
+CliftNetDevice::NeedsArp() const
+{
+    return false;
+}
+
+void
+CliftNetDevice::SetReceiveCallback(NetDevice::ReceiveCallback cb)
+{
+    m_rx = cb;
+}
+
+void
+CliftNetDevice::SetPromiscReceiveCallback(NetDevice::PromiscReceiveCallback cb)
+{
+    m_promiscRx = cb;
+}
+
+bool
+CliftNetDevice::SupportsSendFrom() const
+{
+    return false;
+}
+
+} // namespace ns3
