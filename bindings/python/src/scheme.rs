@@ -150,6 +150,7 @@ pub(crate) fn link_trace(
         slots_used,
         rtt: Duration::from_nanos(rtt),
         lldu: Bytes(lldu),
+        sizes: None,
         slots,
         span,
         gap,

@@ -88,16 +88,6 @@ pub enum Fault {
     /// A newer file.
     #[error("format version {0} is not known; this version of clift reads version 1")]
     Version(Snippet),
-    /// Sizes that vary.
-    #[error(
-        "an LLDU of {found} bytes after LLDUs of {before}; a trace has one LLDU size, so split the file"
-    )]
-    Sizes {
-        /// The size of the first slot.
-        before: u32,
-        /// The size of this one.
-        found: Snippet,
-    },
     /// Not UTF-8.
     #[error("not text; is the format right?")]
     NotText,
