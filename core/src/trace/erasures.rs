@@ -54,6 +54,16 @@ impl PhyTrace {
         self.sizes().sum(0..self.len())
     }
 
+    /// Bits of the slots that were received over the time that the trace takes, bit/s; `None` for a
+    /// single slot.
+    pub fn received_rate(&self) -> Option<f64> {
+        let bytes = |slot: usize| u64::from(self.sizes().at(slot));
+        let received = (0..self.len()).filter(|&slot| self.d()[slot] > 0);
+        let bits = received.map(bytes).sum::<u64>() as f64 * 8.0;
+        let duration = self.period();
+        (duration > Duration::ZERO).then(|| bits / duration.as_secs_f64())
+    }
+
     /// Its statistics, in one pass over each column.
     ///
     /// ```

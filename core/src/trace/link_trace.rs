@@ -142,6 +142,18 @@ impl LinkTrace {
         Self { parts: Parts { sizes, ..self.parts } }
     }
 
+    /// The same with the sizes of `phy`, whose slots are its data LLDUs: what other slots there are
+    /// have as many bytes in the mean.
+    pub(super) fn sized_with(self, phy: &PhyTrace) -> Self {
+        if phy.sizes().column().is_none() {
+            return self;
+        }
+        let mean = phy.bytes() as f64 / phy.len() as f64;
+        let all = (mean * self.parts.slots as f64).round() as u64;
+        let sizes = LinkSizes { lldus: phy.sizes().clone(), all, used: all };
+        Self { parts: Parts { sizes: Some(sizes), ..self.parts } }
+    }
+
     /// Payload of the LLDU `index`, which there must be.
     pub fn bytes(&self, index: usize) -> u32 {
         self.parts.sizes.as_ref().map_or(self.parts.lldu.0, |sizes| sizes.lldus.at(index))

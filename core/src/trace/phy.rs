@@ -151,6 +151,34 @@ pub enum TraceError {
         /// Sizes.
         bytes: usize,
     },
+    /// A column of another length than `t`.
+    #[error("t has {t} values and {column} has {values}; give one for each t")]
+    ColumnLength {
+        /// The column.
+        column: &'static str,
+        /// Values in `t`.
+        t: usize,
+        /// Values in the column.
+        values: usize,
+    },
+    /// A data LLDU that cannot be.
+    #[error("LLDU {slot}: {reason}")]
+    Unit {
+        /// Its number.
+        slot: usize,
+        /// What is wrong with it.
+        reason: &'static str,
+    },
+    /// Fewer slots than data LLDUs.
+    #[error(
+        "{slots} slots for {lldus} data LLDUs; each has a slot of its own, so give {lldus} or more"
+    )]
+    FewSlots {
+        /// Slots that are said.
+        slots: u64,
+        /// Data LLDUs.
+        lldus: usize,
+    },
     /// A nominal decoding time that cannot be one.
     #[error("decode_ns must be from 1 to 2^61; leave it out to have it taken from the trace")]
     Decode,

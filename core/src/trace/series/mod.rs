@@ -3,16 +3,23 @@
 //! A row holds until the next one, the last as long as rows usually do. The rate says how many
 //! slots there are: one follows another at the transmission time of an LLDU, over the borders of
 //! rows too. The delay of a row is the `d` of its slots, and what left earlier never arrives later
-//! unless [`Series::keep_order`] is false. Losses are drawn. Without a rate every row is a slot.
+//! unless [`Series::keep_order`] is false. Losses are drawn. Without a rate every row is a slot. The
+//! log of a [`Modem`] has Es/N0 or MODCODs in the place of rates: its slots are frames.
 
 mod clock;
+mod decibels;
+mod frames;
 mod given;
+mod modem;
 mod slots;
 mod table;
 
 use std::io::BufRead;
 
+pub use decibels::{DecibelHertz, Decibels, SymbolRate};
 pub use given::{ColumnName, ColumnUnit, DelayIs, Given, GivenError, Measured, Shift, TimeColumn};
+pub use modem::Modem;
+pub(super) use table::Table;
 
 use crate::seed::{Seed, Stream};
 use crate::trace::decimal::parse_scaled;
@@ -21,9 +28,10 @@ use crate::trace::file::{FileError, Input, TraceFile};
 use crate::trace::format::FormatRow;
 use crate::trace::{Header, LATEST, Notes, PhyTrace, TraceError};
 use crate::units::{BitRate, Bytes, Duration, Probability};
+use frames::{Frames, Signal};
 use given::TimeFormat;
 use slots::{Loss, Maker, State};
-use table::{Row, Table};
+use table::Row;
 
 pub(super) const FORMAT: FormatRow = FormatRow {
     name: "series",
@@ -65,6 +73,8 @@ pub struct Series {
     pub missing: Option<String>,
     /// Seed of the losses.
     pub seed: u64,
+    /// What the log of a modem says; its slots are frames.
+    pub modem: Option<Modem>,
 }
 
 impl Series {
@@ -81,6 +91,7 @@ impl Series {
             keep_order: true,
             missing: None,
             seed: 1,
+            modem: None,
         }
     }
 
@@ -97,7 +108,11 @@ impl Series {
             keep_order: how.keep_order.unwrap_or(true),
             missing: how.missing.clone(),
             seed: how.seed.unwrap_or(1),
+            modem: Modem::of(how, input)?,
         };
+        if series.modem.is_some() {
+            return Ok(series);
+        }
         if series.rate.is_none() && series.delay.is_none() && series.loss.is_none() {
             let why = "times alone make no series";
             return how.needed(None, why, "rate, delay or loss", input);
@@ -148,6 +163,8 @@ struct Layout {
     rate: Option<usize>,
     delay: Option<usize>,
     loss: Option<usize>,
+    /// Es/N0 or C/N0, and the MODCOD, of a modem.
+    modem: [Option<usize>; 2],
 }
 
 /// A row that holds until the next one.
@@ -155,12 +172,14 @@ struct Held {
     line: u64,
     t: i64,
     state: State,
+    signal: Signal,
 }
 
 /// A file as it is read.
 struct Import<'a> {
     series: &'a Series,
     maker: Maker,
+    frames: Option<Frames>,
     layout: Option<Layout>,
     /// The fields of the line that names the columns.
     header: Option<Vec<String>>,
@@ -185,6 +204,10 @@ impl<'a> Import<'a> {
         Self {
             series,
             maker: Maker::new(lldu, losses, series.keep_order, most),
+            frames: series
+                .modem
+                .as_ref()
+                .map(|modem| modem.frames(series.seed, series.keep_order, most)),
             layout: None,
             header: None,
             between: "",
@@ -226,10 +249,19 @@ impl<'a> Import<'a> {
         let text = field(layout.time)?;
         let time = self.series.time.format.parse(text)?;
         let (rate, delay, loss) = (layout.rate, layout.delay, layout.loss);
+        let [level, modcod] = layout.modem;
+        let modem = [level.map(field).transpose()?, modcod.map(field).transpose()?];
         let state = State {
             rate: self.rate(rate.map(field).transpose()?)?,
             delay: self.delay(delay.map(field).transpose()?)?,
             loss: self.loss(loss.map(field).transpose()?)?,
+        };
+        let signal = match &self.series.modem {
+            None => Signal::default(),
+            Some(about) => {
+                let loss = self.series.loss.as_ref().map(|_| state.loss);
+                about.signal(modem, |field| self.is_missing(field), loss)?
+            }
         };
         if self.rows == 0 {
             self.origin = time;
@@ -237,13 +269,13 @@ impl<'a> Import<'a> {
         self.rows += 1;
         let t = time.checked_sub(self.origin).filter(|t| *t < LATEST);
         let t = t.ok_or_else(|| Fault::TooLate(Snippet::new(text)))?;
-        if self.series.rate.is_none() {
+        if self.series.rate.is_none() && self.frames.is_none() {
             if self.held.as_ref().is_some_and(|held| held.t >= t) {
                 return Err(Fault::Unsorted(Snippet::new(text)));
             }
             self.maker.single(t, &state, text)?;
         }
-        self.hold(Held { line: row.line, t, state }, text)
+        self.hold(Held { line: row.line, t, state, signal }, text)
     }
 
     /// Ends the row that held until now.
@@ -276,6 +308,11 @@ impl<'a> Import<'a> {
     }
 
     fn end(&mut self, held: &Held, to: i64) -> Result<(), Fault> {
+        if let Some(frames) = &mut self.frames {
+            // A frame without a delay in the log is received all the same.
+            let delay = held.state.delay.unwrap_or_default();
+            return frames.interval(held.t, to, held.signal, delay);
+        }
         if held.state.is_outage() && to > held.t {
             self.outages += 1;
             self.outage += to - held.t;
@@ -292,13 +329,13 @@ impl<'a> Import<'a> {
         if !self.intervals.is_empty() {
             let middle = (self.intervals.len() - 1) / 2;
             usual = *self.intervals.select_nth_unstable(middle).1;
-        } else if self.series.rate.is_some() {
+        } else if self.series.rate.is_some() || self.frames.is_some() {
             let fault = "one row alone does not say how long it holds; give two or more";
             return Err(Fault::Table(fault.to_owned()).at(held.line));
         }
         let end = held.t.saturating_add(usual);
         self.end(&held, end).map_err(|fault| fault.at(held.line))?;
-        if self.maker.len() == 0 {
+        if self.frames.as_ref().map_or(self.maker.len(), Frames::len) == 0 {
             let fault = "no row leaves a slot: the rate is 0 or a value is missing throughout";
             return Err(ReadError::File(Fault::Table(fault.to_owned())));
         }
@@ -306,6 +343,11 @@ impl<'a> Import<'a> {
         let period = (usual > 0).then(|| Duration::from_nanos(end.unsigned_abs()));
         let rtt = self.series.delay.as_ref().map(|_| Duration::ZERO);
         let notes = self.notes(usual).clean();
+        if let Some(frames) = self.frames {
+            let (t, d, sizes) = frames.columns()?;
+            let header = Header { period, rtt, notes, ..Header::default() };
+            return Ok(PhyTrace::with_header(t.into(), d.into(), sizes, header)?);
+        }
         self.maker.finish(Header { period, rtt, notes, ..Header::default() })
     }
 
@@ -318,6 +360,8 @@ impl<'a> Import<'a> {
             column(series.rate.as_ref()),
             column(series.delay.as_ref()),
             column(series.loss.as_ref()),
+            series.modem.as_ref().and_then(|modem| modem.columns()[0]),
+            series.modem.as_ref().and_then(|modem| modem.columns()[1]),
         ];
         let named = columns.iter().flatten().any(|name| matches!(name, ColumnName::Header(_)));
         let is_value = |name: &ColumnName| match name {
@@ -372,6 +416,13 @@ impl<'a> Import<'a> {
             rate: column(series.rate.as_ref()).map(find).transpose()?,
             delay: column(series.delay.as_ref()).map(find).transpose()?,
             loss: column(series.loss.as_ref()).map(find).transpose()?,
+            modem: match &series.modem {
+                None => [None; 2],
+                Some(modem) => {
+                    let [level, modcod] = modem.columns();
+                    [level.map(find).transpose()?, modcod.map(find).transpose()?]
+                }
+            },
         })
     }
 
@@ -416,7 +467,8 @@ impl<'a> Import<'a> {
     /// Nanoseconds of one way.
     fn delay(&mut self, field: Option<&[u8]>) -> Result<Option<i64>, Fault> {
         let unit = match &self.series.delay {
-            None => return Ok(Some(1)),
+            // A frame of a modem takes its own time.
+            None => return Ok(Some(i64::from(self.frames.is_none()))),
             Some(Given::Constant(delay)) => {
                 let delay = i64::try_from(delay.as_nanos()).unwrap_or(LATEST);
                 return Ok(Some(self.one_way(delay)));
@@ -531,16 +583,24 @@ impl<'a> Import<'a> {
             assumed.push("dates without an offset are in UTC".to_owned());
         }
         match series.rate {
+            _ if series.modem.is_some() => assumed.push(format!(
+                "a row holds until the next, the last one for {}",
+                span(usual.unsigned_abs())
+            )),
             Some(_) => assumed.push(format!(
                 "a row holds until the next, the last one for {}",
                 span(usual.unsigned_abs())
             )),
             None => assumed.push("no rate: a slot a row".to_owned()),
         }
-        if series.lldu.is_none() {
+        if series.lldu.is_none() && series.modem.is_none() {
             assumed.push(format!("LLDUs of {} bytes", PACKET.0));
         }
         match (&series.delay, series.delay_is) {
+            (None, _) if series.modem.is_some() => assumed.push(
+                "no delay: a frame is there once its last symbol is, and the round trip is not known"
+                    .to_owned(),
+            ),
             (None, _) => assumed.push("no delay: LLDUs arrive 1 ns after they are sent".to_owned()),
             (Some(_), DelayIs::OneWay) => assumed.push("the delay is one way".to_owned()),
             (Some(_), DelayIs::RoundTrip) => {
@@ -555,9 +615,16 @@ impl<'a> Import<'a> {
             );
         }
         match (&series.loss, series.keep_order) {
+            (None, _) if series.modem.is_some() => assumed.push(
+                "a frame is lost if the Es/N0 of its row is below its MODCOD's threshold"
+                    .to_owned(),
+            ),
             (None, _) => assumed.push("no loss: no slot is erased".to_owned()),
             (Some(_), _) => assumed
                 .push(format!("slots are lost independently, drawn with seed {}", series.seed)),
+        }
+        if let (Some(modem), Some(frames)) = (&series.modem, &self.frames) {
+            modem.notes(frames, understood, assumed);
         }
         if series.keep_order && self.maker.waited > 0 {
             assumed.push(format!(
