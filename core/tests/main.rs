@@ -15,6 +15,7 @@ mod link_kinds;
 mod live;
 mod model;
 mod model_patterns;
+mod modem;
 mod ntn;
 mod ntn_control;
 mod ntn_laws;

@@ -118,6 +118,10 @@ pub struct TraceFile {
     /// compared.
     #[serde(default)]
     pub nat: bool,
+    /// Only packets that the sender's "capture" has from this address, e.g. "10.0.0.1": where other
+    /// traffic is mixed in.
+    #[serde(default)]
+    pub from: Option<String>,
     /// Time between the slots of "loss" and "runs".
     #[serde(default)]
     pub slot: Option<Duration>,
@@ -194,6 +198,7 @@ impl TraceFile {
             missing: None,
             receiver: None,
             nat: false,
+            from: None,
             slot: None,
             decoding: None,
             keep_order: None,

@@ -79,7 +79,7 @@ def run(arguments: Sequence[str]) -> int:
         click.echo(error.format_message(), err=True)
         return BAD_INPUT
     except (click.ClickException, CliftError, OSError, MemoryError) as error:
-        return _fail(_message(error))
+        return _fail(_flags(arguments, _message(error)))
     except BaseException as error:  # noqa: BLE001 - a panic of the core is no Exception
         if os.environ.get("CLIFT_TRACEBACK"):
             traceback.print_exc()
@@ -103,6 +103,33 @@ def _message(error: BaseException) -> str:
             return "not enough memory; take a part of the trace"
         case _:
             return str(error)
+
+
+# What messages call by its keyword, and the flag that says it.
+_FLAGS = {
+    **{"interval_ms": "--interval", "rate_kbps": "--rate", "slot_ns": "--slot"},
+    **{"decode_ns": "--decode", "lldu_bytes": "--lldu", "modcod_table": "--modcod-table"},
+    **{"clock_offset": "--clock-offset", "delay_is": "--delay-is", "keep_order": "--keep-order"},
+    **{"symbol_rate": "--symbol-rate", "frame_symbols": "--frame-symbols"},
+    **{"acm_delay": "--acm-delay", "frame errors (loss)": "frame errors (--errors)"},
+    **{"with `missing`": "with --missing", "give nat,": "give --nat,"},
+    **{"give `from`": "give --from", "as missing": "as --missing", "as modcod": "as --modcod"},
+    **{"give losses": "give --losses", "give a format": "give --format"},
+}
+
+
+def _flags(arguments: Sequence[str], message: str) -> str:
+    """The message with flags in the place of keywords, for commands that have them as flags.
+
+    Example:
+        >>> _flags(["trace", "info", "x"], "x: give interval_ms"), _flags(["run"], "give slot_ns")
+        ('x: give --interval', 'give slot_ns')
+    """
+    if arguments[:1] not in (["trace"], ["tmt"]):
+        return message
+    for keyword, flag in _FLAGS.items():
+        message = message.replace(keyword, flag)
+    return message
 
 
 def _fail(message: str) -> int:

@@ -26,6 +26,7 @@ use crate::trace::decimal::parse_scaled;
 use crate::trace::error::{Fault, ReadError, Snippet};
 use crate::trace::file::{FileError, Input, TraceFile};
 use crate::trace::format::FormatRow;
+use crate::trace::notes::spoken;
 use crate::trace::{Header, LATEST, Notes, PhyTrace, TraceError};
 use crate::units::{BitRate, Bytes, Duration, Probability};
 use frames::{Frames, Signal};
@@ -195,6 +196,10 @@ struct Import<'a> {
     /// Lengths and lines of the longest intervals come from these.
     longest: (i64, u64),
     delays: Grid,
+    /// Rows whose delay is 0, which no slot can have.
+    no_delay: u64,
+    /// Rows whose loss is 1 per cent, and those of another number than 0 or 1.
+    one_per_cent: (u64, u64),
 }
 
 impl<'a> Import<'a> {
@@ -221,6 +226,8 @@ impl<'a> Import<'a> {
             intervals: Vec::new(),
             longest: (0, 0),
             delays: Grid::default(),
+            no_delay: 0,
+            one_per_cent: (0, 0),
         }
     }
 
@@ -491,7 +498,10 @@ impl<'a> Import<'a> {
                 Snippet::new(field),
                 if shift == 0 { "" } else { " with the clock offset" }
             ))),
-            delay => Ok(Some(delay)),
+            delay => {
+                self.no_delay += u64::from(delay == 0);
+                Ok(Some(delay))
+            }
         }
     }
 
@@ -502,7 +512,7 @@ impl<'a> Import<'a> {
         }
     }
 
-    fn loss(&self, field: Option<&[u8]>) -> Result<Loss, Fault> {
+    fn loss(&mut self, field: Option<&[u8]>) -> Result<Loss, Fault> {
         let unit = match &self.series.loss {
             None => return Ok(Loss::default()),
             Some(Given::Constant(share)) => return Ok(Loss::Share(share.get())),
@@ -530,6 +540,10 @@ impl<'a> Import<'a> {
         let number = text.and_then(|text| text.parse::<f64>().ok());
         let number = number.ok_or_else(|| not_a_number("loss", field))?;
         let share = if unit.digits < 0 { number / 100.0 } else { number };
+        if unit.digits < 0 {
+            self.one_per_cent.0 += u64::from(number == 1.0);
+            self.one_per_cent.1 += u64::from(number != 1.0 && number != 0.0);
+        }
         if (0.0..=1.0).contains(&share) {
             return Ok(Loss::Share(share));
         }
@@ -568,7 +582,7 @@ impl<'a> Import<'a> {
         understood.extend(
             given.into_iter().filter_map(|(what, said)| Some(format!("{what} is {}", said?))),
         );
-        let span = Duration::from_nanos;
+        let span = |nanos: u64| spoken(nanos as i64);
         if self.outages > 0 {
             understood.push(format!(
                 "{} rows are outages (no rate or no delay), {} in all",
@@ -637,11 +651,20 @@ impl<'a> Import<'a> {
     }
 
     fn warnings(&self, usual: i64, warnings: &mut Vec<String>) {
-        let span = |nanos: i64| Duration::from_nanos(nanos.unsigned_abs());
+        let span = spoken;
         if self.repeated > 0 {
             warnings.push(format!(
                 "{} rows have the time of the row after them and count for nothing",
                 self.repeated
+            ));
+        }
+        if self.no_delay > 0 && self.frames.is_none() {
+            warnings.push(format!("{} rows have a delay of 0: 1 ns is taken", self.no_delay));
+        }
+        if let (rows @ 1.., 0) = self.one_per_cent {
+            warnings.push(format!(
+                "every loss is 0 or 1 %, {rows} rows have 1: if these are flags, give them as shares, \
+                 without :%"
             ));
         }
         let gaps = self.intervals.iter().filter(|&&length| length / 5 >= usual.max(1)).count();
