@@ -2,7 +2,7 @@
 
 use clift::scheme::{Scheme, Timing};
 use clift::trace::series::{Decibels, SymbolRate};
-use clift::trace::{InMemory, Modcods, PhyTrace, TraceFile};
+use clift::trace::{InMemory, Modcods, Packing, PhyTrace, TraceFile};
 use clift::units::Duration;
 use proptest::prelude::*;
 
@@ -49,6 +49,7 @@ fn adaptive_coding_follows_what_it_knew() {
     let notes = phy.header().notes.understood.join("; ");
     assert!(notes.contains("adaptive coding: the most efficient MODCOD"), "{notes}");
     assert!(notes.contains("frames: High 4 (1 lost), Low 2"), "{notes}");
+    assert_eq!(phy.header().loading.packing, Some(Packing::Bytes));
     // A margin of 3 dB leaves Low alone; none at all, the same as before.
     let wide = TraceFile { margin: Some(Decibels(3.0)), ..file() };
     assert!(bytes(&read(log, &wide).unwrap()).iter().all(|&bytes| bytes == 125));

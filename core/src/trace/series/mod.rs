@@ -27,7 +27,7 @@ use crate::trace::error::{Fault, ReadError, Snippet};
 use crate::trace::file::{FileError, Input, TraceFile};
 use crate::trace::format::FormatRow;
 use crate::trace::notes::spoken;
-use crate::trace::{Header, LATEST, Notes, PhyTrace, TraceError};
+use crate::trace::{Header, LATEST, Loading, Notes, Packing, PhyTrace, TraceError};
 use crate::units::{BitRate, Bytes, Duration, Probability};
 use frames::{Frames, Signal};
 use given::TimeFormat;
@@ -352,7 +352,9 @@ impl<'a> Import<'a> {
         let notes = self.notes(usual).clean();
         if let Some(frames) = self.frames {
             let (t, d, sizes) = frames.columns()?;
-            let header = Header { period, rtt, notes, ..Header::default() };
+            // Base-band frames carry packets one behind the other.
+            let loading = Loading { packing: Some(Packing::Bytes), ..Loading::default() };
+            let header = Header { period, rtt, notes, loading, ..Header::default() };
             return Ok(PhyTrace::with_header(t.into(), d.into(), sizes, header)?);
         }
         self.maker.finish(Header { period, rtt, notes, ..Header::default() })

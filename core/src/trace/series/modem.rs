@@ -215,6 +215,7 @@ impl Modem {
         if let Some(Level::Carrier(_)) = self.level {
             understood.push("Es/N0 is C/N0 over the symbol rate".to_owned());
         }
+        assumed.push("packets share frames by bytes, as in GSE".to_owned());
         match &self.source {
             Source::Constant(index) => {
                 understood.push(format!("constant coding: {}", table.get(*index).name));
