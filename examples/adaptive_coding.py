@@ -1,7 +1,7 @@
 """What adaptive coding gains over a rain event: constant, variable and adaptive coding compared.
 
-The log is modem.csv beside this file (modem_log.py made it): Es/N0, the MODCOD that the modem had and
-its frame errors, a row a second. The link is a geostationary one, with a
+The log is modem.csv beside this file (modem_log.py made it): Es/N0, the MODCOD that the modem had
+and its frame errors, a row a second. The link is a geostationary one, with a
 round trip of 520 ms, under TCP CUBIC; frames that are lost stay lost.
 
     python examples/adaptive_coding.py
@@ -22,9 +22,7 @@ CODINGS = {
 
 print(f"{'coding':<22}{'offered':>9}{'received':>10}{'lost':>8}{'TCP':>9}  kbit/s")
 for name, keys in CODINGS.items():
-    phy = clift.import_modem(
-        LOG, time="time_s:s", esn0="esn0_db:dB", symbol_rate="500 kBd", **keys
-    )
+    phy = clift.import_modem(LOG, time="time_s:s", esn0="esn0_db:dB", symbol_rate="500 kBd", **keys)
     stats = phy.stats()
     received = stats.get("received_rate_bps", stats["rate_bps"] * (1 - stats["erasure_rate"]))
     link = clift.tmt.apply(phy, "none", rtt_ms=520)

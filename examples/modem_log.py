@@ -10,6 +10,7 @@ frames of the seconds in which that was too much.
 """
 
 import sys
+from pathlib import Path
 
 import numpy as np
 
@@ -41,5 +42,4 @@ for second in seconds:
     within = [one for one in MODCODS if one[1] <= known]
     name, threshold = (within or MODCODS[:1])[-1]
     rows.append(f"{second},{esn0[second]:.2f},{name},{int(esn0[second] < threshold)}")
-with open(sys.argv[1], "w", encoding="ascii") as file:
-    file.write("\n".join(rows) + "\n")
+Path(sys.argv[1]).write_text("\n".join(rows) + "\n", encoding="ascii")

@@ -1,4 +1,4 @@
-"""The guide on modem logs: its commands, Python and scenario, and its numbers derived with numpy."""
+"""The guide on modem logs: its commands, Python and scenario, and its numbers with numpy."""
 
 import re
 import shlex
@@ -107,5 +107,7 @@ def test_adaptive_coding_gains_and_loses_as_it_must(capsys: pytest.CaptureFixtur
     assert carried(margin="0 dB")[0] > max(rate for rate, _ in margins)
     assert margins[1][0] > carried(modcod="3")[0] > carried(modcod="QPSK 1/2")[0]
     # What flags are called in messages.
-    assert run(["trace", "import", "modem.csv", "--time", "1:s", "--esn0", "2:dB", "-o", "x.csv"]) == 2
+    assert (
+        run(["trace", "import", "modem.csv", "--time", "1:s", "--esn0", "2:dB", "-o", "x.csv"]) == 2
+    )
     assert "give --symbol-rate" in capsys.readouterr().err

@@ -89,7 +89,8 @@ fn what_has_no_meaning_is_refused_in_one_line() {
         change(&mut file);
         read(log, &file).unwrap_err()
     };
-    let cases: [(&dyn Fn(&mut TraceFile), &str); 10] = [
+    type Case<'a> = (&'a dyn Fn(&mut TraceFile), &'a str);
+    let cases: [Case<'_>; 10] = [
         (
             &|f| f.symbol_rate = None,
             "frames of a modem last as long as their symbols; give symbol_rate",

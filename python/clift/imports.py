@@ -111,9 +111,9 @@ def import_modem(
     the bytes of its MODCOD (`PhyTrace.slot_bytes`). Coding is constant (`modcod="QPSK 3/4"`),
     variable (`modcod="5"`, the column of the MODCODs that the modem had) or adaptive (without
     `modcod`): the most efficient MODCOD whose threshold + `margin` is at most the Es/N0 of
-    `acm_delay` before the frame starts, and the one with the lowest threshold where none is. A frame
-    is lost if the Es/N0 of its row is below its MODCOD's threshold, or missing; with `errors`, as
-    often as the log says.
+    `acm_delay` before the frame starts, and the one with the lowest threshold where none is. A
+    frame is lost if the Es/N0 of its row is below its MODCOD's threshold, or missing; with
+    `errors`, as often as the log says.
 
     Columns are written as for `import_series`; a value with a unit stands for all rows.
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Literal, Self
 import numpy as np
 
 import clift._clift as _clift
-from clift import _parse
+import clift._parse as _parse
 from clift._parse import Fixed
 from clift.errors import TraceError
 from clift.trace import sizes
@@ -71,9 +71,7 @@ class LinkTrace(Fixed):
         packing: Literal["packet", "bytes"] | None = None,
     ) -> None:
         def usual(given: npt.ArrayLike | None, value: int) -> npt.ArrayLike:
-            # What has no length is refused with the column of times.
-            lldus = len(t_ns) if hasattr(t_ns, "__len__") else 0
-            return np.full(lldus, value, np.int64) if given is None else given
+            return np.full(np.size(t_ns), value, np.int64) if given is None else given
 
         self.core = _clift.link_of_columns(
             t_ns,

@@ -183,8 +183,8 @@ pub fn modem(data: &[u8]) {
     let (table, log) = cut.map_or((&[][..], data), |cut| (&data[..cut], &data[cut + 1..]));
     let name = if choice & 16 == 0 { "table.csv" } else { "table.toml" };
     let mut files = InMemory::default();
-    files.insert("log.csv", log.to_vec());
-    files.insert(name, table.to_vec());
+    files.insert("log.csv", log);
+    files.insert(name, table);
     let file = TraceFile {
         time: Some("1:s".parse().unwrap()),
         esn0: (choice & 4 == 0).then(|| "2:dB".parse().unwrap()),

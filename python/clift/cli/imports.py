@@ -60,7 +60,9 @@ LLDU = click.IntRange(1, 2**32 - 1)
 @click.option(
     "--modcod-table", metavar="TABLE", help="dvb-s2, dvb-s2x [default], or a file: .toml or .csv."
 )
-@click.option("--frame-symbols", type=click.IntRange(1), help="Symbols of a frame, if not the table's.")
+@click.option(
+    "--frame-symbols", type=click.IntRange(1), help="Symbols of a frame, if not the table's."
+)
 @click.option("--margin", metavar="LEVEL", help='Margin of adaptive coding, e.g. "1 dB".')
 @click.option("--acm-delay", metavar="TIME", help='How old the Es/N0 is that it knows, "500 ms".')
 @click.option(
@@ -119,7 +121,9 @@ def _modem(path: Path, options: dict[str, Any]) -> PhyTrace:
         if own.pop(key) is not None:
             raise TraceError(f"{path}: {key} follows from {of}; leave it out")
     if own["symbol_rate"] is None:
-        raise TraceError(f"{path}: frames of a modem last as long as their symbols; give symbol_rate")
+        raise TraceError(
+            f"{path}: frames of a modem last as long as their symbols; give symbol_rate"
+        )
     return import_modem(path, errors=own.pop("loss"), **own)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import sys
 import traceback
 from collections.abc import Sequence
@@ -105,17 +106,15 @@ def _message(error: BaseException) -> str:
             return str(error)
 
 
-# What messages call by its keyword, and the flag that says it.
-_FLAGS = {
-    **{"interval_ms": "--interval", "rate_kbps": "--rate", "slot_ns": "--slot"},
-    **{"decode_ns": "--decode", "lldu_bytes": "--lldu", "modcod_table": "--modcod-table"},
-    **{"clock_offset": "--clock-offset", "delay_is": "--delay-is", "keep_order": "--keep-order"},
-    **{"symbol_rate": "--symbol-rate", "frame_symbols": "--frame-symbols"},
-    **{"acm_delay": "--acm-delay", "frame errors (loss)": "frame errors (--errors)"},
-    **{"with `missing`": "with --missing", "give nat,": "give --nat,"},
-    **{"give `from`": "give --from", "as missing": "as --missing", "as modcod": "as --modcod"},
-    **{"give losses": "give --losses", "give a format": "give --format"},
-}
+# The flags of keywords whose names differ from them by more than dashes.
+_FLAGS = {"interval_ms": "interval", "rate_kbps": "rate", "slot_ns": "slot", "decode_ns": "decode"}
+# What a message tells to give, or what it says is wrong.
+_GIVEN = re.compile(
+    r"(?<=give )`?(interval_ms|slot_ns|decode_ns|losses|clock_offset|symbol_rate|frame_symbols|from"
+    r"|nat|missing|modcod_table)`?\b|(?<= with )`(missing)`"
+    r"|(?<=: )(clock_offset|delay_is|modcod_table|acm_delay|frame_symbols|symbol_rate|margin)(?=: )"
+    r"|\b(rate_kbps|interval_ms)(?= = )|(?<= as )(modcod_table|missing|modcod)\b"
+)
 
 
 def _flags(arguments: Sequence[str], message: str) -> str:
@@ -125,11 +124,14 @@ def _flags(arguments: Sequence[str], message: str) -> str:
         >>> _flags(["trace", "info", "x"], "x: give interval_ms"), _flags(["run"], "give slot_ns")
         ('x: give --interval', 'give slot_ns')
     """
-    if arguments[:1] not in (["trace"], ["tmt"]):
+    if list(arguments[:1]) not in (["trace"], ["tmt"]):
         return message
-    for keyword, flag in _FLAGS.items():
-        message = message.replace(keyword, flag)
-    return message
+
+    def flag(found: re.Match[str]) -> str:
+        keyword = next(filter(None, found.groups()))
+        return "--" + _FLAGS.get(keyword, keyword).replace("_", "-")
+
+    return _GIVEN.sub(flag, message)
 
 
 def _fail(message: str) -> int:
