@@ -1,4 +1,4 @@
-"""Writes modem.csv, the log of a modem that never was: a rain event of ten minutes, a row a second.
+"""Prints modem.csv, the log of a modem that never was: a rain event of ten minutes, a row a second.
 
 Es/N0 is that of a clear sky less a fade and scintillation: the fade rises and falls as a squared
 cosine, the scintillation is a first-order Gauss-Markov process of 0.25 dB and 5 s (the kind of
@@ -6,11 +6,8 @@ models that ITU-R P.1853 synthesises series with). The modem had variable coding
 of five MODCODs, chosen from the Es/N0 of 2 s before with 0.5 dB of margin; its frame errors are all
 frames of the seconds in which that was too much.
 
-    python examples/modem_log.py examples/modem.csv
+    python examples/modem_log.py > examples/modem.csv
 """
-
-import sys
-from pathlib import Path
 
 import numpy as np
 
@@ -42,4 +39,4 @@ for second in seconds:
     within = [one for one in MODCODS if one[1] <= known]
     name, threshold = (within or MODCODS[:1])[-1]
     rows.append(f"{second},{esn0[second]:.2f},{name},{int(esn0[second] < threshold)}")
-Path(sys.argv[1]).write_text("\n".join(rows) + "\n", encoding="ascii")
+print("\n".join(rows))

@@ -53,8 +53,8 @@ def test_the_python_and_the_scenario_run(folder: Path, capsys: pytest.CaptureFix
 
 def test_the_log_is_what_its_script_writes(folder: Path) -> None:
     script = ROOT / "examples" / "modem_log.py"
-    subprocess.run([sys.executable, str(script), "again.csv"], cwd=folder, check=True)
-    assert (folder / "again.csv").read_text() == (folder / "modem.csv").read_text()
+    done = subprocess.run([sys.executable, str(script)], check=True, capture_output=True, text=True)
+    assert done.stdout == (folder / "modem.csv").read_text()
 
 
 @pytest.mark.usefixtures("folder")
@@ -111,3 +111,17 @@ def test_adaptive_coding_gains_and_loses_as_it_must(capsys: pytest.CaptureFixtur
         run(["trace", "import", "modem.csv", "--time", "1:s", "--esn0", "2:dB", "-o", "x.csv"]) == 2
     )
     assert "give --symbol-rate" in capsys.readouterr().err
+
+
+def test_a_run_says_what_the_import_warns_of(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (folder / "log.csv").write_text("t,delay,loss\n0,0,0\n1,30,1\n2,31,0\n")
+    text = 'duration = "2 s"\nscheme = "none"\n[link]\nwrap = true\nrtt = "0 ms"\n[trace]\n'
+    text += 'file = "log.csv"\ntime = "t:s"\nrate = "5 Mbit/s"\n'
+    (folder / "x.toml").write_text(text + 'delay = "delay:ms"\nloss = "loss:%"\n')
+    assert run(["run", "x.toml", "--quiet", "--json"]) == 0
+    told = capsys.readouterr().err
+    assert "note: trace: 1 rows have a delay of 0: 1 ns is taken" in told
+    assert "note: trace: every loss is 0 or 1 %" in told
+    assert "UserWarning" not in told

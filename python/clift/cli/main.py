@@ -128,7 +128,7 @@ def _flags(arguments: Sequence[str], message: str) -> str:
         return message
 
     def flag(found: re.Match[str]) -> str:
-        keyword = next(filter(None, found.groups()))
+        keyword = str(next(filter(None, found.groups())))
         return "--" + _FLAGS.get(keyword, keyword).replace("_", "-")
 
     return _GIVEN.sub(flag, message)
