@@ -11,6 +11,7 @@ mod land_mobile;
 mod laws;
 mod layers;
 mod link;
+mod link_columns;
 mod link_kinds;
 mod live;
 mod model;
