@@ -156,9 +156,9 @@ def import_modem(
         >>> phy = clift.import_modem(path, time="s:s", esn0="esn0:dB", symbol_rate="50 kBd",
         ...                          margin="1 dB")
         >>> phy.slot_bytes
-        array([5370, 5370, 5370, 4826, 4826, 5370, 5370, 5370])
+        array([5370, 5370, 5370, 5370, 4421, 4421, 5370, 5370])
         >>> phy.notes["understood"][-1]
-        'frames: 16APSK 2/3 6, QPSK 3/5 2'
+        'frames: 16APSK 2/3 6, QPSK 11/20 2'
         >>> folder.cleanup()
     """
     return _imported(
