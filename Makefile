@@ -19,7 +19,7 @@ demo: $(VENV)/built ## set everything up and run the main job: ARQ and HARQ unde
 	$(BIN)/clift run examples/geo_mobile.toml -o results/demo
 	$(BIN)/clift paper ijscn2014 --what-changed -o results/what_changed.png
 
-test: $(VENV)/tools c ns3 test-rust test-python ## set everything up and run every test
+test: $(VENV)/tools c ns2 ns3 test-rust test-python ## set everything up and run every test
 
 test-rust: ## Rust tests only
 	cargo test --workspace --quiet

@@ -174,7 +174,8 @@ GOOD = "t_ns,d_ns\n0,5\n10,0\n"
             "0 0.5\n",
             [],
             "x.csv: line 1: `0 0.5` instead of the header `t_ns,d_ns`; for a bare two-column file "
-            "give the unit (s, ms, us, ns), for another kind of file its format",
+            "give the unit (s, ms, us, ns), for another kind of file its format; "
+            "logs of rates, delays or a modem are read by `clift trace import`",
         ),
         (
             "x.csv",
@@ -187,7 +188,8 @@ GOOD = "t_ns,d_ns\n0,5\n10,0\n"
             GOOD,
             [],
             "x.dat: the suffix `.dat` does not say the format; give a format: text, columns, "
-            "parquet, mahimahi, probes, delay-loss, series, capture, loss, runs, netem",
+            "parquet, mahimahi, probes, delay-loss, series, capture, loss, runs, netem; "
+            "logs are read by `clift trace import`",
         ),
         ("x.json", "{}", [], "x.json: clift cannot read the format netem"),
         (
@@ -209,7 +211,8 @@ GOOD = "t_ns,d_ns\n0,5\n10,0\n"
             ["--format", "probes", "--direction", "up"],
             "x.csv: line 1: `a,b` is not the header of a probe file; known are "
             "`timestamp,rtt,uplink,downlink` and "
-            "`send_time_s,up_delay_ms,up_lost,down_delay_ms,down_lost` in any order",
+            "`send_time_s,up_delay_ms,up_lost,down_delay_ms,down_lost` in any order; "
+            "other logs are read by `clift trace import`",
         ),
         (
             "x.loss",

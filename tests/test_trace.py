@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import gc
+import pickle
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -360,3 +362,26 @@ def test_a_written_file_keeps_permissions_and_links(tmp_path: Path):
         assert link.is_symlink()
         assert real.stat().st_mode & 0o777 == 0o640
         assert len(clift.read_trace(real)) == 1
+
+
+def test_link_traces_from_arrays_are_checked_and_taken_by_value() -> None:
+    t, d = np.array([0, 10, 20]), np.array([5, 0, 5])
+    link = clift.LinkTrace(t, d, [0, 7, 0], [1, 2, 1], rtt_ms=1, lldu_bytes=[10, 20, 30])
+    t[:], d[:] = 0, 0
+    assert (link.t_ns.tolist(), link.d_ns.tolist()) == ([0, 10, 20], [5, 0, 5])
+    assert link.slot_bytes is not None
+    assert link.slot_bytes.tolist() == [10, 20, 30]
+    assert link.stats()["efficiency"] == pytest.approx(40 / 80)
+    assert pickle.loads(pickle.dumps(link)) == link
+    bad: list[tuple[dict[str, Any], str]] = [
+        ({"lost_ns": [1, 0, 0]}, "LLDU 0: is delivered"),
+        ({"transmissions": [0, 1, 1]}, "LLDU 0: transmissions must be"),
+        ({"lldu_bytes": [1, 2]}, "t has 3 values and bytes has 2"),
+        ({"lldu_bytes": [0, 1, 2]}, "slot 0: an LLDU of 0 bytes"),
+        ({"slots": 2}, "2 slots for 3 data LLDUs"),
+        ({"lost_ns": np.ma.array([1, 2, 3], mask=[1, 0, 0])}, "lost_ns has masked entries"),
+        ({"lost_ns": [0.5, 0, 0]}, "lost_ns holds float64, not integers"),
+    ]
+    for keys, expected in bad:
+        with pytest.raises(clift.TraceError, match=expected):
+            clift.LinkTrace([0, 10, 20], [5, 0, 5], **({"rtt_ms": 1} | keys))

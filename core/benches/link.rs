@@ -66,6 +66,7 @@ fn trace(lldus: usize, every: usize) -> Arc<LinkTrace> {
         slots_used: lldus as u64,
         rtt: Duration::from_millis(500),
         lldu: Bytes(33),
+        sizes: None,
         slots: lldus as u64,
         span: (0, (lldus as i64 - 1) * GAP),
         gap: GAP,

@@ -51,6 +51,11 @@ proptest! {
     }
 
     #[test]
+    fn hurt_modem_logs(input in hurt("modem")) {
+        checks::modem(&input);
+    }
+
+    #[test]
     fn hurt_captures(input in hurt("capture")) {
         checks::capture(&input);
     }
@@ -99,6 +104,11 @@ fn parquet() {
 #[test]
 fn series() {
     replay("series", checks::series);
+}
+
+#[test]
+fn modem() {
+    replay("modem", checks::modem);
 }
 
 #[test]

@@ -93,6 +93,43 @@ proptest! {
         prop_assert_eq!(counters.overtaken, overtaken.count() as u64);
     }
 
+    /// What was used and what came by, LLDU by LLDU.
+    #[test]
+    fn usage_counts_slots_or_their_bytes(case in case(), later in 0i64..500) {
+        let expected = link_reference::run(&case.trace, &case.config, &case.arrivals, &case.sizes);
+        let mut link = case.link();
+        drive(&mut link, &case, 0);
+        let until = case.arrivals.last().unwrap() + later;
+        let usage = link.usage(at(until));
+        let parts = case.trace.parts();
+        // Packets pass over LLDUs of their tick, which then count as ahead.
+        if parts.loading.tick.as_nanos() > 0 {
+            return Ok(());
+        }
+        let data: u64 = (0..case.trace.len()).map(|i| u64::from(case.trace.bytes(i))).sum();
+        let (all, used) = match &parts.sizes {
+            Some(sizes) => (sizes.all, sizes.used),
+            None => (parts.slots * u64::from(parts.lldu.0), parts.slots_used * u64::from(parts.lldu.0)),
+        };
+        let slots = |bytes: u64, share: u64| match data {
+            0 => 0.0,
+            _ => bytes as f64 * share as f64 / data as f64 / f64::from(parts.lldu.0),
+        };
+        let taken: u64 = expected
+            .lldus
+            .iter()
+            .flatten()
+            .map(|&i| expected.came[i])
+            .filter(|&(t, _)| t <= until)
+            .map(|(_, bytes)| u64::from(bytes))
+            .sum();
+        let close = |a: f64, b: f64| (a - b).abs() <= 1e-9 * a.abs().max(1.0);
+        prop_assert!(close(usage.used, slots(taken, used)), "{:?}", usage);
+        if let Some(passed) = expected.passed(until) {
+            prop_assert!(close(usage.slots, slots(passed, all)), "{:?}", usage);
+        }
+    }
+
     #[test]
     fn deliver_is_the_same_as_driving_the_link(case in case()) {
         let size = case.sizes[0];
@@ -134,10 +171,15 @@ proptest! {
         prop_assert_eq!(papers.counters.pending(), plain.counters.pending());
         let often = drive(&mut Overlap::with_rate(case.link(), rate), &case, 7);
         prop_assert_eq!(often.events, papers.events);
-        // By default the rate is that of the slots: 8 bits x LLDU bytes in a gap.
+        // By default the rate is that of the slots: 8 bits x LLDU bytes in a gap, in the mean.
         let parts = case.trace.parts();
-        if 8_000_000_000 * u64::from(parts.lldu.0) % parts.gap as u64 == 0 {
-            let bits = 8_000_000_000 * u64::from(parts.lldu.0) / parts.gap as u64;
+        let (bytes, slots) = match &parts.sizes {
+            Some(sizes) => (sizes.all, parts.slots),
+            None => (u64::from(parts.lldu.0), 1),
+        };
+        let time = slots * parts.gap as u64;
+        if 8_000_000_000 * bytes % time == 0 {
+            let bits = 8_000_000_000 * bytes / time;
             let rate = BitRate::from_bits_per_second(bits).unwrap();
             prop_assert_eq!(
                 drive(&mut Overlap::new(case.link()), &case, 0).events,

@@ -2,9 +2,12 @@
 
 use std::collections::BTreeSet;
 
+use crate::support::byte_reference;
 use crate::support::tmt_reference::Expected;
 use crate::support::tmt_strategies::{Case, case, dense};
-use clift::scheme::{Arq, BlockCode, Harq2, Persistency, Scheme};
+use clift::scheme::{Arq, BlockCode, Harq2, Persistency, Scheme, Timing};
+use clift::trace::{PhyTrace, Sizes};
+use clift::units::Duration;
 use proptest::prelude::*;
 
 proptest! {
@@ -54,6 +57,46 @@ proptest! {
                 | Scheme::Harq2(Harq2 { max_rounds: Persistency::Unlimited, .. })
         );
         prop_assert!(!unlimited || stats.lost == 0);
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(2000))]
+
+    /// Slots of different size, byte by byte.
+    #[test]
+    fn arq_and_fec_over_sizes_give_what_bytes_one_by_one_give(
+        case in case(),
+        sizes in proptest::collection::vec(1i64..9, 200),
+    ) {
+        let sizes = &sizes[..case.slots.len().min(sizes.len())];
+        prop_assume!(sizes.len() == case.slots.len());
+        let phy = case.phy();
+        let each = Sizes::each(sizes.to_vec().into()).unwrap();
+        prop_assume!(each.column().is_some());
+        let phy = PhyTrace::with_header(phy.t().clone(), phy.d().clone(), each, phy.header().clone());
+        let phy = phy.unwrap();
+        let feedback = Some(Duration::from_nanos(case.feedback as u64));
+        let timing = Timing { rtt: Duration::from_millis(500), feedback };
+        let link = case.scheme.apply(&phy, timing);
+        let stats = link.stats();
+        prop_assert!(stats.efficiency <= 1.0 + 1e-12);
+        prop_assert_eq!(stats.data_units, stats.delivered + stats.lost + stats.censored);
+        for (index, t) in link.parts().t.iter().enumerate() {
+            let slot = case.slots.iter().position(|slot| slot.0 == *t).unwrap();
+            prop_assert_eq!(i64::from(link.bytes(index)), sizes[slot]);
+        }
+        let units = match case.scheme {
+            Scheme::Arq(arq) => byte_reference::arq(&case, sizes, arq.max_retx),
+            Scheme::Fec(fec) => byte_reference::fec(&case, sizes, fec),
+            _ => return Ok(()),
+        };
+        let (t, d) = (link.parts().t.to_vec(), link.parts().d.to_vec());
+        let got: Vec<_> = t.into_iter().zip(d).zip(link.lost_column()).collect();
+        prop_assert_eq!(got, units);
+        if let Scheme::Arq(_) = case.scheme {
+            prop_assert_eq!(stats.slots_used, stats.slots);
+        }
     }
 }
 

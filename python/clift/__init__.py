@@ -15,7 +15,7 @@ import clift.model as model
 import clift.tmt as tmt
 from clift._clift import __version__
 from clift.errors import CliftError, Interrupted, ScenarioError, SimulationError, TraceError
-from clift.imports import import_captures, import_series
+from clift.imports import import_captures, import_modem, import_series
 from clift.link import deliver
 from clift.link_trace import LinkTrace
 from clift.live import AdaptiveHarqLink, HybridLink, LiveLink, NtnLink
@@ -50,6 +50,7 @@ __all__ = [
     "constellation",
     "deliver",
     "import_captures",
+    "import_modem",
     "import_series",
     "model",
     "read_trace",

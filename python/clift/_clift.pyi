@@ -172,6 +172,8 @@ class LinkTrace:
     def rtt_ns(self) -> int: ...
     @property
     def lldu_bytes(self) -> int: ...
+    @property
+    def slot_bytes(self) -> NDArray[np.int64] | None: ...
     def __reduce__(self) -> tuple[Any, ...]: ...
     def __eq__(self, other: object) -> bool: ...
     def __hash__(self) -> int: ...
@@ -179,10 +181,21 @@ class LinkTrace:
     def stats(self) -> dict[str, Any]: ...
 
 def apply(phy: PhyTrace, scheme: str, rtt_ns: int, feedback_ns: int | None) -> LinkTrace: ...
+def link_of_columns(
+    t_ns: Any,
+    d_ns: Any,
+    lost_ns: Any,
+    transmissions: Any,
+    rtt_ns: int,
+    lldu_bytes: Any,
+    period_ns: int | None = None,
+    slots: int | None = None,
+    packing: str | None = None,
+) -> LinkTrace: ...
 def link_trace(
-    columns: tuple[Any, Any],
+    columns: tuple[Any, Any, Any],
     exceptions: tuple[Sequence[tuple[int, int]], Sequence[tuple[int, int]]],
-    numbers: tuple[int, int, int, int],
+    numbers: tuple[tuple[int, int, int, int], tuple[int, int] | None],
     recovered: tuple[int, int],
     span: tuple[int, int],
     gap: int,
@@ -208,7 +221,7 @@ class PhyTrace:
         cls,
         t_ns: Any,
         d_ns: Any,
-        lldu_bytes: int,
+        lldu_bytes: Any,
         decode_ns: int | None = None,
         period_ns: int | None = None,
         rtt_ns: int | None = None,
@@ -222,6 +235,8 @@ class PhyTrace:
     def d_ns(self) -> NDArray[np.int64]: ...
     @property
     def lldu_bytes(self) -> int: ...
+    @property
+    def slot_bytes(self) -> NDArray[np.int64] | None: ...
     @property
     def decode_ns(self) -> int | None: ...
     @property

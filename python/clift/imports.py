@@ -1,4 +1,4 @@
-"""Traces from what others measured: time series in columns, captures of packets."""
+"""Traces from what others measured: time series in columns, logs of modems, captures of packets."""
 
 from __future__ import annotations
 
@@ -85,12 +85,111 @@ def import_series(
     )
 
 
+def import_modem(
+    path: Path,
+    *,
+    time: str,
+    symbol_rate: str,
+    esn0: str | None = None,
+    cn0: str | None = None,
+    modcod: str | int | None = None,
+    modcod_table: Path | None = None,
+    frame_symbols: int | None = None,
+    margin: str | None = None,
+    acm_delay: str | None = None,
+    errors: str | int | None = None,
+    delay: str | None = None,
+    delay_is: Literal["one-way", "rtt"] = "one-way",
+    seed: int = 1,
+    keep_order: bool = True,
+    clock_offset: str | None = None,
+    missing: str | None = None,
+) -> PhyTrace:
+    r"""A trace of frames from the log of a modem: Es/N0 or C/N0, MODCOD, frame errors.
+
+    A row holds until the next one. Frames follow one another; each takes its symbols and carries
+    the bytes of its MODCOD (`PhyTrace.slot_bytes`). Coding is constant (`modcod="QPSK 3/4"`),
+    variable (`modcod="5"`, the column of the MODCODs that the modem had) or adaptive (without
+    `modcod`): the most efficient MODCOD whose threshold + `margin` is at most the Es/N0 of
+    `acm_delay` before the frame starts, and the one with the lowest threshold where none is. A
+    frame is lost if the Es/N0 of its row is below its MODCOD's threshold, or missing; with
+    `errors`, as often as the log says.
+
+    Columns are written as for `import_series`; a value with a unit stands for all rows.
+
+    Args:
+        path: The log.
+        time: Column of times, such as `"1:s"` or `"when:date"`.
+        symbol_rate: Symbols a second, such as `"5 MBd"`.
+        esn0: Column or value of Es/N0, `"4:dB"`.
+        cn0: The same of C/N0, `"4:dBHz"`, of which the symbol rate makes Es/N0.
+        modcod: A MODCOD, or a column of names (`QPSK 3/4`, `8psk_2/3`) or of DVB-S2's numbers, 1 to
+            28. A row without one sends nothing.
+        modcod_table: `"dvb-s2"` (ETSI EN 302 307-1, table 13), `"dvb-s2x"` (that and EN 302 307-2,
+            table 20a; taken if left out), or a file of TOML or CSV with `name`, `efficiency` in
+            bit/symbol, `threshold_db` and perhaps `symbols` of a frame.
+        frame_symbols: Symbols of a frame, where they are not those of the table.
+        margin: Margin of adaptive coding, such as `"1 dB"`; none if left out.
+        acm_delay: How old the Es/N0 is that it knows, such as `"500 ms"`; 0 if left out.
+        errors: Column of frame errors as shares (`"6"`), per cent (`"6:%"`) or counts
+            (`"6:packets"`); with a column of MODCODs only.
+        delay: Column or value of the delay that comes on top of a frame's own time.
+        delay_is: `"rtt"`: half of the delay is taken.
+        seed: Names the draws of frame errors.
+        keep_order: What left earlier never arrives later.
+        clock_offset: Added to every delay.
+        missing: What stands for a missing value beside nothing, `-`, `NaN`, `NA` and `null`.
+
+    Returns:
+        The trace; `PhyTrace.notes` says what was understood and assumed, and how many frames each
+        MODCOD had.
+
+    Raises:
+        TraceError: If the file holds no such log: file, line, what is wrong, the cure.
+
+    Example:
+        >>> import pathlib, tempfile
+        >>> import clift
+        >>> folder = tempfile.TemporaryDirectory()
+        >>> path = pathlib.Path(folder.name, "modem.csv")
+        >>> _ = path.write_text("s,esn0\n0,10\n1,2.5\n2,10\n")
+        >>> phy = clift.import_modem(path, time="s:s", esn0="esn0:dB", symbol_rate="50 kBd",
+        ...                          margin="1 dB")
+        >>> phy.slot_bytes
+        array([5370, 5370, 5370, 5370, 4421, 4421, 5370, 5370])
+        >>> phy.notes["understood"][-1]
+        'frames: 16APSK 2/3 6, QPSK 11/20 2'
+        >>> folder.cleanup()
+    """
+    return _imported(
+        path,
+        format="series",
+        time=time,
+        symbol_rate=symbol_rate,
+        esn0=esn0,
+        cn0=cn0,
+        modcod=None if modcod is None else str(modcod),
+        modcod_table=None if modcod_table is None else os.fspath(modcod_table),
+        frame_symbols=frame_symbols,
+        margin=margin,
+        acm_delay=acm_delay,
+        loss=None if errors is None else str(errors),
+        delay=delay,
+        delay_is=delay_is,
+        seed=seed,
+        keep_order=keep_order,
+        clock_offset=clock_offset,
+        missing=missing,
+    )
+
+
 def import_captures(
     sender: Path,
     receiver: Path,
     *,
     clock_offset: str | None = None,
     nat: bool = False,
+    from_address: str | None = None,
     rate: str | None = None,
     lldu_bytes: int | None = None,
     keep_order: bool = False,
@@ -110,6 +209,8 @@ def import_captures(
             that. If the smallest delay is below zero without it, delays are counted from the
             smallest, which `PhyTrace.notes` then says.
         nat: Addresses and ports change on the way and are not compared.
+        from_address: Only packets that the sender's capture has from this address, such as
+            `"10.0.0.1"`. Left out: at least half of all of its packets must be in both.
         rate: Slots at this rate, e.g. `"5 Mbit/s"`, each with the fate of the nearest packet. Left
             out: a slot a packet.
         lldu_bytes: Payload of a slot; the longest IP packet if left out.
@@ -131,6 +232,7 @@ def import_captures(
         format="capture",
         receiver=os.fspath(receiver),
         clock_offset=clock_offset,
+        **({} if from_address is None else {"from": from_address}),
         nat=nat,
         rate=rate,
         lldu=None if lldu_bytes is None else _bytes(lldu_bytes),

@@ -2,34 +2,95 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal, Self
 
+import numpy as np
+
+import clift._clift as _clift
+import clift._parse as _parse
 from clift._parse import Fixed
+from clift.errors import TraceError
+from clift.trace import sizes
 
 if TYPE_CHECKING:
-    import numpy as np
     import numpy.typing as npt
-
-    import clift._clift as _clift
 
 
 class LinkTrace(Fixed):
     """What a scheme made of a PHY trace; ``clift.tmt.apply`` returns one.
 
-    Columns have one value for each data LLDU, in order of first transmission; times in ns.
-    `core` is what the compiled part holds of it.
+    Columns have one value for each data LLDU, in order of first transmission; times in ns. One that
+    was made elsewhere is given by its columns, which are taken by value (views of ``bytes`` and of
+    other traces are shared); what comes out is read-only.
+
+    Args:
+        t_ns: First transmission time of each data LLDU, strictly increasing.
+        d_ns: Recovery time d': delivered at ``t + d' + RTT/2``; 0: not delivered.
+        lost_ns: From ``t`` until it was given up; 0 where it was delivered, or is still pending at
+            the end. Left out: nothing was given up.
+        transmissions: How often each was sent. Left out: once.
+        rtt_ms: Round-trip time of the link.
+        lldu_bytes: Payload of an LLDU, or of each.
+        period_ns: After how long it repeats; last ``t`` - first ``t`` + median gap if left out.
+        slots: Slots of the link, all of them used; one for each transmission if left out. With a
+            code, count its repair.
+        packing: What packets share on its LLDUs unless a link says otherwise: nothing ("packet") or
+            LLDUs ("bytes").
+
+    Attributes:
+        core: What the compiled part holds of it.
+
+    Raises:
+        TraceError: If it is no link trace; the message names the first LLDU in the way.
 
     >>> import clift
     >>> phy = clift.PhyTrace([0, 10, 20, 30], [5, 0, 5, 5])
     >>> ll = clift.tmt.apply(phy, clift.Arq(), rtt_ms=0, feedback_ms=20e-6)
     >>> ll.t_ns.tolist(), ll.d_ns.tolist(), ll.transmissions.tolist()
     ([0, 10, 20], [5, 25, 5], [1, 2, 1])
+    >>> same = clift.LinkTrace([0, 10, 20], [5, 25, 5], transmissions=[1, 2, 1], rtt_ms=0)
+    >>> same.stats() == ll.stats()
+    True
     """
 
     __slots__ = ("core",)
 
-    def __init__(self, core: _clift.LinkTrace) -> None:
-        self.core = core
+    core: _clift.LinkTrace
+
+    def __init__(
+        self,
+        t_ns: npt.ArrayLike,
+        d_ns: npt.ArrayLike,
+        lost_ns: npt.ArrayLike | None = None,
+        transmissions: npt.ArrayLike | None = None,
+        *,
+        rtt_ms: float,
+        lldu_bytes: int | npt.ArrayLike = 33,
+        period_ns: int | None = None,
+        slots: int | None = None,
+        packing: Literal["packet", "bytes"] | None = None,
+    ) -> None:
+        def usual(given: npt.ArrayLike | None, value: int) -> npt.ArrayLike:
+            return np.full(np.size(t_ns), value, np.int64) if given is None else given
+
+        self.core = _clift.link_of_columns(
+            t_ns,
+            d_ns,
+            usual(lost_ns, 0),
+            usual(transmissions, 1),
+            _parse.nanoseconds("rtt_ms", rtt_ms, "ms"),
+            sizes(lldu_bytes),
+            period_ns=_whole("period_ns", period_ns),
+            slots=_whole("slots", slots),
+            packing=packing,
+        )
+
+    @classmethod
+    def of(cls, core: _clift.LinkTrace) -> Self:
+        """The link trace around what the compiled part made."""
+        trace = cls.__new__(cls)
+        trace.core = core
+        return trace
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, LinkTrace):
@@ -40,13 +101,14 @@ class LinkTrace(Fixed):
         return hash(self.core)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return type(self), (self.core,)
+        return type(self).of, (self.core,)
 
     def __len__(self) -> int:
         return len(self.core)
 
     def __repr__(self) -> str:
-        return f"LinkTrace({len(self)} data LLDUs of {self.lldu_bytes} bytes)"
+        most = "" if self.slot_bytes is None else "up to "
+        return f"LinkTrace({len(self)} data LLDUs of {most}{self.lldu_bytes} bytes)"
 
     @property
     def t_ns(self) -> npt.NDArray[np.int64]:
@@ -75,8 +137,13 @@ class LinkTrace(Fixed):
 
     @property
     def lldu_bytes(self) -> int:
-        """Payload of an LLDU."""
+        """Payload of an LLDU; of the largest slot where they differ."""
         return self.core.lldu_bytes
+
+    @property
+    def slot_bytes(self) -> npt.NDArray[np.int64] | None:
+        """Payload of each data LLDU where they differ, a read-only view; None where they do not."""
+        return self.core.slot_bytes
 
     def stats(self) -> dict[str, Any]:
         """Link-level statistics (DESIGN section 4).
@@ -87,3 +154,9 @@ class LinkTrace(Fixed):
             ``mean_delay_ms`` and more; None where there is nothing to average.
         """
         return self.core.stats()
+
+
+def _whole(name: str, value: int | None) -> int | None:
+    if value is None or (isinstance(value, int | np.integer) and 0 < value < 2**61):
+        return None if value is None else int(value)
+    raise TraceError(f"{name} = {value!r}: give a whole number from 1 to 2^61")

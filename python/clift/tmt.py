@@ -43,7 +43,7 @@ def apply(
     else:
         rtt_ns = _parse.nanoseconds("rtt_ms", rtt_ms, "ms")
     feedback_ns = feedback_time(feedback_ms, rtt_ns)
-    return LinkTrace(_clift.apply(trace.core, scheme_text(scheme), rtt_ns, feedback_ns))
+    return LinkTrace.of(_clift.apply(trace.core, scheme_text(scheme), rtt_ns, feedback_ns))
 
 
 def feedback_time(feedback_ms: float | None, rtt_ns: int) -> int | None:

@@ -28,7 +28,7 @@ class PhyTrace(Fixed):
     Args:
         t_ns: Transmission times, one a slot.
         d_ns: Decoding times, one a slot; 0: erased.
-        lldu_bytes: Payload of a slot.
+        lldu_bytes: Payload of a slot, or of each, as adaptive coding has them.
         decode_ns: Nominal decoding time; the lower median of the non-zero `d` if left out.
         period_ns: After how long the trace repeats, if it is known.
         rtt_ns: Round-trip time that belongs to the trace, if it is known.
@@ -50,6 +50,9 @@ class PhyTrace(Fixed):
         (3, 33)
         >>> phy.d_ns
         array([36000,     0, 36000])
+        >>> adaptive = clift.PhyTrace([0, 1_000], [36_000, 36_000], lldu_bytes=[33, 50])
+        >>> adaptive.lldu_bytes, adaptive.slot_bytes
+        (50, array([33, 50]))
     """
 
     __slots__ = ("core",)
@@ -60,7 +63,7 @@ class PhyTrace(Fixed):
         self,
         t_ns: ArrayLike,
         d_ns: ArrayLike,
-        lldu_bytes: int = 33,
+        lldu_bytes: int | ArrayLike = 33,
         *,
         decode_ns: int | None = None,
         period_ns: int | None = None,
@@ -72,7 +75,7 @@ class PhyTrace(Fixed):
         self.core = _clift.PhyTrace(
             t_ns,
             d_ns,
-            _size("lldu_bytes", lldu_bytes),
+            sizes(lldu_bytes),
             decode_ns=_time("decode_ns", decode_ns),
             period_ns=_time("period_ns", period_ns),
             rtt_ns=_time("rtt_ns", rtt_ns, least=0),
@@ -99,6 +102,8 @@ class PhyTrace(Fixed):
     def __reduce__(self) -> tuple[Any, ...]:
         named = ("t_ns", "d_ns", *_HEADER)
         given = {name: getattr(self, name) for name in named}
+        if self.slot_bytes is not None:
+            given["lldu_bytes"] = self.slot_bytes
         return _made, (type(self), given, self.core.extra())
 
     @property
@@ -113,8 +118,13 @@ class PhyTrace(Fixed):
 
     @property
     def lldu_bytes(self) -> int:
-        """Payload of a slot."""
+        """Payload of a slot; of the largest where they differ."""
         return self.core.lldu_bytes
+
+    @property
+    def slot_bytes(self) -> NDArray[np.int64] | None:
+        """Payload of each slot where they differ, a read-only view; None where they do not."""
+        return self.core.slot_bytes
 
     @property
     def decode_ns(self) -> int | None:
@@ -170,7 +180,8 @@ class PhyTrace(Fixed):
         return len(self.core)
 
     def __repr__(self) -> str:
-        return f"PhyTrace({len(self)} slots of {self.lldu_bytes} bytes)"
+        most = "" if self.slot_bytes is None else "up to "
+        return f"PhyTrace({len(self)} slots of {most}{self.lldu_bytes} bytes)"
 
     def share(self, n: int) -> PhyTrace:
         """The trace of a user who gets every `n`-th slot: slots 0, n, 2n, ...
@@ -214,7 +225,8 @@ class PhyTrace(Fixed):
             between slots, `bursts` and `good_runs` (runs of erased and of received slots: `runs`,
             `mean`, `longest`, `counts` as (length, how many) pairs), `alpha` and `beta` (a fitted
             Gilbert chain's probabilities of staying received, erased; None where the trace does
-            not say).
+            not say). Where slots differ in size also `least_bytes` and `mean_bytes` of a slot, and
+            `received_rate_bps`, of the slots that were received.
 
         Example:
             >>> import clift
@@ -343,6 +355,11 @@ _HEADER = ("lldu_bytes", "decode_ns", "period_ns", "rtt_ns", "description", "sou
 
 def _made(kind: type[PhyTrace], arguments: dict[str, Any], extra: tuple[Any, Any]) -> PhyTrace:
     return kind.of(kind(**arguments).core.with_extra(*extra))
+
+
+def sizes(value: Any) -> Any:
+    """Bytes of slots: an integer that is checked, or what the compiled part takes for an array."""
+    return value if np.ndim(value) == 1 else _size("lldu_bytes", value)
 
 
 def _size(name: str, value: Any) -> int:

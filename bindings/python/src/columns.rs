@@ -58,9 +58,11 @@ pub(crate) fn view<'py>(column: &Column, owner: Bound<'py, PyAny>) -> Bound<'py,
 }
 
 fn not_integers(name: &str, kind: &str) -> PyErr {
-    trace_error(format!(
-        "{name} holds {kind}, not integers; give whole nanoseconds, e.g. numpy.rint(seconds * 1e9).astype(\"int64\")"
-    ))
+    let cure = match name.ends_with("_ns") {
+        true => "nanoseconds, e.g. numpy.rint(seconds * 1e9).astype(\"int64\")",
+        false => "numbers, e.g. of int64",
+    };
+    trace_error(format!("{name} holds {kind}, not integers; give whole {cure}"))
 }
 
 fn check_fits(name: &str, array: &Bound<'_, PyAny>) -> PyResult<()> {

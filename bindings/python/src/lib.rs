@@ -80,7 +80,7 @@ mod _clift {
     use super::scenario::{PyScenario, ntn_presets, scenario_schema};
 
     #[pymodule_export]
-    use super::scheme::{LinkTrace, apply, link_trace, printed_delay_ms};
+    use super::scheme::{LinkTrace, apply, link_of_columns, link_trace, printed_delay_ms};
 
     #[pymodule_export]
     use super::series::{events, series, units};

@@ -4,14 +4,15 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use clift::scheme as core;
+use clift::trace::{LinkColumns, LinkSizes, Loading, Packing};
 use clift::units::{Bytes, Duration};
 use numpy::PyArray1;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
 use crate::columns::{column, view};
-use crate::errors::scenario_error;
-use crate::trace::{Packed, PyPhyTrace, Signals, packed, unpacked};
+use crate::errors::{scenario_error, trace_error};
+use crate::trace::{Packed, PyPhyTrace, Signals, packed, sizes, unpacked};
 
 /// Applies a scheme to a PHY trace. `scheme` as its text, e.g. `HARQ(10/12)`.
 #[pyfunction]
@@ -81,13 +82,21 @@ impl LinkTrace {
         self.0.parts().lldu.0
     }
 
+    #[getter]
+    fn slot_bytes<'py>(slf: &Bound<'py, Self>) -> Option<Bound<'py, PyArray1<i64>>> {
+        let sizes = slf.get().0.parts().sizes.as_ref()?;
+        Some(view(sizes.lldus.column()?, slf.clone().into_any()))
+    }
+
     /// Function and arguments that make it anew, for `pickle`.
     fn __reduce__<'py>(slf: &Bound<'py, Self>) -> PyResult<(Bound<'py, PyAny>, Made<'py>)> {
         let make = slf.py().import("clift._clift")?.getattr("link_trace")?;
         let parts = slf.get().0.parts();
         let numbers = (parts.rtt.as_nanos(), parts.lldu.0, parts.slots, parts.slots_used);
+        let bytes = parts.sizes.as_ref().map(|sizes| (sizes.all, sizes.used));
+        let numbers = (numbers, bytes);
         let exceptions = (parts.lost.clone(), parts.transmissions.clone());
-        let columns = (Self::t_ns(slf), Self::d_ns(slf));
+        let columns = (Self::t_ns(slf), Self::d_ns(slf), Self::slot_bytes(slf));
         let loading = packed(parts.loading);
         Ok((make, (columns, exceptions, numbers, parts.recovered, parts.span, parts.gap, loading)))
     }
@@ -117,11 +126,14 @@ impl LinkTrace {
 /// Units that were lost, and those sent more than once.
 type Exceptions = (Vec<(u32, i64)>, Vec<(u32, u32)>);
 
+/// Round-trip time, size, slots and slots used; bytes of those where sizes differ.
+type Numbers = ((u64, u32, u64, u64), Option<(u64, u64)>);
+
 /// Columns, exceptions, and all else that a link trace is made of.
 type Made<'py> = (
-    (Bound<'py, PyArray1<i64>>, Bound<'py, PyArray1<i64>>),
+    (Bound<'py, PyArray1<i64>>, Bound<'py, PyArray1<i64>>, Option<Bound<'py, PyArray1<i64>>>),
     Exceptions,
-    (u64, u32, u64, u64),
+    Numbers,
     (u64, u128),
     (i64, i64),
     i64,
@@ -131,16 +143,20 @@ type Made<'py> = (
 /// The link trace that `LinkTrace.__reduce__` takes apart.
 #[pyfunction]
 pub(crate) fn link_trace(
-    columns: (Bound<'_, PyAny>, Bound<'_, PyAny>),
+    columns: (Bound<'_, PyAny>, Bound<'_, PyAny>, Option<Bound<'_, PyAny>>),
     exceptions: Exceptions,
-    numbers: (u64, u32, u64, u64),
+    numbers: Numbers,
     recovered: (u64, u128),
     span: (i64, i64),
     gap: i64,
     loading: Packed,
 ) -> PyResult<LinkTrace> {
     let (lost, transmissions) = exceptions;
-    let (rtt, lldu, slots, slots_used) = numbers;
+    let ((rtt, lldu, slots, slots_used), bytes) = numbers;
+    let lldus = match &columns.2 {
+        Some(bytes) => sizes(bytes)?,
+        None => Bytes(lldu).into(),
+    };
     Ok(LinkTrace(Arc::new(core::LinkTrace::from_parts(core::Parts {
         t: column("t_ns", &columns.0)?,
         d: column("d_ns", &columns.1)?,
@@ -150,11 +166,47 @@ pub(crate) fn link_trace(
         slots_used,
         rtt: Duration::from_nanos(rtt),
         lldu: Bytes(lldu),
+        sizes: bytes.map(|(all, used)| LinkSizes { lldus, all, used }),
         slots,
         span,
         gap,
         loading: unpacked(loading),
     }))))
+}
+
+/// The link trace of these columns; see `clift.LinkTrace`.
+#[pyfunction]
+#[pyo3(signature = (t_ns, d_ns, lost_ns, transmissions, rtt_ns, lldu_bytes, period_ns=None,
+                    slots=None, packing=None))]
+#[allow(clippy::too_many_arguments)] // they are keywords in Python
+pub(crate) fn link_of_columns(
+    t_ns: &Bound<'_, PyAny>,
+    d_ns: &Bound<'_, PyAny>,
+    lost_ns: &Bound<'_, PyAny>,
+    transmissions: &Bound<'_, PyAny>,
+    rtt_ns: u64,
+    lldu_bytes: &Bound<'_, PyAny>,
+    period_ns: Option<u64>,
+    slots: Option<u64>,
+    packing: Option<&str>,
+) -> PyResult<LinkTrace> {
+    let packing = packing.map(|name| {
+        let fault = || trace_error(format!("packing = {name}: give packet or bytes"));
+        Packing::of(name).ok_or_else(fault)
+    });
+    let columns = LinkColumns {
+        t: column("t_ns", t_ns)?,
+        d: column("d_ns", d_ns)?,
+        lost: column("lost_ns", lost_ns)?.to_vec(),
+        transmissions: column("transmissions", transmissions)?.to_vec(),
+        sizes: sizes(lldu_bytes)?,
+        rtt: Duration::from_nanos(rtt_ns),
+        period: period_ns.map(Duration::from_nanos),
+        slots,
+        loading: Loading { packing: packing.transpose()?, ..Loading::default() },
+    };
+    let trace = columns.trace().map_err(trace_error)?;
+    Ok(LinkTrace(Arc::new(trace)))
 }
 
 /// The delay that Kuhn 2014 prints for a scheme, evaluated on its link trace; ms.

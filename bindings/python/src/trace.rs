@@ -10,7 +10,7 @@ use std::sync::{Mutex, PoisonError};
 use clift::config;
 use clift::trace::{self, series::Given};
 use clift::trace::{
-    FileError, Folder, Format, Header, Loading, Packing, PhyTrace, Runs, TraceFile, WriteAs,
+    FileError, Folder, Format, Header, Loading, Packing, PhyTrace, Runs, Sizes, TraceFile, WriteAs,
     WriteError, write_file,
 };
 use clift::units::{BitRate, Bytes, Duration};
@@ -57,7 +57,7 @@ impl PyPhyTrace {
     fn new(
         t_ns: &Bound<'_, PyAny>,
         d_ns: &Bound<'_, PyAny>,
-        lldu_bytes: u32,
+        lldu_bytes: &Bound<'_, PyAny>,
         decode_ns: Option<u64>,
         period_ns: Option<u64>,
         rtt_ns: Option<u64>,
@@ -80,7 +80,8 @@ impl PyPhyTrace {
             loading,
             ..Header::default()
         };
-        let trace = t_ns.py().detach(|| PhyTrace::with_header(t, d, Bytes(lldu_bytes), header));
+        let sizes = sizes(lldu_bytes)?;
+        let trace = t_ns.py().detach(|| PhyTrace::with_header(t, d, sizes, header));
         trace.map(Self).map_err(trace_error)
     }
 
@@ -97,6 +98,12 @@ impl PyPhyTrace {
     #[getter]
     fn lldu_bytes(&self) -> u32 {
         self.0.lldu().0
+    }
+
+    #[getter]
+    fn slot_bytes<'py>(this: &Bound<'py, Self>) -> Option<Bound<'py, PyArray1<i64>>> {
+        let column = this.get().0.sizes().column()?;
+        Some(view(column, this.clone().into_any()))
     }
 
     #[getter]
@@ -161,7 +168,8 @@ impl PyPhyTrace {
             ..self.0.header().clone()
         };
         let (t, d) = (self.0.t().clone(), self.0.d().clone());
-        PhyTrace::with_header(t, d, self.0.lldu(), header).map(Self).map_err(trace_error)
+        let sizes = self.0.sizes().clone();
+        PhyTrace::with_header(t, d, sizes, header).map(Self).map_err(trace_error)
     }
 
     fn __len__(&self) -> usize {
@@ -193,6 +201,13 @@ impl PyPhyTrace {
         dict.set_item("erasure_rate", erasures.erasure_rate())?;
         dict.set_item("duration_ns", erasures.duration.as_nanos())?;
         dict.set_item("rate_bps", erasures.rate)?;
+        let sizes = self.0.sizes();
+        let slots = self.0.len() as f64;
+        if sizes.column().is_some() {
+            dict.set_item("least_bytes", sizes.least().0)?;
+            dict.set_item("mean_bytes", self.0.bytes() as f64 / slots)?;
+            dict.set_item("received_rate_bps", self.0.received_rate())?;
+        }
         dict.set_item("median_gap_ns", erasures.median_gap.as_nanos())?;
         dict.set_item("longest_gap_ns", erasures.longest_gap.as_nanos())?;
         dict.set_item("bursts", runs_dict(py, &erasures.bursts)?)?;
@@ -222,6 +237,14 @@ impl PyPhyTrace {
         let signals = Signals::default();
         let written = py.detach(|| how.write_while(&self.0, &path, &|| signals.none()));
         signals.or(written)
+    }
+}
+
+/// Bytes of slots: an integer, or one each.
+pub(crate) fn sizes(values: &Bound<'_, PyAny>) -> PyResult<Sizes> {
+    match values.extract::<u32>() {
+        Ok(size) => Ok(Bytes(size).into()),
+        Err(_) => Sizes::each(column("lldu_bytes", values)?).map_err(trace_error),
     }
 }
 

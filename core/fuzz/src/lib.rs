@@ -13,7 +13,8 @@ use clift::trace::loss_string::{self, Pattern};
 use clift::trace::probes::{self, Direction, Sampling};
 use clift::trace::series::{self, DelayIs, Series};
 use clift::trace::{
-    MiTrace, PhyTrace, ReadError, TimeUnit, capture, columns, mahimahi, parquet, text as own,
+    InMemory, MiTrace, PhyTrace, ReadError, TimeUnit, TraceFile, capture, columns, mahimahi,
+    parquet, text as own,
 };
 use clift::units::{BitRate, Bytes, Duration};
 
@@ -170,8 +171,36 @@ fn rewritten_as_text(phy: &PhyTrace) -> PhyTrace {
 fn same(before: &PhyTrace, after: &PhyTrace, what: &str) {
     assert_eq!(before.t(), after.t(), "{what}");
     assert_eq!(before.d(), after.d(), "{what}");
-    assert_eq!(before.lldu(), after.lldu(), "{what}");
+    assert_eq!(before.sizes(), after.sizes(), "{what}");
     assert_eq!(before.header(), after.header(), "{what}");
+}
+
+/// Logs of modems: a first byte picks the coding, then comes a table of MODCODs up to a zero byte (none:
+/// DVB-S2X's), then the log.
+pub fn modem(data: &[u8]) {
+    let Some((choice, data)) = data.split_first() else { return };
+    let cut = data.iter().position(|&byte| byte == 0);
+    let (table, log) = cut.map_or((&[][..], data), |cut| (&data[..cut], &data[cut + 1..]));
+    let name = if choice & 16 == 0 { "table.csv" } else { "table.toml" };
+    let mut files = InMemory::default();
+    files.insert("log.csv", log);
+    files.insert(name, table);
+    let file = TraceFile {
+        time: Some("1:s".parse().unwrap()),
+        esn0: (choice & 4 == 0).then(|| "2:dB".parse().unwrap()),
+        loss: (choice & 8 != 0).then(|| "4".parse().unwrap()),
+        // A frame in 10^6 s, so that no times make more than some thousand frames.
+        symbol_rate: Some("1 Bd".parse().unwrap()),
+        frame_symbols: Some(1_000_000),
+        modcod: [None, Some("3"), Some("QPSK 3/4"), Some("1")][usize::from(choice % 4)]
+            .map(String::from),
+        modcod_table: cut.map(|_| name.to_owned()),
+        ..TraceFile::new("log.csv")
+    };
+    match file.read(&files) {
+        Err(error) => assert!(!error.to_string().contains('\n'), "{error}"),
+        Ok(phy) => same(&phy, &rewritten_as_text(&phy), "text"),
+    }
 }
 
 /// The same small traces, whatever is asked for.

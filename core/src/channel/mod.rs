@@ -46,7 +46,7 @@ pub trait ErasureChannel {
     fn on(&self, phy: &PhyTrace, seed: Seed, channel: u32) -> PhyTrace {
         let mut d = phy.d().to_vec();
         self.erase(&mut d, &mut seed.rng(Stream::Channel(channel)));
-        PhyTrace::with_header(phy.t().clone(), d.into(), phy.lldu(), phy.header().clone())
+        PhyTrace::with_header(phy.t().clone(), d.into(), phy.sizes().clone(), phy.header().clone())
             .expect("erasing slots of a valid trace leaves it valid")
     }
 }

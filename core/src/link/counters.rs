@@ -50,7 +50,8 @@ impl LinkCounters {
 /// its own, and its part of the repairs.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Usage {
-    /// Slots that passed.
+    /// Slots that passed. Where they differ in size, they and those used are counted in bytes, as
+    /// slots of `slot` bytes.
     pub slots: f64,
     /// Slots used for the packets that left the queue; the whole of what is in the air.
     pub used: f64,
@@ -59,7 +60,7 @@ pub struct Usage {
     pub beside: f64,
     /// Slots used for a data LLDU, repairs included.
     pub per_lldu: f64,
-    /// Bytes of a slot.
+    /// Bytes of a slot; of the largest where they differ.
     pub slot: Bytes,
 }
 
@@ -76,7 +77,8 @@ impl Usage {
     }
 
     /// Mean coding ratio: bytes delivered over bytes put on the link for them, repairs and padding
-    /// included (MCR in table I of the CLIFT papers); `None` if nothing was delivered.
+    /// included (MCR in table I of the CLIFT papers); `None` if nothing was delivered. Where slots
+    /// differ in size, the LLDUs delivered count with the mean size of those taken.
     pub fn coding_ratio(&self, counters: &LinkCounters) -> Option<f64> {
         let slots = counters.lldus_delivered as f64 * self.per_lldu;
         let sent = slots * f64::from(self.slot.0);

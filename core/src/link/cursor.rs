@@ -5,7 +5,8 @@ use std::sync::Arc;
 
 use crate::link::HORIZON;
 use crate::link::clock::{Place, SlotClock};
-use crate::trace::LinkTrace;
+use crate::trace::{LinkTrace, Sizes};
+use crate::units::Bytes;
 
 /// Hands out the data LLDUs of a link trace, first come, first served.
 #[derive(Clone, Debug)]
@@ -14,10 +15,14 @@ pub(super) struct Cursor {
     clock: SlotClock,
     /// The first LLDU that no packet took.
     next: Place,
+    /// The one behind the last that was taken.
+    taken: Place,
     /// LLDUs later than this run time are not looked at.
     end: i64,
     /// What the last packet left of its last LLDU; only for packets that share them.
     open: Option<Open>,
+    /// Bytes of each LLDU that carry no packet.
+    header: u64,
 }
 
 /// An LLDU that is taken but not full.
@@ -53,21 +58,46 @@ pub(super) enum Fate {
 
 impl Cursor {
     /// A cursor over the LLDUs of `trace`, where `clock` says.
-    pub(super) fn new(trace: Arc<LinkTrace>, clock: SlotClock, end: i64) -> Self {
-        Self { clock: clock.over(&trace.parts().t), next: clock.start(), end, open: None, trace }
+    pub(super) fn new(trace: Arc<LinkTrace>, clock: SlotClock, end: i64, header: Bytes) -> Self {
+        let header = u64::from(header.0);
+        let clock = clock.over(&trace.parts().t);
+        Self { clock, next: clock.start(), taken: clock.start(), end, open: None, header, trace }
     }
 
     /// How many LLDUs later than the run time `until` are taken: there is no gap among them, since
     /// whoever came by then took the first free one.
     pub(super) fn taken_after(&self, until: i64) -> u64 {
         let t = &self.trace.parts().t[..];
-        self.clock.number(self.next, t.len()).saturating_sub(self.clock.began(t, until))
+        self.clock.number(self.taken, t.len()).saturating_sub(self.clock.began(t, until))
+    }
+
+    /// Bytes of LLDUs of different `sizes`: of those of `taken` that come later than the run time
+    /// `until`, and of all that came by until then.
+    pub(super) fn bytes(&self, sizes: &Sizes, taken: u64, until: i64) -> (u64, u64) {
+        let t = &self.trace.parts().t[..];
+        let ahead = self.last_bytes(sizes, self.taken_after(until).min(taken));
+        let began = self.clock.began(t, until);
+        let passed = self.clock.passed(t, until);
+        (ahead, self.before(sizes, began) - self.before(sizes, began - passed))
+    }
+
+    /// Bytes of the `count` LLDUs that were taken last; there is no gap among those of a packet.
+    pub(super) fn last_bytes(&self, sizes: &Sizes, count: u64) -> u64 {
+        let end = self.clock.number(self.taken, self.trace.len());
+        self.before(sizes, end) - self.before(sizes, end - count)
+    }
+
+    /// Bytes of so many LLDUs of all cycles.
+    fn before(&self, sizes: &Sizes, count: u64) -> u64 {
+        let lldus = self.trace.len() as u64;
+        let cycles = count.checked_div(lldus).unwrap_or(0);
+        cycles * sizes.before(lldus as usize) + sizes.before((count - cycles * lldus) as usize)
     }
 
     /// Takes `bytes` of LLDUs of `payload` bytes, from where the last packet ended if that LLDU comes
     /// at `now` or later, else from the first free one that does.
     pub(super) fn fill(&mut self, now: i64, bytes: u64, payload: NonZeroU32) -> Taken {
-        let (payload, mut rest) = (u64::from(payload.get()), bytes.max(1));
+        let mut rest = bytes.max(1);
         let shared = self.open.take().filter(|open| open.t >= now).map(|open| {
             let used = rest.min(open.left);
             rest -= used;
@@ -77,19 +107,62 @@ impl Cursor {
             let fate = fate_with_losses(&self.trace, slot..slot + 1, base);
             Taken { first: Some(open.t), lldus: 0, fate }
         });
-        let wanted = rest.div_ceil(payload);
-        let taken = match shared {
-            Some(shared) if wanted == 0 => return shared,
-            Some(shared) => shared.and(self.take(now, wanted)),
-            None => self.take(now, wanted),
-        };
-        let left = wanted * payload - rest;
+        if let (Some(shared), 0) = (shared, rest) {
+            return shared;
+        }
+        let (wanted, room) = self.room_for(now, rest, payload);
+        let taken = self.take(now, wanted);
+        let taken = shared.map_or(taken, |shared| shared.and(taken));
+        let left = room - rest;
         if left > 0 && !matches!(taken.fate, Fate::RanOut) {
             let place = Place { slot: self.next.slot - 1, ..self.next };
             let t = self.trace.parts().t[place.slot] + place.base;
             self.open = Some(Open { place, t, left });
         }
         taken
+    }
+
+    /// How many LLDUs from the first free one at or after `now` hold `bytes` (at least 1), and what they
+    /// hold in all; one more than are left if those are too few. `payload`: of an LLDU, if they do not
+    /// differ.
+    #[inline]
+    fn room_for(&mut self, now: i64, bytes: u64, payload: NonZeroU32) -> (u64, u64) {
+        if self.trace.parts().sizes.is_none() {
+            let wanted = bytes.div_ceil(u64::from(payload.get()));
+            return (wanted, wanted * u64::from(payload.get()));
+        }
+        self.seek(now);
+        self.room_of_sizes(bytes)
+    }
+
+    fn room_of_sizes(&self, bytes: u64) -> (u64, u64) {
+        let Some(sizes) = &self.trace.parts().sizes else { return (1, bytes) };
+        let (lldus, slot) = (self.trace.len(), self.next.slot);
+        // What the LLDUs hold from the first of a cycle on.
+        let held = |count: usize| sizes.lldus.before(count) - self.header * count as u64;
+        let (whole, begun) = (held(lldus), held(slot));
+        let mut missing = bytes + begun;
+        let mut wanted = 0;
+        if missing > whole {
+            if self.clock.period().is_none() || whole == 0 {
+                return ((lldus - slot) as u64 + 1, bytes);
+            }
+            let cycles = (missing - 1) / whole;
+            (missing, wanted) = (missing - cycles * whole, cycles * lldus as u64);
+        }
+        let (mut low, mut high) = (0, lldus);
+        while low < high {
+            let middle = (low + high) / 2;
+            (low, high) = if held(middle) < missing { (middle + 1, high) } else { (low, middle) };
+        }
+        (wanted + low as u64 - slot as u64, bytes + held(low) - missing)
+    }
+
+    /// The same as [`Cursor::take`] for LLDUs of different size: those that hold `bytes`, and `extra`.
+    pub(super) fn take_bytes(&mut self, now: i64, bytes: u64, extra: u64) -> Taken {
+        self.seek(now);
+        let (wanted, _) = self.room_of_sizes(bytes.max(1));
+        self.take(now, wanted + extra)
     }
 
     /// Takes `wanted` (at least 1) consecutive LLDUs from the first free one at or after `now`.
@@ -113,6 +186,7 @@ impl Cursor {
             None => fate_with_losses(&self.trace, range.clone(), base),
         };
         self.next.slot = range.end;
+        self.taken = self.next;
         Taken { first: Some(base + t[0]), lldus: wanted, fate }
     }
 
@@ -138,6 +212,7 @@ impl Cursor {
             taken.fate = taken.fate.and(fate_with_losses(&trace, slot..slot + open, base));
             taken.lldus += open as u64;
             self.next.slot += open;
+            self.taken = self.next;
         }
         if taken.lldus < wanted {
             taken.fate = Fate::RanOut;

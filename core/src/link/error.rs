@@ -36,6 +36,16 @@ pub enum LinkError {
     /// One LLDU more for each packet where packets share LLDUs.
     #[error("extra_lldu counts whole LLDUs a packet; leave it out, or give packing = \"packet\"")]
     SharedExtra,
+    /// Slots of different size under a scheme that runs with the traffic.
+    #[error(
+        "slots from {least} to {most} bytes: a live link needs slots of one size; leave `live` out (a link trace is then made beforehand), or give one `lldu`"
+    )]
+    LiveSizes {
+        /// Bytes of the smallest slot.
+        least: u32,
+        /// Of the largest.
+        most: u32,
+    },
     /// A re-sequencing buffer behind a re-sequencing buffer.
     #[error("the link has a re-sequencing buffer of its own; leave one of them out")]
     TwoBuffers,

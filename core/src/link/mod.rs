@@ -22,6 +22,7 @@
 //!     slots_used: 4,
 //!     rtt: Duration::from_micros(20),
 //!     lldu: Bytes(100),
+//!     sizes: None,
 //!     slots: 4,
 //!     span: (0, 3_000),
 //!     gap: 1_000,

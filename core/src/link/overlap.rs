@@ -19,7 +19,7 @@ use crate::units::{BitRate, Bytes, Duration, Instant};
 /// and its release is its drop date. A pending packet is never released and occupies nothing.
 ///
 /// `Et` is `size / rate`, since in ns-2 it is the link that serialises, and it knows only a rate: that
-/// of the slots, an LLDU in every median gap. Padding in the last LLDU takes no time here.
+/// of the slots, an LLDU in every median gap (in the mean where they differ in size). Padding in the last LLDU takes no time here.
 ///
 /// ```
 /// use clift::link::{Link, Overlap, TraceLink};
@@ -47,8 +47,14 @@ impl Overlap<TraceLink> {
     /// `inner`, whose packets take their size at the rate of its slots to send.
     pub fn new(inner: TraceLink) -> Self {
         let parts = inner.trace().parts();
-        let time = Duration::from_nanos(parts.gap.max(0) as u64);
-        let pace = Pace { bytes: u64::from(parts.lldu.0), time };
+        let gap = parts.gap.max(0) as u64;
+        let pace = match &parts.sizes {
+            None => Pace { bytes: u64::from(parts.lldu.0), time: Duration::from_nanos(gap) },
+            Some(sizes) => {
+                let time = Duration::from_nanos(gap.saturating_mul(parts.slots));
+                Pace { bytes: sizes.all, time }
+            }
+        };
         Self::with_pace(inner, pace)
     }
 }

@@ -12,14 +12,14 @@ use crate::link::{
     Admission, DropReason, HORIZON, Instrument, Link, LinkCounters, LinkError, LinkEvent, Packet,
     PacketId, Transit, Usage, earliest, instant, nanos, span,
 };
-use crate::trace::{LinkTrace, Loading, Packing};
+use crate::trace::{LinkSizes, LinkTrace, Loading, Packing};
 use crate::units::{Bytes, Duration, Instant};
 
 /// A link that carries packets over a link trace (DESIGN section 5, open loop).
 ///
 /// A packet takes consecutive data LLDUs from the first at or after its arrival that no earlier
 /// packet took; packed by bytes it begins in the last one that the packet before it took, if there is
-/// room and it was there in time. It is delivered at `max(t + d') + RTT/2` of them; if one is lost it is given up at
+/// room and it was there in time. Where LLDUs differ in size it takes as many as hold it. It is delivered at `max(t + d') + RTT/2` of them; if one is lost it is given up at
 /// the `max` of `t + d'` and `t + lost`, + RTT/2; if one is censored (even beside a lost one), or if
 /// the trace has too few left, it is pending for ever. What becomes of it is known on arrival, so
 /// [`Link::poll`] only hands out results in order of time; results of one instant come in the order
@@ -34,6 +34,8 @@ pub struct TraceLink {
     payload: NonZeroU32,
     one_way: i64,
     clock: SlotClock,
+    /// Bytes of the LLDUs that packets took, where they differ in size.
+    bytes_taken: u64,
     /// 1 if a packet may share the LLDU of its own instant: what is in it leaves the queue after that.
     late: i64,
     end: i64,
@@ -121,12 +123,16 @@ impl TraceLink {
         let parts = trace.parts();
         let fragmentation = config.fragmentation.over(parts.loading)?;
         let payload = fragmentation.payload(parts.lldu)?;
+        if let Some(sizes) = &parts.sizes {
+            fragmentation.payload(sizes.lldus.least())?;
+        }
         let period = (parts.span.1 - parts.span.0 + parts.gap).max(0) as u64;
         let period = config.wrap.then_some(Duration::from_nanos(period));
         let clock = SlotClock::new(parts.span.0, config.start_offset, period)?;
         let end = config.duration.map_or(HORIZON, nanos);
         Ok(Self {
-            cursor: Cursor::new(Arc::clone(&trace), clock, end),
+            cursor: Cursor::new(Arc::clone(&trace), clock, end, fragmentation.lldu_header),
+            bytes_taken: 0,
             clock,
             late: i64::from(fragmentation.packing == Some(Packing::Bytes)),
             end,
@@ -143,7 +149,8 @@ impl TraceLink {
         })
     }
 
-    /// Data LLDUs that a packet of `size` takes if it shares none.
+    /// Data LLDUs that a packet of `size` takes if it shares none; where they differ in size, of the
+    /// largest.
     #[inline]
     pub fn lldus_for(&self, size: Bytes) -> u64 {
         self.fragmentation.lldus(self.payload, size)
@@ -185,7 +192,29 @@ impl TraceLink {
             Some(Packing::Bytes) => {
                 self.cursor.fill(usable, self.fragmentation.bytes(size), self.payload)
             }
+            _ if self.trace.parts().sizes.is_some() => {
+                let extra = u64::from(self.fragmentation.extra_lldu);
+                self.cursor.take_bytes(usable, self.fragmentation.bytes(size), extra)
+            }
             _ => self.cursor.take(usable, self.lldus_for(size)),
+        }
+    }
+
+    fn usage_in_bytes(&self, sizes: &LinkSizes, until: i64) -> Usage {
+        let (slot, lldus) = (self.trace.parts().lldu, self.counters.lldus_taken);
+        let (ahead, passed) = self.cursor.bytes(&sizes.lldus, lldus, until);
+        let data = sizes.lldus.before(self.trace.len()) as f64;
+        // A slot is as many bytes, and a byte of data stands for its part of those that repair it.
+        let slots =
+            |bytes: u64, share: u64| bytes as f64 * (share as f64 / data) / f64::from(slot.0);
+        let on_air = self.bytes_taken.saturating_sub(ahead).min(passed);
+        let taken = slots(self.bytes_taken, sizes.used);
+        Usage {
+            slots: slots(passed, sizes.all),
+            used: slots(on_air, sizes.used),
+            beside: 0.0,
+            per_lldu: if lldus > 0 { taken / lldus as f64 } else { 0.0 },
+            slot,
         }
     }
 
@@ -215,6 +244,9 @@ impl Link for TraceLink {
         let Taken { first, lldus, fate } = self.take(usable, size);
         let departure = first.unwrap_or(i64::MAX);
         self.counters.lldus_taken += lldus;
+        if let Some(sizes) = &self.trace.parts().sizes {
+            self.bytes_taken += self.cursor.last_bytes(&sizes.lldus, lldus);
+        }
         let lldus = u32::try_from(lldus).unwrap_or(u32::MAX);
         if departure.saturating_add(self.late) > entered {
             self.queue.push(Waiting { departure, size: queued });
@@ -285,9 +317,13 @@ impl Instrument for TraceLink {
     }
 
     /// Data LLDUs are counted one by one, those that came by and those that packets took; each stands
-    /// for its part of the trace's slots.
+    /// for its part of the trace's slots. Where they differ in size, it is bytes that are counted, as
+    /// slots of the largest size.
     fn usage(&self, until: Instant) -> Usage {
         let parts = self.trace.parts();
+        if let Some(sizes) = &parts.sizes {
+            return self.usage_in_bytes(sizes, nanos(until).min(self.end));
+        }
         let per_lldu = match self.trace.len() {
             0 => 0.0,
             lldus => parts.slots_used as f64 / lldus as f64,

@@ -55,7 +55,8 @@ impl Cell {
         links.map(|(index, link)| Some(self.phy(index, link.phy.as_ref()?, replication))).collect()
     }
 
-    /// What links took from their traces because the scenario does not say it, a line each.
+    /// What links took from their traces because the scenario does not say it, what they did not take
+    /// because it does, and what the import of a trace warns of, a line each.
     ///
     /// # Errors
     /// A trace that cannot be made.
@@ -66,6 +67,22 @@ impl Cell {
                 let key = crate::config::join(&link.key, "link.rtt");
                 lines.push(format!("{key}: {rtt}, as the trace says"));
             }
+            let file = link.phy.as_ref().filter(|phy| phy.trace.is_some());
+            let Some(phy) = file else { continue };
+            let phy = traces.phy(&self.phy(index, phy, 0))?;
+            let measured = phy.header().rtt.filter(|rtt| rtt.as_nanos() > 0);
+            if let (Some(given), Some(measured)) = (link.link.slots.rtt, measured)
+                && link.section.is_empty()
+                && given != measured
+            {
+                let key = crate::config::join(&link.key, "link.rtt");
+                lines.push(format!(
+                    "{key}: {given} is given, so the {measured} that the trace measured are not used"
+                ));
+            }
+            let key = crate::config::join(&link.key, "trace");
+            let warnings = &phy.header().notes.warnings;
+            lines.extend(warnings.iter().map(|warning| format!("{key}: {warning}")));
         }
         Ok(lines)
     }

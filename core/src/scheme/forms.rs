@@ -12,7 +12,8 @@ use crate::trace::{LinkTrace, PhyTrace};
 /// back: schemes of the same text are the same.
 pub trait SchemeForms: fmt::Debug + fmt::Display + Send + Sync {
     /// The open-loop form: the link trace that the scheme makes of `phy` if every slot is used. A
-    /// [`LinkTraceBuilder`](crate::trace::LinkTraceBuilder) puts it together.
+    /// [`LinkTraceBuilder`](crate::trace::LinkTraceBuilder) puts it together. Slots may differ in size
+    /// ([`PhyTrace::sizes`]); what each data LLDU has follows from its slot.
     fn apply(&self, phy: &PhyTrace, timing: Timing) -> LinkTrace;
 
     /// The live form: a link that runs the scheme with the traffic. [`LiveBuilder::link`] makes it

@@ -140,6 +140,11 @@ impl Medium for LiveConfig {
         number: u32,
     ) -> Result<Box<dyn InstrumentedLink + Send>, LinkError> {
         link.check_overlap()?;
+        let sizes = self.phy.sizes();
+        if sizes.column().is_some() {
+            let (least, most) = (sizes.least().0, sizes.most().0);
+            return Err(LinkError::LiveSizes { least, most });
+        }
         let feedback = self.feedback(usage, seed, number)?;
         let rule = self.reorder.or(link.reorder);
         self.scheme.forms().live(&LiveBuilder { config: &self, usage, rule, feedback })

@@ -10,6 +10,7 @@ pub mod adaptive_harq;
 mod arq;
 mod arrivals;
 mod code;
+mod content;
 mod fec;
 mod feedback;
 mod forms;
@@ -75,6 +76,11 @@ impl Scheme {
     /// Kuhn 2014, sections 3.1 and 3.5). Takes time linear in the slots and, beyond the link trace,
     /// memory for what waits to be sent again.
     ///
+    /// Where slots differ in size ([`PhyTrace::sizes`]), a data LLDU has that of the slot of its first
+    /// transmission. ARQ cuts what does not fit into a smaller slot into pieces, each with a slot of its
+    /// own; a code word counts in bytes: it carries those of its data slots, and is decoded once as many
+    /// arrived of all its slots, as with a code whose symbols are smaller than any slot.
+    ///
     /// ```
     /// use clift::scheme::{Scheme, Timing};
     /// use clift::trace::PhyTrace;
@@ -89,7 +95,7 @@ impl Scheme {
     /// assert_eq!(link.stats().efficiency, 5.0 / 6.0);
     /// ```
     pub fn apply(&self, phy: &PhyTrace, timing: Timing) -> LinkTrace {
-        self.forms().apply(phy, timing)
+        self.forms().apply(phy, timing).sized_by(phy)
     }
 
     /// What this scheme gives over `chain`: exact values from the Markov chain.

@@ -49,6 +49,21 @@ pub struct GilbertFit {
 }
 
 impl PhyTrace {
+    /// Bytes of all its slots.
+    pub fn bytes(&self) -> u64 {
+        self.sizes().sum(0..self.len())
+    }
+
+    /// Bits of the slots that were received over the time that the trace takes, bit/s; `None` for a
+    /// single slot.
+    pub fn received_rate(&self) -> Option<f64> {
+        let bytes = |slot: usize| u64::from(self.sizes().at(slot));
+        let received = (0..self.len()).filter(|&slot| self.d()[slot] > 0);
+        let bits = received.map(bytes).sum::<u64>() as f64 * 8.0;
+        let duration = self.period();
+        (duration > Duration::ZERO).then(|| bits / duration.as_secs_f64())
+    }
+
     /// Its statistics, in one pass over each column.
     ///
     /// ```
@@ -66,7 +81,7 @@ impl PhyTrace {
         let (bursts, good_runs) = runs(self.d());
         let slots = self.len() as u64;
         let duration = self.period();
-        let bits = slots as f64 * f64::from(self.lldu().0) * 8.0;
+        let bits = self.bytes() as f64 * 8.0;
         let last_erased = self.d()[self.len() - 1] == 0;
         let longest = self.t().windows(2).fold(0, |most, pair| most.max(pair[1] - pair[0]));
         Erasures {

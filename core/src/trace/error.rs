@@ -68,7 +68,7 @@ pub enum Fault {
     },
     /// No `t_ns,d_ns` before the numbers.
     #[error(
-        "{0} instead of the header `t_ns,d_ns`; for a bare two-column file give the unit (s, ms, us, ns), for another kind of file its format"
+        "{0} instead of the header `t_ns,d_ns`; for a bare two-column file give the unit (s, ms, us, ns), for another kind of file its format; logs of rates, delays or a modem are read by `clift trace import`"
     )]
     NoHeader(Snippet),
     /// An unknown key.
@@ -88,16 +88,6 @@ pub enum Fault {
     /// A newer file.
     #[error("format version {0} is not known; this version of clift reads version 1")]
     Version(Snippet),
-    /// Sizes that vary.
-    #[error(
-        "an LLDU of {found} bytes after LLDUs of {before}; a trace has one LLDU size, so split the file"
-    )]
-    Sizes {
-        /// The size of the first slot.
-        before: u32,
-        /// The size of this one.
-        found: Snippet,
-    },
     /// Not UTF-8.
     #[error("not text; is the format right?")]
     NotText,
@@ -132,7 +122,7 @@ pub enum Fault {
     NoColumn(String, Snippet),
     /// A header that is of no known kind of probe file.
     #[error(
-        "{0} is not the header of a probe file; known are `timestamp,rtt,uplink,downlink` and `send_time_s,up_delay_ms,up_lost,down_delay_ms,down_lost` in any order"
+        "{0} is not the header of a probe file; known are `timestamp,rtt,uplink,downlink` and `send_time_s,up_delay_ms,up_lost,down_delay_ms,down_lost` in any order; other logs are read by `clift trace import`"
     )]
     NotProbes(Snippet),
     /// No such column in a Parquet file.

@@ -16,7 +16,7 @@ use crate::trace::format::{Format, UnknownFormat};
 use crate::trace::lines::Lines;
 use crate::trace::netem::Model;
 use crate::trace::probes;
-use crate::trace::series::{DelayIs, Given, Shift, TimeColumn};
+use crate::trace::series::{DecibelHertz, Decibels, DelayIs, Given, Shift, SymbolRate, TimeColumn};
 use crate::trace::{Fault, PhyTrace, ReadError, TimeUnit, TraceError};
 use crate::units::{BitRate, Bytes, Duration, Probability};
 
@@ -78,6 +78,35 @@ pub struct TraceFile {
     /// Added to the delays of a "series" or "capture": by how much the receiver's clock is behind.
     #[serde(default)]
     pub clock_offset: Option<Shift>,
+    /// Es/N0 of a modem's log, a "series": a column ("4:dB"), or a value ("7.5 dB"). Slots are then the
+    /// modem's frames, whose bytes follow from their MODCOD.
+    #[serde(default)]
+    pub esn0: Option<Given<Decibels>>,
+    /// C/N0 in the place of Es/N0: a column ("4:dBHz"), or a value ("72 dBHz").
+    #[serde(default)]
+    pub cn0: Option<Given<DecibelHertz>>,
+    /// Symbols a second of a modem's log: "5 MBd".
+    #[serde(default)]
+    pub symbol_rate: Option<SymbolRate>,
+    /// MODCODs of a modem's log: a column by number or name (variable coding; names such as "QPSK 3/4",
+    /// or DVB-S2's numbers), or a MODCOD for all frames (constant coding). Left out, coding is adaptive:
+    /// the most efficient MODCOD whose threshold and margin the Es/N0 reaches.
+    #[serde(default)]
+    pub modcod: Option<String>,
+    /// MODCODs and their thresholds: "dvb-s2", "dvb-s2x" (which is taken unless set), or a file of TOML or
+    /// CSV with name, efficiency (bit/symbol), threshold_db and perhaps symbols (of a frame), relative to
+    /// the same folder.
+    #[serde(default)]
+    pub modcod_table: Option<String>,
+    /// Symbols of a frame, where they are not those of the table.
+    #[serde(default)]
+    pub frame_symbols: Option<u32>,
+    /// Margin of adaptive coding: "1 dB"; none unless set.
+    #[serde(default)]
+    pub margin: Option<Decibels>,
+    /// How old the Es/N0 is that adaptive coding knows; 0 unless set.
+    #[serde(default)]
+    pub acm_delay: Option<Duration>,
     /// What stands for a missing value in a "series", beside nothing, "-", "NaN", "NA" and "null".
     #[serde(default)]
     pub missing: Option<String>,
@@ -89,6 +118,10 @@ pub struct TraceFile {
     /// compared.
     #[serde(default)]
     pub nat: bool,
+    /// Only packets that the sender's "capture" has from this address, e.g. "10.0.0.1": where other
+    /// traffic is mixed in.
+    #[serde(default)]
+    pub from: Option<String>,
     /// Time between the slots of "loss" and "runs".
     #[serde(default)]
     pub slot: Option<Duration>,
@@ -154,9 +187,18 @@ impl TraceFile {
             loss: None,
             seed: None,
             clock_offset: None,
+            esn0: None,
+            cn0: None,
+            symbol_rate: None,
+            modcod: None,
+            modcod_table: None,
+            frame_symbols: None,
+            margin: None,
+            acm_delay: None,
             missing: None,
             receiver: None,
             nat: false,
+            from: None,
             slot: None,
             decoding: None,
             keep_order: None,

@@ -153,11 +153,20 @@ impl FromStr for Format {
 #[derive(Clone, Debug, Eq, Error, PartialEq)]
 pub enum UnknownFormat {
     /// A suffix of no format.
-    #[error("the suffix `{0}` does not say the format; give a format: {list}", list = list())]
+    #[error("the suffix `{0}` does not say the format; give a format: {list}{more}", more = elsewhere(.0), list = list())]
     Suffix(String),
     /// A name of no format.
     #[error("`{0}` is not a format; known are {list}", list = list())]
     Name(String),
+}
+
+/// Where files of this suffix are read, if by another command.
+fn elsewhere(suffix: &str) -> &'static str {
+    match suffix.trim_start_matches('.') {
+        "pcap" | "pcapng" | "cap" => "; two captures are read by `clift trace capture`",
+        "log" | "tsv" | "xlsx" | "dat" => "; logs are read by `clift trace import`",
+        _ => "",
+    }
 }
 
 fn list() -> String {

@@ -95,7 +95,10 @@ impl Keys {
 /// The keys of `phy` and their values, in the order in which files have them.
 pub(crate) fn keys(phy: &PhyTrace) -> Vec<(&'static str, String)> {
     let header = phy.header();
-    let mut keys = vec![("clift-trace", "1".to_owned()), ("lldu_bytes", phy.lldu().0.to_string())];
+    let mut keys = vec![("clift-trace", "1".to_owned())];
+    if phy.sizes().column().is_none() {
+        keys.push(("lldu_bytes", phy.lldu().0.to_string()));
+    }
     let times =
         [("decode_ns", header.decode), ("period_ns", header.period), ("rtt_ns", header.rtt)];
     keys.extend(

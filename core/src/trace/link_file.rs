@@ -1,10 +1,11 @@
-//! Link traces as files: `t_ns`, `d_ns`, `lost_ns`, `transmissions`.
+//! Link traces as files: `t_ns`, `d_ns`, `lost_ns`, `transmissions`, and `bytes` where LLDUs differ in
+//! size.
 
 use std::io::{self, Write};
 use std::path::Path;
 
 use crate::trace::link_trace::dense;
-use crate::trace::{FileError, LinkTrace, write_file};
+use crate::trace::{Column, FileError, LinkTrace, write_file};
 
 /// Rows that are written at a time.
 const PART: usize = 1 << 20;
@@ -41,11 +42,16 @@ impl LinkTrace {
     /// # Errors
     /// What the writer says.
     pub fn write_csv(&self, mut out: impl Write) -> io::Result<()> {
-        writeln!(out, "t_ns,d_ns,lost_ns,transmissions")?;
-        self.parts_of(|t, d, lost, transmissions| {
+        let sized = self.sizes().map_or("", |_| ",bytes");
+        writeln!(out, "t_ns,d_ns,lost_ns,transmissions{sized}")?;
+        self.parts_of(|t, d, lost, transmissions, bytes| {
             let rows = t.iter().zip(d).zip(lost.iter().zip(transmissions));
-            for ((t, d), (lost, transmissions)) in rows {
-                writeln!(out, "{t},{d},{lost},{transmissions}")?;
+            for (row, ((t, d), (lost, transmissions))) in rows.enumerate() {
+                write!(out, "{t},{d},{lost},{transmissions}")?;
+                if let Some(bytes) = bytes {
+                    write!(out, ",{}", bytes[row])?;
+                }
+                writeln!(out)?;
             }
             Ok(())
         })
@@ -59,7 +65,7 @@ impl LinkTrace {
     #[cfg(feature = "parquet")]
     pub fn write_parquet(&self, out: impl Write + Send) -> io::Result<()> {
         use crate::trace::parquet::{Kind, Values, Writer};
-        let columns = [
+        let mut columns = vec![
             ("t_ns", Kind::I64),
             ("d_ns", Kind::I64),
             ("lost_ns", Kind::I64),
@@ -67,33 +73,41 @@ impl LinkTrace {
         ];
         let mut keys = vec![
             ("clift-link-trace", "1".to_owned()),
-            ("lldu_bytes", self.parts().lldu.0.to_string()),
             ("rtt_ns", self.parts().rtt.as_nanos().to_string()),
         ];
+        match self.sizes() {
+            Some(_) => columns.push(("bytes", Kind::I64)),
+            None => keys.insert(1, ("lldu_bytes", self.parts().lldu.0.to_string())),
+        }
         keys.extend(crate::trace::keys::loading(self.parts().loading));
         let mut file = Writer::new(out, &columns, keys)?;
-        self.parts_of(|t, d, lost, transmissions| {
-            file.part(&[
-                Values::I64(t),
-                Values::I64(d),
-                Values::I64(lost),
-                Values::U32(transmissions),
-            ])
+        self.parts_of(|t, d, lost, transmissions, bytes| {
+            let mut part =
+                vec![Values::I64(t), Values::I64(d), Values::I64(lost), Values::U32(transmissions)];
+            part.extend(bytes.map(Values::I64));
+            file.part(&part)
         })?;
         file.finish()
     }
 
-    /// Hands the four columns to `each`, part by part.
+    /// Bytes of each LLDU, if they differ.
+    fn sizes(&self) -> Option<&Column> {
+        self.parts().sizes.as_ref()?.lldus.column()
+    }
+
+    /// Hands the columns to `each`, part by part.
     fn parts_of(
         &self,
-        mut each: impl FnMut(&[i64], &[i64], &[i64], &[u32]) -> io::Result<()>,
+        mut each: impl FnMut(&[i64], &[i64], &[i64], &[u32], Option<&[i64]>) -> io::Result<()>,
     ) -> io::Result<()> {
         let parts = self.parts();
         for start in (0..self.len()).step_by(PART) {
             let rows = start..self.len().min(start + PART);
             let lost = dense(&parts.lost, 0, rows.clone());
             let transmissions = dense(&parts.transmissions, 1, rows.clone());
-            each(&parts.t[rows.clone()], &parts.d[rows], &lost, &transmissions)?;
+            let (t, d) = (&parts.t[rows.clone()], &parts.d[rows.clone()]);
+            let bytes = self.sizes().map(|bytes| &bytes[rows]);
+            each(t, d, &lost, &transmissions, bytes)?;
         }
         Ok(())
     }

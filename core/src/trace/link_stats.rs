@@ -19,7 +19,8 @@ pub struct LinkStats {
     pub slots: u64,
     /// Slots that carried anything.
     pub slots_used: u64,
-    /// Throughput efficiency: data LLDUs delivered per slot used; 0 if none was used.
+    /// Throughput efficiency: data LLDUs delivered per slot used; 0 if none was used. Where slots
+    /// differ in size, bytes delivered per byte of the slots used.
     pub efficiency: f64,
     /// Share of the data LLDUs that were not delivered; 0 if there are none.
     pub residual_loss: f64,
@@ -72,7 +73,13 @@ impl LinkTrace {
             censored: data_units - delays.count - lost,
             slots: parts.slots,
             slots_used: parts.slots_used,
-            efficiency: share(delays.count, parts.slots_used),
+            efficiency: match &parts.sizes {
+                None => share(delays.count, parts.slots_used),
+                Some(sizes) => {
+                    let arrived = (0..self.len()).filter(|&index| parts.d[index] > 0);
+                    share(arrived.map(|index| u64::from(sizes.lldus.at(index))).sum(), sizes.used)
+                }
+            },
             residual_loss: share(data_units - delays.count, data_units),
             recovered,
             recovery_delay_ms: mean(recovered_sum, recovered),

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use crate::trace::{Column, Loading, PhyTrace};
+use crate::trace::{Column, Loading, PhyTrace, Sizes};
 use crate::units::{Bytes, Duration};
 
 /// Per data LLDU, in order of `t`: first transmission time, recovery time, number of
@@ -34,8 +34,12 @@ pub struct Parts {
     pub slots_used: u64,
     /// Round-trip time that the link was made for.
     pub rtt: Duration,
-    /// Payload of an LLDU.
+    /// Payload of an LLDU; of the largest slot where they differ.
     pub lldu: Bytes,
+    /// Where slots differ in size, what each LLDU has; [`Scheme::apply`] sees to it.
+    ///
+    /// [`Scheme::apply`]: crate::scheme::Scheme::apply
+    pub sizes: Option<LinkSizes>,
     /// Slots of the PHY trace.
     pub slots: u64,
     /// `t` of the PHY trace's first and last slot, ns.
@@ -45,6 +49,17 @@ pub struct Parts {
     pub gap: i64,
     /// How packets go onto the LLDUs, where the PHY trace says so.
     pub loading: Loading,
+}
+
+/// Bytes of LLDUs that differ in size.
+#[derive(Clone, Debug, PartialEq)]
+pub struct LinkSizes {
+    /// Of each data LLDU: that of the slot of its first transmission.
+    pub lldus: Sizes,
+    /// Of all slots of the PHY trace.
+    pub all: u64,
+    /// Of the slots that carried anything.
+    pub used: u64,
 }
 
 impl Parts {
@@ -59,6 +74,7 @@ impl Parts {
             slots_used: 0,
             rtt,
             lldu: phy.lldu(),
+            sizes: None,
             slots: phy.len() as u64,
             span: (phy.t()[0], phy.t()[phy.len() - 1]),
             gap: phy.period().as_nanos() as i64 - (phy.t()[phy.len() - 1] - phy.t()[0]),
@@ -102,6 +118,45 @@ impl LinkTrace {
         debug_assert!(parts.lost.is_sorted_by_key(|&(index, _)| index));
         debug_assert!(parts.transmissions.is_sorted_by_key(|&(index, _)| index));
         Self { parts }
+    }
+
+    /// The same with the sizes of the slots of `phy`, from which a scheme made it. Slots that carried
+    /// nothing are the last ones.
+    pub(crate) fn sized_by(self, phy: &PhyTrace) -> Self {
+        if phy.sizes().column().is_none() || self.is_empty() {
+            return self;
+        }
+        let mut slot = 0;
+        let of_slots = self.parts.t.iter().map(|&t| {
+            // Data LLDUs go in order of t, as slots do.
+            slot += phy.t()[slot..].iter().take_while(|&&start| start < t).count();
+            i64::from(phy.sizes().at(slot.min(phy.len() - 1)))
+        });
+        let of_slots = of_slots.collect::<Vec<_>>();
+        let used = self.parts.slots_used.min(self.parts.slots) as usize;
+        let sizes = Sizes::each(of_slots.into()).ok().map(|lldus| LinkSizes {
+            lldus,
+            all: phy.bytes(),
+            used: phy.sizes().before(used),
+        });
+        Self { parts: Parts { sizes, ..self.parts } }
+    }
+
+    /// The same with the sizes of `phy`, whose slots are its data LLDUs: what other slots there are
+    /// have as many bytes in the mean.
+    pub(super) fn sized_with(self, phy: &PhyTrace) -> Self {
+        if phy.sizes().column().is_none() {
+            return self;
+        }
+        let mean = phy.bytes() as f64 / phy.len() as f64;
+        let all = (mean * self.parts.slots as f64).round() as u64;
+        let sizes = LinkSizes { lldus: phy.sizes().clone(), all, used: all };
+        Self { parts: Parts { sizes: Some(sizes), ..self.parts } }
+    }
+
+    /// Payload of the LLDU `index`, which there must be.
+    pub fn bytes(&self, index: usize) -> u32 {
+        self.parts.sizes.as_ref().map_or(self.parts.lldu.0, |sizes| sizes.lldus.at(index))
     }
 
     /// What it is made of.

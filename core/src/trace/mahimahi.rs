@@ -79,10 +79,10 @@ pub fn read(reader: impl BufRead, size: Bytes) -> Result<PhyTrace, ReadError> {
 /// # Errors
 /// If the trace makes no opportunity or none after the first millisecond, or the writer fails.
 pub fn write(phy: &PhyTrace, size: Bytes, mut out: impl Write) -> Result<(), WriteError> {
-    let (lldu, size) = (u64::from(phy.lldu().0), u64::from(size.0).max(1));
+    let size = u64::from(size.0).max(1);
     let (mut carried, mut last, mut line) = (0, 0, Vec::with_capacity(24));
-    for (&t, &d) in phy.t().iter().zip(phy.d().iter()) {
-        carried += if d > 0 { lldu } else { 0 };
+    for (slot, (&t, &d)) in phy.t().iter().zip(phy.d().iter()).enumerate() {
+        carried += if d > 0 { u64::from(phy.sizes().at(slot)) } else { 0 };
         last = if carried >= size { t / MILLISECOND } else { last };
         while carried >= size {
             carried -= size;

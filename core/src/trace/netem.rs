@@ -82,7 +82,7 @@ pub fn write(phy: &PhyTrace, model: Model, mut out: impl Write) -> io::Result<()
             delay = d.unsigned_abs();
         }
         let value = match model {
-            Model::Bandwidth => bits_per_second(phy.lldu().0, lasts),
+            Model::Bandwidth => bits_per_second(phy.sizes().at(slot), lasts),
             Model::Delay => delay + half,
             Model::Loss => u64::from(d == 0),
         };

@@ -32,6 +32,16 @@ impl Notes {
     }
 }
 
+/// A time as people say it: in s, ms or us with decimals, not in whole nanoseconds.
+pub(super) fn spoken(nanos: i64) -> String {
+    let size = nanos.unsigned_abs();
+    let units = [("s", 1_000_000_000), ("ms", 1_000_000), ("us", 1_000), ("ns", 1)];
+    let (unit, scale) = units.into_iter().find(|unit| size >= unit.1).unwrap_or(("s", 1));
+    let sign = if nanos < 0 { "-" } else { "" };
+    let text = format!("{sign}{}.{:09}", size / scale, size % scale * (1_000_000_000 / scale));
+    format!("{} {unit}", text.trim_end_matches('0').trim_end_matches('.'))
+}
+
 /// Stands between notes where one line holds several.
 const BETWEEN: &str = "; ";
 

@@ -1,4 +1,5 @@
-//! Parquet: int64 columns `t_ns` and `d_ns`, the keys of the text format as metadata.
+//! Parquet: int64 columns `t_ns` and `d_ns`, and `bytes` where LLDUs differ in size; the keys of the
+//! text format as metadata.
 //!
 //! Columns are read part by part into the memory that the trace then owns, and written from it
 //! without a copy, so that a trace fills memory once. Compressed with snappy, zstd or LZ4; gzip and
@@ -25,7 +26,6 @@ use ::parquet::file::writer::SerializedFileWriter;
 use ::parquet::schema::types::{ColumnDescriptor, ColumnPath, SchemaDescriptor, Type};
 use bytes::Bytes as Shared;
 
-use crate::trace::PhyTrace;
 use crate::trace::atomic::Watch;
 use crate::trace::error::{Fault, ReadError, Snippet};
 use crate::trace::files::Source;
@@ -33,6 +33,7 @@ use crate::trace::format::FormatRow;
 use crate::trace::keys::{Keys, keys};
 use crate::trace::slots::MOST;
 use crate::trace::text::DEFAULT_LLDU;
+use crate::trace::{PhyTrace, Sizes};
 use crate::units::Bytes;
 
 pub(super) const FORMAT: FormatRow = FormatRow {
@@ -94,9 +95,14 @@ fn read_whole(
     let metadata = ParquetMetaDataReader::new().parse_and_finish(&*file).map_err(damaged)?;
     let keys = read_keys(&metadata)?;
     let schema = metadata.file_metadata().schema_descr();
-    let columns = [Column::find(schema, "t_ns")?, Column::find(schema, "d_ns")?];
+    let mut columns = vec![Column::find(schema, "t_ns")?, Column::find(schema, "d_ns")?];
+    // What the caller says stands before what the file says.
+    let sized = lldu.is_none() && Column::is_there(schema, "bytes");
+    if sized {
+        columns.push(Column::find(schema, "bytes")?);
+    }
     let rows = claimed_rows(&metadata, file.len)?;
-    let mut values = [Vec::new(), Vec::new()];
+    let mut values = vec![Vec::new(); columns.len()];
     for column in &mut values {
         let room = column.try_reserve_exact(rows);
         room.map_err(|_| ReadError::File(Fault::Memory(rows as u64)))?;
@@ -109,9 +115,14 @@ fn read_whole(
             column.read(&file, chunk, rows, values, watch)?;
         }
     }
-    let [t, d] = values;
-    let lldu = lldu.or(keys.lldu).unwrap_or(DEFAULT_LLDU);
-    Ok(PhyTrace::with_header(t.into(), d.into(), lldu, keys.header)?)
+    let mut values = values.into_iter();
+    let mut next = || values.next().unwrap_or_default();
+    let (t, d, bytes) = (next(), next(), next());
+    let sizes = match sized {
+        true => Sizes::each(bytes.into())?,
+        false => lldu.or(keys.lldu).unwrap_or(DEFAULT_LLDU).into(),
+    };
+    Ok(PhyTrace::with_header(t.into(), d.into(), sizes, keys.header)?)
 }
 
 const CLAIM: &str = "it claims more rows than it can hold";
@@ -149,6 +160,10 @@ struct Column {
 }
 
 impl Column {
+    fn is_there(schema: &SchemaDescriptor, name: &str) -> bool {
+        schema.columns().iter().any(|about| about.path().parts() == [name])
+    }
+
     fn find(schema: &SchemaDescriptor, name: &'static str) -> Result<Self, ReadError> {
         let named = |about: &Arc<ColumnDescriptor>| about.path().parts() == [name];
         let Some(index) = schema.columns().iter().position(named) else {
@@ -359,9 +374,15 @@ impl ChunkReader for Whole {
 /// # Errors
 /// What the writer says.
 pub fn write(phy: &PhyTrace, out: impl Write + Send) -> io::Result<()> {
-    let mut file = Writer::new(out, &[("t_ns", Kind::I64), ("d_ns", Kind::I64)], keys(phy))?;
-    for (t, d) in phy.t().chunks(ROW_GROUP).zip(phy.d().chunks(ROW_GROUP)) {
-        file.part(&[Values::I64(t), Values::I64(d)])?;
+    let sizes = phy.sizes().column();
+    let named = [("t_ns", Some(phy.t())), ("d_ns", Some(phy.d())), ("bytes", sizes)];
+    let named: Vec<_> = named.iter().filter_map(|&(name, column)| Some((name, column?))).collect();
+    let kinds: Vec<_> = named.iter().map(|&(name, _)| (name, Kind::I64)).collect();
+    let mut file = Writer::new(out, &kinds, keys(phy))?;
+    for start in (0..phy.len()).step_by(ROW_GROUP) {
+        let rows = start..phy.len().min(start + ROW_GROUP);
+        let part = named.iter().map(|(_, column)| Values::I64(&column[rows.clone()]));
+        file.part(&part.collect::<Vec<_>>())?;
     }
     file.finish()
 }
@@ -596,7 +617,8 @@ mod tests {
     proptest! {
         #[test]
         fn what_is_written_is_read_back(
-            gaps in proptest::collection::vec((1i64..1 << 50, 0i64..1 << 60), 1..50),
+            gaps in proptest::collection::vec((1i64..1 << 50, 0i64..1 << 60, 1i64..1 << 32), 1..50),
+            differ in any::<bool>(),
             lldu in 1u32..,
             rtt in proptest::option::of(0u64..1 << 61),
             description in proptest::option::of("[ -~\u{e9}\n]{1,20}"),
@@ -611,11 +633,13 @@ mod tests {
                 phase: Duration::from_nanos(u64::from(lldu / 2)),
             };
             let header = Header { description, rtt, loading, ..Header::default() };
-            let phy = PhyTrace::with_header(t.into(), d.into(), Bytes(lldu), header).unwrap();
+            let sizes = gaps.iter().map(|gap| gap.2).collect::<Vec<_>>();
+            let sizes = if differ { Sizes::each(sizes.into()).unwrap() } else { Bytes(lldu).into() };
+            let phy = PhyTrace::with_header(t.into(), d.into(), sizes, header).unwrap();
             let back = read(Cursor::new(file(&phy)), None).unwrap();
             prop_assert_eq!(back.t(), phy.t());
             prop_assert_eq!(back.d(), phy.d());
-            prop_assert_eq!(back.lldu(), phy.lldu());
+            prop_assert_eq!(back.sizes(), phy.sizes());
             prop_assert_eq!(back.header(), phy.header());
         }
     }

@@ -5,13 +5,14 @@ use std::sync::{Arc, OnceLock};
 use thiserror::Error;
 
 use crate::trace::median::lower_median;
-use crate::trace::{Column, Loading, Notes};
+use crate::trace::{Column, Loading, Notes, Sizes};
 use crate::units::{Bytes, Duration};
 
 /// Transmission time `t` and decoding time `d` of every slot; `d = 0` means erased.
 ///
 /// A value of this type is valid: from 1 to 2^32 - 1 slots, `t` strictly increasing and not
-/// negative, `d` not negative, `t + d` below 2^61, LLDU size above zero.
+/// negative, `d` not negative, `t + d` below 2^61, LLDU sizes above zero: one for all slots, or one
+/// each.
 ///
 /// ```
 /// use clift::trace::PhyTrace;
@@ -24,7 +25,7 @@ use crate::units::{Bytes, Duration};
 pub struct PhyTrace {
     t: Column,
     d: Column,
-    lldu: Bytes,
+    lldu: Sizes,
     header: Header,
     medians: Arc<Medians>,
 }
@@ -32,8 +33,8 @@ pub struct PhyTrace {
 /// Traces are equal if their slots and what their headers say are.
 impl PartialEq for PhyTrace {
     fn eq(&self, other: &Self) -> bool {
-        (&self.t, &self.d, self.lldu, &self.header)
-            == (&other.t, &other.d, other.lldu, &other.header)
+        (&self.t, &self.d, &self.lldu, &self.header)
+            == (&other.t, &other.d, &other.lldu, &other.header)
     }
 }
 
@@ -134,6 +135,50 @@ pub enum TraceError {
     /// LLDUs without bytes.
     #[error("an LLDU of 0 bytes carries nothing; give lldu_bytes of at least 1")]
     ZeroLldu,
+    /// A slot without bytes, or with more than a size can tell.
+    #[error("slot {slot}: an LLDU of {bytes} bytes; give 1 to 4294967295")]
+    Size {
+        /// The offending slot.
+        slot: usize,
+        /// What is given.
+        bytes: i64,
+    },
+    /// Not a size for each slot.
+    #[error("t has {t} values and bytes has {bytes}; give one size for each t, or one for all")]
+    SizeCount {
+        /// Values in `t`.
+        t: usize,
+        /// Sizes.
+        bytes: usize,
+    },
+    /// A column of another length than `t`.
+    #[error("t has {t} values and {column} has {values}; give one for each t")]
+    ColumnLength {
+        /// The column.
+        column: &'static str,
+        /// Values in `t`.
+        t: usize,
+        /// Values in the column.
+        values: usize,
+    },
+    /// A data LLDU that cannot be.
+    #[error("LLDU {slot}: {reason}")]
+    Unit {
+        /// Its number.
+        slot: usize,
+        /// What is wrong with it.
+        reason: &'static str,
+    },
+    /// Fewer slots than data LLDUs.
+    #[error(
+        "{slots} slots for {lldus} data LLDUs; each has a slot of its own, so give {lldus} or more"
+    )]
+    FewSlots {
+        /// Slots that are said.
+        slots: u64,
+        /// Data LLDUs.
+        lldus: usize,
+    },
     /// A nominal decoding time that cannot be one.
     #[error("decode_ns must be from 1 to 2^61; leave it out to have it taken from the trace")]
     Decode,
@@ -159,11 +204,12 @@ pub enum TraceError {
 pub(crate) const LATEST: i64 = 1 << 61;
 
 impl PhyTrace {
-    /// A trace of `t` and `d` in nanoseconds, one value each per slot.
+    /// A trace of `t` and `d` in nanoseconds, one value each per slot, and the bytes of a slot, or of
+    /// each ([`Sizes`]).
     ///
     /// # Errors
     /// A [`TraceError`] that names the first slot in the way.
-    pub fn new(t: Column, d: Column, lldu: Bytes) -> Result<Self, TraceError> {
+    pub fn new(t: Column, d: Column, lldu: impl Into<Sizes>) -> Result<Self, TraceError> {
         Self::with_header(t, d, lldu, Header::default())
     }
 
@@ -174,10 +220,11 @@ impl PhyTrace {
     pub fn with_header(
         t: Column,
         d: Column,
-        lldu: Bytes,
+        lldu: impl Into<Sizes>,
         header: Header,
     ) -> Result<Self, TraceError> {
-        if lldu.0 == 0 {
+        let lldu = lldu.into();
+        if lldu.most().0 == 0 {
             return Err(TraceError::ZeroLldu);
         }
         if t.len() != d.len() {
@@ -186,6 +233,7 @@ impl PhyTrace {
         if t.is_empty() {
             return Err(TraceError::Empty);
         }
+        lldu.check(t.len())?;
         if u32::try_from(t.len()).is_err() {
             return Err(TraceError::TooLong { slots: t.len() });
         }
@@ -223,9 +271,14 @@ impl PhyTrace {
         &self.d
     }
 
-    /// Payload of one slot.
+    /// Payload of one slot; of the largest where they differ.
     pub fn lldu(&self) -> Bytes {
-        self.lldu
+        self.lldu.most()
+    }
+
+    /// Payloads of the slots.
+    pub fn sizes(&self) -> &Sizes {
+        &self.lldu
     }
 
     /// What the file said about itself.

@@ -12,8 +12,9 @@ pub use crate::trace::file::Direction;
 use crate::trace::file::{FileError, Input, TraceFile};
 use crate::trace::format::FormatRow;
 use crate::trace::lines::Lines;
+use crate::trace::notes::spoken;
 use crate::trace::slots::{MOST, Slots};
-use crate::trace::{Header, PhyTrace, TimeUnit, TraceError};
+use crate::trace::{Header, Notes, PhyTrace, TimeUnit, TraceError};
 use crate::units::{BitRate, Bytes, Duration};
 
 pub(super) const FORMAT: FormatRow = FormatRow {
@@ -250,6 +251,7 @@ fn trace_of(probes: Slots, first: i64, sampling: Sampling) -> Result<PhyTrace, R
     if t.is_empty() {
         return Err(TraceError::Empty.into());
     }
+    let probes = t.len();
     t.iter_mut().for_each(|t| *t -= first);
     let smallest = d.iter().copied().filter(|&delay| delay != LOST).min();
     let base = smallest.unwrap_or(0);
@@ -258,7 +260,24 @@ fn trace_of(probes: Slots, first: i64, sampling: Sampling) -> Result<PhyTrace, R
         (t, d) = resample(&t, &d, sampling.lldu, rate)?;
     }
     let rtt = smallest.map(|delay| Duration::from_nanos(2 * delay.unsigned_abs()));
-    let header = Header { rtt, ..Header::default() };
+    let lost = d.iter().filter(|&&d| d == 0).count();
+    let mut notes = Notes::default();
+    notes.understood.push(format!("{probes} probes, {lost} slots of lost ones"));
+    match smallest {
+        Some(delay) => notes.assumed.push(format!(
+            "the smallest delay, {}, is that of the link (RTT {}, both ways alike); what is above it \
+             stands in d",
+            spoken(delay),
+            spoken(2 * delay)
+        )),
+        None => notes.assumed.push("no probe was received: no round-trip time".to_owned()),
+    }
+    notes.assumed.push(match sampling.rate {
+        None => "a slot a probe".to_owned(),
+        Some(rate) => format!("slots at {rate}, each with delay and fate of the nearest probe"),
+    });
+    notes.assumed.push(format!("LLDUs of {} bytes", sampling.lldu.0));
+    let header = Header { rtt, notes: notes.clean(), ..Header::default() };
     Ok(PhyTrace::with_header(t.into(), d.into(), sampling.lldu, header)?)
 }
 

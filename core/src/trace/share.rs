@@ -24,7 +24,7 @@ impl PhyTrace {
             column.iter().copied().step_by(n.get() as usize).collect::<Vec<_>>().into()
         };
         let (t, d) = (thin(self.t()), thin(self.d()));
-        let part = Self::with_header(t, d, self.lldu(), self.header().clone());
+        let part = Self::with_header(t, d, self.sizes().thinned(thin), self.header().clone());
         part.expect("slot 0 is always kept, and a period holds a shorter span too")
     }
 
@@ -48,7 +48,7 @@ impl PhyTrace {
             latest - t
         });
         let d = raised.collect::<Vec<_>>();
-        Self::with_header(self.t().clone(), d.into(), self.lldu(), self.header().clone())
+        Self::with_header(self.t().clone(), d.into(), self.sizes().clone(), self.header().clone())
             .expect("no arrival is later than one that there was")
     }
 
@@ -72,7 +72,8 @@ impl PhyTrace {
         let period = self.header().period.map(|period| period - dropped);
         let loading = self.header().loading.from(Duration::from_nanos(start.unsigned_abs()));
         let header = Header { period, loading, ..self.header().clone() };
-        Self::with_header(t.into(), self.d()[first..].to_vec().into(), self.lldu(), header)
+        let sizes = self.sizes().thinned(|sizes| sizes[first..].to_vec().into());
+        Self::with_header(t.into(), self.d()[first..].to_vec().into(), sizes, header)
     }
 
     /// How long one pass over the trace takes when it repeats: what its header says, else last

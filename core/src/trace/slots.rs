@@ -1,17 +1,19 @@
 //! Slots as a reader meets them, checked one by one so that a fault has a line.
 
 use crate::trace::error::{Fault, ReadError, Snippet};
-use crate::trace::{Header, PhyTrace, TraceError};
+use crate::trace::{Header, PhyTrace, Sizes, TraceError};
 use crate::units::Bytes;
 
 /// More slots than a link trace can index.
 pub(crate) const MOST: u64 = u32::MAX as u64;
 
-/// Two growing columns, `t` strictly increasing.
+/// Growing columns, `t` strictly increasing.
 #[derive(Default)]
 pub(crate) struct Slots {
     t: Vec<i64>,
     d: Vec<i64>,
+    /// Bytes of each, if the file says so.
+    bytes: Vec<i64>,
 }
 
 impl Slots {
@@ -25,13 +27,29 @@ impl Slots {
         Ok(())
     }
 
+    /// Notes how many bytes a slot has; to be said of all or of none.
+    pub(crate) fn push_size(&mut self, bytes: Bytes) {
+        self.bytes.push(i64::from(bytes.0));
+    }
+
+    /// The sizes that were noted, if there are any.
+    pub(crate) fn sizes(&mut self) -> Result<Option<Sizes>, TraceError> {
+        let mut bytes = std::mem::take(&mut self.bytes);
+        bytes.shrink_to_fit();
+        (!bytes.is_empty()).then(|| Sizes::each(bytes.into())).transpose()
+    }
+
     /// Their times and whatever stands for `d`.
     pub(crate) fn into_columns(self) -> (Vec<i64>, Vec<i64>) {
         (self.t, self.d)
     }
 
     /// The trace of them.
-    pub(crate) fn finish(mut self, lldu: Bytes, header: Header) -> Result<PhyTrace, ReadError> {
+    pub(crate) fn finish(
+        mut self,
+        lldu: impl Into<Sizes>,
+        header: Header,
+    ) -> Result<PhyTrace, ReadError> {
         if self.t.is_empty() {
             return Err(TraceError::Empty.into());
         }

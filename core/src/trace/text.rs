@@ -9,8 +9,8 @@
 //! 1003802,0
 //! ```
 //!
-//! Every key is optional. A third column `bytes` may give the LLDU size slot by slot; it must be
-//! the same for all of them.
+//! Every key is optional. A third column `bytes` may give the LLDU size slot by slot, as adaptive
+//! coding needs it; it stands before the key `lldu_bytes`.
 
 use std::io::{self, BufRead, Write};
 
@@ -60,11 +60,13 @@ pub fn read(reader: impl BufRead, lldu: Option<Bytes>) -> Result<PhyTrace, ReadE
         }
     };
     let mut slots = Slots::default();
-    let mut size = None;
     while let Some((number, line)) = lines.next()? {
-        read_slot(line, sized, &mut slots, &mut size).map_err(|fault| fault.at(number))?;
+        read_slot(line, sized, &mut slots).map_err(|fault| fault.at(number))?;
     }
-    slots.finish(lldu.or(size).or(keys.lldu).unwrap_or(DEFAULT_LLDU), keys.header)
+    let sizes = slots.sizes()?;
+    let one = || lldu.or(keys.lldu).unwrap_or(DEFAULT_LLDU).into();
+    let sizes = sizes.filter(|_| lldu.is_none()).unwrap_or_else(one);
+    slots.finish(sizes, keys.header)
 }
 
 /// Writes a trace; [`read`] gives it back.
@@ -77,13 +79,18 @@ pub fn write(phy: &PhyTrace, mut out: impl Write) -> io::Result<()> {
             writeln!(out, "# {key}: {value}")?;
         }
     }
-    writeln!(out, "t_ns,d_ns")?;
+    let bytes = phy.sizes().column();
+    writeln!(out, "t_ns,d_ns{}", bytes.map_or("", |_| ",bytes"))?;
     let mut line = Vec::with_capacity(48);
-    for (&t, &d) in phy.t().iter().zip(phy.d().iter()) {
+    for (slot, (&t, &d)) in phy.t().iter().zip(phy.d().iter()).enumerate() {
         line.clear();
         append_integer(&mut line, t);
         line.push(b',');
         append_integer(&mut line, d);
+        if let Some(bytes) = bytes {
+            line.push(b',');
+            append_integer(&mut line, bytes[slot]);
+        }
         line.push(b'\n');
         out.write_all(&line)?;
     }
@@ -116,12 +123,7 @@ fn is_sized(header: &[u8]) -> Result<bool, Fault> {
     }
 }
 
-fn read_slot(
-    line: &[u8],
-    sized: bool,
-    slots: &mut Slots,
-    size: &mut Option<Bytes>,
-) -> Result<(), Fault> {
+fn read_slot(line: &[u8], sized: bool, slots: &mut Slots) -> Result<(), Fault> {
     let mut fields = line.split(|&byte| byte == b',').map(<[u8]>::trim_ascii);
     let columns = match [fields.next(), fields.next(), fields.next(), fields.next()] {
         [Some(t), Some(d), None, None] if !sized => (t, d, None),
@@ -137,10 +139,7 @@ fn read_slot(
         let bytes = parse_integer(text).and_then(|bytes| u32::try_from(bytes).ok());
         let bytes = bytes.filter(|&bytes| bytes > 0);
         let bytes = bytes.ok_or_else(|| Fault::Value("bytes", Snippet::new(text), 1))?;
-        let before = size.get_or_insert(Bytes(bytes)).0;
-        if before != bytes {
-            return Err(Fault::Sizes { before, found: Snippet::new(text) });
-        }
+        slots.push_size(Bytes(bytes));
     }
     slots.push(parse_nanoseconds(t)?, parse_nanoseconds(d)?, t)
 }
@@ -148,7 +147,7 @@ fn read_slot(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::trace::{Header, Loading, Notes, Packing};
+    use crate::trace::{Header, Loading, Notes, Packing, Sizes};
     use crate::units::Duration;
     use proptest::prelude::*;
 
@@ -177,13 +176,15 @@ mod tests {
     }
 
     #[test]
-    fn a_column_of_equal_sizes_is_the_size() {
+    fn a_column_of_sizes_is_theirs_and_that_of_equal_ones_the_size() {
         let phy = read("t_ns,d_ns,bytes\n0,5,48\n1,5,48\n".as_bytes(), None).unwrap();
         assert_eq!(phy.lldu(), Bytes(48));
-        assert_eq!(
-            message("t_ns,d_ns,bytes\n0,5,48\n1,5,49\n"),
-            "line 3: an LLDU of `49` bytes after LLDUs of 48; a trace has one LLDU size, so split the file"
-        );
+        let text = "# lldu_bytes: 7\nt_ns,d_ns,bytes\n0,5,48\n1,0,49\n";
+        let phy = read(text.as_bytes(), None).unwrap();
+        assert_eq!(phy.sizes().column().unwrap()[..], [48, 49]);
+        assert_eq!((phy.lldu(), phy.bytes()), (Bytes(49), 97));
+        // Who says a size means it.
+        assert_eq!(*read(text.as_bytes(), Some(Bytes(8))).unwrap().sizes(), Bytes(8).into());
         assert!(
             message("t_ns,d_ns,bytes\n0,5,0\n").starts_with("line 2: `0` is no value for bytes")
         );
@@ -271,19 +272,22 @@ mod tests {
     proptest! {
         #[test]
         fn what_is_written_is_read_back(
-            gaps in proptest::collection::vec((1i64..1 << 50, 0i64..1 << 60), 1..50),
+            gaps in proptest::collection::vec((1i64..1 << 50, 0i64..1 << 60, 1i64..1 << 32), 1..50),
+            differ in any::<bool>(),
             lldu in 1u32..,
             header in header(),
         ) {
             let t = gaps.iter().scan(-1, |t, gap| { *t += gap.0; Some(*t) }).collect::<Vec<_>>();
             let d = gaps.iter().map(|gap| gap.1).collect::<Vec<_>>();
-            let phy = PhyTrace::with_header(t.into(), d.into(), Bytes(lldu), header).unwrap();
+            let sizes = gaps.iter().map(|gap| gap.2).collect::<Vec<_>>();
+            let sizes = if differ { Sizes::each(sizes.into()).unwrap() } else { Bytes(lldu).into() };
+            let phy = PhyTrace::with_header(t.into(), d.into(), sizes, header).unwrap();
             let mut file = Vec::new();
             write(&phy, &mut file).unwrap();
             let back = read(&file[..], None).unwrap();
             prop_assert_eq!(back.t(), phy.t());
             prop_assert_eq!(back.d(), phy.d());
-            prop_assert_eq!(back.lldu(), phy.lldu());
+            prop_assert_eq!(back.sizes(), phy.sizes());
             prop_assert_eq!(back.header(), phy.header());
         }
     }

@@ -1,8 +1,8 @@
 //! What may make a trace mean less than it seems to.
 
 use crate::trace::PhyTrace;
+use crate::trace::notes::spoken;
 use crate::trace::series::Grid;
-use crate::units::Duration;
 
 impl PhyTrace {
     /// What to beware of, a line each: what an import found, and what the trace shows.
@@ -21,17 +21,13 @@ impl PhyTrace {
             warnings.push("every slot is erased".to_owned());
         }
         if let Some((at, gap)) = self.stall() {
-            warnings.push(format!(
-                "a gap of {} without a slot at {}",
-                Duration::from_nanos(gap.unsigned_abs()),
-                Duration::from_nanos(at.unsigned_abs())
-            ));
+            warnings.push(format!("a gap of {} without a slot at {}", spoken(gap), spoken(at)));
         }
         let coarse = warnings.iter().any(|warning| warning.starts_with("a coarse clock"));
         if let Some(step) = self.grid().filter(|_| !coarse) {
             warnings.push(format!(
                 "a coarse clock: all decoding times differ by multiples of {}",
-                Duration::from_nanos(step.unsigned_abs())
+                spoken(step)
             ));
         }
         warnings

@@ -29,13 +29,27 @@ pub(crate) struct Run {
     pub(crate) gone: Vec<Option<i64>>,
     /// Packets waiting right after each arrival.
     pub(crate) waiting: Vec<usize>,
+    /// Time and size of every LLDU that the reference looked at.
+    pub(crate) came: Vec<(i64, u32)>,
     /// First packet left without slots when the clock passes the last slot, and that moment.
     pub(crate) trace_ended: Option<(usize, i64)>,
+}
+
+impl Run {
+    /// Bytes of the LLDUs up to `until`, if the reference looked as far.
+    pub(crate) fn passed(&self, until: i64) -> Option<u64> {
+        let seen = self.came.last().is_some_and(|&(t, _)| t >= until);
+        let passed = self.came.iter().filter(|&&(t, _)| t <= until);
+        seen.then(|| passed.map(|&(_, bytes)| u64::from(bytes)).sum())
+    }
 }
 
 #[derive(Clone, Copy)]
 struct Lldu {
     t: i64,
+    bytes: u32,
+    /// Bytes for packets.
+    room: u32,
     /// When it is handed to what waits: the beginning of its tick, if there are ticks.
     served: i64,
     /// When it arrives, or is given up, at the sender's side of the propagation delay.
@@ -53,17 +67,11 @@ pub(crate) fn run(
     let packing =
         config.fragmentation.packing.or(trace.parts().loading.packing).unwrap_or_default();
     let ticks = trace.parts().loading.tick.as_nanos() > 0;
-    let room = trace.parts().lldu.0 - config.fragmentation.lldu_header.0;
     let header = config.fragmentation.packet_header.0 + trace.parts().loading.packet_header.0;
     let bytes = |size: u32| (size + header).max(1);
-    let wants: Vec<u32> = sizes
-        .iter()
-        .map(|&size| match packing {
-            Packing::Packet => lldus_of(room, bytes(size), config.fragmentation.extra_lldu),
-            Packing::Bytes => bytes(size),
-        })
-        .collect();
-    let most = wants.iter().map(|&want| want as usize).sum();
+    let wants: Vec<u32> = sizes.iter().map(|&size| bytes(size)).collect();
+    // Each LLDU carries a byte at least, and a packet may take one more.
+    let most = wants.iter().map(|&want| want as usize + 1).sum();
     let lldus = lldus_of_run(trace, config, arrivals, most);
     let mut state = State {
         run: Run {
@@ -73,13 +81,14 @@ pub(crate) fn run(
             lldus: vec![vec![]; arrivals.len()],
             parts: vec![vec![]; arrivals.len()],
             waiting: vec![],
+            came: lldus.iter().map(|lldu| (lldu.t, lldu.bytes)).collect(),
             trace_ended: None,
         },
         queue: VecDeque::new(),
         sending: None,
         wants,
-        // What an LLDU gives: one LLDU, or its bytes to whoever wants them.
-        gives: if packing == Packing::Bytes { room } else { 1 },
+        one_more: vec![config.fragmentation.extra_lldu; sizes.len()],
+        shared: packing == Packing::Bytes,
         late: if ticks { None } else { Some(i64::from(packing == Packing::Bytes)) },
     };
     let mut instants: Vec<i64> =
@@ -124,9 +133,11 @@ struct State {
     run: Run,
     queue: VecDeque<usize>,
     sending: Option<usize>,
-    /// What each packet still wants, in LLDUs or bytes.
+    /// Bytes that each packet still wants, and whether it wants an LLDU after them.
     wants: Vec<u32>,
-    gives: u32,
+    one_more: Vec<bool>,
+    /// Whether packets share LLDUs.
+    shared: bool,
     late: Option<i64>,
 }
 
@@ -142,7 +153,7 @@ impl State {
     }
 
     fn use_slot(&mut self, number: usize, lldu: Lldu) -> bool {
-        let (mut left, mut begun) = (self.gives, false);
+        let (mut left, mut begun) = (lldu.room, false);
         while left > 0 {
             if self.sending.is_none() {
                 self.sending = self.queue.pop_front();
@@ -159,9 +170,12 @@ impl State {
             }
             self.run.parts[packet].push(number);
             let given = left.min(self.wants[packet]);
-            left -= given;
+            if given == 0 {
+                self.one_more[packet] = false;
+            }
+            left = if self.shared { left - given } else { 0 };
             self.wants[packet] -= given;
-            if self.wants[packet] == 0 {
+            if self.wants[packet] == 0 && !self.one_more[packet] {
                 self.sending = None;
             }
         }
@@ -183,7 +197,7 @@ impl State {
                 continue;
             }
             let taken: Vec<Lldu> = self.run.parts[packet].iter().map(|&i| lldus[i]).collect();
-            if self.wants[packet] > 0 {
+            if self.wants[packet] > 0 || self.one_more[packet] {
                 let in_error = !config.wrap && last_slot < duration && arrival < duration;
                 if in_error && self.run.trace_ended.is_none() {
                     self.run.trace_ended = Some((packet, arrival.max(last_slot + 1)));
@@ -199,18 +213,6 @@ impl State {
             };
         }
         self.run
-    }
-}
-
-fn lldus_of(room: u32, bytes: u32, extra: bool) -> u32 {
-    let mut left = i64::from(bytes);
-    let mut count = u32::from(extra);
-    loop {
-        left -= i64::from(room);
-        count += 1;
-        if left <= 0 {
-            return count;
-        }
     }
 }
 
@@ -244,7 +246,16 @@ fn lldus_of_run(
             };
             let into = if tick > 0 { (parts.t[i] - phase).rem_euclid(tick) } else { 0 };
             let served = t - into;
-            lldus.push(Lldu { t, served, end, lost: parts.d[i] == 0 && given_up.is_some() });
+            let bytes = trace.bytes(i);
+            let room = bytes - config.fragmentation.lldu_header.0;
+            lldus.push(Lldu {
+                t,
+                bytes,
+                room,
+                served,
+                end,
+                lost: parts.d[i] == 0 && given_up.is_some(),
+            });
         }
         let past_the_end = config
             .duration

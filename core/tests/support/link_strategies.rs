@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use clift::link::{Fragmentation, QueueLimit, Resequencing, TraceLink, TraceLinkConfig};
 use clift::scheme::{LinkTrace, Parts};
-use clift::trace::{Loading, Packing};
+use clift::trace::{LinkSizes, Loading, Packing, Sizes};
 use clift::units::{Bytes, Duration, Instant};
 use proptest::prelude::*;
 
@@ -42,7 +42,8 @@ pub(crate) fn case() -> impl Strategy<Value = Case> {
             config.fragmentation.extra_lldu &= packing != Some(Packing::Bytes);
             let trace = LinkTrace::from_parts(parts);
             // A header fits into the LLDU, and a packet does not need thousands of them.
-            let lldu = trace.parts().lldu.0;
+            let sizes = trace.parts().sizes.as_ref();
+            let lldu = sizes.map_or(trace.parts().lldu, |sizes| sizes.lldus.least()).0;
             config.fragmentation.lldu_header.0 %= lldu.div_ceil(2);
             let mut arrivals = Vec::new();
             let mut now = 0;
@@ -92,14 +93,21 @@ fn trace() -> impl Strategy<Value = LinkTrace> {
         1 => Just(-1), // lost
         1 => Just(0),  // censored
     ];
-    let slots = prop::collection::vec((1i64..12, lldu, 1i64..300), 0..120);
+    let slots = prop::collection::vec((1i64..12, lldu, 1i64..300, 1i64..60), 0..120);
     // Slots before the first data LLDU and after the last, and a start long after time zero.
     let ends = (0i64..40, 0i64..40, 1i64..12, prop_oneof![Just(0), 0i64..3_000]);
-    (slots, ends, 1u32..60, 0u64..100).prop_map(
-        |(slots, (before, after, gap, start), lldu, rtt)| {
+    (slots, ends, 1u32..60, 0u64..100, any::<bool>()).prop_map(
+        |(slots, (before, after, gap, start), lldu, rtt, differ)| {
+            let bytes = slots.iter().map(|slot| slot.3).collect::<Vec<_>>();
+            let sizes = Sizes::each(bytes.into()).ok().filter(|_| differ);
+            let sizes = sizes.map(|lldus| {
+                let data = lldus.sum(0..slots.len());
+                LinkSizes { lldus, all: data + 99, used: data + 9 }
+            });
+            let lldu = sizes.as_ref().map_or(Bytes(lldu), |sizes| sizes.lldus.most());
             let (mut t, mut d, mut lost) = (vec![], vec![], vec![]);
             let mut now = start + before;
-            for (i, &(gap, delay, given_up)) in slots.iter().enumerate() {
+            for (i, &(gap, delay, given_up, _)) in slots.iter().enumerate() {
                 now += gap;
                 t.push(now);
                 d.push(delay.max(0));
@@ -118,7 +126,8 @@ fn trace() -> impl Strategy<Value = LinkTrace> {
                 transmissions: vec![],
                 recovered: (0, 0),
                 rtt: Duration::from_nanos(rtt),
-                lldu: Bytes(lldu),
+                lldu,
+                sizes,
                 span: (first, last),
                 gap,
                 loading: Loading::default(),

@@ -2,6 +2,7 @@
 
 pub(crate) mod adaptive_harq_reference;
 pub(crate) mod band;
+pub(crate) mod byte_reference;
 pub(crate) mod consecutive;
 pub(crate) mod hybrid_reference;
 pub(crate) mod link_reference;

@@ -8,7 +8,8 @@ from typing import Any
 import click
 
 from clift.cli.options import busy
-from clift.imports import import_captures, import_series
+from clift.errors import TraceError
+from clift.imports import import_captures, import_modem, import_series
 from clift.trace import PhyTrace
 
 FILE = click.Path(dir_okay=False, path_type=Path)
@@ -42,7 +43,28 @@ LLDU = click.IntRange(1, 2**32 - 1)
     "--rate", metavar="COLUMN", help='2:Mbit/s, or a rate, "5 Mbit/s". Without: a slot a row.'
 )
 @click.option("--delay", metavar="COLUMN", help='4:ms, or a time, "20 ms".')
-@click.option("--loss", metavar="COLUMN", help='6 (shares), 6:%, 6:packets, or a share, "2 %".')
+@click.option(
+    "--loss",
+    "--errors",
+    metavar="COLUMN",
+    help='6 (shares), 6:%, 6:packets, or a share, "2 %"; frame errors of a modem.',
+)
+@click.option("--esn0", metavar="COLUMN", help='Es/N0 of a modem: 4:dB, or a value, "7.5 dB".')
+@click.option("--cn0", metavar="COLUMN", help="C/N0 in its place: 4:dBHz.")
+@click.option("--symbol-rate", metavar="RATE", help='Symbols a second, e.g. "5 MBd".')
+@click.option(
+    "--modcod",
+    metavar="COLUMN",
+    help='MODCODs of the log (variable coding), or one, "QPSK 3/4" (constant). Without: adaptive.',
+)
+@click.option(
+    "--modcod-table", metavar="TABLE", help="dvb-s2, dvb-s2x [default], or a file: .toml or .csv."
+)
+@click.option(
+    "--frame-symbols", type=click.IntRange(1), help="Symbols of a frame, if not the table's."
+)
+@click.option("--margin", metavar="LEVEL", help='Margin of adaptive coding, e.g. "1 dB".')
+@click.option("--acm-delay", metavar="TIME", help='How old the Es/N0 is that it knows, "500 ms".')
 @click.option(
     "--delay-is",
     type=click.Choice(["one-way", "rtt"]),
@@ -50,7 +72,13 @@ LLDU = click.IntRange(1, 2**32 - 1)
     show_default=True,
     help="Of a round-trip time half is taken.",
 )
-@click.option("--lldu", "lldu_bytes", type=LLDU, default=1500, show_default=True, metavar="BYTES")
+@click.option(
+    "--lldu",
+    "lldu_bytes",
+    type=LLDU,
+    metavar="BYTES",
+    help="Payload of a slot, 1500 unless given; of a modem's frame its MODCOD's.",
+)
 @click.option("--seed", type=click.IntRange(0, 2**64 - 1), default=1, show_default=True)
 @click.option(
     "--keep-order/--no-keep-order",
@@ -61,15 +89,42 @@ LLDU = click.IntRange(1, 2**32 - 1)
 @OFFSET
 @click.option("--missing", metavar="TEXT", help="What stands for a missing value, e.g. -1.")
 def series(path: Path, output: Path, **options: Any) -> None:
-    """Make a trace from rate, delay and loss over time in PATH.
+    """Make a trace from rate, delay and loss over time in PATH, or from a modem's log.
 
     A COLUMN is its number from 1 or its name in the header, then its unit. Rows hold until the
-    next; a row without rate or delay is an outage. OUTPUT is replaced whole or not at all.
+    next; a row without rate or delay is an outage. Of a modem's log (--esn0, --cn0 or --modcod)
+    slots are frames. OUTPUT is replaced whole or not at all.
     """
     _check_apart(output, path)
     with busy(f"reading {path}"):
-        phy = import_series(path, **options)
+        phy = _modem(path, options) if _is_modem(options) else _series(path, options)
     _finish(phy, output)
+
+
+_OF_MODEMS = ("esn0", "cn0", "modcod", "modcod_table", "symbol_rate", "frame_symbols", "margin",
+              "acm_delay")  # fmt: skip
+
+
+def _is_modem(options: dict[str, Any]) -> bool:
+    return any(options[key] is not None for key in _OF_MODEMS)
+
+
+def _series(path: Path, options: dict[str, Any]) -> PhyTrace:
+    own = {key: value for key, value in options.items() if key not in _OF_MODEMS}
+    own["lldu_bytes"] = own["lldu_bytes"] or 1500
+    return import_series(path, **own)
+
+
+def _modem(path: Path, options: dict[str, Any]) -> PhyTrace:
+    own = dict(options)
+    for key, of in (("rate", "symbol rate and MODCOD"), ("lldu_bytes", "the MODCOD")):
+        if own.pop(key) is not None:
+            raise TraceError(f"{path}: {key} follows from {of}; leave it out")
+    if own["symbol_rate"] is None:
+        raise TraceError(
+            f"{path}: frames of a modem last as long as their symbols; give symbol_rate"
+        )
+    return import_modem(path, errors=own.pop("loss"), **own)
 
 
 @click.command()
@@ -78,6 +133,7 @@ def series(path: Path, output: Path, **options: Any) -> None:
 @OUTPUT
 @OFFSET
 @click.option("--nat", is_flag=True, help="Addresses and ports change on the way.")
+@click.option("--from", "from_address", metavar="ADDRESS", help="Only packets sent from there.")
 @click.option(
     "--rate",
     metavar="RATE",

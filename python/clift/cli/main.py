@@ -90,9 +90,10 @@ def run(arguments: Sequence[str]) -> int:
         click.echo(error.format_message(), err=True)
         return BAD_INPUT
     except CliftError as error:
-        return _fail(in_its_words(str(error), _options(list(arguments))))
+        named = _flags(arguments, str(error))
+        return _fail(in_its_words(named, _options(list(arguments))))
     except (click.ClickException, OSError, MemoryError) as error:
-        return _fail(_message(error))
+        return _fail(_flags(arguments, _message(error)))
     except BaseException as error:  # noqa: BLE001 - a panic of the core is no Exception
         if os.environ.get("CLIFT_TRACEBACK"):
             traceback.print_exc()
@@ -161,6 +162,34 @@ def _message(error: BaseException) -> str:
             return "not enough memory; take a part of the trace"
         case _:
             return str(error)
+
+
+# The flags of keywords whose names differ from them by more than dashes.
+_FLAGS = {"interval_ms": "interval", "rate_kbps": "rate", "slot_ns": "slot", "decode_ns": "decode"}
+# What a message tells to give, or what it says is wrong.
+_GIVEN = re.compile(
+    r"(?<=give )`?(interval_ms|slot_ns|decode_ns|losses|clock_offset|symbol_rate|frame_symbols|from"
+    r"|nat|missing|modcod_table)`?\b|(?<= with )`(missing)`"
+    r"|(?<=: )(clock_offset|delay_is|modcod_table|acm_delay|frame_symbols|symbol_rate|margin)(?=: )"
+    r"|\b(rate_kbps|interval_ms)(?= = )|(?<= as )(modcod_table|missing|modcod)\b"
+)
+
+
+def _flags(arguments: Sequence[str], message: str) -> str:
+    """The message with flags in the place of keywords, for commands that have them as flags.
+
+    Example:
+        >>> _flags(["trace", "info", "x"], "x: give interval_ms"), _flags(["run"], "give slot_ns")
+        ('x: give --interval', 'give slot_ns')
+    """
+    if list(arguments[:1]) not in (["trace"], ["tmt"]):
+        return message
+
+    def flag(found: re.Match[str]) -> str:
+        keyword = str(next(filter(None, found.groups())))
+        return "--" + _FLAGS.get(keyword, keyword).replace("_", "-")
+
+    return _GIVEN.sub(flag, message)
 
 
 def _fail(message: str) -> int:

@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 import json
+import warnings
 from collections.abc import Iterator
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
 from clift.errors import Interrupted, ScenarioError
 from clift.scenario import Scenario
+
+if TYPE_CHECKING:
+    from clift.campaign import Results
 
 
 @click.command()
@@ -55,7 +60,7 @@ def run(
     is written. A folder that holds another campaign's results is made to hold this one's only.
     """
     from clift._bar import bar
-    from clift.campaign import Results, run_campaign
+    from clift.campaign import run_campaign
     from clift.campaign.record import as_dict, draw, prepare, write
     from clift.report.text import report
 
@@ -69,14 +74,18 @@ def run(
         return
     if output is not None:
         prepare(output)
-    with bar(path.stem, 0 if quiet else scenario.size) as watch:
-        results: Results = run_campaign(scenario, watch, threads)
+    with bar(path.stem, 0 if quiet else scenario.size) as watch, warnings.catch_warnings():
+        # What runs say of themselves is told below, without the place in the code.
+        warnings.simplefilter("ignore", UserWarning)
+        results = run_campaign(scenario, watch, threads)
     if not results.done:
         raise Interrupted("stopped before a run had finished; nothing was written", [])
     record = as_dict(results, scenario)
     if record["taken"]:
         told = (f"{key} {one['value']} ({one['from']})" for key, one in record["taken"].items())
         click.echo(f"taken: {', '.join(told)}", err=True)
+    for note in _notes(results, told=not as_json):
+        click.echo(f"note: {note}", err=True)
     missing = ""
     if output is not None:
         missing = _fill(output, write(results, scenario, output, record), "tables")
@@ -87,6 +96,14 @@ def run(
         raise Interrupted(missing, [])
     if not results.is_complete:
         raise Interrupted(f"stopped after {results.done} of {results.wanted} runs", [])
+
+
+def _notes(results: Results, told: bool) -> list[str]:
+    """What runs say of themselves, each once, without what the report has `told`."""
+    noted = [cell.first.notes() for cell in results.cells if cell.first]
+    found = list(dict.fromkeys(note for notes in noted for note in notes))
+    shown = next((notes[0] for notes in noted if notes), None) if told else None
+    return [note for note in found if note != shown and not note.endswith("as the trace says")]
 
 
 def _fill(folder: Path, files: Iterator[Path], what: str) -> str:

@@ -51,9 +51,9 @@ def block(name: str, info: dict[str, Any]) -> str:
     """
     bursts, good = info["bursts"], info["good_runs"]
     rows = [
-        ("slots", f"{info['slots']} of {info['lldu_bytes']} bytes"),
+        ("slots", f"{info['slots']} of {_sizes(info)} bytes"),
         ("duration", span(info["duration_ns"])),
-        ("rate", "unknown" if info["rate_bps"] is None else rate(info["rate_bps"])),
+        ("rate", _rate(info)),
         ("erased", f"{info['erased']} slots, {info['erasure_rate']:.4%}"),
         ("bursts", _runs(bursts)),
         ("good runs", _runs(good)),
@@ -142,6 +142,19 @@ def rate(bits_per_second: float) -> str:
         if bits_per_second >= scale:
             return f"{bits_per_second / scale:.5g} {unit}"
     return f"{bits_per_second:.5g} bit/s"
+
+
+def _rate(info: dict[str, Any]) -> str:
+    if info["rate_bps"] is None:
+        return "unknown"
+    received = info.get("received_rate_bps")
+    return rate(info["rate_bps"]) + (f", {rate(received)} received" if received else "")
+
+
+def _sizes(info: dict[str, Any]) -> str:
+    if "mean_bytes" not in info:
+        return str(info["lldu_bytes"])
+    return f"{info['least_bytes']} to {info['lldu_bytes']} (mean {info['mean_bytes']:.5g})"
 
 
 def _runs(runs: dict[str, Any]) -> str:

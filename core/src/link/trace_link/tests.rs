@@ -15,6 +15,7 @@ fn parts(d: &[i64]) -> Parts {
         slots_used: d.len() as u64,
         rtt: Duration::from_nanos(200),
         lldu: Bytes(33),
+        sizes: None,
         slots: d.len() as u64,
         span: (0, slots * 10 - 10),
         gap: 10,

@@ -122,7 +122,9 @@ fn a_round_trip_that_the_trace_measured_is_taken_unless_one_is_given() {
     let told = vec!["link.rtt: 24 ms, as the trace says".to_owned()];
     assert_eq!(rtt(""), (24, told.clone()));
     assert_eq!(rtt("live = true"), (24, told));
-    assert_eq!(rtt("rtt = \"500 ms\""), (500, vec![]));
+    let unused = "link.rtt: 500 ms is given, so the 24 ms that the trace measured are not used";
+    assert_eq!(rtt("rtt = \"500 ms\""), (500, vec![unused.to_owned()]));
+    assert_eq!(rtt("rtt = \"24 ms\""), (24, vec![]));
     let fast = "[trace]\nfile = \"x.csv\"\n[link]\nfeedback = \"9 ms\"\n";
     let (key, cure) = fault(fast, &Given::phy([measured(24)]));
     assert_eq!(

@@ -3,6 +3,7 @@
 pub(super) mod law;
 pub(super) mod live;
 pub(super) mod open;
+mod pieces;
 
 use std::fmt;
 
@@ -32,7 +33,10 @@ pub struct Arq {
 
 impl SchemeForms for Arq {
     fn apply(&self, phy: &PhyTrace, timing: Timing) -> LinkTrace {
-        open::apply(*self, phy, timing)
+        match phy.sizes().column() {
+            None => open::apply(*self, phy, timing),
+            Some(_) => pieces::apply(*self, phy, phy.sizes(), timing),
+        }
     }
 
     fn live(

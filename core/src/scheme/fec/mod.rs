@@ -1,5 +1,6 @@
 //! FEC, plain and interleaved.
 
+mod content;
 pub(super) mod law;
 pub(super) mod live;
 pub(super) mod open;
@@ -38,7 +39,10 @@ pub struct Fec {
 
 impl SchemeForms for Fec {
     fn apply(&self, phy: &PhyTrace, timing: Timing) -> LinkTrace {
-        open::apply(*self, phy, timing)
+        match phy.sizes().column() {
+            None => open::apply(*self, phy, timing),
+            Some(_) => content::apply(*self, phy, phy.sizes(), timing),
+        }
     }
 
     fn live(

@@ -10,6 +10,7 @@ mod pairs;
 mod reader;
 
 use std::io::Read;
+use std::net::IpAddr;
 
 use crate::trace::error::ReadError;
 use crate::trace::file::{FileError, Input, TraceFile};
@@ -39,6 +40,8 @@ pub struct Options {
     pub keep_order: bool,
     /// Whether addresses and ports change on the way.
     pub nat: bool,
+    /// Only packets that the sender's capture has from this address.
+    pub from: Option<IpAddr>,
 }
 
 fn read_files(how: &TraceFile, input: &Input<'_>) -> Result<PhyTrace, FileError> {
@@ -53,10 +56,15 @@ fn read_files(how: &TraceFile, input: &Input<'_>) -> Result<PhyTrace, FileError>
         clock_offset: how.clock_offset,
         keep_order: how.keep_order.unwrap_or(false),
         nat: how.nat,
+        from: match how.from.as_deref().map(str::parse) {
+            None => None,
+            Some(Ok(address)) => Some(address),
+            Some(Err(_)) => return Err(how.wrong("from", "is no IP address", input)),
+        },
     };
     let at = |name, error| FileError::Read { place: input.files.place(name), error };
     let sent = reader::packets(input.reader(&how.file)?, options.nat);
-    let sent = sent.map_err(|error| at(&how.file, error))?;
+    let sent = sent.map_err(|error| at(&how.file, error))?.only(options.from);
     let seen = reader::packets(input.reader(receiver)?, options.nat);
     let seen = seen.map_err(|error| at(receiver, error))?;
     let mut phy = pairs::trace(&sent, &seen, &options).map_err(|error| at(&how.file, error))?;
@@ -76,7 +84,7 @@ pub fn read(
     receiver: impl Read + Send,
     options: &Options,
 ) -> Result<PhyTrace, ReadError> {
-    let sent = reader::packets(sender, options.nat)?;
+    let sent = reader::packets(sender, options.nat)?.only(options.from);
     let seen = reader::packets(receiver, options.nat)?;
     pairs::trace(&sent, &seen, options)
 }

@@ -6,10 +6,15 @@ use super::packet::{Level, Packet};
 use super::reader::Capture;
 use super::{Options, fault};
 use crate::trace::error::ReadError;
+use crate::trace::notes::spoken;
 use crate::trace::probes::resample;
 use crate::trace::series::{Grid, Shift};
 use crate::trace::{Header, Notes, PhyTrace};
 use crate::units::{Bytes, Duration};
+
+/// Of the sender's packets so many per cent must be in both captures, unless somebody says which are
+/// meant.
+const LEAST_SHARE: usize = 50;
 
 /// The trace of the packets sent.
 pub(super) fn trace(
@@ -32,6 +37,12 @@ pub(super) fn trace(
             sent.packets.len()
         )));
     }
+    if sent.packets.len() == seen.packets.len() && matched.raw.iter().all(|&raw| raw == Some(0)) {
+        return Err(fault(
+            "both captures hold the same packets at the same times, so this is one capture twice; \
+             give the one at the receiver as the second",
+        ));
+    }
     let ways = matched.ways(sent);
     let Some(there) = ways.there else {
         return Err(fault(
@@ -43,6 +54,15 @@ pub(super) fn trace(
     if both * 100 < sent.packets.len() {
         return Err(fault(format!(
             "only {both} of {} packets are in both captures; are they of the same time and traffic?",
+            sent.packets.len()
+        )));
+    }
+    let share = both * 100 / sent.packets.len();
+    if share < LEAST_SHARE && options.from.is_none() {
+        return Err(fault(format!(
+            "{both} of {} packets of the sender ({share} %) are in both captures, less than \
+             {LEAST_SHARE} %: other hosts, the way back or multicast may be mixed in; give `from`, \
+             the address whose packets cross the link, to count all of those and no others",
             sent.packets.len()
         )));
     }
@@ -91,7 +111,7 @@ pub(super) fn trace(
         (t, d) = resample(&t, &d, lldu, rate)?;
     }
 
-    let span = |nanos: i64| Duration::from_nanos(nanos.unsigned_abs());
+    let span = |nanos: i64| spoken(nanos.abs());
     let mut notes = Notes::default();
     let understood = &mut notes.understood;
     let name = |place: u32| sent.addresses.get(place as usize).map(ToString::to_string);
@@ -126,6 +146,10 @@ pub(super) fn trace(
             options.clock_offset.unwrap_or_default()
         ));
     }
+    understood.push(format!(
+        "{both} of {} packets of the sender's capture ({share} %) are in both",
+        sent.packets.len()
+    ));
     let others = sent.packets.len() - all;
     if others > 0 {
         understood

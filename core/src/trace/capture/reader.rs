@@ -33,6 +33,17 @@ pub(super) struct Capture {
     pub(super) cut: bool,
 }
 
+impl Capture {
+    /// The same with the packets from this address only, if one is given.
+    pub(super) fn only(mut self, from: Option<IpAddr>) -> Self {
+        if let Some(from) = from {
+            let addresses = &self.addresses;
+            self.packets.retain(|packet| addresses.get(packet.from as usize) == Some(&from));
+        }
+        self
+    }
+}
+
 /// An interface of a capture: its link type and clock.
 #[derive(Clone, Copy)]
 struct Interface {

@@ -264,3 +264,26 @@ fn no_cut_or_damage_panics() {
     let none = read(&b"t_ns,d_ns\n0,5\n10,0\n2000000,5\n"[..], &whole[..], &Options::default());
     assert!(none.unwrap_err().to_string().starts_with("not a capture"));
 }
+
+#[test]
+fn one_capture_twice_and_much_that_does_not_cross_are_refused() {
+    let (sent, seen) = both();
+    let file = |frames: &Frames| pcap(frames, 1, false, false, 65535);
+    let fault = |sent: &Frames, seen: &Frames, options: &Options| {
+        let (sent, seen) = (file(sent), file(seen));
+        read(&sent[..], &seen[..], options).unwrap_err().to_string()
+    };
+    let twice = fault(&sent, &sent, &Options::default());
+    assert!(twice.starts_with("both captures hold the same packets at the same times"), "{twice}");
+    // Three times as many of another host, which the receiver never sees.
+    let mut mixed = sent.clone();
+    for n in 0..3 * sent.len() as u32 {
+        mixed.push((i64::from(n) * 1000, udp(1_000_000 + n, true)));
+    }
+    mixed.sort_by_key(|frame| frame.0);
+    let share = fault(&mixed, &seen, &Options::default());
+    assert!(share.contains("are in both captures, less than 50 %: other hosts"), "{share}");
+    let options = Options { from: "10.0.0.1".parse().ok(), ..Options::default() };
+    let phy = traced(&file(&mixed), &file(&seen), &options);
+    same(&phy, "only from 10.0.0.1");
+}

@@ -65,7 +65,7 @@ pub trait Measured: FromStr<Err: fmt::Display> + fmt::Display {
     const UNITS: &'static [ColumnUnit];
 }
 
-const fn unit(name: &'static str, digits: i32, factor: u64) -> ColumnUnit {
+pub(super) const fn unit(name: &'static str, digits: i32, factor: u64) -> ColumnUnit {
     ColumnUnit { name, digits, factor }
 }
 

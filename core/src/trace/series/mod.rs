@@ -3,27 +3,36 @@
 //! A row holds until the next one, the last as long as rows usually do. The rate says how many
 //! slots there are: one follows another at the transmission time of an LLDU, over the borders of
 //! rows too. The delay of a row is the `d` of its slots, and what left earlier never arrives later
-//! unless [`Series::keep_order`] is false. Losses are drawn. Without a rate every row is a slot.
+//! unless [`Series::keep_order`] is false. Losses are drawn. Without a rate every row is a slot. The
+//! log of a [`Modem`] has Es/N0 or MODCODs in the place of rates: its slots are frames.
 
 mod clock;
+mod decibels;
+mod frames;
 mod given;
+mod modem;
 mod slots;
 mod table;
 
 use std::io::BufRead;
 
+pub use decibels::{DecibelHertz, Decibels, SymbolRate};
 pub use given::{ColumnName, ColumnUnit, DelayIs, Given, GivenError, Measured, Shift, TimeColumn};
+pub use modem::Modem;
+pub(super) use table::Table;
 
 use crate::seed::{Seed, Stream};
 use crate::trace::decimal::parse_scaled;
 use crate::trace::error::{Fault, ReadError, Snippet};
 use crate::trace::file::{FileError, Input, TraceFile};
 use crate::trace::format::FormatRow;
-use crate::trace::{Header, LATEST, Notes, PhyTrace, TraceError};
+use crate::trace::notes::spoken;
+use crate::trace::{Header, LATEST, Loading, Notes, Packing, PhyTrace, TraceError};
 use crate::units::{BitRate, Bytes, Duration, Probability};
+use frames::{Frames, Signal};
 use given::TimeFormat;
 use slots::{Loss, Maker, State};
-use table::{Row, Table};
+use table::Row;
 
 pub(super) const FORMAT: FormatRow = FormatRow {
     name: "series",
@@ -65,6 +74,8 @@ pub struct Series {
     pub missing: Option<String>,
     /// Seed of the losses.
     pub seed: u64,
+    /// What the log of a modem says; its slots are frames.
+    pub modem: Option<Modem>,
 }
 
 impl Series {
@@ -81,6 +92,7 @@ impl Series {
             keep_order: true,
             missing: None,
             seed: 1,
+            modem: None,
         }
     }
 
@@ -97,7 +109,11 @@ impl Series {
             keep_order: how.keep_order.unwrap_or(true),
             missing: how.missing.clone(),
             seed: how.seed.unwrap_or(1),
+            modem: Modem::of(how, input)?,
         };
+        if series.modem.is_some() {
+            return Ok(series);
+        }
         if series.rate.is_none() && series.delay.is_none() && series.loss.is_none() {
             let why = "times alone make no series";
             return how.needed(None, why, "rate, delay or loss", input);
@@ -148,6 +164,8 @@ struct Layout {
     rate: Option<usize>,
     delay: Option<usize>,
     loss: Option<usize>,
+    /// Es/N0 or C/N0, and the MODCOD, of a modem.
+    modem: [Option<usize>; 2],
 }
 
 /// A row that holds until the next one.
@@ -155,12 +173,14 @@ struct Held {
     line: u64,
     t: i64,
     state: State,
+    signal: Signal,
 }
 
 /// A file as it is read.
 struct Import<'a> {
     series: &'a Series,
     maker: Maker,
+    frames: Option<Frames>,
     layout: Option<Layout>,
     /// The fields of the line that names the columns.
     header: Option<Vec<String>>,
@@ -176,6 +196,10 @@ struct Import<'a> {
     /// Lengths and lines of the longest intervals come from these.
     longest: (i64, u64),
     delays: Grid,
+    /// Rows whose delay is 0, which no slot can have.
+    no_delay: u64,
+    /// Rows whose loss is 1 per cent, and those of another number than 0 or 1.
+    one_per_cent: (u64, u64),
 }
 
 impl<'a> Import<'a> {
@@ -185,6 +209,10 @@ impl<'a> Import<'a> {
         Self {
             series,
             maker: Maker::new(lldu, losses, series.keep_order, most),
+            frames: series
+                .modem
+                .as_ref()
+                .map(|modem| modem.frames(series.seed, series.keep_order, most)),
             layout: None,
             header: None,
             between: "",
@@ -198,6 +226,8 @@ impl<'a> Import<'a> {
             intervals: Vec::new(),
             longest: (0, 0),
             delays: Grid::default(),
+            no_delay: 0,
+            one_per_cent: (0, 0),
         }
     }
 
@@ -226,10 +256,19 @@ impl<'a> Import<'a> {
         let text = field(layout.time)?;
         let time = self.series.time.format.parse(text)?;
         let (rate, delay, loss) = (layout.rate, layout.delay, layout.loss);
+        let [level, modcod] = layout.modem;
+        let modem = [level.map(field).transpose()?, modcod.map(field).transpose()?];
         let state = State {
             rate: self.rate(rate.map(field).transpose()?)?,
             delay: self.delay(delay.map(field).transpose()?)?,
             loss: self.loss(loss.map(field).transpose()?)?,
+        };
+        let signal = match &self.series.modem {
+            None => Signal::default(),
+            Some(about) => {
+                let loss = self.series.loss.as_ref().map(|_| state.loss);
+                about.signal(modem, |field| self.is_missing(field), loss)?
+            }
         };
         if self.rows == 0 {
             self.origin = time;
@@ -237,13 +276,13 @@ impl<'a> Import<'a> {
         self.rows += 1;
         let t = time.checked_sub(self.origin).filter(|t| *t < LATEST);
         let t = t.ok_or_else(|| Fault::TooLate(Snippet::new(text)))?;
-        if self.series.rate.is_none() {
+        if self.series.rate.is_none() && self.frames.is_none() {
             if self.held.as_ref().is_some_and(|held| held.t >= t) {
                 return Err(Fault::Unsorted(Snippet::new(text)));
             }
             self.maker.single(t, &state, text)?;
         }
-        self.hold(Held { line: row.line, t, state }, text)
+        self.hold(Held { line: row.line, t, state, signal }, text)
     }
 
     /// Ends the row that held until now.
@@ -276,6 +315,11 @@ impl<'a> Import<'a> {
     }
 
     fn end(&mut self, held: &Held, to: i64) -> Result<(), Fault> {
+        if let Some(frames) = &mut self.frames {
+            // A frame without a delay in the log is received all the same.
+            let delay = held.state.delay.unwrap_or_default();
+            return frames.interval(held.t, to, held.signal, delay);
+        }
         if held.state.is_outage() && to > held.t {
             self.outages += 1;
             self.outage += to - held.t;
@@ -292,13 +336,13 @@ impl<'a> Import<'a> {
         if !self.intervals.is_empty() {
             let middle = (self.intervals.len() - 1) / 2;
             usual = *self.intervals.select_nth_unstable(middle).1;
-        } else if self.series.rate.is_some() {
+        } else if self.series.rate.is_some() || self.frames.is_some() {
             let fault = "one row alone does not say how long it holds; give two or more";
             return Err(Fault::Table(fault.to_owned()).at(held.line));
         }
         let end = held.t.saturating_add(usual);
         self.end(&held, end).map_err(|fault| fault.at(held.line))?;
-        if self.maker.len() == 0 {
+        if self.frames.as_ref().map_or(self.maker.len(), Frames::len) == 0 {
             let fault = "no row leaves a slot: the rate is 0 or a value is missing throughout";
             return Err(ReadError::File(Fault::Table(fault.to_owned())));
         }
@@ -306,6 +350,13 @@ impl<'a> Import<'a> {
         let period = (usual > 0).then(|| Duration::from_nanos(end.unsigned_abs()));
         let rtt = self.series.delay.as_ref().map(|_| Duration::ZERO);
         let notes = self.notes(usual).clean();
+        if let Some(frames) = self.frames {
+            let (t, d, sizes) = frames.columns()?;
+            // Base-band frames carry packets one behind the other.
+            let loading = Loading { packing: Some(Packing::Bytes), ..Loading::default() };
+            let header = Header { period, rtt, notes, loading, ..Header::default() };
+            return Ok(PhyTrace::with_header(t.into(), d.into(), sizes, header)?);
+        }
         self.maker.finish(Header { period, rtt, notes, ..Header::default() })
     }
 
@@ -318,6 +369,8 @@ impl<'a> Import<'a> {
             column(series.rate.as_ref()),
             column(series.delay.as_ref()),
             column(series.loss.as_ref()),
+            series.modem.as_ref().and_then(|modem| modem.columns()[0]),
+            series.modem.as_ref().and_then(|modem| modem.columns()[1]),
         ];
         let named = columns.iter().flatten().any(|name| matches!(name, ColumnName::Header(_)));
         let is_value = |name: &ColumnName| match name {
@@ -372,6 +425,13 @@ impl<'a> Import<'a> {
             rate: column(series.rate.as_ref()).map(find).transpose()?,
             delay: column(series.delay.as_ref()).map(find).transpose()?,
             loss: column(series.loss.as_ref()).map(find).transpose()?,
+            modem: match &series.modem {
+                None => [None; 2],
+                Some(modem) => {
+                    let [level, modcod] = modem.columns();
+                    [level.map(find).transpose()?, modcod.map(find).transpose()?]
+                }
+            },
         })
     }
 
@@ -416,7 +476,8 @@ impl<'a> Import<'a> {
     /// Nanoseconds of one way.
     fn delay(&mut self, field: Option<&[u8]>) -> Result<Option<i64>, Fault> {
         let unit = match &self.series.delay {
-            None => return Ok(Some(1)),
+            // A frame of a modem takes its own time.
+            None => return Ok(Some(i64::from(self.frames.is_none()))),
             Some(Given::Constant(delay)) => {
                 let delay = i64::try_from(delay.as_nanos()).unwrap_or(LATEST);
                 return Ok(Some(self.one_way(delay)));
@@ -439,7 +500,10 @@ impl<'a> Import<'a> {
                 Snippet::new(field),
                 if shift == 0 { "" } else { " with the clock offset" }
             ))),
-            delay => Ok(Some(delay)),
+            delay => {
+                self.no_delay += u64::from(delay == 0);
+                Ok(Some(delay))
+            }
         }
     }
 
@@ -450,7 +514,7 @@ impl<'a> Import<'a> {
         }
     }
 
-    fn loss(&self, field: Option<&[u8]>) -> Result<Loss, Fault> {
+    fn loss(&mut self, field: Option<&[u8]>) -> Result<Loss, Fault> {
         let unit = match &self.series.loss {
             None => return Ok(Loss::default()),
             Some(Given::Constant(share)) => return Ok(Loss::Share(share.get())),
@@ -478,6 +542,10 @@ impl<'a> Import<'a> {
         let number = text.and_then(|text| text.parse::<f64>().ok());
         let number = number.ok_or_else(|| not_a_number("loss", field))?;
         let share = if unit.digits < 0 { number / 100.0 } else { number };
+        if unit.digits < 0 {
+            self.one_per_cent.0 += u64::from(number == 1.0);
+            self.one_per_cent.1 += u64::from(number != 1.0 && number != 0.0);
+        }
         if (0.0..=1.0).contains(&share) {
             return Ok(Loss::Share(share));
         }
@@ -516,7 +584,7 @@ impl<'a> Import<'a> {
         understood.extend(
             given.into_iter().filter_map(|(what, said)| Some(format!("{what} is {}", said?))),
         );
-        let span = Duration::from_nanos;
+        let span = |nanos: u64| spoken(nanos as i64);
         if self.outages > 0 {
             understood.push(format!(
                 "{} rows are outages (no rate or no delay), {} in all",
@@ -531,16 +599,24 @@ impl<'a> Import<'a> {
             assumed.push("dates without an offset are in UTC".to_owned());
         }
         match series.rate {
+            _ if series.modem.is_some() => assumed.push(format!(
+                "a row holds until the next, the last one for {}",
+                span(usual.unsigned_abs())
+            )),
             Some(_) => assumed.push(format!(
                 "a row holds until the next, the last one for {}",
                 span(usual.unsigned_abs())
             )),
             None => assumed.push("no rate: a slot a row".to_owned()),
         }
-        if series.lldu.is_none() {
+        if series.lldu.is_none() && series.modem.is_none() {
             assumed.push(format!("LLDUs of {} bytes", PACKET.0));
         }
         match (&series.delay, series.delay_is) {
+            (None, _) if series.modem.is_some() => assumed.push(
+                "no delay: a frame is there once its last symbol is, and the round trip is not known"
+                    .to_owned(),
+            ),
             (None, _) => assumed.push("no delay: LLDUs arrive 1 ns after they are sent".to_owned()),
             (Some(_), DelayIs::OneWay) => assumed.push("the delay is one way".to_owned()),
             (Some(_), DelayIs::RoundTrip) => {
@@ -555,9 +631,16 @@ impl<'a> Import<'a> {
             );
         }
         match (&series.loss, series.keep_order) {
+            (None, _) if series.modem.is_some() => assumed.push(
+                "a frame is lost if the Es/N0 of its row is below its MODCOD's threshold"
+                    .to_owned(),
+            ),
             (None, _) => assumed.push("no loss: no slot is erased".to_owned()),
             (Some(_), _) => assumed
                 .push(format!("slots are lost independently, drawn with seed {}", series.seed)),
+        }
+        if let (Some(modem), Some(frames)) = (&series.modem, &self.frames) {
+            modem.notes(frames, understood, assumed);
         }
         if series.keep_order && self.maker.waited > 0 {
             assumed.push(format!(
@@ -570,11 +653,20 @@ impl<'a> Import<'a> {
     }
 
     fn warnings(&self, usual: i64, warnings: &mut Vec<String>) {
-        let span = |nanos: i64| Duration::from_nanos(nanos.unsigned_abs());
+        let span = spoken;
         if self.repeated > 0 {
             warnings.push(format!(
                 "{} rows have the time of the row after them and count for nothing",
                 self.repeated
+            ));
+        }
+        if self.no_delay > 0 && self.frames.is_none() {
+            warnings.push(format!("{} rows have a delay of 0: 1 ns is taken", self.no_delay));
+        }
+        if let (rows @ 1.., 0) = self.one_per_cent {
+            warnings.push(format!(
+                "every loss is 0 or 1 %, {rows} rows have 1: if these are flags, give them as shares, \
+                 without :%"
             ));
         }
         let gaps = self.intervals.iter().filter(|&&length| length / 5 >= usual.max(1)).count();

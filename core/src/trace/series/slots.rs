@@ -173,7 +173,7 @@ impl Maker {
 }
 
 /// The share of `slots` that is lost.
-fn share(loss: Loss, slots: u128) -> Result<f64, Fault> {
+pub(super) fn share(loss: Loss, slots: u128) -> Result<f64, Fault> {
     match loss {
         Loss::Share(share) => Ok(share),
         Loss::Packets(0) => Ok(0.0),

@@ -11,7 +11,7 @@ use crate::trace::lines::Lines;
 const LONGEST: usize = 1 << 16;
 
 /// Reads rows. Empty lines and lines that start with `#` are skipped.
-pub(super) struct Table<R> {
+pub(in crate::trace) struct Table<R> {
     lines: Lines<R>,
     /// `None`: white space.
     csv: Option<Reader>,
@@ -22,16 +22,16 @@ pub(super) struct Table<R> {
 
 /// A row of a table.
 #[derive(Clone, Copy)]
-pub(super) struct Row<'a> {
+pub(in crate::trace) struct Row<'a> {
     /// The line, counted from 1; the last one of several.
-    pub(super) line: u64,
+    pub(in crate::trace) line: u64,
     bytes: &'a [u8],
     ends: &'a [usize],
 }
 
 impl<R: BufRead> Table<R> {
     /// A table whose first lines say what stands between the fields.
-    pub(super) fn new(mut reader: R) -> Result<Self, ReadError> {
+    pub(in crate::trace) fn new(mut reader: R) -> Result<Self, ReadError> {
         let csv = delimiter(reader.fill_buf()?).map(|byte| {
             // Line ends are cut off before, so that lines can be counted and bounded.
             ReaderBuilder::new().delimiter(byte).terminator(Terminator::Any(b'\n')).build()
@@ -41,12 +41,12 @@ impl<R: BufRead> Table<R> {
     }
 
     /// What stands between the fields, in words.
-    pub(super) fn between(&self) -> &'static str {
+    pub(in crate::trace) fn between(&self) -> &'static str {
         if self.csv.is_some() { "CSV" } else { "white space" }
     }
 
     /// The next row; `None` after the last.
-    pub(super) fn next(&mut self) -> Result<Option<Row<'_>>, ReadError> {
+    pub(in crate::trace) fn next(&mut self) -> Result<Option<Row<'_>>, ReadError> {
         let (mut written, mut count, mut open) = (0, 0, false);
         loop {
             let Some((number, line)) = self.lines.next()? else {
@@ -104,12 +104,12 @@ impl<R: BufRead> Table<R> {
 
 impl<'a> Row<'a> {
     /// How many fields it has.
-    pub(super) fn len(self) -> usize {
+    pub(in crate::trace) fn len(self) -> usize {
         self.ends.len()
     }
 
     /// A field, counted from 0, without the white space around it.
-    pub(super) fn field(self, index: usize) -> Option<&'a [u8]> {
+    pub(in crate::trace) fn field(self, index: usize) -> Option<&'a [u8]> {
         let end = *self.ends.get(index)?;
         let start = if index == 0 { 0 } else { self.ends[index - 1] };
         Some(self.bytes[start..end].trim_ascii())

@@ -202,3 +202,15 @@ fn faults_have_a_line_and_a_cure() {
         assert!(message.starts_with(expected), "{text:?}: {message}");
     }
 }
+
+#[test]
+fn flags_taken_for_per_cent_and_delays_of_zero_are_told() {
+    let warnings = |text: &str, keys: &str| imported(text, keys).header().notes.warnings.join("; ");
+    let flags = "0 1 0\n1 0 5\n2 1 5\n3 0 5\n";
+    let told = warnings(flags, "rate=8_kbit/s loss=2:% delay=3:ms");
+    assert!(told.contains("every loss is 0 or 1 %, 2 rows have 1: if these are flags"), "{told}");
+    assert!(told.contains("1 rows have a delay of 0: 1 ns is taken"), "{told}");
+    let told = warnings("0 1\n1 0.5\n2 1\n3 0\n", "rate=8_kbit/s loss=2:%");
+    assert!(!told.contains("flags"), "{told}");
+    assert!(!warnings(flags, "rate=8_kbit/s loss=2").contains("flags"));
+}

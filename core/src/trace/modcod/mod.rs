@@ -1,0 +1,291 @@
+//! MODCODs: what a frame carries, and the Es/N0 that it takes to receive it.
+
+mod presets;
+
+use serde::Deserialize;
+
+use crate::trace::error::{Fault, ReadError, Snippet};
+use crate::trace::series::Table;
+
+/// A modulation with a code rate.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Modcod {
+    /// What it is called, e.g. `QPSK 3/4`.
+    pub name: String,
+    /// Bits of data a symbol, headers of the frame counted in.
+    pub efficiency: f64,
+    /// Es/N0 in dB from which on its frames are received.
+    pub threshold_db: f64,
+    /// Symbols of a frame, if the table says so.
+    #[serde(default)]
+    pub symbols: Option<u32>,
+}
+
+/// The MODCODs that a modem has.
+///
+/// ```
+/// use clift::trace::Modcods;
+/// let table = Modcods::preset("dvb-s2").unwrap();
+/// let named = table.find("qpsk_3/4").unwrap();
+/// assert_eq!((table.get(named).threshold_db, table.get(named).bytes(None)), (4.03, Some(6041)));
+/// // The standard's numbers do, too; of 10 dB and 1 dB of margin that is what is left.
+/// assert_eq!(table.find("7"), Some(named));
+/// assert_eq!(table.get(table.best(9.0).unwrap()).name, "16APSK 2/3");
+/// ```
+#[derive(Clone, Debug, PartialEq)]
+pub struct Modcods {
+    entries: Vec<Modcod>,
+    /// What it is, in words.
+    about: String,
+}
+
+impl Modcod {
+    /// Bytes of a frame of so many symbols, else of those that the table says; `None` if neither
+    /// says, or less than a byte fits.
+    pub fn bytes(&self, symbols: Option<u32>) -> Option<u32> {
+        let symbols = symbols.or(self.symbols)?;
+        let bytes = ((self.efficiency * f64::from(symbols)).round() / 8.0).floor();
+        (1.0..=f64::from(u32::MAX)).contains(&bytes).then_some(bytes as u32)
+    }
+}
+
+impl Modcods {
+    /// The names of the presets.
+    pub const PRESETS: [&str; 2] = ["dvb-s2", "dvb-s2x"];
+
+    /// A table that a standard has: `dvb-s2` (ETSI EN 302 307-1, table 13) or `dvb-s2x` (that and EN
+    /// 302 307-2, table 20a); normal frames without pilots.
+    pub fn preset(name: &str) -> Option<Self> {
+        let (added, about): (&[presets::Entry], _) = match name {
+            "dvb-s2" => (&[], "DVB-S2, normal frames, no pilots (EN 302 307-1, table 13)"),
+            "dvb-s2x" => (
+                &presets::DVB_S2X,
+                "DVB-S2 and S2X, normal frames, no pilots (EN 302 307-1, table 13, and EN 302 307-2, \
+                 table 20a)",
+            ),
+            _ => return None,
+        };
+        let entry = |&(name, efficiency, threshold_db): &presets::Entry| Modcod {
+            name: name.to_owned(),
+            efficiency,
+            threshold_db,
+            symbols: Some(presets::symbols(name)),
+        };
+        let entries = presets::DVB_S2.iter().chain(added).map(entry).collect();
+        Some(Self { entries, about: about.to_owned() })
+    }
+
+    /// A table in TOML: `[[modcod]]` with `name`, `efficiency`, `threshold_db` and perhaps `symbols`.
+    ///
+    /// # Errors
+    /// The first thing in the way.
+    pub fn of_toml(text: &str, about: &str) -> Result<Self, ReadError> {
+        #[derive(Deserialize)]
+        #[serde(deny_unknown_fields)]
+        struct File {
+            modcod: Vec<Modcod>,
+        }
+        let file: File = toml::from_str(text).map_err(|error| {
+            let line = error.span().map_or(0, |span| text[..span.start].matches('\n').count());
+            let reason = error.message().lines().next().unwrap_or_default().to_owned();
+            Fault::Table(reason).at(line as u64 + 1)
+        })?;
+        Self::of(file.modcod, about).map_err(|reason| ReadError::File(Fault::Table(reason)))
+    }
+
+    /// A table in columns whose header has `name`, `efficiency`, `threshold_db` and perhaps `symbols`.
+    ///
+    /// # Errors
+    /// The first line in the way.
+    pub fn of_csv(text: &[u8], about: &str) -> Result<Self, ReadError> {
+        let mut table = Table::new(text)?;
+        let mut places: Option<[Option<usize>; 4]> = None;
+        let mut entries = Vec::new();
+        while let Some(row) = table.next()? {
+            let fault = |reason: String| Fault::Table(reason).at(row.line);
+            let Some(places) = places else {
+                let named = |name: &str| {
+                    (0..row.len()).find(|&index| row.field(index) == Some(name.as_bytes()))
+                };
+                let found = [named("name"), named("efficiency"), named("threshold_db")];
+                if found.contains(&None) {
+                    return Err(fault(
+                        "the header of a MODCOD table has name, efficiency (bit/symbol) and \
+                         threshold_db, and perhaps symbols"
+                            .to_owned(),
+                    ));
+                }
+                places = Some([found[0], found[1], found[2], named("symbols")]);
+                continue;
+            };
+            let field = |place: usize| {
+                let text = places[place].and_then(|index| row.field(index)).unwrap_or_default();
+                String::from_utf8_lossy(text).into_owned()
+            };
+            let number = |place: usize| {
+                let text = field(place);
+                let no = || fault(format!("{} is not a number", Snippet::new(text.as_bytes())));
+                text.parse::<f64>().map_err(|_| no())
+            };
+            let symbols = match field(3) {
+                text if text.is_empty() => None,
+                text => Some(text.parse().map_err(|_| {
+                    fault(format!("{} is no count of symbols", Snippet::new(text.as_bytes())))
+                })?),
+            };
+            let (efficiency, threshold_db) = (number(1)?, number(2)?);
+            entries.push(Modcod { name: field(0), efficiency, threshold_db, symbols });
+        }
+        Self::of(entries, about).map_err(|reason| ReadError::File(Fault::Table(reason)))
+    }
+
+    fn of(entries: Vec<Modcod>, about: &str) -> Result<Self, String> {
+        if entries.is_empty() {
+            return Err("the MODCOD table is empty".to_owned());
+        }
+        for (place, entry) in entries.iter().enumerate() {
+            let name = Snippet::new(entry.name.as_bytes());
+            let plain = plain(&entry.name);
+            let wrong = if plain.is_empty() || plain.bytes().all(|byte| byte.is_ascii_digit()) {
+                "is no name of a MODCOD; numbers count the table's rows"
+            } else if !(entry.efficiency > 0.0 && entry.efficiency <= 64.0) {
+                "has no efficiency above 0 and up to 64 bit/symbol"
+            } else if !(-100.0..=100.0).contains(&entry.threshold_db) {
+                "has no threshold from -100 to 100 dB"
+            } else if entry.symbols == Some(0) {
+                "has frames without symbols"
+            } else if entries[..place].iter().any(|other| self::plain(&other.name) == plain) {
+                "comes twice"
+            } else {
+                continue;
+            };
+            return Err(format!("MODCOD {name} {wrong}"));
+        }
+        Ok(Self { entries, about: about.to_owned() })
+    }
+
+    /// The MODCOD of this name or number, counted from 1: of DVB-S2 that of the standard.
+    pub fn find(&self, name: &str) -> Option<usize> {
+        let wanted = plain(name);
+        if let Ok(number) = wanted.parse::<usize>() {
+            return (1..=self.entries.len()).contains(&number).then(|| number - 1);
+        }
+        self.entries.iter().position(|entry| plain(&entry.name) == wanted)
+    }
+
+    /// The MODCOD with this index, which there must be.
+    pub fn get(&self, index: usize) -> &Modcod {
+        &self.entries[index]
+    }
+
+    /// All of them.
+    pub fn all(&self) -> &[Modcod] {
+        &self.entries
+    }
+
+    /// The most efficient of those whose threshold is at most `esn0_db`.
+    pub fn best(&self, esn0_db: f64) -> Option<usize> {
+        let within = (0..self.entries.len()).filter(|&i| self.entries[i].threshold_db <= esn0_db);
+        within.reduce(|best, i| {
+            let (old, new) = (&self.entries[best], &self.entries[i]);
+            let better = (new.efficiency, -new.threshold_db) > (old.efficiency, -old.threshold_db);
+            if better { i } else { best }
+        })
+    }
+
+    /// The one with the lowest threshold.
+    pub fn most_robust(&self) -> usize {
+        let threshold = |&i: &usize| self.entries[i].threshold_db;
+        let all = 0..self.entries.len();
+        all.min_by(|a, b| threshold(a).total_cmp(&threshold(b))).unwrap_or_default()
+    }
+
+    /// What it is, in words.
+    pub fn about(&self) -> &str {
+        &self.about
+    }
+}
+
+/// A name without what people write differently.
+fn plain(name: &str) -> String {
+    let kept = name.chars().filter(|c| c.is_ascii_alphanumeric() || *c == '/');
+    kept.map(|c| c.to_ascii_uppercase()).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    /// Bits of data of a normal frame: (k of BCH - 80), from the code rate and the BCH parity of the
+    /// standard, 192, 160 or 128 bits.
+    #[test]
+    fn the_presets_agree_with_the_frames_of_the_standard() {
+        let table = Modcods::preset("dvb-s2x").unwrap();
+        assert_eq!((table.all().len(), Modcods::preset("dvb-s2").unwrap().all().len()), (67, 28));
+        for entry in table.all() {
+            let (_, rate) = entry.name.split_once(' ').unwrap();
+            let (over, under) = rate.trim_end_matches("-L").split_once('/').unwrap();
+            let coded = 64_800.0 * over.parse::<f64>().unwrap() / under.parse::<f64>().unwrap();
+            let symbols = f64::from(entry.symbols.unwrap());
+            let close =
+                |parity: f64| ((coded - parity - 80.0) / symbols - entry.efficiency).abs() < 1e-6;
+            assert!([192.0, 160.0, 128.0].into_iter().any(close), "{entry:?}");
+        }
+        assert_eq!(table.get(0).bytes(None), Some(1991));
+        assert!(Modcods::preset("dvb-s3").is_none());
+    }
+
+    #[test]
+    fn more_is_never_lost_by_a_better_channel() {
+        for name in Modcods::PRESETS {
+            let table = Modcods::preset(name).unwrap();
+            let best = |tenths: i32| table.best(f64::from(tenths) / 10.0);
+            let efficiency = |i: Option<usize>| i.map_or(0.0, |i| table.get(i).efficiency);
+            assert!((-40..250).is_sorted_by_key(|tenths| efficiency(best(tenths)).to_bits()));
+            assert_eq!(table.best(-9.0), None);
+        }
+        let s2 = Modcods::preset("dvb-s2").unwrap();
+        assert_eq!(s2.get(s2.most_robust()).name, "QPSK 1/4");
+        // 8PSK 3/5 carries less than QPSK 9/10, and takes less.
+        assert_eq!(s2.get(s2.best(6.0).unwrap()).name, "8PSK 3/5");
+    }
+
+    #[test]
+    fn own_tables_are_read_and_checked() {
+        let csv = b"name;threshold_db;efficiency\nLow;-1.5;0.5\nHigh;6;2\n";
+        let toml = "[[modcod]]\nname = \"Low\"\nefficiency = 0.5\nthreshold_db = -1.5\n\
+                    [[modcod]]\nname = \"High\"\nefficiency = 2.0\nthreshold_db = 6.0\n";
+        let table = Modcods::of_csv(csv, "x").unwrap();
+        assert_eq!(table, Modcods::of_toml(toml, "x").unwrap());
+        assert_eq!(
+            (table.find("high"), table.find("2"), table.find("3")),
+            (Some(1), Some(1), None)
+        );
+        assert_eq!((table.get(0).bytes(None), table.get(0).bytes(Some(160))), (None, Some(10)));
+        let fault = |text: &str| Modcods::of_csv(text.as_bytes(), "x").unwrap_err().to_string();
+        assert!(fault("name,efficiency\n").starts_with("line 1: the header of a MODCOD table has"));
+        let head = "name,efficiency,threshold_db\n";
+        assert_eq!(fault(&format!("{head}a,b,c\n")), "line 2: `b` is not a number");
+        assert_eq!(fault(&format!("{head}a,1,1\nA,2,2\n")), "MODCOD `A` comes twice");
+        assert!(fault(&format!("{head}a,NaN,1\n")).starts_with("MODCOD `a` has no efficiency"));
+        assert!(fault(&format!("{head}7,1,1\n")).starts_with("MODCOD `7` is no name"));
+        assert_eq!(fault(head), "the MODCOD table is empty");
+        let fault = |text: &str| Modcods::of_toml(text, "x").unwrap_err().to_string();
+        assert!(fault("[[modcod]]\nname = 3\n").starts_with("line 2: "));
+        assert!(fault("x = 1\n").starts_with("line 1: unknown field `x`"));
+    }
+
+    proptest! {
+        #[test]
+        fn no_text_makes_a_panic(text in "(name,efficiency,threshold_db,symbols\n)?[ -~\n]{0,60}") {
+            for read in [Modcods::of_csv(text.as_bytes(), "x"), Modcods::of_toml(&text, "x")] {
+                match read {
+                    Ok(table) => prop_assert!(table.best(200.0).is_some()),
+                    Err(error) => prop_assert!(!error.to_string().contains('\n')),
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,193 @@
+//! Frames of a modem whose MODCOD changes: one follows another, each with its own bytes.
+
+use std::collections::VecDeque;
+
+use rand::Rng;
+use rand_chacha::ChaCha8Rng;
+
+use super::slots::{Loss, share};
+use super::{Decibels, SymbolRate};
+use crate::trace::error::Fault;
+use crate::trace::{Modcods, Sizes};
+use crate::units::Duration;
+
+/// Which MODCOD a frame has.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) enum Coding {
+    /// Always the same.
+    Constant(usize),
+    /// What the row says.
+    Variable,
+    /// The most efficient that the channel bears, as the sender knew it so long ago, less a margin.
+    Adaptive { margin: Decibels, delay: Duration },
+}
+
+/// What a modem did for a while.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(super) struct Signal {
+    /// Es/N0 in dB; `None`: no reception.
+    pub(super) esn0: Option<f64>,
+    /// The MODCOD of the row, if rows have one; `None`: nothing is sent.
+    pub(super) modcod: Option<usize>,
+    /// Share of its frames that were lost, if rows say so.
+    pub(super) loss: Option<Loss>,
+}
+
+/// Makes frames. Time is counted in symbols, so that nothing drifts.
+pub(super) struct Frames {
+    pub(super) coding: Coding,
+    modcods: Modcods,
+    rate: SymbolRate,
+    symbols: Option<u32>,
+    t: Vec<i64>,
+    d: Vec<i64>,
+    bytes: Vec<i64>,
+    /// Start of the next frame, ns times symbols a second.
+    next: u128,
+    /// Signals of the past: from when on.
+    past: VecDeque<(i64, Option<f64>)>,
+    losses: ChaCha8Rng,
+    keep_order: bool,
+    latest: i64,
+    most: u64,
+    /// Frames by MODCOD: sent, and lost.
+    pub(super) sent: Vec<(u64, u64)>,
+    /// Frames for which the channel was too bad for any MODCOD, as the sender knew it.
+    pub(super) desperate: u64,
+}
+
+impl Frames {
+    pub(super) fn new(
+        (coding, modcods): (Coding, Modcods),
+        (rate, symbols): (SymbolRate, Option<u32>),
+        losses: ChaCha8Rng,
+        keep_order: bool,
+        most: u64,
+    ) -> Self {
+        let sent = vec![(0, 0); modcods.all().len()];
+        let (t, d, bytes) = (Vec::new(), Vec::new(), Vec::new());
+        let (past, latest, desperate) = (VecDeque::new(), 0, 0);
+        Self {
+            coding,
+            modcods,
+            rate,
+            symbols,
+            t,
+            d,
+            bytes,
+            next: 0,
+            past,
+            losses,
+            keep_order,
+            latest,
+            most,
+            sent,
+            desperate,
+        }
+    }
+
+    /// The frames that start from `from` on and before `to`, each as long as its MODCOD makes it, which
+    /// then takes `delay` to arrive.
+    pub(super) fn interval(
+        &mut self,
+        from: i64,
+        to: i64,
+        signal: Signal,
+        delay: i64,
+    ) -> Result<(), Fault> {
+        const SECOND: u128 = 1_000_000_000;
+        let rate = u128::from(self.rate.per_second());
+        self.past.push_back((from, signal.esn0));
+        self.next = self.next.max(from.unsigned_abs() as u128 * rate);
+        // The slots of the row, to share counted losses among.
+        let first = self.t.len();
+        loop {
+            let t = (self.next / rate) as i64;
+            if t >= to {
+                break;
+            }
+            let Some(index) = self.choose(t, signal) else { break };
+            let modcod = self.modcods.get(index);
+            let symbols = self.symbols.or(modcod.symbols).unwrap_or(1);
+            let Some(bytes) = modcod.bytes(self.symbols) else {
+                return Err(Fault::Table(format!(
+                    "a frame of {symbols} symbols with {} carries less than a byte",
+                    modcod.name
+                )));
+            };
+            if self.t.len() as u64 >= self.most {
+                return Err(Fault::TooMany(self.most));
+            }
+            self.next += u128::from(symbols) * SECOND;
+            let end = self.next.div_ceil(rate) as i64;
+            let received = signal.esn0.is_some_and(|esn0| esn0 >= modcod.threshold_db);
+            self.sent[index].0 += 1;
+            let arrived = signal.loss.is_some() || received;
+            self.sent[index].1 += u64::from(!arrived);
+            self.t.push(t);
+            self.bytes.push(i64::from(bytes));
+            self.d.push(if arrived { (end - t + delay).max(1) } else { 0 });
+        }
+        let row = first..self.t.len();
+        if let Some(loss) = signal.loss {
+            let share = share(loss, row.len() as u128)?;
+            for slot in row.clone() {
+                let uniform = (self.losses.next_u64() >> 11) as f64 / (1u64 << 53) as f64;
+                if uniform < share {
+                    self.d[slot] = 0;
+                    self.sent[signal.modcod.unwrap_or_default()].1 += 1;
+                }
+            }
+        }
+        for slot in row.filter(|_| self.keep_order) {
+            if self.d[slot] > 0 {
+                self.latest = self.latest.max(self.t[slot] + self.d[slot]);
+                self.d[slot] = self.latest - self.t[slot];
+            }
+        }
+        Ok(())
+    }
+
+    /// The MODCOD of a frame that starts at `t`.
+    fn choose(&mut self, t: i64, signal: Signal) -> Option<usize> {
+        match &self.coding {
+            Coding::Constant(index) => Some(*index),
+            Coding::Variable => signal.modcod,
+            Coding::Adaptive { margin, delay } => {
+                let known = t.saturating_sub(delay.as_nanos() as i64);
+                while self.past.get(1).is_some_and(|&(from, _)| from <= known) {
+                    self.past.pop_front();
+                }
+                // Before the first report the first one holds.
+                let esn0 = self.past.front().and_then(|&(_, esn0)| esn0);
+                let best = esn0.and_then(|esn0| self.modcods.best(esn0 - margin.0));
+                self.desperate += u64::from(best.is_none());
+                Some(best.unwrap_or_else(|| self.modcods.most_robust()))
+            }
+        }
+    }
+
+    pub(super) fn len(&self) -> usize {
+        self.t.len()
+    }
+
+    /// What was sent of each MODCOD, the most used first: name, frames, lost.
+    pub(super) fn used(&self) -> Vec<(String, u64, u64)> {
+        let all = self.modcods.all().iter().zip(&self.sent);
+        let mut used: Vec<_> = all
+            .filter(|(_, sent)| sent.0 > 0)
+            .map(|(modcod, sent)| (modcod.name.clone(), sent.0, sent.1))
+            .collect();
+        used.sort_by_key(|(_, frames, _)| std::cmp::Reverse(*frames));
+        used
+    }
+
+    pub(super) fn modcods(&self) -> &Modcods {
+        &self.modcods
+    }
+
+    /// Columns `t` and `d`, and sizes.
+    pub(super) fn columns(self) -> Result<(Vec<i64>, Vec<i64>, Sizes), crate::trace::TraceError> {
+        Ok((self.t, self.d, Sizes::each(self.bytes.into())?))
+    }
+}

@@ -1,0 +1,133 @@
+//! How many bytes LLDUs carry: one number, or one each where they differ.
+
+use std::ops::Range;
+use std::sync::{Arc, OnceLock};
+
+use crate::trace::{Column, TraceError};
+use crate::units::Bytes;
+
+/// Payloads of LLDUs: all the same, or one for each, as adaptive coding has them.
+///
+/// ```
+/// use clift::trace::Sizes;
+/// let sizes = Sizes::each(vec![100, 200, 50].into()).unwrap();
+/// assert_eq!((sizes.most().0, sizes.at(1), sizes.sum(1..3)), (200, 200, 250));
+/// // Those that do not differ are one number.
+/// assert!(Sizes::each(vec![33, 33].into()).unwrap().column().is_none());
+/// ```
+#[derive(Clone, Debug)]
+pub struct Sizes {
+    most: Bytes,
+    each: Option<Each>,
+}
+
+#[derive(Clone, Debug)]
+struct Each {
+    column: Column,
+    /// Bytes before each LLDU and, last, of all; found when they are first asked for.
+    before: Arc<OnceLock<Vec<u64>>>,
+}
+
+impl From<Bytes> for Sizes {
+    fn from(size: Bytes) -> Self {
+        Self { most: size, each: None }
+    }
+}
+
+impl PartialEq for Sizes {
+    fn eq(&self, other: &Self) -> bool {
+        (self.most, self.column()) == (other.most, other.column())
+    }
+}
+
+impl Sizes {
+    /// Sizes in bytes, one for each LLDU.
+    ///
+    /// # Errors
+    /// If there is none, or one is not from 1 to 2^32 - 1.
+    pub fn each(column: Column) -> Result<Self, TraceError> {
+        let valid = |&size: &i64| (1..=i64::from(u32::MAX)).contains(&size);
+        if let Some(slot) = column.iter().position(|size| !valid(size)) {
+            return Err(TraceError::Size { slot, bytes: column[slot] });
+        }
+        let (Some(&least), Some(&most)) = (column.iter().min(), column.iter().max()) else {
+            return Err(TraceError::Empty);
+        };
+        let each = (least < most).then(|| Each { column, before: Arc::default() });
+        Ok(Self { most: Bytes(most as u32), each })
+    }
+
+    /// The largest; that of all if they do not differ.
+    pub fn most(&self) -> Bytes {
+        self.most
+    }
+
+    /// The smallest.
+    pub fn least(&self) -> Bytes {
+        let least = self.column().and_then(|column| column.iter().min());
+        least.map_or(self.most, |&least| Bytes(least as u32))
+    }
+
+    /// One size for each, if they differ.
+    pub fn column(&self) -> Option<&Column> {
+        self.each.as_ref().map(|each| &each.column)
+    }
+
+    /// The size of the LLDU `index`, which there must be.
+    #[inline]
+    pub fn at(&self, index: usize) -> u32 {
+        self.column().map_or(self.most.0, |column| column[index] as u32)
+    }
+
+    /// Bytes of the LLDUs of a range, which there must be.
+    pub fn sum(&self, range: Range<usize>) -> u64 {
+        self.before(range.end) - self.before(range.start)
+    }
+
+    /// Bytes of the first `count` LLDUs.
+    #[inline]
+    pub(crate) fn before(&self, count: usize) -> u64 {
+        let Some(each) = &self.each else { return count as u64 * u64::from(self.most.0) };
+        each.before.get_or_init(|| {
+            let mut sum = 0;
+            let sums = each.column.iter().map(|&size| {
+                sum += size.unsigned_abs();
+                sum
+            });
+            std::iter::once(0).chain(sums).collect()
+        })[count]
+    }
+
+    /// Sizes of the LLDUs that `thin` leaves of all.
+    pub(super) fn thinned(&self, thin: impl FnOnce(&[i64]) -> Column) -> Self {
+        let thinned = self.column().map(|column| Self::each(thin(column)));
+        thinned.and_then(Result::ok).unwrap_or_else(|| self.most.into())
+    }
+
+    /// That there is one for each of `slots`.
+    pub(super) fn check(&self, slots: usize) -> Result<(), TraceError> {
+        match self.column().map_or(slots, |column| column.len()) {
+            _ if self.most.0 == 0 => Err(TraceError::ZeroLldu),
+            bytes if bytes != slots => Err(TraceError::SizeCount { t: slots, bytes }),
+            _ => Ok(()),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sizes_are_some() {
+        let fault = |sizes: Vec<i64>| Sizes::each(sizes.into()).unwrap_err();
+        assert_eq!(fault(vec![]), TraceError::Empty);
+        assert_eq!(fault(vec![5, 0]), TraceError::Size { slot: 1, bytes: 0 });
+        assert_eq!(fault(vec![1 << 32]), TraceError::Size { slot: 0, bytes: 1 << 32 });
+        let sizes = Sizes::each(vec![1, 2].into()).unwrap();
+        assert_eq!(sizes.check(3), Err(TraceError::SizeCount { t: 3, bytes: 2 }));
+        assert_eq!((sizes.least().0, sizes.most().0, sizes.sum(0..2)), (1, 2, 3));
+        let same = Sizes::from(Bytes(7));
+        assert_eq!((same.least().0, same.at(9), same.sum(2..5)), (7, 7, 21));
+    }
+}

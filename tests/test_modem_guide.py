@@ -1,0 +1,127 @@
+"""The guide on modem logs: its commands, Python and scenario, and its numbers with numpy."""
+
+import re
+import shlex
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import clift
+from clift.cli.main import run
+
+ROOT = Path(__file__).parent.parent
+GUIDE = (ROOT / "docs" / "guides" / "modem-log.md").read_text()
+# Name, bits of data of a frame, its symbols, threshold: the first and some others of EN 302 307-1.
+FRAMES = {"QPSK 1/2": (32_128, 32_490), "QPSK 3/4": (48_328, 32_490), "8PSK 2/3": (42_960, 21_690),
+          "8PSK 5/6": (53_760, 21_690), "16APSK 4/5": (51_568, 16_290)}  # fmt: skip
+SYMBOLS_PER_S = 500_000
+
+
+def blocks(language: str) -> list[str]:
+    return re.findall(rf"```{language}\n(.*?)```", GUIDE, flags=re.DOTALL)
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    shutil.copy(ROOT / "examples" / "modem.csv", tmp_path)
+    table = "name,efficiency,threshold_db\nlow,0.5,-1\nhigh,2,8.5\n"
+    (tmp_path / "mine.csv").write_text(table)
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+@pytest.mark.usefixtures("folder")
+def test_the_commands_run() -> None:
+    commands = [line[2:] for block in blocks("console") for line in block.splitlines()]
+    assert len(commands) > 7
+    for command in commands:
+        assert run(shlex.split(command)[1:]) == 0, command
+
+
+def test_the_python_and_the_scenario_run(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (block,) = blocks("python")
+    subprocess.run([sys.executable, "-c", block], cwd=folder, check=True, capture_output=True)
+    (scenario,) = blocks("toml")
+    (folder / "x.toml").write_text(scenario)
+    assert run(["run", "x.toml", "--quiet", "--json"]) == 0
+    assert "goodput_kbps" in capsys.readouterr().out
+
+
+def test_the_log_is_what_its_script_writes(folder: Path) -> None:
+    script = ROOT / "examples" / "modem_log.py"
+    done = subprocess.run([sys.executable, str(script)], check=True, capture_output=True, text=True)
+    assert done.stdout == (folder / "modem.csv").read_text()
+
+
+@pytest.mark.usefixtures("folder")
+def test_the_bytes_of_an_adaptive_trace_are_those_that_numpy_finds() -> None:
+    log = np.genfromtxt("modem.csv", delimiter=",", names=True, dtype=None, encoding="ascii")
+    table = clift.import_modem(
+        "modem.csv", time="1:s", esn0="2:dB", symbol_rate="500 kBd", modcod="3"
+    )
+    # Variable coding, frame by frame.
+    symbols, lost, sent, slot = 0, 0, 0, 0
+    while symbols < 600 * SYMBOLS_PER_S:
+        row = symbols // SYMBOLS_PER_S
+        bits, takes = FRAMES[log["modcod"][row]]
+        assert table.t_ns[slot] == symbols * 10**9 // SYMBOLS_PER_S
+        assert table.slot_bytes is not None
+        assert table.slot_bytes[slot] == bits // 8
+        # The log's errors are those below the threshold.
+        assert (table.d_ns[slot] == 0) == bool(log["frame_errors"][row])
+        sent += bits
+        lost += bits * int(log["frame_errors"][row])
+        symbols, slot = symbols + takes, slot + 1
+    assert slot == len(table)
+    stats = table.stats()
+    assert stats["rate_bps"] == pytest.approx(sent / 600)
+    assert stats["received_rate_bps"] == pytest.approx((sent - lost) / 600)
+    link = clift.tmt.apply(table, "none", rtt_ms=0)
+    assert link.stats()["efficiency"] == pytest.approx(1 - lost / sent)
+    # Packets fill frames by bytes: what arrives in a second of the clear sky.
+    arrivals = np.arange(0, 10**9, 10**6)
+    delivered, _ = clift.deliver(link, arrivals, 1500)
+    offered = table.slot_bytes[table.t_ns < 2 * 10**9].sum()
+    got = ((delivered >= 0) & (delivered <= 2 * 10**9)).sum()
+    assert offered - 2 * table.lldu_bytes <= got * 1500 <= offered
+
+
+@pytest.mark.usefixtures("folder")
+def test_adaptive_coding_gains_and_loses_as_it_must(capsys: pytest.CaptureFixture[str]) -> None:
+    def carried(**coding: str) -> tuple[float, float]:
+        phy = clift.import_modem(
+            "modem.csv", time="1:s", esn0="2:dB", symbol_rate="500 kBd", **coding
+        )
+        stats = phy.stats()
+        return stats.get("received_rate_bps", stats["rate_bps"]), stats["erasure_rate"]
+
+    margins = [carried(margin=f"{margin} dB", acm_delay="1 s") for margin in (0, 1, 3)]
+    lost = [share for _, share in margins]
+    assert lost[0] > lost[1] >= lost[2] == 0
+    assert margins[1][0] > margins[2][0]
+    assert carried(margin="0 dB")[1] == 0
+    assert carried(margin="0 dB")[0] > max(rate for rate, _ in margins)
+    assert margins[1][0] > carried(modcod="3")[0] > carried(modcod="QPSK 1/2")[0]
+    # What flags are called in messages.
+    assert (
+        run(["trace", "import", "modem.csv", "--time", "1:s", "--esn0", "2:dB", "-o", "x.csv"]) == 2
+    )
+    assert "give --symbol-rate" in capsys.readouterr().err
+
+
+def test_a_run_says_what_the_import_warns_of(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (folder / "log.csv").write_text("t,delay,loss\n0,0,0\n1,30,1\n2,31,0\n")
+    text = 'duration = "2 s"\nscheme = "none"\n[link]\nwrap = true\nrtt = "0 ms"\n[trace]\n'
+    text += 'file = "log.csv"\ntime = "t:s"\nrate = "5 Mbit/s"\n'
+    (folder / "x.toml").write_text(text + 'delay = "delay:ms"\nloss = "loss:%"\n')
+    assert run(["run", "x.toml", "--quiet", "--json"]) == 0
+    told = capsys.readouterr().err
+    assert "note: trace: 1 rows have a delay of 0: 1 ns is taken" in told
+    assert "note: trace: every loss is 0 or 1 %" in told
+    assert "UserWarning" not in told
