@@ -1,12 +1,12 @@
 //! What of a byte stream an IP packet carries, for links that look into TCP headers.
 
-use std::collections::HashMap;
+use std::collections::BTreeMap;
 
 use clift::link::StreamRange;
 
 /// Numbers flows, and counts their bytes from 0 without wrapping.
 #[derive(Debug, Default)]
-pub(crate) struct Flows(HashMap<Vec<u8>, Flow>);
+pub(crate) struct Flows(BTreeMap<Vec<u8>, Flow>);
 
 #[derive(Debug)]
 struct Flow {

@@ -404,12 +404,12 @@ fn run(control: &OwnedFd, hosts: [&OwnedFd; 2], commands: &Commands) -> Result<(
         if ended == command {
             return send(control, format!("x{}", code(status)).as_bytes(), &[]);
         }
-        if ended <= 0 {
-            if let Some(signal) = signal_told(control)? {
-                // As from a terminal: every process hears it, but for this one.
-                // SAFETY: no memory is involved.
-                unsafe { libc::kill(-1, signal) };
-            }
+        if ended <= 0
+            && let Some(signal) = signal_told(control)?
+        {
+            // As from a terminal: every process hears it, but for this one.
+            // SAFETY: no memory is involved.
+            unsafe { libc::kill(-1, signal) };
         }
     }
 }
