@@ -47,8 +47,7 @@ def live(
     setup: Setup,
     command: Sequence[str],
     serve: Sequence[str] | None,
-    user: int,
-    group: int,
+    user: tuple[int, int],
     congestion: str | None,
     log: str | os.PathLike[str] | None,
 ) -> str: ...

@@ -77,21 +77,22 @@ pub(crate) fn live_hindrances(py: Python<'_>) -> Vec<String> {
     }
 }
 
-/// Runs commands on two hosts joined by the ways of a setup, in real time; the report as JSON.
+/// Runs commands on two hosts joined by the ways of a setup, in real time, as a user
+/// of a group; the report as JSON.
 #[pyfunction]
 pub(crate) fn live(
     py: Python<'_>,
     setup: &Setup,
     command: Vec<String>,
     serve: Option<Vec<String>>,
-    user: u32,
-    group: u32,
+    user: (u32, u32),
     congestion: Option<String>,
     log: Option<PathBuf>,
 ) -> PyResult<String> {
     #[cfg(target_os = "linux")]
     {
-        let commands = clift_live::Commands { command, serve, user, group, congestion };
+        let commands =
+            clift_live::Commands { command, serve, user: user.0, group: user.1, congestion };
         let ran = py.detach(|| clift_live::run(setup.inner(), &commands, log.as_deref()));
         let report = ran.map_err(scenario_error)?;
         let lateness = &report.lateness;
@@ -127,7 +128,7 @@ pub(crate) fn live(
     }
     #[cfg(not(target_os = "linux"))]
     {
-        let _ = (py, setup, command, serve, user, group, congestion, log);
+        let _ = (py, setup, command, serve, user, congestion, log);
         Err(scenario_error("live links need Linux"))
     }
 }

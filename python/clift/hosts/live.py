@@ -126,10 +126,9 @@ def run_live(
     """
     if not command:
         raise ScenarioError("give a command to run, behind `--`")
-    user, group = caller()
     served = None if serve is None else list(serve)
     report: dict[str, Any] = json.loads(
-        _clift.live(scenario.setup(), list(command), served, user, group, congestion, log)
+        _clift.live(scenario.setup(), list(command), served, caller(), congestion, log)
     )
     steps = [(bound, count) for bound, count in report.pop("late_steps")]
     return LiveRun(**report, late_steps=steps)
