@@ -162,7 +162,7 @@ int CliftDelay::enqueue(Packet* p, std::uint64_t now)
 	hdr_cmn* common = hdr_cmn::access(p);
 	std::uint32_t size = static_cast<std::uint32_t>(common->size());
 	std::uint64_t packet = next_packet_ - 1, flow = 0, first = 0, length = 0;
-	if (streams_) {
+	if (streams_ || log_ != nullptr) {
 		hdr_ip* ip = hdr_ip::access(p);
 		std::uint64_t from = static_cast<std::uint64_t>(ip->saddr()) << 32 | static_cast<std::uint32_t>(ip->sport());
 		std::uint64_t to = static_cast<std::uint64_t>(ip->daddr()) << 32 | static_cast<std::uint32_t>(ip->dport());

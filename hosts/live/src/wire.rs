@@ -56,8 +56,9 @@ pub(crate) struct Wire {
     timer: Timer,
     packets: Store,
     flows: Flows,
-    /// Time zero of the run, ns of the monotonic clock.
-    began: u64,
+    /// Time zero of the links, ns of the monotonic clock: the first packet, so that a flow meets the
+    /// same part of a trace whenever its command gets to it.
+    began: Option<u64>,
     /// The time of the last packet in each direction: time in a link never falls.
     clocks: [u64; 2],
     lateness: Lateness,
@@ -97,7 +98,7 @@ impl Wire {
             timer: Timer::new()?,
             packets: Store::default(),
             flows: Flows::default(),
-            began: sys::monotonic(),
+            began: None,
             clocks: [0; 2],
             lateness: Lateness::default(),
             refused: [0; 2],
@@ -108,7 +109,7 @@ impl Wire {
 
     /// Carries packets until the first command is done.
     pub(crate) fn run(mut self, real_time: bool) -> Result<Report, LiveError> {
-        self.began = sys::monotonic();
+        let began = sys::monotonic();
         let processor = sys::processor_time();
         self.hosts.start()?;
         let mut signalled = false;
@@ -119,7 +120,7 @@ impl Wire {
             if more {
                 continue;
             }
-            self.timer.set(self.next().map(|(at, _)| at + self.began));
+            self.timer.set(self.next().map(|(at, _)| at + self.began.unwrap_or(began)));
             let [one, two] = self.hosts.tuns.each_ref().map(|tun| tun.as_raw_fd());
             let fds = [one, two, self.timer.fd(), self.hosts.fd(), self.signals.fd()];
             let [_, _, _, ended, signal] = sys::wait(fds)?;
@@ -147,7 +148,7 @@ impl Wire {
         };
         Ok(Report {
             code,
-            seconds: seconds(sys::monotonic() - self.began),
+            seconds: seconds(sys::monotonic() - began),
             processor: seconds(processor),
             real_time,
             directions: [direction(0), direction(1)],
@@ -157,7 +158,8 @@ impl Wire {
     }
 
     fn now(&self) -> u64 {
-        sys::monotonic() - self.began
+        let now = sys::monotonic();
+        now - self.began.unwrap_or(now)
     }
 
     /// When a link is to be polled next, and which.
@@ -209,6 +211,7 @@ impl Wire {
             let read =
                 read.map_err(|source| LiveError::Kernel { what: "a host".into(), source })?;
             let Some(length) = read else { return Ok(false) };
+            self.began.get_or_insert_with(sys::monotonic);
             let now = at.unwrap_or_else(|| self.now()).max(self.clocks[host]);
             self.clocks[host] = now;
             let bytes = &self.buffer[..length];

@@ -13,6 +13,7 @@ import click
 
 from clift._clift import __version__
 from clift.cli.constellation import constellation
+from clift.cli.crosscheck import crosscheck
 from clift.cli.live import live
 from clift.cli.model import model
 from clift.cli.paper import paper
@@ -43,7 +44,7 @@ def cli() -> None:
     """What the physical layer of a satellite link did, and what TCP feels of it."""
 
 
-for command in (run_command, live, trace, tmt, model, paper, constellation, schema):
+for command in (run_command, live, crosscheck, trace, tmt, model, paper, constellation, schema):
     cli.add_command(command)
 
 

@@ -6,7 +6,7 @@ import json
 import warnings
 from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -81,11 +81,7 @@ def run(
     if not results.done:
         raise Interrupted("stopped before a run had finished; nothing was written", [])
     record = as_dict(results, scenario)
-    if record["taken"]:
-        told = (f"{key} {one['value']} ({one['from']})" for key, one in record["taken"].items())
-        click.echo(f"taken: {', '.join(told)}", err=True)
-    for note in _notes(results, told=not as_json):
-        click.echo(f"note: {note}", err=True)
+    _tell(record, _notes(results, told=not as_json))
     missing = ""
     if output is not None:
         missing = _fill(output, write(results, scenario, output, record), "tables")
@@ -104,6 +100,15 @@ def _notes(results: Results, told: bool) -> list[str]:
     found = list(dict.fromkeys(note for notes in noted for note in notes))
     shown = next((notes[0] for notes in noted if notes), None) if told else None
     return [note for note in found if note != shown and not note.endswith("as the trace says")]
+
+
+def _tell(record: dict[str, Any], notes: list[str]) -> None:
+    """What was taken because the file does not say it, and what runs say of themselves."""
+    if record["taken"]:
+        told = (f"{key} {one['value']} ({one['from']})" for key, one in record["taken"].items())
+        click.echo(f"taken: {', '.join(told)}", err=True)
+    for note in notes:
+        click.echo(f"note: {note}", err=True)
 
 
 def _fill(folder: Path, files: Iterator[Path], what: str) -> str:

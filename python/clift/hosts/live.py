@@ -96,7 +96,7 @@ def run_live(
     congestion: str | None = None,
     log: str | os.PathLike[str] | None = None,
 ) -> LiveRun:
-    """Runs a command on a host whose way to another host is the scenario's link, in real time.
+    r"""Runs a command on a host whose way to another host is the scenario's link, in real time.
 
     Args:
         scenario: One cell of a scenario; its applications and transports are not used. A channel
@@ -119,7 +119,7 @@ def run_live(
 
     Example:
         >>> import clift
-        >>> scenario = clift.Scenario.of({"path": [{"leg": {"delay": "5 ms"}}]})
+        >>> scenario = clift.Scenario.parse('[[path]]\nleg = { delay = "5 ms" }')
         >>> run = run_live(scenario, ["true"])  # doctest: +SKIP
         >>> run.code  # doctest: +SKIP
         0

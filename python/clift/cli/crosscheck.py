@@ -1,0 +1,84 @@
+"""`clift crosscheck`: one scenario in every host that is here."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import click
+
+from clift.cli.run import _change
+from clift.scenario import Scenario
+
+
+@click.command()
+@click.argument("path", type=click.Path(path_type=Path))
+@click.option("--set", "sets", multiple=True, metavar="KEY=VALUE", help="As `clift run --set`.")
+@click.option("--seed", type=click.IntRange(0, 2**64 - 1), help="Another seed than the file's.")
+@click.option(
+    "--hosts",
+    default="engine,ns2,ns3,live",
+    show_default=True,
+    help="Which, with commas between them.",
+)
+@click.option("--json", "as_json", is_flag=True, help="JSON on stdout.")
+def crosscheck(
+    path: Path, sets: tuple[str, ...], seed: int | None, hosts: str, as_json: bool
+) -> None:
+    """Run the scenario file PATH in our engine, ns-2, ns-3 and this machine's kernel.
+
+    What came out stands side by side; hosts that are not here are named on stderr. The kernel takes
+    as long as the scenario does.
+    """
+    from clift.hosts.crosscheck import HOSTS
+    from clift.hosts.crosscheck import crosscheck as check
+
+    chosen = tuple(name.strip() for name in hosts.split(","))
+    if unknown := [name for name in chosen if name not in HOSTS]:
+        raise click.UsageError(f"--hosts {unknown[0]}: give {', '.join(HOSTS)}")
+    changes = dict(_change(text) for text in sets) | ({} if seed is None else {"seed": str(seed)})
+    scenario = Scenario.read(path, changes)
+    found = check(scenario, chosen, lambda line: click.echo(line, err=True))
+    click.echo(json.dumps({"hosts": found}, indent=2) if as_json else _table(found))
+
+
+_COLUMNS = {
+    "goodput_kbps": "goodput (kbit/s)",
+    "completion_s": "completion (s)",
+    "retransmissions": "sent again",
+    "timeouts": "timeouts",
+    "delay_ms": "link delay (ms)",
+}
+
+
+def _table(found: dict[str, dict[str, Any]]) -> str:
+    """The hosts, a row each; below, where they part and whether fates agree."""
+    shown = {name: title for name, title in _COLUMNS.items() if _is_there(found, name)}
+    rows = [["host", *shown.values()]]
+    for host, one in found.items():
+        rows.append([host, *(_number(one[name]) for name in shown)])
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    lines = []
+    for row in rows:
+        first, *others = zip(row, widths, strict=True)
+        cells = [first[0].ljust(first[1]), *(text.rjust(width) for text, width in others)]
+        lines.append("  ".join(cells))
+    for host, one in found.items():
+        if (fates := one["fates"]) is not None:
+            agree = "all as the link alone gives them" if fates["agree"] else fates["first"]
+            lines.append(f"{host}: fates of {fates['packets']} packets: {agree}")
+        if (parts := one["parts"]) is not None:
+            where = f"data packet {parts['packet']}, {parts['at_s']:.6f} s"
+            lines.append(f"{host}: parts from the engine at {where}: {parts['why']}")
+    return "\n".join(lines)
+
+
+def _is_there(found: dict[str, dict[str, Any]], name: str) -> bool:
+    return any(one[name] is not None for one in found.values())
+
+
+def _number(value: float | None) -> str:
+    if value is None:
+        return "-"
+    return str(value) if isinstance(value, int) else f"{value:.4g}"

@@ -1,0 +1,443 @@
+"""One scenario in every host that is here: our engine, ns-2, ns-3, this machine's kernel.
+
+Each runs one TCP flow over the scenario's own link. What came out stands side by side; that the
+link gave every packet the fate that it gives it alone is checked; and the first packet is named at
+which a host and the engine part.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from statistics import fmean
+from typing import Any
+
+import clift._clift as _clift
+from clift.errors import ScenarioError
+from clift.hosts.fates import Arrival, Log, same
+from clift.hosts.live import hindrances, run_live
+from clift.scenario import Scenario
+from clift.simulation import simulate
+
+HOSTS = ("engine", "ns2", "ns3", "live")
+HEADERS = 52
+"""Bytes of IP and TCP headers with timestamps."""
+_LONGEST_ACK = 100
+
+
+class MissingHostError(Exception):
+    """A host that is not here, or cannot run the scenario; the text says why."""
+
+
+@dataclass(frozen=True)
+class Flow:
+    """The one flow of a scenario as hosts need it.
+
+    Attributes:
+        congestion: Its congestion control, as scenarios call it.
+        packet: Bytes of a full IP packet.
+        size: Bytes of the file; None: it never ends.
+        duration_s: Seconds.
+        window: Most packets of the window; None: no bound.
+        initial_window: Packets; None: the profile's own.
+        delayed_ack_ms: How long an acknowledgement waits; None: not at all, in profile `papers`.
+        profile: ``"papers"`` or ``"linux"``.
+    """
+
+    congestion: str
+    packet: int
+    size: int | None
+    duration_s: float
+    window: int | None
+    initial_window: int | None
+    delayed_ack_ms: float | None
+    profile: str
+
+    @classmethod
+    def of(cls, scenario: Scenario) -> Flow:
+        """The flow of a cell.
+
+        Raises:
+            MissingHostError: If it is not one TCP flow without access legs.
+        """
+        config = scenario.config
+        transport, application = config["transport"], config["application"]
+        if transport["protocol"] != "tcp" or application["type"] not in ("bulk", "file"):
+            raise MissingHostError("hosts run one TCP flow with bulk data or a file")
+        if config["flow"] or (config["flows"] or 1) != 1 or config["access"]:
+            raise MissingHostError("hosts run one flow, without access legs")
+        if not transport["sack"] or not transport["timestamps"]:
+            raise MissingHostError("hosts run TCP with SACK and timestamps")
+        size = application.get("size")
+        delayed = transport["delayed_ack"]
+        return cls(
+            congestion=transport["congestion"],
+            packet=_number(transport["packet"]),
+            size=None if size is None else _number(size),
+            duration_s=_clift.parse_time(config["duration"]) / 1e9,
+            window=_bound(transport["cwnd_max"]),
+            initial_window=_bound(transport["initial_window"]),
+            delayed_ack_ms=_clift.parse_time(delayed) / 1e6 if _is_time(delayed) else None,
+            profile=transport["profile"] or "linux",
+        )
+
+
+@dataclass(frozen=True)
+class Ran:
+    """What a host did: its numbers, and what came to the link and became of it, if it logs that."""
+
+    numbers: dict[str, float | None]
+    there: Log | None = None
+    back: Log | None = None
+
+
+def crosscheck(
+    scenario: Scenario,
+    hosts: tuple[str, ...] = HOSTS,
+    tell: Callable[[str], None] = lambda _: None,
+) -> dict[str, dict[str, Any]]:
+    r"""Runs a scenario in every host that is here.
+
+    Args:
+        scenario: One cell; its first replication is run.
+        hosts: Which of `HOSTS`.
+        tell: Is told of hosts that are left out, and why.
+
+    Returns:
+        For each host `goodput_kbps`, `completion_s` (None unless a file), `retransmissions`,
+        `timeouts` and `delay_ms` (mean one-way delay of data packets over the link); `fates`
+        (`packets`, `agree`) where the host logs them, and `parts`: the first packet at which it and
+        the engine part (`packet`, `at_s`, `why`), None if they never do.
+
+    Raises:
+        ScenarioError: If the scenario has several cells, or is wrong.
+
+    Example:
+        >>> import clift
+        >>> text = '[[path]]\nleg = { rate = "2 Mbit/s", delay = "9 ms", queue = "20 packets" }'
+        >>> found = crosscheck(clift.Scenario.parse(text), hosts=("engine",))
+        >>> round(found["engine"]["goodput_kbps"])
+        1930
+    """
+    cells = scenario.cells()
+    if len(cells) != 1:
+        axes = ", ".join(cells[0].labels)
+        raise ScenarioError(f"has {len(cells)} cells; choose one by --set: {axes}")
+    cell = cells[0].replication(0)
+    cell.setup()
+    found: dict[str, dict[str, Any]] = {}
+    engine = _engine(cell)
+    if "engine" in hosts:
+        found["engine"] = engine.numbers | {"fates": None, "parts": None}
+    runners = {"ns2": _ns2, "ns3": _ns3, "live": _live}
+    for name in (name for name in hosts if name in runners):
+        try:
+            ran = runners[name](cell, Flow.of(cell), tell)
+        except MissingHostError as error:
+            tell(f"{name} is left out: {error}")
+            continue
+        found[name] = ran.numbers | {"fates": _fates(cell, ran), "parts": _parts(engine, ran)}
+    return found
+
+
+# --- the hosts ---
+
+
+def _engine(cell: Scenario) -> Ran:
+    run = simulate(cell)
+    summary, events = run.summary(), run.events()
+    arrivals = [
+        Arrival(at, length + HEADERS, 0, seq, seq + length)
+        for at, kind, seq, length in zip(
+            *(events[name].to_pylist() for name in ("time_ns", "kind", "seq", "len")), strict=True
+        )
+        if kind in (_clift.SENT, _clift.SENT_AGAIN) and length
+    ]
+    links: Any = summary["links"]
+    numbers: dict[str, float | None] = {
+        name: summary[name] for name in ("goodput_kbps", "completion_s")
+    }
+    numbers |= {name: summary[name] for name in ("retransmissions", "timeouts")}
+    numbers["delay_ms"] = _delay(links)
+    return Ran(numbers, Log(arrivals, []))
+
+
+_NS2 = {"newreno": "reno", **{name: name for name in ("cubic", "hybla", "westwood", "compound")}}
+_SCRIPT = """
+load {plugin}
+set ns [new Simulator]
+set sender [$ns node]
+set receiver [$ns node]
+$ns clift-link $sender $receiver {{{scenario}}} -log log {options}
+Agent/TCP set ts_option_size_ 12
+set tcp [new Agent/TCP/Linux]
+$tcp set timestamps_ true
+$tcp set window_ {window}
+$tcp set packetSize_ {payload}
+{initial}
+set sink [new {sink}]
+{delayed}
+$sink set ts_echo_rfc1323_ true
+$ns attach-agent $sender $tcp
+$ns attach-agent $receiver $sink
+$ns connect $tcp $sink
+$ns at 0 "$tcp select_ca {variant}"
+set ftp [new Application/FTP]
+$ftp attach-agent $tcp
+$ns at 0 "$ftp {start}"
+proc finish {{}} {{
+    global ns tcp sender receiver
+    foreach {{from to}} [list $sender $receiver $receiver $sender] {{
+        [[$ns link $from $to] set link_] flush
+    }}
+    puts "result [$tcp set ack_] [$tcp set nrexmitpack_] [$tcp set nrexmit_]"
+    exit 0
+}}
+$ns at {until} finish
+$ns run
+"""
+
+
+def _ns2(cell: Scenario, flow: Flow, _: Callable[[str], None]) -> Ran:
+    plugin = _built("target/ns2/clift.so", "CLIFT_NS2", "make ns2")
+    program = shutil.which("ns")
+    if program is None:
+        raise MissingHostError("there is no `ns` (Debian: apt install ns2)")
+    if flow.congestion not in _NS2:
+        raise MissingHostError(f"ns-2 has no {flow.congestion}")
+    payload = flow.packet - HEADERS
+    packets = None if flow.size is None else math.ceil(flow.size / payload)
+    delayed = flow.delayed_ack_ms
+    path, changes = _source(cell)
+    keys = " ".join(f"{{{text}}}" for change in changes for text in change)
+    script = _SCRIPT.format(
+        plugin=plugin,
+        scenario=path,
+        options=f"-set {{{keys}}}",
+        window=flow.window or 100_000,
+        payload=payload,
+        initial=f"$tcp set windowInit_ {flow.initial_window}" if flow.initial_window else "",
+        sink="Agent/TCPSink/Sack1" + ("/DelAck" if delayed else ""),
+        delayed=f"$sink set interval_ {delayed / 1e3}" if delayed else "",
+        variant=_NS2[flow.congestion],
+        start="start" if packets is None else f"produce {packets}",
+        until=flow.duration_s,
+    )
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        (folder / "x.tcl").write_text(script)
+        done = subprocess.run([program, "x.tcl"], cwd=folder, capture_output=True, text=True)
+        results = [line.split() for line in done.stdout.splitlines() if line.startswith("result")]
+        if done.returncode != 0 or not results:
+            raise MissingHostError(
+                f"ns failed: {(done.stderr or done.stdout).strip().splitlines()[:1]}"
+            )
+        there, back = Log.read(folder / "log"), Log.read(folder / "log.back")
+    acknowledged, again, timeouts = (float(value) for value in results[0][1:])
+    completion = None if packets is None else _completion(there, packets)
+    seconds = completion or flow.duration_s
+    size = flow.size or (acknowledged + 1) * payload
+    numbers = {
+        "goodput_kbps": size * 8e-3 / seconds,
+        "completion_s": completion,
+        "retransmissions": int(again),
+        "timeouts": int(timeouts),
+        "delay_ms": _mean(there),
+    }
+    return Ran(numbers, there, back)
+
+
+def _ns3(cell: Scenario, flow: Flow, _: Callable[[str], None]) -> Ran:
+    program = _ns3_program("clift-bulk")
+    known = {"newreno", "cubic", "hybla", "westwood", "bbr"}
+    if flow.congestion not in known:
+        raise MissingHostError(f"ns-3 has no {flow.congestion}")
+    options = {
+        "congestion": flow.congestion,
+        "duration": flow.duration_s,
+        "bytes": flow.size or 0,
+        "packet": flow.packet,
+        "initialWindow": flow.initial_window or (2 if flow.profile == "papers" else 10),
+        "window": flow.window or 0,
+        "delayedAck": int(flow.profile == "linux" or flow.delayed_ack_ms is not None),
+        "minRto": "200ms",
+    }
+    path, changes = _source(cell)
+    link = [f"--scenario={path}", "--changes=" + ";".join(f"{k}={v}" for k, v in changes)]
+    command = [str(program), *link, "--json"]
+    command += [f"--{name}={value}" for name, value in options.items()]
+    done = subprocess.run(command, capture_output=True, text=True)
+    if done.returncode != 0:
+        raise MissingHostError(f"ns-3 failed: {done.stderr.strip()[:200]}")
+    printed = json.loads(done.stdout)
+    log = _ns3_fates(cell, link)
+    numbers = {name: printed.get(name) for name in ("goodput_kbps", "completion_s")}
+    numbers |= {name: printed.get(name) for name in ("retransmissions", "timeouts")}
+    numbers["delay_ms"] = printed.get("packet_delay_ms")
+    return Ran(numbers, log)
+
+
+def _ns3_fates(cell: Scenario, link: list[str]) -> Log:
+    """What ns-3's device makes of the packets that our engine sends."""
+    arrivals = (_engine(cell).there or Log([], [])).arrivals
+    text = "".join(f"{a.at_ns} {a.size} {a.first} {a.end}\n" for a in arrivals)
+    command = [str(_ns3_program("clift-fates")), *link]
+    done = subprocess.run(command, input=text, capture_output=True, text=True, check=True)
+    kinds = {"0": "delivered", "1": "lost"}
+    rows = (line.split() for line in done.stdout.splitlines())
+    events = [
+        (kinds[fate], number, int(at)) for number, (fate, at) in enumerate(rows) if fate in kinds
+    ]
+    return Log(arrivals, sorted(events, key=lambda event: event[2]))
+
+
+def _live(cell: Scenario, flow: Flow, tell: Callable[[str], None]) -> Ran:
+    if lines := hindrances():
+        raise MissingHostError(lines[0])
+    if flow.profile != "linux":
+        tell("live: the scenario's profile is `papers`, a kernel of today is not")
+    names = {"newreno": "reno"}
+    congestion = names.get(flow.congestion, flow.congestion)
+    traffic = [sys.executable, "-m", "clift.hosts.traffic"]
+    command = [*traffic, "send", "{peer}", "--congestion", congestion]
+    command += ["--bytes", str(flow.size)] if flow.size else ["--seconds", f"{flow.duration_s}"]
+    tell(f"live: takes {'as long as the file' if flow.size else f'{flow.duration_s:g} s'}")
+    with tempfile.TemporaryDirectory() as name:
+        log, output = Path(name, "log"), Path(name, "result")
+        shell = ["sh", "-c", f'exec "$@" > {output}', "sh", *command]
+        # The channel must last a little longer than the flow.
+        longer = cell.replace(duration_s=flow.duration_s + 5)
+        try:
+            run = run_live(longer, shell, [*traffic, "serve"], congestion, log)
+        except ScenarioError as error:
+            raise MissingHostError(str(error)) from None
+        if run.code != 0:
+            raise MissingHostError(f"the sender ended with exit code {run.code}")
+        for fault in run.faults():
+            tell(f"live: this run does not count: {fault}")
+        numbers = json.loads(output.read_text())
+        there, back = Log.read(log), Log.read(log.with_name("log.back"))
+    numbers = {"completion_s": None} | numbers | {"delay_ms": _mean(there)}
+    return Ran(numbers, there, back)
+
+
+# --- comparing ---
+
+
+def _fates(cell: Scenario, ran: Ran) -> dict[str, Any] | None:
+    """Whether the link gave every packet the fate that it gives it alone."""
+    wrong: list[str] = []
+    packets = 0
+    for direction, log in enumerate((ran.there, ran.back)):
+        if log is None:
+            continue
+        packets += len(log.arrivals)
+        told = {kind for kind, _, _ in log.events}
+        found = log.disagreements(cell, direction)
+        # A host that tells no departures at all is not asked for them.
+        wrong += [line for line in found if "departed" in told or "departed" not in line]
+    return {"packets": packets, "agree": not wrong, "first": wrong[0] if wrong else None}
+
+
+def _parts(engine: Ran, ran: Ran) -> dict[str, Any] | None:
+    """The first data packet at which a host and the engine part, and why that may be."""
+    if engine.there is None or ran.there is None or ran.back is None:
+        return None
+    ours = [packet for packet in engine.there.arrivals if packet.size > _LONGEST_ACK]
+    theirs = [packet for packet in ran.there.arrivals if packet.size > _LONGEST_ACK]
+    first = ran.there.arrivals[0] if ran.there.arrivals else None
+    if first and first.size <= _LONGEST_ACK and first.end > first.first:
+        why = "its first packet, which counts as data, has 40 bytes; the engine's is full"
+        return {"packet": 0, "at_s": first.at_ns / 1e9, "why": why}
+    number = same(ours, theirs)
+    if number == min(len(ours), len(theirs)):
+        return None
+    mine, other = ours[number], theirs[number]
+    return {"packet": number, "at_s": mine.at_ns / 1e9, "why": _why(number, mine, other)}
+
+
+def _why(number: int, mine: Arrival, other: Arrival) -> str:
+    if mine.size != other.size:
+        return f"segments of {other.size} bytes, the engine's of {mine.size} (MSS or options)"
+    later = (other.at_ns - mine.at_ns) / 1e6
+    if number == 0:
+        return f"its first data leaves {later:+.3f} ms later (handshake)"
+    how = "a timer, or what it sends for an acknowledgement" if abs(later) > 1 else "a clock's step"
+    return f"it sends {later:+.3f} ms later than the engine ({how})"
+
+
+def _completion(log: Log, packets: int) -> float | None:
+    """When the last of so many segments had been delivered, s."""
+    arrived: dict[int, int] = {}
+    for kind, number, at in log.events:
+        packet = log.arrivals[number]
+        if kind == "delivered" and packet.end > packet.first:
+            arrived.setdefault(packet.first, at)
+    return max(arrived.values()) / 1e9 if len(arrived) >= packets else None
+
+
+def _delay(links: list[dict[str, Any]]) -> float | None:
+    """The mean one-way delay over the only link."""
+    delays = links[0].get("packet_delay_ms") if len(links) == 1 else None
+    return delays["mean"] if delays else None
+
+
+def _mean(log: Log) -> float | None:
+    delays = log.delays_ms(_LONGEST_ACK)
+    return fmean(delays) if delays else None
+
+
+# --- where things are ---
+
+
+def _source(cell: Scenario) -> tuple[Path, list[tuple[str, str]]]:
+    """The file of a cell, and the keys to set so that it is that cell.
+
+    Raises:
+        MissingHostError: If it does not come from a file.
+    """
+    if not cell.file or not Path(cell.file).exists():
+        raise MissingHostError("hosts read scenarios from files, and this one is not from a file")
+    chosen = {key: str(value) for key, value in cell.changes.items()} | cell.labels
+    return Path(cell.file).absolute(), list(chosen.items())
+
+
+def _built(path: str, variable: str, target: str) -> Path:
+    """Something that `make` leaves; a variable of the environment may name another place."""
+    named = os.environ.get(variable)
+    for place in (named, *(Path(base, path) for base in (Path.cwd(), *Path(__file__).parents))):
+        if place is not None and Path(place).exists():
+            return Path(place).absolute()
+    raise MissingHostError(
+        f"{path} is not built; `{target}` in CLIFT's source makes it, {variable} names it"
+    )
+
+
+def _ns3_program(name: str) -> Path:
+    folder = _built("target/ns3", "CLIFT_NS3", "make ns3")
+    found = sorted(folder.glob(f"*/{name}")) or sorted(folder.glob(name))
+    if not found:
+        raise MissingHostError(f"{folder} has no {name}; `make ns3` makes it")
+    return found[-1]
+
+
+def _number(text: str) -> int:
+    value, unit = text.split()
+    scale = {"B": 1, "kB": 10**3, "MB": 10**6, "GB": 10**9, "KiB": 2**10, "MiB": 2**20}
+    return round(float(value) * scale[unit])
+
+
+def _bound(text: str | None) -> int | None:
+    return int(text.split()[0]) if text and text.split()[0].isdigit() else None
+
+
+def _is_time(value: object) -> bool:
+    return isinstance(value, str) and value.split()[-1] in ("ms", "s", "us", "ns")

@@ -1,0 +1,148 @@
+"""One scenario in several hosts, and the guides to them."""
+
+import json
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import clift
+from clift.hosts.crosscheck import crosscheck
+from clift.hosts.fates import Arrival, Log
+
+ROOT = Path(__file__).parents[1]
+LINK = """
+seed = 4
+duration = "60 s"
+scheme = "ARQ"
+link = { rtt = "500 ms", queue = "unlimited" }
+[channel]
+model = "gilbert-elliott"
+slot = "1003802 ns"
+lldu = "33 B"
+decoding = "36 ms"
+erasures = "2 %"
+burst = 2
+[transport]
+congestion = "newreno"
+profile = "papers"
+cwnd_max = "1000 packets"
+"""
+needs_ns2 = pytest.mark.skipif(
+    shutil.which("ns") is None or not (ROOT / "target/ns2/clift.so").exists(),
+    reason="skipped: no ns-2 plugin (`make ns2`)",
+)
+needs_ns3 = pytest.mark.skipif(
+    not list((ROOT / "target/ns3").glob("*/clift-bulk")), reason="skipped: no ns-3 (`make ns3`)"
+)
+
+
+@needs_ns2
+@pytest.mark.parametrize(
+    ("scheme", "congestion"),
+    [("ARQ", "newreno"), ("HARQ(10/15)", "cubic"), ("HARQ(10/15)", "hybla")],
+)
+def test_ns2_and_the_engine_agree(scheme: str, congestion: str, tmp_path: Path) -> None:
+    (tmp_path / "x.toml").write_text(LINK)
+    changes = {"scheme": scheme, "transport.congestion": congestion, "duration": "200 s"}
+    found = crosscheck(clift.Scenario.read(tmp_path / "x.toml", changes), ("engine", "ns2"))
+    engine, ns2 = found["engine"], found["ns2"]
+    assert ns2["fates"] == {"packets": ns2["fates"]["packets"], "agree": True, "first": None}
+    assert ns2["fates"]["packets"] > 1000
+    assert ns2["goodput_kbps"] == pytest.approx(engine["goodput_kbps"], rel=0.05)
+    assert abs(ns2["timeouts"] - engine["timeouts"]) <= 1
+    # ns-2's first packet has 40 bytes.
+    assert ns2["parts"]["packet"] == 0
+    assert "40 bytes" in ns2["parts"]["why"]
+
+
+@needs_ns2
+def test_a_file_takes_as_long_in_ns2(tmp_path: Path) -> None:
+    (tmp_path / "x.toml").write_text(LINK + '[application]\ntype = "file"\nsize = "300 kB"\n')
+    found = crosscheck(clift.Scenario.read(tmp_path / "x.toml"), ("engine", "ns2"))
+    engine, ns2 = found["engine"]["completion_s"], found["ns2"]["completion_s"]
+    assert ns2 == pytest.approx(engine, rel=0.1)
+
+
+@needs_ns3
+def test_ns3_gives_our_packets_the_same_fate(tmp_path: Path) -> None:
+    (tmp_path / "x.toml").write_text(LINK)
+    found = crosscheck(clift.Scenario.read(tmp_path / "x.toml"), ("engine", "ns3"))
+    assert found["ns3"]["fates"]["agree"]
+    assert found["ns3"]["goodput_kbps"] > 20
+
+
+def test_hosts_that_are_left_out_are_named(tmp_path: Path) -> None:
+    (tmp_path / "x.toml").write_text(LINK.replace("[transport]", "flows = 2\n[transport]", 1))
+    text = LINK.replace("seed = 4", "seed = 4\nflows = 2")
+    (tmp_path / "x.toml").write_text(text)
+    command = [sys.executable, "-m", "clift", "crosscheck", "x.toml", "--json"]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=True)
+    assert list(json.loads(done.stdout)["hosts"]) == ["engine"]
+    told = done.stderr.splitlines()
+    assert [line.split()[0] for line in told] == ["ns2", "ns3", "live"]
+    assert all("one flow" in line for line in told)
+
+
+def test_a_fate_that_the_link_does_not_give_is_told(tmp_path: Path) -> None:
+    (tmp_path / "x.toml").write_text('[[path]]\nleg = { rate = "8 Mbit/s", delay = "5 ms" }\n')
+    scenario = clift.Scenario.read(tmp_path / "x.toml")
+    arrivals = [Arrival(0, 1000, 0, 0, 0), Arrival(0, 1000, 0, 0, 0)]
+    true = [("departed", 0, 0), ("departed", 1, 1_000_000)]
+    true += [("delivered", 0, 6_000_000), ("delivered", 1, 7_000_000)]
+    assert Log(arrivals, true).disagreements(scenario, 0) == []
+    late = [*true[:3], ("delivered", 1, 7_000_001)]
+    expected = [
+        "packet 1 was delivered at 7000001 ns in the host only",
+        "packet 1 should be delivered at 7000000 ns",
+    ]
+    assert Log(arrivals, late).disagreements(scenario, 0) == expected
+    assert len(Log(arrivals, true[:2] + true[3:]).disagreements(scenario, 0)) == 1
+
+
+@pytest.mark.skipif(
+    not (ROOT / "target/c/libclift.so").exists() or shutil.which("pkg-config") is None,
+    reason="skipped: no C interface (`make c`), or no pkg-config",
+)
+def test_the_guide_to_c_holds(tmp_path: Path) -> None:
+    guide = (ROOT / "docs/guides/c.md").read_text()
+    [program] = re.findall(r"```c\n(.*?)```", guide, flags=re.DOTALL)
+    [commands] = re.findall(r"```console\n(.*?)```", guide, flags=re.DOTALL)
+    (tmp_path / "own.c").write_text(program)
+    for name in ("target", "hosts"):
+        (tmp_path / name).symlink_to(ROOT / name)
+    lines = [line[2:] for line in commands.splitlines()]
+    done = subprocess.run(
+        " && ".join(lines), shell=True, cwd=tmp_path, capture_output=True, text=True
+    )
+    assert done.returncode == 0, done.stderr
+    assert re.fullmatch(r"(packet \d at \d+ ns\n){5}", done.stdout)
+
+
+@needs_ns2
+def test_the_guide_to_ns2_holds(tmp_path: Path) -> None:
+    guide = (ROOT / "docs/guides/ns2.md").read_text()
+    [script] = re.findall(r"```tcl\n(.*?)```", guide, flags=re.DOTALL)
+    (tmp_path / "x.tcl").write_text(script + "puts [$ns link $satellite $terminal]\n")
+    done = subprocess.run(
+        ["ns", tmp_path / "x.tcl"], cwd=ROOT, capture_output=True, text=True, check=True
+    )
+    assert done.stdout.startswith("_o")
+    assert done.stderr == ""
+    done = subprocess.run(
+        ["ns", "hosts/ns2/examples/geo_mobile.tcl", "bad", "400"],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    lines = [line for line in done.stdout.splitlines() if not line.startswith("cmd")]
+    assert len(lines) == 7
+    for line in lines[-5:]:
+        name, *values = line.split()
+        [row] = [row for row in guide.splitlines() if row.startswith(f"| {name} ")]
+        cells = [cell.strip() for cell in row.split("|")]
+        assert cells[2:8:2] == values
