@@ -81,8 +81,8 @@ def test_a_round_trip_takes_what_the_link_says(tmp_path: Path) -> None:
 @live_only
 def test_fates_of_a_kernels_packets_are_those_of_the_link_alone(tmp_path: Path) -> None:
     command = ["--log", "log", "--report", "r.json", "--congestion", "reno"]
-    command += ["--serve", f"{TRAFFIC} serve", "--", *TRAFFIC.split(), "send", "{peer}"]
-    done = live(tmp_path, *command, "--seconds", "3", text=ARQ)
+    command += ["--serve", f"{TRAFFIC} serve counted", "--", *TRAFFIC.split(), "send", "counted"]
+    done = live(tmp_path, *command, "{peer}", "--seconds", "3", text=ARQ)
     assert done.returncode == 0, done.stderr
     found = json.loads(done.stdout)
     assert 1000 < found["goodput_kbps"] < 4000
@@ -169,7 +169,7 @@ def test_what_is_wrong_is_one_line(tmp_path: Path) -> None:
 @live_only
 def test_the_end_of_a_trace_is_told(tmp_path: Path) -> None:
     text = ARQ.replace(', reorder = { key = "tcp" }', "") + 'length = "1 s"\n'
-    command = ["--serve", f"{TRAFFIC} serve", "--", "timeout", "2", *TRAFFIC.split(), "send"]
+    command = ["--serve", f"{TRAFFIC} serve c", "--", "timeout", "2", *TRAFFIC.split(), "send", "c"]
     done = live(tmp_path, *command, "{peer}", "--seconds", "9", text=text)
     assert "this run does not count: the trace or channel of a link ended at" in done.stderr
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-2.0-only
 // Links of CLIFT scenario files in ns-2, loaded into the stock `ns` by Tcl's `load`.
 //
 // A link is two objects, so that traces and monitors of ns-2 see what they always see: Queue/Clift

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-2.0-only
 # The commands that clift.so adds to ns-2.
 #
 #   $ns clift-link $n0 $n1 FILE ?options?           both directions, as the file says

@@ -20,7 +20,7 @@ const DEVICE: &CStr = c"sat0";
 /// Packets that a device holds for us while we are busy.
 const DEVICE_QUEUE: u32 = 10_000;
 /// How long a server may take until it listens, ns.
-const PATIENCE: u64 = 2_000_000_000;
+const PATIENCE: u64 = 5_000_000_000;
 /// What ends a run.
 const SIGNALS: [libc::c_int; 3] = [libc::SIGINT, libc::SIGTERM, libc::SIGHUP];
 

@@ -307,16 +307,19 @@ def _live(cell: Scenario, flow: Flow, tell: Callable[[str], None]) -> Ran:
     names = {"newreno": "reno"}
     congestion = names.get(flow.congestion, flow.congestion)
     traffic = [sys.executable, "-m", "clift.hosts.traffic"]
-    command = [*traffic, "send", "{peer}", "--congestion", congestion]
-    command += ["--bytes", str(flow.size)] if flow.size else ["--seconds", f"{flow.duration_s}"]
+    how = ["{peer}", "--congestion", congestion]
+    how += ["--bytes", str(flow.size)] if flow.size else ["--seconds", f"{flow.duration_s}"]
     tell(f"live: takes {'as long as the file' if flow.size else f'{flow.duration_s:g} s'}")
     with tempfile.TemporaryDirectory() as name:
-        log, output = Path(name, "log"), Path(name, "result")
+        log, output, counted = (Path(name, file) for file in ("log", "result", "counted"))
+        # Commands run as the caller, who may not be us.
+        os.chmod(name, 0o777)
+        command = [*traffic, "send", str(counted), *how]
         shell = ["sh", "-c", f'exec "$@" > {output}', "sh", *command]
         # The channel must last a little longer than the flow.
         longer = cell.replace(duration_s=flow.duration_s + 5)
         try:
-            run = run_live(longer, shell, [*traffic, "serve"], congestion, log)
+            run = run_live(longer, shell, [*traffic, "serve", str(counted)], congestion, log)
         except ScenarioError as error:
             raise MissingHostError(str(error)) from None
         if run.code != 0:

@@ -1,10 +1,11 @@
 """Traffic of this machine's kernel for live links: one TCP connection, and what became of it.
 
-    python -m clift.hosts.traffic serve
-    python -m clift.hosts.traffic send ADDRESS --seconds 60
+    python -m clift.hosts.traffic serve RESULT
+    python -m clift.hosts.traffic send RESULT ADDRESS --seconds 60
 
-`send` prints one line of JSON: what the receiving host's application got, and what the sending
-host's kernel did for it.
+RESULT is a file that both know: what the receiver counted must not have to cross the link. `send`
+prints one line of JSON: what the receiving host's application got, and what the sending host's
+kernel did for it.
 """
 
 from __future__ import annotations
@@ -14,20 +15,21 @@ import json
 import socket
 import struct
 import time
+from contextlib import suppress
 from pathlib import Path
 
 PORT = 5001
 _TCP_INFO = 11
 _RETRANSMISSIONS = 100  # its offset in `struct tcp_info`
-_COUNT = struct.Struct("!Qd")
+_PATIENCE_S = 10
 _HEAD = 32  # bytes of the instant that a connection begins with
 _CHUNK = bytes(64 * 1024)
 # A window of 1000 packets and more; the kernel keeps as much again for itself.
 _SEND_BUFFER = 8 << 20
 
 
-def serve() -> None:
-    """Takes one connection, counts what comes in time, and answers with bytes and the last instant.
+def serve(result: Path) -> None:
+    """Takes one connection, counts what comes in time, and writes bytes and the last instant.
 
     The connection begins with an instant of the clock that both hosts share: what comes later does
     not count. Zero: everything does.
@@ -35,19 +37,25 @@ def serve() -> None:
     with socket.create_server(("", PORT)) as server:
         connection, _ = server.accept()
         with connection:
-            end = float(_exactly(connection, _HEAD)) or float("inf")
+            end = float(_exactly(connection, _HEAD)) or None
             total, last = 0, time.monotonic()
-            while data := connection.recv(1 << 20):
-                now = time.monotonic()
-                if now > end:
-                    break
-                total, last = total + len(data), now
-        control, _ = server.accept()
-        with control:
-            control.sendall(_COUNT.pack(total, last))
+            # A sender whose time is over breaks the connection off.
+            with suppress(ConnectionResetError, TimeoutError):
+                while True:
+                    connection.settimeout(None if end is None else max(end - last, 1e-3))
+                    data = connection.recv(1 << 20)
+                    now = time.monotonic()
+                    if not data or (end is not None and now > end):
+                        break
+                    total, last = total + len(data), now
+            partial = result.with_suffix(".partial")
+            partial.write_text(json.dumps([total, last]))
+            partial.replace(result)
 
 
-def send(address: str, seconds: float, size: int, congestion: str | None) -> dict[str, float]:
+def send(
+    result: Path, address: str, seconds: float, size: int, congestion: str | None
+) -> dict[str, float]:
     """Sends for a time, or so many bytes; what became of it.
 
     Returns:
@@ -83,13 +91,23 @@ def send(address: str, seconds: float, size: int, congestion: str | None) -> dic
             # What waits in the buffer must not be sent any more.
             connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
     (again,) = struct.unpack_from("I", info, _RETRANSMISSIONS)
-    with socket.create_connection((address, PORT)) as control:
-        total, last = _COUNT.unpack(_exactly(control, _COUNT.size))
+    total, last = _counted(result)
     took = last - began if size else seconds
     found = {"goodput_kbps": total * 8 / 1e3 / took}
     if size:
         found["completion_s"] = took
     return found | {"retransmissions": again, "timeouts": timeouts}
+
+
+def _counted(result: Path) -> tuple[int, float]:
+    """Bytes and last instant, once the receiving host has written them."""
+    deadline = time.monotonic() + _PATIENCE_S
+    while not result.exists():
+        if time.monotonic() > deadline:
+            raise OSError("the receiving host told nothing")
+        time.sleep(0.01)
+    total, last = json.loads(result.read_text())
+    return total, last
 
 
 def _exactly(connection: socket.socket, count: int) -> bytes:
@@ -116,17 +134,19 @@ def main() -> None:
     """The command line."""
     parser = argparse.ArgumentParser(prog="python -m clift.hosts.traffic")
     commands = parser.add_subparsers(dest="command", required=True)
-    commands.add_parser("serve")
+    commands.add_parser("serve").add_argument("result", type=Path)
     sending = commands.add_parser("send")
+    sending.add_argument("result", type=Path)
     sending.add_argument("address")
     sending.add_argument("--seconds", type=float, default=10)
     sending.add_argument("--bytes", type=int, default=0)
     sending.add_argument("--congestion")
     given = parser.parse_args()
     if given.command == "serve":
-        serve()
+        serve(given.result)
         return
-    print(json.dumps(send(given.address, given.seconds, given.bytes, given.congestion)))  # noqa: T201
+    options = (given.address, given.seconds, given.bytes, given.congestion)
+    print(json.dumps(send(given.result, *options)))  # noqa: T201
 
 
 if __name__ == "__main__":
