@@ -37,6 +37,8 @@ validate: $(VENV)/tools ## everything against theory, ns-2, ns-3, the papers and
 	$(BIN)/python -m validation.kernel
 	$(BIN)/python -m validation.kernel.geo
 	$(BIN)/python -m validation.kernel.beside
+	$(BIN)/python -m validation.kernel.live
+	-$(BIN)/python validation/ns2_plugin.py
 	$(BIN)/python validation/wiopt2003.py
 	$(BIN)/python validation/tauran2017.py
 	$(BIN)/python validation/tauran2017_channel.py

@@ -187,6 +187,7 @@ int CliftDelay::enqueue(Packet* p, std::uint64_t now)
 // Works off what is due, then sets the timer. What happens meanwhile may come back into this link.
 void CliftDelay::wake(std::uint64_t now)
 {
+	if (now < armed_ && timer_.uid_ > 0) return;
 	std::vector<clift_event> events;
 	clift_event event;
 	int polled;
@@ -231,7 +232,8 @@ void CliftDelay::arm()
 {
 	std::uint64_t next = clift_link_next(link_);
 	Scheduler& scheduler = Scheduler::instance();
-	if (next == armed_ && timer_.uid_ > 0) return;
+	// A timer that rings too early does no harm, and costs less than one that is moved.
+	if (timer_.uid_ > 0 && armed_ <= next) return;
 	if (timer_.uid_ > 0) scheduler.cancel(&timer_);
 	armed_ = next;
 	if (next == CLIFT_NEVER) return;

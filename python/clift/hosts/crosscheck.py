@@ -14,6 +14,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
+import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -28,8 +29,10 @@ from clift.scenario import Scenario
 from clift.simulation import simulate
 
 HOSTS = ("engine", "ns2", "ns3", "live")
-HEADERS = 52
-"""Bytes of IP and TCP headers with timestamps."""
+HEADERS = 40
+"""Bytes of IP and TCP headers."""
+TIMESTAMPS = 12
+"""Bytes of the option with timestamps."""
 _LONGEST_ACK = 100
 
 
@@ -50,6 +53,7 @@ class Flow:
         initial_window: Packets; None: the profile's own.
         delayed_ack_ms: How long an acknowledgement waits; None: not at all, in profile `papers`.
         profile: ``"papers"`` or ``"linux"``.
+        timestamps: Whether segments carry them.
     """
 
     congestion: str
@@ -60,6 +64,12 @@ class Flow:
     initial_window: int | None
     delayed_ack_ms: float | None
     profile: str
+    timestamps: bool
+
+    @property
+    def payload(self) -> int:
+        """Bytes of data in a full packet."""
+        return self.packet - HEADERS - (TIMESTAMPS if self.timestamps else 0)
 
     @classmethod
     def of(cls, scenario: Scenario) -> Flow:
@@ -74,8 +84,8 @@ class Flow:
             raise MissingHostError("hosts run one TCP flow with bulk data or a file")
         if config["flow"] or (config["flows"] or 1) != 1 or config["access"]:
             raise MissingHostError("hosts run one flow, without access legs")
-        if not transport["sack"] or not transport["timestamps"]:
-            raise MissingHostError("hosts run TCP with SACK and timestamps")
+        if not transport["sack"]:
+            raise MissingHostError("hosts run TCP with SACK")
         size = application.get("size")
         delayed = transport["delayed_ack"]
         return cls(
@@ -87,6 +97,7 @@ class Flow:
             initial_window=_bound(transport["initial_window"]),
             delayed_ack_ms=_clift.parse_time(delayed) / 1e6 if _is_time(delayed) else None,
             profile=transport["profile"] or "linux",
+            timestamps=transport["timestamps"],
         )
 
 
@@ -134,7 +145,7 @@ def crosscheck(
     cell = cells[0].replication(0)
     cell.setup()
     found: dict[str, dict[str, Any]] = {}
-    engine = _engine(cell)
+    engine = _engine(cell, tell)
     if "engine" in hosts:
         found["engine"] = engine.numbers | {"fates": None, "parts": None}
     runners = {"ns2": _ns2, "ns3": _ns3, "live": _live}
@@ -151,11 +162,17 @@ def crosscheck(
 # --- the hosts ---
 
 
-def _engine(cell: Scenario) -> Ran:
-    run = simulate(cell)
+def _engine(cell: Scenario, tell: Callable[[str], None] = lambda _: None) -> Ran:
+    # What the run says of itself is told once, not as warnings.
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)
+        run = simulate(cell)
+    for note in run.notes():
+        tell(f"engine: {note}")
     summary, events = run.summary(), run.events()
+    headers = HEADERS + (TIMESTAMPS if cell.config["transport"]["timestamps"] else 0)
     arrivals = [
-        Arrival(at, length + HEADERS, 0, seq, seq + length)
+        Arrival(at, length + headers, 0, seq, seq + length)
         for at, kind, seq, length in zip(
             *(events[name].to_pylist() for name in ("time_ns", "kind", "seq", "len")), strict=True
         )
@@ -177,15 +194,15 @@ set ns [new Simulator]
 set sender [$ns node]
 set receiver [$ns node]
 $ns clift-link $sender $receiver {{{scenario}}} -log log {options}
-Agent/TCP set ts_option_size_ 12
+Agent/TCP set ts_option_size_ {option}
 set tcp [new Agent/TCP/Linux]
-$tcp set timestamps_ true
+$tcp set timestamps_ {timestamps}
 $tcp set window_ {window}
 $tcp set packetSize_ {payload}
 {initial}
 set sink [new {sink}]
 {delayed}
-$sink set ts_echo_rfc1323_ true
+$sink set ts_echo_rfc1323_ {timestamps}
 $ns attach-agent $sender $tcp
 $ns attach-agent $receiver $sink
 $ns connect $tcp $sink
@@ -213,7 +230,7 @@ def _ns2(cell: Scenario, flow: Flow, _: Callable[[str], None]) -> Ran:
         raise MissingHostError("there is no `ns` (Debian: apt install ns2)")
     if flow.congestion not in _NS2:
         raise MissingHostError(f"ns-2 has no {flow.congestion}")
-    payload = flow.packet - HEADERS
+    payload = flow.payload
     packets = None if flow.size is None else math.ceil(flow.size / payload)
     delayed = flow.delayed_ack_ms
     path, changes = _source(cell)
@@ -224,6 +241,8 @@ def _ns2(cell: Scenario, flow: Flow, _: Callable[[str], None]) -> Ran:
         options=f"-set {{{keys}}}",
         window=flow.window or 100_000,
         payload=payload,
+        option=TIMESTAMPS,
+        timestamps=str(flow.timestamps).lower(),
         initial=f"$tcp set windowInit_ {flow.initial_window}" if flow.initial_window else "",
         sink="Agent/TCPSink/Sack1" + ("/DelAck" if delayed else ""),
         delayed=f"$sink set interval_ {delayed / 1e3}" if delayed else "",
@@ -258,6 +277,8 @@ def _ns2(cell: Scenario, flow: Flow, _: Callable[[str], None]) -> Ran:
 def _ns3(cell: Scenario, flow: Flow, _: Callable[[str], None]) -> Ran:
     program = _ns3_program("clift-bulk")
     known = {"newreno", "cubic", "hybla", "westwood", "bbr"}
+    if not flow.timestamps:
+        raise MissingHostError("ns-3's TCP has timestamps here")
     if flow.congestion not in known:
         raise MissingHostError(f"ns-3 has no {flow.congestion}")
     options = {
@@ -302,6 +323,8 @@ def _ns3_fates(cell: Scenario, link: list[str]) -> Log:
 def _live(cell: Scenario, flow: Flow, tell: Callable[[str], None]) -> Ran:
     if lines := hindrances():
         raise MissingHostError(lines[0])
+    if not flow.timestamps:
+        raise MissingHostError("the kernel's TCP has timestamps")
     if flow.profile != "linux":
         tell("live: the scenario's profile is `papers`, a kernel of today is not")
     names = {"newreno": "reno"}
