@@ -336,7 +336,7 @@ def _live(cell: Scenario, flow: Flow, tell: Callable[[str], None]) -> Ran:
     with tempfile.TemporaryDirectory() as name:
         log, output, counted = (Path(name, file) for file in ("log", "result", "counted"))
         # Commands run as the caller, who may not be us.
-        os.chmod(name, 0o777)
+        Path(name).chmod(0o777)
         command = [*traffic, "send", str(counted), *how]
         shell = ["sh", "-c", f'exec "$@" > {output}', "sh", *command]
         # The channel must last a little longer than the flow.
