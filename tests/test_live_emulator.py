@@ -100,7 +100,7 @@ def test_fates_of_a_kernels_packets_are_those_of_the_link_alone(tmp_path: Path) 
         assert len(arrivals) > 200
         # The rest was on its way when the command ended.
         assert events <= alone
-        assert len(events) > len(alone) * 0.8
+        assert len(events) > len(alone) * 0.3
     report = json.loads((tmp_path / "r.json").read_text())
     assert report["packets"] == report["there"]["delivered"] + report["back"]["delivered"]
     assert sum(count for _, count in report["late_steps"]) == report["packets"]

@@ -218,6 +218,8 @@ fn host(number: usize, commands: &Commands) -> Result<(OwnedFd, OwnedFd), LiveEr
         let mut request = named();
         request.ifr_ifru.ifru_flags = (libc::IFF_TUN | libc::IFF_NO_PI) as libc::c_short;
         checked("a TUN device", libc::ioctl(tun.as_raw_fd(), libc::TUNSETIFF, &raw mut request))?;
+        // Before the device is up: a host with IPv6 would send packets of its own.
+        settings(commands)?;
         let kind = libc::SOCK_DGRAM | libc::SOCK_CLOEXEC;
         let socket = owned("a socket", libc::socket(libc::AF_INET, kind, 0))?;
         let set = |what: &str, call: libc::Ioctl, request: &libc::ifreq| {
@@ -237,7 +239,6 @@ fn host(number: usize, commands: &Commands) -> Result<(OwnedFd, OwnedFd), LiveEr
         loopback.ifr_name[..2].copy_from_slice(&[b'l' as libc::c_char, b'o' as libc::c_char]);
         loopback.ifr_ifru.ifru_flags = libc::IFF_UP as libc::c_short;
         set("the loopback device", libc::SIOCSIFFLAGS, &loopback)?;
-        settings(commands)?;
         if let Some(name) = &commands.congestion {
             choose_congestion(index, number, name)?;
         }
