@@ -76,7 +76,6 @@ def test_ns3_gives_our_packets_the_same_fate(tmp_path: Path) -> None:
 
 
 def test_hosts_that_are_left_out_are_named(tmp_path: Path) -> None:
-    (tmp_path / "x.toml").write_text(LINK.replace("[transport]", "flows = 2\n[transport]", 1))
     text = LINK.replace("seed = 4", "seed = 4\nflows = 2")
     (tmp_path / "x.toml").write_text(text)
     command = [sys.executable, "-m", "clift", "crosscheck", "x.toml", "--json"]

@@ -8,7 +8,7 @@ from typing import Any
 
 import click
 
-from clift.cli.run import _change
+from clift.cli.options import change
 from clift.scenario import Scenario
 
 
@@ -37,7 +37,7 @@ def crosscheck(
     chosen = tuple(name.strip() for name in hosts.split(","))
     if unknown := [name for name in chosen if name not in HOSTS]:
         raise click.UsageError(f"--hosts {unknown[0]}: give {', '.join(HOSTS)}")
-    changes = dict(_change(text) for text in sets) | ({} if seed is None else {"seed": str(seed)})
+    changes = dict(change(text) for text in sets) | ({} if seed is None else {"seed": str(seed)})
     scenario = Scenario.read(path, changes)
     found = check(scenario, chosen, lambda line: click.echo(line, err=True))
     click.echo(json.dumps({"hosts": found}, indent=2) if as_json else _table(found))

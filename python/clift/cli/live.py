@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from clift.cli.run import _change
+from clift.cli.options import change
 from clift.errors import ScenarioError
 from clift.scenario import Scenario
 
@@ -64,7 +64,7 @@ def live(
         raise click.exceptions.Exit(2 if lines else 0)
     if path is None:
         raise click.UsageError("Missing argument 'PATH'.")
-    changes = dict(_change(text) for text in sets)
+    changes = dict(change(text) for text in sets)
     changes |= {} if seed is None else {"seed": str(seed)}
     scenario = Scenario.read(path, changes)
     if len(cells := scenario.cells()) != 1:

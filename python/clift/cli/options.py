@@ -13,7 +13,7 @@ from typing import Any, TypeVar
 import click
 
 import clift._clift as _clift
-from clift.errors import CliftError, Interrupted
+from clift.errors import CliftError, Interrupted, ScenarioError
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 
@@ -155,3 +155,16 @@ def until_written() -> Iterator[None]:
         yield
     except (KeyboardInterrupt, Interrupted):
         raise Interrupted("stopped; nothing was written", []) from None
+
+
+def change(text: str) -> tuple[str, str]:
+    """Key and value of a `--set KEY=VALUE`.
+
+    Example:
+        >>> change("link.rtt = 600 ms")
+        ('link.rtt', '600 ms')
+    """
+    key, equals, value = text.partition("=")
+    if not equals or not key.strip():
+        raise ScenarioError(f"--set {text}: give KEY=VALUE, e.g. --set link.rtt=600ms")
+    return key.strip(), value.strip()

@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from clift.errors import Interrupted, ScenarioError
+from clift.cli.options import change
+from clift.errors import Interrupted
 from clift.scenario import Scenario
 
 if TYPE_CHECKING:
@@ -64,7 +65,7 @@ def run(
     from clift.campaign.record import as_dict, draw, prepare, write
     from clift.report.text import report
 
-    changes = dict(_change(text) for text in sets)
+    changes = dict(change(text) for text in sets)
     changes |= {} if seed is None else {"seed": str(seed)}
     changes |= {} if runs is None else {"runs": str(runs)}
     scenario = Scenario.read(path, changes)
@@ -119,10 +120,3 @@ def _fill(folder: Path, files: Iterator[Path], what: str) -> str:
     except KeyboardInterrupt:
         return f"stopped while {what} were written: {folder} lacks some"
     return ""
-
-
-def _change(text: str) -> tuple[str, str]:
-    key, equals, value = text.partition("=")
-    if not equals or not key.strip():
-        raise ScenarioError(f"--set {text}: give KEY=VALUE, e.g. --set link.rtt=600ms")
-    return key.strip(), value.strip()

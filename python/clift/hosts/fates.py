@@ -32,10 +32,12 @@ class Log:
     Attributes:
         arrivals: The packets in order of arrival; the index is a packet's number.
         events: Kind, packet and time (ns) of all else.
+        tells_departures: Whether departures are among them.
     """
 
     arrivals: list[Arrival]
     events: list[tuple[str, int, int]]
+    tells_departures: bool = True
 
     @classmethod
     def read(cls, path: Path) -> Log:
@@ -60,7 +62,8 @@ class Log:
         last = max((at for _, _, at in self.events), default=0)
         logged = set(self.events)
         # A packet that was dropped has no event in a log; its arrival says so.
-        expected = {event for event in alone if event[0] != "dropped"}
+        untold = {"dropped"} if self.tells_departures else {"dropped", "departed"}
+        expected = {event for event in alone if event[0] not in untold}
         wrong = sorted(logged - expected, key=lambda event: event[2])
         missing = sorted((e for e in expected - logged if e[2] < last), key=lambda event: event[2])
         return [f"packet {n} was {kind} at {at} ns in the host only" for kind, n, at in wrong] + [
