@@ -69,7 +69,7 @@ def _units(results: Results) -> Iterator[tuple[str, Figure]]:
     Cells of which it would show the same as of one before are passed over.
     """
     drawn: set[bytes] = set()
-    for index, cell in enumerate(results.cells):
+    for index, cell in enumerate(results.drawn):
         if len(drawn) == MOST_UNITS:
             return
         if cell.first is None or not _is_live(cell.first):
@@ -102,7 +102,7 @@ def _traces(results: Results, scenario: Scenario) -> list[tuple[str, PhyTrace]]:
     """
     users: dict[int, list[dict[str, str]]] = {}
     traces: dict[int, PhyTrace] = {}
-    for cell, made in zip(results.cells, scenario.cells(), strict=True):
+    for cell, made in zip(results.drawn, scenario.cells(), strict=False):
         phy = None if cell.first is None else made.replication(0).phy_trace()
         if phy is not None and not phy.d_ns.all():
             # Cells over one trace hold the same numbers in memory.
