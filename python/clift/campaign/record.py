@@ -7,6 +7,7 @@ import json
 import re
 import tempfile
 from collections.abc import Callable, Iterator
+from dataclasses import asdict
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -15,7 +16,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from clift._clift import __version__, replace_file
-from clift.campaign.conclusion import conclude
+from clift.campaign.conclusion import compared_axis, conclude, verdicts
 from clift.campaign.results import Results
 from clift.campaign.tables import tables
 from clift.errors import ScenarioError
@@ -23,13 +24,14 @@ from clift.scenario import Scenario
 
 # What a campaign's files are called: nothing else in a folder is ever removed.
 _OURS = re.compile(
-    r"(runs|summary|series|delays)\.parquet"
+    r"(runs|summary|series|delays|sequence)\.parquet"
     r"|(comparison-[\w-]+|flows|goodput|queue|delay|cwnd|sequence(-\d+)?|delay-cdf|erasures"
     r"|units-\d+)\.png"
 )
 
 
 _RECORD = "record.json"
+_EXPLAINED_CELLS = 500
 
 
 def prepare(folder: Path) -> None:
@@ -95,6 +97,23 @@ def as_dict(results: Results, scenario: Scenario) -> dict[str, Any]:
     }
 
 
+def setting(results: Results, scenario: Scenario) -> dict[str, Any]:
+    """What a reader of the folder needs beside the results: axes, verdicts, every key in effect."""
+    # The keys of each of many cells would take longer than its runs, and say the same.
+    told = scenario if len(results.cells) <= _EXPLAINED_CELLS else scenario.cells()[0]
+    return {
+        "axes": [
+            {"name": name, "labels": labels, "condition": name in results.conditions}
+            for name, labels in results.axes
+        ],
+        "compared": compared_axis(results),
+        "verdicts": [asdict(verdict) for verdict in verdicts(results)],
+        "in_effect": {
+            key: {"value": value, "from": of} for key, (value, of) in told.explain().items()
+        },
+    }
+
+
 def write(
     results: Results, scenario: Scenario, folder: Path, record: dict[str, Any] | None = None
 ) -> Iterator[Path]:
@@ -118,6 +137,7 @@ def write(
     files = [f"{name}.parquet" for name in made]
     _remove(folder, [name for name in _former(folder) if name not in files])
     record = as_dict(results, scenario) if record is None else record
+    record = record | setting(results, scenario)
     yield _record(record | {"files": files, "text": scenario.text}, folder)
     for name, table in made.items():
         yield _table(folder / f"{name}.parquet", table)

@@ -70,8 +70,7 @@ class Cell:
             >>> [cell.name(axis) for axis in cell.labels]
             ['ARQ', 'n = 12', 'sack = false']
         """
-        label = self.labels[axis]
-        return f"{axis} = {label}" if _SAYS_LITTLE.fullmatch(label) else label
+        return label_name(axis, self.labels[axis])
 
     def column(self, metric: str) -> dict[int, float]:
         """The metric by number of the run, of the runs that have it."""
@@ -126,6 +125,16 @@ class Cell:
         if self._known_of != len(self.values):
             self._known.clear()
             self._known_of = len(self.values)
+
+
+def label_name(axis: str, label: str) -> str:
+    """What to call a label where its axis does not stand beside it.
+
+    Example:
+        >>> label_name("scheme", "ARQ"), label_name("n", "12")
+        ('ARQ', 'n = 12')
+    """
+    return f"{axis} = {label}" if _SAYS_LITTLE.fullmatch(label) else label
 
 
 def _told(metric: str, found: Estimate) -> Estimate:

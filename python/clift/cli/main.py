@@ -17,6 +17,7 @@ from clift.cli.crosscheck import crosscheck
 from clift.cli.live import live
 from clift.cli.model import model
 from clift.cli.paper import paper
+from clift.cli.report import report
 from clift.cli.run import run as run_command
 from clift.cli.schema import schema
 from clift.cli.tmt import tmt
@@ -44,7 +45,18 @@ def cli() -> None:
     """What the physical layer of a satellite link did, and what TCP feels of it."""
 
 
-for command in (run_command, live, crosscheck, trace, tmt, model, paper, constellation, schema):
+for command in (
+    run_command,
+    report,
+    live,
+    crosscheck,
+    trace,
+    tmt,
+    model,
+    paper,
+    constellation,
+    schema,
+):
     cli.add_command(command)
 
 
