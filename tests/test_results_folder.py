@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from clift.campaign import record, work
+from clift.campaign.tables import NAMES
 from clift.cli.main import run
 
 SCENARIO = """
@@ -26,7 +27,7 @@ wrap = true
 [vary]
 scheme = ["ARQ", "HARQ(10/12)"]
 """
-TABLES = {"record.json", *(f"{name}.parquet" for name in ("runs", "summary", "series", "delays"))}
+TABLES = {"record.json", *(f"{name}.parquet" for name in NAMES)}
 
 
 @pytest.fixture

@@ -87,8 +87,9 @@ class Campaign:
         """A table of the results folder.
 
         Args:
-            name: `summary` (a row a cell and metric), `runs` (a row a run), `series` (over time)
-                or `delays` (histograms; both of the first run of each cell).
+            name: `summary` (a row a cell and metric), `runs` (a row a run), `series` (over time),
+                `delays` (histograms) or `sequence` (segments around the loss that mattered most, of
+                kinds as in `Run.events`); the last three of the first run of each cell.
 
         Raises:
             ScenarioError: If there is no such table.
@@ -162,6 +163,45 @@ class Campaign:
         if plots:
             files += record.draw(self.results, self.scenario, where)
         return files
+
+    def report(
+        self, path: str | os.PathLike[str], force: bool = False, figures: bool = False
+    ) -> list[Path]:
+        """Writes one page with everything that a reader asks, as `clift report` does.
+
+        Args:
+            path: The page, HTML that opens from disk and asks for nothing from anywhere.
+            force: Whether to write over files that are not of this method.
+            figures: Whether to write every figure as SVG and PDF beside it, in a folder of the
+                page's name without its suffix.
+
+        Returns:
+            The files.
+
+        Raises:
+            ScenarioError: If there is another file of that name, or it cannot be written.
+
+        Example:
+            >>> import pathlib, tempfile
+            >>> import clift
+            >>> phy = clift.channel.bernoulli(slots=20_000, p=0.02, seed=1)
+            >>> link = clift.tmt.apply(phy, clift.Arq())
+            >>> campaign = clift.campaign.run(link, duration_s=5, progress=False)
+            >>> with tempfile.TemporaryDirectory() as folder:
+            ...     [page] = campaign.report(pathlib.Path(folder, "report.html"))
+            ...     page.read_text()[:15]
+            '<!doctype html>'
+        """
+        from clift.report.page import study, write
+
+        page, made = Path(path), study.of(self)
+        write.write(made, page, force)
+        if not figures:
+            return [page]
+        from clift.report import paper
+
+        folder = page.with_suffix("") if page.suffix else Path(f"{page}-figures")
+        return [page, *paper.write(made, folder, force)]
 
     def as_dict(self) -> dict[str, Any]:
         """What `clift run --json` prints."""

@@ -12,11 +12,11 @@ from clift.campaign.store import FOLDER
 from clift.errors import ScenarioError
 
 RECORD = "record.json"
-TABLES = ("runs.parquet", "summary.parquet", "series.parquet", "delays.parquet")
+TABLES = ("runs.parquet", "summary.parquet", "series.parquet", "delays.parquet", "sequence.parquet")
 
 # What a campaign's files are called: nothing else in a folder is ever removed.
 _OURS = re.compile(
-    r"(runs|summary|series|delays)\.parquet"
+    r"(runs|summary|series|delays|sequence)\.parquet"
     r"|(comparison-[\w-]+|flows|goodput|queue|delay|cwnd|sequence(-\d+)?|delay-cdf|erasures"
     r"|units-\d+)\.png"
 )

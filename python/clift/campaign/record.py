@@ -6,6 +6,7 @@ import io
 import json
 import tempfile
 from collections.abc import Callable, Iterator
+from dataclasses import asdict
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -14,7 +15,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from clift._clift import __version__
-from clift.campaign.conclusion import conclude
+from clift.campaign.conclusion import compared_axis, conclude, verdicts
 from clift.campaign.files import said, write_file
 from clift.campaign.folder import RECORD, is_foreign, note, own, remove
 from clift.campaign.results import Results
@@ -22,6 +23,9 @@ from clift.campaign.store import FOLDER
 from clift.campaign.tables import tables
 from clift.errors import ScenarioError
 from clift.scenario import Scenario
+
+# Of more cells only the keys of the first are told.
+_EXPLAINED_CELLS = 500
 
 
 def prepare(folder: Path) -> None:
@@ -87,6 +91,23 @@ def as_dict(results: Results, scenario: Scenario) -> dict[str, Any]:
     }
 
 
+def setting(results: Results, scenario: Scenario) -> dict[str, Any]:
+    """What a reader of the folder needs beside the results: axes, verdicts, every key in effect."""
+    # The keys of each of many cells would take longer than its runs, and say the same.
+    told = scenario if len(results.cells) <= _EXPLAINED_CELLS else scenario.cells()[0]
+    return {
+        "axes": [
+            {"name": name, "labels": labels, "condition": name in results.conditions}
+            for name, labels in results.axes
+        ],
+        "compared": compared_axis(results),
+        "verdicts": [asdict(verdict) for verdict in verdicts(results)],
+        "in_effect": {
+            key: {"value": value, "from": of} for key, (value, of) in told.explain().items()
+        },
+    }
+
+
 def write(
     results: Results, scenario: Scenario, folder: Path, record: dict[str, Any] | None = None
 ) -> Iterator[Path]:
@@ -115,6 +136,7 @@ def write(
     if (folder / FOLDER).is_dir():
         _noted(folder, files)
     record = as_dict(results, scenario) if record is None else record
+    record = record | setting(results, scenario)
     for name, table in made.items():
         yield _table(folder / f"{name}.parquet", table)
     yield _record(record | {"files": files, "text": scenario.text}, folder)

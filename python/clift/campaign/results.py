@@ -22,7 +22,7 @@ _SAYS_LITTLE = re.compile(r"[-+.\de%]*|true|false", re.IGNORECASE)
 
 
 # Time series, delays and notes are of the first run of each cell, of the first cells only.
-_DRAWN = 48
+DRAWN_CELLS = 48
 
 
 class Window(NamedTuple):
@@ -97,8 +97,7 @@ class Cell:
             >>> [cell.name(axis) for axis in cell.labels]
             ['ARQ', 'n = 12', 'sack = false']
         """
-        label = self.labels[axis]
-        return f"{axis} = {label}" if _SAYS_LITTLE.fullmatch(label) else label
+        return label_name(axis, self.labels[axis])
 
     def column(self, metric: str) -> dict[int, float]:
         """The metric by number of the run, of the runs that have it."""
@@ -146,6 +145,16 @@ class Cell:
         if self._known_of != len(self.values):
             self._known.clear()
             self._known_of = len(self.values)
+
+
+def label_name(axis: str, label: str) -> str:
+    """What to call a label where its axis does not stand beside it.
+
+    Example:
+        >>> label_name("scheme", "ARQ"), label_name("n", "12")
+        ('ARQ', 'n = 12')
+    """
+    return f"{axis} = {label}" if _SAYS_LITTLE.fullmatch(label) else label
 
 
 def _told(metric: str, found: Estimate) -> Estimate:
@@ -209,7 +218,7 @@ class Results:
     @property
     def drawn(self) -> list[Cell]:
         """The first cells, of whose first runs there are time series and plots."""
-        return self.cells[:_DRAWN]
+        return self.cells[:DRAWN_CELLS]
 
     @property
     def done(self) -> int:

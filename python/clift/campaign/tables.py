@@ -1,4 +1,4 @@
-"""The tables of a campaign: its runs, its cells, time series and delays."""
+"""The tables of a campaign: its runs, its cells, time series, delays and time-sequences."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from clift.campaign.metrics import in_order
 from clift.campaign.results import Results
 from clift.scenario import Scenario
 
-NAMES = ("runs", "summary", "series", "delays")
+NAMES = ("runs", "summary", "series", "delays", "sequence")
 """What the tables of the folder are called."""
 
 
@@ -25,6 +25,7 @@ def tables(
         "summary": lambda: _summary(results),
         "series": lambda: _series(results),
         "delays": lambda: _delays(results),
+        "sequence": lambda: _sequence(results),
     }
     return {name: made[name]() for name in names}
 
@@ -107,6 +108,20 @@ def _delays(results: Results) -> pa.Table:
         edges = found.edges_ms
         table = pa.table({"from_ms": edges[:-1], "to_ms": edges[1:], "segments": found.counts})
         tables.append(_labelled(table, index, cell.labels))
+    return pa.concat_tables(tables) if tables else pa.table({"cell": pa.array([], pa.int64())})
+
+
+def _sequence(results: Results) -> pa.Table:
+    """Segments around the loss that mattered most in the first run of each cell."""
+    tables = []
+    for index, cell in enumerate(results.drawn):
+        found = results.segments(index)
+        if found is None or found.excerpt is None:
+            continue
+        log = found.excerpt
+        columns = {"time_s": log.time_s, "kind": log.kind, "seq": log.seq}
+        around = pa.array([log.matters] * len(log.seq), pa.bool_())
+        tables.append(_labelled(pa.table(columns | {"around_a_loss": around}), index, cell.labels))
     return pa.concat_tables(tables) if tables else pa.table({"cell": pa.array([], pa.int64())})
 
 

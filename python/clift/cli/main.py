@@ -17,6 +17,7 @@ from clift.cli.crosscheck import crosscheck
 from clift.cli.live import live
 from clift.cli.model import model
 from clift.cli.paper import paper
+from clift.cli.report import report
 from clift.cli.run import run as run_command
 from clift.cli.schema import schema
 from clift.cli.sweep import sweep
@@ -48,6 +49,7 @@ def cli() -> None:
 for command in (
     run_command,
     sweep,
+    report,
     live,
     crosscheck,
     trace,
