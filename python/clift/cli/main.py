@@ -14,6 +14,7 @@ import click
 from clift._clift import __version__
 from clift.cli.constellation import constellation
 from clift.cli.crosscheck import crosscheck
+from clift.cli.design import design
 from clift.cli.live import live
 from clift.cli.model import model
 from clift.cli.paper import paper
@@ -44,7 +45,9 @@ def cli() -> None:
     """What the physical layer of a satellite link did, and what TCP feels of it."""
 
 
-for command in (run_command, live, crosscheck, trace, tmt, model, paper, constellation, schema):
+for command in (run_command, design, live, crosscheck, trace, tmt, model, paper):
+    cli.add_command(command)
+for command in (constellation, schema):
     cli.add_command(command)
 
 
