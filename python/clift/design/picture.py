@@ -24,6 +24,8 @@ _LIGHT = (*COLOURS[:6], "#F0E442", "#999999")
 _OTHER = "#DDDDDD"
 _NONE = "#FFFFFF"
 _MOST_FRONTS = 4
+# Candidates on a front that are named.
+_NAMED = 12
 
 
 def draw(design: Design) -> Iterator[tuple[str, Figure]]:
@@ -161,7 +163,7 @@ def _ticks(design: Design, axes: Axes, across: int | None, up: int | None) -> No
 def front(design: Design, contest: int = 0) -> Figure:
     """Goodput against delay, by colour the capacity used; those on the front are named.
 
-    Small points are candidates that were set aside after few runs.
+    The first twelve of the front are named. Small points were set aside after few runs.
     """
     figure = Picture(figsize=(9, 5.6), layout="constrained")
     axes = figure.subplots()
@@ -183,7 +185,7 @@ def front(design: Design, contest: int = 0) -> Figure:
         linewidths=1.4,
     )
     figure.colorbar(dots, ax=axes, label="link used (%)")
-    for number, one in enumerate(on, 1):
+    for number, one in enumerate(on[:_NAMED], 1):
         goodput, delay, _ = points[one]
         axes.annotate(
             str(number), (delay / 1000, goodput), (5, 5), textcoords="offset points", fontsize=8
@@ -191,7 +193,7 @@ def front(design: Design, contest: int = 0) -> Figure:
     handles = [
         Line2D([], [], ls="", marker=f"${number}$", color="black", markersize=7,
                label=design.candidates[one].label)
-        for number, one in enumerate(on[:12], 1)
+        for number, one in enumerate(on[:_NAMED], 1)
     ]  # fmt: skip
     figure.legend(
         handles=handles,

@@ -10,11 +10,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from math import ceil, sqrt
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from clift.campaign.statistics import Difference, difference
+from clift.campaign.statistics import Difference, difference, worth
 
 _Floats = np.ndarray[Any, np.dtype[np.float64]]
 
@@ -30,6 +30,22 @@ _GRANTS = 2
 _SHRINK = 3.0
 
 
+class Window(NamedTuple):
+    """Where a run starts in the trace that it shares with others.
+
+    Args:
+        start_s: Trace time of the start.
+        lasts_s: How long the run lasts.
+        length_s: Length of the trace.
+        wraps: Whether the trace repeats.
+    """
+
+    start_s: float
+    lasts_s: float
+    length_s: float
+    wraps: bool
+
+
 @dataclass(slots=True)
 class Race:
     """Which of several candidates is best, by runs that are asked for and handed in.
@@ -42,6 +58,7 @@ class Race:
         budget: How many runs may be asked for in all; every candidate has one at least.
         most: How many runs any candidate may have.
         level: Probability of a false claim that is allowed when a race ends early.
+        windows: Where each run starts in a trace that runs share, if they do so at random.
         tolerance: By how much, as a share, a candidate may be better than the one that is called
             best: less than that does not matter.
 
@@ -64,6 +81,7 @@ class Race:
     alive: list[int] = field(default_factory=list)
     last: list[int] = field(default_factory=list)
     twin: dict[int, int] = field(default_factory=dict)
+    windows: dict[int, Window] = field(default_factory=dict)
     _until: int = 0
     _over: bool = False
     _grants: int = _GRANTS
@@ -157,8 +175,16 @@ class Race:
 
     def difference(self, ours: int, other: int) -> Difference | None:
         """How two candidates differ, by the runs that both have; None from fewer than two."""
-        pairs = [dict(enumerate(self.values[one])) for one in (ours, other)]
-        return difference(pairs[0], pairs[1])
+        mine, its = (dict(enumerate(self.values[one])) for one in (ours, other))
+        return difference(mine, its, self.independent(min(len(mine), len(its))))
+
+    def independent(self, runs: int) -> float | None:
+        """How many independent runs the first ones are worth; None if as many as there are."""
+        there = [self.windows[run] for run in range(runs) if run in self.windows]
+        if not there:
+            return None
+        period = there[0].length_s if there[0].wraps else None
+        return worth([one.start_s for one in there], [one.lasts_s for one in there], period)
 
     def doubt(self, first: int, other: int) -> float:
         """How probable it is by chance that another looks no better, by the tolerance, than one.
@@ -176,7 +202,7 @@ class Race:
             return 1.0
         margin = self.tolerance * abs(float(np.mean(mine[:runs])))
         shifted = {run: value - margin for run, value in enumerate(mine[:runs])}
-        found = difference(shifted, dict(enumerate(its[:runs])))
+        found = difference(shifted, dict(enumerate(its[:runs])), self.independent(runs))
         return 1.0 if found is None or found.mean >= 0 else found.p
 
     def factor(self) -> int:

@@ -260,10 +260,6 @@ class Design:
     def _repr_html_(self) -> str:
         return f"<pre>{escape(str(self))}</pre>"
 
-    def shown(self, values: list[float]) -> Estimate | None:
-        """The estimate of values of the objective, in its unit."""
-        return estimate([value * self.objective.scale for value in values])
-
     def _claim(self, contest: Contest) -> float:
         """How probable it is that the first only looks better than all of the last round."""
         race = contest.race
@@ -285,7 +281,8 @@ class Design:
     def _row(self, contest: Contest, order: list[int], place: int, holds: bool) -> Ranked:
         race, one = contest.race, order[place]
         values = [value * self.objective.sign for value in race.values[one]]
-        value = self.shown(values)
+        scale = self.objective.scale
+        value = estimate([value * scale for value in values], race.independent(len(values)))
         assert value is not None  # order has those with runs
         found = race.difference(one, order[0]) if place else None
         share = low = high = None

@@ -17,7 +17,7 @@ from clift._parse import COUNT, number, whole
 from clift.campaign.metrics import measured
 from clift.design.axes import split
 from clift.design.objective import ENERGY, Constraint, Objective, constraint, objective, values
-from clift.design.race import Race
+from clift.design.race import Race, Window
 from clift.design.result import LEVEL, Contest, Design
 from clift.design.space import Candidate, Space, candidates, default_space
 from clift.errors import Interrupted, ScenarioError
@@ -172,7 +172,8 @@ class _Search:
         ):
             base = base.replace(**{"link.reorder": None})
         try:
-            cells = base.replace(vary={**met, _AXIS: points}).cells()
+            # What a paper prints is of schemes that may not be among these.
+            cells = base.replace(printed=[], vary={**met, _AXIS: points}).cells()
         except ScenarioError as error:
             raise _of_candidate(error) from None
         if len(cells) > _MOST_CELLS:
@@ -256,12 +257,22 @@ class _Search:
         parts = [contest.runs.get((one, number, part)) for part in range(self.met)]
         there = [part for part in parts if part is not None]
         race = contest.race
+        if number not in race.windows and (window := self._window(cell, run)) is not None:
+            race.windows[number] = window
         # After Ctrl-C a run may lack those before it.
         while len(there) == self.met and number == len(race.values[one]):
             race.add(one, number, self._value(there), self._excess(there))
             number += 1
             parts = [contest.runs.get((one, number, part)) for part in range(self.met)]
             there = [part for part in parts if part is not None]
+
+    def _window(self, cell: int, run: Run) -> Window | None:
+        """Where a run starts in what it shares with others; None if nothing is shared."""
+        window = run.scenario.window() if self.cells[cell].shared else None
+        if window is None:
+            return None
+        start_ns, length_ns, wraps = window
+        return Window(start_ns / 1e9, run.summary()["duration_s"], length_ns / 1e9, wraps)
 
     def _names(self) -> list[str]:
         return [self.found.objective.metric, *(limit.metric for limit in self.found.constraints)]
