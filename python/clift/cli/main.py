@@ -14,6 +14,7 @@ import click
 from clift._clift import __version__
 from clift.cli.constellation import constellation
 from clift.cli.crosscheck import crosscheck
+from clift.cli.design import design
 from clift.cli.live import live
 from clift.cli.model import model
 from clift.cli.paper import paper
@@ -50,6 +51,7 @@ for command in (
     run_command,
     sweep,
     report,
+    design,
     live,
     crosscheck,
     trace,
