@@ -21,6 +21,7 @@ import sys
 import tempfile
 import time
 from collections import Counter
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -163,7 +164,14 @@ class Trial:
             self.outcome.faults.append(f"{folder.name}: {left} left after {what}")
 
 
-def kill(where: Path, kills: int, runs: int, seed: int, ways: tuple[str, ...] = WAYS) -> Outcome:
+def kill(
+    where: Path,
+    kills: int,
+    runs: int,
+    seed: int,
+    ways: tuple[str, ...] = WAYS,
+    told: Callable[[int, Outcome], object] | None = None,
+) -> Outcome:
     """Ends processes of a study, up to four in one folder, until there were so many.
 
     Args:
@@ -172,9 +180,11 @@ def kill(where: Path, kills: int, runs: int, seed: int, ways: tuple[str, ...] = 
         runs: Runs of each of three cells.
         seed: Of moments and ways.
         ways: Which ways.
+        told: Called after each folder.
     """
     trial = Trial(where, runs, seed)
     turn = folder_number = 0
+    told = told or (lambda _turn, _outcome: None)
     while turn < kills:
         folder_number += 1
         folder = where / f"folder-{folder_number}"
@@ -192,7 +202,14 @@ def kill(where: Path, kills: int, runs: int, seed: int, ways: tuple[str, ...] = 
         if done:
             trial.compare(folder, ", ".join(done))
             shutil.rmtree(folder)
+        told(turn, trial.outcome)
     return trial.outcome
+
+
+def _tell(turn: int, outcome: Outcome) -> None:
+    ended = sum(outcome.kills.values())
+    faults = len(outcome.faults)
+    print(f"{turn} turns, {ended} ended, {faults} faults", file=sys.stderr, flush=True)
 
 
 def main() -> None:
@@ -204,7 +221,8 @@ def main() -> None:
     given = parser.parse_args()
     begun = time.monotonic()
     with tempfile.TemporaryDirectory(prefix="clift-kills-") as folder:
-        outcome = kill(Path(folder), given.kills, given.runs, given.seed)
+        where = Path(folder)
+        outcome = kill(where, given.kills, given.runs, given.seed, told=_tell)
     for way, count in outcome.kills.items():
         print(f"{way:12} {count:4}")
     print(f"through before they were to be ended: {outcome.late}")

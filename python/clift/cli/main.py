@@ -17,6 +17,7 @@ from clift.cli.crosscheck import crosscheck
 from clift.cli.live import live
 from clift.cli.model import model
 from clift.cli.paper import paper
+from clift.cli.results import results
 from clift.cli.run import run as run_command
 from clift.cli.schema import schema
 from clift.cli.sweep import sweep
@@ -45,18 +46,11 @@ def cli() -> None:
     """What the physical layer of a satellite link did, and what TCP feels of it."""
 
 
-for command in (
-    run_command,
-    sweep,
-    live,
-    crosscheck,
-    trace,
-    tmt,
-    model,
-    paper,
-    constellation,
+_COMMANDS = (
+    *(run_command, sweep, results, live, crosscheck, trace, tmt, model, paper, constellation),
     schema,
-):
+)
+for command in _COMMANDS:
     cli.add_command(command)
 
 
