@@ -54,17 +54,15 @@ class Cluster:
         Raises:
             CliftError: As if it were done here.
         """
-        from distributed import TimeoutError as LateError
-
         future = self._client.submit(_run, self._load, tuple(spans), pure=False)
-        while not stop.is_set():
-            try:
-                done: tuple[Batch, float] = future.result(timeout=0.1)
-            except (LateError, TimeoutError):
-                continue
-            return done
-        future.cancel()
-        return Batch([], []), 0.0
+        over = threading.Event()
+        future.add_done_callback(lambda _: over.set())
+        while not over.wait(0.1):
+            if stop.is_set():
+                future.cancel()
+                return Batch([], []), 0.0
+        done: tuple[Batch, float] = future.result()
+        return done
 
 
 class Load:

@@ -19,6 +19,7 @@ from clift.cli.live import live
 from clift.cli.model import model
 from clift.cli.paper import paper
 from clift.cli.report import report
+from clift.cli.results import results
 from clift.cli.run import run as run_command
 from clift.cli.schema import schema
 from clift.cli.sweep import sweep
@@ -47,9 +48,10 @@ def cli() -> None:
     """What the physical layer of a satellite link did, and what TCP feels of it."""
 
 
-for command in (
+_COMMANDS = (
     run_command,
     sweep,
+    results,
     report,
     design,
     live,
@@ -60,7 +62,8 @@ for command in (
     paper,
     constellation,
     schema,
-):
+)
+for command in _COMMANDS:
     cli.add_command(command)
 
 
