@@ -195,13 +195,15 @@ class Campaign:
         from clift.report.page import study, write
 
         page, made = Path(path), study.of(self)
-        write.write(made, page, force)
-        if not figures:
-            return [page]
-        from clift.report import paper
+        write.check(page, write.is_ours, force)
+        drawn: list[Path] = []
+        if figures:
+            from clift.report import paper
 
-        folder = page.with_suffix("") if page.suffix else Path(f"{page}-figures")
-        return [page, *paper.write(made, folder, force)]
+            folder = page.with_suffix("") if page.suffix else Path(f"{page}-figures")
+            drawn = paper.write(made, folder, force)
+        write.write(made, page, force)
+        return [page, *drawn]
 
     def as_dict(self) -> dict[str, Any]:
         """What `clift run --json` prints."""
