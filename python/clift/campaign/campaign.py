@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
-from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -222,7 +221,9 @@ class Campaign:
         return f"Campaign({self.results.title!r}: {len(self.cells)} cells, {runs})"
 
     def _repr_html_(self) -> str:
-        return f"<pre>{escape(str(self))}</pre>"
+        from clift.report.notebook import html
+
+        return html(self.results)
 
 
 def run(
