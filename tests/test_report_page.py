@@ -435,7 +435,7 @@ def shapes(folder: Path) -> Iterator[str]:
     for name in ("series", "delays", "sequence"):
         (folder / f"{name}.parquet").unlink()
     yield "of an earlier version"
-    (folder / "one.toml").write_text('duration = "5 s"\n[ntn]\n')
+    (folder / "one.toml").write_text('duration = "20 s"\n[ntn]\n')
     assert run(["run", str(folder / "one.toml"), "-o", str(folder), "--no-plots", "--quiet"]) == 0
     yield "a single run"
 
@@ -452,4 +452,6 @@ def test_other_studies_open_too(browser: Any, copy: Path) -> None:
             if name == "a single run"
             else ["Incomplete: 20 of 36 runs are finished. Everything below is of those."]
         )
+        units = opened.page.locator("#figure-units figcaption p").all_text_contents()
+        assert ["transport block" in text for text in units] == [True] * (name == "a single run")
         opened.page.close()

@@ -87,8 +87,9 @@ class Campaign:
 
         Args:
             name: `summary` (a row a cell and metric), `runs` (a row a run), `series` (over time),
-                `delays` (histograms) or `sequence` (segments around the loss that mattered most, of
-                kinds as in `Run.events`); the last three of the first run of each cell.
+                `delays` (histograms), `sequence` (segments around the loss that mattered most, of
+                kinds as in `Run.events`) or `units` (of live links around a loss and its repair, of
+                kinds as in `Run.units`); the last four of the first run of each cell.
 
         Raises:
             ScenarioError: If there is no such table.

@@ -24,7 +24,7 @@ from clift.scenario import Scenario
 
 # What a campaign's files are called: nothing else in a folder is ever removed.
 _OURS = re.compile(
-    r"(runs|summary|series|delays|sequence)\.parquet"
+    r"(runs|summary|series|delays|sequence|units)\.parquet"
     r"|(comparison-[\w-]+|flows|goodput|queue|delay|cwnd|sequence(-\d+)?|delay-cdf|erasures"
     r"|units-\d+)\.png"
 )

@@ -645,6 +645,32 @@ if (data.sequence.length) {
   });
   inside.insertBefore(make("div", { class: "controls", id: "sequence-choice" }), document.getElementById("figure-sequence"));
 }
+if (data.units.length) {
+  const chooser = make("div", { class: "controls", id: "units-choice" });
+  inside.append(chooser);
+  const plot = figure(inside, "figure-units");
+  const draw = pick => {
+    const one = data.units[pick], [time, arrival, kind, asked, number, ours] = ["time", "arrival", "kind", "asked", "number", "ours"].map(name => cached(one[name]));
+    const pointsOf = (wanted, at = time) => { const x = [], y = []; for (let n = 0; n < time.length; n++) if (wanted(n)) { x.push(at[n]); y.push(number[n]); } return { x, y }; };
+    const lines = [
+      { name: "repair, unasked", colour: 3, mark: "dot", radius: 3, ...pointsOf(n => kind[n] === 2 && !asked[n]) },
+      { name: "sent for the first time", colour: 0, mark: "dot", radius: 1.6, ...pointsOf(n => kind[n] === 0) },
+      { name: "sent again", colour: 1, mark: "cross", radius: 4, ...pointsOf(n => kind[n] === 1) },
+      { name: "repair, asked for", colour: 3, mark: "up", radius: 3, ...pointsOf(n => kind[n] === 2 && asked[n]) },
+      { name: "erased", colour: 6, mark: "square", radius: 3, ...pointsOf(n => Number.isNaN(arrival[n])) },
+      { name: "the packet of the loss, arrived", colour: 1, mark: "down", radius: 4, ...pointsOf(n => ours[n] && !Number.isNaN(arrival[n]), arrival) },
+    ].filter(line => line.x.length).map(line => {
+      const order = Array.from(line.x.keys()).sort((a, b) => line.x[a] - line.x[b]);
+      return { ...line, kind: "points", x: order.map(n => line.x[n]), y: order.map(n => line.y[n]) };
+    });
+    const count = wanted => { let found = 0; for (let n = 0; n < time.length; n++) if (wanted(n)) found++; return found; };
+    plot.show({ title: `A loss on the link and its repair${varying.length ? `, ${nameOf(one.cell)}` : ""}`, lines, lineTitle: "unit",
+      summary: `What the link sent around the first loss that it repaired, by number of the ${one.unit}: ${count(n => kind[n] === 0)} for the first time, ${count(n => kind[n] === 1)} again, ${count(n => kind[n] === 2)} repair units; ${count(n => Number.isNaN(arrival[n]))} erased.`,
+      x: { title: "time (s)", unit: "s", margin: true }, y: { title: `${one.unit}, by number` } });
+  };
+  if (data.units.length > 1) select(chooser, "A loss and its repair of", data.units.map(one => nameOf(one.cell)), 0, draw);
+  updates.unshift(() => { if (!plot.chart) draw(0); });
+}
 let sequencePick = 0;
 const updateInside = () => updates.forEach(update => update());
 if (cellsInside.size) {
