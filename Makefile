@@ -9,7 +9,7 @@ RUST_C := $(CORE) $(wildcard bindings/c/src/*.rs) bindings/c/build.rs bindings/c
 .DEFAULT_GOAL := help
 # A recipe that fails leaves nothing half-made.
 .DELETE_ON_ERROR:
-.PHONY: help demo c c-header ns2 ns3 hosts-deps test test-rust test-python lint format bench docs wheel package clean validate validate-kernel
+.PHONY: help demo c c-header ns2 ns3 hosts-deps browser-deps test test-rust test-python lint format bench docs wheel package clean validate validate-kernel
 
 help: ## print the targets
 	@grep -hE '^[a-z0-9-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z0-9-]+):[^#]*## (.*)/  make \1\t\2/' | expand -t 20
@@ -42,6 +42,7 @@ validate: $(VENV)/tools ## everything against theory, ns-2, ns-3, the papers and
 	$(BIN)/python validation/tauran2017.py
 	$(BIN)/python validation/tauran2017_channel.py
 	$(BIN)/python validation/ns2_plugin.py
+	$(BIN)/python validation/report_page.py
 
 validate-kernel: $(VENV)/tools ## every tenth drawn cell measured anew with this machine's kernel (root)
 	$(BIN)/python -m validation.kernel.beside --measure $$(seq 0 10 149)
@@ -81,6 +82,9 @@ ns3: target/c/clift.h ## the module for every ns-3 that is there, built in targe
 
 hosts-deps: ## install ns-2 and ns-3 (root and apt) and, in target/ns3/venv, the wheel of ns-3
 	@hosts/deps
+
+browser-deps: ## install Chromium (root and apt), in which the tests open reports
+	@tests/browser-deps
 
 clean: ## remove what the other targets made
 	rm -rf $(VENV) target results dist

@@ -105,7 +105,7 @@ def test_the_folder_holds_tables_plots_and_a_record(scenario: Path, tmp_path: Pa
     names = {path.name for path in folder.iterdir()}
     pictures = {"comparison-completion_s", "cwnd", "sequence", "delay-cdf", "erasures"}
     pictures |= {"goodput", "queue", "delay"}
-    tables = {"runs", "summary", "series", "delays", "sequence"}
+    tables = {"runs", "summary", "series", "delays", "sequence", "units"}
     expected = {f"{name}.png" for name in pictures} | {f"{name}.parquet" for name in tables}
     assert names == expected | {"record.json", "store"}
     record = json.loads((folder / "record.json").read_text())

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
-from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -88,8 +87,9 @@ class Campaign:
 
         Args:
             name: `summary` (a row a cell and metric), `runs` (a row a run), `series` (over time),
-                `delays` (histograms) or `sequence` (segments around the loss that mattered most, of
-                kinds as in `Run.events`); the last three of the first run of each cell.
+                `delays` (histograms), `sequence` (segments around the loss that mattered most, of
+                kinds as in `Run.events`) or `units` (of live links around a loss and its repair, of
+                kinds as in `Run.units`); the last four of the first run of each cell.
 
         Raises:
             ScenarioError: If there is no such table.
@@ -195,13 +195,15 @@ class Campaign:
         from clift.report.page import study, write
 
         page, made = Path(path), study.of(self)
-        write.write(made, page, force)
-        if not figures:
-            return [page]
-        from clift.report import paper
+        write.check(page, write.is_ours, force)
+        drawn: list[Path] = []
+        if figures:
+            from clift.report import paper
 
-        folder = page.with_suffix("") if page.suffix else Path(f"{page}-figures")
-        return [page, *paper.write(made, folder, force)]
+            folder = page.with_suffix("") if page.suffix else Path(f"{page}-figures")
+            drawn = paper.write(made, folder, force)
+        write.write(made, page, force)
+        return [page, *drawn]
 
     def as_dict(self) -> dict[str, Any]:
         """What `clift run --json` prints."""
@@ -220,7 +222,9 @@ class Campaign:
         return f"Campaign({self.results.title!r}: {len(self.cells)} cells, {runs})"
 
     def _repr_html_(self) -> str:
-        return f"<pre>{escape(str(self))}</pre>"
+        from clift.report.notebook import html
+
+        return html(self.results)
 
 
 def run(

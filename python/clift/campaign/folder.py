@@ -9,14 +9,15 @@ from typing import Any
 
 from clift.campaign.files import said, write_file
 from clift.campaign.store import FOLDER
+from clift.campaign.tables import NAMES
 from clift.errors import ScenarioError
 
 RECORD = "record.json"
-TABLES = ("runs.parquet", "summary.parquet", "series.parquet", "delays.parquet", "sequence.parquet")
+TABLES = tuple(f"{name}.parquet" for name in NAMES)
 
 # What a campaign's files are called: nothing else in a folder is ever removed.
 _OURS = re.compile(
-    r"(runs|summary|series|delays|sequence)\.parquet"
+    rf"({'|'.join(NAMES)})\.parquet"
     r"|(comparison-[\w-]+|flows|goodput|queue|delay|cwnd|sequence(-\d+)?|delay-cdf|erasures"
     r"|units-\d+)\.png"
 )

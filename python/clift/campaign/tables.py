@@ -9,10 +9,11 @@ import numpy as np
 import pyarrow as pa
 
 from clift.campaign.metrics import in_order
+from clift.campaign.repairs import MOST_UNITS, repair
 from clift.campaign.results import Results
 from clift.scenario import Scenario
 
-NAMES = ("runs", "summary", "series", "delays", "sequence")
+NAMES = ("runs", "summary", "series", "delays", "sequence", "units")
 """What the tables of the folder are called."""
 
 
@@ -26,6 +27,7 @@ def tables(
         "series": lambda: _series(results),
         "delays": lambda: _delays(results),
         "sequence": lambda: _sequence(results),
+        "units": lambda: _units(results),
     }
     return {name: made[name]() for name in names}
 
@@ -122,6 +124,18 @@ def _sequence(results: Results) -> pa.Table:
         columns = {"time_s": log.time_s, "kind": log.kind, "seq": log.seq}
         around = pa.array([log.matters] * len(log.seq), pa.bool_())
         tables.append(_labelled(pa.table(columns | {"around_a_loss": around}), index, cell.labels))
+    return pa.concat_tables(tables) if tables else pa.table({"cell": pa.array([], pa.int64())})
+
+
+def _units(results: Results) -> pa.Table:
+    """Units of live links around a loss and its repair, in the first runs of the first cells."""
+    tables: list[pa.Table] = []
+    for index, cell in enumerate(results.drawn):
+        if len(tables) == MOST_UNITS:
+            break
+        found = None if cell.first is None else repair(cell.first)
+        if found is not None:
+            tables.append(_labelled(found, index, cell.labels))
     return pa.concat_tables(tables) if tables else pa.table({"cell": pa.array([], pa.int64())})
 
 

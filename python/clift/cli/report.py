@@ -28,14 +28,16 @@ def report(folder: Path, output: Path | None, figures: Path | None, force: bool)
     from disk, sent by mail, printed.
     """
     from clift.report.page.study import read
-    from clift.report.page.write import write
+    from clift.report.page.write import check, is_ours, write
 
     study = read(folder)
     page = folder / "report.html" if output is None else output
-    write(study, page, force)
-    click.echo(page)
+    check(page, is_ours, force)
+    drawn: list[Path] = []
     if figures is not None:
         from clift.report.paper import write as draw
 
-        for file in draw(study, figures, force):
-            click.echo(file)
+        drawn = draw(study, figures, force)
+    write(study, page, force)
+    for file in (page, *drawn):
+        click.echo(file)

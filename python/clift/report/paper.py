@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import io
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
+from functools import partial
 from math import ceil
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -27,6 +28,8 @@ if TYPE_CHECKING:
 # Inches: a column and a page of two of them, as IEEE and ACM have them; a panel's height.
 COLUMN, PAGE = 3.5, 7.16
 _PANEL = 1.75
+# Formats, and what says in each when a file was made: left out, so that equal studies look equal.
+_DATES = {"svg": "Date", "pdf": "CreationDate"}
 _MOST_PANELS = 12
 _MOST_METRICS = 4
 _MARKERS = ("o", "s", "^", "v")
@@ -78,35 +81,40 @@ def write(study: Study, folder: Path, force: bool = False) -> list[Path]:
     Raises:
         ScenarioError: If there is another file, or one cannot be written.
     """
+    pictures = draw(study)
+    made = [(name, suffix, folder / f"{name}.{suffix}") for name in pictures for suffix in _DATES]
+    for _, _, path in made:
+        check(path, _is_ours, force)
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise ScenarioError(f"{folder}: cannot write there: {error.strerror or error}") from None
-    files = []
+    creator = {"Creator": f"{GENERATOR} {__version__}"}
     with mpl.rc_context(_STYLE):
-        for name, figure in draw(study):
-            for suffix, metadata in (("svg", {"Date": None}), ("pdf", {"CreationDate": None})):
-                path = folder / f"{name}.{suffix}"
-                check(path, _is_ours, force)
-                out = io.BytesIO()
-                creator = f"{GENERATOR} {__version__}"
-                figure.savefig(out, format=suffix, metadata=metadata | {"Creator": creator})
-                save(path, out.getvalue())
-                files.append(path)
-    return files
+        drawn: dict[str, Figure] = {}
+        for name, suffix, path in made:
+            if name not in drawn:
+                drawn = {name: pictures[name]()}
+            out = io.BytesIO()
+            drawn[name].savefig(out, format=suffix, metadata=creator | {_DATES[suffix]: None})
+            save(path, out.getvalue())
+    return [path for _, _, path in made]
 
 
 def _is_ours(content: bytes) -> bool:
     return f">{GENERATOR} ".encode() in content or f"/Creator ({GENERATOR} ".encode() in content
 
 
-def draw(study: Study) -> Iterator[tuple[str, Figure]]:
-    """Names and figures: metrics against an axis, delays, what happened over time, sequences."""
+def draw(study: Study) -> dict[str, Callable[[], Figure]]:
+    """What draws each figure: metrics against an axis, delays, lines over time, sequences."""
     estimates = dict(study.estimates())
     printed = {name for _, name, _, _ in study.printed()}
     names = asked_for(study, estimates)
-    for name in [names[0], *(one for one in names[1:] if one in printed)][:_MOST_METRICS]:
-        yield f"metric-{name.replace('.', '-')}", _against(study, name, estimates[name])
+    judged = [name for place, name in enumerate(names) if place == 0 or name in printed]
+    found: dict[str, Callable[[], Figure]] = {
+        f"metric-{name.replace('.', '-')}": partial(_against, study, name, estimates[name])
+        for name in judged[:_MOST_METRICS]
+    }
     pictures = (
         ("delay-cdf", "one-way delay (ms)", "share of segments", _delays(study)),
         ("rate", "time (s)", "goodput (kbit/s)", _over_time(study, "rate")),
@@ -116,7 +124,8 @@ def draw(study: Study) -> Iterator[tuple[str, Figure]]:
     )
     for name, x, y, panels in pictures:
         if panels:
-            yield name, _figure(panels, x, y)
+            found[name] = partial(_figure, panels, x, y)
+    return found
 
 
 def along(study: Study) -> int | None:

@@ -60,6 +60,7 @@ def content(study: Study) -> dict[str, Any]:
         "series": _series(study),
         "delays": _delays(study),
         "sequence": _sequence(study),
+        "units": _units(study),
         "verdicts": verdicts(study),
         "runs": _runs(study),
     }
@@ -210,9 +211,23 @@ def _labelled(table: pa.Table) -> Iterator[tuple[int, dict[str, NDArray[Any]]]]:
         yield int(cell[begin]), {name: values[begin:end] for name, values in columns.items()}
 
 
-_DRAWN = frozenset(["time_s", "flow", *_SERIES, "from_ms", "to_ms", "segments", "kind", "seq"]) | {
-    "around_a_loss"
-}
+_DRAWN = frozenset(
+    [
+        "arrival_s",
+        "attempt",
+        "number",
+        "of_the_loss",
+        "unit",
+        "time_s",
+        "flow",
+        *_SERIES,
+        "from_ms",
+        "to_ms",
+        "segments",
+        "kind",
+        "seq",
+    ]
+) | {"around_a_loss"}
 
 
 def over_time(study: Study) -> Iterator[tuple[int, int, dict[str, tuple[Any, Any]]]]:
@@ -284,6 +299,24 @@ def _sequence(study: Study) -> list[dict[str, Any]]:
             "seq": column(found["seq"], "f8"),
         }
         for cell, found in sequences(study)
+    ]
+
+
+def _units(study: Study) -> list[dict[str, Any]]:
+    if "units" not in study.tables:
+        return []
+    return [
+        {
+            "cell": cell,
+            "unit": str(found["unit"][0]),
+            "time": column(found["time_s"], "f8"),
+            "arrival": column(found["arrival_s"].astype(np.float64), "f8"),
+            "kind": column(found["kind"], "u1"),
+            "asked": column(found["attempt"] > 0, "u1"),
+            "number": column(found["number"], "f8"),
+            "ours": column(found["of_the_loss"], "u1"),
+        }
+        for cell, found in _labelled(study.tables["units"])
     ]
 
 

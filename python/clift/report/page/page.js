@@ -121,7 +121,7 @@ function drawn(tag, attributes, ...children) {
   return found;
 }
 
-/** The shape of a mark around a place, as the path of an SVG, which a canvas takes as well. */
+/** The shape of a mark around a place, as the path of an SVG. */
 function mark(kind, x, y, r) {
   switch (kind) {
     case "square": return `M${x - r} ${y - r}h${2 * r}v${2 * r}h${-2 * r}z`;
@@ -130,6 +130,20 @@ function mark(kind, x, y, r) {
     case "diamond": return `M${x} ${y - 1.3 * r}l${1.3 * r} ${1.3 * r}l${-1.3 * r} ${1.3 * r}l${-1.3 * r} ${-1.3 * r}z`;
     case "cross": return `M${x - r} ${y - r}l${2 * r} ${2 * r}M${x - r} ${y + r}l${2 * r} ${-2 * r}`;
     default: return `M${x - r} ${y}a${r} ${r} 0 1 0 ${2 * r} 0a${r} ${r} 0 1 0 ${-2 * r} 0z`;
+  }
+}
+/** The same on a canvas, where paths in words would take most of the time. */
+function stamp(pen, kind, x, y, r) {
+  const corners = { square: [[-r, -r], [r, -r], [r, r], [-r, r]], up: [[0, -r], [r, r], [-r, r]], down: [[0, r], [r, -r], [-r, -r]],
+    diamond: [[0, -1.3 * r], [1.3 * r, 0], [0, 1.3 * r], [-1.3 * r, 0]] }[kind];
+  if (corners) {
+    corners.forEach(([a, b], at) => at ? pen.lineTo(x + a, y + b) : pen.moveTo(x + a, y + b));
+    pen.closePath();
+  } else if (kind === "cross") {
+    pen.moveTo(x - r, y - r); pen.lineTo(x + r, y + r); pen.moveTo(x - r, y + r); pen.lineTo(x + r, y - r);
+  } else {
+    pen.moveTo(x + r, y);
+    pen.arc(x, y, r, 0, 7);
   }
 }
 const MARKS = ["dot", "square", "up", "down"];
@@ -347,7 +361,7 @@ function figure(place, id) {
   /** Marks, intervals and printed values, which uPlot does not draw. */
   function marks(u, lines, of) {
     const pen = u.ctx, ratio = devicePixelRatio || 1;
-    const { x: [low, high] } = { x: [u.scales.x.min, u.scales.x.max] };
+    const [low, high] = [u.scales.x.min, u.scales.x.max];
     pen.save();
     pen.beginPath();
     pen.rect(u.bbox.left, u.bbox.top - 6 * ratio, u.bbox.width, u.bbox.height + 12 * ratio);
@@ -356,6 +370,7 @@ function figure(place, id) {
     for (const line of lines) {
       pen.strokeStyle = pen.fillStyle = colour(line.colour, of);
       const bars = new Path2D(), dots = new Path2D(), crowded = line.x.length > 400;
+      const printed = new Path2D();
       for (let n = 0; n < line.x.length; n++) {
         if (line.y[n] == null || Number.isNaN(line.y[n]) || line.x[n] < low || line.x[n] > high) continue;
         const x = u.valToPos(line.x[n], "x", true), y = u.valToPos(line.y[n], "y", true);
@@ -364,7 +379,7 @@ function figure(place, id) {
           bars.moveTo(x, a); bars.lineTo(x, b);
           if (w) { bars.moveTo(x - w, a); bars.lineTo(x + w, a); bars.moveTo(x - w, b); bars.lineTo(x + w, b); }
         }
-        if (line.mark && !(crowded && line.kind !== "points")) dots.addPath(new Path2D(mark(line.mark, x, y, (line.radius || 3.5) * ratio)));
+        if (line.mark && !(crowded && line.kind !== "points")) stamp(dots, line.mark, x, y, (line.radius || 3.5) * ratio);
       }
       pen.lineWidth = (crowded ? 0.6 : 1.2) * ratio;
       pen.stroke(bars);
@@ -374,7 +389,8 @@ function figure(place, id) {
         pen.strokeStyle = INK[of].text;
         pen.lineWidth = 1.6 * ratio;
         for (const [x, y] of line.printed) if (x >= low && x <= high)
-          pen.stroke(new Path2D(mark("diamond", u.valToPos(x, "x", true), u.valToPos(y, "y", true), 4.5 * ratio)));
+          stamp(printed, "diamond", u.valToPos(x, "x", true), u.valToPos(y, "y", true), 4.5 * ratio);
+        pen.stroke(printed);
       }
     }
     pen.restore();
@@ -628,6 +644,32 @@ if (data.sequence.length) {
       x: { title: "time (s)", unit: "s", margin: true }, y: { title: "sequence number (kB)" } });
   });
   inside.insertBefore(make("div", { class: "controls", id: "sequence-choice" }), document.getElementById("figure-sequence"));
+}
+if (data.units.length) {
+  const chooser = make("div", { class: "controls", id: "units-choice" });
+  inside.append(chooser);
+  const plot = figure(inside, "figure-units");
+  const draw = pick => {
+    const one = data.units[pick], [time, arrival, kind, asked, number, ours] = ["time", "arrival", "kind", "asked", "number", "ours"].map(name => cached(one[name]));
+    const pointsOf = (wanted, at = time) => { const x = [], y = []; for (let n = 0; n < time.length; n++) if (wanted(n)) { x.push(at[n]); y.push(number[n]); } return { x, y }; };
+    const lines = [
+      { name: "repair, unasked", colour: 3, mark: "dot", radius: 3, ...pointsOf(n => kind[n] === 2 && !asked[n]) },
+      { name: "sent for the first time", colour: 0, mark: "dot", radius: 1.6, ...pointsOf(n => kind[n] === 0) },
+      { name: "sent again", colour: 1, mark: "cross", radius: 4, ...pointsOf(n => kind[n] === 1) },
+      { name: "repair, asked for", colour: 3, mark: "up", radius: 3, ...pointsOf(n => kind[n] === 2 && asked[n]) },
+      { name: "erased", colour: 6, mark: "square", radius: 3, ...pointsOf(n => Number.isNaN(arrival[n])) },
+      { name: "the packet of the loss, arrived", colour: 1, mark: "down", radius: 4, ...pointsOf(n => ours[n] && !Number.isNaN(arrival[n]), arrival) },
+    ].filter(line => line.x.length).map(line => {
+      const order = Array.from(line.x.keys()).sort((a, b) => line.x[a] - line.x[b]);
+      return { ...line, kind: "points", x: order.map(n => line.x[n]), y: order.map(n => line.y[n]) };
+    });
+    const count = wanted => { let found = 0; for (let n = 0; n < time.length; n++) if (wanted(n)) found++; return found; };
+    plot.show({ title: `A loss on the link and its repair${varying.length ? `, ${nameOf(one.cell)}` : ""}`, lines, lineTitle: "unit",
+      summary: `What the link sent around the first loss that it repaired, by number of the ${one.unit}: ${count(n => kind[n] === 0)} for the first time, ${count(n => kind[n] === 1)} again, ${count(n => kind[n] === 2)} repair units; ${count(n => Number.isNaN(arrival[n]))} erased.`,
+      x: { title: "time (s)", unit: "s", margin: true }, y: { title: `${one.unit}, by number` } });
+  };
+  if (data.units.length > 1) select(chooser, "A loss and its repair of", data.units.map(one => nameOf(one.cell)), 0, draw);
+  updates.unshift(() => { if (!plot.chart) draw(0); });
 }
 let sequencePick = 0;
 const updateInside = () => updates.forEach(update => update());

@@ -6,6 +6,7 @@ import json
 import re
 import shlex
 from base64 import b64encode
+from collections.abc import Callable
 from hashlib import sha256
 from html import escape
 from importlib.resources import files
@@ -42,17 +43,16 @@ def write(study: Study, path: Path, force: bool = False) -> None:
     Raises:
         ScenarioError: If there is another file, or it cannot be written.
     """
-    check(path, _is_ours, force)
-    text = page(study)
-    save(path, text.encode())
+    check(path, is_ours, force)
+    save(path, page(study).encode())
 
 
-def check(path: Path, is_ours: Any, force: bool) -> None:
+def check(path: Path, known: Callable[[bytes], bool], force: bool) -> None:
     """Fails where a file would be lost that is not ours.
 
     Args:
         path: The file that is to be written.
-        is_ours: Tells by its content whether one that is there already may be replaced.
+        known: Tells by its content whether one that is there already may be replaced.
         force: Whether any may.
 
     Raises:
@@ -61,7 +61,7 @@ def check(path: Path, is_ours: Any, force: bool) -> None:
     try:
         if path.is_dir():
             raise ScenarioError(f"{path}: is a folder; name a file in it")
-        if not force and path.exists() and not is_ours(path.read_bytes()):
+        if not force and path.exists() and not known(path.read_bytes()):
             raise ScenarioError(
                 f"{path}: there is another file; name another, or replace it with --force"
             )
@@ -81,7 +81,8 @@ def save(path: Path, content: bytes) -> None:
         raise ScenarioError(f"{path}: cannot write: {error.strerror or error}") from None
 
 
-def _is_ours(content: bytes) -> bool:
+def is_ours(content: bytes) -> bool:
+    """Whether a file is such a page."""
     return _MARK.search(content[:4096]) is not None
 
 
