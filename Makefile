@@ -30,6 +30,7 @@ test-python: $(VENV)/tools ## Python tests only
 validate: $(VENV)/tools ## everything against theory, ns-2, ns-3, the papers and this machine's kernel (about half an hour)
 	cargo test --release -p clift --test it model:: -- --ignored --nocapture
 	$(BIN)/python validation/campaign_statistics.py
+	$(BIN)/python -m validation.design_search
 	$(BIN)/python validation/lms_statistics.py
 	$(BIN)/python validation/tcp_windows.py
 	$(BIN)/python validation/tcp_ns3.py

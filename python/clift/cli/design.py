@@ -112,6 +112,8 @@ def design(
         threads,
         progress=not quiet,
     )
+    # Before pictures are drawn, which takes longer.
+    click.echo(json.dumps(as_dict(found), indent=2) if as_json else str(found))
     stopped = ""
     if output is not None:
         try:
@@ -119,7 +121,6 @@ def design(
                 click.echo(f"wrote {written}", err=True)
         except KeyboardInterrupt:
             stopped = f"stopped while files were written: {output} lacks some"
-    click.echo(json.dumps(as_dict(found), indent=2) if as_json else str(found))
     if stopped:
         raise Interrupted(stopped, [])
     if not found.is_complete:

@@ -75,7 +75,9 @@ def winners(design: Design) -> Figure:
     for axes in list(axes_of)[len(panels) :]:
         axes.set_visible(False)
     patches = [Patch(facecolor=colours.get(one, _OTHER), label=one) for one in legend]
-    patches.append(Patch(facecolor="white", hatch="///", edgecolor="black", label="not decided"))
+    if any(one is not None and one.standing != BEST for one in found):
+        undecided = Patch(facecolor="white", hatch="///", edgecolor="black", label="not decided")
+        patches.append(undecided)
     figure.legend(
         handles=patches, loc="outside lower center", ncols=min(3, len(patches)), frameon=False
     )

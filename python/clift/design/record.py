@@ -89,10 +89,11 @@ def as_dict(design: Design) -> dict[str, Any]:
                         "share_used": used,
                     }
                     for one in design.front(place)
-                    for goodput, delay, used in [design.points(place)[one]]
+                    for goodput, delay, used in [points[one]]
                 ],
             }
             for place, contest in enumerate(design.contests)
+            for points in [design.points(place)]
         ],
     }
 

@@ -75,18 +75,21 @@ class Contest:
     condition: tuple[str | None, ...]
     race: Race
     runs: dict[tuple[int, int, int], dict[str, float]] = field(default_factory=dict)
+    _sorted: dict[int, list[dict[str, float]]] = field(default_factory=dict, repr=False)
+    _sorted_of: int = field(default=0, repr=False)
 
-    def column(self, candidate: int, name: str) -> list[float]:
-        """A metric of the runs of a candidate, over several conditions their mean."""
-        found: dict[int, list[float]] = {}
-        for (one, run, _), values in self.runs.items():
-            if one == candidate and name in values:
-                found.setdefault(run, []).append(values[name])
-        return [float(np.mean(found[run])) for run in sorted(found)]
+    def of(self, candidate: int) -> list[dict[str, float]]:
+        """What the runs of a candidate measured."""
+        if self._sorted_of != len(self.runs):
+            self._sorted.clear()
+            for (one, _, _), values in self.runs.items():
+                self._sorted.setdefault(one, []).append(values)
+            self._sorted_of = len(self.runs)
+        return self._sorted.get(candidate, [])
 
     def mean(self, candidate: int, name: str) -> float | None:
-        """The mean of that."""
-        column = self.column(candidate, name)
+        """The mean of a metric over the runs of a candidate; None if none has it."""
+        column = [values[name] for values in self.of(candidate) if name in values]
         return float(np.mean(column)) if column else None
 
 

@@ -153,6 +153,8 @@ def _sentence(design: Design) -> str:
     if len(design.contests) == 1:
         return _of_one(design)
     count = len(design.contests)
+    if not told:
+        return f"In none of the {count} conditions is the first told apart from all others (?)."
     firsts: dict[str, int] = {}
     for one in told:
         firsts[one.label] = firsts.get(one.label, 0) + 1
@@ -161,8 +163,7 @@ def _sentence(design: Design) -> str:
     )
     open_ = count - len(told)
     rest = f"in {open_} of them the first is not told apart from others (?)" if open_ else ""
-    said = f"of {count} conditions, best is {found}" if found else f"of {count} conditions"
-    return f"{said[0].upper()}{said[1:]}{'; ' if rest else ''}{rest}."
+    return f"Of {count} conditions, best is {found}{'; ' if rest else ''}{rest}."
 
 
 def _of_one(design: Design) -> str:
