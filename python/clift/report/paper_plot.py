@@ -1,0 +1,153 @@
+"""A table or figure of a paper as a picture: measured with intervals, printed as diamonds."""
+
+from __future__ import annotations
+
+from itertools import cycle
+from typing import TYPE_CHECKING
+
+from clift.report.style import COLOURS, DASHES, Picture
+from clift.report.style import heading as title
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+    from clift.papers.artefact import Outcome, Result, Row
+
+_NAMES = {"papers": "TCP of ns-2", "linux": "kernel of today"}
+_UNITS = {
+    "percent": "%",
+    "kbps": "kbit/s",
+    "mbps": "Mbit/s",
+    "ms": "ms",
+    "s": "s",
+    "db": "dB",
+    "packets": "packets",
+}
+_WORDS = {"esn0": "Es/N0", "snr": "Es/N0", "ip": "IP", "rto": "RTO", "cwnd": "window", "n": "N"}
+
+
+def paper_plot(result: Result) -> Figure:
+    """Draws an artefact: a row a metric, a column a TCP profile.
+
+    Args:
+        result: An artefact, run.
+    """
+    outcomes = result.outcomes
+    first = next(iter(outcomes.values()))
+    panels = list(dict.fromkeys(curve.panel for curve in first.curves))
+    metrics = list(dict.fromkeys(row.metric for row in first.rows))
+    shown = panels or metrics
+    columns = len(outcomes)
+    if columns == 1 and len(shown) > 1:
+        return _draw(result, shown, bool(panels), 1, len(shown))
+    return _draw(result, shown, bool(panels), len(shown), columns)
+
+
+def _draw(result: Result, shown: list[str], over_time: bool, rows: int, columns: int) -> Figure:
+    artefact, effort = result.artefact, result.effort
+    figure = Picture(figsize=(6.4 * columns + 0.4, 1.6 + 3.6 * rows), layout="constrained")
+    title(
+        figure,
+        f"{artefact.paper}, {artefact.name}: {artefact.title}",
+        f"mean of {effort.runs} runs of {effort.duration_s:g} s, 95 % intervals; printed: diamonds",
+    )
+    grid = figure.subplots(rows, columns, squeeze=False)
+    by_row = len(result.outcomes) == columns and rows == len(shown)
+    for place, what in enumerate(shown):
+        for across, (profile, outcome) in enumerate(result.outcomes.items()):
+            axes = grid[place][across] if by_row else grid[0][place]
+            if len(result.outcomes) > 1:
+                axes.set_title(_NAMES[profile], fontsize=11)
+            if over_time:
+                _over_time(axes, outcome, what)
+            else:
+                _points(axes, result, outcome, what)
+            axes.set_ylabel(_label(what))
+            axes.grid(visible=True, alpha=0.3)
+        if by_row and columns > 1:
+            top = max(axes.get_ylim()[1] for axes in grid[place])
+            for axes in grid[place]:
+                if axes.get_yscale() == "linear":
+                    axes.set_ylim(0, top)
+    handles, labels = grid[0][0].get_legend_handles_labels()
+    if labels:
+        most = max(map(len, labels))
+        ncols = max(1, min(len(labels), int(figure.get_figwidth() / (0.6 + 0.085 * most))))
+        figure.legend(handles, labels, loc="outside lower center", ncols=ncols, frameon=False)
+    return figure
+
+
+def _over_time(axes: Axes, outcome: Outcome, panel: str) -> None:
+    curves = [curve for curve in outcome.curves if curve.panel == panel]
+    for curve, colour in zip(curves, cycle(COLOURS), strict=False):
+        axes.plot(curve.time_s, curve.values, color=colour, linewidth=0.8, label=curve.label)
+    axes.set_xlabel("time (s)")
+    axes.set_ylim(bottom=0)
+
+
+def _points(axes: Axes, result: Result, outcome: Outcome, metric: str) -> None:
+    artefact = result.artefact
+    lines: dict[str, list[Row]] = {}
+    for row in outcome.rows:
+        if row.metric == metric:
+            lines.setdefault(_line(row, artefact.lines), []).append(row)
+    ticks = list(dict.fromkeys(row.labels[artefact.x] for row in outcome.rows))
+    is_word = any(isinstance(tick, str) for tick in ticks)
+    many = len({row.labels.get(artefact.lines[0]) for row in outcome.rows}) if artefact.lines else 0
+    colours: dict[str, str] = {}
+    for place, (name, rows) in enumerate(lines.items()):
+        head = name.split(", ")[0]
+        two = len(artefact.lines) > 1 and many > 1
+        colour = colours.setdefault(head if two else name, COLOURS[len(colours) % len(COLOURS)])
+        tails = [key for key in lines if key.split(", ")[0] == head]
+        dash = DASHES[tails.index(name) % len(DASHES)] if two else DASHES[place // len(COLOURS) % 4]
+        at = [
+            ticks.index(row.labels[artefact.x]) if is_word else row.labels[artefact.x]
+            for row in rows
+        ]
+        nudge = 0.06 * (place - (len(lines) - 1) / 2) if is_word else 0.0
+        xs = [float(x) + nudge for x in at]
+        means = [row.found.mean for row in rows]
+        halves = [row.found.half_width or 0.0 for row in rows]
+        style = "none" if is_word else dash
+        axes.errorbar(xs, means, yerr=halves, linestyle=style, marker="o", markersize=4, capsize=2,
+                      linewidth=1.2, color=colour, label=name or None)  # fmt: skip
+        for x, row in zip(xs, rows, strict=True):
+            base = row.printed if row.printed is not None else row.beside
+            if base is not None:
+                face = "none" if row.printed is None or row.fitted else colour
+                axes.plot(
+                    [x], [base], "D", markersize=6, color=colour, markerfacecolor=face, alpha=0.6
+                )
+    if is_word:
+        axes.set_xticks(range(len(ticks)), [str(tick) for tick in ticks])
+    axes.set_xlabel("" if is_word else _label(artefact.x))
+    positive = [row.found.mean for row in outcome.rows if row.metric == metric]
+    if metric == "erasure_rate" and min(positive) > 0:
+        axes.set_yscale("log")
+    else:
+        axes.set_ylim(bottom=0)
+
+
+def _line(row: Row, names: tuple[str, ...]) -> str:
+    parts = []
+    for name in names:
+        value = row.labels.get(name)
+        is_bare = isinstance(value, str) and name not in ("buffer", "delayed_ack")
+        parts.append(str(value) if is_bare else f"{_label(name)} = {value}")
+    return ", ".join(parts)
+
+
+def _label(name: str) -> str:
+    """A metric's name in words with its unit.
+
+    >>> _label("goodput_kbps"), _label("esn0_db"), _label("utilisation")
+    ('goodput (kbit/s)', 'Es/N0 (dB)', 'utilisation')
+    """
+    if " " in name:
+        return name
+    *words, last = name.split("_")
+    if last not in _UNITS or not words:
+        return " ".join(_WORDS.get(word, word) for word in [*words, last])
+    return f"{' '.join(_WORDS.get(word, word) for word in words)} ({_UNITS[last]})"
