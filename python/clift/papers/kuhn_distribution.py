@@ -88,8 +88,9 @@ def table_2(effort: Effort, profile: str) -> Outcome:
         runs = _measured(effort, profile, "distribution", transport, scheme)
         for place, metric in enumerate(table["columns"][2:]):
             found = averaged([run.delays_s[place] for run in runs])
+            is_fit = transport == "cubic" and metric != "delay_min_s"
             labels = {"transport": transport, "scheme": scheme}
-            rows.append(Row(labels, metric, found, printed[place], fitted=transport == "cubic"))
+            rows.append(Row(labels, metric, found, printed[place], fitted=is_fit))
     labels = {"transport": "hybla", "scheme": "ARQ"}
     ends = _window(effort, profile)
     for (metric, value), found in zip(table["window"].items(), ends, strict=True):

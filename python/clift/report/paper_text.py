@@ -45,8 +45,16 @@ def paper_text(result: Result) -> str:
 
 
 def paper_markdown(result: Result) -> str:
-    """The same for a page of the docs."""
-    parts = [f"{heading(result)}.", _markdown(_table(result))]
+    """The same for a page of the docs, without the rows that nothing stands beside."""
+    head, *lines = _table(result)
+    first = next(iter(result.outcomes.values())).rows
+    held = [line for line, row in zip(lines, first, strict=True) if _is_held(row)]
+    parts = [f"{heading(result)}."]
+    if held:
+        parts.append(_markdown([head, *held]))
+    if len(held) < len(lines):
+        further = f"{len(lines) - len(held)}{' further' if held else ''} values"
+        parts.append(f"{further} without a print are in the figure; the command lists them.")
     claims = _claims(result)
     if len(claims) > 1:
         parts.append(_markdown(claims))
@@ -142,6 +150,11 @@ def show_json(paper: Paper) -> dict[str, Any]:
     }
 
 
+def _is_held(row: Row) -> bool:
+    """Whether something stands beside it."""
+    return row.printed is not None or row.beside is not None
+
+
 def _printed(artefact: Artefact) -> str:
     rows = described(artefact.paper, artefact.name).get("rows")
     if rows:
@@ -170,7 +183,7 @@ def _table(result: Result) -> list[list[str]]:
         line = [*map(str, row.labels.values()), row.metric]
         if has_print:
             mark = "*" if row.fitted else ""
-            line.append("" if row.printed is None else f"{row.printed:g}{mark}")
+            line.append("" if row.printed is None else f"{row.printed:.4g}{mark}")
         if has_beside:
             line.append("" if row.beside is None else f"{row.beside:.4g}")
         for outcome in result.outcomes.values():
@@ -247,13 +260,17 @@ def number(found: Estimate) -> str:
     Example:
         >>> number(Estimate(12.3456, 0.123, 9)), number(Estimate(5.0, None, 1))
         ('12.35 ± 0.12', '5')
-        >>> number(Estimate(1786.5, 43.0, 9))
-        '1786 ± 43'
+        >>> number(Estimate(1786.5, 43.0, 9)), number(Estimate(0.7142115, 0.0000026, 9))
+        ('1786 ± 43', '0.71421')
     """
     half = found.half_width
     if half is None or half <= 0:
         return f"{found.mean:.4g}"
-    digits = min(8, max(0, 1 - floor(log10(half))))
+    # As many as the interval leaves, but no more than five that count.
+    most = 4 - floor(log10(abs(found.mean))) if found.mean else 4
+    digits = max(0, min(1 - floor(log10(half)), most))
+    if round(half, digits) == 0:
+        return f"{found.mean:.{digits}f}"
     return f"{found.mean:.{digits}f} ± {half:.{digits}f}"
 
 
