@@ -465,7 +465,9 @@ def test_an_artefact_gives_its_rows_claims_text_and_picture(artefact):
     numbers = sum(isinstance(value, int | float) for line in printed for value in line)
     if artefact.kind == "table" and printed:
         assert sum(row.printed is not None for row in outcome.rows) >= numbers
-    assert artefact.title in paper_text(result)
+    said = paper_text(result)
+    assert artefact.title in " ".join(said.split())
+    assert max(map(len, said.splitlines())) <= 100
     held = sum(row.ratio is not None for row in result.outcomes["papers"].rows)
     assert paper_markdown(result).count("\n|") >= held + len(artefact.claims)
     assert json.loads(json.dumps(paper_json(result)))["artefact"] == artefact.name

@@ -2,20 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from math import floor, log10
+from textwrap import fill
 from typing import Any
 
 from clift.campaign.statistics import Estimate
 from clift.papers.artefact import Artefact, Paper, Result, Row
 from clift.papers.gates import Gate, gate
 from clift.papers.registry import described
-from clift.report.text import aligned
+from clift.report.text import WIDTH, aligned
 
 RULE = (
     "holds: the joint 95 % interval is on the claim's side; not decidable: it is on both. "
     "*: used in a fit, does not count."
 )
-_NAMES = {"papers": "TCP of ns-2", "linux": "kernel of today"}
+_NAMES = {"papers": "ns-2's TCP", "linux": "kernel's TCP"}
 _WORDS = {True: "met", False: "NOT MET", None: "nothing to count"}
 
 
@@ -26,22 +28,35 @@ def heading(result: Result) -> str:
         result: An artefact, run.
     """
     artefact, effort = result.artefact, result.effort
+    metrics = _metrics(next(iter(result.outcomes.values())).rows)
+    metric = f"; {metrics[0]}" if len(metrics) == 1 else ""
     return (
         f"{artefact.paper}, {artefact.name}: {artefact.title} ({artefact.where}); "
-        f"{effort.runs} runs of {effort.duration_s:g} s, seed {effort.seed}"
+        f"{effort.runs} runs of {effort.duration_s:g} s, seed {effort.seed}{metric}"
     )
 
 
 def paper_text(result: Result) -> str:
     """Everything of an artefact: its rows, its claims, how close it is."""
-    parts = [heading(result), aligned(_table(result), left=_labels(result))]
-    claims = _claims(result)
-    if len(claims) > 1:
-        parts.append(aligned([[cell or "-" for cell in line] for line in claims], left=9))
-    parts += [_gate_line(profile, found) for profile, found in gates(result).items()]
+    parts = [_filled(heading(result)), aligned(_table(result), left=_labels(result))]
+    for place, claim in enumerate(result.artefact.claims):
+        lines = [_filled(f"The paper says: {claim.says} ({claim.where}).")]
+        for profile in result.outcomes:
+            _, verdict = result.claims(profile)[place]
+            who = f"{_NAMES[profile]}: " if len(result.outcomes) > 1 else ""
+            lines.append(_filled(f"  {who}{verdict.word}; {verdict.found}", "    "))
+        parts.append("\n".join(lines))
+    parts += [_filled(_gate_line(profile, found)) for profile, found in gates(result).items()]
     if result.artefact.fitted:
-        parts.append(f"Used in a fit: {result.artefact.fitted}.")
-    return "\n\n".join([*parts, RULE])
+        parts.append(_filled(f"Used in a fit: {result.artefact.fitted}."))
+    return "\n\n".join([*parts, _filled(RULE)])
+
+
+def _filled(text: str, indent: str = "  ") -> str:
+    """Lines of a width that a terminal shows."""
+    return fill(
+        text, WIDTH, subsequent_indent=indent, break_long_words=False, break_on_hyphens=False
+    )
 
 
 def paper_markdown(result: Result) -> str:
@@ -103,22 +118,33 @@ def gates(result: Result) -> dict[str, Gate]:
     return {"papers": gate(result.artefact, outcome.rows)}
 
 
+def list_text(papers: Iterable[Paper]) -> str:
+    """The papers with their artefacts, a line each."""
+    lines = []
+    for paper in papers:
+        lines.append(_filled(f"{paper.name}: {paper.title}"))
+        lines += [f"  {artefact.name:<10} {artefact.title}" for artefact in paper.artefacts]
+    return "\n".join(lines)
+
+
 def show_text(paper: Paper) -> str:
     """What a paper is, its artefacts and what it says of them."""
-    parts = [f"{paper.name}: {paper.title}\n{paper.source}\n\n{paper.about}"]
+    first = [f"{paper.name}: {paper.title}", paper.source, paper.about]
+    parts = ["\n".join(map(_filled, first))]
     for artefact in paper.artefacts:
-        lines = [f"{artefact.name}: {artefact.title} ({artefact.where})"]
-        lines += [f"  says: {claim.says} ({claim.where})" for claim in artefact.claims]
-        lines.append(f"  printed: {_printed(artefact)}")
+        full = artefact.full
+        lines = [
+            f"{artefact.name}: {artefact.title} ({artefact.where})",
+            *(f"  says: {claim.says} ({claim.where})" for claim in artefact.claims),
+            f"  printed: {_printed(artefact)}",
+        ]
         if artefact.fitted:
             lines.append(f"  used in a fit: {artefact.fitted}")
-        full = artefact.full
-        number = f"--{artefact.kind} {artefact.number}"
         lines.append(
-            f"  clift paper run {paper.name} {number}    # {full.runs} runs of "
-            f"{full.duration_s:g} s"
+            f"  clift paper run {paper.name} --{artefact.kind} {artefact.number}    "
+            f"# {full.runs} runs of {full.duration_s:g} s"
         )
-        parts.append("\n".join(lines))
+        parts.append("\n".join(_filled(line, "    ") for line in lines))
     return "\n\n".join(parts)
 
 
@@ -165,7 +191,12 @@ def _printed(artefact: Artefact) -> str:
 
 
 def _labels(result: Result) -> int:
-    return len(next(iter(result.outcomes.values())).rows[0].labels) + 1
+    rows = next(iter(result.outcomes.values())).rows
+    return len(rows[0].labels) + (len(_metrics(rows)) > 1)
+
+
+def _metrics(rows: Iterable[Row]) -> list[str]:
+    return list(dict.fromkeys(row.metric for row in rows))
 
 
 def _table(result: Result) -> list[list[str]]:
@@ -173,14 +204,15 @@ def _table(result: Result) -> list[list[str]]:
     first = next(iter(result.outcomes.values())).rows
     has_print = any(row.printed is not None for row in first)
     has_beside = any(row.beside is not None for row in first)
-    head = [*first[0].labels, "metric"]
+    several = len(_metrics(first)) > 1
+    head = [*first[0].labels, *(["metric"] if several else [])]
     head += ["printed"] * has_print + [_beside(result)] * has_beside
     for profile in result.outcomes:
         head.append(_NAMES[profile] if len(result.outcomes) > 1 else "measured")
         head += ["ratio"] * (has_print or has_beside)
     lines = [head]
     for place, row in enumerate(first):
-        line = [*map(str, row.labels.values()), row.metric]
+        line = [*map(str, row.labels.values()), *([row.metric] if several else [])]
         if has_print:
             mark = "*" if row.fitted else ""
             line.append("" if row.printed is None else f"{row.printed:.4g}{mark}")
@@ -261,13 +293,13 @@ def number(found: Estimate) -> str:
         >>> number(Estimate(12.3456, 0.123, 9)), number(Estimate(5.0, None, 1))
         ('12.35 ± 0.12', '5')
         >>> number(Estimate(1786.5, 43.0, 9)), number(Estimate(0.7142115, 0.0000026, 9))
-        ('1786 ± 43', '0.71421')
+        ('1786 ± 43', '0.7142')
     """
     half = found.half_width
     if half is None or half <= 0:
         return f"{found.mean:.4g}"
-    # As many as the interval leaves, but no more than five that count.
-    most = 4 - floor(log10(abs(found.mean))) if found.mean else 4
+    # As many as the interval leaves, but no more than four that count.
+    most = 3 - floor(log10(abs(found.mean))) if found.mean else 4
     digits = max(0, min(1 - floor(log10(half)), most))
     if round(half, digits) == 0:
         return f"{found.mean:.{digits}f}"

@@ -31,10 +31,9 @@ def list_papers(as_json: bool) -> None:
         ]
         click.echo(json.dumps({"papers": found}))
         return
-    for one in known:
-        click.echo(f"{one.name}: {one.title}")
-        for artefact in one.artefacts:
-            click.echo(f"  {artefact.name:<10}{artefact.title}")
+    from clift.report.paper_text import list_text
+
+    click.echo(list_text(known))
 
 
 @click.command("show")
