@@ -9,7 +9,7 @@ RUST_C := $(CORE) $(wildcard bindings/c/src/*.rs) bindings/c/build.rs bindings/c
 .DEFAULT_GOAL := help
 # A recipe that fails leaves nothing half-made.
 .DELETE_ON_ERROR:
-.PHONY: help demo c c-header ns2 ns3 hosts-deps browser-deps test test-rust test-python lint format bench docs wheel package clean validate validate-kernel
+.PHONY: help demo reproduce c c-header ns2 ns3 hosts-deps browser-deps test test-rust test-python lint format bench docs wheel package clean validate validate-kernel
 
 help: ## print the targets
 	@grep -hE '^[a-z0-9-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z0-9-]+):[^#]*## (.*)/  make \1\t\2/' | expand -t 20
@@ -18,6 +18,9 @@ demo: $(VENV)/built ## set everything up and run the main job: ARQ and HARQ unde
 	@echo "3 schemes, 2 receptions, 2 congestion controls, a page and bulk data: 2880 runs, then 1008 under 7 TCPs; some 10 s" >&2
 	$(BIN)/clift run examples/geo_mobile.toml -o results/demo
 	$(BIN)/clift paper ijscn2014 --what-changed -o results/what_changed.png
+
+reproduce: $(VENV)/built ## every table and figure of the five papers in full, into results/papers (some ten minutes)
+	$(BIN)/clift paper run all -o results/papers
 
 test: $(VENV)/tools c ns2 ns3 test-rust test-python ## set everything up and run every test
 
