@@ -51,7 +51,7 @@ validate: $(VENV)/tools ## everything against theory, ns-2, ns-3, the papers and
 validate-kernel: $(VENV)/tools ## every tenth drawn cell measured anew with this machine's kernel (root)
 	$(BIN)/python -m validation.kernel.beside --measure $$(seq 0 10 149)
 
-lint: $(VENV)/tools ## format check, clippy, ruff, mypy; a warning is an error
+lint: $(VENV)/tools ## format check, clippy, ruff, mypy, licences and advisories; a warning is an error
 	cargo fmt --all --check
 	cargo clippy --workspace --all-targets -- -D warnings
 	@if rustc --print target-libdir --target wasm32-unknown-unknown 2>/dev/null | xargs -r test -d; \
@@ -60,6 +60,18 @@ lint: $(VENV)/tools ## format check, clippy, ruff, mypy; a warning is an error
 	$(BIN)/ruff format --check python tests bench validation examples docs hosts
 	$(BIN)/ruff check python tests bench validation examples docs hosts
 	$(BIN)/mypy
+	$(BIN)/python -m pytest -q tests/test_supply_chain.py
+	@if command -v cargo-deny >/dev/null; \
+		then cargo deny check licenses bans sources; \
+		if cargo deny fetch db >/dev/null 2>&1; then cargo deny check advisories; \
+		else echo "skipped: advisories of crates, whose data cannot be had"; fi; \
+		else echo "skipped: cargo deny, which is not installed; so are advisories of crates"; fi
+	@if $(BIN)/python -m pip_audit --version >/dev/null 2>&1; \
+		then said=$$($(BIN)/python -m pip_audit --skip-editable --progress-spinner off 2>&1) && code=0 || code=$$?; \
+		case "$$said" in *ConnectionError*|*"Max retries"*|*ServiceError*|*"Failed to"*) \
+		echo "skipped: advisories of Python packages, whose data cannot be had";; \
+		*) printf '%s\n' "$$said"; exit $$code;; esac; \
+		else echo "skipped: pip-audit, which is not installed; so are advisories of Python packages"; fi
 
 format: $(VENV)/tools ## format Rust and Python
 	cargo fmt --all
