@@ -234,7 +234,8 @@ def keywords(schema: dict[str, Any], words: dict[str, Any]) -> str:
         + "if TYPE_CHECKING:\n    from clift.delays import Delay\n"
         + "    from clift.live.base import AnyLink\n    from clift.reorder import Reorder\n\n\n"
         + "class LinuxParts(TypedDict, total=False):\n"
-        + '    """The parts of the profile linux; what is left out is on, except pacing."""\n\n'
+        + '    """The parts of the profile linux; what is left out is on, except pacing and '
+        + 'timer_ticks."""\n\n'
         + "".join(
             f"    {name}: {'bool' if part['type'] == 'boolean' else 'int'}\n"
             for name, part in parts

@@ -53,6 +53,7 @@ fn linux() -> impl Strategy<Value = Option<LinuxOptions>> {
             slow_start_after_idle: on(9),
             pacing: on(10),
             sack_compression: on(11),
+            timer_ticks: on(12),
         }
     });
     let default = Just(LinuxOptions::default());

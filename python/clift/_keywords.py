@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 class LinuxParts(TypedDict, total=False):
-    """The parts of the profile linux; what is left out is on, except pacing."""
+    """The parts of the profile linux; what is left out is on, except pacing and timer_ticks."""
 
     handshake: bool
     rack: bool
@@ -29,6 +29,7 @@ class LinuxParts(TypedDict, total=False):
     sack_compression: bool
     slow_start_after_idle: bool
     pacing: bool
+    timer_ticks: bool
 
 
 class Keywords(TypedDict, total=False):

@@ -25,7 +25,7 @@ def setup(cell: AnyCell) -> Setup:
         },
         transport="newreno" if cell.congestion == "reno" else cell.congestion,
         profile="linux",
-        linux={"pacing": True} if cell.paced else {},
+        linux={"pacing": cell.paced, "timer_ticks": True},
         duration_s=cell.seconds,
         seed=getattr(cell, "seed", 1),
     )

@@ -304,10 +304,15 @@ pub struct LinuxOptions {
     /// Segments leave paced by the window instead of in bursts: twice its rate in slow start, 1.2
     /// times beyond. BBR paces in any case.
     pub pacing: bool,
+    /// Timers expire on ticks of 4 ms, and CUBIC's clock counts them, as in a kernel built with
+    /// CONFIG_HZ=250: a retransmission timeout comes up to 36 ms late, a delayed ACK or a reordering
+    /// timeout up to 8 ms. Without it they are exact.
+    pub timer_ticks: bool,
 }
 
 impl Default for LinuxOptions {
-    /// What the kernel does unless it is told otherwise: everything but pacing.
+    /// What the kernel does unless it is told otherwise: everything but pacing; and exact timers,
+    /// since ticks depend on how the kernel was built.
     fn default() -> Self {
         Self {
             handshake: true,
@@ -323,6 +328,7 @@ impl Default for LinuxOptions {
             sack_compression: true,
             slow_start_after_idle: true,
             pacing: false,
+            timer_ticks: false,
         }
     }
 }

@@ -1,6 +1,7 @@
 //! When an ACK may wait (RFC 1122 section 4.2.3.2, RFC 5681 section 4.2) in the way of Linux: the
 //! timer follows the gaps between segments, and the first segments are acknowledged at once.
 
+use super::ticks::Ticks;
 use crate::units::{Duration, Instant};
 
 /// ACKs sent at once when a connection starts or something odd happened.
@@ -19,24 +20,30 @@ pub(super) struct AckTimer {
     /// How long an ACK waits; `None` before the first segment.
     wait: Option<Duration>,
     last_arrival: Instant,
+    /// Until when the ACK may wait, and when the timer expires that was set for it.
+    until: Instant,
     deadline: Option<Instant>,
+    ticks: Ticks,
 }
 
 impl AckTimer {
-    pub(super) fn new(shortest: Option<Duration>, quick_mode: bool) -> Self {
+    pub(super) fn new(shortest: Option<Duration>, quick_mode: bool, ticks: Ticks) -> Self {
         Self {
             shortest,
             quick_mode,
             quick: 0,
             wait: None,
             last_arrival: Instant::ZERO,
+            until: Instant::ZERO,
             deadline: None,
+            ticks,
         }
     }
 
     /// Data arrived that are new; `timeout` is the retransmission timeout of this end.
     pub(super) fn on_data(&mut self, now: Instant, timeout: Duration) {
         let Some(shortest) = self.shortest else { return };
+        let now = self.ticks.floor(now);
         let gap = now.saturating_since(self.last_arrival);
         self.last_arrival = now;
         let Some(wait) = self.wait else {
@@ -45,9 +52,9 @@ impl AckTimer {
             return;
         };
         if gap <= shortest.half() {
-            self.wait = Some(wait.half() + shortest.half());
+            self.wait = Some(self.ticks.whole(wait.half() + shortest.half()));
         } else if gap < wait {
-            self.wait = Some((wait.half() + gap).min(timeout));
+            self.wait = Some((self.ticks.whole(wait.half()) + gap).min(self.ticks.ceil(timeout)));
         } else if gap > timeout {
             self.hurry();
         }
@@ -77,16 +84,20 @@ impl AckTimer {
         let wait = self.wait.unwrap_or(LONGEST);
         // No more than the round-trip time, but 40 ms in any case.
         let limit = match (smoothed, self.shortest) {
-            (Some(rtt), Some(shortest)) => rtt.max(shortest).min(LONGEST),
+            (Some(rtt), Some(shortest)) => self.ticks.ceil(rtt).max(shortest).min(LONGEST),
             _ => LONGEST,
         };
         let wait = wait.min(limit);
-        let new = now + wait;
-        match self.deadline {
-            Some(old) if old <= now + wait.half().half() => return true,
-            Some(old) => self.deadline = Some(old.min(new)),
-            None => self.deadline = Some(new),
+        let since = self.ticks.floor(now);
+        let mut until = since + wait;
+        if self.deadline.is_some() {
+            if self.until <= since + self.ticks.whole(wait.half().half()) {
+                return true;
+            }
+            until = until.min(self.until);
         }
+        self.until = until;
+        self.deadline = Some(self.ticks.expiry(now, until));
         false
     }
 
@@ -130,7 +141,7 @@ mod tests {
 
     #[test]
     fn timer_follows_the_gaps() {
-        let mut delayed = AckTimer::new(Some(MS * 40), true);
+        let mut delayed = AckTimer::new(Some(MS * 40), true, Ticks::new(false));
         let mut now = Instant::ZERO;
         delayed.on_data(now, MS * 300);
         assert!(delayed.is_quick());
@@ -156,9 +167,24 @@ mod tests {
         assert!(delayed.is_quick());
     }
 
+    /// On ticks of 4 ms 40 ms are up at the tick after the tenth, and gaps count in whole ticks.
+    #[test]
+    fn timer_on_ticks() {
+        let at = |micros: u64| Instant::from_nanos(micros * 1000);
+        let mut delayed = AckTimer::new(Some(MS * 40), false, Ticks::new(true));
+        delayed.on_data(at(5_000), MS * 300);
+        delayed.start(at(5_000), Some(MS * 100));
+        assert_eq!(delayed.deadline(), Some(at(48_000)));
+        delayed.on_ack_sent();
+        // From 4 to 32 ms: 40/2 + 28 = 48.
+        delayed.on_data(at(35_900), MS * 300);
+        delayed.start(at(35_900), Some(MS * 100));
+        assert_eq!(delayed.deadline(), Some(at(32_000 + 48_000 + 4_000)));
+    }
+
     #[test]
     fn without_delay_every_segment_is_acknowledged_at_once() {
-        let mut delayed = AckTimer::new(None, true);
+        let mut delayed = AckTimer::new(None, true, Ticks::new(false));
         delayed.on_data(Instant::ZERO, MS * 300);
         (0..100).for_each(|_| delayed.on_ack_sent());
         assert!(delayed.is_quick());

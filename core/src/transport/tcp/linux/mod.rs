@@ -4,7 +4,8 @@
 //! Sender: `sender` is the connection and what leaves. It takes an ACK through four parts, each
 //! with its own state: `scoreboard` (which segments are SACKed, lost or sent again; with `rack`,
 //! `reordering`, `sent_order` and `delivery`), `recovery` (the phases Open, Disorder, Recovery and
-//! Loss; with `undo`), `congestion` (the window; with its controls), `timers`. `rtt` and `pacing` stand by themselves.
+//! Loss; with `undo`), `congestion` (the window; with its controls), `timers`. `rtt`,
+//! `pacing` and `ticks` stand by themselves.
 //!
 //! Receiver: `receiver`, with `delayed_ack`, `compression` and `receive_buffer`.
 //!
@@ -26,6 +27,7 @@ mod rtt;
 mod scoreboard;
 mod sender;
 mod sent_order;
+mod ticks;
 mod timers;
 mod undo;
 

@@ -33,8 +33,10 @@ pub(super) struct Departure {
     pub(super) now: Instant,
     /// Bytes of payload.
     pub(super) len: u32,
-    /// How many segments have left, this one included.
+    /// How many segments have left, this one included and those that leave with it.
     pub(super) count: u64,
+    /// How many more leave with it, built as one packet; `None`: as many as are built at a time.
+    pub(super) along: Option<u64>,
 }
 
 /// The rate that follows the window: `outstanding` segments of `mss` bytes were sent and are not
@@ -113,7 +115,8 @@ impl Pacer {
         if self.together.0 == now && self.together.1 > 0 {
             self.together.1 -= 1;
         } else {
-            self.together = (now, pace.quantum.saturating_sub(1));
+            let along = departure.along.unwrap_or(pace.quantum.saturating_sub(1));
+            self.together = (now, along);
             self.credit = now.saturating_since(self.next);
             self.next = self.next.max(now);
         }
@@ -143,7 +146,7 @@ mod tests {
                 now = now + Duration::from_millis(10);
             }
             left.push(now.as_nanos() / 1_000_000);
-            pacer.on_sent(Departure { now, len: 1000, count });
+            pacer.on_sent(Departure { now, len: 1000, count, along: None });
         }
         left
     }

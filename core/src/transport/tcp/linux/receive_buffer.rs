@@ -4,8 +4,8 @@
 
 use crate::units::{Duration, Instant};
 
-/// The window of a new connection.
-const INITIAL: u64 = 65_535;
+/// The window of a new connection, in whole segments (`tcp_select_initial_window`).
+const INITIAL: u64 = 65_536;
 /// What the buffer of a new connection has room for, `tcp_rmem` by default, once it is known how
 /// much of a packet's memory is payload: five eighths of 131,072 bytes.
 const FIRST_LIMIT: u64 = 81_920;
@@ -17,7 +17,8 @@ const FIRST_ROUND: u64 = 10;
 /// The window that the buffer could announce, in bytes, and what it may grow to.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct ReceiveBuffer {
-    mss: u64,
+    /// Payload of a full segment.
+    segment: u64,
     window: u64,
     limit: u64,
     /// Most bytes that the application took in a round trip.
@@ -30,14 +31,14 @@ pub(super) struct ReceiveBuffer {
 }
 
 impl ReceiveBuffer {
-    /// For segments of `mss` bytes as they are announced, without options.
-    pub(super) fn new(mss: u32) -> Self {
-        let mss = u64::from(mss);
+    /// For segments of `announced` bytes, without options, that carry `segment` bytes with them.
+    pub(super) fn new(announced: u32, segment: u32) -> Self {
+        let segment = u64::from(segment.max(1));
         Self {
-            mss,
-            window: INITIAL,
+            segment,
+            window: INITIAL / segment * segment,
             limit: FIRST_LIMIT,
-            taken: FIRST_ROUND * mss,
+            taken: FIRST_ROUND * u64::from(announced),
             round: (0, Instant::ZERO),
             rtt8: 0,
             last_echo: Instant::ZERO,
@@ -50,22 +51,30 @@ impl ReceiveBuffer {
     }
 
     /// A full segment echoes a time stamp of this end, whose clock counts milliseconds
-    /// (`tcp_rcv_rtt_measure_ts`).
+    /// (`tcp_rcv_rtt_measure_ts`). A shorter round trip counts at once (`tcp_rcv_rtt_update`).
     pub(super) fn on_echo(&mut self, now: Instant, echo: Instant) {
         if echo == self.last_echo {
             return;
         }
         self.last_echo = echo;
         let rtt = millis(now).saturating_sub(millis(echo)).max(1) * 1_000_000;
-        self.rtt8 = if self.rtt8 == 0 { rtt * 8 } else { self.rtt8 - self.rtt8 / 8 + rtt };
+        let shorter = self.rtt8 == 0 || rtt * 8 < self.rtt8;
+        self.rtt8 = if shorter { rtt * 8 } else { self.rtt8 - self.rtt8 / 8 + rtt };
     }
 
     /// A new segment arrived, `ahead` bytes being between the next byte expected and the last one
-    /// that arrived; says whether the window grows.
+    /// that arrived; says whether the window grows. In order, it still waits for the application
+    /// then, and takes its room itself.
     pub(super) fn grows(&mut self, ahead: u64) -> bool {
-        let room = self.limit.saturating_sub(ahead + self.window);
-        self.window += room.min(2 * self.mss);
+        let room = self.limit.saturating_sub(ahead.max(self.segment) + self.window);
+        self.window += room.min(2 * self.segment);
         room > 0
+    }
+
+    /// A segment arrived beyond a gap: the buffer is made large enough for all that waits
+    /// (`tcp_rcvbuf_grow`, from `tcp_data_queue_ofo`).
+    pub(super) fn on_gap(&mut self, ahead: u64) {
+        self.limit = self.limit.max((2 * self.taken + ahead).min(LAST_LIMIT));
     }
 
     /// The application has taken everything below byte `next`: once a round trip the buffer is
@@ -106,7 +115,7 @@ mod tests {
     /// application has taken more than ten segments in a round trip.
     #[test]
     fn six_segments_grow_a_new_window() {
-        let mut buffer = ReceiveBuffer::new(1448);
+        let mut buffer = ReceiveBuffer::new(1448, 1448);
         assert_eq!((0..20).filter(|_| buffer.grows(0)).count(), 6);
         buffer.on_taken(at(50), 14_480, 0);
         assert!(!buffer.grows(0), "how long a round trip takes is not known");
@@ -125,7 +134,7 @@ mod tests {
 
     #[test]
     fn a_steady_rate_lets_nothing_grow() {
-        let mut buffer = ReceiveBuffer::new(1448);
+        let mut buffer = ReceiveBuffer::new(1448, 1448);
         buffer.on_echo(at(100), at(1));
         let mut grown = 0;
         for round in 0..1000 {

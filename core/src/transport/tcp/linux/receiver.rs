@@ -4,6 +4,7 @@ use super::compression::Compression;
 use super::delayed_ack::AckTimer;
 use super::receive_buffer::ReceiveBuffer;
 use super::rtt::RttEstimator;
+use super::ticks::Ticks;
 use crate::transport::tcp::config::TcpConfig;
 use crate::transport::tcp::shared::arrivals::Arrivals;
 use crate::transport::tcp::shared::counters::ReceiverCounters;
@@ -57,9 +58,13 @@ impl LinuxReceiver {
         let blocks = if config.timestamps { 3 } else { 4 };
         Self {
             arrivals: Arrivals::new(config.mss().0, blocks),
-            delayed: AckTimer::new(config.ack_delay(), config.options().quick_ack),
+            delayed: AckTimer::new(
+                config.ack_delay(),
+                config.options().quick_ack,
+                Ticks::new(config.options().timer_ticks),
+            ),
             compression: Compression::new(config.options().sack_compression),
-            buffer: ReceiveBuffer::new(config.packet.0.saturating_sub(HEADERS)),
+            buffer: ReceiveBuffer::new(config.packet.0.saturating_sub(HEADERS), config.mss().0),
             mss: config.mss().0,
             ack_size: config.headers(),
             syn_size: config.syn_size(),
@@ -135,6 +140,9 @@ impl LinuxReceiver {
         let ahead = self.arrivals.highest().saturating_sub(next);
         if self.buffer.grows(ahead) {
             self.delayed.on_window_growth();
+        }
+        if ahead > 0 {
+            self.buffer.on_gap(ahead);
         }
         self.buffer.on_taken(now, next, ahead);
     }

@@ -7,6 +7,7 @@ use super::pacing::{Departure, Pacer, QUANTUM, pace_of};
 use super::recovery::{Parts, Probe, Recovery};
 use super::rtt::RttEstimator;
 use super::scoreboard::{Books, Said, Scoreboard};
+use super::ticks::Ticks;
 use super::timers::{Purpose, Timer};
 use crate::transport::tcp::config::TcpConfig;
 use crate::transport::tcp::congestion::{Ack, Pace, Sample};
@@ -86,7 +87,7 @@ impl LinuxSender {
             rtt: RttEstimator::new(),
             congestion,
             recovery: Recovery::new(&options),
-            timer: Timer::new(),
+            timer: Timer::new(Ticks::new(options.timer_ticks)),
             pacer: Pacer::new(),
             sent_some: false,
             last_sent: Instant::ZERO,
@@ -329,6 +330,7 @@ impl LinuxSender {
             return false;
         };
         if self.pacer.refuses(now) {
+            self.stop(now, false);
             return false;
         }
         self.send_new(now, len, segment);
@@ -355,6 +357,7 @@ impl LinuxSender {
         let start = self.board.flight().nxt();
         let ends_burst = self.continue_burst(now);
         self.board.on_sent(now, len);
+        self.sent_some = true;
         self.write(now, now, start, len, 0, segment);
         segment.push = ends_burst || self.next_new().is_none();
         let probes = self.may_probe() && !self.recovery.probe().is_due();
@@ -451,8 +454,9 @@ impl LinuxSender {
         if self.recovery.state() == CongestionState::Recovery {
             self.congestion.on_sent_in_recovery();
         }
-        self.pacer.on_sent(Departure { now, len, count: self.counters.segments_sent });
-        self.sent_some = true;
+        let along = (sends == 0).then_some(self.burst.left);
+        let count = self.counters.segments_sent + along.unwrap_or(0);
+        self.pacer.on_sent(Departure { now, len, count, along });
         self.last_sent = now;
         *segment = Segment {
             seq,
@@ -518,7 +522,7 @@ impl Endpoint for LinuxSender {
             None
         };
         match losses_due {
-            Some(at) => self.timer.await_reordering(at),
+            Some(at) => self.timer.await_reordering(now, at),
             None if said.restarts_timer => {
                 let probes = self.may_probe();
                 self.timer.restart(now, probes, &self.board, &self.rtt);

@@ -3,6 +3,7 @@
 
 use super::rtt::RttEstimator;
 use super::scoreboard::Scoreboard;
+use super::ticks::Ticks;
 use crate::units::{Duration, Instant};
 
 /// A timeout that has passed while the timer was used for something else is set this far ahead.
@@ -25,11 +26,12 @@ pub(super) enum Purpose {
 #[derive(Debug)]
 pub(super) struct Timer {
     set: Option<(Instant, Purpose)>,
+    ticks: Ticks,
 }
 
 impl Timer {
-    pub(super) fn new() -> Self {
-        Self { set: None }
+    pub(super) fn new(ticks: Ticks) -> Self {
+        Self { set: None, ticks }
     }
 
     #[inline]
@@ -51,13 +53,13 @@ impl Timer {
     /// A full timeout from now.
     #[inline]
     pub(super) fn start(&mut self, now: Instant, rtt: &RttEstimator) {
-        self.set = Some((now + rtt.timeout(), Purpose::Retransmission));
+        self.set_for(now, now + rtt.timeout(), Purpose::Retransmission);
     }
 
     /// A timeout since the lowest segment in flight left: the timer was used for something else.
     pub(super) fn resume(&mut self, now: Instant, board: &Scoreboard, rtt: &RttEstimator) {
         let at = (board.head_sent() + rtt.timeout()).max(now + SOON);
-        self.set = Some((at, Purpose::Retransmission));
+        self.set_for(now, at, Purpose::Retransmission);
     }
 
     /// New data left, `first` into an empty flight. `probes`: a probe may follow.
@@ -105,8 +107,8 @@ impl Timer {
     }
 
     /// Segments will be lost at `at`; Linux looks a little later.
-    pub(super) fn await_reordering(&mut self, at: Instant) {
-        self.set = Some((at + SLACK, Purpose::Reordering));
+    pub(super) fn await_reordering(&mut self, now: Instant, at: Instant) {
+        self.set_for(now, at + SLACK, Purpose::Reordering);
     }
 
     /// A timeout from now, or from when the lowest segment left if the timer was used for
@@ -136,6 +138,11 @@ impl Timer {
         };
         let at = now + after;
         let at = if timeout > now { at.min(timeout) } else { at };
-        self.set = Some((at, Purpose::Probe));
+        self.set_for(now, at, Purpose::Probe);
+    }
+
+    #[inline]
+    fn set_for(&mut self, now: Instant, at: Instant, purpose: Purpose) {
+        self.set = Some((self.ticks.expiry(now, at), purpose));
     }
 }

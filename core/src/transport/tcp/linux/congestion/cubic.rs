@@ -1,6 +1,7 @@
 //! CUBIC (RFC 9438) as Linux has it today: beta 0.7, HyStart, no more than half a window a round.
 //! Time is in milliseconds, inside the cubic function in 1/1024 s; quotients are rounded down.
 
+use super::super::ticks::Ticks;
 use super::hystart::HyStart;
 use crate::transport::tcp::config::LinuxOptions;
 use crate::transport::tcp::congestion::{Ack, CongestionControl, Loss, Reduction, Totals, Window};
@@ -14,7 +15,8 @@ const BETA: u64 = 717;
 const C: u64 = 410;
 /// Most segments per increase before the first loss: 5 % a round at least.
 const BEFORE_FIRST_LOSS: u64 = 20;
-/// The window is recomputed when it has changed or this many milliseconds have passed.
+/// The window is recomputed when it has changed or more than this many milliseconds have passed; on
+/// ticks of 4 ms, 7 of them (`HZ / 32`).
 const RECOMPUTE: u64 = 1000 / 32;
 /// Round-trip samples count only this long after an epoch began, in milliseconds.
 const SETTLE: u64 = 1000;
@@ -27,6 +29,8 @@ pub(crate) struct Cubic {
     hystart: HyStart,
     least_rtt: Option<Duration>,
     curve: Curve,
+    /// The clock is `tcp_jiffies32`.
+    ticks: Ticks,
 }
 
 /// All that a timeout makes void.
@@ -51,7 +55,13 @@ struct Curve {
 impl Cubic {
     pub(crate) fn new(options: &LinuxOptions) -> Self {
         let hystart = HyStart::new(options.hystart, options.pacing);
-        Self { hystart, least_rtt: None, curve: Curve::default() }
+        let ticks = Ticks::new(options.timer_ticks);
+        Self { hystart, least_rtt: None, curve: Curve::default(), ticks }
+    }
+
+    /// The clock, in milliseconds.
+    fn clock(&self, now: Instant) -> u64 {
+        self.ticks.floor(now).as_nanos() / 1_000_000
     }
 }
 
@@ -119,7 +129,7 @@ impl CongestionControl for Cubic {
 
     fn on_ack(&mut self, ack: &Ack, window: &mut Window) {
         let Some(rtt) = ack.rtt else { return };
-        if self.curve.epoch.is_some_and(|epoch| millis(ack.now) < epoch + SETTLE) {
+        if self.curve.epoch.is_some_and(|epoch| self.clock(ack.now) < epoch + SETTLE) {
             return;
         }
         let rtt = rtt.max(Duration::from_micros(1));
@@ -139,8 +149,8 @@ impl CongestionControl for Cubic {
         if left == 0 {
             return;
         }
-        let least_rtt = self.least_rtt.map_or(0, |rtt| rtt.as_nanos() / 1_000_000);
-        let (now, cwnd) = (millis(ack.now), u64::from(window.cwnd()));
+        let least_rtt = self.least_rtt.map_or(0, |rtt| self.ticks.ceil(rtt).as_nanos() / 1_000_000);
+        let (now, cwnd) = (self.clock(ack.now), u64::from(window.cwnd()));
         self.curve.recompute(now, cwnd, u64::from(left), least_rtt);
         window.increase(u32::try_from(self.curve.count).unwrap_or(u32::MAX), left);
     }
@@ -161,13 +171,10 @@ impl CongestionControl for Cubic {
     }
 
     fn on_idle(&mut self, now: Instant, idle: Duration, _: bool, _: &mut Window) {
-        let idle = idle.as_nanos() / 1_000_000;
-        self.curve.epoch = self.curve.epoch.map(|epoch| (epoch + idle).min(millis(now)));
+        let idle = self.ticks.whole(idle).as_nanos() / 1_000_000;
+        let now = self.clock(now);
+        self.curve.epoch = self.curve.epoch.map(|epoch| (epoch + idle).min(now));
     }
-}
-
-fn millis(now: Instant) -> u64 {
-    now.as_nanos() / 1_000_000
 }
 
 #[cfg(test)]
