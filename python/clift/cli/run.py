@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from clift.cli.options import change
-from clift.errors import Interrupted
+from clift.errors import Interrupted, ScenarioError
 from clift.scenario import Scenario
 
 if TYPE_CHECKING:
@@ -37,6 +37,19 @@ if TYPE_CHECKING:
     type=click.Path(path_type=Path),
     help="Folder for tables (Parquet), plots (PNG) and a record of the campaign.",
 )
+@click.option(
+    "--capture",
+    type=click.Path(path_type=Path),
+    help="Write what was seen of the first cell's first run as pcapng; --set chooses another cell.",
+)
+@click.option(
+    "--snap",
+    type=click.IntRange(20, 65_535),
+    default=80,
+    show_default=True,
+    metavar="BYTES",
+    help="With --capture: bytes kept of each packet.",
+)
 @click.option("--threads", type=click.IntRange(1), help="Runs at a time; all cores unless given.")
 @click.option("--no-plots", is_flag=True, help="Only tables in the folder.")
 @click.option(
@@ -50,6 +63,8 @@ def run(
     sets: tuple[str, ...],
     as_json: bool,
     output: Path | None,
+    capture: Path | None,
+    snap: int,
     threads: int | None,
     no_plots: bool,
     explain: bool,
@@ -62,7 +77,7 @@ def run(
     """
     from clift._bar import bar
     from clift.campaign import run_campaign
-    from clift.campaign.record import as_dict, draw, prepare, write
+    from clift.campaign.record import as_dict, draw, write
     from clift.report.text import report
 
     changes = dict(change(text) for text in sets)
@@ -73,8 +88,7 @@ def run(
         for key, (value, of) in scenario.explain().items():
             click.echo(f"{key} = {value}  ({of})")
         return
-    if output is not None:
-        prepare(output)
+    _prepare(output, capture)
     with bar(path.stem, 0 if quiet else scenario.size) as watch, warnings.catch_warnings():
         # What runs say of themselves is told below, without the place in the code.
         warnings.simplefilter("ignore", UserWarning)
@@ -91,8 +105,43 @@ def run(
         missing = _fill(output, draw(results, scenario, output), "plots")
     if missing:
         raise Interrupted(missing, [])
+    _capture(results, capture, snap)
     if not results.is_complete:
         raise Interrupted(f"stopped after {results.done} of {results.wanted} runs", [])
+
+
+def _prepare(output: Path | None, capture: Path | None) -> None:
+    """Makes the folder, and refuses a wrong capture before anything is run.
+
+    Raises:
+        ScenarioError: If its name does not end in .pcapng, or its folder is not there.
+    """
+    from clift.campaign.record import prepare
+
+    if capture is not None:
+        _is_capture(capture)
+    if output is not None:
+        prepare(output)
+
+
+def _is_capture(path: Path) -> None:
+    if path.suffix.lower() != ".pcapng":
+        raise ScenarioError(
+            f"{path}: captures are written as pcapng; give a name that ends in .pcapng"
+        )
+    if not path.parent.is_dir():
+        raise ScenarioError(f"{path}: there is no folder {path.parent}")
+
+
+def _capture(results: Results, path: Path | None, snap: int) -> None:
+    """Writes the first run that there is, and says which."""
+    for cell in results.cells:
+        if path is not None and cell.first is not None:
+            packets = cell.first.capture(path, snap)
+            point = ", ".join(f"{name} {value}" for name, value in cell.labels.items())
+            told = f" of {point}" if point else ""
+            click.echo(f"wrote {path}: {packets} packets, run 1{told}", err=True)
+            return
 
 
 def _notes(results: Results, told: bool) -> list[str]:
