@@ -2,6 +2,7 @@
 
 import re
 import shlex
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -47,6 +48,26 @@ def test_a_guide_holds_from_top_to_bottom(
             assert max(map(len, out.splitlines())) <= 100, command
     for block in blocks(guide, "python"):
         subprocess.run([sys.executable, "-c", block], cwd=folder, check=True, capture_output=True)
+
+
+def test_the_guide_to_captures_holds(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (folder / "satellite.toml").write_text(blocks("captures", "toml")[0])
+    commands = [line[2:] for block in blocks("captures", "console") for line in block.splitlines()]
+    skipped = []
+    for command in commands:
+        program, *arguments = shlex.split(command)
+        if program == "clift":
+            assert run(arguments) == 0, command
+            assert "".join(capsys.readouterr()), command
+        elif shutil.which(program) is None:
+            skipped.append(command)
+        else:
+            done = subprocess.run([program, *arguments], capture_output=True, text=True)
+            assert (done.returncode, done.stdout == "") == (0, False), command
+    for block in blocks("captures", "python"):
+        subprocess.run([sys.executable, "-c", block], cwd=folder, check=True, capture_output=True)
+    if skipped:
+        pytest.skip(f"skipped: there is no tshark for {len(skipped)} of {len(commands)} commands")
 
 
 def test_what_the_guide_says_of_its_example_is_what_comes_out(

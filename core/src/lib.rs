@@ -14,13 +14,15 @@
 //! 5. [`simulation`]: the engine that joins them in simulated time.
 //! 6. [`metrics`]: what links and flows are measured by.
 //!
-//! `scenario` reads the files that describe all of them.
+//! `scenario` reads the files that describe all of them; [`capture`] writes what packet sniffers would
+//! have seen of a run.
 //!
 //! [`units`], [`seed`] and [`config`] serve all of them. Time is integer nanoseconds throughout; a run is a
 //! function of its inputs and its seed.
 #![forbid(unsafe_code)]
 
 pub mod application;
+pub mod capture;
 pub mod channel;
 pub mod config;
 pub mod link;

@@ -8,7 +8,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// Each stage with what it may use besides itself, `units`, `seed` and `config`.
-const ALLOWED: [(&str, &[&str]); 12] = [
+const ALLOWED: [(&str, &[&str]); 13] = [
     ("units", &[]),
     ("seed", &[]),
     ("config", &[]),
@@ -20,6 +20,7 @@ const ALLOWED: [(&str, &[&str]); 12] = [
     ("metrics", &["link"]),
     ("application", &["metrics", "transport"]),
     ("simulation", &["application", "link", "metrics", "scheme", "transport"]),
+    ("capture", &["link", "scheme", "simulation", "trace", "transport"]),
     ("scenario", &["application", "channel", "link", "scheme", "simulation", "trace", "transport"]),
 ];
 

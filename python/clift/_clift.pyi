@@ -19,6 +19,7 @@ UNIT_NEW: int
 UNIT_AGAIN: int
 UNIT_REPAIR: int
 
+def capture(setup: Setup, path: str | os.PathLike[str], snap: int) -> int: ...
 def channel(
     described: Any, seed: int, slots: int | None = None, on: PhyTrace | None = None
 ) -> PhyTrace: ...
@@ -50,6 +51,7 @@ def live(
     user: tuple[int, int],
     congestion: str | None,
     log: str | os.PathLike[str] | None,
+    capture: tuple[str | os.PathLike[str], int, int] | None,
 ) -> str: ...
 def live_hindrances() -> list[str]: ...
 def replay(

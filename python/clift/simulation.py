@@ -200,6 +200,36 @@ class Run(Fixed):
         last = None if until_s is None else _parse.nanoseconds("until_s", until_s, "s")
         return pa.table(_clift.units(self.scenario.setup(), last))
 
+    def capture(self, path: str | os.PathLike[str], snap_bytes: int = 80) -> int:
+        """What packet sniffers would have seen, as pcapng: the run is done again and written.
+
+        Interfaces are `sender`, `link` (packets as they begin to be sent over the first link, or
+        the first leg) and `receiver`, each with a network of its own so that Wireshark tells them
+        apart. Each packet has its fate, time in the queue and units on the link as a comment. Times
+        are simulated, in nanoseconds; headers and checksums are whole, payloads are zeros. The file
+        is replaced whole or not at all; memory follows the packets on their way.
+
+        Args:
+            path: The file, whose name ends in `.pcapng`.
+            snap_bytes: Bytes kept of each packet; 80 hold every header, 65535 all of it.
+
+        Returns:
+            Packets written, once for each interface that saw them.
+
+        Raises:
+            ScenarioError: If the name or `snap_bytes` is wrong.
+            TraceError: If the file cannot be written.
+
+        Example:
+            >>> import clift, tempfile
+            >>> phy = clift.channel.bernoulli(slots=20_000, p=0.02, seed=1)
+            >>> run = clift.simulate(clift.tmt.apply(phy, clift.Arq()), duration_s=10)
+            >>> with tempfile.TemporaryDirectory() as folder:
+            ...     run.capture(f"{folder}/x.pcapng") > 3 * run.summary()["segments_sent"]
+            True
+        """
+        return _clift.capture(self.scenario.setup(), os.fspath(path), snap(snap_bytes))
+
     def to_pandas(self, name: str = "series") -> pd.DataFrame:
         """A table of the run as a data frame of pandas, which has to be installed.
 
@@ -255,6 +285,17 @@ class Run(Fixed):
 
     def __repr__(self) -> str:
         return f"Run({self.scenario!r}: {self.goodput_kbps:.1f} kbit/s)"
+
+
+def snap(snap_bytes: int) -> int:
+    """Bytes kept of a packet.
+
+    Raises:
+        ScenarioError: If that is not 20 to 65535.
+    """
+    if not isinstance(snap_bytes, int) or not 20 <= snap_bytes <= 65_535:
+        raise ScenarioError(f"snap_bytes = {snap_bytes!r}: give 20 to 65535 bytes")
+    return snap_bytes
 
 
 def data_frame(table: pa.Table) -> pd.DataFrame:

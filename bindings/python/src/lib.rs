@@ -1,6 +1,7 @@
 //! Python binding of CLIFT: conversion only, no logic. The public API is the package `clift`.
 use pyo3::prelude::*;
 
+mod capture;
 mod channel;
 mod columns;
 mod delays;
@@ -48,6 +49,9 @@ mod _clift {
     const UNIT_AGAIN: u8 = TransmissionKind::Again as u8;
     #[pymodule_export]
     const UNIT_REPAIR: u8 = TransmissionKind::Repair as u8;
+
+    #[pymodule_export]
+    use super::capture::capture;
 
     #[pymodule_export]
     use super::channel::channel;

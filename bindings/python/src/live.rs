@@ -78,8 +78,9 @@ pub(crate) fn live_hindrances(py: Python<'_>) -> Vec<String> {
 }
 
 /// Runs commands on two hosts joined by the ways of a setup, in real time, as a user
-/// of a group; the report as JSON.
+/// of a group; the report as JSON. `capture`: a file, bytes kept of each packet, and packets at most.
 #[pyfunction]
+#[allow(clippy::too_many_arguments)] // what the command line has
 pub(crate) fn live(
     py: Python<'_>,
     setup: &Setup,
@@ -88,12 +89,15 @@ pub(crate) fn live(
     user: (u32, u32),
     congestion: Option<String>,
     log: Option<PathBuf>,
+    capture: Option<(PathBuf, u32, usize)>,
 ) -> PyResult<String> {
     #[cfg(target_os = "linux")]
     {
         let commands =
             clift_live::Commands { command, serve, user: user.0, group: user.1, congestion };
-        let ran = py.detach(|| clift_live::run(setup.inner(), &commands, log.as_deref()));
+        let capture = capture.map(|(path, snap, most)| clift_live::CaptureTo { path, snap, most });
+        let ran = py
+            .detach(|| clift_live::run(setup.inner(), &commands, log.as_deref(), capture.as_ref()));
         let report = ran.map_err(scenario_error)?;
         let lateness = &report.lateness;
         let directions = report.directions.map(|direction| {
@@ -113,6 +117,8 @@ pub(crate) fn live(
             "processor_s": report.processor,
             "real_time": report.real_time,
             "trace_ended_s": report.trace_ended,
+            "captured": report.captured.map(|captured| captured.packets),
+            "left_out": report.captured.map_or(0, |captured| captured.left_out),
             "packets": lateness.packets(),
             "late_ns": {
                 "p50": lateness.quantile(0.5),
@@ -128,7 +134,7 @@ pub(crate) fn live(
     }
     #[cfg(not(target_os = "linux"))]
     {
-        let _ = (py, setup, command, serve, user, congestion, log);
+        let _ = (py, setup, command, serve, user, congestion, log, capture);
         Err(scenario_error("live links need Linux"))
     }
 }

@@ -126,7 +126,7 @@ impl<'a, O: Observer> Engine<'a, O> {
         for (flow, number) in setup.flows.iter().zip(0u32..) {
             engine.schedule(engine.application(number), flow.start);
         }
-        if O::UNITS {
+        if O::UNITS || O::PACKETS {
             links(&mut engine.nodes).for_each(|(_, link)| link.log_units());
         }
         if sample_interval.is_some() {

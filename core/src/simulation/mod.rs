@@ -16,6 +16,6 @@ mod way;
 
 pub use crate::metrics::Outcome;
 pub use engine::{RunError, run};
-pub use observer::{Event, EventKind, FlowSample, HopSample, Observer, Sample};
+pub use observer::{Event, EventKind, FlowSample, HopSample, Observer, Sample, Step};
 pub use setup::{Flow, Hop, LegConfig, Loss, Setup, SetupError};
 pub use way::Way;

@@ -2,7 +2,8 @@
 
 use std::ops::ControlFlow;
 
-use crate::link::Transmission;
+use crate::link::{Transit, Transmission};
+use crate::transport::{End, Packet};
 use crate::units::{Duration, Instant};
 
 /// Somebody who watches a run. Every method has a default that does nothing, and a run without
@@ -13,6 +14,12 @@ pub trait Observer {
 
     /// Something happened to a segment.
     fn event(&mut self, _at: Instant, _event: &Event) {}
+
+    /// Whether [`Observer::packet`] is called.
+    const PACKETS: bool = false;
+
+    /// Something happened to a packet of a flow; `id` is its number while it is on its way.
+    fn packet(&mut self, _now: Instant, _flow: u32, _id: u32, _step: Step<'_>) {}
 
     /// Whether [`Observer::units`] is called.
     const UNITS: bool = false;
@@ -36,6 +43,52 @@ pub trait Observer {
 }
 
 impl Observer for () {}
+
+/// A step of a packet on its way. Hops are numbered: the shared ones forward, then those backward, then
+/// the flows' own legs.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub enum Step<'a> {
+    /// An end sent it.
+    Sent {
+        /// Which.
+        from: End,
+        /// What it sent.
+        packet: &'a Packet,
+    },
+    /// It is on a leg, and will arrive at its far end.
+    OnLeg {
+        /// The leg.
+        hop: usize,
+        /// When the leg begins to send it.
+        begins: Instant,
+    },
+    /// It came through a link, or the link is about to give it up ([`Step::Lost`] follows).
+    OverLink {
+        /// The link.
+        hop: usize,
+        /// How.
+        transit: Transit,
+        /// What the link sent since the last step of this kind, whatever for.
+        units: Vec<Transmission>,
+    },
+    /// A leg or a link lost it.
+    Lost {
+        /// Which.
+        hop: usize,
+        /// When a leg begins to send it; it is told at once that it will be lost.
+        begins: Option<Instant>,
+    },
+    /// It was not taken.
+    Dropped {
+        /// By which leg or link.
+        hop: usize,
+        /// Because it is too large, not because a queue is full.
+        too_large: bool,
+    },
+    /// It is at the other end.
+    Arrived,
+}
 
 /// What can happen to a segment.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]

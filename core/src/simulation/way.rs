@@ -5,7 +5,7 @@ use std::collections::VecDeque;
 use crate::link::schedule::{Schedule, Timed};
 use crate::link::{
     Admission, DropReason, Instrument, InstrumentedLink, Link, LinkCounters, LinkError, LinkEvent,
-    Packet, PacketId, StreamRange, Transit, Transmission, Usage, earliest,
+    Packet, PacketId, StreamRange, Transit, Usage, earliest,
 };
 use crate::seed::{Seed, Stream};
 use crate::simulation::leg::{Leg, Passage};
@@ -359,9 +359,5 @@ impl Instrument for LegLink {
     /// A leg has no slots.
     fn usage(&self, _: Instant) -> Usage {
         Usage { slots: 0.0, used: 0.0, beside: 0.0, per_lldu: 0.0, slot: Bytes(0) }
-    }
-
-    fn take_units(&mut self) -> Vec<Transmission> {
-        Vec::new()
     }
 }

@@ -8,12 +8,14 @@
 //! which die with this one: after any exit, `kill -9` included, nothing is left.
 #![cfg(target_os = "linux")]
 
+mod capture;
 mod flows;
 mod hosts;
 mod lateness;
 mod sys;
 mod wire;
 
+pub use capture::{CaptureTo, Captured};
 pub use hosts::{Commands, hindrances};
 pub use lateness::Lateness;
 pub use wire::{Direction, Report};
@@ -34,6 +36,9 @@ pub enum LiveError {
     /// The hosts could not be made: what was tried, and the kernel's answer.
     #[error("{0}")]
     Hosts(String),
+    /// What was captured cannot be written.
+    #[error(transparent)]
+    Capture(#[from] clift::capture::CaptureError),
     /// The kernel refused something.
     #[error("{what}: {source}")]
     Kernel {
@@ -45,19 +50,31 @@ pub enum LiveError {
 }
 
 /// Runs `commands` over the way there and the way back of `setup`, until the first command is done.
-/// `log`: a file for what arrived and became of it.
+/// `log`: a file for what arrived and became of it. `capture`: a file for the packets themselves,
+/// written after the run.
 ///
 /// # Errors
-/// If there can be no such link, the kernel gives no namespaces or devices, or the log cannot be
-/// written.
-pub fn run(setup: &Setup, commands: &Commands, log: Option<&Path>) -> Result<Report, LiveError> {
+/// If there can be no such link, the kernel gives no namespaces or devices, or the log or the capture
+/// cannot be written.
+pub fn run(
+    setup: &Setup,
+    commands: &Commands,
+    log: Option<&Path>,
+    capture: Option<&CaptureTo>,
+) -> Result<Report, LiveError> {
+    capture.map_or(Ok(()), CaptureTo::check)?;
     let there = Way::new(&setup.forward, setup.seed, 0)?;
     let back = Way::new(&setup.backward, setup.seed, setup.forward.len() as u32)?;
     let signals = sys::Signals::catch()?;
     let hosts = hosts::Hosts::make(commands)?;
     let real_time = sys::prefer_this_thread();
-    let wire = wire::Wire::new([there, back], hosts, signals, log);
-    let report = wire.and_then(|wire| wire.run(real_time));
+    let kept = capture.map(capture::Capture::new);
+    let wire = wire::Wire::new([there, back], hosts, signals, log, kept);
+    let ran = wire.and_then(|wire| wire.run(real_time));
     sys::be_ordinary(real_time);
-    report
+    let (mut report, kept) = ran?;
+    if let (Some((kept, epoch)), Some(to)) = (kept, capture) {
+        report.captured = Some(kept.write(to, epoch)?);
+    }
+    Ok(report)
 }

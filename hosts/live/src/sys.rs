@@ -29,6 +29,14 @@ pub(crate) fn monotonic() -> u64 {
     now.tv_sec as u64 * 1_000_000_000 + now.tv_nsec as u64
 }
 
+/// Nanoseconds since 1970.
+pub(crate) fn since_1970() -> u64 {
+    let mut now = libc::timespec { tv_sec: 0, tv_nsec: 0 };
+    // SAFETY: as above.
+    unsafe { libc::clock_gettime(libc::CLOCK_REALTIME, &raw mut now) };
+    now.tv_sec as u64 * 1_000_000_000 + now.tv_nsec as u64
+}
+
 /// Nanoseconds of processor time that this thread used.
 pub(crate) fn processor_time() -> u64 {
     let mut used = libc::timespec { tv_sec: 0, tv_nsec: 0 };

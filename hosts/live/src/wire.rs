@@ -10,6 +10,7 @@ use clift::simulation::Way;
 use clift::units::{Bytes, Instant};
 
 use crate::LiveError;
+use crate::capture::{Capture, Captured};
 use crate::flows::Flows;
 use crate::hosts::Hosts;
 use crate::lateness::Lateness;
@@ -37,6 +38,8 @@ pub struct Report {
     pub directions: [Direction; 2],
     /// When the trace of a link ended while packets waited, seconds.
     pub trace_ended: Option<f64>,
+    /// What was captured, if that was asked for.
+    pub captured: Option<Captured>,
 }
 
 /// What went over the wire in one direction.
@@ -66,6 +69,9 @@ pub(crate) struct Wire {
     trace_ended: Option<u64>,
     buffer: Vec<u8>,
     log: Option<Log>,
+    capture: Option<Capture>,
+    /// Time zero of the links, ns after 1970.
+    epoch: u64,
 }
 
 /// What arrived and what became of it, a line each, in the form that every host writes: `arrival PACKET
@@ -85,6 +91,7 @@ impl Wire {
         hosts: Hosts,
         signals: Signals,
         log: Option<&Path>,
+        capture: Option<Capture>,
     ) -> Result<Self, LiveError> {
         let mut ways = ways;
         if log.is_some() {
@@ -104,11 +111,17 @@ impl Wire {
             refused: [0; 2],
             trace_ended: None,
             buffer: vec![0; MOST_BYTES],
+            capture,
+            epoch: 0,
         })
     }
 
-    /// Carries packets until the first command is done.
-    pub(crate) fn run(mut self, real_time: bool) -> Result<Report, LiveError> {
+    /// Carries packets until the first command is done; what was captured is handed out with the time
+    /// of its beginning.
+    pub(crate) fn run(
+        mut self,
+        real_time: bool,
+    ) -> Result<(Report, Option<(Capture, u64)>), LiveError> {
         let began = sys::monotonic();
         let processor = sys::processor_time();
         self.hosts.start()?;
@@ -146,7 +159,8 @@ impl Wire {
             counters: self.ways[number].counters(),
             refused: self.refused[number],
         };
-        Ok(Report {
+        let capture = self.capture.take().map(|capture| (capture, self.epoch));
+        let report = Report {
             code,
             seconds: seconds(sys::monotonic() - began),
             processor: seconds(processor),
@@ -154,7 +168,9 @@ impl Wire {
             directions: [direction(0), direction(1)],
             trace_ended: self.trace_ended.map(seconds),
             lateness: self.lateness,
-        })
+            captured: None,
+        };
+        Ok((report, capture))
     }
 
     fn now(&self) -> u64 {
@@ -173,6 +189,7 @@ impl Wire {
     fn hand_over(&mut self) {
         while let Some((at, way)) = self.next().filter(|(at, _)| *at <= self.now()) {
             let mut delivered = false;
+            let hops = self.ways[way].hops().len() as u32;
             while let Some(event) = self.ways[way].poll(Instant::from_nanos(at)) {
                 if let Some(log) = &mut self.log {
                     log.event(way, &event);
@@ -184,10 +201,17 @@ impl Wire {
                         let written = sys::write(&self.hosts.tuns[1 - way], &bytes);
                         self.refused[way] += u64::from(!matches!(written, Ok(Some(_))));
                         self.packets.give_back(bytes);
-                        self.lateness.note(self.now().saturating_sub(due));
+                        let now = self.now();
+                        self.lateness.note(now.saturating_sub(due));
+                        if let Some(capture) = &mut self.capture {
+                            capture.known(&transit, hops, Some(now.max(due)));
+                        }
                         delivered = true;
                     }
                     LinkEvent::Lost(transit) => {
+                        if let Some(capture) = &mut self.capture {
+                            capture.known(&transit, hops, None);
+                        }
                         let bytes = self.packets.take(transit.packet);
                         self.packets.give_back(bytes);
                     }
@@ -211,7 +235,9 @@ impl Wire {
             let read =
                 read.map_err(|source| LiveError::Kernel { what: "a host".into(), source })?;
             let Some(length) = read else { return Ok(false) };
-            self.began.get_or_insert_with(sys::monotonic);
+            if self.began.is_none() {
+                (self.began, self.epoch) = (Some(sys::monotonic()), sys::since_1970());
+            }
             let now = at.unwrap_or_else(|| self.now()).max(self.clocks[host]);
             self.clocks[host] = now;
             let bytes = &self.buffer[..length];
@@ -228,6 +254,9 @@ impl Wire {
         let admission = self.ways[way].enqueue(Instant::from_nanos(now), packet);
         if let Some(log) = &mut self.log {
             log.arrival(way, now, packet, admission);
+        }
+        if let Some(capture) = &mut self.capture {
+            capture.sent(way, now, id, &self.buffer[..length], admission);
         }
         if let Admission::Dropped(_) = admission {
             let bytes = self.packets.take(id);

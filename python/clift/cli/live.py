@@ -33,6 +33,17 @@ if TYPE_CHECKING:
     help="Lateness that one packet in a hundred may exceed before the run does not count.",
 )
 @click.option("--log", type=click.Path(path_type=Path), help="Write arrivals and fates, in ns.")
+@click.option(
+    "--capture", type=click.Path(path_type=Path), help="Write the packets and fates as pcapng."
+)
+@click.option(
+    "--snap",
+    type=click.IntRange(20, 65_535),
+    default=80,
+    show_default=True,
+    metavar="BYTES",
+    help="With --capture: bytes kept of each packet.",
+)
 @click.option("--report", type=click.Path(path_type=Path), help="Write the lateness as JSON.")
 @click.option("--check", is_flag=True, help="Only say what this machine can do.")
 def live(
@@ -44,6 +55,8 @@ def live(
     sets: tuple[str, ...],
     late: float,
     log: Path | None,
+    capture: Path | None,
+    snap: int,
     report: Path | None,
     check: bool,
 ) -> None:
@@ -73,10 +86,14 @@ def live(
             f"{path}: has {len(cells)} cells, and a live run is of one; choose by --set: {axes}"
         )
     served = None if serve is None else shlex.split(serve)
-    run = run_live(cells[0], command, served, congestion, log)
+    run = run_live(cells[0], command, served, congestion, log, capture, snap)
     click.echo(_told(run), err=True)
     for fault in run.faults(late):
         click.echo(f"this run does not count: {fault}", err=True)
+    if capture is not None:
+        click.echo(f"wrote {capture}: {run.captured} packets", err=True)
+    if run.left_out:
+        click.echo(f"{capture} lacks the last {run.left_out} packets", err=True)
     if report is not None:
         found = vars(run) | {"counts": not run.faults(late)}
         report.write_text(json.dumps(found, indent=2) + "\n")

@@ -7,7 +7,7 @@ from pathlib import Path
 import click
 
 from clift.cli.options import change
-from clift.cli.study import Wishes, conduct
+from clift.cli.study import Wishes, conduct, is_capture
 from clift.scenario import Scenario
 
 
@@ -30,6 +30,19 @@ from clift.scenario import Scenario
     type=click.Path(path_type=Path),
     help="Folder for tables (Parquet), plots (PNG) and a record of the campaign.",
 )
+@click.option(
+    "--capture",
+    type=click.Path(path_type=Path),
+    help="Write what was seen of the first cell's first run as pcapng; --set chooses another cell.",
+)
+@click.option(
+    "--snap",
+    type=click.IntRange(20, 65_535),
+    default=80,
+    show_default=True,
+    metavar="BYTES",
+    help="With --capture: bytes kept of each packet.",
+)
 @click.option("--threads", type=click.IntRange(1), help="Runs at a time; all cores unless given.")
 @click.option("--no-plots", is_flag=True, help="Only tables in the folder.")
 @click.option(
@@ -48,6 +61,8 @@ def run(
     sets: tuple[str, ...],
     as_json: bool,
     output: Path | None,
+    capture: Path | None,
+    snap: int,
     threads: int | None,
     no_plots: bool,
     force: bool,
@@ -68,6 +83,11 @@ def run(
         for key, (value, of) in scenario.explain().items():
             click.echo(f"{key} = {value}  ({of})")
         return
+    if capture is not None:
+        is_capture(capture)
     show = "json" if as_json else "text"
     plots = not no_plots
-    conduct(scenario, Wishes(path.stem, output, threads, show, plots, quiet, force))
+    wishes = Wishes(
+        path.stem, output, threads, show, plots, quiet, force, capture=capture, snap=snap
+    )
+    conduct(scenario, wishes)

@@ -37,6 +37,8 @@ class Wishes:
         force: Whether another study's runs are removed, and files that are not ours overwritten.
         until: Half the interval over the mean at which a cell stops.
         scheduler: Address of a Dask scheduler that has the runs done.
+        capture: Where the first run is written as pcapng, if it is to be.
+        snap: Bytes kept of each packet there.
     """
 
     title: str
@@ -48,6 +50,8 @@ class Wishes:
     force: bool = False
     until: float | None = None
     scheduler: str | None = None
+    capture: Path | None = None
+    snap: int = 80
 
 
 def conduct(scenario: Scenario, wishes: Wishes) -> None:
@@ -110,6 +114,7 @@ def _conduct(scenario: Scenario, wishes: Wishes, store: Store | None) -> None:
         raise failure
     if missing:
         raise Interrupted(missing, [])
+    _capture(results, wishes.capture, wishes.snap)
     if not results.is_complete:
         raise Interrupted(f"stopped after {results.done} of {results.wanted} runs", [])
 
@@ -135,6 +140,31 @@ def _fill(
         except OSError as error:
             raise ScenarioError(f"{folder}: cannot write: {error.strerror or error}") from None
     return missing
+
+
+def is_capture(path: Path) -> None:
+    """Refuses a capture that cannot be written, before anything is run.
+
+    Raises:
+        ScenarioError: If its name does not end in .pcapng, or its folder is not there.
+    """
+    if path.suffix.lower() != ".pcapng":
+        raise ScenarioError(
+            f"{path}: captures are written as pcapng; give a name that ends in .pcapng"
+        )
+    if not path.parent.is_dir():
+        raise ScenarioError(f"{path}: there is no folder {path.parent}")
+
+
+def _capture(results: Results, path: Path | None, snap: int) -> None:
+    """Writes the first run that there is, and says which."""
+    for cell in results.cells:
+        if path is not None and cell.first is not None:
+            packets = cell.first.capture(path, snap)
+            point = ", ".join(f"{name} {value}" for name, value in cell.labels.items())
+            told = f" of {point}" if point else ""
+            click.echo(f"wrote {path}: {packets} packets, run 1{told}", err=True)
+            return
 
 
 def _notes(results: Results, told: bool) -> list[str]:

@@ -12,7 +12,10 @@ from typing import Any
 import clift._clift as _clift
 from clift.errors import ScenarioError
 from clift.scenario import Scenario
+from clift.simulation import snap
 
+CAPTURED = 3_000_000
+"""Packets that a capture of a live run has at most: about a gigabyte of memory."""
 LATE_MS = 2.0
 """A run in which one packet in a hundred is later than this does not count, unless another bound is
 given."""
@@ -36,6 +39,8 @@ class LiveRun:
         back: The same of the way back.
         trace_ended_s: When the trace of a link ended while packets waited, seconds; None: it did
             not.
+        captured: Packets in the capture, once for each interface; None: none was asked for.
+        left_out: Packets that the capture lacks because there were more than it keeps.
     """
 
     code: int
@@ -48,6 +53,8 @@ class LiveRun:
     back: dict[str, int]
     trace_ended_s: float | None
     late_steps: list[tuple[int, int]] = field(repr=False)
+    captured: int | None = None
+    left_out: int = 0
 
     def faults(self, late_ms: float = LATE_MS) -> list[str]:
         """Why the run does not count, a line each; empty: it does."""
@@ -95,6 +102,8 @@ def run_live(
     serve: Sequence[str] | None = None,
     congestion: str | None = None,
     log: str | os.PathLike[str] | None = None,
+    capture: str | os.PathLike[str] | None = None,
+    snap_bytes: int = 80,
 ) -> LiveRun:
     r"""Runs a command on a host whose way to another host is the scenario's link, in real time.
 
@@ -109,6 +118,10 @@ def run_live(
         log: A file for arrivals and fates on the way there, and with `.back` behind its name one
             for the way back: lines `arrival PACKET NS BYTES TAKEN FLOW FIRST END` and
             `departed|delivered|lost|ended PACKET NS`.
+        capture: A file for the packets themselves, whose name ends in `.pcapng`, as
+            `clift.simulation.Run.capture` writes it. It is written after the run, from memory: some
+            300 bytes a packet, and of more than `CAPTURED` packets the first ones.
+        snap_bytes: Bytes that the capture keeps of each packet.
 
     Returns:
         What the run was; its exit code is the command's.
@@ -127,8 +140,9 @@ def run_live(
     if not command:
         raise ScenarioError("give a command to run, behind `--`")
     served = None if serve is None else list(serve)
+    to = None if capture is None else (os.fspath(capture), snap(snap_bytes), CAPTURED)
     report: dict[str, Any] = json.loads(
-        _clift.live(scenario.setup(), list(command), served, caller(), congestion, log)
+        _clift.live(scenario.setup(), list(command), served, caller(), congestion, log, to)
     )
     steps = [(bound, count) for bound, count in report.pop("late_steps")]
     return LiveRun(**report, late_steps=steps)

@@ -1,10 +1,10 @@
 //! What happens at a source of events: a node, a timer, an application, the sampler.
 
 use super::{Engine, RunError, links};
-use crate::link::LinkEvent;
+use crate::link::{LinkEvent, Transit};
 use crate::simulation::agenda::SourceId;
 use crate::simulation::flow::FlowState;
-use crate::simulation::observer::{HopSample, Observer, Sample};
+use crate::simulation::observer::{HopSample, Observer, Sample, Step};
 use crate::simulation::path::Node;
 use crate::transport::End;
 use crate::units::Instant;
@@ -28,11 +28,18 @@ impl<O: Observer> Engine<'_, O> {
                 while let Some(event) = self.poll_link(number, now) {
                     match event {
                         LinkEvent::Delivered(transit) => {
+                            self.tell_transit(number, transit, now);
                             self.leave_hop(transit.packet.0 as u32, now);
                         }
                         LinkEvent::Lost(transit) => {
                             let id = transit.packet.0 as u32;
-                            self.gone(self.routes[id as usize].flow, id, now);
+                            let flow = self.routes[id as usize].flow;
+                            self.tell_transit(number, transit, now);
+                            if O::PACKETS {
+                                let step = Step::Lost { hop: number, begins: None };
+                                self.observer.packet(now, flow, id, step);
+                            }
+                            self.gone(flow, id, now);
                         }
                         LinkEvent::TraceEnded { at, .. } if at < self.end => {
                             return Err(RunError::TraceEnded { at });
@@ -54,6 +61,19 @@ impl<O: Observer> Engine<'_, O> {
             node.queueing.record(transit.departed - transit.entered);
         }
         event
+    }
+
+    /// Tells the observer how a packet came through a link, and what the link sent until then.
+    #[inline]
+    fn tell_transit(&mut self, number: usize, transit: Transit, now: Instant) {
+        if !O::PACKETS {
+            return;
+        }
+        let Node::Link(node) = &mut self.nodes[number] else { return };
+        let units = if O::UNITS { Vec::new() } else { node.link.take_units() };
+        let id = transit.packet.0 as u32;
+        let flow = self.routes[id as usize].flow;
+        self.observer.packet(now, flow, id, Step::OverLink { hop: number, transit, units });
     }
 
     /// Shows the agenda when a link wants to be polled next.

@@ -1,10 +1,10 @@
 //! How a packet moves: out of an end, from hop to hop, into the other end.
 
 use super::Engine;
-use crate::link::Admission;
+use crate::link::{Admission, DropReason};
 use crate::simulation::agenda::SourceId;
 use crate::simulation::leg::Passage;
-use crate::simulation::observer::{Event, Observer};
+use crate::simulation::observer::{Event, Observer, Step};
 use crate::simulation::path::Node;
 use crate::simulation::route::{Route, offered};
 use crate::transport::{End, Packet, Received};
@@ -28,6 +28,10 @@ impl<O: Observer> Engine<'_, O> {
             if O::EVENTS && end == End::Sender {
                 let Packet { start, len, retransmission, .. } = self.packets[id];
                 self.observer.event(now, &Event::Sent { flow, seq: start, len, retransmission });
+            }
+            if O::PACKETS {
+                let step = Step::Sent { from: end, packet: &self.packets[id] };
+                self.observer.packet(now, flow, id, step);
             }
             let Some(&number) = self.flows[flow as usize].path(toward).first() else {
                 self.arrive_at_once(flow, toward, id, now);
@@ -85,17 +89,39 @@ impl<O: Observer> Engine<'_, O> {
         match &mut self.nodes[number as usize] {
             Node::Leg(node) => match node.leg.offer(now, packet.size, packet.len > 0) {
                 Passage::Arrives(at) => {
+                    if O::PACKETS {
+                        let begins = node.leg.last_start();
+                        let step = Step::OnLeg { hop: number as usize, begins };
+                        self.observer.packet(now, flow, id, step);
+                    }
                     if node.push(at, self.sequence, id) {
                         self.agenda.set(SourceId(number), at, self.sequence);
                     }
                     self.sequence += 1;
                 }
-                Passage::Lost | Passage::Dropped => self.gone(flow, id, now),
+                passage => {
+                    if O::PACKETS {
+                        let hop = number as usize;
+                        let step = match passage {
+                            Passage::Dropped => Step::Dropped { hop, too_large: false },
+                            _ => Step::Lost { hop, begins: Some(node.leg.last_start()) },
+                        };
+                        self.observer.packet(now, flow, id, step);
+                    }
+                    self.gone(flow, id, now);
+                }
             },
             Node::Link(node) => {
                 match node.link.enqueue(now, offered(id, flow, packet)) {
                     Admission::Queued => {}
-                    Admission::Dropped(_) => self.gone(flow, id, now),
+                    Admission::Dropped(why) => {
+                        if O::PACKETS {
+                            let too_large = why == DropReason::TooLarge;
+                            let step = Step::Dropped { hop: number as usize, too_large };
+                            self.observer.packet(now, flow, id, step);
+                        }
+                        self.gone(flow, id, now);
+                    }
                 }
                 self.refresh_link(number as usize);
             }
@@ -116,6 +142,9 @@ impl<O: Observer> Engine<'_, O> {
         let packet = &self.packets[id];
         let flow = &mut self.flows[number as usize];
         let was_done = flow.done;
+        if O::PACKETS {
+            self.observer.packet(now, number, id, Step::Arrived);
+        }
         let received = flow.receive(now, end, packet);
         self.unfinished -= usize::from(!was_done && flow.done);
         if O::EVENTS {

@@ -27,6 +27,11 @@ pub(super) const FORMAT: FormatRow = FormatRow {
     write: None,
 };
 
+/// Interfaces of these names are meant where a capture has several: that of a run has, and is then given
+/// twice.
+const SENDER: &str = "sender";
+const RECEIVER: &str = "receiver";
+
 /// What two captures do not say themselves.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Options {
@@ -63,9 +68,9 @@ fn read_files(how: &TraceFile, input: &Input<'_>) -> Result<PhyTrace, FileError>
         },
     };
     let at = |name, error| FileError::Read { place: input.files.place(name), error };
-    let sent = reader::packets(input.reader(&how.file)?, options.nat);
+    let sent = reader::packets(input.reader(&how.file)?, options.nat, SENDER);
     let sent = sent.map_err(|error| at(&how.file, error))?.only(options.from);
-    let seen = reader::packets(input.reader(receiver)?, options.nat);
+    let seen = reader::packets(input.reader(receiver)?, options.nat, RECEIVER);
     let seen = seen.map_err(|error| at(receiver, error))?;
     let mut phy = pairs::trace(&sent, &seen, &options).map_err(|error| at(&how.file, error))?;
     let name =
@@ -84,8 +89,8 @@ pub fn read(
     receiver: impl Read + Send,
     options: &Options,
 ) -> Result<PhyTrace, ReadError> {
-    let sent = reader::packets(sender, options.nat)?.only(options.from);
-    let seen = reader::packets(receiver, options.nat)?;
+    let sent = reader::packets(sender, options.nat, SENDER)?.only(options.from);
+    let seen = reader::packets(receiver, options.nat, RECEIVER)?;
     pairs::trace(&sent, &seen, options)
 }
 

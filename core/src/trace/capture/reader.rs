@@ -47,6 +47,8 @@ impl Capture {
 /// An interface of a capture: its link type and clock.
 #[derive(Clone, Copy)]
 struct Interface {
+    /// Whether its name is that of the place that is meant.
+    named: bool,
     kind: Linktype,
     /// Parts of a second that its times count.
     parts: u128,
@@ -54,13 +56,18 @@ struct Interface {
     offset: i64,
 }
 
-/// Reads the IP packets of a capture, pcap or pcapng.
-pub(super) fn packets(source: impl Read + Send, nat: bool) -> Result<Capture, ReadError> {
+/// Reads the IP packets of a capture, pcap or pcapng; if it has an interface with the name `place`, those
+/// of that interface only.
+pub(super) fn packets(
+    source: impl Read + Send,
+    nat: bool,
+    place: &'static str,
+) -> Result<Capture, ReadError> {
     let mut reader = create_reader(BUFFER, source).map_err(|error| match error {
         PcapError::ReadError => std::io::Error::other("the file cannot be read").into(),
         _ => fault("not a capture (pcap or pcapng), or empty"),
     })?;
-    let mut parse = Parse { nat, ..Parse::default() };
+    let mut parse = Parse { nat, place, ..Parse::default() };
     let mut room = BUFFER;
     loop {
         let before = reader.data().len();
@@ -121,6 +128,7 @@ fn grown(room: usize, reader: &mut (dyn PcapReaderIterator + Send)) -> Option<us
 #[derive(Default)]
 struct Parse {
     nat: bool,
+    place: &'static str,
     capture: Capture,
     addresses: BTreeMap<IpAddr, u32>,
     interfaces: Vec<Interface>,
@@ -142,7 +150,7 @@ impl Parse {
                     if header.is_nanosecond_precision() { 1_000_000_000 } else { 1_000_000 };
                 // The upper bits may tell the length of a frame check sequence.
                 let kind = Linktype(header.network.0 & 0xffff);
-                self.interfaces = vec![Interface { kind, parts, offset: 0 }];
+                self.interfaces = vec![Interface { named: false, kind, parts, offset: 0 }];
                 Ok(())
             }
             PcapBlockOwned::Legacy(packet) => {
@@ -170,13 +178,18 @@ impl Parse {
                 // The crate reads it as little-endian always.
                 let little = about.if_tsoffset;
                 let offset = if self.big_endian { little.swap_bytes() } else { little };
-                self.interfaces.push(Interface { kind, parts, offset });
+                let named = matches!(about.if_name(), Some(Ok(name)) if name == self.place);
+                self.interfaces.push(Interface { named, kind, parts, offset });
                 Ok(())
             }
             PcapBlockOwned::NG(Block::EnhancedPacket(packet)) => {
                 let Some(&interface) = self.interfaces.get(packet.if_id as usize) else {
                     return Err(self.damage("a packet of no interface"));
                 };
+                // A capture of several places: the others' packets are the same ones again.
+                if !interface.named && self.interfaces.iter().any(|other| other.named) {
+                    return Ok(());
+                }
                 let count = u128::from(packet.ts_high) << 32 | u128::from(packet.ts_low);
                 let nanos = count * SECOND as u128 / interface.parts;
                 let time = nanos as i128 + i128::from(interface.offset) * SECOND;

@@ -1,0 +1,111 @@
+//! What is said of a packet.
+
+use std::fmt::{self, Display, Formatter, Write};
+
+/// What became of a packet.
+#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
+pub enum Fate {
+    /// Nothing until the end of the run.
+    #[default]
+    Open,
+    /// It reached the other host after so many ns.
+    Delivered(u64),
+    /// The link, or the leg, with this number on its way (from 1) gave it up so many ns after it was
+    /// sent.
+    Lost(u64, u32),
+    /// The queue of the hop with this number was full.
+    QueueFull(u32),
+    /// The hop with this number carries no packet of its size.
+    TooLarge(u32),
+}
+
+/// What links sent for a packet until its fate was known.
+#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
+pub struct Units {
+    /// Data LLDUs that it took.
+    pub data: u64,
+    /// Units with a part of it that were sent again; `None`: the link keeps no account of units.
+    pub again: Option<u64>,
+    /// Units of redundancy that protect it, among others.
+    pub repair: Option<u64>,
+}
+
+/// All of it: the comment of a packet.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Comment {
+    /// How often its bytes were sent before.
+    pub(super) retransmission: u16,
+    pub(super) fate: Fate,
+    /// Time in the queue of the link, ns.
+    pub(super) queued: Option<u64>,
+    pub(super) units: Units,
+    /// What it counts for on the link, where its headers take more than that.
+    pub(super) counts: Option<u32>,
+    /// How late it was handed over in real time, ns.
+    pub(super) late: Option<u64>,
+}
+
+impl Display for Comment {
+    fn fmt(&self, out: &mut Formatter<'_>) -> fmt::Result {
+        match self.fate {
+            Fate::Open => out.write_str("on its way at the end")?,
+            Fate::Delivered(delay) => write!(out, "delivered after {} ms", Millis(delay))?,
+            Fate::Lost(after, hop) => write!(out, "lost after {} ms on hop {hop}", Millis(after))?,
+            Fate::QueueFull(hop) => write!(out, "queue full at hop {hop}")?,
+            Fate::TooLarge(hop) => write!(out, "too large for hop {hop}")?,
+        }
+        if let Some(queued) = self.queued {
+            write!(out, "; queued {} ms", Millis(queued))?;
+        }
+        if self.units.data > 0 {
+            write!(out, "; units {}", self.units.data)?;
+        }
+        if let Some(again) = self.units.again {
+            write!(out, "; units sent again {again}")?;
+        }
+        if let Some(repair) = self.units.repair {
+            write!(out, "; repair units {repair}")?;
+        }
+        if self.retransmission > 0 {
+            write!(out, "; retransmission {}", self.retransmission)?;
+        }
+        if let Some(bytes) = self.counts {
+            write!(out, "; counts as {bytes} B")?;
+        }
+        if let Some(late) = self.late {
+            write!(out, "; handed over {} ms late", Millis(late))?;
+        }
+        Ok(())
+    }
+}
+
+/// Nanoseconds as milliseconds, exactly.
+struct Millis(u64);
+
+impl Display for Millis {
+    fn fmt(&self, out: &mut Formatter<'_>) -> fmt::Result {
+        let mut text = String::new();
+        write!(text, "{}.{:06}", self.0 / 1_000_000, self.0 % 1_000_000)?;
+        out.write_str(text.trim_end_matches('0').trim_end_matches('.'))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_comment_says_what_there_is_to_say() {
+        let mut comment = Comment { fate: Fate::QueueFull(1), ..Comment::default() };
+        assert_eq!(comment.to_string(), "queue full at hop 1");
+        comment.fate = Fate::Delivered(250_000_100);
+        comment.queued = Some(3_000_000);
+        comment.units = Units { data: 46, again: Some(2), repair: Some(0) };
+        comment.retransmission = 1;
+        assert_eq!(
+            comment.to_string(),
+            "delivered after 250.0001 ms; queued 3 ms; units 46; units sent again 2; \
+             repair units 0; retransmission 1"
+        );
+    }
+}

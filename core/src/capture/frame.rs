@@ -1,0 +1,260 @@
+//! The packets of simulated flows as IPv4 packets: their headers, and as much of a payload of zeros as
+//! is kept.
+
+use etherparse::{IpNumber, Ipv4Header, TcpHeader, TcpOptionElement, UdpHeader};
+
+use super::place::Place;
+use crate::transport::{End, Packet, Segment};
+
+/// The first port of flows at the source.
+const FIRST_PORT: u32 = 10_000;
+/// Flows between two ports at the destination.
+const PORTS: u32 = 50_000;
+const SERVER: u32 = 5001;
+const UDP_HEADERS: u32 = 28;
+const TCP_HEADERS: u32 = 40;
+/// Bytes of the option with timestamps, padded.
+const TIMESTAMPS: u32 = 12;
+/// Bytes of a SYN's options with timestamps.
+const SYN_TIMESTAMPS: u32 = 20;
+/// The largest shift of a window (RFC 7323).
+const MOST_SHIFT: u32 = 14;
+const ZEROS: [u8; 1 << 16] = [0; 1 << 16];
+
+/// What of a flow its headers depend on.
+#[derive(Clone, Debug)]
+pub(super) struct Flow {
+    tcp: bool,
+    ports: [u16; 2],
+    /// Identification of the next packet of either end.
+    identification: [u16; 2],
+    /// Whether segments carry timestamps; known once the sender has sent one.
+    timestamps: bool,
+    /// Shift of the receiver's window: that of the SYN-ACK.
+    shift: u32,
+}
+
+/// A packet as it is on the wire.
+pub(super) struct Frame {
+    /// Its beginning.
+    pub(super) kept: Vec<u8>,
+    /// Its length.
+    pub(super) size: u32,
+}
+
+impl Flow {
+    /// The flow of this number; `tcp`: it is one of TCP, else of UDP.
+    pub(super) fn new(number: u32, tcp: bool) -> Self {
+        let client = FIRST_PORT + number % PORTS;
+        // Four million flows at most, as many as the engine has sources of events.
+        let server = SERVER + number / PORTS;
+        Self {
+            tcp,
+            ports: [client as u16, server as u16],
+            identification: [0; 2],
+            timestamps: false,
+            shift: 0,
+        }
+    }
+
+    /// The packet that an end sends, of which `snap` bytes are kept.
+    pub(super) fn frame(&mut self, from: End, packet: &Packet, snap: u32) -> Frame {
+        let payload = &ZEROS[..(packet.len as usize).min(ZEROS.len() - 128)];
+        let ([source, target], [from_port, to_port]) = self.addresses(from);
+        let mut kept = Vec::with_capacity(128);
+        let ip = |identification: u16, protocol, inside: usize| {
+            let size = u16::try_from(inside + payload.len()).unwrap_or(u16::MAX - 20);
+            let size = size.min(u16::MAX - 20);
+            let mut ip = Ipv4Header::new(size, 64, protocol, source, target).unwrap_or_default();
+            ip.identification = identification;
+            ip.dont_fragment = true;
+            ip.header_checksum = ip.calc_header_checksum();
+            ip
+        };
+        let identification = self.identify(from);
+        if self.tcp {
+            let mut tcp = self.tcp(from, packet);
+            (tcp.source_port, tcp.destination_port) = (from_port, to_port);
+            tcp.checksum = tcp.calc_checksum_ipv4_raw(source, target, payload).unwrap_or_default();
+            kept.extend(ip(identification, IpNumber::TCP, tcp.header_len()).to_bytes());
+            kept.extend(tcp.to_bytes());
+        } else {
+            let length = packet.size.0.min(u32::from(u16::MAX)).saturating_sub(20) as u16;
+            let mut udp = UdpHeader {
+                source_port: from_port,
+                destination_port: to_port,
+                length,
+                ..UdpHeader::default()
+            };
+            udp.checksum = udp.calc_checksum_ipv4_raw(source, target, payload).unwrap_or_default();
+            kept.extend(ip(identification, IpNumber::UDP, UDP_HEADERS as usize - 20).to_bytes());
+            kept.extend(udp.to_bytes());
+        }
+        let size = kept.len() + payload.len();
+        kept.resize((snap as usize).min(size), 0);
+        Frame { kept, size: size as u32 }
+    }
+
+    fn addresses(&self, from: End) -> ([[u8; 4]; 2], [u16; 2]) {
+        let [a, b, c] = Place::Sender.network();
+        let (client, server) = ([a, b, c, 1], [a, b, c, 2]);
+        let [here, there] = self.ports;
+        match from {
+            End::Sender => ([client, server], [here, there]),
+            End::Receiver => ([server, client], [there, here]),
+        }
+    }
+
+    fn identify(&mut self, from: End) -> u16 {
+        let next = &mut self.identification[from as usize];
+        *next = next.wrapping_add(1);
+        *next
+    }
+
+    /// The header without ports and checksum. Data begin with sequence number 1, behind a SYN or where
+    /// one would be.
+    fn tcp(&mut self, from: End, packet: &Packet) -> TcpHeader {
+        let segment = &packet.segment;
+        if from == End::Sender && (packet.len > 0 || segment.syn) {
+            let options = packet.size.0.saturating_sub(packet.len + TCP_HEADERS);
+            self.timestamps = options >= if segment.syn { SYN_TIMESTAMPS } else { TIMESTAMPS };
+        }
+        let mut tcp = TcpHeader {
+            sequence_number: if segment.syn { 0 } else { wire(segment.seq) },
+            acknowledgment_number: wire(segment.ack),
+            ack: from == End::Receiver || !segment.syn,
+            syn: segment.syn,
+            psh: segment.push,
+            window_size: u16::MAX,
+            ..TcpHeader::default()
+        };
+        if !tcp.ack {
+            tcp.acknowledgment_number = 0;
+        }
+        if from == End::Receiver {
+            if segment.syn {
+                self.shift = shift(segment.window);
+            }
+            let shift = if segment.syn { 0 } else { self.shift };
+            tcp.window_size = u16::try_from(segment.window >> shift).unwrap_or(u16::MAX);
+        }
+        // A list that does not fit is none: the size of each was looked at below.
+        let _ = tcp.set_options(&self.options(from, packet));
+        tcp
+    }
+
+    fn options(&self, from: End, packet: &Packet) -> Vec<TcpOptionElement> {
+        use TcpOptionElement::{
+            MaximumSegmentSize, Noop, SelectiveAcknowledgement, SelectiveAcknowledgementPermitted,
+            Timestamp, WindowScale,
+        };
+        let segment = &packet.segment;
+        let times = Timestamp(
+            millis(segment.ts_val.as_nanos()),
+            // Nothing was heard before the first SYN.
+            if segment.syn && from == End::Sender { 0 } else { millis(segment.ts_ecr.as_nanos()) },
+        );
+        if segment.syn {
+            let shift = if from == End::Receiver { self.shift } else { MOST_SHIFT };
+            let mut options = vec![MaximumSegmentSize(1460), SelectiveAcknowledgementPermitted];
+            options.extend(if self.timestamps { vec![times] } else { vec![Noop, Noop] });
+            options.extend([Noop, WindowScale(shift as u8)]);
+            return options;
+        }
+        let mut options = if self.timestamps { vec![Noop, Noop, times] } else { Vec::new() };
+        let mut blocks = blocks(segment, if self.timestamps { 3 } else { 4 });
+        if let Some(first) = blocks.next() {
+            let rest = [blocks.next(), blocks.next(), blocks.next()];
+            options.extend([Noop, Noop, SelectiveAcknowledgement(first, rest)]);
+        }
+        options
+    }
+}
+
+fn blocks(segment: &Segment, most: usize) -> impl Iterator<Item = (u32, u32)> + '_ {
+    let blocks = segment.sack.iter(segment.ack).take(most);
+    blocks.map(|block| (wire(block.start), wire(block.end)))
+}
+
+/// A byte of the stream as a sequence number, which wraps.
+fn wire(byte: u64) -> u32 {
+    byte.wrapping_add(1) as u32
+}
+
+/// The clock of timestamps.
+fn millis(nanos: u64) -> u32 {
+    (nanos / 1_000_000) as u32
+}
+
+/// By how much a window must be shifted to fit into a header.
+fn shift(window: u32) -> u32 {
+    (0..MOST_SHIFT).find(|shift| window >> shift <= u32::from(u16::MAX)).unwrap_or(MOST_SHIFT)
+}
+
+#[cfg(test)]
+mod tests {
+    use etherparse::{NetSlice, SlicedPacket, TransportSlice};
+
+    use super::*;
+    use crate::transport::{SackBlock, SackList};
+    use crate::units::{Bytes, Instant};
+
+    fn data(seq: u64, len: u32) -> Packet {
+        let ts_val = Instant::from_nanos(7_900_000);
+        let segment = Segment { seq, len, ts_val, wire: len + 52, ..Segment::default() };
+        Packet { size: Bytes(len + 52), len, start: seq, segment, ..Packet::default() }
+    }
+
+    #[test]
+    fn headers_say_what_the_segment_does() {
+        let mut flow = Flow::new(3, true);
+        let syn = Segment { syn: true, wire: 60, ..Segment::default() };
+        let syn = Packet { size: Bytes(60), segment: syn, ..Packet::default() };
+        assert_eq!(flow.frame(End::Sender, &syn, 80).size, 60);
+        let answer = Segment { window: 1 << 20, ..syn.segment };
+        let answer = Packet { segment: answer, ..syn };
+        assert_eq!(flow.frame(End::Receiver, &answer, 80).size, 60);
+        let frame = flow.frame(End::Sender, &data((1 << 32) + 9, 1448), 2000);
+        assert_eq!((frame.size, frame.kept.len()), (1500, 1500));
+        let sliced = SlicedPacket::from_ip(&frame.kept).unwrap();
+        let Some(TransportSlice::Tcp(tcp)) = sliced.transport else { panic!() };
+        assert_eq!((tcp.sequence_number(), tcp.acknowledgment_number()), (10, 1));
+        assert_eq!((tcp.source_port(), tcp.destination_port()), (10_003, 5001));
+        assert!(tcp.options_iterator().flatten().any(|o| o == TcpOptionElement::Timestamp(7, 0)));
+        let header = tcp.to_header();
+        let (from, to) = ([192, 0, 2, 1], [192, 0, 2, 2]);
+        assert_eq!(tcp.checksum(), header.calc_checksum_ipv4_raw(from, to, tcp.payload()).unwrap());
+        let Some(NetSlice::Ipv4(ip)) = sliced.net else { panic!() };
+        assert_eq!(ip.header().identification(), 2);
+
+        let mut sack = SackList::default();
+        (0..4).for_each(|n| sack.push(1000, SackBlock { start: 3000 + 2000 * n, end: 4000 }));
+        let ack = Segment { ack: 1000, window: 1 << 20, wire: 88, sack, ..Segment::default() };
+        let ack = Packet { size: Bytes(88), segment: ack, ..Packet::default() };
+        let frame = flow.frame(End::Receiver, &ack, 80);
+        let sliced = SlicedPacket::from_ip(&frame.kept).unwrap();
+        let Some(TransportSlice::Tcp(tcp)) = sliced.transport else { panic!() };
+        // Timestamps and three blocks are all that fits.
+        assert_eq!((frame.size, tcp.acknowledgment_number()), (80, 1001));
+        assert_eq!(u32::from(tcp.window_size()) << shift(1 << 20), 1 << 20);
+        let blocks = tcp.options_iterator().flatten().find_map(|option| match option {
+            TcpOptionElement::SelectiveAcknowledgement(first, rest) => Some((first, rest[1])),
+            _ => None,
+        });
+        assert_eq!(blocks, Some(((3001, 4001), Some((7001, 4001)))));
+    }
+
+    #[test]
+    fn a_datagram_has_its_length_and_checksum() {
+        let mut flow = Flow::new(0, false);
+        let packet = Packet { size: Bytes(1028), len: 1000, ..Packet::default() };
+        let frame = flow.frame(End::Sender, &packet, 80);
+        assert_eq!((frame.size, frame.kept.len()), (1028, 80));
+        let whole = flow.frame(End::Sender, &packet, u32::MAX).kept;
+        let sliced = SlicedPacket::from_ip(&whole).unwrap();
+        let Some(TransportSlice::Udp(udp)) = sliced.transport else { panic!() };
+        let (from, to) = ([192, 0, 2, 1], [192, 0, 2, 2]);
+        let sum = udp.to_header().calc_checksum_ipv4_raw(from, to, udp.payload()).unwrap();
+        assert_eq!((udp.length(), udp.checksum()), (1008, sum));
+    }
+}

@@ -1,0 +1,163 @@
+//! Where packets are seen, and what their addresses are there.
+
+/// A place where packets are seen: an interface of the capture.
+///
+/// ```
+/// use clift::capture::Place;
+/// let mut packet = [0x45, 0, 0, 20, 0, 0, 0, 0, 64, 17, 0xb6, 0xc9, 192, 0, 2, 1, 192, 0, 2, 2];
+/// Place::Receiver.translate(&mut packet);
+/// assert_eq!(packet[12..], [203, 0, 113, 1, 203, 0, 113, 2]);
+/// ```
+#[derive(Clone, Copy, Debug, Eq, Ord, PartialEq, PartialOrd)]
+pub enum Place {
+    /// The sending host.
+    Sender = 0,
+    /// Where a packet begins to be sent over the link.
+    Link = 1,
+    /// The receiving host.
+    Receiver = 2,
+}
+
+const FRAGMENT: u16 = 0x1fff;
+const TCP: u8 = 6;
+const UDP: u8 = 17;
+
+impl Place {
+    /// All of them, by their numbers in a capture.
+    pub const ALL: [Self; 3] = [Self::Sender, Self::Link, Self::Receiver];
+
+    /// Its name in a capture.
+    pub fn name(self) -> &'static str {
+        ["sender", "link", "receiver"][self as usize]
+    }
+
+    /// What is seen there.
+    pub(super) fn description(self) -> &'static str {
+        match self {
+            Self::Sender => "what the sending host sends and receives",
+            Self::Link => "packets as they begin to be sent over the link",
+            Self::Receiver => "what the receiving host receives and sends",
+        }
+    }
+
+    /// The first three bytes of addresses there, of the blocks kept for documentation (RFC 5737).
+    pub fn network(self) -> [u8; 3] {
+        [[192, 0, 2], [198, 51, 100], [203, 0, 113]][self as usize]
+    }
+
+    /// Gives an IPv4 packet of the sender's network, or the beginning of one, the addresses that it has
+    /// here; checksums stay as right as they were (RFC 1624). Other addresses are left alone.
+    pub fn translate(self, packet: &mut [u8]) {
+        let Some(&first) = packet.first().filter(|&&first| first >> 4 == 4) else { return };
+        let header = usize::from(first & 15) * 4;
+        if self == Self::Sender || header < 20 || packet.len() < header {
+            return;
+        }
+        let mut change = Change::default();
+        for at in [12, 16] {
+            let Some(place) = packet.get_mut(at..at + 4) else { return };
+            if place[..3] == Self::Sender.network() {
+                change.removes(place);
+                place[..3].copy_from_slice(&self.network());
+                change.adds(place);
+            }
+        }
+        change.apply(packet, 10, false);
+        let fragment = u16::from_be_bytes([packet[6], packet[7]]) & FRAGMENT;
+        match packet[9] {
+            TCP if fragment == 0 => change.apply(packet, header + 16, false),
+            UDP if fragment == 0 => change.apply(packet, header + 6, true),
+            _ => {}
+        }
+    }
+}
+
+/// What a change of addresses adds to a sum in one's complement.
+#[derive(Clone, Copy, Debug, Default)]
+struct Change(u32);
+
+impl Change {
+    fn removes(&mut self, bytes: &[u8]) {
+        words(bytes).for_each(|word| self.0 += u32::from(!word));
+    }
+
+    fn adds(&mut self, bytes: &[u8]) {
+        words(bytes).for_each(|word| self.0 += u32::from(word));
+    }
+
+    /// Mends the checksum at a place, if it was kept; where zero says that there is none, none is made.
+    fn apply(self, packet: &mut [u8], at: usize, may_lack: bool) {
+        let Some(place) = packet.get_mut(at..at + 2) else { return };
+        let before = u16::from_be_bytes([place[0], place[1]]);
+        if may_lack && before == 0 {
+            return;
+        }
+        let mut sum = u32::from(!before) + self.0;
+        while sum > 0xffff {
+            sum = (sum & 0xffff) + (sum >> 16);
+        }
+        let after = match !(sum as u16) {
+            0 if may_lack => 0xffff,
+            after => after,
+        };
+        place.copy_from_slice(&after.to_be_bytes());
+    }
+}
+
+fn words(bytes: &[u8]) -> impl Iterator<Item = u16> + '_ {
+    bytes.as_chunks::<2>().0.iter().map(|&pair| u16::from_be_bytes(pair))
+}
+
+#[cfg(test)]
+mod tests {
+    use etherparse::{PacketBuilder, SlicedPacket, TransportSlice};
+    use proptest::prelude::*;
+
+    use super::*;
+
+    proptest! {
+        #[test]
+        fn checksums_stay_right(
+            payload in prop::collection::vec(any::<u8>(), 0..50), ports in any::<(u16, u16)>(),
+            hosts in any::<(u8, u8)>(), tcp in any::<bool>(),
+        ) {
+            let builder = PacketBuilder::ipv4([192, 0, 2, hosts.0], [192, 0, 2, hosts.1], 64);
+            let mut packet = Vec::new();
+            if tcp {
+                builder.tcp(ports.0, ports.1, 7, 9).write(&mut packet, &payload).unwrap();
+            } else {
+                builder.udp(ports.0, ports.1).write(&mut packet, &payload).unwrap();
+            }
+            for place in Place::ALL {
+                let mut there = packet.clone();
+                place.translate(&mut there);
+                let sliced = SlicedPacket::from_ip(&there).unwrap();
+                let Some(etherparse::NetSlice::Ipv4(ip)) = &sliced.net else { panic!() };
+                let header = ip.header();
+                prop_assert_eq!(header.source()[..3].to_vec(), place.network());
+                prop_assert_eq!(header.header_checksum(), header.to_header().calc_header_checksum());
+                let (from, to) = (header.source(), header.destination());
+                match &sliced.transport {
+                    Some(TransportSlice::Tcp(tcp)) => prop_assert_eq!(
+                        tcp.checksum(),
+                        tcp.to_header().calc_checksum_ipv4_raw(from, to, &payload).unwrap()
+                    ),
+                    Some(TransportSlice::Udp(udp)) => prop_assert_eq!(
+                        udp.checksum(),
+                        udp.to_header().calc_checksum_ipv4_raw(from, to, &payload).unwrap()
+                    ),
+                    _ => panic!(),
+                }
+            }
+        }
+
+        #[test]
+        fn damaged_packets_are_no_fault(mut bytes in prop::collection::vec(any::<u8>(), 0..70)) {
+            Place::Link.translate(&mut bytes);
+            if let Some(first) = bytes.first_mut() {
+                *first = 0x45;
+            }
+            Place::Receiver.translate(&mut bytes);
+        }
+    }
+}

@@ -1,0 +1,202 @@
+//! Packets into a file in order of time, though what became of them is known only later.
+
+use std::cmp::Reverse;
+use std::collections::{BinaryHeap, VecDeque};
+use std::io::{self, Write};
+
+use super::comment::{Comment, Fate, Units};
+use super::pcapng::{self, Heading};
+use super::place::Place;
+use crate::transport::End;
+
+/// A capture that is being written. A packet is announced when it is sent ([`Timeline::begin`]) and
+/// told when its fate is known ([`Timeline::end`]); what is older than every packet on its way is
+/// written. So memory follows what is on its way, and what was sent meanwhile.
+///
+/// ```
+/// use clift::capture::{Fate, Seen, Timeline, Units};
+/// use clift::transport::End;
+/// let mut timeline = Timeline::new(Vec::new(), 0, 80)?;
+/// let ticket = timeline.begin(1_000);
+/// let packet = [0x45, 0, 0, 20, 0, 0, 0, 0, 64, 17, 0xb6, 0xc9, 192, 0, 2, 1, 192, 0, 2, 2];
+/// let seen = Seen {
+///     from: End::Sender,
+///     frame: &packet,
+///     size: 20,
+///     on_link: Some(1_500),
+///     arrived: Some(2_000),
+///     fate: Fate::Delivered(1_000),
+///     queued: Some(500),
+///     units: Units::default(),
+///     retransmission: 0,
+///     counts: None,
+///     late: None,
+/// };
+/// timeline.end(ticket, &seen);
+/// timeline.write_until(3_000)?;
+/// assert_eq!(timeline.written(), 3);
+/// # Ok::<(), std::io::Error>(())
+/// ```
+#[derive(Debug)]
+pub struct Timeline<W> {
+    out: W,
+    /// Added to all times.
+    epoch: u64,
+    snap: u32,
+    records: BinaryHeap<Reverse<Record>>,
+    /// When each packet was sent, from the oldest on its way on; `None`: its fate is known.
+    open: VecDeque<Option<u64>>,
+    /// The number of the first of these.
+    base: u64,
+    /// Things that happened, which orders those of one instant.
+    events: u64,
+    written: u64,
+}
+
+/// A packet on its way.
+#[derive(Clone, Copy, Debug)]
+pub struct Ticket {
+    number: u64,
+    at: u64,
+    event: u64,
+}
+
+/// A packet whose fate is known, or that was on its way at the end. Times are in ns from the beginning.
+#[derive(Clone, Copy, Debug)]
+pub struct Seen<'a> {
+    /// Who sent it.
+    pub from: End,
+    /// The IP packet, or the beginning of it, with the addresses that it has at the sender.
+    pub frame: &'a [u8],
+    /// Its length.
+    pub size: u32,
+    /// When it began to be sent over the link.
+    pub on_link: Option<u64>,
+    /// When it reached the other host.
+    pub arrived: Option<u64>,
+    /// What became of it.
+    pub fate: Fate,
+    /// Time in the queue of the link.
+    pub queued: Option<u64>,
+    /// What links sent for it.
+    pub units: Units,
+    /// How often its bytes were sent before.
+    pub retransmission: u16,
+    /// What it counts for on the link, if not its length.
+    pub counts: Option<u32>,
+    /// How late it was handed over.
+    pub late: Option<u64>,
+}
+
+/// A block of the file. They are ordered by time, then by what happened first.
+#[derive(Debug, Eq, Ord, PartialEq, PartialOrd)]
+struct Record {
+    at: u64,
+    event: u64,
+    place: Place,
+    block: Vec<u8>,
+}
+
+impl<W: Write> Timeline<W> {
+    /// Begins a file whose times are counted from `epoch` ns after 1970, with `snap` bytes of a packet.
+    ///
+    /// # Errors
+    /// If it cannot be written.
+    pub fn new(mut out: W, epoch: u64, snap: u32) -> io::Result<Self> {
+        out.write_all(&pcapng::section(concat!("clift ", env!("CARGO_PKG_VERSION"))))?;
+        for place in Place::ALL {
+            out.write_all(&pcapng::interface(place.name(), place.description(), snap))?;
+        }
+        Ok(Self {
+            out,
+            epoch,
+            snap,
+            records: BinaryHeap::new(),
+            open: VecDeque::new(),
+            base: 0,
+            events: 0,
+            written: 0,
+        })
+    }
+
+    /// A packet is sent at `at`, which never falls.
+    pub fn begin(&mut self, at: u64) -> Ticket {
+        let number = self.base + self.open.len() as u64;
+        self.open.push_back(Some(at));
+        Ticket { number, at, event: self.event() }
+    }
+
+    /// What became of a packet, at the instant at which it became known.
+    pub fn end(&mut self, ticket: Ticket, seen: &Seen<'_>) {
+        if let Some(place) = self.open.get_mut((ticket.number - self.base) as usize) {
+            *place = None;
+        }
+        while let Some(None) = self.open.front() {
+            self.open.pop_front();
+            self.base += 1;
+        }
+        let comment = Comment {
+            retransmission: seen.retransmission,
+            fate: seen.fate,
+            queued: seen.queued,
+            units: seen.units,
+            counts: seen.counts,
+            late: seen.late,
+        };
+        let comment = comment.to_string();
+        let (source, target, heading) = match seen.from {
+            End::Sender => (Place::Sender, Place::Receiver, Heading::Out),
+            End::Receiver => (Place::Receiver, Place::Sender, Heading::In),
+        };
+        let mut put = |at, event, place: Place, heading| {
+            let mut kept = seen.frame[..seen.frame.len().min(self.snap as usize)].to_vec();
+            place.translate(&mut kept);
+            let nanos = self.epoch.saturating_add(at);
+            let block = pcapng::packet(place as u32, nanos, heading, seen.size, &kept, &comment);
+            self.records.push(Reverse(Record { at, event, place, block }));
+        };
+        put(ticket.at, ticket.event, source, Heading::Out);
+        if let Some(at) = seen.on_link {
+            put(at, ticket.event, Place::Link, heading);
+        }
+        if let Some(at) = seen.arrived {
+            self.events += 1;
+            put(at, self.events, target, Heading::In);
+        }
+    }
+
+    /// Writes what is older than `now` and than every packet on its way.
+    ///
+    /// # Errors
+    /// If it cannot be written.
+    pub fn write_until(&mut self, now: u64) -> io::Result<()> {
+        let safe = self.open.front().copied().flatten().map_or(now, |oldest| oldest.min(now));
+        while self.records.peek().is_some_and(|Reverse(record)| record.at < safe) {
+            let Some(Reverse(record)) = self.records.pop() else { break };
+            self.out.write_all(&record.block)?;
+            self.written += 1;
+        }
+        Ok(())
+    }
+
+    /// Writes the rest.
+    ///
+    /// # Errors
+    /// If it cannot be written.
+    pub fn finish(mut self) -> io::Result<u64> {
+        self.open.clear();
+        self.write_until(u64::MAX)?;
+        self.out.flush()?;
+        Ok(self.written)
+    }
+
+    /// Packets written so far, once at each place.
+    pub fn written(&self) -> u64 {
+        self.written
+    }
+
+    fn event(&mut self) -> u64 {
+        self.events += 1;
+        self.events
+    }
+}

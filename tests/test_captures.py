@@ -1,0 +1,213 @@
+"""Captures of runs: what tshark and our own reader find in them."""
+
+import json
+import re
+import shutil
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import clift
+from clift import _clift
+from clift.cli.main import run as command
+from clift.errors import ScenarioError, TraceError
+from clift.hosts.live import hindrances, run_live
+
+TSHARK = shutil.which("tshark")
+needs_tshark = pytest.mark.skipif(TSHARK is None, reason="skipped: there is no tshark")
+CHANNEL = """
+seed = 3
+duration = "15 s"
+link = { rtt = "300 ms", queue = "60 packets" }
+[channel]
+model = "gilbert-elliott"
+erasures = "2 %"
+burst = 4
+rate = "4 Mbit/s"
+lldu = "250 B"
+"""
+LEG = """
+duration = "10 s"
+[[path]]
+leg = { rate = "5 Mbit/s", delay = "40 ms", queue = "30 packets", loss = "0.5 %" }
+"""
+
+
+def tshark(path: Path, *arguments: str) -> list[str]:
+    done = subprocess.run(
+        [str(TSHARK), "-r", str(path), *arguments], capture_output=True, text=True, check=True
+    )
+    return done.stdout.splitlines()
+
+
+def recorded(text: str, path: Path, snap: int = 80) -> dict[str, Any]:
+    scenario = clift.Scenario.parse(text)
+    run = clift.simulate(scenario)
+    assert run.capture(path, snap) > 0
+    return dict(run.summary())
+
+
+CASES = {
+    "leg, papers, newreno": (LEG, "papers", "newreno"),
+    "leg, linux, newreno": (LEG, "linux", "newreno"),
+    "ARQ, papers, cubic": ('scheme = "ARQ"' + CHANNEL, "papers", "cubic"),
+    "ARQ, linux, cubic": ('scheme = "ARQ"' + CHANNEL, "linux", "cubic"),
+    "HARQ, papers, newreno": ('scheme = "HARQ(10/12)"' + CHANNEL, "papers", "newreno"),
+    "HARQ, linux, newreno": ('scheme = "HARQ(10/12)"' + CHANNEL, "linux", "newreno"),
+    "none, linux, bbr": ('scheme = "none"' + CHANNEL, "linux", "bbr"),
+}
+
+
+@needs_tshark
+@pytest.mark.filterwarnings("ignore::UserWarning")
+@pytest.mark.parametrize("case", CASES)
+def test_tshark_finds_the_retransmissions_that_we_count(case: str, tmp_path: Path) -> None:
+    text, profile, congestion = CASES[case]
+    text += f'[transport]\nprofile = "{profile}"\ncongestion = "{congestion}"\n'
+    path = tmp_path / "x.pcapng"
+    summary = recorded(text, path)
+    marks = ("retransmission", "fast_retransmission", "spurious_retransmission", "out_of_order")
+    fields = [f"tcp.analysis.{mark}" for mark in marks]
+    rows = tshark(
+        path,
+        *("-Y", "frame.interface_name == sender && ip.src == 192.0.2.1 && tcp.len > 0"),
+        *("-T", "fields", "-E", "separator=/t"),
+        *(part for name in ("frame.comment", *fields) for part in ("-e", name)),
+    )
+    assert len(rows) == summary["segments_sent"]
+    ours, theirs = set(), set()
+    for number, row in enumerate(rows):
+        comment, *marked = row.split("\t")
+        if "retransmission" in comment:
+            ours.add(number)
+        if any(marked):
+            theirs.add(number)
+    assert len(ours) == summary["retransmissions"] > 0
+    assert theirs == ours
+    # A frame that is damaged, or whose checksum is wrong, would be an error or a warning of another
+    # group than that of TCP's sequence numbers.
+    checks = [part for layer in ("ip", "tcp") for part in ("-o", f"{layer}.check_checksum:TRUE")]
+    expert = tshark(path, *checks, "-q", "-z", "expert,warn")
+    groups = {line.split()[1] for line in expert if re.match(r"\s+\d+\s", line)}
+    assert groups <= {"Sequence"}, expert
+
+
+@needs_tshark
+@pytest.mark.parametrize("protocol", ["tcp", "udp"])
+def test_every_checksum_is_right(protocol: str, tmp_path: Path) -> None:
+    text = LEG.replace("10 s", "2 s") + f'[transport]\nprotocol = "{protocol}"\n'
+    if protocol == "udp":
+        text += '[application]\ntype = "constant rate"\nrate = "1 Mbit/s"\n'
+    path = tmp_path / "x.pcapng"
+    recorded(text, path, snap=65_535)
+    checks = [p for layer in ("ip", protocol) for p in ("-o", f"{layer}.check_checksum:TRUE")]
+    fields = ["-T", "fields", "-e", "ip.checksum.status", "-e", f"{protocol}.checksum.status"]
+    rows = tshark(path, *checks, *fields)
+    assert len(rows) > 100
+    assert set(rows) == {"1\t1"}
+
+
+@needs_tshark
+def test_places_are_interfaces_and_times_rise(tmp_path: Path) -> None:
+    path = tmp_path / "x.pcapng"
+    recorded('scheme = "ARQ"' + CHANNEL, path)
+    rows = tshark(path, "-T", "fields", "-e", "frame.interface_name", "-e", "frame.time_epoch")
+    names, times = zip(*(row.split("\t") for row in rows), strict=True)
+    assert set(names) == {"sender", "link", "receiver"}
+    nanoseconds = [int(time.replace(".", "")) for time in times]
+    assert nanoseconds == sorted(nanoseconds)
+    assert tshark(path, "-Y", "tcp.len > 0 && frame.cap_len > 80") == []
+    streams = set(tshark(path, "-T", "fields", "-e", "tcp.stream"))
+    assert streams == {"0", "1", "2"}
+
+
+@pytest.mark.parametrize("scheme", ["none", "ARQ", "HARQ(10/12)"])
+@pytest.mark.filterwarnings("ignore::UserWarning")
+def test_our_reader_gets_delays_and_losses_back(scheme: str, tmp_path: Path) -> None:
+    path = tmp_path / "x.pcapng"
+    scenario = clift.Scenario.parse(f'scheme = "{scheme}"' + CHANNEL)
+    run = clift.simulate(scenario)
+    run.capture(path)
+    phy = clift.import_captures(path, path, nat=True)
+    kinds = [
+        kind
+        for kind, size in zip(
+            *(run.events()[name].to_pylist() for name in ("kind", "len")), strict=True
+        )
+        if size > 0
+    ]
+    lost = kinds.count(_clift.GONE)
+    arrived = kinds.count(_clift.RECEIVED) + kinds.count(_clift.RECEIVED_IN_VAIN)
+    # What was on its way at the end is left out, or lost if a later one had arrived.
+    assert np.count_nonzero(phy.d_ns) >= arrived > 300
+    assert lost <= np.count_nonzero(phy.d_ns == 0) <= len(kinds) - arrived
+    delays = run.summary()["links"][0]["packet_delay_ms"]
+    assert delays is not None
+    least = phy.d_ns[phy.d_ns > 0].min() / 1e6
+    assert least == pytest.approx(delays["min"], rel=1e-6)
+
+
+def test_a_command_writes_it_and_says_so(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "x.toml").write_text(LEG)
+    assert command(["run", "x.toml", "--quiet", "--capture", "x.pcapng", "--json"]) == 0
+    out, err = capsys.readouterr()
+    assert json.loads(out)
+    assert re.search(r"wrote x\.pcapng: \d+ packets, run 1", err)
+    first = (tmp_path / "x.pcapng").read_bytes()
+    assert command(["run", "x.toml", "--quiet", "--capture", "y.pcapng", "--snap", "20"]) == 0
+    assert 0 < (tmp_path / "y.pcapng").stat().st_size < len(first)
+    assert sorted(file.name for file in tmp_path.iterdir()) == ["x.pcapng", "x.toml", "y.pcapng"]
+
+
+def test_the_same_run_gives_the_same_bytes(tmp_path: Path) -> None:
+    run = clift.simulate(clift.Scenario.parse(LEG))
+    for name in ("x", "y"):
+        run.capture(tmp_path / f"{name}.pcapng")
+    assert (tmp_path / "x.pcapng").read_bytes() == (tmp_path / "y.pcapng").read_bytes()
+
+
+def test_what_cannot_be_written_is_one_line(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    run = clift.simulate(clift.Scenario.parse(LEG))
+    with pytest.raises(ScenarioError, match=r"x\.pcap: captures are written as pcapng"):
+        run.capture(tmp_path / "x.pcap")
+    with pytest.raises(TraceError, match=r"none/x\.pcapng: cannot be written: No such file"):
+        run.capture(tmp_path / "none" / "x.pcapng")
+    with pytest.raises(ScenarioError, match="snap_bytes = 7: give 20 to 65535 bytes"):
+        run.capture(tmp_path / "x.pcapng", 7)
+    (tmp_path / "full.pcapng").symlink_to("/dev/full")
+    with pytest.raises(TraceError, match="cannot be written: No space left"):
+        run.capture(tmp_path / "full.pcapng")
+    assert [file.name for file in tmp_path.iterdir()] == ["full.pcapng"]
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "x.toml").write_text(LEG)
+    for name, fault in (("x.pcap", "captures are written as pcapng"), ("no/x.pcapng", "no folder")):
+        assert command(["run", "x.toml", "--quiet", "--capture", name]) == 2
+        out, err = capsys.readouterr()
+        assert (out, len(err.splitlines())) == ("", 1)
+        assert fault in err
+
+
+@pytest.mark.skipif(bool(hindrances()), reason="skipped: no live links here")
+def test_a_live_run_is_captured(tmp_path: Path) -> None:
+    path = tmp_path / "x.pcapng"
+    scenario = clift.Scenario.parse('[[path]]\nleg = { delay = "5 ms" }')
+    script = "import socket, sys, time; s = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)\n"
+    script += "for n in range(50): s.sendto(bytes([n]) * 50, (sys.argv[1], 9)); time.sleep(.002)\n"
+    script += "time.sleep(.1)"
+    run = run_live(scenario, ["python3", "-c", script, "{peer}"], capture=path)
+    assert run.code == 0
+    assert run.captured is not None
+    assert run.captured >= 150
+    phy = clift.import_captures(path, path, nat=True, from_address="192.0.2.1")
+    assert len(phy) == 50
+    assert phy.d_ns.min() >= 5_000_000
+    with pytest.raises(ScenarioError, match="captures are written as pcapng"):
+        run_live(scenario, ["true"], capture=tmp_path / "x.pcap")
