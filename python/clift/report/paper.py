@@ -286,7 +286,11 @@ def _repairs(study: Study) -> list[Panel]:
             )
             for here, name, marker, colour, size in styles:
                 if here.any():
-                    look: dict[str, Any] = {"color": COLOURS[colour], "label": name, "markersize": size}
+                    look: dict[str, Any] = {
+                        "color": COLOURS[colour],
+                        "label": name,
+                        "markersize": size,
+                    }
                     axes.plot(time[here], number[here], marker, **look)
             if erased.any():
                 look = {"color": COLOURS[6], "markerfacecolor": "none", "markersize": 4.5}
