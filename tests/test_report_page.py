@@ -136,6 +136,15 @@ def test_a_foreign_file_is_kept_and_a_page_of_ours_is_replaced(
     assert "cannot write" in refused(["report", copy, "-o", copy / "no" / "x.html"], capsys)
 
 
+@pytest.mark.parametrize(("name", "column"), [("summary", "mean"), ("series", "flow")])
+def test_a_table_without_a_column_is_named(
+    name: str, column: str, copy: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = copy / f"{name}.parquet"
+    pq.write_table(pq.read_table(path).drop_columns([column]), path)
+    assert f"{name}.parquet has no column {column}" in refused(["report", copy], capsys)
+
+
 @pytest.mark.parametrize(
     ("record", "said"),
     [

@@ -13,10 +13,19 @@ import matplotlib as mpl
 import numpy as np
 from matplotlib.figure import Figure
 
-from clift._clift import ACKNOWLEDGED, GONE, SENT, SENT_AGAIN, __version__
+from clift._clift import (
+    ACKNOWLEDGED,
+    GONE,
+    SENT,
+    SENT_AGAIN,
+    UNIT_AGAIN,
+    UNIT_NEW,
+    UNIT_REPAIR,
+    __version__,
+)
 from clift.campaign.metrics import metric
 from clift.errors import ScenarioError
-from clift.report.page.content import asked_for, distributions, over_time, scale, sequences
+from clift.report.page.content import asked_for, distributions, over_time, repairs, scale, sequences
 from clift.report.page.study import Study
 from clift.report.page.write import GENERATOR, check, save
 from clift.report.style import COLOURS, DASHES
@@ -121,6 +130,7 @@ def draw(study: Study) -> dict[str, Callable[[], Figure]]:
         ("window", "time (s)", "window (packets)", _over_time(study, "window")),
         ("queue", "time (s)", "queue (packets)", _over_time(study, "queue")),
         ("sequence", "time (s)", "sequence number (kB)", _sequences(study)),
+        ("units", "time (s)", "unit, by number", _repairs(study)),
     )
     for name, x, y, panels in pictures:
         if panels:
@@ -258,6 +268,39 @@ def _sequences(study: Study) -> list[Panel]:
             axes.step(time[here], seq[here], where="post", color=COLOURS[2], label=label)
 
         panels.append(Panel(study.name(cell), [Line("", 0, put)]))
+    return panels
+
+
+def _repairs(study: Study) -> list[Panel]:
+    """A panel a cell: its units around a loss, named as the link names them."""
+    panels = []
+    for cell, log in repairs(study):
+
+        def put(axes: Axes, _: dict[str, Any], log: dict[str, Any] = log) -> None:
+            time, kind, number = log["time_s"], log["kind"], log["number"]
+            erased = np.isnan(log["arrival_s"].astype(float))
+            styles = (
+                (kind == UNIT_REPAIR, "repair", "^", 3, 2.5),
+                (kind == UNIT_NEW, "sent for the first time", ".", 0, 1.5),
+                (kind == UNIT_AGAIN, "sent again", "x", 1, 3.5),
+            )
+            for here, name, marker, colour, size in styles:
+                if here.any():
+                    look: dict[str, Any] = {
+                        "color": COLOURS[colour],
+                        "label": name,
+                        "markersize": size,
+                    }
+                    axes.plot(time[here], number[here], marker, **look)
+            if erased.any():
+                look = {"color": COLOURS[6], "markerfacecolor": "none", "markersize": 4.5}
+                axes.plot(time[erased], number[erased], "o", label="erased", **look)
+            back = log["of_the_loss"] & ~erased
+            look = {"color": COLOURS[4], "markersize": 3.5}
+            label = "the packet of the loss, arrived"
+            axes.plot(log["arrival_s"][back], number[back], "v", label=label, **look)
+
+        panels.append(Panel(f"{study.name(cell)}: {log['unit'][0]}s", [Line("", 0, put)]))
     return panels
 
 

@@ -152,7 +152,8 @@ def scale(labels: tuple[str, ...]) -> tuple[list[float], str] | None:
     if len(known) < len(places) or len({unit for _, unit in known}) != 1:
         return None
     values = [value for value, _ in known]
-    return (values, known[0][1]) if len(set(values)) == len(values) else None
+    told_apart = len(set(values)) == len(values) and np.isfinite(values).all()
+    return (values, known[0][1]) if told_apart else None
 
 
 def _axis(study: Study, number: int) -> dict[str, Any]:
@@ -302,9 +303,13 @@ def _sequence(study: Study) -> list[dict[str, Any]]:
     ]
 
 
+def repairs(study: Study) -> Iterator[tuple[int, dict[str, NDArray[Any]]]]:
+    """The units of live links around a loss and its repair, cell by cell."""
+    if "units" in study.tables:
+        yield from _labelled(study.tables["units"])
+
+
 def _units(study: Study) -> list[dict[str, Any]]:
-    if "units" not in study.tables:
-        return []
     return [
         {
             "cell": cell,
@@ -316,7 +321,7 @@ def _units(study: Study) -> list[dict[str, Any]]:
             "number": column(found["number"], "f8"),
             "ours": column(found["of_the_loss"], "u1"),
         }
-        for cell, found in _labelled(study.tables["units"])
+        for cell, found in repairs(study)
     ]
 
 

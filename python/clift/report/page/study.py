@@ -25,6 +25,17 @@ FIGURES = ("mean", "low", "high", "median", "p95")
 """What an estimate has beside the number of its runs."""
 
 
+# Columns that a page asks for, beside those of the axes.
+_COLUMNS = {
+    "runs": ("run", "seed"),
+    "summary": ("metric", *FIGURES, "runs"),
+    "series": ("cell", "flow", "time_s", "goodput_kbps", "cwnd_packets", "queue_packets"),
+    "delays": ("cell", "from_ms", "to_ms", "segments"),
+    "sequence": ("cell", "time_s", "kind", "seq", "around_a_loss"),
+    "units": ("cell", "time_s", "arrival_s", "kind", "attempt", "number", "of_the_loss", "unit"),
+}
+
+
 @dataclass(frozen=True, slots=True)
 class Axis:
     """An axis of the study.
@@ -263,6 +274,14 @@ def _look_through(study: Study) -> None:
     for key in ("changes", "taken"):
         if not isinstance(record[key], dict):
             raise TypeError(f"{key} in record.json is no object")
+    for name, table in study.tables.items():
+        lacking = [one for one in _COLUMNS[name] if one not in table.column_names]
+        if lacking and table.num_rows:
+            raise ValueError(f"{name}.parquet has no column {lacking[0]}")
+        if "cell" in table.column_names and name not in ("runs", "summary"):
+            cells = table.column("cell").to_numpy()
+            if cells.size and not 0 <= cells.min() <= cells.max() < study.size:
+                raise ValueError(f"{name}.parquet has a cell that the record lacks")
     study.printed()
     study.runs(1)
     if study.tables["summary"].num_rows:
