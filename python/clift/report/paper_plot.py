@@ -50,7 +50,8 @@ def paper_plot(result: Result) -> Figure:
     shown = panels or metrics
     columns = len(outcomes)
     if columns == 1 and len(shown) > 1:
-        return _draw(result, shown, bool(panels), 1, len(shown))
+        across = min(3, len(shown))
+        return _draw(result, shown, bool(panels), -(-len(shown) // across), across)
     return _draw(result, shown, bool(panels), len(shown), columns)
 
 
@@ -59,6 +60,8 @@ def _draw(result: Result, shown: list[str], over_time: bool, rows: int, columns:
     figure = Picture(figsize=(6.4 * columns + 0.4, 1.6 + 3.6 * rows), layout="constrained")
     runs = f"{effort.runs} runs of {effort.duration_s:g} s"
     mean = f"mean of {runs}, 95 % intervals{_marks(result)}"
+    if artefact.measure.startswith("kuhn_model"):
+        mean = f"{effort.runs} points, {effort.duration_s:g} s of slots each{_marks(result)}"
     title(
         figure,
         f"{artefact.paper}, {artefact.name}: {artefact.title}",
@@ -66,9 +69,11 @@ def _draw(result: Result, shown: list[str], over_time: bool, rows: int, columns:
     )
     grid = figure.subplots(rows, columns, squeeze=False)
     by_row = len(result.outcomes) == columns and rows == len(shown)
+    for empty in [] if by_row else list(grid.flat)[len(shown) :]:
+        empty.set_visible(False)
     for place, what in enumerate(shown):
         for across, (profile, outcome) in enumerate(result.outcomes.items()):
-            axes = grid[place][across] if by_row else grid[0][place]
+            axes = grid[place][across] if by_row else grid.flat[place]
             if len(result.outcomes) > 1:
                 axes.set_title(_NAMES[profile], fontsize=11)
             if over_time:
@@ -179,9 +184,9 @@ def _points(axes: Axes, result: Result, outcome: Outcome, metric: str) -> None:
         axes.set_xticks(ticks)
     axes.set_xlabel("" if is_word else _label(artefact.x))
     positive = [row.found.mean for row in outcome.rows if row.metric == metric]
-    if metric == "erasure_rate" and min(positive) > 0:
-        axes.set_yscale("log")
-    else:
+    if metric == "erasure_rate" and max(positive) > 0:
+        axes.set_yscale("log")  # what has no erasures is below it
+    elif metric != "success_percent":
         axes.set_ylim(bottom=0)
 
 
