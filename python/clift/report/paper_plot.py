@@ -50,25 +50,26 @@ def paper_plot(result: Result) -> Figure:
     shown = panels or metrics
     columns = len(outcomes)
     if columns == 1 and len(shown) > 1:
-        return _draw(result, shown, bool(panels), 1, len(shown))
+        across = min(3, len(shown))
+        return _draw(result, shown, bool(panels), -(-len(shown) // across), across)
     return _draw(result, shown, bool(panels), len(shown), columns)
 
 
 def _draw(result: Result, shown: list[str], over_time: bool, rows: int, columns: int) -> Figure:
     artefact, effort = result.artefact, result.effort
     figure = Picture(figsize=(6.4 * columns + 0.4, 1.6 + 3.6 * rows), layout="constrained")
-    runs = f"{effort.runs} runs of {effort.duration_s:g} s"
-    mean = f"mean of {runs}, 95 % intervals{_marks(result)}"
     title(
         figure,
         f"{artefact.paper}, {artefact.name}: {artefact.title}",
-        f"one run of {effort.duration_s:g} s, seed {effort.seed}" if over_time else mean,
+        f"one run of {effort.duration_s:g} s, seed {effort.seed}" if over_time else _means(result),
     )
     grid = figure.subplots(rows, columns, squeeze=False)
     by_row = len(result.outcomes) == columns and rows == len(shown)
+    for empty in [] if by_row else list(grid.flat)[len(shown) :]:
+        empty.set_visible(False)
     for place, what in enumerate(shown):
         for across, (profile, outcome) in enumerate(result.outcomes.items()):
-            axes = grid[place][across] if by_row else grid[0][place]
+            axes = grid[place][across] if by_row else grid.flat[place]
             if len(result.outcomes) > 1:
                 axes.set_title(_NAMES[profile], fontsize=11)
             if over_time:
@@ -78,18 +79,30 @@ def _draw(result: Result, shown: list[str], over_time: bool, rows: int, columns:
             axes.set_ylabel(_label(what))
             axes.grid(visible=True, alpha=0.3)
         if by_row and columns > 1:
-            tops = [axes.get_ylim()[1] for axes in grid[place]]
-            top = max(tops)
-            for axes in grid[place]:
-                # What is many times as much in one would leave the other flat.
-                if axes.get_yscale() == "linear" and top < FLAT * min(tops):
-                    axes.set_ylim(0, top)
+            _same_height(list(grid[place]))
     handles, labels = _legend(grid[0][0], over_time, result)
     if labels:
         most = max(map(len, labels))
         ncols = max(1, min(len(labels), int(figure.get_figwidth() / (0.6 + 0.085 * most))))
         figure.legend(handles, labels, loc="outside lower center", ncols=ncols, frameon=False)
     return figure
+
+
+def _means(result: Result) -> str:
+    effort = result.effort
+    if result.artefact.measure.startswith("kuhn_model"):
+        return f"{effort.runs} points, {effort.duration_s:g} s of slots each{_marks(result)}"
+    runs = f"{effort.runs} runs of {effort.duration_s:g} s"
+    return f"mean of {runs}, 95 % intervals{_marks(result)}"
+
+
+def _same_height(row: list[Axes]) -> None:
+    """One scale for panels beside each other, unless that would leave one of them flat."""
+    tops = [axes.get_ylim()[1] for axes in row]
+    if max(tops) < FLAT * min(tops):
+        for axes in row:
+            if axes.get_yscale() == "linear":
+                axes.set_ylim(top=max(tops))
 
 
 def _legend(axes: Axes, over_time: bool, result: Result) -> tuple[list[Artist], list[str]]:
@@ -167,22 +180,25 @@ def _points(axes: Axes, result: Result, outcome: Outcome, metric: str) -> None:
         axes.errorbar(xs, means, yerr=halves, linestyle=style, marker="o", markersize=4, capsize=2,
                       linewidth=1.2, color=colour, label=name or None)  # fmt: skip
         for x, row in zip(xs, rows, strict=True):
-            base = row.printed if row.printed is not None else row.beside
-            if base is not None:
-                face = "none" if row.printed is None or row.fitted else colour
-                axes.plot(
-                    [x], [base], "D", markersize=6, color=colour, markerfacecolor=face, alpha=0.6
-                )
+            _diamond(axes, x, row, colour)
     if is_word:
         axes.set_xticks(range(len(ticks)), [str(tick) for tick in ticks])
     elif all(isinstance(tick, int) for tick in ticks):
         axes.set_xticks(ticks)
     axes.set_xlabel("" if is_word else _label(artefact.x))
     positive = [row.found.mean for row in outcome.rows if row.metric == metric]
-    if metric == "erasure_rate" and min(positive) > 0:
-        axes.set_yscale("log")
-    else:
+    if metric == "erasure_rate" and max(positive) > 0:
+        axes.set_yscale("log")  # what has no erasures is below it
+    elif metric != "success_percent":
         axes.set_ylim(bottom=0)
+
+
+def _diamond(axes: Axes, x: float, row: Row, colour: str) -> None:
+    """What the paper prints, or hollow what else the row is held against."""
+    base = row.printed if row.printed is not None else row.beside
+    if base is not None:
+        face = "none" if row.printed is None or row.fitted else colour
+        axes.plot([x], [base], "D", markersize=6, color=colour, markerfacecolor=face, alpha=0.6)
 
 
 def _line(row: Row, names: tuple[str, ...]) -> str:

@@ -30,9 +30,10 @@ def heading(result: Result) -> str:
     artefact, effort = result.artefact, result.effort
     metrics = _metrics(next(iter(result.outcomes.values())).rows)
     metric = f"; {metrics[0]}" if len(metrics) == 1 else ""
+    what = "points" if artefact.measure.startswith("kuhn_model") else "runs"
     return (
         f"{artefact.paper}, {artefact.name}: {artefact.title} ({artefact.where}); "
-        f"{effort.runs} runs of {effort.duration_s:g} s, seed {effort.seed}{metric}"
+        f"{effort.runs} {what} of {effort.duration_s:g} s, seed {effort.seed}{metric}"
     )
 
 
