@@ -117,7 +117,7 @@ class Trial:
         self.outcome.late += was_over
         self.outcome.kills[way] += not was_over
         # What comes while Python still loads modules is Python's to tell.
-        is_early = err.rstrip().endswith("KeyboardInterrupt") and "cli/main.py" not in err
+        is_early = err.rstrip().endswith("KeyboardInterrupt") and ", in run\n" not in err
         if ("Traceback" in err and not is_early) or "unexpected" in err:
             self.outcome.faults.append(f"{folder.name}, {way}: {err[-300:]}")
         if before - self.finished(folder):

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cache
+from math import isfinite
 from typing import Any, Literal, cast
 
 import clift._clift as _clift
@@ -142,7 +142,8 @@ def measured(summary: Mapping[str, Any], link_stats: dict[str, Any] | None) -> d
         >>> found["lldus_sent_twice_share"]
         0.02
     """
-    found = dict(_numbers(summary, ""))
+    found: dict[str, float] = {}
+    _gather(summary.items(), "", found)
     sent = found.get("segments_sent")
     if sent:
         found["share_sent_again"] = found["retransmissions"] / sent
@@ -159,22 +160,20 @@ def measured(summary: Mapping[str, Any], link_stats: dict[str, Any] | None) -> d
     return found
 
 
-def _numbers(value: Any, name: str) -> Iterator[tuple[str, float]]:
-    if isinstance(value, dict):
-        for key, inner in value.items():
-            kind = type(inner)
-            if (
-                kind is float or kind is int
-            ):  # most are; a call for each would take most of the time
-                if math.isfinite(inner):
-                    yield f"{name}.{key}" if name else key, float(inner)
-            elif inner is not None:
-                yield from _numbers(inner, f"{name}.{key}" if name else key)
-    elif isinstance(value, list):
-        for index, inner in enumerate(value):
-            yield from _numbers(inner, f"{name}.{index}")
-    elif isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value):
-        yield name, float(value)
+def _gather(items: Iterable[tuple[Any, Any]], before: str, found: dict[str, float]) -> None:
+    """Puts the numbers of a table or list, and of what is in it, under their dotted names."""
+    for key, value in items:
+        # Most are plain numbers; a call for each would take most of the time.
+        kind = type(value)
+        if kind is float:
+            if isfinite(value):
+                found[f"{before}{key}"] = value
+        elif kind is int:
+            found[f"{before}{key}"] = float(value)
+        elif kind is dict:
+            _gather(value.items(), f"{before}{key}.", found)
+        elif kind is list:
+            _gather(enumerate(value), f"{before}{key}.", found)
 
 
 def _shares(what: str, counts: dict[int, float]) -> Iterator[tuple[str, float]]:

@@ -15,6 +15,7 @@ from math import ceil, pi
 from statistics import NormalDist
 
 from clift.campaign.results import Cell
+from clift.campaign.statistics import Estimate
 
 _FIRST = 50
 _GROWTH = 1.5
@@ -56,10 +57,26 @@ def is_narrow(cell: Cell, look: int, share: float) -> bool:
         share: Half the interval over the mean that is asked for.
     """
     found = cell.estimate(cell.primary)
-    if found is None or found.half_width is None or found.low is None or found.high is None:
-        return False
-    if found.runs < len(cell.values):
+    if found is None or found.runs < len(cell.values):
         return False  # a file was not through: the mean leaves that run out
+    return is_enough(found, look, share)
+
+
+def is_enough(found: Estimate, look: int, share: float) -> bool:
+    """Whether the interval of an estimate is narrow, widened for so many looks.
+
+    Args:
+        found: Of the runs up to this look.
+        look: Its number, from 1 on.
+        share: Half the interval over the mean that is asked for.
+
+    Example:
+        >>> found = Estimate(100.0, 1.0, 50, 99.0, 101.0)
+        >>> is_enough(found, 1, 0.02), is_enough(found, 1, 0.01)
+        (True, False)
+    """
+    if found.half_width is None or found.low is None or found.high is None:
+        return False
     longest = max(found.high - found.mean, found.mean - found.low)
     return longest * widening(look) <= share * abs(found.mean)
 
