@@ -41,3 +41,12 @@ def properties(schema: dict[str, Any], section: dict[str, Any]) -> dict[str, Any
             meaning = " ".join(inner.get("description", "").split())
             choice["description"] += f"`{value['const']}`: {meaning} "
     return found
+
+
+def without_variation(schema: dict[str, Any]) -> dict[str, Any]:
+    """The schema of a file in which nothing varies: what is required is required there."""
+    strict = schema.get("then", {}).get("properties", {})
+    definitions = {
+        name: one for name, one in schema["$defs"].items() if not name.endswith("Varied")
+    }
+    return schema | {"properties": schema["properties"] | strict, "$defs": definitions}

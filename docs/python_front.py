@@ -15,7 +15,7 @@ import tomllib
 from pathlib import Path
 from typing import Any
 
-from compiled import properties, scenario_schema
+from compiled import properties, scenario_schema, without_variation
 
 ROOT = Path(__file__).parent.parent
 PACKAGE = ROOT / "python" / "clift"
@@ -306,7 +306,7 @@ def formatted(text: str, path: Path = PACKAGE / "x.py") -> str:
 
 def main(check: bool) -> int:
     """Writes the modules, or says which are out of date."""
-    schema = json.loads(scenario_schema())
+    schema = without_variation(json.loads(scenario_schema()))
     words = tomllib.loads(WORDS.read_text())
     stale = []
     for path, text in (

@@ -11,7 +11,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from compiled import properties, scenario_schema
+from compiled import properties, scenario_schema, without_variation
 
 ROOT = Path(__file__).parent.parent
 PAGE = ROOT / "docs" / "reference" / "scenario.md"
@@ -180,7 +180,7 @@ def main(check: bool) -> int:
     """Writes both files, or says which are out of date."""
     schema = scenario_schema()
     stale = []
-    for path, text in ((SCHEMA, schema), (PAGE, page(json.loads(schema)))):
+    for path, text in ((SCHEMA, schema), (PAGE, page(without_variation(json.loads(schema))))):
         if path.exists() and path.read_text() == text:
             continue
         stale.append(path)

@@ -17,11 +17,12 @@
 //! `scenario` reads the files that describe all of them; [`capture`] writes what packet sniffers would
 //! have seen of a run.
 //!
-//! [`units`], [`seed`] and [`config`] serve all of them. Time is integer nanoseconds throughout; a run is a
+//! [`units`], [`seed`], [`config`] and [`budget`] serve all of them. Time is integer nanoseconds throughout; a run is a
 //! function of its inputs and its seed.
 #![forbid(unsafe_code)]
 
 pub mod application;
+pub mod budget;
 pub mod capture;
 pub mod channel;
 pub mod config;

@@ -15,11 +15,19 @@ import clift.model as model
 import clift.tmt as tmt
 from clift._clift import __version__
 from clift.design.study import design
-from clift.errors import CliftError, Interrupted, ScenarioError, SimulationError, TraceError
+from clift.errors import (
+    CliftError,
+    Interrupted,
+    OutOfMemory,
+    ScenarioError,
+    SimulationError,
+    TraceError,
+)
 from clift.imports import import_captures, import_modem, import_series
 from clift.link import deliver
 from clift.link_trace import LinkTrace
 from clift.live import AdaptiveHarqLink, HybridLink, LiveLink, NtnLink
+from clift.memory import memory_limit
 from clift.reorder import Reorder
 from clift.scenario import Scenario
 from clift.scheme import Arq, Fec, Harq2, NoScheme
@@ -38,6 +46,7 @@ __all__ = [
     "LiveLink",
     "NoScheme",
     "NtnLink",
+    "OutOfMemory",
     "PhyTrace",
     "Reorder",
     "Run",
@@ -54,6 +63,7 @@ __all__ = [
     "import_captures",
     "import_modem",
     "import_series",
+    "memory_limit",
     "model",
     "read_trace",
     "run_many",

@@ -72,7 +72,7 @@ def fault(name: str, value: object, cure: str) -> ScenarioError:
         >>> fault("rtt_ms", "x", "give a time in ms")
         ScenarioError("rtt_ms = 'x': give a time in ms")
     """
-    return ScenarioError(f"{name} = {_shown(value)}: {cure}")
+    return ScenarioError(f"{name} = {shown(value)}: {cure}")
 
 
 def real(value: Any) -> float | None:
@@ -136,7 +136,7 @@ def probability(name: str, value: Any) -> float:
     found = real(value)
     if found is None or not 0 <= found <= 1:
         raise ScenarioError(
-            f"{name} = {_shown(value)} is not a probability; give a number from 0 to 1"
+            f"{name} = {shown(value)} is not a probability; give a number from 0 to 1"
         )
     return float(found)
 
@@ -230,6 +230,12 @@ def floats(name: str, values: Any, what: str) -> np.ndarray[Any, np.dtype[np.flo
         raise fault(name, values, f"give {what}") from None
 
 
-def _shown(value: object) -> str:
+def shown(value: object) -> str:
+    """A value on one line of at most 60 characters.
+
+    Example:
+        >>> shown("x" * 99)[-5:], len(shown("x" * 99))
+        ('xx...', 60)
+    """
     line = " ".join(repr(value).split())
     return line if len(line) <= 60 else line[:57] + "..."

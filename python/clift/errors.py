@@ -16,6 +16,10 @@ class CliftError(Exception):
         times
     """
 
+    def __str__(self) -> str:
+        # A name or a value in a message may hold line ends; the message stays one line.
+        return " ".join(super().__str__().splitlines())
+
 
 class TraceError(CliftError, ValueError):
     """A trace, or a trace file, that is none or cannot be written."""
@@ -45,6 +49,13 @@ class SimulationError(CliftError):
     def __init__(self, message: str, runs: "list[Any] | None" = None) -> None:
         super().__init__(message)
         self.runs = runs or []
+
+
+class OutOfMemory(CliftError, MemoryError):  # noqa: N818 - as Python's own is called
+    """What was asked for needs more memory than may be taken (`clift.memory_limit`).
+
+    It is refused before it is allocated; the message says what needs how much.
+    """
 
 
 class Interrupted(CliftError):  # noqa: N818 - nothing is wrong

@@ -3,10 +3,15 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping
 from typing import Any, Literal
 
+import numpy as np
+
 import clift._clift as _clift
-from clift.trace import Path, PhyTrace
+from clift._parse import real, shown
+from clift.errors import TraceError
+from clift.trace import Path, PhyTrace, whole_bytes
 
 
 def import_series(
@@ -169,7 +174,7 @@ def import_modem(
         esn0=esn0,
         cn0=cn0,
         modcod=None if modcod is None else str(modcod),
-        modcod_table=None if modcod_table is None else os.fspath(modcod_table),
+        modcod_table=None if modcod_table is None else _name("modcod_table", modcod_table),
         frame_symbols=frame_symbols,
         margin=margin,
         acm_delay=acm_delay,
@@ -230,7 +235,7 @@ def import_captures(
     return _imported(
         sender,
         format="capture",
-        receiver=os.fspath(receiver),
+        receiver=_name("receiver", receiver),
         clock_offset=clock_offset,
         **({} if from_address is None else {"from": from_address}),
         nat=nat,
@@ -242,9 +247,42 @@ def import_captures(
 
 def _imported(path: Path, **keys: Any) -> PhyTrace:
     """The trace that a `[trace]` with these keys describes."""
-    given = {key: value for key, value in keys.items() if value is not None}
-    return PhyTrace.of(_clift.import_trace({"file": os.fspath(path), **given}))
+    names = _keywords(keys)
+    given = {
+        key: _plain(names.get(key, key), value) for key, value in keys.items() if value is not None
+    }
+    described = {"file": _name("path", path), **given}
+    try:
+        return PhyTrace.of(_clift.import_trace(described))
+    except TraceError as error:
+        key, colon, rest = str(error).partition(": ")
+        if colon and key in names:
+            raise TraceError(f"{names[key]}: {rest}") from None
+        raise
+
+
+def _keywords(keys: Mapping[str, Any]) -> dict[str, str]:
+    """What keys of `[trace]` are called here, where they are called otherwise."""
+    modem = {"loss": "errors"} if "symbol_rate" in keys else {}
+    return {"from": "from_address", "lldu": "lldu_bytes", **modem}
+
+
+def _plain(argument: str, value: Any) -> str | bool | float:
+    """A value that the compiled part takes for a key, and is to check."""
+    if isinstance(value, str | bool | np.bool_):
+        return value if isinstance(value, str) else bool(value)
+    number = real(value)
+    if number is None:
+        raise TraceError(f"{argument} = {shown(value)}: give text or a number")
+    return number
+
+
+def _name(argument: str, value: Any) -> str:
+    """The path of a file as text."""
+    if isinstance(value, str | os.PathLike) and isinstance(name := os.fspath(value), str):
+        return name
+    raise TraceError(f"{argument} = {shown(value)} is no path of a file")
 
 
 def _bytes(size: int) -> str:
-    return f"{size} B"
+    return f"{whole_bytes('lldu_bytes', size)} B"

@@ -82,7 +82,7 @@ class LinkTrace(Fixed):
             sizes(lldu_bytes),
             period_ns=_whole("period_ns", period_ns),
             slots=_whole("slots", slots),
-            packing=packing,
+            packing=packing if packing is None else _packing(packing),
         )
 
     @classmethod
@@ -160,3 +160,9 @@ def _whole(name: str, value: int | None) -> int | None:
     if value is None or (isinstance(value, int | np.integer) and 0 < value < 2**61):
         return None if value is None else int(value)
     raise TraceError(f"{name} = {value!r}: give a whole number from 1 to 2^61")
+
+
+def _packing(value: Any) -> str:
+    if isinstance(value, str):
+        return value
+    raise TraceError(f"packing = {_parse.shown(value)}: give packet or bytes")

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 import clift._clift as _clift
-from clift._parse import Fixed, real
+from clift._parse import Fixed, real, shown
 from clift.errors import TraceError
 
 Path = str | os.PathLike[str]
@@ -275,7 +275,11 @@ class PhyTrace(Fixed):
             1000,0
             >>> folder.cleanup()
         """
-        size = None if opportunity_bytes is None else _size("opportunity_bytes", opportunity_bytes)
+        size = (
+            None
+            if opportunity_bytes is None
+            else whole_bytes("opportunity_bytes", opportunity_bytes)
+        )
         self.core.write(
             _path("path", path),
             _text("format", format),
@@ -332,7 +336,7 @@ def read_trace(
         array([      0, 1000000])
         >>> folder.cleanup()
     """
-    size = None if lldu_bytes is None else _size("lldu_bytes", lldu_bytes)
+    size = None if lldu_bytes is None else whole_bytes("lldu_bytes", lldu_bytes)
     return PhyTrace.of(
         _clift.read_trace(
             _path("path", path),
@@ -359,10 +363,11 @@ def _made(kind: type[PhyTrace], arguments: dict[str, Any], extra: tuple[Any, Any
 
 def sizes(value: Any) -> Any:
     """Bytes of slots: an integer that is checked, or what the compiled part takes for an array."""
-    return value if np.ndim(value) == 1 else _size("lldu_bytes", value)
+    return value if np.ndim(value) == 1 else whole_bytes("lldu_bytes", value)
 
 
-def _size(name: str, value: Any) -> int:
+def whole_bytes(name: str, value: Any) -> int:
+    """A number of bytes, 1 or more."""
     return _integer(name, value, 2**32 - 1, "bytes")
 
 
@@ -374,7 +379,7 @@ def _integer(name: str, value: Any, most: int, unit: str, least: int = 1) -> int
     try:
         number = operator.index(value)
     except TypeError:
-        raise TraceError(f"{name} = {value!r} is no whole number of {unit}") from None
+        raise TraceError(f"{name} = {shown(value)} is no whole number of {unit}") from None
     if not least <= number <= most:
         raise TraceError(f"{name} = {number} is out of range; give {least} to {most} {unit}")
     return number
@@ -385,23 +390,23 @@ def _scaled(name: str, value: float | None, scale: int) -> int | None:
         return None
     number = real(value)
     if number is None or not 0.5 <= number * scale < 2**61:
-        raise TraceError(f"{name} = {value!r} is out of range; give a number above 0")
+        raise TraceError(f"{name} = {shown(value)} is out of range; give a number above 0")
     return round(number * scale)
 
 
 def _text(name: str, value: Any) -> str | None:
     if value is None or isinstance(value, str):
         return value
-    raise TraceError(f"{name} = {value!r} is no text")
+    raise TraceError(f"{name} = {shown(value)} is no text")
 
 
 def _flag(name: str, value: Any) -> bool | None:
     if value is None or isinstance(value, bool):
         return value
-    raise TraceError(f"{name} = {value!r}: give True, False or None")
+    raise TraceError(f"{name} = {shown(value)}: give True, False or None")
 
 
 def _path(name: str, value: Any) -> Path:
     if isinstance(value, str | os.PathLike):
         return value
-    raise TraceError(f"{name} = {value!r} is no path of a file")
+    raise TraceError(f"{name} = {shown(value)} is no path of a file")

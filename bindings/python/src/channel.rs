@@ -1,5 +1,6 @@
 //! Channel models.
 
+use clift::budget::Budget;
 use clift::channel::ChannelConfig;
 use clift::config::read;
 use clift::seed::Seed;
@@ -8,6 +9,7 @@ use pyo3::prelude::*;
 use crate::errors::{described_error, scenario_error};
 use crate::trace::PyPhyTrace;
 use crate::tree::{self, Objects};
+use crate::work::work;
 
 /// The channel that a dictionary with the keys of `[channel]` describes.
 pub(crate) fn config(described: &Bound<'_, PyAny>) -> PyResult<ChannelConfig> {
@@ -26,11 +28,17 @@ pub(crate) fn channel(
     on: Option<&PyPhyTrace>,
 ) -> PyResult<PyPhyTrace> {
     let (channel, seed) = (config(described)?, Seed(seed));
-    // A channel on top of a trace draws from another stream than one that may have made it.
-    let trace = match (slots, on) {
-        (None, Some(phy)) => py.detach(|| channel.on(&phy.0, seed, 1)),
-        (Some(slots), None) => py.detach(|| channel.trace(slots, seed, 0)),
-        _ => return Err(scenario_error("give either `slots` or `on`")),
+    let on = on.map(|phy| phy.0.clone());
+    if slots.is_some() == on.is_some() {
+        return Err(scenario_error("give either `slots` or `on`"));
+    }
+    let make = move |budget: &Budget<'_>| match (on, slots) {
+        // A channel on top of a trace draws from another stream than one that may have made it.
+        (Some(phy), _) => {
+            budget.take(8 * phy.len() as u64, format_args!("{} slots", phy.len()))?;
+            channel.on(&phy, seed, 1)
+        }
+        (None, slots) => channel.trace_within(slots.unwrap_or_default(), seed, 0, budget),
     };
-    trace.map(PyPhyTrace).map_err(|fault| described_error(py, fault.within("channel")))
+    work(py, make, |fault| described_error(py, fault.within("channel"))).map(PyPhyTrace)
 }

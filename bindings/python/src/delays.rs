@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use clift::budget::Budget;
 use clift::link::{DelaySeries, DelayTable};
 use clift::trace::Folder;
 use clift::units::{Duration, Instant};
@@ -10,14 +11,17 @@ use pyo3::prelude::*;
 
 use crate::errors::{scenario_error, trace_error};
 use crate::simulation::time;
+use crate::work::work;
 
 /// Columns of a table of delays: times in s, delays in ms, and others as text under their names.
 type Table = (Vec<f64>, Vec<f64>, Vec<(String, Vec<String>)>);
 
 /// Reads a CSV file of delays.
 #[pyfunction]
-pub(crate) fn read_delay_table(path: PathBuf) -> PyResult<Table> {
-    let table = DelayTable::read(&path, &Folder::default()).map_err(trace_error)?;
+pub(crate) fn read_delay_table(py: Python<'_>, path: PathBuf) -> PyResult<Table> {
+    let read =
+        move |budget: &Budget<'_>| DelayTable::read_within(&path, &Folder::default(), budget);
+    let table = work(py, read, trace_error)?;
     Ok((table.time_s, table.delay_ms, table.others))
 }
 

@@ -8,6 +8,7 @@ use pyo3::prelude::*;
 
 mod exceptions {
     #![allow(missing_docs, unreachable_pub)] // what the macro makes is not public
+    pyo3::import_exception!(clift.errors, OutOfMemory);
     pyo3::import_exception!(clift.errors, ScenarioError);
     pyo3::import_exception!(clift.errors, SimulationError);
     pyo3::import_exception!(clift.errors, TraceError);
@@ -16,6 +17,15 @@ mod exceptions {
 /// `clift.TraceError` with the error's message.
 pub(crate) fn trace_error(error: impl Display) -> PyErr {
     exceptions::TraceError::new_err(error.to_string())
+}
+
+/// `clift.OutOfMemory`: the core's message, which tells to allow more, in words of Python.
+pub(crate) fn memory_error(error: impl Display) -> PyErr {
+    let message = error.to_string();
+    let spelled = message.rsplit_once("memory = \"").and_then(|(what, size)| {
+        size.strip_suffix('"').map(|size| format!("{what}clift.memory_limit(\"{size}\")"))
+    });
+    exceptions::OutOfMemory::new_err(spelled.unwrap_or(message))
 }
 
 /// `clift.ScenarioError` with the error's message.

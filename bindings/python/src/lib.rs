@@ -20,6 +20,7 @@ mod series;
 mod simulation;
 mod trace;
 mod tree;
+mod work;
 
 /// The compiled part of `clift`; import `clift` instead.
 #[pymodule(gil_used = false)]
@@ -63,10 +64,10 @@ mod _clift {
     use super::information::PyMiTrace;
 
     #[pymodule_export]
-    use super::link::deliver;
+    use super::link::{deliver, replay};
 
     #[pymodule_export]
-    use super::live::{live, live_hindrances, replay};
+    use super::live::{live, live_hindrances};
 
     #[pymodule_export]
     use super::lms::PyLandMobile;
@@ -100,4 +101,7 @@ mod _clift {
         PyPhyTrace, format_of, import_trace, parse_rate, parse_time, read_trace, replace_file,
         trace_formats,
     };
+
+    #[pymodule_export]
+    use super::work::{free_memory, parse_size, set_memory_limit};
 }

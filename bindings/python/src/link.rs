@@ -1,17 +1,20 @@
-//! The link alone.
+//! The link alone: packets that arrive at given times, and the fates of those of another host.
 
+use clift::budget::Budget;
 use clift::config::Value;
-use clift::link as core;
+use clift::link::{self as core, Admission, Link, LinkEvent, Packet, PacketId, StreamRange};
 use clift::scenario::Change;
 use clift::seed::Seed;
-use clift::simulation::Hop;
-use clift::units::Bytes;
+use clift::simulation::{Hop, Way};
+use clift::units::{Bytes, Instant};
 use numpy::PyArray1;
 use pyo3::prelude::*;
 
 use crate::columns::column;
 use crate::errors::scenario_error;
 use crate::scenario::PyScenario;
+use crate::simulation::Setup;
+use crate::work::work;
 
 /// When each packet was delivered, and its fate.
 type Deliveries<'py> = (Bound<'py, PyArray1<i64>>, Bound<'py, PyArray1<u8>>);
@@ -31,18 +34,72 @@ pub(crate) fn deliver<'py>(
     let last = arrivals.iter().max().map_or(1, |&last| last.clamp(1, 1 << 61));
     let lasting =
         scenario.with([("duration".to_owned(), Change::Value(Value::text(format!("{last} ns"))))]);
-    let setup = py.detach(|| lasting.prepared(0, 0)).map_err(|wrong| wrong.error(py))?;
+    let setup = lasting.prepared_watched(py, 0, 0)?;
     let Some(Hop::Link(config)) = setup.forward.first() else {
         return Err(scenario_error("ll: give a link"));
     };
     config.check_packet(Bytes(packet_bytes)).map_err(scenario_error)?;
     let mut link = config.build(Seed(seed), 0, None).map_err(scenario_error)?;
-    let (delivered, fate) = py
-        .detach(|| {
-            let packets = core::deliver(&mut *link, &arrivals, Bytes(packet_bytes))?;
-            let fate: Vec<u8> = packets.fate.iter().map(|&fate| fate as u8).collect();
-            Ok::<_, core::DeliverError>((packets.delivered, fate))
-        })
-        .map_err(scenario_error)?;
+    let deliver = move |_: &Budget<'_>| {
+        let packets = core::deliver(&mut *link, &arrivals, Bytes(packet_bytes))?;
+        let fate: Vec<u8> = packets.fate.iter().map(|&fate| fate as u8).collect();
+        Ok::<_, core::DeliverError>((packets.delivered, fate))
+    };
+    let (delivered, fate) = work(py, deliver, scenario_error)?;
     Ok((PyArray1::from_vec(py, delivered), PyArray1::from_vec(py, fate)))
+}
+
+/// An arrival in another host's log: time in ns, bytes, and flow, first and end byte of what the packet
+/// carries of a stream.
+type Arrival = (u64, u32, u32, u64, u64);
+/// What happened to a packet: kind, number, time in ns.
+type Happened = (String, u64, u64);
+
+/// What becomes of these arrivals, in order, on the way there (0) or back (1) of a setup; packets are
+/// numbered from 0.
+#[pyfunction]
+pub(crate) fn replay(
+    py: Python<'_>,
+    setup: &Setup,
+    direction: u32,
+    arrivals: Vec<Arrival>,
+) -> PyResult<Vec<Happened>> {
+    let setup = setup.inner();
+    let (hops, first) = match direction {
+        0 => (&setup.forward, 0),
+        _ => (&setup.backward, setup.forward.len() as u32),
+    };
+    let mut way = Way::new(hops, setup.seed, first).map_err(scenario_error)?;
+    way.notify_departures();
+    py.detach(|| {
+        let mut happened = Vec::new();
+        for (number, &(now, size, flow, start, end)) in (0..).zip(&arrivals) {
+            while let Some(due) = way.poll_timeout().filter(|due| due.as_nanos() <= now) {
+                poll(&mut way, due, &mut happened);
+            }
+            let packet = Packet::new(PacketId(number), Bytes(size));
+            let range = StreamRange { flow, start, end };
+            let packet = if start < end { packet.carrying(range) } else { packet };
+            if let Admission::Dropped(_) = way.enqueue(Instant::from_nanos(now), packet) {
+                happened.push(("dropped".to_owned(), number, now));
+            }
+        }
+        while let Some(due) = way.poll_timeout() {
+            poll(&mut way, due, &mut happened);
+        }
+        Ok(happened)
+    })
+}
+
+fn poll(way: &mut Way, now: Instant, happened: &mut Vec<Happened>) {
+    while let Some(event) = way.poll(now) {
+        let (kind, packet) = match event {
+            LinkEvent::Delivered(transit) => ("delivered", transit.packet),
+            LinkEvent::Lost(transit) => ("lost", transit.packet),
+            LinkEvent::Departed { packet, .. } => ("departed", packet),
+            LinkEvent::TraceEnded { packet, .. } => ("ended", packet),
+            _ => continue,
+        };
+        happened.push((kind.to_owned(), packet.0, event.at().as_nanos()));
+    }
 }

@@ -1,69 +1,11 @@
-//! Links in real time, and the fates of packets that another host had.
+//! Links in real time.
 
 use std::path::PathBuf;
 
-use clift::link::{Admission, Link, LinkEvent, Packet, PacketId, StreamRange};
-use clift::simulation::Way;
-use clift::units::{Bytes, Instant};
 use pyo3::prelude::*;
 
 use crate::errors::scenario_error;
 use crate::simulation::Setup;
-
-/// An arrival in another host's log: time in ns, bytes, and flow, first and end byte of what the packet
-/// carries of a stream.
-type Arrival = (u64, u32, u32, u64, u64);
-/// What happened to a packet: kind, number, time in ns.
-type Happened = (String, u64, u64);
-
-/// What becomes of these arrivals, in order, on the way there (0) or back (1) of a setup; packets are
-/// numbered from 0.
-#[pyfunction]
-pub(crate) fn replay(
-    py: Python<'_>,
-    setup: &Setup,
-    direction: u32,
-    arrivals: Vec<Arrival>,
-) -> PyResult<Vec<Happened>> {
-    let setup = setup.inner();
-    let (hops, first) = match direction {
-        0 => (&setup.forward, 0),
-        _ => (&setup.backward, setup.forward.len() as u32),
-    };
-    let mut way = Way::new(hops, setup.seed, first).map_err(scenario_error)?;
-    way.notify_departures();
-    py.detach(|| {
-        let mut happened = Vec::new();
-        for (number, &(now, size, flow, start, end)) in (0..).zip(&arrivals) {
-            while let Some(due) = way.poll_timeout().filter(|due| due.as_nanos() <= now) {
-                poll(&mut way, due, &mut happened);
-            }
-            let packet = Packet::new(PacketId(number), Bytes(size));
-            let range = StreamRange { flow, start, end };
-            let packet = if start < end { packet.carrying(range) } else { packet };
-            if let Admission::Dropped(_) = way.enqueue(Instant::from_nanos(now), packet) {
-                happened.push(("dropped".to_owned(), number, now));
-            }
-        }
-        while let Some(due) = way.poll_timeout() {
-            poll(&mut way, due, &mut happened);
-        }
-        Ok(happened)
-    })
-}
-
-fn poll(way: &mut Way, now: Instant, happened: &mut Vec<Happened>) {
-    while let Some(event) = way.poll(now) {
-        let (kind, packet) = match event {
-            LinkEvent::Delivered(transit) => ("delivered", transit.packet),
-            LinkEvent::Lost(transit) => ("lost", transit.packet),
-            LinkEvent::Departed { packet, .. } => ("departed", packet),
-            LinkEvent::TraceEnded { packet, .. } => ("ended", packet),
-            _ => continue,
-        };
-        happened.push((kind.to_owned(), packet.0, event.at().as_nanos()));
-    }
-}
 
 /// What stands in the way of live links on this machine, a line each.
 #[pyfunction]

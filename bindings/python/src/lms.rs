@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 
+use clift::budget::{Budget, Refusal};
 use clift::channel::lms::{LandMobile, Segment, Series, Synthesis};
 use clift::seed::Seed;
 use clift::trace::write_file;
@@ -11,7 +12,8 @@ use pyo3::prelude::*;
 
 use crate::channel::config;
 use crate::errors::{described_error, scenario_error};
-use crate::trace::{PyPhyTrace, Signals};
+use crate::trace::{PyPhyTrace, files};
+use crate::work::work;
 
 /// The number of the random stream of a channel that stands alone.
 const CHANNEL: u32 = 0;
@@ -67,8 +69,9 @@ impl PyLandMobile {
     /// The PHY trace.
     fn trace(&self, py: Python<'_>, duration_ns: u64, seed: u64) -> PyResult<PyPhyTrace> {
         let duration = Duration::from_nanos(duration_ns);
-        let trace = py.detach(|| self.channel.trace(self.esn0_db, duration, Seed(seed), CHANNEL));
-        trace.map(PyPhyTrace).map_err(scenario_error)
+        let (channel, db, named) = (self.channel.clone(), self.esn0_db, (Seed(seed), CHANNEL));
+        let make = move |budget: &Budget<'_>| channel.trace_within(db, duration, named, budget);
+        work(py, make, scenario_error).map(PyPhyTrace)
     }
 
     /// A measured series of Es/N0 (ns, dB) through the receiver.
@@ -80,11 +83,11 @@ impl PyLandMobile {
         seed: u64,
     ) -> PyResult<PyPhyTrace> {
         let (t, db) = (t_ns.as_array().to_vec(), esn0_db.as_array().to_vec());
-        let trace = py.detach(|| {
-            let series = Series::new(t, db)?;
-            self.channel.of_series(series, Seed(seed), CHANNEL)
-        });
-        trace.map(PyPhyTrace).map_err(scenario_error)
+        let channel = self.channel.clone();
+        let make = move |budget: &Budget<'_>| {
+            channel.of_series_within(Series::new(t, db)?, (Seed(seed), CHANNEL), budget)
+        };
+        work(py, make, scenario_error).map(PyPhyTrace)
     }
 
     /// Writes the trace to a Parquet file as it is made, if wanted with its mutual information.
@@ -98,13 +101,12 @@ impl PyLandMobile {
     ) -> PyResult<()> {
         let count = self.count(duration_ns)?;
         let mut slots = self.synthesis(seed)?;
-        let signals = Signals::default();
-        let written = py.detach(|| {
-            write_file(&path, &|| signals.none(), |out| {
-                Ok(slots.write_parquet(count, self.channel.lldu, information, out)?)
+        let lldu = self.channel.lldu;
+        files(py, move |budget| {
+            write_file(&path, &|| budget.ask().is_ok(), |out| {
+                Ok(slots.write_parquet(count, lldu, information, out)?)
             })
-        });
-        signals.or(written)
+        })
     }
 
     /// Mutual information per coded bit of each slot of the trace.
@@ -116,9 +118,10 @@ impl PyLandMobile {
         seed: u64,
     ) -> PyResult<Bound<'py, PyArray1<f32>>> {
         let duration = Duration::from_nanos(duration_ns);
-        let trace =
-            py.detach(|| self.channel.information(self.esn0_db, duration, Seed(seed), CHANNEL));
-        trace.map(|trace| PyArray1::from_slice(py, trace.values())).map_err(scenario_error)
+        let (channel, db, named) = (self.channel.clone(), self.esn0_db, (Seed(seed), CHANNEL));
+        let make =
+            move |budget: &Budget<'_>| channel.information_within(db, duration, named, budget);
+        work(py, make, scenario_error).map(|trace| PyArray1::from_slice(py, trace.values()))
     }
 
     /// Levels in dB relative to the reference: every `stride`-th sample, `count` of them, and the
@@ -133,17 +136,21 @@ impl PyLandMobile {
         let (mut fading, step_s, scale) =
             self.channel.fading(Seed(seed), CHANNEL).map_err(scenario_error)?;
         let stride = stride.max(1);
-        let levels: Vec<f32> = py.detach(|| {
-            (0..count)
-                .map(|_| {
-                    let power = fading.power() * scale;
-                    (1..stride).for_each(|_| {
-                        fading.power();
-                    });
-                    (10.0 * power.log10()) as f32
-                })
-                .collect()
-        });
+        let draw = move |budget: &Budget<'_>| {
+            let mut levels = budget.room(count as u64, format_args!("{count} levels"))?;
+            for number in 0..count {
+                if number % 4096 == 0 {
+                    budget.ask()?;
+                }
+                let power = fading.power() * scale;
+                (1..stride).for_each(|_| {
+                    fading.power();
+                });
+                levels.push((10.0 * power.log10()) as f32);
+            }
+            Ok::<_, Refusal>(levels)
+        };
+        let levels = work(py, draw, scenario_error)?;
         Ok((PyArray1::from_vec(py, levels), step_s * stride as f64))
     }
 

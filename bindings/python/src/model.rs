@@ -1,6 +1,7 @@
 //! The analytical model, over arrays of channels.
 
-use clift::scheme::law::{Blocks, Chain, Prediction, Setting};
+use clift::budget::Budget;
+use clift::scheme::law::{Blocks, Chain, ModelError, Prediction, Setting};
 use clift::scheme::{HybridFecArq, Printed, Scheme, Timing};
 use clift::units::{Duration, Probability};
 use numpy::{PyArray1, PyReadonlyArray1};
@@ -8,6 +9,7 @@ use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
 use crate::errors::scenario_error;
+use crate::work::work;
 
 /// Channels: alpha, beta, p_good and p_bad of each.
 type Channels<'py> = [PyReadonlyArray1<'py, f64>; 4];
@@ -32,10 +34,7 @@ pub(crate) fn model_predict<'py>(
     let scheme: Scheme = scheme.parse().map_err(scenario_error)?;
     let setting = setting(times, cut_apart);
     let chains = chains(&channels)?;
-    let rows = py.detach(|| {
-        chains.iter().map(|chain| scheme.predict(chain, &setting)).collect::<Result<Vec<_>, _>>()
-    });
-    let rows = rows.map_err(scenario_error)?;
+    let rows = each(py, chains, move |chain| scheme.predict(chain, &setting))?;
     let dict = PyDict::new(py);
     let values: [Named<Prediction>; 7] = [
         ("efficiency", |row| row.efficiency),
@@ -64,11 +63,7 @@ pub(crate) fn model_printed<'py>(
     let scheme: Scheme = scheme.parse().map_err(scenario_error)?;
     let setting = setting(times, false);
     let chains = chains(&channels)?;
-    let rows = py.detach(|| {
-        let row = |chain: &Chain| scheme.printed(chain, &setting);
-        chains.iter().map(row).collect::<Result<Vec<_>, _>>()
-    });
-    let rows = rows.map_err(scenario_error)?;
+    let rows = each(py, chains, move |chain| scheme.printed(chain, &setting))?;
     let values = |value: fn(&Printed) -> f64| {
         rows.iter().map(move |row| row.as_ref().map_or(f64::NAN, value))
     };
@@ -88,7 +83,8 @@ pub(crate) fn model_recovery_delays<'py>(
     let [alpha, beta, p_good, p_bad] = channel;
     let chain = Chain::new(alpha, beta, p_good, p_bad).map_err(scenario_error)?;
     let setting = setting(times, cut_apart);
-    let law = py.detach(|| scheme.recovery_delays(&chain, &setting)).map_err(scenario_error)?;
+    let find = move |_: &Budget<'_>| scheme.recovery_delays(&chain, &setting);
+    let law = work(py, find, scenario_error)?;
     Ok((PyArray1::from_vec(py, law.delay_ms), PyArray1::from_vec(py, law.probability)))
 }
 
@@ -101,7 +97,8 @@ pub(crate) fn model_erasures(
 ) -> PyResult<Bound<'_, PyArray1<f64>>> {
     let [alpha, beta, p_good, p_bad] = channel;
     let chain = Chain::new(alpha, beta, p_good, p_bad).map_err(scenario_error)?;
-    Ok(PyArray1::from_vec(py, py.detach(|| chain.erasures(n))))
+    let find = move |_: &Budget<'_>| Ok::<_, ModelError>(chain.erasures(n));
+    Ok(PyArray1::from_vec(py, work(py, find, scenario_error)?))
 }
 
 /// alpha and beta of the chains with erasure probability and mean burst; NaN: without memory.
@@ -150,6 +147,22 @@ pub(crate) fn model_hybrid<'py>(
         dict.set_item(name, column(py, rows.iter().map(value)))?;
     }
     Ok(dict)
+}
+
+/// What `row` gives of each chain.
+fn each<T: Send + 'static>(
+    py: Python<'_>,
+    chains: Vec<Chain>,
+    row: impl Fn(&Chain) -> Result<T, ModelError> + Send + 'static,
+) -> PyResult<Vec<T>> {
+    let rows = move |budget: &Budget<'_>| {
+        let one = |chain: &Chain| {
+            budget.ask().map_err(|refused| refused.to_string())?;
+            row(chain).map_err(|error| error.to_string())
+        };
+        chains.iter().map(one).collect::<Result<Vec<_>, String>>()
+    };
+    work(py, rows, scenario_error)
 }
 
 fn setting((rtt, slot, decode, feedback): Times, cut_apart: bool) -> Setting {

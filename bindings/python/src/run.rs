@@ -2,20 +2,25 @@
 
 use std::ops::ControlFlow;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use std::sync::mpsc;
+use std::sync::{Arc, mpsc};
+use std::thread;
 use std::time::{Duration as WallTime, Instant as WallClock};
 
+use clift::budget::Budget;
 use clift::simulation::{self as engine, Observer};
 use clift::units::Instant;
 use pyo3::prelude::*;
 
 use crate::errors::run_error;
 use crate::outcome::Outcome;
-use crate::scenario::PyScenario;
+use crate::scenario::{PyScenario, Wrong};
 use crate::simulation::Setup;
+use crate::work::most;
 
 /// How often a run looks whether somebody pressed Ctrl-C, and reports progress.
 const LOOK: WallTime = WallTime::from_millis(50);
+/// How long runs have to end once somebody pressed it.
+const GRACE: WallTime = WallTime::from_millis(250);
 
 /// Runs one setup. `progress(simulated_ns, bytes_in_order)` is called about 20 times a second.
 #[pyfunction]
@@ -43,10 +48,13 @@ pub(crate) fn run_many(
     progress: Option<Py<PyAny>>,
 ) -> PyResult<(Vec<Option<Result_>>, Option<PyErr>)> {
     let count = tasks.len();
+    let most = most();
     let (prepared, stopped) = py.detach(|| {
-        on_threads(count, threads, &None, |index, stop| {
+        on_threads(count, threads, &None, move |index, stop| {
             let (scenario, cell, replication) = &tasks[index];
-            let prepared = scenario.get().prepared(*cell, *replication);
+            let go_on = || !stop.load(Ordering::Relaxed);
+            let budget = Budget::new(most, Some(&go_on));
+            let prepared = scenario.get().prepared(*cell, *replication, &budget);
             stop.fetch_or(prepared.is_err(), Ordering::Relaxed);
             Some(prepared)
         })
@@ -55,20 +63,23 @@ pub(crate) fn run_many(
         return Ok(((0..count).map(|_| None).collect(), stopped));
     }
     let mut setups = Vec::with_capacity(count);
-    // Tasks are begun in order, so that of several wrong ones the first is among what is there.
+    let mut first: Option<(usize, Wrong)> = None;
+    // Tasks are begun in order, so that of several wrong ones the first is among what is there; those
+    // that were stopped because of it come after it.
     for (index, prepared) in prepared.into_iter().enumerate() {
         match prepared {
             Some(Ok(setup)) => setups.push(setup),
-            Some(Err(wrong)) => {
-                let error = wrong.error(py);
-                error.value(py).setattr("task", index)?;
-                return Err(error);
-            }
-            None => {}
+            Some(Err(wrong)) if first.is_none() => first = Some((index, wrong)),
+            Some(Err(_)) | None => {}
         }
     }
+    if let Some((index, wrong)) = first {
+        let error = wrong.error(py);
+        error.value(py).setattr("task", index)?;
+        return Err(error);
+    }
     let (results, stopped) = py.detach(|| {
-        on_threads(count, threads, &progress, |index, stop| {
+        on_threads(count, threads, &progress, move |index, stop| {
             match engine::run(&setups[index], &mut Stoppable(stop)) {
                 Err(engine::RunError::Interrupted { .. }) => None,
                 outcome => Some(Result_::from(outcome)),
@@ -94,51 +105,72 @@ impl From<Result<engine::Outcome, engine::RunError>> for Result_ {
     }
 }
 
-/// Does `count` jobs: threads take the next in turn until one of them, or Python, raises the flag.
-fn on_threads<T: Send>(
+/// What threads that do jobs share.
+struct Jobs<J> {
+    count: usize,
+    next: AtomicUsize,
+    stop: AtomicBool,
+    job: J,
+}
+
+/// Does `count` jobs: threads take the next in turn until one of them, or Python, raises the flag. Then
+/// threads that do not end soon are left behind.
+fn on_threads<T: Send + 'static>(
     count: usize,
     threads: usize,
     progress: &Option<Py<PyAny>>,
-    job: impl Fn(usize, &AtomicBool) -> Option<T> + Sync,
+    job: impl Fn(usize, &AtomicBool) -> Option<T> + Send + Sync + 'static,
 ) -> (Vec<Option<T>>, Option<PyErr>) {
-    let next = AtomicUsize::new(0);
-    let stop = AtomicBool::new(false);
+    let (next, stop) = (AtomicUsize::new(0), AtomicBool::new(false));
+    let jobs = Arc::new(Jobs { count, next, stop, job });
     let (sender, finished) = mpsc::channel();
     let mut results: Vec<Option<T>> = (0..count).map(|_| None).collect();
-    let mut stopped = None;
-    std::thread::scope(|scope| {
-        for _ in 0..threads.clamp(1, count.max(1)) {
-            let (sender, next, stop, job) = (sender.clone(), &next, &stop, &job);
-            scope.spawn(move || {
-                while !stop.load(Ordering::Relaxed) {
-                    let index = next.fetch_add(1, Ordering::Relaxed);
-                    if index >= count || sender.send((index, job(index, stop))).is_err() {
-                        return;
-                    }
+    let mut stopped: Option<(PyErr, WallClock)> = None;
+    let mut workers = Vec::new();
+    for _ in 0..threads.clamp(1, count.max(1)) {
+        let (sender, jobs) = (sender.clone(), Arc::clone(&jobs));
+        workers.push(thread::spawn(move || {
+            while !jobs.stop.load(Ordering::Relaxed) {
+                let index = jobs.next.fetch_add(1, Ordering::Relaxed);
+                if index >= jobs.count {
+                    return;
                 }
-            });
-        }
-        drop(sender);
-        let (mut done, mut looked) = (0usize, now());
-        loop {
-            match finished.recv_timeout(LOOK) {
-                Ok((index, result)) => {
-                    done += usize::from(result.is_some());
-                    results[index] = result;
-                }
-                Err(mpsc::RecvTimeoutError::Timeout) => {}
-                Err(mpsc::RecvTimeoutError::Disconnected) => break,
-            }
-            if stopped.is_none() && looked.elapsed() >= LOOK {
-                looked = now();
-                if let Err(failure) = look(progress, (done,)) {
-                    stop.store(true, Ordering::Relaxed);
-                    stopped = Some(failure);
+                let made = (jobs.job)(index, &jobs.stop);
+                if sender.send((index, made)).is_err() {
+                    return;
                 }
             }
+        }));
+    }
+    drop(sender);
+    let (mut done, mut looked) = (0usize, now());
+    loop {
+        match finished.recv_timeout(LOOK) {
+            Ok((index, result)) => {
+                done += usize::from(result.is_some());
+                results[index] = result;
+            }
+            Err(mpsc::RecvTimeoutError::Timeout) => {}
+            Err(mpsc::RecvTimeoutError::Disconnected) => break,
         }
-    });
-    (results, stopped)
+        if stopped.as_ref().is_some_and(|(_, since)| since.elapsed() >= GRACE) {
+            return (results, stopped.map(|(failure, _)| failure));
+        }
+        if stopped.is_none() && looked.elapsed() >= LOOK {
+            looked = now();
+            if let Err(failure) = look(progress, (done,)) {
+                jobs.stop.store(true, Ordering::Relaxed);
+                stopped = Some((failure, now()));
+            }
+        }
+    }
+    for worker in workers {
+        // A panic is a fault of ours, and is to be seen as one.
+        if let Err(panicked) = worker.join() {
+            std::panic::resume_unwind(panicked);
+        }
+    }
+    (results, stopped.map(|(failure, _)| failure))
 }
 
 /// Lets Python handle signals and call the progress function.

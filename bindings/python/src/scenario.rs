@@ -3,6 +3,7 @@
 use std::path::Path;
 use std::sync::OnceLock;
 
+use clift::budget::Budget;
 use clift::config::{Node, Value};
 use clift::scenario::{
     self as core, Cell, Change, Content, MakeError, Memory, SetupFault, Store, Traces,
@@ -14,10 +15,11 @@ use pyo3::exceptions::PyIndexError;
 use pyo3::prelude::*;
 use pyo3::types::PyString;
 
-use crate::errors::{fault_error, scenario_error, trace_error};
+use crate::errors::{fault_error, memory_error, scenario_error, trace_error};
 use crate::simulation::Setup;
 use crate::trace::PyPhyTrace;
 use crate::tree::{self, Objects};
+use crate::work::watched;
 
 /// A scenario and its changes, not checked before something of it is asked for; see
 /// `clift.Scenario`.
@@ -39,6 +41,8 @@ pub(crate) enum Wrong {
     Key(String, String, String),
     /// A trace that cannot be made.
     Trace(String),
+    /// What takes more memory than it may.
+    Memory(String),
 }
 
 impl From<core::ScenarioError> for Wrong {
@@ -56,10 +60,19 @@ impl Wrong {
         }
     }
 
+    /// The same as want of memory, if the budget refused some.
+    fn within(self, budget: &Budget<'_>) -> Self {
+        match self {
+            Self::Key(line, ..) | Self::Trace(line) if budget.is_short() => Self::Memory(line),
+            other => other,
+        }
+    }
+
     pub(crate) fn error(&self, py: Python<'_>) -> PyErr {
         match self {
             Self::Key(line, key, reason) => fault_error(py, line, key, reason),
             Self::Trace(line) => trace_error(line),
+            Self::Memory(line) => memory_error(line),
         }
     }
 }
@@ -115,12 +128,8 @@ impl PyScenario {
             ("duration".to_owned(), Change::Value(Value::text("1 ms"))),
             ("adaptive_harq.length".to_owned(), Change::Nothing),
         ];
-        let short = self.with(short);
-        py.detach(|| {
-            self.made().map_err(Clone::clone)?;
-            short.prepared(0, 0).map(drop)
-        })
-        .map_err(|wrong| wrong.error(py))
+        py.detach(|| self.made().map(drop)).map_err(|wrong| wrong.error(py))?;
+        self.with(short).prepared_watched(py, 0, 0).map(drop)
     }
 
     /// Number of cells.
@@ -165,9 +174,9 @@ impl PyScenario {
     }
 
     /// What the engine runs in a replication; traces are made for it.
-    fn setup(&self, py: Python<'_>, cell: usize, replication: u32) -> PyResult<Setup> {
-        let setup = py.detach(|| self.prepared(cell, replication));
-        setup.map(Setup::from).map_err(|wrong| wrong.error(py))
+    fn setup(this: &Bound<'_, Self>, cell: usize, replication: u32) -> PyResult<Setup> {
+        let make = move |own: &Self, budget: &Budget<'_>| own.prepared(cell, replication, budget);
+        Self::made_of(this, make).map(Setup::from)
     }
 
     /// What all runs of a cell share: `trace`, `channel` or `None`.
@@ -181,30 +190,29 @@ impl PyScenario {
     /// Where a run starts in what it shares with the others: start and length in ns, whether it
     /// repeats; `None` unless runs start at random times of it.
     fn window(
-        &self,
-        py: Python<'_>,
+        this: &Bound<'_, Self>,
         cell: usize,
         replication: u32,
     ) -> PyResult<Option<(u64, u64, bool)>> {
-        let cell = self.cell(py, cell)?;
-        let window = py.detach(|| cell.window(replication, self.store()));
-        let window = window.map_err(|fault| self.wrong(&fault).error(py))?;
+        let window = Self::of_cell(this, cell, move |own, cell, traces| {
+            cell.window(replication, traces).map_err(|fault| own.wrong(&fault))
+        })?;
         Ok(window.map(|own| (own.start.as_nanos(), own.length.as_nanos(), own.wraps)))
     }
 
     /// What links took from their traces because the scenario does not say it, a line each.
-    fn taken(&self, py: Python<'_>, cell: usize) -> PyResult<Vec<String>> {
-        let cell = self.cell(py, cell)?;
-        let taken = py.detach(|| cell.taken(self.store()));
-        taken.map_err(|error| Wrong::made(&error).error(py))
+    fn taken(this: &Bound<'_, Self>, cell: usize) -> PyResult<Vec<String>> {
+        Self::of_cell(this, cell, |_, cell, traces| {
+            cell.taken(traces).map_err(|error| Wrong::made(&error))
+        })
     }
 
     /// Round-trip time, queue, LLDU size and decoding time of the links of a cell: key, value and
     /// where it comes from.
-    fn in_effect(&self, py: Python<'_>, cell: usize) -> PyResult<Vec<(String, String, String)>> {
-        let cell = self.cell(py, cell)?;
-        let found = py.detach(|| cell.in_effect(self.store()));
-        let found = found.map_err(|error| Wrong::made(&error).error(py))?;
+    fn in_effect(this: &Bound<'_, Self>, cell: usize) -> PyResult<Vec<(String, String, String)>> {
+        let found = Self::of_cell(this, cell, |_, cell, traces| {
+            cell.in_effect(traces).map_err(|error| Wrong::made(&error))
+        })?;
         Ok(found.into_iter().map(|own| (own.key, own.value, own.from)).collect())
     }
 
@@ -215,17 +223,16 @@ impl PyScenario {
 
     /// The PHY trace under the first link that has one.
     fn phy_trace(
-        &self,
-        py: Python<'_>,
+        this: &Bound<'_, Self>,
         cell: usize,
         replication: u32,
     ) -> PyResult<Option<PyPhyTrace>> {
-        let Some(spec) = self.cell(py, cell)?.phy_traces(replication).into_iter().flatten().next()
-        else {
-            return Ok(None);
-        };
-        let phy = py.detach(|| self.store().phy(&spec));
-        phy.map(|phy| Some(PyPhyTrace(phy))).map_err(|error| Wrong::made(&error).error(py))
+        let phy = Self::of_cell(this, cell, move |_, cell, traces| {
+            let spec = cell.phy_traces(replication).into_iter().flatten().next();
+            let phy = spec.map(|spec| traces.phy(&spec)).transpose();
+            phy.map_err(|error| Wrong::made(&error))
+        })?;
+        Ok(phy.map(PyPhyTrace))
     }
 }
 
@@ -243,10 +250,51 @@ impl PyScenario {
     }
 
     /// What the engine runs in a replication.
-    pub(crate) fn prepared(&self, cell: usize, replication: u32) -> Result<engine::Setup, Wrong> {
+    pub(crate) fn prepared(
+        &self,
+        cell: usize,
+        replication: u32,
+        budget: &Budget<'_>,
+    ) -> Result<engine::Setup, Wrong> {
         let cells = self.made().map_err(Clone::clone)?.cells();
         let cell = cells.get(cell).ok_or_else(|| Wrong::Trace("no such cell".to_owned()))?;
-        cell.setup(replication, self.store()).map_err(|fault| self.wrong(&fault))
+        let setup = cell.setup(replication, &self.store().within(budget));
+        setup.map_err(|fault| self.wrong(&fault).within(budget))
+    }
+
+    /// The same of a scenario that nobody else has, while Python looks for signals.
+    pub(crate) fn prepared_watched(
+        self,
+        py: Python<'_>,
+        cell: usize,
+        replication: u32,
+    ) -> PyResult<engine::Setup> {
+        let (setup, _) = watched(py, move |budget| self.prepared(cell, replication, budget))?;
+        setup.map_err(|wrong| wrong.error(py))
+    }
+
+    /// What `make` makes of it, while Python looks for signals.
+    fn made_of<T: Send + 'static>(
+        this: &Bound<'_, Self>,
+        make: impl FnOnce(&Self, &Budget<'_>) -> Result<T, Wrong> + Send + 'static,
+    ) -> PyResult<T> {
+        let own = this.clone().unbind();
+        let (made, _) = watched(this.py(), move |budget| make(own.get(), budget))?;
+        made.map_err(|wrong| wrong.error(this.py()))
+    }
+
+    /// The same of a cell and its traces.
+    fn of_cell<T: Send + 'static>(
+        this: &Bound<'_, Self>,
+        cell: usize,
+        make: impl FnOnce(&Self, &Cell, &dyn Traces) -> Result<T, Wrong> + Send + 'static,
+    ) -> PyResult<T> {
+        this.get().cell(this.py(), cell)?;
+        Self::made_of(this, move |own, budget| {
+            let cells = own.made().map_err(Clone::clone)?.cells();
+            let made = make(own, &cells[cell], &own.store().within(budget));
+            made.map_err(|wrong| wrong.within(budget))
+        })
     }
 
     fn wrong(&self, fault: &SetupFault) -> Wrong {

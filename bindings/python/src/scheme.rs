@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use clift::budget::Budget;
 use clift::scheme as core;
 use clift::trace::{LinkColumns, LinkSizes, Loading, Packing};
 use clift::units::{Bytes, Duration};
@@ -12,7 +13,8 @@ use pyo3::types::PyDict;
 
 use crate::columns::{column, view};
 use crate::errors::{scenario_error, trace_error};
-use crate::trace::{Packed, PyPhyTrace, Signals, packed, sizes, unpacked};
+use crate::trace::{Packed, PyPhyTrace, files, packed, sizes, unpacked};
+use crate::work::work;
 
 /// Applies a scheme to a PHY trace. `scheme` as its text, e.g. `HARQ(10/12)`.
 #[pyfunction]
@@ -28,8 +30,9 @@ pub(crate) fn apply(
         rtt: Duration::from_nanos(rtt_ns),
         feedback: feedback_ns.map(Duration::from_nanos),
     };
-    let phy = &phy.0;
-    Ok(LinkTrace(Arc::new(py.detach(|| scheme.apply(phy, timing)))))
+    let phy = phy.0.clone();
+    let apply = move |budget: &Budget<'_>| scheme.apply_within(&phy, timing, budget);
+    work(py, apply, scenario_error).map(|link| LinkTrace(Arc::new(link)))
 }
 
 /// What became of every data LLDU; see `clift.LinkTrace`.
@@ -111,9 +114,8 @@ impl LinkTrace {
 
     /// Writes the link trace as CSV or Parquet.
     fn write(&self, py: Python<'_>, path: PathBuf) -> PyResult<()> {
-        let signals = Signals::default();
-        let written = py.detach(|| self.0.write(&path, &|| signals.none()));
-        signals.or(written)
+        let link = Arc::clone(&self.0);
+        files(py, move |budget| link.write(&path, &|| budget.ask().is_ok()))
     }
 
     /// Link-level statistics as a dict.

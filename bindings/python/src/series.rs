@@ -1,5 +1,9 @@
 //! Time series and event logs: a run done again with an observer that writes columns.
 
+use std::ops::ControlFlow;
+use std::sync::Arc;
+
+use clift::budget::{Budget, Refusal};
 use clift::link::Transmission;
 use clift::simulation::{self as engine, Event, Observer, Sample};
 use clift::units::{Duration, Instant};
@@ -7,8 +11,9 @@ use numpy::PyArray1;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
-use crate::errors::run_error;
+use crate::errors::{run_error, scenario_error};
 use crate::simulation::Setup;
+use crate::work::work;
 
 /// A table by columns, whose names are those that Python sees, and a row of it.
 macro_rules! table {
@@ -23,8 +28,11 @@ macro_rules! table {
         }
 
         impl $table {
-            fn push(&mut self, row: $row) {
+            /// Appends a row, if the budget has room for it.
+            fn push(&mut self, row: $row, budget: &Budget<'_>) -> Result<(), Refusal> {
+                $(budget.grow(&mut self.$column, "rows of a log")?;)+
                 $(self.$column.push(row.$column);)+
+                Ok(())
             }
 
             fn dict(self, py: Python<'_>) -> PyResult<Bound<'_, PyDict>> {
@@ -46,10 +54,69 @@ pub(crate) fn series<'py>(
     interval_ns: u64,
 ) -> PyResult<Bound<'py, PyDict>> {
     let interval = Duration::from_nanos(interval_ns.max(1));
-    let forward = setup.inner().forward.len();
-    let mut sampler = Sampler { interval, forward, ..Sampler::default() };
-    py.detach(|| engine::run(setup.inner(), &mut sampler)).map_err(run_error)?;
-    sampler.samples.dict(py)
+    logged(py, setup, move |setup, log| {
+        let forward = setup.forward.len();
+        let (bytes_before, samples) = (Vec::new(), Samples::default());
+        let mut sampler = Sampler { interval, forward, bytes_before, samples, log };
+        engine::run(setup, &mut sampler).map(|_| sampler.samples)
+    })?
+    .dict(py)
+}
+
+/// Whether a log goes on: it ends when it is stopped, or finds no room.
+struct Log<'a> {
+    budget: &'a Budget<'a>,
+    refused: Option<Refusal>,
+}
+
+impl Log<'_> {
+    /// Appends what `push` does, unless there was no room before.
+    fn push(&mut self, push: impl FnOnce(&Budget<'_>) -> Result<(), Refusal>) {
+        if self.refused.is_none() {
+            self.refused = push(self.budget).err();
+        }
+    }
+
+    fn checkpoint(&mut self) -> ControlFlow<()> {
+        self.push(|budget| budget.ask());
+        if self.refused.is_some() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+    }
+}
+
+/// What a run of `setup` logs.
+fn logged<T: Send + 'static>(
+    py: Python<'_>,
+    setup: &Setup,
+    run: impl FnOnce(&engine::Setup, &mut Log<'_>) -> Result<T, engine::RunError> + Send + 'static,
+) -> PyResult<T> {
+    let setup = Arc::clone(&setup.0);
+    let run = move |budget: &Budget<'_>| {
+        let mut log = Log { budget, refused: None };
+        let ran = run(&setup, &mut log);
+        match log.refused {
+            Some(refused) => Err(Failed::Log(refused)),
+            None => ran.map_err(Failed::Run),
+        }
+    };
+    work(py, run, |failed| match failed {
+        Failed::Run(error) => run_error(error),
+        Failed::Log(refused) => scenario_error(refused),
+    })
+}
+
+/// Why there is no log.
+enum Failed {
+    Run(engine::RunError),
+    Log(Refusal),
+}
+
+impl std::fmt::Display for Failed {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Run(error) => error.fmt(f),
+            Self::Log(refused) => refused.fmt(f),
+        }
+    }
 }
 
 table!(Samples of SampleRow {
@@ -69,15 +136,19 @@ table!(Samples of SampleRow {
     bits_on_air: f64,
 });
 
-#[derive(Default)]
-struct Sampler {
+struct Sampler<'a, 'b> {
     interval: Duration,
     forward: usize,
     bytes_before: Vec<u64>,
     samples: Samples,
+    log: &'a mut Log<'b>,
 }
 
-impl Observer for Sampler {
+impl Observer for Sampler<'_, '_> {
+    fn checkpoint(&mut self, _: Instant, _: u64) -> ControlFlow<()> {
+        self.log.checkpoint()
+    }
+
     fn sample_interval(&self) -> Option<Duration> {
         Some(self.interval)
     }
@@ -88,7 +159,7 @@ impl Observer for Sampler {
         for (number, flow) in sample.flows.iter().enumerate() {
             let new = flow.bytes_in_order - self.bytes_before[number];
             self.bytes_before[number] = flow.bytes_in_order;
-            self.samples.push(SampleRow {
+            let row = SampleRow {
                 time_s: sample.at.as_secs_f64(),
                 flow: number as u32,
                 cwnd_packets: flow.cwnd,
@@ -103,7 +174,8 @@ impl Observer for Sampler {
                 queue_packets: hops.first().map_or(0, |hop| hop.queue),
                 dropped_packets: hops.iter().map(|hop| hop.dropped).sum(),
                 bits_on_air: hops.first().map_or(0.0, |hop| hop.bits_on_air),
-            });
+            };
+            self.log.push(|budget| self.samples.push(row, budget));
         }
     }
 }
@@ -113,15 +185,26 @@ impl Observer for Sampler {
 /// expected) and `len`.
 #[pyfunction]
 pub(crate) fn events<'py>(py: Python<'py>, setup: &Setup) -> PyResult<Bound<'py, PyDict>> {
-    let mut log = Segments::default();
-    py.detach(|| engine::run(setup.inner(), &mut log)).map_err(run_error)?;
-    log.dict(py)
+    logged(py, setup, |setup, log| {
+        let mut events = Events { segments: Segments::default(), log };
+        engine::run(setup, &mut events).map(|_| events.segments)
+    })?
+    .dict(py)
 }
 
 table!(Segments of SegmentRow { time_ns: i64, flow: u32, kind: u8, seq: u64, len: u32 });
 
-impl Observer for Segments {
+struct Events<'a, 'b> {
+    segments: Segments,
+    log: &'a mut Log<'b>,
+}
+
+impl Observer for Events<'_, '_> {
     const EVENTS: bool = true;
+
+    fn checkpoint(&mut self, _: Instant, _: u64) -> ControlFlow<()> {
+        self.log.checkpoint()
+    }
 
     fn event(&mut self, at: Instant, event: &Event) {
         let (flow, seq, len) = match *event {
@@ -132,7 +215,8 @@ impl Observer for Segments {
             _ => return,
         };
         let (time_ns, kind) = (at.as_nanos() as i64, event.kind() as u8);
-        self.push(SegmentRow { time_ns, flow, kind, seq, len });
+        let row = SegmentRow { time_ns, flow, kind, seq, len };
+        self.log.push(|budget| self.segments.push(row, budget));
     }
 }
 
@@ -148,9 +232,11 @@ pub(crate) fn units<'py>(
     until_ns: Option<u64>,
 ) -> PyResult<Bound<'py, PyDict>> {
     let until = until_ns.map_or(Instant::MAX, Instant::from_nanos);
-    let mut log = Units { until, ..Units::default() };
-    py.detach(|| engine::run(setup.inner(), &mut log)).map_err(run_error)?;
-    log.sent.dict(py)
+    logged(py, setup, move |setup, log| {
+        let mut units = Units { until, sent: Sent::default(), log };
+        engine::run(setup, &mut units).map(|_| units.sent)
+    })?
+    .dict(py)
 }
 
 table!(Sent of SentRow {
@@ -167,18 +253,22 @@ table!(Sent of SentRow {
     len: u32,
 });
 
-#[derive(Default)]
-struct Units {
+struct Units<'a, 'b> {
     until: Instant,
     sent: Sent,
+    log: &'a mut Log<'b>,
 }
 
-impl Observer for Units {
+impl Observer for Units<'_, '_> {
     const UNITS: bool = true;
+
+    fn checkpoint(&mut self, _: Instant, _: u64) -> ControlFlow<()> {
+        self.log.checkpoint()
+    }
 
     fn units(&mut self, hop: usize, sent: Vec<Transmission>) {
         for unit in sent.into_iter().take_while(|unit| unit.at <= self.until) {
-            self.sent.push(SentRow {
+            let row = SentRow {
                 time_ns: unit.at.as_nanos() as i64,
                 link: hop as u32,
                 kind: unit.kind as u8,
@@ -190,7 +280,8 @@ impl Observer for Units {
                 flow: unit.carries.map_or(-1, |range| i64::from(range.flow)),
                 seq: unit.carries.map_or(0, |range| range.start),
                 len: unit.carries.map_or(0, |range| (range.end - range.start) as u32),
-            });
+            };
+            self.log.push(|budget| self.sent.push(row, budget));
         }
     }
 }

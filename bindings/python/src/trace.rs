@@ -5,8 +5,8 @@ use std::io;
 use std::num::NonZeroU32;
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
-use std::sync::{Mutex, PoisonError};
 
+use clift::budget::Budget;
 use clift::config;
 use clift::trace::{self, series::Given};
 use clift::trace::{
@@ -23,6 +23,7 @@ use pyo3::types::PyDict;
 use crate::columns::{column, view};
 use crate::errors::{scenario_error, trace_error};
 use crate::tree::{Objects, value};
+use crate::work::work;
 
 /// A PHY trace; `clift.PhyTrace` wraps it.
 #[pyclass(frozen, name = "PhyTrace", module = "clift._clift")]
@@ -234,9 +235,8 @@ impl PyPhyTrace {
             opportunity: opportunity_bytes.map(Bytes),
             model: parsed(&path, model)?,
         };
-        let signals = Signals::default();
-        let written = py.detach(|| how.write_while(&self.0, &path, &|| signals.none()));
-        signals.or(written)
+        let phy = self.0.clone();
+        files(py, move |budget| how.write_while(&phy, &path, &|| budget.ask().is_ok()))
     }
 }
 
@@ -309,7 +309,7 @@ pub(crate) fn read_trace(
         keep_order,
         ..TraceFile::new(path)
     };
-    read(py, &file, &Folder::default())
+    read(py, file)
 }
 
 /// Reads the trace that a description of a file says, which has the keys of `[trace]`.
@@ -317,25 +317,23 @@ pub(crate) fn read_trace(
 pub(crate) fn import_trace(described: &Bound<'_, PyDict>) -> PyResult<PyPhyTrace> {
     let tree = value(described.as_any(), &mut Objects::new())?;
     let file: TraceFile = config::read(&tree).map_err(trace_error)?;
-    read(described.py(), &file, &Folder::default())
+    read(described.py(), file)
 }
 
-fn read(py: Python<'_>, file: &TraceFile, files: &Folder) -> PyResult<PyPhyTrace> {
-    let signals = Signals::default();
-    let trace = py.detach(|| file.read_while(files, &|| signals.none()));
-    signals.or(trace).map(PyPhyTrace)
+fn read(py: Python<'_>, file: TraceFile) -> PyResult<PyPhyTrace> {
+    files(py, move |budget| file.read_within(&Folder::default(), budget)).map(PyPhyTrace)
 }
 
 /// Replaces the content of a file, whole or not at all.
 #[pyfunction]
 pub(crate) fn replace_file(py: Python<'_>, path: PathBuf, content: PyBackedBytes) -> PyResult<()> {
-    let signals = Signals::default();
-    let written =
-        py.detach(|| write_file(&path, &|| signals.none(), |out| Ok(out.write_all(&content)?)));
-    match written {
-        Err(FileError::Write { error: WriteError::Io(error), .. }) => Err(os_error(&error)),
-        written => signals.or(written),
-    }
+    let write = move |budget: &Budget<'_>| {
+        write_file(&path, &|| budget.ask().is_ok(), |out| Ok(out.write_all(&content)?))
+    };
+    work(py, write, |error| match error {
+        FileError::Write { error: WriteError::Io(error), .. } => os_error(&error),
+        error => file_error(error),
+    })
 }
 
 /// `OSError` with the number and the words of the system.
@@ -348,33 +346,20 @@ fn os_error(error: &io::Error) -> PyErr {
     }
 }
 
-/// What Python's signal handlers raised (Ctrl-C) while the core was at work.
-#[derive(Default)]
-pub(crate) struct Signals(Mutex<Option<PyErr>>);
+/// What work on files makes.
+pub(crate) fn files<T: Send + 'static>(
+    py: Python<'_>,
+    job: impl FnOnce(&Budget<'_>) -> Result<T, FileError> + Send + 'static,
+) -> PyResult<T> {
+    work(py, job, file_error)
+}
 
-impl Signals {
-    /// Lets the handlers run; false if one raised.
-    pub(crate) fn none(&self) -> bool {
-        match Python::attach(|py| py.check_signals()) {
-            Ok(()) => true,
-            Err(raised) => {
-                *self.0.lock().unwrap_or_else(PoisonError::into_inner) = Some(raised);
-                false
-            }
+fn file_error(error: FileError) -> PyErr {
+    match error {
+        FileError::Missing { place, why, field } => {
+            trace_error(format!("{place}: {why}; give {}", keyword(field)))
         }
-    }
-
-    /// The outcome of the work, unless a handler raised.
-    pub(crate) fn or<T>(self, outcome: Result<T, FileError>) -> PyResult<T> {
-        match self.0.into_inner().unwrap_or_else(PoisonError::into_inner) {
-            Some(raised) => Err(raised),
-            None => outcome.map_err(|error| match error {
-                FileError::Missing { place, why, field } => {
-                    trace_error(format!("{place}: {why}; give {}", keyword(field)))
-                }
-                error => trace_error(error),
-            }),
-        }
+        error => trace_error(error),
     }
 }
 

@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use super::lms::{LandMobile, Options};
 use super::{Bernoulli, Bursts, ErasureChannel, RegularSlots};
+use crate::budget::Budget;
 use crate::config::{Fault, parts, tagged};
 use crate::seed::Seed;
 use crate::trace::PhyTrace;
@@ -71,6 +72,7 @@ pub struct Slots {
     /// Rate of the link: one LLDU a slot; or give `slot`.
     pub rate: Option<BitRate>,
     /// Payload of an LLDU; 1500 bytes, with "lms" the preset's, unless set.
+    #[schemars(extend("not" = { "type": "string", "pattern": r"^\s*0+(\.0+)?\s*[A-Za-z]+\s*$" }))]
     pub lldu: Option<Bytes>,
     /// From the start of a slot until its LLDU is decoded; one slot unless set (with "lms" it is the
     /// interleaver's depth).
@@ -99,13 +101,27 @@ impl ChannelConfig {
     /// # Errors
     /// What is wrong with the channel, or that such slots make no trace.
     pub fn trace(&self, count: u64, seed: Seed, channel: u32) -> Result<PhyTrace, Fault> {
+        self.trace_within(count, seed, channel, &Budget::unlimited())
+    }
+
+    /// The same within a budget.
+    ///
+    /// # Errors
+    /// As [`Self::trace`], and what the budget refuses.
+    pub fn trace_within(
+        &self,
+        count: u64,
+        seed: Seed,
+        channel: u32,
+        budget: &Budget<'_>,
+    ) -> Result<PhyTrace, Fault> {
         if let Model::Lms(options) = &self.model {
             let made = self.slots.of_land_mobile(options)?;
             let length = Duration::from_nanos(made.slot.as_nanos().saturating_mul(count));
-            return made.trace(options.esn0_db(), length, seed, channel);
+            return made.trace_within(options.esn0_db(), length, (seed, channel), budget);
         }
         let slots = self.slots.regular(count)?;
-        self.erasing(Some(slots.every))?.trace(&slots, seed, channel)
+        self.erasing(Some(slots.every))?.trace_within(&slots, seed, channel, budget)
     }
 
     /// Checks a channel on top of a trace.

@@ -19,6 +19,7 @@ pub use gilbert_elliott::GilbertElliott;
 
 use rand_chacha::ChaCha8Rng;
 
+use crate::budget::Budget;
 use crate::config::Fault;
 use crate::seed::{Seed, Stream};
 use crate::trace::{Header, PhyTrace, TraceError};
@@ -35,7 +36,21 @@ pub trait ErasureChannel {
     /// # Errors
     /// If `slots` make no trace.
     fn trace(&self, slots: &RegularSlots, seed: Seed, channel: u32) -> Result<PhyTrace, Fault> {
-        let (t, mut d) = slots.columns()?;
+        self.trace_within(slots, seed, channel, &Budget::unlimited())
+    }
+
+    /// The same within a budget.
+    ///
+    /// # Errors
+    /// As [`Self::trace`], and what the budget refuses.
+    fn trace_within(
+        &self,
+        slots: &RegularSlots,
+        seed: Seed,
+        channel: u32,
+        budget: &Budget<'_>,
+    ) -> Result<PhyTrace, Fault> {
+        let (t, mut d) = slots.columns(budget)?;
         self.erase(&mut d, &mut seed.rng(Stream::Channel(channel)));
         let header = Header { decode: Some(slots.decode), ..Header::default() };
         Ok(PhyTrace::with_header(t.into(), d.into(), slots.lldu, header)?)
@@ -66,7 +81,7 @@ pub struct RegularSlots {
 
 impl RegularSlots {
     /// `t` and `d` without erasures; checked before memory is taken.
-    fn columns(&self) -> Result<(Vec<i64>, Vec<i64>), Fault> {
+    fn columns(&self, budget: &Budget<'_>) -> Result<(Vec<i64>, Vec<i64>), Fault> {
         if self.count == 0 {
             return Err(TraceError::Empty.into());
         }
@@ -87,8 +102,15 @@ impl RegularSlots {
         if end >= i128::from(crate::trace::LATEST) {
             return Err(TraceError::Overflow { slot: last as usize }.into());
         }
-        let t = (0..=i64::from(last)).map(|slot| slot * every as i64).collect();
-        Ok((t, vec![decode; count as usize]))
+        const PART: u32 = 1 << 22;
+        let (mut t, mut d) = budget.columns(self.count)?;
+        for first in (0..count).step_by(PART as usize) {
+            budget.ask()?;
+            let end = count.min(first.saturating_add(PART));
+            t.extend((first..end).map(|slot| i64::from(slot) * every as i64));
+            d.resize(end as usize, decode);
+        }
+        Ok((t, d))
     }
 }
 

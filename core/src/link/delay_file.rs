@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use super::{DelaySeries, DelaySeriesError};
+use crate::budget::Budget;
 use crate::trace::{Fault, FileError, Files, ReadError, Snippet, read_lines};
 use crate::units::{Duration, Instant};
 
@@ -44,8 +45,24 @@ impl DelayTable {
     /// # Errors
     /// A [`FileError`] that names file and line, and says what is wrong.
     pub fn read(name: &Path, files: &dyn Files) -> Result<Self, FileError> {
+        Self::read_within(name, files, &Budget::unlimited())
+    }
+
+    /// The same within a budget, which is asked every 64 KiB whether to go on.
+    ///
+    /// # Errors
+    /// As [`Self::read`], and what the budget refuses.
+    pub fn read_within(
+        name: &Path,
+        files: &dyn Files,
+        budget: &Budget<'_>,
+    ) -> Result<Self, FileError> {
         let mut reader = Reader::default();
-        read_lines(name, files, |line| reader.line(line))?;
+        read_lines(name, files, budget, |line| {
+            let cells = 1 + line.bytes().filter(|&byte| byte == b',').count();
+            reader.room(budget, cells, line.len())?;
+            reader.line(line)
+        })?;
         if reader.table.time_s.is_empty() {
             let what = "holds no row; give columns time_s and delay_ms and a row or more";
             let error = ReadError::File(Fault::Table(what.to_owned()));
@@ -110,6 +127,16 @@ struct Reader {
 }
 
 impl Reader {
+    /// Counts what a row of so many cells and bytes takes: two numbers, the steps that are made of
+    /// them, and each further cell as text.
+    fn room(&self, budget: &Budget<'_>, cells: usize, bytes: usize) -> Result<(), Fault> {
+        let others = cells.saturating_sub(2) * size_of::<String>();
+        let texts = if others > 0 { bytes } else { 0 };
+        let rows = self.table.time_s.len() + 1;
+        let bytes = (2 * size_of::<[f64; 4]>() + others + texts) as u64;
+        Ok(budget.take(bytes, format_args!("{rows} or more rows"))?)
+    }
+
     fn line(&mut self, line: &str) -> Result<(), Fault> {
         if line.trim().is_empty() || line.starts_with('#') {
             return Ok(());

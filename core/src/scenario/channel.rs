@@ -68,8 +68,8 @@ impl Channel {
     }
 }
 
-/// Bounds the memory that a typing error can ask for: 16 GB of columns.
-const MOST_SLOTS: u64 = 1_000_000_000;
+/// Slots that a trace can have; what memory allows is for whoever makes it to say.
+const MOST_SLOTS: u64 = u32::MAX as u64;
 
 /// Length of what is made for runs of `duration`, if it is not `given`; it holds some slots and not
 /// too many. `key` is the section that `length` stands in.

@@ -9,6 +9,7 @@ use thiserror::Error;
 use super::memory::{Held, Memory};
 use super::spec::PhySpec;
 use super::traces::{Information, InformationSpec, Traces};
+use crate::budget::Budget;
 use crate::config::Fault;
 use crate::link::{DelaySeries, DelaySeriesError, DelayTable};
 use crate::scheme::{LinkTrace, Scheme, Timing};
@@ -103,10 +104,18 @@ impl Store {
         }
     }
 
+    /// The same, where what is made has to keep within a budget.
+    pub fn within<'a>(&'a self, budget: &'a Budget<'a>) -> impl Traces + 'a {
+        Within { store: self, budget }
+    }
+
     /// The PHY trace in a file, or the one in memory that stands for it.
-    fn file(&self, file: &TraceFile) -> Result<PhyTrace, MakeError> {
+    fn file(&self, file: &TraceFile, budget: &Budget<'_>) -> Result<PhyTrace, MakeError> {
         match self.memory.get(&file.file) {
-            None => self.read.get(&key(file), |phy| phy.len(), || Ok(file.read(&*self.files)?)),
+            None => {
+                let read = || Ok(file.read_within(&*self.files, budget)?);
+                self.read.get(&key(file), |phy| phy.len(), read)
+            }
             Some(Held::Phy(phy)) => file
                 .cut(PhyTrace::clone(phy))
                 .map_err(|error: TraceError| held(&file.file, error.to_string())),
@@ -114,21 +123,75 @@ impl Store {
         }
     }
 
-    fn make_phy(&self, spec: &PhySpec) -> Result<PhyTrace, MakeError> {
-        let base = spec.trace.as_ref().map(|file| self.file(file)).transpose()?;
+    fn make_phy(&self, spec: &PhySpec, budget: &Budget<'_>) -> Result<PhyTrace, MakeError> {
+        let base = spec.trace.as_ref().map(|file| self.file(file, budget)).transpose()?;
         let seed = Seed(spec.seed);
         match (&spec.channel, base, spec.slots) {
             (None, Some(base), _) => Ok(base),
-            (Some(channel), Some(base), _) => Ok(channel.on(&base, seed, ON_TRACE)?),
-            (Some(channel), None, Some(slots)) => Ok(channel.trace(slots, seed, ALONE)?),
+            (Some(channel), Some(base), _) => {
+                let taken = budget.take(8 * base.len() as u64, Slots(base.len()));
+                taken.map_err(Fault::from)?;
+                Ok(channel.on(&base, seed, ON_TRACE)?)
+            }
+            (Some(channel), None, Some(slots)) => {
+                Ok(channel.trace_within(slots, seed, ALONE, budget)?)
+            }
             _ => Err(MakeError::Nothing),
         }
     }
 }
 
+/// A number of slots, in words.
+struct Slots(usize);
+
+impl std::fmt::Display for Slots {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{} slots", self.0)
+    }
+}
+
+/// A store that makes things within a budget.
+struct Within<'a> {
+    store: &'a Store,
+    budget: &'a Budget<'a>,
+}
+
+/// Any amount of memory may be taken.
 impl Traces for Store {
     fn phy(&self, spec: &PhySpec) -> Result<PhyTrace, MakeError> {
-        self.phy.get(&key(spec), |phy| phy.len(), || self.make_phy(spec))
+        self.within(&Budget::unlimited()).phy(spec)
+    }
+
+    fn link_trace(
+        &self,
+        phy: &PhySpec,
+        scheme: &Scheme,
+        timing: Timing,
+    ) -> Result<Arc<LinkTrace>, MakeError> {
+        self.within(&Budget::unlimited()).link_trace(phy, scheme, timing)
+    }
+
+    fn held_link(&self, name: &Path) -> Result<Arc<LinkTrace>, MakeError> {
+        self.within(&Budget::unlimited()).held_link(name)
+    }
+
+    fn held_information(&self, name: &Path) -> Result<Information, MakeError> {
+        self.within(&Budget::unlimited()).held_information(name)
+    }
+
+    fn information(&self, spec: &InformationSpec) -> Result<Information, MakeError> {
+        self.within(&Budget::unlimited()).information(spec)
+    }
+
+    fn delays(&self, file: &str) -> Result<Arc<DelaySeries>, MakeError> {
+        self.within(&Budget::unlimited()).delays(file)
+    }
+}
+
+impl Traces for Within<'_> {
+    fn phy(&self, spec: &PhySpec) -> Result<PhyTrace, MakeError> {
+        let Self { store, budget } = self;
+        store.phy.get(&key(spec), |phy| phy.len(), || store.make_phy(spec, budget))
     }
 
     fn link_trace(
@@ -138,12 +201,15 @@ impl Traces for Store {
         timing: Timing,
     ) -> Result<Arc<LinkTrace>, MakeError> {
         let named = key(&(phy, scheme, timing.rtt, timing.feedback));
-        let make = || Ok(Arc::new(scheme.apply(&self.phy(phy)?, timing)));
-        self.links.get(&named, |link| link.len(), make)
+        let make = || {
+            let phy = self.phy(phy)?;
+            Ok(Arc::new(scheme.apply_within(&phy, timing, self.budget).map_err(Fault::from)?))
+        };
+        self.store.links.get(&named, |link| link.len(), make)
     }
 
     fn held_link(&self, name: &Path) -> Result<Arc<LinkTrace>, MakeError> {
-        match self.memory.get(name) {
+        match self.store.memory.get(name) {
             Some(Held::Link(trace)) => Ok(Arc::clone(trace)),
             Some(other) => Err(other_kind(name, other, "a link trace")),
             None => Err(held(name, "there is no link trace of this name".to_owned())),
@@ -151,7 +217,7 @@ impl Traces for Store {
     }
 
     fn held_information(&self, name: &Path) -> Result<Information, MakeError> {
-        match self.memory.get(name) {
+        match self.store.memory.get(name) {
             Some(Held::Information(information)) => Ok(information.clone()),
             Some(other) => Err(other_kind(name, other, "mutual information")),
             None => Err(held(name, "there is no mutual information of this name".to_owned())),
@@ -161,24 +227,26 @@ impl Traces for Store {
     fn information(&self, spec: &InformationSpec) -> Result<Information, MakeError> {
         let make = || {
             let channel = &spec.channel;
-            let trace = channel.information(spec.esn0_db, spec.length, Seed(spec.seed), ALONE)?;
+            let named = (Seed(spec.seed), ALONE);
+            let trace =
+                channel.information_within(spec.esn0_db, spec.length, named, self.budget)?;
             let mean = channel.mean_information(spec.esn0_db)?;
             Ok(Information { trace: Arc::new(trace), mean })
         };
-        self.information.get(&format!("{spec:?}"), |made| made.trace.values().len(), make)
+        self.store.information.get(&format!("{spec:?}"), |made| made.trace.values().len(), make)
     }
 
     fn delays(&self, file: &str) -> Result<Arc<DelaySeries>, MakeError> {
         let name = Path::new(file);
         let make = || {
-            let table = DelayTable::read(name, &*self.files)?;
-            let place = || self.files.place(name);
+            let table = DelayTable::read_within(name, &*self.store.files, self.budget)?;
+            let place = || self.store.files.place(name);
             let series =
                 table.series().map_err(|error| MakeError::Delays { place: place(), error })?;
             Ok(Arc::new(series))
         };
-        match self.memory.get(name) {
-            None => self.delays.get(file, |_| 1, make),
+        match self.store.memory.get(name) {
+            None => self.store.delays.get(file, |_| 1, make),
             Some(Held::Delays(series)) => Ok(Arc::clone(series)),
             Some(other) => Err(other_kind(name, other, "delays")),
         }

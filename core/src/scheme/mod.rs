@@ -48,6 +48,7 @@ pub use crate::trace::{LinkStats, LinkTrace, Parts};
 use std::hash::{Hash, Hasher};
 use std::sync::Arc;
 
+use crate::budget::{Budget, Refusal};
 use crate::scheme::law::{Chain, ModelError, Prediction, RecoveryDelays, Setting};
 use crate::trace::PhyTrace;
 
@@ -96,6 +97,25 @@ impl Scheme {
     /// ```
     pub fn apply(&self, phy: &PhyTrace, timing: Timing) -> LinkTrace {
         self.forms().apply(phy, timing).sized_by(phy)
+    }
+
+    /// The same within a budget: a data LLDU has two columns of 8 bytes, a third where sizes differ,
+    /// and an erased one as much again.
+    ///
+    /// # Errors
+    /// What the budget refuses.
+    pub fn apply_within(
+        &self,
+        phy: &PhyTrace,
+        timing: Timing,
+        budget: &Budget<'_>,
+    ) -> Result<LinkTrace, Refusal> {
+        let (slots, erased) = (phy.len(), phy.d().iter().filter(|&&d| d == 0).count());
+        let columns = if phy.sizes().column().is_some() { 3 } else { 2 };
+        let bytes = 8 * columns * (slots + erased) as u64;
+        budget.take(bytes, format_args!("{slots} slots and what {self} makes of them"))?;
+        budget.ask()?;
+        Ok(self.apply(phy, timing))
     }
 
     /// What this scheme gives over `chain`: exact values from the Markov chain.

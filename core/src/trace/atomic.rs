@@ -3,7 +3,8 @@
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, BufReader, BufWriter, Read, Write};
 use std::path::Path;
-use std::sync::atomic::{AtomicBool, Ordering};
+
+use crate::budget::Budget;
 
 const BUFFER: usize = 1 << 16;
 
@@ -37,57 +38,32 @@ pub(super) fn replace<E: From<io::Error>>(
     moved
 }
 
-/// Asks whether to go on, and remembers a no.
-pub(super) struct Watch<'a> {
-    go_on: &'a (dyn Fn() -> bool + Sync),
-    stopped: AtomicBool,
+/// A buffered reader of `source` that asks before each part whether to go on.
+pub(super) fn reader<'a, R: Read>(budget: &'a Budget<'a>, source: R) -> BufReader<Watched<'a, R>> {
+    BufReader::with_capacity(BUFFER, Watched { inner: source, budget })
 }
 
-impl<'a> Watch<'a> {
-    pub(super) fn new(go_on: &'a (dyn Fn() -> bool + Sync)) -> Self {
-        Self { go_on, stopped: AtomicBool::new(false) }
-    }
-
-    pub(super) fn stopped(&self) -> bool {
-        self.stopped.load(Ordering::Relaxed)
-    }
-
-    /// An error if the work is to stop.
-    pub(super) fn ask(&self) -> io::Result<()> {
-        if (self.go_on)() {
-            return Ok(());
-        }
-        self.stopped.store(true, Ordering::Relaxed);
-        Err(io::Error::other("interrupted"))
-    }
-
-    /// A buffered reader of `source` that asks before each part.
-    pub(super) fn reader<R: Read>(&'a self, source: R) -> BufReader<Watched<'a, R>> {
-        BufReader::with_capacity(BUFFER, Watched { inner: source, watch: self })
-    }
-
-    /// A buffered writer to `out` that asks before each part.
-    pub(super) fn writer<W: Write>(&'a self, out: W) -> BufWriter<Watched<'a, W>> {
-        BufWriter::with_capacity(BUFFER, Watched { inner: out, watch: self })
-    }
+/// A buffered writer to `out` that asks before each part whether to go on.
+pub(super) fn writer<'a, W: Write>(budget: &'a Budget<'a>, out: W) -> BufWriter<Watched<'a, W>> {
+    BufWriter::with_capacity(BUFFER, Watched { inner: out, budget })
 }
 
 /// A file that is read or written under watch.
 pub(super) struct Watched<'a, T> {
     inner: T,
-    watch: &'a Watch<'a>,
+    budget: &'a Budget<'a>,
 }
 
 impl<T: Read> Read for Watched<'_, T> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        self.watch.ask()?;
+        self.budget.ask()?;
         self.inner.read(buffer)
     }
 }
 
 impl<T: Write> Write for Watched<'_, T> {
     fn write(&mut self, buffer: &[u8]) -> io::Result<usize> {
-        self.watch.ask()?;
+        self.budget.ask()?;
         self.inner.write(buffer)
     }
 

@@ -4,6 +4,7 @@
 
 use std::io::{self, BufRead, Write};
 
+use crate::budget::Budget;
 use crate::trace::decimal::{append, parse};
 use crate::trace::error::{Fault, ReadError};
 use crate::trace::file::WriteError;
@@ -23,7 +24,7 @@ pub(super) const FORMAT: FormatRow = FormatRow {
     read: Some(|how, input| {
         let unit = how.needed(how.unit, UNIT.0, UNIT.1, input)?;
         let lldu = how.lldu.unwrap_or(DEFAULT_LLDU);
-        input.parsed(&how.file, |file| read(file, unit, lldu))
+        input.parsed(&how.file, |file| read_within(file, unit, lldu, input.budget))
     }),
     write: Some(|phy, how, out| {
         let unit = how.unit.ok_or(WriteError::Missing { why: UNIT.0, field: UNIT.1 })?;
@@ -44,8 +45,17 @@ pub(super) const FORMAT: FormatRow = FormatRow {
 /// # Errors
 /// A [`ReadError`] with the first line in the way.
 pub fn read(reader: impl BufRead, unit: TimeUnit, lldu: Bytes) -> Result<PhyTrace, ReadError> {
+    read_within(reader, unit, lldu, &Budget::unlimited())
+}
+
+fn read_within(
+    reader: impl BufRead,
+    unit: TimeUnit,
+    lldu: Bytes,
+    budget: &Budget<'_>,
+) -> Result<PhyTrace, ReadError> {
     let mut lines = Lines::new(reader);
-    let mut slots = Slots::default();
+    let mut slots = Slots::within(budget);
     while let Some((number, line)) = lines.next()? {
         let line = line.trim_ascii();
         if line.is_empty() || line.starts_with(b"#") {
@@ -74,7 +84,7 @@ pub fn write(phy: &PhyTrace, unit: TimeUnit, mut out: impl Write) -> io::Result<
     Ok(())
 }
 
-fn read_slot(line: &[u8], unit: TimeUnit, slots: &mut Slots) -> Result<(), Fault> {
+fn read_slot(line: &[u8], unit: TimeUnit, slots: &mut Slots<'_>) -> Result<(), Fault> {
     let mut fields = fields(line);
     let (Some(t), Some(d), None) = (fields.next(), fields.next(), fields.next()) else {
         return Err(Fault::Columns { found: self::fields(line).count(), expected: 2 });

@@ -5,6 +5,7 @@ use std::io;
 
 use thiserror::Error;
 
+use crate::budget::Refusal;
 use crate::config;
 use crate::trace::TraceError;
 
@@ -149,9 +150,9 @@ pub enum Fault {
     /// A row of a table that does not belong there.
     #[error("{0}")]
     Table(String),
-    /// More slots than there is memory for.
-    #[error("{0} slots do not fit into memory; split the file, or correct the unit of a rate")]
-    Memory(u64),
+    /// More memory than may be taken, or interrupted.
+    #[error(transparent)]
+    Refused(#[from] Refusal),
     /// Delay and loss files that differ in length.
     #[error("{delays} delays but {losses} loss flags; give one of each a packet")]
     Pair {
@@ -166,6 +167,12 @@ impl Fault {
     /// The fault in its place.
     pub(crate) fn at(self, line: u64) -> ReadError {
         ReadError::Line { line, fault: self }
+    }
+}
+
+impl From<Refusal> for ReadError {
+    fn from(refusal: Refusal) -> Self {
+        Self::File(refusal.into())
     }
 }
 

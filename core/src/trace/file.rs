@@ -9,7 +9,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
-use crate::trace::atomic::{Watch, Watched, replace};
+use crate::budget::{Budget, Most};
+use crate::trace::atomic::{Watched, reader, replace, writer};
 use crate::trace::error::reason;
 use crate::trace::files::{Files, Folder, Source};
 use crate::trace::format::{Format, UnknownFormat};
@@ -44,6 +45,7 @@ pub struct TraceFile {
     pub unit: Option<TimeUnit>,
     /// Payload of an LLDU, where the file does not say.
     #[serde(default)]
+    #[schemars(extend("not" = { "type": "string", "pattern": r"^\s*0+(\.0+)?\s*[A-Za-z]+\s*$" }))]
     pub lldu: Option<Bytes>,
     /// Which direction of a two-way measurement ("probes"): "up" or "down".
     #[serde(default)]
@@ -233,19 +235,19 @@ impl TraceFile {
     /// # Errors
     /// A [`FileError`] that names the file, says what is wrong and what to do.
     pub fn read(&self, files: &dyn Files) -> Result<PhyTrace, FileError> {
-        self.read_while(files, &|| true)
+        self.read_within(files, &Budget::unlimited())
     }
 
-    /// The same as long as `go_on` says so; it is asked every 64 KiB.
+    /// The same within a budget, which is asked every 64 KiB whether to go on.
     ///
     /// # Errors
-    /// As [`TraceFile::read`], and [`FileError::Stopped`].
-    pub fn read_while(
+    /// As [`TraceFile::read`], and what the budget refuses.
+    pub fn read_within(
         &self,
         files: &dyn Files,
-        go_on: &(dyn Fn() -> bool + Sync),
+        budget: &Budget<'_>,
     ) -> Result<PhyTrace, FileError> {
-        let input = Input { files, watch: Watch::new(go_on) };
+        let input = Input { files, budget };
         let place = || input.files.place(&self.file);
         if let Err((field, cure)) = self.check() {
             return Err(FileError::Field { place: place(), field, cure });
@@ -256,12 +258,20 @@ impl TraceFile {
             return Err(FileError::NotRead { place: place(), format: format.name() });
         };
         let whole = match read(self, &input) {
-            Err(_) if input.watch.stopped() => return Err(FileError::Stopped { place: place() }),
+            Err(_) if budget.is_stopped() => return Err(FileError::Stopped { place: place() }),
             read => read?,
         };
         let measured = [probes::FORMAT.name, probes::PAIR.name].contains(&format.name());
-        let whole = if self.keep_order.unwrap_or(measured) { whole.in_order() } else { whole };
-        let fault = |error: TraceError| FileError::Read { place: place(), error: error.into() };
+        let fault = |error: ReadError| FileError::Read { place: place(), error };
+        let whole = if self.keep_order.unwrap_or(measured) {
+            let column = 8 * whole.len() as u64;
+            let taken = budget.take(column, format_args!("{} slots in order", whole.len()));
+            taken.map_err(|refused| fault(refused.into()))?;
+            whole.in_order()
+        } else {
+            whole
+        };
+        let fault = |error: TraceError| fault(error.into());
         self.cut(whole).map_err(fault)
     }
 
@@ -412,14 +422,14 @@ pub fn write_file(
     fill: impl FnOnce(&mut (dyn Write + Send)) -> Result<(), WriteError>,
 ) -> Result<(), FileError> {
     let place = || path.display().to_string();
-    let watch = Watch::new(go_on);
+    let budget = Budget::new(Most::Unlimited, Some(go_on));
     let written = replace(path, |file| {
-        let mut out = watch.writer(file);
+        let mut out = writer(&budget, file);
         fill(&mut out)?;
         Ok(out.flush()?)
     });
     match written {
-        Err(_) if watch.stopped() => Err(FileError::Stopped { place: place() }),
+        Err(_) if budget.is_stopped() => Err(FileError::Stopped { place: place() }),
         Err(WriteError::Missing { why, field }) => {
             Err(FileError::Missing { place: place(), why, field })
         }
@@ -430,7 +440,7 @@ pub fn write_file(
 /// The files that a description names, opened as formats ask for them.
 pub(super) struct Input<'a> {
     pub(super) files: &'a dyn Files,
-    watch: Watch<'a>,
+    pub(super) budget: &'a Budget<'a>,
 }
 
 impl Input<'_> {
@@ -441,23 +451,23 @@ impl Input<'_> {
         parse: impl FnOnce(Reader<'_>) -> Result<PhyTrace, ReadError>,
     ) -> Result<PhyTrace, FileError> {
         let file = self.open(name)?;
-        parse(self.watch.reader(file))
+        parse(reader(self.budget, file))
             .map_err(|error| FileError::Read { place: self.files.place(name), error })
     }
 
     /// The text of the file `name`.
     pub(super) fn reader(&self, name: &Path) -> Result<Reader<'_>, FileError> {
-        Ok(self.watch.reader(self.open(name)?))
+        Ok(reader(self.budget, self.open(name)?))
     }
 
-    /// What `parse` makes of the file `name`, read here and there; it is to ask the watch.
+    /// What `parse` makes of the file `name`, read here and there; it is to ask the budget.
     #[cfg(feature = "parquet")]
     pub(super) fn parsed_anywhere(
         &self,
         name: &Path,
-        parse: impl FnOnce(Box<dyn Source>, &Watch<'_>) -> Result<PhyTrace, ReadError>,
+        parse: impl FnOnce(Box<dyn Source>) -> Result<PhyTrace, ReadError>,
     ) -> Result<PhyTrace, FileError> {
-        parse(self.open(name)?, &self.watch)
+        parse(self.open(name)?)
             .map_err(|error| FileError::Read { place: self.files.place(name), error })
     }
 
@@ -572,16 +582,18 @@ pub enum WriteError {
     Io(#[from] io::Error),
 }
 
-/// Hands the lines of the text file `name` to `take`, one by one and without their ends.
+/// Hands the lines of the text file `name` to `take`, one by one and without their ends, as long as
+/// the budget says so.
 ///
 /// # Errors
 /// A [`FileError`] that names the file, and the line that `take` refuses or that is not text.
 pub fn read_lines(
     name: &Path,
     files: &dyn Files,
+    budget: &Budget<'_>,
     mut take: impl FnMut(&str) -> Result<(), Fault>,
 ) -> Result<(), FileError> {
-    let input = Input { files, watch: Watch::new(&|| true) };
+    let input = Input { files, budget };
     let mut lines = Lines::new(input.reader(name)?);
     let mut all = || {
         while let Some((number, line)) = lines.next()? {
@@ -662,7 +674,8 @@ mod tests {
         assert!(before.len() > 3 << 16);
         let asked = AtomicU32::new(0);
         let twice = || asked.fetch_add(1, Ordering::Relaxed) < 2;
-        let stopped = TraceFile::new(&path).read_while(&Folder::default(), &twice).unwrap_err();
+        let budget = Budget::new(Most::Unlimited, Some(&twice));
+        let stopped = TraceFile::new(&path).read_within(&Folder::default(), &budget).unwrap_err();
         assert!(matches!(stopped, FileError::Stopped { .. }), "{stopped}");
         asked.store(0, Ordering::Relaxed);
         let stopped = WriteAs::default().write_while(&trace(), &path, &twice).unwrap_err();

@@ -4,6 +4,7 @@
 
 use std::io::{self, BufRead, Write};
 
+use crate::budget::Budget;
 use crate::trace::decimal::{append_integer, parse_integer};
 use crate::trace::error::{Fault, ReadError, Snippet};
 use crate::trace::file::{FileError, Input, TraceFile};
@@ -20,7 +21,7 @@ pub(super) const FORMAT: FormatRow = FormatRow {
     doc: "0/1 strings.",
     read: Some(|how, input| {
         let pattern = Pattern::of(how, input)?;
-        input.parsed(&how.file, |file| read(file, pattern))
+        input.parsed(&how.file, |file| read_within(file, pattern, input.budget))
     }),
     write: Some(|phy, _, out| Ok(write(phy, out)?)),
 };
@@ -31,13 +32,10 @@ pub(super) const RUNS: FormatRow = FormatRow {
     doc: "ns-2 run lengths.",
     read: Some(|how, input| {
         let pattern = Pattern::of(how, input)?;
-        input.parsed(&how.file, |file| read_runs(file, pattern, MOST_FROM_RUNS))
+        input.parsed(&how.file, |file| read_runs_within(file, pattern, MOST, input.budget))
     }),
     write: Some(|phy, _, out| Ok(write_runs(phy, out)?)),
 };
-
-/// More slots than this are not made from run lengths (16 GiB of columns).
-const MOST_FROM_RUNS: u64 = 1 << 30;
 
 /// What the slots of a loss pattern are.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
@@ -66,7 +64,15 @@ pub struct Pattern {
 ///
 /// # Errors
 /// A [`ReadError`] with the first line in the way.
-pub fn read(mut reader: impl BufRead, pattern: Pattern) -> Result<PhyTrace, ReadError> {
+pub fn read(reader: impl BufRead, pattern: Pattern) -> Result<PhyTrace, ReadError> {
+    read_within(reader, pattern, &Budget::unlimited())
+}
+
+fn read_within(
+    mut reader: impl BufRead,
+    pattern: Pattern,
+    budget: &Budget<'_>,
+) -> Result<PhyTrace, ReadError> {
     let (mut d, mut line, mut remark) = (Vec::new(), 1, false);
     let received = pattern.received();
     // What of a byte-order mark may still follow; nothing once something else came.
@@ -75,6 +81,11 @@ pub fn read(mut reader: impl BufRead, pattern: Pattern) -> Result<PhyTrace, Read
         let chunk = reader.fill_buf()?;
         if chunk.is_empty() {
             break;
+        }
+        if d.capacity() - d.len() < chunk.len() {
+            let more = chunk.len().max(d.len());
+            let what = format!("more than {} slots", d.len());
+            budget.reserve(&mut d, more as u64, what)?;
         }
         for (at, &byte) in chunk.iter().enumerate() {
             if let Some((&next, rest)) = mark.split_first() {
@@ -101,7 +112,7 @@ pub fn read(mut reader: impl BufRead, pattern: Pattern) -> Result<PhyTrace, Read
         let read = chunk.len();
         reader.consume(read);
     }
-    pattern.trace(d)
+    pattern.trace(d, budget)
 }
 
 /// Writes the fates of the slots as a string of `0` and `1`, 80 a line. Times are lost.
@@ -135,6 +146,15 @@ pub fn write(phy: &PhyTrace, mut out: impl Write) -> io::Result<()> {
 /// # Errors
 /// A [`ReadError`] with the first line in the way.
 pub fn read_runs(reader: impl BufRead, pattern: Pattern, most: u64) -> Result<PhyTrace, ReadError> {
+    read_runs_within(reader, pattern, most, &Budget::unlimited())
+}
+
+fn read_runs_within(
+    reader: impl BufRead,
+    pattern: Pattern,
+    most: u64,
+    budget: &Budget<'_>,
+) -> Result<PhyTrace, ReadError> {
     let most = most.min(MOST);
     let mut lines = Lines::new(reader);
     let mut d = Vec::new();
@@ -148,10 +168,21 @@ pub fn read_runs(reader: impl BufRead, pattern: Pattern, most: u64) -> Result<Ph
         if total > most {
             return Err(Fault::TooMany(most).at(number));
         }
+        let room = (d.capacity() - d.len()) as u64;
+        if good + lost > room {
+            // Their times need as much again; what is there is doubled at least.
+            let more = (good + lost - room).max(d.len() as u64);
+            let (all, what) = (8 * (more + total), format!("{total} slots"));
+            let reserved = budget.take(all, &what).and_then(|()| {
+                budget.give_back(all);
+                budget.reserve(&mut d, more, &what)
+            });
+            reserved.map_err(|refused| Fault::from(refused).at(number))?;
+        }
         d.extend(std::iter::repeat_n(pattern.received(), good as usize));
         d.extend(std::iter::repeat_n(0, lost as usize));
     }
-    pattern.trace(d)
+    pattern.trace(d, budget)
 }
 
 /// Writes the fates of the slots as run lengths. Times are lost.
@@ -189,10 +220,11 @@ impl Pattern {
         i64::try_from(self.decode.as_nanos().max(1)).unwrap_or(i64::MAX)
     }
 
-    fn trace(self, d: Vec<i64>) -> Result<PhyTrace, ReadError> {
+    fn trace(self, d: Vec<i64>, budget: &Budget<'_>) -> Result<PhyTrace, ReadError> {
         let slot = i64::try_from(self.slot.as_nanos()).unwrap_or(i64::MAX);
         // A time out of range is found by the trace's own check.
-        let t: Vec<i64> = (0..d.len() as i64).map(|index| index.saturating_mul(slot)).collect();
+        let mut t = budget.room(d.len() as u64, format_args!("{} slots", d.len()))?;
+        t.extend((0..d.len() as i64).map(|index| index.saturating_mul(slot)));
         if d.is_empty() {
             return Err(TraceError::Empty.into());
         }
@@ -270,7 +302,7 @@ mod tests {
         #[test]
         fn strings_and_runs_are_read_back(fates in proptest::collection::vec(any::<bool>(), 1..300)) {
             let d: Vec<i64> = fates.iter().map(|&received| 3 * i64::from(received)).collect();
-            let phy = PATTERN.trace(d).unwrap();
+            let phy = PATTERN.trace(d, &Budget::unlimited()).unwrap();
             let (mut string, mut runs) = (Vec::new(), Vec::new());
             write(&phy, &mut string).unwrap();
             write_runs(&phy, &mut runs).unwrap();

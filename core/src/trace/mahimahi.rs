@@ -7,6 +7,7 @@
 
 use std::io::{BufRead, Write};
 
+use crate::budget::Budget;
 use crate::trace::decimal::{append_integer, parse_integer};
 use crate::trace::error::{Fault, ReadError, Snippet};
 use crate::trace::file::WriteError;
@@ -29,7 +30,8 @@ pub(super) const FORMAT: FormatRow = FormatRow {
     suffixes: &["mahimahi", "up", "down"],
     doc: "Delivery opportunities in milliseconds.",
     read: Some(|how, input| {
-        input.parsed(&how.file, |file| read(file, how.lldu.unwrap_or(OPPORTUNITY)))
+        let size = how.lldu.unwrap_or(OPPORTUNITY);
+        input.parsed(&how.file, |file| read_within(file, size, input.budget))
     }),
     write: Some(|phy, how, out| {
         // A trace that was read from a mahimahi file keeps its opportunities.
@@ -57,7 +59,15 @@ pub(super) const FORMAT: FormatRow = FormatRow {
 /// # Errors
 /// A [`ReadError`] with the first line in the way.
 pub fn read(reader: impl BufRead, size: Bytes) -> Result<PhyTrace, ReadError> {
-    let t = read_opportunities(reader)?;
+    read_within(reader, size, &Budget::unlimited())
+}
+
+fn read_within(
+    reader: impl BufRead,
+    size: Bytes,
+    budget: &Budget<'_>,
+) -> Result<PhyTrace, ReadError> {
+    let t = read_opportunities(reader, budget)?;
     let Some(&last) = t.last() else { return Err(crate::trace::TraceError::Empty.into()) };
     let period = last - last % MILLISECOND;
     let loading = Loading {
@@ -68,7 +78,8 @@ pub fn read(reader: impl BufRead, size: Bytes) -> Result<PhyTrace, ReadError> {
     };
     let period = Some(Duration::from_nanos(period as u64));
     let header = Header { period, loading, ..Header::default() };
-    let d = vec![1; t.len()];
+    let mut d = budget.room(t.len() as u64, format_args!("{} opportunities", t.len()))?;
+    d.resize(t.len(), 1);
     Ok(PhyTrace::with_header(t.into(), d.into(), size, header)?)
 }
 
@@ -95,7 +106,7 @@ pub fn write(phy: &PhyTrace, size: Bytes, mut out: impl Write) -> Result<(), Wri
     if last == 0 { Err(WriteError::TooShort) } else { Ok(()) }
 }
 
-fn read_opportunities(reader: impl BufRead) -> Result<Vec<i64>, ReadError> {
+fn read_opportunities(reader: impl BufRead, budget: &Budget<'_>) -> Result<Vec<i64>, ReadError> {
     let mut lines = Lines::new(reader);
     let mut t: Vec<i64> = Vec::new();
     let (mut current, mut group, mut last_line) = (0, 0, 0);
@@ -115,6 +126,7 @@ fn read_opportunities(reader: impl BufRead) -> Result<Vec<i64>, ReadError> {
         if (place + at_zero) as i64 >= MILLISECOND {
             return Err(Fault::Crowded.at(number));
         }
+        budget.grow(&mut t, "opportunities")?;
         t.push(stamp * MILLISECOND + place as i64);
     }
     if current == 0 && !t.is_empty() {

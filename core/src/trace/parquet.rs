@@ -26,7 +26,7 @@ use ::parquet::file::writer::SerializedFileWriter;
 use ::parquet::schema::types::{ColumnDescriptor, ColumnPath, SchemaDescriptor, Type};
 use bytes::Bytes as Shared;
 
-use crate::trace::atomic::Watch;
+use crate::budget::Budget;
 use crate::trace::error::{Fault, ReadError, Snippet};
 use crate::trace::files::Source;
 use crate::trace::format::FormatRow;
@@ -41,7 +41,7 @@ pub(super) const FORMAT: FormatRow = FormatRow {
     suffixes: &["parquet"],
     doc: "CLIFT's own, as Parquet.",
     read: Some(|how, input| {
-        input.parsed_anywhere(&how.file, |file, watch| read_watched(file, how.lldu, watch))
+        input.parsed_anywhere(&how.file, |file| read_within(file, how.lldu, input.budget))
     }),
     write: Some(|phy, _, out| Ok(write(phy, out)?)),
 };
@@ -72,23 +72,23 @@ const MOST_ROWS_PER_BYTE: u64 = 1 << 16;
 /// # Errors
 /// A [`ReadError`] if the file is not Parquet, is cut or damaged, or does not hold a trace.
 pub fn read(source: impl Source, lldu: Option<Bytes>) -> Result<PhyTrace, ReadError> {
-    read_watched(Box::new(source), lldu, &Watch::new(&|| true))
+    read_within(Box::new(source), lldu, &Budget::unlimited())
 }
 
-fn read_watched(
+fn read_within(
     source: Box<dyn Source>,
     lldu: Option<Bytes>,
-    watch: &Watch<'_>,
+    budget: &Budget<'_>,
 ) -> Result<PhyTrace, ReadError> {
     // The crate trusts the content of pages here and there: what is damaged may make it panic.
-    let read = panic::catch_unwind(AssertUnwindSafe(|| read_whole(source, lldu, watch)));
+    let read = panic::catch_unwind(AssertUnwindSafe(|| read_whole(source, lldu, budget)));
     read.unwrap_or_else(|_| Err(damage("its content contradicts itself")))
 }
 
 fn read_whole(
     source: Box<dyn Source>,
     lldu: Option<Bytes>,
-    watch: &Watch<'_>,
+    budget: &Budget<'_>,
 ) -> Result<PhyTrace, ReadError> {
     let file = Arc::new(Whole::new(source)?);
     file.check_ends()?;
@@ -102,17 +102,20 @@ fn read_whole(
         columns.push(Column::find(schema, "bytes")?);
     }
     let rows = claimed_rows(&metadata, file.len)?;
-    let mut values = vec![Vec::new(); columns.len()];
+    let mut values: Vec<Vec<i64>> = vec![Vec::new(); columns.len()];
+    let all = 8 * rows as u64 * columns.len() as u64 + largest_page(&metadata, &columns);
+    let what = format!("{rows} slots");
+    budget.take(all, &what)?;
     for column in &mut values {
-        let room = column.try_reserve_exact(rows);
-        room.map_err(|_| ReadError::File(Fault::Memory(rows as u64)))?;
+        // What was taken in one stands for each.
+        Budget::unlimited().reserve(column, rows as u64, &what)?;
     }
     for group in metadata.row_groups() {
         let rows = usize::try_from(group.num_rows()).map_err(|_| damage(CLAIM))?;
         for (column, values) in columns.iter().zip(&mut values) {
             let chunk = group.columns().get(column.index);
             let chunk = chunk.ok_or_else(|| damage("a row group lacks columns"))?;
-            column.read(&file, chunk, rows, values, watch)?;
+            column.read(&file, chunk, rows, values, budget)?;
         }
     }
     let mut values = values.into_iter();
@@ -123,6 +126,18 @@ fn read_whole(
         false => lldu.or(keys.lldu).unwrap_or(DEFAULT_LLDU).into(),
     };
     Ok(PhyTrace::with_header(t.into(), d.into(), sizes, keys.header)?)
+}
+
+/// What a page of these columns may come to when it is unpacked: as much as its chunk at most, and
+/// less than the 2 GiB that its header can say.
+fn largest_page(metadata: &ParquetMetaData, columns: &[Column]) -> u64 {
+    let chunks = metadata
+        .row_groups()
+        .iter()
+        .flat_map(|group| columns.iter().filter_map(|column| group.columns().get(column.index)));
+    let packed = chunks.filter(|chunk| chunk.compression() != Compression::UNCOMPRESSED);
+    let sizes = packed.map(|chunk| u64::try_from(chunk.uncompressed_size()).unwrap_or(0));
+    sizes.max().unwrap_or(0).min(1 << 31)
 }
 
 const CLAIM: &str = "it claims more rows than it can hold";
@@ -140,7 +155,7 @@ fn claimed_rows(metadata: &ParquetMetaData, len: u64) -> Result<usize, ReadError
     if rows / MOST_ROWS_PER_BYTE > len {
         return Err(damage(CLAIM));
     }
-    usize::try_from(rows).map_err(|_| ReadError::File(Fault::Memory(rows)))
+    usize::try_from(rows).map_err(|_| ReadError::File(Fault::TooMany(rows)))
 }
 
 fn read_keys(metadata: &ParquetMetaData) -> Result<Keys, ReadError> {
@@ -192,7 +207,7 @@ impl Column {
         chunk: &ColumnChunkMetaData,
         rows: usize,
         values: &mut Vec<i64>,
-        watch: &Watch<'_>,
+        budget: &Budget<'_>,
     ) -> Result<(), ReadError> {
         check_chunk(chunk, file.len)?;
         let pages =
@@ -202,7 +217,7 @@ impl Column {
         let (mut levels, mut narrow) = (Vec::new(), Vec::new());
         let end = values.len() + rows;
         while values.len() < end {
-            watch.ask()?;
+            budget.ask()?;
             let first = values.len();
             let most = (end - first).min(PART);
             levels.clear();

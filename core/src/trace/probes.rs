@@ -6,6 +6,7 @@
 
 use std::io::BufRead;
 
+use crate::budget::Budget;
 use crate::trace::decimal::{parse, parse_nanoseconds};
 use crate::trace::error::{Fault, ReadError, Snippet};
 pub use crate::trace::file::Direction;
@@ -25,7 +26,7 @@ pub(super) const FORMAT: FormatRow = FormatRow {
         let why = "probes have two directions, up and down";
         let direction = how.needed(how.direction, why, "direction", input)?;
         let sampling = Sampling::of(how, input)?;
-        input.parsed(&how.file, |file| read_csv(file, direction, sampling))
+        input.parsed(&how.file, |file| read_csv_within(file, direction, sampling, input.budget))
     }),
     write: None,
 };
@@ -44,7 +45,9 @@ fn read_files(how: &TraceFile, input: &Input<'_>) -> Result<PhyTrace, FileError>
     let why = "a file of delays needs the time between probes";
     let interval = how.needed(how.interval, why, "interval", input)?;
     let (losses, sampling) = (input.reader(losses)?, Sampling::of(how, input)?);
-    input.parsed(&how.file, |file| read_pair(file, losses, interval, sampling))
+    input.parsed(&how.file, |file| {
+        read_pair_within((file, losses), interval, sampling, input.budget)
+    })
 }
 
 /// Payload of a slot unless said otherwise: that of an Ethernet frame.
@@ -89,17 +92,26 @@ pub fn read_csv(
     direction: Direction,
     sampling: Sampling,
 ) -> Result<PhyTrace, ReadError> {
+    read_csv_within(reader, direction, sampling, &Budget::unlimited())
+}
+
+fn read_csv_within(
+    reader: impl BufRead,
+    direction: Direction,
+    sampling: Sampling,
+    budget: &Budget<'_>,
+) -> Result<PhyTrace, ReadError> {
     let mut lines = Lines::new(reader);
     let Some((_, header)) = lines.next()? else { return Err(TraceError::Empty.into()) };
     let layout = Layout::of(header, direction).map_err(|fault| fault.at(1))?;
-    let (mut probes, mut first) = (Slots::default(), i64::MAX);
+    let (mut probes, mut first) = (Slots::within(budget), i64::MAX);
     while let Some((number, line)) = lines.next()? {
         if !line.trim_ascii().is_empty() {
             let at = layout.read(line, &mut probes).map_err(|fault| fault.at(number))?;
             first = first.min(at);
         }
     }
-    trace_of(probes, first, sampling)
+    trace_of(probes, first, sampling, budget)
 }
 
 /// Reads a file of delays (integer nanoseconds, one a line) and one of loss flags (1 = lost), of
@@ -113,8 +125,17 @@ pub fn read_pair(
     interval: Duration,
     sampling: Sampling,
 ) -> Result<PhyTrace, ReadError> {
+    read_pair_within((delays, losses), interval, sampling, &Budget::unlimited())
+}
+
+fn read_pair_within(
+    (delays, losses): (impl BufRead, impl BufRead),
+    interval: Duration,
+    sampling: Sampling,
+    budget: &Budget<'_>,
+) -> Result<PhyTrace, ReadError> {
     let (mut delays, mut losses) = (Lines::new(delays), Lines::new(losses));
-    let mut probes = Slots::default();
+    let mut probes = Slots::within(budget);
     loop {
         let (at, delay) = match (delays.next()?, losses.next()?) {
             (None, None) => break,
@@ -139,7 +160,7 @@ pub fn read_pair(
         let at = i64::try_from(at).unwrap_or(i64::MAX);
         probes.push(at, delay, at.to_string().as_bytes()).map_err(ReadError::File)?;
     }
-    trace_of(probes, 0, sampling)
+    trace_of(probes, 0, sampling, budget)
 }
 
 fn rest(lines: &mut Lines<impl BufRead>) -> Result<u64, ReadError> {
@@ -198,7 +219,7 @@ impl Layout {
     }
 
     /// Takes a probe, unless nothing is known of it; the time of its line.
-    fn read(&self, line: &[u8], probes: &mut Slots) -> Result<i64, Fault> {
+    fn read(&self, line: &[u8], probes: &mut Slots<'_>) -> Result<i64, Fault> {
         let (mut time, mut delay, mut lost, mut found) = (&b""[..], &b""[..], &b"0"[..], 0);
         for (index, field) in line.split(|&byte| byte == b',').enumerate() {
             found += 1;
@@ -246,7 +267,12 @@ const LOST: i64 = -1;
 
 /// The trace of probes whose `d` is still their delay or [`LOST`]; its time 0 is `first`, at or
 /// before all of them.
-fn trace_of(probes: Slots, first: i64, sampling: Sampling) -> Result<PhyTrace, ReadError> {
+fn trace_of(
+    probes: Slots<'_>,
+    first: i64,
+    sampling: Sampling,
+    budget: &Budget<'_>,
+) -> Result<PhyTrace, ReadError> {
     let (mut t, mut d) = probes.into_columns();
     if t.is_empty() {
         return Err(TraceError::Empty.into());
@@ -257,7 +283,7 @@ fn trace_of(probes: Slots, first: i64, sampling: Sampling) -> Result<PhyTrace, R
     let base = smallest.unwrap_or(0);
     d.iter_mut().for_each(|d| *d = if *d == LOST { 0 } else { *d - base + 1 });
     if let Some(rate) = sampling.rate {
-        (t, d) = resample(&t, &d, sampling.lldu, rate)?;
+        (t, d) = resample(&t, &d, sampling.lldu, rate, budget)?;
     }
     let rtt = smallest.map(|delay| Duration::from_nanos(2 * delay.unsigned_abs()));
     let lost = d.iter().filter(|&&d| d == 0).count();
@@ -287,6 +313,7 @@ pub(super) fn resample(
     d: &[i64],
     lldu: Bytes,
     rate: BitRate,
+    budget: &Budget<'_>,
 ) -> Result<(Vec<i64>, Vec<i64>), ReadError> {
     if lldu.0 == 0 {
         return Err(TraceError::ZeroLldu.into());
@@ -299,8 +326,7 @@ pub(super) fn resample(
     if count > u128::from(MOST) || rate > bits {
         return Err(ReadError::File(Fault::TooMany(MOST)));
     }
-    let (mut slots, mut fates) =
-        (Vec::with_capacity(count as usize), Vec::with_capacity(count as usize));
+    let (mut slots, mut fates) = budget.columns(count as u64)?;
     let mut probe = 0;
     for index in 0..count {
         let slot = ((index * bits + rate / 2) / rate) as i64;

@@ -1,5 +1,6 @@
 //! Slots as a reader meets them, checked one by one so that a fault has a line.
 
+use crate::budget::Budget;
 use crate::trace::error::{Fault, ReadError, Snippet};
 use crate::trace::{Header, PhyTrace, Sizes, TraceError};
 use crate::units::Bytes;
@@ -7,29 +8,38 @@ use crate::units::Bytes;
 /// More slots than a link trace can index.
 pub(crate) const MOST: u64 = u32::MAX as u64;
 
-/// Growing columns, `t` strictly increasing.
-#[derive(Default)]
-pub(crate) struct Slots {
+/// Growing columns within a budget, `t` strictly increasing.
+pub(crate) struct Slots<'a> {
+    budget: &'a Budget<'a>,
     t: Vec<i64>,
     d: Vec<i64>,
     /// Bytes of each, if the file says so.
     bytes: Vec<i64>,
 }
 
-impl Slots {
+impl<'a> Slots<'a> {
+    /// None yet.
+    pub(crate) fn within(budget: &'a Budget<'a>) -> Self {
+        Self { budget, t: Vec::new(), d: Vec::new(), bytes: Vec::new() }
+    }
+
     /// Appends a slot; `text` is its time as the file has it, for messages.
     pub(crate) fn push(&mut self, t: i64, d: i64, text: &[u8]) -> Result<(), Fault> {
         if self.t.last().is_some_and(|&last| last >= t) {
             return Err(Fault::Unsorted(Snippet::new(text)));
         }
+        self.budget.grow(&mut self.t, "slots")?;
+        self.budget.grow(&mut self.d, "slots")?;
         self.t.push(t);
         self.d.push(d);
         Ok(())
     }
 
     /// Notes how many bytes a slot has; to be said of all or of none.
-    pub(crate) fn push_size(&mut self, bytes: Bytes) {
+    pub(crate) fn push_size(&mut self, bytes: Bytes) -> Result<(), Fault> {
+        self.budget.grow(&mut self.bytes, "slots")?;
         self.bytes.push(i64::from(bytes.0));
+        Ok(())
     }
 
     /// The sizes that were noted, if there are any.

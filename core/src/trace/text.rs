@@ -14,6 +14,7 @@
 
 use std::io::{self, BufRead, Write};
 
+use crate::budget::Budget;
 use crate::trace::PhyTrace;
 use crate::trace::decimal::{append_integer, parse_integer, parse_nanoseconds};
 use crate::trace::error::{Fault, ReadError, Snippet};
@@ -30,7 +31,9 @@ pub(super) const FORMAT: FormatRow = FormatRow {
     name: "text",
     suffixes: &["csv", "txt"],
     doc: "CLIFT's own.",
-    read: Some(|how, input| input.parsed(&how.file, |file| read(file, how.lldu))),
+    read: Some(|how, input| {
+        input.parsed(&how.file, |file| read_within(file, how.lldu, input.budget))
+    }),
     write: Some(|phy, _, out| Ok(write(phy, out)?)),
 };
 
@@ -48,6 +51,14 @@ pub(super) const FORMAT: FormatRow = FormatRow {
 /// # Errors
 /// A [`ReadError`] with the first line in the way.
 pub fn read(reader: impl BufRead, lldu: Option<Bytes>) -> Result<PhyTrace, ReadError> {
+    read_within(reader, lldu, &Budget::unlimited())
+}
+
+fn read_within(
+    reader: impl BufRead,
+    lldu: Option<Bytes>,
+    budget: &Budget<'_>,
+) -> Result<PhyTrace, ReadError> {
     let mut lines = Lines::new(reader);
     let mut keys = Keys::default();
     let sized = loop {
@@ -59,7 +70,7 @@ pub fn read(reader: impl BufRead, lldu: Option<Bytes>) -> Result<PhyTrace, ReadE
             None => break is_sized(line).map_err(|fault| fault.at(number))?,
         }
     };
-    let mut slots = Slots::default();
+    let mut slots = Slots::within(budget);
     while let Some((number, line)) = lines.next()? {
         read_slot(line, sized, &mut slots).map_err(|fault| fault.at(number))?;
     }
@@ -123,7 +134,7 @@ fn is_sized(header: &[u8]) -> Result<bool, Fault> {
     }
 }
 
-fn read_slot(line: &[u8], sized: bool, slots: &mut Slots) -> Result<(), Fault> {
+fn read_slot(line: &[u8], sized: bool, slots: &mut Slots<'_>) -> Result<(), Fault> {
     let mut fields = line.split(|&byte| byte == b',').map(<[u8]>::trim_ascii);
     let columns = match [fields.next(), fields.next(), fields.next(), fields.next()] {
         [Some(t), Some(d), None, None] if !sized => (t, d, None),
@@ -139,7 +150,7 @@ fn read_slot(line: &[u8], sized: bool, slots: &mut Slots) -> Result<(), Fault> {
         let bytes = parse_integer(text).and_then(|bytes| u32::try_from(bytes).ok());
         let bytes = bytes.filter(|&bytes| bytes > 0);
         let bytes = bytes.ok_or_else(|| Fault::Value("bytes", Snippet::new(text), 1))?;
-        slots.push_size(Bytes(bytes));
+        slots.push_size(Bytes(bytes))?;
     }
     slots.push(parse_nanoseconds(t)?, parse_nanoseconds(d)?, t)
 }

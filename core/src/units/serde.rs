@@ -85,7 +85,7 @@ impl JsonSchema for Probability {
             "description": "a probability: a number from 0 to 1, or text such as \"2 %\"",
             "anyOf": [
                 { "type": "number", "minimum": 0, "maximum": 1 },
-                { "type": "string", "pattern": r"^\s*[0-9]+(\.[0-9]+)?\s*%?\s*$" }
+                { "type": "string", "pattern": r"^\s*0*((100(\.0+)?|[0-9]{1,2}(\.[0-9]+)?)\s*%|1(\.0+)?|0(\.[0-9]+)?)\s*$" }
             ]
         })
     }

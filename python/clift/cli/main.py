@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import os
 import re
+import signal
 import sys
+import time
 import traceback
 from collections.abc import Sequence
 from contextlib import suppress
+from types import FrameType
 
 import click
 
@@ -17,6 +20,7 @@ from clift.cli.crosscheck import crosscheck
 from clift.cli.design import design
 from clift.cli.live import live
 from clift.cli.model import model
+from clift.cli.options import with_memory
 from clift.cli.paper import paper
 from clift.cli.report import report
 from clift.cli.results import results
@@ -65,6 +69,7 @@ _COMMANDS = (
 )
 for command in _COMMANDS:
     cli.add_command(command)
+with_memory(cli)
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
@@ -76,6 +81,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
     Args:
         arguments: What follows `clift`; the process's own if left out.
     """
+    if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
+        signal.signal(signal.SIGINT, _press)
     code = run(sys.argv[1:] if arguments is None else arguments)
     if code == INTERRUPTED:
         # Threads that still compute would be waited for.
@@ -110,17 +117,35 @@ def run(arguments: Sequence[str]) -> int:
         click.echo(error.format_message(), err=True)
         return BAD_INPUT
     except CliftError as error:
-        named = _flags(arguments, str(error))
+        named = _flags(arguments, _ALLOWED.sub(r"--memory \1\2", str(error)))
         return _fail(in_its_words(named, _options(list(arguments))))
     except (click.ClickException, OSError, MemoryError) as error:
         return _fail(_flags(arguments, _message(error)))
     except BaseException as error:  # noqa: BLE001 - a panic of the core is no Exception
-        if os.environ.get("CLIFT_TRACEBACK"):
-            traceback.print_exc()
-        what = f"{type(error).__name__}: {error}"
-        _fail(f"unexpected {what}; please report this with the command line that led to it")
-        return OUR_FAULT
+        return _unexpected(error)
     return 0
+
+
+def _unexpected(error: BaseException) -> int:
+    """The exit code of what is no fault of the input."""
+    # Libraries that are interrupted may fail in words of their own, as those for plots do.
+    if _pressed:
+        click.echo("stopped", err=True)
+        return INTERRUPTED
+    if os.environ.get("CLIFT_TRACEBACK"):
+        traceback.print_exception(error)
+    what = f"{type(error).__name__}: {error}"
+    _fail(f"unexpected {what}; please report this with the command line that led to it")
+    return OUR_FAULT
+
+
+# The times at which somebody pressed Ctrl-C.
+_pressed: list[float] = []
+
+
+def _press(number: int, frame: FrameType | None) -> None:
+    _pressed.append(time.monotonic())
+    signal.default_int_handler(number, frame)
 
 
 def _options(arguments: list[str]) -> set[str]:
@@ -179,10 +204,13 @@ def _message(error: BaseException) -> str:
             where = f"{error.filename}: " if error.filename else ""
             return f"{where}{error.strerror or error}"
         case MemoryError():
-            return "not enough memory; take a part of the trace"
+            return "not enough memory; take a part of the trace, or fewer runs at a time"
         case _:
             return str(error)
 
+
+# How a message tells Python's users to allow more memory.
+_ALLOWED = re.compile(r'clift\.memory_limit\("([\d.]+) (\w+)"\)')
 
 # The flags of keywords whose names differ from them by more than dashes.
 _FLAGS = {"interval_ms": "interval", "rate_kbps": "rate", "slot_ns": "slot", "decode_ns": "decode"}

@@ -14,6 +14,7 @@ import click
 
 import clift._clift as _clift
 from clift.errors import CliftError, Interrupted, ScenarioError
+from clift.memory import memory_limit
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 
@@ -155,6 +156,30 @@ def until_written() -> Iterator[None]:
         yield
     except (KeyboardInterrupt, Interrupted):
         raise Interrupted("stopped; nothing was written", []) from None
+
+
+def with_memory(command: click.Command) -> None:
+    """Gives every command in a group the option that says how much memory it may take."""
+    if isinstance(command, click.Group):
+        for one in command.commands.values():
+            with_memory(one)
+        return
+    option = click.Option(
+        ["--memory"],
+        metavar="SIZE",
+        expose_value=False,
+        callback=_allow,
+        help='Memory that may be taken, e.g. "16 GB"; four fifths of what is free unless given.',
+    )
+    command.params.append(option)
+
+
+def _allow(ctx: click.Context, param: click.Parameter, value: str | None) -> None:
+    try:
+        memory_limit(value)
+    except ScenarioError:
+        fault = f'{value!r}: give a size such as "16 GB", or "unlimited"'
+        raise click.BadParameter(fault, ctx, param) from None
 
 
 def change(text: str) -> tuple[str, str]:

@@ -10,6 +10,7 @@ use super::series::Series;
 use super::synthesis::Synthesis;
 use super::tables::Propagation;
 use super::{out_of_range, within};
+use crate::budget::Budget;
 use crate::config::Fault;
 use crate::seed::{Seed, Stream};
 use crate::trace::{Header, MiTrace, PhyTrace, TraceError};
@@ -141,8 +142,22 @@ impl LandMobile {
         seed: Seed,
         channel: u32,
     ) -> Result<PhyTrace, Fault> {
+        self.trace_within(esn0_db, duration, (seed, channel), &Budget::unlimited())
+    }
+
+    /// The same of a seed and number of the channel, within a budget.
+    ///
+    /// # Errors
+    /// As [`Self::trace`], and what the budget refuses.
+    pub fn trace_within(
+        &self,
+        esn0_db: f64,
+        duration: Duration,
+        (seed, channel): (Seed, u32),
+        budget: &Budget<'_>,
+    ) -> Result<PhyTrace, Fault> {
         let count = self.count(duration)?;
-        self.trace_of(self.synthesis(esn0_db, seed, channel)?, count)
+        self.trace_of(self.synthesis(esn0_db, seed, channel)?, count, budget)
     }
 
     /// The mutual information per slot: what [`Self::trace`] decides by.
@@ -156,8 +171,22 @@ impl LandMobile {
         seed: Seed,
         channel: u32,
     ) -> Result<MiTrace, Fault> {
+        self.information_within(esn0_db, duration, (seed, channel), &Budget::unlimited())
+    }
+
+    /// The same of a seed and number of the channel, within a budget.
+    ///
+    /// # Errors
+    /// As [`Self::information`], and what the budget refuses.
+    pub fn information_within(
+        &self,
+        esn0_db: f64,
+        duration: Duration,
+        (seed, channel): (Seed, u32),
+        budget: &Budget<'_>,
+    ) -> Result<MiTrace, Fault> {
         let count = self.count(duration)?;
-        let slots = self.synthesis(esn0_db, seed, channel)?.slots(count);
+        let slots = self.synthesis(esn0_db, seed, channel)?.slots_within(count, budget)?;
         Ok(MiTrace::new(self.slot, slots.information)?)
     }
 
@@ -167,6 +196,19 @@ impl LandMobile {
     /// # Errors
     /// If a parameter is out of its range, or the series is shorter than a slot.
     pub fn of_series(&self, series: Series, seed: Seed, channel: u32) -> Result<PhyTrace, Fault> {
+        self.of_series_within(series, (seed, channel), &Budget::unlimited())
+    }
+
+    /// The same of a seed and number of the channel, within a budget.
+    ///
+    /// # Errors
+    /// As [`Self::of_series`], and what the budget refuses.
+    pub fn of_series_within(
+        &self,
+        series: Series,
+        (seed, channel): (Seed, u32),
+        budget: &Budget<'_>,
+    ) -> Result<PhyTrace, Fault> {
         let depth = self.receiver.interleaver.depth.as_nanos();
         let lasts = series.duration().as_nanos().saturating_sub(depth);
         let count = self.count(Duration::from_nanos(lasts))?;
@@ -175,7 +217,7 @@ impl LandMobile {
         let step_ns = (self.slot.as_nanos() as f64).min(1e6);
         let source = Source::Series(series.shifted(self.receiver.offset_db).every(step_ns));
         let synthesis = Synthesis::new(source, step_ns, &self.receiver, self.slot, &rng);
-        self.trace_of(synthesis, count)
+        self.trace_of(synthesis, count, budget)
     }
 
     /// Power over distance, relative to what [`Reference`] says, and the time between samples.
@@ -246,8 +288,13 @@ impl LandMobile {
         }
     }
 
-    fn trace_of(&self, mut synthesis: Synthesis, count: usize) -> Result<PhyTrace, Fault> {
-        let slots = synthesis.slots(count);
+    fn trace_of(
+        &self,
+        mut synthesis: Synthesis,
+        count: usize,
+        budget: &Budget<'_>,
+    ) -> Result<PhyTrace, Fault> {
+        let slots = synthesis.slots_within(count, budget)?;
         let decode = self.receiver.interleaver.decoding_time(self.slot);
         let header = Header { decode: Some(decode), ..Header::default() };
         Ok(PhyTrace::with_header(slots.t.into(), slots.d.into(), self.lldu, header)?)

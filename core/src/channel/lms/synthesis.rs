@@ -10,6 +10,7 @@ use super::gaussian::uniform;
 use super::information::InformationTable;
 use super::receiver::{Interleaver, Receiver};
 use super::samples::{Samples, Source};
+use crate::budget::{Budget, Refusal};
 #[cfg(feature = "parquet")]
 use crate::trace::parquet::{Kind, Values, Writer};
 #[cfg(feature = "parquet")]
@@ -69,18 +70,26 @@ impl Synthesis {
 
     /// The next `count` slots.
     pub fn slots(&mut self, count: usize) -> Slots {
-        let mut slots = Slots {
-            t: Vec::with_capacity(count),
-            d: Vec::with_capacity(count),
-            information: Vec::with_capacity(count),
-        };
+        let slots = self.slots_within(count, &Budget::unlimited());
+        slots.expect("nobody stops this, and memory for the slots is there or nowhere")
+    }
+
+    /// The same within a budget.
+    ///
+    /// # Errors
+    /// What the budget refuses.
+    pub fn slots_within(&mut self, count: usize, budget: &Budget<'_>) -> Result<Slots, Refusal> {
+        let (t, d) = budget.columns(count as u64)?;
+        let information = budget.room(count as u64, format_args!("{count} slots"))?;
+        let mut slots = Slots { t, d, information };
         let mut left = count as u64;
         while left > 0 {
+            budget.ask()?;
             let block = left.min(Self::BLOCK);
             self.block(block, &mut slots);
             left -= block;
         }
-        slots
+        Ok(slots)
     }
 
     /// Writes the next `count` slots of `lldu` as a Parquet trace, in constant memory; with a third

@@ -64,6 +64,7 @@ parts!(NtnOptions { path, rlc, blocks, harq, uplink, mobility, control, pdcp, he
 #[serde(default)]
 pub struct NtnPath {
     /// "nr-ntn-geo", "nr-ntn-leo600", "nr-ntn-leo1200" or "nr-terrestrial".
+    #[schemars(extend("enum" = PRESETS.iter().map(|(name, _)| *name).collect::<Vec<_>>()))]
     pub preset: String,
     /// One-way delay, in both directions.
     pub delay: Option<Duration>,

@@ -12,6 +12,7 @@ mod reader;
 use std::io::Read;
 use std::net::IpAddr;
 
+use crate::budget::Budget;
 use crate::trace::error::ReadError;
 use crate::trace::file::{FileError, Input, TraceFile};
 use crate::trace::format::FormatRow;
@@ -68,11 +69,13 @@ fn read_files(how: &TraceFile, input: &Input<'_>) -> Result<PhyTrace, FileError>
         },
     };
     let at = |name, error| FileError::Read { place: input.files.place(name), error };
-    let sent = reader::packets(input.reader(&how.file)?, options.nat, SENDER);
+    let from = |source, place| reader::packets(source, options.nat, place, input.budget);
+    let sent = from(input.reader(&how.file)?, SENDER);
     let sent = sent.map_err(|error| at(&how.file, error))?.only(options.from);
-    let seen = reader::packets(input.reader(receiver)?, options.nat, RECEIVER);
+    let seen = from(input.reader(receiver)?, RECEIVER);
     let seen = seen.map_err(|error| at(receiver, error))?;
-    let mut phy = pairs::trace(&sent, &seen, &options).map_err(|error| at(&how.file, error))?;
+    let phy = pairs::trace(&sent, &seen, &options, input.budget);
+    let mut phy = phy.map_err(|error| at(&how.file, error))?;
     let name =
         |path: &std::path::Path| path.file_name().map(|name| name.to_string_lossy().into_owned());
     let names = [name(&how.file), name(receiver)];
@@ -89,9 +92,10 @@ pub fn read(
     receiver: impl Read + Send,
     options: &Options,
 ) -> Result<PhyTrace, ReadError> {
-    let sent = reader::packets(sender, options.nat, SENDER)?.only(options.from);
-    let seen = reader::packets(receiver, options.nat, RECEIVER)?;
-    pairs::trace(&sent, &seen, options)
+    let budget = Budget::unlimited();
+    let sent = reader::packets(sender, options.nat, SENDER, &budget)?.only(options.from);
+    let seen = reader::packets(receiver, options.nat, RECEIVER, &budget)?;
+    pairs::trace(&sent, &seen, options, &budget)
 }
 
 /// A fault of a whole capture.

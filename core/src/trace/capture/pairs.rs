@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use super::packet::{Level, Packet};
 use super::reader::Capture;
 use super::{Options, fault};
+use crate::budget::Budget;
 use crate::trace::error::ReadError;
 use crate::trace::notes::spoken;
 use crate::trace::probes::resample;
@@ -21,6 +22,7 @@ pub(super) fn trace(
     sent: &Capture,
     seen: &Capture,
     options: &Options,
+    budget: &Budget<'_>,
 ) -> Result<PhyTrace, ReadError> {
     for (capture, end) in [(sent, "sender"), (seen, "receiver")] {
         if capture.packets.is_empty() {
@@ -108,7 +110,7 @@ pub(super) fn trace(
     }
     let lldu = options.lldu.unwrap_or(Bytes(largest.max(1)));
     if let Some(rate) = options.rate {
-        (t, d) = resample(&t, &d, lldu, rate)?;
+        (t, d) = resample(&t, &d, lldu, rate, budget)?;
     }
 
     let span = |nanos: i64| spoken(nanos.abs());

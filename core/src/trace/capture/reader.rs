@@ -10,6 +10,7 @@ use pcap_parser::{Block, Linktype, PcapBlockOwned, PcapError, create_reader};
 use super::fault;
 use super::link::packet;
 use super::packet::{Level, Packet, identify};
+use crate::budget::Budget;
 use crate::trace::error::{Fault, ReadError};
 
 /// Buffers begin with this and grow up to [`LONGEST`].
@@ -62,6 +63,7 @@ pub(super) fn packets(
     source: impl Read + Send,
     nat: bool,
     place: &'static str,
+    budget: &Budget<'_>,
 ) -> Result<Capture, ReadError> {
     let mut reader = create_reader(BUFFER, source).map_err(|error| match error {
         PcapError::ReadError => std::io::Error::other("the file cannot be read").into(),
@@ -73,6 +75,7 @@ pub(super) fn packets(
         let before = reader.data().len();
         let step = match reader.next() {
             Ok((size, block)) => {
+                budget.grow(&mut parse.capture.packets, "packets")?;
                 parse.block(&block)?;
                 Step::Took(size)
             }

@@ -7,6 +7,7 @@ use rand_chacha::ChaCha8Rng;
 
 use super::slots::{Loss, share};
 use super::{Decibels, SymbolRate};
+use crate::budget::Budget;
 use crate::trace::error::Fault;
 use crate::trace::{Modcods, Sizes};
 use crate::units::Duration;
@@ -34,7 +35,7 @@ pub(super) struct Signal {
 }
 
 /// Makes frames. Time is counted in symbols, so that nothing drifts.
-pub(super) struct Frames {
+pub(super) struct Frames<'a> {
     pub(super) coding: Coding,
     modcods: Modcods,
     rate: SymbolRate,
@@ -50,19 +51,20 @@ pub(super) struct Frames {
     keep_order: bool,
     latest: i64,
     most: u64,
+    budget: &'a Budget<'a>,
     /// Frames by MODCOD: sent, and lost.
     pub(super) sent: Vec<(u64, u64)>,
     /// Frames for which the channel was too bad for any MODCOD, as the sender knew it.
     pub(super) desperate: u64,
 }
 
-impl Frames {
+impl<'a> Frames<'a> {
     pub(super) fn new(
         (coding, modcods): (Coding, Modcods),
         (rate, symbols): (SymbolRate, Option<u32>),
         losses: ChaCha8Rng,
         keep_order: bool,
-        most: u64,
+        (most, budget): (u64, &'a Budget<'a>),
     ) -> Self {
         let sent = vec![(0, 0); modcods.all().len()];
         let (t, d, bytes) = (Vec::new(), Vec::new(), Vec::new());
@@ -81,6 +83,7 @@ impl Frames {
             keep_order,
             latest,
             most,
+            budget,
             sent,
             desperate,
         }
@@ -118,6 +121,9 @@ impl Frames {
             if self.t.len() as u64 >= self.most {
                 return Err(Fault::TooMany(self.most));
             }
+            self.budget.grow(&mut self.t, "frames")?;
+            self.budget.grow(&mut self.d, "frames")?;
+            self.budget.grow(&mut self.bytes, "frames")?;
             self.next += u128::from(symbols) * SECOND;
             let end = self.next.div_ceil(rate) as i64;
             let received = signal.esn0.is_some_and(|esn0| esn0 >= modcod.threshold_db);

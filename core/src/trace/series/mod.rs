@@ -21,6 +21,7 @@ pub use given::{ColumnName, ColumnUnit, DelayIs, Given, GivenError, Measured, Sh
 pub use modem::Modem;
 pub(super) use table::Table;
 
+use crate::budget::Budget;
 use crate::seed::{Seed, Stream};
 use crate::trace::decimal::parse_scaled;
 use crate::trace::error::{Fault, ReadError, Snippet};
@@ -40,7 +41,8 @@ pub(super) const FORMAT: FormatRow = FormatRow {
     doc: "Rate, delay and loss over time, in columns that are named.",
     read: Some(|how, input| {
         let series = Series::of(how, input)?;
-        let mut phy = input.parsed(&how.file, |file| read(file, &series, MOST))?;
+        let mut phy =
+            input.parsed(&how.file, |file| read_within(file, &series, MOST, input.budget))?;
         let name = how.file.file_name().map(|name| name.to_string_lossy().into_owned());
         phy.set_source(name);
         Ok(phy)
@@ -48,8 +50,8 @@ pub(super) const FORMAT: FormatRow = FormatRow {
     write: None,
 };
 
-/// More slots than this are not made from a few rows (2 GiB of columns).
-const MOST: u64 = 1 << 27;
+/// More slots than this have no index.
+const MOST: u64 = u32::MAX as u64;
 
 /// Where a file has what, and what it does not say.
 #[derive(Clone, Debug, PartialEq)]
@@ -149,8 +151,17 @@ const PACKET: Bytes = Bytes(1500);
 /// # Errors
 /// A [`ReadError`] with the first line in the way.
 pub fn read(reader: impl BufRead, series: &Series, most: u64) -> Result<PhyTrace, ReadError> {
+    read_within(reader, series, most, &Budget::unlimited())
+}
+
+fn read_within(
+    reader: impl BufRead,
+    series: &Series,
+    most: u64,
+    budget: &Budget<'_>,
+) -> Result<PhyTrace, ReadError> {
     let mut table = Table::new(reader)?;
-    let mut import = Import::new(series, most);
+    let mut import = Import::new(series, (most, budget));
     import.between = table.between();
     while let Some(row) = table.next()? {
         import.row(row).map_err(|fault| fault.at(row.line))?;
@@ -179,8 +190,8 @@ struct Held {
 /// A file as it is read.
 struct Import<'a> {
     series: &'a Series,
-    maker: Maker,
-    frames: Option<Frames>,
+    maker: Maker<'a>,
+    frames: Option<Frames<'a>>,
     layout: Option<Layout>,
     /// The fields of the line that names the columns.
     header: Option<Vec<String>>,
@@ -203,16 +214,16 @@ struct Import<'a> {
 }
 
 impl<'a> Import<'a> {
-    fn new(series: &'a Series, most: u64) -> Self {
+    fn new(series: &'a Series, limits: (u64, &'a Budget<'a>)) -> Self {
         let losses = series.loss.as_ref().map(|_| Seed(series.seed).rng(Stream::Import(0)));
         let lldu = series.lldu.unwrap_or(PACKET);
         Self {
             series,
-            maker: Maker::new(lldu, losses, series.keep_order, most),
+            maker: Maker::new(lldu, losses, series.keep_order, limits.0, limits.1),
             frames: series
                 .modem
                 .as_ref()
-                .map(|modem| modem.frames(series.seed, series.keep_order, most)),
+                .map(|modem| modem.frames(series.seed, series.keep_order, limits)),
             layout: None,
             header: None,
             between: "",

@@ -4,6 +4,7 @@ use super::frames::{Coding, Frames, Signal};
 use super::given::{ColumnName, Given};
 use super::slots::Loss;
 use super::{DecibelHertz, Decibels, SymbolRate, decibels};
+use crate::budget::Budget;
 use crate::seed::{Seed, Stream};
 use crate::trace::Modcods;
 use crate::trace::error::{Fault, Snippet};
@@ -126,7 +127,12 @@ impl Modem {
         Ok(Some(Self { level, source, modcods, assumed, rate, symbols }))
     }
 
-    pub(super) fn frames(&self, seed: u64, keep_order: bool, most: u64) -> Frames {
+    pub(super) fn frames<'a>(
+        &self,
+        seed: u64,
+        keep_order: bool,
+        limits: (u64, &'a Budget<'a>),
+    ) -> Frames<'a> {
         let coding = match &self.source {
             Source::Column(_) => Coding::Variable,
             Source::Constant(index) => Coding::Constant(*index),
@@ -134,7 +140,7 @@ impl Modem {
         };
         let losses = Seed(seed).rng(Stream::Import(0));
         let air = (self.rate, self.symbols);
-        Frames::new((coding, self.modcods.clone()), air, losses, keep_order, most)
+        Frames::new((coding, self.modcods.clone()), air, losses, keep_order, limits)
     }
 
     /// The columns of Es/N0 and of MODCODs, if there are any.

@@ -3,6 +3,7 @@
 use rand::Rng;
 use rand_chacha::ChaCha8Rng;
 
+use crate::budget::Budget;
 use crate::trace::error::{Fault, Snippet};
 use crate::trace::{Header, PhyTrace, ReadError, TraceError};
 use crate::units::Bytes;
@@ -44,7 +45,7 @@ impl State {
 /// A slot starts whenever the link has carried a multiple of an LLDU's bits since the first one
 /// started. What is carried is counted in integers (millionths of a bit per second times
 /// nanoseconds), so nothing drifts over the borders of intervals.
-pub(super) struct Maker {
+pub(super) struct Maker<'a> {
     t: Vec<i64>,
     d: Vec<i64>,
     lldu: Bytes,
@@ -58,19 +59,21 @@ pub(super) struct Maker {
     /// Slots that wait for an earlier one.
     pub(super) waited: u64,
     most: u64,
+    budget: &'a Budget<'a>,
 }
 
-impl Maker {
+impl<'a> Maker<'a> {
     /// Slots of `lldu` bytes, `most` at most; without `losses` none is erased.
     pub(super) fn new(
         lldu: Bytes,
         losses: Option<ChaCha8Rng>,
         keep_order: bool,
         most: u64,
+        budget: &'a Budget<'a>,
     ) -> Self {
         let work = u128::from(lldu.0) * 8 * 1_000_000 * 1_000_000_000;
         let (t, d) = (Vec::new(), Vec::new());
-        Self { t, d, lldu, work, need: 0, losses, keep_order, latest: 0, waited: 0, most }
+        Self { t, d, lldu, work, need: 0, losses, keep_order, latest: 0, waited: 0, most, budget }
     }
 
     /// The slots that start from `from` on and before `to`.
@@ -165,10 +168,17 @@ impl Maker {
         if count > u128::from(self.most.saturating_sub(self.t.len() as u64)) {
             return Err(Fault::TooMany(self.most));
         }
-        let count = count as usize;
-        let room = self.t.try_reserve(count).and_then(|()| self.d.try_reserve(count));
-        room.map_err(|_| Fault::Memory((self.t.len() + count) as u64))?;
-        Ok(count)
+        let (all, room) = (self.t.len() as u64 + count as u64, self.t.capacity() - self.t.len());
+        if count > room as u128 {
+            // What is there is doubled at least.
+            let more = (count as u64 - room as u64).max(self.t.len() as u64);
+            let what = format!("{all} slots");
+            self.budget.take(16 * more, &what)?;
+            self.budget.give_back(16 * more);
+            self.budget.reserve(&mut self.t, more, &what)?;
+            self.budget.reserve(&mut self.d, more, &what)?;
+        }
+        Ok(count as usize)
     }
 }
 
@@ -197,7 +207,8 @@ mod tests {
     #[test]
     fn borders_do_not_lose_what_was_begun() {
         // 8 bits: 1 ms at 8 kbit/s. Half a slot is carried over an outage and a slower while.
-        let mut maker = Maker::new(Bytes(1), None, true, 100);
+        let budget = Budget::unlimited();
+        let mut maker = Maker::new(Bytes(1), None, true, 100, &budget);
         let rate = |kbit: u64| kbit * 1_000_000_000;
         maker.interval(0, 1_500_000, &state(rate(8))).unwrap();
         maker.interval(1_500_000, 5_000_000, &state(0)).unwrap();
@@ -215,7 +226,8 @@ mod tests {
             parts in proptest::collection::vec((1i64..5_000_000, 0u64..40_000_000), 1..20),
             lldu in 1u32..2000,
         ) {
-            let mut maker = Maker::new(Bytes(lldu), None, true, 1 << 20);
+            let budget = Budget::unlimited();
+            let mut maker = Maker::new(Bytes(lldu), None, true, 1 << 20, &budget);
             let (mut from, mut carried, mut k) = (0i64, 0u128, 0u128);
             let mut expected = Vec::new();
             let work = u128::from(lldu) * 8 * 1_000_000_000_000_000;
@@ -236,7 +248,8 @@ mod tests {
 
         #[test]
         fn nothing_overtakes(delays in proptest::collection::vec(0i64..10_000_000, 1..50)) {
-            let mut maker = Maker::new(Bytes(125), None, true, 1 << 20);
+            let budget = Budget::unlimited();
+            let mut maker = Maker::new(Bytes(125), None, true, 1 << 20, &budget);
             for (index, &delay) in delays.iter().enumerate() {
                 let from = index as i64 * 1_000_000;
                 let state = State { delay: Some(delay), ..state(3_000_000_000_000) };

@@ -1,0 +1,105 @@
+//! Work of the core that Python can stop at any moment, within a budget of memory.
+//!
+//! The work runs on a thread of its own, while Python's waits and looks for signals. So Ctrl-C is
+//! answered also where the work cannot ask whether to go on: while a pipe is opened that nobody
+//! writes to, in a closed form. What asks ends at once; what cannot is left behind and its result
+//! dropped.
+
+use std::panic::{self, AssertUnwindSafe};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::mpsc::{self, RecvTimeoutError};
+use std::thread;
+use std::time::Duration as WallTime;
+
+use clift::budget::{Budget, Most};
+use clift::units::Size;
+use pyo3::prelude::*;
+
+use crate::errors::{memory_error, scenario_error};
+
+/// How often to look for signals.
+const LOOK: WallTime = WallTime::from_millis(50);
+/// How long stopped work has to remove what it began.
+const GRACE: WallTime = WallTime::from_millis(200);
+/// Stack of the thread, as the main one has it.
+const STACK: usize = 8 << 20;
+
+/// What Python allows in bytes: 0 is the core's own share of what is free.
+static MOST: AtomicU64 = AtomicU64::new(0);
+
+/// What may be taken.
+pub(crate) fn most() -> Most {
+    match MOST.load(Ordering::Relaxed) {
+        0 => Most::Free,
+        u64::MAX => Most::Unlimited,
+        bytes => Most::Bytes(bytes),
+    }
+}
+
+/// Sets how many bytes one piece of work may take: 0 for the default, 2^64 - 1 for any amount. What
+/// was set before.
+#[pyfunction]
+pub(crate) fn set_memory_limit(bytes: u64) -> u64 {
+    MOST.swap(bytes, Ordering::Relaxed)
+}
+
+/// Bytes of a size such as `16 GB`.
+#[pyfunction]
+pub(crate) fn parse_size(text: &str) -> PyResult<u64> {
+    text.parse::<Size>().map(|size| size.0).map_err(scenario_error)
+}
+
+/// Bytes that are free, where that can be known.
+#[pyfunction]
+pub(crate) fn free_memory() -> Option<u64> {
+    clift::budget::free_memory()
+}
+
+/// What `job` makes, unless a signal handler of Python raises; `error` is for what it cannot make.
+pub(crate) fn work<T: Send + 'static, E: std::fmt::Display + Send + 'static>(
+    py: Python<'_>,
+    job: impl FnOnce(&Budget<'_>) -> Result<T, E> + Send + 'static,
+    error: impl FnOnce(E) -> PyErr,
+) -> PyResult<T> {
+    let (made, short) = watched(py, job)?;
+    made.map_err(|fault| if short { memory_error(fault) } else { error(fault) })
+}
+
+/// The same as it came, and whether memory was refused.
+pub(crate) fn watched<T: Send + 'static>(
+    py: Python<'_>,
+    job: impl FnOnce(&Budget<'_>) -> T + Send + 'static,
+) -> PyResult<(T, bool)> {
+    let stop = Arc::new(AtomicBool::new(false));
+    let (sender, done) = mpsc::sync_channel(1);
+    let flag = Arc::clone(&stop);
+    let most = most();
+    let thread = thread::Builder::new().stack_size(STACK).spawn(move || {
+        let go_on = || !flag.load(Ordering::Relaxed);
+        let budget = Budget::new(most, Some(&go_on));
+        let made = panic::catch_unwind(AssertUnwindSafe(|| job(&budget)));
+        // Nobody listens any more to what was stopped.
+        let _ = sender.send((made, budget.is_short()));
+    });
+    thread.map_err(|error| memory_error(format!("no thread can be started: {error}")))?;
+    let ended = py.detach(move || {
+        loop {
+            match done.recv_timeout(LOOK) {
+                Ok(ended) => return Ok(ended),
+                Err(RecvTimeoutError::Timeout) => {}
+                Err(RecvTimeoutError::Disconnected) => unreachable!("the thread always sends"),
+            }
+            if let Err(raised) = Python::attach(|py| py.check_signals()) {
+                stop.store(true, Ordering::Relaxed);
+                let _ = done.recv_timeout(GRACE);
+                return Err(raised);
+            }
+        }
+    });
+    let (made, short) = ended?;
+    match made {
+        Ok(made) => Ok((made, short)),
+        Err(panicked) => panic::resume_unwind(panicked),
+    }
+}

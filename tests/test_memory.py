@@ -1,0 +1,144 @@
+"""What would take too much memory is refused beforehand; Ctrl-C is answered at once."""
+
+import os
+import re
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import clift
+
+PHY = clift.channel.bernoulli(slots=200_000, p=0.1, seed=1)
+CHANNEL = '[channel]\nmodel = "bernoulli"\nerasures = "2 %"\nrate = "1 Gbit/s"\n'
+
+
+@pytest.fixture(autouse=True)
+def _limit() -> Iterator[None]:
+    yield
+    clift.memory_limit(None)
+
+
+def runs(folder: Path, text: str = "1000000000 5\n") -> Path:
+    path = folder / "big.runs"
+    path.write_text(text)
+    return path
+
+
+def test_a_limit_is_set_told_and_taken_back() -> None:
+    assert clift.memory_limit("2 GiB") == 2**31 == clift.memory_limit()
+    assert clift.memory_limit(10**6) == 10**6
+    assert clift.memory_limit("unlimited") is None
+    free = clift.memory_limit(None)
+    assert free is None or free > 2**20
+    for wrong in (0, -1, 0.5, True, "much", "1 kbit/s", [], float("nan"), 2**64, b"1 GB"):
+        with pytest.raises(clift.ScenarioError, match=r"limit = .*: give bytes, text such as"):
+            clift.memory_limit(wrong)  # type: ignore[arg-type]
+
+
+CALLS: dict[str, Callable[[Path], object]] = {
+    "runs": lambda folder: clift.read_trace(runs(folder), slot_ns=1000, decode_ns=1000),
+    "bernoulli": lambda _: clift.channel.bernoulli(slots=2**31, p=0.1),
+    "gilbert": lambda _: clift.channel.gilbert_elliott(slots=2**31),
+    "lms": lambda _: clift.channel.lms(duration_s=10**6),
+    "on a trace": lambda _: clift.channel.bernoulli(on=PHY, p=0.1),
+    "apply": lambda _: clift.tmt.apply(PHY, "HARQ(10/12)"),
+    "scenario": lambda _: clift.simulate(clift.Scenario.parse(CHANNEL, "x.toml")),
+    "many": lambda _: clift.run_many([clift.Scenario.parse(CHANNEL, "x.toml")] * 3),
+    "adaptive HARQ": lambda _: clift.simulate(
+        clift.Scenario({"adaptive_harq": {"length": "800 h"}})
+    ),
+    "segments": lambda _: clift.simulate(clift.HybridLink(), duration_s=60).events(),
+}
+
+
+@pytest.mark.parametrize("name", CALLS)
+def test_what_takes_too_much_is_refused_with_its_need(name: str, tmp_path: Path) -> None:
+    clift.memory_limit(100_000)
+    with pytest.raises(clift.OutOfMemory) as error:
+        CALLS[name](tmp_path)
+    line = str(error.value)
+    assert "of memory in all, and 100 kB may be taken; take less, or allow it: " in line
+    assert line.endswith('")')
+    assert "\n" not in line
+    assert isinstance(error.value, MemoryError)
+
+
+def test_what_the_message_allows_suffices() -> None:
+    clift.memory_limit(100_000)
+    for _ in range(5):
+        try:
+            clift.channel.lms(duration_s=60, seed=1)
+            break
+        except clift.OutOfMemory as error:
+            clift.memory_limit(str(error).split('"')[-2])
+    else:
+        pytest.fail("what the messages allow is never enough")
+
+
+def clift_command(*words: Any) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-m", "clift", *map(str, words)]
+    return subprocess.run(command, capture_output=True, text=True, check=False)
+
+
+def test_the_command_line_says_what_to_allow(tmp_path: Path) -> None:
+    words = ["trace", "info", runs(tmp_path), "--slot", "1 us", "--decode", "1 us"]
+    done = clift_command(*words, "--memory", "1 GB")
+    assert done.returncode == 2
+    assert done.stdout == ""
+    assert re.search(
+        r"1 GB may be taken; take less, or allow it: --memory \d+[MG]B\n$", done.stderr
+    )
+    path = runs(tmp_path, "1000 5\n" * 5)
+    assert clift_command(*words, "--memory", "1GB").returncode == 0, path
+    wrong = clift_command(*words, "--memory", "lots")
+    assert wrong.returncode == 2
+    assert "--memory" in wrong.stderr
+    assert 'give a size such as "16 GB"' in wrong.stderr
+
+
+def interrupted_after(call: Callable[[], object], wait_s: float = 0.3) -> float:
+    """Seconds from Ctrl-C until it is raised."""
+    sent: list[float] = []
+
+    def press() -> None:
+        time.sleep(wait_s)
+        sent.append(time.perf_counter())
+        os.kill(os.getpid(), signal.SIGINT)
+
+    thread = threading.Thread(target=press)
+    thread.start()
+    try:
+        with pytest.raises((KeyboardInterrupt, clift.Interrupted)):
+            call()
+        return time.perf_counter() - sent[0]
+    finally:
+        thread.join()
+
+
+SLOW: dict[str, Callable[[Path], object]] = {
+    "pipe": lambda path: clift.read_trace(path, format="text"),
+    "pipe of delays": lambda path: clift.simulate(clift.HybridLink(), path_ms=path),
+    "closed form": lambda _: clift.model.fec(30_000, 65_535, 0.99, 0.5),
+    "land mobile": lambda _: clift.channel.lms(duration_s=20_000),
+    "run": lambda _: clift.simulate(clift.HybridLink(), duration_s=10**6),
+    "log": lambda _: clift.simulate(clift.HybridLink(), duration_s=600).series(interval_ms=0.02),
+    "many": lambda _: clift.run_many([clift.Scenario(clift.HybridLink(), duration_s=10**6)] * 3),
+}
+
+
+@pytest.mark.parametrize("name", SLOW)
+def test_ctrl_c_is_answered_at_once(name: str, tmp_path: Path) -> None:
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    # Half a second is what is promised (validation/interrupts.py); a busy machine takes longer.
+    assert interrupted_after(lambda: SLOW[name](pipe)) < 2.5
+    # Whoever waits on the pipe is let go.
+    if name.startswith("pipe"):
+        os.close(os.open(pipe, os.O_WRONLY | os.O_NONBLOCK))

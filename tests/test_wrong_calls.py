@@ -1,0 +1,27 @@
+"""Every public callable answers wrong values in one line; validation/wrong_calls.py tries all."""
+
+import warnings
+from pathlib import Path
+
+import pytest
+
+from validation import wrong_calls
+
+
+def test_every_public_callable_is_tried() -> None:
+    assert wrong_calls.missing() == set()
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_wrong_values_are_answered_in_one_line(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # What is taken for a file to be written stays here.
+    monkeypatch.chdir(tmp_path)
+    wrong = []
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        for name, given in (*wrong_calls.alone(every=17), *wrong_calls.drawn(300, seed=5)):
+            if found := wrong_calls.fault(name, given):
+                wrong.append(f"{name}({wrong_calls.shown(given)}): {found}")
+    assert wrong == []

@@ -1,0 +1,142 @@
+"""How long Ctrl-C and SIGTERM take to be answered, step by step.
+
+    python validation/interrupts.py     # prints the table; 1 if a step takes over half a second
+
+Each step runs in a process of its own, is left to work for a second, and gets the signal. What
+counts is the time until the exception is raised (a library's user) or the process is gone (the
+command line's).
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+MOST_S = 0.5
+WORKED_S = 1.0
+
+# What a user of the library calls; each takes far longer than a second.
+CALLS = {
+    "bernoulli": "clift.channel.bernoulli(slots=4 * 10**8, p=0.5)",
+    "gilbert_elliott": "clift.channel.gilbert_elliott(slots=4 * 10**8, alpha=0.5, beta=0.5)",
+    "lms": "clift.channel.lms(duration_s=400_000)",
+    "erasures on a trace": "clift.channel.bernoulli(on=PHY, p=0.9)",
+    "FIFO without a writer": "clift.read_trace(FIFO, format='text')",
+    "FIFO of delays": "clift.simulate('hybrid.toml', path_ms=FIFO)",
+    "large file": "clift.read_trace(LARGE)",
+    "tmt.apply": "[clift.tmt.apply(PHY, 'HARQ(10/12)') for _ in range(99)]",
+    "simulate": "clift.simulate(clift.HybridLink(), duration_s=10**7)",
+    "series": "clift.simulate(clift.HybridLink(), duration_s=2000).series(interval_ms=0.01)",
+    "run_many": "clift.run_many([clift.Scenario(clift.HybridLink(), duration_s=10**6)] * 4)",
+    "run_many, channels": "clift.run_many([clift.Scenario(LONG, seed=n) for n in range(9)])",
+    "model.fec": "clift.model.fec(30000, 65535, .99, .5)",
+    "adaptive HARQ": "clift.simulate(clift.AdaptiveHarqLink(duration_s=3 * 10**6))",
+    "plotting": "[draw() for _ in range(999)]",
+}
+SET_UP = """
+import signal, sys, time, warnings
+warnings.simplefilter("ignore")
+import clift
+from pathlib import Path
+FIFO, LARGE = sys.argv[1:3]
+if "PHY" in sys.argv[3]:
+    PHY = clift.channel.bernoulli(slots=3 * 10**7, p=0.3)
+LONG = {"adaptive_harq": {"length": "800 h"}}
+def draw():
+    from clift.report.trace_figure import figure, save
+    phy = clift.channel.bernoulli(slots=20_000, p=0.1)
+    save(figure(phy, "x"), Path(FIFO).with_name("x.png"))
+if "draw" in sys.argv[3]:
+    draw()
+print("ready", flush=True)
+try:
+    eval(sys.argv[3])
+except BaseException as error:
+    print(type(error).__name__, time.clock_gettime(time.CLOCK_MONOTONIC), flush=True)
+    import os
+    os._exit(0)
+print("done")
+"""
+COMMANDS = {
+    "clift run, long channel": ["run", "{long}", "--quiet"],
+    "clift trace info FIFO": ["trace", "info", "{fifo}", "--format", "text"],
+    "clift run, many": ["run", "{many}", "--quiet", "--no-plots", "-o", "{out}"],
+}
+
+
+def call(name: str, folder: Path) -> tuple[float, str]:
+    """Seconds until a call of the library was interrupted, and by what."""
+    command = [sys.executable, "-c", SET_UP, folder / "fifo", folder / "large.csv", CALLS[name]]
+    process = subprocess.Popen(
+        command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True, cwd=folder
+    )
+    assert process.stdout is not None
+    assert process.stdout.readline() == "ready\n"
+    time.sleep(WORKED_S)
+    began = time.clock_gettime(time.CLOCK_MONOTONIC)
+    process.send_signal(signal.SIGINT)
+    try:
+        said = process.communicate(timeout=60)[0].split()
+    except subprocess.TimeoutExpired:
+        process.kill()
+        return 60, "never"
+    if said[:1] == ["done"] or len(said) < 2:
+        return 0, "was done before"
+    return float(said[1]) - began, said[0]
+
+
+def command(name: str, folder: Path, what: signal.Signals) -> tuple[float, str]:
+    """Seconds until a command was gone, and its exit code."""
+    names = {key: folder / f"{key}.toml" for key in ("long", "many")}
+    names |= {"fifo": folder / "fifo", "out": folder / "out"}
+    words = [word.format(**names) for word in COMMANDS[name]]
+    process = subprocess.Popen(
+        [sys.executable, "-m", "clift", *words],
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+    )
+    time.sleep(WORKED_S + 1)
+    began = time.perf_counter()
+    process.send_signal(what)
+    try:
+        code = process.wait(timeout=60)
+    except subprocess.TimeoutExpired:
+        process.kill()
+        return 60, "never"
+    return time.perf_counter() - began, f"exit code {code}"
+
+
+def main() -> int:
+    """Prints every step; 1 if one takes too long."""
+    slow = 0
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        os.mkfifo(folder / "fifo")
+        rows = "".join(f"{slot * 1000},36000000\n" for slot in range(1_000_000))
+        with (folder / "large.csv").open("w") as file:
+            file.write("t_ns,d_ns\n" + rows)
+            for part in range(1, 40):
+                base = part * 1_000_000
+                file.writelines(f"{(base + slot) * 1000},5\n" for slot in range(1_000_000))
+        (folder / "hybrid.toml").write_text('duration = "1 s"\n[hybrid]\n')
+        (folder / "long.toml").write_text('duration = "1 s"\n[adaptive_harq]\nlength = "800 h"\n')
+        (folder / "many.toml").write_text('duration = "2000 s"\nruns = 999\n[hybrid]\n')
+        steps = [(one, lambda one=one: call(one, folder)) for one in CALLS]
+        for one in COMMANDS:
+            for what in (signal.SIGINT, signal.SIGTERM):
+                steps.append((f"{one}, {what.name}", lambda o=one, w=what: command(o, folder, w)))
+        for title, step in steps:
+            took, ended = step()
+            slow += took > MOST_S
+            print(f"{title:40} {took:6.3f} s  {ended}", flush=True)
+    print(f"{slow} of {len(steps)} steps take over {MOST_S} s")
+    return int(slow > 0)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
