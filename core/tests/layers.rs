@@ -8,19 +8,23 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// Each stage with what it may use besides itself, `units`, `seed` and `config`.
-const ALLOWED: [(&str, &[&str]); 12] = [
+const ALLOWED: [(&str, &[&str]); 13] = [
     ("units", &[]),
     ("seed", &[]),
     ("config", &[]),
     ("trace", &[]),
     ("channel", &["trace"]),
     ("link", &["trace"]),
-    ("scheme", &["link", "trace"]),
+    ("queue", &["link"]),
+    ("scheme", &["link", "queue", "trace"]),
     ("transport", &[]),
     ("metrics", &["link"]),
     ("application", &["metrics", "transport"]),
-    ("simulation", &["application", "link", "metrics", "scheme", "transport"]),
-    ("scenario", &["application", "channel", "link", "scheme", "simulation", "trace", "transport"]),
+    ("simulation", &["application", "link", "metrics", "queue", "scheme", "transport"]),
+    (
+        "scenario",
+        &["application", "channel", "link", "queue", "scheme", "simulation", "trace", "transport"],
+    ),
 ];
 
 #[test]
