@@ -9,7 +9,7 @@ RUST_C := $(CORE) $(wildcard bindings/c/src/*.rs) bindings/c/build.rs bindings/c
 .DEFAULT_GOAL := help
 # A recipe that fails leaves nothing half-made.
 .DELETE_ON_ERROR:
-.PHONY: help demo c c-header ns2 ns3 hosts-deps test test-rust test-python lint format bench docs wheel package clean validate validate-kernel
+.PHONY: help demo reproduce c c-header ns2 ns3 hosts-deps browser-deps test test-rust test-python lint format bench docs wheel package clean validate validate-kernel
 
 help: ## print the targets
 	@grep -hE '^[a-z0-9-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z0-9-]+):[^#]*## (.*)/  make \1\t\2/' | expand -t 20
@@ -18,6 +18,9 @@ demo: $(VENV)/built ## set everything up and run the main job: ARQ and HARQ unde
 	@echo "3 schemes, 2 receptions, 2 congestion controls, a page and bulk data: 2880 runs, then 1008 under 7 TCPs; some 10 s" >&2
 	$(BIN)/clift run examples/geo_mobile.toml -o results/demo
 	$(BIN)/clift paper ijscn2014 --what-changed -o results/what_changed.png
+
+reproduce: $(VENV)/built ## every table and figure of the five papers in full, into results/papers (some ten minutes)
+	$(BIN)/clift paper run all -o results/papers
 
 test: $(VENV)/tools c ns2 ns3 test-rust test-python ## set everything up and run every test
 
@@ -30,6 +33,7 @@ test-python: $(VENV)/tools ## Python tests only
 validate: $(VENV)/tools ## everything against theory, ns-2, ns-3, the papers and this machine's kernel (about half an hour)
 	cargo test --release -p clift --test it model:: -- --ignored --nocapture
 	$(BIN)/python validation/campaign_statistics.py
+	$(BIN)/python -m validation.design_search
 	$(BIN)/python validation/lms_statistics.py
 	$(BIN)/python validation/tcp_windows.py
 	$(BIN)/python validation/tcp_ns3.py
@@ -42,11 +46,12 @@ validate: $(VENV)/tools ## everything against theory, ns-2, ns-3, the papers and
 	$(BIN)/python validation/tauran2017.py
 	$(BIN)/python validation/tauran2017_channel.py
 	$(BIN)/python validation/ns2_plugin.py
+	$(BIN)/python validation/report_page.py
 
 validate-kernel: $(VENV)/tools ## every tenth drawn cell measured anew with this machine's kernel (root)
 	$(BIN)/python -m validation.kernel.beside --measure $$(seq 0 10 149)
 
-lint: $(VENV)/tools ## format check, clippy, ruff, mypy; a warning is an error
+lint: $(VENV)/tools ## format check, clippy, ruff, mypy, licences and advisories; a warning is an error
 	cargo fmt --all --check
 	cargo clippy --workspace --all-targets -- -D warnings
 	@if rustc --print target-libdir --target wasm32-unknown-unknown 2>/dev/null | xargs -r test -d; \
@@ -55,6 +60,18 @@ lint: $(VENV)/tools ## format check, clippy, ruff, mypy; a warning is an error
 	$(BIN)/ruff format --check python tests bench validation examples docs hosts
 	$(BIN)/ruff check python tests bench validation examples docs hosts
 	$(BIN)/mypy
+	$(BIN)/python -m pytest -q tests/test_supply_chain.py
+	@if command -v cargo-deny >/dev/null; \
+		then cargo deny check licenses bans sources; \
+		if cargo deny fetch db >/dev/null 2>&1; then cargo deny check advisories; \
+		else echo "skipped: advisories of crates, whose data cannot be had"; fi; \
+		else echo "skipped: cargo deny, which is not installed; so are advisories of crates"; fi
+	@if $(BIN)/python -m pip_audit --version >/dev/null 2>&1; \
+		then said=$$($(BIN)/python -m pip_audit --skip-editable --progress-spinner off 2>&1) && code=0 || code=$$?; \
+		case "$$said" in *ConnectionError*|*"Max retries"*|*ServiceError*|*"Failed to"*) \
+		echo "skipped: advisories of Python packages, whose data cannot be had";; \
+		*) printf '%s\n' "$$said"; exit $$code;; esac; \
+		else echo "skipped: pip-audit, which is not installed; so are advisories of Python packages"; fi
 
 format: $(VENV)/tools ## format Rust and Python
 	cargo fmt --all
@@ -81,6 +98,9 @@ ns3: target/c/clift.h ## the module for every ns-3 that is there, built in targe
 
 hosts-deps: ## install ns-2 and ns-3 (root and apt) and, in target/ns3/venv, the wheel of ns-3
 	@hosts/deps
+
+browser-deps: ## install Chromium (root and apt), in which the tests open reports
+	@tests/browser-deps
 
 clean: ## remove what the other targets made
 	rm -rf $(VENV) target results dist

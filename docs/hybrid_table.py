@@ -14,6 +14,7 @@ from pathlib import Path
 ROOT = Path(__file__).parent.parent
 PAGE = ROOT / "docs" / "concepts" / "hybrid.md"
 DATA = ROOT / "validation"
+NS2 = ROOT / "python" / "clift" / "papers"
 KEYS = ("sack", "flows", "n", "delta", "delay_ms", "p", "in_order")
 DELAYS = ("20", "100", "200")
 AGENTS = (("0", "no"), ("1", "yes"))
@@ -23,7 +24,8 @@ SHOWN = (3, 4, 5)
 
 def rows(name: str) -> dict[tuple[str, ...], dict[str, str]]:
     """A table by its cells."""
-    with (DATA / name).open() as file:
+    folder = NS2 if name.endswith("_ns2.csv") else DATA
+    with (folder / name).open() as file:
         return {tuple(row[key] for key in KEYS): row for row in csv.DictReader(file)}
 
 
@@ -117,8 +119,8 @@ def page(text: str) -> str:
 def pictures() -> None:
     """Draws figures from the kept results."""
     from clift.campaign.statistics import Estimate
-    from clift.papers.analytical import parameters
     from clift.papers.hybrid import PAPER, Cell, Figure, Line, lines
+    from clift.papers.registry import parameters
     from clift.report.hybrid_figure import paper_figure
     from clift.report.trace_figure import save
 

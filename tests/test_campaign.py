@@ -101,7 +101,7 @@ def test_pictures_tables_and_the_folder(campaign: clift.campaign.Campaign, tmp_p
     with pytest.raises(clift.ScenarioError, match="give one of runs, summary, series, delays"):
         campaign.table("run")
     files = campaign.save(tmp_path / "out", plots=False)
-    assert files[0].name == "record.json"
+    assert files[-1].name == "record.json"
     summary = pq.read_table(tmp_path / "out" / "summary.parquet")
     assert {"mean", "low", "high", "half_width", "median", "p95", "runs"} <= set(
         summary.column_names

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 import clift
+from clift.errors import ScenarioError
 from clift.hosts.crosscheck import crosscheck
 from clift.hosts.fates import Arrival, Log
 
@@ -84,6 +85,15 @@ def test_hosts_that_are_left_out_are_named(tmp_path: Path) -> None:
     told = done.stderr.splitlines()
     assert [line.split()[0] for line in told] == ["ns2", "ns3", "live"]
     assert all("one flow" in line for line in told)
+
+
+def test_more_segments_than_memory_holds_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("clift.hosts.crosscheck.MOST_SEGMENTS", 100)
+    text = '[[path]]\nleg = { rate = "2 Mbit/s", delay = "9 ms", queue = "20 packets" }'
+    with pytest.raises(
+        ScenarioError, match=r"the engine sends \d+ segments, .* 100 at most; set a"
+    ):
+        crosscheck(clift.Scenario.parse(text), ("engine",))
 
 
 def test_a_fate_that_the_link_does_not_give_is_told(tmp_path: Path) -> None:

@@ -5,7 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from clift.campaign import record, runner
+from clift.campaign import record, work
+from clift.campaign.tables import NAMES
 from clift.cli.main import run
 
 SCENARIO = """
@@ -26,7 +27,7 @@ wrap = true
 [vary]
 scheme = ["ARQ", "HARQ(10/12)"]
 """
-TABLES = {"record.json", *(f"{name}.parquet" for name in ("runs", "summary", "series", "delays"))}
+TABLES = {"record.json", *(f"{name}.parquet" for name in NAMES)}
 
 
 @pytest.fixture
@@ -45,11 +46,11 @@ def other(tmp_path: Path) -> Path:
 
 
 def names(folder: Path) -> set[str]:
-    return {path.name for path in folder.iterdir()}
+    return {path.name for path in folder.iterdir()} - {"store"}
 
 
 def test_a_folder_holds_one_campaign_and_what_is_not_ours(
-    scenario: Path, other: Path, tmp_path: Path
+    scenario: Path, other: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     folder = tmp_path / "keep"
     assert run(["run", str(scenario), "-o", str(folder)]) == 0
@@ -58,13 +59,17 @@ def test_a_folder_holds_one_campaign_and_what_is_not_ours(
     assert set(json.loads((folder / "record.json").read_text())["files"]) == first - {"record.json"}
     (folder / "units-9.png").write_text("not in the record")
     (folder / "notes.txt").touch()
-    assert run(["run", str(other), "-o", str(folder)]) == 0
+    capsys.readouterr()
+    assert run(["run", str(other), "-o", str(folder)]) == 2
+    said = f"error: {folder}: holds 4 runs of another study; choose another folder, or give --force"
+    assert capsys.readouterr() == ("", f"{said} to remove them\n")
+    assert run(["run", str(other), "-o", str(folder), "--force"]) == 0
     second = names(folder)
     assert {"units-9.png", "notes.txt"} < second
     files = json.loads((folder / "record.json").read_text())["files"]
     assert second == {"units-9.png", "notes.txt", "record.json", *files}
     assert not {"units-1.png", "erasures.png"} & second
-    assert run(["run", str(scenario), "-o", str(folder), "--no-plots"]) == 0
+    assert run(["run", str(scenario), "-o", str(folder), "--no-plots", "--force"]) == 0
     assert names(folder) == {"units-9.png", "notes.txt", *TABLES}
 
 
@@ -80,28 +85,69 @@ def test_a_record_cannot_have_other_files_removed(other: Path, tmp_path: Path) -
     assert [name for name in files if not (folder / str(name)).exists()] == ["cwnd.png"]
 
 
-@pytest.mark.parametrize("text", ["", "[]", '{"files": 3}', '{"clift": "0.1.0"}'])
-def test_a_folder_with_any_record_can_be_used(text: str, other: Path, tmp_path: Path) -> None:
-    (tmp_path / "record.json").write_text(text)
-    assert run(["run", str(other), "-o", str(tmp_path), "--no-plots"]) == 0
-    assert json.loads((tmp_path / "record.json").read_text())["complete"]
+@pytest.mark.parametrize("text", ["", "[]", '{"files": 3}', "[" * 200_000])
+def test_a_record_that_is_not_ours_is_left_unless_forced(
+    text: str, other: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "record.json"
+    path.write_text(text)
+    assert run(["run", str(other), "-o", str(tmp_path), "--no-plots"]) == 2
+    assert path.read_text() == text
+    assert "record.json: not a file of CLIFT" in capsys.readouterr().err
+    assert run(["run", str(other), "-o", str(tmp_path), "--no-plots", "--force"]) == 0
+    assert json.loads(path.read_text())["complete"]
 
 
-def test_nothing_is_written_where_no_run_finished(
+def test_a_picture_that_is_not_ours_is_left_unless_forced(other: Path, tmp_path: Path) -> None:
+    (tmp_path / "cwnd.png").write_text("mine")
+    assert run(["run", str(other), "-o", str(tmp_path)]) == 0
+    assert (tmp_path / "cwnd.png").read_text() == "mine"
+    assert "cwnd.png" not in json.loads((tmp_path / "record.json").read_text())["files"]
+    (tmp_path / "goodput.png").unlink()  # so that there is something to do
+    assert run(["run", str(other), "-o", str(tmp_path), "--force"]) == 0
+    assert (tmp_path / "cwnd.png").read_bytes().startswith(b"\x89PNG")
+
+
+def test_nothing_but_the_store_is_there_where_no_run_finished(
     scenario: Path,
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     folder = tmp_path / "keep"
-    assert run(["run", str(scenario), "-o", str(folder), "--no-plots"]) == 0
-    before = {path.name: path.read_bytes() for path in folder.iterdir()}
-    capsys.readouterr()
-    monkeypatch.setattr(runner, "run_many", stop)
+    monkeypatch.setattr(work.Worker, "run", stop)
     assert run(["run", str(scenario), "-o", str(folder)]) == 130
     out, err = capsys.readouterr()
     assert (out, err) == ("", "stopped before a run had finished; nothing was written\n")
-    assert {path.name: path.read_bytes() for path in folder.iterdir()} == before
+    assert names(folder) == set()
+
+
+def test_a_complete_folder_is_left_as_it_is(
+    scenario: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    folder = tmp_path / "keep"
+    command = ["run", str(scenario), "-o", str(folder), "--no-plots"]
+    assert run(command) == 0
+    first = capsys.readouterr().out
+    before = {path.name: path.stat().st_mtime_ns for path in folder.glob("*.*")}
+    assert run(command) == 0
+    assert capsys.readouterr().out == first
+    assert {path.name: path.stat().st_mtime_ns for path in folder.glob("*.*")} == before
+
+
+def test_a_table_that_cannot_be_written_costs_no_results(
+    scenario: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    folder = tmp_path / "keep"
+    (folder / "series.parquet").mkdir(parents=True)
+    command = ["run", str(scenario), "-o", str(folder), "--no-plots", "--json", "--force"]
+    assert run(command) == 2
+    out, err = capsys.readouterr()
+    assert json.loads(out)["complete"]
+    assert err.splitlines()[-1] == f"error: {folder}/series.parquet: cannot write: Is a directory"
+    (folder / "series.parquet").rmdir()
+    assert run(command) == 0
+    assert names(folder) == TABLES
 
 
 @pytest.mark.parametrize("options", [[], ["--json"]])

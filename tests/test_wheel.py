@@ -71,6 +71,10 @@ def test_it_runs_an_example_where_there_is_no_rust(wheel: Path, tmp_path: Path) 
     assert done.returncode == 0, done.stderr
     assert json.loads(done.stdout)["complete"]
     assert (tmp_path / "out" / "cwnd.png").stat().st_size > 1000
+    # What a page is made of is no Python, and has to be in the wheel all the same.
+    page = [home / "bin" / "clift", "report", "out"]
+    subprocess.run(page, cwd=tmp_path, env={"PATH": path}, capture_output=True, check=True)
+    assert "uPlot" in (tmp_path / "out" / "report.html").read_text()
     asked = "import clift; print(clift.__file__)"
     file = subprocess.run([python, "-c", asked], capture_output=True, check=True, text=True).stdout
     assert Path(file.strip()).is_relative_to(home)

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import itertools
 import re
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -24,6 +25,7 @@ import clift
 from clift.hosts.crosscheck import crosscheck
 
 ROOT = Path(__file__).parents[1]
+PLUGIN = ROOT / "target/ns2/clift.so"
 GEO = {"task": "bulk", "reception": "bad", "runs": "1", "duration": "400 s"}
 LEO = {"adaptive_harq.snr": "13 dB", "runs": "1", "duration": "400 s"}
 HYBRID = """
@@ -136,7 +138,7 @@ def cost() -> int:
         own = f"$ns clift-link $n0 $n1 {scenario}"
         for name, link in (("plain", plain), ("plugin", own)) * 5:
             script = Path(folder, f"{name}.tcl")
-            script.write_text(COST.format(plugin=ROOT / "target/ns2/clift.so", link=link))
+            script.write_text(COST.format(plugin=PLUGIN, link=link))
             began = time.process_time_ns(), time.perf_counter()
             done = subprocess.run(["ns", script], capture_output=True, text=True, check=True)
             took = time.perf_counter() - began[1]
@@ -148,5 +150,22 @@ def cost() -> int:
     return int(ratio > 0.1)
 
 
+def missing() -> str | None:
+    """What this needs and does not find, and how to get it."""
+    if shutil.which("ns") is None:
+        return "there is no `ns`; install ns-2 (Debian: apt install ns2)"
+    if not PLUGIN.exists():
+        return "there is no plugin for ns-2; `make ns2` builds it"
+    return None
+
+
+def main() -> int:
+    """Runs what the command line asks for; 2 where ns-2 is missing."""
+    if lacking := missing():
+        print(f"error: {lacking}", file=sys.stderr)
+        return 2
+    return cost() if sys.argv[1:] == ["cost"] else table()
+
+
 if __name__ == "__main__":
-    sys.exit(cost() if sys.argv[1:] == ["cost"] else table())
+    sys.exit(main())

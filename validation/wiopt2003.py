@@ -3,9 +3,9 @@
     python validation/wiopt2003.py            # 10 runs of 2000 s: about five minutes on two cores
     python validation/wiopt2003.py --write    # and takes the results for docs/concepts/hybrid.md
 
-`wiopt2003_ns2.csv` holds what ns-2's own agents did over the same link layer written for ns-2
-(1000 s, one connection 2000 s; four seeds agree within 0.013): without SACK `TCP/Newreno` towards
-`TCPSink/DelAck`, with SACK `TCP/Linux` reno towards `TCPSink/Sack1/DelAck`.
+`python/clift/papers/wiopt2003_ns2.csv` holds what ns-2's own agents did over the same link layer
+written for ns-2 (1000 s, one connection 2000 s; four seeds agree within 0.013): without SACK
+`TCP/Newreno` towards `TCPSink/DelAck`, with SACK `TCP/Linux` reno towards `TCPSink/Sack1/DelAck`.
 """
 
 from __future__ import annotations
@@ -17,11 +17,11 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from clift.campaign.statistics import Estimate
-from clift.papers.analytical import parameters
 from clift.papers.hybrid import FIGURES, Cell, lines, measure
+from clift.papers.registry import parameters
 
 FOLDER = Path(__file__).parent
-NS2 = FOLDER / "wiopt2003_ns2.csv"
+NS2 = FOLDER.parent / "python" / "clift" / "papers" / "wiopt2003_ns2.csv"
 OURS = FOLDER / "wiopt2003.csv"
 KEYS = ("sack", "flows", "n", "delta", "delay_ms", "p", "in_order")
 DELAYS = (20, 100, 200)

@@ -63,7 +63,8 @@ private:
 		return static_cast<std::uint64_t>(std::llround(seconds * 1e9));
 	}
 	int open(int argc, const char* const* argv);
-	int enqueue(Packet* p, std::uint64_t now);
+	std::uint64_t place(Packet* p, bool flying);
+	int enqueue(std::uint64_t packet, std::uint64_t now);
 	void wake(std::uint64_t now);
 	void happened(const clift_event& event);
 	void arm();
@@ -72,9 +73,17 @@ private:
 	clift_link* link_ = nullptr;
 	CliftQueue* queue_ = nullptr;
 	Handler* blocked_ = nullptr;                          // of the ns-2 queue that waits
-	std::unordered_map<std::uint64_t, Packet*> flying_;
+	// The library knows a packet by its place here; places are used again.
+	struct Carried {
+		Packet* packet;
+		std::uint64_t number;                             // in the log
+		bool flying;                                      // out of the queue
+	};
+	std::vector<Carried> carried_;
+	std::vector<std::uint64_t> unused_;
 	std::uint64_t next_packet_ = 0;
 	std::uint64_t leaving_ = 0;
+	std::vector<clift_event> spare_;                      // memory for events
 	std::uint64_t armed_ = CLIFT_NEVER;                   // the instant of the timer
 	Event timer_;
 	std::unordered_map<std::uint64_t, std::uint32_t> flows_;
@@ -94,17 +103,8 @@ public:
 		if (link_->offer(p)) return;
 		drop(p);
 	}
-	void joins(std::uint64_t packet, Packet* p)
+	void departs(std::uint64_t packet, Packet* p)
 	{
-		enque(p);
-		numbers_[packet] = p;
-	}
-	void departs(std::uint64_t packet)
-	{
-		auto found = numbers_.find(packet);
-		if (found == numbers_.end()) return;
-		Packet* p = found->second;
-		numbers_.erase(found);
 		if (waiting_.head() == p)
 			waiting_.deque();
 		else
@@ -124,45 +124,61 @@ public:
 private:
 	CliftDelay* link_ = nullptr;
 	PacketQueue waiting_;
-	std::unordered_map<std::uint64_t, Packet*> numbers_;
 };
 
 bool CliftDelay::offer(Packet* p)
 {
 	std::uint64_t now = nanoseconds(Scheduler::instance().clock());
 	wake(now);
-	std::uint64_t packet = next_packet_++;
-	int taken = enqueue(p, now);
-	if (taken == CLIFT_QUEUED) queue_->joins(packet, p);
+	std::uint64_t packet = place(p, false);
+	int taken = enqueue(packet, now);
+	if (taken == CLIFT_QUEUED)
+		queue_->enque(p);
+	else
+		unused_.push_back(packet);
 	arm();
 	return taken == CLIFT_QUEUED;
+}
+
+std::uint64_t CliftDelay::place(Packet* p, bool flying)
+{
+	Carried carried = {p, next_packet_++, flying};
+	if (unused_.empty()) {
+		carried_.push_back(carried);
+		return carried_.size() - 1;
+	}
+	std::uint64_t packet = unused_.back();
+	unused_.pop_back();
+	carried_[packet] = carried;
+	return packet;
 }
 
 void CliftDelay::recv(Packet* p, Handler* h)
 {
 	if (queue_ != nullptr) {
-		flying_[leaving_] = p;
+		carried_[leaving_] = {p, carried_[leaving_].number, true};
 		return;
 	}
 	std::uint64_t now = nanoseconds(Scheduler::instance().clock());
 	wake(now);
-	std::uint64_t packet = next_packet_++;
-	if (enqueue(p, now) == CLIFT_QUEUED) {
+	std::uint64_t packet = place(p, true);
+	if (enqueue(packet, now) == CLIFT_QUEUED) {
 		blocked_ = h;
-		flying_[packet] = p;
 		arm();
 		return;
 	}
+	unused_.push_back(packet);
 	drop(p);
 	Scheduler::instance().schedule(h, &intr_, 0);
 }
 
 // What of a stream a packet carries: ns-2's one-way TCP numbers segments, its two-way TCP bytes.
-int CliftDelay::enqueue(Packet* p, std::uint64_t now)
+int CliftDelay::enqueue(std::uint64_t packet, std::uint64_t now)
 {
+	Packet* p = carried_[packet].packet;
 	hdr_cmn* common = hdr_cmn::access(p);
 	std::uint32_t size = static_cast<std::uint32_t>(common->size());
-	std::uint64_t packet = next_packet_ - 1, flow = 0, first = 0, length = 0;
+	std::uint64_t flow = 0, first = 0, length = 0;
 	if (streams_ || log_ != nullptr) {
 		hdr_ip* ip = hdr_ip::access(p);
 		std::uint64_t from = static_cast<std::uint64_t>(ip->saddr()) << 32 | static_cast<std::uint32_t>(ip->sport());
@@ -179,7 +195,7 @@ int CliftDelay::enqueue(Packet* p, std::uint64_t now)
 	int taken = clift_link_enqueue_in(link_, now, packet, size, flow, first, first + length);
 	if (taken == CLIFT_WRONG) fail("enqueue");
 	if (log_ != nullptr)
-		std::fprintf(log_, "arrival %llu %llu %u %d %llu %llu %llu\n", number(packet), number(now), size, taken,
+		std::fprintf(log_, "arrival %llu %llu %u %d %llu %llu %llu\n", number(carried_[packet].number), number(now), size, taken,
 		             number(flow), number(first), number(first + length));
 	return taken;
 }
@@ -189,22 +205,26 @@ void CliftDelay::wake(std::uint64_t now)
 {
 	if (now < armed_ && timer_.uid_ > 0) return;
 	std::vector<clift_event> events;
+	events.swap(spare_);
 	clift_event event;
 	int polled;
 	while ((polled = clift_link_poll(link_, now, &event)) == 1) events.push_back(event);
 	if (polled == CLIFT_WRONG) fail("poll");
 	arm();
 	for (const clift_event& each : events) happened(each);
+	events.clear();
+	spare_.swap(events);
 }
 
 void CliftDelay::happened(const clift_event& event)
 {
 	static const char* const kinds[] = {"delivered", "lost", "departed", "ended"};
 	if (log_ != nullptr)
-		std::fprintf(log_, "%s %llu %llu\n", kinds[event.kind], number(event.packet), number(event.at_ns));
+		std::fprintf(log_, "%s %llu %llu\n", kinds[event.kind], number(carried_[event.packet].number),
+		             number(event.at_ns));
 	if (event.kind == CLIFT_DEPARTED) {
 		if (queue_ != nullptr) {
-			queue_->departs(event.packet);
+			queue_->departs(event.packet, carried_[event.packet].packet);
 		} else if (Handler* waits = blocked_) {
 			blocked_ = nullptr;
 			waits->handle(&intr_);
@@ -216,10 +236,11 @@ void CliftDelay::happened(const clift_event& event)
 		             name_.c_str(), static_cast<double>(event.at_ns) / 1e9);
 		return;
 	}
-	auto found = flying_.find(event.packet);
-	if (found == flying_.end()) return;
-	Packet* p = found->second;
-	flying_.erase(found);
+	Carried gone = carried_[event.packet];
+	unused_.push_back(event.packet);
+	// Something of ns-2's between the queue and here may have kept it.
+	if (!gone.flying) return;
+	Packet* p = gone.packet;
 	if (event.kind == CLIFT_DELIVERED)
 		send(p, nullptr);
 	else

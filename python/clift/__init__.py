@@ -14,6 +14,7 @@ import clift.constellation as constellation
 import clift.model as model
 import clift.tmt as tmt
 from clift._clift import __version__
+from clift.design.study import design
 from clift.errors import CliftError, Interrupted, ScenarioError, SimulationError, TraceError
 from clift.imports import import_captures, import_modem, import_series
 from clift.link import deliver
@@ -49,6 +50,7 @@ __all__ = [
     "channel",
     "constellation",
     "deliver",
+    "design",
     "import_captures",
     "import_modem",
     "import_series",

@@ -195,6 +195,14 @@ class Scenario(Fixed):
         parts = (self._source, self._given, self._nodes, self._file, self._sets)
         return self._like(*parts, cell, replication, self._core)
 
+    def moved(self, file: str) -> Self:
+        """The same, with the files that it names beside another file.
+
+        Args:
+            file: What errors call it, in the folder of the files.
+        """
+        return self._like(self._source, self._given, self._nodes, file, self._sets)
+
     def cells(self) -> list[Self]:
         """The cells of a campaign, each a scenario without anything that varies."""
         if self._cell is not None:
@@ -245,8 +253,23 @@ class Scenario(Fixed):
     @property
     def config(self) -> dict[str, Any]:
         """Sections and keys of the cell (of several, the first) with every default filled in."""
-        config: dict[str, Any] = json.loads(self._checked().config(self._cell or 0))
+        config: dict[str, Any] = json.loads(self.config_text)
         return config
+
+    @property
+    def config_text(self) -> str:
+        """The same as JSON, in which an object in memory has a name that no other ever has."""
+        return self._checked().config(self._cell or 0)
+
+    @property
+    def nodes(self) -> tuple[Any, ...]:
+        """What the core gets: sections and keys, and their changes, with objects in memory."""
+        return self.tree, self._nodes
+
+    @property
+    def source(self) -> tuple[Any, ...]:
+        """What the whole campaign was made of: text, dict or links, and every change of it."""
+        return self._source, self._given, self._sets
 
     @property
     def name(self) -> str | None:

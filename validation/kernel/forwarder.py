@@ -16,6 +16,9 @@ from validation.kernel.cells import AnyCell
 # Longer IP packets carry data; a SYN or an ACK has at most 80 bytes.
 _LONGEST_ACK = 100
 _MORE_THAN_A_PACKET = 2048
+# A receiving application that is woken up by a packet has read it by then; a kernel's own timers
+# wait for a millisecond and more.
+_READ_NS = 500_000
 
 
 class Offered(NamedTuple):
@@ -108,15 +111,34 @@ class Forwarded(NamedTuple):
     waited_ns: int
 
 
+class Handed(NamedTuple):
+    """What was handed to the receiving host last: when it was due, and when that happened."""
+
+    due: int
+    at: int
+
+    def sent(self, now: int) -> int:
+        """When something counts as sent that comes from the host now.
+
+        >>> Handed(due=1_000_000, at=1_080_000).sent(1_250_000)
+        1000000
+        >>> Handed(due=1_000_000, at=1_080_000).sent(2_200_000)  # a timer of the kernel's
+        2200000
+        """
+        return self.due if now - self.at < _READ_NS else now
+
+
 def forward(tuns: list[int], pair: tuple[Wire, Wire], stop: int) -> Forwarded:
     """Forwards between two hosts until `stop`, a file descriptor, can be read.
 
     A host answers while a packet is handed to it: what it sends then counts as sent when that
     packet was due. So a program that wakes up a little late does not decide whether a queue that
-    empties in step with what comes has room.
+    empties in step with what comes has room. Some ACKs of the receiving host leave only when its
+    application has read, which has to wake up first (`tcp_cleanup_rbuf`): they count so too.
     """
     prefer_this_process()
     latest = 0
+    receiver, handed = tuns[1], Handed(0, 0)
     while True:
         now = time.monotonic_ns()
         for wire, back, far in zip(pair, pair[::-1], tuns[::-1], strict=True):
@@ -126,6 +148,8 @@ def forward(tuns: list[int], pair: tuple[Wire, Wire], stop: int) -> Forwarded:
                 with contextlib.suppress(BlockingIOError):
                     os.write(far, packet)
                 _take_all(back, far, at)
+                if far == receiver:
+                    handed = Handed(at, time.monotonic_ns())
         next_due = [wire.on_the_way[0][0] for wire in pair if wire.on_the_way]
         pause = max(min(next_due) - time.monotonic_ns(), 0) / 1e9 if next_due else None
         ready, _, _ = select.select([*tuns, stop], [], [], pause)
@@ -133,7 +157,8 @@ def forward(tuns: list[int], pair: tuple[Wire, Wire], stop: int) -> Forwarded:
             return Forwarded(latest, pair[0].waited_ns)
         now = time.monotonic_ns()
         for tun in ready:
-            _take_all(pair[tuns.index(tun)], tun, now)
+            sent = handed.sent(now) if tun == receiver else now
+            _take_all(pair[tuns.index(tun)], tun, sent)
 
 
 def _take_all(wire: Wire, tun: int, now: int) -> None:

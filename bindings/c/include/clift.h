@@ -84,7 +84,8 @@ typedef struct clift_counters {
   uint64_t bytes_delivered;
   // Packets that wait in the queue.
   uint64_t waiting;
-  // Slots that passed; 0 for a wired leg.
+  // Slots that passed; 0 for a wired leg. Over a link trace an estimate: the data LLDUs that came by,
+  // times the slots for each that the whole trace has.
   double slots;
   // Slots used, repairs included.
   double slots_used;
@@ -193,8 +194,9 @@ const char *clift_link_error(const struct clift_link *link);
 // `link` must be null or a living handle, and is not to be used again.
 void clift_link_free(struct clift_link *link);
 
-// Opens a scenario file. It is read when a link is asked for; file names in it are relative to its
-// folder. Returns null and sets `*error` if that cannot be.
+// Opens a scenario file: it is read and checked now, and read again for every change and every link,
+// so that it must stay. File names in it are relative to its folder. Returns null and sets `*error`
+// if it cannot be read or is wrong.
 //
 // Callers:
 // `path` must end with a zero byte; `error` must be null or point to a pointer that may be

@@ -74,7 +74,8 @@ pub struct clift_counters {
     pub bytes_delivered: u64,
     /// Packets that wait in the queue.
     pub waiting: u64,
-    /// Slots that passed; 0 for a wired leg.
+    /// Slots that passed; 0 for a wired leg. Over a link trace an estimate: the data LLDUs that came by,
+    /// times the slots for each that the whole trace has.
     pub slots: f64,
     /// Slots used, repairs included.
     pub slots_used: f64,

@@ -179,8 +179,9 @@ unsafe fn known<'s>(scenario: *const clift_scenario) -> Fallible<&'s clift_scena
     unsafe { scenario.as_ref() }.ok_or_else(|| "no scenario was given".to_owned())
 }
 
-/// Opens a scenario file. It is read when a link is asked for; file names in it are relative to its
-/// folder. Returns null and sets `*error` if that cannot be.
+/// Opens a scenario file: it is read and checked now, and read again for every change and every link,
+/// so that it must stay. File names in it are relative to its folder. Returns null and sets `*error`
+/// if it cannot be read or is wrong.
 ///
 /// # Safety
 /// `path` must end with a zero byte; `error` must be null or point to a pointer that may be

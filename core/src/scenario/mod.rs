@@ -60,7 +60,7 @@ pub use spec::PhySpec;
 pub use store::{MakeError, Store};
 pub use trace::Trace;
 pub use traces::{Information, InformationSpec, SetupFault, Traces};
-pub use traffic::{Flow, Protocol, Transport};
+pub use traffic::{Besides, Flow, Transport, TransportKind};
 pub use vary::{Axis, Vary};
 
 use std::fs::File;

@@ -235,8 +235,12 @@ fn inherit(table: &mut Table) {
             if let Some(base) = &transport {
                 inherit_section(flow, "transport", base);
                 let own = flow.get_mut("transport").and_then(Value::as_table_mut);
-                if let (Some(own), Some(parts)) = (own, section(base.get("linux"))) {
-                    inherit_section(own, "linux", &parts);
+                if let Some(own) = own {
+                    for name in ["linux", "quic"] {
+                        if let Some(parts) = section(base.get(name)) {
+                            inherit_section(own, name, &parts);
+                        }
+                    }
                 }
             }
             if let (false, Some(base)) = (flow.contains("application"), &application) {

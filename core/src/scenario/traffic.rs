@@ -9,11 +9,12 @@ use super::leg::Leg;
 use crate::application::ApplicationConfig;
 use crate::config::parts;
 use crate::transport;
-use crate::transport::datagram::DatagramConfig;
+use crate::transport::quic::QuicOptions;
 use crate::transport::tcp::TcpConfig;
+use crate::transport::{Choice, Options};
 use crate::units::Duration;
 
-/// A transport protocol and its options.
+/// A transport protocol and its options; of those that belong to another protocol none counts.
 #[derive(Clone, Debug, Default, JsonSchema, Serialize)]
 pub struct Transport {
     /// Which protocol.
@@ -22,36 +23,36 @@ pub struct Transport {
     /// The connection; of datagrams only the size of packets counts.
     #[serde(flatten)]
     pub tcp: TcpConfig,
+    /// What QUIC has besides.
+    #[serde(flatten)]
+    pub besides: Besides,
 }
 
-parts!(Transport { kind, tcp });
+parts!(Transport { kind, tcp, besides });
 
 /// Which protocol a transport speaks.
 #[derive(Clone, Copy, Debug, Default, Deserialize, JsonSchema, Serialize)]
 #[serde(default)]
 pub struct TransportKind {
-    /// The protocol: "tcp", or "udp" for datagrams without acknowledgement.
-    pub protocol: Protocol,
+    /// The protocol: "tcp", "quic", or "udp" for datagrams without acknowledgement. QUIC shares
+    /// `congestion`, `packet`, `initial_window`, `cwnd_max` and `receive_window` with TCP.
+    pub protocol: Choice,
+}
+
+/// Options of one protocol alone.
+#[derive(Clone, Debug, Default, Deserialize, JsonSchema, Serialize)]
+#[serde(default)]
+pub struct Besides {
+    /// Of protocol "quic".
+    pub quic: Option<QuicOptions>,
 }
 
 impl Transport {
     /// What the engine runs.
     pub(super) fn protocol(&self) -> Arc<dyn transport::Protocol> {
-        match self.kind.protocol {
-            Protocol::Tcp => Arc::new(self.tcp.clone()),
-            Protocol::Udp => Arc::new(DatagramConfig { packet: self.tcp.packet }),
-        }
+        let quic = self.besides.quic.clone().unwrap_or_default();
+        self.kind.protocol.make(&Options { tcp: self.tcp.clone(), quic })
     }
-}
-
-/// A transport protocol.
-#[derive(Clone, Copy, Debug, Default, Deserialize, Eq, JsonSchema, PartialEq, Serialize)]
-#[serde(rename_all = "lowercase")]
-#[allow(missing_docs)]
-pub enum Protocol {
-    #[default]
-    Tcp,
-    Udp,
 }
 
 /// One flow, or several of a kind.

@@ -1,19 +1,16 @@
-//! A configured transport, and which kinds there are.
+//! A configured transport.
 
 use std::fmt::Debug;
-use std::sync::Arc;
 
 use rand_chacha::ChaCha8Rng;
 
 use crate::config::Fault;
 use crate::transport::Connection;
-use crate::transport::datagram::DatagramConfig;
-use crate::transport::tcp::TcpConfig;
 use crate::units::Bytes;
 
 /// A transport protocol with its parameters: what connections are made from.
 pub trait Protocol: Debug + Send + Sync {
-    /// Name of the protocol, as in [`Kind::name`].
+    /// Name of the protocol, as in [`Kind::name`](crate::transport::Kind::name).
     fn name(&self) -> &'static str;
 
     /// Whether there can be such a connection.
@@ -44,39 +41,4 @@ pub enum FlowControl {
     Acknowledgements,
     /// A bound on what is in flight.
     Window,
-}
-
-/// A kind of transport: a row of the registry.
-#[derive(Clone, Copy, Debug)]
-pub struct Kind {
-    /// Name by which configurations ask for it.
-    pub name: &'static str,
-    /// The protocol with its usual parameters.
-    pub usual: fn() -> Arc<dyn Protocol>,
-}
-
-/// The transports of this crate.
-///
-/// ```
-/// let names: Vec<_> = clift::transport::KINDS.iter().map(|kind| kind.name).collect();
-/// assert_eq!(names, ["tcp", "udp"]);
-/// ```
-pub const KINDS: &[Kind] = &[
-    Kind { name: "tcp", usual: || Arc::new(TcpConfig::default()) },
-    Kind { name: "udp", usual: || Arc::new(DatagramConfig { packet: Bytes(1500) }) },
-];
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn each_kind_makes_the_protocol_of_its_name() {
-        for kind in KINDS {
-            let protocol = (kind.usual)();
-            assert_eq!(protocol.name(), kind.name);
-            assert_eq!(protocol.check(), Ok(()));
-            assert!(protocol.payload() < protocol.packet());
-        }
-    }
 }

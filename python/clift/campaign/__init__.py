@@ -5,6 +5,7 @@ from clift.campaign.conclusion import Verdict, conclude, verdicts
 from clift.campaign.results import Cell, Comparison, Results
 from clift.campaign.runner import Watcher, run_campaign
 from clift.campaign.statistics import Estimate
+from clift.campaign.studies import sweep
 
 __all__ = [
     "Campaign",
@@ -17,5 +18,6 @@ __all__ = [
     "conclude",
     "run",
     "run_campaign",
+    "sweep",
     "verdicts",
 ]

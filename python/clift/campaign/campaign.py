@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
-from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -87,8 +86,10 @@ class Campaign:
         """A table of the results folder.
 
         Args:
-            name: `summary` (a row a cell and metric), `runs` (a row a run), `series` (over time)
-                or `delays` (histograms; both of the first run of each cell).
+            name: `summary` (a row a cell and metric), `runs` (a row a run), `series` (over time),
+                `delays` (histograms), `sequence` (segments around the loss that mattered most, of
+                kinds as in `Run.events`) or `units` (of live links around a loss and its repair, of
+                kinds as in `Run.units`); the last four of the first run of each cell.
 
         Raises:
             ScenarioError: If there is no such table.
@@ -163,6 +164,47 @@ class Campaign:
             files += record.draw(self.results, self.scenario, where)
         return files
 
+    def report(
+        self, path: str | os.PathLike[str], force: bool = False, figures: bool = False
+    ) -> list[Path]:
+        """Writes one page with everything that a reader asks, as `clift report` does.
+
+        Args:
+            path: The page, HTML that opens from disk and asks for nothing from anywhere.
+            force: Whether to write over files that are not of this method.
+            figures: Whether to write every figure as SVG and PDF beside it, in a folder of the
+                page's name without its suffix.
+
+        Returns:
+            The files.
+
+        Raises:
+            ScenarioError: If there is another file of that name, or it cannot be written.
+
+        Example:
+            >>> import pathlib, tempfile
+            >>> import clift
+            >>> phy = clift.channel.bernoulli(slots=20_000, p=0.02, seed=1)
+            >>> link = clift.tmt.apply(phy, clift.Arq())
+            >>> campaign = clift.campaign.run(link, duration_s=5, progress=False)
+            >>> with tempfile.TemporaryDirectory() as folder:
+            ...     [page] = campaign.report(pathlib.Path(folder, "report.html"))
+            ...     page.read_text()[:15]
+            '<!doctype html>'
+        """
+        from clift.report.page import study, write
+
+        page, made = Path(path), study.of(self)
+        write.check(page, write.is_ours, force)
+        drawn: list[Path] = []
+        if figures:
+            from clift.report import paper
+
+            folder = page.with_suffix("") if page.suffix else Path(f"{page}-figures")
+            drawn = paper.write(made, folder, force)
+        write.write(made, page, force)
+        return [page, *drawn]
+
     def as_dict(self) -> dict[str, Any]:
         """What `clift run --json` prints."""
         from clift.campaign.record import as_dict
@@ -180,7 +222,9 @@ class Campaign:
         return f"Campaign({self.results.title!r}: {len(self.cells)} cells, {runs})"
 
     def _repr_html_(self) -> str:
-        return f"<pre>{escape(str(self))}</pre>"
+        from clift.report.notebook import html
+
+        return html(self.results)
 
 
 def run(

@@ -228,10 +228,7 @@ def _case(condition: Condition, cells: list[Cell]) -> _Case | None:
 
 def _times(cell: Cell) -> dict[int, float]:
     """What a cell is judged by, of each run; the whole run where a file was not through."""
-    return {
-        run: values[cell.primary if cell.primary in values else "duration_s"]
-        for run, values in cell.values.items()
-    }
+    return cell.column("duration_s") | cell.column(cell.primary)
 
 
 def _is_through(cell: Cell) -> bool:

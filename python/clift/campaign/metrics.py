@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
+from functools import cache
 from typing import Any, Literal, cast
 
 import clift._clift as _clift
@@ -83,6 +84,34 @@ def _nested(places: tuple[str, ...], parts: list[str]) -> Metric | None:
 
 def _in_catalog(places: tuple[str, ...], name: str) -> Metric | None:
     return next((_CATALOG[place, name] for place in places if (place, name) in _CATALOG), None)
+
+
+def in_order(names: Iterable[str]) -> list[str]:
+    """Names in the order of the catalogue, whichever run measured which first.
+
+    Example:
+        >>> in_order(["links.10.share_used", "links.2.share_used", "goodput_kbps"])
+        ['goodput_kbps', 'links.2.share_used', 'links.10.share_used']
+    """
+    return sorted(dict.fromkeys(names), key=_rank)
+
+
+@cache
+def _rank(name: str) -> list[tuple[int, int, str]]:
+    """Numbers by size, names by their row of the catalogue, others behind those."""
+    rows = _rows()
+    return [
+        (0, int(part), "") if part.isdigit() else (1, rows.get(part, len(rows)), part)
+        for part in name.split(".")
+    ]
+
+
+@cache
+def _rows() -> dict[str, int]:
+    # Lists stand behind all numbers of a run.
+    names = dict.fromkeys([name for _, name in _CATALOG])
+    lists = [name for name in names if name not in _LISTS] + list(_LISTS)
+    return {name: row for row, name in enumerate(lists)}
 
 
 def is_metric(name: str) -> bool:

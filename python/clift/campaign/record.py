@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import io
 import json
-import re
 import tempfile
 from collections.abc import Callable, Iterator
+from dataclasses import asdict
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -14,22 +14,18 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from clift._clift import __version__, replace_file
-from clift.campaign.conclusion import conclude
+from clift._clift import __version__
+from clift.campaign.conclusion import compared_axis, conclude, verdicts
+from clift.campaign.files import said, write_file
+from clift.campaign.folder import RECORD, is_foreign, note, own, remove
 from clift.campaign.results import Results
+from clift.campaign.store import FOLDER
 from clift.campaign.tables import tables
 from clift.errors import ScenarioError
 from clift.scenario import Scenario
 
-# What a campaign's files are called: nothing else in a folder is ever removed.
-_OURS = re.compile(
-    r"(runs|summary|series|delays)\.parquet"
-    r"|(comparison-[\w-]+|flows|goodput|queue|delay|cwnd|sequence(-\d+)?|delay-cdf|erasures"
-    r"|units-\d+)\.png"
-)
-
-
-_RECORD = "record.json"
+# Of more cells only the keys of the first are told.
+_EXPLAINED_CELLS = 500
 
 
 def prepare(folder: Path) -> None:
@@ -95,12 +91,30 @@ def as_dict(results: Results, scenario: Scenario) -> dict[str, Any]:
     }
 
 
+def setting(results: Results, scenario: Scenario) -> dict[str, Any]:
+    """What a reader of the folder needs beside the results: axes, verdicts, every key in effect."""
+    # The keys of each of many cells would take longer than its runs, and say the same.
+    told = scenario if len(results.cells) <= _EXPLAINED_CELLS else scenario.cells()[0]
+    return {
+        "axes": [
+            {"name": name, "labels": labels, "condition": name in results.conditions}
+            for name, labels in results.axes
+        ],
+        "compared": compared_axis(results),
+        "verdicts": [asdict(verdict) for verdict in verdicts(results)],
+        "in_effect": {
+            key: {"value": value, "from": of} for key, (value, of) in told.explain().items()
+        },
+    }
+
+
 def write(
     results: Results, scenario: Scenario, folder: Path, record: dict[str, Any] | None = None
 ) -> Iterator[Path]:
     """Writes tables and record; every file whole or not at all.
 
-    What a campaign before left in the folder, by its record, is removed.
+    What a campaign before left in the folder is removed. The record is written last: where it is
+    missing, the tables are not all there.
 
     Args:
         results: What was measured.
@@ -116,15 +130,26 @@ def write(
     """
     made = tables(results, scenario)
     files = [f"{name}.parquet" for name in made]
-    _remove(folder, [name for name in _former(folder) if name not in files])
+    former = own(folder)
+    remove(folder, [RECORD])
+    remove(folder, [name for name in former if name not in files])
+    if (folder / FOLDER).is_dir():
+        _noted(folder, files)
     record = as_dict(results, scenario) if record is None else record
-    yield _record(record | {"files": files, "text": scenario.text}, folder)
+    record = record | setting(results, scenario)
     for name, table in made.items():
         yield _table(folder / f"{name}.parquet", table)
+    yield _record(record | {"files": files, "text": scenario.text}, folder)
 
 
-def draw(results: Results, scenario: Scenario, folder: Path) -> Iterator[Path]:
+def draw(results: Results, scenario: Scenario, folder: Path, force: bool = True) -> Iterator[Path]:
     """Draws the plots into a folder that `write` has filled, and names them in its record.
+
+    Args:
+        results: What was measured.
+        scenario: What of.
+        folder: Where to.
+        force: Whether files that are not CLIFT's are overwritten; they are left out otherwise.
 
     Yields:
         The files, as they are written.
@@ -135,49 +160,42 @@ def draw(results: Results, scenario: Scenario, folder: Path) -> Iterator[Path]:
     from clift.report import figures
     from clift.report.style import png
 
-    files = _former(folder)
+    files = [name for name in own(folder) if (folder / name).exists()]
     try:
         # The table that was written: every series is a run done again.
         series = pq.read_table(folder / "series.parquet")
         for name, figure in figures.draw(results, scenario, series):
             path = folder / f"{name}.png"
+            if not force and is_foreign(folder, path.name):
+                continue
+            if (folder / FOLDER).is_dir():
+                _noted(folder, [path.name])
             files.append(path.name)
             yield _file(path, partial(png, figure))
     finally:
-        there = [name for name in files if (folder / name).exists()]
-        _record(json.loads((folder / _RECORD).read_text()) | {"files": there}, folder)
+        there = [name for name in dict.fromkeys(files) if (folder / name).exists()]
+        _record(json.loads((folder / RECORD).read_text()) | {"files": there}, folder)
+
+
+def _noted(folder: Path, names: list[str]) -> None:
+    try:
+        note(folder, names)
+    except OSError as error:
+        raise ScenarioError(f"{folder}: cannot write: {said(error)}") from None
 
 
 def _record(record: dict[str, Any], folder: Path) -> Path:
     text = json.dumps(record, indent=2) + "\n"
-    return _file(folder / _RECORD, lambda out: out.write(text.encode()))
-
-
-def _former(folder: Path) -> list[str]:
-    """The files that the record in the folder names, as far as they can be ours."""
-    try:
-        files = json.loads((folder / _RECORD).read_text())["files"]
-        return [name for name in files if isinstance(name, str) and _OURS.fullmatch(name)]
-    except (OSError, ValueError, LookupError, TypeError):
-        return []
-
-
-def _remove(folder: Path, names: list[str]) -> None:
-    for name in names:
-        path = folder / name
-        try:
-            path.unlink(missing_ok=True)
-        except OSError as error:
-            raise ScenarioError(f"{path}: cannot remove: {error.strerror or error}") from None
+    return _file(folder / RECORD, lambda out: out.write(text.encode()))
 
 
 def _file(path: Path, fill: Callable[[Any], object]) -> Path:
     try:
         content = io.BytesIO()
         fill(content)
-        replace_file(path, content.getvalue())
+        write_file(path, lambda out: out.write(content.getbuffer()))
     except OSError as error:
-        raise ScenarioError(f"{path}: cannot write: {error.strerror or error}") from None
+        raise ScenarioError(f"{path}: cannot write: {said(error)}") from None
     return path
 
 

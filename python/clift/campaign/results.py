@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import warnings
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
@@ -11,11 +12,17 @@ import numpy as np
 
 from clift.campaign.segments import Segments, segments
 from clift.campaign.statistics import Estimate, estimate, estimates, worth
-from clift.simulation import Run
+from clift.campaign.values import Values
+from clift.scenario import Scenario
+from clift.simulation import Run, simulate
 
 # Figures of a run's delays that its few slowest packets decide.
 _TAILS = frozenset(["p95", "p99", "max"])
 _SAYS_LITTLE = re.compile(r"[-+.\de%]*|true|false", re.IGNORECASE)
+
+
+# Time series, delays and notes are of the first run of each cell, of the first cells only.
+DRAWN_CELLS = 48
 
 
 class Window(NamedTuple):
@@ -41,19 +48,21 @@ class Cell:
         is_transfer: Whether every flow has a file to transfer.
         wanted: Runs asked for.
         values: For each finished run, by its number, what it measured.
-        first: The first finished run, for plots.
         shared: What all runs have in common where each could have its own: a trace, or one draw of
             a channel.
         windows: For each finished run where it starts in that, if it starts at random.
+        scenario: The cell's scenario, by which its first run is done again for plots.
     """
 
     labels: dict[str, str]
     is_transfer: bool
     wanted: int
-    values: dict[int, dict[str, float]] = field(default_factory=dict)
-    first: Run | None = None
+    values: Values = field(default_factory=Values)
     shared: str | None = None
     windows: dict[int, Window] = field(default_factory=dict)
+    scenario: Scenario | None = None
+    _first: Run | None = field(default=None, repr=False)
+    _first_of: int = field(default=0, repr=False)
     _known: dict[str, Estimate] = field(default_factory=dict, repr=False)
     _known_of: int = field(default=0, repr=False)
 
@@ -61,6 +70,24 @@ class Cell:
     def primary(self) -> str:
         """The metric that the cell is judged by."""
         return "completion_s" if self.is_transfer else "goodput_kbps"
+
+    @property
+    def first(self) -> Run | None:
+        """The first finished run, for plots: done again, once. None if none is finished."""
+        if self.scenario is None or not self.values:
+            return None
+        number = next(iter(self.values))
+        if self._first is None or self._first_of != number:
+            self._first_of = number
+            with warnings.catch_warnings():
+                # What runs say of themselves is told elsewhere.
+                warnings.simplefilter("ignore", UserWarning)
+                self._first = simulate(self.scenario.replication(number))
+        return self._first
+
+    def keep_first(self, run: Run) -> None:
+        """Takes the first run, which is then not done again."""
+        self._first, self._first_of = run, 0
 
     def name(self, axis: str) -> str:
         """What to call the cell on an axis: a label that says little has its axis before it.
@@ -70,19 +97,18 @@ class Cell:
             >>> [cell.name(axis) for axis in cell.labels]
             ['ARQ', 'n = 12', 'sack = false']
         """
-        label = self.labels[axis]
-        return f"{axis} = {label}" if _SAYS_LITTLE.fullmatch(label) else label
+        return label_name(axis, self.labels[axis])
 
     def column(self, metric: str) -> dict[int, float]:
         """The metric by number of the run, of the runs that have it."""
-        return {run: values[metric] for run, values in self.values.items() if metric in values}
+        return self.values.column(metric)
 
     def estimate(self, metric: str) -> Estimate | None:
         """Mean and interval over the runs that have the metric."""
         self._forget()
         if metric not in self._known:
             column = self.column(metric)
-            found = estimate([column[run] for run in sorted(column)], self.independent(column))
+            found = estimate([column[run] for run in column], self.independent(column))
             if found is None:
                 return None
             self._known[metric] = _told(metric, found)
@@ -91,33 +117,26 @@ class Cell:
     def estimates(self) -> dict[str, Estimate]:
         """The estimate of every metric that a run has, by name: all at once is much faster."""
         self._forget()
-        runs = sorted(self.values)
-        columns = {
-            name: [self.values[run].get(name) for run in runs]
-            for name in dict.fromkeys(name for run in runs for name in self.values[run])
-        }
-        whole = {
-            name: column
-            for name, column in columns.items()
-            if name not in self._known and None not in column
-        }
+        names = self.values.metrics()
+        columns = {name: self.values.array(name) for name in names if name not in self._known}
+        whole = {name: column for name, column in columns.items() if not np.isnan(column).any()}
         if whole:
             table = np.array(list(whole.values()), np.float64).T
-            found = estimates(table, self.independent(runs))
+            found = estimates(table, self.independent(self.values))
             self._known.update(
                 (name, _told(name, one)) for name, one in zip(whole, found, strict=True)
             )
-        return {name: one for name in columns if (one := self.estimate(name)) is not None}
+        return {name: one for name in names if (one := self.estimate(name)) is not None}
 
     def independent(self, runs: Iterable[int]) -> float | None:
         """How many independent runs these are worth; None if as many as there are."""
         windows = [(self.windows[run], run) for run in runs if run in self.windows]
         if not windows:
             return None
-        first = windows[0][0]
+        first, lengths = windows[0][0], self.column("duration_s")
         return worth(
             [window.start_s for window, _ in windows],
-            [self.values[run].get("duration_s", 0.0) for _, run in windows],
+            [lengths.get(run, 0.0) for _, run in windows],
             first.length_s if first.wraps else None,
         )
 
@@ -126,6 +145,16 @@ class Cell:
         if self._known_of != len(self.values):
             self._known.clear()
             self._known_of = len(self.values)
+
+
+def label_name(axis: str, label: str) -> str:
+    """What to call a label where its axis does not stand beside it.
+
+    Example:
+        >>> label_name("scheme", "ARQ"), label_name("n", "12")
+        ('ARQ', 'n = 12')
+    """
+    return f"{axis} = {label}" if _SAYS_LITTLE.fullmatch(label) else label
 
 
 def _told(metric: str, found: Estimate) -> Estimate:
@@ -185,6 +214,11 @@ class Results:
     printed: list[dict[str, Any]]
     conditions: frozenset[str] = frozenset()
     _segments: dict[int, Segments] = field(default_factory=dict, repr=False)
+
+    @property
+    def drawn(self) -> list[Cell]:
+        """The first cells, of whose first runs there are time series and plots."""
+        return self.cells[:DRAWN_CELLS]
 
     @property
     def done(self) -> int:

@@ -3,28 +3,54 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
-from itertools import islice
+import queue
+import threading
+from collections.abc import Callable, Sequence
+from contextlib import nullcontext
+from math import sqrt
 from pathlib import Path
-from typing import Any
+from time import monotonic
 
+import pyarrow as pa
+
+from clift.campaign import parts
 from clift.campaign.axes import conditions
-from clift.campaign.metrics import is_metric, measured
+from clift.campaign.cluster import Cluster, connect
+from clift.campaign.files import said
+from clift.campaign.metrics import is_metric, metric
+from clift.campaign.parts import Row, Span
+from clift.campaign.plan import Plan
 from clift.campaign.results import Cell, Results, Window
-from clift.errors import Interrupted, ScenarioError
+from clift.campaign.statistics import Estimate, quantile
+from clift.campaign.stopping import is_narrow, rounds
+from clift.campaign.store import Store
+from clift.campaign.work import Batch, Worker
+from clift.errors import ScenarioError
 from clift.scenario import Scenario
-from clift.simulation import Run, run_many, simulate
+from clift.simulation import simulate
 
 Watcher = Callable[[int, int, str], object]
 
-# Runs between two looks at the estimates, for each thread.
-_RUNS = 16
+# A batch is of about so many seconds; of longer campaigns of a hundredth of the time that they have
+# taken, so that there are not hundreds of thousands of files, up to the second figure.
+_BATCH_S, _MOST_BATCH_S = 0.1, 2.0
+_MOST_RUNS = 4096
+# A batch grows no faster than by this factor: the first runs may be the short ones.
+_GROWTH = 4
+# How often the runs of other processes are looked at, when nothing else is left to do.
+_LOOK_S = 0.2
 
 
 def run_campaign(
-    scenario: Scenario, watch: Watcher | None = None, threads: int | None = None
+    scenario: Scenario,
+    watch: Watcher | None = None,
+    threads: int | None = None,
+    store: Store | None = None,
+    until: float | None = None,
+    results: Results | None = None,
+    scheduler: str | None = None,
 ) -> Results:
-    """Runs every replication of every cell.
+    """Runs every replication of every cell, but for those that a store has already.
 
     Replications of one number come together, cell after cell, so that what they share is made
     once and an interrupted campaign has something of every cell.
@@ -33,41 +59,109 @@ def run_campaign(
         scenario: A scenario, of a file or made in Python.
         watch: Called with the runs done, the runs to do and the latest estimate as text.
         threads: How many runs at a time; all cores unless given.
+        store: Keeps every run as soon as its batch is done.
+        until: Half the interval over the mean at which a cell stops, which then needs fewer runs
+            than it asks for; None: all of them are done.
+        results: What `planned` gives, if that is known: it is filled also where this raises.
+        scheduler: Address of a Dask scheduler whose workers do the runs; None: they are done here.
 
     Returns:
-        The results; incomplete after Ctrl-C.
+        The results; incomplete after Ctrl-C, or when the store cannot be written any more.
 
     Raises:
         ScenarioError: If a printed metric does not exist or a trace cannot be read.
-        SimulationError: If a run cannot go on.
+        SimulationError: If a run cannot go on; what is done is kept in the store.
     """
     cells = scenario.cells()
-    results = _planned(scenario, cells)
-    order = (
-        (number, index)
-        for number in range(max(cell.wanted for cell in results.cells))
-        for index, cell in enumerate(results.cells)
-        if number < cell.wanted
-    )
+    results = planned(scenario, cells) if results is None else results
     watch = watch or (lambda _done, _wanted, _note: None)
-    at_a_time = _RUNS * (threads or len(os.sched_getaffinity(0)))
-    if results.wanted == 1:
-        _run_one(cells[0], results, watch)
-        return results
-    # Ctrl-C may come anywhere: while runs are made ready, run, or are looked at.
-    try:
-        watch(0, results.wanted, "")
-        while chosen := list(islice(order, at_a_time)):
-            interrupted = _run_some(cells, results, chosen, threads)
-            watch(results.done, results.wanted, _note(results.cells[chosen[-1][1]]))
-            if interrupted:
-                break
-    except KeyboardInterrupt:
-        pass
+    count = threads or len(os.sched_getaffinity(0))
+    if store is not None:
+        check(store, results)
+    with connect(scheduler, scenario) if scheduler else nullcontext() as cluster:
+        _rounds(results, until, lambda: _do(results, cells, store, watch, count, cluster))
     return results
 
 
-def _planned(scenario: Scenario, cells: list[Scenario]) -> Results:
+def _rounds(
+    results: Results,
+    until: float | None,
+    done: Callable[[], bool],
+) -> None:
+    """Has all runs done, or as many as the intervals of the cells need."""
+    if until is None:
+        done()
+        return
+    most = [cell.wanted for cell in results.cells]
+    active = list(range(len(most)))
+    for look, runs in rounds(max(most)):
+        for number in active:
+            results.cells[number].wanted = min(runs, most[number])
+        if not done():
+            for number in active:
+                results.cells[number].wanted = most[number]
+            break
+        active = [
+            number
+            for number in active
+            if most[number] > runs and not is_narrow(results.cells[number], look, until)
+        ]
+        if not active:
+            break
+
+
+def _do(
+    results: Results,
+    cells: Sequence[Scenario],
+    store: Store | None,
+    watch: Watcher,
+    threads: int,
+    cluster: Cluster | None,
+) -> bool:
+    """Does what is missing; False after Ctrl-C."""
+    wanted = [cell.wanted for cell in results.cells]
+    plan = Plan(wanted, store, [list(cell.values) for cell in results.cells])
+    study = Study(results, cells, plan, store, watch, cluster)
+    # Ctrl-C may come anywhere: while runs are made ready, run, or are looked at.
+    try:
+        if results.wanted == plan.missing == 1 and cluster is None:
+            study.run_alone()
+        else:
+            study.run(threads if cluster is None else cluster.slots)
+    except KeyboardInterrupt:
+        return False
+    finally:
+        if store is not None:
+            study.load()
+    if study.failure is not None:
+        raise study.failure
+    return True
+
+
+def check(store: Store, results: Results) -> None:
+    """Does the first run of a store again, which has to come out as it did.
+
+    The version of CLIFT is part of what a run is known by; a build of another state of its source
+    has the same.
+
+    Raises:
+        ScenarioError: If it comes out otherwise.
+    """
+    found = store.find(0)
+    if found is None or (first := results.cells[0].scenario) is None:
+        return
+    row = Worker([first], threading.Event())
+    run = simulate(first.replication(0))
+    results.cells[0].keep_first(run)
+    if row.row(0, run).values != found:
+        raise ScenarioError(
+            f"{store.folder}: its runs are of another build of CLIFT, and come out otherwise; "
+            "choose another folder, or remove this one"
+        )
+
+
+def planned(scenario: Scenario, cells: Sequence[Scenario]) -> Results:
+    """The results of a campaign of which nothing is done."""
     where = f"{scenario.file}: " if scenario.file else ""
     for number, value in enumerate(scenario.printed):
         if not is_metric(value["metric"]):
@@ -75,78 +169,275 @@ def _planned(scenario: Scenario, cells: list[Scenario]) -> Results:
                 f"{where}printed.{number}.metric: no metric `{value['metric']}`; "
                 "e.g. completion_s, goodput_kbps, ip_throughput_kbps, links.0.share_used"
             )
-    made = [Cell(cell.labels, cell.is_transfer, cell.size, shared=cell.shared) for cell in cells]
+    made = [
+        Cell(cell.labels, cell.is_transfer, cell.size, shared=cell.shared, scenario=cell)
+        for cell in cells
+    ]
     title = scenario.name or Path(scenario.file).stem or "scenario"
     axes = scenario.axes
     met = conditions(scenario.varied, axes)
     return Results(title, scenario.config["seed"], axes, made, scenario.printed, met)
 
 
-def _run_one(cell: Scenario, results: Results, watch: Watcher) -> None:
-    duration = f"of {cell.config['duration']}"
+class Study:
+    """A campaign under way: its batches, who does them, and what is known so far.
 
-    def progress(now_s: float, goodput_kbps: float) -> None:
-        watch(0, 1, f"simulated {now_s:.0f} s {duration}, goodput {goodput_kbps:.1f} kbit/s")
+    Args:
+        results: Takes what is measured; its cells are those of the plan.
+        cells: The cells.
+        plan: What is to be done.
+        store: Keeps what is done.
+        watch: Told of every batch.
+        cluster: Does the runs; None: they are done here.
+    """
 
-    try:
-        run = simulate(cell, progress=progress)
-    except KeyboardInterrupt:
-        return
-    _keep(results.cells[0], 0, run, _link_stats(run.scenario, {}))
+    def __init__(
+        self,
+        results: Results,
+        cells: Sequence[Scenario],
+        plan: Plan,
+        store: Store | None,
+        watch: Watcher,
+        cluster: Cluster | None = None,
+    ) -> None:
+        self._cluster = cluster
+        self.failure: BaseException | None = None
+        self._results, self._cells = results, cells
+        self._plan, self._store, self._watch = plan, store, watch
+        self._stop = threading.Event()
+        self._batches: queue.SimpleQueue[Batch | BaseException | None] = queue.SimpleQueue()
+        self._unwritten: list[pa.Table] = []
+        self._glimpses = [Glimpse() for _ in cells]
+        self._todo, self._done = plan.missing, 0
+        self._begun = monotonic()
+        self._run_s, self._runs = 0.0, 0
 
+    def run_alone(self) -> None:
+        """The only run there is, with its own progress."""
+        spans = self._plan.next(1)
+        if spans is None:  # somebody else does it
+            return self.run(1)
+        duration = f"of {self._cells[0].config['duration']}"
 
-def _run_some(
-    cells: list[Scenario],
-    results: Results,
-    chosen: list[tuple[int, int]],
-    threads: int | None,
-) -> bool:
-    """Runs `chosen`, keeps what is done, and says whether it was interrupted."""
-    scenarios = [cells[index].replication(number) for number, index in chosen]
-    interrupted = False
-    try:
-        runs: list[Run | None] = list(run_many(scenarios, progress=False, threads=threads))
-    except Interrupted as stopped:
-        runs, interrupted = stopped.runs, True
-    known: _Known = {}
-    for (number, index), run in zip(chosen, runs, strict=True):
-        if run is not None:
-            _keep(results.cells[index], number, run, _link_stats(run.scenario, known))
-    return interrupted
+        def progress(now_s: float, goodput_kbps: float) -> None:
+            self._watch(
+                0, 1, f"simulated {now_s:.0f} s {duration}, goodput {goodput_kbps:.1f} kbit/s"
+            )
 
-
-# Statistics by where the numbers of a link trace are, which stay there as long as they are here.
-_Known = dict[int, tuple[Any, dict[str, Any]]]
-
-
-def _link_stats(scenario: Scenario, known: _Known) -> dict[str, Any] | None:
-    """Statistics of the first link's trace, counted once for each trace; None if it has none."""
-    trace = scenario.setup().link_trace()
-    if trace is None:
+        run = simulate(self._cells[0].replication(0), progress=progress)
+        batch = Batch([Worker(self._cells, self._stop).row(0, run)], spans, firsts={0: run})
+        self._write(batch)
+        self._keep(batch)
         return None
-    times = trace.t_ns
-    place = int(times.__array_interface__["data"][0])
-    if place not in known:
-        known[place] = times, trace.stats()
-    return known[place][1]
+
+    def run(self, threads: int) -> None:
+        """Does what is to be done, with so many batches at a time."""
+        self._watch(0, self._todo, "")
+        while not self._stop.is_set():
+            self._pass(threads)
+            if self._stop.is_set() or self._store is None or self._plan.is_over:
+                return
+            # What others have is waited for; if they are gone, it is done here.
+            self._stop.wait(_LOOK_S)
+            self._plan.again()
+
+    def _pass(self, threads: int) -> None:
+        count = max(1, min(threads, self._plan.missing))
+        crew = [threading.Thread(target=self._work, daemon=True) for _ in range(count)]
+        for one in crew:
+            one.start()
+        try:
+            self._collect(count)
+        except BaseException:
+            # What is finished in the batches under way is kept, whatever else is pressed.
+            self._stop.set()
+            self._collect(count - self._ended, patient=False)
+            raise
+
+    def _collect(self, count: int, patient: bool = True) -> None:
+        """Takes batches until so many threads have ended."""
+        self._ended = 0
+        while self._ended < count:
+            try:
+                found = self._batches.get(timeout=0.1)
+            except queue.Empty:
+                continue
+            if found is None:
+                self._ended += 1
+            elif isinstance(found, Batch):
+                self._keep(found)
+            else:
+                self._stop.set()
+                if isinstance(found, KeyboardInterrupt) and patient:
+                    raise found
+                self.failure = self.failure or found
+
+    def _work(self) -> None:
+        worker = Worker(self._cells, self._stop)
+        try:
+            size = 1
+            while not self._stop.is_set() and (spans := self._plan.next(size)) is not None:
+                batch = self._batch(worker, spans)
+                self._write(batch)
+                self._let_go(spans)
+                self._batches.put(batch)
+                if batch.failure is not None:
+                    raise batch.failure
+                size = min(self._size(), _GROWTH * size)
+        except BaseException as failure:  # noqa: BLE001 - told where the threads are waited for
+            self._batches.put(failure)
+        finally:
+            self._batches.put(None)
+
+    def _batch(self, worker: Worker, spans: Sequence[Span]) -> Batch:
+        if self._cluster is None:
+            begun = monotonic()
+            batch = worker.run(spans)
+            seconds = monotonic() - begun
+        else:
+            batch, seconds = self._cluster.run(spans, self._stop)
+        self._run_s, self._runs = self._run_s + seconds, self._runs + len(batch.rows)
+        return batch
+
+    def _let_go(self, spans: Sequence[Span]) -> None:
+        if self._store is not None:
+            for first, end in spans:
+                self._store.let_go(first, end)
+
+    def _size(self) -> int:
+        """Runs of a batch."""
+        length = min(_MOST_BATCH_S, max(_BATCH_S, (monotonic() - self._begun) / 100))
+        mean = self._run_s / max(1, self._runs)
+        return max(1, min(_MOST_RUNS, int(length / mean) if mean else _MOST_RUNS))
+
+    def _write(self, batch: Batch) -> None:
+        """Puts a batch on the disk."""
+        if self._store is None or not batch.rows:
+            return
+        table = parts.table(batch.rows)
+        try:
+            self._store.write(table)
+        except OSError as error:
+            # What is finished is still shown; nothing new is begun.
+            self._unwritten.append(table)
+            cure = "make room and run it again: what is there is kept"
+            message = f"{self._store.folder}: cannot write finished runs: {said(error)}; {cure}"
+            raise ScenarioError(message) from None
+
+    def _keep(self, batch: Batch) -> None:
+        for number, run in batch.firsts.items():
+            if number < len(self._results.drawn):
+                self._results.cells[number].keep_first(run)
+        for row in batch.rows:
+            cell = self._results.cells[row.cell]
+            self._glimpses[row.cell].take(row.values.get(cell.primary))
+            if self._store is None:
+                keep(cell, row)
+        self._done += len(batch.rows)
+        if batch.rows:
+            self._watch(self._done, self._todo, self._note(batch.rows[-1].cell))
+
+    def _note(self, number: int) -> str:
+        return note(self._results.cells[number], self._glimpses[number])
+
+    def load(self) -> None:
+        """Puts what the store has into the results, with what could not be written into it."""
+        assert self._store is not None
+        load(self._results, [*self._store.tables(), *self._unwritten])
 
 
-def _keep(cell: Cell, number: int, run: Run, link_stats: dict[str, Any] | None) -> None:
-    cell.values[number] = measured(run.summary(), link_stats)
-    window = run.scenario.window() if cell.shared else None
-    if window is not None:
-        start_ns, length_ns, wraps = window
-        cell.windows[number] = Window(start_ns / 1e9, length_ns / 1e9, wraps)
-    if cell.first is None:
-        cell.first = run
+def keep(cell: Cell, row: Row) -> None:
+    """Puts a finished run into its cell."""
+    cell.values[row.run] = row.values
+    if row.window is not None:
+        cell.windows[row.run] = Window(*row.window)
 
 
-def _note(cell: Cell) -> str:
-    from clift.campaign.metrics import metric
+def load(results: Results, tables: Sequence[pa.Table]) -> None:
+    """Puts finished runs from files into the results, but for those that nobody asks for."""
+    import numpy as np
+    import pyarrow.compute as pc
+
+    tables = [table for table in tables if table.num_rows]
+    if not tables:
+        return
+    whole = pa.concat_tables(tables, promote_options="default")
+    cells, runs = (whole.column(name).to_numpy() for name in ("cell", "run"))
+    asked = np.array([cell.wanted for cell in results.cells])
+    order = np.lexsort((runs, cells))
+    order = order[runs[order] < asked[cells[order]]]
+    # What is there already stays.
+    there = [number for number, cell in enumerate(results.cells) if cell.values]
+    if there:
+        known = {(number, run) for number in there for run in results.cells[number].values}
+        pairs = zip(cells[order].tolist(), runs[order].tolist(), strict=True)
+        order = order[np.array([pair not in known for pair in pairs], np.bool_)]
+    if not len(order):
+        return
+    cells, runs = cells[order], runs[order]
+    fresh = np.ones(len(order), np.bool_)
+    fresh[1:] = (cells[1:] != cells[:-1]) | (runs[1:] != runs[:-1])
+    order, cells, runs = order[fresh], cells[fresh], runs[fresh]
+    names = [name for name in whole.column_names if name not in (*parts.PLAIN, "cell_key")]
+    columns = {
+        name: pc.fill_null(whole.column(name), float("nan")).to_numpy()[order] for name in names
+    }
+    windows = {
+        name: whole.column(name).to_numpy()[order] for name in ("start_s", "length_s", "wraps")
+    }
+    starts = np.flatnonzero(np.concatenate([[True], cells[1:] != cells[:-1]]))
+    for first, end in zip(starts, [*starts[1:], len(cells)], strict=True):
+        cell = results.cells[cells[first]]
+        own = slice(first, end)
+        cell.values.keep_all(
+            runs[own].tolist(), {name: column[own] for name, column in columns.items()}
+        )
+        starts_s = windows["start_s"][own]
+        for row in np.flatnonzero(~np.isnan(starts_s.astype(float))).tolist():
+            start, length, wraps = (float(starts_s[row]), windows["length_s"][own][row], False)
+            wraps = bool(windows["wraps"][own][row])
+            cell.windows[int(runs[own][row])] = Window(start, float(length), wraps)
+
+
+class Glimpse:
+    """Mean and spread of a metric as runs come in, without the runs (Welford).
+
+    Example:
+        >>> seen = Glimpse()
+        >>> for value in (1.0, 2.0, 3.0):
+        ...     seen.take(value)
+        >>> seen.mean, round(seen.half_width, 3)
+        (2.0, 2.484)
+    """
+
+    __slots__ = ("_squares", "count", "mean")
+
+    def __init__(self) -> None:
+        self.count, self.mean, self._squares = 0, 0.0, 0.0
+
+    def take(self, value: float | None) -> None:
+        """One more run; None if it has no such metric."""
+        if value is None:
+            return
+        self.count += 1
+        apart = value - self.mean
+        self.mean += apart / self.count
+        self._squares += apart * (value - self.mean)
+
+    @property
+    def half_width(self) -> float | None:
+        """Half of Student's 95 % interval; None of one run."""
+        if self.count < 2:
+            return None
+        return quantile(self.count - 1) * sqrt(self._squares / (self.count - 1) / self.count)
+
+
+def note(cell: Cell, seen: Glimpse) -> str:
+    """What is known so far of what a cell is judged by."""
     from clift.report.text import with_interval
 
-    found = cell.estimate(cell.primary)
-    if found is None:
+    if not seen.count:
         return ""
+    found = Estimate(seen.mean, seen.half_width, seen.count)
     labels = " ".join(cell.labels.values())
     return f"{labels}: {with_interval(found)} {metric(cell.primary).unit}"

@@ -14,11 +14,15 @@ import click
 from clift._clift import __version__
 from clift.cli.constellation import constellation
 from clift.cli.crosscheck import crosscheck
+from clift.cli.design import design
 from clift.cli.live import live
 from clift.cli.model import model
 from clift.cli.paper import paper
+from clift.cli.report import report
+from clift.cli.results import results
 from clift.cli.run import run as run_command
 from clift.cli.schema import schema
+from clift.cli.sweep import sweep
 from clift.cli.tmt import tmt
 from clift.cli.trace import trace
 from clift.errors import CliftError, Interrupted
@@ -44,7 +48,22 @@ def cli() -> None:
     """What the physical layer of a satellite link did, and what TCP feels of it."""
 
 
-for command in (run_command, live, crosscheck, trace, tmt, model, paper, constellation, schema):
+_COMMANDS = (
+    run_command,
+    sweep,
+    results,
+    report,
+    design,
+    live,
+    crosscheck,
+    trace,
+    tmt,
+    model,
+    paper,
+    constellation,
+    schema,
+)
+for command in _COMMANDS:
     cli.add_command(command)
 
 

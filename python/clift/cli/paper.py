@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import click
 
+from clift.cli.papers.artefacts import list_papers, run_paper, show_paper
 from clift.cli.papers.ijscn2014 import ijscn2014
 from clift.cli.papers.tauran2017 import tauran2017
 from clift.cli.papers.wiopt2003 import wiopt2003
@@ -20,8 +21,12 @@ class Papers(click.Group):
 
 @click.group(cls=Papers)
 def paper() -> None:
-    """Regenerate what a paper prints."""
+    """Regenerate what a paper prints.
+
+    `list` has the papers, `show` one of them, and `run` its tables and figures; the commands named
+    after a paper have options of their own.
+    """
 
 
-for command in (ijscn2014, tauran2017, wiopt2003):
+for command in (list_papers, show_paper, run_paper, ijscn2014, tauran2017, wiopt2003):
     paper.add_command(command)

@@ -2,20 +2,13 @@
 
 from __future__ import annotations
 
-import json
-import warnings
-from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
 
 import click
 
 from clift.cli.options import change
-from clift.errors import Interrupted
+from clift.cli.study import Wishes, conduct
 from clift.scenario import Scenario
-
-if TYPE_CHECKING:
-    from clift.campaign import Results
 
 
 @click.command()
@@ -40,6 +33,11 @@ if TYPE_CHECKING:
 @click.option("--threads", type=click.IntRange(1), help="Runs at a time; all cores unless given.")
 @click.option("--no-plots", is_flag=True, help="Only tables in the folder.")
 @click.option(
+    "--force",
+    is_flag=True,
+    help="Remove another study's runs from the folder, and overwrite files that are not CLIFT's.",
+)
+@click.option(
     "--explain", is_flag=True, help="Print every key in effect and where it is from; run nothing."
 )
 @click.option("--quiet", is_flag=True, help="No progress bar.")
@@ -52,19 +50,16 @@ def run(
     output: Path | None,
     threads: int | None,
     no_plots: bool,
+    force: bool,
     explain: bool,
     quiet: bool,
 ) -> None:
     """Run the scenario file PATH and print what came out.
 
-    After Ctrl-C what is done is shown and written, marked as incomplete; if no run is done, nothing
-    is written. A folder that holds another campaign's results is made to hold this one's only.
+    After Ctrl-C what is done is shown and written, marked as incomplete. With -o every run is on
+    the disk soon after its end, and the same command again does what is missing. A folder holds one
+    study; another's runs, and files of others, are in the way unless --force is given.
     """
-    from clift._bar import bar
-    from clift.campaign import run_campaign
-    from clift.campaign.record import as_dict, draw, prepare, write
-    from clift.report.text import report
-
     changes = dict(change(text) for text in sets)
     changes |= {} if seed is None else {"seed": str(seed)}
     changes |= {} if runs is None else {"runs": str(runs)}
@@ -73,50 +68,6 @@ def run(
         for key, (value, of) in scenario.explain().items():
             click.echo(f"{key} = {value}  ({of})")
         return
-    if output is not None:
-        prepare(output)
-    with bar(path.stem, 0 if quiet else scenario.size) as watch, warnings.catch_warnings():
-        # What runs say of themselves is told below, without the place in the code.
-        warnings.simplefilter("ignore", UserWarning)
-        results = run_campaign(scenario, watch, threads)
-    if not results.done:
-        raise Interrupted("stopped before a run had finished; nothing was written", [])
-    record = as_dict(results, scenario)
-    _tell(record, _notes(results, told=not as_json))
-    missing = ""
-    if output is not None:
-        missing = _fill(output, write(results, scenario, output, record), "tables")
-    click.echo(json.dumps(record, indent=2) if as_json else report(results))
-    if output is not None and not no_plots and not missing:
-        missing = _fill(output, draw(results, scenario, output), "plots")
-    if missing:
-        raise Interrupted(missing, [])
-    if not results.is_complete:
-        raise Interrupted(f"stopped after {results.done} of {results.wanted} runs", [])
-
-
-def _notes(results: Results, told: bool) -> list[str]:
-    """What runs say of themselves, each once, without what the report has `told`."""
-    noted = [cell.first.notes() for cell in results.cells if cell.first]
-    found = list(dict.fromkeys(note for notes in noted for note in notes))
-    shown = next((notes[0] for notes in noted if notes), None) if told else None
-    return [note for note in found if note != shown and not note.endswith("as the trace says")]
-
-
-def _tell(record: dict[str, Any], notes: list[str]) -> None:
-    """What was taken because the file does not say it, and what runs say of themselves."""
-    if record["taken"]:
-        told = (f"{key} {one['value']} ({one['from']})" for key, one in record["taken"].items())
-        click.echo(f"taken: {', '.join(told)}", err=True)
-    for note in notes:
-        click.echo(f"note: {note}", err=True)
-
-
-def _fill(folder: Path, files: Iterator[Path], what: str) -> str:
-    """Writes files and names each on stderr; what is missing after Ctrl-C."""
-    try:
-        for written in files:
-            click.echo(f"wrote {written}", err=True)
-    except KeyboardInterrupt:
-        return f"stopped while {what} were written: {folder} lacks some"
-    return ""
+    show = "json" if as_json else "text"
+    plots = not no_plots
+    conduct(scenario, Wishes(path.stem, output, threads, show, plots, quiet, force))

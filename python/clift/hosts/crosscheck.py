@@ -34,6 +34,8 @@ HEADERS = 40
 TIMESTAMPS = 12
 """Bytes of the option with timestamps."""
 _LONGEST_ACK = 100
+MOST_SEGMENTS = 3_000_000
+"""Segments of the engine beyond which hosts are not compared: logs of more do not fit in memory."""
 
 
 class MissingHostError(Exception):
@@ -129,7 +131,8 @@ def crosscheck(
         the engine part (`packet`, `at_s`, `why`), None if they never do.
 
     Raises:
-        ScenarioError: If the scenario has several cells, or is wrong.
+        ScenarioError: If the scenario has several cells, is wrong, or makes the engine send more
+            than `MOST_SEGMENTS` segments.
 
     Example:
         >>> import clift
@@ -169,7 +172,13 @@ def _engine(cell: Scenario, tell: Callable[[str], None]) -> Ran:
         run = simulate(cell)
     for note in run.notes():
         tell(f"engine: {note}")
-    summary, events = run.summary(), run.events()
+    summary = run.summary()
+    if (sent := summary["segments_sent"]) > MOST_SEGMENTS:
+        raise ScenarioError(
+            f"the engine sends {sent} segments, and hosts are compared over {MOST_SEGMENTS} at "
+            "most; set a shorter duration, or bound transport.cwnd_max"
+        )
+    events = run.events()
     headers = HEADERS + (TIMESTAMPS if cell.config["transport"]["timestamps"] else 0)
     arrivals = [
         Arrival(at, length + headers, 0, seq, seq + length)

@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-import tomllib
 from dataclasses import dataclass
-from functools import cache
-from importlib import resources
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 import clift.model as model
 from clift.crosscheck import Row, check
 from clift.errors import ScenarioError
-from clift.papers import ALIASES
+from clift.papers.registry import parameters
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -58,22 +55,6 @@ class Curve:
             [row.simulated for _, row in found],
             [row.within if np.isfinite(row.within) else 0.0 for _, row in found],
         )
-
-
-@cache
-def parameters(paper: str) -> dict[str, Any]:
-    """What a paper prints, from its parameter file.
-
-    >>> parameters("ijscn2014")["figure"]["6"]["alpha"]
-    0.98
-    """
-    file = resources.files("clift.papers") / f"{ALIASES.get(paper, paper)}.toml"
-    try:
-        return tomllib.loads(file.read_text(encoding="utf-8"))
-    except FileNotFoundError:
-        raise ScenarioError(
-            f"{paper}: no such paper; known: ijscn2014, tauran2017 (leo2014), wiopt2003"
-        ) from None
 
 
 def curves(

@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import product
-from math import sqrt
-from statistics import stdev
 from typing import Any
 
 import clift.model as model
-from clift.campaign.statistics import Estimate, estimate, quantile
+from clift.campaign.statistics import Estimate
 from clift.errors import ScenarioError
 from clift.live import HybridLink
-from clift.papers.analytical import parameters
+from clift.papers.registry import parameters
+from clift.papers.verdict import averaged
 from clift.scenario import Scenario
 from clift.simulation import Progress, Run, run_many
 
@@ -168,22 +167,8 @@ def measure(
     estimates = []
     for place, cell in enumerate(cells):
         own = done[place * runs : (place + 1) * runs]
-        estimates.append(_averaged([cell.utilisation(run) for run in own]))
+        estimates.append(averaged([cell.utilisation(run) for run in own]))
     return estimates
-
-
-def _averaged(values: list[float]) -> Estimate:
-    """Mean and interval of utilisations, at least one.
-
-    Each is a mean over thousands of frames, and so nearly normal, also where most runs come out
-    alike and `estimate` gives no interval.
-    """
-    found = estimate(values)
-    assert found is not None  # there is a run
-    if found.half_width is not None or len(values) < 2:
-        return found
-    half = quantile(len(values) - 1) * stdev(values) / sqrt(len(values))
-    return replace(found, half_width=half, low=found.mean - half, high=found.mean + half)
 
 
 def figure(

@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import dataclass
-from math import hypot
 
 from clift.campaign.statistics import Estimate
-from clift.papers.analytical import parameters
 from clift.papers.hybrid import PAPER, Cell, Figure, Line
+from clift.papers.registry import parameters
+from clift.papers.verdict import EXACT, at_least, every, times, within
 
 FALL = 0.01
 """A line may fall by so much of the link's rate: that is noise."""
 CLOSE = 0.015
 """What is closer than this counts as equal."""
-
-_EXACT = Estimate(0.0, 0.0, 2)
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,8 +64,8 @@ def _fec(lines: list[Line]) -> list[Claim]:
     for line in lines:
         best = max(range(len(line.cells)), key=line.mean)
         twelve = _at(line, 12)
-        holds = _all(
-            _at_least(twelve, other)
+        holds = every(
+            at_least(twelve, other)
             for other, cell in zip(line.found, line.cells, strict=True)
             if cell.n != 12
         )
@@ -76,15 +73,15 @@ def _fec(lines: list[Line]) -> list[Claim]:
         found.append(Claim(says, holds, f"N = {line.cells[best].n}, {line.mean(best):.3f}"))
     twelves = [_at(line, 12) for line in lines]
     says = "about 80 % of the link at N = 12"
-    holds = _all(_within(value, 0.78, 0.84) for value in twelves)
+    holds = every(within(value, 0.78, 0.84) for value in twelves)
     found.append(Claim(says, holds, _span(twelves)))
     share = [
-        _times(line.found[place], cell.n / 10)
+        times(line.found[place], cell.n / 10)
         for line in lines
         for place, cell in enumerate(line.cells)
         if cell.n > 12
     ]
-    holds = _all(_within(value, 0.98, 1.001) for value in share)
+    holds = every(within(value, 0.98, 1.001) for value in share)
     found.append(Claim("beyond N = 12 as K/N", holds, f"{_span(share)} of K/N"))
     return found
 
@@ -95,7 +92,7 @@ def _arq(lines: list[Line]) -> list[Claim]:
     plain = {line.cells[0].delay_ms: line for line in lines if not line.cells[0].in_order}
     for delay, line in ordered.items():
         with_order, without = line.found[5], plain[delay].found[5]
-        holds = _at_least(_times(with_order, 0.75), without)
+        holds = at_least(times(with_order, 0.75), without)
         says = f"D = {delay} ms: in-order delivery is essential"
         share = without.mean / with_order.mean if with_order.mean else 0.0
         found.append(Claim(says, holds, f"{share:.2f} of it without, delta = 5"))
@@ -104,7 +101,7 @@ def _arq(lines: list[Line]) -> list[Claim]:
         fec = max(Cell(n, 0, delay, line.cells[0].p).ceiling() for n in range(10, 17))
         best = max(line.found, key=lambda value: value.mean)
         says = f"D = {delay} ms: above the best of FEC alone"
-        holds = _at_least(best, _EXACT, by=fec)
+        holds = at_least(best, EXACT, by=fec)
         found.append(Claim(says, holds, f"{best.mean:.3f}; FEC at most {fec:.3f}"))
     return found
 
@@ -121,18 +118,18 @@ def _hybrid(figure: Figure, lines: list[Line]) -> list[Claim]:
     )
     says = "the best is close to ARQ-SR alone"
     found = [
-        Claim(says, _at_least(arq, best, by=-CLOSE), f"{best.mean:.3f}, {arq.mean:.3f}"),
+        Claim(says, at_least(arq, best, by=-CLOSE), f"{best.mean:.3f}, {arq.mean:.3f}"),
     ]
     where = f"best at N = {cell.n}, delta = {cell.delta}"
     most = 0 if figure.number == 6 else 1
     few = max((line.found[place] for line in lines for place in range(most + 1)), key=_mean)
     more = (value for line in lines for value in line.found[most + 1 :])
     says = "one redundant unit at most" if most else "no FEC is needed"
-    found.append(Claim(says, _all(_at_least(few, value, by=-0.001) for value in more), where))
+    found.append(Claim(says, every(at_least(few, value, by=-0.001) for value in more), where))
     if figure.number == 7:
         busy = lines[-1].cells[0].ceiling()
         says = "the best is that of ten connections, which keep the link busy"
-        holds = _at_least(best, _EXACT, by=busy - CLOSE)
+        holds = at_least(best, EXACT, by=busy - CLOSE)
         found.append(Claim(says, holds, f"{best.mean:.3f}, busy {busy:.3f}"))
     return found
 
@@ -144,35 +141,9 @@ def _never_falls(line: Line) -> Claim:
         # Runs of one number share their draws, so that means that rise are no chance.
         highest = max(line.found[: place + 1], key=_mean)
         fall = max(fall, highest.mean - value.mean)
-        verdicts.append(_at_least(value, highest, by=-FALL))
+        verdicts.append(at_least(value, highest, by=-FALL))
     says = f"{line.label}: never falls as delta grows"
-    return Claim(says, _all(verdicts), f"by {fall:.3f} at most")
-
-
-def _at_least(value: Estimate, other: Estimate, by: float = 0.0) -> bool | None:
-    """Whether a value is above another by so much; None if their intervals leave that open."""
-    if value is other:
-        return by <= 0
-    if value.half_width is None or other.half_width is None:
-        return None
-    gap = value.mean - other.mean - by
-    return None if abs(gap) < hypot(value.half_width, other.half_width) else gap >= 0
-
-
-def _within(value: Estimate, low: float, high: float) -> bool | None:
-    exceeds = _at_least(value, _EXACT, by=high)
-    return _all([_at_least(value, _EXACT, by=low), None if exceeds is None else not exceeds])
-
-
-def _all(verdicts: Iterable[bool | None]) -> bool | None:
-    """False if one is, None if that is open."""
-    known = set(verdicts)
-    return False if False in known else None if None in known else True
-
-
-def _times(value: Estimate, factor: float) -> Estimate:
-    half = None if value.half_width is None else value.half_width * factor
-    return Estimate(value.mean * factor, half, value.runs)
+    return Claim(says, every(verdicts), f"by {fall:.3f} at most")
 
 
 def _at(line: Line, n: int) -> Estimate:

@@ -12,7 +12,7 @@ import clift.constellation as constellation
 from clift.campaign.statistics import Estimate, estimate
 from clift.errors import ScenarioError
 from clift.live import AdaptiveHarqLink
-from clift.papers.analytical import parameters
+from clift.papers.registry import parameters
 from clift.reorder import Reorder
 from clift.scenario import Scenario
 from clift.simulation import Run, run_many
@@ -62,6 +62,7 @@ def table_cells(
     snr_db: Sequence[int] | None = None,
     duration_s: float | None = None,
     delayed_ack: bool = False,
+    profile: str = "papers",
     link: Callable[[int, float], AdaptiveHarqLink] | None = None,
     progress: bool | Callable[[int, int], object] = False,
 ) -> list[Cell]:
@@ -74,6 +75,7 @@ def table_cells(
         snr_db: Which rows; all unless given.
         duration_s: Of each run; the paper's 600 s unless given.
         delayed_ack: Acknowledge every second packet, or after 40 ms.
+        profile: Whose TCP, as of `clift.simulate`.
         link: In the place of the paper's: makes the link of a seed at an Es/N0 in dB.
         progress: As of `clift.run_many`.
 
@@ -92,7 +94,7 @@ def table_cells(
     links = _links(link or paper_link(duration), rows, names)
     keys = [(t, snr, tcp) for t in tables for snr in rows for tcp in setup["transports"]]
     scenarios = [
-        _scenario(setup, links[snr, seed], table, transport, seed, duration, delayed_ack)
+        scenario(links[snr, seed], table, transport, seed, duration, delayed_ack, profile)
         for table, snr, transport in keys
         for seed in names
     ]
@@ -140,24 +142,41 @@ def paper_link(duration_s: float = 600) -> Callable[[int, float], AdaptiveHarqLi
     return link
 
 
-def _scenario(
-    setup: dict[str, Any],
+def scenario(
     link: AdaptiveHarqLink,
     table: int,
     transport: str,
     seed: int,
     duration_s: float,
-    delayed_ack: bool,
+    delayed_ack: bool = False,
+    profile: str = "papers",
 ) -> Scenario:
+    """A run of a table.
+
+    Args:
+        link: What `paper_link` makes.
+        table: 1 without, 2 with the re-ordering buffer.
+        transport: `newreno` or `cubic`.
+        seed: Of the run.
+        duration_s: Of the run.
+        delayed_ack: Acknowledge every second packet, or after 40 ms.
+        profile: Whose TCP; that of a kernel has its own initial window and timestamps.
+
+    Example:
+        >>> scenario(paper_link(5)(1, 13), 2, "cubic", 1, 5).seed
+        1
+    """
+    setup = parameters(PAPER)["scenario"]
+    of_ns2 = profile == "papers"
     return Scenario(
         link,
         transport=transport,
-        profile="papers",
+        profile=profile,
         packet_bytes=setup["packet_bytes"],
-        initial_window=setup["initial_window"],
+        initial_window=setup["initial_window"] if of_ns2 else None,
         cwnd_max_packets=setup["cwnd_max_packets"],
         queue_packets=setup["queue_packets"],
-        timestamps=False,
+        timestamps=not of_ns2,
         delayed_ack=delayed_ack,
         duration_s=duration_s,
         reorder=Reorder(packets=setup["reorder_packets"], key="tcp") if table == 2 else None,

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
+from clift.campaign.repairs import MOST_UNITS, UNITS_S, is_live, unit_of
 from clift.campaign.results import Results
 from clift.report import comparison, delay_cdf, erasures, flows, lines, sequence, units
 from clift.scenario import Scenario
@@ -13,20 +14,6 @@ from clift.trace import PhyTrace
 if TYPE_CHECKING:
     import pyarrow as pa
     from matplotlib.figure import Figure
-
-    from clift.simulation import Run
-
-# Cells whose units are drawn, and the part of the run in which a loss is looked for.
-MOST_UNITS = 6
-UNITS_S = 60.0
-
-# What a live link counts, and what that makes of its units; a hybrid link counts two things.
-_UNITS = (
-    ("frames_sent", "frame"),
-    ("tbs_sent", "transport block"),
-    ("harq_coded_bits", "packet"),
-    ("units_sent", "data LLDU"),
-)
 
 
 def draw(results: Results, scenario: Scenario, series: pa.Table) -> Iterator[tuple[str, Figure]]:
@@ -69,30 +56,17 @@ def _units(results: Results) -> Iterator[tuple[str, Figure]]:
     Cells of which it would show the same as of one before are passed over.
     """
     drawn: set[bytes] = set()
-    for index, cell in enumerate(results.cells):
+    for index, cell in enumerate(results.drawn):
         if len(drawn) == MOST_UNITS:
             return
-        if cell.first is None or not _is_live(cell.first):
+        if cell.first is None or not is_live(cell.first):
             continue
         title = ", ".join([results.title, *(cell.name(axis) for axis in cell.labels)])
         log = cell.first.units(UNITS_S)
-        figure = units.draw(log, cell.first.events(), title, _unit(cell.first, log))
+        figure = units.draw(log, cell.first.events(), title, unit_of(cell.first, log))
         if figure is not None and (shown := units.shown(figure)) not in drawn:
             drawn.add(shown)
             yield f"units-{index}", figure
-
-
-def _is_live(run: Run) -> bool:
-    """Whether a link of it keeps a log of what it sends; each kind counts that in its own words."""
-    return any(link.keys() & {count for count, _ in _UNITS} for link in run.summary()["links"])
-
-
-def _unit(run: Run, log: pa.Table) -> str:
-    """What the first link in the log calls what it sends, by what it counts."""
-    summary = run.summary()
-    links = [*summary["links"], *summary.get("return_links", [])]
-    first = log.column("link").to_numpy().min(initial=len(links) - 1)
-    return next((unit for count, unit in _UNITS if count in links[first]), "unit")
 
 
 def _traces(results: Results, scenario: Scenario) -> list[tuple[str, PhyTrace]]:
@@ -102,7 +76,7 @@ def _traces(results: Results, scenario: Scenario) -> list[tuple[str, PhyTrace]]:
     """
     users: dict[int, list[dict[str, str]]] = {}
     traces: dict[int, PhyTrace] = {}
-    for cell, made in zip(results.cells, scenario.cells(), strict=True):
+    for cell, made in zip(results.drawn, scenario.cells(), strict=False):
         phy = None if cell.first is None else made.replication(0).phy_trace()
         if phy is not None and not phy.d_ns.all():
             # Cells over one trace hold the same numbers in memory.

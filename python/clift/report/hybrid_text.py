@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from clift.papers.analytical import parameters
 from clift.papers.hybrid import PAPER
 from clift.papers.hybrid_claims import claims
+from clift.papers.registry import parameters
 from clift.report.text import aligned
 
 if TYPE_CHECKING:

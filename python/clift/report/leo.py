@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 from matplotlib.figure import Figure
 
-from clift.papers.analytical import parameters
 from clift.papers.leo import PAPER, Cell
+from clift.papers.registry import parameters
 from clift.report.style import COLOURS, Picture
 
 if TYPE_CHECKING:

@@ -8,7 +8,6 @@ import numpy as np
 
 from clift.campaign.conclusion import coloured_axis, conditions
 from clift.campaign.results import Cell, Results
-from clift.campaign.tables import DRAWN_CELLS
 from clift.report.capacity import capacity
 from clift.report.style import DASHES, Panels
 
@@ -109,7 +108,7 @@ def queue(results: Results, series: Series) -> Figure | None:
 def delay(results: Results) -> Figure | None:
     """One-way delays of every flow's segments in the first run of each cell."""
     found: Lines = {}
-    for number in range(min(len(results.cells), DRAWN_CELLS)):
+    for number in range(len(results.drawn)):
         log = results.segments(number)
         if log is not None:
             several = len(log.delays) > 1
@@ -152,7 +151,7 @@ def _draw(
     ]
     drawn = [peak for peak in peaks if peak > 0]
     flows = max(
-        (len(cell.first.summary()["flows"]) for cell in results.cells if cell.first), default=0
+        (len(cell.first.summary()["flows"]) for cell in results.drawn if cell.first), default=0
     )
     if flows > _MOST_FLOWS and any(one.flow is not None for of in found.values() for one in of):
         title += f"; the first {_MOST_FLOWS} of {flows} flows"

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 
 from clift._clift import ACKNOWLEDGED, GONE, SENT, SENT_AGAIN
 from clift.campaign.results import Results
-from clift.campaign.tables import DRAWN_CELLS
 from clift.report.style import MOST_PANELS, Panels
 
 if TYPE_CHECKING:
@@ -38,7 +37,7 @@ def draw(results: Results) -> Iterator[Figure]:
     """
     cells = [
         cell
-        for number, cell in enumerate(results.cells[:DRAWN_CELLS])
+        for number, cell in enumerate(results.drawn)
         if (log := results.segments(number)) is not None and log.excerpt is not None
     ]
     numbers = {id(cell): number for number, cell in enumerate(results.cells)}

@@ -53,7 +53,9 @@ def report(results: Results) -> str:
 def _notes(results: Results) -> list[str]:
     """What a run says of itself, from the first cell whose first run says anything."""
     noted = [
-        (cell, notes) for cell in results.cells if cell.first and (notes := cell.first.notes())
+        (cell, notes)
+        for cell in results.drawn
+        if cell.first is not None and (notes := cell.first.notes())
     ]
     if not noted:
         return []
@@ -283,9 +285,8 @@ def _explained(
 
 def _are_alike(results: Results) -> bool:
     """Whether the runs of every cell came out the same, to the last number."""
-    runs = [list(cell.values.values()) for cell in results.cells]
-    several = [values for values in runs if len(values) > 1]
-    return bool(several) and all(one == of[0] for of in several for one in of)
+    several = [cell.values for cell in results.cells if len(cell.values) > 1]
+    return bool(several) and all(values.are_alike() for values in several)
 
 
 def _alike(results: Results) -> list[str]:

@@ -20,6 +20,7 @@ from clift._clift import (
     UNIT_NEW,
     UNIT_REPAIR,
 )
+from clift.campaign.repairs import around, first_repaired_loss, heights
 from clift.report.style import COLOURS, Picture, heading
 
 if TYPE_CHECKING:
@@ -28,9 +29,6 @@ if TYPE_CHECKING:
 
 _BLUE, _RED, _GREEN, _PINK, _BLACK = COLOURS[0], COLOURS[1], COLOURS[2], COLOURS[3], COLOURS[6]
 _FAINT = "#BBBBBB"
-
-# Lost packets that are looked at before giving up on one that was repaired.
-_TRIED = 500
 
 
 def draw(units: pa.Table, events: pa.Table, title: str, unit: str = "data LLDU") -> Figure | None:
@@ -61,11 +59,11 @@ def draw(units: pa.Table, events: pa.Table, title: str, unit: str = "data LLDU")
         return None
     first_link = sent["link"] == sent["link"].min()
     sent = {name: column[first_link] for name, column in sent.items()}
-    loss = _first_repaired_loss(sent, events)
+    loss = first_repaired_loss(sent, events)
     if loss is None:
         return None
     begin, end, packet = loss
-    window = (begin - 0.2 * (end - begin), end + 0.6 * (end - begin))
+    window = around(begin, end)
     figure = Picture(figsize=(9.5, 7.6), layout="constrained")
     heading(figure, title)
     above, below = figure.subplots(2, 1, sharex=True)
@@ -88,46 +86,6 @@ def shown(figure: Figure) -> bytes:
         lines = [np.asarray(line.get_xydata()) for line in axes.lines]
         parts += [np.ascontiguousarray(part, np.float64).tobytes() for part in points + lines]
     return b"".join(parts)
-
-
-def _first_repaired_loss(
-    sent: dict[str, NDArray[Any]], events: pa.Table
-) -> tuple[int, int, int] | None:
-    """When the loss was, when TCP received the packet all the same, and the packet's number.
-
-    One that was repaired on demand, if there is one; else one that was repaired at all.
-    """
-    kind, arrival, first, last = (
-        sent[name] for name in ("kind", "arrival_ns", "first_packet", "last_packet")
-    )
-    asked = (kind == UNIT_AGAIN) | ((kind == UNIT_REPAIR) & (sent["attempt"] > 0))
-    # The start of a run, without anything else under way, shows little.
-    lost = (
-        (kind == UNIT_NEW)
-        & (arrival < 0)
-        & (sent["flow"] >= 0)
-        & (first > min(20, first.max() // 2))
-    )
-    _, rows = np.unique(first[lost], return_index=True)
-    rows = np.flatnonzero(lost)[rows[:_TRIED]]
-    for repaired in (asked, kind != UNIT_NEW):
-        for row in rows:
-            packet, begin = first[row], sent["time_ns"][row]
-            ours = repaired & (first <= packet) & (packet <= last) & (sent["time_ns"] > begin)
-            if (ours & (arrival >= 0)).any():
-                end = _received(events, sent["flow"][row], sent["seq"][row], begin)
-                if end is not None:
-                    return int(begin), end, int(packet)
-    return None
-
-
-def _received(events: pa.Table, its_flow: int, its_seq: int, begin: int) -> int | None:
-    """When the segment first reached the receiver, if that was after `begin`."""
-    time, kind, seq, flow = (
-        events.column(name).to_numpy() for name in ("time_ns", "kind", "seq", "flow")
-    )
-    found = np.flatnonzero((flow == its_flow) & (seq == its_seq) & (kind == RECEIVED))
-    return int(time[found[0]]) if found.size and time[found[0]] > begin else None
 
 
 def _segments(
@@ -198,7 +156,7 @@ def _units(
 ) -> None:
     """What the link sent and what arrived, by number of the data unit."""
     time, arrival, kind = sent["time_ns"], sent["arrival_ns"], sent["kind"]
-    height = _heights(sent)
+    height = heights(sent)
     here = (time <= window[1]) & (np.maximum(time, arrival) >= window[0])
     ours = (sent["first_packet"] <= packet) & (packet <= sent["last_packet"])
     got = here & (arrival >= 0)
@@ -235,22 +193,3 @@ def _units(
     axes.plot([], [], color=_RED, lw=0.9, label="on the way: the packet of the loss")
     axes.plot([], [], color=_FAINT, lw=0.9, label="on the way: others")
     axes.set_title("what the link did", fontsize=11)
-
-
-def _heights(sent: dict[str, NDArray[Any]]) -> NDArray[np.float64]:
-    """Where units stand: data at their numbers, repair at the middle of what it repairs."""
-    kind, unit = sent["kind"], sent["unit"]
-    data = kind == UNIT_NEW
-    height = unit.astype(float)
-    # Numbers of the first and the last unit of every packet, by packet.
-    packets = sent["first_packet"][data]
-    starts = np.searchsorted(packets, sent["first_packet"])
-    ends = np.searchsorted(packets, sent["last_packet"], side="right") - 1
-    sent_before = np.cumsum(data) - 1
-    repair = kind == UNIT_REPAIR
-    of_block = np.minimum(ends, np.maximum(starts, sent_before))
-    follows = repair & (sent["attempt"] == 0)
-    height[follows] = of_block[follows]
-    asked = repair & (sent["attempt"] > 0)
-    height[asked] = (starts[asked] + ends[asked]) / 2
-    return height

@@ -43,7 +43,8 @@ pub enum Profile {
 #[serde(deny_unknown_fields, default)]
 pub struct TcpConfig {
     /// Congestion control: "newreno", "cubic", "hybla", "westwood" and "compound"; "bbr" in the
-    /// profile "linux".
+    /// profile "linux". Over QUIC "newreno", "cubic" and "bbr" are those of quinn, and
+    /// "clift-newreno", "clift-cubic", "hybla", "westwood" and "compound" ours.
     pub congestion: CongestionAlgorithm,
     /// Which stack the details follow: "linux" (a kernel of today) or "papers" (the ns-2 agents of
     /// the papers). "linux" unless set, and "papers" with `sack = false`, which only that has.
@@ -171,6 +172,9 @@ impl TcpConfig {
     }
 
     fn not_in_profile(&self) -> String {
+        if let Some(ours) = self.congestion.name().strip_prefix("clift-") {
+            return format!("{} is for protocol = \"quic\"; TCP has {ours}", self.congestion);
+        }
         let (here, other) = match self.profile() {
             Profile::Papers => ("papers", "linux"),
             Profile::Linux => ("linux", "papers"),

@@ -61,7 +61,8 @@ def ijscn2014(
     if figure is None:
         _what_changed(output or Path(f"{PAPER}_what_changed.png"), runs, seed, as_json)
         return
-    from clift.papers.analytical import curves, parameters
+    from clift.papers.analytical import curves
+    from clift.papers.registry import parameters
     from clift.report.model_figure import paper_figure
     from clift.report.model_text import checked
     from clift.report.trace_figure import save

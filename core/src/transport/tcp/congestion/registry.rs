@@ -36,7 +36,7 @@ pub struct CongestionControlKind {
 
 const BOTH: &[Profile] = &[Profile::Papers, Profile::Linux];
 
-static BUILT_IN: [CongestionControlKind; 6] = [
+static BUILT_IN: [CongestionControlKind; 8] = [
     CongestionControlKind {
         name: "newreno",
         aliases: &["reno"],
@@ -100,6 +100,21 @@ static BUILT_IN: [CongestionControlKind; 6] = [
         profiles: &[Profile::Linux],
         build: &|config, rng| Box::new(linux::Bbr::new(config.mss().0, rng)),
     },
+    // QUIC has a `newreno` and a `cubic` of its own, as it has none of the others.
+    CongestionControlKind {
+        name: "clift-newreno",
+        aliases: &[],
+        summary: "Over QUIC, `newreno` of profile `linux` in the place of QUIC's own.",
+        profiles: &[],
+        build: &|_, _| Box::new(linux::Reno),
+    },
+    CongestionControlKind {
+        name: "clift-cubic",
+        aliases: &[],
+        summary: "Over QUIC, `cubic` of profile `linux` in the place of QUIC's own.",
+        profiles: &[],
+        build: &|config, _| Box::new(linux::Cubic::new(&config.options())),
+    },
 ];
 
 static ADDED: RwLock<Vec<&CongestionControlKind>> = RwLock::new(Vec::new());
@@ -156,8 +171,8 @@ impl CongestionAlgorithm {
         self.0.summary
     }
 
-    /// One for a connection like `config`.
-    pub(crate) fn build(self, config: &TcpConfig, rng: ChaCha8Rng) -> Box<dyn CongestionControl> {
+    /// One for a connection like `config`; what it draws comes from `rng`.
+    pub fn build(self, config: &TcpConfig, rng: ChaCha8Rng) -> Box<dyn CongestionControl> {
         (self.0.build)(config, rng)
     }
 }

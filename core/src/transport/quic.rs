@@ -1,0 +1,121 @@
+//! What a QUIC connection has besides what it shares with TCP: the description alone. The crate
+//! `clift-quic` runs it, so that this one needs no QUIC implementation.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::config::Fault;
+use crate::units::{Bytes, Duration, Size};
+
+/// The options of QUIC; what is left out is as quinn has it.
+///
+/// ```
+/// use clift::transport::quic::QuicOptions;
+/// let usual = QuicOptions::default();
+/// assert_eq!(usual.check(), Ok(()));
+/// let fault = QuicOptions { packet_threshold: 2, ..usual }.check().unwrap_err();
+/// assert_eq!(fault.to_string(), "packet_threshold: 2 packets; give 3 (RFC 9002 section 6.1.1) or more");
+/// ```
+#[derive(Clone, Debug, Deserialize, JsonSchema, PartialEq, Serialize)]
+#[serde(deny_unknown_fields, default)]
+#[schemars(rename = "Quic")]
+pub struct QuicOptions {
+    /// UDP payload of the first packets, 1200 bytes or more.
+    pub initial_mtu: Bytes,
+    /// Larger packets are tried (RFC 8899), up to the transport's `packet`.
+    pub mtu_discovery: bool,
+    /// Round-trip time that is assumed before one is measured (RFC 9002 section 6.2.2).
+    pub initial_rtt: Duration,
+    /// Packets acknowledged beyond one until it counts as lost (RFC 9002 section 6.1.1).
+    pub packet_threshold: u32,
+    /// Round-trip times after which a packet counts as lost if a later one is acknowledged (RFC
+    /// 9002 section 6.1.2).
+    pub time_threshold: f64,
+    /// Timeouts in a row that make congestion persistent (RFC 9002 section 7.6).
+    pub persistent_congestion_threshold: u32,
+    /// Bytes that the sender keeps until they are acknowledged; eight receive windows unless set.
+    pub send_window: Option<Size>,
+    /// A connection that hears nothing for so long ends silently (RFC 9000 section 10.1).
+    pub idle_timeout: Duration,
+    /// ACK frequency (draft-ietf-quic-ack-frequency): packets that the receiver lets pass without
+    /// an acknowledgement; 1, if the extension is not used, is an acknowledgement for every second.
+    pub ack_eliciting_threshold: Option<u32>,
+    /// ACK frequency: the longest time that the receiver holds an acknowledgement back; 25 ms unless
+    /// set, and at most the larger of 25 ms and the round-trip time.
+    pub max_ack_delay: Option<Duration>,
+    /// ACK frequency: out-of-order packets until an acknowledgement is due at once; 0: never. 2
+    /// unless set.
+    pub reordering_threshold: Option<u32>,
+    /// Bytes of the server's certificates in the handshake: 300 bytes are one with Ed25519; chains of
+    /// web servers have 2 to 4 kB, and then the limit on what a server sends before the client's
+    /// address is proven (RFC 9000 section 8) may cost a round trip.
+    pub certificate: Bytes,
+}
+
+impl Default for QuicOptions {
+    fn default() -> Self {
+        Self {
+            initial_mtu: Bytes(1200),
+            mtu_discovery: true,
+            initial_rtt: Duration::from_millis(333),
+            packet_threshold: 3,
+            time_threshold: 1.125,
+            persistent_congestion_threshold: 3,
+            send_window: None,
+            idle_timeout: Duration::from_secs(30),
+            ack_eliciting_threshold: None,
+            max_ack_delay: None,
+            reordering_threshold: None,
+            certificate: Bytes(300),
+        }
+    }
+}
+
+/// The least UDP payload that every path carries (RFC 9000 section 14).
+pub const LEAST_PAYLOAD: u32 = 1200;
+
+impl QuicOptions {
+    /// Whether a connection can be like this.
+    ///
+    /// # Errors
+    /// The field that is wrong, and what to give.
+    pub fn check(&self) -> Result<(), Fault> {
+        let fault = |field: &str, message: String| Err(Fault::new(field, message));
+        if !(LEAST_PAYLOAD..=65_507).contains(&self.initial_mtu.0) {
+            let message =
+                format!("{} bytes of UDP payload; give 1200 to 65507", self.initial_mtu.0);
+            return fault("initial_mtu", message);
+        }
+        if self.initial_rtt == Duration::ZERO {
+            return fault("initial_rtt", "is zero; give a time above zero".to_owned());
+        }
+        if self.packet_threshold < 3 {
+            let message = format!(
+                "{} packets; give 3 (RFC 9002 section 6.1.1) or more",
+                self.packet_threshold
+            );
+            return fault("packet_threshold", message);
+        }
+        if !(1.0..=1000.0).contains(&self.time_threshold) {
+            let message = format!("{} round-trip times; give 1 to 1000", self.time_threshold);
+            return fault("time_threshold", message);
+        }
+        if self.persistent_congestion_threshold == 0 {
+            let message = "0 timeouts; give 1 or more, 3 as RFC 9002 has it".to_owned();
+            return fault("persistent_congestion_threshold", message);
+        }
+        if self.send_window == Some(Size(0)) {
+            return fault("send_window", "takes no byte; give 1 B or more".to_owned());
+        }
+        if self.idle_timeout < Duration::from_millis(1) {
+            let message = "is below a millisecond, which QUIC cannot say; give 1 ms or more";
+            return fault("idle_timeout", message.to_owned());
+        }
+        if !(100..=16_000).contains(&self.certificate.0) {
+            let message =
+                format!("{} bytes of certificates; give 100 to 16000", self.certificate.0);
+            return fault("certificate", message);
+        }
+        Ok(())
+    }
+}

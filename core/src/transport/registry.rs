@@ -1,0 +1,247 @@
+//! The transports by name: those of this crate, and those that a program adds.
+
+use std::fmt;
+use std::sync::{Arc, PoisonError, RwLock};
+
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
+use serde::de::{self, Deserialize, Deserializer};
+use serde::ser::{Serialize, Serializer};
+use thiserror::Error;
+
+use crate::config::nearest;
+use crate::transport::Protocol;
+use crate::transport::datagram::DatagramConfig;
+use crate::transport::quic::QuicOptions;
+use crate::transport::tcp::TcpConfig;
+
+/// The options of a transport: each protocol reads its own.
+#[derive(Clone, Debug, Default)]
+pub struct Options {
+    /// What TCP is made from. Congestion control, packet, initial window, receive window and the
+    /// limit of the congestion window are those of other transports too.
+    pub tcp: TcpConfig,
+    /// What QUIC has besides.
+    pub quic: QuicOptions,
+}
+
+/// A kind of transport: a row of the registry.
+#[derive(Clone, Copy)]
+pub struct Kind {
+    /// Name by which configurations ask for it.
+    pub name: &'static str,
+    /// What it is, in a sentence.
+    pub summary: &'static str,
+    /// Makes one; [`Protocol::check`] says whether there can be such a one.
+    pub make: fn(&Options) -> Arc<dyn Protocol>,
+}
+
+/// The transports of this crate.
+///
+/// ```
+/// let names: Vec<_> = clift::transport::KINDS.iter().map(|kind| kind.name).collect();
+/// assert_eq!(names, ["tcp", "udp"]);
+/// ```
+pub static KINDS: [Kind; 2] = [
+    Kind { name: "tcp", summary: "TCP.", make: |options| Arc::new(options.tcp.clone()) },
+    Kind {
+        name: "udp",
+        summary: "Datagrams without acknowledgement.",
+        make: |options| Arc::new(DatagramConfig { packet: options.tcp.packet }),
+    },
+];
+
+/// Transports that crates of this project add, with the crate of each.
+const ELSEWHERE: [(&str, &str); 1] = [("quic", "clift-quic")];
+
+static ADDED: RwLock<Vec<&Kind>> = RwLock::new(Vec::new());
+
+/// A transport that is in the registry; read from its name. TCP unless given.
+///
+/// ```
+/// use clift::transport::Choice;
+/// assert_eq!(Choice::default().name(), "tcp");
+/// assert!(Choice::named("udp").is_ok());
+/// let error = Choice::named("upd").unwrap_err().to_string();
+/// assert_eq!(error, "unknown value `upd`, one of tcp, udp (did you mean udp?)");
+/// ```
+#[derive(Clone, Copy)]
+pub struct Choice(&'static Kind);
+
+impl Choice {
+    /// Every transport there is: those of this crate, then those registered, oldest first.
+    pub fn all() -> Vec<Self> {
+        let added = ADDED.read().unwrap_or_else(PoisonError::into_inner);
+        KINDS.iter().chain(added.iter().copied()).map(Self).collect()
+    }
+
+    /// The transport of this name.
+    ///
+    /// # Errors
+    /// If there is none.
+    pub fn named(name: &str) -> Result<Self, UnknownTransport> {
+        let known = Self::all();
+        known.iter().find(|it| it.name() == name).copied().ok_or_else(|| UnknownTransport {
+            name: name.to_owned(),
+            known: known.iter().map(|it| it.name()).collect(),
+        })
+    }
+
+    /// Its name.
+    pub fn name(self) -> &'static str {
+        self.0.name
+    }
+
+    /// What it is, in a sentence.
+    pub fn summary(self) -> &'static str {
+        self.0.summary
+    }
+
+    /// One with these options.
+    pub fn make(self, options: &Options) -> Arc<dyn Protocol> {
+        (self.0.make)(options)
+    }
+}
+
+impl Default for Choice {
+    fn default() -> Self {
+        Self(&KINDS[0])
+    }
+}
+
+impl PartialEq for Choice {
+    fn eq(&self, other: &Self) -> bool {
+        self.name() == other.name()
+    }
+}
+
+impl Eq for Choice {}
+
+impl fmt::Debug for Choice {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("Choice").field(&self.name()).finish()
+    }
+}
+
+/// There is no transport of this name.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub struct UnknownTransport {
+    /// The name.
+    pub name: String,
+    /// Those that there are.
+    pub known: Vec<&'static str>,
+}
+
+impl fmt::Display for UnknownTransport {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { name, known } = self;
+        if let Some((_, its)) = ELSEWHERE.iter().find(|(other, _)| other == name) {
+            let known = known.join(" or ");
+            return write!(
+                f,
+                "`{name}` comes with the crate {its}, which is not in here; give {known}"
+            );
+        }
+        let hint = nearest(name, known.iter().copied());
+        let hint = hint.map(|near| format!(" (did you mean {near}?)")).unwrap_or_default();
+        write!(f, "unknown value `{name}`, one of {}{hint}", known.join(", "))
+    }
+}
+
+impl std::error::Error for UnknownTransport {}
+
+/// A transport of this name exists.
+#[derive(Clone, Debug, Eq, Error, PartialEq)]
+#[error("there is a transport called {0}; choose another name")]
+pub struct TransportTaken(pub &'static str);
+
+/// Adds a transport, for this process and for good: configurations choose it by name.
+///
+/// ```
+/// use std::sync::Arc;
+/// use clift::transport::datagram::DatagramConfig;
+/// use clift::transport::{Choice, Kind, Options, register_transport};
+/// use clift::units::Bytes;
+///
+/// static SMALL: Kind = Kind {
+///     name: "small",
+///     summary: "Datagrams of 100 bytes.",
+///     make: |_| Arc::new(DatagramConfig { packet: Bytes(100) }),
+/// };
+/// register_transport(&SMALL)?;
+/// let protocol = Choice::named("small").unwrap().make(&Options::default());
+/// assert_eq!(protocol.packet(), Bytes(100));
+/// assert!(register_transport(&SMALL).is_err());
+/// # Ok::<(), clift::transport::TransportTaken>(())
+/// ```
+///
+/// # Errors
+/// If there is one of its name.
+pub fn register_transport(kind: &'static Kind) -> Result<Choice, TransportTaken> {
+    let mut added = ADDED.write().unwrap_or_else(PoisonError::into_inner);
+    if KINDS.iter().chain(added.iter().copied()).any(|it| it.name == kind.name) {
+        return Err(TransportTaken(kind.name));
+    }
+    added.push(kind);
+    Ok(Choice(kind))
+}
+
+impl<'de> Deserialize<'de> for Choice {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+        struct Name;
+        impl de::Visitor<'_> for Name {
+            type Value = Choice;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("a string")
+            }
+
+            fn visit_str<E: de::Error>(self, name: &str) -> Result<Choice, E> {
+                Choice::named(name).map_err(E::custom)
+            }
+        }
+        from.deserialize_str(Name)
+    }
+}
+
+impl Serialize for Choice {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(self.name())
+    }
+}
+
+impl JsonSchema for Choice {
+    fn schema_name() -> std::borrow::Cow<'static, str> {
+        "Protocol".into()
+    }
+
+    /// The project's own names: what a program adds is not known where files are edited.
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        let own = KINDS.iter().map(|kind| kind.name);
+        let names: Vec<_> = own.chain(ELSEWHERE.iter().map(|(name, _)| *name)).collect();
+        json_schema!({ "description": "A transport protocol.", "type": "string", "enum": names })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_kind_makes_the_protocol_of_its_name() {
+        for kind in &KINDS {
+            let protocol = (kind.make)(&Options::default());
+            assert_eq!(protocol.name(), kind.name);
+            assert_eq!(protocol.check(), Ok(()));
+            assert!(protocol.payload() < protocol.packet());
+        }
+    }
+
+    #[test]
+    fn quic_is_known_to_be_elsewhere() {
+        let error = Choice::named("quic").unwrap_err().to_string();
+        assert!(
+            error.contains("crate clift-quic") && error.ends_with("give tcp or udp"),
+            "{error}"
+        );
+    }
+}

@@ -1,0 +1,123 @@
+"""What there is to do of a study, and how long that may take."""
+
+from __future__ import annotations
+
+import os
+import threading
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from time import monotonic
+from typing import Any
+
+from clift.campaign.identity import cell_keys, study_key
+from clift.campaign.plan import Plan
+from clift.campaign.store import read_store
+from clift.campaign.work import Worker
+from clift.scenario import Scenario
+
+# How long runs are tried for a forecast, and how long a batch is.
+_TRIED_S, _BATCH_S = 1.0, 0.1
+
+
+@dataclass(frozen=True, slots=True)
+class Forecast:
+    """What there is to do of a study.
+
+    Args:
+        cells: Its cells.
+        runs: Its runs.
+        there: Runs that the folder has.
+        missing: Runs that it has not.
+        files: Files of finished batches in the folder.
+        batches: Batches to come, about.
+        seconds: How long the missing runs take, about.
+        tried: Runs that were done to tell, and not kept.
+        of_another: Whether the folder holds another study's runs.
+    """
+
+    cells: int
+    runs: int
+    there: int
+    missing: int
+    files: int
+    batches: int
+    seconds: float
+    tried: int
+    of_another: bool
+
+    def as_dict(self) -> dict[str, Any]:
+        """What `clift sweep --dry-run --json` prints."""
+        return asdict(self)
+
+    def lines(self) -> list[str]:
+        """The same as text."""
+        told = [
+            f"cells    {self.cells}",
+            f"runs     {self.runs}: {self.there} there, {self.missing} missing",
+            f"batches  {self.files} there, about {self.batches} missing",
+            f"time     about {_duration(self.seconds)} (from {self.tried} runs tried)",
+        ]
+        if self.of_another:
+            told.append("it holds another study's runs: choose another folder, or give --force")
+        return told
+
+
+def forecast(scenario: Scenario, folder: Path, threads: int | None = None) -> Forecast:
+    """Counts what a folder has of a study, and tries some runs of the rest for a second.
+
+    Args:
+        scenario: The study.
+        folder: The results folder, which need not be there.
+        threads: How many runs at a time; all cores unless given.
+
+    Raises:
+        ScenarioError: If the scenario is wrong or the folder is damaged.
+        SimulationError: If a run that is tried cannot go on.
+    """
+    cells = scenario.cells()
+    store = read_store(folder)
+    of_another = store is not None and store.study != study_key(cell_keys(scenario))
+    ours = None if of_another else store
+    plan = Plan([cell.size for cell in cells], ours)
+    missing = plan.missing
+    mean, tried = _pace(cells) if missing else (0.0, 0)
+    count = threads or len(os.sched_getaffinity(0))
+    seconds = missing * mean / min(count, max(1, missing))
+    batches = min(missing, max(1, round(missing * mean / _BATCH_S))) if missing else 0
+    wanted = sum(cell.size for cell in cells)
+    files = 0 if ours is None else ours.files
+    if store is not None:
+        store.close()
+    return Forecast(
+        *(len(cells), wanted, wanted - missing, missing, files, batches, seconds, tried, of_another)
+    )
+
+
+def _pace(cells: list[Scenario]) -> tuple[float, int]:
+    """Mean seconds of runs of cells that are far from one another."""
+    worker = Worker(cells, threading.Event())
+    begun, tried = monotonic(), 0
+    stride = max(1, len(cells) // 20)
+    for cell in range(0, len(cells), stride):
+        batch = worker.run([(cell, cell + 1)])
+        if batch.failure is not None:
+            raise batch.failure
+        tried += 1
+        if monotonic() - begun > _TRIED_S:
+            break
+    return (monotonic() - begun) / tried, tried
+
+
+def _duration(seconds: float) -> str:
+    """A time as one reads it.
+
+    Example:
+        >>> _duration(0.2), _duration(75), _duration(7300)
+        ('1 s', '1 min 15 s', '2 h 1 min')
+    """
+    whole = max(1, round(seconds)) if seconds else 0
+    minutes, rest = divmod(whole, 60)
+    hours, minutes = divmod(minutes, 60)
+    if hours:
+        return f"{hours} h {minutes} min"
+    return f"{minutes} min {rest} s" if minutes else f"{rest} s"

@@ -1,0 +1,188 @@
+"""What decides the results of a cell, as a short text that nothing else has.
+
+It is a hash of the cell's configuration with every default filled in, of what the files hold that
+it names, of the objects in memory that it uses, and of CLIFT's version. How many runs are asked
+for, titles and the labels of axes decide no run, and are left out.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from clift._clift import __version__
+from clift.scenario import Scenario
+
+# What a scenario says of itself and of its campaign, but not of its runs.
+_TOLD = ("name", "description", "source", "runs", "vary", "printed")
+_HELD = re.compile(r'"memory:(\d+)"')
+_TEXT = re.compile(r'"([^"\\]+)"')
+_SIZE = 32
+
+
+def cell_keys(scenario: Scenario) -> list[str]:
+    r"""The key of every cell, in their order.
+
+    Args:
+        scenario: A scenario, of a file or made in Python.
+
+    Example:
+        >>> import clift
+        >>> text = 'duration = "5 s"\n[ntn]\n'
+        >>> one, two = (clift.Scenario.parse(text, changes={"runs": n}) for n in (1, 2))
+        >>> cell_keys(one) == cell_keys(two), len(cell_keys(one)[0])
+        (True, 32)
+        >>> cell_keys(one) == cell_keys(one.replace(duration_s=6))
+        False
+    """
+    known = _Known(Path(scenario.file).parent if scenario.file else Path())
+    texts = [_plain(cell.config_text) for cell in scenario.cells()]
+    held = sorted({int(number) for text in texts for number in _HELD.findall(text)})
+    places = {number: place for place, number in enumerate(held)}
+    objects = _objects(scenario, len(held)) if held else ""
+    keys = []
+    for text in texts:
+        if held:
+            text = _HELD.sub(lambda found: f'"memory {places[int(found[1])]}"', text)
+        of = [__version__, objects, text, *known.of(text)]
+        keys.append(_hash("\n".join(of).encode()))
+    return keys
+
+
+def study_key(keys: Iterable[str]) -> str:
+    """The key of a study of cells with these keys, in this order."""
+    return _hash("\n".join(keys).encode())
+
+
+def _plain(config: str) -> str:
+    """A configuration without what decides no run."""
+    tree = json.loads(config)
+    for name in _TOLD:
+        tree.pop(name, None)
+    return json.dumps(tree, sort_keys=True, ensure_ascii=False)
+
+
+def files_of(scenario: Scenario) -> dict[str, Path]:
+    """The files below a scenario's folder that it names, by the names that it gives them.
+
+    Args:
+        scenario: A scenario; what it names elsewhere (`/data/x.csv`, `../x.csv`) is left out.
+    """
+    folder = Path(scenario.file).parent if scenario.file else Path()
+    known = _Known(folder)
+    found = {}
+    for cell in scenario.cells():
+        for name in known.names(cell.config_text):
+            if not Path(name).is_absolute() and ".." not in Path(name).parts:
+                found[name] = folder / name
+    return found
+
+
+def _objects(scenario: Scenario, count: int) -> str:
+    """What the objects hold that configurations use.
+
+    They have no name that lasts, but come in the order in which they are named. Where some are not
+    used, all that the scenario was made of stands for them.
+    """
+    found = list(_held(scenario.nodes))
+    return digest(found if len(found) == count else scenario.source)
+
+
+def _held(value: Any) -> Iterator[Any]:
+    """The objects in a tree of values."""
+    if isinstance(value, Mapping):
+        for inner in value.values():
+            yield from _held(inner)
+    elif isinstance(value, list | tuple):
+        for inner in value:
+            yield from _held(inner)
+    elif value is not None and not isinstance(value, bool | int | float | str):
+        yield value
+
+
+class _Known:
+    """What files hold, each read once."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        self._found: dict[str, str] = {}
+
+    def of(self, text: str) -> list[str]:
+        """Hashes of the files that a configuration names, whatever the key.
+
+        A name that is another value's text only makes a key depend on more than it need.
+        """
+        return [found for name in _TEXT.findall(text) if (found := self._hash(name))]
+
+    def names(self, text: str) -> list[str]:
+        """The files that a configuration names."""
+        return [name for name in _TEXT.findall(text) if self._hash(name)]
+
+    def _hash(self, name: str) -> str:
+        if name not in self._found:
+            path = self._folder / name
+            try:
+                there = path.is_file()
+                found = ""
+                if there:
+                    with path.open("rb") as file:
+                        found = hashlib.file_digest(file, "sha256").hexdigest()
+            except (OSError, ValueError):  # a run that reads it says what is wrong
+                found = ""
+            self._found[name] = found
+        return self._found[name]
+
+
+def digest(value: Any) -> str:
+    """A hash of an object: of its type, and of what it is made of, array by array.
+
+    Example:
+        >>> import clift
+        >>> one, two = (clift.channel.bernoulli(slots=50, p=0.5, seed=n) for n in (1, 2))
+        >>> digest(one) == digest(clift.channel.bernoulli(slots=50, p=0.5, seed=1))
+        True
+        >>> digest(one) == digest(two)
+        False
+    """
+    found = hashlib.sha256()
+    for piece in _pieces(value):
+        found.update(len(piece).to_bytes(8, "little") + piece)
+    return found.hexdigest()[:_SIZE]
+
+
+def _pieces(value: Any) -> Iterator[bytes]:
+    if value is None or isinstance(value, bool | int | float | str | bytes):
+        yield f"{type(value).__name__} {value!r}".encode()
+    elif isinstance(value, np.ndarray):
+        yield f"array {value.dtype.str} {value.shape}".encode()
+        yield np.ascontiguousarray(value).tobytes()
+    elif isinstance(value, np.generic):
+        yield repr(value.item()).encode()
+    elif isinstance(value, pa.Table):
+        yield from _pieces({name: value.column(name).to_numpy() for name in value.column_names})
+    elif isinstance(value, Mapping):
+        yield f"table {len(value)}".encode()
+        for name, inner in value.items():
+            yield str(name).encode()
+            yield from _pieces(inner)
+    elif isinstance(value, list | tuple):
+        yield f"list {len(value)}".encode()
+        for inner in value:
+            yield from _pieces(inner)
+    elif callable(value) and hasattr(value, "__qualname__"):
+        yield f"{value.__module__}.{value.__qualname__}".encode()
+    else:
+        yield type(value).__qualname__.encode()
+        made = value.__reduce_ex__(4)
+        yield from _pieces(made if isinstance(made, str) else made[:3])
+
+
+def _hash(content: bytes) -> str:
+    return hashlib.sha256(content).hexdigest()[:_SIZE]

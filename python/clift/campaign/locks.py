@@ -1,0 +1,86 @@
+"""Claims on parts of a study's work, which end with the process that holds them.
+
+They are locks on ranges of bytes of one file, of the kind that belongs to an open file
+(`F_OFD_SETLK` of Linux): the kernel drops them when the process is gone, however it ended. On a
+network file system they reach as far as its locks do.
+"""
+
+from __future__ import annotations
+
+import errno
+import fcntl
+import os
+import struct
+import time
+from pathlib import Path
+from typing import Self
+
+# struct flock of Linux on 64 bits: type, whence, start, length, process.
+_FLOCK = struct.Struct("hhqqi4x")
+_BUSY = {errno.EAGAIN, errno.EACCES}
+
+
+class Locks:
+    """Locks on ranges of a file, shared or alone.
+
+    Example:
+        >>> import pathlib, tempfile
+        >>> folder = tempfile.TemporaryDirectory()
+        >>> path = pathlib.Path(folder.name, "lock")
+        >>> with Locks(path) as ours, Locks(path) as theirs:
+        ...     ours.take(10, 5), theirs.take(14, 5), theirs.held(12, 1), theirs.take(15, 5)
+        (True, False, (10, 15), True)
+        >>> folder.cleanup()
+    """
+
+    def __init__(self, path: Path) -> None:
+        self._handle = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o666)
+
+    def take(self, start: int, length: int, shared: bool = False) -> bool:
+        """Takes a range, or turns what is held of it into the other kind; False if others hold it.
+
+        Args:
+            start: First byte, which need not be there.
+            length: Number of bytes, 1 or more.
+            shared: Whether others may hold it as well, shared.
+        """
+        kind = fcntl.F_RDLCK if shared else fcntl.F_WRLCK
+        try:
+            self._call(fcntl.F_OFD_SETLK, kind, start, length)
+        except OSError as error:
+            if error.errno in _BUSY:
+                return False
+            raise
+        return True
+
+    def wait(self, start: int, length: int, shared: bool = False) -> None:
+        """Takes a range as soon as others let it go; Ctrl-C ends the wait."""
+        while not self.take(start, length, shared):
+            time.sleep(0.05)
+
+    def drop(self, start: int, length: int) -> None:
+        """Lets a range go."""
+        self._call(fcntl.F_OFD_SETLK, fcntl.F_UNLCK, start, length)
+
+    def held(self, start: int, length: int) -> tuple[int, int] | None:
+        """First and end byte of a lock of somebody else in a range; None if there is none."""
+        answer = self._call(fcntl.F_OFD_GETLK, fcntl.F_WRLCK, start, length)
+        kind, _, first, size, _ = _FLOCK.unpack(answer)
+        return None if kind == fcntl.F_UNLCK else (first, first + size)
+
+    def _call(self, command: int, kind: int, start: int, length: int) -> bytes:
+        asked = _FLOCK.pack(kind, os.SEEK_SET, start, length, 0)
+        answer: bytes = fcntl.fcntl(self._handle, command, asked)
+        return answer
+
+    def close(self) -> None:
+        """Lets all go."""
+        if self._handle >= 0:
+            os.close(self._handle)
+            self._handle = -1
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()

@@ -1,0 +1,184 @@
+"""Finished runs in files: which runs a file holds is its name, so that a listing tells.
+
+A run of a study has a place: its number times the number of cells, and its cell. The name of a
+file has the spans of places that it holds, each as first and length in letters and digits.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from clift.errors import ScenarioError
+
+Span = tuple[int, int]
+"""First place and end of runs that follow one another."""
+
+# The columns of a file that are no metric; how runs share a trace stands beside them.
+PLAIN = ("cell", "run", "seed", "start_s", "length_s", "wraps")
+_DIGITS = "0123456789abcdefghijklmnopqrstuvwxyz"
+_SUFFIX = ".parquet"
+# File systems take 255 bytes; the study's key and the suffix are part of that.
+MOST_LETTERS = 160
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """A finished run.
+
+    Args:
+        cell: The number of its cell.
+        run: Its own number in the cell.
+        seed: Its seed.
+        values: What it measured, by metric.
+        window: Where it starts in a trace that runs share (start and length in s, whether that
+            repeats); None if they share none, or all start at one time.
+    """
+
+    cell: int
+    run: int
+    seed: int
+    values: Mapping[str, float]
+    window: tuple[float, float, bool] | None = None
+
+
+def file_name(study: str, spans: Sequence[Span]) -> str:
+    """The name of the file of these runs.
+
+    Example:
+        >>> file_name("ab12", [(0, 40), (100, 101)])
+        'ab12.0-14_2s-1.parquet'
+    """
+    return f"{study}.{spans_text(spans)}{_SUFFIX}"
+
+
+def spans_text(spans: Iterable[Span]) -> str:
+    """Spans as they stand in a name."""
+    return "_".join(f"{_digits(first)}-{_digits(end - first)}" for first, end in spans)
+
+
+def spans_of(name: str, study: str) -> list[Span] | None:
+    """The spans that the name of a file has; None if it is no file of the study.
+
+    Example:
+        >>> spans_of("ab12.0-14_2s-1.parquet", "ab12"), spans_of("notes.txt", "ab12")
+        ([(0, 40), (100, 101)], None)
+    """
+    if not (name.startswith(f"{study}.") and name.endswith(_SUFFIX)):
+        return None
+    spans = []
+    try:
+        for text in name[len(study) + 1 : -len(_SUFFIX)].split("_"):
+            first, length = (int(digits, 36) for digits in text.split("-"))
+            spans.append((first, first + length))
+    except ValueError:
+        return None
+    return spans
+
+
+def spans(places: Sequence[int]) -> list[Span]:
+    """Places in order as spans.
+
+    Example:
+        >>> spans([3, 4, 5, 9])
+        [(3, 6), (9, 10)]
+    """
+    if not len(places):
+        return []
+    found = np.asarray(places, np.int64)
+    cuts = np.flatnonzero(np.diff(found) != 1) + 1
+    return [(int(part[0]), int(part[-1]) + 1) for part in np.split(found, cuts)]
+
+
+def cut(places: Sequence[int], most: int) -> list[list[Span]]:
+    """Places in order as groups of spans, each short enough for the name of a file.
+
+    Args:
+        places: The places.
+        most: Most places of a group.
+
+    Example:
+        >>> cut([0, 1, 2, 7], 3)
+        [[(0, 3)], [(7, 8)]]
+    """
+    groups: list[list[Span]] = []
+    letters = room = 0
+    for first, end in spans(places):
+        while first < end:
+            upto = min(end, first + (room or most))
+            text = len(spans_text([(first, upto)])) + 1
+            if not room or letters + text > MOST_LETTERS:
+                groups.append([])
+                letters, room = 0, most
+                upto = min(end, first + most)
+            groups[-1].append((first, upto))
+            letters, room, first = letters + text, room - (upto - first), upto
+    return groups
+
+
+def _digits(number: int) -> str:
+    text = ""
+    while number or not text:
+        number, digit = divmod(number, 36)
+        text = _DIGITS[digit] + text
+    return text
+
+
+def table(rows: Sequence[Row]) -> pa.Table:
+    """Runs as a table with a row each.
+
+    Example:
+        >>> table([Row(0, 0, 1, {"goodput_kbps": 9.0}), Row(1, 0, 1, {})]).column("goodput_kbps")[1]
+        <pyarrow.DoubleScalar: None>
+    """
+    names: dict[str, None] = {}
+    for row in rows:
+        names.update(dict.fromkeys(row.values))
+    windows = [row.window or (None, None, None) for row in rows]
+    columns: dict[str, Any] = {
+        "cell": pa.array([row.cell for row in rows], pa.int64()),
+        "run": pa.array([row.run for row in rows], pa.int64()),
+        "seed": pa.array([row.seed for row in rows], pa.uint64()),
+        "start_s": pa.array([window[0] for window in windows], pa.float64()),
+        "length_s": pa.array([window[1] for window in windows], pa.float64()),
+        "wraps": pa.array([window[2] for window in windows], pa.bool_()),
+    }
+    columns |= {
+        name: pa.array([row.values.get(name) for row in rows], pa.float64()) for name in names
+    }
+    return pa.table(columns)
+
+
+def write(table: pa.Table, out: Any, keys: Sequence[str]) -> None:
+    """Writes runs with the keys of their cells, into a file that is open."""
+    cells = table.column("cell").to_numpy()
+    own = pa.array([keys[cell] for cell in cells]).dictionary_encode()
+    # Statistics of a hundred short columns would be most of the file.
+    pq.write_table(
+        table.append_column("cell_key", own),
+        out,
+        compression="zstd",
+        write_statistics=False,
+        use_dictionary=["cell_key"],
+    )
+
+
+def read(path: Path) -> pa.Table:
+    """The runs of a file.
+
+    Raises:
+        ScenarioError: If it is damaged.
+    """
+    try:
+        with path.open("rb") as file:
+            return pq.read_table(file)
+    except (OSError, pa.ArrowException) as error:
+        what = " ".join(str(error).split())[:120]
+        cure = "remove that file: its runs are done again"
+        raise ScenarioError(f"{path}: cannot be read ({what}); {cure}") from None

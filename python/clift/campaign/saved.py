@@ -1,0 +1,193 @@
+"""The results that a folder holds: looked at, cut down, put side by side."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
+
+from clift.campaign.folder import RECORD
+from clift.campaign.statistics import Difference, difference
+from clift.errors import ScenarioError
+
+Labels = tuple[str, ...]
+"""The labels of a cell, in the order of the axes."""
+
+
+@dataclass(frozen=True, slots=True)
+class Saved:
+    """Tables of a results folder. `read` makes it.
+
+    Args:
+        folder: Where they are from.
+        record: The record.
+        axes: Names of the axes.
+        runs: A row a run.
+        summary: A row a cell and metric.
+    """
+
+    folder: Path
+    record: dict[str, Any]
+    axes: list[str]
+    runs: pa.Table
+    summary: pa.Table
+
+    @property
+    def cells(self) -> list[Labels]:
+        """The labels of the cells, in order."""
+        columns = [self.runs.column(axis).to_pylist() for axis in self.axes]
+        rows = zip(*columns, strict=True) if columns else [()] * self.runs.num_rows
+        return list(dict.fromkeys(rows))
+
+    @property
+    def metrics(self) -> list[str]:
+        """What was measured."""
+        return [name for name in self.runs.column_names if name not in (*self.axes, "run", "seed")]
+
+    @property
+    def primary(self) -> str:
+        """What the cells are judged by: completion times, where every run has one."""
+        if "completion_s" in self.metrics and not self.runs.column("completion_s").null_count:
+            return "completion_s"
+        return "goodput_kbps"
+
+    def check(self, metric: str) -> str:
+        """The metric.
+
+        Raises:
+            ScenarioError: If no run has it.
+        """
+        if metric not in self.metrics:
+            near = [name for name in self.metrics if metric in name][:5] or self.metrics[:5]
+            raise ScenarioError(f"--metric {metric}: not in {self.folder}; e.g. {', '.join(near)}")
+        return metric
+
+    def where(self, wanted: Mapping[str, Sequence[str]]) -> Saved:
+        """The same with some cells only.
+
+        Args:
+            wanted: The labels that are kept, by axis.
+
+        Raises:
+            ScenarioError: If there is no such axis or label.
+        """
+        runs, summary = self.runs, self.summary
+        for axis, labels in wanted.items():
+            there = self._labels(axis)
+            for label in labels:
+                if label not in there:
+                    raise ScenarioError(
+                        f"--where {axis}={label}: {self.folder} has {', '.join(there)}"
+                    )
+            kept = pa.array(labels, pa.string())
+            runs = runs.filter(pc.is_in(runs.column(axis), kept))
+            summary = summary.filter(pc.is_in(summary.column(axis), kept))
+        return Saved(self.folder, self.record, self.axes, runs, summary)
+
+    def _labels(self, axis: str) -> list[str]:
+        if axis not in self.axes:
+            axes = ", ".join(self.axes) or "no axes"
+            raise ScenarioError(f"{axis}: not an axis of {self.folder}, which has {axes}")
+        return list(dict.fromkeys(self.runs.column(axis).to_pylist()))
+
+    def estimates(self, metric: str) -> dict[Labels, dict[str, Any]]:
+        """Mean, interval and number of runs of a metric, cell by cell."""
+        own = self.summary.filter(pc.equal(self.summary.column("metric"), metric))
+        return {tuple(row[axis] for axis in self.axes): row for row in own.to_pylist()}
+
+    def values(self, metric: str) -> dict[Labels, dict[int, float]]:
+        """A metric of every run that has it, by cell and number."""
+        found: dict[Labels, dict[int, float]] = {}
+        for row in self.runs.select([*self.axes, "run", metric]).to_pylist():
+            own = found.setdefault(tuple(row[axis] for axis in self.axes), {})
+            if row[metric] is not None:
+                own[row["run"]] = row[metric]
+        return found
+
+    def pivot(
+        self, metric: str, rows: str, columns: str
+    ) -> tuple[list[str], list[str], dict[tuple[str, str], dict[str, Any]]]:
+        """A metric by the labels of two axes.
+
+        Returns:
+            Labels of rows and columns, and the estimates by both.
+
+        Raises:
+            ScenarioError: If there is no such axis, or several cells fall together.
+        """
+        down, across = self._labels(rows), self._labels(columns)
+        for axis in self.axes:
+            if axis not in (rows, columns) and len(labels := self._labels(axis)) > 1:
+                raise ScenarioError(
+                    f"{axis} varies too: choose one of {', '.join(labels)}, e.g. "
+                    f"--where {axis}={labels[0]}"
+                )
+        places = self.axes.index(rows), self.axes.index(columns)
+        found = {
+            (cell[places[0]], cell[places[1]]): one for cell, one in self.estimates(metric).items()
+        }
+        return down, across, found
+
+
+def read(folder: Path) -> Saved:
+    """The results in a folder.
+
+    Raises:
+        ScenarioError: If there are none, or they are damaged.
+
+    Example:
+        >>> import pathlib, tempfile
+        >>> folder = tempfile.TemporaryDirectory()
+        >>> read(pathlib.Path(folder.name))  # doctest: +ELLIPSIS
+        Traceback (most recent call last):
+        clift.errors.ScenarioError: ...: no results here; clift sweep STUDY.toml -o ...
+        >>> folder.cleanup()
+    """
+    try:
+        record = json.loads((folder / RECORD).read_text())
+        with (folder / "runs.parquet").open("rb") as file:
+            runs = pq.read_table(file)
+        with (folder / "summary.parquet").open("rb") as file:
+            summary = pq.read_table(file)
+        columns = runs.column_names
+        axes = columns[: columns.index("run")]
+    except FileNotFoundError:
+        cure = f"clift sweep STUDY.toml -o {folder} makes some, and completes what was interrupted"
+        raise ScenarioError(f"{folder}: no results here; {cure}") from None
+    except (OSError, ValueError, RecursionError, pa.ArrowException) as error:
+        what = " ".join(str(error).split())[:100]
+        raise ScenarioError(f"{folder}: no results that can be read: {what}") from None
+    return Saved(folder, record, axes, runs, summary)
+
+
+def compare(ours: Saved, other: Saved, metric: str) -> dict[Labels, Difference | None]:
+    """How the cells of two folders differ in a metric, by runs of the same number.
+
+    Args:
+        ours: One folder.
+        other: The other, whose mean is the base.
+        metric: What to compare.
+
+    Returns:
+        For each cell that both have the difference of ours from the other's; None where too few
+        runs tell.
+
+    Raises:
+        ScenarioError: If they have other axes, or no cell in common.
+    """
+    if ours.axes != other.axes:
+        raise ScenarioError(
+            f"{other.folder}: has other axes than {ours.folder}: {', '.join(other.axes) or 'none'} "
+            f"instead of {', '.join(ours.axes) or 'none'}"
+        )
+    first, second = ours.values(metric), other.values(metric)
+    cells = [cell for cell in first if cell in second]
+    if not cells:
+        raise ScenarioError(f"{other.folder}: has no cell of {ours.folder}")
+    return {cell: difference(first[cell], second[cell]) for cell in cells}

@@ -1,0 +1,353 @@
+"""The finished runs of a study in its results folder, which several processes may fill."""
+
+from __future__ import annotations
+
+import json
+import threading
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from time import monotonic
+from typing import Any, Self
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from clift._clift import __version__
+from clift.campaign import parts
+from clift.campaign.files import said, sweep, sync, write_file
+from clift.campaign.identity import cell_keys, study_key
+from clift.campaign.locks import Locks
+from clift.campaign.parts import Span
+from clift.errors import ScenarioError
+from clift.scenario import Scenario
+
+FOLDER = "store"
+"""The folder in a results folder that holds finished runs."""
+MOST_RUNS = 100_000_000
+"""Most runs of a study: which are there is kept in memory, a byte a run."""
+
+_FORMAT = 1
+_STUDY = "study.json"
+_RUNS = "runs"
+# What the bytes of the file of locks stand for: the study, its tables, and behind them its runs.
+_OF_STUDY, _OF_TABLES, _OF_RUNS = 0, 1, 1 << 20
+# How long a listing is good for where nobody else is seen to work.
+_GOOD_FOR_S = 1.0
+
+_Flags = np.ndarray[Any, np.dtype[np.bool_]]
+
+
+class Store:
+    """The finished runs of one study. `open_store` makes it; `with` closes it.
+
+    Attributes:
+        folder: The results folder.
+        study: The key of the study.
+        keys: The keys of its cells, in order.
+    """
+
+    def __init__(self, folder: Path, keys: list[str], locks: Locks) -> None:
+        self.folder = folder
+        self.keys = keys
+        self.study = study_key(keys)
+        self._runs = folder / FOLDER / _RUNS
+        self._locks = locks
+        self._guard = threading.Lock()
+        self._names: set[str] = set()
+        self._done: _Flags = np.zeros(0, np.bool_)
+        self._listed = 0.0
+
+    @property
+    def files(self) -> int:
+        """Files of finished runs."""
+        return sum(parts.spans_of(name, self.study) is not None for name in self._names)
+
+    @property
+    def done(self) -> _Flags:
+        """Whether each run is there, by its place; what lies behind the end is not."""
+        return self._done
+
+    def list(self) -> None:
+        """Looks which runs are there."""
+        with self._guard:
+            try:
+                names = {path.name for path in self._runs.iterdir()}
+            except OSError as error:
+                raise ScenarioError(f"{self._runs}: {said(error)}; {_CURE}") from None
+            if self._names - names:  # somebody has removed files: begin anew
+                self._names, self._done = set(), np.zeros(0, np.bool_)
+            for name in names - self._names:
+                self._count(name)
+            self._listed = monotonic()
+
+    def _count(self, name: str) -> None:
+        self._names.add(name)
+        for first, end in parts.spans_of(name, self.study) or ():
+            if end > MOST_RUNS:
+                continue
+            if end > len(self._done):
+                more = np.zeros(max(end, 2 * len(self._done)) - len(self._done), np.bool_)
+                self._done = np.concatenate([self._done, more])
+            self._done[first:end] = True
+
+    def is_done(self, count: int) -> _Flags:
+        """Whether each of the first places has a run that is there."""
+        found = np.zeros(count, np.bool_)
+        there = self._done[:count]
+        found[: len(there)] = there
+        return found
+
+    def claim(self, first: int, end: int) -> Span | None:
+        """Takes places for this process; if somebody else has any, where those are.
+
+        What is claimed may be done by now: `list` tells, if `is_fresh` does not.
+        """
+        if self._locks.take(_OF_RUNS + first, end - first):
+            return None
+        held = self._locks.held(_OF_RUNS + first, end - first)
+        if held is None:  # let go between the two calls
+            return (first, first + 1)
+        return max(first, held[0] - _OF_RUNS), min(end, held[1] - _OF_RUNS)
+
+    def let_go(self, first: int, end: int) -> None:
+        """Others may take the places."""
+        self._locks.drop(_OF_RUNS + first, end - first)
+
+    def is_fresh(self) -> bool:
+        """Whether the last listing holds, as nobody else works here and it is not old."""
+        alone = self._locks.held(_OF_STUDY, 1) is None
+        return alone and monotonic() - self._listed < _GOOD_FOR_S
+
+    def others(self) -> bool:
+        """Whether other processes have claimed runs of the study."""
+        return self._locks.held(_OF_RUNS, MOST_RUNS) is not None
+
+    def write(self, table: pa.Table) -> None:
+        """Puts finished runs on the disk.
+
+        Args:
+            table: As `parts.table` makes it.
+
+        Raises:
+            OSError: If they cannot be written.
+        """
+        count = len(self.keys)
+        places = table.column("run").to_numpy() * count + table.column("cell").to_numpy()
+        name = parts.file_name(self.study, parts.spans(sorted(places.tolist())))
+        write_file(
+            self._runs / name,
+            lambda out: parts.write(table, out, self.keys),
+            beside=self.folder / FOLDER,
+        )
+        with self._guard:
+            self._count(name)
+
+    def tables(self) -> Iterator[pa.Table]:
+        """The finished runs, file by file; a run may be in two files, and is the same in both."""
+        self.list()
+        for name in sorted(self._names):
+            if parts.spans_of(name, self.study) is not None:
+                yield parts.read(self._runs / name)
+
+    def find(self, place: int) -> dict[str, float] | None:
+        """What the run at a place measured; None if it is not there."""
+        for name in sorted(self._names):
+            spans = parts.spans_of(name, self.study) or ()
+            if any(first <= place < end for first, end in spans):
+                table = parts.read(self._runs / name)
+                run, cell = divmod(place, len(self.keys))
+                own = pc.and_(pc.equal(table["run"], run), pc.equal(table["cell"], cell))
+                [row] = table.filter(own).to_pylist()
+                plain = {*parts.PLAIN, "cell_key"}
+                return {
+                    name: value
+                    for name, value in row.items()
+                    if name not in plain and value is not None
+                }
+        return None
+
+    @contextmanager
+    def deriving(self) -> Iterator[None]:
+        """Keeps other processes from writing tables and plots in the block."""
+        self._locks.wait(_OF_TABLES, 1)
+        try:
+            yield
+        finally:
+            self._locks.drop(_OF_TABLES, 1)
+
+    def close(self) -> None:
+        """Lets the folder go."""
+        self._locks.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+
+_CURE = "choose another folder"
+
+
+def open_store(folder: Path, scenario: Scenario, force: bool = False) -> Store:
+    """Opens the folder of a study, or makes it.
+
+    Runs that are there are kept, also those of a study that this one extends: by more runs, or
+    by further cells.
+
+    Args:
+        folder: The results folder.
+        scenario: The study.
+        force: Whether runs of another study are removed, and files that are not ours overwritten.
+
+    Raises:
+        ScenarioError: If the folder cannot be written, another study's process is at work in it,
+            or, unless `force`, it holds runs of another study or files that are not ours.
+    """
+    keys = cell_keys(scenario)
+    inner = folder / FOLDER
+    try:
+        (inner / _RUNS).mkdir(parents=True, exist_ok=True)
+        locks = Locks(inner / "lock")
+    except OSError as error:
+        message = f"{folder}: cannot write results there: {said(error)}; {_CURE}"
+        raise ScenarioError(message) from None
+    store = Store(folder, keys, locks)
+    try:
+        _enter(store, locks, force)
+        sweep(inner)
+        sweep(folder)
+        store.list()
+    except OSError as error:
+        store.close()
+        message = f"{folder}: cannot write results there: {said(error)}; {_CURE}"
+        raise ScenarioError(message) from None
+    except BaseException:
+        store.close()
+        raise
+    return store
+
+
+def read_store(folder: Path) -> Store | None:
+    """The runs of whatever study a folder holds, to read; None if it holds none.
+
+    Raises:
+        ScenarioError: If the folder is damaged.
+    """
+    study = _study(folder / FOLDER)
+    if study is None:
+        return None
+    store = Store(folder, study["cells"], Locks(folder / FOLDER / "lock"))
+    store.list()
+    return store
+
+
+def _enter(store: Store, locks: Locks, force: bool) -> None:
+    """Makes the folder the study's, and holds it for as long as the process lives."""
+    inner = store.folder / FOLDER
+    while True:
+        if locks.take(_OF_STUDY, 1):
+            former = _study(inner)
+            if former is None or former["study"] != store.study:
+                _take_over(store, inner, former, force)
+        # Another process of the study may have the folder as well; one of another may not.
+        if not locks.take(_OF_STUDY, 1, shared=True):
+            locks.wait(_OF_STUDY, 1, shared=True)
+        former = _study(inner)
+        if former is not None and former["study"] == store.study:
+            return
+        if locks.held(_OF_STUDY, 1) is not None:
+            raise ScenarioError(
+                f"{store.folder}: another study is being run in this folder; {_CURE}, or wait"
+            )
+        locks.drop(_OF_STUDY, 1)
+
+
+def _study(inner: Path) -> dict[str, Any] | None:
+    path = inner / _STUDY
+    try:
+        study = json.loads(path.read_text())
+        if study["format"] != _FORMAT or not isinstance(study["study"], str):
+            raise ValueError
+        if not all(isinstance(key, str) for key in study["cells"]):
+            raise ValueError
+    except FileNotFoundError:
+        return None
+    except (OSError, ValueError, LookupError, TypeError, RecursionError):
+        cure = f"{_CURE}, or remove {inner}"
+        raise ScenarioError(f"{path}: not of this version of CLIFT, or damaged; {cure}") from None
+    found: dict[str, Any] = study
+    return found
+
+
+def _take_over(store: Store, inner: Path, former: dict[str, Any] | None, force: bool) -> None:
+    """Keeps the runs of the former study that are this one's too, and writes this one's name."""
+    runs = inner / _RUNS
+    old = (
+        []
+        if former is None
+        else [
+            path
+            for path in runs.iterdir()
+            if parts.spans_of(path.name, former["study"]) is not None
+        ]
+    )
+    cells: dict[str, list[int]] = {}
+    for cell, key in enumerate(store.keys):
+        cells.setdefault(key, []).append(cell)
+    if former is not None and not force:
+        lost = _lost(former, old, cells)
+        if lost:
+            version = former.get("clift")
+            of = f" (of CLIFT {version})" if version != __version__ else ""
+            raise ScenarioError(
+                f"{store.folder}: holds {lost} runs of another study{of}; {_CURE}, or give --force "
+                "to remove them"
+            )
+    for path in old:
+        table = parts.read(path)
+        for kept in _carried(table, cells, len(store.keys)):
+            store.write(kept)
+    text = {"format": _FORMAT, "clift": __version__, "study": store.study, "cells": store.keys}
+    content = json.dumps(text).encode()
+    write_file(inner / _STUDY, lambda out: out.write(content))
+    for path in old:
+        with suppress(OSError):
+            path.unlink()
+    sync(runs)
+
+
+def _lost(former: dict[str, Any], old: Sequence[Path], cells: dict[str, list[int]]) -> int:
+    """How many runs of cells are there that the new study does not have."""
+    keys = former["cells"]
+    gone = np.array([key not in cells for key in keys], np.bool_)
+    if not gone.any():
+        return 0
+    places: set[int] = set()
+    for path in old:
+        for first, end in parts.spans_of(path.name, former["study"]) or ():
+            places.update(place for place in range(first, end) if gone[place % len(keys)])
+    return len(places)
+
+
+def _carried(table: pa.Table, cells: dict[str, list[int]], count: int) -> Iterator[pa.Table]:
+    """Runs of cells that are in the new study too, with those cells' numbers."""
+    keys = table.column("cell_key").to_pylist()
+    plain = table.drop_columns(["cell_key"])
+    for copy in range(max((len(cells.get(key, ())) for key in keys), default=0)):
+        numbers = pa.array(
+            [cells[key][copy] if len(cells.get(key, ())) > copy else None for key in keys],
+            pa.int64(),
+        )
+        there = pc.is_valid(numbers)
+        moved = plain.set_column(0, "cell", numbers).filter(there)
+        order = pc.sort_indices(moved, sort_keys=[("run", "ascending"), ("cell", "ascending")])
+        moved = moved.take(order)
+        places = moved.column("run").to_numpy() * count + moved.column("cell").to_numpy()
+        first = 0
+        for group in parts.cut(places.tolist(), len(places)):
+            rows = sum(end - begin for begin, end in group)
+            yield moved.slice(first, rows)
+            first += rows

@@ -1,0 +1,127 @@
+"""`clift design`: which scheme serves best where."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import click
+
+from clift.cli.options import change
+from clift.errors import Interrupted, ScenarioError
+from clift.scenario import Scenario
+
+
+@click.command()
+@click.argument("path", type=click.Path(path_type=Path))
+@click.option(
+    "--objective",
+    default="goodput",
+    show_default=True,
+    help="goodput, p99-delay, completion, energy (coded bits sent per bit delivered), or any "
+    "metric that is better less or more.",
+)
+@click.option(
+    "--constraint",
+    "constraints",
+    multiple=True,
+    metavar="LIMIT",
+    help='A limit that the mean has to keep, e.g. "p99-delay<2s" or "share_used<0.8".',
+)
+@click.option(
+    "--space",
+    "spaces",
+    multiple=True,
+    metavar="NAME=VALUES",
+    help="What to try: scheme=ARQ,HARQ(10/12), n_d=10,50, n_r=0,2, n_s=0,1, persistency=1,2, "
+    "interleave=1,8, buffer='none,in order', or any key of a scenario.",
+)
+@click.option("--together", is_flag=True, help="One design for all conditions: the best mean.")
+@click.option(
+    "--tolerance",
+    type=click.FloatRange(0, 1),
+    default=0.01,
+    show_default=True,
+    help="Share by which another may be better than what is called best.",
+)
+@click.option(
+    "--runs-budget",
+    type=click.IntRange(1),
+    help="Runs in all; a tenth of a full enumeration unless given.",
+)
+@click.option("--seed", type=click.IntRange(0, 2**64 - 1), help="Another seed than the file's.")
+@click.option(
+    "--set",
+    "sets",
+    multiple=True,
+    metavar="KEY=VALUE",
+    help='Change a key of the file, e.g. --set link.rtt="600 ms".',
+)
+@click.option("--json", "as_json", is_flag=True, help="JSON on stdout.")
+@click.option(
+    "-o",
+    "--output",
+    type=click.Path(path_type=Path),
+    help="Folder for all that was tried (Parquet, JSON) and charts (PNG, SVG).",
+)
+@click.option("--threads", type=click.IntRange(1), help="Runs at a time; all cores unless given.")
+@click.option("--quiet", is_flag=True, help="No progress bar.")
+def design(
+    path: Path,
+    objective: str,
+    constraints: tuple[str, ...],
+    spaces: tuple[str, ...],
+    together: bool,
+    tolerance: float,
+    runs_budget: int | None,
+    seed: int | None,
+    sets: tuple[str, ...],
+    as_json: bool,
+    output: Path | None,
+    threads: int | None,
+    quiet: bool,
+) -> None:
+    """Search the design that serves best over the link of the scenario file PATH.
+
+    What the file varies besides schemes and buffers are conditions: under each of them all
+    candidates meet the same draws, and runs go to those that could be best. After Ctrl-C the
+    ranking so far is shown and written, marked as such.
+    """
+    from clift.design.record import as_dict, prepare, write
+    from clift.design.space import parse_space
+    from clift.design.study import design as search
+
+    changes = dict(change(text) for text in sets)
+    changes |= {} if seed is None else {"seed": str(seed)}
+    space: dict[str, list[str]] = {}
+    for text in spaces:
+        name, values = parse_space(text)
+        if name in space:
+            raise ScenarioError(f"--space {name}: is there twice; give its values in one")
+        space[name] = values
+    if output is not None:
+        prepare(output)
+    found = search(
+        Scenario.read(path, changes),
+        objective,
+        constraints,
+        space or None,
+        together,
+        tolerance,
+        runs_budget,
+        threads,
+        progress=not quiet,
+    )
+    # Before pictures are drawn, which takes longer.
+    click.echo(json.dumps(as_dict(found), indent=2) if as_json else str(found))
+    stopped = ""
+    if output is not None:
+        try:
+            for written in write(found, output):
+                click.echo(f"wrote {written}", err=True)
+        except KeyboardInterrupt:
+            stopped = f"stopped while files were written: {output} lacks some"
+    if stopped:
+        raise Interrupted(stopped, [])
+    if not found.is_complete:
+        raise Interrupted(f"stopped after {found.done} of {found.budget} runs", [])

@@ -1,0 +1,155 @@
+"""`clift results`: what is in results folders."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from clift.errors import ScenarioError
+
+if TYPE_CHECKING:
+    from clift.campaign.saved import Saved
+
+
+@click.command()
+@click.argument("folders", metavar="DIR [OTHER]", nargs=-1, type=click.Path(path_type=Path))
+@click.option(
+    "--where",
+    "wheres",
+    multiple=True,
+    metavar="AXIS=LABEL",
+    help="Only these cells; the same axis again adds a label.",
+)
+@click.option("--metric", help="What to show, e.g. goodput_kbps; completion or goodput otherwise.")
+@click.option("--metrics", is_flag=True, help="List what was measured.")
+@click.option("--rows", metavar="AXIS", help="A table by two axes: this one goes down.")
+@click.option("--columns", metavar="AXIS", help="This one goes across.")
+@click.option("--json", "as_json", is_flag=True, help="JSON on stdout.")
+@click.option("--csv", "as_csv", is_flag=True, help="A row a run on stdout, sorted.")
+def results(
+    folders: tuple[Path, ...],
+    wheres: tuple[str, ...],
+    metric: str | None,
+    metrics: bool,
+    rows: str | None,
+    columns: str | None,
+    as_json: bool,
+    as_csv: bool,
+) -> None:
+    """List the cells of the results folder DIR, or compare it with OTHER run by run."""
+    from clift.campaign.comma import text
+    from clift.campaign.saved import read
+
+    if not 1 <= len(folders) <= 2:
+        raise click.UsageError("give one results folder, or two to compare")
+    if (rows is None) != (columns is None):
+        raise click.UsageError("--rows and --columns belong together: give both")
+    if sum((as_json, as_csv)) > 1 or (len(folders) == 2 and (as_csv or rows is not None)):
+        raise click.UsageError("--json, --csv, --rows and a second folder: leave all but one out")
+    wanted: dict[str, list[str]] = {}
+    for where in wheres:
+        axis, equals, label = where.partition("=")
+        if not equals:
+            raise ScenarioError(f"--where {where}: give AXIS=LABEL, e.g. --where scheme=ARQ")
+        wanted.setdefault(axis.strip(), []).append(label.strip())
+    saved = [read(folder).where(wanted) for folder in folders]
+    if as_csv:
+        click.echo(text(saved[0].runs), nl=False)
+    elif metrics:
+        _print(saved[0].metrics, [[name] for name in saved[0].metrics], as_json, left=1)
+    else:
+        name = saved[0].check(metric) if metric else saved[0].primary
+        if len(saved) == 2:
+            _compared(saved[0], saved[1], name, as_json)
+        elif rows is not None and columns is not None:
+            _pivot(saved[0], name, rows, columns, as_json)
+        else:
+            _listed(saved[0], name, as_json)
+
+
+def _listed(saved: Saved, name: str, as_json: bool) -> None:
+    found = saved.estimates(name)
+    told = [
+        {**dict(zip(saved.axes, cell, strict=True)), **_figures(found.get(cell))}
+        for cell in saved.cells
+    ]
+    table = [[*saved.axes, "runs", _title(name)]]
+    for cell in saved.cells:
+        one = found.get(cell)
+        table.append([*cell, str(one["runs"] if one else 0), _shown(one, name)])
+    _print(told, table, as_json, len(saved.axes))
+
+
+def _pivot(saved: Saved, name: str, rows: str, columns: str, as_json: bool) -> None:
+    down, across, found = saved.pivot(name, rows, columns)
+    told = [
+        {rows: row, columns: column, **_figures(found.get((row, column)))}
+        for row in down
+        for column in across
+    ]
+    table = [[f"{_title(name)}: {rows} \\ {columns}", *across]]
+    table += [[row, *(_shown(found.get((row, column)), name) for column in across)] for row in down]
+    _print(told, table, as_json, 1)
+
+
+def _compared(ours: Saved, other: Saved, name: str, as_json: bool) -> None:
+    from clift.campaign.saved import compare
+
+    other.check(name)
+    found = compare(ours, other, name)
+    first, second = ours.estimates(name), other.estimates(name)
+    told: list[dict[str, Any]] = []
+    table = [[*ours.axes, str(ours.folder), str(other.folder), "difference (%)", "95 % interval"]]
+    for cell, apart in found.items():
+        told.append(dict(zip(ours.axes, cell, strict=True)))
+        told[-1] |= {
+            "metric": name,
+            "mean": first[cell]["mean"] if cell in first else None,
+            "other_mean": second[cell]["mean"] if cell in second else None,
+            "difference": None if apart is None else apart.share,
+            "low": None if apart is None else apart.low,
+            "high": None if apart is None else apart.high,
+            "p": None if apart is None else apart.p,
+        }
+        share, interval = "-", "-"
+        if apart is not None:
+            share = f"{100 * apart.share:+.1f}"
+            if apart.low is not None and apart.high is not None:
+                interval = f"{100 * apart.low:+.1f} to {100 * apart.high:+.1f}"
+        shown = (_shown(first.get(cell), name), _shown(second.get(cell), name))
+        table.append([*cell, *shown, share, interval])
+    if not as_json:
+        click.echo(f"{_title(name)}; the difference is of {ours.folder} from {other.folder}")
+    _print(told, table, as_json, len(ours.axes))
+
+
+def _figures(one: dict[str, Any] | None) -> dict[str, Any]:
+    names = ("metric", "mean", "low", "high", "half_width", "median", "p95", "runs")
+    return {} if one is None else {name: one[name] for name in names}
+
+
+def _title(name: str) -> str:
+    from clift.campaign.metrics import metric
+
+    shown = metric(name)
+    return f"{shown.title} ({shown.unit})" if shown.unit else shown.title
+
+
+def _shown(one: dict[str, Any] | None, name: str) -> str:
+    from clift.campaign.metrics import metric
+    from clift.campaign.statistics import Estimate
+    from clift.report.text import with_interval
+
+    if one is None:
+        return "-"
+    names = ("mean", "half_width", "runs", "low", "high")
+    return with_interval(Estimate(*(one[key] for key in names)), metric(name).scale)
+
+
+def _print(told: Any, table: list[list[str]], as_json: bool, left: int) -> None:
+    from clift.report.text import aligned
+
+    click.echo(json.dumps(told, indent=2) if as_json else aligned(table, left))

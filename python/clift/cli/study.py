@@ -1,0 +1,182 @@
+"""What `clift run` and `clift sweep` share: running a campaign, showing it, filling its folder."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import signal
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from types import FrameType
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from clift.errors import CliftError, Interrupted, ScenarioError
+from clift.scenario import Scenario
+
+if TYPE_CHECKING:
+    from clift.campaign import Results
+    from clift.campaign.store import Store
+
+
+@dataclass(frozen=True, slots=True)
+class Wishes:
+    """How a campaign is to be run and shown.
+
+    Args:
+        title: What the bar says.
+        output: The results folder, if there is to be one.
+        threads: Runs at a time; all cores unless given.
+        show: `text`, `json` or `csv`.
+        plots: Whether to draw into the folder.
+        quiet: Whether to show no bar.
+        force: Whether another study's runs are removed, and files that are not ours overwritten.
+        until: Half the interval over the mean at which a cell stops.
+        scheduler: Address of a Dask scheduler that has the runs done.
+    """
+
+    title: str
+    output: Path | None = None
+    threads: int | None = None
+    show: str = "text"
+    plots: bool = True
+    quiet: bool = False
+    force: bool = False
+    until: float | None = None
+    scheduler: str | None = None
+
+
+def conduct(scenario: Scenario, wishes: Wishes) -> None:
+    """Runs what is missing of a campaign, prints what came out, and fills its folder.
+
+    What is printed comes first, so that a folder that cannot be written costs no results.
+
+    Raises:
+        Interrupted: After Ctrl-C or SIGTERM, when what is done is shown and written.
+        CliftError: If something cannot be run or written.
+    """
+    from clift.campaign.folder import refuse_foreign
+    from clift.campaign.store import open_store
+
+    with stoppable():
+        if wishes.output is None:
+            _conduct(scenario, wishes, None)
+            return
+        with open_store(wishes.output, scenario, wishes.force) as store:
+            if not wishes.force:
+                refuse_foreign(wishes.output)
+            _conduct(scenario, wishes, store)
+
+
+def _conduct(scenario: Scenario, wishes: Wishes, store: Store | None) -> None:
+    from clift._bar import bar
+    from clift.campaign.comma import rows_text
+    from clift.campaign.record import as_dict
+    from clift.campaign.runner import planned, run_campaign
+    from clift.report.text import report
+
+    failure = None
+    results = planned(scenario, scenario.cells())
+    wanted = 0 if wishes.quiet else results.wanted
+    with bar(wishes.title, wanted) as watch, warnings.catch_warnings():
+        # What runs say of themselves is told below, without the place in the code.
+        warnings.simplefilter("ignore", UserWarning)
+        try:
+            run_campaign(
+                scenario, watch, wishes.threads, store, wishes.until, results, wishes.scheduler
+            )
+        except CliftError as error:
+            failure = error
+    if not results.done:
+        if failure is not None:
+            raise failure
+        raise Interrupted("stopped before a run had finished; nothing was written", [])
+    record = as_dict(results, scenario)
+    _tell(record, _notes(results, told=wishes.show == "text"))
+    if wishes.show == "csv":
+        click.echo(rows_text(results, scenario), nl=False)
+    else:
+        is_json = wishes.show == "json"
+        click.echo(json.dumps(record, indent=2) if is_json else report(results))
+    missing = ""
+    if store is not None:
+        with store.deriving():
+            missing = _fill(results, scenario, store, record, wishes)
+    if failure is not None:
+        raise failure
+    if missing:
+        raise Interrupted(missing, [])
+    if not results.is_complete:
+        raise Interrupted(f"stopped after {results.done} of {results.wanted} runs", [])
+
+
+def _fill(
+    results: Results, scenario: Scenario, store: Store, record: dict[str, Any], wishes: Wishes
+) -> str:
+    """Fills the folder, unless it holds the same already; says what is missing after Ctrl-C."""
+    from clift.campaign.folder import made_of, note
+    from clift.campaign.record import draw, write
+
+    folder = store.folder
+    told = [store.study, record, scenario.text, wishes.plots]
+    made = hashlib.sha256(json.dumps(told).encode()).hexdigest()
+    if made_of(folder) == made:
+        return ""
+    missing = _written(folder, write(results, scenario, folder, record), "tables")
+    if wishes.plots and not missing:
+        missing = _written(folder, draw(results, scenario, folder, wishes.force), "plots")
+    if not missing:
+        try:
+            note(folder, [], made)
+        except OSError as error:
+            raise ScenarioError(f"{folder}: cannot write: {error.strerror or error}") from None
+    return missing
+
+
+def _notes(results: Results, told: bool) -> list[str]:
+    """What runs say of themselves, each once, without what the report has `told`."""
+    noted = [cell.first.notes() for cell in results.drawn if cell.first is not None]
+    found = list(dict.fromkeys(note for notes in noted for note in notes))
+    shown = next((notes[0] for notes in noted if notes), None) if told else None
+    return [note for note in found if note != shown and not note.endswith("as the trace says")]
+
+
+def _tell(record: dict[str, Any], notes: list[str]) -> None:
+    """What was taken because the file does not say it, and what runs say of themselves."""
+    if record["taken"]:
+        told = (f"{key} {one['value']} ({one['from']})" for key, one in record["taken"].items())
+        click.echo(f"taken: {', '.join(told)}", err=True)
+    for note in notes:
+        click.echo(f"note: {note}", err=True)
+
+
+def _written(folder: Path, files: Iterator[Path], what: str) -> str:
+    """Writes files and names each on stderr; what is missing after Ctrl-C."""
+    try:
+        for written in files:
+            click.echo(f"wrote {written}", err=True)
+    except KeyboardInterrupt:
+        return f"stopped while {what} were written: {folder} lacks some"
+    return ""
+
+
+@contextmanager
+def stoppable() -> Iterator[None]:
+    """Has SIGTERM, which batch systems and containers send, do what Ctrl-C does."""
+
+    def stop(_number: int, _frame: FrameType | None) -> None:
+        raise KeyboardInterrupt
+
+    try:
+        former = signal.signal(signal.SIGTERM, stop)
+    except ValueError:  # only the main thread may
+        yield
+        return
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, former)

@@ -1,0 +1,117 @@
+"""`clift sweep`: a study that a results folder keeps, run by run."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import click
+
+from clift.cli.options import change
+from clift.cli.study import Wishes, conduct, stoppable
+from clift.scenario import Scenario
+
+
+class Share(click.ParamType):  # type: ignore[type-arg] # older versions take none
+    """A share such as `2%` or `0.02`."""
+
+    name = "share"
+
+    def convert(
+        self, value: Any, param: click.Parameter | None, ctx: click.Context | None
+    ) -> float:
+        """The share as a number between 0 and 1."""
+        text = str(value).strip()
+        try:
+            share = float(text.removesuffix("%")) / (100 if text.endswith("%") else 1)
+        except ValueError:
+            share = 0.0
+        if not 0 < share < 1:
+            self.fail(f"{value}: give a share above 0 and below 1, e.g. 2%", param, ctx)
+        return share
+
+
+@click.command()
+@click.argument("path", metavar="STUDY", type=click.Path(path_type=Path))
+@click.option(
+    "-o",
+    "--output",
+    required=True,
+    type=click.Path(path_type=Path),
+    help="Results folder; what it has of the study is not done again.",
+)
+@click.option("--seed", type=click.IntRange(0, 2**64 - 1), help="Another seed than the file's.")
+@click.option("--runs", type=click.IntRange(1), help="Another number of runs for every cell.")
+@click.option(
+    "--set", "sets", multiple=True, metavar="KEY=VALUE", help="Change a key, as `clift run` does."
+)
+@click.option(
+    "--until-halfwidth",
+    "until",
+    type=Share(),
+    metavar="SHARE",
+    help="Stop a cell when half its 95 % interval is within this share of its mean, e.g. 2%; "
+    "--runs is the most that it gets.",
+)
+@click.option("--dry-run", is_flag=True, help="Say what there is to do, and how long it may take.")
+@click.option("--scheduler", metavar="ADDRESS", help="Dask scheduler, e.g. tcp://host:8786.")
+@click.option("--threads", type=click.IntRange(1), help="Runs at a time; all cores unless given.")
+@click.option("--json", "as_json", is_flag=True, help="JSON on stdout.")
+@click.option("--csv", "as_csv", is_flag=True, help="A row a run on stdout, sorted.")
+@click.option("--no-plots", is_flag=True, help="Only tables in the folder.")
+@click.option(
+    "--force",
+    is_flag=True,
+    help="Remove another study's runs from the folder, and overwrite files that are not CLIFT's.",
+)
+@click.option("--quiet", is_flag=True, help="No progress bar.")
+def sweep(
+    path: Path,
+    output: Path,
+    seed: int | None,
+    runs: int | None,
+    sets: tuple[str, ...],
+    until: float | None,
+    dry_run: bool,
+    scheduler: str | None,
+    threads: int | None,
+    as_json: bool,
+    as_csv: bool,
+    no_plots: bool,
+    force: bool,
+    quiet: bool,
+) -> None:
+    """Run what is missing of the scenario file STUDY, and print what came out.
+
+    The folder keeps every batch of runs as soon as it is done (about 100 ms, later a hundredth of
+    the time so far, at most 2 s). Whatever ends the command, the same command goes on where it was.
+    Several may work in one folder at a time, on one machine or on many that share it.
+    """
+    if as_json and as_csv:
+        raise click.UsageError("--json and --csv: leave one of them out")
+    changes = dict(change(text) for text in sets)
+    changes |= {} if seed is None else {"seed": str(seed)}
+    changes |= {} if runs is None else {"runs": str(runs)}
+    scenario = Scenario.read(path, changes)
+    if dry_run:
+        with stoppable():
+            _foretell(scenario, output, threads, as_json)
+        return
+    show = "json" if as_json else "csv" if as_csv else "text"
+    plots = not no_plots
+    wishes = Wishes(
+        path.stem, output, threads, show, plots, quiet, force, until=until, scheduler=scheduler
+    )
+    conduct(scenario, wishes)
+
+
+def _foretell(scenario: Scenario, output: Path, threads: int | None, as_json: bool) -> None:
+    from clift.campaign.forecast import forecast
+
+    found = forecast(scenario, output, threads)
+    if as_json:
+        click.echo(json.dumps(found.as_dict(), indent=2))
+        return
+    for line in found.lines():
+        click.echo(line)

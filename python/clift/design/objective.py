@@ -1,0 +1,216 @@
+"""What a design is judged by: an objective, and limits that it has to keep."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+
+import clift._clift as _clift
+from clift._parse import fault
+from clift.campaign.metrics import is_metric, metric
+from clift.errors import CliftError, ScenarioError
+
+ENERGY = "energy"
+P99_DELAY = "p99-delay"
+OBJECTIVES = ("goodput", P99_DELAY, "completion", ENERGY)
+"""The objectives that have a name of their own; every metric that is better less or more is one."""
+
+_LIMIT = re.compile(r"\s*(?P<name>[\w.-]+?)\s*(?P<sign><=|>=|<|>)\s*(?P<limit>.+?)\s*")
+_SHORT = {"goodput": "goodput_kbps", "completion": "completion_s"}
+# Metrics that are not in a run, but made of what is.
+_OWN = {
+    ENERGY: ("coded bits sent per bit delivered", "", "less"),
+    P99_DELAY: ("99th percentile of the segments' delay", "ms", "less"),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Objective:
+    """What is to be as much, or as little, as can be.
+
+    Args:
+        name: What it was called.
+        metric: Name of the metric; those of `values`.
+        title: What it is called in tables.
+        unit: The unit of its values.
+        better: Whether less or more of it is better.
+        scale: Factor from a value to what is shown.
+
+    Example:
+        >>> objective("p99-delay").better, objective("goodput").unit
+        ('less', 'kbit/s')
+    """
+
+    name: str
+    metric: str
+    title: str
+    unit: str
+    better: str
+    scale: float = 1.0
+
+    @property
+    def sign(self) -> float:
+        """Factor by which less is better."""
+        return 1.0 if self.better == "less" else -1.0
+
+
+@dataclass(frozen=True, slots=True)
+class Constraint:
+    """A limit that the mean over the runs has to keep.
+
+    Args:
+        text: As it was written.
+        metric: Name of the metric; those of `values`.
+        most: Whether the limit is the most (else the least) that there may be.
+        limit: The limit, in the unit of the metric.
+
+    Example:
+        >>> limit = constraint("p99-delay<2s")
+        >>> limit.metric, limit.most, limit.limit
+        ('p99-delay', True, 2000.0)
+        >>> constraint("goodput >= 0.2 Mbit/s").limit, constraint("share_used<80%").limit
+        (200.0, 0.8)
+    """
+
+    text: str
+    metric: str
+    most: bool
+    limit: float
+
+    def excess(self, value: float) -> float:
+        """By how much a value breaks the limit, as a share of it; not above 0 if it keeps it."""
+        over = value - self.limit if self.most else self.limit - value
+        return over / abs(self.limit) if self.limit else over
+
+
+def objective(name: str) -> Objective:
+    """The objective of a name: one of `OBJECTIVES`, or a metric that is better less or more.
+
+    Args:
+        name: E.g. `goodput`, or `links.0.packet_delay_ms.mean`.
+
+    Raises:
+        ScenarioError: If there is no such metric, or it does not say what is better.
+
+    Example:
+        >>> objective("speed")  # doctest: +ELLIPSIS
+        Traceback (most recent call last):
+        clift.errors.ScenarioError: objective = 'speed': give goodput, p99-delay, completion, ...
+    """
+    cure = f"give {', '.join(OBJECTIVES)}, or a metric of docs/concepts/metrics.md"
+    found = _named(name) if isinstance(name, str) else None
+    if found is None:
+        raise fault("objective", name, cure)
+    if found in _OWN:
+        title, unit, better = _OWN[found]
+        return Objective(name, found, title, unit, better)
+    shown = metric(found)
+    if shown.better is None:
+        raise ScenarioError(f"objective = {name!r}: neither less nor more of it is better; {cure}")
+    return Objective(name, found, shown.title, shown.unit, shown.better, shown.scale)
+
+
+def constraint(text: str) -> Constraint:
+    """A limit from text such as `p99-delay<2s`.
+
+    Args:
+        text: A metric (or the name of an objective), `<` or `>`, and a limit with its unit. A
+            share may stand as 0.8 or 80 %; a bare number is in the unit of the metric.
+
+    Raises:
+        ScenarioError: If there is no such metric, or the limit is none of its kind.
+
+    Example:
+        >>> constraint("p99-delay<2kg")  # doctest: +ELLIPSIS
+        Traceback (most recent call last):
+        clift.errors.ScenarioError: constraint = 'p99-delay<2kg': `2kg` is no limit in ms; ...
+    """
+    cure = 'write e.g. "p99-delay<2s", "share_used<0.8" or "goodput>200 kbit/s"'
+    found = _LIMIT.fullmatch(text) if isinstance(text, str) else None
+    if found is None:
+        raise fault("constraint", text, cure)
+    name = _named(found["name"])
+    if name is None:
+        raise fault("constraint", text, f"there is no metric `{found['name']}`; {cure}")
+    unit = _OWN[name][1] if name in _OWN else metric(name).unit
+    limit = _quantity(found["limit"], unit)
+    if limit is None:
+        kind = unit or "numbers"
+        raise fault("constraint", text, f"`{found['limit']}` is no limit in {kind}; {cure}")
+    return Constraint(text, name, found["sign"].startswith("<"), limit)
+
+
+def _named(name: str) -> str | None:
+    """The metric that a name stands for; of a link or a flow the first."""
+    name = _SHORT.get(name, name)
+    if name in _OWN:
+        return name
+    for place in (name, f"links.0.{name}", f"flows.0.{name}"):
+        if is_metric(place) and metric(place).title != place:
+            return place
+    return None
+
+
+def _quantity(text: str, unit: str) -> float | None:
+    """A number in the unit of a metric, or None."""
+    try:
+        value = float(text.removesuffix("%"))
+        return value / 100 if text.endswith("%") else value
+    except ValueError:
+        pass
+    try:
+        if unit in ("s", "ms"):
+            return _clift.parse_time(text) / (1e9 if unit == "s" else 1e6)
+        if unit == "kbit/s":
+            return _clift.parse_rate(text) / 1000
+    except CliftError:
+        pass
+    return None
+
+
+def values(measured: Mapping[str, float], capacity_kbps: float | None) -> dict[str, float]:
+    """What a run measured, and what objectives make of it.
+
+    Args:
+        measured: Numbers by dotted names.
+        capacity_kbps: Bits that the first link can put on the air in a millisecond, if known.
+
+    Returns:
+        The same with `p99-delay` (of the slowest flow, in ms: segments from first transmission to
+        arrival, messages from application to application) and, where the link has a known
+        rate, `energy` (every coded bit on the air, repairs included, per bit of payload in order).
+        A file that was not through has the length of its run as completion.
+
+    Example:
+        >>> run = {"goodput_kbps": 100.0, "links.0.share_used": 0.5, "duration_s": 9.0,
+        ...        "flows.0.segment_delay_ms.p99": 800.0}
+        >>> found = values(run, capacity_kbps=263.0)
+        >>> found["energy"], found["p99-delay"], found["completion_s"]
+        (1.315, 800.0, 9.0)
+    """
+    found = dict(measured)
+    found.setdefault("completion_s", found.get("duration_s", np.inf))
+    delays = [
+        value
+        for name, value in measured.items()
+        if name.startswith("flows.") and name.endswith(_of_flow(measured))
+    ]
+    # Where nothing arrived there is no delay to speak of, and none that is good.
+    found[P99_DELAY] = max(delays, default=1000 * found.get("duration_s", np.inf))
+    goodput = measured.get("goodput_kbps", 0.0)
+    if capacity_kbps is not None:
+        share = measured.get("links.0.share_used", 0.0) + measured.get("links.0.share_beside", 0.0)
+        found[ENERGY] = share * capacity_kbps / goodput if goodput else _NOTHING_DELIVERED
+    return found
+
+
+# Coded bits a bit where no bit was delivered: as bad as a million, so that a mean stays finite.
+_NOTHING_DELIVERED = 1e6
+
+
+def _of_flow(measured: Mapping[str, float]) -> str:
+    messages = "messages.delay_ms.p99"
+    return messages if f"flows.0.{messages}" in measured else "segment_delay_ms.p99"

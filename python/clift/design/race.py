@@ -1,0 +1,319 @@
+"""Successive halving: many candidates with a few runs each, few candidates with many.
+
+Jamieson and Talwalkar (2016), with two changes. Runs of one number have the same draws, so that
+candidates are compared by their differences from the one in front, which scatter less than they do.
+And who is dropped is decided by what it could still be, not by where it stands: a candidate whose
+difference scatters much stays longer than one that is a little better and surely behind.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from math import ceil, sqrt
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from clift.campaign.statistics import Difference, difference, worth
+
+_Floats = np.ndarray[Any, np.dtype[np.float64]]
+
+# Of the candidates of a round one in so many is in the next.
+_HALVING = 2.5
+# As many are left for the last round.
+_LAST = 3
+# Standard errors that a candidate may be behind without being taken for worse.
+_DOUBT = 1.0
+# How often what is left over is given out anew.
+_GRANTS = 2
+# Runs that the scatter of all candidates counts as, beside a candidate's own.
+_SHRINK = 3.0
+
+
+class Window(NamedTuple):
+    """Where a run starts in the trace that it shares with others.
+
+    Args:
+        start_s: Trace time of the start.
+        lasts_s: How long the run lasts.
+        length_s: Length of the trace.
+        wraps: Whether the trace repeats.
+    """
+
+    start_s: float
+    lasts_s: float
+    length_s: float
+    wraps: bool
+
+
+@dataclass(slots=True)
+class Race:
+    """Which of several candidates is best, by runs that are asked for and handed in.
+
+    A candidate's value is such that less is better; it may break limits, by an excess above 0. Of
+    two candidates the one that keeps the limits goes before the one that does not.
+
+    Args:
+        count: How many candidates there are, at least 1.
+        budget: How many runs may be asked for in all; every candidate has one at least.
+        most: How many runs any candidate may have.
+        level: Probability of a false claim that is allowed when a race ends early.
+        windows: Where each run starts in a trace that runs share, if they do so at random.
+        tolerance: By how much, as a share, a candidate may be better than the one that is called
+            best: less than that does not matter.
+
+    Example:
+        >>> race = Race(count=4, budget=24, most=20)
+        >>> while wanted := race.wanted():
+        ...     for candidate, run in wanted:
+        ...         race.add(candidate, run, candidate + run % 3)
+        >>> race.order()[0], race.done <= 24
+        (0, True)
+    """
+
+    count: int
+    budget: int
+    most: int
+    level: float = 0.05
+    tolerance: float = 0.0
+    values: list[list[float]] = field(default_factory=list)
+    excess: list[list[_Floats]] = field(default_factory=list)
+    alive: list[int] = field(default_factory=list)
+    last: list[int] = field(default_factory=list)
+    twin: dict[int, int] = field(default_factory=dict)
+    windows: dict[int, Window] = field(default_factory=dict)
+    _until: int = 0
+    _over: bool = False
+    _grants: int = _GRANTS
+
+    def __post_init__(self) -> None:
+        self.values = [[] for _ in range(self.count)]
+        self.excess = [[] for _ in range(self.count)]
+        self.alive = list(range(self.count))
+        self.last = self.alive
+        self._until = self._next()
+
+    @property
+    def done(self) -> int:
+        """Runs handed in."""
+        return sum(map(len, self.values))
+
+    @property
+    def is_open(self) -> bool:
+        """Whether it is not decided, and more runs could change that."""
+        return len(self.alive) > 1 and self._common(self.alive) < self.most and self._grants > 0
+
+    def grant(self, runs: int) -> int:
+        """Allows more runs, or fewer.
+
+        Args:
+            runs: How many more than are done.
+
+        Returns:
+            How many of them it has no use for.
+        """
+        use = len(self.alive) * (self.most - self._common(self.alive))
+        used = min(runs, use)
+        self.budget = self.done + used
+        self._grants -= 1
+        self._until = self._next()
+        self._over = False
+        return runs - used
+
+    def wanted(self) -> list[tuple[int, int]]:
+        """The runs that the next step takes, as candidate and number; none if it is over.
+
+        Every run has to be handed in, each candidate's in the order of their numbers.
+        """
+        while True:
+            found = [
+                (one, run)
+                for run in range(self._until)
+                for one in self.alive
+                if run >= len(self.values[one])
+            ]
+            if found or self._over:
+                return found
+            self._over = not self._halved()
+
+    def add(self, candidate: int, run: int, value: float, excess: tuple[float, ...] = ()) -> None:
+        """Hands in a run.
+
+        Args:
+            candidate: Whose.
+            run: Its number, the first that it lacks.
+            value: What it is judged by; less is better.
+            excess: By how much it breaks each limit.
+        """
+        if run != len(self.values[candidate]):
+            raise ValueError(f"run {run} of candidate {candidate} comes out of turn")
+        self.values[candidate].append(value)
+        self.excess[candidate].append(np.asarray(excess, np.float64))
+
+    def order(self) -> list[int]:
+        """The candidates with runs, best first: those with most runs before those dropped."""
+        there = [one for one in range(self.count) if self.values[one]]
+        alive = set(self.alive)
+        # An interrupted round may have given a run more to some of those that are left.
+        equal = self._common(self.alive)
+
+        def key(one: int) -> tuple[Any, ...]:
+            runs = equal if one in alive and equal else len(self.values[one])
+            return (one not in alive, -runs, *self._place(one, runs))
+
+        return sorted(there, key=key)
+
+    def breaks(self, candidate: int, surely: bool = False) -> bool:
+        """Whether a candidate's mean breaks a limit.
+
+        Args:
+            candidate: Whose.
+            surely: Whether by two standard errors.
+        """
+        runs = len(self.values[candidate])
+        return runs > 0 and self._excess(candidate, runs, 2.0 if surely else 0.0) > 0
+
+    def difference(self, ours: int, other: int) -> Difference | None:
+        """How two candidates differ, by the runs that both have; None from fewer than two."""
+        mine, its = (dict(enumerate(self.values[one])) for one in (ours, other))
+        return difference(mine, its, self.independent(min(len(mine), len(its))))
+
+    def independent(self, runs: int) -> float | None:
+        """How many independent runs the first ones are worth; None if as many as there are."""
+        there = [self.windows[run] for run in range(runs) if run in self.windows]
+        if not there:
+            return None
+        period = there[0].length_s if there[0].wraps else None
+        return worth([one.start_s for one in there], [one.lasts_s for one in there], period)
+
+    def doubt(self, first: int, other: int) -> float:
+        """How probable it is by chance that another looks no better, by the tolerance, than one.
+
+        Args:
+            first: Of which is claimed that the other is not better.
+            other: The other.
+
+        Returns:
+            Counted once; 1 if they do not look so, or have fewer than two runs in common.
+        """
+        mine, its = self.values[first], self.values[other]
+        runs = min(len(mine), len(its))
+        if not runs:
+            return 1.0
+        margin = self.tolerance * abs(float(np.mean(mine[:runs])))
+        shifted = {run: value - margin for run, value in enumerate(mine[:runs])}
+        found = difference(shifted, dict(enumerate(its[:runs])), self.independent(runs))
+        return 1.0 if found is None or found.mean >= 0 else found.p
+
+    def factor(self) -> int:
+        """How many times a probability counts: every other candidate, at every look there may be.
+
+        The true best could be dropped by any of the others, and after any round.
+        """
+        return max(1, self.count - 1) * (len(_sizes(self.count)) + _GRANTS)
+
+    def _halved(self) -> bool:
+        """Goes to the next round; False if there is none."""
+        left = self.budget - self.done
+        runs = self._common(self.alive)
+        if len(self.alive) < 2 or runs >= self.most or left < 2:
+            return False
+        if runs > 1:
+            self._drop_twins(runs)
+        if len(self.alive) > _LAST:
+            keep = max(_LAST, ceil(len(self.alive) / _HALVING))
+            scores = self._scores(runs)
+            self.alive = sorted(sorted(self.alive, key=lambda one: scores[one])[:keep])
+            self.last = self.alive
+        elif runs > 1:
+            self._drop_worse()
+        self._until = self._next()
+        return self._until > runs and len(self.alive) > 1
+
+    def _next(self) -> int:
+        """Until which number the candidates left are run: their part of what the budget leaves."""
+        runs = self._common(self.alive)
+        left = self.budget - self.done
+        sizes = _sizes(len(self.alive))
+        more = int(left / len(sizes) / max(1, len(self.alive)))
+        if not runs:
+            more = max(1, more)
+        elif len(sizes) > 1:
+            # At least one, as long as the budget lasts.
+            more = max(more, 1) if left >= len(self.alive) else 0
+        return min(self.most, runs + more)
+
+    def _common(self, of: list[int]) -> int:
+        return min((len(self.values[one]) for one in of), default=0)
+
+    def _excess(self, one: int, runs: int, doubt: float = 0.0) -> float:
+        """The worst mean excess over the first runs; less a number of standard errors."""
+        table = np.array(self.excess[one][:runs])
+        if not table.size:
+            return 0.0
+        mean = table.mean(axis=0)
+        if doubt and runs > 1:
+            mean = mean - doubt * table.std(axis=0, ddof=1) / sqrt(runs)
+        elif doubt:
+            mean = mean - _ALONE
+        return float(mean.max())
+
+    def _place(self, one: int, runs: int, doubt: float = 0.0) -> tuple[float, float]:
+        """By what a candidate is ranked: excess, then value."""
+        over = max(0.0, self._excess(one, runs, doubt))
+        return over, float(np.mean(self.values[one][:runs]))
+
+    def _scores(self, runs: int) -> dict[int, tuple[float, float]]:
+        """What each candidate left could still be: excess, then difference from the first."""
+        table = np.array([self.values[one][:runs] for one in self.alive])
+        over = [max(0.0, self._excess(one, runs, _DOUBT)) for one in self.alive]
+        means = table.mean(axis=1)
+        first = min(range(len(self.alive)), key=lambda place: (over[place], means[place]))
+        pairs = table - table[first]
+        could = pairs.mean(axis=1)
+        if runs > 1:
+            own = pairs.var(axis=1, ddof=1)
+            others = [place for place in range(len(self.alive)) if place != first]
+            pooled = float(np.median(own[others]))
+            spread = ((runs - 1) * own + _SHRINK * pooled) / (runs - 1 + _SHRINK)
+            spread[first] = 0.0
+            could = could - _DOUBT * np.sqrt(spread / runs)
+            could[first] = min(could[first], -np.inf)
+        return {one: (over[place], float(could[place])) for place, one in enumerate(self.alive)}
+
+    def _drop_twins(self, runs: int) -> None:
+        """Of candidates that did the same in every run the first stays."""
+        seen: dict[tuple[Any, ...], int] = {}
+        for one in self.alive:
+            kept = (tuple(self.values[one][:runs]), *map(tuple, self.excess[one][:runs]))
+            first = seen.setdefault(kept, one)
+            if first != one:
+                self.twin[one] = first
+        self.alive = [one for one in self.alive if one not in self.twin]
+
+    def _drop_worse(self) -> None:
+        """Of the last ones those go that are surely not better than the first; both keep limits."""
+        first, *others = self.order()[: len(self.alive)]
+        if self.breaks(first):
+            return
+        for other in others:
+            told = self.doubt(first, other) * self.factor() <= self.level
+            if self.breaks(other, surely=True) or (told and not self.breaks(other)):
+                self.alive = [one for one in self.alive if one != other]
+
+
+def _sizes(count: int) -> list[int]:
+    """How many candidates each round has.
+
+    Example:
+        >>> _sizes(40), _sizes(2)
+        ([40, 16, 7, 3], [2])
+    """
+    sizes = [count]
+    while sizes[-1] > _LAST:
+        sizes.append(max(_LAST, ceil(sizes[-1] / _HALVING)))
+    return sizes
+
+
+# A single run says so little of a mean that it may break a limit by this part and be kept.
+_ALONE = 0.1

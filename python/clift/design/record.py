@@ -1,0 +1,137 @@
+"""The folder of a search: tables, pictures, and a record that says what they are of."""
+
+from __future__ import annotations
+
+import io
+import json
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pyarrow.parquet as pq
+
+from clift._clift import __version__, replace_file
+from clift.campaign.record import prepare as writable
+from clift.design import picture
+from clift.design.result import Design
+from clift.design.tables import TABLES
+from clift.errors import ScenarioError
+from clift.report.style import png
+
+RECORD = "design.json"
+_KIND = "clift design"
+
+
+def prepare(folder: Path) -> None:
+    """Makes the folder and tries to write into it, before anything is run.
+
+    Raises:
+        ScenarioError: If that does not go, or a file of another origin has our name.
+    """
+    writable(folder)
+    path = folder / RECORD
+    if not path.exists():
+        return
+    try:
+        ours = json.loads(path.read_text()).get("kind") == _KIND
+    except (OSError, ValueError, AttributeError):
+        ours = False
+    if not ours:
+        raise ScenarioError(f"{path}: is not of a search; choose another folder")
+
+
+def as_dict(design: Design) -> dict[str, Any]:
+    """A search as a dict that JSON can hold."""
+    goal = design.objective
+    names = [name for name, _ in design.axes]
+    return {
+        "kind": _KIND,
+        "clift": __version__,
+        "title": design.title,
+        "seed": design.seed,
+        "objective": {
+            "name": goal.name,
+            "metric": goal.metric,
+            "unit": goal.unit,
+            "better": goal.better,
+        },
+        "constraints": [limit.text for limit in design.constraints],
+        "axes": [{"name": name, "labels": labels} for name, labels in design.axes],
+        "candidates": [
+            {"label": one.label, "parameters": one.parameters, "changes": one.changes}
+            for one in design.candidates
+        ],
+        "tolerance": design.tolerance,
+        "complete": design.is_complete,
+        "runs_done": design.done,
+        "runs_budget": design.budget,
+        "runs_enumeration": design.enumeration,
+        "conditions": [
+            {
+                "labels": dict(zip(names, contest.condition, strict=True)),
+                "ranking": [
+                    {
+                        "candidate": one.label,
+                        "value": one.value.as_dict(),
+                        "more_than_first": one.share,
+                        "more_low": one.low,
+                        "more_high": one.high,
+                        "standing": one.standing,
+                        "note": one.note,
+                    }
+                    for one in design.ranking(place)
+                ],
+                "front": [
+                    {
+                        "candidate": design.candidates[one].label,
+                        "goodput_kbps": goodput,
+                        "p99_delay_ms": delay,
+                        "share_used": used,
+                    }
+                    for one in design.front(place)
+                    for goodput, delay, used in [points[one]]
+                ],
+            }
+            for place, contest in enumerate(design.contests)
+            for points in [design.points(place)]
+        ],
+    }
+
+
+def write(design: Design, folder: Path) -> Iterator[Path]:
+    """Writes record, tables and pictures; every file whole or not at all.
+
+    Args:
+        design: The search.
+        folder: Where to, as `prepare` has made it.
+
+    Yields:
+        The files, as they are written.
+
+    Raises:
+        ScenarioError: If a file cannot be written.
+    """
+    record = as_dict(design) | {"text": design.text}
+    text = json.dumps(record, indent=2) + "\n"
+    yield _file(folder / RECORD, lambda out: out.write(text.encode()))
+    for name, make in TABLES.items():
+        table = make(design)
+        yield _file(
+            folder / f"design-{name}.parquet",
+            lambda out, table=table: pq.write_table(table, out, compression="zstd"),
+        )
+    for name, figure in picture.draw(design):
+        yield _file(folder / f"{name}.png", lambda out, figure=figure: png(figure, out))
+        yield _file(
+            folder / f"{name}.svg", lambda out, figure=figure: figure.savefig(out, format="svg")
+        )
+
+
+def _file(path: Path, fill: Callable[..., object]) -> Path:
+    try:
+        content = io.BytesIO()
+        fill(content)
+        replace_file(path, content.getvalue())
+    except OSError as error:
+        raise ScenarioError(f"{path}: cannot write: {error.strerror or error}") from None
+    return path

@@ -1,0 +1,370 @@
+"""Searching a space of designs."""
+
+from __future__ import annotations
+
+import os
+import warnings
+from collections.abc import Callable, Iterable, Sequence
+from itertools import product
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+import clift._clift as _clift
+from clift._bar import bar
+from clift._parse import COUNT, number, whole
+from clift.campaign.metrics import measured
+from clift.design.axes import split
+from clift.design.objective import ENERGY, Constraint, Objective, constraint, objective, values
+from clift.design.race import Race, Window
+from clift.design.result import LEVEL, Contest, Design
+from clift.design.space import Candidate, Space, candidates, default_space
+from clift.errors import Interrupted, ScenarioError
+from clift.scenario import Scenario
+from clift.simulation import Run, chosen, run_many
+
+Watcher = Callable[..., object]
+
+# The axis that the candidates are; no key of a scenario is called so.
+_AXIS = "design"
+# Runs of a candidate that stand for all, where the scenario asks for fewer.
+_ENUMERATED = 40
+# Of a full enumeration the search takes this part, if nothing else is said,
+_PART = 10
+# and so many runs a candidate at least.
+_LEAST = 3
+# Runs between two signs of life, for each thread.
+_RUNS = 16
+_MOST_CELLS = 1_000_000
+
+
+def design(
+    scenario: Any,
+    objective: str = "goodput",
+    constraints: Iterable[str] = (),
+    space: Space | None = None,
+    together: bool = False,
+    tolerance: float = 0.01,
+    runs_budget: int | None = None,
+    threads: int | None = None,
+    progress: bool = True,
+    **options: Any,
+) -> Design:
+    """Searches the link-layer design that serves best, under each condition of a scenario.
+
+    What the scenario varies besides schemes and buffers are its conditions: channels, loads, the
+    TCP of the users. Under each of them all candidates meet the same draws of the channel, and
+    successive halving spends the runs on those that could be best.
+
+    Args:
+        scenario: What `clift.simulate` takes: a `clift.Scenario`, the path of a scenario file, a
+            dict with its sections and keys, or a live link.
+        objective: `goodput`, `p99-delay`, `completion`, `energy` (coded bits sent per bit
+            delivered), or any metric that is better less or more.
+        constraints: Limits that the mean over the runs has to keep: `"p99-delay<2s"`,
+            `"share_used<0.8"`.
+        space: Values to try by name: `scheme` (`FEC` and `HARQ` alone stand for all blocks of
+            `n_d`, `n_r`, `n_s`, `persistency`, `interleave`), `buffer` (`none`, `in order`, or a
+            number of packets), or any key of a scenario. What is not named does not vary.
+            Unless given, the schemes and buffers that the scenario varies; and if it varies none,
+            the default space of the kind of its link (docs/guides/design.md).
+        together: Whether one design is to serve all conditions: it is judged by the mean over them.
+        tolerance: By how much, as a share of the objective, another may be better than what is
+            called best: less than that does not matter to you.
+        runs_budget: Runs in all; a tenth of a full enumeration unless given, three a candidate and
+            condition at least.
+        threads: How many runs at a time; all cores unless given.
+        progress: Whether to show a bar on a terminal.
+        options: Keyword arguments of `clift.simulate`, and dotted keys of a scenario file, that
+            change the scenario. `runs` is how many runs a full enumeration would make of each
+            candidate, the most that any gets; 40 if that is more.
+
+    Returns:
+        The ranking under each condition; of an interrupted search what was done, marked so.
+
+    Raises:
+        ScenarioError: If scenario, objective, constraints or space are wrong.
+        SimulationError: If a run cannot go on.
+        Interrupted: On Ctrl-C before anything was done.
+
+    Example:
+        >>> import clift
+        >>> channel = {"model": "gilbert-elliott", "erasures": "2 %", "burst": 2,
+        ...            "rate": "263 kbit/s", "lldu": "33 B"}
+        >>> found = clift.design(
+        ...     {"channel": channel, "link": {"rtt": "500 ms"}}, objective="goodput",
+        ...     space={"scheme": ["none", "ARQ", "HARQ(10/12)"]}, duration_s=20, progress=False)
+        >>> found.ranking()[0].label, found.ranking()[-1].label
+        ('ARQ', 'none')
+    """
+    goal = _objective(objective)
+    if isinstance(constraints, str):
+        raise ScenarioError(f"constraints = {constraints!r}: give a list of texts")
+    limits = [constraint(text) for text in constraints]
+    margin = number("tolerance", tolerance, 0, 1)
+    search = _Search(
+        chosen(scenario, dict(options)), goal, limits, space, together, margin, runs_budget
+    )
+    shown = search.found.budget if progress else 0
+    with bar(search.found.title, shown) as watch, warnings.catch_warnings():
+        # What runs say of themselves is not of the search.
+        warnings.simplefilter("ignore", UserWarning)
+        search.run(watch, threads)
+    if not search.found.done:
+        raise Interrupted("stopped before a run had finished", [])
+    return search.found
+
+
+# The argument of the same name hides it.
+_objective = objective
+
+
+class _Search:
+    """A search under way."""
+
+    def __init__(
+        self,
+        scenario: Scenario,
+        goal: Objective,
+        limits: list[Constraint],
+        space: Space | None,
+        together: bool,
+        tolerance: float,
+        budget: int | None,
+    ) -> None:
+        met, keys, axes = split(scenario.varied)
+        self.tried = _candidates(scenario, space, keys, axes)
+        self.cells = self._cells(scenario, met)
+        labels = _axes(self.cells)
+        conditions: list[tuple[str | None, ...]] = list(product(*(names for _, names in labels)))
+        if len(conditions) * len(self.tried) != len(self.cells):
+            raise ScenarioError(f"{_who(scenario)}: its axes do not multiply")
+        if together:
+            conditions = [tuple(None for _ in labels)]
+        self.met = 1 if not together else len(self.cells) // len(self.tried)
+        self.capacities: dict[int, float | None] = {}
+        count = len(self.tried)
+        most = max(_ENUMERATED, *(cell.size for cell in self.cells[::count]))
+        enumeration = most * len(self.cells)
+        if budget is None:
+            budget = max(enumeration // _PART, _LEAST * len(self.cells))
+        budget = whole("runs_budget", budget, len(self.cells), COUNT)
+        part = budget * count // len(self.cells)
+        level = LEVEL / len(conditions)
+        contests = [Contest(one, Race(count, part, most, level, tolerance)) for one in conditions]
+        title = scenario.name or Path(scenario.file).stem or "design"
+        seed = scenario.config["seed"]
+        self.found = Design(
+            *(title, seed, goal, limits, self.tried, labels, contests, budget, enumeration),
+            tolerance=tolerance,
+            text=scenario.text,
+        )
+
+    def _cells(self, scenario: Scenario, met: dict[str, Any]) -> list[Scenario]:
+        """A cell for each condition and candidate; those of a condition together."""
+        labels = [one.label for one in self.tried]
+        points = {one.label: one.changes for one in self.tried}
+        keys = {key for one in self.tried for key in one.changes}
+        base = scenario
+        if any(key.startswith("link.reorder.") for key in keys) and "link.reorder" in _given(
+            scenario
+        ):
+            base = base.replace(**{"link.reorder": None})
+        try:
+            # What a paper prints is of schemes that may not be among these.
+            cells = base.replace(printed=[], vary={**met, _AXIS: points}).cells()
+        except ScenarioError as error:
+            raise _of_candidate(error) from None
+        if len(cells) > _MOST_CELLS:
+            raise ScenarioError(f"{len(cells)} cells; a search has a million at most")
+        assert [cell.labels[_AXIS] for cell in cells[: len(labels)]] == labels
+        return cells
+
+    def run(self, watch: Watcher, threads: int | None) -> None:
+        """Runs until every race is over, or Ctrl-C."""
+        found = self.found
+        at_a_time = _RUNS * (threads or len(os.sched_getaffinity(0)))
+        try:
+            watch(0, found.budget, "")
+            while wanted := self._wanted() or self._granted():
+                for first in range(0, len(wanted), at_a_time):
+                    if self._some(wanted[first : first + at_a_time], threads):
+                        found.is_complete = False
+                        return
+                    watch(found.done, self._expected(), self._note())
+        except KeyboardInterrupt:
+            found.is_complete = False
+
+    def _granted(self) -> list[tuple[int, int, int, int]]:
+        """What races that were soon over left goes to those that are not decided."""
+        races = [contest.race for contest in self.found.contests]
+        left = sum(race.budget - race.done for race in races)
+        going = [race for race in races if race.is_open]
+        if left < sum(len(race.alive) for race in going):
+            return []
+        for place, race in enumerate(going):
+            part = left // (len(going) - place)
+            left -= part - race.grant(part)
+        return self._wanted()
+
+    def _expected(self) -> int:
+        """Runs in all, as far as that is known: what races that are over left may stay unused."""
+        return max(self.found.done, self.found.budget)
+
+    def _note(self) -> str:
+        winners = [one for one in self.found.contests if one.race.done]
+        if not winners:
+            return ""
+        first = winners[0].race.order()[0]
+        return f"so far: {self.tried[first].label}"
+
+    def _wanted(self) -> list[tuple[int, int, int, int]]:
+        """Runs of every race: number, contest, condition, candidate.
+
+        Those of one number and condition come together, since they share the channel.
+        """
+        return sorted(
+            (run, place, condition, one)
+            for place, contest in enumerate(self.found.contests)
+            for one, run in contest.race.wanted()
+            for condition in range(self.met)
+        )
+
+    def _some(self, wanted: Sequence[tuple[int, int, int, int]], threads: int | None) -> bool:
+        """Runs some, hands in what is whole, and says whether it was interrupted."""
+        numbers = [self._cell(place, condition, one) for _, place, condition, one in wanted]
+        scenarios = [
+            self.cells[cell].replication(run)
+            for cell, (run, *_) in zip(numbers, wanted, strict=True)
+        ]
+        interrupted = False
+        try:
+            runs: list[Run | None] = list(run_many(scenarios, progress=False, threads=threads))
+        except Interrupted as stopped:
+            runs, interrupted = stopped.runs, True
+        for cell, (at, place, condition, one), run in zip(numbers, wanted, runs, strict=True):
+            if run is not None:
+                self._keep(cell, at, place, condition, one, run)
+        return interrupted
+
+    def _keep(self, cell: int, number: int, place: int, condition: int, one: int, run: Run) -> None:
+        contest = self.found.contests[place]
+        found = values(measured(run.summary(), None), self._capacity(cell))
+        contest.runs[one, number, condition] = {
+            name: value for name, value in found.items() if not name.startswith("flows.")
+        } | {name: found[name] for name in self._names() if name in found}
+        parts = [contest.runs.get((one, number, part)) for part in range(self.met)]
+        there = [part for part in parts if part is not None]
+        race = contest.race
+        if number not in race.windows and (window := self._window(cell, run)) is not None:
+            race.windows[number] = window
+        # After Ctrl-C a run may lack those before it.
+        while len(there) == self.met and number == len(race.values[one]):
+            race.add(one, number, self._value(there), self._excess(there))
+            number += 1
+            parts = [contest.runs.get((one, number, part)) for part in range(self.met)]
+            there = [part for part in parts if part is not None]
+
+    def _window(self, cell: int, run: Run) -> Window | None:
+        """Where a run starts in what it shares with others; None if nothing is shared."""
+        window = run.scenario.window() if self.cells[cell].shared else None
+        if window is None:
+            return None
+        start_ns, length_ns, wraps = window
+        return Window(start_ns / 1e9, run.summary()["duration_s"], length_ns / 1e9, wraps)
+
+    def _names(self) -> list[str]:
+        return [self.found.objective.metric, *(limit.metric for limit in self.found.constraints)]
+
+    def _value(self, parts: list[dict[str, float]]) -> float:
+        goal = self.found.objective
+        return goal.sign * float(np.mean([_of(part, goal.metric) for part in parts]))
+
+    def _excess(self, parts: list[dict[str, float]]) -> tuple[float, ...]:
+        return tuple(
+            limit.excess(float(np.mean([_of(part, limit.metric) for part in parts])))
+            for limit in self.found.constraints
+        )
+
+    def _cell(self, place: int, condition: int, one: int) -> int:
+        return (place * self.met + condition) * len(self.tried) + one
+
+    def _capacity(self, cell: int) -> float | None:
+        """Bits in a millisecond that the link of a condition can put on the air; None: unknown."""
+        condition = cell // len(self.tried)
+        if condition not in self.capacities:
+            self.capacities[condition] = capacity(self.cells[cell])
+        return self.capacities[condition]
+
+
+def _of(measured: dict[str, float], name: str) -> float:
+    if name not in measured:
+        lacks = "this kind of link has no known rate" if name == ENERGY else "its runs have none"
+        raise ScenarioError(f"{name}: {lacks}; choose another objective or limit")
+    return measured[name]
+
+
+def _candidates(
+    scenario: Scenario,
+    space: Space | None,
+    keys: dict[str, list[Any]],
+    axes: list[list[Candidate]],
+) -> list[Candidate]:
+    if space is None and not keys and not axes:
+        space = default_space(_first(scenario))
+    found = candidates(space if space is not None else keys, () if space is not None else axes)
+    if len(found) < 2:
+        raise ScenarioError(f"space: {len(found)} candidate; give two or more to choose among")
+    return found
+
+
+def _first(scenario: Scenario) -> Scenario:
+    """One cell of it, for what all have in common."""
+    return scenario.cells()[0]
+
+
+def _given(scenario: Scenario) -> set[str]:
+    config = scenario.config
+    return {"link.reorder"} if config.get("link") and config["link"].get("reorder") else set()
+
+
+def _axes(cells: list[Scenario]) -> list[tuple[str, list[str]]]:
+    axes = cells[0].axes
+    return [(name, labels) for name, labels in axes if name != _AXIS]
+
+
+def _who(scenario: Scenario) -> str:
+    return scenario.file or "the scenario"
+
+
+def _of_candidate(error: ScenarioError) -> ScenarioError:
+    """A fault of a candidate, in the words of who gave the space."""
+    return ScenarioError(str(error).replace(f"vary.{_AXIS}.", "space: "))
+
+
+def capacity(cell: Scenario) -> float | None:
+    """Bits in a millisecond that the first link can put on the air.
+
+    Args:
+        cell: A cell of a campaign.
+
+    Returns:
+        In kbit/s; None of a link whose rate is not known here.
+
+    Example:
+        >>> channel = {"model": "bernoulli", "erasures": 0, "slot": "1 ms", "lldu": "125 B"}
+        >>> round(capacity(Scenario({"channel": channel})))
+        1000
+    """
+    config = cell.config
+    for section in ("hybrid", "adaptive_harq"):
+        if config.get(section):
+            return _clift.parse_rate(config[section]["rate"]) / 1000
+    phy = cell.replication(0).phy_trace()
+    if phy is None or len(phy) < 2:
+        return None
+    t_ns = phy.t_ns
+    lasts = (int(t_ns[-1]) - int(t_ns[0])) * len(phy) / (len(phy) - 1)
+    sizes = np.broadcast_to(np.asarray(phy.lldu_bytes, np.float64), t_ns.shape)
+    return float(sizes.sum()) * 8e6 / lasts

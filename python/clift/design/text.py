@@ -1,0 +1,203 @@
+"""What a search found, as text."""
+
+from __future__ import annotations
+
+from textwrap import fill
+
+from clift.design.objective import P99_DELAY
+from clift.design.result import (
+    AS_GOOD,
+    BEST,
+    BREAKS,
+    DROPPED,
+    TWIN,
+    UNTOLD,
+    WORSE,
+    Contest,
+    Design,
+    Ranked,
+)
+from clift.report.text import WIDTH, aligned, with_interval
+
+# More conditions are a line each, with the ranking of each in the tables.
+_SHOWN = 2
+# Rows of a ranking that are shown.
+_ROWS = 12
+_LONGEST = 36
+_STANDINGS = {BEST: "best", AS_GOOD: "as good", UNTOLD: "?", WORSE: "worse", DROPPED: "set aside"}
+_STANDINGS |= {TWIN: "", BREAKS: "breaks"}
+
+
+def report(design: Design) -> str:
+    """The ranking under each condition, the front, and what can be said."""
+    goal = design.objective
+    limits = "".join(f", {limit.text}" for limit in design.constraints)
+    head = f"{design.title}: {'most' if goal.better == 'more' else 'least'} {goal.title}{limits}"
+    if not design.is_complete:
+        head += f" - INTERRUPTED after {design.done} of {design.budget} runs: the ranking so far"
+    parts = [fill(head, WIDTH)]
+    if len(design.contests) <= _SHOWN:
+        for place in range(len(design.contests)):
+            parts.append(_ranking(design, place))
+            parts.append(_front(design, place))
+    else:
+        parts.append(_overview(design))
+    parts.append(fill(_sentence(design), WIDTH, break_long_words=False, break_on_hyphens=False))
+    parts.append(fill(_legend(design), WIDTH, break_long_words=False, break_on_hyphens=False))
+    return "\n\n".join(part for part in parts if part)
+
+
+def where(design: Design, contest: Contest) -> str:
+    """A condition in words; empty where there is but one."""
+    named = zip(design.axes, contest.condition, strict=True)
+    return ", ".join(
+        f"{name} {label}" if label.replace(".", "").isdigit() else label
+        for (name, _), label in named
+        if label is not None
+    )
+
+
+def _ranking(design: Design, place: int) -> str:
+    contest = design.contests[place]
+    ranking = design.ranking(place)
+    goal = design.objective
+    unit = f" ({goal.unit})" if goal.unit else ""
+    heads = ["runs", f"{goal.name}{unit}", "to the first", "p99 (s)", "used"]
+    rows = [["", *heads]]
+    standings = [""]
+    for one in ranking[:_ROWS]:
+        delay = contest.mean(one.candidate, P99_DELAY)
+        used = contest.mean(one.candidate, "links.0.share_used")
+        rows.append([
+            _short(one.label),
+            str(one.runs),
+            with_interval(one.value),
+            _against(one),
+            "-" if delay is None else f"{delay / 1000:.3g}",
+            "-" if used is None else f"{used * 100:.0f} %",
+        ])  # fmt: skip
+        standings.append(_STANDINGS[one.standing] + f" {one.note}" * bool(one.note))
+    lines = aligned(rows, left=1).splitlines()
+    lines = [_cut(f"{line}  {said}".rstrip()) for line, said in zip(lines, standings, strict=True)]
+    rest = len(ranking) - _ROWS
+    if rest > 0:
+        lines.append(f"and {rest} more")
+    title = where(design, contest)
+    return "\n".join([f"{title}:"] * bool(title) + lines)
+
+
+def _against(one: Ranked) -> str:
+    if one.share is None:
+        return ""
+    if one.low is None or one.high is None:
+        return f"{one.share * 100:+.1f} %"
+    return f"{one.low * 100:+.1f} to {one.high * 100:+.1f} %"
+
+
+def _overview(design: Design) -> str:
+    goal = design.objective
+    unit = f" ({goal.unit})" if goal.unit else ""
+    names = [name for name, _ in design.axes]
+    rows = [[*names, "first", "", f"{goal.name}{unit}", "next that differs", "to it"]]
+    for place, contest in enumerate(design.contests):
+        labels = [label or "" for label in contest.condition]
+        ranking = design.ranking(place)
+        if not ranking or ranking[0].standing == BREAKS:
+            rows.append([*labels, "none keeps the limits" if ranking else "-", "", "", "", ""])
+            continue
+        first = ranking[0]
+        second = runner_up(design, place)
+        sign = "" if first.standing == BEST else "?"
+        row = [*labels, _short(first.label), sign, with_interval(first.value)]
+        row += (
+            ["", ""]
+            if second is None or second.share is None
+            else [_short(second.label), f"{second.share:+.1%}"]
+        )
+        rows.append(row)
+    lines = aligned(rows, left=len(names) + 1).splitlines()
+    return "\n".join(map(_cut, lines))
+
+
+def runner_up(design: Design, place: int) -> Ranked | None:
+    """The next candidate that differs from the first by more than the tolerance."""
+    return next(
+        (
+            one
+            for one in design.ranking(place)[1:]
+            if one.share is not None
+            and one.standing != BREAKS
+            and one.share * design.objective.sign > design.tolerance
+        ),
+        None,
+    )
+
+
+def _front(design: Design, place: int) -> str:
+    points = design.points(place)
+    front = design.front(place)
+    if len(front) < 2:
+        return ""
+    rows = [["no other has more goodput, less delay and less of the link", "kbit/s", "s", "%"]]
+    for one in front[:_ROWS]:
+        goodput, delay, used = points[one]
+        label = _short(design.candidates[one].label)
+        rows.append([label, f"{goodput:.0f}", f"{delay / 1000:.3g}", f"{used * 100:.0f}"])
+    if len(front) > _ROWS:
+        rows.append([f"and {len(front) - _ROWS} more", "", "", ""])
+    return aligned(rows, left=1)
+
+
+def _sentence(design: Design) -> str:
+    told = [one for one in design.winners if one is not None and one.standing == BEST]
+    if len(design.contests) == 1:
+        return _of_one(design)
+    count = len(design.contests)
+    if not told:
+        return f"In none of the {count} conditions is the first told apart from all others (?)."
+    firsts: dict[str, int] = {}
+    for one in told:
+        firsts[one.label] = firsts.get(one.label, 0) + 1
+    found = ", ".join(
+        f"{label} in {many}" for label, many in sorted(firsts.items(), key=lambda kv: -kv[1])
+    )
+    open_ = count - len(told)
+    rest = f"in {open_} of them the first is not told apart from others (?)" if open_ else ""
+    return f"Of {count} conditions, best is {found}{'; ' if rest else ''}{rest}."
+
+
+def _of_one(design: Design) -> str:
+    ranking = design.ranking(0)
+    first = ranking[0]
+    if first.standing == BREAKS:
+        return f"No candidate keeps the limits; {first.label} comes closest: {first.note}."
+    wanted = AS_GOOD if first.standing == BEST else UNTOLD
+    level = [one.label for one in ranking[1:] if one.standing == wanted]
+    shown = "; ".join(level[:6]) + (f"; and {len(level) - 6} more" if len(level) > 6 else "")
+    if first.standing == BEST:
+        alike = f"; not distinguishable from it (within {design.tolerance:.1%}): {shown}"
+        return f"{first.label} is best{alike if shown else ''}."
+    if not shown:
+        return f"{first.label} is first, but too few runs tell it from the others."
+    return f"{first.label} is first, not distinguishable from: {shown}."
+
+
+def _legend(design: Design) -> str:
+    full = design.enumeration
+    runs = f"{design.done} runs ({len(design.candidates)} candidates"
+    if len(design.contests) > 1:
+        runs += f", {len(design.contests)} conditions"
+    return (
+        f"{runs}, seed {design.seed}; trying all of it would take {full}). ±, and from to: 95 % "
+        "intervals; to the first: by runs with the same draws. Best: none of the last round is "
+        f"better by more than {design.tolerance:.1%}; ?: that is not sure. A claim counts every "
+        "candidate, round and condition. Set aside: dropped after few runs, which is no proof."
+    )
+
+
+def _short(label: str) -> str:
+    return _cut(label, _LONGEST)
+
+
+def _cut(line: str, width: int = WIDTH) -> str:
+    return line if len(line) <= width else f"{line[: width - 1]}…"

@@ -1,0 +1,100 @@
+"""Figures 5 and 6 of Kuhn 2014 as artefacts: the closed forms beside TMT."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from clift.campaign.statistics import Estimate
+from clift.papers.analytical import curves
+from clift.papers.artefact import Effort, Outcome, Row, Rows
+from clift.papers.registry import parameters
+from clift.papers.verdict import Verdict, at_least, every
+
+if TYPE_CHECKING:
+    from clift.papers.analytical import Curve
+
+METRICS = {"efficiency": "efficiency", "recovery delay ms": "recovery_delay_ms"}
+FREQUENT = 0.15
+"""Erasures are frequent from half of the figures' range on; the text gives no border."""
+
+
+def figure_5(effort: Effort, _profile: str) -> Outcome:
+    """Figure 5: does the model agree with TMT?
+
+    Example:
+        >>> figure_5(Effort(runs=1, duration_s=250), "papers").claims["fits"].holds
+        True
+    """
+    drawn = _curves(5, effort)
+    verdicts = [
+        row.verdict
+        for curve in drawn
+        for _, checks in curve.checks
+        for row in checks
+        if row.metric in METRICS and row.verdict != "too rare"
+    ]
+    off = sum(verdict == "DIFFERS" for verdict in verdicts)
+    found = f"{len(verdicts) - off} of {len(verdicts)} comparisons agree"
+    return Outcome(_rows(drawn), {"fits": Verdict(bool(verdicts) and off == 0, found)})
+
+
+def figure_6(effort: Effort, _profile: str) -> Outcome:
+    """Figure 6: when is which scheme better?
+
+    Example:
+        >>> figure_6(Effort(runs=2, duration_s=250), "papers").claims["frequent"].holds
+        True
+    """
+    rows = _rows(_curves(6, effort))
+    return Outcome(rows, claims(rows))
+
+
+def claims(rows: Rows) -> dict[str, Verdict]:
+    """What section 3.6.2 says, of simulated points.
+
+    The rarest erasures are the first point; frequent is what is from 0.15 on.
+    """
+    schemes = rows.values("scheme")
+    harq = next(scheme for scheme in schemes if str(scheme).startswith("HARQ"))
+    points = rows.values("p")
+    first = min(points)
+    arq, other = (rows.at("efficiency", scheme=one, p=first) for one in ("ARQ", harq))
+    frequent = [p for p in points if p >= FREQUENT]
+    gains = [
+        [rows.at("recovery_delay_ms", scheme=one, p=p) for one in ("ARQ", harq)] for p in frequent
+    ]
+    less = ", ".join(f"{ours.mean:.0f} beside {arq.mean:.0f} ms" for arq, ours in gains)
+    return {
+        "rare": Verdict(
+            at_least(arq, other), f"p = {first:.3f}: {arq.mean:.3f} beside {other.mean:.3f}"
+        ),
+        "frequent": Verdict(every(at_least(arq, ours) for arq, ours in gains), less),
+    }
+
+
+def _curves(number: int, effort: Effort) -> list[Curve]:
+    slot_ns = parameters("ijscn2014")["figure"][str(number)]["slot_ns"]
+    slots = round(effort.duration_s * 1e9 / slot_ns)
+    return curves(number, points=effort.runs, slots=slots, seed=effort.seed)
+
+
+def _rows(drawn: list[Curve]) -> Rows:
+    """A row for each simulated point; beside it the closed form."""
+    return Rows(
+        Row(
+            {"scheme": curve.scheme, "p": round(float(p), 4)},
+            METRICS[check.metric],
+            Estimate(float(check.simulated), _half(check.within), 20),
+            beside=float(check.model),
+        )
+        for curve in drawn
+        for p, checks in curve.checks
+        for check in checks
+        if check.metric in METRICS and np.isfinite(check.simulated)
+    )
+
+
+def _half(within: float) -> float | None:
+    return float(within) if np.isfinite(within) else None

@@ -1,0 +1,199 @@
+"""The five papers and the 26 tables and figures of their evaluations.
+
+Each paper has a parameter file here, `NAME.toml`; an `[[artefact]]` of it says what a table or
+figure is, what the paper prints and claims, and which function measures it. The list, the commands,
+the tests and the docs follow from that.
+"""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Callable, Iterable
+from dataclasses import replace
+from functools import cache
+from importlib import resources
+from typing import Any
+
+from clift.errors import ScenarioError
+from clift.papers import ALIASES
+from clift.papers.artefact import PROFILES, Artefact, Claim, Effort, Paper, Result
+
+NAMES = ("ijscn2014", "clift2013", "clift2014", "wiopt2003", "tauran2017")
+"""The papers, in the order of their mention in docs/papers.md."""
+
+
+@cache
+def parameters(paper: str) -> dict[str, Any]:
+    """What a paper prints, from its parameter file.
+
+    Args:
+        paper: Its name, or an earlier one.
+
+    Raises:
+        ScenarioError: If there is no such paper.
+
+    Example:
+        >>> parameters("ijscn2014")["figure"]["6"]["alpha"]
+        0.98
+    """
+    name = ALIASES.get(paper, paper)
+    if name not in NAMES:
+        raise ScenarioError(f"{paper}: no such paper; `clift paper list` has {', '.join(NAMES)}")
+    file = resources.files("clift.papers") / f"{name}.toml"
+    return tomllib.loads(file.read_text(encoding="utf-8"))
+
+
+@cache
+def paper(name: str) -> Paper:
+    """A paper by its name, or an earlier one.
+
+    Raises:
+        ScenarioError: If there is no such paper.
+
+    Example:
+        >>> [artefact.name for artefact in paper("leo2014").artefacts]
+        ['table 1', 'table 2', 'figure 4', 'figure 5', 'figure 6', 'figure 7']
+    """
+    found = parameters(name)
+    return Paper(
+        found["id"],
+        found["title"],
+        found["source"],
+        found["about"],
+        tuple(_artefact(found["id"], one) for one in found["artefact"]),
+    )
+
+
+def papers() -> list[Paper]:
+    """All papers.
+
+    Example:
+        >>> sum(len(paper.artefacts) for paper in papers())
+        26
+    """
+    return [paper(name) for name in NAMES]
+
+
+def chosen(name: str, tables: Iterable[int] = (), figures: Iterable[int] = ()) -> list[Artefact]:
+    """The artefacts that were asked for: all of a paper, or of `all` papers, unless some are named.
+
+    Args:
+        name: A paper's name, or `all`.
+        tables: Numbers of tables.
+        figures: Numbers of figures.
+
+    Raises:
+        ScenarioError: If a paper has no such table or figure.
+
+    Example:
+        >>> [artefact.name for artefact in chosen("wiopt2003", figures=[8, 3])]
+        ['figure 8', 'figure 3']
+    """
+    asked = [*(f"table {one}" for one in tables), *(f"figure {one}" for one in figures)]
+    if name == "all":
+        if asked:
+            raise ScenarioError(f"{asked[0]} of all papers: name the paper that has it")
+        return [artefact for one in papers() for artefact in one.artefacts]
+    of = paper(name)
+    if not asked:
+        return list(of.artefacts)
+    known = {artefact.name: artefact for artefact in of.artefacts}
+    for wanted in asked:
+        if wanted not in known:
+            again = parameters(of.name).get("reprinted", {}).get(wanted)
+            where = f"; it is {again}'s: clift paper run {again} --{wanted}" if again else ""
+            has = ", ".join(known)
+            raise ScenarioError(f"{of.name} has no {wanted} of its own{where or f': it has {has}'}")
+    return [known[wanted] for wanted in asked]
+
+
+def effort(
+    artefact: Artefact,
+    runs: int | None = None,
+    duration_s: float | None = None,
+    seed: int = 1,
+    reduced: bool = False,
+) -> Effort:
+    """How much of an artefact is simulated.
+
+    Args:
+        artefact: Which.
+        runs: Runs of each cell, in the place of its own.
+        duration_s: Simulated time of each, in the place of its own.
+        seed: Of the first run.
+        reduced: As little as shows that it works.
+
+    Example:
+        >>> effort(chosen("tauran2017", tables=[1])[0], runs=3)
+        Effort(runs=3, duration_s=600, seed=1)
+    """
+    of = artefact.reduced if reduced else artefact.full
+    return replace(
+        of,
+        runs=of.runs if runs is None else runs,
+        duration_s=of.duration_s if duration_s is None else duration_s,
+        seed=seed,
+    )
+
+
+def run(
+    artefact: Artefact,
+    effort: Effort,
+    profiles: Iterable[str] = PROFILES,
+    tell: Callable[[str], object] | None = None,
+) -> Result:
+    """Runs an artefact.
+
+    Args:
+        artefact: Which.
+        effort: How much is simulated.
+        profiles: With which TCP, of those that it has.
+        tell: Told what is run.
+
+    Example:
+        >>> table = chosen("clift2013", tables=[1])[0]
+        >>> found = run(table, Effort(2, 20), ["papers"])
+        >>> len(found.outcomes["papers"].rows)
+        39
+    """
+    measure = artefact.function()
+    outcomes = {}
+    for profile in artefact.profiles:
+        if profile in tuple(profiles) or len(artefact.profiles) == 1:
+            if tell:
+                tell(f"{artefact.paper}, {artefact.name}, profile {profile}")
+            outcomes[profile] = measure(effort, profile)
+    return Result(artefact, effort, outcomes)
+
+
+def _artefact(name: str, found: dict[str, Any]) -> Artefact:
+    profiles = PROFILES if found.get("tcp", True) else ("papers",)
+    return Artefact(
+        paper=name,
+        name=found["name"],
+        title=found["title"],
+        where=found["where"],
+        claims=tuple(Claim(**claim) for claim in found.get("claim", [])),
+        full=Effort(**found["full"]),
+        reduced=Effort(**found["reduced"]),
+        paper_s=found.get("paper_s", found["full"]["duration_s"]),
+        profiles=profiles,
+        fitted=found.get("fitted", ""),
+        gated=found.get("gated", False),
+        x=found.get("x", ""),
+        lines=tuple(found.get("lines", ())),
+        measure=found["measure"],
+    )
+
+
+def described(paper: str, name: str) -> dict[str, Any]:
+    """An artefact as its parameter file has it, what is printed of it included.
+
+    Example:
+        >>> described("ijscn2014", "table 3")["columns"]
+        ['transport', 'scheme', 5, 6, 7, 8]
+    """
+    found: dict[str, Any] = next(
+        one for one in parameters(paper)["artefact"] if one["name"] == name
+    )
+    return found

@@ -1,0 +1,153 @@
+"""When a claim of a paper holds: one rule, on 95 % intervals.
+
+A claim compares means. It *holds* if the joint 95 % interval of what it compares lies on its side
+of the border, it *does not hold* if that lies on the other side, and it is *not decidable* if the
+border is inside, or if a mean has no interval. Of a claim on several cells the worst verdict
+counts: one cell that does not hold is enough, and one that is open leaves it open.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from math import hypot, sqrt
+from statistics import stdev
+
+from clift.campaign.statistics import Estimate, estimate, quantile
+from clift.errors import ScenarioError
+
+EXACT = Estimate(0.0, 0.0, 2)
+"""A border that is known."""
+WORDS = {True: "holds", False: "does not hold", None: "not decidable"}
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """What became of a claim.
+
+    Attributes:
+        holds: Whether it holds here; None if that is not decidable.
+        found: What was found, in a few words and numbers.
+    """
+
+    holds: bool | None
+    found: str
+
+    @property
+    def word(self) -> str:
+        """`holds`, `does not hold` or `not decidable`.
+
+        >>> Verdict(None, "").word
+        'not decidable'
+        """
+        return WORDS[self.holds]
+
+
+def averaged(values: Sequence[float], independent: float | None = None) -> Estimate:
+    """Mean and 95 % interval of runs, also where most of them come out alike.
+
+    Where `clift.campaign.estimate` gives no interval since too few runs differ, Student's is taken:
+    what a paper's table averages is a sum over thousands of packets.
+
+    Args:
+        values: What each run measured, at least one.
+        independent: How many independent runs they are worth; as many unless given.
+
+    Raises:
+        ScenarioError: If there are none.
+
+    Example:
+        >>> averaged([4.0] * 19 + [5.0]).half_width > 0, averaged([4.0]).half_width
+        (True, None)
+    """
+    found = estimate(values, independent)
+    if found is None:
+        raise ScenarioError("nothing was measured, so there is no mean; give more runs")
+    if found.half_width is not None or len(values) < 2:
+        return found
+    worth = len(values) if independent is None else max(2.0, min(independent, len(values)))
+    half = quantile(max(1, int(worth) - 1)) * stdev(values) / sqrt(worth)
+    return replace(found, half_width=half, low=found.mean - half, high=found.mean + half)
+
+
+def at_least(value: Estimate, other: Estimate = EXACT, by: float = 0.0) -> bool | None:
+    """Whether a mean is above another by so much; None if their intervals leave that open.
+
+    Example:
+        >>> at_least(Estimate(3.0, 0.5, 9), Estimate(2.0, 0.5, 9))
+        True
+        >>> at_least(Estimate(3.0, 0.5, 9), by=2.9) is None
+        True
+    """
+    if value is other:
+        return by <= 0
+    if value.half_width is None or other.half_width is None:
+        return None
+    gap = value.mean - other.mean - by
+    return None if abs(gap) < hypot(value.half_width, other.half_width) else gap >= 0
+
+
+def at_most(value: Estimate, other: Estimate = EXACT, by: float = 0.0) -> bool | None:
+    """Whether a mean is no more than `by` above another; None if that is open.
+
+    Example:
+        >>> at_most(Estimate(3.0, 0.5, 9), by=2.0)
+        False
+    """
+    return at_least(other, value, by=-by)
+
+
+def within(value: Estimate, low: float, high: float) -> bool | None:
+    """Whether a mean is between two borders.
+
+    Example:
+        >>> within(Estimate(3.0, 0.1, 9), 2.5, 3.05) is None
+        True
+    """
+    return every([at_least(value, by=low), at_most(value, by=high)])
+
+
+def every(verdicts: Iterable[bool | None]) -> bool | None:
+    """False if one is, None if one is open or there is none.
+
+    Example:
+        >>> every([True, None, False]), every([True, None]), every([True])
+        (False, None, True)
+    """
+    known = set(verdicts)
+    if not known:
+        return None
+    return False if False in known else None if None in known else True
+
+
+def times(value: Estimate, factor: float) -> Estimate:
+    """A mean and its interval times a number.
+
+    Example:
+        >>> times(Estimate(3.0, 0.5, 9), 2).half_width
+        1.0
+    """
+    half = None if value.half_width is None else value.half_width * abs(factor)
+    ends = (value.low, value.high)
+    low, high = sorted((None if end is None else end * factor for end in ends), key=_number)
+    return Estimate(value.mean * factor, half, value.runs, low, high)
+
+
+def over(value: Estimate, other: Estimate) -> Estimate:
+    """The ratio of two means that are independent, its interval to first order.
+
+    Example:
+        >>> round(over(Estimate(3.0, 0.3, 9), Estimate(2.0, 0.2, 9)).half_width, 3)
+        0.212
+    """
+    if other.mean == 0:
+        raise ScenarioError("a mean over one of zero is no ratio")
+    ratio = value.mean / other.mean
+    if value.half_width is None or other.half_width is None:
+        return Estimate(ratio, None, min(value.runs, other.runs))
+    half = hypot(value.half_width, ratio * other.half_width) / abs(other.mean)
+    return Estimate(ratio, half, min(value.runs, other.runs))
+
+
+def _number(end: float | None) -> float:
+    return 0.0 if end is None else end

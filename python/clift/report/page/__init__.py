@@ -1,0 +1,1 @@
+"""A study as one page that opens from disk: its question, its numbers, its plots."""

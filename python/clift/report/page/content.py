@@ -1,0 +1,347 @@
+"""What a page shows, as JSON can hold it: columns in base64, texts as they are."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from clift.campaign.metrics import metric
+from clift.report.page.columns import averaged, column, numbers, thinned
+from clift.report.page.study import FIGURES, Study
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+    from numpy.typing import NDArray
+
+# Bytes of all metrics, before base64 makes a third more of them; the page is to stay below 5 MB.
+_MOST_BYTES = 1_800_000
+# Points of all lines over time, and of one.
+_MOST_POINTS = 160_000
+_LONGEST_LINE = 600
+_MOST_FLOWS = 4
+_INTERVALS = 80
+_MOST_RUNS = 5000
+_MOST_VERDICTS = 2000
+# Longer than a reader reads: the table under it says the same.
+_LONGEST_TEXT = 1500
+_LONGEST_SETTING = 300
+# What readers ask for, beside what a study is judged by and what a paper prints.
+_ASKED = (
+    *("completion_s", "goodput_kbps", "ip_throughput_kbps", "share_sent_again", "timeouts"),
+    *("links.0.share_used", "links.0.packet_delay_ms.mean", "links.0.packet_delay_ms.p95"),
+    *("links.0.queueing_delay_ms.mean", "fairness", "retransmissions"),
+)
+_NUMBER = re.compile(r"\s*([-+]?[\d.]+(?:e[-+]?\d+)?)\s*([^\d\s].*)?", re.IGNORECASE)
+_SERIES = {
+    "goodput_kbps": "rate",
+    "cwnd_packets": "window",
+    "queue_packets": "queue",
+}
+
+
+def content(study: Study) -> dict[str, Any]:
+    """Everything that the script of the page draws and lists.
+
+    Args:
+        study: The study.
+    """
+    return {
+        "axes": [_axis(study, number) for number in range(len(study.axes))],
+        "compared": next(
+            (number for number, axis in enumerate(study.axes) if axis.name == study.compared), None
+        ),
+        "places": [numbers(places) for places in study.places],
+        "runs_of": numbers(study.runs_of),
+        "names": [study.name(cell) for cell in range(min(study.size, 64))],
+        **_metrics(study),
+        "series": _series(study),
+        "delays": _delays(study),
+        "sequence": _sequence(study),
+        "units": _units(study),
+        "verdicts": verdicts(study),
+        "runs": _runs(study),
+    }
+
+
+def shortened(text: str, most: int = _LONGEST_TEXT) -> str:
+    """A text, cut where it is longer than anybody reads.
+
+    Example:
+        >>> shortened("one, two, three", 9)
+        'one, two ...'
+    """
+    return text if len(text) <= most else f"{text[:most].rstrip(' ,;')} ..."
+
+
+def verdicts(study: Study) -> list[list[str]]:
+    """Where, what, by how much, the interval of that, and at what further cost; a row a condition.
+
+    Example:
+        >>> import clift
+        >>> phy = clift.channel.bernoulli(slots=100_000, p=0.02, seed=1)
+        >>> vary = {"scheme": ["none", "ARQ"]}
+        >>> scenario = {"trace": {"file": phy}, "link": {"start": "random", "wrap": True},
+        ...             "duration": "10 s", "runs": 4, "vary": vary}
+        >>> from clift.report.page.study import of
+        >>> verdicts(of(clift.campaign.run(scenario, progress=False)))[0][1]
+        'ARQ'
+    """
+    rows = []
+    for one in study.record.get("verdicts", [])[:_MOST_VERDICTS]:
+        where = ", ".join(label for label in one["condition"] if label is not None)
+        if one["best"] is not None:
+            gain = f"{_percent(one['gain'])} {one['word']} than {one['among'][0]}"
+            interval = _percent(one["interval"]) if one["interval"] else ""
+            row = [one["best"], gain, interval, "; ".join(_cost(*cost) for cost in one["costs"])]
+        elif one["why"]:
+            row = [f"none is called best, as {one['why']}", "", "", ""]
+        else:
+            row = [f"not told apart: {', '.join(sorted(one['among']))}"]
+            row += [f"{_percent(one['gain'])} apart", "", ""]
+        rows.append([where or "everywhere", *row])
+    return rows
+
+
+def held_fixed(study: Study) -> list[tuple[str, str, str]]:
+    """Key, value and origin of all that is in effect, those that vary with all of their points."""
+    return [
+        (key, shortened(str(one["value"]), _LONGEST_SETTING), str(one["from"]))
+        for key, one in study.record.get("in_effect", {}).items()
+    ]
+
+
+def asked_for(study: Study, given: Mapping[str, Mapping[str, NDArray[np.float64]]]) -> list[str]:
+    """Metrics in the order in which a reader wants them, the first being what a study is about.
+
+    Args:
+        study: The study.
+        given: The estimates of its metrics.
+    """
+    files = given.get("completion_s")
+    judged = "goodput_kbps" if files is None or not files["runs"][0] > 0 else "completion_s"
+    printed = [name for _, name, _, _ in study.printed()]
+    return [name for name in dict.fromkeys([judged, *printed, *_ASKED, *given]) if name in given]
+
+
+def place(label: str) -> tuple[float, str] | None:
+    """The number of a label, and its unit; None if it is none.
+
+    Example:
+        >>> place("7.5 dB"), place("ARQ"), place("2 %"), place("-3")
+        ((7.5, 'dB'), None, (2.0, '%'), (-3.0, ''))
+    """
+    found = _NUMBER.fullmatch(label)
+    try:
+        return None if found is None else (float(found[1]), (found[2] or "").strip())
+    except ValueError:  # several points
+        return None
+
+
+def scale(labels: tuple[str, ...]) -> tuple[list[float], str] | None:
+    """Where the points of an axis stand on a scale, with its unit; None if they do not.
+
+    Example:
+        >>> scale(("5 dB", "8 dB")), scale(("500 ms", "1 s")), scale(("ARQ", "none"))
+        (([5.0, 8.0], 'dB'), None, None)
+    """
+    places = [place(label) for label in labels]
+    known = [one for one in places if one is not None]
+    if len(known) < len(places) or len({unit for _, unit in known}) != 1:
+        return None
+    values = [value for value, _ in known]
+    return (values, known[0][1]) if len(set(values)) == len(values) else None
+
+
+def _axis(study: Study, number: int) -> dict[str, Any]:
+    axis = study.axes[number]
+    found = scale(axis.labels)
+    return {
+        "name": axis.name,
+        "labels": axis.labels,
+        "names": axis.names,
+        "condition": axis.is_condition,
+        "values": None if found is None else found[0],
+        "unit": "" if found is None else found[1],
+    }
+
+
+def _metrics(study: Study) -> dict[str, Any]:
+    found = dict(study.estimates())
+    names = asked_for(study, found)
+    each = study.size * 8 * (len(FIGURES) + 1)
+    kind = "f8" if each * len(names) <= _MOST_BYTES else "f4"
+    figures = FIGURES if kind == "f8" else FIGURES[:3]
+    each = study.size * (8 if kind == "f8" else 4) * len(figures)
+    kept = names[: max(1, min(len(names), _MOST_BYTES // each))]
+    metrics = []
+    for name in kept:
+        shown, columns = metric(name), found[name]
+        one: dict[str, Any] = {"name": name, "title": shown.title, "unit": shown.unit}
+        one |= {"scale": shown.scale}
+        for figure in figures:
+            if not np.isnan(columns[figure]).all():
+                one[figure] = column(columns[figure], kind)
+        runs = np.nan_to_num(columns["runs"])
+        if not np.array_equal(runs, study.runs_of):
+            one["runs"] = numbers(runs)
+        metrics.append(one)
+    printed = [one for one in study.printed() if one[1] in kept]
+    return {
+        "metrics": metrics,
+        "metrics_in_all": len(names),
+        "printed": [list(one) for one in printed],
+    }
+
+
+def _labelled(table: pa.Table) -> Iterator[tuple[int, dict[str, NDArray[Any]]]]:
+    """Each cell of a table of first runs, with its columns."""
+    if not table.num_rows:
+        return
+    cell = table.column("cell").to_numpy()
+    columns = {
+        name: table.column(name).to_numpy(zero_copy_only=False)
+        for name in table.column_names
+        if name in _DRAWN
+    }
+    starts = np.flatnonzero(np.diff(cell, prepend=-1))
+    for begin, end in zip(starts, [*starts[1:], len(cell)], strict=True):
+        yield int(cell[begin]), {name: values[begin:end] for name, values in columns.items()}
+
+
+_DRAWN = frozenset(
+    [
+        "arrival_s",
+        "attempt",
+        "number",
+        "of_the_loss",
+        "unit",
+        "time_s",
+        "flow",
+        *_SERIES,
+        "from_ms",
+        "to_ms",
+        "segments",
+        "kind",
+        "seq",
+    ]
+) | {"around_a_loss"}
+
+
+def over_time(study: Study) -> Iterator[tuple[int, int, dict[str, tuple[Any, Any]]]]:
+    """Rate, window and queue of the first flows of each cell: times and values by name."""
+    if "series" not in study.tables:
+        return
+    found = list(_labelled(study.tables["series"]))
+    lines = sum(min(_MOST_FLOWS, len(np.unique(columns["flow"]))) for _, columns in found)
+    most = min(_LONGEST_LINE, max(60, _MOST_POINTS // max(1, 3 * lines)))
+    for cell, columns in found:
+        for flow in np.unique(columns["flow"])[:_MOST_FLOWS]:
+            mine = columns["flow"] == flow
+            time = columns["time_s"][mine].astype(np.float64)
+            drawn = {}
+            for name, short in _SERIES.items():
+                values = columns[name][mine].astype(np.float64)
+                shorten = averaged if short == "rate" else thinned
+                drawn[short] = shorten(time, values, _INTERVALS if short == "rate" else most)
+            yield cell, int(flow), drawn
+
+
+def _series(study: Study) -> list[dict[str, Any]]:
+    several = set()
+    found = []
+    for cell, flow, drawn in over_time(study):
+        one: dict[str, Any] = {"cell": cell, "flow": flow}
+        one |= {name: [column(x), column(y)] for name, (x, y) in drawn.items()}
+        found.append(one)
+        if flow:
+            several.add(cell)
+    return [one | {"several": one["cell"] in several} for one in found]
+
+
+def distributions(study: Study) -> Iterator[tuple[int, Any, Any]]:
+    """The one-way delays of each cell: ms, and the share of segments that took no longer."""
+    if "delays" not in study.tables:
+        return
+    for cell, columns in _labelled(study.tables["delays"]):
+        counts = columns["segments"]
+        there = counts > 0
+        if there.any():
+            shares = np.cumsum(counts)[there] / counts.sum()
+            # A delay in a bin is at most its upper edge.
+            first = columns["from_ms"][np.flatnonzero(there)[0]]
+            yield (
+                cell,
+                np.concatenate([[first], columns["to_ms"][there]]),
+                np.concatenate([[0.0], shares]),
+            )
+
+
+def _delays(study: Study) -> list[dict[str, Any]]:
+    return [{"cell": cell, "x": column(x), "y": column(y)} for cell, x, y in distributions(study)]
+
+
+def sequences(study: Study) -> Iterator[tuple[int, dict[str, NDArray[Any]]]]:
+    """The segments around the loss that mattered most, cell by cell."""
+    if "sequence" in study.tables:
+        yield from _labelled(study.tables["sequence"])
+
+
+def _sequence(study: Study) -> list[dict[str, Any]]:
+    return [
+        {
+            "cell": cell,
+            "around": bool(found["around_a_loss"][0]),
+            "time": column(found["time_s"], "f8"),
+            "kind": column(found["kind"], "u1"),
+            "seq": column(found["seq"], "f8"),
+        }
+        for cell, found in sequences(study)
+    ]
+
+
+def _units(study: Study) -> list[dict[str, Any]]:
+    if "units" not in study.tables:
+        return []
+    return [
+        {
+            "cell": cell,
+            "unit": str(found["unit"][0]),
+            "time": column(found["time_s"], "f8"),
+            "arrival": column(found["arrival_s"].astype(np.float64), "f8"),
+            "kind": column(found["kind"], "u1"),
+            "asked": column(found["attempt"] > 0, "u1"),
+            "number": column(found["number"], "f8"),
+            "ours": column(found["of_the_loss"], "u1"),
+        }
+        for cell, found in _labelled(study.tables["units"])
+    ]
+
+
+def _runs(study: Study) -> dict[str, Any]:
+    cell, run, seed = study.runs(_MOST_RUNS)
+    return {
+        "cell": numbers(cell),
+        "run": numbers(run),
+        "seed": column(seed, "u8"),
+        "in_all": study.tables["runs"].num_rows,
+    }
+
+
+def _percent(spread: list[float]) -> str:
+    low, high = (f"{abs(end) * 100:.0f}" if abs(end) < 1e9 else "?" for end in spread)
+    if spread[0] < 0:
+        low = f"-{low}"
+    return f"{low} %" if low == high else f"{low} to {high} %"
+
+
+def _cost(what: str, unit: str, spread: list[float]) -> str:
+    more = "more" if spread[0] > 0 else "less"
+    low, high = sorted(abs(end) for end in spread)
+    digits = 0 if high >= 10 else 1
+    span = f"{low:.{digits}f}"
+    if f"{high:.{digits}f}" != span:
+        span += f" to {high:.{digits}f}"
+    return f"{span} {'points' if unit == '%' else unit} {more} {what}"

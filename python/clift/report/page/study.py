@@ -1,0 +1,269 @@
+"""What a page and its figures are made from: a study's record and tables, checked."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from clift.campaign.results import label_name
+from clift.campaign.tables import NAMES
+from clift.errors import ScenarioError
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from clift.campaign.campaign import Campaign
+
+FIGURES = ("mean", "low", "high", "median", "p95")
+"""What an estimate has beside the number of its runs."""
+
+
+@dataclass(frozen=True, slots=True)
+class Axis:
+    """An axis of the study.
+
+    Args:
+        name: What it is called.
+        labels: Its points, as the file has them.
+        is_condition: Whether one meets its points rather than chooses them.
+    """
+
+    name: str
+    labels: tuple[str, ...]
+    is_condition: bool
+
+    @property
+    def names(self) -> list[str]:
+        """What to call its points where the axis is not named beside them."""
+        return [label_name(self.name, label) for label in self.labels]
+
+
+@dataclass(frozen=True, slots=True)
+class Study:
+    """A study as a folder keeps it.
+
+    Args:
+        record: What `record.json` says.
+        axes: The axes, in the order of the file.
+        compared: The axis whose points are alternatives; None if there is none.
+        places: For each axis, which of its labels each cell has.
+        runs_of: Finished runs of each cell.
+        tables: Those of the folder that are there, by name.
+    """
+
+    record: Mapping[str, Any]
+    axes: list[Axis]
+    compared: str | None
+    places: list[NDArray[np.int64]]
+    runs_of: NDArray[np.int64]
+    tables: dict[str, pa.Table]
+
+    @property
+    def size(self) -> int:
+        """Number of cells."""
+        return len(self.runs_of)
+
+    @property
+    def varying(self) -> list[int]:
+        """The numbers of the axes with more than one point."""
+        return [number for number, axis in enumerate(self.axes) if len(axis.labels) > 1]
+
+    def name(self, cell: int) -> str:
+        """A cell by its points on what varies."""
+        parts = (self.axes[number].names[self.places[number][cell]] for number in self.varying)
+        return ", ".join(parts) or "the only cell"
+
+    def estimates(self) -> Iterator[tuple[str, dict[str, NDArray[np.float64]]]]:
+        """Every metric with its figures and `runs`, cell by cell; nan where there is none.
+
+        Raises:
+            ScenarioError: If the table names a cell that the record does not have.
+        """
+        table = self.tables["summary"]
+        cell = self._cells_of(table)
+        metric = table.column("metric").combine_chunks().dictionary_encode()
+        which = metric.indices.to_numpy(zero_copy_only=False)
+        columns = {
+            name: table.column(name).to_numpy().astype(np.float64) for name in (*FIGURES, "runs")
+        }
+        # The rows of a metric stand together after this, so that a study is gone through once.
+        order = np.argsort(which, kind="stable")
+        ends = np.searchsorted(which[order], np.arange(len(metric.dictionary) + 1))
+        for number, name in enumerate(metric.dictionary.to_pylist()):
+            rows = order[ends[number] : ends[number + 1]]
+            found = {}
+            for figure, column in columns.items():
+                found[figure] = np.full(self.size, np.nan)
+                found[figure][cell[rows]] = column[rows]
+            yield name, found
+
+    def runs(self, most: int) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.uint64]]:
+        """Cell, number and seed of the first runs."""
+        table = self.tables["runs"].slice(0, most)
+        run = table.column("run").to_numpy().astype(np.int64)
+        return self._cells_of(table), run, table.column("seed").to_numpy().astype(np.uint64)
+
+    def printed(self) -> list[tuple[int, str, float, str]]:
+        """Cell, metric, printed value and where that stands."""
+        keys = {self._key(labels): cell for cell, labels in enumerate(self._labels())}
+        return [
+            (
+                keys[self._key(one["labels"])],
+                str(one["metric"]),
+                float(one["printed"]),
+                str(one["source"] or ""),
+            )
+            for one in self.record["printed"]
+        ]
+
+    def _labels(self) -> Iterator[dict[str, str]]:
+        for cell in range(self.size):
+            yield {
+                axis.name: axis.labels[places[cell]]
+                for axis, places in zip(self.axes, self.places, strict=True)
+            }
+
+    def _key(self, labels: Mapping[str, str]) -> tuple[str, ...]:
+        return tuple(labels[axis.name] for axis in self.axes)
+
+    def _cells_of(self, table: pa.Table) -> NDArray[np.int64]:
+        """The cell of each row, by its labels."""
+        rows, cells = np.zeros(table.num_rows, np.int64), np.zeros(self.size, np.int64)
+        for axis, places in zip(self.axes, self.places, strict=True):
+            encoded = table.column(axis.name).combine_chunks().dictionary_encode()
+            numbers = {label: number for number, label in enumerate(axis.labels)}
+            known = np.array(
+                [numbers.get(label, -1) for label in encoded.dictionary.to_pylist()], np.int64
+            )
+            found = known[encoded.indices.to_numpy(zero_copy_only=False)] if len(known) else rows
+            if np.any(found < 0):
+                raise ScenarioError(f"a table has a point of {axis.name} that the record lacks")
+            # Two at a time, renumbered: as a product the axes could be more than an integer holds.
+            joined = np.concatenate([rows, cells]) * len(axis.labels)
+            joined += np.concatenate([found, places])
+            renumbered = np.unique(joined, return_inverse=True)[1]
+            rows, cells = renumbered[: len(rows)], renumbered[len(rows) :]
+        order = np.argsort(cells, kind="stable")
+        at = np.minimum(np.searchsorted(cells[order], rows), max(0, self.size - 1))
+        if len(rows) and np.any(cells[order][at] != rows):
+            raise ScenarioError("a table has a cell that the record lacks")
+        cell: NDArray[np.int64] = order[at] if len(rows) else rows
+        return cell
+
+
+def read(folder: Path) -> Study:
+    """The study in a folder that `clift run -o` has filled.
+
+    Raises:
+        ScenarioError: If there is none, or it cannot be read.
+    """
+    path = folder / "record.json"
+    try:
+        record = json.loads(path.read_text())
+    except FileNotFoundError:
+        raise ScenarioError(
+            f"{folder}: no record.json there; give a folder that `clift run -o` has filled"
+        ) from None
+    except OSError as error:
+        raise ScenarioError(f"{path}: {error.strerror or error}") from None
+    except ValueError:
+        raise ScenarioError(f"{path}: no JSON; run the scenario again into the folder") from None
+    tables = {name: table for name in NAMES if (table := _table(folder, name)) is not None}
+    try:
+        study = made(record, tables)
+        _look_through(study)
+    except (LookupError, TypeError, ValueError, AttributeError, pa.ArrowException) as error:
+        what = " ".join(str(error).split())
+        raise ScenarioError(f"{folder}: not what `clift run -o` leaves there: {what}") from None
+    except ScenarioError as error:
+        raise ScenarioError(f"{folder}: {error}") from None
+    return study
+
+
+def _table(folder: Path, name: str) -> pa.Table | None:
+    """A table of the folder; None if it can do without."""
+    file = folder / f"{name}.parquet"
+    if name not in ("runs", "summary") and not file.exists():
+        return None  # an interrupt came before it, or an earlier version did not write it
+    try:
+        # Not through Arrow's data sets, which would take names of folders for columns.
+        table = pq.ParquetFile(file)
+        columns = table.schema_arrow.names
+        if name == "runs" and "seed" in columns:
+            # What every run measured would be a gigabyte of a large study, and is not shown.
+            columns = columns[: columns.index("seed") + 1]
+        return table.read(columns)
+    except FileNotFoundError:
+        raise ScenarioError(f"{file}: is missing; run the scenario again") from None
+    except (OSError, pa.ArrowException) as error:
+        reason = str(error).splitlines()[0] if str(error) else type(error).__name__
+        raise ScenarioError(f"{file}: cannot be read: {reason}") from None
+
+
+def of(campaign: Campaign) -> Study:
+    """The study of a campaign that has just been run."""
+    from clift.campaign.record import as_dict, setting
+
+    record = as_dict(campaign.results, campaign.scenario)
+    record |= setting(campaign.results, campaign.scenario) | {"text": campaign.scenario.text}
+    return made(record, {name: campaign.table(name) for name in NAMES})
+
+
+def made(record: Mapping[str, Any], tables: dict[str, pa.Table]) -> Study:
+    """A study from what a record and tables hold.
+
+    Raises:
+        LookupError: If something is missing (as `TypeError` and the like for other kinds).
+    """
+    cells = record["cells"]
+    if not cells:
+        raise ValueError("it has no cells")
+    axes = [
+        Axis(str(one["name"]), tuple(map(str, one["labels"])), bool(one["condition"]))
+        for one in record.get("axes", _axes(cells))
+    ]
+    numbers = [{label: number for number, label in enumerate(axis.labels)} for axis in axes]
+    places = [
+        np.array([known[cell["labels"][axis.name]] for cell in cells], np.int64)
+        for axis, known in zip(axes, numbers, strict=True)
+    ]
+    varying = [axis.name for axis in axes if len(axis.labels) > 1]
+    compared = record.get("compared", "scheme" if "scheme" in varying else None)
+    if compared not in varying:
+        compared = None
+    runs_of = np.array([int(cell["runs"]) for cell in cells], np.int64)
+    return Study(record, axes, compared, places, runs_of, tables)
+
+
+def _axes(cells: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """The axes by the labels of the cells, of a record that does not name them."""
+    labels: dict[str, dict[str, None]] = {}
+    for cell in cells:
+        for name, label in cell["labels"].items():
+            labels.setdefault(name, {})[label] = None
+    return [
+        {"name": name, "labels": list(found), "condition": False} for name, found in labels.items()
+    ]
+
+
+def _look_through(study: Study) -> None:
+    """Fails where something is not there that a page asks for."""
+    record = study.record
+    for key in ("clift", "title", "scenario", "seed", "conclusion", "text"):
+        if key not in record:
+            raise ValueError(f"record.json has no {key}")
+    int(record["runs_done"]), int(record["runs_wanted"])
+    for key in ("changes", "taken"):
+        if not isinstance(record[key], dict):
+            raise TypeError(f"{key} in record.json is no object")
+    study.printed()
+    study.runs(1)
+    if study.tables["summary"].num_rows:
+        next(study.estimates())

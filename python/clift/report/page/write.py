@@ -1,0 +1,333 @@
+"""The page itself: one file that a browser opens from disk, asking for nothing from anywhere."""
+
+from __future__ import annotations
+
+import json
+import re
+import shlex
+from base64 import b64encode
+from collections.abc import Callable
+from hashlib import sha256
+from html import escape
+from importlib.resources import files
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from clift._clift import __version__, replace_file
+from clift.campaign.metrics import metric
+from clift.campaign.results import DRAWN_CELLS
+from clift.errors import ScenarioError
+from clift.report.page.content import asked_for, content, held_fixed, shortened
+from clift.report.page.study import Study
+
+GENERATOR = "CLIFT"
+"""What begins the name in pages and figures of what made them."""
+
+# Rows that are there without the script.
+_STATIC_ROWS = 200
+_MARK = re.compile(rf'<meta name="generator" content="{GENERATOR} [^"]*">'.encode())
+_SPOT = re.compile(r"\{\{([\w-]+)\}\}")
+_UPLOT = re.compile(r"uPlot \(v([\d.]+)\)")
+
+
+def write(study: Study, path: Path, force: bool = False) -> None:
+    """Writes the page, whole or not at all.
+
+    Args:
+        study: The study.
+        path: The file; its folder has to be there.
+        force: Whether to write over a file that is no such page.
+
+    Raises:
+        ScenarioError: If there is another file, or it cannot be written.
+    """
+    check(path, is_ours, force)
+    save(path, page(study).encode())
+
+
+def check(path: Path, known: Callable[[bytes], bool], force: bool) -> None:
+    """Fails where a file would be lost that is not ours.
+
+    Args:
+        path: The file that is to be written.
+        known: Tells by its content whether one that is there already may be replaced.
+        force: Whether any may.
+
+    Raises:
+        ScenarioError: If it may not.
+    """
+    try:
+        if path.is_dir():
+            raise ScenarioError(f"{path}: is a folder; name a file in it")
+        if not force and path.exists() and not known(path.read_bytes()):
+            raise ScenarioError(
+                f"{path}: there is another file; name another, or replace it with --force"
+            )
+    except OSError as error:
+        raise ScenarioError(f"{path}: {error.strerror or error}") from None
+
+
+def save(path: Path, content: bytes) -> None:
+    """Writes a file, whole or not at all.
+
+    Raises:
+        ScenarioError: If that does not go.
+    """
+    try:
+        replace_file(path, content)
+    except OSError as error:
+        raise ScenarioError(f"{path}: cannot write: {error.strerror or error}") from None
+
+
+def is_ours(content: bytes) -> bool:
+    """Whether a file is such a page."""
+    return _MARK.search(content[:4096]) is not None
+
+
+def page(study: Study) -> str:
+    """The page as text.
+
+    Example:
+        >>> import clift
+        >>> from clift.report.page.study import of
+        >>> phy = clift.channel.bernoulli(slots=20_000, p=0.02, seed=1)
+        >>> link = clift.tmt.apply(phy, clift.Arq())
+        >>> campaign = clift.campaign.run(link, duration_s=5, progress=False, name="<b>5 s</b>")
+        >>> "<h1>&lt;b&gt;5 s&lt;/b&gt;</h1>" in page(of(campaign))
+        True
+    """
+    assets = files("clift.report.page")
+    styles = {
+        "uplot-css": _asset(assets / "uplot" / "uPlot.min.css"),
+        "css": _asset(assets / "page.css"),
+    }
+    scripts = {
+        "uplot-js": _asset(assets / "uplot" / "uPlot.iife.min.js"),
+        "js": _asset(assets / "page.js"),
+    }
+    version = _UPLOT.search(scripts["uplot-js"][:200])
+    record = study.record
+    parts = {
+        **styles,
+        **scripts,
+        "style-hashes": " ".join(map(_hash, styles.values())),
+        "script-hashes": " ".join(map(_hash, scripts.values())),
+        "generator": f"{GENERATOR} {escape(__version__)}",
+        "uplot-version": version[1] if version else "",
+        "title": escape(str(record["title"])),
+        "facts": _facts(study),
+        "incomplete": _incomplete(study),
+        "question": _question(study),
+        "conclusion": _conclusion(study),
+        "table": _table(study),
+        "drawn-cells": f" (of the first {DRAWN_CELLS} cells)" if study.size > DRAWN_CELLS else "",
+        "setting": _setting(study),
+        "reproduce": _reproduce(study),
+        "data": _harmless(json.dumps(content(study), separators=(",", ":"), allow_nan=False)),
+    }
+    # In one pass: what a file says is never taken for a spot to be filled.
+    return _SPOT.sub(lambda spot: parts[spot[1]], _asset(assets / "page.html"))
+
+
+def _asset(file: Any) -> str:
+    text: str = file.read_text(encoding="utf-8")
+    return text
+
+
+def _hash(text: str) -> str:
+    """What a content security policy calls a script or a style that may stand in the page."""
+    return f"'sha256-{b64encode(sha256(text.encode()).digest()).decode()}'"
+
+
+def _harmless(text: str) -> str:
+    """JSON that cannot end the element that it stands in."""
+    return text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")
+
+
+def _facts(study: Study) -> str:
+    record = study.record
+    source = _told(record, "source")
+    parts = [
+        f"{study.size} cell{'s' * (study.size != 1)}, {record['runs_done']} runs, "
+        f"seed {escape(str(record['seed']))}, CLIFT {escape(str(record['clift']))}"
+    ]
+    if source:
+        parts.append(f"After: {escape(source)}")
+    return "<br>".join(parts)
+
+
+def _told(record: Any, key: str) -> str:
+    """A key in effect, if it has a value."""
+    one = record.get("in_effect", {}).get(key)
+    return "" if not one or one["value"] in ("", None, "none") else str(one["value"])
+
+
+def _incomplete(study: Study) -> str:
+    done, wanted = int(study.record["runs_done"]), int(study.record["runs_wanted"])
+    if done == wanted:
+        return ""
+    return (
+        f'<p class="warning"><strong>Incomplete:</strong> {done} of {wanted} runs are finished. '
+        "Everything below is of those.</p>"
+    )
+
+
+def _question(study: Study) -> str:
+    said = opening(str(study.record["text"]))
+    parts = [f"<p>{escape(said)}</p>"] if said else []
+    given = dict(study.estimates())
+    names = asked_for(study, given)
+    judged = metric(names[0]).title if names else "what the runs measure"
+    lists = {
+        axis.name: f"{escape(axis.name)} ({escape(shortened(', '.join(axis.labels), 200))})"
+        for axis in (study.axes[number] for number in study.varying)
+    }
+    if not lists:
+        parts.append(f"<p>What comes out of one setting, in {escape(judged)} above all?</p>")
+        return "".join(parts)
+    if study.compared is not None:
+        compared = lists.pop(study.compared)
+        under = f" for each {' and '.join(lists.values())}" if lists else ""
+        parts.append(f"<p>Which {compared} is best in {escape(judged)}{under}?</p>")
+    else:
+        parts.append(f"<p>How does {escape(judged)} depend on {' and '.join(lists.values())}?</p>")
+    return "".join(parts)
+
+
+def opening(text: str) -> str:
+    r"""The comment that a scenario file begins with.
+
+    Example:
+        >>> opening("# Which one\n# serves best?\nseed = 1\n# no\n")
+        'Which one serves best?'
+    """
+    lines = []
+    for line in text.splitlines():
+        if not line.startswith("#"):
+            break
+        lines.append(line.lstrip("#").strip())
+    return " ".join(filter(None, lines))
+
+
+def _conclusion(study: Study) -> str:
+    said = str(study.record["conclusion"])
+    if not said:
+        alone = (
+            "Nothing is compared: no alternatives vary."
+            if study.compared is None
+            else ("Nothing can be told from the runs that are finished.")
+        )
+        return f'<p class="conclusion">{alone}</p>'
+    note = ""
+    if study.record.get("verdicts"):
+        note = (
+            '<p class="note">Best is what beats each other alternative in paired runs with the '
+            "same draws; with a probability of 95 % every such claim here is true (Holm 1979).</p>"
+        )
+    return f'<p class="conclusion">{escape(shortened(said))}</p>{note}'
+
+
+def _table(study: Study) -> str:
+    """What the study is judged by, cell by cell, for readers without the script."""
+    given = dict(study.estimates())
+    names = asked_for(study, given)
+    if not names:
+        return ""
+    shown, found = metric(names[0]), given[names[0]]
+    unit = f" ({shown.unit})" if shown.unit else ""
+    axes = [study.axes[number] for number in study.varying]
+    heads = [*(axis.name for axis in axes), "runs", f"{shown.title}{unit}", "95 % from", "to"]
+    rows = []
+    for cell in range(min(_STATIC_ROWS, study.size)):
+        labels = [study.axes[n].labels[study.places[n][cell]] for n in study.varying]
+        runs = 0 if np.isnan(found["runs"][cell]) else int(found["runs"][cell])
+        values = (found[name][cell] * shown.scale for name in ("mean", "low", "high"))
+        texts = ["" if np.isnan(value) else f"{value:.5g}" for value in values]
+        rows.append(_row("td", [*labels, str(runs), *texts]))
+    more = f"; the first {_STATIC_ROWS} of {study.size} cells" if study.size > _STATIC_ROWS else ""
+    return (
+        f'<div class="scroll"><table><caption>{escape(shown.title)} of every cell{more}</caption>'
+        f"<thead>{_row('th', heads)}</thead><tbody>{''.join(rows)}</tbody></table></div>"
+    )
+
+
+def _setting(study: Study) -> str:
+    record = study.record
+    taken = [
+        _row("td", [key, str(one["value"]), str(one["from"])])
+        for key, one in record["taken"].items()
+    ]
+    parts = []
+    if taken:
+        parts.append(
+            "<h3>Taken or assumed</h3><p>The scenario does not say these; they were taken from a "
+            f"trace, a preset or a default.</p>{_plain(['key', 'value', 'from'], taken)}"
+        )
+    varying = [
+        _row("td", [axis.name, ", ".join(axis.labels[:60]), _role(study, axis.name)])
+        for axis in (study.axes[number] for number in study.varying)
+    ]
+    if varying:
+        parts.append(f"<h3>What varied</h3>{_plain(['axis', 'points', 'is'], varying)}")
+    held = [_row("td", row) for row in held_fixed(study)]
+    if held:
+        parts.append(
+            "<h3>Every key in effect</h3><p>What is not under <em>what varied</em> was held fixed."
+            f"</p>{_plain(['key', 'value', 'from'], held)}"
+        )
+    given = {str(cell["given"]) for cell in record["cells"] if cell.get("given")}
+    if given:
+        parts.append(
+            f"<p>All runs of a cell have the same {escape(' and '.join(sorted(given)))}: intervals "
+            "hold for it, not for others.</p>"
+        )
+    return "".join(parts) or "<p>The folder does not say; see the scenario below.</p>"
+
+
+def _role(study: Study, name: str) -> str:
+    if name == study.compared:
+        return "compared"
+    axis = next(axis for axis in study.axes if axis.name == name)
+    return "a condition" if axis.is_condition else "varied"
+
+
+def _reproduce(study: Study) -> str:
+    record = study.record
+    text, file = str(record["text"]), str(record["scenario"])
+    name = Path(file).name or "scenario.toml"
+    parts = []
+    if text.lstrip().startswith("{"):
+        parts.append(
+            "<p>The scenario was made in Python; this is the configuration of its first cell, with "
+            f"CLIFT {escape(str(record['clift']))} and seed {escape(str(record['seed']))}.</p>"
+        )
+    else:
+        words = ["clift", "run", name]
+        for key, value in record["changes"].items():
+            words += ["--set", f"{key}={value}"]
+        command = shlex.join([*words, "-o", "results/"])
+        parts.append(
+            f"<p>With CLIFT {escape(str(record['clift']))} and the text below in "
+            f"<code>{escape(name)}</code>, beside the files that it names:</p>"
+            f"<pre><code>$ {escape(command)}</code></pre>"
+            "<p>The same seed gives the same bytes, on any number of cores.</p>"
+        )
+    parts.append(
+        f"<details open><summary>The scenario</summary><pre><code>{escape(text)}</code></pre>"
+        "</details>"
+    )
+    return "".join(parts)
+
+
+def _plain(heads: list[str], rows: list[str]) -> str:
+    return (
+        f'<div class="scroll"><table class="setting"><thead>{_row("th", heads)}</thead>'
+        f"<tbody>{''.join(rows)}</tbody></table></div>"
+    )
+
+
+def _row(tag: str, texts: Any) -> str:
+    scope = ' scope="col"' if tag == "th" else ""
+    return f"<tr>{''.join(f'<{tag}{scope}>{escape(text)}</{tag}>' for text in texts)}</tr>"

@@ -1,0 +1,318 @@
+"""The figures of a study as SVG and PDF, as wide as a paper's column or page."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Callable
+from functools import partial
+from math import ceil
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import matplotlib as mpl
+import numpy as np
+from matplotlib.figure import Figure
+
+from clift._clift import ACKNOWLEDGED, GONE, SENT, SENT_AGAIN, __version__
+from clift.campaign.metrics import metric
+from clift.errors import ScenarioError
+from clift.report.page.content import asked_for, distributions, over_time, scale, sequences
+from clift.report.page.study import Study
+from clift.report.page.write import GENERATOR, check, save
+from clift.report.style import COLOURS, DASHES
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from numpy.typing import NDArray
+
+# Inches: a column and a page of two of them, as IEEE and ACM have them; a panel's height.
+COLUMN, PAGE = 3.5, 7.16
+_PANEL = 1.75
+# Formats, and what says in each when a file was made: left out, so that equal studies look equal.
+_DATES = {"svg": "Date", "pdf": "CreationDate"}
+_MOST_PANELS = 12
+_MOST_METRICS = 4
+_MARKERS = ("o", "s", "^", "v")
+# Fonts are embedded whole, not as the outlines (Type 3) that publishers refuse; the same study
+# gives the same bytes.
+_STYLE: dict[Any, Any] = {
+    "pdf.fonttype": 42,
+    "svg.hashsalt": "clift",
+    "text.parse_math": False,  # a label is no formula, whatever signs it has
+    "font.size": 8,
+    "axes.titlesize": 8,
+    "legend.fontsize": 7,
+    "xtick.labelsize": 7,
+    "ytick.labelsize": 7,
+    "lines.linewidth": 1.1,
+    "lines.markersize": 3.5,
+    "axes.linewidth": 0.6,
+    "grid.linewidth": 0.4,
+}
+_MARKS = ((SENT, "sent", ".", 0), (SENT_AGAIN, "sent again", "x", 1), (GONE, "lost", "v", 6))
+
+
+class Line(NamedTuple):
+    """A line of a panel: its name, how it looks (a number), and what draws it."""
+
+    name: str
+    look: int
+    draw: Callable[[Axes, dict[str, Any]], object]
+
+
+class Panel(NamedTuple):
+    """A panel: what it is of, and its lines."""
+
+    title: str
+    lines: list[Line]
+
+
+def write(study: Study, folder: Path, force: bool = False) -> list[Path]:
+    """Writes every figure of a study twice, as SVG and as PDF.
+
+    Args:
+        study: The study.
+        folder: Where to; it is made if it is not there.
+        force: Whether to write over files that are not of this function.
+
+    Returns:
+        The files.
+
+    Raises:
+        ScenarioError: If there is another file, or one cannot be written.
+    """
+    pictures = draw(study)
+    made = [(name, suffix, folder / f"{name}.{suffix}") for name in pictures for suffix in _DATES]
+    for _, _, path in made:
+        check(path, _is_ours, force)
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise ScenarioError(f"{folder}: cannot write there: {error.strerror or error}") from None
+    creator = {"Creator": f"{GENERATOR} {__version__}"}
+    with mpl.rc_context(_STYLE):
+        drawn: dict[str, Figure] = {}
+        for name, suffix, path in made:
+            if name not in drawn:
+                drawn = {name: pictures[name]()}
+            out = io.BytesIO()
+            drawn[name].savefig(out, format=suffix, metadata=creator | {_DATES[suffix]: None})
+            save(path, out.getvalue())
+    return [path for _, _, path in made]
+
+
+def _is_ours(content: bytes) -> bool:
+    return f">{GENERATOR} ".encode() in content or f"/Creator ({GENERATOR} ".encode() in content
+
+
+def draw(study: Study) -> dict[str, Callable[[], Figure]]:
+    """What draws each figure: metrics against an axis, delays, lines over time, sequences."""
+    estimates = dict(study.estimates())
+    printed = {name for _, name, _, _ in study.printed()}
+    names = asked_for(study, estimates)
+    judged = [name for place, name in enumerate(names) if place == 0 or name in printed]
+    found: dict[str, Callable[[], Figure]] = {
+        f"metric-{name.replace('.', '-')}": partial(_against, study, name, estimates[name])
+        for name in judged[:_MOST_METRICS]
+    }
+    pictures = (
+        ("delay-cdf", "one-way delay (ms)", "share of segments", _delays(study)),
+        ("rate", "time (s)", "goodput (kbit/s)", _over_time(study, "rate")),
+        ("window", "time (s)", "window (packets)", _over_time(study, "window")),
+        ("queue", "time (s)", "queue (packets)", _over_time(study, "queue")),
+        ("sequence", "time (s)", "sequence number (kB)", _sequences(study)),
+    )
+    for name, x, y, panels in pictures:
+        if panels:
+            found[name] = partial(_figure, panels, x, y)
+    return found
+
+
+def along(study: Study) -> int | None:
+    """The axis that a metric is drawn along: a condition with numbers before any other."""
+    varying = study.varying
+
+    def rank(number: int) -> tuple[bool, bool, bool]:
+        axis = study.axes[number]
+        return (axis.name == study.compared, scale(axis.labels) is None, not axis.is_condition)
+
+    return min(varying, key=rank, default=None)
+
+
+def _against(study: Study, name: str, found: dict[str, NDArray[np.float64]]) -> Figure:
+    shown, axis = metric(name), along(study)
+    prints = {cell: value for cell, of, value, _ in study.printed() if of == name}
+    places = np.zeros(study.size)
+    labels: list[str] | None = ["all runs"]
+    x = ""
+    if axis is not None:
+        known, one = scale(study.axes[axis].labels), study.axes[axis]
+        labels = None if known else list(one.labels)
+        places = np.asarray(known[0] if known else range(len(one.labels)), float)[
+            study.places[axis]
+        ]
+        x = f"{one.name} ({known[1]})" if known and known[1] else one.name
+
+    def line(cells: list[int], aside: float) -> Callable[[Axes, dict[str, Any]], object]:
+        cells = sorted(cells, key=lambda cell: places[cell])
+        mean, low, high = (found[part][cells] * shown.scale for part in ("mean", "low", "high"))
+        known = [cell for cell in cells if cell in prints]
+
+        def put(axes: Axes, look: dict[str, Any]) -> None:
+            errors = np.nan_to_num([mean - low, high - mean]).clip(0)
+            look = look | ({"ls": "none"} if labels else {})
+            axes.errorbar(places[cells] + aside, mean, errors, capsize=2, elinewidth=0.7, **look)
+            axes.plot(
+                places[known] + aside,
+                [prints[cell] * shown.scale for cell in known],
+                "D",
+                markerfacecolor="none",
+                markeredgecolor="black",
+                label="printed" if known else None,
+            )
+
+        return put
+
+    there = [cell for cell in range(study.size) if not np.isnan(found["mean"][cell])]
+    panels = _grouped(study, there, [] if axis is None else [axis], line, bool(labels))
+    unit = f" ({shown.unit})" if shown.unit else ""
+    return _figure(panels, x, f"{shown.title}{unit}", labels, from_zero=True)
+
+
+def _grouped(
+    study: Study,
+    cells: list[int],
+    without: list[int],
+    line: Callable[[list[int], float], Callable[[Axes, dict[str, Any]], object]],
+    aside: bool = False,
+) -> list[Panel]:
+    """A panel for each condition, with a line for each alternative."""
+    names = [axis.name for axis in study.axes]
+    compared = None if study.compared is None else names.index(study.compared)
+    if compared in without:
+        compared = None
+    others = [axis for axis in study.varying if axis != compared and axis not in without]
+    groups: dict[tuple[int, ...], dict[int, list[int]]] = {}
+    for cell in cells:
+        key = tuple(int(study.places[axis][cell]) for axis in others)
+        look = 0 if compared is None else int(study.places[compared][cell])
+        groups.setdefault(key, {}).setdefault(look, []).append(cell)
+    panels = []
+    for key, lines in groups.items():
+        title = ", ".join(
+            study.axes[axis].names[place] for axis, place in zip(others, key, strict=True)
+        )
+        middle = (len(lines) - 1) / 2
+        panels.append(
+            Panel(
+                title,
+                [
+                    Line(
+                        "" if compared is None else study.axes[compared].names[look],
+                        look,
+                        line(members, (place - middle) * 0.12 if aside else 0.0),
+                    )
+                    for place, (look, members) in enumerate(lines.items())
+                ],
+            )
+        )
+    return panels
+
+
+def _delays(study: Study) -> list[Panel]:
+    found = {cell: (x, y) for cell, x, y in distributions(study)}
+
+    def line(cells: list[int], _: float) -> Callable[[Axes, dict[str, Any]], object]:
+        x, y = found[cells[0]]
+        return lambda axes, look: axes.step(x, y, where="post", **(look | {"marker": None}))
+
+    return _grouped(study, list(found), [], line)
+
+
+def _over_time(study: Study, what: str) -> list[Panel]:
+    """Of the first flow of each cell."""
+    found = {cell: drawn[what] for cell, flow, drawn in over_time(study) if flow == 0}
+    if not any(np.nanmax(y, initial=0) > 0 for _, y in found.values()):
+        return []
+
+    def line(cells: list[int], _: float) -> Callable[[Axes, dict[str, Any]], object]:
+        x, y = found[cells[0]]
+        return lambda axes, look: axes.plot(x, y, **(look | {"marker": None}))
+
+    return _grouped(study, list(found), [], line)
+
+
+def _sequences(study: Study) -> list[Panel]:
+    """A panel a cell."""
+    panels = []
+    for cell, log in sequences(study):
+
+        def put(axes: Axes, _: dict[str, Any], log: dict[str, Any] = log) -> None:
+            time, kind, seq = log["time_s"], log["kind"], log["seq"] / 1e3
+            for what, name, marker, colour in _MARKS:
+                here = kind == what
+                if here.any():
+                    axes.plot(time[here], seq[here], marker, color=COLOURS[colour], label=name)
+            here = kind == ACKNOWLEDGED
+            label = "acknowledged"
+            axes.step(time[here], seq[here], where="post", color=COLOURS[2], label=label)
+
+        panels.append(Panel(study.name(cell), [Line("", 0, put)]))
+    return panels
+
+
+def _fill(axes: Axes, panel: Panel, titled: bool) -> None:
+    for line in panel.lines:
+        look = {
+            "color": COLOURS[line.look % len(COLOURS)],
+            "ls": DASHES[line.look // len(COLOURS) % len(DASHES)],
+            "marker": _MARKERS[line.look % len(_MARKERS)],
+            "label": line.name or None,
+        }
+        line.draw(axes, look)
+    if titled:
+        axes.set_title(panel.title)
+    axes.grid(visible=True, alpha=0.4)
+
+
+def _figure(
+    panels: list[Panel], x: str, y: str, labels: list[str] | None = None, from_zero: bool = False
+) -> Figure:
+    """Panels side by side: one as wide as a column, more as wide as a page."""
+    drawn = panels[:_MOST_PANELS]
+    columns = 1 if len(drawn) <= 1 else 2 if len(drawn) in (2, 4) else 3
+    rows = max(1, ceil(len(drawn) / columns))
+    width = COLUMN if columns == 1 else PAGE
+    figure = Figure(figsize=(width, 0.55 + rows * (_PANEL + 0.25)), layout="constrained")
+    grid = figure.subplots(rows, columns, squeeze=False, sharey=from_zero)
+    legend: dict[str, Any] = {}
+    for place, axes in enumerate(grid.flat):
+        if place >= len(drawn):
+            axes.set_visible(False)
+            continue
+        _fill(axes, drawn[place], len(drawn) > 1)
+        if labels is not None:
+            every = max(1, ceil(len(labels) / 8))
+            axes.set_xticks(range(0, len(labels), every), labels[::every])
+            axes.set_xlim(-0.5, len(labels) - 0.5)
+        if place + columns >= len(drawn):
+            axes.set_xlabel(x)
+        if place % columns == 0:
+            axes.set_ylabel(y)
+        handles, names = axes.get_legend_handles_labels()
+        legend |= {name: handle for handle, name in zip(handles, names, strict=True)}
+    if from_zero and drawn:
+        grid[0, 0].set_ylim(0)
+    if legend:
+        longest = max(map(len, legend))
+        across = max(1, min(len(legend), int(width / (0.45 + 0.06 * longest))))
+        figure.legend(
+            list(legend.values()),
+            list(legend),
+            loc="outside lower center",
+            ncols=across,
+            frameon=False,
+        )
+    if len(panels) > len(drawn):
+        figure.suptitle(f"the first {len(drawn)} of {len(panels)} conditions", fontsize=7)
+    return figure

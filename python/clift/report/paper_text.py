@@ -1,0 +1,311 @@
+"""A table or figure of a paper as text, Markdown and JSON: printed, measured, ratio, claims."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from math import floor, log10
+from textwrap import fill
+from typing import Any
+
+from clift.campaign.statistics import Estimate
+from clift.papers.artefact import Artefact, Paper, Result, Row
+from clift.papers.gates import Gate, gate
+from clift.papers.registry import described
+from clift.report.text import WIDTH, aligned
+
+RULE = (
+    "holds: the joint 95 % interval is on the claim's side; not decidable: it is on both. "
+    "*: used in a fit, does not count."
+)
+_NAMES = {"papers": "ns-2's TCP", "linux": "kernel's TCP"}
+_WORDS = {True: "met", False: "NOT MET", None: "nothing to count"}
+
+
+def heading(result: Result) -> str:
+    """What was run.
+
+    Args:
+        result: An artefact, run.
+    """
+    artefact, effort = result.artefact, result.effort
+    metrics = _metrics(next(iter(result.outcomes.values())).rows)
+    metric = f"; {metrics[0]}" if len(metrics) == 1 else ""
+    return (
+        f"{artefact.paper}, {artefact.name}: {artefact.title} ({artefact.where}); "
+        f"{effort.runs} runs of {effort.duration_s:g} s, seed {effort.seed}{metric}"
+    )
+
+
+def paper_text(result: Result) -> str:
+    """Everything of an artefact: its rows, its claims, how close it is."""
+    parts = [_filled(heading(result)), aligned(_table(result), left=_labels(result))]
+    for place, claim in enumerate(result.artefact.claims):
+        lines = [_filled(f"The paper says: {claim.says} ({claim.where}).")]
+        for profile in result.outcomes:
+            _, verdict = result.claims(profile)[place]
+            who = f"{_NAMES[profile]}: " if len(result.outcomes) > 1 else ""
+            lines.append(_filled(f"  {who}{verdict.word}; {verdict.found}", "    "))
+        parts.append("\n".join(lines))
+    parts += [_filled(_gate_line(profile, found)) for profile, found in gates(result).items()]
+    if result.artefact.fitted:
+        parts.append(_filled(f"Used in a fit: {result.artefact.fitted}."))
+    return "\n\n".join([*parts, _filled(RULE)])
+
+
+def _filled(text: str, indent: str = "  ") -> str:
+    """Lines of a width that a terminal shows."""
+    return fill(
+        text, WIDTH, subsequent_indent=indent, break_long_words=False, break_on_hyphens=False
+    )
+
+
+def paper_markdown(result: Result) -> str:
+    """The same for a page of the docs, without the rows that nothing stands beside."""
+    head, *lines = _table(result)
+    first = next(iter(result.outcomes.values())).rows
+    held = [line for line, row in zip(lines, first, strict=True) if _is_held(row)]
+    parts = [f"{heading(result)}."]
+    if held:
+        parts.append(_markdown([head, *held]))
+    if len(held) < len(lines):
+        further = f"{len(lines) - len(held)}{' further' if held else ''} values"
+        parts.append(f"{further} without a print are in the figure; the command lists them.")
+    claims = _claims(result)
+    if len(claims) > 1:
+        parts.append(_markdown(claims))
+    parts += [f"{_gate_line(profile, found)}." for profile, found in gates(result).items()]
+    return "\n\n".join(parts)
+
+
+def paper_json(result: Result) -> dict[str, Any]:
+    """The same for machines."""
+    artefact, effort = result.artefact, result.effort
+    found = gates(result)
+    return {
+        "paper": artefact.paper,
+        "artefact": artefact.name,
+        "title": artefact.title,
+        "where": artefact.where,
+        "fitted": artefact.fitted,
+        "runs": effort.runs,
+        "duration_s": effort.duration_s,
+        "seed": effort.seed,
+        "profiles": {
+            profile: {
+                "rows": [_row(row) for row in outcome.rows],
+                "claims": [
+                    {
+                        "key": claim.key,
+                        "says": claim.says,
+                        "where": claim.where,
+                        "verdict": verdict.word,
+                        "found": verdict.found,
+                    }
+                    for claim, verdict in result.claims(profile)
+                ],
+                "gate": _gate(found[profile]) if profile in found else None,
+            }
+            for profile, outcome in result.outcomes.items()
+        },
+    }
+
+
+def gates(result: Result) -> dict[str, Gate]:
+    """How close an artefact is that is held against something; the TCP of the paper alone is."""
+    outcome = result.outcomes.get("papers")
+    if outcome is None or not any(row.ratio for row in outcome.rows):
+        return {}
+    return {"papers": gate(result.artefact, outcome.rows)}
+
+
+def list_text(papers: Iterable[Paper]) -> str:
+    """The papers with their artefacts, a line each."""
+    lines = []
+    for paper in papers:
+        lines.append(_filled(f"{paper.name}: {paper.title}"))
+        lines += [f"  {artefact.name:<10} {artefact.title}" for artefact in paper.artefacts]
+    return "\n".join(lines)
+
+
+def show_text(paper: Paper) -> str:
+    """What a paper is, its artefacts and what it says of them."""
+    first = [f"{paper.name}: {paper.title}", paper.source, paper.about]
+    parts = ["\n".join(map(_filled, first))]
+    for artefact in paper.artefacts:
+        full = artefact.full
+        lines = [
+            f"{artefact.name}: {artefact.title} ({artefact.where})",
+            *(f"  says: {claim.says} ({claim.where})" for claim in artefact.claims),
+            f"  printed: {_printed(artefact)}",
+        ]
+        if artefact.fitted:
+            lines.append(f"  used in a fit: {artefact.fitted}")
+        lines.append(
+            f"  clift paper run {paper.name} --{artefact.kind} {artefact.number}    "
+            f"# {full.runs} runs of {full.duration_s:g} s"
+        )
+        parts.append("\n".join(_filled(line, "    ") for line in lines))
+    return "\n\n".join(parts)
+
+
+def show_json(paper: Paper) -> dict[str, Any]:
+    """The same for machines."""
+    return {
+        "name": paper.name,
+        "title": paper.title,
+        "source": paper.source,
+        "about": paper.about,
+        "artefacts": [
+            {
+                "name": artefact.name,
+                "title": artefact.title,
+                "where": artefact.where,
+                "fitted": artefact.fitted,
+                "profiles": list(artefact.profiles),
+                "runs": artefact.full.runs,
+                "duration_s": artefact.full.duration_s,
+                "columns": described(paper.name, artefact.name).get("columns", []),
+                "printed": described(paper.name, artefact.name).get("rows", []),
+                "claims": [
+                    {"key": claim.key, "says": claim.says, "where": claim.where}
+                    for claim in artefact.claims
+                ],
+            }
+            for artefact in paper.artefacts
+        ],
+    }
+
+
+def _is_held(row: Row) -> bool:
+    """Whether something stands beside it."""
+    return row.printed is not None or row.beside is not None
+
+
+def _printed(artefact: Artefact) -> str:
+    rows = described(artefact.paper, artefact.name).get("rows")
+    if rows:
+        return f"{len(rows)} lines of numbers"
+    if artefact.paper == "tauran2017":
+        return "what tables 1 and 2 have of it" if artefact.kind == "figure" else "all its numbers"
+    return "a curve without numbers, but for what is said"
+
+
+def _labels(result: Result) -> int:
+    rows = next(iter(result.outcomes.values())).rows
+    return len(rows[0].labels) + (len(_metrics(rows)) > 1)
+
+
+def _metrics(rows: Iterable[Row]) -> list[str]:
+    return list(dict.fromkeys(row.metric for row in rows))
+
+
+def _table(result: Result) -> list[list[str]]:
+    """Head and a line a row: labels, metric, print, then each profile with its ratio."""
+    first = next(iter(result.outcomes.values())).rows
+    has_print = any(row.printed is not None for row in first)
+    has_beside = any(row.beside is not None for row in first)
+    several = len(_metrics(first)) > 1
+    head = [*first[0].labels, *(["metric"] if several else [])]
+    head += ["printed"] * has_print + [_beside(result)] * has_beside
+    for profile in result.outcomes:
+        head.append(_NAMES[profile] if len(result.outcomes) > 1 else "measured")
+        head += ["ratio"] * (has_print or has_beside)
+    lines = [head]
+    for place, row in enumerate(first):
+        line = [*map(str, row.labels.values()), *([row.metric] if several else [])]
+        if has_print:
+            mark = "*" if row.fitted else ""
+            line.append("" if row.printed is None else f"{row.printed:.4g}{mark}")
+        if has_beside:
+            line.append("" if row.beside is None else f"{row.beside:.4g}")
+        for outcome in result.outcomes.values():
+            own = outcome.rows[place]
+            line.append(number(own.found))
+            if has_print or has_beside:
+                line.append("" if own.ratio is None else f"{own.ratio:.2f}")
+        lines.append(line)
+    return lines
+
+
+def _beside(result: Result) -> str:
+    return "closed form" if result.artefact.measure.startswith("kuhn_model") else "ns-2"
+
+
+def _claims(result: Result) -> list[list[str]]:
+    head = ["the paper says"]
+    for profile in result.outcomes:
+        name = _NAMES[profile] if len(result.outcomes) > 1 else "here"
+        head += [name, "found"]
+    lines = [head]
+    for place, claim in enumerate(result.artefact.claims):
+        line = [claim.says]
+        for profile in result.outcomes:
+            _, verdict = result.claims(profile)[place]
+            line += [verdict.word, verdict.found]
+        lines.append(line)
+    return lines
+
+
+def _gate_line(profile: str, found: Gate) -> str:
+    counts = "; ".join(
+        f"{count.what}: {count.close} of {count.of} ({_WORDS[count.passes]})"
+        for count in found.counts
+        if count.of
+    )
+    left = f"; {found.left_out} left out, used in a fit" if found.left_out else ""
+    return f"Beside {found.against}, {_NAMES[profile]}: {counts or 'nothing to count'}{left}"
+
+
+def _gate(found: Gate) -> dict[str, Any]:
+    return {
+        "against": found.against,
+        "passes": found.passes,
+        "left_out": found.left_out,
+        "counts": [
+            {
+                "what": count.what,
+                "close": count.close,
+                "of": count.of,
+                "enough": count.enough,
+                "passes": count.passes,
+            }
+            for count in found.counts
+        ],
+    }
+
+
+def _row(row: Row) -> dict[str, Any]:
+    return {
+        **row.labels,
+        "metric": row.metric,
+        "printed": row.printed,
+        "beside": row.beside,
+        **row.found.as_dict(),
+        "ratio": row.ratio,
+        "fitted": row.fitted,
+    }
+
+
+def number(found: Estimate) -> str:
+    """A mean with as many digits as its interval deserves.
+
+    Example:
+        >>> number(Estimate(12.3456, 0.123, 9)), number(Estimate(5.0, None, 1))
+        ('12.35 ± 0.12', '5')
+        >>> number(Estimate(1786.5, 43.0, 9)), number(Estimate(0.7142115, 0.0000026, 9))
+        ('1786 ± 43', '0.7142')
+    """
+    half = found.half_width
+    if half is None or half <= 0:
+        return f"{found.mean:.4g}"
+    # As many as the interval leaves, but no more than four that count.
+    most = 3 - floor(log10(abs(found.mean))) if found.mean else 4
+    digits = max(0, min(1 - floor(log10(half)), most))
+    if round(half, digits) == 0:
+        return f"{found.mean:.{digits}f}"
+    return f"{found.mean:.{digits}f} ± {half:.{digits}f}"
+
+
+def _markdown(lines: list[list[str]]) -> str:
+    rows = [f"| {' | '.join(line)} |" for line in lines]
+    return "\n".join([rows[0], "|" + "---|" * len(lines[0]), *rows[1:]])

@@ -1,0 +1,273 @@
+//! What a QUIC connection is made from.
+
+use std::sync::Arc;
+use std::sync::atomic::AtomicU64;
+use std::time;
+
+use clift::config::Fault;
+use clift::transport::quic::{LEAST_PAYLOAD, QuicOptions};
+use clift::transport::tcp::{CongestionAlgorithm, TcpConfig};
+use clift::transport::{
+    Choice, Connection, FlowControl, Kind, Options, Protocol, TransportTaken, register_transport,
+};
+use clift::units::{Bytes, Duration, Packets, Size};
+use quinn_proto::{
+    AckFrequencyConfig, ClientConfig, Endpoint, EndpointConfig, IdleTimeout, MtuDiscoveryConfig,
+    ServerConfig, TransportConfig, VarInt,
+};
+use rand::Rng;
+use rand_chacha::ChaCha8Rng;
+
+use crate::clock::Clock;
+use crate::congestion::{Factory, QUINNS, Whose};
+use crate::connection::QuicConnection;
+use crate::keys::{ConnectionIds, Date, Signing, Tokens, first_id};
+use crate::session::Handshake;
+
+/// IPv4 and UDP headers.
+const HEADER: u32 = 28;
+/// Bytes of a full packet that are not data: header of a short packet with a number of two bytes,
+/// tag, header of a STREAM frame without length.
+const OVERHEAD: u32 = 1 + 8 + 2 + 16 + 1 + 1 + 4;
+/// quinn's receive window of a stream.
+const STREAM_WINDOW: u64 = 1_250_000;
+
+/// A QUIC connection and its options; quinn's own where nothing is given.
+///
+/// ```
+/// use clift::transport::Protocol;
+/// use clift::transport::quic::QuicOptions;
+/// use clift_quic::QuicConfig;
+/// let config = QuicConfig { congestion: "bbr".parse()?, ..QuicConfig::default() };
+/// assert_eq!(config.check(), Ok(()));
+/// assert_eq!((config.name(), config.packet().0), ("quic", 1500));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone, Debug)]
+pub struct QuicConfig {
+    /// Congestion control: `newreno`, `cubic` and `bbr` are quinn's; every other is CLIFT's.
+    pub congestion: CongestionAlgorithm,
+    /// Size of the largest IP packet, headers included: where path MTU discovery ends.
+    pub packet: Bytes,
+    /// First window, in packets of [`QuicOptions::initial_mtu`]; 12,000 bytes unless set (quinn's
+    /// BBR: 200 packets of 1200 bytes).
+    pub initial_window: Option<Packets>,
+    /// Upper limit of the congestion window, in packets.
+    pub cwnd_max: Option<Packets>,
+    /// Receive window of the stream and of the connection; quinn's 1.25 MB for the stream unless set.
+    pub receive_window: Option<Size>,
+    /// The rest.
+    pub options: QuicOptions,
+}
+
+impl Default for QuicConfig {
+    fn default() -> Self {
+        Self::from(&Options::default())
+    }
+}
+
+impl From<&Options> for QuicConfig {
+    fn from(options: &Options) -> Self {
+        let TcpConfig { congestion, packet, initial_window, cwnd_max, receive_window, .. } =
+            options.tcp;
+        let options = options.quic.clone();
+        Self { congestion, packet, initial_window, cwnd_max, receive_window, options }
+    }
+}
+
+static KIND: Kind = Kind {
+    name: "quic",
+    summary: "QUIC: quinn-proto as it is.",
+    make: |options| Arc::new(QuicConfig::from(options)),
+};
+
+/// Adds `quic` to the transports of this process: configurations choose it by name.
+///
+/// ```
+/// clift_quic::register()?;
+/// assert!(clift::transport::Choice::named("quic").is_ok());
+/// # Ok::<(), clift::transport::TransportTaken>(())
+/// ```
+///
+/// # Errors
+/// If there is one of that name already.
+pub fn register() -> Result<Choice, TransportTaken> {
+    register_transport(&KIND)
+}
+
+impl Protocol for QuicConfig {
+    fn name(&self) -> &'static str {
+        "quic"
+    }
+
+    fn check(&self) -> Result<(), Fault> {
+        self.options.check().map_err(|fault| fault.within("quic"))?;
+        let (packet, least) = (self.packet.0, LEAST_PAYLOAD + HEADER);
+        if !(least..=65_535).contains(&packet) {
+            let message = format!("{packet} bytes are not a QUIC packet; give {least} to 65535");
+            return Err(Fault::new("packet", message));
+        }
+        if self.options.initial_mtu.0 > packet - HEADER {
+            let message = format!(
+                "{} bytes of UDP payload do not fit into a packet of {packet}; give at most {}",
+                self.options.initial_mtu.0,
+                packet - HEADER
+            );
+            return Err(Fault::new("quic.initial_mtu", message));
+        }
+        if let Whose::Ours(algorithm) = Whose::of(self.congestion)
+            && algorithm.build(&TcpConfig::linux(algorithm), no_draws()).has_model()
+        {
+            let message = format!(
+                "{algorithm} sets pace and window by delivery rates, which QUIC here does not \
+                 measure for it; give one of {}",
+                QUINNS.join(", ")
+            );
+            return Err(Fault::new("congestion", message));
+        }
+        match self.receive_window {
+            Some(Size(window)) if window < u64::from(LEAST_PAYLOAD) => {
+                let message = format!("{window} bytes take no full packet; give 1200 B or more");
+                Err(Fault::new("receive_window", message))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    fn packet(&self) -> Bytes {
+        self.packet
+    }
+
+    fn payload(&self) -> Bytes {
+        let mtu = match self.options.mtu_discovery {
+            true => self.packet.0.saturating_sub(HEADER),
+            false => self.options.initial_mtu.0,
+        };
+        Bytes(mtu.saturating_sub(OVERHEAD).max(1))
+    }
+
+    /// The receive window bounds what is in flight, given or quinn's.
+    fn flow_control(&self) -> FlowControl {
+        FlowControl::Window
+    }
+
+    fn connect(&self, mut rng: ChaCha8Rng) -> Box<dyn Connection> {
+        let clock = Clock::new();
+        let in_flight = Arc::new(AtomicU64::new(0));
+        let certificates = self.options.certificate.0 as usize;
+        let handshake = Arc::new(Handshake { certificates });
+        let mut transport = || {
+            let factory = self.factory(branch(&mut rng), clock, &in_flight);
+            Arc::new(self.transport(factory))
+        };
+        let (of_client, of_server) = (transport(), transport());
+
+        let mut client = ClientConfig::new(handshake.clone());
+        client.transport_config(of_client).initial_dst_cid_provider(first_id(&mut rng));
+        let mut server = ServerConfig::new(handshake, Arc::new(Tokens));
+        server.transport_config(of_server).time_source(Arc::new(Date));
+        // As quinn has it by default; what the tokens are good for, a later connection, is not here.
+        server.validation_token.sent(2);
+
+        let mut endpoint = |server| {
+            let config = Arc::new(self.endpoint(&mut rng));
+            Endpoint::new(config, server, true, None)
+        };
+        let endpoints = [endpoint(None), endpoint(Some(Arc::new(server)))];
+        Box::new(QuicConnection::new(endpoints, client, clock, in_flight))
+    }
+}
+
+/// For a control that is looked at and never run.
+fn no_draws() -> ChaCha8Rng {
+    clift::seed::Seed(0).rng(clift::seed::Stream::Flow(0))
+}
+
+/// A random stream of its own.
+fn branch(rng: &mut ChaCha8Rng) -> ChaCha8Rng {
+    use rand::SeedableRng;
+    ChaCha8Rng::from_seed(seed(rng))
+}
+
+fn seed(rng: &mut ChaCha8Rng) -> [u8; 32] {
+    let mut seed = [0; 32];
+    rng.fill_bytes(&mut seed);
+    seed
+}
+
+fn time(time: Duration) -> time::Duration {
+    time::Duration::from_nanos(time.as_nanos())
+}
+
+/// As much as a number of QUIC holds.
+fn number(value: u64) -> VarInt {
+    VarInt::from_u64(value).unwrap_or(VarInt::MAX)
+}
+
+impl QuicConfig {
+    fn factory(&self, rng: ChaCha8Rng, clock: Clock, in_flight: &Arc<AtomicU64>) -> Factory {
+        let mtu = u64::from(self.options.initial_mtu.0);
+        let packets = |count: Packets| u32::try_from(count.0.get()).unwrap_or(u32::MAX);
+        Factory {
+            whose: Whose::of(self.congestion),
+            initial: self.initial_window.map(|count| u64::from(packets(count)) * mtu),
+            limit: self.cwnd_max.map(packets),
+            rng,
+            clock,
+            in_flight: Arc::clone(in_flight),
+        }
+    }
+
+    fn transport(&self, factory: Factory) -> TransportConfig {
+        let options = &self.options;
+        let window = self.receive_window.map_or(STREAM_WINDOW, |Size(bytes)| bytes);
+        let mut config = TransportConfig::default();
+        config
+            .stream_receive_window(number(window))
+            .send_window(options.send_window.map_or(8 * window, |Size(bytes)| bytes))
+            .initial_mtu(options.initial_mtu.0 as u16)
+            .initial_rtt(time(options.initial_rtt))
+            .packet_threshold(options.packet_threshold)
+            .time_threshold(options.time_threshold as f32)
+            .persistent_congestion_threshold(options.persistent_congestion_threshold)
+            .max_idle_timeout(IdleTimeout::try_from(time(options.idle_timeout)).ok())
+            .congestion_controller_factory(Arc::new(factory));
+        if self.receive_window.is_some() {
+            config.receive_window(number(window));
+        }
+        config.mtu_discovery_config(options.mtu_discovery.then(|| {
+            let mut discovery = MtuDiscoveryConfig::default();
+            discovery.upper_bound((self.packet.0 - HEADER) as u16);
+            discovery
+        }));
+        let QuicOptions { ack_eliciting_threshold, max_ack_delay, reordering_threshold, .. } =
+            *options;
+        if ack_eliciting_threshold.is_some()
+            || max_ack_delay.is_some()
+            || reordering_threshold.is_some()
+        {
+            let mut frequency = AckFrequencyConfig::default();
+            if let Some(threshold) = ack_eliciting_threshold {
+                frequency.ack_eliciting_threshold(threshold.into());
+            }
+            if let Some(threshold) = reordering_threshold {
+                frequency.reordering_threshold(threshold.into());
+            }
+            frequency.max_ack_delay(max_ack_delay.map(time));
+            config.ack_frequency_config(Some(frequency));
+        }
+        config
+    }
+
+    fn endpoint(&self, rng: &mut ChaCha8Rng) -> EndpointConfig {
+        let mut config = EndpointConfig::new(Arc::new(Signing(rng.next_u64())));
+        let ids = branch(rng);
+        config
+            .cid_generator(move || Box::new(ConnectionIds(ids.clone())))
+            .rng_seed(Some(seed(rng)));
+        // Between 1200 and 65,507, as `check` has it.
+        let largest = (self.packet.0 - HEADER).min(65_507) as u16;
+        config.max_udp_payload_size(largest).ok();
+        config
+    }
+}

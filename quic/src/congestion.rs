@@ -1,0 +1,362 @@
+//! Congestion control: quinn's, and CLIFT's own behind quinn's interface, within the limit of the
+//! window if there is one.
+
+use std::any::Any;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex};
+use std::time::Instant;
+
+use clift::transport::tcp::{
+    Ack, CongestionAlgorithm, CongestionControl, CongestionState, Loss, TcpConfig, Totals, Window,
+};
+use clift::units;
+use quinn_proto::RttEstimator;
+use quinn_proto::congestion::{
+    BbrConfig, Controller, ControllerFactory, ControllerMetrics, CubicConfig, NewRenoConfig,
+};
+use rand_chacha::ChaCha8Rng;
+
+use crate::clock::Clock;
+
+/// Who controls congestion.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Whose {
+    /// quinn's of this name.
+    Quinn(&'static str),
+    /// CLIFT's.
+    Ours(CongestionAlgorithm),
+}
+
+/// quinn's algorithms.
+pub(crate) const QUINNS: [&str; 3] = ["newreno", "cubic", "bbr"];
+
+impl Whose {
+    /// The algorithm that a name means over QUIC.
+    pub(crate) fn of(algorithm: CongestionAlgorithm) -> Self {
+        let name = algorithm.name();
+        if QUINNS.contains(&name) { Self::Quinn(name) } else { Self::Ours(algorithm) }
+    }
+}
+
+/// Makes the controller of a connection.
+#[derive(Debug)]
+pub(crate) struct Factory {
+    pub(crate) whose: Whose,
+    /// First window in bytes, if it is not quinn's own.
+    pub(crate) initial: Option<u64>,
+    /// The limit in packets.
+    pub(crate) limit: Option<u32>,
+    pub(crate) rng: ChaCha8Rng,
+    pub(crate) clock: Clock,
+    /// Where the controller notes bytes in flight.
+    pub(crate) in_flight: Arc<AtomicU64>,
+}
+
+impl ControllerFactory for Factory {
+    fn build(self: Arc<Self>, now: Instant, current_mtu: u16) -> Box<dyn Controller> {
+        macro_rules! quinns {
+            ($config:ty) => {{
+                let mut config = <$config>::default();
+                if let Some(bytes) = self.initial {
+                    config.initial_window(bytes);
+                }
+                Arc::new(config).build(now, current_mtu)
+            }};
+        }
+        let inner = match self.whose {
+            Whose::Quinn("newreno") => quinns!(NewRenoConfig),
+            Whose::Quinn("bbr") => quinns!(BbrConfig),
+            Whose::Quinn(_) => quinns!(CubicConfig),
+            Whose::Ours(algorithm) => Box::new(Ours::new(algorithm, &self, now, current_mtu)),
+        };
+        let in_flight = Arc::clone(&self.in_flight);
+        Box::new(Watched { inner, mtu: current_mtu.into(), limit: self.limit, in_flight })
+    }
+}
+
+/// A controller within a limit, which notes what is in flight.
+struct Watched {
+    inner: Box<dyn Controller>,
+    mtu: u64,
+    limit: Option<u32>,
+    in_flight: Arc<AtomicU64>,
+}
+
+impl Controller for Watched {
+    fn on_sent(&mut self, now: Instant, bytes: u64, last_packet_number: u64) {
+        self.in_flight.fetch_add(bytes, Ordering::Relaxed);
+        self.inner.on_sent(now, bytes, last_packet_number);
+    }
+
+    fn on_ack(
+        &mut self,
+        now: Instant,
+        sent: Instant,
+        bytes: u64,
+        app_limited: bool,
+        rtt: &RttEstimator,
+    ) {
+        self.inner.on_ack(now, sent, bytes, app_limited, rtt);
+    }
+
+    fn on_end_acks(
+        &mut self,
+        now: Instant,
+        in_flight: u64,
+        app_limited: bool,
+        largest_packet_num_acked: Option<u64>,
+    ) {
+        self.in_flight.store(in_flight, Ordering::Relaxed);
+        self.inner.on_end_acks(now, in_flight, app_limited, largest_packet_num_acked);
+    }
+
+    fn on_congestion_event(
+        &mut self,
+        now: Instant,
+        sent: Instant,
+        is_persistent_congestion: bool,
+        lost_bytes: u64,
+    ) {
+        let left = self.in_flight.load(Ordering::Relaxed).saturating_sub(lost_bytes);
+        self.in_flight.store(left, Ordering::Relaxed);
+        self.inner.on_congestion_event(now, sent, is_persistent_congestion, lost_bytes);
+    }
+
+    fn on_mtu_update(&mut self, new_mtu: u16) {
+        self.mtu = new_mtu.into();
+        self.inner.on_mtu_update(new_mtu);
+    }
+
+    fn window(&self) -> u64 {
+        let limit = self.limit.map_or(u64::MAX, |packets| u64::from(packets) * self.mtu);
+        self.inner.window().min(limit)
+    }
+
+    fn metrics(&self) -> ControllerMetrics {
+        let mut metrics = self.inner.metrics();
+        metrics.congestion_window = self.window();
+        metrics
+    }
+
+    fn clone_box(&self) -> Box<dyn Controller> {
+        Box::new(Self {
+            inner: self.inner.clone_box(),
+            mtu: self.mtu,
+            limit: self.limit,
+            in_flight: Arc::clone(&self.in_flight),
+        })
+    }
+
+    fn initial_window(&self) -> u64 {
+        self.inner.initial_window()
+    }
+
+    fn into_any(self: Box<Self>) -> Box<dyn Any> {
+        self
+    }
+}
+
+/// One of CLIFT's, which counts in packets. When losses show, and that one loss of a window counts
+/// once, is quinn's business, as it is for its own controllers.
+struct Ours {
+    algorithm: CongestionAlgorithm,
+    config: TcpConfig,
+    rng: ChaCha8Rng,
+    clock: Clock,
+    /// Nobody else has it: it is locked for quinn, which shares controllers between threads.
+    control: Mutex<Box<dyn CongestionControl>>,
+    window: Window,
+    mtu: u64,
+    initial: u64,
+    /// When the reduction that is being repaired began, and what for.
+    recovery: Option<(Instant, Loss)>,
+    last_recovery: Instant,
+    established: bool,
+    /// Of the acknowledgement being taken in: packets, the time of the newest, bytes, and whether
+    /// one of them was sent after the last reduction.
+    acked: u32,
+    newest: Option<Instant>,
+    fresh: u32,
+    acked_bytes: u64,
+    srtt: Option<units::Duration>,
+    next: u64,
+    totals: Totals,
+}
+
+impl Ours {
+    fn new(
+        algorithm: CongestionAlgorithm,
+        factory: &Factory,
+        now: Instant,
+        current_mtu: u16,
+    ) -> Self {
+        let mtu = u64::from(current_mtu);
+        let mut config = TcpConfig::linux(algorithm);
+        config.packet = units::Bytes(u32::from(current_mtu) + 52);
+        let packets = factory.initial.map_or(10, |bytes| (bytes / mtu).max(1));
+        config.initial_window = units::Packets::new(packets);
+        config.cwnd_max = factory.limit.and_then(|limit| units::Packets::new(limit.into()));
+        let control = algorithm.build(&config, factory.rng.clone());
+        Self {
+            algorithm,
+            window: Window::new(&config),
+            config,
+            rng: factory.rng.clone(),
+            clock: factory.clock,
+            control: Mutex::new(control),
+            mtu,
+            initial: packets * mtu,
+            recovery: None,
+            last_recovery: now,
+            established: false,
+            acked: 0,
+            newest: None,
+            fresh: 0,
+            acked_bytes: 0,
+            srtt: None,
+            next: 0,
+            totals: Totals::default(),
+        }
+    }
+
+    fn control(&mut self) -> (&mut dyn CongestionControl, &mut Window) {
+        let control = self.control.get_mut().unwrap_or_else(std::sync::PoisonError::into_inner);
+        (&mut **control, &mut self.window)
+    }
+}
+
+fn duration(time: std::time::Duration) -> units::Duration {
+    units::Duration::from_nanos(u64::try_from(time.as_nanos()).unwrap_or(u64::MAX))
+}
+
+impl Controller for Ours {
+    fn on_sent(&mut self, _: Instant, _: u64, last_packet_number: u64) {
+        self.next = last_packet_number + 1;
+    }
+
+    fn on_ack(&mut self, _: Instant, sent: Instant, bytes: u64, _: bool, rtt: &RttEstimator) {
+        self.acked += 1;
+        self.fresh += u32::from(sent > self.last_recovery);
+        self.newest = self.newest.max(Some(sent));
+        self.acked_bytes += bytes;
+        self.srtt = Some(duration(rtt.get()));
+    }
+
+    fn on_end_acks(
+        &mut self,
+        now: Instant,
+        in_flight: u64,
+        app_limited: bool,
+        largest_packet_num_acked: Option<u64>,
+    ) {
+        let (Some(newest), Some(largest)) = (self.newest.take(), largest_packet_num_acked) else {
+            return;
+        };
+        let at = self.clock.back(now);
+        let acked = std::mem::take(&mut self.acked);
+        let fresh = std::mem::take(&mut self.fresh);
+        self.totals.delivered += u64::from(acked);
+        self.totals.delivered_at = at;
+        let mut ack = Ack::default();
+        ack.now = at;
+        ack.segments = acked;
+        ack.prior_in_flight = match app_limited {
+            true => in_flight.div_ceil(self.mtu),
+            false => u64::from(self.window.cwnd()),
+        };
+        ack.una = self.acked_bytes;
+        ack.first = largest + 1;
+        ack.next = self.next;
+        ack.echo = Some(self.clock.back(newest));
+        ack.rtt = Some(duration(now.saturating_duration_since(newest)));
+        ack.srtt = self.srtt;
+        ack.state = match self.recovery {
+            None => CongestionState::Open,
+            Some((_, Loss::Detected)) => CongestionState::Recovery,
+            Some((_, Loss::Timeout)) => CongestionState::Loss,
+        };
+        ack.undisturbed = self.recovery.is_none();
+        let (srtt, delivered, next) = (self.srtt, self.totals.delivered, self.next);
+        let established = std::mem::replace(&mut self.established, true);
+        let repaired = self.recovery.take_if(|(began, _)| newest > *began);
+        let (control, window) = self.control();
+        if !established {
+            control.on_established(at, srtt, delivered, window);
+        }
+        if control.watches() {
+            control.on_ack(&ack, window);
+        }
+        if let Some((_, loss)) = repaired {
+            control.on_repaired(loss, next, window);
+        }
+        // What was sent before the last reduction does not let the window grow.
+        if fresh > 0 && !app_limited {
+            ack.segments = fresh;
+            control.grow(&ack, window);
+        }
+    }
+
+    fn on_congestion_event(
+        &mut self,
+        now: Instant,
+        sent: Instant,
+        is_persistent_congestion: bool,
+        lost_bytes: u64,
+    ) {
+        self.totals.lost += lost_bytes.div_ceil(self.mtu);
+        if sent <= self.last_recovery && !is_persistent_congestion {
+            return;
+        }
+        let loss = if is_persistent_congestion { Loss::Timeout } else { Loss::Detected };
+        self.last_recovery = now;
+        self.recovery = Some((now, loss));
+        let (at, next, totals) = (self.clock.back(now), self.next, self.totals);
+        let (control, window) = self.control();
+        let reduction = control.reduce(loss, window);
+        window.set_ssthresh(reduction.ssthresh);
+        match loss {
+            Loss::Detected => window.set_cwnd(reduction.ssthresh.max(2)),
+            Loss::Timeout => {
+                window.set_cwnd(2);
+                control.on_timeout(at, next, totals);
+            }
+        }
+    }
+
+    fn on_mtu_update(&mut self, new_mtu: u16) {
+        self.mtu = new_mtu.into();
+    }
+
+    fn window(&self) -> u64 {
+        u64::from(self.window.cwnd()).max(2) * self.mtu
+    }
+
+    fn metrics(&self) -> ControllerMetrics {
+        let mut metrics = ControllerMetrics::default();
+        metrics.congestion_window = self.window();
+        let threshold = self.window.ssthresh();
+        metrics.ssthresh = (threshold < u32::MAX).then(|| u64::from(threshold) * self.mtu);
+        metrics
+    }
+
+    /// quinn clones a controller when the path changes, which it never does here: the clone begins
+    /// anew.
+    fn clone_box(&self) -> Box<dyn Controller> {
+        let control = self.algorithm.build(&self.config, self.rng.clone());
+        Box::new(Self {
+            config: self.config.clone(),
+            rng: self.rng.clone(),
+            control: Mutex::new(control),
+            window: Window::new(&self.config),
+            ..*self
+        })
+    }
+
+    fn initial_window(&self) -> u64 {
+        self.initial
+    }
+
+    fn into_any(self: Box<Self>) -> Box<dyn Any> {
+        self
+    }
+}

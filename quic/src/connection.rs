@@ -1,0 +1,435 @@
+//! Both ends of a QUIC connection as the engine drives them.
+
+use std::net::{IpAddr, Ipv4Addr, SocketAddr};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use bytes::{Bytes, BytesMut};
+use clift::transport::{Connection, End, Outbox, Packet, Received, Report, Window};
+use clift::units::{self, Duration, Instant};
+use quinn_proto::{
+    ClientConfig, ConnectionHandle, DatagramEvent, Dir, Endpoint, Event, StreamEvent, StreamId,
+};
+
+use crate::clock::Clock;
+use crate::frames::Contents;
+use crate::received;
+use crate::sent::Sent;
+
+/// IPv4 and UDP headers.
+const HEADER: u32 = 28;
+/// Where the data are taken from: it takes no room in the program.
+static ZEROS: [u8; 1 << 20] = [0; 1 << 20];
+
+/// The client has the data, and sends them over one stream.
+pub(crate) struct QuicConnection {
+    clock: Clock,
+    client: Peer,
+    server: Peer,
+    /// What the client calls with; gone once it has.
+    calls: Option<ClientConfig>,
+    /// What the datagrams under way are, by the number that packets carry.
+    bodies: Vec<Body>,
+    unused: Vec<u32>,
+
+    /// Bytes that the application has handed over and that the stream has not taken yet.
+    supplied: u64,
+    closed: bool,
+    finished: bool,
+    stream: Option<StreamId>,
+    blocked: bool,
+    sent: Sent,
+    /// Data packets sent.
+    order: u64,
+    acknowledged: u64,
+    in_flight: Arc<AtomicU64>,
+
+    incoming: Option<StreamId>,
+    arrived: received::Received,
+    delivered: u64,
+    latest: u64,
+
+    report: Report,
+    /// A timer of the client has just run out: what quinn had counted before.
+    timer_ran: Option<Probes>,
+}
+
+/// A datagram under way.
+#[derive(Debug, Default)]
+struct Body {
+    bytes: Vec<u8>,
+    contents: Contents,
+    /// Number of the data packet.
+    order: u64,
+    /// Of one that the server sends: what it had in order.
+    delivered: u64,
+}
+
+/// What tells that a timer was that of the loss of packets without acknowledgement.
+#[derive(Clone, Copy, Debug, Default)]
+struct Probes {
+    /// Requests for an immediate acknowledgement, those of packets that try a larger size left out.
+    requests: u64,
+    lost: u64,
+    handshaking: bool,
+}
+
+/// One end.
+struct Peer {
+    endpoint: Endpoint,
+    connection: Option<(ConnectionHandle, quinn_proto::Connection)>,
+    /// What the endpoint answers by itself.
+    answers: Vec<Vec<u8>>,
+}
+
+impl QuicConnection {
+    pub(crate) fn new(
+        [client, server]: [Endpoint; 2],
+        calls: ClientConfig,
+        clock: Clock,
+        in_flight: Arc<AtomicU64>,
+    ) -> Self {
+        let peer = |endpoint| Peer { endpoint, connection: None, answers: Vec::new() };
+        Self {
+            clock,
+            client: peer(client),
+            server: peer(server),
+            calls: Some(calls),
+            bodies: Vec::new(),
+            unused: Vec::new(),
+            supplied: 0,
+            closed: false,
+            finished: false,
+            stream: None,
+            blocked: false,
+            sent: Sent::default(),
+            order: 0,
+            acknowledged: 0,
+            in_flight,
+            incoming: None,
+            arrived: received::Received::default(),
+            delivered: 0,
+            latest: 0,
+            report: Report::default(),
+            timer_ran: None,
+        }
+    }
+
+    fn peer(&mut self, end: End) -> &mut Peer {
+        match end {
+            End::Sender => &mut self.client,
+            End::Receiver => &mut self.server,
+        }
+    }
+
+    /// The first data open the connection.
+    fn call(&mut self, now: Instant) {
+        if self.supplied == 0 && !self.closed {
+            return;
+        }
+        let Some(config) = self.calls.take() else { return };
+        let now = self.clock.at(now);
+        let called = self.client.endpoint.connect(now, config, address(End::Receiver), "clift");
+        // It fails for addresses and versions that cannot be, which these are not.
+        self.client.connection = called.ok();
+    }
+
+    /// Hands what the application has over to the stream, as far as that takes it.
+    fn write(&mut self) {
+        let Some((_, connection)) = &mut self.client.connection else { return };
+        if self.stream.is_none() {
+            self.stream = connection.streams().open(Dir::Uni);
+        }
+        let Some(id) = self.stream else { return };
+        let mut stream = connection.send_stream(id);
+        while self.supplied > 0 && !self.blocked {
+            let length = self.supplied.min(ZEROS.len() as u64) as usize;
+            match stream.write_chunks(&mut [Bytes::from_static(&ZEROS[..length])]) {
+                // Data without end stay so.
+                Ok(written) if self.supplied < u64::MAX => self.supplied -= written.bytes as u64,
+                Ok(_) => {}
+                Err(_) => self.blocked = true,
+            }
+        }
+        if self.closed && self.supplied == 0 && !self.finished {
+            self.finished = stream.finish().is_ok();
+        }
+    }
+
+    /// Works off what an end has to tell.
+    fn events(&mut self, end: End) {
+        loop {
+            let peer = self.peer(end);
+            let Some((_, connection)) = &mut peer.connection else { return };
+            let Some(event) = connection.poll() else { break };
+            let Event::Stream(event) = event else { continue };
+            match event {
+                StreamEvent::Writable { .. } => self.blocked = false,
+                StreamEvent::Opened { dir } => {
+                    let accepted = connection.streams().accept(dir);
+                    self.incoming = self.incoming.or(accepted);
+                }
+                _ => {}
+            }
+        }
+        self.peer(end).exchange();
+    }
+
+    /// Takes from the stream what has arrived in order.
+    fn read(&mut self) {
+        let (Some(id), Some((_, connection))) = (self.incoming, &mut self.server.connection) else {
+            return;
+        };
+        let mut stream = connection.recv_stream(id);
+        let Ok(mut chunks) = stream.read(true) else { return };
+        while let Ok(Some(chunk)) = chunks.next(usize::MAX) {
+            self.delivered += chunk.bytes.len() as u64;
+        }
+        // Credit for the sender goes with the next packet, which is asked for at once.
+        let _ = chunks.finalize();
+    }
+
+    /// Makes a packet of a datagram.
+    fn post(&mut self, now: Instant, end: End, bytes: Vec<u8>, outbox: &mut Outbox) {
+        let size = units::Bytes(bytes.len() as u32 + HEADER);
+        let contents = Contents::of(&bytes);
+        let mut packet = Packet { size, ..Packet::default() };
+        if let (End::Sender, Some(data)) = (end, &contents.data) {
+            packet.start = data.start;
+            packet.len = contents.ranges().map(|range| (range.end - range.start) as u32).sum();
+            (packet.first_sent, packet.retransmission) = self.sent.send(now, data);
+            for range in &contents.more_data {
+                let (_, again) = self.sent.send(now, range);
+                packet.retransmission = packet.retransmission.max(again);
+            }
+            self.order += 1;
+            self.report.sent += 1;
+            self.report.bytes_sent += u64::from(size.0);
+            if packet.retransmission > 0 {
+                self.report.retransmissions += 1;
+                self.report.fast_retransmits += u64::from(self.timer_ran.is_none());
+            }
+        }
+        let body = Body { bytes, contents, order: self.order, delivered: self.delivered };
+        packet.body = match self.unused.pop() {
+            Some(number) => {
+                self.bodies[number as usize] = body;
+                number
+            }
+            None => {
+                self.bodies.push(body);
+                self.bodies.len() as u32 - 1
+            }
+        };
+        *outbox.draft() = packet;
+        outbox.send();
+    }
+
+    fn take(&mut self, packet: &Packet) -> Body {
+        self.unused.push(packet.body);
+        std::mem::take(&mut self.bodies[packet.body as usize])
+    }
+
+    fn probes(&self) -> Probes {
+        let Some((_, connection)) = &self.client.connection else { return Probes::default() };
+        let stats = connection.stats();
+        let tries = stats.path.sent_plpmtud_probes;
+        Probes {
+            requests: stats.frame_tx.immediate_ack.saturating_sub(tries),
+            lost: stats.path.lost_packets,
+            handshaking: connection.is_handshaking(),
+        }
+    }
+
+    /// Whether what was sent after a timer tells that it was the probe timeout (RFC 9002 section 6.2),
+    /// which quinn counts for itself alone: its packets ask for an acknowledgement at once; during
+    /// the handshake it is the only timer that sends something.
+    fn count_timeout(&mut self, before: Probes, sent_something: bool) {
+        let after = self.probes();
+        let in_handshake = before.handshaking && sent_something && after.lost == before.lost;
+        self.report.timeouts += u64::from(after.requests > before.requests || in_handshake);
+    }
+}
+
+impl Peer {
+    /// A datagram arrived.
+    fn handle(&mut self, now: std::time::Instant, from: SocketAddr, bytes: Vec<u8>) {
+        let mut buffer = Vec::new();
+        let data = BytesMut::from(Bytes::from(bytes));
+        match self.endpoint.handle(now, from, None, None, data, &mut buffer) {
+            Some(DatagramEvent::ConnectionEvent(_, event)) => {
+                if let Some((_, connection)) = &mut self.connection {
+                    connection.handle_event(event);
+                }
+            }
+            Some(DatagramEvent::NewConnection(incoming)) => {
+                match self.endpoint.accept(incoming, now, &mut buffer, None) {
+                    Ok(accepted) => self.connection = Some(accepted),
+                    Err(error) => {
+                        if let Some(transmit) = error.response {
+                            self.answers.push(buffer[..transmit.size].to_vec());
+                        }
+                    }
+                }
+            }
+            Some(DatagramEvent::Response(transmit)) => {
+                self.answers.push(buffer[..transmit.size].to_vec());
+            }
+            None => {}
+        }
+    }
+
+    /// Lets endpoint and connection tell one another what they have to.
+    fn exchange(&mut self) {
+        let Some((handle, connection)) = &mut self.connection else { return };
+        while let Some(event) = connection.poll_endpoint_events() {
+            if let Some(event) = self.endpoint.handle_event(*handle, event) {
+                connection.handle_event(event);
+            }
+        }
+    }
+}
+
+/// The address of an end. Nothing depends on it.
+fn address(end: End) -> SocketAddr {
+    let last = if end == End::Sender { 1 } else { 2 };
+    SocketAddr::new(IpAddr::V4(Ipv4Addr::new(192, 0, 2, last)), 4433)
+}
+
+impl Connection for QuicConnection {
+    fn supply(&mut self, bytes: u64) {
+        if !self.closed {
+            self.supplied = self.supplied.saturating_add(bytes);
+        }
+    }
+
+    fn close(&mut self) {
+        // Of data without end, what was taken is the end.
+        if self.supplied == u64::MAX {
+            self.supplied = 0;
+        }
+        self.closed = true;
+    }
+
+    fn receive(&mut self, now: Instant, end: End, packet: &Packet) -> Received {
+        let body = self.take(packet);
+        let from = address(match end {
+            End::Sender => End::Receiver,
+            End::Receiver => End::Sender,
+        });
+        let at = self.clock.at(now);
+        self.peer(end).handle(at, from, body.bytes);
+        self.events(end);
+        match end {
+            End::Receiver => {
+                let mut new = packet.len == 0;
+                for range in body.contents.ranges() {
+                    new |= self.arrived.insert(range);
+                }
+                if packet.len > 0 {
+                    self.read();
+                    self.report.bytes_received += u64::from(packet.size.0);
+                    self.report.spurious_retransmissions += u64::from(!new);
+                    let behind = self.latest.saturating_sub(body.order);
+                    self.report.reordering = self.report.reordering.max(behind);
+                    self.latest = self.latest.max(body.order);
+                }
+                Received::Data { in_vain: !new, delivered: self.delivered }
+            }
+            End::Sender => {
+                if body.contents.acknowledges && body.delivered > self.acknowledged {
+                    self.acknowledged = body.delivered;
+                    let counts = &mut self.report.by_retransmissions;
+                    self.sent.acknowledge(self.acknowledged, |again| {
+                        counts[usize::from(again).min(counts.len() - 1)] += 1;
+                    });
+                }
+                Received::Ack(self.acknowledged)
+            }
+        }
+    }
+
+    fn discard(&mut self, packet: &Packet) {
+        self.take(packet);
+    }
+
+    fn transmit(&mut self, now: Instant, end: End, outbox: &mut Outbox) -> Option<Instant> {
+        if end == End::Sender {
+            self.call(now);
+            self.write();
+        }
+        for bytes in std::mem::take(&mut self.peer(end).answers) {
+            self.post(now, end, bytes, outbox);
+        }
+        let at = self.clock.at(now);
+        let mut something = false;
+        loop {
+            let Some((_, connection)) = &mut self.peer(end).connection else { return None };
+            let mut bytes = Vec::new();
+            if connection.poll_transmit(at, 1, &mut bytes).is_none() {
+                break;
+            }
+            something = true;
+            self.post(now, end, bytes, outbox);
+        }
+        if end == End::Sender
+            && let Some(before) = self.timer_ran.take()
+        {
+            self.count_timeout(before, something);
+        }
+        let peer = self.peer(end);
+        peer.exchange();
+        let timeout = peer.connection.as_mut().and_then(|(_, it)| it.poll_timeout());
+        timeout.map(|at| self.clock.back(at))
+    }
+
+    fn handle_timeout(&mut self, now: Instant, end: End) {
+        let at = self.clock.at(now);
+        let before = self.probes();
+        let Some((_, connection)) = &mut self.peer(end).connection else { return };
+        if connection.poll_timeout().is_none_or(|due| due > at) {
+            return;
+        }
+        connection.handle_timeout(at);
+        if end == End::Sender {
+            self.timer_ran = Some(before);
+        }
+        self.events(end);
+    }
+
+    fn in_order(&self) -> bool {
+        true
+    }
+
+    fn delivered(&self) -> u64 {
+        self.delivered
+    }
+
+    fn acknowledged(&self) -> Option<u64> {
+        Some(self.acknowledged)
+    }
+
+    fn report(&self) -> Report {
+        let events = self
+            .client
+            .connection
+            .as_ref()
+            .map_or(0, |(_, connection)| connection.stats().path.congestion_events);
+        Report { recovery_entries: events, window_reductions: events, ..self.report }
+    }
+
+    fn window(&self) -> Option<Window> {
+        let (_, connection) = self.client.connection.as_ref()?;
+        let mtu = f64::from(connection.current_mtu());
+        let metrics = connection.congestion_state().metrics();
+        let threshold = metrics.ssthresh.filter(|&bytes| bytes < u64::MAX);
+        let measured = !connection.is_handshaking();
+        let nanos = u64::try_from(connection.rtt().as_nanos()).unwrap_or(u64::MAX);
+        Some(Window {
+            cwnd: metrics.congestion_window as f64 / mtu,
+            ssthresh: threshold.map_or(f64::INFINITY, |bytes| bytes as f64 / mtu),
+            srtt: measured.then(|| Duration::from_nanos(nanos)),
+            in_flight: self.in_flight.load(Ordering::Relaxed).div_ceil(mtu as u64),
+        })
+    }
+}

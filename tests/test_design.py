@@ -1,0 +1,342 @@
+"""Searching a design: what is found, what is said of it, what is kept."""
+
+import json
+import shlex
+import subprocess
+import sys
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pyarrow.parquet as pq
+import pytest
+
+import clift
+from clift.cli.main import run
+from clift.design import study
+from clift.design.objective import constraint, objective, values
+from clift.design.race import Race
+from clift.design.space import candidates
+from clift.errors import Interrupted, ScenarioError
+
+ROOT = Path(__file__).parent.parent
+sys.path.insert(0, str(ROOT))
+
+from validation import design_search  # noqa: E402 - beside the tests, not installed
+
+GEO = """
+name = "geo"
+duration = "60 s"
+[channel]
+model = "gilbert-elliott"
+erasures = "2 %"
+burst = 2
+slot = "1003802 ns"
+lldu = "33 B"
+decoding = "36 ms"
+[link]
+rtt = "500 ms"
+queue = "unlimited"
+[transport]
+congestion = "cubic"
+cwnd_max = "1000 packets"
+profile = "papers"
+"""
+SMALL = {"scheme": ["none", "ARQ", "HARQ(10/15)"]}
+
+
+@pytest.fixture
+def geo(tmp_path: Path) -> Path:
+    path = tmp_path / "geo.toml"
+    path.write_text(GEO)
+    return path
+
+
+def raced(table: np.ndarray, budget: int, **more: float) -> Race:
+    race = Race(len(table), budget, table.shape[1], **more)
+    while wanted := race.wanted():
+        for one, number in wanted:
+            race.add(one, number, table[one, number])
+    return race
+
+
+def test_a_race_finds_the_best_of_many_within_its_budget() -> None:
+    rng = np.random.default_rng(7)
+    found = 0
+    for _ in range(100):
+        means = rng.normal(0, 1, 30)
+        table = means[:, None] + rng.normal(0, 2, 40) + rng.normal(0, 0.4, (30, 40))
+        race = raced(table, budget=120)
+        assert race.done <= 120
+        assert min(map(len, race.values)) >= 1
+        found += race.order()[0] == np.argmin(table.mean(axis=1))
+    assert found >= 90
+
+
+def test_a_race_drops_twins_and_who_is_surely_worse() -> None:
+    rng = np.random.default_rng(1)
+    noise = rng.normal(0, 1, 40)
+    table = np.array([noise, noise, noise + 5 + rng.normal(0, 0.1, 40), noise + 0.01])
+    race = raced(table, budget=150)
+    assert race.twin == {1: 0}
+    assert race.order()[0] == 0
+    assert len(race.values[2]) < len(race.values[0])
+
+
+def test_equal_candidates_are_not_called_different() -> None:
+    """Claims count every candidate and look: of a hundred searches without a best few name one."""
+    rng = np.random.default_rng(3)
+    named = 0
+    for _ in range(100):
+        race = raced(rng.normal(100, 1, (12, 40)), budget=120)
+        first, *others = [one for one in race.order() if one in race.last]
+        named += all(race.doubt(first, one) * race.factor() <= 0.05 for one in others)
+    assert named <= 5
+
+
+@pytest.mark.parametrize("number", [4, 13])
+def test_the_winner_is_that_of_a_full_enumeration(number: int, monkeypatch) -> None:
+    """A reduced `validation/design_search.py`."""
+    monkeypatch.setattr(design_search, "RUNS", 16)
+    whole = design_search.problem(number)
+    one = replace(whole, tree=whole.tree | {"duration": "20 s"}, tried=whole.tried[:10])
+    table, excess = design_search.enumerate_all(one, threads=2)
+    winner, runs = design_search.search(table, excess, part=4)
+    assert runs <= table.size / 4
+    right, text = design_search.is_right(
+        table, excess, winner, design_search.best_of_all(table, excess)
+    )
+    assert right, text
+
+
+def test_it_finds_kuhn_s_conclusions_and_where_a_kernel_of_today_turns_them() -> None:
+    found = clift.design(
+        ROOT / "examples" / "design_geo.toml",
+        space={"scheme": ["ARQ", "HARQ(10/12)"]},
+        runs_budget=16,
+        progress=False,
+        **{"flows": 1, "channel.esn0": "5 dB", "duration": "100 s"},
+    )
+    by_profile = {
+        one.condition: first.label for one, first in zip(found.contests, found.winners, strict=True)
+    }
+    assert by_profile == {("papers",): "HARQ(10/12)", ("linux",): "ARQ"}
+    good = clift.design(
+        ROOT / "examples" / "design_geo.toml",
+        space={"scheme": ["ARQ", "HARQ(10/12)"]},
+        runs_budget=8,
+        progress=False,
+        **{"flows": 1, "channel.esn0": "8 dB", "duration": "100 s", "transport.profile": "papers"},
+    )
+    assert good.winners[0].label == "ARQ"
+
+
+def test_runs_are_those_of_the_scenario_with_its_seeds_whatever_the_threads(geo: Path) -> None:
+    one, two = (
+        clift.design(geo, space=SMALL, threads=threads, progress=False, duration_s=20)
+        for threads in (1, 2)
+    )
+    assert one.as_dict() == two.as_dict()
+    scenario = clift.Scenario.read(geo).replace(duration_s=20, scheme="ARQ")
+    arq = next(at for at, tried in enumerate(one.candidates) if tried.label == "ARQ")
+    for number in (0, 1):
+        alone = clift.simulate(scenario.replication(number))
+        assert one.contests[0].runs[arq, number, 0]["goodput_kbps"] == alone.goodput_kbps
+
+
+def test_limits_are_kept_and_said(geo: Path) -> None:
+    limits = ["p99-delay<2s"]
+    space = {"scheme": ["ARQ", "HARQ(10/15)"], "buffer": ["none", "in order"]}
+    found = clift.design(geo, constraints=limits, space=space, progress=False)
+    first, *others = found.ranking()
+    assert found.contests[0].mean(first.candidate, "p99-delay") < 2000
+    broken = [one for one in others if one.standing == "breaks a limit"]
+    assert broken
+    assert all("p99-delay<2s (" in one.note for one in broken)
+    none = clift.design(geo, constraints=["goodput>10 Mbit/s"], space=SMALL, progress=False)
+    assert none.winners == [None]
+    assert "No candidate keeps the limits" in str(none)
+
+
+def test_energy_counts_every_bit_on_the_air() -> None:
+    channel = {"model": "bernoulli", "erasures": 0, "slot": "1 ms", "lldu": "125 B"}
+    scenario = {"channel": channel, "application": {"type": "file", "size": "50 kB"}}
+    found = clift.design(scenario, "energy", space=SMALL | {"n_d": [9]}, progress=False)
+    means = {one.label: one.value.mean for one in found.ranking()}
+    # 1500 bytes in 12 units of 125 carry 1448; half as much again in blocks of 15 for 10.
+    assert means["ARQ"] == pytest.approx(1500 / 1448, rel=0.01)
+    assert means["HARQ(10/15)"] / means["ARQ"] == pytest.approx(1.5, rel=0.05)
+
+
+def test_one_design_for_all_conditions_has_the_best_mean(geo: Path) -> None:
+    vary = {"flows": [1, 4]}
+    found = clift.design(geo, space=SMALL, together=True, vary=vary, progress=False)
+    [contest] = found.contests
+    assert contest.condition == (None,)
+    first = found.ranking()[0]
+    parts = [
+        values["goodput_kbps"]
+        for (one, _, _), values in contest.runs.items()
+        if one == first.candidate
+    ]
+    assert first.value.mean == pytest.approx(np.mean(parts))
+    assert len(contest.runs) == 2 * contest.race.done
+
+
+def test_the_front_has_no_candidate_that_another_one_beats(geo: Path) -> None:
+    found = clift.design(geo, space={"scheme": ["none", "ARQ", "HARQ"]}, progress=False)
+    points, front = found.points(), found.front()
+    signs = np.array([-1, 1, 1])
+    for one, point in points.items():
+        beaten = any(
+            np.all(np.array(points[other]) * signs <= np.array(point) * signs)
+            and points[other] != point
+            for other in points
+        )
+        assert (one in front) is not beaten
+
+
+@pytest.mark.parametrize(
+    ("space", "count"),
+    [
+        ({"scheme": ["FEC"], "n_d": [10], "n_r": [0, 2], "interleave": [1, 8]}, 2),
+        ({"scheme": ["ARQ"], "persistency": ["unlimited", 1, 2]}, 3),
+        ({"scheme": ["ARQ", "ARQ"]}, 1),
+        ({"N_D": [5, 6], "scheme": ["HARQ"], "N_R": [1], "N_S": [0]}, 2),
+        ({"hybrid.n": ["10", "11"], "hybrid.in_order": ["true", "false"]}, 4),
+    ],
+)
+def test_a_space_has_each_candidate_once(space: dict[str, list[object]], count: int) -> None:
+    assert len(candidates(space)) == count
+
+
+def test_an_interrupted_search_ranks_what_is_done(
+    geo: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    calls = []
+
+    def stopped(scenarios: list[clift.Scenario], **more: object) -> list[object]:
+        runs = clift.run_many(scenarios, **more)
+        calls.append(len(runs))
+        if len(calls) == 2:
+            raise Interrupted("interrupted", [*runs[:-2], None, runs[-1]])
+        return runs
+
+    monkeypatch.setattr(study, "run_many", stopped)
+    out = tmp_path / "out"
+    spaces = "--space scheme=none,ARQ,HARQ --space n_r=1,2 --set duration='20 s'"
+    command = f"design {geo} {spaces} --threads 1 -o {out} --quiet"
+    assert run(shlex.split(command)) == 130
+    text, err = capsys.readouterr()
+    assert "INTERRUPTED after" in text
+    assert "stopped after" in err
+    record = json.loads((out / "design.json").read_text())
+    assert record["complete"] is False
+    assert (
+        record["runs_done"] == sum(calls) - 1 == pq.read_table(out / "design-runs.parquet").num_rows
+    )
+
+
+def test_the_folder_holds_all_that_was_tried(
+    geo: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    out = tmp_path / "out"
+    vary = "--set duration='20 s' --set seed=4"
+    command = f"design {geo} {vary} --space scheme=ARQ,HARQ(10/12) --json -o {out}"
+    command = command.replace("HARQ(10/12)", "'HARQ(10/12)'")
+    assert run(shlex.split(command)) == 0
+    printed = json.loads(capsys.readouterr().out)
+    kept = json.loads((out / "design.json").read_text())
+    assert {name: kept[name] for name in printed} == printed
+    assert printed["seed"] == 4
+    runs = pq.read_table(out / "design-runs.parquet")
+    assert runs.num_rows == printed["runs_done"] <= printed["runs_budget"]
+    assert {"candidate", "scheme", "run", "goodput_kbps", "p99-delay", "energy"} <= set(
+        runs.column_names
+    )
+    assert pq.read_table(out / "design-ranking.parquet").num_rows == 2
+    for name in ("design-map", "design-front"):
+        assert (out / f"{name}.png").read_bytes().startswith(b"\x89PNG")
+        assert "<svg" in (out / f"{name}.svg").read_text()[:600]
+    (out / "design.json").write_text("{}")
+    assert run(shlex.split(command)) == 2
+    assert "design.json: is not of a search" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("options", "told"),
+    [
+        ("--objective speed", "goodput, p99-delay, completion, energy"),
+        ("--objective segments_sent", "neither less nor more"),
+        ("--constraint p99-delay", "write e.g."),
+        ("--constraint 'p99-delay<2kg'", "is no limit in ms"),
+        ("--constraint 'speed<2'", "no metric `speed`"),
+        ("--space scheme", "NAME=VALUE,VALUE"),
+        ("--space scheme=ARQ", "two or more"),
+        ("--space scheme=ARC,ARQ", "unknown scheme"),
+        ("--space n_d=10", "give them too"),
+        ("--space scheme=HARQ --space n_d=x", "give whole numbers"),
+        ("--space buffer=some,none", "none, in order"),
+        ("--space scheme=ARQ,none --space scheme=none", "is there twice"),
+        ("--space link.speed=1,2", "speed"),
+        ("--runs-budget 1 --space scheme=ARQ,none", "--runs-budget 1: give"),
+        ("--objective completion --space speed=1,2", "speed"),
+    ],
+)
+def test_what_is_wrong_is_one_line(
+    geo: Path, options: str, told: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run(["design", str(geo), "--quiet", *shlex.split(options)]) == 2
+    text, err = capsys.readouterr()
+    assert not text
+    assert told in err
+    assert len(err.strip().splitlines()) == 1
+
+
+def test_other_links_have_spaces_of_their_own() -> None:
+    hybrid = {"hybrid": {"loss": 0.05}, "duration": "10 s"}
+    found = clift.design(hybrid, "p99-delay", runs_budget=72, progress=False)
+    assert len(found.candidates) == 24
+    assert found.ranking()[0].value.mean > 200  # ms: no less than the propagation
+    with pytest.raises(ScenarioError, match="say what to try"):
+        clift.design({"ntn": {}}, progress=False)
+    rlc = clift.design(
+        {"ntn": {"bler": 0.1}, "duration": "5 s"},
+        space={"ntn.rlc": ["am", "um"]},
+        runs_budget=6,
+        progress=False,
+    )
+    assert {one.label for one in rlc.ranking()} == {"rlc am", "rlc um"}
+
+
+def test_objectives_and_limits_mean_what_they_say() -> None:
+    run = {"goodput_kbps": 0.0, "duration_s": 7.0, "links.0.share_used": 0.5}
+    found = values(run, capacity_kbps=100.0)
+    assert found["completion_s"] == 7.0
+    assert found["p99-delay"] == 7000.0  # nothing arrived
+    assert found["energy"] > 1e5
+    assert constraint("goodput > 1 Mbit/s").excess(900.0) == pytest.approx(0.1)
+    assert constraint("links.0.share_used<=50%").excess(0.4) < 0
+    assert objective("timeouts").better == "less"
+
+
+def test_the_guide_holds_from_top_to_bottom(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Its commands, with shorter runs and fewer of them."""
+    import re
+
+    text = (ROOT / "docs" / "guides" / "design.md").read_text()
+    (tmp_path / "examples").symlink_to(ROOT / "examples")
+    monkeypatch.chdir(tmp_path)
+    commands = re.findall(r"^\$ (clift .*)$", text, flags=re.MULTILINE)
+    assert len(commands) == 4
+    for command in commands:
+        few = "--runs-budget 16 --set flows=1 --set 'channel.esn0=6 dB'"
+        words = shlex.split(command.replace("--runs-budget 3000", few))
+        assert run([*words[1:], "--set", "duration=5 s", "--quiet"]) == 0, command
+        out = capsys.readouterr().out
+        assert max(map(len, out.splitlines())) <= 100, command
+    [block] = re.findall(r"```python\n(.*?)```", text, flags=re.DOTALL)
+    block = block.replace("60 s", "5 s")
+    subprocess.run([sys.executable, "-c", block], check=True, capture_output=True)

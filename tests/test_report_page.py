@@ -1,0 +1,457 @@
+"""The page of a study: what stands in it, what it asks for, who can read it and by what means."""
+
+import json
+import re
+import shutil
+from base64 import b64encode
+from collections.abc import Iterator
+from hashlib import sha256
+from pathlib import Path
+from typing import Any
+from xml.etree import ElementTree
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+import clift
+from clift.cli.main import run
+
+CHROMIUM = Path("/usr/bin/chromium")
+HOSTILE = '</script><script>alert(1)</script><img src=x onerror="alert(2)">&amp;$x^$'
+SCENARIO = f"""# Does <b>it</b> hold?
+name = '{HOSTILE}'
+duration = "20 s"
+runs = 3
+application = {{ type = "file", size = "50 kB" }}
+channel = {{ model = "bernoulli", erasures = "2 %", rate = "263 kbit/s", decoding = "36 ms" }}
+[vary]
+channel.erasures = ["1 %", "5 %"]
+scheme = ["none", "ARQ", "HARQ(10/12)"]
+'{HOSTILE}'.'{HOSTILE}' = {{ transport.congestion = "newreno" }}
+'{HOSTILE}'.plain = {{ transport.congestion = "cubic" }}
+[[printed]]
+metric = "completion_s"
+value = 4.5
+source = '{HOSTILE}'
+where = {{ scheme = "ARQ", erasures = "1 %" }}
+"""
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A finished study whose every name is hostile, with its page."""
+    made = tmp_path_factory.mktemp("study")
+    (made / "x.toml").write_text(SCENARIO)
+    assert run(["run", str(made / "x.toml"), "-o", str(made), "--no-plots", "--quiet"]) == 0
+    assert run(["report", str(made)]) == 0
+    return made
+
+
+@pytest.fixture
+def copy(folder: Path, tmp_path: Path) -> Path:
+    """The study in a folder that a test may spoil, without its page."""
+    made = tmp_path / "copy"
+    shutil.copytree(folder, made)
+    (made / "report.html").unlink()
+    return made
+
+
+def changed(folder: Path, **values: Any) -> None:
+    """Puts other values into the record; None takes a key out."""
+    record = json.loads((folder / "record.json").read_text()) | values
+    kept = {key: value for key, value in record.items() if value is not None}
+    (folder / "record.json").write_text(json.dumps(kept))
+
+
+def refused(words: list[object], capsys: pytest.CaptureFixture[str]) -> str:
+    """The one line with which a command ends."""
+    capsys.readouterr()
+    assert run([str(word) for word in words]) == 2
+    out, err = capsys.readouterr()
+    assert (out, err.count("\n")) == ("", 1)
+    return err
+
+
+# --- without a browser ---
+
+
+def test_the_page_has_its_own_scripts_and_styles_and_no_others(folder: Path) -> None:
+    text = (folder / "report.html").read_text()
+    policy = re.search(r'http-equiv="Content-Security-Policy" content="([^"]*)"', text)
+    assert policy is not None
+    assert policy[1].startswith("default-src 'none'; ")
+    assert "unsafe" not in policy[1]
+    for tag, count in (("style", 2), ("script", 2)):
+        found = re.findall(rf"<{tag}>(.*?)</{tag}>", text, flags=re.DOTALL)
+        assert len(found) == count
+        for part in found:
+            digest = b64encode(sha256(part.encode()).digest()).decode()
+            assert f"'sha256-{digest}'" in policy[1]
+    assert text.count("<script") == 3  # the data are the third
+    assert not re.search(r'\s(src|href)="(?!#|data:,")', text)
+    assert not re.search(r"<[^>]*\s(style|on\w+)=", text.split("<body>")[1].split("<script")[0])
+
+
+def test_names_from_files_stay_text(folder: Path) -> None:
+    text = (folder / "report.html").read_text()
+    assert "<script>alert" not in text
+    assert "<img" not in text
+    assert "<b>it</b>" not in text
+    assert "Does &lt;b&gt;it&lt;/b&gt; hold?" in text
+
+
+def test_a_page_says_question_conclusion_setting_and_how_to_repeat_it(folder: Path) -> None:
+    text = (folder / "report.html").read_text()
+    record = json.loads((folder / "record.json").read_text())
+    for heading in ("Question", "Conclusion", "Results", "Setting", "Reproduce"):
+        assert f">{heading}</h2>" in text
+    assert "$ clift run x.toml -o results/" in text
+    assert f"CLIFT {record['clift']}" in text
+    for key in record["in_effect"]:
+        assert f"<td>{key}</td>" in text
+    assert "none, ARQ, HARQ(10/12)" in text
+
+
+def test_the_same_folder_gives_the_same_page(copy: Path, folder: Path) -> None:
+    assert run(["report", str(copy)]) == 0
+    assert (copy / "report.html").read_bytes() == (folder / "report.html").read_bytes()
+
+
+def test_a_foreign_file_is_kept_and_a_page_of_ours_is_replaced(
+    copy: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    other = copy / "mine.html"
+    other.write_text("<p>mine</p>")
+    assert "--force" in refused(["report", copy, "-o", other], capsys)
+    assert other.read_text() == "<p>mine</p>"
+    assert run(["report", str(copy), "-o", str(other), "--force"]) == 0
+    assert run(["report", str(copy), "-o", str(other)]) == 0
+    figures = copy / "figures"
+    figures.mkdir()
+    (figures / "window.pdf").write_text("mine")
+    assert "window.pdf" in refused(["report", copy, "--figures", figures], capsys)
+    assert (figures / "window.pdf").read_text() == "mine"
+    assert "is a folder" in refused(["report", copy, "-o", figures], capsys)
+    assert "cannot write" in refused(["report", copy, "-o", copy / "no" / "x.html"], capsys)
+
+
+@pytest.mark.parametrize(
+    ("record", "said"),
+    [
+        ("", "no JSON"),
+        ("[]", "not what `clift run -o` leaves there"),
+        ("{}", "not what `clift run -o` leaves there"),
+        ('{"cells": []}', "it has no cells"),
+        ('{"cells": [{"labels": 3, "runs": 1}]}', "not what"),
+        ('{"cells": [{"labels": {"a": "b"}, "runs": "x"}]}', "not what"),
+    ],
+)
+def test_a_bad_folder_is_one_line(
+    record: str, said: str, copy: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (copy / "record.json").write_text(record)
+    assert said in refused(["report", copy], capsys)
+    assert not (copy / "report.html").exists()
+
+
+def test_a_folder_without_results_says_so(copy: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert "no record.json there" in refused(["report", copy / "nowhere"], capsys)
+    (copy / "summary.parquet").write_text("PAR1 not")
+    assert "summary.parquet: cannot be read" in refused(["report", copy], capsys)
+    (copy / "summary.parquet").unlink()
+    assert "summary.parquet: is missing" in refused(["report", copy], capsys)
+
+
+def test_tables_of_another_study_are_refused(
+    copy: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    table = pq.read_table(copy / "summary.parquet")
+    place = table.column_names.index("scheme")
+    other = pa.array(["FEC(10/12)"] * table.num_rows)
+    pq.write_table(table.set_column(place, "scheme", other), copy / "summary.parquet")
+    assert "that the record lacks" in refused(["report", copy], capsys)
+
+
+def test_figures_are_as_wide_as_a_column_or_a_page_with_fonts_that_publishers_take(
+    copy: Path,
+) -> None:
+    # Two cells are enough, of which one has signs that a formula would begin with.
+    words = ["--set", "scheme=ARQ", "--set", "channel.erasures=1 %", "--no-plots", "--quiet"]
+    assert run(["run", str(copy / "x.toml"), "-o", str(copy), *words]) == 0
+    figures = copy / "figures"
+    assert run(["report", str(copy), "--figures", str(figures)]) == 0
+    names = {path.stem for path in figures.iterdir()}
+    assert {"metric-completion_s", "delay-cdf", "rate", "window", "sequence"} <= names
+    for path in figures.iterdir():
+        content = path.read_bytes()
+        if path.suffix == ".svg":
+            assert ElementTree.fromstring(content).get("width") in ("252pt", "515.52pt")
+        else:
+            assert b"/Type3" not in content
+            assert b"/CIDFontType2" in content
+
+
+def test_a_campaign_in_python_writes_the_same_page(tmp_path: Path) -> None:
+    campaign = clift.campaign.run(
+        clift.Scenario.parse(SCENARIO.replace("runs = 3", "runs = 1")), progress=False
+    )
+    campaign.save(tmp_path, plots=False)
+    assert run(["report", str(tmp_path)]) == 0
+    [page] = campaign.report(tmp_path / "python.html")
+    assert page.read_bytes() == (tmp_path / "report.html").read_bytes()
+    page.write_text("mine")
+    with pytest.raises(clift.ScenarioError, match="another file"):
+        campaign.report(page)
+
+
+# --- in a browser ---
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Any]:
+    tools = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
+    if not CHROMIUM.exists():
+        pytest.skip(f"{CHROMIUM} is not there: make browser-deps")
+    with tools.sync_playwright() as started:
+        # Root has no sandbox; and the smaller shared memory of containers is no reason to fail.
+        words = ["--no-sandbox", "--disable-dev-shm-usage"]
+        found = started.chromium.launch(executable_path=str(CHROMIUM), args=words)
+        yield found
+        found.close()
+
+
+class Opened:
+    """A page opened from disk, with all that it asked for and complained of."""
+
+    def __init__(self, browser: Any, path: Path, **options: Any) -> None:
+        self.page = browser.new_page(**options)
+        self.said: list[str] = []
+        self.asked: list[str] = []
+        self.page.on("console", lambda message: self.said.append(message.text))
+        self.page.on("pageerror", lambda error: self.said.append(str(error)))
+        self.page.on("dialog", lambda dialog: (self.said.append("dialog"), dialog.dismiss()))
+        self.page.on("request", lambda request: self.asked.append(request.url))
+        self.page.goto(path.as_uri())
+        self.path = path
+
+    def is_quiet(self) -> bool:
+        assert self.said == []
+        assert self.asked == [self.path.as_uri()]
+        return self.page.evaluate("document.documentElement.dataset.ready") is not None
+
+
+@pytest.fixture
+def opened(browser: Any, folder: Path) -> Iterator[Opened]:
+    found = Opened(browser, folder / "report.html")
+    yield found
+    found.page.close()
+
+
+def test_it_opens_from_disk_without_a_request_or_an_error(opened: Opened) -> None:
+    page = opened.page
+    assert opened.is_quiet()
+    assert page.locator("figure").count() == 6
+    assert page.locator("h1").text_content() == HOSTILE
+    # Every control once, with everything that is drawn anew for it.
+    for place in range(page.locator("select").count()):
+        one = page.locator("select").nth(place)
+        for value in range(min(3, one.locator("option").count())):
+            one.select_option(index=value)
+    assert opened.is_quiet()
+    assert page.locator("script").count() == 3
+
+
+def test_the_table_has_the_numbers_of_the_parquet_file(opened: Opened, folder: Path) -> None:
+    page = opened.page
+    rows = [
+        row
+        for row in pq.read_table(folder / "summary.parquet").to_pylist()
+        if row["metric"] == "completion_s"
+    ]
+    heads = page.locator("#cells thead th").all_text_contents()
+    assert heads[:6] == ["erasures", "scheme", HOSTILE, "runs", "Completion (s)", "95 % from"]
+    assert len(rows) == page.locator("#cells tbody tr").count() == 12
+    for shown, row in zip(page.locator("#cells tbody tr").all(), rows, strict=True):
+        texts = dict(zip(heads, shown.locator("th, td").all_text_contents(), strict=True))
+        assert [texts[name] for name in ("erasures", "scheme", HOSTILE)] == [
+            row[name] for name in ("erasures", "scheme", HOSTILE)
+        ]
+        for head, name in (
+            ("Completion (s)", "mean"),
+            ("95 % from", "low"),
+            ("to", "high"),
+            ("median", "median"),
+            ("printed", "printed"),
+        ):
+            if row[name] is None:
+                assert texts[head] == ""
+            else:
+                assert float(texts[head]) == pytest.approx(row[name], rel=1e-4)
+        assert int(texts["runs"]) == row["runs"]
+    page.locator("#choice select").first.select_option(label="Goodput - goodput_kbps")
+    means = [
+        row["mean"]
+        for row in pq.read_table(folder / "summary.parquet").to_pylist()
+        if row["metric"] == "goodput_kbps"
+    ]
+    column = page.locator("#cells tbody tr td:nth-child(5)").all_text_contents()
+    assert [float(text) for text in column] == pytest.approx(means, rel=1e-4)
+
+
+def test_a_head_sorts_and_a_word_filters(opened: Opened) -> None:
+    page = opened.page
+    column = page.locator("#cells tbody td:nth-child(5)")
+    head = page.locator("#cells thead th").nth(4)
+    head.get_by_role("button").click()
+    upward = [float(text) for text in column.all_text_contents()]
+    assert upward == sorted(upward)
+    assert head.get_attribute("aria-sort") == "ascending"
+    head.get_by_role("button").click()
+    assert [float(text) for text in column.all_text_contents()] == upward[::-1]
+    page.locator("#cells input").fill("harq")
+    assert set(page.locator("#cells tbody td:nth-child(2)").all_text_contents()) == {"HARQ(10/12)"}
+    assert column.count() == 4
+
+
+def test_the_numbers_of_a_plot_stand_beside_it(opened: Opened, folder: Path) -> None:
+    page = opened.page
+    series = pq.read_table(folder / "series.parquet").to_pylist()
+    most = max(row["cwnd_packets"] for row in series if row["cell"] == 0)
+    figure = page.locator("#figure-window")
+    for name in ("erasures", "scheme", HOSTILE):
+        page.locator("#inside-choice").get_by_label(name, exact=True).select_option(index=1)
+    assert f"{float(f'{most:.4g}'):g}" in str(figure.locator("figcaption p").text_content())
+    figure.locator("summary").click()
+    shown = figure.locator("tbody td:nth-child(3)").all_text_contents()
+    assert len(shown) > 10
+    known = {float(f"{row['cwnd_packets']:.7g}") for row in series if row["cell"] == 0}
+    assert {float(text) for text in shown} <= known
+
+
+CONTRAST = """() => {
+  const part = value => { const c = value / 255;
+    return c <= 0.04045 ? c / 12.92 : ((c + 0.055) / 1.055) ** 2.4; };
+  const light = ([r, g, b]) => 0.2126 * part(r) + 0.7152 * part(g) + 0.0722 * part(b);
+  const of = text => text.match(/[\\d.]+/g).map(Number);
+  const behind = one => { for (; one; one = one.parentElement) {
+    const c = of(getComputedStyle(one).backgroundColor); if (c.length < 4 || c[3] === 1) return c; }
+    return [255, 255, 255]; };
+  const found = {};
+  for (const one of document.querySelectorAll("body *")) {
+    const own = [...one.childNodes].some(node => node.nodeType === 3 && node.data.trim());
+    if (!own || !one.checkVisibility() || one.closest("script, svg, button:disabled")) continue;
+    const a = light(of(getComputedStyle(one).color)), b = light(behind(one));
+    const ratio = (Math.max(a, b) + 0.05) / (Math.min(a, b) + 0.05);
+    const name = one.tagName + "." + one.className;
+    found[name] = Math.min(found[name] ?? 99, ratio);
+  }
+  return found;
+}"""
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_texts_stand_out_in_both_themes(scheme: str, browser: Any, folder: Path) -> None:
+    opened = Opened(browser, folder / "report.html", color_scheme=scheme)
+    background = "getComputedStyle(document.body).backgroundColor"
+    expected = {"light": "rgb(255, 255, 255)", "dark": "rgb(18, 22, 28)"}
+    assert opened.page.evaluate(background) == expected[scheme]
+    ratios = opened.page.evaluate(CONTRAST)
+    assert len(ratios) > 15
+    assert {name: ratio for name, ratio in ratios.items() if ratio < 4.5} == {}
+    other = {"light": "dark", "dark": "light"}[scheme]
+    opened.page.get_by_label("Colours").select_option(other)
+    assert opened.page.evaluate(background) == expected[other]
+    assert opened.is_quiet()
+    opened.page.close()
+
+
+def test_everything_can_be_reached_and_seen_with_the_keyboard(opened: Opened) -> None:
+    page = opened.page
+    wanted = page.evaluate(
+        """() => { const all = [...document.querySelectorAll(
+          "a, button, select, input, summary, [tabindex='0']")].filter(
+          one => one.checkVisibility() && !one.disabled);
+          all.forEach((one, at) => one.dataset.stop = at); return all.length; }"""
+    )
+    assert wanted > 30
+    seen = []
+    for _ in range(wanted):
+        page.keyboard.press("Tab")
+        stop, outline = page.evaluate(
+            """() => [document.activeElement.dataset.stop,
+              getComputedStyle(document.activeElement).outlineStyle]"""
+        )
+        seen.append(int(stop))
+        assert outline == "solid", stop
+    assert seen == list(range(wanted))
+    plot = page.locator("#figure-metric .plot")
+    plot.focus()
+    page.keyboard.press("ArrowRight")
+    told = str(page.locator("#figure-metric .readout").text_content())
+    assert told.startswith("1 %: ")
+    assert "ARQ" in told
+    page.keyboard.press("End")
+    assert str(page.locator("#figure-metric .readout").text_content()).startswith("5 %: ")
+
+
+def test_it_fits_a_phone_and_prints_drawings_in_light_colours(browser: Any, folder: Path) -> None:
+    opened = Opened(
+        browser,
+        folder / "report.html",
+        color_scheme="dark",
+        viewport={"width": 360, "height": 700},
+    )
+    page = opened.page
+    assert page.evaluate("document.documentElement.scrollWidth") == 360
+    assert len(page.pdf(format="A4")) > 20_000
+    assert page.locator(".paper svg").count() == 6
+    page.emulate_media(media="print")
+    assert page.locator(".paper svg").first.is_visible()
+    assert not page.locator(".plot").first.is_visible()
+    assert (
+        page.evaluate("getComputedStyle(document.querySelector('p')).color") != "rgb(232, 236, 241)"
+    )
+    assert opened.is_quiet()
+    page.close()
+
+
+def test_a_plot_can_be_saved_as_svg(opened: Opened, tmp_path: Path) -> None:
+    with opened.page.expect_download() as found:
+        opened.page.locator("#figure-metric .tools a").click()
+    found.value.save_as(tmp_path / "x.svg")
+    root = ElementTree.parse(tmp_path / "x.svg").getroot()
+    texts = [element.text for element in root.iter("{http://www.w3.org/2000/svg}text")]
+    assert any(text and HOSTILE in text for text in texts)
+    assert not list(root.iter("{http://www.w3.org/2000/svg}script"))
+    assert opened.said == []
+
+
+def shapes(folder: Path) -> Iterator[str]:
+    """Changes a study into others that a page is made of, and names them."""
+    changed(folder, complete=False, runs_done=20)
+    yield "incomplete"
+    changed(folder, axes=None, compared=None, verdicts=None, in_effect=None)
+    for name in ("series", "delays", "sequence"):
+        (folder / f"{name}.parquet").unlink()
+    yield "of an earlier version"
+    (folder / "one.toml").write_text('duration = "20 s"\n[ntn]\n')
+    assert run(["run", str(folder / "one.toml"), "-o", str(folder), "--no-plots", "--quiet"]) == 0
+    yield "a single run"
+
+
+def test_other_studies_open_too(browser: Any, copy: Path) -> None:
+    for name in shapes(copy):
+        assert run(["report", str(copy)]) == 0, name
+        opened = Opened(browser, copy / "report.html")
+        assert opened.is_quiet(), name
+        assert opened.page.locator("#figure-metric canvas").count() == 1, name
+        warned = opened.page.locator(".warning").all_text_contents()
+        assert warned == (
+            []
+            if name == "a single run"
+            else ["Incomplete: 20 of 36 runs are finished. Everything below is of those."]
+        )
+        units = opened.page.locator("#figure-units figcaption p").all_text_contents()
+        assert ["transport block" in text for text in units] == [True] * (name == "a single run")
+        opened.page.close()

@@ -1,0 +1,130 @@
+"""`clift results`: what is in results folders, and how two of them differ."""
+
+import json
+from pathlib import Path
+
+import pyarrow.parquet as pq
+import pytest
+
+from clift.cli.main import run
+
+TEXT = """
+duration = "10 s"
+runs = 4
+[channel]
+model = "bernoulli"
+erasures = "5 %"
+rate = "263 kbit/s"
+[link]
+live = true
+[vary]
+scheme = ["none", "ARQ"]
+link.queue = ["20 packets", "200 packets"]
+"""
+
+
+@pytest.fixture(scope="module")
+def folders(tmp_path_factory: pytest.TempPathFactory) -> tuple[str, str]:
+    where = tmp_path_factory.mktemp("results")
+    study = where / "study.toml"
+    study.write_text(TEXT)
+    command = ["sweep", str(study), "--no-plots", "--quiet", "-o"]
+    assert run([*command, str(where / "a")]) == 0
+    assert run([*command, str(where / "b"), "--set", "transport.congestion=newreno"]) == 0
+    return str(where / "a"), str(where / "b")
+
+
+def test_cells_are_listed_and_chosen(folders: tuple[str, str], capsys) -> None:
+    capsys.readouterr()
+    assert run(["results", folders[0]]) == 0
+    head, *lines = capsys.readouterr().out.splitlines()
+    assert head.split()[:3] == ["scheme", "queue", "runs"]
+    assert len(lines) == 4
+    assert run(["results", folders[0], "--where", "scheme=ARQ", "--json"]) == 0
+    cells = json.loads(capsys.readouterr().out)
+    runs = pq.read_table(Path(folders[0], "runs.parquet")).to_pylist()
+    for cell in cells:
+        own = [
+            row["goodput_kbps"]
+            for row in runs
+            if (row["scheme"], row["queue"]) == (cell["scheme"], cell["queue"])
+        ]
+        assert cell["scheme"] == "ARQ"
+        assert cell["mean"] == pytest.approx(sum(own) / 4)
+
+
+def test_two_axes_make_a_table(folders: tuple[str, str], capsys) -> None:
+    capsys.readouterr()
+    axes = ["--rows", "scheme", "--columns", "queue"]
+    assert run(["results", folders[0], *axes, "--metric", "links.0.share_used"]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert [line.split("  ")[0] for line in lines[1:]] == ["none", "ARQ"]
+    assert "20 packets" in lines[0]
+    assert "200 packets" in lines[0]
+    assert run(["results", folders[0], "--rows", "scheme", "--columns", "scheme"]) == 2
+    assert "queue varies too: choose one of 20 packets" in capsys.readouterr().err
+
+
+def test_two_folders_are_compared_by_pairs(folders: tuple[str, str], capsys) -> None:
+    capsys.readouterr()
+    assert run(["results", *folders, "--metric", "segments_sent", "--json"]) == 0
+    cells = json.loads(capsys.readouterr().out)
+    assert len(cells) == 4
+    for cell in cells:
+        assert cell["difference"] == pytest.approx(cell["mean"] / cell["other_mean"] - 1)
+    assert any(cell["difference"] for cell in cells)
+    assert run(["results", *folders]) == 0
+    assert "difference (%)" in capsys.readouterr().out
+
+
+def test_rows_are_those_of_the_table(folders: tuple[str, str], capsys) -> None:
+    capsys.readouterr()
+    assert run(["results", folders[0], "--csv", "--where", "queue=20 packets"]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[0].split(",")[:4] == ["scheme", "queue", "run", "seed"]
+    assert [line.split(",")[:3] for line in lines[1:]] == [
+        [f'"{scheme}"', '"20 packets"', str(n)] for scheme in ("none", "ARQ") for n in range(4)
+    ]
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        (["--where", "scheme=HARQ"], "has none, ARQ"),
+        (["--where", "speed=9"], "not an axis of"),
+        (["--where", "scheme"], "give AXIS=LABEL"),
+        (["--metric", "share_used"], "links.0.share_used"),
+        (["--rows", "scheme"], "--rows and --columns belong together"),
+    ],
+)
+def test_what_is_not_there_is_one_line(
+    folders: tuple[str, str], options: list[str], said: str, capsys
+) -> None:
+    capsys.readouterr()
+    assert run(["results", folders[0], *options]) == 2
+    out, err = capsys.readouterr()
+    assert out == ""
+    assert said in err
+    assert len(err.splitlines()) == 1
+
+
+def test_a_folder_without_results_says_what_makes_some(tmp_path: Path, capsys) -> None:
+    assert run(["results", str(tmp_path)]) == 2
+    assert f"clift sweep STUDY.toml -o {tmp_path}" in capsys.readouterr().err
+
+
+def test_tables_read_in_one_line_elsewhere(folders: tuple[str, str]) -> None:
+    path = Path(folders[0], "runs.parquet")
+    pandas = pytest.importorskip("pandas")
+    assert len(pandas.read_parquet(path)) == 16
+
+
+def test_tables_read_in_polars(folders: tuple[str, str]) -> None:
+    polars = pytest.importorskip("polars")
+    assert polars.read_parquet(Path(folders[0], "runs.parquet")).height == 16
+
+
+def test_tables_read_in_duckdb(folders: tuple[str, str]) -> None:
+    duckdb = pytest.importorskip("duckdb")
+    path = Path(folders[0], "runs.parquet")
+    assert duckdb.sql(f"select count(*) from '{path}'").fetchone() == (16,)

@@ -1,0 +1,287 @@
+"""A results folder as a store of finished runs: resumed, extended, shared, refused."""
+
+import json
+import subprocess
+import sys
+import threading
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import clift
+from clift.campaign import parts, work
+from clift.campaign.files import sweep
+from clift.campaign.identity import cell_keys
+from clift.campaign.plan import Plan
+from clift.campaign.store import Store, open_store
+from clift.campaign.work import Worker
+from clift.cli.main import run
+
+TEXT = """
+duration = "10 s"
+runs = 6
+[application]
+type = "file"
+size = "20 kB"
+[channel]
+model = "bernoulli"
+erasures = "2 %"
+rate = "263 kbit/s"
+[link]
+live = true
+[vary]
+scheme = ["ARQ", "none"]
+"""
+
+
+@pytest.fixture
+def study(tmp_path: Path) -> Path:
+    path = tmp_path / "study.toml"
+    path.write_text(TEXT)
+    return path
+
+
+def values(campaign: clift.campaign.Campaign) -> list[dict[int, dict[str, float]]]:
+    return [dict(cell.values) for cell in campaign.cells]
+
+
+def test_only_what_is_missing_is_run(study: Path, tmp_path: Path, monkeypatch) -> None:
+    ran: list[int] = []
+    usual = Worker.run
+
+    def counted(self, spans):
+        ran.extend(place for first, end in spans for place in range(first, end))
+        return usual(self, spans)
+
+    monkeypatch.setattr(Worker, "run", counted)
+    folder = tmp_path / "out"
+    clift.campaign.sweep(study, folder, progress=False, runs=3)
+    assert sorted(ran) == list(range(6))
+    ran.clear()
+    more = clift.campaign.sweep(study, folder, progress=False)
+    assert sorted(ran) == list(range(6, 12))
+    ran.clear()
+    # A further cell is run, the others are kept, whatever their place.
+    schemes = {"vary.scheme": ["HARQ(10/12)", "ARQ", "none"]}
+    wider = clift.campaign.sweep(study, folder, progress=False, **schemes)
+    assert sorted(place % 3 for place in ran) == [0] * 6
+    assert values(wider)[1:] == values(more) == values(clift.campaign.run(study, progress=False))
+    fewer = clift.campaign.sweep(study, folder, progress=False, runs=2, **schemes)
+    assert [len(cell.values) for cell in fewer.cells] == [2, 2, 2]
+
+
+def test_what_decides_a_cell_is_its_key(tmp_path: Path) -> None:
+    phy = clift.channel.bernoulli(slots=2000, p=0.1, seed=1)
+    phy.write(tmp_path / "x.csv")
+    text = 'duration = "1 s"\n[trace]\nfile = "x.csv"\n'
+
+    def key(text: str = text, **options: object) -> str:
+        return cell_keys(clift.Scenario.parse(text, str(tmp_path / "x.toml"), options))[0]
+
+    first = key()
+    assert key(f'name = "a title"\nruns = 7\n{text}') == first
+    assert key(seed=2) != first
+    assert key(scheme="ARQ") != first
+    clift.channel.bernoulli(slots=2000, p=0.1, seed=2).write(tmp_path / "x.csv")
+    assert key() != first
+    phy.write(tmp_path / "x.csv")
+    assert key() == first
+    other = clift.channel.bernoulli(slots=2000, p=0.1, seed=2)
+    links = [clift.tmt.apply(one, clift.Arq()) for one in (phy, phy, other)]
+    ours, same, others = (cell_keys(clift.Scenario(link, duration_s=1))[0] for link in links)
+    assert ours == same != others
+    vary = {"link.rtt": ["100 ms", "200 ms"]}
+    both = clift.Scenario({"trace": {"file": phy}, "duration": "1 s", "vary": vary})
+    assert len(set(cell_keys(both))) == 2
+
+
+def test_runs_of_links_in_memory_are_kept_too(tmp_path: Path) -> None:
+    def link() -> clift.LinkTrace:
+        phy = clift.channel.bernoulli(slots=20_000, p=0.02, seed=1)
+        return clift.tmt.apply(phy, clift.Arq())
+
+    first = clift.campaign.sweep(link(), tmp_path, progress=False, duration_s=2, runs=3)
+    files = set((tmp_path / "store" / "runs").iterdir())
+    again = clift.campaign.sweep(link(), tmp_path, progress=False, duration_s=2, runs=3)
+    assert values(first) == values(again)
+    assert set((tmp_path / "store" / "runs").iterdir()) == files
+
+
+def test_another_study_is_refused_and_removed_by_force_only(
+    study: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    folder = tmp_path / "out"
+    command = ["sweep", str(study), "-o", str(folder), "--no-plots", "--quiet"]
+    assert run(command) == 0
+    record = (folder / "record.json").read_bytes()
+    capsys.readouterr()
+    assert run([*command, "--seed", "9"]) == 2
+    out, err = capsys.readouterr()
+    assert out == ""
+    assert err.startswith(f"error: {folder}: holds 12 runs of another study; choose another")
+    assert (folder / "record.json").read_bytes() == record
+    assert run([*command, "--seed", "9", "--force"]) == 0
+    assert json.loads((folder / "record.json").read_text())["seed"] == 9
+
+
+def test_a_process_of_another_study_is_refused_and_one_of_the_same_joins(
+    study: Path, tmp_path: Path
+) -> None:
+    folder = tmp_path / "out"
+    scenario = clift.Scenario.read(study)
+    refused = pytest.raises(clift.ScenarioError, match="another study is being run in this folder")
+    with open_store(folder, scenario), open_store(folder, scenario), refused:
+        open_store(folder, scenario.replace(seed=3), force=True)
+    open_store(folder, scenario.replace(seed=3)).close()
+
+
+def test_two_share_the_work_and_neither_does_it_twice(study: Path, tmp_path: Path) -> None:
+    scenario = clift.Scenario.read(study, {"runs": "40"})
+    found: list[list[tuple[int, int]]] = [[], []]
+
+    def work(own: list[tuple[int, int]], store: Store) -> None:
+        plan = Plan([40, 40], store)
+        worker = Worker(scenario.cells(), threading.Event())
+        while not plan.is_over:
+            while (spans := plan.next(3)) is not None:
+                store.write(parts.table(worker.run(spans).rows))
+                for first, end in spans:
+                    store.let_go(first, end)
+                own.extend(spans)
+            plan.again()
+
+    with open_store(tmp_path, scenario) as one, open_store(tmp_path, scenario) as two:
+        crew = [
+            threading.Thread(target=work, args=pair) for pair in zip(found, (one, two), strict=True)
+        ]
+        for thread in crew:
+            thread.start()
+        for thread in crew:
+            thread.join()
+    places = sorted(place for own in found for span in own for place in range(*span))
+    assert places == list(range(80))
+
+
+def test_half_written_files_of_the_dead_are_swept(study: Path, tmp_path: Path) -> None:
+    folder = tmp_path / "out"
+    clift.campaign.sweep(study, folder, progress=False)
+    store = folder / "store"
+    script = f"""
+import os, pathlib
+from clift.campaign.files import write_file
+write_file(pathlib.Path({str(store)!r}, "x"), lambda out: (out.write(b"half"), os._exit(9)))
+"""
+    assert subprocess.run([sys.executable, "-c", script], check=False).returncode == 9
+    [left] = store.glob(".clift-*")
+    with left.open() as alive:
+        import fcntl
+
+        fcntl.flock(alive, fcntl.LOCK_EX)
+        sweep(store)
+        assert left.exists()
+    clift.campaign.sweep(study, folder, progress=False)
+    assert not left.exists()
+
+
+def test_a_disk_that_fills_up_costs_no_finished_run(
+    study: Path, tmp_path: Path, monkeypatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    usual, calls = Store.write, 0
+
+    def full(self, table):
+        nonlocal calls
+        calls += 1
+        if calls > 2:
+            raise OSError(28, "No space left on device")
+        usual(self, table)
+
+    monkeypatch.setattr(Store, "write", full)
+    command = ["sweep", str(study), "-o", str(tmp_path / "out"), "--json", "--threads", "1"]
+    assert run([*command, "--no-plots"]) == 2
+    out, err = capsys.readouterr()
+    record = json.loads(out)
+    # Batches of 1 and 4 runs are kept, and what was not written is shown all the same.
+    assert 5 < record["runs_done"] <= 12
+    assert err.splitlines()[-1].endswith(
+        "cannot write finished runs: No space left on device; make room and run it again: what is "
+        "there is kept"
+    )
+    monkeypatch.undo()
+    assert run([*command, "--no-plots"]) == 0
+    assert json.loads(capsys.readouterr().out)["complete"]
+
+
+def test_runs_of_another_build_are_not_mixed(study: Path, tmp_path: Path, monkeypatch) -> None:
+    folder = tmp_path / "out"
+    clift.campaign.sweep(study, folder, progress=False, runs=2)
+    measured = work.measured
+    monkeypatch.setattr(work, "measured", lambda *given: measured(*given) | {"goodput_kbps": 1.0})
+    with pytest.raises(clift.ScenarioError, match="of another build of CLIFT"):
+        clift.campaign.sweep(study, folder, progress=False)
+
+
+def test_a_damaged_file_is_named(study: Path, tmp_path: Path) -> None:
+    folder = tmp_path / "out"
+    clift.campaign.sweep(study, folder, progress=False)
+    for path in (folder / "store" / "runs").iterdir():
+        path.write_bytes(b"PAR1")
+    with pytest.raises(clift.ScenarioError, match="remove that file: its runs are done again"):
+        clift.campaign.sweep(study, folder, progress=False)
+
+
+def test_a_cell_stops_when_its_interval_is_narrow(study: Path, tmp_path: Path) -> None:
+    found = clift.campaign.sweep(study, tmp_path, progress=False, runs=100, until_halfwidth=0.04)
+    counts = [len(cell.values) for cell in found.cells]
+    assert counts == [cell.wanted for cell in found.cells]
+    assert counts == [50, 100]
+    for cell, estimate in zip(found.cells, found.estimates("completion_s"), strict=True):
+        assert estimate.half_width < 0.04 * estimate.mean or len(cell.values) == 100
+    # What has been run beyond the last look of a cell does not count, so that all agree.
+    clift.campaign.sweep(study, tmp_path, progress=False, runs=70)
+    again = clift.campaign.sweep(study, tmp_path, progress=False, runs=100, until_halfwidth=0.04)
+    assert values(again) == values(found)
+
+
+def test_a_dry_run_tells_what_there_is_to_do(
+    study: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    command = ["sweep", str(study), "-o", str(tmp_path / "out")]
+    assert run([*command, "--runs", "4", "--no-plots", "--quiet"]) == 0
+    before = {path: path.stat().st_mtime_ns for path in tmp_path.rglob("*.*")}
+    capsys.readouterr()
+    assert run([*command, "--dry-run", "--json"]) == 0
+    told = json.loads(capsys.readouterr().out)
+    assert (told["cells"], told["runs"], told["there"], told["missing"]) == (2, 12, 8, 4)
+    assert told["seconds"] > 0
+    assert {path: path.stat().st_mtime_ns for path in tmp_path.rglob("*.*")} == before
+    assert run([*command, "--dry-run"]) == 0
+    assert "12: 8 there, 4 missing" in capsys.readouterr().out
+
+
+def test_rows_are_sorted_and_without_times(
+    study: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    command = ["sweep", str(study), "--csv", "--no-plots", "--quiet"]
+    texts = []
+    for folder, threads in (("a", "1"), ("b", "2")):
+        assert run([*command, "-o", str(tmp_path / folder), "--threads", threads]) == 0
+        texts.append(capsys.readouterr().out)
+    assert texts[0] == texts[1]
+    rows = [line.split(",")[:2] for line in texts[0].splitlines()]
+    assert rows[0] == ["scheme", "run"]
+    assert rows[1:] == [[f'"{scheme}"', str(n)] for scheme in ("ARQ", "none") for n in range(6)]
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_places_fit_into_names_and_come_back(seed: int) -> None:
+    drawn = np.random.default_rng(seed).random(5000) < (0.1, 0.5, 0.99)[seed]
+    places = np.flatnonzero(drawn).tolist()
+    found = []
+    for group in parts.cut(places, 700):
+        name = parts.file_name("0" * 32, group)
+        assert len(name) < 255
+        assert sum(end - first for first, end in group) <= 700
+        assert parts.spans_of(name, "0" * 32) == group
+        found += [place for first, end in group for place in range(first, end)]
+    assert found == places
