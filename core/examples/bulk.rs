@@ -32,7 +32,8 @@ fn main() -> Result<(), Failure> {
     let (link, back) = match lldu.first() {
         None => {
             let loss = Loss::Random(Probability::new(loss.parse()?)?);
-            let link = LegConfig { rate: Some(rate), delay: rtt.half().into(), queue, loss };
+            let link =
+                LegConfig { rate: Some(rate), queue, loss, ..LegConfig::of_delay(rtt.half()) };
             let unlimited = QueueLimit::Unlimited;
             let back = LegConfig { queue: unlimited, loss: Loss::None, ..link.clone() };
             (Hop::Leg(link), Hop::Leg(back))

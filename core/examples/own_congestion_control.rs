@@ -52,9 +52,9 @@ pub(crate) fn main() -> Result<(), Box<dyn std::error::Error>> {
 pub(crate) fn goodput(congestion: &str) -> Result<f64, Box<dyn std::error::Error>> {
     let forth = LegConfig {
         rate: BitRate::from_bits_per_second(10_000_000),
-        delay: Duration::from_millis(50).into(),
         queue: QueueLimit::Packets(100),
         loss: Losses::Random(Probability::new(0.005)?),
+        ..LegConfig::of_delay(Duration::from_millis(50))
     };
     let back = LegConfig { loss: Losses::None, ..forth.clone() };
     let flow = Flow {

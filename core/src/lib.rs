@@ -14,6 +14,8 @@
 //! 5. [`simulation`]: the engine that joins them in simulated time.
 //! 6. [`metrics`]: what links and flows are measured by.
 //!
+//! [`queue`] has what may stand before any hop in the place of a drop-tail queue.
+//!
 //! `scenario` reads the files that describe all of them; [`capture`] writes what packet sniffers would
 //! have seen of a run.
 //!
@@ -28,6 +30,7 @@ pub mod channel;
 pub mod config;
 pub mod link;
 pub mod metrics;
+pub mod queue;
 pub mod scenario;
 pub mod scheme;
 pub mod seed;

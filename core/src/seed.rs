@@ -37,6 +37,8 @@ pub enum Stream {
     Control(u32),
     /// Losses of the n-th series that becomes a trace.
     Import(u32),
+    /// What the queue before the n-th hop drops at random.
+    Queue(u32),
 }
 
 impl Seed {
@@ -60,6 +62,7 @@ impl Seed {
             Stream::FeedbackChannel(n) => (7, n),
             Stream::Control(n) => (8, n),
             Stream::Import(n) => (9, n),
+            Stream::Queue(n) => (10, n),
         };
         let mut key = [0u8; 32];
         key[..8].copy_from_slice(&self.0.to_le_bytes());

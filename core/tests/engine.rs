@@ -7,6 +7,7 @@ use clift::application::{Application, Bulk, ConstantRate, File};
 use clift::channel::{ErasureChannel, GilbertElliott, RegularSlots};
 use clift::link::{DelaySeries, Fragmentation, Propagation, QueueLimit};
 use clift::metrics::{FlowMetrics, HopMetrics};
+use clift::queue::Aqm;
 use clift::scheme::LinkConfig;
 use clift::scheme::{LinkTrace, Scheme, Timing};
 use clift::seed::Seed;
@@ -38,6 +39,7 @@ fn link(trace: &Arc<LinkTrace>, queue: u32) -> Hop {
     Hop::Link(LinkConfig {
         medium: Arc::clone(trace) as _,
         queue: QueueLimit::Packets(queue),
+        aqm: Aqm::None,
         fragmentation: Fragmentation::default(),
         start_offset: Duration::ZERO,
         wrap: true,
@@ -51,17 +53,13 @@ fn leg(rate: u64, delay_ms: u64, queue: u32, loss: Loss) -> Hop {
         rate: BitRate::from_bits_per_second(rate),
         delay: Duration::from_millis(delay_ms).into(),
         queue: QueueLimit::Packets(queue),
+        aqm: Aqm::None,
         loss,
     })
 }
 
 fn fixed_delay(delay: Duration) -> Hop {
-    Hop::Leg(LegConfig {
-        rate: None,
-        delay: delay.into(),
-        queue: QueueLimit::Unlimited,
-        loss: Loss::None,
-    })
+    Hop::Leg(LegConfig::of_delay(delay))
 }
 
 fn tcp(algorithm: CongestionAlgorithm, application: impl Application + 'static) -> Flow {
@@ -184,8 +182,7 @@ fn a_path_that_gets_shorter_lets_packets_overtake_unless_it_keeps_order() {
     };
     for keep_order in [false, true] {
         let delay = Propagation::Varying { series: Arc::clone(&series), keep_order };
-        let (queue, loss) = (QueueLimit::Unlimited, Loss::None);
-        let leg = Hop::Leg(LegConfig { rate: None, delay, queue, loss });
+        let leg = Hop::Leg(LegConfig::of_delay(delay));
         let mut log = Log::default();
         simulation::run(&setup(vec![leg], vec![flow.clone()], 2), &mut log).unwrap();
         let arrived: Vec<(u64, u64)> = log
@@ -242,6 +239,7 @@ fn a_further_flow_does_not_shift_the_losses_of_a_leg() {
         rate: BitRate::from_bits_per_second(8_000_000),
         delay: Duration::ZERO.into(),
         queue: QueueLimit::Unlimited,
+        aqm: Aqm::None,
         loss: Loss::Random(Probability::new(0.5).unwrap()),
     };
     other_source.flows[0].source_leg = Some(LegConfig { loss: Loss::None, ..own_leg });

@@ -8,6 +8,7 @@ use std::sync::Arc;
 use clift::application::{Application, Bulk, File};
 use clift::link::QueueLimit;
 use clift::metrics::HopMetrics;
+use clift::queue::Aqm;
 use clift::seed::Seed;
 use clift::simulation::{self, Event, Flow, Hop, LegConfig, Loss, Observer, Outcome, Setup};
 use clift::transport::tcp::{CongestionAlgorithm, DelayedAck, TcpConfig};
@@ -36,6 +37,7 @@ fn ours(tcp: &TcpConfig, path: Path, bytes: Option<u64>, lost: &[u64]) -> (Outco
         rate: BitRate::from_bits_per_second(RATE),
         delay: Duration::from_millis(path.rtt_ms).half().into(),
         queue: QueueLimit::Packets(path.waiting as u32),
+        aqm: Aqm::None,
         loss: Loss::Packets(Arc::from(lost)),
     };
     let backward = LegConfig { queue: QueueLimit::Unlimited, loss: Loss::None, ..forward.clone() };

@@ -8,7 +8,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// Each stage with what it may use besides itself, `units`, `seed`, `config` and `budget`.
-const ALLOWED: [(&str, &[&str]); 14] = [
+const ALLOWED: [(&str, &[&str]); 15] = [
     ("units", &[]),
     ("seed", &[]),
     ("config", &[]),
@@ -16,13 +16,17 @@ const ALLOWED: [(&str, &[&str]); 14] = [
     ("trace", &[]),
     ("channel", &["trace"]),
     ("link", &["trace"]),
-    ("scheme", &["link", "trace"]),
+    ("queue", &["link"]),
+    ("scheme", &["link", "queue", "trace"]),
     ("transport", &[]),
     ("metrics", &["link"]),
     ("application", &["metrics", "transport"]),
-    ("simulation", &["application", "link", "metrics", "scheme", "transport"]),
+    ("simulation", &["application", "link", "metrics", "queue", "scheme", "transport"]),
     ("capture", &["link", "scheme", "simulation", "trace", "transport"]),
-    ("scenario", &["application", "channel", "link", "scheme", "simulation", "trace", "transport"]),
+    (
+        "scenario",
+        &["application", "channel", "link", "queue", "scheme", "simulation", "trace", "transport"],
+    ),
 ];
 
 #[test]

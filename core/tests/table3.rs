@@ -15,10 +15,11 @@ use std::sync::Arc;
 use clift::application::File;
 use clift::channel::{ErasureChannel, GilbertElliott, RegularSlots};
 use clift::link::{Fragmentation, QueueLimit};
+use clift::queue::Aqm;
 use clift::scheme::LinkConfig;
 use clift::scheme::{LinkTrace, Scheme, Timing};
 use clift::seed::Seed;
-use clift::simulation::{self, Event, Flow, Hop, LegConfig, Loss, Observer, Setup};
+use clift::simulation::{self, Event, Flow, Hop, LegConfig, Observer, Setup};
 use clift::transport::tcp::{CongestionAlgorithm, TcpConfig};
 use clift::units::{Bytes, Duration, Instant, Size};
 
@@ -117,18 +118,14 @@ fn transfer(trace: &Arc<LinkTrace>, congestion: CongestionAlgorithm, number: u64
         forward: vec![Hop::Link(LinkConfig {
             medium: Arc::clone(trace) as _,
             queue: QueueLimit::Packets(1000),
+            aqm: Aqm::None,
             fragmentation: Fragmentation::default(),
             start_offset: offset,
             wrap: true,
             overlap_papers: false,
             reorder: None,
         })],
-        backward: vec![Hop::Leg(LegConfig {
-            rate: None,
-            delay: RTT.half().into(),
-            queue: QueueLimit::Unlimited,
-            loss: Loss::None,
-        })],
+        backward: vec![Hop::Leg(LegConfig::of_delay(RTT.half()))],
         flows: vec![Flow {
             start: Instant::ZERO,
             transport: Arc::new(TcpConfig::papers(congestion)),

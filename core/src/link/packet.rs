@@ -19,6 +19,8 @@ pub struct Packet {
     pub id: PacketId,
     /// Bytes of the IP packet.
     pub size: Bytes,
+    /// The flow that it belongs to, for queues that keep flows apart.
+    pub flow: u32,
     /// What it carries of a byte stream, for links that look into TCP headers; `None`: nothing
     /// that has a place in a stream (an acknowledgement, a datagram).
     pub carries: Option<StreamRange>,
@@ -36,15 +38,21 @@ pub struct StreamRange {
 }
 
 impl Packet {
-    /// A packet that carries nothing of a stream.
+    /// A packet of flow 0 that carries nothing of a stream.
     #[inline]
     pub const fn new(id: PacketId, size: Bytes) -> Self {
-        Self { id, size, carries: None }
+        Self { id, size, flow: 0, carries: None }
     }
 
-    /// The same packet with a place in a stream.
+    /// The same packet, of a flow.
+    #[inline]
+    pub const fn of_flow(self, flow: u32) -> Self {
+        Self { flow, ..self }
+    }
+
+    /// The same packet with a place in a stream, whose flow it belongs to.
     #[inline]
     pub const fn carrying(self, range: StreamRange) -> Self {
-        Self { carries: Some(range), ..self }
+        Self { flow: range.flow, carries: Some(range), ..self }
     }
 }

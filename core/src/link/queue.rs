@@ -59,7 +59,7 @@ quantity!(
 impl QueueLimit {
     /// Whether a packet of `size` may join this many packets and bytes.
     #[inline]
-    fn has_room(self, packets: usize, bytes: u64, size: Bytes) -> bool {
+    pub(crate) fn has_room(self, packets: usize, bytes: u64, size: Bytes) -> bool {
         match self {
             Self::Unlimited => true,
             Self::Packets(limit) => packets < limit as usize,

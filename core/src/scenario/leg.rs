@@ -7,6 +7,7 @@ use super::store::MakeError;
 use super::traces::{Traces, varying};
 use crate::config::Fault;
 use crate::link::{Delays, QueueLimit, check_delays};
+use crate::queue::Aqm;
 use crate::simulation::{LegConfig, Loss};
 use crate::units::{BitRate, Duration, Probability};
 
@@ -27,6 +28,9 @@ pub struct Leg {
     pub keep_order: bool,
     /// The drop-tail queue before the transmitter.
     pub queue: QueueLimit,
+    /// What drops packets before that queue is full: "none", "codel", "fq-codel" or "pie", with its
+    /// parameters in parentheses.
+    pub aqm: Aqm,
     /// Probability that a packet is lost behind the transmitter.
     pub loss: Probability,
     /// In its place the packets that are lost behind the transmitter, `[3, 17]`: those that carry
@@ -46,6 +50,7 @@ impl Default for Leg {
             delays: None,
             keep_order: false,
             queue: QueueLimit::Unlimited,
+            aqm: Aqm::None,
             loss: Probability::ZERO,
             lost_data: Vec::new(),
             held_data: Vec::new(),
@@ -110,6 +115,7 @@ impl Leg {
             rate: self.rate,
             delay: delay.unwrap_or(self.delay.unwrap_or_default().into()),
             queue: self.queue,
+            aqm: self.aqm,
             loss: self.losses(),
         })
     }

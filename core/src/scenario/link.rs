@@ -9,6 +9,7 @@ use super::reorder::Reorder;
 use super::trace::Trace;
 use crate::config::{Fault, changed, parts};
 use crate::link::{Delays, QueueLimit, check_delays};
+use crate::queue::Aqm;
 use crate::scheme::{LiveOptions, Timing};
 use crate::trace::Packing;
 use crate::units::{Bytes, Duration, Limit};
@@ -66,6 +67,9 @@ pub struct SlotLink {
 pub struct LinkUsage {
     /// The drop-tail queue before the link: "1000 packets", "64 kB" or "unlimited".
     pub queue: QueueLimit,
+    /// What drops packets before that queue is full: "none" (drop-tail), "codel", "fq-codel" or "pie",
+    /// with parameters as in "codel(target 20 ms, interval 600 ms)" where they are not its RFC's.
+    pub aqm: Aqm,
     /// Trace time at which a run starts: a time, or "random" for one drawn anew in each run.
     pub start: Start,
     /// Repeat the link trace at its end instead of stopping with an error.
@@ -88,6 +92,7 @@ impl Default for LinkUsage {
     fn default() -> Self {
         Self {
             queue: QueueLimit::Packets(1000),
+            aqm: Aqm::None,
             start: Start::default(),
             wrap: false,
             packet_header: Bytes(0),

@@ -133,6 +133,7 @@ fn link(planned: &PlannedLink, medium: Arc<dyn Medium>, start_offset: Duration) 
     LinkConfig {
         medium,
         queue: usage.queue,
+        aqm: usage.aqm,
         start_offset,
         wrap: usage.wrap,
         fragmentation: Fragmentation {

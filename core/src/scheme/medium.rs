@@ -9,6 +9,7 @@ use crate::link::{
     Fragmentation, InstrumentedLink, LinkError, Overlap, Propagation, QueueLimit, Resequencing,
     TraceLink, TraceLinkConfig,
 };
+use crate::queue::{Aqm, Managed};
 use crate::seed::Seed;
 use crate::trace::{LinkTrace, PhyTrace};
 use crate::units::{Bytes, Duration, Instant};
@@ -20,6 +21,8 @@ pub struct LinkConfig {
     pub medium: Arc<dyn Medium>,
     /// Bound of the queue before the link.
     pub queue: QueueLimit,
+    /// What drops packets of that queue before it is full.
+    pub aqm: Aqm,
     /// Trace time at run time 0.
     pub start_offset: Duration,
     /// Whether the trace repeats.
@@ -136,6 +139,7 @@ impl LinkConfig {
         Self {
             medium,
             queue: QueueLimit::Unlimited,
+            aqm: Aqm::None,
             start_offset: Duration::ZERO,
             wrap: false,
             fragmentation: Fragmentation::default(),
@@ -158,14 +162,17 @@ impl LinkConfig {
         if self.reorder.is_some() && self.medium.buffer().is_some() {
             return Err(LinkError::TwoBuffers);
         }
+        // What is managed waits before the link.
+        let queue = if self.aqm == Aqm::None { self.queue } else { QueueLimit::Unlimited };
         let usage = TraceLinkConfig {
-            queue: self.queue,
+            queue,
             start_offset: self.start_offset,
             wrap: self.wrap,
             fragmentation: self.fragmentation,
             duration: end,
         };
-        Arc::clone(&self.medium).build(self, usage, seed, number)
+        let link = Arc::clone(&self.medium).build(self, usage, seed, number)?;
+        Ok(Managed::before(link, self.aqm, self.queue, seed, number))
     }
 
     /// Whether a buffer behind it orders packets by TCP's sequence numbers.

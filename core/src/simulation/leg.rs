@@ -218,6 +218,7 @@ impl Listed {
 mod tests {
     use super::*;
     use crate::link::QueueLimit;
+    use crate::queue::Aqm;
     use crate::seed::{Seed, Stream};
     use crate::units::Probability;
 
@@ -226,6 +227,7 @@ mod tests {
             rate: BitRate::from_bits_per_second(8_000_000), // a byte takes a microsecond
             delay: Duration::from_millis(1).into(),
             queue,
+            aqm: Aqm::None,
             loss,
         };
         Leg::new(&config, Seed(1).rng(Stream::Leg(0)))

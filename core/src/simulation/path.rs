@@ -3,10 +3,12 @@
 use crate::link::schedule::{Schedule, Timed};
 use crate::link::{InstrumentedLink, LinkError};
 use crate::metrics::Distribution;
+use crate::queue::Aqm;
 use crate::scheme::LinkConfig;
 use crate::seed::{Seed, Stream};
 use crate::simulation::leg::Leg;
 use crate::simulation::setup::{Hop, LegConfig};
+use crate::simulation::way::LegLink;
 use crate::units::{Duration, Instant};
 
 /// A leg or a link with the packets on it.
@@ -43,6 +45,8 @@ impl Timed for Passing {
 /// A link and the delays of its packets.
 pub(super) struct LinkNode {
     pub(super) link: Box<dyn InstrumentedLink + Send>,
+    /// Whether it is a leg, driven as a link for the sake of its queue.
+    pub(super) is_leg: bool,
     pub(super) delay: Distribution,
     pub(super) queueing: Distribution,
 }
@@ -63,6 +67,10 @@ impl Node {
     }
 
     pub(super) fn leg(config: &LegConfig, seed: Seed, number: u32) -> Self {
+        if config.aqm != Aqm::None {
+            let link = LegLink::build(config, seed, number);
+            return Self::Link(LinkNode { is_leg: true, ..LinkNode::of(link) });
+        }
         Self::Leg(LegNode {
             leg: Leg::new(config, seed.rng(Stream::Leg(number))),
             on_the_way: Schedule::default(),
@@ -97,7 +105,11 @@ impl LegNode {
 
 impl LinkNode {
     fn new(config: &LinkConfig, seed: Seed, number: u32, end: Instant) -> Result<Self, LinkError> {
-        let link = config.build(seed, number, Some(end))?;
-        Ok(Self { link, delay: Distribution::default(), queueing: Distribution::default() })
+        Ok(Self::of(config.build(seed, number, Some(end))?))
+    }
+
+    fn of(link: Box<dyn InstrumentedLink + Send>) -> Self {
+        let (delay, queueing) = (Distribution::default(), Distribution::default());
+        Self { link, is_leg: false, delay, queueing }
     }
 }

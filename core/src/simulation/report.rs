@@ -1,6 +1,7 @@
 //! The outcome of a run.
 
-use crate::metrics::{HopMetrics, LegMetrics, LinkMetrics, Outcome};
+use crate::link::LinkCounters;
+use crate::metrics::{HopMetrics, LegCounters, LegMetrics, LinkMetrics, Outcome};
 use crate::simulation::flow::FlowState;
 use crate::simulation::path::{LinkNode, Node};
 use crate::units::Instant;
@@ -30,6 +31,13 @@ fn hop(node: &Node, ended: Instant) -> HopMetrics {
             counters: node.leg.counters,
             pending: node.on_the_way() as u64,
         }),
+        Node::Link(node) if node.is_leg => {
+            let counters = node.link.counters();
+            let LinkCounters { offered, dropped, lost, longest_queue, .. } = counters;
+            let bytes_sent = counters.bytes_carried;
+            let leg = LegCounters { offered, dropped, lost, bytes_sent, longest_queue };
+            HopMetrics::Leg(LegMetrics { counters: leg, pending: counters.pending() })
+        }
         Node::Link(node) => HopMetrics::Link(Box::new(link(node, ended))),
     }
 }

@@ -17,7 +17,7 @@ pub(super) struct Route {
 #[inline]
 pub(super) fn offered(id: u32, flow: u32, packet: &Packet) -> link::Packet {
     let Packet { size, len, start, .. } = *packet;
-    let packet = link::Packet::new(link::PacketId(u64::from(id)), size);
+    let packet = link::Packet::new(link::PacketId(u64::from(id)), size).of_flow(flow);
     if len == 0 {
         return packet;
     }

@@ -7,6 +7,7 @@ use thiserror::Error;
 use crate::application::Application;
 use crate::config::Fault;
 use crate::link::{LinkError, Propagation, QueueLimit};
+use crate::queue::Aqm;
 use crate::scheme::LinkConfig;
 use crate::seed::Seed;
 use crate::transport::Protocol;
@@ -78,7 +79,7 @@ impl LegConfig {
     /// A leg that only delays.
     pub fn of_delay(delay: impl Into<Propagation>) -> Self {
         let queue = QueueLimit::Unlimited;
-        Self { rate: None, delay: delay.into(), queue, loss: Loss::None }
+        Self { rate: None, delay: delay.into(), queue, aqm: Aqm::None, loss: Loss::None }
     }
 }
 
@@ -93,6 +94,8 @@ pub struct LegConfig {
     pub delay: Propagation,
     /// Bound of the queue before the transmitter.
     pub queue: QueueLimit,
+    /// What drops packets of that queue before it is full.
+    pub aqm: Aqm,
     /// What is lost behind the transmitter.
     pub loss: Loss,
 }

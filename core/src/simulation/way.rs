@@ -5,8 +5,9 @@ use std::collections::VecDeque;
 use crate::link::schedule::{Schedule, Timed};
 use crate::link::{
     Admission, DropReason, Instrument, InstrumentedLink, Link, LinkCounters, LinkError, LinkEvent,
-    Packet, PacketId, StreamRange, Transit, Usage, earliest,
+    Packet, PacketId, QueueLimit, Transit, Usage, earliest,
 };
+use crate::queue::{Aqm, Managed};
 use crate::seed::{Seed, Stream};
 use crate::simulation::leg::{Leg, Passage};
 use crate::simulation::setup::{Hop, LegConfig, Loss};
@@ -59,7 +60,7 @@ impl Way {
     /// If there can be no such link.
     pub fn new(hops: &[Hop], seed: Seed, first: u32) -> Result<Self, LinkError> {
         let links = hops.iter().zip(first..).map(|(hop, number)| match hop {
-            Hop::Leg(leg) => Ok(Box::new(LegLink::new(leg, seed, number)) as _),
+            Hop::Leg(leg) => Ok(LegLink::build(leg, seed, number)),
             Hop::Link(link) => link.build(seed, number, None),
         });
         Ok(Self {
@@ -115,8 +116,7 @@ impl Way {
     fn pass_on(&mut self, hop: usize, now: Instant, event: LinkEvent) {
         match event {
             LinkEvent::Delivered(transit) if hop + 1 < self.hops.len() => {
-                let carries = self.packets.carries(transit.packet);
-                let packet = Packet { id: transit.packet, size: transit.size, carries };
+                let packet = Packet { id: transit.packet, ..self.packets.of(transit.packet) };
                 if let Admission::Dropped(_) = self.hops[hop + 1].enqueue(now, packet) {
                     self.out.push_back(LinkEvent::Lost(self.packets.take(transit)));
                 }
@@ -238,8 +238,8 @@ impl Carried {
         self.packets[id.0 as usize].0.id
     }
 
-    fn carries(&self, id: PacketId) -> Option<StreamRange> {
-        self.packets[id.0 as usize].0.carries
+    fn of(&self, id: PacketId) -> Packet {
+        self.packets[id.0 as usize].0
     }
 
     /// The end of a packet's way, by the host's name for it.
@@ -255,7 +255,7 @@ impl Carried {
 }
 
 /// A wired leg as a link.
-struct LegLink {
+pub(super) struct LegLink {
     leg: Leg,
     on_the_way: Schedule<Passing>,
     departures: Option<VecDeque<(Instant, PacketId)>>,
@@ -278,6 +278,20 @@ impl Timed for Passing {
 }
 
 impl LegLink {
+    /// The leg with its queue, whatever that is, as a link.
+    pub(super) fn build(
+        config: &LegConfig,
+        seed: Seed,
+        number: u32,
+    ) -> Box<dyn InstrumentedLink + Send> {
+        if config.aqm == Aqm::None {
+            return Box::new(Self::new(config, seed, number));
+        }
+        let open = LegConfig { queue: QueueLimit::Unlimited, ..config.clone() };
+        let leg = Box::new(Self::new(&open, seed, number));
+        Managed::before(leg, config.aqm, config.queue, seed, number)
+    }
+
     fn new(config: &LegConfig, seed: Seed, number: u32) -> Self {
         Self {
             leg: Leg::new(config, seed.rng(Stream::Leg(number))),

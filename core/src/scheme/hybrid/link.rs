@@ -138,7 +138,7 @@ impl HybridLink {
 impl Link for HybridLink {
     #[inline]
     fn enqueue(&mut self, now: Instant, packet: Packet) -> Admission {
-        let Packet { id, size, carries } = packet;
+        let Packet { id, size, carries, .. } = packet;
         let entered = nanos(now);
         self.counters.offered += 1;
         self.frames.advance(entered);

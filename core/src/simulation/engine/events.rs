@@ -138,6 +138,11 @@ fn sample_hop(node: &Node, now: Instant) -> HopSample {
             dropped: node.leg.counters.dropped,
             bits_on_air: node.leg.counters.bytes_sent as f64 * 8.0,
         },
+        Node::Link(node) if node.is_leg => HopSample {
+            queue: node.link.queue_len(now) as u64,
+            dropped: node.link.counters().dropped,
+            bits_on_air: node.link.counters().bytes_carried as f64 * 8.0,
+        },
         Node::Link(node) => {
             let usage = node.link.usage(now);
             HopSample {

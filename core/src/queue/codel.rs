@@ -1,0 +1,207 @@
+//! CoDel: drops from the head while packets have waited for too long.
+
+use std::collections::VecDeque;
+
+use super::{Discipline, Held};
+use crate::link::QueueLimit;
+use crate::units::{Bytes, Duration, Instant};
+
+/// Controlled Delay (RFC 8289).
+///
+/// A packet that leaves the queue is dropped in its stead once every packet has waited for `target`
+/// or longer during `interval`; drops then follow one another faster, by the square root of their
+/// number, until a packet has waited for less. The root is found as Linux and ns-3 find it, by one step
+/// of Newton's a drop: the second follows after half an interval, not .71 of one. A queue of one packet of 1500 bytes is never dropped
+/// from.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub struct CoDel {
+    /// A standing queue of this much delay is acceptable.
+    pub target: Duration,
+    /// How long it must stand before anything is dropped: about the largest round-trip time.
+    pub interval: Duration,
+}
+
+impl Default for CoDel {
+    /// 5 ms and 100 ms (RFC 8289, section 4.2 and 4.3).
+    fn default() -> Self {
+        Self { target: Duration::from_millis(5), interval: Duration::from_millis(100) }
+    }
+}
+
+/// Bytes that may always wait (RFC 8289, section 5.5: MAXPACKET).
+const LARGEST_PACKET: u64 = 1500;
+
+/// The state of one queue under CoDel.
+#[derive(Clone, Debug)]
+pub(super) struct CoDelQueue {
+    parameters: CoDel,
+    waiting: VecDeque<Held>,
+    bytes: u64,
+    /// When the delay will have been above the target for an interval.
+    first_above: Option<Instant>,
+    dropping: bool,
+    next_drop: Instant,
+    /// Drops since it began to drop, this time and the last.
+    count: u32,
+    last_count: u32,
+    /// About 1 / sqrt(count), in units of 2^-16.
+    inverse_root: u64,
+}
+
+/// One, or what is next to it.
+const ONE: u64 = (1 << 16) - 1;
+
+impl CoDelQueue {
+    pub(super) fn new(parameters: CoDel) -> Self {
+        Self {
+            parameters,
+            waiting: VecDeque::new(),
+            bytes: 0,
+            first_above: None,
+            dropping: false,
+            next_drop: Instant::ZERO,
+            count: 0,
+            last_count: 0,
+            inverse_root: ONE,
+        }
+    }
+
+    pub(super) fn len(&self) -> usize {
+        self.waiting.len()
+    }
+
+    pub(super) fn bytes(&self) -> u64 {
+        self.bytes
+    }
+
+    pub(super) fn push(&mut self, held: Held) {
+        self.bytes += u64::from(held.size.0);
+        self.waiting.push_back(held);
+    }
+
+    pub(super) fn pop(&mut self) -> Option<Held> {
+        let held = self.waiting.pop_front()?;
+        self.bytes -= u64::from(held.size.0);
+        Some(held)
+    }
+
+    /// The head, and whether the delay has stood above the target for an interval (RFC 8289,
+    /// section 5.6: dodequeue).
+    fn take(&mut self, now: Instant) -> Option<(Held, bool)> {
+        let Some(head) = self.pop() else {
+            self.first_above = None;
+            return None;
+        };
+        let waited = now.saturating_since(head.entered);
+        if waited < self.parameters.target || self.bytes <= LARGEST_PACKET {
+            self.first_above = None;
+            return Some((head, false));
+        }
+        match self.first_above {
+            None => {
+                self.first_above = Some(now + self.parameters.interval);
+                Some((head, false))
+            }
+            Some(above) => Some((head, now >= above)),
+        }
+    }
+
+    /// When the next packet is dropped after one at `at` (RFC 8289, section 5.6: control_law).
+    fn after(&self, at: Instant) -> Instant {
+        let interval = u128::from(self.parameters.interval.as_nanos());
+        at + Duration::from_nanos((interval * u128::from(self.inverse_root) >> 16) as u64)
+    }
+
+    /// One step of Newton's towards 1 / sqrt(count): x (3 - count x^2) / 2.
+    fn approach_root(&mut self) {
+        let x = self.inverse_root;
+        let square = x * x;
+        let rest = (3u64 << 32).saturating_sub(u64::from(self.count).saturating_mul(square));
+        self.inverse_root = ((u128::from(rest) * u128::from(x)) >> 33) as u64;
+    }
+
+    /// The packet that is sent next (RFC 8289, section 5.6: deque).
+    pub(super) fn dequeue(&mut self, now: Instant, dropped: &mut Vec<Held>) -> Option<Held> {
+        let taken = self.take(now);
+        let Some((mut head, mut above)) = taken else {
+            self.dropping = false;
+            return None;
+        };
+        if self.dropping {
+            if !above {
+                self.dropping = false;
+                return Some(head);
+            }
+            while self.dropping && now >= self.next_drop {
+                dropped.push(head);
+                self.count = self.count.saturating_add(1);
+                self.approach_root();
+                let Some(next) = self.take(now) else {
+                    self.dropping = false;
+                    return None;
+                };
+                (head, above) = next;
+                if above {
+                    self.next_drop = self.after(self.next_drop);
+                } else {
+                    self.dropping = false;
+                }
+            }
+            return Some(head);
+        }
+        if !above {
+            return Some(head);
+        }
+        dropped.push(head);
+        let next = self.take(now);
+        self.dropping = true;
+        // Where it dropped lately, the rate that served then is where it begins.
+        let drops = self.count - self.last_count;
+        let lately = now.saturating_since(self.next_drop).as_nanos()
+            < 16 * self.parameters.interval.as_nanos();
+        if drops > 1 && lately {
+            self.count = drops;
+            self.approach_root();
+        } else {
+            self.count = 1;
+            self.inverse_root = ONE;
+        }
+        self.next_drop = self.after(now);
+        self.last_count = self.count;
+        next.map(|(head, _)| head)
+    }
+}
+
+/// One queue under CoDel, with a bound.
+#[derive(Clone, Debug)]
+pub(super) struct Single {
+    queue: CoDelQueue,
+    limit: QueueLimit,
+}
+
+impl Single {
+    pub(super) fn new(parameters: CoDel, limit: QueueLimit) -> Self {
+        Self { queue: CoDelQueue::new(parameters), limit }
+    }
+}
+
+impl Discipline for Single {
+    fn enqueue(&mut self, _: Instant, held: Held, dropped: &mut Vec<Held>) {
+        match self.has_room(held.size) {
+            true => self.queue.push(held),
+            false => dropped.push(held),
+        }
+    }
+
+    fn dequeue(&mut self, now: Instant, dropped: &mut Vec<Held>) -> Option<Held> {
+        self.queue.dequeue(now, dropped)
+    }
+
+    fn has_room(&self, size: Bytes) -> bool {
+        self.limit.has_room(self.queue.len(), self.queue.bytes(), size)
+    }
+
+    fn len(&self) -> usize {
+        self.queue.len()
+    }
+}

@@ -1,0 +1,165 @@
+//! FQ-CoDel: a queue under CoDel for each flow, served in turn.
+
+use std::collections::{BTreeMap, VecDeque};
+
+use super::codel::CoDelQueue;
+use super::{CoDel, Discipline, Held};
+use crate::link::QueueLimit;
+use crate::units::{Bytes, Instant};
+
+/// Flow Queue CoDel (RFC 8290).
+///
+/// Each flow has a queue under [`CoDel`] of its own: nothing is hashed, so that no two flows share
+/// one. A flow that sends less than its share goes before those that have a queue. Where there is no
+/// room, packets are dropped from the head of the flow with the most bytes: half of them, at most 64
+/// at a time.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub struct FqCoDel {
+    /// Of each queue.
+    pub codel: CoDel,
+    /// Bytes that a flow may send in its turn.
+    pub quantum: Bytes,
+}
+
+impl Default for FqCoDel {
+    /// One packet of Ethernet, 1514 bytes (RFC 8290, section 5.2.4), and the times of [`CoDel`].
+    fn default() -> Self {
+        Self { codel: CoDel::default(), quantum: Bytes(1514) }
+    }
+}
+
+/// Most packets dropped at once where there is no room (RFC 8290, section 4.1: a batch).
+const BATCH: usize = 64;
+
+#[derive(Clone, Debug)]
+struct Flow {
+    queue: CoDelQueue,
+    /// Bytes that it may still send in this turn.
+    deficit: i64,
+    /// Whether it stands in one of the lists.
+    listed: bool,
+}
+
+/// The queues of the flows, and whose turn it is.
+#[derive(Clone, Debug)]
+pub(super) struct Flows {
+    parameters: FqCoDel,
+    limit: QueueLimit,
+    flows: Vec<Flow>,
+    /// The place of a flow by its number.
+    places: BTreeMap<u32, usize>,
+    new: VecDeque<usize>,
+    old: VecDeque<usize>,
+    packets: usize,
+    bytes: u64,
+}
+
+impl Flows {
+    pub(super) fn new(parameters: FqCoDel, limit: QueueLimit) -> Self {
+        Self {
+            parameters,
+            limit,
+            flows: Vec::new(),
+            places: BTreeMap::new(),
+            new: VecDeque::new(),
+            old: VecDeque::new(),
+            packets: 0,
+            bytes: 0,
+        }
+    }
+
+    fn place(&mut self, flow: u32) -> usize {
+        *self.places.entry(flow).or_insert_with(|| {
+            let queue = CoDelQueue::new(self.parameters.codel);
+            self.flows.push(Flow { queue, deficit: 0, listed: false });
+            self.flows.len() - 1
+        })
+    }
+
+    fn gone(&mut self, held: &Held) {
+        self.packets -= 1;
+        self.bytes -= u64::from(held.size.0);
+    }
+
+    /// Drops from the head of the longest queue.
+    fn shorten(&mut self, dropped: &mut Vec<Held>) {
+        // The first of the longest ones, so that equal runs are equal.
+        let longest =
+            (0..self.flows.len()).rev().max_by_key(|&place| self.flows[place].queue.bytes());
+        let Some(longest) = longest else { return };
+        let half = self.flows[longest].queue.bytes() / 2;
+        let mut bytes = 0;
+        for _ in 0..BATCH {
+            let Some(held) = self.flows[longest].queue.pop() else { return };
+            self.gone(&held);
+            bytes += u64::from(held.size.0);
+            dropped.push(held);
+            if bytes >= half {
+                return;
+            }
+        }
+    }
+}
+
+impl Discipline for Flows {
+    fn enqueue(&mut self, _: Instant, held: Held, dropped: &mut Vec<Held>) {
+        let full = !self.limit.has_room(self.packets, self.bytes, held.size);
+        let quantum = i64::from(self.parameters.quantum.0);
+        let place = self.place(held.flow);
+        self.packets += 1;
+        self.bytes += u64::from(held.size.0);
+        let flow = &mut self.flows[place];
+        flow.queue.push(held);
+        if !flow.listed {
+            flow.listed = true;
+            flow.deficit = quantum;
+            self.new.push_back(place);
+        }
+        if full {
+            self.shorten(dropped);
+        }
+    }
+
+    fn dequeue(&mut self, now: Instant, dropped: &mut Vec<Held>) -> Option<Held> {
+        loop {
+            let is_new = !self.new.is_empty();
+            let place = *self.new.front().or_else(|| self.old.front())?;
+            let from = if is_new { &mut self.new } else { &mut self.old };
+            let flow = &mut self.flows[place];
+            if flow.deficit <= 0 {
+                flow.deficit += i64::from(self.parameters.quantum.0);
+                from.pop_front();
+                self.old.push_back(place);
+                continue;
+            }
+            let already = dropped.len();
+            let head = flow.queue.dequeue(now, dropped);
+            for held in &dropped[already..] {
+                self.packets -= 1;
+                self.bytes -= u64::from(held.size.0);
+            }
+            let Some(head) = head else {
+                from.pop_front();
+                // So that a flow of single packets does not always go first (RFC 8290, section 4.2).
+                if is_new && !self.old.is_empty() {
+                    self.old.push_back(place);
+                } else {
+                    flow.listed = false;
+                }
+                continue;
+            };
+            flow.deficit -= i64::from(head.size.0);
+            self.gone(&head);
+            return Some(head);
+        }
+    }
+
+    /// There is always room: a packet takes that of the flow that has most.
+    fn has_room(&self, size: Bytes) -> bool {
+        self.limit.has_room(self.packets, self.bytes, size)
+    }
+
+    fn len(&self) -> usize {
+        self.packets
+    }
+}

@@ -1,0 +1,265 @@
+//! A link before which packets wait in a queue that manages itself.
+
+use std::collections::VecDeque;
+
+use super::{Aqm, Discipline, Held};
+use crate::link::counters::Tally;
+use crate::link::{
+    Admission, DropReason, Instrument, InstrumentedLink, Link, LinkCounters, LinkEvent, Packet,
+    PacketId, QueueLimit, Transit, Transmission, Usage, earliest,
+};
+use crate::seed::Seed;
+use crate::units::{Bytes, Instant};
+
+/// A link that is given its packets one at a time, when the one before has departed, so that all
+/// others wait where they can still be dropped. A link whose slots several packets share is given
+/// what fills a slot.
+///
+/// A packet that is dropped after it was admitted is told as lost, and counted as dropped.
+pub(crate) struct Managed {
+    inner: Box<dyn InstrumentedLink + Send>,
+    queue: Box<dyn Discipline>,
+    /// Bytes that the link may have before it: a slot of it.
+    slot: u64,
+    /// Bytes that the link has and that have not departed.
+    ahead: u64,
+    packets: Packets,
+    out: VecDeque<Told>,
+    tells_departures: bool,
+    offered: u64,
+    dropped: u64,
+    dropped_early: u64,
+    longest: u64,
+    given: u64,
+    tally: Tally,
+    /// Kept for its room.
+    gone: Vec<Held>,
+}
+
+/// What is to be told, and whether it counts as dropped.
+struct Told {
+    event: LinkEvent,
+    dropped: bool,
+}
+
+impl Managed {
+    /// `inner`, whose own queue must have no bound, with `aqm` and `limit` before it; `inner` itself
+    /// if there is nothing to manage.
+    pub(crate) fn before(
+        mut inner: Box<dyn InstrumentedLink + Send>,
+        aqm: Aqm,
+        limit: QueueLimit,
+        seed: Seed,
+        number: u32,
+    ) -> Box<dyn InstrumentedLink + Send> {
+        let Some(queue) = aqm.build(limit, seed, number) else { return inner };
+        inner.notify_departures();
+        let slot = inner.usage(Instant::ZERO).slot;
+        Box::new(Self {
+            inner,
+            queue,
+            slot: u64::from(slot.0),
+            ahead: 0,
+            packets: Packets::default(),
+            out: VecDeque::new(),
+            tells_departures: false,
+            offered: 0,
+            dropped: 0,
+            dropped_early: 0,
+            longest: 0,
+            given: 0,
+            tally: Tally::default(),
+            gone: Vec::new(),
+        })
+    }
+
+    /// Works off what is due up to `now`, each departure with what it makes room for.
+    fn run(&mut self, now: Instant) {
+        while let Some(at) = self.inner.poll_timeout().filter(|at| *at <= now) {
+            while let Some(event) = self.inner.poll(at) {
+                self.tell(event);
+            }
+            self.fill(at);
+        }
+    }
+
+    fn tell(&mut self, event: LinkEvent) {
+        let event = match event {
+            LinkEvent::Delivered(transit) => LinkEvent::Delivered(self.packets.take(transit)),
+            LinkEvent::Lost(transit) => LinkEvent::Lost(self.packets.take(transit)),
+            LinkEvent::Departed { packet, at } => {
+                let packet = self.packets.of(packet);
+                self.ahead -= u64::from(packet.size.0);
+                if !self.tells_departures {
+                    return;
+                }
+                LinkEvent::Departed { packet: packet.id, at }
+            }
+            LinkEvent::TraceEnded { packet, at } => {
+                LinkEvent::TraceEnded { packet: self.packets.of(packet).id, at }
+            }
+        };
+        self.out.push_back(Told { event, dropped: false });
+    }
+
+    /// Hands on what the link may have at `now`.
+    fn fill(&mut self, now: Instant) {
+        while self.ahead == 0 || self.ahead < self.slot {
+            let mut gone = std::mem::take(&mut self.gone);
+            let next = self.queue.dequeue(now, &mut gone);
+            self.dropped_early += gone.len() as u64;
+            gone.drain(..).for_each(|held| self.drop_admitted(held, now));
+            self.gone = gone;
+            let Some(held) = next else { return };
+            let packet =
+                Packet { id: PacketId(held.place), ..self.packets.of(PacketId(held.place)) };
+            match self.inner.enqueue(now, packet) {
+                Admission::Queued => {
+                    self.ahead += u64::from(packet.size.0);
+                    self.given += 1;
+                }
+                // Its queue has no bound: the packet is too large.
+                Admission::Dropped(_) => self.drop_admitted(held, now),
+            }
+        }
+    }
+
+    fn drop_admitted(&mut self, held: Held, now: Instant) {
+        self.dropped += 1;
+        let Held { place, size, entered, .. } = held;
+        let packet = PacketId(place);
+        let transit =
+            Transit { packet, size, lldus: 0, order: self.given, entered, departed: now, at: now };
+        let transit = self.packets.take(transit);
+        if self.tells_departures {
+            let event = LinkEvent::Departed { packet: transit.packet, at: now };
+            self.out.push_back(Told { event, dropped: false });
+        }
+        self.out.push_back(Told { event: LinkEvent::Lost(transit), dropped: true });
+    }
+}
+
+impl Link for Managed {
+    fn enqueue(&mut self, now: Instant, packet: Packet) -> Admission {
+        self.run(now);
+        self.offered += 1;
+        let place = self.packets.put(packet, now);
+        let held = Held { place, flow: packet.flow, size: packet.size, entered: now };
+        let mut gone = std::mem::take(&mut self.gone);
+        self.queue.enqueue(now, held, &mut gone);
+        let refused = gone.iter().any(|held| held.place == place);
+        for held in gone.drain(..) {
+            match held.place == place {
+                true => self.dropped += 1,
+                false => self.drop_admitted(held, now),
+            }
+        }
+        self.gone = gone;
+        if refused {
+            self.packets.free(place);
+            return Admission::Dropped(DropReason::QueueFull);
+        }
+        self.fill(now);
+        self.longest = self.longest.max(self.queue_len(now) as u64);
+        Admission::Queued
+    }
+
+    fn poll_timeout(&self) -> Option<Instant> {
+        let told = self.out.front().map(|told| told.event.at());
+        earliest(told, self.inner.poll_timeout())
+    }
+
+    fn poll(&mut self, now: Instant) -> Option<LinkEvent> {
+        if self.out.is_empty() {
+            self.run(now);
+        }
+        let Told { event, dropped } = self.out.pop_front()?;
+        if !dropped {
+            self.tally.record(&event);
+        }
+        Some(event)
+    }
+
+    fn has_room(&mut self, now: Instant, size: Bytes) -> bool {
+        self.run(now);
+        self.queue.has_room(size)
+    }
+
+    fn notify_departures(&mut self) {
+        self.tells_departures = true;
+    }
+}
+
+impl Instrument for Managed {
+    fn queue_len(&self, now: Instant) -> usize {
+        self.queue.len() + self.inner.queue_len(now)
+    }
+
+    fn counters(&self) -> LinkCounters {
+        let inner = self.tally.replace_in(self.inner.counters());
+        let (offered, dropped, longest_queue) = (self.offered, self.dropped, self.longest);
+        LinkCounters { offered, dropped, longest_queue, ..inner }
+    }
+
+    fn usage(&self, until: Instant) -> Usage {
+        self.inner.usage(until)
+    }
+
+    fn details(&self) -> Vec<(&'static str, u64)> {
+        let mut details = self.inner.details();
+        details.push(("dropped_at_head", self.dropped_early));
+        details
+    }
+
+    fn catch_up(&mut self, until: Instant) {
+        self.run(until);
+        self.inner.catch_up(until);
+    }
+
+    fn log_units(&mut self) {
+        self.inner.log_units();
+    }
+
+    fn take_units(&mut self) -> Vec<Transmission> {
+        self.inner.take_units()
+    }
+}
+
+/// The packets before and on the link, by the number that the link knows them by.
+#[derive(Debug, Default)]
+struct Packets {
+    all: Vec<(Packet, Instant)>,
+    unused: Vec<u64>,
+}
+
+impl Packets {
+    fn put(&mut self, packet: Packet, entered: Instant) -> u64 {
+        let place = (packet, entered);
+        match self.unused.pop() {
+            Some(number) => {
+                self.all[number as usize] = place;
+                number
+            }
+            None => {
+                self.all.push(place);
+                self.all.len() as u64 - 1
+            }
+        }
+    }
+
+    fn of(&self, id: PacketId) -> Packet {
+        self.all[id.0 as usize].0
+    }
+
+    /// The end of a packet's way, by the host's name for it. Its order stays the link's: that in which
+    /// it was given the packets.
+    fn take(&mut self, transit: Transit) -> Transit {
+        let (packet, entered) = self.all[transit.packet.0 as usize];
+        self.free(transit.packet.0);
+        Transit { packet: packet.id, size: packet.size, entered, ..transit }
+    }
+
+    fn free(&mut self, place: u64) {
+        self.unused.push(place);
+    }
+}

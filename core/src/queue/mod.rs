@@ -1,0 +1,85 @@
+//! Queues that manage themselves: what waits before a link, and what is dropped of it.
+//!
+//! Without one a link has its drop-tail queue ([`QueueLimit`]). With one it takes only what is to be
+//! sent next, as the driver of a network card does, and all else waits here: [`CoDel`] (RFC 8289),
+//! [`FqCoDel`] (RFC 8290) or [`Pie`] (RFC 8033).
+//!
+//! ```
+//! use clift::queue::{Aqm, CoDel};
+//! use clift::units::Duration;
+//! let aqm: Aqm = "codel(interval 600 ms)".parse()?;
+//! assert_eq!(aqm, Aqm::CoDel(CoDel { interval: Duration::from_millis(600), ..CoDel::default() }));
+//! # Ok::<(), String>(())
+//! ```
+
+mod codel;
+mod fq_codel;
+mod managed;
+mod pie;
+mod text;
+
+pub use codel::CoDel;
+pub use fq_codel::FqCoDel;
+pub(crate) use managed::Managed;
+pub use pie::Pie;
+
+use std::fmt;
+
+use crate::link::QueueLimit;
+use crate::seed::{Seed, Stream};
+use crate::units::{Bytes, Instant};
+
+/// Active queue management: what drops packets before a queue is full. In text `"codel"`,
+/// `"fq-codel(quantum 1514 B)"`, `"pie(target 20 ms)"`; "none" is a drop-tail queue.
+#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
+pub enum Aqm {
+    /// Drop-tail.
+    #[default]
+    None,
+    /// Controlled Delay.
+    CoDel(CoDel),
+    /// A queue under CoDel for each flow.
+    FqCoDel(FqCoDel),
+    /// Proportional Integral controller Enhanced.
+    Pie(Pie),
+}
+
+impl Aqm {
+    /// An empty queue of at most `limit`; `None` for drop-tail, which links have themselves. `number`
+    /// tells the hops of a run apart.
+    fn build(self, limit: QueueLimit, seed: Seed, number: u32) -> Option<Box<dyn Discipline>> {
+        Some(match self {
+            Self::None => return None,
+            Self::CoDel(parameters) => Box::new(codel::Single::new(parameters, limit)),
+            Self::FqCoDel(parameters) => Box::new(fq_codel::Flows::new(parameters, limit)),
+            Self::Pie(parameters) => {
+                Box::new(pie::Queue::new(parameters, limit, seed.rng(Stream::Queue(number))))
+            }
+        })
+    }
+}
+
+/// A packet that waits.
+#[derive(Clone, Copy, Debug)]
+struct Held {
+    /// Its place among the packets of the link.
+    place: u64,
+    flow: u32,
+    size: Bytes,
+    entered: Instant,
+}
+
+/// What decides which packet is sent next, and which never. `now` never falls.
+trait Discipline: fmt::Debug + Send {
+    /// A packet arrives; it, or others in its place, may be dropped.
+    fn enqueue(&mut self, now: Instant, held: Held, dropped: &mut Vec<Held>);
+
+    /// The packet that is sent now; others may be dropped.
+    fn dequeue(&mut self, now: Instant, dropped: &mut Vec<Held>) -> Option<Held>;
+
+    /// Whether a packet of `size` finds room.
+    fn has_room(&self, size: Bytes) -> bool;
+
+    /// Packets that wait.
+    fn len(&self) -> usize;
+}

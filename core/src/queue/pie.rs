@@ -1,0 +1,188 @@
+//! PIE: drops arrivals at random, with a probability that follows the delay.
+
+use std::collections::VecDeque;
+
+use rand::Rng;
+use rand_chacha::ChaCha8Rng;
+
+use super::{Discipline, Held};
+use crate::link::QueueLimit;
+use crate::units::{Bytes, Duration, Instant};
+
+/// Proportional Integral controller Enhanced (RFC 8033).
+///
+/// Every `update` the drop probability is moved by how far the delay is from `target` and by how much
+/// it changed; a packet that arrives is dropped with it. The delay is that of the packet that left
+/// last, by its time of arrival (section 5.2 leaves the choice). With the cap of section 5.5 and the
+/// derandomisation of section 5.4.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub struct Pie {
+    /// The delay that it steers to (QDELAY_REF).
+    pub target: Duration,
+    /// Between two updates (T_UPDATE).
+    pub update: Duration,
+    /// How long a burst may last after an empty time (MAX_BURST).
+    pub burst: Duration,
+}
+
+impl Default for Pie {
+    /// 15 ms, 15 ms and 150 ms (RFC 8033, section 4.2 and 4.4).
+    fn default() -> Self {
+        let (target, update) = (Duration::from_millis(15), Duration::from_millis(15));
+        Self { target, update, burst: Duration::from_millis(150) }
+    }
+}
+
+/// Weights in Hz of the distance to the target and of the change (RFC 8033, section 4.2).
+const ALPHA: f64 = 0.125;
+const BETA: f64 = 1.25;
+/// Packets of this size are what its constants are for (MEAN_PKTSIZE).
+const MEAN_PACKET: u64 = 1500;
+/// Sums of probabilities between which a packet is dropped at random (RFC 8033, section 5.4).
+const SURELY_NOT: f64 = 0.85;
+const SURELY: f64 = 8.5;
+
+/// The state of a queue under PIE.
+#[derive(Clone, Debug)]
+pub(super) struct Queue {
+    parameters: Pie,
+    limit: QueueLimit,
+    rng: ChaCha8Rng,
+    waiting: VecDeque<Held>,
+    bytes: u64,
+    probability: f64,
+    /// Sum of the probabilities since the last drop.
+    accumulated: f64,
+    burst: Duration,
+    /// How long the packet that left last had waited, and the same at the last update.
+    delay: Duration,
+    last_delay: Duration,
+    next_update: Instant,
+}
+
+impl Queue {
+    pub(super) fn new(parameters: Pie, limit: QueueLimit, rng: ChaCha8Rng) -> Self {
+        Self {
+            parameters,
+            limit,
+            rng,
+            waiting: VecDeque::new(),
+            bytes: 0,
+            probability: 0.0,
+            accumulated: 0.0,
+            burst: parameters.burst,
+            delay: Duration::ZERO,
+            last_delay: Duration::ZERO,
+            next_update: Instant::ZERO + parameters.update,
+        }
+    }
+
+    /// Works off the updates up to `now`: nothing that they look at changes between two calls.
+    fn advance(&mut self, now: Instant) {
+        while self.next_update <= now {
+            if self.is_at_rest() {
+                // Further updates change nothing.
+                let update = self.parameters.update.as_nanos();
+                let missed = now.saturating_since(self.next_update).as_nanos() / update;
+                self.next_update = self.next_update + Duration::from_nanos((missed + 1) * update);
+                return;
+            }
+            self.adapt();
+            self.next_update = self.next_update + self.parameters.update;
+        }
+    }
+
+    fn is_at_rest(&self) -> bool {
+        let still = self.delay == Duration::ZERO && self.last_delay == Duration::ZERO;
+        still && self.probability == 0.0 && self.burst == self.parameters.burst
+    }
+
+    /// The update of RFC 8033, section 4.2, with 5.5, then that of the burst allowance (4.4).
+    fn adapt(&mut self) {
+        let Pie { target, update, burst } = self.parameters;
+        let (delay, last) = (self.delay.as_secs_f64(), self.last_delay.as_secs_f64());
+        let mut change = ALPHA * (delay - target.as_secs_f64()) + BETA * (delay - last);
+        change *= match self.probability {
+            p if p < 0.000001 => 1.0 / 2048.0,
+            p if p < 0.00001 => 1.0 / 512.0,
+            p if p < 0.0001 => 1.0 / 128.0,
+            p if p < 0.001 => 1.0 / 32.0,
+            p if p < 0.01 => 1.0 / 8.0,
+            p if p < 0.1 => 1.0 / 2.0,
+            _ => 1.0,
+        };
+        if self.probability >= 0.1 {
+            change = change.min(0.02);
+        }
+        self.probability += change;
+        if self.delay == Duration::ZERO && self.last_delay == Duration::ZERO {
+            self.probability *= 0.98;
+        }
+        self.probability = self.probability.clamp(0.0, 1.0);
+        let calm = |delay: Duration| delay < target.half();
+        self.burst = if self.probability == 0.0 && calm(self.delay) && calm(self.last_delay) {
+            burst
+        } else {
+            Duration::from_nanos(self.burst.as_nanos().saturating_sub(update.as_nanos()))
+        };
+        self.last_delay = self.delay;
+    }
+
+    fn uniform(&mut self) -> f64 {
+        (self.rng.next_u64() >> 11) as f64 / (1u64 << 53) as f64
+    }
+
+    /// Whether a packet that arrives is dropped (RFC 8033, sections 4.1 and 5.4).
+    fn drops(&mut self) -> bool {
+        if self.burst > Duration::ZERO {
+            return false;
+        }
+        let is_light = self.last_delay < self.parameters.target.half() && self.probability < 0.2;
+        if is_light || self.bytes <= 2 * MEAN_PACKET {
+            return false;
+        }
+        if self.probability == 0.0 {
+            self.accumulated = 0.0;
+        }
+        self.accumulated += self.probability;
+        if self.accumulated < SURELY_NOT {
+            return false;
+        }
+        let drops = self.accumulated >= SURELY || self.uniform() < self.probability;
+        if drops {
+            self.accumulated = 0.0;
+        }
+        drops
+    }
+}
+
+impl Discipline for Queue {
+    fn enqueue(&mut self, now: Instant, held: Held, dropped: &mut Vec<Held>) {
+        self.advance(now);
+        if !self.has_room(held.size) || self.drops() {
+            dropped.push(held);
+            return;
+        }
+        self.bytes += u64::from(held.size.0);
+        self.waiting.push_back(held);
+    }
+
+    fn dequeue(&mut self, now: Instant, _: &mut Vec<Held>) -> Option<Held> {
+        self.advance(now);
+        let Some(held) = self.waiting.pop_front() else {
+            self.delay = Duration::ZERO;
+            return None;
+        };
+        self.bytes -= u64::from(held.size.0);
+        self.delay = now.saturating_since(held.entered);
+        Some(held)
+    }
+
+    fn has_room(&self, size: Bytes) -> bool {
+        self.limit.has_room(self.waiting.len(), self.bytes, size)
+    }
+
+    fn len(&self) -> usize {
+        self.waiting.len()
+    }
+}

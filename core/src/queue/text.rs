@@ -1,0 +1,169 @@
+//! Queue management as people write it: `codel(target 5 ms, interval 100 ms)`.
+
+use std::fmt;
+use std::str::FromStr;
+
+use super::{Aqm, CoDel, FqCoDel, Pie};
+use crate::units::{Bytes, Duration, Size, quantity};
+
+const KNOWN: &str = "\"none\", \"codel(target 5 ms, interval 100 ms)\", \"fq-codel(quantum 1514 B)\" or \"pie(target 15 ms, update 15 ms, burst 150 ms)\"";
+
+/// Reads what `Display` writes; what is left out has the value of its RFC.
+///
+/// ```
+/// use clift::queue::Aqm;
+/// assert_eq!("PIE( target 20 ms )".parse::<Aqm>()?.to_string(), "pie(target 20 ms)");
+/// let error = "red".parse::<Aqm>().unwrap_err();
+/// assert!(error.starts_with("`red`: unknown; write \"none\", \"codel("), "{error}");
+/// # Ok::<(), String>(())
+/// ```
+impl FromStr for Aqm {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        parse(text).map_err(|reason| format!("`{text}`: {reason}; write {KNOWN}"))
+    }
+}
+
+fn parse(text: &str) -> Result<Aqm, String> {
+    let lower = text.trim().to_lowercase();
+    let (name, inside) = match lower.split_once('(') {
+        None => (lower.as_str(), ""),
+        Some((name, rest)) => {
+            let inside = rest.strip_suffix(')').ok_or("the closing parenthesis is missing")?;
+            (name.trim_end(), inside)
+        }
+    };
+    let mut options = Options::of(inside)?;
+    let aqm = match name {
+        "none" => Aqm::None,
+        "codel" => Aqm::CoDel(codel(&mut options)?),
+        "fq-codel" => {
+            let standard = FqCoDel::default();
+            let quantum = options.take("quantum", size)?.unwrap_or(standard.quantum);
+            Aqm::FqCoDel(FqCoDel { codel: codel(&mut options)?, quantum })
+        }
+        "pie" => {
+            let standard = Pie::default();
+            Aqm::Pie(Pie {
+                target: options.take("target", time)?.unwrap_or(standard.target),
+                update: options.take("update", time)?.unwrap_or(standard.update),
+                burst: options.take("burst", any_time)?.unwrap_or(standard.burst),
+            })
+        }
+        _ => return Err("unknown".to_owned()),
+    };
+    options.end()?;
+    Ok(aqm)
+}
+
+fn codel(options: &mut Options<'_>) -> Result<CoDel, String> {
+    let standard = CoDel::default();
+    Ok(CoDel {
+        target: options.take("target", time)?.unwrap_or(standard.target),
+        interval: options.take("interval", time)?.unwrap_or(standard.interval),
+    })
+}
+
+fn any_time(text: &str) -> Result<Duration, String> {
+    text.parse().map_err(|_| format!("`{text}` is not a time with its unit"))
+}
+
+fn time(text: &str) -> Result<Duration, String> {
+    match any_time(text)? {
+        Duration::ZERO => Err(format!("`{text}` is no time at all")),
+        time => Ok(time),
+    }
+}
+
+fn size(text: &str) -> Result<Bytes, String> {
+    let Size(bytes) = text
+        .to_uppercase()
+        .replace('K', "k")
+        .parse()
+        .map_err(|_| format!("`{text}` is not a size with its unit"))?;
+    match u32::try_from(bytes) {
+        Ok(bytes) if bytes > 0 => Ok(Bytes(bytes)),
+        _ => Err(format!("`{text}` is not the size of a packet")),
+    }
+}
+
+/// What stands in parentheses: names, each with a value.
+struct Options<'a>(Vec<(&'a str, &'a str)>);
+
+impl<'a> Options<'a> {
+    fn of(inside: &'a str) -> Result<Self, String> {
+        let parts = inside.split(',').map(str::trim).filter(|part| !part.is_empty());
+        let pairs = parts.map(|part| {
+            let pair = part.split_once(char::is_whitespace);
+            pair.map(|(name, value)| (name, value.trim()))
+                .ok_or_else(|| format!("`{part}` has no value"))
+        });
+        pairs.collect::<Result<_, _>>().map(Self)
+    }
+
+    fn take<T>(
+        &mut self,
+        name: &str,
+        read: fn(&str) -> Result<T, String>,
+    ) -> Result<Option<T>, String> {
+        let Some(place) = self.0.iter().position(|(known, _)| *known == name) else {
+            return Ok(None);
+        };
+        read(self.0.remove(place).1).map(Some)
+    }
+
+    fn end(self) -> Result<(), String> {
+        match self.0.first() {
+            None => Ok(()),
+            Some((name, _)) => Err(format!("`{name}` means nothing here, or is there twice")),
+        }
+    }
+}
+
+impl fmt::Display for Aqm {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut options = Vec::new();
+        let mut note = |name: &str, value: String, standard: String| {
+            if value != standard {
+                options.push(format!("{name} {value}"));
+            }
+        };
+        let note_codel = |note: &mut dyn FnMut(&str, String, String), it: &CoDel| {
+            let standard = CoDel::default();
+            note("target", it.target.to_string(), standard.target.to_string());
+            note("interval", it.interval.to_string(), standard.interval.to_string());
+        };
+        let name = match self {
+            Self::None => "none",
+            Self::CoDel(it) => {
+                note_codel(&mut note, it);
+                "codel"
+            }
+            Self::FqCoDel(it) => {
+                note_codel(&mut note, &it.codel);
+                let quantum = |it: &FqCoDel| Size(it.quantum.0.into()).to_string();
+                note("quantum", quantum(it), quantum(&FqCoDel::default()));
+                "fq-codel"
+            }
+            Self::Pie(it) => {
+                let standard = Pie::default();
+                note("target", it.target.to_string(), standard.target.to_string());
+                note("update", it.update.to_string(), standard.update.to_string());
+                note("burst", it.burst.to_string(), standard.burst.to_string());
+                "pie"
+            }
+        };
+        match options.is_empty() {
+            true => f.write_str(name),
+            false => write!(f, "{name}({})", options.join(", ")),
+        }
+    }
+}
+
+quantity!(
+    Aqm,
+    "Aqm",
+    r"^\s*([Nn]one|[Cc]o[Dd]el|[Ff][Qq]-[Cc]o[Dd]el|[Pp][Ii][Ee])\s*(\([^()]*\))?\s*$",
+    format!("what drops packets before the queue is full: {KNOWN}")
+);

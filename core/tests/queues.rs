@@ -1,0 +1,235 @@
+//! Queues that manage themselves: laws that each must follow, whatever hop stands behind it.
+
+use clift::link::{Admission, Link, LinkEvent, Packet, PacketId, QueueLimit, StreamRange};
+use clift::queue::Aqm;
+use clift::seed::Seed;
+use clift::simulation::{Hop, LegConfig, Way};
+use clift::units::{BitRate, Bytes, Duration, Instant};
+use proptest::prelude::*;
+
+const ALL: [&str; 4] = ["none", "codel", "fq-codel", "pie"];
+
+/// 12 Mbit/s: a packet of 1500 bytes takes a millisecond.
+fn leg(aqm: &str, queue: QueueLimit) -> Way {
+    let leg = LegConfig {
+        rate: BitRate::from_bits_per_second(12_000_000),
+        queue,
+        aqm: aqm.parse().unwrap(),
+        ..LegConfig::of_delay(Duration::ZERO)
+    };
+    Way::new(&[Hop::Leg(leg)], Seed(1), 0).unwrap()
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Arrival {
+    at: u64,
+    flow: u32,
+    size: u32,
+}
+
+/// What became of each packet: when it was delivered, or when it was dropped.
+fn carry(way: &mut Way, arrivals: &[Arrival]) -> Vec<Result<u64, u64>> {
+    let mut fates = vec![None; arrivals.len()];
+    let mut note = |event: LinkEvent| match event {
+        LinkEvent::Delivered(transit) => {
+            let at = Ok(transit.at.as_nanos());
+            assert!(fates[transit.packet.0 as usize].replace(at).is_none(), "twice");
+        }
+        LinkEvent::Lost(transit) => {
+            let at = Err(transit.at.as_nanos());
+            assert!(fates[transit.packet.0 as usize].replace(at).is_none(), "twice");
+        }
+        _ => {}
+    };
+    let mut refused = Vec::new();
+    for (number, arrival) in arrivals.iter().enumerate() {
+        let now = Instant::from_nanos(arrival.at);
+        while let Some(event) = way.poll(now) {
+            note(event);
+        }
+        let range = StreamRange { flow: arrival.flow, start: 0, end: 1 };
+        let packet = Packet::new(PacketId(number as u64), Bytes(arrival.size)).carrying(range);
+        if let Admission::Dropped(_) = way.enqueue(now, packet) {
+            refused.push((number, arrival.at));
+        }
+    }
+    while let Some(at) = way.poll_timeout() {
+        while let Some(event) = way.poll(at) {
+            note(event);
+        }
+    }
+    for (number, at) in refused {
+        assert!(fates[number].replace(Err(at)).is_none(), "twice");
+    }
+    fates.into_iter().map(|fate| fate.expect("each packet has a fate")).collect()
+}
+
+/// Packets of 1500 bytes at `share` of the rate for `seconds`.
+fn constant(share: f64, seconds: f64) -> Vec<Arrival> {
+    let gap = 1e6 / share;
+    let count = (seconds * 1e9 / gap) as usize;
+    let one = |number: usize| Arrival { at: (number as f64 * gap) as u64, flow: 0, size: 1500 };
+    (0..count).map(one).collect()
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(60))]
+
+    /// Each packet is delivered once or dropped once, and the counters say so.
+    #[test]
+    fn nothing_is_lost_sight_of(
+        gaps in prop::collection::vec((0u64..3_000_000, 0u32..4, 40u32..1501), 1..400),
+        which in 0usize..4,
+        room in 1u32..60,
+    ) {
+        let mut at = 0;
+        let arrivals: Vec<Arrival> = gaps
+            .into_iter()
+            .map(|(gap, flow, size)| {
+                at += gap;
+                Arrival { at, flow, size }
+            })
+            .collect();
+        let mut way = leg(ALL[which], QueueLimit::Packets(room));
+        let fates = carry(&mut way, &arrivals);
+        let delivered = fates.iter().filter(|fate| fate.is_ok()).count() as u64;
+        let hop = way.hops().next().unwrap().counters();
+        prop_assert_eq!(hop.delivered, delivered);
+        prop_assert_eq!(hop.dropped, arrivals.len() as u64 - delivered);
+        prop_assert_eq!(hop.lost, 0);
+        prop_assert_eq!(way.counters().pending(), 0);
+    }
+
+    /// Where nothing waits for long, what is managed is what is not.
+    #[test]
+    fn a_short_queue_is_left_alone(
+        gaps in prop::collection::vec((900_000u64..2_000_000, 40u32..1501), 1..200),
+    ) {
+        let mut at = 0;
+        let arrivals: Vec<Arrival> = gaps
+            .into_iter()
+            .map(|(gap, size)| {
+                at += gap;
+                Arrival { at, flow: 0, size }
+            })
+            .collect();
+        let plain = carry(&mut leg("none", QueueLimit::Unlimited), &arrivals);
+        for aqm in &ALL[1..] {
+            let mut way = leg(&aqm.replace("codel", "codel(target 50 ms)"), QueueLimit::Unlimited);
+            prop_assert_eq!(&carry(&mut way, &arrivals), &plain);
+        }
+    }
+}
+
+/// RFC 8289 by hand: 1.25 times the rate. While one packet is sent the next stands ready, so that the
+/// n-th leaves the queue at n - 1 ms and has waited for n / 5 - 1 ms: for 5 ms at 29 ms. What leaves
+/// 100 ms later is dropped; the time to the next drop is 100 ms, then less by Newton's steps towards
+/// one over the square root of their number, as long as the delay stays above the target.
+#[test]
+fn codel_drops_by_its_law() {
+    let fates = carry(&mut leg("codel", QueueLimit::Unlimited), &constant(1.25, 0.6));
+    let drops = fates.iter().filter_map(|fate| fate.err()).map(|at| at as f64 / 1e6);
+    let drops: Vec<f64> = drops.collect();
+    assert!(drops.len() >= 9, "{drops:?}");
+    let (mut due, mut root) = (29.0 + 100.0, 1.0);
+    for (number, dropped) in drops.iter().enumerate() {
+        // A packet leaves every millisecond.
+        assert!((-0.01..=1.0).contains(&(dropped - due)), "{number}: {dropped} ms, due {due} ms");
+        if number == 0 {
+            due = *dropped;
+        } else {
+            root *= (3.0 - (number + 1) as f64 * root * root) / 2.0;
+        }
+        due += 100.0 * root;
+    }
+}
+
+/// A constant overload of a quarter: of five packets one is dropped in the end, and the delay is where
+/// the controller has it.
+#[test]
+fn pie_finds_the_share_that_is_too_much() {
+    let arrivals = constant(1.25, 60.0);
+    let fates = carry(&mut leg("pie", QueueLimit::Unlimited), &arrivals);
+    let late = arrivals.len() / 2..;
+    let dropped = fates[late.clone()].iter().filter(|fate| fate.is_err()).count();
+    let share = dropped as f64 / fates[late.clone()].len() as f64;
+    assert!((share - 0.2).abs() < 0.01, "{share}");
+    let delays: Vec<f64> = fates[late.clone()]
+        .iter()
+        .zip(&arrivals[late])
+        .filter_map(|(fate, arrival)| Some((fate.ok()? - arrival.at) as f64 / 1e6))
+        .collect();
+    let mean = delays.iter().sum::<f64>() / delays.len() as f64;
+    assert!((12.0..18.0).contains(&mean), "{mean} ms where it steers to 15");
+}
+
+/// Two flows that always have something, of packets of 1500 and of 500 bytes, have half each; a flow
+/// that sends less than its share waits for a packet or two.
+#[test]
+fn flows_have_equal_shares_and_thin_ones_go_first() {
+    let mut arrivals = Vec::new();
+    for number in 0..20_000u64 {
+        arrivals.push(Arrival { at: number * 500_000, flow: 0, size: 1500 });
+        (0..3).for_each(|_| arrivals.push(Arrival { at: number * 500_000, flow: 1, size: 500 }));
+        if number % 40 == 0 {
+            arrivals.push(Arrival { at: number * 500_000, flow: 2, size: 200 });
+        }
+    }
+    let fates = carry(&mut leg("fq-codel", QueueLimit::Packets(1000)), &arrivals);
+    let bytes = |flow| {
+        // As long as both have something.
+        let in_time = |fate: &Result<u64, u64>| fate.is_ok_and(|at| at < 10_000_000_000);
+        let all = arrivals.iter().zip(&fates);
+        let mine = all.filter(|(it, fate)| it.flow == flow && in_time(fate));
+        mine.map(|(it, _)| u64::from(it.size)).sum::<u64>() as f64
+    };
+    assert!((bytes(0) / bytes(1) - 1.0).abs() < 0.01, "{} and {}", bytes(0), bytes(1));
+    let thin = arrivals.iter().zip(&fates).filter(|(it, _)| it.flow == 2);
+    for (it, fate) in thin {
+        let waited = fate.expect("a thin flow loses nothing") - it.at;
+        assert!(waited <= 3_000_000, "{waited} ns");
+    }
+    // In one queue it waits as long as everybody else.
+    let one = carry(&mut leg("codel", QueueLimit::Packets(1000)), &arrivals);
+    let waited = |(it, fate): (&Arrival, &Result<u64, u64>)| Some(fate.ok()? - it.at);
+    let thin = arrivals.iter().zip(&one).filter(|(it, _)| it.flow == 2).filter_map(waited);
+    assert!(thin.max().unwrap() > 100_000_000);
+}
+
+/// The flow that has most makes room.
+#[test]
+fn a_full_fair_queue_drops_of_the_longest() {
+    let mut arrivals: Vec<_> = (0..200).map(|_| Arrival { at: 0, flow: 0, size: 1500 }).collect();
+    arrivals.extend((0..5).map(|_| Arrival { at: 1, flow: 1, size: 1500 }));
+    let fates = carry(&mut leg("fq-codel", QueueLimit::Packets(100)), &arrivals);
+    assert!(fates[200..].iter().all(Result::is_ok));
+    assert!(fates.iter().filter(|fate| fate.is_err()).count() >= 100);
+}
+
+#[test]
+fn queue_management_is_read_and_written() {
+    for text in [
+        "none",
+        "codel",
+        "codel(target 20 ms, interval 600 ms)",
+        "fq-codel(quantum 300 B)",
+        "pie(target 20 ms, update 5 ms, burst 0 ns)",
+    ] {
+        let aqm: Aqm = text.parse().unwrap();
+        assert_eq!(aqm.to_string().parse::<Aqm>(), Ok(aqm), "{text}");
+    }
+    for (text, reason) in [
+        ("red", "unknown"),
+        ("codel(", "the closing parenthesis is missing"),
+        ("codel(target)", "`target` has no value"),
+        ("codel(target 5)", "`5` is not a time with its unit"),
+        ("codel(target 0 ms)", "`0 ms` is no time at all"),
+        ("codel(quantum 300 B)", "`quantum` means nothing here"),
+        ("codel(target 5 ms, target 6 ms)", "`target` means nothing here, or is there twice"),
+        ("fq-codel(quantum 0 B)", "is not the size of a packet"),
+        ("none(target 5 ms)", "`target` means nothing here"),
+    ] {
+        let error = text.parse::<Aqm>().unwrap_err();
+        assert!(error.contains(reason) && error.contains("write \"none\""), "{error}");
+    }
+}
