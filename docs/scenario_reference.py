@@ -83,6 +83,7 @@ SECTIONS = [
     ("transport", "Transport"),
     ("transport.linux", "Linux"),
     ("transport.papers", "Papers"),
+    ("transport.quic", "Quic"),
     ("application", "Application"),
     ("access", "Leg"),
     ("[path]", "Hop"),

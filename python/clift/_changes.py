@@ -20,7 +20,10 @@ _ACCESS = ("access_kbps", "access_ms")
 _PATH = ("path_ms", "path_in_order")
 _OF_LINKS = {keyword.key for keyword in KEYWORDS.values() if keyword.key.startswith("link.")}
 # Keywords that go together, or to more than one place.
-_TOGETHER = frozenset([*_QUEUE, *_APPLICATION, *_ACCESS, *_PATH, "transport", "return_link"])
+_TRANSPORT = ("transport", "congestion")
+_TOGETHER = frozenset([*_QUEUE, *_APPLICATION, *_ACCESS, *_PATH, *_TRANSPORT, "return_link"])
+# What `transport` may say beside names of congestion controls, which are TCP's.
+_PROTOCOLS = ("tcp", "quic", "udp")
 
 
 def node(name: str, value: Any) -> Node:
@@ -98,12 +101,8 @@ def _keys(nodes: Mapping[str, Node], of_links: bool) -> Iterator[Change]:
 
 
 def _together(nodes: Mapping[str, Node], of_links: bool) -> Iterator[Change]:
-    if "transport" in nodes:
-        udp = nodes["transport"] == "udp"
-        if udp or not of_links:
-            yield "transport.protocol", "udp" if udp else "tcp"
-        if not udp:
-            yield "transport.congestion", nodes["transport"]
+    if not nodes.keys().isdisjoint(_TRANSPORT):
+        yield from _transport(nodes, of_links)
     if not nodes.keys().isdisjoint(_QUEUE):
         yield "link.queue", _queue(nodes)
     if not nodes.keys().isdisjoint(_APPLICATION):
@@ -112,6 +111,20 @@ def _together(nodes: Mapping[str, Node], of_links: bool) -> Iterator[Change]:
     if not of_links or any(node not in (None, "0 ns") for node in given.values()):
         yield from ((KEYWORDS[name].key, node) for name, node in given.items())
     yield from _delays(nodes, of_links)
+
+
+def _transport(nodes: Mapping[str, Node], of_links: bool) -> Iterator[Change]:
+    named, congestion = nodes.get("transport"), nodes.get("congestion")
+    by_name = named is not None and named not in _PROTOCOLS
+    twice = by_name and congestion is not None and named != KEYWORDS["transport"].usual
+    cure = "`transport` names one already; say transport = 'tcp', or leave one of them out"
+    only_with(twice, [("congestion", True)], cure)
+    if named is not None and (not of_links or named in ("quic", "udp")):
+        yield "transport.protocol", "tcp" if by_name else named
+    if congestion is not None or (by_name and named is not None):
+        yield "transport.congestion", congestion if congestion is not None else named
+    elif "transport" not in nodes and not of_links:
+        yield "transport.congestion", None
 
 
 def _delays(nodes: Mapping[str, Node], of_links: bool) -> Iterator[Change]:

@@ -36,6 +36,7 @@ class Keywords(TypedDict, total=False):
     """What `clift.simulate` takes beside a link."""
 
     transport: str
+    congestion: str | None
     profile: str
     duration_s: float
     packet_bytes: int
@@ -72,6 +73,7 @@ class Keywords(TypedDict, total=False):
 
 KEYWORDS: dict[str, to.Keyword] = {
     "transport": to.Keyword("transport.congestion", to.text("a name such as 'cubic'"), "cubic"),
+    "congestion": to.Keyword("transport.congestion", to.text("a name such as 'cubic'"), None),
     "profile": to.Keyword("transport.profile", to.choice("papers", "linux"), "linux"),
     "duration_s": to.Keyword("duration", to.seconds, 400),
     "packet_bytes": to.Keyword("transport.packet", to.whole(0, 4294967295, "B"), 1500),

@@ -339,7 +339,10 @@ def simulate(
         options: The options below.
 
     Options (defaults in brackets):
-        transport ("cubic"): `newreno`, `cubic`, `hybla`, `westwood`, `compound`, `bbr`, or `udp`.
+        transport ("cubic"): TCP's `newreno`, `cubic`, `hybla`, `westwood`, `compound`, `bbr`; or
+        `tcp`, `quic`, `udp`, of which the first two take a congestion ("cubic"). Over QUIC
+        `newreno`, `cubic` and `bbr` are quinn's, `clift-newreno`, `clift-cubic`, `hybla`,
+        `westwood` and `compound` ours; its own options are dotted keys of `[transport.quic]`.
         profile ("linux"): whose details, those of a kernel of today or, with "papers", those of the
         papers' ns-2, which has no `bbr`.
         duration_s (400), packet_bytes (1500; IP packet, headers included), seed (1).

@@ -27,6 +27,8 @@ mod work;
 mod _clift {
     use clift::link::TransmissionKind;
     use clift::simulation::EventKind;
+    use pyo3::exceptions::PyRuntimeError;
+    use pyo3::prelude::*;
 
     #[pymodule_export]
     #[allow(non_upper_case_globals)]
@@ -50,6 +52,16 @@ mod _clift {
     const UNIT_AGAIN: u8 = TransmissionKind::Again as u8;
     #[pymodule_export]
     const UNIT_REPAIR: u8 = TransmissionKind::Repair as u8;
+
+    /// Adds the transports of other crates to those of the core, once a process.
+    #[pymodule_init]
+    fn add_transports(_module: &Bound<'_, PyModule>) -> PyResult<()> {
+        #[cfg(feature = "quic")]
+        if clift::transport::Choice::named("quic").is_err() {
+            clift_quic::register().map_err(|taken| PyRuntimeError::new_err(taken.to_string()))?;
+        }
+        Ok(())
+    }
 
     #[pymodule_export]
     use super::capture::capture;

@@ -19,7 +19,7 @@ const TIMESTAMPS: u32 = 12;
 const SYN_TIMESTAMPS: u32 = 20;
 /// The largest shift of a window (RFC 7323).
 const MOST_SHIFT: u32 = 14;
-const ZEROS: [u8; 1 << 16] = [0; 1 << 16];
+static ZEROS: [u8; 1 << 16] = [0; 1 << 16];
 
 /// What of a flow its headers depend on.
 #[derive(Clone, Debug)]

@@ -109,7 +109,7 @@ impl CoDelQueue {
     /// When the next packet is dropped after one at `at` (RFC 8289, section 5.6: control_law).
     fn after(&self, at: Instant) -> Instant {
         let interval = u128::from(self.parameters.interval.as_nanos());
-        at + Duration::from_nanos((interval * u128::from(self.inverse_root) >> 16) as u64)
+        at + Duration::from_nanos(((interval * u128::from(self.inverse_root)) >> 16) as u64)
     }
 
     /// One step of Newton's towards 1 / sqrt(count): x (3 - count x^2) / 2.

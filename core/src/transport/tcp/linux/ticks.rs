@@ -33,7 +33,7 @@ impl Ticks {
         let wanted = now.as_nanos() / TICK + wait;
         let beyond = |level: &u32| wait >= (BUCKETS - 1) << (COARSER * level);
         let shift = COARSER * (0..LEVELS - 1).take_while(beyond).count() as u32;
-        Instant::from_nanos(((wanted >> shift) + 1 << shift) * TICK)
+        Instant::from_nanos((((wanted >> shift) + 1) << shift) * TICK)
     }
 
     /// The tick that a time belongs to.
