@@ -26,7 +26,7 @@ pub use free::free_memory;
 /// let refused = budget.room::<u64>(100, "100 slots").unwrap_err();
 /// assert_eq!(
 ///     refused.to_string(),
-///     "100 slots need 1600 B of memory in all, and 1000 B may be taken; take less, or allow it: \
+///     "100 slots need 1600 B of memory in all, and 1 kB may be taken; take less, or allow it: \
 ///      memory = \"1600 B\""
 /// );
 /// # Ok::<(), clift::budget::Refusal>(())

@@ -53,7 +53,7 @@ fn files() -> (InMemory, Vec<TraceFile>) {
     let head = "send_time_s,up_delay_ms,up_lost\n".to_owned();
     let body = rows(&|slot| format!("{slot},10,0\n"));
     add("x.probes", [head.into_bytes(), body].concat(), &probes);
-    // Ten rows of a series make as many slots as they say.
+    // Ten rows of a series make as many slots as they say; the eleventh holds as long as the tenth.
     let series = |file| TraceFile {
         time: Some("1:s".parse().unwrap()),
         rate: Some("2:bit/s".parse().unwrap()),
@@ -78,7 +78,7 @@ fn every_reader_keeps_within_its_budget() {
     for file in all {
         let name = file.file.display();
         let read = read_with(&file, &files, 1 << 30).unwrap();
-        assert!(read.len().abs_diff(SLOTS) < 2000, "{name}: {}", read.len());
+        assert!(read.len().abs_diff(SLOTS) <= SLOTS / 10, "{name}: {}", read.len());
         let least = 16 * read.len() as u64;
         let refused = read_with(&file, &files, least - 1).unwrap_err();
         assert!(refused.contains(" of memory in all, and "), "{name}: {refused}");
@@ -103,7 +103,7 @@ fn a_few_bytes_do_not_ask_for_gigabytes() {
     files.insert("d.csv", "time_s,delay_ms\n".to_owned() + &"1,1\n".repeat(9));
     let budget = Budget::of(Most::Bytes(50));
     let refused = DelayTable::read_within("d.csv".as_ref(), &files, &budget).unwrap_err();
-    assert!(refused.to_string().starts_with("d.csv: line 2: 1 or more rows need "), "{refused}");
+    assert!(refused.to_string().starts_with("d.csv: line 1: 1 or more rows need "), "{refused}");
 }
 
 #[test]

@@ -201,7 +201,8 @@ void clift_link_free(struct clift_link *link);
 // Callers:
 // `path` must end with a zero byte; `error` must be null or point to a pointer that may be
 // overwritten. The text of an error is freed by `clift_string_free`.
-struct clift_scenario *clift_scenario_open(const char *path, char **error);
+struct clift_scenario *clift_scenario_open(const char *path,
+                                           char **error);
 
 // Takes a scenario as text; file names in it are relative to `folder` (null: the working
 // directory). Returns null and sets `*error` if it is wrong.

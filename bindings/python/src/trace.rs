@@ -354,7 +354,7 @@ pub(crate) fn files<T: Send + 'static>(
     work(py, job, file_error)
 }
 
-fn file_error(error: FileError) -> PyErr {
+pub(crate) fn file_error(error: FileError) -> PyErr {
     match error {
         FileError::Missing { place, why, field } => {
             trace_error(format!("{place}: {why}; give {}", keyword(field)))

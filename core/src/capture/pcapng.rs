@@ -134,7 +134,9 @@ mod tests {
                     reader.consume(size);
                 }
                 Err(PcapError::Eof) => break,
-                other => panic!("{other:?}"),
+                Err(PcapError::Incomplete(_)) => reader.refill().unwrap(),
+                Ok(_) => panic!("a block of another format"),
+                Err(error) => panic!("{error:?}"),
             }
         }
         assert_eq!(seen, ["section", "101 99 9", "5 7 21 1500 [1, 2]"]);

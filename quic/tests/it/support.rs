@@ -53,9 +53,9 @@ impl Path {
     ) -> Outcome {
         let there = LegConfig {
             rate: BitRate::from_bits_per_second(self.rate),
-            delay: self.delay.into(),
             queue: QueueLimit::Packets(500),
             loss: self.loss.clone(),
+            ..LegConfig::of_delay(self.delay)
         };
         let flow = Flow { start: Instant::ZERO, transport, application, source_leg: None };
         let setup = Setup {

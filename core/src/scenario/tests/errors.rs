@@ -7,7 +7,7 @@ fn every_error_names_line_key_and_cure() {
     let table = [
         (
             "[link]\nrat = \"5 ms\"",
-            "geo.toml line 2: link.rat: unknown key, one of rtt, feedback, overlap, packing, extra_lldu, lldu_header, live, queue, start, wrap, packet_header, reorder",
+            "geo.toml line 2: link.rat: unknown key, one of rtt, feedback, overlap, packing, extra_lldu, lldu_header, live, queue, aqm, start, wrap, packet_header, reorder",
         ),
         ("nme = 'x'", "geo.toml line 1: nme: unknown key, one of name, description, "),
         ("[lnik]\nrtt = \"5 ms\"", "(did you mean link?)"),
@@ -233,7 +233,7 @@ fn every_error_names_line_key_and_cure() {
         ),
         (
             "[transport]\ncongestion = \"cubik\"",
-            "geo.toml line 2: transport.congestion: unknown value `cubik`, one of newreno, cubic, hybla, westwood, compound, bbr (did you mean cubic?)",
+            "geo.toml line 2: transport.congestion: unknown value `cubik`, one of newreno, cubic, hybla, westwood, compound, bbr, clift-newreno, clift-cubic (did you mean cubic?)",
         ),
         (
             "[transport]\ncongestion = \"cubic\"\nsack = false",

@@ -118,7 +118,7 @@ proptest! {
         let t: Vec<i64> = gaps.iter().scan(-gaps[0], |t, gap| { *t += gap; Some(*t) }).collect();
         let d: Vec<i64> = (0..t.len() as i64).collect();
         let bit_rate = BitRate::from_bits_per_second(rate).unwrap();
-        let (slots, fates) = resample(&t, &d, Bytes(lldu), bit_rate).unwrap();
+        let (slots, fates) = resample(&t, &d, Bytes(lldu), bit_rate, &Budget::unlimited()).unwrap();
         for (index, (&slot, &fate)) in slots.iter().zip(&fates).enumerate() {
             let exact = index as f64 * f64::from(lldu) * 8e9 / rate as f64;
             prop_assert!((slot as f64 - exact).abs() <= 0.5001);
