@@ -158,7 +158,8 @@ def test_every_keyword_changes_a_file_as_it_changes_links(link: clift.LinkTrace)
     """`replace` of a scenario of links, of a dict and of a text do the same."""
     phy = clift.channel.bernoulli(slots=60_000, slot_ns=1_003_802, p=0.02, seed=5)
     others: dict[str, Any] = {
-        "transport": "newreno", "congestion": "hybla", "profile": "papers", "duration_s": 7, "packet_bytes": 1000,
+        "transport": "newreno", "congestion": "hybla", "profile": "papers",
+        "duration_s": 7, "packet_bytes": 1000,
         "queue_packets": 20, "queue_bytes": 20_000, "delayed_ack": 30, "initial_window": 4,
         "cwnd_max_packets": 9, "receive_window_bytes": 30_000, "timestamps": False,
         "sack": False, "linux": {"rack": False}, "file_bytes": 20_000, "message_bytes": 700,
