@@ -138,6 +138,11 @@ main(int argc, char* argv[])
         factory.Set(option.substr(0, equals), StringValue(option.substr(equals + 1)));
     }
     auto queue = factory.Create<QueueDisc>();
+    if (auto fair = DynamicCast<FqCoDelQueueDisc>(queue))
+    {
+        // Without a device it has no quantum, and would look for a packet for ever.
+        fair->SetQuantum(1514);
+    }
     queue->Initialize();
     queue->TraceConnectWithoutContext("Drop", MakeCallback(&Dropped));
     Transmitter transmitter(queue, rate);
