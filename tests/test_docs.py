@@ -9,6 +9,8 @@ from pathlib import Path
 
 import pytest
 
+from clift.cli.main import run
+
 ROOT = Path(__file__).parent.parent
 README = (ROOT / "README.md").read_text()
 
@@ -46,6 +48,7 @@ def folder(tmp_path: Path) -> Path:
     phy = clift.channel.gilbert_elliott(slots=120_000, alpha=0.99, beta=0.5, seed=1)
     phy.write(tmp_path / "my.csv")
     (tmp_path / "my-scenario.toml").write_text(SCENARIO)
+    (tmp_path / "my-study.toml").write_text(SCENARIO)
     return tmp_path
 
 
@@ -57,6 +60,8 @@ def commands() -> list[str]:
 @pytest.mark.parametrize("command", commands())
 def test_the_commands_of_the_readme_run(command: str, folder: Path) -> None:
     arguments = shlex.split(command, comments=True)[1:]
+    if arguments[0] == "report":
+        assert run(["run", str(folder / "my-scenario.toml"), "-o", str(folder / "results")]) == 0
     done = subprocess.run(
         [sys.executable, "-m", "clift", *arguments],
         cwd=folder,

@@ -43,7 +43,7 @@ def test_a_series_in_a_scenario_is_the_one_that_is_imported(log: Path) -> None:
 
 def test_a_rate_in_the_wrong_unit_is_refused_at_once(log: Path, tmp_path: Path, capsys) -> None:
     words = ["trace", "import", log, *columns("Gbit/s"), "--lldu", "40", "-o", tmp_path / "x.csv"]
-    assert "correct the unit of a rate" in refused(capsys, *words)
+    assert " of memory in all, and " in refused(capsys, *words, "--memory", "100 MB")
     assert sorted(path.name for path in tmp_path.iterdir()) == ["log.csv"]
 
 

@@ -43,4 +43,4 @@ def test_signatures_are_those_that_checks_call() -> None:
     assert shown(clift.NtnLink).startswith("preset='nr-ntn-geo', rlc='am', phy=None, slot_ms=None")
     assert "duration_s=400, packet_bytes=1500, queue_packets=1000" in shown(clift.simulate)
     assert Keywords.__annotations__.keys() == KEYWORDS.keys()
-    assert len(KEYWORDS) == 33
+    assert len(KEYWORDS) == 34

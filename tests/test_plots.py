@@ -17,6 +17,7 @@ from clift.campaign import run_campaign
 from clift.campaign.results import Cell, Results
 from clift.campaign.segments import Excerpt, around_the_loss
 from clift.campaign.tables import tables
+from clift.campaign.values import Values
 from clift.cli.main import run
 from clift.report import comparison, figures
 from clift.report.capacity import capacity
@@ -31,9 +32,9 @@ def results(values: dict[str, list[float | None]]) -> Results:
     cells = []
     for label, times in values.items():
         cell = Cell({"scheme": label}, True, len(times))
-        cell.values = {
-            run: {} if time is None else {"completion_s": time} for run, time in enumerate(times)
-        }
+        cell.values = Values(
+            {run: {} if time is None else {"completion_s": time} for run, time in enumerate(times)}
+        )
         cells.append(cell)
     return Results("x", 1, [("scheme", list(values))], cells, [])
 

@@ -187,7 +187,7 @@ def test_figures_are_as_wide_as_a_column_or_a_page_with_fonts_that_publishers_ta
 ) -> None:
     # Two cells are enough, of which one has signs that a formula would begin with.
     words = ["--set", "scheme=ARQ", "--set", "channel.erasures=1 %", "--no-plots", "--quiet"]
-    assert run(["run", str(copy / "x.toml"), "-o", str(copy), *words]) == 0
+    assert run(["run", str(copy / "x.toml"), "-o", str(copy), "--force", *words]) == 0
     figures = copy / "figures"
     assert run(["report", str(copy), "--figures", str(figures)]) == 0
     names = {path.stem for path in figures.iterdir()}
@@ -445,7 +445,8 @@ def shapes(folder: Path) -> Iterator[str]:
         (folder / f"{name}.parquet").unlink()
     yield "of an earlier version"
     (folder / "one.toml").write_text('duration = "20 s"\n[ntn]\n')
-    assert run(["run", str(folder / "one.toml"), "-o", str(folder), "--no-plots", "--quiet"]) == 0
+    words = ["-o", str(folder), "--no-plots", "--quiet", "--force"]
+    assert run(["run", str(folder / "one.toml"), *words]) == 0
     yield "a single run"
 
 

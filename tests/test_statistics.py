@@ -24,6 +24,7 @@ from clift.campaign.statistics import (
     tail,
     worth,
 )
+from clift.campaign.values import Values
 
 SKEWED = [4.6, 4.9, 5.1, 4.7, 5.9, 5.3, 4.8, 6.4, 5.0, 5.6, 9.8, 7.1]
 
@@ -103,11 +104,14 @@ def test_too_few_events_have_no_interval() -> None:
 
 def test_the_mean_of_what_few_packets_of_a_run_meet_has_no_interval() -> None:
     cell = Cell({}, False, 12)
-    cell.values = {
-        run: {"links.0.packet_delay_ms.p95": time, "links.0.packet_delay_ms.mean": time}
-        for run, time in enumerate(SKEWED)
-    }
-    whole, tail_of = cell.estimates().values()
+    cell.values = Values(
+        {
+            run: {"links.0.packet_delay_ms.p95": time, "links.0.packet_delay_ms.mean": time}
+            for run, time in enumerate(SKEWED)
+        }
+    )
+    found = cell.estimates()
+    whole, tail_of = (found[f"links.0.packet_delay_ms.{name}"] for name in ("p95", "mean"))
     assert cell.estimate("links.0.packet_delay_ms.p95") == whole
     assert (whole.half_width, whole.low, whole.high) == (None, None, None)
     assert (tail_of.median, tail_of.mean) == (whole.median, whole.mean)
@@ -199,7 +203,7 @@ def equal(draw: np.random.Generator, alternatives: int, runs: int, skewed: bool)
         for scheme in schemes:
             cell = Cell({"scheme": scheme, "place": place}, True, runs)
             drawn = 5 + (draw.lognormal(0, 1, runs) if skewed else draw.normal(0, 1, runs))
-            cell.values = {run: {"completion_s": time} for run, time in enumerate(drawn)}
+            cell.values = Values({run: {"completion_s": time} for run, time in enumerate(drawn)})
             cells.append(cell)
     return Results(
         "x", 1, [("scheme", schemes), ("place", places)], cells, [], frozenset(["place"])
@@ -224,10 +228,12 @@ def test_what_is_better_than_all_others_is_found_with_its_cost() -> None:
     cells = []
     for scheme, time, used in (("A", 5.0, 0.8), ("B", 6.0, 0.5), ("C", 8.0, 0.4)):
         cell = Cell({"scheme": scheme}, True, 30)
-        cell.values = {
-            run: {"completion_s": time * one, "links.0.share_used": used * one}
-            for run, one in enumerate(draw.normal(1, 0.02, 30))
-        }
+        cell.values = Values(
+            {
+                run: {"completion_s": time * one, "links.0.share_used": used * one}
+                for run, one in enumerate(draw.normal(1, 0.02, 30))
+            }
+        )
         cells.append(cell)
     results = Results("x", 1, [("scheme", ["A", "B", "C"])], cells, [])
     [verdict] = verdicts(results)

@@ -24,6 +24,7 @@ import numpy as np
 from clift.campaign import Results, run_campaign, verdicts
 from clift.campaign.results import Cell
 from clift.campaign.statistics import estimates
+from clift.campaign.values import Values
 from clift.scenario import Scenario
 
 DEMO = Path(__file__).parent.parent / "examples" / "geo_mobile.toml"
@@ -167,7 +168,7 @@ def campaign(
             own = {"scheme": f"S{alternative}", "condition": f"c{condition}"}
             cell = Cell(own, name == "completion_s", law.shape[1])
             drawn = draw.choice(law.ravel(), law.shape[1])
-            cell.values = {run: {name: value} for run, value in enumerate(drawn)}
+            cell.values = Values({run: {name: value} for run, value in enumerate(drawn)})
             cells.append(cell)
     axes = [
         ("scheme", [f"S{number}" for number in range(alternatives)]),

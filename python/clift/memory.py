@@ -39,7 +39,7 @@ def memory_limit(limit: int | str | None = "") -> int | None:
         clift.errors.ScenarioError: limit = 'much': give bytes, text such as "16 GB", ...
         >>> _ = memory_limit(None)
     """
-    if limit != "" or not isinstance(limit, str):
+    if not (isinstance(limit, str) and limit == ""):
         _clift.set_memory_limit(_bytes(limit))
     before = _clift.set_memory_limit(0)
     _clift.set_memory_limit(before)
@@ -54,9 +54,9 @@ def _bytes(limit: int | str | None) -> int:
     cure = 'give bytes, text such as "16 GB", "unlimited", or None for the default'
     if limit is None:
         return 0
-    if limit == "unlimited":
-        return _NONE
     if isinstance(limit, str):
+        if limit == "unlimited":
+            return _NONE
         try:
             limit = _clift.parse_size(limit)
         except ScenarioError:

@@ -249,7 +249,7 @@ class Run(Fixed):
         """
         tables: dict[str, Callable[[], pa.Table]]
         tables = {"series": self.series, "events": self.events, "units": self.units}
-        if name not in tables:
+        if not isinstance(name, str) or name not in tables:
             raise ScenarioError(f"name = {name!r}: give one of {', '.join(tables)}")
         return data_frame(tables[name]())
 

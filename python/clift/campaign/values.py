@@ -27,10 +27,12 @@ class Values(Mapping[int, dict[str, float]]):
 
     __slots__ = ("_columns", "_place", "_sorted")
 
-    def __init__(self) -> None:
+    def __init__(self, runs: Mapping[int, Mapping[str, float]] | None = None) -> None:
         self._place: dict[int, int] = {}
         self._columns: dict[str, array[float]] = {}
         self._sorted = True
+        for run, found in (runs or {}).items():
+            self[run] = found
 
     def __setitem__(self, run: int, found: Mapping[str, float]) -> None:
         """Takes what a run measured; a run that is there already is the same, and stays.

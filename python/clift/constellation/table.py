@@ -73,7 +73,10 @@ def read(path: str | os.PathLike[str]) -> Delays:
         clift.errors.TraceError: ...delays.csv: line 3: delay_ms = nan; give a number above 0
         >>> folder.cleanup()
     """
-    path = Path(path)
+    try:
+        path = Path(path)
+    except TypeError:
+        raise TraceError(f"path = {path!r}: give the name of a file") from None
     times, delays, others = _clift.read_delay_table(path)
     columns = dict(others)
     if not all(name in columns for name in _WAY):

@@ -25,7 +25,8 @@ def html(results: Results) -> str:
         results: The campaign.
 
     Example:
-        >>> cells = [Cell({"scheme": "<b>"}, True, 2, {0: {"completion_s": 4.0}})]
+        >>> from clift.campaign.values import Values
+        >>> cells = [Cell({"scheme": "<b>"}, True, 2, Values({0: {"completion_s": 4.0}}))]
         >>> text = html(Results("x", 1, [("scheme", ["<b>"])], cells, []))
         >>> "<th>&lt;b&gt;</th><td>1</td><td>4</td>" in text, "INTERRUPTED after 1 of 2" in text
         (True, True)
