@@ -190,6 +190,13 @@ _ALSO = (
     "time",
     "format",
     "suffix",
+    "preset",
+    "link: give one or more",
+    "not TOML",
+    "K of N units",
+    "satellites in a plane",
+    "is no place",
+    "is for one channel",
 )
 
 

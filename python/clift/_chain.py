@@ -49,15 +49,19 @@ class Chain(NamedTuple):
         if p is None:
             if alpha is None or beta is None or burst is not None:
                 raise ScenarioError("the channel: give alpha and beta, or p and burst, or p alone")
-            return cls(_floats(alpha), _floats(beta), _floats(p_good), _floats(p_bad))
+            return cls(
+                _floats("alpha", alpha),
+                _floats("beta", beta),
+                _floats("p_good", p_good),
+                _floats("p_bad", p_bad),
+            )
         if alpha is not None or beta is not None:
             raise ScenarioError("the channel: give either alpha and beta, or p and burst")
-        if np.any(_floats(p_good) != 0) or np.any(_floats(p_bad) != 1):
+        if np.any(_floats("p_good", p_good) != 0) or np.any(_floats("p_bad", p_bad) != 1):
             raise ScenarioError("p is for p_good = 0 and p_bad = 1; give alpha and beta instead")
+        given = _floats("p", p), _floats("burst", np.nan if burst is None else burst)
         try:
-            shares, bursts = np.broadcast_arrays(
-                _floats(p), _floats(np.nan if burst is None else burst)
-            )
+            shares, bursts = np.broadcast_arrays(*given)
         except ValueError:
             raise ScenarioError("p and burst: arrays of shapes that do not go together") from None
         if burst is not None and np.any(np.isnan(bursts)):
@@ -65,7 +69,7 @@ class Chain(NamedTuple):
         flat = [np.ascontiguousarray(values).ravel() for values in (shares, bursts)]
         staying = (values.reshape(shares.shape) for values in _clift.model_chain(*flat))
         good, bad = staying
-        return cls(good, bad, _floats(0.0), _floats(1.0))
+        return cls(good, bad, np.asarray(0.0), np.asarray(1.0))
 
     def single(self, what: str) -> tuple[float, float, float, float]:
         """The numbers of the one chain there is; ``what`` wants just one.
@@ -110,8 +114,8 @@ def scalar(values: Floats) -> Value:
     return values if np.ndim(values) else float(values)
 
 
-def _floats(values: ArrayLike) -> Floats:
+def _floats(name: str, values: ArrayLike) -> Floats:
     try:
         return np.asarray(values, dtype=np.float64)
     except (TypeError, ValueError):
-        raise ScenarioError(f"{values!r} is no number") from None
+        raise ScenarioError(f"{name} = {values!r} is no number") from None

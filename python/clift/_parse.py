@@ -62,7 +62,10 @@ def same(one: Any, other: Any) -> bool:
         return one.keys() == other.keys() and all(same(one[key], other[key]) for key in one)
     if type(one) is type(other) and type(one) in (list, tuple):
         return len(one) == len(other) and all(map(same, one, other))
-    return bool(one == other)
+    try:
+        return bool(one == other)
+    except ArithmeticError:  # a signalling NaN is equal to nothing
+        return False
 
 
 def fault(name: str, value: object, cure: str) -> ScenarioError:

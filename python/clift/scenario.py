@@ -536,8 +536,8 @@ def _text(path: Path) -> str:
     try:
         with path.open("rb") as file:
             raw = file.read(_MOST_BYTES + 1)
-    except OSError as error:
-        reason = error.strerror or error
+    except (OSError, ValueError) as error:  # a name with a null byte is a ValueError
+        reason = getattr(error, "strerror", None) or error
         raise ScenarioError(f"{path}: {reason}; give a scenario file (TOML)") from None
     if len(raw) > _MOST_BYTES:
         raise ScenarioError(

@@ -11,6 +11,7 @@
 //! use std::sync::Arc;
 //! use clift::application::File;
 //! use clift::link::QueueLimit;
+//! use clift::queue::Aqm;
 //! use clift::seed::Seed;
 //! use clift::simulation::{self, Flow, Hop, LegConfig, Loss, Setup};
 //! use clift::units::{BitRate, Duration, Instant, Size};
@@ -21,6 +22,7 @@
 //!     delay: Duration::from_millis(250).into(),
 //!     queue: QueueLimit::Unlimited,
 //!     loss: Loss::None,
+//!     aqm: Aqm::None,
 //! };
 //! let back = LegConfig::of_delay(Duration::from_millis(250));
 //! let flow = Flow {

@@ -208,7 +208,9 @@ def preset(name: str) -> Walker:
         66
     """
     if not isinstance(name, str) or name not in PRESETS:
-        raise ScenarioError(f"preset `{name}` does not exist; choose one of {', '.join(PRESETS)}")
+        raise ScenarioError(
+            f"constellation preset `{name}` does not exist; choose one of {', '.join(PRESETS)}"
+        )
     return PRESETS[name]
 
 
