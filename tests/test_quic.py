@@ -1,5 +1,8 @@
 """QUIC from Python, in files and in campaigns."""
 
+import json
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -109,3 +112,83 @@ def test_the_example_runs() -> None:
     # Over a link that repairs, both need rounds of slow start and little more.
     for protocol in ("tcp", "quic"):
         assert times["ARQ", protocol] < times["none", protocol]
+
+
+def records(path: Path) -> list[dict[str, Any]]:
+    """Records of JSON text sequences (RFC 7464): each begins with RS and ends with a new line."""
+    first, *texts = path.read_text().split("\x1e")
+    assert first == ""
+    assert all(text.endswith("\n") for text in texts)
+    return [json.loads(text) for text in texts]
+
+
+def test_the_qlog_says_what_the_sender_did(tmp_path: Path) -> None:
+    phy = clift.channel.gilbert_elliott(slots=100_000, alpha=0.99, beta=0.5, seed=1)
+    lossy = clift.tmt.apply(phy, "none", rtt_ms=500)
+    run = clift.simulate(lossy, transport="quic", file_bytes=200_000, duration_s=60)
+    wrote = run.qlog(tmp_path / "x.sqlog")
+    assert wrote == (tmp_path / "x.sqlog").stat().st_size
+    header, *events = records(tmp_path / "x.sqlog")
+    assert header["qlog_version"] == "0.3"
+    times = [event["time"] for event in events]
+    assert times == sorted(times)
+    assert times[-1] <= 60_000
+    of = {name: [it["data"] for it in events if it["name"] == name] for name in NAMES}
+    # Packets leave in datagrams of their own but for those of the handshake, which share some.
+    rows = run.events().to_pydict()
+    data = sum(1 for kind in rows["kind"] if kind in (0, 1))
+    sent = [it["header"] for it in of["transport:packet_sent"]]
+    assert 0 <= len(sent) - data < 60
+    numbers = [it["packet_number"] for it in sent if it["packet_type"] == "1RTT"]
+    assert numbers == sorted(set(numbers))
+    lost = [it["header"]["packet_number"] for it in of["recovery:packet_lost"]]
+    # Every packet with data that the link lost, and a few without.
+    gone = rows["kind"].count(4)
+    assert 0 <= len(lost) - gone < 10
+    assert gone > 50
+    assert set(lost) <= {it["packet_number"] for it in sent}
+    # quinn writes seconds here, and begins with what it assumes.
+    first, *measured = (it["min_rtt"] for it in of["recovery:metrics_updated"] if "min_rtt" in it)
+    assert first == pytest.approx(0.333)
+    assert all(0.5 < rtt < 0.6 for rtt in measured)
+    assert measured
+    # The same once more, and nobody is disturbed.
+    run.qlog(tmp_path / "again.sqlog")
+    assert (tmp_path / "again.sqlog").read_bytes() == (tmp_path / "x.sqlog").read_bytes()
+
+
+NAMES = ("transport:packet_sent", "recovery:packet_lost", "recovery:metrics_updated")
+
+
+def test_a_qlog_that_cannot_be_is_refused(tmp_path: Path, link: clift.LinkTrace) -> None:
+    run = clift.simulate(link, transport="quic", file_bytes=3000)
+    with pytest.raises(clift.ScenarioError, match=r"x\.txt: .* give a name that ends in \.sqlog"):
+        run.qlog(tmp_path / "x.txt")
+    with pytest.raises(clift.ScenarioError, match=r"flow 1: there are 1 flows"):
+        run.qlog(tmp_path / "x.sqlog", flow=1)
+    with pytest.raises(clift.ScenarioError, match=r"flow = -1"):
+        run.qlog(tmp_path / "x.sqlog", flow=-1)
+    with pytest.raises(clift.CliftError, match=r"no/x\.sqlog: .*[Nn]o such"):
+        run.qlog(tmp_path / "no" / "x.sqlog")
+    tcp = clift.simulate(link, file_bytes=3000)
+    with pytest.raises(clift.ScenarioError, match=r"flow 0: tcp keeps no log of its own"):
+        tcp.qlog(tmp_path / "x.sqlog")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_the_command_line_writes_a_qlog(tmp_path: Path) -> None:
+    def asked(*options: str) -> subprocess.CompletedProcess[str]:
+        python = [sys.executable, "-m", "clift", "run", path, *options]
+        return subprocess.run(python, capture_output=True, text=True, check=False)
+
+    path = str(ROOT / "examples/quic_geo.toml")
+    to = tmp_path / "x.sqlog"
+    short = ("--set", "transport.protocol=quic", "--set", "duration=20 s")
+    done = asked("--runs", "1", "--quiet", "--qlog", str(to), *short)
+    assert done.returncode == 0, done.stderr
+    assert f"wrote {to}: " in done.stderr
+    assert len(records(to)) > 100
+    wrong = asked("--qlog", str(tmp_path / "x.pcap"))
+    assert wrong.returncode == 2
+    assert "ends in .sqlog" in wrong.stderr
+    assert wrong.stdout == ""

@@ -230,6 +230,40 @@ class Run(Fixed):
         """
         return _clift.capture(self.scenario.setup(), os.fspath(path), snap(snap_bytes))
 
+    def qlog(self, path: str | os.PathLike[str], flow: int = 0) -> int:
+        """What the sender of a QUIC flow logs, as qlog: the run is done again and written.
+
+        The file is what quinn-proto writes of a connection: qlog 0.3 in JSON text sequences (RFC
+        7464), which qvis and other tools read. It has packets sent, received and lost, with their
+        numbers and sizes, and round-trip time, window and bytes in flight as they change; no
+        frames. Times are milliseconds of simulated time. The file is replaced whole or not at all,
+        and memory does not grow with the run.
+
+        Args:
+            path: The file, whose name ends in `.sqlog` or `.qlog`.
+            flow: Which flow, counted from 0.
+
+        Returns:
+            Bytes written.
+
+        Raises:
+            ScenarioError: If the name is wrong, there is no such flow, or it is not QUIC.
+            TraceError: If the file cannot be written.
+
+        Example:
+            >>> import clift, tempfile
+            >>> link = clift.tmt.apply(clift.channel.bernoulli(slots=50_000, p=0.02, seed=1), "ARQ")
+            >>> run = clift.simulate(link, transport="quic", file_bytes=30_000, duration_s=5)
+            >>> with tempfile.TemporaryDirectory() as folder:
+            ...     run.qlog(f"{folder}/x.sqlog") > 1000
+            True
+        """
+        name = os.fspath(path)
+        is_qlog(name)
+        return _clift.connection_log(
+            self.scenario.setup(), _parse.whole("flow", flow, 0, 2**32 - 1), name
+        )
+
     def to_pandas(self, name: str = "series") -> pd.DataFrame:
         """A table of the run as a data frame of pandas, which has to be installed.
 
@@ -296,6 +330,18 @@ def snap(snap_bytes: int) -> int:
     if not isinstance(snap_bytes, int) or not 20 <= snap_bytes <= 65_535:
         raise ScenarioError(f"snap_bytes = {snap_bytes!r}: give 20 to 65535 bytes")
     return snap_bytes
+
+
+def is_qlog(path: str) -> None:
+    """Refuses a file whose name is not one of a qlog.
+
+    Raises:
+        ScenarioError: If it does not end in .sqlog or .qlog.
+    """
+    if not path.lower().endswith((".sqlog", ".qlog")):
+        raise ScenarioError(
+            f"{path}: logs of QUIC are written as qlog; give a name that ends in .sqlog"
+        )
 
 
 def data_frame(table: pa.Table) -> pd.DataFrame:

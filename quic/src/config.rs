@@ -8,12 +8,13 @@ use clift::config::Fault;
 use clift::transport::quic::{LEAST_PAYLOAD, QuicOptions};
 use clift::transport::tcp::{CongestionAlgorithm, TcpConfig};
 use clift::transport::{
-    Choice, Connection, FlowControl, Kind, Options, Protocol, TransportTaken, register_transport,
+    Choice, Connection, FlowControl, Kind, Log, Options, Protocol, TransportTaken,
+    register_transport,
 };
-use clift::units::{Bytes, Duration, Packets, Size};
+use clift::units::{Bytes, Duration, Instant, Packets, Size};
 use quinn_proto::{
     AckFrequencyConfig, ClientConfig, Endpoint, EndpointConfig, IdleTimeout, MtuDiscoveryConfig,
-    ServerConfig, TransportConfig, VarInt,
+    QlogConfig, QlogStream, ServerConfig, TransportConfig, VarInt,
 };
 use rand::Rng;
 use rand_chacha::ChaCha8Rng;
@@ -151,36 +152,62 @@ impl Protocol for QuicConfig {
         FlowControl::Window
     }
 
-    fn connect(&self, mut rng: ChaCha8Rng) -> Box<dyn Connection> {
-        let clock = Clock::new();
-        let in_flight = Arc::new(AtomicU64::new(0));
-        let certificates = self.options.certificate.0 as usize;
-        let handshake = Arc::new(Handshake { certificates });
-        let mut transport = || {
-            let factory = self.factory(branch(&mut rng), clock, &in_flight);
-            Arc::new(self.transport(factory))
-        };
-        let (of_client, of_server) = (transport(), transport());
+    fn connect(&self, rng: ChaCha8Rng) -> Box<dyn Connection> {
+        self.open(rng, None)
+    }
 
-        let mut client = ClientConfig::new(handshake.clone());
-        client.transport_config(of_client).initial_dst_cid_provider(first_id(&mut rng));
-        let mut server = ServerConfig::new(handshake, Arc::new(Tokens));
-        server.transport_config(of_server).time_source(Arc::new(Date));
-        // As quinn has it by default; what the tokens are good for, a later connection, is not here.
-        server.validation_token.sent(2);
+    fn logging(&self, log: Log) -> Option<Arc<dyn Protocol>> {
+        Some(Arc::new(Logged { config: self.clone(), log }))
+    }
+}
 
-        let mut endpoint = |server| {
-            let config = Arc::new(self.endpoint(&mut rng));
-            Endpoint::new(config, server, true, None)
-        };
-        let endpoints = [endpoint(None), endpoint(Some(Arc::new(server)))];
-        Box::new(QuicConnection::new(endpoints, client, clock, in_flight))
+/// QUIC whose client writes a qlog.
+#[derive(Debug)]
+struct Logged {
+    config: QuicConfig,
+    log: Log,
+}
+
+impl Protocol for Logged {
+    fn name(&self) -> &'static str {
+        self.config.name()
+    }
+
+    fn check(&self) -> Result<(), Fault> {
+        self.config.check()
+    }
+
+    fn packet(&self) -> Bytes {
+        self.config.packet()
+    }
+
+    fn payload(&self) -> Bytes {
+        self.config.payload()
+    }
+
+    fn flow_control(&self) -> FlowControl {
+        self.config.flow_control()
+    }
+
+    fn connect(&self, rng: ChaCha8Rng) -> Box<dyn Connection> {
+        self.config.open(rng, Some(&self.log))
     }
 }
 
 /// For a control that is looked at and never run.
 fn no_draws() -> ChaCha8Rng {
     clift::seed::Seed(0).rng(clift::seed::Stream::Flow(0))
+}
+
+/// A qlog whose times are those of the run.
+fn qlog(log: Log, clock: Clock) -> Option<QlogStream> {
+    let mut config = QlogConfig::default();
+    config
+        .writer(Box::new(log))
+        .title(Some("CLIFT".to_owned()))
+        .description(Some("the client, which sends the data; simulated time".to_owned()))
+        .start_time(clock.at(Instant::ZERO));
+    config.into_stream()
 }
 
 /// A random stream of its own.
@@ -205,6 +232,34 @@ fn number(value: u64) -> VarInt {
 }
 
 impl QuicConfig {
+    /// A connection; its client writes a qlog into `log`.
+    fn open(&self, mut rng: ChaCha8Rng, log: Option<&Log>) -> Box<dyn Connection> {
+        let clock = Clock::new();
+        let in_flight = Arc::new(AtomicU64::new(0));
+        let certificates = self.options.certificate.0 as usize;
+        let handshake = Arc::new(Handshake { certificates });
+        let mut transport = || {
+            let factory = self.factory(branch(&mut rng), clock, &in_flight);
+            self.transport(factory)
+        };
+        let (mut of_client, of_server) = (transport(), transport());
+        of_client.qlog_stream(log.and_then(|log| qlog(log.clone(), clock)));
+
+        let mut client = ClientConfig::new(handshake.clone());
+        client.transport_config(Arc::new(of_client)).initial_dst_cid_provider(first_id(&mut rng));
+        let mut server = ServerConfig::new(handshake, Arc::new(Tokens));
+        server.transport_config(Arc::new(of_server)).time_source(Arc::new(Date));
+        // As quinn has it by default; what the tokens are good for, a later connection, is not here.
+        server.validation_token.sent(2);
+
+        let mut endpoint = |server| {
+            let config = Arc::new(self.endpoint(&mut rng));
+            Endpoint::new(config, server, true, None)
+        };
+        let endpoints = [endpoint(None), endpoint(Some(Arc::new(server)))];
+        Box::new(QuicConnection::new(endpoints, client, clock, in_flight))
+    }
+
     fn factory(&self, rng: ChaCha8Rng, clock: Clock, in_flight: &Arc<AtomicU64>) -> Factory {
         let mtu = u64::from(self.options.initial_mtu.0);
         let packets = |count: Packets| u32::try_from(count.0.get()).unwrap_or(u32::MAX);

@@ -1,9 +1,9 @@
-//! Captures of runs.
+//! Captures of runs, and what connections log.
 
 use std::path::PathBuf;
 
 use clift::budget::Budget;
-use clift::capture::{CaptureError, Options, record};
+use clift::capture::{CaptureError, Options, record, record_log};
 use pyo3::prelude::*;
 
 use crate::errors::{run_error, scenario_error};
@@ -17,10 +17,26 @@ use crate::work::watched;
 pub(crate) fn capture(py: Python<'_>, setup: &Setup, path: PathBuf, snap: u32) -> PyResult<u64> {
     let (setup, options) = (setup.inner().clone(), Options { snap });
     let job = move |budget: &Budget<'_>| record(&setup, &path, &options, &|| budget.ask().is_ok());
-    match watched(py, job)?.0 {
-        Ok(summary) => Ok(summary.packets),
-        Err(CaptureError::Run(error)) => Err(run_error(error)),
-        Err(CaptureError::File(error)) => Err(file_error(error)),
-        Err(error) => Err(scenario_error(error)),
-    }
+    told(watched(py, job)?.0.map(|summary| summary.packets))
+}
+
+/// Runs `setup` again and writes what the sender of a flow logs of itself; the bytes written.
+#[pyfunction]
+pub(crate) fn connection_log(
+    py: Python<'_>,
+    setup: &Setup,
+    flow: usize,
+    path: PathBuf,
+) -> PyResult<u64> {
+    let setup = setup.inner().clone();
+    let job = move |budget: &Budget<'_>| record_log(&setup, flow, &path, &|| budget.ask().is_ok());
+    told(watched(py, job)?.0)
+}
+
+fn told(written: Result<u64, CaptureError>) -> PyResult<u64> {
+    written.map_err(|error| match error {
+        CaptureError::Run(error) => run_error(error),
+        CaptureError::File(error) => file_error(error),
+        error => scenario_error(error),
+    })
 }

@@ -64,7 +64,7 @@ mod _clift {
     }
 
     #[pymodule_export]
-    use super::capture::capture;
+    use super::capture::{capture, connection_log};
 
     #[pymodule_export]
     use super::channel::channel;

@@ -43,6 +43,22 @@ pub enum CaptureError {
     /// The file's name says that it is something else.
     #[error("{0}: captures are written as pcapng; give a name that ends in .pcapng")]
     Name(String),
+    /// A log was asked for, and the flow is not there.
+    #[error("flow {flow}: there are {flows} flows, counted from 0")]
+    NoFlow {
+        /// Which was asked for.
+        flow: usize,
+        /// How many there are.
+        flows: usize,
+    },
+    /// A log was asked for, and the transport keeps none.
+    #[error("flow {flow}: {transport} keeps no log of its own; quic does")]
+    NoLog {
+        /// Which was asked for.
+        flow: usize,
+        /// Its transport.
+        transport: &'static str,
+    },
 }
 
 /// What was captured.

@@ -2,7 +2,8 @@
 //! three interfaces.
 //!
 //! [`record`] runs a setup and writes such a file; a live emulator gives its packets to a [`Timeline`]
-//! itself. Each packet has its fate and the link's units as a comment.
+//! itself. [`record_log`] writes what a transport logs of itself, as QUIC's qlog, in which headers that
+//! are encrypted on the wire stand open. Each packet has its fate and the link's units as a comment.
 //!
 //! Tools such as Wireshark analyse a connection by its addresses, and one that is seen at three places
 //! would look to them like one that sends everything three times. So each place has its own network
@@ -11,12 +12,14 @@
 mod comment;
 mod engine;
 mod frame;
+mod log;
 mod pcapng;
 mod place;
 mod timeline;
 
 pub use comment::{Fate, Units};
 pub use engine::{CaptureError, Options, Recorder, Summary, check_name, record};
+pub use log::record_log;
 pub use place::Place;
 pub use timeline::{Seen, Ticket, Timeline};
 

@@ -1,12 +1,16 @@
 //! Files that are replaced whole or not at all, and work on files that can be stopped half way.
 
+use std::ffi::OsString;
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, BufReader, BufWriter, Read, Write};
-use std::path::Path;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use crate::budget::Budget;
 
 const BUFFER: usize = 1 << 16;
+/// A half-written file that nobody has written to for so long has lost its writer.
+const ABANDONED: Duration = Duration::from_secs(3600);
 
 /// Lets `fill` write a file beside `path` and moves it there if all goes well. A device or a pipe is
 /// written to directly, a link is followed, permissions are kept.
@@ -19,11 +23,7 @@ pub(super) fn replace<E: From<io::Error>>(
         return fill(OpenOptions::new().write(true).open(path)?);
     }
     let target = fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
-    let mut name = std::ffi::OsString::from(".");
-    name.push(target.file_name().unwrap_or_default());
-    name.push(format!(".{}.partial", std::process::id()));
-    let partial = target.with_file_name(name);
-    let file = OpenOptions::new().write(true).create_new(true).open(&partial)?;
+    let (file, partial) = beside(&target)?;
     let moved = (|| {
         if let Some(before) = before {
             file.set_permissions(before.permissions())?;
@@ -36,6 +36,28 @@ pub(super) fn replace<E: From<io::Error>>(
         let _ = fs::remove_file(&partial);
     }
     moved
+}
+
+/// A new file beside `target`. What a writer left that was killed is removed once it is old; until then,
+/// and while another writes to the same target, the next free name serves.
+fn beside(target: &Path) -> io::Result<(File, PathBuf)> {
+    let mut number = 0u32;
+    loop {
+        let mut name = OsString::from(".");
+        name.push(target.file_name().unwrap_or_default());
+        name.push(format!(".{number}.partial"));
+        let partial = target.with_file_name(name);
+        match OpenOptions::new().write(true).create_new(true).open(&partial) {
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
+            opened => return Ok((opened?, partial)),
+        }
+        let changed = fs::metadata(&partial).and_then(|about| about.modified());
+        if changed.is_ok_and(|at| at.elapsed().is_ok_and(|age| age > ABANDONED)) {
+            fs::remove_file(&partial)?;
+        } else {
+            number += 1;
+        }
+    }
 }
 
 /// A buffered reader of `source` that asks before each part whether to go on.
@@ -69,5 +91,56 @@ impl<T: Write> Write for Watched<'_, T> {
 
     fn flush(&mut self) -> io::Result<()> {
         self.inner.flush()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::SystemTime;
+
+    use super::*;
+
+    fn write(path: &Path, text: &str) -> io::Result<()> {
+        replace(path, |mut file| file.write_all(text.as_bytes()))
+    }
+
+    fn names(folder: &Path) -> io::Result<Vec<OsString>> {
+        let mut names: Vec<_> = fs::read_dir(folder)?
+            .map(|it| it.map(|it| it.file_name()))
+            .collect::<Result<_, _>>()?;
+        names.sort();
+        Ok(names)
+    }
+
+    #[test]
+    #[allow(clippy::disallowed_methods)] // the age of a file is that of the machine's clock
+    fn what_killed_writers_left_blocks_nobody_and_goes_once_it_is_old() -> io::Result<()> {
+        let folder = std::env::temp_dir().join(format!("clift-atomic-{}", std::process::id()));
+        fs::create_dir_all(&folder)?;
+        let (path, left) = (folder.join("x.csv"), folder.join(".x.csv.0.partial"));
+        fs::write(&left, "half")?;
+        write(&path, "one")?;
+        assert_eq!(fs::read_to_string(&path)?, "one");
+        assert_eq!(names(&folder)?, [".x.csv.0.partial", "x.csv"], "it may still be written to");
+
+        File::options().write(true).open(&left)?.set_modified(SystemTime::now() - 2 * ABANDONED)?;
+        write(&path, "two")?;
+        assert_eq!(fs::read_to_string(&path)?, "two");
+        assert_eq!(names(&folder)?, ["x.csv"]);
+        fs::remove_dir_all(folder)
+    }
+
+    #[test]
+    fn two_writers_of_one_file_do_not_meet() -> io::Result<()> {
+        let folder = std::env::temp_dir().join(format!("clift-atomic-two-{}", std::process::id()));
+        fs::create_dir_all(&folder)?;
+        let path = folder.join("x.csv");
+        replace(&path, |mut outer| {
+            write(&path, "inner")?;
+            outer.write_all(b"outer")
+        })?;
+        assert_eq!(fs::read_to_string(&path)?, "outer");
+        assert_eq!(names(&folder)?, ["x.csv"]);
+        fs::remove_dir_all(folder)
     }
 }

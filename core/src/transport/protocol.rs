@@ -1,11 +1,12 @@
 //! A configured transport.
 
 use std::fmt::Debug;
+use std::sync::Arc;
 
 use rand_chacha::ChaCha8Rng;
 
 use crate::config::Fault;
-use crate::transport::Connection;
+use crate::transport::{Connection, Log};
 use crate::units::Bytes;
 
 /// A transport protocol with its parameters: what connections are made from.
@@ -30,6 +31,12 @@ pub trait Protocol: Debug + Send + Sync {
 
     /// A new connection. Whatever it draws, it draws from `rng`.
     fn connect(&self, rng: ChaCha8Rng) -> Box<dyn Connection>;
+
+    /// The same transport, the sender of whose next connection writes its own log into `log`; `None`
+    /// if it keeps none.
+    fn logging(&self, _log: Log) -> Option<Arc<dyn Protocol>> {
+        None
+    }
 }
 
 /// What keeps a sender that always has data from sending without end.

@@ -7,7 +7,7 @@ from pathlib import Path
 import click
 
 from clift.cli.options import change
-from clift.cli.study import Wishes, conduct, is_capture
+from clift.cli.study import Wishes, conduct, is_capture, is_log
 from clift.scenario import Scenario
 
 
@@ -43,6 +43,11 @@ from clift.scenario import Scenario
     metavar="BYTES",
     help="With --capture: bytes kept of each packet.",
 )
+@click.option(
+    "--qlog",
+    type=click.Path(path_type=Path),
+    help="Write what the sender of the first flow of the same run logs, if it is QUIC, as qlog.",
+)
 @click.option("--threads", type=click.IntRange(1), help="Runs at a time; all cores unless given.")
 @click.option("--no-plots", is_flag=True, help="Only tables in the folder.")
 @click.option(
@@ -63,6 +68,7 @@ def run(
     output: Path | None,
     capture: Path | None,
     snap: int,
+    qlog: Path | None,
     threads: int | None,
     no_plots: bool,
     force: bool,
@@ -85,9 +91,20 @@ def run(
         return
     if capture is not None:
         is_capture(capture)
+    if qlog is not None:
+        is_log(qlog)
     show = "json" if as_json else "text"
     plots = not no_plots
     wishes = Wishes(
-        path.stem, output, threads, show, plots, quiet, force, capture=capture, snap=snap
+        path.stem,
+        output,
+        threads,
+        show,
+        plots,
+        quiet,
+        force,
+        capture=capture,
+        snap=snap,
+        qlog=qlog,
     )
     conduct(scenario, wishes)

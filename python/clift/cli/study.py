@@ -38,7 +38,8 @@ class Wishes:
         until: Half the interval over the mean at which a cell stops.
         scheduler: Address of a Dask scheduler that has the runs done.
         capture: Where the first run is written as pcapng, if it is to be.
-        snap: Bytes kept of each packet there.
+        qlog: Where the sender of its first flow logs, if it is to.
+        snap: Bytes kept of each packet of a capture.
     """
 
     title: str
@@ -51,6 +52,7 @@ class Wishes:
     until: float | None = None
     scheduler: str | None = None
     capture: Path | None = None
+    qlog: Path | None = None
     snap: int = 80
 
 
@@ -114,7 +116,7 @@ def _conduct(scenario: Scenario, wishes: Wishes, store: Store | None) -> None:
         raise failure
     if missing:
         raise Interrupted(missing, [])
-    _capture(results, wishes.capture, wishes.snap)
+    _watched(results, wishes)
     if not results.is_complete:
         raise Interrupted(f"stopped after {results.done} of {results.wanted} runs", [])
 
@@ -156,15 +158,32 @@ def is_capture(path: Path) -> None:
         raise ScenarioError(f"{path}: there is no folder {path.parent}")
 
 
-def _capture(results: Results, path: Path | None, snap: int) -> None:
-    """Writes the first run that there is, and says which."""
-    for cell in results.cells:
-        if path is not None and cell.first is not None:
-            packets = cell.first.capture(path, snap)
-            point = ", ".join(f"{name} {value}" for name, value in cell.labels.items())
-            told = f" of {point}" if point else ""
-            click.echo(f"wrote {path}: {packets} packets, run 1{told}", err=True)
-            return
+def is_log(path: Path) -> None:
+    """Refuses a qlog that cannot be written, before anything is run.
+
+    Raises:
+        ScenarioError: If its name is another one's, or its folder is not there.
+    """
+    from clift.simulation import is_qlog
+
+    is_qlog(str(path))
+    if not path.parent.is_dir():
+        raise ScenarioError(f"{path}: there is no folder {path.parent}")
+
+
+def _watched(results: Results, wishes: Wishes) -> None:
+    """Writes what is to be seen of the first run that there is, and says which."""
+    cell = next((cell for cell in results.cells if cell.first is not None), None)
+    if cell is None or cell.first is None:
+        return
+    point = ", ".join(f"{name} {value}" for name, value in cell.labels.items())
+    told = f"run 1 of {point}" if point else "run 1"
+    if wishes.capture is not None:
+        packets = cell.first.capture(wishes.capture, wishes.snap)
+        click.echo(f"wrote {wishes.capture}: {packets} packets, {told}", err=True)
+    if wishes.qlog is not None:
+        written = cell.first.qlog(wishes.qlog)
+        click.echo(f"wrote {wishes.qlog}: {written / 1e6:.1f} MB, {told}", err=True)
 
 
 def _notes(results: Results, told: bool) -> list[str]:

@@ -1,0 +1,104 @@
+//! The log that a transport keeps of itself, from a run done again.
+
+use std::io::{self, Write};
+use std::ops::ControlFlow;
+use std::path::Path;
+
+use super::engine::CaptureError;
+use crate::simulation::{Observer, RunError, Setup, run};
+use crate::trace::{FileError, WriteError, write_file};
+use crate::transport::Log;
+use crate::units::Instant;
+
+/// Runs a setup and writes to `path` what the sender of a flow (counted from 0) logs: for QUIC a qlog
+/// in JSON text sequences (RFC 7464). `go_on` is asked from time to time. The bytes written.
+///
+/// Memory does not grow with the run: the log is written while it goes.
+///
+/// ```
+/// use clift::capture::record_log;
+/// use clift::scenario::{Scenario, Store};
+/// use clift::trace::Folder;
+/// let text = r#"
+///     duration = "2 s"
+///     [[path]]
+///     leg = { rate = "1 Mbit/s", delay = "20 ms" }
+/// "#;
+/// let scenario = Scenario::parse("leg.toml", text, &[])?;
+/// let setup = scenario.cells()[0].setup(0, &Store::new(Folder::new("")))?;
+/// let refused = record_log(&setup, 0, "x.sqlog".as_ref(), &|| true).unwrap_err();
+/// assert_eq!(refused.to_string(), "flow 0: tcp keeps no log of its own; quic does");
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+///
+/// # Errors
+/// If there is no such flow, its transport keeps no log, the run has no outcome, or the file cannot be
+/// written; it is then as before.
+pub fn record_log(
+    setup: &Setup,
+    flow: usize,
+    path: &Path,
+    go_on: &(dyn Fn() -> bool + Sync),
+) -> Result<u64, CaptureError> {
+    let mut setup = setup.clone();
+    let flows = setup.flows.len();
+    let Some(logged) = setup.flows.get_mut(flow) else {
+        return Err(CaptureError::NoFlow { flow, flows });
+    };
+    let log = Log::default();
+    let Some(transport) = logged.transport.logging(log.clone()) else {
+        return Err(CaptureError::NoLog { flow, transport: logged.transport.name() });
+    };
+    logged.transport = transport;
+
+    let mut ran = None;
+    let written = write_file(path, go_on, |out| {
+        let mut drain = Drain { log, out, written: 0, failed: None, go_on };
+        let outcome = run(&setup, &mut drain);
+        drain.drain();
+        let Drain { written, failed, .. } = drain;
+        if let Some(error) = failed {
+            return Err(error.into());
+        }
+        let is_done = outcome.is_ok();
+        ran = Some(outcome.map(|_| written));
+        if is_done { Ok(()) } else { Err(io::Error::other("no outcome").into()) }
+    });
+    match (ran, written) {
+        (Some(Err(RunError::Interrupted { .. })), Err(error)) => Err(error.into()),
+        (Some(Err(error)), _) => Err(error.into()),
+        (Some(Ok(bytes)), Ok(())) => Ok(bytes),
+        (_, Err(error)) => Err(error.into()),
+        (None, Ok(())) => Err(WriteError::Io(io::Error::other("nothing was run")))
+            .map_err(|error| FileError::Write { place: path.display().to_string(), error }.into()),
+    }
+}
+
+/// Takes from the log what is there, every few thousand events.
+struct Drain<'a, W: Write + ?Sized> {
+    log: Log,
+    out: &'a mut W,
+    written: u64,
+    failed: Option<io::Error>,
+    go_on: &'a (dyn Fn() -> bool + Sync),
+}
+
+impl<W: Write + ?Sized> Drain<'_, W> {
+    fn drain(&mut self) {
+        let bytes = self.log.take();
+        self.written += bytes.len() as u64;
+        if self.failed.is_none() {
+            self.failed = self.out.write_all(&bytes).err();
+        }
+    }
+}
+
+impl<W: Write + ?Sized> Observer for Drain<'_, W> {
+    fn checkpoint(&mut self, _now: Instant, _bytes_in_order: u64) -> ControlFlow<()> {
+        self.drain();
+        match self.failed.is_none() && (self.go_on)() {
+            true => ControlFlow::Continue(()),
+            false => ControlFlow::Break(()),
+        }
+    }
+}
