@@ -14,7 +14,7 @@ from types import FrameType
 
 import click
 
-from clift import _starting
+import clift._starting as _starting
 from clift._clift import __version__
 from clift.cli.constellation import constellation
 from clift.cli.crosscheck import crosscheck
