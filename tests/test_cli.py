@@ -119,3 +119,22 @@ def test_a_message_has_options_where_python_has_keywords(
     said = capsys.readouterr().err
     assert expected in said
     assert " = " not in said or "environment" in words
+
+
+@pytest.mark.parametrize("module", ["numpy", "click"])
+def test_ctrl_c_while_the_command_is_imported_is_answered_in_a_line(
+    module: str, tmp_path: Path
+) -> None:
+    slow = "import os, time\nos.write(1, b'importing')\ntime.sleep(60)\n"
+    (tmp_path / f"{module}.py").write_text(slow)
+    process = subprocess.Popen(
+        [sys.executable, "-m", "clift", "--version"],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        env=os.environ | {"PYTHONPATH": str(tmp_path)},
+    )
+    assert process.stdout is not None
+    assert process.stdout.read(9) == b"importing"
+    process.send_signal(signal.SIGINT)
+    _, told = process.communicate(timeout=30)
+    assert (process.returncode, told) == (130, b"stopped\n")

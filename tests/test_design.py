@@ -237,6 +237,51 @@ def test_an_interrupted_search_ranks_what_is_done(
     )
 
 
+def test_a_search_goes_on_where_it_was_and_comes_out_as_at_once(
+    geo: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    spaces = "--space scheme=none,ARQ,HARQ --space n_r=1,2 --set duration='5 s'"
+    out, whole = tmp_path / "out", tmp_path / "whole"
+    command = f"design {geo} {spaces} --threads 1 --json --quiet -o"
+    done: list[int] = []
+    most: int | None = None
+    plain = study.run_many
+
+    def counted(scenarios, *rest, **options):
+        if most is not None and sum(done) + len(scenarios) > most:
+            some = plain(scenarios[: most - sum(done)], *rest, **options)
+            done.append(len(some))
+            raise Interrupted("stopped", [*some, *[None] * (len(scenarios) - len(some))])
+        done.append(len(scenarios))
+        return plain(scenarios, *rest, **options)
+
+    monkeypatch.setattr(study, "run_many", counted)
+    assert run(shlex.split(f"{command} {whole}")) == 0
+    expected, total = capsys.readouterr().out, sum(done)
+    done.clear()
+    most = total // 2 + 1
+    assert run(shlex.split(f"{command} {out}")) == 130
+    assert sum(done) == most
+    capsys.readouterr()
+    done.clear()
+    most = None
+    assert run(shlex.split(f"{command} {out}")) == 0
+    assert capsys.readouterr().out == expected
+    assert sum(done) == total - (total // 2 + 1)
+    # Another objective takes the runs that are there; another seed has none of them.
+    done.clear()
+    assert run(shlex.split(f"{command} {out} --objective p99-delay")) == 0
+    assert sum(done) < total
+    other = f"{command} {out} --seed 99"
+    capsys.readouterr()
+    assert run(shlex.split(other)) == 2
+    assert "runs of another study" in capsys.readouterr().err
+    assert run(shlex.split(f"{other} --force")) == 0
+
+
 def test_the_folder_holds_all_that_was_tried(
     geo: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -261,6 +306,7 @@ def test_the_folder_holds_all_that_was_tried(
     (out / "design.json").write_text("{}")
     assert run(shlex.split(command)) == 2
     assert "design.json: is not of a search" in capsys.readouterr().err
+    assert run(shlex.split(f"{command} --force")) == 0
 
 
 @pytest.mark.parametrize(

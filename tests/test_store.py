@@ -215,8 +215,10 @@ def test_a_disk_that_fills_up_costs_no_finished_run(
 def test_runs_of_another_build_are_not_mixed(study: Path, tmp_path: Path, monkeypatch) -> None:
     folder = tmp_path / "out"
     clift.campaign.sweep(study, folder, progress=False, runs=2)
-    measured = work.measured
-    monkeypatch.setattr(work, "measured", lambda *given: measured(*given) | {"goodput_kbps": 1.0})
+    measured_by = work.measured_by
+    monkeypatch.setattr(
+        work, "measured_by", lambda *given: measured_by(*given) | {"goodput_kbps": 1.0}
+    )
     with pytest.raises(clift.ScenarioError, match="of another build of CLIFT"):
         clift.campaign.sweep(study, folder, progress=False)
 

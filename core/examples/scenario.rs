@@ -36,7 +36,8 @@ fn run(file: &str, most: Option<u32>) -> Result<(), Box<dyn Error>> {
     let text = std::fs::read_to_string(file).map_err(|error| format!("{file}: {error}"))?;
     let scenario = Scenario::parse(file, &text, &[])?;
     let store = Store::new(Folder::new(Path::new(file).parent().unwrap_or(Path::new(""))));
-    for cell in scenario.cells() {
+    for index in 0..scenario.count() {
+        let cell = scenario.cell(index)?;
         let labels: Map<_, _> =
             cell.labels().iter().map(|(axis, label)| (axis.clone(), json!(label))).collect();
         let runs = cell.config().run.runs;

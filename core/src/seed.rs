@@ -39,6 +39,8 @@ pub enum Stream {
     Import(u32),
     /// What the queue before the n-th hop drops at random.
     Queue(u32),
+    /// Points of a campaign's sample on its n-th key.
+    Sample(u32),
 }
 
 impl Seed {
@@ -63,6 +65,7 @@ impl Seed {
             Stream::Control(n) => (8, n),
             Stream::Import(n) => (9, n),
             Stream::Queue(n) => (10, n),
+            Stream::Sample(n) => (11, n),
         };
         let mut key = [0u8; 32];
         key[..8].copy_from_slice(&self.0.to_le_bytes());

@@ -8,6 +8,7 @@
 True
 """
 
+import clift._starting as _starting  # noqa: F401 - first, so that Ctrl-C is answered from here on
 import clift.campaign as campaign
 import clift.channel as channel
 import clift.constellation as constellation

@@ -24,6 +24,8 @@ Source = str | Mapping[str, Node] | tuple[AnyLink, ...]
 
 # A scenario file is a page of text; what is larger is another kind of file.
 _MOST_BYTES = 256 * 1024
+# More cells are not kept all at a time.
+_LISTED = 10_000
 
 
 class Scenario(Fixed):
@@ -203,11 +205,17 @@ class Scenario(Fixed):
         """
         return self._like(self._source, self._given, self._nodes, file, self._sets)
 
-    def cells(self) -> list[Self]:
-        """The cells of a campaign, each a scenario without anything that varies."""
+    def cells(self) -> Sequence[Self]:
+        """The cells of a campaign, each a scenario without anything that varies.
+
+        Of more than 10,000 each is made when it is asked for, and not kept.
+        """
         if self._cell is not None:
             return [self]
-        return [self._chosen(cell) for cell in range(len(self._checked()))]
+        count = len(self._checked())
+        if count > _LISTED:
+            return _Cells(self, range(count))
+        return [self._chosen(cell) for cell in range(count)]
 
     def replications(self) -> list[Self]:
         """The runs of a single cell, each with its own seed."""
@@ -225,11 +233,13 @@ class Scenario(Fixed):
     @property
     def size(self) -> int:
         """Runs in all: of every cell, with their replications."""
-        if self._replication is not None:
-            return 1
+        return 1 if self._replication is not None else sum(self.sizes)
+
+    @property
+    def sizes(self) -> list[int]:
+        """Runs of every cell."""
         core = self._checked()
-        cells = range(len(core)) if self._cell is None else (self._cell,)
-        return sum(core.runs(cell) for cell in cells)
+        return core.all_runs() if self._cell is None else [core.runs(self._cell)]
 
     @property
     def labels(self) -> dict[str, str]:
@@ -489,6 +499,24 @@ class Scenario(Fixed):
 
     def __reduce__(self) -> tuple[Any, ...]:
         return _restored, (type(self), *self._parts())
+
+
+class _Cells(Sequence[Any]):
+    """The cells of a large campaign, each made when it is asked for."""
+
+    __slots__ = ("_numbers", "_scenario")
+
+    def __init__(self, scenario: Scenario, numbers: range) -> None:
+        self._scenario, self._numbers = scenario, numbers
+
+    def __len__(self) -> int:
+        return len(self._numbers)
+
+    def __getitem__(self, place: Any) -> Any:
+        numbers = self._numbers[place]
+        if isinstance(numbers, range):
+            return _Cells(self._scenario, numbers)
+        return self._scenario._chosen(numbers)
 
 
 def _restored(kind: type[Scenario], source: Source, given: dict[str, Any], *parts: Any) -> Scenario:

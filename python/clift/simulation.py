@@ -105,6 +105,14 @@ class Run(Fixed):
         summary: Summary = self._outcome.summary()
         return summary
 
+    def numbers(self) -> dict[str, float]:
+        """All finite numbers of the summary by their dotted names, e.g. `flows.0.timeouts`."""
+        if isinstance(self._outcome, Kept):
+            from clift.campaign.metrics import numbers
+
+            return numbers(self.summary())
+        return self._outcome.numbers()
+
     def notes(self) -> list[str]:
         """What about the run is due to its settings rather than to the link, a line each.
 

@@ -57,7 +57,7 @@ impl clift_scenario {
             return Err(format!(
                 "{}has {} cells; a link needs one: leave [vary] out, or set {}",
                 prefix(scenario.file()),
-                scenario.cells().len(),
+                scenario.count(),
                 axes.join(", ")
             ));
         };

@@ -1,6 +1,8 @@
 //! What a run measured, as Python's objects, and the catalogue of metrics.
 
 use std::collections::BTreeMap;
+use std::fmt::Write;
+use std::sync::Mutex;
 
 use clift::metrics::{Better, CATALOG, Metric, Place, Value};
 use clift::simulation as engine;
@@ -35,6 +37,85 @@ impl Outcome {
     fn summary<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         object(py, &self.0.summary())
     }
+
+    /// All finite numbers of the summary by their dotted names.
+    fn numbers<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        let found = PyDict::new(py);
+        let mut name = String::new();
+        let mut named = Names::of_the_last_run();
+        gather(&self.0.summary(), &mut name, &mut |name, number| {
+            found.set_item(named.next(py, name), number)
+        })?;
+        Ok(found)
+    }
+}
+
+/// Dotted names as Python's strings in the order of a run: the next run mostly has the same.
+#[derive(Default)]
+struct Names {
+    known: Vec<(String, Py<PyString>)>,
+    /// How many of them were asked for.
+    at: usize,
+}
+
+static NAMES: Mutex<Vec<(String, Py<PyString>)>> = Mutex::new(Vec::new());
+
+impl Names {
+    /// Another thread may have them; nobody waits, since Python's lock is held here.
+    fn of_the_last_run() -> Self {
+        let known = NAMES.try_lock().map(|mut names| std::mem::take(&mut *names));
+        Self { known: known.unwrap_or_default(), at: 0 }
+    }
+
+    fn next<'py>(&mut self, py: Python<'py>, name: &str) -> &Bound<'py, PyString> {
+        let at = self.at;
+        self.at += 1;
+        if self.known.get(at).is_none_or(|(known, _)| known != name) {
+            self.known.truncate(at);
+            self.known.push((name.to_owned(), PyString::new(py, name).unbind()));
+        }
+        self.known[at].1.bind(py)
+    }
+}
+
+impl Drop for Names {
+    fn drop(&mut self) {
+        if let Ok(mut names) = NAMES.try_lock() {
+            *names = std::mem::take(&mut self.known);
+        }
+    }
+}
+
+/// Hands on the finite numbers of a value and of all that is in it, with `name` before their own.
+fn gather(
+    value: &Value,
+    name: &mut String,
+    see: &mut impl FnMut(&str, f64) -> PyResult<()>,
+) -> PyResult<()> {
+    let length = name.len();
+    let dot = if length > 0 { "." } else { "" };
+    match value {
+        Value::Missing | Value::Text(_) => {}
+        Value::Count(count) => see(name, *count as f64)?,
+        Value::Number(number) if number.is_finite() => see(name, *number)?,
+        Value::Number(_) => {}
+        Value::List(values) => {
+            for (index, value) in values.iter().enumerate() {
+                let _ = write!(name, "{dot}{index}");
+                gather(value, name, see)?;
+                name.truncate(length);
+            }
+        }
+        Value::Table(values) => {
+            for (own, value) in values {
+                name.push_str(dot);
+                name.push_str(own);
+                gather(value, name, see)?;
+                name.truncate(length);
+            }
+        }
+    }
+    Ok(())
 }
 
 fn object<'py>(py: Python<'py>, value: &Value) -> PyResult<Bound<'py, PyAny>> {

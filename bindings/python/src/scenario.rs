@@ -1,5 +1,6 @@
 //! Scenarios: values of Python or the text of a file, checked in the core when they are asked for.
 
+use std::borrow::Cow;
 use std::path::Path;
 use std::sync::OnceLock;
 
@@ -134,7 +135,7 @@ impl PyScenario {
 
     /// Number of cells.
     fn __len__(&self, py: Python<'_>) -> PyResult<usize> {
-        Ok(self.asked(py)?.cells().len())
+        Ok(self.asked(py)?.count())
     }
 
     /// The axes: names and labels.
@@ -150,7 +151,11 @@ impl PyScenario {
 
     /// Axis and label, for each axis.
     fn labels(&self, py: Python<'_>, cell: usize) -> PyResult<Vec<(String, String)>> {
-        Ok(self.cell(py, cell)?.labels().to_vec())
+        let scenario = self.asked(py)?;
+        if cell >= scenario.count() {
+            return Err(PyIndexError::new_err("no such cell"));
+        }
+        Ok(scenario.labels(cell))
     }
 
     /// The configuration with every default filled in, as JSON.
@@ -160,7 +165,16 @@ impl PyScenario {
 
     /// Replications of a cell.
     fn runs(&self, py: Python<'_>, cell: usize) -> PyResult<u32> {
-        Ok(self.cell(py, cell)?.config().run.runs)
+        let runs = self.asked(py)?.runs(cell);
+        runs.map_err(|error| Wrong::from(error).error(py))
+    }
+
+    /// Replications of every cell.
+    fn all_runs(&self, py: Python<'_>) -> PyResult<Vec<u32>> {
+        let scenario = self.asked(py)?;
+        let runs: Result<Vec<u32>, core::ScenarioError> =
+            py.detach(|| (0..scenario.count()).map(|cell| scenario.runs(cell)).collect());
+        runs.map_err(|error| Wrong::from(error).error(py))
     }
 
     /// Whether every flow of a cell has a file to transfer.
@@ -256,8 +270,7 @@ impl PyScenario {
         replication: u32,
         budget: &Budget<'_>,
     ) -> Result<engine::Setup, Wrong> {
-        let cells = self.made().map_err(Clone::clone)?.cells();
-        let cell = cells.get(cell).ok_or_else(|| Wrong::Trace("no such cell".to_owned()))?;
+        let cell = self.made().map_err(Clone::clone)?.cell(cell)?;
         let setup = cell.setup(replication, &self.store().within(budget));
         setup.map_err(|fault| self.wrong(&fault).within(budget))
     }
@@ -289,10 +302,12 @@ impl PyScenario {
         cell: usize,
         make: impl FnOnce(&Self, &Cell, &dyn Traces) -> Result<T, Wrong> + Send + 'static,
     ) -> PyResult<T> {
-        this.get().cell(this.py(), cell)?;
+        if cell >= this.get().asked(this.py())?.count() {
+            return Err(PyIndexError::new_err("no such cell"));
+        }
         Self::made_of(this, move |own, budget| {
-            let cells = own.made().map_err(Clone::clone)?.cells();
-            let made = make(own, &cells[cell], &own.store().within(budget));
+            let cell = own.made().map_err(Clone::clone)?.cell(cell)?;
+            let made = make(own, &cell, &own.store().within(budget));
             made.map_err(|wrong| wrong.within(budget))
         })
     }
@@ -313,9 +328,12 @@ impl PyScenario {
         self.made().map_err(|wrong| wrong.error(py))
     }
 
-    fn cell(&self, py: Python<'_>, index: usize) -> PyResult<&Cell> {
-        let cell = self.asked(py)?.cells().get(index);
-        cell.ok_or_else(|| PyIndexError::new_err("no such cell"))
+    fn cell(&self, py: Python<'_>, index: usize) -> PyResult<Cow<'_, Cell>> {
+        let scenario = self.asked(py)?;
+        if index >= scenario.count() {
+            return Err(PyIndexError::new_err("no such cell"));
+        }
+        scenario.cell(index).map_err(|error| Wrong::from(error).error(py))
     }
 
     fn store(&self) -> &Store {

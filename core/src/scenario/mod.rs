@@ -21,6 +21,7 @@ mod plan;
 mod presets;
 mod printed;
 mod read;
+mod recipe;
 mod reorder;
 mod schema;
 mod setup;
@@ -63,10 +64,13 @@ pub use traces::{Information, InformationSpec, SetupFault, Traces};
 pub use traffic::{Besides, Flow, Transport, TransportKind};
 pub use vary::{Axis, Vary};
 
+use std::borrow::Cow;
 use std::fs::File;
 use std::io::{self, Read};
 use std::path::Path;
+use std::sync::Arc;
 
+use self::recipe::Recipe;
 use crate::config::Value;
 
 /// A scenario, checked: every cell of it can be run once its traces are there.
@@ -89,9 +93,9 @@ use crate::config::Value;
 /// ```
 #[derive(Clone, Debug)]
 pub struct Scenario {
-    file: String,
-    text: String,
     axes: Vec<Axis>,
+    recipe: Arc<Recipe>,
+    /// The cells of a small campaign.
     cells: Vec<Cell>,
     printed: Vec<Printed>,
 }
@@ -99,8 +103,10 @@ pub struct Scenario {
 impl Scenario {
     /// Largest file that is read: 256 KiB.
     pub const MOST_BYTES: usize = 256 * 1024;
-    /// Most cells of one campaign.
-    pub const MOST_CELLS: usize = 10_000;
+    /// Most cells of one campaign: a million. Of a campaign of more than 10,000 cells (fewer of a
+    /// long file) reading checks every point of every axis and some 2,000 cells; what is wrong with
+    /// another one shows when that is made.
+    pub const MOST_CELLS: usize = 1_000_000;
 
     /// Reads and checks the text of a scenario file.
     ///
@@ -190,12 +196,12 @@ impl Scenario {
 
     /// The file's name, as given.
     pub fn file(&self) -> &str {
-        &self.file
+        self.recipe.file()
     }
 
     /// The text, as given.
     pub fn text(&self) -> &str {
-        &self.text
+        self.recipe.text()
     }
 
     /// What varies; empty for a single cell.
@@ -203,9 +209,51 @@ impl Scenario {
         &self.axes
     }
 
-    /// The cells: every combination of the axes' points, the last axis fastest. At least one.
+    /// The cells of a campaign of at most 10,000 (fewer of a long file): every combination of the
+    /// axes' points, the last axis fastest. Of a larger one none is kept: see [`Scenario::cell`].
     pub fn cells(&self) -> &[Cell] {
         &self.cells
+    }
+
+    /// How many cells there are; at least one.
+    pub fn count(&self) -> usize {
+        self.recipe.count()
+    }
+
+    /// A cell, which is made anew where the campaign is too large to keep them all.
+    ///
+    /// ```
+    /// use clift::scenario::Scenario;
+    /// let text = "[ntn]\n[vary]\nseed = { from = 0, to = 999_999, step = 1 }\n";
+    /// let scenario = Scenario::parse("many.toml", text, &[])?;
+    /// assert_eq!((scenario.count(), scenario.cells().len()), (1_000_000, 0));
+    /// assert_eq!(scenario.cell(999_998)?.config().run.seed, 999_998);
+    /// # Ok::<(), clift::scenario::ScenarioError>(())
+    /// ```
+    ///
+    /// # Errors
+    /// What is wrong with it, unless reading looked at all; that there is none of this number.
+    pub fn cell(&self, index: usize) -> Result<Cow<'_, Cell>, ScenarioError> {
+        match self.cells.get(index) {
+            Some(cell) => Ok(Cow::Borrowed(cell)),
+            None => self.recipe.cell(index).map(Cow::Owned),
+        }
+    }
+
+    /// Axis and label of a cell, for each axis in order.
+    pub fn labels(&self, index: usize) -> Vec<(String, String)> {
+        self.recipe.labels(index)
+    }
+
+    /// Replications of a cell.
+    ///
+    /// # Errors
+    /// As for [`Scenario::cell`].
+    pub fn runs(&self, index: usize) -> Result<u32, ScenarioError> {
+        match self.cells.get(index) {
+            Some(cell) => Ok(cell.config.run.runs),
+            None => self.recipe.runs(index),
+        }
     }
 
     /// Values that a paper prints.

@@ -20,7 +20,7 @@ pub struct InEffect {
 }
 
 /// Dotted keys that a scenario gives, and where each stands.
-pub(super) fn origins(source: &Source<'_>, root: &Table) -> Vec<(String, String)> {
+pub(super) fn origins(source: &Source, root: &Table) -> Vec<(String, String)> {
     let preset = root.get("preset").and_then(Value::plain).map(|name| format!("preset {name}"));
     let mut found = Vec::new();
     for (key, value) in root.iter() {

@@ -1,5 +1,7 @@
 //! Reading a scenario: parse, apply changes, expand the campaign, deserialise and check each cell.
 
+use std::sync::Arc;
+
 use super::Scenario;
 use super::cell::Cell;
 use super::config::Config;
@@ -8,13 +10,14 @@ use super::origin::origins;
 use super::plan::Plan;
 use super::presets;
 use super::printed::Printed;
+use super::recipe::Recipe;
 use super::source::{Change, Set, Source};
-use super::vary::{self, Axis, Changes, LeftOut};
+use super::vary::{self, Changes, LeftOut};
 use crate::config::{self, Fault, Node, Table, Value};
 use crate::scheme::Scheme;
 
-/// Cells times bytes of file: bounds the time that any file can take.
-const MOST_WORK: usize = 1 << 27;
+/// Cells of a campaign that are all made as it is read.
+const MADE: usize = 10_000;
 
 /// What a scenario is read from.
 #[derive(Clone, Debug, PartialEq)]
@@ -44,43 +47,36 @@ pub(super) fn read(
         return Err(source.error(Place::File, "", message));
     }
     let root = source.parse()?;
-    expanded(&source, root)
+    expanded(source, root)
 }
 
 /// The scenario that a tree describes.
 fn of(file: &str, tree: &Value, changes: &[(String, Change)]) -> Result<Scenario, ScenarioError> {
     let source = Source::new(file, "", changes);
     match &tree.node {
-        Node::Table(root) => expanded(&source, root.clone()),
+        Node::Table(root) => expanded(source, root.clone()),
         _ => Err(source.error(Place::File, "", "is not a section; give keys and values")),
     }
 }
 
-/// Applies changes from outside, expands the campaign and reads each cell.
-fn expanded(source: &Source<'_>, mut root: Table) -> Result<Scenario, ScenarioError> {
+/// Applies changes from outside, expands the campaign and reads its cells.
+fn expanded(source: Source, mut root: Table) -> Result<Scenario, ScenarioError> {
     let mut sets = source.changes()?;
-    apply(source, &mut root, sets.iter().filter(|set| is_of_campaign(set)))?;
-    let (axes, ended) = axes(source, &mut root, &mut sets)?;
-    let printed = printed(source, &mut root, &axes, &ended)?;
-    let cells = cells(source, &root, &axes, &sets)?;
-    let axes = axes
-        .into_iter()
-        .map(|axis| Axis {
-            name: axis.name,
-            labels: axis.points.into_iter().map(|point| point.label).collect(),
-        })
-        .collect();
-    Ok(Scenario {
-        file: source.file().to_owned(),
-        text: source.text().to_owned(),
-        axes,
-        cells,
-        printed,
-    })
+    apply(&source, &mut root, sets.iter().filter(|set| is_of_campaign(set)))?;
+    let (axes, ended) = axes(&source, &mut root, &mut sets)?;
+    let printed = printed(&source, &mut root, &axes, &ended)?;
+    let recipe = Recipe::new(source, root, axes, sets);
+    let mut cells = Vec::new();
+    if recipe.is_small(MADE) {
+        cells = (0..recipe.count()).map(|index| recipe.cell(index)).collect::<Result<_, _>>()?;
+    } else {
+        recipe.look()?;
+    }
+    Ok(Scenario { axes: recipe.axes(), recipe: Arc::new(recipe), cells, printed })
 }
 
 /// Whether a change is one of what there is beside the cells.
-fn is_of_campaign(set: &Set) -> bool {
+pub(super) fn is_of_campaign(set: &Set) -> bool {
     matches!(set.path[0].as_str(), "vary" | "printed")
 }
 
@@ -95,7 +91,7 @@ struct Ended {
 
 /// The axes that are left, and what changes have ended.
 fn axes(
-    source: &Source<'_>,
+    source: &Source,
     root: &mut Table,
     sets: &mut Vec<Set>,
 ) -> Result<(Vec<Changes>, Ended), ScenarioError> {
@@ -113,7 +109,7 @@ fn axes(
     });
     let points = vary::choose(source, &mut axes, sets, &keys())?;
     let count = axes.iter().try_fold(1usize, |count, axis| count.checked_mul(axis.points.len()));
-    let most = Scenario::MOST_CELLS.min(MOST_WORK / (source.len() + 1));
+    let most = Scenario::MOST_CELLS;
     if count.is_none_or(|count| count > most) {
         let message = format!("more than {most} cells; vary less, or split the campaign");
         return Err(source.fault(root, &Fault::new("vary", message)));
@@ -123,7 +119,7 @@ fn axes(
 }
 
 fn printed(
-    source: &Source<'_>,
+    source: &Source,
     root: &mut Table,
     axes: &[Changes],
     ended: &Ended,
@@ -176,38 +172,9 @@ fn or_none(names: &[&str]) -> String {
     if names.is_empty() { "none".to_owned() } else { names.join(", ") }
 }
 
-fn cells(
-    source: &Source<'_>,
-    root: &Table,
-    axes: &[Changes],
-    sets: &[Set],
-) -> Result<Vec<Cell>, ScenarioError> {
-    let count: usize = axes.iter().map(|axis| axis.points.len()).product();
-    (0..count)
-        .map(|index| {
-            let mut table = root.clone();
-            let mut labels = Vec::new();
-            let mut rest = index;
-            let mut chosen = Vec::new();
-            for axis in axes.iter().rev() {
-                chosen.push((axis, rest % axis.points.len()));
-                rest /= axis.points.len();
-            }
-            for (axis, point) in chosen.into_iter().rev() {
-                let point = &axis.points[point];
-                labels.push((axis.name.clone(), point.label.clone()));
-                for (path, value) in &point.changes {
-                    put(source, &mut table, path, Some(value))?;
-                }
-            }
-            apply(source, &mut table, sets.iter().filter(|set| !is_of_campaign(set)))?;
-            cell(source, table, labels)
-        })
-        .collect()
-}
-
-fn cell(
-    source: &Source<'_>,
+/// The cell that a whole table of keys makes.
+pub(super) fn made(
+    source: &Source,
     mut table: Table,
     labels: Vec<(String, String)>,
 ) -> Result<Cell, ScenarioError> {
@@ -215,10 +182,10 @@ fn cell(
     inherit(&mut table);
     let origins = origins(source, &table);
     let root = Value::from(Node::Table(table));
-    let made = config::read::<Config>(&root)
+    let read = config::read::<Config>(&root)
         .and_then(|config| Ok((Plan::new(&config)?, config)))
         .map_err(|fault| source.fault(root.as_table().unwrap_or(&Table::default()), &fault));
-    let (plan, mut config) = made?;
+    let (plan, mut config) = read?;
     // Every default is filled in.
     config.sections.scheme.get_or_insert(Scheme::None);
     config.sections.link.get_or_insert_default();
@@ -281,8 +248,8 @@ fn inherit_section(table: &mut Table, name: &str, base: &Table) {
     }
 }
 
-fn apply<'s>(
-    source: &Source<'_>,
+pub(super) fn apply<'s>(
+    source: &Source,
     table: &mut Table,
     sets: impl Iterator<Item = &'s Set>,
 ) -> Result<(), ScenarioError> {
@@ -292,8 +259,8 @@ fn apply<'s>(
     Ok(())
 }
 
-fn put(
-    source: &Source<'_>,
+pub(super) fn put(
+    source: &Source,
     table: &mut Table,
     path: &[String],
     value: Option<&Value>,

@@ -21,6 +21,7 @@ pub enum Change {
 
 /// A change from outside: where it goes and its value. That of a text is placed behind the end of
 /// the file; without a value the key goes.
+#[derive(Debug)]
 pub(super) struct Set {
     pub(super) path: Vec<String>,
     pub(super) value: Option<Value>,
@@ -41,12 +42,15 @@ impl Set {
 }
 
 /// The texts that values come from, and how errors speak of them.
-pub(super) struct Source<'i> {
-    file: &'i str,
-    text: &'i str,
-    changes: &'i [(String, Change)],
+#[derive(Debug)]
+pub(super) struct Source {
+    file: String,
+    text: String,
+    changes: Vec<(String, Change)>,
     /// Where each change would begin if it stood behind the file.
     begins: Vec<usize>,
+    /// Where lines of the text end.
+    ends: Vec<usize>,
 }
 
 impl Change {
@@ -58,8 +62,8 @@ impl Change {
     }
 }
 
-impl<'i> Source<'i> {
-    pub(super) fn new(file: &'i str, text: &'i str, changes: &'i [(String, Change)]) -> Self {
+impl Source {
+    pub(super) fn new(file: &str, text: &str, changes: &[(String, Change)]) -> Self {
         let mut begin = text.len() + 1;
         let begins = changes
             .iter()
@@ -69,11 +73,18 @@ impl<'i> Source<'i> {
                 here
             })
             .collect();
-        Self { file, text, changes, begins }
+        let ends = text.bytes().enumerate().filter(|&(_, byte)| byte == b'\n');
+        Self {
+            file: file.to_owned(),
+            text: text.to_owned(),
+            changes: changes.to_vec(),
+            begins,
+            ends: ends.map(|(place, _)| place).collect(),
+        }
     }
 
     pub(super) fn parse(&self) -> Result<Table, ScenarioError> {
-        let root = DeTable::parse(self.text).map_err(|error| {
+        let root = DeTable::parse(&self.text).map_err(|error| {
             let place = error.span().map_or(Place::File, |span| self.place(&span));
             self.error(place, "", format!("not TOML: {}", error.message()))
         })?;
@@ -104,11 +115,11 @@ impl<'i> Source<'i> {
     }
 
     pub(super) fn file(&self) -> &str {
-        self.file
+        &self.file
     }
 
     pub(super) fn text(&self) -> &str {
-        self.text
+        &self.text
     }
 
     pub(super) fn len(&self) -> usize {
@@ -120,20 +131,23 @@ impl<'i> Source<'i> {
             let (key, value) = &self.changes[change];
             return Place::Set(format!("{key} = {}", value.text()));
         }
-        let before = &self.text.as_bytes()[..span.start.min(self.text.len())];
-        Place::Line(before.iter().filter(|&&byte| byte == b'\n').count() + 1)
+        Place::Line(self.ends.partition_point(|&end| end < span.start) + 1)
     }
 
-    /// A plain value as a label: a number as it is written.
+    /// A plain value as a label: a number as it is written, one of Python's rounded
+    /// (0.30000000000000004 is 0.3).
     pub(super) fn label(&self, value: &Value) -> Option<String> {
         let Node::Float(_) = value.node else { return value.plain() };
         let (text, begin) = match self.begins.iter().rposition(|&begin| begin <= value.place.start)
         {
             Some(change) => (self.changes[change].1.text(), self.begins[change]),
-            None => (self.text, 0),
+            None => (self.text.as_str(), 0),
         };
         let written = text.get(value.place.start - begin..value.place.end - begin);
-        written.filter(|text| !text.is_empty()).map(|text| text.replace('_', "")).or(value.plain())
+        written
+            .filter(|text| !text.is_empty())
+            .map(|text| text.replace('_', ""))
+            .or_else(|| short(value))
     }
 
     /// The error of a fault in `table`.
@@ -150,12 +164,21 @@ impl<'i> Source<'i> {
         message: impl Into<String>,
     ) -> ScenarioError {
         ScenarioError {
-            file: self.file.to_owned(),
+            file: self.file.clone(),
             place,
             key: key.to_owned(),
             message: message.into(),
         }
     }
+}
+
+/// A plain value; a number without the digits that adding up binary numbers leaves behind.
+fn short(value: &Value) -> Option<String> {
+    let Node::Float(number) = value.node else { return value.plain() };
+    let whole = number.to_string();
+    let rounded =
+        format!("{number:.14e}").parse::<f64>().map_or_else(|_| whole.clone(), |it| it.to_string());
+    Some(if rounded.len() + 4 <= whole.len() { rounded } else { whole })
 }
 
 /// A place in the text and what is wrong there.

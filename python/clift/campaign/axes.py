@@ -20,6 +20,8 @@ _KEYS = frozenset([
     "loss", "bler", "packet_sigma", "attempt_sigma", "missed_grant", "missed_feedback",
     "ack_to_nack", "nack_to_ack", "dtx_to_ack", "status_loss", "feedback_loss",
 ])  # fmt: skip
+# Keys of [vary.sample] that say how it is drawn.
+_OF_SAMPLE = frozenset(["method", "points", "seed"])
 # How the simulator reckons. An axis that sets one of these compares reckonings, whatever it sets
 # beside.
 _SETTINGS = frozenset(["profile", "overlap", "extra_lldu", "packing", "live"])
@@ -41,11 +43,15 @@ def conditions(vary: Mapping[str, Any], axes: Sequence[tuple[str, list[str]]]) -
         ...     "buffer": {"none": {}, "tcp": {"link": {"reorder": {"packets": 125}}}},
         ...     "sky": {"clear": {"channel.erasures": 0.01, "duration": "9 s"}},
         ...     "stack": {"2014": {"transport": {"profile": "papers", "congestion": "cubic"}}},
+        ...     "link.rtt": {"from": "100 ms", "to": "1 s", "points": 2},
+        ...     "zip": {"load": {"flows": [1, 2], "duration": ["9 s", "99 s"]}},
+        ...     "sample": {"points": 2, "scheme": ["ARQ", "none"]},
         ... }
         >>> axes = [("snr", ["7 dB", "10 dB"]), ("buffer", ["none", "tcp"]), ("sky", ["clear"]),
-        ...         ("stack", ["2014"])]
+        ...         ("stack", ["2014"]), ("rtt", ["100 ms", "1 s"]), ("sample", ["ARQ", "none"]),
+        ...         ("load", ["1, 9 s", "2, 99 s"])]
         >>> sorted(conditions(vary, axes))
-        ['sky', 'snr', 'stack']
+        ['load', 'rtt', 'sky', 'snr', 'stack']
     """
     return frozenset(
         name for name, labels in axes if _are_given(_keys(vary, name, labels) or [name])
@@ -57,11 +63,16 @@ def _keys(vary: Mapping[str, Any], name: str, labels: list[str]) -> list[str]:
     points = vary.get(name)
     if isinstance(points, dict) and set(labels) <= points.keys():
         return [key for label in labels for key, _ in _leaves(points[label], "")]
+    if name == "sample" and isinstance(points, dict):
+        return [key for key, _ in _leaves(points, "") if key not in _OF_SAMPLE]
+    zipped = vary.get("zip")
+    if isinstance(zipped, dict) and isinstance(zipped.get(name), dict):
+        return [key for key, _ in _leaves(zipped[name], "")]
     return [key for key, _ in _leaves(vary, "") if key == name or key.endswith(f".{name}")]
 
 
 def _leaves(value: Any, key: str) -> Iterator[tuple[str, Any]]:
-    if not isinstance(value, dict):
+    if not isinstance(value, dict) or {"from", "to"} <= value.keys():  # a range
         yield key, value
         return
     for name, inner in value.items():

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import threading
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from time import monotonic
@@ -17,6 +18,8 @@ from clift.scenario import Scenario
 
 # How long runs are tried for a forecast, and how long a batch is.
 _TRIED_S, _BATCH_S = 1.0, 0.1
+# Columns for the labels of an axis and its name.
+_WIDTH = 80
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,6 +27,7 @@ class Forecast:
     """What there is to do of a study.
 
     Args:
+        axes: What varies: names and labels.
         cells: Its cells.
         runs: Its runs.
         there: Runs that the folder has.
@@ -35,6 +39,7 @@ class Forecast:
         of_another: Whether the folder holds another study's runs.
     """
 
+    axes: list[tuple[str, list[str]]]
     cells: int
     runs: int
     there: int
@@ -52,6 +57,9 @@ class Forecast:
     def lines(self) -> list[str]:
         """The same as text."""
         told = [
+            f"axis     {name}: {_listed(labels, _WIDTH - len(name))}" for name, labels in self.axes
+        ]
+        told += [
             f"cells    {self.cells}",
             f"runs     {self.runs}: {self.there} there, {self.missing} missing",
             f"batches  {self.files} there, about {self.batches} missing",
@@ -78,22 +86,34 @@ def forecast(scenario: Scenario, folder: Path, threads: int | None = None) -> Fo
     store = read_store(folder)
     of_another = store is not None and store.study != study_key(cell_keys(scenario))
     ours = None if of_another else store
-    plan = Plan([cell.size for cell in cells], ours)
+    sizes = scenario.sizes
+    plan = Plan(sizes, ours)
     missing = plan.missing
     mean, tried = _pace(cells) if missing else (0.0, 0)
     count = threads or len(os.sched_getaffinity(0))
     seconds = missing * mean / min(count, max(1, missing))
     batches = min(missing, max(1, round(missing * mean / _BATCH_S))) if missing else 0
-    wanted = sum(cell.size for cell in cells)
+    wanted = sum(sizes)
     files = 0 if ours is None else ours.files
     if store is not None:
         store.close()
     return Forecast(
-        *(len(cells), wanted, wanted - missing, missing, files, batches, seconds, tried, of_another)
+        *(
+            scenario.axes,
+            len(cells),
+            wanted,
+            wanted - missing,
+            missing,
+            files,
+            batches,
+            seconds,
+            tried,
+            of_another,
+        )
     )
 
 
-def _pace(cells: list[Scenario]) -> tuple[float, int]:
+def _pace(cells: Sequence[Scenario]) -> tuple[float, int]:
     """Mean seconds of runs of cells that are far from one another."""
     worker = Worker(cells, threading.Event())
     begun, tried = monotonic(), 0
@@ -106,6 +126,24 @@ def _pace(cells: list[Scenario]) -> tuple[float, int]:
         if monotonic() - begun > _TRIED_S:
             break
     return (monotonic() - begun) / tried, tried
+
+
+def _listed(labels: list[str], room: int) -> str:
+    """Labels in a line, of many the first ones and the last.
+
+    Example:
+        >>> _listed(["a", "b"], 40), _listed([str(n) for n in range(99)], 40)
+        ('a | b', '0 | 1 | 2 | 3 | 4 | ... | 98 (99 points)')
+    """
+    whole = " | ".join(labels)
+    if len(whole) <= room:
+        return whole
+    told, end = "", f"... | {labels[-1]} ({len(labels)} points)"
+    for label in labels:
+        if len(told) + len(label) + 3 + len(end) > room:
+            break
+        told += f"{label} | "
+    return told + end
 
 
 def _duration(seconds: float) -> str:

@@ -5,10 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cache
+from itertools import count
 from math import isfinite
-from typing import Any, Literal, cast
+from typing import TYPE_CHECKING, Any, Literal, cast
 
 import clift._clift as _clift
+
+if TYPE_CHECKING:
+    from clift.simulation import Run
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,15 +146,45 @@ def measured(summary: Mapping[str, Any], link_stats: dict[str, Any] | None) -> d
         >>> found["lldus_sent_twice_share"]
         0.02
     """
+    return _with_shares(numbers(summary), link_stats)
+
+
+def numbers(summary: Mapping[str, Any]) -> dict[str, float]:
+    """All finite numbers of a summary by their dotted names."""
     found: dict[str, float] = {}
     _gather(summary.items(), "", found)
+    return found
+
+
+def measured_by(run: Run, link_stats: dict[str, Any] | None) -> dict[str, float]:
+    """The same of a run, whose numbers the core gathers in a tenth of the time.
+
+    Args:
+        run: The run.
+        link_stats: As for `measured`.
+
+    Example:
+        >>> import clift
+        >>> run = clift.simulate(clift.NtnLink(), duration_s=1)
+        >>> measured_by(run, None) == measured(run.summary(), None)
+        True
+    """
+    return _with_shares(run.numbers(), link_stats)
+
+
+def _with_shares(found: dict[str, float], link_stats: dict[str, Any] | None) -> dict[str, float]:
     sent = found.get("segments_sent")
     if sent:
         found["share_sent_again"] = found["retransmissions"] / sent
     segments: dict[int, float] = {}
-    for flow in summary.get("flows", ()):
-        for again, count in enumerate(flow.get("segments_by_retransmissions", ())):
-            segments[again] = segments.get(again, 0) + count
+    for flow in count():
+        again = 0
+        name = f"flows.{flow}.segments_by_retransmissions."
+        while (some := found.get(f"{name}{again}")) is not None:
+            segments[again] = segments.get(again, 0) + some
+            again += 1
+        if not again and f"flows.{flow}.segments_sent" not in found:
+            break
     found.update(_shares("segments_sent", segments))
     if link_stats is not None:
         by_retransmissions = link_stats["retransmissions"]

@@ -40,7 +40,7 @@ def metric_names(results: Results) -> list[str]:
     return in_order(names)
 
 
-def _runs(results: Results, scenarios: list[Scenario]) -> pa.Table:
+def _runs(results: Results, scenarios: Sequence[Scenario]) -> pa.Table:
     """One row a run: labels, number, seed, every number measured."""
     metrics = metric_names(results)
     columns: dict[str, Any] = {

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import clift._clift as _clift
-from clift.campaign.metrics import measured
+from clift.campaign.metrics import measured_by
 from clift.campaign.parts import Row, Span
 from clift.errors import ScenarioError, SimulationError
 from clift.scenario import Scenario
@@ -102,7 +102,7 @@ class Worker:
     def _row(self, place: int, run: Run) -> Row:
         cell = place % len(self._cells)
         core, number, replication = run.scenario.task()
-        values = measured(run.summary(), self._link_stats(cell, run.scenario))
+        values = measured_by(run, self._link_stats(cell, run.scenario))
         window = None
         if self._cells[cell].shared:
             found = run.scenario.window()

@@ -62,9 +62,16 @@ from clift.scenario import Scenario
     "-o",
     "--output",
     type=click.Path(path_type=Path),
-    help="Folder for all that was tried (Parquet, JSON) and charts (PNG, SVG).",
+    help="Folder for all that was tried (Parquet, JSON) and charts (PNG, SVG); it keeps every run, "
+    "and the same command goes on where it was.",
 )
 @click.option("--threads", type=click.IntRange(1), help="Runs at a time; all cores unless given.")
+@click.option(
+    "--force",
+    is_flag=True,
+    help="Remove runs of another scenario or space from the folder, and overwrite files that are "
+    "not CLIFT's.",
+)
 @click.option("--quiet", is_flag=True, help="No progress bar.")
 def design(
     path: Path,
@@ -79,6 +86,7 @@ def design(
     as_json: bool,
     output: Path | None,
     threads: int | None,
+    force: bool,
     quiet: bool,
 ) -> None:
     """Search the design that serves best over the link of the scenario file PATH.
@@ -100,7 +108,7 @@ def design(
             raise ScenarioError(f"--space {name}: is there twice; give its values in one")
         space[name] = values
     if output is not None:
-        prepare(output)
+        prepare(output, force)
     found = search(
         Scenario.read(path, changes),
         objective,
@@ -111,6 +119,8 @@ def design(
         runs_budget,
         threads,
         progress=not quiet,
+        folder=output,
+        force=force,
     )
     # Before pictures are drawn, which takes longer.
     click.echo(json.dumps(as_dict(found), indent=2) if as_json else str(found))

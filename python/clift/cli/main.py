@@ -14,6 +14,7 @@ from types import FrameType
 
 import click
 
+import clift._starting as _starting
 from clift._clift import __version__
 from clift.cli.constellation import constellation
 from clift.cli.crosscheck import crosscheck
@@ -81,7 +82,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     Args:
         arguments: What follows `clift`; the process's own if left out.
     """
-    if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
+    if signal.getsignal(signal.SIGINT) in (signal.default_int_handler, _starting.stop):
         signal.signal(signal.SIGINT, _press)
     code = run(sys.argv[1:] if arguments is None else arguments)
     if code == INTERRUPTED:

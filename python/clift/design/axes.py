@@ -7,6 +7,9 @@ from typing import Any
 
 from clift._keywords import SECTIONS
 from clift.design.space import Candidate, is_chosen
+from clift.errors import ScenarioError
+
+_CURE = "give one, or --space"
 
 
 def split(
@@ -38,6 +41,13 @@ def split(
     axes: list[list[Candidate]] = []
     met: dict[str, Any] = {}
     for name, inner in vary.items():
+        if name in ("zip", "sample") and isinstance(inner, Mapping):
+            axes_of = inner.values() if name == "zip" else [inner]
+            for key in [key for one in axes_of for key, _ in _leaves(one, "")]:
+                if is_chosen([key.removesuffix(".from").removesuffix(".to")]):
+                    raise ScenarioError(f"vary.{name}: a search takes lists of `{key}`; {_CURE}")
+            met[name] = inner
+            continue
         if name.partition(".")[0] in SECTIONS:
             left = _without(name, inner, keys)
             if left is not None:
@@ -59,6 +69,10 @@ def split(
 
 def _without(key: str, value: Any, chosen: dict[str, list[Any]]) -> Any:
     """What is left of an axis, or of axes, under a key of the scenario; None if nothing is."""
+    if isinstance(value, Mapping) and {"from", "to"} <= value.keys():
+        if is_chosen([key]):
+            raise ScenarioError(f"vary.{key}: a search takes a list of values; {_CURE}")
+        return value
     if not isinstance(value, Mapping):
         if is_chosen([key]) and isinstance(value, list):
             chosen[key] = value

@@ -22,22 +22,30 @@ RECORD = "design.json"
 _KIND = "clift design"
 
 
-def prepare(folder: Path) -> None:
+def prepare(folder: Path, force: bool = False) -> None:
     """Makes the folder and tries to write into it, before anything is run.
 
+    Args:
+        folder: The folder.
+        force: Whether files of another origin may be overwritten.
+
     Raises:
-        ScenarioError: If that does not go, or a file of another origin has our name.
+        ScenarioError: If that does not go, or a file of another origin has one of our names.
     """
     writable(folder)
     path = folder / RECORD
-    if not path.exists():
-        return
     try:
         ours = json.loads(path.read_text()).get("kind") == _KIND
     except (OSError, ValueError, AttributeError):
         ours = False
-    if not ours:
-        raise ScenarioError(f"{path}: is not of a search; choose another folder")
+    for name in () if ours or force else (RECORD, *map(_table, TABLES)):
+        if (folder / name).exists():
+            cure = "choose another folder, or give --force to overwrite it"
+            raise ScenarioError(f"{folder / name}: is not of a search; {cure}")
+
+
+def _table(name: str) -> str:
+    return f"design-{name}.parquet"
 
 
 def as_dict(design: Design) -> dict[str, Any]:
@@ -117,7 +125,7 @@ def write(design: Design, folder: Path) -> Iterator[Path]:
     for name, make in TABLES.items():
         table = make(design)
         yield _file(
-            folder / f"design-{name}.parquet",
+            folder / _table(name),
             lambda out, table=table: pq.write_table(table, out, compression="zstd"),
         )
     for name, figure in picture.draw(design):

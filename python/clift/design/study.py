@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import warnings
 from collections.abc import Callable, Iterable, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from itertools import product
 from pathlib import Path
 from typing import Any
@@ -14,8 +15,10 @@ import numpy as np
 import clift._clift as _clift
 from clift._bar import bar
 from clift._parse import COUNT, number, whole
-from clift.campaign.metrics import measured
+from clift.campaign.metrics import measured_by
+from clift.campaign.parts import Row
 from clift.design.axes import split
+from clift.design.kept import Kept
 from clift.design.objective import ENERGY, Constraint, Objective, constraint, objective, values
 from clift.design.race import Race, Window
 from clift.design.result import LEVEL, Contest, Design
@@ -49,6 +52,8 @@ def design(
     runs_budget: int | None = None,
     threads: int | None = None,
     progress: bool = True,
+    folder: str | os.PathLike[str] | None = None,
+    force: bool = False,
     **options: Any,
 ) -> Design:
     """Searches the link-layer design that serves best, under each condition of a scenario.
@@ -76,6 +81,9 @@ def design(
             condition at least.
         threads: How many runs at a time; all cores unless given.
         progress: Whether to show a bar on a terminal.
+        folder: Keeps every run, so that the same search called again goes on where it was, and one
+            with another objective, limit or budget takes the runs that are there.
+        force: Whether runs of another scenario or space are removed from the folder.
         options: Keyword arguments of `clift.simulate`, and dotted keys of a scenario file, that
             change the scenario. `runs` is how many runs a full enumeration would make of each
             candidate, the most that any gets; 40 if that is more.
@@ -107,7 +115,8 @@ def design(
         chosen(scenario, dict(options)), goal, limits, space, together, margin, runs_budget
     )
     shown = search.found.budget if progress else 0
-    with bar(search.found.title, shown) as watch, warnings.catch_warnings():
+    kept, told = search.kept(folder, force), bar(search.found.title, shown)
+    with kept, told as watch, warnings.catch_warnings():
         # What runs say of themselves is not of the search.
         warnings.simplefilter("ignore", UserWarning)
         search.run(watch, threads)
@@ -134,6 +143,7 @@ class _Search:
         budget: int | None,
     ) -> None:
         met, keys, axes = split(scenario.varied)
+        self._kept: Kept | None = None
         self.tried = _candidates(scenario, space, keys, axes)
         self.cells = self._cells(scenario, met)
         labels = _axes(self.cells)
@@ -161,7 +171,7 @@ class _Search:
             text=scenario.text,
         )
 
-    def _cells(self, scenario: Scenario, met: dict[str, Any]) -> list[Scenario]:
+    def _cells(self, scenario: Scenario, met: dict[str, Any]) -> Sequence[Scenario]:
         """A cell for each condition and candidate; those of a condition together."""
         labels = [one.label for one in self.tried]
         points = {one.label: one.changes for one in self.tried}
@@ -173,13 +183,23 @@ class _Search:
             base = base.replace(**{"link.reorder": None})
         try:
             # What a paper prints is of schemes that may not be among these.
-            cells = base.replace(printed=[], vary={**met, _AXIS: points}).cells()
+            self._campaign = base.replace(printed=[], vary={**met, _AXIS: points})
+            cells = self._campaign.cells()
         except ScenarioError as error:
             raise _of_candidate(error) from None
         if len(cells) > _MOST_CELLS:
             raise ScenarioError(f"{len(cells)} cells; a search has a million at most")
         assert [cell.labels[_AXIS] for cell in cells[: len(labels)]] == labels
         return cells
+
+    def kept(
+        self, folder: str | os.PathLike[str] | None, force: bool
+    ) -> AbstractContextManager[object]:
+        """Has a folder keep the runs, if there is one."""
+        if folder is None:
+            return nullcontext()
+        self._kept = Kept(Path(folder), self._campaign, self.cells, force)
+        return self._kept
 
     def run(self, watch: Watcher, threads: int | None) -> None:
         """Runs until every race is over, or Ctrl-C."""
@@ -234,45 +254,52 @@ class _Search:
     def _some(self, wanted: Sequence[tuple[int, int, int, int]], threads: int | None) -> bool:
         """Runs some, hands in what is whole, and says whether it was interrupted."""
         numbers = [self._cell(place, condition, one) for _, place, condition, one in wanted]
-        scenarios = [
-            self.cells[cell].replication(run)
-            for cell, (run, *_) in zip(numbers, wanted, strict=True)
-        ]
+        tasks = [(cell, run) for cell, (run, *_) in zip(numbers, wanted, strict=True)]
+        there = {task: self._kept.get(*task) for task in tasks} if self._kept else {}
+        missing = [task for task in tasks if there.get(task) is None]
         interrupted = False
         try:
+            scenarios = [self.cells[cell].replication(run) for cell, run in missing]
             runs: list[Run | None] = list(run_many(scenarios, progress=False, threads=threads))
         except Interrupted as stopped:
             runs, interrupted = stopped.runs, True
-        for cell, (at, place, condition, one), run in zip(numbers, wanted, runs, strict=True):
-            if run is not None:
-                self._keep(cell, at, place, condition, one, run)
+        done = [
+            self._row(*task, run)
+            for task, run in zip(missing, runs, strict=True)
+            if run is not None
+        ]
+        if self._kept is not None:
+            self._kept.keep(done)
+        there |= {(row.cell, row.run): row for row in done}
+        for task, (_, place, condition, one) in zip(tasks, wanted, strict=True):
+            if (row := there.get(task)) is not None:
+                self._keep(row, place, condition, one)
         return interrupted
 
-    def _keep(self, cell: int, number: int, place: int, condition: int, one: int, run: Run) -> None:
-        contest = self.found.contests[place]
-        found = values(measured(run.summary(), None), self._capacity(cell))
+    def _row(self, cell: int, number: int, run: Run) -> Row:
+        """What is kept of a run."""
+        window = run.scenario.window() if self.cells[cell].shared else None
+        at = None if window is None else (window[0] / 1e9, window[1] / 1e9, window[2])
+        return Row(cell, number, run.scenario.seed, measured_by(run, None), at)
+
+    def _keep(self, row: Row, place: int, condition: int, one: int) -> None:
+        contest, number = self.found.contests[place], row.run
+        found = values(row.values, self._capacity(row.cell))
         contest.runs[one, number, condition] = {
             name: value for name, value in found.items() if not name.startswith("flows.")
         } | {name: found[name] for name in self._names() if name in found}
         parts = [contest.runs.get((one, number, part)) for part in range(self.met)]
         there = [part for part in parts if part is not None]
         race = contest.race
-        if number not in race.windows and (window := self._window(cell, run)) is not None:
-            race.windows[number] = window
+        if number not in race.windows and row.window is not None:
+            start_s, length_s, wraps = row.window
+            race.windows[number] = Window(start_s, row.values["duration_s"], length_s, wraps)
         # After Ctrl-C a run may lack those before it.
         while len(there) == self.met and number == len(race.values[one]):
             race.add(one, number, self._value(there), self._excess(there))
             number += 1
             parts = [contest.runs.get((one, number, part)) for part in range(self.met)]
             there = [part for part in parts if part is not None]
-
-    def _window(self, cell: int, run: Run) -> Window | None:
-        """Where a run starts in what it shares with others; None if nothing is shared."""
-        window = run.scenario.window() if self.cells[cell].shared else None
-        if window is None:
-            return None
-        start_ns, length_ns, wraps = window
-        return Window(start_ns / 1e9, run.summary()["duration_s"], length_ns / 1e9, wraps)
 
     def _names(self) -> list[str]:
         return [self.found.objective.metric, *(limit.metric for limit in self.found.constraints)]
@@ -329,7 +356,7 @@ def _given(scenario: Scenario) -> set[str]:
     return {"link.reorder"} if config.get("link") and config["link"].get("reorder") else set()
 
 
-def _axes(cells: list[Scenario]) -> list[tuple[str, list[str]]]:
+def _axes(cells: Sequence[Scenario]) -> list[tuple[str, list[str]]]:
     axes = cells[0].axes
     return [(name, labels) for name, labels in axes if name != _AXIS]
 

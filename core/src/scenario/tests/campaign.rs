@@ -1,6 +1,7 @@
 //! Cells, changes from outside, printed values, replications.
 
 use super::*;
+use crate::config::{Node, Value};
 use crate::transport::tcp::{CongestionAlgorithm, DelayedAck, LinuxOptions};
 use crate::units::Duration;
 
@@ -22,6 +23,99 @@ fn cells_are_the_product_of_the_axes_in_the_order_of_the_file() {
     assert!(!cell.plan().stop_when_done);
     assert!(scenario.cells()[4].plan().stop_when_done);
     assert_eq!(scenario.cells()[4].config().run.duration, Duration::from_secs(60));
+}
+
+#[test]
+fn ranges_zips_and_samples_are_axes() {
+    let scenario = with_channel(
+        "[vary]\nlink.rtt = { from = \"100 ms\", to = \"1 s\", points = 3, scale = \"log\" }\n\
+         transport.cwnd_max = { from = \"8 packets\", to = \"32 packets\", step = \"8 packets\" }\n\
+         [vary.zip.load]\nflows = [1, 2, 4]\nduration = { from = \"10 s\", to = \"30 s\" }\n",
+    );
+    let axes = scenario.axes();
+    assert_eq!(axes[0].labels, ["100 ms", "316.228 ms", "1 s"]);
+    assert_eq!(axes[1].labels, ["8 packets", "16 packets", "24 packets", "32 packets"]);
+    assert_eq!((axes[2].name.as_str(), axes[2].labels.len()), ("load", 3));
+    assert_eq!(axes[2].labels[1], "2, 20 s");
+    assert_eq!(scenario.cells().len(), 36);
+    // The second round trip, window and load of 3, 4 and 3.
+    let config = scenario.cells()[12 + 3 + 1].config();
+    let link = config.sections.link.as_ref().unwrap();
+    assert_eq!(link.slots.rtt, Some(Duration::from_nanos(316_228_000)));
+    assert_eq!((config.traffic.flows, config.run.duration), (Some(2), Duration::from_secs(20)));
+    let most = config.traffic.transport.tcp.cwnd_max.unwrap();
+    assert_eq!(most.to_string(), "16 packets");
+
+    let sample = |method: &str, seed: u64| {
+        let text = format!(
+            "[vary]\nscheme = [\"ARQ\", \"none\"]\n[vary.sample]\nmethod = \"{method}\"\npoints = 8\nseed = {seed}\n\
+             link.rtt = {{ from = \"1 ms\", to = \"9 ms\" }}\nflows = [1, 2]\n"
+        );
+        let scenario = with_channel(&text);
+        assert_eq!(scenario.cells().len(), 16);
+        let cell = &scenario.cells()[3];
+        let link = cell.config().sections.link.as_ref().unwrap();
+        let told = format!("{}, {}", link.slots.rtt.unwrap(), cell.config().traffic.flows.unwrap());
+        let read = |label: &str| {
+            let (rtt, flows) = label.split_once(", ").unwrap();
+            format!("{}, {flows}", rtt.parse::<Duration>().unwrap())
+        };
+        // The label is what runs.
+        assert_eq!(read(&cell.labels()[1].1), told);
+        scenario.axes()[1].labels.clone()
+    };
+    let drawn = sample("sobol", 1);
+    assert_eq!(drawn, sample("sobol", 1));
+    assert_ne!(drawn, sample("sobol", 2));
+    assert_ne!(drawn, sample("lhs", 1));
+    // Each millisecond of eight has one point, and each number of flows four.
+    for labels in [drawn, sample("lhs", 1)] {
+        let mut at: Vec<_> = labels.iter().map(|label| label.as_bytes()[0]).collect();
+        at.sort_unstable();
+        assert_eq!(at, b"12345678");
+        assert_eq!(labels.iter().filter(|label| label.ends_with(", 2")).count(), 4);
+    }
+}
+
+#[test]
+fn a_million_cells_are_made_one_by_one_as_all_at_once() {
+    let text = |end: u32| {
+        format!(
+            "{CHANNEL}[vary]\nscheme = [\"ARQ\", \"none\"]\nruns = [3, 5]\nseed = {{ from = 1, to = {end}, step = 1 }}\n"
+        )
+    };
+    let few = Scenario::parse("geo.toml", &text(2500), &[]).unwrap();
+    let many = Scenario::parse("geo.toml", &text(250_000), &[]).unwrap();
+    assert_eq!((few.cells().len(), few.count()), (10_000, 10_000));
+    assert_eq!((many.cells().len(), many.count()), (0, 1_000_000));
+    for (axes, seed) in [(0, 1), (1, 2500), (2, 7), (3, 1234)] {
+        let one = few.cell(axes * 2500 + seed - 1).unwrap();
+        let index = axes * 250_000 + seed - 1;
+        let other = many.cell(index).unwrap();
+        assert_eq!(format!("{:?}", one.config()), format!("{:?}", other.config()));
+        assert_eq!(one.labels(), other.labels());
+        assert_eq!(many.labels(index), other.labels());
+        assert_eq!(many.runs(index).unwrap(), other.config().run.runs);
+        assert_eq!(one.origins(), other.origins());
+    }
+    let error = many.cell(1_000_000).unwrap_err().to_string();
+    assert_eq!(error, "geo.toml: no cell 1000000; there are 1000000");
+    let error = Scenario::parse("geo.toml", &text(250_001), &[]).unwrap_err().to_string();
+    assert!(error.contains("more than 1000000 cells"), "{error}");
+    // A point that no scenario may have is found, also among so many.
+    let wrong = text(250_000).replace("\"none\"", "\"ARC\"");
+    let error = Scenario::parse("geo.toml", &wrong, &[]).unwrap_err().to_string();
+    assert!(error.contains("scheme: ARC: unknown scheme"), "{error}");
+}
+
+#[test]
+fn what_is_added_up_has_a_round_label() {
+    let list = [0.1, 0.1 + 0.2, 1.0 / 3.0].map(|number| Value::from(Node::Float(number)));
+    let vary = Value::table([("channel.erasures", Node::List(list.to_vec()).into())]);
+    let channel =
+        Value::table([("model", Value::text("bernoulli")), ("slot", Value::text("1 ms"))]);
+    let scenario = Scenario::of(Value::table([("channel", channel), ("vary", vary)])).unwrap();
+    assert_eq!(scenario.axes()[0].labels, ["0.1", "0.3", "0.3333333333333333"]);
 }
 
 #[test]

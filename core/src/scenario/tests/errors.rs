@@ -271,6 +271,67 @@ fn every_error_names_line_key_and_cure() {
             "geo.toml line 2: vary.shceme: unknown key (did you mean scheme?)",
         ),
         ("[vary]\nscheme = \"ARQ\"\n", "geo.toml line 2: vary.scheme: one value does not vary"),
+        (
+            "[vary]\nseed = { from = 1, to = 3, stpe = 1 }\n",
+            "geo.toml line 2: vary.seed.stpe: unknown key of a range",
+        ),
+        (
+            "[vary]\nseed = { from = 1, to = 3 }\n",
+            "geo.toml line 2: vary.seed: a range needs `step`",
+        ),
+        ("[vary]\nseed = { to = 3 }\n", "geo.toml line 2: vary.seed: a range needs `from`"),
+        (
+            "[vary]\nseed = { from = 1, to = 3, step = -1 }\n",
+            "geo.toml line 2: vary.seed.step: does not lead to `to`",
+        ),
+        (
+            "[vary]\nlink.rtt = { from = \"1 ms\", to = \"3 kB\", points = 2 }\n",
+            "geo.toml line 2: vary.link.rtt.to: is of another kind",
+        ),
+        (
+            "[vary]\nlink.rtt = { from = \"1 ms\", to = \"3 parsec\", points = 2 }\n",
+            "geo.toml line 2: vary.link.rtt.to: is not a number",
+        ),
+        (
+            "[vary]\nseed = { from = 0, to = 9, points = 3, scale = \"log\" }\n",
+            "geo.toml line 2: vary.seed.scale: \"log\" needs both ends above zero",
+        ),
+        (
+            "[vary]\nseed = { from = 0, to = 1e9, step = 0.1 }\n",
+            "geo.toml line 2: vary.seed.step: makes more than",
+        ),
+        (
+            "[vary]\nflows = { from = 1, to = 2, points = 3 }\n[channel]\nmodel = \"bernoulli\"\nslot = \"1 ms\"\nerasures = 0",
+            "geo.toml line 2: flows: ",
+        ),
+        (
+            "[vary.zip.both]\nseed = [1, 2]\nflows = [1, 2, 3]\n",
+            "geo.toml line 3: vary.zip.both.flows: has 3 values, and `seed` has 2",
+        ),
+        (
+            "[vary.zip.both]\nseed = { from = 1, to = 2 }\n",
+            "geo.toml line 1: vary.zip.both: nothing says how many points",
+        ),
+        ("[vary.zip.both]\nseed = 1\n", "geo.toml line 2: vary.zip.both.seed: one value does not"),
+        ("[vary.zip]\nboth = 1\n", "geo.toml line 2: vary.zip.both: is not a section"),
+        ("[vary.sample]\nseed = 1\n", "geo.toml line 1: vary.sample: a sample needs `points`"),
+        ("[vary.sample]\npoints = 4\n", "geo.toml line 1: vary.sample: no key varies"),
+        (
+            "[vary.sample]\npoints = 4\nmethod = \"sobel\"\n",
+            "geo.toml line 3: vary.sample.method: give \"sobol\" or \"lhs\"",
+        ),
+        (
+            "[vary.sample]\npoints = 4\nflows = { from = 1, to = 9, step = 1 }\n",
+            "geo.toml line 3: vary.sample.flows.step: the points of the sample say how many",
+        ),
+        (
+            "[vary.sample]\npoints = 40\nflows = [1, 2]\n",
+            "geo.toml line 2: vary.sample.points: only 2 of so many points differ",
+        ),
+        (
+            "[vary.zip.x]\nseed = [1, 2]\n[vary.x.a]\nflows = 1\n",
+            "geo.toml line 1: vary: two axes are called `x`",
+        ),
         ("[vary]\nscheme = []\n", "geo.toml line 2: vary.scheme: the list is empty"),
         (
             "[vary]\nscheme = [\"ARQ\", \"ARQ\"]\n",

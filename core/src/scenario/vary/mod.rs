@@ -1,18 +1,31 @@
 //! `[vary]`: the axes of a campaign, and what each point of an axis changes.
 
-use std::borrow::Cow;
+mod range;
+mod sample;
+mod sobol;
+mod units;
+mod zip;
 
+use std::borrow::Cow;
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use self::range::{Range, is_range};
+use super::Scenario;
 use super::error::{Place, ScenarioError};
 use super::source::{Set, Source};
 use crate::config::{Fault, Node, Table, Value, nearest};
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::de::{Deserialize, Deserializer, Error, IgnoredAny};
 use serde::{Serialize, Serializer};
+use serde_json::json;
 
 /// What varies from cell to cell; every combination is a cell.
 ///
-/// A key with a list of plain values is an axis (`scheme = ["ARQ", "HARQ(10/12)"]`); a name of
-/// one's own is an axis whose points are tables of keys (`[vary.condition.bad]`).
+/// A key with a list of plain values is an axis (`scheme = ["ARQ", "HARQ(10/12)"]`), and so is one
+/// with a range (`link.rtt = { from = "100 ms", to = "600 ms", step = "50 ms" }`); a name of one's
+/// own is an axis whose points are tables of keys (`[vary.condition.bad]`). Keys of
+/// `[vary.zip.NAME]` move together, and `[vary.sample]` draws points in the space of its keys.
 #[derive(Clone, Debug, Default)]
 pub struct Vary(());
 
@@ -26,6 +39,7 @@ pub struct Axis {
 }
 
 /// An axis with what its points change.
+#[derive(Debug)]
 pub(super) struct Changes {
     /// The dotted key that varies; empty for a named axis.
     pub(super) key: String,
@@ -33,17 +47,33 @@ pub(super) struct Changes {
     pub(super) points: Vec<Point>,
 }
 
+#[derive(Clone, Debug, Default)]
 pub(super) struct Point {
     pub(super) label: String,
-    pub(super) changes: Vec<(Vec<String>, Value)>,
+    pub(super) changes: Vec<(Path, Value)>,
+}
+
+/// The parts of a dotted key.
+type Path = Arc<[String]>;
+
+impl Point {
+    /// One more key; its label stands behind those of the others.
+    fn add(&mut self, path: &Path, (label, value): (String, Value)) {
+        if self.changes.is_empty() {
+            self.label = label;
+        } else {
+            self.label = format!("{}, {label}", self.label);
+        }
+        self.changes.push((Arc::clone(path), value));
+    }
+}
+
+fn path_of(key: &str) -> Path {
+    key.split('.').map(str::to_owned).collect()
 }
 
 /// The axes of a `[vary]` section, in the order of the file; `keys` are those of a scenario.
-pub(super) fn axes(
-    source: &Source<'_>,
-    vary: &Value,
-    keys: &[&str],
-) -> Result<Vec<Changes>, Fault> {
+pub(super) fn axes(source: &Source, vary: &Value, keys: &[&str]) -> Result<Vec<Changes>, Fault> {
     let Node::Table(table) = &vary.node else {
         return Err(Fault::at("is not a section; write [vary] and lists of values below"));
     };
@@ -52,55 +82,78 @@ pub(super) fn axes(
         let first = key.split('.').next().unwrap_or(key);
         if keys.contains(&first) {
             listed(source, key, value, &mut axes)?;
+        } else if let ("zip", Some(table)) = (key, value.as_table()) {
+            for (name, value) in table.iter() {
+                let axis = zip::zipped(source, name, value);
+                axes.push(axis.map_err(|fault| fault.within(name).within(key))?);
+            }
+        } else if let ("sample", Some(table)) = (key, value.as_table()) {
+            axes.push(sample::sampled(source, table).map_err(|fault| fault.within(key))?);
         } else {
             axes.push(named(key, value, keys).map_err(|fault| fault.within(key))?);
         }
     }
     shorten_names(&mut axes);
+    let mut names = BTreeSet::new();
     for axis in &axes {
-        let twice = |i: usize| axis.points[..i].iter().any(|p| p.label == axis.points[i].label);
-        if let Some(i) = (0..axis.points.len()).find(|&i| twice(i)) {
-            let message = format!("`{}` is there twice; leave one out", axis.points[i].label);
-            return Err(Fault::new(&axis.key, message));
+        let mut known = BTreeSet::new();
+        if let Some(point) = axis.points.iter().find(|point| !known.insert(&point.label)) {
+            let message = format!("`{}` is there twice; leave one out", point.label);
+            return Err(Fault::new(
+                if axis.key.is_empty() { &axis.name } else { &axis.key },
+                message,
+            ));
+        }
+        if !names.insert(&axis.name) {
+            let message = format!("two axes are called `{}`; call one otherwise", axis.name);
+            return Err(Fault::at(message));
         }
     }
     Ok(axes)
 }
 
-/// Axes under a key of the scenario: lists of plain values, at any depth.
-fn listed(
-    source: &Source<'_>,
-    key: &str,
-    value: &Value,
-    axes: &mut Vec<Changes>,
-) -> Result<(), Fault> {
-    let list = match &value.node {
+/// Axes under a key of the scenario: lists of plain values and ranges, at any depth.
+fn listed(source: &Source, key: &str, value: &Value, axes: &mut Vec<Changes>) -> Result<(), Fault> {
+    let values = match &value.node {
+        Node::Table(table) if is_range(table) => Range::of(value, table)
+            .and_then(|range| range.values(None, Scenario::MOST_CELLS))
+            .map_err(|fault| fault.within(key))?
+            .into_iter()
+            .map(|value| (range::label_of(&value), value))
+            .collect(),
         Node::Table(table) => {
             for (name, value) in table.iter() {
                 listed(source, &format!("{key}.{name}"), value, axes)?;
             }
             return Ok(());
         }
-        Node::List(list) => list,
+        Node::List(_) => plain_list(source, key, value)?,
         _ => {
-            let message = "one value does not vary; give a list of values, e.g. scheme = [\"ARQ\", \"HARQ(10/12)\"]";
+            let message = "one value does not vary; give a list of values, e.g. scheme = [\"ARQ\", \"HARQ(10/12)\"], or a range, e.g. { from = 5, to = 12, step = 0.5 }";
             return Err(Fault::new(key, message));
         }
     };
+    let path = path_of(key);
+    let point = |(label, value)| Point { label, changes: vec![(Arc::clone(&path), value)] };
+    let points = values.into_iter().map(point).collect();
+    axes.push(Changes { key: key.to_owned(), name: key.to_owned(), points });
+    Ok(())
+}
+
+/// Labels and values of a list of plain values.
+fn plain_list(source: &Source, key: &str, value: &Value) -> Result<Vec<(String, Value)>, Fault> {
+    let Node::List(list) = &value.node else { return Ok(Vec::new()) };
     if list.is_empty() {
         return Err(Fault::new(key, "the list is empty; give at least one value"));
     }
-    let path: Vec<String> = key.split('.').map(str::to_owned).collect();
-    let mut points = Vec::new();
-    for (index, value) in list.iter().enumerate() {
+    let labelled = list.iter().enumerate().map(|(index, value)| {
         let label = source.label(value).ok_or_else(|| {
             let message = "only plain values have a label of their own; name the points: [vary.my_axis.my_label] with the keys that it sets";
             Fault::at(message).within(&index.to_string()).within(key)
         })?;
-        points.push(Point { label, changes: vec![(path.clone(), value.clone())] });
-    }
-    axes.push(Changes { key: key.to_owned(), name: key.to_owned(), points });
-    Ok(())
+        Ok((label, value.clone()))
+    });
+    labelled.collect()
 }
 
 /// An axis with a name of its own: a table of labels, each a table of keys.
@@ -135,13 +188,13 @@ fn is_reserved(key: &str) -> bool {
 }
 
 /// The leaves of a table of keys, as dotted paths.
-fn flatten(table: &Table, prefix: &[String], leaves: &mut Vec<(Vec<String>, Value)>) {
+fn flatten(table: &Table, prefix: &[String], leaves: &mut Vec<(Path, Value)>) {
     for (key, value) in table.iter() {
         let mut path = prefix.to_vec();
         path.extend(key.split('.').map(str::to_owned));
         match &value.node {
             Node::Table(table) if table.iter().next().is_some() => flatten(table, &path, leaves),
-            _ => leaves.push((path, value.clone())),
+            _ => leaves.push((path.into(), value.clone())),
         }
     }
 }
@@ -159,13 +212,16 @@ fn shorten_names(axes: &mut [Changes]) {
     }
 }
 
+/// Most labels that a message lists.
+const MOST_TOLD: usize = 20;
+
 /// Axis and label of a point that is left out.
 pub(super) type LeftOut = (String, String);
 
 /// Keeps the points that `sets` choose (`--set buffer=none`), one or a list, and takes those sets
 /// away. The name of a key of the scenario is that key, also where an axis is called so.
 pub(super) fn choose(
-    source: &Source<'_>,
+    source: &Source,
     axes: &mut [Changes],
     sets: &mut Vec<Set>,
     keys: &[&str],
@@ -185,19 +241,22 @@ pub(super) fn choose(
 }
 
 fn narrow(
-    source: &Source<'_>,
+    source: &Source,
     axis: &mut Changes,
     value: Option<&Value>,
 ) -> Result<Vec<LeftOut>, ScenarioError> {
     let all: Vec<String> = axis.points.iter().map(|point| point.label.clone()).collect();
-    let chosen: Option<Vec<String>> = value.and_then(|value| match &value.node {
+    let known: BTreeSet<&String> = all.iter().collect();
+    let chosen: Option<BTreeSet<String>> = value.and_then(|value| match &value.node {
         Node::List(list) => list.iter().map(|value| source.label(value)).collect(),
-        _ => source.label(value).map(|label| vec![label]),
+        _ => source.label(value).map(|label| BTreeSet::from([label])),
     });
     let chosen = chosen
-        .filter(|chosen| !chosen.is_empty() && chosen.iter().all(|label| all.contains(label)));
+        .filter(|chosen| !chosen.is_empty() && chosen.iter().all(|label| known.contains(label)));
     let Some(chosen) = chosen else {
-        let message = format!("is an axis of [vary]; choose one or a list of {}", all.join(", "));
+        let more = if all.len() > MOST_TOLD { ", ..." } else { "" };
+        let told = all[..all.len().min(MOST_TOLD)].join(", ");
+        let message = format!("is an axis of [vary]; choose one or a list of {told}{more}");
         return Err(source.error(
             value.map_or(Place::File, |value| source.place(&value.place)),
             &axis.name,
@@ -229,14 +288,42 @@ impl JsonSchema for Vary {
     }
 
     fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        let number = json!({ "type": ["number", "string"] });
+        let range = json!({
+            "type": "object",
+            "description": "The numbers between two ends, with the unit of the key: evenly by a step or so many points, or logarithmically.",
+            "properties": {
+                "from": number, "to": number, "step": number,
+                "points": { "type": "integer", "minimum": 2 },
+                "scale": { "enum": ["linear", "log"] },
+                "whole": { "type": "boolean", "description": "Round to whole numbers." }
+            },
+            "required": ["from", "to"],
+            "additionalProperties": false
+        });
+        let list = json!({ "type": "array", "minItems": 1, "items": { "type": ["string", "number", "boolean"] } });
         json_schema!({
-            "description": "What varies from cell to cell; every combination is a cell. A dotted key of the scenario with a list of plain values is an axis; a name of your own with a table of points, each a table of the keys that it sets, is one too.",
+            "description": "What varies from cell to cell; every combination is a cell. A dotted key of the scenario with a list of plain values, or with a range (`{ from = 5, to = 12, step = 0.5 }`), is an axis; a name of your own with a table of points, each a table of the keys that it sets, is one too. The keys of `[vary.zip.NAME]` move together; `[vary.sample]` draws points in the space of its keys.",
             "type": ["object", "null"],
+            "properties": {
+                "zip": {
+                    "description": "Axes of several keys that move together: lists of as many values, and ranges.",
+                    "type": "object",
+                    "additionalProperties": { "type": "object", "minProperties": 1 }
+                },
+                "sample": {
+                    "description": "One axis: points that are drawn in the space of several keys, each a range without step and points, or a list.",
+                    "type": "object",
+                    "properties": {
+                        "method": { "enum": ["sobol", "lhs"], "default": "sobol", "description": "Sobol's sequence, shifted by the seed, or a Latin hypercube." },
+                        "points": { "type": "integer", "minimum": 1, "description": "How many points; of \"sobol\" powers of two are the most even." },
+                        "seed": { "type": "integer", "minimum": 0, "default": sample::SEED, "description": "Seed of the sample alone." }
+                    },
+                    "required": ["points"]
+                }
+            },
             "additionalProperties": {
-                "anyOf": [
-                    { "type": "array", "minItems": 1, "items": { "type": ["string", "number", "boolean"] } },
-                    { "type": "object", "minProperties": 1 }
-                ]
+                "anyOf": [list, range, { "type": "object", "minProperties": 1 }]
             }
         })
     }

@@ -1,0 +1,111 @@
+"""Runs of a search in its folder, so that a second call goes on where the first was."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from time import monotonic
+from typing import Self
+
+from clift.campaign import parts
+from clift.campaign.files import said
+from clift.campaign.metrics import measured_by
+from clift.campaign.parts import Row
+from clift.campaign.store import open_store
+from clift.errors import ScenarioError
+from clift.scenario import Scenario
+from clift.simulation import simulate
+
+# Runs are written once in so many seconds.
+_WRITTEN_S = 0.5
+
+
+class Kept:
+    """The runs of the cells of a search that a folder has. `with` writes what is left.
+
+    The folder keeps whole runs: another objective, limit or budget takes them as they are.
+
+    Args:
+        folder: The results folder.
+        scenario: The campaign of all candidates under all conditions.
+        cells: Its cells.
+        force: Whether runs of another search or study are removed.
+
+    Raises:
+        ScenarioError: If the folder cannot be written, holds runs of another study, or runs of
+            another build of CLIFT, that come out otherwise.
+    """
+
+    def __init__(
+        self, folder: Path, scenario: Scenario, cells: Sequence[Scenario], force: bool
+    ) -> None:
+        self._store = open_store(folder, scenario, force)
+        self._new: list[Row] = []
+        self._written = monotonic()
+        self._rows: dict[tuple[int, int], Row] = {}
+        try:
+            for table in self._store.tables():
+                names = [name for name in table.column_names if name not in parts.PLAIN]
+                for row in table.drop_columns(["cell_key"]).to_pylist():
+                    measured = {name: row[name] for name in names if row.get(name) is not None}
+                    window = row["start_s"], row["length_s"], row["wraps"]
+                    self._rows[row["cell"], row["run"]] = Row(
+                        *(row["cell"], row["run"], row["seed"], measured),
+                        None if row["start_s"] is None else window,
+                    )
+            first = self._rows.get((0, 0))
+            if first is not None:
+                # The version is part of what a run is known by; another state of the source is not.
+                again = simulate(cells[0].replication(0))
+                if measured_by(again, None) != first.values:
+                    raise ScenarioError(
+                        f"{folder}: its runs are of another build of CLIFT, and come out "
+                        "otherwise; choose another folder, or remove this one"
+                    )
+        except BaseException:
+            self._store.close()
+            raise
+
+    def get(self, cell: int, run: int) -> Row | None:
+        """A run that is there."""
+        return self._rows.get((cell, run))
+
+    def keep(self, rows: Sequence[Row]) -> None:
+        """Takes finished runs, and writes them once in a while.
+
+        Raises:
+            ScenarioError: If they cannot be written.
+        """
+        self._new += rows
+        if monotonic() - self._written > _WRITTEN_S:
+            self.write()
+
+    def write(self) -> None:
+        """Writes what is not yet written.
+
+        Raises:
+            ScenarioError: If that does not go.
+        """
+        rows, self._new = sorted(self._new, key=lambda row: (row.run, row.cell)), []
+        count = len(self._store.keys)
+        places = [row.run * count + row.cell for row in rows]
+        try:
+            # Names of files hold so many places.
+            for group in parts.cut(places, len(places)) if places else []:
+                own = sum(end - first for first, end in group)
+                self._store.write(parts.table(rows[:own]))
+                rows = rows[own:]
+        except OSError as error:
+            cure = "make room and run it again: what is there is kept"
+            message = f"{self._store.folder}: cannot write finished runs: {said(error)}; {cure}"
+            raise ScenarioError(message) from None
+        self._written = monotonic()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        try:
+            self.write()
+        finally:
+            self._store.close()
