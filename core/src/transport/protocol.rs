@@ -6,6 +6,7 @@ use rand_chacha::ChaCha8Rng;
 
 use crate::config::Fault;
 use crate::transport::Connection;
+use crate::transport::tcp::ProxyConfig;
 use crate::units::Bytes;
 
 /// A transport protocol with its parameters: what connections are made from.
@@ -30,6 +31,32 @@ pub trait Protocol: Debug + Send + Sync {
 
     /// A new connection. Whatever it draws, it draws from `rng`.
     fn connect(&self, rng: ChaCha8Rng) -> Box<dyn Connection>;
+
+    /// Whether a proxy like this can stand in the way of such a connection.
+    ///
+    /// # Errors
+    /// The key of the proxy that is wrong, and what to give instead.
+    fn check_proxy(&self, _proxy: &ProxyConfig) -> Result<(), Fault> {
+        Ok(())
+    }
+
+    /// A new connection that `proxies` on the way split, or `None` if they let it pass as it is, which
+    /// is what they do with whatever they cannot read. The connections of the proxies draw from
+    /// `rngs`, one for each stretch of the way; the stretch `main` is the one whose congestion window
+    /// the flow shows.
+    ///
+    /// The packets of such a connection name their stretch in [`Packet::body`], whose upper half is
+    /// the connection's own.
+    ///
+    /// [`Packet::body`]: crate::transport::Packet::body
+    fn split(
+        &self,
+        _proxies: &[ProxyConfig],
+        _main: usize,
+        _rngs: Vec<ChaCha8Rng>,
+    ) -> Option<Box<dyn Connection>> {
+        None
+    }
 }
 
 /// What keeps a sender that always has data from sending without end.

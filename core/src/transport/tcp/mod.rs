@@ -53,6 +53,7 @@ mod endpoint;
 mod linux;
 mod papers;
 mod shared;
+mod split;
 
 pub use config::{CubeRoot, DelayedAck, LinuxOptions, PapersOptions, Profile, TcpConfig};
 pub use congestion::{
@@ -61,4 +62,5 @@ pub use congestion::{
     register_congestion_control,
 };
 pub use endpoint::{CongestionState, TcpReceiver, TcpSender};
+pub use split::{Pep, ProxyConfig};
 pub use shared::counters::{ReceiverCounters, SenderCounters, TRANSMISSION_COUNTS};
