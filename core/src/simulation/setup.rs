@@ -172,7 +172,9 @@ pub enum SetupError {
         flow: usize,
     },
     /// A proxy that stands nowhere, or in another order on the way back.
-    #[error("proxy {proxy}: there is no such place on the way; proxies stand in order from the sources to the destination, and in the reverse order on the way back")]
+    #[error(
+        "proxy {proxy}: there is no such place on the way; proxies stand in order from the sources to the destination, and in the reverse order on the way back"
+    )]
     ProxyPlace {
         /// The offending proxy, from 0.
         proxy: usize,

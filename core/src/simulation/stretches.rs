@@ -16,7 +16,11 @@ pub(super) struct Stretches {
 
 /// Cuts a way at `cuts`, which rise. A stretch without a hop gets one from `wire`: packets of an
 /// end that is there already must not arrive while it is still sending.
-pub(super) fn cut(way: &[u32], cuts: &[usize], mut wire: impl FnMut() -> u32) -> (Vec<u32>, Vec<u16>) {
+pub(super) fn cut(
+    way: &[u32],
+    cuts: &[usize],
+    mut wire: impl FnMut() -> u32,
+) -> (Vec<u32>, Vec<u16>) {
     let (mut whole, mut starts) = (Vec::new(), Vec::new());
     let mut begins = 0;
     for &ends in cuts.iter().chain([&way.len()]) {

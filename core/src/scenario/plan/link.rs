@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use super::{PlannedHop, PlannedProxy};
 use super::phy::{PhySections, PlannedPhy};
+use super::{PlannedHop, PlannedProxy};
 use crate::config::{Fault, join};
 use crate::scenario::kinds::{Held, LinkKind, Live, Open, own_kind};
 use crate::scenario::leg::Leg;

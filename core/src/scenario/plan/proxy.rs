@@ -45,7 +45,10 @@ fn proxies(hops: &[PlannedHop]) -> impl DoubleEndedIterator<Item = &PlannedProxy
 
 /// The proxies of the way there around a way `back` that says nothing of them: it lies beside what is
 /// between those at the sources and those at the destination.
-pub(super) fn around(forward: &[PlannedHop], back: Vec<PlannedHop>) -> Result<Vec<PlannedHop>, Fault> {
+pub(super) fn around(
+    forward: &[PlannedHop],
+    back: Vec<PlannedHop>,
+) -> Result<Vec<PlannedHop>, Fault> {
     let is_proxy = |hop: &&PlannedHop| matches!(hop, PlannedHop::Proxy(_));
     let first = forward.iter().take_while(is_proxy).count();
     let last = forward[first..].iter().rev().take_while(is_proxy).count();

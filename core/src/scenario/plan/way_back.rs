@@ -21,7 +21,8 @@ pub(super) fn way_back(
         return as_long();
     };
     if sections.link.as_ref().is_some_and(|link| link.usage.pep.is_some()) {
-        let cure = "proxies are given on the way there, and stand on the way back too; leave it out";
+        let cure =
+            "proxies are given on the way there, and stand on the way back too; leave it out";
         return Err(Fault::new("return.link.pep", cure));
     }
     let own = sections.makes_link();

@@ -3,10 +3,10 @@
 use rand_chacha::ChaCha8Rng;
 
 use super::config::{Profile, TcpConfig};
-use super::split::{Chain, ProxyConfig};
 use super::linux::{LinuxReceiver, LinuxSender};
 use super::papers::{NoSackSender, PapersReceiver, PapersSender};
 use super::shared::counters::{ReceiverCounters, SenderCounters};
+use super::split::{Chain, ProxyConfig};
 use crate::config::Fault;
 use crate::transport::{
     Connection, End, Endpoint, FlowControl, Outbox, Packet, Protocol, Received, Report, Window,

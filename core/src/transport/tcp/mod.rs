@@ -62,5 +62,5 @@ pub use congestion::{
     register_congestion_control,
 };
 pub use endpoint::{CongestionState, TcpReceiver, TcpSender};
-pub use split::{Pep, ProxyConfig};
 pub use shared::counters::{ReceiverCounters, SenderCounters, TRANSMISSION_COUNTS};
+pub use split::{Pep, ProxyConfig};

@@ -50,7 +50,10 @@ mod tests {
         assert_eq!(births.of(0), None);
         births.add(0, 100, at(5));
         births.add(100, 50, at(7));
-        assert_eq!([0, 99, 100, 149].map(|byte| births.of(byte)), [5, 5, 7, 7].map(|t| Some(at(t))));
+        assert_eq!(
+            [0, 99, 100, 149].map(|byte| births.of(byte)),
+            [5, 5, 7, 7].map(|t| Some(at(t)))
+        );
         births.forget(99);
         assert_eq!(births.of(99), Some(at(5)));
         births.forget(100);

@@ -86,7 +86,12 @@ impl Chain {
     }
 
     /// What one of the senders sends.
-    fn transmit_from(&mut self, stage: usize, now: Instant, outbox: &mut Outbox) -> Option<Instant> {
+    fn transmit_from(
+        &mut self,
+        stage: usize,
+        now: Instant,
+        outbox: &mut Outbox,
+    ) -> Option<Instant> {
         let first = outbox.sent().len();
         let timeout = self.stages[stage].transmit(now, End::Sender, outbox);
         for index in first..outbox.sent().len() {

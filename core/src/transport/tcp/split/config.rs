@@ -99,7 +99,9 @@ impl ProxyConfig {
     /// The key that is wrong, and what to give instead.
     pub fn check(&self, own: &TcpConfig) -> Result<(), Fault> {
         let least = own.mss().0;
-        for (name, bytes) in [("buffer", self.buffer), ("receive_buffer", Size(self.receive_buffer()))] {
+        for (name, bytes) in
+            [("buffer", self.buffer), ("receive_buffer", Size(self.receive_buffer()))]
+        {
             if bytes.0 < u64::from(least) {
                 let message =
                     format!("{} bytes take no full packet; give {least} or more", bytes.0);
@@ -127,13 +129,12 @@ impl ProxyConfig {
 
     /// The connection that it makes towards the destination for a flow like `own`.
     pub(super) fn sending(&self, own: &TcpConfig) -> TcpConfig {
-        let mut config = own.clone();
+        let mut config = TcpConfig { profile: Some(own.profile()), ..own.clone() };
         if let Some(profile) = self.profile
             && profile != own.profile()
         {
             config.profile = Some(profile);
             (config.linux, config.papers) = (None, None);
-            config.sack |= profile == Profile::Linux;
         }
         config.congestion = self.congestion.unwrap_or(config.congestion);
         config.initial_window = self.initial_window.or(config.initial_window);
@@ -143,6 +144,9 @@ impl ProxyConfig {
             config.congestion = CongestionAlgorithm::FIXED;
             (config.initial_window, config.cwnd_max) = (Some(window), Some(window));
         }
+        // The flow may be without SACK, which only NewReno of the profile `papers` is.
+        config.sack |= config.profile == Some(Profile::Linux)
+            || config.congestion != CongestionAlgorithm::NEWRENO;
         if self.held_open && config.profile() == Profile::Linux {
             config.linux = Some(LinuxOptions { handshake: false, ..config.options() });
         }
