@@ -128,7 +128,7 @@ def test_a_capture_is_refused(tmp_path: Path) -> None:
 
 
 def test_proxies_vary() -> None:
-    text = GEO + "[channel]\nmodel = 'bernoulli'\nerasures = 0\n[vary]\n"
+    text = GEO + "[channel]\nmodel = 'bernoulli'\nerasures = 0\nrate = '2 Mbit/s'\n[vary]\n"
     text += "way.plain = { link.pep = false }\nway.pair = { link.pep = true }\n"
     text += 'way.own = { link.pep = { congestion = "hybla", buffer = "1 MB" } }\n'
     cells = clift.Scenario.parse(text).cells()
@@ -138,8 +138,8 @@ def test_proxies_vary() -> None:
 
 
 def test_a_dictionary_of_python_has_the_same_keys() -> None:
-    path = [{"leg": {"delay": "10 ms"}}, {"pep": {"window": 50}}, {"leg": {"delay": "300 ms"}}]
+    path = [{"leg": {"delay": "10 ms"}}, {"pep": {"window": "50 packets"}}, {"leg": {"delay": "300 ms"}}]
     application = {"type": "file", "size": "144800 B"}
-    transport = {"profile": "papers", "congestion": "newreno", "initial_window": 1000}
+    transport = {"profile": "papers", "congestion": "newreno", "initial_window": "1000 packets"}
     run = clift.simulate({"path": path, "application": application, "transport": transport})
     assert run.completion_s == pytest.approx(0.910, abs=1e-9)

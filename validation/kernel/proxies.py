@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import argparse
 import csv
+import ctypes
 import fcntl
 import json
 import os
@@ -31,10 +32,12 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 from statistics import median
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
-import clift
-from validation.kernel.forwarder import Wire, forward, prefer_this_process
+from validation.kernel.forwarder import Wire, forward
+
+if TYPE_CHECKING:
+    import clift
 
 ROOT = Path(__file__).parents[2]
 FILE = Path(__file__).parent / "proxies.csv"
@@ -44,8 +47,7 @@ NEAR_BPS, NEAR_MS = 20_000_000, 10
 PORT = 5001
 BOUND = 0.10
 _TUNSETIFF, _TUN_NO_PI, _SIOCOUTQ = 0x400454CA, 0x1001, 0x5411
-_SNDBUFFORCE, _RCVBUFFORCE = 32, 33
-_LARGE = 8 << 20
+_NEWUSER, _NEWNET = 0x10000000, 0x40000000
 _CHUNK = 1448 * 8
 
 
@@ -81,6 +83,8 @@ live = true
 
     def engine(self) -> clift.Scenario:
         """The same with source, wire and proxy, for the engine."""
+        import clift  # the hosts' processes start faster without
+
         name = "newreno" if self.congestion == "reno" else self.congestion
         near = f'rate = "{NEAR_BPS // 1_000_000} Mbit/s", delay = "{NEAR_MS} ms"'
         text = self.text() + f"""
@@ -120,6 +124,8 @@ CELLS = (
 
 def engine(cell: Cell) -> float:
     """Completion in the engine, s."""
+    import clift
+
     found = clift.simulate(cell.engine()).completion_s
     assert found is not None
     return found
@@ -198,10 +204,13 @@ def serve(place: Path, size: int) -> None:
 
 def relay(place: Path, size: int, peer: str, buffer: int, congestion: str) -> None:
     """The proxy, and beside it the source on a host of its own behind a wire."""
-    prefer_this_process()
+    # A socket stays in the namespace that it was made in: this one in that of the link's host, those
+    # made from now on in one where a wire may be made.
+    outgoing = socket.socket()
+    outgoing.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+    _own_namespace()
     near = _tun("near0", NEAR[1], NEAR[0])
     with socket.socket() as listener:
-        listener.setsockopt(socket.SOL_SOCKET, _RCVBUFFORCE, _LARGE)
         listener.bind((NEAR[1], PORT))
         listener.listen(1)
         ready, told = os.pipe()
@@ -210,9 +219,6 @@ def relay(place: Path, size: int, peer: str, buffer: int, congestion: str) -> No
             _source(place, size, near, told, congestion)
         os.read(ready, 1)
         incoming, _ = listener.accept()
-    outgoing = socket.socket()
-    outgoing.setsockopt(socket.SOL_SOCKET, _SNDBUFFORCE, _LARGE)
-    outgoing.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
     outgoing.connect((peer, PORT))
     for piece in _pieces(incoming, outgoing, buffer):
         outgoing.sendall(piece)
@@ -240,7 +246,7 @@ def _pieces(incoming: socket.socket, outgoing: socket.socket, buffer: int) -> It
 
 def _source(place: Path, size: int, near: int, told: int, congestion: str) -> None:
     """The source's host; a process that ends with the proxy's signal."""
-    os.unshare(os.CLONE_NEWNET)
+    _unshare(_NEWNET)
     far = _tun("near1", NEAR[0], NEAR[1])
     stop, _ = os.pipe()
     forwarder = os.fork()
@@ -252,7 +258,6 @@ def _source(place: Path, size: int, near: int, told: int, congestion: str) -> No
     os.write(told, b".")
     with socket.socket() as connection:
         connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_CONGESTION, congestion.encode())
-        connection.setsockopt(socket.SOL_SOCKET, _SNDBUFFORCE, _LARGE)
         (place / "started").write_text(str(time.monotonic_ns()))
         connection.connect((NEAR[1], PORT))
         connection.sendall(bytes(size))
@@ -264,6 +269,21 @@ def _source(place: Path, size: int, near: int, told: int, congestion: str) -> No
 def _end(forwarder: int) -> None:
     os.kill(forwarder, signal.SIGKILL)
     os._exit(0)
+
+
+def _unshare(what: int) -> None:
+    libc = ctypes.CDLL(None, use_errno=True)
+    if libc.unshare(what) != 0:
+        raise OSError(ctypes.get_errno(), "no namespace of its own for the source")
+
+
+def _own_namespace() -> None:
+    """A network namespace in which this process may do everything."""
+    user, group = os.geteuid(), os.getegid()
+    _unshare(_NEWUSER | _NEWNET)
+    Path("/proc/self/setgroups").write_text("deny")
+    Path("/proc/self/uid_map").write_text(f"0 {user} 1")
+    Path("/proc/self/gid_map").write_text(f"0 {group} 1")
 
 
 def _tun(name: str, address: str, peer: str) -> int:
