@@ -54,7 +54,9 @@ def test_a_pair_around_the_link_stands_there_on_the_way_back_too() -> None:
     # A round trip of the link alone between two windows, and some slots of 0.12 ms.
     assert 0.920 < pair < 0.935
     back = '[return]\ndelay = "100 ms"\n'
-    assert pair - 0.201 < completion_s(GEO + access + link + f"pep = {WINDOW}\n" + back) < pair - 0.199
+    assert (
+        pair - 0.201 < completion_s(GEO + access + link + f"pep = {WINDOW}\n" + back) < pair - 0.199
+    )
 
 
 @pytest.mark.parametrize(
@@ -62,7 +64,10 @@ def test_a_pair_around_the_link_stands_there_on_the_way_back_too() -> None:
     [
         ('[[path]]\npep = true\nleg = { delay = "1 ms" }', "path.0.pep: a proxy stands between"),
         ('[[path]]\npep = { bufer = "1 MB" }', "bufer"),
-        ('[[path]]\npep = { buffer = "100 B" }', "path.0.pep.buffer: 100 bytes take no full packet"),
+        (
+            '[[path]]\npep = { buffer = "100 B" }',
+            "path.0.pep.buffer: 100 bytes take no full packet",
+        ),
         ('[[path]]\npep = { congestion = "bbr" }', "path.0.pep.congestion: profile `papers` has"),
         (
             NEAR + "[[path]]\npep = true\n" + FAR + '[return]\ndelay = "9 ms"',
@@ -138,7 +143,11 @@ def test_proxies_vary() -> None:
 
 
 def test_a_dictionary_of_python_has_the_same_keys() -> None:
-    path = [{"leg": {"delay": "10 ms"}}, {"pep": {"window": "50 packets"}}, {"leg": {"delay": "300 ms"}}]
+    path = [
+        {"leg": {"delay": "10 ms"}},
+        {"pep": {"window": "50 packets"}},
+        {"leg": {"delay": "300 ms"}},
+    ]
     application = {"type": "file", "size": "144800 B"}
     transport = {"profile": "papers", "congestion": "newreno", "initial_window": "1000 packets"}
     run = clift.simulate({"path": path, "application": application, "transport": transport})

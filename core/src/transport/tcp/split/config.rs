@@ -13,19 +13,6 @@ use crate::units::{Packets, Size};
 
 /// A proxy that splits each TCP connection in two (a performance-enhancing proxy, RFC 3135). What
 /// is left out of its own connection, towards the destination, is as in the flow's `[transport]`.
-///
-/// ```
-/// use clift::config::{self, Value};
-/// use clift::transport::tcp::{CongestionAlgorithm, ProxyConfig, TcpConfig};
-/// use clift::units::Size;
-/// let keys = [("congestion", "hybla"), ("buffer", "2 MB")];
-/// let proxy = Value::table(keys.map(|(key, text)| (key, Value::text(text))));
-/// let proxy: ProxyConfig = config::read(&proxy).unwrap();
-/// assert_eq!(proxy.congestion, Some(CongestionAlgorithm::HYBLA));
-/// // As much on each side.
-/// assert_eq!(proxy.most_held(), 4_000_000);
-/// assert_eq!(proxy.check(&TcpConfig::default()), Ok(()));
-/// ```
 #[derive(Clone, Debug, Deserialize, JsonSchema, PartialEq, Serialize)]
 #[serde(deny_unknown_fields, default)]
 #[schemars(rename = "Proxy")]
@@ -89,6 +76,19 @@ impl ProxyConfig {
     }
 
     /// Most bytes that it ever holds for one flow.
+    ///
+    /// ```
+    /// use clift::config::{self, Value};
+    /// use clift::transport::tcp::{CongestionAlgorithm, ProxyConfig, TcpConfig};
+    /// use clift::units::Size;
+    /// let keys = [("congestion", "hybla"), ("buffer", "2 MB")];
+    /// let proxy = Value::table(keys.map(|(key, text)| (key, Value::text(text))));
+    /// let proxy: ProxyConfig = config::read(&proxy).unwrap();
+    /// assert_eq!(proxy.congestion, Some(CongestionAlgorithm::HYBLA));
+    /// // As much on each side.
+    /// assert_eq!(proxy.most_held(), 4_000_000);
+    /// assert_eq!(proxy.check(&TcpConfig::default()), Ok(()));
+    /// ```
     pub fn most_held(&self) -> u64 {
         self.send_buffer().saturating_add(self.receive_buffer())
     }
