@@ -80,6 +80,7 @@ SECTIONS = [
     ("ntn", "Ntn"),
     ("adaptive_harq", "AdaptiveHarq"),
     ("link.reorder", "Reorder"),
+    ("link.pep", "Proxy"),
     ("transport", "Transport"),
     ("transport.linux", "Linux"),
     ("transport.papers", "Papers"),

@@ -44,11 +44,15 @@ KINDS = {
 TABLES = (
     ("delay", "Delay", "A delay over all that had one.", {}),
     ("messages", "Messages", "What became of the messages of a flow.", {}),
+    ("proxies", "Proxy", "A proxy that splits a flow.", {}),
     (
         "flow",
         "Flow",
         "A flow.",
-        {"messages": ("NotRequired[Messages]", "what became of its messages, if it has any")},
+        {
+            "messages": ("NotRequired[Messages]", "what became of its messages, if it has any"),
+            "proxies": ("NotRequired[list[Proxy]]", "the proxies that split it, if there are any"),
+        },
     ),
     (
         "link",

@@ -65,6 +65,7 @@ fn main() -> Result<(), Failure> {
             forward: vec![link],
             backward: vec![back],
             flows: vec![flow; flows.parse()?],
+            proxies: Vec::new(),
         },
         &mut (),
     )?;

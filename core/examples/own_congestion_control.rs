@@ -70,6 +70,7 @@ pub(crate) fn goodput(congestion: &str) -> Result<f64, Box<dyn std::error::Error
         forward: vec![Hop::Leg(forth)],
         backward: vec![Hop::Leg(back)],
         flows: vec![flow],
+        proxies: Vec::new(),
     };
     Ok(simulation::run(&setup, &mut ())?.goodput())
 }

@@ -41,6 +41,8 @@ pub enum Stream {
     Queue(u32),
     /// Points of a campaign's sample on its n-th key.
     Sample(u32),
+    /// The transport of a flow beyond its n-th proxy, the first being 1.
+    Proxy(u32, u32),
 }
 
 impl Seed {
@@ -66,11 +68,15 @@ impl Seed {
             Stream::Import(n) => (9, n),
             Stream::Queue(n) => (10, n),
             Stream::Sample(n) => (11, n),
+            Stream::Proxy(flow, _) => (12, flow),
         };
         let mut key = [0u8; 32];
         key[..8].copy_from_slice(&self.0.to_le_bytes());
         key[8..12].copy_from_slice(&kind.to_le_bytes());
         key[12..16].copy_from_slice(&number.to_le_bytes());
+        if let Stream::Proxy(_, proxy) = stream {
+            key[16..20].copy_from_slice(&proxy.to_le_bytes());
+        }
         ChaCha8Rng::from_seed(key)
     }
 }

@@ -75,6 +75,7 @@ fn setup(forward: Vec<Hop>, flows: Vec<Flow>, seconds: u64) -> Setup {
         forward,
         backward: vec![fixed_delay(RTT.half())],
         flows,
+        proxies: Vec::new(),
     }
 }
 

@@ -57,6 +57,7 @@ fn ours(tcp: &TcpConfig, path: Path, bytes: Option<u64>, lost: &[u64]) -> (Outco
             application,
             source_leg: None,
         }],
+        proxies: Vec::new(),
     };
     let mut sent = Sent::default();
     let outcome = simulation::run(&setup, &mut sent).unwrap();

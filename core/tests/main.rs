@@ -23,6 +23,7 @@ mod ntn_control;
 mod ntn_laws;
 mod own_congestion_control;
 mod own_scheme;
+mod proxies;
 mod queues;
 mod stream_order;
 mod support;

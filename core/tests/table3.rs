@@ -132,6 +132,7 @@ fn transfer(trace: &Arc<LinkTrace>, congestion: CongestionAlgorithm, number: u64
             application: Arc::new(File { size: Size(100_000) }),
             source_leg: None,
         }],
+        proxies: Vec::new(),
     };
     let mut last = LastPacket::default();
     let outcome = simulation::run(&setup, &mut last).unwrap();

@@ -49,6 +49,15 @@ class Messages(TypedDict):
     """From the application to the application, ms."""
 
 
+class Proxy(TypedDict):
+    """A proxy that splits a flow."""
+
+    relayed_bytes: int
+    """Payload that the proxy handed on, bytes."""
+    most_held_bytes: int
+    """Most payload that the proxy held at a time, in both its buffers, bytes."""
+
+
 class Flow(TypedDict):
     """A flow."""
 
@@ -106,6 +115,8 @@ class Flow(TypedDict):
     """First transmission by the transport to delivery in order, ms."""
     messages: NotRequired[Messages]
     """What became of its messages, if it has any."""
+    proxies: NotRequired[list[Proxy]]
+    """The proxies that split it, if there are any."""
 
 
 class Link(TypedDict):

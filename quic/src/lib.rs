@@ -38,6 +38,7 @@
 //!     forward: vec![Hop::Leg(there)],
 //!     backward: vec![Hop::Leg(back)],
 //!     flows: vec![flow],
+//!     proxies: Vec::new(),
 //! };
 //! let outcome = simulation::run(&setup, &mut ())?;
 //! // One round trip for the handshake, half a one for the data, which fit into the first window.

@@ -61,7 +61,16 @@ impl clift_scenario {
                 axes.join(", ")
             ));
         };
-        cell.setup(0, &self.store).map_err(|fault| format!("{}{fault}", prefix(scenario.file())))
+        let setup = cell.setup(0, &self.store);
+        let setup = setup.map_err(|fault| format!("{}{fault}", prefix(scenario.file())))?;
+        match setup.proxies.is_empty() {
+            true => Ok(setup),
+            false => Err(format!(
+                "{}proxies (`pep`) are of clift's own TCP; leave them out, or set up proxies of the \
+                 host that runs the transport",
+                prefix(scenario.file())
+            )),
+        }
     }
 
     fn name(&self) -> String {

@@ -40,6 +40,9 @@ pub enum CaptureError {
     /// The file cannot be written; the message names it.
     #[error(transparent)]
     File(#[from] FileError),
+    /// Proxies split the flows.
+    #[error("a capture shows one connection for a flow, and proxies split it; leave `pep` out")]
+    Proxies,
     /// The file's name says that it is something else.
     #[error("{0}: captures are written as pcapng; give a name that ends in .pcapng")]
     Name(String),
@@ -101,6 +104,9 @@ pub fn record(
     go_on: &(dyn Fn() -> bool + Sync),
 ) -> Result<Summary, CaptureError> {
     check_name(path)?;
+    if !setup.proxies.is_empty() {
+        return Err(CaptureError::Proxies);
+    }
     let mut ran = None;
     let written = write_file(path, go_on, |out| {
         let timeline = Timeline::new(out, 0, options.snap)?;

@@ -2,7 +2,8 @@
 //! means, and where it is read. Summaries, tables, plots and the docs follow it.
 
 use crate::metrics::{
-    DelaySummary, FlowMetrics, HopMetrics, LegMetrics, LinkMetrics, MessageMetrics, Outcome, Value,
+    DelaySummary, FlowMetrics, HopMetrics, LegMetrics, LinkMetrics, MessageMetrics, Outcome,
+    ProxyMetrics, Value,
 };
 use crate::units::Duration;
 
@@ -23,7 +24,7 @@ pub struct Metric {
     pub meaning: &'static str,
     sources: &'static [Source],
     /// A bit for each [`Place`] that has it.
-    places: u8,
+    places: u16,
 }
 
 /// Whether less or more of a metric is better.
@@ -44,6 +45,8 @@ pub enum Place {
     Flow,
     /// The `messages` of a flow.
     Messages,
+    /// Each of the `proxies` of a flow.
+    Proxies,
     /// Each of `links` and `return_links` that is a link.
     Link,
     /// Each of `links` and `return_links` that is a wired leg.
@@ -56,15 +59,24 @@ pub enum Place {
 
 impl Place {
     /// All places.
-    pub const ALL: [Self; 7] =
-        [Self::Run, Self::Flow, Self::Messages, Self::Link, Self::Leg, Self::Delay, Self::Campaign];
+    pub const ALL: [Self; 8] = [
+        Self::Run,
+        Self::Flow,
+        Self::Messages,
+        Self::Proxies,
+        Self::Link,
+        Self::Leg,
+        Self::Delay,
+        Self::Campaign,
+    ];
 
-    /// Its name: `run`, `flow`, `messages`, `link`, `leg`, `delay` or `campaign`.
+    /// Its name: `run`, `flow`, `messages`, `proxies`, `link`, `leg`, `delay` or `campaign`.
     pub fn name(self) -> &'static str {
         match self {
             Self::Run => "run",
             Self::Flow => "flow",
             Self::Messages => "messages",
+            Self::Proxies => "proxies",
             Self::Link => "link",
             Self::Leg => "leg",
             Self::Delay => "delay",
@@ -72,7 +84,7 @@ impl Place {
         }
     }
 
-    const fn bit(self) -> u8 {
+    const fn bit(self) -> u16 {
         1 << self as u8
     }
 }
@@ -85,13 +97,14 @@ enum Source {
     /// Of a flow, and of the run as the sum over its flows.
     Each(fn(&FlowMetrics) -> u64),
     Messages(fn(&MessageMetrics) -> Value),
+    Proxies(fn(&ProxyMetrics) -> Value),
     Link(fn(&LinkMetrics) -> Value),
     Leg(fn(&LegMetrics) -> Value),
     Delay(fn(&DelaySummary) -> Value),
     Campaign,
 }
 
-use Source::{Campaign, Delay, Each, Flow, Leg, Link, Messages, Run};
+use Source::{Campaign, Delay, Each, Flow, Leg, Link, Messages, Proxies, Run};
 
 const LESS: Option<Better> = Some(Better::Less);
 const MORE: Option<Better> = Some(Better::More);
@@ -167,6 +180,10 @@ pub static CATALOG: &[Metric] = &[
         &[Messages(|m| m.share_in_time().into())]),
     row("delay_ms", "message delay", "ms", LESS, "from the application to the application",
         &[Messages(|m| m.delay.into())]),
+    row("relayed_bytes", "relayed", "bytes", MORE, "payload that the proxy handed on",
+        &[Proxies(|p| p.relayed.into())]),
+    row("most_held_bytes", "most held", "bytes", LESS, "most payload that the proxy held at a time, in both its buffers",
+        &[Proxies(|p| p.most_held.into())]),
     row("packets_offered", "packets offered", "", None, "packets that came to the link: those dropped, delivered, lost and pending",
         &[Link(|l| l.counters.offered.into()), Leg(|l| l.counters.offered.into())]),
     row("packets_delivered", "packets delivered", "", MORE, "packets that arrived at the far end",
@@ -245,6 +262,7 @@ const fn row(
             Flow(_) => Place::Flow.bit(),
             Each(_) => Place::Run.bit() | Place::Flow.bit(),
             Messages(_) => Place::Messages.bit(),
+            Proxies(_) => Place::Proxies.bit(),
             Link(_) => Place::Link.bit(),
             Leg(_) => Place::Leg.bit(),
             Delay(_) => Place::Delay.bit(),
@@ -289,6 +307,7 @@ impl Outcome {
     ///     forward: leg(),
     ///     backward: leg(),
     ///     flows: vec![flow],
+    ///     proxies: Vec::new(),
     /// };
     /// let summary = simulation::run(&setup, &mut ())?.summary();
     /// assert_eq!(summary.get("bytes_in_order"), Some(&Value::Count(10_000)));
@@ -334,6 +353,15 @@ fn flow(flow: &FlowMetrics) -> Value {
             _ => None,
         });
         values.push(("messages", Value::Table(found)));
+    }
+    if !flow.proxies.is_empty() {
+        let proxy = |proxy: &ProxyMetrics| {
+            Value::Table(read(Place::Proxies, |source| match source {
+                Proxies(value) => Some(value(proxy)),
+                _ => None,
+            }))
+        };
+        values.push(("proxies", Value::List(flow.proxies.iter().map(proxy).collect())));
     }
     Value::Table(values)
 }

@@ -53,6 +53,18 @@ pub struct FlowMetrics {
     pub acknowledged: Option<Instant>,
     /// Messages of a constant-rate application.
     pub messages: Option<MessageMetrics>,
+    /// The proxies that split the flow, from the first to the last.
+    pub proxies: Vec<ProxyMetrics>,
+}
+
+/// What a proxy did for a flow.
+#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
+#[non_exhaustive]
+pub struct ProxyMetrics {
+    /// Bytes that it handed on.
+    pub relayed: u64,
+    /// Most bytes that it held at a time, in both buffers together.
+    pub most_held: u64,
 }
 
 /// What became of the messages of a constant-rate application.

@@ -12,6 +12,7 @@ use crate::link::{Delays, QueueLimit, check_delays};
 use crate::queue::Aqm;
 use crate::scheme::{LiveOptions, Timing};
 use crate::trace::Packing;
+use crate::transport::tcp::Pep;
 use crate::units::{Bytes, Duration, Limit};
 
 /// The link: its round-trip time, its queue, how packets are put onto LLDUs.
@@ -86,6 +87,10 @@ pub struct LinkUsage {
     /// With `delays`: what left the link earlier never arrives later. Otherwise packets overtake one
     /// another where the path gets shorter.
     pub keep_order: bool,
+    /// A pair of proxies around the link that split TCP: true, or what the one before the link is
+    /// like. That one sends over the link; the one behind it has the same buffers, and sends on as
+    /// the flow's own `[transport]` does. QUIC and datagrams pass both.
+    pub pep: Option<Pep>,
 }
 
 impl Default for LinkUsage {
@@ -99,6 +104,7 @@ impl Default for LinkUsage {
             reorder: None,
             delays: None,
             keep_order: false,
+            pep: None,
         }
     }
 }

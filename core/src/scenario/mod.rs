@@ -49,7 +49,7 @@ pub use link::{Link, LinkUsage, Overlap, Reports, SlotLink};
 pub use memory::{Held, Memory};
 pub use origin::InEffect;
 pub use path::{Hop, Return, Sections, Way, Wire};
-pub use plan::{Plan, PlannedChannel, PlannedHop, PlannedLink, PlannedPhy};
+pub use plan::{Plan, PlannedChannel, PlannedHop, PlannedLink, PlannedPhy, PlannedProxy};
 pub use presets::Preset;
 pub use printed::Printed;
 pub use read::Content;

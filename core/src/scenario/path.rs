@@ -13,6 +13,7 @@ use super::trace::Trace;
 use crate::config::parts;
 use crate::scheme::nr::NtnOptions;
 use crate::scheme::{HybridOptions, Scheme};
+use crate::transport::tcp::Pep;
 use crate::units::Duration;
 
 /// What a link is made of: its trace or channel and its scheme, or a kind of link with a section of
@@ -81,12 +82,16 @@ pub struct Hop {
 
 parts!(Hop { wire, sections });
 
-/// A hop that is a wire.
+/// A hop that is no link.
 #[derive(Clone, Debug, Default, Deserialize, JsonSchema, Serialize)]
 #[serde(default)]
 pub struct Wire {
     /// A wired leg; then nothing else stands here.
     pub leg: Option<Leg>,
+    /// A proxy that splits TCP here: true, or what it is like; then nothing else stands here. QUIC and
+    /// datagrams pass it. In `[[return.path]]` `pep = true` marks where the proxies of `[[path]]` stand
+    /// on the way back.
+    pub pep: Option<Pep>,
 }
 
 /// The way back from the destination to the sources.

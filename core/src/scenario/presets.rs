@@ -52,7 +52,10 @@ pub(super) fn lay_under(root: &mut Table) -> Vec<String> {
     match root.get_mut("path").map(|path| &mut path.node) {
         Some(Node::List(hops)) => {
             for (index, hop) in hops.iter_mut().enumerate() {
-                let Some(hop) = hop.as_table_mut().filter(|hop| !hop.contains("leg")) else {
+                let Some(hop) = hop
+                    .as_table_mut()
+                    .filter(|hop| !["leg", "pep"].into_iter().any(|name| hop.contains(name)))
+                else {
                     continue;
                 };
                 of_link(hop, &preset, &mut brought, &format!("path.{index}"));

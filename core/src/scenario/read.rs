@@ -228,6 +228,8 @@ fn inherit(table: &mut Table) {
         if back.contains("link_trace") {
             others.extend(["rtt", "feedback", "live"]);
         }
+        // Proxies stand on the way there.
+        others.push("pep");
         others.iter().for_each(|name| drop(base.remove(name)));
         inherit_section(back, "link", &base);
     }

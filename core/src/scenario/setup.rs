@@ -11,7 +11,7 @@ use super::traces::{SetupFault, Traces};
 use super::traffic;
 use crate::link::Fragmentation;
 use crate::scheme::{LinkConfig, Medium};
-use crate::simulation::{Flow, Hop, Setup};
+use crate::simulation::{Flow, Hop, Proxy, Setup};
 use crate::units::{Duration, Instant};
 
 /// The trace time at time 0, and from when on the trace repeats with which period.
@@ -28,8 +28,17 @@ impl Cell {
         let spans: Vec<_> = media.iter().map(|medium| medium.span()).collect();
         let starts = self.starts(replication, &spans)?;
         let mut links = media.into_iter().zip(starts);
-        let forward = maker.hops(&self.plan.forward, &mut links, &[])?;
-        let backward = maker.hops(&self.plan.backward, &mut links, &forward)?;
+        let (forward, places) = maker.hops(&self.plan.forward, &mut links, (&[], &[]))?;
+        let there = (&forward[..], &places[..]);
+        let (backward, mut back) = maker.hops(&self.plan.backward, &mut links, there)?;
+        back.reverse();
+        let planned = self.plan.forward.iter().filter_map(|hop| match hop {
+            PlannedHop::Proxy(proxy) => Some(proxy.config.clone()),
+            _ => None,
+        });
+        let proxies = planned.zip(places).zip(back);
+        let proxies =
+            proxies.map(|((config, forward), backward)| Proxy { config, forward, backward });
         let flows: Result<Vec<_>, _> = self.plan.flows.iter().map(|own| maker.flow(own)).collect();
         Ok(Setup {
             seed: self.seed(replication),
@@ -37,6 +46,7 @@ impl Cell {
             stop_when_done: self.plan.stop_when_done,
             forward,
             backward,
+            proxies: proxies.collect(),
             flows: flows?,
         })
     }
@@ -57,14 +67,15 @@ impl Maker<'_> {
     }
 
     /// Hops; `links` are the media and starts of the links still to come, `there` the hops that the
-    /// way back may take as long as.
+    /// way back may take as long as, with how many of them stand before each proxy. The same of these
+    /// hops comes with them.
     fn hops(
         &self,
         planned: &[PlannedHop],
         links: &mut impl Iterator<Item = (Arc<dyn Medium>, Duration)>,
-        there: &[Hop],
-    ) -> Result<Vec<Hop>, SetupFault> {
-        let mut hops = Vec::new();
+        (there, places): (&[Hop], &[usize]),
+    ) -> Result<(Vec<Hop>, Vec<usize>), SetupFault> {
+        let (mut hops, mut proxies) = (Vec::new(), Vec::new());
         // Delays behind a link are on the clock of its trace.
         let mut clock: Option<Clock> = None;
         for planned in planned {
@@ -76,7 +87,10 @@ impl Maker<'_> {
                     }
                     hops.push(Hop::Leg(leg));
                 }
-                PlannedHop::WayBack(first) => hops.extend(Hop::way_back(&there[..*first])),
+                PlannedHop::Proxy(_) => proxies.push(hops.len()),
+                PlannedHop::WayBack(first) => {
+                    way_back(&there[..*first], places, &mut hops, &mut proxies);
+                }
                 PlannedHop::Link(planned) => {
                     let Some((medium, start)) = links.next() else { continue };
                     let span = medium.span();
@@ -91,7 +105,7 @@ impl Maker<'_> {
                 }
             }
         }
-        Ok(hops)
+        Ok((hops, proxies))
     }
 
     /// What carries the packets of the link number `index`.
@@ -126,6 +140,23 @@ pub(super) fn spans(
 ) -> Result<Vec<Option<(u64, u64)>>, SetupFault> {
     let media = Maker { cell, replication, traces }.media()?;
     Ok(media.iter().map(|medium| medium.span()).collect())
+}
+
+/// The way back over the hops `there`, a stretch between proxies at a time: each takes as long as it
+/// does there.
+fn way_back(there: &[Hop], places: &[usize], hops: &mut Vec<Hop>, proxies: &mut Vec<usize>) {
+    let mut end = there.len();
+    for &place in places.iter().rev() {
+        let place = place.min(end);
+        if place < end {
+            hops.extend(Hop::way_back(&there[place..end]));
+        }
+        proxies.push(hops.len());
+        end = place;
+    }
+    if end > 0 || places.is_empty() {
+        hops.extend(Hop::way_back(&there[..end]));
+    }
 }
 
 fn link(planned: &PlannedLink, medium: Arc<dyn Medium>, start_offset: Duration) -> LinkConfig {

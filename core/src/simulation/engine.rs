@@ -6,6 +6,7 @@ mod movement;
 
 use std::ops::ControlFlow;
 
+use rand_chacha::ChaCha8Rng;
 use thiserror::Error;
 
 use crate::link::InstrumentedLink;
@@ -17,8 +18,9 @@ use crate::simulation::observer::Observer;
 use crate::simulation::path::Node;
 use crate::simulation::report::outcome;
 use crate::simulation::route::Route;
-use crate::simulation::setup::{Setup, SetupError};
-use crate::transport::{End, Outbox};
+use crate::simulation::setup::{Proxy, Setup, SetupError};
+use crate::simulation::stretches::{Stretches, cut, main_stretch, wire};
+use crate::transport::{Connection, End, Outbox};
 use crate::units::{Duration, Instant};
 
 /// Why a run has no outcome.
@@ -55,6 +57,8 @@ pub fn run<O: Observer>(setup: &Setup, observer: &mut O) -> Result<Outcome, RunE
 const CHECKPOINT: u64 = 4096;
 /// Source legs draw from streams far from those of the shared hops.
 const SOURCE_LEG_STREAMS: u32 = 1 << 16;
+/// A wire that loses nothing draws nothing either.
+const SPLIT_STREAMS: u32 = u32::MAX;
 
 struct Engine<'a, O> {
     observer: &'a mut O,
@@ -104,7 +108,24 @@ impl<'a, O: Observer> Engine<'a, O> {
                 nodes.push(Node::leg(leg, setup.seed, stream + 1));
             }
             let rng = setup.seed.rng(Stream::Flow(number));
-            flows.push(FlowState::new(flow, rng, to_receiver, to_sender));
+            if let Some(connection) = split(setup, number, rng.clone()) {
+                let own = usize::from(flow.source_leg.is_some());
+                let cuts = |place: fn(&Proxy) -> usize| setup.proxies.iter().map(place);
+                let there: Vec<usize> = cuts(|proxy| proxy.forward).map(|at| at + own).collect();
+                let back: Vec<usize> = cuts(|proxy| proxy.backward).rev().collect();
+                let mut extra = || {
+                    nodes.push(Node::leg(&wire(), setup.seed, SPLIT_STREAMS));
+                    nodes.len() as u32 - 1
+                };
+                let (there, from_sender) = cut(&to_receiver, &there, &mut extra);
+                let (back, mut from_receiver) = cut(&to_sender, &back, &mut extra);
+                from_receiver.reverse();
+                let stretches = Stretches { to_receiver: from_sender, to_sender: from_receiver };
+                flows.push(FlowState::new(flow, connection, there, back, Some(stretches)));
+                continue;
+            }
+            let connection = flow.transport.connect(rng);
+            flows.push(FlowState::new(flow, connection, to_receiver, to_sender, None));
         }
         let sources = nodes.len() + 3 * flows.len() + 1;
         let sample_interval = observer.sample_interval();
@@ -198,6 +219,18 @@ impl<'a, O: Observer> Engine<'a, O> {
         self.agenda.set(source, at, self.sequence);
         self.sequence += 1;
     }
+}
+
+/// The connection of a flow that the proxies split; `None` if there are none, or they let it pass. The
+/// source draws as it does without them, and a proxy from a stream of its own.
+fn split(setup: &Setup, flow: u32, rng: ChaCha8Rng) -> Option<Box<dyn Connection>> {
+    if setup.proxies.is_empty() {
+        return None;
+    }
+    let proxies: Vec<_> = setup.proxies.iter().map(|proxy| proxy.config.clone()).collect();
+    let own = (1u32..).zip(&proxies).map(|(proxy, _)| setup.seed.rng(Stream::Proxy(flow, proxy)));
+    let rngs = std::iter::once(rng).chain(own).collect();
+    setup.flows[flow as usize].transport.split(&proxies, main_stretch(setup), rngs)
 }
 
 /// The links among the nodes, by number.

@@ -2,12 +2,11 @@
 
 use std::collections::VecDeque;
 
-use rand_chacha::ChaCha8Rng;
-
 use crate::application::{Arrival, Traffic};
 use crate::metrics::{Distribution, FlowMetrics};
 use crate::simulation::observer::FlowSample;
 use crate::simulation::setup::Flow;
+use crate::simulation::stretches::Stretches;
 use crate::transport::{Connection, End, Packet, Received};
 use crate::units::{Duration, Instant};
 
@@ -22,6 +21,8 @@ pub(super) struct FlowState {
     start: Instant,
     to_receiver: Vec<u32>,
     to_sender: Vec<u32>,
+    /// Where the stretches of these ways begin, if proxies split them.
+    stretches: Option<Box<Stretches>>,
     /// Delays of packets that arrived in order, and so were delivered at once.
     prompt_delay: Distribution,
     /// Delays of the others, to arrival and to delivery in order.
@@ -37,11 +38,11 @@ pub(super) struct FlowState {
 impl FlowState {
     pub(super) fn new(
         flow: &Flow,
-        rng: ChaCha8Rng,
+        connection: Box<dyn Connection>,
         to_receiver: Vec<u32>,
         to_sender: Vec<u32>,
+        stretches: Option<Stretches>,
     ) -> Self {
-        let connection = flow.transport.connect(rng);
         let traffic = flow.application.start(flow.start, flow.transport.payload());
         Self {
             in_order: connection.in_order(),
@@ -52,6 +53,7 @@ impl FlowState {
             start: flow.start,
             to_receiver,
             to_sender,
+            stretches: stretches.map(Box::new),
             prompt_delay: Distribution::default(),
             early_delay: Distribution::default(),
             early_in_order_delay: Distribution::default(),
@@ -70,6 +72,23 @@ impl FlowState {
         }
     }
 
+    /// Where on that way a packet begins that an end, or a proxy, sends.
+    #[inline]
+    pub(super) fn begins(&self, toward: End, packet: &Packet) -> u16 {
+        let Some(stretches) = &self.stretches else { return 0 };
+        let starts = match toward {
+            End::Receiver => &stretches.to_receiver,
+            End::Sender => &stretches.to_sender,
+        };
+        starts[usize::from(packet.body as u16)]
+    }
+
+    /// Whether proxies split it: what arrives anywhere may let both kinds of ends send.
+    #[inline]
+    pub(super) fn is_split(&self) -> bool {
+        self.stretches.is_some()
+    }
+
     /// Has the application hand over what is due; says when it has more.
     pub(super) fn drive(&mut self, now: Instant) -> Option<Instant> {
         self.traffic.drive(now, &mut *self.connection)
@@ -84,6 +103,7 @@ impl FlowState {
                 self.data_arrived(now, packet, in_vain, delivered);
             }
             Received::Ack(_) => self.acknowledgement_arrived(now),
+            Received::Relayed { .. } => {}
         }
         received
     }
@@ -188,6 +208,7 @@ impl FlowState {
             completed: self.completed,
             acknowledged: self.acknowledged,
             messages: None,
+            proxies: self.connection.proxies(),
         };
         self.traffic.report(&mut metrics);
         metrics

@@ -12,10 +12,11 @@ mod path;
 mod report;
 mod route;
 mod setup;
+mod stretches;
 mod way;
 
 pub use crate::metrics::Outcome;
 pub use engine::{RunError, run};
 pub use observer::{Event, EventKind, FlowSample, HopSample, Observer, Sample, Step};
-pub use setup::{Flow, Hop, LegConfig, Loss, Setup, SetupError};
+pub use setup::{Flow, Hop, LegConfig, Loss, Proxy, Setup, SetupError};
 pub use way::Way;

@@ -11,6 +11,7 @@ use crate::queue::Aqm;
 use crate::scheme::LinkConfig;
 use crate::seed::Seed;
 use crate::transport::Protocol;
+use crate::transport::tcp::ProxyConfig;
 use crate::units::{BitRate, Duration, Instant, Probability};
 
 /// One run: everything that decides its outcome, seed included.
@@ -31,6 +32,20 @@ pub struct Setup {
     pub backward: Vec<Hop>,
     /// The flows.
     pub flows: Vec<Flow>,
+    /// Proxies, from the sources to the destination: they split the connections of flows that they
+    /// can read (TCP), and all others pass them as if there were none.
+    pub proxies: Vec<Proxy>,
+}
+
+/// A proxy between two hops.
+#[derive(Clone, Debug)]
+pub struct Proxy {
+    /// What it is like.
+    pub config: ProxyConfig,
+    /// How many shared hops from the sources to the destination stand before it.
+    pub forward: usize,
+    /// How many of those from the destination to the sources do.
+    pub backward: usize,
 }
 
 /// One element of a path.
@@ -155,6 +170,22 @@ pub enum SetupError {
     BulkDatagrams {
         /// The offending flow, from 0.
         flow: usize,
+    },
+    /// A proxy that stands nowhere, or in another order on the way back.
+    #[error(
+        "proxy {proxy}: there is no such place on the way; proxies stand in order from the sources to the destination, and in the reverse order on the way back"
+    )]
+    ProxyPlace {
+        /// The offending proxy, from 0.
+        proxy: usize,
+    },
+    /// A proxy that cannot be.
+    #[error("proxy {proxy}: {fault}")]
+    Proxy {
+        /// The offending proxy, from 0.
+        proxy: usize,
+        /// What is wrong with it.
+        fault: Fault,
     },
     /// Nothing on the path has a rate, so that bulk data would never stop.
     #[error("nothing on the path limits the rate; give a link, a leg with a rate, or a window")]

@@ -1,5 +1,6 @@
 //! What the engine asks of a transport while a flow runs.
 
+use crate::metrics::ProxyMetrics;
 use crate::transport::{Outbox, Segment};
 use crate::units::{Bytes, Duration, Instant};
 
@@ -33,6 +34,15 @@ pub trait Connection: Send {
     /// The application hands over nothing more.
     fn close(&mut self);
 
+    /// The connection is to be opened before there are data for it, if it has a handshake.
+    fn open(&mut self) {}
+
+    /// The receiving application takes bytes below `edge` and no others: the receiver says so in each
+    /// acknowledgement from now on, and sends one at once if it is to `tell`. The edge never falls.
+    /// Without such a call the configuration says how much it takes. Transports without a window of
+    /// this kind do nothing.
+    fn permit(&mut self, _edge: u64, _tell: bool) {}
+
     /// `packet`, sent by the other end, arrived at `end`. Its body is not asked for again.
     fn receive(&mut self, now: Instant, end: End, packet: &Packet) -> Received;
 
@@ -61,6 +71,12 @@ pub trait Connection: Send {
 
     /// What congestion control does now; `None`: there is none.
     fn window(&self) -> Option<Window>;
+
+    /// What the proxies on the way held, from the first to the last; none unless the connection is
+    /// split.
+    fn proxies(&self) -> Vec<ProxyMetrics> {
+        Vec::new()
+    }
 }
 
 /// An end of a connection.
@@ -105,6 +121,11 @@ pub enum Received {
     },
     /// An acknowledgement of the bytes before this one.
     Ack(u64),
+    /// Data for a proxy on the way, which hands them on.
+    Relayed {
+        /// All of them had arrived before, or there are none.
+        in_vain: bool,
+    },
 }
 
 /// Totals of a connection.

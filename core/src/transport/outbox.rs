@@ -1,6 +1,6 @@
 //! Where connections put the packets that they send.
 
-use std::ops::Index;
+use std::ops::{Index, IndexMut};
 
 use crate::transport::Packet;
 
@@ -76,5 +76,12 @@ impl Index<u32> for Outbox {
     #[inline]
     fn index(&self, number: u32) -> &Packet {
         &self.packets[number as usize]
+    }
+}
+
+impl IndexMut<u32> for Outbox {
+    #[inline]
+    fn index_mut(&mut self, number: u32) -> &mut Packet {
+        &mut self.packets[number as usize]
     }
 }

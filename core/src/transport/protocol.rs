@@ -6,6 +6,7 @@ use std::sync::Arc;
 use rand_chacha::ChaCha8Rng;
 
 use crate::config::Fault;
+use crate::transport::tcp::ProxyConfig;
 use crate::transport::{Connection, Log};
 use crate::units::Bytes;
 
@@ -35,6 +36,32 @@ pub trait Protocol: Debug + Send + Sync {
     /// The same transport, the sender of whose next connection writes its own log into `log`; `None`
     /// if it keeps none.
     fn logging(&self, _log: Log) -> Option<Arc<dyn Protocol>> {
+        None
+    }
+
+    /// Whether a proxy like this can stand in the way of such a connection.
+    ///
+    /// # Errors
+    /// The key of the proxy that is wrong, and what to give instead.
+    fn check_proxy(&self, _proxy: &ProxyConfig) -> Result<(), Fault> {
+        Ok(())
+    }
+
+    /// A new connection that `proxies` on the way split, or `None` if they let it pass as it is, which
+    /// is what they do with whatever they cannot read. The connections of the proxies draw from
+    /// `rngs`, one for each stretch of the way; the stretch `main` is the one whose congestion window
+    /// the flow shows.
+    ///
+    /// The packets of such a connection name their stretch in [`Packet::body`], whose upper half is
+    /// the connection's own.
+    ///
+    /// [`Packet::body`]: crate::transport::Packet::body
+    fn split(
+        &self,
+        _proxies: &[ProxyConfig],
+        _main: usize,
+        _rngs: Vec<ChaCha8Rng>,
+    ) -> Option<Box<dyn Connection>> {
         None
     }
 }

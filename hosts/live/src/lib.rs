@@ -33,6 +33,9 @@ pub enum LiveError {
     /// There can be no such link.
     #[error(transparent)]
     Link(#[from] LinkError),
+    /// Proxies are the engine's.
+    #[error("proxies (`pep`) are of clift's own TCP; leave them out, or run proxies in the hosts")]
+    Proxies,
     /// The hosts could not be made: what was tried, and the kernel's answer.
     #[error("{0}")]
     Hosts(String),
@@ -62,6 +65,9 @@ pub fn run(
     log: Option<&Path>,
     capture: Option<&CaptureTo>,
 ) -> Result<Report, LiveError> {
+    if !setup.proxies.is_empty() {
+        return Err(LiveError::Proxies);
+    }
     capture.map_or(Ok(()), CaptureTo::check)?;
     let there = Way::new(&setup.forward, setup.seed, 0)?;
     let back = Way::new(&setup.backward, setup.seed, setup.forward.len() as u32)?;

@@ -65,6 +65,7 @@ impl Path {
             forward: vec![Hop::Leg(there)],
             backward: vec![Hop::Leg(LegConfig::of_delay(self.delay))],
             flows: vec![flow],
+            proxies: Vec::new(),
         };
         simulation::run(&setup, observer).unwrap()
     }

@@ -2,14 +2,15 @@
 
 use std::sync::Arc;
 
-use super::PlannedHop;
 use super::phy::{PhySections, PlannedPhy};
+use super::{PlannedHop, PlannedProxy};
 use crate::config::{Fault, join};
 use crate::scenario::kinds::{Held, LinkKind, Live, Open, own_kind};
 use crate::scenario::leg::Leg;
 use crate::scenario::link::{Link, SlotLink};
 use crate::scenario::path::Sections;
 use crate::scheme::Scheme;
+use crate::transport::tcp::Pep;
 use crate::units::Duration;
 
 /// A link: what carries its packets, and how it is used.
@@ -50,9 +51,16 @@ pub(super) fn link(
         None => ("", over_slots(key, sections, &link, duration)?),
     };
     let phy = slots.planned(duration)?;
+    let proxy = link.usage.pep.as_ref().and_then(Pep::proxy);
     let planned = PlannedLink { key: key.to_owned(), section, kind, phy, link };
     let mut hops = vec![PlannedHop::Link(Box::new(planned))];
     hops.extend(behind.map(PlannedHop::Leg));
+    if let Some(config) = proxy {
+        let key = join(key, "link.pep");
+        let far = PlannedProxy { key: key.clone(), config: config.far_end() };
+        hops.insert(0, PlannedHop::Proxy(PlannedProxy { key, config }));
+        hops.push(PlannedHop::Proxy(far));
+    }
     Ok(hops)
 }
 

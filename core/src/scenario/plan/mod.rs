@@ -2,10 +2,12 @@
 
 mod link;
 mod phy;
+mod proxy;
 mod way_back;
 
 pub use link::PlannedLink;
 pub use phy::{PlannedChannel, PlannedPhy};
+pub use proxy::PlannedProxy;
 
 use super::config::{Config, Run};
 use super::flows::flows;
@@ -36,6 +38,8 @@ pub enum PlannedHop {
     Leg(Leg),
     /// A link.
     Link(Box<PlannedLink>),
+    /// A proxy; on the way back the place of one of those on the way there, the last one first.
+    Proxy(PlannedProxy),
     /// What takes as long as so many hops of the way there, its first ones, in reverse.
     WayBack(usize),
 }
@@ -55,14 +59,15 @@ impl Plan {
         }
         let flows = flows(traffic)?;
         let mut forward = path(config)?;
-        let shared = forward.len();
+        proxy::check(&forward, &flows)?;
+        let back = way_back::way_back(traffic.back.as_ref(), &forward, run.duration)?;
         if let Some(access) = &traffic.access {
             access.check("access")?;
             forward.push(PlannedHop::Leg(access.clone()));
         }
         let mut backward = Vec::new();
         backward.extend(traffic.access.clone().map(PlannedHop::Leg));
-        backward.extend(way_back::way_back(traffic.back.as_ref(), shared, run.duration)?);
+        backward.extend(back);
         let stop_when_done =
             run.stop_when_done.unwrap_or_else(|| flows.iter().all(Flow::is_transfer));
         Ok(Self { forward, backward, flows, stop_when_done })
@@ -72,7 +77,7 @@ impl Plan {
     pub fn links(&self) -> impl Iterator<Item = &PlannedLink> {
         self.hops().filter_map(|hop| match hop {
             PlannedHop::Link(link) => Some(&**link),
-            PlannedHop::Leg(_) | PlannedHop::WayBack(_) => None,
+            PlannedHop::Leg(_) | PlannedHop::Proxy(_) | PlannedHop::WayBack(_) => None,
         })
     }
 
@@ -92,7 +97,8 @@ fn path(config: &Config) -> Result<Vec<PlannedHop>, Fault> {
     }
     let link = sections.link.clone().unwrap_or_default();
     let varies = link.usage.delays.is_some().then_some("delays");
-    let of_link = varies.or(link.reports.given()).map(|name| join("link", name));
+    let pep = link.usage.pep.is_some().then_some("pep");
+    let of_link = varies.or(pep).or(link.reports.given()).map(|name| join("link", name));
     let given = sections.given().find(|name| *name != "link").map(str::to_owned);
     if let Some(name) = given.or(of_link) {
         let cure = "[[path]] gives the path hop by hop; move it into a hop, or leave [[path]] out";
@@ -106,6 +112,10 @@ fn hops(key: &str, hops: &[Hop], duration: Duration) -> Result<Vec<PlannedHop>, 
     let mut planned = Vec::new();
     for (index, hop) in hops.iter().enumerate() {
         let key = format!("{key}.{index}");
+        if let Some(pep) = &hop.wire.pep {
+            planned.extend(proxy::alone(key, hop, pep)?.map(PlannedHop::Proxy));
+            continue;
+        }
         let Some(leg) = &hop.wire.leg else {
             planned.extend(link::link(&key, &hop.sections, duration)?);
             continue;

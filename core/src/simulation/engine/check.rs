@@ -11,6 +11,7 @@ pub(super) fn check(setup: &Setup) -> Result<(), SetupError> {
     if setup.duration == Duration::ZERO {
         return Err(SetupError::NoTime);
     }
+    check_proxies(setup)?;
     for (number, flow) in setup.flows.iter().enumerate() {
         flow.transport.check()?;
         for hop in &setup.forward {
@@ -30,6 +31,23 @@ pub(super) fn check(setup: &Setup) -> Result<(), SetupError> {
             FlowControl::None => return Err(SetupError::BulkDatagrams { flow: number }),
             FlowControl::Acknowledgements if !paced => return Err(SetupError::Unlimited),
             FlowControl::Acknowledgements | FlowControl::Window => {}
+        }
+    }
+    Ok(())
+}
+
+/// Proxies stand somewhere, in the same order there and back, and every flow can have them.
+fn check_proxies(setup: &Setup) -> Result<(), SetupError> {
+    let (mut behind, mut ahead) = (0, setup.backward.len());
+    for (number, proxy) in setup.proxies.iter().enumerate() {
+        let forward = behind..=setup.forward.len();
+        if !forward.contains(&proxy.forward) || proxy.backward > ahead {
+            return Err(SetupError::ProxyPlace { proxy: number });
+        }
+        (behind, ahead) = (proxy.forward, proxy.backward);
+        for flow in &setup.flows {
+            let checked = flow.transport.check_proxy(&proxy.config);
+            checked.map_err(|fault| SetupError::Proxy { proxy: number, fault })?;
         }
     }
     Ok(())

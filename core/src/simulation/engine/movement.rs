@@ -7,6 +7,7 @@ use crate::simulation::leg::Passage;
 use crate::simulation::observer::{Event, Observer, Step};
 use crate::simulation::path::Node;
 use crate::simulation::route::{Route, offered};
+use crate::simulation::stretches::PROXY;
 use crate::transport::{End, Packet, Received};
 use crate::units::Instant;
 
@@ -33,11 +34,13 @@ impl<O: Observer> Engine<'_, O> {
                 let step = Step::Sent { from: end, packet: &self.packets[id] };
                 self.observer.packet(now, flow, id, step);
             }
-            let Some(&number) = self.flows[flow as usize].path(toward).first() else {
+            let state = &self.flows[flow as usize];
+            let hop = state.begins(toward, &self.packets[id]);
+            let Some(&number) = state.path(toward).get(usize::from(hop)) else {
                 self.arrive_at_once(flow, toward, id, now);
                 continue;
             };
-            let route = Route { flow, hop: 0, toward };
+            let route = Route { flow, hop, toward };
             match self.routes.get_mut(id as usize) {
                 Some(place) => *place = route,
                 None => self.routes.resize(id as usize + 1, route),
@@ -78,8 +81,8 @@ impl<O: Observer> Engine<'_, O> {
         route.hop += 1;
         let Route { flow, hop, toward } = *route;
         match self.flows[flow as usize].path(toward).get(usize::from(hop)) {
-            Some(&number) => self.enter_node(number, id, flow, now),
-            None => self.deliver(flow, toward, id, now),
+            Some(&number) if number != PROXY => self.enter_node(number, id, flow, now),
+            _ => self.deliver(flow, toward, id, now),
         }
     }
 
@@ -151,7 +154,8 @@ impl<O: Observer> Engine<'_, O> {
             let Packet { start: seq, len, .. } = *packet;
             let event = match received {
                 Received::Ack(ack) => Event::Acked { flow: number, ack },
-                Received::Data { in_vain: duplicate, .. } => {
+                Received::Data { in_vain: duplicate, .. }
+                | Received::Relayed { in_vain: duplicate } => {
                     Event::Received { flow: number, seq, len, duplicate }
                 }
             };
@@ -159,5 +163,12 @@ impl<O: Observer> Engine<'_, O> {
         }
         self.packets.free(id);
         self.pump(number, end, now);
+        if self.flows[number as usize].is_split() {
+            let other = match end {
+                End::Sender => End::Receiver,
+                End::Receiver => End::Sender,
+            };
+            self.pump(number, other, now);
+        }
     }
 }

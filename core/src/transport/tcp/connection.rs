@@ -6,6 +6,7 @@ use super::config::{Profile, TcpConfig};
 use super::linux::{LinuxReceiver, LinuxSender};
 use super::papers::{NoSackSender, PapersReceiver, PapersSender};
 use super::shared::counters::{ReceiverCounters, SenderCounters};
+use super::split::{Chain, ProxyConfig};
 use crate::config::Fault;
 use crate::transport::{
     Connection, End, Endpoint, FlowControl, Outbox, Packet, Protocol, Received, Report, Window,
@@ -45,12 +46,26 @@ impl Protocol for TcpConfig {
             Profile::Linux => join(LinuxSender::new(self, rng), LinuxReceiver::new(self)),
         }
     }
+
+    fn check_proxy(&self, proxy: &ProxyConfig) -> Result<(), Fault> {
+        proxy.check(self)
+    }
+
+    fn split(
+        &self,
+        proxies: &[ProxyConfig],
+        main: usize,
+        rngs: Vec<ChaCha8Rng>,
+    ) -> Option<Box<dyn Connection>> {
+        Some(Box::new(Chain::new(self, proxies, main, rngs)))
+    }
 }
 
 /// What a connection asks of a sender of any profile, besides [`Endpoint`].
 trait Sender: Endpoint + Send + 'static {
     fn supply(&mut self, bytes: u64);
     fn close(&mut self);
+    fn open(&mut self);
     fn acknowledged(&self) -> u64;
     fn counters(&self) -> &SenderCounters;
     fn window(&self) -> Window;
@@ -59,6 +74,7 @@ trait Sender: Endpoint + Send + 'static {
 /// What a connection asks of a receiver of any profile, besides [`Endpoint`].
 trait Receiver: Endpoint + Send + 'static {
     fn received(&self) -> u64;
+    fn permit(&mut self, edge: u64, tell: bool);
     fn counters(&self) -> &ReceiverCounters;
 }
 
@@ -71,6 +87,10 @@ macro_rules! senders {
 
             fn close(&mut self) {
                 self.close();
+            }
+
+            fn open(&mut self) {
+                self.open();
             }
 
             fn acknowledged(&self) -> u64 {
@@ -98,6 +118,10 @@ macro_rules! receivers {
         impl Receiver for $receiver {
             fn received(&self) -> u64 {
                 self.received()
+            }
+
+            fn permit(&mut self, edge: u64, tell: bool) {
+                self.permit(edge, tell);
             }
 
             fn counters(&self) -> &ReceiverCounters {
@@ -128,6 +152,14 @@ impl<S: Sender, R: Receiver> Connection for TcpConnection<S, R> {
 
     fn close(&mut self) {
         self.sender.close();
+    }
+
+    fn open(&mut self) {
+        self.sender.open();
+    }
+
+    fn permit(&mut self, edge: u64, tell: bool) {
+        self.receiver.permit(edge, tell);
     }
 
     fn receive(&mut self, now: Instant, end: End, packet: &Packet) -> Received {

@@ -53,6 +53,7 @@ mod endpoint;
 mod linux;
 mod papers;
 mod shared;
+mod split;
 
 pub use config::{CubeRoot, DelayedAck, LinuxOptions, PapersOptions, Profile, TcpConfig};
 pub use congestion::{
@@ -62,3 +63,4 @@ pub use congestion::{
 };
 pub use endpoint::{CongestionState, TcpReceiver, TcpSender};
 pub use shared::counters::{ReceiverCounters, SenderCounters, TRANSMISSION_COUNTS};
+pub use split::{Pep, ProxyConfig};

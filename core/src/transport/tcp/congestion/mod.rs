@@ -7,6 +7,7 @@
 
 pub(super) mod ack_rate;
 pub(super) mod compound;
+mod fixed;
 mod registry;
 mod window;
 

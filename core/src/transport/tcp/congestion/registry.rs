@@ -12,6 +12,7 @@ use thiserror::Error;
 
 use super::CongestionControl;
 use super::compound::Compound;
+use super::fixed::Fixed;
 use crate::config::nearest;
 use crate::transport::tcp::config::{Profile, TcpConfig};
 use crate::transport::tcp::{linux, papers};
@@ -117,6 +118,15 @@ static BUILT_IN: [CongestionControlKind; 8] = [
     },
 ];
 
+/// A proxy's window that nothing moves: chosen by a number, not by this name.
+static FIXED: CongestionControlKind = CongestionControlKind {
+    name: "fixed",
+    aliases: &[],
+    summary: "A window that stays as it is, `cwnd_max`.",
+    profiles: BOTH,
+    build: &|config, _| Box::new(Fixed(config.window_limit())),
+};
+
 static ADDED: RwLock<Vec<&CongestionControlKind>> = RwLock::new(Vec::new());
 
 /// A congestion control that is in the registry; parsed from its names.
@@ -144,6 +154,8 @@ impl CongestionAlgorithm {
     pub const COMPOUND: Self = Self(&BUILT_IN[4]);
     /// BBR version 1.
     pub const BBR: Self = Self(&BUILT_IN[5]);
+    /// A window that stays as it is.
+    pub(in crate::transport::tcp) const FIXED: Self = Self(&FIXED);
 
     /// Every algorithm there is: those of the core, then those registered, oldest first.
     pub fn all() -> Vec<Self> {

@@ -6,7 +6,7 @@ use super::receive_buffer::ReceiveBuffer;
 use super::rtt::RttEstimator;
 use super::ticks::Ticks;
 use crate::transport::tcp::config::TcpConfig;
-use crate::transport::tcp::shared::arrivals::Arrivals;
+use crate::transport::tcp::shared::arrivals::{Arrivals, announced};
 use crate::transport::tcp::shared::counters::ReceiverCounters;
 use crate::transport::{Endpoint, SackBlock, Segment};
 use crate::units::Instant;
@@ -34,6 +34,8 @@ pub(crate) struct LinuxReceiver {
     syn_size: u32,
     /// Receive window that ACKs announce, in bytes.
     window: u32,
+    /// In its place the first byte that the application will not take.
+    edge: Option<u64>,
     timestamps: bool,
     dsack: bool,
     arrivals: Arrivals,
@@ -69,6 +71,7 @@ impl LinuxReceiver {
             ack_size: config.headers(),
             syn_size: config.syn_size(),
             window: config.announced_window(),
+            edge: None,
             timestamps: config.timestamps,
             dsack: config.options().dsack,
             rtt: RttEstimator::new(),
@@ -86,6 +89,14 @@ impl LinuxReceiver {
 
     pub(crate) fn received(&self) -> u64 {
         self.arrivals.next()
+    }
+
+    /// The application takes bytes below `edge` from now on.
+    pub(crate) fn permit(&mut self, edge: u64, tell: bool) {
+        self.edge = Some(edge);
+        if tell && self.due == Due::Nothing {
+            self.due = Due::Ack;
+        }
     }
 
     fn handle_syn(&mut self, now: Instant, segment: &Segment) {
@@ -216,7 +227,7 @@ impl Endpoint for LinuxReceiver {
             ack: next,
             ts_val: now,
             ts_ecr: self.echo,
-            window: self.window,
+            window: announced(self.window, self.edge, next),
             ..Segment::default()
         };
         if due == Due::SynAck {

@@ -112,6 +112,13 @@ impl LinuxSender {
         }
     }
 
+    /// The SYN leaves before there are data.
+    pub(crate) fn open(&mut self) {
+        if self.connection == Connection::Closed && self.handshake {
+            self.connection = Connection::SynDue;
+        }
+    }
+
     pub(crate) fn close(&mut self) {
         self.supply.close(self.board.flight().nxt());
         if self.is_complete() {
@@ -495,9 +502,10 @@ impl Endpoint for LinuxSender {
         if self.connection != Connection::Established || segment.ack > flight.nxt() {
             return;
         }
-        self.supply.on_ack(segment);
+        let opens = self.supply.on_ack(segment);
         let was_empty = flight.is_empty();
-        if segment.ack == flight.una() && !was_empty {
+        // What only tells of a larger window is no duplicate (RFC 5681 section 2).
+        if segment.ack == flight.una() && !was_empty && !opens {
             self.counters.duplicate_acks += 1;
         }
         let (delivered, lost) = (self.board.delivered(), self.board.lost());

@@ -1,7 +1,7 @@
 //! The receiving end of a TCP connection in profile `papers`.
 
 use crate::transport::tcp::config::TcpConfig;
-use crate::transport::tcp::shared::arrivals::Arrivals;
+use crate::transport::tcp::shared::arrivals::{Arrivals, announced};
 use crate::transport::tcp::shared::counters::ReceiverCounters;
 use crate::transport::{Endpoint, Segment};
 use crate::units::{Duration, Instant};
@@ -20,6 +20,8 @@ pub(crate) struct PapersReceiver {
     ack_delay: Option<Duration>,
     /// Receive window that ACKs announce, in bytes.
     window: u32,
+    /// In its place the first byte that the application will not take.
+    edge: Option<u64>,
     arrivals: Arrivals,
     echo: Instant,
     /// The timestamp of no segment or SYN was taken yet.
@@ -39,6 +41,7 @@ impl PapersReceiver {
             sack: config.sack,
             ack_delay: config.ack_delay(),
             window: config.announced_window(),
+            edge: None,
             echo: Instant::ZERO,
             echoes_nothing: true,
             last_ack: 0,
@@ -55,6 +58,12 @@ impl PapersReceiver {
     /// Next byte expected: everything below was handed to the application.
     pub(crate) fn received(&self) -> u64 {
         self.arrivals.next()
+    }
+
+    /// The application takes bytes below `edge` from now on.
+    pub(crate) fn permit(&mut self, edge: u64, tell: bool) {
+        self.edge = Some(edge);
+        self.ack_due |= tell;
     }
 
     /// RFC 7323 section 4.3: the segment that begins where the last ACK ended is echoed, and so
@@ -124,7 +133,7 @@ impl Endpoint for PapersReceiver {
             ts_val: now,
             ts_ecr: self.echo,
             wire: ack_size(blocks),
-            window: self.window,
+            window: announced(self.window, self.edge, self.last_ack),
             ..Segment::default()
         };
         self.arrivals.report(blocks, &mut segment.sack);

@@ -93,6 +93,10 @@ impl PapersSender {
         }
     }
 
+    /// There is no handshake.
+    #[allow(clippy::unused_self)] // the other senders have one
+    pub(crate) fn open(&mut self) {}
+
     /// The application hands over nothing more. Of data without end, what was sent is the end.
     pub(crate) fn close(&mut self) {
         self.supply.close(self.flight.nxt());
@@ -317,8 +321,12 @@ impl Endpoint for PapersSender {
         if segment.ack > self.flight.nxt() || segment.ack < una {
             return;
         }
-        self.supply.on_ack(segment);
+        let opens = self.supply.on_ack(segment);
         let outstanding = self.flight.outstanding();
+        if opens && segment.ack == una && segment.sack.is_empty() {
+            // It tells of a larger window and nothing else.
+            return self.pacing.on_event(outstanding);
+        }
         if segment.ack.cmp(&una) == Ordering::Equal && !self.flight.is_empty() {
             self.counters.duplicate_acks += 1;
         }

@@ -157,3 +157,9 @@ impl Arrivals {
         self.recent_len = kept;
     }
 }
+/// The receive window that an acknowledgement of byte `next` announces: the `window` of the
+/// configuration, or what is left up to the `edge` that the application set.
+#[inline]
+pub(crate) fn announced(window: u32, edge: Option<u64>, next: u64) -> u32 {
+    edge.map_or(window, |edge| u32::try_from(edge.saturating_sub(next)).unwrap_or(u32::MAX))
+}

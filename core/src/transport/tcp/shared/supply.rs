@@ -47,10 +47,13 @@ impl Supply {
         self.closed && acknowledged == self.supplied
     }
 
-    /// An ACK may move the receive window on.
+    /// An ACK may move the receive window on; says whether it does.
     #[inline]
-    pub(crate) fn on_ack(&mut self, ack: &Segment) {
-        self.permitted = self.permitted.max(ack.ack + u64::from(ack.window));
+    pub(crate) fn on_ack(&mut self, ack: &Segment) -> bool {
+        let permitted = ack.ack + u64::from(ack.window);
+        let moves = permitted > self.permitted;
+        self.permitted = self.permitted.max(permitted);
+        moves
     }
 
     /// Bytes of the segment that starts at `start`, behind everything sent, if it may leave: a full
@@ -83,9 +86,9 @@ mod tests {
         assert_eq!(supply.segment_at(0), Some(1000));
         assert_eq!(supply.segment_at(1000), Some(1000));
         assert_eq!(supply.segment_at(2000), None, "500 of it are permitted");
-        supply.on_ack(&Segment { ack: 1000, window: 2500, ..Segment::default() });
+        assert!(supply.on_ack(&Segment { ack: 1000, window: 2500, ..Segment::default() }));
         assert_eq!(supply.segment_at(3000), Some(400));
-        supply.on_ack(&Segment { ack: 1000, window: 0, ..Segment::default() });
+        assert!(!supply.on_ack(&Segment { ack: 1000, window: 0, ..Segment::default() }));
         assert_eq!(supply.segment_at(3000), Some(400), "a window never moves back");
         assert_eq!(supply.segment_at(3400), None);
     }

@@ -123,6 +123,13 @@ impl NoSackSender {
         }
     }
 
+    /// The SYN leaves before there are data.
+    pub(crate) fn open(&mut self) {
+        if self.connection == Connection::Closed {
+            self.connection = Connection::SynDue;
+        }
+    }
+
     /// The application hands over nothing more. Of data without end, what was sent is the end.
     pub(crate) fn close(&mut self) {
         self.supply.close(self.flight.nxt());
@@ -378,7 +385,7 @@ impl Endpoint for NoSackSender {
         if segment.ack > self.flight.nxt() {
             return;
         }
-        self.supply.on_ack(segment);
+        let opens = self.supply.on_ack(segment);
         match self.connection {
             Connection::Established => {}
             Connection::SynSent | Connection::SynDue if self.deadline.is_some() => {
@@ -386,7 +393,7 @@ impl Endpoint for NoSackSender {
             }
             _ => return,
         }
-        let duplicate = segment.ack == self.flight.una() && !self.flight.is_empty();
+        let duplicate = segment.ack == self.flight.una() && !self.flight.is_empty() && !opens;
         let segments = self.advance(segment.ack);
         if segments > 0 {
             let beyond = self.flight.first() >= self.recovery_point;

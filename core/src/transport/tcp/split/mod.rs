@@ -1,0 +1,10 @@
+//! A TCP connection that proxies split (RFC 3135 section 3.1.1.1: split connections): to each end it
+//! looks like one, and is a chain of connections, one for each stretch of the way, joined by relays.
+
+mod births;
+mod chain;
+mod config;
+mod relay;
+
+pub(super) use chain::Chain;
+pub use config::{Pep, ProxyConfig};

@@ -1,0 +1,339 @@
+"""Split TCP on a real kernel: two sockets joined by a relay, over a live link, beside the engine.
+
+    python -m validation.kernel.proxies             # the kept measurements
+    python -m validation.kernel.proxies --measure   # measure anew (root; some minutes)
+
+Source and proxy stand 10 ms apart (20 Mbit/s, a TUN wire of `forwarder.py`); the proxy sends over
+the link of `clift live`, and the destination is its other end. The relay is a loop around `recv`
+and `send` that hands on no more than the send buffer of the cell (by SIOCOUTQ). It opens its own
+connection when the source's is accepted, which is a round trip of the wire (20 ms) later than the
+engine's proxy, which does so at the SYN. What is compared is the time from the source's first SYN
+to the last byte at the destination. A run whose link was late is made again, up to three times.
+`proxies.csv` keeps what was measured.
+"""
+
+from __future__ import annotations
+
+import argparse
+import csv
+import ctypes
+import fcntl
+import json
+import os
+import platform
+import re
+import select
+import signal
+import socket
+import struct
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from statistics import median
+from typing import TYPE_CHECKING, NamedTuple
+
+from validation.kernel.forwarder import Wire, forward
+
+if TYPE_CHECKING:
+    import clift
+
+ROOT = Path(__file__).parents[2]
+FILE = Path(__file__).parent / "proxies.csv"
+MODULE = "validation.kernel.proxies"
+NEAR = ("10.99.0.1", "10.99.0.2")
+NEAR_BPS, NEAR_MS = 20_000_000, 10
+PORT = 5001
+BOUND = 0.10
+TRIES = 3
+_TUNSETIFF, _TUN_NO_PI, _SIOCOUTQ = 0x400454CA, 0x1001, 0x5411
+_NEWUSER, _NEWNET = 0x10000000, 0x40000000
+_CHUNK = 1448 * 8
+
+
+class Cell(NamedTuple):
+    """A link, a file and a proxy."""
+
+    congestion: str
+    scheme: str
+    erasures: float
+    file_kb: int
+    buffer_kb: int
+
+    def text(self) -> str:
+        """The scenario of the link, without the proxy."""
+        loss = f'erasures = {self.erasures}\nburst = 4\nmodel = "gilbert-elliott"'
+        if self.erasures == 0:
+            loss = 'erasures = 0\nmodel = "bernoulli"'
+        return f"""
+duration = "60 s"
+seed = 1
+scheme = "{self.scheme}"
+[channel]
+{loss}
+rate = "2340 kbit/s"
+lldu = "33 B"
+decoding = "1 ms"
+[link]
+rtt = "500 ms"
+queue = "300 packets"
+wrap = true
+live = true
+"""
+
+    def engine(self) -> clift.Scenario:
+        """The same with source, wire and proxy, for the engine."""
+        import clift  # the hosts' processes start faster without
+
+        name = "newreno" if self.congestion == "reno" else self.congestion
+        near = f'rate = "{NEAR_BPS // 1_000_000} Mbit/s", delay = "{NEAR_MS} ms"'
+        text = (
+            self.text()
+            + f"""
+[application]
+type = "file"
+size = "{self.file_kb} kB"
+[transport]
+congestion = "{name}"
+[[path]]
+leg = {{ {near} }}
+[[path]]
+pep = {{ buffer = "{self.buffer_kb} kB", receive_buffer = "8 MB" }}
+"""
+        )
+        head, _, link = text.partition("scheme = ")
+        scheme, _, rest = link.partition("[channel]")
+        channel, _, rest = rest.partition("[link]")
+        usage, _, rest = rest.partition("[application]")
+        hop = f"[[path]]\nscheme = {scheme}[path.channel]{channel}[path.link]{usage}"
+        return clift.Scenario.parse(head + "[application]" + rest + hop)
+
+
+CELLS = (
+    Cell("cubic", "none", 0, 100, 8000),
+    Cell("cubic", "none", 0, 1000, 8000),
+    Cell("cubic", "none", 0, 3000, 8000),
+    Cell("reno", "none", 0, 1000, 8000),
+    Cell("bbr", "none", 0, 1000, 8000),
+    Cell("cubic", "ARQ", 0.01, 100, 8000),
+    Cell("cubic", "ARQ", 0.01, 1000, 8000),
+    Cell("reno", "ARQ", 0.01, 3000, 8000),
+    Cell("cubic", "HARQ(10/12)", 0.01, 300, 8000),
+    Cell("reno", "HARQ(10/12)", 0.01, 1000, 8000),
+    Cell("cubic", "none", 0, 1000, 64),
+    Cell("cubic", "none", 0, 300, 32),
+)
+
+
+def engine(cell: Cell) -> float:
+    """Completion in the engine, s."""
+    import clift
+
+    found = clift.simulate(cell.engine()).completion_s
+    assert found is not None
+    return found
+
+
+def live(cell: Cell) -> tuple[float, bool]:
+    """Completion on this kernel, s, and whether the link was in time.
+
+    Raises:
+        OSError: If the run failed.
+    """
+    with tempfile.TemporaryDirectory() as folder:
+        place = Path(folder)
+        (place / "link.toml").write_text(cell.text())
+        me = f"{sys.executable} -m {MODULE} --role"
+        size = cell.file_kb * 1000
+        command = [sys.executable, "-m", "clift", "live", "--congestion", cell.congestion]
+        command += ["--report", str(place / "report.json")]
+        command += ["--serve", f"{me} serve {place} {size}", str(place / "link.toml"), "--"]
+        command += [*me.split(), "relay", str(place), str(size), "{peer}"]
+        command += [str(cell.buffer_kb * 1000), cell.congestion]
+        ran = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+        try:
+            started = int((place / "started").read_text())
+            arrived = int((place / "arrived").read_text())
+        except (OSError, ValueError):
+            raise OSError(ran.stderr or ran.stdout) from None
+        counts = json.loads((place / "report.json").read_text()).get("counts", ran.returncode == 0)
+        return (arrived - started) / 1e9, bool(counts)
+
+
+def measure_all() -> None:
+    """Measures every cell and keeps it."""
+    rows = []
+    for cell in CELLS:
+        for _ in range(TRIES):
+            took, counts = live(cell)
+            if counts:
+                break
+        row = {**cell._asdict(), "live_s": round(took, 3), "engine_s": round(engine(cell), 3)}
+        rows.append({**row, "counts": counts})
+        print(*rows[-1].values(), flush=True)
+    kernel = re.match(r"[0-9.]+", platform.release())
+    with FILE.open("w", newline="") as file:
+        file.write(f"# completion in s; live: Linux {kernel[0] if kernel else '?'}, `clift live`\n")
+        writer = csv.DictWriter(file, rows[0])
+        writer.writeheader()
+        writer.writerows(rows)
+
+
+def kept() -> list[dict[str, str]]:
+    """The rows that were measured."""
+    lines = (line for line in FILE.read_text().splitlines() if not line.startswith("#"))
+    return list(csv.DictReader(lines))
+
+
+# --- the hosts: what runs in the namespaces of `clift live` ---
+
+
+def serve(place: Path, size: int) -> None:
+    """The destination: notes when the last byte is there."""
+    with socket.socket() as listener:
+        listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        listener.bind(("", PORT))
+        listener.listen(1)
+        (place / "listening").touch()
+        connection, _ = listener.accept()
+    with connection:
+        left, buffer = size, bytearray(1 << 18)
+        while left > 0 and (count := connection.recv_into(buffer)):
+            left -= count
+        now = time.monotonic_ns()
+        if left == 0:
+            (place / "arriving").write_text(str(now))
+            (place / "arriving").rename(place / "arrived")
+        while connection.recv_into(buffer):
+            pass
+
+
+def relay(place: Path, size: int, peer: str, buffer: int, congestion: str) -> None:
+    """The proxy, and beside it the source on a host of its own behind a wire."""
+    # A socket stays in the namespace that it was made in: this one in that of the link's host,
+    # those made from now on in one where a wire may be made.
+    outgoing = socket.socket()
+    outgoing.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+    _own_namespace()
+    near = _tun("near0", NEAR[1], NEAR[0])
+    with socket.socket() as listener:
+        listener.bind((NEAR[1], PORT))
+        listener.listen(1)
+        ready, told = os.pipe()
+        child = os.fork()
+        if child == 0:
+            _source(place, size, near, told, congestion)
+        os.read(ready, 1)
+        incoming, _ = listener.accept()
+    outgoing.connect((peer, PORT))
+    for piece in _pieces(incoming, outgoing, buffer):
+        outgoing.sendall(piece)
+    outgoing.shutdown(socket.SHUT_WR)
+    deadline = time.monotonic() + 60
+    while not (place / "arrived").exists() and time.monotonic() < deadline:
+        time.sleep(0.01)
+    os.kill(child, signal.SIGTERM)
+    os.waitpid(child, 0)
+
+
+def _pieces(incoming: socket.socket, outgoing: socket.socket, buffer: int) -> Iterator[bytes]:
+    """What may be handed on: the send buffer holds what is not acknowledged."""
+    while True:
+        held = struct.unpack("i", fcntl.ioctl(outgoing, _SIOCOUTQ, bytes(4)))[0]
+        room = buffer - held
+        if room < min(1448, buffer):
+            select.select([], [], [], 0.001)
+            continue
+        piece = incoming.recv(min(room, _CHUNK))
+        if not piece:
+            return
+        yield piece
+
+
+def _source(place: Path, size: int, near: int, told: int, congestion: str) -> None:
+    """The source's host; a process that ends with the proxy's signal."""
+    _unshare(_NEWNET)
+    far = _tun("near1", NEAR[0], NEAR[1])
+    stop, _ = os.pipe()
+    forwarder = os.fork()
+    if forwarder == 0:
+        delay = NEAR_MS * 1_000_000
+        forward([far, near], (Wire(NEAR_BPS, delay), Wire(NEAR_BPS, delay)), stop)
+        os._exit(0)
+    signal.signal(signal.SIGTERM, lambda *_: _end(forwarder))
+    os.write(told, b".")
+    with socket.socket() as connection:
+        connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_CONGESTION, congestion.encode())
+        (place / "started").write_text(str(time.monotonic_ns()))
+        connection.connect((NEAR[1], PORT))
+        connection.sendall(bytes(size))
+        connection.shutdown(socket.SHUT_WR)
+        signal.pause()
+    os._exit(0)
+
+
+def _end(forwarder: int) -> None:
+    os.kill(forwarder, signal.SIGKILL)
+    os._exit(0)
+
+
+def _unshare(what: int) -> None:
+    libc = ctypes.CDLL(None, use_errno=True)
+    if libc.unshare(what) != 0:
+        raise OSError(ctypes.get_errno(), "no namespace of its own for the source")
+
+
+def _own_namespace() -> None:
+    """A network namespace in which this process may do everything."""
+    user, group = os.geteuid(), os.getegid()
+    _unshare(_NEWUSER | _NEWNET)
+    Path("/proc/self/setgroups").write_text("deny")
+    Path("/proc/self/uid_map").write_text(f"0 {user} 1")
+    Path("/proc/self/gid_map").write_text(f"0 {group} 1")
+
+
+def _tun(name: str, address: str, peer: str) -> int:
+    tun = os.open("/dev/net/tun", os.O_RDWR | os.O_NONBLOCK)
+    fcntl.ioctl(tun, _TUNSETIFF, struct.pack("16sH22x", name.encode(), _TUN_NO_PI))
+    for arguments in (
+        ("link", "set", "lo", "up"),
+        ("addr", "add", address, "peer", peer, "dev", name),
+        ("link", "set", name, "mtu", "1500", "up"),
+    ):
+        subprocess.run(["ip", *arguments], check=True, capture_output=True)
+    return tun
+
+
+def main() -> int:
+    """Prints the cells; 1 if fewer than nine in ten are within the bound."""
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--measure", action="store_true")
+    parser.add_argument("--role", nargs="+", help=argparse.SUPPRESS)
+    given = parser.parse_args()
+    match given.role:
+        case ["serve", place, size]:
+            serve(Path(place), int(size))
+            return 0
+        case ["relay", place, size, peer, buffer, congestion]:
+            relay(Path(place), int(size), peer, int(buffer), congestion)
+            return 0
+    if given.measure:
+        measure_all()
+    off = []
+    for row in kept():
+        ratio = float(row["engine_s"]) / float(row["live_s"]) - 1
+        off.append(abs(ratio))
+        print(
+            f"{row['congestion']:6} {row['scheme']:12} {row['erasures']:5} {row['file_kb']:>5} kB "
+            f"buffer {row['buffer_kb']:>5} kB  live {row['live_s']:>7} s  engine "
+            f"{row['engine_s']:>7} s  {ratio:+6.1%}  {'' if row['counts'] == 'True' else 'late'}"
+        )
+    within = sum(one <= BOUND for one in off)
+    print(f"{within} of {len(off)} cells within {BOUND:.0%}, median {median(off):.1%}")
+    return int(within < 0.9 * len(off))
+
+
+if __name__ == "__main__":
+    sys.exit(main())
