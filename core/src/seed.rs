@@ -10,7 +10,7 @@ pub(crate) use geometric::Geometric;
 pub(crate) use keyed::Keyed;
 
 use rand_chacha::ChaCha8Rng;
-use rand_chacha::rand_core::SeedableRng;
+use rand_chacha::rand_core::{Rng, SeedableRng};
 
 /// The seed of a run. There is no default: whoever starts a run names one.
 #[derive(Clone, Copy, Debug, Eq, Ord, PartialEq, PartialOrd)]
@@ -39,9 +39,18 @@ pub enum Stream {
     Import(u32),
     /// What the queue before the n-th hop drops at random.
     Queue(u32),
+    /// What a scheme from outside the core draws on the n-th link.
+    OwnScheme(u32),
+    /// What an application from outside the core draws in the n-th flow.
+    OwnApplication(u32),
 }
 
 impl Seed {
+    /// A seed drawn from a stream, for a generator outside the core.
+    pub fn drawn(mut rng: ChaCha8Rng) -> Self {
+        Self(rng.next_u64())
+    }
+
     /// The generator of one stream; the same seed and stream give the same draws for ever.
     ///
     /// ```
@@ -63,6 +72,8 @@ impl Seed {
             Stream::Control(n) => (8, n),
             Stream::Import(n) => (9, n),
             Stream::Queue(n) => (10, n),
+            Stream::OwnScheme(n) => (20, n),
+            Stream::OwnApplication(n) => (21, n),
         };
         let mut key = [0u8; 32];
         key[..8].copy_from_slice(&self.0.to_le_bytes());

@@ -1,7 +1,7 @@
 //! Scenarios: values of Python or the text of a file, checked in the core when they are asked for.
 
 use std::path::Path;
-use std::sync::OnceLock;
+use std::sync::{Arc, OnceLock};
 
 use clift::budget::Budget;
 use clift::config::{Node, Value};
@@ -15,6 +15,7 @@ use pyo3::exceptions::PyIndexError;
 use pyo3::prelude::*;
 use pyo3::types::PyString;
 
+use crate::own::raised;
 use crate::errors::{fault_error, memory_error, scenario_error, trace_error};
 use crate::simulation::Setup;
 use crate::trace::PyPhyTrace;
@@ -43,6 +44,8 @@ pub(crate) enum Wrong {
     Trace(String),
     /// What takes more memory than it may.
     Memory(String),
+    /// What a part written in Python raised.
+    Raised(Arc<PyErr>),
 }
 
 impl From<core::ScenarioError> for Wrong {
@@ -73,6 +76,7 @@ impl Wrong {
             Self::Key(line, key, reason) => fault_error(py, line, key, reason),
             Self::Trace(line) => trace_error(line),
             Self::Memory(line) => memory_error(line),
+            Self::Raised(error) => error.clone_ref(py),
         }
     }
 }
@@ -259,7 +263,10 @@ impl PyScenario {
         let cells = self.made().map_err(Clone::clone)?.cells();
         let cell = cells.get(cell).ok_or_else(|| Wrong::Trace("no such cell".to_owned()))?;
         let setup = cell.setup(replication, &self.store().within(budget));
-        setup.map_err(|fault| self.wrong(&fault).within(budget))
+        setup.map_err(|fault| match raised::take() {
+            Some(error) => Wrong::Raised(Arc::new(error)),
+            None => self.wrong(&fault).within(budget),
+        })
     }
 
     /// The same of a scenario that nobody else has, while Python looks for signals.
@@ -310,7 +317,8 @@ impl PyScenario {
     }
 
     fn asked(&self, py: Python<'_>) -> PyResult<&core::Scenario> {
-        self.made().map_err(|wrong| wrong.error(py))
+        // Whoever makes it on another thread may be waiting for Python.
+        py.detach(|| self.made()).map_err(|wrong| wrong.error(py))
     }
 
     fn cell(&self, py: Python<'_>, index: usize) -> PyResult<&Cell> {

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use schemars::{JsonSchema, Schema};
 use serde::Serialize;
 
-use super::{Application, Bulk, ConstantRate, File};
+use super::{Application, Bulk, ConstantRate, File, OwnApplication};
 use crate::config::Fault;
 use crate::tagged;
 use crate::transport::{FlowControl, Protocol};
@@ -20,16 +20,24 @@ macro_rules! applications {
         #[schemars(rename = "Application", transform = as_it_is_read)]
         #[allow(missing_docs)]
         pub enum ApplicationConfig {
-            $(#[serde(rename = $name)] $kind($kind)),+
+            $(#[serde(rename = $name)] $kind($kind),)+
+            /// One from outside the core.
+            #[serde(untagged)]
+            #[schemars(skip)]
+            Own(OwnApplication),
         }
 
-        tagged!(ApplicationConfig by "type" usual "bulk" { $($name => $kind($kind)),+ });
+        /// The names of the core's own.
+        pub(super) const NAMES: &[&str] = &[$($name),+];
+
+        tagged!(ApplicationConfig by "type" usual "bulk" or Own(OwnApplication) { $($name => $kind($kind)),+ });
 
         impl ApplicationConfig {
             /// The application that it names.
             pub fn application(&self) -> Arc<dyn Application> {
                 match self {
-                    $(Self::$kind(own) => Arc::new(*own)),+
+                    $(Self::$kind(own) => Arc::new(*own),)+
+                    Self::Own(own) => own.application(),
                 }
             }
         }

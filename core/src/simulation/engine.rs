@@ -104,7 +104,8 @@ impl<'a, O: Observer> Engine<'a, O> {
                 nodes.push(Node::leg(leg, setup.seed, stream + 1));
             }
             let rng = setup.seed.rng(Stream::Flow(number));
-            flows.push(FlowState::new(flow, rng, to_receiver, to_sender));
+            let own = setup.seed.rng(Stream::OwnApplication(number));
+            flows.push(FlowState::new(flow, rng, own, to_receiver, to_sender));
         }
         let sources = nodes.len() + 3 * flows.len() + 1;
         let sample_interval = observer.sample_interval();

@@ -38,11 +38,12 @@ impl FlowState {
     pub(super) fn new(
         flow: &Flow,
         rng: ChaCha8Rng,
+        own: ChaCha8Rng,
         to_receiver: Vec<u32>,
         to_sender: Vec<u32>,
     ) -> Self {
         let connection = flow.transport.connect(rng);
-        let traffic = flow.application.start(flow.start, flow.transport.payload());
+        let traffic = flow.application.start_own(flow.start, flow.transport.payload(), own);
         Self {
             in_order: connection.in_order(),
             size: flow.application.size(),
