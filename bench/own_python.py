@@ -10,7 +10,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable
 from pathlib import Path
-from time import thread_time
+from time import process_time
 from typing import Any
 
 import clift
@@ -27,9 +27,9 @@ def seconds(call: Callable[[], object], times: int = 3) -> float:
     """CPU time of a call, the least of some."""
 
     def once() -> float:
-        begun = thread_time()
+        begun = process_time()
         call()
-        return thread_time() - begun
+        return process_time() - begun
 
     return min(once() for _ in range(times))
 
@@ -55,7 +55,7 @@ class Nothing:
     def on_ack(self, ack: Any, window: Any) -> None:
         """The window stays."""
 
-    def on_loss(self, window: Any) -> int:
+    def on_loss(self, window: Any) -> int:  # noqa: ARG002
         """The window stays."""
         return 100
 
@@ -72,8 +72,13 @@ def main() -> None:
     clift.simulate(LINK, duration_s=60, **(same | {"transport": "counted"}))
     calls, here = counted[0], Nothing()
     of_python = seconds(lambda: [here.on_ack(None, None) for _ in range(calls)])
-    print(f"binding of a congestion control: {(own - usual) / calls * 1e6:.2f} us a call, of which ")
-    print(f"{of_python / calls * 1e6:.2f} us are Python's own call of an empty method ({calls} calls)")
+    print(
+        f"binding of a congestion control: {(own - usual) / calls * 1e6:.2f} us a call, of which ",
+        end="",
+    )
+    print(
+        f"{of_python / calls * 1e6:.2f} us are Python's own call of an empty method ({calls} calls)"
+    )
     print("each beside the same part of the core, CPU time:")
     for what, theirs, mine, part, names, register in (
         (
@@ -96,9 +101,16 @@ def main() -> None:
         print(f"- {what}: {usual:.2f} s, in Python {own:.2f} s ({own / usual:.1f} times); ", end="")
         print(f"{counted[0]} calls, {a_call:.2f} us each with what they do")
 
+    phy = clift.channel.bernoulli(slots=100_000, p=0.01, seed=1)
+    arq = seconds(lambda: clift.tmt.apply(phy, "ARQ"))
+    own = seconds(lambda: clift.tmt.apply(phy, "py-arq"))
+    print(f"- ARQ slot by slot over 100000 slots: {own:.2f} s, ", end="")
+    print(f"{own * 10:.1f} us a slot with what it does; that of the core {1e3 * arq:.1f} ms")
     fec = seconds(lambda: clift.tmt.apply(PHY, "FEC(10/12)"))
     own = seconds(lambda: clift.tmt.apply(PHY, "py-fec(10, 12)"))
-    print(f"- FEC(10/12) over {SLOTS} slots as a function over arrays: {1e3 * own:.1f} ms, ", end="")
+    print(
+        f"- FEC(10/12) over {SLOTS} slots as a function over arrays: {1e3 * own:.1f} ms, ", end=""
+    )
     print(f"that of the core {1e3 * fec:.1f} ms")
 
 

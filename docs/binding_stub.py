@@ -111,6 +111,9 @@ class File:
         returns = self.python(one.returns, owner)
         returns = owner if name == "__new__" else returns
         decorator = "@property\n" if "#[getter]" in one.attributes else ""
+        if "#[setter]" in one.attributes:
+            name = name.removeprefix("set_")
+            decorator = f"@{name}.setter\n"
         return f"{decorator}def {name}({', '.join(arguments)}) -> {returns}: ..."
 
     def python(self, rust: str, owner: str, given: bool = False) -> str:
@@ -186,7 +189,9 @@ def stub() -> str:
     module = texts["lib"]
     constants = re.findall(r"const (\w+): (&?\w+)", module)
     parts = [f"{name}: {NAMES[kind.strip('&')]}\n" for name, kind in constants]
-    for source, names in re.findall(r"use super::([a-z_:]+)::(?:\{(.*?)\}|\w+);", module, re.DOTALL):
+    for source, names in re.findall(
+        r"use super::([a-z_:]+)::(?:\{(.*?)\}|\w+);", module, re.DOTALL
+    ):
         file = File(texts[source], classes, shared)
         functions = file.exported()
         for name in _parted(names) or re.findall(rf"use super::{source}::(\w+);", module):

@@ -11,7 +11,7 @@ import clift
 class Sensor:
     """Messages of one size, so many a second in the mean, after pauses without memory."""
 
-    def __init__(self, start_ns, rng, per_second=20.0, message_bytes=400):
+    def __init__(self, rng, per_second=20.0, message_bytes=400):
         self.rng, self.per_second, self.size = rng, per_second, message_bytes
         self.due, self.delays = [], []
 

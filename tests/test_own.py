@@ -1,6 +1,7 @@
 """Parts of one's own in Python do what the same parts of the core do, bit for bit."""
 
 import json
+import pickle
 import subprocess
 import sys
 import traceback
@@ -14,6 +15,7 @@ import pytest
 
 import clift
 import clift.own as own
+from clift.campaign import cluster
 from clift.campaign.identity import cell_keys
 from clift.cli.main import run as command
 
@@ -103,7 +105,7 @@ class PyDropTail:
     def enqueue(self, packet: Any) -> None:
         self.waiting.append(packet)
 
-    def dequeue(self, now_ns: int) -> Any:
+    def dequeue(self, now_ns: int) -> Any:  # noqa: ARG002
         return self.waiting.popleft() if self.waiting else None
 
 
@@ -118,11 +120,11 @@ class PyConstantRate:
     def due(self, number: int) -> int:
         return self.start + number * self.message * 8 * 10**9 // self.rate
 
-    def send(self, now_ns: int) -> tuple[int, int]:
+    def send(self, now_ns: int) -> tuple[int, int]:  # noqa: ARG002
         self.sent += 1
         return self.message, self.due(self.sent)
 
-    def arrived(self, now_ns: int, start: int, end: int) -> None:
+    def arrived(self, now_ns: int, start: int, end: int) -> None:  # noqa: ARG002
         while (len(self.delays) + 1) * self.message <= end:
             self.delays.append(now_ns - self.due(len(self.delays)))
 
@@ -241,7 +243,11 @@ def test_an_application_gives_the_run_of_constant_rate(transport: str) -> None:
 def test_draws_follow_the_seed_whatever_the_threads() -> None:
     scenarios = [
         clift.Scenario(
-            LINK, duration_s=10, seed=seed, transport="py-newreno", **{"application.type": "py-draws"}
+            LINK,
+            duration_s=10,
+            seed=seed,
+            transport="py-newreno",
+            **{"application.type": "py-draws"},
         )
         for seed in (1, 2, 1, 3)
     ]
@@ -291,7 +297,9 @@ def test_an_exception_in_a_scheme_comes_back_every_time() -> None:
         }[what]
 
     def scenario(what: str) -> clift.Scenario:
-        return clift.Scenario({"trace": {"file": PHY}, "scheme": f"bad-scheme({what})"}, duration_s=1)
+        return clift.Scenario(
+            {"trace": {"file": PHY}, "scheme": f"bad-scheme({what})"}, duration_s=1
+        )
 
     for _ in range(2):
         with pytest.raises(BoomError):
@@ -380,6 +388,13 @@ def test_other_wrong_answers_are_refused() -> None:
         clift.register_application(name)(one_way(send=lambda _self, _now, answer=answer: answer))
         refused(line, **{"application.type": name})
 
+    clift.register_application("endless")(one_way(send=lambda _self, _now: (float("inf"), None)))
+    refused("which have no flow control", transport="udp", **{"application.type": "endless"})
+    assert (
+        clift.simulate(LINK, duration_s=30, **{"application.type": "endless"}).summary()
+        == clift.simulate(LINK, duration_s=30).summary()
+    )
+
     def carry(how: str) -> Any:
         def decide(_self: Any, slot: Any) -> None:
             if how == "twice":
@@ -417,7 +432,9 @@ def test_names_are_known_and_given_once() -> None:
         (clift.register_application, "bulk"),
     ):
         part = one_way(
-            **dict.fromkeys(("wants", "carry", "on_ack", "on_loss", "enqueue", "dequeue", "send"), id)
+            **dict.fromkeys(
+                ("wants", "carry", "on_ack", "on_loss", "enqueue", "dequeue", "send"), id
+            )
         )
         with pytest.raises(clift.ScenarioError, match=f"`{taken}` already; choose another name"):
             register(taken)(part)
@@ -480,9 +497,7 @@ def test_a_study_belongs_to_the_content_of_its_plugins(tmp_path: Path) -> None:
     assert len(cell_keys(clift.Scenario(LINK, transport="py-newreno", duration_s=1))) == 1
 
 
-def test_the_command_line_loads_plugins(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_the_command_line_loads_plugins(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (tmp_path / "x.toml").write_text(STUDY)
     (tmp_path / "own.py").write_text(PLUGIN.format(n=1, version=1))
     scenario, plugin = str(tmp_path / "x.toml"), str(tmp_path / "own.py")
@@ -514,10 +529,30 @@ def test_the_command_line_loads_plugins(
     assert error.count("\n") == 1
 
 
-def test_workers_get_plugins_and_nothing_else() -> None:
+def test_workers_get_plugins_and_nothing_else(tmp_path: Path) -> None:
     with pytest.raises(clift.ScenarioError, match="py-fec`: only this process has it"):
         own.plugins_of(['{"scheme": "py-fec(1, 2)"}'])
     assert own.plugins_of(['{"scheme": "ARQ"}']) == []
+    (tmp_path / "own.py").write_text(PLUGIN.format(n=5, version=1))
+    clift.load_plugin(tmp_path / "own.py")
+    scenario = clift.Scenario.parse(STUDY.replace("plugged1", "plugged5"))
+    (tmp_path / "load").write_bytes(pickle.dumps(cluster.Load(scenario)))
+    # Another process, which sees only what is sent.
+    (tmp_path / "own.py").unlink()
+    script = (
+        "import pickle, sys, clift.campaign.cluster as cluster\n"
+        "load = pickle.load(open(sys.argv[1], 'rb'))\n"
+        "batch, _ = cluster._run(load, ((0, 2),))\n"
+        "print(batch.failure, *(row.values['goodput_kbps'] for row in batch.rows))\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", script, tmp_path / "load"],
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    here = [clift.simulate(cell).goodput_kbps for cell in scenario.cells()]
+    assert done.stdout.split() == ["None", *map(str, here)]
 
 
 @pytest.mark.parametrize("name", ["scheme", "congestion", "queue", "application"])

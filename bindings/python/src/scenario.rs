@@ -15,8 +15,8 @@ use pyo3::exceptions::PyIndexError;
 use pyo3::prelude::*;
 use pyo3::types::PyString;
 
-use crate::own::raised;
 use crate::errors::{fault_error, memory_error, scenario_error, trace_error};
+use crate::own::raised;
 use crate::simulation::Setup;
 use crate::trace::PyPhyTrace;
 use crate::tree::{self, Objects};

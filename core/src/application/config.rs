@@ -74,6 +74,10 @@ impl ApplicationConfig {
 /// Has the schema do as the reader does, which knows the keys of each application and takes a
 /// section without a name for the first.
 fn as_it_is_read(schema: &mut Schema) {
+    // Those registered by a program, which are not in it, would make it a choice of any.
+    let told = std::mem::take(schema.ensure_object());
+    let one_of = |key: String| if key == "anyOf" { "oneOf".to_owned() } else { key };
+    *schema.ensure_object() = told.into_iter().map(|(key, value)| (one_of(key), value)).collect();
     let variants = schema.get_mut("oneOf").and_then(|variants| variants.as_array_mut());
     for (index, variant) in variants.into_iter().flatten().enumerate() {
         if let Some(variant) = variant.as_object_mut() {

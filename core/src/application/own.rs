@@ -272,7 +272,10 @@ mod tests {
         let text = serde_json::to_string(&own.clone().unwrap()).unwrap();
         assert!(text.starts_with(r#"{"type":"unit test","#), "{text}");
         assert!(text.contains(r#""what":"x""#) && text.contains(r#""pace":0.5"#), "{text}");
-        assert_eq!(own, read(&[("what", Value::text("x")), ("pace", Value::from(Node::Float(0.5)))]));
+        assert_eq!(
+            own,
+            read(&[("what", Value::text("x")), ("pace", Value::from(Node::Float(0.5)))])
+        );
         assert_ne!(own, read(&[]));
         let fault = read(&[("pase", Value::text("x"))]).unwrap_err().to_string();
         assert_eq!(fault, "pase: unknown key, one of type, pace, what (did you mean pace?)");

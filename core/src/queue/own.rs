@@ -36,8 +36,7 @@ pub trait QueueDiscipline: fmt::Debug + Send {
 }
 
 /// Makes a queue of its arguments; what it draws comes from the stream.
-pub type BuildQueue =
-    dyn Fn(&[&'static str], ChaCha8Rng) -> Box<dyn QueueDiscipline> + Send + Sync;
+pub type BuildQueue = dyn Fn(&[&'static str], ChaCha8Rng) -> Box<dyn QueueDiscipline> + Send + Sync;
 
 /// Whether a queue can be made of its arguments.
 pub type CheckQueue = dyn Fn(&[&'static str]) -> Result<(), String> + Send + Sync;

@@ -67,8 +67,7 @@ class Cluster:
 
 
 class Load:
-    """A study as it goes to a worker: the scenario, and what the files hold that it names, and the
-    plugins with parts of one's own.
+    """A study as it goes to a worker: the scenario, the files that it names, its plugins.
 
     Args:
         scenario: The study.

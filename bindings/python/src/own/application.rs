@@ -19,6 +19,8 @@ use crate::errors::scenario_error;
 
 /// More than any run can send.
 const MOST: u64 = 1 << 60;
+/// As much as datagrams may carry at once, which leave as soon as they are handed over.
+const MOST_DATAGRAMS: u64 = 100_000_000;
 
 /// Registers an application; `make(seed, start_ns, payload_bytes, parameters)` makes one.
 #[pyfunction]
@@ -100,14 +102,24 @@ type Counted = (u64, u64, u64, Vec<u64>);
 
 impl OwnTraffic {
     /// What `send` returned: bytes, and when it is to be asked again.
-    fn sent(&self, now: Instant, returned: &Bound<'_, PyAny>) -> PyResult<(u64, Option<u64>)> {
+    fn sent(
+        &self,
+        now: Instant,
+        returned: &Bound<'_, PyAny>,
+        most: u64,
+    ) -> PyResult<(u64, Option<u64>)> {
         let wrong = |fault: &str| self.kind.wrong(format!("send returned {returned}; {fault}"));
         let pair = returned.extract::<(Bound<'_, PyAny>, Bound<'_, PyAny>)>();
         let (bytes, next) = pair.map_err(|_| {
             wrong("give bytes to hand over, and when to be asked again in ns (None: never)")
         })?;
         let bytes = match bytes.extract::<u64>() {
-            Ok(bytes) if bytes <= MOST => bytes,
+            Ok(bytes) if bytes <= most => bytes,
+            _ if most < MOST => {
+                return Err(wrong(
+                    "over datagrams, which have no flow control, give whole bytes up to 100 MB",
+                ));
+            }
             _ if bytes.extract::<f64>().is_ok_and(|bytes| bytes == f64::INFINITY) => u64::MAX,
             _ => return Err(wrong("bytes are a whole number from 0 on, or math.inf")),
         };
@@ -127,14 +139,16 @@ impl OwnTraffic {
 impl Traffic for OwnTraffic {
     fn drive(&mut self, now: Instant, connection: &mut dyn Connection) -> Option<Instant> {
         let methods = self.methods.as_ref()?;
+        let most = if connection.acknowledged().is_some() { MOST } else { MOST_DATAGRAMS };
         let (bytes, next) = ask(|py| {
             let returned = methods.send.bind(py).call1((now.as_nanos(),))?;
-            self.sent(now, &returned)
+            self.sent(now, &returned, most)
         })?;
         if bytes > 0 {
             connection.supply(bytes);
         }
-        if next.is_none() {
+        // Of data without end, what was sent would be the end.
+        if next.is_none() && bytes < u64::MAX {
             connection.close();
         }
         next.map(Instant::from_nanos)

@@ -11,6 +11,9 @@ use super::raised::ask;
 use super::{Kind, leaked, seed};
 use crate::errors::{own_error, scenario_error};
 
+/// The largest window, segments: more than any path holds.
+const MOST: u32 = 1 << 30;
+
 /// Registers a congestion control; `make(seed, mss_bytes)` makes one.
 #[pyfunction]
 pub(crate) fn register_congestion(name: &str, summary: &str, make: Py<PyAny>) -> PyResult<()> {
@@ -145,7 +148,7 @@ impl PyWindow {
 /// A number of segments.
 fn segments(name: &str, value: &Bound<'_, PyAny>) -> PyResult<u32> {
     match value.extract::<u32>() {
-        Ok(segments) if segments > 0 => Ok(segments),
+        Ok(segments) if (1..=MOST).contains(&segments) => Ok(segments),
         _ => Err(own_error(format!("{name} = {value}: give whole segments, 1 or more"))),
     }
 }
@@ -200,13 +203,13 @@ impl CongestionControl for OwnControl {
             srtt_ns: ack.srtt.map(Duration::as_nanos),
         };
         let grown = ask(|py| {
-            methods.window.borrow_mut(py).0 = *window;
+            methods.window.try_borrow_mut(py)?.0 = *window;
             let returned = methods.on_ack.call1(py, (told, &methods.window))?;
             if !returned.is_none(py) {
                 let fault = format!("on_ack returned {returned}; set window.cwnd instead");
                 return Err(self.kind.wrong(fault));
             }
-            Ok(methods.window.borrow(py).0)
+            Ok(methods.window.try_borrow(py)?.0)
         });
         if let Some(grown) = grown {
             *window = grown;
@@ -220,11 +223,14 @@ impl CongestionControl for OwnControl {
                 Loss::Timeout => ("on_timeout", &methods.on_timeout),
             };
             ask(|py| {
-                methods.window.borrow_mut(py).0 = *window;
+                methods.window.try_borrow_mut(py)?.0 = *window;
                 let returned = method.bind(py).call1((&methods.window,))?;
-                let fault = || format!("{name} returned {returned}; give whole segments, 1 or more");
-                let reduced = returned.extract::<u32>().map_err(|_| self.kind.wrong(fault()))?;
-                if reduced == 0 { Err(self.kind.wrong(fault())) } else { Ok(reduced) }
+                match returned.extract::<u32>() {
+                    Ok(reduced) if (1..=MOST).contains(&reduced) => Ok(reduced),
+                    _ => Err(self.kind.wrong(format!(
+                        "{name} returned {returned}; give whole segments, 1 or more"
+                    ))),
+                }
             })
         });
         Reduction::to(reduced.unwrap_or_else(|| window.cwnd().max(2)))

@@ -41,7 +41,9 @@ impl Signature {
             let (name, value) = match (named, self.0.get(place)) {
                 (Some((name, value)), _) => match known(name) {
                     Some(name) => (name, value.trim()),
-                    None => return Err(format!("`{argument}` means nothing here; {}", self.known())),
+                    None => {
+                        return Err(format!("`{argument}` means nothing here; {}", self.known()));
+                    }
                 },
                 (None, Some((name, _))) if !argument.is_empty() => (*name, *argument),
                 _ => return Err(format!("`{argument}` means nothing here; {}", self.known())),

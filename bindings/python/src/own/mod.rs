@@ -56,11 +56,7 @@ impl Kind {
     }
 
     /// A method of what a part is, if it has it.
-    fn method(
-        &self,
-        part: &Bound<'_, PyAny>,
-        name: &'static str,
-    ) -> PyResult<Option<Py<PyAny>>> {
+    fn method(&self, part: &Bound<'_, PyAny>, name: &'static str) -> PyResult<Option<Py<PyAny>>> {
         Ok(part.getattr_opt(name)?.map(Bound::unbind))
     }
 

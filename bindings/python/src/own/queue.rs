@@ -168,7 +168,9 @@ impl QueueDiscipline for OwnQueue {
         let fault = match next {
             Some(number) if self.waits.remove(&number) => return next,
             None if self.waits.is_empty() => return None,
-            Some(number) => format!("dequeue returned packet {number}, which does not wait any more"),
+            Some(number) => {
+                format!("dequeue returned packet {number}, which does not wait any more")
+            }
             None => format!(
                 "dequeue returned None while {} packets wait; give one, or drop them",
                 self.waits.len()

@@ -95,13 +95,8 @@ impl fmt::Display for OwnScheme {
 }
 
 /// Data LLDUs as Python gives them: t, d, lost and transmissions, and slots used.
-type Columns<'py> = (
-    Bound<'py, PyAny>,
-    Bound<'py, PyAny>,
-    Bound<'py, PyAny>,
-    Bound<'py, PyAny>,
-    Option<u64>,
-);
+type Columns<'py> =
+    (Bound<'py, PyAny>, Bound<'py, PyAny>, Bound<'py, PyAny>, Bound<'py, PyAny>, Option<u64>);
 
 impl OwnScheme {
     /// The seed of what the open-loop form draws: always the same for the same text.
@@ -178,6 +173,9 @@ impl OwnScheme {
                 Ok(times) if times > 0 => times,
                 _ => return Err(wrong(&format!("transmissions = {times}; give 1 or more"))),
             };
+            if d.max(lost) > (1 << 61) - t {
+                return Err(wrong("d_ns or lost_ns is over 73 years; check the unit"));
+            }
             let fate = match (d, lost) {
                 (0, 0) => Fate::Pending,
                 (1.., 0) if phy.d()[slot] > 0 => Fate::AtOnce(d),

@@ -17,6 +17,9 @@ const REMEMBERED: usize = 1 << 16;
 /// So often a slot may be wanted in which nothing is sent.
 const PATIENCE: u32 = 3;
 
+/// No time of a trace is later, ns: 73 years.
+const LATEST: i64 = 1 << 61;
+
 /// When reports on slots come.
 #[derive(Clone)]
 pub(super) enum Reports {
@@ -110,9 +113,12 @@ impl LiveSlot {
                 return Err(own_error("arrived: this slot is erased; say when with at_ns"));
             }
             None => self.t_ns + self.d_ns,
-            Some(at) if at > self.t_ns => at,
+            Some(at) if at > self.t_ns && at <= LATEST => at,
             Some(at) => {
-                let fault = format!("arrived: at_ns = {at} is not after the slot ({})", self.t_ns);
+                let fault = format!(
+                    "arrived: at_ns = {at} is not after the slot ({}), or over 73 years",
+                    self.t_ns
+                );
                 return Err(own_error(fault));
             }
         };
@@ -169,7 +175,7 @@ impl Methods {
     fn carry(&self, py: Python<'_>, slot: LiveSlot) -> PyResult<Carried> {
         let slot = Py::new(py, slot)?;
         self.carry.call1(py, (&slot,))?;
-        let mut slot = slot.borrow_mut(py);
+        let mut slot = slot.try_borrow_mut(py)?;
         Ok((slot.sent.take(), std::mem::take(&mut slot.ends)))
     }
 }
@@ -247,9 +253,7 @@ impl OwnLive {
 }
 
 fn ended(kind: &Kind, number: u64) -> PyErr {
-    kind.wrong(format!(
-        "data unit {number} was not sent, or has arrived or been given up already"
-    ))
+    kind.wrong(format!("data unit {number} was not sent, or has arrived or been given up already"))
 }
 
 fn stuck(kind: &Kind, t: i64) -> PyErr {
