@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 import sys
+from pathlib import Path
 from typing import NamedTuple
 
 from python_front import HEAD, PACKAGE, ROOT, formatted
@@ -110,6 +111,9 @@ class File:
         returns = self.python(one.returns, owner)
         returns = owner if name == "__new__" else returns
         decorator = "@property\n" if "#[getter]" in one.attributes else ""
+        if "#[setter]" in one.attributes:
+            name = name.removeprefix("set_")
+            decorator = f"@{name}.setter\n"
         return f"{decorator}def {name}({', '.join(arguments)}) -> {returns}: ..."
 
     def python(self, rust: str, owner: str, given: bool = False) -> str:
@@ -167,9 +171,14 @@ def _parted(text: str) -> list[str]:
     return [part.strip() for part in [*parts, here] if part.strip()]
 
 
+def _module(path: Path) -> str:
+    """The path of a source's module in Rust."""
+    return "::".join(path.relative_to(SOURCES).with_suffix("").parts)
+
+
 def stub() -> str:
     """The types of the compiled part."""
-    texts = {path.stem: path.read_text() for path in sorted(SOURCES.glob("*.rs"))}
+    texts = {_module(path): path.read_text() for path in sorted(SOURCES.rglob("*.rs"))}
     declared = re.compile(r"#\[pyclass(?:\((.*?)\))?\]\s*pub\(crate\) struct (\w+)", re.DOTALL)
     classes = {}
     for text in texts.values():
@@ -180,7 +189,9 @@ def stub() -> str:
     module = texts["lib"]
     constants = re.findall(r"const (\w+): (&?\w+)", module)
     parts = [f"{name}: {NAMES[kind.strip('&')]}\n" for name, kind in constants]
-    for source, names in re.findall(r"use super::(\w+)::(?:\{(.*?)\}|\w+);", module, re.DOTALL):
+    for source, names in re.findall(
+        r"use super::([a-z_:]+)::(?:\{(.*?)\}|\w+);", module, re.DOTALL
+    ):
         file = File(texts[source], classes, shared)
         functions = file.exported()
         for name in _parted(names) or re.findall(rf"use super::{source}::(\w+);", module):

@@ -51,6 +51,23 @@ def examples(check: bool) -> int:
             faults += 1
         else:
             put(page, name, block)
+    return faults + python_examples(check)
+
+
+def python_examples(check: bool) -> int:
+    """Quotes the examples in the guide on parts in Python, and what they print."""
+    page = ROOT / "docs" / "guides" / "extend-in-python.md"
+    faults = 0
+    for name in ("scheme", "congestion", "queue", "application"):
+        path = ROOT / "examples" / f"own_{name}.py"
+        block = f"```python\n{path.read_text()}```\n"
+        if check and block not in page.read_text():
+            print(f"{page.relative_to(ROOT)}: {path.name} is out of date", file=sys.stderr)
+            faults += 1
+        if not check:
+            command = [sys.executable, str(path)]
+            done = subprocess.run(command, check=True, capture_output=True, text=True)
+            put(page, path.name, f"{block}\nIt prints:\n\n```text\n{done.stdout}```\n")
     return faults
 
 

@@ -62,6 +62,16 @@ WRONG: list[Any] = [
     *(clift.Arq(), clift.HybridLink(), clift.Reorder(), clift, clift.CliftError("x")),
 ]
 
+
+def _registering(register: Callable[[str], Callable[[Any], Any]]) -> Callable[..., object]:
+    """A decorator with its part as a call."""
+
+    def call(name: str, part: Any) -> object:
+        return register(name)(part)
+
+    return call
+
+
 CALLS: dict[str, tuple[Callable[..., object], dict[str, Any]]] = {
     "PhyTrace": (clift.PhyTrace, {"t_ns": [0, 9], "d_ns": [1, 1]}),
     "PhyTrace.share": (PHY.share, {"n": 2}),
@@ -125,6 +135,14 @@ CALLS: dict[str, tuple[Callable[..., object], dict[str, Any]]] = {
         {"planes": 6, "per_plane": 11, "altitude_km": 800, "inclination_deg": 86.4},
     ),
     "constellation.read": (clift.constellation.read, {"path": "/nowhere/x.csv"}),
+    "load_plugin": (clift.load_plugin, {"path": "/nowhere/x.py"}),
+    "register_scheme": (_registering(clift.register_scheme), {"name": "arq", "part": Odd}),
+    "register_congestion": (_registering(clift.register_congestion), {"name": "bbr", "part": Odd}),
+    "register_queue": (_registering(clift.register_queue), {"name": "pie", "part": Odd}),
+    "register_application": (
+        _registering(clift.register_application),
+        {"name": "bulk", "part": Odd},
+    ),
 }
 # These call what they are given; these take long for what is right.
 LEFT_OUT = {

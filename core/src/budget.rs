@@ -74,6 +74,9 @@ pub enum Refusal {
     /// Somebody stopped it.
     #[error("interrupted")]
     Stopped,
+    /// A part from outside the core could not do it.
+    #[error("{0}")]
+    Failed(String),
 }
 
 /// What is smaller is not worth a look at how much is free.

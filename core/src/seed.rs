@@ -10,7 +10,7 @@ pub(crate) use geometric::Geometric;
 pub(crate) use keyed::Keyed;
 
 use rand_chacha::ChaCha8Rng;
-use rand_chacha::rand_core::SeedableRng;
+use rand_chacha::rand_core::{Rng, SeedableRng};
 
 /// The seed of a run. There is no default: whoever starts a run names one.
 #[derive(Clone, Copy, Debug, Eq, Ord, PartialEq, PartialOrd)]
@@ -43,9 +43,18 @@ pub enum Stream {
     Sample(u32),
     /// The transport of a flow beyond its n-th proxy, the first being 1.
     Proxy(u32, u32),
+    /// What a scheme from outside the core draws on the n-th link.
+    OwnScheme(u32),
+    /// What an application from outside the core draws in the n-th flow.
+    OwnApplication(u32),
 }
 
 impl Seed {
+    /// A seed drawn from a stream, for a generator outside the core.
+    pub fn drawn(mut rng: ChaCha8Rng) -> Self {
+        Self(rng.next_u64())
+    }
+
     /// The generator of one stream; the same seed and stream give the same draws for ever.
     ///
     /// ```
@@ -69,6 +78,8 @@ impl Seed {
             Stream::Queue(n) => (10, n),
             Stream::Sample(n) => (11, n),
             Stream::Proxy(flow, _) => (12, flow),
+            Stream::OwnScheme(n) => (20, n),
+            Stream::OwnApplication(n) => (21, n),
         };
         let mut key = [0u8; 32];
         key[..8].copy_from_slice(&self.0.to_le_bytes());

@@ -29,6 +29,13 @@ from clift.link import deliver
 from clift.link_trace import LinkTrace
 from clift.live import AdaptiveHarqLink, HybridLink, LiveLink, NtnLink
 from clift.memory import memory_limit
+from clift.own import (
+    load_plugin,
+    register_application,
+    register_congestion,
+    register_queue,
+    register_scheme,
+)
 from clift.reorder import Reorder
 from clift.scenario import Scenario
 from clift.scheme import Arq, Fec, Harq2, NoScheme
@@ -64,9 +71,14 @@ __all__ = [
     "import_captures",
     "import_modem",
     "import_series",
+    "load_plugin",
     "memory_limit",
     "model",
     "read_trace",
+    "register_application",
+    "register_congestion",
+    "register_queue",
+    "register_scheme",
     "run_many",
     "simulate",
     "tmt",

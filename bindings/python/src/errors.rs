@@ -33,6 +33,11 @@ pub(crate) fn scenario_error(error: impl Display) -> PyErr {
     exceptions::ScenarioError::new_err(error.to_string())
 }
 
+/// `clift.SimulationError`: a part written in Python did what it must not.
+pub(crate) fn own_error(error: impl Display) -> PyErr {
+    exceptions::SimulationError::new_err(error.to_string())
+}
+
 /// `clift.ScenarioError` of a dotted key: the whole line, and what is wrong with the key.
 pub(crate) fn fault_error(py: Python<'_>, line: &str, key: &str, reason: &str) -> PyErr {
     let error = scenario_error(line);

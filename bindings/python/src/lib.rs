@@ -13,6 +13,7 @@ mod lms;
 mod memory;
 mod model;
 mod outcome;
+mod own;
 mod run;
 mod scenario;
 mod scheme;
@@ -92,6 +93,21 @@ mod _clift {
 
     #[pymodule_export]
     use super::outcome::{Outcome, metrics};
+
+    #[pymodule_export]
+    use super::own::application::register_application;
+
+    #[pymodule_export]
+    use super::own::congestion::{PyAck, PyWindow, register_congestion};
+
+    #[pymodule_export]
+    use super::own::queue::{PyQueuedPacket, register_queue};
+
+    #[pymodule_export]
+    use super::own::scheme::register_scheme;
+
+    #[pymodule_export]
+    use super::own::slots::LiveSlot;
 
     #[pymodule_export]
     use super::scenario::{PyScenario, ntn_presets, scenario_schema};

@@ -12,6 +12,7 @@ use pyo3::prelude::*;
 
 use crate::columns::column;
 use crate::errors::scenario_error;
+use crate::own::raised;
 use crate::scenario::PyScenario;
 use crate::simulation::Setup;
 use crate::work::work;
@@ -39,7 +40,9 @@ pub(crate) fn deliver<'py>(
         return Err(scenario_error("ll: give a link"));
     };
     config.check_packet(Bytes(packet_bytes)).map_err(scenario_error)?;
-    let mut link = config.build(Seed(seed), 0, None).map_err(scenario_error)?;
+    let link = config.build(Seed(seed), 0, None);
+    raised::check()?;
+    let mut link = link.map_err(scenario_error)?;
     let deliver = move |_: &Budget<'_>| {
         let packets = core::deliver(&mut *link, &arrivals, Bytes(packet_bytes))?;
         let fate: Vec<u8> = packets.fate.iter().map(|&fate| fate as u8).collect();
@@ -70,8 +73,9 @@ pub(crate) fn replay(
         _ => (&setup.backward, setup.forward.len() as u32),
     };
     let mut way = Way::new(hops, setup.seed, first).map_err(scenario_error)?;
+    raised::check()?;
     way.notify_departures();
-    py.detach(|| {
+    let happened = py.detach(|| {
         let mut happened = Vec::new();
         for (number, &(now, size, flow, start, end)) in (0..).zip(&arrivals) {
             while let Some(due) = way.poll_timeout().filter(|due| due.as_nanos() <= now) {
@@ -87,8 +91,10 @@ pub(crate) fn replay(
         while let Some(due) = way.poll_timeout() {
             poll(&mut way, due, &mut happened);
         }
-        Ok(happened)
-    })
+        happened
+    });
+    raised::check()?;
+    Ok(happened)
 }
 
 fn poll(way: &mut Way, now: Instant, happened: &mut Vec<Happened>) {

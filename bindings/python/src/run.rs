@@ -13,6 +13,7 @@ use pyo3::prelude::*;
 
 use crate::errors::run_error;
 use crate::outcome::Outcome;
+use crate::own::raised;
 use crate::scenario::{PyScenario, Wrong};
 use crate::simulation::Setup;
 use crate::work::most;
@@ -26,8 +27,10 @@ const GRACE: WallTime = WallTime::from_millis(250);
 #[pyfunction]
 #[pyo3(signature = (setup, progress=None))]
 pub(crate) fn run(py: Python<'_>, setup: &Setup, progress: Option<Py<PyAny>>) -> PyResult<Outcome> {
+    drop(raised::take());
     let mut observer = Watcher { progress, looked: now(), failure: None };
     let outcome = py.detach(|| engine::run(&setup.0, &mut observer));
+    raised::check()?;
     match observer.failure {
         Some(failure) => Err(failure),
         None => outcome.map(Outcome::new).map_err(run_error),
@@ -75,18 +78,35 @@ pub(crate) fn run_many(
     }
     if let Some((index, wrong)) = first {
         let error = wrong.error(py);
-        error.value(py).setattr("task", index)?;
+        if !matches!(wrong, Wrong::Raised(_)) {
+            error.value(py).setattr("task", index)?;
+        }
         return Err(error);
     }
     let (results, stopped) = py.detach(|| {
         on_threads(count, threads, &progress, move |index, stop| {
-            match engine::run(&setups[index], &mut Stoppable(stop)) {
+            let outcome = engine::run(&setups[index], &mut Stoppable(stop));
+            if let Err(raised) = raised::check() {
+                stop.store(true, Ordering::Relaxed);
+                return Some(Err(raised));
+            }
+            match outcome {
                 Err(engine::RunError::Interrupted { .. }) => None,
-                outcome => Some(Result_::from(outcome)),
+                outcome => Some(Ok(Result_::from(outcome))),
             }
         })
     });
-    Ok((results, stopped))
+    // What a part written in Python raised ends all runs: of several exceptions, that of the first.
+    let mut raised = None;
+    let results = results.into_iter().map(|made| match made? {
+        Ok(result) => Some(result),
+        Err(error) => {
+            raised.get_or_insert(error);
+            None
+        }
+    });
+    let results = results.collect();
+    Ok((results, stopped.or(raised)))
 }
 
 /// What `run_many` gives for a finished run: an outcome or the message of its error.
@@ -129,7 +149,7 @@ fn on_threads<T: Send + 'static>(
     let mut workers = Vec::new();
     for _ in 0..threads.clamp(1, count.max(1)) {
         let (sender, jobs) = (sender.clone(), Arc::clone(&jobs));
-        workers.push(thread::spawn(move || {
+        let work = move || {
             while !jobs.stop.load(Ordering::Relaxed) {
                 let index = jobs.next.fetch_add(1, Ordering::Relaxed);
                 if index >= jobs.count {
@@ -140,7 +160,8 @@ fn on_threads<T: Send + 'static>(
                     return;
                 }
             }
-        }));
+        };
+        workers.push(thread::spawn(move || raised::on_thread(work)));
     }
     drop(sender);
     let (mut done, mut looked) = (0usize, now());
@@ -196,6 +217,9 @@ struct Watcher {
 
 impl Observer for Watcher {
     fn checkpoint(&mut self, at: Instant, bytes_in_order: u64) -> ControlFlow<()> {
+        if raised::is_raised() {
+            return ControlFlow::Break(());
+        }
         if self.looked.elapsed() < LOOK {
             return ControlFlow::Continue(());
         }
@@ -215,7 +239,7 @@ struct Stoppable<'a>(&'a AtomicBool);
 
 impl Observer for Stoppable<'_> {
     fn checkpoint(&mut self, _: Instant, _: u64) -> ControlFlow<()> {
-        if self.0.load(Ordering::Relaxed) {
+        if self.0.load(Ordering::Relaxed) || raised::is_raised() {
             ControlFlow::Break(())
         } else {
             ControlFlow::Continue(())

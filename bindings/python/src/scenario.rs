@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 use std::path::Path;
-use std::sync::OnceLock;
+use std::sync::{Arc, OnceLock};
 
 use clift::budget::Budget;
 use clift::config::{Node, Value};
@@ -17,6 +17,7 @@ use pyo3::prelude::*;
 use pyo3::types::PyString;
 
 use crate::errors::{fault_error, memory_error, scenario_error, trace_error};
+use crate::own::raised;
 use crate::simulation::Setup;
 use crate::trace::PyPhyTrace;
 use crate::tree::{self, Objects};
@@ -44,6 +45,8 @@ pub(crate) enum Wrong {
     Trace(String),
     /// What takes more memory than it may.
     Memory(String),
+    /// What a part written in Python raised.
+    Raised(Arc<PyErr>),
 }
 
 impl From<core::ScenarioError> for Wrong {
@@ -74,6 +77,7 @@ impl Wrong {
             Self::Key(line, key, reason) => fault_error(py, line, key, reason),
             Self::Trace(line) => trace_error(line),
             Self::Memory(line) => memory_error(line),
+            Self::Raised(error) => error.clone_ref(py),
         }
     }
 }
@@ -272,7 +276,10 @@ impl PyScenario {
     ) -> Result<engine::Setup, Wrong> {
         let cell = self.made().map_err(Clone::clone)?.cell(cell)?;
         let setup = cell.setup(replication, &self.store().within(budget));
-        setup.map_err(|fault| self.wrong(&fault).within(budget))
+        setup.map_err(|fault| match raised::take() {
+            Some(error) => Wrong::Raised(Arc::new(error)),
+            None => self.wrong(&fault).within(budget),
+        })
     }
 
     /// The same of a scenario that nobody else has, while Python looks for signals.
@@ -325,7 +332,8 @@ impl PyScenario {
     }
 
     fn asked(&self, py: Python<'_>) -> PyResult<&core::Scenario> {
-        self.made().map_err(|wrong| wrong.error(py))
+        // Whoever makes it on another thread may be waiting for Python.
+        py.detach(|| self.made()).map_err(|wrong| wrong.error(py))
     }
 
     fn cell(&self, py: Python<'_>, index: usize) -> PyResult<Cow<'_, Cell>> {

@@ -12,6 +12,7 @@ use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
 use crate::errors::{run_error, scenario_error};
+use crate::own::raised;
 use crate::simulation::Setup;
 use crate::work::work;
 
@@ -79,7 +80,8 @@ impl Log<'_> {
 
     fn checkpoint(&mut self) -> ControlFlow<()> {
         self.push(|budget| budget.ask());
-        if self.refused.is_some() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+        let ends = self.refused.is_some() || raised::is_raised();
+        if ends { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
     }
 }
 

@@ -17,6 +17,7 @@ use clift::units::Size;
 use pyo3::prelude::*;
 
 use crate::errors::{memory_error, scenario_error};
+use crate::own::raised;
 
 /// How often to look for signals.
 const LOOK: WallTime = WallTime::from_millis(50);
@@ -66,7 +67,8 @@ pub(crate) fn work<T: Send + 'static, E: std::fmt::Display + Send + 'static>(
     made.map_err(|fault| if short { memory_error(fault) } else { error(fault) })
 }
 
-/// The same as it came, and whether memory was refused.
+/// The same as it came, and whether memory was refused. An exception of a part written in Python goes
+/// before what came of it.
 pub(crate) fn watched<T: Send + 'static>(
     py: Python<'_>,
     job: impl FnOnce(&Budget<'_>) -> T + Send + 'static,
@@ -78,7 +80,10 @@ pub(crate) fn watched<T: Send + 'static>(
     let thread = thread::Builder::new().stack_size(STACK).spawn(move || {
         let go_on = || !flag.load(Ordering::Relaxed);
         let budget = Budget::new(most, Some(&go_on));
-        let made = panic::catch_unwind(AssertUnwindSafe(|| job(&budget)));
+        let made = raised::on_thread(|| {
+            let made = panic::catch_unwind(AssertUnwindSafe(|| job(&budget)));
+            (made, raised::take())
+        });
         // Nobody listens any more to what was stopped.
         let _ = sender.send((made, budget.is_short()));
     });
@@ -97,7 +102,10 @@ pub(crate) fn watched<T: Send + 'static>(
             }
         }
     });
-    let (made, short) = ended?;
+    let ((made, raised), short) = ended?;
+    if let Some(raised) = raised {
+        return Err(raised);
+    }
     match made {
         Ok(made) => Ok((made, short)),
         Err(panicked) => panic::resume_unwind(panicked),

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use schemars::{JsonSchema, Schema};
 use serde::Serialize;
 
-use super::{Application, Bulk, ConstantRate, File};
+use super::{Application, Bulk, ConstantRate, File, OwnApplication};
 use crate::config::Fault;
 use crate::tagged;
 use crate::transport::{FlowControl, Protocol};
@@ -20,16 +20,24 @@ macro_rules! applications {
         #[schemars(rename = "Application", transform = as_it_is_read)]
         #[allow(missing_docs)]
         pub enum ApplicationConfig {
-            $(#[serde(rename = $name)] $kind($kind)),+
+            $(#[serde(rename = $name)] $kind($kind),)+
+            /// One from outside the core.
+            #[serde(untagged)]
+            #[schemars(skip)]
+            Own(OwnApplication),
         }
 
-        tagged!(ApplicationConfig by "type" usual "bulk" { $($name => $kind($kind)),+ });
+        /// The names of the core's own.
+        pub(super) const NAMES: &[&str] = &[$($name),+];
+
+        tagged!(ApplicationConfig by "type" usual "bulk" or Own(OwnApplication) { $($name => $kind($kind)),+ });
 
         impl ApplicationConfig {
             /// The application that it names.
             pub fn application(&self) -> Arc<dyn Application> {
                 match self {
-                    $(Self::$kind(own) => Arc::new(*own)),+
+                    $(Self::$kind(own) => Arc::new(*own),)+
+                    Self::Own(own) => own.application(),
                 }
             }
         }
@@ -66,6 +74,10 @@ impl ApplicationConfig {
 /// Has the schema do as the reader does, which knows the keys of each application and takes a
 /// section without a name for the first.
 fn as_it_is_read(schema: &mut Schema) {
+    // Those registered by a program, which are not in it, would make it a choice of any.
+    let told = std::mem::take(schema.ensure_object());
+    let one_of = |key: String| if key == "anyOf" { "oneOf".to_owned() } else { key };
+    *schema.ensure_object() = told.into_iter().map(|(key, value)| (one_of(key), value)).collect();
     let variants = schema.get_mut("oneOf").and_then(|variants| variants.as_array_mut());
     for (index, variant) in variants.into_iter().flatten().enumerate() {
         if let Some(variant) = variant.as_object_mut() {

@@ -15,13 +15,20 @@
 
 mod config;
 mod messages;
+mod own;
 mod transfer;
 
 pub use config::ApplicationConfig;
 pub use messages::ConstantRate;
+pub use own::{
+    ApplicationKind, ApplicationNameTaken, MakeApplication, OwnApplication, Parameter,
+    register_application,
+};
 pub use transfer::{Bulk, File};
 
 use std::fmt::Debug;
+
+use rand_chacha::ChaCha8Rng;
 
 use crate::config::Fault;
 use crate::metrics::FlowMetrics;
@@ -51,6 +58,11 @@ pub trait Application: Debug + Send + Sync {
     /// The application of a flow that starts at `start`, over a transport whose packets carry
     /// `payload` at most.
     fn start(&self, start: Instant, payload: Bytes) -> Box<dyn Traffic>;
+
+    /// The same, for one from outside the core that draws: from `rng`.
+    fn start_own(&self, start: Instant, payload: Bytes, _rng: ChaCha8Rng) -> Box<dyn Traffic> {
+        self.start(start, payload)
+    }
 }
 
 /// An application while its flow runs.

@@ -49,7 +49,7 @@ pub(super) fn tag_of(name: &'static str) -> Option<(&'static str, Option<&'stati
 /// ```
 #[macro_export]
 macro_rules! tagged {
-    ($type:ident by $tag:literal $(usual $usual:literal)? {
+    ($type:ident by $tag:literal $(usual $usual:literal)? $(or $own:ident($own_type:ty))? {
         $($name:literal => $variant:ident($inner:ty)),+ $(,)?
     }) => {
         impl<'de> ::serde::Deserialize<'de> for $type {
@@ -71,7 +71,13 @@ macro_rules! tagged {
                         let (name, rest) = data.variant::<String>()?;
                         match name.as_str() {
                             $($name => rest.newtype_variant().map($type::$variant),)+
-                            _ => Err(::serde::de::Error::unknown_variant(&name, NAMES)),
+                            _ => {
+                                // Those registered by a program.
+                                $(if let Some(seed) = <$own_type>::named(&name) {
+                                    return rest.newtype_variant_seed(seed).map($type::$own);
+                                })?
+                                Err(::serde::de::Error::unknown_variant(&name, NAMES))
+                            }
                         }
                     }
                 }
@@ -82,7 +88,9 @@ macro_rules! tagged {
                         .map(|(name, _)| name)
                 };
                 let _elsewhere = $crate::config::Elsewhere::enter($tag, elsewhere);
-                from.deserialize_enum(concat!("tag ", $tag $(, "=", $usual)?), NAMES, Choice)
+                let names: &'static [&'static str] = NAMES;
+                $(let names = <$own_type>::beside(names);)?
+                from.deserialize_enum(concat!("tag ", $tag $(, "=", $usual)?), names, Choice)
             }
         }
     };

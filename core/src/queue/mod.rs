@@ -15,12 +15,17 @@
 mod codel;
 mod fq_codel;
 mod managed;
+mod own;
 mod pie;
 mod text;
 
 pub use codel::CoDel;
 pub use fq_codel::FqCoDel;
 pub(crate) use managed::Managed;
+pub use own::{
+    BuildQueue, CheckQueue, OwnQueue, QueueDiscipline, QueueKind, QueueNameTaken, QueuedPacket,
+    register_queue,
+};
 pub use pie::Pie;
 
 use std::fmt;
@@ -42,6 +47,8 @@ pub enum Aqm {
     FqCoDel(FqCoDel),
     /// Proportional Integral controller Enhanced.
     Pie(Pie),
+    /// A queue from outside the core.
+    Own(OwnQueue),
 }
 
 impl Aqm {
@@ -55,6 +62,7 @@ impl Aqm {
             Self::Pie(parameters) => {
                 Box::new(pie::Queue::new(parameters, limit, seed.rng(Stream::Queue(number))))
             }
+            Self::Own(own) => own.build(limit, seed.rng(Stream::Queue(number))),
         })
     }
 }

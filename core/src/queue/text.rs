@@ -3,10 +3,23 @@
 use std::fmt;
 use std::str::FromStr;
 
-use super::{Aqm, CoDel, FqCoDel, Pie};
+use super::{Aqm, CoDel, FqCoDel, OwnQueue, Pie, QueueKind};
 use crate::units::{Bytes, Duration, Size, quantity};
 
-const KNOWN: &str = "\"none\", \"codel(target 5 ms, interval 100 ms)\", \"fq-codel(quantum 1514 B)\" or \"pie(target 15 ms, update 15 ms, burst 150 ms)\"";
+const BUILT_IN: &str = "\"none\", \"codel(target 5 ms, interval 100 ms)\", \"fq-codel(quantum 1514 B)\" or \"pie(target 15 ms, update 15 ms, burst 150 ms)\"";
+
+/// What may be written, those registered last.
+fn known() -> String {
+    let texts: Vec<String> =
+        QueueKind::added().iter().map(|kind| format!("\"{}\"", kind.text)).collect();
+    match texts.split_last() {
+        None => BUILT_IN.to_owned(),
+        Some((last, rest)) => {
+            let rest: String = rest.iter().map(|text| format!(", {text}")).collect();
+            format!("{}{rest} or {last}", BUILT_IN.replacen(" or ", ", ", 1))
+        }
+    }
+}
 
 /// Reads what `Display` writes; what is left out has the value of its RFC.
 ///
@@ -21,11 +34,14 @@ impl FromStr for Aqm {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
-        parse(text).map_err(|reason| format!("`{text}`: {reason}; write {KNOWN}"))
+        parse(text).map_err(|reason| format!("`{text}`: {reason}; write {}", known()))
     }
 }
 
 fn parse(text: &str) -> Result<Aqm, String> {
+    if let Some(own) = OwnQueue::parse(text) {
+        return own.map(Aqm::Own);
+    }
     let lower = text.trim().to_lowercase();
     let (name, inside) = match lower.split_once('(') {
         None => (lower.as_str(), ""),
@@ -136,6 +152,7 @@ impl fmt::Display for Aqm {
         };
         let name = match self {
             Self::None => "none",
+            Self::Own(own) => return own.fmt(f),
             Self::CoDel(it) => {
                 note_codel(&mut note, it);
                 "codel"
@@ -165,5 +182,5 @@ quantity!(
     Aqm,
     "Aqm",
     r"^\s*([Nn]one|[Cc]o[Dd]el|[Ff][Qq]-[Cc]o[Dd]el|[Pp][Ii][Ee])\s*(\([^()]*\))?\s*$",
-    format!("what drops packets before the queue is full: {KNOWN}")
+    format!("what drops packets before the queue is full: {}", known())
 );

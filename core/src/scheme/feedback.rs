@@ -67,6 +67,11 @@ impl Feedback {
         }
     }
 
+    /// Copies of reports that were lost so far.
+    pub fn lost(&self) -> u64 {
+        self.lost
+    }
+
     /// When the first copy comes in that is not lost.
     fn report_lossy(&mut self, t: i64) -> i64 {
         for copy in 0..MOST_COPIES {

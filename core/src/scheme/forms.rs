@@ -16,6 +16,14 @@ pub trait SchemeForms: fmt::Debug + fmt::Display + Send + Sync {
     /// ([`PhyTrace::sizes`]); what each data LLDU has follows from its slot.
     fn apply(&self, phy: &PhyTrace, timing: Timing) -> LinkTrace;
 
+    /// The same for a scheme that can fail to make one.
+    ///
+    /// # Errors
+    /// Why there is no link trace, in one line.
+    fn try_apply(&self, phy: &PhyTrace, timing: Timing) -> Result<LinkTrace, String> {
+        Ok(self.apply(phy, timing))
+    }
+
     /// The live form: a link that runs the scheme with the traffic. [`LiveBuilder::link`] makes it
     /// of a [`LiveScheme`](crate::link::LiveScheme).
     ///

@@ -3,6 +3,7 @@
 use std::num::NonZeroU32;
 use std::sync::Arc;
 
+use rand_chacha::ChaCha8Rng;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -147,7 +148,8 @@ impl Medium for LiveConfig {
         }
         let feedback = self.feedback(usage, seed, number)?;
         let rule = self.reorder.or(link.reorder);
-        self.scheme.forms().live(&LiveBuilder { config: &self, usage, rule, feedback })
+        let draws = (seed, number);
+        self.scheme.forms().live(&LiveBuilder { config: &self, usage, rule, feedback, draws })
     }
 
     fn way_back(&self) -> Propagation {
@@ -171,6 +173,8 @@ pub struct LiveBuilder<'a> {
     /// The re-sequencing buffer at its far end.
     rule: Option<Resequencing>,
     feedback: Feedback,
+    /// Seed of the run and number of the link.
+    draws: (Seed, u32),
 }
 
 impl LiveBuilder<'_> {
@@ -184,6 +188,22 @@ impl LiveBuilder<'_> {
     ) -> Result<Box<dyn InstrumentedLink + Send>, LinkError> {
         let LiveConfig { phy, timing, .. } = self.config;
         Ok(behind(LiveLink::new(scheme, phy.clone(), timing.rtt, self.usage)?, self.rule))
+    }
+
+    /// What a scheme from outside the core draws from.
+    pub fn rng(&self) -> ChaCha8Rng {
+        let (seed, number) = self.draws;
+        seed.rng(Stream::OwnScheme(number))
+    }
+
+    /// Round-trip time and feedback time.
+    pub fn timing(&self) -> Timing {
+        self.config.timing
+    }
+
+    /// Nominal decoding time of the PHY trace.
+    pub fn nominal_decoding(&self) -> Duration {
+        self.config.phy.nominal_decoding()
     }
 
     /// When the sender hears of what became of a slot.

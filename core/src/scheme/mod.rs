@@ -103,7 +103,7 @@ impl Scheme {
     /// and an erased one as much again.
     ///
     /// # Errors
-    /// What the budget refuses.
+    /// What the budget refuses; what a scheme from outside the core says it cannot do.
     pub fn apply_within(
         &self,
         phy: &PhyTrace,
@@ -115,7 +115,8 @@ impl Scheme {
         let bytes = 8 * columns * (slots + erased) as u64;
         budget.take(bytes, format_args!("{slots} slots and what {self} makes of them"))?;
         budget.ask()?;
-        Ok(self.apply(phy, timing))
+        let made = self.forms().try_apply(phy, timing).map_err(Refusal::Failed)?;
+        Ok(made.sized_by(phy))
     }
 
     /// What this scheme gives over `chain`: exact values from the Markov chain.

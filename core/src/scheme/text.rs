@@ -42,18 +42,32 @@ impl FromStr for Scheme {
 fn split(text: &str) -> Result<(&str, Arguments<'_>), String> {
     let text = text.trim();
     let Some((name, rest)) = text.split_once('(') else {
-        return Ok((text, Arguments(Vec::new())));
+        return Ok((text, Arguments { name: text, parts: Vec::new() }));
     };
     let inside = rest.strip_suffix(')').ok_or("the closing parenthesis is missing")?;
-    Ok((name.trim_end(), Arguments(inside.split(',').map(str::trim).collect())))
+    let name = name.trim_end();
+    Ok((name, Arguments { name, parts: inside.split(',').map(str::trim).collect() }))
 }
 
 /// What stands in parentheses behind the name of a scheme, separated by commas. Each function takes
 /// its part off the front; [`Arguments::options`] takes all that is left.
 #[derive(Clone, Debug)]
-pub struct Arguments<'a>(Vec<&'a str>);
+pub struct Arguments<'a> {
+    name: &'a str,
+    parts: Vec<&'a str>,
+}
 
 impl<'a> Arguments<'a> {
+    /// The name before them, as it is written.
+    pub fn name(&self) -> &'a str {
+        self.name
+    }
+
+    /// All of them, as they are written.
+    pub fn all(self) -> Vec<&'a str> {
+        self.parts
+    }
+
     /// The next argument, a whole number.
     ///
     /// # Errors
@@ -81,7 +95,7 @@ impl<'a> Arguments<'a> {
     /// If anything else is there, or a value is not a whole number.
     pub fn options<const N: usize>(self, names: [&str; N]) -> Result<[Option<u32>; N], String> {
         let mut values = [None; N];
-        for argument in self.0 {
+        for argument in self.parts {
             let (name, value) = argument.split_once(char::is_whitespace).unwrap_or((argument, ""));
             let place = names.iter().position(|known| known.eq_ignore_ascii_case(name));
             let place = place.ok_or_else(|| format!("`{argument}` means nothing here"))?;
@@ -93,10 +107,10 @@ impl<'a> Arguments<'a> {
     }
 
     fn next(&mut self, what: &str) -> Result<&'a str, String> {
-        if self.0.is_empty() {
+        if self.parts.is_empty() {
             return Err(format!("{what} is missing"));
         }
-        Ok(self.0.remove(0))
+        Ok(self.parts.remove(0))
     }
 }
 

@@ -108,6 +108,7 @@ impl<'a, O: Observer> Engine<'a, O> {
                 nodes.push(Node::leg(leg, setup.seed, stream + 1));
             }
             let rng = setup.seed.rng(Stream::Flow(number));
+            let draws = setup.seed.rng(Stream::OwnApplication(number));
             if let Some(connection) = split(setup, number, rng.clone()) {
                 let own = usize::from(flow.source_leg.is_some());
                 let cuts = |place: fn(&Proxy) -> usize| setup.proxies.iter().map(place);
@@ -121,11 +122,11 @@ impl<'a, O: Observer> Engine<'a, O> {
                 let (back, mut from_receiver) = cut(&to_sender, &back, &mut extra);
                 from_receiver.reverse();
                 let stretches = Stretches { to_receiver: from_sender, to_sender: from_receiver };
-                flows.push(FlowState::new(flow, connection, there, back, Some(stretches)));
+                flows.push(FlowState::new(flow, connection, draws, there, back, Some(stretches)));
                 continue;
             }
             let connection = flow.transport.connect(rng);
-            flows.push(FlowState::new(flow, connection, to_receiver, to_sender, None));
+            flows.push(FlowState::new(flow, connection, draws, to_receiver, to_sender, None));
         }
         let sources = nodes.len() + 3 * flows.len() + 1;
         let sample_interval = observer.sample_interval();

@@ -39,11 +39,12 @@ impl FlowState {
     pub(super) fn new(
         flow: &Flow,
         connection: Box<dyn Connection>,
+        draws: ChaCha8Rng,
         to_receiver: Vec<u32>,
         to_sender: Vec<u32>,
         stretches: Option<Stretches>,
     ) -> Self {
-        let traffic = flow.application.start(flow.start, flow.transport.payload());
+        let traffic = flow.application.start_own(flow.start, flow.transport.payload(), draws);
         Self {
             in_order: connection.in_order(),
             size: flow.application.size(),

@@ -11,6 +11,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
+import clift.own as own
 from clift.campaign.identity import files_of
 from clift.campaign.parts import Span
 from clift.campaign.work import Batch, Worker
@@ -66,7 +67,7 @@ class Cluster:
 
 
 class Load:
-    """A study as it goes to a worker: the scenario, and what the files hold that it names.
+    """A study as it goes to a worker: the scenario, the files that it names, its plugins.
 
     Args:
         scenario: The study.
@@ -74,10 +75,13 @@ class Load:
 
     def __init__(self, scenario: Scenario) -> None:
         self.scenario = scenario
+        self.plugins = own.plugins_of(cell.config_text for cell in scenario.cells())
         self.files = {name: path.read_bytes() for name, path in files_of(scenario).items()}
         found = hashlib.sha256(repr((scenario.source, scenario.file)).encode())
         for name, content in sorted(self.files.items()):
             found.update(repr((name, len(content))).encode() + content)
+        for plugin in self.plugins:
+            found.update(plugin.content)
         self.key = found.hexdigest()
 
     def __hash__(self) -> int:
@@ -103,6 +107,8 @@ def _cells(load: Load) -> Sequence[Scenario]:
 
     They are read by the first run that wants them, so that the folder stays as long as the worker.
     """
+    for plugin in load.plugins:
+        own.load_content(plugin.path, plugin.content)
     if not load.files:
         return load.scenario.cells()
     folder = tempfile.TemporaryDirectory(prefix="clift-")

@@ -1,7 +1,8 @@
 """What decides the results of a cell, as a short text that nothing else has.
 
 It is a hash of the cell's configuration with every default filled in, of what the files hold that
-it names, of the objects in memory that it uses, and of CLIFT's version. How many runs are asked
+it names, of the objects in memory that it uses, of the parts of one's own that it may name, and of
+CLIFT's version. How many runs are asked
 for, titles and the labels of axes decide no run, and are left out.
 """
 
@@ -17,6 +18,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
+import clift.own as own
 from clift._clift import __version__
 from clift.scenario import Scenario
 
@@ -51,7 +53,7 @@ def cell_keys(scenario: Scenario) -> list[str]:
     for text in texts:
         if held:
             text = _HELD.sub(lambda found: f'"memory {places[int(found[1])]}"', text)
-        of = [__version__, objects, text, *known.of(text)]
+        of = [__version__, objects, text, *known.of(text), *own.digests(text)]
         keys.append(_hash("\n".join(of).encode()))
     return keys
 

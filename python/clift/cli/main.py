@@ -21,7 +21,7 @@ from clift.cli.crosscheck import crosscheck
 from clift.cli.design import design
 from clift.cli.live import live
 from clift.cli.model import model
-from clift.cli.options import with_memory
+from clift.cli.options import with_memory, with_plugins
 from clift.cli.paper import paper
 from clift.cli.report import report
 from clift.cli.results import results
@@ -31,6 +31,7 @@ from clift.cli.sweep import sweep
 from clift.cli.tmt import tmt
 from clift.cli.trace import trace
 from clift.errors import CliftError, Interrupted
+from clift.own import explained
 
 BAD_INPUT = 2
 OUR_FAULT = 1
@@ -71,6 +72,8 @@ _COMMANDS = (
 for command in _COMMANDS:
     cli.add_command(command)
 with_memory(cli)
+for command in (run_command, sweep, results, report, design, live, tmt):
+    with_plugins(command)
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
@@ -123,6 +126,8 @@ def run(arguments: Sequence[str]) -> int:
     except (click.ClickException, OSError, MemoryError) as error:
         return _fail(_flags(arguments, _message(error)))
     except BaseException as error:  # noqa: BLE001 - a panic of the core is no Exception
+        if isinstance(error, Exception) and (line := explained(error)):
+            return _fail(line)
         return _unexpected(error)
     return 0
 

@@ -15,6 +15,7 @@ import click
 import clift._clift as _clift
 from clift.errors import CliftError, Interrupted, ScenarioError
 from clift.memory import memory_limit
+from clift.own import load_plugin
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 
@@ -172,6 +173,26 @@ def with_memory(command: click.Command) -> None:
         help='Memory that may be taken, e.g. "16 GB"; four fifths of what is free unless given.',
     )
     command.params.append(option)
+
+
+def with_plugins(command: click.Command) -> None:
+    """Gives a command the option that loads parts of one's own before anything else."""
+    option = click.Option(
+        ["--plugin"],
+        multiple=True,
+        metavar="FILE",
+        type=click.Path(path_type=Path),
+        expose_value=False,
+        is_eager=True,
+        callback=_load,
+        help="Python file that registers parts of one's own (clift.register_scheme and the like).",
+    )
+    command.params.append(option)
+
+
+def _load(_ctx: click.Context, _param: click.Parameter, value: tuple[Path, ...]) -> None:
+    for path in value:
+        load_plugin(path)
 
 
 def _allow(ctx: click.Context, param: click.Parameter, value: str | None) -> None:

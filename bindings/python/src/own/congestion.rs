@@ -1,0 +1,238 @@
+//! Congestion controls written in Python.
+
+use clift::transport::tcp::{
+    Ack, CongestionControl, CongestionControlKind, Loss, Profile, Reduction, Window,
+    register_congestion_control,
+};
+use clift::units::Duration;
+use pyo3::prelude::*;
+
+use super::raised::ask;
+use super::{Kind, leaked, seed};
+use crate::errors::{own_error, scenario_error};
+
+/// The largest window, segments: more than any path holds.
+const MOST: u32 = 1 << 30;
+
+/// Registers a congestion control; `make(seed, mss_bytes)` makes one.
+#[pyfunction]
+pub(crate) fn register_congestion(name: &str, summary: &str, make: Py<PyAny>) -> PyResult<()> {
+    let kind = Kind::new("congestion control", name, Vec::new(), make);
+    register_congestion_control(CongestionControlKind {
+        name: kind.name,
+        aliases: &[],
+        summary: leaked(summary),
+        profiles: &[Profile::Papers, Profile::Linux],
+        build: Box::leak(Box::new(move |config: &clift::transport::tcp::TcpConfig, rng| {
+            let seed = seed(rng);
+            let mss = config.mss().0;
+            let made = ask(|py| Methods::of(py, kind, seed, mss, Window::new(config)));
+            Box::new(OwnControl { kind, methods: made }) as Box<dyn CongestionControl>
+        })),
+    })
+    .map(drop)
+    .map_err(scenario_error)
+}
+
+/// An ACK that brought something new, outside fast recovery.
+#[pyclass(frozen, name = "Ack", module = "clift._clift")]
+pub(crate) struct PyAck {
+    now_ns: u64,
+    segments: u32,
+    in_flight: u64,
+    fills_window: bool,
+    first: u64,
+    next: u64,
+    rtt_ns: Option<u64>,
+    srtt_ns: Option<u64>,
+}
+
+#[pymethods]
+impl PyAck {
+    /// When it came, ns.
+    #[getter]
+    fn now_ns(&self) -> u64 {
+        self.now_ns
+    }
+
+    /// Segments that it acknowledges for the first time.
+    #[getter]
+    fn segments(&self) -> u32 {
+        self.segments
+    }
+
+    /// Segments believed to be on their way before it.
+    #[getter]
+    fn in_flight(&self) -> u64 {
+        self.in_flight
+    }
+
+    /// Whether the window, and not the application, limited what was sent: only then it may grow.
+    #[getter]
+    fn fills_window(&self) -> bool {
+        self.fills_window
+    }
+
+    /// The first segment not acknowledged; they are numbered from 0.
+    #[getter]
+    fn first(&self) -> u64 {
+        self.first
+    }
+
+    /// The segment to be sent next for the first time.
+    #[getter]
+    fn next(&self) -> u64 {
+        self.next
+    }
+
+    /// Round-trip time of the newest segment that it acknowledges, ns; None where not known.
+    #[getter]
+    fn rtt_ns(&self) -> Option<u64> {
+        self.rtt_ns
+    }
+
+    /// Smoothed round-trip time, ns; None before there is one.
+    #[getter]
+    fn srtt_ns(&self) -> Option<u64> {
+        self.srtt_ns
+    }
+}
+
+/// The congestion window, in segments.
+#[pyclass(name = "Window", module = "clift._clift")]
+pub(crate) struct PyWindow(Window);
+
+#[pymethods]
+impl PyWindow {
+    /// Congestion window, segments.
+    #[getter]
+    fn cwnd(&self) -> u32 {
+        self.0.cwnd()
+    }
+
+    #[setter]
+    fn set_cwnd(&mut self, cwnd: &Bound<'_, PyAny>) -> PyResult<()> {
+        self.0.set_cwnd(segments("window.cwnd", cwnd)?);
+        Ok(())
+    }
+
+    /// Slow-start threshold, segments; None before the first loss.
+    #[getter]
+    fn ssthresh(&self) -> Option<u32> {
+        Some(self.0.ssthresh()).filter(|ssthresh| *ssthresh < u32::MAX)
+    }
+
+    #[setter]
+    fn set_ssthresh(&mut self, ssthresh: &Bound<'_, PyAny>) -> PyResult<()> {
+        self.0.set_ssthresh(segments("window.ssthresh", ssthresh)?);
+        Ok(())
+    }
+
+    /// Whether the window is below the threshold.
+    #[getter]
+    fn in_slow_start(&self) -> bool {
+        self.0.in_slow_start()
+    }
+
+    /// Grows by what was acknowledged, up to the threshold; the segments left over.
+    fn slow_start(&mut self, segments: u32) -> u32 {
+        self.0.slow_start(segments)
+    }
+
+    /// A segment more for every `count` acknowledged.
+    fn increase(&mut self, count: u32, segments: u32) {
+        self.0.increase(count, segments);
+    }
+}
+
+/// A number of segments.
+fn segments(name: &str, value: &Bound<'_, PyAny>) -> PyResult<u32> {
+    match value.extract::<u32>() {
+        Ok(segments) if (1..=MOST).contains(&segments) => Ok(segments),
+        _ => Err(own_error(format!("{name} = {value}: give whole segments, 1 or more"))),
+    }
+}
+
+#[derive(Debug)]
+struct Methods {
+    on_ack: Py<PyAny>,
+    on_loss: Py<PyAny>,
+    on_timeout: Py<PyAny>,
+    window: Py<PyWindow>,
+}
+
+impl Methods {
+    fn of(py: Python<'_>, kind: &Kind, seed: u64, mss: u32, window: Window) -> PyResult<Self> {
+        let control = kind.make.bind(py).call1((seed, mss))?;
+        let on_loss = kind.needed(&control, "on_loss")?;
+        Ok(Self {
+            on_ack: kind.needed(&control, "on_ack")?,
+            on_timeout: match kind.method(&control, "on_timeout")? {
+                Some(own) => own,
+                None => on_loss.clone_ref(py),
+            },
+            on_loss,
+            window: Py::new(py, PyWindow(window))?,
+        })
+    }
+}
+
+struct OwnControl {
+    kind: &'static Kind,
+    /// `None` if there is none, since making it raised.
+    methods: Option<Methods>,
+}
+
+impl std::fmt::Debug for OwnControl {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_tuple("OwnControl").field(&self.kind.name).finish()
+    }
+}
+
+impl CongestionControl for OwnControl {
+    fn grow(&mut self, ack: &Ack, window: &mut Window) {
+        let Some(methods) = &self.methods else { return };
+        let told = PyAck {
+            now_ns: ack.now.as_nanos(),
+            segments: ack.segments,
+            in_flight: ack.prior_in_flight,
+            fills_window: ack.fills(window),
+            first: ack.first,
+            next: ack.next,
+            rtt_ns: ack.rtt.map(Duration::as_nanos),
+            srtt_ns: ack.srtt.map(Duration::as_nanos),
+        };
+        let grown = ask(|py| {
+            methods.window.try_borrow_mut(py)?.0 = *window;
+            let returned = methods.on_ack.call1(py, (told, &methods.window))?;
+            if !returned.is_none(py) {
+                let fault = format!("on_ack returned {returned}; set window.cwnd instead");
+                return Err(self.kind.wrong(fault));
+            }
+            Ok(methods.window.try_borrow(py)?.0)
+        });
+        if let Some(grown) = grown {
+            *window = grown;
+        }
+    }
+
+    fn reduce(&mut self, loss: Loss, window: &Window) -> Reduction {
+        let reduced = self.methods.as_ref().and_then(|methods| {
+            let (name, method) = match loss {
+                Loss::Detected => ("on_loss", &methods.on_loss),
+                Loss::Timeout => ("on_timeout", &methods.on_timeout),
+            };
+            ask(|py| {
+                methods.window.try_borrow_mut(py)?.0 = *window;
+                let returned = method.bind(py).call1((&methods.window,))?;
+                match returned.extract::<u32>() {
+                    Ok(reduced) if (1..=MOST).contains(&reduced) => Ok(reduced),
+                    _ => Err(self.kind.wrong(format!(
+                        "{name} returned {returned}; give whole segments, 1 or more"
+                    ))),
+                }
+            })
+        });
+        Reduction::to(reduced.unwrap_or_else(|| window.cwnd().max(2)))
+    }
+}

@@ -1,0 +1,182 @@
+//! Queues written in Python.
+
+use std::collections::HashSet;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use clift::queue::{
+    QueueDiscipline, QueueKind, QueuedPacket, register_queue as register_queue_kind,
+};
+use clift::units::Instant;
+use pyo3::prelude::*;
+
+use super::raised::ask;
+use super::{Given, Kind, dict, leaked, seed};
+use crate::errors::scenario_error;
+
+/// Registers a queue; `make(seed, parameters)` makes one.
+#[pyfunction]
+pub(crate) fn register_queue(
+    name: &str,
+    summary: &str,
+    parameters: Vec<(String, bool)>,
+    make: Py<PyAny>,
+) -> PyResult<()> {
+    let kind = Kind::new("queue", name, parameters, make);
+    register_queue_kind(QueueKind {
+        name: kind.name,
+        summary: leaked(summary),
+        text: leaked(&kind.text()),
+        check: Box::leak(Box::new(move |arguments: &[&'static str]| {
+            kind.signature.bind(arguments).map(drop)
+        })),
+        build: Box::leak(Box::new(move |arguments: &[&'static str], rng| {
+            // They were looked at when the text was read.
+            let given = kind.signature.bind(arguments).unwrap_or_default();
+            let seed = seed(rng);
+            let drops = Arc::default();
+            let methods = ask(|py| Methods::of(py, kind, seed, &given));
+            Box::new(OwnQueue { kind, methods, drops, waits: HashSet::new() })
+                as Box<dyn QueueDiscipline>
+        })),
+    })
+    .map_err(scenario_error)
+}
+
+/// Numbers of packets that Python dropped.
+type Drops = Arc<Mutex<Vec<u64>>>;
+
+/// A packet before a link.
+#[pyclass(frozen, name = "QueuedPacket", module = "clift._clift")]
+pub(crate) struct PyQueuedPacket {
+    packet: QueuedPacket,
+    drops: Drops,
+}
+
+#[pymethods]
+impl PyQueuedPacket {
+    /// How many came before it and found room.
+    #[getter]
+    fn number(&self) -> u64 {
+        self.packet.number
+    }
+
+    /// Its flow.
+    #[getter]
+    fn flow(&self) -> u32 {
+        self.packet.flow
+    }
+
+    /// IP packet, headers included.
+    #[getter]
+    fn size_bytes(&self) -> u32 {
+        self.packet.size.0
+    }
+
+    /// When it came, ns.
+    #[getter]
+    fn arrived_ns(&self) -> u64 {
+        self.packet.arrived.as_nanos()
+    }
+
+    /// Drops it, if it waits.
+    fn drop(&self) {
+        self.drops.lock().unwrap_or_else(PoisonError::into_inner).push(self.packet.number);
+    }
+
+    fn __repr__(&self) -> String {
+        let QueuedPacket { number, flow, size, .. } = self.packet;
+        format!("QueuedPacket({number}: {} bytes of flow {flow})", size.0)
+    }
+}
+
+#[derive(Debug)]
+struct Methods {
+    enqueue: Py<PyAny>,
+    dequeue: Py<PyAny>,
+}
+
+impl Methods {
+    fn of(py: Python<'_>, kind: &Kind, seed: u64, given: &Given) -> PyResult<Self> {
+        let queue = kind.make.bind(py).call1((seed, dict(py, given)?))?;
+        Ok(Self {
+            enqueue: kind.needed(&queue, "enqueue")?,
+            dequeue: kind.needed(&queue, "dequeue")?,
+        })
+    }
+}
+
+struct OwnQueue {
+    kind: &'static Kind,
+    methods: Option<Methods>,
+    drops: Drops,
+    /// The packets that wait.
+    waits: HashSet<u64>,
+}
+
+impl std::fmt::Debug for OwnQueue {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_tuple("OwnQueue").field(&self.kind.name).finish()
+    }
+}
+
+impl OwnQueue {
+    /// What was dropped since the last call.
+    fn take_drops(&mut self, dropped: &mut Vec<u64>) {
+        let mut drops = self.drops.lock().unwrap_or_else(PoisonError::into_inner);
+        dropped.extend(drops.drain(..).filter(|number| self.waits.remove(number)));
+    }
+}
+
+impl QueueDiscipline for OwnQueue {
+    fn enqueue(&mut self, _: Instant, packet: QueuedPacket, dropped: &mut Vec<u64>) {
+        self.waits.insert(packet.number);
+        let Some(methods) = &self.methods else { return };
+        let told = PyQueuedPacket { packet, drops: Arc::clone(&self.drops) };
+        let taken = ask(|py| {
+            let returned = methods.enqueue.bind(py).call1((told,))?;
+            match returned.extract::<Option<bool>>() {
+                Ok(taken) => Ok(taken.unwrap_or(true)),
+                Err(_) => Err(self.kind.wrong(format!(
+                    "enqueue returned {returned}; give False to drop the packet, else True or None"
+                ))),
+            }
+        });
+        self.take_drops(dropped);
+        if taken == Some(false) && self.waits.remove(&packet.number) {
+            dropped.push(packet.number);
+        }
+    }
+
+    fn dequeue(&mut self, now: Instant, dropped: &mut Vec<u64>) -> Option<u64> {
+        let methods = self.methods.as_ref()?;
+        let next = ask(|py| {
+            let returned = methods.dequeue.bind(py).call1((now.as_nanos(),))?;
+            if returned.is_none() {
+                return Ok(None);
+            }
+            match returned.cast::<PyQueuedPacket>() {
+                Ok(own) if Arc::ptr_eq(&own.get().drops, &self.drops) => {
+                    Ok(Some(own.get().packet.number))
+                }
+                _ => Err(self.kind.wrong(format!(
+                    "dequeue returned {returned}; give a packet that enqueue was given, or None"
+                ))),
+            }
+        });
+        let next = next?;
+        self.take_drops(dropped);
+        let fault = match next {
+            Some(number) if self.waits.remove(&number) => return next,
+            None if self.waits.is_empty() => return None,
+            Some(number) => {
+                format!("dequeue returned packet {number}, which does not wait any more")
+            }
+            None => format!(
+                "dequeue returned None while {} packets wait; give one, or drop them",
+                self.waits.len()
+            ),
+        };
+        ask(|_| Err::<(), _>(self.kind.wrong(fault)));
+        None
+    }
+}

@@ -1,0 +1,236 @@
+//! Schemes written in Python: a function over the arrays of a PHY trace, or a class that is called
+//! slot by slot.
+
+use std::fmt;
+use std::sync::{PoisonError, RwLock};
+
+use clift::link::{InstrumentedLink, LinkError};
+use clift::scheme::{
+    Arguments, LiveBuilder, Scheme, SchemeForms, SchemeKind, Timing,
+    register_scheme as register_scheme_kind,
+};
+use clift::seed::Seed;
+use clift::trace::{Fate, LinkTrace, LinkTraceBuilder, PhyTrace};
+use pyo3::prelude::*;
+
+use super::raised::{self, ask};
+use super::slots::{Methods, Open, OwnLive};
+use super::{Given, Kind, dict, leaked};
+use crate::columns::column;
+use crate::errors::scenario_error;
+use crate::trace::PyPhyTrace;
+
+/// A scheme, and which of the two it is.
+#[derive(Clone, Copy)]
+struct Row {
+    kind: &'static Kind,
+    live: bool,
+}
+
+static ADDED: RwLock<Vec<Row>> = RwLock::new(Vec::new());
+
+/// Registers a scheme. A function over arrays: `make(seed, (rtt, feedback, decode), parameters, phy)`
+/// gives the columns of a link trace. Slot by slot (`live`): `make(seed, times, parameters, None)`
+/// makes one.
+#[pyfunction]
+pub(crate) fn register_scheme(
+    name: &str,
+    summary: &str,
+    parameters: Vec<(String, bool)>,
+    live: bool,
+    make: Py<PyAny>,
+) -> PyResult<()> {
+    let kind = Kind::new("scheme", name, parameters, make);
+    let bare = kind.text();
+    let mut texts = vec![leaked(&bare)];
+    if kind.signature.takes_any() && !bare.contains('(') {
+        texts.push(leaked(&format!("{bare}({} ...)", kind.signature.names()[0])));
+    }
+    // The row first: once the name is known, somebody may ask for it.
+    let row = Row { kind, live };
+    let mut added = ADDED.write().unwrap_or_else(PoisonError::into_inner);
+    register_scheme_kind(SchemeKind {
+        name: kind.name,
+        summary: leaked(summary),
+        texts: Box::leak(texts.into_boxed_slice()),
+        parse,
+    })
+    .map_err(scenario_error)?;
+    added.push(row);
+    Ok(())
+}
+
+fn parse(arguments: Arguments<'_>) -> Result<Scheme, String> {
+    let name = arguments.name();
+    let row = {
+        let added = ADDED.read().unwrap_or_else(PoisonError::into_inner);
+        added.iter().find(|row| row.kind.name.eq_ignore_ascii_case(name)).copied()
+    };
+    let row = row.ok_or("unknown scheme")?;
+    let written = arguments.all();
+    let given = row.kind.signature.bind(&written)?;
+    let text = match written.is_empty() {
+        true => row.kind.name.to_owned(),
+        false => format!("{}({})", row.kind.name, written.join(", ")),
+    };
+    Ok(Scheme::own(OwnScheme { row, given, text }))
+}
+
+struct OwnScheme {
+    row: Row,
+    given: Given,
+    text: String,
+}
+
+impl fmt::Debug for OwnScheme {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("OwnScheme").field(&self.text).finish()
+    }
+}
+
+impl fmt::Display for OwnScheme {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.text)
+    }
+}
+
+/// Data LLDUs as Python gives them: t, d, lost and transmissions, and slots used.
+type Columns<'py> =
+    (Bound<'py, PyAny>, Bound<'py, PyAny>, Bound<'py, PyAny>, Bound<'py, PyAny>, Option<u64>);
+
+impl OwnScheme {
+    /// The seed of what the open-loop form draws: always the same for the same text.
+    fn seed(&self) -> u64 {
+        // FNV-1a.
+        let step = |hash: u64, byte| (hash ^ u64::from(byte)).wrapping_mul(0x100_0000_01b3);
+        self.text.bytes().fold(0xcbf2_9ce4_8422_2325, step)
+    }
+
+    fn made<'py>(
+        &self,
+        py: Python<'py>,
+        seed: u64,
+        timing: Timing,
+        nominal: clift::units::Duration,
+        phy: Option<PyPhyTrace>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        let times = (timing.rtt.as_nanos(), timing.feedback(nominal).as_nanos());
+        let times = (times.0, times.1, nominal.as_nanos());
+        self.row.kind.make.bind(py).call1((seed, times, dict(py, &self.given)?, phy))
+    }
+
+    fn link(&self, py: Python<'_>, phy: &PhyTrace, timing: Timing) -> PyResult<LinkTrace> {
+        let nominal = phy.nominal_decoding();
+        let mut link = LinkTraceBuilder::new(phy, timing.rtt);
+        if self.row.live {
+            let scheme = self.made(py, self.seed(), timing, nominal, None)?;
+            let methods = Methods::of(self.row.kind, &scheme)?;
+            let feedback = i64::try_from(timing.feedback(nominal).as_nanos());
+            let feedback = feedback.unwrap_or(i64::MAX);
+            let open = Open::of(py, self.row.kind, &methods, phy, feedback)?;
+            link.slots_used(open.used);
+            for (slot, transmissions, fate) in open.units {
+                link.push(phy.t()[slot], transmissions, fate);
+            }
+            return Ok(link.finish());
+        }
+        let phy_of_python = Some(PyPhyTrace(phy.clone()));
+        let columns = self.made(py, self.seed(), timing, nominal, phy_of_python)?;
+        self.fill(&mut link, phy, columns.extract()?)?;
+        Ok(link.finish())
+    }
+
+    /// Puts the columns together, and says what cannot be.
+    fn fill(
+        &self,
+        link: &mut LinkTraceBuilder,
+        phy: &PhyTrace,
+        (t, d, lost, transmissions, used): Columns<'_>,
+    ) -> PyResult<()> {
+        let read = |name: &str, values| {
+            let prefixed = |error: PyErr| self.row.kind.wrong(error);
+            column(name, values).map_err(prefixed)
+        };
+        let (t, d) = (read("t_ns", &t)?, read("d_ns", &d)?);
+        let (lost, times) = (read("lost_ns", &lost)?, read("transmissions", &transmissions)?);
+        for (name, values) in [("d_ns", &d), ("lost_ns", &lost), ("transmissions", &times)] {
+            if values.len() != t.len() {
+                let fault = format!("{name} has {} values, t_ns has {}", values.len(), t.len());
+                return Err(self.row.kind.wrong(fault));
+            }
+        }
+        let mut slot = 0;
+        for (index, (&t, &d)) in t.iter().zip(d.iter()).enumerate() {
+            let (lost, times) = (lost[index], times[index]);
+            let wrong = |fault: &str| self.row.kind.wrong(format!("data LLDU {index}: {fault}"));
+            let before = slot;
+            slot += phy.t()[slot..].iter().take_while(|start| **start < t).count();
+            if phy.t().get(slot) != Some(&t) || (index > 0 && slot == before) {
+                let fault = format!("t_ns = {t} is not the start of a later slot than before");
+                return Err(wrong(&fault));
+            }
+            let times = match u32::try_from(times) {
+                Ok(times) if times > 0 => times,
+                _ => return Err(wrong(&format!("transmissions = {times}; give 1 or more"))),
+            };
+            if d.max(lost) > (1 << 61) - t {
+                return Err(wrong("d_ns or lost_ns is over 73 years; check the unit"));
+            }
+            let fate = match (d, lost) {
+                (0, 0) => Fate::Pending,
+                (1.., 0) if phy.d()[slot] > 0 => Fate::AtOnce(d),
+                (1.., 0) => Fate::Recovered(d),
+                (0, 1..) => Fate::Lost(lost),
+                (1.., 1..) => return Err(wrong("it has d_ns and lost_ns; keep one")),
+                _ => return Err(wrong("d_ns or lost_ns is below zero")),
+            };
+            link.push(t, times, fate);
+        }
+        let slots = phy.len() as u64;
+        let used = used.unwrap_or(slots);
+        if used < t.len() as u64 || used > slots {
+            let fault = format!("slots_used = {used}: give {} to {slots}, all there are", t.len());
+            return Err(self.row.kind.wrong(fault));
+        }
+        link.slots_used(used);
+        Ok(())
+    }
+}
+
+impl SchemeForms for OwnScheme {
+    /// An empty link trace where it fails; who can tell of it asks [`SchemeForms::try_apply`].
+    fn apply(&self, phy: &PhyTrace, timing: Timing) -> LinkTrace {
+        let made = ask(|py| self.link(py, phy, timing));
+        made.unwrap_or_else(|| LinkTraceBuilder::new(phy, timing.rtt).finish())
+    }
+
+    fn try_apply(&self, phy: &PhyTrace, timing: Timing) -> Result<LinkTrace, String> {
+        let made = ask(|py| self.link(py, phy, timing));
+        made.ok_or_else(|| format!("{self} raised an exception"))
+    }
+
+    fn live(
+        &self,
+        builder: &LiveBuilder<'_>,
+    ) -> Result<Box<dyn InstrumentedLink + Send>, LinkError> {
+        if !self.row.live {
+            return Err(LinkError::Scheme(format!(
+                "{self} is a function over arrays, which makes link traces only; leave `live` out, \
+                 or register a class with the methods wants and carry"
+            )));
+        }
+        let seed = Seed::drawn(builder.rng()).0;
+        let (timing, nominal) = (builder.timing(), builder.nominal_decoding());
+        let methods = ask(|py| {
+            let scheme = self.made(py, seed, timing, nominal, None)?;
+            Methods::of(self.row.kind, &scheme)
+        });
+        match methods {
+            Some(methods) => builder.link(OwnLive::new(self.row.kind, methods, builder.feedback())),
+            None => Err(LinkError::Scheme(match raised::is_raised() {
+                true => format!("{self} raised an exception"),
+                false => format!("{self}: Python is at its end"),
+            })),
+        }
+    }
+}

@@ -1,0 +1,366 @@
+//! Schemes written in Python that are called slot by slot.
+
+use std::collections::{HashMap, VecDeque};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use clift::link::{Line, LiveScheme, NOW, Slot, Unit};
+use clift::scheme::Feedback;
+use clift::trace::{Fate, PhyTrace};
+use pyo3::prelude::*;
+
+use super::Kind;
+use super::raised::ask;
+use crate::errors::own_error;
+
+/// So many units before the newest one keep what they are called, for the log of repair.
+const REMEMBERED: usize = 1 << 16;
+/// So often a slot may be wanted in which nothing is sent.
+const PATIENCE: u32 = 3;
+
+/// No time of a trace is later, ns: 73 years.
+const LATEST: i64 = 1 << 61;
+
+/// When reports on slots come.
+#[derive(Clone)]
+pub(super) enum Reports {
+    /// Always so long after them, ns.
+    After(i64),
+    /// As a live link has them.
+    Link(Arc<Mutex<Feedback>>),
+}
+
+/// A slot of a live link, which carries one unit or none.
+#[pyclass(name = "LiveSlot", module = "clift._clift")]
+pub(crate) struct LiveSlot {
+    t_ns: i64,
+    d_ns: i64,
+    data_waits: bool,
+    reports: Reports,
+    /// Data units sent before.
+    next: u64,
+    sent: Option<Sent>,
+    ends: Vec<(u64, Option<i64>)>,
+}
+
+/// What a slot carries.
+#[derive(Clone, Copy)]
+pub(super) enum Sent {
+    New,
+    Again(u64, u32),
+    Repair { block: u64, round: u32, units: (u64, u64) },
+}
+
+#[pymethods]
+impl LiveSlot {
+    /// When it starts, ns.
+    #[getter]
+    fn t_ns(&self) -> i64 {
+        self.t_ns
+    }
+
+    /// Its decoding time, ns; 0: it is erased. A scheme must not act on it before `report_ns`.
+    #[getter]
+    fn d_ns(&self) -> i64 {
+        self.d_ns
+    }
+
+    /// Whether new data wait.
+    #[getter]
+    fn data_waits(&self) -> bool {
+        self.data_waits
+    }
+
+    /// Sends the next new data unit; its number.
+    fn send_new(&mut self) -> PyResult<u64> {
+        if !self.data_waits {
+            return Err(own_error("send_new: no new data wait; look at slot.data_waits"));
+        }
+        self.send(Sent::New)?;
+        Ok(self.next)
+    }
+
+    /// Sends a data unit that was sent `times` before.
+    fn send_again(&mut self, unit: u64, times: u32) -> PyResult<()> {
+        self.check("send_again", unit)?;
+        self.send(Sent::Again(unit, times))
+    }
+
+    /// Sends repair of the block number `block`, of the data units `first` to `last`; `round` is 0 for
+    /// what is sent unasked.
+    #[pyo3(signature = (block, first, last, round=0))]
+    fn send_repair(&mut self, block: u64, first: u64, last: u64, round: u32) -> PyResult<()> {
+        self.check("send_repair", first)?;
+        self.check("send_repair", last)?;
+        self.send(Sent::Repair { block, round, units: (first, last) })
+    }
+
+    /// When the sender hears of what became of this slot, ns; draws whether reports are lost.
+    fn report_ns(&self) -> i64 {
+        match &self.reports {
+            Reports::After(delay) => self.t_ns.saturating_add(*delay),
+            Reports::Link(feedback) => {
+                feedback.lock().unwrap_or_else(PoisonError::into_inner).report(self.t_ns)
+            }
+        }
+    }
+
+    /// A data unit is at the far end, propagation not counted: when this slot has been decoded, unless
+    /// `at_ns` says when.
+    #[pyo3(signature = (unit, at_ns=None))]
+    fn arrived(&mut self, unit: u64, at_ns: Option<i64>) -> PyResult<()> {
+        let at = match at_ns {
+            None if self.d_ns == 0 => {
+                return Err(own_error("arrived: this slot is erased; say when with at_ns"));
+            }
+            None => self.t_ns + self.d_ns,
+            Some(at) if at > self.t_ns && at <= LATEST => at,
+            Some(at) => {
+                let fault = format!(
+                    "arrived: at_ns = {at} is not after the slot ({}), or over 73 years",
+                    self.t_ns
+                );
+                return Err(own_error(fault));
+            }
+        };
+        self.ends.push((unit, Some(at)));
+        Ok(())
+    }
+
+    /// A data unit is given up, a decoding time after this slot.
+    fn give_up(&mut self, unit: u64) {
+        self.ends.push((unit, None));
+    }
+}
+
+impl LiveSlot {
+    fn send(&mut self, what: Sent) -> PyResult<()> {
+        if self.sent.replace(what).is_some() {
+            return Err(own_error("a slot carries one unit; send the other in another"));
+        }
+        Ok(())
+    }
+
+    fn check(&self, what: &str, unit: u64) -> PyResult<()> {
+        if unit < self.next {
+            return Ok(());
+        }
+        Err(own_error(format!("{what}: no data unit {unit} was sent; they count from 0")))
+    }
+}
+
+/// What a slot carried, and the data units that came to their end.
+type Carried = (Option<Sent>, Vec<(u64, Option<i64>)>);
+
+/// The methods of a scheme.
+#[derive(Debug)]
+pub(super) struct Methods {
+    wants: Py<PyAny>,
+    carry: Py<PyAny>,
+}
+
+impl Methods {
+    pub(super) fn of(kind: &Kind, scheme: &Bound<'_, PyAny>) -> PyResult<Self> {
+        Ok(Self { wants: kind.needed(scheme, "wants")?, carry: kind.needed(scheme, "carry")? })
+    }
+
+    fn wants(&self, py: Python<'_>, kind: &Kind, data_waits: bool) -> PyResult<Option<i64>> {
+        let returned = self.wants.bind(py).call1((data_waits,))?;
+        returned.extract().map_err(|_| {
+            kind.wrong(format!(
+                "wants returned {returned}; give the ns from which on it wants a slot, or None"
+            ))
+        })
+    }
+
+    fn carry(&self, py: Python<'_>, slot: LiveSlot) -> PyResult<Carried> {
+        let slot = Py::new(py, slot)?;
+        self.carry.call1(py, (&slot,))?;
+        let mut slot = slot.try_borrow_mut(py)?;
+        Ok((slot.sent.take(), std::mem::take(&mut slot.ends)))
+    }
+}
+
+/// A live scheme.
+pub(super) struct OwnLive {
+    kind: &'static Kind,
+    methods: Methods,
+    feedback: Arc<Mutex<Feedback>>,
+    next: u64,
+    /// Data units that have come to no end.
+    open: HashMap<u64, Unit>,
+    /// Packets of the data units sent last.
+    packets: VecDeque<u64>,
+    /// The slot that carried nothing last, and how often.
+    idle: (i64, u32),
+}
+
+impl OwnLive {
+    pub(super) fn new(kind: &'static Kind, methods: Methods, feedback: Feedback) -> Self {
+        Self {
+            kind,
+            methods,
+            feedback: Arc::new(Mutex::new(feedback)),
+            next: 0,
+            open: HashMap::new(),
+            packets: VecDeque::new(),
+            idle: (i64::MIN, 0),
+        }
+    }
+
+    /// What the link calls the packet of a data unit that was sent.
+    fn packet(&self, unit: u64) -> u64 {
+        let oldest = self.next - self.packets.len() as u64;
+        let place = unit.saturating_sub(oldest) as usize;
+        self.packets.get(place).copied().unwrap_or_default()
+    }
+
+    fn put(&mut self, sent: Sent, slot: Slot, line: &mut Line) -> PyResult<()> {
+        match sent {
+            Sent::New => {
+                let unit = line.send_new(slot);
+                self.open.insert(self.next, unit);
+                self.packets.push_back(unit.packet);
+                if self.packets.len() > REMEMBERED {
+                    self.packets.pop_front();
+                }
+                self.next += 1;
+            }
+            Sent::Again(number, times) => match self.open.get(&number) {
+                Some(&unit) => line.send_again(slot, unit, times),
+                None => return Err(ended(self.kind, number)),
+            },
+            Sent::Repair { block, round, units: (first, last) } => {
+                line.send_repair(slot, block, round, (self.packet(first), self.packet(last)));
+            }
+        }
+        Ok(())
+    }
+
+    fn end(&mut self, number: u64, at: Option<i64>, slot: Slot, line: &mut Line) -> PyResult<()> {
+        let unit = self.open.remove(&number).ok_or_else(|| ended(self.kind, number))?;
+        match at {
+            Some(at) => line.arrived(unit.packet, at),
+            None => line.give_up(unit.packet, slot.t),
+        }
+        Ok(())
+    }
+
+    /// Whether a slot in which nothing is sent is wanted again and again.
+    fn is_stuck(&mut self, t: i64) -> bool {
+        self.idle = if self.idle.0 == t { (t, self.idle.1 + 1) } else { (t, 1) };
+        self.idle.1 > PATIENCE
+    }
+}
+
+fn ended(kind: &Kind, number: u64) -> PyErr {
+    kind.wrong(format!("data unit {number} was not sent, or has arrived or been given up already"))
+}
+
+fn stuck(kind: &Kind, t: i64) -> PyErr {
+    kind.wrong(format!(
+        "wants the slot at {t} ns and sends nothing in it; have wants return a later time, or None"
+    ))
+}
+
+impl LiveScheme for OwnLive {
+    fn wants(&self, data_wait: bool) -> Option<i64> {
+        ask(|py| self.methods.wants(py, self.kind, data_wait)).flatten()
+    }
+
+    fn carry(&mut self, slot: Slot, line: &mut Line) -> bool {
+        let told = LiveSlot {
+            t_ns: slot.t,
+            d_ns: slot.d,
+            data_waits: line.data_wait(),
+            reports: Reports::Link(Arc::clone(&self.feedback)),
+            next: self.next,
+            sent: None,
+            ends: Vec::new(),
+        };
+        let Some((sent, ends)) = ask(|py| self.methods.carry(py, told)) else { return false };
+        ask(|_| {
+            if let Some(sent) = sent {
+                self.put(sent, slot, line)?;
+            } else if self.is_stuck(slot.t) {
+                return Err(stuck(self.kind, slot.t));
+            }
+            ends.into_iter().try_for_each(|(number, at)| self.end(number, at, slot, line))
+        });
+        sent.is_some()
+    }
+
+    fn feedback_lost(&self) -> u64 {
+        self.feedback.lock().unwrap_or_else(PoisonError::into_inner).lost()
+    }
+}
+
+/// What a scheme that is called slot by slot makes of a PHY trace if data always wait.
+#[derive(Default)]
+pub(super) struct Open {
+    /// Slots used.
+    pub(super) used: u64,
+    /// Each data unit: slot of its first transmission, transmissions, and fate.
+    pub(super) units: Vec<(usize, u32, Fate)>,
+}
+
+impl Open {
+    pub(super) fn of(
+        py: Python<'_>,
+        kind: &Kind,
+        methods: &Methods,
+        phy: &PhyTrace,
+        feedback: i64,
+    ) -> PyResult<Self> {
+        let mut open = Self::default();
+        let nominal = phy.nominal_decoding().as_nanos() as i64;
+        for (place, (&t_ns, &d_ns)) in phy.t().iter().zip(phy.d().iter()).enumerate() {
+            if place.is_multiple_of(4096) {
+                py.check_signals()?;
+            }
+            // As in a live link, it may want the slot for something else.
+            for round in 0.. {
+                if methods.wants(py, kind, true)?.unwrap_or(i64::MAX).max(NOW) > t_ns {
+                    break;
+                }
+                let slot = LiveSlot {
+                    t_ns,
+                    d_ns,
+                    data_waits: true,
+                    reports: Reports::After(feedback),
+                    next: open.units.len() as u64,
+                    sent: None,
+                    ends: Vec::new(),
+                };
+                let (sent, ends) = methods.carry(py, slot)?;
+                match sent {
+                    Some(Sent::New) => open.units.push((place, 1, Fate::Pending)),
+                    Some(Sent::Again(number, _)) => open.unit(kind, number)?.1 += 1,
+                    Some(Sent::Repair { .. }) | None => {}
+                }
+                for (number, at) in ends {
+                    let (first, _, fate) = open.unit(kind, number)?;
+                    let (t, erased) = (phy.t()[*first], phy.d()[*first] == 0);
+                    *fate = match at {
+                        Some(at) if erased => Fate::Recovered(at - t),
+                        Some(at) => Fate::AtOnce(at - t),
+                        None => Fate::Lost(t_ns + nominal - t),
+                    };
+                }
+                if sent.is_some() {
+                    open.used += 1;
+                    break;
+                }
+                if round >= PATIENCE {
+                    return Err(stuck(kind, t_ns));
+                }
+            }
+        }
+        Ok(open)
+    }
+
+    /// A data unit that has come to no end.
+    fn unit(&mut self, kind: &Kind, number: u64) -> PyResult<&mut (usize, u32, Fate)> {
+        let unit = usize::try_from(number).ok().and_then(|number| self.units.get_mut(number));
+        unit.filter(|unit| unit.2 == Fate::Pending).ok_or_else(|| ended(kind, number))
+    }
+}

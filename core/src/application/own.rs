@@ -1,0 +1,285 @@
+//! Applications from outside the core, by name.
+
+use std::fmt;
+use std::sync::{Arc, PoisonError, RwLock};
+
+use serde::de::{DeserializeSeed, Deserializer, Error as _, IgnoredAny, MapAccess, Visitor};
+use serde::ser::{Serialize, SerializeMap, Serializer};
+use serde::{Deserialize, de};
+use thiserror::Error;
+
+use super::Application;
+
+/// A kind of application: a row of the registry.
+pub struct ApplicationKind {
+    /// Name by which configurations ask for it.
+    pub name: &'static str,
+    /// What it is, in a sentence.
+    pub summary: &'static str,
+    /// The keys that it reads.
+    pub keys: &'static [&'static str],
+    /// Makes one of the keys that are given; [`Application::check`] says whether there can be such
+    /// a one.
+    pub make: &'static MakeApplication,
+}
+
+/// Makes an application of keys and their values.
+pub type MakeApplication =
+    dyn Fn(&[(&'static str, Parameter)]) -> Arc<dyn Application> + Send + Sync;
+
+/// The value of a key.
+#[derive(Clone, Debug, Deserialize, PartialEq, serde::Serialize)]
+#[serde(untagged)]
+pub enum Parameter {
+    /// True or false.
+    Bool(bool),
+    /// A whole number.
+    Integer(i64),
+    /// A number.
+    Float(f64),
+    /// A text.
+    Text(String),
+}
+
+/// An application from outside the core, with what was given of its keys.
+#[derive(Clone)]
+pub struct OwnApplication {
+    kind: &'static ApplicationKind,
+    parameters: Vec<(&'static str, Parameter)>,
+}
+
+static ADDED: RwLock<Vec<&ApplicationKind>> = RwLock::new(Vec::new());
+
+impl ApplicationKind {
+    /// Those registered, oldest first.
+    pub fn added() -> Vec<&'static Self> {
+        ADDED.read().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+}
+
+impl OwnApplication {
+    /// The application.
+    pub(super) fn application(&self) -> Arc<dyn Application> {
+        (self.kind.make)(&self.parameters)
+    }
+
+    /// Reads one of this name, if there is such a one.
+    pub(crate) fn named(name: &str) -> Option<impl for<'de> DeserializeSeed<'de, Value = Self>> {
+        ApplicationKind::added().into_iter().find(|kind| kind.name == name).map(Keys)
+    }
+
+    /// The names there are, `built_in` before those registered.
+    pub(crate) fn beside(built_in: &'static [&'static str]) -> &'static [&'static str] {
+        static KNOWN: RwLock<&[&str]> = RwLock::new(&[]);
+        let added = ApplicationKind::added();
+        if added.is_empty() {
+            return built_in;
+        }
+        let count = built_in.len() + added.len();
+        let known = *KNOWN.read().unwrap_or_else(PoisonError::into_inner);
+        if known.len() == count {
+            return known;
+        }
+        // Kept for good, once for each that is registered.
+        let names = built_in.iter().copied().chain(added.iter().map(|kind| kind.name));
+        let names: &'static [&'static str] = Box::leak(names.collect());
+        *KNOWN.write().unwrap_or_else(PoisonError::into_inner) = names;
+        names
+    }
+}
+
+impl fmt::Debug for OwnApplication {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple(self.kind.name).field(&self.parameters).finish()
+    }
+}
+
+impl PartialEq for OwnApplication {
+    fn eq(&self, other: &Self) -> bool {
+        self.kind.name == other.kind.name && self.parameters == other.parameters
+    }
+}
+
+impl Serialize for OwnApplication {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut map = serializer.serialize_map(Some(self.parameters.len() + 1))?;
+        map.serialize_entry("type", self.kind.name)?;
+        for (key, value) in &self.parameters {
+            map.serialize_entry(key, value)?;
+        }
+        map.end()
+    }
+}
+
+/// Reads the keys of a kind.
+struct Keys(&'static ApplicationKind);
+
+impl<'de> DeserializeSeed<'de> for Keys {
+    type Value = OwnApplication;
+
+    fn deserialize<D: Deserializer<'de>>(self, from: D) -> Result<OwnApplication, D::Error> {
+        from.deserialize_struct("own application", self.0.keys, self)
+    }
+}
+
+impl<'de> Visitor<'de> for Keys {
+    type Value = OwnApplication;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a section with keys")
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<OwnApplication, A::Error> {
+        let mut parameters = Vec::new();
+        while let Some(key) = map.next_key::<String>()? {
+            let Some(known) = self.0.keys.iter().find(|known| **known == key) else {
+                map.next_value::<IgnoredAny>()?;
+                return Err(A::Error::custom(format!("{key}: unknown key")));
+            };
+            parameters.push((*known, map.next_value_seed(OneValue)?));
+        }
+        Ok(OwnApplication { kind: self.0, parameters })
+    }
+}
+
+/// A value of a key, refused in words of its own.
+struct OneValue;
+
+impl<'de> DeserializeSeed<'de> for OneValue {
+    type Value = Parameter;
+
+    fn deserialize<D: Deserializer<'de>>(self, from: D) -> Result<Parameter, D::Error> {
+        from.deserialize_any(self)
+    }
+}
+
+impl Visitor<'_> for OneValue {
+    type Value = Parameter;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a number, a text, true or false")
+    }
+
+    fn visit_bool<E: de::Error>(self, on: bool) -> Result<Parameter, E> {
+        Ok(Parameter::Bool(on))
+    }
+
+    fn visit_i64<E: de::Error>(self, number: i64) -> Result<Parameter, E> {
+        Ok(Parameter::Integer(number))
+    }
+
+    fn visit_u64<E: de::Error>(self, number: u64) -> Result<Parameter, E> {
+        let fits = i64::try_from(number).map(Parameter::Integer);
+        fits.map_err(|_| E::custom(format!("{number} is over 2^63; give a smaller number")))
+    }
+
+    fn visit_f64<E: de::Error>(self, number: f64) -> Result<Parameter, E> {
+        Ok(Parameter::Float(number))
+    }
+
+    fn visit_str<E: de::Error>(self, text: &str) -> Result<Parameter, E> {
+        Ok(Parameter::Text(text.to_owned()))
+    }
+}
+
+/// Adds an application, for this process and for good: configurations choose it by name.
+///
+/// ```
+/// use std::sync::Arc;
+///
+/// use clift::application::{
+///     Application, ApplicationConfig, ApplicationKind, Parameter, Traffic, register_application,
+/// };
+/// use clift::config::{self, Node, Value};
+/// use clift::transport::Connection;
+/// use clift::units::{Bytes, Instant};
+///
+/// /// So many bytes at once, and no more.
+/// #[derive(Debug)]
+/// struct Burst(u64);
+///
+/// impl Application for Burst {
+///     fn start(&self, _: Instant, _: Bytes) -> Box<dyn Traffic> {
+///         Box::new(Self(self.0))
+///     }
+/// }
+///
+/// impl Traffic for Burst {
+///     fn drive(&mut self, _: Instant, connection: &mut dyn Connection) -> Option<Instant> {
+///         connection.supply(self.0);
+///         None
+///     }
+/// }
+///
+/// register_application(ApplicationKind {
+///     name: "burst",
+///     summary: "So many bytes at once.",
+///     keys: &["bytes"],
+///     make: &|given| match given {
+///         [("bytes", Parameter::Integer(bytes))] => Arc::new(Burst(bytes.unsigned_abs())),
+///         _ => Arc::new(Burst(1000)),
+///     },
+/// })?;
+/// let section = [("type", Value::text("burst")), ("bytes", Value::from(Node::Integer(5)))];
+/// let burst: ApplicationConfig = config::read(&Value::table(section)).unwrap();
+/// assert_eq!(serde_json::to_string(&burst).unwrap(), r#"{"type":"burst","bytes":5}"#);
+/// let unknown = Value::table([("type", Value::text("burts"))]);
+/// let fault = config::read::<ApplicationConfig>(&unknown).unwrap_err().to_string();
+/// assert!(fault.contains("burst"), "{fault}");
+/// # Ok::<(), clift::application::ApplicationNameTaken>(())
+/// ```
+///
+/// # Errors
+/// If there is one of its name.
+pub fn register_application(kind: ApplicationKind) -> Result<(), ApplicationNameTaken> {
+    let mut added = ADDED.write().unwrap_or_else(PoisonError::into_inner);
+    let built_in = super::config::NAMES;
+    if built_in.contains(&kind.name) || added.iter().any(|known| known.name == kind.name) {
+        return Err(ApplicationNameTaken(kind.name));
+    }
+    added.push(Box::leak(Box::new(kind)));
+    Ok(())
+}
+
+/// A name under which another application is registered.
+#[derive(Clone, Copy, Debug, Eq, Error, PartialEq)]
+#[error("there is an application `{0}` already; choose another name")]
+pub struct ApplicationNameTaken(pub &'static str);
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::application::{ApplicationConfig, Bulk};
+    use crate::config::{self, Node, Value};
+
+    #[test]
+    fn keys_are_read_and_checked() {
+        let row = |name| ApplicationKind {
+            name,
+            summary: "",
+            keys: &["pace", "what"],
+            make: &|_| Arc::new(Bulk),
+        };
+        assert_eq!(register_application(row("file")), Err(ApplicationNameTaken("file")));
+        assert_eq!(register_application(row("unit test")), Ok(()));
+        assert_eq!(register_application(row("unit test")), Err(ApplicationNameTaken("unit test")));
+        let read = |keys: &[(&'static str, Value)]| {
+            let section = [("type", Value::text("unit test"))].into_iter();
+            let section = section.chain(keys.iter().cloned());
+            config::read::<ApplicationConfig>(&Value::table(section.collect::<Vec<_>>()))
+        };
+        let own = read(&[("what", Value::text("x")), ("pace", Value::from(Node::Float(0.5)))]);
+        let text = serde_json::to_string(&own.clone().unwrap()).unwrap();
+        assert!(text.starts_with(r#"{"type":"unit test","#), "{text}");
+        assert!(text.contains(r#""what":"x""#) && text.contains(r#""pace":0.5"#), "{text}");
+        assert_eq!(
+            own,
+            read(&[("what", Value::text("x")), ("pace", Value::from(Node::Float(0.5)))])
+        );
+        assert_ne!(own, read(&[]));
+        let fault = read(&[("pase", Value::text("x"))]).unwrap_err().to_string();
+        assert_eq!(fault, "pase: unknown key, one of type, pace, what (did you mean pace?)");
+        let fault = read(&[("pace", Value::table([]))]).unwrap_err().to_string();
+        assert!(fault.starts_with("pace: ") && fault.contains("a number, a text"), "{fault}");
+    }
+}

@@ -1,0 +1,531 @@
+"""Parts of one's own in Python: schemes, congestion controls, queues, applications.
+
+A part is registered under a name, for this process and for good. From then on scenarios choose it
+by that name, wherever one of CLIFT's own may stand. `docs/guides/extend-in-python.md` shows one of
+each.
+
+A part says in its signature what it wants. Some names are filled in by CLIFT (`rng`, `rtt_ns`, ...:
+each function below lists them); all others are parameters of the part, which a scenario gives:
+`repeat(3)`, `repeat(times 3)`, or keys of `[application]`. `rng` is a `numpy.random.Generator` with
+a seed from the run's own, so that runs of the same seed are the same.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import importlib.util
+import inspect
+import os
+import re
+import sys
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from pathlib import Path
+from types import CodeType
+from typing import Any, NamedTuple, TypeVar
+
+import numpy as np
+
+import clift._clift as _clift
+from clift._parse import fault
+from clift.errors import CliftError, ScenarioError, SimulationError
+from clift.trace import PhyTrace
+
+Part = TypeVar("Part", bound=Callable[..., Any])
+
+_NAME = re.compile(r"[A-Za-z_][\w.-]*")
+_COLUMNS = ("t_ns", "d_ns", "lost_ns", "transmissions", "slots_used")
+
+
+class Registered(NamedTuple):
+    """A part that is registered."""
+
+    kind: str
+    """`scheme`, `congestion control`, `queue` or `application`."""
+    name: str
+    digest: str
+    """A hash of the file that it is in, or of its source where that is no file."""
+    plugin: Path | None
+    """The plugin that registered it, if one did."""
+
+
+class Plugin(NamedTuple):
+    """A file of parts, as it was when it was loaded."""
+
+    path: Path
+    content: bytes
+
+
+_REGISTERED: list[Registered] = []
+_PLUGINS: dict[str, Plugin] = {}
+_loading: list[Path] = []
+
+
+def register_scheme(name: str) -> Callable[[Part], Part]:
+    """Registers a scheme: a function over arrays of a PHY trace, or a class called slot by slot.
+
+    A **function** has `phy` (a `clift.PhyTrace`) and may have `rtt_ns`, `feedback_ns`, `decode_ns`
+    (nominal decoding time) and `rng`, filled in by CLIFT; what it draws is the same for every run
+    of the same text. It returns a dict with a value for each data LLDU, in order: `t_ns` (start of
+    the slot of its first transmission), `d_ns` (from then until it is there; 0: it is not), and,
+    where it has them, `lost_ns` (from `t_ns` until it is given up; 0: it is not), `transmissions`
+    (1) and `slots_used` (a number; every slot unless given). It makes link traces, for links that
+    are not live.
+
+    A **class** is made once a link, and may have `rtt_ns`, `feedback_ns`, `decode_ns` and `rng` in
+    `__init__`. It has
+
+    - `wants(data_waits)`: the ns from which on it wants a slot (0: the next), None before new data;
+    - `carry(slot)`: decides what a `slot` carries: `slot.send_new()` gives the number of the data
+      unit that it sends, `slot.send_again(unit, times)`, `slot.send_repair(block, first, last)`;
+      and says of every data unit once `slot.arrived(unit)` or `slot.give_up(unit)`. `slot.t_ns`,
+      `slot.d_ns` (0: erased), `slot.data_waits`; `slot.report_ns()` is when the sender hears of the
+      slot, before which a scheme must not act on `d_ns`.
+
+    It serves links with `live = true`, and link traces, for which data always wait.
+
+    Args:
+        name: Its name; scenarios write `scheme = "name"`, or `"name(3)"` with parameters.
+
+    Returns:
+        A decorator.
+
+    Raises:
+        ScenarioError: If the name is taken, or the part is none.
+
+    Example:
+        >>> import clift
+        >>> @clift.register_scheme("half")
+        ... def half(phy, decode_ns):
+        ...     "Every second slot carries data."
+        ...     t, d = phy.t_ns[::2], phy.d_ns[::2]
+        ...     return {"t_ns": t, "d_ns": d, "lost_ns": (d == 0) * decode_ns}
+        >>> phy = clift.channel.bernoulli(slots=1000, p=0.1, seed=1)
+        >>> len(clift.tmt.apply(phy, "half"))
+        500
+        >>> clift.tmt.apply(phy, "half(3)")  # doctest: +ELLIPSIS
+        Traceback (most recent call last):
+        clift.errors.ScenarioError: half(3): `3` means nothing here; it has no parameters; ...
+    """
+    filled = ("phy", "rtt_ns", "feedback_ns", "decode_ns", "rng")
+    _named(name)
+
+    def register(part: Part) -> Part:
+        live = inspect.isclass(part)
+        parameters = _parameters(part, filled)
+        if not live and "phy" not in inspect.signature(part).parameters:
+            raise fault("part", part, "no parameter phy, the PHY trace; add it")
+        if live:
+            _has(part, "scheme slot by slot", "wants", "carry")
+
+        def make(seed: int, times: tuple[int, int, int], given: dict[str, Any], phy: Any) -> Any:
+            found = dict(zip(("rtt_ns", "feedback_ns", "decode_ns"), times, strict=True))
+            if phy is None:
+                return _call(part, given, seed, found)
+            columns = _call(part, given, seed, found | {"phy": PhyTrace.of(phy)})
+            return _columns(f"scheme `{name}`", columns)
+
+        made = parameters.items()
+        _clift.register_scheme(name, _summary(part), list(made), live, make)
+        _note("scheme", name, part)
+        return part
+
+    return register
+
+
+def register_congestion(name: str) -> Callable[[Part], Part]:
+    """Registers a congestion control, a class that is made once a connection.
+
+    `__init__` may have `mss_bytes` (payload of a full packet) and `rng`, filled in by CLIFT, and
+    nothing else without a default. The class has
+
+    - `on_ack(ack, window)`: an ACK outside recovery brought something new; sets `window.cwnd`, or
+      calls `window.slow_start(segments)` (which returns those left over) and
+      `window.increase(count, segments)` (a segment more for every `count`). `ack.segments` newly
+      acknowledged, `ack.fills_window` (only then a window may grow), `ack.rtt_ns`, `ack.srtt_ns`,
+      `ack.now_ns`, `ack.in_flight` before it, `ack.first` and `ack.next`: numbers of segments;
+    - `on_loss(window)`: losses showed; returns the window to fall to, in segments;
+    - `on_timeout(window)`: the retransmission timer expired; returns the threshold. As `on_loss`
+      where it is left out.
+
+    `window.cwnd`, `window.ssthresh` (None before the first loss), `window.in_slow_start`. It is
+    there in the profiles `linux` and `papers`; only the first tells `ack.rtt_ns` and `ack.srtt_ns`.
+
+    Args:
+        name: Its name; scenarios write `transport.congestion = "name"`.
+
+    Returns:
+        A decorator.
+
+    Raises:
+        ScenarioError: If the name is taken, or the part is none.
+
+    Example:
+        >>> import clift
+        >>> @clift.register_congestion("steady")
+        ... class Steady:
+        ...     "A window of 20 segments."
+        ...     def on_ack(self, ack, window):
+        ...         window.cwnd = 20
+        ...     def on_loss(self, window):
+        ...         return 20
+        >>> phy = clift.channel.bernoulli(slots=20_000, p=0.02, seed=1)
+        >>> run = clift.simulate(clift.tmt.apply(phy, clift.Arq()), transport="steady",
+        ...                      duration_s=10)
+        >>> max(run.series().column("cwnd_packets").to_pylist())
+        20.0
+    """
+    _named(name)
+
+    def register(part: Part) -> Part:
+        parameters = _parameters(part, ("mss_bytes", "rng"))
+        if needed := [one for one, needed in parameters.items() if needed]:
+            raise fault("part", part, f"nothing gives {needed[0]}; give it a default")
+        _has(part, "congestion control", "on_ack", "on_loss")
+
+        def make(seed: int, mss_bytes: int) -> Any:
+            return _call(part, {}, seed, {"mss_bytes": mss_bytes})
+
+        _clift.register_congestion(name, _summary(part), make)
+        _note("congestion control", name, part)
+        return part
+
+    return register
+
+
+def register_queue(name: str) -> Callable[[Part], Part]:
+    """Registers a queue, a class that is made once a link or leg.
+
+    `__init__` may have `rng`, filled in by CLIFT. The class has
+
+    - `enqueue(packet)`: a packet comes, for which the limit (`queue` of the link) has room: what
+      finds none is dropped before it is asked. Returns False to drop the packet;
+    - `dequeue(now_ns)`: returns the packet to be sent now; None only if none waits.
+
+    `packet.size_bytes` (IP packet), `packet.flow`, `packet.arrived_ns`, `packet.number`;
+    `packet.drop()` drops one that waits.
+
+    Args:
+        name: Its name; scenarios write `link.aqm = "name"`, or `"name(5)"` with parameters.
+
+    Returns:
+        A decorator.
+
+    Raises:
+        ScenarioError: If the name is taken, or the part is none.
+
+    Example:
+        >>> import clift
+        >>> @clift.register_queue("newest-first")
+        ... class Stack:
+        ...     "The newest packet first."
+        ...     def __init__(self):
+        ...         self.waiting = []
+        ...     def enqueue(self, packet):
+        ...         self.waiting.append(packet)
+        ...     def dequeue(self, now_ns):
+        ...         return self.waiting.pop() if self.waiting else None
+        >>> phy = clift.channel.bernoulli(slots=20_000, p=0.02, seed=1)
+        >>> ll = clift.tmt.apply(phy, clift.Arq())
+        >>> run = clift.simulate(ll, duration_s=10, **{"link.aqm": "newest-first"})
+        >>> run.goodput_kbps > 0
+        True
+    """
+    _named(name)
+
+    def register(part: Part) -> Part:
+        parameters = _parameters(part, ("rng",))
+        _has(part, "queue", "enqueue", "dequeue")
+
+        def make(seed: int, given: dict[str, Any]) -> Any:
+            return _call(part, given, seed, {})
+
+        _clift.register_queue(name, _summary(part), list(parameters.items()), make)
+        _note("queue", name, part)
+        return part
+
+    return register
+
+
+def register_application(name: str) -> Callable[[Part], Part]:
+    """Registers an application: a generator, or a class that is made once a flow.
+
+    Either may have `start_ns`, `payload_bytes` (what fits into a packet) and `rng`, filled in by
+    CLIFT. All other parameters are keys of `[application]`.
+
+    A **generator** yields `(bytes, at_ns)`: what it hands over now, and when it goes on, after now
+    (None, or its end: no more). The first time is the start of the flow.
+
+    A **class** has `send(now_ns)`, which returns such a pair, and may have
+
+    - `arrived(now_ns, start, end)`: the bytes from `start` to `end` are there; over TCP in order;
+    - `report()`: messages sent, received and in time, and a list of their delays in ns, which the
+      summary of a run then has.
+
+    `math.inf` bytes: it always has more.
+
+    Args:
+        name: Its name; scenarios write `application.type = "name"`.
+
+    Returns:
+        A decorator.
+
+    Raises:
+        ScenarioError: If the name is taken, or the part is none.
+
+    Example:
+        >>> import clift
+        >>> @clift.register_application("bursts")
+        ... def bursts(start_ns, rng, burst_bytes=5000, pause_ms=200.0):
+        ...     "Bursts after pauses of random length."
+        ...     at_ns = start_ns
+        ...     while True:
+        ...         at_ns += 1 + int(1e6 * rng.exponential(pause_ms))
+        ...         yield burst_bytes, at_ns
+        >>> phy = clift.channel.bernoulli(slots=200_000, p=0.02, seed=1)
+        >>> application = {"application.type": "bursts", "application.pause_ms": 500}
+        >>> run = clift.simulate(clift.tmt.apply(phy, clift.Arq()), duration_s=20, **application)
+        >>> 100_000 < run.summary()["flows"][0]["bytes_in_order"] < 400_000
+        True
+    """
+    filled = ("start_ns", "payload_bytes", "rng")
+    _named(name)
+
+    def register(part: Part) -> Part:
+        parameters = _parameters(part, filled)
+        if not inspect.isclass(part) and not inspect.isgeneratorfunction(part):
+            raise fault("part", part, "give a class with a method send, or a generator")
+        if inspect.isclass(part):
+            _has(part, "application", "send")
+
+        def make(seed: int, start_ns: int, payload_bytes: int, given: dict[str, Any]) -> Any:
+            made = _call(part, given, seed, {"start_ns": start_ns, "payload_bytes": payload_bytes})
+            return _Steps(made) if inspect.isgenerator(made) else made
+
+        _clift.register_application(name, _summary(part), list(parameters.items()), make)
+        _note("application", name, part)
+        return part
+
+    return register
+
+
+class _Steps:
+    """A generator as an application."""
+
+    def __init__(self, steps: Iterator[Any]) -> None:
+        self._steps = steps
+
+    def send(self, now_ns: int) -> Any:  # noqa: ARG002 - it knows from what it yielded
+        return next(self._steps, (0, None))
+
+
+def load_plugin(path: str | os.PathLike[str]) -> None:
+    """Loads a file that registers parts, as `clift run --plugin FILE` does.
+
+    The file is run once; loading the same content again does nothing. What a study keeps on the
+    disk belongs to the content of the file: another version of it begins the study anew. Of what
+    the file itself imports nothing is known, so keep in it what decides results.
+
+    Args:
+        path: A Python file.
+
+    Raises:
+        ScenarioError: If there is no such file, it cannot be run, or registers nothing.
+
+    Example:
+        >>> import clift
+        >>> clift.load_plugin("missing.py")  # doctest: +ELLIPSIS
+        Traceback (most recent call last):
+        clift.errors.ScenarioError: path missing.py: No such file or directory; ...
+    """
+    cure = "give a Python file that registers parts"
+    if not isinstance(path, str | os.PathLike):
+        raise fault("path", path, cure)
+    file = Path(path)
+    try:
+        content = file.read_bytes()
+    except (OSError, ValueError) as error:
+        why = getattr(error, "strerror", None) or error
+        raise ScenarioError(f"path {file}: {why}; {cure}") from None
+    load_content(file, content)
+
+
+def load_content(path: Path, content: bytes) -> None:
+    """Loads the content of a plugin, unless it has been.
+
+    Raises:
+        ScenarioError: If it cannot be run, or registers nothing.
+    """
+    key = _hash(content)
+    if key in _PLUGINS:
+        return
+    name = f"clift_plugin_{key}"
+    spec = importlib.util.spec_from_loader(name, loader=None, origin=str(path))
+    assert spec is not None
+    module = importlib.util.module_from_spec(spec)
+    module.__file__ = str(path)
+    sys.modules[name] = module
+    before = len(_REGISTERED)
+    _loading.append(path)
+    try:
+        exec(compile(content, str(path), "exec"), module.__dict__)
+    except CliftError as error:
+        raise ScenarioError(f"{path}: {error}") from error
+    except Exception as error:
+        raise ScenarioError(f"{path}: {where(error, path)}{_told(error)}") from error
+    finally:
+        _loading.pop()
+        for place in range(before, len(_REGISTERED)):
+            _REGISTERED[place] = _REGISTERED[place]._replace(digest=key, plugin=path)
+    if len(_REGISTERED) == before:
+        cure = "decorate a part with @clift.register_scheme(name) or one of its like"
+        raise ScenarioError(f"{path}: registers nothing; {cure}")
+    _PLUGINS[key] = Plugin(path, content)
+
+
+def where(error: BaseException, path: Path) -> str:
+    """The line of a file at which something was raised: `line 3: `, or nothing."""
+    lines = [] if not isinstance(error, SyntaxError) else [error.lineno]
+    step = error.__traceback__
+    while step is not None:
+        if step.tb_frame.f_code.co_filename == str(path):
+            lines.append(step.tb_lineno)
+        step = step.tb_next
+    return f"line {lines[-1]}: " if lines else ""
+
+
+def explained(error: BaseException) -> str | None:
+    """What a plugin raised, in one line with the place; None if no plugin did."""
+    found = None
+    step = error.__traceback__
+    files = {str(plugin.path) for plugin in _PLUGINS.values()}
+    while step is not None:
+        if step.tb_frame.f_code.co_filename in files:
+            found = Path(step.tb_frame.f_code.co_filename)
+        step = step.tb_next
+    return None if found is None else f"{found}: {where(error, found)}{_told(error)}"
+
+
+def _told(error: BaseException) -> str:
+    return f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
+
+
+def used(text: str) -> list[Registered]:
+    """The registered parts that the JSON of a configuration may name."""
+    lower = text.lower()
+    return [
+        one
+        for one in _REGISTERED
+        if any(f'"{one.name.lower()}{end}' in lower for end in ('"', "("))
+    ]
+
+
+def digests(text: str) -> list[str]:
+    """What decides the results of a configuration besides itself: the content of parts it names."""
+    return [f"{one.kind} {one.name} {one.digest}" for one in used(text)]
+
+
+def plugins_of(texts: Iterable[str]) -> list[Plugin]:
+    """The plugins of the parts that configurations name, for another process.
+
+    Raises:
+        ScenarioError: If a part is from no plugin, so that no other process can have it.
+    """
+    found: dict[str, Plugin] = {}
+    for one in {one for text in texts for one in used(text)}:
+        if one.plugin is None:
+            raise ScenarioError(
+                f"{one.kind} `{one.name}`: only this process has it; put it into a file and load "
+                'that with clift.load_plugin("own.py"), so that workers get it'
+            )
+        found[one.digest] = _PLUGINS[one.digest]
+    return [found[key] for key in sorted(found)]
+
+
+def _note(kind: str, name: str, part: Any) -> None:
+    _REGISTERED.append(Registered(kind, name, _digest(part), None))
+
+
+def _digest(part: Any) -> str:
+    """A hash of the file that a part is in, or of its source, or of what it was compiled to."""
+    try:
+        file = inspect.getsourcefile(part)
+        if file is not None and Path(file).is_file():
+            return _hash(Path(file).read_bytes())
+        return _hash(inspect.getsource(part).encode())
+    except (OSError, TypeError):
+        pass
+    functions = vars(part).values() if inspect.isclass(part) else [part]
+    codes = [one.__code__ for one in functions if inspect.isfunction(one)]
+    defaults = [repr(one.__defaults__) for one in functions if inspect.isfunction(one)]
+    return _hash("\n".join([*map(_code, codes), *defaults]).encode())
+
+
+def _code(code: CodeType) -> str:
+    inner = [_code(one) if isinstance(one, CodeType) else repr(one) for one in code.co_consts]
+    return f"{code.co_code.hex()} {code.co_names} {inner}"
+
+
+def _hash(content: bytes) -> str:
+    return hashlib.sha256(content).hexdigest()[:32]
+
+
+def _named(name: str) -> str:
+    if not isinstance(name, str) or not _NAME.fullmatch(name):
+        raise fault("name", name, "give a letter, then letters, digits, -, . or _")
+    return name
+
+
+def _summary(part: Any) -> str:
+    return (inspect.getdoc(part) or "").split("\n\n")[0]
+
+
+def _parameters(part: Any, filled: tuple[str, ...]) -> dict[str, bool]:
+    """The parameters that a scenario gives, and whether it must."""
+    cure = "give a class, or a function where one will do"
+    if not callable(part):
+        raise fault("part", part, cure)
+    try:
+        found = inspect.signature(part).parameters.values()
+    except (TypeError, ValueError):
+        raise fault("part", part, cure) from None
+    for one in found:
+        if one.kind in (one.VAR_POSITIONAL, one.VAR_KEYWORD, one.POSITIONAL_ONLY):
+            raise fault("part", part, f"parameter {one.name}: name each, without * and /")
+    return {one.name: one.default is one.empty for one in found if one.name not in filled}
+
+
+def _has(part: Any, what: str, *methods: str) -> None:
+    for method in methods:
+        if not callable(getattr(part, method, None)):
+            raise fault("part", part, f"no method {method}, which a {what} has; add it")
+
+
+def _call(part: Any, given: dict[str, Any], seed: int, found: dict[str, Any]) -> Any:
+    """Makes one, with what it wants of what CLIFT fills in."""
+    wanted = inspect.signature(part).parameters
+    filled = {name: value for name, value in found.items() if name in wanted}
+    if "rng" in wanted:
+        filled["rng"] = np.random.default_rng(seed)
+    return part(**given, **filled)
+
+
+def _columns(what: str, columns: Any) -> tuple[Any, ...]:
+    """The columns that a scheme returned."""
+    if not isinstance(columns, Mapping):
+        message = f"returned {type(columns).__name__}; give a dict with t_ns and d_ns"
+        raise SimulationError(f"{what}: {message}")
+    for name in columns:
+        if name not in _COLUMNS:
+            raise SimulationError(f"{what}: returned {name!r}; give {', '.join(_COLUMNS)}")
+    for name in _COLUMNS[:2]:
+        if name not in columns:
+            raise SimulationError(f"{what}: returned no {name}; give {', '.join(_COLUMNS[:2])}")
+    count = np.size(columns["t_ns"])
+    zeros, ones = np.zeros(count, np.int64), np.ones(count, np.int64)
+    slots = columns.get("slots_used")
+    if slots is not None and (isinstance(slots, bool) or not isinstance(slots, int | np.integer)):
+        raise SimulationError(f"{what}: slots_used = {slots!r}; give a whole number")
+    if slots is not None and slots < 0:
+        raise SimulationError(f"{what}: slots_used = {slots}; give 0 or more")
+    lost, times = columns.get("lost_ns", zeros), columns.get("transmissions", ones)
+    return columns["t_ns"], columns["d_ns"], lost, times, None if slots is None else int(slots)
