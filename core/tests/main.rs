@@ -28,6 +28,7 @@ mod stream_order;
 mod support;
 mod table3;
 mod tcp_bbr;
+mod tcp_bbr3;
 mod tcp_linux;
 mod tcp_papers;
 mod tcp_properties;

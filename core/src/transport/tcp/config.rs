@@ -42,8 +42,8 @@ pub enum Profile {
 #[derive(Clone, Debug, Deserialize, JsonSchema, PartialEq, Serialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct TcpConfig {
-    /// Congestion control: "newreno", "cubic", "hybla", "westwood" and "compound"; "bbr" in the
-    /// profile "linux". Over QUIC "newreno", "cubic" and "bbr" are those of quinn, and
+    /// Congestion control: "newreno", "cubic", "hybla", "westwood" and "compound"; "bbr" and "bbr3"
+    /// in the profile "linux". Over QUIC "newreno", "cubic" and "bbr" are those of quinn, and
     /// "clift-newreno", "clift-cubic", "hybla", "westwood" and "compound" ours.
     pub congestion: CongestionAlgorithm,
     /// Which stack the details follow: "linux" (a kernel of today) or "papers" (the ns-2 agents of

@@ -57,7 +57,7 @@ mod shared;
 pub use config::{CubeRoot, DelayedAck, LinuxOptions, PapersOptions, Profile, TcpConfig};
 pub use congestion::{
     Ack, BuildControl, CongestionAlgorithm, CongestionControl, CongestionControlKind, Loss,
-    NameTaken, Pace, Rate, Reduction, Sample, Totals, UnknownCongestionAlgorithm, Window,
+    LostSegment, NameTaken, Pace, Rate, Reduction, Sample, Totals, UnknownCongestionAlgorithm, Window,
     register_congestion_control,
 };
 pub use endpoint::{CongestionState, TcpReceiver, TcpSender};

@@ -36,7 +36,7 @@ pub struct CongestionControlKind {
 
 const BOTH: &[Profile] = &[Profile::Papers, Profile::Linux];
 
-static BUILT_IN: [CongestionControlKind; 8] = [
+static BUILT_IN: [CongestionControlKind; 9] = [
     CongestionControlKind {
         name: "newreno",
         aliases: &["reno"],
@@ -100,6 +100,15 @@ static BUILT_IN: [CongestionControlKind; 8] = [
         profiles: &[Profile::Linux],
         build: &|config, rng| Box::new(linux::Bbr::new(config.mss().0, rng)),
     },
+    CongestionControlKind {
+        name: "bbr3",
+        aliases: &[],
+        summary: "BBR version 3, as its authors' Linux tree has it (google/bbr, branch v3; \
+                  draft-ietf-ccwg-bbr), without ECN: bounds on what is in flight, and probes for \
+                  bandwidth every two or three seconds. In profile `linux` only.",
+        profiles: &[Profile::Linux],
+        build: &|config, rng| Box::new(linux::Bbr3::new(config.mss().0, rng)),
+    },
     // QUIC has a `newreno` and a `cubic` of its own, as it has none of the others.
     CongestionControlKind {
         name: "clift-newreno",
@@ -144,6 +153,8 @@ impl CongestionAlgorithm {
     pub const COMPOUND: Self = Self(&BUILT_IN[4]);
     /// BBR version 1.
     pub const BBR: Self = Self(&BUILT_IN[5]);
+    /// BBR version 3.
+    pub const BBR3: Self = Self(&BUILT_IN[6]);
 
     /// Every algorithm there is: those of the core, then those registered, oldest first.
     pub fn all() -> Vec<Self> {
@@ -344,10 +355,11 @@ mod tests {
     #[test]
     fn the_constants_are_what_they_are_called() {
         let names = CongestionAlgorithm::all().into_iter().map(CongestionAlgorithm::name);
-        let known = ["newreno", "cubic", "hybla", "westwood", "compound", "bbr"];
-        assert_eq!(names.take(6).collect::<Vec<_>>(), known);
+        let known = ["newreno", "cubic", "hybla", "westwood", "compound", "bbr", "bbr3"];
+        assert_eq!(names.take(7).collect::<Vec<_>>(), known);
         assert_eq!(CongestionAlgorithm::COMPOUND.name(), "compound");
         assert_eq!(CongestionAlgorithm::BBR.name(), "bbr");
+        assert_eq!(CongestionAlgorithm::BBR3.name(), "bbr3");
     }
 
     #[test]

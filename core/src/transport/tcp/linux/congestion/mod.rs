@@ -2,6 +2,7 @@
 //! proportion to what arrives (RFC 6937), and what is not used decays (RFC 7661, RFC 2861).
 
 mod bbr;
+mod bbr3;
 mod cubic;
 mod hybla;
 mod hystart;
@@ -13,6 +14,7 @@ mod usage;
 mod westwood;
 
 pub(crate) use bbr::Bbr;
+pub(crate) use bbr3::Bbr3;
 pub(crate) use cubic::Cubic;
 pub(crate) use hybla::Hybla;
 use rand_chacha::ChaCha8Rng;
@@ -23,7 +25,7 @@ use self::prr::{Delivery, Prr};
 use self::usage::{Level, Usage};
 use crate::transport::tcp::config::TcpConfig;
 use crate::transport::tcp::congestion::{
-    Ack, CongestionControl, Loss, Pace, Sample, Totals, Window,
+    Ack, CongestionControl, Loss, LostSegment, Pace, Sample, Totals, Window,
 };
 use crate::transport::tcp::shared::flight::Flight;
 use crate::units::{Duration, Instant};
@@ -111,6 +113,16 @@ impl Congestion {
     pub(super) fn on_sample(&mut self, sample: &Sample) -> bool {
         self.control.on_sample(sample, &mut self.window);
         self.control.is_limiting_itself()
+    }
+
+    /// A segment was declared lost; for a control that has a model.
+    pub(super) fn on_segment_lost(&mut self, lost: &LostSegment) {
+        self.control.on_segment_lost(lost, &self.window);
+    }
+
+    /// Whether the window was what limited sending last.
+    pub(super) fn is_cwnd_limited(&self) -> bool {
+        self.usage.was_limited()
     }
 
     /// Losses are to be repaired: a new threshold, to which the window falls.
