@@ -176,7 +176,7 @@ proptest! {
     ) {
         let config = TcpConfig { cwnd_max: cwnd_max.and_then(Packets::new), ..TcpConfig::linux(algorithm) };
         let limit = match algorithm.name() {
-            "hybla" => 65_535,
+            "hybla" => config.window_limit().min(65_535),
             "compound" => u32::MAX,
             _ => config.window_limit(),
         };
