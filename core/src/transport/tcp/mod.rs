@@ -54,7 +54,7 @@ mod linux;
 mod papers;
 mod shared;
 
-pub use config::{CubeRoot, DelayedAck, LinuxOptions, PapersOptions, Profile, TcpConfig};
+pub use config::{CubeRoot, DelayedAck, LinuxOptions, PapersOptions, SavedPath, Profile, TcpConfig};
 pub use congestion::{
     Ack, BuildControl, CongestionAlgorithm, CongestionControl, CongestionControlKind, Loss,
     LostSegment, NameTaken, Pace, Rate, Reduction, Sample, Totals, UnknownCongestionAlgorithm, Window,

@@ -212,6 +212,12 @@ pub trait CongestionControl: Debug + Send {
     /// timeout only if it begins an episode.
     fn reduce(&mut self, loss: Loss, window: &Window) -> Reduction;
 
+    /// After a loss that was [detected](Loss::Detected): whether the window falls to the threshold at
+    /// once, and not in proportion to what arrives (profile `linux` only).
+    fn falls_at_once(&self) -> bool {
+        false
+    }
+
     /// Whether [`CongestionControl::on_ack`] is to be called.
     fn watches(&self) -> bool {
         false

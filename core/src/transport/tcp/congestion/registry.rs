@@ -45,7 +45,7 @@ static BUILT_IN: [CongestionControlKind; 9] = [
         profiles: BOTH,
         build: &|config, _| match config.profile() {
             Profile::Papers => Box::new(papers::Reno),
-            Profile::Linux => Box::new(linux::Reno),
+            Profile::Linux => with_slow_start(config, Box::new(linux::Reno)),
         },
     },
     CongestionControlKind {
@@ -57,14 +57,17 @@ static BUILT_IN: [CongestionControlKind; 9] = [
             Profile::Papers => {
                 Box::new(papers::Cubic::new(config.papers.unwrap_or_default().cube_root))
             }
-            Profile::Linux => Box::new(linux::Cubic::new(&config.options())),
+            Profile::Linux => {
+                with_slow_start(config, Box::new(linux::Cubic::new(&config.options())))
+            }
         },
     },
     CongestionControlKind {
         name: "hybla",
         aliases: &[],
         summary: "Hybla (Caini and Firrincieli 2004): long round trips gain as fast as one of \
-                  25 ms. Its window may grow to 65,535 segments, whatever `cwnd_max` says.",
+                  25 ms. Its window grows to 65,535 segments at most; in profile `papers` it \
+                  may, whatever `cwnd_max` says.",
         profiles: BOTH,
         build: &|config, _| match config.profile() {
             Profile::Papers => Box::new(papers::Hybla::new()),
@@ -126,6 +129,18 @@ static BUILT_IN: [CongestionControlKind; 9] = [
     },
 ];
 
+/// A control whose first slow start is HyStart++'s, if the options say so.
+fn with_slow_start(
+    config: &TcpConfig,
+    control: Box<dyn CongestionControl>,
+) -> Box<dyn CongestionControl> {
+    let options = config.options();
+    if options.hystart_plus {
+        return Box::new(linux::HyStartPlus::new(control, options.pacing));
+    }
+    control
+}
+
 static ADDED: RwLock<Vec<&CongestionControlKind>> = RwLock::new(Vec::new());
 
 /// A congestion control that is in the registry; parsed from its names.
@@ -184,7 +199,11 @@ impl CongestionAlgorithm {
 
     /// One for a connection like `config`; what it draws comes from `rng`.
     pub fn build(self, config: &TcpConfig, rng: ChaCha8Rng) -> Box<dyn CongestionControl> {
-        (self.0.build)(config, rng)
+        let control = (self.0.build)(config, rng);
+        match config.careful_resume {
+            Some(saved) => Box::new(linux::CarefulResume::new(control, saved, config)),
+            None => control,
+        }
     }
 }
 

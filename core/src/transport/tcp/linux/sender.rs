@@ -51,6 +51,8 @@ pub(crate) struct LinuxSender {
     answer_due: bool,
     /// Segments leave paced by the window.
     paced: bool,
+    /// The control paces at times: while it resumes an earlier connection's window.
+    resumes: bool,
     mss: u32,
     burst: Burst,
     /// Time stamp of the other end, to be echoed.
@@ -79,6 +81,7 @@ impl LinuxSender {
             connection: Connection::Closed,
             answer_due: false,
             paced: options.pacing,
+            resumes: config.careful_resume.is_some(),
             mss: config.mss().0,
             burst: Burst::default(),
             heard: Instant::ZERO,
@@ -217,6 +220,8 @@ impl LinuxSender {
             && let Some(rtt) = self.rtt.smoothed()
         {
             self.pacer.set_pace(self.window_pace(rtt));
+        } else if self.resumes {
+            self.pacer.stop();
         }
     }
 
@@ -535,7 +540,7 @@ impl Endpoint for LinuxSender {
         if !said.old {
             self.update_window(&mut ack, &said, self.board.lost() - lost, of_probe);
         }
-        if self.paced {
+        if self.paced || self.resumes {
             self.update_pace();
         }
         if self.is_complete() {

@@ -3,9 +3,11 @@
 
 mod bbr;
 mod bbr3;
+mod careful_resume;
 mod cubic;
 mod hybla;
 mod hystart;
+mod hystart_plus;
 #[cfg(test)]
 mod properties;
 mod prr;
@@ -15,8 +17,10 @@ mod westwood;
 
 pub(crate) use bbr::Bbr;
 pub(crate) use bbr3::Bbr3;
+pub(crate) use careful_resume::CarefulResume;
 pub(crate) use cubic::Cubic;
 pub(crate) use hybla::Hybla;
+pub(crate) use hystart_plus::HyStartPlus;
 use rand_chacha::ChaCha8Rng;
 pub(crate) use reno::Reno;
 pub(crate) use westwood::Westwood;
@@ -40,6 +44,8 @@ pub(super) struct Congestion {
     /// The control is told of every ACK.
     watches: bool,
     uses_prr: bool,
+    /// The reduction under way does not: the control wants the window to fall at once.
+    at_once: bool,
     decays: bool,
     initial_window: u32,
     prr: Prr,
@@ -56,6 +62,7 @@ impl Congestion {
             control,
             has_model,
             uses_prr: options.prr,
+            at_once: false,
             decays: options.slow_start_after_idle && !has_model,
             initial_window: config.initial_window(),
             prr: Prr::default(),
@@ -130,7 +137,8 @@ impl Congestion {
         self.window.forget_savings();
         self.prr = Prr::start(self.window.cwnd());
         self.reduce(Loss::Detected);
-        if !self.uses_prr {
+        self.at_once = !self.uses_prr || self.control.falls_at_once();
+        if self.at_once {
             self.meet_threshold();
         }
     }
@@ -145,7 +153,7 @@ impl Congestion {
     /// declared lost.
     #[inline]
     pub(super) fn fall(&mut self, delivered: u64, in_flight: u64, safe: bool) {
-        if self.uses_prr && delivered > 0 {
+        if !self.at_once && delivered > 0 {
             let cwnd =
                 self.prr.window(self.window.ssthresh(), Delivery { delivered, in_flight, safe });
             self.window.set_cwnd(cwnd);
