@@ -32,6 +32,7 @@ mod tcp_bbr3;
 mod tcp_linux;
 mod tcp_papers;
 mod tcp_properties;
+mod tcp_start;
 mod tmt;
 mod way;
 

@@ -64,19 +64,12 @@ fn a_shallow_buffer_loses_little() {
 }
 
 /// Random loss of 1 % costs a tenth at most where the product is large, so that 2 % of it are more
-/// than chance; Reno is left with a tenth. With a product of 83 segments two losses of a round trip
+/// than chance (of 100 Mbit/s 83.3, and 8.5 at 3 %); Reno is left with a tenth. With a product of 83 segments two losses of a round trip
 /// are too many, which chance brings in one of five: 0.78 of the path.
 #[test]
 fn random_loss_of_a_hundredth_hardly_matters() {
     let far = Path { rtt_ms: 500, ..PATH };
     let fast = Path { bits_per_second: 100_000_000, waiting: 1000, ..PATH };
-    for loss in [0.0, 0.005, 0.01, 0.015, 0.02, 0.03] {
-        let goodputs = [PATH, far, fast].map(|path| {
-            [CongestionAlgorithm::BBR, CongestionAlgorithm::BBR3]
-                .map(|congestion| goodput(congestion, path, loss).round())
-        });
-        println!("loss {loss}: versions 1 and 3 at 10 Mbit/s 100 ms, 500 ms, 100 Mbit/s: {goodputs:?}");
-    }
     let ratio = |path| {
         let [clean, lossy] = [0.0, 0.01].map(|loss| goodput(CongestionAlgorithm::BBR3, path, loss));
         lossy / clean

@@ -184,7 +184,9 @@ impl TcpConfig {
         }
         let wrong = |message: String| Err(Fault::new("careful_resume", message));
         if self.profile() == Profile::Papers {
-            return wrong("belongs to profile = \"linux\"; set the profile, or leave it out".into());
+            return wrong(
+                "belongs to profile = \"linux\"; set the profile, or leave it out".into(),
+            );
         }
         let plain = Self { careful_resume: None, ..self.clone() };
         if self.congestion.build(&plain, ChaCha8Rng::seed_from_u64(0)).has_model() {

@@ -54,11 +54,13 @@ mod linux;
 mod papers;
 mod shared;
 
-pub use config::{CubeRoot, DelayedAck, LinuxOptions, PapersOptions, SavedPath, Profile, TcpConfig};
+pub use config::{
+    CubeRoot, DelayedAck, LinuxOptions, PapersOptions, Profile, SavedPath, TcpConfig,
+};
 pub use congestion::{
     Ack, BuildControl, CongestionAlgorithm, CongestionControl, CongestionControlKind, Loss,
-    LostSegment, NameTaken, Pace, Rate, Reduction, Sample, Totals, UnknownCongestionAlgorithm, Window,
-    register_congestion_control,
+    LostSegment, NameTaken, Pace, Rate, Reduction, Sample, Totals, UnknownCongestionAlgorithm,
+    Window, register_congestion_control,
 };
 pub use endpoint::{CongestionState, TcpReceiver, TcpSender};
 pub use shared::counters::{ReceiverCounters, SenderCounters, TRANSMISSION_COUNTS};

@@ -23,9 +23,7 @@ use self::cycle::{Cycle, Phase};
 use self::min_rtt::MinRtt;
 use self::plateau::Plateau;
 use super::bbr::aggregation::{Aggregation, ROUNDS};
-use super::bbr::{
-    BW_UNIT, Bandwidth, MIN_CWND, UNIT, bytes_per_second, micros, narrow, valid,
-};
+use super::bbr::{BW_UNIT, Bandwidth, MIN_CWND, UNIT, bytes_per_second, micros, narrow, valid};
 use crate::transport::tcp::congestion::{
     Ack, CongestionControl, Loss, LostSegment, Pace, Reduction, Sample, Totals, Window,
 };

@@ -306,7 +306,8 @@ mod tests {
 
     #[test]
     fn another_path_by_its_round_trip_time_is_left_alone() {
-        for (rtt, jumps) in [(299, false), (300, false), (301, true), (6_000, true), (6_001, false)] {
+        for (rtt, jumps) in [(299, false), (300, false), (301, true), (6_000, true), (6_001, false)]
+        {
             let connection = Connection::jumped(rtt);
             assert_eq!(connection.window.cwnd() == 200, jumps, "{rtt} ms");
             assert_eq!(connection.control.phase == Phase::Normal, !jumps, "{rtt} ms");

@@ -5,9 +5,7 @@
 //! Assumed where the RFC leaves a choice: a round ends when everything is acknowledged that had
 //! been sent when it began; growth counts segments, and fractions of one are kept.
 
-use crate::transport::tcp::congestion::{
-    Ack, CongestionControl, Loss, Reduction, Totals, Window,
-};
+use crate::transport::tcp::congestion::{Ack, CongestionControl, Loss, Reduction, Totals, Window};
 use crate::units::{Duration, Instant};
 
 const MIN_RTT_THRESH: Duration = Duration::from_millis(4);
