@@ -29,9 +29,11 @@ mod stream_order;
 mod support;
 mod table3;
 mod tcp_bbr;
+mod tcp_bbr3;
 mod tcp_linux;
 mod tcp_papers;
 mod tcp_properties;
+mod tcp_start;
 mod tmt;
 mod way;
 

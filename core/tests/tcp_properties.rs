@@ -54,6 +54,7 @@ fn linux() -> impl Strategy<Value = Option<LinuxOptions>> {
             pacing: on(10),
             sack_compression: on(11),
             timer_ticks: on(12),
+            hystart_plus: on(13),
         }
     });
     let default = Just(LinuxOptions::default());

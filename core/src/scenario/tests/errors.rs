@@ -233,7 +233,7 @@ fn every_error_names_line_key_and_cure() {
         ),
         (
             "[transport]\ncongestion = \"cubik\"",
-            "geo.toml line 2: transport.congestion: unknown value `cubik`, one of newreno, cubic, hybla, westwood, compound, bbr, clift-newreno, clift-cubic (did you mean cubic?)",
+            "geo.toml line 2: transport.congestion: unknown value `cubik`, one of newreno, cubic, hybla, westwood, compound, bbr, bbr3, clift-newreno, clift-cubic (did you mean cubic?)",
         ),
         (
             "[transport]\ncongestion = \"cubic\"\nsack = false",
@@ -245,7 +245,7 @@ fn every_error_names_line_key_and_cure() {
         ),
         (
             "[transport]\nprofile = \"linux\"\n[transport.linux]\nrak = false",
-            "geo.toml line 4: transport.linux.rak: unknown key, one of handshake, rack, tail_loss_probe, prr, dsack, undo, frto, max_reordering, hystart, quick_ack, sack_compression, slow_start_after_idle, pacing, timer_ticks (did you mean rack?)",
+            "geo.toml line 4: transport.linux.rak: unknown key, one of handshake, rack, tail_loss_probe, prr, dsack, undo, frto, max_reordering, hystart, hystart_plus, quick_ack, sack_compression, slow_start_after_idle, pacing, timer_ticks (did you mean rack?)",
         ),
         (
             "[transport]\nprofile = \"linux\"\nlinux.max_reordering = 2",

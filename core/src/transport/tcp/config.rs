@@ -2,6 +2,8 @@
 
 use std::fmt;
 
+use rand_chacha::ChaCha8Rng;
+use rand_chacha::rand_core::SeedableRng;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::de::{self, Visitor};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
@@ -42,8 +44,8 @@ pub enum Profile {
 #[derive(Clone, Debug, Deserialize, JsonSchema, PartialEq, Serialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct TcpConfig {
-    /// Congestion control: "newreno", "cubic", "hybla", "westwood" and "compound"; "bbr" in the
-    /// profile "linux". Over QUIC "newreno", "cubic" and "bbr" are those of quinn, and
+    /// Congestion control: "newreno", "cubic", "hybla", "westwood" and "compound"; "bbr" and "bbr3"
+    /// in the profile "linux". Over QUIC "newreno", "cubic" and "bbr" are those of quinn, and
     /// "clift-newreno", "clift-cubic", "hybla", "westwood" and "compound" ours.
     pub congestion: CongestionAlgorithm,
     /// Which stack the details follow: "linux" (a kernel of today) or "papers" (the ns-2 agents of
@@ -68,6 +70,9 @@ pub struct TcpConfig {
     /// Selective acknowledgements (RFC 2018). False: ns-2's Agent/TCP/Newreno (RFC 6582), which
     /// opens with a SYN, for newreno in the profile "papers".
     pub sack: bool,
+    /// What an earlier connection knew of the path, to be resumed carefully (RFC 9959); in the
+    /// profile "linux", with a control that goes by a window (not BBR).
+    pub careful_resume: Option<SavedPath>,
     /// Parts of the profile "linux" to be switched.
     pub linux: Option<LinuxOptions>,
     /// Parts of the profile "papers" to be switched.
@@ -95,6 +100,7 @@ impl TcpConfig {
             receive_window: None,
             timestamps: true,
             sack: true,
+            careful_resume: None,
             linux: None,
             papers: None,
         }
@@ -152,6 +158,7 @@ impl TcpConfig {
             }
             _ => {}
         }
+        self.check_resume()?;
         let reordering = self.options().max_reordering;
         if reordering < LEAST_REORDERING {
             let message = format!(
@@ -169,6 +176,27 @@ impl TcpConfig {
             }
             _ => Ok(()),
         }
+    }
+
+    fn check_resume(&self) -> Result<(), Fault> {
+        if self.careful_resume.is_none() {
+            return Ok(());
+        }
+        let wrong = |message: String| Err(Fault::new("careful_resume", message));
+        if self.profile() == Profile::Papers {
+            return wrong(
+                "belongs to profile = \"linux\"; set the profile, or leave it out".into(),
+            );
+        }
+        let plain = Self { careful_resume: None, ..self.clone() };
+        if self.congestion.build(&plain, ChaCha8Rng::seed_from_u64(0)).has_model() {
+            let message = format!(
+                "{} sets its window by a model; give a control that goes by a window, as cubic",
+                self.congestion
+            );
+            return wrong(message);
+        }
+        Ok(())
     }
 
     fn not_in_profile(&self) -> String {
@@ -249,6 +277,32 @@ impl TcpConfig {
     }
 }
 
+/// What an earlier connection knew of a path: the parameters of Careful Resume (RFC 9959).
+///
+/// After its first round trip, if that took more than half of `rtt` and no more than ten times, the
+/// window jumps to half of `cwnd`, paced. Losses then put it to half of what is known to have
+/// passed, and the threshold to half of what passed in the end.
+///
+/// ```
+/// use clift::transport::tcp::{CongestionAlgorithm, SavedPath, TcpConfig};
+/// use clift::units::{Duration, Packets};
+/// let mut config = TcpConfig::linux(CongestionAlgorithm::CUBIC);
+/// let cwnd = Packets::new(12_500).unwrap(); // 250 Mbit/s and 600 ms
+/// config.careful_resume = Some(SavedPath { cwnd, rtt: Duration::from_millis(600) });
+/// assert_eq!(config.check(), Ok(()));
+/// config.congestion = CongestionAlgorithm::BBR;
+/// assert!(config.check().is_err());
+/// ```
+#[derive(Clone, Copy, Debug, Deserialize, Eq, JsonSchema, PartialEq, Serialize)]
+#[serde(deny_unknown_fields)]
+#[schemars(rename = "CarefulResume")]
+pub struct SavedPath {
+    /// Congestion window of the earlier connection.
+    pub cwnd: Packets,
+    /// Its least round-trip time.
+    pub rtt: Duration,
+}
+
 /// Parts of the profile "papers".
 #[derive(Clone, Copy, Debug, Default, Deserialize, Eq, JsonSchema, PartialEq, Serialize)]
 #[serde(deny_unknown_fields, default)]
@@ -294,6 +348,10 @@ pub struct LinuxOptions {
     pub max_reordering: u32,
     /// CUBIC leaves slow start when the round-trip time rises.
     pub hystart: bool,
+    /// CUBIC and NewReno end their first slow start as HyStart++ does (RFC 9406): growth is a
+    /// quarter while the round-trip time has risen, for five round trips, then it is over. Takes the
+    /// place of `hystart`. No kernel has it.
+    pub hystart_plus: bool,
     /// The first segments, and those after duplicates or long gaps, are acknowledged at once.
     pub quick_ack: bool,
     /// Of SACKs that repeat an acknowledgement for the fourth time or more those of a millisecond
@@ -324,6 +382,7 @@ impl Default for LinuxOptions {
             frto: true,
             max_reordering: 300,
             hystart: true,
+            hystart_plus: false,
             quick_ack: true,
             sack_compression: true,
             slow_start_after_idle: true,

@@ -55,11 +55,13 @@ mod papers;
 mod shared;
 mod split;
 
-pub use config::{CubeRoot, DelayedAck, LinuxOptions, PapersOptions, Profile, TcpConfig};
+pub use config::{
+    CubeRoot, DelayedAck, LinuxOptions, PapersOptions, Profile, SavedPath, TcpConfig,
+};
 pub use congestion::{
     Ack, BuildControl, CongestionAlgorithm, CongestionControl, CongestionControlKind, Loss,
-    NameTaken, Pace, Rate, Reduction, Sample, Totals, UnknownCongestionAlgorithm, Window,
-    register_congestion_control,
+    LostSegment, NameTaken, Pace, Rate, Reduction, Sample, Totals, UnknownCongestionAlgorithm,
+    Window, register_congestion_control,
 };
 pub use endpoint::{CongestionState, TcpReceiver, TcpSender};
 pub use shared::counters::{ReceiverCounters, SenderCounters, TRANSMISSION_COUNTS};

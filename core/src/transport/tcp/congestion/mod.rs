@@ -112,6 +112,28 @@ pub struct Rate {
     pub prior_delivered: u64,
     /// The application was the limit.
     pub app_limited: bool,
+    /// Segments in flight when the newest one was sent, itself included; 0: the ACK delivers
+    /// nothing.
+    pub in_flight: u64,
+    /// Segments declared lost since the newest one was sent.
+    pub lost: u64,
+}
+
+/// A segment that was just declared lost, as a control sees it that has a model.
+#[derive(Clone, Copy, Debug)]
+#[non_exhaustive]
+pub struct LostSegment {
+    /// When it was declared lost.
+    pub now: Instant,
+    /// Segments in flight when it was sent last, itself included; `None`: a tail loss probe has
+    /// repaired it, and nobody noted it.
+    pub in_flight: Option<u64>,
+    /// Segments declared lost since it was sent last, itself included.
+    pub lost: u64,
+    /// The application was the limit when it was sent.
+    pub app_limited: bool,
+    /// Counts of the connection.
+    pub totals: Totals,
 }
 
 /// An ACK as a control sees it that sets the window by itself.
@@ -142,6 +164,11 @@ pub struct Sample {
     pub departure: Instant,
     /// Smoothed round-trip time.
     pub srtt: Option<Duration>,
+    /// The window was what limited sending last.
+    pub cwnd_limited: bool,
+    /// It acknowledges what a tail loss probe sent again, so that it is not known which of the two
+    /// arrived.
+    pub of_probe: bool,
 }
 
 /// A rate at which segments leave.
@@ -186,6 +213,12 @@ pub trait CongestionControl: Debug + Send {
     /// timeout only if it begins an episode.
     fn reduce(&mut self, loss: Loss, window: &Window) -> Reduction;
 
+    /// After a loss that was [detected](Loss::Detected): whether the window falls to the threshold at
+    /// once, and not in proportion to what arrives (profile `linux` only).
+    fn falls_at_once(&self) -> bool {
+        false
+    }
+
     /// Whether [`CongestionControl::on_ack`] is to be called.
     fn watches(&self) -> bool {
         false
@@ -228,6 +261,10 @@ pub trait CongestionControl: Debug + Send {
 
     /// An ACK was taken in; for those that have a model.
     fn on_sample(&mut self, _sample: &Sample, _window: &mut Window) {}
+
+    /// A segment was declared lost, before [`CongestionControl::reduce`]; for those that have a
+    /// model.
+    fn on_segment_lost(&mut self, _lost: &LostSegment, _window: &Window) {}
 
     /// At which rate segments leave, if it names one (profile `linux` only).
     fn pace(&self) -> Option<Pace> {

@@ -37,7 +37,7 @@ pub struct CongestionControlKind {
 
 const BOTH: &[Profile] = &[Profile::Papers, Profile::Linux];
 
-static BUILT_IN: [CongestionControlKind; 8] = [
+static BUILT_IN: [CongestionControlKind; 9] = [
     CongestionControlKind {
         name: "newreno",
         aliases: &["reno"],
@@ -46,7 +46,7 @@ static BUILT_IN: [CongestionControlKind; 8] = [
         profiles: BOTH,
         build: &|config, _| match config.profile() {
             Profile::Papers => Box::new(papers::Reno),
-            Profile::Linux => Box::new(linux::Reno),
+            Profile::Linux => with_slow_start(config, Box::new(linux::Reno)),
         },
     },
     CongestionControlKind {
@@ -58,14 +58,17 @@ static BUILT_IN: [CongestionControlKind; 8] = [
             Profile::Papers => {
                 Box::new(papers::Cubic::new(config.papers.unwrap_or_default().cube_root))
             }
-            Profile::Linux => Box::new(linux::Cubic::new(&config.options())),
+            Profile::Linux => {
+                with_slow_start(config, Box::new(linux::Cubic::new(&config.options())))
+            }
         },
     },
     CongestionControlKind {
         name: "hybla",
         aliases: &[],
         summary: "Hybla (Caini and Firrincieli 2004): long round trips gain as fast as one of \
-                  25 ms. Its window may grow to 65,535 segments, whatever `cwnd_max` says.",
+                  25 ms. Its window grows to 65,535 segments at most; in profile `papers` it \
+                  may, whatever `cwnd_max` says.",
         profiles: BOTH,
         build: &|config, _| match config.profile() {
             Profile::Papers => Box::new(papers::Hybla::new()),
@@ -101,6 +104,15 @@ static BUILT_IN: [CongestionControlKind; 8] = [
         profiles: &[Profile::Linux],
         build: &|config, rng| Box::new(linux::Bbr::new(config.mss().0, rng)),
     },
+    CongestionControlKind {
+        name: "bbr3",
+        aliases: &[],
+        summary: "BBR version 3, as its authors' Linux tree has it (google/bbr, branch v3; \
+                  draft-ietf-ccwg-bbr), without ECN: bounds on what is in flight, and probes for \
+                  bandwidth every two or three seconds. In profile `linux` only.",
+        profiles: &[Profile::Linux],
+        build: &|config, rng| Box::new(linux::Bbr3::new(config.mss().0, rng)),
+    },
     // QUIC has a `newreno` and a `cubic` of its own, as it has none of the others.
     CongestionControlKind {
         name: "clift-newreno",
@@ -126,6 +138,18 @@ static FIXED: CongestionControlKind = CongestionControlKind {
     profiles: BOTH,
     build: &|config, _| Box::new(Fixed(config.window_limit())),
 };
+
+/// A control whose first slow start is HyStart++'s, if the options say so.
+fn with_slow_start(
+    config: &TcpConfig,
+    control: Box<dyn CongestionControl>,
+) -> Box<dyn CongestionControl> {
+    let options = config.options();
+    if options.hystart_plus {
+        return Box::new(linux::HyStartPlus::new(control, options.pacing));
+    }
+    control
+}
 
 static ADDED: RwLock<Vec<&CongestionControlKind>> = RwLock::new(Vec::new());
 
@@ -156,6 +180,8 @@ impl CongestionAlgorithm {
     pub const BBR: Self = Self(&BUILT_IN[5]);
     /// A window that stays as it is.
     pub(in crate::transport::tcp) const FIXED: Self = Self(&FIXED);
+    /// BBR version 3.
+    pub const BBR3: Self = Self(&BUILT_IN[6]);
 
     /// Every algorithm there is: those of the core, then those registered, oldest first.
     pub fn all() -> Vec<Self> {
@@ -185,7 +211,11 @@ impl CongestionAlgorithm {
 
     /// One for a connection like `config`; what it draws comes from `rng`.
     pub fn build(self, config: &TcpConfig, rng: ChaCha8Rng) -> Box<dyn CongestionControl> {
-        (self.0.build)(config, rng)
+        let control = (self.0.build)(config, rng);
+        match config.careful_resume {
+            Some(saved) => Box::new(linux::CarefulResume::new(control, saved, config)),
+            None => control,
+        }
     }
 }
 
@@ -356,10 +386,11 @@ mod tests {
     #[test]
     fn the_constants_are_what_they_are_called() {
         let names = CongestionAlgorithm::all().into_iter().map(CongestionAlgorithm::name);
-        let known = ["newreno", "cubic", "hybla", "westwood", "compound", "bbr"];
-        assert_eq!(names.take(6).collect::<Vec<_>>(), known);
+        let known = ["newreno", "cubic", "hybla", "westwood", "compound", "bbr", "bbr3"];
+        assert_eq!(names.take(7).collect::<Vec<_>>(), known);
         assert_eq!(CongestionAlgorithm::COMPOUND.name(), "compound");
         assert_eq!(CongestionAlgorithm::BBR.name(), "bbr");
+        assert_eq!(CongestionAlgorithm::BBR3.name(), "bbr3");
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! Delivery rate estimation (draft-cheng-iccrg-delivery-rate-estimation-00) as in Linux: at which
 //! rate did the network deliver what was in flight while the newest acknowledged segment was?
 
-use crate::transport::tcp::congestion::Rate;
+use crate::transport::tcp::congestion::{LostSegment, Rate, Totals};
 use crate::units::{Duration, Instant};
 
 /// State of the connection when a segment was sent last (section 3.1.2; `P.*` there).
@@ -13,7 +13,26 @@ struct Sent {
     /// Segments delivered by then, and when the last of them was.
     delivered: u64,
     delivered_at: Instant,
+    /// Segments declared lost by then, and in flight with it (`tx.lost` and `tx.in_flight` of
+    /// BBR's tree).
+    lost: u64,
+    in_flight: u32,
     app_limited: bool,
+}
+
+/// Counts of the connection when a segment leaves, which `in_flight` includes.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Level {
+    pub(super) delivered: u64,
+    pub(super) lost: u64,
+    pub(super) in_flight: u64,
+}
+
+/// A segment was declared lost that had left like this; the connection's count of losses then.
+#[derive(Clone, Copy, Debug)]
+struct Lost {
+    sent: Sent,
+    count: u64,
 }
 
 /// The newest segment that an ACK delivers.
@@ -33,6 +52,10 @@ pub(super) struct DeliveryRate {
     /// The application is the limit until more than so many are delivered.
     app_limited: Option<u64>,
     newest: Option<Newest>,
+    /// Declared lost, and not reported yet.
+    lost: Vec<Lost>,
+    /// The application was the limit when the segment was sent that a probe sent again.
+    probed_app_limited: bool,
 }
 
 impl DeliveryRate {
@@ -43,6 +66,8 @@ impl DeliveryRate {
             delivered_at: Instant::ZERO,
             app_limited: None,
             newest: None,
+            lost: Vec::new(),
+            probed_app_limited: false,
         }
     }
 
@@ -69,7 +94,7 @@ impl DeliveryRate {
         first: u64,
         number: u64,
         idle: bool,
-        delivered: u64,
+        level: Level,
     ) {
         if idle {
             self.flight_began = now;
@@ -81,8 +106,10 @@ impl DeliveryRate {
         let sent = Sent {
             at: now,
             flight_began: self.flight_began,
-            delivered,
+            delivered: level.delivered,
             delivered_at: self.delivered_at,
+            lost: level.lost,
+            in_flight: u32::try_from(level.in_flight).unwrap_or(u32::MAX),
             app_limited: self.is_app_limited(),
         };
         *self.sent_mut(number) = sent;
@@ -98,6 +125,36 @@ impl DeliveryRate {
         }
     }
 
+    /// Segment `number` was declared lost, the `count`-th of the connection.
+    pub(super) fn on_lost(&mut self, number: u64, count: u64) {
+        let sent = *self.sent_mut(number);
+        self.lost.push(Lost { sent, count });
+    }
+
+    /// A probe is about to send segment `number` again.
+    pub(super) fn on_probing(&mut self, number: u64) {
+        self.probed_app_limited = self.sent_mut(number).app_limited;
+    }
+
+    /// What was declared lost since this was asked last.
+    pub(super) fn take_lost(&mut self, now: Instant, totals: Totals) -> Vec<LostSegment> {
+        let lost = std::mem::take(&mut self.lost);
+        let segment = |Lost { sent, count }| LostSegment {
+            now,
+            in_flight: Some(u64::from(sent.in_flight)),
+            lost: count - sent.lost,
+            app_limited: sent.app_limited,
+            totals,
+        };
+        lost.into_iter().map(segment).collect()
+    }
+
+    /// The segment whose loss a probe has repaired.
+    pub(super) fn probed(&self, now: Instant, totals: Totals) -> LostSegment {
+        let app_limited = self.probed_app_limited;
+        LostSegment { now, in_flight: None, lost: 1, app_limited, totals }
+    }
+
     /// The ACK is over (`GenerateRateSample`): `acked` of `delivered` segments by it.
     ///
     /// An interval below the least round-trip time would be the doing of a stretched ACK or of a
@@ -105,10 +162,11 @@ impl DeliveryRate {
     pub(super) fn finish(
         &mut self,
         now: Instant,
-        delivered: u64,
+        totals: Totals,
         acked: u64,
         least_rtt: Option<Duration>,
     ) -> Rate {
+        let delivered = totals.delivered;
         self.app_limited = self.app_limited.filter(|&until| delivered <= until);
         if acked > 0 {
             self.delivered_at = now;
@@ -122,6 +180,8 @@ impl DeliveryRate {
             interval: valid.then_some(interval),
             prior_delivered: sent.delivered,
             app_limited: sent.app_limited,
+            in_flight: u64::from(sent.in_flight),
+            lost: totals.lost - sent.lost,
         }
     }
 
@@ -147,6 +207,14 @@ mod tests {
 
     const MS: Duration = Duration::from_millis(1);
 
+    fn level(delivered: u64) -> Level {
+        Level { delivered, ..Level::default() }
+    }
+
+    fn totals(delivered: u64) -> Totals {
+        Totals { delivered, ..Totals::default() }
+    }
+
     fn at(ms: u64) -> Instant {
         Instant::ZERO + MS * ms
     }
@@ -157,18 +225,18 @@ mod tests {
     fn the_slower_of_sending_and_acknowledging_counts() {
         let mut rate = DeliveryRate::new();
         for number in 0..4 {
-            rate.on_sent(at(number), 0, number, number == 0, 0);
+            rate.on_sent(at(number), 0, number, number == 0, level(0));
         }
         rate.on_delivered(0);
-        let first = rate.finish(at(100), 1, 1, Some(MS * 100));
+        let first = rate.finish(at(100), totals(1), 1, Some(MS * 100));
         assert_eq!((first.delivered, first.interval), (Some(1), Some(MS * 100)));
-        rate.on_sent(at(100), 1, 4, false, 1);
+        rate.on_sent(at(100), 1, 4, false, level(1));
         for number in 1..4 {
             rate.on_delivered(number);
-            rate.finish(at(100 + 5 * number), 1 + number, 1, Some(MS * 100));
+            rate.finish(at(100 + 5 * number), totals(1 + number), 1, Some(MS * 100));
         }
         rate.on_delivered(4);
-        let last = rate.finish(at(203), 5, 1, Some(MS * 100));
+        let last = rate.finish(at(203), totals(5), 1, Some(MS * 100));
         // Sent at 100 when one was delivered: 4 in the 103 ms since.
         assert_eq!((last.delivered, last.interval), (Some(4), Some(MS * 103)));
         assert_eq!(last.prior_delivered, 1);
@@ -177,11 +245,11 @@ mod tests {
     #[test]
     fn intervals_below_the_least_round_trip_are_no_samples() {
         let mut rate = DeliveryRate::new();
-        rate.on_sent(at(0), 0, 0, true, 0);
+        rate.on_sent(at(0), 0, 0, true, level(0));
         rate.on_delivered(0);
-        let sample = rate.finish(at(50), 1, 1, Some(MS * 100));
+        let sample = rate.finish(at(50), totals(1), 1, Some(MS * 100));
         assert_eq!((sample.delivered, sample.interval), (Some(1), None));
-        assert_eq!(rate.finish(at(60), 1, 0, Some(MS)), Rate::default());
+        assert_eq!(rate.finish(at(60), totals(1), 0, Some(MS)), Rate::default());
     }
 
     /// Section 3.3: the bubble is over once what was in flight when it began is delivered.
@@ -189,24 +257,44 @@ mod tests {
     fn application_limited_until_the_bubble_has_passed() {
         let mut rate = DeliveryRate::new();
         rate.on_app_limited(0, 0);
-        rate.on_sent(at(0), 0, 0, true, 0);
+        rate.on_sent(at(0), 0, 0, true, level(0));
         rate.on_delivered(0);
-        assert!(rate.finish(at(100), 1, 1, None).app_limited);
+        assert!(rate.finish(at(100), totals(1), 1, None).app_limited);
         assert!(!rate.is_app_limited());
-        rate.on_sent(at(100), 1, 1, true, 1);
+        rate.on_sent(at(100), 1, 1, true, level(1));
         rate.on_delivered(1);
-        assert!(!rate.finish(at(200), 2, 1, None).app_limited);
+        assert!(!rate.finish(at(200), totals(2), 1, None).app_limited);
     }
 
     #[test]
     fn what_was_sent_is_remembered_when_the_ring_grows() {
         let mut rate = DeliveryRate::new();
         for number in 0..1000 {
-            rate.on_sent(at(number), 0, number, number == 0, number / 2);
+            rate.on_sent(at(number), 0, number, number == 0, level(number / 2));
         }
         rate.on_delivered(3);
-        assert_eq!(rate.finish(at(2000), 500, 1, None).delivered, Some(499));
+        assert_eq!(rate.finish(at(2000), totals(500), 1, None).delivered, Some(499));
         rate.on_delivered(999);
-        assert_eq!(rate.finish(at(2000), 500, 1, None).delivered, Some(1));
+        assert_eq!(rate.finish(at(2000), totals(500), 1, None).delivered, Some(1));
+    }
+
+    /// Three leave; the second is lost when five had been lost before, one of them since it left;
+    /// an ACK of the third then tells of two losses since that one left.
+    #[test]
+    fn losses_count_from_when_a_segment_left() {
+        let mut rate = DeliveryRate::new();
+        for (number, lost) in [(0, 4), (1, 5), (2, 5)] {
+            let level = Level { delivered: 0, lost, in_flight: number + 1 };
+            rate.on_sent(at(number), 0, number, number == 0, level);
+        }
+        let counts = Totals { delivered: 7, lost: 7, ..Totals::default() };
+        rate.on_lost(1, 7);
+        let lost = rate.take_lost(at(100), counts);
+        let seen: Vec<_> = lost.iter().map(|it| (it.in_flight, it.lost, it.app_limited)).collect();
+        assert_eq!(seen, [(Some(2), 2, false)]);
+        assert!(rate.take_lost(at(100), counts).is_empty(), "told once");
+        rate.on_delivered(2);
+        let sample = rate.finish(at(102), counts, 1, Some(MS));
+        assert_eq!((sample.in_flight, sample.lost), (3, 2));
     }
 }

@@ -31,6 +31,6 @@ mod ticks;
 mod timers;
 mod undo;
 
-pub(super) use congestion::{Bbr, Cubic, Hybla, Reno, Westwood};
+pub(super) use congestion::{Bbr, Bbr3, CarefulResume, Cubic, HyStartPlus, Hybla, Reno, Westwood};
 pub(super) use receiver::LinuxReceiver;
 pub(super) use sender::LinuxSender;

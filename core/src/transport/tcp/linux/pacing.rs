@@ -68,6 +68,12 @@ impl Pacer {
         self.pace = Some(pace);
     }
 
+    /// Segments leave as the window allows from now on.
+    pub(super) fn stop(&mut self) {
+        self.pace = None;
+        self.next = Instant::ZERO;
+    }
+
     /// When the next segment may leave.
     pub(super) fn departure(&self, now: Instant) -> Instant {
         self.next.max(now)

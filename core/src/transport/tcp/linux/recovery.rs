@@ -80,6 +80,17 @@ pub(super) struct Parts<'a> {
     pub(super) counters: &'a mut SenderCounters,
 }
 
+impl Parts<'_> {
+    /// A control that has a model hears of every segment that was declared lost.
+    fn report_losses(&mut self, now: Instant) {
+        if self.congestion.has_model() {
+            for lost in self.board.take_lost(now) {
+                self.congestion.on_segment_lost(&lost);
+            }
+        }
+    }
+}
+
 impl Recovery {
     /// Nothing is lost.
     pub(super) fn new(options: &LinuxOptions) -> Self {
@@ -202,7 +213,10 @@ impl Recovery {
     }
 
     fn find_losses(&self, now: Instant, parts: &mut Parts<'_>) -> Losses {
-        parts.board.find_losses(now, parts.rtt, self.state >= CongestionState::Recovery)
+        let repairing = self.state >= CongestionState::Recovery;
+        let losses = parts.board.find_losses(now, parts.rtt, repairing);
+        parts.report_losses(now);
+        losses
     }
 
     /// D-SACKs have reported every retransmission: the reduction was spurious.
@@ -375,28 +389,42 @@ impl Recovery {
     }
 
     /// What an ACK up to byte `ack` says of the probe: if it repaired a loss, the window falls
-    /// (RFC 8985 section 7.4).
-    pub(super) fn conclude_probe(&mut self, ack: u64, said: &Said, mut parts: Parts<'_>) {
-        let Probe::Out { end, again } = self.probe else { return };
+    /// (RFC 8985 section 7.4). True: it acknowledges what the probe sent again, and which of the
+    /// two arrived is not known yet.
+    pub(super) fn conclude_probe(
+        &mut self,
+        now: Instant,
+        ack: u64,
+        said: &Said,
+        mut parts: Parts<'_>,
+    ) -> bool {
+        let Probe::Out { end, again } = self.probe else { return false };
         let first = parts.board.flight().first();
         if first < end || ack < parts.board.flight().una() {
-            return;
+            return false;
         }
         if !again || said.dsack_of_probe {
             self.probe = Probe::None;
         } else if first > end {
+            if let Some(lost) = parts.board.probed(now) {
+                parts.congestion.on_segment_lost(&lost);
+            }
             self.begin_reduction(&mut parts);
             parts.congestion.end_reduction(true, parts.board.flight());
             self.keep_open(parts.board);
         } else if !said.advanced && !said.sacked {
             self.probe = Probe::None;
+        } else {
+            return true;
         }
+        false
     }
 
     /// Segments waited for long enough: what is lost by now is sent again.
     pub(super) fn on_reordering_timeout(&mut self, now: Instant, mut parts: Parts<'_>) {
         let in_flight = parts.board.flight().outstanding();
         parts.board.declare_expired_lost(now, parts.rtt, self.state >= CongestionState::Recovery);
+        parts.report_losses(now);
         if parts.board.flight().outstanding() == in_flight {
             return;
         }
@@ -409,9 +437,10 @@ impl Recovery {
 
     /// Retransmission timeout (RFC 6298 section 5.4 on): everything not heard of for a round trip
     /// is lost; the window is cut once for a window of data.
-    pub(super) fn on_retransmission_timeout(&mut self, now: Instant, parts: Parts<'_>) {
+    pub(super) fn on_retransmission_timeout(&mut self, now: Instant, mut parts: Parts<'_>) {
         let new_episode = self.state < CongestionState::Recovery;
         parts.board.declare_silent_lost(now);
+        parts.report_losses(now);
         let recovered = parts.board.flight().first() >= self.end;
         if new_episode
             || recovered

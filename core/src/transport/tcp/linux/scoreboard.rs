@@ -2,7 +2,7 @@
 //! left. ACKs are taken in here and losses found, by time of sending (RACK, RFC 8985) or by the
 //! number of segments SACKed above (RFC 6675).
 
-use super::delivery::DeliveryRate;
+use super::delivery::{DeliveryRate, Level};
 use super::rack::Rack;
 use super::recovery::Recovery;
 use super::reordering::Reordering;
@@ -10,7 +10,7 @@ use super::rtt::RttEstimator;
 use super::sent_order::{SentOrder, Transmission};
 use super::undo::is_before;
 use crate::transport::tcp::config::TcpConfig;
-use crate::transport::tcp::congestion::{Rate, Totals};
+use crate::transport::tcp::congestion::{LostSegment, Rate, Totals};
 use crate::transport::tcp::shared::counters::SenderCounters;
 use crate::transport::tcp::shared::flight::{Flight, State};
 use crate::transport::tcp::shared::sack_blocks::{Blocks, LastBlocks};
@@ -194,9 +194,20 @@ impl Scoreboard {
 
     /// The delivery rate that an ACK of `acked` segments shows.
     pub(super) fn rate_sample(&mut self, now: Instant, acked: u64, rtt: &RttEstimator) -> Rate {
-        let delivered = self.delivered;
+        let totals = self.totals();
         let rate = self.rate.as_mut();
-        rate.map_or_else(Rate::default, |it| it.finish(now, delivered, acked, rtt.least()))
+        rate.map_or_else(Rate::default, |it| it.finish(now, totals, acked, rtt.least()))
+    }
+
+    /// What was declared lost since this was asked last, for a control that has a model.
+    pub(super) fn take_lost(&mut self, now: Instant) -> Vec<LostSegment> {
+        let totals = self.totals();
+        self.rate.as_mut().map_or_else(Vec::new, |it| it.take_lost(now, totals))
+    }
+
+    /// The segment whose loss a probe has repaired, for a control that has a model.
+    pub(super) fn probed(&self, now: Instant) -> Option<LostSegment> {
+        self.rate.as_ref().map(|it| it.probed(now, self.totals()))
     }
 
     /// The SYN was delivered.
@@ -209,7 +220,7 @@ impl Scoreboard {
     pub(super) fn on_sent(&mut self, now: Instant, len: u32) {
         let (first, next) = (self.flight.first(), self.flight.next());
         self.order.push(first, next, Transmission { sent: now, delivered: self.delivered });
-        self.note_sent(now, next);
+        self.note_sent(now, next, 1);
         self.flight.push(now, len);
     }
 
@@ -221,20 +232,25 @@ impl Scoreboard {
 
     /// A segment leaves again that is not lost.
     pub(super) fn on_probed(&mut self, now: Instant, number: u64) {
+        if let Some(rate) = &mut self.rate {
+            rate.on_probing(number);
+        }
         self.flight.mark_probed(number);
         self.send_again(now, number);
     }
 
     fn send_again(&mut self, now: Instant, number: u64) {
         self.order.send_again(number, Transmission { sent: now, delivered: self.delivered });
-        self.note_sent(now, number);
+        self.note_sent(now, number, 0);
     }
 
     #[inline]
-    fn note_sent(&mut self, now: Instant, number: u64) {
+    fn note_sent(&mut self, now: Instant, number: u64, new: u64) {
         if let Some(rate) = &mut self.rate {
             let (first, idle) = (self.flight.first(), self.flight.is_empty());
-            rate.on_sent(now, first, number, idle, self.delivered);
+            let in_flight = self.flight.outstanding() + new;
+            let level = Level { delivered: self.delivered, lost: self.declared_lost, in_flight };
+            rate.on_sent(now, first, number, idle, level);
         }
     }
 
@@ -574,6 +590,9 @@ impl Scoreboard {
         if self.flight.state(number) != State::Lost {
             self.flight.mark_lost(number);
             self.declared_lost += 1;
+            if let Some(rate) = &mut self.rate {
+                rate.on_lost(number, self.declared_lost);
+            }
         }
     }
 

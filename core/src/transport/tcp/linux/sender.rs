@@ -51,6 +51,8 @@ pub(crate) struct LinuxSender {
     answer_due: bool,
     /// Segments leave paced by the window.
     paced: bool,
+    /// The control paces at times: while it resumes an earlier connection's window.
+    resumes: bool,
     mss: u32,
     burst: Burst,
     /// Time stamp of the other end, to be echoed.
@@ -79,6 +81,7 @@ impl LinuxSender {
             connection: Connection::Closed,
             answer_due: false,
             paced: options.pacing,
+            resumes: config.careful_resume.is_some(),
             mss: config.mss().0,
             burst: Burst::default(),
             heard: Instant::ZERO,
@@ -224,14 +227,16 @@ impl LinuxSender {
             && let Some(rtt) = self.rtt.smoothed()
         {
             self.pacer.set_pace(self.window_pace(rtt));
+        } else if self.resumes {
+            self.pacer.stop();
         }
     }
 
     /// What an ACK delivered makes the window grow or fall.
     #[inline]
-    fn update_window(&mut self, ack: &mut Ack, said: &Said, lost: u64) {
+    fn update_window(&mut self, ack: &mut Ack, said: &Said, lost: u64, of_probe: bool) {
         if self.congestion.has_model() {
-            return self.update_model(ack, said, lost);
+            return self.update_model(ack, said, lost, of_probe);
         }
         ack.state = self.recovery.state();
         if ack.state == CongestionState::Recovery {
@@ -243,7 +248,7 @@ impl LinuxSender {
     }
 
     /// What an ACK says becomes part of the control's model, which sets window and pace.
-    fn update_model(&mut self, ack: &Ack, said: &Said, lost: u64) {
+    fn update_model(&mut self, ack: &Ack, said: &Said, lost: u64, of_probe: bool) {
         let (now, acked) = (ack.now, u64::from(ack.segments));
         let sample = Sample {
             now,
@@ -258,6 +263,8 @@ impl LinuxSender {
             state: self.recovery.state(),
             departure: self.pacer.departure(now),
             srtt: self.rtt.smoothed(),
+            cwnd_limited: self.congestion.is_cwnd_limited(),
+            of_probe,
         };
         let limits_itself = self.congestion.on_sample(&sample);
         self.update_pace();
@@ -267,11 +274,12 @@ impl LinuxSender {
     }
 
     #[inline]
-    fn conclude_probe(&mut self, ack: u64, said: &Said) {
-        if self.recovery.probe().is_out() {
-            let (recovery, parts) = self.recovery();
-            recovery.conclude_probe(ack, said, parts);
+    fn conclude_probe(&mut self, now: Instant, ack: u64, said: &Said) -> bool {
+        if !self.recovery.probe().is_out() {
+            return false;
         }
+        let (recovery, parts) = self.recovery();
+        recovery.conclude_probe(now, ack, said, parts)
     }
 
     /// An ACK with nothing in flight: a D-SACK may still say that what was sent again was not lost.
@@ -280,7 +288,7 @@ impl LinuxSender {
             let (recovery, parts) = self.recovery();
             recovery.on_ack(now, said, parts);
         }
-        self.conclude_probe(ack, said);
+        self.conclude_probe(now, ack, said);
     }
 
     /// What the congestion control is told of an ACK.
@@ -521,7 +529,7 @@ impl Endpoint for LinuxSender {
         self.board.adapt_window(&said);
         let mut ack = self.ack(now, segment, &said, self.board.delivered() - delivered);
         self.congestion.on_ack(&ack);
-        self.conclude_probe(segment.ack, &said);
+        let of_probe = self.conclude_probe(now, segment.ack, &said);
         self.recovery.pause();
         let losses_due = if said.is_dubious() || self.recovery.state() != CongestionState::Open {
             let (recovery, parts) = self.recovery();
@@ -538,9 +546,9 @@ impl Endpoint for LinuxSender {
             None => {}
         }
         if !said.old {
-            self.update_window(&mut ack, &said, self.board.lost() - lost);
+            self.update_window(&mut ack, &said, self.board.lost() - lost, of_probe);
         }
-        if self.paced {
+        if self.paced || self.resumes {
             self.update_pace();
         }
         if self.is_complete() {

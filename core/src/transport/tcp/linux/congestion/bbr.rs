@@ -5,7 +5,7 @@
 //! A model of the path, the most bandwidth of ten round trips and the least round-trip time of
 //! ten seconds, says how fast segments leave and how many may be in flight; losses hardly matter.
 
-mod aggregation;
+pub(super) mod aggregation;
 mod long_term;
 mod max_filter;
 
@@ -22,10 +22,10 @@ use crate::transport::tcp::endpoint::CongestionState;
 use crate::units::{Duration, Instant};
 
 /// Segments per microsecond, times 2^24.
-type Bandwidth = u64;
-const BW_UNIT: Bandwidth = 1 << 24;
+pub(super) type Bandwidth = u64;
+pub(super) const BW_UNIT: Bandwidth = 1 << 24;
 /// Gains are in 1/256.
-const UNIT: u64 = 256;
+pub(super) const UNIT: u64 = 256;
 /// 2/ln 2, the least gain that doubles the rate each round trip (4.3.2.1), rounded up.
 const HIGH_GAIN: u64 = UNIT * 2885 / 1000 + 1;
 /// Round trips of the bandwidth's maximum (4.1.1.3).
@@ -46,10 +46,10 @@ const CYCLE: [u64; 8] = [UNIT * 5 / 4, UNIT * 3 / 4, UNIT, UNIT, UNIT, UNIT, UNI
 /// The pipe is full after so many round trips without growth by a quarter (4.3.2.2).
 const FULL_ROUNDS: u32 = 3;
 /// How long a least round-trip time counts (4.1.2.3), and how long ProbeRTT lasts (4.3.5).
-const MIN_RTT_WINDOW: Duration = Duration::from_secs(10);
-const PROBE_RTT_TIME: Duration = Duration::from_millis(200);
+pub(super) const MIN_RTT_WINDOW: Duration = Duration::from_secs(10);
+pub(super) const PROBE_RTT_TIME: Duration = Duration::from_millis(200);
 /// Least window (4.2.3.3), and the window before there is a model.
-const MIN_CWND: u32 = 4;
+pub(super) const MIN_CWND: u32 = 4;
 const INITIAL_CWND: u64 = 10;
 
 /// Section 4.3.1.
@@ -217,9 +217,11 @@ impl Bbr {
         if sample.acked == 0 || valid(sample).is_none() {
             return;
         }
-        let (at, round_start) = (sample.totals.delivered_at, self.round_start);
-        let bandwidth = self.model();
-        self.aggregation.on_delivered(at, sample.acked, bandwidth, window.cwnd(), round_start);
+        if self.round_start {
+            self.aggregation.begin_round(aggregation::ROUNDS);
+        }
+        let (at, bandwidth) = (sample.totals.delivered_at, self.model());
+        self.aggregation.on_delivered(at, sample.acked, bandwidth, window.cwnd());
     }
 
     /// Section 4.3.4.3: a phase lasts a least round-trip time; probing up goes on until losses or
@@ -487,25 +489,25 @@ impl CongestionControl for Bbr {
     }
 }
 
-fn micros(time: Duration) -> u64 {
+pub(super) fn micros(time: Duration) -> u64 {
     time.as_nanos() / 1000
 }
 
 /// Segments delivered, and the microseconds that took, of a valid sample.
-fn valid(sample: &Sample) -> Option<(u64, u64)> {
+pub(super) fn valid(sample: &Sample) -> Option<(u64, u64)> {
     let delivered = sample.rate.delivered?;
     let interval = micros(sample.rate.interval?);
     (interval > 0).then_some((delivered, interval))
 }
 
-fn narrow(segments: u64) -> u32 {
+pub(super) fn narrow(segments: u64) -> u32 {
     u32::try_from(segments).unwrap_or(u32::MAX)
 }
 
 /// What a bandwidth times a gain is in bytes of payload per second, paced: payload is what counts
 /// against a pacing rate too (`bbr_rate_bytes_per_sec`, which takes `mss_cache`, in `tcp_bbr.c`;
 /// `tcp_update_skb_after_send` in `tcp_output.c`).
-fn bytes_per_second(bandwidth: Bandwidth, mss: u32, gain: u64) -> u64 {
+pub(super) fn bytes_per_second(bandwidth: Bandwidth, mss: u32, gain: u64) -> u64 {
     let rate = (u128::from(bandwidth) * u128::from(mss) * u128::from(gain)) >> 8;
     let rate = (rate * u128::from(1_000_000 / 100 * PACED)) >> 24;
     u64::try_from(rate).unwrap_or(u64::MAX)

@@ -54,7 +54,8 @@ struct Curve {
 
 impl Cubic {
     pub(crate) fn new(options: &LinuxOptions) -> Self {
-        let hystart = HyStart::new(options.hystart, options.pacing);
+        let enabled = options.hystart && !options.hystart_plus;
+        let hystart = HyStart::new(enabled, options.pacing);
         let ticks = Ticks::new(options.timer_ticks);
         Self { hystart, least_rtt: None, curve: Curve::default(), ticks }
     }

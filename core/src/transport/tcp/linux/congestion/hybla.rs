@@ -22,7 +22,7 @@ const MOST_DOUBLINGS: u64 = 16;
 /// Most that eight times rho may be: the kernel keeps eight smoothed round-trip times in 32 bits
 /// of microseconds.
 const MOST_RHO8: u64 = (u32::MAX / 25_000) as u64;
-/// Limit of the window, in segments.
+/// The window grows to so many segments at most, as the kernel's does.
 const LIMIT: u32 = 65_535;
 
 /// Growth as fast as at the reference round-trip time.
@@ -63,7 +63,7 @@ impl Hybla {
 impl CongestionControl for Hybla {
     fn on_established(&mut self, _: Instant, srtt: Option<Duration>, _: u64, window: &mut Window) {
         self.measure(srtt);
-        window.set_limit(LIMIT);
+        window.set_limit(window.limit().min(LIMIT));
         window.set_cwnd((self.rho8 / 8) as u32);
     }
 
@@ -133,6 +133,18 @@ mod tests {
         window.set_ssthresh(2);
         (0..64).for_each(|_| _ = grow(&mut hybla, 40, &mut window));
         assert_eq!(window.cwnd(), 101, "288/100 of 1/128 each, rounded down to 2");
+    }
+
+    /// A limit of the window that is lower stays.
+    #[test]
+    fn the_limit_of_the_window_stays() {
+        let mut window = Window::of(10, u32::MAX);
+        window.set_limit(61);
+        let mut hybla = Hybla::new();
+        hybla.on_established(Instant::ZERO, ms(500), 1, &mut window);
+        assert_eq!(window.limit(), 61);
+        (0..10).for_each(|_| _ = grow(&mut hybla, 500, &mut window));
+        assert_eq!(window.cwnd(), 61);
     }
 
     #[test]

@@ -2,9 +2,12 @@
 //! proportion to what arrives (RFC 6937), and what is not used decays (RFC 7661, RFC 2861).
 
 mod bbr;
+mod bbr3;
+mod careful_resume;
 mod cubic;
 mod hybla;
 mod hystart;
+mod hystart_plus;
 #[cfg(test)]
 mod properties;
 mod prr;
@@ -13,8 +16,11 @@ mod usage;
 mod westwood;
 
 pub(crate) use bbr::Bbr;
+pub(crate) use bbr3::Bbr3;
+pub(crate) use careful_resume::CarefulResume;
 pub(crate) use cubic::Cubic;
 pub(crate) use hybla::Hybla;
+pub(crate) use hystart_plus::HyStartPlus;
 use rand_chacha::ChaCha8Rng;
 pub(crate) use reno::Reno;
 pub(crate) use westwood::Westwood;
@@ -23,7 +29,7 @@ use self::prr::{Delivery, Prr};
 use self::usage::{Level, Usage};
 use crate::transport::tcp::config::TcpConfig;
 use crate::transport::tcp::congestion::{
-    Ack, CongestionControl, Loss, Pace, Sample, Totals, Window,
+    Ack, CongestionControl, Loss, LostSegment, Pace, Sample, Totals, Window,
 };
 use crate::transport::tcp::shared::flight::Flight;
 use crate::units::{Duration, Instant};
@@ -38,6 +44,8 @@ pub(super) struct Congestion {
     /// The control is told of every ACK.
     watches: bool,
     uses_prr: bool,
+    /// The reduction under way does not: the control wants the window to fall at once.
+    at_once: bool,
     decays: bool,
     initial_window: u32,
     prr: Prr,
@@ -54,6 +62,7 @@ impl Congestion {
             control,
             has_model,
             uses_prr: options.prr,
+            at_once: false,
             decays: options.slow_start_after_idle && !has_model,
             initial_window: config.initial_window(),
             prr: Prr::default(),
@@ -113,12 +122,23 @@ impl Congestion {
         self.control.is_limiting_itself()
     }
 
+    /// A segment was declared lost; for a control that has a model.
+    pub(super) fn on_segment_lost(&mut self, lost: &LostSegment) {
+        self.control.on_segment_lost(lost, &self.window);
+    }
+
+    /// Whether the window was what limited sending last.
+    pub(super) fn is_cwnd_limited(&self) -> bool {
+        self.usage.was_limited()
+    }
+
     /// Losses are to be repaired: a new threshold, to which the window falls.
     pub(super) fn begin_reduction(&mut self) {
         self.window.forget_savings();
         self.prr = Prr::start(self.window.cwnd());
         self.reduce(Loss::Detected);
-        if !self.uses_prr {
+        self.at_once = !self.uses_prr || self.control.falls_at_once();
+        if self.at_once {
             self.meet_threshold();
         }
     }
@@ -133,7 +153,7 @@ impl Congestion {
     /// declared lost.
     #[inline]
     pub(super) fn fall(&mut self, delivered: u64, in_flight: u64, safe: bool) {
-        if self.uses_prr && delivered > 0 {
+        if !self.at_once && delivered > 0 {
             let cwnd =
                 self.prr.window(self.window.ssthresh(), Delivery { delivered, in_flight, safe });
             self.window.set_cwnd(cwnd);

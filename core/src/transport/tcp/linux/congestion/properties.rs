@@ -7,7 +7,7 @@ use rand_chacha::rand_core::SeedableRng;
 use crate::transport::tcp::config::{Profile, TcpConfig};
 use crate::transport::tcp::congestion::CongestionAlgorithm;
 use crate::transport::tcp::congestion::{
-    Ack, CongestionControl, Loss, Pace, Rate, Sample, Totals, Window,
+    Ack, CongestionControl, Loss, LostSegment, Pace, Rate, Sample, Totals, Window,
 };
 use crate::transport::tcp::endpoint::CongestionState;
 use crate::units::{Duration, Instant, Packets};
@@ -88,6 +88,8 @@ impl Connection {
                     interval: (interval_us > 1).then(|| Duration::from_micros(interval_us)),
                     prior_delivered,
                     app_limited: limited,
+                    in_flight,
+                    lost,
                 };
                 let sample = Sample {
                     now: self.now,
@@ -102,6 +104,8 @@ impl Connection {
                     state: self.state,
                     departure: self.now,
                     srtt: (rtt_us > 0).then_some(rtt),
+                    cwnd_limited: limited,
+                    of_probe: acked == 1,
                 };
                 let mut ack = Ack {
                     now: self.now,
@@ -116,6 +120,12 @@ impl Connection {
                     ..Ack::default()
                 };
                 self.control.on_ack(&ack, &mut self.window);
+                if lost > 0 && self.control.has_model() {
+                    let (now, totals) = (self.now, self.totals);
+                    let in_flight = (!limited).then_some(in_flight);
+                    let lost = LostSegment { now, in_flight, lost, app_limited: false, totals };
+                    self.control.on_segment_lost(&lost, &self.window);
+                }
                 if self.control.has_model() {
                     self.control.on_sample(&sample, &mut self.window);
                 } else if self.state != CongestionState::Recovery {
@@ -166,7 +176,7 @@ proptest! {
     ) {
         let config = TcpConfig { cwnd_max: cwnd_max.and_then(Packets::new), ..TcpConfig::linux(algorithm) };
         let limit = match algorithm.name() {
-            "hybla" => 65_535,
+            "hybla" => config.window_limit().min(65_535),
             "compound" => u32::MAX,
             _ => config.window_limit(),
         };

@@ -59,6 +59,11 @@ impl Usage {
         }
     }
 
+    /// Whether the window made the sender stop last.
+    pub(super) fn was_limited(&self) -> bool {
+        self.limited
+    }
+
     /// Whether the window may grow: it was the limit, or in slow start at least half used.
     pub(super) fn is_limit(&self, window: &Window) -> bool {
         self.limited || (window.in_slow_start() && u64::from(window.cwnd()) < 2 * self.most)

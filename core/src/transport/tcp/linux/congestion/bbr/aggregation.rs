@@ -6,7 +6,7 @@ use super::{BW_UNIT, Bandwidth, micros};
 use crate::units::{Duration, Instant};
 
 /// Round trips after which the older half of the maximum is forgotten.
-const ROUNDS: u32 = 5;
+pub(in super::super) const ROUNDS: u32 = 5;
 /// An epoch with so many segments begins anew.
 const LONGEST_EPOCH: u64 = 1 << 20;
 /// The window has room for no more than the bandwidth's worth of this time.
@@ -14,7 +14,7 @@ const MOST: Duration = Duration::from_millis(100);
 
 /// Degree of aggregation.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Aggregation {
+pub(in super::super) struct Aggregation {
     epoch: Instant,
     acked: u64,
     /// Most segments beyond the expected ones, of this and the previous half of the window.
@@ -25,28 +25,29 @@ pub(super) struct Aggregation {
 
 impl Aggregation {
     /// An epoch begins.
-    pub(super) fn restart(&mut self, now: Instant) {
+    pub(in super::super) fn restart(&mut self, now: Instant) {
         (self.epoch, self.acked) = (now, 0);
+    }
+
+    /// A round trip begins; the older half of the maximum is forgotten after `kept` of them.
+    pub(in super::super) fn begin_round(&mut self, kept: u32) {
+        self.rounds += 1;
+        if self.rounds >= kept {
+            self.rounds = 0;
+            self.current = 1 - self.current;
+            self.extra[self.current] = 0;
+        }
     }
 
     /// `acked` segments were delivered at `now`, the bandwidth being `bandwidth`; `cwnd` bounds
     /// what can be extra.
-    pub(super) fn on_delivered(
+    pub(in super::super) fn on_delivered(
         &mut self,
         now: Instant,
         acked: u64,
         bandwidth: Bandwidth,
         cwnd: u32,
-        round_start: bool,
     ) {
-        if round_start {
-            self.rounds += 1;
-            if self.rounds >= ROUNDS {
-                self.rounds = 0;
-                self.current = 1 - self.current;
-                self.extra[self.current] = 0;
-            }
-        }
         let mut expected = worth(bandwidth, now.saturating_since(self.epoch));
         if self.acked <= expected || self.acked + acked >= LONGEST_EPOCH {
             self.restart(now);
@@ -58,7 +59,7 @@ impl Aggregation {
     }
 
     /// Segments by which the window must be larger for the bandwidth to be used between clumps.
-    pub(super) fn room(&self, bandwidth: Bandwidth) -> u64 {
+    pub(in super::super) fn room(&self, bandwidth: Bandwidth) -> u64 {
         self.extra[0].max(self.extra[1]).min(worth(bandwidth, MOST))
     }
 }
@@ -80,13 +81,14 @@ mod tests {
         let mut now = Instant::ZERO;
         for _ in 0..50 {
             now = now + Duration::from_millis(20);
-            aggregation.on_delivered(now, 20, bandwidth, 1000, false);
+            aggregation.on_delivered(now, 20, bandwidth, 1000);
         }
         assert_eq!(aggregation.room(bandwidth), 20);
         for round in 0..60 {
             assert!(round >= 5 || aggregation.room(bandwidth) == 20, "round {round}");
             now = now + Duration::from_millis(2);
-            aggregation.on_delivered(now, 1, bandwidth, 1000, true);
+            aggregation.begin_round(ROUNDS);
+            aggregation.on_delivered(now, 1, bandwidth, 1000);
         }
         assert_eq!(aggregation.room(bandwidth), 1);
     }
@@ -95,7 +97,7 @@ mod tests {
     fn no_more_than_a_window_or_a_tenth_of_a_second() {
         let bandwidth = BW_UNIT / 1000 + 1; // rounded up
         let mut aggregation = Aggregation::default();
-        aggregation.on_delivered(Instant::ZERO, 5_000, bandwidth, 300, false);
+        aggregation.on_delivered(Instant::ZERO, 5_000, bandwidth, 300);
         assert_eq!(aggregation.room(bandwidth), 100);
         assert_eq!(aggregation.room(bandwidth * 10), 300);
     }

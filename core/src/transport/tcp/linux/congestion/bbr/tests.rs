@@ -45,6 +45,8 @@ impl Path {
             interval: Some(RTT),
             prior_delivered,
             app_limited: false,
+            in_flight: self.in_flight,
+            lost,
         };
         let totals = Totals { delivered: self.delivered, lost: self.lost, delivered_at: self.now };
         let mut sample = Sample {
@@ -60,6 +62,8 @@ impl Path {
             state: self.state,
             departure: self.now,
             srtt: Some(RTT),
+            cwnd_limited: false,
+            of_probe: false,
         };
         change(&mut sample);
         self.in_flight = left;

@@ -1,0 +1,467 @@
+//! BBR version 3 as its authors' Linux tree has it (github.com/google/bbr, branch `v3`,
+//! `tcp_bbr.c`); draft-ietf-ccwg-bbr describes it too, and its sections (of version 04) are named
+//! below. Where the two differ the tree counts.
+//!
+//! Beside version 1's model (bandwidth and least round-trip time) it keeps bounds (`bounds`): what
+//! the path bore without losing more than 2 % (`inflight_hi`), and, from a loss to the next probe
+//! for bandwidth, what it delivered of late (`bw_lo`, `inflight_lo`). Bandwidth is probed for every
+//! two or three seconds, or as often as Reno would (`cycle`).
+//!
+//! Left out: ECN, rehashing of flow labels (PLB), which needs ECN, and what depends on the host
+//! (`fast_ack_mode`; the shortcut for ACKs of a connection that the application limits).
+
+mod bounds;
+mod cycle;
+mod loss;
+mod min_rtt;
+mod plateau;
+
+use rand_chacha::ChaCha8Rng;
+
+use self::bounds::{Bounds, UNBOUNDED};
+use self::cycle::{Cycle, Phase};
+use self::min_rtt::MinRtt;
+use self::plateau::Plateau;
+use super::bbr::aggregation::{Aggregation, ROUNDS};
+use super::bbr::{BW_UNIT, Bandwidth, MIN_CWND, UNIT, bytes_per_second, micros, narrow, valid};
+use crate::transport::tcp::congestion::{
+    Ack, CongestionControl, Loss, LostSegment, Pace, Reduction, Sample, Totals, Window,
+};
+use crate::transport::tcp::endpoint::CongestionState;
+use crate::units::{Duration, Instant};
+
+/// 4 ln 2, the least gain that doubles the rate each round trip (5.3.1), rounded up.
+const STARTUP_GAIN: u64 = UNIT * 277 / 100 + 1;
+/// Empties in a round trip the queue that Startup made (5.3.2).
+const DRAIN_GAIN: u64 = UNIT * 1000 / 2885;
+/// Window: twice the bandwidth-delay product, for delayed ACKs (5.6.1); while bandwidth is probed
+/// for, a quarter of the product more.
+const CWND_GAIN: u64 = 2 * UNIT;
+const CWND_GAIN_UP: u64 = CWND_GAIN + UNIT / 4;
+/// Losses that end Startup: more than the threshold of `loss`, told of by so many ACKs of a round
+/// trip (5.3.1.3).
+const FULL_LOSSES: u32 = 6;
+/// What a burst may have beyond a millisecond's worth: so many bytes, halved for every 512 µs of
+/// the least round-trip time.
+const BURST: u64 = 65_536;
+const BURST_SHIFT: u64 = 9;
+/// Segments that leave at a time: at least, and in bytes at most (`GSO_LEGACY_MAX_SIZE`, less
+/// headers).
+const LEAST_QUANTUM: u64 = 2;
+const MOST_BYTES: u64 = BURST - 1 - 320;
+
+/// Section 5.1.1.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+enum Mode {
+    Startup,
+    Drain,
+    ProbeBw(Phase),
+    ProbeRtt,
+}
+
+/// The connection's clock and its count of deliveries, as of the last event.
+#[derive(Clone, Copy, Debug, Default)]
+struct Present {
+    now: Instant,
+    delivered: u64,
+}
+
+/// The model and what is done with it.
+#[derive(Debug)]
+pub(crate) struct Bbr3 {
+    mss: u32,
+    rng: ChaCha8Rng,
+    initial_cwnd: u32,
+    mode: Mode,
+    present: Present,
+    bounds: Bounds,
+    plateau: Plateau,
+    cycle: Cycle,
+    min_rtt: MinRtt,
+    aggregation: Aggregation,
+    /// The count of deliveries that ends this round trip, and whether an ACK begins one (5.5.1).
+    round_end: u64,
+    round_start: bool,
+    /// The same for the round trips by which losses are looked at.
+    loss_round_end: u64,
+    loss_round_start: bool,
+    /// ACKs of Startup's round trip that told of losses.
+    losses_in_round: u32,
+    /// The window that ProbeRTT and recoveries give back, and the state at the last ACK.
+    prior_cwnd: u32,
+    prior_state: CongestionState,
+    /// A reduction was spurious: the next ACK gives the window back.
+    undone: bool,
+    idle_restart: bool,
+    pacing_gain: u64,
+    /// Bytes/s at which segments leave.
+    rate: u64,
+    seen_rtt: bool,
+}
+
+impl Bbr3 {
+    /// For segments of `mss` bytes.
+    pub(crate) fn new(mss: u32, rng: ChaCha8Rng) -> Self {
+        Self {
+            mss,
+            rng,
+            initial_cwnd: 10,
+            mode: Mode::Startup,
+            present: Present::default(),
+            bounds: Bounds::default(),
+            plateau: Plateau::default(),
+            cycle: Cycle::default(),
+            min_rtt: MinRtt::default(),
+            aggregation: Aggregation::default(),
+            round_end: 0,
+            round_start: false,
+            loss_round_end: 0,
+            loss_round_start: false,
+            losses_in_round: 0,
+            prior_cwnd: 0,
+            prior_state: CongestionState::Open,
+            undone: false,
+            idle_restart: false,
+            pacing_gain: STARTUP_GAIN,
+            rate: 0,
+            seen_rtt: false,
+        }
+    }
+
+    /// Section 5.6.2: the rate follows the model; before the pipe is full it only rises.
+    fn set_rate(&mut self, window: &Window, smoothed: Option<Duration>, gain: u64) {
+        if !self.seen_rtt && smoothed.is_some() {
+            self.guess_rate(window, smoothed);
+        }
+        let rate = bytes_per_second(self.bounds.bandwidth(), self.mss, gain);
+        if self.plateau.reached || rate > self.rate {
+            self.rate = rate;
+        }
+    }
+
+    /// Before the first delivery: the window over the round-trip time, or over a millisecond.
+    fn guess_rate(&mut self, window: &Window, smoothed: Option<Duration>) {
+        self.seen_rtt = smoothed.is_some();
+        let rtt = smoothed.map_or(1000, |rtt| micros(rtt).max(1));
+        let bandwidth = u64::from(window.cwnd()) * BW_UNIT / rtt;
+        self.rate = bytes_per_second(bandwidth, self.mss, STARTUP_GAIN);
+    }
+
+    /// Section 5.6.3: segments that leave at a time, a millisecond's worth, and more where the
+    /// round-trip time is short (`bbr_tso_segs_generic`).
+    fn quantum(&self) -> u64 {
+        let halvings = self.min_rtt.get().map_or(u64::MAX, |rtt| micros(rtt) >> BURST_SHIFT);
+        let burst = if halvings < 32 { BURST >> halvings } else { 0 };
+        let bytes = ((self.rate >> 10) + burst).min(MOST_BYTES);
+        (bytes / u64::from(self.mss)).clamp(LEAST_QUANTUM, 127)
+    }
+
+    /// An ACK: whether it begins a round trip (5.5.1), and what was delivered in it of late.
+    fn begin_rounds(&mut self, sample: &Sample, bandwidth: Bandwidth) {
+        (self.round_start, self.loss_round_start) = (false, false);
+        let Some((delivered, _)) = valid(sample) else { return };
+        if sample.rate.prior_delivered >= self.round_end {
+            self.round_end = sample.totals.delivered;
+            self.round_start = true;
+            self.cycle.count_round();
+        }
+        if sample.acked == 0 {
+            return;
+        }
+        self.bounds.note_delivery(bandwidth, delivered);
+        if sample.rate.prior_delivered >= self.loss_round_end {
+            self.loss_round_end = sample.totals.delivered;
+            self.loss_round_start = true;
+        }
+    }
+
+    /// Takes in an ACK: the model first, then what it says of the mode (5.2.3).
+    fn update_model(&mut self, sample: &Sample, bandwidth: Bandwidth, window: &mut Window) {
+        self.update_bounds(sample, bandwidth, window);
+        self.update_aggregation(sample, window);
+        self.look_for_losses_in_startup(sample);
+        let look = plateau::Look {
+            bandwidth,
+            round_start: self.round_start,
+            app_limited: sample.rate.app_limited,
+        };
+        self.plateau.look(look);
+        self.drain(sample, window);
+        self.update_cycle(sample, bandwidth, window);
+        self.update_min_rtt(sample, window);
+    }
+
+    /// Section 5.5.10: what the application limited counts only if it is more.
+    fn update_bounds(&mut self, sample: &Sample, bandwidth: Bandwidth, window: &Window) {
+        if valid(sample).is_none() || sample.acked == 0 {
+            return;
+        }
+        if !sample.rate.app_limited || bandwidth >= self.bounds.max_bandwidth() {
+            self.bounds.take_bandwidth(bandwidth);
+        }
+        self.bounds.loss_in_round |= sample.lost > 0;
+        if self.loss_round_start {
+            if !self.is_probing() {
+                self.bounds.adapt_lower(window.cwnd());
+            }
+            self.bounds.loss_in_round = false;
+        }
+    }
+
+    /// In these phases a loss tells of the probe; else it lowers the short-term bounds.
+    fn is_probing(&self) -> bool {
+        matches!(self.mode, Mode::Startup | Mode::ProbeBw(Phase::Refill | Phase::Up))
+    }
+
+    fn update_aggregation(&mut self, sample: &Sample, window: &Window) {
+        if sample.acked == 0 || valid(sample).is_none() {
+            return;
+        }
+        if self.round_start {
+            self.aggregation.begin_round(if self.plateau.reached { ROUNDS } else { 1 });
+        }
+        let (at, bandwidth) = (sample.totals.delivered_at, self.bounds.bandwidth());
+        self.aggregation.on_delivered(at, sample.acked, bandwidth, window.cwnd());
+    }
+
+    /// Section 5.3.1.3: a round trip of a recovery with too many losses ends Startup.
+    fn look_for_losses_in_startup(&mut self, sample: &Sample) {
+        if self.plateau.reached {
+            return;
+        }
+        self.losses_in_round += u32::from(sample.lost > 0);
+        if !self.loss_round_start {
+            return;
+        }
+        if sample.state == CongestionState::Recovery
+            && self.losses_in_round >= FULL_LOSSES
+            && loss::is_too_high(sample.rate.lost, sample.rate.in_flight)
+        {
+            self.plateau.reached = true;
+            let product = self.inflight(self.bounds.max_bandwidth(), UNIT);
+            self.bounds.inflight_hi = product.max(self.bounds.inflight_latest);
+            return;
+        }
+        self.losses_in_round = 0;
+    }
+
+    /// Section 5.3.2.
+    fn drain(&mut self, sample: &Sample, window: &mut Window) {
+        if self.mode == Mode::Startup && self.plateau.reached {
+            self.mode = Mode::Drain;
+            window.set_ssthresh(narrow(self.inflight(self.bounds.max_bandwidth(), UNIT)));
+            self.bounds.reset_signals();
+        }
+        if self.mode == Mode::Drain
+            && self.in_network(sample, sample.in_flight)
+                <= self.inflight(self.bounds.max_bandwidth(), UNIT)
+        {
+            self.begin_down();
+        }
+    }
+
+    /// What is left in flight when the next segment leaves.
+    fn in_network(&self, sample: &Sample, in_flight: u64) -> u64 {
+        let wait = micros(sample.departure.saturating_since(sample.now));
+        let delivered =
+            u128::from(self.bounds.bandwidth()) * u128::from(wait) / u128::from(BW_UNIT);
+        let rising = if self.pacing_gain > UNIT { self.quantum() } else { 0 };
+        (in_flight + rising).saturating_sub(u64::try_from(delivered).unwrap_or(u64::MAX))
+    }
+
+    /// Section 5.6.4.2: `gain` times the bandwidth-delay product.
+    fn product(&self, bandwidth: Bandwidth, gain: u64) -> u64 {
+        let Some(rtt) = self.min_rtt.get() else { return u64::from(self.initial_cwnd) };
+        let product = (u128::from(bandwidth) * u128::from(micros(rtt)) * u128::from(gain)) >> 8;
+        u64::try_from(product.div_ceil(u128::from(BW_UNIT))).unwrap_or(u64::MAX)
+    }
+
+    /// At least three bursts (at the sender, in the network, at the receiver) and the least window;
+    /// two more while bandwidth is probed for, lest a small window hinder that.
+    fn with_budget(&self, segments: u64) -> u64 {
+        let up = self.mode == Mode::ProbeBw(Phase::Up);
+        let least = (3 * self.quantum()).max(u64::from(MIN_CWND));
+        segments.max(least).saturating_add(if up { 2 } else { 0 })
+    }
+
+    fn inflight(&self, bandwidth: Bandwidth, gain: u64) -> u64 {
+        self.with_budget(self.product(bandwidth, gain))
+    }
+
+    /// What is wanted in flight: the product, unless losses cut the window.
+    fn target_inflight(&self, window: &Window) -> u64 {
+        self.inflight(self.bounds.bandwidth(), UNIT).min(u64::from(window.cwnd()))
+    }
+
+    fn gains(&self) -> (u64, u64) {
+        match self.mode {
+            Mode::Startup => (STARTUP_GAIN, CWND_GAIN),
+            Mode::Drain => (DRAIN_GAIN, CWND_GAIN),
+            Mode::ProbeBw(Phase::Up) => (Phase::Up.gain(), CWND_GAIN_UP),
+            Mode::ProbeBw(phase) => (phase.gain(), CWND_GAIN),
+            Mode::ProbeRtt => (UNIT, UNIT),
+        }
+    }
+
+    /// Section 5.6.4.6.
+    fn set_cwnd(&self, sample: &Sample, gain: u64, window: &mut Window) {
+        if sample.acked > 0 {
+            let bandwidth = self.bounds.bandwidth();
+            let room = self.aggregation.room(bandwidth);
+            let wanted = self.product(bandwidth, gain).saturating_add(room);
+            let target = narrow(self.with_budget(wanted));
+            let cwnd = window.cwnd();
+            let grown = cwnd.saturating_add(narrow(sample.acked));
+            let cwnd = if self.plateau.reached {
+                grown.min(target)
+            } else if cwnd < target || cwnd < 2 * self.initial_cwnd {
+                grown
+            } else {
+                cwnd
+            };
+            window.set_cwnd(cwnd.max(MIN_CWND));
+        }
+        if self.mode == Mode::ProbeRtt {
+            window.set_cwnd(window.cwnd().min(narrow(self.probe_rtt_cwnd())));
+        }
+        self.bound_cwnd(window);
+    }
+
+    /// Section 5.6.4.7: the bounds that hold in a phase.
+    fn bound_cwnd(&self, window: &mut Window) {
+        let upper = match self.mode {
+            Mode::ProbeRtt | Mode::ProbeBw(Phase::Cruise) => self.bounds.with_headroom(),
+            Mode::ProbeBw(_) => self.bounds.inflight_hi,
+            Mode::Startup | Mode::Drain => UNBOUNDED,
+        };
+        let bound = upper.min(self.bounds.inflight_lo).max(u64::from(MIN_CWND));
+        window.set_cwnd(window.cwnd().min(narrow(bound)));
+    }
+
+    /// A recovery or ProbeRTT begins.
+    fn save_cwnd(&mut self, window: &Window) {
+        let reduced = self.prior_state >= CongestionState::Recovery || self.mode == Mode::ProbeRtt;
+        self.prior_cwnd = if reduced { self.prior_cwnd.max(window.cwnd()) } else { window.cwnd() };
+    }
+
+    /// The window comes back after a timeout's repairs, or once a reduction proved spurious.
+    fn give_back(&mut self, state: CongestionState, window: &mut Window) {
+        let repaired = self.prior_state == CongestionState::Loss && state != CongestionState::Loss;
+        if std::mem::take(&mut self.undone) || repaired {
+            window.set_cwnd(window.cwnd().max(self.prior_cwnd));
+        }
+    }
+}
+
+impl CongestionControl for Bbr3 {
+    fn has_model(&self) -> bool {
+        true
+    }
+
+    fn on_established(
+        &mut self,
+        now: Instant,
+        smoothed: Option<Duration>,
+        delivered: u64,
+        window: &mut Window,
+    ) {
+        self.present = Present { now, delivered };
+        self.initial_cwnd = window.cwnd().min(127);
+        self.min_rtt.begin(now, smoothed);
+        self.round_end = delivered;
+        self.loss_round_end = delivered + 1;
+        self.aggregation.restart(now);
+        self.guess_rate(window, smoothed);
+    }
+
+    fn on_sample(&mut self, sample: &Sample, window: &mut Window) {
+        self.present = Present { now: sample.now, delivered: sample.totals.delivered };
+        self.give_back(sample.state, window);
+        let bandwidth = valid(sample).map_or(0, |(delivered, interval)| {
+            let scaled = u128::from(delivered) * u128::from(BW_UNIT);
+            u64::try_from(scaled.div_ceil(u128::from(interval))).unwrap_or(UNBOUNDED)
+        });
+        self.begin_rounds(sample, bandwidth);
+        self.update_model(sample, bandwidth, window);
+        let (pacing, cwnd) = self.gains();
+        self.pacing_gain = pacing;
+        self.set_rate(window, sample.srtt, pacing);
+        self.set_cwnd(sample, cwnd, window);
+        if self.loss_round_start && !sample.of_probe {
+            self.bounds.begin_round(bandwidth, sample.rate.delivered.unwrap_or(0));
+        }
+        self.prior_state = sample.state;
+    }
+
+    fn grow(&mut self, _: &Ack, _: &mut Window) {}
+
+    /// A loss does not move the threshold, which nothing here looks at.
+    fn reduce(&mut self, _: Loss, window: &Window) -> Reduction {
+        self.save_cwnd(window);
+        self.bounds.save();
+        Reduction { ssthresh: window.ssthresh(), cwnd: window.cwnd() }
+    }
+
+    /// Section 5.5.10.2: losses begin a round trip over which deliveries are looked at; while
+    /// bandwidth is probed for, too many of them end the probe.
+    fn on_segment_lost(&mut self, lost: &LostSegment, window: &Window) {
+        self.present = Present { now: lost.now, delivered: lost.totals.delivered };
+        if !std::mem::replace(&mut self.bounds.loss_in_round, true) {
+            self.loss_round_end = lost.totals.delivered;
+        }
+        if !self.cycle.samples_are_of_probe {
+            return;
+        }
+        let in_flight = lost.in_flight.unwrap_or(self.bounds.inflight_latest + lost.lost);
+        if loss::is_too_high(lost.lost, in_flight) {
+            let bearable = match lost.in_flight {
+                Some(in_flight) => loss::bearable_inflight(lost.lost, in_flight),
+                None => in_flight,
+            };
+            self.on_too_much_in_flight(bearable, lost.app_limited, window);
+        }
+    }
+
+    fn on_undo(&mut self, _: Totals) {
+        self.plateau.restart(0);
+        self.bounds.undo();
+        self.undone = true;
+    }
+
+    /// The path may be another one: bandwidth may grow again. The window has been cut by now; what
+    /// [`CongestionControl::reduce`] saved is what it was.
+    fn on_timeout(&mut self, _: Instant, _: u64, _: Totals) {
+        self.prior_state = CongestionState::Loss;
+        self.plateau.restart(0);
+        if !self.is_probing() && self.bounds.inflight_lo == UNBOUNDED {
+            self.bounds.inflight_lo = u64::from(self.prior_cwnd);
+        }
+    }
+
+    /// Section 5.4.1: after idling, segments leave at the bandwidth and no faster.
+    fn on_idle(&mut self, now: Instant, _: Duration, app_limited: bool, window: &mut Window) {
+        if !app_limited {
+            return;
+        }
+        self.present.now = now;
+        self.idle_restart = true;
+        self.aggregation.restart(now);
+        match self.mode {
+            Mode::ProbeBw(_) => self.set_rate(window, None, UNIT),
+            Mode::ProbeRtt => self.try_to_end_probe_rtt(window),
+            Mode::Startup | Mode::Drain => {}
+        }
+    }
+
+    fn pace(&self) -> Option<Pace> {
+        Some(Pace { bytes_per_second: self.rate.max(1), quantum: self.quantum() })
+    }
+
+    /// ProbeRTT sends less than the network takes, which says nothing of its bandwidth.
+    fn is_limiting_itself(&self) -> bool {
+        self.mode == Mode::ProbeRtt
+    }
+}
+
+#[cfg(test)]
+mod tests;

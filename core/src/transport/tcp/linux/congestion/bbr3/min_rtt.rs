@@ -1,0 +1,112 @@
+//! The least round-trip time, and ProbeRTT (draft-ietf-ccwg-bbr-04 sections 5.3.4 and 5.5.7): if
+//! none was as low for five seconds, half a product is in flight for 200 ms and a round trip, to
+//! see behind the queue.
+
+use super::{Bbr3, MIN_CWND, Mode, UNIT};
+use crate::transport::tcp::congestion::{Sample, Window};
+use crate::units::{Duration, Instant};
+
+/// How long the least round-trip time counts.
+const WINDOW: Duration = Duration::from_secs(10);
+/// After so long without one as low the connection goes down, for so long, to this share of the
+/// product.
+const PROBE_AFTER: Duration = Duration::from_secs(5);
+const PROBE_TIME: Duration = Duration::from_millis(200);
+const PROBE_GAIN: u64 = UNIT / 2;
+
+/// The least of ten seconds, that of five, and when each was measured.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct MinRtt {
+    least: Option<Duration>,
+    at: Instant,
+    recent: Option<Duration>,
+    pub(super) recent_at: Instant,
+    /// When ProbeRTT may end, once little is in flight, and whether a round trip has passed since.
+    until: Option<Instant>,
+    round_over: bool,
+}
+
+impl MinRtt {
+    pub(super) fn begin(&mut self, now: Instant, rtt: Option<Duration>) {
+        *self = Self { least: rtt, at: now, recent: rtt, recent_at: now, ..Self::default() };
+    }
+
+    /// The least round-trip time; `None` before any.
+    pub(super) fn get(&self) -> Option<Duration> {
+        self.least
+    }
+
+    /// Takes a sample in; says whether it is time for ProbeRTT.
+    fn sample(&mut self, now: Instant, rtt: Option<Duration>, delayed: bool) -> bool {
+        let due = now > self.recent_at + PROBE_AFTER;
+        if let Some(rtt) = rtt
+            && (self.recent.is_none_or(|least| rtt < least) || (due && !delayed))
+        {
+            (self.recent, self.recent_at) = (Some(rtt), now);
+        }
+        let lower = match (self.recent, self.least) {
+            (Some(recent), Some(least)) => recent <= least,
+            (recent, _) => recent.is_some(),
+        };
+        if lower || now > self.at + WINDOW {
+            (self.least, self.at) = (self.recent, self.recent_at);
+        }
+        due
+    }
+}
+
+impl Bbr3 {
+    /// An ACK: is it time to go down, or up again?
+    pub(super) fn update_min_rtt(&mut self, sample: &Sample, window: &mut Window) {
+        let due = self.min_rtt.sample(sample.now, sample.rtt, sample.delayed);
+        if due && !self.idle_restart && self.mode != Mode::ProbeRtt {
+            self.mode = Mode::ProbeRtt;
+            self.save_cwnd(window);
+            self.min_rtt.until = None;
+            self.cycle.stop_probe();
+            self.round_end = self.present.delivered;
+        }
+        if self.mode == Mode::ProbeRtt {
+            self.probe_rtt(sample, window);
+        }
+        if sample.rate.delivered.is_some_and(|delivered| delivered > 0) {
+            self.idle_restart = false;
+        }
+    }
+
+    /// What is in flight in ProbeRTT.
+    pub(super) fn probe_rtt_cwnd(&self) -> u64 {
+        self.product(self.bounds.bandwidth(), PROBE_GAIN).max(MIN_CWND.into())
+    }
+
+    fn probe_rtt(&mut self, sample: &Sample, window: &mut Window) {
+        if self.min_rtt.until.is_none() {
+            if sample.in_flight <= self.probe_rtt_cwnd() {
+                self.min_rtt.until = Some(sample.now + PROBE_TIME);
+                self.min_rtt.round_over = false;
+                self.round_end = self.present.delivered;
+            }
+            return;
+        }
+        self.min_rtt.round_over |= self.round_start;
+        if self.min_rtt.round_over {
+            self.try_to_end_probe_rtt(window);
+        }
+    }
+
+    /// Back to where it was: in Startup, or in a cycle whose next probe is far.
+    pub(super) fn try_to_end_probe_rtt(&mut self, window: &mut Window) {
+        if self.min_rtt.until.is_none_or(|until| self.present.now <= until) {
+            return;
+        }
+        self.min_rtt.recent_at = self.present.now;
+        window.set_cwnd(window.cwnd().max(self.prior_cwnd));
+        self.bounds.reset_lower();
+        if self.plateau.reached {
+            self.begin_down();
+            self.begin_cruise();
+        } else {
+            self.mode = Mode::Startup;
+        }
+    }
+}

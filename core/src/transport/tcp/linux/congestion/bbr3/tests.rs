@@ -1,0 +1,308 @@
+//! By hand: a path of 100 ms that delivers 100 segments a round trip, one ACK a round trip.
+
+use rand_chacha::rand_core::SeedableRng;
+
+use super::*;
+use crate::transport::tcp::config::TcpConfig;
+use crate::transport::tcp::congestion::{CongestionAlgorithm, Rate};
+
+const RTT: Duration = Duration::from_millis(100);
+const PRODUCT: u64 = 100;
+
+struct Path {
+    bbr: Bbr3,
+    window: Window,
+    now: Instant,
+    delivered: u64,
+    lost: u64,
+    in_flight: u64,
+    state: CongestionState,
+    /// Falls by a nanosecond with every ACK, so that there is no cause for ProbeRTT.
+    rtt: Duration,
+}
+
+impl Path {
+    fn new(seed: u64) -> Self {
+        let config = TcpConfig::linux(CongestionAlgorithm::BBR3);
+        let mut window = Window::new(&config);
+        let mut bbr = Bbr3::new(1448, ChaCha8Rng::seed_from_u64(seed));
+        let now = Instant::ZERO + RTT;
+        bbr.on_established(now, Some(RTT), 1, &mut window);
+        Self {
+            bbr,
+            window,
+            now,
+            delivered: 1,
+            lost: 0,
+            in_flight: 0,
+            state: CongestionState::Open,
+            rtt: RTT,
+        }
+    }
+
+    /// An ACK of `acked` segments sent a round trip before, of which `lost` more were lost; `left`
+    /// are in flight after it.
+    fn ack(&mut self, acked: u64, lost: u64, left: u64) {
+        self.ack_of(acked, lost, left, |_| {});
+    }
+
+    fn ack_of(&mut self, acked: u64, lost: u64, left: u64, change: impl FnOnce(&mut Sample)) {
+        self.now = self.now + RTT;
+        self.rtt = Duration::from_nanos(self.rtt.as_nanos() - 1);
+        let prior_delivered = self.delivered;
+        self.delivered += acked;
+        self.lost += lost;
+        let rate = Rate {
+            delivered: Some(acked),
+            interval: Some(RTT),
+            prior_delivered,
+            app_limited: false,
+            in_flight: acked + lost,
+            lost,
+        };
+        let totals = Totals { delivered: self.delivered, lost: self.lost, delivered_at: self.now };
+        for nth in 1..=lost {
+            let lost = LostSegment {
+                now: self.now,
+                in_flight: Some(acked + lost),
+                lost: nth,
+                app_limited: false,
+                totals,
+            };
+            self.bbr.on_segment_lost(&lost, &self.window);
+        }
+        let mut sample = Sample {
+            now: self.now,
+            rate,
+            rtt: Some(self.rtt),
+            delayed: false,
+            acked,
+            lost,
+            prior_in_flight: self.in_flight,
+            in_flight: left,
+            totals,
+            state: self.state,
+            departure: self.now,
+            srtt: Some(RTT),
+            cwnd_limited: false,
+            of_probe: false,
+        };
+        change(&mut sample);
+        self.in_flight = left;
+        self.bbr.on_sample(&sample, &mut self.window);
+    }
+
+    /// Until the pipe is full and drained.
+    fn in_cruise(seed: u64) -> Self {
+        let mut path = Self::new(seed);
+        for (acked, left) in [(20, 40), (40, 80), (80, 160), (100, 200), (100, 200), (100, 200)] {
+            path.ack(acked, 0, left);
+        }
+        while path.bbr.mode != Mode::ProbeBw(Phase::Cruise) {
+            path.ack(PRODUCT, 0, 90);
+        }
+        path
+    }
+
+    fn until(&mut self, phase: Phase) -> u64 {
+        let began = self.now;
+        while self.bbr.mode != Mode::ProbeBw(phase) {
+            self.ack(PRODUCT, 0, 90);
+        }
+        self.now.saturating_since(began).as_nanos() / 1_000_000
+    }
+}
+
+/// 5.6.2: ten segments of 1448 bytes in 100 ms, times 2.77 (710/256), less 1 %.
+#[test]
+fn the_first_rate_is_2_77_windows_a_round_trip() {
+    let path = Path::new(1);
+    let exact = 10.0 * 1448.0 / 0.1 * 710.0 / 256.0 * 0.99;
+    assert!((path.bbr.rate as f64 / exact - 1.0).abs() < 1e-3, "{}", path.bbr.rate);
+}
+
+/// 5.3.1.2 and 5.3.2: bandwidth 20, 40, 80, 100 a round trip; 100 is more by a quarter than 80, and
+/// then not for three: Drain, until no more than the product is in flight.
+#[test]
+fn startup_ends_after_three_round_trips_without_growth() {
+    let mut path = Path::new(1);
+    let mut modes = Vec::new();
+    for (acked, left) in
+        [(20, 40), (40, 80), (80, 160), (100, 200), (100, 200), (100, 200), (100, 200), (100, 100)]
+    {
+        path.ack(acked, 0, left);
+        modes.push(path.bbr.mode);
+    }
+    use Mode::{Drain, Startup};
+    let down = Mode::ProbeBw(Phase::Down);
+    assert_eq!(modes, [Startup, Startup, Startup, Startup, Startup, Startup, Drain, down]);
+    assert_eq!(path.window.ssthresh(), 101, "bandwidth is rounded up");
+    assert_eq!(path.bbr.bounds.inflight_hi, UNBOUNDED);
+}
+
+/// 5.3.1.3: in recovery, six ACKs of a round trip that tell of losses and more than 2 % lost end
+/// Startup and bound what is in flight; five do not, nor do few losses.
+#[test]
+fn losses_end_startup() {
+    for (acks, lost_of_each, ends) in [(5, 2, false), (6, 2, true), (6, 0, false)] {
+        let mut path = Path::new(1);
+        path.ack(20, 0, 40);
+        path.ack(40, 0, 80);
+        path.state = CongestionState::Recovery;
+        let prior = path.delivered;
+        path.ack(10, 1, 70); // loss begins a round trip
+        for nth in 1..acks {
+            let in_round = |sample: &mut Sample| {
+                sample.rate.prior_delivered = prior - 1;
+                sample.rate.lost = nth * lost_of_each;
+                sample.rate.in_flight = 80;
+            };
+            path.ack_of(10, 1, 70, in_round);
+        }
+        assert_eq!(path.bbr.mode, Mode::Startup);
+        path.ack_of(10, 0, 70, |sample| {
+            sample.rate.lost = 6 * lost_of_each;
+            sample.rate.in_flight = 80;
+        });
+        assert_eq!(path.bbr.plateau.reached, ends, "{acks} {lost_of_each}");
+        assert_eq!(path.bbr.bounds.inflight_hi < UNBOUNDED, ends);
+    }
+}
+
+/// 5.3.3: cruise until two to three seconds after the last probe, refill for a round trip, up until
+/// three round trips brought no bandwidth, then down and cruise.
+#[test]
+fn the_cycle_is_down_cruise_refill_up() {
+    let mut waits = Vec::new();
+    for seed in 0..40 {
+        let mut path = Path::in_cruise(seed);
+        path.until(Phase::Down);
+        let down_at = path.now;
+        path.until(Phase::Cruise);
+        assert_eq!(path.bbr.pacing_gain, 256);
+        path.until(Phase::Refill);
+        let waited = path.now.saturating_since(down_at).as_nanos() / 1_000_000;
+        assert!((2_000..=3_100).contains(&waited), "{waited}");
+        waits.push(waited);
+        let (pacing, cwnd) = path.bbr.gains();
+        assert_eq!((pacing, cwnd), (256, 512));
+        assert_eq!(path.until(Phase::Up), 100);
+        assert_eq!(path.bbr.gains(), (320, 576));
+        assert_eq!(path.until(Phase::Down), 300);
+        assert_eq!(path.bbr.pacing_gain, 232);
+    }
+    waits.sort_unstable();
+    waits.dedup();
+    assert!(waits.len() > 5, "drawn: {waits:?}");
+}
+
+/// 5.3.3.6: with a product of 10 segments Reno would probe after 10 round trips.
+#[test]
+fn a_small_product_is_probed_at_renos_pace() {
+    let mut path = Path::new(3);
+    for (acked, left) in [(10, 20), (10, 20), (10, 20), (10, 20), (10, 8), (10, 8), (10, 8)] {
+        path.ack(acked, 0, left);
+    }
+    assert_eq!(path.bbr.mode, Mode::ProbeBw(Phase::Cruise));
+    let mut rounds = 0;
+    while path.bbr.mode != Mode::ProbeBw(Phase::Refill) {
+        path.ack(10, 0, 8);
+        rounds += 1;
+    }
+    assert!((7..=10).contains(&rounds), "{rounds}");
+}
+
+/// 5.5.10.4: more than 2 % lost while probing: the bound is where the share was crossed, the probe
+/// is over, and cruising leaves 15 % of it free. The next probe stops at the bound; since nothing
+/// was lost, another follows at once that raises it.
+#[test]
+fn a_lossy_probe_bounds_what_is_in_flight() {
+    let mut path = Path::in_cruise(1);
+    path.until(Phase::Up);
+    path.ack_of(121, 4, 125, |sample| sample.prior_in_flight = 125);
+    assert_eq!(path.bbr.mode, Mode::ProbeBw(Phase::Down));
+    // 124 before the segment, budget ceil(2.42) = 3; it is the third that is one too many.
+    let bound = path.bbr.bounds.inflight_hi;
+    assert_eq!(bound, loss::bearable_inflight(3, 125));
+    assert!((124..=126).contains(&bound), "{bound}");
+    path.until(Phase::Cruise);
+    let headroom = u64::from(path.window.cwnd());
+    assert!(headroom <= bound * 85 / 100 + 2, "{headroom} {bound}");
+    path.until(Phase::Up);
+    path.ack(PRODUCT, 0, 100);
+    path.ack_of(PRODUCT, 0, 125, |sample| sample.prior_in_flight = bound);
+    assert_eq!(path.bbr.mode, Mode::ProbeBw(Phase::Down));
+    path.ack(PRODUCT, 0, 120);
+    assert_eq!(path.bbr.mode, Mode::ProbeBw(Phase::Refill));
+    assert_eq!(path.until(Phase::Up), 100);
+    path.ack_of(PRODUCT, 0, 120, |sample| {
+        sample.cwnd_limited = true;
+    });
+    let cwnd = path.window.cwnd();
+    assert!(u64::from(cwnd) <= bound, "{cwnd}");
+    path.ack_of(PRODUCT, 0, 120, |sample| sample.cwnd_limited = true);
+    assert!(path.bbr.bounds.inflight_hi > bound);
+}
+
+/// 5.5.10.3: a loss while cruising lowers the window to what was delivered or 0.7, until the next
+/// probe; fewer than 2 % do not move the upper bound.
+#[test]
+fn a_loss_lowers_the_short_term_bounds_until_the_next_probe() {
+    let mut path = Path::in_cruise(1);
+    let before = path.bbr.bounds.bandwidth();
+    path.state = CongestionState::Recovery;
+    path.bbr.reduce(Loss::Detected, &path.window);
+    (0..4).for_each(|_| path.ack(99, 1, 90)); // before the first loss 100 had been delivered
+    path.ack(99, 0, 90);
+    assert!(path.bbr.bounds.inflight_lo < UNBOUNDED);
+    assert_eq!(path.bbr.bounds.inflight_hi, UNBOUNDED);
+    // 99 of 100 were delivered: the bandwidth hardly falls.
+    let after = path.bbr.bounds.bandwidth();
+    assert!(after < before && after >= before * 98 / 100, "{before} {after}");
+    path.state = CongestionState::Open;
+    path.until(Phase::Refill);
+    assert_eq!(path.bbr.bounds.inflight_lo, UNBOUNDED);
+    assert_eq!(path.bbr.bounds.bandwidth(), path.bbr.bounds.max_bandwidth());
+}
+
+/// 5.3.4: five seconds without a lower round-trip time: half the product in flight until 200 ms and
+/// a round trip have passed; then the window is what it was, and cruises.
+#[test]
+fn round_trip_time_is_probed_every_five_seconds() {
+    let mut path = Path::in_cruise(1);
+    let since = path.bbr.min_rtt.recent_at;
+    while path.bbr.mode != Mode::ProbeRtt {
+        path.ack_of(PRODUCT, 0, 90, |sample| sample.rtt = Some(RTT + RTT));
+    }
+    let waited = path.now.saturating_since(since);
+    assert!(waited > Duration::from_secs(5) && waited <= Duration::from_millis(5_100));
+    assert_eq!(path.window.cwnd(), 51);
+    let before = path.bbr.prior_cwnd;
+    path.ack(40, 0, 50);
+    let drained = path.now;
+    while path.bbr.mode == Mode::ProbeRtt {
+        assert_eq!(path.window.cwnd(), 51);
+        path.ack(50, 0, 50);
+    }
+    assert_eq!(path.now.saturating_since(drained), RTT * 3);
+    assert_eq!(path.bbr.mode, Mode::ProbeBw(Phase::Cruise));
+    assert!(path.window.cwnd() >= before.min(200), "{} {before}", path.window.cwnd());
+    let least = path.bbr.min_rtt.get().unwrap();
+    assert!(least <= RTT, "as low as in the ten seconds before: {least}");
+}
+
+/// A spurious reduction gives bounds and window back.
+#[test]
+fn a_spurious_loss_changes_nothing() {
+    let mut path = Path::in_cruise(1);
+    let (cwnd, bounds) = (path.window.cwnd(), path.bbr.bounds.bandwidth());
+    path.bbr.reduce(Loss::Detected, &path.window);
+    path.state = CongestionState::Recovery;
+    (0..4).for_each(|_| path.ack(50, 50, 50));
+    assert!(path.window.cwnd() < cwnd && path.bbr.bounds.bandwidth() < bounds);
+    path.state = CongestionState::Open;
+    path.bbr.on_undo(Totals::default());
+    path.ack(PRODUCT, 0, 90);
+    assert!(path.window.cwnd() >= cwnd.min(200));
+    assert_eq!(path.bbr.bounds.bandwidth(), bounds);
+}
