@@ -36,6 +36,7 @@ KINDS = {
     "completion_s": "float | None",
     "completion_acked_s": "float | None",
     "share_in_time": "float | None",
+    "share_marked": "float | None",
     "share_used": "float | None",
     "share_beside": "float | None",
     "mean_coding_ratio": "float | None",
@@ -44,11 +45,15 @@ KINDS = {
 TABLES = (
     ("delay", "Delay", "A delay over all that had one.", {}),
     ("messages", "Messages", "What became of the messages of a flow.", {}),
+    ("ecn", "Ecn", "What explicit congestion notification did.", {}),
     (
         "flow",
         "Flow",
         "A flow.",
-        {"messages": ("NotRequired[Messages]", "what became of its messages, if it has any")},
+        {
+            "messages": ("NotRequired[Messages]", "what became of its messages, if it has any"),
+            "ecn": ("NotRequired[Ecn]", "what its marks did, if it uses them"),
+        },
     ),
     (
         "link",
@@ -56,7 +61,18 @@ TABLES = (
         "A link. What one kind of link counts besides stands under names of its own.",
         {"kind": ('Literal["link"]', "")},
     ),
-    ("leg", "Leg", "A wired leg.", {"kind": ('Literal["leg"]', "")}),
+    (
+        "leg",
+        "Leg",
+        "A wired leg.",
+        {
+            "kind": ('Literal["leg"]', ""),
+            "packets_marked": (
+                "NotRequired[int]",
+                "packets that its queue marked (ECN), if any came that it may mark",
+            ),
+        },
+    ),
     (
         "run",
         "Summary",

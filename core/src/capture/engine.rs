@@ -139,6 +139,8 @@ struct Flight {
     frame: Frame,
     sent: Instant,
     on_link: Option<Instant>,
+    /// When a queue marked it.
+    marked: Option<Instant>,
     queued: Option<u64>,
     units: Units,
     retransmission: u16,
@@ -307,6 +309,7 @@ impl Flight {
             retransmission: self.retransmission,
             counts: self.counts,
             late: None,
+            marked: self.marked.map(Instant::as_nanos),
         };
         timeline.end(self.ticket, &seen);
     }
@@ -324,6 +327,7 @@ impl<W: Write> Observer for Recorder<'_, W> {
                     from,
                     sent: now,
                     on_link: None,
+                    marked: None,
                     queued: None,
                     units: Units::default(),
                     retransmission: packet.retransmission,
@@ -359,6 +363,11 @@ impl<W: Write> Observer for Recorder<'_, W> {
                 let fate = if too_large { Fate::TooLarge(number) } else { Fate::QueueFull(number) };
                 if let Some(flight) = self.take(id) {
                     flight.end(&mut self.timeline, fate, None);
+                }
+            }
+            Step::Marked { .. } => {
+                if let Some(Some(flight)) = self.flights.get_mut(id as usize) {
+                    flight.marked.get_or_insert(now);
                 }
             }
             Step::Arrived => {

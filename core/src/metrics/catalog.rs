@@ -2,7 +2,8 @@
 //! means, and where it is read. Summaries, tables, plots and the docs follow it.
 
 use crate::metrics::{
-    DelaySummary, FlowMetrics, HopMetrics, LegMetrics, LinkMetrics, MessageMetrics, Outcome, Value,
+    DelaySummary, EcnMetrics, FlowMetrics, HopMetrics, LegMetrics, LinkMetrics, MessageMetrics,
+    Outcome, Value,
 };
 use crate::units::Duration;
 
@@ -44,6 +45,8 @@ pub enum Place {
     Flow,
     /// The `messages` of a flow.
     Messages,
+    /// The `ecn` of a flow.
+    Ecn,
     /// Each of `links` and `return_links` that is a link.
     Link,
     /// Each of `links` and `return_links` that is a wired leg.
@@ -56,15 +59,24 @@ pub enum Place {
 
 impl Place {
     /// All places.
-    pub const ALL: [Self; 7] =
-        [Self::Run, Self::Flow, Self::Messages, Self::Link, Self::Leg, Self::Delay, Self::Campaign];
+    pub const ALL: [Self; 8] = [
+        Self::Run,
+        Self::Flow,
+        Self::Messages,
+        Self::Ecn,
+        Self::Link,
+        Self::Leg,
+        Self::Delay,
+        Self::Campaign,
+    ];
 
-    /// Its name: `run`, `flow`, `messages`, `link`, `leg`, `delay` or `campaign`.
+    /// Its name: `run`, `flow`, `messages`, `ecn`, `link`, `leg`, `delay` or `campaign`.
     pub fn name(self) -> &'static str {
         match self {
             Self::Run => "run",
             Self::Flow => "flow",
             Self::Messages => "messages",
+            Self::Ecn => "ecn",
             Self::Link => "link",
             Self::Leg => "leg",
             Self::Delay => "delay",
@@ -85,13 +97,14 @@ enum Source {
     /// Of a flow, and of the run as the sum over its flows.
     Each(fn(&FlowMetrics) -> u64),
     Messages(fn(&MessageMetrics) -> Value),
+    Ecn(fn(&EcnMetrics) -> Value),
     Link(fn(&LinkMetrics) -> Value),
     Leg(fn(&LegMetrics) -> Value),
     Delay(fn(&DelaySummary) -> Value),
     Campaign,
 }
 
-use Source::{Campaign, Delay, Each, Flow, Leg, Link, Messages, Run};
+use Source::{Campaign, Delay, Each, Ecn, Flow, Leg, Link, Messages, Run};
 
 const LESS: Option<Better> = Some(Better::Less);
 const MORE: Option<Better> = Some(Better::More);
@@ -167,6 +180,12 @@ pub static CATALOG: &[Metric] = &[
         &[Messages(|m| m.share_in_time().into())]),
     row("delay_ms", "message delay", "ms", LESS, "from the application to the application",
         &[Messages(|m| m.delay.into())]),
+    row("packets_marked", "packets marked", "", LESS, "packets with data that arrived marked (ECN)",
+        &[Ecn(|e| e.marked.into())]),
+    row("share_marked", "marked", "%", LESS, "marked packets of the packets with data that arrived",
+        &[Ecn(|e| e.share_marked().into())]),
+    row("reductions", "reductions by marks", "", LESS, "reductions of the congestion window because of marks, also counted as `window_reductions`",
+        &[Ecn(|e| e.reductions.into())]),
     row("packets_offered", "packets offered", "", None, "packets that came to the link: those dropped, delivered, lost and pending",
         &[Link(|l| l.counters.offered.into()), Leg(|l| l.counters.offered.into())]),
     row("packets_delivered", "packets delivered", "", MORE, "packets that arrived at the far end",
@@ -245,6 +264,7 @@ const fn row(
             Flow(_) => Place::Flow.bit(),
             Each(_) => Place::Run.bit() | Place::Flow.bit(),
             Messages(_) => Place::Messages.bit(),
+            Ecn(_) => Place::Ecn.bit(),
             Link(_) => Place::Link.bit(),
             Leg(_) => Place::Leg.bit(),
             Delay(_) => Place::Delay.bit(),
@@ -335,16 +355,24 @@ fn flow(flow: &FlowMetrics) -> Value {
         });
         values.push(("messages", Value::Table(found)));
     }
+    if let Some(ecn) = &flow.ecn {
+        let found = read(Place::Ecn, |source| match source {
+            Ecn(value) => Some(value(ecn)),
+            _ => None,
+        });
+        values.push(("ecn", Value::Table(found)));
+    }
     Value::Table(values)
 }
 
 fn hop(hop: &HopMetrics) -> Value {
     let (kind, found) = match hop {
         HopMetrics::Leg(leg) => {
-            let found = read(Place::Leg, |source| match source {
+            let mut found = read(Place::Leg, |source| match source {
                 Leg(value) => Some(value(leg)),
                 _ => None,
             });
+            found.extend(leg.marked.map(|marked| ("packets_marked", marked.into())));
             ("leg", found)
         }
         HopMetrics::Link(link) => {
@@ -415,6 +443,7 @@ mod tests {
                     longest_queue: 5,
                 },
                 pending: 3,
+                marked: None,
             })],
             backward: Vec::new(),
             events: 7,

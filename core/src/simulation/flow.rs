@@ -5,10 +5,10 @@ use std::collections::VecDeque;
 use rand_chacha::ChaCha8Rng;
 
 use crate::application::{Arrival, Traffic};
-use crate::metrics::{Distribution, FlowMetrics};
+use crate::metrics::{Distribution, EcnMetrics, FlowMetrics};
 use crate::simulation::observer::FlowSample;
 use crate::simulation::setup::Flow;
-use crate::transport::{Connection, End, Packet, Received};
+use crate::transport::{Connection, EcnReport, End, Packet, Received};
 use crate::units::{Duration, Instant};
 
 pub(super) struct FlowState {
@@ -188,6 +188,11 @@ impl FlowState {
             completed: self.completed,
             acknowledged: self.acknowledged,
             messages: None,
+            ecn: report.ecn.map(|EcnReport { marked, arrived, reductions }| EcnMetrics {
+                marked,
+                arrived,
+                reductions,
+            }),
         };
         self.traffic.report(&mut metrics);
         metrics

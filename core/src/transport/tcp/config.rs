@@ -42,8 +42,8 @@ pub enum Profile {
 #[derive(Clone, Debug, Deserialize, JsonSchema, PartialEq, Serialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct TcpConfig {
-    /// Congestion control: "newreno", "cubic", "hybla", "westwood" and "compound"; "bbr" in the
-    /// profile "linux". Over QUIC "newreno", "cubic" and "bbr" are those of quinn, and
+    /// Congestion control: "newreno", "cubic", "hybla", "westwood" and "compound"; "bbr", "dctcp" and
+    /// "prague" in the profile "linux". Over QUIC "newreno", "cubic" and "bbr" are those of quinn, and
     /// "clift-newreno", "clift-cubic", "hybla", "westwood" and "compound" ours.
     pub congestion: CongestionAlgorithm,
     /// Which stack the details follow: "linux" (a kernel of today) or "papers" (the ns-2 agents of
@@ -68,6 +68,11 @@ pub struct TcpConfig {
     /// Selective acknowledgements (RFC 2018). False: ns-2's Agent/TCP/Newreno (RFC 6582), which
     /// opens with a SYN, for newreno in the profile "papers".
     pub sack: bool,
+    /// Explicit congestion notification (RFC 3168): queues that manage themselves (`aqm`) mark packets
+    /// instead of dropping them. In the profile "linux", and over QUIC. Off unless set: a Linux
+    /// kernel answers to it, but does not ask for it (`net.ipv4.tcp_ecn = 2`). "dctcp" and "prague" turn it on.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub ecn: Option<bool>,
     /// Parts of the profile "linux" to be switched.
     pub linux: Option<LinuxOptions>,
     /// Parts of the profile "papers" to be switched.
@@ -95,6 +100,7 @@ impl TcpConfig {
             receive_window: None,
             timestamps: true,
             sack: true,
+            ecn: None,
             linux: None,
             papers: None,
         }
@@ -141,6 +147,14 @@ impl TcpConfig {
                     self.congestion
                 );
                 return Err(Fault::new("sack", message));
+            }
+            Profile::Linux if self.ecn == Some(false) && self.ecn_mode() != EcnMode::Off => {
+                let message = format!("{} needs it; leave `ecn` out", self.congestion);
+                return Err(Fault::new("ecn", message));
+            }
+            Profile::Papers if self.ecn == Some(true) => {
+                let message = "belongs to profile = \"linux\"; set the profile, or leave it out";
+                return Err(Fault::new("ecn", message));
             }
             Profile::Papers if self.linux.is_some() => {
                 let message = "belongs to profile = \"linux\"; set the profile, or leave it out";
@@ -227,6 +241,16 @@ impl TcpConfig {
         }
     }
 
+    /// How explicit congestion notification is used.
+    pub(super) fn ecn_mode(&self) -> EcnMode {
+        match (self.congestion.name(), self.ecn) {
+            ("dctcp", _) => EcnMode::Exact,
+            ("prague", _) => EcnMode::Accurate,
+            (_, Some(true)) => EcnMode::Classic,
+            _ => EcnMode::Off,
+        }
+    }
+
     /// The parts of profile `linux` as they are in force.
     pub fn options(&self) -> LinuxOptions {
         self.linux.unwrap_or_default()
@@ -247,6 +271,19 @@ impl TcpConfig {
         let bytes = |Size(window)| u32::try_from(window).unwrap_or(u32::MAX);
         self.receive_window.map_or(u32::MAX, |window| bytes(window).max(self.mss().0))
     }
+}
+
+/// How explicit congestion notification is used.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(super) enum EcnMode {
+    /// Not at all.
+    Off,
+    /// A mark is echoed until the window was reduced (RFC 3168).
+    Classic,
+    /// Each mark is echoed as it came (RFC 8257).
+    Exact,
+    /// Marks are counted (RFC 9768), and come early (RFC 9331).
+    Accurate,
 }
 
 /// Parts of the profile "papers".
@@ -453,6 +490,15 @@ mod tests {
                 "sack: without SACK there is newreno",
             ),
             (TcpConfig { sack: false, ..linux.clone() }, "sack: profile `linux` needs SACK"),
+            (
+                TcpConfig {
+                    ecn: Some(false),
+                    congestion: "dctcp".parse().unwrap(),
+                    ..linux.clone()
+                },
+                "ecn: dctcp needs it",
+            ),
+            (TcpConfig { ecn: Some(true), ..ok.clone() }, "ecn: belongs to profile = \"linux\""),
             (TcpConfig { linux: Some(adapts(300)), ..ok }, "linux: belongs to profile = \"linux\""),
             (
                 TcpConfig { linux: Some(adapts(2)), ..linux },

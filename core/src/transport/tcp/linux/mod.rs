@@ -17,6 +17,7 @@ mod compression;
 mod congestion;
 mod delayed_ack;
 mod delivery;
+mod ecn;
 mod pacing;
 mod rack;
 mod receive_buffer;
@@ -31,6 +32,6 @@ mod ticks;
 mod timers;
 mod undo;
 
-pub(super) use congestion::{Bbr, Cubic, Hybla, Reno, Westwood};
+pub(super) use congestion::{Bbr, Cubic, Dctcp, Hybla, Prague, Reno, Westwood};
 pub(super) use receiver::LinuxReceiver;
 pub(super) use sender::LinuxSender;
