@@ -49,6 +49,18 @@ class Messages(TypedDict):
     """From the application to the application, ms."""
 
 
+class Ecn(TypedDict):
+    """What explicit congestion notification did."""
+
+    packets_marked: int
+    """Packets with data that arrived marked (ECN)."""
+    share_marked: float | None
+    """Marked packets of the packets with data that arrived."""
+    reductions: int
+    """Reductions of the congestion window because of marks, also counted as
+    `window_reductions`."""
+
+
 class Flow(TypedDict):
     """A flow."""
 
@@ -106,6 +118,8 @@ class Flow(TypedDict):
     """First transmission by the transport to delivery in order, ms."""
     messages: NotRequired[Messages]
     """What became of its messages, if it has any."""
+    ecn: NotRequired[Ecn]
+    """What its marks did, if it uses them."""
 
 
 class Link(TypedDict):
@@ -163,6 +177,8 @@ class Leg(TypedDict):
     longest_queue: int
     """Most packets that waited at once."""
     kind: Literal["leg"]
+    packets_marked: NotRequired[int]
+    """Packets that its queue marked (ECN), if any came that it may mark."""
 
 
 class Summary(TypedDict):
