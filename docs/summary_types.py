@@ -36,6 +36,7 @@ KINDS = {
     "completion_s": "float | None",
     "completion_acked_s": "float | None",
     "share_in_time": "float | None",
+    "share_marked": "float | None",
     "share_used": "float | None",
     "share_beside": "float | None",
     "mean_coding_ratio": "float | None",
@@ -45,6 +46,7 @@ TABLES = (
     ("delay", "Delay", "A delay over all that had one.", {}),
     ("messages", "Messages", "What became of the messages of a flow.", {}),
     ("proxies", "Proxy", "A proxy that splits a flow.", {}),
+    ("ecn", "Ecn", "What explicit congestion notification did.", {}),
     (
         "flow",
         "Flow",
@@ -52,6 +54,7 @@ TABLES = (
         {
             "messages": ("NotRequired[Messages]", "what became of its messages, if it has any"),
             "proxies": ("NotRequired[list[Proxy]]", "the proxies that split it, if there are any"),
+            "ecn": ("NotRequired[Ecn]", "what its marks did, if it uses them"),
         },
     ),
     (
@@ -60,7 +63,18 @@ TABLES = (
         "A link. What one kind of link counts besides stands under names of its own.",
         {"kind": ('Literal["link"]', "")},
     ),
-    ("leg", "Leg", "A wired leg.", {"kind": ('Literal["leg"]', "")}),
+    (
+        "leg",
+        "Leg",
+        "A wired leg.",
+        {
+            "kind": ('Literal["leg"]', ""),
+            "packets_marked": (
+                "NotRequired[int]",
+                "packets that its queue marked (ECN), if any came that it may mark",
+            ),
+        },
+    ),
     (
         "run",
         "Summary",

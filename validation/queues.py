@@ -1,7 +1,9 @@
 """CoDel, FQ-CoDel and PIE beside the queue discs of ns-3: the same arrivals, what becomes of each.
 
-Prints for each of twelve cells how many packets met the same fate, the mean number of packets in
-queue and transmitter, and the share dropped. Needs ns-3's headers (Debian's libns3-dev).
+Prints for each cell how many packets met the same fate, the mean number of packets in queue and
+transmitter, and the shares dropped and marked: twelve cells in which nothing may be marked, and
+sixteen in which everything may (ECN). Needs ns-3's headers (Debian's libns3-dev). DualPI2, which
+ns-3.37 does not have, is beside RFC 9332 (appendix A), written down a second time below.
 
     python validation/queues.py
 """
@@ -29,6 +31,12 @@ DISCIPLINES = {
         [f"MaxSize={PACKETS}p", "UseDerandomization=true", "MeanPktSize=1500"],
     ),
 }
+MARKING = {name: (disc, [*set_, "UseEcn=true"]) for name, (disc, set_) in DISCIPLINES.items()}
+MARKING["codel(ce_threshold 1 ms)"] = (
+    "ns3::CoDelQueueDisc",
+    [f"MaxSize={PACKETS}p", "UseEcn=true", "CeThreshold=1ms"],
+)
+NOT_ECT, ECT_1, ECT_0 = 0, 1, 2
 Arrivals = list[tuple[int, int, int]]
 
 
@@ -80,55 +88,175 @@ def windows() -> Arrivals:
 PATTERNS = {"constant": constant, "poisson": poisson, "bursts": bursts, "waves": windows}
 
 
-def fates(command: list[str], arrivals: Arrivals) -> tuple[np.ndarray, np.ndarray]:
-    """Whether each packet was delivered, and when it was or when it was dropped, ns."""
-    text = "".join(f"{at} {flow} {size}\n" for at, flow, size in arrivals)
+def fates(
+    command: list[str], arrivals: Arrivals, fields: list[int]
+) -> tuple[np.ndarray, np.ndarray]:
+    """What became of each packet, and when it was delivered or dropped, ns."""
+    came = zip(arrivals, fields, strict=True)
+    text = "".join(f"{at} {flow} {size} {field}\n" for (at, flow, size), field in came)
     told = subprocess.run(command, input=text, capture_output=True, text=True, check=True).stdout
     lines = [line.split() for line in told.splitlines()]
-    return (
-        np.array([fate == "delivered" for fate, _ in lines]),
-        np.array([int(at) for _, at in lines]),
-    )
+    return np.array([fate for fate, _ in lines]), np.array([int(at) for _, at in lines])
+
+
+def dualpi2(  # noqa: C901
+    arrivals: Arrivals, fields: list[int]
+) -> tuple[np.ndarray, np.ndarray]:
+    """What becomes of each packet under DualPI2, by RFC 9332, appendix A, and Linux's scheduler."""
+    fate, end = ["dropped"] * len(arrivals), [at for at, _, _ in arrivals]
+    low: list[int] = []
+    classic: list[int] = []
+    p = previous = 0.0
+    sums = {"classic": 0.0, "marks": 0.0, "drops": 0.0}
+    credit = start = 1500 * (10 - 90)
+    update = 16_000_000
+    busy_until, ready = 0, None
+
+    def recur(which: str, likelihood: float) -> bool:
+        sums[which] += likelihood
+        if sums[which] > 1:
+            sums[which] -= 1
+            return True
+        return False
+
+    def control(now: int) -> None:
+        nonlocal p, previous, update
+        while update <= now:
+            heads = [(update - arrivals[queue[0]][0]) / 1e9 for queue in (low, classic) if queue]
+            delay = max([0.0, *heads])
+            p = min(max(p + (0.16 * (delay - 0.015) + 3.2 * (delay - previous)), 0.0), 1.0)
+            previous, update = delay, update + 16_000_000
+
+    def take(now: int) -> int | None:
+        nonlocal credit
+        control(now)
+        while low or classic:
+            both = bool(low and classic)
+            from_low = bool(low) and (not both or credit <= 0)
+            packet = (low if from_low else classic).pop(0)
+            if both:
+                credit += (10 if from_low else -90) * arrivals[packet][2]
+            fate[packet] = "delivered"
+            if not from_low:
+                if not recur("classic", p * p):
+                    return packet
+                if p * p < 0.25 and fields[packet] != NOT_ECT:
+                    fate[packet] = "marked"
+                    return packet
+            elif 2 * p >= 1:
+                if not recur("drops", p * p):
+                    fate[packet] = "marked"
+                    return packet
+            else:
+                step = now - arrivals[packet][0] > 1_000_000 and len(low) > 0
+                if recur("marks", 1.0 if step else 2 * p):
+                    fate[packet] = "marked"
+                return packet
+            fate[packet], end[packet] = "dropped", now
+        credit = start
+        return None
+
+    def send(now: int) -> None:
+        """The wire is free at `now`: what stands ready leaves, and the next is taken."""
+        nonlocal busy_until, ready
+        if ready is None:
+            ready = take(now)
+        if ready is not None:
+            busy_until = now + (arrivals[ready][2] * 8 * 1_000_000_000 + RATE // 2) // RATE
+            end[ready], ready = busy_until, take(now)
+
+    for packet, (at, _, _) in enumerate(arrivals):
+        while busy_until <= at and ready is not None:
+            send(busy_until)
+        control(at)
+        if len(low) + len(classic) < PACKETS:
+            (low if fields[packet] in (1, 3) else classic).append(packet)
+            fate[packet] = "delivered"
+        if busy_until <= at:
+            send(at)
+        elif ready is None:
+            ready = take(at)
+    while ready is not None:
+        send(busy_until)
+    return np.array(fate), np.array(end)
+
+
+def compare_dualpi2(ours: Path) -> int:
+    """Prints the cells of DualPI2; in how many of them every packet has the same fate and time."""
+    same_cells = 0
+    for name, make in PATTERNS.items():
+        for classic in (NOT_ECT, ECT_0):
+            arrivals = make()
+            fields = [ECT_1 if flow % 2 else classic for _, flow, _ in arrivals]
+            mine = fates([str(ours), "dualpi2", f"{RATE} bit/s", str(PACKETS)], arrivals, fields)
+            other = dualpi2(arrivals, fields)
+            same = float(np.mean((mine[0] == other[0]) & (mine[1] == other[1])))
+            same_cells += same == 1
+            shares = [float(np.mean(mine[0] == which)) for which in ("dropped", "marked")]
+            print(f"dualpi2 {name:9} classic ECN field {classic}: same fate and time {same:.2%},"
+                  f" dropped {shares[0]:.3%}, marked {shares[1]:.3%}")  # fmt: skip
+    return same_cells
+
+
+def compare(ours: Path, theirs: Path, field: int) -> tuple[int, int]:
+    """Prints the cells in which packets have this ECN field; how many are near, of how many."""
+    disciplines = DISCIPLINES if field == NOT_ECT else MARKING
+    near = 0
+    print(f"{'queue':24} {'arrivals':9} {'packets':>8} {'same fate':>9}"
+          f" {'mean in queue: ours, ns-3':>26} {'dropped: ours, ns-3':>22}"
+          f" {'marked: ours, ns-3':>22}")  # fmt: skip
+    for aqm, (disc, attributes) in disciplines.items():
+        for name, make in PATTERNS.items():
+            arrivals = make()
+            came, fields = np.array([at for at, _, _ in arrivals]), [field] * len(arrivals)
+            mine = fates([str(ours), aqm, f"{RATE} bit/s", str(PACKETS)], arrivals, fields)
+            other = fates([str(theirs), disc, str(RATE), *attributes], arrivals, fields)
+            same = float(np.mean(mine[0] == other[0]))
+            inside = [float(np.sum(at - came) / (SECONDS * 1e9)) for _, at in (mine, other)]
+            lost, marked = (
+                [float(np.mean(fate == which)) for fate, _ in (mine, other)]
+                for which in ("dropped", "marked")
+            )
+            near += all(
+                abs(a - b) <= 0.1 * max(b, floor)
+                for (a, b), floor in ((inside, 1.0), (lost, 0.001), (marked, 0.001))
+            )
+            print(
+                f"{aqm:24} {name:9} {len(arrivals):8} {same:9.2%}"
+                f" {inside[0]:17.2f} {inside[1]:8.2f} {lost[0]:13.3%} {lost[1]:8.3%}"
+                f" {marked[0]:13.3%} {marked[1]:8.3%}"
+            )
+    return near, len(disciplines) * len(PATTERNS)
 
 
 def main() -> int:
-    """Runs the cells; 0 if queue and drops are within 10 % in nine of ten."""
+    """Runs the cells; 0 if queue, drops and marks are within 10 % in nine of ten."""
     root = HERE.parent
     if shutil.which("g++") is None or not Path("/usr/include/ns3/codel-queue-disc.h").exists():
         print("skipped: ns-3's headers or g++ are missing (apt install libns3-dev g++)")
         return 0
     build = ["cargo", "build", "--release", "--quiet", "-p", "clift", "--example", "queue_fates"]
     subprocess.run(build, cwd=root, check=True)
-    ours = root / "target/release/examples/queue_fates"
-    near = 0
-    print(f"{'queue':9} {'arrivals':9} {'packets':>8} {'same fate':>9}"
-          f" {'mean in queue: ours, ns-3':>26} {'dropped: ours, ns-3':>22}")  # fmt: skip
+    return run(root / "target/release/examples/queue_fates", root)
+
+
+def run(ours: Path, root: Path) -> int:
+    """Builds the other side and compares; 0 if nine of ten cells are near."""
     with tempfile.TemporaryDirectory() as folder:
         theirs = Path(folder) / "queue_discs"
         libraries = [f"-lns3-{name}" for name in ("traffic-control", "network", "core")]
         source = str(root / "hosts/ns3/queue_discs.cc")
         compiler = ["g++", "-std=c++17", "-O2", source, "-o", str(theirs), *libraries]
         subprocess.run(compiler, check=True)
-        for aqm, (disc, attributes) in DISCIPLINES.items():
-            for name, make in PATTERNS.items():
-                arrivals = make()
-                came = np.array([at for at, _, _ in arrivals])
-                mine = fates([str(ours), aqm, f"{RATE} bit/s", str(PACKETS)], arrivals)
-                other = fates([str(theirs), disc, str(RATE), *attributes], arrivals)
-                same = float(np.mean(mine[0] == other[0]))
-                inside = [float(np.sum(at - came) / (SECONDS * 1e9)) for _, at in (mine, other)]
-                lost = [float(np.mean(~delivered)) for delivered, _ in (mine, other)]
-                near += all(
-                    abs(a - b) <= 0.1 * max(b, floor)
-                    for (a, b), floor in ((inside, 1.0), (lost, 0.001))
-                )
-                print(
-                    f"{aqm:9} {name:9} {len(arrivals):8} {same:9.2%}"
-                    f" {inside[0]:17.2f} {inside[1]:8.2f} {lost[0]:13.3%} {lost[1]:8.3%}"
-                )
-    cells = len(DISCIPLINES) * len(PATTERNS)
-    print(f"{near} of {cells} cells within 10 % in both")
-    return 0 if near >= 0.9 * cells else 1
+        passed = True
+        for field in (NOT_ECT, ECT_0):
+            near, cells = compare(ours, theirs, field)
+            print(f"{near} of {cells} cells within 10 % in all")
+            passed &= near >= 0.9 * cells
+        same, cells = compare_dualpi2(ours), 2 * len(PATTERNS)
+        print(f"dualpi2: {same} of {cells} cells packet by packet")
+        passed &= same == cells
+    return 0 if passed else 1
 
 
 if __name__ == "__main__":

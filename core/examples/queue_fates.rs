@@ -1,11 +1,12 @@
 //! What becomes of given arrivals before a wire: `queue_fates AQM RATE PACKETS` reads "time_ns flow
-//! bytes" a line, by time, and writes "delivered time_ns" or "dropped time_ns" for each.
+//! bytes field" a line, by time, `field` being the ECN field, and writes "delivered time_ns", "marked
+//! time_ns" or "dropped time_ns" for each.
 //! `validation/queues.py` runs it beside the queue discs of ns-3.
 
 use std::error::Error;
 use std::io::{self, BufRead, Write};
 
-use clift::link::{Admission, Link, LinkEvent, Packet, PacketId, QueueLimit, StreamRange};
+use clift::link::{Admission, Ecn, Link, LinkEvent, Packet, PacketId, QueueLimit, StreamRange};
 use clift::seed::Seed;
 use clift::simulation::{Hop, LegConfig, Way};
 use clift::units::{Bytes, Duration, Instant};
@@ -26,9 +27,10 @@ fn main() -> Result<(), Box<dyn Error>> {
     for (number, line) in io::stdin().lock().lines().enumerate() {
         let line = line?;
         let words: Vec<u64> = line.split_whitespace().map(str::parse).collect::<Result<_, _>>()?;
-        let &[at, flow, bytes] = &words[..] else {
-            return Err(format!("line {}: not \"time_ns flow bytes\"", number + 1).into());
+        let &[at, flow, bytes, field @ 0..=3] = &words[..] else {
+            return Err(format!("line {}: not \"time_ns flow bytes field\"", number + 1).into());
         };
+        let ecn = [Ecn::NotEct, Ecn::Ect1, Ecn::Ect0, Ecn::Ce][field as usize];
         let now = Instant::from_nanos(at);
         while let Some(event) = way.poll(now) {
             note(&mut fates, event);
@@ -36,6 +38,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         fates.push(("pending", 0));
         let range = StreamRange { flow: flow as u32, start: 0, end: 1 };
         let packet = Packet::new(PacketId(number as u64), Bytes(bytes as u32)).carrying(range);
+        let packet = packet.with_ecn(ecn);
         if let Admission::Dropped(_) = way.enqueue(now, packet) {
             fates[number] = ("dropped", at);
         }
@@ -55,7 +58,11 @@ fn main() -> Result<(), Box<dyn Error>> {
 fn note(fates: &mut [(&str, u64)], event: LinkEvent) {
     let at = event.at().as_nanos();
     match event {
-        LinkEvent::Delivered(transit) => fates[transit.packet.0 as usize] = ("delivered", at),
+        LinkEvent::Delivered(transit) => {
+            let (fate, when) = &mut fates[transit.packet.0 as usize];
+            (*fate, *when) = (if *fate == "marked" { "marked" } else { "delivered" }, at);
+        }
+        LinkEvent::Marked { packet, .. } => fates[packet.0 as usize] = ("marked", at),
         LinkEvent::Lost(transit) => fates[transit.packet.0 as usize] = ("dropped", at),
         _ => {}
     }

@@ -1,13 +1,13 @@
 //! Queues that manage themselves: laws that each must follow, whatever hop stands behind it.
 
-use clift::link::{Admission, Link, LinkEvent, Packet, PacketId, QueueLimit, StreamRange};
+use clift::link::{Admission, Ecn, Link, LinkEvent, Packet, PacketId, QueueLimit, StreamRange};
 use clift::queue::Aqm;
 use clift::seed::Seed;
 use clift::simulation::{Hop, LegConfig, Way};
 use clift::units::{BitRate, Bytes, Duration, Instant};
 use proptest::prelude::*;
 
-const ALL: [&str; 4] = ["none", "codel", "fq-codel", "pie"];
+const ALL: [&str; 5] = ["none", "codel", "fq-codel", "pie", "dualpi2"];
 
 /// 12 Mbit/s: a packet of 1500 bytes takes a millisecond.
 fn leg(aqm: &str, queue: QueueLimit) -> Way {
@@ -29,8 +29,23 @@ struct Arrival {
 
 /// What became of each packet: when it was delivered, or when it was dropped.
 fn carry(way: &mut Way, arrivals: &[Arrival]) -> Vec<Result<u64, u64>> {
+    carry_marking(way, arrivals, |_| Ecn::NotEct).0
+}
+
+/// The same of packets with an ECN field, and which of them were marked.
+fn carry_marking(
+    way: &mut Way,
+    arrivals: &[Arrival],
+    field: impl Fn(&Arrival) -> Ecn,
+) -> (Vec<Result<u64, u64>>, Vec<bool>) {
     let mut fates = vec![None; arrivals.len()];
+    let mut marked = vec![false; arrivals.len()];
     let mut note = |event: LinkEvent| match event {
+        LinkEvent::Marked { packet, .. } => {
+            let place = packet.0 as usize;
+            assert!(arrivals.get(place).is_some_and(|it| field(it).is_capable()), "not allowed");
+            assert!(!std::mem::replace(&mut marked[place], true), "twice");
+        }
         LinkEvent::Delivered(transit) => {
             let at = Ok(transit.at.as_nanos());
             assert!(fates[transit.packet.0 as usize].replace(at).is_none(), "twice");
@@ -49,6 +64,7 @@ fn carry(way: &mut Way, arrivals: &[Arrival]) -> Vec<Result<u64, u64>> {
         }
         let range = StreamRange { flow: arrival.flow, start: 0, end: 1 };
         let packet = Packet::new(PacketId(number as u64), Bytes(arrival.size)).carrying(range);
+        let packet = packet.with_ecn(field(arrival));
         if let Admission::Dropped(_) = way.enqueue(now, packet) {
             refused.push((number, arrival.at));
         }
@@ -61,7 +77,8 @@ fn carry(way: &mut Way, arrivals: &[Arrival]) -> Vec<Result<u64, u64>> {
     for (number, at) in refused {
         assert!(fates[number].replace(Err(at)).is_none(), "twice");
     }
-    fates.into_iter().map(|fate| fate.expect("each packet has a fate")).collect()
+    let fates = fates.into_iter().map(|fate| fate.expect("each packet has a fate")).collect();
+    (fates, marked)
 }
 
 /// Packets of 1500 bytes at `share` of the rate for `seconds`.
@@ -79,7 +96,7 @@ proptest! {
     #[test]
     fn nothing_is_lost_sight_of(
         gaps in prop::collection::vec((0u64..3_000_000, 0u32..4, 40u32..1501), 1..400),
-        which in 0usize..4,
+        which in 0usize..5,
         room in 1u32..60,
     ) {
         let mut at = 0;
@@ -117,6 +134,9 @@ proptest! {
         for aqm in &ALL[1..] {
             let mut way = leg(&aqm.replace("codel", "codel(target 50 ms)"), QueueLimit::Unlimited);
             prop_assert_eq!(&carry(&mut way, &arrivals), &plain);
+            let mut way = leg(&aqm.replace("codel", "codel(target 50 ms)"), QueueLimit::Unlimited);
+            let (fates, marked) = carry_marking(&mut way, &arrivals, |_| Ecn::Ect0);
+            prop_assert_eq!((&fates, marked.contains(&true)), (&plain, false));
         }
     }
 }
@@ -206,6 +226,96 @@ fn a_full_fair_queue_drops_of_the_longest() {
     assert!(fates.iter().filter(|fate| fate.is_err()).count() >= 100);
 }
 
+/// RFC 8290, section 5.2.6: what would be dropped is marked at the same instant, so that the law of the
+/// drops is that of the marks, and nothing is dropped. What may not be marked is dropped as ever.
+#[test]
+fn codel_marks_where_it_may() {
+    let arrivals = constant(1.25, 0.6);
+    let plain = carry(&mut leg("codel", QueueLimit::Unlimited), &arrivals);
+    let mut way = leg("codel", QueueLimit::Unlimited);
+    let (fates, marked) = carry_marking(&mut way, &arrivals, |_| Ecn::Ect0);
+    assert!(fates.iter().all(Result::is_ok));
+    let first = |dropped: &[bool]| dropped.iter().position(|&it| it).unwrap();
+    let dropped: Vec<bool> = plain.iter().map(Result::is_err).collect();
+    assert_eq!(first(&marked), first(&dropped));
+    let count = |which: &[bool]| which.iter().filter(|&&it| it).count();
+    assert!(count(&marked).abs_diff(count(&dropped)) <= 1);
+    assert_eq!(
+        way.hops().next().unwrap().details().last(),
+        Some(&("packets_marked", count(&marked) as u64))
+    );
+    let (again, none) =
+        carry_marking(&mut leg("codel", QueueLimit::Unlimited), &arrivals, |_| Ecn::NotEct);
+    assert_eq!((again, none.contains(&true)), (plain, false));
+}
+
+/// A packet that waited for longer than the threshold is marked, and no other: while one is sent and the
+/// next stands ready, the n-th of a train leaves the queue at n - 1 ms.
+#[test]
+fn the_threshold_marks_what_waited_for_longer() {
+    let train: Vec<_> = (0..20).map(|_| Arrival { at: 0, flow: 0, size: 1500 }).collect();
+    let aqm = "codel(target 1 s, ce_threshold 5 ms)";
+    let (_, marked) = carry_marking(&mut leg(aqm, QueueLimit::Unlimited), &train, |_| Ecn::Ect0);
+    let expected: Vec<bool> = (0..20).map(|number| number - 1 > 5).collect();
+    assert_eq!(marked, expected);
+}
+
+/// RFC 8033, section 5.1: marks up to a probability of 10 %, drops beyond: with a twentieth too much
+/// only marks do not slow anybody down, so that the probability passes 10 % and what is too much goes.
+#[test]
+fn pie_marks_below_its_threshold_and_drops_beyond() {
+    let arrivals = constant(1.05, 120.0);
+    let mut way = leg("pie", QueueLimit::Unlimited);
+    let (fates, marked) = carry_marking(&mut way, &arrivals, |_| Ecn::Ect0);
+    let first_mark = marked.iter().position(|&it| it).unwrap();
+    let first_drop = fates.iter().position(Result::is_err).unwrap();
+    assert!(first_mark < first_drop, "{first_mark} {first_drop}");
+    let late = fates.len() / 2..;
+    let dropped = fates[late.clone()].iter().filter(|fate| fate.is_err()).count() as f64;
+    let share = dropped / fates[late].len() as f64;
+    assert!((share - 0.05 / 1.05).abs() < 0.02, "{share}");
+}
+
+/// RFC 9332, section 2.1: classic packets are dropped with p^2, low-latency ones marked with 2 p, so that
+/// the share of marks is twice the root of the share of drops. A quarter too much of classic packets, and
+/// of low-latency ones so few that the step does not matter.
+#[test]
+fn marks_are_twice_the_root_of_drops() {
+    let mut arrivals = constant(1.08, 200.0);
+    arrivals.extend((0..40_000).map(|at| Arrival { at: at * 5_000_000, flow: 1, size: 100 }));
+    arrivals.sort_by_key(|arrival| arrival.at);
+    let mut way = leg("dualpi2(step 1 s)", QueueLimit::Unlimited);
+    let field = |arrival: &Arrival| if arrival.flow == 1 { Ecn::Ect1 } else { Ecn::NotEct };
+    let (fates, marked) = carry_marking(&mut way, &arrivals, field);
+    let share = |flow: u32, which: &dyn Fn(usize) -> bool| {
+        let late = |at: &usize| arrivals[*at].flow == flow && arrivals[*at].at > 100_000_000_000;
+        let (all, hit) = (0..arrivals.len())
+            .filter(late)
+            .fold((0, 0), |(all, hit), at| (all + 1, hit + usize::from(which(at))));
+        f64::from(hit as u32) / f64::from(all as u32)
+    };
+    let (drops, marks) = (share(0, &|at| fates[at].is_err()), share(1, &|at| marked[at]));
+    assert!((0.07..0.12).contains(&drops), "{drops}");
+    assert!((marks / (2.0 * drops.sqrt()) - 1.0).abs() < 0.03, "{marks} for {drops}");
+    assert_eq!(share(1, &|at| fates[at].is_err()), 0.0, "low-latency packets are not dropped");
+}
+
+/// Whatever the classic queue does, a low-latency packet waits for what is being sent, its own queue and
+/// now and then a classic packet.
+#[test]
+fn low_latency_packets_do_not_wait_behind_classic_ones() {
+    let mut arrivals = constant(1.05, 20.0);
+    arrivals.extend((0..4_000).map(|at| Arrival { at: at * 5_000_000, flow: 1, size: 100 }));
+    arrivals.sort_by_key(|arrival| arrival.at);
+    let mut way = leg("dualpi2", QueueLimit::Packets(1000));
+    let field = |arrival: &Arrival| if arrival.flow == 1 { Ecn::Ect1 } else { Ecn::NotEct };
+    let (fates, _) = carry_marking(&mut way, &arrivals, field);
+    for (arrival, fate) in arrivals.iter().zip(&fates).filter(|(arrival, _)| arrival.flow == 1) {
+        let waited = fate.expect("not dropped") - arrival.at;
+        assert!(waited <= 3_200_000, "{waited} ns");
+    }
+}
+
 #[test]
 fn queue_management_is_read_and_written() {
     for text in [
@@ -214,6 +324,9 @@ fn queue_management_is_read_and_written() {
         "codel(target 20 ms, interval 600 ms)",
         "fq-codel(quantum 300 B)",
         "pie(target 20 ms, update 5 ms, burst 0 ns)",
+        "codel(ce_threshold 1 ms)",
+        "dualpi2",
+        "dualpi2(target 20 ms, update 5 ms, step 2 ms)",
     ] {
         let aqm: Aqm = text.parse().unwrap();
         assert_eq!(aqm.to_string().parse::<Aqm>(), Ok(aqm), "{text}");

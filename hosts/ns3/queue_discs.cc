@@ -1,7 +1,8 @@
 /* A queue disc of ns-3 before a transmitter, for given arrivals; GPL-2.0-only as ns-3 itself.
  *
- * queue_discs TYPE RATE ATTRIBUTE=VALUE... reads arrivals, "time_ns flow bytes" a line, by time, and
- * writes a line for each: "delivered time_ns" or "dropped time_ns". The transmitter takes one packet
+ * queue_discs TYPE RATE ATTRIBUTE=VALUE... reads arrivals, "time_ns flow bytes field" a line, by
+ * time, `field` being the ECN field, and writes a line for each: "delivered time_ns", "marked time_ns" or
+ * "dropped time_ns". The transmitter takes one packet
  * ahead of the one that it sends, as a network device does.
  */
 #include "ns3/core-module.h"
@@ -24,6 +25,7 @@ namespace
 struct Fate
 {
     bool delivered{false};
+    bool marked{false};
     int64_t at{0};
 };
 
@@ -33,10 +35,11 @@ std::vector<Fate> g_fates;
 class Arrival : public QueueDiscItem
 {
   public:
-    Arrival(Ptr<Packet> packet, uint32_t number, uint32_t flow)
+    Arrival(Ptr<Packet> packet, uint32_t number, uint32_t flow, uint32_t field)
         : QueueDiscItem(packet, Address(), 0),
           number(number),
-          m_flow(flow)
+          m_flow(flow),
+          m_field(field)
     {
     }
 
@@ -46,7 +49,23 @@ class Arrival : public QueueDiscItem
 
     bool Mark() override
     {
-        return false;
+        if (m_field == 0)
+        {
+            return false;
+        }
+        m_field = 3;
+        g_fates[number].marked = true;
+        return true;
+    }
+
+    bool GetUint8Value(Uint8Values field, uint8_t& value) const override
+    {
+        if (field != IP_DSFIELD)
+        {
+            return false;
+        }
+        value = m_field;
+        return true;
     }
 
     uint32_t Hash(uint32_t) const override
@@ -58,13 +77,14 @@ class Arrival : public QueueDiscItem
 
   private:
     const uint32_t m_flow;
+    uint32_t m_field;
 };
 
 void
 Dropped(Ptr<const QueueDiscItem> item)
 {
     auto arrival = DynamicCast<const Arrival>(item);
-    g_fates[arrival->number] = {false, Simulator::Now().GetNanoSeconds()};
+    g_fates[arrival->number] = {false, false, Simulator::Now().GetNanoSeconds()};
 }
 
 /** Sends packets one after the other, and holds the next. */
@@ -108,7 +128,8 @@ class Transmitter
         const uint64_t bits = uint64_t{sent->GetSize()} * 8;
         const Time done = NanoSeconds((bits * 1000000000 + m_rate / 2) / m_rate);
         Simulator::Schedule(done, [this, sent] {
-            g_fates[sent->number] = {true, Simulator::Now().GetNanoSeconds()};
+            g_fates[sent->number].delivered = true;
+            g_fates[sent->number].at = Simulator::Now().GetNanoSeconds();
             m_busy = false;
             if (m_next)
             {
@@ -149,9 +170,10 @@ main(int argc, char* argv[])
     int64_t at;
     uint32_t flow;
     uint32_t bytes;
-    while (std::cin >> at >> flow >> bytes)
+    uint32_t field;
+    while (std::cin >> at >> flow >> bytes >> field)
     {
-        auto arrival = Create<Arrival>(Create<Packet>(bytes), g_fates.size(), flow);
+        auto arrival = Create<Arrival>(Create<Packet>(bytes), g_fates.size(), flow, field);
         g_fates.emplace_back();
         Simulator::Schedule(NanoSeconds(at), [&transmitter, arrival] { transmitter.Arrive(arrival); });
     }
@@ -161,7 +183,8 @@ main(int argc, char* argv[])
     Simulator::Run();
     for (const auto& fate : g_fates)
     {
-        std::printf("%s %lld\n", fate.delivered ? "delivered" : "dropped", (long long)fate.at);
+        const char* name = fate.delivered ? (fate.marked ? "marked" : "delivered") : "dropped";
+        std::printf("%s %lld\n", name, (long long)fate.at);
     }
     Simulator::Destroy();
     return 0;

@@ -58,6 +58,18 @@ class Proxy(TypedDict):
     """Most payload that the proxy held at a time, in both its buffers, bytes."""
 
 
+class Ecn(TypedDict):
+    """What explicit congestion notification did."""
+
+    packets_marked: int
+    """Packets with data that arrived marked (ECN)."""
+    share_marked: float | None
+    """Marked packets of the packets with data that arrived."""
+    reductions: int
+    """Reductions of the congestion window because of marks, also counted as
+    `window_reductions`."""
+
+
 class Flow(TypedDict):
     """A flow."""
 
@@ -117,6 +129,8 @@ class Flow(TypedDict):
     """What became of its messages, if it has any."""
     proxies: NotRequired[list[Proxy]]
     """The proxies that split it, if there are any."""
+    ecn: NotRequired[Ecn]
+    """What its marks did, if it uses them."""
 
 
 class Link(TypedDict):
@@ -174,6 +188,8 @@ class Leg(TypedDict):
     longest_queue: int
     """Most packets that waited at once."""
     kind: Literal["leg"]
+    packets_marked: NotRequired[int]
+    """Packets that its queue marked (ECN), if any came that it may mark."""
 
 
 class Summary(TypedDict):

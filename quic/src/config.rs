@@ -57,6 +57,9 @@ pub struct QuicConfig {
     pub cwnd_max: Option<Packets>,
     /// Receive window of the stream and of the connection; quinn's 1.25 MB for the stream unless set.
     pub receive_window: Option<Size>,
+    /// Explicit congestion notification (RFC 9000, section 13.4): off unless set. quinn validates it,
+    /// and takes a mark for a loss of the packets before.
+    pub ecn: bool,
     /// The rest.
     pub options: QuicOptions,
 }
@@ -69,10 +72,10 @@ impl Default for QuicConfig {
 
 impl From<&Options> for QuicConfig {
     fn from(options: &Options) -> Self {
-        let TcpConfig { congestion, packet, initial_window, cwnd_max, receive_window, .. } =
+        let TcpConfig { congestion, packet, initial_window, cwnd_max, receive_window, ecn, .. } =
             options.tcp;
-        let options = options.quic.clone();
-        Self { congestion, packet, initial_window, cwnd_max, receive_window, options }
+        let (ecn, options) = (ecn == Some(true), options.quic.clone());
+        Self { congestion, packet, initial_window, cwnd_max, receive_window, ecn, options }
     }
 }
 
@@ -115,6 +118,11 @@ impl Protocol for QuicConfig {
                 packet - HEADER
             );
             return Err(Fault::new("quic.initial_mtu", message));
+        }
+        if self.congestion.name() == "dctcp" {
+            let message = "dctcp needs the exact echo of marks that CLIFT has over TCP only; choose \
+                           another, or protocol = \"tcp\"";
+            return Err(Fault::new("congestion", message));
         }
         if let Whose::Ours(algorithm) = Whose::of(self.congestion)
             && algorithm.build(&TcpConfig::linux(algorithm), no_draws()).has_model()
@@ -257,7 +265,7 @@ impl QuicConfig {
             Endpoint::new(config, server, true, None)
         };
         let endpoints = [endpoint(None), endpoint(Some(Arc::new(server)))];
-        Box::new(QuicConnection::new(endpoints, client, clock, in_flight))
+        Box::new(QuicConnection::new(endpoints, client, clock, in_flight, self.ecn))
     }
 
     fn factory(&self, rng: ChaCha8Rng, clock: Clock, in_flight: &Arc<AtomicU64>) -> Factory {

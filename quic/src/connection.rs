@@ -5,10 +5,12 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use bytes::{Bytes, BytesMut};
-use clift::transport::{Connection, End, Outbox, Packet, Received, Report, Window};
+use clift::link::Ecn;
+use clift::transport::{Connection, EcnReport, End, Outbox, Packet, Received, Report, Window};
 use clift::units::{self, Duration, Instant};
 use quinn_proto::{
-    ClientConfig, ConnectionHandle, DatagramEvent, Dir, Endpoint, Event, StreamEvent, StreamId,
+    ClientConfig, ConnectionHandle, DatagramEvent, Dir, EcnCodepoint, Endpoint, Event, StreamEvent,
+    StreamId,
 };
 
 use crate::clock::Clock;
@@ -24,6 +26,8 @@ static ZEROS: [u8; 1 << 20] = [0; 1 << 20];
 /// The client has the data, and sends them over one stream.
 pub(crate) struct QuicConnection {
     clock: Clock,
+    /// What packets arrived marked, if explicit congestion notification is on.
+    ecn: Option<EcnReport>,
     client: Peer,
     server: Peer,
     /// What the client calls with; gone once it has.
@@ -88,10 +92,12 @@ impl QuicConnection {
         calls: ClientConfig,
         clock: Clock,
         in_flight: Arc<AtomicU64>,
+        ecn: bool,
     ) -> Self {
         let peer = |endpoint| Peer { endpoint, connection: None, answers: Vec::new() };
         Self {
             clock,
+            ecn: ecn.then(EcnReport::default),
             client: peer(client),
             server: peer(server),
             calls: Some(calls),
@@ -190,10 +196,10 @@ impl QuicConnection {
     }
 
     /// Makes a packet of a datagram.
-    fn post(&mut self, now: Instant, end: End, bytes: Vec<u8>, outbox: &mut Outbox) {
+    fn post(&mut self, now: Instant, end: End, (bytes, ecn): (Vec<u8>, Ecn), outbox: &mut Outbox) {
         let size = units::Bytes(bytes.len() as u32 + HEADER);
         let contents = Contents::of(&bytes);
-        let mut packet = Packet { size, ..Packet::default() };
+        let mut packet = Packet { size, ecn, ..Packet::default() };
         if let (End::Sender, Some(data)) = (end, &contents.data) {
             packet.start = data.start;
             packet.len = contents.ranges().map(|range| (range.end - range.start) as u32).sum();
@@ -253,10 +259,16 @@ impl QuicConnection {
 
 impl Peer {
     /// A datagram arrived.
-    fn handle(&mut self, now: std::time::Instant, from: SocketAddr, bytes: Vec<u8>) {
+    fn handle(
+        &mut self,
+        now: std::time::Instant,
+        from: SocketAddr,
+        ecn: Option<EcnCodepoint>,
+        bytes: Vec<u8>,
+    ) {
         let mut buffer = Vec::new();
         let data = BytesMut::from(Bytes::from(bytes));
-        match self.endpoint.handle(now, from, None, None, data, &mut buffer) {
+        match self.endpoint.handle(now, from, None, ecn, data, &mut buffer) {
             Some(DatagramEvent::ConnectionEvent(_, event)) => {
                 if let Some((_, connection)) = &mut self.connection {
                     connection.handle_event(event);
@@ -318,7 +330,17 @@ impl Connection for QuicConnection {
             End::Receiver => End::Sender,
         });
         let at = self.clock.at(now);
-        self.peer(end).handle(at, from, body.bytes);
+        let ecn = match packet.ecn {
+            Ecn::NotEct => None,
+            Ecn::Ect1 => Some(EcnCodepoint::Ect1),
+            Ecn::Ect0 => Some(EcnCodepoint::Ect0),
+            Ecn::Ce => Some(EcnCodepoint::Ce),
+        };
+        self.peer(end).handle(at, from, ecn, body.bytes);
+        if let (End::Receiver, true, Some(report)) = (end, packet.len > 0, &mut self.ecn) {
+            report.arrived += 1;
+            report.marked += u64::from(packet.ecn == Ecn::Ce);
+        }
         self.events(end);
         match end {
             End::Receiver => {
@@ -359,18 +381,22 @@ impl Connection for QuicConnection {
             self.write();
         }
         for bytes in std::mem::take(&mut self.peer(end).answers) {
-            self.post(now, end, bytes, outbox);
+            self.post(now, end, (bytes, Ecn::NotEct), outbox);
         }
         let at = self.clock.at(now);
         let mut something = false;
         loop {
             let Some((_, connection)) = &mut self.peer(end).connection else { return None };
             let mut bytes = Vec::new();
-            if connection.poll_transmit(at, 1, &mut bytes).is_none() {
-                break;
-            }
+            let Some(transmit) = connection.poll_transmit(at, 1, &mut bytes) else { break };
             something = true;
-            self.post(now, end, bytes, outbox);
+            let ecn = match transmit.ecn.filter(|_| self.ecn.is_some()) {
+                None => Ecn::NotEct,
+                Some(EcnCodepoint::Ect1) => Ecn::Ect1,
+                Some(EcnCodepoint::Ect0) => Ecn::Ect0,
+                Some(EcnCodepoint::Ce) => Ecn::Ce,
+            };
+            self.post(now, end, (bytes, ecn), outbox);
         }
         if end == End::Sender
             && let Some(before) = self.timer_ran.take()
@@ -415,7 +441,7 @@ impl Connection for QuicConnection {
             .connection
             .as_ref()
             .map_or(0, |(_, connection)| connection.stats().path.congestion_events);
-        Report { recovery_entries: events, window_reductions: events, ..self.report }
+        Report { recovery_entries: events, window_reductions: events, ecn: self.ecn, ..self.report }
     }
 
     fn window(&self) -> Option<Window> {

@@ -161,6 +161,8 @@ struct Flight {
     frame: Frame,
     sent: Instant,
     on_link: Option<Instant>,
+    /// When a queue marked it.
+    marked: Option<Instant>,
     queued: Option<u64>,
     units: Units,
     retransmission: u16,
@@ -329,6 +331,7 @@ impl Flight {
             retransmission: self.retransmission,
             counts: self.counts,
             late: None,
+            marked: self.marked.map(Instant::as_nanos),
         };
         timeline.end(self.ticket, &seen);
     }
@@ -346,6 +349,7 @@ impl<W: Write> Observer for Recorder<'_, W> {
                     from,
                     sent: now,
                     on_link: None,
+                    marked: None,
                     queued: None,
                     units: Units::default(),
                     retransmission: packet.retransmission,
@@ -381,6 +385,11 @@ impl<W: Write> Observer for Recorder<'_, W> {
                 let fate = if too_large { Fate::TooLarge(number) } else { Fate::QueueFull(number) };
                 if let Some(flight) = self.take(id) {
                     flight.end(&mut self.timeline, fate, None);
+                }
+            }
+            Step::Marked { .. } => {
+                if let Some(Some(flight)) = self.flights.get_mut(id as usize) {
+                    flight.marked.get_or_insert(now);
                 }
             }
             Step::Arrived => {

@@ -1,10 +1,11 @@
 //! The packets of simulated flows as IPv4 packets: their headers, and as much of a payload of zeros as
 //! is kept.
 
-use etherparse::{IpNumber, Ipv4Header, TcpHeader, TcpOptionElement, UdpHeader};
+use etherparse::{IpEcn, IpNumber, Ipv4Header, TcpHeader, TcpOptionElement, UdpHeader};
 
 use super::place::Place;
-use crate::transport::{End, Packet, Segment};
+use crate::link::Ecn;
+use crate::transport::{EcnFlags, End, Packet, Segment};
 
 /// The first port of flows at the source.
 const FIRST_PORT: u32 = 10_000;
@@ -68,6 +69,12 @@ impl Flow {
             let mut ip = Ipv4Header::new(size, 64, protocol, source, target).unwrap_or_default();
             ip.identification = identification;
             ip.dont_fragment = true;
+            ip.ecn = match packet.ecn {
+                Ecn::NotEct => IpEcn::ZERO,
+                Ecn::Ect1 => IpEcn::ONE,
+                Ecn::Ect0 => IpEcn::TWO,
+                Ecn::Ce => IpEcn::THREE,
+            };
             ip.header_checksum = ip.calc_header_checksum();
             ip
         };
@@ -125,6 +132,9 @@ impl Flow {
             ack: from == End::Receiver || !segment.syn,
             syn: segment.syn,
             psh: segment.push,
+            ece: segment.flags.has(EcnFlags::ECE),
+            cwr: segment.flags.has(EcnFlags::CWR),
+            ns: segment.flags.has(EcnFlags::AE),
             window_size: u16::MAX,
             ..TcpHeader::default()
         };

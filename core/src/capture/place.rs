@@ -72,6 +72,18 @@ impl Place {
     }
 }
 
+/// Sets the ECN field of an IPv4 packet to "congestion experienced" (RFC 3168, section 5).
+pub(super) fn mark(packet: &mut [u8]) {
+    if packet.len() < 20 || packet[0] >> 4 != 4 {
+        return;
+    }
+    let mut change = Change::default();
+    change.removes(&packet[..2]);
+    packet[1] |= 3;
+    change.adds(&packet[..2]);
+    change.apply(packet, 10, false);
+}
+
 /// What a change of addresses adds to a sum in one's complement.
 #[derive(Clone, Copy, Debug, Default)]
 struct Change(u32);

@@ -6,7 +6,7 @@ use std::io::{self, Write};
 
 use super::comment::{Comment, Fate, Units};
 use super::pcapng::{self, Heading};
-use super::place::Place;
+use super::place::{Place, mark};
 use crate::transport::End;
 
 /// A capture that is being written. A packet is announced when it is sent ([`Timeline::begin`]) and
@@ -31,6 +31,7 @@ use crate::transport::End;
 ///     retransmission: 0,
 ///     counts: None,
 ///     late: None,
+///     marked: None,
 /// };
 /// timeline.end(ticket, &seen);
 /// timeline.write_until(3_000)?;
@@ -86,6 +87,8 @@ pub struct Seen<'a> {
     pub counts: Option<u32>,
     /// How late it was handed over.
     pub late: Option<u64>,
+    /// When a queue marked it (ECN).
+    pub marked: Option<u64>,
 }
 
 /// A block of the file. They are ordered by time, then by what happened first.
@@ -151,6 +154,9 @@ impl<W: Write> Timeline<W> {
         let mut put = |at, event, place: Place, heading| {
             let mut kept = seen.frame[..seen.frame.len().min(self.snap as usize)].to_vec();
             place.translate(&mut kept);
+            if place != source && seen.marked.is_some_and(|marked| marked <= at) {
+                mark(&mut kept);
+            }
             let nanos = self.epoch.saturating_add(at);
             let block = pcapng::packet(place as u32, nanos, heading, seen.size, &kept, &comment);
             self.records.push(Reverse(Record { at, event, place, block }));

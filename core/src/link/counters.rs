@@ -104,7 +104,9 @@ impl Tally {
         match event {
             LinkEvent::Delivered(transit) => self.delivered(transit),
             LinkEvent::Lost(_) => self.lost(),
-            LinkEvent::Departed { .. } | LinkEvent::TraceEnded { .. } => {}
+            LinkEvent::Departed { .. }
+            | LinkEvent::Marked { .. }
+            | LinkEvent::TraceEnded { .. } => {}
         }
     }
 

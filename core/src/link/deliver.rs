@@ -121,7 +121,9 @@ fn drain(link: &mut dyn Link, now: Instant, results: &mut Deliveries) {
                 results.fate[transit.packet.0 as usize] = PacketFate::Lost;
             }
             // The packets that wait stay pending.
-            LinkEvent::Departed { .. } | LinkEvent::TraceEnded { .. } => {}
+            LinkEvent::Departed { .. }
+            | LinkEvent::Marked { .. }
+            | LinkEvent::TraceEnded { .. } => {}
         }
     }
 }

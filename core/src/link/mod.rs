@@ -44,6 +44,7 @@ mod delay_file;
 mod delays;
 mod deliver;
 pub(crate) mod due;
+mod ecn;
 mod error;
 mod instrument;
 pub(crate) mod line;
@@ -66,6 +67,7 @@ pub use delay_file::DelayTable;
 pub use delays::Delays;
 pub(crate) use delays::check_delays;
 pub use deliver::{DeliverError, Deliveries, PacketFate, deliver};
+pub use ecn::Ecn;
 pub use error::LinkError;
 pub use instrument::{Instrument, InstrumentedLink};
 pub use line::{Line, Unit};
@@ -153,6 +155,14 @@ pub enum LinkEvent {
         /// When.
         at: Instant,
     },
+    /// A queue has marked the packet instead of dropping it ([`Ecn::Ce`]), before it is delivered or
+    /// lost. Comes only of packets that allow it ([`Ecn::is_capable`]).
+    Marked {
+        /// The packet.
+        packet: PacketId,
+        /// When.
+        at: Instant,
+    },
     /// The trace ended while `packet` (and all behind it) waits for slots; comes once.
     TraceEnded {
         /// The first packet that gets no further.
@@ -168,7 +178,7 @@ impl LinkEvent {
     pub fn at(&self) -> Instant {
         match *self {
             Self::Delivered(transit) | Self::Lost(transit) => transit.at,
-            Self::Departed { at, .. } | Self::TraceEnded { at, .. } => at,
+            Self::Departed { at, .. } | Self::Marked { at, .. } | Self::TraceEnded { at, .. } => at,
         }
     }
 }

@@ -112,7 +112,9 @@ impl<L: Link> Link for Overlap<L> {
                     let moved = self.move_apart(transit);
                     self.released.push_back(LinkEvent::Lost(moved));
                 }
-                LinkEvent::Departed { at, .. } | LinkEvent::TraceEnded { at, .. } => {
+                LinkEvent::Departed { at, .. }
+                | LinkEvent::Marked { at, .. }
+                | LinkEvent::TraceEnded { at, .. } => {
                     let place = self.released.partition_point(|event| event.at() <= at);
                     self.released.insert(place, event);
                 }

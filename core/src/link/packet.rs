@@ -1,6 +1,6 @@
 //! A packet as a host hands it to a link.
 
-use crate::link::PacketId;
+use crate::link::{Ecn, PacketId};
 use crate::units::Bytes;
 
 /// A packet that arrives at a link.
@@ -24,6 +24,8 @@ pub struct Packet {
     /// What it carries of a byte stream, for links that look into TCP headers; `None`: nothing
     /// that has a place in a stream (an acknowledgement, a datagram).
     pub carries: Option<StreamRange>,
+    /// Whether queues may mark it, or have.
+    pub ecn: Ecn,
 }
 
 /// Bytes `start..end` of the stream of a flow: what the sequence number of a TCP segment says.
@@ -38,16 +40,22 @@ pub struct StreamRange {
 }
 
 impl Packet {
-    /// A packet of flow 0 that carries nothing of a stream.
+    /// A packet of flow 0 that carries nothing of a stream, and that queues may not mark.
     #[inline]
     pub const fn new(id: PacketId, size: Bytes) -> Self {
-        Self { id, size, flow: 0, carries: None }
+        Self { id, size, flow: 0, carries: None, ecn: Ecn::NotEct }
     }
 
     /// The same packet, of a flow.
     #[inline]
     pub const fn of_flow(self, flow: u32) -> Self {
         Self { flow, ..self }
+    }
+
+    /// The same packet with this ECN field.
+    #[inline]
+    pub const fn with_ecn(self, ecn: Ecn) -> Self {
+        Self { ecn, ..self }
     }
 
     /// The same packet with a place in a stream, whose flow it belongs to.

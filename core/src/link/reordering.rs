@@ -63,9 +63,7 @@ impl Buffer {
             (Self::Link(buffer), LinkEvent::Lost(transit)) => buffer.lost(transit, out),
             (Self::Stream(buffer), LinkEvent::Delivered(transit)) => buffer.delivered(transit, out),
             (Self::Stream(buffer), LinkEvent::Lost(transit)) => buffer.lost(transit, out),
-            (_, notice @ (LinkEvent::Departed { .. } | LinkEvent::TraceEnded { .. })) => {
-                out.push_back(notice);
-            }
+            (_, notice) => out.push_back(notice),
         }
     }
 

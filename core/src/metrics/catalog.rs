@@ -2,8 +2,8 @@
 //! means, and where it is read. Summaries, tables, plots and the docs follow it.
 
 use crate::metrics::{
-    DelaySummary, FlowMetrics, HopMetrics, LegMetrics, LinkMetrics, MessageMetrics, Outcome,
-    ProxyMetrics, Value,
+    DelaySummary, EcnMetrics, FlowMetrics, HopMetrics, LegMetrics, LinkMetrics, MessageMetrics,
+    Outcome, ProxyMetrics, Value,
 };
 use crate::units::Duration;
 
@@ -47,6 +47,8 @@ pub enum Place {
     Messages,
     /// Each of the `proxies` of a flow.
     Proxies,
+    /// The `ecn` of a flow.
+    Ecn,
     /// Each of `links` and `return_links` that is a link.
     Link,
     /// Each of `links` and `return_links` that is a wired leg.
@@ -59,24 +61,26 @@ pub enum Place {
 
 impl Place {
     /// All places.
-    pub const ALL: [Self; 8] = [
+    pub const ALL: [Self; 9] = [
         Self::Run,
         Self::Flow,
         Self::Messages,
         Self::Proxies,
+        Self::Ecn,
         Self::Link,
         Self::Leg,
         Self::Delay,
         Self::Campaign,
     ];
 
-    /// Its name: `run`, `flow`, `messages`, `proxies`, `link`, `leg`, `delay` or `campaign`.
+    /// Its name: `run`, `flow`, `messages`, `proxies`, `ecn`, `link`, `leg`, `delay` or `campaign`.
     pub fn name(self) -> &'static str {
         match self {
             Self::Run => "run",
             Self::Flow => "flow",
             Self::Messages => "messages",
             Self::Proxies => "proxies",
+            Self::Ecn => "ecn",
             Self::Link => "link",
             Self::Leg => "leg",
             Self::Delay => "delay",
@@ -98,13 +102,14 @@ enum Source {
     Each(fn(&FlowMetrics) -> u64),
     Messages(fn(&MessageMetrics) -> Value),
     Proxies(fn(&ProxyMetrics) -> Value),
+    Ecn(fn(&EcnMetrics) -> Value),
     Link(fn(&LinkMetrics) -> Value),
     Leg(fn(&LegMetrics) -> Value),
     Delay(fn(&DelaySummary) -> Value),
     Campaign,
 }
 
-use Source::{Campaign, Delay, Each, Flow, Leg, Link, Messages, Proxies, Run};
+use Source::{Campaign, Delay, Each, Ecn, Flow, Leg, Link, Messages, Proxies, Run};
 
 const LESS: Option<Better> = Some(Better::Less);
 const MORE: Option<Better> = Some(Better::More);
@@ -184,6 +189,12 @@ pub static CATALOG: &[Metric] = &[
         &[Proxies(|p| p.relayed.into())]),
     row("most_held_bytes", "most held", "bytes", LESS, "most payload that the proxy held at a time, in both its buffers",
         &[Proxies(|p| p.most_held.into())]),
+    row("packets_marked", "packets marked", "", LESS, "packets with data that arrived marked (ECN)",
+        &[Ecn(|e| e.marked.into())]),
+    row("share_marked", "marked", "%", LESS, "marked packets of the packets with data that arrived",
+        &[Ecn(|e| e.share_marked().into())]),
+    row("reductions", "reductions by marks", "", LESS, "reductions of the congestion window because of marks, also counted as `window_reductions`",
+        &[Ecn(|e| e.reductions.into())]),
     row("packets_offered", "packets offered", "", None, "packets that came to the link: those dropped, delivered, lost and pending",
         &[Link(|l| l.counters.offered.into()), Leg(|l| l.counters.offered.into())]),
     row("packets_delivered", "packets delivered", "", MORE, "packets that arrived at the far end",
@@ -263,6 +274,7 @@ const fn row(
             Each(_) => Place::Run.bit() | Place::Flow.bit(),
             Messages(_) => Place::Messages.bit(),
             Proxies(_) => Place::Proxies.bit(),
+            Ecn(_) => Place::Ecn.bit(),
             Link(_) => Place::Link.bit(),
             Leg(_) => Place::Leg.bit(),
             Delay(_) => Place::Delay.bit(),
@@ -363,16 +375,24 @@ fn flow(flow: &FlowMetrics) -> Value {
         };
         values.push(("proxies", Value::List(flow.proxies.iter().map(proxy).collect())));
     }
+    if let Some(ecn) = &flow.ecn {
+        let found = read(Place::Ecn, |source| match source {
+            Ecn(value) => Some(value(ecn)),
+            _ => None,
+        });
+        values.push(("ecn", Value::Table(found)));
+    }
     Value::Table(values)
 }
 
 fn hop(hop: &HopMetrics) -> Value {
     let (kind, found) = match hop {
         HopMetrics::Leg(leg) => {
-            let found = read(Place::Leg, |source| match source {
+            let mut found = read(Place::Leg, |source| match source {
                 Leg(value) => Some(value(leg)),
                 _ => None,
             });
+            found.extend(leg.marked.map(|marked| ("packets_marked", marked.into())));
             ("leg", found)
         }
         HopMetrics::Link(link) => {
@@ -443,6 +463,7 @@ mod tests {
                     longest_queue: 5,
                 },
                 pending: 3,
+                marked: None,
             })],
             backward: Vec::new(),
             events: 7,

@@ -55,6 +55,8 @@ pub struct FlowMetrics {
     pub messages: Option<MessageMetrics>,
     /// The proxies that split the flow, from the first to the last.
     pub proxies: Vec<ProxyMetrics>,
+    /// Explicit congestion notification, where it is in use.
+    pub ecn: Option<EcnMetrics>,
 }
 
 /// What a proxy did for a flow.
@@ -65,6 +67,25 @@ pub struct ProxyMetrics {
     pub relayed: u64,
     /// Most bytes that it held at a time, in both buffers together.
     pub most_held: u64,
+}
+
+/// What explicit congestion notification did.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[non_exhaustive]
+pub struct EcnMetrics {
+    /// Packets with data that arrived marked.
+    pub marked: u64,
+    /// Packets with data that arrived, duplicates included.
+    pub arrived: u64,
+    /// Reductions of the congestion window because of marks.
+    pub reductions: u64,
+}
+
+impl EcnMetrics {
+    /// Marked packets over those that arrived; `None` if none did.
+    pub fn share_marked(&self) -> Option<f64> {
+        (self.arrived > 0).then(|| self.marked as f64 / self.arrived as f64)
+    }
 }
 
 /// What became of the messages of a constant-rate application.

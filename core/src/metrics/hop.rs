@@ -21,6 +21,8 @@ pub struct LegMetrics {
     pub counters: LegCounters,
     /// Packets in the queue, in the transmitter or on the way when the run ended.
     pub pending: u64,
+    /// Packets that its queue marked, if any came that it may mark.
+    pub marked: Option<u64>,
 }
 
 /// Totals of a link.

@@ -12,7 +12,7 @@ mod value;
 
 pub use catalog::{Better, CATALOG, Metric, Place};
 pub use distribution::{DelaySummary, Distribution};
-pub use flow::{FlowMetrics, MessageMetrics, ProxyMetrics, fairness};
+pub use flow::{EcnMetrics, FlowMetrics, MessageMetrics, ProxyMetrics, fairness};
 pub use hop::{HopMetrics, LegCounters, LegMetrics, LinkMetrics};
 pub use outcome::Outcome;
 pub use value::Value;

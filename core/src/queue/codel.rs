@@ -10,7 +10,8 @@ use crate::units::{Bytes, Duration, Instant};
 ///
 /// A packet that leaves the queue is dropped in its stead once every packet has waited for `target`
 /// or longer during `interval`; drops then follow one another faster, by the square root of their
-/// number, until a packet has waited for less. The root is found as Linux and ns-3 find it, by one step
+/// number, until a packet has waited for less. Packets that allow it ([`Ecn`](crate::link::Ecn)) are marked
+/// instead (RFC 8290, section 5.2.6). The root is found as Linux and ns-3 find it, by one step
 /// of Newton's a drop: the second follows after half an interval, not .71 of one. A queue of one packet of 1500 bytes is never dropped
 /// from.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
@@ -19,12 +20,16 @@ pub struct CoDel {
     pub target: Duration,
     /// How long it must stand before anything is dropped: about the largest round-trip time.
     pub interval: Duration,
+    /// Packets that waited for longer are marked in any case, if they allow it: the step of DCTCP
+    /// (RFC 8257, section 3.1; CE_THRESHOLD of RFC 8290, section 5.2.7).
+    pub ce_threshold: Option<Duration>,
 }
 
 impl Default for CoDel {
-    /// 5 ms and 100 ms (RFC 8289, section 4.2 and 4.3).
+    /// 5 ms and 100 ms (RFC 8289, section 4.2 and 4.3), without a threshold.
     fn default() -> Self {
-        Self { target: Duration::from_millis(5), interval: Duration::from_millis(100) }
+        let (target, interval) = (Duration::from_millis(5), Duration::from_millis(100));
+        Self { target, interval, ce_threshold: None }
     }
 }
 
@@ -120,8 +125,20 @@ impl CoDelQueue {
         self.inverse_root = ((u128::from(rest) * u128::from(x)) >> 33) as u64;
     }
 
-    /// The packet that is sent next (RFC 8289, section 5.6: deque).
+    /// The packet that is sent next, marked if it waited beyond the threshold.
     pub(super) fn dequeue(&mut self, now: Instant, dropped: &mut Vec<Held>) -> Option<Held> {
+        let mut head = self.control(now, dropped)?;
+        if let Some(threshold) = self.parameters.ce_threshold
+            && now.saturating_since(head.entered) > threshold
+        {
+            head.mark();
+        }
+        Some(head)
+    }
+
+    /// The packet that is sent next (RFC 8289, section 5.6: deque). Where it allows it, it is marked in
+    /// the place of being dropped, and counts as dropped.
+    fn control(&mut self, now: Instant, dropped: &mut Vec<Held>) -> Option<Held> {
         let taken = self.take(now);
         let Some((mut head, mut above)) = taken else {
             self.dropping = false;
@@ -133,9 +150,13 @@ impl CoDelQueue {
                 return Some(head);
             }
             while self.dropping && now >= self.next_drop {
-                dropped.push(head);
                 self.count = self.count.saturating_add(1);
                 self.approach_root();
+                if head.mark() {
+                    self.next_drop = self.after(self.next_drop);
+                    break;
+                }
+                dropped.push(head);
                 let Some(next) = self.take(now) else {
                     self.dropping = false;
                     return None;
@@ -152,8 +173,13 @@ impl CoDelQueue {
         if !above {
             return Some(head);
         }
-        dropped.push(head);
-        let next = self.take(now);
+        let next = match head.mark() {
+            true => Some((head, above)),
+            false => {
+                dropped.push(head);
+                self.take(now)
+            }
+        };
         self.dropping = true;
         // Where it dropped lately, the rate that served then is where it begins.
         let drops = self.count - self.last_count;

@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 
-use super::{Aqm, Discipline, Held};
+use super::{Aqm, Discipline, Held, MARKED};
 use crate::link::counters::Tally;
 use crate::link::{
     Admission, DropReason, Instrument, InstrumentedLink, Link, LinkCounters, LinkEvent, Packet,
@@ -24,6 +24,9 @@ pub(crate) struct Managed {
     /// Bytes that the link has and that have not departed.
     ahead: u64,
     packets: Packets,
+    /// Packets that allowed marks came.
+    capable: bool,
+    marked: u64,
     out: VecDeque<Told>,
     tells_departures: bool,
     offered: u64,
@@ -61,6 +64,8 @@ impl Managed {
             slot: u64::from(slot.0),
             ahead: 0,
             packets: Packets::default(),
+            capable: false,
+            marked: 0,
             out: VecDeque::new(),
             tells_departures: false,
             offered: 0,
@@ -95,6 +100,9 @@ impl Managed {
                 }
                 LinkEvent::Departed { packet: packet.id, at }
             }
+            LinkEvent::Marked { packet, at } => {
+                LinkEvent::Marked { packet: self.packets.of(packet).id, at }
+            }
             LinkEvent::TraceEnded { packet, at } => {
                 LinkEvent::TraceEnded { packet: self.packets.of(packet).id, at }
             }
@@ -111,8 +119,13 @@ impl Managed {
             gone.drain(..).for_each(|held| self.drop_admitted(held, now));
             self.gone = gone;
             let Some(held) = next else { return };
-            let packet =
-                Packet { id: PacketId(held.place), ..self.packets.of(PacketId(held.place)) };
+            let waited = self.packets.of(PacketId(held.place));
+            if held.ecn != waited.ecn {
+                self.marked += 1;
+                let event = LinkEvent::Marked { packet: waited.id, at: now };
+                self.out.push_back(Told { event, dropped: false });
+            }
+            let packet = Packet { id: PacketId(held.place), ecn: held.ecn, ..waited };
             match self.inner.enqueue(now, packet) {
                 Admission::Queued => {
                     self.ahead += u64::from(packet.size.0);
@@ -144,7 +157,9 @@ impl Link for Managed {
         self.run(now);
         self.offered += 1;
         let place = self.packets.put(packet, now);
-        let held = Held { place, flow: packet.flow, size: packet.size, entered: now };
+        let Packet { flow, size, ecn, .. } = packet;
+        self.capable |= ecn.is_capable();
+        let held = Held { place, flow, size, entered: now, ecn };
         let mut gone = std::mem::take(&mut self.gone);
         self.queue.enqueue(now, held, &mut gone);
         let refused = gone.iter().any(|held| held.place == place);
@@ -208,6 +223,9 @@ impl Instrument for Managed {
     fn details(&self) -> Vec<(&'static str, u64)> {
         let mut details = self.inner.details();
         details.push(("dropped_at_head", self.dropped_early));
+        if self.capable {
+            details.push((MARKED, self.marked));
+        }
         details
     }
 

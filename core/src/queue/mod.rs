@@ -2,7 +2,7 @@
 //!
 //! Without one a link has its drop-tail queue ([`QueueLimit`]). With one it takes only what is to be
 //! sent next, as the driver of a network card does, and all else waits here: [`CoDel`] (RFC 8289),
-//! [`FqCoDel`] (RFC 8290) or [`Pie`] (RFC 8033).
+//! [`FqCoDel`] (RFC 8290), [`Pie`] (RFC 8033) or [`DualPi2`] (RFC 9332).
 //!
 //! ```
 //! use clift::queue::{Aqm, CoDel};
@@ -13,6 +13,7 @@
 //! ```
 
 mod codel;
+mod dualpi2;
 mod fq_codel;
 mod managed;
 mod own;
@@ -20,6 +21,7 @@ mod pie;
 mod text;
 
 pub use codel::CoDel;
+pub use dualpi2::DualPi2;
 pub use fq_codel::FqCoDel;
 pub(crate) use managed::Managed;
 pub use own::{
@@ -30,12 +32,12 @@ pub use pie::Pie;
 
 use std::fmt;
 
-use crate::link::QueueLimit;
+use crate::link::{Ecn, QueueLimit};
 use crate::seed::{Seed, Stream};
 use crate::units::{Bytes, Instant};
 
 /// Active queue management: what drops packets before a queue is full. In text `"codel"`,
-/// `"fq-codel(quantum 1514 B)"`, `"pie(target 20 ms)"`; "none" is a drop-tail queue.
+/// `"fq-codel(quantum 1514 B)"`, `"pie(target 20 ms)"`, `"dualpi2(step 2 ms)"`; "none" is a drop-tail queue.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 pub enum Aqm {
     /// Drop-tail.
@@ -49,6 +51,8 @@ pub enum Aqm {
     Pie(Pie),
     /// A queue from outside the core.
     Own(OwnQueue),
+    /// Two queues, one of them for flows that react to each mark.
+    DualPi2(DualPi2),
 }
 
 impl Aqm {
@@ -63,9 +67,13 @@ impl Aqm {
                 Box::new(pie::Queue::new(parameters, limit, seed.rng(Stream::Queue(number))))
             }
             Self::Own(own) => own.build(limit, seed.rng(Stream::Queue(number))),
+            Self::DualPi2(parameters) => Box::new(dualpi2::Queues::new(parameters, limit)),
         })
     }
 }
+
+/// What a link calls its count of packets that its queue marked.
+pub(crate) const MARKED: &str = "packets_marked";
 
 /// A packet that waits.
 #[derive(Clone, Copy, Debug)]
@@ -75,9 +83,23 @@ struct Held {
     flow: u32,
     size: Bytes,
     entered: Instant,
+    /// Whether it may be marked, or was.
+    ecn: Ecn,
 }
 
-/// What decides which packet is sent next, and which never. `now` never falls.
+impl Held {
+    /// Marks it where that is allowed; says whether it is marked now.
+    fn mark(&mut self) -> bool {
+        let allowed = self.ecn.is_capable();
+        if allowed {
+            self.ecn = Ecn::Ce;
+        }
+        allowed
+    }
+}
+
+/// What decides which packet is sent next, and which never. A packet is marked by setting its
+/// [`Held::ecn`], at the latest when it is taken out. `now` never falls.
 trait Discipline: fmt::Debug + Send {
     /// A packet arrives; it, or others in its place, may be dropped.
     fn enqueue(&mut self, now: Instant, held: Held, dropped: &mut Vec<Held>);

@@ -14,7 +14,8 @@ use crate::units::{Bytes, Duration, Instant};
 /// Every `update` the drop probability is moved by how far the delay is from `target` and by how much
 /// it changed; a packet that arrives is dropped with it. The delay is that of the packet that left
 /// last, by its time of arrival (section 5.2 leaves the choice). With the cap of section 5.5 and the
-/// derandomisation of section 5.4.
+/// derandomisation of section 5.4. Up to a probability of 10 % packets that allow it
+/// ([`Ecn`](crate::link::Ecn)) are marked instead (section 5.1).
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct Pie {
     /// The delay that it steers to (QDELAY_REF).
@@ -41,6 +42,9 @@ const MEAN_PACKET: u64 = 1500;
 /// Sums of probabilities between which a packet is dropped at random (RFC 8033, section 5.4).
 const SURELY_NOT: f64 = 0.85;
 const SURELY: f64 = 8.5;
+/// Below this probability packets that allow it are marked in the place of being dropped (RFC 8033,
+/// section 5.1: mark_ecnth).
+const MARKS_BELOW: f64 = 0.1;
 
 /// The state of a queue under PIE.
 #[derive(Clone, Debug)]
@@ -159,7 +163,10 @@ impl Queue {
 impl Discipline for Queue {
     fn enqueue(&mut self, now: Instant, held: Held, dropped: &mut Vec<Held>) {
         self.advance(now);
-        if !self.has_room(held.size) || self.drops() {
+        let mut held = held;
+        if !self.has_room(held.size)
+            || (self.drops() && !(self.probability <= MARKS_BELOW && held.mark()))
+        {
             dropped.push(held);
             return;
         }

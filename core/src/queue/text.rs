@@ -3,10 +3,10 @@
 use std::fmt;
 use std::str::FromStr;
 
-use super::{Aqm, CoDel, FqCoDel, OwnQueue, Pie, QueueKind};
+use super::{Aqm, CoDel, DualPi2, FqCoDel, OwnQueue, Pie, QueueKind};
 use crate::units::{Bytes, Duration, Size, quantity};
 
-const BUILT_IN: &str = "\"none\", \"codel(target 5 ms, interval 100 ms)\", \"fq-codel(quantum 1514 B)\" or \"pie(target 15 ms, update 15 ms, burst 150 ms)\"";
+const BUILT_IN: &str = "\"none\", \"codel(target 5 ms, interval 100 ms)\", \"fq-codel(quantum 1514 B)\", \"pie(target 15 ms, update 15 ms, burst 150 ms)\" or \"dualpi2(target 15 ms, update 16 ms, step 1 ms)\"";
 
 /// What may be written, those registered last.
 fn known() -> String {
@@ -67,6 +67,14 @@ fn parse(text: &str) -> Result<Aqm, String> {
                 burst: options.take("burst", any_time)?.unwrap_or(standard.burst),
             })
         }
+        "dualpi2" => {
+            let standard = DualPi2::default();
+            Aqm::DualPi2(DualPi2 {
+                target: options.take("target", time)?.unwrap_or(standard.target),
+                update: options.take("update", time)?.unwrap_or(standard.update),
+                step: options.take("step", any_time)?.unwrap_or(standard.step),
+            })
+        }
         _ => return Err("unknown".to_owned()),
     };
     options.end()?;
@@ -78,6 +86,7 @@ fn codel(options: &mut Options<'_>) -> Result<CoDel, String> {
     Ok(CoDel {
         target: options.take("target", time)?.unwrap_or(standard.target),
         interval: options.take("interval", time)?.unwrap_or(standard.interval),
+        ce_threshold: options.take("ce_threshold", time)?,
     })
 }
 
@@ -149,6 +158,9 @@ impl fmt::Display for Aqm {
             let standard = CoDel::default();
             note("target", it.target.to_string(), standard.target.to_string());
             note("interval", it.interval.to_string(), standard.interval.to_string());
+            if let Some(threshold) = it.ce_threshold {
+                note("ce_threshold", threshold.to_string(), String::new());
+            }
         };
         let name = match self {
             Self::None => "none",
@@ -170,6 +182,13 @@ impl fmt::Display for Aqm {
                 note("burst", it.burst.to_string(), standard.burst.to_string());
                 "pie"
             }
+            Self::DualPi2(it) => {
+                let standard = DualPi2::default();
+                note("target", it.target.to_string(), standard.target.to_string());
+                note("update", it.update.to_string(), standard.update.to_string());
+                note("step", it.step.to_string(), standard.step.to_string());
+                "dualpi2"
+            }
         };
         match options.is_empty() {
             true => f.write_str(name),
@@ -181,6 +200,6 @@ impl fmt::Display for Aqm {
 quantity!(
     Aqm,
     "Aqm",
-    r"^\s*([Nn]one|[Cc]o[Dd]el|[Ff][Qq]-[Cc]o[Dd]el|[Pp][Ii][Ee])\s*(\([^()]*\))?\s*$",
+    r"^\s*([Nn]one|[Cc]o[Dd]el|[Ff][Qq]-[Cc]o[Dd]el|[Pp][Ii][Ee]|[Dd]ual[Pp][Ii]2)\s*(\([^()]*\))?\s*$",
     format!("what drops packets before the queue is full: {}", known())
 );

@@ -2,12 +2,14 @@
 
 use std::collections::VecDeque;
 
+use rand_chacha::ChaCha8Rng;
+
 use crate::application::{Arrival, Traffic};
-use crate::metrics::{Distribution, FlowMetrics};
+use crate::metrics::{Distribution, EcnMetrics, FlowMetrics};
 use crate::simulation::observer::FlowSample;
 use crate::simulation::setup::Flow;
 use crate::simulation::stretches::Stretches;
-use crate::transport::{Connection, End, Packet, Received};
+use crate::transport::{Connection, EcnReport, End, Packet, Received};
 use crate::units::{Duration, Instant};
 
 pub(super) struct FlowState {
@@ -210,6 +212,11 @@ impl FlowState {
             acknowledged: self.acknowledged,
             messages: None,
             proxies: self.connection.proxies(),
+            ecn: report.ecn.map(|EcnReport { marked, arrived, reductions }| EcnMetrics {
+                marked,
+                arrived,
+                reductions,
+            }),
         };
         self.traffic.report(&mut metrics);
         metrics

@@ -86,6 +86,11 @@ pub enum Step<'a> {
         /// Because it is too large, not because a queue is full.
         too_large: bool,
     },
+    /// The queue of a leg or a link marked it ([`Ecn::Ce`](crate::link::Ecn)).
+    Marked {
+        /// Which.
+        hop: usize,
+    },
     /// It is at the other end.
     Arrived,
 }

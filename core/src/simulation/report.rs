@@ -2,6 +2,7 @@
 
 use crate::link::LinkCounters;
 use crate::metrics::{HopMetrics, LegCounters, LegMetrics, LinkMetrics, Outcome};
+use crate::queue::MARKED;
 use crate::simulation::flow::FlowState;
 use crate::simulation::path::{LinkNode, Node};
 use crate::units::Instant;
@@ -30,13 +31,16 @@ fn hop(node: &Node, ended: Instant) -> HopMetrics {
         Node::Leg(node) => HopMetrics::Leg(LegMetrics {
             counters: node.leg.counters,
             pending: node.on_the_way() as u64,
+            marked: None,
         }),
         Node::Link(node) if node.is_leg => {
             let counters = node.link.counters();
             let LinkCounters { offered, dropped, lost, longest_queue, .. } = counters;
             let bytes_sent = counters.bytes_carried;
             let leg = LegCounters { offered, dropped, lost, bytes_sent, longest_queue };
-            HopMetrics::Leg(LegMetrics { counters: leg, pending: counters.pending() })
+            let details = node.link.details();
+            let marked = details.iter().find(|(name, _)| *name == MARKED).map(|&(_, count)| count);
+            HopMetrics::Leg(LegMetrics { counters: leg, pending: counters.pending(), marked })
         }
         Node::Link(node) => HopMetrics::Link(Box::new(link(node, ended))),
     }

@@ -16,8 +16,8 @@ pub(super) struct Route {
 /// A packet as a link sees it.
 #[inline]
 pub(super) fn offered(id: u32, flow: u32, packet: &Packet) -> link::Packet {
-    let Packet { size, len, start, .. } = *packet;
-    let packet = link::Packet::new(link::PacketId(u64::from(id)), size).of_flow(flow);
+    let Packet { size, len, start, ecn, .. } = *packet;
+    let packet = link::Packet::new(link::PacketId(u64::from(id)), size).of_flow(flow).with_ecn(ecn);
     if len == 0 {
         return packet;
     }

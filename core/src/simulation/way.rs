@@ -4,8 +4,8 @@ use std::collections::VecDeque;
 
 use crate::link::schedule::{Schedule, Timed};
 use crate::link::{
-    Admission, DropReason, Instrument, InstrumentedLink, Link, LinkCounters, LinkError, LinkEvent,
-    Packet, PacketId, QueueLimit, Transit, Usage, earliest,
+    Admission, DropReason, Ecn, Instrument, InstrumentedLink, Link, LinkCounters, LinkError,
+    LinkEvent, Packet, PacketId, QueueLimit, Transit, Usage, earliest,
 };
 use crate::queue::{Aqm, Managed};
 use crate::seed::{Seed, Stream};
@@ -132,6 +132,10 @@ impl Way {
                 self.out.push_back(LinkEvent::Departed { packet, at });
             }
             LinkEvent::Departed { .. } => {}
+            LinkEvent::Marked { packet, at } => {
+                let packet = self.packets.mark(packet);
+                self.out.push_back(LinkEvent::Marked { packet, at });
+            }
             LinkEvent::TraceEnded { packet, at } => {
                 let packet = self.packets.name(packet);
                 self.out.push_back(LinkEvent::TraceEnded { packet, at });
@@ -178,7 +182,9 @@ impl Link for Way {
                 self.counters.bytes_delivered += u64::from(transit.size.0);
             }
             LinkEvent::Lost(_) => self.counters.lost += 1,
-            LinkEvent::Departed { .. } | LinkEvent::TraceEnded { .. } => {}
+            LinkEvent::Departed { .. }
+            | LinkEvent::Marked { .. }
+            | LinkEvent::TraceEnded { .. } => {}
         }
         Some(event)
     }
@@ -236,6 +242,13 @@ impl Carried {
 
     fn name(&self, id: PacketId) -> PacketId {
         self.packets[id.0 as usize].0.id
+    }
+
+    /// A hop marked a packet; says what the host calls it.
+    fn mark(&mut self, id: PacketId) -> PacketId {
+        let packet = &mut self.packets[id.0 as usize].0;
+        packet.ecn = Ecn::Ce;
+        packet.id
     }
 
     fn of(&self, id: PacketId) -> Packet {

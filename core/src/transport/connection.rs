@@ -1,5 +1,6 @@
 //! What the engine asks of a transport while a flow runs.
 
+use crate::link::Ecn;
 use crate::metrics::ProxyMetrics;
 use crate::transport::{Outbox, Segment};
 use crate::units::{Bytes, Duration, Instant};
@@ -103,10 +104,20 @@ pub struct Packet {
     pub first_sent: Instant,
     /// How often these bytes were sent before.
     pub retransmission: u16,
+    /// Whether queues may mark it instead of dropping it, or have.
+    pub ecn: Ecn,
     /// What is in it, for a connection that keeps its packets' contents in a table: its own number.
     pub body: u32,
     /// What is in it, for TCP.
     pub segment: Segment,
+}
+
+impl Packet {
+    /// A queue marks it.
+    pub(crate) fn mark(&mut self) {
+        self.ecn = Ecn::Ce;
+        self.segment.ecn = Ecn::Ce;
+    }
 }
 
 /// What a packet was to the end that it reached.
@@ -161,6 +172,19 @@ pub struct Report {
     pub undo_events: u64,
     /// The farthest that a packet arrived behind later ones, in packets.
     pub reordering: u64,
+    /// What became of explicit congestion notification; `None`: it is not in use.
+    pub ecn: Option<EcnReport>,
+}
+
+/// Explicit congestion notification (ECN) of a connection so far.
+#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
+pub struct EcnReport {
+    /// Packets with data that arrived with a mark, and all of those that arrived.
+    pub marked: u64,
+    /// Packets with data that arrived, duplicates included.
+    pub arrived: u64,
+    /// Reductions of the window because of marks.
+    pub reductions: u64,
 }
 
 /// What congestion control does at one instant.

@@ -14,11 +14,11 @@ mod registry;
 pub mod segment;
 pub mod tcp;
 
-pub use connection::{Connection, End, Packet, Received, Report, Window};
+pub use connection::{Connection, EcnReport, End, Packet, Received, Report, Window};
 pub use log::Log;
 pub use outbox::Outbox;
 pub use protocol::{FlowControl, Protocol};
 pub use registry::{
     Choice, KINDS, Kind, Options, TransportTaken, UnknownTransport, register_transport,
 };
-pub use segment::{Endpoint, SackBlock, SackList, Segment};
+pub use segment::{EcnFlags, Endpoint, SackBlock, SackList, Segment};

@@ -61,6 +61,11 @@ impl Outbox {
         self.free.push(number);
     }
 
+    /// A queue has marked the packet with this number.
+    pub(crate) fn mark(&mut self, number: u32) {
+        self.packets[number as usize].mark();
+    }
+
     #[cold]
     fn grow(&mut self) -> u32 {
         let number = self.packets.len() as u32;

@@ -1,6 +1,7 @@
 //! The TCP segment as it travels (byte sequence numbers, SACK blocks, timestamps), and the ends that
 //! exchange segments.
 
+use crate::link::Ecn;
 use crate::units::Instant;
 
 /// A TCP segment. Sequence numbers count bytes from 0 and never wrap.
@@ -31,11 +32,59 @@ pub struct Segment {
     pub push: bool,
     /// The first SACK block is a D-SACK (RFC 2883).
     pub dsack: bool,
+    /// The flags of explicit congestion notification.
+    pub flags: EcnFlags,
+    /// The ECN field of its IP packet.
+    pub ecn: Ecn,
     /// How often these bytes were sent before: 0 for a first transmission. No real segment says
     /// so; it is here for the counts that a simulator can make.
     pub retransmission: u16,
     /// Selective acknowledgements.
     pub sack: SackList,
+}
+
+/// The flags AE, CWR and ECE of a TCP header: ECN-Echo and Congestion Window Reduced (RFC 3168,
+/// section 6.1), or the three together a count of marked packets, the ACE field (RFC 9768, section
+/// 3.2.2).
+///
+/// ```
+/// use clift::transport::EcnFlags;
+/// let flags = EcnFlags::ECE.and(EcnFlags::CWR);
+/// assert!(flags.has(EcnFlags::ECE) && !flags.has(EcnFlags::AE));
+/// assert_eq!(EcnFlags::ace(13).count(), 5);
+/// ```
+#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
+pub struct EcnFlags(u8);
+
+impl EcnFlags {
+    /// ECN-Echo.
+    pub const ECE: Self = Self(1);
+    /// Congestion Window Reduced.
+    pub const CWR: Self = Self(2);
+    /// Accurate ECN.
+    pub const AE: Self = Self(4);
+
+    /// The last three bits of a count of marked packets.
+    pub fn ace(count: u64) -> Self {
+        Self(count as u8 & 7)
+    }
+
+    /// The last three bits of the count.
+    pub fn count(self) -> u8 {
+        self.0
+    }
+
+    /// Both together.
+    #[must_use]
+    pub fn and(self, other: Self) -> Self {
+        Self(self.0 | other.0)
+    }
+
+    /// Whether all of `flags` are set.
+    #[inline]
+    pub fn has(self, flags: Self) -> bool {
+        self.0 & flags.0 == flags.0
+    }
 }
 
 /// One SACK block: bytes `start..end` were received (RFC 2018).

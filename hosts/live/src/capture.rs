@@ -205,6 +205,7 @@ impl Entry {
             retransmission: 0,
             counts: None,
             late: self.late,
+            marked: None,
         };
         timeline.end(ticket, &seen);
     }

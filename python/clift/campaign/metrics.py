@@ -77,8 +77,8 @@ def metric(name: str) -> Metric:
 
 def _nested(places: tuple[str, ...], parts: list[str]) -> Metric | None:
     """A metric of a flow or a hop: its own, one of its messages, or a figure of a delay."""
-    if parts[0] == "messages":
-        places, parts = ("messages",), parts[1:]
+    if parts[0] in ("messages", "ecn"):
+        places, parts = (parts[0],), parts[1:]
     found = _in_catalog(places, parts[0]) if parts else None
     if found is None or len(parts) == 1:
         return found

@@ -44,6 +44,14 @@ impl<O: Observer> Engine<'_, O> {
                         LinkEvent::TraceEnded { at, .. } if at < self.end => {
                             return Err(RunError::TraceEnded { at });
                         }
+                        LinkEvent::Marked { packet, .. } => {
+                            self.packets.mark(packet.0 as u32);
+                            if O::PACKETS {
+                                let id = packet.0 as u32;
+                                let flow = self.routes[id as usize].flow;
+                                self.observer.packet(now, flow, id, Step::Marked { hop: number });
+                            }
+                        }
                         LinkEvent::Departed { .. } | LinkEvent::TraceEnded { .. } => {}
                     }
                 }

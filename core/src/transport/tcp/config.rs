@@ -44,8 +44,8 @@ pub enum Profile {
 #[derive(Clone, Debug, Deserialize, JsonSchema, PartialEq, Serialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct TcpConfig {
-    /// Congestion control: "newreno", "cubic", "hybla", "westwood" and "compound"; "bbr" and "bbr3"
-    /// in the profile "linux". Over QUIC "newreno", "cubic" and "bbr" are those of quinn, and
+    /// Congestion control: "newreno", "cubic", "hybla", "westwood" and "compound"; "bbr", "bbr3",
+    /// "dctcp" and "prague" in the profile "linux". Over QUIC "newreno", "cubic" and "bbr" are those of quinn, and
     /// "clift-newreno", "clift-cubic", "hybla", "westwood" and "compound" ours.
     pub congestion: CongestionAlgorithm,
     /// Which stack the details follow: "linux" (a kernel of today) or "papers" (the ns-2 agents of
@@ -73,6 +73,11 @@ pub struct TcpConfig {
     /// What an earlier connection knew of the path, to be resumed carefully (RFC 9959); in the
     /// profile "linux", with a control that goes by a window (not BBR).
     pub careful_resume: Option<SavedPath>,
+    /// Explicit congestion notification (RFC 3168): queues that manage themselves (`aqm`) mark packets
+    /// instead of dropping them. In the profile "linux", and over QUIC. Off unless set: a Linux
+    /// kernel answers to it, but does not ask for it (`net.ipv4.tcp_ecn = 2`). "dctcp" and "prague" turn it on.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub ecn: Option<bool>,
     /// Parts of the profile "linux" to be switched.
     pub linux: Option<LinuxOptions>,
     /// Parts of the profile "papers" to be switched.
@@ -101,6 +106,7 @@ impl TcpConfig {
             timestamps: true,
             sack: true,
             careful_resume: None,
+            ecn: None,
             linux: None,
             papers: None,
         }
@@ -147,6 +153,14 @@ impl TcpConfig {
                     self.congestion
                 );
                 return Err(Fault::new("sack", message));
+            }
+            Profile::Linux if self.ecn == Some(false) && self.ecn_mode() != EcnMode::Off => {
+                let message = format!("{} needs it; leave `ecn` out", self.congestion);
+                return Err(Fault::new("ecn", message));
+            }
+            Profile::Papers if self.ecn == Some(true) => {
+                let message = "belongs to profile = \"linux\"; set the profile, or leave it out";
+                return Err(Fault::new("ecn", message));
             }
             Profile::Papers if self.linux.is_some() => {
                 let message = "belongs to profile = \"linux\"; set the profile, or leave it out";
@@ -255,6 +269,16 @@ impl TcpConfig {
         }
     }
 
+    /// How explicit congestion notification is used.
+    pub(super) fn ecn_mode(&self) -> EcnMode {
+        match (self.congestion.name(), self.ecn) {
+            ("dctcp", _) => EcnMode::Exact,
+            ("prague", _) => EcnMode::Accurate,
+            (_, Some(true)) => EcnMode::Classic,
+            _ => EcnMode::Off,
+        }
+    }
+
     /// The parts of profile `linux` as they are in force.
     pub fn options(&self) -> LinuxOptions {
         self.linux.unwrap_or_default()
@@ -301,6 +325,19 @@ pub struct SavedPath {
     pub cwnd: Packets,
     /// Its least round-trip time.
     pub rtt: Duration,
+}
+
+/// How explicit congestion notification is used.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(super) enum EcnMode {
+    /// Not at all.
+    Off,
+    /// A mark is echoed until the window was reduced (RFC 3168).
+    Classic,
+    /// Each mark is echoed as it came (RFC 8257).
+    Exact,
+    /// Marks are counted (RFC 9768), and come early (RFC 9331).
+    Accurate,
 }
 
 /// Parts of the profile "papers".
@@ -512,6 +549,15 @@ mod tests {
                 "sack: without SACK there is newreno",
             ),
             (TcpConfig { sack: false, ..linux.clone() }, "sack: profile `linux` needs SACK"),
+            (
+                TcpConfig {
+                    ecn: Some(false),
+                    congestion: "dctcp".parse().unwrap(),
+                    ..linux.clone()
+                },
+                "ecn: dctcp needs it",
+            ),
+            (TcpConfig { ecn: Some(true), ..ok.clone() }, "ecn: belongs to profile = \"linux\""),
             (TcpConfig { linux: Some(adapts(300)), ..ok }, "linux: belongs to profile = \"linux\""),
             (
                 TcpConfig { linux: Some(adapts(2)), ..linux },

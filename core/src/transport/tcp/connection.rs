@@ -2,14 +2,15 @@
 
 use rand_chacha::ChaCha8Rng;
 
-use super::config::{Profile, TcpConfig};
+use super::config::{EcnMode, Profile, TcpConfig};
 use super::linux::{LinuxReceiver, LinuxSender};
 use super::papers::{NoSackSender, PapersReceiver, PapersSender};
 use super::shared::counters::{ReceiverCounters, SenderCounters};
 use super::split::{Chain, ProxyConfig};
 use crate::config::Fault;
 use crate::transport::{
-    Connection, End, Endpoint, FlowControl, Outbox, Packet, Protocol, Received, Report, Window,
+    Connection, EcnReport, End, Endpoint, FlowControl, Outbox, Packet, Protocol, Received, Report,
+    Window,
 };
 use crate::units::{Bytes, Instant};
 
@@ -40,10 +41,13 @@ impl Protocol for TcpConfig {
     fn connect(&self, rng: ChaCha8Rng) -> Box<dyn Connection> {
         match self.profile() {
             Profile::Papers if !self.sack => {
-                join(NoSackSender::new(self), PapersReceiver::new(self))
+                join(NoSackSender::new(self), PapersReceiver::new(self), false)
             }
-            Profile::Papers => join(PapersSender::new(self, rng), PapersReceiver::new(self)),
-            Profile::Linux => join(LinuxSender::new(self, rng), LinuxReceiver::new(self)),
+            Profile::Papers => join(PapersSender::new(self, rng), PapersReceiver::new(self), false),
+            Profile::Linux => {
+                let marks = self.ecn_mode() != EcnMode::Off;
+                join(LinuxSender::new(self, rng), LinuxReceiver::new(self), marks)
+            }
         }
     }
 
@@ -139,10 +143,12 @@ receivers!(PapersReceiver, LinuxReceiver);
 struct TcpConnection<S, R> {
     sender: S,
     receiver: R,
+    /// Explicit congestion notification is in use.
+    marks: bool,
 }
 
-fn join(sender: impl Sender, receiver: impl Receiver) -> Box<dyn Connection> {
-    Box::new(TcpConnection { sender, receiver })
+fn join(sender: impl Sender, receiver: impl Receiver, marks: bool) -> Box<dyn Connection> {
+    Box::new(TcpConnection { sender, receiver, marks })
 }
 
 impl<S: Sender, R: Receiver> Connection for TcpConnection<S, R> {
@@ -227,6 +233,11 @@ impl<S: Sender, R: Receiver> Connection for TcpConnection<S, R> {
             window_reductions: sender.cwnd_reductions,
             undo_events: sender.undo_events,
             reordering: u64::from(receiver.max_reordering),
+            ecn: self.marks.then_some(EcnReport {
+                marked: receiver.marked_segments,
+                arrived: receiver.segments_received,
+                reductions: sender.ecn_reductions,
+            }),
         }
     }
 
@@ -247,6 +258,7 @@ fn transmit(end: &mut impl Endpoint, now: Instant, outbox: &mut Outbox) -> Optio
         packet.start = packet.segment.seq;
         packet.first_sent = packet.segment.first_sent;
         packet.retransmission = packet.segment.retransmission;
+        packet.ecn = packet.segment.ecn;
         outbox.send();
     }
 }

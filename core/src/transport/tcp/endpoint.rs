@@ -18,6 +18,8 @@ pub enum CongestionState {
     Open,
     /// Something is SACKed or was sent again, but nothing is lost (profile `linux` only).
     Disorder,
+    /// Marks have made the window fall, and it still does (profile `linux` only).
+    Cwr,
     /// Fast recovery: losses that ACKs proved are being repaired.
     Recovery,
     /// The retransmission timer expired and not everything sent before is acknowledged.

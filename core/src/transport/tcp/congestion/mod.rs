@@ -39,6 +39,8 @@ pub struct Ack {
     pub first: u64,
     /// The segment to be sent next for the first time.
     pub next: u64,
+    /// Segments of it that arrived marked (ECN), as far as it tells; profile `linux` only.
+    pub marked: u32,
     /// When the segment left that the ACK echoes; `None` without timestamps.
     pub echo: Option<Instant>,
     /// Round-trip time of the newest segment it acknowledges; `None` if that is not known. Profile
@@ -217,6 +219,18 @@ pub trait CongestionControl: Debug + Send {
     /// once, and not in proportion to what arrives (profile `linux` only).
     fn falls_at_once(&self) -> bool {
         false
+    }
+
+    /// Packets came marked (ECN): where does that put threshold and window? As a loss does, unless it
+    /// says otherwise (RFC 3168, section 6.1.2). Asked once a round trip (profile `linux` only).
+    fn reduce_marked(&mut self, window: &Window) -> Reduction {
+        self.reduce(Loss::Detected, window)
+    }
+
+    /// A loss showed while the window still falls because of marks: a threshold for it too, if it is to
+    /// have one (profile `linux` only).
+    fn reduce_among_marks(&mut self, _window: &Window) -> Option<Reduction> {
+        None
     }
 
     /// Whether [`CongestionControl::on_ack`] is to be called.

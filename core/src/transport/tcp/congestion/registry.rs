@@ -37,7 +37,7 @@ pub struct CongestionControlKind {
 
 const BOTH: &[Profile] = &[Profile::Papers, Profile::Linux];
 
-static BUILT_IN: [CongestionControlKind; 9] = [
+static BUILT_IN: [CongestionControlKind; 11] = [
     CongestionControlKind {
         name: "newreno",
         aliases: &["reno"],
@@ -127,6 +127,24 @@ static BUILT_IN: [CongestionControlKind; 9] = [
         summary: "Over QUIC, `cubic` of profile `linux` in the place of QUIC's own.",
         profiles: &[],
         build: &|config, _| Box::new(linux::Cubic::new(&config.options())),
+    },
+    CongestionControlKind {
+        name: "dctcp",
+        aliases: &[],
+        summary: "DCTCP (RFC 8257) as Linux has it: the window falls by half the share of marked \
+                  packets. It turns on explicit congestion notification, with an exact echo, and \
+                  is for queues that mark at a step. In profile `linux` only.",
+        profiles: &[Profile::Linux],
+        build: &|_, _| Box::new(linux::Dctcp::new()),
+    },
+    CongestionControlKind {
+        name: "prague",
+        aliases: &[],
+        summary: "Prague (draft-briscoe-iccrg-prague-congestion-control) after `tcp_prague` of the \
+                  L4S team: DCTCP's law for paths with `dualpi2`. It turns on explicit congestion \
+                  notification, with ECT(1) and counts of marks. In profile `linux` only.",
+        profiles: &[Profile::Linux],
+        build: &|config, _| Box::new(linux::Prague::new(config.mss().0, config.initial_window())),
     },
 ];
 

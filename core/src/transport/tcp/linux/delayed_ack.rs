@@ -6,6 +6,8 @@ use crate::units::{Duration, Instant};
 
 /// ACKs sent at once when a connection starts or something odd happened.
 const QUICK: u32 = 16;
+/// ACKs sent at once after a mark.
+const QUICK_AFTER_MARK: u32 = 2;
 /// The longest that an ACK waits.
 const LONGEST: Duration = Duration::from_millis(200);
 
@@ -71,6 +73,14 @@ impl AckTimer {
     pub(super) fn on_duplicate(&mut self) {
         self.wait = self.wait.and(self.shortest);
         self.hurry();
+    }
+
+    /// The first mark arrived (ECN): the next two ACKs are sent at once.
+    pub(super) fn on_mark(&mut self) {
+        self.wait = self.wait.and(self.shortest);
+        if self.quick_mode {
+            self.quick = self.quick.max(QUICK_AFTER_MARK);
+        }
     }
 
     /// Whether ACKs are sent at once now.

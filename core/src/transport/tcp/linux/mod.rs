@@ -17,6 +17,7 @@ mod compression;
 mod congestion;
 mod delayed_ack;
 mod delivery;
+mod ecn;
 mod pacing;
 mod rack;
 mod receive_buffer;
@@ -31,6 +32,8 @@ mod ticks;
 mod timers;
 mod undo;
 
-pub(super) use congestion::{Bbr, Bbr3, CarefulResume, Cubic, HyStartPlus, Hybla, Reno, Westwood};
+pub(super) use congestion::{
+    Bbr, Bbr3, CarefulResume, Cubic, Dctcp, HyStartPlus, Hybla, Prague, Reno, Westwood,
+};
 pub(super) use receiver::LinuxReceiver;
 pub(super) use sender::LinuxSender;

@@ -2,9 +2,11 @@
 
 use super::compression::Compression;
 use super::delayed_ack::AckTimer;
+use super::ecn::ReceiverEcn;
 use super::receive_buffer::ReceiveBuffer;
 use super::rtt::RttEstimator;
 use super::ticks::Ticks;
+use crate::link::Ecn;
 use crate::transport::tcp::config::TcpConfig;
 use crate::transport::tcp::shared::arrivals::{Arrivals, announced};
 use crate::transport::tcp::shared::counters::ReceiverCounters;
@@ -38,6 +40,7 @@ pub(crate) struct LinuxReceiver {
     edge: Option<u64>,
     timestamps: bool,
     dsack: bool,
+    ecn: ReceiverEcn,
     arrivals: Arrivals,
     delayed: AckTimer,
     compression: Compression,
@@ -74,6 +77,7 @@ impl LinuxReceiver {
             edge: None,
             timestamps: config.timestamps,
             dsack: config.options().dsack,
+            ecn: ReceiverEcn::new(config.ecn_mode()),
             rtt: RttEstimator::new(),
             answered: None,
             echo: Instant::ZERO,
@@ -100,6 +104,7 @@ impl LinuxReceiver {
     }
 
     fn handle_syn(&mut self, now: Instant, segment: &Segment) {
+        self.ecn.on_syn(segment);
         self.echo = segment.ts_val;
         self.answered = Some(now);
         self.due = Due::SynAck;
@@ -189,18 +194,26 @@ impl Endpoint for LinuxReceiver {
         if segment.len == 0 {
             return self.update_echo(segment);
         }
+        self.arrivals.counters.marked_segments += u64::from(segment.ecn == Ecn::Ce);
         if self.is_stale(segment) {
             return self.refuse(segment);
         }
+        let reduced = self.ecn.hears_reduction(segment);
         self.update_echo(segment);
         let had_gap = !self.arrivals.is_contiguous();
         if self.arrivals.take_in(segment) {
             self.delayed.on_data(now, self.rtt.timeout());
+            let waits = self.delayed.deadline().is_some();
+            let asks = self.ecn.on_new(segment.ecn, self.arrivals.next(), waits);
+            if asks.hurry {
+                self.delayed.on_mark();
+            }
             if self.timestamps && segment.len >= self.mss {
                 self.buffer.on_echo(now, segment.ts_ecr);
             }
             self.grow_buffer(now);
-            let urgent = self.is_urgent(now, had_gap, segment.push);
+            let at_once = asks.now || reduced;
+            let urgent = at_once || self.is_urgent(now, had_gap, segment.push);
             if urgent || self.arrivals.is_contiguous() {
                 self.acknowledge(now, urgent);
             }
@@ -218,6 +231,13 @@ impl Endpoint for LinuxReceiver {
     }
 
     fn transmit_into(&mut self, now: Instant, segment: &mut Segment) -> bool {
+        let mut first = Segment::default();
+        if let Some(ack) = self.ecn.take_first(&mut first) {
+            let (ts_ecr, window, wire) = (self.echo, self.window, self.ack_size);
+            *segment = Segment { ack, ts_val: now, ts_ecr, window, wire, ..first };
+            self.arrivals.counters.acks_sent += 1;
+            return true;
+        }
         let due = std::mem::replace(&mut self.due, Due::Nothing);
         if due == Due::Nothing {
             return false;
@@ -230,8 +250,9 @@ impl Endpoint for LinuxReceiver {
             window: announced(self.window, self.edge, next),
             ..Segment::default()
         };
-        if due == Due::SynAck {
-            segment.syn = true;
+        segment.syn = due == Due::SynAck;
+        self.ecn.stamp(segment);
+        if segment.syn {
             segment.wire = self.syn_size;
             return true;
         }

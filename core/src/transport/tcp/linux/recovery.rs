@@ -65,6 +65,8 @@ pub(super) struct Recovery {
     timeouts_in_row: u32,
     /// The timeout may prove spurious (RFC 5682).
     frto: bool,
+    /// The other end is to hear that the window was reduced (RFC 3168, section 6.1.2).
+    reduced: bool,
     /// Lost segments may be sent again (until the next ACK says otherwise).
     repairing: bool,
     probe: Probe,
@@ -103,6 +105,7 @@ impl Recovery {
             undo_start: 0,
             timeouts_in_row: 0,
             frto: false,
+            reduced: false,
             repairing: false,
             probe: Probe::None,
         }
@@ -117,6 +120,18 @@ impl Recovery {
     #[inline]
     pub(super) fn is_repairing(&self) -> bool {
         self.repairing
+    }
+
+    /// Whether the window was reduced and the other end is to hear of it.
+    #[inline]
+    pub(super) fn reduced(&mut self) -> &mut bool {
+        &mut self.reduced
+    }
+
+    /// Whether the window falls in proportion to what arrives.
+    #[inline]
+    pub(super) fn is_reducing(&self) -> bool {
+        matches!(self.state, CongestionState::Cwr | CongestionState::Recovery)
     }
 
     #[inline]
@@ -168,12 +183,19 @@ impl Recovery {
     ) -> Option<Instant> {
         let parts = &mut parts;
         self.repairing = true;
+        if said.marked {
+            self.undo.forget_prior();
+        }
         if self.state == CongestionState::Open {
             self.undo.forget_retransmissions();
         } else if self.state == CongestionState::Recovery
             && parts.board.flight().first() >= self.end
         {
             self.leave_recovery(said.echo, parts);
+        } else if self.state == CongestionState::Cwr && parts.board.flight().first() > self.end {
+            // Something beyond it, so that the other end has heard of it.
+            parts.congestion.end_reduction(true, parts.board.flight());
+            self.state = CongestionState::Open;
         }
         let losses = match self.state {
             CongestionState::Recovery => {
@@ -202,12 +224,22 @@ impl Recovery {
                 self.undo_if_reported(parts);
                 self.find_losses(now, parts)
             }
+            CongestionState::Cwr => self.find_losses(now, parts),
         };
         let flight = parts.board.flight();
         if flight.lost_count() + flight.retransmitted_count() > 0 {
             self.enter_recovery(parts);
+            if said.marked {
+                self.undo.forget_prior();
+            }
         } else {
-            self.try_to_open(parts);
+            self.forget_retransmissions_out(parts);
+            if said.marked && self.state < CongestionState::Cwr {
+                self.enter_cwr(parts);
+            }
+            if self.state != CongestionState::Cwr {
+                self.keep_open(parts.board);
+            }
         }
         losses.next
     }
@@ -233,8 +265,13 @@ impl Recovery {
     fn enter_recovery(&mut self, parts: &mut Parts<'_>) {
         self.forget_retransmissions_out(parts);
         self.arm_undo(parts);
-        if self.state != CongestionState::Recovery {
-            self.begin_reduction(parts);
+        match self.state {
+            CongestionState::Recovery => {}
+            CongestionState::Cwr => {
+                self.undo.forget_prior();
+                parts.congestion.on_loss_among_marks();
+            }
+            _ => self.begin_reduction(parts),
         }
         self.state = CongestionState::Recovery;
         parts.counters.recovery_entries_by_dupacks += 1;
@@ -242,10 +279,24 @@ impl Recovery {
 
     /// A new threshold, and the accounts of the reduction.
     fn begin_reduction(&mut self, parts: &mut Parts<'_>) {
+        self.note_reduction(parts);
+        parts.congestion.begin_reduction();
+    }
+
+    fn note_reduction(&mut self, parts: &mut Parts<'_>) {
         self.end = parts.board.flight().next();
         self.probe = Probe::None;
-        parts.congestion.begin_reduction();
+        self.reduced = true;
         parts.counters.cwnd_reductions += 1;
+    }
+
+    /// Packets came marked: the window falls, once for a window of data (`tcp_enter_cwr`).
+    fn enter_cwr(&mut self, parts: &mut Parts<'_>) {
+        self.undo.disarm();
+        self.note_reduction(parts);
+        parts.congestion.begin_marked_reduction();
+        parts.counters.ecn_reductions += 1;
+        self.state = CongestionState::Cwr;
     }
 
     /// Everything sent before recovery is acknowledged.
@@ -338,6 +389,7 @@ impl Recovery {
         if let Some((cwnd, ssthresh)) = self.undo.take() {
             parts.congestion.undo(cwnd, ssthresh, parts.board.totals());
             parts.counters.undo_events += 1;
+            self.reduced = false;
         }
         parts.board.on_undone();
     }
@@ -442,7 +494,8 @@ impl Recovery {
         parts.board.declare_silent_lost(now);
         parts.report_losses(now);
         let recovered = parts.board.flight().first() >= self.end;
-        if new_episode
+        self.reduced = true;
+        if (new_episode && self.state != CongestionState::Cwr)
             || recovered
             || (self.state == CongestionState::Loss && self.timeouts_in_row == 0)
         {

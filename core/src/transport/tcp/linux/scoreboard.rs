@@ -67,6 +67,8 @@ pub(super) struct Said {
     pub(super) maybe_delayed: bool,
     /// The lowest segment in flight before it.
     pub(super) prior_first: u64,
+    /// It tells of marks (ECN).
+    pub(super) marked: bool,
     /// When the segment left that it echoes; `None` without timestamps.
     pub(super) echo: Option<Instant>,
     /// Round-trip time of the newest segment that it delivers.
@@ -83,7 +85,7 @@ pub(super) struct Said {
 impl Said {
     /// Whether it asks for more than sending on.
     pub(super) fn is_dubious(&self) -> bool {
-        !self.advanced || self.sacked || self.dsack
+        !self.advanced || self.sacked || self.dsack || self.marked
     }
 
     /// Whether it says nothing new: a duplicate.

@@ -3,6 +3,7 @@
 use rand_chacha::ChaCha8Rng;
 
 use super::congestion::Congestion;
+use super::ecn::SenderEcn;
 use super::pacing::{Departure, Pacer, QUANTUM, pace_of};
 use super::recovery::{Parts, Probe, Recovery};
 use super::rtt::RttEstimator;
@@ -57,6 +58,7 @@ pub(crate) struct LinuxSender {
     burst: Burst,
     /// Time stamp of the other end, to be echoed.
     heard: Instant,
+    ecn: SenderEcn,
     supply: Supply,
     board: Scoreboard,
     rtt: RttEstimator,
@@ -85,6 +87,7 @@ impl LinuxSender {
             mss: config.mss().0,
             burst: Burst::default(),
             heard: Instant::ZERO,
+            ecn: SenderEcn::new(config.ecn_mode()),
             supply: Supply::new(config),
             board: Scoreboard::new(config, congestion.has_model()),
             rtt: RttEstimator::new(),
@@ -239,7 +242,7 @@ impl LinuxSender {
             return self.update_model(ack, said, lost, of_probe);
         }
         ack.state = self.recovery.state();
-        if ack.state == CongestionState::Recovery {
+        if self.recovery.is_reducing() {
             let (delivered, in_flight) = (u64::from(ack.segments), self.in_flight());
             self.congestion.fall(delivered, in_flight, said.advanced && lost == 0);
         } else if said.advanced || (said.sacked && self.board.is_reordered()) {
@@ -307,6 +310,7 @@ impl LinuxSender {
             srtt: self.rtt.smoothed(),
             state: self.recovery.state(),
             undisturbed: said.advanced && segment.sack.is_empty(),
+            marked: 0,
             limited: None,
         }
     }
@@ -314,7 +318,8 @@ impl LinuxSender {
     /// Whether a tail loss probe may follow what is in flight: not while losses are repaired.
     #[inline]
     fn may_probe(&self) -> bool {
-        self.tail_loss_probe && self.recovery.state() == CongestionState::Open
+        let state = self.recovery.state();
+        self.tail_loss_probe && matches!(state, CongestionState::Open | CongestionState::Cwr)
     }
 
     /// Sends what is next, if anything may leave: a probe, a repair, new data.
@@ -361,6 +366,7 @@ impl LinuxSender {
         self.timer.start(now, &self.rtt);
         self.counters.bytes_sent += u64::from(self.syn_size);
         *segment = Segment { syn: true, wire: self.syn_size, ts_val: now, ..Segment::default() };
+        self.ecn.stamp_syn(segment);
     }
 
     #[inline]
@@ -466,7 +472,7 @@ impl LinuxSender {
     ) {
         let wire = len + self.headers;
         self.counters.on_sent(wire);
-        if self.recovery.state() == CongestionState::Recovery {
+        if self.recovery.is_reducing() {
             self.congestion.on_sent_in_recovery();
         }
         let along = (sends == 0).then_some(self.burst.left);
@@ -483,6 +489,7 @@ impl LinuxSender {
             retransmission: sends,
             ..Segment::default()
         };
+        self.ecn.stamp(sends == 0, self.recovery.reduced(), segment);
     }
 
     /// Nothing leaves now: was the window the reason?
@@ -504,6 +511,7 @@ impl Endpoint for LinuxSender {
     fn handle_segment(&mut self, now: Instant, segment: &Segment) {
         self.heard = self.heard.max(segment.ts_val);
         if segment.syn {
+            self.ecn.on_established(segment);
             return self.establish(now);
         }
         let flight = self.board.flight();
@@ -522,12 +530,16 @@ impl Endpoint for LinuxSender {
             rtt: &mut self.rtt,
             counters: &mut self.counters,
         };
-        let said = self.board.take_in(now, segment, books);
+        let mut said = self.board.take_in(now, segment, books);
+        let delivered = self.board.delivered() - delivered;
+        let marked = self.ecn.heard(segment, delivered, said.advanced || said.sacked);
+        said.marked = marked.is_some();
         if was_empty {
             return self.conclude_late(now, segment.ack, &said);
         }
         self.board.adapt_window(&said);
-        let mut ack = self.ack(now, segment, &said, self.board.delivered() - delivered);
+        let mut ack = self.ack(now, segment, &said, delivered);
+        ack.marked = u32::try_from(marked.unwrap_or(0)).unwrap_or(u32::MAX);
         self.congestion.on_ack(&ack);
         let of_probe = self.conclude_probe(now, segment.ack, &said);
         self.recovery.pause();
@@ -594,6 +606,7 @@ impl Endpoint for LinuxSender {
                 self.counters.bytes_sent += u64::from(self.headers);
                 let (wire, ts_ecr) = (self.headers, self.heard);
                 *segment = Segment { wire, ts_val: now, ts_ecr, ..Segment::default() };
+                self.ecn.stamp_answer(segment);
                 true
             }
             Connection::Established => self.send_next(now, segment),

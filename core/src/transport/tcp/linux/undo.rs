@@ -25,6 +25,16 @@ impl Undo {
         self.prior = Some((cwnd, ssthresh));
     }
 
+    /// There is no window to return to: marks asked for a reduction.
+    pub(super) fn forget_prior(&mut self) {
+        self.prior = None;
+    }
+
+    /// Marks make the window fall: nothing of it is taken back.
+    pub(super) fn disarm(&mut self) {
+        (self.marker, self.prior) = (None, None);
+    }
+
     /// Whether there is a reduction that may be taken back.
     pub(super) fn is_armed(&self) -> bool {
         self.marker.is_some()

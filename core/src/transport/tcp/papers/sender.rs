@@ -351,6 +351,7 @@ impl Endpoint for PapersSender {
                 srtt: None,
                 state: self.state,
                 undisturbed,
+                marked: 0,
                 limited: None,
             };
             if self.watched {

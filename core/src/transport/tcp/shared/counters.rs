@@ -23,6 +23,8 @@ pub struct SenderCounters {
     pub duplicate_acks: u64,
     /// Reductions of the window: entries into recovery and timeouts.
     pub cwnd_reductions: u64,
+    /// Reductions because of marks (ECN; none in profile `papers`).
+    pub ecn_reductions: u64,
     /// Reductions taken back because they proved spurious (none in profile `papers`).
     pub undo_events: u64,
     /// Payload acknowledged, in order.
@@ -71,6 +73,8 @@ pub struct ReceiverCounters {
     /// The farthest that the highest segment received was ahead of a late first transmission, in
     /// full segments.
     pub max_reordering: u32,
+    /// Data segments received with a mark (ECN), duplicates included.
+    pub marked_segments: u64,
     /// ACKs sent.
     pub acks_sent: u64,
 }

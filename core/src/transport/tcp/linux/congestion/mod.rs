@@ -5,9 +5,11 @@ mod bbr;
 mod bbr3;
 mod careful_resume;
 mod cubic;
+mod dctcp;
 mod hybla;
 mod hystart;
 mod hystart_plus;
+mod prague;
 #[cfg(test)]
 mod properties;
 mod prr;
@@ -19,8 +21,10 @@ pub(crate) use bbr::Bbr;
 pub(crate) use bbr3::Bbr3;
 pub(crate) use careful_resume::CarefulResume;
 pub(crate) use cubic::Cubic;
+pub(crate) use dctcp::Dctcp;
 pub(crate) use hybla::Hybla;
 pub(crate) use hystart_plus::HyStartPlus;
+pub(crate) use prague::Prague;
 use rand_chacha::ChaCha8Rng;
 pub(crate) use reno::Reno;
 pub(crate) use westwood::Westwood;
@@ -29,7 +33,7 @@ use self::prr::{Delivery, Prr};
 use self::usage::{Level, Usage};
 use crate::transport::tcp::config::TcpConfig;
 use crate::transport::tcp::congestion::{
-    Ack, CongestionControl, Loss, LostSegment, Pace, Sample, Totals, Window,
+    Ack, CongestionControl, Loss, LostSegment, Pace, Reduction, Sample, Totals, Window,
 };
 use crate::transport::tcp::shared::flight::Flight;
 use crate::units::{Duration, Instant};
@@ -104,7 +108,10 @@ impl Congestion {
     #[inline]
     pub(super) fn on_ack(&mut self, ack: &Ack) {
         if self.watches {
-            self.control.on_ack(ack, &mut self.window);
+            // A model that watches has no other way to learn of that.
+            let limited = self.has_model.then(|| self.usage.is_limit(&self.window));
+            let ack = Ack { limited: limited.or(ack.limited), ..*ack };
+            self.control.on_ack(&ack, &mut self.window);
         }
     }
 
@@ -134,9 +141,19 @@ impl Congestion {
 
     /// Losses are to be repaired: a new threshold, to which the window falls.
     pub(super) fn begin_reduction(&mut self) {
+        self.begin(|control, window| control.reduce(Loss::Detected, window));
+    }
+
+    /// Packets came marked: a new threshold, to which the window falls.
+    pub(super) fn begin_marked_reduction(&mut self) {
+        self.begin(|control, window| control.reduce_marked(window));
+    }
+
+    fn begin(&mut self, reduce: impl Fn(&mut dyn CongestionControl, &Window) -> Reduction) {
         self.window.forget_savings();
         self.prr = Prr::start(self.window.cwnd());
-        self.reduce(Loss::Detected);
+        let ssthresh = reduce(&mut *self.control, &self.window).ssthresh;
+        self.window.set_ssthresh(ssthresh);
         self.at_once = !self.uses_prr || self.control.falls_at_once();
         if self.at_once {
             self.meet_threshold();
@@ -147,6 +164,13 @@ impl Congestion {
     pub(super) fn reduce(&mut self, loss: Loss) {
         let ssthresh = self.control.reduce(loss, &self.window).ssthresh;
         self.window.set_ssthresh(ssthresh);
+    }
+
+    /// A loss was found while the window falls because of marks.
+    pub(super) fn on_loss_among_marks(&mut self) {
+        if let Some(reduction) = self.control.reduce_among_marks(&self.window) {
+            self.window.set_ssthresh(reduction.ssthresh);
+        }
     }
 
     /// An ACK in recovery: the window falls in proportion to what arrives. `safe`: nothing was

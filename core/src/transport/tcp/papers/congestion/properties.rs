@@ -127,6 +127,7 @@ impl Connection {
             state: self.state,
             undisturbed: open && !sacked,
             limited: None,
+            marked: 0,
         };
         self.window.count_acked(segments);
         self.control.on_ack(&ack, &mut self.window);

@@ -1,0 +1,114 @@
+//! DCTCP (RFC 8257) as Linux has it: the window falls by half the share of packets that came marked.
+
+use super::reno::Reno;
+use crate::transport::tcp::congestion::{Ack, CongestionControl, Loss, Reduction, Window};
+use crate::units::{Duration, Instant};
+
+/// The share of marks is in 1/1024; it begins with all.
+const ALL: u32 = 1024;
+/// Weight of a round trip in it, a sixteenth (RFC 8257, section 4.2: g; `dctcp_shift_g`).
+const SHIFT_G: u32 = 4;
+
+/// The share of marked packets, and what this round trip adds to it.
+#[derive(Debug)]
+pub(crate) struct Dctcp {
+    alpha: u32,
+    /// The segment that ends the round trip.
+    round_end: u64,
+    delivered: u64,
+    marked: u64,
+}
+
+impl Dctcp {
+    pub(crate) fn new() -> Self {
+        Self { alpha: ALL, round_end: 0, delivered: 0, marked: 0 }
+    }
+
+    /// A round trip is over (RFC 8257, section 3.3, steps 5 to 8).
+    fn update(&mut self) {
+        self.alpha -= match self.alpha >> SHIFT_G {
+            // What a sixteenth of is nothing goes whole.
+            0 => self.alpha,
+            share => share,
+        };
+        if self.marked > 0 {
+            let share = (self.marked << (10 - SHIFT_G)) / self.delivered.max(1);
+            self.alpha = self.alpha.saturating_add(share.min(u64::from(ALL)) as u32).min(ALL);
+        }
+        (self.delivered, self.marked) = (0, 0);
+    }
+
+    fn half(window: &Window) -> Reduction {
+        Reduction::to((window.cwnd() / 2).max(2))
+    }
+}
+
+impl CongestionControl for Dctcp {
+    fn watches(&self) -> bool {
+        true
+    }
+
+    fn on_ack(&mut self, ack: &Ack, _: &mut Window) {
+        self.delivered += u64::from(ack.segments);
+        self.marked += u64::from(ack.marked);
+        if ack.first >= self.round_end {
+            self.update();
+            self.round_end = ack.next;
+        }
+    }
+
+    fn grow(&mut self, ack: &Ack, window: &mut Window) {
+        Reno.grow(ack, window);
+    }
+
+    /// Lost packets halve the window (section 3.5).
+    fn reduce(&mut self, _: Loss, window: &Window) -> Reduction {
+        Self::half(window)
+    }
+
+    fn reduce_marked(&mut self, window: &Window) -> Reduction {
+        let cwnd = u64::from(window.cwnd());
+        let cut = (cwnd * u64::from(self.alpha)) >> 11;
+        Reduction::to(((cwnd - cut) as u32).max(2))
+    }
+
+    fn reduce_among_marks(&mut self, window: &Window) -> Option<Reduction> {
+        Some(Self::half(window))
+    }
+
+    fn on_idle(&mut self, _: Instant, _: Duration, _: bool, _: &mut Window) {
+        (self.delivered, self.marked) = (0, 0);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn round(dctcp: &mut Dctcp, number: u64, marked: u32) {
+        let (first, next) = (number * 100, (number + 1) * 100);
+        let ack = Ack { segments: 100, marked, first, next, ..Ack::default() };
+        dctcp.on_ack(&ack, &mut Window::of(100, 10));
+    }
+
+    /// RFC 8257, section 3.3: alpha goes to the share of marks, by a sixteenth of the distance a round
+    /// trip, and the window falls by half of it. Quotients are rounded down: up to 16 of 1024 short.
+    #[test]
+    fn the_window_falls_by_half_the_share_of_marks() {
+        let mut dctcp = Dctcp::new();
+        assert_eq!(
+            dctcp.reduce_marked(&Window::of(100, 10)),
+            Reduction::to(50),
+            "it begins with all"
+        );
+        round(&mut dctcp, 0, 0);
+        assert_eq!(dctcp.alpha, 960);
+        (1..200).for_each(|number| round(&mut dctcp, number, 25));
+        assert!((256 - 16..=256 + 16).contains(&dctcp.alpha), "{}", dctcp.alpha);
+        let after = dctcp.reduce_marked(&Window::of(800, 10)).ssthresh;
+        assert!((700..=707).contains(&after), "{after}");
+        assert_eq!(dctcp.reduce(Loss::Detected, &Window::of(800, 10)), Reduction::to(400));
+        (200..600).for_each(|number| round(&mut dctcp, number, 0));
+        assert_eq!(dctcp.alpha, 0, "without marks it ends");
+    }
+}
