@@ -28,8 +28,8 @@ pub struct Leg {
     pub keep_order: bool,
     /// The drop-tail queue before the transmitter.
     pub queue: QueueLimit,
-    /// What drops packets before that queue is full: "none", "codel", "fq-codel" or "pie", with its
-    /// parameters in parentheses.
+    /// What drops packets before that queue is full: "none", "codel", "fq-codel", "pie" or
+    /// "dualpi2", with its parameters in parentheses.
     pub aqm: Aqm,
     /// Probability that a packet is lost behind the transmitter.
     pub loss: Probability,

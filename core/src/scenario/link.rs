@@ -68,8 +68,8 @@ pub struct SlotLink {
 pub struct LinkUsage {
     /// The drop-tail queue before the link: "1000 packets", "64 kB" or "unlimited".
     pub queue: QueueLimit,
-    /// What drops packets before that queue is full: "none" (drop-tail), "codel", "fq-codel" or "pie",
-    /// with parameters as in "codel(target 20 ms, interval 600 ms)" where they are not its RFC's.
+    /// What drops packets before that queue is full: "none" (drop-tail), "codel", "fq-codel",
+    /// "pie" or "dualpi2", with parameters as in "codel(target 20 ms, interval 600 ms)" where they are not its RFC's.
     pub aqm: Aqm,
     /// Trace time at which a run starts: a time, or "random" for one drawn anew in each run.
     pub start: Start,

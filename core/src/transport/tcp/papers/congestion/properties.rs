@@ -126,6 +126,7 @@ impl Connection {
             srtt: (rtt > Duration::ZERO).then_some(rtt),
             state: self.state,
             undisturbed: open && !sacked,
+            marked: 0,
             limited: None,
             marked: 0,
         };
