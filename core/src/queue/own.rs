@@ -1,6 +1,6 @@
 //! Queues from outside the core, by name.
 
-use std::collections::HashMap;
+use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::{PoisonError, RwLock};
 
@@ -159,7 +159,7 @@ impl OwnQueue {
     /// An empty one of at most `limit`.
     pub(super) fn build(self, limit: QueueLimit, rng: ChaCha8Rng) -> Box<dyn Discipline> {
         let own = (self.kind.build)(self.arguments, rng);
-        Box::new(Bounded { own, limit, bytes: 0, held: HashMap::new(), next: 0, gone: Vec::new() })
+        Box::new(Bounded { own, limit, bytes: 0, held: BTreeMap::new(), next: 0, gone: Vec::new() })
     }
 }
 
@@ -200,7 +200,7 @@ struct Bounded {
     limit: QueueLimit,
     bytes: u64,
     /// By number.
-    held: HashMap<u64, Held>,
+    held: BTreeMap<u64, Held>,
     next: u64,
     /// Kept for its room.
     gone: Vec<u64>,
@@ -282,7 +282,7 @@ mod tests {
     fn what_waits_is_counted_against_the_limit() {
         let own = Box::<Newest>::default();
         let limit = QueueLimit::Bytes(3000);
-        let (held, gone) = (HashMap::new(), Vec::new());
+        let (held, gone) = (BTreeMap::new(), Vec::new());
         let mut queue = Bounded { own, limit, bytes: 0, held, next: 0, gone };
         let mut dropped = Vec::new();
         let mut put = |queue: &mut Bounded, place, flow| {

@@ -1,6 +1,6 @@
 //! Queues written in Python.
 
-use std::collections::HashSet;
+use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use clift::queue::{
@@ -35,7 +35,7 @@ pub(crate) fn register_queue(
             let seed = seed(rng);
             let drops = Arc::default();
             let methods = ask(|py| Methods::of(py, kind, seed, &given));
-            Box::new(OwnQueue { kind, methods, drops, waits: HashSet::new() })
+            Box::new(OwnQueue { kind, methods, drops, waits: BTreeSet::new() })
                 as Box<dyn QueueDiscipline>
         })),
     })
@@ -110,7 +110,7 @@ struct OwnQueue {
     methods: Option<Methods>,
     drops: Drops,
     /// The packets that wait.
-    waits: HashSet<u64>,
+    waits: BTreeSet<u64>,
 }
 
 impl std::fmt::Debug for OwnQueue {

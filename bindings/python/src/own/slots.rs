@@ -1,6 +1,6 @@
 //! Schemes written in Python that are called slot by slot.
 
-use std::collections::{HashMap, VecDeque};
+use std::collections::{BTreeMap, VecDeque};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use clift::link::{Line, LiveScheme, NOW, Slot, Unit};
@@ -187,7 +187,7 @@ pub(super) struct OwnLive {
     feedback: Arc<Mutex<Feedback>>,
     next: u64,
     /// Data units that have come to no end.
-    open: HashMap<u64, Unit>,
+    open: BTreeMap<u64, Unit>,
     /// Packets of the data units sent last.
     packets: VecDeque<u64>,
     /// The slot that carried nothing last, and how often.
@@ -201,7 +201,7 @@ impl OwnLive {
             methods,
             feedback: Arc::new(Mutex::new(feedback)),
             next: 0,
-            open: HashMap::new(),
+            open: BTreeMap::new(),
             packets: VecDeque::new(),
             idle: (i64::MIN, 0),
         }
