@@ -125,6 +125,10 @@ class Values(Mapping[int, dict[str, float]]):
         found = {name: column[row] for name, column in self._columns.items()}
         return {name: value for name, value in found.items() if value == value}
 
+    def __contains__(self, run: object) -> bool:
+        # A mapping's own would gather all numbers of the run.
+        return run in self._place
+
     def __iter__(self) -> Iterator[int]:
         self._order()
         return iter(self._place)
