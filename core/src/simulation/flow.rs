@@ -3,11 +3,11 @@
 use std::collections::VecDeque;
 
 use crate::application::{Arrival, Traffic};
-use crate::metrics::{Distribution, FlowMetrics};
+use crate::metrics::{Distribution, FlowMetrics, ProxyMetrics};
 use crate::simulation::observer::FlowSample;
 use crate::simulation::setup::Flow;
 use crate::simulation::stretches::Stretches;
-use crate::transport::{Connection, End, Packet, Received};
+use crate::transport::{Connection, End, Packet, Received, Relayed};
 use crate::units::{Duration, Instant};
 
 pub(super) struct FlowState {
@@ -208,9 +208,13 @@ impl FlowState {
             completed: self.completed,
             acknowledged: self.acknowledged,
             messages: None,
-            proxies: self.connection.proxies(),
+            proxies: self.connection.proxies().into_iter().map(proxy).collect(),
         };
         self.traffic.report(&mut metrics);
         metrics
     }
+}
+
+fn proxy(did: Relayed) -> ProxyMetrics {
+    ProxyMetrics { relayed: did.bytes, most_held: did.most_held }
 }

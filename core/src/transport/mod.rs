@@ -13,7 +13,7 @@ mod registry;
 pub mod segment;
 pub mod tcp;
 
-pub use connection::{Connection, End, Packet, Received, Report, Window};
+pub use connection::{Connection, End, Packet, Received, Relayed, Report, Window};
 pub use outbox::Outbox;
 pub use protocol::{FlowControl, Protocol};
 pub use registry::{
