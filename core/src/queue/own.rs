@@ -286,7 +286,13 @@ mod tests {
         let mut queue = Bounded { own, limit, bytes: 0, held, next: 0, gone };
         let mut dropped = Vec::new();
         let mut put = |queue: &mut Bounded, place, flow| {
-            let held = Held { place, flow, size: Bytes(1000), ecn: crate::link::Ecn::NotEct, entered: Instant::ZERO };
+            let held = Held {
+                place,
+                flow,
+                size: Bytes(1000),
+                ecn: crate::link::Ecn::NotEct,
+                entered: Instant::ZERO,
+            };
             queue.enqueue(Instant::ZERO, held, &mut dropped);
             dropped.drain(..).map(|held: Held| held.place).collect::<Vec<_>>()
         };

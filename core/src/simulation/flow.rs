@@ -5,11 +5,11 @@ use std::collections::VecDeque;
 use rand_chacha::ChaCha8Rng;
 
 use crate::application::{Arrival, Traffic};
-use crate::metrics::{Distribution, EcnMetrics, FlowMetrics};
+use crate::metrics::{Distribution, EcnMetrics, FlowMetrics, ProxyMetrics};
 use crate::simulation::observer::FlowSample;
 use crate::simulation::setup::Flow;
 use crate::simulation::stretches::Stretches;
-use crate::transport::{Connection, EcnReport, End, Packet, Received};
+use crate::transport::{Connection, EcnReport, End, Packet, Received, Relayed};
 use crate::units::{Duration, Instant};
 
 pub(super) struct FlowState {
@@ -211,7 +211,7 @@ impl FlowState {
             completed: self.completed,
             acknowledged: self.acknowledged,
             messages: None,
-            proxies: self.connection.proxies(),
+            proxies: self.connection.proxies().into_iter().map(proxy).collect(),
             ecn: report.ecn.map(|EcnReport { marked, arrived, reductions }| EcnMetrics {
                 marked,
                 arrived,
@@ -221,4 +221,8 @@ impl FlowState {
         self.traffic.report(&mut metrics);
         metrics
     }
+}
+
+fn proxy(did: Relayed) -> ProxyMetrics {
+    ProxyMetrics { relayed: did.bytes, most_held: did.most_held }
 }

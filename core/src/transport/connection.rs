@@ -1,7 +1,6 @@
 //! What the engine asks of a transport while a flow runs.
 
 use crate::link::Ecn;
-use crate::metrics::ProxyMetrics;
 use crate::transport::{Outbox, Segment};
 use crate::units::{Bytes, Duration, Instant};
 
@@ -75,7 +74,7 @@ pub trait Connection: Send {
 
     /// What the proxies on the way held, from the first to the last; none unless the connection is
     /// split.
-    fn proxies(&self) -> Vec<ProxyMetrics> {
+    fn proxies(&self) -> Vec<Relayed> {
         Vec::new()
     }
 }
@@ -185,6 +184,15 @@ pub struct EcnReport {
     pub arrived: u64,
     /// Reductions of the window because of marks.
     pub reductions: u64,
+}
+
+/// What a proxy did for a connection so far.
+#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
+pub struct Relayed {
+    /// Bytes that it handed on.
+    pub bytes: u64,
+    /// Most bytes that it held at a time, in both its buffers together.
+    pub most_held: u64,
 }
 
 /// What congestion control does at one instant.

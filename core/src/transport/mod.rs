@@ -14,8 +14,7 @@ mod registry;
 pub mod segment;
 pub mod tcp;
 
-pub use connection::{Connection, EcnReport, End, Packet, Received, Report, Window};
-pub use log::Log;
+pub use connection::{Connection, EcnReport, End, Packet, Received, Relayed, Report, Window};
 pub use outbox::Outbox;
 pub use protocol::{FlowControl, Protocol};
 pub use registry::{

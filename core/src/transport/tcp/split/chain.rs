@@ -5,10 +5,9 @@ use rand_chacha::ChaCha8Rng;
 use super::births::Births;
 use super::config::ProxyConfig;
 use super::relay::Relay;
-use crate::metrics::ProxyMetrics;
 use crate::transport::tcp::config::TcpConfig;
 use crate::transport::{
-    Connection, End, Outbox, Packet, Protocol, Received, Report, Segment, Window,
+    Connection, End, Outbox, Packet, Protocol, Received, Relayed, Report, Segment, Window,
 };
 use crate::units::{Bytes, Instant, Size};
 
@@ -275,7 +274,7 @@ impl Connection for Chain {
         self.stages[self.main].window()
     }
 
-    fn proxies(&self) -> Vec<ProxyMetrics> {
-        self.relays.iter().map(Relay::metrics).collect()
+    fn proxies(&self) -> Vec<Relayed> {
+        self.relays.iter().map(Relay::report).collect()
     }
 }

@@ -1,7 +1,7 @@
 //! A relay: what a proxy holds of one flow between the connection it ends and the one it opens.
 
 use super::config::ProxyConfig;
-use crate::metrics::ProxyMetrics;
+use crate::transport::Relayed;
 use crate::units::{Duration, Instant};
 
 /// A sender that the window stopped asks after so long, at least (the least retransmission timeout of
@@ -157,8 +157,8 @@ impl Relay {
         self.probe.map(|probe| probe.at)
     }
 
-    pub(super) fn metrics(&self) -> ProxyMetrics {
-        ProxyMetrics { relayed: self.moved, most_held: self.most_held }
+    pub(super) fn report(&self) -> Relayed {
+        Relayed { bytes: self.moved, most_held: self.most_held }
     }
 }
 
@@ -191,7 +191,7 @@ mod tests {
         assert!(relay.tells());
         relay.on_told(relay.edge());
         assert!(!relay.tells());
-        assert_eq!(relay.metrics(), ProxyMetrics { relayed: 4000, most_held: 7000 });
+        assert_eq!(relay.report(), Relayed { bytes: 4000, most_held: 7000 });
     }
 
     #[test]
