@@ -8,7 +8,8 @@ use clift::config::Fault;
 use clift::transport::quic::{LEAST_PAYLOAD, QuicOptions};
 use clift::transport::tcp::{CongestionAlgorithm, TcpConfig};
 use clift::transport::{
-    Choice, Connection, FlowControl, Kind, Options, Protocol, TransportTaken, register_transport,
+    Choice, Connection, FlowControl, Kind, Options, Protocol, Streams, TransportTaken,
+    register_transport,
 };
 use clift::units::{Bytes, Duration, Packets, Size};
 use quinn_proto::{
@@ -21,6 +22,7 @@ use rand_chacha::ChaCha8Rng;
 use crate::clock::Clock;
 use crate::congestion::{Factory, QUINNS, Whose};
 use crate::connection::QuicConnection;
+use crate::dialogue::QuicDialogue;
 use crate::keys::{ConnectionIds, Date, Signing, Tokens, first_id};
 use crate::session::Handshake;
 
@@ -151,16 +153,39 @@ impl Protocol for QuicConfig {
         FlowControl::Window
     }
 
-    fn connect(&self, mut rng: ChaCha8Rng) -> Box<dyn Connection> {
+    fn connect(&self, rng: ChaCha8Rng) -> Box<dyn Connection> {
         let clock = Clock::new();
         let in_flight = Arc::new(AtomicU64::new(0));
+        let (endpoints, client) = self.ends(rng, clock, [&in_flight; 2]);
+        Box::new(QuicConnection::new(endpoints, client, clock, in_flight))
+    }
+
+    fn dialogues(&self) -> Option<Streams> {
+        Some(Streams::Many)
+    }
+
+    fn converse(&self, rng: ChaCha8Rng) -> Option<Box<dyn Connection>> {
+        let clock = Clock::new();
+        let [of_client, of_server] = [(), ()].map(|()| Arc::new(AtomicU64::new(0)));
+        let (endpoints, client) = self.ends(rng, clock, [&of_client, &of_server]);
+        Some(Box::new(QuicDialogue::new(endpoints, client, clock, of_server)))
+    }
+}
+
+impl QuicConfig {
+    /// Client and server, and what the client calls with; each end says what it has in flight.
+    fn ends(
+        &self,
+        mut rng: ChaCha8Rng,
+        clock: Clock,
+        in_flight: [&Arc<AtomicU64>; 2],
+    ) -> ([Endpoint; 2], ClientConfig) {
         let certificates = self.options.certificate.0 as usize;
         let handshake = Arc::new(Handshake { certificates });
-        let mut transport = || {
-            let factory = self.factory(branch(&mut rng), clock, &in_flight);
+        let [of_client, of_server] = in_flight.map(|in_flight| {
+            let factory = self.factory(branch(&mut rng), clock, in_flight);
             Arc::new(self.transport(factory))
-        };
-        let (of_client, of_server) = (transport(), transport());
+        });
 
         let mut client = ClientConfig::new(handshake.clone());
         client.transport_config(of_client).initial_dst_cid_provider(first_id(&mut rng));
@@ -173,8 +198,7 @@ impl Protocol for QuicConfig {
             let config = Arc::new(self.endpoint(&mut rng));
             Endpoint::new(config, server, true, None)
         };
-        let endpoints = [endpoint(None), endpoint(Some(Arc::new(server)))];
-        Box::new(QuicConnection::new(endpoints, client, clock, in_flight))
+        ([endpoint(None), endpoint(Some(Arc::new(server)))], client)
     }
 }
 

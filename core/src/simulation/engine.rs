@@ -1,6 +1,7 @@
 //! The event loop.
 
 mod check;
+mod conversation;
 mod events;
 mod movement;
 
@@ -18,8 +19,9 @@ use crate::simulation::path::Node;
 use crate::simulation::report::outcome;
 use crate::simulation::route::Route;
 use crate::simulation::setup::{Setup, SetupError};
-use crate::transport::{End, Outbox};
+use crate::transport::{End, Outbox, Streams};
 use crate::units::{Duration, Instant};
+pub(super) use conversation::Conversation;
 
 /// Why a run has no outcome.
 #[derive(Clone, Debug, Eq, Error, PartialEq)]
@@ -55,6 +57,8 @@ pub fn run<O: Observer>(setup: &Setup, observer: &mut O) -> Result<Outcome, RunE
 const CHECKPOINT: u64 = 4096;
 /// Source legs draw from streams far from those of the shared hops.
 const SOURCE_LEG_STREAMS: u32 = 1 << 16;
+/// Further connections of a session draw from streams far from those of the flows.
+const MEMBER_STREAMS: u32 = 1 << 31;
 
 struct Engine<'a, O> {
     observer: &'a mut O,
@@ -65,6 +69,8 @@ struct Engine<'a, O> {
     forward: usize,
     backward: usize,
     flows: Vec<FlowState>,
+    conversations: Vec<Conversation>,
+    /// Flows and sessions that are not done.
     unfinished: usize,
     packets: Outbox,
     /// Where each packet is, by its number.
@@ -93,6 +99,7 @@ impl<'a, O: Observer> Engine<'a, O> {
         let forward = setup.forward.len();
         let backward = setup.backward.len();
         let mut flows = Vec::with_capacity(setup.flows.len());
+        let (mut conversations, mut starts) = (Vec::new(), Vec::new());
         for (flow, number) in setup.flows.iter().zip(0u32..) {
             let mut to_receiver: Vec<u32> = (0..forward as u32).collect();
             let mut to_sender: Vec<u32> = (forward as u32..(forward + backward) as u32).collect();
@@ -103,8 +110,22 @@ impl<'a, O: Observer> Engine<'a, O> {
                 to_sender.push(nodes.len() as u32);
                 nodes.push(Node::leg(leg, setup.seed, stream + 1));
             }
-            let rng = setup.seed.rng(Stream::Flow(number));
-            flows.push(FlowState::new(flow, rng, to_receiver, to_sender));
+            let first = flows.len();
+            starts.push((first as u32, flow.start));
+            let streams = flow.transport.dialogues().unwrap_or(Streams::One);
+            let Some(session) = flow.application.session(flow.start, streams) else {
+                let rng = setup.seed.rng(Stream::Flow(number));
+                flows.push(FlowState::new(flow, rng, None, to_receiver, to_sender)?);
+                continue;
+            };
+            let own = Some(conversations.len() as u32);
+            for place in 0..flow.connections() {
+                let stream = if place == 0 { number } else { MEMBER_STREAMS + flows.len() as u32 };
+                let rng = setup.seed.rng(Stream::Flow(stream));
+                let (there, back) = (to_receiver.clone(), to_sender.clone());
+                flows.push(FlowState::new(flow, rng, own, there, back)?);
+            }
+            conversations.push(Conversation::new(session, first, flow.connections()));
         }
         let sources = nodes.len() + 3 * flows.len() + 1;
         let sample_interval = observer.sample_interval();
@@ -115,16 +136,17 @@ impl<'a, O: Observer> Engine<'a, O> {
             nodes,
             forward,
             backward,
-            unfinished: flows.len(),
+            unfinished: setup.flows.len(),
             flows,
+            conversations,
             packets: Outbox::default(),
             routes: Vec::new(),
             agenda: Agenda::new(sources),
             sequence: 0,
             sample_interval,
         };
-        for (flow, number) in setup.flows.iter().zip(0u32..) {
-            engine.schedule(engine.application(number), flow.start);
+        for (first, start) in starts {
+            engine.schedule(engine.application(first), start);
         }
         if O::UNITS || O::PACKETS {
             links(&mut engine.nodes).for_each(|(_, link)| link.log_units());
@@ -165,7 +187,14 @@ impl<'a, O: Observer> Engine<'a, O> {
         let ended = if self.stop_when_done && self.unfinished == 0 { now } else { self.end };
         links(&mut self.nodes).for_each(|(_, link)| link.catch_up(ended));
         self.hand_out_units();
-        Ok(outcome(&self.flows, &self.nodes, self.forward, self.backward, ended, events))
+        Ok(outcome(
+            (&self.flows, &self.conversations),
+            &self.nodes,
+            self.forward,
+            self.backward,
+            ended,
+            events,
+        ))
     }
 
     fn role(&self, source: SourceId) -> Role {

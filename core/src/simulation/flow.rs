@@ -4,10 +4,10 @@ use std::collections::VecDeque;
 
 use rand_chacha::ChaCha8Rng;
 
-use crate::application::{Arrival, Traffic};
+use crate::application::{Arrival, Session, Traffic};
 use crate::metrics::{Distribution, FlowMetrics};
 use crate::simulation::observer::FlowSample;
-use crate::simulation::setup::Flow;
+use crate::simulation::setup::{Flow, SetupError};
 use crate::transport::{Connection, End, Packet, Received};
 use crate::units::{Duration, Instant};
 
@@ -15,6 +15,8 @@ pub(super) struct FlowState {
     pub(super) connection: Box<dyn Connection>,
     pub(super) done: bool,
     traffic: Box<dyn Traffic>,
+    /// The session that it belongs to.
+    pub(super) session: Option<u32>,
     /// Bytes with which everything has arrived, if the application ever ends.
     size: Option<u64>,
     /// Whether the application gets a stream in order.
@@ -38,16 +40,21 @@ impl FlowState {
     pub(super) fn new(
         flow: &Flow,
         rng: ChaCha8Rng,
+        session: Option<u32>,
         to_receiver: Vec<u32>,
         to_sender: Vec<u32>,
-    ) -> Self {
-        let connection = flow.transport.connect(rng);
+    ) -> Result<Self, SetupError> {
+        let connection = match session {
+            None => flow.transport.connect(rng),
+            Some(_) => flow.transport.converse(rng).ok_or(SetupError::NoDialogue)?,
+        };
         let traffic = flow.application.start(flow.start, flow.transport.payload());
-        Self {
+        Ok(Self {
             in_order: connection.in_order(),
             size: flow.application.size(),
             connection,
             traffic,
+            session,
             done: false,
             start: flow.start,
             to_receiver,
@@ -58,7 +65,7 @@ impl FlowState {
             waiting: VecDeque::new(),
             completed: None,
             acknowledged: None,
-        }
+        })
     }
 
     /// The nodes that a packet crosses in order.
@@ -158,7 +165,12 @@ impl FlowState {
         }
     }
 
-    pub(super) fn metrics(&self, ended: Instant) -> FlowMetrics {
+    /// What was measured; `session`: that of this connection, and which of its connections this is.
+    pub(super) fn metrics(
+        &self,
+        ended: Instant,
+        session: Option<(&dyn Session, usize)>,
+    ) -> FlowMetrics {
         let report = self.connection.report();
         let segment_delay = self.prompt_delay.merged(&self.early_delay).summary();
         let in_order_delay = match self.early_delay.count() {
@@ -187,9 +199,12 @@ impl FlowState {
             in_order_delay,
             completed: self.completed,
             acknowledged: self.acknowledged,
-            messages: None,
+            ..FlowMetrics::default()
         };
         self.traffic.report(&mut metrics);
+        if let Some((session, number)) = session {
+            session.report(number, &mut metrics);
+        }
         metrics
     }
 }

@@ -1,6 +1,6 @@
 //! What the engine asks of a transport while a flow runs.
 
-use crate::transport::{Outbox, Segment};
+use crate::transport::{Dialogue, Outbox, Segment};
 use crate::units::{Bytes, Duration, Instant};
 
 /// A transport connection with both its ends, for data from [`End::Sender`] to [`End::Receiver`].
@@ -61,6 +61,12 @@ pub trait Connection: Send {
 
     /// What congestion control does now; `None`: there is none.
     fn window(&self) -> Option<Window>;
+
+    /// Itself as one on which both ends have data; `None`: they go from the sender to the receiver
+    /// alone.
+    fn dialogue(&mut self) -> Option<&mut dyn Dialogue> {
+        None
+    }
 }
 
 /// An end of a connection.

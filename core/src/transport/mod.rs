@@ -6,6 +6,7 @@
 
 mod connection;
 pub mod datagram;
+mod dialogue;
 mod outbox;
 mod protocol;
 pub mod quic;
@@ -14,6 +15,7 @@ pub mod segment;
 pub mod tcp;
 
 pub use connection::{Connection, End, Packet, Received, Report, Window};
+pub use dialogue::{Dialogue, Heard, Streams};
 pub use outbox::Outbox;
 pub use protocol::{FlowControl, Protocol};
 pub use registry::{

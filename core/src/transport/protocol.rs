@@ -5,7 +5,7 @@ use std::fmt::Debug;
 use rand_chacha::ChaCha8Rng;
 
 use crate::config::Fault;
-use crate::transport::Connection;
+use crate::transport::{Connection, Streams};
 use crate::units::Bytes;
 
 /// A transport protocol with its parameters: what connections are made from.
@@ -30,6 +30,16 @@ pub trait Protocol: Debug + Send + Sync {
 
     /// A new connection. Whatever it draws, it draws from `rng`.
     fn connect(&self, rng: ChaCha8Rng) -> Box<dyn Connection>;
+
+    /// What streams its dialogues have; `None`: it has none.
+    fn dialogues(&self) -> Option<Streams> {
+        None
+    }
+
+    /// A new connection that is a [`Dialogue`](crate::transport::Dialogue), if it has such.
+    fn converse(&self, _rng: ChaCha8Rng) -> Option<Box<dyn Connection>> {
+        None
+    }
 }
 
 /// What keeps a sender that always has data from sending without end.

@@ -13,6 +13,7 @@ pub(super) fn check(setup: &Setup) -> Result<(), SetupError> {
     }
     for (number, flow) in setup.flows.iter().enumerate() {
         flow.transport.check()?;
+        flow.application.check_over(&*flow.transport)?;
         for hop in &setup.forward {
             if let Hop::Link(link) = hop {
                 link.check_packet(flow.transport.packet())?;
