@@ -141,7 +141,8 @@ fn six_connections_share_the_objects() {
     assert!((ms(9, 0)..ms(9, 30)).contains(&whole(&six)), "{}", whole(&six));
     let two = of(Http::Two, None);
     assert_eq!((two.flows.len(), page(&two).connections, page(&two).arrived), (1, 1, 25));
-    assert!((ms(4, 0)..ms(4, 50)).contains(&whole(&two)), "{}", whole(&two));
+    // 24 kB are more than a first window: a round trip more.
+    assert!((ms(5, 0)..ms(5, 50)).contains(&whole(&two)), "{}", whole(&two));
     let alone = of(Http::One, Some(1));
     assert!((ms(27, 0)..ms(27, 60)).contains(&whole(&alone)), "{}", whole(&alone));
 }
@@ -157,9 +158,9 @@ fn requests_can_be_lost() {
     let setup = setup(linux(), load(&own, "name,bytes\nhtml,1000\n"), [forward, backward]);
     let whole = page(&run(&setup)).load.unwrap();
     let clean = round_trips(2) + micros(SYN + HEADERS + wire(1000));
-    // A tail loss probe: two round trips after the request (RFC 8985 section 7.2).
+    // A tail loss probe: two round trips and 200 ms after a request alone (RFC 8985 section 7.2).
     let late = whole.as_secs_f64() - clean.as_secs_f64();
-    assert!((1.19..1.25).contains(&late), "{late}");
+    assert!((1.399..1.401).contains(&late), "{late}");
 }
 
 /// RTT, think time and the answer on the wire, each time.

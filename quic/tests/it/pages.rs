@@ -53,8 +53,8 @@ fn two_hundred_objects_arrive() {
     assert_eq!(outcome.flows[0].bytes_in_order, 1000 + 200 * 500 + 201 * 9);
 }
 
-/// A packet of answers is lost: over TCP all that was sent later waits for it, over QUIC only the
-/// objects in it.
+/// A packet of answers is lost: over TCP all that was sent later waits for it, over QUIC not
+/// the objects that are whole.
 #[test]
 fn a_loss_holds_back_one_stream_alone() {
     let text = siblings(8, 1100);
@@ -72,7 +72,7 @@ fn a_loss_holds_back_one_stream_alone() {
     let three = delays(Http::Three, Arc::new(quic("cubic")), 1)
         - delays(Http::Three, Arc::new(quic("cubic")), 99);
     assert!(two > 300.0, "all eight of nine wait for a round trip: {two}");
-    assert!(three > 0.0 && three < 200.0, "two at most of nine do: {three}");
+    assert!(three > 0.0 && three < 0.6 * two, "some of them do: {three} of {two}");
 }
 
 #[test]
