@@ -322,7 +322,10 @@ proptest! {
         let frames = content.objects().iter().map(|it| it.bytes.div_ceil(16_384) * 9);
         let framed = if one { 0 } else { frames.sum() };
         let bytes: u64 = outcome.flows.iter().map(|flow| flow.bytes_in_order).sum();
-        prop_assert_eq!(bytes, content.bytes() + framed + 598 * found.connections);
+        // A connection may still be in its handshake when the last object arrives over another.
+        let handshakes = bytes - content.bytes() - framed;
+        prop_assert_eq!(handshakes % 598, 0);
+        prop_assert!((1..=found.connections).contains(&(handshakes / 598)));
         let most = if one { 6 } else { 1 };
         prop_assert!(found.connections <= most);
         prop_assert_eq!(&outcome, &run(&setup));
