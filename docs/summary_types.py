@@ -36,15 +36,29 @@ KINDS = {
     "completion_s": "float | None",
     "completion_acked_s": "float | None",
     "share_in_time": "float | None",
+    "share_lost": "float | None",
+    "page_load_s": "float | None",
+    "mos": "float | None",
+    "mouth_to_ear_ms": "float | None",
+    "burst_ratio": "float | None",
+    "delay_impairment": "float | None",
+    "loss_impairment": "float | None",
+    "rating": "float | None",
+    "response_time_ms": "Delay | None",
     "share_marked": "float | None",
     "share_used": "float | None",
     "share_beside": "float | None",
     "mean_coding_ratio": "float | None",
 }
+# What a run has only with the applications that it is measured of.
+SOMETIMES = ("page_load_s", "mos")
 # Place in the catalogue, name of the type, what it is, and keys beside those of the catalogue.
 TABLES = (
     ("delay", "Delay", "A delay over all that had one.", {}),
     ("messages", "Messages", "What became of the messages of a flow.", {}),
+    ("page", "Page", "What became of the web page of a flow.", {}),
+    ("requests", "Requests", "What became of the requests of a flow.", {}),
+    ("voice", "Voice", "What became of the call of a flow.", {}),
     ("proxies", "Proxy", "A proxy that splits a flow.", {}),
     ("ecn", "Ecn", "What explicit congestion notification did.", {}),
     (
@@ -53,6 +67,9 @@ TABLES = (
         "A flow.",
         {
             "messages": ("NotRequired[Messages]", "what became of its messages, if it has any"),
+            "page": ("NotRequired[Page]", "what became of its web page, if it has one"),
+            "requests": ("NotRequired[Requests]", "what became of its requests, if it has any"),
+            "voice": ("NotRequired[Voice]", "what became of its call, if it is one"),
             "proxies": ("NotRequired[list[Proxy]]", "the proxies that split it, if there are any"),
             "ecn": ("NotRequired[Ecn]", "what its marks did, if it uses them"),
         },
@@ -93,7 +110,10 @@ def text() -> str:
     parts = [HEAD]
     for place, name, about, beside in TABLES:
         keys = {
-            metric: (_kind(metric, unit), f"{meaning}, {unit}" if _says(unit, meaning) else meaning)
+            metric: (
+                _kind(metric, unit, place),
+                f"{meaning}, {unit}" if _says(unit, meaning) else meaning,
+            )
             for places, metric, _, unit, _, meaning in _clift.metrics()
             if place in places
         }
@@ -116,7 +136,9 @@ def _says(unit: str, meaning: str) -> bool:
     return unit not in ("", "%") and unit not in meaning
 
 
-def _kind(name: str, unit: str) -> str:
+def _kind(name: str, unit: str, place: str) -> str:
+    if place == "run" and name in SOMETIMES:
+        return f"NotRequired[{KINDS[name]}]"
     if name in KINDS:
         return KINDS[name]
     if name.endswith("delay_ms"):

@@ -56,6 +56,11 @@ proptest! {
     }
 
     #[test]
+    fn hurt_pages(input in hurt("page")) {
+        checks::page(&input);
+    }
+
+    #[test]
     fn hurt_captures(input in hurt("capture")) {
         checks::capture(&input);
     }
@@ -114,6 +119,11 @@ fn modem() {
 #[test]
 fn capture() {
     replay("capture", checks::capture);
+}
+
+#[test]
+fn page() {
+    replay("page", checks::page);
 }
 
 #[test]

@@ -2,6 +2,7 @@
 //! once. `cargo test -p clift --test it live::` runs the tests of one subject.
 
 mod adaptive_harq;
+mod applications;
 mod budget;
 mod departures;
 mod engine;

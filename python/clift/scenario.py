@@ -323,7 +323,7 @@ class Scenario(Fixed):
 
     @property
     def is_transfer(self) -> bool:
-        """Whether every flow of the cell has a file to transfer."""
+        """Whether every flow of the cell comes to an end: a file, a page, so many requests."""
         return self._checked().is_transfer(self._only_cell())
 
     @property

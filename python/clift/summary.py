@@ -38,15 +38,91 @@ class Messages(TypedDict):
     """What became of the messages of a flow."""
 
     sent: int
-    """Messages handed to the transport."""
+    """Messages, requests or packets of speech handed to the transport."""
     received: int
     """Messages that arrived whole (TCP: in order)."""
     in_time: int
-    """Messages that arrived within the deadline; all that arrived if there is none."""
+    """Messages, objects, answers or packets of speech within the deadline; all that arrived
+    (of speech: that were played) if there is none."""
     share_in_time: float | None
-    """In time of those sent."""
+    """In time of those sent (of speech without a deadline: of those that were to be
+    played)."""
     delay_ms: Delay | None
-    """From the application to the application, ms."""
+    """From the application to the application, of messages and packets of speech, ms."""
+
+
+class Page(TypedDict):
+    """What became of the web page of a flow."""
+
+    page_load_s: float | None
+    """Start of a page to the arrival of its last object, mean over the pages of the run;
+    nothing if one is not whole."""
+    connections: int
+    """Connections that were opened."""
+    objects: int
+    """Objects of the page."""
+    objects_received: int
+    """Objects that arrived whole."""
+    in_time: int
+    """Messages, objects, answers or packets of speech within the deadline; all that arrived
+    (of speech: that were played) if there is none."""
+    share_in_time: float | None
+    """In time of those sent (of speech without a deadline: of those that were to be
+    played)."""
+    object_delay_ms: Delay | None
+    """From asking for an object to its arrival, ms."""
+
+
+class Requests(TypedDict):
+    """What became of the requests of a flow."""
+
+    sent: int
+    """Messages, requests or packets of speech handed to the transport."""
+    answered: int
+    """Requests whose answer arrived whole."""
+    in_time: int
+    """Messages, objects, answers or packets of speech within the deadline; all that arrived
+    (of speech: that were played) if there is none."""
+    share_in_time: float | None
+    """In time of those sent (of speech without a deadline: of those that were to be
+    played)."""
+    response_time_ms: Delay | None
+    """From a request to the last byte of its answer, ms."""
+
+
+class Voice(TypedDict):
+    """What became of the call of a flow."""
+
+    mos: float | None
+    """Mean opinion score of the E-model (ITU-T G.107), mean over the calls of the run."""
+    sent: int
+    """Messages, requests or packets of speech handed to the transport."""
+    received: int
+    """Messages that arrived whole (TCP: in order)."""
+    played: int
+    """Packets of speech that arrived before they were to be played."""
+    share_lost: float | None
+    """Packets of speech not played, lost or too late, of those that were to be played
+    before the run ended."""
+    in_time: int
+    """Messages, objects, answers or packets of speech within the deadline; all that arrived
+    (of speech: that were played) if there is none."""
+    share_in_time: float | None
+    """In time of those sent (of speech without a deadline: of those that were to be
+    played)."""
+    delay_ms: Delay | None
+    """From the application to the application, of messages and packets of speech, ms."""
+    mouth_to_ear_ms: float | None
+    """Delay of codec, network and playout buffer, ms."""
+    burst_ratio: float | None
+    """BurstR of ITU-T G.107: mean length of the bursts of packets not played over that of
+    losses by chance."""
+    delay_impairment: float | None
+    """Idd of ITU-T G.107."""
+    loss_impairment: float | None
+    """Ie-eff of ITU-T G.107: codec and packets not played."""
+    rating: float | None
+    """Transmission rating factor R of ITU-T G.107, 93.2 at best."""
 
 
 class Proxy(TypedDict):
@@ -84,8 +160,8 @@ class Flow(TypedDict):
     """Distinct IP packets received, headers included: what figures 8 to 11 of Kuhn 2014
     print, kbit/s."""
     completion_s: float | None
-    """First segment sent to last byte of a file at the receiver, of the slowest flow: table
-    3 of Kuhn 2014."""
+    """First segment sent to last byte of a file (of a page, of so many answers) at the
+    receiver, of the slowest flow: table 3 of Kuhn 2014."""
     completion_acked_s: float | None
     """The same to the last acknowledgement at the sender."""
     bytes_in_order: int
@@ -127,10 +203,12 @@ class Flow(TypedDict):
     """First transmission by the transport to delivery in order, ms."""
     messages: NotRequired[Messages]
     """What became of its messages, if it has any."""
-    proxies: NotRequired[list[Proxy]]
-    """The proxies that split it, if there are any."""
-    ecn: NotRequired[Ecn]
-    """What its marks did, if it uses them."""
+    page: NotRequired[Page]
+    """What became of its web page, if it has one."""
+    requests: NotRequired[Requests]
+    """What became of its requests, if it has any."""
+    voice: NotRequired[Voice]
+    """What became of its call, if it is one."""
 
 
 class Link(TypedDict):
@@ -206,10 +284,15 @@ class Summary(TypedDict):
     """Distinct IP packets received, headers included: what figures 8 to 11 of Kuhn 2014
     print, kbit/s."""
     completion_s: float | None
-    """First segment sent to last byte of a file at the receiver, of the slowest flow: table
-    3 of Kuhn 2014."""
+    """First segment sent to last byte of a file (of a page, of so many answers) at the
+    receiver, of the slowest flow: table 3 of Kuhn 2014."""
     completion_acked_s: float | None
     """The same to the last acknowledgement at the sender."""
+    page_load_s: NotRequired[float | None]
+    """Start of a page to the arrival of its last object, mean over the pages of the run;
+    nothing if one is not whole."""
+    mos: NotRequired[float | None]
+    """Mean opinion score of the E-model (ITU-T G.107), mean over the calls of the run."""
     fairness: float
     """Jain's index over the flows' goodputs."""
     bytes_in_order: int

@@ -8,7 +8,7 @@ use clift::config::Fault;
 use clift::transport::quic::{LEAST_PAYLOAD, QuicOptions};
 use clift::transport::tcp::{CongestionAlgorithm, TcpConfig};
 use clift::transport::{
-    Choice, Connection, FlowControl, Kind, Log, Options, Protocol, TransportTaken,
+    Choice, Connection, FlowControl, Kind, Log, Options, Protocol, Streams, TransportTaken,
     register_transport,
 };
 use clift::units::{Bytes, Duration, Instant, Packets, Size};
@@ -22,6 +22,7 @@ use rand_chacha::ChaCha8Rng;
 use crate::clock::Clock;
 use crate::congestion::{Factory, QUINNS, Whose};
 use crate::connection::QuicConnection;
+use crate::dialogue::QuicDialogue;
 use crate::keys::{ConnectionIds, Date, Signing, Tokens, first_id};
 use crate::session::Handshake;
 
@@ -164,12 +165,20 @@ impl Protocol for QuicConfig {
         self.open(rng, None)
     }
 
+    fn dialogues(&self) -> Option<Streams> {
+        Some(Streams::Many)
+    }
+
+    fn converse(&self, rng: ChaCha8Rng) -> Option<Box<dyn Connection>> {
+        Some(self.talk(rng, None))
+    }
+
     fn logging(&self, log: Log) -> Option<Arc<dyn Protocol>> {
         Some(Arc::new(Logged { config: self.clone(), log }))
     }
 }
 
-/// QUIC whose client writes a qlog.
+/// QUIC whose end with most of the data writes a qlog.
 #[derive(Debug)]
 struct Logged {
     config: QuicConfig,
@@ -200,6 +209,14 @@ impl Protocol for Logged {
     fn connect(&self, rng: ChaCha8Rng) -> Box<dyn Connection> {
         self.config.open(rng, Some(&self.log))
     }
+
+    fn dialogues(&self) -> Option<Streams> {
+        self.config.dialogues()
+    }
+
+    fn converse(&self, rng: ChaCha8Rng) -> Option<Box<dyn Connection>> {
+        Some(self.config.talk(rng, Some(&self.log)))
+    }
 }
 
 /// For a control that is looked at and never run.
@@ -213,7 +230,7 @@ fn qlog(log: Log, clock: Clock) -> Option<QlogStream> {
     config
         .writer(Box::new(log))
         .title(Some("CLIFT".to_owned()))
-        .description(Some("the client, which sends the data; simulated time".to_owned()))
+        .description(Some("the end that sends most of the data; simulated time".to_owned()))
         .start_time(clock.at(Instant::ZERO));
     config.into_stream()
 }
@@ -240,23 +257,46 @@ fn number(value: u64) -> VarInt {
 }
 
 impl QuicConfig {
-    /// A connection; its client writes a qlog into `log`.
-    fn open(&self, mut rng: ChaCha8Rng, log: Option<&Log>) -> Box<dyn Connection> {
+    /// A connection for data one way; its client writes a qlog into `log`.
+    fn open(&self, rng: ChaCha8Rng, log: Option<&Log>) -> Box<dyn Connection> {
         let clock = Clock::new();
         let in_flight = Arc::new(AtomicU64::new(0));
+        let (endpoints, client) = self.ends(rng, clock, [&in_flight; 2], [log, None]);
+        Box::new(QuicConnection::new(endpoints, client, clock, in_flight, self.ecn))
+    }
+
+    /// A connection for requests and answers; its server writes a qlog into `log`.
+    fn talk(&self, rng: ChaCha8Rng, log: Option<&Log>) -> Box<dyn Connection> {
+        let clock = Clock::new();
+        let [of_client, of_server] = [(), ()].map(|()| Arc::new(AtomicU64::new(0)));
+        let (endpoints, client) = self.ends(rng, clock, [&of_client, &of_server], [None, log]);
+        Box::new(QuicDialogue::new(endpoints, client, clock, of_server, self.ecn))
+    }
+
+    /// Client and server, and what the client calls with; each end says what it has in flight, and
+    /// writes its log if there is one.
+    fn ends(
+        &self,
+        mut rng: ChaCha8Rng,
+        clock: Clock,
+        in_flight: [&Arc<AtomicU64>; 2],
+        logs: [Option<&Log>; 2],
+    ) -> ([Endpoint; 2], ClientConfig) {
         let certificates = self.options.certificate.0 as usize;
         let handshake = Arc::new(Handshake { certificates });
-        let mut transport = || {
-            let factory = self.factory(branch(&mut rng), clock, &in_flight);
+        let mut of_ends = in_flight.map(|in_flight| {
+            let factory = self.factory(branch(&mut rng), clock, in_flight);
             self.transport(factory)
-        };
-        let (mut of_client, of_server) = (transport(), transport());
-        of_client.qlog_stream(log.and_then(|log| qlog(log.clone(), clock)));
+        });
+        for (config, log) in of_ends.iter_mut().zip(logs) {
+            config.qlog_stream(log.and_then(|log| qlog(log.clone(), clock)));
+        }
+        let [of_client, of_server] = of_ends.map(Arc::new);
 
         let mut client = ClientConfig::new(handshake.clone());
-        client.transport_config(Arc::new(of_client)).initial_dst_cid_provider(first_id(&mut rng));
+        client.transport_config(of_client).initial_dst_cid_provider(first_id(&mut rng));
         let mut server = ServerConfig::new(handshake, Arc::new(Tokens));
-        server.transport_config(Arc::new(of_server)).time_source(Arc::new(Date));
+        server.transport_config(of_server).time_source(Arc::new(Date));
         // As quinn has it by default; what the tokens are good for, a later connection, is not here.
         server.validation_token.sent(2);
 
@@ -264,8 +304,7 @@ impl QuicConfig {
             let config = Arc::new(self.endpoint(&mut rng));
             Endpoint::new(config, server, true, None)
         };
-        let endpoints = [endpoint(None), endpoint(Some(Arc::new(server)))];
-        Box::new(QuicConnection::new(endpoints, client, clock, in_flight, self.ecn))
+        ([endpoint(None), endpoint(Some(Arc::new(server)))], client)
     }
 
     fn factory(&self, rng: ChaCha8Rng, clock: Clock, in_flight: &Arc<AtomicU64>) -> Factory {

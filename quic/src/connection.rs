@@ -19,9 +19,9 @@ use crate::received;
 use crate::sent::Sent;
 
 /// IPv4 and UDP headers.
-const HEADER: u32 = 28;
+pub(crate) const HEADER: u32 = 28;
 /// Where the data are taken from: it takes no room in the program.
-static ZEROS: [u8; 1 << 20] = [0; 1 << 20];
+pub(crate) static ZEROS: [u8; 1 << 20] = [0; 1 << 20];
 
 /// The client has the data, and sends them over one stream.
 pub(crate) struct QuicConnection {
@@ -60,18 +60,18 @@ pub(crate) struct QuicConnection {
 
 /// A datagram under way.
 #[derive(Debug, Default)]
-struct Body {
-    bytes: Vec<u8>,
-    contents: Contents,
+pub(crate) struct Body {
+    pub(crate) bytes: Vec<u8>,
+    pub(crate) contents: Contents,
     /// Number of the data packet.
-    order: u64,
-    /// Of one that the server sends: what it had in order.
-    delivered: u64,
+    pub(crate) order: u64,
+    /// Of one that acknowledges: what its end had in order.
+    pub(crate) delivered: u64,
 }
 
 /// What tells that a timer was that of the loss of packets without acknowledgement.
 #[derive(Clone, Copy, Debug, Default)]
-struct Probes {
+pub(crate) struct Probes {
     /// Requests for an immediate acknowledgement, those of packets that try a larger size left out.
     requests: u64,
     lost: u64,
@@ -79,11 +79,11 @@ struct Probes {
 }
 
 /// One end.
-struct Peer {
-    endpoint: Endpoint,
-    connection: Option<(ConnectionHandle, quinn_proto::Connection)>,
+pub(crate) struct Peer {
+    pub(crate) endpoint: Endpoint,
+    pub(crate) connection: Option<(ConnectionHandle, quinn_proto::Connection)>,
     /// What the endpoint answers by itself.
-    answers: Vec<Vec<u8>>,
+    pub(crate) answers: Vec<Vec<u8>>,
 }
 
 impl QuicConnection {
@@ -94,12 +94,11 @@ impl QuicConnection {
         in_flight: Arc<AtomicU64>,
         ecn: bool,
     ) -> Self {
-        let peer = |endpoint| Peer { endpoint, connection: None, answers: Vec::new() };
         Self {
             clock,
             ecn: ecn.then(EcnReport::default),
-            client: peer(client),
-            server: peer(server),
+            client: Peer::new(client),
+            server: Peer::new(server),
             calls: Some(calls),
             bodies: Vec::new(),
             unused: Vec::new(),
@@ -236,11 +235,20 @@ impl QuicConnection {
         std::mem::take(&mut self.bodies[packet.body as usize])
     }
 
-    fn probes(&self) -> Probes {
-        let Some((_, connection)) = &self.client.connection else { return Probes::default() };
+    /// Counts a timer after which something or nothing was sent, if it was the probe timeout.
+    fn count_timeout(&mut self, before: Probes, sent_something: bool) {
+        let after = Probes::of(&self.client);
+        self.report.timeouts += u64::from(before.was_timeout(after, sent_something));
+    }
+}
+
+impl Probes {
+    /// What an end has counted.
+    pub(crate) fn of(peer: &Peer) -> Self {
+        let Some((_, connection)) = &peer.connection else { return Self::default() };
         let stats = connection.stats();
         let tries = stats.path.sent_plpmtud_probes;
-        Probes {
+        Self {
             requests: stats.frame_tx.immediate_ack.saturating_sub(tries),
             lost: stats.path.lost_packets,
             handshaking: connection.is_handshaking(),
@@ -250,16 +258,19 @@ impl QuicConnection {
     /// Whether what was sent after a timer tells that it was the probe timeout (RFC 9002 section 6.2),
     /// which quinn counts for itself alone: its packets ask for an acknowledgement at once; during
     /// the handshake it is the only timer that sends something.
-    fn count_timeout(&mut self, before: Probes, sent_something: bool) {
-        let after = self.probes();
-        let in_handshake = before.handshaking && sent_something && after.lost == before.lost;
-        self.report.timeouts += u64::from(after.requests > before.requests || in_handshake);
+    pub(crate) fn was_timeout(self, after: Self, sent_something: bool) -> bool {
+        let in_handshake = self.handshaking && sent_something && after.lost == self.lost;
+        after.requests > self.requests || in_handshake
     }
 }
 
 impl Peer {
+    pub(crate) fn new(endpoint: Endpoint) -> Self {
+        Self { endpoint, connection: None, answers: Vec::new() }
+    }
+
     /// A datagram arrived.
-    fn handle(
+    pub(crate) fn handle(
         &mut self,
         now: std::time::Instant,
         from: SocketAddr,
@@ -292,7 +303,7 @@ impl Peer {
     }
 
     /// Lets endpoint and connection tell one another what they have to.
-    fn exchange(&mut self) {
+    pub(crate) fn exchange(&mut self) {
         let Some((handle, connection)) = &mut self.connection else { return };
         while let Some(event) = connection.poll_endpoint_events() {
             if let Some(event) = self.endpoint.handle_event(*handle, event) {
@@ -302,8 +313,28 @@ impl Peer {
     }
 }
 
+/// The field of the IP header as quinn has it.
+pub(crate) fn codepoint(ecn: Ecn) -> Option<EcnCodepoint> {
+    match ecn {
+        Ecn::NotEct => None,
+        Ecn::Ect1 => Some(EcnCodepoint::Ect1),
+        Ecn::Ect0 => Some(EcnCodepoint::Ect0),
+        Ecn::Ce => Some(EcnCodepoint::Ce),
+    }
+}
+
+/// The field of the IP header as the link carries it.
+pub(crate) fn carried(ecn: Option<EcnCodepoint>) -> Ecn {
+    match ecn {
+        None => Ecn::NotEct,
+        Some(EcnCodepoint::Ect1) => Ecn::Ect1,
+        Some(EcnCodepoint::Ect0) => Ecn::Ect0,
+        Some(EcnCodepoint::Ce) => Ecn::Ce,
+    }
+}
+
 /// The address of an end. Nothing depends on it.
-fn address(end: End) -> SocketAddr {
+pub(crate) fn address(end: End) -> SocketAddr {
     let last = if end == End::Sender { 1 } else { 2 };
     SocketAddr::new(IpAddr::V4(Ipv4Addr::new(192, 0, 2, last)), 4433)
 }
@@ -330,13 +361,7 @@ impl Connection for QuicConnection {
             End::Receiver => End::Sender,
         });
         let at = self.clock.at(now);
-        let ecn = match packet.ecn {
-            Ecn::NotEct => None,
-            Ecn::Ect1 => Some(EcnCodepoint::Ect1),
-            Ecn::Ect0 => Some(EcnCodepoint::Ect0),
-            Ecn::Ce => Some(EcnCodepoint::Ce),
-        };
-        self.peer(end).handle(at, from, ecn, body.bytes);
+        self.peer(end).handle(at, from, codepoint(packet.ecn), body.bytes);
         if let (End::Receiver, true, Some(report)) = (end, packet.len > 0, &mut self.ecn) {
             report.arrived += 1;
             report.marked += u64::from(packet.ecn == Ecn::Ce);
@@ -390,12 +415,7 @@ impl Connection for QuicConnection {
             let mut bytes = Vec::new();
             let Some(transmit) = connection.poll_transmit(at, 1, &mut bytes) else { break };
             something = true;
-            let ecn = match transmit.ecn.filter(|_| self.ecn.is_some()) {
-                None => Ecn::NotEct,
-                Some(EcnCodepoint::Ect1) => Ecn::Ect1,
-                Some(EcnCodepoint::Ect0) => Ecn::Ect0,
-                Some(EcnCodepoint::Ce) => Ecn::Ce,
-            };
+            let ecn = carried(transmit.ecn.filter(|_| self.ecn.is_some()));
             self.post(now, end, (bytes, ecn), outbox);
         }
         if end == End::Sender
@@ -411,7 +431,7 @@ impl Connection for QuicConnection {
 
     fn handle_timeout(&mut self, now: Instant, end: End) {
         let at = self.clock.at(now);
-        let before = self.probes();
+        let before = Probes::of(&self.client);
         let Some((_, connection)) = &mut self.peer(end).connection else { return };
         if connection.poll_timeout().is_none_or(|due| due > at) {
             return;

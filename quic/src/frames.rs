@@ -4,10 +4,14 @@ use std::ops::Range;
 
 use crate::keys::{CID_LEN, TAG};
 
+/// Bits of a byte's number that are its offset in its stream; those above are the number of the stream
+/// among those of its kind.
+pub(crate) const STREAM_BITS: u32 = 40;
+
 /// What a datagram carries, as far as counts and delays need it.
 #[derive(Clone, Debug, Default, Eq, PartialEq)]
 pub(crate) struct Contents {
-    /// Bytes of the stream, in the order of the frames; further ranges behind the first.
+    /// Bytes of streams, in the order of the frames; further ranges behind the first.
     pub(crate) data: Option<Range<u64>>,
     pub(crate) more_data: Vec<Range<u64>>,
     /// An acknowledgement of 1-RTT packets.
@@ -103,8 +107,8 @@ impl Contents {
     }
 
     fn stream(&mut self, kind: u64, rest: &mut Reader<'_>) -> Option<()> {
-        rest.numbers(1)?;
-        let start = if kind & 4 == 0 { 0 } else { rest.number()? };
+        let stream = rest.number()? >> 2;
+        let start = if kind & 4 == 0 { 0 } else { rest.number()? } + (stream << STREAM_BITS);
         let length = if kind & 2 == 0 { rest.0.len() as u64 } else { rest.number()? };
         rest.take(usize::try_from(length).ok()?)?;
         if length > 0 {

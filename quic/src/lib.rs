@@ -52,6 +52,7 @@ mod clock;
 mod config;
 mod congestion;
 mod connection;
+mod dialogue;
 mod frames;
 mod keys;
 mod received;

@@ -181,7 +181,7 @@ impl PyScenario {
         runs.map_err(|error| Wrong::from(error).error(py))
     }
 
-    /// Whether every flow of a cell has a file to transfer.
+    /// Whether every flow of a cell comes to an end by itself.
     fn is_transfer(&self, py: Python<'_>, cell: usize) -> PyResult<bool> {
         Ok(self.cell(py, cell)?.plan().flows.iter().all(core::Flow::is_transfer))
     }

@@ -5,6 +5,7 @@
 use std::io::Cursor;
 use std::sync::Arc;
 
+use clift::application::PageContent;
 use clift::link::DelaySeries;
 use clift::scenario::{
     Information, InformationSpec, MakeError, PhySpec, Scenario, SetupFault, Traces,
@@ -203,6 +204,21 @@ pub fn modem(data: &[u8]) {
     }
 }
 
+/// Files of web pages: a fault on one line with a line of the file, or objects behind their parents.
+pub fn page(data: &[u8]) {
+    let Ok(text) = std::str::from_utf8(data) else { return };
+    match PageContent::parse(text) {
+        Err(fault) => {
+            assert!(!fault.to_string().contains('\n'), "{fault}");
+            assert!(fault.line.is_none_or(|line| line <= text.lines().count()), "{fault}");
+        }
+        Ok(page) => {
+            let mut objects = page.objects().iter().enumerate();
+            assert!(objects.all(|(place, own)| own.parent.is_none_or(|parent| parent < place)));
+        }
+    }
+}
+
 /// The same small traces, whatever is asked for.
 struct Given;
 
@@ -219,6 +235,10 @@ impl Traces for Given {
     }
 
     fn delays(&self, _: &str) -> Result<Arc<DelaySeries>, MakeError> {
+        Err(MakeError::Nothing)
+    }
+
+    fn page(&self, _: &str) -> Result<Arc<PageContent>, MakeError> {
         Err(MakeError::Nothing)
     }
 }

@@ -1,11 +1,14 @@
 //! The applications by name.
 
+use std::convert::Infallible;
 use std::sync::Arc;
 
 use schemars::{JsonSchema, Schema};
 use serde::Serialize;
 
-use super::{Application, Bulk, ConstantRate, File, OwnApplication};
+use super::{
+    Application, Bulk, ConstantRate, File, OwnApplication, Page, PageContent, Requests, Voice,
+};
 use crate::config::Fault;
 use crate::tagged;
 use crate::transport::{FlowControl, Protocol};
@@ -13,8 +16,9 @@ use crate::transport::{FlowControl, Protocol};
 /// The registry: a row for each application, the one that needs no keys first.
 macro_rules! applications {
     ($($name:literal => $kind:ident),+ $(,)?) => {
-        /// What drives a flow: "bulk" (always more to send), "file" (so many bytes) or "constant
-        /// rate" (messages).
+        /// What drives a flow: "bulk" (always more to send), "file" (so many bytes), "constant
+        /// rate" (messages), "page" (a web page), "request" (requests and answers) or "voice" (a
+        /// call).
         #[derive(Clone, Debug, JsonSchema, PartialEq, Serialize)]
         #[serde(tag = "type")]
         #[schemars(rename = "Application", transform = as_it_is_read)]
@@ -33,11 +37,17 @@ macro_rules! applications {
         tagged!(ApplicationConfig by "type" usual "bulk" or Own(OwnApplication) { $($name => $kind($kind)),+ });
 
         impl ApplicationConfig {
-            /// The application that it names.
-            pub fn application(&self) -> Arc<dyn Application> {
+            /// The application that it names; `read` reads the file of a page.
+            ///
+            /// # Errors
+            /// What `read` says.
+            pub fn application<E>(
+                &self,
+                read: impl FnOnce(&str) -> Result<Arc<PageContent>, E>,
+            ) -> Result<Arc<dyn Application>, E> {
                 match self {
-                    $(Self::$kind(own) => Arc::new(*own),)+
-                    Self::Own(own) => own.application(),
+                    $(Self::$kind(own) => own.made(read),)+
+                    Self::Own(own) => Ok(own.application()),
                 }
             }
         }
@@ -48,6 +58,35 @@ applications! {
     "bulk" => Bulk,
     "file" => File,
     "constant rate" => ConstantRate,
+    "page" => Page,
+    "request" => Requests,
+    "voice" => Voice,
+}
+
+/// What an application is made from.
+trait Made {
+    fn made<E>(
+        &self,
+        read: impl FnOnce(&str) -> Result<Arc<PageContent>, E>,
+    ) -> Result<Arc<dyn Application>, E>;
+}
+
+impl<A: Application + Clone + 'static> Made for A {
+    fn made<E>(
+        &self,
+        _: impl FnOnce(&str) -> Result<Arc<PageContent>, E>,
+    ) -> Result<Arc<dyn Application>, E> {
+        Ok(Arc::new(self.clone()))
+    }
+}
+
+impl Page {
+    fn made<E>(
+        &self,
+        read: impl FnOnce(&str) -> Result<Arc<PageContent>, E>,
+    ) -> Result<Arc<dyn Application>, E> {
+        Ok(Arc::new(self.loaded(read)?))
+    }
 }
 
 impl Default for ApplicationConfig {
@@ -62,12 +101,25 @@ impl ApplicationConfig {
     /// # Errors
     /// A [`Fault`] that says what is wrong, and what to give instead.
     pub fn check(&self, transport: &dyn Protocol) -> Result<(), Fault> {
-        let application = self.application();
+        let application = self.parameters();
         if application.never_ends() && transport.flow_control() == FlowControl::None {
             let cure = "datagrams have no flow control; give type = \"constant rate\" or \"file\"";
             return Err(Fault::new("type", cure));
         }
-        application.check()
+        application.check()?;
+        application.check_over(transport)
+    }
+
+    /// Whether it ever comes to an end by itself.
+    pub fn ends(&self) -> bool {
+        self.parameters().ends()
+    }
+
+    /// It with an empty page in place of a file: for what does not depend on that.
+    fn parameters(&self) -> Arc<dyn Application> {
+        let Ok(application) =
+            self.application(|_| Ok::<_, Infallible>(Arc::new(PageContent::empty())));
+        application
     }
 }
 

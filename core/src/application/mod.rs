@@ -6,17 +6,23 @@
 //! ```
 //! use clift::application::{Application, ApplicationConfig};
 //! use clift::config::{self, Value};
-//! let page = [("type", Value::text("file")), ("size", Value::text("9 kB"))];
-//! let page: ApplicationConfig = config::read(&Value::table(page)).unwrap();
-//! assert_eq!(page.application().size(), Some(9000));
+//! let file = [("type", Value::text("file")), ("size", Value::text("9 kB"))];
+//! let file: ApplicationConfig = config::read(&Value::table(file)).unwrap();
+//! let file = file.application(|page| Err(format!("no page {page}"))).unwrap();
+//! assert_eq!(file.size(), Some(9000));
 //! let bulk = config::read(&Value::table([])).unwrap();
 //! assert_eq!(ApplicationConfig::default(), bulk);
 //! ```
 
 mod config;
+mod line;
 mod messages;
 mod own;
+mod page;
+mod requests;
+mod session;
 mod transfer;
+mod voice;
 
 pub use config::ApplicationConfig;
 pub use messages::ConstantRate;
@@ -24,7 +30,11 @@ pub use own::{
     ApplicationKind, ApplicationNameTaken, MakeApplication, OwnApplication, Parameter,
     register_application,
 };
+pub use page::{Http, Page, PageContent, PageFault, PageLoad, PageObject, PageReader, Shape};
+pub use requests::Requests;
+pub use session::{Connections, Session};
 pub use transfer::{Bulk, File};
+pub use voice::{Codec, CodecData, DEFAULT_RATING, EModel, Voice};
 
 use std::fmt::Debug;
 
@@ -32,7 +42,7 @@ use rand_chacha::ChaCha8Rng;
 
 use crate::config::Fault;
 use crate::metrics::FlowMetrics;
-use crate::transport::Connection;
+use crate::transport::{Connection, Protocol, Streams};
 use crate::units::{Bytes, Instant};
 
 /// An application with its parameters.
@@ -55,6 +65,19 @@ pub trait Application: Debug + Send + Sync {
         None
     }
 
+    /// Whether it ever comes to an end by itself.
+    fn ends(&self) -> bool {
+        self.size().is_some()
+    }
+
+    /// Whether it goes over this transport.
+    ///
+    /// # Errors
+    /// A [`Fault`] that says why not, and what to give instead.
+    fn check_over(&self, _transport: &dyn Protocol) -> Result<(), Fault> {
+        Ok(())
+    }
+
     /// The application of a flow that starts at `start`, over a transport whose packets carry
     /// `payload` at most.
     fn start(&self, start: Instant, payload: Bytes) -> Box<dyn Traffic>;
@@ -62,6 +85,22 @@ pub trait Application: Debug + Send + Sync {
     /// The same, for one from outside the core that draws: from `rng`.
     fn start_own(&self, start: Instant, payload: Bytes, _rng: ChaCha8Rng) -> Box<dyn Traffic> {
         self.start(start, payload)
+    }
+
+    /// Whether it is a conversation ([`Application::session`]).
+    fn is_session(&self) -> bool {
+        false
+    }
+
+    /// Connections that it may have at once.
+    fn connections(&self) -> usize {
+        1
+    }
+
+    /// It as a conversation that starts at `start` over connections with such streams, if it is one:
+    /// then nothing but this counts.
+    fn session(&self, _start: Instant, _streams: Streams) -> Option<Box<dyn Session>> {
+        None
     }
 }
 

@@ -226,8 +226,11 @@ impl<'a, W: Write> Recorder<'a, W> {
         go_on: &'a (dyn Fn() -> bool + Sync),
     ) -> Self {
         let flow = |(number, flow): (u32, &crate::simulation::Flow)| {
-            Flow::new(number, flow.transport.name() == "tcp")
+            let own = Flow::new(number, flow.transport.name() == "tcp");
+            if flow.application.is_session() { own.of_dialogue() } else { own }
         };
+        let connections =
+            setup.flows.iter().flat_map(|flow| std::iter::repeat_n(flow, flow.connections()));
         let mut hops = ways(&setup.forward);
         hops.extend(ways(&setup.backward));
         Self {
@@ -235,7 +238,7 @@ impl<'a, W: Write> Recorder<'a, W> {
             failed: None,
             go_on,
             snap,
-            flows: (0..).zip(&setup.flows).map(flow).collect(),
+            flows: (0..).zip(connections).map(flow).collect(),
             flights: Vec::new(),
             accounts: hops.iter().map(|_| Account::default()).collect(),
             hops,

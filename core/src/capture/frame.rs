@@ -31,8 +31,20 @@ pub(super) struct Flow {
     identification: [u16; 2],
     /// Whether segments carry timestamps; known once the sender has sent one.
     timestamps: bool,
-    /// Shift of the receiver's window: that of the SYN-ACK.
+    /// Shift of the receiver's window: that of its SYN or SYN-ACK.
     shift: u32,
+    /// Both ends have data, and the receiver opens the connection.
+    dialogue: Option<Dialogue>,
+}
+
+/// How far either end of a dialogue is: its directions know nothing of one another, and a TCP header
+/// speaks of both.
+#[derive(Clone, Copy, Debug, Default)]
+struct Dialogue {
+    /// First byte that the end has not sent.
+    next: [u64; 2],
+    /// What it acknowledged last.
+    acknowledged: [u64; 2],
 }
 
 /// A packet as it is on the wire.
@@ -55,7 +67,13 @@ impl Flow {
             identification: [0; 2],
             timestamps: false,
             shift: 0,
+            dialogue: None,
         }
+    }
+
+    /// One in which both ends have data, and the receiver opens the connection.
+    pub(super) fn of_dialogue(self) -> Self {
+        Self { dialogue: Some(Dialogue::default()), ..self }
     }
 
     /// The packet that an end sends, of which `snap` bytes are kept.
@@ -112,6 +130,11 @@ impl Flow {
         }
     }
 
+    /// Which end opens the connection.
+    fn caller(&self) -> End {
+        if self.dialogue.is_some() { End::Receiver } else { End::Sender }
+    }
+
     fn identify(&mut self, from: End) -> u16 {
         let next = &mut self.identification[from as usize];
         *next = next.wrapping_add(1);
@@ -122,14 +145,20 @@ impl Flow {
     /// one would be.
     fn tcp(&mut self, from: End, packet: &Packet) -> TcpHeader {
         let segment = &packet.segment;
-        if from == End::Sender && (packet.len > 0 || segment.syn) {
+        let caller = self.caller();
+        let speaks = from == End::Sender || self.dialogue.is_some();
+        if speaks && (packet.len > 0 || segment.syn) {
             let options = packet.size.0.saturating_sub(packet.len + TCP_HEADERS);
             self.timestamps = options >= if segment.syn { SYN_TIMESTAMPS } else { TIMESTAMPS };
         }
+        let (seq, acknowledged) = match &mut self.dialogue {
+            Some(own) => own.numbers(from, segment),
+            None => (segment.seq, segment.ack),
+        };
         let mut tcp = TcpHeader {
-            sequence_number: if segment.syn { 0 } else { wire(segment.seq) },
-            acknowledgment_number: wire(segment.ack),
-            ack: from == End::Receiver || !segment.syn,
+            sequence_number: if segment.syn { 0 } else { wire(seq) },
+            acknowledgment_number: wire(acknowledged),
+            ack: from != caller || !segment.syn,
             syn: segment.syn,
             psh: segment.push,
             ece: segment.flags.has(EcnFlags::ECE),
@@ -162,7 +191,11 @@ impl Flow {
         let times = Timestamp(
             millis(segment.ts_val.as_nanos()),
             // Nothing was heard before the first SYN.
-            if segment.syn && from == End::Sender { 0 } else { millis(segment.ts_ecr.as_nanos()) },
+            if segment.syn && from == self.caller() {
+                0
+            } else {
+                millis(segment.ts_ecr.as_nanos())
+            },
         );
         if segment.syn {
             let shift = if from == End::Receiver { self.shift } else { MOST_SHIFT };
@@ -178,6 +211,20 @@ impl Flow {
             options.extend([Noop, Noop, SelectiveAcknowledgement(first, rest)]);
         }
         options
+    }
+}
+
+impl Dialogue {
+    /// Sequence number and acknowledgement of a packet of either end.
+    fn numbers(&mut self, from: End, segment: &Segment) -> (u64, u64) {
+        let (next, acknowledged) =
+            (&mut self.next[from as usize], &mut self.acknowledged[from as usize]);
+        if segment.len > 0 {
+            *next = (*next).max(segment.seq + u64::from(segment.len));
+            return (segment.seq, *acknowledged);
+        }
+        *acknowledged = (*acknowledged).max(segment.ack);
+        (*next, *acknowledged)
     }
 }
 
@@ -213,6 +260,30 @@ mod tests {
         let ts_val = Instant::from_nanos(7_900_000);
         let segment = Segment { seq, len, ts_val, wire: len + 52, ..Segment::default() };
         Packet { size: Bytes(len + 52), len, start: seq, segment, ..Packet::default() }
+    }
+
+    /// The client, at the receiver, calls, asks and acknowledges; the server answers.
+    #[test]
+    fn a_dialogue_speaks_of_both_directions() {
+        let mut flow = Flow::new(0, true).of_dialogue();
+        let mut header = |from, packet: &Packet| {
+            let frame = flow.frame(from, packet, 200);
+            assert_eq!(frame.size, packet.size.0);
+            let sliced = SlicedPacket::from_ip(&frame.kept).unwrap();
+            let Some(TransportSlice::Tcp(tcp)) = sliced.transport else { panic!("TCP") };
+            (tcp.sequence_number(), tcp.acknowledgment_number(), tcp.syn(), tcp.ack())
+        };
+        let control =
+            |segment: Segment, size| Packet { size: Bytes(size), segment, ..Packet::default() };
+        let syn = control(Segment { syn: true, wire: 60, ..Segment::default() }, 60);
+        assert_eq!(header(End::Receiver, &syn), (0, 0, true, false));
+        assert_eq!(header(End::Sender, &syn), (0, 1, true, true));
+        assert_eq!(header(End::Receiver, &data(0, 350)), (1, 1, false, true));
+        let ack = |ack| control(Segment { ack, wire: 52, ..Segment::default() }, 52);
+        assert_eq!(header(End::Sender, &ack(350)), (1, 351, false, true));
+        assert_eq!(header(End::Sender, &data(0, 1000)), (1, 351, false, true));
+        assert_eq!(header(End::Receiver, &ack(1000)), (351, 1001, false, true));
+        assert_eq!(header(End::Sender, &ack(350)), (1001, 351, false, true));
     }
 
     #[test]

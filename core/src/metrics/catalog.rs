@@ -3,7 +3,7 @@
 
 use crate::metrics::{
     DelaySummary, EcnMetrics, FlowMetrics, HopMetrics, LegMetrics, LinkMetrics, MessageMetrics,
-    Outcome, ProxyMetrics, Value,
+    Outcome, PageMetrics, ProxyMetrics, RequestMetrics, Value, VoiceMetrics,
 };
 use crate::units::Duration;
 
@@ -45,6 +45,12 @@ pub enum Place {
     Flow,
     /// The `messages` of a flow.
     Messages,
+    /// The `page` of a flow.
+    Page,
+    /// The `requests` of a flow.
+    Requests,
+    /// The `voice` of a flow.
+    Voice,
     /// Each of the `proxies` of a flow.
     Proxies,
     /// The `ecn` of a flow.
@@ -61,10 +67,13 @@ pub enum Place {
 
 impl Place {
     /// All places.
-    pub const ALL: [Self; 9] = [
+    pub const ALL: [Self; 12] = [
         Self::Run,
         Self::Flow,
         Self::Messages,
+        Self::Page,
+        Self::Requests,
+        Self::Voice,
         Self::Proxies,
         Self::Ecn,
         Self::Link,
@@ -73,12 +82,16 @@ impl Place {
         Self::Campaign,
     ];
 
-    /// Its name: `run`, `flow`, `messages`, `proxies`, `ecn`, `link`, `leg`, `delay` or `campaign`.
+    /// Its name: `run`, `flow`, `messages`, `page`, `requests`, `voice`, `proxies`, `ecn`, `link`,
+    /// `leg`, `delay` or `campaign`.
     pub fn name(self) -> &'static str {
         match self {
             Self::Run => "run",
             Self::Flow => "flow",
             Self::Messages => "messages",
+            Self::Page => "page",
+            Self::Requests => "requests",
+            Self::Voice => "voice",
             Self::Proxies => "proxies",
             Self::Ecn => "ecn",
             Self::Link => "link",
@@ -89,7 +102,7 @@ impl Place {
     }
 
     const fn bit(self) -> u16 {
-        1 << self as u8
+        1 << self as u16
     }
 }
 
@@ -97,10 +110,15 @@ impl Place {
 #[derive(Clone, Copy, Debug)]
 enum Source {
     Run(fn(&Outcome) -> Value),
+    /// Of a run in which a flow has that application.
+    Sometimes(fn(&Outcome) -> Option<Value>),
     Flow(fn(&FlowMetrics) -> Value),
     /// Of a flow, and of the run as the sum over its flows.
     Each(fn(&FlowMetrics) -> u64),
     Messages(fn(&MessageMetrics) -> Value),
+    Page(fn(&PageMetrics) -> Value),
+    Requests(fn(&RequestMetrics) -> Value),
+    Voice(fn(&VoiceMetrics) -> Value),
     Proxies(fn(&ProxyMetrics) -> Value),
     Ecn(fn(&EcnMetrics) -> Value),
     Link(fn(&LinkMetrics) -> Value),
@@ -109,7 +127,10 @@ enum Source {
     Campaign,
 }
 
-use Source::{Campaign, Delay, Each, Ecn, Flow, Leg, Link, Messages, Proxies, Run};
+use Source::{
+    Campaign, Delay, Each, Ecn, Flow, Leg, Link, Messages, Page, Proxies, Requests, Run, Sometimes,
+    Voice,
+};
 
 const LESS: Option<Better> = Some(Better::Less);
 const MORE: Option<Better> = Some(Better::More);
@@ -135,10 +156,20 @@ pub static CATALOG: &[Metric] = &[
         &[Run(|r| r.kbps(|f| f.ip_bytes_sent).into()), Flow(|f| (f.throughput() / 1e3).into())]),
     row("ip_throughput_kbps", "IP received", "kbit/s", MORE, "distinct IP packets received, headers included: what figures 8 to 11 of Kuhn 2014 print",
         &[Run(|r| r.kbps(|f| f.ip_bytes_received).into()), Flow(|f| (f.ip_throughput() / 1e3).into())]),
-    row("completion_s", "completion", "s", LESS, "first segment sent to last byte of a file at the receiver, of the slowest flow: table 3 of Kuhn 2014",
+    row("completion_s", "completion", "s", LESS, "first segment sent to last byte of a file (of a page, of so many answers) at the receiver, of the slowest flow: table 3 of Kuhn 2014",
         &[Run(|r| seconds(r.completion())), Flow(|f| seconds(f.completion()))]),
     row("completion_acked_s", "completion, acknowledged", "s", LESS, "the same to the last acknowledgement at the sender",
         &[Run(|r| seconds(r.completion_acknowledged())), Flow(|f| seconds(f.completion_acknowledged()))]),
+    row("page_load_s", "page load time", "s", LESS, "start of a page to the arrival of its last object, mean over the pages of the run; nothing if one is not whole",
+        &[Sometimes(Outcome::page_load), Page(|p| seconds(p.load))]),
+    row("mos", "MOS", "", MORE, "mean opinion score of the E-model (ITU-T G.107), mean over the calls of the run",
+        &[Sometimes(Outcome::opinion), Voice(|v| v.opinion.into())]),
+    row("connections", "connections", "", None, "connections that were opened",
+        &[Page(|p| p.connections.into())]),
+    row("objects", "objects", "", None, "objects of the page",
+        &[Page(|p| p.objects.into())]),
+    row("objects_received", "objects received", "", MORE, "objects that arrived whole",
+        &[Page(|p| p.arrived.into())]),
     row("fairness", "fairness", "", MORE, "Jain's index over the flows' goodputs",
         &[Run(|r| r.fairness().into())]),
     row("bytes_in_order", "received in order", "bytes", MORE, "payload that the receiver has in order",
@@ -175,16 +206,36 @@ pub static CATALOG: &[Metric] = &[
         &[Flow(|f| f.segment_delay.into())]),
     row("in_order_delay_ms", "in-order delay", "ms", LESS, "first transmission by the transport to delivery in order",
         &[Flow(|f| f.in_order_delay.into())]),
-    row("sent", "messages sent", "", None, "messages handed to the transport",
-        &[Messages(|m| m.sent.into())]),
+    row("sent", "messages sent", "", None, "messages, requests or packets of speech handed to the transport",
+        &[Messages(|m| m.sent.into()), Requests(|r| r.sent.into()), Voice(|v| v.sent.into())]),
+    row("answered", "requests answered", "", MORE, "requests whose answer arrived whole",
+        &[Requests(|r| r.answered.into())]),
     row("received", "messages received", "", MORE, "messages that arrived whole (TCP: in order)",
-        &[Messages(|m| m.received.into())]),
-    row("in_time", "messages in time", "", MORE, "messages that arrived within the deadline; all that arrived if there is none",
-        &[Messages(|m| m.in_time.into())]),
-    row("share_in_time", "messages in time", "%", MORE, "in time of those sent",
-        &[Messages(|m| m.share_in_time().into())]),
-    row("delay_ms", "message delay", "ms", LESS, "from the application to the application",
-        &[Messages(|m| m.delay.into())]),
+        &[Messages(|m| m.received.into()), Voice(|v| v.received.into())]),
+    row("played", "packets played", "", MORE, "packets of speech that arrived before they were to be played",
+        &[Voice(|v| v.played.into())]),
+    row("share_lost", "not played", "%", LESS, "packets of speech not played, lost or too late, of those that were to be played before the run ended",
+        &[Voice(|v| v.share_lost().into())]),
+    row("in_time", "messages in time", "", MORE, "messages, objects, answers or packets of speech within the deadline; all that arrived (of speech: that were played) if there is none",
+        &[Messages(|m| m.in_time.into()), Page(|p| p.in_time.into()), Requests(|r| r.in_time.into()), Voice(|v| v.in_time.into())]),
+    row("share_in_time", "messages in time", "%", MORE, "in time of those sent (of speech without a deadline: of those that were to be played)",
+        &[Messages(|m| m.share_in_time().into()), Page(|p| p.share_in_time().into()), Requests(|r| r.share_in_time().into()), Voice(|v| v.share_in_time.into())]),
+    row("delay_ms", "message delay", "ms", LESS, "from the application to the application, of messages and packets of speech",
+        &[Messages(|m| m.delay.into()), Voice(|v| v.delay.into())]),
+    row("object_delay_ms", "object delay", "ms", LESS, "from asking for an object to its arrival",
+        &[Page(|p| p.object_delay.into())]),
+    row("response_time_ms", "response time", "ms", LESS, "from a request to the last byte of its answer",
+        &[Requests(|r| r.response_time.into())]),
+    row("mouth_to_ear_ms", "mouth to ear", "ms", LESS, "delay of codec, network and playout buffer",
+        &[Voice(|v| v.mouth_to_ear.into())]),
+    row("burst_ratio", "burst ratio", "", LESS, "BurstR of ITU-T G.107: mean length of the bursts of packets not played over that of losses by chance",
+        &[Voice(|v| v.burst_ratio.into())]),
+    row("delay_impairment", "delay impairment", "", LESS, "Idd of ITU-T G.107",
+        &[Voice(|v| v.delay_impairment.into())]),
+    row("loss_impairment", "loss impairment", "", LESS, "Ie-eff of ITU-T G.107: codec and packets not played",
+        &[Voice(|v| v.loss_impairment.into())]),
+    row("rating", "R factor", "", MORE, "transmission rating factor R of ITU-T G.107, 93.2 at best",
+        &[Voice(|v| v.rating.into())]),
     row("relayed_bytes", "relayed", "bytes", MORE, "payload that the proxy handed on",
         &[Proxies(|p| p.relayed.into())]),
     row("most_held_bytes", "most held", "bytes", LESS, "most payload that the proxy held at a time, in both its buffers",
@@ -269,7 +320,10 @@ const fn row(
     let (mut places, mut next) = (0, 0);
     while next < sources.len() {
         places |= match sources[next] {
-            Run(_) => Place::Run.bit(),
+            Run(_) | Sometimes(_) => Place::Run.bit(),
+            Page(_) => Place::Page.bit(),
+            Requests(_) => Place::Requests.bit(),
+            Voice(_) => Place::Voice.bit(),
             Flow(_) => Place::Flow.bit(),
             Each(_) => Place::Run.bit() | Place::Flow.bit(),
             Messages(_) => Place::Messages.bit(),
@@ -329,6 +383,7 @@ impl Outcome {
         let mut values = read(Place::Run, |source| match source {
             Run(value) => Some(value(self)),
             Each(count) => Some(self.total(count).into()),
+            Sometimes(value) => value(self),
             _ => None,
         });
         let hops = |hops: &[HopMetrics]| Value::List(hops.iter().map(hop).collect());
@@ -365,6 +420,27 @@ fn flow(flow: &FlowMetrics) -> Value {
             _ => None,
         });
         values.push(("messages", Value::Table(found)));
+    }
+    if let Some(page) = &flow.page {
+        let found = read(Place::Page, |source| match source {
+            Page(value) => Some(value(page)),
+            _ => None,
+        });
+        values.push(("page", Value::Table(found)));
+    }
+    if let Some(requests) = &flow.requests {
+        let found = read(Place::Requests, |source| match source {
+            Requests(value) => Some(value(requests)),
+            _ => None,
+        });
+        values.push(("requests", Value::Table(found)));
+    }
+    if let Some(voice) = &flow.voice {
+        let found = read(Place::Voice, |source| match source {
+            Voice(value) => Some(value(voice)),
+            _ => None,
+        });
+        values.push(("voice", Value::Table(found)));
     }
     if !flow.proxies.is_empty() {
         let proxy = |proxy: &ProxyMetrics| {

@@ -1,6 +1,6 @@
 //! What one flow achieved and what it went through.
 
-use crate::metrics::DelaySummary;
+use crate::metrics::{DelaySummary, PageMetrics, RequestMetrics, VoiceMetrics};
 use crate::units::{Duration, Instant};
 
 /// Totals of a flow at the end of a run.
@@ -47,12 +47,18 @@ pub struct FlowMetrics {
     pub segment_delay: Option<DelaySummary>,
     /// First transmission by TCP to delivery in order, over segments.
     pub in_order_delay: Option<DelaySummary>,
-    /// When the last byte of a file arrived.
+    /// When the last byte of a file arrived, the last object of a page, the last answer.
     pub completed: Option<Instant>,
     /// When the sender had the acknowledgement of the last byte.
     pub acknowledged: Option<Instant>,
     /// Messages of a constant-rate application.
     pub messages: Option<MessageMetrics>,
+    /// The web page of a session, with its first connection.
+    pub page: Option<PageMetrics>,
+    /// Requests and their answers.
+    pub requests: Option<RequestMetrics>,
+    /// A call.
+    pub voice: Option<VoiceMetrics>,
     /// The proxies that split the flow, from the first to the last.
     pub proxies: Vec<ProxyMetrics>,
     /// Explicit congestion notification, where it is in use.

@@ -3,6 +3,7 @@
 //! A metric is a field of what is measured ([`FlowMetrics`], [`LinkMetrics`], ...) and a row of
 //! [`CATALOG`]; [`Outcome::summary`] has all of them by name.
 
+mod application;
 mod catalog;
 mod distribution;
 mod flow;
@@ -10,6 +11,7 @@ mod hop;
 mod outcome;
 mod value;
 
+pub use application::{PageMetrics, RequestMetrics, VoiceMetrics};
 pub use catalog::{Better, CATALOG, Metric, Place};
 pub use distribution::{DelaySummary, Distribution};
 pub use flow::{EcnMetrics, FlowMetrics, MessageMetrics, ProxyMetrics, fairness};

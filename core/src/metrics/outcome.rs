@@ -1,6 +1,6 @@
 //! What a whole run achieved.
 
-use crate::metrics::{FlowMetrics, HopMetrics, fairness};
+use crate::metrics::{FlowMetrics, HopMetrics, Value, fairness};
 use crate::units::{Duration, Instant};
 
 /// Everything that a run measured.
@@ -47,6 +47,18 @@ impl Outcome {
         self.longest(FlowMetrics::completion_acknowledged)
     }
 
+    /// Mean page load time in s over the pages of the run, if there are some; missing if one of them is
+    /// not whole.
+    pub(super) fn page_load(&self) -> Option<Value> {
+        let pages = self.flows.iter().filter_map(|flow| flow.page);
+        mean(pages.map(|page| page.load.map(Duration::as_secs_f64)))
+    }
+
+    /// Mean opinion score over the calls of the run, if there are some.
+    pub(super) fn opinion(&self) -> Option<Value> {
+        mean(self.flows.iter().filter_map(|flow| flow.voice).map(|voice| voice.opinion))
+    }
+
     /// A count, summed over the flows.
     pub(super) fn total(&self, of: fn(&FlowMetrics) -> u64) -> u64 {
         self.flows.iter().map(of).sum()
@@ -62,4 +74,11 @@ impl Outcome {
         let all: Option<Vec<Duration>> = self.flows.iter().map(of).collect();
         all?.into_iter().max()
     }
+}
+
+/// The mean of what there is, missing if one is.
+fn mean(of: impl Iterator<Item = Option<f64>>) -> Option<Value> {
+    let all: Vec<Option<f64>> = of.collect();
+    let sum: Option<f64> = all.iter().copied().sum();
+    (!all.is_empty()).then(|| sum.map(|sum| sum / all.len() as f64).into())
 }

@@ -123,7 +123,7 @@ impl Maker<'_> {
         Ok(Flow {
             start: Instant::ZERO + flow.start,
             transport: flow.transport.protocol(),
-            application: flow.application.application(),
+            application: flow.application.application(|file| self.traces.page(file))?,
             source_leg: leg.transpose()?,
         })
     }

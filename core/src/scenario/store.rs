@@ -9,15 +9,18 @@ use thiserror::Error;
 use super::memory::{Held, Memory};
 use super::spec::PhySpec;
 use super::traces::{Information, InformationSpec, Traces};
+use crate::application::{PageContent, PageFault, PageReader};
 use crate::budget::Budget;
 use crate::config::Fault;
 use crate::link::{DelaySeries, DelaySeriesError, DelayTable};
 use crate::scheme::{LinkTrace, Scheme, Timing};
 use crate::seed::Seed;
-use crate::trace::{FileError, Files, PhyTrace, TraceError, TraceFile};
+use crate::trace::{self, FileError, Files, PhyTrace, TraceError, TraceFile, read_lines};
 
 /// Slots that are kept of each kind of trace: two columns of 8 bytes, so 60 million are about 1 GB.
 const ROOM: usize = 60_000_000;
+/// About what an object of a web page takes, with its name.
+const BYTES_OF_OBJECT: u64 = 256;
 /// Number of the random stream of a channel that stands alone.
 const ALONE: u32 = 0;
 /// Number of the random stream of a channel on top of a trace, which may have drawn from the other.
@@ -45,6 +48,7 @@ pub struct Store {
     links: Cache<Arc<LinkTrace>>,
     information: Cache<Information>,
     delays: Cache<Arc<DelaySeries>>,
+    pages: Cache<Arc<PageContent>>,
 }
 
 /// Why a trace could not be made. The message is one line.
@@ -61,6 +65,14 @@ pub enum MakeError {
         place: String,
         /// What is wrong with its rows.
         error: DelaySeriesError,
+    },
+    /// The objects of a file make no page.
+    #[error("{place}: {fault}")]
+    Page {
+        /// The file.
+        place: String,
+        /// What is wrong with its objects.
+        fault: PageFault,
     },
     /// A channel has parameters out of range, or makes no trace with them.
     #[error(transparent)]
@@ -101,6 +113,7 @@ impl Store {
             links: Cache::default(),
             information: Cache::default(),
             delays: Cache::default(),
+            pages: Cache::default(),
         }
     }
 
@@ -186,6 +199,10 @@ impl Traces for Store {
     fn delays(&self, file: &str) -> Result<Arc<DelaySeries>, MakeError> {
         self.within(&Budget::unlimited()).delays(file)
     }
+
+    fn page(&self, file: &str) -> Result<Arc<PageContent>, MakeError> {
+        self.within(&Budget::unlimited()).page(file)
+    }
 }
 
 impl Traces for Within<'_> {
@@ -250,6 +267,23 @@ impl Traces for Within<'_> {
             Some(Held::Delays(series)) => Ok(Arc::clone(series)),
             Some(other) => Err(other_kind(name, other, "delays")),
         }
+    }
+
+    fn page(&self, file: &str) -> Result<Arc<PageContent>, MakeError> {
+        let name = Path::new(file);
+        let files = &*self.store.files;
+        let make = || {
+            let mut reader = PageReader::default();
+            read_lines(name, files, self.budget, |line| {
+                self.budget.take(BYTES_OF_OBJECT, format_args!("the objects of a page"))?;
+                reader.line(line).map_err(|fault| trace::Fault::Table(fault.what))
+            })?;
+            let page = reader
+                .finish()
+                .map_err(|fault| MakeError::Page { place: files.place(name), fault })?;
+            Ok(Arc::new(page))
+        };
+        self.store.pages.get(file, |page| page.objects().len(), make)
     }
 }
 

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use super::spec::PhySpec;
 use super::store::MakeError;
+use crate::application::PageContent;
 use crate::channel::lms::LandMobile;
 use crate::config::Fault;
 use crate::link::{DelaySeries, Delays, Propagation};
@@ -62,6 +63,12 @@ pub trait Traces: Sync {
     /// # Errors
     /// If the file holds no delays: file, line and what is wrong.
     fn delays(&self, file: &str) -> Result<Arc<DelaySeries>, MakeError>;
+
+    /// The web page in a file.
+    ///
+    /// # Errors
+    /// If the file holds no page: file, line and what is wrong.
+    fn page(&self, file: &str) -> Result<Arc<PageContent>, MakeError>;
 }
 
 /// The delay that varies, if there is one.

@@ -74,7 +74,7 @@ pub struct Flow {
 impl Flow {
     /// Whether it ends when all has arrived.
     pub fn is_transfer(&self) -> bool {
-        self.application.application().size().is_some()
+        self.application.ends()
     }
 }
 

@@ -1,6 +1,7 @@
 //! The event loop.
 
 mod check;
+mod conversation;
 mod events;
 mod movement;
 
@@ -13,15 +14,16 @@ use crate::link::InstrumentedLink;
 use crate::metrics::Outcome;
 use crate::seed::Stream;
 use crate::simulation::agenda::{Agenda, SourceId};
-use crate::simulation::flow::FlowState;
+use crate::simulation::flow::{FlowState, Way};
 use crate::simulation::observer::Observer;
 use crate::simulation::path::Node;
 use crate::simulation::report::outcome;
 use crate::simulation::route::Route;
 use crate::simulation::setup::{Proxy, Setup, SetupError};
 use crate::simulation::stretches::{Stretches, cut, main_stretch, wire};
-use crate::transport::{Connection, End, Outbox};
+use crate::transport::{Connection, End, Outbox, Streams};
 use crate::units::{Duration, Instant};
+pub(super) use conversation::Conversation;
 
 /// Why a run has no outcome.
 #[derive(Clone, Debug, Eq, Error, PartialEq)]
@@ -59,6 +61,8 @@ const CHECKPOINT: u64 = 4096;
 const SOURCE_LEG_STREAMS: u32 = 1 << 16;
 /// A wire that loses nothing draws nothing either.
 const SPLIT_STREAMS: u32 = u32::MAX;
+/// Further connections of a session draw from streams far from those of the flows.
+const MEMBER_STREAMS: u32 = 1 << 31;
 
 struct Engine<'a, O> {
     observer: &'a mut O,
@@ -69,6 +73,8 @@ struct Engine<'a, O> {
     forward: usize,
     backward: usize,
     flows: Vec<FlowState>,
+    conversations: Vec<Conversation>,
+    /// Flows and sessions that are not done.
     unfinished: usize,
     packets: Outbox,
     /// Where each packet is, by its number.
@@ -97,6 +103,7 @@ impl<'a, O: Observer> Engine<'a, O> {
         let forward = setup.forward.len();
         let backward = setup.backward.len();
         let mut flows = Vec::with_capacity(setup.flows.len());
+        let (mut conversations, mut starts) = (Vec::new(), Vec::new());
         for (flow, number) in setup.flows.iter().zip(0u32..) {
             let mut to_receiver: Vec<u32> = (0..forward as u32).collect();
             let mut to_sender: Vec<u32> = (forward as u32..(forward + backward) as u32).collect();
@@ -107,26 +114,48 @@ impl<'a, O: Observer> Engine<'a, O> {
                 to_sender.push(nodes.len() as u32);
                 nodes.push(Node::leg(leg, setup.seed, stream + 1));
             }
-            let rng = setup.seed.rng(Stream::Flow(number));
-            let draws = setup.seed.rng(Stream::OwnApplication(number));
-            if let Some(connection) = split(setup, number, rng.clone()) {
-                let own = usize::from(flow.source_leg.is_some());
-                let cuts = |place: fn(&Proxy) -> usize| setup.proxies.iter().map(place);
-                let there: Vec<usize> = cuts(|proxy| proxy.forward).map(|at| at + own).collect();
-                let back: Vec<usize> = cuts(|proxy| proxy.backward).rev().collect();
-                let mut extra = || {
-                    nodes.push(Node::leg(&wire(), setup.seed, SPLIT_STREAMS));
-                    nodes.len() as u32 - 1
-                };
-                let (there, from_sender) = cut(&to_receiver, &there, &mut extra);
-                let (back, mut from_receiver) = cut(&to_sender, &back, &mut extra);
-                from_receiver.reverse();
-                let stretches = Stretches { to_receiver: from_sender, to_sender: from_receiver };
-                flows.push(FlowState::new(flow, connection, draws, there, back, Some(stretches)));
+            let first = flows.len();
+            starts.push((first as u32, flow.start));
+            let draws = || setup.seed.rng(Stream::OwnApplication(number));
+            let streams = flow.transport.dialogues().unwrap_or(Streams::One);
+            if let Some(session) = flow.application.session(flow.start, streams) {
+                let own = Some(conversations.len() as u32);
+                for place in 0..flow.connections() {
+                    let stream =
+                        if place == 0 { number } else { MEMBER_STREAMS + flows.len() as u32 };
+                    let rng = setup.seed.rng(Stream::Flow(stream));
+                    let connection = flow.transport.converse(rng).ok_or(SetupError::NoDialogue)?;
+                    let way = Way::whole(to_receiver.clone(), to_sender.clone());
+                    flows.push(FlowState::new(flow, connection, draws(), own, way));
+                }
+                conversations.push(Conversation::new(session, first, flow.connections()));
                 continue;
             }
-            let connection = flow.transport.connect(rng);
-            flows.push(FlowState::new(flow, connection, draws, to_receiver, to_sender, None));
+            let rng = setup.seed.rng(Stream::Flow(number));
+            let (connection, way) = match split(setup, number, rng.clone()) {
+                None => (flow.transport.connect(rng), Way::whole(to_receiver, to_sender)),
+                Some(connection) => {
+                    let own = usize::from(flow.source_leg.is_some());
+                    let cuts = |place: fn(&Proxy) -> usize| setup.proxies.iter().map(place);
+                    let there: Vec<usize> =
+                        cuts(|proxy| proxy.forward).map(|at| at + own).collect();
+                    let back: Vec<usize> = cuts(|proxy| proxy.backward).rev().collect();
+                    let mut extra = || {
+                        nodes.push(Node::leg(&wire(), setup.seed, SPLIT_STREAMS));
+                        nodes.len() as u32 - 1
+                    };
+                    let (there, from_sender) = cut(&to_receiver, &there, &mut extra);
+                    let (back, mut from_receiver) = cut(&to_sender, &back, &mut extra);
+                    from_receiver.reverse();
+                    let stretches =
+                        Stretches { to_receiver: from_sender, to_sender: from_receiver };
+                    (
+                        connection,
+                        Way { to_receiver: there, to_sender: back, stretches: Some(stretches) },
+                    )
+                }
+            };
+            flows.push(FlowState::new(flow, connection, draws(), None, way));
         }
         let sources = nodes.len() + 3 * flows.len() + 1;
         let sample_interval = observer.sample_interval();
@@ -137,16 +166,17 @@ impl<'a, O: Observer> Engine<'a, O> {
             nodes,
             forward,
             backward,
-            unfinished: flows.len(),
+            unfinished: setup.flows.len(),
             flows,
+            conversations,
             packets: Outbox::default(),
             routes: Vec::new(),
             agenda: Agenda::new(sources),
             sequence: 0,
             sample_interval,
         };
-        for (flow, number) in setup.flows.iter().zip(0u32..) {
-            engine.schedule(engine.application(number), flow.start);
+        for (first, start) in starts {
+            engine.schedule(engine.application(first), start);
         }
         if O::UNITS || O::PACKETS {
             links(&mut engine.nodes).for_each(|(_, link)| link.log_units());
@@ -187,7 +217,14 @@ impl<'a, O: Observer> Engine<'a, O> {
         let ended = if self.stop_when_done && self.unfinished == 0 { now } else { self.end };
         links(&mut self.nodes).for_each(|(_, link)| link.catch_up(ended));
         self.hand_out_units();
-        Ok(outcome(&self.flows, &self.nodes, self.forward, self.backward, ended, events))
+        Ok(outcome(
+            (&self.flows, &self.conversations),
+            &self.nodes,
+            self.forward,
+            self.backward,
+            ended,
+            events,
+        ))
     }
 
     fn role(&self, source: SourceId) -> Role {

@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 
 use rand_chacha::ChaCha8Rng;
 
-use crate::application::{Arrival, Traffic};
+use crate::application::{Arrival, Session, Traffic};
 use crate::metrics::{Distribution, EcnMetrics, FlowMetrics, ProxyMetrics};
 use crate::simulation::observer::FlowSample;
 use crate::simulation::setup::Flow;
@@ -16,6 +16,8 @@ pub(super) struct FlowState {
     pub(super) connection: Box<dyn Connection>,
     pub(super) done: bool,
     traffic: Box<dyn Traffic>,
+    /// The session that it belongs to.
+    pub(super) session: Option<u32>,
     /// Bytes with which everything has arrived, if the application ever ends.
     size: Option<u64>,
     /// Whether the application gets a stream in order.
@@ -37,21 +39,37 @@ pub(super) struct FlowState {
     acknowledged: Option<Instant>,
 }
 
+/// The nodes that a flow crosses.
+pub(super) struct Way {
+    pub(super) to_receiver: Vec<u32>,
+    pub(super) to_sender: Vec<u32>,
+    /// Where its stretches begin, if proxies split it.
+    pub(super) stretches: Option<Stretches>,
+}
+
+impl Way {
+    /// A way that nobody splits.
+    pub(super) fn whole(to_receiver: Vec<u32>, to_sender: Vec<u32>) -> Self {
+        Self { to_receiver, to_sender, stretches: None }
+    }
+}
+
 impl FlowState {
     pub(super) fn new(
         flow: &Flow,
         connection: Box<dyn Connection>,
         draws: ChaCha8Rng,
-        to_receiver: Vec<u32>,
-        to_sender: Vec<u32>,
-        stretches: Option<Stretches>,
+        session: Option<u32>,
+        way: Way,
     ) -> Self {
+        let Way { to_receiver, to_sender, stretches } = way;
         let traffic = flow.application.start_own(flow.start, flow.transport.payload(), draws);
         Self {
             in_order: connection.in_order(),
             size: flow.application.size(),
             connection,
             traffic,
+            session,
             done: false,
             start: flow.start,
             to_receiver,
@@ -181,7 +199,12 @@ impl FlowState {
         }
     }
 
-    pub(super) fn metrics(&self, ended: Instant) -> FlowMetrics {
+    /// What was measured; `session`: that of this connection, and which of its connections this is.
+    pub(super) fn metrics(
+        &self,
+        ended: Instant,
+        session: Option<(&dyn Session, usize)>,
+    ) -> FlowMetrics {
         let report = self.connection.report();
         let segment_delay = self.prompt_delay.merged(&self.early_delay).summary();
         let in_order_delay = match self.early_delay.count() {
@@ -210,15 +233,18 @@ impl FlowState {
             in_order_delay,
             completed: self.completed,
             acknowledged: self.acknowledged,
-            messages: None,
             proxies: self.connection.proxies().into_iter().map(proxy).collect(),
             ecn: report.ecn.map(|EcnReport { marked, arrived, reductions }| EcnMetrics {
                 marked,
                 arrived,
                 reductions,
             }),
+            ..FlowMetrics::default()
         };
         self.traffic.report(&mut metrics);
+        if let Some((session, number)) = session {
+            session.report(number, &mut metrics);
+        }
         metrics
     }
 }

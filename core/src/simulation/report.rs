@@ -3,23 +3,28 @@
 use crate::link::LinkCounters;
 use crate::metrics::{HopMetrics, LegCounters, LegMetrics, LinkMetrics, Outcome};
 use crate::queue::MARKED;
+use crate::simulation::engine::Conversation;
 use crate::simulation::flow::FlowState;
 use crate::simulation::path::{LinkNode, Node};
 use crate::units::Instant;
 
 /// What the engine measured.
 pub(super) fn outcome(
-    flows: &[FlowState],
+    (flows, conversations): (&[FlowState], &[Conversation]),
     nodes: &[Node],
     forward: usize,
     backward: usize,
     ended: Instant,
     events: u64,
 ) -> Outcome {
+    let of_flow = |(number, flow): (usize, &FlowState)| {
+        let own = flow.session.map(|session| &conversations[session as usize]);
+        flow.metrics(ended, own.map(|own| (&*own.session, number - own.first)))
+    };
     let hops = |nodes: &[Node]| nodes.iter().map(|node| hop(node, ended)).collect();
     Outcome {
         ended,
-        flows: flows.iter().map(|flow| flow.metrics(ended)).collect(),
+        flows: flows.iter().enumerate().map(of_flow).collect(),
         forward: hops(&nodes[..forward]),
         backward: hops(&nodes[forward..forward + backward]),
         events,

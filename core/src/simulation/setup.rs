@@ -136,7 +136,7 @@ pub enum Loss {
     },
 }
 
-/// One transport connection over the path.
+/// One transport connection over the path, or several if the application is a session.
 #[derive(Clone, Debug)]
 pub struct Flow {
     /// When it starts.
@@ -149,6 +149,16 @@ pub struct Flow {
     pub source_leg: Option<LegConfig>,
 }
 
+impl Flow {
+    /// Connections of it that a run has: flows of the outcome, and to an observer.
+    pub fn connections(&self) -> usize {
+        self.application.connections().clamp(1, Self::MOST_CONNECTIONS)
+    }
+
+    /// Most connections of one flow.
+    pub const MOST_CONNECTIONS: usize = 64;
+}
+
 /// A setup that cannot be run.
 #[derive(Clone, Debug, Eq, Error, PartialEq)]
 #[non_exhaustive]
@@ -159,6 +169,11 @@ pub enum SetupError {
     /// A transport that cannot be.
     #[error(transparent)]
     Transport(#[from] Fault),
+    /// A session over a transport without dialogues.
+    #[error(
+        "the application asks and answers, which its transport cannot carry; give TCP of profile `linux`, or QUIC"
+    )]
+    NoDialogue,
     /// No flow.
     #[error("there is no flow; give at least one")]
     NoFlow,
@@ -187,6 +202,11 @@ pub enum SetupError {
         /// What is wrong with it.
         fault: Fault,
     },
+    /// A proxy before an application whose two ends talk over TCP.
+    #[error(
+        "proxies split TCP with data one way; pages and requests over TCP cannot have them yet: leave out pep, or use QUIC, which proxies let pass"
+    )]
+    ProxiedSession,
     /// Nothing on the path has a rate, so that bulk data would never stop.
     #[error("nothing on the path limits the rate; give a link, a leg with a rate, or a window")]
     Unlimited,

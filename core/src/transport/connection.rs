@@ -1,7 +1,7 @@
 //! What the engine asks of a transport while a flow runs.
 
 use crate::link::Ecn;
-use crate::transport::{Outbox, Segment};
+use crate::transport::{Dialogue, Outbox, Segment};
 use crate::units::{Bytes, Duration, Instant};
 
 /// A transport connection with both its ends, for data from [`End::Sender`] to [`End::Receiver`].
@@ -76,6 +76,12 @@ pub trait Connection: Send {
     /// split.
     fn proxies(&self) -> Vec<Relayed> {
         Vec::new()
+    }
+
+    /// Itself as one on which both ends have data; `None`: they go from the sender to the receiver
+    /// alone.
+    fn dialogue(&mut self) -> Option<&mut dyn Dialogue> {
+        None
     }
 }
 

@@ -6,6 +6,7 @@
 
 mod connection;
 pub mod datagram;
+mod dialogue;
 mod log;
 mod outbox;
 mod protocol;
@@ -15,6 +16,8 @@ pub mod segment;
 pub mod tcp;
 
 pub use connection::{Connection, EcnReport, End, Packet, Received, Relayed, Report, Window};
+pub use dialogue::{Dialogue, Heard, Streams};
+pub use log::Log;
 pub use outbox::Outbox;
 pub use protocol::{FlowControl, Protocol};
 pub use registry::{

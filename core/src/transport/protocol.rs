@@ -7,7 +7,7 @@ use rand_chacha::ChaCha8Rng;
 
 use crate::config::Fault;
 use crate::transport::tcp::ProxyConfig;
-use crate::transport::{Connection, Log};
+use crate::transport::{Connection, Log, Streams};
 use crate::units::Bytes;
 
 /// A transport protocol with its parameters: what connections are made from.
@@ -32,6 +32,16 @@ pub trait Protocol: Debug + Send + Sync {
 
     /// A new connection. Whatever it draws, it draws from `rng`.
     fn connect(&self, rng: ChaCha8Rng) -> Box<dyn Connection>;
+
+    /// What streams its dialogues have; `None`: it has none.
+    fn dialogues(&self) -> Option<Streams> {
+        None
+    }
+
+    /// A new connection that is a [`Dialogue`](crate::transport::Dialogue), if it has such.
+    fn converse(&self, _rng: ChaCha8Rng) -> Option<Box<dyn Connection>> {
+        None
+    }
 
     /// The same transport, the sender of whose next connection writes its own log into `log`; `None`
     /// if it keeps none.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cache
 from itertools import count
@@ -40,6 +40,10 @@ _CATALOG = {
     for places, name, title, unit, better, _ in _clift.metrics()
     for place in places
 }
+# What tasks are judged by that have a metric of their own.
+_TASKS = ("page_load_s", "mos")
+# What a flow has in tables of their own, each a place of the catalogue.
+_APPLICATIONS = ("messages", "page", "requests", "voice", "ecn")
 # Lists of a summary by the places whose metrics their items have, and what an item is called.
 _LISTS = {
     "flows": (("flow",), "flow"),
@@ -61,6 +65,8 @@ def metric(name: str) -> Metric:
         'packet delay, p95'
         >>> metric("flows.1.messages.share_in_time").title
         'messages in time, flow 1'
+        >>> metric("flows.0.page.page_load_s").title
+        'page load time, flow 0'
     """
     match name.split("."):
         case [whole]:
@@ -76,8 +82,8 @@ def metric(name: str) -> Metric:
 
 
 def _nested(places: tuple[str, ...], parts: list[str]) -> Metric | None:
-    """A metric of a flow or a hop: its own, one of its messages, or a figure of a delay."""
-    if parts[0] in ("messages", "ecn"):
+    """A metric of a flow or a hop: its own, one of its application, or a figure of a delay."""
+    if parts[0] in _APPLICATIONS:
         places, parts = (parts[0],), parts[1:]
     found = _in_catalog(places, parts[0]) if parts else None
     if found is None or len(parts) == 1:
@@ -88,6 +94,23 @@ def _nested(places: tuple[str, ...], parts: list[str]) -> Metric | None:
 
 def _in_catalog(places: tuple[str, ...], name: str) -> Metric | None:
     return next((_CATALOG[place, name] for place in places if (place, name) in _CATALOG), None)
+
+
+def judged_by(measured: Callable[[str], bool], is_transfer: bool) -> str:
+    """The metric that a task is about.
+
+    Args:
+        measured: Whether runs measured a metric.
+        is_transfer: Whether all of it comes to an end.
+
+    Example:
+        >>> judged_by({"page_load_s", "completion_s"}.__contains__, True)
+        'page_load_s'
+        >>> judged_by({"completion_s"}.__contains__, False)
+        'goodput_kbps'
+    """
+    found = next((name for name in _TASKS if measured(name)), None)
+    return found or ("completion_s" if is_transfer else "goodput_kbps")
 
 
 def in_order(names: Iterable[str]) -> list[str]:

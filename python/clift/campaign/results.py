@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from clift.campaign.metrics import judged_by
 from clift.campaign.segments import Segments, segments
 from clift.campaign.statistics import Estimate, estimate, estimates, worth
 from clift.campaign.values import Values
@@ -45,7 +46,7 @@ class Cell:
 
     Args:
         labels: Axis and label.
-        is_transfer: Whether every flow has a file to transfer.
+        is_transfer: Whether every flow comes to an end: a file, a page, so many requests.
         wanted: Runs asked for.
         values: For each finished run, by its number, what it measured.
         shared: What all runs have in common where each could have its own: a trace, or one draw of
@@ -69,7 +70,7 @@ class Cell:
     @property
     def primary(self) -> str:
         """The metric that the cell is judged by."""
-        return "completion_s" if self.is_transfer else "goodput_kbps"
+        return judged_by(self.values.measures, self.is_transfer)
 
     @property
     def first(self) -> Run | None:

@@ -13,6 +13,7 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from clift.campaign.folder import RECORD
+from clift.campaign.metrics import judged_by
 from clift.campaign.statistics import Difference, difference
 from clift.errors import ScenarioError
 
@@ -52,10 +53,12 @@ class Saved:
 
     @property
     def primary(self) -> str:
-        """What the cells are judged by: completion times, where every run has one."""
-        if "completion_s" in self.metrics and not self.runs.column("completion_s").null_count:
-            return "completion_s"
-        return "goodput_kbps"
+        """What the cells are judged by: the first of these metrics that every run has."""
+
+        def measured(name: str) -> bool:
+            return name in self.metrics and not self.runs.column(name).null_count
+
+        return judged_by(measured, measured("completion_s"))
 
     def check(self, metric: str) -> str:
         """The metric.

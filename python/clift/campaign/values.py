@@ -74,6 +74,19 @@ class Values(Mapping[int, dict[str, float]]):
         for name in self._columns.keys() - columns.keys():
             self._columns[name].extend([_MISSING] * len(runs))
 
+    def measures(self, name: str) -> bool:
+        """Whether a run measured it.
+
+        Args:
+            name: A metric.
+
+        Example:
+            >>> values = Values({0: {"mos": 4.1}})
+            >>> values.measures("mos"), values.measures("page_load_s")
+            (True, False)
+        """
+        return name in self._columns
+
     def _add(self, run: int) -> None:
         place = self._place
         self._sorted = self._sorted and (not place or run > next(reversed(place)))

@@ -1,5 +1,6 @@
 //! QUIC over the engine: laws that every implementation keeps, and the same bytes every time.
 
+mod pages;
 mod support;
 
 use std::ops::ControlFlow;

@@ -14,6 +14,7 @@ use std::sync::{Arc, Mutex};
 use proptest::prelude::*;
 
 use super::*;
+use crate::application::PageContent;
 use crate::link::DelaySeries;
 use crate::scheme::{LinkConfig, Medium};
 use crate::simulation::{Hop as Hops, Setup};
@@ -73,6 +74,10 @@ impl Traces for Given {
         let ms: u64 = file.trim_matches(|c: char| !c.is_ascii_digit()).parse().unwrap();
         let step = |at, ms| (Instant::from_nanos(at), Duration::from_millis(ms));
         Ok(Arc::new(DelaySeries::new(vec![step(0, ms), step(1_000_000_000, ms / 2)]).unwrap()))
+    }
+
+    fn page(&self, _: &str) -> Result<Arc<PageContent>, MakeError> {
+        Ok(Arc::new(PageContent::parse("name,bytes\na,7\n").unwrap()))
     }
 }
 

@@ -1,7 +1,7 @@
 //! What cannot be run.
 
 use crate::simulation::setup::{Hop, Setup, SetupError};
-use crate::transport::FlowControl;
+use crate::transport::{FlowControl, Streams};
 use crate::units::Duration;
 
 pub(super) fn check(setup: &Setup) -> Result<(), SetupError> {
@@ -14,6 +14,7 @@ pub(super) fn check(setup: &Setup) -> Result<(), SetupError> {
     check_proxies(setup)?;
     for (number, flow) in setup.flows.iter().enumerate() {
         flow.transport.check()?;
+        flow.application.check_over(&*flow.transport)?;
         for hop in &setup.forward {
             if let Hop::Link(link) = hop {
                 link.check_packet(flow.transport.packet())?;
@@ -48,6 +49,10 @@ fn check_proxies(setup: &Setup) -> Result<(), SetupError> {
         for flow in &setup.flows {
             let checked = flow.transport.check_proxy(&proxy.config);
             checked.map_err(|fault| SetupError::Proxy { proxy: number, fault })?;
+            // Many streams are those of QUIC, which proxies let pass.
+            if flow.application.is_session() && flow.transport.dialogues() == Some(Streams::One) {
+                return Err(SetupError::ProxiedSession);
+            }
         }
     }
     Ok(())

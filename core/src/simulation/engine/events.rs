@@ -107,6 +107,10 @@ impl<O: Observer> Engine<'_, O> {
 
     pub(super) fn application_event(&mut self, number: u32, now: Instant) {
         let source = self.application(number);
+        if let Some(session) = self.flows[number as usize].session {
+            self.agenda.clear(source);
+            return self.attend(session, None, now);
+        }
         match self.flows[number as usize].drive(now) {
             Some(next) => self.schedule(source, next),
             None => self.agenda.clear(source),

@@ -161,7 +161,11 @@ impl<O: Observer> Engine<'_, O> {
             };
             self.observer.event(now, &event);
         }
+        let session = flow.session;
         self.packets.free(id);
+        if let Some(session) = session {
+            self.attend(session, Some((number, end)), now);
+        }
         self.pump(number, end, now);
         if self.flows[number as usize].is_split() {
             let other = match end {

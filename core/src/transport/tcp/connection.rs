@@ -3,6 +3,7 @@
 use rand_chacha::ChaCha8Rng;
 
 use super::config::{EcnMode, Profile, TcpConfig};
+use super::dialogue::TcpDialogue;
 use super::linux::{LinuxReceiver, LinuxSender};
 use super::papers::{NoSackSender, PapersReceiver, PapersSender};
 use super::shared::counters::{ReceiverCounters, SenderCounters};
@@ -10,7 +11,7 @@ use super::split::{Chain, ProxyConfig};
 use crate::config::Fault;
 use crate::transport::{
     Connection, EcnReport, End, Endpoint, FlowControl, Outbox, Packet, Protocol, Received, Report,
-    Window,
+    Streams, Window,
 };
 use crate::units::{Bytes, Instant};
 
@@ -63,10 +64,20 @@ impl Protocol for TcpConfig {
     ) -> Option<Box<dyn Connection>> {
         Some(Box::new(Chain::new(self, proxies, main, rngs)))
     }
+
+    /// The agents of profile `papers` send one way.
+    fn dialogues(&self) -> Option<Streams> {
+        (self.profile() == Profile::Linux).then_some(Streams::One)
+    }
+
+    fn converse(&self, rng: ChaCha8Rng) -> Option<Box<dyn Connection>> {
+        self.dialogues()?;
+        Some(Box::new(TcpDialogue::new(self, rng)))
+    }
 }
 
 /// What a connection asks of a sender of any profile, besides [`Endpoint`].
-trait Sender: Endpoint + Send + 'static {
+pub(super) trait Sender: Endpoint + Send + 'static {
     fn supply(&mut self, bytes: u64);
     fn close(&mut self);
     fn open(&mut self);
@@ -76,7 +87,7 @@ trait Sender: Endpoint + Send + 'static {
 }
 
 /// What a connection asks of a receiver of any profile, besides [`Endpoint`].
-trait Receiver: Endpoint + Send + 'static {
+pub(super) trait Receiver: Endpoint + Send + 'static {
     fn received(&self) -> u64;
     fn permit(&mut self, edge: u64, tell: bool);
     fn counters(&self) -> &ReceiverCounters;
@@ -140,11 +151,17 @@ receivers!(PapersReceiver, LinuxReceiver);
 
 /// A sender and a receiver.
 #[derive(Debug)]
-struct TcpConnection<S, R> {
-    sender: S,
-    receiver: R,
+pub(super) struct TcpConnection<S, R> {
+    pub(super) sender: S,
+    pub(super) receiver: R,
     /// Explicit congestion notification is in use.
     marks: bool,
+}
+
+impl<S, R> TcpConnection<S, R> {
+    pub(super) fn new(sender: S, receiver: R, marks: bool) -> Self {
+        Self { sender, receiver, marks }
+    }
 }
 
 fn join(sender: impl Sender, receiver: impl Receiver, marks: bool) -> Box<dyn Connection> {
@@ -192,8 +209,8 @@ impl<S: Sender, R: Receiver> Connection for TcpConnection<S, R> {
 
     fn transmit(&mut self, now: Instant, end: End, outbox: &mut Outbox) -> Option<Instant> {
         match end {
-            End::Sender => transmit(&mut self.sender, now, outbox),
-            End::Receiver => transmit(&mut self.receiver, now, outbox),
+            End::Sender => transmit(&mut self.sender, now, 0, outbox),
+            End::Receiver => transmit(&mut self.receiver, now, 0, outbox),
         }
     }
 
@@ -247,7 +264,12 @@ impl<S: Sender, R: Receiver> Connection for TcpConnection<S, R> {
 }
 
 #[inline(always)]
-fn transmit(end: &mut impl Endpoint, now: Instant, outbox: &mut Outbox) -> Option<Instant> {
+pub(super) fn transmit(
+    end: &mut impl Endpoint,
+    now: Instant,
+    body: u32,
+    outbox: &mut Outbox,
+) -> Option<Instant> {
     loop {
         let packet = outbox.draft();
         if !end.transmit_into(now, &mut packet.segment) {
@@ -259,12 +281,13 @@ fn transmit(end: &mut impl Endpoint, now: Instant, outbox: &mut Outbox) -> Optio
         packet.first_sent = packet.segment.first_sent;
         packet.retransmission = packet.segment.retransmission;
         packet.ecn = packet.segment.ecn;
+        packet.body = body;
         outbox.send();
     }
 }
 
 /// The timer may have been moved since the host was told of it; then nothing happens.
-fn handle_timeout(end: &mut impl Endpoint, now: Instant) {
+pub(super) fn handle_timeout(end: &mut impl Endpoint, now: Instant) {
     if end.poll_timeout().is_some_and(|at| at <= now) {
         end.handle_timeout(now);
     }

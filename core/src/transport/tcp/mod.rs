@@ -49,6 +49,7 @@
 mod config;
 mod congestion;
 mod connection;
+mod dialogue;
 mod endpoint;
 mod linux;
 mod papers;

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from clift.campaign.metrics import metric
+from clift.campaign.metrics import judged_by, metric
 from clift.report.page.columns import averaged, column, numbers, thinned
 from clift.report.page.study import FIGURES, Study
 
@@ -120,8 +120,12 @@ def asked_for(study: Study, given: Mapping[str, Mapping[str, NDArray[np.float64]
         study: The study.
         given: The estimates of its metrics.
     """
-    files = given.get("completion_s")
-    judged = "goodput_kbps" if files is None or not files["runs"][0] > 0 else "completion_s"
+
+    def measured(name: str) -> bool:
+        found = given.get(name)
+        return found is not None and bool(found["runs"][0] > 0)
+
+    judged = judged_by(measured, measured("completion_s"))
     printed = [name for _, name, _, _ in study.printed()]
     return [name for name in dict.fromkeys([judged, *printed, *_ASKED, *given]) if name in given]
 

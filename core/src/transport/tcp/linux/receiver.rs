@@ -11,7 +11,7 @@ use crate::transport::tcp::config::TcpConfig;
 use crate::transport::tcp::shared::arrivals::{Arrivals, announced};
 use crate::transport::tcp::shared::counters::ReceiverCounters;
 use crate::transport::{Endpoint, SackBlock, Segment};
-use crate::units::Instant;
+use crate::units::{Duration, Instant};
 
 /// Bytes of the headers without options.
 const HEADERS: u32 = 40;
@@ -108,6 +108,15 @@ impl LinuxReceiver {
         self.echo = segment.ts_val;
         self.answered = Some(now);
         self.due = Due::SynAck;
+    }
+
+    /// This end opened the connection and got the answer to its SYN, `rtt` after that left if that is
+    /// known.
+    pub(crate) fn accept(&mut self, now: Instant, rtt: Option<Duration>) {
+        if let Some(rtt) = rtt {
+            self.rtt.sample(rtt, 0, 0);
+        }
+        self.buffer.begin(now);
     }
 
     /// The first answer to the SYN-ACK tells the round-trip time.

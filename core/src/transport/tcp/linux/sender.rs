@@ -109,6 +109,11 @@ impl LinuxSender {
         if short {
             self.note_shortage();
         }
+        self.open();
+    }
+
+    /// Opens the connection, unless it is open: data do it by themselves.
+    pub(crate) fn open(&mut self) {
         if self.connection == Connection::Closed {
             if self.handshake {
                 self.connection = Connection::SynDue;
@@ -118,11 +123,31 @@ impl LinuxSender {
         }
     }
 
-    /// The SYN leaves before there are data.
-    pub(crate) fn open(&mut self) {
-        if self.connection == Connection::Closed && self.handshake {
-            self.connection = Connection::SynDue;
+    /// The other end has opened the connection, and its answer to the SYN-ACK is in: `rtt` after
+    /// that left, if it left once (`tcp_synack_rtt_meas` in `tcp_input.c`).
+    pub(crate) fn accept(&mut self, now: Instant, rtt: Option<Duration>) {
+        if self.connection != Connection::Closed {
+            return;
         }
+        self.board.on_established();
+        match rtt {
+            Some(rtt) => {
+                self.rtt.sample(rtt, 0, 0);
+                self.rtt.sample_least(now, rtt);
+            }
+            None => self.congestion.on_lost_syn(),
+        }
+        self.begin(now);
+    }
+
+    /// Whether data may leave.
+    pub(crate) fn is_established(&self) -> bool {
+        self.connection == Connection::Established
+    }
+
+    /// Bytes handed over that have never left.
+    pub(crate) fn unsent(&self) -> u64 {
+        self.supply.beyond(self.board.flight().nxt())
     }
 
     pub(crate) fn close(&mut self) {

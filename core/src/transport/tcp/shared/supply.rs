@@ -42,6 +42,11 @@ impl Supply {
         }
     }
 
+    /// Bytes that the application has handed over from `start` on.
+    pub(crate) fn beyond(&self, start: u64) -> u64 {
+        self.supplied.saturating_sub(start)
+    }
+
     /// Whether the application has closed and all of it is `acknowledged`.
     pub(crate) fn is_complete(&self, acknowledged: u64) -> bool {
         self.closed && acknowledged == self.supplied

@@ -128,7 +128,6 @@ impl Connection {
             undisturbed: open && !sacked,
             marked: 0,
             limited: None,
-            marked: 0,
         };
         self.window.count_acked(segments);
         self.control.on_ack(&ack, &mut self.window);

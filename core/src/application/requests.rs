@@ -1,0 +1,210 @@
+//! A client that asks, and asks again once it has the answer.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::line::Line;
+use super::page::{check_tls, dialogues};
+use super::session::{Connections, InSession, Session};
+use super::{Application, Traffic};
+use crate::config::Fault;
+use crate::metrics::{Distribution, FlowMetrics, RequestMetrics};
+use crate::transport::{End, Protocol, Streams};
+use crate::units::{Bytes, Duration, Instant, Size};
+
+/// Requests and answers over one connection, one after the other. The response time goes from the
+/// request, on a connection that is open, to the last byte of the answer at the client.
+#[derive(Clone, Copy, Debug, Deserialize, Eq, JsonSchema, PartialEq, Serialize)]
+pub struct Requests {
+    /// Request: bytes that the client sends for it.
+    pub request: Bytes,
+    /// Request: bytes of the answer.
+    pub response: Size,
+    /// Request: time that the server takes for an answer; 0 unless set.
+    pub think: Option<Duration>,
+    /// Request: from an answer's arrival to the next request; 0 unless set.
+    pub pause: Option<Duration>,
+    /// Request: how many; without it until the run ends.
+    pub count: Option<u64>,
+    /// Request: round trips of TLS after the handshake of TCP; 1 (TLS 1.3) unless set.
+    pub tls: Option<u32>,
+    /// Request: when an answer is too late to be of use, from its request on.
+    pub deadline: Option<Duration>,
+}
+
+impl Application for Requests {
+    fn check(&self) -> Result<(), Fault> {
+        if self.request == Bytes(0) {
+            return Err(Fault::new("request", "a request of 0 bytes; give 1 B or more"));
+        }
+        if self.response == Size(0) {
+            return Err(Fault::new("response", "an answer of 0 bytes; give 1 B or more"));
+        }
+        if self.count == Some(0) {
+            return Err(Fault::new("count", "no request; give 1 or more, or leave it out"));
+        }
+        check_tls(self.tls)
+    }
+
+    fn check_over(&self, transport: &dyn Protocol) -> Result<(), Fault> {
+        dialogues(transport).map(|_| ())
+    }
+
+    fn is_session(&self) -> bool {
+        true
+    }
+
+    fn ends(&self) -> bool {
+        self.count.is_some()
+    }
+
+    fn start(&self, _: Instant, _: Bytes) -> Box<dyn Traffic> {
+        Box::new(InSession)
+    }
+
+    fn session(&self, start: Instant, streams: Streams) -> Option<Box<dyn Session>> {
+        Some(Box::new(Conversation {
+            config: *self,
+            start,
+            line: Line::new(streams, self.tls.unwrap_or(1)),
+            next: Next::Open,
+            asked: start,
+            missing: 0,
+            sent: 0,
+            received: 0,
+            in_time: 0,
+            last: start,
+            time: Distribution::default(),
+        }))
+    }
+}
+
+/// What happens next.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+enum Next {
+    /// The client opens the connection.
+    Open,
+    /// The client asks, at the earliest then.
+    Ask(Instant),
+    /// The request reaches the server.
+    Request,
+    /// The server answers then.
+    Answer(Instant),
+    /// The answer reaches the client.
+    Response,
+    /// Nothing.
+    End,
+}
+
+/// Both ends of the requests of one flow.
+struct Conversation {
+    config: Requests,
+    start: Instant,
+    line: Line,
+    next: Next,
+    /// When the request left that is being answered.
+    asked: Instant,
+    /// Bytes still to come, of the request or the answer.
+    missing: u64,
+    sent: u64,
+    received: u64,
+    in_time: u64,
+    last: Instant,
+    time: Distribution,
+}
+
+impl Conversation {
+    /// The stream of the request that is under way.
+    fn message(&self) -> u32 {
+        // Numbers beyond are those of the handshake; nobody asks so often.
+        (self.sent % (1 << 31)) as u32
+    }
+
+    fn hear(&mut self, bytes: u64, end: End, now: Instant) {
+        self.missing = self.missing.saturating_sub(bytes);
+        if self.missing > 0 {
+            return;
+        }
+        match (self.next, end) {
+            (Next::Request, End::Sender) => {
+                self.next = Next::Answer(now + self.config.think.unwrap_or_default());
+            }
+            (Next::Response, End::Receiver) => {
+                let took = now.saturating_since(self.asked);
+                self.time.record(took);
+                self.received += 1;
+                let deadline = self.config.deadline;
+                self.in_time += u64::from(deadline.is_none_or(|deadline| took <= deadline));
+                self.last = now;
+                self.next = match self.config.count {
+                    Some(count) if self.sent >= count => Next::End,
+                    _ => Next::Ask(now + self.config.pause.unwrap_or_default()),
+                };
+            }
+            _ => {}
+        }
+    }
+}
+
+impl Session for Conversation {
+    fn run(&mut self, now: Instant, connections: &mut dyn Connections) -> Option<Instant> {
+        if self.next == Next::Open {
+            self.line.open(connections.take(0));
+            self.next = Next::Ask(now);
+        }
+        match self.next {
+            Next::Ask(at) if at <= now && self.line.is_ready() => {
+                self.sent += 1;
+                self.asked = now;
+                self.missing = u64::from(self.config.request.0);
+                self.next = Next::Request;
+                let message = self.message();
+                self.line.ask(connections.take(0), message, self.missing);
+                None
+            }
+            Next::Answer(at) if at <= now => {
+                self.missing = self.config.response.0;
+                self.next = Next::Response;
+                let message = self.message();
+                self.line.say(connections.take(0), End::Sender, message, self.missing, true);
+                None
+            }
+            // A connection that is not open is heard of when a packet comes.
+            Next::Ask(at) | Next::Answer(at) => (at > now).then_some(at),
+            Next::Open | Next::Request | Next::Response | Next::End => None,
+        }
+    }
+
+    fn arrived(
+        &mut self,
+        now: Instant,
+        number: usize,
+        end: End,
+        connections: &mut dyn Connections,
+    ) -> Option<Instant> {
+        let mut heard = 0;
+        self.line.hear(connections.take(number), end, |_, bytes| heard += bytes);
+        if heard > 0 {
+            self.hear(heard, end, now);
+        }
+        self.run(now, connections)
+    }
+
+    fn is_done(&self) -> bool {
+        self.next == Next::End
+    }
+
+    fn report(&self, _: usize, metrics: &mut FlowMetrics) {
+        metrics.start = self.start;
+        if self.is_done() {
+            metrics.completed = Some(self.last);
+            metrics.end = self.last;
+        }
+        metrics.requests = Some(RequestMetrics {
+            sent: self.sent,
+            answered: self.received,
+            in_time: self.in_time,
+            response_time: self.time.summary(),
+        });
+    }
+}

@@ -1,0 +1,213 @@
+//! A call: packets at the codec's rate, played out from a buffer, and how good that is.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::codec::Codec;
+use super::emodel::EModel;
+use crate::application::{Application, Arrival, Traffic};
+use crate::config::Fault;
+use crate::metrics::{Distribution, FlowMetrics, VoiceMetrics};
+use crate::transport::{Connection, FlowControl, Protocol};
+use crate::units::{Bytes, Duration, Instant};
+
+/// Bytes of an RTP header (RFC 3550 section 5.1).
+const RTP: u32 = 12;
+const PLAYOUT: Duration = Duration::from_millis(60);
+
+/// One direction of a call, over datagrams: RTP packets of a codec at its rate, without silence
+/// suppression, into a playout buffer that holds the first packet for a fixed time and plays one an
+/// interval from then on.
+#[derive(Clone, Copy, Debug, Default, Deserialize, Eq, JsonSchema, PartialEq, Serialize)]
+#[serde(default)]
+pub struct Voice {
+    /// Voice: the codec: "g711" (unless set), "g711-bare" (without concealment of losses), "g729",
+    /// "g723.1" or "gsm-efr".
+    pub codec: Codec,
+    /// Voice: how long the playout buffer holds the first packet that arrives; 60 ms unless set. A
+    /// packet that arrives after it should have been played is lost.
+    pub playout: Option<Duration>,
+    /// Voice: when a packet is too late to be of use, from application to application; without it
+    /// when it comes too late to be played.
+    pub deadline: Option<Duration>,
+    /// Voice: how long the speaker speaks; without it until the run ends.
+    pub length: Option<Duration>,
+}
+
+impl Application for Voice {
+    fn check(&self) -> Result<(), Fault> {
+        if self.length == Some(Duration::ZERO) {
+            return Err(Fault::new("length", "is zero; give a time above zero"));
+        }
+        Ok(())
+    }
+
+    fn check_over(&self, transport: &dyn Protocol) -> Result<(), Fault> {
+        if transport.flow_control() != FlowControl::None {
+            let cure = "voice goes over datagrams; give [transport] protocol = \"udp\"";
+            return Err(Fault::new("type", cure));
+        }
+        let bytes = self.codec.data().payload + RTP;
+        if transport.payload().0 < bytes {
+            let message = format!(
+                "a packet of this codec has {bytes} bytes, which {} bytes of payload do not hold; \
+                 give a larger [transport] packet",
+                transport.payload().0
+            );
+            return Err(Fault::new("codec", message));
+        }
+        Ok(())
+    }
+
+    fn start(&self, start: Instant, _: Bytes) -> Box<dyn Traffic> {
+        Box::new(Call {
+            config: *self,
+            start,
+            sent: 0,
+            arrivals: Vec::new(),
+            first: None,
+            in_time: 0,
+            delay: Distribution::default(),
+        })
+    }
+}
+
+/// One direction of a call.
+struct Call {
+    config: Voice,
+    start: Instant,
+    sent: u64,
+    /// When each packet arrived; `Instant::MAX`: it has not.
+    arrivals: Vec<Instant>,
+    /// The packet that arrived first.
+    first: Option<u64>,
+    /// Of those that arrived, within the deadline.
+    in_time: u64,
+    delay: Distribution,
+}
+
+impl Call {
+    /// Bytes of an RTP packet.
+    fn bytes(&self) -> u64 {
+        u64::from(self.config.codec.data().payload + RTP)
+    }
+
+    /// When packet `n` leaves: with it, its speech is whole.
+    fn due(&self, n: u64) -> Instant {
+        let interval = self.config.codec.data().interval.as_nanos();
+        self.start + Duration::from_nanos(n.saturating_mul(interval))
+    }
+
+    /// How long after it left a packet is played.
+    fn lag(&self) -> Option<Duration> {
+        let first = self.first?;
+        let arrived = *self.arrivals.get(first as usize)?;
+        let held = self.config.playout.unwrap_or(PLAYOUT);
+        Some(arrived.saturating_since(self.due(first)) + held)
+    }
+
+    /// Of each packet that was to be played until `end`, whether it was there.
+    fn played(&self, end: Instant) -> Vec<bool> {
+        let lag = self.lag();
+        let of = |n: u64| {
+            // Without a packet there is no lag; what was sent is what is judged.
+            let at = self.due(n) + lag.unwrap_or_default();
+            let arrived = self.arrivals.get(n as usize).copied().unwrap_or(Instant::MAX);
+            (at <= end).then_some(lag.is_some() && arrived <= at)
+        };
+        (0..self.sent).map_while(of).collect()
+    }
+}
+
+impl Traffic for Call {
+    fn drive(&mut self, _: Instant, connection: &mut dyn Connection) -> Option<Instant> {
+        connection.supply(self.bytes());
+        self.sent += 1;
+        let next = self.due(self.sent);
+        let over = |length| next.saturating_since(self.start) >= length;
+        if self.config.length.is_some_and(over) {
+            connection.close();
+            return None;
+        }
+        Some(next)
+    }
+
+    fn arrived(&mut self, now: Instant, what: Arrival) {
+        let Arrival::Datagram { start, .. } = what else { return };
+        let number = start / self.bytes();
+        let place = number as usize;
+        if place >= self.arrivals.len() {
+            self.arrivals.resize(place + 1, Instant::MAX);
+        }
+        self.arrivals[place] = now;
+        self.first.get_or_insert(number);
+        let took = now.saturating_since(self.due(number));
+        self.delay.record(took);
+        self.in_time += u64::from(self.config.deadline.is_some_and(|deadline| took <= deadline));
+    }
+
+    fn report(&self, metrics: &mut FlowMetrics) {
+        let played = self.played(metrics.end);
+        let count = played.iter().filter(|&&played| played).count() as u64;
+        let judged = played.len() as u64;
+        let codec = self.config.codec.data();
+        let loss = (judged > 0).then(|| 1.0 - count as f64 / judged as f64);
+        let model = self.lag().zip(loss).map(|(lag, loss)| EModel {
+            delay_ms: (codec.delay + lag).as_secs_f64() * 1e3,
+            impairment: codec.impairment,
+            robustness: codec.robustness,
+            loss,
+            burst_ratio: burst_ratio(&played),
+        });
+        let mut voice = VoiceMetrics {
+            sent: self.sent,
+            received: self.delay.count(),
+            judged,
+            played: count,
+            in_time: if self.config.deadline.is_some() { self.in_time } else { count },
+            share_in_time: None,
+            delay: self.delay.summary(),
+            mouth_to_ear: model.map(|model| model.delay_ms),
+            burst_ratio: model.map(|model| model.burst_ratio),
+            delay_impairment: model.map(|model| model.delay_impairment()),
+            loss_impairment: model.map(|model| model.loss_impairment()),
+            rating: model.map(|model| model.rating()),
+            opinion: model.map(|model| model.opinion()),
+        };
+        // Nothing heard is as bad as can be.
+        if judged > 0 && count == 0 {
+            (voice.rating, voice.opinion) = (voice.rating.or(Some(0.0)), Some(1.0));
+        }
+        let of = if self.config.deadline.is_some() { self.sent } else { judged };
+        voice.share_in_time = (of > 0).then(|| voice.in_time as f64 / of as f64);
+        metrics.voice = Some(voice);
+    }
+}
+
+/// Mean length of the bursts of losses over that of losses by chance, which is 1 / (1 - p) (ITU-T
+/// G.107 section 7.5); 1 without losses.
+fn burst_ratio(played: &[bool]) -> f64 {
+    let lost = played.iter().filter(|&&played| !played).count();
+    let bursts = played.iter().enumerate();
+    let bursts = bursts.filter(|&(n, &own)| !own && (n == 0 || played[n - 1])).count();
+    if bursts == 0 || lost == played.len() {
+        return 1.0;
+    }
+    let received = 1.0 - lost as f64 / played.len() as f64;
+    lost as f64 / bursts as f64 * received
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn bursts_by_hand() {
+        let of = |text: &str| burst_ratio(&text.bytes().map(|it| it == b'1').collect::<Vec<_>>());
+        assert_eq!(of("1111"), 1.0);
+        assert_eq!(of("0000"), 1.0);
+        // Two bursts, of two and one: 1.5 x 7/10.
+        assert!((of("1100111011") - 1.05).abs() < 1e-12);
+        assert!((of("0011111111") - 1.6).abs() < 1e-12);
+    }
+}

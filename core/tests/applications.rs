@@ -1,0 +1,334 @@
+//! Applications of today: web pages, requests and answers, voice. Cases whose outcome is known, and laws
+//! that hold for every page.
+
+use std::sync::Arc;
+
+use clift::application::{
+    Application, Codec, EModel, Http, Page, PageContent, PageLoad, Requests, Voice,
+};
+use clift::link::QueueLimit;
+use clift::metrics::{FlowMetrics, PageMetrics};
+use clift::queue::Aqm;
+use clift::seed::Seed;
+use clift::simulation::{self, Flow, Hop, LegConfig, Loss, Outcome, Setup, SetupError};
+use clift::transport::Protocol;
+use clift::transport::datagram::DatagramConfig;
+use clift::transport::tcp::{CongestionAlgorithm, TcpConfig};
+use clift::units::{BitRate, Bytes, Duration, Instant, Probability, Size};
+use proptest::prelude::*;
+
+const DELAY: Duration = Duration::from_millis(300);
+/// Bytes of a segment that are not payload, and of a SYN.
+const HEADERS: u64 = 52;
+const SYN: u64 = 60;
+/// What the server says in the handshake of TLS: 650 bytes with the headers.
+const FLIGHT: u64 = 598 + HEADERS;
+
+/// There 8 Mbit/s, so that a byte takes a microsecond, and 300 ms; back 300 ms.
+fn path(loss: f64) -> [Vec<Hop>; 2] {
+    let leg = |rate| {
+        let loss = match Probability::new(loss) {
+            Ok(loss) if loss != Probability::ZERO => Loss::Random(loss),
+            _ => Loss::None,
+        };
+        let rate = BitRate::from_bits_per_second(rate);
+        let queue = QueueLimit::Unlimited;
+        vec![Hop::Leg(LegConfig { rate, delay: DELAY.into(), queue, aqm: Aqm::None, loss })]
+    };
+    [leg(8_000_000), leg(0)]
+}
+
+fn setup(
+    transport: impl Protocol + 'static,
+    application: impl Application + 'static,
+    [forward, backward]: [Vec<Hop>; 2],
+) -> Setup {
+    let flow = Flow {
+        start: Instant::ZERO,
+        transport: Arc::new(transport),
+        application: Arc::new(application),
+        source_leg: None,
+    };
+    Setup {
+        proxies: Vec::new(),
+        seed: Seed(1),
+        duration: Duration::from_secs(600),
+        stop_when_done: true,
+        forward,
+        backward,
+        flows: vec![flow],
+    }
+}
+
+fn run(setup: &Setup) -> Outcome {
+    simulation::run(setup, &mut ()).unwrap()
+}
+
+fn linux() -> TcpConfig {
+    TcpConfig::linux(CongestionAlgorithm::CUBIC)
+}
+
+fn load(page: &Page, text: &str) -> PageLoad {
+    page.loaded(|_| PageContent::parse(text).map(Arc::new)).unwrap()
+}
+
+fn of_file(http: Http) -> Page {
+    Page { page: Some("x.csv".to_owned()), http: Some(http), ..Page::default() }
+}
+
+fn micros(bytes: u64) -> Duration {
+    Duration::from_micros(bytes)
+}
+
+fn round_trips(count: u64) -> Duration {
+    Duration::from_nanos(2 * count * DELAY.as_nanos())
+}
+
+fn page(outcome: &Outcome) -> PageMetrics {
+    outcome.flows[0].page.unwrap()
+}
+
+/// Bytes on the wire of a message in segments.
+fn wire(bytes: u64) -> u64 {
+    bytes + bytes.div_ceil(1448) * HEADERS
+}
+
+/// One for the handshake of TCP, one for each of TLS, one for the object: to the nanosecond.
+#[test]
+fn a_page_of_one_object_takes_round_trips() {
+    for tls in 0..=2 {
+        for think in [Duration::ZERO, Duration::from_millis(70)] {
+            let own = Page { tls: Some(tls), think: Some(think), ..of_file(Http::One) };
+            let outcome = run(&setup(linux(), load(&own, "name,bytes\nhtml,12000\n"), path(0.0)));
+            // The acknowledgement of what the client said stands before the answer to it.
+            let handshake = SYN + u64::from(tls) * (HEADERS + FLIGHT);
+            let ack = if think == Duration::ZERO { HEADERS } else { 0 };
+            let expected =
+                round_trips(2 + u64::from(tls)) + think + micros(handshake + ack + wire(12_000));
+            let page = page(&outcome);
+            assert_eq!(page.load, Some(expected), "TLS {tls}, think {think}");
+            assert_eq!((page.connections, page.objects, page.arrived), (1, 1, 1));
+            assert_eq!(outcome.flows.len(), 6);
+            assert_eq!(outcome.ended, Instant::ZERO + expected);
+        }
+    }
+}
+
+/// A parent tells of 24 objects: HTTP/1.1 fetches them over six connections in four turns, HTTP/2
+/// at once.
+#[test]
+fn six_connections_share_the_objects() {
+    let mut text = "name,bytes,parent,parse_ms\nhtml,1000,,\n".to_owned();
+    (0..24).for_each(|n| text += &format!("o{n},1000,html,50\n"));
+    let of = |http, connections| {
+        let own = Page { connections, ..of_file(http) };
+        run(&setup(linux(), load(&own, &text), path(0.0)))
+    };
+    let six = of(Http::One, None);
+    assert_eq!((page(&six).connections, page(&six).arrived), (6, 25));
+    // Each of the five further connections takes a handshake of two round trips, while the first
+    // fetches one object a round trip.
+    let per_flow: Vec<u64> = six.flows.iter().map(|flow| flow.bytes_in_order).collect();
+    let objects: Vec<u64> = per_flow.iter().map(|bytes| (bytes - 598) / 1000).collect();
+    assert_eq!(objects.iter().sum::<u64>(), 25);
+    assert_eq!(objects, [7, 4, 4, 4, 3, 3]);
+    for flow in &six.flows[1..] {
+        let told = round_trips(3) + Duration::from_millis(50);
+        assert!(flow.start.saturating_since(Instant::ZERO + told) < Duration::from_millis(5));
+    }
+    let whole = |outcome: &Outcome| page(outcome).load.unwrap();
+    // Three round trips for the parent, and one for each turn: six of the first connection.
+    let ms = |count, more: u64| round_trips(count) + Duration::from_millis(50 + more);
+    assert!((ms(9, 0)..ms(9, 30)).contains(&whole(&six)), "{}", whole(&six));
+    let two = of(Http::Two, None);
+    assert_eq!((two.flows.len(), page(&two).connections, page(&two).arrived), (1, 1, 25));
+    // 24 kB are more than a first window: a round trip more.
+    assert!((ms(5, 0)..ms(5, 50)).contains(&whole(&two)), "{}", whole(&two));
+    let alone = of(Http::One, Some(1));
+    assert!((ms(27, 0)..ms(27, 60)).contains(&whole(&alone)), "{}", whole(&alone));
+}
+
+/// A lost request costs its repair: nothing crosses the way back for free.
+#[test]
+fn requests_can_be_lost() {
+    let own = Page { tls: Some(0), ..of_file(Http::One) };
+    let [forward, mut backward] = path(0.0);
+    // SYN, acknowledgement, request.
+    let Hop::Leg(leg) = &mut backward[0] else { panic!("a leg") };
+    leg.loss = Loss::Packets([2].into());
+    let setup = setup(linux(), load(&own, "name,bytes\nhtml,1000\n"), [forward, backward]);
+    let whole = page(&run(&setup)).load.unwrap();
+    let clean = round_trips(2) + micros(SYN + HEADERS + wire(1000));
+    // A tail loss probe: two round trips and 200 ms after a request alone (RFC 8985 section 7.2).
+    let late = whole.as_secs_f64() - clean.as_secs_f64();
+    assert!((1.399..1.401).contains(&late), "{late}");
+}
+
+/// RTT, think time and the answer on the wire, each time.
+#[test]
+fn a_response_takes_a_round_trip() {
+    let think = Duration::from_millis(30);
+    let own = Requests {
+        request: Bytes(200),
+        response: Size(5000),
+        think: Some(think),
+        pause: Some(Duration::from_millis(100)),
+        count: Some(10),
+        tls: None,
+        deadline: Some(Duration::from_millis(640)),
+    };
+    let outcome = run(&setup(linux(), own, path(0.0)));
+    let found = outcome.flows[0].requests.unwrap();
+    assert_eq!((found.sent, found.answered, found.in_time), (10, 10, 10));
+    let expected = round_trips(1) + think + micros(wire(5000));
+    let times = found.response_time.unwrap();
+    assert_eq!((times.min, times.max), (expected, expected));
+    // Two of the handshakes, ten of requests, nine pauses.
+    let handshake = round_trips(2) + micros(SYN + HEADERS + FLIGHT);
+    let ten = Duration::from_nanos(10 * expected.as_nanos() + 900_000_000);
+    assert_eq!(outcome.ended, Instant::ZERO + handshake + ten);
+    let hasty = Requests { deadline: Some(Duration::from_millis(600)), ..own };
+    let found = run(&setup(linux(), hasty, path(0.0))).flows[0].requests.unwrap();
+    assert_eq!((found.in_time, found.share_in_time()), (0, Some(0.0)));
+}
+
+fn voice(own: Voice, loss: f64, ms: u64) -> FlowMetrics {
+    let transport = DatagramConfig { packet: Bytes(1500) };
+    let [mut forward, backward] = path(loss);
+    let Hop::Leg(leg) = &mut forward[0] else { panic!("a leg") };
+    leg.delay = Duration::from_millis(ms).into();
+    let mut setup = setup(transport, own, [forward, backward]);
+    setup.duration = Duration::from_secs(400);
+    run(&setup).flows[0].clone()
+}
+
+/// Packets of 200 bytes each 20 ms: 80 kbit/s of IP for 64 kbit/s of speech.
+#[test]
+fn a_call_over_a_clean_path_is_the_e_model_of_its_delay() {
+    let length = Some(Duration::from_secs(100));
+    let found = voice(Voice { length, ..Voice::default() }, 0.0, 250);
+    let own = found.voice.unwrap();
+    assert_eq!((own.sent, own.received, own.judged, own.played), (5000, 5000, 5000, 5000));
+    assert_eq!(found.ip_bytes_sent, 5000 * 200);
+    let delay = own.delay.unwrap();
+    assert_eq!((delay.min, delay.max), (Duration::from_micros(250_200), delay.min));
+    // Coder, network, buffer.
+    let ear = 20.125 + 250.2 + 60.0;
+    assert!((own.mouth_to_ear.unwrap() - ear).abs() < 1e-9);
+    let model =
+        EModel { delay_ms: ear, impairment: 0.0, robustness: 25.1, loss: 0.0, burst_ratio: 1.0 };
+    assert!((own.rating.unwrap() - model.rating()).abs() < 1e-9);
+    assert_eq!(own.opinion, Some(model.opinion()));
+    assert_eq!(own.share_in_time, Some(1.0));
+    let strict = Voice { deadline: Some(Duration::from_millis(250)), length, ..Voice::default() };
+    assert_eq!(voice(strict, 0.0, 250).voice.unwrap().share_in_time, Some(0.0));
+}
+
+#[test]
+fn losses_cost_what_the_codec_says() {
+    let rating = |codec, loss| {
+        let own = Voice { codec, ..Voice::default() };
+        voice(own, loss, 20).voice.unwrap()
+    };
+    for (codec, robustness, impairment) in
+        [(Codec::G711Bare, 4.3, 0.0), (Codec::G729, 19.0, 11.0), (Codec::GsmEfr, 10.0, 5.0)]
+    {
+        let own = rating(codec, 0.02);
+        let lost = own.share_lost().unwrap();
+        assert!((lost - 0.02).abs() < 0.004, "{lost}");
+        let ratio = own.burst_ratio.unwrap();
+        assert!((ratio - 1.0).abs() < 0.05, "by chance: {ratio}");
+        let percent = 100.0 * lost;
+        let expected =
+            impairment + (95.0 - impairment) * percent / (percent / ratio.max(1.0) + robustness);
+        let found = own.loss_impairment.unwrap();
+        assert!((found - expected).abs() < 1e-9, "{codec:?}: {found} {expected}");
+        assert!(
+            (93.2 - own.rating.unwrap() - expected - own.delay_impairment.unwrap()).abs() < 1e-9
+        );
+    }
+}
+
+#[test]
+fn what_cannot_be_is_refused() {
+    let error = |transport: &dyn Protocol, own: &dyn Application| {
+        own.check().and_then(|()| own.check_over(transport)).unwrap_err().to_string()
+    };
+    let udp = DatagramConfig { packet: Bytes(1500) };
+    let papers = TcpConfig::papers(CongestionAlgorithm::CUBIC);
+    let one = |own: Page| load(&own, "name,bytes\na,1\n");
+    let asks = "give TCP of profile \"linux\", or QUIC";
+    assert!(error(&udp, &one(of_file(Http::One))).ends_with(asks));
+    assert!(error(&papers, &one(of_file(Http::Two))).ends_with(asks));
+    let three = error(&linux(), &one(of_file(Http::Three)));
+    assert_eq!(three, "http: HTTP/3 goes over QUIC; give [transport] protocol = \"quic\"");
+    let many = Page { connections: Some(6), ..of_file(Http::Two) };
+    assert!(error(&linux(), &one(many)).starts_with("connections: is for http = \"1.1\""));
+    assert!(error(&linux(), &Voice::default()).starts_with("type: voice goes over datagrams"));
+    let small = DatagramConfig { packet: Bytes(150) };
+    assert!(error(&small, &Voice::default()).starts_with("codec: a packet of this codec has 172"));
+    let setup = setup(papers, one(of_file(Http::Two)), path(0.0));
+    assert!(matches!(simulation::run(&setup, &mut ()), Err(simulation::RunError::Setup(
+        SetupError::Transport(fault))) if fault.to_string().ends_with(asks)));
+}
+
+/// A page of up to 12 objects; each may have one before it for a parent.
+fn pages() -> impl Strategy<Value = String> {
+    let object = (1u64..60_000, any::<prop::sample::Index>(), 0u32..80, 0u32..80);
+    prop::collection::vec(object, 1..12).prop_map(|objects| {
+        let mut text = "name,bytes,parent,parse_ms,think_ms\n".to_owned();
+        for (place, (bytes, parent, parse, think)) in objects.iter().enumerate() {
+            let parent = parent.index(place + 1);
+            let parent = if parent == place { String::new() } else { format!("o{parent}") };
+            text += &format!("o{place},{bytes},{parent},{parse},{think}\n");
+        }
+        text
+    })
+}
+
+/// No object before its chain of parents: a round trip each, what the browser and the server need, and
+/// the handshakes before the first.
+fn least(content: &PageContent) -> Duration {
+    let mut least: Vec<Duration> = Vec::new();
+    for object in content.objects() {
+        let before = object.parent.map_or(Duration::ZERO, |parent| least[parent]);
+        least.push(before + object.parse + round_trips(1) + object.think.unwrap_or_default());
+    }
+    least.into_iter().max().unwrap()
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 48, ..ProptestConfig::default() })]
+
+    /// Whatever is lost on either way, all objects arrive, each byte of them once, no earlier than its
+    /// parents and the path allow; and the same again with the same seed.
+    #[test]
+    fn all_objects_arrive_in_time_that_it_takes(
+        text in pages(),
+        one in any::<bool>(),
+        loss in prop_oneof![Just(0.0), 0.0..0.1],
+        seed in any::<u64>(),
+    ) {
+        let own = of_file(if one { Http::One } else { Http::Two });
+        let load = load(&own, &text);
+        let content = load.content().clone();
+        let mut setup = setup(linux(), load, path(loss));
+        setup.seed = Seed(seed);
+        let outcome = run(&setup);
+        let found = page(&outcome);
+        prop_assert_eq!(found.arrived, content.objects().len() as u64);
+        let whole = found.load.unwrap();
+        prop_assert!(whole >= least(&content) + round_trips(1));
+        prop_assert!(whole >= round_trips(3) + micros(content.bytes()));
+        let frames = content.objects().iter().map(|it| it.bytes.div_ceil(16_384) * 9);
+        let framed = if one { 0 } else { frames.sum() };
+        let bytes: u64 = outcome.flows.iter().map(|flow| flow.bytes_in_order).sum();
+        // A connection may still be in its handshake when the last object arrives over another.
+        let handshakes = bytes - content.bytes() - framed;
+        prop_assert_eq!(handshakes % 598, 0);
+        prop_assert!((1..=found.connections).contains(&(handshakes / 598)));
+        let most = if one { 6 } else { 1 };
+        prop_assert!(found.connections <= most);
+        prop_assert_eq!(&outcome, &run(&setup));
+    }
+}
