@@ -6,10 +6,10 @@
 use std::error::Error;
 use std::io::{self, BufRead, Write};
 
-use clift::link::{Admission, Ecn, Link, LinkEvent, Packet, PacketId, QueueLimit, StreamRange};
+use clift::link::{Admission, Link, LinkEvent, Packet, PacketId, QueueLimit, StreamRange};
 use clift::seed::Seed;
 use clift::simulation::{Hop, LegConfig, Way};
-use clift::units::{Bytes, Duration, Instant};
+use clift::units::{Bytes, Duration, Ecn, Instant};
 
 fn main() -> Result<(), Box<dyn Error>> {
     let arguments: Vec<String> = std::env::args().skip(1).collect();

@@ -3,12 +3,14 @@
 //! There is no floating-point time: an [`Instant`] is nanoseconds since the start of a run (or of
 //! a trace), a [`Duration`] the difference of two.
 
+mod ecn;
 mod limit;
 mod packets;
 mod radio;
 mod serde;
 mod text;
 
+pub use ecn::Ecn;
 pub use limit::{Limit, Timer};
 pub use packets::Packets;
 pub(crate) use packets::packets;

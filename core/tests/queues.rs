@@ -1,10 +1,10 @@
 //! Queues that manage themselves: laws that each must follow, whatever hop stands behind it.
 
-use clift::link::{Admission, Ecn, Link, LinkEvent, Packet, PacketId, QueueLimit, StreamRange};
+use clift::link::{Admission, Link, LinkEvent, Packet, PacketId, QueueLimit, StreamRange};
 use clift::queue::Aqm;
 use clift::seed::Seed;
 use clift::simulation::{Hop, LegConfig, Way};
-use clift::units::{BitRate, Bytes, Duration, Instant};
+use clift::units::{BitRate, Bytes, Duration, Ecn, Instant};
 use proptest::prelude::*;
 
 const ALL: [&str; 5] = ["none", "codel", "fq-codel", "pie", "dualpi2"];

@@ -25,6 +25,7 @@ class LinuxParts(TypedDict, total=False):
     frto: bool
     max_reordering: int
     hystart: bool
+    hystart_plus: bool
     quick_ack: bool
     sack_compression: bool
     slow_start_after_idle: bool

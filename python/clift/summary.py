@@ -209,6 +209,10 @@ class Flow(TypedDict):
     """What became of its requests, if it has any."""
     voice: NotRequired[Voice]
     """What became of its call, if it is one."""
+    proxies: NotRequired[list[Proxy]]
+    """The proxies that split it, if there are any."""
+    ecn: NotRequired[Ecn]
+    """What its marks did, if it uses them."""
 
 
 class Link(TypedDict):

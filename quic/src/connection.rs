@@ -5,9 +5,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use bytes::{Bytes, BytesMut};
-use clift::link::Ecn;
 use clift::transport::{Connection, EcnReport, End, Outbox, Packet, Received, Report, Window};
-use clift::units::{self, Duration, Instant};
+use clift::units::{self, Duration, Ecn, Instant};
 use quinn_proto::{
     ClientConfig, ConnectionHandle, DatagramEvent, Dir, EcnCodepoint, Endpoint, Event, StreamEvent,
     StreamId,

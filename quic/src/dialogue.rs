@@ -5,11 +5,10 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use bytes::Bytes;
-use clift::link::Ecn;
 use clift::transport::{
     Connection, Dialogue, EcnReport, End, Heard, Outbox, Packet, Received, Report, Window,
 };
-use clift::units::{self, Duration, Instant};
+use clift::units::{self, Duration, Ecn, Instant};
 use quinn_proto::{ClientConfig, Dir, Endpoint, Event, StreamEvent, StreamId};
 
 use crate::clock::Clock;

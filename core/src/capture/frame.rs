@@ -4,8 +4,8 @@
 use etherparse::{IpEcn, IpNumber, Ipv4Header, TcpHeader, TcpOptionElement, UdpHeader};
 
 use super::place::Place;
-use crate::link::Ecn;
 use crate::transport::{EcnFlags, End, Packet, Segment};
+use crate::units::Ecn;
 
 /// The first port of flows at the source.
 const FIRST_PORT: u32 = 10_000;
@@ -267,7 +267,7 @@ mod tests {
     fn a_dialogue_speaks_of_both_directions() {
         let mut flow = Flow::new(0, true).of_dialogue();
         let mut header = |from, packet: &Packet| {
-            let frame = flow.frame(from, packet, 200);
+            let frame = flow.frame(from, packet, 2000);
             assert_eq!(frame.size, packet.size.0);
             let sliced = SlicedPacket::from_ip(&frame.kept).unwrap();
             let Some(TransportSlice::Tcp(tcp)) = sliced.transport else { panic!("TCP") };

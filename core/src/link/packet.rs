@@ -1,7 +1,7 @@
 //! A packet as a host hands it to a link.
 
-use crate::link::{Ecn, PacketId};
-use crate::units::Bytes;
+use crate::link::PacketId;
+use crate::units::{Bytes, Ecn};
 
 /// A packet that arrives at a link.
 ///

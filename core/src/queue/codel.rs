@@ -10,7 +10,7 @@ use crate::units::{Bytes, Duration, Instant};
 ///
 /// A packet that leaves the queue is dropped in its stead once every packet has waited for `target`
 /// or longer during `interval`; drops then follow one another faster, by the square root of their
-/// number, until a packet has waited for less. Packets that allow it ([`Ecn`](crate::link::Ecn)) are marked
+/// number, until a packet has waited for less. Packets that allow it ([`Ecn`](crate::units::Ecn)) are marked
 /// instead (RFC 8290, section 5.2.6). The root is found as Linux and ns-3 find it, by one step
 /// of Newton's a drop: the second follows after half an interval, not .71 of one. A queue of one packet of 1500 bytes is never dropped
 /// from.

@@ -3,8 +3,8 @@
 use std::collections::VecDeque;
 
 use super::{Discipline, Held};
-use crate::link::{Ecn, QueueLimit};
-use crate::units::{Bytes, Duration, Instant};
+use crate::link::QueueLimit;
+use crate::units::{Bytes, Duration, Ecn, Instant};
 
 /// Dual-Queue Coupled AQM, the variant DualPI2 (RFC 9332, appendix A).
 ///

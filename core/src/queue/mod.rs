@@ -32,9 +32,9 @@ pub use pie::Pie;
 
 use std::fmt;
 
-use crate::link::{Ecn, QueueLimit};
+use crate::link::QueueLimit;
 use crate::seed::{Seed, Stream};
-use crate::units::{Bytes, Instant};
+use crate::units::{Bytes, Ecn, Instant};
 
 /// Active queue management: what drops packets before a queue is full. In text `"codel"`,
 /// `"fq-codel(quantum 1514 B)"`, `"pie(target 20 ms)"`, `"dualpi2(step 2 ms)"`; "none" is a drop-tail queue.

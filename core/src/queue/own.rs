@@ -290,7 +290,7 @@ mod tests {
                 place,
                 flow,
                 size: Bytes(1000),
-                ecn: crate::link::Ecn::NotEct,
+                ecn: crate::units::Ecn::NotEct,
                 entered: Instant::ZERO,
             };
             queue.enqueue(Instant::ZERO, held, &mut dropped);

@@ -15,7 +15,7 @@ use crate::units::{Bytes, Duration, Instant};
 /// it changed; a packet that arrives is dropped with it. The delay is that of the packet that left
 /// last, by its time of arrival (section 5.2 leaves the choice). With the cap of section 5.5 and the
 /// derandomisation of section 5.4. Up to a probability of 10 % packets that allow it
-/// ([`Ecn`](crate::link::Ecn)) are marked instead (section 5.1).
+/// ([`Ecn`](crate::units::Ecn)) are marked instead (section 5.1).
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct Pie {
     /// The delay that it steers to (QDELAY_REF).

@@ -86,7 +86,7 @@ pub enum Step<'a> {
         /// Because it is too large, not because a queue is full.
         too_large: bool,
     },
-    /// The queue of a leg or a link marked it ([`Ecn::Ce`](crate::link::Ecn)).
+    /// The queue of a leg or a link marked it ([`Ecn::Ce`](crate::units::Ecn)).
     Marked {
         /// Which.
         hop: usize,

@@ -4,14 +4,14 @@ use std::collections::VecDeque;
 
 use crate::link::schedule::{Schedule, Timed};
 use crate::link::{
-    Admission, DropReason, Ecn, Instrument, InstrumentedLink, Link, LinkCounters, LinkError,
-    LinkEvent, Packet, PacketId, QueueLimit, Transit, Usage, earliest,
+    Admission, DropReason, Instrument, InstrumentedLink, Link, LinkCounters, LinkError, LinkEvent,
+    Packet, PacketId, QueueLimit, Transit, Usage, earliest,
 };
 use crate::queue::{Aqm, Managed};
 use crate::seed::{Seed, Stream};
 use crate::simulation::leg::{Leg, Passage};
 use crate::simulation::setup::{Hop, LegConfig, Loss};
-use crate::units::{Bytes, Instant};
+use crate::units::{Bytes, Ecn, Instant};
 
 /// Hops one behind the other, driven as one link: what comes out of one enters the next.
 ///

@@ -1,8 +1,7 @@
 //! What the engine asks of a transport while a flow runs.
 
-use crate::link::Ecn;
 use crate::transport::{Dialogue, Outbox, Segment};
-use crate::units::{Bytes, Duration, Instant};
+use crate::units::{Bytes, Duration, Ecn, Instant};
 
 /// A transport connection with both its ends, for data from [`End::Sender`] to [`End::Receiver`].
 ///

@@ -1,8 +1,7 @@
 //! The TCP segment as it travels (byte sequence numbers, SACK blocks, timestamps), and the ends that
 //! exchange segments.
 
-use crate::link::Ecn;
-use crate::units::Instant;
+use crate::units::{Ecn, Instant};
 
 /// A TCP segment. Sequence numbers count bytes from 0 and never wrap.
 ///

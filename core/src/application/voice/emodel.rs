@@ -15,9 +15,9 @@ const MOST_IMPAIRMENT: f64 = 95.0;
 /// let ideal = EModel { delay_ms: 0.0, impairment: 0.0, robustness: 25.1, loss: 0.0, burst_ratio: 1.0 };
 /// assert_eq!(ideal.rating(), 93.2);
 /// assert!((ideal.opinion() - 4.41).abs() < 0.005);
-/// // A geostationary satellite takes some 28 points.
+/// // A geostationary satellite takes some 18 points.
 /// let far = EModel { delay_ms: 330.0, ..ideal };
-/// assert!((far.rating() - 67.9).abs() < 0.1);
+/// assert!((far.rating() - 75.3).abs() < 0.1);
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct EModel {
@@ -78,14 +78,15 @@ mod tests {
     const IDEAL: EModel =
         EModel { delay_ms: 0.0, impairment: 0.0, robustness: 4.3, loss: 0.0, burst_ratio: 1.0 };
 
-    /// ITU-T G.107 annex B, table B.1: R and MOS at the limits of its categories.
+    /// ITU-T G.107 annex B, table B.1: R and MOS at the limits of its categories. Its formula gives 4.024
+    /// where the table has 4.03.
     #[test]
     fn opinions_are_those_of_annex_b() {
         for (r, expected) in [(90.0, 4.34), (80.0, 4.03), (70.0, 3.60), (60.0, 3.10), (50.0, 2.58)]
         {
             let model = EModel { impairment: DEFAULT_RATING - r, ..IDEAL };
             assert!((model.rating() - r).abs() < 1e-9);
-            assert!((model.opinion() - expected).abs() < 0.005, "{r}: {}", model.opinion());
+            assert!((model.opinion() - expected).abs() < 0.0075, "{r}: {}", model.opinion());
         }
     }
 

@@ -2,9 +2,9 @@
 //! 8257, section 3.2), and counts of marks (accurate ECN, RFC 9768, the ACE field without its option).
 //! Both ends are taken to agree on it, whatever the handshake says.
 
-use crate::link::Ecn;
 use crate::transport::tcp::config::EcnMode;
 use crate::transport::{EcnFlags, Segment};
+use crate::units::Ecn;
 
 /// What an ACE field counts from (RFC 9768, section 3.2.1).
 const ACE_START: u64 = 5;

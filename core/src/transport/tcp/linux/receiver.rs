@@ -6,12 +6,11 @@ use super::ecn::ReceiverEcn;
 use super::receive_buffer::ReceiveBuffer;
 use super::rtt::RttEstimator;
 use super::ticks::Ticks;
-use crate::link::Ecn;
 use crate::transport::tcp::config::TcpConfig;
 use crate::transport::tcp::shared::arrivals::{Arrivals, announced};
 use crate::transport::tcp::shared::counters::ReceiverCounters;
 use crate::transport::{Endpoint, SackBlock, Segment};
-use crate::units::{Duration, Instant};
+use crate::units::{Duration, Ecn, Instant};
 
 /// Bytes of the headers without options.
 const HEADERS: u32 = 40;

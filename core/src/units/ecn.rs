@@ -3,7 +3,7 @@
 /// What the two ECN bits of an IP header say (RFC 3168, section 5; RFC 9331 for ECT(1)).
 ///
 /// ```
-/// use clift::link::Ecn;
+/// use clift::units::Ecn;
 /// assert!(Ecn::Ect0.is_capable() && Ecn::Ce.is_capable() && !Ecn::NotEct.is_capable());
 /// assert_eq!(Ecn::Ce as u8, 3);
 /// ```
