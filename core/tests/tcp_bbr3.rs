@@ -51,7 +51,7 @@ fn a_shallow_buffer_loses_little() {
     let [one, three] = [CongestionAlgorithm::BBR, CongestionAlgorithm::BBR3]
         .map(|congestion| bulk(congestion, path, 0.0));
     let share = |run: &Run| run.sender.retransmissions as f64 / run.sent.len() as f64;
-    println!(
+    eprintln!(
         "shallow: retransmissions {:.4} {:.4}, goodput {:.0} {:.0}",
         share(&one),
         share(&three),
@@ -87,7 +87,7 @@ fn random_loss_of_a_hundredth_hardly_matters() {
 fn more_than_two_percent_make_it_give_way() {
     let [one, three] = [CongestionAlgorithm::BBR, CongestionAlgorithm::BBR3]
         .map(|congestion| goodput(congestion, PATH, 0.08));
-    println!("8 %: version 1 {one:.0}, version 3 {three:.0}");
+    eprintln!("8 %: version 1 {one:.0}, version 3 {three:.0}");
     assert!(three < 0.75 * one, "{one} {three}");
 }
 
@@ -106,7 +106,7 @@ fn goes_quiet_every_five_seconds() {
             episodes.push(at);
         }
     }
-    println!("quiet at {episodes:?} ms");
+    eprintln!("quiet at {episodes:?} ms");
     assert!((8..=12).contains(&episodes.len()), "{episodes:?}");
     for pair in episodes.windows(2) {
         assert!((4_900..6_500).contains(&(pair[1] - pair[0])), "{episodes:?}");
@@ -130,7 +130,7 @@ fn two_flows_share() {
     let setup = scenario.cells()[0].setup(0, &Store::new(Folder::new(""))).unwrap();
     let report = simulation::run(&setup, &mut ()).unwrap();
     let goodputs: Vec<f64> = report.flows.iter().map(|flow| flow.goodput()).collect();
-    println!("two flows: {goodputs:?}, fairness {:.3}", fairness(&goodputs));
+    eprintln!("two flows: {goodputs:?}, fairness {:.3}", fairness(&goodputs));
     assert!(fairness(&goodputs) > 0.9, "{goodputs:?}");
     assert!(goodputs.iter().sum::<f64>() > 0.9 * 20e6 * 1448.0 / 1500.0, "{goodputs:?}");
 }

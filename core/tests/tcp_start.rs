@@ -38,7 +38,7 @@ fn a_resumed_connection_saves_the_round_trips_of_slow_start() {
         let plain = format!("congestion = \"{congestion}\"");
         let resumed = format!("{plain}\n{SAVED}");
         let [plain, resumed] = [plain, resumed].map(|it| satellite(&it, "250 Mbit/s"));
-        println!("{congestion}: {:.2} s, resumed {:.2} s", seconds(&plain), seconds(&resumed));
+        eprintln!("{congestion}: {:.2} s, resumed {:.2} s", seconds(&plain), seconds(&resumed));
         // From 10 to 6250 segments slow start doubles more than nine times, 0.6 s each. What it
         // does beyond is its own affair: Reno's overshoots.
         assert!(seconds(&resumed) < seconds(&plain) - 1.2);
@@ -52,12 +52,12 @@ fn picoquics_satellite_with_its_thin_way_back() {
         for answers in ["3 Mbit/s", "250 Mbit/s"] {
             let flow = satellite(&format!("congestion = \"{congestion}\""), answers);
             let (time, again) = (seconds(&flow), flow.retransmissions);
-            println!("{congestion}, answers at {answers}: {time:.2} s, {again} sent again");
+            eprintln!("{congestion}, answers at {answers}: {time:.2} s, {again} sent again");
             assert!(time > 3.3);
         }
     }
     let flow = satellite(&format!("congestion = \"cubic\"\n{SAVED}"), "3 Mbit/s");
-    println!("cubic resumed, answers at 3 Mbit/s: {:.2} s", seconds(&flow));
+    eprintln!("cubic resumed, answers at 3 Mbit/s: {:.2} s", seconds(&flow));
 }
 
 const PATH: Path = Path { bits_per_second: 20_000_000, rtt_ms: 300, waiting: 500 };
@@ -90,7 +90,7 @@ fn a_jump_that_was_too_far_is_taken_back() {
     let shallow = Path { waiting: 50, ..PATH };
     let run = start(shallow, 30, |config| config.careful_resume = saved(10_000, 300));
     let plain = start(shallow, 30, |_| {});
-    println!(
+    eprintln!(
         "too far: {} drops, {:.0} kbit/s, without {} drops, {:.0} kbit/s",
         run.queue_drops,
         run.goodput_kbps(30),
@@ -112,7 +112,7 @@ fn hystart_plus_leaves_slow_start_before_the_queue_is_full() {
         })
     });
     for (run, what) in runs.iter().zip(["none", "HyStart", "HyStart++"]) {
-        println!("{what}: {} drops, {:.0} kbit/s", run.queue_drops, run.goodput_kbps(30));
+        eprintln!("{what}: {} drops, {:.0} kbit/s", run.queue_drops, run.goodput_kbps(30));
     }
     let [none, _, plus] = &runs;
     assert!(none.queue_drops > 100, "{}", none.queue_drops);

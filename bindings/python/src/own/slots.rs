@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use clift::link::{Line, LiveScheme, NOW, Slot, Unit};
+use clift::link::{Line, LiveScheme, Slot, Unit};
 use clift::scheme::Feedback;
 use clift::trace::{Fate, PhyTrace};
 use pyo3::prelude::*;
@@ -319,7 +319,7 @@ impl Open {
             }
             // As in a live link, it may want the slot for something else.
             for round in 0.. {
-                if methods.wants(py, kind, true)?.unwrap_or(i64::MAX).max(NOW) > t_ns {
+                if methods.wants(py, kind, true)?.unwrap_or(i64::MAX) > t_ns {
                     break;
                 }
                 let slot = LiveSlot {

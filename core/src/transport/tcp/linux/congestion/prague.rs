@@ -148,7 +148,7 @@ impl Prague {
     fn update_pace(&mut self, window: &Window) {
         let Some(rtt) = self.srtt.filter(|&rtt| rtt > Duration::ZERO) else { return };
         let double = u128::from(window.cwnd() < window.ssthresh() / 2);
-        let bytes = u128::from(self.mss) * u128::from(self.window) << double;
+        let bytes = (u128::from(self.mss) * u128::from(self.window)) << double;
         let rate = bytes * 1_000_000_000 / u128::from(rtt.as_nanos()) / u128::from(ONE);
         let bytes_per_second = u64::try_from(rate).unwrap_or(u64::MAX).max(1);
         let quantum = (bytes_per_second / self.mss / BURSTS).clamp(LEAST_BURST, MOST_BURST);
