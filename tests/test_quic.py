@@ -195,10 +195,10 @@ def test_the_command_line_writes_a_qlog(tmp_path: Path) -> None:
 
 
 def test_packets_that_come_very_late_are_not_taken_for_others() -> None:
-    """A packet more than half the range of its number's bits late is misread (RFC 9000 section 17.1).
+    """The number of a packet is misread if it comes too late (RFC 9000 section 17.1).
 
-    Without cryptography that tells it, it was acknowledged for another, which nobody sent again: seven
-    of these ten runs stood still.
+    Without cryptography that tells it, it was acknowledged for another, which nobody sent again:
+    seven of these ten runs stood still.
     """
     changes = {"place": "LEO bad", "repair": "ARQ", "use": "file, QUIC bbr", "runs": 10}
     scenario = clift.Scenario.read(ROOT / "examples/which_transport.toml", changes)

@@ -58,6 +58,10 @@ pub(crate) fn run_many(
             let go_on = || !stop.load(Ordering::Relaxed);
             let budget = Budget::new(most, Some(&go_on));
             let prepared = scenario.get().prepared(*cell, *replication, &budget);
+            // Another task's fault stopped this one, which has none of its own to tell.
+            if budget.is_stopped() && !matches!(prepared, Ok(_) | Err(Wrong::Raised(_))) {
+                return None;
+            }
             stop.fetch_or(prepared.is_err(), Ordering::Relaxed);
             Some(prepared)
         })
@@ -67,8 +71,8 @@ pub(crate) fn run_many(
     }
     let mut setups = Vec::with_capacity(count);
     let mut first: Option<(usize, Wrong)> = None;
-    // Tasks are begun in order, so that of several wrong ones the first is among what is there; those
-    // that were stopped because of it come after it.
+    // Tasks are begun in order, so that of several wrong ones the first is among what is there, unless
+    // a later one stopped it.
     for (index, prepared) in prepared.into_iter().enumerate() {
         match prepared {
             Some(Ok(setup)) => setups.push(setup),
