@@ -6,19 +6,23 @@ choice of a profile, so that none is better than another.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator, Mapping, Sequence
+from functools import cache
 from typing import Any
+
+import clift._clift as _clift
 
 # Sections that say what a link and its users meet, wherever they stand in a key.
 _SECTIONS = frozenset(
     ["channel", "trace", "feedback_channel", "feedback_trace", "application", "access", "leg"]
 )
-# Keys that say the same in sections of which the others are somebody's choice.
+# Keys that say the same in sections of which the others are somebody's choice, besides every
+# probability (`_probabilities`).
 _KEYS = frozenset([
     "seed", "runs", "duration", "stop_when_done", "flows", "count", "start", "wrap", "length",
     "redraw", "preset", "rate", "rtt", "delay", "delays", "keep_order", "slot", "snr", "esn0",
-    "loss", "bler", "packet_sigma", "attempt_sigma", "missed_grant", "missed_feedback",
-    "ack_to_nack", "nack_to_ack", "dtx_to_ack", "status_loss", "feedback_loss",
+    "packet_sigma", "attempt_sigma",
 ])  # fmt: skip
 # Keys of [vary.sample] that say how it is drawn.
 _OF_SAMPLE = frozenset(["method", "points", "seed"])
@@ -85,4 +89,21 @@ def _are_given(keys: Sequence[str]) -> bool:
 
 def _is_condition(key: str) -> bool:
     parts = key.split(".")
-    return parts[-1] in _KEYS or not _SECTIONS.isdisjoint(parts)
+    key_is_given = parts[-1] in _KEYS or parts[-1] in _probabilities()
+    return key_is_given or not _SECTIONS.isdisjoint(parts)
+
+
+@cache
+def _probabilities() -> frozenset[str]:
+    """Keys that take one probability: how often something goes wrong is nobody's choice.
+
+    >>> sorted({"missed_grant", "loss", "targets", "n_d"} & _probabilities())
+    ['loss', 'missed_grant']
+    """
+    definitions = json.loads(_clift.scenario_schema())["$defs"]
+    return frozenset(
+        key
+        for section in definitions.values()
+        for key, taken in section.get("properties", {}).items()
+        if any(one.get("$ref") == "#/$defs/Probability" for one in (taken, *taken.get("anyOf", ())))
+    )
