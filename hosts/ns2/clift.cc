@@ -67,7 +67,7 @@ private:
 	int enqueue(std::uint64_t packet, std::uint64_t now);
 	void wake(std::uint64_t now);
 	void happened(const clift_event& event);
-	void arm();
+	void arm(std::uint64_t next);
 	void fail(const char* what);
 
 	clift_link* link_ = nullptr;
@@ -136,7 +136,7 @@ bool CliftDelay::offer(Packet* p)
 		queue_->enque(p);
 	else
 		unused_.push_back(packet);
-	arm();
+	arm(clift_link_next(link_));
 	return taken == CLIFT_QUEUED;
 }
 
@@ -164,7 +164,7 @@ void CliftDelay::recv(Packet* p, Handler* h)
 	std::uint64_t packet = place(p, true);
 	if (enqueue(packet, now) == CLIFT_QUEUED) {
 		blocked_ = h;
-		arm();
+		arm(clift_link_next(link_));
 		return;
 	}
 	unused_.push_back(packet);
@@ -207,10 +207,14 @@ void CliftDelay::wake(std::uint64_t now)
 	std::vector<clift_event> events;
 	events.swap(spare_);
 	clift_event event;
-	int polled;
-	while ((polled = clift_link_poll(link_, now, &event)) == 1) events.push_back(event);
-	if (polled == CLIFT_WRONG) fail("poll");
-	arm();
+	std::uint64_t next;
+	// To ask when the next thing happens costs less than to poll in vain.
+	while ((next = clift_link_next(link_)) <= now) {
+		int polled = clift_link_poll(link_, now, &event);
+		if (polled == CLIFT_WRONG) fail("poll");
+		if (polled == 1) events.push_back(event);
+	}
+	arm(next);
 	for (const clift_event& each : events) happened(each);
 	events.clear();
 	spare_.swap(events);
@@ -249,9 +253,8 @@ void CliftDelay::happened(const clift_event& event)
 
 // The scheduler adds a delay to its clock; the sum must be the very instant, for of equal instants
 // the order counts.
-void CliftDelay::arm()
+void CliftDelay::arm(std::uint64_t next)
 {
-	std::uint64_t next = clift_link_next(link_);
 	Scheduler& scheduler = Scheduler::instance();
 	// A timer that rings too early does no harm, and costs less than one that is moved.
 	if (timer_.uid_ > 0 && armed_ <= next) return;
