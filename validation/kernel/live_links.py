@@ -1,0 +1,166 @@
+r"""A kernel's TCP live over eight GEO and LEO links, beside the engine's profile `linux`.
+
+    python -m validation.kernel.live_links                       # the kept measurements and ours
+    python -m validation.kernel.virtual run NAME \\
+        python -m validation.kernel.live_links --measure         # anew, in virtual time
+
+60 s of bulk data through `clift live`: the link is the very object that the engine drives, so that
+every packet's fate is compared too. Of three seeds the median counts. `live_links.csv` keeps what
+was measured. In virtual time (`virtual.py`) the link is never late, whatever the machine does.
+"""
+
+from __future__ import annotations
+
+import argparse
+import csv
+import itertools
+import platform
+import re
+import sys
+import tempfile
+from pathlib import Path
+from statistics import median
+from typing import NamedTuple
+
+import clift
+from clift.hosts.crosscheck import crosscheck
+
+ROOT = Path(__file__).parents[2]
+FILE = Path(__file__).parent / "live_links.csv"
+SECONDS = 60
+SEEDS = (1, 2, 3)
+CONTROLS = ("newreno", "cubic", "bbr")
+WITHIN = 0.05
+
+_DEMO = {"task": "bulk", "reception": "bad"}
+_LEO = {"adaptive_harq.snr": "13 dB"}
+_SATELLITE = """
+scheme = "{scheme}"
+[link]
+rtt = "{rtt}"
+queue = "{queue} packets"
+[channel]
+model = "gilbert-elliott"
+erasures = "1.5 %"
+burst = 4
+rate = "{rate}"
+lldu = "250 B"
+decoding = "1 ms"
+"""
+_HYBRID = """
+[hybrid]
+k = 10
+n = 11
+frames = 6
+unit = "25 B"
+rate = "2 Mbit/s"
+delay = "200 ms"
+loss = "1 %"
+persistency = 1
+[link]
+queue = "500 packets"
+"""
+# A file with changes, or a text.
+LINKS: dict[str, tuple[str, dict[str, str]]] = {
+    "mobile GEO, ARQ": ("examples/geo_mobile.toml", _DEMO | {"scheme": "ARQ"}),
+    "mobile GEO, HARQ(10/12)": ("examples/geo_mobile.toml", _DEMO | {"scheme": "HARQ(10/12)"}),
+    "mobile GEO, HARQ(10/15)": ("examples/geo_mobile.toml", _DEMO | {"scheme": "HARQ(10/15)"}),
+    "GEO, ARQ": (
+        _SATELLITE.format(scheme="ARQ", rtt="500 ms", queue=200, rate="2.3 Mbit/s"),
+        {},
+    ),
+    "GEO, hybrid": (_HYBRID, {}),
+    "LEO, ARQ": (_SATELLITE.format(scheme="ARQ", rtt="60 ms", queue=100, rate="10 Mbit/s"), {}),
+    "LEO, adaptive HARQ": ("examples/leo.toml", _LEO | {"buffer": "none"}),
+    "LEO, adaptive HARQ in order": ("examples/leo.toml", _LEO | {"buffer": "tcp"}),
+}
+
+
+class Cell(NamedTuple):
+    """A link and a congestion control, with a seed."""
+
+    link: str
+    congestion: str
+    seed: int
+
+    def scenario(self, folder: Path) -> clift.Scenario:
+        """The cell's scenario, read from a file, as live links need it."""
+        source, changes = LINKS[self.link]
+        path = ROOT / source
+        if not source.endswith(".toml"):
+            path = folder / "cell.toml"
+            path.write_text(source)
+        own = {
+            "transport.congestion": self.congestion,
+            "transport.profile": "linux",
+            "duration": f"{SECONDS} s",
+            "runs": "1",
+            "seed": str(self.seed),
+        }
+        return clift.Scenario.read(path, changes | own)
+
+
+CELLS = [Cell(*one) for one in itertools.product(LINKS, CONTROLS, SEEDS)]
+
+
+def run(cell: Cell, hosts: tuple[str, ...]) -> tuple[dict[str, dict[str, object]], list[str]]:
+    """The cell in these hosts, and what was told."""
+    told: list[str] = []
+    with tempfile.TemporaryDirectory() as folder:
+        # Commands of a live run may belong to somebody else.
+        Path(folder).chmod(0o755)
+        return crosscheck(cell.scenario(Path(folder)), hosts, told.append), told
+
+
+def measure() -> None:
+    """Measures every cell and keeps it."""
+    kernel = re.match(r"[0-9.]+", platform.release())
+    with FILE.open("w", newline="") as file:
+        version = kernel[0] if kernel else "?"
+        file.write(f"# {SECONDS} s a cell, Linux {version}, `clift live`\n")
+        writer = csv.writer(file, lineterminator="\n")
+        writer.writerow([*Cell._fields, "goodput_kbps", "retransmissions", "timeouts", "fates"])
+        for cell in CELLS:
+            found, told = run(cell, ("live",))
+            if "live" not in found or any("does not count" in line for line in told):
+                raise SystemExit(f"{cell}: {told}")
+            live = found["live"]
+            numbers = [live[name] for name in ("retransmissions", "timeouts")]
+            fates: dict[str, object] = live["fates"]  # type: ignore[assignment]
+            writer.writerow([*cell, f"{live['goodput_kbps']:.2f}", *numbers, fates["agree"]])
+            file.flush()
+
+
+def kept() -> dict[Cell, dict[str, str]]:
+    """What was measured."""
+    lines = (line for line in FILE.read_text().splitlines() if not line.startswith("#"))
+    return {
+        Cell(row["link"], row["congestion"], int(row["seed"])): row for row in csv.DictReader(lines)
+    }
+
+
+def main() -> int:
+    """Prints the table; 1 if fates differ, or fewer than nine cells in ten are within 5 %."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--measure", action="store_true", help="measure anew (root)")
+    if parser.parse_args().measure:
+        measure()
+        return 0
+    cells, near, agree = kept(), 0, True
+    pairs = sorted({cell[:2] for cell in cells}, key=[cell[:2] for cell in CELLS].index)
+    print("| link | TCP | kernel, kbit/s | engine | apart |\n|---|---|---|---|---|")
+    for link, congestion in pairs:
+        mine = [cell for cell in cells if cell[:2] == (link, congestion)]
+        live = median(float(cells[cell]["goodput_kbps"]) for cell in mine)
+        ours = median(
+            float(str(run(cell, ("engine",))[0]["engine"]["goodput_kbps"])) for cell in mine
+        )
+        agree &= all(cells[cell]["fates"] == "True" for cell in mine)
+        near += abs(ours / live - 1) <= WITHIN
+        print(f"| {link} | {congestion} | {live:.0f} | {ours:.0f} | {ours / live - 1:+.1%} |")
+    print(f"\nwithin {WITHIN:.0%}: {near} of {len(pairs)}; fates of all packets agree: {agree}")
+    return int(near < 0.9 * len(pairs) or not agree)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
