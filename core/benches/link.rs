@@ -65,6 +65,7 @@ fn trace(lldus: usize, every: usize) -> Arc<LinkTrace> {
         recovered: (0, 0),
         slots_used: lldus as u64,
         rtt: Duration::from_millis(500),
+        back: Duration::from_millis(250),
         lldu: Bytes(33),
         sizes: None,
         slots: lldus as u64,

@@ -167,6 +167,7 @@ pub(crate) fn link_trace(
         recovered,
         slots_used,
         rtt: Duration::from_nanos(rtt),
+        back: Duration::from_nanos(rtt).half(),
         lldu: Bytes(lldu),
         sizes: bytes.map(|(all, used)| LinkSizes { lldus, all, used }),
         slots,

@@ -78,7 +78,7 @@ impl Usage {
 
     /// Mean coding ratio: bytes delivered over bytes put on the link for them, repairs and padding
     /// included (MCR in table I of the CLIFT papers); `None` if nothing was delivered. Where slots
-    /// differ in size, the LLDUs delivered count with the mean size of those taken.
+    /// differ in size, all that was put on the link counts, what was lost too.
     pub fn coding_ratio(&self, counters: &LinkCounters) -> Option<f64> {
         let slots = counters.lldus_delivered as f64 * self.per_lldu;
         let sent = slots * f64::from(self.slot.0);

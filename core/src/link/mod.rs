@@ -21,6 +21,7 @@
 //!     recovered: (0, 0),
 //!     slots_used: 4,
 //!     rtt: Duration::from_micros(20),
+//!     back: Duration::from_micros(10),
 //!     lldu: Bytes(100),
 //!     sizes: None,
 //!     slots: 4,

@@ -209,11 +209,12 @@ impl TraceLink {
             |bytes: u64, share: u64| bytes as f64 * (share as f64 / data) / f64::from(slot.0);
         let on_air = self.bytes_taken.saturating_sub(ahead).min(passed);
         let taken = slots(self.bytes_taken, sizes.used);
+        let delivered = self.counters().lldus_delivered;
         Usage {
             slots: slots(passed, sizes.all),
             used: slots(on_air, sizes.used),
             beside: 0.0,
-            per_lldu: if lldus > 0 { taken / lldus as f64 } else { 0.0 },
+            per_lldu: if delivered > 0 { taken / delivered as f64 } else { 0.0 },
             slot,
         }
     }

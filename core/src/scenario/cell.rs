@@ -4,12 +4,14 @@ use rand::Rng;
 
 use super::config::Config;
 use super::limit::Start;
-use super::plan::{Plan, PlannedLink, PlannedPhy};
+use super::link::SlotLink;
+use super::plan::{Plan, PlannedHop, PlannedLink, PlannedPhy};
 use super::spec::PhySpec;
 use super::store::MakeError;
 use super::traces::Traces;
 use crate::config::Fault;
 use crate::seed::{Seed, Stream};
+use crate::trace::PhyTrace;
 use crate::units::Duration;
 
 /// A cell: its labels on the axes, its configuration and the plan that follows from it.
@@ -80,11 +82,44 @@ impl Cell {
                     "{key}: {given} is given, so the {measured} that the trace measured are not used"
                 ));
             }
+            lines.extend(self.of_the_way_back(index, link, &phy));
             let key = crate::config::join(&link.key, "trace");
             let warnings = &phy.header().notes.warnings;
             lines.extend(warnings.iter().map(|warning| format!("{key}: {warning}")));
         }
         Ok(lines)
+    }
+
+    /// From a slot until its sender can act on its loss, where the trace under the link `index` has the
+    /// delays of the way there and `[return]` the delay back; `None` where something else says it.
+    pub(super) fn feedback_by_return(
+        &self,
+        index: usize,
+        slots: &SlotLink,
+        phy: &PhyTrace,
+    ) -> Option<Duration> {
+        let only_link = index == 0 && matches!(self.plan.forward[..], [PlannedHop::Link(_)]);
+        let [PlannedHop::Leg(back)] = &self.plan.backward[..] else { return None };
+        let told = !only_link || slots.feedback.is_some() || !there_in_delays(slots, phy);
+        if told { None } else { Some(phy.nominal_decoding() + back.delay?) }
+    }
+
+    /// What follows for reports and acknowledgements from delays that are of the way there only.
+    fn of_the_way_back(&self, index: usize, link: &PlannedLink, phy: &PhyTrace) -> Vec<String> {
+        let (slots, there) = (&link.link.slots, phy.nominal_decoding());
+        let mut lines = Vec::new();
+        if !link.section.is_empty() || !there_in_delays(slots, phy) {
+            return lines;
+        }
+        if slots.feedback.is_none() {
+            let back = self.feedback_by_return(index, slots, phy).unwrap_or(there + there);
+            let key = crate::config::join(&link.key, "link.feedback");
+            lines.push(format!("{key}: {back}, the trace's median delay there and the way back"));
+        }
+        if index == 0 && matches!(self.plan.backward[..], [PlannedHop::WayBack(_)]) {
+            lines.push(format!("return.delay: {there}, the trace's median delay there"));
+        }
+        lines
     }
 
     /// The round-trip time that a link takes from its trace.
@@ -187,4 +222,10 @@ impl From<u64> for Seed {
     fn from(seed: u64) -> Self {
         Self(seed)
     }
+}
+
+/// Whether the delays of the way there stand in the trace, so that its round-trip time is 0.
+fn there_in_delays(slots: &SlotLink, phy: &PhyTrace) -> bool {
+    let none = Some(Duration::ZERO);
+    phy.header().rtt == none && slots.rtt.or(none) == none
 }

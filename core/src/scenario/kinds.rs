@@ -12,7 +12,7 @@ use super::shared::Shared;
 use super::traces::{SetupFault, Traces, varying};
 use crate::config::{Fault, changed, join};
 use crate::scheme::nr::NtnOptions;
-use crate::scheme::{HybridConfig, HybridOptions, LiveConfig, Medium, Scheme};
+use crate::scheme::{HybridConfig, HybridOptions, LiveConfig, Medium, Scheme, Timing};
 use crate::trace::PhyTrace;
 use crate::units::{Bytes, Duration};
 
@@ -152,6 +152,17 @@ impl Making<'_> {
     }
 }
 
+impl Making<'_> {
+    /// The times that a scheme over the slots of `phy` knows. Where the delays of the way there stand
+    /// in the trace and `[return]` gives that of the way back, reports take that one.
+    fn timing(&self, slots: &SlotLink, phy: Option<&PhyTrace>) -> Result<Timing, Fault> {
+        let measured = phy.and_then(|phy| phy.header().rtt);
+        let timing = slots.timing(measured).map_err(|fault| fault.within("link"))?;
+        let feedback = phy.and_then(|phy| self.cell.feedback_by_return(self.index, slots, phy));
+        Ok(Timing { feedback: feedback.or(timing.feedback), ..timing })
+    }
+}
+
 /// A scheme over slots: beforehand, as if every slot were used.
 #[derive(Clone, Debug)]
 pub(super) struct Open(pub(super) Scheme);
@@ -166,10 +177,9 @@ impl LinkKind for Open {
         let spec = making.cell.phy(making.index, phy, making.replication);
         let slots = &making.link.link.slots;
         // Only a file can say how long the way is.
-        let asked = slots.rtt.is_none() && spec.trace.is_some();
+        let asked = slots.rtt.is_none_or(|rtt| rtt == Duration::ZERO) && spec.trace.is_some();
         let asked = asked.then(|| making.traces.phy(&spec)).transpose()?;
-        let timing = slots.timing(asked.and_then(|phy| phy.header().rtt));
-        let timing = timing.map_err(|fault| fault.within("link"))?;
+        let timing = making.timing(slots, asked.as_ref())?;
         Ok(making.traces.link_trace(&spec, &self.0, timing)?)
     }
 }
@@ -203,8 +213,7 @@ impl LinkKind for Live {
             return Err(Fault::of("link", name, cure).into());
         }
         let options = link.live.clone();
-        let timing = link.slots.timing(slots.header().rtt);
-        let timing = timing.map_err(|fault| fault.within("link"))?;
+        let timing = making.timing(&link.slots, Some(&slots))?;
         let live = LiveConfig::new(slots, self.scheme.clone(), timing);
         Ok(Arc::new(LiveConfig { options, reports, ..live }))
     }

@@ -43,7 +43,8 @@ pub struct SlotLink {
     /// the trace measured, and if it did not, 100 ms: a round number, of no system in particular.
     pub rtt: Option<Duration>,
     /// From a slot until the sender can act on its loss, at least the round-trip time; that plus
-    /// the decoding time unless set.
+    /// the decoding time unless set. Over a trace whose delays are those of the way there (an import of
+    /// measured delays) they and the way back.
     pub feedback: Option<Duration>,
     /// What happens to packets whose transmissions overlap: "free" (each goes as soon as it can)
     /// or "papers" (they leave one at a time, as in the papers' ns-2 module).

@@ -110,7 +110,7 @@ impl LiveConfig {
         number: u32,
     ) -> Result<Feedback, LinkError> {
         let nominal = self.phy.nominal_decoding();
-        let delay = self.timing.feedback(nominal);
+        let delay = self.timing.feedback_over(&self.phy);
         let losses = match (&self.reports, self.options.feedback_loss) {
             (None, None) => Losses::None,
             (None, Some(p)) => Losses::Random(p, Box::new(seed.rng(Stream::Feedback(number)))),
@@ -153,7 +153,7 @@ impl Medium for LiveConfig {
     }
 
     fn way_back(&self) -> Propagation {
-        Propagation::Fixed(self.timing.rtt.half())
+        Propagation::Fixed(self.phy.way_back(self.timing.rtt))
     }
 
     fn span(&self) -> Option<(u64, u64)> {

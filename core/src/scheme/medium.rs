@@ -115,7 +115,7 @@ impl Medium for LinkTrace {
     }
 
     fn way_back(&self) -> Propagation {
-        Propagation::Fixed(self.parts().rtt.half())
+        Propagation::Fixed(self.parts().back)
     }
 
     fn span(&self) -> Option<(u64, u64)> {

@@ -15,7 +15,8 @@ use crate::units::Duration;
 pub struct Timing {
     /// Round-trip time of the link.
     pub rtt: Duration,
-    /// From a slot's `t` until the sender can act on its loss; RTT + `d_nom` unless set.
+    /// From a slot's `t` until the sender can act on its loss; RTT + `d_nom` unless set, and over a
+    /// trace whose `d` are the delays of the way there `d_nom` and [`PhyTrace::way_back`].
     pub feedback: Option<Duration>,
 }
 
@@ -27,10 +28,19 @@ impl Timing {
         })
     }
 
+    /// The feedback time over `phy`.
+    pub fn feedback_over(self, phy: &PhyTrace) -> Duration {
+        let nominal = phy.nominal_decoding();
+        if self.feedback.is_none() && self.rtt == Duration::ZERO {
+            return nominal + phy.way_back(self.rtt);
+        }
+        self.feedback(nominal)
+    }
+
     /// The feedback time over `phy` in the schemes' arithmetic; what is longer than any trace is
     /// cut to what no slot's time exceeds.
     pub(super) fn feedback_ns(self, phy: &PhyTrace) -> i64 {
-        i64::try_from(self.feedback(phy.nominal_decoding()).as_nanos()).unwrap_or(i64::MAX)
+        i64::try_from(self.feedback_over(phy).as_nanos()).unwrap_or(i64::MAX)
     }
 }
 

@@ -34,6 +34,8 @@ pub struct Parts {
     pub slots_used: u64,
     /// Round-trip time that the link was made for.
     pub rtt: Duration,
+    /// How long its way back takes ([`PhyTrace::way_back`]).
+    pub back: Duration,
     /// Payload of an LLDU; of the largest slot where they differ.
     pub lldu: Bytes,
     /// Where slots differ in size, what each LLDU has; [`Scheme::apply`] sees to it.
@@ -73,6 +75,7 @@ impl Parts {
             recovered: (0, 0),
             slots_used: 0,
             rtt,
+            back: phy.way_back(rtt),
             lldu: phy.lldu(),
             sizes: None,
             slots: phy.len() as u64,

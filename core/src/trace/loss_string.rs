@@ -21,7 +21,17 @@ pub(super) const FORMAT: FormatRow = FormatRow {
     doc: "0/1 strings.",
     read: Some(|how, input| {
         let pattern = Pattern::of(how, input)?;
-        input.parsed(&how.file, |file| read_within(file, pattern, input.budget))
+        let mut phy = input.parsed(&how.file, |file| read_within(file, pattern, input.budget))?;
+        let lost = phy.d().iter().filter(|&&d| d == 0).count();
+        // Logs of losses have them the other way round more often than a link loses most of its slots.
+        if 2 * lost > phy.len() {
+            let share = 100.0 * lost as f64 / phy.len() as f64;
+            phy.warn(format!(
+                "{share:.3} % of the slots are lost: 0 is lost here and 1 received; in a log of losses \
+                 it is the other way round"
+            ));
+        }
+        Ok(phy)
     }),
     write: Some(|phy, _, out| Ok(write(phy, out)?)),
 };

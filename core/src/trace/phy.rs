@@ -292,6 +292,11 @@ impl PhyTrace {
         *own = own.take().or(source);
     }
 
+    /// Adds a warning of the import.
+    pub(super) fn warn(&mut self, warning: String) {
+        self.header.notes.warnings.push(warning);
+    }
+
     /// Number of slots.
     #[allow(clippy::len_without_is_empty)] // a trace is never empty
     pub fn len(&self) -> usize {
@@ -307,6 +312,28 @@ impl PhyTrace {
                 Duration::from_nanos(median.unwrap_or(1) as u64)
             })
         })
+    }
+
+    /// How long the way back of a link of this round-trip time takes: half of it. Where the delays
+    /// of the way there stand in `d` and the round-trip time therefore is 0 (an import of measured
+    /// delays), the way back takes what the way there nominally does.
+    ///
+    /// ```
+    /// use clift::trace::{Header, PhyTrace};
+    /// use clift::units::{Bytes, Duration};
+    /// let ms = Duration::from_millis;
+    /// let (t, d) = (vec![0, 10], vec![25_000_000, 25_000_000]);
+    /// let header = Header { rtt: Some(Duration::ZERO), ..Header::default() };
+    /// let imported = PhyTrace::with_header(t.into(), d.into(), Bytes(1500), header)?;
+    /// assert_eq!(imported.way_back(Duration::ZERO), ms(25));
+    /// assert_eq!(imported.way_back(ms(60)), ms(30)); // somebody says otherwise
+    /// # Ok::<(), clift::trace::TraceError>(())
+    /// ```
+    pub fn way_back(&self, rtt: Duration) -> Duration {
+        if rtt == Duration::ZERO && self.header.rtt == Some(Duration::ZERO) {
+            return self.nominal_decoding();
+        }
+        rtt.half()
     }
 
     /// The lower median of the gaps between consecutive slots, 0 with a single slot.

@@ -126,6 +126,7 @@ fn trace() -> impl Strategy<Value = LinkTrace> {
                 transmissions: vec![],
                 recovered: (0, 0),
                 rtt: Duration::from_nanos(rtt),
+                back: Duration::from_nanos(rtt).half(),
                 lldu,
                 sizes,
                 span: (first, last),

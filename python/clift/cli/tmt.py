@@ -14,6 +14,8 @@ from clift.cli.trace import _options
 from clift.crosscheck import Departure, depart
 from clift.trace import PhyTrace, read_trace
 
+USUAL_RTT_NS = 500_000_000
+
 
 @click.command()
 @click.argument("path", type=click.Path(path_type=Path))
@@ -26,7 +28,11 @@ from clift.trace import PhyTrace, read_trace
     help='none, "FEC(10/12)", "FEC(10/12, interleave 8)", ARQ, "ARQ(max 3)", "HARQ(10/12)" or '
     '"HARQ(10/12, extra 1, rounds 2)"; several stand side by side.',
 )
-@click.option("--rtt", type=TIME, default="500 ms", show_default=True, help="Round-trip time.")
+@click.option(
+    "--rtt",
+    type=TIME,
+    help="Round-trip time; what the trace measured unless given, and 500 ms if it did not.",
+)
 @click.option(
     "--feedback",
     type=TIME,
@@ -50,7 +56,7 @@ from clift.trace import PhyTrace, read_trace
 def tmt(
     path: Path,
     schemes: tuple[str, ...],
-    rtt: int,
+    rtt: int | None,
     feedback: int | None,
     share: int,
     offset: int,
@@ -73,6 +79,7 @@ def tmt(
         phy = read_trace(path, **_options(options))
         phy = phy.offset(offset) if offset else phy
         phy = phy.share(share) if share > 1 else phy
+    rtt_ns = _rtt(phy) if rtt is None else rtt
     found: list[tuple[str, dict[str, Any]]] = []
     departures = []
     for scheme in schemes:
@@ -80,12 +87,12 @@ def tmt(
             link = manager.apply(
                 phy,
                 scheme,
-                rtt_ms=rtt / 1e6,
+                rtt_ms=rtt_ns / 1e6,
                 feedback_ms=None if feedback is None else feedback / 1e6,
             )
             found.append((scheme, link.stats()))
             if check:
-                departures.append(_departure(phy, scheme, rtt, feedback))
+                departures.append(_departure(phy, scheme, rtt_ns, feedback))
             if output is not None:
                 write(link, output)
     if as_json:
@@ -97,6 +104,15 @@ def tmt(
     click.echo(table(found))
     for (scheme, _), departure in zip(found, departures, strict=False):
         click.echo("\n" + departed(scheme, departure))
+
+
+def _rtt(phy: PhyTrace) -> int:
+    """The round-trip time in ns that is taken since none was given, and said."""
+    measured = phy.rtt_ns
+    rtt = USUAL_RTT_NS if measured is None else measured
+    why = "no system's in particular" if measured is None else "as the trace says"
+    click.echo(f"taken: --rtt {rtt / 1e6:g} ms ({why})", err=True)
+    return rtt
 
 
 def _departure(phy: PhyTrace, scheme: str, rtt: int, feedback: int | None) -> Departure:

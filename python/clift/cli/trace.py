@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +15,9 @@ from clift.cli.synth import synth
 from clift.errors import TraceError
 from clift.measured import Source, sources
 from clift.trace import PhyTrace
+
+# Suffixes of lists of opportunities to deliver, which have neither losses nor delays.
+_OPPORTUNITIES = ("mahimahi", "up", "down")
 
 
 @click.group()
@@ -87,6 +91,9 @@ def convert(
     with busy(f"writing {output}"):
         phy = phy.offset(offset).share(share)
         phy.write(output, to, unit=to_unit, opportunity_bytes=opportunity, model=model)
+    if (to or output.suffix.lstrip(".")) in _OPPORTUNITIES:
+        for lost in _left_out(phy):
+            click.echo(f"warning: {output}: {lost}", err=True)
 
 
 @trace.command()
@@ -111,6 +118,16 @@ def plot(paths: tuple[Path, ...], output: Path | None, **options: Any) -> None:
             target = _picture(source, output)
             save(figure(_read(source), source.name), target)
         click.echo(target)
+
+
+def _left_out(phy: PhyTrace) -> Iterator[str]:
+    """What of a trace a list of opportunities does not hold."""
+    delays = phy.d_ns[phy.d_ns > 0]
+    if erased := len(phy) - len(delays):
+        share = 100 * erased / len(phy)
+        yield f"opportunities are never lost: the {share:.4g} % that are erased are left out"
+    if len(delays) and delays.max() > 1:
+        yield "opportunities have no delay: those of the trace are not written"
 
 
 def _picture(source: Source, output: Path | None) -> Path:

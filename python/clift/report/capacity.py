@@ -33,6 +33,10 @@ def capacity(run: Run, edges_s: NDArray[np.float64]) -> NDArray[np.float64] | No
         >>> run = clift.simulate(link, duration_s=2.5, start_offset_s=0.5)
         >>> capacity(run, np.array([0, 1, 2, 2.5])).tolist()
         [1.0, 0.0, 0.0]
+        >>> phy = clift.PhyTrace([0, 10**9, 2 * 10**9], [9, 9, 9], lldu_bytes=[125, 250, 250])
+        >>> run = clift.simulate(clift.tmt.apply(phy, "none", rtt_ms=0), duration_s=2)
+        >>> capacity(run, np.array([-0.5, 0.5, 1.5])).tolist()
+        [1.0, 2.0]
     """
     phy = run.scenario.phy_trace()
     trace = run.scenario.setup().link_trace() if phy is None else phy
@@ -40,7 +44,8 @@ def capacity(run: Run, edges_s: NDArray[np.float64]) -> NDArray[np.float64] | No
         return None
     t_ns = trace.t_ns
     start_ns, length_ns, wraps = _place(run, t_ns, None if phy is None else phy.period_ns)
-    carried = np.concatenate([[0.0], np.cumsum(np.where(trace.d_ns > 0, trace.lldu_bytes, 0))])
+    sizes = trace.lldu_bytes if trace.slot_bytes is None else trace.slot_bytes
+    carried = np.concatenate([[0.0], np.cumsum(np.where(trace.d_ns > 0, sizes, 0))])
     at = start_ns + edges_s * 1e9
     turns = np.floor(at / length_ns) if wraps else np.zeros(at.shape)
     so_far = turns * carried[-1] + carried[np.searchsorted(t_ns, at - turns * length_ns)]

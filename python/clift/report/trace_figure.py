@@ -13,7 +13,7 @@ from matplotlib.ticker import MaxNLocator
 import clift._clift as _clift
 from clift.errors import TraceError
 from clift.report.style import Picture
-from clift.report.trace_text import rate, span
+from clift.report.trace_text import rate, sizes, span
 from clift.trace import PhyTrace
 
 if TYPE_CHECKING:
@@ -43,12 +43,12 @@ def figure(phy: PhyTrace, title: str) -> Figure:
     picture = Picture(figsize=(13, 8), layout="constrained")
     mean = "" if stats["rate_bps"] is None else f" = {rate(stats['rate_bps'])}"
     picture.suptitle(
-        f"{title}: {stats['slots']} slots of {phy.lldu_bytes} bytes in "
+        f"{title}: {stats['slots']} slots of {sizes(stats)} bytes in "
         f"{span(stats['duration_ns'])}{mean}, {stats['erasure_rate']:.3%} erased"
     )
     axes = picture.subplots(2, 3)
     bins = _Bins(phy)
-    _draw_rate(axes[0, 0], phy, bins)
+    _draw_rate(axes[0, 0], bins)
     _draw_erasures(axes[0, 1], bins)
     _draw_decoding(axes[0, 2], phy, bins)
     draw_bursts(axes[1, 0], stats["bursts"]["counts"])
@@ -89,27 +89,37 @@ class _Bins:
         self.times = edges / 1e9
         self.slots = np.diff(self.cuts)
         received = np.zeros(self.count, np.int64)
+        carried, arrived = np.zeros((2, self.count), np.int64)
         for index, (start, end) in enumerate(self.parts()):
-            received[index] = np.count_nonzero(phy.d_ns[start:end])
+            came = phy.d_ns[start:end] > 0
+            received[index] = np.count_nonzero(came)
+            if phy.slot_bytes is None:
+                continue
+            carried[index] = phy.slot_bytes[start:end].sum()
+            arrived[index] = phy.slot_bytes[start:end][came].sum()
         self.received = received
+        each = phy.slot_bytes is not None
+        # Bytes of all slots, and of those received.
+        self.carried = carried if each else self.slots * phy.lldu_bytes
+        self.arrived = arrived if each else received * phy.lldu_bytes
 
     def parts(self) -> list[tuple[int, int]]:
         return list(zip(self.cuts[:-1].tolist(), self.cuts[1:].tolist(), strict=True))
 
 
-def _draw_rate(axis: Axes, phy: PhyTrace, bins: _Bins) -> None:
+def _draw_rate(axis: Axes, bins: _Bins) -> None:
     unit, scale = "kbit/s", 1e3
-    per_slot = phy.lldu_bytes * 8e9 / bins.width_ns
-    if bins.slots.max() * per_slot >= 1e7:
+    per_byte = 8e9 / bins.width_ns
+    if bins.carried.max() * per_byte >= 1e7:
         unit, scale = "Mbit/s", 1e6
-    series = [("all slots", bins.slots, "0.6"), ("received", bins.received, RECEIVED)]
+    series = [("all slots", bins.carried, "0.6"), ("received", bins.arrived, RECEIVED)]
     if (bins.slots == bins.received).all():
-        series = [("all slots, all received", bins.slots, RECEIVED)]
-    for label, slots, color in series:
-        values = slots * per_slot / scale
+        series = [("all slots, all received", bins.carried, RECEIVED)]
+    for label, carried, color in series:
+        values = carried * per_byte / scale
         axis.stairs(values, bins.times, baseline=None, color=color, label=label)
     axis.set(title="Rate", xlabel="time (s)", ylabel=f"rate ({unit})")
-    axis.set_ylim(0, 1.05 * bins.slots.max() * per_slot / scale)
+    axis.set_ylim(0, 1.05 * bins.carried.max() * per_byte / scale)
     axis.legend(loc="best", fontsize="small")
 
 
@@ -125,7 +135,9 @@ def _draw_erasures(axis: Axes, bins: _Bins) -> None:
 
 
 def _draw_decoding(axis: Axes, phy: PhyTrace, bins: _Bins) -> None:
-    axis.set(title="Decoding time d over time", xlabel="time (s)", ylabel="d (ms)")
+    # A trace with the delays of the way there has a round-trip time of 0.
+    what = "Delay" if phy.rtt_ns == 0 else "Decoding time"
+    axis.set(title=f"{what} d over time", xlabel="time (s)", ylabel="d (ms)")
     low, middle, high = (np.full(bins.count, np.nan) for _ in range(3))
     for index, (start, end) in enumerate(bins.parts()):
         values = phy.d_ns[start:end]
@@ -140,6 +152,11 @@ def _draw_decoding(axis: Axes, phy: PhyTrace, bins: _Bins) -> None:
     centres = (bins.times[:-1] + bins.times[1:]) / 2
     axis.fill_between(centres, low, high, color=RECEIVED, alpha=0.25, lw=0, label="min to max")
     axis.plot(centres, middle, color=RECEIVED, lw=1, label="median")
+    # Neither shows a part of the time that has pauses on both sides.
+    gaps = np.isnan(np.concatenate([[np.nan], middle, [np.nan]]))
+    alone = ~gaps[1:-1] & gaps[:-2] & gaps[2:]
+    axis.vlines(centres[alone], low[alone], high[alone], color=RECEIVED, alpha=0.25, lw=2)
+    axis.plot(centres[alone], middle[alone], ".", color=RECEIVED, ms=3)
     if np.nanmax(high) > WIDE * np.nanmedian(middle) and np.nanmin(low) > 0:
         axis.set_yscale("log")
     else:

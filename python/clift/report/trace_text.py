@@ -51,7 +51,7 @@ def block(name: str, info: dict[str, Any]) -> str:
     """
     bursts, good = info["bursts"], info["good_runs"]
     rows = [
-        ("slots", f"{info['slots']} of {_sizes(info)} bytes"),
+        ("slots", f"{info['slots']} of {sizes(info)} bytes"),
         ("duration", span(info["duration_ns"])),
         ("rate", _rate(info)),
         ("erased", f"{info['erased']} slots, {info['erasure_rate']:.4%}"),
@@ -151,7 +151,8 @@ def _rate(info: dict[str, Any]) -> str:
     return rate(info["rate_bps"]) + (f", {rate(received)} received" if received else "")
 
 
-def _sizes(info: dict[str, Any]) -> str:
+def sizes(info: dict[str, Any]) -> str:
+    """Bytes of a slot; the least, the most and the mean where slots differ."""
     if "mean_bytes" not in info:
         return str(info["lldu_bytes"])
     return f"{info['least_bytes']} to {info['lldu_bytes']} (mean {info['mean_bytes']:.5g})"

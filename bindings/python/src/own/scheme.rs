@@ -121,6 +121,7 @@ impl OwnScheme {
 
     fn link(&self, py: Python<'_>, phy: &PhyTrace, timing: Timing) -> PyResult<LinkTrace> {
         let nominal = phy.nominal_decoding();
+        let timing = Timing { feedback: Some(timing.feedback_over(phy)), ..timing };
         let mut link = LinkTraceBuilder::new(phy, timing.rtt);
         if self.row.live {
             let scheme = self.made(py, self.seed(), timing, nominal, None)?;

@@ -14,6 +14,7 @@ fn parts(d: &[i64]) -> Parts {
         recovered: (0, 0),
         slots_used: d.len() as u64,
         rtt: Duration::from_nanos(200),
+        back: Duration::from_nanos(100),
         lldu: Bytes(33),
         sizes: None,
         slots: d.len() as u64,

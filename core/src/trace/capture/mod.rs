@@ -12,6 +12,7 @@ mod reader;
 use std::io::Read;
 use std::net::IpAddr;
 
+use self::reader::Capture;
 use crate::budget::Budget;
 use crate::trace::error::ReadError;
 use crate::trace::file::{FileError, Input, TraceFile};
@@ -65,13 +66,19 @@ fn read_files(how: &TraceFile, input: &Input<'_>) -> Result<PhyTrace, FileError>
         from: match how.from.as_deref().map(str::parse) {
             None => None,
             Some(Ok(address)) => Some(address),
-            Some(Err(_)) => return Err(how.wrong("from", "is no IP address", input)),
+            Some(Err(_)) => {
+                return Err(how.wrong(
+                    "from",
+                    "is no IP address; write one such as 10.0.0.1",
+                    input,
+                ));
+            }
         },
     };
     let at = |name, error| FileError::Read { place: input.files.place(name), error };
-    let from = |source, place| reader::packets(source, options.nat, place, input.budget);
+    let from = |source, place| packets(source, options.nat, place, input.budget);
     let sent = from(input.reader(&how.file)?, SENDER);
-    let sent = sent.map_err(|error| at(&how.file, error))?.only(options.from);
+    let sent = sent.map_err(|error| at(&how.file, error))?;
     let seen = from(input.reader(receiver)?, RECEIVER);
     let seen = seen.map_err(|error| at(receiver, error))?;
     let phy = pairs::trace(&sent, &seen, &options, input.budget);
@@ -93,9 +100,23 @@ pub fn read(
     options: &Options,
 ) -> Result<PhyTrace, ReadError> {
     let budget = Budget::unlimited();
-    let sent = reader::packets(sender, options.nat, SENDER, &budget)?.only(options.from);
-    let seen = reader::packets(receiver, options.nat, RECEIVER, &budget)?;
+    let sent = packets(sender, options.nat, SENDER, &budget)?;
+    let seen = packets(receiver, options.nat, RECEIVER, &budget)?;
     pairs::trace(&sent, &seen, options, &budget)
+}
+
+/// The IP packets of the capture at a place, one or more.
+fn packets(
+    source: impl Read + Send,
+    nat: bool,
+    place: &'static str,
+    budget: &Budget<'_>,
+) -> Result<Capture, ReadError> {
+    let capture = reader::packets(source, nat, place, budget)?;
+    if capture.packets.is_empty() {
+        return Err(fault(format!("no IP packet in the capture of the {place}")));
+    }
+    Ok(capture)
 }
 
 /// A fault of a whole capture.

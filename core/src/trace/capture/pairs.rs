@@ -1,6 +1,6 @@
 //! Packets sent and seen again: delays, losses, and what cannot be told.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::packet::{Level, Packet};
 use super::reader::Capture;
@@ -17,6 +17,9 @@ use crate::units::{Bytes, Duration};
 /// meant.
 const LEAST_SHARE: usize = 50;
 
+/// From so long on (ns) a gap between packets is a pause: there the packets do not tell the link.
+const PAUSE: i64 = 200_000_000;
+
 /// The trace of the packets sent.
 pub(super) fn trace(
     sent: &Capture,
@@ -24,19 +27,23 @@ pub(super) fn trace(
     options: &Options,
     budget: &Budget<'_>,
 ) -> Result<PhyTrace, ReadError> {
-    for (capture, end) in [(sent, "sender"), (seen, "receiver")] {
-        if capture.packets.is_empty() {
-            return Err(fault(format!("no IP packet in the capture of the {end}")));
-        }
+    let chosen = |packet: &&Packet| sent.is_from(packet.from, options.from);
+    let offered = sent.packets.iter().filter(chosen).count();
+    if let Some(from) = options.from.filter(|_| offered == 0) {
+        let places = sent.packets.iter().map(|packet| packet.from).collect::<BTreeSet<_>>();
+        let there = places.into_iter().filter_map(|place| sent.addresses.get(place as usize));
+        let there = there.take(5).map(ToString::to_string).collect::<Vec<_>>().join(", ");
+        return Err(fault(format!(
+            "no packet from {from} in the capture of the sender; there are packets from {there}"
+        )));
     }
     let level = sent.level.max(seen.level);
     let matched = Matched::of(sent, seen, level);
-    if matched.unclear * 10 > sent.packets.len() as u64 {
+    if matched.unclear * 10 > offered as u64 {
         return Err(fault(format!(
-            "{} of {} packets cannot be told from others, some of which were lost; capture more \
-             bytes of each packet, or traffic that differs",
-            matched.unclear,
-            sent.packets.len()
+            "{} of {offered} packets cannot be told from others, some of which were lost; capture \
+             more bytes of each packet, or traffic that differs",
+            matched.unclear
         )));
     }
     if sent.packets.len() == seen.packets.len() && matched.raw.iter().all(|&raw| raw == Some(0)) {
@@ -45,27 +52,27 @@ pub(super) fn trace(
              give the one at the receiver as the second",
         ));
     }
-    let ways = matched.ways(sent);
+    let ways = matched.ways(sent, options);
     let Some(there) = ways.there else {
         return Err(fault(
             "no packet is in both captures; are they of the same time and traffic? Behind NAT give \
              nat, and switch segmentation offload off where it is captured",
         ));
     };
-    let both = matched.raw.iter().flatten().count();
-    if both * 100 < sent.packets.len() {
+    let pairs = sent.packets.iter().zip(&matched.raw);
+    let both = pairs.filter(|(packet, raw)| raw.is_some() && chosen(packet)).count();
+    if both * 100 < offered {
         return Err(fault(format!(
-            "only {both} of {} packets are in both captures; are they of the same time and traffic?",
-            sent.packets.len()
+            "only {both} of {offered} packets are in both captures; are they of the same time and \
+             traffic?"
         )));
     }
-    let share = both * 100 / sent.packets.len();
+    let share = both * 100 / offered;
     if share < LEAST_SHARE && options.from.is_none() {
         return Err(fault(format!(
-            "{both} of {} packets of the sender ({share} %) are in both captures, less than \
+            "{both} of {offered} packets of the sender ({share} %) are in both captures, less than \
              {LEAST_SHARE} %: other hosts, the way back or multicast may be mixed in; give `from`, \
-             the address whose packets cross the link, to count all of those and no others",
-            sent.packets.len()
+             the address whose packets cross the link, to count all of those and no others"
         )));
     }
     // Packets of a direction that crosses the link, in the order in which they were sent.
@@ -109,6 +116,9 @@ pub(super) fn trace(
         t.push(at);
     }
     let lldu = options.lldu.unwrap_or(Bytes(largest.max(1)));
+    let gaps = t.windows(2).map(|pair| pair[1] - pair[0]).filter(|gap| *gap >= PAUSE);
+    let (pauses, paused) = gaps.fold((0, 0), |(count, sum), gap| (count + 1, sum + gap));
+    let lasted = t.last().map_or(1, |last| (*last).max(1));
     if let Some(rate) = options.rate {
         (t, d) = resample(&t, &d, lldu, rate, budget)?;
     }
@@ -149,8 +159,7 @@ pub(super) fn trace(
         ));
     }
     understood.push(format!(
-        "{both} of {} packets of the sender's capture ({share} %) are in both",
-        sent.packets.len()
+        "{both} of {offered} packets of the sender's capture ({share} %) are in both"
     ));
     let others = sent.packets.len() - all;
     if others > 0 {
@@ -169,10 +178,18 @@ pub(super) fn trace(
         assumed.push("both clocks agree".to_owned());
     }
     assumed.push(
-        "the whole delay stands in d, so that the link adds none (RTT 0), nor does the way back"
+        "the whole delay stands in d, so that the link adds none (RTT 0); the way back takes as long"
             .to_owned(),
     );
     let warnings = &mut notes.warnings;
+    if options.rate.is_some() && pauses > 0 {
+        let share = 100.0 * paused as f64 / lasted as f64;
+        warnings.push(format!(
+            "{pauses} pauses of {} or more between packets, {share:.3} % of the time: nobody knows \
+             what the link did then, and slots take the fate of the nearest packet",
+            span(PAUSE)
+        ));
+    }
     if lift > 0 {
         let swapped = if ways.back.is_none() { ", or are the captures swapped?" } else { "" };
         warnings.push(format!(
@@ -284,8 +301,8 @@ impl Matched {
         matched
     }
 
-    /// Which directions are there, and which back.
-    fn ways(&self, sent: &Capture) -> Ways {
+    /// Which directions are there, and which back. An address whose packets cross the link says so.
+    fn ways(&self, sent: &Capture, options: &Options) -> Ways {
         let mut directions: BTreeMap<(u32, u32), Range> = BTreeMap::new();
         for (packet, raw) in sent.packets.iter().zip(&self.raw) {
             if let &Some(raw) = raw {
@@ -299,8 +316,16 @@ impl Matched {
         let opposite = |&(from, to): &(u32, u32)| directions.get(&(to, from));
         let mut ways = Ways { forward: BTreeMap::new(), there: None, back: None };
         for (&direction, &range) in &directions {
-            let is_back = opposite(&direction)
-                .is_some_and(|other| (other.least, direction.1) > (range.least, direction.0));
+            let crosses = sent.is_from(direction.0, options.from);
+            let other = opposite(&direction);
+            let is_back = if options.from.is_some() {
+                !crosses && other.is_some() && sent.is_from(direction.1, options.from)
+            } else {
+                other.is_some_and(|other| (other.least, direction.1) > (range.least, direction.0))
+            };
+            if !crosses && !is_back {
+                continue;
+            }
             if is_back {
                 ways.back = Some(ways.back.map_or(range.most, |most: i64| most.max(range.most)));
             } else {

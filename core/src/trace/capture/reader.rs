@@ -35,13 +35,9 @@ pub(super) struct Capture {
 }
 
 impl Capture {
-    /// The same with the packets from this address only, if one is given.
-    pub(super) fn only(mut self, from: Option<IpAddr>) -> Self {
-        if let Some(from) = from {
-            let addresses = &self.addresses;
-            self.packets.retain(|packet| addresses.get(packet.from as usize) == Some(&from));
-        }
-        self
+    /// Whether packets of that place come from this address; all do if none is given.
+    pub(super) fn is_from(&self, place: u32, from: Option<IpAddr>) -> bool {
+        from.is_none_or(|from| self.addresses.get(place as usize) == Some(&from))
     }
 }
 

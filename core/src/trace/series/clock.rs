@@ -21,7 +21,7 @@ impl TimeFormat {
                     Err(_) => Offset::UTC.to_timestamp(text.parse::<DateTime>()?),
                 }
             }),
-            Self::Pattern(pattern) => date(field, &format!("the pattern is `{pattern}`"), |text| {
+            Self::Pattern(pattern) => date(field, &cure(pattern), |text| {
                 let parts = strtime::parse(pattern, text)?;
                 match parts.offset() {
                     Some(_) => parts.to_timestamp(),
@@ -30,6 +30,14 @@ impl TimeFormat {
             }),
         }
     }
+}
+
+/// What to do about a date that a pattern does not read.
+fn cure(pattern: &str) -> String {
+    let days = ["%d", "%e", "%j", "%F", "%D", "%s", "%c"];
+    let day = days.iter().any(|part| pattern.contains(part));
+    let more = if day { "" } else { ", which must hold the day too: `%Y-%m-%d %H:%M:%S`" };
+    format!("the pattern is `{pattern}`{more}")
 }
 
 fn date(
@@ -68,5 +76,7 @@ mod tests {
         assert_eq!(nanos(&offset, "2024-09-10 14:00:00 +0200"), Ok(second));
         assert!(nanos(&pattern, "2024-09-10").unwrap_err().starts_with("`2024-09-10` is not a d"));
         assert!(nanos(&TimeFormat::Date, "2300-01-01").unwrap_err().contains("is not a date"));
+        let clock = TimeFormat::Pattern("%H:%M:%S".to_owned());
+        assert!(nanos(&clock, "23:59:40").unwrap_err().contains("must hold the day too"));
     }
 }

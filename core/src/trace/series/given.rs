@@ -139,9 +139,16 @@ impl<Q: Measured> FromStr for Given<Q> {
             });
         }
         let column = text.parse()?;
-        match unit_of("") {
-            Some(unit) => Ok(Self::Column(column, unit)),
-            None => Err(GivenError(format!(
+        match (unit_of(""), text.rsplit_once(':')) {
+            (Some(unit), _) => Ok(Self::Column(column, unit)),
+            (None, Some((_, name))) => Err(GivenError(format!(
+                "`{}` is no unit of a {what}; known are {}; if the column is called `{column}`, \
+                 write `{column}:{}`",
+                name.trim(),
+                names(),
+                Q::EXAMPLE
+            ))),
+            (None, None) => Err(GivenError(format!(
                 "column `{column}` has no unit; write `{column}:{}` (units of a {what}: {})",
                 Q::EXAMPLE,
                 names()
@@ -371,6 +378,7 @@ mod tests {
             "column `4` has no unit; write `4:ms` (units of a delay: s, ms, us, ns)"
         );
         assert!(fault::<BitRate>("rate").starts_with("column `rate` has no unit; write `rate:Mb"));
+        assert!(fault::<BitRate>("rate:Mbps").starts_with("`Mbps` is no unit of a rate; known"));
         assert!(fault::<BitRate>("2:Mbps").starts_with("`Mbps` is no unit of a rate; known are"));
         assert!(fault::<BitRate>("2 Mbps").starts_with("unknown unit `Mbps`"));
         assert!(fault::<Duration>("0:ms").starts_with("`0` is no column; columns count from 1"));
