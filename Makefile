@@ -42,6 +42,8 @@ validate: $(VENV)/tools ## everything against theory, ns-2, ns-3, the papers and
 	$(BIN)/python -m validation.kernel.geo
 	$(BIN)/python -m validation.kernel.beside
 	$(BIN)/python -m validation.kernel.live
+	$(BIN)/python -m validation.kernel.queues
+	$(BIN)/python -m validation.kernel.ecn
 	$(BIN)/python validation/wiopt2003.py
 	$(BIN)/python validation/tauran2017.py
 	$(BIN)/python validation/tauran2017_channel.py

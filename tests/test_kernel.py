@@ -9,7 +9,7 @@ import pytest
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
-from validation.kernel import geo, ours, table
+from validation.kernel import ecn, geo, ours, table
 from validation.kernel.cells import Cell, matrix
 from validation.kernel.flow import measure
 from validation.kernel.namespaces import hindrance
@@ -57,3 +57,15 @@ def live() -> float:
     context = multiprocessing.get_context("spawn")
     with ProcessPoolExecutor(1, mp_context=context) as pool:
         return pool.submit(measure, SHORT).result().goodput_kbps
+
+
+def test_tcp_with_ecn_does_what_a_kernels_does():
+    """Where one mark does not decide minutes: 40 ms, and DCTCP over CoDel at 500 ms."""
+    compared = 0
+    for cell, (kernel, _) in ecn.recorded().items():
+        if cell.queue in ("codel", "fq-codel", "codel(ce_threshold 1 ms)") and (
+            cell.rtt_ms == 40 or (cell.congestion, cell.queue) == ("dctcp", "codel")
+        ):
+            assert ecn.engine(cell).faults(kernel) == [], cell.label
+            compared += 1
+    assert compared == 5

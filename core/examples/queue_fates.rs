@@ -1,7 +1,8 @@
-//! What becomes of given arrivals before a wire: `queue_fates AQM RATE PACKETS` reads "time_ns flow
+//! What becomes of given arrivals before a wire: `queue_fates AQM RATE PACKETS [SEED]` reads "time_ns flow
 //! bytes field" a line, by time, `field` being the ECN field, and writes "delivered time_ns", "marked
 //! time_ns" or "dropped time_ns" for each.
-//! `validation/queues.py` runs it beside the queue discs of ns-3.
+//! `validation/queues.py` runs it beside the queue discs of ns-3, `validation/kernel/queues.py` beside a
+//! kernel's.
 
 use std::error::Error;
 use std::io::{self, BufRead, Write};
@@ -13,16 +14,19 @@ use clift::units::{Bytes, Duration, Ecn, Instant};
 
 fn main() -> Result<(), Box<dyn Error>> {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
-    let [aqm, rate, packets] = &arguments[..] else {
-        return Err("usage: queue_fates AQM RATE PACKETS, e.g. codel '12 Mbit/s' 1000".into());
+    let [aqm, rate, packets, seed @ ..] = &arguments[..] else {
+        return Err(
+            "usage: queue_fates AQM RATE PACKETS [SEED], e.g. codel '12 Mbit/s' 1000".into()
+        );
     };
+    let seed = seed.first().map_or(Ok(1), |seed| seed.parse())?;
     let leg = LegConfig {
         rate: Some(rate.parse()?),
         queue: QueueLimit::Packets(packets.parse()?),
         aqm: aqm.parse()?,
         ..LegConfig::of_delay(Duration::ZERO)
     };
-    let mut way = Way::new(&[Hop::Leg(leg)], Seed(1), 0)?;
+    let mut way = Way::new(&[Hop::Leg(leg)], Seed(seed), 0)?;
     let mut fates: Vec<(&str, u64)> = Vec::new();
     for (number, line) in io::stdin().lock().lines().enumerate() {
         let line = line?;

@@ -8,6 +8,7 @@ import struct
 import threading
 import time
 import traceback
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -19,12 +20,14 @@ _PORT = 5001
 _TCP_INFO = 11
 # Offsets in `struct tcp_info`.
 _UNACKED, _CWND, _SSTHRESH, _RTT, _RETRANSMISSIONS = 24, 80, 76, 68, 100
+# Congestion controls that decide at the receiver how marks are echoed.
+_ECHOES = ("dctcp",)
 _SEND_BUFFER = 4 << 20
 _SNDBUFFORCE, _MAX_PACING_RATE = 32, 47
 # Far above every link's rate, in bytes/s: it only turns the kernel's own pacing on.
 _NO_BOUND = 10**10 // 8
 _SAMPLE_NS = 100_000_000
-_FORWARDED = struct.Struct("qq")
+_FORWARDED = struct.Struct("qqq")
 
 
 @dataclass(frozen=True)
@@ -34,7 +37,8 @@ class Measured:
     The mean queue is in packets, over the whole run; the completion is that of a file, from the
     first SYN until its last byte is in the application's hands. Samples are taken every 100 ms:
     seconds since the start, congestion window, slow-start threshold, segments not acknowledged,
-    smoothed round-trip time in microseconds, segments sent again.
+    smoothed round-trip time in microseconds, segments sent again. `marked` counts packets that the
+    path marked (ECN).
     """
 
     goodput_kbps: float
@@ -46,21 +50,37 @@ class Measured:
     mean_queue: float
     completion_s: float | None
     samples: list[tuple[float, int, int, int, int, int]]
+    marked: int = 0
 
 
-def measure(cell: AnyCell) -> Measured:
+def measure(
+    cell: AnyCell,
+    settings: tuple[str, ...] = (),
+    forwarding: Callable[[list[int], int], Forwarded] | None = None,
+) -> Measured:
     """Runs the kernel's TCP over the cell's path. Needs root.
+
+    Args:
+        cell: What is sent, and the path.
+        settings: Of both hosts, as sysctl reads them.
+        forwarding: What forwards between the hosts' devices until the second argument can be read;
+            unless given, the cell's wires.
 
     Raises:
         OSError: If a namespace, a device or the congestion control cannot be had.
     """
-    with Hosts(f"clift{os.getpid()}") as hosts:
+
+    def forward_wires(tuns: list[int], stop: int) -> Forwarded:
+        return forward(tuns, wires(cell), stop)
+
+    with Hosts(f"clift{os.getpid()}", settings) as hosts:
         result, stop = os.pipe(), os.pipe()
         child = os.fork()
         if child == 0:
             code = 1
             try:
-                os.write(result[1], _FORWARDED.pack(*forward(hosts.tuns, wires(cell), stop[0])))
+                forwarded = (forwarding or forward_wires)(hosts.tuns, stop[0])
+                os.write(result[1], _FORWARDED.pack(*forwarded))
                 code = 0
             except BaseException:  # noqa: BLE001 - the child must not run the parent's code
                 traceback.print_exc()
@@ -124,6 +144,7 @@ class _Flow:
             mean_queue=forwarded.waited_ns / 1e9 / took,
             completion_s=took if is_file and self.completed.is_set() else None,
             samples=self.samples,
+            marked=forwarded.marked,
         )
 
     def _guarded(self, work: object, name: str) -> None:
@@ -142,6 +163,9 @@ class _Flow:
 
     def _receive(self) -> None:
         with socket.socket() as listener:
+            if self.cell.congestion in _ECHOES:
+                control = self.cell.congestion.encode()
+                listener.setsockopt(socket.IPPROTO_TCP, socket.TCP_CONGESTION, control)
             listener.bind((ADDRESSES[1], _PORT))
             listener.listen(1)
             listener.settimeout(5)

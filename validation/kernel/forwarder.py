@@ -105,10 +105,11 @@ def wires(cell: AnyCell) -> tuple[Wire, Wire]:
 
 
 class Forwarded(NamedTuple):
-    """What a forwarder saw: the worst lateness, and the time that packets waited in the queue."""
+    """What a forwarder saw: the worst lateness, the time that packets waited, those marked."""
 
     late_ns: int
     waited_ns: int
+    marked: int = 0
 
 
 class Handed(NamedTuple):

@@ -57,7 +57,9 @@ class Hosts:
     The calling thread is back in its own namespace afterwards.
     """
 
-    def __init__(self, name: str) -> None:
+    def __init__(self, name: str, settings: tuple[str, ...] = ()) -> None:
+        """`settings` of both hosts, as sysctl reads them."""
+        self.settings = _SETTINGS + settings
         self.names = (f"{name}a", f"{name}b")
         self.tuns: list[int] = []
 
@@ -67,8 +69,8 @@ class Hosts:
             for name, address, peer in zip(self.names, ADDRESSES, ADDRESSES[::-1], strict=True):
                 _ip("netns", "add", name)
                 enter(name)
-                self.tuns.append(_open_tun())
-                for setting in _SETTINGS:
+                self.tuns.append(open_tun())
+                for setting in self.settings:
                     _write_setting(setting)
                 _ip("link", "set", "lo", "up")
                 _ip("addr", "add", address, "peer", peer, "dev", DEVICE)
@@ -102,7 +104,8 @@ def _ip(*arguments: str) -> None:
     subprocess.run(["ip", *arguments], check=True, capture_output=True, text=True)
 
 
-def _open_tun() -> int:
+def open_tun() -> int:
+    """A TUN device in the namespace that the calling thread is in, read without blocking."""
     tun = os.open(_TUN, os.O_RDWR | os.O_NONBLOCK)
     request = struct.pack("16sH22x", DEVICE.encode(), _IFF_TUN | _IFF_NO_PI)
     fcntl.ioctl(tun, _TUNSETIFF, request)

@@ -117,12 +117,21 @@ impl CoDelQueue {
         at + Duration::from_nanos(((interval * u128::from(self.inverse_root)) >> 16) as u64)
     }
 
-    /// One step of Newton's towards 1 / sqrt(count): x (3 - count x^2) / 2.
+    /// One step of Newton's towards 1 / sqrt(count): x (3 - count x^2) / 2. Where the count has grown so
+    /// much at once that the step would lead away from the root, the root itself.
     fn approach_root(&mut self) {
-        let x = self.inverse_root;
-        let square = x * x;
-        let rest = (3u64 << 32).saturating_sub(u64::from(self.count).saturating_mul(square));
-        self.inverse_root = ((u128::from(rest) * u128::from(x)) >> 33) as u64;
+        let (x, count) = (self.inverse_root, u64::from(self.count));
+        let square = (x * x).saturating_mul(count);
+        self.inverse_root = match square <= 2 << 32 {
+            true => ((u128::from((3 << 32) - square) * u128::from(x)) >> 33) as u64,
+            false => ((1 << 32) / count).isqrt(),
+        };
+    }
+
+    /// So many packets were dropped from the head where there was no room: they count as dropped here,
+    /// so that it presses harder (`fq_codel_drop` of Linux).
+    pub(super) fn press(&mut self, dropped: u32) {
+        self.count = self.count.saturating_add(dropped);
     }
 
     /// The packet that is sent next, marked if it waited beyond the threshold.

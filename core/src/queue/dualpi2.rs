@@ -11,7 +11,8 @@ use crate::units::{Bytes, Duration, Ecn, Instant};
 /// Packets with ECT(1) or CE wait in the low-latency queue, all others in the classic one. Every
 /// `update` a proportional integral controller moves a probability p by how far the longer delay of
 /// both is from `target` and by how much it changed. Classic packets are dropped, or marked, with p^2;
-/// low-latency ones are marked with 2 p, or all of them that waited for longer than `step`.
+/// low-latency ones are marked with 2 p, or all of them that waited for longer than `step`. Where fewer
+/// than two packets are left nothing is dropped or marked by probability, as in Linux.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct DualPi2 {
     /// The delay that it steers to, of the classic queue.
@@ -163,9 +164,17 @@ impl Queues {
         Some((held, takes_low))
     }
 
+    /// p', or nothing where fewer than two packets wait (`must_drop` of Linux): while the rate falls, p'
+    /// falls too slowly to be heard then.
+    fn probability_now(&self) -> f64 {
+        let few = self.low.bytes + self.classic.bytes < 2 * LARGEST_PACKET as u64;
+        if few { 0.0 } else { self.probability }
+    }
+
     /// Whether a classic packet stays; it may be marked.
     fn keeps_classic(&mut self, held: &mut Held) -> bool {
-        let probability = self.probability * self.probability;
+        let root = self.probability_now();
+        let probability = root * root;
         if !self.classic_signals.happens(probability) {
             return true;
         }
@@ -175,10 +184,11 @@ impl Queues {
     /// Whether a low-latency packet stays; it may be marked. Where all are marked already, they are
     /// dropped as classic ones are (RFC 9332, appendix A.2).
     fn keeps_low(&mut self, held: &mut Held, now: Instant) -> bool {
-        let coupled = COUPLING * self.probability;
+        let probability = self.probability_now();
+        let coupled = COUPLING * probability;
         if coupled >= 1.0 {
             held.mark();
-            return !self.low_drops.happens(self.probability * self.probability);
+            return !self.low_drops.happens(probability * probability);
         }
         let waited = now.saturating_since(held.entered);
         let step = waited > self.parameters.step && !self.low.waiting.is_empty();

@@ -12,7 +12,7 @@ use crate::units::{Bytes, Instant};
 /// Each flow has a queue under [`CoDel`] of its own: nothing is hashed, so that no two flows share
 /// one. A flow that sends less than its share goes before those that have a queue. Where there is no
 /// room, packets are dropped from the head of the flow with the most bytes: half of them, at most 64
-/// at a time.
+/// at a time; CoDel counts them among its own drops, as in Linux.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct FqCoDel {
     /// Of each queue.
@@ -29,7 +29,7 @@ impl Default for FqCoDel {
 }
 
 /// Most packets dropped at once where there is no room (RFC 8290, section 4.1: a batch).
-const BATCH: usize = 64;
+const BATCH: u32 = 64;
 
 #[derive(Clone, Debug)]
 struct Flow {
@@ -88,16 +88,15 @@ impl Flows {
             (0..self.flows.len()).rev().max_by_key(|&place| self.flows[place].queue.bytes());
         let Some(longest) = longest else { return };
         let half = self.flows[longest].queue.bytes() / 2;
-        let mut bytes = 0;
-        for _ in 0..BATCH {
-            let Some(held) = self.flows[longest].queue.pop() else { return };
+        let (mut bytes, mut count) = (0, 0);
+        while count < BATCH && (count == 0 || bytes < half) {
+            let Some(held) = self.flows[longest].queue.pop() else { break };
             self.gone(&held);
             bytes += u64::from(held.size.0);
+            count += 1;
             dropped.push(held);
-            if bytes >= half {
-                return;
-            }
         }
+        self.flows[longest].queue.press(count);
     }
 }
 
