@@ -9,7 +9,7 @@ import pytest
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
-from validation.kernel import ecn, geo, ours, table
+from validation.kernel import beside, ecn, geo, inside, ours, table, virtual
 from validation.kernel.cells import Cell, matrix
 from validation.kernel.flow import measure
 from validation.kernel.namespaces import hindrance
@@ -51,6 +51,30 @@ def test_a_kernel_and_the_engine_side_by_side():
     if measured[0] != pytest.approx(expected, rel=0.15):
         measured.append(live())
     assert measured[-1] == pytest.approx(expected, rel=0.15), measured
+
+
+@pytest.mark.parametrize(("kept", "number"), [("virtual", 93), ("controls", 3)])
+def test_a_kernel_in_virtual_time_and_the_engine_side_by_side(kept: str, number: int):
+    name, cells = beside.KEPT[kept].kernel, beside.KEPT[kept].cells
+    assert name is not None
+    reason = virtual.hindrance(name)
+    if reason is not None:
+        pytest.skip(reason)
+    cell = inside.SETS[cells]()[number]
+    release, measured = inside.measure_in(name, cells, number)
+    assert release.startswith(name.split("-")[-1])
+    assert measured.lateness_ms < 0.05
+    expected = beside.engine(cell)
+    assert measured.completion_s == pytest.approx(expected.speed, rel=0.05)
+    assert measured.retransmissions == pytest.approx(expected.retransmissions, rel=0.1, abs=3)
+
+
+@pytest.mark.parametrize(("kept", "share"), [("virtual", 0.9), ("controls", 0.75), ("named", 1)])
+def test_the_slow_cells_in_virtual_time_hold(kept: str, share: float):
+    compared = beside.compare(beside.KEPT[kept], lambda cell: cell.rate_bps <= 5_000_000)
+    off = [it.cell.label for it in compared if it.faults]
+    assert len(compared) >= 2
+    assert len(off) <= (1 - share) * len(compared), off
 
 
 def live() -> float:

@@ -55,6 +55,8 @@ fn linux() -> impl Strategy<Value = Option<LinuxOptions>> {
             sack_compression: on(11),
             timer_ticks: on(12),
             hystart_plus: on(13),
+            window_growth: on(14),
+            burst_deferral: on(15),
         }
     });
     let default = Just(LinuxOptions::default());

@@ -30,6 +30,8 @@ class LinuxParts(TypedDict, total=False):
     sack_compression: bool
     slow_start_after_idle: bool
     pacing: bool
+    window_growth: bool
+    burst_deferral: bool
     timer_ticks: bool
 
 

@@ -1,11 +1,12 @@
-"""The engine beside the kernel in the drawn cells (`drawn`): what is off, and how many are not.
+"""The engine beside kernels in drawn cells (`drawn`, `controls`): what is off, how many are not.
 
-    python -m validation.kernel.beside                    # with the measurements there are
-    python -m validation.kernel.beside --measure 0 3 17   # measures cells anew first; needs root
-    python -m validation.kernel.beside --measure all      # a quarter of an hour
+    python -m validation.kernel.beside drawn                   # with the measurements there are
+    python -m validation.kernel.beside drawn --measure 0 3 17  # measures cells anew; needs root
+    python -m validation.kernel.beside virtual --measure all   # in virtual time; two hours
 
 A cell holds if goodput, or completion, is within 5 %, retransmissions and timeouts within 10 % or
-3, and the mean queue within 10 % or half a packet.
+3, and the mean queue within 10 % or half a packet. BBR draws when it probes: there the medians of
+several runs are compared, the kernel's and ours.
 """
 
 from __future__ import annotations
@@ -16,17 +17,17 @@ import multiprocessing
 import platform
 import statistics
 import sys
-from concurrent.futures import FIRST_COMPLETED, ProcessPoolExecutor, wait
-from dataclasses import dataclass
+from collections.abc import Callable
+from concurrent.futures import FIRST_COMPLETED, ProcessPoolExecutor, ThreadPoolExecutor, wait
+from dataclasses import dataclass, replace
 from pathlib import Path
 
-from validation.kernel import ours
+from validation.kernel import inside, ours, virtual
 from validation.kernel.cells import CONTROLS
-from validation.kernel.drawn import DrawnCell, drawn
+from validation.kernel.drawn import DrawnCell
 from validation.kernel.flow import Measured, measure
 from validation.kernel.namespaces import hindrance
 
-FILE = Path(__file__).parent / "drawn.csv"
 FIELDS = (
     "number",
     "run",
@@ -40,8 +41,36 @@ FIELDS = (
     "lateness_ms",
     "kernel",
 )
-# Flows at a time, and the sum of their rates.
+# Flows at a time in real time, and the sum of their rates.
 PARALLEL, RATE_BPS = 10, 45_000_000
+# The controls that draw when they probe, and the runs of ours that are compared then.
+DRAWING, RUNS = ("bbr", "bbr3"), 9
+
+
+@dataclass(frozen=True)
+class Kept:
+    """Measurements: their file, the set of cells, and the kernel.
+
+    The kernel is one in virtual time; None: this machine's, in real time.
+    """
+
+    name: str
+    cells: str
+    kernel: str | None
+
+    @property
+    def file(self) -> Path:
+        """What a kernel did, a line a run."""
+        return Path(__file__).parent / self.name
+
+
+KEPT = {
+    "drawn": Kept("drawn.csv", "drawn", None),
+    "virtual": Kept("drawn-virtual.csv", "drawn", "7.2"),
+    "controls": Kept("controls.csv", "controls", "bbr3-6.12"),
+    "named": Kept("named.csv", "named", "7.2"),
+}
+"""Measurements by name."""
 
 
 @dataclass(frozen=True)
@@ -91,20 +120,27 @@ class Comparison:
 def main() -> int:
     """Parses the command line and does it."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
+    parser.add_argument("kept", nargs="?", default="drawn", choices=KEPT, help="measurements")
     parser.add_argument("--measure", nargs="+", help="numbers of cells to measure anew, or all")
     parser.add_argument("--run", type=int, default=1, help="number of the measurement")
+    parser.add_argument("--parallel", type=int, default=1, help="kernels at a time (virtual time)")
     parser.add_argument("--without-kept-apart", action="store_true", help="leave a third unseen")
     arguments = parser.parse_args()
+    kept = KEPT[arguments.kept]
     if arguments.measure:
-        reason = hindrance(CONTROLS)
+        wanted = set(arguments.measure)
+        chosen = [
+            it for it in inside.SETS[kept.cells]() if "all" in wanted or str(it.number) in wanted
+        ]
+        reason = hindrance(CONTROLS) if kept.kernel is None else virtual.hindrance(kept.kernel)
         if reason is not None:
             print(f"skipped: no kernel is measured here: {reason}")
+        elif kept.kernel is None:
+            measure_all(kept, chosen, arguments.run)
         else:
-            wanted = set(arguments.measure)
-            chosen = [it for it in drawn() if "all" in wanted or str(it.number) in wanted]
-            measure_all(chosen, arguments.run)
+            measure_virtually(kept, kept.kernel, chosen, arguments.run, arguments.parallel)
     comparisons = [
-        it for it in compare() if not (arguments.without_kept_apart and it.cell.kept_apart)
+        it for it in compare(kept) if not (arguments.without_kept_apart and it.cell.kept_apart)
     ]
     for comparison in comparisons:
         if comparison.faults:
@@ -113,10 +149,26 @@ def main() -> int:
     for fault in ("speed", "retransmissions", "timeouts", "queue"):
         held = sum(fault not in it.faults for it in comparisons)
         print(f"{fault}: {held} of {len(comparisons)} cells hold")
+    print(f"all of it: {sum(not it.faults for it in comparisons)} of {len(comparisons)}")
     return 0
 
 
-def measure_all(cells: list[DrawnCell], run: int) -> None:
+def measure_virtually(
+    kept: Kept, kernel: str, cells: list[DrawnCell], run: int, parallel: int
+) -> None:
+    """Measures cells in virtual time, low rates first, and stores each as it is done."""
+    with ThreadPoolExecutor(parallel) as pool:
+        ordered = sorted(cells, key=lambda cell: (cell.rate_bps, cell.number))
+        running = [
+            (cell, pool.submit(inside.measure_in, kernel, kept.cells, cell.number))
+            for cell in ordered
+        ]
+        for cell, future in running:
+            release, measured = future.result()
+            put(kept, cell, run, measured, release)
+
+
+def measure_all(kept: Kept, cells: list[DrawnCell], run: int) -> None:
     """Measures cells, low rates first, and stores each as it is done."""
     waiting = sorted(cells, key=lambda cell: (cell.rate_bps, cell.number))
     context = multiprocessing.get_context("spawn")
@@ -130,12 +182,13 @@ def measure_all(cells: list[DrawnCell], run: int) -> None:
                     running[pool.submit(measure, cell)] = cell
             done, _ = wait(running, return_when=FIRST_COMPLETED)  # type: ignore[type-var]
             for future in done:
-                put(running.pop(future), run, future.result())  # type: ignore[attr-defined]
+                cell, release = running.pop(future), platform.release().split("-")[0]
+                put(kept, cell, run, future.result(), release)  # type: ignore[attr-defined]
 
 
-def put(cell: DrawnCell, run: int, measured: Measured) -> None:
+def put(kept: Kept, cell: DrawnCell, run: int, measured: Measured, release: str) -> None:
     """Stores a measurement in place of an older one of the same cell and run."""
-    rows = {(int(row["number"]), int(row["run"])): row for row in read()}
+    rows = {(int(row["number"]), int(row["run"])): row for row in read(kept)}
     completion = measured.completion_s
     rows[cell.number, run] = {
         "number": str(cell.number),
@@ -148,31 +201,31 @@ def put(cell: DrawnCell, run: int, measured: Measured) -> None:
         "undone": str(measured.undone),
         "mean_queue": f"{measured.mean_queue:.3f}",
         "lateness_ms": f"{measured.lateness_ms:.2f}",
-        "kernel": f"Linux {platform.release().split('-')[0]}",
+        "kernel": f"Linux {release}",
     }
-    with FILE.open("w", newline="") as file:
+    with kept.file.open("w", newline="") as file:
         writer = csv.DictWriter(file, FIELDS, lineterminator="\n")
         writer.writeheader()
         writer.writerows(rows[which] for which in sorted(rows))
 
 
-def read() -> list[dict[str, str]]:
+def read(kept: Kept) -> list[dict[str, str]]:
     """Every measurement there is."""
-    if not FILE.exists():
+    if not kept.file.exists():
         return []
-    with FILE.open() as file:
+    with kept.file.open() as file:
         return list(csv.DictReader(file))
 
 
-def compare() -> list[Comparison]:
-    """Runs the engine in every cell that was measured."""
+def compare(kept: Kept, wanted: Callable[[DrawnCell], bool] | None = None) -> list[Comparison]:
+    """Runs the engine in every cell that was measured, or in those that are wanted."""
     measured: dict[int, list[dict[str, str]]] = {}
-    for row in read():
+    for row in read(kept):
         measured.setdefault(int(row["number"]), []).append(row)
     return [
         Comparison(cell, kernel(cell, measured[cell.number]), engine(cell))
-        for cell in drawn()
-        if cell.number in measured
+        for cell in inside.SETS[kept.cells]()
+        if cell.number in measured and (wanted is None or wanted(cell))
     ]
 
 
@@ -192,7 +245,19 @@ def kernel(cell: DrawnCell, rows: list[dict[str, str]]) -> Result:
 
 
 def engine(cell: DrawnCell) -> Result:
-    """What the engine does in a cell."""
+    """What the engine does in a cell; the medians of several runs if the control draws."""
+    seeds = range(1, RUNS + 1) if cell.congestion in DRAWING else [cell.seed]
+    runs = [_run(replace(cell, seed=seed)) for seed in seeds]
+
+    def median(name: str) -> float:
+        return statistics.median(getattr(run, name) for run in runs)
+
+    arrived = all(run.speed is not None for run in runs)
+    speed = median("speed") if arrived else None
+    return Result(speed, median("retransmissions"), median("timeouts"), median("mean_queue"))
+
+
+def _run(cell: DrawnCell) -> Result:
     outcome, queue = ours.run_with_queue(cell)
     flow = outcome.summary()["flows"][0]
     speed = outcome.goodput_kbps if cell.file_bytes is None else outcome.completion_s

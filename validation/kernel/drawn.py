@@ -28,7 +28,8 @@ SECONDS = 60.0
 class DrawnCell:
     """One flow over one path: bulk data for `seconds`, or a file.
 
-    A third of them, every third number, is not looked at while the code is worked on.
+    The seed is that of our random streams; the fates of packets do not depend on it. A third of
+    them, every third number, is not looked at while the code is worked on.
     """
 
     number: int
@@ -42,6 +43,7 @@ class DrawnCell:
     file_bytes: int | None
     seconds: float = SECONDS
     held_ms: int = 0
+    seed: int = 1
 
     @property
     def kept_apart(self) -> bool:

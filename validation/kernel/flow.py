@@ -23,6 +23,8 @@ _UNACKED, _CWND, _SSTHRESH, _RTT, _RETRANSMISSIONS = 24, 80, 76, 68, 100
 # Congestion controls that decide at the receiver how marks are echoed.
 _ECHOES = ("dctcp",)
 _SEND_BUFFER = 4 << 20
+# A kernel has one version of BBR, and calls it so.
+_KERNELS_NAME = {"bbr3": "bbr"}
 _SNDBUFFORCE, _MAX_PACING_RATE = 32, 47
 # Far above every link's rate, in bytes/s: it only turns the kernel's own pacing on.
 _NO_BOUND = 10**10 // 8
@@ -198,9 +200,8 @@ class _Flow:
     def _send(self) -> None:
         self.listening.wait()
         with socket.socket() as connection:
-            connection.setsockopt(
-                socket.IPPROTO_TCP, socket.TCP_CONGESTION, self.cell.congestion.encode()
-            )
+            control = _KERNELS_NAME.get(self.cell.congestion, self.cell.congestion)
+            connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_CONGESTION, control.encode())
             # So much that the application never is the limit.
             buffer = max(_SEND_BUFFER, 4 * self._held_bytes)
             connection.setsockopt(socket.SOL_SOCKET, _SNDBUFFORCE, buffer)

@@ -245,7 +245,7 @@ fn every_error_names_line_key_and_cure() {
         ),
         (
             "[transport]\nprofile = \"linux\"\n[transport.linux]\nrak = false",
-            "geo.toml line 4: transport.linux.rak: unknown key, one of handshake, rack, tail_loss_probe, prr, dsack, undo, frto, max_reordering, hystart, hystart_plus, quick_ack, sack_compression, slow_start_after_idle, pacing, timer_ticks (did you mean rack?)",
+            "geo.toml line 4: transport.linux.rak: unknown key, one of handshake, rack, tail_loss_probe, prr, dsack, undo, frto, max_reordering, hystart, hystart_plus, quick_ack, sack_compression, slow_start_after_idle, pacing, window_growth, burst_deferral, timer_ticks (did you mean rack?)",
         ),
         (
             "[transport]\nprofile = \"linux\"\nlinux.max_reordering = 2",

@@ -294,10 +294,17 @@ impl TcpConfig {
         if self.timestamps { HEADERS + 20 } else { HEADERS + 12 }
     }
 
-    /// The receive window as a segment carries it.
+    /// The receive window as a segment carries it, once it has grown.
     pub(super) fn announced_window(&self) -> u32 {
         let bytes = |Size(window)| u32::try_from(window).unwrap_or(u32::MAX);
         self.receive_window.map_or(u32::MAX, |window| bytes(window).max(self.mss().0))
+    }
+
+    /// The receive window of a new connection.
+    pub(super) fn first_window(&self) -> u32 {
+        let window = self.announced_window();
+        let grows = self.profile() == Profile::Linux && self.options().window_growth;
+        if grows { window.min(super::linux::first_window(self.mss().0)) } else { window }
     }
 }
 
@@ -399,15 +406,22 @@ pub struct LinuxOptions {
     /// Segments leave paced by the window instead of in bursts: twice its rate in slow start, 1.2
     /// times beyond. BBR paces in any case.
     pub pacing: bool,
-    /// Timers expire on ticks of 4 ms, and CUBIC's clock counts them, as in a kernel built with
-    /// CONFIG_HZ=250: a retransmission timeout comes up to 36 ms late, a delayed ACK or a reordering
-    /// timeout up to 8 ms. Without it they are exact.
+    /// The receive window grows from 64 kB with what arrives, as far as the buffer does; without it
+    /// `receive_window` counts, from the beginning.
+    pub window_growth: bool,
+    /// A burst that the window cuts short waits for an ACK that is due within a millisecond. It is
+    /// for the sake of segmentation offload, and decides which packets find room in a short queue.
+    pub burst_deferral: bool,
+    /// Timers expire on ticks of 4 ms, and the clocks of CUBIC and Westwood+ count them, as in a
+    /// kernel built with CONFIG_HZ=250: a retransmission timeout comes up to 36 ms late, a delayed
+    /// ACK or a reordering timeout up to 8 ms. Without it they are exact.
     pub timer_ticks: bool,
 }
 
 impl Default for LinuxOptions {
-    /// What the kernel does unless it is told otherwise: everything but pacing; and exact timers,
-    /// since ticks depend on how the kernel was built.
+    /// What the kernel does unless it is told otherwise: everything but pacing; a receive window
+    /// that never limits and bursts that never wait; and exact timers, since ticks depend on how the
+    /// kernel was built.
     fn default() -> Self {
         Self {
             handshake: true,
@@ -424,6 +438,8 @@ impl Default for LinuxOptions {
             sack_compression: true,
             slow_start_after_idle: true,
             pacing: false,
+            window_growth: false,
+            burst_deferral: false,
             timer_ticks: false,
         }
     }

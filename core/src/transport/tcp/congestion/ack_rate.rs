@@ -3,8 +3,9 @@
 //! bytes over time, duplicate ACKs included, sampled once per round trip and put through two
 //! low-pass filters of gain 1/8.
 //!
-//! As in Linux, bandwidth is in whole bytes per millisecond and both filters round down, so that
-//! each stalls up to 7 bytes/ms below its input: together 0.1 Mbit/s, 40 % of a 263 kbit/s link.
+//! As in Linux, bandwidth is in whole bytes per tick of the kernel's clock and both filters round
+//! down, so that each stalls up to 7 bytes per tick below its input: with ticks of a millisecond
+//! together 0.1 Mbit/s, 40 % of a 263 kbit/s link.
 
 /// A sample takes at least this long, in milliseconds.
 const LEAST_SAMPLE: u64 = 50;
@@ -13,12 +14,16 @@ const LEAST_SAMPLE: u64 = 50;
 #[derive(Debug)]
 pub(crate) struct AckRate {
     mss: u64,
-    /// Output of the first filter, in bytes per millisecond.
+    /// A sample takes at least so many ticks.
+    least_sample: u64,
+    /// Output of the first filter, in bytes per tick.
     once: u64,
     /// Output of the second filter: the estimate.
     estimate: u64,
-    /// When the sample began, in milliseconds; `None` before the first ACK.
+    /// When the sample began, in ticks; `None`: the first ACK begins it.
     since: Option<u64>,
+    /// No ACK yet since the connection was established.
+    first: bool,
     /// Bytes acknowledged since.
     bytes: u64,
     /// Cumulative acknowledgement up to which bytes were counted.
@@ -28,31 +33,47 @@ pub(crate) struct AckRate {
 }
 
 impl AckRate {
-    /// For segments of `mss` bytes.
+    /// For segments of `mss` bytes and ticks of a millisecond.
     pub(crate) fn new(mss: u32) -> Self {
+        Self::with_ticks(mss, 1)
+    }
+
+    /// For segments of `mss` bytes and ticks of `millis` milliseconds.
+    pub(crate) fn with_ticks(mss: u32, millis: u64) -> Self {
         Self {
             mss: u64::from(mss.max(1)),
+            least_sample: LEAST_SAMPLE / millis,
             once: 0,
             estimate: 0,
             since: None,
+            first: false,
             bytes: 0,
             una: 0,
             in_advance: 0,
         }
     }
 
-    /// Segments that the bandwidth delivers in `rtt` milliseconds, at least two.
+    /// The connection is established at this tick: the first sample begins, and what the first ACK
+    /// acknowledges counts as one segment.
+    pub(crate) fn begin(&mut self, now: u64) {
+        self.since = Some(now);
+        self.first = true;
+    }
+
+    /// Segments that the bandwidth delivers in `rtt` ticks, at least two.
     pub(crate) fn segments_in(&self, rtt: u64) -> u32 {
         let bytes = self.estimate.saturating_mul(rtt);
         u32::try_from(bytes / self.mss).unwrap_or(u32::MAX).max(2)
     }
 
-    /// An ACK up to byte `una`, `now` and the round-trip time being in milliseconds. `plain`: it
+    /// An ACK up to byte `una`, `now` and the round-trip time being in ticks. `plain`: it
     /// advances, and neither losses nor SACKs are about.
     pub(crate) fn on_ack(&mut self, now: u64, rtt: u64, una: u64, plain: bool) {
-        if self.since.is_none() {
+        let first = std::mem::take(&mut self.first);
+        if first || self.since.is_none() {
             self.una = una;
         }
+        let plain = plain && !first;
         self.sample(now, rtt);
         self.bytes += if plain {
             let acknowledged = una.saturating_sub(self.una);
@@ -66,7 +87,7 @@ impl AckRate {
     /// Ends the sample if it is long enough.
     fn sample(&mut self, now: u64, rtt: u64) {
         let elapsed = now.saturating_sub(*self.since.get_or_insert(now));
-        if rtt == 0 || elapsed <= rtt.max(LEAST_SAMPLE) {
+        if rtt == 0 || elapsed <= rtt.max(self.least_sample) {
             return;
         }
         let rate = self.bytes / elapsed;
@@ -152,6 +173,30 @@ mod tests {
         assert_eq!(count(&mut rate, 8), 1, "and the third");
         assert_eq!(count(&mut rate, 10), 2);
         assert_eq!(count(&mut rate, 11), 1);
+    }
+
+    /// Established at 0, the first ACK at 100 ms: the sample that the second one ends holds one
+    /// segment, whatever the first acknowledged.
+    #[test]
+    fn the_first_sample_begins_with_the_connection() {
+        let mut rate = AckRate::new(1448);
+        rate.begin(0);
+        rate.on_ack(100, 100, 2 * 1448, true);
+        assert_eq!(rate.estimate, 0, "not more than a round trip");
+        rate.on_ack(104, 100, 4 * 1448, true);
+        assert_eq!(rate.estimate, 1448 / 104);
+    }
+
+    /// 13 ticks of 4 ms are 52 ms, more than 50.
+    #[test]
+    fn the_least_sample_is_counted_in_ticks() {
+        let mut rate = AckRate::with_ticks(1448, 4);
+        rate.begin(0);
+        rate.on_ack(2, 2, 1448, true);
+        rate.on_ack(12, 2, 2 * 1448, true);
+        assert_eq!(rate.estimate, 0);
+        rate.on_ack(13, 2, 3 * 1448, true);
+        assert_eq!(rate.estimate, 2 * 1448 / 13);
     }
 
     #[test]

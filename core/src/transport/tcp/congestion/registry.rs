@@ -83,7 +83,9 @@ static BUILT_IN: [CongestionControlKind; 11] = [
         profiles: BOTH,
         build: &|config, _| match config.profile() {
             Profile::Papers => Box::new(papers::Westwood::new(config.mss().0)),
-            Profile::Linux => Box::new(linux::Westwood::new(config.mss().0)),
+            Profile::Linux => {
+                Box::new(linux::Westwood::new(config.mss().0, config.options().timer_ticks))
+            }
         },
     },
     CongestionControlKind {

@@ -35,5 +35,6 @@ mod undo;
 pub(super) use congestion::{
     Bbr, Bbr3, CarefulResume, Cubic, Dctcp, HyStartPlus, Hybla, Prague, Reno, Westwood,
 };
+pub(super) use receive_buffer::first_window;
 pub(super) use receiver::LinuxReceiver;
 pub(super) use sender::LinuxSender;

@@ -1,10 +1,12 @@
 //! How the receive buffer grows with what arrives, because of what that does to ACKs: Linux answers
 //! at once whatever lets its window grow (`tcp_grow_window` in `tcp_input.c` makes `icsk_ack.quick`
-//! odd), so that hardly any ACK waits in slow start. The window itself is the configuration's.
+//! odd), so that hardly any ACK waits in slow start. With `window_growth` the window itself is announced too, else it
+//! is the configuration's.
 
 use crate::units::{Duration, Instant};
 
-/// The window of a new connection, in whole segments (`tcp_select_initial_window`).
+/// The window of a new connection; it is announced in whole segments
+/// (`tcp_select_initial_window`).
 const INITIAL: u64 = 65_536;
 /// What the buffer of a new connection has room for, `tcp_rmem` by default, once it is known how
 /// much of a packet's memory is payload: five eighths of 131,072 bytes.
@@ -13,6 +15,13 @@ const FIRST_LIMIT: u64 = 81_920;
 const LAST_LIMIT: u64 = 20_971_520;
 /// Segments that an initial window delivers in the first round trip.
 const FIRST_ROUND: u64 = 10;
+
+/// The window that a SYN-ACK announces, in bytes, for segments that carry so many. The buffer then
+/// keeps one of them back (`tcp_init_buffer_space`).
+pub(crate) fn first_window(segment: u32) -> u32 {
+    let segment = segment.max(1);
+    (INITIAL as u32 / segment * segment).max(segment)
+}
 
 /// The window that the buffer could announce, in bytes, and what it may grow to.
 #[derive(Clone, Copy, Debug)]
@@ -33,16 +42,20 @@ pub(super) struct ReceiveBuffer {
 impl ReceiveBuffer {
     /// For segments of `announced` bytes, without options, that carry `segment` bytes with them.
     pub(super) fn new(announced: u32, segment: u32) -> Self {
-        let segment = u64::from(segment.max(1));
         Self {
-            segment,
-            window: INITIAL / segment * segment,
+            segment: segment.max(1).into(),
+            window: INITIAL.saturating_sub(segment.into()).max(segment.into()),
             limit: FIRST_LIMIT,
             taken: FIRST_ROUND * u64::from(announced),
             round: (0, Instant::ZERO),
             rtt8: 0,
             last_echo: Instant::ZERO,
         }
+    }
+
+    /// The window that is left while `held` bytes wait behind a gap.
+    pub(super) fn window(&self, held: u64) -> u64 {
+        self.window.min(self.limit.saturating_sub(held))
     }
 
     /// The connection is established: the first round trip begins.
@@ -62,16 +75,16 @@ impl ReceiveBuffer {
         self.rtt8 = if shorter { rtt * 8 } else { self.rtt8 - self.rtt8 / 8 + rtt };
     }
 
-    /// A new segment arrived, `ahead` bytes being between the next byte expected and the last one
-    /// that arrived; says whether the window grows. In order, it still waits for the application
-    /// then, and takes its room itself.
-    pub(super) fn grows(&mut self, ahead: u64) -> bool {
-        let room = self.limit.saturating_sub(ahead.max(self.segment) + self.window);
+    /// A new segment arrived, and with it `used` bytes wait for the application or behind a gap;
+    /// says whether the window grows.
+    pub(super) fn grows(&mut self, used: u64) -> bool {
+        let room = self.limit.saturating_sub(used + self.window);
         self.window += room.min(2 * self.segment);
         room > 0
     }
 
-    /// A segment arrived beyond a gap: the buffer is made large enough for all that waits
+    /// A segment arrived beyond a gap, `ahead` bytes being between the next byte expected and the
+    /// last one that arrived: the buffer is made large enough for all that waits
     /// (`tcp_rcvbuf_grow`, from `tcp_data_queue_ofo`).
     pub(super) fn on_gap(&mut self, ahead: u64) {
         self.limit = self.limit.max((2 * self.taken + ahead).min(LAST_LIMIT));
@@ -111,25 +124,37 @@ mod tests {
         Instant::ZERO + Duration::from_millis(ms)
     }
 
-    /// The first 16,385 bytes are six steps of two segments; then nothing grows before the
+    /// The first 16,384 bytes are six steps of two segments; then nothing grows before the
     /// application has taken more than ten segments in a round trip.
     #[test]
     fn six_segments_grow_a_new_window() {
         let mut buffer = ReceiveBuffer::new(1448, 1448);
-        assert_eq!((0..20).filter(|_| buffer.grows(0)).count(), 6);
+        assert_eq!((0..20).filter(|_| buffer.grows(1448)).count(), 6);
         buffer.on_taken(at(50), 14_480, 0);
-        assert!(!buffer.grows(0), "how long a round trip takes is not known");
+        assert!(!buffer.grows(1448), "how long a round trip takes is not known");
         buffer.begin(at(0));
         buffer.on_echo(at(100), at(1));
         buffer.on_taken(at(100), 14_480, 0);
-        assert!(!buffer.grows(0));
+        assert!(!buffer.grows(1448));
         // 20 segments: room for 2 x 20, and twice as much again for the doubled rate.
         buffer.on_taken(at(150), 30_000, 0);
-        assert!(!buffer.grows(0), "the round trip is not over");
+        assert!(!buffer.grows(1448), "the round trip is not over");
         buffer.on_taken(at(200), 14_480 + 28_960, 0);
         assert_eq!(buffer.limit, 57_920 * 3);
         assert!(!buffer.grows(100_000), "what waits for earlier bytes takes its room");
-        assert_eq!((0..100).filter(|_| buffer.grows(0)).count(), 32); // 91,840 bytes
+        assert_eq!((0..100).filter(|_| buffer.grows(1448)).count(), 32); // 91,840 bytes
+    }
+
+    /// 45 segments at first, but the buffer keeps one of 65,536 bytes back; what waits behind a gap
+    /// takes room of what there is.
+    #[test]
+    fn the_window_is_what_the_buffer_has_room_for() {
+        let mut buffer = ReceiveBuffer::new(1448, 1448);
+        assert_eq!((buffer.window(0), first_window(1448)), (64_088, 65_160));
+        buffer.grows(1448);
+        assert_eq!(buffer.window(0), 64_088 + 2 * 1448);
+        assert_eq!(buffer.window(FIRST_LIMIT - 3000), 3000);
+        assert_eq!(first_window(100_000), 100_000, "a segment always fits");
     }
 
     #[test]
@@ -139,7 +164,7 @@ mod tests {
         let mut grown = 0;
         for round in 0..1000 {
             buffer.on_taken(at(100 * round), 50_000 * round, 0);
-            grown += u32::from(buffer.grows(0) && round > 500);
+            grown += u32::from(buffer.grows(1448) && round > 500);
         }
         assert_eq!(grown, 0);
         buffer.on_taken(at(200_000), 1 << 40, 0);

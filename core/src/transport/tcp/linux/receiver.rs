@@ -33,8 +33,10 @@ pub(crate) struct LinuxReceiver {
     /// Bytes of an ACK without SACK blocks, and of a SYN.
     ack_size: u32,
     syn_size: u32,
-    /// Receive window that ACKs announce, in bytes.
+    /// Receive window that ACKs announce, in bytes, once it has grown.
     window: u32,
+    /// It grows with the buffer; the first byte beyond what was announced, which never moves back.
+    growth: Option<u64>,
     /// In its place the first byte that the application will not take.
     edge: Option<u64>,
     timestamps: bool,
@@ -73,6 +75,7 @@ impl LinuxReceiver {
             ack_size: config.headers(),
             syn_size: config.syn_size(),
             window: config.announced_window(),
+            growth: config.options().window_growth.then(|| config.first_window().into()),
             edge: None,
             timestamps: config.timestamps,
             dsack: config.options().dsack,
@@ -158,11 +161,12 @@ impl LinuxReceiver {
         }
     }
 
-    /// New data arrived, and the application takes what is in order at once.
-    fn grow_buffer(&mut self, now: Instant) {
+    /// New data arrived, byte `before` having been expected; then the application takes what is in
+    /// order at once.
+    fn grow_buffer(&mut self, now: Instant, before: u64) {
         let next = self.arrivals.next();
         let ahead = self.arrivals.highest().saturating_sub(next);
-        if self.buffer.grows(ahead) {
+        if self.buffer.grows(next - before + self.arrivals.held_bytes()) {
             self.delayed.on_window_growth();
         }
         if ahead > 0 {
@@ -184,6 +188,14 @@ impl LinuxReceiver {
             return had_gap || push;
         }
         !self.compression.holds(now, self.arrivals.next(), self.rtt.smoothed())
+    }
+
+    /// The window that an acknowledgement of byte `next` announces.
+    fn announce(&mut self, next: u64) -> u32 {
+        let window = announced(self.window, self.edge, next);
+        let Some(told) = &mut self.growth else { return window };
+        *told = (*told).max(next + self.buffer.window(self.arrivals.held_bytes()));
+        window.min(u32::try_from(*told - next).unwrap_or(u32::MAX))
     }
 
     fn acknowledge(&mut self, now: Instant, urgent: bool) {
@@ -208,7 +220,7 @@ impl Endpoint for LinuxReceiver {
         }
         let reduced = self.ecn.hears_reduction(segment);
         self.update_echo(segment);
-        let had_gap = !self.arrivals.is_contiguous();
+        let (had_gap, before) = (!self.arrivals.is_contiguous(), self.arrivals.next());
         if self.arrivals.take_in(segment) {
             self.delayed.on_data(now, self.rtt.timeout());
             let waits = self.delayed.deadline().is_some();
@@ -219,7 +231,7 @@ impl Endpoint for LinuxReceiver {
             if self.timestamps && segment.len >= self.mss {
                 self.buffer.on_echo(now, segment.ts_ecr);
             }
-            self.grow_buffer(now);
+            self.grow_buffer(now, before);
             let at_once = asks.now || reduced;
             let urgent = at_once || self.is_urgent(now, had_gap, segment.push);
             if urgent || self.arrivals.is_contiguous() {
@@ -241,7 +253,7 @@ impl Endpoint for LinuxReceiver {
     fn transmit_into(&mut self, now: Instant, segment: &mut Segment) -> bool {
         let mut first = Segment::default();
         if let Some(ack) = self.ecn.take_first(&mut first) {
-            let (ts_ecr, window, wire) = (self.echo, self.window, self.ack_size);
+            let (ts_ecr, window, wire) = (self.echo, self.announce(ack), self.ack_size);
             *segment = Segment { ack, ts_val: now, ts_ecr, window, wire, ..first };
             self.arrivals.counters.acks_sent += 1;
             return true;
@@ -255,7 +267,7 @@ impl Endpoint for LinuxReceiver {
             ack: next,
             ts_val: now,
             ts_ecr: self.echo,
-            window: announced(self.window, self.edge, next),
+            window: self.announce(next),
             ..Segment::default()
         };
         segment.syn = due == Due::SynAck;

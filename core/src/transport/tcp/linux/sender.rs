@@ -31,6 +31,11 @@ enum Connection {
     Established,
 }
 
+/// A burst that the window cuts short waits for an ACK that is due so soon, if the last one left no
+/// longer ago (`tcp_tso_should_defer` in `tcp_output.c`), unless it is a third of the window.
+const DEFERRAL: Duration = Duration::from_millis(1);
+const DEFERRAL_SHARE: u64 = 3;
+
 /// Segments that Linux builds as one packet and cuts on the way out (`tcp_write_xmit`): as many as
 /// a millisecond's worth, within half the window and what is left of it. The last of several
 /// carries PSH (`__tcp_transmit_skb`), whoever wrote them.
@@ -52,6 +57,8 @@ pub(crate) struct LinuxSender {
     answer_due: bool,
     /// Segments leave paced by the window.
     paced: bool,
+    /// A burst that the window cuts short may wait.
+    defers: bool,
     /// The control paces at times: while it resumes an earlier connection's window.
     resumes: bool,
     mss: u32,
@@ -60,6 +67,8 @@ pub(crate) struct LinuxSender {
     heard: Instant,
     ecn: SenderEcn,
     supply: Supply,
+    /// The receive window that was heard of last.
+    window: u32,
     board: Scoreboard,
     rtt: RttEstimator,
     congestion: Congestion,
@@ -83,12 +92,14 @@ impl LinuxSender {
             connection: Connection::Closed,
             answer_due: false,
             paced: options.pacing,
+            defers: options.burst_deferral,
             resumes: config.careful_resume.is_some(),
             mss: config.mss().0,
             burst: Burst::default(),
             heard: Instant::ZERO,
             ecn: SenderEcn::new(config.ecn_mode()),
             supply: Supply::new(config),
+            window: 0,
             board: Scoreboard::new(config, congestion.has_model()),
             rtt: RttEstimator::new(),
             congestion,
@@ -378,6 +389,10 @@ impl LinuxSender {
             self.stop(now, false);
             return false;
         }
+        if self.defers && self.is_deferred(now) {
+            self.stop(now, self.room() < self.supply.permitted_beyond(self.board.flight().nxt()));
+            return false;
+        }
         self.send_new(now, len, segment);
         true
     }
@@ -408,6 +423,34 @@ impl LinuxSender {
         segment.push = ends_burst || self.next_new().is_none();
         let probes = self.may_probe() && !self.recovery.probe().is_due();
         self.timer.on_new_data(now, was_empty, probes, &self.board, &self.rtt);
+    }
+
+    /// Bytes that the congestion window leaves.
+    fn room(&self) -> u64 {
+        u64::from(self.cwnd()).saturating_sub(self.in_flight()) * u64::from(self.mss)
+    }
+
+    /// Whether the next burst waits for an ACK, since it would be short and the ACK is near.
+    fn is_deferred(&self, now: Instant) -> bool {
+        let within_burst = self.burst.at == now && self.burst.left > 0;
+        let (flight, mss) = (self.board.flight(), u64::from(self.mss));
+        let recent = now <= self.pacer.departure(self.last_sent) + DEFERRAL;
+        if within_burst
+            || flight.is_empty()
+            || !recent
+            || self.recovery.state() >= CongestionState::Recovery
+            || self.supply.beyond(flight.nxt()) <= mss
+        {
+            return false;
+        }
+        let room = self.room().min(self.supply.permitted_beyond(flight.nxt()));
+        let window = (u64::from(self.cwnd()) * mss).min(self.window.into());
+        if room >= self.quantum() * mss || room >= window / DEFERRAL_SHARE {
+            return false;
+        }
+        let Some(rtt) = self.rtt.smoothed() else { return false };
+        let near = Duration::from_nanos(rtt.as_nanos() / 2).min(DEFERRAL);
+        flight.last_sent(flight.first()) + rtt <= now + near
     }
 
     /// A new segment is about to leave; says whether it is the last one of several.
@@ -565,6 +608,7 @@ impl Endpoint for LinuxSender {
         self.board.adapt_window(&said);
         let mut ack = self.ack(now, segment, &said, delivered);
         ack.marked = u32::try_from(marked.unwrap_or(0)).unwrap_or(u32::MAX);
+        ack.undisturbed &= segment.window == std::mem::replace(&mut self.window, segment.window);
         self.congestion.on_ack(&ack);
         let of_probe = self.conclude_probe(now, segment.ack, &said);
         self.recovery.pause();

@@ -23,6 +23,12 @@ impl Ticks {
         Self { on }
     }
 
+    /// How long a tick takes for what counts in them, in milliseconds: one where time does not go
+    /// by in ticks, as in a kernel whose `CONFIG_HZ` is 1000.
+    pub(super) fn millis(self) -> u64 {
+        if self.on { TICK / 1_000_000 } else { 1 }
+    }
+
     /// When a timer expires that is set at `now` for `at`.
     #[inline]
     pub(super) fn expiry(self, now: Instant, at: Instant) -> Instant {

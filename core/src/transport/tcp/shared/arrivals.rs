@@ -15,6 +15,8 @@ pub(crate) struct Arrivals {
     /// Next byte expected.
     next: u64,
     held: Reassembly,
+    /// Bytes held ahead of a gap.
+    held_bytes: u64,
     /// Blocks held, the one that changed last first; the first `recent_len` count.
     recent: [SackBlock; BLOCKS],
     recent_len: usize,
@@ -32,6 +34,7 @@ impl Arrivals {
             mss,
             next: 0,
             held: Reassembly::default(),
+            held_bytes: 0,
             recent: [SackBlock::default(); BLOCKS],
             recent_len: 0,
             reported: reported.min(BLOCKS),
@@ -50,6 +53,12 @@ impl Arrivals {
     #[inline]
     pub(crate) fn highest(&self) -> u64 {
         self.highest
+    }
+
+    /// Bytes held ahead of a gap.
+    #[inline]
+    pub(crate) fn held_bytes(&self) -> u64 {
+        self.held_bytes
     }
 
     /// Whether nothing is held ahead of a gap.
@@ -118,6 +127,7 @@ impl Arrivals {
         if start <= self.next {
             let before = self.next;
             self.next = if self.held.is_empty() { end } else { self.held.advance(end) };
+            self.held_bytes = self.held_bytes.saturating_sub(self.next - end);
             self.counters.bytes_in_order += self.next - before;
             self.forget_blocks_below();
             return true;
@@ -125,6 +135,7 @@ impl Arrivals {
         let (block, new) = self.held.insert(start, end);
         if new {
             self.counters.out_of_order_segments += 1;
+            self.held_bytes += end - start;
         }
         self.remember(block);
         new

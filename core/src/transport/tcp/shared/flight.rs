@@ -133,6 +133,11 @@ impl Flight {
         self.slot(number).first_sent
     }
 
+    /// When a segment in flight was last sent.
+    pub(crate) fn last_sent(&self, number: u64) -> Instant {
+        self.slot(number).last_sent
+    }
+
     /// Adds a segment of `len` bytes, sent `now` for the first time.
     #[inline]
     pub(crate) fn push(&mut self, now: Instant, len: u32) {

@@ -22,7 +22,7 @@ impl Supply {
             mss: config.mss().0,
             supplied: 0,
             closed: false,
-            permitted: u64::from(config.announced_window()),
+            permitted: u64::from(config.first_window()),
         }
     }
 
@@ -45,6 +45,11 @@ impl Supply {
     /// Bytes that the application has handed over from `start` on.
     pub(crate) fn beyond(&self, start: u64) -> u64 {
         self.supplied.saturating_sub(start)
+    }
+
+    /// Bytes that the receiver's window allows from `start` on.
+    pub(crate) fn permitted_beyond(&self, start: u64) -> u64 {
+        self.permitted.saturating_sub(start)
     }
 
     /// Whether the application has closed and all of it is `acknowledged`.

@@ -3,12 +3,15 @@
 //! times the least round-trip time, and so is the threshold after a timeout.
 //!
 //! Until a recovery ends the window falls to half, as Reno's does. After a timeout the least
-//! round-trip time is measured anew. A tick is a millisecond, that of a kernel with HZ = 1000.
-//! Written from the module's source and compared with no kernel.
+//! round-trip time is measured anew. It counts in ticks of the kernel's clock: bandwidth in whole
+//! bytes per tick, round-trip times in ticks, rounded up. Compared with Linux 6.12
+//! (`validation/kernel`).
 
 use super::reno::Reno;
 use crate::transport::tcp::congestion::ack_rate::AckRate;
 use crate::transport::tcp::congestion::{Ack, CongestionControl, Loss, Reduction, Window};
+use crate::transport::tcp::linux::ticks::Ticks;
+use crate::units::{Duration, Instant};
 
 /// Round-trip time before any sample, in milliseconds.
 const INITIAL_RTT: u64 = 20_000;
@@ -16,16 +19,25 @@ const INITIAL_RTT: u64 = 20_000;
 /// Bandwidth estimation by the rate of ACKs.
 #[derive(Debug)]
 pub(crate) struct Westwood {
+    /// A tick in nanoseconds.
+    tick: u64,
     bandwidth: AckRate,
-    /// The last round-trip time, in milliseconds, rounded up.
+    /// The last round-trip time, in ticks.
     rtt: u64,
     /// The least since the start or the last timeout; `None`: no ACK since.
     least_rtt: Option<u64>,
 }
 
 impl Westwood {
-    pub(crate) fn new(mss: u32) -> Self {
-        Self { bandwidth: AckRate::new(mss), rtt: INITIAL_RTT, least_rtt: None }
+    /// For segments of `mss` bytes; with `timer_ticks` on a clock with ticks of 4 ms, else of 1 ms.
+    pub(crate) fn new(mss: u32, timer_ticks: bool) -> Self {
+        let millis = Ticks::new(timer_ticks).millis();
+        Self {
+            tick: millis * 1_000_000,
+            bandwidth: AckRate::with_ticks(mss, millis),
+            rtt: INITIAL_RTT / millis,
+            least_rtt: None,
+        }
     }
 
     fn product(&self) -> u32 {
@@ -38,12 +50,16 @@ impl CongestionControl for Westwood {
         true
     }
 
+    fn on_established(&mut self, now: Instant, _: Option<Duration>, _: u64, _: &mut Window) {
+        self.bandwidth.begin(now.as_nanos() / self.tick);
+    }
+
     fn on_ack(&mut self, ack: &Ack, _: &mut Window) {
-        let now = ack.now.as_nanos() / 1_000_000;
-        self.bandwidth.on_ack(now, self.rtt, ack.una, ack.undisturbed);
         if let Some(rtt) = ack.rtt {
-            self.rtt = rtt.as_nanos().div_ceil(1_000_000);
+            self.rtt = rtt.as_nanos().div_ceil(self.tick);
         }
+        let now = ack.now.as_nanos() / self.tick;
+        self.bandwidth.on_ack(now, self.rtt, ack.una, ack.undisturbed);
         self.least_rtt = Some(self.least_rtt.map_or(self.rtt, |least| least.min(self.rtt)));
     }
 
@@ -71,12 +87,11 @@ impl CongestionControl for Westwood {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::units::{Duration, Instant};
 
     /// A segment every 8 ms is 181 bytes/ms (up to 5 less by rounding), 62 segments in 500 ms.
     #[test]
     fn a_repaired_loss_puts_the_window_to_bandwidth_times_least_round_trip() {
-        let mut westwood = Westwood::new(1448);
+        let mut westwood = Westwood::new(1448, false);
         let mut window = Window::of(200, 50);
         for n in 0..1000 {
             let ack = Ack {

@@ -1,0 +1,54 @@
+"""What runs inside a kernel in virtual time: one cell of a set, its result as a line of JSON.
+
+python -m validation.kernel.virtual run 7.2 python -m validation.kernel.inside drawn 3
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import platform
+import subprocess
+import sys
+
+from validation.kernel import virtual
+from validation.kernel.controls import controls
+from validation.kernel.drawn import DrawnCell, drawn
+from validation.kernel.flow import Measured, measure
+from validation.kernel.named import named
+
+SETS = {"drawn": drawn, "controls": controls, "named": named}
+"""Cells by the name of their set."""
+
+
+def measure_in(kernel: str, cells: str, number: int) -> tuple[str, Measured]:
+    """Measures a cell in a kernel in virtual time; no lateness, the same result each time.
+
+    Args:
+        kernel: Name of a kernel that `virtual.build` left.
+        cells: Name of a set.
+        number: Of the cell in it.
+
+    Returns:
+        The kernel's version, and what it did.
+
+    Raises:
+        RuntimeError: If the kernel or the measurement failed.
+    """
+    module = [sys.executable, "-m", "validation.kernel.inside", cells, str(number)]
+    done: subprocess.CompletedProcess[str] = virtual.run(kernel, module)
+    if done.returncode != 0:
+        raise RuntimeError(f"cell {number} in {kernel}: {done.stderr[-2000:]}")
+    found = json.loads(done.stdout.splitlines()[-1])
+    return found.pop("release"), Measured(**found)
+
+
+def main(cells: str, number: int) -> None:
+    """Measures a cell in this kernel and prints what it did, without the samples."""
+    cell: DrawnCell = SETS[cells]()[number]
+    measured = dataclasses.replace(measure(cell), samples=[])
+    print(json.dumps(dataclasses.asdict(measured) | {"release": platform.release()}))
+
+
+if __name__ == "__main__":
+    main(sys.argv[1], int(sys.argv[2]))
