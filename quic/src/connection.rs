@@ -53,6 +53,8 @@ pub(crate) struct QuicConnection {
     latest: u64,
 
     report: Report,
+    /// Whether an end has received something and not acted on it yet.
+    heard_now: [bool; 2],
     /// A timer of the client has just run out: what quinn had counted before.
     timer_ran: Option<Probes>,
 }
@@ -115,6 +117,7 @@ impl QuicConnection {
             delivered: 0,
             latest: 0,
             report: Report::default(),
+            heard_now: [false; 2],
             timer_ran: None,
         }
     }
@@ -374,6 +377,7 @@ impl Connection for QuicConnection {
         });
         let at = self.clock.at(now);
         self.peer(end).handle(at, from, codepoint(packet.ecn), body.bytes);
+        self.heard_now[end as usize] = true;
         if let (End::Receiver, true, Some(report)) = (end, packet.len > 0, &mut self.ecn) {
             report.arrived += 1;
             report.marked += u64::from(packet.ecn == Ecn::Ce);
@@ -417,6 +421,10 @@ impl Connection for QuicConnection {
     /// packets of its own. A program hears that the handshake is over when the packets that end it
     /// have left, and a probe of the path's MTU, too.
     fn transmit(&mut self, now: Instant, end: End, outbox: &mut Outbox) -> Option<Instant> {
+        // What arrives at one instant is read before anything is answered: the timer comes after it.
+        if std::mem::take(&mut self.heard_now[end as usize]) {
+            return Some(now);
+        }
         if end == End::Sender {
             self.call(now);
         }

@@ -47,6 +47,8 @@ pub(crate) struct QuicDialogue {
     acknowledged: u64,
     in_flight: Arc<AtomicU64>,
     report: Report,
+    /// Whether an end has received something and not acted on it yet.
+    heard_now: [bool; 2],
     timer_ran: Option<Probes>,
     /// Marks on the answers, where they are in use.
     ecn: Option<EcnReport>,
@@ -89,6 +91,7 @@ impl QuicDialogue {
             acknowledged: 0,
             in_flight,
             report: Report::default(),
+            heard_now: [false; 2],
             timer_ran: None,
             ecn: ecn.then(EcnReport::default),
         }
@@ -318,6 +321,7 @@ impl Connection for QuicDialogue {
         });
         let at = self.clock.at(now);
         self.peer(end).handle(at, from, codepoint(packet.ecn), body.bytes);
+        self.heard_now[end as usize] = true;
         if let (End::Receiver, true, Some(report)) = (end, packet.len > 0, &mut self.ecn) {
             report.arrived += 1;
             report.marked += u64::from(packet.ecn == Ecn::Ce);
@@ -340,6 +344,9 @@ impl Connection for QuicDialogue {
 
     /// In the order in which quinn's tasks run, as data one way go.
     fn transmit(&mut self, now: Instant, end: End, outbox: &mut Outbox) -> Option<Instant> {
+        if std::mem::take(&mut self.heard_now[end as usize]) {
+            return Some(now);
+        }
         if end == End::Receiver {
             self.call(now);
         }
