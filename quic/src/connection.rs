@@ -12,7 +12,7 @@ use quinn_proto::{
     StreamId,
 };
 
-use crate::clock::Clock;
+use crate::clock::{Clock, rings};
 use crate::frames::Contents;
 use crate::received;
 use crate::sent::Sent;
@@ -53,6 +53,8 @@ pub(crate) struct QuicConnection {
     latest: u64,
 
     report: Report,
+    /// Whether an end has received something and not acted on it yet.
+    heard_now: [bool; 2],
     /// A timer of the client has just run out: what quinn had counted before.
     timer_ran: Option<Probes>,
 }
@@ -115,6 +117,7 @@ impl QuicConnection {
             delivered: 0,
             latest: 0,
             report: Report::default(),
+            heard_now: [false; 2],
             timer_ran: None,
         }
     }
@@ -176,7 +179,6 @@ impl QuicConnection {
                 _ => {}
             }
         }
-        self.peer(end).exchange();
     }
 
     /// Takes from the stream what has arrived in order.
@@ -191,6 +193,20 @@ impl QuicConnection {
         }
         // Credit for the sender goes with the next packet, which is asked for at once.
         let _ = chunks.finalize();
+    }
+
+    /// Sends what a connection has to send now; whether that was anything.
+    fn send(&mut self, now: Instant, end: End, outbox: &mut Outbox) -> bool {
+        let at = self.clock.at(now);
+        let mut something = false;
+        while let Some((_, connection)) = &mut self.peer(end).connection {
+            let mut bytes = Vec::new();
+            let Some(transmit) = connection.poll_transmit(at, 1, &mut bytes) else { break };
+            something = true;
+            let ecn = carried(transmit.ecn.filter(|_| self.ecn.is_some()));
+            self.post(now, end, (bytes, ecn), outbox);
+        }
+        something
     }
 
     /// Makes a packet of a datagram.
@@ -361,6 +377,7 @@ impl Connection for QuicConnection {
         });
         let at = self.clock.at(now);
         self.peer(end).handle(at, from, codepoint(packet.ecn), body.bytes);
+        self.heard_now[end as usize] = true;
         if let (End::Receiver, true, Some(report)) = (end, packet.len > 0, &mut self.ecn) {
             report.arrived += 1;
             report.marked += u64::from(packet.ecn == Ecn::Ce);
@@ -399,33 +416,35 @@ impl Connection for QuicConnection {
         self.take(packet);
     }
 
+    /// In the order in which quinn's tasks run: the connection sends what it has to say itself, then
+    /// learns what its endpoint has for it (connection ids), then the program writes; each sends
+    /// packets of its own. A program hears that the handshake is over when the packets that end it
+    /// have left, and a probe of the path's MTU, too.
     fn transmit(&mut self, now: Instant, end: End, outbox: &mut Outbox) -> Option<Instant> {
+        // What arrives at one instant is read before anything is answered: the timer comes after it.
+        if std::mem::take(&mut self.heard_now[end as usize]) {
+            return Some(now);
+        }
         if end == End::Sender {
             self.call(now);
-            self.write();
         }
         for bytes in std::mem::take(&mut self.peer(end).answers) {
             self.post(now, end, (bytes, Ecn::NotEct), outbox);
         }
-        let at = self.clock.at(now);
-        let mut something = false;
-        loop {
-            let Some((_, connection)) = &mut self.peer(end).connection else { return None };
-            let mut bytes = Vec::new();
-            let Some(transmit) = connection.poll_transmit(at, 1, &mut bytes) else { break };
-            something = true;
-            let ecn = carried(transmit.ecn.filter(|_| self.ecn.is_some()));
-            self.post(now, end, (bytes, ecn), outbox);
-        }
-        if end == End::Sender
-            && let Some(before) = self.timer_ran.take()
-        {
-            self.count_timeout(before, something);
+        let mut something = self.send(now, end, outbox);
+        self.peer(end).exchange();
+        something |= self.send(now, end, outbox);
+        if end == End::Sender {
+            self.write();
+            something |= self.send(now, end, outbox);
+            if let Some(before) = self.timer_ran.take() {
+                self.count_timeout(before, something);
+            }
         }
         let peer = self.peer(end);
         peer.exchange();
         let timeout = peer.connection.as_mut().and_then(|(_, it)| it.poll_timeout());
-        timeout.map(|at| self.clock.back(at))
+        timeout.map(|at| rings(now, self.clock.back(at)))
     }
 
     fn handle_timeout(&mut self, now: Instant, end: End) {

@@ -11,7 +11,7 @@ use clift::transport::{
 use clift::units::{self, Duration, Ecn, Instant};
 use quinn_proto::{ClientConfig, Dir, Endpoint, Event, StreamEvent, StreamId};
 
-use crate::clock::Clock;
+use crate::clock::{Clock, rings};
 use crate::connection::{Body, HEADER, Peer, Probes, ZEROS, address, carried, codepoint};
 use crate::frames::{Contents, STREAM_BITS};
 use crate::received;
@@ -47,6 +47,8 @@ pub(crate) struct QuicDialogue {
     acknowledged: u64,
     in_flight: Arc<AtomicU64>,
     report: Report,
+    /// Whether an end has received something and not acted on it yet.
+    heard_now: [bool; 2],
     timer_ran: Option<Probes>,
     /// Marks on the answers, where they are in use.
     ecn: Option<EcnReport>,
@@ -89,6 +91,7 @@ impl QuicDialogue {
             acknowledged: 0,
             in_flight,
             report: Report::default(),
+            heard_now: [false; 2],
             timer_ran: None,
             ecn: ecn.then(EcnReport::default),
         }
@@ -191,7 +194,20 @@ impl QuicDialogue {
                 self.delivered += bytes;
             }
         }
-        peer.exchange();
+    }
+
+    /// Sends what a connection has to send now; whether that was anything.
+    fn send(&mut self, now: Instant, end: End, outbox: &mut Outbox) -> bool {
+        let at = self.clock.at(now);
+        let mut something = false;
+        while let Some((_, connection)) = &mut self.peer(end).connection {
+            let mut bytes = Vec::new();
+            let Some(transmit) = connection.poll_transmit(at, 1, &mut bytes) else { break };
+            something = true;
+            let ecn = carried(transmit.ecn.filter(|_| self.ecn.is_some()));
+            self.post(now, end, (bytes, ecn), outbox);
+        }
+        something
     }
 
     /// Makes a packet of a datagram.
@@ -305,6 +321,7 @@ impl Connection for QuicDialogue {
         });
         let at = self.clock.at(now);
         self.peer(end).handle(at, from, codepoint(packet.ecn), body.bytes);
+        self.heard_now[end as usize] = true;
         if let (End::Receiver, true, Some(report)) = (end, packet.len > 0, &mut self.ecn) {
             report.arrived += 1;
             report.marked += u64::from(packet.ecn == Ecn::Ce);
@@ -325,24 +342,22 @@ impl Connection for QuicDialogue {
         self.take(packet);
     }
 
+    /// In the order in which quinn's tasks run, as data one way go.
     fn transmit(&mut self, now: Instant, end: End, outbox: &mut Outbox) -> Option<Instant> {
+        if std::mem::take(&mut self.heard_now[end as usize]) {
+            return Some(now);
+        }
         if end == End::Receiver {
             self.call(now);
         }
-        self.write(end);
         for bytes in std::mem::take(&mut self.peer(end).answers) {
             self.post(now, end, (bytes, Ecn::NotEct), outbox);
         }
-        let at = self.clock.at(now);
-        let mut something = false;
-        loop {
-            let Some((_, connection)) = &mut self.peer(end).connection else { return None };
-            let mut bytes = Vec::new();
-            let Some(transmit) = connection.poll_transmit(at, 1, &mut bytes) else { break };
-            something = true;
-            let ecn = carried(transmit.ecn.filter(|_| self.ecn.is_some()));
-            self.post(now, end, (bytes, ecn), outbox);
-        }
+        let mut something = self.send(now, end, outbox);
+        self.peer(end).exchange();
+        something |= self.send(now, end, outbox);
+        self.write(end);
+        something |= self.send(now, end, outbox);
         if end == End::Sender
             && let Some(before) = self.timer_ran.take()
         {
@@ -352,7 +367,7 @@ impl Connection for QuicDialogue {
         let peer = self.peer(end);
         peer.exchange();
         let timeout = peer.connection.as_mut().and_then(|(_, it)| it.poll_timeout());
-        timeout.map(|at| self.clock.back(at))
+        timeout.map(|at| rings(now, self.clock.back(at)))
     }
 
     fn handle_timeout(&mut self, now: Instant, end: End) {

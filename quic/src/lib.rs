@@ -18,7 +18,7 @@
 //! use clift_quic::QuicConfig;
 //!
 //! let there = LegConfig {
-//!     rate: BitRate::from_bits_per_second(10_000_000),
+//!     rate: BitRate::from_bits_per_second(8_000_000),
 //!     delay: Duration::from_millis(250).into(),
 //!     queue: QueueLimit::Unlimited,
 //!     loss: Loss::None,
@@ -28,7 +28,7 @@
 //! let flow = Flow {
 //!     start: Instant::ZERO,
 //!     transport: Arc::new(QuicConfig::default()),
-//!     application: Arc::new(File { size: Size(10_000) }),
+//!     application: Arc::new(File { size: Size(8_000) }),
 //!     source_leg: None,
 //! };
 //! let setup = Setup {

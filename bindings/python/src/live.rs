@@ -56,6 +56,8 @@ pub(crate) fn live(
         let report = serde_json::json!({
             "code": report.code,
             "seconds": report.seconds,
+            "began_ns": report.began,
+            "first_ns": {"there": report.directions[0].first, "back": report.directions[1].first},
             "processor_s": report.processor,
             "real_time": report.real_time,
             "trace_ended_s": report.trace_ended,

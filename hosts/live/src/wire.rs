@@ -34,6 +34,9 @@ pub struct Report {
     pub processor: f64,
     /// Whether it had real-time scheduling.
     pub real_time: bool,
+    /// Time zero of the links, ns of the monotonic clock: when the first packet was taken. `None`:
+    /// there was none.
+    pub began: Option<u64>,
     /// The way there and the way back.
     pub directions: [Direction; 2],
     /// When the trace of a link ended while packets waited, seconds.
@@ -49,6 +52,8 @@ pub struct Direction {
     pub counters: LinkCounters,
     /// Packets that the receiving host's device did not take.
     pub refused: u64,
+    /// When the first packet was offered, ns after the links' time zero.
+    pub first: Option<u64>,
 }
 
 /// The wire.
@@ -64,6 +69,7 @@ pub(crate) struct Wire {
     began: Option<u64>,
     /// The time of the last packet in each direction: time in a link never falls.
     clocks: [u64; 2],
+    first: [Option<u64>; 2],
     lateness: Lateness,
     refused: [u64; 2],
     trace_ended: Option<u64>,
@@ -107,6 +113,7 @@ impl Wire {
             flows: Flows::default(),
             began: None,
             clocks: [0; 2],
+            first: [None; 2],
             lateness: Lateness::default(),
             refused: [0; 2],
             trace_ended: None,
@@ -158,6 +165,7 @@ impl Wire {
         let direction = |number: usize| Direction {
             counters: self.ways[number].counters(),
             refused: self.refused[number],
+            first: self.first[number],
         };
         let capture = self.capture.take().map(|capture| (capture, self.epoch));
         let report = Report {
@@ -165,6 +173,7 @@ impl Wire {
             seconds: seconds(sys::monotonic() - began),
             processor: seconds(processor),
             real_time,
+            began: self.began,
             directions: [direction(0), direction(1)],
             trace_ended: self.trace_ended.map(seconds),
             lateness: self.lateness,
@@ -240,6 +249,7 @@ impl Wire {
             }
             let now = at.unwrap_or_else(|| self.now()).max(self.clocks[host]);
             self.clocks[host] = now;
+            self.first[host].get_or_insert(now);
             let bytes = &self.buffer[..length];
             let carries =
                 self.ways[host].reads_streams().then(|| self.flows.range(bytes)).flatten();

@@ -41,6 +41,12 @@ class LiveRun:
             not.
         captured: Packets in the capture, once for each interface; None: none was asked for.
         left_out: Packets that the capture lacks because there were more than it keeps.
+        began_ns: Time zero of the link, ns of ``CLOCK_MONOTONIC``: when it took the run's first
+            packet, in either direction. The engine's link has the same draw at the same time after
+            its own zero, so that a flow which begins at 0 there meets what this one met. None: no
+            packet was sent.
+        first_ns: When the first packet ``there`` and the first ``back`` were offered to the link,
+            ns after `began_ns`; None: none was.
     """
 
     code: int
@@ -55,6 +61,8 @@ class LiveRun:
     late_steps: list[tuple[int, int]] = field(repr=False)
     captured: int | None = None
     left_out: int = 0
+    began_ns: int | None = None
+    first_ns: dict[str, int | None] = field(default_factory=dict)
 
     def faults(self, late_ms: float = LATE_MS) -> list[str]:
         """Why the run does not count, a line each; empty: it does."""

@@ -47,10 +47,12 @@ fn lossy(p: f64) -> Loss {
 
 #[test]
 fn the_first_window_arrives_after_one_and_a_half_round_trips() {
-    let flow = &run(&GEO, quic("cubic"), 10_000, 1).flows[0];
-    // 500 ms for the handshake, 250 ms, and 11 packets of 10 Mbit/s.
+    // Of 12,000 bytes the handshake's end, a probe of the path's MTU and connection ids take 2.7 kB
+    // before the program hears that it may write; seven packets of data follow.
+    let flow = &run(&GEO, quic("cubic"), 8_000, 1).flows[0];
+    // 500 ms for the handshake, 250 ms, and 10 packets of 10 Mbit/s.
     assert!((0.75..0.77).contains(&seconds(flow)), "{}", seconds(flow));
-    assert_eq!((flow.retransmissions, flow.timeouts, flow.bytes_in_order), (0, 0, 10_000));
+    assert_eq!((flow.retransmissions, flow.timeouts, flow.bytes_in_order), (0, 0, 8_000));
 }
 
 /// Slow start doubles 12,000 bytes every round trip: 12 + 24 + 48 kB hold 84 kB, and 16 kB more
@@ -159,6 +161,24 @@ fn newreno_keeps_the_law_of_mathis() {
         let law = 1.22 * 1435.0 * 8.0 / (0.05 * p.sqrt());
         assert!((0.6..1.3).contains(&(mean / law)), "{scheme}: {} of the law", mean / law);
     }
+}
+
+/// At .2 % loss 8 MB go faster by more than a third than the law says: it speaks of the time after the
+/// first slow start, which grows until a first packet of some 500 is lost, to many times the law's
+/// window of 27. Ten times as many bytes come down to it.
+#[test]
+fn the_first_slow_start_goes_beyond_the_law_of_mathis() {
+    let p = 0.002;
+    let path = Path { delay: Duration::from_millis(25), rate: 1_000_000_000, ..GEO };
+    let path = Path { loss: lossy(p), ..path };
+    let law = 1.22 * 1435.0 * 8.0 / (0.05 * p.sqrt());
+    let of_law = |bytes| {
+        let goodputs = (1..=6).map(|seed| run(&path, quic("newreno"), bytes, seed).goodput());
+        goodputs.sum::<f64>() / 6.0 / law
+    };
+    let (short, long) = (of_law(8_000_000), of_law(80_000_000));
+    assert!(short > 1.35, "{short} of the law");
+    assert!((0.85..1.25).contains(&long), "{long} of the law");
 }
 
 /// Over a loss-free path both fill, QUIC's headers and handshake cost it a little; under loss
