@@ -49,11 +49,12 @@ pub trait Protocol: Debug + Send + Sync {
         None
     }
 
-    /// Whether a proxy like this can stand in the way of such a connection.
+    /// Whether a proxy like this can stand in the way of such a connection, on which both ends have
+    /// data if it `converses`.
     ///
     /// # Errors
     /// The key of the proxy that is wrong, and what to give instead.
-    fn check_proxy(&self, _proxy: &ProxyConfig) -> Result<(), Fault> {
+    fn check_proxy(&self, _proxy: &ProxyConfig, _converses: bool) -> Result<(), Fault> {
         Ok(())
     }
 
@@ -67,6 +68,16 @@ pub trait Protocol: Debug + Send + Sync {
     ///
     /// [`Packet::body`]: crate::transport::Packet::body
     fn split(
+        &self,
+        _proxies: &[ProxyConfig],
+        _main: usize,
+        _rngs: Vec<ChaCha8Rng>,
+    ) -> Option<Box<dyn Connection>> {
+        None
+    }
+
+    /// The same for a connection on which both ends have data ([`Protocol::converse`]).
+    fn converse_through(
         &self,
         _proxies: &[ProxyConfig],
         _main: usize,
