@@ -147,8 +147,10 @@ impl<'a, O: Observer> Engine<'a, O> {
                 flow.transport.split(proxies, main, rngs)
             });
             let way = way(split.is_some());
-            let whole = || flow.transport.connect(setup.seed.rng(Stream::Flow(number)));
-            let connection = split.unwrap_or_else(whole);
+            let rng = || setup.seed.rng(Stream::Flow(number));
+            let messages = flow.application.sends_messages();
+            let datagrams = messages.then(|| flow.transport.connect_datagrams(rng())).flatten();
+            let connection = split.or(datagrams).unwrap_or_else(|| flow.transport.connect(rng()));
             flows.push(FlowState::new(flow, connection, draws(), None, way));
         }
         let sources = nodes.len() + 3 * flows.len() + 1;

@@ -76,7 +76,9 @@ impl FlowState {
         way: Way,
     ) -> Self {
         let Way { to_receiver, to_sender, stretches } = way;
-        let traffic = flow.application.start_own(flow.start, flow.transport.payload(), draws);
+        let beside = flow.transport.datagram().filter(|_| flow.application.sends_messages());
+        let payload = beside.unwrap_or(flow.transport.payload());
+        let traffic = flow.application.start_own(flow.start, payload, draws);
         Self {
             in_order: connection.in_order(),
             size: flow.application.size(),
@@ -163,7 +165,9 @@ impl FlowState {
         if !in_vain && packet.len > 0 {
             self.record_delays(now, packet, delivered_to);
         }
-        self.traffic.arrived(now, arrival);
+        if self.in_order || (!in_vain && packet.len > 0) {
+            self.traffic.arrived(now, arrival);
+        }
         if self.completed.is_none() && self.size.is_some_and(|size| delivered >= size) {
             self.completed = Some(now);
             self.done |= self.connection.acknowledged().is_none();

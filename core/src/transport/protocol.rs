@@ -33,6 +33,18 @@ pub trait Protocol: Debug + Send + Sync {
     /// A new connection. Whatever it draws, it draws from `rng`.
     fn connect(&self, rng: ChaCha8Rng) -> Box<dyn Connection>;
 
+    /// The largest message that goes in a datagram of its own, beside the streams that it has; `None`:
+    /// it has no such datagrams.
+    fn datagram(&self) -> Option<Bytes> {
+        None
+    }
+
+    /// A new connection that sends each message in a datagram of its own ([`Protocol::datagram`]), if it
+    /// has such. What is lost is not sent again.
+    fn connect_datagrams(&self, _rng: ChaCha8Rng) -> Option<Box<dyn Connection>> {
+        None
+    }
+
     /// What streams its dialogues have; `None`: it has none.
     fn dialogues(&self) -> Option<Streams> {
         None
