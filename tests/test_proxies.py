@@ -152,3 +152,28 @@ def test_a_dictionary_of_python_has_the_same_keys() -> None:
     transport = {"profile": "papers", "congestion": "newreno", "initial_window": "1000 packets"}
     run = clift.simulate({"path": path, "application": application, "transport": transport})
     assert run.completion_s == pytest.approx(0.910, abs=1e-9)
+
+
+def test_a_page_over_tcp_goes_through_proxies() -> None:
+    text = """
+    duration = "60 s"
+    [application]
+    type = "request"
+    request = "200 B"
+    response = "12 kB"
+    count = 1
+    tls = 0
+    """
+    page = text + NEAR
+    proxy = "[[path]]\npep = { held_open = true }\n"
+    whole, split = (
+        clift.simulate(clift.Scenario.parse(page + way + FAR)).summary()["flows"][0]
+        for way in ("", proxy)
+    )
+    assert whole["completion_s"] == pytest.approx(1.24, abs=1e-9)
+    # No handshake over the 300 ms; the one towards the server takes 20 ms.
+    assert split["completion_s"] == pytest.approx(0.64, abs=1e-9)
+    assert split["proxies"][0]["relayed_bytes"] == 12_000
+    papers = '[[path]]\npep = { profile = "papers", congestion = "newreno" }\n'
+    with pytest.raises(clift.ScenarioError, match=r"path\.1\.pep\.profile: .* sends one way"):
+        clift.Scenario.parse(page + papers + FAR)

@@ -204,3 +204,41 @@ def test_packets_that_come_very_late_are_not_taken_for_others() -> None:
     scenario = clift.Scenario.read(ROOT / "examples/which_transport.toml", changes)
     runs = clift.run_many(scenario.cells()[0].replications(), progress=False)
     assert all(run.completion_s is not None and run.completion_s < 5 for run in runs)
+
+
+def test_a_request_in_the_first_flight_saves_a_round_trip() -> None:
+    text = """
+    duration = "60 s"
+    [[path]]
+    leg = { rate = "10 Mbit/s", delay = "250 ms" }
+    [application]
+    type = "request"
+    request = "200 B"
+    response = "1 kB"
+    count = 1
+    [transport]
+    protocol = "quic"
+    """
+    usual, early = (
+        clift.simulate(clift.Scenario.parse(text + more)).summary()["flows"][0]["completion_s"]
+        for more in ("", "quic = { zero_rtt = true }\n")
+    )
+    assert usual - early == pytest.approx(0.5, abs=1e-3)
+
+
+def test_a_message_goes_in_a_datagram_or_is_refused() -> None:
+    text = """
+    duration = "10 s"
+    [[path]]
+    leg = { rate = "10 Mbit/s", delay = "250 ms", loss = "5 %" }
+    [transport]
+    protocol = "quic"
+    [application]
+    type = "constant rate"
+    rate = "40 kbit/s"
+    """
+    flow = clift.simulate(clift.Scenario.parse(text + 'message = "100 B"\n')).summary()["flows"][0]
+    assert flow["retransmissions"] == 0
+    assert 0.8 < flow["messages"]["received"] / flow["messages"]["sent"] < 0.97
+    with pytest.raises(clift.ScenarioError, match=r"message: 1163 bytes do not fit into a datag"):
+        clift.Scenario.parse(text + 'message = "1163 B"\n')

@@ -26,6 +26,7 @@ mod own_congestion_control;
 mod own_scheme;
 mod proxies;
 mod queues;
+mod split_dialogues;
 mod stream_order;
 mod support;
 mod table3;

@@ -6,9 +6,9 @@ use std::time;
 
 use clift::config::Fault;
 use clift::transport::quic::{LEAST_PAYLOAD, QuicOptions};
-use clift::transport::tcp::{CongestionAlgorithm, TcpConfig};
+use clift::transport::tcp::{CongestionAlgorithm, SavedPath, TcpConfig};
 use clift::transport::{
-    Choice, Connection, FlowControl, Kind, Log, Options, Protocol, Streams, TransportTaken,
+    Choice, Connection, End, FlowControl, Kind, Log, Options, Protocol, Streams, TransportTaken,
     register_transport,
 };
 use clift::units::{Bytes, Duration, Instant, Packets, Size};
@@ -21,10 +21,11 @@ use rand_chacha::ChaCha8Rng;
 
 use crate::clock::Clock;
 use crate::congestion::{Factory, QUINNS, Whose};
-use crate::connection::QuicConnection;
+use crate::connection::{Peer, QuicConnection, address};
 use crate::dialogue::QuicDialogue;
 use crate::keys::{ConnectionIds, Date, Signing, Tokens, first_id};
-use crate::session::Handshake;
+use crate::messages;
+use crate::session::{Earlier, Handshake};
 
 /// IPv4 and UDP headers.
 const HEADER: u32 = 28;
@@ -61,6 +62,9 @@ pub struct QuicConfig {
     /// Explicit congestion notification (RFC 9000, section 13.4): off unless set. quinn validates it,
     /// and takes a mark for a loss of the packets before.
     pub ecn: bool,
+    /// What an earlier connection knew of the path, to be resumed carefully (RFC 9959); with any control
+    /// that goes by a window (not BBR).
+    pub careful_resume: Option<SavedPath>,
     /// The rest.
     pub options: QuicOptions,
 }
@@ -73,10 +77,17 @@ impl Default for QuicConfig {
 
 impl From<&Options> for QuicConfig {
     fn from(options: &Options) -> Self {
-        let TcpConfig { congestion, packet, initial_window, cwnd_max, receive_window, ecn, .. } =
-            options.tcp;
-        let (ecn, options) = (ecn == Some(true), options.quic.clone());
-        Self { congestion, packet, initial_window, cwnd_max, receive_window, ecn, options }
+        let tcp = &options.tcp;
+        Self {
+            congestion: tcp.congestion,
+            packet: tcp.packet,
+            initial_window: tcp.initial_window,
+            cwnd_max: tcp.cwnd_max,
+            receive_window: tcp.receive_window,
+            ecn: tcp.ecn == Some(true),
+            careful_resume: tcp.careful_resume,
+            options: options.quic.clone(),
+        }
     }
 }
 
@@ -135,6 +146,11 @@ impl Protocol for QuicConfig {
             );
             return Err(Fault::new("congestion", message));
         }
+        if self.careful_resume.is_some() && self.congestion.name() == "bbr" {
+            let message = "bbr sets its window by a model; give a control that goes by a window, as \
+                           cubic";
+            return Err(Fault::new("careful_resume", message));
+        }
         match self.receive_window {
             Some(Size(window)) if window < u64::from(LEAST_PAYLOAD) => {
                 let message = format!("{window} bytes take no full packet; give 1200 B or more");
@@ -162,7 +178,16 @@ impl Protocol for QuicConfig {
     }
 
     fn connect(&self, rng: ChaCha8Rng) -> Box<dyn Connection> {
-        self.open(rng, None)
+        Box::new(self.open(rng, None))
+    }
+
+    /// What the first packets hold: nothing says that larger ones will be found to pass.
+    fn datagram(&self) -> Option<Bytes> {
+        Some(Bytes(self.options.initial_mtu.0.saturating_sub(messages::OVERHEAD)))
+    }
+
+    fn connect_datagrams(&self, rng: ChaCha8Rng) -> Option<Box<dyn Connection>> {
+        Some(Box::new(self.open(rng, None).of_messages()))
     }
 
     fn dialogues(&self) -> Option<Streams> {
@@ -207,7 +232,15 @@ impl Protocol for Logged {
     }
 
     fn connect(&self, rng: ChaCha8Rng) -> Box<dyn Connection> {
-        self.config.open(rng, Some(&self.log))
+        Box::new(self.config.open(rng, Some(&self.log)))
+    }
+
+    fn datagram(&self) -> Option<Bytes> {
+        self.config.datagram()
+    }
+
+    fn connect_datagrams(&self, rng: ChaCha8Rng) -> Option<Box<dyn Connection>> {
+        Some(Box::new(self.config.open(rng, Some(&self.log)).of_messages()))
     }
 
     fn dialogues(&self) -> Option<Streams> {
@@ -258,11 +291,11 @@ fn number(value: u64) -> VarInt {
 
 impl QuicConfig {
     /// A connection for data one way; its client writes a qlog into `log`.
-    fn open(&self, rng: ChaCha8Rng, log: Option<&Log>) -> Box<dyn Connection> {
+    fn open(&self, rng: ChaCha8Rng, log: Option<&Log>) -> QuicConnection {
         let clock = Clock::new();
         let in_flight = Arc::new(AtomicU64::new(0));
         let (endpoints, client) = self.ends(rng, clock, [&in_flight; 2], [log, None]);
-        Box::new(QuicConnection::new(endpoints, client, clock, in_flight, self.ecn))
+        QuicConnection::new(endpoints, client, clock, in_flight, self.ecn)
     }
 
     /// A connection for requests and answers; its server writes a qlog into `log`.
@@ -270,7 +303,8 @@ impl QuicConfig {
         let clock = Clock::new();
         let [of_client, of_server] = [(), ()].map(|()| Arc::new(AtomicU64::new(0)));
         let (endpoints, client) = self.ends(rng, clock, [&of_client, &of_server], [None, log]);
-        Box::new(QuicDialogue::new(endpoints, client, clock, of_server, self.ecn))
+        let dialogue = QuicDialogue::new(endpoints, client, clock, of_server, self.ecn);
+        Box::new(if self.options.zero_rtt { dialogue.resumed() } else { dialogue })
     }
 
     /// Client and server, and what the client calls with; each end says what it has in flight, and
@@ -283,7 +317,8 @@ impl QuicConfig {
         logs: [Option<&Log>; 2],
     ) -> ([Endpoint; 2], ClientConfig) {
         let certificates = self.options.certificate.0 as usize;
-        let handshake = Arc::new(Handshake { certificates });
+        let earlier = self.options.zero_rtt.then(|| self.earlier(&mut branch(&mut rng), clock));
+        let handshake = Arc::new(Handshake { certificates, earlier: earlier.flatten() });
         let mut of_ends = in_flight.map(|in_flight| {
             let factory = self.factory(branch(&mut rng), clock, in_flight);
             self.transport(factory)
@@ -307,11 +342,35 @@ impl QuicConfig {
         ([endpoint(None), endpoint(Some(Arc::new(server)))], client)
     }
 
+    /// The transport parameters of such a server, as a client heard them on an earlier connection: a
+    /// first packet of one, to a server that nobody else knows, tells them.
+    fn earlier(&self, rng: &mut ChaCha8Rng, clock: Clock) -> Option<Vec<u8>> {
+        let known = Arc::new(Earlier::default());
+        let transport = self.transport(self.factory(branch(rng), clock, &Arc::default()));
+        let mut server = ServerConfig::new(known.clone(), Arc::new(Tokens));
+        server.transport_config(Arc::new(transport)).time_source(Arc::new(Date));
+        let certificates = self.options.certificate.0 as usize;
+        let mut client = ClientConfig::new(Arc::new(Handshake { certificates, earlier: None }));
+        client.initial_dst_cid_provider(first_id(rng));
+
+        let now = clock.at(Instant::ZERO);
+        let [mut here, mut there] = [None, Some(Arc::new(server))].map(|server| {
+            Peer::new(Endpoint::new(Arc::new(self.endpoint(rng)), server, true, None))
+        });
+        let called = here.endpoint.connect(now, client, address(End::Receiver), "clift");
+        let (_, mut connection) = called.ok()?;
+        let mut hello = Vec::new();
+        let _ = connection.poll_transmit(now, 1, &mut hello)?;
+        there.handle(now, address(End::Sender), None, hello);
+        Some(known.parameters())
+    }
+
     fn factory(&self, rng: ChaCha8Rng, clock: Clock, in_flight: &Arc<AtomicU64>) -> Factory {
         let mtu = u64::from(self.options.initial_mtu.0);
         let packets = |count: Packets| u32::try_from(count.0.get()).unwrap_or(u32::MAX);
         Factory {
             whose: Whose::of(self.congestion),
+            saved: self.careful_resume,
             initial: self.initial_window.map(|count| u64::from(packets(count)) * mtu),
             limit: self.cwnd_max.map(packets),
             rng,

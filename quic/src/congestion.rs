@@ -7,7 +7,8 @@ use std::sync::{Arc, Mutex};
 use std::time::Instant;
 
 use clift::transport::tcp::{
-    Ack, CongestionAlgorithm, CongestionControl, CongestionState, Loss, TcpConfig, Totals, Window,
+    Ack, CongestionAlgorithm, CongestionControl, CongestionState, Loss, SavedPath, TcpConfig,
+    Totals, Window,
 };
 use clift::units;
 use quinn_proto::RttEstimator;
@@ -17,6 +18,7 @@ use quinn_proto::congestion::{
 use rand_chacha::ChaCha8Rng;
 
 use crate::clock::Clock;
+use crate::resume::CarefulResume;
 
 /// Who controls congestion.
 #[derive(Clone, Copy, Debug)]
@@ -44,6 +46,8 @@ pub(crate) struct Factory {
     pub(crate) whose: Whose,
     /// First window in bytes, if it is not quinn's own.
     pub(crate) initial: Option<u64>,
+    /// What an earlier connection knew of the path.
+    pub(crate) saved: Option<SavedPath>,
     /// The limit in packets.
     pub(crate) limit: Option<u32>,
     pub(crate) rng: ChaCha8Rng,
@@ -52,22 +56,40 @@ pub(crate) struct Factory {
     pub(crate) in_flight: Arc<AtomicU64>,
 }
 
-impl ControllerFactory for Factory {
-    fn build(self: Arc<Self>, now: Instant, current_mtu: u16) -> Box<dyn Controller> {
+impl Factory {
+    /// The control alone, with a first window of so many bytes, if it is not its own.
+    pub(crate) fn control(
+        &self,
+        now: Instant,
+        current_mtu: u16,
+        initial: Option<u64>,
+    ) -> Box<dyn Controller> {
         macro_rules! quinns {
             ($config:ty) => {{
                 let mut config = <$config>::default();
-                if let Some(bytes) = self.initial {
+                if let Some(bytes) = initial {
                     config.initial_window(bytes);
                 }
                 Arc::new(config).build(now, current_mtu)
             }};
         }
-        let inner = match self.whose {
+        match self.whose {
             Whose::Quinn("newreno") => quinns!(NewRenoConfig),
             Whose::Quinn("bbr") => quinns!(BbrConfig),
             Whose::Quinn(_) => quinns!(CubicConfig),
-            Whose::Ours(algorithm) => Box::new(Ours::new(algorithm, &self, now, current_mtu)),
+            Whose::Ours(algorithm) => {
+                Box::new(Ours::new(algorithm, self, now, current_mtu, initial))
+            }
+        }
+    }
+}
+
+impl ControllerFactory for Factory {
+    fn build(self: Arc<Self>, now: Instant, current_mtu: u16) -> Box<dyn Controller> {
+        let own = self.control(now, current_mtu, self.initial);
+        let inner = match self.saved {
+            None => own,
+            Some(saved) => Box::new(CarefulResume::new(own, Arc::clone(&self), saved, current_mtu)),
         };
         let in_flight = Arc::clone(&self.in_flight);
         Box::new(Watched { inner, mtu: current_mtu.into(), limit: self.limit, in_flight })
@@ -189,11 +211,12 @@ impl Ours {
         factory: &Factory,
         now: Instant,
         current_mtu: u16,
+        initial: Option<u64>,
     ) -> Self {
         let mtu = u64::from(current_mtu);
         let mut config = TcpConfig::linux(algorithm);
         config.packet = units::Bytes(u32::from(current_mtu) + 52);
-        let packets = factory.initial.map_or(10, |bytes| (bytes / mtu).max(1));
+        let packets = initial.map_or(10, |bytes| (bytes / mtu).max(1));
         config.initial_window = units::Packets::new(packets);
         config.cwnd_max = factory.limit.and_then(|limit| units::Packets::new(limit.into()));
         let control = algorithm.build(&config, factory.rng.clone());

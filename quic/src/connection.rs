@@ -14,6 +14,7 @@ use quinn_proto::{
 
 use crate::clock::{Clock, rings};
 use crate::frames::Contents;
+use crate::messages::{Message, Messages};
 use crate::received;
 use crate::sent::Sent;
 
@@ -35,6 +36,8 @@ pub(crate) struct QuicConnection {
     bodies: Vec<Body>,
     unused: Vec<u32>,
 
+    /// In the place of the stream, if each message goes in a datagram.
+    messages: Option<Messages>,
     /// Bytes that the application has handed over and that the stream has not taken yet.
     supplied: u64,
     closed: bool,
@@ -68,6 +71,8 @@ pub(crate) struct Body {
     pub(crate) order: u64,
     /// Of one that acknowledges: what its end had in order.
     pub(crate) delivered: u64,
+    /// Messages in it.
+    pub(crate) messages: Vec<Message>,
 }
 
 /// What tells that a timer was that of the loss of packets without acknowledgement.
@@ -103,6 +108,7 @@ impl QuicConnection {
             calls: Some(calls),
             bodies: Vec::new(),
             unused: Vec::new(),
+            messages: None,
             supplied: 0,
             closed: false,
             finished: false,
@@ -122,6 +128,11 @@ impl QuicConnection {
         }
     }
 
+    /// The same, in which each message goes in a datagram of its own.
+    pub(crate) fn of_messages(self) -> Self {
+        Self { messages: Some(Messages::default()), ..self }
+    }
+
     fn peer(&mut self, end: End) -> &mut Peer {
         match end {
             End::Sender => &mut self.client,
@@ -131,7 +142,8 @@ impl QuicConnection {
 
     /// The first data open the connection.
     fn call(&mut self, now: Instant) {
-        if self.supplied == 0 && !self.closed {
+        let waits = self.messages.as_ref().is_some_and(Messages::waits);
+        if self.supplied == 0 && !waits && (!self.closed || self.messages.is_some()) {
             return;
         }
         let Some(config) = self.calls.take() else { return };
@@ -144,6 +156,9 @@ impl QuicConnection {
     /// Hands what the application has over to the stream, as far as that takes it.
     fn write(&mut self) {
         let Some((_, connection)) = &mut self.client.connection else { return };
+        if let Some(messages) = &mut self.messages {
+            return messages.write(connection);
+        }
         if self.stream.is_none() {
             self.stream = connection.streams().open(Dir::Uni);
         }
@@ -209,11 +224,48 @@ impl QuicConnection {
         something
     }
 
+    /// Takes the messages that have arrived; says how many.
+    fn hear(&mut self) -> usize {
+        let Some((_, connection)) = &mut self.server.connection else { return 0 };
+        let mut count = 0;
+        while let Some(bytes) = connection.datagrams().recv() {
+            self.delivered += bytes.len() as u64;
+            count += 1;
+        }
+        count
+    }
+
+    /// What leaves with messages.
+    fn send_messages(
+        &mut self,
+        now: Instant,
+        contents: &Contents,
+        packet: &mut Packet,
+    ) -> Vec<Message> {
+        let Some(own) = &mut self.messages else { return Vec::new() };
+        let each = contents.messages.iter();
+        let messages: Vec<_> = each.filter_map(|&(first, len)| own.leaves(first, len)).collect();
+        if let Some(message) = messages.first() {
+            packet.start = message.start;
+            packet.len = messages.iter().map(|message| message.len).sum();
+            packet.first_sent = now;
+            self.order += 1;
+            self.report.sent += 1;
+            self.report.by_retransmissions[0] += 1;
+            self.report.bytes_sent += u64::from(packet.size.0);
+        }
+        messages
+    }
+
     /// Makes a packet of a datagram.
     fn post(&mut self, now: Instant, end: End, (bytes, ecn): (Vec<u8>, Ecn), outbox: &mut Outbox) {
         let size = units::Bytes(bytes.len() as u32 + HEADER);
         let contents = Contents::of(&bytes);
         let mut packet = Packet { size, ecn, ..Packet::default() };
+        let messages = match end {
+            End::Sender => self.send_messages(now, &contents, &mut packet),
+            End::Receiver => Vec::new(),
+        };
         if let (End::Sender, Some(data)) = (end, &contents.data) {
             packet.start = data.start;
             packet.len = contents.ranges().map(|range| (range.end - range.start) as u32).sum();
@@ -230,7 +282,7 @@ impl QuicConnection {
                 self.report.fast_retransmits += u64::from(self.timer_ran.is_none());
             }
         }
-        let body = Body { bytes, contents, order: self.order, delivered: self.delivered };
+        let body = Body { bytes, contents, order: self.order, delivered: self.delivered, messages };
         packet.body = match self.unused.pop() {
             Some(number) => {
                 self.bodies[number as usize] = body;
@@ -282,6 +334,13 @@ impl Probes {
 impl Peer {
     pub(crate) fn new(endpoint: Endpoint) -> Self {
         Self { endpoint, connection: None, answers: Vec::new() }
+    }
+
+    /// Whether what the program writes goes with the first packets (0-RTT), for which it does not wait
+    /// until the connection has sent what it has to say.
+    pub(crate) fn writes_early(&self) -> bool {
+        let early = |it: &quinn_proto::Connection| it.is_handshaking() && it.has_0rtt();
+        self.connection.as_ref().is_some_and(|(_, connection)| early(connection))
     }
 
     /// A datagram arrived.
@@ -356,8 +415,10 @@ pub(crate) fn address(end: End) -> SocketAddr {
 
 impl Connection for QuicConnection {
     fn supply(&mut self, bytes: u64) {
-        if !self.closed {
-            self.supplied = self.supplied.saturating_add(bytes);
+        match &mut self.messages {
+            _ if self.closed => {}
+            Some(messages) => messages.supply(bytes),
+            None => self.supplied = self.supplied.saturating_add(bytes),
         }
     }
 
@@ -389,10 +450,17 @@ impl Connection for QuicConnection {
                 for range in body.contents.ranges() {
                     new |= self.arrived.insert(range);
                 }
+                if self.messages.is_some() {
+                    // A packet that comes too late to be read brings none of them.
+                    new |= self.hear() == body.messages.len() && packet.len > 0;
+                }
                 if packet.len > 0 {
                     self.read();
                     self.report.bytes_received += u64::from(packet.size.0);
-                    self.report.spurious_retransmissions += u64::from(!new);
+                    match self.messages {
+                        None => self.report.spurious_retransmissions += u64::from(!new),
+                        Some(_) => self.report.stale += u64::from(!new),
+                    }
                     let behind = self.latest.saturating_sub(body.order);
                     self.report.reordering = self.report.reordering.max(behind);
                     self.latest = self.latest.max(body.order);
@@ -427,6 +495,9 @@ impl Connection for QuicConnection {
         }
         if end == End::Sender {
             self.call(now);
+            if self.client.writes_early() {
+                self.write();
+            }
         }
         for bytes in std::mem::take(&mut self.peer(end).answers) {
             self.post(now, end, (bytes, Ecn::NotEct), outbox);
@@ -462,7 +533,7 @@ impl Connection for QuicConnection {
     }
 
     fn in_order(&self) -> bool {
-        true
+        self.messages.is_none()
     }
 
     fn delivered(&self) -> u64 {
@@ -470,7 +541,7 @@ impl Connection for QuicConnection {
     }
 
     fn acknowledged(&self) -> Option<u64> {
-        Some(self.acknowledged)
+        self.messages.is_none().then_some(self.acknowledged)
     }
 
     fn report(&self) -> Report {

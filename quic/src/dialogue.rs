@@ -26,6 +26,8 @@ pub(crate) struct QuicDialogue {
     /// What the client calls with; gone once it has.
     calls: Option<ClientConfig>,
     open: bool,
+    /// The client's first data leave with its first packets.
+    early: bool,
     /// What the datagrams under way are, by the number that packets carry.
     bodies: Vec<Body>,
     unused: Vec<u32>,
@@ -77,6 +79,7 @@ impl QuicDialogue {
             server: Peer::new(server),
             calls: Some(calls),
             open: false,
+            early: false,
             bodies: Vec::new(),
             unused: Vec::new(),
             ids: BTreeMap::new(),
@@ -95,6 +98,11 @@ impl QuicDialogue {
             timer_ran: None,
             ecn: ecn.then(EcnReport::default),
         }
+    }
+
+    /// The same, whose client need not wait for the server's answer to its call.
+    pub(crate) fn resumed(self) -> Self {
+        Self { early: true, ..self }
     }
 
     fn peer(&mut self, end: End) -> &mut Peer {
@@ -238,7 +246,8 @@ impl QuicDialogue {
             }
             counts[again] += 1;
         }
-        let body = Body { bytes, contents, order: self.order, delivered: self.delivered };
+        let (order, delivered) = (self.order, self.delivered);
+        let body = Body { bytes, contents, order, delivered, messages: Vec::new() };
         packet.body = match self.unused.pop() {
             Some(number) => {
                 self.bodies[number as usize] = body;
@@ -289,7 +298,8 @@ impl Dialogue for QuicDialogue {
 
     fn is_open(&self) -> bool {
         let connection = self.client.connection.as_ref();
-        connection.is_some_and(|(_, connection)| !connection.is_handshaking())
+        self.open && self.early
+            || connection.is_some_and(|(_, connection)| !connection.is_handshaking())
     }
 
     fn say(&mut self, end: End, stream: u32, bytes: u64, last: bool) {
@@ -349,6 +359,9 @@ impl Connection for QuicDialogue {
         }
         if end == End::Receiver {
             self.call(now);
+            if self.client.writes_early() {
+                self.write(end);
+            }
         }
         for bytes in std::mem::take(&mut self.peer(end).answers) {
             self.post(now, end, (bytes, Ecn::NotEct), outbox);

@@ -14,6 +14,9 @@ pub(crate) struct Contents {
     /// Bytes of streams, in the order of the frames; further ranges behind the first.
     pub(crate) data: Option<Range<u64>>,
     pub(crate) more_data: Vec<Range<u64>>,
+    /// Messages in DATAGRAM frames (RFC 9221), in the order of the frames: their first bytes, eight at
+    /// most, as a number, and how many bytes they have.
+    pub(crate) messages: Vec<(u64, u32)>,
     /// An acknowledgement of 1-RTT packets.
     pub(crate) acknowledges: bool,
     /// Messages or a ping of the handshake, before 1-RTT packets.
@@ -81,7 +84,7 @@ impl Contents {
                     rest.numbers(1)?;
                     rest.bytes()?;
                 }
-                0x07 | 0x31 => rest.bytes()?,
+                0x07 => rest.bytes()?,
                 kind @ 0x08..=0x0f => self.stream(kind, &mut rest)?,
                 0x10 | 0x12 | 0x13 | 0x14 | 0x16 | 0x17 | 0x19 => rest.numbers(1)?,
                 0x18 => {
@@ -98,7 +101,10 @@ impl Contents {
                     rest.numbers(1)?;
                     rest.bytes()?;
                 }
-                0x30 => rest.0 = &[],
+                kind @ 0x30..=0x31 => {
+                    let length = if kind == 0x30 { rest.0.len() as u64 } else { rest.number()? };
+                    self.messages.push(message(rest.take(usize::try_from(length).ok()?)?));
+                }
                 0xaf => rest.numbers(4)?,
                 _ => return None,
             }
@@ -119,6 +125,12 @@ impl Contents {
         }
         Some(())
     }
+}
+
+/// The first bytes of a message as a number, and its length.
+fn message(bytes: &[u8]) -> (u64, u32) {
+    let first = bytes.iter().take(8).rev().fold(0, |sum, &byte| sum << 8 | u64::from(byte));
+    (first, bytes.len() as u32)
 }
 
 /// Takes from the front of bytes.
@@ -179,6 +191,13 @@ mod tests {
         let frames = [0x0e, 2, 5, 2, 9, 9, 0x0c, 2, 40, 9];
         let contents = Contents::of(&short(&frames));
         assert_eq!(contents.ranges().cloned().collect::<Vec<_>>(), [5..7, 40..41]);
+    }
+
+    #[test]
+    fn messages_are_told_apart_by_their_first_bytes() {
+        let contents = Contents::of(&short(&[0x31, 3, 7, 1, 0, 0x30, 1, 2, 0, 0, 0, 0, 0, 0, 9]));
+        assert_eq!(contents.messages, [(263, 3), (513, 9)]);
+        assert_eq!(contents.data, None);
     }
 
     #[test]

@@ -55,7 +55,9 @@ mod connection;
 mod dialogue;
 mod frames;
 mod keys;
+mod messages;
 mod received;
+mod resume;
 mod sent;
 pub mod session;
 

@@ -115,6 +115,11 @@ impl ApplicationConfig {
         self.parameters().ends()
     }
 
+    /// Whether it is a conversation, in which both ends have data.
+    pub fn is_session(&self) -> bool {
+        self.parameters().is_session()
+    }
+
     /// It with an empty page in place of a file: for what does not depend on that.
     fn parameters(&self) -> Arc<dyn Application> {
         let Ok(application) =

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use super::{Application, Arrival, Traffic};
 use crate::config::Fault;
 use crate::metrics::{Distribution, FlowMetrics, MessageMetrics};
-use crate::transport::Connection;
+use crate::transport::{Connection, Protocol};
 use crate::units::{BitRate, Bytes, Duration, Instant};
 
 /// Messages of one size at a constant rate.
@@ -28,6 +28,24 @@ impl Application for ConstantRate {
             Some(Bytes(0)) => Err(Fault::new("message", "a message of 0 bytes; give 1 B or more")),
             _ => Ok(()),
         }
+    }
+
+    fn check_over(&self, transport: &dyn Protocol) -> Result<(), Fault> {
+        match (self.message, transport.datagram()) {
+            (Some(message), Some(most)) if message > most => {
+                let message = format!(
+                    "{} bytes do not fit into a datagram of at most {}; give no more, a larger \
+                     [transport.quic] initial_mtu, or protocol = \"udp\" or \"tcp\"",
+                    message.0, most.0
+                );
+                Err(Fault::new("message", message))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    fn sends_messages(&self) -> bool {
+        true
     }
 
     fn start(&self, start: Instant, payload: Bytes) -> Box<dyn Traffic> {
@@ -100,11 +118,12 @@ impl Messages {
         self.start + Duration::from_nanos(u64::try_from(nanos).unwrap_or(u64::MAX / 2))
     }
 
-    /// A datagram with bytes `seq..seq + len` arrived, in any order, once.
+    /// A packet with bytes `seq..seq + len` arrived, in any order, once.
     fn datagram(&mut self, seq: u64, len: u32, now: Instant) {
         let message = seq / self.bytes();
-        if len == self.message {
-            return self.complete(message, now);
+        if len.is_multiple_of(self.message) {
+            let count = u64::from(len / self.message);
+            return (0..count).for_each(|number| self.complete(message + number, now));
         }
         let missing = self.missing.entry(message).or_insert(self.message);
         *missing -= len;

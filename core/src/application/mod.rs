@@ -87,6 +87,12 @@ pub trait Application: Debug + Send + Sync {
         self.start(start, payload)
     }
 
+    /// Whether it sends messages, each of which is of use by itself: they go in datagrams where a
+    /// transport has them beside its streams ([`Protocol::datagram`]).
+    fn sends_messages(&self) -> bool {
+        false
+    }
+
     /// Whether it is a conversation ([`Application::session`]).
     fn is_session(&self) -> bool {
         false
@@ -122,7 +128,7 @@ pub trait Traffic: Send {
 pub enum Arrival {
     /// A stream has so many bytes in order.
     Stream(u64),
-    /// Bytes of the flow that came in one datagram.
+    /// Bytes of the flow that came in one packet: a part of a message, or one message or several.
     Datagram {
         /// The first of them.
         start: u64,

@@ -19,8 +19,9 @@ use crate::simulation::observer::Observer;
 use crate::simulation::path::Node;
 use crate::simulation::report::outcome;
 use crate::simulation::route::Route;
-use crate::simulation::setup::{Proxy, Setup, SetupError};
-use crate::simulation::stretches::{Stretches, cut, main_stretch, wire};
+use crate::simulation::setup::{Setup, SetupError};
+use crate::simulation::stretches::{main_stretch, wire};
+use crate::transport::tcp::ProxyConfig;
 use crate::transport::{Connection, End, Outbox, Streams};
 use crate::units::{Duration, Instant};
 pub(super) use conversation::Conversation;
@@ -117,44 +118,39 @@ impl<'a, O: Observer> Engine<'a, O> {
             let first = flows.len();
             starts.push((first as u32, flow.start));
             let draws = || setup.seed.rng(Stream::OwnApplication(number));
+            let whole = Way::whole(to_receiver, to_sender);
+            let mut way = |splits| match splits {
+                true => whole.split(setup, flow, || {
+                    nodes.push(Node::leg(&wire(), setup.seed, SPLIT_STREAMS));
+                    nodes.len() as u32 - 1
+                }),
+                false => whole.clone(),
+            };
             let streams = flow.transport.dialogues().unwrap_or(Streams::One);
             if let Some(session) = flow.application.session(flow.start, streams) {
                 let own = Some(conversations.len() as u32);
                 for place in 0..flow.connections() {
                     let stream =
                         if place == 0 { number } else { MEMBER_STREAMS + flows.len() as u32 };
-                    let rng = setup.seed.rng(Stream::Flow(stream));
-                    let connection = flow.transport.converse(rng).ok_or(SetupError::NoDialogue)?;
-                    let way = Way::whole(to_receiver.clone(), to_sender.clone());
+                    let split = through(setup, stream, |proxies, main, rngs| {
+                        flow.transport.converse_through(proxies, main, rngs)
+                    });
+                    let way = way(split.is_some());
+                    let whole = || flow.transport.converse(setup.seed.rng(Stream::Flow(stream)));
+                    let connection = split.or_else(whole).ok_or(SetupError::NoDialogue)?;
                     flows.push(FlowState::new(flow, connection, draws(), own, way));
                 }
                 conversations.push(Conversation::new(session, first, flow.connections()));
                 continue;
             }
-            let rng = setup.seed.rng(Stream::Flow(number));
-            let (connection, way) = match split(setup, number, rng.clone()) {
-                None => (flow.transport.connect(rng), Way::whole(to_receiver, to_sender)),
-                Some(connection) => {
-                    let own = usize::from(flow.source_leg.is_some());
-                    let cuts = |place: fn(&Proxy) -> usize| setup.proxies.iter().map(place);
-                    let there: Vec<usize> =
-                        cuts(|proxy| proxy.forward).map(|at| at + own).collect();
-                    let back: Vec<usize> = cuts(|proxy| proxy.backward).rev().collect();
-                    let mut extra = || {
-                        nodes.push(Node::leg(&wire(), setup.seed, SPLIT_STREAMS));
-                        nodes.len() as u32 - 1
-                    };
-                    let (there, from_sender) = cut(&to_receiver, &there, &mut extra);
-                    let (back, mut from_receiver) = cut(&to_sender, &back, &mut extra);
-                    from_receiver.reverse();
-                    let stretches =
-                        Stretches { to_receiver: from_sender, to_sender: from_receiver };
-                    (
-                        connection,
-                        Way { to_receiver: there, to_sender: back, stretches: Some(stretches) },
-                    )
-                }
-            };
+            let split = through(setup, number, |proxies, main, rngs| {
+                flow.transport.split(proxies, main, rngs)
+            });
+            let way = way(split.is_some());
+            let rng = || setup.seed.rng(Stream::Flow(number));
+            let messages = flow.application.sends_messages();
+            let datagrams = messages.then(|| flow.transport.connect_datagrams(rng())).flatten();
+            let connection = split.or(datagrams).unwrap_or_else(|| flow.transport.connect(rng()));
             flows.push(FlowState::new(flow, connection, draws(), None, way));
         }
         let sources = nodes.len() + 3 * flows.len() + 1;
@@ -259,16 +255,21 @@ impl<'a, O: Observer> Engine<'a, O> {
     }
 }
 
-/// The connection of a flow that the proxies split; `None` if there are none, or they let it pass. The
-/// source draws as it does without them, and a proxy from a stream of its own.
-fn split(setup: &Setup, flow: u32, rng: ChaCha8Rng) -> Option<Box<dyn Connection>> {
+/// The connection that the proxies split, which `make` makes; `None` if there are none, or they let it
+/// pass. The source draws from `stream` as it does without them, and a proxy from a stream of its own.
+fn through(
+    setup: &Setup,
+    stream: u32,
+    make: impl FnOnce(&[ProxyConfig], usize, Vec<ChaCha8Rng>) -> Option<Box<dyn Connection>>,
+) -> Option<Box<dyn Connection>> {
     if setup.proxies.is_empty() {
         return None;
     }
     let proxies: Vec<_> = setup.proxies.iter().map(|proxy| proxy.config.clone()).collect();
-    let own = (1u32..).zip(&proxies).map(|(proxy, _)| setup.seed.rng(Stream::Proxy(flow, proxy)));
-    let rngs = std::iter::once(rng).chain(own).collect();
-    setup.flows[flow as usize].transport.split(&proxies, main_stretch(setup), rngs)
+    let source = std::iter::once(Stream::Flow(stream));
+    let own = (1u32..).zip(&proxies).map(|(proxy, _)| Stream::Proxy(stream, proxy));
+    let rngs = source.chain(own).map(|stream| setup.seed.rng(stream)).collect();
+    make(&proxies, main_stretch(setup), rngs)
 }
 
 /// The links among the nodes, by number.

@@ -7,8 +7,8 @@ use rand_chacha::ChaCha8Rng;
 use crate::application::{Arrival, Session, Traffic};
 use crate::metrics::{Distribution, EcnMetrics, FlowMetrics, ProxyMetrics};
 use crate::simulation::observer::FlowSample;
-use crate::simulation::setup::Flow;
-use crate::simulation::stretches::Stretches;
+use crate::simulation::setup::{Flow, Setup};
+use crate::simulation::stretches::{Stretches, cut};
 use crate::transport::{Connection, EcnReport, End, Packet, Received, Relayed};
 use crate::units::{Duration, Instant};
 
@@ -40,6 +40,7 @@ pub(super) struct FlowState {
 }
 
 /// The nodes that a flow crosses.
+#[derive(Clone)]
 pub(super) struct Way {
     pub(super) to_receiver: Vec<u32>,
     pub(super) to_sender: Vec<u32>,
@@ -52,6 +53,18 @@ impl Way {
     pub(super) fn whole(to_receiver: Vec<u32>, to_sender: Vec<u32>) -> Self {
         Self { to_receiver, to_sender, stretches: None }
     }
+
+    /// This way of `flow` where the proxies split it; `wire` makes a hop for a stretch without one.
+    pub(super) fn split(&self, setup: &Setup, flow: &Flow, mut wire: impl FnMut() -> u32) -> Self {
+        let own = usize::from(flow.source_leg.is_some());
+        let there: Vec<usize> = setup.proxies.iter().map(|proxy| proxy.forward + own).collect();
+        let back: Vec<usize> = setup.proxies.iter().rev().map(|proxy| proxy.backward).collect();
+        let (there, from_sender) = cut(&self.to_receiver, &there, &mut wire);
+        let (back, mut from_receiver) = cut(&self.to_sender, &back, &mut wire);
+        from_receiver.reverse();
+        let stretches = Stretches { to_receiver: from_sender, to_sender: from_receiver };
+        Self { to_receiver: there, to_sender: back, stretches: Some(stretches) }
+    }
 }
 
 impl FlowState {
@@ -63,7 +76,9 @@ impl FlowState {
         way: Way,
     ) -> Self {
         let Way { to_receiver, to_sender, stretches } = way;
-        let traffic = flow.application.start_own(flow.start, flow.transport.payload(), draws);
+        let beside = flow.transport.datagram().filter(|_| flow.application.sends_messages());
+        let payload = beside.unwrap_or(flow.transport.payload());
+        let traffic = flow.application.start_own(flow.start, payload, draws);
         Self {
             in_order: connection.in_order(),
             size: flow.application.size(),
@@ -104,6 +119,18 @@ impl FlowState {
         starts[usize::from(packet.body as u16)]
     }
 
+    /// Whether a packet that reaches `end` of a stretch is at the application's end, and not at a
+    /// proxy.
+    #[inline]
+    pub(super) fn is_at_end(&self, end: End, packet: &Packet) -> bool {
+        let Some(stretches) = &self.stretches else { return true };
+        let last = match end {
+            End::Sender => 0,
+            End::Receiver => stretches.to_receiver.len() - 1,
+        };
+        usize::from(packet.body as u16) == last
+    }
+
     /// Whether proxies split it: what arrives anywhere may let both kinds of ends send.
     #[inline]
     pub(super) fn is_split(&self) -> bool {
@@ -138,7 +165,9 @@ impl FlowState {
         if !in_vain && packet.len > 0 {
             self.record_delays(now, packet, delivered_to);
         }
-        self.traffic.arrived(now, arrival);
+        if self.in_order || (!in_vain && packet.len > 0) {
+            self.traffic.arrived(now, arrival);
+        }
         if self.completed.is_none() && self.size.is_some_and(|size| delivered >= size) {
             self.completed = Some(now);
             self.done |= self.connection.acknowledged().is_none();

@@ -202,11 +202,6 @@ pub enum SetupError {
         /// What is wrong with it.
         fault: Fault,
     },
-    /// A proxy before an application whose two ends talk over TCP.
-    #[error(
-        "proxies split TCP with data one way; pages and requests over TCP cannot have them yet: leave out pep, or use QUIC, which proxies let pass"
-    )]
-    ProxiedSession,
     /// Nothing on the path has a rate, so that bulk data would never stop.
     #[error("nothing on the path limits the rate; give a link, a leg with a rate, or a window")]
     Unlimited,

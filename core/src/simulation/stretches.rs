@@ -8,7 +8,7 @@ use crate::units::Duration;
 pub(super) const PROXY: u32 = u32::MAX;
 
 /// Where on a flow's ways its stretches begin, by stretch.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct Stretches {
     pub(super) to_receiver: Vec<u16>,
     pub(super) to_sender: Vec<u16>,

@@ -33,6 +33,18 @@ pub trait Protocol: Debug + Send + Sync {
     /// A new connection. Whatever it draws, it draws from `rng`.
     fn connect(&self, rng: ChaCha8Rng) -> Box<dyn Connection>;
 
+    /// The largest message that goes in a datagram of its own, beside the streams that it has; `None`:
+    /// it has no such datagrams.
+    fn datagram(&self) -> Option<Bytes> {
+        None
+    }
+
+    /// A new connection that sends each message in a datagram of its own ([`Protocol::datagram`]), if it
+    /// has such. What is lost is not sent again.
+    fn connect_datagrams(&self, _rng: ChaCha8Rng) -> Option<Box<dyn Connection>> {
+        None
+    }
+
     /// What streams its dialogues have; `None`: it has none.
     fn dialogues(&self) -> Option<Streams> {
         None
@@ -49,11 +61,12 @@ pub trait Protocol: Debug + Send + Sync {
         None
     }
 
-    /// Whether a proxy like this can stand in the way of such a connection.
+    /// Whether a proxy like this can stand in the way of such a connection, on which both ends have
+    /// data if it `converses`.
     ///
     /// # Errors
     /// The key of the proxy that is wrong, and what to give instead.
-    fn check_proxy(&self, _proxy: &ProxyConfig) -> Result<(), Fault> {
+    fn check_proxy(&self, _proxy: &ProxyConfig, _converses: bool) -> Result<(), Fault> {
         Ok(())
     }
 
@@ -67,6 +80,16 @@ pub trait Protocol: Debug + Send + Sync {
     ///
     /// [`Packet::body`]: crate::transport::Packet::body
     fn split(
+        &self,
+        _proxies: &[ProxyConfig],
+        _main: usize,
+        _rngs: Vec<ChaCha8Rng>,
+    ) -> Option<Box<dyn Connection>> {
+        None
+    }
+
+    /// The same for a connection on which both ends have data ([`Protocol::converse`]).
+    fn converse_through(
         &self,
         _proxies: &[ProxyConfig],
         _main: usize,

@@ -50,6 +50,9 @@ pub struct QuicOptions {
     /// web servers have 2 to 4 kB, and then the limit on what a server sends before the client's
     /// address is proven (RFC 9000 section 8) may cost a round trip.
     pub certificate: Bytes,
+    /// The client resumes an earlier connection to the same server: its first data, or its request,
+    /// leave with its first packets (0-RTT, RFC 9001 section 4.6), and the server sends no certificates.
+    pub zero_rtt: bool,
 }
 
 impl Default for QuicOptions {
@@ -67,6 +70,7 @@ impl Default for QuicOptions {
             max_ack_delay: None,
             reordering_threshold: None,
             certificate: Bytes(300),
+            zero_rtt: false,
         }
     }
 }

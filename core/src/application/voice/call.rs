@@ -15,7 +15,7 @@ use crate::units::{Bytes, Duration, Instant};
 const RTP: u32 = 12;
 const PLAYOUT: Duration = Duration::from_millis(60);
 
-/// One direction of a call, over datagrams: RTP packets of a codec at its rate, without silence
+/// One direction of a call, over datagrams (UDP, or those of QUIC): RTP packets of a codec at its rate, without silence
 /// suppression, into a playout buffer that holds the first packet for a fixed time and plays one an
 /// interval from then on.
 #[derive(Clone, Copy, Debug, Default, Deserialize, Eq, JsonSchema, PartialEq, Serialize)]
@@ -43,20 +43,26 @@ impl Application for Voice {
     }
 
     fn check_over(&self, transport: &dyn Protocol) -> Result<(), Fault> {
-        if transport.flow_control() != FlowControl::None {
-            let cure = "voice goes over datagrams; give [transport] protocol = \"udp\"";
+        let beside = transport.datagram();
+        if beside.is_none() && transport.flow_control() != FlowControl::None {
+            let cure = "voice goes over datagrams; give [transport] protocol = \"udp\" or \"quic\"";
             return Err(Fault::new("type", cure));
         }
         let bytes = self.codec.data().payload + RTP;
-        if transport.payload().0 < bytes {
+        let most = beside.unwrap_or(transport.payload());
+        if most.0 < bytes {
             let message = format!(
                 "a packet of this codec has {bytes} bytes, which {} bytes of payload do not hold; \
                  give a larger [transport] packet",
-                transport.payload().0
+                most.0
             );
             return Err(Fault::new("codec", message));
         }
         Ok(())
+    }
+
+    fn sends_messages(&self) -> bool {
+        true
     }
 
     fn start(&self, start: Instant, _: Bytes) -> Box<dyn Traffic> {
@@ -98,6 +104,19 @@ impl Call {
         self.start + Duration::from_nanos(n.saturating_mul(interval))
     }
 
+    /// A packet arrived.
+    fn heard(&mut self, now: Instant, number: u64) {
+        let place = number as usize;
+        if place >= self.arrivals.len() {
+            self.arrivals.resize(place + 1, Instant::MAX);
+        }
+        self.arrivals[place] = now;
+        self.first.get_or_insert(number);
+        let took = now.saturating_since(self.due(number));
+        self.delay.record(took);
+        self.in_time += u64::from(self.config.deadline.is_some_and(|deadline| took <= deadline));
+    }
+
     /// How long after it left a packet is played.
     fn lag(&self) -> Option<Duration> {
         let first = self.first?;
@@ -133,17 +152,9 @@ impl Traffic for Call {
     }
 
     fn arrived(&mut self, now: Instant, what: Arrival) {
-        let Arrival::Datagram { start, .. } = what else { return };
-        let number = start / self.bytes();
-        let place = number as usize;
-        if place >= self.arrivals.len() {
-            self.arrivals.resize(place + 1, Instant::MAX);
-        }
-        self.arrivals[place] = now;
-        self.first.get_or_insert(number);
-        let took = now.saturating_since(self.due(number));
-        self.delay.record(took);
-        self.in_time += u64::from(self.config.deadline.is_some_and(|deadline| took <= deadline));
+        let Arrival::Datagram { start, len } = what else { return };
+        let count = u64::from(len) / self.bytes();
+        (0..count).for_each(|packet| self.heard(now, start / self.bytes() + packet));
     }
 
     fn report(&self, metrics: &mut FlowMetrics) {

@@ -29,7 +29,8 @@ pub(super) fn alone(key: String, hop: &Hop, pep: &Pep) -> Result<Option<PlannedP
 pub(super) fn check(forward: &[PlannedHop], flows: &[Flow]) -> Result<(), Fault> {
     for proxy in proxies(forward) {
         for flow in flows {
-            let checked = flow.transport.protocol().check_proxy(&proxy.config);
+            let converses = flow.application.is_session();
+            let checked = flow.transport.protocol().check_proxy(&proxy.config, converses);
             checked.map_err(|fault| fault.within(&proxy.key))?;
         }
     }

@@ -1,7 +1,7 @@
 //! What cannot be run.
 
 use crate::simulation::setup::{Hop, Setup, SetupError};
-use crate::transport::{FlowControl, Streams};
+use crate::transport::FlowControl;
 use crate::units::Duration;
 
 pub(super) fn check(setup: &Setup) -> Result<(), SetupError> {
@@ -47,12 +47,9 @@ fn check_proxies(setup: &Setup) -> Result<(), SetupError> {
         }
         (behind, ahead) = (proxy.forward, proxy.backward);
         for flow in &setup.flows {
-            let checked = flow.transport.check_proxy(&proxy.config);
+            let converses = flow.application.is_session();
+            let checked = flow.transport.check_proxy(&proxy.config, converses);
             checked.map_err(|fault| SetupError::Proxy { proxy: number, fault })?;
-            // Many streams are those of QUIC, which proxies let pass.
-            if flow.application.is_session() && flow.transport.dialogues() == Some(Streams::One) {
-                return Err(SetupError::ProxiedSession);
-            }
         }
     }
     Ok(())

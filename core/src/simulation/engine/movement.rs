@@ -161,7 +161,8 @@ impl<O: Observer> Engine<'_, O> {
             };
             self.observer.event(now, &event);
         }
-        let session = flow.session;
+        // What reaches a proxy is nothing to the application.
+        let session = flow.session.filter(|_| flow.is_at_end(end, packet));
         self.packets.free(id);
         if let Some(session) = session {
             self.attend(session, Some((number, end)), now);

@@ -71,7 +71,7 @@ pub struct TcpConfig {
     /// opens with a SYN, for newreno in the profile "papers".
     pub sack: bool,
     /// What an earlier connection knew of the path, to be resumed carefully (RFC 9959); in the
-    /// profile "linux", with a control that goes by a window (not BBR).
+    /// profile "linux" and over QUIC, with a control that goes by a window (not BBR).
     pub careful_resume: Option<SavedPath>,
     /// Explicit congestion notification (RFC 3168): queues that manage themselves (`aqm`) mark packets
     /// instead of dropping them. In the profile "linux", and over QUIC. Off unless set: a Linux

@@ -7,7 +7,7 @@ use super::dialogue::TcpDialogue;
 use super::linux::{LinuxReceiver, LinuxSender};
 use super::papers::{NoSackSender, PapersReceiver, PapersSender};
 use super::shared::counters::{ReceiverCounters, SenderCounters};
-use super::split::{Chain, ProxyConfig};
+use super::split::{Chain, ProxyConfig, SplitDialogue};
 use crate::config::Fault;
 use crate::transport::{
     Connection, EcnReport, End, Endpoint, FlowControl, Outbox, Packet, Protocol, Received, Report,
@@ -52,8 +52,9 @@ impl Protocol for TcpConfig {
         }
     }
 
-    fn check_proxy(&self, proxy: &ProxyConfig) -> Result<(), Fault> {
-        proxy.check(self)
+    fn check_proxy(&self, proxy: &ProxyConfig, converses: bool) -> Result<(), Fault> {
+        proxy.check(self)?;
+        if converses { proxy.check_dialogue(self) } else { Ok(()) }
     }
 
     fn split(
@@ -73,6 +74,16 @@ impl Protocol for TcpConfig {
     fn converse(&self, rng: ChaCha8Rng) -> Option<Box<dyn Connection>> {
         self.dialogues()?;
         Some(Box::new(TcpDialogue::new(self, rng)))
+    }
+
+    fn converse_through(
+        &self,
+        proxies: &[ProxyConfig],
+        main: usize,
+        rngs: Vec<ChaCha8Rng>,
+    ) -> Option<Box<dyn Connection>> {
+        self.dialogues()?;
+        Some(Box::new(SplitDialogue::new(self, proxies, main, rngs)))
     }
 }
 

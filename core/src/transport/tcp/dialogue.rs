@@ -11,9 +11,35 @@ use crate::transport::{
 };
 use crate::units::Instant;
 
-/// [`Packet::body`] of what belongs to the answers, and to the requests.
-const DOWN: u32 = 0;
-const UP: u32 = 1;
+/// Which way data go; in [`Packet::body`]: to which direction a packet belongs.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(super) enum Direction {
+    /// From the server to the client: answers.
+    Down,
+    /// From the client to the server: requests.
+    Up,
+}
+
+impl Direction {
+    /// Both of them.
+    pub(super) const BOTH: [Self; 2] = [Self::Down, Self::Up];
+
+    /// That of a packet.
+    pub(super) fn of(body: u32) -> Self {
+        if body == 0 { Self::Down } else { Self::Up }
+    }
+
+    /// The end that the data come from.
+    pub(super) fn source(self) -> End {
+        match self {
+            Self::Down => End::Sender,
+            Self::Up => End::Receiver,
+        }
+    }
+}
+
+const DOWN: u32 = Direction::Down as u32;
+const UP: u32 = Direction::Up as u32;
 
 /// The client stands at [`End::Receiver`]. Acknowledgements go in packets of their own: they do not
 /// ride on data of the other direction.
@@ -38,17 +64,37 @@ struct Answered {
 
 impl TcpDialogue {
     pub(super) fn new(config: &TcpConfig, rng: ChaCha8Rng) -> Self {
+        Self::between(config, config, rng)
+    }
+
+    /// One whose directions differ in the window that their receivers announce.
+    pub(super) fn between(down: &TcpConfig, up: &TcpConfig, rng: ChaCha8Rng) -> Self {
         let other = rng.clone();
         // The client's handshake is that of both directions.
-        let options = LinuxOptions { handshake: false, ..config.options() };
-        let answers = TcpConfig { linux: Some(options), ..config.clone() };
-        let marks = config.ecn_mode() != EcnMode::Off;
+        let options = LinuxOptions { handshake: false, ..down.options() };
+        let answers = TcpConfig { linux: Some(options), ..down.clone() };
+        let marks = down.ecn_mode() != EcnMode::Off;
         let join = |sender, receiver| TcpConnection::new(sender, receiver, marks);
         Self {
-            down: join(LinuxSender::new(&answers, rng), LinuxReceiver::new(config)),
-            up: join(LinuxSender::new(config, other), LinuxReceiver::new(config)),
+            down: join(LinuxSender::new(&answers, rng), LinuxReceiver::new(down)),
+            up: join(LinuxSender::new(up, other), LinuxReceiver::new(up)),
             answered: None,
             told: [0; 2],
+        }
+    }
+
+    /// One direction of it.
+    pub(super) fn half(&self, direction: Direction) -> &dyn Connection {
+        match direction {
+            Direction::Down => &self.down,
+            Direction::Up => &self.up,
+        }
+    }
+
+    pub(super) fn half_mut(&mut self, direction: Direction) -> &mut dyn Connection {
+        match direction {
+            Direction::Down => &mut self.down,
+            Direction::Up => &mut self.up,
         }
     }
 

@@ -127,6 +127,16 @@ impl ProxyConfig {
         sending.check()
     }
 
+    /// Whether its connection carries pages and requests too, which go both ways.
+    pub(in crate::transport::tcp) fn check_dialogue(&self, own: &TcpConfig) -> Result<(), Fault> {
+        if self.sending(own).profile() == Profile::Papers {
+            let message = "profile \"papers\" sends one way, and pages and requests go both; leave \
+                           it out";
+            return Err(Fault::new("profile", message));
+        }
+        Ok(())
+    }
+
     /// The connection that it makes towards the destination for a flow like `own`.
     pub(super) fn sending(&self, own: &TcpConfig) -> TcpConfig {
         let mut config = TcpConfig { profile: Some(own.profile()), ..own.clone() };

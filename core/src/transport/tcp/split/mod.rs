@@ -4,7 +4,10 @@
 mod births;
 mod chain;
 mod config;
+mod dialogue;
+mod lane;
 mod relay;
 
 pub(super) use chain::Chain;
 pub use config::{Pep, ProxyConfig};
+pub(super) use dialogue::SplitDialogue;
