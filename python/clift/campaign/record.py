@@ -6,8 +6,8 @@ import io
 import json
 import tempfile
 from collections.abc import Callable, Iterator
+from contextlib import closing
 from dataclasses import asdict
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -158,20 +158,24 @@ def draw(results: Results, scenario: Scenario, folder: Path, force: bool = True)
         ScenarioError: If a file cannot be written.
     """
     from clift.report import figures
-    from clift.report.style import png
+    from clift.report.drawing import pngs
 
     files = [name for name in own(folder) if (folder / name).exists()]
     try:
         # The table that was written: every series is a run done again.
         series = pq.read_table(folder / "series.parquet")
-        for name, figure in figures.draw(results, scenario, series):
-            path = folder / f"{name}.png"
-            if not force and is_foreign(folder, path.name):
-                continue
-            if (folder / FOLDER).is_dir():
-                _noted(folder, [path.name])
-            files.append(path.name)
-            yield _file(path, partial(png, figure))
+        ours = (
+            (name, figure)
+            for name, figure in figures.draw(results, scenario, series)
+            if force or not is_foreign(folder, f"{name}.png")
+        )
+        with closing(pngs(ours)) as drawn:
+            for name, content in drawn:
+                path = folder / f"{name}.png"
+                if (folder / FOLDER).is_dir():
+                    _noted(folder, [path.name])
+                files.append(path.name)
+                yield _file(path, lambda out, content=content: out.write(content))
     finally:
         there = [name for name in dict.fromkeys(files) if (folder / name).exists()]
         _record(json.loads((folder / RECORD).read_text()) | {"files": there}, folder)
@@ -189,7 +193,7 @@ def _record(record: dict[str, Any], folder: Path) -> Path:
     return _file(folder / RECORD, lambda out: out.write(text.encode()))
 
 
-def _file(path: Path, fill: Callable[[Any], object]) -> Path:
+def _file(path: Path, fill: Callable[..., object]) -> Path:
     try:
         content = io.BytesIO()
         fill(content)
