@@ -81,7 +81,7 @@ def conduct(scenario: Scenario, wishes: Wishes) -> None:
 def _conduct(scenario: Scenario, wishes: Wishes, store: Store | None) -> None:
     from clift._bar import bar
     from clift.campaign.comma import rows_text
-    from clift.campaign.record import as_dict
+    from clift.campaign.record import TOLD_CELLS, as_dict
     from clift.campaign.runner import planned, run_campaign
     from clift.report.text import report
 
@@ -101,13 +101,13 @@ def _conduct(scenario: Scenario, wishes: Wishes, store: Store | None) -> None:
         if failure is not None:
             raise failure
         raise Interrupted("stopped before a run had finished; nothing was written", [])
-    record = as_dict(results, scenario)
+    record = as_dict(results, scenario, TOLD_CELLS)
     _tell(record, _notes(results, told=wishes.show == "text"))
     if wishes.show == "csv":
         click.echo(rows_text(results, scenario), nl=False)
     else:
         is_json = wishes.show == "json"
-        click.echo(json.dumps(record, indent=2) if is_json else report(results))
+        click.echo(_json(results, scenario, record) if is_json else report(results))
     missing = ""
     if store is not None:
         with store.deriving():
@@ -119,6 +119,13 @@ def _conduct(scenario: Scenario, wishes: Wishes, store: Store | None) -> None:
     _watched(results, wishes)
     if not results.is_complete:
         raise Interrupted(f"stopped after {results.done} of {results.wanted} runs", [])
+
+
+def _json(results: Results, scenario: Scenario, record: dict[str, Any]) -> str:
+    from clift.campaign.record import TOLD_CELLS, as_dict
+
+    whole = record if len(results.cells) <= TOLD_CELLS else as_dict(results, scenario)
+    return json.dumps(whole, indent=2)
 
 
 def _fill(
