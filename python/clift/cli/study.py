@@ -111,7 +111,8 @@ def _conduct(scenario: Scenario, wishes: Wishes, store: Store | None) -> None:
     missing = ""
     if store is not None:
         with store.deriving():
-            missing = _fill(results, scenario, store, record, wishes)
+            was_stopped = failure is None and not results.is_complete
+            missing = _fill(results, scenario, store, record, wishes, was_stopped)
     if failure is not None:
         raise failure
     if missing:
@@ -129,19 +130,29 @@ def _json(results: Results, scenario: Scenario, record: dict[str, Any]) -> str:
 
 
 def _fill(
-    results: Results, scenario: Scenario, store: Store, record: dict[str, Any], wishes: Wishes
+    results: Results,
+    scenario: Scenario,
+    store: Store,
+    record: dict[str, Any],
+    wishes: Wishes,
+    was_stopped: bool,
 ) -> str:
-    """Fills the folder, unless it holds the same already; says what is missing after Ctrl-C."""
+    """Fills the folder, unless it holds the same already; says what is missing after Ctrl-C.
+
+    There are no plots of runs that were stopped.
+    """
     from clift.campaign.folder import made_of, note
     from clift.campaign.record import draw, write
 
     folder = store.folder
-    told = [store.study, record, scenario.text, wishes.plots]
+    # Whoever stops a study wants an answer; the same command draws once the runs are there.
+    plots = wishes.plots and not was_stopped
+    told = [store.study, record, scenario.text, plots]
     made = hashlib.sha256(json.dumps(told).encode()).hexdigest()
     if made_of(folder) == made:
         return ""
     missing = _written(folder, write(results, scenario, folder, record), "tables")
-    if wishes.plots and not missing:
+    if plots and not missing:
         missing = _written(folder, draw(results, scenario, folder, wishes.force), "plots")
     if not missing:
         try:
