@@ -138,6 +138,8 @@ class File:
         argument = rest.removesuffix(">")
         if outer in ("PyArray1", "PyReadonlyArray1"):
             return f"NDArray[np.{NUMPY[argument]}]"
+        if outer == "BTreeMap":
+            return f"dict[{', '.join(map(inner, _parted(argument)))}]"
         wrapped = "Sequence[{}]" if given else "list[{}]"
         around = {"Vec": wrapped, "Option": "{} | None"} | dict.fromkeys(PLAIN, "{}")
         if outer in around:

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+import clift
 from clift.campaign import record, work
 from clift.campaign.tables import NAMES
 from clift.cli.main import run
@@ -172,7 +173,8 @@ def test_a_stop_while_plots_are_drawn_keeps_the_table(
     drawn = {
         f"{name}.png" for name in ("comparison-completion_s", "goodput", "queue", "delay", "cwnd")
     }
-    assert names(folder) == TABLES | drawn
+    # Those that were being drawn are not among them.
+    assert TABLES <= names(folder) <= TABLES | drawn
     files = set(json.loads((folder / "record.json").read_text())["files"])
     assert files == names(folder) - {"record.json"}
 
@@ -192,3 +194,32 @@ def test_a_stop_while_tables_are_written_is_said_too(
 
 def stop(*_: object, **__: object) -> None:
     raise KeyboardInterrupt
+
+
+def test_the_record_of_many_cells_leaves_what_they_measured_to_the_summary(
+    tmp_path: Path,
+) -> None:
+    counts = (2, record.TOLD_CELLS + 1)
+    text = (
+        'duration = "50 ms"\n[channel]\nmodel = "bernoulli"\nerasures = "2 %"\nrate = "1 Mbit/s"\n'
+    )
+    studies = [
+        clift.campaign.run(
+            clift.Scenario.parse(
+                f"{text}[vary]\nlink.rtt = {[f'{n} ms' for n in range(1, count + 1)]}"
+            ),
+            progress=False,
+        )
+        for count in counts
+    ]
+    told = []
+    for study in studies:
+        study.save(tmp_path / str(len(study.cells)), plots=False)
+        kept = json.loads((tmp_path / str(len(study.cells)) / "record.json").read_text())
+        told.append(kept["cells"])
+        assert "metrics" in study.as_dict()["cells"][-1]
+    assert tuple(map(len, told)) == counts
+    assert ["metrics" in cells[0] for cells in told] == [True, False]
+    large = tmp_path / str(counts[1])
+    assert (large / "record.json").stat().st_size < 300 * counts[1]
+    assert run(["report", str(large)]) == 0

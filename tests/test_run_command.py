@@ -229,7 +229,7 @@ def interrupted(scenario: Path, folder: Path, seconds: float) -> str:
     return out
 
 
-@pytest.mark.parametrize("place", ["run", "_row", "_link_stats", "note"])
+@pytest.mark.parametrize("place", ["run", "_row", "note"])
 def test_ctrl_c_may_come_anywhere(
     scenario: Path, monkeypatch: pytest.MonkeyPatch, place: str
 ) -> None:

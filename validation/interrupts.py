@@ -62,10 +62,13 @@ except BaseException as error:
     os._exit(0)
 print("done")
 """
+# What stderr has when a command gets the signal (nothing: it works for a while), and the command.
 COMMANDS = {
-    "clift run, long channel": ["run", "{long}", "--quiet"],
-    "clift trace info FIFO": ["trace", "info", "{fifo}", "--format", "text"],
-    "clift run, many": ["run", "{many}", "--quiet", "--no-plots", "-o", "{out}"],
+    "clift run, long channel": ("", ["run", "{long}", "--quiet"]),
+    "clift trace info FIFO": ("", ["trace", "info", "{fifo}", "--format", "text"]),
+    "clift run -o, runs": ("", ["run", "{many}", "--quiet", "-o", "{out}"]),
+    "clift run -o, tables": ("runs.parquet", ["run", "{cells}", "--quiet", "-o", "{tables}"]),
+    "clift run -o, plots": ("comparison", ["run", "{cells}", "--quiet", "-o", "{plots}"]),
 }
 
 
@@ -93,14 +96,21 @@ def call(name: str, folder: Path) -> tuple[float, str]:
 def command(name: str, folder: Path, what: signal.Signals) -> tuple[float, str]:
     """Seconds until a command was gone, and its exit code."""
     names = {key: folder / f"{key}.toml" for key in ("long", "many")}
-    names |= {"fifo": folder / "fifo", "out": folder / "out"}
-    words = [word.format(**names) for word in COMMANDS[name]]
+    names["cells"] = Path(__file__).parent.parent / "examples" / "geo_mobile.toml"
+    names |= {"fifo": folder / "fifo"}
+    names |= {key: folder / f"{key}-{what.name}" for key in ("out", "tables", "plots")}
+    told, words = COMMANDS[name]
     process = subprocess.Popen(
-        [sys.executable, "-m", "clift", *words],
+        [sys.executable, "-m", "clift", *(word.format(**names) for word in words)],
         stdout=subprocess.DEVNULL,
-        stderr=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
+        text=True,
     )
-    time.sleep(WORKED_S + 1)
+    assert process.stderr is not None
+    if told:
+        assert any(told in line for line in process.stderr)
+    else:
+        time.sleep(WORKED_S + 1)
     began = time.perf_counter()
     process.send_signal(what)
     try:
@@ -108,6 +118,8 @@ def command(name: str, folder: Path, what: signal.Signals) -> tuple[float, str]:
     except subprocess.TimeoutExpired:
         process.kill()
         return 60, "never"
+    finally:
+        process.stderr.close()
     return time.perf_counter() - began, f"exit code {code}"
 
 

@@ -113,6 +113,23 @@ class Run(Fixed):
             return numbers(self.summary())
         return self._outcome.numbers()
 
+    def retransmission_shares(self) -> dict[int, float] | None:
+        """Shares of the LLDUs of the first link's trace by retransmissions; None without one.
+
+        Example:
+            >>> import clift
+            >>> phy = clift.channel.bernoulli(slots=20_000, p=0.02, seed=1)
+            >>> link = clift.tmt.apply(phy, clift.Arq())
+            >>> found = clift.simulate(link, duration_s=1).retransmission_shares()
+            >>> found == {int(n): share for n, share in link.stats()["retransmissions"].items()}
+            True
+        """
+        if isinstance(self._outcome, Kept):
+            trace = self.scenario.setup().link_trace()
+            shares = {} if trace is None else trace.stats()["retransmissions"]
+            return None if trace is None else {int(n): share for n, share in shares.items()}
+        return self._outcome.retransmission_shares()
+
     def notes(self) -> list[str]:
         """What about the run is due to its settings rather than to the link, a line each.
 

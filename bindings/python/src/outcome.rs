@@ -11,13 +11,16 @@ use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyDict, PyList, PyString};
 
-/// The outcome of a run.
+use crate::simulation::first_link;
+
+/// The outcome of a run, and which shares of its first link's LLDUs were sent again how often.
 #[pyclass(frozen, module = "clift._clift")]
-pub(crate) struct Outcome(engine::Outcome);
+pub(crate) struct Outcome(engine::Outcome, Option<Vec<(u32, f64)>>);
 
 impl Outcome {
-    pub(crate) fn new(outcome: engine::Outcome) -> Self {
-        Self(outcome)
+    pub(crate) fn new(outcome: engine::Outcome, setup: &engine::Setup) -> Self {
+        let shares = first_link(setup).map(|link| link.retransmission_shares().collect());
+        Self(outcome, shares)
     }
 }
 
@@ -31,6 +34,11 @@ impl Outcome {
     #[getter]
     fn completion_s(&self) -> Option<f64> {
         self.0.completion().map(Duration::as_secs_f64)
+    }
+
+    /// Shares of the LLDUs of the first link's trace by retransmissions; `None` if it has none.
+    fn retransmission_shares(&self) -> Option<BTreeMap<u32, f64>> {
+        self.1.as_ref().map(|shares| shares.iter().copied().collect())
     }
 
     /// Everything, as a dict that JSON can hold.

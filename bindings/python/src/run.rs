@@ -33,14 +33,14 @@ pub(crate) fn run(py: Python<'_>, setup: &Setup, progress: Option<Py<PyAny>>) ->
     raised::check()?;
     match observer.failure {
         Some(failure) => Err(failure),
-        None => outcome.map(Outcome::new).map_err(run_error),
+        None => outcome.map(|own| Outcome::new(own, &setup.0)).map_err(run_error),
     }
 }
 
 /// Runs many scenarios, each the replication of a cell, on `threads` threads. `progress(done)` is
 /// called about 20 times a second; an exception in it (or Ctrl-C) stops the runs. Returns, in input
 /// order, an outcome, an error message, or None where a run did not finish, and the exception that
-/// stopped them. A wrong scenario is an error before anything is run, with its number as `task`.
+/// stopped them. A wrong scenario is an error, with its number as `task`.
 #[pyfunction]
 #[pyo3(signature = (tasks, threads, progress=None))]
 #[allow(clippy::type_complexity)]
@@ -52,64 +52,60 @@ pub(crate) fn run_many(
 ) -> PyResult<(Vec<Option<Result_>>, Option<PyErr>)> {
     let count = tasks.len();
     let most = most();
-    let (prepared, stopped) = py.detach(|| {
-        on_threads(count, threads, &None, move |index, stop| {
+    let (made, stopped) = py.detach(|| {
+        on_threads(count, threads, &progress, move |index, stop| {
             let (scenario, cell, replication) = &tasks[index];
             let go_on = || !stop.load(Ordering::Relaxed);
             let budget = Budget::new(most, Some(&go_on));
             let prepared = scenario.get().prepared(*cell, *replication, &budget);
-            // Another task's fault stopped this one, which has none of its own to tell.
-            if budget.is_stopped() && !matches!(prepared, Ok(_) | Err(Wrong::Raised(_))) {
-                return None;
-            }
-            stop.fetch_or(prepared.is_err(), Ordering::Relaxed);
-            Some(prepared)
-        })
-    });
-    if stopped.is_some() {
-        return Ok(((0..count).map(|_| None).collect(), stopped));
-    }
-    let mut setups = Vec::with_capacity(count);
-    let mut first: Option<(usize, Wrong)> = None;
-    // Tasks are begun in order, so that of several wrong ones the first is among what is there, unless
-    // a later one stopped it.
-    for (index, prepared) in prepared.into_iter().enumerate() {
-        match prepared {
-            Some(Ok(setup)) => setups.push(setup),
-            Some(Err(wrong)) if first.is_none() => first = Some((index, wrong)),
-            Some(Err(_)) | None => {}
-        }
-    }
-    if let Some((index, wrong)) = first {
-        let error = wrong.error(py);
-        if !matches!(wrong, Wrong::Raised(_)) {
-            error.value(py).setattr("task", index)?;
-        }
-        return Err(error);
-    }
-    let (results, stopped) = py.detach(|| {
-        on_threads(count, threads, &progress, move |index, stop| {
-            let outcome = engine::run(&setups[index], &mut Stoppable(stop));
+            // What a run needs is dropped at its end, so that of any number of them only so many
+            // traces are there as threads have under way.
+            let setup = match prepared {
+                Ok(setup) => setup,
+                // Another task's fault stopped this one, which has none of its own to tell.
+                Err(wrong) if budget.is_stopped() && !matches!(wrong, Wrong::Raised(_)) => {
+                    return None;
+                }
+                Err(wrong) => {
+                    stop.store(true, Ordering::Relaxed);
+                    return Some(Err(wrong));
+                }
+            };
+            let outcome = engine::run(&setup, &mut Stoppable(stop));
             if let Err(raised) = raised::check() {
                 stop.store(true, Ordering::Relaxed);
-                return Some(Err(raised));
+                return Some(Ok(Err(raised)));
             }
             match outcome {
                 Err(engine::RunError::Interrupted { .. }) => None,
-                outcome => Some(Ok(Result_::from(outcome))),
+                Err(error) => Some(Ok(Ok(Result_::Error(error.to_string())))),
+                Ok(outcome) => Some(Ok(Ok(Result_::Outcome(Outcome::new(outcome, &setup))))),
             }
         })
     });
     // What a part written in Python raised ends all runs: of several exceptions, that of the first.
     let mut raised = None;
-    let results = results.into_iter().map(|made| match made? {
-        Ok(result) => Some(result),
-        Err(error) => {
-            raised.get_or_insert(error);
-            None
-        }
-    });
-    let results = results.collect();
+    let mut results = Vec::with_capacity(count);
+    // Tasks are begun in order, so that of several wrong ones the first is among what is there, unless
+    // a later one stopped it.
+    for (index, one) in made.into_iter().enumerate() {
+        results.push(match one {
+            None => None,
+            Some(Ok(Ok(result))) => Some(result),
+            Some(Ok(Err(error))) => {
+                raised.get_or_insert(error);
+                None
+            }
+            Some(Err(wrong)) if stopped.is_none() => {
+                let error = wrong.error(py);
+                if !matches!(wrong, Wrong::Raised(_)) {
+                    error.value(py).setattr("task", index)?;
+                }
+                return Err(error);
+            }
+            Some(Err(_)) => None,
+        });
+    }
     Ok((results, stopped.or(raised)))
 }
 
@@ -118,15 +114,6 @@ pub(crate) fn run_many(
 pub(crate) enum Result_ {
     Outcome(Outcome),
     Error(String),
-}
-
-impl From<Result<engine::Outcome, engine::RunError>> for Result_ {
-    fn from(result: Result<engine::Outcome, engine::RunError>) -> Self {
-        match result {
-            Ok(outcome) => Self::Outcome(Outcome::new(outcome)),
-            Err(error) => Self::Error(error.to_string()),
-        }
-    }
 }
 
 /// What threads that do jobs share.

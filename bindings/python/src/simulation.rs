@@ -17,11 +17,7 @@ pub(crate) struct Setup(pub(crate) Arc<engine::Setup>);
 impl Setup {
     /// The link trace of the first link, if that is over one.
     fn link_trace(&self) -> Option<LinkTrace> {
-        let mut links = self.0.forward.iter().filter_map(|hop| match hop {
-            Hop::Link(link) => Some(&link.medium),
-            Hop::Leg(_) => None,
-        });
-        links.next()?.get().map(LinkTrace::new_inner)
+        first_link(&self.0).map(LinkTrace::new_inner)
     }
 
     /// The same in which the first hop, a leg, loses the data packets of these numbers, and holds
@@ -55,6 +51,15 @@ impl Setup {
     pub(crate) fn inner(&self) -> &engine::Setup {
         &self.0
     }
+}
+
+/// The link trace of the first link, if that is over one.
+pub(crate) fn first_link(setup: &engine::Setup) -> Option<Arc<clift::trace::LinkTrace>> {
+    let mut links = setup.forward.iter().filter_map(|hop| match hop {
+        Hop::Link(link) => Some(&link.medium),
+        Hop::Leg(_) => None,
+    });
+    links.next()?.get()
 }
 
 /// A time in nanoseconds, at most 2^61 (73 years).

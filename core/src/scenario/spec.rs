@@ -16,4 +16,7 @@ pub struct PhySpec {
     pub slots: Option<u64>,
     /// Seed of the channel.
     pub seed: u64,
+    /// Whether only runs of one number need it, so that nobody asks for it again once they are done.
+    #[serde(skip)]
+    pub is_of_one_run: bool,
 }

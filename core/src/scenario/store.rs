@@ -19,6 +19,9 @@ use crate::trace::{self, FileError, Files, PhyTrace, TraceError, TraceFile, read
 
 /// Slots that are kept of each kind of trace: two columns of 8 bytes, so 60 million are about 1 GB.
 const ROOM: usize = 60_000_000;
+/// The same of what only runs of one number need: that many are kept for the cells that share them,
+/// while a study of any length takes no more memory.
+const ROOM_OF_RUNS: usize = 8_000_000;
 /// About what an object of a web page takes, with its name.
 const BYTES_OF_OBJECT: u64 = 256;
 /// Number of the random stream of a channel that stands alone.
@@ -127,7 +130,7 @@ impl Store {
         match self.memory.get(&file.file) {
             None => {
                 let read = || Ok(file.read_within(&*self.files, budget)?);
-                self.read.get(&key(file), |phy| phy.len(), read)
+                self.read.get(&key(file), Lasting::Study, |phy| phy.len(), read)
             }
             Some(Held::Phy(phy)) => file
                 .cut(PhyTrace::clone(phy))
@@ -208,7 +211,8 @@ impl Traces for Store {
 impl Traces for Within<'_> {
     fn phy(&self, spec: &PhySpec) -> Result<PhyTrace, MakeError> {
         let Self { store, budget } = self;
-        store.phy.get(&key(spec), |phy| phy.len(), || store.make_phy(spec, budget))
+        let lasting = Lasting::of(spec);
+        store.phy.get(&key(spec), lasting, |phy| phy.len(), || store.make_phy(spec, budget))
     }
 
     fn link_trace(
@@ -218,11 +222,12 @@ impl Traces for Within<'_> {
         timing: Timing,
     ) -> Result<Arc<LinkTrace>, MakeError> {
         let named = key(&(phy, scheme, timing.rtt, timing.feedback));
+        let lasting = Lasting::of(phy);
         let make = || {
             let phy = self.phy(phy)?;
             Ok(Arc::new(scheme.apply_within(&phy, timing, self.budget).map_err(Fault::from)?))
         };
-        self.store.links.get(&named, |link| link.len(), make)
+        self.store.links.get(&named, lasting, |link| link.len(), make)
     }
 
     fn held_link(&self, name: &Path) -> Result<Arc<LinkTrace>, MakeError> {
@@ -250,7 +255,9 @@ impl Traces for Within<'_> {
             let mean = channel.mean_information(spec.esn0_db)?;
             Ok(Information { trace: Arc::new(trace), mean })
         };
-        self.store.information.get(&format!("{spec:?}"), |made| made.trace.values().len(), make)
+        let named = format!("{spec:?}");
+        let size = |made: &Information| made.trace.values().len();
+        self.store.information.get(&named, Lasting::Study, size, make)
     }
 
     fn delays(&self, file: &str) -> Result<Arc<DelaySeries>, MakeError> {
@@ -263,7 +270,7 @@ impl Traces for Within<'_> {
             Ok(Arc::new(series))
         };
         match self.store.memory.get(name) {
-            None => self.store.delays.get(file, |_| 1, make),
+            None => self.store.delays.get(file, Lasting::Study, |_| 1, make),
             Some(Held::Delays(series)) => Ok(Arc::clone(series)),
             Some(other) => Err(other_kind(name, other, "delays")),
         }
@@ -283,7 +290,7 @@ impl Traces for Within<'_> {
                 .map_err(|fault| MakeError::Page { place: files.place(name), fault })?;
             Ok(Arc::new(page))
         };
-        self.store.pages.get(file, |page| page.objects().len(), make)
+        self.store.pages.get(file, Lasting::Study, |page| page.objects().len(), make)
     }
 }
 
@@ -301,11 +308,27 @@ fn key(described: &impl Serialize) -> String {
     serde_json::to_string(described).unwrap_or_default()
 }
 
+/// How long somebody may ask for a trace.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+enum Lasting {
+    /// As long as the study goes on.
+    Study,
+    /// While runs of one number are done.
+    Runs,
+}
+
+impl Lasting {
+    fn of(phy: &PhySpec) -> Self {
+        if phy.is_of_one_run { Self::Runs } else { Self::Study }
+    }
+}
+
 /// What was made of one kind, by its description; what was used last stands last.
 struct Cache<T>(Mutex<Vec<Kept<T>>>);
 
 struct Kept<T> {
     key: String,
+    lasting: Lasting,
     /// Slots, once made.
     size: usize,
     made: Arc<Mutex<Option<T>>>,
@@ -322,10 +345,11 @@ impl<T: Clone> Cache<T> {
     fn get<E>(
         &self,
         key: &str,
+        lasting: Lasting,
         size: impl FnOnce(&T) -> usize,
         make: impl FnOnce() -> Result<T, E>,
     ) -> Result<T, E> {
-        let cell = self.last(key);
+        let cell = self.last(key, lasting);
         // Whoever wants the same waits here until it is made.
         let mut made = lock(&cell);
         if let Some(value) = &*made {
@@ -338,22 +362,35 @@ impl<T: Clone> Cache<T> {
         if let Some(own) = kept.iter_mut().find(|kept| kept.key == key) {
             own.size = size(&value);
         }
-        while kept.len() > 1 && kept.iter().map(|kept| kept.size).sum::<usize>() > ROOM {
-            kept.remove(0);
-        }
+        make_room(&mut kept, ROOM_OF_RUNS, |kept| kept.lasting == Lasting::Runs);
+        make_room(&mut kept, ROOM, |_| true);
         Ok(value)
     }
 
     /// The place of `key`, which is now the one used last.
-    fn last(&self, key: &str) -> Arc<Mutex<Option<T>>> {
+    fn last(&self, key: &str, lasting: Lasting) -> Arc<Mutex<Option<T>>> {
         let mut kept = lock(&self.0);
         let known = match kept.iter().position(|kept| kept.key == key) {
             Some(place) => kept.remove(place),
-            None => Kept { key: key.to_owned(), size: 0, made: Arc::default() },
+            None => Kept { key: key.to_owned(), lasting, size: 0, made: Arc::default() },
         };
         let made = Arc::clone(&known.made);
         kept.push(known);
         made
+    }
+}
+
+/// Removes of `those` what was used longest ago, until the others fit into the room.
+fn make_room<T>(kept: &mut Vec<Kept<T>>, room: usize, those: impl Fn(&Kept<T>) -> bool) {
+    let mut taken: usize = kept.iter().filter(|&own| those(own)).map(|own| own.size).sum();
+    let mut place = 0;
+    // What was used last stays, however large it is.
+    while taken > room && place + 1 < kept.len() {
+        if those(&kept[place]) {
+            taken -= kept.remove(place).size;
+        } else {
+            place += 1;
+        }
     }
 }
 
@@ -375,7 +412,7 @@ mod tests {
                 made.set(made.get() + 1);
                 Ok(slots)
             };
-            assert_eq!(cache.get(key, |&slots| slots, make), Ok(slots));
+            assert_eq!(cache.get(key, Lasting::Study, |&slots| slots, make), Ok(slots));
             made.get()
         };
         let third = ROOM / 3;
@@ -392,7 +429,29 @@ mod tests {
     #[test]
     fn what_cannot_be_made_is_tried_again() {
         let cache = Cache::default();
-        assert_eq!(cache.get("a", |_| 1, || Err("no")), Err("no"));
-        assert_eq!(cache.get("a", |_| 1, || Ok::<_, &str>(7)), Ok(7));
+        let study = Lasting::Study;
+        assert_eq!(cache.get("a", study, |_| 1, || Err("no")), Err("no"));
+        assert_eq!(cache.get("a", study, |_| 1, || Ok::<_, &str>(7)), Ok(7));
+    }
+
+    #[test]
+    fn what_one_run_needs_makes_room_for_the_next_and_not_for_what_all_share() {
+        let (cache, made) = (Cache::default(), Cell::new(0));
+        let get = |key: &str, lasting, slots: usize| {
+            let make = || -> Result<usize, ()> {
+                made.set(made.get() + 1);
+                Ok(slots)
+            };
+            assert_eq!(cache.get(key, lasting, |&slots| slots, make), Ok(slots));
+            made.get()
+        };
+        let half = ROOM_OF_RUNS / 2;
+        assert_eq!(get("shared", Lasting::Study, ROOM / 2), 1);
+        assert_eq!(["a", "b", "c"].map(|key| get(key, Lasting::Runs, half)), [2, 3, 4]);
+        assert_eq!(
+            [get("shared", Lasting::Study, ROOM / 2), get("b", Lasting::Runs, half)],
+            [4; 2]
+        );
+        assert_eq!(get("a", Lasting::Runs, half), 5);
     }
 }

@@ -86,7 +86,7 @@ impl LinkTrace {
             mean_delay_ms: mean(delays.sum(), delays.count),
             min_delay_ms: (delays.count > 0).then(|| ms(delays.min as f64)),
             max_delay_ms: (delays.count > 0).then(|| ms(delays.max as f64)),
-            retransmissions: retransmissions(data_units, &parts.transmissions),
+            retransmissions: self.retransmissions().to_vec(),
         }
     }
 }
@@ -94,12 +94,22 @@ impl LinkTrace {
 impl LinkStats {
     /// The retransmission distribution: (retransmissions, share of the data LLDUs).
     pub fn retransmission_shares(&self) -> impl Iterator<Item = (u32, f64)> {
-        let all = self.data_units as f64;
-        self.retransmissions.iter().map(move |&(times, units)| (times, units as f64 / all))
+        shares(&self.retransmissions, self.data_units)
     }
 }
 
-fn retransmissions(data_units: u64, transmissions: &[(u32, u32)]) -> Vec<(u32, u64)> {
+impl LinkTrace {
+    /// The same without the other statistics, counted once a trace.
+    pub fn retransmission_shares(&self) -> impl Iterator<Item = (u32, f64)> {
+        shares(self.retransmissions(), self.len() as u64)
+    }
+}
+
+fn shares(units: &[(u32, u64)], all: u64) -> impl Iterator<Item = (u32, f64)> {
+    units.iter().map(move |&(times, units)| (times, units as f64 / all as f64))
+}
+
+pub(super) fn retransmissions(data_units: u64, transmissions: &[(u32, u32)]) -> Vec<(u32, u64)> {
     let mut histogram = BTreeMap::new();
     let once = data_units - transmissions.len() as u64;
     if once > 0 {

@@ -1,6 +1,7 @@
 //! The link trace: what became of every data LLDU.
 
 use std::ops::Range;
+use std::sync::OnceLock;
 
 use crate::trace::{Column, Loading, PhyTrace, Sizes};
 use crate::units::{Bytes, Duration};
@@ -9,9 +10,17 @@ use crate::units::{Bytes, Duration};
 /// transmissions, and for a lost one when it was given up (DESIGN: words).
 ///
 /// Exceptions are kept apart from the columns, so that a trace of 10^8 LLDUs fits in memory twice.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug)]
 pub struct LinkTrace {
     parts: Parts,
+    /// What many runs over one trace ask for.
+    retransmissions: OnceLock<Vec<(u32, u64)>>,
+}
+
+impl PartialEq for LinkTrace {
+    fn eq(&self, other: &Self) -> bool {
+        self.parts == other.parts
+    }
 }
 
 /// What a scheme writes and a [`LinkTrace`] is made of. `u32` indices bound a link trace to 2^32
@@ -120,7 +129,7 @@ impl LinkTrace {
         debug_assert_eq!(parts.t.len(), parts.d.len());
         debug_assert!(parts.lost.is_sorted_by_key(|&(index, _)| index));
         debug_assert!(parts.transmissions.is_sorted_by_key(|&(index, _)| index));
-        Self { parts }
+        Self { parts, retransmissions: OnceLock::new() }
     }
 
     /// The same with the sizes of the slots of `phy`, from which a scheme made it. Slots that carried
@@ -142,7 +151,7 @@ impl LinkTrace {
             all: phy.bytes(),
             used: phy.sizes().before(used),
         });
-        Self { parts: Parts { sizes, ..self.parts } }
+        Self { parts: Parts { sizes, ..self.parts }, ..self }
     }
 
     /// The same with the sizes of `phy`, whose slots are its data LLDUs: what other slots there are
@@ -154,12 +163,22 @@ impl LinkTrace {
         let mean = phy.bytes() as f64 / phy.len() as f64;
         let all = (mean * self.parts.slots as f64).round() as u64;
         let sizes = LinkSizes { lldus: phy.sizes().clone(), all, used: all };
-        Self { parts: Parts { sizes: Some(sizes), ..self.parts } }
+        Self { parts: Parts { sizes: Some(sizes), ..self.parts }, ..self }
     }
 
     /// Payload of the LLDU `index`, which there must be.
     pub fn bytes(&self, index: usize) -> u32 {
         self.parts.sizes.as_ref().map_or(self.parts.lldu.0, |sizes| sizes.lldus.at(index))
+    }
+
+    /// Data LLDUs by retransmissions (transmissions - 1), as [`LinkStats::retransmissions`] has them;
+    /// counted once.
+    ///
+    /// [`LinkStats::retransmissions`]: super::LinkStats::retransmissions
+    pub fn retransmissions(&self) -> &[(u32, u64)] {
+        self.retransmissions.get_or_init(|| {
+            super::link_stats::retransmissions(self.len() as u64, &self.parts.transmissions)
+        })
     }
 
     /// What it is made of.

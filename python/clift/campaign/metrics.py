@@ -153,23 +153,23 @@ def is_metric(name: str) -> bool:
     return nested or _in_catalog(("run", "campaign"), name) is not None
 
 
-def measured(summary: Mapping[str, Any], link_stats: dict[str, Any] | None) -> dict[str, float]:
+def measured(summary: Mapping[str, Any], again: Mapping[int, float] | None) -> dict[str, float]:
     """All numbers of a run by dotted names, with the shares that papers print.
 
     Args:
         summary: What `Run.summary` gives.
-        link_stats: What `LinkTrace.stats` gives for the first link, if there is one.
+        again: Shares of the LLDUs of the first link's trace by retransmissions, if it has one.
 
     Example:
         >>> summary = {"goodput_kbps": 8.0, "retransmissions": 1, "segments_sent": 10,
         ...            "flows": [{"segments_by_retransmissions": [8, 1]}], "completion_s": None}
-        >>> found = measured(summary, {"retransmissions": {"0": 0.98, "1": 0.02}})
+        >>> found = measured(summary, {0: 0.98, 1: 0.02})
         >>> found["share_sent_again"], found["flows.0.segments_by_retransmissions.1"]
         (0.1, 1.0)
         >>> found["lldus_sent_twice_share"]
         0.02
     """
-    return _with_shares(numbers(summary), link_stats)
+    return _with_shares(numbers(summary), again)
 
 
 def numbers(summary: Mapping[str, Any]) -> dict[str, float]:
@@ -179,23 +179,23 @@ def numbers(summary: Mapping[str, Any]) -> dict[str, float]:
     return found
 
 
-def measured_by(run: Run, link_stats: dict[str, Any] | None) -> dict[str, float]:
+def measured_by(run: Run, of_link: bool = True) -> dict[str, float]:
     """The same of a run, whose numbers the core gathers in a tenth of the time.
 
     Args:
         run: The run.
-        link_stats: As for `measured`.
+        of_link: Whether what the first link's trace sent again counts.
 
     Example:
         >>> import clift
         >>> run = clift.simulate(clift.NtnLink(), duration_s=1)
-        >>> measured_by(run, None) == measured(run.summary(), None)
+        >>> measured_by(run) == measured(run.summary(), None)
         True
     """
-    return _with_shares(run.numbers(), link_stats)
+    return _with_shares(run.numbers(), run.retransmission_shares() if of_link else None)
 
 
-def _with_shares(found: dict[str, float], link_stats: dict[str, Any] | None) -> dict[str, float]:
+def _with_shares(found: dict[str, float], shares: Mapping[int, float] | None) -> dict[str, float]:
     sent = found.get("segments_sent")
     if sent:
         found["share_sent_again"] = found["retransmissions"] / sent
@@ -209,11 +209,8 @@ def _with_shares(found: dict[str, float], link_stats: dict[str, Any] | None) -> 
         if not again and f"flows.{flow}.segments_sent" not in found:
             break
     found.update(_shares("segments_sent", segments))
-    if link_stats is not None:
-        by_retransmissions = link_stats["retransmissions"]
-        found.update(
-            _shares("lldus_sent", {int(n): share for n, share in by_retransmissions.items()})
-        )
+    if shares is not None:
+        found.update(_shares("lldus_sent", shares))
     return found
 
 
@@ -233,7 +230,7 @@ def _gather(items: Iterable[tuple[Any, Any]], before: str, found: dict[str, floa
             _gather(enumerate(value), f"{before}{key}.", found)
 
 
-def _shares(what: str, counts: dict[int, float]) -> Iterator[tuple[str, float]]:
+def _shares(what: str, counts: Mapping[int, float]) -> Iterator[tuple[str, float]]:
     """Shares of units by how often they were sent; a unit sent n + 1 times has n repeats."""
     total = sum(counts.values())
     if total <= 0:

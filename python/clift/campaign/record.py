@@ -6,8 +6,8 @@ import io
 import json
 import tempfile
 from collections.abc import Callable, Iterator
+from contextlib import closing
 from dataclasses import asdict
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -18,14 +18,14 @@ from clift._clift import __version__
 from clift.campaign.conclusion import compared_axis, conclude, verdicts
 from clift.campaign.files import said, write_file
 from clift.campaign.folder import RECORD, is_foreign, note, own, remove
-from clift.campaign.results import Results
+from clift.campaign.results import Cell, Results
 from clift.campaign.store import FOLDER
 from clift.campaign.tables import tables
 from clift.errors import ScenarioError
 from clift.scenario import Scenario
 
-# Of more cells only the keys of the first are told.
-_EXPLAINED_CELLS = 500
+TOLD_CELLS = 500
+"""Of more cells the record has neither what they measured (the summary has) nor all their keys."""
 
 
 def prepare(folder: Path) -> None:
@@ -51,8 +51,15 @@ def taken(scenario: Scenario) -> list[tuple[str, str, str]]:
     return [(key, value, of) for key, (value, of) in found if not of.startswith(said)]
 
 
-def as_dict(results: Results, scenario: Scenario) -> dict[str, Any]:
-    """The results as a dict that JSON can hold."""
+def as_dict(results: Results, scenario: Scenario, most: int | None = None) -> dict[str, Any]:
+    """The results as a dict that JSON can hold.
+
+    Args:
+        results: What was measured.
+        scenario: What of.
+        most: Of more cells than so many what they measured is left out; it takes 30 kB a cell.
+    """
+    measured = most is None or len(results.cells) <= most
     return {
         "clift": __version__,
         "scenario": scenario.file,
@@ -69,8 +76,8 @@ def as_dict(results: Results, scenario: Scenario) -> dict[str, Any]:
                 "runs": len(cell.values),
                 "given": cell.shared,
                 "independent_runs": cell.independent(cell.values),
-                "metrics": {name: found.as_dict() for name, found in cell.estimates().items()},
             }
+            | ({"metrics": _metrics(cell)} if measured else {})
             for cell in results.cells
         ],
         "printed": [
@@ -91,10 +98,14 @@ def as_dict(results: Results, scenario: Scenario) -> dict[str, Any]:
     }
 
 
+def _metrics(cell: Cell) -> dict[str, Any]:
+    return {name: found.as_dict() for name, found in cell.estimates().items()}
+
+
 def setting(results: Results, scenario: Scenario) -> dict[str, Any]:
     """What a reader of the folder needs beside the results: axes, verdicts, every key in effect."""
     # The keys of each of many cells would take longer than its runs, and say the same.
-    told = scenario if len(results.cells) <= _EXPLAINED_CELLS else scenario.cells()[0]
+    told = scenario if len(results.cells) <= TOLD_CELLS else scenario.cells()[0]
     return {
         "axes": [
             {"name": name, "labels": labels, "condition": name in results.conditions}
@@ -120,7 +131,7 @@ def write(
         results: What was measured.
         scenario: What of.
         folder: Where to, as `prepare` has made it.
-        record: What `as_dict` gives, if that is known.
+        record: What `as_dict` gives of at most `TOLD_CELLS`, if that is known.
 
     Yields:
         The files, as they are written.
@@ -135,7 +146,7 @@ def write(
     remove(folder, [name for name in former if name not in files])
     if (folder / FOLDER).is_dir():
         _noted(folder, files)
-    record = as_dict(results, scenario) if record is None else record
+    record = as_dict(results, scenario, TOLD_CELLS) if record is None else record
     record = record | setting(results, scenario)
     for name, table in made.items():
         yield _table(folder / f"{name}.parquet", table)
@@ -158,20 +169,24 @@ def draw(results: Results, scenario: Scenario, folder: Path, force: bool = True)
         ScenarioError: If a file cannot be written.
     """
     from clift.report import figures
-    from clift.report.style import png
+    from clift.report.drawing import pngs
 
     files = [name for name in own(folder) if (folder / name).exists()]
     try:
         # The table that was written: every series is a run done again.
         series = pq.read_table(folder / "series.parquet")
-        for name, figure in figures.draw(results, scenario, series):
-            path = folder / f"{name}.png"
-            if not force and is_foreign(folder, path.name):
-                continue
-            if (folder / FOLDER).is_dir():
-                _noted(folder, [path.name])
-            files.append(path.name)
-            yield _file(path, partial(png, figure))
+        ours = (
+            (name, figure)
+            for name, figure in figures.draw(results, scenario, series)
+            if force or not is_foreign(folder, f"{name}.png")
+        )
+        with closing(pngs(ours)) as drawn:
+            for name, content in drawn:
+                path = folder / f"{name}.png"
+                if (folder / FOLDER).is_dir():
+                    _noted(folder, [path.name])
+                files.append(path.name)
+                yield _file(path, lambda out, content=content: out.write(content))
     finally:
         there = [name for name in dict.fromkeys(files) if (folder / name).exists()]
         _record(json.loads((folder / RECORD).read_text()) | {"files": there}, folder)
@@ -185,11 +200,13 @@ def _noted(folder: Path, names: list[str]) -> None:
 
 
 def _record(record: dict[str, Any], folder: Path) -> Path:
-    text = json.dumps(record, indent=2) + "\n"
+    # A line each would be most of the file where there are many cells.
+    indent = 2 if len(record.get("cells", ())) <= TOLD_CELLS else None
+    text = json.dumps(record, indent=indent) + "\n"
     return _file(folder / RECORD, lambda out: out.write(text.encode()))
 
 
-def _file(path: Path, fill: Callable[[Any], object]) -> Path:
+def _file(path: Path, fill: Callable[..., object]) -> Path:
     try:
         content = io.BytesIO()
         fill(content)

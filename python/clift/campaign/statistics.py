@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 
 _Floats = np.ndarray[Any, np.dtype[np.float64]]
+_Flags = np.ndarray[Any, np.dtype[np.bool_]]
 
 # A resample of fewer values is too often one value again and again.
 _FEWEST_TO_RESAMPLE = 6
@@ -130,8 +131,8 @@ def intervals(deviations: _Floats, independent: float) -> list[tuple[float, floa
     found: list[tuple[float, float] | None] = [None] * deviations.shape[1]
     if runs > independent < FEWEST_INDEPENDENT:
         return found
-    told = [place for place in range(len(found)) if has_events(deviations[:, place])]
-    if not told:
+    told = np.flatnonzero(have_events(deviations))
+    if not len(told):
         return found
     chosen = deviations[:, told]
     errors = np.std(chosen, axis=0, ddof=1) / sqrt(runs) * _wider(runs, independent)
@@ -153,11 +154,19 @@ def has_events(deviations: _Floats) -> bool:
         >>> has_events(np.array([0.0] * 50 + [1.0] * 10)), has_events(np.array([0.0] * 50 + [1.0]))
         (True, False)
     """
-    spread = float(np.std(deviations))
-    if len(deviations) < 2 or spread <= 1e-12 * float(np.max(np.abs(deviations), initial=0.0)):
-        return False
-    events = int(np.sum(np.abs(deviations - np.median(deviations)) > _USUAL * spread))
-    return events >= min(_FEWEST_EVENTS, len(deviations) / 2)
+    return bool(have_events(deviations[:, None])[0])
+
+
+def have_events(deviations: _Floats) -> _Flags:
+    """The same of every column of a table with a row a run."""
+    if len(deviations) < 2:
+        return np.zeros(deviations.shape[1], np.bool_)
+    spread = np.std(deviations, axis=0)
+    differ = spread > 1e-12 * np.max(np.abs(deviations), axis=0)
+    unusual = np.abs(deviations - np.median(deviations, axis=0)) > _USUAL * spread
+    enough = unusual.sum(axis=0) >= min(_FEWEST_EVENTS, len(deviations) / 2)
+    found: _Flags = differ & enough
+    return found
 
 
 def studentised(deviations: _Floats) -> _Floats:

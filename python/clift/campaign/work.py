@@ -5,7 +5,6 @@ from __future__ import annotations
 import threading
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any
 
 import clift._clift as _clift
 from clift.campaign.metrics import measured_by
@@ -43,10 +42,6 @@ class Worker:
     def __init__(self, cells: Sequence[Scenario], stop: threading.Event) -> None:
         self._cells = cells
         self._stop = stop
-        # Statistics by where the numbers of a link trace are, which stay there as long as they
-        # are here, and the cells whose first link has none.
-        self._known: dict[int, tuple[Any, dict[str, Any]]] = {}
-        self._without: set[int] = set()
 
     def run(self, spans: Sequence[Span]) -> Batch:
         """Does the runs at some places.
@@ -81,7 +76,6 @@ class Worker:
             if room > 0:
                 batch.spans.append((first, min(end, first + room)))
             room -= end - first
-        self._known.clear()
         return batch
 
     def row(self, place: int, run: Run) -> Row:
@@ -102,7 +96,7 @@ class Worker:
     def _row(self, place: int, run: Run) -> Row:
         cell = place % len(self._cells)
         core, number, replication = run.scenario.task()
-        values = measured_by(run, self._link_stats(cell, run.scenario))
+        values = measured_by(run)
         window = None
         if self._cells[cell].shared:
             found = run.scenario.window()
@@ -110,20 +104,6 @@ class Worker:
                 window = (found[0] / 1e9, found[1] / 1e9, found[2])
         seed = core.seed(number, replication)
         return Row(cell, place // len(self._cells), seed, values, window)
-
-    def _link_stats(self, cell: int, scenario: Scenario) -> dict[str, Any] | None:
-        """Statistics of the first link's trace, counted once a trace; None if it has none."""
-        if cell in self._without:
-            return None
-        trace = scenario.setup().link_trace()
-        if trace is None:
-            self._without.add(cell)
-            return None
-        times = trace.t_ns
-        place = int(times.__array_interface__["data"][0])
-        if place not in self._known:
-            self._known[place] = times, trace.stats()
-        return self._known[place][1]
 
 
 class _StoppedError(Exception):

@@ -77,9 +77,10 @@ def run(
 ) -> None:
     """Run the scenario file PATH and print what came out.
 
-    After Ctrl-C what is done is shown and written, marked as incomplete. With -o every run is on
-    the disk soon after its end, and the same command again does what is missing. A folder holds one
-    study; another's runs, and files of others, are in the way unless --force is given.
+    After Ctrl-C what is done is shown, and its tables are written, marked as incomplete. With -o
+    every run is on the disk soon after its end, and the same command again does what is missing. A
+    folder holds one study; another's runs, and files of others, are in the way unless --force is
+    given.
     """
     changes = dict(change(text) for text in sets)
     changes |= {} if seed is None else {"seed": str(seed)}

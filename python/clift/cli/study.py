@@ -81,7 +81,7 @@ def conduct(scenario: Scenario, wishes: Wishes) -> None:
 def _conduct(scenario: Scenario, wishes: Wishes, store: Store | None) -> None:
     from clift._bar import bar
     from clift.campaign.comma import rows_text
-    from clift.campaign.record import as_dict
+    from clift.campaign.record import TOLD_CELLS, as_dict
     from clift.campaign.runner import planned, run_campaign
     from clift.report.text import report
 
@@ -101,17 +101,18 @@ def _conduct(scenario: Scenario, wishes: Wishes, store: Store | None) -> None:
         if failure is not None:
             raise failure
         raise Interrupted("stopped before a run had finished; nothing was written", [])
-    record = as_dict(results, scenario)
+    record = as_dict(results, scenario, TOLD_CELLS)
     _tell(record, _notes(results, told=wishes.show == "text"))
     if wishes.show == "csv":
         click.echo(rows_text(results, scenario), nl=False)
     else:
         is_json = wishes.show == "json"
-        click.echo(json.dumps(record, indent=2) if is_json else report(results))
+        click.echo(_json(results, scenario, record) if is_json else report(results))
     missing = ""
     if store is not None:
         with store.deriving():
-            missing = _fill(results, scenario, store, record, wishes)
+            was_stopped = failure is None and not results.is_complete
+            missing = _fill(results, scenario, store, record, wishes, was_stopped)
     if failure is not None:
         raise failure
     if missing:
@@ -121,20 +122,37 @@ def _conduct(scenario: Scenario, wishes: Wishes, store: Store | None) -> None:
         raise Interrupted(f"stopped after {results.done} of {results.wanted} runs", [])
 
 
+def _json(results: Results, scenario: Scenario, record: dict[str, Any]) -> str:
+    from clift.campaign.record import TOLD_CELLS, as_dict
+
+    whole = record if len(results.cells) <= TOLD_CELLS else as_dict(results, scenario)
+    return json.dumps(whole, indent=2)
+
+
 def _fill(
-    results: Results, scenario: Scenario, store: Store, record: dict[str, Any], wishes: Wishes
+    results: Results,
+    scenario: Scenario,
+    store: Store,
+    record: dict[str, Any],
+    wishes: Wishes,
+    was_stopped: bool,
 ) -> str:
-    """Fills the folder, unless it holds the same already; says what is missing after Ctrl-C."""
+    """Fills the folder, unless it holds the same already; says what is missing after Ctrl-C.
+
+    There are no plots of runs that were stopped.
+    """
     from clift.campaign.folder import made_of, note
     from clift.campaign.record import draw, write
 
     folder = store.folder
-    told = [store.study, record, scenario.text, wishes.plots]
+    # Whoever stops a study wants an answer; the same command draws once the runs are there.
+    plots = wishes.plots and not was_stopped
+    told = [store.study, record, scenario.text, plots]
     made = hashlib.sha256(json.dumps(told).encode()).hexdigest()
     if made_of(folder) == made:
         return ""
     missing = _written(folder, write(results, scenario, folder, record), "tables")
-    if wishes.plots and not missing:
+    if plots and not missing:
         missing = _written(folder, draw(results, scenario, folder, wishes.force), "plots")
     if not missing:
         try:

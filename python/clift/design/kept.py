@@ -57,7 +57,7 @@ class Kept:
             if first is not None:
                 # The version is part of what a run is known by; another state of the source is not.
                 again = simulate(cells[0].replication(0))
-                if measured_by(again, None) != first.values:
+                if measured_by(again, of_link=False) != first.values:
                     raise ScenarioError(
                         f"{folder}: its runs are of another build of CLIFT, and come out "
                         "otherwise; choose another folder, or remove this one"

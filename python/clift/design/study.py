@@ -280,7 +280,7 @@ class _Search:
         """What is kept of a run."""
         window = run.scenario.window() if self.cells[cell].shared else None
         at = None if window is None else (window[0] / 1e9, window[1] / 1e9, window[2])
-        return Row(cell, number, run.scenario.seed, measured_by(run, None), at)
+        return Row(cell, number, run.scenario.seed, measured_by(run, of_link=False), at)
 
     def _keep(self, row: Row, place: int, condition: int, one: int) -> None:
         contest, number = self.found.contests[place], row.run

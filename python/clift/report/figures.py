@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import partial
 from typing import TYPE_CHECKING
 
 from clift.campaign.repairs import MOST_UNITS, UNITS_S, is_live, unit_of
@@ -34,13 +35,15 @@ def draw(results: Results, scenario: Scenario, series: pa.Table) -> Iterator[tup
             yield f"comparison-{name.replace('.', '-')}", comparison.draw(results, name)
     over_time = lines.Series(series)
     pictures = {
-        "flows": flows.draw(results),
-        "goodput": lines.goodput(results, over_time),
-        "queue": lines.queue(results, over_time),
-        "delay": lines.delay(results),
-        "cwnd": lines.window(results, over_time),
+        "flows": partial(flows.draw, results),
+        "goodput": partial(lines.goodput, results, over_time),
+        "queue": partial(lines.queue, results, over_time),
+        "delay": partial(lines.delay, results),
+        "cwnd": partial(lines.window, results, over_time),
     }
-    yield from ((name, figure) for name, figure in pictures.items() if figure is not None)
+    for name, make in pictures.items():
+        if (figure := make()) is not None:
+            yield name, figure
     for number, figure in enumerate(sequence.draw(results), 1):
         yield "sequence" if number == 1 else f"sequence-{number}", figure
     yield "delay-cdf", delay_cdf.draw(results)

@@ -110,7 +110,9 @@ class Panels:
     def __iter__(self) -> Iterator[tuple[Axes, list[tuple[str, str, str, Cell]]]]:
         """Each panel with its cells: label, colour, dashes, cell."""
         for axes, (condition, cells) in zip(self._axes.flat, self.groups, strict=False):
-            axes.set_title(", ".join(label for label in condition if label), fontsize=11)
+            # Where there is nothing above a panel, its title has to get out of the way of nothing;
+            # to look for that measures every tick.
+            axes.set_title(", ".join(label for label in condition if label), fontsize=11, y=1.0)
             axes.grid(visible=True, alpha=0.3)
             # Each label takes as long to draw as a line.
             axes.locator_params(nbins=_TICKS)

@@ -39,6 +39,7 @@ impl PlannedPhy {
             slots: channel.and_then(|own| own.slots),
             // Where nothing is drawn all replications share the file's trace.
             seed: channel.map_or(0, seed),
+            is_of_one_run: channel.is_some_and(|own| own.redraw && own.seed.is_none()),
         }
     }
 }

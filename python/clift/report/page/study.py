@@ -220,9 +220,9 @@ def _table(folder: Path, name: str) -> pa.Table | None:
 
 def of(campaign: Campaign) -> Study:
     """The study of a campaign that has just been run."""
-    from clift.campaign.record import as_dict, setting
+    from clift.campaign.record import TOLD_CELLS, as_dict, setting
 
-    record = as_dict(campaign.results, campaign.scenario)
+    record = as_dict(campaign.results, campaign.scenario, TOLD_CELLS)
     record |= setting(campaign.results, campaign.scenario) | {"text": campaign.scenario.text}
     return made(record, {name: campaign.table(name) for name in NAMES})
 
