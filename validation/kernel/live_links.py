@@ -113,14 +113,18 @@ def run(cell: Cell, hosts: tuple[str, ...]) -> tuple[dict[str, dict[str, object]
 
 
 def measure() -> None:
-    """Measures every cell and keeps it."""
+    """Measures the cells that are not kept yet, and keeps each as it is done."""
     kernel = re.match(r"[0-9.]+", platform.release())
-    with FILE.open("w", newline="") as file:
-        version = kernel[0] if kernel else "?"
-        file.write(f"# {SECONDS} s a cell, Linux {version}, `clift live`\n")
+    head = f"# {SECONDS} s a cell, Linux {kernel[0] if kernel else '?'}, `clift live`\n"
+    if FILE.exists() and not FILE.read_text().startswith(head):
+        raise SystemExit(f"{FILE} was measured otherwise; take it away first")
+    done = kept() if FILE.exists() else {}
+    with FILE.open("a", newline="") as file:
         writer = csv.writer(file, lineterminator="\n")
-        writer.writerow([*Cell._fields, "goodput_kbps", "retransmissions", "timeouts", "fates"])
-        for cell in CELLS:
+        if not done:
+            file.write(head)
+            writer.writerow([*Cell._fields, "goodput_kbps", "retransmissions", "timeouts", "fates"])
+        for cell in (cell for cell in CELLS if cell not in done):
             found, told = run(cell, ("live",))
             if "live" not in found or any("does not count" in line for line in told):
                 raise SystemExit(f"{cell}: {told}")
@@ -142,7 +146,7 @@ def kept() -> dict[Cell, dict[str, str]]:
 def main() -> int:
     """Prints the table; 1 if fates differ, or fewer than nine cells in ten are within 5 %."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--measure", action="store_true", help="measure anew (root)")
+    parser.add_argument("--measure", action="store_true", help="measure what is missing (root)")
     if parser.parse_args().measure:
         measure()
         return 0
