@@ -166,7 +166,12 @@ impl LinuxReceiver {
     fn grow_buffer(&mut self, now: Instant, before: u64) {
         let next = self.arrivals.next();
         let ahead = self.arrivals.highest().saturating_sub(next);
-        if self.buffer.grows(next - before + self.arrivals.held_bytes()) {
+        // What a gap will take counts as taken, unless the window itself grows with the buffer.
+        let used = match self.growth {
+            Some(_) => next - before + self.arrivals.held_bytes(),
+            None => ahead.max(self.mss.into()),
+        };
+        if self.buffer.grows(used) {
             self.delayed.on_window_growth();
         }
         if ahead > 0 {
