@@ -35,7 +35,8 @@ fn request(response: u64) -> Requests {
 const ROUND_TRIP: f64 = 0.5;
 
 /// The answer to a request is there a round trip earlier; what differs beside is how many bytes of
-/// handshake stand before it, less than a millisecond at 10 Mbit/s.
+/// handshake stand before it. Without early data 2.7 kB do (its end, a probe of the MTU, connection
+/// ids), 2.2 ms at 10 Mbit/s.
 #[test]
 fn a_request_is_done_a_round_trip_earlier() {
     let times = |response| {
@@ -47,7 +48,7 @@ fn a_request_is_done_a_round_trip_earlier() {
     for response in [1, 100, 1000, 2000] {
         let [early, usual] = times(response);
         assert!((0.5..0.51).contains(&early), "{early}");
-        assert!((usual - early - ROUND_TRIP).abs() < 0.001, "{early} and {usual}");
+        assert!((usual - early - ROUND_TRIP).abs() < 0.0025, "{early} and {usual}");
     }
     // The server says no more than three times the client's 1200 bytes before that has answered (RFC
     // 9000 section 8.1), handshake included: the rest of a longer answer is no earlier.
@@ -61,7 +62,7 @@ fn the_first_data_leave_at_once() {
     let [early, usual] = both(&GEO, File { size: Size(5000) });
     let [early, usual] = [early, usual].map(|flow| flow.completion().unwrap().as_secs_f64());
     assert!((0.25..0.26).contains(&early), "{early}");
-    assert!((usual - early - ROUND_TRIP).abs() < 0.001, "{early} and {usual}");
+    assert!((usual - early - ROUND_TRIP).abs() < 0.003, "{early} and {usual}");
 
     let rate = BitRate::from_bits_per_second(40_000).unwrap();
     let messages = ConstantRate { rate, message: Some(Bytes(100)), deadline: None };
