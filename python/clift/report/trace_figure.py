@@ -41,9 +41,10 @@ def figure(phy: PhyTrace, title: str) -> Figure:
     """
     stats = phy.stats()
     picture = Picture(figsize=(13, 8), layout="constrained")
+    slot = sizes(stats | {"lldu_bytes": phy.lldu_bytes})
     mean = "" if stats["rate_bps"] is None else f" = {rate(stats['rate_bps'])}"
     picture.suptitle(
-        f"{title}: {stats['slots']} slots of {sizes(stats)} bytes in "
+        f"{title}: {stats['slots']} slots of {slot} bytes in "
         f"{span(stats['duration_ns'])}{mean}, {stats['erasure_rate']:.3%} erased"
     )
     axes = picture.subplots(2, 3)
