@@ -93,6 +93,7 @@ class Cell(NamedTuple):
         own = {
             "transport.congestion": self.congestion,
             "transport.profile": "linux",
+            "transport.timestamps": "true",
             "duration": f"{SECONDS} s",
             "runs": "1",
             "seed": str(self.seed),
