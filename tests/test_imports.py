@@ -1,5 +1,7 @@
 """Traces from what others measured: what a user meets beside the guide's own path."""
 
+import json
+import warnings
 from pathlib import Path
 
 import pytest
@@ -62,3 +64,108 @@ def test_points_of_an_axis_are_chosen_also_if_it_is_called_as_its_key(tmp_path: 
     chosen = clift.Scenario.read(path, {"scheme": ["none", "ARQ"]})
     assert [cell.labels["scheme"] for cell in chosen.cells()] == ["ARQ", "none"]
     assert clift.Scenario.read(path, {"scheme": "ARQ"}).size == 1
+
+
+def of_the_log(log: Path, more: str) -> clift.Scenario:
+    """ARQ over the log, whose delays are 20 ms one way, with some of its slots lost."""
+    path = log.parent / "x.toml"
+    path.write_text(
+        'duration = "8 s"\nruns = 1\nscheme = "ARQ"\n'
+        'trace = { file = "log.csv", time = "time:s", rate = "rate:Mbit/s", delay = "delay:ms", '
+        f'loss = "2 %" }}\n{more}'
+    )
+    return clift.Scenario.read(path)
+
+
+@pytest.mark.parametrize(
+    ("more", "feedback", "back"),
+    [
+        ("", 40, 20),
+        ('return = { delay = "70 ms" }\n', 90, 70),
+        ('link = { feedback = "30 ms" }\n', 30, 20),
+        ('link = { rtt = "0 ms" }\n', 40, 20),
+        ('link = { rtt = "60 ms" }\n', 80, 30),  # on top of the 20 ms, as somebody says
+    ],
+)
+def test_reports_and_acknowledgements_take_the_way_back(
+    log: Path, more: str, feedback: int, back: int
+) -> None:
+    scenario = of_the_log(log, more)
+    link = scenario.setup().link_trace()
+    assert link is not None
+    again = link.d_ns[(link.transmissions == 2) & (link.d_ns > 0)].min() / 1e6
+    # The repair takes the next slot of 2.4 ms, and arrives 20 ms after it.
+    assert feedback + 20 <= again < feedback + 22.4
+    # The first data leave when SYN, SYN and ACK have gone there and back.
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)  # of what was taken
+        events = clift.simulate(scenario).events()
+    kinds = zip(*(events[name].to_pylist() for name in ("time_ns", "len")), strict=True)
+    first = min(time for time, length in kinds if length) / 1e6
+    there = 20 + (30 if "rtt = " in more and "60 ms" in more else 0)
+    assert there + back <= first < there + back + 5
+
+
+def test_a_run_says_how_long_the_way_back_takes(log: Path, capsys) -> None:
+    of_the_log(log, "")
+    assert run(["run", str(log.parent / "x.toml"), "--quiet", "--json"]) == 0
+    said = capsys.readouterr().err
+    assert "link.feedback: 40 ms, the trace's median delay there and the way back" in said
+    assert "return.delay: 20 ms, the trace's median delay there" in said
+    of_the_log(log, 'return = { delay = "70 ms" }\n')
+    assert run(["run", str(log.parent / "x.toml"), "--quiet", "--json"]) == 0
+    said = capsys.readouterr().err
+    assert "link.feedback: 90 ms" in said
+    assert "return.delay" not in said
+
+
+def test_the_command_takes_the_round_trip_time_of_the_trace(log: Path, capsys) -> None:
+    trace = log.parent / "t.parquet"
+    words = ["trace", "import", str(log), *columns(), "--loss", "2 %", "-o", str(trace)]
+    assert run(words) == 0
+    capsys.readouterr()
+    assert run(["tmt", str(trace), "--json"]) == 0
+    said = capsys.readouterr()
+    assert "taken: --rtt 0 ms (as the trace says)" in said.err
+    phy = clift.read_trace(trace)
+    [told] = json.loads(said.out)
+    stats = clift.tmt.apply(phy, "ARQ").stats()
+    assert told == {"scheme": "ARQ"} | json.loads(json.dumps(stats))
+
+
+def test_what_a_list_of_opportunities_leaves_out_is_said(log: Path, capsys) -> None:
+    trace = log.parent / "t.parquet"
+    words = ["trace", "import", str(log), *columns(), "--loss", "2 %", "-o", str(trace)]
+    assert run(words) == 0
+    capsys.readouterr()
+    assert run(["trace", "convert", str(trace), str(log.parent / "x.down")]) == 0
+    said = capsys.readouterr().err
+    assert "opportunities are never lost" in said
+    assert "opportunities have no delay" in said
+
+
+def test_a_log_of_losses_that_says_them_the_other_way_round_is_told(tmp_path: Path, capsys) -> None:
+    path = tmp_path / "x.loss"
+    path.write_text("0001000100\n")
+    words = ["trace", "info", str(path), "--slot", "1 ms", "--decode", "1 ms"]
+    assert run(words) == 0
+    said = capsys.readouterr()
+    assert "80.000 % of the slots are lost: 0 is lost here" in said.out + said.err
+    path.write_text("1110111011\n")
+    assert run(words) == 0
+    said = capsys.readouterr()
+    assert "0 is lost here" not in said.out + said.err
+
+
+def test_slots_that_differ_in_size_never_carry_more_than_themselves() -> None:
+    slots = 4000
+    phy = clift.PhyTrace(
+        [slot * 10**7 for slot in range(slots)],
+        [10**6] * slots,
+        lldu_bytes=[300 + 700 * (slot % 3) for slot in range(slots)],
+        packing="bytes",
+    )
+    link = clift.tmt.apply(phy, "none", rtt_ms=20)
+    run_ = clift.simulate(link, duration_s=39)
+    [summary] = run_.summary()["links"]
+    assert 0.9 < summary["mean_coding_ratio"] <= 1

@@ -287,3 +287,52 @@ fn one_capture_twice_and_much_that_does_not_cross_are_refused() {
     let phy = traced(&file(&mixed), &file(&seen), &options);
     same(&phy, "only from 10.0.0.1");
 }
+
+/// Of packets both ways, those of the one that is named; those of the other way tell of the clocks.
+#[test]
+fn the_way_back_stays_evidence_of_the_clocks() {
+    let (mut sent, mut seen) = both();
+    // The receiver's clock is 5 s ahead: the way back seems to take -4.97 s.
+    seen.iter_mut().for_each(|frame| frame.0 += 5_000_000);
+    for n in 0..40 {
+        let (at, packet) = (i64::from(n) * 10_000 + 100, udp(1000 + n, true));
+        seen.push((at + 5_000_000, packet.clone()));
+        sent.push((at + 30_000, packet));
+    }
+    sent.sort_by_key(|frame| frame.0);
+    seen.sort_by_key(|frame| frame.0);
+    let file = |frames: &Frames| pcap(frames, 1, false, false, 65535);
+    let only = |from: &str| Options { from: from.parse().ok(), ..Options::default() };
+    let phy = traced(&file(&sent), &file(&seen), &only("10.0.0.1"));
+    assert_eq!(phy.len(), 50);
+    assert_eq!(phy.d()[0], 5_030_000_000);
+    let warned = phy.warnings().join("\n");
+    assert!(
+        warned.contains("clock offset: if both ways take equally long, it is -5 s"),
+        "{warned}"
+    );
+    assert!(!warned.contains("not seen at the sender"), "{warned}");
+    let absent = read(&file(&sent)[..], &file(&seen)[..], &only("10.0.0.9")).unwrap_err();
+    let absent = absent.to_string();
+    let start =
+        "no packet from 10.0.0.9 in the capture of the sender; there are packets from 10.0.0";
+    assert!(absent.starts_with(start), "{absent}");
+}
+
+/// Slots in a pause take the fate of the nearest packet, which the trace says.
+#[test]
+fn pauses_are_told_where_slots_fill_them() {
+    let (mut sent, mut seen) = both();
+    for frames in [&mut sent, &mut seen] {
+        let last = frames.iter().filter(|frame| frame.0 > 400_000).count();
+        let from = frames.len() - last;
+        frames[from..].iter_mut().for_each(|frame| frame.0 += 2_000_000);
+    }
+    let file = |frames: &Frames| pcap(frames, 1, false, false, 65535);
+    let warned =
+        |options: &Options| traced(&file(&sent), &file(&seen), options).warnings().join("\n");
+    assert!(!warned(&Options::default()).contains("pauses"));
+    let rate = BitRate::from_bits_per_second(100_000);
+    let told = warned(&Options { rate, ..Options::default() });
+    assert!(told.contains("1 pauses of 200 ms or more between packets, 80."), "{told}");
+}
