@@ -171,7 +171,9 @@ def test_http_3_and_the_built_in_pages():
     # Handshake of TCP, of TLS, main object, the others, which are more than a first window holds.
     # QUIC has a round trip less of handshake, and a first window of 12,000 bytes, not packets.
     assert 5 * 0.6 + 0.13 < loads["2"] < 5 * 0.6 + 0.13 + 0.1
-    assert 5 * 0.6 + 0.13 < loads["3"] < 5 * 0.6 + 0.13 + 0.1
+    # The end of the handshake, a probe of the MTU and connection ids take 2.7 kB of that, which
+    # quinn's pacer makes up at five quarters of a window a round trip: a tenth of a second.
+    assert 5 * 0.6 + 0.13 < loads["3"] < 5 * 0.6 + 0.13 + 0.2
     assert loads["1.1"] > loads["2"]
 
 

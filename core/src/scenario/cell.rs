@@ -111,10 +111,9 @@ impl Cell {
         if !link.section.is_empty() || !there_in_delays(slots, phy) {
             return lines;
         }
-        if slots.feedback.is_none() {
-            let back = self.feedback_by_return(index, slots, phy).unwrap_or(there + there);
-            let key = crate::config::join(&link.key, "link.feedback");
-            lines.push(format!("{key}: {back}, the trace's median delay there and the way back"));
+        if slots.feedback.is_none() && self.feedback_by_return(index, slots, phy).is_none() {
+            let (key, back) = (crate::config::join(&link.key, "link.feedback"), there + there);
+            lines.push(format!("{key}: {back}, the trace's median delay there and as much back"));
         }
         if index == 0 && matches!(self.plan.backward[..], [PlannedHop::WayBack(_)]) {
             lines.push(format!("return.delay: {there}, the trace's median delay there"));
