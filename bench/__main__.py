@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from bench import engine, links, memory, scoreboard, tmt, transfers
+from bench import engine, links, memory, scoreboard, tmt, transfers, transports
 
 if __name__ == "__main__":
     tmt.report()
@@ -10,6 +10,8 @@ if __name__ == "__main__":
     engine.report()
     print()
     transfers.report()
+    print()
+    transports.report()
     print()
     links.report()
     print()

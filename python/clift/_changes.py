@@ -25,6 +25,13 @@ _TOGETHER = frozenset([*_QUEUE, *_APPLICATION, *_ACCESS, *_PATH, *_TRANSPORT, "r
 # What `transport` may say beside names of congestion controls, which are TCP's.
 _PROTOCOLS = ("tcp", "quic", "udp")
 
+# Keywords that stand for a key each, whatever else is given; those of a link for one in each link.
+_ALONE = {
+    name: keyword.key
+    for name, keyword in KEYWORDS.items()
+    if name not in _TOGETHER and name != "reorder"
+}
+
 
 def node(name: str, value: Any) -> Node:
     """The value of a keyword, or of a dotted key; None: not given.
@@ -88,6 +95,25 @@ def changes(
             kind = "delays"
         for place in places[kind]:
             yield f"{place}{key}", value
+
+
+def alone(nodes: Mapping[str, Node], links: int) -> list[Change] | None:
+    """What keywords change that change a key each and nothing else; None: others are among them.
+
+    Args:
+        nodes: Values of keywords and dotted keys.
+        links: How many links there are, the one of the way back among them.
+
+    Example:
+        >>> alone({"seed": 3, "wrap": True}, 1)
+        [('seed', 3), ('link.wrap', True)]
+        >>> alone({"wrap": True}, 2), alone({"file_bytes": "9 B"}, 1), alone({"link.wrap": 1}, 1)
+        (None, None, None)
+    """
+    found = [(_ALONE.get(name, ""), value) for name, value in nodes.items()]
+    if all(key and (links == 1 or key not in _OF_LINKS) for key, _ in found):
+        return found
+    return None
 
 
 def _keys(nodes: Mapping[str, Node], of_links: bool) -> Iterator[Change]:

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, Self, Unpack
 
 import clift._clift as _clift
-from clift._changes import changes, node
+from clift._changes import alone, changes, node
 from clift._keywords import KEYWORDS, Keywords
 from clift._parse import Fixed, fault, same
 from clift._parse import text as one_text
@@ -180,6 +180,7 @@ class Scenario(Fixed):
             given[name], nodes[name] = value, node(name, value)
         changed = self._like(self._source, given, nodes, self._file, self._sets)
         if self._cell is None:
+            changed._core = self._core_with({name: nodes[name] for name in options})
             if not isinstance(self._source, tuple):
                 changed._checked()
             return changed
@@ -469,6 +470,22 @@ class Scenario(Fixed):
             content = self._source if isinstance(self._source, str) else tree
             self._core = _clift.Scenario(self._file, content, list(self._sets), changed)
         return self._core
+
+    def _core_with(self, nodes: Mapping[str, Node]) -> _clift.Scenario | None:
+        """The same with other values of keywords, if these change nothing but a key each.
+
+        A sweep made of links has many scenarios that differ in a seed or a start.
+        """
+        if not isinstance(self._source, tuple):
+            return None
+        links = len(self._source) + (self._nodes.get("return_link") is not None)
+        changed = alone(nodes, links)
+        if changed is None:
+            return None
+        try:
+            return self._made().changed(changed)
+        except ScenarioError:
+            return None  # what is wrong shows when the scenario is run
 
     def _checked(self) -> _clift.Scenario:
         core = self._made()

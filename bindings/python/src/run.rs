@@ -57,7 +57,7 @@ pub(crate) fn run_many(
             let (scenario, cell, replication) = &tasks[index];
             let go_on = || !stop.load(Ordering::Relaxed);
             let budget = Budget::new(most, Some(&go_on));
-            let prepared = scenario.get().prepared(*cell, *replication, &budget);
+            let prepared = scenario.get().prepared_once(*cell, *replication, &budget);
             // What a run needs is dropped at its end, so that of any number of them only so many
             // traces are there as threads have under way.
             let setup = match prepared {

@@ -4,14 +4,17 @@ use std::borrow::Cow;
 use std::path::Path;
 use std::sync::{Arc, OnceLock};
 
+use clift::application::PageContent;
 use clift::budget::Budget;
 use clift::config::{Node, Value};
+use clift::link::DelaySeries;
 use clift::scenario::{
-    self as core, Cell, Change, Content, MakeError, Memory, SetupFault, Store, Traces,
+    self as core, Cell, Change, Content, Information, InformationSpec, MakeError, Memory, PhySpec,
+    SetupFault, Store, Traces,
 };
 use clift::scheme::nr::PRESETS;
 use clift::simulation as engine;
-use clift::trace::Folder;
+use clift::trace::{Folder, LinkTrace, PhyTrace};
 use pyo3::exceptions::PyIndexError;
 use pyo3::prelude::*;
 use pyo3::types::PyString;
@@ -35,6 +38,9 @@ pub(crate) struct PyScenario {
     made: OnceLock<Result<core::Scenario, Wrong>>,
     store: OnceLock<Store>,
 }
+
+/// A dotted key and its value; `None` takes the key away.
+type Given<'py> = (String, Option<Bound<'py, PyAny>>);
 
 /// What is wrong with a scenario.
 #[derive(Clone, Debug)]
@@ -91,32 +97,36 @@ impl PyScenario {
         file: String,
         content: &Bound<'_, PyAny>,
         sets: Vec<(String, String)>,
-        changes: Vec<(String, Option<Bound<'_, PyAny>>)>,
+        changes: Vec<Given<'_>>,
     ) -> PyResult<Self> {
         let mut objects = Objects::new();
         let content = match content.cast::<PyString>() {
             Ok(text) => Content::Text(text.to_str()?.to_owned()),
             Err(_) => Content::Tree(tree::value(content, &mut objects)?),
         };
-        let sets = sets.into_iter().map(|(key, text)| Ok((key, Change::Text(text))));
-        let changes = changes.into_iter().map(|(key, any)| {
-            let value = any.map(|any| tree::value(&any, &mut objects)).transpose()?;
-            let change = match (&content, value) {
-                (_, None) => Change::Nothing,
-                // In the place of a file's text may stand whatever a file may hold.
-                (Content::Text(_), Some(Value { node: Node::Text(text), .. })) => {
-                    Change::Text(text)
-                }
-                (_, Some(value)) => Change::Value(value),
-            };
-            Ok((key, change))
-        });
-        let changes = sets.chain(changes).collect::<PyResult<_>>()?;
+        let given = given(changes, &content, &mut objects)?;
+        let sets = sets.into_iter().map(|(key, text)| (key, Change::Text(text)));
+        let changes = sets.chain(given).collect();
         Ok(Self {
             file,
             content,
             changes,
             memory: Memory::new(objects),
+            made: OnceLock::new(),
+            store: OnceLock::new(),
+        })
+    }
+
+    /// The same with more changes; what they say of a key takes the place of what was said before.
+    fn changed(&self, changes: Vec<Given<'_>>) -> PyResult<Self> {
+        let mut objects = Objects::new();
+        let more = given(changes, &self.content, &mut objects)?;
+        let kept = self.changes.iter().filter(|(key, _)| more.iter().all(|(own, _)| own != key));
+        Ok(Self {
+            file: self.file.clone(),
+            content: self.content.clone(),
+            changes: kept.cloned().chain(more.iter().cloned()).collect(),
+            memory: self.memory.with(objects),
             made: OnceLock::new(),
             store: OnceLock::new(),
         })
@@ -193,6 +203,12 @@ impl PyScenario {
 
     /// What the engine runs in a replication; traces are made for it.
     fn setup(this: &Bound<'_, Self>, cell: usize, replication: u32) -> PyResult<Setup> {
+        let own = this.get();
+        if let Some(setup) =
+            own.at_hand(this.py(), cell, &|cell, traces| cell.setup(replication, traces).ok())
+        {
+            return Ok(Setup::from(setup));
+        }
         let make = move |own: &Self, budget: &Budget<'_>| own.prepared(cell, replication, budget);
         Self::made_of(this, make).map(Setup::from)
     }
@@ -274,7 +290,31 @@ impl PyScenario {
         replication: u32,
         budget: &Budget<'_>,
     ) -> Result<engine::Setup, Wrong> {
-        let cell = self.made().map_err(Clone::clone)?.cell(cell)?;
+        self.prepared_of(self.made().map_err(Clone::clone)?, cell, replication, budget)
+    }
+
+    /// The same of one of many. What nobody has asked anything of before is read for this run alone:
+    /// of many, what they are made of would take more memory than their results.
+    pub(crate) fn prepared_once(
+        &self,
+        cell: usize,
+        replication: u32,
+        budget: &Budget<'_>,
+    ) -> Result<engine::Setup, Wrong> {
+        match self.made.get() {
+            Some(_) => self.prepared(cell, replication, budget),
+            None => self.prepared_of(&self.make()?, cell, replication, budget),
+        }
+    }
+
+    fn prepared_of(
+        &self,
+        scenario: &core::Scenario,
+        cell: usize,
+        replication: u32,
+        budget: &Budget<'_>,
+    ) -> Result<engine::Setup, Wrong> {
+        let cell = scenario.cell(cell)?;
         let setup = cell.setup(replication, &self.store().within(budget));
         setup.map_err(|fault| match raised::take() {
             Some(error) => Wrong::Raised(Arc::new(error)),
@@ -307,16 +347,33 @@ impl PyScenario {
     fn of_cell<T: Send + 'static>(
         this: &Bound<'_, Self>,
         cell: usize,
-        make: impl FnOnce(&Self, &Cell, &dyn Traces) -> Result<T, Wrong> + Send + 'static,
+        make: impl Fn(&Self, &Cell, &dyn Traces) -> Result<T, Wrong> + Send + Sync + 'static,
     ) -> PyResult<T> {
-        if cell >= this.get().asked(this.py())?.count() {
+        let own = this.get();
+        if cell >= own.asked(this.py())?.count() {
             return Err(PyIndexError::new_err("no such cell"));
+        }
+        if let Some(made) =
+            own.at_hand(this.py(), cell, &|cell, traces| make(own, cell, traces).ok())
+        {
+            return Ok(made);
         }
         Self::made_of(this, move |own, budget| {
             let cell = own.made().map_err(Clone::clone)?.cell(cell)?;
             let made = make(own, &cell, &own.store().within(budget));
             made.map_err(|wrong| wrong.within(budget))
         })
+    }
+
+    /// What `make` makes of a cell whose traces are all in memory, without a thread of its own: that
+    /// costs more than a short run. `None`: something is wrong, or has to be read or made first.
+    fn at_hand<T: Send>(
+        &self,
+        py: Python<'_>,
+        cell: usize,
+        make: &(dyn Fn(&Cell, &dyn Traces) -> Option<T> + Sync),
+    ) -> Option<T> {
+        py.detach(|| make(&*self.made().ok()?.cell(cell).ok()?, &AtHand(self.store())))
     }
 
     fn wrong(&self, fault: &SetupFault) -> Wrong {
@@ -357,6 +414,54 @@ impl PyScenario {
         let made = core::Scenario::read(&self.file, &self.content, &self.changes);
         made.map_err(Wrong::from)
     }
+}
+
+/// Link traces and mutual information that are in memory; whatever would have to be read or made first
+/// is refused.
+struct AtHand<'a>(&'a Store);
+
+impl Traces for AtHand<'_> {
+    fn phy(&self, _: &PhySpec) -> Result<PhyTrace, MakeError> {
+        Err(MakeError::Nothing)
+    }
+
+    fn held_link(&self, name: &Path) -> Result<Arc<LinkTrace>, MakeError> {
+        self.0.held_link(name)
+    }
+
+    fn held_information(&self, name: &Path) -> Result<Information, MakeError> {
+        self.0.held_information(name)
+    }
+
+    fn information(&self, _: &InformationSpec) -> Result<Information, MakeError> {
+        Err(MakeError::Nothing)
+    }
+
+    fn delays(&self, _: &str) -> Result<Arc<DelaySeries>, MakeError> {
+        Err(MakeError::Nothing)
+    }
+
+    fn page(&self, _: &str) -> Result<Arc<PageContent>, MakeError> {
+        Err(MakeError::Nothing)
+    }
+}
+
+fn given(
+    changes: Vec<Given<'_>>,
+    content: &Content,
+    objects: &mut Objects,
+) -> PyResult<Vec<(String, Change)>> {
+    let changes = changes.into_iter().map(|(key, any)| {
+        let value = any.map(|any| tree::value(&any, objects)).transpose()?;
+        let change = match (content, value) {
+            (_, None) => Change::Nothing,
+            // In the place of a file's text may stand whatever a file may hold.
+            (Content::Text(_), Some(Value { node: Node::Text(text), .. })) => Change::Text(text),
+            (_, Some(value)) => Change::Value(value),
+        };
+        Ok((key, change))
+    });
+    changes.collect()
 }
 
 /// The JSON Schema of scenario files.

@@ -176,6 +176,8 @@ impl Link for Managed {
         }
         self.fill(now);
         self.longest = self.longest.max(self.queue_len(now) as u64);
+        // What departs at once need not be polled for.
+        self.run(now);
         Admission::Queued
     }
 

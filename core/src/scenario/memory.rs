@@ -33,6 +33,17 @@ impl Memory {
         Self(Arc::new(objects.into_iter().collect()))
     }
 
+    /// The same with more objects.
+    #[must_use]
+    pub fn with(&self, more: Vec<(PathBuf, Held)>) -> Self {
+        if more.is_empty() {
+            return self.clone();
+        }
+        let mut all = (*self.0).clone();
+        all.extend(more);
+        Self(Arc::new(all))
+    }
+
     pub(super) fn get(&self, name: &Path) -> Option<&Held> {
         self.0.get(name)
     }
