@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -92,6 +93,36 @@ class Described(_parse.Fixed):
                 and code.
         """
         return PhyTrace.of(self._inner.trace(_duration(duration_s), _seed(seed)))
+
+    def traces(
+        self, esn0_db: Sequence[float], duration_s: float = 600, seed: int = 1
+    ) -> list[PhyTrace]:
+        """The PHY traces of one drive at several Es/N0.
+
+        Args:
+            esn0_db: Es/N0 in dB of each.
+            duration_s: Their length in seconds.
+            seed: Names the draws.
+
+        Returns:
+            For each Es/N0 what `at(esn0_db).trace()` gives; the fading, which is most of the work,
+            is drawn once.
+
+        Raises:
+            ScenarioError: If an Es/N0 is no number from -100 to 100.
+
+        Example:
+            >>> import clift
+            >>> channel = clift.land_mobile.LandMobile("internet")
+            >>> low, high = channel.traces([5, 8], duration_s=20)
+            >>> low.d_ns.tolist() == channel.at(5).trace(20).d_ns.tolist()
+            True
+            >>> (low.d_ns == 0).sum() > (high.d_ns == 0).sum()
+            True
+        """
+        levels = _parse.floats("esn0_db", esn0_db, "levels in dB").ravel().tolist()
+        made = self._inner.traces(levels, _duration(duration_s), _seed(seed))
+        return [PhyTrace.of(one) for one in made]
 
     def information(self, duration_s: float = 600, seed: int = 1) -> NDArray[np.float32]:
         """Mutual information per coded bit, 0 to 1, of each slot of that trace."""

@@ -74,6 +74,22 @@ impl PyLandMobile {
         work(py, make, scenario_error).map(PyPhyTrace)
     }
 
+    /// The PHY traces of one drive at several Es/N0.
+    fn traces(
+        &self,
+        py: Python<'_>,
+        esn0_db: Vec<f64>,
+        duration_ns: u64,
+        seed: u64,
+    ) -> PyResult<Vec<PyPhyTrace>> {
+        let duration = Duration::from_nanos(duration_ns);
+        let (channel, named) = (self.channel.clone(), (Seed(seed), CHANNEL));
+        let make =
+            move |budget: &Budget<'_>| channel.traces_within(&esn0_db, duration, named, budget);
+        let traces = work(py, make, scenario_error)?;
+        Ok(traces.into_iter().map(PyPhyTrace).collect())
+    }
+
     /// A measured series of Es/N0 (ns, dB) through the receiver.
     fn of_series(
         &self,

@@ -23,6 +23,8 @@ pub(crate) struct Managed {
     slot: u64,
     /// Bytes that the link has and that have not departed.
     ahead: u64,
+    /// When the link wants to be polled: it is asked once for each change of it.
+    next: Option<Instant>,
     packets: Packets,
     /// Packets that allowed marks came.
     capable: bool,
@@ -57,12 +59,13 @@ impl Managed {
     ) -> Box<dyn InstrumentedLink + Send> {
         let Some(queue) = aqm.build(limit, seed, number) else { return inner };
         inner.notify_departures();
-        let slot = inner.usage(Instant::ZERO).slot;
+        let (slot, next) = (inner.usage(Instant::ZERO).slot, inner.poll_timeout());
         Box::new(Self {
             inner,
             queue,
             slot: u64::from(slot.0),
             ahead: 0,
+            next,
             packets: Packets::default(),
             capable: false,
             marked: 0,
@@ -80,11 +83,16 @@ impl Managed {
 
     /// Works off what is due up to `now`, each departure with what it makes room for.
     fn run(&mut self, now: Instant) {
-        while let Some(at) = self.inner.poll_timeout().filter(|at| *at <= now) {
+        while let Some(at) = self.next.filter(|at| *at <= now) {
+            let ahead = self.ahead;
             while let Some(event) = self.inner.poll(at) {
                 self.tell(event);
             }
-            self.fill(at);
+            self.next = self.inner.poll_timeout();
+            // Only what departs makes room.
+            if self.ahead < ahead {
+                self.fill(at);
+            }
         }
     }
 
@@ -126,7 +134,9 @@ impl Managed {
                 self.out.push_back(Told { event, dropped: false });
             }
             let packet = Packet { id: PacketId(held.place), ecn: held.ecn, ..waited };
-            match self.inner.enqueue(now, packet) {
+            let admission = self.inner.enqueue(now, packet);
+            self.next = self.inner.poll_timeout();
+            match admission {
                 Admission::Queued => {
                     self.ahead += u64::from(packet.size.0);
                     self.given += 1;
@@ -183,7 +193,7 @@ impl Link for Managed {
 
     fn poll_timeout(&self) -> Option<Instant> {
         let told = self.out.front().map(|told| told.event.at());
-        earliest(told, self.inner.poll_timeout())
+        earliest(told, self.next)
     }
 
     fn poll(&mut self, now: Instant) -> Option<LinkEvent> {
@@ -234,6 +244,7 @@ impl Instrument for Managed {
     fn catch_up(&mut self, until: Instant) {
         self.run(until);
         self.inner.catch_up(until);
+        self.next = self.inner.poll_timeout();
     }
 
     fn log_units(&mut self) {

@@ -221,11 +221,14 @@ def interleaving_claims(rows: Rows) -> dict[str, Verdict]:
 
 
 @cache
-def _traces(level: float, interleaving: float, duration_s: float, seeds: range) -> list[PhyTrace]:
-    """A drive for each seed; the same road at every Es/N0."""
-    channel = LandMobile("internet", level, interleaving)
+def _traces(
+    levels: tuple[float, ...], interleaving: float, duration_s: float, seeds: range
+) -> list[list[PhyTrace]]:
+    """For each Es/N0 a drive for each seed; the same road at every Es/N0."""
+    channel = LandMobile("internet", levels[0], interleaving)
     with ThreadPoolExecutor() as pool:
-        return list(pool.map(lambda seed: channel.trace(duration_s, seed), seeds))
+        drives = pool.map(lambda seed: channel.traces(levels, duration_s, seed), seeds)
+    return [list(of_level) for of_level in zip(*drives, strict=True)]
 
 
 def _pages(effort: Effort, profile: str, transports: Sequence[str], paper: str, table: str) -> Rows:
@@ -239,13 +242,7 @@ def _pages(effort: Effort, profile: str, transports: Sequence[str], paper: str, 
     length = min(setup["trace_s"], _APART_S * each)
     step = length / each
     starts = [(number % traces, (number // traces + 0.5) * step) for number in range(effort.runs)]
-    with ThreadPoolExecutor() as pool:  # makes the drives of several Es/N0 at a time
-        drives = list(
-            pool.map(
-                lambda level: _traces(level, setup["interleaving_ms"], length, seeds),
-                levels,
-            )
-        )
+    drives = _traces(tuple(levels), setup["interleaving_ms"], length, seeds)
     for level, phys in zip(levels, drives, strict=True):
         for scheme in THREE:
             links = [tmt.apply(phy, scheme, rtt_ms=500) for phy in phys]
@@ -302,8 +299,8 @@ def _bulk(
     """Rate of IP packets received in kbit/s, by transport, scheme and Es/N0."""
     setup = parameters(PAPER)["internet"]
     keys, todo = [], []
-    for level in levels:
-        phys = _traces(level, interleaving, effort.duration_s + 20, effort.seeds)
+    drives = _traces(levels, interleaving, effort.duration_s + 20, effort.seeds)
+    for level, phys in zip(levels, drives, strict=True):
         for scheme in schemes:
             links = [tmt.apply(phy, scheme, rtt_ms=500) for phy in phys]
             for transport in transports:

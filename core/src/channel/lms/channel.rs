@@ -1,11 +1,13 @@
 //! A terminal that drives under a satellite, and the traces of its channel.
 
+use std::sync::Arc;
+
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::fading::Fading;
 use super::receiver::Receiver;
-use super::samples::Source;
+use super::samples::{Source, decibels};
 use super::series::Series;
 use super::synthesis::Synthesis;
 use super::tables::Propagation;
@@ -125,10 +127,65 @@ impl LandMobile {
         self.check(esn0_db)?;
         let rng = seed.rng(Stream::Channel(channel));
         let fading = Box::new(self.fading_of(&rng)?);
-        let step_ns = fading.step_m() / self.motion.speed_mps * 1e9;
-        let db = esn0_db + self.receiver.offset_db - self.mean_power_db();
-        let source = Source::Fading { fading, db };
+        let step_ns = self.step_ns(&fading);
+        let source = Source::Fading { fading, db: self.line_of_sight_db(esn0_db) };
         Ok(Synthesis::new(source, step_ns, &self.receiver, self.slot, &rng))
+    }
+
+    /// The PHY traces of one drive at several Es/N0 in dB, within a budget: each is what
+    /// [`Self::trace`] makes, and the fading, which is most of the work, is drawn once.
+    ///
+    /// ```
+    /// use clift::budget::Budget;
+    /// use clift::channel::lms::Preset;
+    /// use clift::seed::Seed;
+    /// use clift::units::Duration;
+    /// let channel = Preset::Internet.channel();
+    /// let (drive, named) = (Duration::from_secs(9), (Seed(1), 0));
+    /// let both = channel.traces_within(&[5.0, 8.0], drive, named, &Budget::unlimited()).unwrap();
+    /// assert_eq!(both[1], channel.trace(8.0, drive, Seed(1), 0).unwrap());
+    /// ```
+    ///
+    /// # Errors
+    /// As [`Self::trace`], and what the budget refuses.
+    pub fn traces_within(
+        &self,
+        esn0_db: &[f64],
+        duration: Duration,
+        (seed, channel): (Seed, u32),
+        budget: &Budget<'_>,
+    ) -> Result<Vec<PhyTrace>, Fault> {
+        let count = self.count(duration)?;
+        esn0_db.iter().try_for_each(|&db| self.check(db))?;
+        let rng = seed.rng(Stream::Channel(channel));
+        let mut fading = self.fading_of(&rng)?;
+        let step_ns = self.step_ns(&fading);
+        let samples = Synthesis::samples(count, self.slot, step_ns, &self.receiver);
+        let mut levels = budget.room(samples, format_args!("{samples} levels"))?;
+        for number in 0..samples {
+            if number % 4096 == 0 {
+                budget.ask()?;
+            }
+            levels.push(decibels(fading.power()));
+        }
+        let levels: Arc<[f64]> = levels.into();
+        let traces = esn0_db.iter().map(|&esn0_db| {
+            let (levels, db) = (Arc::clone(&levels), self.line_of_sight_db(esn0_db));
+            let source = Source::Drawn { levels, next: 0, db };
+            let synthesis = Synthesis::new(source, step_ns, &self.receiver, self.slot, &rng);
+            self.trace_of(synthesis, count, budget)
+        });
+        traces.collect()
+    }
+
+    /// Nanoseconds between samples of the fading.
+    fn step_ns(&self, fading: &Fading) -> f64 {
+        fading.step_m() / self.motion.speed_mps * 1e9
+    }
+
+    /// Es/N0 in dB of the unshadowed line of sight.
+    fn line_of_sight_db(&self, esn0_db: f64) -> f64 {
+        esn0_db + self.receiver.offset_db - self.mean_power_db()
     }
 
     /// The PHY trace.

@@ -1,5 +1,7 @@
 //! Mutual information over time at equal steps, as far ahead as a code word reaches.
 
+use std::sync::Arc;
+
 use super::fading::Fading;
 use super::information::InformationTable;
 use super::series::Series;
@@ -14,8 +16,23 @@ pub(super) enum Source {
         /// Es/N0 in dB at power 1.
         db: f64,
     },
+    /// Levels of a model that were drawn before, for several Es/N0.
+    Drawn {
+        /// In dB, relative to the unshadowed line of sight; the last one goes on.
+        levels: Arc<[f64]>,
+        /// The next one.
+        next: usize,
+        /// Es/N0 in dB at level 0.
+        db: f64,
+    },
     /// Measured Es/N0.
     Series(Series),
+}
+
+/// The level of a power in dB.
+#[inline]
+pub(super) fn decibels(power: f64) -> f64 {
+    10.0 * libm::log10(power)
 }
 
 impl Source {
@@ -23,7 +40,12 @@ impl Source {
     #[inline]
     pub(super) fn esn0_db(&mut self) -> f64 {
         match self {
-            Self::Fading { fading, db } => *db + 10.0 * libm::log10(fading.power()),
+            Self::Fading { fading, db } => *db + decibels(fading.power()),
+            Self::Drawn { levels, next, db } => {
+                let level = levels[(*next).min(levels.len() - 1)];
+                *next += 1;
+                *db + level
+            }
             Self::Series(series) => series.sample(),
         }
     }

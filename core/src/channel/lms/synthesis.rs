@@ -47,6 +47,12 @@ impl Synthesis {
     /// Slots that are prepared at a time.
     const BLOCK: u64 = 1 << 12;
 
+    /// How many samples, `step_ns` apart, `count` slots look at.
+    pub(super) fn samples(count: usize, slot: Duration, step_ns: f64, receiver: &Receiver) -> u64 {
+        let last = count as u64 * slot.as_nanos() + receiver.interleaver.depth.as_nanos();
+        (last as f64 / step_ns) as u64 + 3
+    }
+
     pub(super) fn new(
         source: Source,
         step_ns: f64,
