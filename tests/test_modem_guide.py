@@ -122,6 +122,6 @@ def test_a_run_says_what_the_import_warns_of(
     (folder / "x.toml").write_text(text + 'delay = "delay:ms"\nloss = "loss:%"\n')
     assert run(["run", "x.toml", "--quiet", "--json"]) == 0
     told = capsys.readouterr().err
-    assert "note: trace: 1 rows have a delay of 0: 1 ns is taken" in told
+    assert "note: trace: 1 row has a delay of 0: 1 ns is taken" in told
     assert "note: trace: every loss is 0 or 1 %" in told
     assert "UserWarning" not in told

@@ -319,10 +319,7 @@ mod tests {
         let budget = Budget::unlimited().telling(&tell);
         budget.announce(LARGE - 1, "16777215 slots");
         budget.announce(16 * 144_000_000, "144000000 slots");
-        assert_eq!(
-            *told.lock().unwrap(),
-            ["making 144000000 slots, which take 2400 MB of memory"]
-        );
+        assert_eq!(*told.lock().unwrap(), ["making 144000000 slots, which take 2400 MB of memory"]);
     }
 
     #[test]

@@ -683,7 +683,8 @@ impl<'a> Import<'a> {
         let (idle, unit, so) = match &self.frames {
             Some(frames) => (frames.idle, "frame", "no frame is judged by them"),
             None if delay_or_loss => {
-                let so = "rates count there, delays and losses do not; a smaller LLDU has more slots";
+                let so =
+                    "rates count there, delays and losses do not; a smaller LLDU has more slots";
                 (self.maker.idle, "slot", so)
             }
             None => (self.maker.idle, "slot", "rates count there; a smaller LLDU has more slots"),

@@ -162,7 +162,7 @@ fn faults_have_a_line_and_a_cure() {
         ("t,r\n", rate, "the trace is empty"),
         ("0,8\n", rate, "line 1: one row alone does not say how long it holds"),
         ("0,8\n1,0\n", "rate=3:kbit/s", "line 1: 2 columns instead of 3"),
-        ("0,8\n1\n", rate, "line 2: 1 columns instead of 2"),
+        ("0,8\n1\n", rate, "line 2: 1 column instead of 2"),
         ("0,8\n2,8\n1,8\n", rate, "line 3: time `1` comes before that of the row before it"),
         ("0,8\nx,8\n", rate, "line 2: `x` is not a time; write a decimal number in seconds"),
         ("0,8\n,8\n", rate, "line 2: `` is not a time"),
@@ -234,7 +234,10 @@ fn rows_shorter_than_a_slot_keep_bytes_per_time_and_say_what_they_do_not() {
     }
     // A count has nowhere to go in such a row.
     let counts = fault(&text, "rate=2:kbit/s loss=4:packets");
-    assert!(counts.contains("1 packet lost in an interval of 0 slots; check the column"), "{counts}");
+    assert!(
+        counts.contains("1 packet lost in an interval of 0 slots; check the column"),
+        "{counts}"
+    );
     assert!(!imported("0 8\n1 8\n", "rate=2:kbit/s").warnings().join(";").contains("under way"));
 }
 
