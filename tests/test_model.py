@@ -256,7 +256,9 @@ def test_a_check_over_measured_delays_counts_as_the_table_does():
         assert rows["recovery delay ms"].simulated == pytest.approx(
             told["recovery_delay_ms"], rel=0.01
         )
-        assert all(rows[name].agrees for name in ("recovered", "recovery delay ms")), scheme
+        assert rows["recovered"].agrees, scheme
+        # The model knows no delays that differ, for which a block has to wait.
+        assert rows["recovery delay ms"].agrees == (scheme == "ARQ")
 
 
 @pytest.mark.parametrize("figure", ["5", "6"])

@@ -258,7 +258,7 @@ impl Log {
                 let fault = "the log has times of its own (ping -D); leave interval out";
                 return Err(Fault::Table(fault.to_owned()));
             }
-            let said = "a probe left when its line was printed, less its round-trip time; one without \
+            let said = "a probe left when its line was printed, less its round-trip time, and one without \
                         an answer in step with those beside it";
             notes.understood.push(said.to_owned());
             let (first, last) = (known[0], known[known.len() - 1]);
@@ -290,7 +290,7 @@ impl Log {
     ) {
         notes.understood.insert(0, format!("output of ping, probes {first} to {last}"));
         notes.assumed.push(
-            "half of a round-trip time is this way's; a probe without an answer was lost on this way"
+            "half of a round-trip time is this way's, and a probe without an answer was lost on this way"
                 .to_owned(),
         );
         let sent = self.summary.map_or(0, |(sent, _)| i64::try_from(sent).unwrap_or(i64::MAX));

@@ -330,7 +330,7 @@ fn pauses_are_told_where_slots_fill_them() {
     let file = |frames: &Frames| pcap(frames, 1, false, false, 65535);
     let warned =
         |options: &Options| traced(&file(&sent), &file(&seen), options).warnings().join("\n");
-    assert!(!warned(&Options::default()).contains("pauses"));
+    assert!(!warned(&Options::default()).contains("pause"));
     let rate = BitRate::from_bits_per_second(100_000);
     let told = warned(&Options { rate, ..Options::default() });
     assert!(told.contains("1 pause of 200 ms or more between packets, 80."), "{told}");

@@ -684,10 +684,10 @@ impl<'a> Import<'a> {
             Some(frames) => (frames.idle, "frame", "no frame is judged by them"),
             None if delay_or_loss => {
                 let so =
-                    "rates count there, delays and losses do not; a smaller LLDU has more slots";
+                    "rates count there, delays and losses do not (a smaller LLDU has more slots)";
                 (self.maker.idle, "slot", so)
             }
-            None => (self.maker.idle, "slot", "rates count there; a smaller LLDU has more slots"),
+            None => (self.maker.idle, "slot", "rates count there (a smaller LLDU has more slots)"),
         };
         if idle > 0 {
             let rows = counted(idle, "row ends", "rows end");

@@ -227,7 +227,7 @@ fn rows_shorter_than_a_slot_keep_bytes_per_time_and_say_what_they_do_not() {
     let idle = 600 - begun.len();
     let told = |keys: &str| imported(&text, keys).header().notes.warnings.join("; ");
     let expected = format!("{idle} rows end before the slot under way does: rates count there");
-    assert_eq!(told("rate=2:kbit/s"), format!("{expected}, a smaller LLDU has more slots"));
+    assert_eq!(told("rate=2:kbit/s"), format!("{expected} (a smaller LLDU has more slots)"));
     for keys in ["rate=2:kbit/s delay=3:ms", "rate=2:kbit/s loss=4"] {
         let told = told(keys);
         assert!(told.contains(&format!("{expected}, delays and losses do not")), "{told}");
