@@ -55,16 +55,19 @@ def test_very_many_slots_are_told_first_and_refused_above_the_limit(tmp_path: Pa
     path.write_text("s,mbps\n" + "".join(f"{hour * 3600},20\n" for hour in (0, 6, 12, 18, 24)))
     words = ["trace", "import", str(path), "--time", "s:s", "--rate", "mbps:Mbit/s"]
     words += ["-o", str(tmp_path / "x.parquet"), "--memory", "500 MB"]
+    said = refused(capsys, *words)
+    assert "180000000 slots need 2900 MB of memory in all, and 500 MB may be taken" in said
+    assert "allow it: --memory" in said
+    clift.memory_limit(None)
+    path.write_text("0,20\n5400,20\n")
     told: list[str] = []
     clift._clift.set_teller(told.append)
     try:
-        said = refused(capsys, *words)
+        phy = clift.import_series(path, time="1:s", rate="2:Mbit/s")
     finally:
         clift._clift.set_teller(None)
-        clift.memory_limit(None)
-    assert "180000000 slots need 2900 MB of memory in all, and 500 MB may be taken" in said
-    assert "allow it: --memory" in said
-    assert told == ["making 180000000 slots, which take 2900 MB of memory"]
+    assert len(phy) == 18_000_000
+    assert told == ["making 18000000 slots, which take 290 MB of memory"]
 
 
 def test_rows_that_begin_no_slot_are_told(tmp_path: Path) -> None:

@@ -175,8 +175,9 @@ impl<'a> Maker<'a> {
         if self.planned == 0 {
             return Ok(());
         }
-        self.budget.announce(16 * self.planned, counted(self.planned, "slot", "slots"));
-        (self.t, self.d) = self.budget.columns(std::mem::take(&mut self.planned))?;
+        let planned = std::mem::take(&mut self.planned);
+        (self.t, self.d) = self.budget.columns(planned)?;
+        self.budget.announce(16 * planned, counted(planned, "slot", "slots"));
         for run in std::mem::take(&mut self.runs) {
             // At least 1 ns, and below the interval where there is a second slot.
             let (step, rest) = match run.count {
