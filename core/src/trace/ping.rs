@@ -97,7 +97,7 @@ impl Line {
         let number = after(text, b"icmp_seq=").or_else(|| after(text, b"icmp_seq "));
         let number = number.or_else(|| after(text, b" seq=")).and_then(|rest| {
             let digits = rest.iter().take_while(|byte| byte.is_ascii_digit()).count();
-            parse_integer(&rest[..digits]).filter(|&number| number <= u64::from(u32::MAX))
+            parse_integer(&rest[..digits]).filter(|&number| number <= u64::from(u16::MAX))
         });
         if text.is_empty()
             || [&b"--- "[..], b"rtt ", b"round-trip "].iter().any(|own| text.starts_with(own))
@@ -190,10 +190,8 @@ impl Log {
     fn number(&mut self, printed: u64) -> i64 {
         let printed = printed as i64;
         let number = match self.numbers {
-            Some((_, _, latest)) if printed <= i64::from(u16::MAX) => {
-                latest + i64::from((printed - latest) as i16)
-            }
-            _ => printed,
+            Some((_, _, latest)) => latest + i64::from((printed - latest) as i16),
+            None => printed,
         };
         let (least, largest, _) = self.numbers.unwrap_or((number, number, number));
         self.numbers = Some((least.min(number), largest.max(number), number));
