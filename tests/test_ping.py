@@ -68,7 +68,7 @@ def test_python_command_and_scenario_read_the_same(tmp_path: Path) -> None:
         (answers([1, 2]), "--esn0 2:dB", "esn0 is of a log in columns; give --time"),
         (answers([1, 2]), "--time 1:s --interval 1s", "interval is that of ping's probes"),
         (
-            answers([1, 2])[:-14],
+            answers([1, 2])[:-15],
             "",
             "line 2: `64 bytes from 192.0.2.1: icmp_seq=2 ttl=` is an answer",
         ),
