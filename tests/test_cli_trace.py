@@ -188,15 +188,22 @@ GOOD = "t_ns,d_ns\n0,5\n10,0\n"
             GOOD,
             [],
             "x.dat: the suffix `.dat` does not say the format; give a format: text, columns, "
-            "parquet, mahimahi, probes, delay-loss, series, capture, loss, runs, netem; "
+            "parquet, mahimahi, probes, delay-loss, ping, series, capture, loss, runs, netem; "
             "logs are read by `clift trace import`",
         ),
         ("x.json", "{}", [], "x.json: clift cannot read the format netem"),
         (
             "x.up",
-            "3\n2\n",
+            "3\n2\n5\n",
             [],
-            "x.up: line 2: 2 ms comes before the line before it; sort the file",
+            "x.up: line 2: 2 ms comes before the 3 ms of the line before it; sort the file",
+        ),
+        (
+            "x.up",
+            "15\n16\n1",
+            [],
+            "x.up: line 3: the last line, 1 ms, comes before the 16 ms of the line before it: "
+            "it looks cut off; remove it, or copy the file again",
         ),
         (
             "x.parquet",

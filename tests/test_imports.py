@@ -49,6 +49,38 @@ def test_a_rate_in_the_wrong_unit_is_refused_at_once(log: Path, tmp_path: Path, 
     assert sorted(path.name for path in tmp_path.iterdir()) == ["log.csv"]
 
 
+def test_very_many_slots_are_told_first_and_refused_above_the_limit(tmp_path: Path, capsys) -> None:
+    """Five rows of a day at 20 Mbit/s."""
+    path = tmp_path / "day.csv"
+    path.write_text("s,mbps\n" + "".join(f"{hour * 3600},20\n" for hour in (0, 6, 12, 18, 24)))
+    words = ["trace", "import", str(path), "--time", "s:s", "--rate", "mbps:Mbit/s"]
+    words += ["-o", str(tmp_path / "x.parquet"), "--memory", "500 MB"]
+    said = refused(capsys, *words)
+    assert "180000000 slots need 2900 MB of memory in all, and 500 MB may be taken" in said
+    assert "allow it: --memory" in said
+    clift.memory_limit(None)
+    path.write_text("0,20\n5400,20\n")
+    told: list[str] = []
+    clift._clift.set_teller(told.append)
+    try:
+        phy = clift.import_series(path, time="1:s", rate="2:Mbit/s")
+    finally:
+        clift._clift.set_teller(None)
+    assert len(phy) == 18_000_000
+    assert told == ["making 18000000 slots, which take 290 MB of memory"]
+
+
+def test_rows_that_begin_no_slot_are_told(tmp_path: Path) -> None:
+    """Rows of 100 ms at 50 kbit/s, where 1500 bytes take 240 ms: bytes per time hold."""
+    path = tmp_path / "x.csv"
+    path.write_text("".join(f"{row / 10:.1f},50,{20 + row % 9}\n" for row in range(600)))
+    phy = clift.import_series(path, time="1:s", rate="2:kbit/s", delay="3:ms")
+    assert len(phy) * 1500 * 8 == 50_000 * 60
+    assert phy.notes["warnings"][0].startswith("350 rows end before the slot under way does: rates")
+    fine = clift.import_series(path, time="1:s", rate="2:kbit/s", delay="3:ms", lldu_bytes=500)
+    assert not any("under way" in one for one in fine.notes["warnings"])
+
+
 def test_what_is_read_is_not_written_over(log: Path, capsys) -> None:
     words = ["trace", "import", log, *columns(), "-o", log.parent / "." / "log.csv"]
     assert "give another file to write" in refused(capsys, *words)

@@ -237,9 +237,28 @@ def test_tmt_offers_the_check(capsys, tmp_path):
     text = capsys.readouterr().out
     assert "fitted chain: alpha = 0.9" in text
     assert "clumping over 100 slots" in text
+    # Which of two values of one thing is which.
+    assert [line for line in text.splitlines() if line.split()[1:3] == ["model", "counted"]]
+    assert "model: closed form over the fitted chain; counted: the scheme over the trace" in text
     assert run(["tmt", str(path), "--scheme", "FEC(10/12)", "--check", "--json"]) == 0
     said = json.loads(capsys.readouterr().out)[0]["check"]
     assert said["alpha"] == pytest.approx(0.99, abs=0.001)
+
+
+def test_a_check_over_measured_delays_counts_as_the_table_does():
+    """Delays that differ are no repairs, and the way back takes what the way there does."""
+    made = clift.channel.gilbert_elliott(slots=300_000, slot_ns=10**6, alpha=0.98, beta=0.3, seed=3)
+    delays = 40_000_000 + np.random.default_rng(2).integers(-9_000_000, 9_000_000, len(made))
+    phy = clift.PhyTrace(made.t_ns, np.where(made.d_ns > 0, delays, 0), rtt_ns=0)
+    for scheme in ("ARQ", "FEC(10/12)"):
+        told = clift.tmt.apply(phy, scheme, rtt_ms=0).stats()
+        rows = {row.metric: row for row in depart(phy, scheme, rtt_ms=0).rows}
+        assert rows["recovery delay ms"].simulated == pytest.approx(
+            told["recovery_delay_ms"], rel=0.01
+        )
+        assert rows["recovered"].agrees, scheme
+        # The model knows no delays that differ, for which a block has to wait.
+        assert rows["recovery delay ms"].agrees == (scheme == "ARQ")
 
 
 @pytest.mark.parametrize("figure", ["5", "6"])

@@ -122,6 +122,32 @@ def test_a_run_says_what_the_import_warns_of(
     (folder / "x.toml").write_text(text + 'delay = "delay:ms"\nloss = "loss:%"\n')
     assert run(["run", "x.toml", "--quiet", "--json"]) == 0
     told = capsys.readouterr().err
-    assert "note: trace: 1 rows have a delay of 0: 1 ns is taken" in told
+    assert "note: trace: 1 row has a delay of 0: 1 ns is taken" in told
     assert "note: trace: every loss is 0 or 1 %" in told
     assert "UserWarning" not in told
+
+
+@pytest.mark.usefixtures("folder")
+@pytest.mark.parametrize(
+    ("more", "cure"),
+    [
+        ("live = true\n", "a live link needs slots of one size; leave `live` out"),
+        ('[ntn]\npreset = "nr-ntn-geo"\n', "transport blocks have one size; write a trace with"),
+    ],
+)
+def test_links_whose_units_have_one_size_refuse_frames_that_differ(
+    more: str, cure: str, folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """They say what to do, and what they say helps."""
+    text = '[trace]\nfile = "frames.csv"\n[link]\nwrap = true\n' + more
+    (folder / "x.toml").write_text('duration = "5 s"\nruns = 1\n' + text)
+    sized = clift.import_modem("modem.csv", time="1:s", esn0="2:dB", symbol_rate="500 kBd")
+    sized.write(folder / "frames.csv")
+    assert run(["run", "x.toml", "--quiet", "--json"]) == 2
+    said = capsys.readouterr().err
+    assert cure in said, said
+    assert "clift trace convert FILE OUTPUT --lldu BYTES" in said
+    words = ["trace", "convert", "frames.csv", "one.csv", "--lldu", "3000"]
+    assert run(words) == 0
+    (folder / "one.csv").rename(folder / "frames.csv")
+    assert run(["run", "x.toml", "--quiet", "--json"]) == 0

@@ -375,7 +375,7 @@ def test_other_wrong_answers_are_refused() -> None:
     }
     for name, (enqueue, dequeue) in answers.items():
         clift.register_queue(name)(one_way(enqueue=enqueue, dequeue=dequeue))
-    refused("dequeue returned None while 1 packets wait", **{"link.aqm": "sleepy"})
+    refused("dequeue returned None while 1 packet waits", **{"link.aqm": "sleepy"})
     refused("dequeue returned 7; give a packet that enqueue was given", **{"link.aqm": "odd"})
     refused("enqueue returned no; give False to drop", **{"link.aqm": "nay"})
 

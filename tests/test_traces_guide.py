@@ -56,6 +56,15 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     modem = ["time_s,info_rate,frame_errors"]
     modem += [f"{second},{2 + second % 2},{0.01 * (second % 4)}" for second in range(20)]
     (tmp_path / "modem.csv").write_text("\n".join(modem))
+    # In the words of iputils, with -D: a probe in a second, each 25th lost.
+    ping = ["PING 192.0.2.1 (192.0.2.1) 56(84) bytes of data."]
+    ping += [
+        f"[{START + n}.{600_000 + n % 7 * 1000}] 64 bytes from 192.0.2.1: icmp_seq={n + 1} ttl=52 "
+        f"time={600 + n % 7} ms"
+        for n in range(100)
+        if n % 25 != 7
+    ]
+    (tmp_path / "ping.log").write_text("\n".join(ping) + "\n")
     sent = [(10_000 * n, packet(n)) for n in range(200)]
     pcap(tmp_path / "sender.pcap", sent)
     pcap(tmp_path / "receiver.pcap", [(us + 30_000, data) for us, data in sent if us % 170_000])

@@ -29,6 +29,7 @@ CALLS = {
     "FIFO without a writer": "clift.read_trace(FIFO, format='text')",
     "FIFO of delays": "clift.simulate('hybrid.toml', path_ms=FIFO)",
     "large file": "clift.read_trace(LARGE)",
+    "import of two days": "clift.import_series(DAYS, time='1:s', rate='20 Mbit/s')",
     "tmt.apply": "[clift.tmt.apply(PHY, 'HARQ(10/12)') for _ in range(99)]",
     "simulate": "clift.simulate(clift.HybridLink(), duration_s=10**7)",
     "series": "clift.simulate(clift.HybridLink(), duration_s=2000).series(interval_ms=0.01)",
@@ -46,6 +47,9 @@ from pathlib import Path
 FIFO, LARGE = sys.argv[1:3]
 if "PHY" in sys.argv[3]:
     PHY = clift.channel.bernoulli(slots=3 * 10**7, p=0.3)
+if "DAYS" in sys.argv[3]:
+    DAYS = Path(FIFO).with_name("days.csv")
+    DAYS.write_text("0\\n86400\\n")
 LONG = {"adaptive_harq": {"length": "800 h"}}
 def draw():
     from clift.report.trace_figure import figure, save

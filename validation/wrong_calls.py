@@ -87,6 +87,7 @@ CALLS: dict[str, tuple[Callable[..., object], dict[str, Any]]] = {
         clift.import_modem,
         {"path": "/nowhere/x.csv", "time": "1:s", "symbol_rate": "5 MBd", "esn0": "2:dB"},
     ),
+    "import_ping": (clift.import_ping, {"path": "/nowhere/x.log"}),
     "import_captures": (
         clift.import_captures,
         {"sender": "/nowhere/a.pcap", "receiver": "/nowhere/b.pcap"},

@@ -37,6 +37,7 @@ pub struct Budget<'a> {
     bytes: OnceLock<Option<u64>>,
     taken: AtomicU64,
     go_on: Option<&'a (dyn Fn() -> bool + Sync)>,
+    tell: Option<&'a (dyn Fn(&str) + Sync)>,
     stopped: AtomicBool,
     short: AtomicBool,
 }
@@ -81,6 +82,8 @@ pub enum Refusal {
 
 /// What is smaller is not worth a look at how much is free.
 const SMALL: u64 = 1 << 26;
+/// What is larger takes seconds to make, and is told before.
+const LARGE: u64 = 1 << 28;
 
 impl Budget<'static> {
     /// Any amount of memory, and no end.
@@ -102,8 +105,22 @@ impl<'a> Budget<'a> {
             bytes: OnceLock::new(),
             taken: AtomicU64::new(0),
             go_on,
+            tell: None,
             stopped: AtomicBool::new(false),
             short: AtomicBool::new(false),
+        }
+    }
+
+    /// The same, which hands a line to `tell` before very much is made.
+    pub fn telling(self, tell: &'a (dyn Fn(&str) + Sync)) -> Self {
+        Self { tell: Some(tell), ..self }
+    }
+
+    /// Tells, if anybody listens, that `what` is about to be made and takes so many bytes, if these
+    /// are very many.
+    pub fn announce(&self, bytes: u64, what: impl fmt::Display) {
+        if let (LARGE.., Some(tell)) = (bytes, self.tell) {
+            tell(&format!("making {what}, which take {} of memory", Rounded(bytes)));
         }
     }
 
@@ -179,7 +196,7 @@ impl<'a> Budget<'a> {
     /// Room for one more value at least in a column that grows value by value: twice what it had.
     ///
     /// # Errors
-    /// If there is no such room.
+    /// If there is no such room, or somebody stopped the work.
     #[inline]
     pub fn grow<T>(&self, column: &mut Vec<T>, what: &str) -> Result<(), Refusal> {
         if column.len() < column.capacity() {
@@ -190,6 +207,7 @@ impl<'a> Budget<'a> {
 
     #[cold]
     fn grow_full<T>(&self, column: &mut Vec<T>, what: &str) -> Result<(), Refusal> {
+        self.ask()?;
         let more = column.len().max(1024);
         let all = format!("more than {} {what}", column.len());
         self.reserve(column, more as u64, all)
@@ -292,6 +310,16 @@ mod tests {
         assert!(
             refused.to_string().starts_with("more than 8192 slots need 140 kB of memory in all")
         );
+    }
+
+    #[test]
+    fn very_much_is_told_before_it_is_made() {
+        let told = std::sync::Mutex::new(Vec::new());
+        let tell = |line: &str| told.lock().unwrap().push(line.to_owned());
+        let budget = Budget::unlimited().telling(&tell);
+        budget.announce(LARGE - 1, "16777215 slots");
+        budget.announce(16 * 144_000_000, "144000000 slots");
+        assert_eq!(*told.lock().unwrap(), ["making 144000000 slots, which take 2400 MB of memory"]);
     }
 
     #[test]

@@ -3,6 +3,7 @@
 //! There is no floating-point time: an [`Instant`] is nanoseconds since the start of a run (or of
 //! a trace), a [`Duration`] the difference of two.
 
+mod counted;
 mod ecn;
 mod limit;
 mod packets;
@@ -10,6 +11,7 @@ mod radio;
 mod serde;
 mod text;
 
+pub use counted::counted;
 pub use ecn::Ecn;
 pub use limit::{Limit, Timer};
 pub use packets::Packets;

@@ -56,6 +56,11 @@ proptest! {
     }
 
     #[test]
+    fn hurt_output_of_ping(input in hurt("ping")) {
+        checks::ping(&input);
+    }
+
+    #[test]
     fn hurt_pages(input in hurt("page")) {
         checks::page(&input);
     }
@@ -94,6 +99,11 @@ fn mahimahi() {
 #[test]
 fn probes() {
     replay("probes", checks::probes);
+}
+
+#[test]
+fn ping() {
+    replay("ping", checks::ping);
 }
 
 #[test]

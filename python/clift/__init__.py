@@ -24,7 +24,7 @@ from clift.errors import (
     SimulationError,
     TraceError,
 )
-from clift.imports import import_captures, import_modem, import_series
+from clift.imports import import_captures, import_modem, import_ping, import_series
 from clift.link import deliver
 from clift.link_trace import LinkTrace
 from clift.live import AdaptiveHarqLink, HybridLink, LiveLink, NtnLink
@@ -70,6 +70,7 @@ __all__ = [
     "design",
     "import_captures",
     "import_modem",
+    "import_ping",
     "import_series",
     "load_plugin",
     "memory_limit",

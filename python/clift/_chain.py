@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 import clift._clift as _clift
+from clift._parse import fault
 from clift.errors import ScenarioError
 
 if TYPE_CHECKING:
@@ -69,6 +70,8 @@ class Chain(NamedTuple):
         flat = [np.ascontiguousarray(values).ravel() for values in (shares, bursts)]
         staying = (values.reshape(shares.shape) for values in _clift.model_chain(*flat))
         good, bad = staying
+        if np.any((good == 1) & (bad == 1)):
+            raise fault("burst", burst, "such bursts never end; give numbers below 1e15")
         return cls(good, bad, np.asarray(0.0), np.asarray(1.0))
 
     def single(self, what: str) -> tuple[float, float, float, float]:

@@ -122,7 +122,7 @@ def check(
         phy = channel.gilbert_elliott(
             each, slot_ns, decode_ns=decode_ns, seed=(seed * 1000 + batch) % 2**64, **numbers
         )
-        sums.append(_sums(tmt.apply(phy, scheme, **times), margin_ns, decode_ns))
+        sums.append(_sums(tmt.apply(phy, scheme, **times), phy, margin_ns))
     return _rows(predicted, sums, _is_harq(scheme), confidence)
 
 
@@ -171,14 +171,21 @@ def depart(
     stats = phy.stats()
     slot_ns = max(1, round(stats["duration_ns"] / stats["slots"]))
     decode_ns = phy.nominal_decoding_ns
+    if feedback_ms is None:
+        # As TMT has it over the whole trace, whose header may say that `d` are delays of the way
+        # there, so that the way back takes as long: parts of it, and the model, do not know that.
+        measured = rtt_ms == 0 and phy.rtt_ns == 0
+        feedback_ms = (decode_ns / 1e6 if measured else rtt_ms) + decode_ns / 1e6
     times: dict[str, Any] = {"rtt_ms": rtt_ms, "feedback_ms": feedback_ms}
     predicted = _predict(scheme, {"alpha": fit.alpha, "beta": fit.beta}, slot_ns, decode_ns, times)
     margin_ns = _margin(scheme, rtt_ms, feedback_ms, decode_ns)
     edges = np.linspace(0, len(phy), BATCHES + 1).astype(np.int64)
     parts = [
-        PhyTrace(phy.t_ns[a:b], phy.d_ns[a:b], phy.lldu_bytes) for a, b in pairwise(edges) if b > a
+        PhyTrace(phy.t_ns[a:b], phy.d_ns[a:b], phy.lldu_bytes, decode_ns=decode_ns)
+        for a, b in pairwise(edges)
+        if b > a
     ]
-    sums = [_sums(tmt.apply(part, scheme, **times), margin_ns, decode_ns) for part in parts]
+    sums = [_sums(tmt.apply(part, scheme, **times), part, margin_ns) for part in parts]
     rows = _rows(predicted, sums, _is_harq(scheme), confidence)
     return Departure(fit, rows, _shape(phy, fit))
 
@@ -213,7 +220,7 @@ def _is_harq(scheme: Scheme | str) -> bool:
 _Sums = dict[str, tuple[float, float]]
 
 
-def _sums(link: LinkTrace, margin_ns: int, decode_ns: int) -> _Sums:
+def _sums(link: LinkTrace, phy: PhyTrace, margin_ns: int) -> _Sums:
     """For each metric: a sum and what it is a sum over, of the LLDUs that are finished."""
     stats = link.stats()
     if not len(link):
@@ -223,7 +230,9 @@ def _sums(link: LinkTrace, margin_ns: int, decode_ns: int) -> _Sums:
     # A trace shorter than the margin has nothing finished: its end counts as it is.
     finished = int(np.searchsorted(link.t_ns, last, side="right")) or len(link)
     d_ns = link.d_ns[:finished]
-    again = d_ns[_recovered(link, finished, decode_ns)]
+    # Erased at first: in the slot in which it was sent first. Its delay does not say so.
+    first = phy.d_ns[np.searchsorted(phy.t_ns, link.t_ns[:finished])]
+    again = d_ns[(first == 0) & (d_ns > 0)]
     delivered = int(np.count_nonzero(d_ns))
     total_ms = float(d_ns.sum(dtype=np.float64)) / 1e6 + delivered * half_rtt_ms
     again_ms = float(again.sum(dtype=np.float64)) / 1e6 + len(again) * half_rtt_ms
@@ -234,11 +243,6 @@ def _sums(link: LinkTrace, margin_ns: int, decode_ns: int) -> _Sums:
         "recovery delay ms": (again_ms, len(again)),
         "mean delay ms": (total_ms, delivered),
     }
-
-
-def _recovered(link: LinkTrace, finished: int, decode_ns: int) -> np.ndarray[Any, Any]:
-    """Which LLDUs were erased at first: those delivered later than anything decodes."""
-    return link.d_ns[:finished] > decode_ns
 
 
 def _rows(predicted: Prediction, batches: list[_Sums], harq: bool, confidence: float) -> list[Row]:

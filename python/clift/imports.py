@@ -1,4 +1,4 @@
-"""Traces from what others measured: time series in columns, logs of modems, captures of packets."""
+"""Traces from what others measured: series in columns, logs of modems and of ping, captures."""
 
 from __future__ import annotations
 
@@ -185,6 +185,61 @@ def import_modem(
         keep_order=keep_order,
         clock_offset=clock_offset,
         missing=missing,
+    )
+
+
+def import_ping(
+    path: Path,
+    *,
+    interval: str | None = None,
+    rate: str | None = None,
+    lldu_bytes: int = 1500,
+    keep_order: bool = True,
+) -> PhyTrace:
+    r"""A trace from what `ping` printed: its round-trip times, and numbers without an answer.
+
+    As iputils prints it, with and without `-D` and `-O`; BusyBox, BSD and macOS print lines that
+    are alike. Half of a round-trip time is this way's: `rtt_ns` of the trace is the smallest, `d`
+    half of what is above it, plus 1 ns. A number without an answer is a probe lost on this way,
+    though its answer may have been lost on the other. Probes left when their lines were printed,
+    less their round-trip times (`-D`), or in even steps.
+
+    Args:
+        path: What ping printed, of one run.
+        interval: Between probes, such as `"200 ms"`, where the lines have no times. Left out: what
+            the summary says, else 1 s.
+        rate: Slots at this rate, e.g. `"5 Mbit/s"`, each with the fate of the nearest probe. Left
+            out: a slot a probe.
+        lldu_bytes: Payload of a slot.
+        keep_order: What left earlier never arrives later.
+
+    Returns:
+        The trace; `PhyTrace.notes` says what was understood and assumed.
+
+    Raises:
+        TraceError: If the file is no output of ping: file, line, what is wrong, the cure.
+
+    Example:
+        >>> import pathlib, tempfile
+        >>> import clift
+        >>> folder = tempfile.TemporaryDirectory()
+        >>> path = pathlib.Path(folder.name, "ping.log")
+        >>> _ = path.write_text(
+        ...     "64 bytes from 192.0.2.1: icmp_seq=1 ttl=52 time=600 ms\n"
+        ...     "64 bytes from 192.0.2.1: icmp_seq=3 ttl=52 time=620 ms\n"
+        ... )
+        >>> phy = clift.import_ping(path, interval="200 ms")
+        >>> phy.t_ns // 10**6, phy.d_ns, phy.rtt_ns
+        (array([  0, 200, 400]), array([       1,        0, 10000001]), 600000000)
+        >>> folder.cleanup()
+    """
+    return _imported(
+        path,
+        format="ping",
+        interval=interval,
+        rate=rate,
+        lldu=_bytes(lldu_bytes),
+        keep_order=keep_order,
     )
 
 

@@ -9,6 +9,7 @@ import numpy as np
 import clift._clift as _clift
 import clift._parse as _parse
 from clift._parse import Fixed
+from clift._words import counted
 from clift.errors import TraceError
 from clift.trace import sizes
 
@@ -108,7 +109,7 @@ class LinkTrace(Fixed):
 
     def __repr__(self) -> str:
         most = "" if self.slot_bytes is None else "up to "
-        return f"LinkTrace({len(self)} data LLDUs of {most}{self.lldu_bytes} bytes)"
+        return f"LinkTrace({counted(len(self), 'data LLDU')} of {most}{self.lldu_bytes} bytes)"
 
     @property
     def t_ns(self) -> npt.NDArray[np.int64]:

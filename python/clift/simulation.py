@@ -16,6 +16,7 @@ import clift._parse as _parse
 from clift._bar import bar
 from clift._keywords import KEYWORDS, Keywords
 from clift._parse import Fixed
+from clift._words import counted
 from clift.errors import Interrupted, ScenarioError, SimulationError
 from clift.live import AnyLink
 from clift.scenario import Scenario
@@ -520,7 +521,7 @@ def run_many(
         except KeyboardInterrupt:
             runs += [None] * (len(todo) - len(runs))
             done = sum(run is not None for run in runs)
-            message = f"interrupted after {done} of {len(todo)} runs"
+            message = f"interrupted after {done} of {counted(len(todo), 'run')}"
             raise Interrupted(message, runs) from None
     if failures:
         more = f" (and {len(failures) - 1} more)" if len(failures) > 1 else ""

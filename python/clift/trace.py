@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 
 import clift._clift as _clift
 from clift._parse import Fixed, real, shown
+from clift._words import counted
 from clift.errors import TraceError
 
 Path = str | os.PathLike[str]
@@ -181,7 +182,7 @@ class PhyTrace(Fixed):
 
     def __repr__(self) -> str:
         most = "" if self.slot_bytes is None else "up to "
-        return f"PhyTrace({len(self)} slots of {most}{self.lldu_bytes} bytes)"
+        return f"PhyTrace({counted(len(self), 'slot')} of {most}{self.lldu_bytes} bytes)"
 
     def share(self, n: int) -> PhyTrace:
         """The trace of a user who gets every `n`-th slot: slots 0, n, 2n, ...

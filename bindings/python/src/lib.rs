@@ -131,5 +131,5 @@ mod _clift {
     };
 
     #[pymodule_export]
-    use super::work::{free_memory, parse_size, set_memory_limit};
+    use super::work::{free_memory, parse_size, set_memory_limit, set_teller};
 }

@@ -6,9 +6,9 @@
 //! dropped.
 
 use std::panic::{self, AssertUnwindSafe};
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::mpsc::{self, RecvTimeoutError};
+use std::sync::{Arc, Mutex};
 use std::thread;
 use std::time::Duration as WallTime;
 
@@ -36,6 +36,29 @@ pub(crate) fn most() -> Most {
         u64::MAX => Most::Unlimited,
         bytes => Most::Bytes(bytes),
     }
+}
+
+/// Who is told before very much is made; nobody unless set.
+static TELLER: Mutex<Option<Py<PyAny>>> = Mutex::new(None);
+
+/// Sets who is told, in a line, before very much is made: a callable, or None.
+#[pyfunction]
+pub(crate) fn set_teller(teller: Option<Py<PyAny>>) {
+    if let Ok(mut own) = TELLER.lock() {
+        *own = teller;
+    }
+}
+
+/// Tells Python what was said meanwhile. What it raises ends the work.
+fn tell(py: Python<'_>, said: &Mutex<Vec<String>>) -> PyResult<()> {
+    let lines = said.lock().map(|mut said| std::mem::take(&mut *said)).unwrap_or_default();
+    for line in lines {
+        let teller = TELLER.lock().ok().and_then(|own| own.as_ref().map(|own| own.clone_ref(py)));
+        if let Some(teller) = teller {
+            teller.call1(py, (line,))?;
+        }
+    }
+    Ok(())
 }
 
 /// Sets how many bytes one piece of work may take: 0 for the default, 2^64 - 1 for any amount. What
@@ -76,10 +99,17 @@ pub(crate) fn watched<T: Send + 'static>(
     let stop = Arc::new(AtomicBool::new(false));
     let (sender, done) = mpsc::sync_channel(1);
     let flag = Arc::clone(&stop);
+    let said = Arc::new(Mutex::new(Vec::new()));
+    let heard = Arc::clone(&said);
     let most = most();
     let thread = thread::Builder::new().stack_size(STACK).spawn(move || {
         let go_on = || !flag.load(Ordering::Relaxed);
-        let budget = Budget::new(most, Some(&go_on));
+        let tell = |line: &str| {
+            if let Ok(mut said) = said.lock() {
+                said.push(line.to_owned());
+            }
+        };
+        let budget = Budget::new(most, Some(&go_on)).telling(&tell);
         let made = raised::on_thread(|| {
             let made = panic::catch_unwind(AssertUnwindSafe(|| job(&budget)));
             (made, raised::take())
@@ -90,7 +120,11 @@ pub(crate) fn watched<T: Send + 'static>(
     thread.map_err(|error| memory_error(format!("no thread can be started: {error}")))?;
     let ended = py.detach(move || {
         loop {
-            match done.recv_timeout(LOOK) {
+            let ended = done.recv_timeout(LOOK);
+            if heard.lock().is_ok_and(|said| !said.is_empty()) {
+                Python::attach(|py| tell(py, &heard))?;
+            }
+            match ended {
                 Ok(ended) => return Ok(ended),
                 Err(RecvTimeoutError::Timeout) => {}
                 Err(RecvTimeoutError::Disconnected) => unreachable!("the thread always sends"),

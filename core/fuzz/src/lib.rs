@@ -15,7 +15,7 @@ use clift::trace::probes::{self, Direction, Sampling};
 use clift::trace::series::{self, DelayIs, Series};
 use clift::trace::{
     InMemory, MiTrace, PhyTrace, ReadError, TimeUnit, TraceFile, capture, columns, mahimahi,
-    parquet, text as own,
+    parquet, ping, text as own,
 };
 use clift::units::{BitRate, Bytes, Duration};
 
@@ -68,6 +68,18 @@ pub fn probes(data: &[u8]) {
         }
     };
     if let Some(phy) = parsed(phy) {
+        assert_eq!(phy.t()[0], 0);
+        same(&phy, &rewritten_as_text(&phy), "text");
+    }
+}
+
+/// Output of ping; the first byte picks the interval and whether to make slots at a rate.
+pub fn ping(data: &[u8]) {
+    let Some((choice, data)) = data.split_first() else { return };
+    let (lldu, rate) = (Bytes(125_000), BitRate::from_bits_per_second(1));
+    let sampling = Sampling { lldu, rate: rate.filter(|_| choice & 1 != 0) };
+    let interval = (choice & 2 != 0).then_some(Duration::from_millis(10));
+    if let Some(phy) = parsed(ping::read(data, interval, sampling)) {
         assert_eq!(phy.t()[0], 0);
         same(&phy, &rewritten_as_text(&phy), "text");
     }

@@ -5,7 +5,7 @@ use std::path::Path;
 use super::{DelaySeries, DelaySeriesError};
 use crate::budget::Budget;
 use crate::trace::{Fault, FileError, Files, ReadError, Snippet, read_lines};
-use crate::units::{Duration, Instant};
+use crate::units::{Duration, Instant, counted};
 
 /// A table of one-way delays.
 ///
@@ -145,7 +145,11 @@ impl Reader {
         let Some(names) = &self.names else { return self.head(&cells) };
         if cells.len() != names.len() {
             let (found, expected) = (cells.len(), names.len());
-            return Err(Fault::Table(format!("{found} values for {expected} columns")));
+            return Err(Fault::Table(format!(
+                "{} for {}",
+                counted(found, "value", "values"),
+                counted(expected, "column", "columns")
+            )));
         }
         let mut other = 0;
         for (name, cell) in names.iter().zip(cells) {
@@ -230,7 +234,7 @@ mod tests {
             ("time_s,delay_ms\n", "x.csv: holds no row"),
             ("0,80\n", "x.csv: line 1: no column time_s; the first line names `0, 80`"),
             ("time_s,delay_ms,time_s\n", "x.csv: line 1: the column time_s comes twice; keep one"),
-            ("time_s,delay_ms\n0\n", "x.csv: line 2: 1 values for 2 columns"),
+            ("time_s,delay_ms\n0\n", "x.csv: line 2: 1 value for 2 columns"),
             ("time_s,delay_ms\n0,x\n", "x.csv: line 2: delay_ms = `x` is not a number"),
             ("time_s,delay_ms\n0,0\n", "x.csv: line 2: delay_ms = 0; give a number above 0"),
             ("time_s,delay_ms\n-1,1\n", "x.csv: line 2: time_s = -1; give a number, 0 or more"),

@@ -38,7 +38,7 @@ pub enum LinkError {
     SharedExtra,
     /// Slots of different size under a scheme that runs with the traffic.
     #[error(
-        "slots from {least} to {most} bytes: a live link needs slots of one size; leave `live` out (a link trace is then made beforehand), or give one `lldu`"
+        "slots from {least} to {most} bytes: a live link needs slots of one size; leave `live` out, and the link trace made beforehand counts with their sizes; or write a trace with one size for all (`clift trace convert FILE OUTPUT --lldu BYTES`), which changes its rate"
     )]
     LiveSizes {
         /// Bytes of the smallest slot.

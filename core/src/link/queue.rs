@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 use std::fmt;
 use std::str::FromStr;
 
-use crate::units::{Bytes, QuantityError, Size, packets, quantity};
+use crate::units::{Bytes, QuantityError, Size, counted, packets, quantity};
 
 /// How much may wait in a drop-tail queue, in text `"1000 packets"`, `"64 kB"` or `"unlimited"`; a
 /// packet that finds no room is dropped.
@@ -42,7 +42,7 @@ impl FromStr for QueueLimit {
 impl fmt::Display for QueueLimit {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match *self {
-            Self::Packets(packets) => write!(f, "{packets} packets"),
+            Self::Packets(packets) => f.write_str(&counted(packets, "packet", "packets")),
             Self::Bytes(bytes) => Size(bytes).fmt(f),
             Self::Unlimited => f.write_str("unlimited"),
         }

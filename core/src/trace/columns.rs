@@ -130,7 +130,7 @@ mod tests {
             ("0 1\n0 1", "line 2: time `0` does not come after the one before it"),
             ("1e-10 1\n2e-10 1", "line 2: time `2e-10` does not come after the one before it"),
             ("0 1e10", "line 1: `1e10` is over 2^61 ns (73 years); check the unit"),
-            ("0", "line 1: 1 columns instead of 2"),
+            ("0", "line 1: 1 column instead of 2"),
             ("0 1 2", "line 1: 3 columns instead of 2"),
             ("0,,1", "line 1: 3 columns instead of 2"),
             ("0,", "line 1: `` is not a time"),

@@ -8,6 +8,7 @@ use thiserror::Error;
 use crate::budget::Refusal;
 use crate::config;
 use crate::trace::TraceError;
+use crate::units::counted;
 
 /// Why a trace could not be read. The message is one line and does not name the file.
 #[derive(Debug, Error)]
@@ -57,10 +58,25 @@ pub enum Fault {
     )]
     Unsorted(Snippet),
     /// A millisecond before the one before.
-    #[error("{0} ms comes before the line before it; sort the file")]
-    Decreasing(u64),
+    #[error("{stamp} ms comes before the {before} ms of the line before it; sort the file")]
+    Decreasing {
+        /// The millisecond.
+        stamp: u64,
+        /// The one before.
+        before: u64,
+    },
+    /// The same in the last line, which copying may have cut off.
+    #[error(
+        "the last line, {stamp} ms, comes before the {before} ms of the line before it: it looks cut off; remove it, or copy the file again"
+    )]
+    CutOff {
+        /// The millisecond.
+        stamp: u64,
+        /// The one before.
+        before: u64,
+    },
     /// Too few or too many columns.
-    #[error("{found} columns instead of {expected}")]
+    #[error("{} instead of {expected}", counted(*.found, "column", "columns"))]
     Columns {
         /// What the line has.
         found: usize,
@@ -154,7 +170,11 @@ pub enum Fault {
     #[error(transparent)]
     Refused(#[from] Refusal),
     /// Delay and loss files that differ in length.
-    #[error("{delays} delays but {losses} loss flags; give one of each a packet")]
+    #[error(
+        "{} but {}; give one of each a packet",
+        counted(*.delays, "delay", "delays"),
+        counted(*.losses, "loss flag", "loss flags")
+    )]
     Pair {
         /// Lines of the delay file.
         delays: u64,

@@ -16,9 +16,9 @@ use crate::trace::files::{Files, Folder, Source};
 use crate::trace::format::{Format, UnknownFormat};
 use crate::trace::lines::Lines;
 use crate::trace::netem::Model;
-use crate::trace::probes;
 use crate::trace::series::{DecibelHertz, Decibels, DelayIs, Given, Shift, SymbolRate, TimeColumn};
 use crate::trace::{Fault, PhyTrace, ReadError, TimeUnit, TraceError};
+use crate::trace::{ping, probes};
 use crate::units::{BitRate, Bytes, Duration, Probability};
 
 /// A PHY trace from a file.
@@ -53,11 +53,11 @@ pub struct TraceFile {
     /// The file of loss flags that belongs to "delay-loss", relative to the same folder.
     #[serde(default)]
     pub losses: Option<PathBuf>,
-    /// Time between the packets of "delay-loss".
+    /// Time between the packets of "delay-loss", and of "ping" where its lines have no times.
     #[serde(default)]
     pub interval: Option<Duration>,
-    /// Rate of the slots made from "probes", "delay-loss", "capture" or a "series"; without it, a
-    /// slot a packet or a row. Of a series it may be a column with its unit: "2:Mbit/s".
+    /// Rate of the slots made from "probes", "delay-loss", "ping", "capture" or a "series"; without
+    /// it, a slot a packet or a row. Of a series it may be a column with its unit: "2:Mbit/s".
     #[serde(default)]
     pub rate: Option<Given<BitRate>>,
     /// Column of times of a "series", by number from 1 or by name, with its unit: "7:ms",
@@ -131,7 +131,7 @@ pub struct TraceFile {
     #[serde(default)]
     pub decoding: Option<Duration>,
     /// Whether what was sent earlier never arrives later: `d` is raised where a delay falls faster than
-    /// time goes by. Unless set it is so for "probes", "delay-loss" and "series" and not for other
+    /// time goes by. Unless set it is so for "probes", "delay-loss", "ping" and "series" and not for other
     /// formats; a "capture" has the order that was measured.
     #[serde(default)]
     pub keep_order: Option<bool>,
@@ -261,9 +261,11 @@ impl TraceFile {
             Err(_) if budget.is_stopped() => return Err(FileError::Stopped { place: place() }),
             read => read?,
         };
-        let measured = [probes::FORMAT.name, probes::PAIR.name].contains(&format.name());
+        let measured = [&probes::FORMAT, &probes::PAIR, &ping::FORMAT];
+        let measured = measured.iter().any(|row| row.name == format.name());
         let fault = |error: ReadError| FileError::Read { place: place(), error };
-        let whole = if self.keep_order.unwrap_or(measured) {
+        // A series keeps order as its slots are made.
+        let whole = if self.keep_order.unwrap_or(measured) && format != Format::SERIES {
             let column = 8 * whole.len() as u64;
             let taken = budget.take(column, format_args!("{} slots in order", whole.len()));
             taken.map_err(|refused| fault(refused.into()))?;

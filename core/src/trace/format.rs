@@ -9,7 +9,7 @@ use thiserror::Error;
 
 use crate::trace::file::{FileError, Input, TraceFile, WriteAs, WriteError};
 use crate::trace::{
-    PhyTrace, capture, columns, loss_string, mahimahi, netem, probes, series, text,
+    PhyTrace, capture, columns, loss_string, mahimahi, netem, ping, probes, series, text,
 };
 
 /// What there is to know of a format.
@@ -41,6 +41,7 @@ static FORMATS: &[&FormatRow] = &[
     &mahimahi::FORMAT,
     &probes::FORMAT,
     &probes::PAIR,
+    &ping::FORMAT,
     &series::FORMAT,
     &capture::FORMAT,
     &loss_string::FORMAT,

@@ -115,7 +115,12 @@ fn read_opportunities(reader: impl BufRead, budget: &Budget<'_>) -> Result<Vec<i
         last_line = number;
         let stamp = parse_stamp(line).map_err(|fault| fault.at(number))?;
         if stamp < current {
-            return Err(Fault::Decreasing(stamp as u64).at(number));
+            let (stamp, before) = (stamp as u64, current as u64);
+            let fault = match lines.next()? {
+                Some(_) => Fault::Decreasing { stamp, before },
+                None => Fault::CutOff { stamp, before },
+            };
+            return Err(fault.at(number));
         }
         if stamp > current {
             at_zero = if current == 0 { t.len() } else { at_zero };
@@ -219,7 +224,15 @@ mod tests {
         let cases = [
             ("", "the trace is empty"),
             ("1\n\n2\n", "line 2: an empty line; remove it"),
-            ("5\n4\n", "line 2: 4 ms comes before the line before it; sort the file"),
+            (
+                "5\n4\n9\n",
+                "line 2: 4 ms comes before the 5 ms of the line before it; sort the file",
+            ),
+            (
+                "5\n12\n1",
+                "line 3: the last line, 1 ms, comes before the 12 ms of the line before it: it looks cut \
+                 off; remove it, or copy the file again",
+            ),
             ("0\n0\n", "line 2: the last timestamp is 0 ms, and the file repeats with it"),
             ("1.5\n", "line 1: `1.5` is not a time; write one integer of milliseconds a line"),
             ("NaN\n", "line 1: `NaN` is not a time"),

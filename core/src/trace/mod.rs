@@ -4,7 +4,7 @@
 //! that it was erased (DESIGN: words; the CLIFT papers, section III-A).
 //!
 //! One module a file format: [`text`] (ours), [`columns`] (two bare columns), [`mahimahi`],
-//! [`probes`] (per-packet delay and loss), [`loss_string`] (0/1 strings and ns-2 run lengths),
+//! [`probes`] (per-packet delay and loss), [`ping`] (its output), [`loss_string`] (0/1 strings and ns-2 run lengths),
 //! [`series`] (rate, delay and loss over time), [`capture`] (packets at both ends),
 //! `parquet` (a feature, on by default) and [`netem`] (written only). They work on readers and
 //! writers. A [`TraceFile`] describes a file and reads it from whatever [`Files`] a host has;
@@ -38,6 +38,7 @@ mod packing;
 #[cfg(feature = "parquet")]
 pub mod parquet;
 mod phy;
+pub mod ping;
 pub mod probes;
 pub mod series;
 mod share;

@@ -6,7 +6,7 @@ use thiserror::Error;
 
 use crate::trace::median::lower_median;
 use crate::trace::{Column, Loading, Notes, Sizes};
-use crate::units::{Bytes, Duration};
+use crate::units::{Bytes, Duration, counted};
 
 /// Transmission time `t` and decoding time `d` of every slot; `d = 0` means erased.
 ///
@@ -74,7 +74,7 @@ pub enum TraceError {
     #[error("the trace is empty; give at least one slot")]
     Empty,
     /// The two columns differ in length.
-    #[error("t has {t} values and d has {d}; give one d for each t")]
+    #[error("t has {} and d has {d}; give one d for each t", counted(*.t, "value", "values"))]
     Lengths {
         /// Values in `t`.
         t: usize,
@@ -144,7 +144,10 @@ pub enum TraceError {
         bytes: i64,
     },
     /// Not a size for each slot.
-    #[error("t has {t} values and bytes has {bytes}; give one size for each t, or one for all")]
+    #[error(
+        "t has {} and bytes has {bytes}; give one size for each t, or one for all",
+        counted(*.t, "value", "values")
+    )]
     SizeCount {
         /// Values in `t`.
         t: usize,
@@ -152,7 +155,7 @@ pub enum TraceError {
         bytes: usize,
     },
     /// A column of another length than `t`.
-    #[error("t has {t} values and {column} has {values}; give one for each t")]
+    #[error("t has {} and {column} has {values}; give one for each t", counted(*.t, "value", "values"))]
     ColumnLength {
         /// The column.
         column: &'static str,

@@ -16,7 +16,7 @@ use crate::trace::lines::Lines;
 use crate::trace::notes::spoken;
 use crate::trace::slots::{MOST, Slots};
 use crate::trace::{Header, Notes, PhyTrace, TimeUnit, TraceError};
-use crate::units::{BitRate, Bytes, Duration};
+use crate::units::{BitRate, Bytes, Duration, counted};
 
 pub(super) const FORMAT: FormatRow = FormatRow {
     name: "probes",
@@ -64,7 +64,7 @@ pub struct Sampling {
 }
 
 impl Sampling {
-    fn of(how: &TraceFile, input: &Input<'_>) -> Result<Self, FileError> {
+    pub(super) fn of(how: &TraceFile, input: &Input<'_>) -> Result<Self, FileError> {
         let rate = how.constant_rate(input)?;
         Ok(Self { lldu: how.lldu.unwrap_or(PACKET), rate })
     }
@@ -111,7 +111,7 @@ fn read_csv_within(
             first = first.min(at);
         }
     }
-    trace_of(probes, first, sampling, budget)
+    trace_of(probes, first, sampling, Notes::default(), budget)
 }
 
 /// Reads a file of delays (integer nanoseconds, one a line) and one of loss flags (1 = lost), of
@@ -160,7 +160,7 @@ fn read_pair_within(
         let at = i64::try_from(at).unwrap_or(i64::MAX);
         probes.push(at, delay, at.to_string().as_bytes()).map_err(ReadError::File)?;
     }
-    trace_of(probes, 0, sampling, budget)
+    trace_of(probes, 0, sampling, Notes::default(), budget)
 }
 
 fn rest(lines: &mut Lines<impl BufRead>) -> Result<u64, ReadError> {
@@ -263,14 +263,15 @@ fn parse_lens(delay: &[u8]) -> Result<Option<i64>, Fault> {
 }
 
 /// Stands for the delay of a lost probe.
-const LOST: i64 = -1;
+pub(super) const LOST: i64 = -1;
 
 /// The trace of probes whose `d` is still their delay or [`LOST`]; its time 0 is `first`, at or
-/// before all of them.
-fn trace_of(
+/// before all of them. `notes` are what else is to be said of it.
+pub(super) fn trace_of(
     probes: Slots<'_>,
     first: i64,
     sampling: Sampling,
+    mut notes: Notes,
     budget: &Budget<'_>,
 ) -> Result<PhyTrace, ReadError> {
     let (mut t, mut d) = probes.into_columns();
@@ -287,8 +288,8 @@ fn trace_of(
     }
     let rtt = smallest.map(|delay| Duration::from_nanos(2 * delay.unsigned_abs()));
     let lost = d.iter().filter(|&&d| d == 0).count();
-    let mut notes = Notes::default();
-    notes.understood.push(format!("{probes} probes, {lost} slots of lost ones"));
+    let (probes, lost) = (counted(probes, "probe", "probes"), counted(lost, "slot", "slots"));
+    notes.understood.push(format!("{probes}, {lost} of lost ones"));
     match smallest {
         Some(delay) => notes.assumed.push(format!(
             "the smallest delay, {}, is that of the link (RTT {}, both ways alike); what is above it \
@@ -302,7 +303,7 @@ fn trace_of(
         None => "a slot a probe".to_owned(),
         Some(rate) => format!("slots at {rate}, each with delay and fate of the nearest probe"),
     });
-    notes.assumed.push(format!("LLDUs of {} bytes", sampling.lldu.0));
+    notes.assumed.push(format!("LLDUs of {}", counted(sampling.lldu.0, "byte", "bytes")));
     let header = Header { rtt, notes: notes.clean(), ..Header::default() };
     Ok(PhyTrace::with_header(t.into(), d.into(), sampling.lldu, header)?)
 }

@@ -35,6 +35,12 @@ impl<'a> Slots<'a> {
         Ok(())
     }
 
+    /// Makes the time of the first slot 0.
+    pub(crate) fn shift(&mut self) {
+        let first = self.t.first().copied().unwrap_or_default();
+        self.t.iter_mut().for_each(|t| *t -= first);
+    }
+
     /// Notes how many bytes a slot has; to be said of all or of none.
     pub(crate) fn push_size(&mut self, bytes: Bytes) -> Result<(), Fault> {
         self.budget.grow(&mut self.bytes, "slots")?;

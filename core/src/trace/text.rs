@@ -215,7 +215,7 @@ mod tests {
             ("t_ns,d_ns\n9223372036854775807,1\n", "line 2: `9223372036854775807` is over 2^61"),
             ("t_ns,d_ns\n99999999999999999999,1\n", "line 2: `99999999999999999999` is over 2^61"),
             ("t_ns,d_ns\n2305843009213693950,9\n", "slot 0: t + d is over 2^61 ns"),
-            ("t_ns,d_ns\n1\n", "line 2: 1 columns instead of 2"),
+            ("t_ns,d_ns\n1\n", "line 2: 1 column instead of 2"),
             ("t_ns,d_ns\n1,2,3\n", "line 2: 3 columns instead of 2"),
             ("t_ns,d_ns\n\n1,2\n", "line 2: an empty line; remove it"),
             ("# lldu_bytes: 0\nt_ns,d_ns\n", "line 1: `0` is no value for lldu_bytes"),

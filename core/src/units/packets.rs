@@ -4,7 +4,7 @@ use std::fmt;
 use std::num::NonZeroU64;
 use std::str::FromStr;
 
-use crate::units::quantity;
+use crate::units::{counted, quantity};
 
 /// A number of packets, at least one: `"64 packets"`.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
@@ -35,7 +35,7 @@ impl FromStr for Packets {
 
 impl fmt::Display for Packets {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} packets", self.0)
+        f.write_str(&counted(self.0.get(), "packet", "packets"))
     }
 }
 

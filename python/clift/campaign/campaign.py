@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from clift._bar import bar
+from clift._words import counted
 from clift.campaign.conclusion import Verdict, conclude, verdicts
 from clift.campaign.metrics import is_metric
 from clift.campaign.results import Cell, Results
@@ -218,8 +219,9 @@ class Campaign:
 
     def __repr__(self) -> str:
         done, wanted = self.results.done, self.results.wanted
-        runs = f"{done} runs" if done == wanted else f"{done} of {wanted} runs"
-        return f"Campaign({self.results.title!r}: {len(self.cells)} cells, {runs})"
+        part = "" if done == wanted else f"{done} of "
+        runs = part + counted(wanted, "run")
+        return f"Campaign({self.results.title!r}: {counted(len(self.cells), 'cell')}, {runs})"
 
     def _repr_html_(self) -> str:
         from clift.report.notebook import html

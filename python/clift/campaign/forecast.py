@@ -10,6 +10,7 @@ from pathlib import Path
 from time import monotonic
 from typing import Any
 
+from clift._words import counted
 from clift.campaign.identity import cell_keys, study_key
 from clift.campaign.plan import Plan
 from clift.campaign.store import read_store
@@ -63,7 +64,7 @@ class Forecast:
             f"cells    {self.cells}",
             f"runs     {self.runs}: {self.there} there, {self.missing} missing",
             f"batches  {self.files} there, about {self.batches} missing",
-            f"time     about {_duration(self.seconds)} (from {self.tried} runs tried)",
+            f"time     about {_duration(self.seconds)} (from {counted(self.tried, 'run')} tried)",
         ]
         if self.of_another:
             told.append("it holds another study's runs: choose another folder, or give --force")
@@ -138,7 +139,7 @@ def _listed(labels: list[str], room: int) -> str:
     whole = " | ".join(labels)
     if len(whole) <= room:
         return whole
-    told, end = "", f"... | {labels[-1]} ({len(labels)} points)"
+    told, end = "", f"... | {labels[-1]} ({counted(len(labels), 'point')})"
     for label in labels:
         if len(told) + len(label) + 3 + len(end) > room:
             break

@@ -158,7 +158,8 @@ def _over_time(arrived_ns: _Ints, delays_ms: _Floats, duration_s: float) -> Dela
     there, first, count = np.unique(interval, return_index=True, return_counts=True)
 
     def quantile(share: float) -> Any:
-        return ordered[first + ((count - 1) * share).astype(np.int64)]
+        rank = np.ceil(share * count).astype(np.int64)  # nearest rank, as everywhere
+        return ordered[first + np.maximum(rank, 1) - 1]
 
     return Delays((there + 0.5) * width / 1e9, quantile(0.5), quantile(0.95))
 

@@ -15,6 +15,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from clift._clift import __version__
+from clift._words import counted
 from clift.campaign import parts
 from clift.campaign.files import said, sweep, sync, write_file
 from clift.campaign.identity import cell_keys, study_key
@@ -303,8 +304,8 @@ def _take_over(store: Store, inner: Path, former: dict[str, Any] | None, force: 
             version = former.get("clift")
             of = f" (of CLIFT {version})" if version != __version__ else ""
             raise ScenarioError(
-                f"{store.folder}: holds {lost} runs of another study{of}; {_CURE}, or give --force "
-                "to remove them"
+                f"{store.folder}: holds {counted(lost, 'run')} of another study{of}; {_CURE}, "
+                f"or give --force to remove {'it' if lost == 1 else 'them'}"
             )
     for path in old:
         table = parts.read(path)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from clift._words import counted
 from clift.cli.options import Picture, Seconds, busy, until_written
 from clift.errors import ScenarioError
 
@@ -108,8 +109,8 @@ def _json(table: Delays) -> str:
 def _text(table: Delays) -> str:
     numbers = _numbers(table)
     lines = [
-        f"{numbers['rows']} rows, delay {numbers['least_ms']:.1f} to {numbers['most_ms']:.1f} ms, "
-        f"mean {numbers['mean_ms']:.1f} ms"
+        f"{counted(int(numbers['rows']), 'row')}, delay {numbers['least_ms']:.1f} to "
+        f"{numbers['most_ms']:.1f} ms, mean {numbers['mean_ms']:.1f} ms"
     ]
     lines += [
         f"{change.time_s:8g} s  {change.kind:<8}  {change.step_ms:+7.2f} ms"

@@ -8,6 +8,7 @@ from typing import Any
 
 import click
 
+from clift._words import counted
 from clift.cli.options import change
 from clift.scenario import Scenario
 
@@ -67,7 +68,7 @@ def _table(found: dict[str, dict[str, Any]]) -> str:
     for host, one in found.items():
         if (fates := one["fates"]) is not None:
             agree = "all as the link alone gives them" if fates["agree"] else fates["first"]
-            lines.append(f"{host}: fates of {fates['packets']} packets: {agree}")
+            lines.append(f"{host}: fates of {counted(fates['packets'], 'packet')}: {agree}")
         if (parts := one["parts"]) is not None:
             where = f"data packet {parts['packet']}, {parts['at_s']:.6f} s"
             lines.append(f"{host}: parts from the engine at {where}: {parts['why']}")

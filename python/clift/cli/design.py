@@ -7,6 +7,7 @@ from pathlib import Path
 
 import click
 
+from clift._words import counted
 from clift.cli.options import change
 from clift.errors import Interrupted, ScenarioError
 from clift.scenario import Scenario
@@ -134,4 +135,4 @@ def design(
     if stopped:
         raise Interrupted(stopped, [])
     if not found.is_complete:
-        raise Interrupted(f"stopped after {found.done} of {found.budget} runs", [])
+        raise Interrupted(f"stopped after {found.done} of {counted(found.budget, 'run')}", [])

@@ -9,7 +9,7 @@ import click
 
 from clift.cli.options import busy
 from clift.errors import TraceError
-from clift.imports import import_captures, import_modem, import_series
+from clift.imports import import_captures, import_modem, import_ping, import_series
 from clift.trace import PhyTrace
 
 FILE = click.Path(dir_okay=False, path_type=Path)
@@ -34,10 +34,9 @@ LLDU = click.IntRange(1, 2**32 - 1)
 @OUTPUT
 @click.option(
     "--time",
-    required=True,
     metavar="COLUMN",
     help="Column of times: 7:ms (or s, us, ns), when:date for ISO 8601, or with a pattern, "
-    '"1:%Y-%m-%d %H:%M:%S".',
+    '"1:%Y-%m-%d %H:%M:%S". Without: output of ping.',
 )
 @click.option(
     "--rate", metavar="COLUMN", help='2:Mbit/s, or a rate, "5 Mbit/s". Without: a slot a row.'
@@ -88,17 +87,39 @@ LLDU = click.IntRange(1, 2**32 - 1)
 )
 @OFFSET
 @click.option("--missing", metavar="TEXT", help="What stands for a missing value, e.g. -1.")
+@click.option(
+    "--interval",
+    metavar="TIME",
+    help='Between the probes of ping, e.g. "200 ms", where its lines have no times. Without: what '
+    "its summary says, else 1 s.",
+)
 def series(path: Path, output: Path, **options: Any) -> None:
-    """Make a trace from rate, delay and loss over time in PATH, or from a modem's log.
+    """Make a trace from rate, delay and loss over time in PATH, a modem's log, or output of ping.
 
     A COLUMN is its number from 1 or its name in the header, then its unit. Rows hold until the
     next; a row without rate or delay is an outage. Of a modem's log (--esn0, --cn0 or --modcod)
-    slots are frames. OUTPUT is replaced whole or not at all.
+    slots are frames. Output of ping (with or without -D) has no columns: leave --time out; its
+    probes become slots, or give --rate. OUTPUT is replaced whole or not at all.
     """
     _check_apart(output, path)
+    interval = options.pop("interval")
     with busy(f"reading {path}"):
-        phy = _modem(path, options) if _is_modem(options) else _series(path, options)
+        if options["time"] is None:
+            phy = _ping(path, interval, options)
+        elif interval is not None:
+            raise TraceError(f"{path}: interval is that of ping's probes; leave it or time out")
+        else:
+            phy = _modem(path, options) if _is_modem(options) else _series(path, options)
     _finish(phy, output)
+
+
+def _ping(path: Path, interval: str | None, options: dict[str, Any]) -> PhyTrace:
+    of_columns = ("delay", "loss", "clock_offset", "missing", *_OF_MODEMS)
+    given = next((key for key in of_columns if options[key] is not None), None)
+    if given is not None:
+        raise TraceError(f"{path}: {given} is of a log in columns; give time")
+    own = {key: options[key] for key in ("rate", "keep_order")}
+    return import_ping(path, interval=interval, lldu_bytes=options["lldu_bytes"] or 1500, **own)
 
 
 _OF_MODEMS = ("esn0", "cn0", "modcod", "modcod_table", "symbol_rate", "frame_symbols", "margin",

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from clift._words import counted
 from clift.cli.options import change
 from clift.errors import ScenarioError
 from clift.scenario import Scenario
@@ -91,9 +92,9 @@ def live(
     for fault in run.faults(late):
         click.echo(f"this run does not count: {fault}", err=True)
     if capture is not None:
-        click.echo(f"wrote {capture}: {run.captured} packets", err=True)
+        click.echo(f"wrote {capture}: {counted(run.captured or 0, 'packet')}", err=True)
     if run.left_out:
-        click.echo(f"{capture} lacks the last {run.left_out} packets", err=True)
+        click.echo(f"{capture} lacks packets at its end: {run.left_out}", err=True)
     if report is not None:
         found = vars(run) | {"counts": not run.faults(late)}
         report.write_text(json.dumps(found, indent=2) + "\n")
@@ -106,7 +107,7 @@ def _told(run: LiveRun) -> str:
     scheduling = (
         "real-time scheduling" if run.real_time else "no real-time scheduling (not allowed)"
     )
-    lines = [f"{run.seconds:.1f} s, {run.packets} packets handed over; {scheduling}"]
+    lines = [f"{run.seconds:.1f} s, {counted(run.packets, 'packet')} handed over; {scheduling}"]
     if run.packets:
         lines.append(
             f"late: median {_time(late['p50'])}, 99 % {_time(late['p99'])}, 99.9 % "

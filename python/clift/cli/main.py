@@ -14,6 +14,7 @@ from types import FrameType
 
 import click
 
+import clift._clift as _clift
 import clift._starting as _starting
 from clift._clift import __version__
 from clift.cli.constellation import constellation
@@ -85,6 +86,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     Args:
         arguments: What follows `clift`; the process's own if left out.
     """
+    _clift.set_teller(lambda line: click.echo(f"{line}; Ctrl-C stops", err=True))
     if signal.getsignal(signal.SIGINT) in (signal.default_int_handler, _starting.stop):
         signal.signal(signal.SIGINT, _press)
     code = run(sys.argv[1:] if arguments is None else arguments)
@@ -222,8 +224,8 @@ _ALLOWED = re.compile(r'clift\.memory_limit\("([\d.]+) (\w+)"\)')
 _FLAGS = {"interval_ms": "interval", "rate_kbps": "rate", "slot_ns": "slot", "decode_ns": "decode"}
 # What a message tells to give, or what it says is wrong.
 _GIVEN = re.compile(
-    r"(?<=give )`?(interval_ms|slot_ns|decode_ns|losses|clock_offset|symbol_rate|frame_symbols|from"
-    r"|nat|missing|modcod_table)`?\b|(?<= with )`(missing)`"
+    r"(?<=give )`?(time(?= |`|$)|interval_ms|slot_ns|decode_ns|losses|clock_offset|symbol_rate"
+    r"|frame_symbols|from|nat|missing|modcod_table)`?\b|(?<= with )`(missing)`"
     r"|(?<=: )(clock_offset|delay_is|modcod_table|acm_delay|frame_symbols|symbol_rate|margin)(?=: )"
     r"|\b(rate_kbps|interval_ms)(?= = )|(?<= as )(modcod_table|missing|modcod)\b"
 )

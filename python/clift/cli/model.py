@@ -9,6 +9,7 @@ from typing import Any
 import click
 import numpy as np
 
+from clift._words import counted
 from clift.cli.options import TIME, Picture, busy
 from clift.errors import ScenarioError
 
@@ -142,7 +143,7 @@ def _check(schemes: tuple[str, ...], options: dict[str, Any], as_json: bool) -> 
     else:
         click.echo("\n\n".join(checked(scheme, rows) for scheme, rows in found))
         share = "all intervals of a scheme hold together with probability 99 %"
-        click.echo(f"\n{slots} slots, seed {seed}; {share}")
+        click.echo(f"\n{counted(slots, 'slot')}, seed {seed}; {share}")
         if any(scheme.upper().startswith("HARQ") for scheme in schemes):
             click.echo("HARQ: the model of blocks that other blocks' repair rounds cut apart")
     if not all(row.agrees for _, rows in found for row in rows):

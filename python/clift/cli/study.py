@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from clift._words import counted
 from clift.errors import CliftError, Interrupted, ScenarioError
 from clift.scenario import Scenario
 
@@ -119,7 +120,7 @@ def _conduct(scenario: Scenario, wishes: Wishes, store: Store | None) -> None:
         raise Interrupted(missing, [])
     _watched(results, wishes)
     if not results.is_complete:
-        raise Interrupted(f"stopped after {results.done} of {results.wanted} runs", [])
+        raise Interrupted(f"stopped after {results.done} of {counted(results.wanted, 'run')}", [])
 
 
 def _json(results: Results, scenario: Scenario, record: dict[str, Any]) -> str:
@@ -198,7 +199,7 @@ def _watched(results: Results, wishes: Wishes) -> None:
     told = f"run 1 of {point}" if point else "run 1"
     if wishes.capture is not None:
         packets = cell.first.capture(wishes.capture, wishes.snap)
-        click.echo(f"wrote {wishes.capture}: {packets} packets, {told}", err=True)
+        click.echo(f"wrote {wishes.capture}: {counted(packets, 'packet')}, {told}", err=True)
     if wishes.qlog is not None:
         written = cell.first.qlog(wishes.qlog)
         click.echo(f"wrote {wishes.qlog}: {written / 1e6:.1f} MB, {told}", err=True)

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from clift._words import counted
 from clift.campaign.metrics import metric
 from clift.campaign.statistics import Estimate, estimate, holm
 from clift.design.objective import P99_DELAY, Constraint, Objective
@@ -256,8 +257,8 @@ class Design:
 
     def __repr__(self) -> str:
         return (
-            f"Design({self.title!r}: {len(self.candidates)} candidates, "
-            f"{len(self.contests)} conditions, {self.done} runs)"
+            f"Design({self.title!r}: {counted(len(self.candidates), 'candidate')}, "
+            f"{counted(len(self.contests), 'condition')}, {counted(self.done, 'run')})"
         )
 
     def _repr_html_(self) -> str:

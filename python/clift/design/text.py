@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from textwrap import fill
 
+from clift._words import counted
 from clift.design.objective import P99_DELAY
 from clift.design.result import (
     AS_GOOD,
@@ -34,7 +35,8 @@ def report(design: Design) -> str:
     limits = "".join(f", {limit.text}" for limit in design.constraints)
     head = f"{design.title}: {'most' if goal.better == 'more' else 'least'} {goal.title}{limits}"
     if not design.is_complete:
-        head += f" - INTERRUPTED after {design.done} of {design.budget} runs: the ranking so far"
+        runs = counted(design.budget, "run")
+        head += f" - INTERRUPTED after {design.done} of {runs}: the ranking so far"
     parts = [fill(head, WIDTH)]
     if len(design.contests) <= _SHOWN:
         for place in range(len(design.contests)):
@@ -154,7 +156,8 @@ def _sentence(design: Design) -> str:
         return _of_one(design)
     count = len(design.contests)
     if not told:
-        return f"In none of the {count} conditions is the first told apart from all others (?)."
+        conditions = counted(count, "condition")
+        return f"In none of the {conditions} is the first told apart from all others (?)."
     firsts: dict[str, int] = {}
     for one in told:
         firsts[one.label] = firsts.get(one.label, 0) + 1
@@ -163,7 +166,7 @@ def _sentence(design: Design) -> str:
     )
     open_ = count - len(told)
     rest = f"in {open_} of them the first is not told apart from others (?)" if open_ else ""
-    return f"Of {count} conditions, best is {found}{'; ' if rest else ''}{rest}."
+    return f"Of {counted(count, 'condition')}, best is {found}{'; ' if rest else ''}{rest}."
 
 
 def _of_one(design: Design) -> str:
@@ -184,9 +187,9 @@ def _of_one(design: Design) -> str:
 
 def _legend(design: Design) -> str:
     full = design.enumeration
-    runs = f"{design.done} runs ({len(design.candidates)} candidates"
+    runs = f"{counted(design.done, 'run')} ({counted(len(design.candidates), 'candidate')}"
     if len(design.contests) > 1:
-        runs += f", {len(design.contests)} conditions"
+        runs += f", {counted(len(design.contests), 'condition')}"
     return (
         f"{runs}, seed {design.seed}; trying all of it would take {full}). ±, and from to: 95 % "
         "intervals; to the first: by runs with the same draws. Best: none of the last round is "

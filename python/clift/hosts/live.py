@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import clift._clift as _clift
+from clift._words import counted
 from clift.errors import ScenarioError
 from clift.scenario import Scenario
 from clift.simulation import snap
@@ -75,7 +76,10 @@ class LiveRun:
             )
         refused = self.there["refused"] + self.back["refused"]
         if refused:
-            faults.append(f"{refused} packets were not taken by the host that they were for")
+            faults.append(
+                f"{counted(refused, 'packet was', 'packets were')} not taken by the host "
+                "that each was for"
+            )
         if self.trace_ended_s is not None:
             faults.append(
                 f"the trace or channel of a link ended at {self.trace_ended_s:.3f} s while packets "

@@ -242,7 +242,11 @@ def _window(effort: Effort, profile: str) -> tuple[Estimate, Estimate]:
     """What Hybla's window exceeds 95 % and 5 % of the time, over ARQ."""
     runs = run_many(_scenarios(effort, profile, "distribution", "hybla", "ARQ"), progress=False)
     ends: Sequence[Sequence[float]] = [
-        np.quantile(run.series(_SAMPLE_MS).column("cwnd_packets").to_numpy(), (0.05, 0.95))
+        np.quantile(
+            run.series(_SAMPLE_MS).column("cwnd_packets").to_numpy(),
+            (0.05, 0.95),
+            method="inverted_cdf",
+        )
         for run in runs
     ]
     low, high = zip(*ends, strict=True)

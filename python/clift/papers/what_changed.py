@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from importlib import resources
 
+from clift._words import counted
 from clift.campaign.results import Cell, Results
 from clift.campaign.runner import Watcher, run_campaign
 from clift.campaign.statistics import Estimate
@@ -185,5 +186,5 @@ def what_changed(campaign: Scenario, watch: Watcher | None = None) -> Change:
     """
     results = run_campaign(campaign, watch)
     if not results.is_complete:
-        raise Interrupted(f"stopped after {results.done} of {results.wanted} runs", [])
+        raise Interrupted(f"stopped after {results.done} of {counted(results.wanted, 'run')}", [])
     return Change(results)

@@ -93,13 +93,14 @@ def _draw_distribution(
     if measured is not None:
         series = np.asarray(measured[1], float)
         axis.plot(
-            np.quantile(series, shares) - np.median(series),
+            np.quantile(series, shares, method="inverted_cdf") - np.median(series),
             shares,
             color=MEASURED,
             label="measured",
         )
         median = float(np.median(levels))
-    axis.plot(np.quantile(levels, shares) - median, shares, color=SYNTHETIC, label="signal")
+    drawn = np.quantile(levels, shares, method="inverted_cdf")
+    axis.plot(drawn - median, shares, color=SYNTHETIC, label="signal")
     low, high = float(levels.min()), float(levels.max())
     points = np.linspace(low, high, 80)
     axis.plot(points - median, channel.level_cdf(points), "--", color=CLOSED, label="closed form")

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from matplotlib.figure import Figure as Picture
 
+from clift._words import counted
 from clift.report.style import COLOURS
 
 if TYPE_CHECKING:
@@ -25,7 +26,7 @@ def paper_figure(figure: Figure) -> Picture:
     """
     agents = [sack for sack in (False, True) if figure.of(sack)]
     picture = Picture(figsize=(0.6 + 6.2 * len(agents), 5.6), layout="constrained")
-    runs = f"{figure.runs} runs of {figure.duration_s:g} s"
+    runs = f"{counted(figure.runs, 'run')} of {figure.duration_s:g} s"
     picture.suptitle(f"wiopt2003, figure {figure.number}: {figure.title} ({runs})")
     panels = picture.subplots(1, len(agents), squeeze=False, sharey=True)[0]
     for axes, sack in zip(panels, agents, strict=True):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from clift._words import counted
 from clift.papers.hybrid import PAPER
 from clift.papers.hybrid_claims import claims
 from clift.papers.registry import parameters
@@ -19,7 +20,8 @@ _HEADS = {"n": "N", "delta": "delta"}
 
 def figure_text(figure: Figure) -> str:
     """A table for each TCP, with 95 % intervals, and whether what the paper says of it holds."""
-    title = f"Figure {figure.number}: {figure.title}; {figure.runs} runs of {figure.duration_s:g} s"
+    runs = f"{counted(figure.runs, 'run')} of {figure.duration_s:g} s"
+    title = f"Figure {figure.number}: {figure.title}; {runs}"
     parts = [title, f"The paper: {figure.says}."]
     for sack in (False, True):
         lines = figure.of(sack)

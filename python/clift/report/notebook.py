@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from html import escape
 
+from clift._words import counted
 from clift.campaign.conclusion import conclude
 from clift.campaign.metrics import metric
 from clift.campaign.results import Cell, Results
@@ -55,7 +56,7 @@ def html(results: Results) -> str:
         rows.append(_cell_row(cell, axes, texts))
     caption = f"{results.title} (seed {results.seed})"
     if not results.is_complete:
-        caption += f", INTERRUPTED after {results.done} of {results.wanted} runs"
+        caption += f", INTERRUPTED after {results.done} of {counted(results.wanted, 'run')}"
     if len(results.cells) > len(cells):
         caption += f"; the first {len(cells)} of {len(results.cells)} cells"
     sentence = conclude(results)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from matplotlib.lines import Line2D
 
+from clift._words import counted
 from clift.report.style import COLOURS, DASHES, Picture
 from clift.report.style import heading as title
 
@@ -91,8 +92,9 @@ def _draw(result: Result, shown: list[str], over_time: bool, rows: int, columns:
 def _means(result: Result) -> str:
     effort = result.effort
     if result.artefact.measure.startswith("kuhn_model"):
-        return f"{effort.runs} points, {effort.duration_s:g} s of slots each{_marks(result)}"
-    runs = f"{effort.runs} runs of {effort.duration_s:g} s"
+        points = counted(effort.runs, "point")
+        return f"{points}, {effort.duration_s:g} s of slots each{_marks(result)}"
+    runs = f"{counted(effort.runs, 'run')} of {effort.duration_s:g} s"
     return f"mean of {runs}, 95 % intervals{_marks(result)}"
 
 

@@ -7,6 +7,7 @@ from math import floor, log10
 from textwrap import fill
 from typing import Any
 
+from clift._words import counted
 from clift.campaign.statistics import Estimate
 from clift.papers.artefact import Artefact, Paper, Result, Row
 from clift.papers.gates import Gate, gate
@@ -143,7 +144,7 @@ def show_text(paper: Paper) -> str:
             lines.append(f"  used in a fit: {artefact.fitted}")
         lines.append(
             f"  clift paper run {paper.name} --{artefact.kind} {artefact.number}    "
-            f"# {full.runs} runs of {full.duration_s:g} s"
+            f"# {counted(full.runs, 'run')} of {full.duration_s:g} s"
         )
         parts.append("\n".join(_filled(line, "    ") for line in lines))
     return "\n\n".join(parts)
@@ -185,7 +186,7 @@ def _is_held(row: Row) -> bool:
 def _printed(artefact: Artefact) -> str:
     rows = described(artefact.paper, artefact.name).get("rows")
     if rows:
-        return f"{len(rows)} lines of numbers"
+        return f"{counted(len(rows), 'line')} of numbers"
     if artefact.paper == "tauran2017":
         return "what tables 1 and 2 have of it" if artefact.kind == "figure" else "all its numbers"
     return "a curve without numbers, but for what is said"

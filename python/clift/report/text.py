@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from math import floor, log10
 from textwrap import fill
 
+from clift._words import counted
 from clift.campaign.conclusion import conclude
 from clift.campaign.metrics import metric
 from clift.campaign.results import Cell, Comparison, Results
@@ -31,7 +32,7 @@ def report(results: Results) -> str:
     """All tables and the conclusion, as `clift run` prints them."""
     parts = [f"{results.title} (seed {results.seed})"]
     if not results.is_complete:
-        parts[0] += f" - INTERRUPTED after {results.done} of {results.wanted} runs"
+        parts[0] += f" - INTERRUPTED after {results.done} of {counted(results.wanted, 'run')}"
     compared = results.comparisons()
     said: set[str] = set()
     for is_transfer in (True, False):

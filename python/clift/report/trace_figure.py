@@ -11,6 +11,7 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 
 import clift._clift as _clift
+from clift._words import counted
 from clift.errors import TraceError
 from clift.report.style import Picture
 from clift.report.trace_text import rate, sizes, span
@@ -44,7 +45,7 @@ def figure(phy: PhyTrace, title: str) -> Figure:
     slot = sizes(stats | {"lldu_bytes": phy.lldu_bytes})
     mean = "" if stats["rate_bps"] is None else f" = {rate(stats['rate_bps'])}"
     picture.suptitle(
-        f"{title}: {stats['slots']} slots of {slot} bytes in "
+        f"{title}: {counted(stats['slots'], 'slot')} of {slot} bytes in "
         f"{span(stats['duration_ns'])}{mean}, {stats['erasure_rate']:.3%} erased"
     )
     axes = picture.subplots(2, 3)
@@ -145,7 +146,7 @@ def _draw_decoding(axis: Axes, phy: PhyTrace, bins: _Bins) -> None:
         values = values[values > 0]
         if len(values):
             low[index], middle[index], high[index] = (
-                np.percentile(values, [0, 50, 100], method="lower") / 1e6
+                np.percentile(values, [0, 50, 100], method="inverted_cdf") / 1e6
             )
     if np.isnan(middle).all():
         _note(axis, "no slot was received")
@@ -210,9 +211,9 @@ def _draw_distribution(axis: Axes, phy: PhyTrace) -> None:
         _note(axis, "no slot was received")
         return
     shares = np.linspace(0, 1, 1001)
-    axis.plot(np.quantile(values, shares) / 1e6, shares, color=RECEIVED)
+    axis.plot(np.quantile(values, shares, method="inverted_cdf") / 1e6, shares, color=RECEIVED)
     axis.set_ylim(0, 1.02)
-    low, middle, high = np.percentile(values, [0, 50, 100]) / 1e6
+    low, middle, high = np.percentile(values, [0, 50, 100], method="inverted_cdf") / 1e6
     if low > 0 and high > WIDE * middle:
         axis.set_xscale("log")
 

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from clift._words import counted
 from clift.trace import PhyTrace
 
 
@@ -24,12 +25,14 @@ def describe(phy: PhyTrace) -> dict[str, Any]:
     Example:
         >>> import clift
         >>> describe(clift.PhyTrace([0, 10, 20], [5, 0, 7]))["decoding_ns"]
-        {'min': 5, 'p50': 5, 'p99': 5, 'max': 7}
+        {'min': 5, 'p50': 5, 'p99': 7, 'max': 7}
     """
     decoding = phy.d_ns[phy.d_ns > 0]
     quantiles = None
     if len(decoding):
-        values = np.percentile(decoding, [0, 50, 99, 100], method="lower", overwrite_input=True)
+        values = np.percentile(
+            decoding, [0, 50, 99, 100], method="inverted_cdf", overwrite_input=True
+        )
         names = ("min", "p50", "p99", "max")
         quantiles = {name: int(value) for name, value in zip(names, values, strict=True)}
     header = ("lldu_bytes", "decode_ns", "period_ns", "rtt_ns", "description", "source")
@@ -54,7 +57,7 @@ def block(name: str, info: dict[str, Any]) -> str:
         ("slots", f"{info['slots']} of {sizes(info)} bytes"),
         ("duration", span(info["duration_ns"])),
         ("rate", _rate(info)),
-        ("erased", f"{info['erased']} slots, {info['erasure_rate']:.4%}"),
+        ("erased", f"{counted(info['erased'], 'slot')}, {info['erasure_rate']:.4%}"),
         ("bursts", _runs(bursts)),
         ("good runs", _runs(good)),
         (
@@ -161,7 +164,7 @@ def sizes(info: dict[str, Any]) -> str:
 def _runs(runs: dict[str, Any]) -> str:
     if not runs["runs"]:
         return "none"
-    return f"{runs['runs']}, mean {runs['mean']:.4g}, longest {runs['longest']} slots"
+    return f"{runs['runs']}, mean {runs['mean']:.4g}, longest {counted(runs['longest'], 'slot')}"
 
 
 def _decoding(quantiles: dict[str, int] | None) -> str:

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from matplotlib.figure import Figure
 
+from clift._words import counted
 from clift.campaign.statistics import Estimate
 from clift.papers.what_changed import NOW, THEN, Change
 from clift.report.style import COLOURS, Picture
@@ -28,7 +29,8 @@ def what_changed_text(change: Change) -> str:
     tables = [_table(change, task, label) for task, label in _TASKS.items()]
     runs = {task: change.cell(task, change.schemes[0], NOW).wanted for task in _TASKS}
     legend = (
-        f"({runs['bulk']} runs of bulk data, {runs['page']} of a page, seed {change.results.seed}; "
+        f"({counted(runs['bulk'], 'run')} of bulk data, {runs['page']} of a page, seed "
+        f"{change.results.seed}; "
         "± and +/-: 95 % interval of the mean; no interval: too few runs differ from the others)"
     )
     parts = [change.results.title, *tables, fill(legend, 98), _sentences(change)]

@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use clift::queue::{
     QueueDiscipline, QueueKind, QueuedPacket, register_queue as register_queue_kind,
 };
-use clift::units::Instant;
+use clift::units::{Instant, counted};
 use pyo3::prelude::*;
 
 use super::raised::ask;
@@ -172,8 +172,8 @@ impl QueueDiscipline for OwnQueue {
                 format!("dequeue returned packet {number}, which does not wait any more")
             }
             None => format!(
-                "dequeue returned None while {} packets wait; give one, or drop them",
-                self.waits.len()
+                "dequeue returned None while {}; give one, or drop them",
+                counted(self.waits.len(), "packet waits", "packets wait")
             ),
         };
         ask(|_| Err::<(), _>(self.kind.wrong(fault)));

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use thiserror::Error;
 
-use crate::units::Duration;
+use crate::units::{Duration, counted};
 
 /// A page: objects in an order in which each stands behind its parent.
 ///
@@ -153,7 +153,11 @@ impl PageReader {
 
     fn row(&mut self, cells: &[&str]) -> Result<(), String> {
         if cells.len() != self.columns.len() {
-            return Err(format!("{} values for {} columns", cells.len(), self.columns.len()));
+            return Err(format!(
+                "{} for {}",
+                counted(cells.len(), "value", "values"),
+                counted(self.columns.len(), "column", "columns")
+            ));
         }
         if self.rows.len() == MOST {
             return Err(format!("more than {MOST} objects; give a smaller page"));
@@ -312,7 +316,7 @@ mod tests {
             ("name,size\n", "line 1: unknown column `size`; there are name, bytes, parent"),
             ("name,parent\n", "line 1: no column bytes; the first line names the columns"),
             ("name,bytes,name\n", "line 1: the column name comes twice; keep one"),
-            ("name,bytes\na\n", "line 2: 1 values for 2 columns"),
+            ("name,bytes\na\n", "line 2: 1 value for 2 columns"),
             ("name,bytes\na,0\n", "line 2: bytes = 0; give a whole number from 1 to 10^12"),
             ("name,bytes\n,1\n", "line 2: an object without a name"),
             ("name,bytes\na,1\n#\na,1\n", "line 4: there are two objects `a`; rename one"),

@@ -673,6 +673,14 @@ impl NtnConfig {
             let cure = "no block error probability; give at least that of the first transmission";
             return Err(Fault::new("bler", cure));
         }
+        if let NtnPhy::Trace(trace) = &self.phy
+            && trace.sizes().column().is_some()
+        {
+            let (least, most) = (trace.sizes().least().0, trace.sizes().most().0);
+            return Err(Fault::at(format!(
+                "slots from {least} to {most} bytes: transport blocks have one size; write a trace with one size for all (`clift trace convert FILE OUTPUT --lldu BYTES`), which changes its rate"
+            )));
+        }
         for (field, name, time, positive) in self.times() {
             if positive && time == Duration::ZERO {
                 let cure = format!("{name} of 0 ns; give a time above 0");

@@ -11,7 +11,7 @@ use crate::trace::notes::spoken;
 use crate::trace::probes::resample;
 use crate::trace::series::{Grid, Shift};
 use crate::trace::{Header, Notes, PhyTrace};
-use crate::units::{Bytes, Duration};
+use crate::units::{Bytes, Duration, counted};
 
 /// Of the sender's packets so many per cent must be in both captures, unless somebody says which are
 /// meant.
@@ -135,12 +135,16 @@ pub(super) fn trace(
     let shown = flows.iter().take(5).cloned().collect::<Vec<_>>().join(", ");
     let more =
         if flows.len() > 5 { format!(" and {} more", flows.len() - 5) } else { String::new() };
-    understood.push(format!("{all} packets from {shown}{more}"));
-    understood.push(format!("{} were seen at the receiver, {lost} were lost", slots.len() - lost));
+    understood.push(format!("{} from {shown}{more}", counted(all, "packet", "packets")));
+    understood.push(format!(
+        "{} seen at the receiver, {} lost",
+        counted(slots.len() - lost, "was", "were"),
+        counted(lost, "was", "were")
+    ));
     if censored > 0 {
         understood.push(format!(
-            "{censored} are left out, since the capture of the receiver may have missed them at \
-             its beginning or end"
+            "{} left out, which the capture of the receiver may have missed at its beginning or end",
+            counted(censored, "is", "are")
         ));
     }
     understood.push(
@@ -163,12 +167,12 @@ pub(super) fn trace(
     ));
     let others = sent.packets.len() - all;
     if others > 0 {
-        understood
-            .push(format!("{others} packets of the other way or of other hosts are left out"));
+        let packets = counted(others, "packet", "packets");
+        understood.push(format!("left out: {packets} of the other way or of other hosts"));
     }
     let assumed = &mut notes.assumed;
     if options.lldu.is_none() {
-        assumed.push(format!("LLDUs of {} bytes, the longest packet", lldu.0));
+        assumed.push(format!("LLDUs of {}, the longest packet", counted(lldu.0, "byte", "bytes")));
     }
     assumed.push(match options.rate {
         None => "a slot a packet".to_owned(),
@@ -185,8 +189,9 @@ pub(super) fn trace(
     if options.rate.is_some() && pauses > 0 {
         let share = 100.0 * paused as f64 / lasted as f64;
         warnings.push(format!(
-            "{pauses} pauses of {} or more between packets, {share:.3} % of the time: nobody knows \
+            "{} of {} or more between packets, {share:.3} % of the time: nobody knows \
              what the link did then, and slots take the fate of the nearest packet",
+            counted(pauses, "pause", "pauses"),
             span(PAUSE)
         ));
     }
@@ -212,25 +217,31 @@ pub(super) fn trace(
         }
     }
     if overtaken > 0 {
-        let kept = if options.keep_order { ", and now arrive with it" } else { "" };
-        warnings.push(format!("{overtaken} packets arrived behind a later one{kept}"));
+        let kept = if options.keep_order { ", with which they now arrive" } else { "" };
+        warnings.push(format!(
+            "{} arrived behind a later one{kept}",
+            counted(overtaken, "packet", "packets")
+        ));
     }
     if together > 0 {
-        warnings.push(format!("{together} packets have the time of the one before: 1 ns later"));
+        warnings.push(format!(
+            "{} the time of the one before: 1 ns later",
+            counted(together, "packet has", "packets have")
+        ));
     }
     if let Some(step) = grid.step() {
         warnings.push(format!("a coarse clock: all delays are multiples of {}", span(step)));
     }
     if matched.repeated > 0 {
         warnings.push(format!(
-            "{} packets are like an earlier one, and were matched in order",
-            matched.repeated
+            "{} an earlier one, matched in order",
+            counted(matched.repeated, "packet is like", "packets are like")
         ));
     }
     if matched.extra > 0 {
         warnings.push(format!(
-            "{} packets at the receiver were not seen at the sender, or came twice",
-            matched.extra
+            "{} at the receiver not seen at the sender, or twice",
+            counted(matched.extra, "packet", "packets")
         ));
     }
     if largest > 1 << 14 {
@@ -243,7 +254,10 @@ pub(super) fn trace(
             warnings.push(format!("the capture of the {end} ends within a packet, left out"));
         }
         if capture.others > 0 {
-            warnings.push(format!("{} frames at the {end} are not IP", capture.others));
+            warnings.push(format!(
+                "{} no IP at the {end}",
+                counted(capture.others, "frame is", "frames are")
+            ));
         }
     }
     let notes = notes.clean();

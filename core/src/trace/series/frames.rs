@@ -56,6 +56,8 @@ pub(super) struct Frames<'a> {
     pub(super) sent: Vec<(u64, u64)>,
     /// Frames for which the channel was too bad for any MODCOD, as the sender knew it.
     pub(super) desperate: u64,
+    /// Rows in which no frame starts, because an earlier one lasts.
+    pub(super) idle: u64,
 }
 
 impl<'a> Frames<'a> {
@@ -68,7 +70,7 @@ impl<'a> Frames<'a> {
     ) -> Self {
         let sent = vec![(0, 0); modcods.all().len()];
         let (t, d, bytes) = (Vec::new(), Vec::new(), Vec::new());
-        let (past, latest, desperate) = (VecDeque::new(), 0, 0);
+        let (past, latest, desperate, idle) = (VecDeque::new(), 0, 0, 0);
         Self {
             coding,
             modcods,
@@ -86,6 +88,7 @@ impl<'a> Frames<'a> {
             budget,
             sent,
             desperate,
+            idle,
         }
     }
 
@@ -107,6 +110,7 @@ impl<'a> Frames<'a> {
         loop {
             let t = (self.next / rate) as i64;
             if t >= to {
+                self.idle += u64::from(first == self.t.len() && to > from);
                 break;
             }
             let Some(index) = self.choose(t, signal) else { break };
@@ -136,7 +140,7 @@ impl<'a> Frames<'a> {
         }
         let row = first..self.t.len();
         if let Some(loss) = signal.loss {
-            let share = share(loss, row.len() as u128)?;
+            let share = share(loss, row.len() as u128, "shares")?;
             for slot in row.clone() {
                 let uniform = (self.losses.next_u64() >> 11) as f64 / (1u64 << 53) as f64;
                 if uniform < share {

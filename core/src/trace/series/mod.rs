@@ -29,7 +29,7 @@ use crate::trace::file::{FileError, Input, TraceFile};
 use crate::trace::format::FormatRow;
 use crate::trace::notes::spoken;
 use crate::trace::{Header, LATEST, Loading, Notes, Packing, PhyTrace, TraceError};
-use crate::units::{BitRate, Bytes, Duration, Probability};
+use crate::units::{BitRate, Bytes, Duration, Probability, counted};
 use frames::{Frames, Signal};
 use given::TimeFormat;
 use slots::{Loss, Maker, State};
@@ -360,6 +360,7 @@ impl<'a> Import<'a> {
         // The period must be longer than from the first slot to the last.
         let period = (usual > 0).then(|| Duration::from_nanos(end.unsigned_abs()));
         let rtt = self.series.delay.as_ref().map(|_| Duration::ZERO);
+        self.maker.make()?;
         let notes = self.notes(usual).clean();
         if let Some(frames) = self.frames {
             let (t, d, sizes) = frames.columns()?;
@@ -574,7 +575,8 @@ impl<'a> Import<'a> {
         let mut notes = Notes::default();
         let (understood, assumed) = (&mut notes.understood, &mut notes.assumed);
         let header = if self.header.is_some() { "a header" } else { "no header" };
-        understood.push(format!("{} rows of {} with {header}", self.rows, self.between));
+        let rows = counted(self.rows, "row", "rows");
+        understood.push(format!("{rows} of {} with {header}", self.between));
         let time = match &series.time.format {
             TimeFormat::Unit(unit) => unit.to_string(),
             TimeFormat::Date => "dates".to_owned(),
@@ -598,8 +600,8 @@ impl<'a> Import<'a> {
         let span = |nanos: u64| spoken(nanos as i64);
         if self.outages > 0 {
             understood.push(format!(
-                "{} rows are outages (no rate or no delay), {} in all",
-                self.outages,
+                "{} (no rate or no delay), {} in all",
+                counted(self.outages, "row is an outage", "rows are outages"),
                 span(self.outage.unsigned_abs())
             ));
         }
@@ -655,8 +657,9 @@ impl<'a> Import<'a> {
         }
         if series.keep_order && self.maker.waited > 0 {
             assumed.push(format!(
-                "order is kept: {} slots arrive later than their row says, behind an earlier one",
-                self.maker.waited
+                "order is kept: {} later than {} row says, behind an earlier one",
+                counted(self.maker.waited, "slot arrives", "slots arrive"),
+                if self.maker.waited == 1 { "its" } else { "their" }
             ));
         }
         self.warnings(usual, &mut notes.warnings);
@@ -667,17 +670,37 @@ impl<'a> Import<'a> {
         let span = spoken;
         if self.repeated > 0 {
             warnings.push(format!(
-                "{} rows have the time of the row after them and count for nothing",
-                self.repeated
+                "{} for nothing",
+                counted(
+                    self.repeated,
+                    "row has the time of the row after it and counts",
+                    "rows have the time of the row after them and count"
+                )
             ));
         }
+        let delay_or_loss = column(self.series.delay.as_ref()).is_some()
+            || column(self.series.loss.as_ref()).is_some();
+        let (idle, unit, so) = match &self.frames {
+            Some(frames) => (frames.idle, "frame", "no frame is judged by them"),
+            None if delay_or_loss => {
+                let so =
+                    "rates count there, delays and losses do not (a smaller LLDU has more slots)";
+                (self.maker.idle, "slot", so)
+            }
+            None => (self.maker.idle, "slot", "rates count there (a smaller LLDU has more slots)"),
+        };
+        if idle > 0 {
+            let rows = counted(idle, "row ends", "rows end");
+            warnings.push(format!("{rows} before the {unit} under way does: {so}"));
+        }
         if self.no_delay > 0 && self.frames.is_none() {
-            warnings.push(format!("{} rows have a delay of 0: 1 ns is taken", self.no_delay));
+            let rows = counted(self.no_delay, "row has", "rows have");
+            warnings.push(format!("{rows} a delay of 0: 1 ns is taken"));
         }
         if let (rows @ 1.., 0) = self.one_per_cent {
             warnings.push(format!(
-                "every loss is 0 or 1 %, {rows} rows have 1: if these are flags, give them as shares, \
-                 without :%"
+                "every loss is 0 or 1 %, {} 1: if these are flags, give them as shares, without :%",
+                counted(rows, "row has", "rows have")
             ));
         }
         let gaps = self.intervals.iter().filter(|&&length| length / 5 >= usual.max(1)).count();
@@ -685,8 +708,9 @@ impl<'a> Import<'a> {
             let holds =
                 if self.series.rate.is_some() { ", and the row before holds on" } else { "" };
             warnings.push(format!(
-                "{gaps} gaps of over 5 times the usual {} between rows, the longest {} behind \
+                "{} of over 5 times the usual {} between rows, the longest {} behind \
                  line {}{holds}",
+                counted(gaps, "gap", "gaps"),
                 span(usual),
                 span(self.longest.0),
                 self.longest.1

@@ -9,7 +9,7 @@ use crate::seed::{Seed, Stream};
 use crate::trace::Modcods;
 use crate::trace::error::{Fault, Snippet};
 use crate::trace::file::{FileError, Input, TraceFile};
-use crate::units::Duration;
+use crate::units::{Duration, counted};
 
 /// Es/N0 of a log.
 #[derive(Clone, Debug, PartialEq)]
@@ -235,8 +235,8 @@ impl Modem {
                 let robust = &table.get(table.most_robust()).name;
                 if frames.desperate > 0 {
                     assumed.push(format!(
-                        "{robust} where no MODCOD's threshold and margin are reached: {} frames",
-                        frames.desperate
+                        "{robust} where no MODCOD's threshold and margin are reached: {}",
+                        counted(frames.desperate, "frame", "frames")
                     ));
                 }
                 if *delay > Duration::ZERO {

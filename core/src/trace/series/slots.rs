@@ -3,10 +3,10 @@
 use rand::Rng;
 use rand_chacha::ChaCha8Rng;
 
-use crate::budget::Budget;
+use crate::budget::{Budget, Refusal};
 use crate::trace::error::{Fault, Snippet};
 use crate::trace::{Header, PhyTrace, ReadError, TraceError};
-use crate::units::Bytes;
+use crate::units::{Bytes, counted};
 
 /// What the link did for a while.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -44,10 +44,14 @@ impl State {
 ///
 /// A slot starts whenever the link has carried a multiple of an LLDU's bits since the first one
 /// started. What is carried is counted in integers (millionths of a bit per second times
-/// nanoseconds), so nothing drifts over the borders of intervals.
+/// nanoseconds), so nothing drifts over the borders of intervals. Intervals are counted first and
+/// slots made afterwards, so that what does not fit into memory is told before it is made.
 pub(super) struct Maker<'a> {
     t: Vec<i64>,
     d: Vec<i64>,
+    runs: Vec<Run>,
+    /// Slots of all runs.
+    planned: u64,
     lldu: Bytes,
     /// What a slot carries.
     work: u128,
@@ -58,9 +62,27 @@ pub(super) struct Maker<'a> {
     latest: i64,
     /// Slots that wait for an earlier one.
     pub(super) waited: u64,
+    /// Intervals in which the link carried something and no slot started.
+    pub(super) idle: u64,
     most: u64,
     budget: &'a Budget<'a>,
 }
+
+/// The slots of an interval.
+struct Run {
+    /// Start of the first one, in whole nanoseconds and parts of one, `rate` of which are one.
+    from: i64,
+    part: u64,
+    rate: u64,
+    count: u64,
+    delay: i64,
+    share: f64,
+}
+
+/// What to do where rows have more losses than slots.
+const SMALLER: &str = "a smaller LLDU";
+/// So many slots are made between two looks at whether to go on: some milliseconds.
+const AT_ONCE: u64 = 1 << 20;
 
 impl<'a> Maker<'a> {
     /// Slots of `lldu` bytes, `most` at most; without `losses` none is erased.
@@ -72,18 +94,32 @@ impl<'a> Maker<'a> {
         budget: &'a Budget<'a>,
     ) -> Self {
         let work = u128::from(lldu.0) * 8 * 1_000_000 * 1_000_000_000;
-        let (t, d) = (Vec::new(), Vec::new());
-        Self { t, d, lldu, work, need: 0, losses, keep_order, latest: 0, waited: 0, most, budget }
+        Self {
+            t: Vec::new(),
+            d: Vec::new(),
+            runs: Vec::new(),
+            planned: 0,
+            lldu,
+            work,
+            need: 0,
+            losses,
+            keep_order,
+            latest: 0,
+            waited: 0,
+            idle: 0,
+            most,
+            budget,
+        }
     }
 
-    /// The slots that start from `from` on and before `to`.
+    /// Takes the slots that start from `from` on and before `to`.
     pub(super) fn interval(&mut self, from: i64, to: i64, state: &State) -> Result<(), Fault> {
         let (Some(delay), false) = (state.delay, state.rate == 0) else { return Ok(()) };
         let rate = u128::from(state.rate);
         if rate > self.work {
             return Err(Fault::Table(format!(
-                "at this rate an LLDU of {} bytes takes less than 1 ns; check the unit of the rate",
-                self.lldu.0
+                "at this rate an LLDU of {} takes less than 1 ns; check the unit of the rate",
+                counted(self.lldu.0, "byte", "bytes")
             )));
         }
         let carried = u128::from(to.abs_diff(from)) * rate;
@@ -91,28 +127,25 @@ impl<'a> Maker<'a> {
             Some(rest) if rest > 0 => (rest - 1) / self.work + 1,
             _ => {
                 self.need -= carried;
-                return share(state.loss, 0).map(|_| ());
+                self.idle += u64::from(carried > 0);
+                return share(state.loss, 0, SMALLER).map(|_| ());
             }
         };
-        let share = share(state.loss, count)?;
-        let count = self.room(count)?;
-        // At least 1 ns, and below `to - from` where there is a second slot.
-        let (step, rest) = match count {
-            1 => (0, 0),
-            _ => ((self.work / rate) as i64, (self.work % rate) as u64),
-        };
-        let mut t = from + (self.need / rate) as i64;
-        let mut part = (self.need % rate) as u64;
-        for _ in 0..count {
-            self.push(t, delay, share);
-            t = t.saturating_add(step);
-            // Rates stay below 2^62.
-            part += rest;
-            if part >= state.rate {
-                (t, part) = (t.saturating_add(1), part - state.rate);
-            }
+        let share = share(state.loss, count, SMALLER)?;
+        if count > u128::from(self.most.saturating_sub(self.len() as u64)) {
+            return Err(Fault::TooMany(self.most));
         }
-        self.need = self.need + count as u128 * self.work - carried;
+        self.budget.grow(&mut self.runs, "rows")?;
+        self.runs.push(Run {
+            from: from + (self.need / rate) as i64,
+            part: (self.need % rate) as u64,
+            rate: state.rate,
+            count: count as u64,
+            delay,
+            share,
+        });
+        self.planned += count as u64;
+        self.need = self.need + count * self.work - carried;
         Ok(())
     }
 
@@ -122,18 +155,56 @@ impl<'a> Maker<'a> {
         if self.t.last().is_some_and(|&last| last >= t) {
             return Err(Fault::Unsorted(Snippet::new(text)));
         }
-        let share = share(state.loss, 1)?;
-        self.room(1)?;
+        let share = share(state.loss, 1, SMALLER)?;
+        if self.len() as u64 >= self.most {
+            return Err(Fault::TooMany(self.most));
+        }
+        self.budget.grow(&mut self.t, "slots")?;
+        self.budget.grow(&mut self.d, "slots")?;
         self.push(t, delay, share);
         Ok(())
     }
 
     /// Slots so far.
     pub(super) fn len(&self) -> usize {
-        self.t.len()
+        self.t.len() + self.planned as usize
     }
 
-    /// The trace.
+    /// Makes the slots of all intervals.
+    pub(super) fn make(&mut self) -> Result<(), Refusal> {
+        if self.planned == 0 {
+            return Ok(());
+        }
+        let planned = std::mem::take(&mut self.planned);
+        (self.t, self.d) = self.budget.columns(planned)?;
+        self.budget.announce(16 * planned, counted(planned, "slot", "slots"));
+        for run in std::mem::take(&mut self.runs) {
+            // At least 1 ns, and below the interval where there is a second slot.
+            let (step, rest) = match run.count {
+                1 => (0, 0),
+                _ => {
+                    let rate = u128::from(run.rate);
+                    ((self.work / rate) as i64, (self.work % rate) as u64)
+                }
+            };
+            let (mut t, mut part) = (run.from, run.part);
+            for place in 0..run.count {
+                if place % AT_ONCE == 0 {
+                    self.budget.ask()?;
+                }
+                self.push(t, run.delay, run.share);
+                t = t.saturating_add(step);
+                // Rates stay below 2^62.
+                part += rest;
+                if part >= run.rate {
+                    (t, part) = (t.saturating_add(1), part - run.rate);
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// The trace of what was made.
     pub(super) fn finish(mut self, header: Header) -> Result<PhyTrace, ReadError> {
         if self.t.is_empty() {
             return Err(TraceError::Empty.into());
@@ -162,34 +233,17 @@ impl<'a> Maker<'a> {
         self.t.push(t);
         self.d.push(d);
     }
-
-    /// `count` as a length, if there is room for so many more.
-    fn room(&mut self, count: u128) -> Result<usize, Fault> {
-        if count > u128::from(self.most.saturating_sub(self.t.len() as u64)) {
-            return Err(Fault::TooMany(self.most));
-        }
-        let (all, room) = (self.t.len() as u64 + count as u64, self.t.capacity() - self.t.len());
-        if count > room as u128 {
-            // What is there is doubled at least.
-            let more = (count as u64 - room as u64).max(self.t.len() as u64);
-            let what = format!("{all} slots");
-            self.budget.take(16 * more, &what)?;
-            self.budget.give_back(16 * more);
-            self.budget.reserve(&mut self.t, more, &what)?;
-            self.budget.reserve(&mut self.d, more, &what)?;
-        }
-        Ok(count as usize)
-    }
 }
 
-/// The share of `slots` that is lost.
-pub(super) fn share(loss: Loss, slots: u128) -> Result<f64, Fault> {
+/// The share of `slots` that is lost; `cure` is for more losses than those.
+pub(super) fn share(loss: Loss, slots: u128, cure: &str) -> Result<f64, Fault> {
     match loss {
         Loss::Share(share) => Ok(share),
         Loss::Packets(0) => Ok(0.0),
         Loss::Packets(lost) if u128::from(lost) > slots => Err(Fault::Table(format!(
-            "{lost} packets lost in an interval of {slots} slots; check the column, or give a \
-             smaller LLDU"
+            "{} lost in an interval of {}; check the column, or give {cure}",
+            counted(lost, "packet", "packets"),
+            counted(slots, "slot", "slots"),
         ))),
         Loss::Packets(lost) => Ok(lost as f64 / slots as f64),
     }
@@ -214,6 +268,7 @@ mod tests {
         maker.interval(1_500_000, 5_000_000, &state(0)).unwrap();
         maker.interval(5_000_000, 5_500_000, &state(rate(4))).unwrap();
         maker.interval(5_500_000, 8_000_000, &state(rate(8))).unwrap();
+        maker.make().unwrap();
         assert_eq!(maker.t, [0, 1_000_000, 5_750_000, 6_750_000, 7_750_000]);
         assert_eq!(maker.d, [7; 5]);
     }
@@ -243,6 +298,7 @@ mod tests {
                 carried += rate * length as u128;
                 from += length;
             }
+            maker.make().unwrap();
             prop_assert_eq!(maker.t, expected);
         }
 
@@ -255,6 +311,7 @@ mod tests {
                 let state = State { delay: Some(delay), ..state(3_000_000_000_000) };
                 maker.interval(from, from + 1_000_000, &state).unwrap();
             }
+            maker.make().unwrap();
             let arrivals: Vec<i64> = maker.t.iter().zip(&maker.d).map(|(t, d)| t + d).collect();
             prop_assert!(arrivals.is_sorted());
             let expected = maker.t.iter().scan(0, |latest, &t| {

@@ -48,7 +48,7 @@ fn rates_say_how_many_slots_and_delays_stand_in_d() {
     assert!(
         notes
             .understood
-            .contains(&"1 rows are outages (no rate or no delay), 1 s in all".to_owned())
+            .contains(&"1 row is an outage (no rate or no delay), 1 s in all".to_owned())
     );
 }
 
@@ -145,8 +145,8 @@ fn warnings_tell_of_gaps_coarse_clocks_and_repeated_times() {
     let phy = imported(&format!("{rows}49 9 3\n"), "rate=2:kbit/s delay=3:ms");
     let warnings = phy.warnings().join("\n");
     for expected in [
-        "1 rows have the time of the row after them",
-        "1 gaps of over 5 times the usual 1 s between rows, the longest 31 s behind line 10",
+        "1 row has the time of the row after it and counts for nothing",
+        "1 gap of over 5 times the usual 1 s between rows, the longest 31 s behind line 10",
         "a coarse clock: all delays are multiples of 1 ms",
         "no slot is erased",
     ] {
@@ -162,7 +162,7 @@ fn faults_have_a_line_and_a_cure() {
         ("t,r\n", rate, "the trace is empty"),
         ("0,8\n", rate, "line 1: one row alone does not say how long it holds"),
         ("0,8\n1,0\n", "rate=3:kbit/s", "line 1: 2 columns instead of 3"),
-        ("0,8\n1\n", rate, "line 2: 1 columns instead of 2"),
+        ("0,8\n1\n", rate, "line 2: 1 column instead of 2"),
         ("0,8\n2,8\n1,8\n", rate, "line 3: time `1` comes before that of the row before it"),
         ("0,8\nx,8\n", rate, "line 2: `x` is not a time; write a decimal number in seconds"),
         ("0,8\n,8\n", rate, "line 2: `` is not a time"),
@@ -209,8 +209,43 @@ fn flags_taken_for_per_cent_and_delays_of_zero_are_told() {
     let flags = "0 1 0\n1 0 5\n2 1 5\n3 0 5\n";
     let told = warnings(flags, "rate=8_kbit/s loss=2:% delay=3:ms");
     assert!(told.contains("every loss is 0 or 1 %, 2 rows have 1: if these are flags"), "{told}");
-    assert!(told.contains("1 rows have a delay of 0: 1 ns is taken"), "{told}");
+    assert!(told.contains("1 row has a delay of 0: 1 ns is taken"), "{told}");
     let told = warnings("0 1\n1 0.5\n2 1\n3 0\n", "rate=8_kbit/s loss=2:%");
     assert!(!told.contains("flags"), "{told}");
     assert!(!warnings(flags, "rate=8_kbit/s loss=2").contains("flags"));
+}
+
+#[test]
+fn rows_shorter_than_a_slot_keep_bytes_per_time_and_say_what_they_do_not() {
+    // 1000 bits at 4 kbit/s take 250 ms, and rows 100 ms: slots start in every second or third row.
+    let row = |i: u32| format!("{}.{} {} {} {}\n", i / 10, i % 10, 4 + i % 2, 5 + i, i % 3 / 2);
+    let text: String = (0..600).map(row).collect();
+    let phy = imported(&text, "rate=2:kbit/s");
+    // 60 s at 4.5 kbit/s on average.
+    assert_eq!(phy.len(), 270);
+    let begun: std::collections::BTreeSet<_> = phy.t().iter().map(|t| t / (100 * MS)).collect();
+    let idle = 600 - begun.len();
+    let told = |keys: &str| imported(&text, keys).header().notes.warnings.join("; ");
+    let expected = format!("{idle} rows end before the slot under way does: rates count there");
+    assert_eq!(told("rate=2:kbit/s"), format!("{expected} (a smaller LLDU has more slots)"));
+    for keys in ["rate=2:kbit/s delay=3:ms", "rate=2:kbit/s loss=4"] {
+        let told = told(keys);
+        assert!(told.contains(&format!("{expected}, delays and losses do not")), "{told}");
+    }
+    // A count has nowhere to go in such a row.
+    let counts = fault(&text, "rate=2:kbit/s loss=4:packets");
+    assert!(
+        counts.contains("1 packet lost in an interval of 0 slots; check the column"),
+        "{counts}"
+    );
+    assert!(!imported("0 8\n1 8\n", "rate=2:kbit/s").warnings().join(";").contains("under way"));
+}
+
+#[test]
+fn what_does_not_fit_is_refused_with_all_slots_before_any_is_made() {
+    let (series, text) = (series("rate=20_Mbit/s"), "0\n21600\n43200\n64800\n86400\n");
+    let budget = Budget::of(crate::budget::Most::Bytes(100_000_000));
+    let refused = read_within(text.as_bytes(), &series, MOST, &budget).unwrap_err().to_string();
+    // 20,000 slots a second, five times six hours.
+    assert!(refused.starts_with("2160000000 slots need 35 GB of memory in all, and"), "{refused}");
 }

@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 
 from clift._clift import __version__, replace_file
+from clift._words import counted
 from clift.campaign.metrics import metric
 from clift.campaign.results import DRAWN_CELLS
 from clift.errors import ScenarioError
@@ -150,7 +151,7 @@ def _facts(study: Study) -> str:
     record = study.record
     source = _told(record, "source")
     parts = [
-        f"{study.size} cell{'s' * (study.size != 1)}, {record['runs_done']} runs, "
+        f"{study.size} cell{'s' * (study.size != 1)}, {counted(record['runs_done'], 'run')}, "
         f"seed {escape(str(record['seed']))}, CLIFT {escape(str(record['clift']))}"
     ]
     if source:
@@ -169,7 +170,8 @@ def _incomplete(study: Study) -> str:
     if done == wanted:
         return ""
     return (
-        f'<p class="warning"><strong>Incomplete:</strong> {done} of {wanted} runs are finished. '
+        f'<p class="warning"><strong>Incomplete:</strong> {done} of {counted(wanted, "run")} '
+        "are finished. "
         "Everything below is of those.</p>"
     )
 

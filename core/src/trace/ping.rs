@@ -1,0 +1,366 @@
+//! The output of `ping`: round-trip times by number. A number without an answer is a lost probe.
+//!
+//! As iputils prints it, with and without times (`-D`) and unanswered numbers (`-O`); BusyBox, BSD and
+//! macOS print lines that are alike. Half of a round-trip time is taken for the way there, then all is
+//! as with other probes ([`super::probes`]).
+
+use std::io::BufRead;
+
+use crate::budget::Budget;
+use crate::trace::decimal::{parse, parse_integer};
+use crate::trace::error::{Fault, ReadError, Snippet};
+use crate::trace::format::FormatRow;
+use crate::trace::lines::Lines;
+use crate::trace::notes::spoken;
+use crate::trace::probes::{LOST, Sampling, trace_of};
+use crate::trace::series::Grid;
+use crate::trace::slots::{MOST, Slots};
+use crate::trace::{LATEST, Notes, PhyTrace, TimeUnit};
+use crate::units::{Duration, counted};
+
+pub(super) const FORMAT: FormatRow = FormatRow {
+    name: "ping",
+    suffixes: &["ping"],
+    doc: "Output of ping: round-trip times by number.",
+    read: Some(|how, input| {
+        let sampling = Sampling::of(how, input)?;
+        input.parsed(&how.file, |file| read_within(file, how.interval, sampling, input.budget))
+    }),
+    write: None,
+};
+
+/// Between probes unless something says otherwise: what ping does unless told.
+const USUAL: Duration = Duration::from_secs(1);
+
+/// Reads what ping printed: the probes of one run, each with its number. Probes left when the times of
+/// their lines, less their round trips, say (`-D`); without times they left every `interval`, which may
+/// be left out: then the summary says it, else it is a second.
+///
+/// ```
+/// use clift::trace::ping;
+/// use clift::trace::probes::Sampling;
+/// use clift::units::{Bytes, Duration};
+/// let log = "64 bytes from 192.0.2.1: icmp_seq=1 ttl=52 time=600 ms\n\
+///            64 bytes from 192.0.2.1: icmp_seq=3 ttl=52 time=620 ms\n";
+/// let sampling = Sampling { lldu: Bytes(1500), rate: None };
+/// let phy = ping::read(log.as_bytes(), None, sampling).unwrap();
+/// assert_eq!(phy.t()[..], [0, 1_000_000_000, 2_000_000_000]);
+/// assert_eq!(phy.d()[..], [1, 0, 10_000_001]);
+/// assert_eq!(phy.header().rtt, Some(Duration::from_millis(600)));
+/// ```
+///
+/// # Errors
+/// A [`ReadError`] with the first line in the way.
+pub fn read(
+    reader: impl BufRead,
+    interval: Option<Duration>,
+    sampling: Sampling,
+) -> Result<PhyTrace, ReadError> {
+    read_within(reader, interval, sampling, &Budget::unlimited())
+}
+
+fn read_within(
+    reader: impl BufRead,
+    interval: Option<Duration>,
+    sampling: Sampling,
+    budget: &Budget<'_>,
+) -> Result<PhyTrace, ReadError> {
+    let mut lines = Lines::new(reader);
+    let mut log = Log::default();
+    while let Some((number, line)) = lines.next()? {
+        log.take(line, number, budget).map_err(|fault| fault.at(number))?;
+    }
+    let mut notes = Notes::default();
+    let probes = log.probes(interval, &mut notes, budget).map_err(ReadError::File)?;
+    trace_of(probes, 0, sampling, notes, budget)
+}
+
+/// What a line says.
+#[derive(Debug, PartialEq)]
+enum Line {
+    /// A run begins.
+    Start,
+    /// A probe was answered after so many nanoseconds.
+    Answer { number: u64, round_trip: i64 },
+    /// A probe was sent, and nothing is known of an answer.
+    Sent(u64),
+    /// How many were sent in all, and how long that took.
+    Summary { sent: u64, span: Option<i64> },
+    /// Something else of ping's.
+    Aside,
+    /// Nothing of ping's.
+    Foreign,
+}
+
+impl Line {
+    fn of(text: &[u8]) -> Result<Self, Fault> {
+        let number = after(text, b"icmp_seq=").or_else(|| after(text, b"icmp_seq "));
+        let number = number.or_else(|| after(text, b" seq=")).and_then(|rest| {
+            let digits = rest.iter().take_while(|byte| byte.is_ascii_digit()).count();
+            parse_integer(&rest[..digits]).filter(|&number| number <= u64::from(u16::MAX))
+        });
+        if text.is_empty()
+            || [&b"--- "[..], b"rtt ", b"round-trip "].iter().any(|own| text.starts_with(own))
+        {
+            return Ok(Self::Aside);
+        }
+        if text.starts_with(b"PING ") {
+            return Ok(Self::Start);
+        }
+        if after(text, b" packets transmitted").is_some() {
+            let sent = text.split(|byte| *byte == b' ').next().and_then(parse_integer);
+            let span = after(text, b", time ").and_then(|rest| rest.strip_suffix(b"ms"));
+            let span = span.and_then(|span| parse(span, TimeUnit::Milliseconds).ok());
+            let span = span.map(|(span, _)| span);
+            return Ok(sent.map_or(Self::Foreign, |sent| Self::Summary { sent, span }));
+        }
+        if after(text, b" bytes from ").is_none() {
+            return Ok(number.map_or(Self::Foreign, Self::Sent));
+        }
+        let time = after(text, b" time=").or_else(|| after(text, b" time<"));
+        let time = time.and_then(|rest| {
+            let end = rest.iter().position(|&byte| byte == b' ').unwrap_or(rest.len());
+            rest[end..].starts_with(b" ms").then(|| &rest[..end])
+        });
+        let (Some(number), Some(time)) = (number, time) else {
+            return Err(Fault::Table(format!(
+                "{} is an answer without its number or `time=... ms`; if the file was cut off here, \
+                 remove the line (ping tells no times below 16 bytes of data)",
+                Snippet::new(text)
+            )));
+        };
+        Ok(Self::Answer { number, round_trip: parse(time, TimeUnit::Milliseconds)?.0 })
+    }
+}
+
+/// What follows the first `mark` in a text.
+fn after<'a>(text: &'a [u8], mark: &[u8]) -> Option<&'a [u8]> {
+    let at = text.windows(mark.len()).position(|part| part == mark)?;
+    Some(&text[at + mark.len()..])
+}
+
+/// A probe that was answered.
+#[derive(Clone, Copy)]
+struct Answer {
+    number: i64,
+    round_trip: i64,
+    /// When it was sent, if the line has a time.
+    sent: Option<i64>,
+}
+
+/// A log as it is read.
+#[derive(Default)]
+struct Log {
+    answers: Vec<Answer>,
+    /// The least and the largest number of any probe, and the latest.
+    numbers: Option<(i64, i64, i64)>,
+    started: bool,
+    summary: Option<(u64, Option<i64>)>,
+    /// Lines that are none of ping's, and the first of them.
+    foreign: (u64, u64),
+}
+
+impl Log {
+    fn take(&mut self, line: &[u8], at: u64, budget: &Budget<'_>) -> Result<(), Fault> {
+        let (stamp, text) = stamped(line.trim_ascii());
+        match Line::of(text)? {
+            Line::Start if self.started || self.numbers.is_some() => {
+                let fault = "a second run of ping begins; give each run a file of its own";
+                return Err(Fault::Table(fault.to_owned()));
+            }
+            Line::Start => self.started = true,
+            Line::Sent(number) => drop(self.number(number)),
+            Line::Answer { number, round_trip } => {
+                let sent = stamp.map(|stamp| stamp.saturating_sub(round_trip));
+                let number = self.number(number);
+                budget.grow(&mut self.answers, "probes")?;
+                self.answers.push(Answer { number, round_trip, sent });
+            }
+            Line::Summary { sent, span } => self.summary = Some((sent, span)),
+            Line::Aside => {}
+            Line::Foreign => {
+                self.foreign =
+                    (self.foreign.0 + 1, if self.foreign.0 == 0 { at } else { self.foreign.1 });
+            }
+        }
+        Ok(())
+    }
+
+    /// A number that counts on where those that are printed begin anew, after 65,535.
+    fn number(&mut self, printed: u64) -> i64 {
+        let printed = printed as i64;
+        let number = match self.numbers {
+            Some((_, _, latest)) => latest + i64::from((printed - latest) as i16),
+            None => printed,
+        };
+        let (least, largest, _) = self.numbers.unwrap_or((number, number, number));
+        self.numbers = Some((least.min(number), largest.max(number), number));
+        number
+    }
+
+    /// All probes, whose `d` is half of their round-trip time or [`LOST`].
+    fn probes<'b>(
+        mut self,
+        interval: Option<Duration>,
+        notes: &mut Notes,
+        budget: &'b Budget<'b>,
+    ) -> Result<Slots<'b>, Fault> {
+        let Some((least, largest, _)) = self.numbers else {
+            return Err(Fault::Table(
+                "this is no output of ping: no line has `icmp_seq=`; of other logs give `time`, the \
+                 column of times, e.g. \"1:s\""
+                    .to_owned(),
+            ));
+        };
+        let first = if self.started { least.min(1) } else { least };
+        let count = largest.abs_diff(first) + 1;
+        if count > MOST {
+            return Err(Fault::TooMany(MOST));
+        }
+        // In order of their numbers, of several answers to one probe the first.
+        self.answers.sort_by_key(|answer| answer.number);
+        let all = self.answers.len();
+        self.answers.dedup_by_key(|answer| answer.number);
+        let twice = all - self.answers.len();
+        let clock = self.clock(interval, notes)?;
+        let (mut probes, mut moved, mut last) = (Slots::within(budget), 0u64, None);
+        let (mut answers, mut grid) = (self.answers.iter().peekable(), Grid::default());
+        for number in first..=largest {
+            let answer = answers.next_if(|answer| answer.number == number);
+            let delay = answer.map_or(LOST, |answer| answer.round_trip / 2 + answer.round_trip % 2);
+            if delay != LOST {
+                grid.take(delay);
+            }
+            let mut t = clock.at(number);
+            if t.unsigned_abs() >= LATEST.unsigned_abs() {
+                return Err(Fault::TooLate(Snippet::new(format!("icmp_seq={number}").as_bytes())));
+            }
+            if let Some(last) = last.filter(|&last| t <= last) {
+                (t, moved) = (last + 1, moved + 1);
+            }
+            last = Some(t);
+            probes.push(t, delay, b"")?;
+        }
+        probes.shift();
+        self.notes(notes, (twice, moved, grid.step()), (first, largest));
+        Ok(probes)
+    }
+
+    /// When probes were sent.
+    fn clock(&self, interval: Option<Duration>, notes: &mut Notes) -> Result<Clock, Fault> {
+        let known: Vec<(i64, i64)> =
+            self.answers.iter().filter_map(|own| Some((own.number, own.sent?))).collect();
+        let nanos = |interval: Duration| i64::try_from(interval.as_nanos()).unwrap_or(i64::MAX);
+        if !known.is_empty() {
+            if interval.is_some() {
+                let fault = "the log has times of its own (ping -D); leave interval out";
+                return Err(Fault::Table(fault.to_owned()));
+            }
+            let said = "a probe left when its line was printed, less its round-trip time, and one without \
+                        an answer in step with those beside it";
+            notes.understood.push(said.to_owned());
+            let (first, last) = (known[0], known[known.len() - 1]);
+            let step = (last.1.saturating_sub(first.1)).checked_div(last.0 - first.0);
+            return Ok(Clock { step: step.unwrap_or(nanos(USUAL)).max(1), known });
+        }
+        let summed = match self.summary {
+            Some((sent @ 2.., Some(span @ 1..))) => {
+                i64::try_from(sent - 1).ok().map(|gaps| span / gaps)
+            }
+            _ => None,
+        };
+        let (step, why) = match (interval, summed.filter(|&step| step > 0)) {
+            (Some(given), _) => (nanos(given), "as given"),
+            (None, Some(step)) => (step, "the summary's time by its packets"),
+            (None, None) => (nanos(USUAL), "as ping does unless told otherwise"),
+        };
+        notes
+            .assumed
+            .push(format!("the log has no times (ping -D): a probe every {}, {why}", spoken(step)));
+        Ok(Clock { step: step.max(1), known })
+    }
+
+    fn notes(
+        &self,
+        notes: &mut Notes,
+        (twice, moved, coarse): (usize, u64, Option<i64>),
+        (first, last): (i64, i64),
+    ) {
+        notes.understood.insert(0, format!("output of ping, probes {first} to {last}"));
+        notes.assumed.push(
+            "half of a round-trip time is this way's, and a probe without an answer was lost on this way"
+                .to_owned(),
+        );
+        let sent = self.summary.map_or(0, |(sent, _)| i64::try_from(sent).unwrap_or(i64::MAX));
+        let rest = sent.saturating_sub(last - first + 1);
+        if rest > 0 {
+            let probes = counted(rest, "probe that was", "probes that were");
+            notes
+                .warnings
+                .push(format!("the last {probes} sent had no answer when ping ended: left out"));
+        }
+        if twice > 0 {
+            let answers = counted(twice, "answer", "answers");
+            notes.warnings.push(format!("{answers} came again: the first of each counts"));
+        }
+        if moved > 0 {
+            notes.warnings.push(format!(
+                "{} before the one before and stand 1 ns behind it: was the clock set?",
+                counted(moved, "probe left", "probes left")
+            ));
+        }
+        if self.foreign.0 > 0 {
+            notes.warnings.push(format!(
+                "{} for nothing, first line {}",
+                counted(
+                    self.foreign.0,
+                    "line is none of ping's and counts",
+                    "lines are none of ping's and count"
+                ),
+                self.foreign.1
+            ));
+        }
+        if let Some(step) = coarse {
+            notes
+                .warnings
+                .push(format!("a coarse clock: all delays are multiples of {}", spoken(step)));
+        }
+    }
+}
+
+/// The time in brackets that a line begins with (`-D`), and the rest.
+fn stamped(line: &[u8]) -> (Option<i64>, &[u8]) {
+    let inner = line.strip_prefix(b"[").and_then(|rest| {
+        let end = rest.iter().position(|&byte| byte == b']')?;
+        Some((parse(&rest[..end], TimeUnit::Seconds).ok()?.0, rest[end + 1..].trim_ascii()))
+    });
+    inner.map_or((None, line), |(stamp, rest)| (Some(stamp), rest))
+}
+
+/// When probes were sent, ns.
+struct Clock {
+    step: i64,
+    /// Probes whose time is known, in order of their numbers.
+    known: Vec<(i64, i64)>,
+}
+
+impl Clock {
+    fn at(&self, number: i64) -> i64 {
+        let place = self.known.partition_point(|&(known, _)| known < number);
+        let steps =
+            |from: (i64, i64)| from.1.saturating_add((number - from.0).saturating_mul(self.step));
+        match (place.checked_sub(1).map(|before| self.known[before]), self.known.get(place)) {
+            (_, Some(&(known, sent))) if known == number => sent,
+            (Some(before), Some(&behind)) => {
+                let part = i128::from(behind.1 - before.1) * i128::from(number - before.0);
+                before.1 + (part / i128::from(behind.0 - before.0)) as i64
+            }
+            (Some(before), None) => steps(before),
+            (None, Some(&behind)) => steps(behind),
+            (None, None) => steps((0, 0)),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;
