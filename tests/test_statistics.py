@@ -49,8 +49,7 @@ def test_the_interval_is_the_studentised_bootstrap(values: list[float]) -> None:
     assert found is not None
     assert (found.low, found.high) == pytest.approx(plainly(values), rel=1e-9)
     assert found.half_width == pytest.approx((found.high - found.low) / 2)
-    nearest = np.quantile(values, (0.5, 0.95), method="inverted_cdf")
-    assert (found.median, found.p95) == tuple(nearest)
+    assert (found.median, found.p95) == (np.median(values), np.quantile(values, 0.95))
     assert found.mean - found.low < found.high - found.mean  # the tail is above
 
 

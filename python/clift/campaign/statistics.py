@@ -46,8 +46,8 @@ class Estimate:
         runs: How many runs it is of.
         low: Where the interval begins; it need not be symmetric.
         high: Where it ends.
-        median: What half of the runs do not exceed: the lower of two middle ones.
-        p95: What 95 % of the runs do not exceed (nearest rank).
+        median: The median of the runs.
+        p95: What 95 % of the runs do not exceed.
         independent: How many independent runs these are worth; fewer than `runs` where they share
             parts of a trace.
 
@@ -105,7 +105,7 @@ def estimates(columns: _Floats, independent: float | None = None) -> list[Estima
     """
     runs = len(columns)
     means = np.mean(columns, axis=0)
-    medians, p95s = np.quantile(columns, (0.5, 0.95), axis=0, method="inverted_cdf")
+    medians, p95s = np.quantile(columns, (0.5, 0.95), axis=0)
     worth_of = float(runs) if independent is None else min(independent, float(runs))
     found = []
     about = intervals(columns - means, worth_of)
