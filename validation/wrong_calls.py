@@ -50,6 +50,15 @@ class Odd:
         return "two\nlines"
 
 
+class Part:
+    """What a congestion control, a queue and an application have, doing nothing."""
+
+    def on_ack(self, *_: Any) -> None:
+        """Nothing."""
+
+    on_loss = on_timeout = enqueue = dequeue = send = on_ack
+
+
 WRONG: list[Any] = [
     *(None, True, False, 0, -1, 1, 3, 10**30, -(10**30), 2**63, 2**64, 0.5, -0.5, 1e308, -1e308),
     *(math.nan, math.inf, -math.inf, 1j, "", "x", "1", "1 ms", "two\nlines", "\0", "é" * 500, b"x"),
@@ -138,11 +147,11 @@ CALLS: dict[str, tuple[Callable[..., object], dict[str, Any]]] = {
     "constellation.read": (clift.constellation.read, {"path": "/nowhere/x.csv"}),
     "load_plugin": (clift.load_plugin, {"path": "/nowhere/x.py"}),
     "register_scheme": (_registering(clift.register_scheme), {"name": "arq", "part": Odd}),
-    "register_congestion": (_registering(clift.register_congestion), {"name": "bbr", "part": Odd}),
-    "register_queue": (_registering(clift.register_queue), {"name": "pie", "part": Odd}),
+    "register_congestion": (_registering(clift.register_congestion), {"name": "bbr", "part": Part}),
+    "register_queue": (_registering(clift.register_queue), {"name": "pie", "part": Part}),
     "register_application": (
         _registering(clift.register_application),
-        {"name": "bulk", "part": Odd},
+        {"name": "bulk", "part": Part},
     ),
 }
 # These call what they are given; these take long for what is right.

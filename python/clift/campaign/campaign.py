@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import clift._parse as _parse
 from clift._bar import bar
 from clift._words import counted
 from clift.campaign.conclusion import Verdict, conclude, verdicts
@@ -266,6 +267,8 @@ def run(
         >>> campaign.estimates("goodput_kbps")[0].runs
         8
     """
+    if threads is not None:
+        threads = _parse.whole("threads", threads, 1, 10_000, ", or None for all cores")
     made = chosen(scenario, dict(options))
     with bar(made.name or "running", made.size if progress else 0) as watch:
         results = run_campaign(made, watch, threads)

@@ -45,7 +45,7 @@ impl HybridFecArq {
             return Err(ModelError::Hybrid("a frame carries K of N units; 1 <= K <= N <= 65535"));
         }
         if frames == 0 {
-            return Err(ModelError::Hybrid("a packet has at least one frame"));
+            return Err(ModelError::Hybrid("frames: a packet has at least one"));
         }
         let lost = Chain::bernoulli(p.get())?.erasures(total as usize);
         let spare = (total - data) as usize;
