@@ -184,3 +184,22 @@ fn segments_older_than_what_came_in_order_are_refused() {
     let counters = receiver.counters();
     assert_eq!((counters.duplicate_segments, counters.stale_segments), (1, 0));
 }
+
+/// Segment 0 fills a gap below 1 to 9: its ACK leaves before the application has read the ten, which
+/// take their room of the first 81,920 bytes; the next one finds them read.
+#[test]
+fn what_fills_a_gap_is_not_read_yet_when_its_ack_leaves() {
+    let mut config = TcpConfig::linux(CongestionAlgorithm::NEWRENO);
+    config.linux.get_or_insert_default().window_growth = true;
+    let mut receiver = LinuxReceiver::new(&config);
+    let mut window = |number, ms| {
+        receiver.handle_segment(at(ms), &data(number, 0));
+        receiver.poll_transmit(at(ms)).map(|ack| (ack.ack / MSS, u64::from(ack.window)))
+    };
+    for number in 1..=9 {
+        window(number, 1);
+    }
+    let filled = (10, 81_920 - 10 * MSS);
+    assert_eq!(window(0, 2), Some(filled));
+    assert!(window(10, 3).unwrap().1 > filled.1);
+}
