@@ -641,7 +641,9 @@ impl Endpoint for LinuxSender {
     }
 
     fn handle_timeout(&mut self, now: Instant) {
-        self.pacer.on_time(now);
+        if self.pacer.on_time(now) {
+            self.recovery.on_released();
+        }
         let Some(purpose) = self.timer.expire(now) else { return };
         if self.connection != Connection::Established {
             self.rtt.back_off();
