@@ -21,7 +21,8 @@ pub(super) struct AckTimer {
     quick_mode: bool,
     /// ACKs still to be sent at once.
     quick: u32,
-    /// How long an ACK waits; `None` before the first segment.
+    /// How long an ACK waits; `None` before the first segment in order, unless an ACK was sent at once
+    /// before it: then nothing makes the first ACKs quick (`tcp_event_data_recv`).
     wait: Option<Duration>,
     last_arrival: Instant,
     /// Until when the ACK may wait, and when the timer expires that was set for it.
@@ -74,13 +75,13 @@ impl AckTimer {
 
     /// Something odd arrived, a duplicate: the next ACKs are sent at once.
     pub(super) fn on_duplicate(&mut self) {
-        self.wait = self.wait.and(self.shortest);
+        self.wait = self.shortest;
         self.hurry();
     }
 
     /// The first mark arrived (ECN): the next two ACKs are sent at once.
     pub(super) fn on_mark(&mut self) {
-        self.wait = self.wait.and(self.shortest);
+        self.wait = self.shortest;
         if self.quick_mode {
             self.quick = self.quick.max(QUICK_AFTER_MARK);
         }
@@ -118,7 +119,7 @@ impl AckTimer {
     pub(super) fn on_ack_sent(&mut self) {
         self.deadline = None;
         if self.quick == 1 {
-            self.wait = self.wait.and(self.shortest);
+            self.wait = self.shortest;
         }
         self.quick = self.quick.saturating_sub(1);
     }

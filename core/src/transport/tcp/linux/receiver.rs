@@ -231,8 +231,12 @@ impl Endpoint for LinuxReceiver {
         self.update_echo(segment);
         let (had_gap, before) = (!self.arrivals.is_contiguous(), self.arrivals.next());
         if self.arrivals.take_in(segment) {
-            self.unread = if had_gap { self.arrivals.next() - before } else { 0 };
-            self.delayed.on_data(now, self.rtt.timeout());
+            let taken = self.arrivals.next() - before;
+            self.unread = if had_gap { taken } else { 0 };
+            // What lies beyond a gap tells nothing of how fast data come (`tcp_data_queue_ofo`).
+            if taken > 0 {
+                self.delayed.on_data(now, self.rtt.timeout());
+            }
             let waits = self.delayed.deadline().is_some();
             let asks = self.ecn.on_new(segment.ecn, self.arrivals.next(), waits);
             if asks.hurry {

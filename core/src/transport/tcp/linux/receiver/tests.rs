@@ -203,3 +203,20 @@ fn what_fills_a_gap_is_not_read_yet_when_its_ack_leaves() {
     assert_eq!(window(0, 2), Some(filled));
     assert!(window(10, 3).unwrap().1 > filled.1);
 }
+
+/// Segment 0 is late: ACKs that left at once for those beyond it began the timer, so that the sixteen
+/// quick ACKs of a new connection never come.
+#[test]
+fn a_late_first_segment_costs_the_quick_acks() {
+    let acks_after = |first: [u64; 6]| {
+        let mut receiver = receiver(true);
+        let mut acked = |number| {
+            receiver.handle_segment(at(1), &data(number, 0));
+            ack(&mut receiver, at(1)).is_some()
+        };
+        first.into_iter().for_each(|number| assert!(acked(number)));
+        (6..16).filter(|&number| acked(number)).count()
+    };
+    assert_eq!(acks_after([0, 1, 2, 3, 4, 5]), 10);
+    assert!(acks_after([1, 2, 3, 4, 5, 0]) < 10);
+}
