@@ -70,7 +70,9 @@ def send(
         connection.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, _SEND_BUFFER)
         connection.connect((address, PORT))
         left, end = size, began + seconds
-        connection.sendall(f"{0 if size else end:<{_HEAD}.6f}".encode())
+        # In one segment with the first data: one more packet would meet other draws of the link.
+        head = f"{0 if size else end:<{_HEAD}.6f}".encode()
+        connection.sendall(head, socket.MSG_MORE)
         while left > 0 or (not size and time.monotonic() < end):
             if size:
                 left -= connection.send(_CHUNK[:left])

@@ -8,7 +8,9 @@ use crate::units::{Duration, Instant};
 const QUICK: u32 = 16;
 /// ACKs sent at once after a mark.
 const QUICK_AFTER_MARK: u32 = 2;
-/// The longest that an ACK waits.
+/// The longest that an ACK waits; a tick less on a clock with ticks (`tcp_delack_max` in
+/// `tcp_output.c`). What the gaps foretell is no longer either (`tcp_event_data_recv` in
+/// `tcp_input.c`).
 const LONGEST: Duration = Duration::from_millis(200);
 
 /// The delayed-ACK timer.
@@ -19,7 +21,8 @@ pub(super) struct AckTimer {
     quick_mode: bool,
     /// ACKs still to be sent at once.
     quick: u32,
-    /// How long an ACK waits; `None` before the first segment.
+    /// How long an ACK waits; `None` before the first segment in order, unless an ACK was sent at once
+    /// before it: then nothing makes the first ACKs quick (`tcp_event_data_recv`).
     wait: Option<Duration>,
     last_arrival: Instant,
     /// Until when the ACK may wait, and when the timer expires that was set for it.
@@ -56,7 +59,8 @@ impl AckTimer {
         if gap <= shortest.half() {
             self.wait = Some(self.ticks.whole(wait.half() + shortest.half()));
         } else if gap < wait {
-            self.wait = Some((self.ticks.whole(wait.half()) + gap).min(self.ticks.ceil(timeout)));
+            let wait = self.ticks.whole(wait.half()) + gap;
+            self.wait = Some(wait.min(self.ticks.ceil(timeout)).min(LONGEST));
         } else if gap > timeout {
             self.hurry();
         }
@@ -71,13 +75,13 @@ impl AckTimer {
 
     /// Something odd arrived, a duplicate: the next ACKs are sent at once.
     pub(super) fn on_duplicate(&mut self) {
-        self.wait = self.wait.and(self.shortest);
+        self.wait = self.shortest;
         self.hurry();
     }
 
     /// The first mark arrived (ECN): the next two ACKs are sent at once.
     pub(super) fn on_mark(&mut self) {
-        self.wait = self.wait.and(self.shortest);
+        self.wait = self.shortest;
         if self.quick_mode {
             self.quick = self.quick.max(QUICK_AFTER_MARK);
         }
@@ -97,7 +101,7 @@ impl AckTimer {
             (Some(rtt), Some(shortest)) => self.ticks.ceil(rtt).max(shortest).min(LONGEST),
             _ => LONGEST,
         };
-        let wait = wait.min(limit);
+        let wait = wait.min(limit).min(self.ticks.less_one(LONGEST));
         let since = self.ticks.floor(now);
         let mut until = since + wait;
         if self.deadline.is_some() {
@@ -115,7 +119,7 @@ impl AckTimer {
     pub(super) fn on_ack_sent(&mut self) {
         self.deadline = None;
         if self.quick == 1 {
-            self.wait = self.wait.and(self.shortest);
+            self.wait = self.shortest;
         }
         self.quick = self.quick.saturating_sub(1);
     }
@@ -132,7 +136,7 @@ impl AckTimer {
             return false;
         }
         self.deadline = None;
-        self.wait = self.wait.map(|wait| (wait + wait).min(timeout));
+        self.wait = self.wait.map(|wait| (wait + wait).min(timeout).min(LONGEST));
         true
     }
 
@@ -190,6 +194,27 @@ mod tests {
         delayed.on_data(at(35_900), MS * 300);
         delayed.start(at(35_900), Some(MS * 100));
         assert_eq!(delayed.deadline(), Some(at(32_000 + 48_000 + 4_000)));
+    }
+
+    /// Timers that expire double the wait, up to 200 ms, and it comes down from there: 200, 120.
+    #[test]
+    fn the_wait_grows_to_200_ms_and_no_further() {
+        let at = |ms: u64| Instant::ZERO + MS * ms;
+        let mut delayed = AckTimer::new(Some(MS * 40), false, Ticks::new(true));
+        delayed.on_data(at(0), MS * 1500);
+        let mut waits = Vec::new();
+        for round in 0..6 {
+            let now = at(2000 * round);
+            delayed.start(now, Some(MS * 500));
+            let due = delayed.deadline().unwrap();
+            waits.push((due - now).as_nanos() / 1_000_000);
+            assert!(delayed.expire(due, MS * 1500));
+        }
+        assert_eq!(waits, [44, 84, 164, 200, 200, 200]);
+        delayed.on_data(at(20_000), MS * 1500);
+        delayed.on_data(at(20_012), MS * 1500);
+        delayed.start(at(20_012), Some(MS * 500));
+        assert_eq!(delayed.deadline(), Some(at(20_012 + 124)));
     }
 
     #[test]

@@ -96,12 +96,14 @@ impl Pacer {
         self.refused
     }
 
-    /// Time has come to `now`.
-    pub(super) fn on_time(&mut self, now: Instant) {
-        if self.refused.is_some_and(|at| at <= now) {
+    /// Time has come to `now`; says whether a segment was refused until then.
+    pub(super) fn on_time(&mut self, now: Instant) -> bool {
+        let due = self.refused.is_some_and(|at| at <= now);
+        if due {
             self.refused = None;
             self.released = true;
         }
+        due
     }
 
     /// A segment leaves.

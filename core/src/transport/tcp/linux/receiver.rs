@@ -37,6 +37,8 @@ pub(crate) struct LinuxReceiver {
     window: u32,
     /// It grows with the buffer; the first byte beyond what was announced, which never moves back.
     growth: Option<u64>,
+    /// Bytes that have filled a gap just now: the ACK leaves before the application has read them.
+    unread: u64,
     /// In its place the first byte that the application will not take.
     edge: Option<u64>,
     timestamps: bool,
@@ -76,6 +78,7 @@ impl LinuxReceiver {
             syn_size: config.syn_size(),
             window: config.announced_window(),
             growth: config.options().window_growth.then(|| config.first_window().into()),
+            unread: 0,
             edge: None,
             timestamps: config.timestamps,
             dsack: config.options().dsack,
@@ -199,7 +202,8 @@ impl LinuxReceiver {
     fn announce(&mut self, next: u64) -> u32 {
         let window = announced(self.window, self.edge, next);
         let Some(told) = &mut self.growth else { return window };
-        *told = (*told).max(next + self.buffer.window(self.arrivals.held_bytes()));
+        let held = self.arrivals.held_bytes() + std::mem::take(&mut self.unread);
+        *told = (*told).max(next + self.buffer.window(held));
         window.min(u32::try_from(*told - next).unwrap_or(u32::MAX))
     }
 
@@ -227,7 +231,12 @@ impl Endpoint for LinuxReceiver {
         self.update_echo(segment);
         let (had_gap, before) = (!self.arrivals.is_contiguous(), self.arrivals.next());
         if self.arrivals.take_in(segment) {
-            self.delayed.on_data(now, self.rtt.timeout());
+            let taken = self.arrivals.next() - before;
+            self.unread = if had_gap { taken } else { 0 };
+            // What lies beyond a gap tells nothing of how fast data come (`tcp_data_queue_ofo`).
+            if taken > 0 {
+                self.delayed.on_data(now, self.rtt.timeout());
+            }
             let waits = self.delayed.deadline().is_some();
             let asks = self.ecn.on_new(segment.ecn, self.arrivals.next(), waits);
             if asks.hurry {

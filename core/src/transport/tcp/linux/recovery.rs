@@ -174,6 +174,13 @@ impl Recovery {
         self.repairing = false;
     }
 
+    /// A segment that had to wait for its pace may leave: what is lost goes first, whatever the last
+    /// ACK asked for (`tcp_tsq_write` in `tcp_output.c`).
+    #[inline]
+    pub(super) fn on_released(&mut self) {
+        self.repairing = true;
+    }
+
     /// Draws the conclusions of an ACK; returns when segments will be lost that are not yet.
     pub(super) fn on_ack(
         &mut self,
@@ -183,6 +190,11 @@ impl Recovery {
     ) -> Option<Instant> {
         let parts = &mut parts;
         self.repairing = true;
+        if said.advanced {
+            // The next timeout is a new one (`icsk_retransmits` in `tcp_ack`): it lowers the
+            // threshold again, and F-RTO does not follow it.
+            self.timeouts_in_row = 0;
+        }
         if said.marked {
             self.undo.forget_prior();
         }

@@ -8,7 +8,7 @@ use super::recovery::Recovery;
 use super::reordering::Reordering;
 use super::rtt::RttEstimator;
 use super::sent_order::{SentOrder, Transmission};
-use super::undo::is_before;
+use super::undo::{by_clock, is_before};
 use crate::transport::tcp::config::TcpConfig;
 use crate::transport::tcp::congestion::{LostSegment, Rate, Totals};
 use crate::transport::tcp::shared::counters::SenderCounters;
@@ -481,7 +481,8 @@ impl Scoreboard {
         late
     }
 
-    /// Samples come from segments sent once; else from timestamps, if data were acknowledged.
+    /// Samples come from segments sent once; else from timestamps, if data were acknowledged, whose
+    /// clock counts milliseconds (`tcp_rtt_tsopt_us`).
     #[inline(always)] // called in one place
     fn sample_rtt(&mut self, now: Instant, rtt: &mut RttEstimator, said: &mut Said) {
         let since = |sent| now.saturating_since(sent);
@@ -494,7 +495,7 @@ impl Scoreboard {
         }
         sample = sample.or(sacked);
         if sample.is_none() && said.advanced {
-            sample = said.echo.map(since);
+            sample = said.echo.map(|echo| by_clock(echo, now));
             newest = sample;
         }
         said.rtt = newest;

@@ -587,7 +587,7 @@ impl Endpoint for LinuxSender {
             return;
         }
         let opens = self.supply.on_ack(segment);
-        let was_empty = flight.is_empty();
+        let (was_empty, had_gaps) = (flight.is_empty(), flight.sacked_count() > 0);
         // What only tells of a larger window is no duplicate (RFC 5681 section 2).
         if segment.ack == flight.una() && !was_empty && !opens {
             self.counters.duplicate_acks += 1;
@@ -608,7 +608,10 @@ impl Endpoint for LinuxSender {
         self.board.adapt_window(&said);
         let mut ack = self.ack(now, segment, &said, delivered);
         ack.marked = u32::try_from(marked.unwrap_or(0)).unwrap_or(u32::MAX);
-        ack.undisturbed &= segment.window == std::mem::replace(&mut self.window, segment.window);
+        // What fills a gap still waits for the application when its ACK leaves: the window that this
+        // ACK announces is another one, and the header was not predicted.
+        let same_window = segment.window == std::mem::replace(&mut self.window, segment.window);
+        ack.undisturbed &= same_window && !had_gaps;
         self.congestion.on_ack(&ack);
         let of_probe = self.conclude_probe(now, segment.ack, &said);
         self.recovery.pause();
@@ -638,7 +641,9 @@ impl Endpoint for LinuxSender {
     }
 
     fn handle_timeout(&mut self, now: Instant) {
-        self.pacer.on_time(now);
+        if self.pacer.on_time(now) {
+            self.recovery.on_released();
+        }
         let Some(purpose) = self.timer.expire(now) else { return };
         if self.connection != Connection::Established {
             self.rtt.back_off();

@@ -29,6 +29,11 @@ impl Ticks {
         if self.on { TICK / 1_000_000 } else { 1 }
     }
 
+    /// A time less a tick.
+    pub(super) fn less_one(self, time: Duration) -> Duration {
+        if self.on { Duration::from_nanos(time.as_nanos().saturating_sub(TICK)) } else { time }
+    }
+
     /// When a timer expires that is set at `now` for `at`.
     #[inline]
     pub(super) fn expiry(self, now: Instant, at: Instant) -> Instant {

@@ -2,7 +2,7 @@
 //! duplicate (RFC 3708). By timestamps: an ACK echoes something sent before the first
 //! retransmission (Eifel, RFC 3522).
 
-use crate::units::Instant;
+use crate::units::{Duration, Instant};
 
 /// What is needed to take a reduction back.
 #[derive(Clone, Copy, Debug, Default)]
@@ -84,7 +84,16 @@ impl Undo {
 
 /// Whether one time stamp is before another: they are in milliseconds.
 pub(super) fn is_before(earlier: Instant, later: Instant) -> bool {
-    earlier.as_nanos() / 1_000_000 < later.as_nanos() / 1_000_000
+    millis(earlier) < millis(later)
+}
+
+/// From one time stamp to another: a millisecond at least.
+pub(super) fn by_clock(from: Instant, to: Instant) -> Duration {
+    Duration::from_millis(millis(to).saturating_sub(millis(from)).max(1))
+}
+
+fn millis(time: Instant) -> u64 {
+    time.as_nanos() / 1_000_000
 }
 
 #[cfg(test)]

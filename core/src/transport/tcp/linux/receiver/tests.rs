@@ -184,3 +184,39 @@ fn segments_older_than_what_came_in_order_are_refused() {
     let counters = receiver.counters();
     assert_eq!((counters.duplicate_segments, counters.stale_segments), (1, 0));
 }
+
+/// Segment 0 fills a gap below 1 to 9: its ACK leaves before the application has read the ten, which
+/// take their room of the first 81,920 bytes; the next one finds them read.
+#[test]
+fn what_fills_a_gap_is_not_read_yet_when_its_ack_leaves() {
+    let mut config = TcpConfig::linux(CongestionAlgorithm::NEWRENO);
+    config.linux.get_or_insert_default().window_growth = true;
+    let mut receiver = LinuxReceiver::new(&config);
+    let mut window = |number, ms| {
+        receiver.handle_segment(at(ms), &data(number, 0));
+        receiver.poll_transmit(at(ms)).map(|ack| (ack.ack / MSS, u64::from(ack.window)))
+    };
+    for number in 1..=9 {
+        window(number, 1);
+    }
+    let filled = (10, 81_920 - 10 * MSS);
+    assert_eq!(window(0, 2), Some(filled));
+    assert!(window(10, 3).unwrap().1 > filled.1);
+}
+
+/// Segment 0 is late: ACKs that left at once for those beyond it began the timer, so that the sixteen
+/// quick ACKs of a new connection never come.
+#[test]
+fn a_late_first_segment_costs_the_quick_acks() {
+    let acks_after = |first: [u64; 6]| {
+        let mut receiver = receiver(true);
+        let mut acked = |number| {
+            receiver.handle_segment(at(1), &data(number, 0));
+            ack(&mut receiver, at(1)).is_some()
+        };
+        first.into_iter().for_each(|number| assert!(acked(number)));
+        (6..16).filter(|&number| acked(number)).count()
+    };
+    assert_eq!(acks_after([0, 1, 2, 3, 4, 5]), 10);
+    assert!(acks_after([1, 2, 3, 4, 5, 0]) < 10);
+}

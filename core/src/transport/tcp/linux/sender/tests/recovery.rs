@@ -223,3 +223,59 @@ fn a_lost_repair_is_told_by_a_later_one_that_is_sacked() {
     assert_eq!(sent(&mut sender, 305)[0], 0);
     assert_eq!(sender.counters().timeouts, 0);
 }
+
+/// The ACK of a retransmission is timed by the clock of timestamps: 200.9 to 310.1 ms are 110.
+#[test]
+fn a_retransmission_is_timed_in_milliseconds() {
+    let at = |micros: u64| Instant::from_nanos(micros * 1000);
+    let mut sender = with(10, |_| {});
+    sender.handle_segment(at(200_900), &segment(0, &[(1, 4)], false, 100));
+    while sender.poll_transmit(at(200_900)).is_some() {}
+    let sacked = sender.srtt().unwrap();
+    sender
+        .handle_segment(at(310_100), &Segment { ts_ecr: at(200_900), ..segment(4, &[], false, 0) });
+    let sample = Duration::from_millis(110).as_nanos();
+    let expected = (sacked.as_nanos() * 7 + sample) / 8;
+    assert!(sender.srtt().unwrap().as_nanos().abs_diff(expected) <= 1);
+}
+
+/// After a timeout new segments leave first, to see whether it was spurious (F-RTO). They stay
+/// unanswered: the next timeout lowers the threshold again, and then what was lost leaves.
+#[test]
+fn a_second_timeout_after_an_ack_is_a_new_one() {
+    let mut sender = with(10, |config| {
+        config.linux.get_or_insert_default().tail_loss_probe = false;
+    });
+    sender.handle_timeout(ms(400));
+    assert_eq!(sent(&mut sender, 400), [0]);
+    ack(&mut sender, 500, 1, &[], 400);
+    assert_eq!(sent(&mut sender, 500), [10, 11]);
+    assert_eq!(sender.ssthresh(), Some(5));
+    let due = sender.poll_timeout().unwrap();
+    let now = due.as_nanos() / 1_000_000 + 1;
+    sender.handle_timeout(ms(now));
+    assert_eq!((sent(&mut sender, now), sender.ssthresh()), (vec![1], Some(2)));
+    ack(&mut sender, now + 100, 2, &[], now);
+    assert_eq!(sent(&mut sender, now + 100), [2, 3]);
+}
+
+/// The same, paced: one new segment leaves, and when the next one may, a lost one takes its turn.
+#[test]
+fn what_waited_for_its_pace_gives_way_to_repairs() {
+    let mut sender = with(10, |config| {
+        let options = config.linux.get_or_insert_default();
+        (options.tail_loss_probe, options.pacing) = (false, true);
+    });
+    sender.handle_timeout(ms(400));
+    assert_eq!(sent(&mut sender, 400), [0]);
+    ack(&mut sender, 500, 1, &[], 400);
+    assert_eq!(sent(&mut sender, 500), [10]);
+    assert_eq!(sent_by_pace(&mut sender, 600), Some(1));
+}
+
+/// The segment that leaves when its pace allows, before then.
+fn sent_by_pace(sender: &mut LinuxSender, until: u64) -> Option<u64> {
+    let at = sender.poll_timeout().filter(|&at| at < ms(until))?;
+    sender.handle_timeout(at);
+    sender.poll_transmit(at).map(|segment| segment.seq / MSS)
+}
