@@ -4,6 +4,7 @@ import json
 import warnings
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 import clift
@@ -78,6 +79,20 @@ def test_rows_that_begin_no_slot_are_told(tmp_path: Path) -> None:
     assert len(phy) * 1500 * 8 == 50_000 * 60
     assert phy.notes["warnings"][0].startswith("350 rows end before the slot under way does: rates")
     fine = clift.import_series(path, time="1:s", rate="2:kbit/s", delay="3:ms", lldu_bytes=500)
+    assert not any("under way" in one for one in fine.notes["warnings"])
+
+
+def test_rows_shorter_than_a_frame_are_told(tmp_path: Path) -> None:
+    """Frames of 0.648 s (16200 symbols at 25 kBd) over rows of 100 ms."""
+    path = tmp_path / "x.csv"
+    path.write_text("".join(f"{row / 10:.1f},{8 + row % 3}\n" for row in range(600)))
+    about = {"time": "1:s", "esn0": "2:dB", "symbol_rate": "25 kBd", "modcod": "QPSK 1/2"}
+    phy = clift.import_modem(path, frame_symbols=16200, **about)
+    assert len(phy) == 93  # of 60 s
+    begun = len(np.unique(phy.t_ns // 10**8))
+    told = f"{600 - begun} rows end before the frame under way does: no frame is judged by them"
+    assert told in phy.notes["warnings"]
+    fine = clift.import_modem(path, frame_symbols=1620, **about)
     assert not any("under way" in one for one in fine.notes["warnings"])
 
 

@@ -62,7 +62,7 @@ def test_python_command_and_scenario_read_the_same(tmp_path: Path) -> None:
         (
             "0,5\n1,5\n",
             "",
-            "this is no output of ping: no line has `icmp_seq=`; of other logs give --time",
+            "no line has `icmp_seq=`; of other logs give --time, the column of times",
         ),
         (answers([1, 2]), "--delay 2:ms", "delay is of a log in columns; give --time"),
         (answers([1, 2]), "--esn0 2:dB", "esn0 is of a log in columns; give --time"),

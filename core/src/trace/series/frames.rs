@@ -5,7 +5,7 @@ use std::collections::VecDeque;
 use rand::Rng;
 use rand_chacha::ChaCha8Rng;
 
-use super::slots::{Loss, share};
+use super::slots::{AT_ONCE, Loss, share};
 use super::{Decibels, SymbolRate};
 use crate::budget::Budget;
 use crate::trace::error::Fault;
@@ -124,6 +124,9 @@ impl<'a> Frames<'a> {
             };
             if self.t.len() as u64 >= self.most {
                 return Err(Fault::TooMany(self.most));
+            }
+            if (self.t.len() as u64).is_multiple_of(AT_ONCE) {
+                self.budget.ask()?;
             }
             self.budget.grow(&mut self.t, "frames")?;
             self.budget.grow(&mut self.d, "frames")?;

@@ -82,7 +82,7 @@ struct Run {
 /// What to do where rows have more losses than slots.
 const SMALLER: &str = "a smaller LLDU";
 /// So many slots are made between two looks at whether to go on: some milliseconds.
-const AT_ONCE: u64 = 1 << 20;
+pub(super) const AT_ONCE: u64 = 1 << 20;
 
 impl<'a> Maker<'a> {
     /// Slots of `lldu` bytes, `most` at most; without `losses` none is erased.
