@@ -13,6 +13,7 @@
 //! segmentation offload does to the timing of bursts), ECN, and FIN: a connection
 //! ends with the acknowledgement of its last byte.
 
+mod buffers;
 mod compression;
 mod congestion;
 mod delayed_ack;

@@ -2,6 +2,7 @@
 
 use rand_chacha::ChaCha8Rng;
 
+use super::buffers::Buffers;
 use super::congestion::Congestion;
 use super::ecn::SenderEcn;
 use super::pacing::{Departure, Pacer, QUANTUM, pace_of};
@@ -57,8 +58,8 @@ pub(crate) struct LinuxSender {
     answer_due: bool,
     /// Segments leave paced by the window.
     paced: bool,
-    /// A burst that the window cuts short may wait.
-    defers: bool,
+    /// A burst that the window cuts short may wait, unless a buffer ends there.
+    defers: Option<Buffers>,
     /// The control paces at times: while it resumes an earlier connection's window.
     resumes: bool,
     mss: u32,
@@ -92,7 +93,7 @@ impl LinuxSender {
             connection: Connection::Closed,
             answer_due: false,
             paced: options.pacing,
-            defers: options.burst_deferral,
+            defers: options.burst_deferral.then(|| Buffers::new(config)),
             resumes: config.careful_resume.is_some(),
             mss: config.mss().0,
             burst: Burst::default(),
@@ -389,7 +390,7 @@ impl LinuxSender {
             self.stop(now, false);
             return false;
         }
-        if self.defers && self.is_deferred(now) {
+        if self.is_deferred(now) {
             self.stop(now, self.room() < self.supply.permitted_beyond(self.board.flight().nxt()));
             return false;
         }
@@ -420,7 +421,9 @@ impl LinuxSender {
         self.board.on_sent(now, len);
         self.sent_some = true;
         self.write(now, now, start, len, 0, segment);
-        segment.push = ends_burst || self.next_new().is_none();
+        let alone = !ends_burst && self.burst.left == 0;
+        let pushed = self.defers.as_mut().is_some_and(|it| alone && it.ends_with_push(start));
+        segment.push = ends_burst || pushed || self.next_new().is_none();
         let probes = self.may_probe() && !self.recovery.probe().is_due();
         self.timer.on_new_data(now, was_empty, probes, &self.board, &self.rtt);
     }
@@ -431,7 +434,9 @@ impl LinuxSender {
     }
 
     /// Whether the next burst waits for an ACK, since it would be short and the ACK is near.
-    fn is_deferred(&self, now: Instant) -> bool {
+    fn is_deferred(&mut self, now: Instant) -> bool {
+        let Some(buffers) = &mut self.defers else { return false };
+        let left = buffers.left(self.board.flight().nxt());
         let within_burst = self.burst.at == now && self.burst.left > 0;
         let (flight, mss) = (self.board.flight(), u64::from(self.mss));
         let recent = now <= self.pacer.departure(self.last_sent) + DEFERRAL;
@@ -445,7 +450,9 @@ impl LinuxSender {
         }
         let room = self.room().min(self.supply.permitted_beyond(flight.nxt()));
         let window = (u64::from(self.cwnd()) * mss).min(self.window.into());
-        if room >= self.quantum() * mss || room >= window / DEFERRAL_SHARE {
+        // All that its buffer still has may leave, and the next buffer cannot join it.
+        let whole = room >= left && self.supply.beyond(flight.nxt()) > left;
+        if whole || room >= self.quantum() * mss || room >= window / DEFERRAL_SHARE {
             return false;
         }
         let Some(rtt) = self.rtt.smoothed() else { return false };
