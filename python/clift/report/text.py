@@ -47,7 +47,7 @@ def report(results: Results) -> str:
             parts += _tables(results, cells, compared, said)
     if len(there) < len(results.cells):
         parts.append(
-            f"The first {len(there)} of {len(results.cells)} cells; tables and --csv have all."
+            f"The first {len(there)} of {len(results.cells)} cells; -o and --json have all."
         )
     parts += _given(results) or _alike(results)
     sentence = conclude(results)
