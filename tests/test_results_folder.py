@@ -185,7 +185,7 @@ def test_a_stop_while_tables_are_written_is_said_too(
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    monkeypatch.setattr(record, "tables", stop)
+    monkeypatch.setattr(record, "in_parts", stop)
     assert run(["run", str(scenario), "-o", str(tmp_path / "keep")]) == 130
     out, err = capsys.readouterr()
     assert "HARQ(10/12)" in out

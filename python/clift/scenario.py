@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 import tomllib
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Self, Unpack
 
@@ -57,7 +57,8 @@ class Scenario(Fixed):
     """
 
     __slots__ = (
-        *("_cell", "_core", "_file", "_given", "_nodes", "_replication", "_sets", "_source"),
+        *("_cell", "_core", "_file", "_given", "_is_checked", "_nodes", "_replication"),
+        *("_sets", "_source"),
     )
 
     def __init__(
@@ -97,6 +98,7 @@ class Scenario(Fixed):
         self._cell = cell  # of a campaign, what was chosen; None: not yet
         self._replication = replication
         self._core = core  # made when it is asked for
+        self._is_checked = False
         return self
 
     @classmethod
@@ -196,7 +198,9 @@ class Scenario(Fixed):
 
     def _chosen(self, cell: int, replication: int | None = None) -> Self:
         parts = (self._source, self._given, self._nodes, self._file, self._sets)
-        return self._like(*parts, cell, replication, self._core)
+        chosen = self._like(*parts, cell, replication, self._core)
+        chosen._is_checked = self._is_checked and self._core is not None
+        return chosen
 
     def moved(self, file: str) -> Self:
         """The same, with the files that it names beside another file.
@@ -332,6 +336,11 @@ class Scenario(Fixed):
         """The seed of the run."""
         _, cell, replication = self.task()
         return self._checked().seed(cell, replication)
+
+    def seeds(self) -> Callable[[int, int], int]:
+        """What gives the seed of a run, by the number of its cell and its own."""
+        core, own = self._checked(), self._cell
+        return lambda cell, run: core.seed(cell if own is None else own, run)
 
     @property
     def shared(self) -> str | None:
@@ -489,10 +498,13 @@ class Scenario(Fixed):
 
     def _checked(self) -> _clift.Scenario:
         core = self._made()
+        if self._is_checked:  # every run of a campaign asks
+            return core
         try:
             core.read()
         except ScenarioError as error:
             raise self.explained(error) from None
+        self._is_checked = True
         return core
 
     def __repr__(self) -> str:

@@ -1,5 +1,6 @@
 //! Traces as scenarios need them: each made once, and kept while there is room.
 
+use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -22,6 +23,8 @@ const ROOM: usize = 60_000_000;
 /// The same of what only runs of one number need: that many are kept for the cells that share them,
 /// while a study of any length takes no more memory.
 const ROOM_OF_RUNS: usize = 8_000_000;
+/// Slots that even the shortest takes: its description and its place are about a kilobyte.
+const LEAST: usize = 64;
 /// About what an object of a web page takes, with its name.
 const BYTES_OF_OBJECT: u64 = 256;
 /// Number of the random stream of a channel that stands alone.
@@ -323,20 +326,37 @@ impl Lasting {
     }
 }
 
-/// What was made of one kind, by its description; what was used last stands last.
-struct Cache<T>(Mutex<Vec<Kept<T>>>);
+/// What was made of one kind, by its description.
+struct Cache<T>(Mutex<Shelf<T>>);
+
+struct Shelf<T> {
+    kept: BTreeMap<Arc<str>, Kept<T>>,
+    studys: Queue,
+    runs: Queue,
+    /// How often anything was asked for.
+    asked: u64,
+}
 
 struct Kept<T> {
-    key: String,
     lasting: Lasting,
-    /// Slots, once made.
+    /// When it was asked for last.
+    asked: u64,
+    /// Slots that it takes, once made.
     size: usize,
     made: Arc<Mutex<Option<T>>>,
 }
 
+/// What is kept equally long, by when it was asked for last, and the slots that it takes.
+#[derive(Default)]
+struct Queue {
+    keys: BTreeMap<u64, Arc<str>>,
+    taken: usize,
+}
+
 impl<T> Default for Cache<T> {
     fn default() -> Self {
-        Self(Mutex::new(Vec::new()))
+        let (studys, runs) = (Queue::default(), Queue::default());
+        Self(Mutex::new(Shelf { kept: BTreeMap::new(), studys, runs, asked: 0 }))
     }
 }
 
@@ -349,7 +369,7 @@ impl<T: Clone> Cache<T> {
         size: impl FnOnce(&T) -> usize,
         make: impl FnOnce() -> Result<T, E>,
     ) -> Result<T, E> {
-        let cell = self.last(key, lasting);
+        let cell = lock(&self.0).last(key, lasting);
         // Whoever wants the same waits here until it is made.
         let mut made = lock(&cell);
         if let Some(value) = &*made {
@@ -358,38 +378,73 @@ impl<T: Clone> Cache<T> {
         let value = make()?;
         *made = Some(value.clone());
         drop(made);
-        let mut kept = lock(&self.0);
-        if let Some(own) = kept.iter_mut().find(|kept| kept.key == key) {
-            own.size = size(&value);
-        }
-        make_room(&mut kept, ROOM_OF_RUNS, |kept| kept.lasting == Lasting::Runs);
-        make_room(&mut kept, ROOM, |_| true);
+        let gone = lock(&self.0).sized(key, size(&value).max(LEAST));
+        // Memory is given back while others may look.
+        drop(gone);
         Ok(value)
-    }
-
-    /// The place of `key`, which is now the one used last.
-    fn last(&self, key: &str, lasting: Lasting) -> Arc<Mutex<Option<T>>> {
-        let mut kept = lock(&self.0);
-        let known = match kept.iter().position(|kept| kept.key == key) {
-            Some(place) => kept.remove(place),
-            None => Kept { key: key.to_owned(), lasting, size: 0, made: Arc::default() },
-        };
-        let made = Arc::clone(&known.made);
-        kept.push(known);
-        made
     }
 }
 
-/// Removes of `those` what was used longest ago, until the others fit into the room.
-fn make_room<T>(kept: &mut Vec<Kept<T>>, room: usize, those: impl Fn(&Kept<T>) -> bool) {
-    let mut taken: usize = kept.iter().filter(|&own| those(own)).map(|own| own.size).sum();
-    let mut place = 0;
-    // What was used last stays, however large it is.
-    while taken > room && place + 1 < kept.len() {
-        if those(&kept[place]) {
-            taken -= kept.remove(place).size;
-        } else {
-            place += 1;
+impl<T> Shelf<T> {
+    /// The place of `key`, which is now the one used last.
+    fn last(&mut self, key: &str, lasting: Lasting) -> Arc<Mutex<Option<T>>> {
+        self.asked += 1;
+        let asked = self.asked;
+        if let Some(known) = self.kept.get_mut(key) {
+            let former = std::mem::replace(&mut known.asked, asked);
+            let (made, lasting) = (Arc::clone(&known.made), known.lasting);
+            let queue = self.queue(lasting);
+            if let Some(key) = queue.keys.remove(&former) {
+                queue.keys.insert(asked, key);
+            }
+            return made;
+        }
+        let (key, made): (Arc<str>, Arc<_>) = (key.into(), Arc::default());
+        self.queue(lasting).keys.insert(asked, Arc::clone(&key));
+        self.kept.insert(key, Kept { lasting, asked, size: 0, made: Arc::clone(&made) });
+        made
+    }
+
+    /// Notes what `key` takes, and gives what goes for it: what was used longest ago, until the others
+    /// fit into the room. What was used last stays, however large it is.
+    fn sized(&mut self, key: &str, size: usize) -> Vec<Kept<T>> {
+        if let Some(own) = self.kept.get_mut(key) {
+            let (former, lasting) = (std::mem::replace(&mut own.size, size), own.lasting);
+            let queue = self.queue(lasting);
+            queue.taken = queue.taken - former + size;
+        }
+        let mut gone = Vec::new();
+        while self.runs.taken > ROOM_OF_RUNS && self.remove(Lasting::Runs, &mut gone) {}
+        while self.runs.taken + self.studys.taken > ROOM {
+            let oldest = |queue: &Queue| queue.keys.keys().next().copied().unwrap_or(u64::MAX);
+            let is_of_runs = oldest(&self.runs) < oldest(&self.studys);
+            let lasting = if is_of_runs { Lasting::Runs } else { Lasting::Study };
+            if !self.remove(lasting, &mut gone) {
+                break;
+            }
+        }
+        gone
+    }
+
+    /// Removes what was used longest ago of those; whether that was not the one used last of all.
+    fn remove(&mut self, lasting: Lasting, gone: &mut Vec<Kept<T>>) -> bool {
+        let asked = self.asked;
+        let queue = self.queue(lasting);
+        let Some(oldest) = queue.keys.first_entry().filter(|oldest| *oldest.key() < asked) else {
+            return false;
+        };
+        let key = oldest.remove();
+        if let Some(kept) = self.kept.remove(&key) {
+            self.queue(lasting).taken -= kept.size;
+            gone.push(kept);
+        }
+        true
+    }
+
+    fn queue(&mut self, lasting: Lasting) -> &mut Queue {
+        match lasting {
+            Lasting::Study => &mut self.studys,
+            Lasting::Runs => &mut self.runs,
         }
     }
 }
@@ -453,5 +508,19 @@ mod tests {
             [4; 2]
         );
         assert_eq!(get("a", Lasting::Runs, half), 5);
+    }
+
+    #[test]
+    fn no_more_short_ones_are_kept_than_there_is_room_for_their_descriptions() {
+        let cache = Cache::default();
+        let most = ROOM_OF_RUNS / LEAST;
+        for number in 0..most + 9 {
+            let made = cache.get(&number.to_string(), Lasting::Runs, |_| 1, || Ok::<_, ()>(number));
+            assert_eq!(made, Ok(number));
+        }
+        let shelf = lock(&cache.0);
+        assert_eq!([shelf.kept.len(), shelf.runs.keys.len()], [most; 2]);
+        assert_eq!(shelf.runs.taken, most * LEAST);
+        assert!(!shelf.kept.contains_key("8") && shelf.kept.contains_key("9"));
     }
 }

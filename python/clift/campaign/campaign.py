@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -55,8 +55,11 @@ class Campaign:
         self._tables: dict[str, pa.Table] = {}
 
     @property
-    def cells(self) -> list[Cell]:
-        """The cells, each with its labels and the numbers of its runs."""
+    def cells(self) -> Sequence[Cell]:
+        """The cells, each with its labels and the numbers of its runs.
+
+        Of more than 10,000 each is made when it is asked for.
+        """
         return self.results.cells
 
     @property

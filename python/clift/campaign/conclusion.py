@@ -83,7 +83,7 @@ def conclude(results: Results) -> str:
     axis = compared_axis(results)
     if axis is None:
         return ""
-    if results.wanted and max(cell.wanted for cell in results.cells) == 1:
+    if results.asked().max() == 1:
         return "No alternative is called best from a single run; ask for more (--runs)."
     labels = [names for name, names in results.axes if name != axis and len(names) > 1]
     parts: dict[str, list[str]] = {}
@@ -109,7 +109,7 @@ def verdicts(results: Results) -> list[Verdict]:
         One verdict a condition; none of a condition with a cell of fewer than two runs.
     """
     axis = compared_axis(results)
-    if axis is None:
+    if axis is None or results.counts().max() < 2:
         return []
     open_cases = [
         case

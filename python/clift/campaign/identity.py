@@ -45,17 +45,25 @@ def cell_keys(scenario: Scenario) -> list[str]:
         False
     """
     known = _Known(Path(scenario.file).parent if scenario.file else Path())
-    texts = [_plain(cell.config_text) for cell in scenario.cells()]
-    held = sorted({int(number) for text in texts for number in _HELD.findall(text)})
+    cells = scenario.cells()
+    # A million configurations are a gigabyte, so that they are looked at one by one.
+    named = next(_held(scenario.nodes), None) is not None
+    held = sorted({place for cell in cells for place in _memory(cell)}) if named else []
     places = {number: place for place, number in enumerate(held)}
     objects = _objects(scenario, len(held)) if held else ""
     keys = []
-    for text in texts:
+    for cell in cells:
+        text = _plain(cell.config_text)
         if held:
             text = _HELD.sub(lambda found: f'"memory {places[int(found[1])]}"', text)
         of = [__version__, objects, text, *known.of(text), *own.digests(text)]
         keys.append(_hash("\n".join(of).encode()))
     return keys
+
+
+def _memory(cell: Scenario) -> Iterator[int]:
+    """The numbers of the objects that a configuration uses."""
+    return map(int, _HELD.findall(_plain(cell.config_text)))
 
 
 def study_key(keys: Iterable[str]) -> str:

@@ -6,8 +6,10 @@ file has the spans of places that it holds, each as first and length in letters 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import chain
+from operator import itemgetter
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +17,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from clift.campaign.packed import Floats
 from clift.errors import ScenarioError
 
 Span = tuple[int, int]
@@ -130,19 +133,54 @@ def _digits(number: int) -> str:
     return text
 
 
-def table(rows: Sequence[Row]) -> pa.Table:
+def measured(found: Sequence[Mapping[str, float]]) -> dict[str, Floats]:
+    """What runs measured as columns, with NaN where a run has none.
+
+    Args:
+        found: Numbers by metric, a run each.
+
+    Example:
+        >>> measured([{"mos": 4.0, "timeouts": 1.0}, {"timeouts": 0.0}])
+        {'mos': array([ 4., nan]), 'timeouts': array([1., 0.])}
+    """
+    names: dict[str, None] = {}
+    for one in found:
+        if not one.keys() <= names.keys():
+            names.update(dict.fromkeys(one))
+    # By way of one block of numbers: Arrow takes a list of Python's objects ten times as long.
+    block = np.fromiter(
+        chain.from_iterable(_picked(found, list(names))), np.float64, len(found) * len(names)
+    ).reshape(len(found), len(names))
+    return {name: block[:, at].copy() for at, name in enumerate(names)}
+
+
+def _picked(found: Sequence[Mapping[str, float]], names: list[str]) -> Iterator[Iterable[float]]:
+    """The numbers of each run in the order of names."""
+    missing = float("nan")
+    pick = itemgetter(*names) if len(names) > 1 else None
+    for one in found:
+        # Most runs have all of them, which one call gets.
+        if pick is not None and len(one) == len(names):
+            yield pick(one)
+        else:
+            yield [one.get(name, missing) for name in names]
+
+
+def table(rows: Sequence[Row], columns: Mapping[str, Floats] | None = None) -> pa.Table:
     """Runs as a table with a row each.
+
+    Args:
+        rows: The runs.
+        columns: What `measured` makes of their values, if that is known.
 
     Example:
         >>> table([Row(0, 0, 1, {"goodput_kbps": 9.0}), Row(1, 0, 1, {})]).column("goodput_kbps")[1]
         <pyarrow.DoubleScalar: None>
     """
-    names: dict[str, None] = {}
-    for row in rows:
-        if not row.values.keys() <= names.keys():
-            names.update(dict.fromkeys(row.values))
+    if columns is None:
+        columns = measured([row.values for row in rows])
     windows = [row.window or (None, None, None) for row in rows]
-    columns: dict[str, Any] = {
+    made: dict[str, Any] = {
         "cell": pa.array([row.cell for row in rows], pa.int64()),
         "run": pa.array([row.run for row in rows], pa.int64()),
         "seed": pa.array([row.seed for row in rows], pa.uint64()),
@@ -150,15 +188,8 @@ def table(rows: Sequence[Row]) -> pa.Table:
         "length_s": pa.array([window[1] for window in windows], pa.float64()),
         "wraps": pa.array([window[2] for window in windows], pa.bool_()),
     }
-    # By way of one block of numbers: Arrow takes a list of Python's objects ten times as long.
-    missing = float("nan")
-    block = np.array(
-        [[row.values.get(name, missing) for name in names] for row in rows], np.float64
-    ).reshape(len(rows), len(names))
-    columns |= {
-        name: pa.array(block[:, at].copy(), from_pandas=True) for at, name in enumerate(names)
-    }
-    return pa.table(columns)
+    made |= {name: pa.array(column, from_pandas=True) for name, column in columns.items()}
+    return pa.table(made)
 
 
 def write(table: pa.Table, out: Any, keys: Sequence[str]) -> None:

@@ -9,6 +9,7 @@ import numpy as np
 
 from clift.campaign import parts
 from clift.campaign.parts import Span
+from clift.campaign.runs import Ints
 from clift.campaign.store import MOST_RUNS, Store
 from clift.errors import ScenarioError
 
@@ -25,7 +26,7 @@ class Plan:
     Args:
         wanted: For each cell how many runs are asked for.
         store: What is done already, and by others; None: nothing is kept.
-        done: For each cell the runs that are done already, beside those.
+        done: The places of runs that are done already, beside those.
 
     Raises:
         ScenarioError: If there are too many runs.
@@ -38,12 +39,12 @@ class Plan:
 
     def __init__(
         self,
-        wanted: Sequence[int],
+        wanted: Sequence[int] | Ints,
         store: Store | None = None,
-        done: Sequence[Sequence[int]] = (),
+        done: Ints | None = None,
     ) -> None:
         self.cells = len(wanted)
-        most = max(wanted)
+        most = int(max(wanted))
         if most * self.cells > MOST_RUNS:
             raise ScenarioError(
                 f"runs: {most} of {self.cells} cells are more than {MOST_RUNS} in all; ask for "
@@ -58,8 +59,8 @@ class Plan:
         self._passed = False
         if store is not None:
             self._missing &= ~store.is_done(len(self._asked))
-        for cell, runs in enumerate(done):
-            self._missing[np.asarray(runs, np.int64) * self.cells + cell] = False
+        if done is not None:
+            self._missing[done] = False
 
     @property
     def missing(self) -> int:

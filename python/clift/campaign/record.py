@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import io
 import json
 import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import closing
 from dataclasses import asdict
+from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -20,7 +20,7 @@ from clift.campaign.files import said, write_file
 from clift.campaign.folder import RECORD, is_foreign, note, own, remove
 from clift.campaign.results import Cell, Results
 from clift.campaign.store import FOLDER
-from clift.campaign.tables import tables
+from clift.campaign.tables import in_parts
 from clift.errors import ScenarioError
 from clift.scenario import Scenario
 
@@ -120,7 +120,11 @@ def setting(results: Results, scenario: Scenario) -> dict[str, Any]:
 
 
 def write(
-    results: Results, scenario: Scenario, folder: Path, record: dict[str, Any] | None = None
+    results: Results,
+    scenario: Scenario,
+    folder: Path,
+    record: dict[str, Any] | None = None,
+    brief: bool = False,
 ) -> Iterator[Path]:
     """Writes tables and record; every file whole or not at all.
 
@@ -132,6 +136,7 @@ def write(
         scenario: What of.
         folder: Where to, as `prepare` has made it.
         record: What `as_dict` gives of at most `TOLD_CELLS`, if that is known.
+        brief: Whether the tables are left out for which first runs are done again.
 
     Yields:
         The files, as they are written.
@@ -139,7 +144,9 @@ def write(
     Raises:
         ScenarioError: If a file cannot be written.
     """
-    made = tables(results, scenario)
+    made = in_parts(results, scenario)
+    if brief:
+        made = {name: made[name] for name in ("runs", "summary")}
     files = [f"{name}.parquet" for name in made]
     former = own(folder)
     remove(folder, [RECORD])
@@ -148,8 +155,8 @@ def write(
         _noted(folder, files)
     record = as_dict(results, scenario, TOLD_CELLS) if record is None else record
     record = record | setting(results, scenario)
-    for name, table in made.items():
-        yield _table(folder / f"{name}.parquet", table)
+    for name, parts in made.items():
+        yield _table(folder / f"{name}.parquet", parts())
     yield _record(record | {"files": files, "text": scenario.text}, folder)
 
 
@@ -186,7 +193,7 @@ def draw(results: Results, scenario: Scenario, folder: Path, force: bool = True)
                 if (folder / FOLDER).is_dir():
                     _noted(folder, [path.name])
                 files.append(path.name)
-                yield _file(path, lambda out, content=content: out.write(content))
+                yield _file(path, partial(_put, content))
     finally:
         there = [name for name in dict.fromkeys(files) if (folder / name).exists()]
         _record(json.loads((folder / RECORD).read_text()) | {"files": there}, folder)
@@ -206,15 +213,27 @@ def _record(record: dict[str, Any], folder: Path) -> Path:
     return _file(folder / RECORD, lambda out: out.write(text.encode()))
 
 
-def _file(path: Path, fill: Callable[..., object]) -> Path:
+def _put(content: bytes, out: IO[bytes]) -> None:
+    out.write(content)
+
+
+def _file(path: Path, fill: Callable[[IO[bytes]], object]) -> Path:
     try:
-        content = io.BytesIO()
-        fill(content)
-        write_file(path, lambda out: out.write(content.getbuffer()))
-    except OSError as error:
-        raise ScenarioError(f"{path}: cannot write: {said(error)}") from None
+        write_file(path, fill)
+    except (OSError, pa.ArrowException) as error:
+        what = said(error) if isinstance(error, OSError) else error
+        raise ScenarioError(f"{path}: cannot write: {what}") from None
     return path
 
 
-def _table(path: Path, table: pa.Table) -> Path:
-    return _file(path, lambda out: pq.write_table(table, out, compression="zstd"))
+def _table(path: Path, parts: Iterator[pa.Table]) -> Path:
+    """Writes a table part by part."""
+
+    def fill(out: IO[bytes]) -> None:
+        first = next(parts)
+        with pq.ParquetWriter(out, first.schema, compression="zstd") as writer:
+            writer.write_table(first)
+            for part in parts:
+                writer.write_table(part)
+
+    return _file(path, fill)

@@ -4,40 +4,30 @@ from __future__ import annotations
 
 import re
 import warnings
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
+from clift.campaign.cells import Cells
 from clift.campaign.metrics import judged_by
+from clift.campaign.runs import Ints, Runs
 from clift.campaign.segments import Segments, segments
 from clift.campaign.statistics import Estimate, estimate, estimates, worth
-from clift.campaign.values import Values
+from clift.campaign.values import Values, Window
 from clift.scenario import Scenario
 from clift.simulation import Run, simulate
 
 # Figures of a run's delays that its few slowest packets decide.
 _TAILS = frozenset(["p95", "p99", "max"])
+# Numbers whose estimates are made together: of a million runs a few metrics, for their memory.
+_TOGETHER = 1 << 22
 _SAYS_LITTLE = re.compile(r"[-+.\de%]*|true|false", re.IGNORECASE)
 
 
 # Time series, delays and notes are of the first run of each cell, of the first cells only.
 DRAWN_CELLS = 48
-
-
-class Window(NamedTuple):
-    """Where a run starts in the trace that it shares with others.
-
-    Args:
-        start_s: Trace time of the start.
-        length_s: Length of the trace.
-        wraps: Whether the trace repeats.
-    """
-
-    start_s: float
-    length_s: float
-    wraps: bool
 
 
 @dataclass(slots=True)
@@ -51,7 +41,6 @@ class Cell:
         values: For each finished run, by its number, what it measured.
         shared: What all runs have in common where each could have its own: a trace, or one draw of
             a channel.
-        windows: For each finished run where it starts in that, if it starts at random.
         scenario: The cell's scenario, by which its first run is done again for plots.
     """
 
@@ -60,7 +49,6 @@ class Cell:
     wanted: int
     values: Values = field(default_factory=Values)
     shared: str | None = None
-    windows: dict[int, Window] = field(default_factory=dict)
     scenario: Scenario | None = None
     _first: Run | None = field(default=None, repr=False)
     _first_of: int = field(default=0, repr=False)
@@ -71,6 +59,11 @@ class Cell:
     def primary(self) -> str:
         """The metric that the cell is judged by."""
         return judged_by(self.values.measures, self.is_transfer)
+
+    @property
+    def windows(self) -> dict[int, Window]:
+        """For each finished run where it starts in what is shared, if it starts at random."""
+        return self.values.windows()
 
     @property
     def first(self) -> Run | None:
@@ -108,8 +101,10 @@ class Cell:
         """Mean and interval over the runs that have the metric."""
         self._forget()
         if metric not in self._known:
-            column = self.column(metric)
-            found = estimate([column[run] for run in column], self.independent(column))
+            column = self.values.array(metric)
+            there = column[~np.isnan(column)]
+            worth_of = self.independent(self.column(metric)) if self.windows else None
+            found = estimate(there, worth_of)
             if found is None:
                 return None
             self._known[metric] = _told(metric, found)
@@ -119,19 +114,23 @@ class Cell:
         """The estimate of every metric that a run has, by name: all at once is much faster."""
         self._forget()
         names = self.values.metrics()
-        columns = {name: self.values.array(name) for name in names if name not in self._known}
-        whole = {name: column for name, column in columns.items() if not np.isnan(column).any()}
-        if whole:
-            table = np.array(list(whole.values()), np.float64).T
-            found = estimates(table, self.independent(self.values))
-            self._known.update(
-                (name, _told(name, one)) for name, one in zip(whole, found, strict=True)
-            )
+        wanted = [name for name in names if name not in self._known]
+        together = max(1, _TOGETHER // max(1, len(self.values)))
+        for first in range(0, len(wanted), together):
+            columns = {name: self.values.array(name) for name in wanted[first : first + together]}
+            whole = {name: one for name, one in columns.items() if not np.isnan(one).any()}
+            if whole:
+                table = np.array(list(whole.values()), np.float64).T
+                found = estimates(table, self.independent(self.values))
+                self._known.update(
+                    (name, _told(name, one)) for name, one in zip(whole, found, strict=True)
+                )
         return {name: one for name in names if (one := self.estimate(name)) is not None}
 
     def independent(self, runs: Iterable[int]) -> float | None:
         """How many independent runs these are worth; None if as many as there are."""
-        windows = [(self.windows[run], run) for run in runs if run in self.windows]
+        known = self.windows
+        windows = [(known[run], run) for run in runs if run in known] if known else []
         if not windows:
             return None
         first, lengths = windows[0][0], self.column("duration_s")
@@ -140,6 +139,10 @@ class Cell:
             [lengths.get(run, 0.0) for _, run in windows],
             first.length_s if first.wraps else None,
         )
+
+    def forget(self) -> None:
+        """Lets go of the estimates, which are made again when they are asked for."""
+        self._known.clear()
 
     def _forget(self) -> None:
         """What was estimated of fewer runs is no longer known."""
@@ -206,30 +209,90 @@ class Results:
         cells: The cells.
         printed: Values that a paper prints, as the file has them.
         conditions: Axes whose points one meets (a channel, a load) rather than chooses.
+        table: Takes the runs of all cells.
+        loaded: Files of a store of which it has every run.
     """
 
     title: str
     seed: int
     axes: list[tuple[str, list[str]]]
-    cells: list[Cell]
+    cells: Sequence[Cell]
     printed: list[dict[str, Any]]
     conditions: frozenset[str] = frozenset()
+    table: Runs = field(default_factory=Runs, repr=False)
+    loaded: set[str] = field(default_factory=set, repr=False)
     _segments: dict[int, Segments] = field(default_factory=dict, repr=False)
 
     @property
     def drawn(self) -> list[Cell]:
         """The first cells, of whose first runs there are time series and plots."""
-        return self.cells[:DRAWN_CELLS]
+        return list(self.cells[:DRAWN_CELLS])
+
+    @property
+    def is_large(self) -> bool:
+        """Whether there are so many cells that they are not all shown."""
+        return isinstance(self.cells, Cells)
+
+    def shown(self, most: int) -> Results:
+        """The same with its first cells, if there are so many that not all are shown.
+
+        Args:
+            most: How many.
+        """
+        return replace(self, cells=self.cells[:most]) if self.is_large else self
+
+    def labels(self, cell: int) -> dict[str, str]:
+        """The labels of a cell."""
+        if isinstance(self.cells, Cells):
+            return self.cells.labels(cell)
+        return self.cells[cell].labels
+
+    def whole(self) -> Runs:
+        """The runs of all cells in one table, whatever their values are."""
+        cells = self.cells
+        if isinstance(cells, Cells) or all(
+            cell.values.is_of(self.table, number) for number, cell in enumerate(cells)
+        ):
+            return self.table
+        made = Runs()
+        for number, cell in enumerate(cells):
+            runs = np.array(list(cell.values), np.int64)
+            columns = {name: cell.values.array(name) for name in cell.values.metrics()}
+            made.extend(np.full(len(runs), number), runs, columns)
+        return made
+
+    def asked(self) -> Ints:
+        """For each cell how many runs are asked for."""
+        if isinstance(self.cells, Cells):
+            return self.cells.wanted.copy()
+        return np.array([cell.wanted for cell in self.cells], np.int64)
+
+    def ask(self, cell: int, runs: int) -> None:
+        """Asks for a number of runs of a cell."""
+        if isinstance(self.cells, Cells):
+            self.cells.wanted[cell] = runs
+        else:
+            self.cells[cell].wanted = runs
+
+    def counts(self) -> Ints:
+        """For each cell how many runs are finished."""
+        if isinstance(self.cells, Cells):
+            return self.cells.runs.counts(len(self.cells))
+        return np.array([len(cell.values) for cell in self.cells], np.int64)
+
+    def places(self) -> Ints:
+        """The finished runs in the table: the number of each times the cells, and its cell."""
+        return self.table.numbers() * len(self.cells) + self.table.cells()
 
     @property
     def done(self) -> int:
         """Runs finished."""
-        return sum(len(cell.values) for cell in self.cells)
+        return int(self.counts().sum())
 
     @property
     def wanted(self) -> int:
         """Runs asked for."""
-        return sum(cell.wanted for cell in self.cells)
+        return int(self.asked().sum())
 
     @property
     def is_complete(self) -> bool:

@@ -11,19 +11,23 @@ from math import sqrt
 from pathlib import Path
 from time import monotonic
 
+import numpy as np
 import pyarrow as pa
 
 from clift.campaign import parts
 from clift.campaign.axes import conditions
+from clift.campaign.cells import Cells
 from clift.campaign.cluster import Cluster, connect
 from clift.campaign.files import said
-from clift.campaign.metrics import is_metric, metric
+from clift.campaign.metrics import is_metric, judged_by, metric
 from clift.campaign.parts import Row, Span
 from clift.campaign.plan import Plan
-from clift.campaign.results import Cell, Results, Window
+from clift.campaign.results import DRAWN_CELLS, Cell, Results
+from clift.campaign.runs import WINDOW, Runs, windows
 from clift.campaign.statistics import Estimate, quantile
 from clift.campaign.stopping import is_narrow, rounds
 from clift.campaign.store import Store
+from clift.campaign.values import Values
 from clift.campaign.work import Batch, Worker
 from clift.errors import ScenarioError
 from clift.scenario import Scenario
@@ -37,6 +41,8 @@ _BATCH_S, _MOST_BATCH_S = 0.1, 2.0
 _MOST_RUNS = 4096
 # A batch grows no faster than by this factor: the first runs may be the short ones.
 _GROWTH = 4
+# More cells are made when they are asked for.
+MOST_LISTED = 10_000
 # How often the runs of other processes are looked at, when nothing else is left to do.
 _LOOK_S = 0.2
 
@@ -92,14 +98,14 @@ def _rounds(
     if until is None:
         done()
         return
-    most = [cell.wanted for cell in results.cells]
+    most = results.asked().tolist()
     active = list(range(len(most)))
     for look, runs in rounds(max(most)):
         for number in active:
-            results.cells[number].wanted = min(runs, most[number])
+            results.ask(number, min(runs, most[number]))
         if not done():
             for number in active:
-                results.cells[number].wanted = most[number]
+                results.ask(number, most[number])
             break
         active = [
             number
@@ -119,8 +125,7 @@ def _do(
     cluster: Cluster | None,
 ) -> bool:
     """Does what is missing; False after Ctrl-C."""
-    wanted = [cell.wanted for cell in results.cells]
-    plan = Plan(wanted, store, [list(cell.values) for cell in results.cells])
+    plan = Plan(results.asked(), store, results.places())
     study = Study(results, cells, plan, store, watch, cluster)
     # Ctrl-C may come anywhere: while runs are made ready, run, or are looked at.
     try:
@@ -169,14 +174,21 @@ def planned(scenario: Scenario, cells: Sequence[Scenario]) -> Results:
                 f"{where}printed.{number}.metric: no metric `{value['metric']}`; "
                 "e.g. completion_s, goodput_kbps, ip_throughput_kbps, links.0.share_used"
             )
-    made = [
-        Cell(cell.labels, cell.is_transfer, cell.size, shared=cell.shared, scenario=cell)
-        for cell in cells
+    table = Runs()
+    made: Sequence[Cell] = [
+        Cell(
+            *(cell.labels, cell.is_transfer, cell.size, Values.of(table, number)),
+            shared=cell.shared,
+            scenario=cell,
+        )
+        for number, cell in enumerate(cells if len(cells) <= MOST_LISTED else ())
     ]
+    if len(cells) > MOST_LISTED:
+        made = Cells(cells, table, scenario.sizes, DRAWN_CELLS)
     title = scenario.name or Path(scenario.file).stem or "scenario"
     axes = scenario.axes
     met = conditions(scenario.varied, axes)
-    return Results(title, scenario.config["seed"], axes, made, scenario.printed, met)
+    return Results(title, scenario.config["seed"], axes, made, scenario.printed, met, table)
 
 
 class Study:
@@ -206,8 +218,8 @@ class Study:
         self._plan, self._store, self._watch = plan, store, watch
         self._stop = threading.Event()
         self._batches: queue.SimpleQueue[Batch | BaseException | None] = queue.SimpleQueue()
-        self._unwritten: list[pa.Table] = []
-        self._glimpses = [Glimpse() for _ in cells]
+        self._glimpses: dict[int, Glimpse] = {}
+        self._transfers: dict[int, bool] = {}
         self._todo, self._done = plan.missing, 0
         self._begun = monotonic()
         self._run_s, self._runs = 0.0, 0
@@ -226,8 +238,10 @@ class Study:
 
         run = simulate(self._cells[0].replication(0), progress=progress)
         batch = Batch([Worker(self._cells, self._stop).row(0, run)], spans, firsts={0: run})
-        self._write(batch)
-        self._keep(batch)
+        try:
+            self._write(batch)
+        finally:
+            self._keep(batch)
         return None
 
     def run(self, threads: int) -> None:
@@ -278,9 +292,11 @@ class Study:
             size = 1
             while not self._stop.is_set() and (spans := self._plan.next(size)) is not None:
                 batch = self._batch(worker, spans)
-                self._write(batch)
+                try:
+                    self._write(batch)
+                finally:
+                    self._batches.put(batch)
                 self._let_go(spans)
-                self._batches.put(batch)
                 if batch.failure is not None:
                     raise batch.failure
                 size = min(self._size(), _GROWTH * size)
@@ -314,89 +330,79 @@ class Study:
         """Puts a batch on the disk."""
         if self._store is None or not batch.rows:
             return
-        table = parts.table(batch.rows)
         try:
-            self._store.write(table)
+            batch.file = self._store.write(parts.table(batch.rows, batch.columns()))
         except OSError as error:
             # What is finished is still shown; nothing new is begun.
-            self._unwritten.append(table)
             cure = "make room and run it again: what is there is kept"
             message = f"{self._store.folder}: cannot write finished runs: {said(error)}; {cure}"
             raise ScenarioError(message) from None
 
     def _keep(self, batch: Batch) -> None:
+        table = self._results.table
         for number, run in batch.firsts.items():
-            if number < len(self._results.drawn):
-                self._results.cells[number].keep_first(run)
-        for row in batch.rows:
-            cell = self._results.cells[row.cell]
-            self._glimpses[row.cell].take(row.values.get(cell.primary))
-            if self._store is None:
-                keep(cell, row)
+            self._results.cells[number].keep_first(run)
+        if batch.rows:
+            columns = dict(batch.columns())
+            if any(row.window is not None for row in batch.rows):
+                columns |= windows([row.window for row in batch.rows])
+            cells, runs = (
+                np.array([getattr(row, name) for row in batch.rows], np.int64)
+                for name in ("cell", "run")
+            )
+            table.extend(cells, runs, columns)
+        if batch.file is not None:
+            self._results.loaded.add(batch.file)
         self._done += len(batch.rows)
         if batch.rows:
-            self._watch(self._done, self._todo, self._note(batch.rows[-1].cell))
+            self._watch(self._done, self._todo, self._note(batch.rows))
 
-    def _note(self, number: int) -> str:
-        return note(self._results.cells[number], self._glimpses[number])
+    def _note(self, rows: Sequence[Row]) -> str:
+        """What is known so far of the cell of the last run."""
+        if len(self._glimpses) > MOST_LISTED:
+            self._glimpses.clear()
+        for row in rows:
+            seen = self._glimpses.setdefault(row.cell, Glimpse())
+            seen.take(row.values.get(self._primary(row)))
+        last = rows[-1]
+        return note(self._results.cells[last.cell], self._primary(last), self._glimpses[last.cell])
+
+    def _primary(self, row: Row) -> str:
+        """What the cell of a run is judged by, as far as that run tells."""
+        known = self._transfers.get(row.cell)
+        if known is None:
+            known = self._transfers[row.cell] = self._results.cells[row.cell].is_transfer
+        return judged_by(row.values.__contains__, known)
 
     def load(self) -> None:
-        """Puts what the store has into the results, with what could not be written into it."""
+        """Puts what others have put into the store into the results."""
         assert self._store is not None
-        load(self._results, [*self._store.tables(), *self._unwritten])
+        for file, found in self._store.tables(self._results.loaded):
+            if load(self._results, found):
+                self._results.loaded.add(file)
 
 
-def keep(cell: Cell, row: Row) -> None:
-    """Puts a finished run into its cell."""
-    cell.values[row.run] = row.values
-    if row.window is not None:
-        cell.windows[row.run] = Window(*row.window)
+def load(results: Results, found: pa.Table) -> bool:
+    """Puts finished runs from a file into the results, but for those that nobody asks for.
 
-
-def load(results: Results, tables: Sequence[pa.Table]) -> None:
-    """Puts finished runs from files into the results, but for those that nobody asks for."""
-    import numpy as np
+    Returns:
+        Whether all of them were asked for.
+    """
     import pyarrow.compute as pc
 
-    tables = [table for table in tables if table.num_rows]
-    if not tables:
-        return
-    whole = pa.concat_tables(tables, promote_options="default")
-    cells, runs = (whole.column(name).to_numpy() for name in ("cell", "run"))
-    asked = np.array([cell.wanted for cell in results.cells])
-    order = np.lexsort((runs, cells))
-    order = order[runs[order] < asked[cells[order]]]
-    # What is there already stays.
-    there = [number for number, cell in enumerate(results.cells) if cell.values]
-    if there:
-        known = {(number, run) for number in there for run in results.cells[number].values}
-        pairs = zip(cells[order].tolist(), runs[order].tolist(), strict=True)
-        order = order[np.array([pair not in known for pair in pairs], np.bool_)]
-    if not len(order):
-        return
-    cells, runs = cells[order], runs[order]
-    fresh = np.ones(len(order), np.bool_)
-    fresh[1:] = (cells[1:] != cells[:-1]) | (runs[1:] != runs[:-1])
-    order, cells, runs = order[fresh], cells[fresh], runs[fresh]
-    names = [name for name in whole.column_names if name not in (*parts.PLAIN, "cell_key")]
+    asked = results.asked()
+    cells, runs = (found.column(name).to_numpy() for name in ("cell", "run"))
+    wanted = runs < asked[cells]
+    plain = {*parts.PLAIN, "cell_key"} - {*WINDOW}
     columns = {
-        name: pc.fill_null(whole.column(name), float("nan")).to_numpy()[order] for name in names
+        name: pc.fill_null(pc.cast(found.column(name), pa.float64()), float("nan")).to_numpy()
+        for name in found.column_names
+        if name not in plain
     }
-    windows = {
-        name: whole.column(name).to_numpy()[order] for name in ("start_s", "length_s", "wraps")
-    }
-    starts = np.flatnonzero(np.concatenate([[True], cells[1:] != cells[:-1]]))
-    for first, end in zip(starts, [*starts[1:], len(cells)], strict=True):
-        cell = results.cells[cells[first]]
-        own = slice(first, end)
-        cell.values.keep_all(
-            runs[own].tolist(), {name: column[own] for name, column in columns.items()}
-        )
-        starts_s = windows["start_s"][own]
-        for row in np.flatnonzero(~np.isnan(starts_s.astype(float))).tolist():
-            start, length, wraps = (float(starts_s[row]), windows["length_s"][own][row], False)
-            wraps = bool(windows["wraps"][own][row])
-            cell.windows[int(runs[own][row])] = Window(start, float(length), wraps)
+    results.table.extend(
+        cells[wanted], runs[wanted], {name: column[wanted] for name, column in columns.items()}
+    )
+    return bool(wanted.all())
 
 
 class Glimpse:
@@ -432,7 +438,7 @@ class Glimpse:
         return quantile(self.count - 1) * sqrt(self._squares / (self.count - 1) / self.count)
 
 
-def note(cell: Cell, seen: Glimpse) -> str:
+def note(cell: Cell, primary: str, seen: Glimpse) -> str:
     """What is known so far of what a cell is judged by."""
     from clift.report.text import with_interval
 
@@ -440,4 +446,4 @@ def note(cell: Cell, seen: Glimpse) -> str:
         return ""
     found = Estimate(seen.mean, seen.half_width, seen.count)
     labels = " ".join(cell.labels.values())
-    return f"{labels}: {with_interval(found)} {metric(cell.primary).unit}"
+    return f"{labels}: {with_interval(found)} {metric(primary).unit}"

@@ -71,7 +71,9 @@ class Estimate:
         return {name: getattr(self, name) for name in names}
 
 
-def estimate(values: Sequence[float], independent: float | None = None) -> Estimate | None:
+def estimate(
+    values: Sequence[float] | _Floats, independent: float | None = None
+) -> Estimate | None:
     """Mean and 95 % interval of runs; None if there are none.
 
     The interval is Student's up to five runs and the studentised bootstrap's beyond. The same
@@ -104,6 +106,8 @@ def estimates(columns: _Floats, independent: float | None = None) -> list[Estima
         independent: How many independent runs they are worth.
     """
     runs = len(columns)
+    if runs == 1:
+        return [of_one(value) for value in columns[0].tolist()]
     means = np.mean(columns, axis=0)
     medians, p95s = np.quantile(columns, (0.5, 0.95), axis=0)
     worth_of = float(runs) if independent is None else min(independent, float(runs))
@@ -118,6 +122,16 @@ def estimates(columns: _Floats, independent: float | None = None) -> list[Estima
             Estimate(float(mean), half_width, runs, low, high, float(median), float(p95), worth_of)
         )
     return found
+
+
+def of_one(value: float) -> Estimate:
+    """The estimate from a single run, which is its own mean and median.
+
+    Example:
+        >>> of_one(3.0) == estimate([3.0])
+        True
+    """
+    return Estimate(value, None, 1, median=value, p95=value, independent=1.0)
 
 
 def intervals(deviations: _Floats, independent: float) -> list[tuple[float, float] | None]:

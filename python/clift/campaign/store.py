@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Container, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from time import monotonic
@@ -125,11 +125,14 @@ class Store:
         """Whether other processes have claimed runs of the study."""
         return self._locks.held(_OF_RUNS, MOST_RUNS) is not None
 
-    def write(self, table: pa.Table) -> None:
+    def write(self, table: pa.Table) -> str:
         """Puts finished runs on the disk.
 
         Args:
             table: As `parts.table` makes it.
+
+        Returns:
+            The name of the file.
 
         Raises:
             OSError: If they cannot be written.
@@ -144,13 +147,18 @@ class Store:
         )
         with self._guard:
             self._count(name)
+        return name
 
-    def tables(self) -> Iterator[pa.Table]:
-        """The finished runs, file by file; a run may be in two files, and is the same in both."""
+    def tables(self, but: Container[str] = ()) -> Iterator[tuple[str, pa.Table]]:
+        """The finished runs, file by file; a run may be in two files, and is the same in both.
+
+        Args:
+            but: The names of files that are left out.
+        """
         self.list()
         for name in sorted(self._names):
-            if parts.spans_of(name, self.study) is not None:
-                yield parts.read(self._runs / name)
+            if name not in but and parts.spans_of(name, self.study) is not None:
+                yield name, parts.read(self._runs / name)
 
     def find(self, place: int) -> dict[str, float] | None:
         """What the run at a place measured; None if it is not there."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -10,79 +10,145 @@ import pyarrow as pa
 
 from clift.campaign.metrics import in_order
 from clift.campaign.repairs import MOST_UNITS, repair
-from clift.campaign.results import Results
+from clift.campaign.results import Comparison, Results
+from clift.campaign.runs import Ints
 from clift.scenario import Scenario
 
 NAMES = ("runs", "summary", "series", "delays", "sequence", "units")
 """What the tables of the folder are called."""
 
 
+# Rows of a part: what runs measured is eighty columns or more, which must not all be there at a
+# time, and a file of estimates has so many rows in a group.
+_RUNS, _ESTIMATES = 1 << 17, 1 << 20
+# Cells whose estimates are made at a time.
+_CELLS = 1000
+_FIGURES = ("mean", "half_width", "low", "high", "median", "p95")
+
+
 def tables(
     results: Results, scenario: Scenario, names: Sequence[str] = NAMES
 ) -> dict[str, pa.Table]:
     """The tables of the folder by name; all unless some are named."""
-    made = {
-        "runs": lambda: _runs(results, scenario.cells()),
-        "summary": lambda: _summary(results),
-        "series": lambda: _series(results),
-        "delays": lambda: _delays(results),
-        "sequence": lambda: _sequence(results),
-        "units": lambda: _units(results),
+    return {
+        name: pa.concat_tables(made()).combine_chunks()
+        for name, made in in_parts(results, scenario).items()
+        if name in names
     }
-    return {name: made[name]() for name in names}
+
+
+def in_parts(results: Results, scenario: Scenario) -> dict[str, Callable[[], Iterator[pa.Table]]]:
+    """For each table what makes it, part by part, none of which is large."""
+    return {
+        "runs": lambda: _runs(results, scenario),
+        "summary": lambda: _whole(_summary(results), _ESTIMATES),
+        "series": lambda: iter([_series(results)]),
+        "delays": lambda: iter([_delays(results)]),
+        "sequence": lambda: iter([_sequence(results)]),
+        "units": lambda: iter([_units(results)]),
+    }
+
+
+def _whole(parts: Iterator[pa.Table], rows: int) -> Iterator[pa.Table]:
+    """The same rows in parts of so many, but for the last."""
+    waiting: list[pa.Table] = []
+    count = 0
+    for part in parts:
+        waiting.append(part)
+        count += part.num_rows
+        while count > rows:
+            whole = pa.concat_tables(waiting)
+            yield whole.slice(0, rows).combine_chunks()
+            waiting, count = [whole.slice(rows)], count - rows
+    if waiting:
+        yield pa.concat_tables(waiting).combine_chunks()
 
 
 def metric_names(results: Results) -> list[str]:
     """What any run measured."""
-    names: dict[str, None] = {}
-    for cell in results.cells:
-        names.update(dict.fromkeys(cell.values.metrics()))
-    return in_order(names)
+    return in_order(results.whole().names)
 
 
-def _runs(results: Results, scenarios: Sequence[Scenario]) -> pa.Table:
+def _runs(results: Results, scenario: Scenario) -> Iterator[pa.Table]:
     """One row a run: labels, number, seed, every number measured."""
-    metrics = metric_names(results)
-    columns: dict[str, Any] = {
-        name: _repeated([(cell.labels.get(name), len(cell.values)) for cell in results.cells])
+    table, seed = results.whole(), scenario.seeds()
+    metrics = in_order(table.names)
+    for first in range(0, max(1, len(table)), _RUNS):
+        end = min(first + _RUNS, len(table))
+        cells, runs = table.cells(first, end), table.numbers(first, end)
+        columns = _labels(results, cells)
+        columns["run"] = pa.array(runs, pa.int64())
+        columns["seed"] = pa.array(map(seed, cells.tolist(), runs.tolist()), pa.uint64())
+        for name in metrics:
+            columns[name] = pa.array(table.array(name, first, end), from_pandas=True)
+        yield pa.table(columns)
+
+
+def _labels(results: Results, cells: Ints) -> dict[str, Any]:
+    """The labels of cells, in order and each as often as it comes, by axis."""
+    there, places = np.unique(cells, return_inverse=True)
+    labels = [results.labels(cell) for cell in there.tolist()]
+    return {
+        name: pa.array([own.get(name) for own in labels], pa.string()).take(pa.array(places))
         for name, _ in results.axes
     }
-    runs = [(index, run) for index, cell in enumerate(results.cells) for run in cell.values]
-    columns["run"] = pa.array([run for _, run in runs], pa.int64())
-    columns["seed"] = pa.array(
-        [scenarios[index].replication(run).seed for index, run in runs], pa.uint64()
-    )
-    for name in metrics:
-        arrays = [cell.values.array(name) for cell in results.cells if cell.values]
-        columns[name] = pa.array(np.concatenate(arrays), pa.float64(), from_pandas=True)
+
+
+def _summary(results: Results) -> Iterator[pa.Table]:
+    """One row a cell and metric: the estimate, the printed value and how far it is from that."""
+    printed = {(value.cell, value.metric): value for value in results.comparisons()}
+    counts = results.counts()
+    for first in range(0, len(counts), _CELLS):
+        end = min(first + _CELLS, len(counts))
+        if printed or counts[first:end].max() > 1:
+            yield _estimates(results, range(first, end), printed)
+        else:
+            yield _of_single_runs(results, counts, first, end)
+
+
+def _of_single_runs(results: Results, counts: Ints, first: int, end: int) -> pa.Table:
+    """The estimates of cells with one run each, which are what that measured, all at once."""
+    table = results.whole()
+    begin = int(counts[:first].sum())
+    stop = begin + int(counts[first:end].sum())
+    names = in_order(table.names)
+    found = np.array([table.array(name, begin, stop) for name in names]).T.reshape(-1, len(names))
+    rows, metrics = np.nonzero(~np.isnan(found))
+    values, none = found[rows, metrics], np.full(len(rows), np.nan)
+    columns = _labels(results, table.cells(begin, stop)[rows])
+    columns["metric"] = pa.array(names, pa.string()).take(pa.array(metrics))
+    for name in (*_FIGURES, "runs", "printed", "difference"):
+        column = values if name in ("mean", "median", "p95") else none
+        columns[name] = pa.array(column, from_pandas=True)
+    columns["runs"] = pa.array(np.ones(len(rows), np.int64))
     return pa.table(columns)
 
 
-def _repeated(labels: Sequence[tuple[str | None, int]]) -> pa.Array:
-    """Each label as often as is said."""
-    return pa.array([label for label, times in labels for _ in range(times)], pa.string())
-
-
-def _summary(results: Results) -> pa.Table:
-    """One row a cell and metric: the estimate, the printed value and how far it is from that."""
-    printed = {(value.cell, value.metric): value for value in results.comparisons()}
-    figures = ("mean", "half_width", "low", "high", "median", "p95")
+def _estimates(
+    results: Results, cells: range, printed: Mapping[tuple[int, str], Comparison]
+) -> pa.Table:
     columns: dict[str, list[Any]] = {name: [] for name, _ in results.axes}
-    columns |= {name: [] for name in ("metric", *figures, "runs", "printed", "difference")}
-    for index, cell in enumerate(results.cells):
+    columns |= {name: [] for name in ("metric", *_FIGURES, "runs", "printed", "difference")}
+    for index in cells:
+        cell = results.cells[index]
         for name, found in cell.estimates().items():
             value = printed.get((index, name))
             for axis, _ in results.axes:
                 columns[axis].append(cell.labels.get(axis))
             columns["metric"].append(name)
-            for figure in (*figures, "runs"):
+            for figure in (*_FIGURES, "runs"):
                 columns[figure].append(getattr(found, figure))
             columns["printed"].append(None if value is None else value.printed)
             columns["difference"].append(None if value is None else value.difference)
-    numbers = (*figures, "printed", "difference")
+        if len(results.cells) > _CELLS:  # a hundred estimates of each of many cells
+            cell.forget()
+    numbers = (*_FIGURES, "printed", "difference")
     return pa.table(
         {
-            name: pa.array(column, pa.float64()) if name in numbers else pa.array(column)
+            name: pa.array(
+                column,
+                pa.float64() if name in numbers else pa.int64() if name == "runs" else pa.string(),
+            )
             for name, column in columns.items()
         }
     )

@@ -1,21 +1,36 @@
-"""What the runs of a cell measured: a column a metric, which takes eight bytes a run."""
+"""What the runs of a cell measured, as a mapping over the table of its study."""
 
 from __future__ import annotations
 
-from array import array
-from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
+from collections.abc import Iterator, Mapping
+from typing import NamedTuple, Self
 
 import numpy as np
 
 from clift.campaign.metrics import in_order
+from clift.campaign.packed import Floats
+from clift.campaign.runs import WINDOW, Runs
 
-_Floats = np.ndarray[Any, np.dtype[np.float64]]
-_MISSING = float("nan")
+
+class Window(NamedTuple):
+    """Where a run starts in the trace that it shares with others.
+
+    Args:
+        start_s: Trace time of the start.
+        length_s: Length of the trace.
+        wraps: Whether the trace repeats.
+    """
+
+    start_s: float
+    length_s: float
+    wraps: bool
 
 
 class Values(Mapping[int, dict[str, float]]):
     """For each finished run of a cell, by its number, what it measured.
+
+    Args:
+        runs: Runs of a cell that is in no study.
 
     Example:
         >>> values = Values()
@@ -25,14 +40,23 @@ class Values(Mapping[int, dict[str, float]]):
         ({'goodput_kbps': 250.0}, [0, 1], {0: 2.0})
     """
 
-    __slots__ = ("_columns", "_place", "_sorted")
+    __slots__ = ("_cell", "_runs")
 
     def __init__(self, runs: Mapping[int, Mapping[str, float]] | None = None) -> None:
-        self._place: dict[int, int] = {}
-        self._columns: dict[str, array[float]] = {}
-        self._sorted = True
+        self._runs, self._cell = Runs(), 0
         for run, found in (runs or {}).items():
             self[run] = found
+
+    @classmethod
+    def of(cls, runs: Runs, cell: int) -> Self:
+        """Those of a cell in the table of a study."""
+        made = cls.__new__(cls)
+        made._runs, made._cell = runs, cell
+        return made
+
+    def is_of(self, runs: Runs, cell: int) -> bool:
+        """Whether these are the values of a cell in a table."""
+        return self._runs is runs and self._cell == cell
 
     def __setitem__(self, run: int, found: Mapping[str, float]) -> None:
         """Takes what a run measured; a run that is there already is the same, and stays.
@@ -41,38 +65,7 @@ class Values(Mapping[int, dict[str, float]]):
             run: Its number.
             found: Numbers by metric; none of them is NaN.
         """
-        if run in self._place:
-            return
-        rows = len(self._place)
-        self._add(run)
-        columns = self._columns
-        for name, value in found.items():
-            column = columns.get(name)
-            if column is None:
-                columns[name] = column = array("d", [_MISSING]) * rows
-            column.append(value)
-        if len(found) < len(columns):
-            for name in columns.keys() - found.keys():
-                columns[name].append(_MISSING)
-
-    def keep_all(self, runs: Sequence[int], columns: Mapping[str, _Floats]) -> None:
-        """Takes what many runs measured.
-
-        Args:
-            runs: Their numbers, none of which is there already.
-            columns: A column a metric, with NaN where a run has none.
-        """
-        rows = len(self._place)
-        for run in runs:
-            self._add(run)
-        for name, column in columns.items():
-            if name not in self._columns:
-                if np.isnan(column).all():
-                    continue
-                self._columns[name] = array("d", [_MISSING]) * rows
-            self._columns[name].frombytes(np.ascontiguousarray(column, np.float64).tobytes())
-        for name in self._columns.keys() - columns.keys():
-            self._columns[name].extend([_MISSING] * len(runs))
+        self._runs.add(self._cell, run, found)
 
     def measures(self, name: str) -> bool:
         """Whether a run measured it.
@@ -85,66 +78,69 @@ class Values(Mapping[int, dict[str, float]]):
             >>> values.measures("mos"), values.measures("page_load_s")
             (True, False)
         """
-        return name in self._columns
-
-    def _add(self, run: int) -> None:
-        place = self._place
-        self._sorted = self._sorted and (not place or run > next(reversed(place)))
-        place[run] = len(place)
+        return self._runs.measures(name, *self._bounds())
 
     def metrics(self) -> list[str]:
         """What any run measured, in the order of the catalogue."""
-        return in_order(self._columns)
+        return in_order(filter(self.measures, self._runs.names))
 
-    def array(self, metric: str) -> _Floats:
+    def array(self, metric: str) -> Floats:
         """A metric of all runs in the order of their numbers; NaN where a run has none."""
-        self._order()
-        if metric not in self._columns:
-            return np.full(len(self._place), _MISSING)
-        return np.frombuffer(self._columns[metric], np.float64).copy()
+        return self._runs.array(metric, *self._bounds())
 
     def column(self, metric: str) -> dict[int, float]:
         """The metric by number of the run, of the runs that have it."""
         column = self.array(metric)
         there = ~np.isnan(column)
-        if there.all():
-            return dict(zip(self._place, column.tolist(), strict=True))
-        runs = np.fromiter(self._place, np.int64, len(self._place))
-        return dict(zip(runs[there].tolist(), column[there].tolist(), strict=True))
+        numbers = self._runs.numbers(*self._bounds())
+        return dict(zip(numbers[there].tolist(), column[there].tolist(), strict=True))
 
     def are_alike(self) -> bool:
         """Whether all runs measured the same, to the last number."""
-        for name in self._columns:
-            column = np.frombuffer(self._columns[name], np.float64)
+        for name in self._runs.names:
+            column = self.array(name)
             if not ((column == column[0]) | (np.isnan(column) & np.isnan(column[0]))).all():
                 return False
         return True
 
-    def _order(self) -> None:
-        """Puts the runs into the order of their numbers."""
-        if self._sorted:
-            return
-        runs = np.fromiter(self._place, np.int64, len(self._place))
-        order = np.argsort(runs)
-        self._place = {run: row for row, run in enumerate(runs[order].tolist())}
-        self._columns = {
-            name: array("d", np.frombuffer(column, np.float64)[order].tobytes())
-            for name, column in self._columns.items()
+    def windows(self) -> dict[int, Window]:
+        """For each run where it starts in what runs share, if it starts at random."""
+        bounds = self._bounds()
+        if not self._runs.measures(WINDOW[0], *bounds):
+            return {}
+        starts, lengths, wraps = (self._runs.array(name, *bounds) for name in WINDOW)
+        there = ~np.isnan(starts)
+        of = zip(starts[there].tolist(), lengths[there].tolist(), wraps[there] > 0, strict=True)
+        numbers = self._runs.numbers(*bounds)[there].tolist()
+        return {
+            run: Window(start, length, bool(wraps))
+            for run, (start, length, wraps) in zip(numbers, of, strict=True)
         }
-        self._sorted = True
+
+    def _bounds(self) -> tuple[int, int]:
+        return self._runs.bounds(self._cell)
 
     def __getitem__(self, run: int) -> dict[str, float]:
-        row = self._place[run]
-        found = {name: column[row] for name, column in self._columns.items()}
+        place = self._place(run)
+        if place is None:
+            raise KeyError(run)
+        names = self._runs.names
+        found = {name: self._runs.array(name, place, place + 1).item() for name in names}
         return {name: value for name, value in found.items() if value == value}
 
     def __contains__(self, run: object) -> bool:
         # A mapping's own would gather all numbers of the run.
-        return run in self._place
+        return isinstance(run, int) and self._place(run) is not None
+
+    def _place(self, run: int) -> int | None:
+        first, end = self._bounds()
+        place = first + int(np.searchsorted(self._runs.numbers(first, end), run))
+        found = self._runs.numbers(place, min(end, place + 1))
+        return place if run in found else None
 
     def __iter__(self) -> Iterator[int]:
-        self._order()
-        return iter(self._place)
+        return iter(self._runs.numbers(*self._bounds()).tolist())
 
     def __len__(self) -> int:
-        return len(self._place)
+        first, end = self._bounds()
+        return end - first

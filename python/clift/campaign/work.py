@@ -8,10 +8,15 @@ from dataclasses import dataclass, field
 
 import clift._clift as _clift
 from clift.campaign.metrics import measured_by
-from clift.campaign.parts import Row, Span
+from clift.campaign.packed import Floats
+from clift.campaign.parts import Row, Span, measured
+from clift.campaign.results import DRAWN_CELLS
 from clift.errors import ScenarioError, SimulationError
 from clift.scenario import Scenario
 from clift.simulation import Run
+
+# Cells of which a worker remembers what they share.
+_REMEMBERED = 10_000
 
 
 @dataclass(slots=True)
@@ -22,13 +27,22 @@ class Batch:
         rows: The finished runs, in order: all of them, or the first ones if it was stopped.
         spans: Where they are.
         failure: Why a run could not go on, if one could not.
-        firsts: The first runs of cells, by number of the cell.
+        firsts: The first runs of cells that are drawn, by number of the cell.
+        file: The file of a store that has the runs.
     """
 
     rows: list[Row]
     spans: list[Span]
     failure: Exception | None = None
     firsts: dict[int, Run] = field(default_factory=dict)
+    file: str | None = None
+    _columns: dict[str, Floats] | None = field(default=None, repr=False)
+
+    def columns(self) -> dict[str, Floats]:
+        """What the runs measured as columns, made once for file and table."""
+        if self._columns is None:
+            self._columns = measured([row.values for row in self.rows])
+        return self._columns
 
 
 class Worker:
@@ -42,6 +56,7 @@ class Worker:
     def __init__(self, cells: Sequence[Scenario], stop: threading.Event) -> None:
         self._cells = cells
         self._stop = stop
+        self._shared: dict[int, bool] = {}
 
     def run(self, spans: Sequence[Span]) -> Batch:
         """Does the runs at some places.
@@ -69,7 +84,7 @@ class Worker:
                 break
             run = Run(scenario, outcome)
             batch.rows.append(self._row(place, run))
-            if place < count:
+            if place < min(count, DRAWN_CELLS):
                 batch.firsts[place] = run
         room = len(batch.rows)
         for first, end in spans:
@@ -98,12 +113,21 @@ class Worker:
         core, number, replication = run.scenario.task()
         values = measured_by(run)
         window = None
-        if self._cells[cell].shared:
+        if self._is_shared(cell):
             found = run.scenario.window()
             if found is not None:
                 window = (found[0] / 1e9, found[1] / 1e9, found[2])
         seed = core.seed(number, replication)
         return Row(cell, place // len(self._cells), seed, values, window)
+
+    def _is_shared(self, cell: int) -> bool:
+        """Whether runs of a cell share a trace, asked once where there are few cells."""
+        found = self._shared.get(cell)
+        if found is None:
+            found = self._cells[cell].shared is not None
+            if len(self._shared) < _REMEMBERED:
+                self._shared[cell] = found
+        return found
 
 
 class _StoppedError(Exception):

@@ -140,19 +140,20 @@ def _fill(
 ) -> str:
     """Fills the folder, unless it holds the same already; says what is missing after Ctrl-C.
 
-    There are no plots of runs that were stopped.
+    There are no plots of runs that were stopped, and only the tables of runs and cells.
     """
     from clift.campaign.folder import made_of, note
     from clift.campaign.record import draw, write
 
     folder = store.folder
-    # Whoever stops a study wants an answer; the same command draws once the runs are there.
+    # Whoever stops a study wants an answer; the same command does the rest once the runs are there.
     plots = wishes.plots and not was_stopped
     told = [store.study, record, scenario.text, plots]
     made = hashlib.sha256(json.dumps(told).encode()).hexdigest()
     if made_of(folder) == made:
         return ""
-    missing = _written(folder, write(results, scenario, folder, record), "tables")
+    files = write(results, scenario, folder, record, brief=was_stopped)
+    missing = _written(folder, files, "tables")
     if plots and not missing:
         missing = _written(folder, draw(results, scenario, folder, wishes.force), "plots")
     if not missing:

@@ -44,7 +44,7 @@ class Kept:
         self._written = monotonic()
         self._rows: dict[tuple[int, int], Row] = {}
         try:
-            for table in self._store.tables():
+            for _, table in self._store.tables():
                 names = [name for name in table.column_names if name not in parts.PLAIN]
                 for row in table.drop_columns(["cell_key"]).to_pylist():
                     measured = {name: row[name] for name in names if row.get(name) is not None}

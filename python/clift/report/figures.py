@@ -7,7 +7,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from clift.campaign.repairs import MOST_UNITS, UNITS_S, is_live, unit_of
-from clift.campaign.results import Results
+from clift.campaign.results import DRAWN_CELLS, Results
 from clift.report import comparison, delay_cdf, erasures, flows, lines, sequence, units
 from clift.scenario import Scenario
 from clift.trace import PhyTrace
@@ -27,6 +27,7 @@ def draw(results: Results, scenario: Scenario, series: pa.Table) -> Iterator[tup
     """
     if not results.done:
         return
+    results = results.shown(DRAWN_CELLS)
     compared = results.comparisons()
     metrics = dict.fromkeys([cell.primary for cell in results.cells])
     metrics |= dict.fromkeys(value.metric for value in compared)

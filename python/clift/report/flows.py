@@ -67,6 +67,6 @@ def draw(results: Results) -> Figure | None:
 def of_flows(cell: Cell) -> list[Estimate | None]:
     """The goodput of each flow, as far as some run has it."""
     found: list[Estimate | None] = []
-    while any(f"flows.{len(found)}.goodput_kbps" in values for values in cell.values.values()):
+    while cell.values.measures(f"flows.{len(found)}.goodput_kbps"):
         found.append(cell.estimate(f"flows.{len(found)}.goodput_kbps"))
     return found

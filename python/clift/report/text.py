@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from math import floor, log10
 from textwrap import fill
 
+import numpy as np
+
 from clift._words import counted
 from clift.campaign.conclusion import conclude
 from clift.campaign.metrics import metric
@@ -20,6 +22,8 @@ WIDTH = 100
 _MANY = 20
 # More flows are shown by the least, the median and the most that one got.
 _MOST_FLOWS = 6
+# Of so many cells that they are not all shown, so many are.
+_MOST_CELLS = 100
 # An interval whose one part is so many times the other is not written with one number.
 _LOPSIDED = 1.25
 _FURTHER = {
@@ -35,14 +39,17 @@ def report(results: Results) -> str:
         parts[0] += f" - INTERRUPTED after {results.done} of {counted(results.wanted, 'run')}"
     compared = results.comparisons()
     said: set[str] = set()
+    there = results.cells[:_MOST_CELLS] if results.is_large else results.cells
     for is_transfer in (True, False):
         cells = [
-            (index, cell)
-            for index, cell in enumerate(results.cells)
-            if cell.is_transfer is is_transfer
+            (index, cell) for index, cell in enumerate(there) if cell.is_transfer is is_transfer
         ]
         if cells:
             parts += _tables(results, cells, compared, said)
+    if len(there) < len(results.cells):
+        parts.append(
+            f"The first {len(there)} of {len(results.cells)} cells; -o and --json have all."
+        )
     parts += _given(results) or _alike(results)
     sentence = conclude(results)
     if sentence:
@@ -202,7 +209,7 @@ def _of_flows(cells: list[tuple[int, Cell]]) -> Iterator[_Column]:
 def _flows(cell: Cell) -> Iterator[str]:
     """The names of the flows' goodput, one by one, as far as some run has it."""
     flow = 0
-    while any(f"flows.{flow}.goodput_kbps" in values for values in cell.values.values()):
+    while cell.values.measures(f"flows.{flow}.goodput_kbps"):
         yield f"flows.{flow}.goodput_kbps"
         flow += 1
 
@@ -286,8 +293,14 @@ def _explained(
 
 def _are_alike(results: Results) -> bool:
     """Whether the runs of every cell came out the same, to the last number."""
-    several = [cell.values for cell in results.cells if len(cell.values) > 1]
+    several = [results.cells[at].values for at in _several(results)]
     return bool(several) and all(values.are_alike() for values in several)
+
+
+def _several(results: Results) -> list[int]:
+    """The cells with more than one run."""
+    found: list[int] = np.flatnonzero(results.counts() > 1).tolist()
+    return found
 
 
 def _alike(results: Results) -> list[str]:
@@ -302,7 +315,7 @@ def _alike(results: Results) -> list[str]:
 
 def _given(results: Results) -> list[str]:
     """What all runs share, and what their intervals say for that."""
-    cells = [cell for cell in results.cells if cell.shared and len(cell.values) > 1]
+    cells = [cell for at in _several(results) if (cell := results.cells[at]).shared]
     if not cells:
         return []
     what = "trace" if any(cell.shared == "trace" for cell in cells) else "channel"
