@@ -91,12 +91,15 @@ def live() -> float:
 
 
 def test_tcp_with_ecn_does_what_a_kernels_does():
-    """Where one mark does not decide minutes: 40 ms, and DCTCP over CoDel at 500 ms."""
+    """Where one mark does not decide minutes: 40 ms, and DCTCP over CoDel at 500 ms.
+
+    Over the step at 500 ms it is 387 kbit/s for 330 where no buffer of the sender ends.
+    """
     compared = 0
     for cell, (kernel, _) in ecn.recorded().items():
         if cell.queue in ("codel", "fq-codel", "codel(ce_threshold 1 ms)") and (
-            cell.rtt_ms == 40 or (cell.congestion, cell.queue) == ("dctcp", "codel")
+            cell.rtt_ms == 40 or cell.congestion == "dctcp"
         ):
             assert ecn.engine(cell).faults(kernel) == [], cell.label
             compared += 1
-    assert compared == 5
+    assert compared == 6
