@@ -12,6 +12,7 @@ use super::link::packet;
 use super::packet::{Level, Packet, identify};
 use crate::budget::Budget;
 use crate::trace::error::{Fault, ReadError};
+use crate::units::counted;
 
 /// Buffers begin with this and grow up to [`LONGEST`].
 const BUFFER: usize = 1 << 16;
@@ -67,8 +68,13 @@ pub(super) fn packets(
     })?;
     let mut parse = Parse { nat, place, ..Parse::default() };
     let mut room = BUFFER;
+    let is_ng = reader.data().starts_with(&SECTION);
     loop {
         let before = reader.data().len();
+        // The crate takes the frame of a block off its length, also where that is shorter.
+        if is_ng && parse.block_length(reader.data()).is_some_and(|length| length < FRAME) {
+            return Err(parse.damage("a block shorter than its frame"));
+        }
         let step = match reader.next() {
             Ok((size, block)) => {
                 budget.grow(&mut parse.capture.packets, "packets")?;
@@ -110,6 +116,11 @@ pub(super) fn packets(
     Ok(parse.capture)
 }
 
+/// What a section of pcapng begins with.
+const SECTION: [u8; 4] = [0x0a, 0x0d, 0x0d, 0x0a];
+/// Bytes of a block of pcapng beside its content: its kind, and its length twice.
+const FRAME: u32 = 12;
+
 const TOO_LONG: &str = "a packet of over 16 MiB";
 
 enum Step {
@@ -137,8 +148,16 @@ struct Parse {
 
 impl Parse {
     fn damage(&self, what: &str) -> ReadError {
-        let blocks = self.blocks;
-        ReadError::File(Fault::Damaged(format!("{what} behind {blocks} good blocks")))
+        let blocks = counted(self.blocks, "good block", "good blocks");
+        ReadError::File(Fault::Damaged(format!("{what} behind {blocks}")))
+    }
+
+    /// The length of the block of pcapng that `data` begins with; `None` at its end, and of a section,
+    /// which may change the order of bytes.
+    fn block_length(&self, data: &[u8]) -> Option<u32> {
+        let length = data.get(4..8)?.try_into().ok()?;
+        let read = if self.big_endian { u32::from_be_bytes } else { u32::from_le_bytes };
+        (!data.starts_with(&SECTION)).then(|| read(length))
     }
 
     fn block(&mut self, block: &PcapBlockOwned<'_>) -> Result<(), ReadError> {

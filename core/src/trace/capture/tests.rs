@@ -335,3 +335,19 @@ fn pauses_are_told_where_slots_fill_them() {
     let told = warned(&Options { rate, ..Options::default() });
     assert!(told.contains("1 pause of 200 ms or more between packets, 80."), "{told}");
 }
+
+#[test]
+fn a_block_shorter_than_its_frame_is_damage_and_no_panic() {
+    for (order, length) in [(true, 0u32), (true, 10), (false, 8), (false, 11)] {
+        let word = |number: u32| if order { number.to_be_bytes() } else { number.to_le_bytes() };
+        // A section, then a block of process information, whose content may be empty.
+        let section = [0x0a0d_0d0a, 28, 0x1a2b_3c4d].map(word);
+        let version = if order { [0, 1, 0, 0] } else { [1, 0, 0, 0] };
+        let rest = [[0xff; 4], [0xff; 4], word(28)];
+        let block = [word(0x8000_0001), word(length), word(length), word(0)];
+        let parts: [&[[u8; 4]]; 4] = [&section, &[version], &rest, &block];
+        let file: Vec<u8> = parts.concat().concat();
+        let error = read(&file[..], &file[..], &Options::default()).unwrap_err().to_string();
+        assert!(error.contains("a block shorter than its frame behind 1 good block"), "{error}");
+    }
+}
