@@ -49,6 +49,7 @@ validate: $(VENV)/tools ## everything against theory, ns-2, ns-3, the papers and
 	$(BIN)/python validation/tauran2017.py
 	$(BIN)/python validation/tauran2017_channel.py
 	$(BIN)/python validation/ns2_plugin.py
+	$(BIN)/python validation/ns2_links.py
 	$(BIN)/python validation/report_page.py
 
 validate-kernel: $(VENV)/tools ## every tenth drawn cell measured anew with this machine's kernel (root)

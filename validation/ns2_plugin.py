@@ -4,7 +4,7 @@
     python validation/ns2_plugin.py cost    # what the plugin costs beside a plain link of ns-2
 
 Each cell is the mean of four seeds: the same link fates in both hosts (which is checked), one TCP
-flow. What differs is TCP, and ns-2's first packet, which has 40 bytes and counts as data; so runs
+flow. What differs is TCP, over LEO its re-ordering buffer; so runs
 part after a second, and single runs scatter.
 """
 

@@ -16,7 +16,6 @@ set variants {reno cubic hybla westwood compound}
 
 set ns [new Simulator]
 $ns use-scheduler Heap
-Agent/TCP set ts_option_size_ 12
 foreach scheme $schemes {
     foreach variant $variants {
         set sender [$ns node]
@@ -27,13 +26,18 @@ foreach scheme $schemes {
         set tcp [new Agent/TCP/Linux]
         $tcp set timestamps_ true
         $tcp set window_ 1000
-        $tcp set packetSize_ 1448 ;# 1500 with its headers
+        # Every packet has 1500 bytes: else ns-2's first one has 40 and counts as data. The control takes
+        # its segment size when it is selected: the payload.
+        $tcp set packetSize_ 1448
+        $tcp set syn_ false
+        $tcp set useHeaders_ false
         set sink [new Agent/TCPSink/Sack1]
         $sink set ts_echo_rfc1323_ true
         $ns attach-agent $sender $tcp
         $ns attach-agent $receiver $sink
         $ns connect $tcp $sink
         $ns at 0 "$tcp select_ca $variant"
+        $ns at 0 "$tcp set packetSize_ 1500"
         set ftp [new Application/FTP]
         $ftp attach-agent $tcp
         $ns at 0 "$ftp start"

@@ -390,10 +390,6 @@ def _parts(engine: Ran, ran: Ran) -> dict[str, Any] | None:
         return None
     ours = [packet for packet in engine.there.arrivals if packet.size > _LONGEST_ACK]
     theirs = [packet for packet in ran.there.arrivals if packet.size > _LONGEST_ACK]
-    first = ran.there.arrivals[0] if ran.there.arrivals else None
-    if first and first.size <= _LONGEST_ACK and first.end > first.first:
-        why = "its first packet, which counts as data, has 40 bytes; the engine's is full"
-        return {"packet": 0, "at_s": first.at_ns / 1e9, "why": why}
     number = same(ours, theirs)
     if number == min(len(ours), len(theirs)):
         return None
