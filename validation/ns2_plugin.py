@@ -65,8 +65,11 @@ SEEDS = (1, 2, 3, 4)
 WITHIN = 0.05
 
 
-def run(cell: tuple[str, str, int]) -> tuple[float, float, bool]:
-    """Goodput by the engine and by ns-2, and whether the link's fates agree."""
+def run(cell: tuple[str, str, int]) -> tuple[float, float, bool] | None:
+    """Goodput by the engine and by ns-2, and whether the link's fates agree.
+
+    None: ns-2 did not end, as its Westwood+ does not if its first packet is lost.
+    """
     link, variant, seed = cell
     file, changes = LINKS[link]
     changes = changes | {"transport.congestion": variant, "seed": str(seed)}
@@ -76,6 +79,8 @@ def run(cell: tuple[str, str, int]) -> tuple[float, float, bool]:
             path = Path(folder, "x.toml")
             path.write_text(HYBRID)
         found = crosscheck(clift.Scenario.read(path, changes), ("engine", "ns2"))
+    if "ns2" not in found and variant == "westwood":
+        return None
     engine, ns2 = found["engine"], found["ns2"]
     return engine["goodput_kbps"], ns2["goodput_kbps"], ns2["fates"]["agree"]
 
@@ -89,15 +94,16 @@ def table() -> int:
     within = 0
     print(f"{'link':20} {'TCP':9} {'engine':>8} {'ns-2':>8}")
     for link, variant in pairs:
-        runs = [found[link, variant, seed] for seed in SEEDS]
+        runs = [one for seed in SEEDS if (one := found[link, variant, seed])]
         engine, ns2 = (mean(one[host] for one in runs) for host in (0, 1))
         difference = engine / ns2 - 1
         within += abs(difference) <= WITHIN
         print(f"{link:20} {variant:9} {engine:8.1f} {ns2:8.1f} {difference:+6.1%}")
     count = len(pairs)
-    agree = sum(one[2] for one in found.values())
-    print(f"{within} of {count} cells within 5 %; fates agree in {agree} of {len(found)} runs")
-    return int(within < 0.95 * count or agree < len(found))
+    ended = [one for one in found.values() if one]
+    agree = sum(one[2] for one in ended)
+    print(f"{within} of {count} cells within 5 %; fates agree in {agree} of {len(ended)} runs")
+    return int(within < 0.95 * count or agree < len(ended))
 
 
 COST = """

@@ -267,7 +267,15 @@ def _ns2(cell: Scenario, flow: Flow, _: Ran, __: Callable[[str], None]) -> Ran:
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         (folder / "x.tcl").write_text(script)
-        done = subprocess.run([program, "x.tcl"], cwd=folder, capture_output=True, text=True)
+        longest = 60 + flow.duration_s
+        try:
+            done = subprocess.run(
+                [program, "x.tcl"], cwd=folder, capture_output=True, text=True, timeout=longest
+            )
+        except subprocess.TimeoutExpired:
+            why = "; its Westwood+ never does if its first packet is lost"
+            known = why if flow.congestion == "westwood" else ""
+            raise MissingHostError(f"ns did not end within {longest:g} s{known}") from None
         results = [line.split() for line in done.stdout.splitlines() if line.startswith("result")]
         if done.returncode != 0 or not results:
             raise MissingHostError(
