@@ -43,6 +43,7 @@ validate: $(VENV)/tools ## everything against theory, ns-2, ns-3, the papers and
 	$(BIN)/python -m validation.kernel.beside
 	$(BIN)/python -m validation.kernel.live
 	$(BIN)/python -m validation.kernel.live_links
+	$(BIN)/python -m validation.kernel.nr
 	$(BIN)/python -m validation.kernel.queues
 	$(BIN)/python -m validation.kernel.ecn
 	$(BIN)/python validation/wiopt2003.py
