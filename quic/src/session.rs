@@ -93,15 +93,8 @@ impl ServerConfig for Handshake {
 ///
 /// ```
 /// let (client, server) = clift_quic::session::without_cryptography(330);
-/// let server = quinn_proto::ServerConfig::new(server, std::sync::Arc::new(Key));
 /// let client = quinn_proto::ClientConfig::new(client);
-/// # #[derive(Debug)]
-/// # struct Key;
-/// # impl quinn_proto::crypto::HandshakeTokenKey for Key {
-/// #     fn aead_from_hkdf(&self, _: &[u8]) -> Box<dyn quinn_proto::crypto::AeadKey> {
-/// #         unimplemented!()
-/// #     }
-/// # }
+/// # let _ = (client, server);
 /// ```
 pub fn without_cryptography(certificate: usize) -> (Arc<dyn ClientConfig>, Arc<dyn ServerConfig>) {
     let handshake = Arc::new(Handshake { certificates: certificate, earlier: None });
