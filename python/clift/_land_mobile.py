@@ -117,7 +117,7 @@ class Described(_parse.Fixed):
             >>> low, high = channel.traces([5, 8], duration_s=20)
             >>> low.d_ns.tolist() == channel.at(5).trace(20).d_ns.tolist()
             True
-            >>> (low.d_ns == 0).sum() > (high.d_ns == 0).sum()
+            >>> bool((low.d_ns == 0).sum() > (high.d_ns == 0).sum())
             True
         """
         levels = _parse.floats("esn0_db", esn0_db, "levels in dB").ravel().tolist()
