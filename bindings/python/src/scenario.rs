@@ -117,19 +117,11 @@ impl PyScenario {
         })
     }
 
-    /// The same with more changes; what they say of a key takes the place of what was said before.
+    /// The same with more changes.
     fn changed(&self, changes: Vec<Given<'_>>) -> PyResult<Self> {
         let mut objects = Objects::new();
         let more = given(changes, &self.content, &mut objects)?;
-        let kept = self.changes.iter().filter(|(key, _)| more.iter().all(|(own, _)| own != key));
-        Ok(Self {
-            file: self.file.clone(),
-            content: self.content.clone(),
-            changes: kept.cloned().chain(more.iter().cloned()).collect(),
-            memory: self.memory.with(objects),
-            made: OnceLock::new(),
-            store: OnceLock::new(),
-        })
+        Ok(Self { memory: self.memory.with(objects), ..self.with(more) })
     }
 
     /// Checks it.
@@ -271,12 +263,14 @@ impl PyScenario {
 }
 
 impl PyScenario {
-    /// The same with more changes.
+    /// The same with more changes; what they say of a key takes the place of what was said before.
     pub(crate) fn with(&self, more: impl IntoIterator<Item = (String, Change)>) -> Self {
+        let more: Vec<_> = more.into_iter().collect();
+        let kept = self.changes.iter().filter(|(key, _)| more.iter().all(|(own, _)| own != key));
         Self {
             file: self.file.clone(),
             content: self.content.clone(),
-            changes: self.changes.iter().cloned().chain(more).collect(),
+            changes: kept.cloned().chain(more.iter().cloned()).collect(),
             memory: self.memory.clone(),
             made: OnceLock::new(),
             store: OnceLock::new(),
