@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pickle
 from collections import Counter
 from typing import Any
 
@@ -9,6 +10,7 @@ import numpy as np
 import pytest
 
 import clift
+import clift.campaign
 from clift import _clift
 from clift._clift import (
     ACKNOWLEDGED,
@@ -19,6 +21,8 @@ from clift._clift import (
     UNIT_AGAIN,
     UNIT_NEW,
 )
+from clift.campaign.metrics import measured_by
+from clift.report.flows import of_flows
 
 MS = 1_000_000
 PACKET = 1500
@@ -460,3 +464,52 @@ def test_the_catalogue_names_everything_in_a_summary() -> None:
     assert places["link"] == link.keys() - {"kind"}
     assert places["leg"] == leg.keys() - {"kind"}
     assert places["delay"] == link["packet_delay_ms"].keys()
+
+
+MANY = """
+duration = "2 s"
+runs = 2
+flows = 120
+scheme = "ARQ"
+[channel]
+model = "bernoulli"
+slot = "1 ms"
+erasures = "1 %"
+[link]
+rtt = "50 ms"
+[application]
+type = "file"
+size = "2 kB"
+"""
+
+
+def test_many_flows_have_a_range_in_results_and_numbers_of_their_own_in_a_summary() -> None:
+    results = clift.campaign.run(clift.Scenario.parse(MANY))
+    run = results.cells[0].first
+    assert run is not None
+    flows, numbers = run.summary()["flows"], run.numbers()
+    assert len(flows) == 120
+    for name in ("goodput_kbps", "retransmissions", "completion_s"):
+        measured = [flow[name] for flow in flows if flow[name] is not None]
+        told = [numbers[f"flows.{word}.{name}"] for word in ("least", "median", "most")]
+        assert told == [min(measured), pytest.approx(float(np.median(measured))), max(measured)]
+    assert not [name for name in numbers if name.startswith("flows.0.")]
+    assert pickle.loads(pickle.dumps(run)).numbers() == numbers
+    # The shares that papers print are of all flows.
+    once = sum(flow["segments_by_retransmissions"][0] for flow in flows)
+    all_of = sum(sum(flow["segments_by_retransmissions"]) for flow in flows)
+    assert measured_by(run)["segments_sent_once_share"] == once / all_of
+    # Tables and pictures of results show the ends.
+    text = str(results)
+    assert "least of a flow" in text
+    assert "most of a flow" in text
+    assert len(of_flows(results.cells[0])) == 3
+    assert set(run.series(interval_ms=100, flows=3)["flow"].to_pylist()) == {0, 1, 2}
+    with pytest.raises(clift.ScenarioError, match="flows"):
+        run.series(flows=0)
+
+
+def test_few_flows_have_a_bar_each() -> None:
+    text = MANY.replace("120", "3")
+    cell = clift.campaign.run(clift.Scenario.parse(text)).cells[0]
+    assert list(of_flows(cell)) == ["flow 0", "flow 1", "flow 2"]

@@ -26,7 +26,7 @@ from typing import Any
 import numpy as np
 
 import clift
-from clift.campaign.metrics import measured
+from clift.campaign.metrics import measured_by
 from clift.campaign.statistics import difference
 from clift.design.objective import constraint, objective, values
 from clift.design.race import Race
@@ -138,7 +138,7 @@ def enumerate_all(one: Problem, threads: int) -> tuple[np.ndarray, np.ndarray]:
             warnings.simplefilter("ignore", UserWarning)
             runs = clift.run_many(tasks, progress=False, threads=threads)
         for cell, run in enumerate(runs):
-            found = values(measured(run.summary(), None), rate)
+            found = values(measured_by(run, of_link=False), rate)
             table[cell, number] = goal.sign * found[goal.metric]
             excess[cell, number] = [limit.excess(found[limit.metric]) for limit in limits]
     return table, excess

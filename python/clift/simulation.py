@@ -45,6 +45,11 @@ class Kept(NamedTuple):
     goodput_kbps: float
     completion_s: float | None
     text: str
+    by_name: dict[str, float]
+
+    def numbers(self) -> dict[str, float]:
+        """All finite numbers."""
+        return dict(self.by_name)
 
     def summary(self) -> Summary:
         """Everything measured."""
@@ -82,7 +87,8 @@ class Run(Fixed):
         return hash(self.scenario)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        kept = Kept(self.goodput_kbps, self.completion_s, json.dumps(self.summary()))
+        text = json.dumps(self.summary())
+        kept = Kept(self.goodput_kbps, self.completion_s, text, self.numbers())
         return type(self), (self.scenario, kept)
 
     @property
@@ -107,11 +113,11 @@ class Run(Fixed):
         return summary
 
     def numbers(self) -> dict[str, float]:
-        """All finite numbers of the summary by their dotted names, e.g. `flows.0.timeouts`."""
-        if isinstance(self._outcome, Kept):
-            from clift.campaign.metrics import numbers
+        """All finite numbers of the summary by their dotted names, e.g. `flows.0.timeouts`.
 
-            return numbers(self.summary())
+        Of more than a hundred flows there are `flows.least.timeouts`, `flows.median.timeouts` and
+        `flows.most.timeouts`; `summary` has those of each.
+        """
         return self._outcome.numbers()
 
     def retransmission_shares(self) -> dict[int, float] | None:
@@ -168,24 +174,26 @@ class Run(Fixed):
             if flow["protocol"] == "tcp"
         )
 
-    def series(self, interval_ms: float = 100) -> pa.Table:
+    def series(self, interval_ms: float = 100, flows: int | None = None) -> pa.Table:
         """Time series: the run is done again and sampled.
 
         Args:
             interval_ms: Time between samples.
+            flows: Only of so many flows, the first ones; None: of all.
 
         Returns:
             A table with a row for each flow and instant: time_s, flow, cwnd_packets,
             ssthresh_packets, srtt_ms, in_flight_packets, goodput_kbps, queue_packets and more.
 
         Raises:
-            ScenarioError: If the interval is not above zero.
+            ScenarioError: If the interval is not above zero, or `flows` below 1.
         """
         import pyarrow as pa
 
         # Below a microsecond there would be no end of samples.
         interval_ns = _parse.nanoseconds("interval_ms", interval_ms, "ms", 1000)
-        return pa.table(_clift.series(self.scenario.setup(), interval_ns))
+        some = None if flows is None else _parse.whole("flows", flows, 1, 2**32 - 1)
+        return pa.table(_clift.series(self.scenario.setup(), interval_ns, some))
 
     def events(self) -> pa.Table:
         """What happened to every segment: the run is done again and logged.
@@ -331,9 +339,9 @@ class Run(Fixed):
         return over_time.draw(self, self.series(interval_ms))
 
     def _repr_html_(self) -> str:
-        from clift.campaign.metrics import measured, metric
+        from clift.campaign.metrics import measured_by, metric
 
-        found = measured(self.summary(), None)
+        found = measured_by(self, of_link=False)
         rows = []
         for name in _SHOWN:
             if name in found:

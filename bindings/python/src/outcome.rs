@@ -1,7 +1,6 @@
 //! What a run measured, as Python's objects, and the catalogue of metrics.
 
 use std::collections::BTreeMap;
-use std::fmt::Write;
 use std::sync::Mutex;
 
 use clift::metrics::{Better, CATALOG, Metric, Place, Value};
@@ -46,14 +45,12 @@ impl Outcome {
         object(py, &self.0.summary())
     }
 
-    /// All finite numbers of the summary by their dotted names.
+    /// All finite numbers of the summary by their dotted names; of more than a hundred flows the least,
+    /// the median and the most.
     fn numbers<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         let found = PyDict::new(py);
-        let mut name = String::new();
         let mut named = Names::of_the_last_run();
-        gather(&self.0.summary(), &mut name, &mut |name, number| {
-            found.set_item(named.next(py, name), number)
-        })?;
+        self.0.numbers(|name, number| found.set_item(named.next(py, name), number))?;
         Ok(found)
     }
 }
@@ -92,38 +89,6 @@ impl Drop for Names {
             *names = std::mem::take(&mut self.known);
         }
     }
-}
-
-/// Hands on the finite numbers of a value and of all that is in it, with `name` before their own.
-fn gather(
-    value: &Value,
-    name: &mut String,
-    see: &mut impl FnMut(&str, f64) -> PyResult<()>,
-) -> PyResult<()> {
-    let length = name.len();
-    let dot = if length > 0 { "." } else { "" };
-    match value {
-        Value::Missing | Value::Text(_) => {}
-        Value::Count(count) => see(name, *count as f64)?,
-        Value::Number(number) if number.is_finite() => see(name, *number)?,
-        Value::Number(_) => {}
-        Value::List(values) => {
-            for (index, value) in values.iter().enumerate() {
-                let _ = write!(name, "{dot}{index}");
-                gather(value, name, see)?;
-                name.truncate(length);
-            }
-        }
-        Value::Table(values) => {
-            for (own, value) in values {
-                name.push_str(dot);
-                name.push_str(own);
-                gather(value, name, see)?;
-                name.truncate(length);
-            }
-        }
-    }
-    Ok(())
 }
 
 fn object<'py>(py: Python<'py>, value: &Value) -> PyResult<Bound<'py, PyAny>> {

@@ -46,19 +46,22 @@ macro_rules! table {
 }
 
 /// Runs `setup` again and samples it every `interval_ns`; columns as numpy arrays, one row for
-/// each flow and instant. The queue and what was put on the air are those of the first forward
+/// each of the first `flows` and instant. The queue and what was put on the air are those of the first forward
 /// hop; dropped packets are summed over the forward hops.
 #[pyfunction]
+#[pyo3(signature = (setup, interval_ns, flows=None))]
 pub(crate) fn series<'py>(
     py: Python<'py>,
     setup: &Setup,
     interval_ns: u64,
+    flows: Option<usize>,
 ) -> PyResult<Bound<'py, PyDict>> {
     let interval = Duration::from_nanos(interval_ns.max(1));
     logged(py, setup, move |setup, log| {
         let forward = setup.forward.len();
         let (bytes_before, samples) = (Vec::new(), Samples::default());
-        let mut sampler = Sampler { interval, forward, bytes_before, samples, log };
+        let flows = flows.unwrap_or(usize::MAX);
+        let mut sampler = Sampler { interval, forward, flows, bytes_before, samples, log };
         engine::run(setup, &mut sampler).map(|_| sampler.samples)
     })?
     .dict(py)
@@ -141,6 +144,7 @@ table!(Samples of SampleRow {
 struct Sampler<'a, 'b> {
     interval: Duration,
     forward: usize,
+    flows: usize,
     bytes_before: Vec<u64>,
     samples: Samples,
     log: &'a mut Log<'b>,
@@ -158,7 +162,7 @@ impl Observer for Sampler<'_, '_> {
     fn sample(&mut self, sample: &Sample) {
         self.bytes_before.resize(sample.flows.len(), 0);
         let hops = &sample.hops[..self.forward];
-        for (number, flow) in sample.flows.iter().enumerate() {
+        for (number, flow) in sample.flows.iter().enumerate().take(self.flows) {
             let new = flow.bytes_in_order - self.bytes_before[number];
             self.bytes_before[number] = flow.bytes_in_order;
             let row = SampleRow {

@@ -380,6 +380,11 @@ impl Outcome {
     /// # Ok::<(), simulation::RunError>(())
     /// ```
     pub fn summary(&self) -> Value {
+        self.summary_with(Value::List(self.flows.iter().map(flow).collect()))
+    }
+
+    /// The same with something else in the place of the flows.
+    pub(super) fn summary_with(&self, flows: Value) -> Value {
         let mut values = read(Place::Run, |source| match source {
             Run(value) => Some(value(self)),
             Each(count) => Some(self.total(count).into()),
@@ -388,7 +393,7 @@ impl Outcome {
         });
         let hops = |hops: &[HopMetrics]| Value::List(hops.iter().map(hop).collect());
         let parts = [
-            ("flows", Value::List(self.flows.iter().map(flow).collect())),
+            ("flows", flows),
             ("links", hops(&self.forward)),
             ("return_links", hops(&self.backward)),
         ];
@@ -408,7 +413,7 @@ fn read(place: Place, value: impl Fn(Source) -> Option<Value>) -> Vec<(&'static 
     values
 }
 
-fn flow(flow: &FlowMetrics) -> Value {
+pub(super) fn flow(flow: &FlowMetrics) -> Value {
     let mut values = read(Place::Flow, |source| match source {
         Flow(value) => Some(value(flow)),
         Each(count) => Some(count(flow).into()),

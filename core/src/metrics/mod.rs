@@ -8,6 +8,7 @@ mod catalog;
 mod distribution;
 mod flow;
 mod hop;
+mod numbers;
 mod outcome;
 mod value;
 
@@ -16,5 +17,6 @@ pub use catalog::{Better, CATALOG, Metric, Place};
 pub use distribution::{DelaySummary, Distribution};
 pub use flow::{EcnMetrics, FlowMetrics, MessageMetrics, ProxyMetrics, fairness};
 pub use hop::{HopMetrics, LegCounters, LegMetrics, LinkMetrics};
+pub use numbers::MOST_FLOWS;
 pub use outcome::Outcome;
 pub use value::Value;

@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cache
-from itertools import count
-from math import isfinite
-from typing import TYPE_CHECKING, Any, Literal, cast
+from itertools import chain, count
+from typing import TYPE_CHECKING, Literal, cast
 
 import clift._clift as _clift
 
@@ -65,6 +64,8 @@ def metric(name: str) -> Metric:
         'packet delay, p95'
         >>> metric("flows.1.messages.share_in_time").title
         'messages in time, flow 1'
+        >>> metric("flows.median.goodput_kbps").title
+        'goodput, median of the flows'
         >>> metric("flows.0.page.page_load_s").title
         'page load time, flow 0'
     """
@@ -75,7 +76,8 @@ def metric(name: str) -> Metric:
             places, item = _LISTS[one_of]
             found = _nested(places, parts)
             if found and (one_of, number) != ("links", "0"):
-                found = replace(found, title=f"{found.title}, {item} {number}")
+                which = f"{item} {number}" if number.isdigit() else f"{number} of the {item}s"
+                found = replace(found, title=f"{found.title}, {which}")
         case _:
             found = None
     return found or Metric(name)
@@ -153,34 +155,8 @@ def is_metric(name: str) -> bool:
     return nested or _in_catalog(("run", "campaign"), name) is not None
 
 
-def measured(summary: Mapping[str, Any], again: Mapping[int, float] | None) -> dict[str, float]:
-    """All numbers of a run by dotted names, with the shares that papers print.
-
-    Args:
-        summary: What `Run.summary` gives.
-        again: Shares of the LLDUs of the first link's trace by retransmissions, if it has one.
-
-    Example:
-        >>> summary = {"goodput_kbps": 8.0, "retransmissions": 1, "segments_sent": 10,
-        ...            "flows": [{"segments_by_retransmissions": [8, 1]}], "completion_s": None}
-        >>> found = measured(summary, {0: 0.98, 1: 0.02})
-        >>> found["share_sent_again"], found["flows.0.segments_by_retransmissions.1"]
-        (0.1, 1.0)
-        >>> found["lldus_sent_twice_share"]
-        0.02
-    """
-    return _with_shares(numbers(summary), again)
-
-
-def numbers(summary: Mapping[str, Any]) -> dict[str, float]:
-    """All finite numbers of a summary by their dotted names."""
-    found: dict[str, float] = {}
-    _gather(summary.items(), "", found)
-    return found
-
-
 def measured_by(run: Run, of_link: bool = True) -> dict[str, float]:
-    """The same of a run, whose numbers the core gathers in a tenth of the time.
+    """All numbers of a run by dotted names, with the shares that papers print.
 
     Args:
         run: The run.
@@ -189,45 +165,35 @@ def measured_by(run: Run, of_link: bool = True) -> dict[str, float]:
     Example:
         >>> import clift
         >>> run = clift.simulate(clift.NtnLink(), duration_s=1)
-        >>> measured_by(run) == measured(run.summary(), None)
+        >>> found = measured_by(run)
+        >>> found["share_sent_again"] == found["retransmissions"] / found["segments_sent"]
+        True
+        >>> found["flows.0.timeouts"] == run.summary()["flows"][0]["timeouts"]
         True
     """
-    return _with_shares(run.numbers(), run.retransmission_shares() if of_link else None)
-
-
-def _with_shares(found: dict[str, float], shares: Mapping[int, float] | None) -> dict[str, float]:
+    found = run.numbers()
     sent = found.get("segments_sent")
     if sent:
         found["share_sent_again"] = found["retransmissions"] / sent
-    segments: dict[int, float] = {}
-    for flow in count():
-        again = 0
-        name = f"flows.{flow}.segments_by_retransmissions."
-        while (some := found.get(f"{name}{again}")) is not None:
-            segments[again] = segments.get(again, 0) + some
-            again += 1
-        if not again and f"flows.{flow}.segments_sent" not in found:
-            break
-    found.update(_shares("segments_sent", segments))
+    found.update(_shares("segments_sent", _by_retransmissions(found)))
+    shares = run.retransmission_shares() if of_link else None
     if shares is not None:
         found.update(_shares("lldus_sent", shares))
     return found
 
 
-def _gather(items: Iterable[tuple[Any, Any]], before: str, found: dict[str, float]) -> None:
-    """Puts the numbers of a table or list, and of what is in it, under their dotted names."""
-    for key, value in items:
-        # Most are plain numbers; a call for each would take most of the time.
-        kind = type(value)
-        if kind is float:
-            if isfinite(value):
-                found[f"{before}{key}"] = value
-        elif kind is int:
-            found[f"{before}{key}"] = float(value)
-        elif kind is dict:
-            _gather(value.items(), f"{before}{key}.", found)
-        elif kind is list:
-            _gather(enumerate(value), f"{before}{key}.", found)
+def _by_retransmissions(found: Mapping[str, float]) -> dict[int, float]:
+    """How many segments of all flows were sent again how often."""
+    segments: dict[int, float] = {}
+    for flow in chain(["sum"], count()):
+        name = f"flows.{flow}.segments_by_retransmissions."
+        again = 0
+        while (some := found.get(f"{name}{again}")) is not None:
+            segments[again] = segments.get(again, 0) + some
+            again += 1
+        if flow != "sum" and not again and f"flows.{flow}.segments_sent" not in found:
+            break
+    return segments
 
 
 def _shares(what: str, counts: Mapping[int, float]) -> Iterator[tuple[str, float]]:

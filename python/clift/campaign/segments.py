@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 _HISTOGRAM_BINS = 400
 _QUANTILES = 2000
 _INTERVALS = 100
+MOST_FLOWS = 100
+"""Of more flows nothing is kept over time."""
 # A point for each segment must stay a point.
 _MOST_POINTS = 300
 _FEWEST_POINTS = 60
@@ -64,7 +66,7 @@ class Segments(NamedTuple):
         edges_ms: Its edges.
         shares: Shares of the segments, from 0 to 1.
         quantiles_ms: The one-way delay that so many segments do not exceed.
-        delays: Over time, by flow.
+        delays: Over time, by flow; of the first `MOST_FLOWS` that received something.
         excerpt: The log around the loss that mattered; None without a segment.
     """
 
@@ -101,16 +103,21 @@ def segments(run: Run) -> Segments:
         edges,
         places / max(1, ordered.size),
         ordered[places - 1],
-        {
-            int(number): _over_time(
-                arrived_ns[flow == number],
-                milliseconds[flow == number],
-                run.summary()["duration_s"],
-            )
-            for number in np.unique(flow)
-        },
+        _of_flows(flow, arrived_ns, milliseconds, run.summary()["duration_s"]),
         around_the_loss(events),
     )
+
+
+def _of_flows(
+    flow: _Ints, arrived_ns: _Ints, delays_ms: _Floats, duration_s: float
+) -> dict[int, Delays]:
+    """The delays over time of the first flows; what is given is by flow."""
+    numbers, starts = np.unique(flow, return_index=True)
+    ends = np.append(starts[1:], flow.size)
+    return {
+        int(number): _over_time(arrived_ns[start:end], delays_ms[start:end], duration_s)
+        for number, start, end in zip(numbers[:MOST_FLOWS], starts, ends, strict=False)
+    }
 
 
 def one_way_delays(events: pa.Table) -> tuple[_Ints, _Ints, _Ints]:

@@ -12,6 +12,7 @@ from clift.campaign.metrics import in_order
 from clift.campaign.repairs import MOST_UNITS, repair
 from clift.campaign.results import Comparison, Results
 from clift.campaign.runs import Ints
+from clift.campaign.segments import MOST_FLOWS
 from clift.scenario import Scenario
 
 NAMES = ("runs", "summary", "series", "delays", "sequence", "units")
@@ -161,7 +162,8 @@ def _series(results: Results) -> pa.Table:
         if cell.first is None:
             continue
         seconds = cell.first.summary()["duration_s"]
-        table = cell.first.series(interval_ms=max(10.0, seconds))  # about a thousand samples
+        # About a thousand samples of each flow.
+        table = cell.first.series(interval_ms=max(10.0, seconds), flows=MOST_FLOWS)
         tables.append(_labelled(table, index, cell.labels))
     return pa.concat_tables(tables) if tables else pa.table({"cell": pa.array([], pa.int64())})
 

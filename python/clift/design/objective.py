@@ -213,4 +213,5 @@ _NOTHING_DELIVERED = 1e6
 
 def _of_flow(measured: Mapping[str, float]) -> str:
     messages = "messages.delay_ms.p99"
-    return messages if f"flows.0.{messages}" in measured else "segment_delay_ms.p99"
+    of_messages = (f"flows.{which}.{messages}" in measured for which in ("0", "most"))
+    return messages if any(of_messages) else "segment_delay_ms.p99"

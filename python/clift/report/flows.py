@@ -16,6 +16,8 @@ if TYPE_CHECKING:
 def draw(results: Results) -> Figure | None:
     """Mean goodput of each flow as bars, with its 95 % interval, and how fair that is.
 
+    Of flows that are too many for a bar each there are three: least, median and most.
+
     Args:
         results: The campaign.
 
@@ -32,16 +34,14 @@ def draw(results: Results) -> Figure | None:
         for x, (label, _, _, cell) in enumerate(members):
             found = of_flows(cell)
             width = 0.8 / len(found)
-            for flow, one in enumerate(found):
-                if one is None:
-                    continue
+            for flow, (name, one) in enumerate(found.items()):
                 few = len(found) <= len(COLOURS)
                 axes.bar(
                     x + (flow - (len(found) - 1) / 2) * width,
                     one.mean,
                     width * 0.9,
                     color=COLOURS[flow] if few else COLOURS[0],
-                    label=f"flow {flow}" if few else None,
+                    label=name if few else None,
                     alpha=0.85,
                 )
                 if one.low is not None and one.high is not None:
@@ -64,9 +64,17 @@ def draw(results: Results) -> Figure | None:
     return panels.figure
 
 
-def of_flows(cell: Cell) -> list[Estimate | None]:
-    """The goodput of each flow, as far as some run has it."""
-    found: list[Estimate | None] = []
-    while cell.values.measures(f"flows.{len(found)}.goodput_kbps"):
-        found.append(cell.estimate(f"flows.{len(found)}.goodput_kbps"))
+def of_flows(cell: Cell) -> dict[str, Estimate]:
+    """The goodput of each flow, as far as some run has it, or of three for all of them."""
+    found: dict[str, Estimate] = {}
+    for word in ("least", "median", "most"):
+        known = cell.estimate(f"flows.{word}.goodput_kbps")
+        if known is not None:
+            found[f"{word} of the flows"] = known
+    if found:
+        return found
+    flow = 0
+    while (one := cell.estimate(f"flows.{flow}.goodput_kbps")) is not None:
+        found[f"flow {flow}"] = one
+        flow += 1
     return found

@@ -169,6 +169,7 @@ def _draw(
                     color=colour,
                     label=", ".join(part for part in (label, name) if part),
                     linewidth=1.3,
+                    marker="." if line.x.size == 1 else "",
                 )
         axes.set_xlim(left=0)
     panels.from_zero()

@@ -191,19 +191,32 @@ def _of_metric(
 def _of_flows(cells: list[tuple[int, Cell]]) -> Iterator[_Column]:
     """What each flow got, where there are several."""
     counts = [len(list(_flows(cell))) for _, cell in cells]
-    if max(counts) < 2:
-        return
-    of_cells = [[cell.estimate(name) for name in _flows(cell)] for _, cell in cells]
-    means = [[one.mean for one in of if one is not None] for of in of_cells]
-    title = _title("goodput_kbps")
-    if max(counts) > _MOST_FLOWS:
-        for word, place in (("least", 0.0), ("most", 1.0)):
-            texts = [_plain(sorted(of)[round(place * (len(of) - 1))]) if of else "" for of in means]
+    if max(counts) > _MOST_FLOWS or any(cell.values.measures(_LEAST) for _, cell in cells):
+        for word in ("least", "most"):
+            texts = ["" if one is None else _plain(one) for one in _ends(cells, word)]
             yield _Column(f"{word} of a flow", texts)
         return
+    if max(counts) < 2:
+        return
+    title = _title("goodput_kbps")
+    of_cells = [[cell.estimate(name) for name in _flows(cell)] for _, cell in cells]
+    means = [[one.mean for one in of if one is not None] for of in of_cells]
     for flow in range(max(counts)):
         texts = [_plain(of[flow]) if flow < len(of) else "" for of in means]
         yield _Column(f"flow {flow}" if flow else f"{title}: flow 0", texts)
+
+
+# What runs of so many flows that no table has room for each measured of the one that got least.
+_LEAST = "flows.least.goodput_kbps"
+
+
+def _ends(cells: list[tuple[int, Cell]], word: str) -> Iterator[float | None]:
+    """The goodput of the flow that got least, or most, in each cell."""
+    for _, cell in cells:
+        known = cell.estimate(f"flows.{word}.goodput_kbps")
+        estimates = [known] if known else [cell.estimate(name) for name in _flows(cell)]
+        means = [one.mean for one in estimates if one is not None]
+        yield (min if word == "least" else max)(means, default=None)
 
 
 def _flows(cell: Cell) -> Iterator[str]:
