@@ -14,6 +14,7 @@ import clift.campaign
 from clift import _clift
 from clift._clift import (
     ACKNOWLEDGED,
+    GONE,
     RECEIVED,
     RECEIVED_IN_VAIN,
     SENT,
@@ -513,3 +514,16 @@ def test_few_flows_have_a_bar_each() -> None:
     text = MANY.replace("120", "3")
     cell = clift.campaign.run(clift.Scenario.parse(text)).cells[0]
     assert list(of_flows(cell)) == ["flow 0", "flow 1", "flow 2"]
+
+
+@pytest.mark.parametrize("aqm", ["codel", "pie", "fq-codel", "dualpi2"])
+def test_a_log_is_in_order_of_time_though_a_queue_tells_its_drops_later(aqm: str) -> None:
+    leg = {"rate": "5 Mbit/s", "delay": "30 ms", "queue": "60 packets", "aqm": aqm}
+    run = clift.simulate(clift.Scenario({"path": [{"leg": leg}]}, duration_s=20, flows=2))
+    events = run.events()
+    times, kinds = (events.column(name).to_numpy() for name in ("time_ns", "kind"))
+    assert np.all(np.diff(times) >= 0)
+    # Every packet of the leg carries data but for the two SYNs and what completes handshakes.
+    dropped = run.summary()["links"][0]["packets_dropped"]
+    assert dropped > 5
+    assert np.count_nonzero(kinds == GONE) == dropped

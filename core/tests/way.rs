@@ -7,7 +7,7 @@ use clift::trace::Folder;
 use clift::units::{Bytes, Instant};
 
 /// Links of every kind, and paths of several hops.
-const LINKS: [(&str, &str); 14] = [
+const LINKS: [(&str, &str); 15] = [
     ("none", "scheme = \"none\"\nlink.rtt = \"60 ms\""),
     ("fec", "scheme = \"FEC(10/12)\"\nlink.rtt = \"60 ms\""),
     ("arq", "scheme = \"ARQ\"\nlink.rtt = \"60 ms\"\nlink.queue = \"20 packets\""),
@@ -39,6 +39,10 @@ const LINKS: [(&str, &str); 14] = [
     (
         "path",
         "[[path]]\nleg = { rate = \"3 Mbit/s\", delay = \"5 ms\", loss = \"1 %\" }\n[[path]]\nscheme = \"ARQ\"\nlink = { rtt = \"60 ms\", queue = \"6 packets\" }\nchannel = { model = \"bernoulli\", erasures = \"5 %\", rate = \"1 Mbit/s\", lldu = \"250 B\" }\n[[path]]\nleg = { delay = \"3 ms\", lost_data = [7, 90] }",
+    ),
+    (
+        "managed legs",
+        "[[path]]\nleg = { rate = \"980 kbit/s\", delay = \"5 ms\", loss = \"1 %\", queue = \"9 packets\", aqm = \"codel(target 2 ms, interval 20 ms)\" }\n[[path]]\nleg = { rate = \"970 kbit/s\", delay = \"30 ms\", aqm = \"pie(target 2 ms)\" }",
     ),
 ];
 

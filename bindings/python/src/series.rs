@@ -36,6 +36,12 @@ macro_rules! table {
                 Ok(())
             }
 
+            /// The rows of these numbers.
+            #[allow(dead_code)] // most tables are written in order
+            fn rows(self, numbers: &[usize]) -> Self {
+                Self { $($column: numbers.iter().map(|&row| self.$column[row]).collect()),+ }
+            }
+
             fn dict(self, py: Python<'_>) -> PyResult<Bound<'_, PyDict>> {
                 let dict = PyDict::new(py);
                 $(dict.set_item(stringify!($column), PyArray1::from_vec(py, self.$column))?;)+
@@ -193,12 +199,24 @@ impl Observer for Sampler<'_, '_> {
 pub(crate) fn events<'py>(py: Python<'py>, setup: &Setup) -> PyResult<Bound<'py, PyDict>> {
     logged(py, setup, |setup, log| {
         let mut events = Events { segments: Segments::default(), log };
-        engine::run(setup, &mut events).map(|_| events.segments)
+        engine::run(setup, &mut events).map(|_| events.segments.by_time())
     })?
     .dict(py)
 }
 
 table!(Segments of SegmentRow { time_ns: i64, flow: u32, kind: u8, seq: u64, len: u32 });
+
+impl Segments {
+    /// In order of time: what a queue that manages itself dropped is told a little later.
+    fn by_time(self) -> Self {
+        if self.time_ns.is_sorted() {
+            return self;
+        }
+        let mut numbers: Vec<usize> = (0..self.time_ns.len()).collect();
+        numbers.sort_by_key(|&row| self.time_ns[row]);
+        self.rows(&numbers)
+    }
+}
 
 struct Events<'a, 'b> {
     segments: Segments,

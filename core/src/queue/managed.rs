@@ -127,13 +127,13 @@ impl Managed {
             gone.drain(..).for_each(|held| self.drop_admitted(held, now));
             self.gone = gone;
             let Some(held) = next else { return };
-            let waited = self.packets.of(PacketId(held.place));
-            if held.ecn != waited.ecn {
+            let waited = self.packets.of(PacketId(held.packet));
+            if held.marked {
                 self.marked += 1;
                 let event = LinkEvent::Marked { packet: waited.id, at: now };
                 self.out.push_back(Told { event, dropped: false });
             }
-            let packet = Packet { id: PacketId(held.place), ecn: held.ecn, ..waited };
+            let packet = Packet { id: PacketId(held.packet), ecn: held.ecn, ..waited };
             let admission = self.inner.enqueue(now, packet);
             self.next = self.inner.poll_timeout();
             match admission {
@@ -149,8 +149,8 @@ impl Managed {
 
     fn drop_admitted(&mut self, held: Held, now: Instant) {
         self.dropped += 1;
-        let Held { place, size, entered, .. } = held;
-        let packet = PacketId(place);
+        let Held { packet, size, entered, .. } = held;
+        let packet = PacketId(packet);
         let transit =
             Transit { packet, size, lldus: 0, order: self.given, entered, departed: now, at: now };
         let transit = self.packets.take(transit);
@@ -167,14 +167,13 @@ impl Link for Managed {
         self.run(now);
         self.offered += 1;
         let place = self.packets.put(packet, now);
-        let Packet { flow, size, ecn, .. } = packet;
-        self.capable |= ecn.is_capable();
-        let held = Held { place, flow, size, entered: now, ecn };
+        self.capable |= packet.ecn.is_capable();
+        let held = Held::new(&Packet { id: PacketId(place), ..packet }, now);
         let mut gone = std::mem::take(&mut self.gone);
         self.queue.enqueue(now, held, &mut gone);
-        let refused = gone.iter().any(|held| held.place == place);
+        let refused = gone.iter().any(|held| held.packet == place);
         for held in gone.drain(..) {
-            match held.place == place {
+            match held.packet == place {
                 true => self.dropped += 1,
                 false => self.drop_admitted(held, now),
             }

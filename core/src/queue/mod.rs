@@ -32,7 +32,7 @@ pub use pie::Pie;
 
 use std::fmt;
 
-use crate::link::QueueLimit;
+use crate::link::{Packet, QueueLimit};
 use crate::seed::{Seed, Stream};
 use crate::units::{Bytes, Ecn, Instant};
 
@@ -58,7 +58,12 @@ pub enum Aqm {
 impl Aqm {
     /// An empty queue of at most `limit`; `None` for drop-tail, which links have themselves. `number`
     /// tells the hops of a run apart.
-    fn build(self, limit: QueueLimit, seed: Seed, number: u32) -> Option<Box<dyn Discipline>> {
+    pub(crate) fn build(
+        self,
+        limit: QueueLimit,
+        seed: Seed,
+        number: u32,
+    ) -> Option<Box<dyn Discipline>> {
         Some(match self {
             Self::None => return None,
             Self::CoDel(parameters) => Box::new(codel::Single::new(parameters, limit)),
@@ -77,30 +82,42 @@ pub(crate) const MARKED: &str = "packets_marked";
 
 /// A packet that waits.
 #[derive(Clone, Copy, Debug)]
-struct Held {
-    /// Its place among the packets of the link.
-    place: u64,
+pub(crate) struct Held {
+    /// Its number.
+    pub(crate) packet: u64,
     flow: u32,
-    size: Bytes,
-    entered: Instant,
+    pub(crate) size: Bytes,
+    pub(crate) entered: Instant,
+    /// Whether it carries data.
+    pub(crate) data: bool,
     /// Whether it may be marked, or was.
     ecn: Ecn,
+    /// Whether it was marked here.
+    pub(crate) marked: bool,
 }
 
 impl Held {
+    /// A packet that comes at `now`.
+    pub(crate) fn new(packet: &Packet, now: Instant) -> Self {
+        let Packet { id, flow, size, ecn, .. } = *packet;
+        let data = packet.carries.is_some();
+        Self { packet: id.0, flow, size, entered: now, data, ecn, marked: false }
+    }
+
     /// Marks it where that is allowed; says whether it is marked now.
     fn mark(&mut self) -> bool {
         let allowed = self.ecn.is_capable();
         if allowed {
+            self.marked |= self.ecn != Ecn::Ce;
             self.ecn = Ecn::Ce;
         }
         allowed
     }
 }
 
-/// What decides which packet is sent next, and which never. A packet is marked by setting its
-/// [`Held::ecn`], at the latest when it is taken out. `now` never falls.
-trait Discipline: fmt::Debug + Send {
+/// What decides which packet is sent next, and which never. A packet is marked by
+/// [`Held::mark`], at the latest when it is taken out. `now` never falls.
+pub(crate) trait Discipline: fmt::Debug + Send {
     /// A packet arrives; it, or others in its place, may be dropped.
     fn enqueue(&mut self, now: Instant, held: Held, dropped: &mut Vec<Held>);
 

@@ -258,6 +258,7 @@ impl Discipline for Bounded {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::link::{Packet, PacketId};
 
     /// Sends the newest first and drops every packet of flow 7, on arrival or later.
     #[derive(Debug, Default)]
@@ -285,16 +286,11 @@ mod tests {
         let (held, gone) = (BTreeMap::new(), Vec::new());
         let mut queue = Bounded { own, limit, bytes: 0, held, next: 0, gone };
         let mut dropped = Vec::new();
-        let mut put = |queue: &mut Bounded, place, flow| {
-            let held = Held {
-                place,
-                flow,
-                size: Bytes(1000),
-                ecn: crate::units::Ecn::NotEct,
-                entered: Instant::ZERO,
-            };
+        let mut put = |queue: &mut Bounded, number, flow| {
+            let packet = Packet { flow, ..Packet::new(PacketId(number), Bytes(1000)) };
+            let held = Held::new(&packet, Instant::ZERO);
             queue.enqueue(Instant::ZERO, held, &mut dropped);
-            dropped.drain(..).map(|held: Held| held.place).collect::<Vec<_>>()
+            dropped.drain(..).map(|held: Held| held.packet).collect::<Vec<_>>()
         };
         assert_eq!(put(&mut queue, 40, 7), [40]);
         assert_eq!(put(&mut queue, 41, 8), [] as [u64; 0]);
@@ -304,8 +300,8 @@ mod tests {
         assert_eq!((queue.len(), queue.has_room(Bytes(1))), (3, false));
         let mut dropped = Vec::new();
         let sent = queue.dequeue(Instant::ZERO, &mut dropped).unwrap();
-        assert_eq!(sent.place, 43);
-        assert_eq!(dropped.iter().map(|held| held.place).collect::<Vec<_>>(), [41, 42]);
+        assert_eq!(sent.packet, 43);
+        assert_eq!(dropped.iter().map(|held| held.packet).collect::<Vec<_>>(), [41, 42]);
         assert_eq!((queue.len(), queue.bytes), (0, 0));
     }
 }

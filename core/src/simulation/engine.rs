@@ -211,7 +211,7 @@ impl<'a, O: Observer> Engine<'a, O> {
             }
         }
         let ended = if self.stop_when_done && self.unfinished == 0 { now } else { self.end };
-        links(&mut self.nodes).for_each(|(_, link)| link.catch_up(ended));
+        self.catch_up(ended);
         self.hand_out_units();
         Ok(outcome(
             (&self.flows, &self.conversations),
@@ -278,6 +278,6 @@ fn links(
 ) -> impl Iterator<Item = (usize, &mut (dyn InstrumentedLink + Send + 'static))> {
     nodes.iter_mut().enumerate().filter_map(|(number, node)| match node {
         Node::Link(node) => Some((number, &mut *node.link)),
-        Node::Leg(_) => None,
+        Node::Leg(_) | Node::Managed(_) => None,
     })
 }

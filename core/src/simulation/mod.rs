@@ -7,6 +7,8 @@ pub mod agenda;
 mod engine;
 mod flow;
 mod leg;
+mod leg_link;
+mod managed_leg;
 mod observer;
 mod path;
 mod report;

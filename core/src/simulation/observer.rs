@@ -12,7 +12,8 @@ pub trait Observer {
     /// Whether [`Observer::event`] is called.
     const EVENTS: bool = false;
 
-    /// Something happened to a segment.
+    /// Something happened to a segment, in order of time; but what a queue that manages itself dropped is
+    /// told with the next packet that comes or arrives.
     fn event(&mut self, _at: Instant, _event: &Event) {}
 
     /// Whether [`Observer::packet`] is called.

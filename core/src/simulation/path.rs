@@ -1,19 +1,22 @@
 //! The nodes of a path.
 
+use std::collections::VecDeque;
+
 use crate::link::schedule::{Schedule, Timed};
-use crate::link::{InstrumentedLink, LinkError};
-use crate::metrics::Distribution;
-use crate::queue::Aqm;
+use crate::link::{InstrumentedLink, LinkError, Packet};
+use crate::metrics::{Distribution, LegCounters, LegMetrics};
 use crate::scheme::LinkConfig;
 use crate::seed::{Seed, Stream};
 use crate::simulation::leg::Leg;
+use crate::simulation::managed_leg::{Fates, ManagedLeg, Taken, Totals};
 use crate::simulation::setup::{Hop, LegConfig};
-use crate::simulation::way::LegLink;
-use crate::units::{Duration, Instant};
+use crate::units::{Bytes, Duration, Instant};
 
 /// A leg or a link with the packets on it.
 pub(super) enum Node {
     Leg(LegNode),
+    /// A leg with a queue that manages itself.
+    Managed(Box<ManagedNode>),
     Link(LinkNode),
 }
 
@@ -42,11 +45,136 @@ impl Timed for Passing {
     }
 }
 
+/// A leg with a queue that manages itself, and what is on its way over it.
+pub(super) struct ManagedNode {
+    pub(super) leg: ManagedLeg,
+    under_way: UnderWay,
+}
+
+/// What became of packets, and what the engine was not told of it so far.
+#[derive(Default)]
+struct UnderWay {
+    on_the_way: Schedule<Onward>,
+    /// Marks and drops.
+    early: VecDeque<Told>,
+    /// Whether another packet than before is the next to arrive.
+    is_new: bool,
+    taken: u64,
+    lost: u64,
+    arrived: u64,
+}
+
+/// A packet that the transmitter took.
+#[derive(Clone, Copy, Debug)]
+struct Onward {
+    at: Instant,
+    order: u64,
+    entered: Instant,
+    departed: Instant,
+    packet: u32,
+    lost: bool,
+}
+
+impl Timed for Onward {
+    type Time = Instant;
+
+    #[inline]
+    fn key(&self) -> (Instant, u64) {
+        (self.at, self.order)
+    }
+}
+
+/// What a leg with a queue that manages itself tells of a packet. What its queue did is told with the next
+/// packet that comes or arrives: it matters to nobody until then.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Told {
+    Marked { packet: u32 },
+    Dropped { packet: u32, at: Instant },
+    Arrived { packet: u32, entered: Instant, departed: Instant },
+    Lost { packet: u32, entered: Instant, departed: Instant },
+}
+
+impl Fates for UnderWay {
+    #[inline]
+    fn taken(&mut self, taken: Taken) {
+        let Taken { packet, entered, departed, at, lost, .. } = taken;
+        let (packet, order) = (packet as u32, self.taken);
+        self.taken += 1;
+        self.is_new |= self.on_the_way.push(Onward { at, order, entered, departed, packet, lost });
+    }
+
+    fn dropped(&mut self, at: Instant, packet: u64, _: Bytes, _: Instant) {
+        self.early.push_back(Told::Dropped { packet: packet as u32, at });
+    }
+
+    fn marked(&mut self, _: Instant, packet: u64) {
+        self.early.push_back(Told::Marked { packet: packet as u32 });
+    }
+
+    #[inline]
+    fn departed(&mut self, _: Instant, _: u64) {}
+}
+
+impl ManagedNode {
+    /// A packet comes; whether it finds room.
+    #[inline]
+    pub(super) fn offer(&mut self, now: Instant, packet: &Packet) -> bool {
+        self.leg.offer(now, packet, &mut self.under_way)
+    }
+
+    /// When a packet that is now the next one arrives, or is lost on the way; `None` if it is the same
+    /// one as when this was asked before.
+    #[inline]
+    pub(super) fn news(&mut self) -> Option<Instant> {
+        let is_new = std::mem::take(&mut self.under_way.is_new);
+        if is_new { self.next() } else { None }
+    }
+
+    /// When the next packet arrives, or is lost on the way.
+    #[inline]
+    pub(super) fn next(&self) -> Option<Instant> {
+        self.under_way.on_the_way.next_at()
+    }
+
+    /// What is to be told by `now`, up to which the leg has caught up.
+    #[inline]
+    pub(super) fn pop(&mut self, now: Instant) -> Option<Told> {
+        let UnderWay { on_the_way, early, lost, arrived, .. } = &mut self.under_way;
+        if let Some(told) = early.pop_front() {
+            return Some(told);
+        }
+        let Onward { packet, entered, departed, lost: is_lost, .. } = on_the_way.pop(now)?;
+        Some(match is_lost {
+            true => {
+                *lost += 1;
+                Told::Lost { packet, entered, departed }
+            }
+            false => {
+                *arrived += 1;
+                Told::Arrived { packet, entered, departed }
+            }
+        })
+    }
+
+    /// Works off what the queue did up to `until`.
+    #[inline]
+    pub(super) fn catch_up(&mut self, until: Instant) {
+        self.leg.run(until, &mut self.under_way);
+    }
+
+    /// What the leg counted.
+    pub(super) fn metrics(&self) -> LegMetrics {
+        let Totals { offered, dropped, longest, bytes_sent } = self.leg.totals();
+        let lost = self.under_way.lost;
+        let counters = LegCounters { offered, dropped, lost, bytes_sent, longest_queue: longest };
+        let pending = offered - dropped - lost - self.under_way.arrived;
+        LegMetrics { counters, pending, marked: self.leg.marked() }
+    }
+}
+
 /// A link and the delays of its packets.
 pub(super) struct LinkNode {
     pub(super) link: Box<dyn InstrumentedLink + Send>,
-    /// Whether it is a leg, driven as a link for the sake of its queue.
-    pub(super) is_leg: bool,
     pub(super) delay: Distribution,
     pub(super) queueing: Distribution,
 }
@@ -67,9 +195,9 @@ impl Node {
     }
 
     pub(super) fn leg(config: &LegConfig, seed: Seed, number: u32) -> Self {
-        if config.aqm != Aqm::None {
-            let link = LegLink::build(config, seed, number);
-            return Self::Link(LinkNode { is_leg: true, ..LinkNode::of(link) });
+        if let Some(queue) = config.aqm.build(config.queue, seed, number) {
+            let leg = ManagedLeg::new(config, queue, seed, number);
+            return Self::Managed(Box::new(ManagedNode { leg, under_way: UnderWay::default() }));
         }
         Self::Leg(LegNode {
             leg: Leg::new(config, seed.rng(Stream::Leg(number))),
@@ -110,6 +238,6 @@ impl LinkNode {
 
     fn of(link: Box<dyn InstrumentedLink + Send>) -> Self {
         let (delay, queueing) = (Distribution::default(), Distribution::default());
-        Self { link, is_leg: false, delay, queueing }
+        Self { link, delay, queueing }
     }
 }

@@ -1,8 +1,6 @@
 //! The outcome of a run.
 
-use crate::link::LinkCounters;
-use crate::metrics::{HopMetrics, LegCounters, LegMetrics, LinkMetrics, Outcome};
-use crate::queue::MARKED;
+use crate::metrics::{HopMetrics, LegMetrics, LinkMetrics, Outcome};
 use crate::simulation::engine::Conversation;
 use crate::simulation::flow::FlowState;
 use crate::simulation::path::{LinkNode, Node};
@@ -38,15 +36,7 @@ fn hop(node: &Node, ended: Instant) -> HopMetrics {
             pending: node.on_the_way() as u64,
             marked: None,
         }),
-        Node::Link(node) if node.is_leg => {
-            let counters = node.link.counters();
-            let LinkCounters { offered, dropped, lost, longest_queue, .. } = counters;
-            let bytes_sent = counters.bytes_carried;
-            let leg = LegCounters { offered, dropped, lost, bytes_sent, longest_queue };
-            let details = node.link.details();
-            let marked = details.iter().find(|(name, _)| *name == MARKED).map(|&(_, count)| count);
-            HopMetrics::Leg(LegMetrics { counters: leg, pending: counters.pending(), marked })
-        }
+        Node::Managed(node) => HopMetrics::Leg(node.metrics()),
         Node::Link(node) => HopMetrics::Link(Box::new(link(node, ended))),
     }
 }

@@ -2,15 +2,13 @@
 
 use std::collections::VecDeque;
 
-use crate::link::schedule::{Schedule, Timed};
 use crate::link::{
-    Admission, DropReason, Instrument, InstrumentedLink, Link, LinkCounters, LinkError, LinkEvent,
-    Packet, PacketId, QueueLimit, Transit, Usage, earliest,
+    Admission, Instrument, InstrumentedLink, Link, LinkCounters, LinkError, LinkEvent, Packet,
+    PacketId, Transit, earliest,
 };
-use crate::queue::{Aqm, Managed};
-use crate::seed::{Seed, Stream};
-use crate::simulation::leg::{Leg, Passage};
-use crate::simulation::setup::{Hop, LegConfig, Loss};
+use crate::seed::Seed;
+use crate::simulation::leg_link::leg_link;
+use crate::simulation::setup::{Hop, Loss};
 use crate::units::{Bytes, Ecn, Instant};
 
 /// Hops one behind the other, driven as one link: what comes out of one enters the next.
@@ -60,7 +58,7 @@ impl Way {
     /// If there can be no such link.
     pub fn new(hops: &[Hop], seed: Seed, first: u32) -> Result<Self, LinkError> {
         let links = hops.iter().zip(first..).map(|(hop, number)| match hop {
-            Hop::Leg(leg) => Ok(LegLink::build(leg, seed, number)),
+            Hop::Leg(leg) => Ok(leg_link(leg, seed, number)),
             Hop::Link(link) => link.build(seed, number, None),
         });
         Ok(Self {
@@ -226,8 +224,8 @@ impl Hop {
     }
 }
 
-/// A packet that passes no hop.
-fn at_once(now: Instant, packet: Packet, order: u64) -> Transit {
+/// A packet that takes no time.
+pub(super) fn at_once(now: Instant, packet: Packet, order: u64) -> Transit {
     let Packet { id, size, .. } = packet;
     Transit { packet: id, size, lldus: 0, order, entered: now, departed: now, at: now }
 }
@@ -278,127 +276,5 @@ impl Carried {
 
     fn free(&mut self, id: PacketId) {
         self.unused.push(id.0);
-    }
-}
-
-/// A wired leg as a link.
-pub(super) struct LegLink {
-    leg: Leg,
-    on_the_way: Schedule<Passing>,
-    departures: Option<VecDeque<(Instant, PacketId)>>,
-    admitted: u64,
-    counters: LinkCounters,
-}
-
-/// A packet that will leave a leg, or be lost on it.
-struct Passing {
-    transit: Transit,
-    lost: bool,
-}
-
-impl Timed for Passing {
-    type Time = Instant;
-
-    fn key(&self) -> (Instant, u64) {
-        (self.transit.at, self.transit.order)
-    }
-}
-
-impl LegLink {
-    /// The leg with its queue, whatever that is, as a link.
-    pub(super) fn build(
-        config: &LegConfig,
-        seed: Seed,
-        number: u32,
-    ) -> Box<dyn InstrumentedLink + Send> {
-        if config.aqm == Aqm::None {
-            return Box::new(Self::new(config, seed, number));
-        }
-        let open = LegConfig { queue: QueueLimit::Unlimited, ..config.clone() };
-        let leg = Box::new(Self::new(&open, seed, number));
-        Managed::before(leg, config.aqm, config.queue, seed, number)
-    }
-
-    fn new(config: &LegConfig, seed: Seed, number: u32) -> Self {
-        Self {
-            leg: Leg::new(config, seed.rng(Stream::Leg(number))),
-            on_the_way: Schedule::default(),
-            departures: None,
-            admitted: 0,
-            counters: LinkCounters::default(),
-        }
-    }
-
-    fn next_departure(&self) -> Option<Instant> {
-        Some(self.departures.as_ref()?.front()?.0)
-    }
-}
-
-impl Link for LegLink {
-    fn enqueue(&mut self, now: Instant, packet: Packet) -> Admission {
-        self.counters.offered += 1;
-        let lost = match self.leg.offer(now, packet.size, packet.carries.is_some()) {
-            Passage::Dropped => {
-                self.counters.dropped += 1;
-                return Admission::Dropped(DropReason::QueueFull);
-            }
-            // It is gone once it was sent.
-            Passage::Lost => Err(self.leg.free_at()),
-            Passage::Arrives(at) => Ok(at),
-        };
-        let departed = self.leg.last_start();
-        if let Some(departures) = &mut self.departures {
-            departures.push_back((departed, packet.id));
-        }
-        let (at, lost) = lost.map_or_else(|at| (at, true), |at| (at, false));
-        let transit = Transit { departed, at, ..at_once(now, packet, self.admitted) };
-        self.admitted += 1;
-        self.on_the_way.push(Passing { transit, lost });
-        Admission::Queued
-    }
-
-    fn poll_timeout(&self) -> Option<Instant> {
-        earliest(self.next_departure(), self.on_the_way.next_at())
-    }
-
-    fn poll(&mut self, now: Instant) -> Option<LinkEvent> {
-        let arrival = self.on_the_way.next_at();
-        let departs = |at: &Instant| *at <= now && arrival.is_none_or(|arrival| *at <= arrival);
-        if self.next_departure().as_ref().is_some_and(departs) {
-            let (at, packet) = self.departures.as_mut()?.pop_front()?;
-            return Some(LinkEvent::Departed { packet, at });
-        }
-        let Passing { transit, lost } = self.on_the_way.pop(now)?;
-        if lost {
-            self.counters.lost += 1;
-            return Some(LinkEvent::Lost(transit));
-        }
-        self.counters.delivered += 1;
-        self.counters.bytes_delivered += u64::from(transit.size.0);
-        Some(LinkEvent::Delivered(transit))
-    }
-
-    fn has_room(&mut self, now: Instant, size: Bytes) -> bool {
-        self.leg.has_room(now, size)
-    }
-
-    fn notify_departures(&mut self) {
-        self.departures.get_or_insert_default();
-    }
-}
-
-impl Instrument for LegLink {
-    fn queue_len(&self, now: Instant) -> usize {
-        self.leg.queue_len(now)
-    }
-
-    fn counters(&self) -> LinkCounters {
-        let longest_queue = self.leg.counters.longest_queue;
-        LinkCounters { longest_queue, bytes_carried: self.leg.counters.bytes_sent, ..self.counters }
-    }
-
-    /// A leg has no slots.
-    fn usage(&self, _: Instant) -> Usage {
-        Usage { slots: 0.0, used: 0.0, beside: 0.0, per_lldu: 0.0, slot: Bytes(0) }
     }
 }

@@ -5,7 +5,7 @@ use crate::link::{LinkEvent, Transit};
 use crate::simulation::agenda::SourceId;
 use crate::simulation::flow::FlowState;
 use crate::simulation::observer::{HopSample, Observer, Sample, Step};
-use crate::simulation::path::Node;
+use crate::simulation::path::{Node, Told};
 use crate::transport::End;
 use crate::units::Instant;
 
@@ -23,6 +23,10 @@ impl<O: Observer> Engine<'_, O> {
                     None => self.agenda.clear(source),
                 }
                 self.leave_hop(id, now);
+            }
+            Node::Managed(_) => {
+                self.managed_event(number, now);
+                self.refresh(number);
             }
             Node::Link(_) => {
                 while let Some(event) = self.poll_link(number, now) {
@@ -55,10 +59,47 @@ impl<O: Observer> Engine<'_, O> {
                         LinkEvent::Departed { .. } | LinkEvent::TraceEnded { .. } => {}
                     }
                 }
-                self.refresh_link(number);
+                self.refresh(number);
             }
         }
         Ok(())
+    }
+
+    /// A packet arrives over a leg with a queue that manages itself, or is lost; and what the queue did.
+    fn managed_event(&mut self, number: usize, now: Instant) {
+        if let Node::Managed(node) = &mut self.nodes[number] {
+            node.catch_up(now);
+        }
+        loop {
+            let Node::Managed(node) = &mut self.nodes[number] else { return };
+            let Some(told) = node.pop(now) else { return };
+            match told {
+                Told::Arrived { packet: id, entered, departed: begins } => {
+                    self.tell(id, entered, Step::OnLeg { hop: number, begins });
+                    self.leave_hop(id, now);
+                }
+                Told::Lost { packet: id, entered, departed } => {
+                    self.tell(id, entered, Step::Lost { hop: number, begins: Some(departed) });
+                    self.gone(self.routes[id as usize].flow, id, now);
+                }
+                Told::Dropped { packet: id, at } => {
+                    self.tell(id, at, Step::Lost { hop: number, begins: None });
+                    self.gone(self.routes[id as usize].flow, id, at);
+                }
+                Told::Marked { packet: id } => {
+                    self.packets.mark(id);
+                    self.tell(id, now, Step::Marked { hop: number });
+                }
+            }
+        }
+    }
+
+    /// Tells the observer what became of a packet.
+    #[inline]
+    pub(super) fn tell(&mut self, id: u32, at: Instant, step: Step<'_>) {
+        if O::PACKETS {
+            self.observer.packet(at, self.routes[id as usize].flow, id, step);
+        }
     }
 
     fn poll_link(&mut self, number: usize, now: Instant) -> Option<LinkEvent> {
@@ -84,12 +125,15 @@ impl<O: Observer> Engine<'_, O> {
         self.observer.packet(now, flow, id, Step::OverLink { hop: number, transit, units });
     }
 
-    /// Shows the agenda when a link wants to be polled next.
+    /// Shows the agenda when a node, but for a plain leg, has its next event.
     #[inline]
-    pub(super) fn refresh_link(&mut self, number: usize) {
-        let Node::Link(node) = &self.nodes[number] else { return };
+    pub(super) fn refresh(&mut self, number: usize) {
+        let next = match &self.nodes[number] {
+            Node::Leg(_) => return,
+            Node::Managed(node) => node.next(),
+            Node::Link(node) => node.link.poll_timeout(),
+        };
         let source = SourceId(number as u32);
-        let next = node.link.poll_timeout();
         if next == self.agenda.time_of(source) {
             return;
         }
@@ -120,7 +164,7 @@ impl<O: Observer> Engine<'_, O> {
 
     pub(super) fn sample(&mut self, now: Instant) {
         let source = SourceId((self.nodes.len() + 3 * self.flows.len()) as u32);
-        links(&mut self.nodes).for_each(|(_, link)| link.catch_up(now));
+        self.catch_up(now);
         let hops = &self.nodes[..self.forward + self.backward];
         let sample = Sample {
             at: now,
@@ -131,6 +175,17 @@ impl<O: Observer> Engine<'_, O> {
         match self.sample_interval {
             Some(interval) => self.schedule(source, now + interval),
             None => self.agenda.clear(source),
+        }
+    }
+
+    /// Has the nodes work off what happened up to `now`.
+    pub(super) fn catch_up(&mut self, now: Instant) {
+        for node in &mut self.nodes {
+            match node {
+                Node::Leg(_) => {}
+                Node::Managed(node) => node.catch_up(now),
+                Node::Link(node) => node.link.catch_up(now),
+            }
         }
     }
 
@@ -150,11 +205,14 @@ fn sample_hop(node: &Node, now: Instant) -> HopSample {
             dropped: node.leg.counters.dropped,
             bits_on_air: node.leg.counters.bytes_sent as f64 * 8.0,
         },
-        Node::Link(node) if node.is_leg => HopSample {
-            queue: node.link.queue_len(now) as u64,
-            dropped: node.link.counters().dropped,
-            bits_on_air: node.link.counters().bytes_carried as f64 * 8.0,
-        },
+        Node::Managed(node) => {
+            let totals = node.leg.totals();
+            HopSample {
+                queue: node.leg.queue_len(now) as u64,
+                dropped: totals.dropped,
+                bits_on_air: totals.bytes_sent as f64 * 8.0,
+            }
+        }
         Node::Link(node) => {
             let usage = node.link.usage(now);
             HopSample {

@@ -114,6 +114,17 @@ impl<O: Observer> Engine<'_, O> {
                     self.gone(flow, id, now);
                 }
             },
+            Node::Managed(node) => {
+                let is_taken = node.offer(now, &offered(id, flow, packet));
+                if let Some(at) = node.news() {
+                    self.schedule(SourceId(number), at);
+                }
+                if !is_taken {
+                    let step = Step::Dropped { hop: number as usize, too_large: false };
+                    self.tell(id, now, step);
+                    self.gone(flow, id, now);
+                }
+            }
             Node::Link(node) => {
                 match node.link.enqueue(now, offered(id, flow, packet)) {
                     Admission::Queued => {}
@@ -126,7 +137,7 @@ impl<O: Observer> Engine<'_, O> {
                         self.gone(flow, id, now);
                     }
                 }
-                self.refresh_link(number as usize);
+                self.refresh(number as usize);
             }
         }
     }

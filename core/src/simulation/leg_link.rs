@@ -1,0 +1,234 @@
+//! A wired leg as a link, for hosts other than our engine.
+
+use std::collections::VecDeque;
+
+use crate::link::counters::Tally;
+use crate::link::due::{Due, DueQueue};
+use crate::link::{
+    Admission, DropReason, Instrument, InstrumentedLink, Link, LinkCounters, LinkEvent, Packet,
+    PacketId, Transit, Usage, earliest,
+};
+use crate::seed::{Seed, Stream};
+use crate::simulation::leg::{Leg, Passage};
+use crate::simulation::managed_leg::{Fates, ManagedLeg, Taken};
+use crate::simulation::setup::LegConfig;
+use crate::simulation::way::at_once;
+use crate::units::{Bytes, Instant};
+
+/// A leg has no slots.
+const NO_SLOTS: Usage = Usage { slots: 0.0, used: 0.0, beside: 0.0, per_lldu: 0.0, slot: Bytes(0) };
+
+/// A leg with its queue, whatever that is, as a link.
+pub(super) fn leg_link(
+    config: &LegConfig,
+    seed: Seed,
+    number: u32,
+) -> Box<dyn InstrumentedLink + Send> {
+    match config.aqm.build(config.queue, seed, number) {
+        None => Box::new(LegLink::new(config, seed, number)),
+        Some(queue) => {
+            let leg = ManagedLeg::new(config, queue, seed, number);
+            Box::new(ManagedLegLink { leg, told: Told::default() })
+        }
+    }
+}
+
+/// A wired leg as a link.
+struct LegLink {
+    leg: Leg,
+    on_the_way: DueQueue,
+    departures: Option<VecDeque<(Instant, PacketId)>>,
+    admitted: u64,
+    counters: LinkCounters,
+}
+
+impl LegLink {
+    fn new(config: &LegConfig, seed: Seed, number: u32) -> Self {
+        Self {
+            leg: Leg::new(config, seed.rng(Stream::Leg(number))),
+            on_the_way: DueQueue::default(),
+            departures: None,
+            admitted: 0,
+            counters: LinkCounters::default(),
+        }
+    }
+
+    fn next_departure(&self) -> Option<Instant> {
+        Some(self.departures.as_ref()?.front()?.0)
+    }
+}
+
+impl Link for LegLink {
+    fn enqueue(&mut self, now: Instant, packet: Packet) -> Admission {
+        self.counters.offered += 1;
+        let lost = match self.leg.offer(now, packet.size, packet.carries.is_some()) {
+            Passage::Dropped => {
+                self.counters.dropped += 1;
+                return Admission::Dropped(DropReason::QueueFull);
+            }
+            // It is gone once it was sent.
+            Passage::Lost => Err(self.leg.free_at()),
+            Passage::Arrives(at) => Ok(at),
+        };
+        let departed = self.leg.last_start();
+        if let Some(departures) = &mut self.departures {
+            departures.push_back((departed, packet.id));
+        }
+        let (at, lost) = lost.map_or_else(|at| (at, true), |at| (at, false));
+        let transit = Transit { departed, at, ..at_once(now, packet, self.admitted) };
+        self.admitted += 1;
+        self.on_the_way.push(Due { transit, lost });
+        Admission::Queued
+    }
+
+    fn poll_timeout(&self) -> Option<Instant> {
+        earliest(self.next_departure(), self.on_the_way.next_at())
+    }
+
+    fn poll(&mut self, now: Instant) -> Option<LinkEvent> {
+        let arrival = self.on_the_way.next_at();
+        let departs = |at: &Instant| *at <= now && arrival.is_none_or(|arrival| *at <= arrival);
+        if self.next_departure().as_ref().is_some_and(departs) {
+            let (at, packet) = self.departures.as_mut()?.pop_front()?;
+            return Some(LinkEvent::Departed { packet, at });
+        }
+        let due = self.on_the_way.pop(now)?;
+        if due.lost {
+            self.counters.lost += 1;
+        } else {
+            self.counters.delivered += 1;
+            self.counters.bytes_delivered += u64::from(due.transit.size.0);
+        }
+        Some(due.event())
+    }
+
+    fn has_room(&mut self, now: Instant, size: Bytes) -> bool {
+        self.leg.has_room(now, size)
+    }
+
+    fn notify_departures(&mut self) {
+        self.departures.get_or_insert_default();
+    }
+}
+
+impl Instrument for LegLink {
+    fn queue_len(&self, now: Instant) -> usize {
+        self.leg.queue_len(now)
+    }
+
+    fn counters(&self) -> LinkCounters {
+        let longest_queue = self.leg.counters.longest_queue;
+        LinkCounters { longest_queue, bytes_carried: self.leg.counters.bytes_sent, ..self.counters }
+    }
+
+    fn usage(&self, _: Instant) -> Usage {
+        NO_SLOTS
+    }
+}
+
+/// A leg with a queue that manages itself, as a link.
+struct ManagedLegLink {
+    leg: ManagedLeg,
+    told: Told,
+}
+
+/// What is to be told of packets.
+#[derive(Default)]
+struct Told {
+    on_the_way: DueQueue,
+    /// Marks, drops after admission, and departures, each before what arrives then.
+    out: VecDeque<LinkEvent>,
+    departures: bool,
+    taken: u64,
+    tally: Tally,
+}
+
+impl Fates for Told {
+    fn taken(&mut self, taken: Taken) {
+        let Taken { packet, size, entered, departed, at, lost } = taken;
+        let (packet, order) = (PacketId(packet), self.taken);
+        self.taken += 1;
+        let transit = Transit { packet, size, lldus: 0, order, entered, departed, at };
+        self.on_the_way.push(Due { transit, lost });
+    }
+
+    fn dropped(&mut self, at: Instant, packet: u64, size: Bytes, entered: Instant) {
+        self.departed(at, packet);
+        let (packet, order) = (PacketId(packet), self.taken);
+        let transit = Transit { packet, size, lldus: 0, order, entered, departed: at, at };
+        self.out.push_back(LinkEvent::Lost(transit));
+    }
+
+    fn marked(&mut self, at: Instant, packet: u64) {
+        self.out.push_back(LinkEvent::Marked { packet: PacketId(packet), at });
+    }
+
+    fn departed(&mut self, at: Instant, packet: u64) {
+        if self.departures {
+            self.out.push_back(LinkEvent::Departed { packet: PacketId(packet), at });
+        }
+    }
+}
+
+impl Link for ManagedLegLink {
+    fn enqueue(&mut self, now: Instant, packet: Packet) -> Admission {
+        match self.leg.offer(now, &packet, &mut self.told) {
+            true => Admission::Queued,
+            false => Admission::Dropped(DropReason::QueueFull),
+        }
+    }
+
+    fn poll_timeout(&self) -> Option<Instant> {
+        let told = self.told.out.front().map(LinkEvent::at);
+        earliest(earliest(told, self.leg.next()), self.told.on_the_way.next_at())
+    }
+
+    fn poll(&mut self, now: Instant) -> Option<LinkEvent> {
+        if self.told.out.is_empty() {
+            self.leg.run(now, &mut self.told);
+        }
+        if let Some(event) = self.told.out.pop_front() {
+            return Some(event);
+        }
+        let due = self.told.on_the_way.pop(now)?;
+        self.told.tally.count(&due);
+        Some(due.event())
+    }
+
+    fn has_room(&mut self, now: Instant, size: Bytes) -> bool {
+        self.leg.has_room(now, size, &mut self.told)
+    }
+
+    fn notify_departures(&mut self) {
+        self.told.departures = true;
+    }
+}
+
+impl Instrument for ManagedLegLink {
+    fn queue_len(&self, now: Instant) -> usize {
+        self.leg.queue_len(now)
+    }
+
+    fn counters(&self) -> LinkCounters {
+        let totals = self.leg.totals();
+        self.told.tally.replace_in(LinkCounters {
+            offered: totals.offered,
+            dropped: totals.dropped,
+            bytes_carried: totals.bytes_sent,
+            longest_queue: totals.longest,
+            ..LinkCounters::default()
+        })
+    }
+
+    fn usage(&self, _: Instant) -> Usage {
+        NO_SLOTS
+    }
+
+    fn details(&self) -> Vec<(&'static str, u64)> {
+        self.leg.details()
+    }
+
+    fn catch_up(&mut self, until: Instant) {
+        self.leg.run(until, &mut self.told);
+    }
+}
