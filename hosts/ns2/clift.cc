@@ -66,6 +66,7 @@ private:
 	std::uint64_t place(Packet* p, bool flying);
 	int enqueue(std::uint64_t packet, std::uint64_t now);
 	void wake(std::uint64_t now);
+	void work_off(std::uint64_t now);
 	void happened(const clift_event& event);
 	void arm(std::uint64_t next);
 	void fail(const char* what);
@@ -132,12 +133,15 @@ bool CliftDelay::offer(Packet* p)
 	wake(now);
 	std::uint64_t packet = place(p, false);
 	int taken = enqueue(packet, now);
-	if (taken == CLIFT_QUEUED)
-		queue_->enque(p);
-	else
+	if (taken != CLIFT_QUEUED) {
 		unused_.push_back(packet);
-	arm(clift_link_next(link_));
-	return taken == CLIFT_QUEUED;
+		arm(clift_link_next(link_));
+		return false;
+	}
+	queue_->enque(p);
+	// What a link that has nothing else to send begins to send at once, as a queue of ns-2 hands it on.
+	work_off(now);
+	return true;
 }
 
 std::uint64_t CliftDelay::place(Packet* p, bool flying)
@@ -203,16 +207,21 @@ int CliftDelay::enqueue(std::uint64_t packet, std::uint64_t now)
 // Works off what is due, then sets the timer. What happens meanwhile may come back into this link.
 void CliftDelay::wake(std::uint64_t now)
 {
-	if (now < armed_ && timer_.uid_ > 0) return;
+	if (now >= armed_ || timer_.uid_ <= 0) work_off(now);
+}
+
+void CliftDelay::work_off(std::uint64_t now)
+{
 	std::vector<clift_event> events;
 	events.swap(spare_);
-	clift_event event;
 	std::uint64_t next;
-	// To ask when the next thing happens costs less than to poll in vain.
+	// To ask when the next thing happens costs less than to poll in vain. Events are written where they are
+	// read later: to copy what was just written stalls the processor.
 	while ((next = clift_link_next(link_)) <= now) {
-		int polled = clift_link_poll(link_, now, &event);
+		events.emplace_back();
+		int polled = clift_link_poll(link_, now, &events.back());
 		if (polled == CLIFT_WRONG) fail("poll");
-		if (polled == 1) events.push_back(event);
+		if (polled != 1) events.pop_back();
 	}
 	arm(next);
 	for (const clift_event& each : events) happened(each);

@@ -6,6 +6,7 @@ use crate::link::{
     Admission, Instrument, InstrumentedLink, Link, LinkCounters, LinkError, LinkEvent, Packet,
     PacketId, Transit, earliest,
 };
+use crate::queue::Aqm;
 use crate::seed::Seed;
 use crate::simulation::leg_link::leg_link;
 use crate::simulation::setup::{Hop, Loss};
@@ -42,6 +43,8 @@ use crate::units::{Bytes, Ecn, Instant};
 /// ```
 pub struct Way {
     hops: Vec<Box<dyn InstrumentedLink + Send>>,
+    /// Whether the only hop is driven as it is: it knows packets by the host's numbers.
+    plain: bool,
     packets: Carried,
     out: VecDeque<LinkEvent>,
     counters: LinkCounters,
@@ -61,8 +64,14 @@ impl Way {
             Hop::Leg(leg) => Ok(leg_link(leg, seed, number)),
             Hop::Link(link) => link.build(seed, number, None),
         });
+        let plain = match hops {
+            [Hop::Leg(leg)] => leg.aqm == Aqm::None,
+            [Hop::Link(link)] => link.aqm == Aqm::None,
+            _ => false,
+        };
         Ok(Self {
             hops: links.collect::<Result<_, _>>()?,
+            plain,
             packets: Carried::default(),
             out: VecDeque::new(),
             counters: LinkCounters::default(),
@@ -84,13 +93,19 @@ impl Way {
 
     /// Works off what happened up to `now` in every hop, so that instruments are as of then.
     pub fn catch_up(&mut self, now: Instant) {
-        self.run(now);
+        if !self.plain {
+            self.run(now);
+        }
         self.hops.iter_mut().for_each(|hop| hop.catch_up(now));
     }
 
     /// Packets offered, dropped by the first hop's queue, delivered and lost; bytes delivered.
     pub fn counters(&self) -> LinkCounters {
-        self.counters
+        let [only] = &self.hops[..] else { return self.counters };
+        match self.plain {
+            true => only.counters(),
+            false => self.counters,
+        }
     }
 
     /// Moves packets from hop to hop up to `now`. Of one instant the last hop goes first: what is due
@@ -106,58 +121,32 @@ impl Way {
         }
     }
 
-    /// Moves packets until something can be told, or nothing more happens up to `now`. A way of one
-    /// hop, which is what most hosts drive, needs no search for the hop that comes first.
-    fn run_until_told(&mut self, now: Instant) {
-        let [only] = &mut self.hops[..] else { return self.run(now) };
-        while let Some(at) = only.poll_timeout().filter(|at| *at <= now) {
-            if let Some(event) = only.poll(at) {
-                return self.pass_on(0, at, event);
-            }
-        }
-    }
-
     fn next(&self) -> Option<(Instant, usize)> {
-        if let [only] = &self.hops[..] {
-            return Some((only.poll_timeout()?, 0));
-        }
         let due = self.hops.iter().enumerate().rev();
         due.filter_map(|(hop, link)| Some((link.poll_timeout()?, hop))).min_by_key(|(at, _)| *at)
     }
 
-    fn pass_on(&mut self, hop: usize, now: Instant, event: LinkEvent) {
+    fn pass_on(&mut self, hop: usize, now: Instant, mut event: LinkEvent) {
         match event {
             LinkEvent::Delivered(transit) if hop + 1 < self.hops.len() => {
                 let packet = Packet { id: transit.packet, ..self.packets.of(transit.packet) };
-                if let Admission::Dropped(_) = self.hops[hop + 1].enqueue(now, packet) {
-                    self.out.push_back(LinkEvent::Lost(self.packets.take(transit)));
+                if let Admission::Queued = self.hops[hop + 1].enqueue(now, packet) {
+                    return;
                 }
+                event = LinkEvent::Lost(transit);
             }
-            LinkEvent::Delivered(transit) => {
-                self.out.push_back(LinkEvent::Delivered(self.packets.take(transit)));
-            }
-            LinkEvent::Lost(transit) => {
-                self.out.push_back(LinkEvent::Lost(self.packets.take(transit)));
-            }
-            LinkEvent::Departed { packet, at } if hop == 0 => {
-                let packet = self.packets.name(packet);
-                self.out.push_back(LinkEvent::Departed { packet, at });
-            }
-            LinkEvent::Departed { .. } => {}
-            LinkEvent::Marked { packet, at } => {
-                let packet = self.packets.mark(packet);
-                self.out.push_back(LinkEvent::Marked { packet, at });
-            }
-            LinkEvent::TraceEnded { packet, at } => {
-                let packet = self.packets.name(packet);
-                self.out.push_back(LinkEvent::TraceEnded { packet, at });
-            }
+            LinkEvent::Departed { .. } if hop > 0 => return,
+            _ => {}
         }
+        self.out.push_back(self.packets.named(event));
     }
 }
 
 impl Link for Way {
     fn enqueue(&mut self, now: Instant, packet: Packet) -> Admission {
+        if let (true, [only]) = (self.plain, &mut self.hops[..]) {
+            return only.enqueue(now, packet);
+        }
         self.run(now);
         self.counters.offered += 1;
         let Some(first) = self.hops.first_mut() else {
@@ -179,13 +168,21 @@ impl Link for Way {
     }
 
     fn poll_timeout(&self) -> Option<Instant> {
+        if let (true, [only]) = (self.plain, &self.hops[..]) {
+            return only.poll_timeout();
+        }
         let told = self.out.front().map(LinkEvent::at);
         earliest(told, self.next().map(|(at, _)| at))
     }
 
     fn poll(&mut self, now: Instant) -> Option<LinkEvent> {
+        // Its event is the caller's as it stands: to write one down and read it at once elsewhere would cost
+        // more than all else here.
+        if let (true, [only]) = (self.plain, &mut self.hops[..]) {
+            return only.poll(now);
+        }
         if self.out.is_empty() {
-            self.run_until_told(now);
+            self.run(now);
         }
         let event = self.out.pop_front()?;
         match event {
@@ -202,7 +199,9 @@ impl Link for Way {
     }
 
     fn has_room(&mut self, now: Instant, size: Bytes) -> bool {
-        self.run(now);
+        if !self.plain {
+            self.run(now);
+        }
         self.hops.first_mut().is_none_or(|first| first.has_room(now, size))
     }
 
@@ -248,6 +247,21 @@ impl Carried {
             None => {
                 self.packets.push(place);
                 PacketId(self.packets.len() as u64 - 1)
+            }
+        }
+    }
+
+    /// An event by the host's name for the packet. A delivery and a loss end its way.
+    fn named(&mut self, event: LinkEvent) -> LinkEvent {
+        match event {
+            LinkEvent::Delivered(transit) => LinkEvent::Delivered(self.take(transit)),
+            LinkEvent::Lost(transit) => LinkEvent::Lost(self.take(transit)),
+            LinkEvent::Departed { packet, at } => {
+                LinkEvent::Departed { packet: self.name(packet), at }
+            }
+            LinkEvent::Marked { packet, at } => LinkEvent::Marked { packet: self.mark(packet), at },
+            LinkEvent::TraceEnded { packet, at } => {
+                LinkEvent::TraceEnded { packet: self.name(packet), at }
             }
         }
     }
