@@ -246,6 +246,9 @@ def worth(starts: Sequence[float], lengths: Sequence[float], period: float | Non
         1.333
     """
     begin, length = np.asarray(starts, np.float64), np.asarray(lengths, np.float64)
+    alike = len(begin) > 0 and length[0] > 0 and bool((length == length[0]).all())
+    if alike and (period is None or 2 * length[0] <= period):
+        return len(begin) ** 2 / _shared_by_equals(begin, float(length[0]), period)
     total = 0.0
     for start, lasts in zip(begin, length, strict=True):
         apart = begin - start
@@ -259,6 +262,25 @@ def worth(starts: Sequence[float], lengths: Sequence[float], period: float | Non
         longest = np.maximum(np.sqrt(lasts * length), 1e-12)
         total += float(np.sum(np.minimum(shared / longest, 1.0)))
     return len(begin) ** 2 / total
+
+
+def _shared_by_equals(begin: _Floats, length: float, period: float | None) -> float:
+    """The sum over all pairs of runs of what they share of their length, which is the same for all.
+
+    Only runs that start soon after one another share anything: in order of their starts the sum is
+    one of differences of running sums.
+    """
+    count = len(begin)
+    ordered = np.sort(begin if period is None else np.mod(begin, period))
+    # Those that start behind the end of a period stand behind its beginning, too.
+    on = ordered if period is None else np.concatenate([ordered, ordered + period])
+    sums = np.concatenate([[0.0], np.cumsum(on)])
+    first = np.arange(1, count + 1)
+    last = np.minimum(np.searchsorted(on, ordered + length), np.arange(count) + count)
+    last = np.maximum(last, first)
+    later = last - first
+    shared = later * (ordered + length) - (sums[last] - sums[first])
+    return count + 2 * float(np.sum(shared)) / length
 
 
 @dataclass(frozen=True, slots=True)
