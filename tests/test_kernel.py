@@ -9,7 +9,7 @@ import pytest
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
-from validation.kernel import beside, ecn, geo, inside, ours, table, virtual
+from validation.kernel import beside, ecn, geo, inside, ours, parts, table, virtual
 from validation.kernel.cells import Cell, matrix
 from validation.kernel.flow import measure
 from validation.kernel.namespaces import hindrance
@@ -103,3 +103,22 @@ def test_tcp_with_ecn_does_what_a_kernels_does():
             assert ecn.engine(cell).faults(kernel) == [], cell.label
             compared += 1
     assert compared == 6
+
+
+def test_the_first_packet_that_differs_is_found() -> None:
+    cell = inside.SETS["drawn"]()[131]
+    ours_sent = parts.engine(cell)
+    assert ours_sent.sent[0] == parts.Sent(0, 0, 1448)
+    assert parts.parting(ours_sent, ours_sent) is None
+    other = list(ours_sent.sent)
+    other[40] = other[40]._replace(at=other[40].at + 400_000)
+    assert parts.parting(ours_sent, parts.Log(other, [])) == 40
+    assert parts.parting(ours_sent, parts.Log(ours_sent.sent[:-1], [])) == len(ours_sent.sent) - 1
+
+
+@pytest.mark.skipif(virtual.hindrance("7.2") is not None, reason=str(virtual.hindrance("7.2")))
+def test_a_kernel_sends_its_first_flights_as_ours_does() -> None:
+    cell = inside.SETS["drawn"]()[131]
+    found = parts.parting(parts.engine(cell), parts.kernel("7.2", "drawn", 131))
+    assert found is not None
+    assert found > 60
