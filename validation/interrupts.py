@@ -38,7 +38,7 @@ CALLS = {
     "run_many": "clift.run_many([clift.Scenario(clift.HybridLink(), duration_s=10**6)] * 4)",
     "run_many, channels": "clift.run_many([clift.Scenario(LONG, seed=n) for n in range(9)])",
     "model.fec": "clift.model.fec(30000, 65535, .99, .5)",
-    "adaptive HARQ": "clift.simulate(clift.AdaptiveHarqLink(duration_s=3 * 10**6))",
+    "adaptive HARQ": "clift.simulate(clift.AdaptiveHarqLink(duration_s=5 * 10**5))",
     "plotting": "[draw() for _ in range(999)]",
 }
 SET_UP = """
