@@ -143,12 +143,13 @@ def parting(ours: Log, theirs: Log) -> int | None:
 def _show(name: str, log: Log, number: int) -> None:
     """What a sender sent around a packet, among the acknowledgements that it had."""
     print(f"  {name}:")
-    around = log.sent[max(0, number - _BEFORE) : number + _AFTER]
+    begin = max(0, number - _BEFORE)
+    around = log.sent[begin : number + _AFTER]
     if not around:
         return
     lines = [
-        (one.at, 1, f"{'>' if log.sent.index(one) == number else ' '} sends {one}")
-        for one in around
+        (one.at, 1, f"{'>' if at == number else ' '} sends {one}")
+        for at, one in enumerate(around, begin)
     ]
     lines += [
         (at, 0, f"    has   {at / 1e6:11.3f} ms  {seq:9} acknowledged")

@@ -36,12 +36,6 @@ macro_rules! table {
                 Ok(())
             }
 
-            /// The rows of these numbers.
-            #[allow(dead_code)] // most tables are written in order
-            fn rows(self, numbers: &[usize]) -> Self {
-                Self { $($column: numbers.iter().map(|&row| self.$column[row]).collect()),+ }
-            }
-
             fn dict(self, py: Python<'_>) -> PyResult<Bound<'_, PyDict>> {
                 let dict = PyDict::new(py);
                 $(dict.set_item(stringify!($column), PyArray1::from_vec(py, self.$column))?;)+
@@ -212,10 +206,20 @@ impl Segments {
         if self.time_ns.is_sorted() {
             return self;
         }
-        let mut numbers: Vec<usize> = (0..self.time_ns.len()).collect();
-        numbers.sort_by_key(|&row| self.time_ns[row]);
-        self.rows(&numbers)
+        let mut order: Vec<usize> = (0..self.time_ns.len()).collect();
+        order.sort_by_key(|&row| self.time_ns[row]);
+        Self {
+            time_ns: in_order(&self.time_ns, &order),
+            flow: in_order(&self.flow, &order),
+            kind: in_order(&self.kind, &order),
+            seq: in_order(&self.seq, &order),
+            len: in_order(&self.len, &order),
+        }
     }
+}
+
+fn in_order<T: Copy>(column: &[T], order: &[usize]) -> Vec<T> {
+    order.iter().map(|&row| column[row]).collect()
 }
 
 struct Events<'a, 'b> {
