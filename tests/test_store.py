@@ -270,6 +270,10 @@ def test_rows_are_sorted_and_without_times(
         assert run([*command, "-o", str(tmp_path / folder), "--threads", threads]) == 0
         texts.append(capsys.readouterr().out)
     assert texts[0] == texts[1]
+    assert run(["run", *command[1:3], "--quiet"]) == 0
+    assert capsys.readouterr().out == texts[0]
+    assert run(["run", *command[1:3], "--json"]) == 2
+    assert "--json and --csv: leave one of them out" in capsys.readouterr().err
     rows = [line.split(",")[:2] for line in texts[0].splitlines()]
     assert rows[0] == ["scheme", "run"]
     assert rows[1:] == [[f'"{scheme}"', str(n)] for scheme in ("ARQ", "none") for n in range(6)]

@@ -62,7 +62,7 @@ pub enum Refusal {
     #[error(
         "{what} need{} {} of memory in all, and {} may be taken; take less, or allow it: \
          memory = \"{}\"",
-        if what.ends_with('s') { "" } else { "s" }, Rounded(*.need), Rounded(*.most), Rounded(*.need)
+        if what.ends_with('s') { "" } else { "s" }, Up(*.need), Down(*.most), Up(*.need)
     )]
     Memory {
         /// What needs it.
@@ -120,7 +120,7 @@ impl<'a> Budget<'a> {
     /// are very many.
     pub fn announce(&self, bytes: u64, what: impl fmt::Display) {
         if let (LARGE.., Some(tell)) = (bytes, self.tell) {
-            tell(&format!("making {what}, which take {} of memory", Rounded(bytes)));
+            tell(&format!("making {what}, which take {} of memory", Up(bytes)));
         }
     }
 
@@ -263,20 +263,35 @@ impl From<Refusal> for std::io::Error {
 }
 
 /// A size to two digits, rounded up: what is allowed in such words suffices.
-struct Rounded(u64);
+struct Up(u64);
 
-impl fmt::Display for Rounded {
+/// A size to two digits, rounded down: what needs more than is there never reads as much.
+struct Down(u64);
+
+impl fmt::Display for Up {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let unit = [1_000_000_000, 1_000_000, 1000].into_iter().find(|&unit| self.0 >= 10 * unit);
-        let step = unit.map_or(1, |unit| {
-            let mut step = unit;
-            while self.0 / step >= 100 {
-                step *= 10;
-            }
-            step
-        });
+        let step = step_of(self.0);
         Size(self.0.div_ceil(step).saturating_mul(step)).fmt(f)
     }
+}
+
+impl fmt::Display for Down {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let step = step_of(self.0);
+        Size(self.0 / step * step).fmt(f)
+    }
+}
+
+/// What two digits of a size in its unit count.
+fn step_of(bytes: u64) -> u64 {
+    let unit = [1_000_000_000, 1_000_000, 1000].into_iter().find(|&unit| bytes >= 10 * unit);
+    unit.map_or(1, |unit| {
+        let mut step = unit;
+        while bytes / step >= 100 {
+            step *= 10;
+        }
+        step
+    })
 }
 
 #[cfg(test)]
@@ -294,6 +309,16 @@ mod tests {
         budget.give_back(40);
         budget.take(40, "c").unwrap();
         assert!(Budget::unlimited().take(u64::MAX, "all").is_ok());
+    }
+
+    #[test]
+    fn what_is_short_by_little_does_not_read_as_enough() {
+        let refused = Budget::of(Most::Bytes(19_600_000_000)).take(19_900_000_000, "1 run");
+        assert_eq!(
+            refused.unwrap_err().to_string(),
+            "1 run needs 20 GB of memory in all, and 19 GB may be taken; take less, or allow it: \
+             memory = \"20 GB\""
+        );
     }
 
     #[test]

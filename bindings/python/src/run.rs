@@ -2,7 +2,7 @@
 
 use std::ops::ControlFlow;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use std::sync::{Arc, mpsc};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, mpsc};
 use std::thread;
 use std::time::{Duration as WallTime, Instant as WallClock};
 
@@ -117,11 +117,33 @@ pub(crate) enum Result_ {
 }
 
 /// What threads that do jobs share.
-struct Jobs<J> {
-    count: usize,
+struct Jobs<T, J> {
+    /// What came of each, in its place. Whoever waits is not woken for every one: that costs as much
+    /// as a short run.
+    results: Vec<Mutex<Option<T>>>,
     next: AtomicUsize,
+    done: AtomicUsize,
     stop: AtomicBool,
     job: J,
+}
+
+impl<T, J: Fn(usize, &AtomicBool) -> Option<T>> Jobs<T, J> {
+    /// Does what nobody does yet, until nothing is left or the flag is up.
+    fn work(&self) {
+        while !self.stop.load(Ordering::Relaxed) {
+            let index = self.next.fetch_add(1, Ordering::Relaxed);
+            let Some(place) = self.results.get(index) else { return };
+            if let Some(result) = (self.job)(index, &self.stop) {
+                *lock(place) = Some(result);
+                self.done.fetch_add(1, Ordering::Relaxed);
+            }
+        }
+    }
+
+    /// What came of each until now.
+    fn take(&self) -> Vec<Option<T>> {
+        self.results.iter().map(|place| lock(place).take()).collect()
+    }
 }
 
 /// Does `count` jobs: threads take the next in turn until one of them, or Python, raises the flag. Then
@@ -132,47 +154,36 @@ fn on_threads<T: Send + 'static>(
     progress: &Option<Py<PyAny>>,
     job: impl Fn(usize, &AtomicBool) -> Option<T> + Send + Sync + 'static,
 ) -> (Vec<Option<T>>, Option<PyErr>) {
-    let (next, stop) = (AtomicUsize::new(0), AtomicBool::new(false));
-    let jobs = Arc::new(Jobs { count, next, stop, job });
-    let (sender, finished) = mpsc::channel();
-    let mut results: Vec<Option<T>> = (0..count).map(|_| None).collect();
+    let jobs = Arc::new(Jobs {
+        results: (0..count).map(|_| Mutex::new(None)).collect(),
+        next: AtomicUsize::new(0),
+        done: AtomicUsize::new(0),
+        stop: AtomicBool::new(false),
+        job,
+    });
+    // Nothing is sent over it: it is closed once all threads have ended.
+    let (open, closed) = mpsc::channel::<()>();
     let mut stopped: Option<(PyErr, WallClock)> = None;
     let mut workers = Vec::new();
     for _ in 0..threads.clamp(1, count.max(1)) {
-        let (sender, jobs) = (sender.clone(), Arc::clone(&jobs));
-        let work = move || {
-            while !jobs.stop.load(Ordering::Relaxed) {
-                let index = jobs.next.fetch_add(1, Ordering::Relaxed);
-                if index >= jobs.count {
-                    return;
-                }
-                let made = (jobs.job)(index, &jobs.stop);
-                if sender.send((index, made)).is_err() {
-                    return;
-                }
-            }
-        };
-        workers.push(thread::spawn(move || raised::on_thread(work)));
+        let (open, jobs) = (open.clone(), Arc::clone(&jobs));
+        workers.push(thread::spawn(move || {
+            let _open = open;
+            raised::on_thread(|| jobs.work());
+        }));
     }
-    drop(sender);
-    let (mut done, mut looked) = (0usize, now());
-    loop {
-        match finished.recv_timeout(LOOK) {
-            Ok((index, result)) => {
-                done += usize::from(result.is_some());
-                results[index] = result;
+    drop(open);
+    while closed.recv_timeout(LOOK) == Err(mpsc::RecvTimeoutError::Timeout) {
+        match &stopped {
+            Some((_, since)) if since.elapsed() >= GRACE => {
+                return (jobs.take(), stopped.map(|(failure, _)| failure));
             }
-            Err(mpsc::RecvTimeoutError::Timeout) => {}
-            Err(mpsc::RecvTimeoutError::Disconnected) => break,
-        }
-        if stopped.as_ref().is_some_and(|(_, since)| since.elapsed() >= GRACE) {
-            return (results, stopped.map(|(failure, _)| failure));
-        }
-        if stopped.is_none() && looked.elapsed() >= LOOK {
-            looked = now();
-            if let Err(failure) = look(progress, (done,)) {
-                jobs.stop.store(true, Ordering::Relaxed);
-                stopped = Some((failure, now()));
+            Some(_) => {}
+            None => {
+                if let Err(failure) = look(progress, (jobs.done.load(Ordering::Relaxed),)) {
+                    jobs.stop.store(true, Ordering::Relaxed);
+                    stopped = Some((failure, now()));
+                }
             }
         }
     }
@@ -182,7 +193,11 @@ fn on_threads<T: Send + 'static>(
             std::panic::resume_unwind(panicked);
         }
     }
-    (results, stopped.map(|(failure, _)| failure))
+    (jobs.take(), stopped.map(|(failure, _)| failure))
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// Lets Python handle signals and call the progress function.

@@ -280,27 +280,21 @@ fn last_arrival(t: &[i64], d: &[i64]) -> Option<i64> {
 }
 
 /// The fate on LLDUs some of which were not delivered.
+///
+/// What was lost ended at its start or later, so that its start takes no part in the maximum.
 #[cold]
 fn fate_with_losses(trace: &LinkTrace, range: std::ops::Range<usize>, base: i64) -> Fate {
     let parts = trace.parts();
-    let mut lost =
-        parts.lost[parts.lost.partition_point(|&(i, _)| (i as usize) < range.start)..].iter();
-    let (mut latest, mut complete) = (i64::MIN, true);
-    for i in range {
-        let (t, d) = (parts.t[i], parts.d[i]);
-        if d != 0 {
-            latest = latest.max(t.saturating_add(d));
-            continue;
-        }
-        complete = false;
-        match lost.as_slice().first() {
-            Some(&(at, after)) if at as usize == i => {
-                latest = latest.max(t.saturating_add(after));
-                lost.next();
-            }
-            _ => return Fate::Censored,
-        }
+    let lost = &parts.lost[parts.lost.partition_point(|&(i, _)| (i as usize) < range.start)..];
+    let (t, d) = (&parts.t[range.clone()], &parts.d[range.clone()]);
+    let missing = d.iter().filter(|&&d| d == 0).count();
+    let lost = &lost[..missing.min(lost.len())];
+    if lost.len() < missing || lost.last().is_some_and(|&(i, _)| i as usize >= range.end) {
+        return Fate::Censored;
     }
+    let repaired = t.iter().zip(d).map(|(&t, &d)| t.saturating_add(d)).max();
+    let given_up = lost.iter().map(|&(i, after)| parts.t[i as usize].saturating_add(after)).max();
+    let latest = repaired.max(given_up).unwrap_or(i64::MIN);
     let at = base + latest.min(2 * HORIZON - 1);
-    if complete { Fate::Delivered(at) } else { Fate::Lost(at) }
+    if missing == 0 { Fate::Delivered(at) } else { Fate::Lost(at) }
 }

@@ -52,10 +52,14 @@ pub struct Store {
     read: Cache<PhyTrace>,
     phy: Cache<PhyTrace>,
     links: Cache<Arc<LinkTrace>>,
-    information: Cache<Information>,
     delays: Cache<Arc<DelaySeries>>,
     pages: Cache<Arc<PageContent>>,
 }
+
+/// The mutual information of all stores of the process. Its description says everything about it, no
+/// file and no object in memory, so that the scenarios of one channel under several transports share
+/// it wherever they come from; making it takes longer than a run.
+static INFORMATION: Cache<Information> = Cache::new();
 
 /// Why a trace could not be made. The message is one line.
 #[derive(Debug, Error)]
@@ -114,12 +118,11 @@ impl Store {
         Self {
             files: Box::new(files),
             memory,
-            read: Cache::default(),
-            phy: Cache::default(),
-            links: Cache::default(),
-            information: Cache::default(),
-            delays: Cache::default(),
-            pages: Cache::default(),
+            read: Cache::new(),
+            phy: Cache::new(),
+            links: Cache::new(),
+            delays: Cache::new(),
+            pages: Cache::new(),
         }
     }
 
@@ -260,7 +263,7 @@ impl Traces for Within<'_> {
         };
         let named = format!("{spec:?}");
         let size = |made: &Information| made.trace.values().len();
-        self.store.information.get(&named, Lasting::Study, size, make)
+        INFORMATION.get(&named, Lasting::Study, size, make)
     }
 
     fn delays(&self, file: &str) -> Result<Arc<DelaySeries>, MakeError> {
@@ -347,16 +350,23 @@ struct Kept<T> {
 }
 
 /// What is kept equally long, by when it was asked for last, and the slots that it takes.
-#[derive(Default)]
 struct Queue {
     keys: BTreeMap<u64, Arc<str>>,
     taken: usize,
 }
 
-impl<T> Default for Cache<T> {
-    fn default() -> Self {
-        let (studys, runs) = (Queue::default(), Queue::default());
-        Self(Mutex::new(Shelf { kept: BTreeMap::new(), studys, runs, asked: 0 }))
+impl Queue {
+    const EMPTY: Self = Self { keys: BTreeMap::new(), taken: 0 };
+}
+
+impl<T> Cache<T> {
+    const fn new() -> Self {
+        Self(Mutex::new(Shelf {
+            kept: BTreeMap::new(),
+            studys: Queue::EMPTY,
+            runs: Queue::EMPTY,
+            asked: 0,
+        }))
     }
 }
 
@@ -461,7 +471,7 @@ mod tests {
 
     #[test]
     fn what_was_used_longest_ago_goes_first() {
-        let (cache, made) = (Cache::default(), Cell::new(0));
+        let (cache, made) = (Cache::new(), Cell::new(0));
         let get = |key: &str, slots: usize| {
             let make = || -> Result<usize, ()> {
                 made.set(made.get() + 1);
@@ -482,8 +492,26 @@ mod tests {
     }
 
     #[test]
+    fn mutual_information_is_made_once_for_all_stores() {
+        let channel = crate::channel::lms::Preset::Its.channel();
+        let spec = |seed| InformationSpec {
+            channel: channel.clone(),
+            esn0_db: 9.25,
+            length: crate::units::Duration::from_secs(2),
+            seed,
+        };
+        let made = |seed| {
+            let store = Store::new(crate::trace::InMemory::default());
+            store.information(&spec(seed)).unwrap().trace
+        };
+        let first = made(20_261);
+        assert!(Arc::ptr_eq(&first, &made(20_261)));
+        assert_ne!(first.values(), made(20_262).values());
+    }
+
+    #[test]
     fn what_cannot_be_made_is_tried_again() {
-        let cache = Cache::default();
+        let cache = Cache::new();
         let study = Lasting::Study;
         assert_eq!(cache.get("a", study, |_| 1, || Err("no")), Err("no"));
         assert_eq!(cache.get("a", study, |_| 1, || Ok::<_, &str>(7)), Ok(7));
@@ -491,7 +519,7 @@ mod tests {
 
     #[test]
     fn what_one_run_needs_makes_room_for_the_next_and_not_for_what_all_share() {
-        let (cache, made) = (Cache::default(), Cell::new(0));
+        let (cache, made) = (Cache::new(), Cell::new(0));
         let get = |key: &str, lasting, slots: usize| {
             let make = || -> Result<usize, ()> {
                 made.set(made.get() + 1);
@@ -512,7 +540,7 @@ mod tests {
 
     #[test]
     fn no_more_short_ones_are_kept_than_there_is_room_for_their_descriptions() {
-        let cache = Cache::default();
+        let cache = Cache::new();
         let most = ROOM_OF_RUNS / LEAST;
         for number in 0..most + 9 {
             let made = cache.get(&number.to_string(), Lasting::Runs, |_| 1, || Ok::<_, ()>(number));

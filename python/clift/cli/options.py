@@ -134,6 +134,28 @@ def reading(command: Command) -> Command:
     return command
 
 
+def shown(command: Command) -> Command:
+    """Adds the options that say what a campaign prints; see `show_as`."""
+    as_csv = click.option("--csv", "as_csv", is_flag=True, help="A row a run on stdout, sorted.")
+    as_json = click.option("--json", "as_json", is_flag=True, help="JSON on stdout.")
+    return as_json(as_csv(command))
+
+
+def show_as(as_json: bool, as_csv: bool) -> str:
+    """What a campaign prints.
+
+    Raises:
+        UsageError: If that would be two things.
+
+    Example:
+        >>> show_as(as_json=False, as_csv=True)
+        'csv'
+    """
+    if as_json and as_csv:
+        raise click.UsageError("--json and --csv: leave one of them out")
+    return "json" if as_json else "csv" if as_csv else "text"
+
+
 @contextmanager
 def busy(what: str) -> Iterator[None]:
     """Shows on stderr that something takes its time, on a terminal only."""

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from clift.cli.options import change
+from clift.cli.options import change, show_as, shown
 from clift.cli.study import Wishes, conduct, is_capture, is_log
 from clift.scenario import Scenario
 
@@ -23,7 +23,7 @@ from clift.scenario import Scenario
     help='Change a key, e.g. --set link.rtt="600 ms" or --set scheme=ARQ; ends its '
     "variation. The name of an axis chooses among its points.",
 )
-@click.option("--json", "as_json", is_flag=True, help="JSON on stdout.")
+@shown
 @click.option(
     "-o",
     "--output",
@@ -65,6 +65,7 @@ def run(
     runs: int | None,
     sets: tuple[str, ...],
     as_json: bool,
+    as_csv: bool,
     output: Path | None,
     capture: Path | None,
     snap: int,
@@ -94,7 +95,7 @@ def run(
         is_capture(capture)
     if qlog is not None:
         is_log(qlog)
-    show = "json" if as_json else "text"
+    show = show_as(as_json, as_csv)
     plots = not no_plots
     wishes = Wishes(
         path.stem,

@@ -8,7 +8,7 @@ from typing import Any
 
 import click
 
-from clift.cli.options import change
+from clift.cli.options import change, show_as, shown
 from clift.cli.study import Wishes, conduct, stoppable
 from clift.scenario import Scenario
 
@@ -57,8 +57,7 @@ class Share(click.ParamType):  # type: ignore[type-arg] # older versions take no
 @click.option("--dry-run", is_flag=True, help="Say what there is to do, and how long it may take.")
 @click.option("--scheduler", metavar="ADDRESS", help="Dask scheduler, e.g. tcp://host:8786.")
 @click.option("--threads", type=click.IntRange(1), help="Runs at a time; all cores unless given.")
-@click.option("--json", "as_json", is_flag=True, help="JSON on stdout.")
-@click.option("--csv", "as_csv", is_flag=True, help="A row a run on stdout, sorted.")
+@shown
 @click.option("--no-plots", is_flag=True, help="Only tables in the folder.")
 @click.option(
     "--force",
@@ -88,8 +87,7 @@ def sweep(
     the time so far, at most 2 s). Whatever ends the command, the same command goes on where it was.
     Several may work in one folder at a time, on one machine or on many that share it.
     """
-    if as_json and as_csv:
-        raise click.UsageError("--json and --csv: leave one of them out")
+    show = show_as(as_json, as_csv)
     changes = dict(change(text) for text in sets)
     changes |= {} if seed is None else {"seed": str(seed)}
     changes |= {} if runs is None else {"runs": str(runs)}
@@ -98,7 +96,6 @@ def sweep(
         with stoppable():
             _foretell(scenario, output, threads, as_json)
         return
-    show = "json" if as_json else "csv" if as_csv else "text"
     plots = not no_plots
     wishes = Wishes(
         path.stem, output, threads, show, plots, quiet, force, until=until, scheduler=scheduler

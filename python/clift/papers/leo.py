@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from importlib import resources
 from typing import Any
@@ -91,7 +90,8 @@ def table_cells(
         raise ScenarioError(f"{PAPER}: tables 1 and 2 have rows of {setup['snr_db']} dB")
     duration = setup["duration_s"] if duration_s is None else duration_s
     names = range(first_seed, first_seed + seeds)
-    links = _links(link or paper_link(duration), rows, names)
+    make = link or paper_link(duration)
+    links = {(snr, seed): make(seed, snr) for snr in rows for seed in names}
     keys = [(t, snr, tcp) for t in tables for snr in rows for tcp in setup["transports"]]
     scenarios = [
         scenario(links[snr, seed], table, transport, seed, duration, delayed_ack, profile)
@@ -109,18 +109,6 @@ def table_cells(
         )
         for place, (table, snr, transport) in enumerate(keys)
     ]
-
-
-def _links(
-    link: Callable[[int, float], AdaptiveHarqLink], rows: Sequence[int], seeds: range
-) -> dict[tuple[int, int], AdaptiveHarqLink]:
-    """A link for each SNR and seed; making the channels takes longest."""
-    keys = [(snr, seed) for snr in rows for seed in seeds]
-    pool = ThreadPoolExecutor()
-    try:
-        return dict(zip(keys, pool.map(lambda key: link(key[1], key[0]), keys), strict=True))
-    finally:  # after Ctrl-C nothing is waited for
-        pool.shutdown(wait=False, cancel_futures=True)
 
 
 def paper_link(duration_s: float = 600) -> Callable[[int, float], AdaptiveHarqLink]:

@@ -280,7 +280,7 @@ def _cells(effort: Effort, profile: str, table: int, delayed_ack: bool = False) 
 
 @cache
 def _link(duration_s: float, seed: int, snr_db: float) -> AdaptiveHarqLink:
-    """A channel for each duration, seed and SNR: making it takes longer than a run."""
+    """A link for each duration, seed and SNR, which the tables and figures share."""
     return leo.paper_link(duration_s)(seed, snr_db)
 
 

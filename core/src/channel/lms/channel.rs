@@ -6,6 +6,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::fading::Fading;
+use super::level_cdf::LevelCdf;
 use super::receiver::Receiver;
 use super::samples::{Source, decibels};
 use super::series::Series;
@@ -304,15 +305,14 @@ impl LandMobile {
         let modulation = self.receiver.modulation;
         let zero_db = esn0_db + self.receiver.offset_db;
         let information = |db: f64| modulation.information(libm::exp10((zero_db + db) / 10.0));
-        // E[I] = I(top) - integral of the level's CDF over I; steps of 1/2 dB in the level.
-        let level = |step: u32| -60.0 + f64::from(step) / 2.0;
-        let steps = 180;
-        let mut mean = information(level(steps));
-        for step in 0..steps {
-            let rise = information(level(step + 1)) - information(level(step));
+        // E[I] = I(top) - integral of the level's CDF over I.
+        let below = LevelCdf::of(&self.propagation.shadowing, self.mean_power_db());
+        let mut mean = information(LevelCdf::top_db());
+        for cell in below.cells() {
+            let rise = information(cell.to_db) - information(cell.from_db);
             // Where all bits come through already, the level does not matter.
             if rise > 1e-9 {
-                mean -= rise * self.level_cdf(level(step) + 0.25);
+                mean -= rise * cell.below();
             }
         }
         Ok(mean)

@@ -21,6 +21,7 @@ mod csv;
 mod fading;
 mod gaussian;
 mod information;
+mod level_cdf;
 mod loo;
 mod multipath;
 mod named;
