@@ -19,7 +19,7 @@ demo: $(VENV)/built ## set everything up and run the main job: ARQ and HARQ unde
 	$(BIN)/clift run examples/geo_mobile.toml -o results/demo --force
 	$(BIN)/clift paper ijscn2014 --what-changed -o results/what_changed.png
 
-reproduce: $(VENV)/built ## every table and figure of the five papers in full, into results/papers (some thirteen minutes)
+reproduce: $(VENV)/built ## every table and figure of the five papers in full, into results/papers (some five minutes)
 	$(BIN)/clift paper run all -o results/papers
 
 test: $(VENV)/tools c ns2 ns3 test-rust test-python ## set everything up and run every test

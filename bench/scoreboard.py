@@ -1,4 +1,4 @@
-"""What an ACK costs with up to 10,000 segments in flight and every tenth a hole."""
+"""What the scoreboard costs with up to 10,000 segments in flight and every tenth a hole."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ ROOT = Path(__file__).parent.parent
 
 
 def report() -> None:
-    """Prints nanoseconds per ACK for both profiles, the same for any number in flight."""
+    """Prints nanoseconds a segment for both profiles, the same for any number in flight."""
     print("TCP's scoreboard, every tenth segment lost", flush=True)
     command = ["cargo", "bench", "--quiet", "-p", "clift", "--bench", "scoreboard"]
     subprocess.run(command, check=True, cwd=ROOT)

@@ -107,6 +107,21 @@ def test_fates_of_a_kernels_packets_are_those_of_the_link_alone(tmp_path: Path) 
 
 
 @live_only
+def test_memory_that_stays_is_not_memory_that_was_only_reserved(tmp_path: Path) -> None:
+    # An allocator reserves a gigabyte; locking that in made a machine of 2 GB kill the run.
+    program = (
+        "import re, clift\n"
+        "from clift.hosts.live import run_live\n"
+        f"run_live(clift.Scenario.parse({LEG!r}), ['true'])\n"
+        "print(re.search(r'VmHWM:\\s+(\\d+) kB', open('/proc/self/status').read())[1])"
+    )
+    peak = subprocess.run(
+        [sys.executable, "-c", program], check=True, capture_output=True, text=True, timeout=60
+    )
+    assert int(peak.stdout) < 500_000
+
+
+@live_only
 @pytest.mark.parametrize(
     ("script", "code"), [("exit 7", 7), ("kill -9 $$", 137), ("exec nosuchcommand", 127)]
 )

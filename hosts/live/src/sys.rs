@@ -198,7 +198,9 @@ pub(crate) fn prefer_this_thread() -> bool {
         let policy = libc::SCHED_FIFO | libc::SCHED_RESET_ON_FORK;
         let real_time = libc::sched_setscheduler(0, policy, &raw const parameter) == 0;
         if real_time {
-            libc::mlockall(libc::MCL_CURRENT);
+            // What is there stays; what was only reserved (an allocator does so by the gigabyte) is not
+            // made for that.
+            libc::mlockall(libc::MCL_CURRENT | libc::MCL_ONFAULT);
         }
         real_time
     }

@@ -7,7 +7,6 @@ Three numbers of the channel were chosen on the printed tables, at 7, 10 and 13 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from functools import cache
 from typing import Any
 
 import numpy as np
@@ -17,6 +16,7 @@ import clift.papers.leo as leo
 from clift.campaign.statistics import Estimate
 from clift.live import AdaptiveHarqLink
 from clift.papers.artefact import Curve, Effort, Label, Outcome, Row, Rows
+from clift.papers.kept import kept
 from clift.papers.leo import Cell
 from clift.papers.registry import parameters
 from clift.papers.verdict import Verdict, at_least, at_most, averaged, every, over, within
@@ -262,7 +262,7 @@ def _order(cell: Cell) -> tuple[bool, int]:
     return cell.transport != "newreno", cell.snr_db
 
 
-@cache
+@kept
 def _cells(effort: Effort, profile: str, table: int, delayed_ack: bool = False) -> tuple[Cell, ...]:
     """The cells of a table; its figures share them."""
     return tuple(
@@ -278,13 +278,13 @@ def _cells(effort: Effort, profile: str, table: int, delayed_ack: bool = False) 
     )
 
 
-@cache
+@kept
 def _link(duration_s: float, seed: int, snr_db: float) -> AdaptiveHarqLink:
     """A link for each duration, seed and SNR, which the tables and figures share."""
     return leo.paper_link(duration_s)(seed, snr_db)
 
 
-@cache
+@kept
 def _runs(effort: Effort, profile: str, table: int) -> list[Run]:
     """CUBIC at 13 dB."""
     todo: list[Scenario] = [

@@ -320,8 +320,9 @@ def _alike(results: Results) -> list[str]:
     if not _are_alike(results):
         return []
     said = (
-        "All runs of a cell came out the same: nothing in this scenario is drawn, so that one run "
-        "says as much, and an interval would say nothing."
+        "All runs of a cell came out the same, so there is no interval. If nothing in the "
+        "scenario is drawn, one run says as much; if something is, none of these runs met it, and "
+        "more are needed."
     )
     return [fill(said, WIDTH)]
 
