@@ -168,6 +168,13 @@ def test_a_trace_that_repeats_is_a_ring() -> None:
 
 def test_runs_that_are_worth_two_have_no_interval() -> None:
     assert estimate(SKEWED, independent=2.9).half_width is None
+    # Nor two over one trace that do not overlap; two that are drawn anew have Student's.
+    assert estimate([400.0, 640.0], independent=2.0).half_width is None
+    assert estimate([400.0, 640.0]).half_width is not None
+    pairs = {0: 400.0, 1: 640.0}, {0: 300.0, 1: 539.0}
+    given, drawn = difference(*pairs, independent=2.0), difference(*pairs)
+    assert (given.low, given.p, given.mean) == (None, 1.0, drawn.mean)
+    assert drawn.p < 0.01
     wide, usual = estimate(SKEWED, independent=6.0), estimate(SKEWED)
     # (n - 1) / (m - 1) for the variance, and Student's quantile of five degrees for that of eleven.
     expected = math.sqrt(11 / 5) * 2.571 / 2.201

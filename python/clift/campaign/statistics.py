@@ -81,7 +81,8 @@ def estimate(
 
     Args:
         values: What each run measured.
-        independent: How many independent runs they are worth (`worth` tells); as many unless given.
+        independent: How many independent runs those over one trace are worth (`worth` tells);
+            None: each is drawn anew.
 
     Example:
         >>> found = estimate([1.0, 2.0, 3.0])
@@ -103,7 +104,7 @@ def estimates(columns: _Floats, independent: float | None = None) -> list[Estima
 
     Args:
         columns: Runs by metrics, at least one run.
-        independent: How many independent runs they are worth.
+        independent: How many independent runs those over one trace are worth.
     """
     runs = len(columns)
     if runs == 1:
@@ -112,7 +113,7 @@ def estimates(columns: _Floats, independent: float | None = None) -> list[Estima
     medians, p95s = np.quantile(columns, (0.5, 0.95), axis=0)
     worth_of = float(runs) if independent is None else min(independent, float(runs))
     found = []
-    about = intervals(columns - means, worth_of)
+    about = intervals(columns - means, independent)
     for mean, median, p95, ends in zip(means, medians, p95s, about, strict=True):
         low = high = half_width = None
         if ends is not None:
@@ -134,22 +135,26 @@ def of_one(value: float) -> Estimate:
     return Estimate(value, None, 1, median=value, p95=value, independent=1.0)
 
 
-def intervals(deviations: _Floats, independent: float) -> list[tuple[float, float] | None]:
+def intervals(
+    deviations: _Floats, independent: float | None = None
+) -> list[tuple[float, float] | None]:
     """The 95 % intervals about means, relative to them; None where there is none to give.
 
     Args:
         deviations: From the mean of its column, runs by metrics.
-        independent: How many independent runs they are worth.
+        independent: How many independent runs they are worth; None: each is drawn anew.
     """
     runs = len(deviations)
     found: list[tuple[float, float] | None] = [None] * deviations.shape[1]
-    if runs > independent < FEWEST_INDEPENDENT:
+    if _are_too_few(independent):
         return found
     told = np.flatnonzero(have_events(deviations))
     if not len(told):
         return found
     chosen = deviations[:, told]
-    errors = np.std(chosen, axis=0, ddof=1) / sqrt(runs) * _wider(runs, independent)
+    errors = np.std(chosen, axis=0, ddof=1) / sqrt(runs)
+    if independent is not None:
+        errors *= _wider(runs, independent)
     if runs < _FEWEST_TO_RESAMPLE:
         least = -quantile(runs - 1) * np.ones(len(told))
         most = -least
@@ -159,6 +164,11 @@ def intervals(deviations: _Floats, independent: float) -> list[tuple[float, floa
         if np.isfinite(high - low):
             found[place] = float(-high * error), float(-low * error)
     return found
+
+
+def _are_too_few(independent: float | None) -> bool:
+    """Whether runs over one trace have no interval, also where they happen not to overlap."""
+    return independent is not None and independent < FEWEST_INDEPENDENT
 
 
 def has_events(deviations: _Floats) -> bool:
@@ -315,7 +325,8 @@ def difference(
     Args:
         ours: Values by number of the run.
         other: The other cell's.
-        independent: How many independent runs they are worth; as many as pairs unless given.
+        independent: How many independent runs those over one trace are worth; None: each is
+            drawn anew.
 
     Returns:
         None if there are fewer than two pairs to tell by.
@@ -335,21 +346,21 @@ def difference(
     mine, theirs = (np.array([of[run] for run in runs], np.float64) for of in (ours, other))
     pairs = mine - theirs
     mean, base = float(np.mean(pairs)), float(np.mean(theirs))
-    worth_of = float(len(runs)) if independent is None else min(independent, float(len(runs)))
     share = mean / base if base else (0.0 if mean == 0 else inf)
     about = None
     if base:
         ratio = float(np.mean(mine)) / base
-        about = intervals(((mine - ratio * theirs) / base)[:, None], worth_of)[0]
+        about = intervals(((mine - ratio * theirs) / base)[:, None], independent)[0]
     low, high = (None, None) if about is None else (share + about[0], share + about[1])
-    return Difference(mean, share, low, high, _probability(pairs, mean, worth_of))
+    return Difference(mean, share, low, high, _probability(pairs, mean, independent))
 
 
-def _probability(pairs: _Floats, mean: float, independent: float) -> float:
+def _probability(pairs: _Floats, mean: float, worth_of: float | None) -> float:
     deviations = pairs - mean
     error = float(np.std(deviations, ddof=1)) / sqrt(len(pairs))
-    if mean == 0 or (len(pairs) > independent < FEWEST_INDEPENDENT):
+    if mean == 0 or _are_too_few(worth_of):
         return 1.0
+    independent = float(len(pairs)) if worth_of is None else min(worth_of, float(len(pairs)))
     if error <= 1e-12 * abs(mean):
         # The same in every run: all that is known is that none went the other way (sign test).
         return 2.0 ** (1 - floor(independent))

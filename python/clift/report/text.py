@@ -7,13 +7,12 @@ from dataclasses import dataclass
 from math import floor, log10
 from textwrap import fill
 
-import numpy as np
-
 from clift._words import counted
+from clift.campaign.caveats import given, several
 from clift.campaign.conclusion import conclude
 from clift.campaign.metrics import metric
 from clift.campaign.results import Cell, Comparison, Results
-from clift.campaign.statistics import FEWEST_INDEPENDENT, Estimate
+from clift.campaign.statistics import Estimate
 
 WIDTH = 100
 """Most letters in a line of a table."""
@@ -50,7 +49,8 @@ def report(results: Results) -> str:
         parts.append(
             f"The first {len(there)} of {len(results.cells)} cells; -o and --json have all."
         )
-    parts += _given(results) or _alike(results)
+    shared = given(results)
+    parts += [fill(shared, WIDTH)] if shared else _alike(results)
     sentence = conclude(results)
     if sentence:
         parts.append(fill(sentence, WIDTH, break_long_words=False, break_on_hyphens=False))
@@ -306,14 +306,8 @@ def _explained(
 
 def _are_alike(results: Results) -> bool:
     """Whether the runs of every cell came out the same, to the last number."""
-    several = [results.cells[at].values for at in _several(results)]
-    return bool(several) and all(values.are_alike() for values in several)
-
-
-def _several(results: Results) -> list[int]:
-    """The cells with more than one run."""
-    found: list[int] = np.flatnonzero(results.counts() > 1).tolist()
-    return found
+    values = [results.cells[at].values for at in several(results)]
+    return bool(values) and all(one.are_alike() for one in values)
 
 
 def _alike(results: Results) -> list[str]:
@@ -323,27 +317,5 @@ def _alike(results: Results) -> list[str]:
         "All runs of a cell came out the same, so there is no interval. If nothing in the "
         "scenario is drawn, one run says as much; if something is, none of these runs met it, and "
         "more are needed."
-    )
-    return [fill(said, WIDTH)]
-
-
-def _given(results: Results) -> list[str]:
-    """What all runs share, and what their intervals say for that."""
-    cells = [cell for at in _several(results) if (cell := results.cells[at]).shared]
-    if not cells:
-        return []
-    what = "trace" if any(cell.shared == "trace" for cell in cells) else "channel"
-    worth = [(found, cell) for cell in cells if (found := cell.independent(cell.values))]
-    if not worth:
-        said = (
-            f"Given this {what}: all runs start at one time of it, so that the intervals say how "
-            "runs over it differ, and nothing of another."
-        )
-        return [fill(said, WIDTH)]
-    least, cell = min(worth, key=lambda pair: pair[0])
-    few = ", too few for an interval" if least < FEWEST_INDEPENDENT else ""
-    said = (
-        f"Given this {what}: runs start at random times of it and overlap; {len(cell.values)} of "
-        f"them count as {least:.1f} independent ones{few}."
     )
     return [fill(said, WIDTH)]

@@ -1,0 +1,122 @@
+"""What a reader has to know of a campaign's means and intervals before using them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from math import ceil, floor, log10
+
+import numpy as np
+
+from clift.campaign.results import Cell, Results
+from clift.campaign.statistics import FEWEST_INDEPENDENT
+
+# What is proposed aims higher than what is needed: where runs start is drawn.
+_AIM = FEWEST_INDEPENDENT + 1
+# Runs from which on more of them say little more of one trace.
+_USUAL_RUNS = 12
+_MOST_RUNS = 1000
+
+
+def caveats(results: Results) -> list[str]:
+    """All of them, a sentence each: what the runs share, then what they say of themselves."""
+    shared = given(results)
+    return [*([shared] if shared else []), *(f"{note}." for note in notes(results))]
+
+
+def notes(results: Results) -> list[str]:
+    """What the first runs of the first cells say of themselves, each once."""
+    noted = (cell.first.notes() for cell in results.drawn if cell.first is not None)
+    return list(dict.fromkeys(note for found in noted for note in found))
+
+
+def several(results: Results) -> list[int]:
+    """The cells with more than one run."""
+    found: list[int] = np.flatnonzero(results.counts() > 1).tolist()
+    return found
+
+
+def given(results: Results) -> str:
+    """What all runs share, and what their intervals say for that; empty if they share nothing."""
+    cells = [cell for at in several(results) if (cell := results.cells[at]).shared]
+    if not cells:
+        return ""
+    what = "trace" if any(cell.shared == "trace" for cell in cells) else "channel"
+    worth = [(found, cell) for cell in cells if (found := cell.independent(cell.values))]
+    if not worth:
+        return (
+            f"Given this {what}: all runs start at one time of it, so that the intervals say how "
+            "runs over it differ, and nothing of another."
+        )
+    least, cell = min(worth, key=lambda pair: pair[0])
+    runs = len(cell.values)
+    overlap = " and overlap" if least < runs else ""
+    said = (
+        f"Given this {what}: runs start at random times of it{overlap}; {runs} of them count as "
+        f"{least:.1f} independent ones"
+    )
+    if least >= FEWEST_INDEPENDENT:
+        return f"{said}."
+    return f"{said}, too few for an interval. {_cure(cell, what)}"
+
+
+def _cure(cell: Cell, what: str) -> str:
+    """What would give an interval: more runs, or shorter ones."""
+    window = next(iter(cell.windows.values()))
+    lasts = float(np.mean(list(cell.column("duration_s").values())))
+
+    def shared(length: float) -> float:
+        return overlap(length, window.length_s, window.wraps)
+
+    share = shared(lasts)
+    wanted = _AIM * (1 - share) / (1 - _AIM * share) if _AIM * share < 1 else _MOST_RUNS
+    if wanted < _MOST_RUNS and wanted > len(cell.values):
+        return f"At least {max(_USUAL_RUNS, ceil(wanted))} runs of this length would give one."
+    runs = max(_USUAL_RUNS, len(cell.values))
+    most = longest(shared, (runs - _AIM) / (_AIM * (runs - 1)), lasts)
+    more = f", {runs} of them," if runs > len(cell.values) else ""
+    return (
+        f"Runs of at most {most:g} s of this {what}{more} would give one, or a longer {what}; more "
+        "alone would not."
+    )
+
+
+def overlap(length: float, period: float, wraps: bool) -> float:
+    """The share of their time that two runs have in common, on average over where they start.
+
+    Args:
+        length: Of a run.
+        period: Of the trace.
+        wraps: Whether the trace repeats, so that a run may start anywhere in it.
+
+    Example:
+        >>> overlap(10, 100, True), round(overlap(10, 110, False), 4), overlap(100, 100, False)
+        (0.1, 0.0967, 1.0)
+    """
+    if wraps:
+        return min(1.0, length / period)
+    room = period - length
+    if room <= 0:
+        return 1.0
+    if room <= length:
+        return 1 - room / (3 * length)
+    return length / room - (length / room) ** 2 / 3
+
+
+def longest(shared: Callable[[float], float], most: float, lasts: float) -> float:
+    """The longest run of which two share at most so much, rounded down to two figures.
+
+    Args:
+        shared: What two runs share, by their length.
+        most: What they may share.
+        lasts: How long they are now.
+
+    Example:
+        >>> longest(lambda length: length / 90, 0.18, 60)
+        16.0
+    """
+    low, high = 0.0, lasts
+    for _ in range(60):
+        middle = (low + high) / 2
+        low, high = (middle, high) if shared(middle) <= most else (low, middle)
+    unit: float = 10.0 ** (floor(log10(low)) - 1)
+    return round(floor(low / unit + 1e-9) * unit, 9)
