@@ -133,8 +133,9 @@ class Departure:
     Attributes:
         fit: the chain.
         rows: metrics of the scheme; the intervals are those of the trace's 20 parts.
-        shape: name, the chain's value, the trace's value: lengths of bursts, and how unevenly
-            erasures fall on windows (variance over that of independent erasures).
+        shape: name, the chain's value, the trace's value: lengths of bursts, how unevenly
+            erasures fall on windows (variance over that of independent erasures), how long what
+            arrives takes, and, where slots differ in size, how large those are that arrive.
     """
 
     fit: model.Fit
@@ -181,7 +182,12 @@ def depart(
     margin_ns = _margin(scheme, rtt_ms, feedback_ms, decode_ns)
     edges = np.linspace(0, len(phy), BATCHES + 1).astype(np.int64)
     parts = [
-        PhyTrace(phy.t_ns[a:b], phy.d_ns[a:b], phy.lldu_bytes, decode_ns=decode_ns)
+        PhyTrace(
+            phy.t_ns[a:b],
+            phy.d_ns[a:b],
+            phy.lldu_bytes if phy.slot_bytes is None else phy.slot_bytes[a:b],
+            decode_ns=decode_ns,
+        )
         for a, b in pairwise(edges)
         if b > a
     ]
@@ -237,12 +243,23 @@ def _sums(link: LinkTrace, phy: PhyTrace, margin_ns: int) -> _Sums:
     total_ms = float(d_ns.sum(dtype=np.float64)) / 1e6 + delivered * half_rtt_ms
     again_ms = float(again.sum(dtype=np.float64)) / 1e6 + len(again) * half_rtt_ms
     return {
-        "efficiency": (stats["delivered"], stats["slots_used"]),
+        "efficiency": _carried(link, phy, stats),
         "residual loss": (finished - delivered, finished),
         "recovered": (len(again), finished),
         "recovery delay ms": (again_ms, len(again)),
         "mean delay ms": (total_ms, delivered),
     }
+
+
+def _carried(link: LinkTrace, phy: PhyTrace, stats: dict[str, Any]) -> tuple[float, float]:
+    """Bytes delivered, and bytes sent: parts of a trace may have slots of one size each."""
+    if phy.slot_bytes is None:
+        return stats["delivered"] * phy.lldu_bytes, stats["slots_used"] * phy.lldu_bytes
+    if stats["delivered"] == 0:
+        return 0.0, stats["slots_used"] * float(phy.slot_bytes.mean())
+    each = link.lldu_bytes if link.slot_bytes is None else link.slot_bytes[link.d_ns > 0].mean()
+    delivered = stats["delivered"] * float(each)
+    return delivered, delivered / stats["efficiency"]
 
 
 def _rows(predicted: Prediction, batches: list[_Sums], harq: bool, confidence: float) -> list[Row]:
@@ -302,7 +319,7 @@ def _quantile(tail: float, degrees: int) -> float:
 
 
 def _shape(phy: PhyTrace, fit: model.Fit) -> list[tuple[str, float, float]]:
-    """Burst lengths and clumping over windows, of the chain and of the trace."""
+    """What a trace does and its chain too, or not: bursts, clumping over windows, d and sizes."""
     erased = phy.d_ns == 0
     counts = phy.stats()["bursts"]["counts"]
     lengths = np.array([length for length, _ in counts], dtype=np.float64)
@@ -324,4 +341,10 @@ def _shape(phy: PhyTrace, fit: model.Fit) -> list[tuple[str, float, float]]:
         seen = erased[: len(erased) // window * window].reshape(-1, window).sum(axis=1)
         found = float(seen.var()) / independent
         shape.append((f"clumping over {window} slots", spread, found))
+    shape.append(
+        ("mean d (ms)", phy.nominal_decoding_ns / 1e6, float(phy.d_ns[~erased].mean() / 1e6))
+    )
+    if phy.slot_bytes is not None:
+        arrived = float(phy.slot_bytes[~erased].mean())
+        shape.append(("bytes of what arrives", float(phy.slot_bytes.mean()), arrived))
     return shape
