@@ -1,6 +1,7 @@
 """`clift results`: what is in results folders, and how two of them differ."""
 
 import json
+import shlex
 from pathlib import Path
 
 import pyarrow.parquet as pq
@@ -75,6 +76,27 @@ def test_two_folders_are_compared_by_pairs(folders: tuple[str, str], capsys) -> 
     assert any(cell["difference"] for cell in cells)
     assert run(["results", *folders]) == 0
     assert "difference (%)" in capsys.readouterr().out
+
+
+def test_the_hint_to_choose_a_label_can_be_pasted(
+    folders: tuple[str, str], tmp_path: Path, capsys
+) -> None:
+    study = tmp_path / "three.toml"
+    study.write_text(f'{TEXT}link.rtt = ["20 ms", "500 ms"]\n'.replace("runs = 4", "runs = 1"))
+    folder = str(tmp_path / "three")
+    assert run(["sweep", str(study), "--no-plots", "--quiet", "-o", folder]) == 0
+    capsys.readouterr()
+    command = ["results", folder, "--rows", "scheme", "--columns", "rtt"]
+    assert run(command) == 2
+    hint = capsys.readouterr().err.partition("e.g. ")[2]
+    assert hint == "--where 'queue=20 packets'\n"
+    assert run([*command, *shlex.split(hint)]) == 0
+    capsys.readouterr()
+    assert run([*command, "--where", "queue=20", "packets"]) == 2
+    said = "packets: no such folder; --where needs quotes around queue=20 packets\n"
+    assert capsys.readouterr().err == f"error: {said}"
+    assert run(["results", folders[0], str(tmp_path / "none")]) == 2
+    assert "none: no such folder; give one that is there" in capsys.readouterr().err
 
 
 def test_rows_are_those_of_the_table(folders: tuple[str, str], capsys) -> None:

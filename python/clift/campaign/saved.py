@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shlex
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -129,7 +130,7 @@ class Saved:
             if axis not in (rows, columns) and len(labels := self._labels(axis)) > 1:
                 raise ScenarioError(
                     f"{axis} varies too: choose one of {', '.join(labels)}, e.g. "
-                    f"--where {axis}={labels[0]}"
+                    f"--where {shlex.quote(f'{axis}={labels[0]}')}"
                 )
         places = self.axes.index(rows), self.axes.index(columns)
         found = {

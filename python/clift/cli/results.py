@@ -43,6 +43,7 @@ def results(
     from clift.campaign.comma import text
     from clift.campaign.saved import read
 
+    _are_folders(folders[1:], wheres)
     if not 1 <= len(folders) <= 2:
         raise click.UsageError("give one results folder, or two to compare")
     if (rows is None) != (columns is None):
@@ -68,6 +69,14 @@ def results(
             _pivot(saved[0], name, rows, columns, as_json)
         else:
             _listed(saved[0], name, as_json)
+
+
+def _are_folders(others: tuple[Path, ...], wheres: tuple[str, ...]) -> None:
+    """Says what else is no folder: with `--where` it is likely the rest of a label."""
+    for folder in others:
+        if not folder.is_dir():
+            cure = f"--where needs quotes around {wheres[-1]} {folder}" if wheres else ""
+            raise ScenarioError(f"{folder}: no such folder; {cure or 'give one that is there'}")
 
 
 def _listed(saved: Saved, name: str, as_json: bool) -> None:
