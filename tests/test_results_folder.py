@@ -1,8 +1,10 @@
 """What `clift run -o` leaves in a folder, whatever was there before and whenever it is stopped."""
 
 import json
+import shlex
 from pathlib import Path
 
+import pyarrow.parquet as pq
 import pytest
 
 import clift
@@ -99,14 +101,24 @@ def test_a_record_that_is_not_ours_is_left_unless_forced(
     assert json.loads(path.read_text())["complete"]
 
 
-def test_a_picture_that_is_not_ours_is_left_unless_forced(other: Path, tmp_path: Path) -> None:
-    (tmp_path / "cwnd.png").write_text("mine")
-    assert run(["run", str(other), "-o", str(tmp_path)]) == 0
-    assert (tmp_path / "cwnd.png").read_text() == "mine"
+def test_a_picture_that_is_not_ours_is_refused_before_anything_is_run(
+    other: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    picture = tmp_path / "cwnd.png"
+    picture.write_text("mine")
+    (tmp_path / "mine.png").touch()  # no name of a picture of CLIFT
+    command = ["run", str(other), "-o", str(tmp_path)]
+    assert run(command) == 2
+    said = f"error: {picture}: not a file of CLIFT; choose another folder, or give --force to "
+    assert capsys.readouterr() == ("", f"{said}overwrite it or --no-plots to leave it\n")
+    assert not (tmp_path / "record.json").exists()
+    assert run([*command, "--no-plots"]) == 0
+    assert picture.read_text() == "mine"
     assert "cwnd.png" not in json.loads((tmp_path / "record.json").read_text())["files"]
-    (tmp_path / "goodput.png").unlink()  # so that there is something to do
-    assert run(["run", str(other), "-o", str(tmp_path), "--force"]) == 0
-    assert (tmp_path / "cwnd.png").read_bytes().startswith(b"\x89PNG")
+    assert run(command) == 2
+    assert run([*command, "--force"]) == 0
+    assert picture.read_bytes().startswith(b"\x89PNG")
+    assert run(command) == 0  # it is CLIFT's now
 
 
 def test_nothing_but_the_store_is_there_where_no_run_finished(
@@ -134,6 +146,24 @@ def test_a_complete_folder_is_left_as_it_is(
     assert run(command) == 0
     assert capsys.readouterr().out == first
     assert {path.name: path.stat().st_mtime_ns for path in folder.glob("*.*")} == before
+
+
+def test_fewer_runs_than_the_folder_holds_are_said_with_the_command_for_all(
+    scenario: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    folder = tmp_path / "two words"
+    command = ["run", str(scenario), "-o", str(folder), "--no-plots", "--set", "seed=3"]
+    assert run([*command, "--runs", "5"]) == 0
+    capsys.readouterr()
+    assert run([*command, "--runs", "3"]) == 0
+    note = next(line for line in capsys.readouterr().err.splitlines() if "holds" in line)
+    told, _, cure = note.partition("; all: ")
+    assert told == f"note: {folder} holds 10 runs of this study; its tables are of 6 now"
+    assert run([*shlex.split(cure)[1:], "--no-plots"]) == 0
+    shown, said = capsys.readouterr()
+    assert "holds" not in said
+    assert [line.split()[1] for line in shown.splitlines()[3:5]] == ["5", "5"]
+    assert pq.read_table(folder / "runs.parquet").num_rows == 10
 
 
 def test_a_table_that_cannot_be_written_costs_no_results(

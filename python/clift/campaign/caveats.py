@@ -69,14 +69,16 @@ def _cure(cell: Cell, what: str) -> str:
 
     share = shared(lasts)
     wanted = _AIM * (1 - share) / (1 - _AIM * share) if _AIM * share < 1 else _MOST_RUNS
-    if wanted < _MOST_RUNS and wanted > len(cell.values):
-        return f"At least {max(_USUAL_RUNS, ceil(wanted))} runs of this length would give one."
+    if wanted < _MOST_RUNS:
+        # Where so many are there already, they happen to lie badly.
+        more = max(_USUAL_RUNS, ceil(wanted), 2 * len(cell.values))
+        return f"At least {more} runs of this length would give one."
     runs = max(_USUAL_RUNS, len(cell.values))
     most = longest(shared, (runs - _AIM) / (_AIM * (runs - 1)), lasts)
-    more = f", {runs} of them," if runs > len(cell.values) else ""
+    of_them = f", {runs} of them," if runs > len(cell.values) else ""
     return (
-        f"Runs of at most {most:g} s of this {what}{more} would give one, or a longer {what}; more "
-        "alone would not."
+        f"Runs of at most {most:g} s of this {what}{of_them} would give one, or a longer {what}; "
+        "more alone would not."
     )
 
 

@@ -34,8 +34,13 @@ def own(folder: Path) -> list[str]:
     return [name for name in names if _OURS.fullmatch(name)]
 
 
-def refuse_foreign(folder: Path) -> None:
-    """Looks for files where tables and record go that CLIFT has not written.
+def refuse_foreign(folder: Path, plots: bool = False) -> None:
+    """Looks for files where tables, record and pictures go that CLIFT has not written.
+
+    Args:
+        folder: The results folder.
+        plots: Whether there will be pictures; which ones is not known before the runs are, so that
+            all names count that one may have.
 
     Raises:
         ScenarioError: If there is one.
@@ -49,6 +54,13 @@ def refuse_foreign(folder: Path) -> None:
             raise ScenarioError(
                 f"{folder / name}: not a file of CLIFT; choose another folder, or give --force to "
                 "overwrite it"
+            )
+    pictures = sorted(folder.glob("*.png")) if plots else []
+    for path in pictures:
+        if _OURS.fullmatch(path.name) and is_foreign(folder, path.name):
+            raise ScenarioError(
+                f"{path}: not a file of CLIFT; choose another folder, or give --force to "
+                "overwrite it or --no-plots to leave it"
             )
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import shlex
 import signal
 import warnings
 from collections.abc import Iterator
@@ -75,7 +76,7 @@ def conduct(scenario: Scenario, wishes: Wishes) -> None:
             return
         with open_store(wishes.output, scenario, wishes.force) as store:
             if not wishes.force:
-                refuse_foreign(wishes.output)
+                refuse_foreign(wishes.output, wishes.plots)
             _conduct(scenario, wishes, store)
 
 
@@ -111,6 +112,7 @@ def _conduct(scenario: Scenario, wishes: Wishes, store: Store | None) -> None:
         click.echo(_json(results, scenario, record) if is_json else report(results))
     missing = ""
     if store is not None:
+        _tell_of_more(results, scenario, store, wishes)
         with store.deriving():
             was_stopped = failure is None and not results.is_complete
             missing = _fill(results, scenario, store, record, wishes, was_stopped)
@@ -221,6 +223,30 @@ def _tell(record: dict[str, Any], notes: list[str]) -> None:
         click.echo(f"taken: {', '.join(told)}", err=True)
     for note in notes:
         click.echo(f"note: {note}", err=True)
+
+
+def _tell_of_more(results: Results, scenario: Scenario, store: Store, wishes: Wishes) -> None:
+    """Says where a folder holds runs that this command did not ask for: the tables lack them."""
+    import numpy as np
+
+    if wishes.until is not None:  # cells stop where they are sure enough, whatever is there
+        return
+    count = len(store.keys)
+    there = np.flatnonzero(store.done)
+    over = there[there // count >= results.asked()[there % count]]
+    if not len(over):
+        return
+    runs = int(over.max()) // count + 1
+    words = ["clift", "sweep", scenario.file]
+    for key, value in scenario.changes.items():
+        if key != "runs":
+            words += ["--set", f"{key}={value}"]
+    command = shlex.join([*words, "-o", str(store.folder), "--runs", str(runs)])
+    click.echo(
+        f"note: {store.folder} holds {counted(len(there), 'run')} of this study; its tables are of "
+        f"{results.done} now; all: {command}",
+        err=True,
+    )
 
 
 def _written(folder: Path, files: Iterator[Path], what: str) -> str:
