@@ -119,7 +119,7 @@ $(VENV)/bin/python:
 
 # An editable install, so that Python changes need no rebuild; Rust changes trigger one.
 $(VENV)/built: $(VENV)/bin/python pyproject.toml $(RUST)
-	@echo "building CLIFT: after a clone 2 to 4 minutes on two cores, 1 GB in target and .5 GB in $(VENV); nothing elsewhere" >&2
+	@echo "building CLIFT: after a clone some 3 minutes on two idle cores, 1 GB in target and .5 GB in $(VENV); nothing elsewhere" >&2
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check 'maturin>=1.9,<2'
 	@VIRTUAL_ENV=$(CURDIR)/$(VENV) PIP_QUIET=1 PIP_DISABLE_PIP_VERSION_CHECK=1 $(BIN)/maturin develop --release --locked
 	@touch $@

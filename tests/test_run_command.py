@@ -335,5 +335,17 @@ def test_explain_names_every_key_and_runs_nothing(scenario: Path) -> None:
         "scheme = ARQ | HARQ(10/12)  (line 17)",
     }
     assert expected <= set(lines), expected - set(lines)
+    # What decides an answer is told where only another key decides it.
+    open_to_both = scenario.with_name("open.toml")
+    open_to_both.write_text(scenario.read_text().replace('transport.profile = "papers"\n', ""))
+    for sack, profile, window, delay in (
+        ("true", "linux", "10 packets", "40 ms"),
+        ("false", "papers", "2 packets", "false"),
+    ):
+        changes = ["--set", "transport.congestion=newreno", "--set", f"transport.sack={sack}"]
+        told = clift("run", open_to_both, "--explain", *changes).stdout
+        assert f"transport.profile = {profile}  (default)" in told
+        assert f"transport.initial_window = {window}  (default)" in told
+        assert f"transport.delayed_ack = {delay}  (default)" in told
     named = clift("run", scenario, "--explain", "--set", "preset=geo-mobile-2014")
     assert "transport.cwnd_max = 1000 packets  (preset geo-mobile-2014)" in named.stdout

@@ -422,7 +422,7 @@ class Scenario(Fixed):
         cells = []
         for cell in self._numbers():
             origins = dict(core.origins(cell))
-            values = dict(_leaves("", json.loads(core.config(cell))))
+            values = dict(_leaves("", json.loads(core.settled(cell))))
             found = {
                 key: (key, value, origins.get(key, "default")) for key, value in values.items()
             }

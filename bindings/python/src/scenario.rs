@@ -169,6 +169,11 @@ impl PyScenario {
         json(self.cell(py, cell)?.config())
     }
 
+    /// The same with what depends on other keys written out.
+    fn settled(&self, py: Python<'_>, cell: usize) -> PyResult<String> {
+        json(&self.cell(py, cell)?.settled())
+    }
+
     /// Replications of a cell.
     fn runs(&self, py: Python<'_>, cell: usize) -> PyResult<u32> {
         let runs = self.asked(py)?.runs(cell);

@@ -35,6 +35,19 @@ impl Cell {
         &self.config
     }
 
+    /// The same with what depends on other keys written out: what TCP's profile decides, and whether
+    /// the end of all flows ends a run.
+    pub fn settled(&self) -> Config {
+        let mut config = self.config.clone();
+        config.run.stop_when_done = Some(self.plan.stop_when_done);
+        let traffic = &mut config.traffic;
+        let flows = traffic.flow.iter_mut().map(|flow| &mut flow.transport);
+        for transport in flows.chain([&mut traffic.transport]) {
+            *transport = std::mem::take(transport).settled();
+        }
+        config
+    }
+
     /// Hops and flows.
     pub fn plan(&self) -> &Plan {
         &self.plan

@@ -53,6 +53,12 @@ impl Transport {
         let quic = self.besides.quic.clone().unwrap_or_default();
         self.kind.protocol.make(&Options { tcp: self.tcp.clone(), quic })
     }
+
+    /// The same with what TCP's profile decides written out.
+    pub(super) fn settled(self) -> Self {
+        let is_tcp = self.kind.protocol.name() == "tcp";
+        Self { tcp: if is_tcp { self.tcp.settled() } else { self.tcp }, ..self }
+    }
 }
 
 /// One flow, or several of a kind.

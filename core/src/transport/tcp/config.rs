@@ -269,6 +269,27 @@ impl TcpConfig {
         }
     }
 
+    /// The same with what was left to the profile written out.
+    ///
+    /// ```
+    /// use clift::transport::tcp::{CongestionAlgorithm, Profile, TcpConfig};
+    /// use clift::units::Packets;
+    /// let usual = TcpConfig { profile: None, ..TcpConfig::linux(CongestionAlgorithm::CUBIC) };
+    /// let settled = usual.settled();
+    /// assert_eq!(settled.profile, Some(Profile::Linux));
+    /// assert_eq!(settled.initial_window, Packets::new(10));
+    /// assert_eq!(settled.ack_delay(), usual.ack_delay());
+    /// ```
+    #[must_use]
+    pub fn settled(&self) -> Self {
+        Self {
+            profile: Some(self.profile()),
+            initial_window: Packets::new(self.initial_window().into()),
+            delayed_ack: Some(self.ack_delay().map_or(DelayedAck::Off, DelayedAck::After)),
+            ..self.clone()
+        }
+    }
+
     /// How explicit congestion notification is used.
     pub(super) fn ecn_mode(&self) -> EcnMode {
         match (self.congestion.name(), self.ecn) {
