@@ -113,6 +113,40 @@ def test_a_page_says_question_conclusion_setting_and_how_to_repeat_it(folder: Pa
     assert "none, ARQ, HARQ(10/12)" in text
 
 
+def test_a_page_says_under_the_conclusion_what_that_rests_on(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    rows = [*range(60), *range(100, 160)]
+    (tmp_path / "log.csv").write_text("time_s,esn0_db\n" + "".join(f"{t},9.5\n" for t in rows))
+    (tmp_path / "given.toml").write_text(
+        'duration = "60 s"\nruns = 4\n[trace]\nfile = "log.csv"\ntime = "time_s:s"\n'
+        'esn0 = "esn0_db:dB"\nsymbol_rate = "500 kBd"\n'
+        '[link]\nrtt = "500 ms"\nstart = "random"\nwrap = true\n[vary]\nscheme = ["none", "ARQ"]\n'
+    )
+    folder = tmp_path / "results"
+    command = ["run", str(tmp_path / "given.toml"), "-o", str(folder), "--no-plots"]
+    assert run(command) == 0
+    told = capsys.readouterr()
+    assert run(["report", str(folder)]) == 0
+    text = (folder / "report.html").read_text()
+    part = text[text.index('<h2 id="conclusion">') : text.index('<h2 id="results">')]
+    notes = [one.partition("note: ")[2] for one in told.err.splitlines() if "note: " in one]
+    assert any("1 gap of over 5 times the usual 1 s" in one for one in [*notes, told.out])
+    for one in notes:
+        assert f"<li>{one}.</li>" in part
+    assert "1 gap of over 5 times the usual 1 s" in part
+    shared = re.search(r"Given this trace: .*?\.\n\n", told.out, re.DOTALL)
+    assert f"<li>{' '.join(shared[0].split())}</li>" in part
+    assert "Taken, as the scenario does not say it: link.queue 1000 packets (default)." in part
+    changed(folder, caveats=[HOSTILE, *(["again"] * 30)])
+    assert run(["report", str(folder)]) == 0
+    text = (folder / "report.html").read_text()
+    assert "<script>alert" not in text
+    assert "<li>12 more in record.json.</li>" in text
+    changed(folder, caveats="none")
+    assert "caveats in record.json is no list" in refused(["report", folder], capsys)
+
+
 def test_the_same_folder_gives_the_same_page(copy: Path, folder: Path) -> None:
     assert run(["report", str(copy)]) == 0
     assert (copy / "report.html").read_bytes() == (folder / "report.html").read_bytes()

@@ -15,12 +15,18 @@ _AIM = FEWEST_INDEPENDENT + 1
 # Runs from which on more of them say little more of one trace.
 _USUAL_RUNS = 12
 _MOST_RUNS = 1000
+AS_IT_SAYS = "as the trace says"
+"""How the note of a value ends that was taken from a trace."""
 
 
 def caveats(results: Results) -> list[str]:
-    """All of them, a sentence each: what the runs share, then what they say of themselves."""
+    """All of them, a sentence each: what the runs share, then what they say of themselves.
+
+    What was taken from a trace as it says is left out: the record has it by key.
+    """
     shared = given(results)
-    return [*([shared] if shared else []), *(f"{note}." for note in notes(results))]
+    found = [f"{note}." for note in notes(results) if not note.endswith(AS_IT_SAYS)]
+    return [shared, *found] if shared else found
 
 
 def notes(results: Results) -> list[str]:

@@ -15,6 +15,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from clift._clift import __version__
+from clift.campaign.caveats import caveats
 from clift.campaign.conclusion import compared_axis, conclude, verdicts
 from clift.campaign.files import said, write_file
 from clift.campaign.folder import RECORD, is_foreign, note, own, remove
@@ -113,6 +114,7 @@ def setting(results: Results, scenario: Scenario) -> dict[str, Any]:
         ],
         "compared": compared_axis(results),
         "verdicts": [asdict(verdict) for verdict in verdicts(results)],
+        "caveats": caveats(results),
         "in_effect": {
             key: {"value": value, "from": of} for key, (value, of) in told.explain().items()
         },

@@ -144,13 +144,14 @@ def _fill(
 
     There are no plots of runs that were stopped, and only the tables of runs and cells.
     """
+    from clift.campaign.caveats import caveats
     from clift.campaign.folder import made_of, note
     from clift.campaign.record import draw, write
 
     folder = store.folder
     # Whoever stops a study wants an answer; the same command does the rest once the runs are there.
     plots = wishes.plots and not was_stopped
-    told = [store.study, record, scenario.text, plots]
+    told = [store.study, record, scenario.text, plots, caveats(results)]
     made = hashlib.sha256(json.dumps(told).encode()).hexdigest()
     if made_of(folder) == made:
         return ""
@@ -210,10 +211,11 @@ def _watched(results: Results, wishes: Wishes) -> None:
 
 def _notes(results: Results, told: bool) -> list[str]:
     """What runs say of themselves, each once, without what the report has `told`."""
-    noted = [cell.first.notes() for cell in results.drawn if cell.first is not None]
-    found = list(dict.fromkeys(note for notes in noted for note in notes))
-    shown = next((notes[0] for notes in noted if notes), None) if told else None
-    return [note for note in found if note != shown and not note.endswith("as the trace says")]
+    from clift.campaign.caveats import AS_IT_SAYS, notes
+
+    found = notes(results)
+    unsaid = found[1:] if told else found  # the report has the first one
+    return [note for note in unsaid if not note.endswith(AS_IT_SAYS)]
 
 
 def _tell(record: dict[str, Any], notes: list[str]) -> None:

@@ -271,9 +271,11 @@ def _look_through(study: Study) -> None:
         if key not in record:
             raise ValueError(f"record.json has no {key}")
     int(record["runs_done"]), int(record["runs_wanted"])
-    for key in ("changes", "taken"):
-        if not isinstance(record[key], dict):
-            raise TypeError(f"{key} in record.json is no object")
+    told = {"caveats": [], **record}
+    for key, kind in {"changes": dict, "taken": dict, "caveats": list}.items():
+        if not isinstance(told[key], kind):
+            what = "object" if kind is dict else "list"
+            raise TypeError(f"{key} in record.json is no {what}")
     for name, table in study.tables.items():
         lacking = [one for one in _COLUMNS[name] if one not in table.column_names]
         if lacking and table.num_rows:

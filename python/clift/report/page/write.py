@@ -28,6 +28,8 @@ GENERATOR = "CLIFT"
 
 # Rows that are there without the script.
 _STATIC_ROWS = 200
+# More notes than anybody reads: each is of some cells only.
+_MOST_CAVEATS = 20
 _MARK = re.compile(rf'<meta name="generator" content="{GENERATOR} [^"]*">'.encode())
 _SPOT = re.compile(r"\{\{([\w-]+)\}\}")
 _UPLOT = re.compile(r"uPlot \(v([\d.]+)\)")
@@ -121,7 +123,7 @@ def page(study: Study) -> str:
         "facts": _facts(study),
         "incomplete": _incomplete(study),
         "question": _question(study),
-        "conclusion": _conclusion(study),
+        "conclusion": _conclusion(study) + _caveats(study),
         "table": _table(study),
         "drawn-cells": f" (of the first {DRAWN_CELLS} cells)" if study.size > DRAWN_CELLS else "",
         "setting": _setting(study),
@@ -229,6 +231,20 @@ def _conclusion(study: Study) -> str:
             "same draws; with a probability of 95 % every such claim here is true (Holm 1979).</p>"
         )
     return f'<p class="conclusion">{escape(shortened(said))}</p>{note}'
+
+
+def _caveats(study: Study) -> str:
+    """What stands under the tables of `clift run`, and on its stderr: who reads on may miss it."""
+    said = [str(one) for one in study.record.get("caveats", [])]
+    taken = [f"{key} {one['value']} ({one['from']})" for key, one in study.record["taken"].items()]
+    if taken:
+        said.append(f"Taken, as the scenario does not say it: {', '.join(taken)}.")
+    if not said:
+        return ""
+    more = len(said) - _MOST_CAVEATS
+    listed = [f"<li>{escape(shortened(one))}</li>" for one in said[:_MOST_CAVEATS]]
+    listed += [f"<li>{more} more in record.json.</li>"] if more > 0 else []
+    return f"<h3>What this rests on</h3><ul>{''.join(listed)}</ul>"
 
 
 def _table(study: Study) -> str:
