@@ -47,6 +47,21 @@ def test_a_comparison_keeps_a_place_for_every_cell_and_says_of_how_many_runs() -
     assert [(bar.get_center()[0], bar.get_height()) for bar in axes.patches] == [(1, 19), (2, 21)]
 
 
+@pytest.mark.parametrize("count", [8, 15])
+def test_labels_of_a_comparison_do_not_overlap_and_stay_in_the_picture(count: int) -> None:
+    names = ["none", "ARQ", *(f"HARQ({2 * n}/{2 * n + 2})" for n in range(20, 18 + count))]
+    found = results({name: [20.0, 21.0, 23.0] for name in names})
+    figure = comparison.draw(found, "completion_s")
+    FigureCanvasAgg(figure).draw()
+    [axes] = figure.axes
+    labels = axes.get_xticklabels()
+    assert [label.get_text().replace("\n", "") for label in labels] == names
+    for texts in (labels, axes.texts):
+        boxes = [text.get_window_extent() for text in texts]
+        assert all(one.x1 < other.x0 for one, other in pairwise(boxes))
+        assert all(figure.bbox.y0 <= box.y0 for box in boxes)
+
+
 def test_a_comparison_starts_at_zero_and_shows_every_bar() -> None:
     found = results({"A": [1.0, 9.0], "B": [30.0, 40.0]})
     for cell, condition in zip(found.cells, ("good", "bad"), strict=True):

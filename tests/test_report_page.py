@@ -467,6 +467,10 @@ def test_a_plot_can_be_saved_as_svg(opened: Opened, tmp_path: Path) -> None:
     texts = [element.text for element in root.iter("{http://www.w3.org/2000/svg}text")]
     assert any(text and HOSTILE in text for text in texts)
     assert not list(root.iter("{http://www.w3.org/2000/svg}script"))
+    paths = root.iter("{http://www.w3.org/2000/svg}path")
+    bars = [one.get("d", "") for one in paths if one.get("stroke-width") == "1.1"]
+    begin = {bar.partition(" ")[0] for bar in bars}
+    assert 1 < len(bars) == len(begin)  # intervals of one place stand beside one another
     assert opened.said == []
 
 

@@ -13,6 +13,10 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 
+# Inches that a bar needs for its number to stand level.
+_NUMBER = 0.5
+
+
 def draw(results: Results, name: str) -> Figure:
     """Means with 95 % intervals of one metric, as bars; printed values as diamonds.
 
@@ -34,18 +38,18 @@ def draw(results: Results, name: str) -> Figure:
     panels = Panels(results, title, cells, share_y=True)
     means = [one.mean * shown.scale for cell in cells if (one := cell.estimate(name))]
     top = max([*means, *printed.values()], default=0.0)
+    ticks: list[list[str]] = []
     for axes, members in panels:
         for x, (_, colour, _, cell) in enumerate(members):
-            _bar(axes, x, cell, name, colour, top)
+            _bar(axes, x, cell, name, colour, top, panels.across < _NUMBER * len(members))
             if id(cell) in printed:
                 axes.plot(
                     x + 0.38, printed[id(cell)], "D", color="black", markersize=6, label="printed"
                 )
-        ticks = [f"{label}\n{_part(cell, name)}".rstrip() for label, *_, cell in members]
-        axes.set_xticks(range(len(members)), ticks)
-        panels.tick_lines = max(panels.tick_lines, *(tick.count("\n") + 1 for tick in ticks))
+        ticks.append([f"{label}\n{_part(cell, name)}".rstrip() for label, *_, cell in members])
         axes.set_xlim(-0.6, len(members) - 0.3)
         axes.grid(visible=False, axis="x")
+    panels.ticks(ticks)
     panels.from_zero()
     unit = f" ({shown.unit})" if shown.unit else ""
     panels.label("", f"{shown.title}{unit}")
@@ -53,7 +57,9 @@ def draw(results: Results, name: str) -> Figure:
     return panels.figure
 
 
-def _bar(axes: Axes, x: float, cell: Cell, name: str, colour: str, top: float) -> None:
+def _bar(
+    axes: Axes, x: float, cell: Cell, name: str, colour: str, top: float, is_narrow: bool
+) -> None:
     found, shown = cell.estimate(name), metric(name)
     if found is None:
         return
@@ -72,6 +78,7 @@ def _bar(axes: Axes, x: float, cell: Cell, name: str, colour: str, top: float) -
         (0, 4),
         textcoords="offset points",
         ha="center",
+        rotation=90 if is_narrow else 0,
         color="white" if inside else "black",
     )
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from io import BytesIO
 from itertools import cycle
@@ -28,6 +29,8 @@ _TICKS = 5
 # Inches: a panel, what is left of and under it, a line of text.
 _PANEL = (3.75, 2.5)
 _LEFT, _UNDER, _LINE = 0.72, 0.32, 0.19
+# Right of the last panel, and a letter of a label under it.
+_RIGHT, _LETTER = 0.25, 0.08
 
 
 def heading(figure: Figure, *parts: str) -> int:
@@ -38,6 +41,23 @@ def heading(figure: Figure, *parts: str) -> int:
     text = "\n".join(fill(line, letters) for line in lines)
     figure.suptitle(text, fontsize=13)
     return text.count("\n") + 1
+
+
+def wrapped(label: str, room: int) -> str:
+    r"""A label in lines of so many letters, as far as it has places to break: a space, a bracket.
+
+    Example:
+        >>> wrapped("HARQ(18/20)", 8), wrapped("HARQ(18/20)", 11), wrapped("500 packets", 8)
+        ('HARQ\n(18/20)', 'HARQ(18/20)', '500\npackets')
+    """
+    lines = []
+    for line in label.split("\n"):
+        lines.append("")
+        for piece in re.split(r"(?<=\s)|(?=\()", line):
+            if lines[-1] and len((lines[-1] + piece).rstrip()) > room:
+                lines.append("")
+            lines[-1] += piece
+    return "\n".join(line.rstrip() for line in lines)
 
 
 def png(figure: Figure, out: IO[bytes]) -> None:
@@ -125,6 +145,34 @@ class Panels:
                 ],
             )
 
+    @property
+    def across(self) -> float:
+        """How wide a panel is, in inches."""
+        left, between, width = self._across()
+        return (width - left - _RIGHT - (self.columns - 1) * between) / self.columns
+
+    def ticks(self, texts: list[list[str]]) -> None:
+        """Names the places 0, 1, ... of each panel; in more lines or upright for want of room.
+
+        Args:
+            texts: The names, panel by panel.
+        """
+        places = max(map(len, texts), default=1)
+        room = int(self.across / (places + 0.3) / _LETTER) - 1
+        names = [[wrapped(text, room) for text in panel] for panel in texts]
+        lines = [line for panel in names for name in panel for line in name.split("\n")]
+        longest = max(map(len, lines), default=0)
+        is_upright = longest > room
+        if is_upright:
+            names = [[text.replace("\n", ", ") for text in panel] for panel in texts]
+            longest = max((len(name) for panel in names for name in panel), default=0)
+            self.tick_lines = max(self.tick_lines, ceil(longest * _LETTER / _LINE))
+        else:
+            counts = [name.count("\n") + 1 for panel in names for name in panel]
+            self.tick_lines = max(self.tick_lines, *counts, 1)
+        for axes, panel in zip(self._axes.flat, names, strict=False):
+            axes.set_xticks(range(len(panel)), panel, rotation=90 if is_upright else 0)
+
     def label(self, x: str, y: str) -> None:
         """Writes under the lowest panels and left of the first ones what the axes are."""
         shown = list(self._axes.flat)[: len(self.groups)]
@@ -165,7 +213,7 @@ class Panels:
     def _across(self) -> tuple[float, float, float]:
         """From the left edge to the first panel, between panels, and all, in inches."""
         left, between = _LEFT + 0.25, 0.25 if self._share_y else _LEFT
-        width = left + self.columns * (_PANEL[0] + between) - between + 0.25
+        width = left + self.columns * (_PANEL[0] + between) - between + _RIGHT
         return left, between, max(width, 7.5)
 
     def _arrange(self, legend_lines: int) -> None:
@@ -181,10 +229,10 @@ class Panels:
         below = ticks + 0.3 + 0.08 + 0.24 * legend_lines
         height = above + self._rows * (_PANEL[1] + apart) - apart + below
         self.figure.set_size_inches(width, height)
-        panel = (width - left - 0.25 - (self.columns - 1) * between) / self.columns
+        panel = self.across
         self.figure.subplots_adjust(
             left=left / width,
-            right=1 - 0.25 / width,
+            right=1 - _RIGHT / width,
             top=1 - above / height,
             bottom=below / height,
             wspace=between / panel,

@@ -234,7 +234,8 @@ function svg(spec, { x, y }, width = 640, height = 380) {
       if (line.mark) marks += mark(line.mark, ...here, line.radius || 3.5);
       if (line.low && !Number.isNaN(line.low[at])) {
         const [a, b] = [py(line.low[at]), py(line.high[at])];
-        bars += `M${here[0]} ${a}V${b}M${here[0] - 4} ${a}h8M${here[0] - 4} ${b}h8`;
+        const x = here[0] + (line.aside || 0);
+        bars += `M${x} ${a}V${b}M${x - 4} ${a}h8M${x - 4} ${b}h8`;
       }
       last = here;
     }
@@ -376,8 +377,9 @@ function figure(place, id) {
         const x = u.valToPos(line.x[n], "x", true), y = u.valToPos(line.y[n], "y", true);
         if (line.low && !Number.isNaN(line.low[n])) {
           const a = u.valToPos(line.low[n], "y", true), b = u.valToPos(line.high[n], "y", true), w = crowded ? 0 : 4 * ratio;
-          bars.moveTo(x, a); bars.lineTo(x, b);
-          if (w) { bars.moveTo(x - w, a); bars.lineTo(x + w, a); bars.moveTo(x - w, b); bars.lineTo(x + w, b); }
+          const c = x + (line.aside || 0) * ratio;
+          bars.moveTo(c, a); bars.lineTo(c, b);
+          if (w) { bars.moveTo(c - w, a); bars.lineTo(c + w, a); bars.moveTo(c - w, b); bars.lineTo(c + w, b); }
         }
         if (line.mark && !(crowded && line.kind !== "points")) stamp(dots, line.mark, x, y, (line.radius || 3.5) * ratio);
       }
@@ -511,10 +513,12 @@ function against() {
     cells.sort((a, b) => where(a) - where(b));
     // Beside one another, where intervals would hide each other.
     const aside = labels && drawnCells.length > 1 ? (number / (drawnCells.length - 1) - 0.5) * Math.min(0.6, 0.12 * drawnCells.length) : 0;
+    // On a scale points stay where they are, and only the intervals move, by pixels.
+    const moved = labels ? 0 : (number - (drawnCells.length - 1) / 2) * Math.min(5, 30 / drawnCells.length);
     const part = values => values && cells.map(cell => values[cell] * one.scale);
     const x = cells.map(cell => where(cell) + aside);
     const marks = cells.map((cell, at) => [x[at], printed.get(cell) * one.scale]).filter(([, y]) => y === y);
-    return { ...look(cells[0], each, number), name: nameOf(cells[0], each) || title(one), kind: labels ? "points" : "line", x, y: part(one.mean),
+    return { ...look(cells[0], each, number), name: nameOf(cells[0], each) || title(one), kind: labels ? "points" : "line", aside: moved, x, y: part(one.mean),
       low: one.low && part(one.low), high: one.high && part(one.high), printed: marks.length ? marks : null };
   });
   const fixed = of.filter(other => chosen[other] >= 0).map(other => axes[other].names[chosen[other]]);
