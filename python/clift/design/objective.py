@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
+from math import isfinite
 
 import numpy as np
 
@@ -20,6 +21,9 @@ OBJECTIVES = ("goodput", P99_DELAY, "completion", ENERGY)
 
 _LIMIT = re.compile(r"\s*(?P<name>[\w.-]+?)\s*(?P<sign><=|>=|<|>)\s*(?P<limit>.+?)\s*")
 _SHORT = {"goodput": "goodput_kbps", "completion": "completion_s"}
+_TIME, _RATE = 'a time as e.g. "500 ms"', 'a rate as e.g. "200 kbit/s"'
+# What a limit on a metric of this unit has to be written as.
+_UNITS = {"s": _TIME, "ms": _TIME, "kbit/s": _RATE}
 # Metrics that are not in a run, but made of what is.
 _OWN = {
     ENERGY: ("coded bits sent per bit delivered", "", "less"),
@@ -117,8 +121,8 @@ def constraint(text: str) -> Constraint:
     """A limit from text such as `p99-delay<2s`.
 
     Args:
-        text: A metric (or the name of an objective), `<` or `>`, and a limit with its unit. A
-            share may stand as 0.8 or 80 %; a bare number is in the unit of the metric.
+        text: A metric (or the name of an objective), `<` or `>`, and a limit. A time or a rate has
+            its unit; a share may stand as 0.8 or 80 %; a count is a bare number.
 
     Raises:
         ScenarioError: If there is no such metric, or the limit is none of its kind.
@@ -127,6 +131,9 @@ def constraint(text: str) -> Constraint:
         >>> constraint("p99-delay<2kg")  # doctest: +ELLIPSIS
         Traceback (most recent call last):
         clift.errors.ScenarioError: constraint = 'p99-delay<2kg': `2kg` is no limit in ms; ...
+        >>> constraint("p99-delay<2")  # doctest: +ELLIPSIS
+        Traceback (most recent call last):
+        clift.errors.ScenarioError: constraint = 'p99-delay<2': `2` has no unit; write a time ...
     """
     cure = 'write e.g. "p99-delay<2s", "share_used<0.8" or "goodput>200 kbit/s"'
     found = _LIMIT.fullmatch(text) if isinstance(text, str) else None
@@ -138,8 +145,10 @@ def constraint(text: str) -> Constraint:
     unit = _OWN[name][1] if name in _OWN else metric(name).unit
     limit = _quantity(found["limit"], unit)
     if limit is None:
-        kind = unit or "numbers"
-        raise fault("constraint", text, f"`{found['limit']}` is no limit in {kind}; {cure}")
+        kind, wrong = unit or "numbers", f"`{found['limit']}`"
+        if unit in _UNITS and _number(found["limit"]) is not None:
+            raise fault("constraint", text, f"{wrong} has no unit; write {_UNITS[unit]}")
+        raise fault("constraint", text, f"{wrong} is no limit in {kind}; {cure}")
     return Constraint(text, name, found["sign"].startswith("<"), limit)
 
 
@@ -157,18 +166,41 @@ def _named(name: str) -> str | None:
 def _quantity(text: str, unit: str) -> float | None:
     """A number in the unit of a metric, or None."""
     try:
-        value = float(text.removesuffix("%"))
-        return value / 100 if text.endswith("%") else value
-    except ValueError:
-        pass
-    try:
         if unit in ("s", "ms"):
             return _clift.parse_time(text) / (1e9 if unit == "s" else 1e6)
         if unit == "kbit/s":
             return _clift.parse_rate(text) / 1000
     except CliftError:
-        pass
-    return None
+        return None
+    share = _number(text.removesuffix("%")) if text.endswith("%") else None
+    return _number(text) if share is None else share / 100
+
+
+def _number(text: str) -> float | None:
+    try:
+        value = float(text)
+    except ValueError:
+        return None
+    return value if isfinite(value) else None
+
+
+def of_metric(name: str, value: float) -> str:
+    """A value with its unit, as it is read; of a second and more in seconds.
+
+    Args:
+        name: The metric; those of `values`.
+        value: Its value.
+
+    Example:
+        >>> of_metric("p99-delay", 24890.0), of_metric("p99-delay", 480.0)
+        ('24.89 s', '480 ms')
+        >>> of_metric("links.0.share_used", 0.85), of_metric("energy", 1.2)
+        ('85 %', '1.2')
+    """
+    scale, unit = (1.0, _OWN[name][1]) if name in _OWN else (metric(name).scale, metric(name).unit)
+    if unit == "ms" and abs(value) >= 1000:
+        scale, unit = 1e-3, "s"
+    return f"{value * scale:.4g} {unit}".rstrip()
 
 
 def values(measured: Mapping[str, float], capacity_kbps: float | None) -> dict[str, float]:
