@@ -1,10 +1,12 @@
 """Searching a design: what is found, what is said of it, what is kept."""
 
 import json
+import re
 import shlex
 import subprocess
 import sys
 from dataclasses import replace
+from itertools import product
 from pathlib import Path
 
 import numpy as np
@@ -16,7 +18,8 @@ from clift.cli.main import run
 from clift.design import study
 from clift.design.objective import constraint, objective, values
 from clift.design.race import Race
-from clift.design.space import candidates
+from clift.design.result import Contest, Design
+from clift.design.space import Candidate, candidates
 from clift.errors import Interrupted, ScenarioError
 
 ROOT = Path(__file__).parent.parent
@@ -185,15 +188,165 @@ def test_one_design_for_all_conditions_has_the_best_mean(geo: Path) -> None:
 
 def test_the_front_has_no_candidate_that_another_one_beats(geo: Path) -> None:
     found = clift.design(geo, space={"scheme": ["none", "ARQ", "HARQ"]}, progress=False)
-    points, front = found.points(), found.front()
-    signs = np.array([-1, 1, 1])
-    for one, point in points.items():
-        beaten = any(
-            np.all(np.array(points[other]) * signs <= np.array(point) * signs)
-            and points[other] != point
-            for other in points
+    front = found.front()
+    assert 1 < len(front) < len(found.points())
+    assert set(front) == not_beaten(found.contests[0], list(found.points()))
+
+
+def not_beaten(contest: Contest, among: list[int]) -> set[int]:
+    """By the runs that both have, one pair after the other."""
+    names = ("goodput_kbps", "p99-delay", "links.0.share_used")
+    left = set(among)
+    for one, other in product(among, among):
+        both = {run for at, run, _ in contest.runs if at == one} & {
+            run for at, run, _ in contest.runs if at == other
+        }
+        mine, its = (
+            np.mean([[contest.runs[at, run, 0][name] for name in names] for run in both], axis=0)
+            * np.array([-1, 1, 1])
+            for at in (one, other)
         )
-        assert (one in front) is not beaten
+        if np.all(its <= mine) and np.any(its < mine):
+            left.discard(one)
+    return left
+
+
+def drawn_up(runs: dict[str, list[tuple[float, float, float]]], *more: str) -> Design:
+    """A search that is over, with goodput, delay and share of the link of each run."""
+    race = Race(len(runs), 100, 40)
+    contest = Contest((), race)
+    for one, rows in enumerate(runs.values()):
+        for number, (goodput, delay, used) in enumerate(rows):
+            race.add(one, number, -goodput)
+            contest.runs[one, number, 0] = {
+                "goodput_kbps": goodput, "p99-delay": delay, "links.0.share_used": used
+            }  # fmt: skip
+    race.alive = race.last = [one for one, name in enumerate(runs) if name in more]
+    tried = [Candidate(name, {}, {}) for name in runs]
+    return Design("drawn up", 1, objective("goodput"), [], tried, [], [contest], 100, 400)
+
+
+# Seven easy draws, and as many hard ones that only those of the last round had.
+EASY, HARD = [0.0, 2.0, 1.0, 3.0, 0.0, 1.0, 2.0], [-400.0, -390.0, -410.0, -405.0, -395.0, -400.0]
+DROPPED_EARLY = {
+    "long": [(900 + x, 9000 - x, 0.9) for x in EASY + HARD],
+    "level": [(899 + x + at % 3, 9500 - x, 0.9) for at, x in enumerate(EASY + HARD)],
+    "dropped": [(880 + x, 9100 - x, 0.91) for x in EASY],
+    "quick": [(870 + x, 5000 - x, 0.9) for x in EASY],
+    "twice": [(950.0, 100.0, 0.1)] * 2,
+}
+
+
+def test_a_front_compares_by_the_runs_that_both_have() -> None:
+    found = drawn_up(DROPPED_EARLY, "long", "level")
+    names = [found.candidates[one].label for one in found.front()]
+    # By means over all runs of each, `dropped` has more goodput than those of the last round.
+    assert "dropped" not in names
+    assert {"long", "quick"} <= set(names)
+    assert set(found.front()) == not_beaten(found.contests[0], [0, 1, 2, 3])
+    compared = found.compared()
+    assert compared.left_out == 1  # two runs
+    quick = compared.points[3]
+    assert quick.runs == 7
+    first = names[0]
+    both = [row[0] for row in DROPPED_EARLY[first][:7]]
+    share = np.mean([row[0] for row in DROPPED_EARLY["quick"]]) / np.mean(both) - 1
+    assert quick.more[0] == pytest.approx(share)
+    whole = np.mean([row[0] for row in DROPPED_EARLY[first]])
+    assert quick.values[0] == pytest.approx(whole * (1 + share))
+    text = str(found)
+    assert f"{100 * share:+.1f} %" in next(
+        line for line in text.split("runs that both have")[1].splitlines() if "quick" in line
+    )
+    assert "not compared: 1 with too few runs" in text
+    [condition] = found.as_dict()["conditions"]
+    kept = {one["candidate"]: one for one in condition["front"]}
+    assert list(kept) == names
+    assert kept["quick"]["runs"] == 7
+    assert kept["quick"]["more_goodput"] == pytest.approx(share)
+    rows = {row["candidate"]: row for row in found.table("ranking").to_pylist()}
+    assert [rows["twice"]["compared"], rows["dropped"]["compared"]] == [False, True]
+    assert not rows["dropped"]["on_front"]
+    axes = found.plot("front").axes[0]
+    assert len(axes.collections[0].get_offsets()) == 4
+    assert {text.get_text() for text in axes.texts} == {str(at + 1) for at in range(len(names))}
+
+
+def test_what_to_take_where_nothing_is_told_apart_is_said_once_and_costs_are_measured() -> None:
+    found = drawn_up(DROPPED_EARLY, "long", "level")
+    text = " ".join(str(found).split())
+    first, second = found.ranking()[:2]
+    assert (first.standing, second.standing) == ("not told apart", "not told apart")
+    taken = f"Take any of these, which the runs do not tell apart: {first.label}; {second.label}"
+    assert text.count(taken) == 1
+    assert [one.startswith(taken) for one in found.as_dict()["advice"]] == [True]
+    [most] = re.findall(r"each at most ([.\d]+) % less goodput than the first", text)
+    assert float(most) == pytest.approx(max(0, -second.low * 100), abs=0.051)
+    standings = {one.label: one for one in found.ranking()}
+    aside = [one for one in standings.values() if one.standing == "set aside"]
+    assert f"{len(aside)} w" in text
+    rows = {"good": [(900 + x, 9e3, 0.9) for x in EASY * 3]}
+    rows |= {"bad": [(500 + x / 2, 9e3, 0.9) for x in EASY * 3]}
+    told = drawn_up(rows, "good", "bad")
+    level = {"also": [(900 + x + at % 3 - 1, 9e3, 0.9) for at, x in enumerate(EASY * 3)]}
+    both = drawn_up(rows | level, "good", "also")
+    [bad] = [one for one in both.ranking() if one.standing == "worse"]
+    assert f"1 costs {-100 * bad.high:.1f} % or more (95 % intervals)" in " ".join(
+        str(both).split()
+    )
+    both.axes, both.contests[0].condition = [("flows", ["1", "4"])], ("1",)
+    both.contests.append(replace(both.contests[0], condition=("4",)))
+    text = " ".join(str(both).split())
+    assert "flows 4: take any of these" in text
+    assert "First or level with it under every condition: " in text
+    assert told.ranking()[0].standing == "best"
+    assert "Take any" not in str(told)
+
+
+def test_what_runs_share_and_say_of_themselves_is_said(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    rows = [f"{at},{60 + at % 5}" for at in [*range(100), *range(140, 240)]]
+    (tmp_path / "drive.csv").write_text("\n".join(["time_s,cn0_dbhz", *rows]) + "\n")
+    (tmp_path / "drive.toml").write_text("""
+scheme = "ARQ"
+duration = "60 s"
+[trace]
+file = "drive.csv"
+time = "time_s:s"
+cn0 = "cn0_dbhz:dBHz"
+symbol_rate = "500 kBd"
+margin = "1 dB"
+acm_delay = "1 s"
+[link]
+rtt = "520 ms"
+queue = "100 packets"
+start = "random"
+wrap = true
+""")
+    command = f"design {tmp_path / 'drive.toml'} --quiet --runs-budget 24"
+    command += " --space 'scheme=none,ARQ,HARQ(10/12)'"
+    assert run(shlex.split(command)) == 0
+    text, err = capsys.readouterr()
+    said = " ".join(text.split())
+    assert "Given this trace: runs start at random times of it and overlap" in said
+    assert said.index("Given this trace") < said.index("set aside: dropped".capitalize())
+    assert "gaps" in said + err or "gap of" in said + err
+    assert run(shlex.split(f"{command} --json")) == 0
+    kept = json.loads(capsys.readouterr().out)
+    assert kept["given"].startswith("Given this trace: ")
+    assert any("1 gap" in note for note in kept["notes"])
+
+
+def test_delays_of_seconds_are_shown_in_seconds(geo: Path) -> None:
+    space = {"scheme": ["ARQ", "HARQ(10/15)"]}
+    found = clift.design(geo, "p99-delay", ["p99-delay<1 ms"], space, progress=False)
+    [condition] = found.as_dict()["conditions"]
+    for row in condition["ranking"]:
+        mean = row["value"]["mean"]
+        assert mean > 1000
+        assert row["note"] == f"p99-delay<1 ms ({mean / 1000:.4g} s)"
+    assert "p99-delay (s)" in str(found)
 
 
 @pytest.mark.parametrize(
@@ -316,6 +469,11 @@ def test_the_folder_holds_all_that_was_tried(
         ("--objective segments_sent", "neither less nor more"),
         ("--constraint p99-delay", "write e.g."),
         ("--constraint 'p99-delay<2kg'", "is no limit in ms"),
+        ("--constraint 'p99-delay<2'", '`2` has no unit; write a time as e.g. "500 ms"'),
+        ("--constraint 'completion<30'", "`30` has no unit"),
+        ("--constraint 'goodput>200'", '`200` has no unit; write a rate as e.g. "200 kbit/s"'),
+        ("--constraint 'p99-delay<80%'", "is no limit in ms"),
+        ("--constraint 'share_used<nan'", "is no limit in %"),
         ("--constraint 'speed<2'", "no metric `speed`"),
         ("--space scheme", "NAME=VALUE,VALUE"),
         ("--space scheme=ARQ", "two or more"),
@@ -364,14 +522,15 @@ def test_objectives_and_limits_mean_what_they_say() -> None:
     assert constraint("goodput > 1 Mbit/s").excess(900.0) == pytest.approx(0.1)
     assert constraint("links.0.share_used<=50%").excess(0.4) < 0
     assert objective("timeouts").better == "less"
+    # What has no unit of its own is a bare number.
+    assert constraint("energy<1.5").limit == constraint("share_used<150%").limit == 1.5
+    assert constraint("timeouts<3").limit == 3
 
 
 def test_the_guide_holds_from_top_to_bottom(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """Its commands, with shorter runs and fewer of them."""
-    import re
-
     text = (ROOT / "docs" / "guides" / "design.md").read_text()
     (tmp_path / "examples").symlink_to(ROOT / "examples")
     monkeypatch.chdir(tmp_path)

@@ -11,8 +11,9 @@ import numpy as np
 from matplotlib.lines import Line2D
 from matplotlib.patches import Patch, Rectangle
 
+from clift.design.advice import where
 from clift.design.result import BEST, Design, Ranked
-from clift.design.text import runner_up, where
+from clift.design.text import runner_up
 from clift.report.style import COLOURS, Picture
 
 if TYPE_CHECKING:
@@ -165,12 +166,14 @@ def _ticks(design: Design, axes: Axes, across: int | None, up: int | None) -> No
 def front(design: Design, contest: int = 0) -> Figure:
     """Goodput against delay, by colour the capacity used; those on the front are named.
 
-    The first twelve of the front are named. Small points were set aside after few runs.
+    The first twelve of the front are named. Small points were set aside. Each is drawn where it
+    stands beside the first of the front by the runs that both have; who had too few is not there.
     """
     figure = Picture(figsize=(9, 5.6), layout="constrained")
     axes = figure.subplots()
     points = design.points(contest)
-    on = design.front(contest)
+    compared = design.compared(contest)
+    on = compared.members
     place = where(design, design.contests[contest])
     figure.suptitle(f"{design.title}{f' ({place})' if place else ''}: goodput, delay, capacity")
     table = np.array([points[one] for one in points]).reshape(-1, 3)
@@ -192,9 +195,11 @@ def front(design: Design, contest: int = 0) -> Figure:
         axes.annotate(
             str(number), (delay / 1000, goodput), (5, 5), textcoords="offset points", fontsize=8
         )
+    left = compared.left_out
+    left_out = f"; {left} with too few runs are not compared" if left else ""
     handles = [
         Line2D([], [], ls="", marker=f"${number}$", color="black", markersize=7,
-               label=design.candidates[one].label)
+               label=f"{design.candidates[one].label} ({compared.points[one].runs} runs)")
         for number, one in enumerate(on[:_NAMED], 1)
     ]  # fmt: skip
     figure.legend(
@@ -203,7 +208,8 @@ def front(design: Design, contest: int = 0) -> Figure:
         ncols=3,
         frameon=False,
         fontsize=8,
-        title="no other has more goodput, less delay and less of the link",
+        title="no other has more goodput, less delay and less of the link, by the runs that both "
+        f"have{left_out}",
     )
     axes.set(xlabel="99th percentile of the segments' delay (s)", ylabel="goodput (kbit/s)")
     if len(table) and table[:, 1].min() > 0 and table[:, 1].max() > 20 * table[:, 1].min():

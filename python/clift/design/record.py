@@ -11,8 +11,10 @@ from typing import Any
 import pyarrow.parquet as pq
 
 from clift._clift import __version__, replace_file
+from clift.campaign.caveats import given, notes
 from clift.campaign.record import prepare as writable
 from clift.design import picture
+from clift.design.advice import advice
 from clift.design.result import Design
 from clift.design.tables import TABLES
 from clift.errors import ScenarioError
@@ -20,6 +22,9 @@ from clift.report.style import png
 
 RECORD = "design.json"
 _KIND = "clift design"
+# Of each on a front: values to be compared, and by how much they differ from the first's.
+_FRONT = ("goodput_kbps", "p99_delay_ms", "share_used")
+_MORE = ("more_goodput", "more_delay", "more_used")
 
 
 def prepare(folder: Path, force: bool = False) -> None:
@@ -74,6 +79,9 @@ def as_dict(design: Design) -> dict[str, Any]:
         "runs_done": design.done,
         "runs_budget": design.budget,
         "runs_enumeration": design.enumeration,
+        "given": given(design.campaign) or None,
+        "notes": notes(design.campaign),
+        "advice": advice(design),
         "conditions": [
             {
                 "labels": dict(zip(names, contest.condition, strict=True)),
@@ -92,16 +100,15 @@ def as_dict(design: Design) -> dict[str, Any]:
                 "front": [
                     {
                         "candidate": design.candidates[one].label,
-                        "goodput_kbps": goodput,
-                        "p99_delay_ms": delay,
-                        "share_used": used,
+                        "runs": points[one].runs,
+                        **dict(zip(_FRONT, points[one].values, strict=True)),
+                        **dict(zip(_MORE, points[one].more, strict=True)),
                     }
                     for one in design.front(place)
-                    for goodput, delay, used in [points[one]]
                 ],
             }
             for place, contest in enumerate(design.contests)
-            for points in [design.points(place)]
+            for points in [design.compared(place).points]
         ],
     }
 

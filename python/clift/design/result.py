@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from html import escape
 from pathlib import Path
@@ -11,12 +12,15 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from clift._words import counted
-from clift.campaign.metrics import metric
+from clift.campaign.results import Results
 from clift.campaign.statistics import Estimate, estimate, holm
-from clift.design.objective import P99_DELAY, Constraint, Objective
+from clift.design.caveats import campaign
+from clift.design.front import Front, front_of
+from clift.design.objective import Constraint, Objective, of_metric
 from clift.design.race import Race
 from clift.design.space import Candidate
 from clift.errors import ScenarioError
+from clift.scenario import Scenario
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -24,8 +28,6 @@ if TYPE_CHECKING:
 
 LEVEL = 0.05
 """Probability that any claim of a search is false."""
-# What the front is drawn between: name, and the factor by which less is better.
-FRONT = (("goodput_kbps", -1.0), (P99_DELAY, 1.0), ("links.0.share_used", 1.0))
 
 BEST, AS_GOOD, UNTOLD, WORSE, DROPPED, TWIN, BREAKS = (
     *("best", "as good", "not told apart", "worse", "set aside", "the same", "breaks a limit"),
@@ -110,6 +112,8 @@ class Design:
         enumeration: Runs that every candidate with every run would have taken.
         tolerance: By how much, as a share, one may be better than what is called best.
         is_complete: Whether the search came to its end.
+        text: The scenario's file.
+        cells: The scenario of every condition and candidate, those of a condition together.
     """
 
     title: str
@@ -124,7 +128,10 @@ class Design:
     tolerance: float = 0.01
     is_complete: bool = True
     text: str = field(default="", repr=False)
+    cells: Sequence[Scenario] = field(default=(), repr=False)
     _rankings: dict[tuple[int, int], list[Ranked]] = field(default_factory=dict, repr=False)
+    _fronts: dict[tuple[int, int], Front] = field(default_factory=dict, repr=False)
+    _campaign: tuple[int, Results] | None = field(default=None, repr=False)
 
     @property
     def done(self) -> int:
@@ -160,38 +167,42 @@ class Design:
             found.append(None if first is None or first.standing == BREAKS else first)
         return found
 
+    @property
+    def campaign(self) -> Results:
+        """The runs of the first candidate under each condition, for what holds for all."""
+        if self._campaign is None or self._campaign[0] != self.done:
+            self._campaign = self.done, campaign(self)
+        return self._campaign[1]
+
     def front(self, contest: int = 0) -> list[int]:
         """The candidates that no other one beats in goodput, delay and capacity used at once.
 
-        By their means, which for those set aside are of few runs.
+        Two are compared by the means over the runs that both have, which have the same draws. Who
+        was set aside after runs worth fewer than three independent ones is not compared.
 
         Args:
             contest: Number of the condition.
 
         Returns:
-            Their numbers, most goodput first.
+            Their numbers, in the order of the ranking.
         """
-        points = self.points(contest)
-        signs = np.array([sign for _, sign in FRONT])
-        table = {one: np.array(point) * signs for one, point in points.items()}
-        front = [
-            one
-            for one, point in table.items()
-            if not any(
-                bool((other <= point).all() and (other < point).any()) for other in table.values()
-            )
-        ]
-        return sorted(front, key=lambda one: -points[one][0])
+        return self.compared(contest).members
 
     def points(self, contest: int = 0) -> dict[int, tuple[float, ...]]:
-        """Goodput (kbit/s), delay (ms) and share of the link of each candidate that has them."""
-        found = {}
-        for one in range(len(self.candidates)):
-            means = [self.contests[contest].mean(one, name) for name, _ in FRONT]
-            point = tuple(mean for mean in means if mean is not None)
-            if len(point) == len(FRONT):
-                found[one] = point
-        return found
+        """Goodput (kbit/s), delay (ms) and share of the link of each candidate compared.
+
+        Those of the first of the front are its means. The others' are these, changed as theirs
+        differ from them in the runs that both have: means over different runs are no match.
+        """
+        return {one: point.values for one, point in self.compared(contest).points.items()}
+
+    def compared(self, contest: int = 0) -> Front:
+        """The front, with every candidate compared and over how many runs."""
+        key = (contest, self.done)
+        if key not in self._fronts:
+            self._fronts = {kept: one for kept, one in self._fronts.items() if kept[1] == self.done}
+            self._fronts[key] = front_of(self.contests[contest])
+        return self._fronts[key]
 
     def table(self, name: str = "ranking") -> pa.Table:
         """A table of the folder.
@@ -323,9 +334,5 @@ class Design:
         for limit in self.constraints:
             mean = contest.mean(one, limit.metric)
             if mean is not None and limit.excess(mean) > 0:
-                shown = metric(limit.metric)
-                scale, unit = (
-                    (1.0, "ms") if limit.metric == P99_DELAY else (shown.scale, shown.unit)
-                )
-                return f"{limit.text} ({mean * scale:.4g} {unit})".replace(" )", ")")
+                return f"{limit.text} ({of_metric(limit.metric, mean)})"
         return ""

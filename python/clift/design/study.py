@@ -115,11 +115,11 @@ def design(
         chosen(scenario, dict(options)), goal, limits, space, together, margin, runs_budget
     )
     shown = search.found.budget if progress else 0
-    kept, told = search.kept(folder, force), bar(search.found.title, shown)
-    with kept, told as watch, warnings.catch_warnings():
-        # What runs say of themselves is not of the search.
+    with warnings.catch_warnings():
+        # What runs say of themselves is told with what was found.
         warnings.simplefilter("ignore", UserWarning)
-        search.run(watch, threads)
+        with search.kept(folder, force), bar(search.found.title, shown) as watch:
+            search.run(watch, threads)
     if not search.found.done:
         raise Interrupted("stopped before a run had finished", [])
     return search.found
@@ -169,6 +169,7 @@ class _Search:
             *(title, seed, goal, limits, self.tried, labels, contests, budget, enumeration),
             tolerance=tolerance,
             text=scenario.text,
+            cells=self.cells,
         )
 
     def _cells(self, scenario: Scenario, met: dict[str, Any]) -> Sequence[Scenario]:

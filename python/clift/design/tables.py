@@ -22,7 +22,7 @@ def _ranking(design: Design) -> pa.Table:
     """One row a condition and candidate that was run."""
     rows: list[dict[str, Any]] = []
     for place, contest in enumerate(design.contests):
-        front = set(design.front(place))
+        compared = design.compared(place)
         for rank, one in enumerate(design.ranking(place), 1):
             parameters = design.candidates[one.candidate].parameters
             names = [name for name, _ in design.axes]
@@ -33,7 +33,8 @@ def _ranking(design: Design) -> pa.Table:
             row |= {"high": one.value.high, "more_than_first": one.share}
             row |= {"more_low": one.low, "more_high": one.high}
             row |= {"standing": one.standing, "note": one.note}
-            row["on_front"] = one.candidate in front
+            row["on_front"] = one.candidate in compared.members
+            row["compared"] = one.candidate in compared.points
             rows.append(row)
     numbers = ("mean", "low", "high", "more_than_first", "more_low", "more_high")
     return _table(rows, numbers)

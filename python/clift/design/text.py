@@ -5,6 +5,8 @@ from __future__ import annotations
 from textwrap import fill
 
 from clift._words import counted
+from clift.campaign.caveats import given
+from clift.design.advice import SHOWN, advice, level_with, listed, where
 from clift.design.objective import P99_DELAY
 from clift.design.result import (
     AS_GOOD,
@@ -14,14 +16,11 @@ from clift.design.result import (
     TWIN,
     UNTOLD,
     WORSE,
-    Contest,
     Design,
     Ranked,
 )
-from clift.report.text import WIDTH, aligned, with_interval
+from clift.report.text import WIDTH, _notes, aligned, with_interval
 
-# More conditions are a line each, with the ranking of each in the tables.
-_SHOWN = 2
 # Rows of a ranking that are shown.
 _ROWS = 12
 _LONGEST = 36
@@ -38,32 +37,29 @@ def report(design: Design) -> str:
         runs = counted(design.budget, "run")
         head += f" - INTERRUPTED after {design.done} of {runs}: the ranking so far"
     parts = [fill(head, WIDTH)]
-    if len(design.contests) <= _SHOWN:
+    if len(design.contests) <= SHOWN:
         for place in range(len(design.contests)):
             parts.append(_ranking(design, place))
             parts.append(_front(design, place))
     else:
         parts.append(_overview(design))
-    parts.append(fill(_sentence(design), WIDTH, break_long_words=False, break_on_hyphens=False))
-    parts.append(fill(_legend(design), WIDTH, break_long_words=False, break_on_hyphens=False))
+    parts.append(_filled(given(design.campaign)))
+    parts.append(_filled(_sentence(design)))
+    parts += map(_filled, advice(design))
+    parts += map(_filled, _notes(design.campaign))
+    parts.append(_filled(_legend(design)))
     return "\n\n".join(part for part in parts if part)
 
 
-def where(design: Design, contest: Contest) -> str:
-    """A condition in words; empty where there is but one."""
-    named = zip(design.axes, contest.condition, strict=True)
-    return ", ".join(
-        f"{name} {label}" if label.replace(".", "").isdigit() else label
-        for (name, _), label in named
-        if label is not None
-    )
+def _filled(text: str) -> str:
+    return fill(text, WIDTH, break_long_words=False, break_on_hyphens=False)
 
 
 def _ranking(design: Design, place: int) -> str:
     contest = design.contests[place]
     ranking = design.ranking(place)
     goal = design.objective
-    unit = f" ({goal.unit})" if goal.unit else ""
+    unit, scale = _shown(goal.unit, ranking)
     heads = ["runs", f"{goal.name}{unit}", "to the first", "p99 (s)", "used"]
     rows = [["", *heads]]
     standings = [""]
@@ -73,7 +69,7 @@ def _ranking(design: Design, place: int) -> str:
         rows.append([
             _short(one.label),
             str(one.runs),
-            with_interval(one.value),
+            with_interval(one.value, scale),
             _against(one),
             "-" if delay is None else f"{delay / 1000:.3g}",
             "-" if used is None else f"{used * 100:.0f} %",
@@ -88,6 +84,13 @@ def _ranking(design: Design, place: int) -> str:
     return "\n".join([f"{title}:"] * bool(title) + lines)
 
 
+def _shown(unit: str, ranked: list[Ranked]) -> tuple[str, float]:
+    """The unit of a column, and the factor to it: delays of a second and more are in seconds."""
+    if unit == "ms" and max((one.value.mean for one in ranked), default=0.0) >= 1000:
+        return " (s)", 1e-3
+    return f" ({unit})" if unit else "", 1.0
+
+
 def _against(one: Ranked) -> str:
     if one.share is None:
         return ""
@@ -98,7 +101,7 @@ def _against(one: Ranked) -> str:
 
 def _overview(design: Design) -> str:
     goal = design.objective
-    unit = f" ({goal.unit})" if goal.unit else ""
+    unit, scale = _shown(goal.unit, [one for one in design.winners if one is not None])
     names = [name for name, _ in design.axes]
     rows = [[*names, "first", "", f"{goal.name}{unit}", "next that differs", "to it"]]
     for place, contest in enumerate(design.contests):
@@ -110,7 +113,7 @@ def _overview(design: Design) -> str:
         first = ranking[0]
         second = runner_up(design, place)
         sign = "" if first.standing == BEST else "?"
-        row = [*labels, _short(first.label), sign, with_interval(first.value)]
+        row = [*labels, _short(first.label), sign, with_interval(first.value, scale)]
         row += (
             ["", ""]
             if second is None or second.share is None
@@ -136,18 +139,34 @@ def runner_up(design: Design, place: int) -> Ranked | None:
 
 
 def _front(design: Design, place: int) -> str:
-    points = design.points(place)
-    front = design.front(place)
-    if len(front) < 2:
+    front = design.compared(place)
+    if len(front.members) < 2:
         return ""
-    rows = [["no other has more goodput, less delay and less of the link", "kbit/s", "s", "%"]]
-    for one in front[:_ROWS]:
-        goodput, delay, used = points[one]
+    rows = [["", "runs", "goodput", "p99", "used"]]
+    for one in front.members[:_ROWS]:
+        point = front.points[one]
+        goodput, delay, used = point.values
         label = _short(design.candidates[one].label)
-        rows.append([label, f"{goodput:.0f}", f"{delay / 1000:.3g}", f"{used * 100:.0f}"])
-    if len(front) > _ROWS:
-        rows.append([f"and {len(front) - _ROWS} more", "", "", ""])
-    return aligned(rows, left=1)
+        if len(rows) == 1:
+            texts = [f"{goodput:.0f} kbit/s", f"{delay / 1000:.3g} s", f"{used * 100:.0f} %"]
+        else:
+            texts = [_change(more) for more in point.more]
+        rows.append([label, str(point.runs), *texts])
+    lines = aligned(rows, left=1).splitlines()
+    if len(front.members) > _ROWS:
+        lines.append(f"and {len(front.members) - _ROWS} more")
+    title = "no other has more goodput, less delay and less of the link, by the runs that both have"
+    said = "changes: to the first line"
+    if front.left_out:
+        said += f"; not compared: {front.left_out} with too few runs"
+    return "\n".join([f"{title}:", *lines, f"({said})"])
+
+
+def _change(share: float | None) -> str:
+    if share is None:
+        return "-"
+    # What puts a candidate on the front may be little.
+    return f"{share * 100:+.1f} %" if abs(share) >= 0.0005 or not share else f"{share * 100:+.1g} %"
 
 
 def _sentence(design: Design) -> str:
@@ -174,9 +193,8 @@ def _of_one(design: Design) -> str:
     first = ranking[0]
     if first.standing == BREAKS:
         return f"No candidate keeps the limits; {first.label} comes closest: {first.note}."
-    wanted = AS_GOOD if first.standing == BEST else UNTOLD
-    level = [one.label for one in ranking[1:] if one.standing == wanted]
-    shown = "; ".join(level[:6]) + (f"; and {len(level) - 6} more" if len(level) > 6 else "")
+    level = [one.label for one in level_with(ranking)]
+    shown = listed(level)
     if first.standing == BEST:
         alike = f"; not distinguishable from it (within {design.tolerance:.1%}): {shown}"
         return f"{first.label} is best{alike if shown else ''}."

@@ -1,0 +1,42 @@
+"""What holds for all runs of a search, in the words that a campaign has for it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from clift.campaign.results import Cell, Results
+from clift.campaign.runs import Runs
+from clift.campaign.values import Values
+
+if TYPE_CHECKING:
+    from clift.design.result import Design
+
+
+def campaign(design: Design) -> Results:
+    """The runs of the first candidate under each condition, as a campaign of its own.
+
+    What is shared by runs is so by those of every candidate, and the first one has most of them.
+    """
+    table = Runs()
+    cells: list[Cell] = []
+    count = len(design.candidates)
+    for place, contest in enumerate(design.contests if design.cells else ()):
+        order = contest.race.order()
+        if not order:
+            continue
+        # A contest of several conditions is shown by the first of them.
+        of_each = len(design.cells) // len(design.contests) // count
+        scenario = design.cells[place * of_each * count + order[0]]
+        for run in range(len(contest.race.values[order[0]])):
+            if (found := contest.runs.get((order[0], run, 0))) is not None:
+                at = contest.race.windows.get(run)
+                window = None if at is None else (at.start_s, at.length_s, at.wraps)
+                table.add(len(cells), run, found, window)
+        named = zip(design.axes, contest.condition, strict=True)
+        labels = {name: label for (name, _), label in named if label is not None}
+        values = Values.of(table, len(cells))
+        is_transfer = scenario.is_transfer
+        cells.append(
+            Cell(labels, is_transfer, len(values), values, scenario.shared, scenario=scenario)
+        )
+    return Results(design.title, design.seed, design.axes, cells, [], table=table)
