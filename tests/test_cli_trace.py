@@ -188,7 +188,7 @@ GOOD = "t_ns,d_ns\n0,5\n10,0\n"
             GOOD,
             [],
             "x.dat: the suffix `.dat` does not say the format; give a format: text, columns, "
-            "parquet, mahimahi, probes, delay-loss, ping, series, capture, loss, runs, netem; "
+            "parquet, mahimahi, probes, delay-loss, ping, series, capture, loss, runs; "
             "logs are read by `clift trace import`",
         ),
         ("x.json", "{}", [], "x.json: clift cannot read the format netem"),

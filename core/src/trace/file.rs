@@ -388,7 +388,7 @@ impl WriteAs {
     ) -> Result<(), FileError> {
         let place = || path.display().to_string();
         let format = format_of(self.format, path, self.unit)
-            .map_err(|error| FileError::Format { place: place(), error })?;
+            .map_err(|error| FileError::Format { place: place(), error: error.written() })?;
         let Some(write) = format.row().write else {
             return Err(FileError::NotWritten { place: place(), format: format.name() });
         };

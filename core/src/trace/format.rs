@@ -153,12 +153,25 @@ impl FromStr for Format {
 /// A format that cannot be told.
 #[derive(Clone, Debug, Eq, Error, PartialEq)]
 pub enum UnknownFormat {
-    /// A suffix of no format.
-    #[error("the suffix `{0}` does not say the format; give a format: {list}{more}", more = elsewhere(.0), list = list())]
+    /// A suffix of no format, of a file to read.
+    #[error("the suffix `{0}` does not say the format; give a format: {list}{more}", more = elsewhere(.0), list = list(Format::is_read))]
     Suffix(String),
+    /// A suffix of no format, of a file to write.
+    #[error("the suffix `{0}` does not say the format; give a format: {list}", list = list(Format::is_written))]
+    Written(String),
     /// A name of no format.
-    #[error("`{0}` is not a format; known are {list}", list = list())]
+    #[error("`{0}` is not a format; known are {list}", list = list(|_| true))]
     Name(String),
+}
+
+impl UnknownFormat {
+    /// The same of a file to write: other formats can be given for it.
+    pub(super) fn written(self) -> Self {
+        match self {
+            Self::Suffix(suffix) => Self::Written(suffix),
+            other => other,
+        }
+    }
 }
 
 /// Where files of this suffix are read, if by another command.
@@ -170,8 +183,8 @@ fn elsewhere(suffix: &str) -> &'static str {
     }
 }
 
-fn list() -> String {
-    Format::all().map(Format::name).collect::<Vec<_>>().join(", ")
+fn list(which: impl Fn(Format) -> bool) -> String {
+    Format::all().filter(|&format| which(format)).map(Format::name).collect::<Vec<_>>().join(", ")
 }
 
 mod with_serde {
@@ -239,5 +252,14 @@ mod tests {
             message.starts_with("`dat` is not a format; known are text, columns, "),
             "{message}"
         );
+    }
+
+    #[test]
+    fn only_what_can_be_given_is_offered() {
+        let unknown = Format::of(Path::new("x.md")).unwrap_err();
+        let read = unknown.to_string();
+        assert!(read.ends_with("capture, loss, runs"), "{read}");
+        let written = unknown.written().to_string();
+        assert!(written.ends_with("mahimahi, loss, runs, netem"), "{written}");
     }
 }

@@ -56,6 +56,10 @@ pub(super) struct Frames<'a> {
     pub(super) sent: Vec<(u64, u64)>,
     /// Frames for which the channel was too bad for any MODCOD, as the sender knew it.
     pub(super) desperate: u64,
+    /// Frames that wait for an earlier one, or would if order was kept.
+    pub(super) waited: u64,
+    /// Whether a row lost some of its frames, but not all.
+    pub(super) drawn: bool,
     /// Rows in which no frame starts, because an earlier one lasts.
     pub(super) idle: u64,
 }
@@ -88,6 +92,8 @@ impl<'a> Frames<'a> {
             budget,
             sent,
             desperate,
+            waited: 0,
+            drawn: false,
             idle,
         }
     }
@@ -144,6 +150,7 @@ impl<'a> Frames<'a> {
         let row = first..self.t.len();
         if let Some(loss) = signal.loss {
             let share = share(loss, row.len() as u128, "shares")?;
+            self.drawn |= share > 0.0 && share < 1.0 && !row.is_empty();
             for slot in row.clone() {
                 let uniform = (self.losses.next_u64() >> 11) as f64 / (1u64 << 53) as f64;
                 if uniform < share {
@@ -152,9 +159,14 @@ impl<'a> Frames<'a> {
                 }
             }
         }
-        for slot in row.filter(|_| self.keep_order) {
-            if self.d[slot] > 0 {
-                self.latest = self.latest.max(self.t[slot] + self.d[slot]);
+        for slot in row {
+            if self.d[slot] == 0 {
+                continue;
+            }
+            let arrival = self.t[slot] + self.d[slot];
+            self.waited += u64::from(arrival < self.latest);
+            self.latest = self.latest.max(arrival);
+            if self.keep_order {
                 self.d[slot] = self.latest - self.t[slot];
             }
         }

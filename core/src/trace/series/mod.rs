@@ -207,6 +207,8 @@ struct Import<'a> {
     /// Lengths and lines of the longest intervals come from these.
     longest: (i64, u64),
     delays: Grid,
+    /// Es/N0 of the rows that have one, in dB.
+    levels: Vec<f64>,
     /// Rows whose delay is 0, which no slot can have.
     no_delay: u64,
     /// Rows whose loss is 1 per cent, and those of another number than 0 or 1.
@@ -237,6 +239,7 @@ impl<'a> Import<'a> {
             intervals: Vec::new(),
             longest: (0, 0),
             delays: Grid::default(),
+            levels: Vec::new(),
             no_delay: 0,
             one_per_cent: (0, 0),
         }
@@ -285,6 +288,7 @@ impl<'a> Import<'a> {
             self.origin = time;
         }
         self.rows += 1;
+        self.levels.extend(signal.esn0);
         let t = time.checked_sub(self.origin).filter(|t| *t < LATEST);
         let t = t.ok_or_else(|| Fault::TooLate(Snippet::new(text)))?;
         if self.series.rate.is_none() && self.frames.is_none() {
@@ -361,6 +365,7 @@ impl<'a> Import<'a> {
         let period = (usual > 0).then(|| Duration::from_nanos(end.unsigned_abs()));
         let rtt = self.series.delay.as_ref().map(|_| Duration::ZERO);
         self.maker.make()?;
+        self.levels.sort_unstable_by(f64::total_cmp);
         let notes = self.notes(usual).clean();
         if let Some(frames) = self.frames {
             let (t, d, sizes) = frames.columns()?;
@@ -623,7 +628,8 @@ impl<'a> Import<'a> {
             None => assumed.push("no rate: a slot a row".to_owned()),
         }
         if series.lldu.is_none() && series.modem.is_none() {
-            assumed.push(format!("LLDUs of {} bytes", PACKET.0));
+            let rate = if series.rate.is_none() { ", which the rate is counted with" } else { "" };
+            assumed.push(format!("LLDUs of {} bytes{rate}", PACKET.0));
         }
         match (&series.delay, series.delay_is) {
             (None, _) if series.modem.is_some() => assumed.push(
@@ -638,22 +644,26 @@ impl<'a> Import<'a> {
         }
         if series.delay.is_some() {
             assumed.push(
-                "the whole delay stands in d, so that the link adds none (RTT 0), nor does the way \
-                 back"
+                "the whole delay stands in d, so that the link adds none (RTT 0); for the way back a \
+                 run takes the median delay of the way there, unless it is told another"
                     .to_owned(),
             );
         }
-        match (&series.loss, series.keep_order) {
-            (None, _) if series.modem.is_some() => assumed.push(
+        match &series.loss {
+            None if series.modem.is_some() => assumed.push(
                 "a frame is lost if the Es/N0 of its row is below its MODCOD's threshold"
                     .to_owned(),
             ),
-            (None, _) => assumed.push("no loss: no slot is erased".to_owned()),
-            (Some(_), _) => assumed
+            None => assumed.push("no loss: no slot is erased".to_owned()),
+            Some(_) if self.drawn() => assumed
                 .push(format!("slots are lost independently, drawn with seed {}", series.seed)),
+            Some(_) => {
+                understood
+                    .push("a row loses all of its slots or none: nothing is drawn".to_owned());
+            }
         }
         if let (Some(modem), Some(frames)) = (&series.modem, &self.frames) {
-            modem.notes(frames, understood, assumed);
+            modem.notes(frames, &self.levels, understood, assumed);
         }
         if series.keep_order && self.maker.waited > 0 {
             assumed.push(format!(
@@ -666,8 +676,27 @@ impl<'a> Import<'a> {
         notes
     }
 
+    /// Whether a draw decided what was lost.
+    fn drawn(&self) -> bool {
+        self.frames.as_ref().map_or(self.maker.drawn, |frames| frames.drawn)
+    }
+
     fn warnings(&self, usual: i64, warnings: &mut Vec<String>) {
         let span = spoken;
+        if let Some(modem) = &self.series.modem {
+            warnings.extend(modem.too_good(&self.levels));
+        }
+        let (waited, made, unit) = match &self.frames {
+            Some(frames) => (frames.waited, frames.len(), "frame"),
+            None => (self.maker.waited, self.maker.len(), "slot"),
+        };
+        if waited > made as u64 / 2 {
+            let does = if self.series.keep_order { "waits behind" } else { "arrives before" };
+            warnings.push(format!(
+                "most {unit}s ({waited} of {made}) have a delay with which each {does} an earlier \
+                 one: check the unit of the time column, then that of the delay"
+            ));
+        }
         if self.repeated > 0 {
             warnings.push(format!(
                 "{} for nothing",

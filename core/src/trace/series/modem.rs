@@ -6,9 +6,9 @@ use super::slots::Loss;
 use super::{DecibelHertz, Decibels, SymbolRate, decibels};
 use crate::budget::Budget;
 use crate::seed::{Seed, Stream};
-use crate::trace::Modcods;
 use crate::trace::error::{Fault, Snippet};
 use crate::trace::file::{FileError, Input, TraceFile};
+use crate::trace::{Modcod, Modcods};
 use crate::units::{Duration, counted};
 
 /// Es/N0 of a log.
@@ -201,10 +201,31 @@ impl Modem {
         Ok(Signal { esn0, modcod, loss })
     }
 
-    /// What was understood and assumed.
+    /// That the Es/N0 of most rows, which are sorted, is above what any of the MODCODs asks for by
+    /// more than a link is built with: likely it is another quantity.
+    pub(super) fn too_good(&self, levels: &[f64]) -> Option<String> {
+        const PLENTY: f64 = 20.0;
+        let middle = *levels.get(levels.len().saturating_sub(1) / 2)?;
+        let by_threshold = |a: &&Modcod, b: &&Modcod| a.threshold_db.total_cmp(&b.threshold_db);
+        let best = self.modcods.all().iter().max_by(by_threshold)?;
+        let cure = match self.level {
+            Some(Level::Carrier(_)) => "check the symbol rate, and whether the level is C/N0",
+            _ => "check the column; C/N0 in dBHz is cn0",
+        };
+        (middle > best.threshold_db + PLENTY).then(|| {
+            format!(
+                "the median Es/N0 is {middle:.1} dB, and {} asks for {} dB, which is the most: \
+                 {cure}",
+                best.name, best.threshold_db
+            )
+        })
+    }
+
+    /// What was understood and assumed; `levels`: Es/N0 of the rows, sorted.
     pub(super) fn notes(
         &self,
         frames: &Frames,
+        levels: &[f64],
         understood: &mut Vec<String>,
         assumed: &mut Vec<String>,
     ) {
@@ -220,6 +241,12 @@ impl Modem {
         }
         if let Some(Level::Carrier(_)) = self.level {
             understood.push("Es/N0 is C/N0 over the symbol rate".to_owned());
+        }
+        if let (Some(least), Some(most)) = (levels.first(), levels.last()) {
+            let middle = levels[(levels.len() - 1) / 2];
+            understood.push(format!(
+                "Es/N0 is from {least:.1} to {most:.1} dB, the median {middle:.1} dB"
+            ));
         }
         assumed.push("packets share frames by bytes, as in GSE".to_owned());
         match &self.source {

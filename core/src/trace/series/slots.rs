@@ -60,8 +60,10 @@ pub(super) struct Maker<'a> {
     losses: Option<ChaCha8Rng>,
     keep_order: bool,
     latest: i64,
-    /// Slots that wait for an earlier one.
+    /// Slots that wait for an earlier one, or would if order was kept.
     pub(super) waited: u64,
+    /// Whether a row lost some of its slots, but not all.
+    pub(super) drawn: bool,
     /// Intervals in which the link carried something and no slot started.
     pub(super) idle: u64,
     most: u64,
@@ -106,6 +108,7 @@ impl<'a> Maker<'a> {
             keep_order,
             latest: 0,
             waited: 0,
+            drawn: false,
             idle: 0,
             most,
             budget,
@@ -215,6 +218,7 @@ impl<'a> Maker<'a> {
     }
 
     fn push(&mut self, t: i64, delay: i64, share: f64) {
+        self.drawn |= share > 0.0 && share < 1.0;
         // A draw for every slot: what a change of one interval's loss does stays in that interval.
         let lost = self.losses.as_mut().is_some_and(|rng| {
             let uniform = (rng.next_u64() >> 11) as f64 / (1u64 << 53) as f64;
@@ -222,13 +226,12 @@ impl<'a> Maker<'a> {
         });
         let d = match delay.max(1) {
             _ if lost => 0,
-            delay if self.keep_order => {
+            delay => {
                 let arrival = t.saturating_add(delay).max(self.latest);
                 self.waited += u64::from(arrival - t > delay);
                 self.latest = arrival;
-                arrival - t
+                if self.keep_order { arrival - t } else { delay }
             }
-            delay => delay,
         };
         self.t.push(t);
         self.d.push(d);

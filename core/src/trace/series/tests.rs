@@ -101,6 +101,83 @@ fn losses_are_shares_per_cent_or_counts() {
 }
 
 #[test]
+fn draws_are_told_only_where_something_is_drawn() {
+    let notes = |text: &str, keys: &str| imported(text, keys).header().notes.clone();
+    let told = |notes: &[String], words: &str| notes.iter().any(|note| note.contains(words));
+    for (text, keys) in [
+        ("0 0\n1 1\n2 0\n", "loss=2"),
+        ("0 0\n1 1\n2 0\n", "rate=8_kbit/s loss=2"),
+        ("0 0\n1 8\n2 0\n", "rate=8_kbit/s loss=2:packets"),
+        ("0 0\n1 0\n", "rate=8_kbit/s loss=100_%"),
+    ] {
+        let notes = notes(text, keys);
+        assert!(!told(&notes.assumed, "drawn"), "{keys}: {notes:?}");
+        assert!(told(&notes.understood, "nothing is drawn"), "{keys}: {notes:?}");
+    }
+    for (text, keys) in [("0 0\n1 .5\n", "loss=2"), ("0 0\n1 4\n", "rate=8_kbit/s loss=2:packets")]
+    {
+        let notes = notes(text, keys);
+        assert!(told(&notes.assumed, "lost independently, drawn with seed"), "{keys}: {notes:?}");
+        assert!(!told(&notes.understood, "drawn"), "{keys}: {notes:?}");
+    }
+}
+
+#[test]
+fn the_way_back_is_what_a_run_makes_of_it() {
+    let notes = imported("0 20\n1 20\n", "delay=2:ms").header().notes.assumed.join("; ");
+    assert!(notes.contains("for the way back a run takes the median delay of the way there"));
+    assert!(!notes.contains("nor does the way back"), "{notes}");
+}
+
+#[test]
+fn times_in_the_wrong_unit_are_told() {
+    // Packets 10 ms apart, whose delays go up and down by 20 ms.
+    let text: String = (0..1000)
+        .map(|row| format!("{:.2} {}\n", f64::from(row) / 100.0, 20 + row * 7 % 20))
+        .collect();
+    let warned = |keys: &str| imported(&text, keys).header().notes.warnings.join("; ");
+    let waits = "most slots (";
+    assert!(!warned("delay=2:ms").contains(waits));
+    let wrong = warned("time=1:ms delay=2:ms");
+    assert!(wrong.contains(waits), "{wrong}");
+    assert!(wrong.contains("waits behind an earlier one: check the unit of the time column"));
+    let wrong = warned("time=1:ms delay=2:ms overtaking=");
+    assert!(wrong.contains("arrives before an earlier one: check the unit"), "{wrong}");
+}
+
+#[test]
+fn a_level_that_no_link_has_is_told() {
+    use crate::trace::{InMemory, TraceFile};
+    let notes = |log: &str, file: TraceFile| {
+        let mut files = InMemory::default();
+        files.insert("log.csv", log);
+        let rate = Some("5 MBd".parse().unwrap());
+        let file = TraceFile { time: Some("1:s".parse().unwrap()), symbol_rate: rate, ..file };
+        file.read(&files).unwrap().header().notes.clone()
+    };
+    let esn0 = || TraceFile { esn0: Some("2:dB".parse().unwrap()), ..TraceFile::new("log.csv") };
+    let cn0 = || TraceFile { cn0: Some("2:dBHz".parse().unwrap()), ..TraceFile::new("log.csv") };
+    let log = "0,67\n1,70\n2,-\n3,60.5\n";
+    // 5 MBd are 67 dBHz.
+    let said = notes(log, cn0());
+    assert!(
+        said.understood
+            .iter()
+            .any(|note| note == "Es/N0 is from -6.5 to 3.0 dB, the median 0.0 dB"),
+        "{said:?}"
+    );
+    assert!(said.warnings.is_empty(), "{said:?}");
+    let said = notes(log, esn0()).warnings.join("; ");
+    assert!(
+        said.contains("the median Es/N0 is 67.0 dB, and 256APSK 3/4 asks for 19.57 dB"),
+        "{said}"
+    );
+    assert!(said.contains("C/N0 in dBHz is cn0"), "{said}");
+    let said = notes("0,120\n1,120\n", cn0()).warnings.join("; ");
+    assert!(said.contains("check the symbol rate"), "{said}");
+}
+
+#[test]
 fn without_a_rate_a_row_is_a_slot() {
     let phy =
         imported("t,delay,lost\n10,20,0\n11,99,1\n12,-,0\n13,30,0\n", "delay=delay:ms loss=lost");
