@@ -71,6 +71,16 @@ def test_very_many_slots_are_told_first_and_refused_above_the_limit(tmp_path: Pa
     assert told == ["making 18000000 slots, which take 290 MB of memory"]
 
 
+def test_the_size_of_a_slot_is_said_where_it_was_taken(tmp_path: Path, capsys) -> None:
+    """With and without a rate, by the command too; what was given is no assumption."""
+    (tmp_path / "x.csv").write_text("0,5,20\n1,5,20\n2,5,20\n")
+    words = ["trace", "import", str(tmp_path / "x.csv"), "--time", "1:s", "--delay", "3:ms"]
+    words += ["-o", str(tmp_path / "x.parquet")]
+    for more, told in [([], 1), (["--rate", "2:Mbit/s"], 1), (["--lldu", "900"], 0)]:
+        assert run([*words, *more]) == 0
+        assert capsys.readouterr().err.count("assumed: LLDUs of 1500 bytes") == told, more
+
+
 def test_rows_that_begin_no_slot_are_told(tmp_path: Path) -> None:
     """Rows of 100 ms at 50 kbit/s, where 1500 bytes take 240 ms: bytes per time hold."""
     path = tmp_path / "x.csv"

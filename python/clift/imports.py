@@ -22,7 +22,7 @@ def import_series(
     delay: str | None = None,
     loss: str | int | None = None,
     delay_is: Literal["one-way", "rtt"] = "one-way",
-    lldu_bytes: int = 1500,
+    lldu_bytes: int | None = None,
     seed: int = 1,
     keep_order: bool = True,
     clock_offset: str | None = None,
@@ -48,7 +48,7 @@ def import_series(
         loss: Column of shares from 0 to 1 (`"6"`), per cent (`"6:%"`) or counts of a row
             (`"6:packets"`), or a value (`"2 %"`). Left out: none.
         delay_is: `"rtt"`: half of the delay is taken.
-        lldu_bytes: Payload of a slot.
+        lldu_bytes: Payload of a slot; 1500 if left out.
         seed: Names the draws of losses.
         keep_order: What left earlier never arrives later.
         clock_offset: Added to every delay, such as `"-3 ms"`.
@@ -82,7 +82,7 @@ def import_series(
         delay=delay,
         loss=None if loss is None else str(loss),
         delay_is=delay_is,
-        lldu=_bytes(lldu_bytes),
+        lldu=None if lldu_bytes is None else _bytes(lldu_bytes),
         seed=seed,
         keep_order=keep_order,
         clock_offset=clock_offset,

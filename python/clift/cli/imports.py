@@ -132,7 +132,6 @@ def _is_modem(options: dict[str, Any]) -> bool:
 
 def _series(path: Path, options: dict[str, Any]) -> PhyTrace:
     own = {key: value for key, value in options.items() if key not in _OF_MODEMS}
-    own["lldu_bytes"] = own["lldu_bytes"] or 1500
     return import_series(path, **own)
 
 
