@@ -1,0 +1,61 @@
+"""The guide to traces of one's own: its commands, its scenarios, its Python."""
+
+import re
+import shlex
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import clift
+from clift.cli.main import run
+
+ROOT = Path(__file__).parent.parent
+GUIDE = (ROOT / "docs" / "guides" / "your-own-trace.md").read_text()
+
+
+def blocks(language: str) -> list[str]:
+    return re.findall(rf"```{language}\n(.*?)```", GUIDE, flags=re.DOTALL)
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    phy = clift.channel.gilbert_elliott(slots=200_000, alpha=0.99, beta=0.5, seed=1)
+    phy.write(tmp_path / "mine.csv")
+    shutil.copy(ROOT / "tests" / "data" / "probes.csv", tmp_path)
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+@pytest.mark.usefixtures("folder")
+def test_the_commands_run(capsys: pytest.CaptureFixture[str]) -> None:
+    commands = [line[2:] for block in blocks("console") for line in block.splitlines()]
+    assert commands[0].startswith("clift trace import ")
+    for command in commands:
+        assert run(shlex.split(command)[1:]) == 0, command
+        assert "".join(capsys.readouterr()), command
+
+
+@pytest.mark.filterwarnings("ignore:link.rtt")
+def test_the_scenarios_and_the_python_run(folder: Path) -> None:
+    own, both = blocks("toml")
+    for name, text in [("own", own), ("both", both)]:
+        (folder / f"{name}.toml").write_text(text)
+        assert clift.simulate(folder / f"{name}.toml").goodput_kbps > 1, name
+    for block in blocks("python"):
+        subprocess.run([sys.executable, "-c", block], cwd=folder, check=True, capture_output=True)
+
+
+def test_a_measurement_of_both_ways_is_used_both_ways(folder: Path) -> None:
+    _, both = blocks("toml")
+    (folder / "both.toml").write_text(both)
+    there = clift.Scenario.read(folder / "both.toml").phy_trace()
+    up = clift.read_trace("probes.csv", "probes", direction="up", rate_kbps=5000)
+    assert there is not None
+    assert there == up
+    # Without the format it is CLIFT's own text, which it is not.
+    (folder / "both.toml").write_text(both.replace('format = "probes"\n', ""))
+    with pytest.raises(clift.CliftError):
+        clift.Scenario.read(folder / "both.toml").phy_trace()
