@@ -38,7 +38,7 @@ def test_the_commands_run(capsys: pytest.CaptureFixture[str]) -> None:
         assert "".join(capsys.readouterr()), command
 
 
-@pytest.mark.filterwarnings("ignore:link.rtt")
+@pytest.mark.filterwarnings("ignore::UserWarning")  # of what was taken
 def test_the_scenarios_and_the_python_run(folder: Path) -> None:
     own, both = blocks("toml")
     for name, text in [("own", own), ("both", both)]:
