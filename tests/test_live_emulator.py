@@ -107,7 +107,7 @@ def test_fates_of_a_kernels_packets_are_those_of_the_link_alone(tmp_path: Path) 
 
 
 @live_only
-def test_memory_that_stays_is_not_memory_that_was_only_reserved(tmp_path: Path) -> None:
+def test_memory_that_stays_is_not_memory_that_was_only_reserved() -> None:
     # An allocator reserves a gigabyte; locking that in made a machine of 2 GB kill the run.
     program = (
         "import re, clift\n"

@@ -377,7 +377,7 @@ mod tests {
 
     #[test]
     fn sizes_are_rounded_up() {
-        let shown = |bytes| Rounded(bytes).to_string();
+        let shown = |bytes| Up(bytes).to_string();
         assert_eq!(shown(1600), "1600 B");
         assert_eq!(shown(16_000_000_080), "17 GB");
         assert_eq!(shown(123_456), "130 kB");

@@ -96,7 +96,7 @@ def design(
     candidates meet the same draws, and runs go to those that could be best. After Ctrl-C the
     ranking so far is shown and written, marked as such.
     """
-    from clift.cli.study import _notes, _tell
+    from clift.cli.study import further_notes, tell_notes
     from clift.design.record import as_dict, prepare, write
     from clift.design.space import parse_space
     from clift.design.study import design as search
@@ -124,7 +124,7 @@ def design(
         folder=output,
         force=force,
     )
-    _tell({"taken": {}}, _notes(found.campaign, told=not as_json))
+    tell_notes(further_notes(found.campaign, told=not as_json))
     # Before pictures are drawn, which takes longer.
     click.echo(json.dumps(as_dict(found), indent=2) if as_json else str(found))
     stopped = ""

@@ -104,7 +104,8 @@ def _conduct(scenario: Scenario, wishes: Wishes, store: Store | None) -> None:
             raise failure
         raise Interrupted("stopped before a run had finished; nothing was written", [])
     record = as_dict(results, scenario, TOLD_CELLS)
-    _tell(record, _notes(results, told=wishes.show == "text"))
+    _tell_taken(record)
+    tell_notes(further_notes(results, told=wishes.show == "text"))
     if wishes.show == "csv":
         click.echo(rows_text(results, scenario), nl=False)
     else:
@@ -209,7 +210,7 @@ def _watched(results: Results, wishes: Wishes) -> None:
         click.echo(f"wrote {wishes.qlog}: {written / 1e6:.1f} MB, {told}", err=True)
 
 
-def _notes(results: Results, told: bool) -> list[str]:
+def further_notes(results: Results, told: bool) -> list[str]:
     """What runs say of themselves, each once, without what the report has `told`."""
     from clift.campaign.caveats import AS_IT_SAYS, notes
 
@@ -218,11 +219,15 @@ def _notes(results: Results, told: bool) -> list[str]:
     return [note for note in unsaid if not note.endswith(AS_IT_SAYS)]
 
 
-def _tell(record: dict[str, Any], notes: list[str]) -> None:
-    """What was taken because the file does not say it, and what runs say of themselves."""
+def _tell_taken(record: dict[str, Any]) -> None:
+    """Says what was taken because the file does not say it."""
     if record["taken"]:
         told = (f"{key} {one['value']} ({one['from']})" for key, one in record["taken"].items())
         click.echo(f"taken: {', '.join(told)}", err=True)
+
+
+def tell_notes(notes: list[str]) -> None:
+    """Says what runs say of themselves, a line each."""
     for note in notes:
         click.echo(f"note: {note}", err=True)
 

@@ -19,7 +19,7 @@ from clift.design.result import (
     Design,
     Ranked,
 )
-from clift.report.text import WIDTH, _notes, aligned, with_interval
+from clift.report.text import WIDTH, aligned, first_notes, with_interval
 
 # Rows of a ranking that are shown.
 _ROWS = 12
@@ -46,7 +46,7 @@ def report(design: Design) -> str:
     parts.append(_filled(given(design.campaign)))
     parts.append(_filled(_sentence(design)))
     parts += map(_filled, advice(design))
-    parts += map(_filled, _notes(design.campaign))
+    parts += map(_filled, first_notes(design.campaign))
     parts.append(_filled(_legend(design)))
     return "\n\n".join(part for part in parts if part)
 

@@ -54,11 +54,11 @@ def report(results: Results) -> str:
     sentence = conclude(results)
     if sentence:
         parts.append(fill(sentence, WIDTH, break_long_words=False, break_on_hyphens=False))
-    parts += _notes(results)
+    parts += first_notes(results)
     return "\n\n".join(parts)
 
 
-def _notes(results: Results) -> list[str]:
+def first_notes(results: Results) -> list[str]:
     """What a run says of itself, from the first cell whose first run says anything."""
     noted = [
         (cell, notes)
