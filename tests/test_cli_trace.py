@@ -9,6 +9,7 @@ import signal
 import subprocess
 import sys
 import time
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -369,3 +370,22 @@ def test_a_fault_of_ours_is_one_line(command, monkeypatch):
         "error: unexpected RuntimeError: two lines; "
         "please report this with the command line that led to it\n",
     )
+
+
+@pytest.mark.parametrize("lengths", [(61, 61), (15, 685), (3, 26_593)])
+def test_labels_of_long_bursts_do_not_overlap(lengths: tuple[int, int]):
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
+
+    from clift.report.trace_figure import figure
+
+    # The bursts, with as many slots received between them.
+    d_ns = [1] + [0] * lengths[0] + [1] * 9 + [0] * lengths[1] + [1]
+    picture = figure(clift.PhyTrace(range(0, 10 * len(d_ns), 10), d_ns), "x")
+    FigureCanvasAgg(picture).draw()
+    axis = picture.axes[3]
+    shown = [one for one in axis.get_xticklabels(which="both") if one.get_text()]
+    low, high = axis.get_xlim()
+    shown = [one for one in shown if low <= one.get_position()[0] <= high]
+    boxes = sorted((one.get_window_extent() for one in shown), key=lambda box: box.x0)
+    assert boxes
+    assert all(left.x1 < right.x0 for left, right in pairwise(boxes))

@@ -6,9 +6,9 @@ r"""A kernel's TCP live over eight GEO and LEO links, beside the engine's profil
 
 60 s of bulk data through `clift live`: the link is the very object that the engine drives, so that
 every packet's fate is compared too. Kernel and engine meet the same channel, seed by seed: the mean
-of their ratios counts, over three seeds, nine for the controls that a loss more or less decides over
-adaptive HARQ, where runs differ fivefold, and 21 in order. `live_links.csv` keeps what was measured.
-In virtual time (`virtual.py`) the link is never late, whatever the machine does.
+of their ratios counts, over three seeds, nine for the controls that a loss more or less decides
+over adaptive HARQ, where runs differ fivefold, and 21 in order. `live_links.csv` keeps what was
+measured. In virtual time (`virtual.py`) the link is never late, whatever the machine does.
 """
 
 from __future__ import annotations

@@ -10,7 +10,7 @@ import numpy as np
 from clift.report.text import aligned
 
 if TYPE_CHECKING:
-    from clift.crosscheck import Departure, Row
+    from clift.crosscheck import Row
     from clift.model import Prediction
 
 _TITLES = (
@@ -76,25 +76,6 @@ def checked(scheme: str, rows: list[Row], source: str = "simulation") -> str:
         for row in rows
     ]
     return aligned([head, *body], left=1)
-
-
-_WHICH = (
-    "model: closed form over the fitted chain; counted: the scheme over the trace in 20 parts,\n"
-    "whose spread is +-, without what is under way at the end of a part; the table on top: over\n"
-    "the trace in one piece, with all that its end cuts off, and with loss in %, not as a share"
-)
-
-
-def departed(scheme: str, found: Departure) -> str:
-    """Where a trace departs from the chain that fits it best."""
-    chain = f"fitted chain: alpha = {found.fit.alpha:.6f}, beta = {found.fit.beta:.6f}"
-    head = ["", "chain", "trace", "trace / chain"]
-    shape = [
-        [name, number(chain, 6), number(trace, 6), number(trace / chain if chain else 0.0, 3)]
-        for name, chain, trace in found.shape
-    ]
-    rows = checked(scheme, found.rows, "counted")
-    return "\n\n".join([chain, aligned([head, *shape], left=1), rows, _WHICH])
 
 
 def number(value: float, digits: int) -> str:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 from matplotlib.figure import Figure
-from matplotlib.ticker import MaxNLocator
+from matplotlib.ticker import LogLocator, MaxNLocator, NullFormatter, StrMethodFormatter
 
 import clift._clift as _clift
 from clift._words import counted
@@ -179,7 +179,7 @@ def draw_bursts(axis: Axes, counts: list[tuple[int, int]]) -> None:
     else:
         edges = _log_edges(lengths.min(), lengths.max())
         axis.hist(lengths, bins=edges.tolist(), weights=runs, color=ERASED)
-        axis.set_xscale("log")
+        _log_axis(axis, edges)
     if runs.max() > 50:
         axis.set_yscale("log")
         axis.set_ylim(bottom=0.5)
@@ -199,7 +199,7 @@ def _draw_gaps(axis: Axes, phy: PhyTrace) -> None:
     edges = _log_edges(gaps.min() / 1e6, gaps.max() / 1e6)
     counts, edges = np.histogram(gaps / 1e6, edges)
     axis.stairs(counts, edges, color="0.4", fill=True)
-    axis.set_xscale("log")
+    _log_axis(axis, edges)
     axis.set_yscale("log")
     axis.set_ylim(bottom=0.5)
 
@@ -216,6 +216,19 @@ def _draw_distribution(axis: Axes, phy: PhyTrace) -> None:
     low, middle, high = np.percentile(values, [0, 50, 100], method="inverted_cdf") / 1e6
     if low > 0 and high > WIDE * middle:
         axis.set_xscale("log")
+
+
+def _log_axis(axis: Axes, edges: Floats) -> None:
+    """A logarithmic axis whose labels are plain numbers, neither too few nor too many."""
+    axis.set_xscale("log")
+    decades = np.log10(edges[-1] / edges[0])
+    if decades < 0.5:
+        axis.xaxis.set_major_locator(MaxNLocator(4))
+    elif decades < 3:
+        axis.xaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
+    if decades < 3:
+        axis.xaxis.set_major_formatter(StrMethodFormatter("{x:g}"))
+    axis.xaxis.set_minor_formatter(NullFormatter())
 
 
 def _log_edges(low: float, high: float) -> Floats:
