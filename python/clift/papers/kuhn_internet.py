@@ -243,9 +243,12 @@ def _pages(effort: Effort, profile: str, transports: Sequence[str], paper: str, 
     step = length / each
     starts = [(number % traces, (number // traces + 0.5) * step) for number in range(effort.runs)]
     drives = _traces(tuple(levels), setup["interleaving_ms"], length, seeds)
-    for level, phys in zip(levels, drives, strict=True):
+    both = [(phy, scheme) for phys in drives for scheme in THREE for phy in phys]
+    with ThreadPoolExecutor() as pool:
+        applied = pool.map(lambda one: tmt.apply(one[0], one[1], rtt_ms=500), both)
+    for level in levels:
         for scheme in THREE:
-            links = [tmt.apply(phy, scheme, rtt_ms=500) for phy in phys]
+            links = [next(applied) for _ in seeds]
             for transport in transports:
                 base = [_page(link, transport, profile, effort) for link in links]
                 keys.append((transport, scheme, level))
