@@ -69,7 +69,8 @@ def first_notes(results: Results) -> list[str]:
         return []
     cell, notes = noted[0]
     where = ", ".join(cell.name(axis) for axis in cell.labels)
-    others = f" (and in {len(noted) - 1} more cells)" if len(noted) > 1 else ""
+    more = counted(len(noted) - 1, "more cell")
+    others = f" (and in {more})" if len(noted) > 1 else ""
     return [f"Note{f' on {where}' if where else ''}{others}: {notes[0]}."]
 
 
