@@ -69,6 +69,7 @@ def tmt(
     import clift.tmt as manager
     from clift.report.link_text import table
     from clift.report.link_trace import write
+    from clift.report.model_text import departed
 
     if output is not None and len(schemes) > 1:
         raise click.UsageError("--output takes one --scheme; run the command once for each")
@@ -102,7 +103,7 @@ def tmt(
         return
     click.echo(table(found))
     if departures:
-        click.echo("\n" + _departed(schemes, departures, phy))
+        click.echo("\n" + departed(schemes, departures, phy.slot_bytes is not None))
 
 
 def _rtt(phy: PhyTrace) -> int:
@@ -117,41 +118,6 @@ def _rtt(phy: PhyTrace) -> int:
 def _departure(phy: PhyTrace, scheme: str, rtt: int, feedback: int | None) -> Departure:
     feedback_ms = None if feedback is None else feedback / 1e6
     return depart(phy, scheme, rtt_ms=rtt / 1e6, feedback_ms=feedback_ms)
-
-
-_WHICH = (
-    "model: closed form over the fitted chain; counted: the scheme over the trace in 20 parts,\n"
-    "whose spread is +-, without what is under way at the end of a part; the table on top: over\n"
-    "the trace in one piece, with all that its end cuts off, and with loss in %, not as a share"
-)
-_SIMPLE = (
-    "the chain has one d, d_nom, for all that arrives: where the trace's mean d is another, the\n"
-    "delays of every scheme differ by that"
-)
-_SIZES = (
-    "slots differ in size: efficiency is bytes delivered per byte sent, in the table on top too;\n"
-    "the chain has slots of one size, so that it is a share of slots there"
-)
-
-
-def _departed(schemes: tuple[str, ...], departures: list[Departure], phy: PhyTrace) -> str:
-    """Where a trace departs from the chain that fits it best, which is the same for all schemes."""
-    from clift.report.model_text import checked, number
-    from clift.report.text import aligned
-
-    first = departures[0]
-    chain = f"fitted chain: alpha = {first.fit.alpha:.6f}, beta = {first.fit.beta:.6f}"
-    head = ["", "chain", "trace", "trace / chain"]
-    shape = [
-        [name, number(chain, 6), number(trace, 6), number(trace / chain if chain else 0.0, 3)]
-        for name, chain, trace in first.shape
-    ]
-    tables = [
-        checked(scheme, departure.rows, "counted")
-        for scheme, departure in zip(schemes, departures, strict=True)
-    ]
-    why = [_WHICH, _SIMPLE] + ([] if phy.slot_bytes is None else [_SIZES])
-    return "\n\n".join([chain, aligned([head, *shape], left=1), *tables, "\n".join(why)])
 
 
 def _departure_json(departure: Departure) -> dict[str, Any]:

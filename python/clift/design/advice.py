@@ -9,7 +9,6 @@ from clift.design.result import (
     DROPPED,
     UNTOLD,
     WORSE,
-    Contest,
     Design,
     Ranked,
 )
@@ -30,7 +29,7 @@ def advice(design: Design) -> list[str]:
     if len(design.contests) <= SHOWN:
         for place in range(len(design.contests)):
             if text := _advice(design, place):
-                named = where(design, design.contests[place])
+                named = design.where(place)
                 found.append(f"{named}: {text}" if named else f"T{text[1:]}")
     if len(design.contests) > 1:
         rankings = [design.ranking(place) for place in range(len(design.contests))]
@@ -54,16 +53,6 @@ def listed(labels: list[str]) -> str:
     """The first labels, and how many more there are."""
     return "; ".join(labels[:_NAMED]) + (
         f"; and {len(labels) - _NAMED} more" if len(labels) > _NAMED else ""
-    )
-
-
-def where(design: Design, contest: Contest) -> str:
-    """A condition in words; empty where there is but one."""
-    named = zip(design.axes, contest.condition, strict=True)
-    return ", ".join(
-        f"{name} {label}" if label.replace(".", "").isdigit() else label
-        for (name, _), label in named
-        if label is not None
     )
 
 

@@ -11,7 +11,6 @@ import numpy as np
 from matplotlib.lines import Line2D
 from matplotlib.patches import Patch, Rectangle
 
-from clift.design.advice import where
 from clift.design.result import BEST, Design, Ranked
 from clift.design.text import runner_up
 from clift.report.style import COLOURS, Picture
@@ -174,7 +173,7 @@ def front(design: Design, contest: int = 0) -> Figure:
     points = design.points(contest)
     compared = design.compared(contest)
     on = compared.members
-    place = where(design, design.contests[contest])
+    place = design.where(contest)
     figure.suptitle(f"{design.title}{f' ({place})' if place else ''}: goodput, delay, capacity")
     table = np.array([points[one] for one in points]).reshape(-1, 3)
     alive = set(design.contests[contest].race.alive)

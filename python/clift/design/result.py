@@ -167,6 +167,15 @@ class Design:
             found.append(None if first is None or first.standing == BREAKS else first)
         return found
 
+    def where(self, contest: int) -> str:
+        """A condition in words; empty where there is but one."""
+        named = zip(self.axes, self.contests[contest].condition, strict=True)
+        return ", ".join(
+            f"{name} {label}" if label.replace(".", "").isdigit() else label
+            for (name, _), label in named
+            if label is not None
+        )
+
     @property
     def campaign(self) -> Results:
         """The runs of the first candidate under each condition, for what holds for all."""

@@ -6,7 +6,7 @@ from textwrap import fill
 
 from clift._words import counted
 from clift.campaign.caveats import given
-from clift.design.advice import SHOWN, advice, level_with, listed, where
+from clift.design.advice import SHOWN, advice, level_with, listed
 from clift.design.objective import P99_DELAY
 from clift.design.result import (
     AS_GOOD,
@@ -80,7 +80,7 @@ def _ranking(design: Design, place: int) -> str:
     rest = len(ranking) - _ROWS
     if rest > 0:
         lines.append(f"and {rest} more")
-    title = where(design, contest)
+    title = design.where(place)
     return "\n".join([f"{title}:"] * bool(title) + lines)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from math import isinf, isnan
 from typing import TYPE_CHECKING
 
@@ -10,7 +11,7 @@ import numpy as np
 from clift.report.text import aligned
 
 if TYPE_CHECKING:
-    from clift.crosscheck import Row
+    from clift.crosscheck import Departure, Row
     from clift.model import Prediction
 
 _TITLES = (
@@ -29,6 +30,19 @@ _SHORT = (
     ("residual_loss", "residual loss", 6),
     ("recovery_delay_ms", "recovery ms", 3),
     ("mean_delay_ms", "mean ms", 3),
+)
+_WHICH = (
+    "model: closed form over the fitted chain; counted: the scheme over the trace in 20 parts,\n"
+    "whose spread is +-, without what is under way at the end of a part; the table on top: over\n"
+    "the trace in one piece, with all that its end cuts off, and with loss in %, not as a share"
+)
+_SIMPLE = (
+    "the chain has one d, d_nom, for all that arrives: where the trace's mean d is another, the\n"
+    "delays of every scheme differ by that"
+)
+_SIZES = (
+    "slots differ in size: efficiency is bytes delivered per byte sent, in the table on top too;\n"
+    "the chain has slots of one size, so that it is a share of slots there"
 )
 
 
@@ -76,6 +90,29 @@ def checked(scheme: str, rows: list[Row], source: str = "simulation") -> str:
         for row in rows
     ]
     return aligned([head, *body], left=1)
+
+
+def departed(schemes: Sequence[str], departures: list[Departure], sizes_differ: bool) -> str:
+    """Where a trace departs from the chain that fits it best, which is the same for all schemes.
+
+    Args:
+        schemes: Their names.
+        departures: Of each scheme; the chain is the same in all.
+        sizes_differ: Whether the trace has slots of several sizes.
+    """
+    first = departures[0]
+    chain = f"fitted chain: alpha = {first.fit.alpha:.6f}, beta = {first.fit.beta:.6f}"
+    head = ["", "chain", "trace", "trace / chain"]
+    shape = [
+        [name, number(chain, 6), number(trace, 6), number(trace / chain if chain else 0.0, 3)]
+        for name, chain, trace in first.shape
+    ]
+    tables = [
+        checked(scheme, departure.rows, "counted")
+        for scheme, departure in zip(schemes, departures, strict=True)
+    ]
+    why = [_WHICH, _SIMPLE] + ([_SIZES] if sizes_differ else [])
+    return "\n\n".join([chain, aligned([head, *shape], left=1), *tables, "\n".join(why)])
 
 
 def number(value: float, digits: int) -> str:
