@@ -38,7 +38,7 @@ const LARGEST_PACKET: u64 = 1500;
 
 /// The state of one queue under CoDel.
 #[derive(Clone, Debug)]
-pub(super) struct CoDelQueue {
+pub(crate) struct CoDelQueue {
     parameters: CoDel,
     waiting: VecDeque<Held>,
     bytes: u64,
@@ -71,19 +71,23 @@ impl CoDelQueue {
         }
     }
 
+    #[inline]
     pub(super) fn len(&self) -> usize {
         self.waiting.len()
     }
 
+    #[inline]
     pub(super) fn bytes(&self) -> u64 {
         self.bytes
     }
 
+    #[inline]
     pub(super) fn push(&mut self, held: Held) {
         self.bytes += u64::from(held.size.0);
         self.waiting.push_back(held);
     }
 
+    #[inline]
     pub(super) fn pop(&mut self) -> Option<Held> {
         let held = self.waiting.pop_front()?;
         self.bytes -= u64::from(held.size.0);
@@ -92,6 +96,7 @@ impl CoDelQueue {
 
     /// The head, and whether the delay has stood above the target for an interval (RFC 8289,
     /// section 5.6: dodequeue).
+    #[inline]
     fn take(&mut self, now: Instant) -> Option<(Held, bool)> {
         let Some(head) = self.pop() else {
             self.first_above = None;
@@ -135,6 +140,7 @@ impl CoDelQueue {
     }
 
     /// The packet that is sent next, marked if it waited beyond the threshold.
+    #[inline]
     pub(super) fn dequeue(&mut self, now: Instant, dropped: &mut Vec<Held>) -> Option<Held> {
         let mut head = self.control(now, dropped)?;
         if let Some(threshold) = self.parameters.ce_threshold
@@ -147,6 +153,7 @@ impl CoDelQueue {
 
     /// The packet that is sent next (RFC 8289, section 5.6: deque). Where it allows it, it is marked in
     /// the place of being dropped, and counts as dropped.
+    #[inline]
     fn control(&mut self, now: Instant, dropped: &mut Vec<Held>) -> Option<Held> {
         let taken = self.take(now);
         let Some((mut head, mut above)) = taken else {
@@ -209,7 +216,7 @@ impl CoDelQueue {
 
 /// One queue under CoDel, with a bound.
 #[derive(Clone, Debug)]
-pub(super) struct Single {
+pub(crate) struct Single {
     queue: CoDelQueue,
     limit: QueueLimit,
 }
@@ -221,6 +228,7 @@ impl Single {
 }
 
 impl Discipline for Single {
+    #[inline]
     fn enqueue(&mut self, _: Instant, held: Held, dropped: &mut Vec<Held>) {
         match self.has_room(held.size) {
             true => self.queue.push(held),
@@ -228,14 +236,17 @@ impl Discipline for Single {
         }
     }
 
+    #[inline]
     fn dequeue(&mut self, now: Instant, dropped: &mut Vec<Held>) -> Option<Held> {
         self.queue.dequeue(now, dropped)
     }
 
+    #[inline]
     fn has_room(&self, size: Bytes) -> bool {
         self.limit.has_room(self.queue.len(), self.queue.bytes(), size)
     }
 
+    #[inline]
     fn len(&self) -> usize {
         self.queue.len()
     }

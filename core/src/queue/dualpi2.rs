@@ -90,7 +90,7 @@ impl Recurrence {
 
 /// The state of the two queues.
 #[derive(Clone, Debug)]
-pub(super) struct Queues {
+pub(crate) struct Queues {
     parameters: DualPi2,
     limit: QueueLimit,
     low: Line,
@@ -200,6 +200,7 @@ impl Queues {
 }
 
 impl Discipline for Queues {
+    #[inline]
     fn enqueue(&mut self, now: Instant, held: Held, dropped: &mut Vec<Held>) {
         self.advance(now);
         if !self.has_room(held.size) {
@@ -211,6 +212,7 @@ impl Discipline for Queues {
         }
     }
 
+    #[inline]
     fn dequeue(&mut self, now: Instant, dropped: &mut Vec<Held>) -> Option<Held> {
         self.advance(now);
         while let Some((mut held, low)) = self.next() {
@@ -226,10 +228,12 @@ impl Discipline for Queues {
         None
     }
 
+    #[inline]
     fn has_room(&self, size: Bytes) -> bool {
         self.limit.has_room(self.len(), self.low.bytes + self.classic.bytes, size)
     }
 
+    #[inline]
     fn len(&self) -> usize {
         self.low.waiting.len() + self.classic.waiting.len()
     }

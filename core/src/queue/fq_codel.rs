@@ -42,7 +42,7 @@ struct Flow {
 
 /// The queues of the flows, and whose turn it is.
 #[derive(Clone, Debug)]
-pub(super) struct Flows {
+pub(crate) struct Flows {
     parameters: FqCoDel,
     limit: QueueLimit,
     flows: Vec<Flow>,
@@ -101,6 +101,7 @@ impl Flows {
 }
 
 impl Discipline for Flows {
+    #[inline]
     fn enqueue(&mut self, _: Instant, held: Held, dropped: &mut Vec<Held>) {
         let full = !self.limit.has_room(self.packets, self.bytes, held.size);
         let quantum = i64::from(self.parameters.quantum.0);
@@ -119,6 +120,7 @@ impl Discipline for Flows {
         }
     }
 
+    #[inline]
     fn dequeue(&mut self, now: Instant, dropped: &mut Vec<Held>) -> Option<Held> {
         loop {
             let is_new = !self.new.is_empty();
@@ -154,10 +156,12 @@ impl Discipline for Flows {
     }
 
     /// There is always room: a packet takes that of the flow that has most.
+    #[inline]
     fn has_room(&self, size: Bytes) -> bool {
         self.limit.has_room(self.packets, self.bytes, size)
     }
 
+    #[inline]
     fn len(&self) -> usize {
         self.packets
     }

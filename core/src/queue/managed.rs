@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 
-use super::{Aqm, Discipline, Held, MARKED};
+use super::{Aqm, Discipline, Held, MARKED, Queue};
 use crate::link::counters::Tally;
 use crate::link::{
     Admission, DropReason, Instrument, InstrumentedLink, Link, LinkCounters, LinkEvent, Packet,
@@ -18,7 +18,7 @@ use crate::units::{Bytes, Instant};
 /// A packet that is dropped after it was admitted is told as lost, and counted as dropped.
 pub(crate) struct Managed {
     inner: Box<dyn InstrumentedLink + Send>,
-    queue: Box<dyn Discipline>,
+    queue: Queue,
     /// Bytes that the link may have before it: a slot of it.
     slot: u64,
     /// Bytes that the link has and that have not departed.

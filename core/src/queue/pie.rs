@@ -48,7 +48,7 @@ const MARKS_BELOW: f64 = 0.1;
 
 /// The state of a queue under PIE.
 #[derive(Clone, Debug)]
-pub(super) struct Queue {
+pub(crate) struct Queue {
     parameters: Pie,
     limit: QueueLimit,
     rng: ChaCha8Rng,
@@ -161,6 +161,7 @@ impl Queue {
 }
 
 impl Discipline for Queue {
+    #[inline]
     fn enqueue(&mut self, now: Instant, held: Held, dropped: &mut Vec<Held>) {
         self.advance(now);
         let mut held = held;
@@ -174,6 +175,7 @@ impl Discipline for Queue {
         self.waiting.push_back(held);
     }
 
+    #[inline]
     fn dequeue(&mut self, now: Instant, _: &mut Vec<Held>) -> Option<Held> {
         self.advance(now);
         let Some(held) = self.waiting.pop_front() else {
@@ -185,10 +187,12 @@ impl Discipline for Queue {
         Some(held)
     }
 
+    #[inline]
     fn has_room(&self, size: Bytes) -> bool {
         self.limit.has_room(self.waiting.len(), self.bytes, size)
     }
 
+    #[inline]
     fn len(&self) -> usize {
         self.waiting.len()
     }

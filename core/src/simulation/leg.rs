@@ -1,28 +1,17 @@
-//! A wired leg: drop-tail queue, transmitter, random loss, propagation.
+//! A wired leg with a drop-tail queue.
 
-use std::sync::Arc;
-
-use rand_chacha::ChaCha8Rng;
-
-use crate::link::Propagation;
 use crate::link::queue::{DepartureQueue, Waiting};
 use crate::metrics::LegCounters;
-use crate::seed::Geometric;
-use crate::simulation::setup::{LegConfig, Loss};
-use crate::units::{BitRate, Bytes, Duration, Instant};
+use crate::seed::{Seed, Stream};
+use crate::simulation::setup::LegConfig;
+use crate::simulation::transmitter::Transmitter;
+use crate::units::{Bytes, Instant};
 
-/// The state of a leg. First in, first out at a fixed rate: what becomes of a packet is known when
-/// it arrives. Only a path that gets shorter lets packets overtake one another.
+/// The state of a leg. First in, first out: what becomes of a packet is known when it arrives.
 #[derive(Debug)]
 pub(crate) struct Leg {
-    rate: Option<BitRate>,
-    delay: Propagation,
     queue: DepartureQueue<Instant>,
-    loss: LossProcess,
-    free_at: Instant,
-    last_arrival: Instant,
-    /// Time to send a packet of the size sent last: sizes hardly change, divisions are slow.
-    last_size: (Bytes, Duration),
+    transmitter: Transmitter,
     pub(crate) counters: LegCounters,
 }
 
@@ -38,15 +27,11 @@ pub(crate) enum Passage {
 }
 
 impl Leg {
-    pub(crate) fn new(config: &LegConfig, rng: ChaCha8Rng) -> Self {
+    /// The leg of `config`, whatever manages its queue; `number` tells the legs of a run apart.
+    pub(crate) fn new(config: &LegConfig, seed: Seed, number: u32) -> Self {
         Self {
-            rate: config.rate,
-            delay: config.delay.clone(),
             queue: DepartureQueue::new(config.queue),
-            loss: LossProcess::new(&config.loss, rng),
-            free_at: Instant::ZERO,
-            last_arrival: Instant::ZERO,
-            last_size: (Bytes(0), Duration::ZERO),
+            transmitter: Transmitter::new(config, seed.rng(Stream::Leg(number))),
             counters: LegCounters::default(),
         }
     }
@@ -55,7 +40,7 @@ impl Leg {
     #[inline]
     pub(crate) fn offer(&mut self, now: Instant, size: Bytes, data: bool) -> Passage {
         self.counters.offered += 1;
-        let starts = self.free_at.max(now);
+        let starts = self.free_at().max(now);
         self.queue.advance(now);
         // A packet that starts at once never waits, and without a rate each one does.
         if starts > now {
@@ -66,161 +51,48 @@ impl Leg {
             self.queue.push(Waiting { departure: starts, size });
             self.counters.longest_queue = self.counters.longest_queue.max(self.queue.len() as u64);
         }
-        self.free_at = starts + self.time_to_send(size);
         self.counters.bytes_sent += u64::from(size.0);
-        match self.loss.next(data) {
-            Fate::Kept => Passage::Arrives(self.arrival()),
-            Fate::Held(time) => Passage::Arrives(self.arrival() + time),
-            Fate::Lost => {
+        match self.transmitter.send(starts, size, data) {
+            Some(at) => Passage::Arrives(at),
+            None => {
                 self.counters.lost += 1;
                 Passage::Lost
             }
         }
     }
 
-    #[inline]
-    fn arrival(&mut self) -> Instant {
-        match &self.delay {
-            Propagation::Fixed(delay) => self.free_at + *delay,
-            Propagation::Varying { series, keep_order } => {
-                let at = self.free_at + series.at(self.free_at);
-                if !keep_order {
-                    return at;
-                }
-                self.last_arrival = self.last_arrival.max(at);
-                self.last_arrival
-            }
-        }
-    }
-
     /// When the transmitter has sent all that it was offered.
+    #[inline]
     pub(crate) fn free_at(&self) -> Instant {
-        self.free_at
+        self.transmitter.free_at()
     }
 
     /// When it begins to send the packet that it was offered last.
     pub(crate) fn last_start(&self) -> Instant {
-        match self.rate {
-            Some(_) => Instant::ZERO + ((self.free_at - Instant::ZERO) - self.last_size.1),
-            None => self.free_at,
-        }
+        self.transmitter.last_start()
     }
 
     /// Whether a packet of `size` would be taken at `now`, which never falls.
     pub(crate) fn has_room(&mut self, now: Instant, size: Bytes) -> bool {
         self.queue.advance(now);
-        self.free_at <= now || self.queue.has_room(size)
+        self.free_at() <= now || self.queue.has_room(size)
     }
 
     /// Packets that wait at `now`, without the one being sent.
     pub(crate) fn queue_len(&self, now: Instant) -> usize {
         self.queue.waiting_at(now).len()
     }
-
-    #[inline]
-    fn time_to_send(&mut self, size: Bytes) -> Duration {
-        let Some(rate) = self.rate else { return Duration::ZERO };
-        if self.last_size.0 != size {
-            self.last_size = (size, rate.time_to_send(size));
-        }
-        self.last_size.1
-    }
-}
-
-/// What happens to a packet behind the transmitter.
-#[derive(Clone, Copy, Debug, Eq, PartialEq)]
-enum Fate {
-    Kept,
-    /// It arrives so much later.
-    Held(Duration),
-    Lost,
-}
-
-/// Which packets are lost, or held back, behind the transmitter.
-#[derive(Debug)]
-enum LossProcess {
-    None,
-    /// Independent losses, drawn as the number of packets until the next one.
-    Random {
-        rng: Box<ChaCha8Rng>,
-        law: Geometric,
-        until_next: u64,
-    },
-    Listed(Box<Listed>),
-}
-
-/// Packets named one by one.
-#[derive(Debug)]
-struct Listed {
-    /// Only packets that carry data count.
-    data_only: bool,
-    lost: Arc<[u64]>,
-    held: Arc<[(u64, Duration)]>,
-    next_lost: usize,
-    next_held: usize,
-    sent: u64,
-}
-
-impl LossProcess {
-    fn new(loss: &Loss, mut rng: ChaCha8Rng) -> Self {
-        match loss {
-            Loss::None => Self::None,
-            Loss::Random(p) if p.get() == 0.0 => Self::None,
-            Loss::Random(p) => {
-                let law = Geometric::ending(p.get());
-                let until_next = law.draw(&mut rng);
-                Self::Random { rng: Box::new(rng), law, until_next }
-            }
-            Loss::Packets(lost) => Self::listed(lost, &Arc::default(), false),
-            Loss::Data { lost, held } => Self::listed(lost, held, true),
-        }
-    }
-
-    fn listed(lost: &Arc<[u64]>, held: &Arc<[(u64, Duration)]>, data_only: bool) -> Self {
-        let (lost, held) = (Arc::clone(lost), Arc::clone(held));
-        let (next_lost, next_held, sent) = (0, 0, 0);
-        Self::Listed(Box::new(Listed { data_only, lost, held, next_lost, next_held, sent }))
-    }
-
-    #[inline]
-    fn next(&mut self, data: bool) -> Fate {
-        match self {
-            Self::None => Fate::Kept,
-            Self::Random { rng, law, until_next } => {
-                if *until_next > 0 {
-                    *until_next -= 1;
-                    return Fate::Kept;
-                }
-                *until_next = law.draw(rng);
-                Fate::Lost
-            }
-            Self::Listed(listed) if data || !listed.data_only => listed.next(),
-            Self::Listed(_) => Fate::Kept,
-        }
-    }
-}
-
-impl Listed {
-    fn next(&mut self) -> Fate {
-        let number = self.sent;
-        self.sent += 1;
-        let time = self.held.get(self.next_held).filter(|(held, _)| *held == number);
-        self.next_held += usize::from(time.is_some());
-        if self.lost.get(self.next_lost) == Some(&number) {
-            self.next_lost += 1;
-            return Fate::Lost;
-        }
-        time.map_or(Fate::Kept, |&(_, time)| Fate::Held(time))
-    }
 }
 
 #[cfg(test)]
 mod tests {
+    use std::sync::Arc;
+
     use super::*;
     use crate::link::QueueLimit;
     use crate::queue::Aqm;
-    use crate::seed::{Seed, Stream};
-    use crate::units::Probability;
+    use crate::simulation::setup::Loss;
+    use crate::units::{BitRate, Duration, Probability};
 
     fn leg(queue: QueueLimit, loss: Loss) -> Leg {
         let config = LegConfig {
@@ -230,7 +102,7 @@ mod tests {
             aqm: Aqm::None,
             loss,
         };
-        Leg::new(&config, Seed(1).rng(Stream::Leg(0)))
+        Leg::new(&config, Seed(1), 0)
     }
 
     const PACKET: Bytes = Bytes(1000); // one millisecond
@@ -272,7 +144,7 @@ mod tests {
             let mut leg = leg(QueueLimit::Unlimited, loss);
             let n = 200_000;
             for _ in 0..n {
-                leg.offer(leg.free_at, PACKET, true);
+                leg.offer(leg.free_at(), PACKET, true);
             }
             let sd = libm::sqrt(n as f64 * p * (1.0 - p));
             let off = (leg.counters.lost as f64 - n as f64 * p).abs();

@@ -8,7 +8,8 @@ use crate::link::{
     Admission, DropReason, Instrument, InstrumentedLink, Link, LinkCounters, LinkEvent, Packet,
     PacketId, Transit, Usage, earliest,
 };
-use crate::seed::{Seed, Stream};
+use crate::metrics::LegCounters;
+use crate::seed::Seed;
 use crate::simulation::leg::{Leg, Passage};
 use crate::simulation::managed_leg::{Fates, ManagedLeg, Taken};
 use crate::simulation::setup::LegConfig;
@@ -45,7 +46,7 @@ struct LegLink {
 impl LegLink {
     fn new(config: &LegConfig, seed: Seed, number: u32) -> Self {
         Self {
-            leg: Leg::new(config, seed.rng(Stream::Leg(number))),
+            leg: Leg::new(config, seed, number),
             on_the_way: DueQueue::default(),
             departures: None,
             admitted: 0,
@@ -210,12 +211,12 @@ impl Instrument for ManagedLegLink {
     }
 
     fn counters(&self) -> LinkCounters {
-        let totals = self.leg.totals();
+        let LegCounters { offered, dropped, bytes_sent, longest_queue, .. } = self.leg.counters;
         self.told.tally.replace_in(LinkCounters {
-            offered: totals.offered,
-            dropped: totals.dropped,
-            bytes_carried: totals.bytes_sent,
-            longest_queue: totals.longest,
+            offered,
+            dropped,
+            bytes_carried: bytes_sent,
+            longest_queue,
             ..LinkCounters::default()
         })
     }

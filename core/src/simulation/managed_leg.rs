@@ -1,10 +1,11 @@
 //! A wired leg before which packets wait in a queue that manages itself.
 
-use crate::link::{Packet, QueueLimit};
-use crate::queue::{Discipline, Held, MARKED};
+use crate::link::Packet;
+use crate::metrics::LegCounters;
+use crate::queue::{Discipline, Held, MARKED, Queue};
 use crate::seed::{Seed, Stream};
-use crate::simulation::leg::{Leg, Passage};
 use crate::simulation::setup::LegConfig;
+use crate::simulation::transmitter::Transmitter;
 use crate::units::{Bytes, Instant};
 
 /// A leg whose transmitter has one packet before it, as the driver of a network card does; all others
@@ -14,17 +15,16 @@ use crate::units::{Bytes, Instant};
 /// happened until a packet comes or arrives is made up for then, and a packet costs our engine as few events
 /// as without a queue's management. A host that acts on departures asks at [`ManagedLeg::next`].
 pub(super) struct ManagedLeg {
-    leg: Leg,
-    queue: Box<dyn Discipline>,
+    queue: Queue,
+    transmitter: Transmitter,
     /// The packet before the transmitter, and when it begins to be sent.
     ahead: Option<(Instant, u64)>,
     /// Packets that allowed marks came.
     capable: bool,
-    offered: u64,
-    dropped: u64,
     dropped_early: u64,
     marked: u64,
-    longest: u64,
+    /// As of the last call; a packet that is lost is counted by whoever is told.
+    pub(super) counters: LegCounters,
     /// Kept for its room.
     gone: Vec<Held>,
 }
@@ -59,24 +59,15 @@ pub(super) struct Taken {
 
 impl ManagedLeg {
     /// The leg of `config` behind `queue`.
-    pub(super) fn new(
-        config: &LegConfig,
-        queue: Box<dyn Discipline>,
-        seed: Seed,
-        number: u32,
-    ) -> Self {
-        // The bound is that of the queue.
-        let open = LegConfig { queue: QueueLimit::Unlimited, ..config.clone() };
+    pub(super) fn new(config: &LegConfig, queue: Queue, seed: Seed, number: u32) -> Self {
         Self {
-            leg: Leg::new(&open, seed.rng(Stream::Leg(number))),
             queue,
+            transmitter: Transmitter::new(config, seed.rng(Stream::Leg(number))),
             ahead: None,
             capable: false,
-            offered: 0,
-            dropped: 0,
             dropped_early: 0,
             marked: 0,
-            longest: 0,
+            counters: LegCounters::default(),
             gone: Vec::new(),
         }
     }
@@ -85,14 +76,15 @@ impl ManagedLeg {
     #[inline]
     pub(super) fn offer(&mut self, now: Instant, packet: &Packet, fates: &mut impl Fates) -> bool {
         self.run(now, fates);
-        self.offered += 1;
+        self.counters.offered += 1;
         self.capable |= packet.ecn.is_capable();
         self.queue.enqueue(now, Held::new(packet, now), &mut self.gone);
         if !self.gone.is_empty() && self.refuses(now, packet.id.0, fates) {
             return false;
         }
         self.fill(now, fates);
-        self.longest = self.longest.max(self.queue_len(now) as u64);
+        let waiting = self.queue.len() + usize::from(self.ahead.is_some());
+        self.counters.longest_queue = self.counters.longest_queue.max(waiting as u64);
         true
     }
 
@@ -133,12 +125,13 @@ impl ManagedLeg {
             self.marked += 1;
             fates.marked(now, packet);
         }
-        let (at, lost) = match self.leg.offer(now, size, data) {
-            Passage::Arrives(at) => (at, false),
-            // It is gone once it was sent; the leg's own queue has no bound.
-            Passage::Lost | Passage::Dropped => (self.leg.free_at(), true),
+        self.counters.bytes_sent += u64::from(size.0);
+        let departed = self.transmitter.free_at().max(now);
+        let (at, lost) = match self.transmitter.send(departed, size, data) {
+            Some(at) => (at, false),
+            // It is gone once it was sent.
+            None => (self.transmitter.free_at(), true),
         };
-        let departed = self.leg.last_start();
         fates.taken(Taken { packet, size, entered, departed, at, lost });
         if departed > now {
             self.ahead = Some((departed, packet));
@@ -153,7 +146,7 @@ impl ManagedLeg {
         let before = self.gone.len();
         self.gone.retain(|held| held.packet != packet);
         let is_refused = self.gone.len() < before;
-        self.dropped += u64::from(is_refused);
+        self.counters.dropped += u64::from(is_refused);
         self.drop_gone(now, fates);
         is_refused
     }
@@ -161,7 +154,7 @@ impl ManagedLeg {
     #[cold]
     fn drop_gone(&mut self, now: Instant, fates: &mut impl Fates) {
         for Held { packet, size, entered, .. } in self.gone.drain(..) {
-            self.dropped += 1;
+            self.counters.dropped += 1;
             fates.dropped(now, packet, size, entered);
         }
     }
@@ -174,14 +167,7 @@ impl ManagedLeg {
 
     /// Packets that wait at `now`, without the one being sent.
     pub(super) fn queue_len(&self, now: Instant) -> usize {
-        self.queue.len() + self.leg.queue_len(now)
-    }
-
-    /// Packets offered and dropped, bytes sent, the longest queue, as of the last call; packets that
-    /// the leg lost are counted when that is told.
-    pub(super) fn totals(&self) -> Totals {
-        let Self { offered, dropped, longest, .. } = *self;
-        Totals { offered, dropped, longest, bytes_sent: self.leg.counters.bytes_sent }
+        self.queue.len() + usize::from(self.ahead.is_some_and(|(at, _)| at > now))
     }
 
     /// Packets marked; `None` if none came that allowed it.
@@ -196,21 +182,12 @@ impl ManagedLeg {
     }
 }
 
-/// Totals of a leg with a queue that manages itself.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Totals {
-    pub(super) offered: u64,
-    pub(super) dropped: u64,
-    pub(super) longest: u64,
-    pub(super) bytes_sent: u64,
-}
-
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::link::PacketId;
+    use crate::link::{PacketId, QueueLimit};
     use crate::queue::Aqm;
     use crate::simulation::setup::Loss;
     use crate::units::{BitRate, Duration, Ecn, Probability};
@@ -303,7 +280,7 @@ mod tests {
             lazy.0.run(now, &mut lazy.1);
             prop_assert_eq!(prompt.1.lines, lazy.1.lines);
             prop_assert_eq!(prompt.1.departures, lazy.1.departures);
-            prop_assert_eq!(format!("{:?}", prompt.0.totals()), format!("{:?}", lazy.0.totals()));
+            prop_assert_eq!(prompt.0.counters, lazy.0.counters);
         }
     }
 }

@@ -15,6 +15,7 @@ mod report;
 mod route;
 mod setup;
 mod stretches;
+mod transmitter;
 mod way;
 
 pub use crate::metrics::Outcome;

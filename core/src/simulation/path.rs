@@ -6,9 +6,9 @@ use crate::link::schedule::{Schedule, Timed};
 use crate::link::{InstrumentedLink, LinkError, Packet};
 use crate::metrics::{Distribution, LegCounters, LegMetrics};
 use crate::scheme::LinkConfig;
-use crate::seed::{Seed, Stream};
+use crate::seed::Seed;
 use crate::simulation::leg::Leg;
-use crate::simulation::managed_leg::{Fates, ManagedLeg, Taken, Totals};
+use crate::simulation::managed_leg::{Fates, ManagedLeg, Taken};
 use crate::simulation::setup::{Hop, LegConfig};
 use crate::units::{Bytes, Duration, Instant};
 
@@ -164,10 +164,9 @@ impl ManagedNode {
 
     /// What the leg counted.
     pub(super) fn metrics(&self) -> LegMetrics {
-        let Totals { offered, dropped, longest, bytes_sent } = self.leg.totals();
-        let lost = self.under_way.lost;
-        let counters = LegCounters { offered, dropped, lost, bytes_sent, longest_queue: longest };
-        let pending = offered - dropped - lost - self.under_way.arrived;
+        let UnderWay { lost, arrived, .. } = self.under_way;
+        let counters = LegCounters { lost, ..self.leg.counters };
+        let pending = counters.offered - counters.dropped - lost - arrived;
         LegMetrics { counters, pending, marked: self.leg.marked() }
     }
 }
@@ -199,10 +198,7 @@ impl Node {
             let leg = ManagedLeg::new(config, queue, seed, number);
             return Self::Managed(Box::new(ManagedNode { leg, under_way: UnderWay::default() }));
         }
-        Self::Leg(LegNode {
-            leg: Leg::new(config, seed.rng(Stream::Leg(number))),
-            on_the_way: Schedule::default(),
-        })
+        Self::Leg(LegNode { leg: Leg::new(config, seed, number), on_the_way: Schedule::default() })
     }
 }
 

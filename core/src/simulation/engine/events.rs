@@ -205,14 +205,11 @@ fn sample_hop(node: &Node, now: Instant) -> HopSample {
             dropped: node.leg.counters.dropped,
             bits_on_air: node.leg.counters.bytes_sent as f64 * 8.0,
         },
-        Node::Managed(node) => {
-            let totals = node.leg.totals();
-            HopSample {
-                queue: node.leg.queue_len(now) as u64,
-                dropped: totals.dropped,
-                bits_on_air: totals.bytes_sent as f64 * 8.0,
-            }
-        }
+        Node::Managed(node) => HopSample {
+            queue: node.leg.queue_len(now) as u64,
+            dropped: node.leg.counters.dropped,
+            bits_on_air: node.leg.counters.bytes_sent as f64 * 8.0,
+        },
         Node::Link(node) => {
             let usage = node.link.usage(now);
             HopSample {

@@ -1,0 +1,174 @@
+//! What stands behind the queue of a wired leg: a transmitter, random loss, propagation.
+
+use std::sync::Arc;
+
+use rand_chacha::ChaCha8Rng;
+
+use crate::link::Propagation;
+use crate::seed::Geometric;
+use crate::simulation::setup::{LegConfig, Loss};
+use crate::units::{BitRate, Bytes, Duration, Instant};
+
+/// It sends one packet after the other at a fixed rate. Only a path that gets shorter lets packets
+/// overtake one another.
+#[derive(Debug)]
+pub(super) struct Transmitter {
+    rate: Option<BitRate>,
+    delay: Propagation,
+    loss: LossProcess,
+    free_at: Instant,
+    last_arrival: Instant,
+    /// Time to send a packet of the size sent last: sizes hardly change, divisions are slow.
+    last_size: (Bytes, Duration),
+}
+
+impl Transmitter {
+    /// That of `config`; losses are drawn from `rng`.
+    pub(super) fn new(config: &LegConfig, rng: ChaCha8Rng) -> Self {
+        Self {
+            rate: config.rate,
+            delay: config.delay.clone(),
+            loss: LossProcess::new(&config.loss, rng),
+            free_at: Instant::ZERO,
+            last_arrival: Instant::ZERO,
+            last_size: (Bytes(0), Duration::ZERO),
+        }
+    }
+
+    /// Begins to send a packet at `starts`, when it is free; `data`: it carries some. When it is at the
+    /// far end; `None` if it is lost on the way.
+    #[inline]
+    pub(super) fn send(&mut self, starts: Instant, size: Bytes, data: bool) -> Option<Instant> {
+        self.free_at = starts + self.time_to_send(size);
+        match self.loss.next(data) {
+            Fate::Kept => Some(self.arrival()),
+            Fate::Held(time) => Some(self.arrival() + time),
+            Fate::Lost => None,
+        }
+    }
+
+    #[inline]
+    fn arrival(&mut self) -> Instant {
+        match &self.delay {
+            Propagation::Fixed(delay) => self.free_at + *delay,
+            Propagation::Varying { series, keep_order } => {
+                let at = self.free_at + series.at(self.free_at);
+                if !keep_order {
+                    return at;
+                }
+                self.last_arrival = self.last_arrival.max(at);
+                self.last_arrival
+            }
+        }
+    }
+
+    /// When it has sent all that it was given.
+    #[inline]
+    pub(super) fn free_at(&self) -> Instant {
+        self.free_at
+    }
+
+    /// When it begins to send the packet that it was given last.
+    pub(super) fn last_start(&self) -> Instant {
+        match self.rate {
+            Some(_) => Instant::ZERO + ((self.free_at - Instant::ZERO) - self.last_size.1),
+            None => self.free_at,
+        }
+    }
+
+    #[inline]
+    fn time_to_send(&mut self, size: Bytes) -> Duration {
+        let Some(rate) = self.rate else { return Duration::ZERO };
+        if self.last_size.0 != size {
+            self.last_size = (size, rate.time_to_send(size));
+        }
+        self.last_size.1
+    }
+}
+
+/// What happens to a packet once it is sent.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+enum Fate {
+    Kept,
+    /// It arrives so much later.
+    Held(Duration),
+    Lost,
+}
+
+/// Which packets are lost, or held back, behind the transmitter.
+#[derive(Debug)]
+enum LossProcess {
+    None,
+    /// Independent losses, drawn as the number of packets until the next one.
+    Random {
+        rng: Box<ChaCha8Rng>,
+        law: Geometric,
+        until_next: u64,
+    },
+    Listed(Box<Listed>),
+}
+
+/// Packets named one by one.
+#[derive(Debug)]
+struct Listed {
+    /// Only packets that carry data count.
+    data_only: bool,
+    lost: Arc<[u64]>,
+    held: Arc<[(u64, Duration)]>,
+    next_lost: usize,
+    next_held: usize,
+    sent: u64,
+}
+
+impl LossProcess {
+    fn new(loss: &Loss, mut rng: ChaCha8Rng) -> Self {
+        match loss {
+            Loss::None => Self::None,
+            Loss::Random(p) if p.get() == 0.0 => Self::None,
+            Loss::Random(p) => {
+                let law = Geometric::ending(p.get());
+                let until_next = law.draw(&mut rng);
+                Self::Random { rng: Box::new(rng), law, until_next }
+            }
+            Loss::Packets(lost) => Self::listed(lost, &Arc::default(), false),
+            Loss::Data { lost, held } => Self::listed(lost, held, true),
+        }
+    }
+
+    fn listed(lost: &Arc<[u64]>, held: &Arc<[(u64, Duration)]>, data_only: bool) -> Self {
+        let (lost, held) = (Arc::clone(lost), Arc::clone(held));
+        let (next_lost, next_held, sent) = (0, 0, 0);
+        Self::Listed(Box::new(Listed { data_only, lost, held, next_lost, next_held, sent }))
+    }
+
+    #[inline]
+    fn next(&mut self, data: bool) -> Fate {
+        match self {
+            Self::None => Fate::Kept,
+            Self::Random { rng, law, until_next } => {
+                if *until_next > 0 {
+                    *until_next -= 1;
+                    return Fate::Kept;
+                }
+                *until_next = law.draw(rng);
+                Fate::Lost
+            }
+            Self::Listed(listed) if data || !listed.data_only => listed.next(),
+            Self::Listed(_) => Fate::Kept,
+        }
+    }
+}
+
+impl Listed {
+    fn next(&mut self) -> Fate {
+        let number = self.sent;
+        self.sent += 1;
+        let time = self.held.get(self.next_held).filter(|(held, _)| *held == number);
+        self.next_held += usize::from(time.is_some());
+        if self.lost.get(self.next_lost) == Some(&number) {
+            self.next_lost += 1;
+            return Fate::Lost;
+        }
+        time.map_or(Fate::Kept, |&(_, time)| Fate::Held(time))
+    }
+}
