@@ -25,6 +25,13 @@ pub trait Session: Send {
         connections: &mut dyn Connections,
     ) -> Option<Instant>;
 
+    /// The server's end of the connection `number` has sent what it could. Hands over more if the
+    /// session holds some back for that; says whether it did.
+    fn refill(&mut self, number: usize, connections: &mut dyn Connections) -> bool {
+        let _ = (number, connections);
+        false
+    }
+
     /// Whether all that it is for has happened.
     fn is_done(&self) -> bool;
 

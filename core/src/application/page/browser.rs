@@ -205,15 +205,18 @@ impl Browser {
         let connection = connections.take(number);
         if self.manner.http == Http::Two {
             self.places[number].sending.push_back((object, bytes));
-            return self.fill(number, connection);
+            self.fill(number, connection);
+            return;
         }
         let bytes = self.on_the_wire(bytes);
         self.places[number].line.say(connection, End::Sender, object as u32, bytes, true);
     }
 
-    /// The server hands TCP frames of its objects, in turns, while that is short of data.
-    fn fill(&mut self, number: usize, connection: &mut dyn Dialogue) {
+    /// The server hands TCP frames of its objects, in turns, while that is short of data; whether there
+    /// were any.
+    fn fill(&mut self, number: usize, connection: &mut dyn Dialogue) -> bool {
         let place = &mut self.places[number];
+        let mut filled = false;
         while connection.unsent(End::Sender) < UNSENT
             && let Some((object, left)) = place.sending.pop_front()
         {
@@ -221,10 +224,12 @@ impl Browser {
             let last = frame == left;
             let message = object as u32;
             place.line.say(connection, End::Sender, message, frame + FRAME_HEADER, last);
+            filled = true;
             if !last {
                 place.sending.push_back((object, left - frame));
             }
         }
+        filled
     }
 
     /// Bytes of a request reached the server.
@@ -271,9 +276,6 @@ impl Session for Browser {
         let connection = connections.take(number);
         let mut heard = Vec::new();
         self.places[number].line.hear(connection, end, |object, bytes| heard.push((object, bytes)));
-        if end == End::Sender {
-            self.fill(number, connection);
-        }
         for (object, bytes) in heard {
             match end {
                 End::Sender => self.requested(object as usize, bytes, now),
@@ -281,6 +283,11 @@ impl Session for Browser {
             }
         }
         self.work_off(now, connections)
+    }
+
+    fn refill(&mut self, number: usize, connections: &mut dyn Connections) -> bool {
+        let holds = !self.places[number].sending.is_empty();
+        holds && self.fill(number, connections.take(number))
     }
 
     fn is_done(&self) -> bool {

@@ -67,9 +67,24 @@ impl<O: Observer> Engine<'_, O> {
         // A packet over a way without hops may come back here before this ends.
         let taken = std::mem::take(&mut self.conversations[number as usize].taken);
         for place in (0..count).filter(|&place| taken >> place.min(63) & 1 == 1) {
-            for end in [End::Sender, End::Receiver] {
-                self.pump((first + place) as u32, end, now);
+            let flow = (first + place) as u32;
+            self.pump(flow, End::Sender, now);
+            self.refill(flow, now);
+            self.pump(flow, End::Receiver, now);
+        }
+    }
+
+    /// A connection has sent what it could: its session hands over more if it held some back.
+    pub(super) fn refill(&mut self, flow: u32, now: Instant) {
+        let Some(number) = self.flows[flow as usize].session else { return };
+        loop {
+            let own = &mut self.conversations[number as usize];
+            let flows = &mut self.flows[own.first..own.first + own.count];
+            let mut members = Members { flows, taken: 0, nobody: Nobody };
+            if !own.session.refill(flow as usize - own.first, &mut members) {
+                return;
             }
+            self.pump(flow, End::Sender, now);
         }
     }
 }

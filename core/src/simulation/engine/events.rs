@@ -147,6 +147,7 @@ impl<O: Observer> Engine<'_, O> {
         self.agenda.clear(self.timer_source(flow, end));
         self.flows[flow as usize].connection.handle_timeout(now, end);
         self.pump(flow, end, now);
+        self.refill(flow, now);
     }
 
     pub(super) fn application_event(&mut self, number: u32, now: Instant) {

@@ -176,17 +176,16 @@ impl Connection for TcpDialogue {
     fn discard(&mut self, _: &Packet) {}
 
     fn transmit(&mut self, now: Instant, end: End, outbox: &mut Outbox) -> Option<Instant> {
-        let (there, back) = match end {
-            End::Sender => (
-                transmit(&mut self.up.receiver, now, UP, outbox),
-                transmit(&mut self.down.sender, now, DOWN, outbox),
-            ),
-            End::Receiver => (
-                transmit(&mut self.down.receiver, now, DOWN, outbox),
-                transmit(&mut self.up.sender, now, UP, outbox),
-            ),
-        };
-        [there, back].into_iter().flatten().min()
+        match end {
+            End::Sender => {
+                let own = (&mut self.up.receiver, UP, &mut self.down.sender, DOWN);
+                transmit_both(own, now, outbox)
+            }
+            End::Receiver => {
+                let own = (&mut self.down.receiver, DOWN, &mut self.up.sender, UP);
+                transmit_both(own, now, outbox)
+            }
+        }
     }
 
     fn handle_timeout(&mut self, now: Instant, end: End) {
@@ -226,6 +225,23 @@ impl Connection for TcpDialogue {
     fn dialogue(&mut self) -> Option<&mut dyn Dialogue> {
         Some(self)
     }
+}
+
+/// What an end sends, its acknowledgements first; an acknowledgement that could have waited leaves
+/// with data.
+fn transmit_both(
+    (receiver, heard, sender, said): (&mut LinuxReceiver, u32, &mut LinuxSender, u32),
+    now: Instant,
+    outbox: &mut Outbox,
+) -> Option<Instant> {
+    let _ = transmit(receiver, now, heard, outbox);
+    let first = outbox.sent().len();
+    let retransmission = transmit(sender, now, said, outbox);
+    if outbox.sent()[first..].iter().any(|&id| outbox[id].len > 0) {
+        receiver.on_reply(now);
+    }
+    let acknowledgement = transmit(receiver, now, heard, outbox);
+    [retransmission, acknowledgement].into_iter().flatten().min()
 }
 
 #[cfg(test)]

@@ -21,6 +21,8 @@ pub(super) struct AckTimer {
     quick_mode: bool,
     /// ACKs still to be sent at once.
     quick: u32,
+    /// This end answers what it hears, so that ACKs may wait to ride on answers (pingpong mode).
+    answers: bool,
     /// How long an ACK waits; `None` before the first segment in order, unless an ACK was sent at once
     /// before it: then nothing makes the first ACKs quick (`tcp_event_data_recv`).
     wait: Option<Duration>,
@@ -37,6 +39,7 @@ impl AckTimer {
             shortest,
             quick_mode,
             quick: 0,
+            answers: false,
             wait: None,
             last_arrival: Instant::ZERO,
             until: Instant::ZERO,
@@ -73,14 +76,28 @@ impl AckTimer {
         }
     }
 
+    /// This end sends data: an answer, if that is within the wait of an ACK of what it heard last
+    /// (`tcp_event_data_sent` in `tcp_output.c`).
+    pub(super) fn on_reply(&mut self, now: Instant) {
+        let gap = self.ticks.floor(now).saturating_since(self.last_arrival);
+        self.answers |= self.wait.is_some_and(|wait| gap < wait);
+    }
+
+    /// Whether this end answers what it hears.
+    pub(super) fn answers(&self) -> bool {
+        self.answers
+    }
+
     /// Something odd arrived, a duplicate: the next ACKs are sent at once.
     pub(super) fn on_duplicate(&mut self) {
+        self.answers = false;
         self.wait = self.shortest;
         self.hurry();
     }
 
     /// The first mark arrived (ECN): the next two ACKs are sent at once.
     pub(super) fn on_mark(&mut self) {
+        self.answers = false;
         self.wait = self.shortest;
         if self.quick_mode {
             self.quick = self.quick.max(QUICK_AFTER_MARK);
@@ -89,7 +106,7 @@ impl AckTimer {
 
     /// Whether ACKs are sent at once now.
     pub(super) fn is_quick(&self) -> bool {
-        self.shortest.is_none() || self.quick > 0
+        self.shortest.is_none() || (self.quick > 0 && !self.answers)
     }
 
     /// The ACK may wait: sets the timer, unless one runs. Says whether it must be sent at once
@@ -130,13 +147,17 @@ impl AckTimer {
         self.deadline
     }
 
-    /// Whether the timer has expired: then the next ACK waits longer.
+    /// Whether the timer has expired: then the next ACK waits longer, or no answer came to ride on
+    /// (`tcp_delack_timer_handler` in `tcp_timer.c`).
     pub(super) fn expire(&mut self, now: Instant, timeout: Duration) -> bool {
         if self.deadline.is_none_or(|deadline| now < deadline) {
             return false;
         }
         self.deadline = None;
-        self.wait = self.wait.map(|wait| (wait + wait).min(timeout).min(LONGEST));
+        self.wait = match std::mem::take(&mut self.answers) {
+            true => self.shortest,
+            false => self.wait.map(|wait| (wait + wait).min(timeout).min(LONGEST)),
+        };
         true
     }
 
@@ -215,6 +236,26 @@ mod tests {
         delayed.on_data(at(20_012), MS * 1500);
         delayed.start(at(20_012), Some(MS * 500));
         assert_eq!(delayed.deadline(), Some(at(20_012 + 124)));
+    }
+
+    /// The first ACKs are quick no more once this end answers, until an ACK has waited in vain.
+    #[test]
+    fn acks_of_an_end_that_answers_wait() {
+        let at = |ms: u64| Instant::ZERO + MS * ms;
+        let mut delayed = AckTimer::new(Some(MS * 40), true, Ticks::new(false));
+        delayed.on_reply(at(0));
+        assert!(!delayed.answers(), "it has heard nothing");
+        delayed.on_data(at(100), MS * 300);
+        delayed.on_reply(at(140));
+        assert!(!delayed.answers() && delayed.is_quick(), "too late for an answer");
+        delayed.on_reply(at(139));
+        assert!(delayed.answers() && !delayed.is_quick());
+        delayed.start(at(139), Some(MS * 100));
+        assert!(delayed.expire(at(179), MS * 300));
+        assert!(!delayed.answers() && delayed.is_quick());
+        delayed.on_reply(at(139));
+        delayed.on_duplicate();
+        assert!(!delayed.answers());
     }
 
     #[test]

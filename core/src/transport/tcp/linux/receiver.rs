@@ -124,6 +124,14 @@ impl LinuxReceiver {
         self.buffer.begin(now);
     }
 
+    /// This end sends data. An ACK that waits leaves with them.
+    pub(crate) fn on_reply(&mut self, now: Instant) {
+        self.delayed.on_reply(now);
+        if self.delayed.deadline().is_some() {
+            self.due = Due::Ack;
+        }
+    }
+
     /// The first answer to the SYN-ACK tells the round-trip time.
     fn time_handshake(&mut self, now: Instant) {
         if let Some(answered) = self.answered.take() {
@@ -185,15 +193,15 @@ impl LinuxReceiver {
 
     /// Whether the segment's ACK must leave at once: more than one full segment waits for it, it
     /// filled the last gap, ACKs do not wait now, or it is beyond a gap and not one of many. In
-    /// order, PSH asks for one too: the application reads all there is, and then an ACK leaves
-    /// (`tcp_measure_rcv_mss` in `tcp_input.c`, `__tcp_cleanup_rbuf` in `tcp.c`).
+    /// order, PSH asks for one too, unless this end answers: the application reads all there is, and
+    /// then an ACK leaves (`tcp_measure_rcv_mss` in `tcp_input.c`, `__tcp_cleanup_rbuf` in `tcp.c`).
     fn is_urgent(&mut self, now: Instant, had_gap: bool, push: bool) -> bool {
         let unacknowledged = self.arrivals.next() - self.last_ack;
         if unacknowledged > u64::from(self.mss) || self.delayed.is_quick() {
             return true;
         }
         if self.arrivals.is_contiguous() {
-            return had_gap || push;
+            return had_gap || (push && !self.delayed.answers());
         }
         !self.compression.holds(now, self.arrivals.next(), self.rtt.smoothed())
     }

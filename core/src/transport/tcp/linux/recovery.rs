@@ -75,6 +75,7 @@ pub(super) struct Recovery {
 /// The parts of the sender that a recovery acts on.
 #[derive(Debug)]
 pub(super) struct Parts<'a> {
+    pub(super) now: Instant,
     pub(super) board: &'a mut Scoreboard,
     pub(super) congestion: &'a mut Congestion,
     pub(super) rtt: &'a RttEstimator,
@@ -84,9 +85,9 @@ pub(super) struct Parts<'a> {
 
 impl Parts<'_> {
     /// A control that has a model hears of every segment that was declared lost.
-    fn report_losses(&mut self, now: Instant) {
+    fn report_losses(&mut self) {
         if self.congestion.has_model() {
-            for lost in self.board.take_lost(now) {
+            for lost in self.board.take_lost(self.now) {
                 self.congestion.on_segment_lost(&lost);
             }
         }
@@ -182,12 +183,7 @@ impl Recovery {
     }
 
     /// Draws the conclusions of an ACK; returns when segments will be lost that are not yet.
-    pub(super) fn on_ack(
-        &mut self,
-        now: Instant,
-        said: &Said,
-        mut parts: Parts<'_>,
-    ) -> Option<Instant> {
+    pub(super) fn on_ack(&mut self, said: &Said, mut parts: Parts<'_>) -> Option<Instant> {
         let parts = &mut parts;
         self.repairing = true;
         if said.advanced {
@@ -206,7 +202,7 @@ impl Recovery {
             self.leave_recovery(said.echo, parts);
         } else if self.state == CongestionState::Cwr && parts.board.flight().first() > self.end {
             // Something beyond it, so that the other end has heard of it.
-            parts.congestion.end_reduction(true, parts.board.flight());
+            parts.congestion.end_reduction(parts.now, true, parts.board.flight());
             self.state = CongestionState::Open;
         }
         let losses = match self.state {
@@ -218,7 +214,7 @@ impl Recovery {
                 if self.undo_if_reported(parts) {
                     self.try_to_open(parts);
                 }
-                let losses = self.find_losses(now, parts);
+                let losses = self.find_losses(parts);
                 if self.state == CongestionState::Recovery {
                     return losses.next;
                 }
@@ -226,7 +222,7 @@ impl Recovery {
             }
             CongestionState::Loss => {
                 self.repair_after_timeout(said, parts);
-                let losses = self.find_losses(now, parts);
+                let losses = self.find_losses(parts);
                 if self.state != CongestionState::Open && !losses.again {
                     return losses.next;
                 }
@@ -234,9 +230,9 @@ impl Recovery {
             }
             CongestionState::Open | CongestionState::Disorder => {
                 self.undo_if_reported(parts);
-                self.find_losses(now, parts)
+                self.find_losses(parts)
             }
-            CongestionState::Cwr => self.find_losses(now, parts),
+            CongestionState::Cwr => self.find_losses(parts),
         };
         let flight = parts.board.flight();
         if flight.lost_count() + flight.retransmitted_count() > 0 {
@@ -256,10 +252,10 @@ impl Recovery {
         losses.next
     }
 
-    fn find_losses(&self, now: Instant, parts: &mut Parts<'_>) -> Losses {
+    fn find_losses(&self, parts: &mut Parts<'_>) -> Losses {
         let repairing = self.state >= CongestionState::Recovery;
-        let losses = parts.board.find_losses(now, parts.rtt, repairing);
-        parts.report_losses(now);
+        let losses = parts.board.find_losses(parts.now, parts.rtt, repairing);
+        parts.report_losses();
         losses
     }
 
@@ -314,7 +310,7 @@ impl Recovery {
     /// Everything sent before recovery is acknowledged.
     fn leave_recovery(&mut self, echo: Option<Instant>, parts: &mut Parts<'_>) {
         self.undo_if_due(echo, parts);
-        parts.congestion.end_reduction(self.undo.is_armed(), parts.board.flight());
+        parts.congestion.end_reduction(parts.now, self.undo.is_armed(), parts.board.flight());
         self.state = CongestionState::Open;
     }
 
@@ -399,7 +395,7 @@ impl Recovery {
             parts.board.find_lost();
         }
         if let Some((cwnd, ssthresh)) = self.undo.take() {
-            parts.congestion.undo(cwnd, ssthresh, parts.board.totals());
+            parts.congestion.undo(parts.now, (cwnd, ssthresh), parts.board.totals());
             parts.counters.undo_events += 1;
             self.reduced = false;
         }
@@ -455,13 +451,7 @@ impl Recovery {
     /// What an ACK up to byte `ack` says of the probe: if it repaired a loss, the window falls
     /// (RFC 8985 section 7.4). True: it acknowledges what the probe sent again, and which of the
     /// two arrived is not known yet.
-    pub(super) fn conclude_probe(
-        &mut self,
-        now: Instant,
-        ack: u64,
-        said: &Said,
-        mut parts: Parts<'_>,
-    ) -> bool {
+    pub(super) fn conclude_probe(&mut self, ack: u64, said: &Said, mut parts: Parts<'_>) -> bool {
         let Probe::Out { end, again } = self.probe else { return false };
         let first = parts.board.flight().first();
         if first < end || ack < parts.board.flight().una() {
@@ -470,11 +460,11 @@ impl Recovery {
         if !again || said.dsack_of_probe {
             self.probe = Probe::None;
         } else if first > end {
-            if let Some(lost) = parts.board.probed(now) {
+            if let Some(lost) = parts.board.probed(parts.now) {
                 parts.congestion.on_segment_lost(&lost);
             }
             self.begin_reduction(&mut parts);
-            parts.congestion.end_reduction(true, parts.board.flight());
+            parts.congestion.end_reduction(parts.now, true, parts.board.flight());
             self.keep_open(parts.board);
         } else if !said.advanced && !said.sacked {
             self.probe = Probe::None;
@@ -485,10 +475,11 @@ impl Recovery {
     }
 
     /// Segments waited for long enough: what is lost by now is sent again.
-    pub(super) fn on_reordering_timeout(&mut self, now: Instant, mut parts: Parts<'_>) {
+    pub(super) fn on_reordering_timeout(&mut self, mut parts: Parts<'_>) {
         let in_flight = parts.board.flight().outstanding();
-        parts.board.declare_expired_lost(now, parts.rtt, self.state >= CongestionState::Recovery);
-        parts.report_losses(now);
+        let repairing = self.state >= CongestionState::Recovery;
+        parts.board.declare_expired_lost(parts.now, parts.rtt, repairing);
+        parts.report_losses();
         if parts.board.flight().outstanding() == in_flight {
             return;
         }
@@ -501,10 +492,10 @@ impl Recovery {
 
     /// Retransmission timeout (RFC 6298 section 5.4 on): everything not heard of for a round trip
     /// is lost; the window is cut once for a window of data.
-    pub(super) fn on_retransmission_timeout(&mut self, now: Instant, mut parts: Parts<'_>) {
+    pub(super) fn on_retransmission_timeout(&mut self, mut parts: Parts<'_>) {
         let new_episode = self.state < CongestionState::Recovery;
-        parts.board.declare_silent_lost(now);
-        parts.report_losses(now);
+        parts.board.declare_silent_lost(parts.now);
+        parts.report_losses();
         let recovered = parts.board.flight().first() >= self.end;
         self.reduced = true;
         if (new_episode && self.state != CongestionState::Cwr)
@@ -518,7 +509,7 @@ impl Recovery {
         if new_episode {
             parts.board.on_timeout();
         }
-        parts.congestion.on_timeout(now, parts.board.flight(), parts.board.totals());
+        parts.congestion.on_timeout(parts.now, parts.board.flight(), parts.board.totals());
         self.state = CongestionState::Loss;
         self.end = parts.board.flight().next();
         self.probe = Probe::None;

@@ -214,8 +214,9 @@ impl LinuxSender {
 
     /// The recovery and what it acts on.
     #[inline]
-    fn recovery(&mut self) -> (&mut Recovery, Parts<'_>) {
+    fn recovery(&mut self, now: Instant) -> (&mut Recovery, Parts<'_>) {
         let parts = Parts {
+            now,
             board: &mut self.board,
             congestion: &mut self.congestion,
             rtt: &self.rtt,
@@ -318,15 +319,15 @@ impl LinuxSender {
         if !self.recovery.probe().is_out() {
             return false;
         }
-        let (recovery, parts) = self.recovery();
-        recovery.conclude_probe(now, ack, said, parts)
+        let (recovery, parts) = self.recovery(now);
+        recovery.conclude_probe(ack, said, parts)
     }
 
     /// An ACK with nothing in flight: a D-SACK may still say that what was sent again was not lost.
     fn conclude_late(&mut self, now: Instant, ack: u64, said: &Said) {
         if said.dsack {
-            let (recovery, parts) = self.recovery();
-            recovery.on_ack(now, said, parts);
+            let (recovery, parts) = self.recovery(now);
+            recovery.on_ack(said, parts);
         }
         self.conclude_probe(now, ack, said);
     }
@@ -571,7 +572,8 @@ impl LinuxSender {
     #[inline]
     fn stop(&mut self, now: Instant, limited: bool) {
         if std::mem::take(&mut self.sent_some) || limited {
-            self.congestion.on_stop(now, limited, self.board.flight(), self.rtt.timeout());
+            let (timeout, state) = (self.rtt.timeout(), self.recovery.state());
+            self.congestion.on_stop(now, limited, self.board.flight(), timeout, state);
         }
     }
 
@@ -623,8 +625,8 @@ impl Endpoint for LinuxSender {
         let of_probe = self.conclude_probe(now, segment.ack, &said);
         self.recovery.pause();
         let losses_due = if said.is_dubious() || self.recovery.state() != CongestionState::Open {
-            let (recovery, parts) = self.recovery();
-            recovery.on_ack(now, &said, parts)
+            let (recovery, parts) = self.recovery(now);
+            recovery.on_ack(&said, parts)
         } else {
             None
         };
@@ -662,8 +664,8 @@ impl Endpoint for LinuxSender {
         }
         match purpose {
             Purpose::Retransmission => {
-                let (recovery, parts) = self.recovery();
-                recovery.on_retransmission_timeout(now, parts);
+                let (recovery, parts) = self.recovery(now);
+                recovery.on_retransmission_timeout(parts);
                 self.rtt.back_off();
                 self.timer.start(now, &self.rtt);
             }
@@ -674,8 +676,8 @@ impl Endpoint for LinuxSender {
                 }
             }
             Purpose::Reordering => {
-                let (recovery, parts) = self.recovery();
-                recovery.on_reordering_timeout(now, parts);
+                let (recovery, parts) = self.recovery(now);
+                recovery.on_reordering_timeout(parts);
                 self.timer.resume(now, &self.board, &self.rtt);
             }
         }

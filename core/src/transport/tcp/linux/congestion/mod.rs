@@ -35,6 +35,7 @@ use crate::transport::tcp::config::TcpConfig;
 use crate::transport::tcp::congestion::{
     Ack, CongestionControl, Loss, LostSegment, Pace, Reduction, Sample, Totals, Window,
 };
+use crate::transport::tcp::endpoint::CongestionState;
 use crate::transport::tcp::shared::flight::Flight;
 use crate::units::{Duration, Instant};
 
@@ -96,6 +97,7 @@ impl Congestion {
         smoothed: Option<Duration>,
         delivered: u64,
     ) {
+        self.usage.begin(now);
         self.control.on_established(now, smoothed, delivered, &mut self.window);
     }
 
@@ -120,6 +122,7 @@ impl Congestion {
     pub(super) fn grow(&mut self, ack: &mut Ack) {
         ack.limited = Some(self.usage.is_limit(&self.window));
         self.control.grow(ack, &mut self.window);
+        self.usage.on_change(ack.now);
     }
 
     /// An ACK becomes part of the model, which sets the window. Says whether the control now sends
@@ -198,9 +201,10 @@ impl Congestion {
     }
 
     /// Fast recovery is over; `meets` the window its threshold then?
-    pub(super) fn end_reduction(&mut self, meets: bool, flight: &Flight) {
+    pub(super) fn end_reduction(&mut self, now: Instant, meets: bool, flight: &Flight) {
         if meets {
             self.meet_threshold();
+            self.usage.on_change(now);
         }
         self.on_repaired(Loss::Detected, flight);
     }
@@ -222,6 +226,7 @@ impl Congestion {
         self.window.forget_savings();
         let cwnd = u32::try_from(flight.outstanding()).unwrap_or(u32::MAX);
         self.window.set_cwnd(cwnd.saturating_add(1));
+        self.usage.on_change(now);
         self.control.on_timeout(now, flight.next(), totals);
     }
 
@@ -233,7 +238,9 @@ impl Congestion {
     }
 
     /// A reduction was spurious: window and threshold are at least what they were before.
-    pub(super) fn undo(&mut self, cwnd: u32, ssthresh: u32, totals: Totals) {
+    pub(super) fn undo(&mut self, now: Instant, prior: (u32, u32), totals: Totals) {
+        let (cwnd, ssthresh) = prior;
+        self.usage.on_change(now);
         if !self.has_model {
             self.window.set_cwnd(self.window.cwnd().max(cwnd));
         }
@@ -249,9 +256,11 @@ impl Congestion {
         limited: bool,
         flight: &Flight,
         timeout: Duration,
+        state: CongestionState,
     ) {
-        let patience = self.decays.then_some(timeout);
-        let level = Level { now, limited, first: flight.first(), next: flight.next(), patience };
+        let (first, next) = (flight.first(), flight.next());
+        let (patience, open) = (self.decays.then_some(timeout), state == CongestionState::Open);
+        let level = Level { now, limited, first, next, patience, open };
         self.usage.on_stop(level, &mut self.window, self.initial_window);
     }
 
@@ -274,5 +283,6 @@ impl Congestion {
         // Half for every timeout of pause.
         let halvings = (idle.as_nanos() / timeout.as_nanos()).min(31) as u32;
         self.window.set_cwnd((cwnd >> halvings).max(restart));
+        self.usage.begin(now);
     }
 }

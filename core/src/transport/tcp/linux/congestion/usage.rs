@@ -11,7 +11,7 @@ pub(super) struct Usage {
     most: u64,
     /// The segment that ends the round trip.
     round_end: u64,
-    /// Since when the window was not fully used, and the most of it used since.
+    /// When the window was set anew, could grow or was fully used last, and the most of it used since.
     since: Instant,
     used: u64,
 }
@@ -27,9 +27,24 @@ pub(super) struct Level {
     pub(super) next: u64,
     /// A window unused for so long decays; `None`: it stays.
     pub(super) patience: Option<Duration>,
+    /// Nothing is lost, and nothing SACKed: only then it decays.
+    pub(super) open: bool,
 }
 
 impl Usage {
+    /// The window starts, or starts small again after a pause.
+    pub(super) fn begin(&mut self, now: Instant) {
+        self.since = now;
+        self.used = 0;
+    }
+
+    /// The window was set anew, or an ACK could make it grow: until then it was not too large
+    /// (`snd_cwnd_stamp` in `tcp_input.c`).
+    #[inline]
+    pub(super) fn on_change(&mut self, now: Instant) {
+        self.since = now;
+    }
+
     /// The sender stops sending, after it has sent something or because the window is full.
     pub(super) fn on_stop(&mut self, level: Level, window: &mut Window, initial: u32) {
         let outstanding = level.next - level.first;
@@ -49,12 +64,14 @@ impl Usage {
         self.used = self.used.max(outstanding);
         let unused = level.now.saturating_since(self.since);
         if level.patience.is_some_and(|patience| unused >= patience) {
-            let used = u32::try_from(self.used).unwrap_or(u32::MAX).max(initial);
-            if used < window.cwnd() {
-                window.set_ssthresh(window.threshold_in_use());
-                window.set_cwnd(window.cwnd().midpoint(used));
+            if level.open {
+                let used = u32::try_from(self.used).unwrap_or(u32::MAX).max(initial);
+                if used < window.cwnd() {
+                    window.set_ssthresh(window.threshold_in_use());
+                    window.set_cwnd(window.cwnd().midpoint(used));
+                }
+                self.used = 0;
             }
-            self.used = 0;
             self.since = level.now;
         }
     }
