@@ -46,6 +46,7 @@ validate: $(VENV)/tools ## everything against theory, ns-2, ns-3, the papers and
 	$(BIN)/python -m validation.kernel.nr
 	$(BIN)/python -m validation.kernel.queues
 	$(BIN)/python -m validation.kernel.ecn
+	$(BIN)/python -m validation.kernel.pages
 	$(BIN)/python validation/wiopt2003.py
 	$(BIN)/python validation/tauran2017.py
 	$(BIN)/python validation/tauran2017_channel.py

@@ -9,7 +9,8 @@ import pytest
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
-from validation.kernel import beside, ecn, geo, inside, ours, parts, table, virtual
+import clift
+from validation.kernel import beside, ecn, geo, inside, ours, pages, parts, table, virtual
 from validation.kernel.cells import Cell, matrix
 from validation.kernel.flow import measure
 from validation.kernel.namespaces import hindrance
@@ -103,6 +104,17 @@ def test_tcp_with_ecn_does_what_a_kernels_does():
             assert ecn.engine(cell).faults(kernel) == [], cell.label
             compared += 1
     assert compared == 6
+
+
+def test_pages_behind_proxies_take_as_long_as_on_a_kernel():
+    """Where the link loses nothing, without the pauses in which our window decays too far."""
+    compared = 0
+    for cell, measured in pages.recorded().items():
+        if cell.seeds() == 1 and cell.proxies != "none" and "pauses" not in cell.use:
+            run = clift.simulate(clift.Scenario.parse(cell.engine(1)))
+            assert pages.figure(run) == pytest.approx(measured.seconds[1], rel=0.1), cell.label
+            compared += 1
+    assert compared == 11
 
 
 def test_the_first_packet_that_differs_is_found() -> None:

@@ -16,8 +16,6 @@ from __future__ import annotations
 
 import argparse
 import csv
-import ctypes
-import fcntl
 import json
 import os
 import platform
@@ -25,7 +23,6 @@ import re
 import select
 import signal
 import socket
-import struct
 import subprocess
 import sys
 import tempfile
@@ -35,7 +32,9 @@ from pathlib import Path
 from statistics import median
 from typing import TYPE_CHECKING, NamedTuple
 
-from validation.kernel.forwarder import Wire, forward
+from validation.kernel.forwarder import Wire
+from validation.kernel.relay import room
+from validation.kernel.wired import neighbour, own_namespace, tun
 
 if TYPE_CHECKING:
     import clift
@@ -48,8 +47,6 @@ NEAR_BPS, NEAR_MS = 20_000_000, 10
 PORT = 5001
 BOUND = 0.10
 TRIES = 3
-_TUNSETIFF, _TUN_NO_PI, _SIOCOUTQ = 0x400454CA, 0x1001, 0x5411
-_NEWUSER, _NEWNET = 0x10000000, 0x40000000
 _CHUNK = 1448 * 8
 
 
@@ -212,20 +209,15 @@ def serve(place: Path, size: int) -> None:
 
 def relay(place: Path, size: int, peer: str, buffer: int, congestion: str) -> None:
     """The proxy, and beside it the source on a host of its own behind a wire."""
-    # A socket stays in the namespace that it was made in: this one in that of the link's host,
-    # those made from now on in one where a wire may be made.
     outgoing = socket.socket()
     outgoing.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-    _own_namespace()
-    near = _tun("near0", NEAR[1], NEAR[0])
+    own_namespace()
+    near = tun("near0", NEAR[1], NEAR[0])
     with socket.socket() as listener:
         listener.bind((NEAR[1], PORT))
         listener.listen(1)
-        ready, told = os.pipe()
-        child = os.fork()
-        if child == 0:
-            _source(place, size, near, told, congestion)
-        os.read(ready, 1)
+        wire, back = (Wire(NEAR_BPS, NEAR_MS * 1_000_000) for _ in range(2))
+        child = neighbour(near, NEAR, (wire, back), lambda: _source(place, size, congestion))
         incoming, _ = listener.accept()
     outgoing.connect((peer, PORT))
     for piece in _pieces(incoming, outgoing, buffer):
@@ -241,29 +233,18 @@ def relay(place: Path, size: int, peer: str, buffer: int, congestion: str) -> No
 def _pieces(incoming: socket.socket, outgoing: socket.socket, buffer: int) -> Iterator[bytes]:
     """What may be handed on: the send buffer holds what is not acknowledged."""
     while True:
-        held = struct.unpack("i", fcntl.ioctl(outgoing, _SIOCOUTQ, bytes(4)))[0]
-        room = buffer - held
-        if room < min(1448, buffer):
+        left = room(outgoing, buffer)
+        if left < min(1448, buffer):
             select.select([], [], [], 0.001)
             continue
-        piece = incoming.recv(min(room, _CHUNK))
+        piece = incoming.recv(min(left, _CHUNK))
         if not piece:
             return
         yield piece
 
 
-def _source(place: Path, size: int, near: int, told: int, congestion: str) -> None:
-    """The source's host; a process that ends with the proxy's signal."""
-    _unshare(_NEWNET)
-    far = _tun("near1", NEAR[0], NEAR[1])
-    stop, _ = os.pipe()
-    forwarder = os.fork()
-    if forwarder == 0:
-        delay = NEAR_MS * 1_000_000
-        forward([far, near], (Wire(NEAR_BPS, delay), Wire(NEAR_BPS, delay)), stop)
-        os._exit(0)
-    signal.signal(signal.SIGTERM, lambda *_: _end(forwarder))
-    os.write(told, b".")
+def _source(place: Path, size: int, congestion: str) -> None:
+    """What the source's host does; it keeps the connection until it is told to end."""
     with socket.socket() as connection:
         connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_CONGESTION, congestion.encode())
         (place / "started").write_text(str(time.monotonic_ns()))
@@ -271,39 +252,6 @@ def _source(place: Path, size: int, near: int, told: int, congestion: str) -> No
         connection.sendall(bytes(size))
         connection.shutdown(socket.SHUT_WR)
         signal.pause()
-    os._exit(0)
-
-
-def _end(forwarder: int) -> None:
-    os.kill(forwarder, signal.SIGKILL)
-    os._exit(0)
-
-
-def _unshare(what: int) -> None:
-    libc = ctypes.CDLL(None, use_errno=True)
-    if libc.unshare(what) != 0:
-        raise OSError(ctypes.get_errno(), "no namespace of its own for the source")
-
-
-def _own_namespace() -> None:
-    """A network namespace in which this process may do everything."""
-    user, group = os.geteuid(), os.getegid()
-    _unshare(_NEWUSER | _NEWNET)
-    Path("/proc/self/setgroups").write_text("deny")
-    Path("/proc/self/uid_map").write_text(f"0 {user} 1")
-    Path("/proc/self/gid_map").write_text(f"0 {group} 1")
-
-
-def _tun(name: str, address: str, peer: str) -> int:
-    tun = os.open("/dev/net/tun", os.O_RDWR | os.O_NONBLOCK)
-    fcntl.ioctl(tun, _TUNSETIFF, struct.pack("16sH22x", name.encode(), _TUN_NO_PI))
-    for arguments in (
-        ("link", "set", "lo", "up"),
-        ("addr", "add", address, "peer", peer, "dev", name),
-        ("link", "set", name, "mtu", "1500", "up"),
-    ):
-        subprocess.run(["ip", *arguments], check=True, capture_output=True)
-    return tun
 
 
 def main() -> int:

@@ -76,20 +76,23 @@ def hindrance(name: str) -> str | None:
     return None
 
 
-def run(name: str, command: Sequence[str]) -> subprocess.CompletedProcess[str]:
+def run(
+    name: str, command: Sequence[str], patience: float = PATIENCE
+) -> subprocess.CompletedProcess[str]:
     """Runs a command as root of a kernel in virtual time, in this folder and on these files.
 
     Args:
         name: Of a kernel that `build` left.
         command: A program and its arguments. Its clock begins at any time and jumps whenever all
             that runs there waits: what polls without waiting never ends.
+        patience: Until a kernel that does not end is ended: real time, s.
 
     Returns:
         Exit code, stdout and stderr of the command.
 
     Raises:
         RuntimeError: If the kernel ended without the command's exit code.
-        subprocess.TimeoutExpired: After an hour.
+        subprocess.TimeoutExpired: If it did not end.
     """
     with tempfile.TemporaryDirectory() as folder:
         out = Path(folder)
@@ -107,7 +110,7 @@ def run(name: str, command: Sequence[str]) -> subprocess.CompletedProcess[str]:
             [*kernel, "time-travel=inf-cpu"],
             stdin=subprocess.DEVNULL,
             capture_output=True,
-            timeout=PATIENCE,
+            timeout=patience,
             check=False,
         )
         if not (out / "exit").exists():
