@@ -340,20 +340,23 @@ fn marks_are_twice_the_root_of_drops() {
     let mut arrivals = constant(1.08, 200.0);
     arrivals.extend((0..40_000).map(|at| Arrival { at: at * 5_000_000, flow: 1, size: 100 }));
     arrivals.sort_by_key(|arrival| arrival.at);
-    let mut way = leg("dualpi2(step 1 s)", QueueLimit::Unlimited);
-    let field = |arrival: &Arrival| if arrival.flow == 1 { Ecn::Ect1 } else { Ecn::NotEct };
-    let (fates, marked) = carry_marking(&mut way, &arrivals, field);
-    let share = |flow: u32, which: &dyn Fn(usize) -> bool| {
-        let late = |at: &usize| arrivals[*at].flow == flow && arrivals[*at].at > 100_000_000_000;
-        let (all, hit) = (0..arrivals.len())
-            .filter(late)
-            .fold((0, 0), |(all, hit), at| (all + 1, hit + usize::from(which(at))));
-        f64::from(hit as u32) / f64::from(all as u32)
-    };
-    let (drops, marks) = (share(0, &|at| fates[at].is_err()), share(1, &|at| marked[at]));
-    assert!((0.07..0.12).contains(&drops), "{drops}");
-    assert!((marks / (2.0 * drops.sqrt()) - 1.0).abs() < 0.03, "{marks} for {drops}");
-    assert_eq!(share(1, &|at| fates[at].is_err()), 0.0, "low-latency packets are not dropped");
+    for (aqm, within) in [("dualpi2(step 1 s)", 0.03), ("dualpi2(step 1 s, marks drawn)", 0.06)] {
+        let mut way = leg(aqm, QueueLimit::Unlimited);
+        let field = |arrival: &Arrival| if arrival.flow == 1 { Ecn::Ect1 } else { Ecn::NotEct };
+        let (fates, marked) = carry_marking(&mut way, &arrivals, field);
+        let share = |flow: u32, which: &dyn Fn(usize) -> bool| {
+            let late =
+                |at: &usize| arrivals[*at].flow == flow && arrivals[*at].at > 100_000_000_000;
+            let (all, hit) = (0..arrivals.len())
+                .filter(late)
+                .fold((0, 0), |(all, hit), at| (all + 1, hit + usize::from(which(at))));
+            f64::from(hit as u32) / f64::from(all as u32)
+        };
+        let (drops, marks) = (share(0, &|at| fates[at].is_err()), share(1, &|at| marked[at]));
+        assert!((0.07..0.12).contains(&drops), "{aqm}: {drops}");
+        assert!((marks / (2.0 * drops.sqrt()) - 1.0).abs() < within, "{aqm}: {marks} for {drops}");
+        assert_eq!(share(1, &|at| fates[at].is_err()), 0.0, "low-latency packets are not dropped");
+    }
 }
 
 /// Whatever the classic queue does, a low-latency packet waits for what is being sent, its own queue and
@@ -383,6 +386,7 @@ fn queue_management_is_read_and_written() {
         "codel(ce_threshold 1 ms)",
         "dualpi2",
         "dualpi2(target 20 ms, update 5 ms, step 2 ms)",
+        "dualpi2(marks drawn)",
     ] {
         let aqm: Aqm = text.parse().unwrap();
         assert_eq!(aqm.to_string().parse::<Aqm>(), Ok(aqm), "{text}");
@@ -396,6 +400,7 @@ fn queue_management_is_read_and_written() {
         ("codel(quantum 300 B)", "`quantum` means nothing here"),
         ("codel(target 5 ms, target 6 ms)", "`target` means nothing here, or is there twice"),
         ("fq-codel(quantum 0 B)", "is not the size of a packet"),
+        ("dualpi2(marks odd)", "marks are \"even\" or \"drawn\", not `odd`"),
         ("none(target 5 ms)", "`target` means nothing here"),
     ] {
         let error = text.parse::<Aqm>().unwrap_err();

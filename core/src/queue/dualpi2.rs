@@ -2,7 +2,10 @@
 
 use std::collections::VecDeque;
 
-use super::{Discipline, Held};
+use rand::{Rng, SeedableRng};
+use rand_chacha::ChaCha8Rng;
+
+use super::{Discipline, Held, uniform};
 use crate::link::QueueLimit;
 use crate::units::{Bytes, Duration, Ecn, Instant};
 
@@ -21,6 +24,19 @@ pub struct DualPi2 {
     pub update: Duration,
     /// Low-latency packets that waited for longer are marked, unless none is behind them.
     pub step: Duration,
+    /// How marks and drops follow their probability.
+    pub marks: Marks,
+}
+
+/// How marks and drops follow their probability. The kernel's own are drawn, so that a flow that hears of
+/// one a round trip meets them at other places.
+#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
+pub enum Marks {
+    /// As evenly as can be (RFC 9332, appendix A: recur).
+    #[default]
+    Even,
+    /// Each by itself (`dualpi2_roll` of Linux).
+    Drawn,
 }
 
 impl Default for DualPi2 {
@@ -31,6 +47,7 @@ impl Default for DualPi2 {
             target: Duration::from_millis(15),
             update: Duration::from_millis(16),
             step: Duration::from_millis(1),
+            marks: Marks::Even,
         }
     }
 }
@@ -74,17 +91,25 @@ impl Line {
     }
 }
 
-/// A sum of probabilities that says "yes" whenever it passes one: as often as a draw would, but evenly
-/// (RFC 9332, appendix A: recur).
-#[derive(Clone, Copy, Debug, Default)]
-struct Recurrence(f64);
+/// Says "yes" with a probability.
+#[derive(Clone, Debug)]
+enum Signals {
+    /// A sum of the probabilities that says it whenever it passes one.
+    Even(f64),
+    Drawn(Box<ChaCha8Rng>),
+}
 
-impl Recurrence {
+impl Signals {
     fn happens(&mut self, probability: f64) -> bool {
-        self.0 += probability;
-        let happens = self.0 > 1.0;
-        self.0 -= f64::from(u8::from(happens));
-        happens
+        match self {
+            Self::Even(sum) => {
+                *sum += probability;
+                let happens = *sum > 1.0;
+                *sum -= f64::from(u8::from(happens));
+                happens
+            }
+            Self::Drawn(rng) => uniform(rng) < probability,
+        }
     }
 }
 
@@ -100,9 +125,9 @@ pub(crate) struct Queues {
     last_delay: Duration,
     next_update: Instant,
     /// Of classic packets, of low-latency ones, and of those that are dropped in overload.
-    classic_signals: Recurrence,
-    low_marks: Recurrence,
-    low_drops: Recurrence,
+    classic_signals: Signals,
+    low_marks: Signals,
+    low_drops: Signals,
     /// Bytes by their weights that the classic queue was served too much.
     credit: i64,
 }
@@ -110,7 +135,11 @@ pub(crate) struct Queues {
 const CREDIT: i64 = LARGEST_PACKET * (CLASSIC_WEIGHT - LOW_LATENCY_WEIGHT);
 
 impl Queues {
-    pub(super) fn new(parameters: DualPi2, limit: QueueLimit) -> Self {
+    pub(super) fn new(parameters: DualPi2, limit: QueueLimit, mut rng: ChaCha8Rng) -> Self {
+        let mut signals = || match parameters.marks {
+            Marks::Even => Signals::Even(0.0),
+            Marks::Drawn => Signals::Drawn(Box::new(ChaCha8Rng::seed_from_u64(rng.next_u64()))),
+        };
         Self {
             parameters,
             limit,
@@ -119,9 +148,9 @@ impl Queues {
             probability: 0.0,
             last_delay: Duration::ZERO,
             next_update: Instant::ZERO + parameters.update,
-            classic_signals: Recurrence::default(),
-            low_marks: Recurrence::default(),
-            low_drops: Recurrence::default(),
+            classic_signals: signals(),
+            low_marks: signals(),
+            low_drops: signals(),
             credit: CREDIT,
         }
     }

@@ -21,7 +21,7 @@ mod pie;
 mod text;
 
 pub use codel::CoDel;
-pub use dualpi2::DualPi2;
+pub use dualpi2::{DualPi2, Marks};
 pub use fq_codel::FqCoDel;
 pub(crate) use managed::Managed;
 pub use own::{
@@ -31,6 +31,9 @@ pub use own::{
 pub use pie::Pie;
 
 use std::fmt;
+
+use rand::Rng;
+use rand_chacha::ChaCha8Rng;
 
 use crate::link::{Packet, QueueLimit};
 use crate::seed::{Seed, Stream};
@@ -68,7 +71,10 @@ impl Aqm {
                 Queue::Pie(Box::new(pie::Queue::new(parameters, limit, rng)))
             }
             Self::Own(own) => Queue::Own(own.build(limit, seed.rng(Stream::Queue(number)))),
-            Self::DualPi2(parameters) => Queue::DualPi2(dualpi2::Queues::new(parameters, limit)),
+            Self::DualPi2(parameters) => {
+                let rng = seed.rng(Stream::Queue(number));
+                Queue::DualPi2(Box::new(dualpi2::Queues::new(parameters, limit, rng)))
+            }
         })
     }
 }
@@ -80,7 +86,7 @@ pub(crate) enum Queue {
     CoDel(codel::Single),
     FqCoDel(fq_codel::Flows),
     Pie(Box<pie::Queue>),
-    DualPi2(dualpi2::Queues),
+    DualPi2(Box<dualpi2::Queues>),
     Own(Box<dyn Discipline>),
 }
 
@@ -167,6 +173,11 @@ impl Held {
         }
         allowed
     }
+}
+
+/// Between 0 and 1.
+fn uniform(rng: &mut ChaCha8Rng) -> f64 {
+    (rng.next_u64() >> 11) as f64 / (1u64 << 53) as f64
 }
 
 /// What decides which packet is sent next, and which never. A packet is marked by

@@ -2,10 +2,9 @@
 
 use std::collections::VecDeque;
 
-use rand::Rng;
 use rand_chacha::ChaCha8Rng;
 
-use super::{Discipline, Held};
+use super::{Discipline, Held, uniform};
 use crate::link::QueueLimit;
 use crate::units::{Bytes, Duration, Instant};
 
@@ -132,10 +131,6 @@ impl Queue {
         self.last_delay = self.delay;
     }
 
-    fn uniform(&mut self) -> f64 {
-        (self.rng.next_u64() >> 11) as f64 / (1u64 << 53) as f64
-    }
-
     /// Whether a packet that arrives is dropped (RFC 8033, sections 4.1 and 5.4).
     fn drops(&mut self) -> bool {
         if self.burst > Duration::ZERO {
@@ -152,7 +147,7 @@ impl Queue {
         if self.accumulated < SURELY_NOT {
             return false;
         }
-        let drops = self.accumulated >= SURELY || self.uniform() < self.probability;
+        let drops = self.accumulated >= SURELY || uniform(&mut self.rng) < self.probability;
         if drops {
             self.accumulated = 0.0;
         }

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::str::FromStr;
 
-use super::{Aqm, CoDel, DualPi2, FqCoDel, OwnQueue, Pie, QueueKind};
+use super::{Aqm, CoDel, DualPi2, FqCoDel, Marks, OwnQueue, Pie, QueueKind};
 use crate::units::{Bytes, Duration, Size, quantity};
 
 const BUILT_IN: &str = "\"none\", \"codel(target 5 ms, interval 100 ms)\", \"fq-codel(quantum 1514 B)\", \"pie(target 15 ms, update 15 ms, burst 150 ms)\" or \"dualpi2(target 15 ms, update 16 ms, step 1 ms)\"";
@@ -73,6 +73,7 @@ fn parse(text: &str) -> Result<Aqm, String> {
                 target: options.take("target", time)?.unwrap_or(standard.target),
                 update: options.take("update", time)?.unwrap_or(standard.update),
                 step: options.take("step", any_time)?.unwrap_or(standard.step),
+                marks: options.take("marks", marks)?.unwrap_or(standard.marks),
             })
         }
         _ => return Err("unknown".to_owned()),
@@ -88,6 +89,14 @@ fn codel(options: &mut Options<'_>) -> Result<CoDel, String> {
         interval: options.take("interval", time)?.unwrap_or(standard.interval),
         ce_threshold: options.take("ce_threshold", time)?,
     })
+}
+
+fn marks(text: &str) -> Result<Marks, String> {
+    match text {
+        "even" => Ok(Marks::Even),
+        "drawn" => Ok(Marks::Drawn),
+        _ => Err(format!("marks are \"even\" or \"drawn\", not `{text}`")),
+    }
 }
 
 fn any_time(text: &str) -> Result<Duration, String> {
@@ -187,6 +196,9 @@ impl fmt::Display for Aqm {
                 note("target", it.target.to_string(), standard.target.to_string());
                 note("update", it.update.to_string(), standard.update.to_string());
                 note("step", it.step.to_string(), standard.step.to_string());
+                if it.marks == Marks::Drawn {
+                    note("marks", "drawn".to_owned(), String::new());
+                }
                 "dualpi2"
             }
         };
