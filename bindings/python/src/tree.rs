@@ -8,6 +8,8 @@ use clift::config::{Node, Table, Value};
 use clift::scenario::{Held, Information};
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyDict, PyFloat, PyInt, PyList, PyString, PyTuple};
+use serde::Serialize;
+use serde::de::DeserializeOwned;
 
 use crate::delays::PyDelaySeries;
 use crate::errors::scenario_error;
@@ -43,6 +45,16 @@ pub(crate) fn value(any: &Bound<'_, PyAny>, objects: &mut Objects) -> PyResult<V
         Node::Text(name(held(any)?, objects))
     };
     Ok(node.into())
+}
+
+/// The JSON of a value of the core.
+pub(crate) fn json(value: &impl Serialize) -> PyResult<String> {
+    serde_json::to_string(value).map_err(scenario_error)
+}
+
+/// The value of the core that `json` wrote.
+pub(crate) fn of_json<T: DeserializeOwned>(text: &str) -> PyResult<T> {
+    serde_json::from_str(text).map_err(scenario_error)
 }
 
 fn name(held: Held, objects: &mut Objects) -> String {
