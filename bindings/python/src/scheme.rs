@@ -38,17 +38,7 @@ pub(crate) fn apply(
 
 /// What became of every data LLDU; see `clift.LinkTrace`.
 #[pyclass(frozen, module = "clift._clift")]
-pub(crate) struct LinkTrace(Arc<core::LinkTrace>);
-
-impl LinkTrace {
-    pub(crate) fn new_inner(trace: Arc<core::LinkTrace>) -> Self {
-        Self(trace)
-    }
-
-    pub(crate) fn inner(&self) -> &Arc<core::LinkTrace> {
-        &self.0
-    }
-}
+pub(crate) struct LinkTrace(pub(crate) Arc<core::LinkTrace>);
 
 #[pymethods]
 impl LinkTrace {

@@ -67,7 +67,7 @@ fn name(held: Held, objects: &mut Objects) -> String {
 /// An object of this module, or one of the package that holds such an object.
 fn held(any: &Bound<'_, PyAny>) -> PyResult<Held> {
     if let Ok(trace) = any.cast::<LinkTrace>() {
-        return Ok(Held::Link(Arc::clone(trace.get().inner())));
+        return Ok(Held::Link(Arc::clone(&trace.get().0)));
     }
     if let Ok(phy) = any.cast::<PyPhyTrace>() {
         return Ok(Held::Phy(Box::new(phy.get().0.clone())));
@@ -76,7 +76,7 @@ fn held(any: &Bound<'_, PyAny>) -> PyResult<Held> {
         return Ok(Held::Delays(Arc::clone(&delays.get().0)));
     }
     if let Ok(information) = any.cast::<PyMiTrace>() {
-        let trace = Arc::clone(information.get().inner());
+        let trace = Arc::clone(&information.get().0);
         return Ok(Held::Information(Information { mean: trace.mean(), trace }));
     }
     match any.getattr_opt(pyo3::intern!(any.py(), "core"))? {
