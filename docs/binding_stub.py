@@ -80,9 +80,22 @@ class File:
         """The stub of a class."""
         found = re.search(rf"#\[pymethods\]\nimpl {name} \{{\n(.*?)\n\}}", self.text, re.DOTALL)
         methods = self.functions(found[1]) if found else []
-        body = "\n".join(self.stub(one, self.classes[name]) for one in methods) or "..."
+        stubs = self.fields(name) + [self.stub(one, self.classes[name]) for one in methods]
+        body = "\n".join(stubs) or "..."
         indented = "\n".join(f"    {line}" for line in body.splitlines())
         return f"\n@final\nclass {self.classes[name]}:\n{indented}\n"
+
+    def fields(self, name: str) -> list[str]:
+        """The stubs of the fields of a class that Python reads."""
+        pattern = rf"#\[pyclass([^\]]*)\]\s*pub\(crate\) struct {name} \{{\n(.*?)\n\}}"
+        found = re.search(pattern, self.text, re.DOTALL)
+        options, body = found.groups() if found else ("", "")
+        fields = re.findall(r"^ *(#\[pyo3\(get\)\]\n *)?(\w+): (.*),$", body, re.MULTILINE)
+        return [
+            f"@property\ndef {field}(self) -> {self.python(kind, '')}: ..."
+            for read, field, kind in fields
+            if read or "get_all" in options
+        ]
 
     def stub(self, one: Function, owner: str) -> str:
         """The stub of a function, or of a method of `owner`."""

@@ -16,6 +16,7 @@ import clift
 from clift import _clift
 from clift._keywords import KEYWORDS, LinuxParts
 from clift.campaign import run_campaign
+from clift.cli.main import run
 
 ROOT = Path(__file__).parent.parent
 CHANNEL = """
@@ -57,6 +58,26 @@ def test_errors_name_file_line_key_and_cure(tmp_path: Path, text: str, expected:
         run_campaign(clift.Scenario.read(path))
     assert expected in str(error.value)
     assert "\n" not in str(error.value)
+
+
+def test_a_missing_trace_file_is_told_with_file_line_and_key(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "x.toml"
+    path.write_text('duration = "5 s"\n\n[trace]\nfile = "gone.csv"\n')
+    line = f"{path} line 4: trace.file: {tmp_path}/gone.csv: cannot be opened: No such file"
+    with pytest.raises(clift.TraceError) as error:
+        clift.simulate(clift.Scenario.read(path))
+    assert str(error.value).startswith(line)
+    assert run(["run", str(path)]) == 2
+    assert line in capsys.readouterr().err
+    (tmp_path / "here.csv").write_text("5\n7\n")
+    rest = 'file = "here.csv"\nformat = "delay-loss"\ninterval = "1 ms"\n'
+    path.write_text(f'[trace]\nlosses = "gone"\n{rest}')
+    with pytest.raises(clift.TraceError, match=r"line 2: trace\.losses: .*gone: cannot be opened"):
+        clift.simulate(clift.Scenario.read(path))
+    with pytest.raises(clift.TraceError, match=r"^trace\.file: gone\.csv: cannot be opened"):
+        clift.simulate({"trace": {"file": "gone.csv"}})
 
 
 def test_unreadable_files_are_named(tmp_path: Path) -> None:

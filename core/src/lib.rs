@@ -35,6 +35,7 @@ pub mod scenario;
 pub mod scheme;
 pub mod seed;
 pub mod simulation;
+pub mod sync;
 pub mod trace;
 pub mod transport;
 pub mod units;

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
+from functools import partial
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -50,7 +51,7 @@ class Described(_parse.Fixed):
             raise respelled(error, self.keywords, self._given) from None
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return _restored, (type(self), self._given)
+        return partial(type(self), **self._given), ()
 
     def __eq__(self, other: object) -> bool:
         return type(other) is type(self) and self.tree == other.tree
@@ -232,7 +233,3 @@ def _duration(seconds: float) -> int:
 
 def _seed(seed: int) -> int:
     return _parse.whole("seed", seed, 0, _parse.SEED)
-
-
-def _restored(kind: type[Described], given: dict[str, Any]) -> Described:
-    return kind(**given)

@@ -101,11 +101,7 @@ class PhyTrace(Fixed):
         return hash(self.core)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        named = ("t_ns", "d_ns", *_HEADER)
-        given = {name: getattr(self, name) for name in named}
-        if self.slot_bytes is not None:
-            given["lldu_bytes"] = self.slot_bytes
-        return _made, (type(self), given, self.core.extra())
+        return type(self).of, (self.core,)
 
     @property
     def t_ns(self) -> NDArray[np.int64]:
@@ -353,13 +349,6 @@ def read_trace(
             keep_order=_flag("keep_order", keep_order),
         )
     )
-
-
-_HEADER = ("lldu_bytes", "decode_ns", "period_ns", "rtt_ns", "description", "source")
-
-
-def _made(kind: type[PhyTrace], arguments: dict[str, Any], extra: tuple[Any, Any]) -> PhyTrace:
-    return kind.of(kind(**arguments).core.with_extra(*extra))
 
 
 def sizes(value: Any) -> Any:

@@ -22,7 +22,7 @@ pub const CLIFT_BACKWARD: u32 = 1;
 pub struct clift_scenario {
     content: Source,
     changes: Vec<(String, Change)>,
-    store: Store,
+    store: Store<'static>,
 }
 
 /// Where a scenario comes from.

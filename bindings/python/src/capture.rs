@@ -1,6 +1,7 @@
 //! Captures of runs, and what connections log.
 
 use std::path::PathBuf;
+use std::sync::Arc;
 
 use clift::budget::Budget;
 use clift::capture::{CaptureError, Options, record, record_log};
@@ -15,7 +16,7 @@ use crate::work::watched;
 /// of packets written.
 #[pyfunction]
 pub(crate) fn capture(py: Python<'_>, setup: &Setup, path: PathBuf, snap: u32) -> PyResult<u64> {
-    let (setup, options) = (setup.inner().clone(), Options { snap });
+    let (setup, options) = (Arc::clone(&setup.0), Options { snap });
     let job = move |budget: &Budget<'_>| record(&setup, &path, &options, &|| budget.ask().is_ok());
     told(watched(py, job)?.0.map(|summary| summary.packets))
 }
@@ -28,7 +29,7 @@ pub(crate) fn connection_log(
     flow: usize,
     path: PathBuf,
 ) -> PyResult<u64> {
-    let setup = setup.inner().clone();
+    let setup = Arc::clone(&setup.0);
     let job = move |budget: &Budget<'_>| record_log(&setup, flow, &path, &|| budget.ask().is_ok());
     told(watched(py, job)?.0)
 }

@@ -34,10 +34,7 @@ pub(crate) fn channel(
     }
     let make = move |budget: &Budget<'_>| match (on, slots) {
         // A channel on top of a trace draws from another stream than one that may have made it.
-        (Some(phy), _) => {
-            budget.take(8 * phy.len() as u64, format_args!("{} slots", phy.len()))?;
-            channel.on(&phy, seed, 1)
-        }
+        (Some(phy), _) => channel.on_within(&phy, seed, 1, budget),
         (None, slots) => channel.trace_within(slots.unwrap_or_default(), seed, 0, budget),
     };
     work(py, make, |fault| described_error(py, fault.within("channel"))).map(PyPhyTrace)

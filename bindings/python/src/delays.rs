@@ -34,13 +34,8 @@ impl PyDelaySeries {
     /// Steps of `(from_ns, delay_ns)`, each of which holds until the next.
     #[new]
     fn new(steps: Vec<(u64, u64)>) -> PyResult<Self> {
-        Ok(Self(Arc::new(delay_series(&steps)?)))
+        let step = |(from, delay)| Ok((Instant::ZERO + time(from)?, Duration::from_nanos(delay)));
+        let steps = steps.into_iter().map(step).collect::<PyResult<_>>()?;
+        DelaySeries::new(steps).map(|series| Self(Arc::new(series))).map_err(scenario_error)
     }
-}
-
-fn delay_series(steps: &[(u64, u64)]) -> PyResult<DelaySeries> {
-    let steps = steps
-        .iter()
-        .map(|&(from, delay)| Ok((Instant::ZERO + time(from)?, Duration::from_nanos(delay))));
-    DelaySeries::new(steps.collect::<PyResult<_>>()?).map_err(scenario_error)
 }

@@ -11,7 +11,7 @@ use crate::simulation::time;
 
 /// Mutual information per coded bit over time, shared by the links over it.
 #[pyclass(frozen, name = "MiTrace", module = "clift._clift")]
-pub(crate) struct PyMiTrace(Arc<MiTrace>);
+pub(crate) struct PyMiTrace(pub(crate) Arc<MiTrace>);
 
 #[pymethods]
 impl PyMiTrace {
@@ -38,11 +38,5 @@ impl PyMiTrace {
 
     fn __len__(&self) -> usize {
         self.0.values().len()
-    }
-}
-
-impl PyMiTrace {
-    pub(crate) fn inner(&self) -> &Arc<MiTrace> {
-        &self.0
     }
 }

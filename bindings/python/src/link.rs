@@ -67,7 +67,7 @@ pub(crate) fn replay(
     direction: u32,
     arrivals: Vec<Arrival>,
 ) -> PyResult<Vec<Happened>> {
-    let setup = setup.inner();
+    let setup = &setup.0;
     let (hops, first) = match direction {
         0 => (&setup.forward, 0),
         _ => (&setup.backward, setup.forward.len() as u32),

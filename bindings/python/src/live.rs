@@ -38,8 +38,8 @@ pub(crate) fn live(
         let commands =
             clift_live::Commands { command, serve, user: user.0, group: user.1, congestion };
         let capture = capture.map(|(path, snap, most)| clift_live::CaptureTo { path, snap, most });
-        let ran = py
-            .detach(|| clift_live::run(setup.inner(), &commands, log.as_deref(), capture.as_ref()));
+        let ran =
+            py.detach(|| clift_live::run(&setup.0, &commands, log.as_deref(), capture.as_ref()));
         let report = ran.map_err(scenario_error)?;
         let lateness = &report.lateness;
         let directions = report.directions.map(|direction| {

@@ -2,12 +2,13 @@
 
 use std::ops::ControlFlow;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, mpsc};
+use std::sync::{Arc, Mutex, mpsc};
 use std::thread;
 use std::time::{Duration as WallTime, Instant as WallClock};
 
 use clift::budget::Budget;
 use clift::simulation::{self as engine, Observer};
+use clift::sync::lock;
 use clift::units::Instant;
 use pyo3::prelude::*;
 
@@ -194,10 +195,6 @@ fn on_threads<T: Send + 'static>(
         }
     }
     (jobs.take(), stopped.map(|(failure, _)| failure))
-}
-
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// Lets Python handle signals and call the progress function.

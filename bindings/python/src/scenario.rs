@@ -4,22 +4,19 @@ use std::borrow::Cow;
 use std::path::Path;
 use std::sync::{Arc, OnceLock};
 
-use clift::application::PageContent;
 use clift::budget::Budget;
 use clift::config::{Node, Value};
-use clift::link::DelaySeries;
 use clift::scenario::{
-    self as core, Cell, Change, Content, Information, InformationSpec, MakeError, Memory, PhySpec,
-    SetupFault, Store, Traces,
+    self as core, Cell, Change, Content, MakeError, Memory, SetupFault, Store, Traces,
 };
 use clift::scheme::nr::PRESETS;
 use clift::simulation as engine;
-use clift::trace::{Folder, LinkTrace, PhyTrace};
+use clift::trace::Folder;
 use pyo3::exceptions::PyIndexError;
 use pyo3::prelude::*;
 use pyo3::types::PyString;
 
-use crate::errors::{fault_error, memory_error, scenario_error, trace_error};
+use crate::errors::{fault_error, memory_error, trace_error};
 use crate::own::raised;
 use crate::simulation::Setup;
 use crate::trace::PyPhyTrace;
@@ -36,7 +33,7 @@ pub(crate) struct PyScenario {
     changes: Vec<(String, Change)>,
     memory: Memory,
     made: OnceLock<Result<core::Scenario, Wrong>>,
-    store: OnceLock<Store>,
+    store: OnceLock<Store<'static>>,
 }
 
 /// A dotted key and its value; `None` takes the key away.
@@ -62,11 +59,17 @@ impl From<core::ScenarioError> for Wrong {
 }
 
 impl Wrong {
-    /// What a file does not hold is wrong with a trace, what a channel cannot with the scenario.
-    fn made(error: &MakeError) -> Self {
-        match error {
-            MakeError::File(_) | MakeError::Delays { .. } => Self::Trace(error.to_string()),
-            error => Self::Key(error.to_string(), String::new(), error.to_string()),
+    /// What a file does not hold is wrong with a trace, what a channel cannot with the scenario that
+    /// is called `file`.
+    fn of(file: &str, cell: &Cell, fault: &SetupFault) -> Self {
+        match fault {
+            SetupFault::Trace(MakeError::Trace { .. }) => {
+                Self::Trace(cell.error(file, fault).to_string())
+            }
+            SetupFault::Trace(error @ (MakeError::File(_) | MakeError::Delays { .. })) => {
+                Self::Trace(error.to_string())
+            }
+            _ => cell.error(file, fault).into(),
         }
     }
 
@@ -152,26 +155,22 @@ impl PyScenario {
 
     /// Values that a paper prints, as JSON.
     fn printed(&self, py: Python<'_>) -> PyResult<String> {
-        json(&self.asked(py)?.printed())
+        tree::json(&self.asked(py)?.printed())
     }
 
     /// Axis and label, for each axis.
     fn labels(&self, py: Python<'_>, cell: usize) -> PyResult<Vec<(String, String)>> {
-        let scenario = self.asked(py)?;
-        if cell >= scenario.count() {
-            return Err(PyIndexError::new_err("no such cell"));
-        }
-        Ok(scenario.labels(cell))
+        Ok(self.of(py, cell)?.labels(cell))
     }
 
     /// The configuration with every default filled in, as JSON.
     fn config(&self, py: Python<'_>, cell: usize) -> PyResult<String> {
-        json(self.cell(py, cell)?.config())
+        tree::json(self.cell(py, cell)?.config())
     }
 
     /// The same with what depends on other keys written out.
     fn settled(&self, py: Python<'_>, cell: usize) -> PyResult<String> {
-        json(&self.cell(py, cell)?.settled())
+        tree::json(&self.cell(py, cell)?.settled())
     }
 
     /// Replications of a cell.
@@ -200,14 +199,8 @@ impl PyScenario {
 
     /// What the engine runs in a replication; traces are made for it.
     fn setup(this: &Bound<'_, Self>, cell: usize, replication: u32) -> PyResult<Setup> {
-        let own = this.get();
-        if let Some(setup) =
-            own.at_hand(this.py(), cell, &|cell, traces| cell.setup(replication, traces).ok())
-        {
-            return Ok(Setup::from(setup));
-        }
-        let make = move |own: &Self, budget: &Budget<'_>| own.prepared(cell, replication, budget);
-        Self::made_of(this, make).map(Setup::from)
+        let setup = Self::of_cell(this, cell, move |cell, traces| cell.setup(replication, traces));
+        setup.map(Setup::from)
     }
 
     /// What all runs of a cell share: `trace`, `channel` or `None`.
@@ -225,31 +218,27 @@ impl PyScenario {
         cell: usize,
         replication: u32,
     ) -> PyResult<Option<(u64, u64, bool)>> {
-        let window = Self::of_cell(this, cell, move |own, cell, traces| {
-            cell.window(replication, traces).map_err(|fault| own.wrong(&fault))
-        })?;
+        let window =
+            Self::of_cell(this, cell, move |cell, traces| cell.window(replication, traces))?;
         Ok(window.map(|own| (own.start.as_nanos(), own.length.as_nanos(), own.wraps)))
     }
 
     /// What links took from their traces because the scenario does not say it, a line each.
     fn taken(this: &Bound<'_, Self>, cell: usize) -> PyResult<Vec<String>> {
-        Self::of_cell(this, cell, |_, cell, traces| {
-            cell.taken(traces).map_err(|error| Wrong::made(&error))
-        })
+        Self::of_cell(this, cell, |cell, traces| cell.taken(traces))
     }
 
     /// Round-trip time, queue, LLDU size and decoding time of the links of a cell: key, value and
     /// where it comes from.
     fn in_effect(this: &Bound<'_, Self>, cell: usize) -> PyResult<Vec<(String, String, String)>> {
-        let found = Self::of_cell(this, cell, |_, cell, traces| {
-            cell.in_effect(traces).map_err(|error| Wrong::made(&error))
-        })?;
+        let found = Self::of_cell(this, cell, |cell, traces| cell.in_effect(traces))?;
         Ok(found.into_iter().map(|own| (own.key, own.value, own.from)).collect())
     }
 
     /// Dotted keys that are given, and where each stands.
     fn origins(&self, py: Python<'_>, cell: usize) -> PyResult<Vec<(String, String)>> {
-        Ok(self.cell(py, cell)?.origins().to_vec())
+        let cell = self.cell(py, cell)?;
+        Ok(cell.origins().iter().map(|(key, place)| (key.clone(), place.to_string())).collect())
     }
 
     /// The PHY trace under the first link that has one.
@@ -258,10 +247,9 @@ impl PyScenario {
         cell: usize,
         replication: u32,
     ) -> PyResult<Option<PyPhyTrace>> {
-        let phy = Self::of_cell(this, cell, move |_, cell, traces| {
+        let phy = Self::of_cell(this, cell, move |cell, traces| {
             let spec = cell.phy_traces(replication).into_iter().flatten().next();
-            let phy = spec.map(|spec| traces.phy(&spec)).transpose();
-            phy.map_err(|error| Wrong::made(&error))
+            Ok(spec.map(|spec| traces.phy(&spec)).transpose()?)
         })?;
         Ok(phy.map(PyPhyTrace))
     }
@@ -317,7 +305,7 @@ impl PyScenario {
         let setup = cell.setup(replication, &self.store().within(budget));
         setup.map_err(|fault| match raised::take() {
             Some(error) => Wrong::Raised(Arc::new(error)),
-            None => self.wrong(&fault).within(budget),
+            None => Wrong::of(&self.file, &cell, &fault).within(budget),
         })
     }
 
@@ -332,59 +320,27 @@ impl PyScenario {
         setup.map_err(|wrong| wrong.error(py))
     }
 
-    /// What `make` makes of it, while Python looks for signals.
-    fn made_of<T: Send + 'static>(
-        this: &Bound<'_, Self>,
-        make: impl FnOnce(&Self, &Budget<'_>) -> Result<T, Wrong> + Send + 'static,
-    ) -> PyResult<T> {
-        let own = this.clone().unbind();
-        let (made, _) = watched(this.py(), move |budget| make(own.get(), budget))?;
-        made.map_err(|wrong| wrong.error(this.py()))
-    }
-
-    /// The same of a cell and its traces.
+    /// What `make` makes of a cell and its traces, while Python looks for signals.
     fn of_cell<T: Send + 'static>(
         this: &Bound<'_, Self>,
         cell: usize,
-        make: impl Fn(&Self, &Cell, &dyn Traces) -> Result<T, Wrong> + Send + Sync + 'static,
+        make: impl Fn(&Cell, &dyn Traces) -> Result<T, SetupFault> + Send + Sync + 'static,
     ) -> PyResult<T> {
-        let own = this.get();
-        if cell >= own.asked(this.py())?.count() {
-            return Err(PyIndexError::new_err("no such cell"));
-        }
-        if let Some(made) =
-            own.at_hand(this.py(), cell, &|cell, traces| make(own, cell, traces).ok())
-        {
+        let (own, py) = (this.get(), this.py());
+        own.of(py, cell)?;
+        // Where all is in memory it needs no thread of its own: that costs more than a short run.
+        let at_hand = || make(&*own.made().ok()?.cell(cell).ok()?, own.store().memory()).ok();
+        if let Some(made) = py.detach(at_hand) {
             return Ok(made);
         }
-        Self::made_of(this, move |own, budget| {
+        let own = this.clone().unbind();
+        let (made, _) = watched(py, move |budget| {
+            let own = own.get();
             let cell = own.made().map_err(Clone::clone)?.cell(cell)?;
-            let made = make(own, &cell, &own.store().within(budget));
-            made.map_err(|wrong| wrong.within(budget))
-        })
-    }
-
-    /// What `make` makes of a cell whose traces are all in memory, without a thread of its own: that
-    /// costs more than a short run. `None`: something is wrong, or has to be read or made first.
-    fn at_hand<T: Send>(
-        &self,
-        py: Python<'_>,
-        cell: usize,
-        make: &(dyn Fn(&Cell, &dyn Traces) -> Option<T> + Sync),
-    ) -> Option<T> {
-        py.detach(|| make(&*self.made().ok()?.cell(cell).ok()?, &AtHand(self.store())))
-    }
-
-    fn wrong(&self, fault: &SetupFault) -> Wrong {
-        match fault {
-            SetupFault::Key(fault) => Wrong::from(core::ScenarioError {
-                file: self.file.clone(),
-                place: core::Place::File,
-                key: fault.path(),
-                message: fault.message().to_owned(),
-            }),
-            SetupFault::Trace(error) => Wrong::made(error),
-        }
+            let made = make(&cell, &own.store().within(budget));
+            made.map_err(|fault| Wrong::of(&own.file, &cell, &fault).within(budget))
+        })?;
+        made.map_err(|wrong: Wrong| wrong.error(py))
     }
 
     fn asked(&self, py: Python<'_>) -> PyResult<&core::Scenario> {
@@ -392,15 +348,18 @@ impl PyScenario {
         py.detach(|| self.made()).map_err(|wrong| wrong.error(py))
     }
 
-    fn cell(&self, py: Python<'_>, index: usize) -> PyResult<Cow<'_, Cell>> {
+    /// The scenario, which has a cell of that number.
+    fn of(&self, py: Python<'_>, cell: usize) -> PyResult<&core::Scenario> {
         let scenario = self.asked(py)?;
-        if index >= scenario.count() {
-            return Err(PyIndexError::new_err("no such cell"));
-        }
-        scenario.cell(index).map_err(|error| Wrong::from(error).error(py))
+        let is_there = cell < scenario.count();
+        is_there.then_some(scenario).ok_or_else(|| PyIndexError::new_err("no such cell"))
     }
 
-    fn store(&self) -> &Store {
+    fn cell(&self, py: Python<'_>, index: usize) -> PyResult<Cow<'_, Cell>> {
+        self.of(py, index)?.cell(index).map_err(|error| Wrong::from(error).error(py))
+    }
+
+    fn store(&self) -> &Store<'static> {
         let folder = Path::new(&self.file).parent().unwrap_or(Path::new(""));
         self.store.get_or_init(|| Store::with_memory(Folder::new(folder), self.memory.clone()))
     }
@@ -412,36 +371,6 @@ impl PyScenario {
     fn make(&self) -> Result<core::Scenario, Wrong> {
         let made = core::Scenario::read(&self.file, &self.content, &self.changes);
         made.map_err(Wrong::from)
-    }
-}
-
-/// Link traces and mutual information that are in memory; whatever would have to be read or made first
-/// is refused.
-struct AtHand<'a>(&'a Store);
-
-impl Traces for AtHand<'_> {
-    fn phy(&self, _: &PhySpec) -> Result<PhyTrace, MakeError> {
-        Err(MakeError::Nothing)
-    }
-
-    fn held_link(&self, name: &Path) -> Result<Arc<LinkTrace>, MakeError> {
-        self.0.held_link(name)
-    }
-
-    fn held_information(&self, name: &Path) -> Result<Information, MakeError> {
-        self.0.held_information(name)
-    }
-
-    fn information(&self, _: &InformationSpec) -> Result<Information, MakeError> {
-        Err(MakeError::Nothing)
-    }
-
-    fn delays(&self, _: &str) -> Result<Arc<DelaySeries>, MakeError> {
-        Err(MakeError::Nothing)
-    }
-
-    fn page(&self, _: &str) -> Result<Arc<PageContent>, MakeError> {
-        Err(MakeError::Nothing)
     }
 }
 
@@ -473,8 +402,4 @@ pub(crate) fn scenario_schema() -> String {
 #[pyfunction]
 pub(crate) fn ntn_presets() -> Vec<&'static str> {
     PRESETS.iter().map(|(name, _)| *name).collect()
-}
-
-fn json(value: &impl serde::Serialize) -> PyResult<String> {
-    serde_json::to_string(value).map_err(scenario_error)
 }

@@ -5,15 +5,16 @@ use std::sync::Arc;
 
 use clift::budget::Budget;
 use clift::scheme as core;
-use clift::trace::{LinkColumns, LinkSizes, Loading, Packing};
-use clift::units::{Bytes, Duration};
+use clift::trace::LinkColumns;
+use clift::units::Duration;
 use numpy::PyArray1;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
 use crate::columns::{column, view};
 use crate::errors::{scenario_error, trace_error};
-use crate::trace::{Packed, PyPhyTrace, files, packed, sizes, unpacked};
+use crate::trace::{Pickled, PyPhyTrace, files, packed_as, sizes};
+use crate::tree;
 use crate::work::work;
 
 /// Applies a scheme to a PHY trace. `scheme` as its text, e.g. `HARQ(10/12)`.
@@ -37,17 +38,7 @@ pub(crate) fn apply(
 
 /// What became of every data LLDU; see `clift.LinkTrace`.
 #[pyclass(frozen, module = "clift._clift")]
-pub(crate) struct LinkTrace(Arc<core::LinkTrace>);
-
-impl LinkTrace {
-    pub(crate) fn new_inner(trace: Arc<core::LinkTrace>) -> Self {
-        Self(trace)
-    }
-
-    pub(crate) fn inner(&self) -> &Arc<core::LinkTrace> {
-        &self.0
-    }
-}
+pub(crate) struct LinkTrace(pub(crate) Arc<core::LinkTrace>);
 
 #[pymethods]
 impl LinkTrace {
@@ -91,17 +82,12 @@ impl LinkTrace {
         Some(view(sizes.lldus.column()?, slf.clone().into_any()))
     }
 
-    /// Function and arguments that make it anew, for `pickle`.
-    fn __reduce__<'py>(slf: &Bound<'py, Self>) -> PyResult<(Bound<'py, PyAny>, Made<'py>)> {
+    fn __reduce__<'py>(slf: &Bound<'py, Self>) -> PyResult<Pickled<'py>> {
         let make = slf.py().import("clift._clift")?.getattr("link_trace")?;
         let parts = slf.get().0.parts();
-        let numbers = (parts.rtt.as_nanos(), parts.lldu.0, parts.slots, parts.slots_used);
-        let bytes = parts.sizes.as_ref().map(|sizes| (sizes.all, sizes.used));
-        let numbers = (numbers, bytes);
-        let exceptions = (parts.lost.clone(), parts.transmissions.clone());
-        let columns = (Self::t_ns(slf), Self::d_ns(slf), Self::slot_bytes(slf));
-        let loading = packed(parts.loading);
-        Ok((make, (columns, exceptions, numbers, parts.recovered, parts.span, parts.gap, loading)))
+        let each = parts.sizes.as_ref().and_then(|sizes| sizes.lldus.column());
+        let name = if each.is_some() { "slot_bytes" } else { "lldu_bytes" };
+        Ok((make, (Self::t_ns(slf), Self::d_ns(slf), slf.getattr(name)?, tree::json(parts)?)))
     }
 
     fn __eq__(&self, other: &Self) -> bool {
@@ -125,56 +111,20 @@ impl LinkTrace {
     }
 }
 
-/// Units that were lost, and those sent more than once.
-type Exceptions = (Vec<(u32, i64)>, Vec<(u32, u32)>);
-
-/// Round-trip time, size, slots and slots used; bytes of those where sizes differ.
-type Numbers = ((u64, u32, u64, u64), Option<(u64, u64)>);
-
-/// Columns, exceptions, and all else that a link trace is made of.
-type Made<'py> = (
-    (Bound<'py, PyArray1<i64>>, Bound<'py, PyArray1<i64>>, Option<Bound<'py, PyArray1<i64>>>),
-    Exceptions,
-    Numbers,
-    (u64, u128),
-    (i64, i64),
-    i64,
-    Packed,
-);
-
 /// The link trace that `LinkTrace.__reduce__` takes apart.
 #[pyfunction]
 pub(crate) fn link_trace(
-    columns: (Bound<'_, PyAny>, Bound<'_, PyAny>, Option<Bound<'_, PyAny>>),
-    exceptions: Exceptions,
-    numbers: Numbers,
-    recovered: (u64, u128),
-    span: (i64, i64),
-    gap: i64,
-    loading: Packed,
+    t_ns: &Bound<'_, PyAny>,
+    d_ns: &Bound<'_, PyAny>,
+    lldu_bytes: &Bound<'_, PyAny>,
+    parts: &str,
 ) -> PyResult<LinkTrace> {
-    let (lost, transmissions) = exceptions;
-    let ((rtt, lldu, slots, slots_used), bytes) = numbers;
-    let lldus = match &columns.2 {
-        Some(bytes) => sizes(bytes)?,
-        None => Bytes(lldu).into(),
-    };
-    Ok(LinkTrace(Arc::new(core::LinkTrace::from_parts(core::Parts {
-        t: column("t_ns", &columns.0)?,
-        d: column("d_ns", &columns.1)?,
-        lost,
-        transmissions,
-        recovered,
-        slots_used,
-        rtt: Duration::from_nanos(rtt),
-        back: Duration::from_nanos(rtt).half(),
-        lldu: Bytes(lldu),
-        sizes: bytes.map(|(all, used)| LinkSizes { lldus, all, used }),
-        slots,
-        span,
-        gap,
-        loading: unpacked(loading),
-    }))))
+    let mut parts: core::Parts = tree::of_json(parts)?;
+    (parts.t, parts.d) = (column("t_ns", t_ns)?, column("d_ns", d_ns)?);
+    if let Some(own) = &mut parts.sizes {
+        own.lldus = sizes(lldu_bytes)?;
+    }
+    Ok(LinkTrace(Arc::new(core::LinkTrace::from_parts(parts))))
 }
 
 /// The link trace of these columns; see `clift.LinkTrace`.
@@ -193,10 +143,6 @@ pub(crate) fn link_of_columns(
     slots: Option<u64>,
     packing: Option<&str>,
 ) -> PyResult<LinkTrace> {
-    let packing = packing.map(|name| {
-        let fault = || trace_error(format!("packing = {name}: give packet or bytes"));
-        Packing::of(name).ok_or_else(fault)
-    });
     let columns = LinkColumns {
         t: column("t_ns", t_ns)?,
         d: column("d_ns", d_ns)?,
@@ -206,7 +152,7 @@ pub(crate) fn link_of_columns(
         rtt: Duration::from_nanos(rtt_ns),
         period: period_ns.map(Duration::from_nanos),
         slots,
-        loading: Loading { packing: packing.transpose()?, ..Loading::default() },
+        loading: packed_as(packing)?,
     };
     let trace = columns.trace().map_err(trace_error)?;
     Ok(LinkTrace(Arc::new(trace)))

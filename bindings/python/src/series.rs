@@ -11,10 +11,10 @@ use numpy::PyArray1;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
-use crate::errors::{run_error, scenario_error};
+use crate::errors::{memory_error, run_error, scenario_error};
 use crate::own::raised;
 use crate::simulation::Setup;
-use crate::work::work;
+use crate::work::watched;
 
 /// A table by columns, whose names are those that Python sees, and a row of it.
 macro_rules! table {
@@ -98,29 +98,13 @@ fn logged<T: Send + 'static>(
     let run = move |budget: &Budget<'_>| {
         let mut log = Log { budget, refused: None };
         let ran = run(&setup, &mut log);
-        match log.refused {
-            Some(refused) => Err(Failed::Log(refused)),
-            None => ran.map_err(Failed::Run),
-        }
+        (ran, log.refused)
     };
-    work(py, run, |failed| match failed {
-        Failed::Run(error) => run_error(error),
-        Failed::Log(refused) => scenario_error(refused),
-    })
-}
-
-/// Why there is no log.
-enum Failed {
-    Run(engine::RunError),
-    Log(Refusal),
-}
-
-impl std::fmt::Display for Failed {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        match self {
-            Self::Run(error) => error.fmt(f),
-            Self::Log(refused) => refused.fmt(f),
-        }
+    let ((ran, refused), short) = watched(py, run)?;
+    match refused {
+        Some(refused) if short => Err(memory_error(refused)),
+        Some(refused) => Err(scenario_error(refused)),
+        None => ran.map_err(run_error),
     }
 }
 

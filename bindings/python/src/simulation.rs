@@ -17,7 +17,7 @@ pub(crate) struct Setup(pub(crate) Arc<engine::Setup>);
 impl Setup {
     /// The link trace of the first link, if that is over one.
     fn link_trace(&self) -> Option<LinkTrace> {
-        first_link(&self.0).map(LinkTrace::new_inner)
+        first_link(&self.0).map(LinkTrace)
     }
 
     /// The same in which the first hop, a leg, loses the data packets of these numbers, and holds
@@ -44,12 +44,6 @@ impl Setup {
 impl From<engine::Setup> for Setup {
     fn from(setup: engine::Setup) -> Self {
         Self(Arc::new(setup))
-    }
-}
-
-impl Setup {
-    pub(crate) fn inner(&self) -> &engine::Setup {
-        &self.0
     }
 }
 

@@ -8,7 +8,7 @@ use std::str::FromStr;
 
 use clift::budget::Budget;
 use clift::config;
-use clift::trace::{self, series::Given};
+use clift::trace::series::Given;
 use clift::trace::{
     FileError, Folder, Format, Header, Loading, Packing, PhyTrace, Runs, Sizes, TraceFile, WriteAs,
     WriteError, write_file,
@@ -22,32 +22,19 @@ use pyo3::types::PyDict;
 
 use crate::columns::{column, view};
 use crate::errors::{scenario_error, trace_error};
-use crate::tree::{Objects, value};
+use crate::tree::{self, Objects, value};
 use crate::work::work;
 
 /// A PHY trace; `clift.PhyTrace` wraps it.
 #[pyclass(frozen, name = "PhyTrace", module = "clift._clift")]
 pub(crate) struct PyPhyTrace(pub(crate) PhyTrace);
 
-/// How packets go onto slots: packing, bytes sent with each, tick and phase in ns.
-pub(crate) type Packed = (Option<String>, u32, u64, u64);
-
-/// What was understood and assumed, and warnings.
-type Notes = (Vec<String>, Vec<String>, Vec<String>);
-
-pub(crate) fn packed(loading: Loading) -> Packed {
-    let packing = loading.packing.map(|packing| packing.name().to_owned());
-    (packing, loading.packet_header.0, loading.tick.as_nanos(), loading.phase.as_nanos())
-}
-
-pub(crate) fn unpacked((packing, header, tick, phase): Packed) -> Loading {
-    Loading {
-        packing: packing.as_deref().and_then(Packing::of),
-        packet_header: Bytes(header),
-        tick: Duration::from_nanos(tick),
-        phase: Duration::from_nanos(phase),
-    }
-}
+/// What `pickle` keeps of a trace: a function, and its columns of times, bytes of slots (as [`sizes`]
+/// takes them) and all else as JSON.
+pub(crate) type Pickled<'py> = (
+    Bound<'py, PyAny>,
+    (Bound<'py, PyArray1<i64>>, Bound<'py, PyArray1<i64>>, Bound<'py, PyAny>, String),
+);
 
 #[pymethods]
 impl PyPhyTrace {
@@ -67,18 +54,13 @@ impl PyPhyTrace {
         packing: Option<&str>,
     ) -> PyResult<Self> {
         let (t, d) = (column("t_ns", t_ns)?, column("d_ns", d_ns)?);
-        let packing = packing.map(|name| {
-            let fault = || trace_error(format!("packing = {name}: give packet or bytes"));
-            Packing::of(name).ok_or_else(fault)
-        });
-        let loading = Loading { packing: packing.transpose()?, ..Loading::default() };
         let header = Header {
             decode: decode_ns.map(Duration::from_nanos),
             description,
             source,
             period: period_ns.map(Duration::from_nanos),
             rtt: rtt_ns.map(Duration::from_nanos),
-            loading,
+            loading: packed_as(packing)?,
             ..Header::default()
         };
         let sizes = sizes(lldu_bytes)?;
@@ -152,25 +134,12 @@ impl PyPhyTrace {
         (notes.understood.clone(), notes.assumed.clone(), warnings)
     }
 
-    /// What its header has beside what `new` takes, for `pickle`: how packets go onto its slots,
-    /// and the notes of an import.
-    fn extra(&self) -> (Packed, Notes) {
-        let Header { loading, notes, .. } = self.0.header();
-        let notes = (notes.understood.clone(), notes.assumed.clone(), notes.warnings.clone());
-        (packed(*loading), notes)
-    }
-
-    /// The same trace with what `extra` gave.
-    fn with_extra(&self, loading: Packed, notes: Notes) -> PyResult<Self> {
-        let (understood, assumed, warnings) = notes;
-        let header = Header {
-            loading: unpacked(loading),
-            notes: trace::Notes { understood, assumed, warnings },
-            ..self.0.header().clone()
-        };
-        let (t, d) = (self.0.t().clone(), self.0.d().clone());
-        let sizes = self.0.sizes().clone();
-        PhyTrace::with_header(t, d, sizes, header).map(Self).map_err(trace_error)
+    fn __reduce__<'py>(this: &Bound<'py, Self>) -> PyResult<Pickled<'py>> {
+        let make = this.py().import("clift._clift")?.getattr("phy_trace")?;
+        let header = tree::json(this.get().0.header())?;
+        let name =
+            if this.get().0.sizes().column().is_some() { "slot_bytes" } else { "lldu_bytes" };
+        Ok((make, (Self::t_ns(this), Self::d_ns(this), this.getattr(name)?, header)))
     }
 
     fn __len__(&self) -> usize {
@@ -238,6 +207,28 @@ impl PyPhyTrace {
         let phy = self.0.clone();
         files(py, move |budget| how.write_while(&phy, &path, &|| budget.ask().is_ok()))
     }
+}
+
+/// The trace that `PhyTrace.__reduce__` takes apart.
+#[pyfunction]
+pub(crate) fn phy_trace(
+    t_ns: &Bound<'_, PyAny>,
+    d_ns: &Bound<'_, PyAny>,
+    lldu_bytes: &Bound<'_, PyAny>,
+    header: &str,
+) -> PyResult<PyPhyTrace> {
+    let (t, d) = (column("t_ns", t_ns)?, column("d_ns", d_ns)?);
+    let trace = PhyTrace::with_header(t, d, sizes(lldu_bytes)?, tree::of_json(header)?);
+    trace.map(PyPhyTrace).map_err(trace_error)
+}
+
+/// How packets go onto slots, by the name of a packing.
+pub(crate) fn packed_as(name: Option<&str>) -> PyResult<Loading> {
+    let packing = name.map(|name| {
+        let fault = || trace_error(format!("packing = {name}: give packet or bytes"));
+        Packing::of(name).ok_or_else(fault)
+    });
+    Ok(Loading { packing: packing.transpose()?, ..Loading::default() })
 }
 
 /// Bytes of slots: an integer, or one each.

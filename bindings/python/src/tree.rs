@@ -8,6 +8,8 @@ use clift::config::{Node, Table, Value};
 use clift::scenario::{Held, Information};
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyDict, PyFloat, PyInt, PyList, PyString, PyTuple};
+use serde::Serialize;
+use serde::de::DeserializeOwned;
 
 use crate::delays::PyDelaySeries;
 use crate::errors::scenario_error;
@@ -45,6 +47,16 @@ pub(crate) fn value(any: &Bound<'_, PyAny>, objects: &mut Objects) -> PyResult<V
     Ok(node.into())
 }
 
+/// The JSON of a value of the core.
+pub(crate) fn json(value: &impl Serialize) -> PyResult<String> {
+    serde_json::to_string(value).map_err(scenario_error)
+}
+
+/// The value of the core that `json` wrote.
+pub(crate) fn of_json<T: DeserializeOwned>(text: &str) -> PyResult<T> {
+    serde_json::from_str(text).map_err(scenario_error)
+}
+
 fn name(held: Held, objects: &mut Objects) -> String {
     static NEXT: AtomicU64 = AtomicU64::new(0);
     let name = format!("memory:{}", NEXT.fetch_add(1, Ordering::Relaxed));
@@ -55,7 +67,7 @@ fn name(held: Held, objects: &mut Objects) -> String {
 /// An object of this module, or one of the package that holds such an object.
 fn held(any: &Bound<'_, PyAny>) -> PyResult<Held> {
     if let Ok(trace) = any.cast::<LinkTrace>() {
-        return Ok(Held::Link(Arc::clone(trace.get().inner())));
+        return Ok(Held::Link(Arc::clone(&trace.get().0)));
     }
     if let Ok(phy) = any.cast::<PyPhyTrace>() {
         return Ok(Held::Phy(Box::new(phy.get().0.clone())));
@@ -64,7 +76,7 @@ fn held(any: &Bound<'_, PyAny>) -> PyResult<Held> {
         return Ok(Held::Delays(Arc::clone(&delays.get().0)));
     }
     if let Ok(information) = any.cast::<PyMiTrace>() {
-        let trace = Arc::clone(information.get().inner());
+        let trace = Arc::clone(&information.get().0);
         return Ok(Held::Information(Information { mean: trace.mean(), trace }));
     }
     match any.getattr_opt(pyo3::intern!(any.py(), "core"))? {

@@ -6,7 +6,6 @@ use std::io::Cursor;
 use std::sync::Arc;
 
 use clift::application::PageContent;
-use clift::link::DelaySeries;
 use clift::scenario::{
     Information, InformationSpec, MakeError, PhySpec, Scenario, SetupFault, Traces,
 };
@@ -244,14 +243,6 @@ impl Traces for Given {
         let trace = MiTrace::new(Duration::from_secs(100), vec![0.5; 8]);
         let trace = Arc::new(trace.map_err(|_| MakeError::Nothing)?);
         Ok(Information { trace, mean: 0.5 })
-    }
-
-    fn delays(&self, _: &str) -> Result<Arc<DelaySeries>, MakeError> {
-        Err(MakeError::Nothing)
-    }
-
-    fn page(&self, _: &str) -> Result<Arc<PageContent>, MakeError> {
-        Err(MakeError::Nothing)
     }
 }
 

@@ -150,6 +150,21 @@ impl ChannelConfig {
         Ok(self.erasing(None)?.on(phy, seed, channel))
     }
 
+    /// The same within a budget.
+    ///
+    /// # Errors
+    /// As [`Self::on`], and what the budget refuses.
+    pub fn on_within(
+        &self,
+        phy: &PhyTrace,
+        seed: Seed,
+        channel: u32,
+        budget: &Budget<'_>,
+    ) -> Result<PhyTrace, Fault> {
+        budget.take(8 * phy.len() as u64, format_args!("{} slots", phy.len()))?;
+        self.on(phy, seed, channel)
+    }
+
     /// The land mobile satellite channel that it is, and its Es/N0 in dB.
     ///
     /// # Errors

@@ -3,12 +3,13 @@
 use rand::Rng;
 
 use super::config::Config;
+use super::error::Place;
 use super::limit::Start;
 use super::link::SlotLink;
 use super::plan::{Plan, PlannedHop, PlannedLink, PlannedPhy};
 use super::spec::PhySpec;
 use super::store::MakeError;
-use super::traces::Traces;
+use super::traces::{SetupFault, Traces};
 use crate::config::Fault;
 use crate::seed::{Seed, Stream};
 use crate::trace::PhyTrace;
@@ -21,7 +22,7 @@ pub struct Cell {
     pub(super) config: Config,
     pub(super) plan: Plan,
     /// Dotted keys that are given, and where.
-    pub(super) origins: Vec<(String, String)>,
+    pub(super) origins: Vec<(String, Place)>,
 }
 
 impl Cell {
@@ -75,7 +76,7 @@ impl Cell {
     ///
     /// # Errors
     /// A trace that cannot be made.
-    pub fn taken(&self, traces: &dyn Traces) -> Result<Vec<String>, MakeError> {
+    pub fn taken(&self, traces: &dyn Traces) -> Result<Vec<String>, SetupFault> {
         let mut lines = Vec::new();
         for (index, link) in self.plan.links().enumerate() {
             if let Some(rtt) = self.measured_rtt(index, link, traces)? {

@@ -1,5 +1,7 @@
 //! What is wrong with a scenario, where, and how to cure it.
 
+use std::fmt;
+
 use thiserror::Error;
 
 /// One line that names the file, the line, the key and the cure.
@@ -31,6 +33,20 @@ pub enum Place {
     Line(usize),
     /// A change of one key from outside (`--set key=value`).
     Set(String),
+    /// A preset that it names, which brings the key.
+    Preset(String),
+}
+
+/// Where a value comes from, in words.
+impl fmt::Display for Place {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::File => f.write_str("given"),
+            Self::Line(line) => write!(f, "line {line}"),
+            Self::Set(_) => f.write_str("--set"),
+            Self::Preset(name) => write!(f, "preset {name}"),
+        }
+    }
 }
 
 impl ScenarioError {
@@ -39,6 +55,7 @@ impl ScenarioError {
             Place::File => self.file.clone(),
             Place::Line(line) => format!("{} line {line}", self.file),
             Place::Set(change) => format!("{}, set {change}", self.file),
+            Place::Preset(name) => format!("{}, preset {name}", self.file),
         };
         let key = if self.key.is_empty() { String::new() } else { format!("{}: ", self.key) };
         let colon = if place.is_empty() { "" } else { ": " };

@@ -9,6 +9,7 @@ use super::link::SlotLink;
 use super::path::Sections;
 use super::plan::{PlannedLink, PlannedPhy};
 use super::shared::Shared;
+use super::spec::PhySpec;
 use super::traces::{SetupFault, Traces, varying};
 use crate::config::{Fault, changed, join};
 use crate::scheme::nr::NtnOptions;
@@ -23,7 +24,9 @@ pub trait LinkKind: fmt::Debug + Send + Sync {
     ///
     /// # Errors
     /// The key that is wrong, within its section.
-    fn check(&self, traced: bool, duration: Duration) -> Result<(), Fault>;
+    fn check(&self, _traced: bool, _duration: Duration) -> Result<(), Fault> {
+        Ok(())
+    }
 
     /// What carries the packets of the link; traces are asked for on the way.
     ///
@@ -136,9 +139,13 @@ impl Making<'_> {
     /// # Errors
     /// A trace that cannot be made.
     pub fn phy(&self) -> Result<Option<PhyTrace>, SetupFault> {
-        let spec = |phy| self.cell.phy(self.index, phy, self.replication);
-        let phy = self.link.phy.as_ref().map(|phy| self.traces.phy(&spec(phy)));
-        Ok(phy.transpose()?)
+        Ok(self.spec().map(|spec| self.traces.phy(&spec)).transpose()?)
+    }
+
+    /// Which PHY trace that is.
+    fn spec(&self) -> Option<PhySpec> {
+        let phy = self.link.phy.as_ref();
+        phy.map(|phy| self.cell.phy(self.index, phy, self.replication))
     }
 
     /// Duration of a run.
@@ -150,9 +157,7 @@ impl Making<'_> {
     pub fn channel_seed(&self, given: Option<u64>, redraw: bool) -> u64 {
         self.cell.channel_seed(self.index, given, redraw, self.replication)
     }
-}
 
-impl Making<'_> {
     /// The times that a scheme over the slots of `phy` knows. Where the delays of the way there stand
     /// in the trace and `[return]` gives that of the way back, reports take that one.
     fn timing(&self, slots: &SlotLink, phy: Option<&PhyTrace>) -> Result<Timing, Fault> {
@@ -168,13 +173,8 @@ impl Making<'_> {
 pub(super) struct Open(pub(super) Scheme);
 
 impl LinkKind for Open {
-    fn check(&self, _: bool, _: Duration) -> Result<(), Fault> {
-        Ok(())
-    }
-
     fn medium(&self, making: &Making<'_>) -> Result<Arc<dyn Medium>, SetupFault> {
-        let Some(phy) = &making.link.phy else { return Err(nothing()) };
-        let spec = making.cell.phy(making.index, phy, making.replication);
+        let spec = making.spec().ok_or_else(nothing)?;
         let slots = &making.link.link.slots;
         // Only a file can say how long the way is.
         let asked = slots.rtt.is_none_or(|rtt| rtt == Duration::ZERO) && spec.trace.is_some();
@@ -193,10 +193,6 @@ pub(super) struct Live {
 }
 
 impl LinkKind for Live {
-    fn check(&self, _: bool, _: Duration) -> Result<(), Fault> {
-        Ok(())
-    }
-
     fn shared(&self) -> Option<Shared> {
         self.reports.as_ref().and_then(Shared::of)
     }
@@ -228,10 +224,6 @@ fn nothing() -> SetupFault {
 pub(super) struct Held(pub(super) PathBuf);
 
 impl LinkKind for Held {
-    fn check(&self, _: bool, _: Duration) -> Result<(), Fault> {
-        Ok(())
-    }
-
     fn shared(&self) -> Option<Shared> {
         Some(Shared::Trace)
     }

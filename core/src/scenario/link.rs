@@ -6,12 +6,11 @@ use serde::{Deserialize, Serialize};
 use super::channel::Channel;
 use super::limit::Start;
 use super::reorder::Reorder;
-use super::trace::Trace;
 use crate::config::{Fault, changed, parts};
 use crate::link::{Delays, QueueLimit, check_delays};
 use crate::queue::Aqm;
 use crate::scheme::{LiveOptions, Timing};
-use crate::trace::Packing;
+use crate::trace::{Packing, TraceFile};
 use crate::transport::tcp::Pep;
 use crate::units::{Bytes, Duration, Limit};
 
@@ -117,7 +116,7 @@ pub struct Reports {
     /// In the place of `feedback_loss` the PHY trace of the way back, with the keys of `[trace]`: a
     /// report is lost if the slot that would carry it is erased. It starts at `start` as the link's
     /// trace does, repeats when it ends, and begins anew where the link's does.
-    pub feedback_trace: Option<Trace>,
+    pub feedback_trace: Option<TraceFile>,
     /// The same from a model, with the keys of `[channel]`, alone or on top of that trace.
     pub feedback_channel: Option<Channel>,
 }

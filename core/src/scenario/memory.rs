@@ -4,7 +4,8 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use super::traces::Information;
+use super::store::MakeError;
+use super::traces::{Information, Traces};
 use crate::link::DelaySeries;
 use crate::trace::{LinkTrace, PhyTrace};
 
@@ -49,14 +50,36 @@ impl Memory {
     }
 }
 
-impl Held {
-    /// The kind of object, in words.
-    pub(super) fn what(&self) -> &'static str {
-        match self {
-            Self::Phy(_) => "a PHY trace",
-            Self::Link(_) => "a link trace",
-            Self::Information(_) => "mutual information",
-            Self::Delays(_) => "delays",
+/// What is there; nothing is read or made.
+impl Traces for Memory {
+    fn held_link(&self, name: &Path) -> Result<Arc<LinkTrace>, MakeError> {
+        match self.get(name) {
+            Some(Held::Link(trace)) => Ok(Arc::clone(trace)),
+            other => Err(Held::fault(other, name, "a link trace")),
         }
+    }
+
+    fn held_information(&self, name: &Path) -> Result<Information, MakeError> {
+        match self.get(name) {
+            Some(Held::Information(information)) => Ok(information.clone()),
+            other => Err(Held::fault(other, name, "mutual information")),
+        }
+    }
+}
+
+impl Held {
+    /// What is wrong with what was found under a name in the place of what is `wanted`.
+    pub(super) fn fault(found: Option<&Self>, name: &Path, wanted: &str) -> MakeError {
+        let found = match found {
+            None => {
+                let kind = wanted.trim_start_matches("a ");
+                return MakeError::held(name, format!("there is no {kind} of this name"));
+            }
+            Some(Self::Phy(_)) => "a PHY trace",
+            Some(Self::Link(_)) => "a link trace",
+            Some(Self::Information(_)) => "mutual information",
+            Some(Self::Delays(_)) => "delays",
+        };
+        MakeError::held(name, format!("is {found}, not {wanted}"))
     }
 }

@@ -29,7 +29,6 @@ mod shared;
 mod source;
 mod spec;
 mod store;
-mod trace;
 mod traces;
 mod traffic;
 mod vary;
@@ -37,6 +36,7 @@ mod vary;
 #[cfg(test)]
 mod tests;
 
+pub use crate::trace::TraceFile as Trace;
 pub use adaptive_harq::{AdaptiveHarq, HarqChannel};
 pub use cell::Cell;
 pub use channel::{Channel, Draw};
@@ -59,7 +59,6 @@ pub use shared::{Shared, Window};
 pub use source::Change;
 pub use spec::PhySpec;
 pub use store::{MakeError, Store};
-pub use trace::Trace;
 pub use traces::{Information, InformationSpec, SetupFault, Traces};
 pub use traffic::{Besides, Flow, Transport, TransportKind};
 pub use vary::{Axis, Vary};

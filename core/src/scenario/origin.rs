@@ -1,11 +1,11 @@
 //! Where the values of a cell come from: its file, a change from outside, a preset, a trace, or nowhere.
 
 use super::cell::Cell;
-use super::error::Place;
+use super::error::{Place, ScenarioError};
 use super::link::SlotLink;
 use super::source::Source;
 use super::store::MakeError;
-use super::traces::Traces;
+use super::traces::{SetupFault, Traces};
 use crate::config::{Node, Table, Value, join};
 
 /// A key in effect.
@@ -20,20 +20,16 @@ pub struct InEffect {
 }
 
 /// Dotted keys that a scenario gives, and where each stands.
-pub(super) fn origins(source: &Source, root: &Table) -> Vec<(String, String)> {
-    let preset = root.get("preset").and_then(Value::plain).map(|name| format!("preset {name}"));
+pub(super) fn origins(source: &Source, root: &Table) -> Vec<(String, Place)> {
+    let preset = root.get("preset").and_then(Value::plain);
     let mut found = Vec::new();
     for (key, value) in root.iter() {
         visit(key.to_owned(), value, &mut |key, value| {
-            let from = match source.place(&value.place) {
+            let from = match &preset {
+                _ if !value.place.is_empty() => source.place(&value.place),
                 // Text has a place; what has none beside it was laid under.
-                _ if value.place.is_empty() => match &preset {
-                    Some(preset) if !source.text().is_empty() => preset.clone(),
-                    _ => "given".to_owned(),
-                },
-                Place::Line(line) => format!("line {line}"),
-                Place::Set(_) => "--set".to_owned(),
-                Place::File => "given".to_owned(),
+                Some(name) if !source.text().is_empty() => Place::Preset(name.clone()),
+                _ => Place::File,
             };
             found.push((key, from));
         });
@@ -56,8 +52,24 @@ fn visit(key: String, value: &Value, see: &mut impl FnMut(String, &Value)) {
 
 impl Cell {
     /// Dotted keys that the scenario gives, and where each stands.
-    pub fn origins(&self) -> &[(String, String)] {
+    pub fn origins(&self) -> &[(String, Place)] {
         &self.origins
+    }
+
+    /// Where a dotted key stands, if it is given.
+    fn origin(&self, key: &str) -> Option<&Place> {
+        self.origins.iter().find(|(known, _)| known == key).map(|(_, place)| place)
+    }
+
+    /// Why the cell does not become a run, as the fault of a scenario that is called `file`.
+    pub fn error(&self, file: &str, fault: &SetupFault) -> ScenarioError {
+        let (key, message) = match fault {
+            SetupFault::Key(fault) => (fault.path(), fault.message().to_owned()),
+            SetupFault::Trace(MakeError::Trace { key, error }) => (key.clone(), error.to_string()),
+            SetupFault::Trace(error) => (String::new(), error.to_string()),
+        };
+        let place = self.origin(&key).cloned().unwrap_or(Place::File);
+        ScenarioError { file: file.to_owned(), place, key, message }
     }
 
     /// Round-trip time, queue, LLDU size and decoding time of every link that has them, and where each
@@ -65,13 +77,12 @@ impl Cell {
     ///
     /// # Errors
     /// A trace that cannot be made.
-    pub fn in_effect(&self, traces: &dyn Traces) -> Result<Vec<InEffect>, MakeError> {
+    pub fn in_effect(&self, traces: &dyn Traces) -> Result<Vec<InEffect>, SetupFault> {
         let mut found = Vec::new();
         for (index, link) in self.plan.links().enumerate() {
             let mut see = |name: &str, value: String, otherwise: &str| {
                 let key = join(&link.key, name);
-                let given = self.origins.iter().find(|(known, _)| *known == key);
-                let from = given.map_or(otherwise, |(_, from)| from).to_owned();
+                let from = self.origin(&key).map_or(otherwise.to_owned(), Place::to_string);
                 found.push(InEffect { key, value, from });
             };
             // A link with a section of its own has a delay of its own, and a link trace has its.

@@ -9,10 +9,10 @@ use super::adaptive_harq::AdaptiveHarq;
 use super::channel::Channel;
 use super::leg::Leg;
 use super::link::Link;
-use super::trace::Trace;
 use crate::config::parts;
 use crate::scheme::nr::NtnOptions;
 use crate::scheme::{HybridOptions, Scheme};
+use crate::trace::TraceFile;
 use crate::transport::tcp::Pep;
 use crate::units::Duration;
 
@@ -22,7 +22,7 @@ use crate::units::Duration;
 #[serde(default)]
 pub struct Sections {
     /// A PHY trace from a file.
-    pub trace: Option<Trace>,
+    pub trace: Option<TraceFile>,
     /// Erasures from a model, alone or on top of the trace.
     pub channel: Option<Channel>,
     /// A link trace in memory, in the place of trace, channel and scheme: what a scheme made of a PHY

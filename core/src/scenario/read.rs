@@ -35,7 +35,7 @@ pub(super) fn read(
 ) -> Result<Scenario, ScenarioError> {
     let text = match content {
         Content::Text(text) => text,
-        Content::Tree(tree) => return of(file, tree, changes),
+        Content::Tree(_) => "",
     };
     let source = Source::new(file, text, changes);
     if text.len() > Scenario::MOST_BYTES {
@@ -46,17 +46,14 @@ pub(super) fn read(
         );
         return Err(source.error(Place::File, "", message));
     }
-    let root = source.parse()?;
+    let root = match content {
+        Content::Text(_) => source.parse()?,
+        Content::Tree(Value { node: Node::Table(root), .. }) => root.clone(),
+        Content::Tree(_) => {
+            return Err(source.error(Place::File, "", "is not a section; give keys and values"));
+        }
+    };
     expanded(source, root)
-}
-
-/// The scenario that a tree describes.
-fn of(file: &str, tree: &Value, changes: &[(String, Change)]) -> Result<Scenario, ScenarioError> {
-    let source = Source::new(file, "", changes);
-    match &tree.node {
-        Node::Table(root) => expanded(source, root.clone()),
-        _ => Err(source.error(Place::File, "", "is not a section; give keys and values")),
-    }
 }
 
 /// Applies changes from outside, expands the campaign and reads its cells.

@@ -2,7 +2,7 @@
 //! million.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::sync::{Mutex, PoisonError};
+use std::sync::Mutex;
 
 use super::cell::Cell;
 use super::error::{Place, ScenarioError};
@@ -10,6 +10,7 @@ use super::read::{apply, is_of_campaign, made, put};
 use super::source::{Set, Source};
 use super::vary::{Axis, Changes, Point};
 use crate::config::Table;
+use crate::sync::lock;
 
 /// Cells that are looked at of a campaign that is too large for all of them.
 const LOOKED_AT: usize = 2_000;
@@ -125,12 +126,11 @@ impl Recipe {
     /// Replications of a cell, which is made only if no cell like it has been.
     pub(super) fn runs(&self, index: usize) -> Result<u32, ScenarioError> {
         let first = self.first_of_runs(index);
-        let known = || self.runs.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(&runs) = known().get(&first) {
+        if let Some(&runs) = lock(&self.runs).get(&first) {
             return Ok(runs);
         }
         let runs = self.cell(first)?.config.run.runs;
-        known().insert(first, runs);
+        lock(&self.runs).insert(first, runs);
         Ok(runs)
     }
 

@@ -14,6 +14,8 @@ use crate::scheme::{LinkConfig, Medium};
 use crate::simulation::{Flow, Hop, Proxy, Setup};
 use crate::units::{Duration, Instant};
 
+/// What carries the packets of a link, and the trace time at which it starts.
+pub(super) type Started = (Arc<dyn Medium>, Duration);
 /// The trace time at time 0, and from when on the trace repeats with which period.
 type Clock = (Duration, Option<(Instant, Duration)>);
 
@@ -24,10 +26,7 @@ impl Cell {
     /// A trace that cannot be made, or a key that does not go with the traces.
     pub fn setup(&self, replication: u32, traces: &dyn Traces) -> Result<Setup, SetupFault> {
         let maker = Maker { cell: self, replication, traces };
-        let media = maker.media()?;
-        let spans: Vec<_> = media.iter().map(|medium| medium.span()).collect();
-        let starts = self.starts(replication, &spans)?;
-        let mut links = media.into_iter().zip(starts);
+        let mut links = self.started(replication, traces)?.into_iter();
         let (forward, places) = maker.hops(&self.plan.forward, &mut links, (&[], &[]))?;
         let there = (&forward[..], &places[..]);
         let (backward, mut back) = maker.hops(&self.plan.backward, &mut links, there)?;
@@ -50,6 +49,25 @@ impl Cell {
             flows: flows?,
         })
     }
+
+    /// What carries the packets of each link of a replication, and where in its trace it starts.
+    ///
+    /// # Errors
+    /// A trace that cannot be made, or a key that does not go with the traces.
+    pub(super) fn started(
+        &self,
+        replication: u32,
+        traces: &dyn Traces,
+    ) -> Result<Vec<Started>, SetupFault> {
+        let maker = Maker { cell: self, replication, traces };
+        let links = self.plan.links().enumerate();
+        let media: Result<Vec<_>, _> =
+            links.map(|(index, link)| maker.medium(index, link)).collect();
+        let media = media?;
+        let spans: Vec<_> = media.iter().map(|medium| medium.span()).collect();
+        let starts = self.starts(replication, &spans)?;
+        Ok(media.into_iter().zip(starts).collect())
+    }
 }
 
 /// Makes one replication of a cell.
@@ -60,19 +78,13 @@ struct Maker<'a> {
 }
 
 impl Maker<'_> {
-    /// What carries the packets of each link.
-    fn media(&self) -> Result<Vec<Arc<dyn Medium>>, SetupFault> {
-        let links = self.cell.plan.links().enumerate();
-        links.map(|(index, link)| self.medium(index, link)).collect()
-    }
-
     /// Hops; `links` are the media and starts of the links still to come, `there` the hops that the
     /// way back may take as long as, with how many of them stand before each proxy. The same of these
     /// hops comes with them.
     fn hops(
         &self,
         planned: &[PlannedHop],
-        links: &mut impl Iterator<Item = (Arc<dyn Medium>, Duration)>,
+        links: &mut impl Iterator<Item = Started>,
         (there, places): (&[Hop], &[usize]),
     ) -> Result<(Vec<Hop>, Vec<usize>), SetupFault> {
         let (mut hops, mut proxies) = (Vec::new(), Vec::new());
@@ -127,19 +139,6 @@ impl Maker<'_> {
             source_leg: leg.transpose()?,
         })
     }
-}
-
-/// First and end time in ns of the trace under each link of a replication.
-///
-/// # Errors
-/// A trace that cannot be made, or a key that does not go with the traces.
-pub(super) fn spans(
-    cell: &Cell,
-    replication: u32,
-    traces: &dyn Traces,
-) -> Result<Vec<Option<(u64, u64)>>, SetupFault> {
-    let media = Maker { cell, replication, traces }.media()?;
-    Ok(media.iter().map(|medium| medium.span()).collect())
 }
 
 /// The way back over the hops `there`, a stretch between proxies at a time: each takes as long as it

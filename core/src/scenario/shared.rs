@@ -4,7 +4,6 @@
 use super::cell::Cell;
 use super::limit::Start;
 use super::plan::{PlannedLink, PlannedPhy};
-use super::setup;
 use super::traces::{SetupFault, Traces};
 use crate::units::Duration;
 
@@ -49,14 +48,11 @@ impl Cell {
         let Some(index) = links.position(|link| random(link) && of_link(link).is_some()) else {
             return Ok(None);
         };
-        let spans = setup::spans(self, replication, traces)?;
-        let start = self.starts(replication, &spans)?[index];
+        let (medium, start) = self.started(replication, traces)?.swap_remove(index);
         let wraps = self.plan.links().nth(index).is_some_and(|link| link.link.usage.wrap);
-        Ok(spans[index].map(|(first, end)| Window {
-            start,
-            length: Duration::from_nanos(end - first),
-            wraps,
-        }))
+        let window =
+            |(first, end)| Window { start, length: Duration::from_nanos(end - first), wraps };
+        Ok(medium.span().map(window))
     }
 }
 

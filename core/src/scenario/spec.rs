@@ -8,6 +8,9 @@ use crate::trace::TraceFile;
 /// Which PHY trace a run needs; equal specs mean equal traces.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct PhySpec {
+    /// The section that says which file, for messages: "path.1.trace".
+    #[serde(skip)]
+    pub key: String,
     /// From this file.
     pub trace: Option<TraceFile>,
     /// Of this channel, alone or on top of the file.

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::path::Path;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex};
 
 use serde::Serialize;
 use thiserror::Error;
@@ -12,14 +12,16 @@ use super::spec::PhySpec;
 use super::traces::{Information, InformationSpec, Traces};
 use crate::application::{PageContent, PageFault, PageReader};
 use crate::budget::Budget;
-use crate::config::Fault;
+use crate::config::{Fault, join};
 use crate::link::{DelaySeries, DelaySeriesError, DelayTable};
 use crate::scheme::{LinkTrace, Scheme, Timing};
 use crate::seed::Seed;
-use crate::trace::{self, FileError, Files, PhyTrace, TraceError, TraceFile, read_lines};
+use crate::sync::lock;
+use crate::trace::{self, FileError, Files, PhyTrace, TraceFile, read_lines};
 
-/// Slots that are kept of each kind of trace: two columns of 8 bytes, so 60 million are about 1 GB.
-const ROOM: usize = 60_000_000;
+/// Slots that are kept of each kind of trace as long as a study goes on: two columns of 8 bytes, so
+/// 52 million are about 830 MB.
+const ROOM: usize = 52_000_000;
 /// The same of what only runs of one number need: that many are kept for the cells that share them,
 /// while a study of any length takes no more memory.
 const ROOM_OF_RUNS: usize = 8_000_000;
@@ -46,20 +48,29 @@ const ON_TRACE: u32 = 1;
 /// assert_eq!(setup.forward.len(), 1);
 /// # Ok::<(), clift::scenario::ScenarioError>(())
 /// ```
-pub struct Store {
+pub struct Store<'a> {
+    kept: Arc<Kept>,
+    budget: &'a Budget<'a>,
+}
+
+/// Where a store looks, and what it has made.
+struct Kept {
     files: Box<dyn Files>,
     memory: Memory,
     read: Cache<PhyTrace>,
-    phy: Cache<PhyTrace>,
-    links: Cache<Arc<LinkTrace>>,
+    phy: Lasting<PhyTrace>,
+    links: Lasting<Arc<LinkTrace>>,
     delays: Cache<Arc<DelaySeries>>,
     pages: Cache<Arc<PageContent>>,
 }
 
+/// Of a store that nobody gave a budget.
+static ANY: Budget<'static> = Budget::unlimited();
+
 /// The mutual information of all stores of the process. Its description says everything about it, no
 /// file and no object in memory, so that the scenarios of one channel under several transports share
 /// it wherever they come from; making it takes longer than a run.
-static INFORMATION: Cache<Information> = Cache::new();
+static INFORMATION: Cache<Information> = Cache::new(ROOM);
 
 /// Why a trace could not be made. The message is one line.
 #[derive(Debug, Error)]
@@ -68,6 +79,14 @@ pub enum MakeError {
     /// A file is not there, or does not hold what it should.
     #[error(transparent)]
     File(#[from] FileError),
+    /// The same of a trace that a key of the scenario names.
+    #[error("{key}: {error}")]
+    Trace {
+        /// The dotted key.
+        key: String,
+        /// What is wrong with the file.
+        error: FileError,
+    },
     /// The rows of a file of delays make no series.
     #[error("{place}: {error}")]
     Delays {
@@ -107,149 +126,108 @@ impl From<DelaySeriesError> for MakeError {
     }
 }
 
-impl Store {
-    /// An empty store, whose descriptions name `files`.
+impl MakeError {
+    pub(super) fn held(name: &Path, fault: String) -> Self {
+        Self::Held { name: name.display().to_string(), fault }
+    }
+}
+
+impl Store<'static> {
+    /// An empty store, whose descriptions name `files`. It may take any amount of memory.
     pub fn new(files: impl Files + 'static) -> Self {
         Self::with_memory(files, Memory::default())
     }
 
     /// An empty store, whose descriptions name `files` and, before those, the objects of `memory`.
     pub fn with_memory(files: impl Files + 'static, memory: Memory) -> Self {
-        Self {
+        let kept = Kept {
             files: Box::new(files),
             memory,
-            read: Cache::new(),
-            phy: Cache::new(),
-            links: Cache::new(),
-            delays: Cache::new(),
-            pages: Cache::new(),
-        }
+            read: Cache::new(ROOM),
+            phy: Lasting::default(),
+            links: Lasting::default(),
+            delays: Cache::new(ROOM),
+            pages: Cache::new(ROOM),
+        };
+        Self { kept: Arc::new(kept), budget: &ANY }
     }
+}
 
+impl Store<'_> {
     /// The same, where what is made has to keep within a budget.
-    pub fn within<'a>(&'a self, budget: &'a Budget<'a>) -> impl Traces + 'a {
-        Within { store: self, budget }
+    pub fn within<'b>(&self, budget: &'b Budget<'b>) -> Store<'b> {
+        Store { kept: Arc::clone(&self.kept), budget }
     }
 
-    /// The PHY trace in a file, or the one in memory that stands for it.
-    fn file(&self, file: &TraceFile, budget: &Budget<'_>) -> Result<PhyTrace, MakeError> {
-        match self.memory.get(&file.file) {
+    /// What is there without reading or making anything.
+    pub fn memory(&self) -> &Memory {
+        &self.kept.memory
+    }
+
+    /// The PHY trace in the file that the section `key` names, or the one in memory that stands for it.
+    fn file(&self, key: &str, file: &TraceFile) -> Result<PhyTrace, MakeError> {
+        let Self { kept, budget } = self;
+        match kept.memory.get(&file.file) {
             None => {
-                let read = || Ok(file.read_within(&*self.files, budget)?);
-                self.read.get(&key(file), Lasting::Study, |phy| phy.len(), read)
+                let read = || file.read_within(&*kept.files, budget);
+                let read = kept.read.get(&named(file), |phy| phy.len(), read);
+                read.map_err(|error| {
+                    let lost = file.losses.as_ref().map(|losses| kept.files.place(losses));
+                    let field = match &error {
+                        FileError::Open { place, .. } if lost.as_ref() == Some(place) => "losses",
+                        _ => "file",
+                    };
+                    MakeError::Trace { key: join(key, field), error }
+                })
             }
             Some(Held::Phy(phy)) => file
                 .cut(PhyTrace::clone(phy))
-                .map_err(|error: TraceError| held(&file.file, error.to_string())),
-            Some(other) => Err(other_kind(&file.file, other, "a PHY trace")),
+                .map_err(|error| MakeError::held(&file.file, error.to_string())),
+            other => Err(Held::fault(other, &file.file, "a PHY trace")),
         }
     }
 
-    fn make_phy(&self, spec: &PhySpec, budget: &Budget<'_>) -> Result<PhyTrace, MakeError> {
-        let base = spec.trace.as_ref().map(|file| self.file(file, budget)).transpose()?;
+    fn make_phy(&self, spec: &PhySpec) -> Result<PhyTrace, MakeError> {
+        let base = spec.trace.as_ref().map(|file| self.file(&spec.key, file)).transpose()?;
         let seed = Seed(spec.seed);
         match (&spec.channel, base, spec.slots) {
             (None, Some(base), _) => Ok(base),
             (Some(channel), Some(base), _) => {
-                let taken = budget.take(8 * base.len() as u64, Slots(base.len()));
-                taken.map_err(Fault::from)?;
-                Ok(channel.on(&base, seed, ON_TRACE)?)
+                Ok(channel.on_within(&base, seed, ON_TRACE, self.budget)?)
             }
             (Some(channel), None, Some(slots)) => {
-                Ok(channel.trace_within(slots, seed, ALONE, budget)?)
+                Ok(channel.trace_within(slots, seed, ALONE, self.budget)?)
             }
             _ => Err(MakeError::Nothing),
         }
     }
 }
 
-/// A number of slots, in words.
-struct Slots(usize);
-
-impl std::fmt::Display for Slots {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "{} slots", self.0)
-    }
-}
-
-/// A store that makes things within a budget.
-struct Within<'a> {
-    store: &'a Store,
-    budget: &'a Budget<'a>,
-}
-
-/// Any amount of memory may be taken.
-impl Traces for Store {
+impl Traces for Store<'_> {
     fn phy(&self, spec: &PhySpec) -> Result<PhyTrace, MakeError> {
-        self.within(&Budget::unlimited()).phy(spec)
+        self.kept.phy.of(spec).get(&named(spec), |phy| phy.len(), || self.make_phy(spec))
     }
 
     fn link_trace(
         &self,
-        phy: &PhySpec,
+        spec: &PhySpec,
         scheme: &Scheme,
         timing: Timing,
     ) -> Result<Arc<LinkTrace>, MakeError> {
-        self.within(&Budget::unlimited()).link_trace(phy, scheme, timing)
-    }
-
-    fn held_link(&self, name: &Path) -> Result<Arc<LinkTrace>, MakeError> {
-        self.within(&Budget::unlimited()).held_link(name)
-    }
-
-    fn held_information(&self, name: &Path) -> Result<Information, MakeError> {
-        self.within(&Budget::unlimited()).held_information(name)
-    }
-
-    fn information(&self, spec: &InformationSpec) -> Result<Information, MakeError> {
-        self.within(&Budget::unlimited()).information(spec)
-    }
-
-    fn delays(&self, file: &str) -> Result<Arc<DelaySeries>, MakeError> {
-        self.within(&Budget::unlimited()).delays(file)
-    }
-
-    fn page(&self, file: &str) -> Result<Arc<PageContent>, MakeError> {
-        self.within(&Budget::unlimited()).page(file)
-    }
-}
-
-impl Traces for Within<'_> {
-    fn phy(&self, spec: &PhySpec) -> Result<PhyTrace, MakeError> {
-        let Self { store, budget } = self;
-        let lasting = Lasting::of(spec);
-        store.phy.get(&key(spec), lasting, |phy| phy.len(), || store.make_phy(spec, budget))
-    }
-
-    fn link_trace(
-        &self,
-        phy: &PhySpec,
-        scheme: &Scheme,
-        timing: Timing,
-    ) -> Result<Arc<LinkTrace>, MakeError> {
-        let named = key(&(phy, scheme, timing.rtt, timing.feedback));
-        let lasting = Lasting::of(phy);
         let make = || {
-            let phy = self.phy(phy)?;
+            let phy = self.phy(spec)?;
             Ok(Arc::new(scheme.apply_within(&phy, timing, self.budget).map_err(Fault::from)?))
         };
-        self.store.links.get(&named, lasting, |link| link.len(), make)
+        let named = named(&(spec, scheme, timing.rtt, timing.feedback));
+        self.kept.links.of(spec).get(&named, |link| link.len(), make)
     }
 
     fn held_link(&self, name: &Path) -> Result<Arc<LinkTrace>, MakeError> {
-        match self.store.memory.get(name) {
-            Some(Held::Link(trace)) => Ok(Arc::clone(trace)),
-            Some(other) => Err(other_kind(name, other, "a link trace")),
-            None => Err(held(name, "there is no link trace of this name".to_owned())),
-        }
+        self.kept.memory.held_link(name)
     }
 
     fn held_information(&self, name: &Path) -> Result<Information, MakeError> {
-        match self.store.memory.get(name) {
-            Some(Held::Information(information)) => Ok(information.clone()),
-            Some(other) => Err(other_kind(name, other, "mutual information")),
-            None => Err(held(name, "there is no mutual information of this name".to_owned())),
-        }
+        self.kept.memory.held_information(name)
     }
 
     fn information(&self, spec: &InformationSpec) -> Result<Information, MakeError> {
@@ -261,30 +239,28 @@ impl Traces for Within<'_> {
             let mean = channel.mean_information(spec.esn0_db)?;
             Ok(Information { trace: Arc::new(trace), mean })
         };
-        let named = format!("{spec:?}");
         let size = |made: &Information| made.trace.values().len();
-        INFORMATION.get(&named, Lasting::Study, size, make)
+        INFORMATION.get(&format!("{spec:?}"), size, make)
     }
 
     fn delays(&self, file: &str) -> Result<Arc<DelaySeries>, MakeError> {
-        let name = Path::new(file);
+        let (kept, name) = (&self.kept, Path::new(file));
         let make = || {
-            let table = DelayTable::read_within(name, &*self.store.files, self.budget)?;
-            let place = || self.store.files.place(name);
+            let table = DelayTable::read_within(name, &*kept.files, self.budget)?;
+            let place = || kept.files.place(name);
             let series =
                 table.series().map_err(|error| MakeError::Delays { place: place(), error })?;
             Ok(Arc::new(series))
         };
-        match self.store.memory.get(name) {
-            None => self.store.delays.get(file, Lasting::Study, |_| 1, make),
+        match kept.memory.get(name) {
+            None => kept.delays.get(file, |_| 1, make),
             Some(Held::Delays(series)) => Ok(Arc::clone(series)),
-            Some(other) => Err(other_kind(name, other, "delays")),
+            other => Err(Held::fault(other, name, "delays")),
         }
     }
 
     fn page(&self, file: &str) -> Result<Arc<PageContent>, MakeError> {
-        let name = Path::new(file);
-        let files = &*self.store.files;
+        let (name, files) = (Path::new(file), &*self.kept.files);
         let make = || {
             let mut reader = PageReader::default();
             read_lines(name, files, self.budget, |line| {
@@ -296,52 +272,53 @@ impl Traces for Within<'_> {
                 .map_err(|fault| MakeError::Page { place: files.place(name), fault })?;
             Ok(Arc::new(page))
         };
-        self.store.pages.get(file, Lasting::Study, |page| page.objects().len(), make)
+        self.kept.pages.get(file, |page| page.objects().len(), make)
     }
 }
 
-fn held(name: &Path, fault: String) -> MakeError {
-    MakeError::Held { name: name.display().to_string(), fault }
-}
-
-fn other_kind(name: &Path, found: &Held, wanted: &str) -> MakeError {
-    held(name, format!("is {}, not {wanted}", found.what()))
-}
-
 /// What tells descriptions apart.
-fn key(described: &impl Serialize) -> String {
+fn named(described: &impl Serialize) -> String {
     // Descriptions are plain structs, which always have a JSON text.
     serde_json::to_string(described).unwrap_or_default()
 }
 
-/// How long somebody may ask for a trace.
-#[derive(Clone, Copy, Debug, Eq, PartialEq)]
-enum Lasting {
-    /// As long as the study goes on.
-    Study,
-    /// While runs of one number are done.
-    Runs,
+/// What was made of one kind: what is asked for as long as a study goes on, and what only while runs
+/// of one number are done. Each has a room of its own, so that runs leave alone what all share.
+struct Lasting<T> {
+    study: Cache<T>,
+    runs: Cache<T>,
 }
 
-impl Lasting {
-    fn of(phy: &PhySpec) -> Self {
-        if phy.is_of_one_run { Self::Runs } else { Self::Study }
+impl<T> Default for Lasting<T> {
+    fn default() -> Self {
+        Self { study: Cache::new(ROOM), runs: Cache::new(ROOM_OF_RUNS) }
     }
 }
 
-/// What was made of one kind, by its description.
-struct Cache<T>(Mutex<Shelf<T>>);
+impl<T> Lasting<T> {
+    fn of(&self, phy: &PhySpec) -> &Cache<T> {
+        if phy.is_of_one_run { &self.runs } else { &self.study }
+    }
+}
+
+/// What was made, by its description; what was asked for longest ago goes for what has no room.
+struct Cache<T> {
+    /// Slots that may be kept.
+    room: usize,
+    shelf: Mutex<Shelf<T>>,
+}
 
 struct Shelf<T> {
-    kept: BTreeMap<Arc<str>, Kept<T>>,
-    studys: Queue,
-    runs: Queue,
+    kept: BTreeMap<Arc<str>, Thing<T>>,
+    /// What is kept, by when it was asked for last.
+    by_age: BTreeMap<u64, Arc<str>>,
+    /// Slots that all take.
+    taken: usize,
     /// How often anything was asked for.
     asked: u64,
 }
 
-struct Kept<T> {
-    lasting: Lasting,
+struct Thing<T> {
     /// When it was asked for last.
     asked: u64,
     /// Slots that it takes, once made.
@@ -349,24 +326,10 @@ struct Kept<T> {
     made: Arc<Mutex<Option<T>>>,
 }
 
-/// What is kept equally long, by when it was asked for last, and the slots that it takes.
-struct Queue {
-    keys: BTreeMap<u64, Arc<str>>,
-    taken: usize,
-}
-
-impl Queue {
-    const EMPTY: Self = Self { keys: BTreeMap::new(), taken: 0 };
-}
-
 impl<T> Cache<T> {
-    const fn new() -> Self {
-        Self(Mutex::new(Shelf {
-            kept: BTreeMap::new(),
-            studys: Queue::EMPTY,
-            runs: Queue::EMPTY,
-            asked: 0,
-        }))
+    const fn new(room: usize) -> Self {
+        let shelf = Shelf { kept: BTreeMap::new(), by_age: BTreeMap::new(), taken: 0, asked: 0 };
+        Self { room, shelf: Mutex::new(shelf) }
     }
 }
 
@@ -375,11 +338,10 @@ impl<T: Clone> Cache<T> {
     fn get<E>(
         &self,
         key: &str,
-        lasting: Lasting,
         size: impl FnOnce(&T) -> usize,
         make: impl FnOnce() -> Result<T, E>,
     ) -> Result<T, E> {
-        let cell = lock(&self.0).last(key, lasting);
+        let cell = lock(&self.shelf).last(key);
         // Whoever wants the same waits here until it is made.
         let mut made = lock(&cell);
         if let Some(value) = &*made {
@@ -388,7 +350,7 @@ impl<T: Clone> Cache<T> {
         let value = make()?;
         *made = Some(value.clone());
         drop(made);
-        let gone = lock(&self.0).sized(key, size(&value).max(LEAST));
+        let gone = lock(&self.shelf).sized(key, size(&value).max(LEAST), self.room);
         // Memory is given back while others may look.
         drop(gone);
         Ok(value)
@@ -397,70 +359,40 @@ impl<T: Clone> Cache<T> {
 
 impl<T> Shelf<T> {
     /// The place of `key`, which is now the one used last.
-    fn last(&mut self, key: &str, lasting: Lasting) -> Arc<Mutex<Option<T>>> {
+    fn last(&mut self, key: &str) -> Arc<Mutex<Option<T>>> {
         self.asked += 1;
         let asked = self.asked;
         if let Some(known) = self.kept.get_mut(key) {
             let former = std::mem::replace(&mut known.asked, asked);
-            let (made, lasting) = (Arc::clone(&known.made), known.lasting);
-            let queue = self.queue(lasting);
-            if let Some(key) = queue.keys.remove(&former) {
-                queue.keys.insert(asked, key);
+            if let Some(key) = self.by_age.remove(&former) {
+                self.by_age.insert(asked, key);
             }
-            return made;
+            return Arc::clone(&known.made);
         }
         let (key, made): (Arc<str>, Arc<_>) = (key.into(), Arc::default());
-        self.queue(lasting).keys.insert(asked, Arc::clone(&key));
-        self.kept.insert(key, Kept { lasting, asked, size: 0, made: Arc::clone(&made) });
+        self.by_age.insert(asked, Arc::clone(&key));
+        self.kept.insert(key, Thing { asked, size: 0, made: Arc::clone(&made) });
         made
     }
 
     /// Notes what `key` takes, and gives what goes for it: what was used longest ago, until the others
     /// fit into the room. What was used last stays, however large it is.
-    fn sized(&mut self, key: &str, size: usize) -> Vec<Kept<T>> {
+    fn sized(&mut self, key: &str, size: usize, room: usize) -> Vec<Thing<T>> {
         if let Some(own) = self.kept.get_mut(key) {
-            let (former, lasting) = (std::mem::replace(&mut own.size, size), own.lasting);
-            let queue = self.queue(lasting);
-            queue.taken = queue.taken - former + size;
+            self.taken = self.taken - own.size + size;
+            own.size = size;
         }
         let mut gone = Vec::new();
-        while self.runs.taken > ROOM_OF_RUNS && self.remove(Lasting::Runs, &mut gone) {}
-        while self.runs.taken + self.studys.taken > ROOM {
-            let oldest = |queue: &Queue| queue.keys.keys().next().copied().unwrap_or(u64::MAX);
-            let is_of_runs = oldest(&self.runs) < oldest(&self.studys);
-            let lasting = if is_of_runs { Lasting::Runs } else { Lasting::Study };
-            if !self.remove(lasting, &mut gone) {
-                break;
-            }
+        while self.taken > room
+            && let Some(oldest) = self.by_age.first_entry()
+            && *oldest.key() < self.asked
+        {
+            let thing = self.kept.remove(&oldest.remove());
+            self.taken -= thing.as_ref().map_or(0, |thing| thing.size);
+            gone.extend(thing);
         }
         gone
     }
-
-    /// Removes what was used longest ago of those; whether that was not the one used last of all.
-    fn remove(&mut self, lasting: Lasting, gone: &mut Vec<Kept<T>>) -> bool {
-        let asked = self.asked;
-        let queue = self.queue(lasting);
-        let Some(oldest) = queue.keys.first_entry().filter(|oldest| *oldest.key() < asked) else {
-            return false;
-        };
-        let key = oldest.remove();
-        if let Some(kept) = self.kept.remove(&key) {
-            self.queue(lasting).taken -= kept.size;
-            gone.push(kept);
-        }
-        true
-    }
-
-    fn queue(&mut self, lasting: Lasting) -> &mut Queue {
-        match lasting {
-            Lasting::Study => &mut self.studys,
-            Lasting::Runs => &mut self.runs,
-        }
-    }
-}
-
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 #[cfg(test)]
@@ -471,13 +403,13 @@ mod tests {
 
     #[test]
     fn what_was_used_longest_ago_goes_first() {
-        let (cache, made) = (Cache::new(), Cell::new(0));
+        let (cache, made) = (Cache::new(ROOM), Cell::new(0));
         let get = |key: &str, slots: usize| {
             let make = || -> Result<usize, ()> {
                 made.set(made.get() + 1);
                 Ok(slots)
             };
-            assert_eq!(cache.get(key, Lasting::Study, |&slots| slots, make), Ok(slots));
+            assert_eq!(cache.get(key, |&slots| slots, make), Ok(slots));
             made.get()
         };
         let third = ROOM / 3;
@@ -511,44 +443,40 @@ mod tests {
 
     #[test]
     fn what_cannot_be_made_is_tried_again() {
-        let cache = Cache::new();
-        let study = Lasting::Study;
-        assert_eq!(cache.get("a", study, |_| 1, || Err("no")), Err("no"));
-        assert_eq!(cache.get("a", study, |_| 1, || Ok::<_, &str>(7)), Ok(7));
+        let cache = Cache::new(ROOM);
+        assert_eq!(cache.get("a", |_| 1, || Err("no")), Err("no"));
+        assert_eq!(cache.get("a", |_| 1, || Ok::<_, &str>(7)), Ok(7));
     }
 
     #[test]
     fn what_one_run_needs_makes_room_for_the_next_and_not_for_what_all_share() {
-        let (cache, made) = (Cache::new(), Cell::new(0));
-        let get = |key: &str, lasting, slots: usize| {
+        let (kept, made) = (Lasting::default(), Cell::new(0));
+        let get = |key: &str, cache: &Cache<usize>, slots: usize| {
             let make = || -> Result<usize, ()> {
                 made.set(made.get() + 1);
                 Ok(slots)
             };
-            assert_eq!(cache.get(key, lasting, |&slots| slots, make), Ok(slots));
+            assert_eq!(cache.get(key, |&slots| slots, make), Ok(slots));
             made.get()
         };
         let half = ROOM_OF_RUNS / 2;
-        assert_eq!(get("shared", Lasting::Study, ROOM / 2), 1);
-        assert_eq!(["a", "b", "c"].map(|key| get(key, Lasting::Runs, half)), [2, 3, 4]);
-        assert_eq!(
-            [get("shared", Lasting::Study, ROOM / 2), get("b", Lasting::Runs, half)],
-            [4; 2]
-        );
-        assert_eq!(get("a", Lasting::Runs, half), 5);
+        assert_eq!(get("shared", &kept.study, ROOM / 2), 1);
+        assert_eq!(["a", "b", "c"].map(|key| get(key, &kept.runs, half)), [2, 3, 4]);
+        assert_eq!([get("shared", &kept.study, ROOM / 2), get("b", &kept.runs, half)], [4; 2]);
+        assert_eq!(get("a", &kept.runs, half), 5);
     }
 
     #[test]
     fn no_more_short_ones_are_kept_than_there_is_room_for_their_descriptions() {
-        let cache = Cache::new();
+        let cache = Cache::new(ROOM_OF_RUNS);
         let most = ROOM_OF_RUNS / LEAST;
         for number in 0..most + 9 {
-            let made = cache.get(&number.to_string(), Lasting::Runs, |_| 1, || Ok::<_, ()>(number));
+            let made = cache.get(&number.to_string(), |_| 1, || Ok::<_, ()>(number));
             assert_eq!(made, Ok(number));
         }
-        let shelf = lock(&cache.0);
-        assert_eq!([shelf.kept.len(), shelf.runs.keys.len()], [most; 2]);
-        assert_eq!(shelf.runs.taken, most * LEAST);
+        let shelf = lock(&cache.shelf);
+        assert_eq!([shelf.kept.len(), shelf.by_age.len()], [most; 2]);
+        assert_eq!(shelf.taken, most * LEAST);
         assert!(!shelf.kept.contains_key("8") && shelf.kept.contains_key("9"));
     }
 }

@@ -3,6 +3,9 @@
 use std::path::Path;
 use std::sync::Arc;
 
+use thiserror::Error;
+
+use super::memory::Memory;
 use super::spec::PhySpec;
 use super::store::MakeError;
 use crate::application::PageContent;
@@ -13,13 +16,16 @@ use crate::scheme::{Scheme, Timing};
 use crate::trace::{LinkTrace, MiTrace, PhyTrace};
 use crate::units::Duration;
 
-/// Traces by what they are made from; equal demands get equal traces.
+/// Traces by what they are made from; equal demands get equal traces. What nobody says how to make is
+/// refused.
 pub trait Traces: Sync {
     /// A PHY trace.
     ///
     /// # Errors
     /// A file that cannot be read, or a channel that makes no trace: the message is one line.
-    fn phy(&self, spec: &PhySpec) -> Result<PhyTrace, MakeError>;
+    fn phy(&self, _spec: &PhySpec) -> Result<PhyTrace, MakeError> {
+        Err(MakeError::Nothing)
+    }
 
     /// What a scheme makes of a PHY trace beforehand.
     ///
@@ -39,8 +45,7 @@ pub trait Traces: Sync {
     /// # Errors
     /// If there is no such link trace.
     fn held_link(&self, name: &Path) -> Result<Arc<LinkTrace>, MakeError> {
-        let fault = "there is no link trace of this name".to_owned();
-        Err(MakeError::Held { name: name.display().to_string(), fault })
+        Memory::default().held_link(name)
     }
 
     /// The mutual information of this name.
@@ -48,27 +53,32 @@ pub trait Traces: Sync {
     /// # Errors
     /// If there is no mutual information of this name.
     fn held_information(&self, name: &Path) -> Result<Information, MakeError> {
-        let fault = "there is no mutual information of this name".to_owned();
-        Err(MakeError::Held { name: name.display().to_string(), fault })
+        Memory::default().held_information(name)
     }
 
     /// The mutual information of a land mobile channel over time.
     ///
     /// # Errors
     /// If the channel makes no trace.
-    fn information(&self, spec: &InformationSpec) -> Result<Information, MakeError>;
+    fn information(&self, _spec: &InformationSpec) -> Result<Information, MakeError> {
+        Err(MakeError::Nothing)
+    }
 
     /// The delays in a file.
     ///
     /// # Errors
     /// If the file holds no delays: file, line and what is wrong.
-    fn delays(&self, file: &str) -> Result<Arc<DelaySeries>, MakeError>;
+    fn delays(&self, _file: &str) -> Result<Arc<DelaySeries>, MakeError> {
+        Err(MakeError::Nothing)
+    }
 
     /// The web page in a file.
     ///
     /// # Errors
     /// If the file holds no page: file, line and what is wrong.
-    fn page(&self, file: &str) -> Result<Arc<PageContent>, MakeError>;
+    fn page(&self, _file: &str) -> Result<Arc<PageContent>, MakeError> {
+        Err(MakeError::Nothing)
+    }
 }
 
 /// The delay that varies, if there is one.
@@ -103,33 +113,12 @@ pub struct Information {
 }
 
 /// Why a cell does not become a run.
-#[derive(Debug)]
+#[derive(Debug, Error)]
 pub enum SetupFault {
     /// A key that does not go with the traces.
-    Key(Fault),
+    #[error(transparent)]
+    Key(#[from] Fault),
     /// A trace that cannot be made.
-    Trace(MakeError),
+    #[error(transparent)]
+    Trace(#[from] MakeError),
 }
-
-impl From<Fault> for SetupFault {
-    fn from(fault: Fault) -> Self {
-        Self::Key(fault)
-    }
-}
-
-impl From<MakeError> for SetupFault {
-    fn from(error: MakeError) -> Self {
-        Self::Trace(error)
-    }
-}
-
-impl std::fmt::Display for SetupFault {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        match self {
-            Self::Key(fault) => fault.fmt(f),
-            Self::Trace(error) => error.fmt(f),
-        }
-    }
-}
-
-impl std::error::Error for SetupFault {}

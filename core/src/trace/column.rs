@@ -24,6 +24,12 @@ impl Column {
     }
 }
 
+impl Default for Column {
+    fn default() -> Self {
+        Vec::new().into()
+    }
+}
+
 impl From<Vec<i64>> for Column {
     fn from(values: Vec<i64>) -> Self {
         Self(Arc::new(values))

@@ -3,6 +3,8 @@
 use std::ops::Range;
 use std::sync::OnceLock;
 
+use serde::{Deserialize, Serialize};
+
 use crate::trace::{Column, Loading, PhyTrace, Sizes};
 use crate::units::{Bytes, Duration};
 
@@ -25,11 +27,13 @@ impl PartialEq for LinkTrace {
 
 /// What a scheme writes and a [`LinkTrace`] is made of. `u32` indices bound a link trace to 2^32
 /// LLDUs (64 GiB of columns).
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
 pub struct Parts {
     /// First transmission time of each data LLDU, ns.
+    #[serde(skip)]
     pub t: Column,
     /// Recovery time d', ns: delivered at `t + d' + RTT/2`; 0: not delivered.
+    #[serde(skip)]
     pub d: Column,
     /// The lost LLDUs: (index, time from `t` to giving up in ns, at least 1), by index. An LLDU
     /// with `d' = 0` that is not here is censored: still pending when the trace ended.
@@ -63,9 +67,10 @@ pub struct Parts {
 }
 
 /// Bytes of LLDUs that differ in size.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
 pub struct LinkSizes {
     /// Of each data LLDU: that of the slot of its first transmission.
+    #[serde(skip)]
     pub lldus: Sizes,
     /// Of all slots of the PHY trace.
     pub all: u64,

@@ -1,5 +1,7 @@
 //! What an import says of itself.
 
+use serde::{Deserialize, Serialize};
+
 use crate::trace::keys::one_line;
 
 /// How a foreign file was understood, what was assumed where it says nothing, what to beware of.
@@ -10,7 +12,7 @@ use crate::trace::keys::one_line;
 /// let phy = text::read(file.as_bytes(), None).unwrap();
 /// assert_eq!(phy.header().notes.assumed, ["delays are one way", "LLDUs of 1500 bytes"]);
 /// ```
-#[derive(Clone, Debug, Default, Eq, PartialEq)]
+#[derive(Clone, Debug, Default, Deserialize, Eq, PartialEq, Serialize)]
 pub struct Notes {
     /// What was read from where.
     pub understood: Vec<String>,

@@ -47,7 +47,7 @@ impl Packing {
 /// assert_eq!(loading.first_usable(3_200_000), 4_000_000);
 /// assert_eq!(Loading::default().first_usable(3_200_000), 3_200_000);
 /// ```
-#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
+#[derive(Clone, Copy, Debug, Default, Deserialize, Eq, PartialEq, Serialize)]
 pub struct Loading {
     /// What packets share (`packing`), unless a link says otherwise.
     pub packing: Option<Packing>,

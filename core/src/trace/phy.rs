@@ -2,6 +2,7 @@
 
 use std::sync::{Arc, OnceLock};
 
+use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
 use crate::trace::median::lower_median;
@@ -46,7 +47,7 @@ struct Medians {
 }
 
 /// What a trace file may say about itself.
-#[derive(Clone, Debug, Default, Eq, PartialEq)]
+#[derive(Clone, Debug, Default, Deserialize, Eq, PartialEq, Serialize)]
 pub struct Header {
     /// Nominal decoding time (`decode_ns`).
     pub decode: Option<Duration>,

@@ -15,7 +15,7 @@ use crate::units::Bytes;
 /// // Those that do not differ are one number.
 /// assert!(Sizes::each(vec![33, 33].into()).unwrap().column().is_none());
 /// ```
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct Sizes {
     most: Bytes,
     each: Option<Each>,

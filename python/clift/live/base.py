@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -90,7 +90,7 @@ class Live(Fixed):
         return hash((type(self), *shared))
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return _made, (type(self), dict(self.values()))
+        return partial(type(self), **dict(self.values())), ()
 
     def __repr__(self) -> str:
         given = dict(self.given(*self.keywords))
@@ -226,7 +226,3 @@ def hop(name: str, value: Any) -> dict[str, Any]:
         raise fault(name, value, f"a PHY trace is no link yet; {_APPLY}")
     cure = "give a link trace (clift.tmt.apply makes one) or a live link (e.g. clift.LiveLink)"
     raise fault(name, value, cure)
-
-
-def _made(kind: type[Live], arguments: dict[str, Any]) -> Live:
-    return kind(**arguments)

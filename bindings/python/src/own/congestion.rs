@@ -35,67 +35,24 @@ pub(crate) fn register_congestion(name: &str, summary: &str, make: Py<PyAny>) ->
 }
 
 /// An ACK that brought something new, outside fast recovery.
-#[pyclass(frozen, name = "Ack", module = "clift._clift")]
+#[pyclass(frozen, get_all, name = "Ack", module = "clift._clift")]
 pub(crate) struct PyAck {
-    now_ns: u64,
-    segments: u32,
-    in_flight: u64,
-    fills_window: bool,
-    first: u64,
-    next: u64,
-    rtt_ns: Option<u64>,
-    srtt_ns: Option<u64>,
-}
-
-#[pymethods]
-impl PyAck {
     /// When it came, ns.
-    #[getter]
-    fn now_ns(&self) -> u64 {
-        self.now_ns
-    }
-
+    now_ns: u64,
     /// Segments that it acknowledges for the first time.
-    #[getter]
-    fn segments(&self) -> u32 {
-        self.segments
-    }
-
+    segments: u32,
     /// Segments believed to be on their way before it.
-    #[getter]
-    fn in_flight(&self) -> u64 {
-        self.in_flight
-    }
-
+    in_flight: u64,
     /// Whether the window, and not the application, limited what was sent: only then it may grow.
-    #[getter]
-    fn fills_window(&self) -> bool {
-        self.fills_window
-    }
-
+    fills_window: bool,
     /// The first segment not acknowledged; they are numbered from 0.
-    #[getter]
-    fn first(&self) -> u64 {
-        self.first
-    }
-
+    first: u64,
     /// The segment to be sent next for the first time.
-    #[getter]
-    fn next(&self) -> u64 {
-        self.next
-    }
-
+    next: u64,
     /// Round-trip time of the newest segment that it acknowledges, ns; None where not known.
-    #[getter]
-    fn rtt_ns(&self) -> Option<u64> {
-        self.rtt_ns
-    }
-
+    rtt_ns: Option<u64>,
     /// Smoothed round-trip time, ns; None before there is one.
-    #[getter]
-    fn srtt_ns(&self) -> Option<u64> {
-        self.srtt_ns
-    }
+    srtt_ns: Option<u64>,
 }
 
 /// The congestion window, in segments.
@@ -177,16 +134,11 @@ impl Methods {
     }
 }
 
+#[derive(Debug)]
 struct OwnControl {
     kind: &'static Kind,
     /// `None` if there is none, since making it raised.
     methods: Option<Methods>,
-}
-
-impl std::fmt::Debug for OwnControl {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_tuple("OwnControl").field(&self.kind.name).finish()
-    }
 }
 
 impl CongestionControl for OwnControl {

@@ -5,6 +5,7 @@ use clift::application::Parameter;
 use super::{Given, leaked};
 
 /// The parameters of a part, in order, and whether each must be given.
+#[derive(Debug)]
 pub(super) struct Signature(Vec<(&'static str, bool)>);
 
 impl Signature {

@@ -21,6 +21,7 @@ use self::given::Signature;
 use crate::errors::own_error;
 
 /// What is known of a part.
+#[derive(Debug)]
 pub(super) struct Kind {
     /// What it is: "scheme", "queue".
     what: &'static str,

@@ -1,11 +1,12 @@
 //! Queues written in Python.
 
 use std::collections::BTreeSet;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 
 use clift::queue::{
     QueueDiscipline, QueueKind, QueuedPacket, register_queue as register_queue_kind,
 };
+use clift::sync::lock;
 use clift::units::{Instant, counted};
 use pyo3::prelude::*;
 
@@ -48,44 +49,31 @@ type Drops = Arc<Mutex<Vec<u64>>>;
 /// A packet before a link.
 #[pyclass(frozen, name = "QueuedPacket", module = "clift._clift")]
 pub(crate) struct PyQueuedPacket {
-    packet: QueuedPacket,
+    /// How many came before it and found room.
+    #[pyo3(get)]
+    number: u64,
+    /// Its flow.
+    #[pyo3(get)]
+    flow: u32,
+    /// IP packet, headers included.
+    #[pyo3(get)]
+    size_bytes: u32,
+    /// When it came, ns.
+    #[pyo3(get)]
+    arrived_ns: u64,
     drops: Drops,
 }
 
 #[pymethods]
 impl PyQueuedPacket {
-    /// How many came before it and found room.
-    #[getter]
-    fn number(&self) -> u64 {
-        self.packet.number
-    }
-
-    /// Its flow.
-    #[getter]
-    fn flow(&self) -> u32 {
-        self.packet.flow
-    }
-
-    /// IP packet, headers included.
-    #[getter]
-    fn size_bytes(&self) -> u32 {
-        self.packet.size.0
-    }
-
-    /// When it came, ns.
-    #[getter]
-    fn arrived_ns(&self) -> u64 {
-        self.packet.arrived.as_nanos()
-    }
-
     /// Drops it, if it waits.
     fn drop(&self) {
-        self.drops.lock().unwrap_or_else(PoisonError::into_inner).push(self.packet.number);
+        lock(&self.drops).push(self.number);
     }
 
     fn __repr__(&self) -> String {
-        let QueuedPacket { number, flow, size, .. } = self.packet;
-        format!("QueuedPacket({number}: {} bytes of flow {flow})", size.0)
+        let Self { number, flow, size_bytes, .. } = self;
+        format!("QueuedPacket({number}: {size_bytes} bytes of flow {flow})")
     }
 }
 
@@ -105,6 +93,7 @@ impl Methods {
     }
 }
 
+#[derive(Debug)]
 struct OwnQueue {
     kind: &'static Kind,
     methods: Option<Methods>,
@@ -113,17 +102,10 @@ struct OwnQueue {
     waits: BTreeSet<u64>,
 }
 
-impl std::fmt::Debug for OwnQueue {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_tuple("OwnQueue").field(&self.kind.name).finish()
-    }
-}
-
 impl OwnQueue {
     /// What was dropped since the last call.
     fn take_drops(&mut self, dropped: &mut Vec<u64>) {
-        let mut drops = self.drops.lock().unwrap_or_else(PoisonError::into_inner);
-        dropped.extend(drops.drain(..).filter(|number| self.waits.remove(number)));
+        dropped.extend(lock(&self.drops).drain(..).filter(|number| self.waits.remove(number)));
     }
 }
 
@@ -131,7 +113,10 @@ impl QueueDiscipline for OwnQueue {
     fn enqueue(&mut self, _: Instant, packet: QueuedPacket, dropped: &mut Vec<u64>) {
         self.waits.insert(packet.number);
         let Some(methods) = &self.methods else { return };
-        let told = PyQueuedPacket { packet, drops: Arc::clone(&self.drops) };
+        let QueuedPacket { number, flow, size, arrived, .. } = packet;
+        let (size_bytes, arrived_ns) = (size.0, arrived.as_nanos());
+        let drops = Arc::clone(&self.drops);
+        let told = PyQueuedPacket { number, flow, size_bytes, arrived_ns, drops };
         let taken = ask(|py| {
             let returned = methods.enqueue.bind(py).call1((told,))?;
             match returned.extract::<Option<bool>>() {
@@ -155,9 +140,7 @@ impl QueueDiscipline for OwnQueue {
                 return Ok(None);
             }
             match returned.cast::<PyQueuedPacket>() {
-                Ok(own) if Arc::ptr_eq(&own.get().drops, &self.drops) => {
-                    Ok(Some(own.get().packet.number))
-                }
+                Ok(own) if Arc::ptr_eq(&own.get().drops, &self.drops) => Ok(Some(own.get().number)),
                 _ => Err(self.kind.wrong(format!(
                     "dequeue returned {returned}; give a packet that enqueue was given, or None"
                 ))),

@@ -2,7 +2,7 @@
 //! slot by slot.
 
 use std::fmt;
-use std::sync::{PoisonError, RwLock};
+use std::sync::Mutex;
 
 use clift::link::{InstrumentedLink, LinkError};
 use clift::scheme::{
@@ -10,6 +10,7 @@ use clift::scheme::{
     register_scheme as register_scheme_kind,
 };
 use clift::seed::Seed;
+use clift::sync::lock;
 use clift::trace::{Fate, LinkTrace, LinkTraceBuilder, PhyTrace};
 use pyo3::prelude::*;
 
@@ -27,7 +28,7 @@ struct Row {
     live: bool,
 }
 
-static ADDED: RwLock<Vec<Row>> = RwLock::new(Vec::new());
+static ADDED: Mutex<Vec<Row>> = Mutex::new(Vec::new());
 
 /// Registers a scheme. A function over arrays: `make(seed, (rtt, feedback, decode), parameters, phy)`
 /// gives the columns of a link trace. Slot by slot (`live`): `make(seed, times, parameters, None)`
@@ -48,7 +49,7 @@ pub(crate) fn register_scheme(
     }
     // The row first: once the name is known, somebody may ask for it.
     let row = Row { kind, live };
-    let mut added = ADDED.write().unwrap_or_else(PoisonError::into_inner);
+    let mut added = lock(&ADDED);
     register_scheme_kind(SchemeKind {
         name: kind.name,
         summary: leaked(summary),
@@ -62,10 +63,7 @@ pub(crate) fn register_scheme(
 
 fn parse(arguments: Arguments<'_>) -> Result<Scheme, String> {
     let name = arguments.name();
-    let row = {
-        let added = ADDED.read().unwrap_or_else(PoisonError::into_inner);
-        added.iter().find(|row| row.kind.name.eq_ignore_ascii_case(name)).copied()
-    };
+    let row = lock(&ADDED).iter().find(|row| row.kind.name.eq_ignore_ascii_case(name)).copied();
     let row = row.ok_or("unknown scheme")?;
     let written = arguments.all();
     let given = row.kind.signature.bind(&written)?;

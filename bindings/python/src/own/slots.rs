@@ -1,10 +1,11 @@
 //! Schemes written in Python that are called slot by slot.
 
 use std::collections::{BTreeMap, VecDeque};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 
 use clift::link::{Line, LiveScheme, Slot, Unit};
 use clift::scheme::Feedback;
+use clift::sync::lock;
 use clift::trace::{Fate, PhyTrace};
 use pyo3::prelude::*;
 
@@ -32,8 +33,14 @@ pub(super) enum Reports {
 /// A slot of a live link, which carries one unit or none.
 #[pyclass(name = "LiveSlot", module = "clift._clift")]
 pub(crate) struct LiveSlot {
+    /// When it starts, ns.
+    #[pyo3(get)]
     t_ns: i64,
+    /// Its decoding time, ns; 0: it is erased. A scheme must not act on it before `report_ns`.
+    #[pyo3(get)]
     d_ns: i64,
+    /// Whether new data wait.
+    #[pyo3(get)]
     data_waits: bool,
     reports: Reports,
     /// Data units sent before.
@@ -52,24 +59,6 @@ pub(super) enum Sent {
 
 #[pymethods]
 impl LiveSlot {
-    /// When it starts, ns.
-    #[getter]
-    fn t_ns(&self) -> i64 {
-        self.t_ns
-    }
-
-    /// Its decoding time, ns; 0: it is erased. A scheme must not act on it before `report_ns`.
-    #[getter]
-    fn d_ns(&self) -> i64 {
-        self.d_ns
-    }
-
-    /// Whether new data wait.
-    #[getter]
-    fn data_waits(&self) -> bool {
-        self.data_waits
-    }
-
     /// Sends the next new data unit; its number.
     fn send_new(&mut self) -> PyResult<u64> {
         if !self.data_waits {
@@ -98,9 +87,7 @@ impl LiveSlot {
     fn report_ns(&self) -> i64 {
         match &self.reports {
             Reports::After(delay) => self.t_ns.saturating_add(*delay),
-            Reports::Link(feedback) => {
-                feedback.lock().unwrap_or_else(PoisonError::into_inner).report(self.t_ns)
-            }
+            Reports::Link(feedback) => lock(feedback).report(self.t_ns),
         }
     }
 
@@ -290,7 +277,7 @@ impl LiveScheme for OwnLive {
     }
 
     fn feedback_lost(&self) -> u64 {
-        self.feedback.lock().unwrap_or_else(PoisonError::into_inner).lost()
+        lock(&self.feedback).lost()
     }
 }
 

@@ -2,12 +2,12 @@
 
 use std::sync::Arc;
 
-use super::phy::{PhySections, PlannedPhy};
+use super::phy::{PlannedPhy, phy};
 use super::{PlannedHop, PlannedProxy};
 use crate::config::{Fault, join};
 use crate::scenario::kinds::{Held, LinkKind, Live, Open, own_kind};
 use crate::scenario::leg::Leg;
-use crate::scenario::link::{Link, SlotLink};
+use crate::scenario::link::{Link, Reports, SlotLink};
 use crate::scenario::path::Sections;
 use crate::scheme::Scheme;
 use crate::transport::tcp::Pep;
@@ -41,16 +41,12 @@ pub(super) fn link(
         keep_order: link.usage.keep_order,
         ..Leg::default()
     });
-    let slots = PhySections {
-        trace: (join(key, "trace"), sections.trace.as_ref()),
-        channel: (join(key, "channel"), sections.channel.as_ref()),
-    };
     let own = own_kind(key, sections, duration)?;
     let (section, kind) = match own {
         Some(own) => own,
         None => ("", over_slots(key, sections, &link, duration)?),
     };
-    let phy = slots.planned(duration)?;
+    let phy = phy(key, ("trace", &sections.trace), ("channel", &sections.channel), duration)?;
     let proxy = link.usage.pep.as_ref().and_then(Pep::proxy);
     let planned = PlannedLink { key: key.to_owned(), section, kind, phy, link };
     let mut hops = vec![PlannedHop::Link(Box::new(planned))];
@@ -98,9 +94,9 @@ fn over_slots(
     if !live {
         return Ok(Arc::new(Open(scheme)));
     }
-    let back = PhySections {
-        trace: (join(key, "link.feedback_trace"), link.reports.feedback_trace.as_ref()),
-        channel: (join(key, "link.feedback_channel"), link.reports.feedback_channel.as_ref()),
-    };
-    Ok(Arc::new(Live { scheme, reports: back.planned(duration)? }))
+    let Reports { feedback_trace, feedback_channel } = &link.reports;
+    let (trace, channel) =
+        (("feedback_trace", feedback_trace), ("feedback_channel", feedback_channel));
+    let reports = phy(&join(key, "link"), trace, channel, duration)?;
+    Ok(Arc::new(Live { scheme, reports }))
 }

@@ -1,17 +1,19 @@
 //! The plan of a PHY trace.
 
 use crate::channel::ChannelConfig;
-use crate::config::Fault;
+use crate::config::{Fault, join};
 use crate::scenario::channel::Channel;
 use crate::scenario::spec::PhySpec;
-use crate::scenario::trace::{self, Trace};
+use crate::trace::TraceFile;
 use crate::units::Duration;
 
 /// A PHY trace from a file, of a channel, or from a file with erasures of a channel on top.
 #[derive(Clone, Debug)]
 pub struct PlannedPhy {
+    /// The section of the file.
+    pub key: String,
     /// The PHY trace from a file.
-    pub trace: Option<Trace>,
+    pub trace: Option<TraceFile>,
     /// The channel.
     pub channel: Option<PlannedChannel>,
 }
@@ -34,6 +36,7 @@ impl PlannedPhy {
     pub(in crate::scenario) fn spec(&self, seed: impl FnOnce(&PlannedChannel) -> u64) -> PhySpec {
         let channel = self.channel.as_ref();
         PhySpec {
+            key: self.key.clone(),
             trace: self.trace.clone(),
             channel: channel.map(|own| own.config.clone()),
             slots: channel.and_then(|own| own.slots),
@@ -44,32 +47,31 @@ impl PlannedPhy {
     }
 }
 
-/// Where a PHY trace comes from: sections with the keys of `[trace]` and `[channel]`.
-pub(super) struct PhySections<'a> {
-    /// The key and the section of the file.
-    pub(super) trace: (String, Option<&'a Trace>),
-    /// The key and the section of the model.
-    pub(super) channel: (String, Option<&'a Channel>),
-}
+/// A section that may be given, and its key.
+pub(super) type Section<'a, T> = (&'a str, &'a Option<T>);
 
-impl PhySections<'_> {
-    /// The plan of what they give, if anything, for runs of `duration`. The model is drawn anew in
-    /// each run unless its own key says otherwise: runs that share a draw are not independent.
-    pub(super) fn planned(&self, duration: Duration) -> Result<Option<PlannedPhy>, Fault> {
-        let (key, trace) = &self.trace;
-        if trace.is_none() && self.channel.1.is_none() {
-            return Ok(None);
-        }
-        let channel = match &self.channel {
-            (_, None) => None,
-            (key, Some(channel)) => {
-                let slots = channel.slots(key, trace.is_some(), duration)?;
-                let redraw = channel.draw.redraw.unwrap_or(true);
-                let config = channel.config.clone();
-                Some(PlannedChannel { config, slots, seed: channel.draw.seed, redraw })
-            }
-        };
-        trace.map_or(Ok(()), |trace| trace::check(trace, key))?;
-        Ok(Some(PlannedPhy { trace: trace.cloned(), channel }))
+/// The plan of what sections with the keys of `[trace]` and `[channel]` give, if anything, for runs of
+/// `duration`. The model is drawn anew in each run unless its own key says otherwise: runs that share
+/// a draw are not independent.
+pub(super) fn phy(
+    key: &str,
+    (of_trace, trace): Section<'_, TraceFile>,
+    (of_channel, channel): Section<'_, Channel>,
+    duration: Duration,
+) -> Result<Option<PlannedPhy>, Fault> {
+    if trace.is_none() && channel.is_none() {
+        return Ok(None);
     }
+    let (of_trace, of_channel) = (join(key, of_trace), join(key, of_channel));
+    let channel = channel.as_ref().map(|channel| -> Result<_, Fault> {
+        let slots = channel.slots(&of_channel, trace.is_some(), duration)?;
+        let redraw = channel.draw.redraw.unwrap_or(true);
+        let config = channel.config.clone();
+        Ok(PlannedChannel { config, slots, seed: channel.draw.seed, redraw })
+    });
+    let channel = channel.transpose()?;
+    if let Some(trace) = trace {
+        trace.check().map_err(|(field, cure)| Fault::of(&of_trace, field, cure))?;
+    }
+    Ok(Some(PlannedPhy { key: of_trace, trace: trace.clone(), channel }))
 }

@@ -1,6 +1,7 @@
 //! What wrong files are told.
 
 use super::*;
+use crate::trace::InMemory;
 
 #[test]
 fn every_error_names_line_key_and_cure() {
@@ -375,4 +376,30 @@ fn every_error_names_line_key_and_cure() {
         );
         assert!(!message.contains('\n'), "{message}");
     }
+}
+
+#[test]
+fn a_trace_file_that_is_not_there_is_named_with_the_key_and_its_line() {
+    let told = |text: &str, changes: &[(String, String)]| {
+        let scenario = Scenario::parse("geo.toml", text, changes).unwrap();
+        let cell = &scenario.cells()[0];
+        let mut files = InMemory::default();
+        files.insert("x.csv", "t_ns,d_ns\n0,5\n10,0\n20,5\n");
+        let fault = cell.setup(0, &Store::new(files)).unwrap_err();
+        let told = cell.error(scenario.file(), &fault);
+        assert!(matches!(fault, SetupFault::Trace(MakeError::Trace { .. })));
+        told.to_string()
+    };
+    let text = "duration = \"5 us\"\n[trace]\nfile = \"gone.csv\"\n";
+    let opened = "gone.csv: cannot be opened: entity not found";
+    assert_eq!(told(text, &[]), format!("geo.toml line 3: trace.file: {opened}"));
+    let set = [("trace.file".to_owned(), "gone.csv".to_owned())];
+    let given = text.replace("gone", "x");
+    let expected = format!("geo.toml, set trace.file = gone.csv: trace.file: {opened}");
+    assert_eq!(told(&given, &set), expected);
+    let hop = "[[path]]\nleg.delay = \"1 ms\"\n[[path]]\n[path.trace]\nfile = \"gone.csv\"\n";
+    assert_eq!(told(hop, &[]), format!("geo.toml line 5: path.1.trace.file: {opened}"));
+    let back =
+        "link.live = true\nlink.feedback_trace.file = \"gone.csv\"\ntrace.file = \"x.csv\"\n";
+    assert_eq!(told(back, &[]), format!("geo.toml line 2: link.feedback_trace.file: {opened}"));
 }
