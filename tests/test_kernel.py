@@ -97,7 +97,8 @@ def test_tcp_with_ecn_does_what_a_kernels_does():
     Over the step at 500 ms it is 387 kbit/s for 330 where no buffer of the sender ends.
     """
     compared = 0
-    for cell, (kernel, _) in ecn.recorded().items():
+    for cell, runs in ecn.recorded().items():
+        kernel, _ = runs[0]
         if cell.queue in ("codel", "fq-codel", "codel(ce_threshold 1 ms)") and (
             cell.rtt_ms == 40 or cell.congestion == "dctcp"
         ):
