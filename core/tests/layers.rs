@@ -7,12 +7,13 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// Each stage with what it may use besides itself, `units`, `seed`, `config` and `budget`.
-const ALLOWED: [(&str, &[&str]); 15] = [
+/// Each stage with what it may use besides itself, `units`, `seed`, `config`, `budget` and `sync`.
+const ALLOWED: [(&str, &[&str]); 16] = [
     ("units", &[]),
     ("seed", &[]),
     ("config", &[]),
     ("budget", &[]),
+    ("sync", &[]),
     ("trace", &[]),
     ("channel", &["trace"]),
     ("link", &["trace"]),
@@ -40,7 +41,7 @@ fn stages_use_only_what_comes_before_them() {
             }
             for used in stages_used(&text) {
                 // `parts` and `tagged` are macros of `config`; macros stand at the crate's root.
-                let free = ["units", "seed", "config", "budget", "parts", "tagged"];
+                let free = ["units", "seed", "config", "budget", "sync", "parts", "tagged"];
                 let fine = stage == used
                     || free.contains(&used.as_str())
                     || allowed.contains(&used.as_str());

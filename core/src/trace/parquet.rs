@@ -8,7 +8,7 @@
 use std::io::SeekFrom;
 use std::io::{self, Cursor, Write};
 use std::panic::{self, AssertUnwindSafe};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 
 use ::parquet::basic::{
     Compression, ConvertedType, Encoding, LogicalType, Repetition, Type as Physical, ZstdLevel,
@@ -27,6 +27,7 @@ use ::parquet::schema::types::{ColumnDescriptor, ColumnPath, SchemaDescriptor, T
 use bytes::Bytes as Shared;
 
 use crate::budget::Budget;
+use crate::sync::lock;
 use crate::trace::error::{Fault, ReadError, Snippet};
 use crate::trace::files::Source;
 use crate::trace::format::FormatRow;
@@ -356,7 +357,7 @@ impl Whole {
             return Err(io::ErrorKind::UnexpectedEof.into());
         }
         let mut bytes = vec![0; length];
-        let mut source = self.source.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut source = lock(&self.source);
         source.seek(SeekFrom::Start(start))?;
         source.read_exact(&mut bytes)?;
         Ok(bytes)

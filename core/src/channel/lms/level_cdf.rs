@@ -1,9 +1,10 @@
 //! The closed form of the level at a random place, in cells of half a decibel.
 
 use std::collections::VecDeque;
-use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock};
 
 use super::shadowing::{Law, Shadowing};
+use crate::sync::lock;
 
 const LOWEST_DB: f64 = -60.0;
 const CELL_DB: f64 = 0.5;
@@ -37,7 +38,7 @@ pub(super) struct Cell<'a> {
 impl LevelCdf {
     /// That of the levels of `shadowing` over `reference_db`.
     pub(super) fn of(shadowing: &Shadowing, reference_db: f64) -> Arc<Self> {
-        let mut known = KNOWN.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut known = lock(&KNOWN);
         let found = known
             .iter()
             .position(|one| one.shadowing == *shadowing && one.reference_db == reference_db);
