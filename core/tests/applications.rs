@@ -115,6 +115,20 @@ fn a_page_of_one_object_takes_round_trips() {
     }
 }
 
+/// One object after the other, the second after a pause in which all of the first was acknowledged:
+/// HTTP/2 takes as long as HTTP/1.1 over one connection, but for its frames. So a window that is open is
+/// used at once, however little of the object was handed to TCP before.
+#[test]
+fn frames_leave_as_fast_as_the_window_allows() {
+    let text = "name,bytes,parent,parse_ms\na,200000,,\nb,200000,a,100\n";
+    let load = |http| {
+        let own = Page { connections: Some(1), ..of_file(http) };
+        page(&run(&setup(linux(), load(&own, text), path(0.0)))).load.unwrap()
+    };
+    let (one, two) = (load(Http::One), load(Http::Two));
+    assert!(two > one && two < one + Duration::from_millis(5), "{one:?} {two:?}");
+}
+
 /// A parent tells of 24 objects: HTTP/1.1 fetches them over six connections in four turns, HTTP/2
 /// at once.
 #[test]

@@ -86,3 +86,38 @@ impl Usage {
         self.limited || (window.in_slow_start() && u64::from(window.cwnd()) < 2 * self.most)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::transport::tcp::{CongestionAlgorithm, TcpConfig};
+
+    const SECOND: Duration = Duration::from_millis(1000);
+
+    /// 15 of 40 segments are used. The window decays half the way a timeout after the last ACK that
+    /// might have raised it, and only in state Open.
+    #[test]
+    fn an_unused_window_decays_a_timeout_after_it_could_grow() {
+        let at = |ms: u64| Instant::ZERO + Duration::from_millis(ms);
+        let mut window = Window::new(&TcpConfig::linux(CongestionAlgorithm::CUBIC));
+        window.set_ssthresh(20);
+        window.set_cwnd(40);
+        let mut usage = Usage::default();
+        usage.begin(at(500));
+        let mut stop = |usage: &mut Usage, now: u64, open: bool| {
+            let (limited, first, next, patience) = (false, 0, 15, Some(SECOND));
+            usage.on_stop(
+                Level { now: at(now), limited, first, next, patience, open },
+                &mut window,
+                10,
+            );
+            window.cwnd()
+        };
+        assert_eq!(stop(&mut usage, 1400, true), 40, "not for a whole timeout");
+        usage.on_change(at(1450));
+        assert_eq!(stop(&mut usage, 2400, true), 40, "an ACK came");
+        assert_eq!(stop(&mut usage, 2450, false), 40, "something is lost");
+        assert_eq!(stop(&mut usage, 3400, true), 40, "that begins the time anew");
+        assert_eq!(stop(&mut usage, 3450, true), 27);
+    }
+}
