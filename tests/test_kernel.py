@@ -94,7 +94,7 @@ def live() -> float:
 def test_tcp_with_ecn_does_what_a_kernels_does():
     """Where one mark does not decide minutes: 40 ms, and DCTCP over CoDel at 500 ms.
 
-    Over the step at 500 ms it is 387 kbit/s for 330 where no buffer of the sender ends.
+    Over the step at 500 ms it is 387 kbit/s, the kernel's 326, where no buffer of the sender ends.
     """
     compared = 0
     for cell, runs in ecn.recorded().items():

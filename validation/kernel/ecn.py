@@ -8,7 +8,7 @@ or less in the beginning can decide minutes, so that one run beside one says lit
 run with the same delays, moved by up to .4 ms. A cell holds if the median goodput is within 5 % and
 the median of the packets marked within 10 % (or 3). Where it does not, ours runs with 41 delays of
 that range, and a rank-sum test says whether what is off differs at all: it is chance if one of
-twenty pairs of alike sides is as far apart. `ecn.csv` has every run of the kernels. Exit code 1 if
+twenty pairs of alike sides is as far apart. `ecn.csv` has every run of the kernel. Exit code 1 if
 fewer than 12 cells hold or are chance.
 """
 
@@ -204,7 +204,7 @@ def measure_in(name: str, numbers: list[int]) -> None:
         words = ["-m", "validation.kernel.ecn", "--here", str(number), str(shift)]
         done = virtual.run(name, [sys.executable, *words])
         if done.returncode:
-            said = done.stderr.strip().splitlines()[-1]
+            said = (done.stderr.strip().splitlines() or ["it said nothing"])[-1]
             print(f"{cell.label}, {shift} ns: {said}", file=sys.stderr)
             continue
         found = json.loads(done.stdout)

@@ -392,7 +392,7 @@ def _probe(kernel: str, number: int) -> Measured | str:
             found = json.loads(done.stdout.splitlines()[-1])
             seconds = {int(seed): time for seed, time in found["seconds"].items()}
             return Measured(found["kernel"], seconds)
-        why = done.stderr.strip().splitlines()[-1]
+        why = (done.stderr.strip().splitlines() or ["it said nothing"])[-1]
     return why
 
 

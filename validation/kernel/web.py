@@ -165,13 +165,13 @@ class _Line:
 
     def hear(self) -> None:
         """Takes all that came."""
-        with suppress(BlockingIOError, OSError):
+        with suppress(OSError):
             while piece := self.socket.recv(1 << 16):
                 self.came += piece
 
     def flush(self) -> None:
         """Writes what is to be said."""
-        with suppress(BlockingIOError, OSError):
+        with suppress(OSError):
             while self.say:
                 del self.say[: self.socket.send(self.say)]
 

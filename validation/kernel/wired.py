@@ -71,7 +71,9 @@ def neighbour(
         os.write(told, b".")
         work()
         signal.pause()
-    os.read(ready, 1)
+    os.close(told)
+    if not os.read(ready, 1):
+        raise OSError("the host at the other end of the wire did not start")
     return child
 
 

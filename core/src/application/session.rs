@@ -26,7 +26,7 @@ pub trait Session: Send {
     ) -> Option<Instant>;
 
     /// The server's end of the connection `number` has sent what it could. Hands over more if the
-    /// session holds some back for that; says whether it did.
+    /// session holds some back for that; says whether it did. It is asked again until it did not.
     fn refill(&mut self, number: usize, connections: &mut dyn Connections) -> bool {
         let _ = (number, connections);
         false

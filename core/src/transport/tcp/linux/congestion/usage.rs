@@ -11,8 +11,9 @@ pub(super) struct Usage {
     most: u64,
     /// The segment that ends the round trip.
     round_end: u64,
-    /// When the window was set anew, could grow or was fully used last, and the most of it used since.
+    /// When the window was set anew, could grow or was fully used last.
     since: Instant,
+    /// The most of it used since it was full, decayed or began.
     used: u64,
 }
 
@@ -27,7 +28,7 @@ pub(super) struct Level {
     pub(super) next: u64,
     /// A window unused for so long decays; `None`: it stays.
     pub(super) patience: Option<Duration>,
-    /// Nothing is lost, and nothing SACKed: only then it decays.
+    /// Nothing is lost or SACKed, and no mark is being answered: only then it decays.
     pub(super) open: bool,
 }
 
