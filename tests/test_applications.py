@@ -20,7 +20,9 @@ SYN, ACK, FLIGHT, SEGMENT = 60, 52, 650, 1448
 class Model:
     """HTTP/1.1 over a path without losses, in microseconds, of which a byte takes one.
 
-    The window is wide open, so that what is ready waits for the link alone.
+    The window is wide open, so that what is ready waits for the link alone. The server acknowledges
+    the client's first words at once; by then it is known to answer, and the acknowledgement of each
+    request leaves behind its answer.
     """
 
     def __init__(self, objects, think_us, connections=6):
@@ -70,7 +72,6 @@ class Model:
         self.ask()
 
     def request(self, line):
-        self.send(ACK)
         self.later(self.think, self.answer, line)
 
     def answer(self, line):
@@ -79,6 +80,7 @@ class Model:
             taken = min(left, SEGMENT)
             after = self.send(taken + ACK)
             left -= taken
+        self.send(ACK)
         self.later(after, self.got, line)
 
     def got(self, line):
