@@ -38,7 +38,7 @@ const LARGEST_PACKET: u64 = 1500;
 
 /// The state of one queue under CoDel.
 #[derive(Clone, Debug)]
-pub(crate) struct CoDelQueue {
+pub(super) struct CoDelQueue {
     parameters: CoDel,
     waiting: VecDeque<Held>,
     bytes: u64,

@@ -28,8 +28,7 @@ pub struct DualPi2 {
     pub marks: Marks,
 }
 
-/// How marks and drops follow their probability. The kernel's own are drawn, so that a flow that hears of
-/// one a round trip meets them at other places.
+/// How marks and drops follow their probability.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 pub enum Marks {
     /// As evenly as can be (RFC 9332, appendix A: recur).

@@ -79,8 +79,8 @@ impl Aqm {
     }
 }
 
-/// A queue that manages itself. A packet passes in some ten nanoseconds: through a pointer to a trait each
-/// of its steps would be a call of its own.
+/// A queue that manages itself. Those of the core are called without a pointer to a trait: what they do for
+/// a packet takes little longer than such a call.
 #[derive(Debug)]
 pub(crate) enum Queue {
     CoDel(codel::Single),

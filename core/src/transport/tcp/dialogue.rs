@@ -234,13 +234,13 @@ fn transmit_both(
     now: Instant,
     outbox: &mut Outbox,
 ) -> Option<Instant> {
-    let _ = transmit(receiver, now, heard, outbox);
+    let mut acknowledgement = transmit(receiver, now, heard, outbox);
     let first = outbox.sent().len();
     let retransmission = transmit(sender, now, said, outbox);
     if outbox.sent()[first..].iter().any(|&id| outbox[id].len > 0) {
         receiver.on_reply(now);
+        acknowledgement = transmit(receiver, now, heard, outbox);
     }
-    let acknowledgement = transmit(receiver, now, heard, outbox);
     [retransmission, acknowledgement].into_iter().flatten().min()
 }
 
