@@ -1,4 +1,4 @@
-"""Fills the pages of docs/papers from results: `python docs/paper_pages.py results/papers`.
+"""Fills the pages of docs/evidence/papers from results: `python docs/paper_pages.py results/papers`.
 
 `make reproduce` makes the results, one JSON file an artefact. Between the marks of an artefact in
 its page go its numbers, claims and gates; its picture goes to docs/images/papers. Artefacts
@@ -23,7 +23,7 @@ from clift.report.paper_text import paper_markdown
 from clift.report.trace_figure import save
 
 ROOT = Path(__file__).parent.parent
-PAGES = ROOT / "docs" / "papers"
+PAGES = ROOT / "docs" / "evidence" / "papers"
 IMAGES = ROOT / "docs" / "images" / "papers"
 KNOWN = {value: key for key, value in WORDS.items()}
 OVER_TIME = (("clift2013", "figure 5"), ("tauran2017", "figure 6"), ("tauran2017", "figure 7"))
@@ -94,7 +94,7 @@ def picture(result: Result, source: Path) -> str:
         shutil.copyfile(drawn, IMAGES / name)
     else:
         save(paper_plot(result), IMAGES / name)
-    return f"![{artefact.title}](../images/papers/{name})"
+    return f"![{artefact.title}](../../images/papers/{name})"
 
 
 def main() -> int:

@@ -2,7 +2,7 @@
 
     python validation/lms_statistics.py             # every road; exit code 1 if a check fails
     python validation/lms_statistics.py --hours 2   # less signal
-    python validation/lms_statistics.py --docs      # writes docs/concepts/lms-statistics.md
+    python validation/lms_statistics.py --docs      # writes docs/evidence/lms-statistics.md
 
 Every row of both models' tables is driven for 10 hours at 60 km/h (`lms_checks.py`), the multipath
 for another 10. All probabilities together are held to one bound: Holm's, at 1 % for the whole,
@@ -30,7 +30,7 @@ from scipy import signal, special, stats
 
 from clift.land_mobile import LandMobile
 
-PAGE = Path(__file__).parent.parent / "docs" / "concepts" / "lms-statistics.md"
+PAGE = Path(__file__).parent.parent / "docs" / "evidence" / "lms-statistics.md"
 LEVEL = 0.01
 # The multipath is white noise through a finite filter, which has the autocorrelation J_0 under a
 # Hann window of 64 wavelengths to either side. So far may it be off from J_0 up to 10 wavelengths,

@@ -2,7 +2,7 @@
 
     python validation/tauran2017_channel.py [SEEDS]
 
-Is what is off in tables 1 and 2 (docs/papers.md) due to how our channel is made? This one is made
+Is what is off in tables 1 and 2 (docs/evidence/papers.md) due to how our channel is made? This one is made
 of other parts: states walked through sample by sample, multipath as a sum of 64 sinusoids, a
 millisecond's mutual information averaged over four samples, power and mean taken from the
 realisation. Goodput and failures of every cell must agree within what the runs scatter; exits with

@@ -97,7 +97,7 @@ class Prediction:
 
     @property
     def printed_efficiency(self) -> Value:
-        """The efficiency that Kuhn 2014 prints (docs/papers.md), approximations and all."""
+        """The efficiency that Kuhn 2014 prints (docs/evidence/papers.md), approximations and all."""
         return self._printed[0]
 
     @property

@@ -20,7 +20,7 @@ from clift.papers.artefact import PROFILES, Artefact, Claim, Effort, Paper, Resu
 from clift.papers.kept import forget_all_but
 
 NAMES = ("ijscn2014", "clift2013", "clift2014", "wiopt2003", "tauran2017")
-"""The papers, in the order of their mention in docs/papers.md."""
+"""The papers, in the order of their mention in docs/evidence/papers.md."""
 
 
 @cache
