@@ -188,7 +188,10 @@ def test_what_cannot_be_written_is_one_line(
     assert [file.name for file in tmp_path.iterdir()] == ["full.pcapng"]
     monkeypatch.chdir(tmp_path)
     (tmp_path / "x.toml").write_text(LEG)
-    for name, fault in (("x.pcap", "captures are written as pcapng"), ("no/x.pcapng", "no folder")):
+    for name, fault in (
+        ("x.pcap", "captures are written as pcapng"),
+        ("no/x.pcapng", "folder no does"),
+    ):
         assert command(["run", "x.toml", "--quiet", "--capture", name]) == 2
         out, err = capsys.readouterr()
         assert (out, len(err.splitlines())) == ("", 1)

@@ -132,7 +132,7 @@ def test_plot_draws_png(command, tmp_path: Path):
     code, out, _ = command("trace", "plot", DATA, "-o", ".")
     assert out.split() == ["cell.up.png", "geo.csv.png", "probes.csv_up.png", "probes.csv_down.png"]
     code, _, err = command("trace", "plot", DATA, "-o", "one.png")
-    assert (code, err) == (2, "error: one.png: 4 traces need a folder that exists\n")
+    assert (code, err) == (2, "error: one.png: 4 traces need an existing folder\n")
 
 
 GOOD = "t_ns,d_ns\n0,5\n10,0\n"

@@ -320,9 +320,9 @@ def test_the_command_writes_the_table_and_a_picture(tmp_path: Path, capsys) -> N
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        ([], "no constellation: give --preset leo66"),
+        ([], "no constellation given; use --preset leo66"),
         (["--preset", "leo"], "choose one of leo66"),
-        (["--preset", "leo66", "--planes", "3"], "leave its parts out"),
+        (["--preset", "leo66", "--planes", "3"], "--preset defines the whole constellation"),
         (["--preset", "leo66", "--from", "1"], "`1` is no place"),
         (["--preset", "leo66", "--duration", "600 m"], "unknown unit `m`"),
     ],

@@ -108,7 +108,7 @@ def test_rows_shorter_than_a_frame_are_told(tmp_path: Path) -> None:
 
 def test_what_is_read_is_not_written_over(log: Path, capsys) -> None:
     words = ["trace", "import", log, *columns(), "-o", log.parent / "." / "log.csv"]
-    assert "give another file to write" in refused(capsys, *words)
+    assert "give another output file" in refused(capsys, *words)
     assert log.read_text() == LOG
 
 
@@ -184,7 +184,7 @@ def test_the_command_takes_the_round_trip_time_of_the_trace(log: Path, capsys) -
     capsys.readouterr()
     assert run(["tmt", str(trace), "--json"]) == 0
     said = capsys.readouterr()
-    assert "taken: --rtt 0 ms (as the trace says)" in said.err
+    assert "taken: --rtt 0 ms (from the trace)" in said.err
     phy = clift.read_trace(trace)
     [told] = json.loads(said.out)
     stats = clift.tmt.apply(phy, "ARQ").stats()
@@ -198,8 +198,8 @@ def test_what_a_list_of_opportunities_leaves_out_is_said(log: Path, capsys) -> N
     capsys.readouterr()
     assert run(["trace", "convert", str(trace), str(log.parent / "x.down")]) == 0
     said = capsys.readouterr().err
-    assert "opportunities are never lost" in said
-    assert "opportunities have no delay" in said
+    assert "a list of opportunities has no losses" in said
+    assert "a list of opportunities has no delays" in said
 
 
 def test_a_log_of_losses_that_says_them_the_other_way_round_is_told(tmp_path: Path, capsys) -> None:

@@ -187,7 +187,7 @@ def test_the_end_of_a_trace_is_told(tmp_path: Path) -> None:
     text = ARQ.replace(', reorder = { key = "tcp" }', "") + 'length = "1 s"\n'
     command = ["--serve", f"{TRAFFIC} serve c", "--", "timeout", "2", *TRAFFIC.split(), "send", "c"]
     done = live(tmp_path, *command, "{peer}", "--seconds", "9", text=text)
-    assert "this run does not count: the trace or channel of a link ended at" in done.stderr
+    assert "this run is not valid: the trace or channel of a link ended at" in done.stderr
 
 
 def test_a_late_run_does_not_count() -> None:

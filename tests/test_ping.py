@@ -64,9 +64,9 @@ def test_python_command_and_scenario_read_the_same(tmp_path: Path) -> None:
             "",
             "no line has `icmp_seq=`; of other logs give --time, the column of times",
         ),
-        (answers([1, 2]), "--delay 2:ms", "delay is of a log in columns; give --time"),
-        (answers([1, 2]), "--esn0 2:dB", "esn0 is of a log in columns; give --time"),
-        (answers([1, 2]), "--time 1:s --interval 1s", "interval is that of ping's probes"),
+        (answers([1, 2]), "--delay 2:ms", "delay applies to a log in columns; give --time"),
+        (answers([1, 2]), "--esn0 2:dB", "esn0 applies to a log in columns; give --time"),
+        (answers([1, 2]), "--time 1:s --interval 1s", "interval applies to ping's probes only"),
         (
             answers([1, 2])[:-15],
             "",

@@ -158,7 +158,7 @@ def test_fewer_runs_than_the_folder_holds_are_said_with_the_command_for_all(
     assert run([*command, "--runs", "3"]) == 0
     note = next(line for line in capsys.readouterr().err.splitlines() if "holds" in line)
     told, _, cure = note.partition("; all: ")
-    assert told == f"note: {folder} holds 10 runs of this study; its tables are of 6 now"
+    assert told == f"note: {folder} holds 10 runs of this study; its tables have 6"
     assert run([*shlex.split(cure)[1:], "--no-plots"]) == 0
     shown, said = capsys.readouterr()
     assert "holds" not in said
@@ -199,7 +199,7 @@ def test_a_stop_while_plots_are_drawn_keeps_the_table(
         assert json.loads(out)["complete"]
     else:
         assert "HARQ(10/12)" in out
-    assert err.splitlines()[-1] == f"stopped while plots were written: {folder} lacks some"
+    assert err.splitlines()[-1] == f"stopped while writing plots: {folder} is incomplete"
     drawn = {
         f"{name}.png" for name in ("comparison-completion_s", "goodput", "queue", "delay", "cwnd")
     }
@@ -219,7 +219,7 @@ def test_a_stop_while_tables_are_written_is_said_too(
     assert run(["run", str(scenario), "-o", str(tmp_path / "keep")]) == 130
     out, err = capsys.readouterr()
     assert "HARQ(10/12)" in out
-    assert "stopped while tables were written" in err
+    assert "stopped while writing tables" in err
 
 
 def stop(*_: object, **__: object) -> None:

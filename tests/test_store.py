@@ -273,7 +273,7 @@ def test_rows_are_sorted_and_without_times(
     assert run(["run", *command[1:3], "--quiet"]) == 0
     assert capsys.readouterr().out == texts[0]
     assert run(["run", *command[1:3], "--json"]) == 2
-    assert "--json and --csv: leave one of them out" in capsys.readouterr().err
+    assert "use --json or --csv, not both" in capsys.readouterr().err
     rows = [line.split(",")[:2] for line in texts[0].splitlines()]
     assert rows[0] == ["scheme", "run"]
     assert rows[1:] == [[f'"{scheme}"', str(n)] for scheme in ("ARQ", "none") for n in range(6)]

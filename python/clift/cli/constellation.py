@@ -1,4 +1,4 @@
-"""`clift constellation`: propagation delay over satellites that move."""
+"""`clift constellation`: propagation delay over moving satellites."""
 
 from __future__ import annotations
 
@@ -19,35 +19,53 @@ if TYPE_CHECKING:
 
 @click.command()
 @click.option("--preset", help="leo66 (66 satellites at 800 km).")
-@click.option("--planes", type=int, help="Instead of a preset: how many orbital planes.")
-@click.option("--per-plane", type=int, help="Satellites in each.")
-@click.option("--altitude", type=float, metavar="KM", help="Of the orbits.")
-@click.option("--inclination", type=float, metavar="DEG", help="Of the planes.")
-@click.option("--pattern", type=click.Choice(["delta", "star"]), help="Nodes all around, or half.")
+@click.option("--planes", type=int, help="Number of orbital planes, instead of a preset.")
+@click.option("--per-plane", type=int, help="Satellites per plane.")
+@click.option("--altitude", type=float, metavar="KM", help="Altitude of the orbits.")
+@click.option("--inclination", type=float, metavar="DEG", help="Inclination of the planes.")
+@click.option(
+    "--pattern",
+    type=click.Choice(["delta", "star"]),
+    help="Nodes over 360 (delta) or 180 (star) degrees.",
+)
 @click.option("--phasing", type=float, metavar="F", help="Walker's F, 0 to the number of planes.")
-@click.option("--spacing", type=float, metavar="DEG", help="Between neighbouring nodes.")
-@click.option("--polar-limit", type=float, metavar="DEG", help="No links between planes beyond.")
-@click.option("--from", "start", required=True, metavar="LAT,LON", help='E.g. "43.6,1.44".')
-@click.option("--to", "end", required=True, metavar="LAT,LON", help='E.g. "34.05,-118.24".')
+@click.option("--spacing", type=float, metavar="DEG", help="Angle between neighbouring nodes.")
 @click.option(
-    "--duration", type=Seconds(), default="600 s", show_default=True, help="In seconds or a unit."
+    "--polar-limit", type=float, metavar="DEG", help="Latitude beyond which planes have no links."
 )
-@click.option("--step", type=Seconds(), default="1 s", show_default=True, help="From row to row.")
+@click.option("--from", "start", required=True, metavar="LAT,LON", help='Start, e.g. "43.6,1.44".')
+@click.option("--to", "end", required=True, metavar="LAT,LON", help='End, e.g. "34.05,-118.24".')
 @click.option(
-    "--start", "start_time", type=Seconds(), default="0 s", show_default=True, help="Clock."
+    "--duration",
+    type=Seconds(),
+    default="600 s",
+    show_default=True,
+    help="Seconds, or with a unit.",
 )
-@click.option("--min-elevation", type=float, metavar="DEG", help="The preset's, or 10.")
+@click.option("--step", type=Seconds(), default="1 s", show_default=True, help="Time between rows.")
 @click.option(
-    "--highest", is_flag=True, help="Always the highest satellite; else one until it sinks."
+    "--start",
+    "start_time",
+    type=Seconds(),
+    default="0 s",
+    show_default=True,
+    help="Clock time at the first row.",
 )
-@click.option("-o", "--output", type=click.Path(path_type=Path), help="The table: a CSV file.")
-@click.option("--detail", is_flag=True, help="Up and down link and the route in the table too.")
-@click.option("--plot", type=Picture(), help="Also draw it: PNG, PDF or SVG.")
-@click.option("--json", "as_json", is_flag=True, help="For another program.")
+@click.option(
+    "--min-elevation", type=float, metavar="DEG", help="Minimum elevation; the preset's, or 10."
+)
+@click.option(
+    "--highest", is_flag=True, help="Always use the highest satellite; else keep one until it sets."
+)
+@click.option("-o", "--output", type=click.Path(path_type=Path), help="CSV file for the table.")
+@click.option("--detail", is_flag=True, help="Add up link, down link and route to the table.")
+@click.option("--plot", type=Picture(), help="Also draw the delay: PNG, PDF or SVG.")
+@click.option("--json", "as_json", is_flag=True, help="JSON on stdout.")
 def constellation(**given: Any) -> None:
-    """One-way delay between two places over a Walker constellation, as it changes with time.
+    """One-way delay over time between two places, over a Walker constellation.
 
-    A row a step: `time_s,delay_ms`. Where the path shortens, packets overtake one another.
+    Each row of the table is one step: `time_s,delay_ms`. When the path shortens, later packets
+    overtake earlier ones.
     """
     import clift.constellation as library
 
@@ -90,11 +108,13 @@ def _walker(given: dict[str, Any]) -> Walker:
     size = (given["planes"], given["per_plane"])
     if given["preset"] is not None:
         if own or size != (None, None):
-            raise ScenarioError("--preset says what the constellation is; leave its parts out")
+            raise ScenarioError(
+                "--preset defines the whole constellation; omit --planes and the other parts"
+            )
         return library.preset(given["preset"])
     if None in size or "altitude_km" not in own or "inclination_deg" not in own:
         raise ScenarioError(
-            "no constellation: give --preset leo66, or --planes, --per-plane, --altitude and "
+            "no constellation given; use --preset leo66, or --planes, --per-plane, --altitude and "
             "--inclination"
         )
     return library.walker(*size, **own)

@@ -1,4 +1,4 @@
-"""`clift crosscheck`: one scenario in every host that is here."""
+"""`clift crosscheck`: one scenario in every available host."""
 
 from __future__ import annotations
 
@@ -15,29 +15,35 @@ from clift.scenario import Scenario
 
 @click.command()
 @click.argument("path", type=click.Path(path_type=Path))
-@click.option("--set", "sets", multiple=True, metavar="KEY=VALUE", help="As `clift run --set`.")
-@click.option("--seed", type=click.IntRange(0, 2**64 - 1), help="Another seed than the file's.")
+@click.option(
+    "--set",
+    "sets",
+    multiple=True,
+    metavar="KEY=VALUE",
+    help="Change a key, as `clift run --set` does.",
+)
+@click.option("--seed", type=click.IntRange(0, 2**64 - 1), help="Seed, instead of the file's.")
 @click.option(
     "--hosts",
     default="engine,ns2,ns3,live",
     show_default=True,
-    help="Which, with commas between them.",
+    help="Hosts to use, separated by commas.",
 )
 @click.option("--json", "as_json", is_flag=True, help="JSON on stdout.")
 def crosscheck(
     path: Path, sets: tuple[str, ...], seed: int | None, hosts: str, as_json: bool
 ) -> None:
-    """Run the scenario file PATH in our engine, ns-2, ns-3 and this machine's kernel.
+    """Run the scenario file PATH in CLIFT's engine, ns-2, ns-3 and this machine's kernel.
 
-    What came out stands side by side; hosts that are not here are named on stderr. The kernel takes
-    as long as the scenario does.
+    The results stand side by side; stderr names the hosts that are not available. The kernel runs
+    in real time.
     """
     from clift.hosts.crosscheck import HOSTS
     from clift.hosts.crosscheck import crosscheck as check
 
     chosen = tuple(name.strip() for name in hosts.split(","))
     if unknown := [name for name in chosen if name not in HOSTS]:
-        raise click.UsageError(f"--hosts {unknown[0]}: give {', '.join(HOSTS)}")
+        raise click.UsageError(f"--hosts {unknown[0]}: unknown host; use {', '.join(HOSTS)}")
     changes = dict(change(text) for text in sets) | ({} if seed is None else {"seed": str(seed)})
     scenario = Scenario.read(path, changes)
     found = check(scenario, chosen, lambda line: click.echo(line, err=True))
@@ -47,14 +53,14 @@ def crosscheck(
 _COLUMNS = {
     "goodput_kbps": "goodput (kbit/s)",
     "completion_s": "completion (s)",
-    "retransmissions": "sent again",
+    "retransmissions": "retransmissions",
     "timeouts": "timeouts",
     "delay_ms": "link delay (ms)",
 }
 
 
 def _table(found: dict[str, dict[str, Any]]) -> str:
-    """The hosts, a row each; below, where they part and whether fates agree."""
+    """The table of hosts, and below it the first difference and whether packet fates agree."""
     shown = {name: title for name, title in _COLUMNS.items() if _is_there(found, name)}
     rows = [["host", *shown.values()]]
     for host, one in found.items():
@@ -67,11 +73,11 @@ def _table(found: dict[str, dict[str, Any]]) -> str:
         lines.append("  ".join(cells))
     for host, one in found.items():
         if (fates := one["fates"]) is not None:
-            agree = "all as the link alone gives them" if fates["agree"] else fates["first"]
+            agree = "all equal to those of the link alone" if fates["agree"] else fates["first"]
             lines.append(f"{host}: fates of {counted(fates['packets'], 'packet')}: {agree}")
         if (parts := one["parts"]) is not None:
             where = f"data packet {parts['packet']}, {parts['at_s']:.6f} s"
-            lines.append(f"{host}: parts from the engine at {where}: {parts['why']}")
+            lines.append(f"{host}: first differs from the engine at {where}: {parts['why']}")
     return "\n".join(lines)
 
 

@@ -1,4 +1,4 @@
-"""`clift design`: which scheme serves best where."""
+"""`clift design`: find the best scheme for each condition."""
 
 from __future__ import annotations
 
@@ -19,38 +19,38 @@ from clift.scenario import Scenario
     "--objective",
     default="goodput",
     show_default=True,
-    help="goodput, p99-delay, completion, energy (coded bits sent per bit delivered), or any "
-    "metric that is better less or more.",
+    help="Goal: goodput, p99-delay, completion, energy (coded bits sent per delivered bit), or "
+    "another metric with a better direction.",
 )
 @click.option(
     "--constraint",
     "constraints",
     multiple=True,
     metavar="LIMIT",
-    help='A limit that the mean has to keep, e.g. "p99-delay<2s" or "share_used<0.8".',
+    help='Limit that the mean must meet, e.g. "p99-delay<2s" or "share_used<0.8".',
 )
 @click.option(
     "--space",
     "spaces",
     multiple=True,
     metavar="NAME=VALUES",
-    help="What to try: scheme=ARQ,HARQ(10/12), n_d=10,50, n_r=0,2, n_s=0,1, persistency=1,2, "
+    help="Candidates: scheme=ARQ,HARQ(10/12), n_d=10,50, n_r=0,2, n_s=0,1, persistency=1,2, "
     "interleave=1,8, buffer='none,in order', or any key of a scenario.",
 )
-@click.option("--together", is_flag=True, help="One design for all conditions: the best mean.")
+@click.option("--together", is_flag=True, help="Choose one design for all conditions.")
 @click.option(
     "--tolerance",
     type=click.FloatRange(0, 1),
     default=0.01,
     show_default=True,
-    help="Share by which another may be better than what is called best.",
+    help="Indifference: share by which another candidate may be better than the winner.",
 )
 @click.option(
     "--runs-budget",
     type=click.IntRange(1),
-    help="Runs in all; a tenth of a full enumeration unless given.",
+    help="Total number of runs; default: a tenth of a full enumeration.",
 )
-@click.option("--seed", type=click.IntRange(0, 2**64 - 1), help="Another seed than the file's.")
+@click.option("--seed", type=click.IntRange(0, 2**64 - 1), help="Seed, instead of the file's.")
 @click.option(
     "--set",
     "sets",
@@ -63,17 +63,17 @@ from clift.scenario import Scenario
     "-o",
     "--output",
     type=click.Path(path_type=Path),
-    help="Folder for all that was tried (Parquet, JSON) and charts (PNG, SVG); it keeps every run, "
-    "and the same command goes on where it was.",
+    help="Folder for all results (Parquet, JSON) and charts (PNG, SVG). It keeps every run; "
+    "repeat the command to continue.",
 )
-@click.option("--threads", type=click.IntRange(1), help="Runs at a time; all cores unless given.")
+@click.option("--threads", type=click.IntRange(1), help="Parallel runs; default: all cores.")
 @click.option(
     "--force",
     is_flag=True,
-    help="Remove runs of another scenario or space from the folder, and overwrite files that are "
-    "not CLIFT's.",
+    help="Remove runs of another scenario or space from the folder, and overwrite files that "
+    "CLIFT did not write.",
 )
-@click.option("--quiet", is_flag=True, help="No progress bar.")
+@click.option("--quiet", is_flag=True, help="Show no progress bar.")
 def design(
     path: Path,
     objective: str,
@@ -90,11 +90,11 @@ def design(
     force: bool,
     quiet: bool,
 ) -> None:
-    """Search the design that serves best over the link of the scenario file PATH.
+    """Search for the best design over the link of the scenario file PATH.
 
-    What the file varies besides schemes and buffers are conditions: under each of them all
-    candidates meet the same draws, and runs go to those that could be best. After Ctrl-C the
-    ranking so far is shown and written, marked as such.
+    Axes of the file other than schemes and buffers are conditions. Under each condition all
+    candidates meet the same random draws, and most runs go to the best candidates. After Ctrl-C the
+    command shows and writes the ranking so far, marked as incomplete.
     """
     from clift.cli.study import further_notes, tell_notes
     from clift.design.record import as_dict, prepare, write
@@ -107,7 +107,7 @@ def design(
     for text in spaces:
         name, values = parse_space(text)
         if name in space:
-            raise ScenarioError(f"--space {name}: is there twice; give its values in one")
+            raise ScenarioError(f"--space {name}: given twice; list its values in one option")
         space[name] = values
     if output is not None:
         prepare(output, force)
@@ -125,7 +125,7 @@ def design(
         force=force,
     )
     tell_notes(further_notes(found.campaign, told=not as_json))
-    # Before pictures are drawn, which takes longer.
+    # Written before the pictures, which take longer.
     click.echo(json.dumps(as_dict(found), indent=2) if as_json else str(found))
     stopped = ""
     if output is not None:
@@ -133,7 +133,7 @@ def design(
             for written in write(found, output):
                 click.echo(f"wrote {written}", err=True)
         except KeyboardInterrupt:
-            stopped = f"stopped while files were written: {output} lacks some"
+            stopped = f"stopped while writing files: {output} is incomplete"
     if stopped:
         raise Interrupted(stopped, [])
     if not found.is_complete:

@@ -1,4 +1,4 @@
-"""`clift trace import` and `clift trace capture`: traces from what others measured."""
+"""`clift trace import` and `clift trace capture`: traces from measurements."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ OUTPUT = click.option(
     "--output",
     type=FILE,
     required=True,
-    help="Trace to write: .parquet, .csv or another format by its suffix.",
+    help="Trace to write: .parquet, .csv or another known suffix.",
 )
 OFFSET = click.option(
     "--clock-offset",
     "--offset",
     metavar="TIME",
-    help='Added to every delay, e.g. "-3 ms": by how much the receiver\'s clock is behind.',
+    help='Time added to every delay, e.g. "-3 ms": how far the receiver\'s clock is behind.',
 )
 LLDU = click.IntRange(1, 2**32 - 1)
 
@@ -36,70 +36,72 @@ LLDU = click.IntRange(1, 2**32 - 1)
     "--time",
     metavar="COLUMN",
     help="Column of times: 7:ms (or s, us, ns), when:date for ISO 8601, or with a pattern, "
-    '"1:%Y-%m-%d %H:%M:%S". Without: output of ping.',
+    '"1:%Y-%m-%d %H:%M:%S". Omit it for output of ping.',
 )
 @click.option(
-    "--rate", metavar="COLUMN", help='2:Mbit/s, or a rate, "5 Mbit/s". Without: a slot a row.'
+    "--rate", metavar="COLUMN", help='2:Mbit/s, or a rate, "5 Mbit/s". Default: one slot per row.'
 )
-@click.option("--delay", metavar="COLUMN", help='4:ms, or a time, "20 ms".')
+@click.option("--delay", metavar="COLUMN", help='Column of delays, 4:ms, or a time, "20 ms".')
 @click.option(
     "--loss",
     "--errors",
     metavar="COLUMN",
-    help='6 (shares), 6:%, 6:packets, or a share, "2 %"; frame errors of a modem.',
+    help='Losses: 6 (shares), 6:%, 6:packets, or a share, "2 %"; for a modem: frame errors.',
 )
 @click.option("--esn0", metavar="COLUMN", help='Es/N0 of a modem: 4:dB, or a value, "7.5 dB".')
-@click.option("--cn0", metavar="COLUMN", help="C/N0 in its place: 4:dBHz.")
-@click.option("--symbol-rate", metavar="RATE", help='Symbols a second, e.g. "5 MBd".')
+@click.option("--cn0", metavar="COLUMN", help="C/N0 instead of Es/N0: 4:dBHz.")
+@click.option("--symbol-rate", metavar="RATE", help='Symbol rate, e.g. "5 MBd".')
 @click.option(
     "--modcod",
     metavar="COLUMN",
-    help='MODCODs of the log (variable coding), or one, "QPSK 3/4" (constant). Without: adaptive.',
+    help='MODCOD column (variable coding) or one MODCOD, "QPSK 3/4". Default: adaptive coding.',
 )
 @click.option(
     "--modcod-table", metavar="TABLE", help="dvb-s2, dvb-s2x [default], or a file: .toml or .csv."
 )
 @click.option(
-    "--frame-symbols", type=click.IntRange(1), help="Symbols of a frame, if not the table's."
+    "--frame-symbols", type=click.IntRange(1), help="Symbols per frame, instead of the table's."
 )
 @click.option("--margin", metavar="LEVEL", help='Margin of adaptive coding, e.g. "1 dB".')
-@click.option("--acm-delay", metavar="TIME", help='How old the Es/N0 is that it knows, "500 ms".')
+@click.option(
+    "--acm-delay", metavar="TIME", help='Age of the Es/N0 that adaptive coding uses, "500 ms".'
+)
 @click.option(
     "--delay-is",
     type=click.Choice(["one-way", "rtt"]),
     default="one-way",
     show_default=True,
-    help="Of a round-trip time half is taken.",
+    help="The delays are round-trip times; half of each is used.",
 )
 @click.option(
     "--lldu",
     "lldu_bytes",
     type=LLDU,
     metavar="BYTES",
-    help="Payload of a slot, 1500 unless given; of a modem's frame its MODCOD's.",
+    help="Payload of a slot in bytes; default: 1500, or the MODCOD's for a modem.",
 )
 @click.option("--seed", type=click.IntRange(0, 2**64 - 1), default=1, show_default=True)
 @click.option(
     "--keep-order/--no-keep-order",
     default=True,
     show_default=True,
-    help="What left earlier never arrives later.",
+    help="Keep the order: a packet never arrives before one sent earlier.",
 )
 @OFFSET
-@click.option("--missing", metavar="TEXT", help="What stands for a missing value, e.g. -1.")
+@click.option("--missing", metavar="TEXT", help="Text that marks a missing value, e.g. -1.")
 @click.option(
     "--interval",
     metavar="TIME",
-    help='Between the probes of ping, e.g. "200 ms", where its lines have no times. Without: what '
-    "its summary says, else 1 s.",
+    help='Time between probes of ping, e.g. "200 ms", if its lines have no times. Default: from '
+    "its summary, else 1 s.",
 )
 def series(path: Path, output: Path, **options: Any) -> None:
-    """Make a trace from rate, delay and loss over time in PATH, a modem's log, or output of ping.
+    """Make a trace from rate, delay and loss over time, a modem's log, or output of ping, in PATH.
 
-    A COLUMN is its number from 1 or its name in the header, then its unit. Rows hold until the
-    next; a row without rate or delay is an outage. Of a modem's log (--esn0, --cn0 or --modcod)
-    slots are frames. Output of ping (with or without -D) has no columns: leave --time out; its
-    probes become slots, or give --rate. OUTPUT is replaced whole or not at all.
+    A COLUMN is a number from 1 or a name in the header, then a unit. A row holds until the next; a
+    row without rate or delay is an outage. In a modem's log (--esn0, --cn0 or --modcod) each slot
+    is one frame. Output of ping (with or without -D) has no columns: omit --time. Each probe
+    becomes a slot, or use --rate. The command replaces OUTPUT as a whole or not at all.
     """
     _check_apart(output, path)
     interval = options.pop("interval")
@@ -107,7 +109,9 @@ def series(path: Path, output: Path, **options: Any) -> None:
         if options["time"] is None:
             phy = _ping(path, interval, options)
         elif interval is not None:
-            raise TraceError(f"{path}: interval is that of ping's probes; leave it or time out")
+            raise TraceError(
+                f"{path}: interval applies to ping's probes only; omit interval or time"
+            )
         else:
             phy = _modem(path, options) if _is_modem(options) else _series(path, options)
     _finish(phy, output)
@@ -117,7 +121,7 @@ def _ping(path: Path, interval: str | None, options: dict[str, Any]) -> PhyTrace
     of_columns = ("delay", "loss", "clock_offset", "missing", *_OF_MODEMS)
     given = next((key for key in of_columns if options[key] is not None), None)
     if given is not None:
-        raise TraceError(f"{path}: {given} is of a log in columns; give time")
+        raise TraceError(f"{path}: {given} applies to a log in columns; give time")
     own = {key: options[key] for key in ("rate", "keep_order")}
     return import_ping(path, interval=interval, lldu_bytes=options["lldu_bytes"] or 1500, **own)
 
@@ -139,11 +143,9 @@ def _modem(path: Path, options: dict[str, Any]) -> PhyTrace:
     own = dict(options)
     for key, of in (("rate", "symbol rate and MODCOD"), ("lldu_bytes", "the MODCOD")):
         if own.pop(key) is not None:
-            raise TraceError(f"{path}: {key} follows from {of}; leave it out")
+            raise TraceError(f"{path}: {key} follows from {of}; omit it")
     if own["symbol_rate"] is None:
-        raise TraceError(
-            f"{path}: frames of a modem last as long as their symbols; give symbol_rate"
-        )
+        raise TraceError(f"{path}: a modem's frames need a symbol rate; give symbol_rate")
     return import_modem(path, errors=own.pop("loss"), **own)
 
 
@@ -152,30 +154,32 @@ def _modem(path: Path, options: dict[str, Any]) -> PhyTrace:
 @click.argument("receiver", type=FILE)
 @OUTPUT
 @OFFSET
-@click.option("--nat", is_flag=True, help="Addresses and ports change on the way.")
-@click.option("--from", "from_address", metavar="ADDRESS", help="Only packets sent from there.")
+@click.option("--nat", is_flag=True, help="Match packets whose addresses and ports change.")
+@click.option(
+    "--from", "from_address", metavar="ADDRESS", help="Use only packets from this address."
+)
 @click.option(
     "--rate",
     metavar="RATE",
-    help='Make slots at this rate, e.g. "5 Mbit/s". Without: a slot a packet.',
+    help='Make slots at this rate, e.g. "5 Mbit/s". Default: one slot per packet.',
 )
 @click.option(
     "--lldu",
     "lldu_bytes",
     type=LLDU,
     metavar="BYTES",
-    help="Payload of a slot, instead of the longest packet.",
+    help="Payload of a slot in bytes; default: the longest packet.",
 )
 @click.option(
     "--keep-order/--no-keep-order",
     default=False,
     show_default=True,
-    help="What left earlier never arrives later, instead of as measured.",
+    help="Keep the order: a packet never arrives before one sent earlier.",
 )
 def capture(sender: Path, receiver: Path, output: Path, **options: Any) -> None:
     """Make a trace of delay and loss from captures at SENDER and RECEIVER.
 
-    Both are pcap or pcapng. OUTPUT is replaced whole or not at all.
+    Both files are pcap or pcapng. The command replaces OUTPUT as a whole or not at all.
     """
     _check_apart(output, sender, receiver)
     with busy(f"reading {sender} and {receiver}"):
@@ -185,7 +189,7 @@ def capture(sender: Path, receiver: Path, output: Path, **options: Any) -> None:
 
 def _check_apart(output: Path, *inputs: Path) -> None:
     if output.resolve() in [one.resolve() for one in inputs]:
-        raise click.UsageError(f"{output} is what is read; give another file to write")
+        raise click.UsageError(f"{output} is also an input; give another output file")
 
 
 def _finish(phy: PhyTrace, output: Path) -> None:

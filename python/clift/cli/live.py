@@ -1,4 +1,4 @@
-"""`clift live`: the link in real time, under real applications."""
+"""`clift live`: a link in real time between real applications."""
 
 from __future__ import annotations
 
@@ -21,19 +21,27 @@ if TYPE_CHECKING:
 @click.command(context_settings={"allow_interspersed_args": True})
 @click.argument("path", required=False, type=click.Path(path_type=Path))
 @click.argument("command", nargs=-1, type=click.UNPROCESSED)
-@click.option("--serve", metavar="COMMAND", help="Runs on the receiving host.")
-@click.option("--congestion", help="The kernel's congestion control, e.g. cubic, reno or bbr.")
-@click.option("--seed", type=click.IntRange(0, 2**64 - 1), help="Another seed than the file's.")
-@click.option("--set", "sets", multiple=True, metavar="KEY=VALUE", help="As `clift run --set`.")
+@click.option("--serve", metavar="COMMAND", help="Server command, run on the receiving host.")
+@click.option("--congestion", help="Congestion control of the kernel, e.g. cubic, reno or bbr.")
+@click.option("--seed", type=click.IntRange(0, 2**64 - 1), help="Seed, instead of the file's.")
+@click.option(
+    "--set",
+    "sets",
+    multiple=True,
+    metavar="KEY=VALUE",
+    help="Change a key, as `clift run --set` does.",
+)
 @click.option(
     "--late",
     type=float,
     default=2.0,
     show_default=True,
     metavar="MS",
-    help="Lateness that one packet in a hundred may exceed before the run does not count.",
+    help="Limit of the 99th percentile of lateness; above it the run is not valid.",
 )
-@click.option("--log", type=click.Path(path_type=Path), help="Write arrivals and fates, in ns.")
+@click.option(
+    "--log", type=click.Path(path_type=Path), help="Write arrival times and fates, in ns."
+)
 @click.option(
     "--capture", type=click.Path(path_type=Path), help="Write the packets and fates as pcapng."
 )
@@ -43,10 +51,10 @@ if TYPE_CHECKING:
     default=80,
     show_default=True,
     metavar="BYTES",
-    help="With --capture: bytes kept of each packet.",
+    help="With --capture: bytes kept per packet.",
 )
 @click.option("--report", type=click.Path(path_type=Path), help="Write the lateness as JSON.")
-@click.option("--check", is_flag=True, help="Only say what this machine can do.")
+@click.option("--check", is_flag=True, help="Only report whether this machine can run it.")
 def live(
     path: Path | None,
     command: tuple[str, ...],
@@ -63,18 +71,18 @@ def live(
 ) -> None:
     """Run COMMAND over the link of the scenario file PATH, in real time.
 
-    COMMAND runs on a host of its own, a network namespace; so does the other end, where `--serve`
-    starts a server. `{peer}` in a command is the other host's address. The link between them is
-    that of the file, both ways. Write `--` before COMMAND.
+    COMMAND runs on one host, a network namespace. `--serve` starts a server on a second host at the
+    other end. `{peer}` in a command becomes the other host's address. The file's link connects the
+    two hosts in both directions. Write `--` before COMMAND.
 
-    The exit code is COMMAND's. How late packets were is told on stderr; if too late, the run does
-    not count, and that is told, too.
+    The exit code is COMMAND's. The command prints to stderr how late it delivered packets, and
+    whether the lateness makes the run invalid.
     """
     from clift.hosts.live import hindrances, run_live
 
     if check:
         lines = hindrances()
-        click.echo("\n".join(lines) if lines else "live links can be run")
+        click.echo("\n".join(lines) if lines else "this machine can run live links")
         raise click.exceptions.Exit(2 if lines else 0)
     if path is None:
         raise click.UsageError("Missing argument 'PATH'.")
@@ -84,17 +92,17 @@ def live(
     if len(cells := scenario.cells()) != 1:
         axes = ", ".join(cells[0].labels)
         raise ScenarioError(
-            f"{path}: has {len(cells)} cells, and a live run is of one; choose by --set: {axes}"
+            f"{path}: has {len(cells)} cells, but a live run takes one; choose by --set: {axes}"
         )
     served = None if serve is None else shlex.split(serve)
     run = run_live(cells[0], command, served, congestion, log, capture, snap)
     click.echo(_told(run), err=True)
     for fault in run.faults(late):
-        click.echo(f"this run does not count: {fault}", err=True)
+        click.echo(f"this run is not valid: {fault}", err=True)
     if capture is not None:
         click.echo(f"wrote {capture}: {counted(run.captured or 0, 'packet')}", err=True)
     if run.left_out:
-        click.echo(f"{capture} lacks packets at its end: {run.left_out}", err=True)
+        click.echo(f"{capture} is missing packets at its end: {run.left_out}", err=True)
     if report is not None:
         found = vars(run) | {"counts": not run.faults(late)}
         report.write_text(json.dumps(found, indent=2) + "\n")
@@ -102,16 +110,16 @@ def live(
 
 
 def _told(run: LiveRun) -> str:
-    """The lateness and what went over the link."""
+    """Text of the lateness and of the packet counts."""
     late = run.late_ns
     scheduling = (
         "real-time scheduling" if run.real_time else "no real-time scheduling (not allowed)"
     )
-    lines = [f"{run.seconds:.1f} s, {counted(run.packets, 'packet')} handed over; {scheduling}"]
+    lines = [f"{run.seconds:.1f} s, {counted(run.packets, 'packet')} delivered; {scheduling}"]
     if run.packets:
         lines.append(
             f"late: median {_time(late['p50'])}, 99 % {_time(late['p99'])}, 99.9 % "
-            f"{_time(late['p999'])}, most {_time(late['max'])}"
+            f"{_time(late['p999'])}, max {_time(late['max'])}"
         )
     most = max((count for _, count in run.late_steps), default=0)
     for bound, count in run.late_steps:

@@ -1,4 +1,4 @@
-"""The command `clift`, and the only place that turns errors into messages and exit codes."""
+"""The command `clift`. Only this module turns errors into messages and exit codes."""
 
 from __future__ import annotations
 
@@ -39,10 +39,10 @@ OUR_FAULT = 1
 INTERRUPTED = 130
 BROKEN_PIPE = 141
 
-# Endings of Python's keywords, and what values of options have in their place.
+# Suffixes of Python keywords, and the units that option values have instead.
 _UNITS = {"ms": "ms", "ns": "ns", "s": "s", "deg": "deg", "db": "dB", "kbps": "kbit/s"}
 _UNITS |= {"kmh": "km/h", "ghz": "GHz", "bytes": "B"}
-# A word, with what it is equal to or what stands beside it in brackets.
+# A keyword, with the value it equals or the value in brackets after it.
 _KEYWORD = re.compile(
     rf"(?<![-\w.])(?P<name>[a-z]\w*?)(?:_(?P<unit>{'|'.join(_UNITS)}))?"
     r"""(?: = (?P<given>'[^']*'|"[^"]*"|[-+.\w]*\w)|(?: \((?P<aside>[-+.\d]+)\))|\b(?![-.=]))"""
@@ -52,7 +52,7 @@ _KEYWORD = re.compile(
 @click.group(context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(__version__, prog_name="clift")
 def cli() -> None:
-    """What the physical layer of a satellite link did, and what TCP feels of it."""
+    """Simulate TCP and QUIC over a satellite channel with link-layer repair."""
 
 
 _COMMANDS = (
@@ -78,20 +78,20 @@ for command in (run_command, sweep, results, report, design, live, tmt):
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
-    """Runs the command line and ends the process.
+    """Run the command line and end the process.
 
-    Exit codes: 0 done; 2 bad input, with one line on stderr; 1 a fault of ours; 130 interrupted;
-    141 nobody reads the output any more.
+    Exit codes: 0 done; 2 bad input, with one line on stderr; 1 an internal error; 130 interrupted;
+    141 the reader of the output has closed it.
 
     Args:
-        arguments: What follows `clift`; the process's own if left out.
+        arguments: Words after `clift`; the process's arguments if omitted.
     """
     _clift.set_teller(lambda line: click.echo(f"{line}; Ctrl-C stops", err=True))
     if signal.getsignal(signal.SIGINT) in (signal.default_int_handler, _starting.stop):
         signal.signal(signal.SIGINT, _press)
     code = run(sys.argv[1:] if arguments is None else arguments)
     if code == INTERRUPTED:
-        # Threads that still compute would be waited for.
+        # A normal exit would wait for threads that still compute.
         with suppress(OSError):
             sys.stdout.flush()
             sys.stderr.flush()
@@ -100,7 +100,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
 
 def run(arguments: Sequence[str]) -> int:
-    """Runs the command line and returns its exit code.
+    """Run the command line and return its exit code.
 
     Example:
         >>> run(["trace", "info", "missing.csv"])
@@ -116,7 +116,7 @@ def run(arguments: Sequence[str]) -> int:
         click.echo(str(stopped) if isinstance(stopped, Interrupted) else "stopped", err=True)
         return INTERRUPTED
     except BrokenPipeError:
-        # Python flushes stdout once more at the end: let that go nowhere.
+        # Python flushes stdout again at exit: redirect that to the null device.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return BROKEN_PIPE
     except click.exceptions.NoArgsIsHelpError as error:
@@ -127,7 +127,7 @@ def run(arguments: Sequence[str]) -> int:
         return _fail(in_its_words(named, _options(list(arguments))))
     except (click.ClickException, OSError, MemoryError) as error:
         return _fail(_flags(arguments, _message(error)))
-    except BaseException as error:  # noqa: BLE001 - a panic of the core is no Exception
+    except BaseException as error:  # noqa: BLE001 - a panic of the core is not an Exception
         if isinstance(error, Exception) and (line := explained(error)):
             return _fail(line)
         return _unexpected(error)
@@ -135,8 +135,8 @@ def run(arguments: Sequence[str]) -> int:
 
 
 def _unexpected(error: BaseException) -> int:
-    """The exit code of what is no fault of the input."""
-    # Libraries that are interrupted may fail in words of their own, as those for plots do.
+    """The exit code of an error that the input did not cause."""
+    # A library that is interrupted may raise its own error, as matplotlib does.
     if _pressed:
         click.echo("stopped", err=True)
         return INTERRUPTED
@@ -147,7 +147,7 @@ def _unexpected(error: BaseException) -> int:
     return OUR_FAULT
 
 
-# The times at which somebody pressed Ctrl-C.
+# Times of the presses of Ctrl-C.
 _pressed: list[float] = []
 
 
@@ -157,7 +157,7 @@ def _press(number: int, frame: FrameType | None) -> None:
 
 
 def _options(arguments: list[str]) -> set[str]:
-    """The options of the command that was called, without their dashes."""
+    """Option names of the called command, without dashes."""
     command: click.Command = cli
     for word in arguments:
         if not isinstance(command, click.Group) or word not in command.commands:
@@ -168,11 +168,11 @@ def _options(arguments: list[str]) -> set[str]:
 
 
 def in_its_words(message: str, options: set[str]) -> str:
-    """A message with options in the place of the keywords of Python that stand for them.
+    """Return the message with options instead of the Python keywords they stand for.
 
     Args:
-        message: What Python's users would read.
-        options: The options of the command, without their dashes.
+        message: Text for users of the Python package.
+        options: Options of the command, without dashes.
 
     Example:
         >>> in_its_words("feedback_ms = 1.0: too short; give rtt_ms (500)", {"rtt", "feedback"})
@@ -190,7 +190,7 @@ def in_its_words(message: str, options: set[str]) -> str:
     def option(found: re.Match[str]) -> str:
         name, unit = found["name"].replace("_", "-"), _UNITS.get(found["unit"] or "", "")
         given, aside = found["given"], found["aside"]
-        # Columns and heads of files are called so too.
+        # Columns and headers of files have the same names.
         told = given or (unit and message[: found.start()].endswith("give "))
         if name not in options or not told:
             return found[0]
@@ -212,17 +212,17 @@ def _message(error: BaseException) -> str:
             where = f"{error.filename}: " if error.filename else ""
             return f"{where}{error.strerror or error}"
         case MemoryError():
-            return "not enough memory; take a part of the trace, or fewer runs at a time"
+            return "not enough memory; use a part of the trace, or fewer parallel runs"
         case _:
             return str(error)
 
 
-# How a message tells Python's users to allow more memory.
+# How a message tells users of the Python package to allow more memory.
 _ALLOWED = re.compile(r'clift\.memory_limit\("([\d.]+) (\w+)"\)')
 
-# The flags of keywords whose names differ from them by more than dashes.
+# Flags whose names differ from their keywords by more than dashes.
 _FLAGS = {"interval_ms": "interval", "rate_kbps": "rate", "slot_ns": "slot", "decode_ns": "decode"}
-# What a message tells to give, or what it says is wrong.
+# A keyword that a message asks for or calls wrong.
 _GIVEN = re.compile(
     r"(?<=give )`?(time(?= |`|$)|interval_ms|slot_ns|decode_ns|losses|clock_offset|symbol_rate"
     r"|frame_symbols|from|nat|missing|modcod_table)(?:`|\b)|(?<= with )`(missing)`"
@@ -232,7 +232,7 @@ _GIVEN = re.compile(
 
 
 def _flags(arguments: Sequence[str], message: str) -> str:
-    """The message with flags in the place of keywords, for commands that have them as flags.
+    """Return the message with flags instead of keywords, for commands that have these flags.
 
     Example:
         >>> _flags(["trace", "info", "x"], "x: give interval_ms"), _flags(["run"], "give slot_ns")

@@ -1,4 +1,4 @@
-"""`clift model`: what schemes give over a channel model, in closed form."""
+"""`clift model`: schemes over a channel model, in closed form."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ _MOST_POINTS = 1_000_000
 
 
 class Values(click.ParamType):  # type: ignore[type-arg] # older versions take none
-    """Numbers: `0.02`, `0.01,0.02,0.05`, or `0.1:0.93:200` for 200 from 0.1 to 0.93."""
+    """Numbers: `0.02`, `0.01,0.02,0.05`, or `0.1:0.93:200` for 200 numbers from 0.1 to 0.93."""
 
     name = "numbers"
 
     def convert(self, value: Any, param: Any, ctx: Any) -> Any:
-        """The array that the text stands for; a single number stays one."""
+        """Parse the text into an array; a single number stays a number."""
         if not isinstance(value, str):
             return value
         try:
@@ -47,9 +47,11 @@ VALUES = Values()
     multiple=True,
     default=("FEC(38/51)", "ARQ", "HARQ(38/51, rounds 2)"),
     show_default=True,
-    help='As `clift tmt` takes them, e.g. "FEC(10/12, interleave 8)"; several stand side by side.',
+    help='Scheme as for `clift tmt`, e.g. "FEC(10/12, interleave 8)"; repeatable.',
 )
-@click.option("--p", type=VALUES, help="Erasure probability; alone: independent erasures.")
+@click.option(
+    "--p", type=VALUES, help="Erasure probability; without --burst, erasures are independent."
+)
 @click.option("--burst", type=VALUES, help="Mean burst in slots, with --p.")
 @click.option("--alpha", type=VALUES, help="Probability of staying good, instead of --p.")
 @click.option("--beta", type=VALUES, help="Probability of staying bad, instead of --p.")
@@ -61,31 +63,38 @@ VALUES = Values()
     type=TIME,
     default="114783 ns",
     show_default=True,
-    help="Between slots; 0 ns: short beside the RTT.",
+    help="Time between slots; 0 ns: negligible against the RTT.",
 )
 @click.option(
     "--decode", type=TIME, default="36 ms", show_default=True, help="Decoding time of a slot."
 )
-@click.option("--feedback", type=TIME, help="RTT + decoding time unless given.")
-@click.option("--cut-apart", is_flag=True, help="HARQ: rounds cut other blocks apart, as in TMT.")
-@click.option("--delays", is_flag=True, help="Also quantiles of the recovery delay.")
-@click.option("--plot", type=Picture(), help="PNG, PDF or SVG of a sweep.")
-@click.option("--check", is_flag=True, help="Simulate the same channel, and compare.")
+@click.option("--feedback", type=TIME, help="Feedback time; default: RTT + decoding time.")
+@click.option(
+    "--cut-apart", is_flag=True, help="HARQ: repair rounds interrupt other blocks, as in TMT."
+)
+@click.option("--delays", is_flag=True, help="Also print quantiles of the recovery delay.")
+@click.option("--plot", type=Picture(), help="Draw a sweep: PNG, PDF or SVG.")
+@click.option("--check", is_flag=True, help="Also simulate the channel, and compare.")
 @click.option("--slots", type=click.IntRange(1), default=4_000_000, help="Slots of --check.")
 @click.option("--seed", type=click.IntRange(0), default=1, help="Seed of --check.")
 @click.option(
     "--hybrid",
     metavar="K/N",
-    help="Instead: hybrid FEC/ARQ-SR with K of N units in a frame, over losses --p.",
+    help="Evaluate hybrid FEC/ARQ-SR with K of N units per frame and unit loss --p instead.",
 )
-@click.option("--frames", type=click.IntRange(1), default=6, help="Frames of a packet (--hybrid).")
-@click.option("--persistency", type=click.IntRange(0), default=5, help="delta (--hybrid).")
+@click.option("--frames", type=click.IntRange(1), default=6, help="Frames per packet (--hybrid).")
+@click.option(
+    "--persistency",
+    type=click.IntRange(0),
+    default=5,
+    help="Times that a frame is resent (--hybrid).",
+)
 @click.option("--json", "as_json", is_flag=True, help="JSON on stdout.")
 def model(schemes: tuple[str, ...], as_json: bool, **options: Any) -> None:
-    """Evaluate schemes over a Gilbert-Elliott channel, without simulating them.
+    """Evaluate schemes over a Gilbert-Elliott channel in closed form.
 
-    The channel is --p with --burst, --p alone, or --alpha with --beta. Each may be a sweep:
-    0.01,0.02,0.05 or 0.1:0.93:200.
+    Describe the channel by --p with --burst, by --p alone, or by --alpha with --beta. Each option
+    also takes a sweep: 0.01,0.02,0.05 or 0.1:0.93:200.
     """
     if options["hybrid"] is not None:
         _hybrid(options, as_json)
@@ -102,7 +111,7 @@ def _predict(schemes: tuple[str, ...], options: dict[str, Any], as_json: bool) -
     swept = _swept(options)
     found = [(scheme, predict(scheme, **_arguments(options))) for scheme in schemes]
     if options["delays"] and swept:
-        raise click.UsageError("--delays is for one channel, not for a sweep")
+        raise click.UsageError("--delays needs one channel, not a sweep")
     if options["plot"] is not None:
         _plot(found, swept, options["plot"])
     if as_json:
@@ -126,7 +135,7 @@ def _check(schemes: tuple[str, ...], options: dict[str, Any], as_json: bool) -> 
     from clift.report.model_text import checked
 
     if _swept(options):
-        raise click.UsageError("--check is for one channel, not for a sweep")
+        raise click.UsageError("--check needs one channel, not a sweep")
     arguments = _arguments(options)
     del arguments["cut_apart"]
     slots, seed = options["slots"], options["seed"]
@@ -142,10 +151,10 @@ def _check(schemes: tuple[str, ...], options: dict[str, Any], as_json: bool) -> 
         click.echo(json.dumps(said, indent=2))
     else:
         click.echo("\n\n".join(checked(scheme, rows) for scheme, rows in found))
-        share = "all intervals of a scheme hold together with probability 99 %"
+        share = "all intervals of a scheme hold jointly with 99 % probability"
         click.echo(f"\n{counted(slots, 'slot')}, seed {seed}; {share}")
         if any(scheme.upper().startswith("HARQ") for scheme in schemes):
-            click.echo("HARQ: the model of blocks that other blocks' repair rounds cut apart")
+            click.echo("HARQ: model in which repair rounds interrupt other blocks")
     if not all(row.agrees for _, rows in found for row in rows):
         raise click.exceptions.Exit(1)
 
@@ -174,7 +183,7 @@ def _hybrid(options: dict[str, Any], as_json: bool) -> None:
 
 
 def _arguments(options: dict[str, Any]) -> dict[str, Any]:
-    """The options under the names of `clift.model.predict`."""
+    """The options as keyword arguments of `clift.model.predict`."""
     feedback = options["feedback"]
     names = ("alpha", "beta", "p_good", "p_bad", "p", "burst", "cut_apart")
     return {
@@ -190,7 +199,7 @@ def _swept(options: dict[str, Any]) -> dict[str, Any]:
     names = ("p", "burst", "alpha", "beta", "p_good", "p_bad")
     swept = {name: options[name] for name in names if np.ndim(options[name])}
     if len({len(values) for values in swept.values()}) > 1:
-        raise click.UsageError("sweeps side by side need the same number of points")
+        raise click.UsageError("combined sweeps need the same number of points")
     return swept
 
 
@@ -218,7 +227,7 @@ def _quantiles(found: list[tuple[str, Any]]) -> str:
 
 
 def _json(values: Any) -> Any:
-    """Numbers that JSON can hold: null where there is none."""
+    """Numbers for JSON: null instead of NaN or infinity."""
     flat = [None if not np.isfinite(value) else float(value) for value in np.ravel(values)]
     return flat if np.ndim(values) else flat[0]
 

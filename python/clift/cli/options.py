@@ -1,4 +1,4 @@
-"""What several commands share: quantities with units, how to read a trace, a sign of life."""
+"""Options that several commands share: quantities with units, reading a trace, progress."""
 
 from __future__ import annotations
 
@@ -26,14 +26,14 @@ DRAWABLE = (".png", ".pdf", ".svg")
 
 
 class Quantity(click.ParamType):  # type: ignore[type-arg] # older versions take none
-    """A number with a unit, e.g. `36 ms`, that becomes an integer of the base unit."""
+    """A number with a unit, e.g. `36 ms`, converted to an integer of the base unit."""
 
     def __init__(self, name: str, parse: Callable[[str], int]) -> None:
         self.name = name
         self.parse = parse
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> int:
-        """The integer that the text stands for."""
+        """Parse the text into an integer of the base unit."""
         if isinstance(value, int):
             return value
         try:
@@ -43,11 +43,11 @@ class Quantity(click.ParamType):  # type: ignore[type-arg] # older versions take
 
 
 class Seconds(Quantity):
-    """A time with a unit, or a bare number of seconds; becomes nanoseconds.
+    """A time with a unit or in seconds, converted to nanoseconds.
 
     Args:
-        least_s: The shortest that is taken.
-        most_s: The longest.
+        least_s: Minimum.
+        most_s: Maximum.
 
     Example:
         >>> [Seconds().convert(text, None, None) for text in ("1.5", "1500 ms", "2e1")]
@@ -60,22 +60,22 @@ class Seconds(Quantity):
         self.most_s = most_s
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> int:
-        """The nanoseconds that the text stands for."""
+        """Parse the text into nanoseconds."""
         try:
             seconds = min(max(Decimal(value), Decimal(-1)), Decimal(10**10))
             time = int(seconds * 10**9)
-        except (ArithmeticError, TypeError, ValueError):  # a unit, or no number at all
+        except (ArithmeticError, TypeError, ValueError):  # has a unit, or is not a number
             time = super().convert(value, param, ctx)
         if not self.least_s <= time / 1e9 <= self.most_s:
-            self.fail(f"{value} is not from {self.least_s:g} to {self.most_s:g} s", param, ctx)
+            self.fail(f"{value} must be between {self.least_s:g} and {self.most_s:g} s", param, ctx)
         return time
 
 
 class Picture(click.Path):
-    """A file to draw into; its suffix says in which format.
+    """An output file for a picture; its suffix gives the format.
 
     Args:
-        or_folder: Whether a folder that exists is taken as well.
+        or_folder: Whether an existing folder is accepted as well.
     """
 
     def __init__(self, or_folder: bool = False) -> None:
@@ -88,10 +88,10 @@ class Picture(click.Path):
         param: click.Parameter | None,
         ctx: click.Context | None,
     ) -> Path:
-        """The path, if it can be drawn into."""
+        """Check that the path has a suffix of a picture."""
         path = Path(value)
         if not (self.or_folder and path.is_dir()) and path.suffix.lower() not in DRAWABLE:
-            self.fail(f"{path}: plots are {', '.join(DRAWABLE)}; end the name so", param, ctx)
+            self.fail(f"{path}: unknown picture format; use {', '.join(DRAWABLE)}", param, ctx)
         super().convert(value, param, ctx)
         return path
 
@@ -101,33 +101,41 @@ RATE = Quantity("rate", _clift.parse_rate)
 
 
 def reading(command: Command) -> Command:
-    """Adds the options that say how to read a trace; see `clift.read_trace`."""
+    """Add the options for reading a trace; see `clift.read_trace`."""
     options = [
-        click.option("--format", type=click.Choice(READABLE), help="Format, if not the suffix's."),
+        click.option(
+            "--format", type=click.Choice(READABLE), help="Format, instead of the suffix's."
+        ),
         click.option("--unit", type=click.Choice(UNITS), help="Unit of two bare columns."),
         click.option(
             "--lldu",
             type=click.IntRange(1, 2**32 - 1),
             metavar="BYTES",
-            help="Payload of a slot, instead of what the file says (else 33; 1504 for mahimahi, "
+            help="Payload of a slot in bytes, instead of the file's (else 33; 1504 for mahimahi, "
             "1500 for measured delays).",
         ),
-        click.option("--direction", type=click.Choice(["up", "down"]), help="Which way of probes."),
+        click.option(
+            "--direction",
+            type=click.Choice(["up", "down"]),
+            help="Direction of the probes to read.",
+        ),
         click.option(
             "--losses",
             type=click.Path(dir_okay=False),
             metavar="FILE",
-            help="Loss flags (1 = lost) of a file of delays.",
+            help="File of loss flags (1 = lost) for a file of delays.",
         ),
-        click.option("--interval", type=TIME, help='Between such delays, e.g. "10 ms".'),
+        click.option("--interval", type=TIME, help='Time between such delays, e.g. "10 ms".'),
         click.option(
             "--rate",
             type=RATE,
-            help='Make slots at this rate from probes, e.g. "2.3 Mbit/s"; each takes delay and '
+            help='Make slots at this rate from probes, e.g. "2.3 Mbit/s"; each takes the delay and '
             "fate of the nearest probe.",
         ),
-        click.option("--slot", type=TIME, help="Between the slots of a loss pattern."),
-        click.option("--decode", type=TIME, help="Decoding time of its received slots."),
+        click.option("--slot", type=TIME, help="Time between slots of a loss pattern."),
+        click.option(
+            "--decode", type=TIME, help="Decoding time of received slots of a loss pattern."
+        ),
     ]
     for option in reversed(options):
         command = option(command)
@@ -135,30 +143,32 @@ def reading(command: Command) -> Command:
 
 
 def shown(command: Command) -> Command:
-    """Adds the options that say what a campaign prints; see `show_as`."""
-    as_csv = click.option("--csv", "as_csv", is_flag=True, help="A row a run on stdout, sorted.")
+    """Add the options that choose the output format of a campaign; see `show_as`."""
+    as_csv = click.option(
+        "--csv", "as_csv", is_flag=True, help="One row per run on stdout, sorted."
+    )
     as_json = click.option("--json", "as_json", is_flag=True, help="JSON on stdout.")
     return as_json(as_csv(command))
 
 
 def show_as(as_json: bool, as_csv: bool) -> str:
-    """What a campaign prints.
+    """Output format of a campaign.
 
     Raises:
-        UsageError: If that would be two things.
+        UsageError: If both formats are asked for.
 
     Example:
         >>> show_as(as_json=False, as_csv=True)
         'csv'
     """
     if as_json and as_csv:
-        raise click.UsageError("--json and --csv: leave one of them out")
+        raise click.UsageError("use --json or --csv, not both")
     return "json" if as_json else "csv" if as_csv else "text"
 
 
 @contextmanager
 def busy(what: str) -> Iterator[None]:
-    """Shows on stderr that something takes its time, on a terminal only."""
+    """Show on stderr, on a terminal only, that a step takes time."""
     if not sys.stderr.isatty() or os.environ.get("TERM") == "dumb":
         yield
         return
@@ -170,10 +180,10 @@ def busy(what: str) -> Iterator[None]:
 
 @contextmanager
 def until_written() -> Iterator[None]:
-    """Ctrl-C in the block, which writes one file at its end and whole, says that nothing is there.
+    """Turn Ctrl-C into the message that nothing was written, while one file is made.
 
     Raises:
-        Interrupted: In the place of Ctrl-C.
+        Interrupted: Instead of KeyboardInterrupt.
     """
     try:
         yield
@@ -182,7 +192,7 @@ def until_written() -> Iterator[None]:
 
 
 def with_memory(command: click.Command) -> None:
-    """Gives every command in a group the option that says how much memory it may take."""
+    """Give every command of a group the option that limits its memory."""
     if isinstance(command, click.Group):
         for one in command.commands.values():
             with_memory(one)
@@ -192,13 +202,13 @@ def with_memory(command: click.Command) -> None:
         metavar="SIZE",
         expose_value=False,
         callback=_allow,
-        help='Memory that may be taken, e.g. "16 GB"; four fifths of what is free unless given.',
+        help='Memory limit, e.g. "16 GB"; default: four fifths of the free memory.',
     )
     command.params.append(option)
 
 
 def with_plugins(command: click.Command) -> None:
-    """Gives a command the option that loads parts of one's own before anything else."""
+    """Give a command the option that loads user-written parts first."""
     option = click.Option(
         ["--plugin"],
         multiple=True,
@@ -207,7 +217,7 @@ def with_plugins(command: click.Command) -> None:
         expose_value=False,
         is_eager=True,
         callback=_load,
-        help="Python file that registers parts of one's own (clift.register_scheme and the like).",
+        help="Python file that registers your own parts (clift.register_scheme and others).",
     )
     command.params.append(option)
 
@@ -226,7 +236,7 @@ def _allow(ctx: click.Context, param: click.Parameter, value: str | None) -> Non
 
 
 def change(text: str) -> tuple[str, str]:
-    """Key and value of a `--set KEY=VALUE`.
+    """Key and value of `--set KEY=VALUE`.
 
     Example:
         >>> change("link.rtt = 600 ms")

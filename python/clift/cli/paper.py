@@ -1,4 +1,4 @@
-"""`clift paper`: what a paper prints, regenerated."""
+"""`clift paper`: reproduce the tables and figures of the papers."""
 
 from __future__ import annotations
 
@@ -12,19 +12,19 @@ from clift.papers import ALIASES
 
 
 class Papers(click.Group):
-    """The papers by name, their earlier names included."""
+    """The papers by their present or earlier names."""
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        """The command of a paper by its name or an earlier one."""
+        """The command of a paper, by its present or earlier name."""
         return super().get_command(ctx, ALIASES.get(cmd_name, cmd_name))
 
 
 @click.group(cls=Papers)
 def paper() -> None:
-    """Regenerate what a paper prints.
+    """Reproduce the tables and figures of the papers.
 
-    `list` has the papers, `show` one of them, and `run` its tables and figures; the commands named
-    after a paper have options of their own.
+    `list` lists the papers, `show` describes one, and `run` reproduces its tables and figures. The
+    commands named after a paper have further options.
     """
 
 

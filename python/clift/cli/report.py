@@ -1,4 +1,4 @@
-"""`clift report`: a folder of results as one page."""
+"""`clift report`: a results folder as one HTML page."""
 
 from __future__ import annotations
 
@@ -13,19 +13,18 @@ import click
     "-o",
     "--output",
     type=click.Path(path_type=Path),
-    help="The page; report.html in the folder unless given.",
+    help="Output page; default: report.html in the folder.",
 )
 @click.option(
     "--figures",
     type=click.Path(path_type=Path),
-    help="Folder for every figure as SVG and PDF, as wide as a paper's column or page.",
+    help="Folder for every figure as SVG and PDF, in a paper's column or page width.",
 )
-@click.option("--force", is_flag=True, help="Replace files that are not of this command.")
+@click.option("--force", is_flag=True, help="Replace files that this command did not write.")
 def report(folder: Path, output: Path | None, figures: Path | None, force: bool) -> None:
-    """Make one page of the results that `clift run -o` left in FOLDER.
+    """Make one HTML page from the results that `clift run -o` wrote to FOLDER.
 
-    The page holds everything that it shows and asks for nothing from anywhere: it can be opened
-    from disk, sent by mail, printed.
+    The page is self-contained: it loads nothing from the network.
     """
     from clift.report.page.study import read
     from clift.report.page.write import check, is_ours, write

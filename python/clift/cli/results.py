@@ -1,4 +1,4 @@
-"""`clift results`: what is in results folders."""
+"""`clift results`: show and compare results folders."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ if TYPE_CHECKING:
     "wheres",
     multiple=True,
     metavar="AXIS=LABEL",
-    help="Only these cells; the same axis again adds a label.",
+    help="Use only these cells; repeat an axis to add a label.",
 )
-@click.option("--metric", help="What to show, e.g. goodput_kbps; completion or goodput otherwise.")
-@click.option("--metrics", is_flag=True, help="List what was measured.")
-@click.option("--rows", metavar="AXIS", help="A table by two axes: this one goes down.")
-@click.option("--columns", metavar="AXIS", help="This one goes across.")
+@click.option("--metric", help="Metric, e.g. goodput_kbps; default: completion or goodput.")
+@click.option("--metrics", is_flag=True, help="List the measured metrics.")
+@click.option("--rows", metavar="AXIS", help="Axis of the rows of a two-axis table.")
+@click.option("--columns", metavar="AXIS", help="Axis of the columns.")
 @click.option("--json", "as_json", is_flag=True, help="JSON on stdout.")
-@click.option("--csv", "as_csv", is_flag=True, help="A row a run on stdout, sorted.")
+@click.option("--csv", "as_csv", is_flag=True, help="One row per run on stdout, sorted.")
 def results(
     folders: tuple[Path, ...],
     wheres: tuple[str, ...],
@@ -47,9 +47,9 @@ def results(
     if not 1 <= len(folders) <= 2:
         raise click.UsageError("give one results folder, or two to compare")
     if (rows is None) != (columns is None):
-        raise click.UsageError("--rows and --columns belong together: give both")
+        raise click.UsageError("--rows and --columns must be given together")
     if sum((as_json, as_csv)) > 1 or (len(folders) == 2 and (as_csv or rows is not None)):
-        raise click.UsageError("--json, --csv, --rows and a second folder: leave all but one out")
+        raise click.UsageError("use only one of --json, --csv, --rows and a second folder")
     wanted: dict[str, list[str]] = {}
     for where in wheres:
         axis, equals, label = where.partition("=")
@@ -72,11 +72,11 @@ def results(
 
 
 def _are_folders(others: tuple[Path, ...], wheres: tuple[str, ...]) -> None:
-    """Says what else is no folder: with `--where` it is likely the rest of a label."""
+    """Check that the folders exist; with `--where`, a missing one may be the rest of a label."""
     for folder in others:
         if not folder.is_dir():
             cure = f"--where needs quotes around {wheres[-1]} {folder}" if wheres else ""
-            raise ScenarioError(f"{folder}: no such folder; {cure or 'give one that is there'}")
+            raise ScenarioError(f"{folder}: no such folder{f'; {cure}' if cure else ''}")
 
 
 def _listed(saved: Saved, name: str, as_json: bool) -> None:
@@ -131,7 +131,7 @@ def _compared(ours: Saved, other: Saved, name: str, as_json: bool) -> None:
         shown = (_shown(first.get(cell), name), _shown(second.get(cell), name))
         table.append([*cell, *shown, share, interval])
     if not as_json:
-        click.echo(f"{_title(name)}; the difference is of {ours.folder} from {other.folder}")
+        click.echo(f"{_title(name)}; difference of {ours.folder} relative to {other.folder}")
     _print(told, table, as_json, len(ours.axes))
 
 

@@ -1,4 +1,4 @@
-"""`clift run`: a scenario file from a to z."""
+"""`clift run`: run a scenario file."""
 
 from __future__ import annotations
 
@@ -13,15 +13,15 @@ from clift.scenario import Scenario
 
 @click.command()
 @click.argument("path", type=click.Path(path_type=Path))
-@click.option("--seed", type=click.IntRange(0, 2**64 - 1), help="Another seed than the file's.")
-@click.option("--runs", type=click.IntRange(1), help="Another number of runs for every cell.")
+@click.option("--seed", type=click.IntRange(0, 2**64 - 1), help="Seed, instead of the file's.")
+@click.option("--runs", type=click.IntRange(1), help="Runs per cell, instead of the file's.")
 @click.option(
     "--set",
     "sets",
     multiple=True,
     metavar="KEY=VALUE",
-    help='Change a key, e.g. --set link.rtt="600 ms" or --set scheme=ARQ; ends its '
-    "variation. The name of an axis chooses among its points.",
+    help='Change a key, e.g. --set link.rtt="600 ms" or --set scheme=ARQ; a varied key is '
+    "fixed. The name of an axis selects one of its points.",
 )
 @shown
 @click.option(
@@ -33,7 +33,7 @@ from clift.scenario import Scenario
 @click.option(
     "--capture",
     type=click.Path(path_type=Path),
-    help="Write what was seen of the first cell's first run as pcapng; --set chooses another cell.",
+    help="Write the first cell's first run as pcapng; --set selects another cell.",
 )
 @click.option(
     "--snap",
@@ -41,24 +41,24 @@ from clift.scenario import Scenario
     default=80,
     show_default=True,
     metavar="BYTES",
-    help="With --capture: bytes kept of each packet.",
+    help="With --capture: bytes kept per packet.",
 )
 @click.option(
     "--qlog",
     type=click.Path(path_type=Path),
-    help="Write what the sender of the first flow of the same run logs, if it is QUIC, as qlog.",
+    help="Write the log of the sender of the first flow of that run, if it is QUIC, as qlog.",
 )
-@click.option("--threads", type=click.IntRange(1), help="Runs at a time; all cores unless given.")
-@click.option("--no-plots", is_flag=True, help="Only tables in the folder.")
+@click.option("--threads", type=click.IntRange(1), help="Parallel runs; default: all cores.")
+@click.option("--no-plots", is_flag=True, help="Write tables only.")
 @click.option(
     "--force",
     is_flag=True,
-    help="Remove another study's runs from the folder, and overwrite files that are not CLIFT's.",
+    help="Remove another study's runs from the folder, and overwrite files CLIFT did not write.",
 )
 @click.option(
-    "--explain", is_flag=True, help="Print every key in effect and where it is from; run nothing."
+    "--explain", is_flag=True, help="Print every key in effect and its origin; run nothing."
 )
-@click.option("--quiet", is_flag=True, help="No progress bar.")
+@click.option("--quiet", is_flag=True, help="Show no progress bar.")
 def run(
     path: Path,
     seed: int | None,
@@ -76,12 +76,12 @@ def run(
     explain: bool,
     quiet: bool,
 ) -> None:
-    """Run the scenario file PATH and print what came out.
+    """Run the scenario file PATH and print the results.
 
-    After Ctrl-C what is done is shown, and its tables are written, marked as incomplete. With -o
-    every run is on the disk soon after its end, and the same command again does what is missing. A
-    folder holds one study; another's runs, and files of others, are in the way unless --force is
-    given.
+    After Ctrl-C the command shows the finished runs and writes their tables, marked as incomplete.
+    With -o each run is saved soon after its end, and the same command continues an interrupted
+    study. A folder holds one study. CLIFT refuses a folder with another study's runs or with other
+    files; --force replaces them.
     """
     changes = dict(change(text) for text in sets)
     changes |= {} if seed is None else {"seed": str(seed)}

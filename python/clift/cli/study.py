@@ -1,4 +1,4 @@
-"""What `clift run` and `clift sweep` share: running a campaign, showing it, filling its folder."""
+"""Shared by `clift run` and `clift sweep`: run a campaign, show it and write its folder."""
 
 from __future__ import annotations
 
@@ -27,21 +27,21 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Wishes:
-    """How a campaign is to be run and shown.
+    """Options of a campaign on the command line.
 
     Args:
-        title: What the bar says.
-        output: The results folder, if there is to be one.
-        threads: Runs at a time; all cores unless given.
+        title: Title of the progress bar.
+        output: Results folder, if any.
+        threads: Parallel runs; all cores if None.
         show: `text`, `json` or `csv`.
         plots: Whether to draw into the folder.
-        quiet: Whether to show no bar.
-        force: Whether another study's runs are removed, and files that are not ours overwritten.
-        until: Half the interval over the mean at which a cell stops.
-        scheduler: Address of a Dask scheduler that has the runs done.
-        capture: Where the first run is written as pcapng, if it is to be.
-        qlog: Where the sender of its first flow logs, if it is to.
-        snap: Bytes kept of each packet of a capture.
+        quiet: Whether to hide the progress bar.
+        force: Whether to remove another study's runs and overwrite files CLIFT did not write.
+        until: Relative half-width of the interval at which a cell stops.
+        scheduler: Address of a Dask scheduler that distributes the runs.
+        capture: File for the first run as pcapng, if any.
+        qlog: File for the log of its first flow's sender, if any.
+        snap: Bytes kept per packet of a capture.
     """
 
     title: str
@@ -59,13 +59,13 @@ class Wishes:
 
 
 def conduct(scenario: Scenario, wishes: Wishes) -> None:
-    """Runs what is missing of a campaign, prints what came out, and fills its folder.
+    """Run the missing runs of a campaign, print the results, and write its folder.
 
-    What is printed comes first, so that a folder that cannot be written costs no results.
+    Results are printed first, so that a folder that is not writable does not lose them.
 
     Raises:
-        Interrupted: After Ctrl-C or SIGTERM, when what is done is shown and written.
-        CliftError: If something cannot be run or written.
+        Interrupted: After Ctrl-C or SIGTERM, once finished runs are shown and written.
+        CliftError: If a run or a file fails.
     """
     from clift.campaign.folder import refuse_foreign
     from clift.campaign.store import open_store
@@ -91,7 +91,7 @@ def _conduct(scenario: Scenario, wishes: Wishes, store: Store | None) -> None:
     results = planned(scenario, scenario.cells())
     wanted = 0 if wishes.quiet else results.wanted
     with bar(wishes.title, wanted) as watch, warnings.catch_warnings():
-        # What runs say of themselves is told below, without the place in the code.
+        # The notes of runs are printed below, without their place in the code.
         warnings.simplefilter("ignore", UserWarning)
         try:
             run_campaign(
@@ -141,16 +141,16 @@ def _fill(
     wishes: Wishes,
     was_stopped: bool,
 ) -> str:
-    """Fills the folder, unless it holds the same already; says what is missing after Ctrl-C.
+    """Write the folder unless it is up to date; return a message if Ctrl-C left it incomplete.
 
-    There are no plots of runs that were stopped, and only the tables of runs and cells.
+    After an interrupted campaign, only the tables of runs and cells are written, without plots.
     """
     from clift.campaign.caveats import caveats
     from clift.campaign.folder import made_of, note
     from clift.campaign.record import draw, write
 
     folder = store.folder
-    # Whoever stops a study wants an answer; the same command does the rest once the runs are there.
+    # An interrupted user waits for the prompt; the next command writes the rest.
     plots = wishes.plots and not was_stopped
     told = [store.study, record, scenario.text, plots, caveats(results)]
     made = hashlib.sha256(json.dumps(told).encode()).hexdigest()
@@ -169,34 +169,32 @@ def _fill(
 
 
 def is_capture(path: Path) -> None:
-    """Refuses a capture that cannot be written, before anything is run.
+    """Raise if a capture is not writable, before anything runs.
 
     Raises:
-        ScenarioError: If its name does not end in .pcapng, or its folder is not there.
+        ScenarioError: If its name does not end in .pcapng, or its folder does not exist.
     """
     if path.suffix.lower() != ".pcapng":
-        raise ScenarioError(
-            f"{path}: captures are written as pcapng; give a name that ends in .pcapng"
-        )
+        raise ScenarioError(f"{path}: captures are written as pcapng; give a name that ends in .pcapng")
     if not path.parent.is_dir():
-        raise ScenarioError(f"{path}: there is no folder {path.parent}")
+        raise ScenarioError(f"{path}: folder {path.parent} does not exist")
 
 
 def is_log(path: Path) -> None:
-    """Refuses a qlog that cannot be written, before anything is run.
+    """Raise if a qlog is not writable, before anything runs.
 
     Raises:
-        ScenarioError: If its name is another one's, or its folder is not there.
+        ScenarioError: If its suffix is wrong, or its folder does not exist.
     """
     from clift.simulation import is_qlog
 
     is_qlog(str(path))
     if not path.parent.is_dir():
-        raise ScenarioError(f"{path}: there is no folder {path.parent}")
+        raise ScenarioError(f"{path}: folder {path.parent} does not exist")
 
 
 def _watched(results: Results, wishes: Wishes) -> None:
-    """Writes what is to be seen of the first run that there is, and says which."""
+    """Write the capture and the qlog of the first run, and print which run it is."""
     cell = next((cell for cell in results.cells if cell.first is not None), None)
     if cell is None or cell.first is None:
         return
@@ -211,7 +209,7 @@ def _watched(results: Results, wishes: Wishes) -> None:
 
 
 def further_notes(results: Results, told: bool) -> list[str]:
-    """What runs say of themselves, each once, without what the report has `told`."""
+    """Notes of the runs, each once, without the one that the report has `told`."""
     from clift.campaign.caveats import AS_IT_SAYS, notes
 
     found = notes(results)
@@ -220,23 +218,23 @@ def further_notes(results: Results, told: bool) -> list[str]:
 
 
 def _tell_taken(record: dict[str, Any]) -> None:
-    """Says what was taken because the file does not say it."""
+    """Print the defaults that were used because the file does not set them."""
     if record["taken"]:
         told = (f"{key} {one['value']} ({one['from']})" for key, one in record["taken"].items())
         click.echo(f"taken: {', '.join(told)}", err=True)
 
 
 def tell_notes(notes: list[str]) -> None:
-    """Says what runs say of themselves, a line each."""
+    """Print the notes of the runs, one per line."""
     for note in notes:
         click.echo(f"note: {note}", err=True)
 
 
 def _tell_of_more(results: Results, scenario: Scenario, store: Store, wishes: Wishes) -> None:
-    """Says where a folder holds runs that this command did not ask for: the tables lack them."""
+    """Print a note if the folder holds runs of the study that this command did not ask for."""
     import numpy as np
 
-    if wishes.until is not None:  # cells stop where they are sure enough, whatever is there
+    if wishes.until is not None:  # each cell stops at its precision, whatever the folder holds
         return
     count = len(store.keys)
     there = np.flatnonzero(store.done)
@@ -250,32 +248,32 @@ def _tell_of_more(results: Results, scenario: Scenario, store: Store, wishes: Wi
             words += ["--set", f"{key}={value}"]
     command = shlex.join([*words, "-o", str(store.folder), "--runs", str(runs)])
     click.echo(
-        f"note: {store.folder} holds {counted(len(there), 'run')} of this study; its tables are of "
-        f"{results.done} now; all: {command}",
+        f"note: {store.folder} holds {counted(len(there), 'run')} of this study; its tables have "
+        f"{results.done}; all: {command}",
         err=True,
     )
 
 
 def _written(folder: Path, files: Iterator[Path], what: str) -> str:
-    """Writes files and names each on stderr; what is missing after Ctrl-C."""
+    """Write files and name each on stderr; return a message if Ctrl-C left them incomplete."""
     try:
         for written in files:
             click.echo(f"wrote {written}", err=True)
     except KeyboardInterrupt:
-        return f"stopped while {what} were written: {folder} lacks some"
+        return f"stopped while writing {what}: {folder} is incomplete"
     return ""
 
 
 @contextmanager
 def stoppable() -> Iterator[None]:
-    """Has SIGTERM, which batch systems and containers send, do what Ctrl-C does."""
+    """Let SIGTERM, which batch systems and containers send, act as Ctrl-C."""
 
     def stop(_number: int, _frame: FrameType | None) -> None:
         raise KeyboardInterrupt
 
     try:
         former = signal.signal(signal.SIGTERM, stop)
-    except ValueError:  # only the main thread may
+    except ValueError:  # only the main thread may set it
         yield
         return
     try:

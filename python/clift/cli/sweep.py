@@ -1,4 +1,4 @@
-"""`clift sweep`: a study that a results folder keeps, run by run."""
+"""`clift sweep`: run a study into a results folder."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from clift.scenario import Scenario
 
 
 class Share(click.ParamType):  # type: ignore[type-arg] # older versions take none
-    """A share such as `2%` or `0.02`."""
+    """A share, such as `2%` or `0.02`."""
 
     name = "share"
 
     def convert(
         self, value: Any, param: click.Parameter | None, ctx: click.Context | None
     ) -> float:
-        """The share as a number between 0 and 1."""
+        """Parse the text into a number between 0 and 1."""
         text = str(value).strip()
         try:
             share = float(text.removesuffix("%")) / (100 if text.endswith("%") else 1)
@@ -39,10 +39,10 @@ class Share(click.ParamType):  # type: ignore[type-arg] # older versions take no
     "--output",
     required=True,
     type=click.Path(path_type=Path),
-    help="Results folder; what it has of the study is not done again.",
+    help="Results folder; runs that it already holds are not repeated.",
 )
-@click.option("--seed", type=click.IntRange(0, 2**64 - 1), help="Another seed than the file's.")
-@click.option("--runs", type=click.IntRange(1), help="Another number of runs for every cell.")
+@click.option("--seed", type=click.IntRange(0, 2**64 - 1), help="Seed, instead of the file's.")
+@click.option("--runs", type=click.IntRange(1), help="Runs per cell, instead of the file's.")
 @click.option(
     "--set", "sets", multiple=True, metavar="KEY=VALUE", help="Change a key, as `clift run` does."
 )
@@ -52,19 +52,21 @@ class Share(click.ParamType):  # type: ignore[type-arg] # older versions take no
     type=Share(),
     metavar="SHARE",
     help="Stop a cell when half its 95 % interval is within this share of its mean, e.g. 2%; "
-    "--runs is the most that it gets.",
+    "--runs is the maximum.",
 )
-@click.option("--dry-run", is_flag=True, help="Say what there is to do, and how long it may take.")
+@click.option(
+    "--dry-run", is_flag=True, help="Print the missing runs and an estimate of their time."
+)
 @click.option("--scheduler", metavar="ADDRESS", help="Dask scheduler, e.g. tcp://host:8786.")
-@click.option("--threads", type=click.IntRange(1), help="Runs at a time; all cores unless given.")
+@click.option("--threads", type=click.IntRange(1), help="Parallel runs; default: all cores.")
 @shown
-@click.option("--no-plots", is_flag=True, help="Only tables in the folder.")
+@click.option("--no-plots", is_flag=True, help="Write tables only.")
 @click.option(
     "--force",
     is_flag=True,
-    help="Remove another study's runs from the folder, and overwrite files that are not CLIFT's.",
+    help="Remove another study's runs from the folder, and overwrite files CLIFT did not write.",
 )
-@click.option("--quiet", is_flag=True, help="No progress bar.")
+@click.option("--quiet", is_flag=True, help="Show no progress bar.")
 def sweep(
     path: Path,
     output: Path,
@@ -81,11 +83,11 @@ def sweep(
     force: bool,
     quiet: bool,
 ) -> None:
-    """Run what is missing of the scenario file STUDY, and print what came out.
+    """Run the missing runs of the scenario file STUDY, and print the results.
 
-    The folder keeps every batch of runs as soon as it is done (about 100 ms, later a hundredth of
-    the time so far, at most 2 s). Whatever ends the command, the same command goes on where it was.
-    Several may work in one folder at a time, on one machine or on many that share it.
+    The folder saves every batch of runs when it ends (after about 100 ms, later a hundredth of the
+    elapsed time, at most 2 s). The same command continues an interrupted study. Several commands
+    may work in one folder at a time, on one machine or on many that share it.
     """
     show = show_as(as_json, as_csv)
     changes = dict(change(text) for text in sets)

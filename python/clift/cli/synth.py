@@ -1,4 +1,4 @@
-"""`clift trace synth`: make a trace of a land mobile satellite channel, or of measured levels."""
+"""`clift trace synth`: a trace from a land mobile satellite model or from measured levels."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from clift.trace import PhyTrace
 
 
 class Unit(click.ParamType):  # type: ignore[type-arg] # older versions take none
-    """A number with one of a few units, e.g. `6 dB`."""
+    """A number with a unit, e.g. `6 dB`."""
 
     def __init__(self, **scales: float) -> None:
         self.scales = scales
@@ -22,13 +22,13 @@ class Unit(click.ParamType):  # type: ignore[type-arg] # older versions take non
     def convert(
         self, value: Any, param: click.Parameter | None, ctx: click.Context | None
     ) -> float:
-        """The number in the first of the units."""
+        """Parse the text into a number in the first of the units."""
         if isinstance(value, float):
             return value
         number = self._number(value)
         if number is None:
             first = next(iter(self.scales))
-            self.fail(f'`{value}` is no number with a unit; write e.g. "6 {first}"', param, ctx)
+            self.fail(f'`{value}` is not a number with a unit; write e.g. "6 {first}"', param, ctx)
         return number
 
     def _number(self, text: str) -> float | None:
@@ -45,54 +45,66 @@ DECIBEL = Unit(dB=1.0)
 
 
 @click.command()
-@click.option("-o", "--output", required=True, type=click.Path(path_type=Path), help="The trace.")
+@click.option(
+    "-o", "--output", required=True, type=click.Path(path_type=Path), help="Output trace."
+)
 @click.option(
     "--preset",
     default="internet",
     show_default=True,
     help="internet, distribution, distribution-down or its.",
 )
-@click.option("--esn0", type=DECIBEL, help='Es/N0, e.g. "6 dB"; the preset\'s unless given.')
+@click.option("--esn0", type=DECIBEL, help='Es/N0, e.g. "6 dB"; default: the preset\'s.')
 @click.option("--interleaving", type=TIME, help='Depth of the interleaver, e.g. "36 ms".')
-@click.option("--duration", type=TIME, default="600 s", show_default=True, help="Of the trace.")
+@click.option(
+    "--duration", type=TIME, default="600 s", show_default=True, help="Duration of the trace."
+)
 @click.option("--seed", type=click.IntRange(0, 2**64 - 1), default=1, show_default=True)
 @click.option("--environment", help="suburban, rural-wooded, intermediate-tree-shadowed, ...")
 @click.option("--model", help="p681 or perez-fontan.")
-@click.option("--elevation", type=Unit(deg=1.0), help='Of the satellite, e.g. "40 deg".')
-@click.option("--speed", type=Unit(**{"km/h": 1.0, "m/s": 3.6}), help='E.g. "60 km/h".')
-@click.option("--carrier", type=Unit(GHz=1.0, MHz=1e-3), help='E.g. "2.2 GHz".')
-@click.option("--reference", help="mean (unit mean power) or los (line of sight).")
+@click.option("--elevation", type=Unit(deg=1.0), help='Elevation of the satellite, e.g. "40 deg".')
+@click.option(
+    "--speed", type=Unit(**{"km/h": 1.0, "m/s": 3.6}), help='Speed of the terminal, e.g. "60 km/h".'
+)
+@click.option("--carrier", type=Unit(GHz=1.0, MHz=1e-3), help='Carrier frequency, e.g. "2.2 GHz".')
+@click.option("--reference", help="Reference level: mean (unit mean power) or los (line of sight).")
 @click.option("--modulation", help="qpsk or 16qam.")
 @click.option("--code", help="turbo-264-1/3, turbo-264-2/3, turbo-12184-1/3 or turbo-12184-2/3.")
 @click.option(
     "--per-table",
     type=click.Path(path_type=Path),
-    help="A code of your own: a CSV file with columns mi (per coded bit) or esn0_db, and per.",
+    help="Your own code: a CSV file with columns mi (per coded bit) or esn0_db, and per.",
 )
 @click.option("--threshold", type=float, help="Hard decision at this mutual information per bit.")
 @click.option("--slot", type=TIME, help="Time between slots.")
 @click.option("--lldu", type=click.IntRange(1, 2**32 - 1), metavar="BYTES")
-@click.option("--mi", is_flag=True, help="A third column: mutual information (Parquet only).")
+@click.option(
+    "--mi", is_flag=True, help="Write mutual information as a third column (Parquet only)."
+)
 @click.option(
     "--levels",
     type=click.Path(path_type=Path),
-    help="A CSV file of measured levels instead of a model: they go through the same receiver.",
+    help="CSV file of measured levels instead of a model, decoded by the same receiver.",
 )
-@click.option("--time-column", default="time_s", show_default=True, help="Seconds, rising.")
-@click.option("--level-column", default="esn0_db", show_default=True, help="Levels in dB.")
+@click.option(
+    "--time-column", default="time_s", show_default=True, help="Column of times, in s, increasing."
+)
+@click.option(
+    "--level-column", default="esn0_db", show_default=True, help="Column of levels, in dB."
+)
 @click.option(
     "--where",
     multiple=True,
     metavar="COLUMN=VALUE",
-    help="Rows of --levels to use; several must all hold.",
+    help="Use only these rows of --levels; all given conditions must hold.",
 )
-@click.option("--shift", type=DECIBEL, default="0 dB", help="Added to measured levels.")
+@click.option("--shift", type=DECIBEL, default="0 dB", help="Level added to measured levels.")
 @click.option("--plot", type=Picture(), help="Also draw the channel: PNG, PDF or SVG.")
 def synth(output: Path, **given: Any) -> None:
-    """Make the PHY trace of a terminal that drives under a satellite.
+    """Make the PHY trace of a terminal that moves under a satellite.
 
-    A Parquet trace is written as it is made, in constant memory. The same seed gives the same
-    fading at every Es/N0, interleaving and code.
+    A Parquet trace is written in constant memory. The same seed gives the same fading at every
+    Es/N0, interleaving and code.
     """
     from clift.land_mobile import LandMobile
 
@@ -113,7 +125,7 @@ def synth(output: Path, **given: Any) -> None:
         elif output.suffix == ".parquet":
             channel.write(output, duration_s, seed, information=given["mi"])
         elif given["mi"]:
-            raise TraceError(f"{output}: mutual information goes into .parquet only")
+            raise TraceError(f"{output}: mutual information needs a .parquet file")
         else:
             channel.trace(duration_s, seed).write(output)
     if given["plot"] is not None:
@@ -134,7 +146,7 @@ def _written(path: Path) -> PhyTrace:
 
 
 def _options(given: dict[str, Any]) -> dict[str, Any]:
-    """The options of the command line under the names of `LandMobile`."""
+    """The options as keyword arguments of `LandMobile`."""
     named = {
         "environment": given["environment"],
         "model": given["model"],
@@ -166,11 +178,11 @@ def _series(given: dict[str, Any]) -> tuple[list[float], list[float]]:
     for condition in given["where"]:
         name, _, wanted = condition.partition("=")
         if name not in columns:
-            raise ScenarioError(f"{path}: no column `{name}`; there are {', '.join(columns)}")
+            raise ScenarioError(f"{path}: no column `{name}`; columns: {', '.join(columns)}")
         rows = [row for row, value in enumerate(columns[name]) if value == wanted]
         columns = {name: [values[row] for row in rows] for name, values in columns.items()}
     used = [given["time_column"], given["level_column"]]
-    # A row without a level is one in which nothing was measured.
+    # A row without a level has no measurement.
     if all(name in columns for name in used):
         kept = [row for row in zip(*(columns[name] for name in used), strict=True) if all(row)]
         columns = {name: [row[place] for row in kept] for place, name in enumerate(used)}
@@ -186,19 +198,23 @@ def _columns(path: Path) -> dict[str, list[str]]:
         with path.open(newline="") as file:
             rows = [row for row in csv.reader(file) if row and not row[0].startswith("#")]
     except UnicodeDecodeError:
-        raise ScenarioError(f"{path}: is no text; give a CSV file with a line of names") from None
+        raise ScenarioError(
+            f"{path}: not a text file; give a CSV file with a header line"
+        ) from None
     if not rows:
-        raise ScenarioError(f"{path}: is empty; give a CSV file with a line of names")
+        raise ScenarioError(f"{path}: empty; give a CSV file with a header line")
     names = [name.strip() for name in rows[0]]
     for number, row in enumerate(rows[1:], 2):
         if len(row) != len(names):
-            raise ScenarioError(f"{path}: row {number} has {len(row)} values, not {len(names)}")
+            raise ScenarioError(
+                f"{path}: row {number} has {len(row)} values instead of {len(names)}"
+            )
     return {name: [row[place] for row in rows[1:]] for place, name in enumerate(names)}
 
 
 def _numbers(path: Path, columns: dict[str, list[str]], name: str) -> list[float]:
     if name not in columns:
-        raise ScenarioError(f"{path}: no column `{name}`; there are {', '.join(columns)}")
+        raise ScenarioError(f"{path}: no column `{name}`; columns: {', '.join(columns)}")
     try:
         return [float(value) for value in columns[name]]
     except ValueError as error:

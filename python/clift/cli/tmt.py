@@ -1,4 +1,4 @@
-"""`clift tmt`: what link-layer schemes make of a PHY trace."""
+"""`clift tmt`: link-layer schemes over a PHY trace."""
 
 from __future__ import annotations
 
@@ -26,20 +26,20 @@ USUAL_RTT_NS = 500_000_000
     default=("ARQ",),
     show_default=True,
     help='none, "FEC(10/12)", "FEC(10/12, interleave 8)", ARQ, "ARQ(max 3)", "HARQ(10/12)" or '
-    '"HARQ(10/12, extra 1, rounds 2)"; several stand side by side.',
+    '"HARQ(10/12, extra 1, rounds 2)"; repeatable.',
 )
 @click.option(
     "--rtt",
     type=TIME,
-    help="Round-trip time; what the trace measured unless given, and 500 ms if it did not.",
+    help="Round-trip time; default: the trace's, or 500 ms if it has none.",
 )
 @click.option(
     "--feedback",
     type=TIME,
-    help="From a slot until the sender can act on its loss; RTT + decoding time unless given.",
+    help="Time from a slot until the sender can react to its loss; default: RTT + decoding time.",
 )
 @click.option("--share", type=click.IntRange(1), default=1, help="Keep every n-th slot only.")
-@click.option("--offset", type=TIME, default=0, help='Start here, e.g. "30 s".')
+@click.option("--offset", type=TIME, default=0, help='Start of the part to use, e.g. "30 s".')
 @click.option(
     "-o",
     "--output",
@@ -49,7 +49,7 @@ USUAL_RTT_NS = 500_000_000
 @click.option(
     "--check",
     is_flag=True,
-    help="Fit a two-state chain to the trace, and show where the trace departs from its model.",
+    help="Fit a two-state chain to the trace, and compare the trace with the model.",
 )
 @click.option("--json", "as_json", is_flag=True, help="JSON on stdout.")
 @reading
@@ -65,16 +65,16 @@ def tmt(
     as_json: bool,
     **options: Any,
 ) -> None:
-    """Apply schemes to the PHY trace in PATH, as if every slot were used."""
+    """Apply schemes to the PHY trace in PATH, with every slot in use."""
     import clift.tmt as manager
     from clift.report.link_text import table
     from clift.report.link_trace import write
     from clift.report.model_text import departed
 
     if output is not None and len(schemes) > 1:
-        raise click.UsageError("--output takes one --scheme; run the command once for each")
+        raise click.UsageError("--output needs exactly one --scheme")
     if output is not None and output.suffix not in (".parquet", ".csv"):
-        raise click.UsageError(f"{output}: unknown suffix; give .parquet or .csv")
+        raise click.UsageError(f"{output}: unknown suffix; use .parquet or .csv")
     with busy(f"reading {path}"):
         phy = read_trace(path, **_options(options))
         phy = phy.offset(offset) if offset else phy
@@ -107,10 +107,10 @@ def tmt(
 
 
 def _rtt(phy: PhyTrace) -> int:
-    """The round-trip time in ns that is taken since none was given, and said."""
+    """Default round-trip time in ns, which is also printed to stderr."""
     measured = phy.rtt_ns
     rtt = USUAL_RTT_NS if measured is None else measured
-    why = "no system's in particular" if measured is None else "as the trace says"
+    why = "default" if measured is None else "from the trace"
     click.echo(f"taken: --rtt {rtt / 1e6:g} ms ({why})", err=True)
     return rtt
 

@@ -1,4 +1,4 @@
-"""`clift trace`: look at traces, convert and draw them."""
+"""`clift trace`: describe, convert and draw traces."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ from clift.errors import TraceError
 from clift.measured import Source, sources
 from clift.trace import PhyTrace
 
-# Suffixes of lists of opportunities to deliver, which have neither losses nor delays.
+# Suffixes of lists of delivery opportunities, which hold neither losses nor delays.
 _OPPORTUNITIES = ("mahimahi", "up", "down")
 
 
 @click.group()
 def trace() -> None:
-    """Look at PHY traces, convert, draw and make them."""
+    """Describe, convert, draw and make PHY traces."""
 
 
 for command in (synth, series, capture):
@@ -56,20 +56,20 @@ def info(paths: tuple[Path, ...], as_json: bool, **options: Any) -> None:
 @click.argument("path", type=click.Path(path_type=Path))
 @click.argument("output", type=click.Path(path_type=Path))
 @reading
-@click.option("--to", type=click.Choice(WRITABLE), help="Format to write, if not the suffix's.")
+@click.option("--to", type=click.Choice(WRITABLE), help="Format to write, instead of the suffix's.")
 @click.option("--to-unit", type=click.Choice(UNITS), help="Write two bare columns in this unit.")
 @click.option("--share", type=click.IntRange(1), default=1, help="Keep every n-th slot only.")
-@click.option("--offset", type=TIME, default=0, help='Start here, e.g. "30 s".')
+@click.option("--offset", type=TIME, default=0, help='Start of the part to use, e.g. "30 s".')
 @click.option(
     "--opportunity",
     type=click.IntRange(1, 2**32 - 1),
     metavar="BYTES",
-    help="Bytes of a mahimahi opportunity to write: 1500, or 1504 for a trace of such slots.",
+    help="Bytes of a mahimahi opportunity to write: 1500, or 1504 for a trace with such slots.",
 )
 @click.option(
     "--model",
     type=click.Choice(["bandwidth", "delay", "loss"]),
-    help="What a netem-trace file to write describes.",
+    help="What a netem-trace file describes.",
 )
 def convert(
     path: Path,
@@ -84,7 +84,7 @@ def convert(
 ) -> None:
     """Read a trace from PATH and write it to OUTPUT.
 
-    The offset is taken before the share. OUTPUT is replaced whole or not at all.
+    The offset applies before the share. The command replaces OUTPUT as a whole or not at all.
     """
     with busy(f"reading {path}"):
         phy = Source(path.name, path, _options(options)).read()
@@ -102,17 +102,17 @@ def convert(
     "-o",
     "--output",
     type=Picture(or_folder=True),
-    help="PNG, PDF or SVG to write, or a folder that exists. Left out: in the current folder, "
-    "named like the trace.",
+    help="PNG, PDF or SVG to write, or an existing folder. Default: the current folder, with the "
+    "trace's name.",
 )
 @reading
 def plot(paths: tuple[Path, ...], output: Path | None, **options: Any) -> None:
-    """Draw traces: a PNG each, whose paths go to stdout."""
+    """Draw each trace as a PNG, and print its path to stdout."""
     from clift.report.trace_figure import figure, save
 
     found = _sources(paths, options)
     if len(found) > 1 and output is not None and not output.is_dir():
-        raise TraceError(f"{output}: {len(found)} traces need a folder that exists")
+        raise TraceError(f"{output}: {len(found)} traces need an existing folder")
     for source in found:
         with busy(f"drawing {source.path}"):
             target = _picture(source, output)
@@ -121,13 +121,13 @@ def plot(paths: tuple[Path, ...], output: Path | None, **options: Any) -> None:
 
 
 def _left_out(phy: PhyTrace) -> Iterator[str]:
-    """What of a trace a list of opportunities does not hold."""
+    """What a list of delivery opportunities omits of a trace."""
     delays = phy.d_ns[phy.d_ns > 0]
     if erased := len(phy) - len(delays):
         share = 100 * erased / len(phy)
-        yield f"opportunities are never lost: the {share:.4g} % that are erased are left out"
+        yield f"a list of opportunities has no losses: {share:.4g} % of slots, erased, are left out"
     if len(delays) and delays.max() > 1:
-        yield "opportunities have no delay: those of the trace are not written"
+        yield "a list of opportunities has no delays: the trace's are left out"
 
 
 def _picture(source: Source, output: Path | None) -> Path:
@@ -146,7 +146,7 @@ def _sources(paths: tuple[Path, ...], options: dict[str, Any]) -> list[Source]:
 
 
 def _options(options: dict[str, Any]) -> dict[str, Any]:
-    """The options of the command line under the names of `clift.read_trace`."""
+    """The options as keyword arguments of `clift.read_trace`."""
     interval, rate = options["interval"], options["rate"]
     named = {
         "format": options["format"],

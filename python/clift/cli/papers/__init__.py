@@ -1,1 +1,1 @@
-"""The papers of `clift paper`, one a file."""
+"""The commands of `clift paper`, one file per paper."""

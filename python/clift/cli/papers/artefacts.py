@@ -1,4 +1,4 @@
-"""`clift paper list`, `show` and `run`: the tables and figures of the five papers."""
+"""`clift paper list`, `show` and `run`: tables and figures of the five papers."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 @click.command("list")
 @click.option("--json", "as_json", is_flag=True, help="JSON on stdout instead of the list.")
 def list_papers(as_json: bool) -> None:
-    """The papers and the tables and figures of their evaluations."""
+    """List the papers with their tables and figures."""
     known = papers()
     if as_json:
         found = [
@@ -40,7 +40,7 @@ def list_papers(as_json: bool) -> None:
 @click.argument("name")
 @click.option("--json", "as_json", is_flag=True, help="JSON on stdout instead of the text.")
 def show_paper(name: str, as_json: bool) -> None:
-    """What the paper NAME is, what it prints and what it says of that."""
+    """Describe the paper NAME, its printed values and its claims."""
     from clift.report.paper_text import show_json, show_text
 
     one = paper(name)
@@ -49,29 +49,31 @@ def show_paper(name: str, as_json: bool) -> None:
 
 @click.command("run")
 @click.argument("name")
-@click.option("--table", "tables", type=int, multiple=True, help="This table; can be repeated.")
-@click.option("--figure", "figures", type=int, multiple=True, help="This figure; likewise.")
-@click.option("--runs", type=click.IntRange(1, 100_000), help="Runs of each cell.")
+@click.option("--table", "tables", type=int, multiple=True, help="Number of a table; repeatable.")
+@click.option(
+    "--figure", "figures", type=int, multiple=True, help="Number of a figure; repeatable."
+)
+@click.option("--runs", type=click.IntRange(1, 100_000), help="Runs per cell.")
 @click.option(
     "--duration",
     type=Seconds(1, 1e6),
     metavar="TIME",
-    help="Simulated time of each run, in seconds or with a unit; the paper's unless given.",
+    help="Simulated time of each run, in seconds or with a unit; default: the paper's.",
 )
-@click.option("--reduced", is_flag=True, help="As little as shows that it works: seconds.")
+@click.option("--reduced", is_flag=True, help="Run the smallest possible version, in seconds.")
 @click.option(
     "--profile",
     "profiles",
     type=click.Choice(PROFILES),
     multiple=True,
-    help="Whose TCP: the papers' ns-2 or a kernel of today; both unless given.",
+    help="TCP model: ns-2's (papers) or a Linux kernel's (linux); default: both.",
 )
 @click.option("--seed", type=click.IntRange(0, 2**32), default=1, help="Seed of the first run.")
 @click.option(
     "-o",
     "--output",
     type=click.Path(file_okay=False, path_type=Path),
-    help="Folder for the text, JSON and picture of each.",
+    help="Folder for text, JSON and picture of each.",
 )
 @click.option("--json", "as_json", is_flag=True, help="JSON on stdout instead of the tables.")
 def run_paper(
@@ -86,10 +88,10 @@ def run_paper(
     output: Path | None,
     as_json: bool,
 ) -> None:
-    """Run tables and figures of the paper NAME, or of `all`, beside what is printed and claimed.
+    """Run tables and figures of the paper NAME, or of `all`, and compare them with the paper.
 
-    Every number has what the paper prints, the mean with its 95 % interval, and the ratio; every
-    claim holds, does not hold, or is not decidable.
+    Each number stands beside the printed one, with its mean, 95 % interval and ratio. Each claim
+    holds, does not hold, or is not decidable.
     """
     from clift.report.paper_text import paper_json, paper_text
 
@@ -102,7 +104,7 @@ def run_paper(
             try:
                 result = run(artefact, much, profiles or PROFILES)
             except (KeyboardInterrupt, Interrupted):
-                kept = f"; {place} are in {output}" if output else ""
+                kept = f"; {place} written to {output}" if output else ""
                 raise Interrupted(
                     f"stopped in {artefact.paper}, {artefact.name}{kept}", []
                 ) from None
@@ -117,7 +119,7 @@ def run_paper(
 
 
 def _write(result: Result, folder: Path) -> None:
-    """Text, JSON and picture of an artefact, each whole or not at all."""
+    """Write text, JSON and picture of an artefact, each as a whole or not at all."""
     from clift.report.paper_plot import paper_plot
     from clift.report.paper_text import paper_json, paper_text
     from clift.report.trace_figure import save
@@ -132,7 +134,7 @@ def _write(result: Result, folder: Path) -> None:
         for suffix, text in made:
             _clift.replace_file(folder / f"{stem}.{suffix}", text().encode())
     except OSError as error:
-        raise ScenarioError(f"{folder}: cannot be written: {error.strerror or error}") from None
+        raise ScenarioError(f"{folder}: not writable: {error.strerror or error}") from None
     save(paper_plot(result), folder / f"{stem}.png")
 
 

@@ -15,31 +15,31 @@ PAPER = "ijscn2014"
 
 
 @click.command()
-@click.option("--figure", type=click.Choice(["5", "6"]), help="Which figure.")
+@click.option("--figure", type=click.Choice(["5", "6"]), help="Number of the figure.")
 @click.option(
     "--what-changed",
     is_flag=True,
-    help="Instead of a figure: section 6's link in bad reception under the TCP of 2014 and of "
-    "today, and under a kernel of today without some of its parts.",
+    help="Instead of a figure: section 6's link in bad reception with ns-2's TCP (profile papers), "
+    "with a Linux kernel's (profile linux), and with parts of the kernel's switched off.",
 )
 @click.option(
     "-o",
     "--output",
     type=Picture(),
-    help="PNG, PDF or SVG to write; in this folder, named after paper and figure, unless given.",
+    help="PNG, PDF or SVG to write; default: named after paper and figure, in this folder.",
 )
 @click.option(
-    "--points", type=click.IntRange(0, 200), default=9, help="Points of a figure to simulate."
+    "--points", type=click.IntRange(0, 200), default=9, help="Number of points to simulate."
 )
 @click.option(
     "--slots",
     type=click.IntRange(1),
-    help="Slots simulated at each point for each scheme; the paper's 500 s unless given.",
+    help="Slots simulated per point and scheme; default: the paper's 500 s.",
 )
 @click.option(
-    "--runs", type=click.IntRange(1), help="With --what-changed: runs of each cell (else 8 and 40)."
+    "--runs", type=click.IntRange(1), help="With --what-changed: runs per cell (default: 8 and 40)."
 )
-@click.option("--seed", type=click.IntRange(0), default=1, help="Names the draws.")
+@click.option("--seed", type=click.IntRange(0), default=1, help="Seed of the random draws.")
 @click.option("--json", "as_json", is_flag=True, help="JSON on stdout instead of the table.")
 def ijscn2014(
     figure: str | None,
@@ -51,13 +51,13 @@ def ijscn2014(
     seed: int,
     as_json: bool,
 ) -> None:
-    """Figures 5 and 6 by the closed form and by simulation, or what TCP has learnt since.
+    """Figures 5 and 6 by closed form and by simulation, or the effect of the TCP model.
 
     The figures show efficiency and recovery delay of FEC, ARQ and HARQ-II over a Gilbert-Elliott
-    channel.
+    channel. --what-changed compares ns-2's TCP, on which the papers built, with a Linux kernel's.
     """
     if what_changed == (figure is not None):
-        raise click.UsageError("give one of --figure and --what-changed")
+        raise click.UsageError("give either --figure or --what-changed")
     if figure is None:
         _what_changed(output or Path(f"{PAPER}_what_changed.png"), runs, seed, as_json)
         return

@@ -11,20 +11,20 @@ from clift.cli.options import Picture, Seconds, busy, until_written
 
 
 @click.command()
-@click.option("--table", type=click.Choice(["1", "2"]), required=True, help="Which table.")
+@click.option("--table", type=click.Choice(["1", "2"]), required=True, help="Number of the table.")
 @click.option(
     "-o",
     "--output",
     type=Picture(),
-    help="PNG, PDF or SVG to write; in this folder, named after paper and table, unless given.",
+    help="PNG, PDF or SVG to write; default: named after paper and table, in this folder.",
 )
-@click.option("--runs", type=click.IntRange(1), default=8, help="Runs of each cell.")
+@click.option("--runs", type=click.IntRange(1), default=8, help="Runs per cell.")
 @click.option("--seed", type=click.IntRange(0), default=1, help="Seed of the first run.")
 @click.option(
     "--duration",
     type=Seconds(1),
     metavar="TIME",
-    help="Length of each run, in seconds or with a unit; the paper's 600 s unless given.",
+    help="Length of each run, in seconds or with a unit; default: the paper's 600 s.",
 )
 @click.option("--json", "as_json", is_flag=True, help="JSON on stdout instead of the table.")
 def tauran2017(
@@ -35,7 +35,7 @@ def tauran2017(
     duration: int | None,
     as_json: bool,
 ) -> None:
-    """Tables 1 and 2: TCP over adaptive HARQ without and with a re-ordering buffer."""
+    """Tables 1 and 2: TCP over adaptive HARQ, without and with a re-ordering buffer."""
     from clift.papers.leo import table_cells
     from clift.report.leo import leo_figure, leo_text
     from clift.report.trace_figure import save

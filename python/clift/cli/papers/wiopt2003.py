@@ -15,27 +15,29 @@ from clift.cli.options import Picture, Seconds, until_written
     "--figure",
     type=click.Choice(["3", "4", "5", "6", "7", "8"]),
     required=True,
-    help="Which figure.",
+    help="Number of the figure.",
 )
 @click.option(
     "-o",
     "--output",
     type=Picture(),
-    help="PNG, PDF or SVG to write; in this folder, named after paper and figure, unless given.",
+    help="PNG, PDF or SVG to write; default: named after paper and figure, in this folder.",
 )
-@click.option("--runs", type=click.IntRange(1), default=10, help="Runs of each point.")
+@click.option("--runs", type=click.IntRange(1), default=10, help="Runs per point.")
 @click.option(
     "--duration",
     type=Seconds(1, 1e6),
     metavar="TIME",
-    help="Simulated time of each, in seconds or with a unit; the paper's 2000 s unless given.",
+    help="Simulated time of each run, in seconds or with a unit; default: the paper's 2000 s.",
 )
 @click.option(
     "--sack/--no-sack",
     default=None,
-    help="TCP with SACK, or without as the paper; both unless given.",
+    help="TCP with SACK, or without, as in the paper; default: both.",
 )
-@click.option("--seed", type=click.IntRange(0), default=1, help="Of the first run of each point.")
+@click.option(
+    "--seed", type=click.IntRange(0), default=1, help="Seed of the first run of each point."
+)
 @click.option("--json", "as_json", is_flag=True, help="JSON on stdout instead of the tables.")
 def wiopt2003(
     figure: str,
@@ -46,9 +48,9 @@ def wiopt2003(
     seed: int,
     as_json: bool,
 ) -> None:
-    """Figures 3 to 8: how much of the link carries TCP data under FEC, ARQ-SR and both.
+    """Figures 3 to 8: share of the link that carries TCP data under FEC, ARQ-SR and both.
 
-    Ten connections or one over 2 Mbit/s, with 95 % intervals, beside what the paper says.
+    Ten connections or one over 2 Mbit/s, with 95 % intervals, beside the paper's statements.
     """
     from clift.papers import hybrid
     from clift.report.hybrid_figure import paper_figure
