@@ -1,4 +1,4 @@
-"""Writes the tables of docs/concepts/tcp.md from what the tests measured.
+"""Writes the tables of docs/evidence/tcp-beside-ns2.md from what the tests measured.
 
 `python docs/tcp_table.py` writes them; `--check` only says whether they are up to date. The tests
 `tcp_papers` and `table3` of `core` keep the two CSV files (`CLIFT_UPDATE=1` takes new results).
@@ -11,7 +11,7 @@ import sys
 from pathlib import Path
 
 ROOT = Path(__file__).parent.parent
-PAGE = ROOT / "docs" / "concepts" / "tcp.md"
+PAGE = ROOT / "docs" / "evidence" / "tcp-beside-ns2.md"
 DATA = ROOT / "core" / "tests" / "data"
 VARIANTS = ("newreno", "cubic", "hybla", "westwood", "compound")
 SCHEMES = ("ARQ", "HARQ(10/12)", "HARQ(10/15)")

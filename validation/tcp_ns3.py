@@ -1,4 +1,4 @@
-"""NewReno and CUBIC beside ns-3's, the same packets lost in both: `docs/concepts/tcp.md`.
+"""NewReno and CUBIC beside ns-3's, the same packets lost in both: `docs/evidence/tcp-beside-ns3.md`.
 
     python validation/tcp_ns3.py                      # runs CLIFT, writes the table into the page
     python validation/tcp_ns3.py --check              # only says whether the page is up to date
@@ -27,7 +27,7 @@ sys.path.insert(0, str(ROOT / "bench" / "ns2"))
 import compare  # noqa: E402
 
 MEASURED = ROOT / "bench" / "ns3" / "ns3.csv"
-PAGE = ROOT / "docs" / "concepts" / "tcp.md"
+PAGE = ROOT / "docs" / "evidence" / "tcp-beside-ns3.md"
 SECONDS = 400
 VARIANTS = {"newreno": "TcpLinuxReno", "cubic": "TcpCubic"}
 #: bit/s, ms, packets that may wait, loss probabilities.

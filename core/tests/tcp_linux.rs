@@ -5,7 +5,7 @@
 //! some, a share of the packets held for longer. The forwarder draws from xorshift64 for every
 //! packet, so that the same packets are lost and held here.
 
-#![allow(clippy::print_stdout)] // the tables of docs/concepts/tcp-linux.md
+#![allow(clippy::print_stdout)] // the tables of docs/evidence/tcp-beside-linux.md
 
 use std::collections::BTreeMap;
 

@@ -1,4 +1,4 @@
-"""The table of docs/concepts/tcp-linux.md: every cell, the kernel's and ours."""
+"""The table of docs/evidence/tcp-beside-linux.md: every cell, the kernel's and ours."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from pathlib import Path
 from validation.kernel import ours, store
 from validation.kernel.cells import Cell
 
-PAGE = Path(__file__).parents[2] / "docs" / "concepts" / "tcp-linux.md"
+PAGE = Path(__file__).parents[2] / "docs" / "evidence" / "tcp-beside-linux.md"
 BEGIN, END = "<!-- kernel: made by validation/kernel -->\n", "<!-- end of kernel -->"
 WITHIN = 0.1
 
