@@ -168,7 +168,7 @@ GOOD = "t_ns,d_ns\n0,5\n10,0\n"
             "x.csv",
             "# lldu_bytes: 0\n" + GOOD,
             [],
-            "x.csv: line 1: `0` is no value for lldu_bytes; write an integer of at least 1",
+            "x.csv: line 1: `0` is not valid for lldu_bytes; write an integer of at least 1",
         ),
         (
             "x.csv",
@@ -188,7 +188,7 @@ GOOD = "t_ns,d_ns\n0,5\n10,0\n"
             "x.dat",
             GOOD,
             [],
-            "x.dat: the suffix `.dat` does not say the format; give a format: text, columns, "
+            "x.dat: the suffix `.dat` does not determine the format; give a format: text, columns, "
             "parquet, mahimahi, probes, delay-loss, ping, series, capture, loss, runs; "
             "logs are read by `clift trace import`",
         ),
@@ -279,7 +279,7 @@ def test_a_folder_that_is_not_there(command):
         assert (code, err) == (
             2,
             f"error: gone/{name}: cannot be written: No such file or directory; "
-            "what was there before is unchanged\n",
+            "the previous file is unchanged\n",
         )
     code, _, err = command("trace", "plot", DATA / "geo.csv", "-o", "gone/y.png")
     assert (code, err) == (
@@ -302,7 +302,7 @@ def test_a_full_disk_leaves_the_old_file(tmp_path: Path, name: str):
     )  # fmt: skip
     assert (done.returncode, done.stdout) == (2, "")
     assert done.stderr == (
-        f"error: {name}: cannot be written: File too large; what was there before is unchanged\n"
+        f"error: {name}: cannot be written: File too large; the previous file is unchanged\n"
     )
     assert (tmp_path / name).read_text() == "old"
     assert sorted(path.name for path in tmp_path.iterdir()) == sorted(["big.parquet", name])

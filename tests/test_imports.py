@@ -46,7 +46,7 @@ def test_a_series_in_a_scenario_is_the_one_that_is_imported(log: Path) -> None:
 
 def test_a_rate_in_the_wrong_unit_is_refused_at_once(log: Path, tmp_path: Path, capsys) -> None:
     words = ["trace", "import", log, *columns("Gbit/s"), "--lldu", "40", "-o", tmp_path / "x.csv"]
-    assert " of memory in all, and " in refused(capsys, *words, "--memory", "100 MB")
+    assert " of memory in total, but " in refused(capsys, *words, "--memory", "100 MB")
     assert sorted(path.name for path in tmp_path.iterdir()) == ["log.csv"]
 
 
@@ -57,8 +57,8 @@ def test_very_many_slots_are_told_first_and_refused_above_the_limit(tmp_path: Pa
     words = ["trace", "import", str(path), "--time", "s:s", "--rate", "mbps:Mbit/s"]
     words += ["-o", str(tmp_path / "x.parquet"), "--memory", "500 MB"]
     said = refused(capsys, *words)
-    assert "180000000 slots need 2900 MB of memory in all, and 500 MB may be taken" in said
-    assert "allow it: --memory" in said
+    assert "180000000 slots need 2900 MB of memory in total, but the limit is 500 MB" in said
+    assert "raise it: --memory" in said
     clift.memory_limit(None)
     path.write_text("0,20\n5400,20\n")
     told: list[str] = []
@@ -68,7 +68,7 @@ def test_very_many_slots_are_told_first_and_refused_above_the_limit(tmp_path: Pa
     finally:
         clift._clift.set_teller(None)
     assert len(phy) == 18_000_000
-    assert told == ["making 18000000 slots, which take 290 MB of memory"]
+    assert told == ["creating 18000000 slots, which take 290 MB of memory"]
 
 
 def test_the_size_of_a_slot_is_said_where_it_was_taken(tmp_path: Path, capsys) -> None:
@@ -208,11 +208,11 @@ def test_a_log_of_losses_that_says_them_the_other_way_round_is_told(tmp_path: Pa
     words = ["trace", "info", str(path), "--slot", "1 ms", "--decode", "1 ms"]
     assert run(words) == 0
     said = capsys.readouterr()
-    assert "80.000 % of the slots are lost: 0 is lost here" in said.out + said.err
+    assert "80.000 % of the slots are lost: here 0 means lost" in said.out + said.err
     path.write_text("1110111011\n")
     assert run(words) == 0
     said = capsys.readouterr()
-    assert "0 is lost here" not in said.out + said.err
+    assert "here 0 means lost" not in said.out + said.err
 
 
 def test_slots_that_differ_in_size_never_carry_more_than_themselves() -> None:

@@ -64,7 +64,7 @@ def test_what_takes_too_much_is_refused_with_its_need(name: str, tmp_path: Path)
     with pytest.raises(clift.OutOfMemory) as error:
         CALLS[name](tmp_path)
     line = str(error.value)
-    assert "of memory in all, and 100 kB may be taken; take less, or allow it: " in line
+    assert "of memory in total, but the limit is 100 kB; use less, or raise it: " in line
     assert line.endswith('")')
     assert "\n" not in line
     assert isinstance(error.value, MemoryError)
@@ -93,7 +93,7 @@ def test_the_command_line_says_what_to_allow(tmp_path: Path) -> None:
     assert done.returncode == 2
     assert done.stdout == ""
     assert re.search(
-        r"1 GB may be taken; take less, or allow it: --memory \d+[MG]B\n$", done.stderr
+        r"the limit is 1 GB; use less, or raise it: --memory \d+[MG]B\n$", done.stderr
     )
     path = runs(tmp_path, "1000 5\n" * 5)
     assert clift_command(*words, "--memory", "1GB").returncode == 0, path

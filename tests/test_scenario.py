@@ -293,11 +293,11 @@ def test_several_cells_or_runs_want_run_many(tmp_path: Path) -> None:
         ),
         (
             {"linux": {"rack": 3}, "profile": "linux"},
-            "linux = {'rack': 3}: rack: integer `3` does not fit; give true or",
+            "linux = {'rack': 3}: rack: integer `3` is not valid here; give true or",
         ),
         (
             {"linux": {"max_reordering": -1}, "profile": "linux"},
-            "max_reordering: integer `-1` does not fit; give",
+            "max_reordering: integer `-1` is not valid here; give",
         ),
         ({"linux": {"max_reordering": 1}, "profile": "linux"}, "max_reordering = 1: give 3"),
         ({"overlap": "maybe"}, "overlap = 'maybe'"),

@@ -223,8 +223,8 @@ def parquet(path: Path, columns: dict, metadata: dict[str, str] | None = None) -
         ({"t_ns": [0], "d_ns": [-1]}, None, "slot 0: d = -1 ns is negative"),
         ({"t_ns": pa.array([2**63], pa.uint64()), "d_ns": [1]}, None, "row 0: `t_ns` = 9223372036"),
         ({"t_ns": pa.array([], pa.int64()), "d_ns": pa.array([], pa.int64())}, None, "is empty"),
-        ({"t_ns": [0], "d_ns": [1]}, {"lldu_bytes": "0"}, "`0` is no value for lldu_bytes"),
-        ({"t_ns": [0], "d_ns": [1]}, {"decode_ns": "soon"}, "`soon` is no value for decode_ns"),
+        ({"t_ns": [0], "d_ns": [1]}, {"lldu_bytes": "0"}, "`0` is not valid for lldu_bytes"),
+        ({"t_ns": [0], "d_ns": [1]}, {"decode_ns": "soon"}, "`soon` is not valid for decode_ns"),
         ({"t_ns": [0], "d_ns": [1]}, {"clift-trace": "2"}, "format version `2` is not known"),
     ],
 )

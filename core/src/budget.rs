@@ -1,8 +1,9 @@
-//! What a piece of work may take: memory, and time until somebody stops it.
+//! Resource limits of a computation: memory, and interruption.
 //!
-//! A few bytes of a scenario or a file can ask for any amount of memory. Whoever makes something of
-//! their size asks a [`Budget`] first, so that what does not fit is refused before it is allocated,
-//! with what it would need. The same object says whether to go on, which long work asks now and then.
+//! A few bytes of a scenario or a file can request any amount of memory. Code that allocates by
+//! such a size asks a [`Budget`] first, so that a request that does not fit is refused before it is
+//! allocated, with the amount it needs. Long computations also ask the budget regularly whether to
+//! continue.
 
 mod free;
 
@@ -17,22 +18,22 @@ use crate::units::Size;
 
 pub use free::free_memory;
 
-/// Memory that a piece of work may take, and whether it is to go on.
+/// The memory limit of a computation, and whether it should continue.
 ///
 /// ```
-/// use clift::budget::{Budget, Most};
-/// let budget = Budget::of(Most::Bytes(1000));
+/// use clift::budget::{Budget, MemoryLimit};
+/// let budget = Budget::of(MemoryLimit::Bytes(1000));
 /// assert_eq!(budget.room::<u64>(100, "100 slots")?.capacity(), 100);
 /// let refused = budget.room::<u64>(100, "100 slots").unwrap_err();
 /// assert_eq!(
 ///     refused.to_string(),
-///     "100 slots need 1600 B of memory in all, and 1 kB may be taken; take less, or allow it: \
+///     "100 slots need 1600 B of memory in total, but the limit is 1 kB; use less, or raise it: \
 ///      memory = \"1600 B\""
 /// );
 /// # Ok::<(), clift::budget::Refusal>(())
 /// ```
 pub struct Budget<'a> {
-    most: Most,
+    most: MemoryLimit,
     /// What `most` comes to, looked up when something large is asked for.
     bytes: OnceLock<Option<u64>>,
     taken: AtomicU64,
@@ -42,64 +43,64 @@ pub struct Budget<'a> {
     short: AtomicBool,
 }
 
-/// How much memory may be taken.
+/// The limit on memory.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
-pub enum Most {
-    /// Four fifths of what the machine, and the group of processes that this one belongs to, have
-    /// free ([`free_memory`]); any amount where that cannot be known.
+pub enum MemoryLimit {
+    /// Four fifths of the free memory of the machine and of the control groups of the process
+    /// ([`free_memory`]); unlimited where that is unknown.
     #[default]
     Free,
-    /// So many bytes.
+    /// This many bytes.
     Bytes(u64),
-    /// Any amount.
+    /// No limit.
     Unlimited,
 }
 
-/// Why work cannot go on.
+/// The reason why a computation stops.
 #[derive(Clone, Debug, Eq, Error, PartialEq)]
 pub enum Refusal {
-    /// It would need more memory than may be taken.
+    /// It needs more memory than the limit.
     #[error(
-        "{what} need{} {} of memory in all, and {} may be taken; take less, or allow it: \
+        "{what} need{} {} of memory in total, but the limit is {}; use less, or raise it: \
          memory = \"{}\"",
-        if what.ends_with('s') { "" } else { "s" }, Up(*.need), Down(*.most), Up(*.need)
+        if what.ends_with('s') { "" } else { "s" }, RoundedUp(*.need), RoundedDown(*.most), RoundedUp(*.need)
     )]
     Memory {
-        /// What needs it.
+        /// What needs the memory.
         what: String,
-        /// Bytes that it needs, with what was taken before.
+        /// Bytes needed, including those taken before.
         need: u64,
-        /// Bytes that may be taken.
+        /// The limit in bytes.
         most: u64,
     },
-    /// Somebody stopped it.
+    /// The user interrupted it.
     #[error("interrupted")]
     Stopped,
-    /// A part from outside the core could not do it.
+    /// A component outside the core failed.
     #[error("{0}")]
     Failed(String),
 }
 
-/// What is smaller is not worth a look at how much is free.
+/// Smaller requests are granted without reading how much memory is free.
 const SMALL: u64 = 1 << 26;
-/// What is larger takes seconds to make, and is told before.
+/// Larger allocations take seconds and are announced.
 const LARGE: u64 = 1 << 28;
 
 impl Budget<'static> {
-    /// Any amount of memory, and no end.
+    /// No memory limit and no interruption.
     pub const fn unlimited() -> Self {
-        Self::new(Most::Unlimited, None)
+        Self::new(MemoryLimit::Unlimited, None)
     }
 
-    /// So much memory, and no end.
-    pub const fn of(most: Most) -> Self {
+    /// A memory limit without interruption.
+    pub const fn of(most: MemoryLimit) -> Self {
         Self::new(most, None)
     }
 }
 
 impl<'a> Budget<'a> {
-    /// So much memory, as long as `go_on` says so.
-    pub const fn new(most: Most, go_on: Option<&'a (dyn Fn() -> bool + Sync)>) -> Self {
+    /// A memory limit; the computation is interrupted when `go_on` returns false.
+    pub const fn new(most: MemoryLimit, go_on: Option<&'a (dyn Fn() -> bool + Sync)>) -> Self {
         Self {
             most,
             bytes: OnceLock::new(),
@@ -111,26 +112,26 @@ impl<'a> Budget<'a> {
         }
     }
 
-    /// The same, which hands a line to `tell` before very much is made.
+    /// The same budget, which passes a line to `tell` before a very large allocation.
     pub fn telling(self, tell: &'a (dyn Fn(&str) + Sync)) -> Self {
         Self { tell: Some(tell), ..self }
     }
 
-    /// Tells, if anybody listens, that `what` is about to be made and takes so many bytes, if these
-    /// are very many.
+    /// Announces that `what` is about to be allocated, if `bytes` is very large and a listener is
+    /// set.
     pub fn announce(&self, bytes: u64, what: impl fmt::Display) {
         if let (LARGE.., Some(tell)) = (bytes, self.tell) {
-            tell(&format!("making {what}, which take {} of memory", Up(bytes)));
+            tell(&format!("creating {what}, which take {} of memory", RoundedUp(bytes)));
         }
     }
 
     /// Counts `bytes` as taken by `what`, which a message names ("1000 slots").
     ///
     /// # Errors
-    /// If that is more than may be taken; nothing is counted then.
+    /// If the total exceeds the limit; then nothing is counted.
     pub fn take(&self, bytes: u64, what: impl fmt::Display) -> Result<(), Refusal> {
         let need = self.taken.load(Ordering::Relaxed).saturating_add(bytes);
-        let least = if self.most == Most::Free { SMALL } else { 0 };
+        let least = if self.most == MemoryLimit::Free { SMALL } else { 0 };
         if let Some(most) = (need > least).then(|| self.bytes()).flatten()
             && need > most
         {
@@ -141,26 +142,26 @@ impl<'a> Budget<'a> {
         Ok(())
     }
 
-    /// Gives back `bytes` that were counted and are free again.
+    /// Returns `bytes` that were counted before and are free again.
     pub fn give_back(&self, bytes: u64) {
         let less = |taken: u64| Some(taken.saturating_sub(bytes));
         let _ = self.taken.fetch_update(Ordering::Relaxed, Ordering::Relaxed, less);
     }
 
-    /// An empty column with room for `count` values, which a message names `what`.
+    /// An empty column with capacity for `count` values; `what` names it in messages.
     ///
     /// # Errors
-    /// If there is no such room.
+    /// If the memory is not available.
     pub fn room<T>(&self, count: u64, what: impl fmt::Display) -> Result<Vec<T>, Refusal> {
         let mut column = Vec::new();
         self.reserve(&mut column, count, what)?;
         Ok(column)
     }
 
-    /// Two empty columns with room for so many slots.
+    /// Two empty columns with capacity for `slots` slots.
     ///
     /// # Errors
-    /// If there is no room for both.
+    /// If the memory for both is not available.
     pub fn columns(&self, slots: u64) -> Result<(Vec<i64>, Vec<i64>), Refusal> {
         let what = format!("{slots} slots");
         self.take(slots.saturating_mul(16), &what)?;
@@ -168,10 +169,10 @@ impl<'a> Budget<'a> {
         Ok((self.room(slots, &what)?, self.room(slots, &what)?))
     }
 
-    /// Room for `more` values in a column, and no more than that.
+    /// Reserves capacity for exactly `more` further values in a column.
     ///
     /// # Errors
-    /// If there is no such room.
+    /// If the memory is not available.
     pub fn reserve<T>(
         &self,
         column: &mut Vec<T>,
@@ -183,7 +184,7 @@ impl<'a> Budget<'a> {
         let reserved = usize::try_from(more).ok().map(|more| column.try_reserve_exact(more));
         match reserved {
             Some(Ok(())) => Ok(()),
-            // The system has less than was allowed.
+            // The system has less memory than the limit allows.
             _ => {
                 self.short.store(true, Ordering::Relaxed);
                 self.give_back(bytes);
@@ -193,10 +194,10 @@ impl<'a> Budget<'a> {
         }
     }
 
-    /// Room for one more value at least in a column that grows value by value: twice what it had.
+    /// Ensures capacity for at least one more value in a growing column, by doubling it.
     ///
     /// # Errors
-    /// If there is no such room, or somebody stopped the work.
+    /// If the memory is not available or the user interrupted the computation.
     #[inline]
     pub fn grow<T>(&self, column: &mut Vec<T>, what: &str) -> Result<(), Refusal> {
         if column.len() < column.capacity() {
@@ -213,10 +214,10 @@ impl<'a> Budget<'a> {
         self.reserve(column, more as u64, all)
     }
 
-    /// Whether to go on.
+    /// Checks whether to continue.
     ///
     /// # Errors
-    /// If somebody stopped the work.
+    /// If the user interrupted the computation.
     pub fn ask(&self) -> Result<(), Refusal> {
         if self.go_on.is_none_or(|go_on| go_on()) {
             return Ok(());
@@ -225,21 +226,21 @@ impl<'a> Budget<'a> {
         Err(Refusal::Stopped)
     }
 
-    /// Whether the work was told to stop.
+    /// True if the computation was interrupted.
     pub fn is_stopped(&self) -> bool {
         self.stopped.load(Ordering::Relaxed)
     }
 
-    /// Whether memory was refused.
+    /// True if a request for memory was refused.
     pub fn is_short(&self) -> bool {
         self.short.load(Ordering::Relaxed)
     }
 
     fn bytes(&self) -> Option<u64> {
         *self.bytes.get_or_init(|| match self.most {
-            Most::Bytes(bytes) => Some(bytes),
-            Most::Unlimited => None,
-            Most::Free => free_memory().map(|free| free / 5 * 4),
+            MemoryLimit::Bytes(bytes) => Some(bytes),
+            MemoryLimit::Unlimited => None,
+            MemoryLimit::Free => free_memory().map(|free| free / 5 * 4),
         })
     }
 }
@@ -262,27 +263,27 @@ impl From<Refusal> for std::io::Error {
     }
 }
 
-/// A size to two digits, rounded up: what is allowed in such words suffices.
-struct Up(u64);
+/// A size rounded up to two digits, so that the limit suggested in a message is sufficient.
+struct RoundedUp(u64);
 
-/// A size to two digits, rounded down: what needs more than is there never reads as much.
-struct Down(u64);
+/// A size rounded down to two digits, so that a limit below the need never looks sufficient.
+struct RoundedDown(u64);
 
-impl fmt::Display for Up {
+impl fmt::Display for RoundedUp {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let step = step_of(self.0);
         Size(self.0.div_ceil(step).saturating_mul(step)).fmt(f)
     }
 }
 
-impl fmt::Display for Down {
+impl fmt::Display for RoundedDown {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let step = step_of(self.0);
         Size(self.0 / step * step).fmt(f)
     }
 }
 
-/// What two digits of a size in its unit count.
+/// The value of the second significant digit of `bytes` in its unit.
 fn step_of(bytes: u64) -> u64 {
     let unit = [1_000_000_000, 1_000_000, 1000].into_iter().find(|&unit| bytes >= 10 * unit);
     unit.map_or(1, |unit| {
@@ -299,8 +300,8 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_taken_adds_up() {
-        let budget = Budget::of(Most::Bytes(100));
+    fn taken_memory_adds_up() {
+        let budget = Budget::of(MemoryLimit::Bytes(100));
         budget.take(60, "a").unwrap();
         let refused = budget.take(41, "41 slots").unwrap_err();
         assert_eq!(refused, Refusal::Memory { what: "41 slots".into(), need: 101, most: 100 });
@@ -312,18 +313,18 @@ mod tests {
     }
 
     #[test]
-    fn what_is_short_by_little_does_not_read_as_enough() {
-        let refused = Budget::of(Most::Bytes(19_600_000_000)).take(19_900_000_000, "1 run");
+    fn a_limit_just_below_the_need_is_rounded_down() {
+        let refused = Budget::of(MemoryLimit::Bytes(19_600_000_000)).take(19_900_000_000, "1 run");
         assert_eq!(
             refused.unwrap_err().to_string(),
-            "1 run needs 20 GB of memory in all, and 19 GB may be taken; take less, or allow it: \
+            "1 run needs 20 GB of memory in total, but the limit is 19 GB; use less, or raise it: \
              memory = \"20 GB\""
         );
     }
 
     #[test]
-    fn a_column_grows_by_doubling_until_it_may_not() {
-        let budget = Budget::of(Most::Bytes(100_000));
+    fn a_column_doubles_until_the_limit() {
+        let budget = Budget::of(MemoryLimit::Bytes(100_000));
         let mut column = Vec::new();
         let refused = loop {
             match budget.grow(&mut column, "slots") {
@@ -333,22 +334,25 @@ mod tests {
         };
         assert_eq!(column.len(), 8192);
         assert!(
-            refused.to_string().starts_with("more than 8192 slots need 140 kB of memory in all")
+            refused.to_string().starts_with("more than 8192 slots need 140 kB of memory in total")
         );
     }
 
     #[test]
-    fn very_much_is_told_before_it_is_made() {
+    fn large_allocations_are_announced() {
         let told = std::sync::Mutex::new(Vec::new());
         let tell = |line: &str| told.lock().unwrap().push(line.to_owned());
         let budget = Budget::unlimited().telling(&tell);
         budget.announce(LARGE - 1, "16777215 slots");
         budget.announce(16 * 144_000_000, "144000000 slots");
-        assert_eq!(*told.lock().unwrap(), ["making 144000000 slots, which take 2400 MB of memory"]);
+        assert_eq!(
+            *told.lock().unwrap(),
+            ["creating 144000000 slots, which take 2400 MB of memory"]
+        );
     }
 
     #[test]
-    fn what_no_system_has_is_refused_and_not_fatal() {
+    fn an_impossible_allocation_is_refused_without_a_panic() {
         let refused = Budget::unlimited().room::<u64>(1 << 59, "slots").unwrap_err();
         assert!(matches!(refused, Refusal::Memory { .. }));
         let refused = Budget::unlimited().room::<u64>(u64::MAX, "slots").unwrap_err();
@@ -356,8 +360,8 @@ mod tests {
     }
 
     #[test]
-    fn a_share_of_what_is_free_is_the_default() {
-        let budget = Budget::of(Most::default());
+    fn the_default_limit_is_a_share_of_free_memory() {
+        let budget = Budget::of(MemoryLimit::default());
         assert!(budget.take(SMALL, "little").is_ok());
         if free_memory().is_some() {
             assert!(budget.take(1 << 60, "much").is_err());
@@ -365,10 +369,10 @@ mod tests {
     }
 
     #[test]
-    fn a_no_is_remembered() {
+    fn an_interruption_is_remembered() {
         let go_on = AtomicBool::new(true);
         let asked = || go_on.load(Ordering::Relaxed);
-        let budget = Budget::new(Most::Unlimited, Some(&asked));
+        let budget = Budget::new(MemoryLimit::Unlimited, Some(&asked));
         assert!(budget.ask().is_ok() && !budget.is_stopped());
         go_on.store(false, Ordering::Relaxed);
         assert_eq!(budget.ask(), Err(Refusal::Stopped));
@@ -377,7 +381,7 @@ mod tests {
 
     #[test]
     fn sizes_are_rounded_up() {
-        let shown = |bytes| Up(bytes).to_string();
+        let shown = |bytes| RoundedUp(bytes).to_string();
         assert_eq!(shown(1600), "1600 B");
         assert_eq!(shown(16_000_000_080), "17 GB");
         assert_eq!(shown(123_456), "130 kB");

@@ -1,26 +1,27 @@
-//! CLIFT: given what the physical layer of a satellite link did, what does a transport feel?
+//! CLIFT computes how a transport protocol performs over a satellite link whose physical layer is
+//! described by a trace or a channel model.
 //!
-//! The modules are the stages of that question, in the order in which data flows:
+//! The modules are the stages of that computation, in the order of the data flow:
 //!
-//! 1. [`trace`]: what the physical layer did, slot by slot ([`trace::PhyTrace`]);
-//!    [`channel`] makes such traces from a model.
-//! 2. [`link`]: a state machine without I/O puts packets onto a link trace
-//!    ([`trace::LinkTrace`]), or onto slots with a scheme that runs with the traffic.
-//! 3. [`scheme`]: link-layer reliability schemes, one folder each: what turns a PHY trace into a
-//!    link trace (the papers' Trace Manager Tool, TMT), what runs with the traffic, and what it
-//!    gives over a channel model in closed form.
+//! 1. [`trace`]: the behaviour of the physical layer, slot by slot ([`trace::PhyTrace`]);
+//!    [`channel`] generates such traces from a model.
+//! 2. [`link`]: a state machine without I/O that carries packets over a link trace
+//!    ([`trace::LinkTrace`]), or over slots with a scheme that runs with the traffic.
+//! 3. [`scheme`]: link-layer reliability schemes, one folder each: the conversion of a PHY trace
+//!    into a link trace (the papers' Trace Manager Tool, TMT), the live version that runs with the
+//!    traffic, and the closed forms of its performance over a channel model.
 //! 4. [`transport`]: state machines without I/O that send over such a link;
-//!    [`application`] says what they send.
-//! 5. [`simulation`]: the engine that joins them in simulated time.
-//! 6. [`metrics`]: what links and flows are measured by.
+//!    [`application`] defines what they send.
+//! 5. [`simulation`]: the engine that connects them in simulated time.
+//! 6. [`metrics`]: performance measures of links and flows.
 //!
-//! [`queue`] has what may stand before any hop in the place of a drop-tail queue.
+//! [`queue`] has the queues that can replace the drop-tail queue of any hop.
 //!
-//! `scenario` reads the files that describe all of them; [`capture`] writes what packet sniffers would
-//! have seen of a run.
+//! `scenario` reads the files that describe all of them; [`capture`] writes the packets of a run as
+//! a packet sniffer would record them.
 //!
-//! [`units`], [`seed`], [`config`] and [`budget`] serve all of them. Time is integer nanoseconds throughout; a run is a
-//! function of its inputs and its seed.
+//! [`units`], [`seed`], [`config`] and [`budget`] are shared by all modules. Time is integer
+//! nanoseconds throughout. A run is a function of its inputs and its seed.
 #![forbid(unsafe_code)]
 
 pub mod application;

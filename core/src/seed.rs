@@ -1,22 +1,22 @@
-//! Seeds and named random streams: the only way to randomness in CLIFT.
+//! Seeds and named random streams: the only source of randomness in CLIFT.
 //!
-//! Every draw names its stream, so one more flow never shifts the channel, and every scheme sees
-//! the same channel (paired comparisons, DESIGN: determinism).
+//! Every draw names its stream. An additional flow therefore does not change the channel, and every
+//! scheme sees the same channel (paired comparisons; DESIGN: determinism).
 
 mod geometric;
 mod keyed;
 
 pub(crate) use geometric::Geometric;
-pub(crate) use keyed::Keyed;
+pub(crate) use keyed::KeyedRandom;
 
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::{Rng, SeedableRng};
 
-/// The seed of a run. There is no default: whoever starts a run names one.
+/// The seed of a run. It has no default: the caller must choose one.
 #[derive(Clone, Copy, Debug, Eq, Ord, PartialEq, PartialOrd)]
 pub struct Seed(pub u64);
 
-/// What a random stream is for; the number tells streams of the same kind apart.
+/// The purpose of a random stream; the number distinguishes streams of the same kind.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum Stream {
     /// Erasures of the n-th channel.
@@ -27,35 +27,35 @@ pub enum Stream {
     Flow(u32),
     /// Start times drawn for the n-th replication.
     Replication(u32),
-    /// What the n-th link draws: losses of units, decoding thresholds.
+    /// Draws of the n-th link: losses of units, decoding thresholds.
     Link(u32),
     /// Losses of the feedback of the n-th link.
     Feedback(u32),
-    /// Erasures of the channel that the feedback of the n-th link meets.
+    /// Erasures of the channel that carries the feedback of the n-th link.
     FeedbackChannel(u32),
     /// Errors of the control channels of the n-th link: grants, HARQ feedback.
     Control(u32),
-    /// Losses of the n-th series that becomes a trace.
+    /// Losses of the n-th time series that is converted to a trace.
     Import(u32),
-    /// What the queue before the n-th hop drops at random.
+    /// Random drops of the queue before the n-th hop.
     Queue(u32),
-    /// Points of a campaign's sample on its n-th key.
+    /// Sample points of a campaign along its n-th key.
     Sample(u32),
-    /// The transport of a flow beyond its n-th proxy, the first being 1.
+    /// The transport of a flow after its n-th proxy, counted from 1.
     Proxy(u32, u32),
-    /// What a scheme from outside the core draws on the n-th link.
+    /// Draws of a user-defined scheme on the n-th link.
     OwnScheme(u32),
-    /// What an application from outside the core draws in the n-th flow.
+    /// Draws of a user-defined application in the n-th flow.
     OwnApplication(u32),
 }
 
 impl Seed {
-    /// A seed drawn from a stream, for a generator outside the core.
+    /// Draws a seed from a stream, for a generator outside the core.
     pub fn drawn(mut rng: ChaCha8Rng) -> Self {
         Self(rng.next_u64())
     }
 
-    /// The generator of one stream; the same seed and stream give the same draws for ever.
+    /// The generator of one stream. The same seed and stream always give the same draws.
     ///
     /// ```
     /// use clift::seed::{Seed, Stream};

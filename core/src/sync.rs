@@ -1,9 +1,9 @@
-//! What threads share.
+//! Data shared between threads.
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-/// What a mutex guards. A panic of whoever held it before is told where it happened; what they left
-/// is taken as it is.
+/// Locks `mutex`. If a thread panicked while it held the lock, the value is used as that thread
+/// left it: the panic itself is reported where it occurred.
 ///
 /// ```
 /// use std::sync::Mutex;

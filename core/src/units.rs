@@ -38,7 +38,7 @@ pub struct Instant(u64);
 impl Instant {
     /// Time zero.
     pub const ZERO: Self = Self(0);
-    /// The end of time; no event happens at it.
+    /// The latest representable instant; no event occurs then.
     pub const MAX: Self = Self(u64::MAX);
 
     /// The instant `nanos` nanoseconds after time zero.
@@ -95,7 +95,7 @@ impl Sub for Instant {
 pub struct Duration(u64);
 
 impl Duration {
-    /// No time at all.
+    /// Zero.
     pub const ZERO: Self = Self(0);
     /// The longest span.
     pub const MAX: Self = Self(u64::MAX);
@@ -124,8 +124,8 @@ impl Duration {
         Self(secs * 1_000_000_000)
     }
 
-    /// A span of `secs` seconds rounded to the nearest nanosecond; `None` if negative, not finite
-    /// or too long.
+    /// A span of `secs` seconds, rounded to the nearest nanosecond; `None` if `secs` is negative,
+    /// not finite or too long.
     ///
     /// ```
     /// use clift::units::Duration;
@@ -149,7 +149,7 @@ impl Duration {
         self.0 as f64 / 1e9
     }
 
-    /// Half the span, rounded down: one way of a round trip.
+    /// Half the span, rounded down: the one-way part of a round-trip time.
     #[inline]
     pub const fn half(self) -> Self {
         Self(self.0 / 2)
@@ -196,7 +196,7 @@ pub struct Bytes(pub u32);
 pub struct BitRate(NonZeroU64);
 
 impl BitRate {
-    /// A rate of `bits` per second; `None` for zero.
+    /// A rate of `bits` per second; `None` if `bits` is 0.
     pub const fn from_bits_per_second(bits: u64) -> Option<Self> {
         match NonZeroU64::new(bits) {
             Some(bits) => Some(Self(bits)),
@@ -209,7 +209,7 @@ impl BitRate {
         self.0.get()
     }
 
-    /// How long `size` takes at this rate, rounded to the nearest nanosecond.
+    /// Time to send `size` at this rate, rounded to the nearest nanosecond.
     ///
     /// ```
     /// use clift::units::{BitRate, Bytes, Duration};
@@ -228,9 +228,9 @@ impl BitRate {
 pub struct Probability(f64);
 
 impl Probability {
-    /// Never.
+    /// Probability 0.
     pub const ZERO: Self = Self(0.0);
-    /// Always.
+    /// Probability 1.
     pub const ONE: Self = Self(1.0);
 
     /// Checks that `p` is a probability.
@@ -242,7 +242,7 @@ impl Probability {
     /// ```
     ///
     /// # Errors
-    /// If `p` is not within [0, 1] or not a number.
+    /// If `p` is outside [0, 1] or not a number.
     pub fn new(p: f64) -> Result<Self, NotAProbability> {
         if (0.0..=1.0).contains(&p) { Ok(Self(p)) } else { Err(NotAProbability(p)) }
     }
@@ -254,11 +254,11 @@ impl Probability {
     }
 }
 
-/// One probability or more: a number, or a list of them.
+/// One probability, or a list of probabilities.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Probabilities(pub Vec<Probability>);
 
-/// A number that was to be a probability and is not.
+/// The error for a number outside [0, 1].
 #[derive(Clone, Copy, Debug, Error, PartialEq)]
 #[error("{0} is not a probability; give a number from 0 to 1")]
 pub struct NotAProbability(pub f64);

@@ -2,7 +2,7 @@
 
 use std::sync::atomic::{AtomicU32, Ordering};
 
-use clift::budget::{Budget, Most, Refusal};
+use clift::budget::{Budget, MemoryLimit, Refusal};
 use clift::channel::ChannelConfig;
 use clift::config::{Value, read};
 use clift::link::DelayTable;
@@ -66,7 +66,7 @@ fn files() -> (InMemory, Vec<TraceFile>) {
 }
 
 fn read_with(file: &TraceFile, files: &InMemory, bytes: u64) -> Result<PhyTrace, String> {
-    let budget = Budget::of(Most::Bytes(bytes));
+    let budget = Budget::of(MemoryLimit::Bytes(bytes));
     let read = file.read_within(files, &budget).map_err(|error| error.to_string());
     assert_eq!(read.is_err(), budget.is_short());
     read
@@ -81,7 +81,7 @@ fn every_reader_keeps_within_its_budget() {
         assert!(read.len().abs_diff(SLOTS) <= SLOTS / 10, "{name}: {}", read.len());
         let least = 16 * read.len() as u64;
         let refused = read_with(&file, &files, least - 1).unwrap_err();
-        assert!(refused.contains(" of memory in all, and "), "{name}: {refused}");
+        assert!(refused.contains(" of memory in total, but "), "{name}: {refused}");
         assert!(refused.ends_with('"') && !refused.contains('\n'), "{name}: {refused}");
         // Columns that grow are doubled, and in order there is a third.
         assert!(read_with(&file, &files, 5 * least).is_ok(), "{name}");
@@ -97,11 +97,11 @@ fn a_few_bytes_do_not_ask_for_gigabytes() {
     let refused = read_with(&file, &files, 1_000_000_000).unwrap_err();
     assert_eq!(
         refused,
-        "x.runs: line 1: 1000000005 slots need 17 GB of memory in all, and 1 GB may be taken; \
-         take less, or allow it: memory = \"17 GB\""
+        "x.runs: line 1: 1000000005 slots need 17 GB of memory in total, but the limit is 1 GB; \
+         use less, or raise it: memory = \"17 GB\""
     );
     files.insert("d.csv", "time_s,delay_ms\n".to_owned() + &"1,1\n".repeat(9));
-    let budget = Budget::of(Most::Bytes(50));
+    let budget = Budget::of(MemoryLimit::Bytes(50));
     let refused = DelayTable::read_within("d.csv".as_ref(), &files, &budget).unwrap_err();
     assert!(refused.to_string().starts_with("d.csv: line 1: 1 or more rows need "), "{refused}");
 }
@@ -118,16 +118,16 @@ fn channels_schemes_and_scenarios_keep_within_their_budget() {
     for model in models {
         let channel: ChannelConfig = read(&model).unwrap();
         let make = |bytes| {
-            let budget = Budget::of(Most::Bytes(bytes));
+            let budget = Budget::of(MemoryLimit::Bytes(bytes));
             channel.trace_within(1000, Seed(1), 0, &budget).map_err(|fault| fault.to_string())
         };
         let refused = make(15_999).unwrap_err();
-        assert!(refused.starts_with("1000 slots need 16 kB of memory in all"), "{refused}");
+        assert!(refused.starts_with("1000 slots need 16 kB of memory in total"), "{refused}");
         assert_eq!(make(20_000).unwrap().len(), 1000);
     }
     let timing = Timing { rtt: Duration::ZERO, feedback: None };
     let apply = |bytes| {
-        let budget = Budget::of(Most::Bytes(bytes));
+        let budget = Budget::of(MemoryLimit::Bytes(bytes));
         Scheme::None.apply_within(&trace(), timing, &budget)
     };
     assert!(matches!(apply(16 * SLOTS as u64 - 1), Err(Refusal::Memory { .. })));
@@ -138,9 +138,9 @@ fn channels_schemes_and_scenarios_keep_within_their_budget() {
         .replace("50 days", "1000 s");
     let scenario = Scenario::parse("x.toml", &scenario, &[]).unwrap();
     let store = Store::new(InMemory::default());
-    let budget = Budget::of(Most::Bytes(1 << 20));
+    let budget = Budget::of(MemoryLimit::Bytes(1 << 20));
     let refused = scenario.cells()[0].setup(0, &store.within(&budget)).unwrap_err().to_string();
-    assert!(refused.contains("88333333 slots need 1500 MB of memory in all"), "{refused}");
+    assert!(refused.contains("88333333 slots need 1500 MB of memory in total"), "{refused}");
 }
 
 #[test]
@@ -150,7 +150,7 @@ fn who_says_no_is_heard_everywhere() {
         asked.fetch_add(1, Ordering::Relaxed);
         false
     };
-    let budget = Budget::new(Most::Unlimited, Some(&never));
+    let budget = Budget::new(MemoryLimit::Unlimited, Some(&never));
     let (files, all) = files();
     for file in all {
         let stopped = file.read_within(&files, &budget).unwrap_err().to_string();

@@ -45,7 +45,7 @@ def sources(path: Path, **options: Any) -> list[Source]:
         options: What `clift.read_trace` takes; in a folder only what fits a file's kind is used.
 
     Raises:
-        TraceError: If a folder holds no trace, or a suffix does not say the format.
+        TraceError: If a folder holds no trace, or a suffix does not determine the format.
     """
     if not path.exists():
         raise TraceError(f"{path}: no such file or folder")

@@ -12,7 +12,7 @@ use std::sync::{Arc, Mutex};
 use std::thread;
 use std::time::Duration as WallTime;
 
-use clift::budget::{Budget, Most};
+use clift::budget::{Budget, MemoryLimit};
 use clift::units::Size;
 use pyo3::prelude::*;
 
@@ -30,11 +30,11 @@ const STACK: usize = 8 << 20;
 static MOST: AtomicU64 = AtomicU64::new(0);
 
 /// What may be taken.
-pub(crate) fn most() -> Most {
+pub(crate) fn most() -> MemoryLimit {
     match MOST.load(Ordering::Relaxed) {
-        0 => Most::Free,
-        u64::MAX => Most::Unlimited,
-        bytes => Most::Bytes(bytes),
+        0 => MemoryLimit::Free,
+        u64::MAX => MemoryLimit::Unlimited,
+        bytes => MemoryLimit::Bytes(bytes),
     }
 }
 

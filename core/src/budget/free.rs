@@ -1,12 +1,12 @@
-//! How much memory is free, as Linux tells: of the machine, of the control groups that the process
-//! is in, and under its own limit of addresses.
+//! Free memory as Linux reports it: of the machine, of the control groups of the process, and
+//! within the address-space limit of the process.
 
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// Bytes that the process could still take: the least of what the machine has available, of what the
-/// limits of its control groups (version 1 or 2) leave, and of its limit of addresses (`ulimit -v`).
-/// `None` where there is no `/proc` that tells.
+/// Bytes that the process can still allocate: the minimum of the memory available on the machine,
+/// of the remainder of its control groups (version 1 or 2), and of the remainder of its
+/// address-space limit (`ulimit -v`). `None` without a readable `/proc`.
 ///
 /// ```
 /// assert!(clift::budget::free_memory().is_none_or(|bytes| bytes > 0));
@@ -17,12 +17,12 @@ pub fn free_memory() -> Option<u64> {
     left.into_iter().flatten().min()
 }
 
-/// What the kernel says could be had without swapping.
+/// Memory that the kernel can provide without swapping.
 fn of_machine() -> Option<u64> {
     kilobytes(&fs::read_to_string("/proc/meminfo").ok()?, "MemAvailable:")
 }
 
-/// What the limit of addresses leaves, if there is one.
+/// Remainder of the address-space limit, if one is set.
 fn of_addresses() -> Option<u64> {
     let limits = fs::read_to_string("/proc/self/limits").ok()?;
     let line = limits.lines().find_map(|line| line.strip_prefix("Max address space"))?;
@@ -31,12 +31,12 @@ fn of_addresses() -> Option<u64> {
     Some(most.saturating_sub(used))
 }
 
-/// What the control groups of the lines of `/proc/self/cgroup` leave, those above them included.
+/// Remainder of the control groups listed in `/proc/self/cgroup` and of their parents.
 fn of_groups(lines: &str, root: &Path) -> Option<u64> {
     let left = lines.lines().filter_map(|line| {
         let mut fields = line.splitn(3, ':').skip(1);
         let (controllers, group) = (fields.next()?, fields.next()?);
-        // Version 2 has one line without names of controllers.
+        // Version 2 has one line, without names of controllers.
         let (folder, names) = match controllers {
             "" => (root.to_owned(), ["memory.max", "memory.current"]),
             some if some.split(',').any(|name| name == "memory") => {
@@ -45,7 +45,7 @@ fn of_groups(lines: &str, root: &Path) -> Option<u64> {
             _ => return None,
         };
         let group = group.trim_start_matches('/');
-        // In a container the mount may begin at the group itself.
+        // In a container the mount may start at the group itself.
         let groups = Path::new(group).ancestors().map(|group| folder.join(group));
         groups.filter_map(|group| of_group(&group, names)).min()
     });
@@ -55,7 +55,7 @@ fn of_groups(lines: &str, root: &Path) -> Option<u64> {
 fn of_group(folder: &Path, [most, used]: [&str; 2]) -> Option<u64> {
     let number = |path: PathBuf| fs::read_to_string(path).ok()?.trim().parse::<u64>().ok();
     let (most, used) = (number(folder.join(most))?, number(folder.join(used))?);
-    // What is kept of files is given up first.
+    // The kernel reclaims cached file pages first, so they count as free.
     let stat = fs::read_to_string(folder.join("memory.stat")).unwrap_or_default();
     let cached = stat.lines().find_map(|line| {
         let (name, bytes) = line.split_once(' ')?;
@@ -79,7 +79,7 @@ mod tests {
     }
 
     #[test]
-    fn the_tightest_group_decides() {
+    fn the_smallest_remainder_of_the_groups_counts() {
         let root = std::env::temp_dir().join(format!("clift-groups-{}", std::process::id()));
         let (outer, inner) = (root.join("a"), root.join("a/b"));
         write(&outer, &[("memory.max", "1000\n"), ("memory.current", "700\n")]);
@@ -96,7 +96,7 @@ mod tests {
 
     #[cfg(target_os = "linux")]
     #[test]
-    fn some_is_free() {
+    fn this_machine_reports_free_memory() {
         assert!(free_memory().is_some_and(|bytes| bytes > 1 << 20));
     }
 }

@@ -55,7 +55,7 @@ pub(super) fn erase(p: f64, d: &mut [i64], rng: &mut ChaCha8Rng) {
         d.fill(0);
         return;
     }
-    let gap = Geometric::ending(p);
+    let gap = Geometric::with_end(p);
     let mut rest = d;
     while let Some((erased, after)) =
         rest.get_mut(gap.draw_length(rng)..).and_then(<[_]>::split_first_mut)

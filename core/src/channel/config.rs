@@ -30,7 +30,7 @@ use crate::units::{BitRate, Bytes, Duration};
 ///     table.insert("speed", Value::text("60 km/h"));
 /// }
 /// let fault = read::<ChannelConfig>(&tree).unwrap_err().to_string();
-/// assert_eq!(fault, "speed: belongs to model = \"lms\"; leave it out, or change `model`");
+/// assert_eq!(fault, "speed: belongs to model = \"lms\"; remove it, or change `model`");
 /// # Ok::<(), clift::config::Fault>(())
 /// ```
 #[derive(Clone, Debug, JsonSchema, PartialEq, Serialize)]
@@ -74,8 +74,8 @@ pub struct Slots {
     /// Payload of an LLDU; 1500 bytes, with "lms" the preset's, unless set.
     #[schemars(extend("not" = { "type": "string", "pattern": r"^\s*0+(\.0+)?\s*[A-Za-z]+\s*$" }))]
     pub lldu: Option<Bytes>,
-    /// From the start of a slot until its LLDU is decoded; one slot unless set (with "lms" it is the
-    /// interleaver's depth).
+    /// From the start of a slot until its LLDU is decoded; one slot unless set (with "lms" it is
+    /// the interleaver's depth).
     pub decoding: Option<Duration>,
 }
 
@@ -177,7 +177,8 @@ impl ChannelConfig {
         Ok((self.slots.of_land_mobile(options)?, options.esn0_db()))
     }
 
-    /// LLDU size and decoding time of a channel that stands alone; a land mobile one has its preset's.
+    /// LLDU size and decoding time of a channel that stands alone; a land mobile one has its
+    /// preset's.
     pub(crate) fn lldu_and_decoding(&self) -> Option<(Bytes, Duration)> {
         let alone = !matches!(self.model, Model::Lms(_));
         let slots = alone.then(|| self.slots.regular(1).ok()).flatten()?;
@@ -234,7 +235,7 @@ impl Slots {
             return Err(Fault::new("rate", "`slot` and `rate` say the same; give one"));
         }
         if lldu.0 == 0 {
-            let cure = "an LLDU of 0 bytes carries nothing; give 1 B or more";
+            let cure = "must be 1 B or more";
             return Err(Fault::new("lldu", cure));
         }
         if every == Some(Duration::ZERO) {

@@ -90,7 +90,8 @@ impl GilbertElliott {
     /// ```
     ///
     /// # Errors
-    /// If `p`, `p_good` or `p_bad` is not a probability, `burst` is below 1, `p` does not lie between
+    /// If `p`, `p_good` or `p_bad` is not a probability, `burst` is below 1, `p` does not lie
+    /// between
     /// `p_good` and `p_bad`, or the gaps would be below one slot.
     pub fn from_mean(p: f64, burst: f64, p_good: f64, p_bad: f64) -> Result<Self, Fault> {
         probability("erasures", p)?;
@@ -149,7 +150,8 @@ impl ErasureChannel for GilbertElliott {
     /// Draws how long the chain stays in each state, and the erasures in between: memoryless laws,
     /// so cutting them where the state changes changes nothing.
     fn erase(&self, d: &mut [i64], rng: &mut ChaCha8Rng) {
-        let staying = [Geometric::going_on(self.alpha), Geometric::going_on(self.beta)];
+        let staying =
+            [Geometric::with_continuation(self.alpha), Geometric::with_continuation(self.beta)];
         let erasing = [self.p_good, self.p_bad];
         let uniform = (rng.next_u64() >> 11) as f64 / (1u64 << 53) as f64;
         let mut state = usize::from(uniform < self.bad_share());

@@ -1,15 +1,15 @@
-//! Which keys a configuration gives.
+//! Finds keys that a configuration sets.
 
 use serde::Serialize;
 use serde_json::Value;
 
 /// The first key of a section whose value is not the default.
-pub(crate) fn changed<T: Serialize + Default + PartialEq>(section: &T) -> Option<String> {
+pub(crate) fn first_changed_key<T: Serialize + Default + PartialEq>(section: &T) -> Option<String> {
     let usual = T::default();
     if *section == usual {
         return None;
     }
-    // What a struct of plain values is as JSON.
+    // A section of plain values serialises to a JSON object.
     let (Ok(Value::Object(section)), Ok(Value::Object(usual))) =
         (serde_json::to_value(section), serde_json::to_value(&usual))
     else {
@@ -30,9 +30,9 @@ mod tests {
     }
 
     #[test]
-    fn what_is_given_has_its_key_and_what_is_not_has_none() {
-        assert_eq!(changed(&Section::default()), None);
+    fn only_a_value_that_differs_from_the_default_is_reported() {
+        assert_eq!(first_changed_key(&Section::default()), None);
         let section = Section { flush: Some(Duration::ZERO), ..Section::default() };
-        assert_eq!(changed(&section).as_deref(), Some("flush"));
+        assert_eq!(first_changed_key(&section).as_deref(), Some("flush"));
     }
 }

@@ -1,4 +1,4 @@
-//! What is wrong with a value, and where.
+//! Faults: a wrong value and the path of its field.
 
 use std::fmt;
 
@@ -32,24 +32,24 @@ impl Fault {
         Self::new(name, message).within(section)
     }
 
-    /// A fault of a configuration as a whole.
+    /// A fault of the configuration as a whole.
     pub fn at(message: impl Into<String>) -> Self {
         Self { path: Vec::new(), message: message.into() }
     }
 
-    /// The same fault seen from the configuration that holds this one in its field `field`.
+    /// The same fault, with `field` added in front of its path.
     #[must_use]
     pub fn within(mut self, field: &str) -> Self {
         self.path.extend(field.rsplit('.').filter(|part| !part.is_empty()).map(str::to_owned));
         self
     }
 
-    /// The dotted path of the field; empty for a configuration as a whole.
+    /// The dotted path of the field; empty for the configuration as a whole.
     pub fn path(&self) -> String {
         self.path.iter().rev().map(String::as_str).collect::<Vec<_>>().join(".")
     }
 
-    /// What is wrong, and what to do.
+    /// What is wrong and what to do.
     pub fn message(&self) -> &str {
         &self.message
     }
@@ -72,7 +72,7 @@ impl de::Error for Fault {
     }
 
     fn invalid_type(found: Unexpected<'_>, expected: &dyn Expected) -> Self {
-        Self::at(format!("{} does not fit; give {}", shown(found), wanted(found, expected)))
+        Self::at(format!("{} is not valid here; give {}", shown(found), wanted(found, expected)))
     }
 
     fn invalid_value(found: Unexpected<'_>, expected: &dyn Expected) -> Self {
@@ -93,7 +93,7 @@ impl de::Error for Fault {
     }
 
     fn duplicate_field(field: &'static str) -> Self {
-        Self::new(field, "is there twice; leave one out")
+        Self::new(field, "is given twice; remove one")
     }
 }
 
@@ -101,14 +101,15 @@ impl Fault {
     pub(super) fn unknown_key(field: &str, known: &[&str]) -> Self {
         let hint = hint(field, known);
         let message = if known.is_empty() {
-            "unknown key; nothing stands here".to_owned()
+            "unknown key; this section has no keys".to_owned()
         } else {
             format!("unknown key, one of {}{hint}", known.join(", "))
         };
         Self::at(message).within_key(field)
     }
 
-    /// Within a key, which may hold dots of its own.
+    /// Adds a key in front of the path; unlike in [`Fault::within`], dots in the key do not
+    /// separate.
     pub(super) fn within_key(mut self, key: &str) -> Self {
         self.path.push(key.to_owned());
         self
@@ -121,7 +122,7 @@ fn hint(given: &str, known: &[&str]) -> String {
         .unwrap_or_default()
 }
 
-/// The value that was found, as front ends write it.
+/// The value found, in the words of configuration files.
 fn shown(found: Unexpected<'_>) -> String {
     match found {
         Unexpected::Map | Unexpected::StructVariant => "a section".to_owned(),
@@ -130,7 +131,7 @@ fn shown(found: Unexpected<'_>) -> String {
     }
 }
 
-/// What fits in its place, in words of configurations rather than Rust's.
+/// The value expected, in the words of configuration files instead of Rust's.
 fn wanted(found: Unexpected<'_>, expected: &dyn Expected) -> String {
     let expected = expected.to_string();
     let most = match expected.as_str() {

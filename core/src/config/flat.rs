@@ -1,11 +1,11 @@
-//! The JSON Schema of a section that has a tagged enum among its parts.
+//! JSON Schema of a section that contains a tagged enum.
 
 use schemars::Schema;
 use serde_json::{Map, Value, json};
 
-/// Puts the keys of all variants beside those of the section: which of them go together is told when
-/// the section is read. Without its tag it is the first variant.
-pub(crate) fn flat(schema: &mut Schema) {
+/// Adds the keys of all variants to those of the section. Reading the section checks which of them
+/// may occur together. The first variant is the default of the tag.
+pub(crate) fn flatten_variants(schema: &mut Schema) {
     let Some(Value::Array(variants)) = schema.remove("oneOf") else { return };
     let Some(Value::Object(properties)) = schema.get_mut("properties") else { return };
     let mut tags: Map<String, Value> = Map::new();

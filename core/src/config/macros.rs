@@ -1,19 +1,20 @@
-//! Types that serde's own attributes cannot read with the path of a fault kept.
+//! Macros for types that serde's own attributes cannot read without losing the path of a fault.
 //!
-//! serde reads an internally tagged enum and a flattened struct from a copy of the table, which has
-//! lost all places. These macros ask the deserialiser for such types by name instead, and the one of
-//! this module reads them from the table itself. For serialising and for the JSON Schema, the same
-//! types derive with `#[serde(tag = "...")]` and `#[serde(flatten)]`.
+//! serde reads an internally tagged enum or a flattened struct from a copy of the table, and the
+//! copy has no positions. These macros instead request such types from the deserialiser by a
+//! special name, and the deserialiser of this module reads them from the table itself. For
+//! serialisation and the JSON Schema, the same types derive with `#[serde(tag = "...")]` and
+//! `#[serde(flatten)]`.
 
 use std::cell::Cell;
 use std::fmt;
 
 use serde::de::{self, Deserialize, DeserializeSeed, Deserializer, SeqAccess, Visitor};
 
-/// The name by which a struct of parts is asked for.
+/// The name that requests a struct of parts from the deserialiser.
 pub const PARTS: &str = "parts of a section";
 
-/// The tag, and the variant without one, that the name of a tagged enum says.
+/// The tag and the default variant encoded in the name of a tagged enum.
 pub(super) fn tag_of(name: &'static str) -> Option<(&'static str, Option<&'static str>)> {
     let rest = name.strip_prefix("tag ")?;
     Some(match rest.split_once('=') {
@@ -22,7 +23,8 @@ pub(super) fn tag_of(name: &'static str) -> Option<(&'static str, Option<&'stati
     })
 }
 
-/// An enum whose variant is named by one key of its table, each variant around one struct.
+/// Implements `Deserialize` for an enum whose variant is named by one key of its table; each
+/// variant holds one struct.
 ///
 /// ```
 /// use clift::config::{self, Value};
@@ -72,7 +74,7 @@ macro_rules! tagged {
                         match name.as_str() {
                             $($name => rest.newtype_variant().map($type::$variant),)+
                             _ => {
-                                // Those registered by a program.
+                                // User-defined variants, registered by a program.
                                 $(if let Some(seed) = <$own_type>::named(&name) {
                                     return rest.newtype_variant_seed(seed).map($type::$own);
                                 })?
@@ -87,7 +89,7 @@ macro_rules! tagged {
                         .find(|(_, fields)| fields.contains(&field))
                         .map(|(name, _)| name)
                 };
-                let _elsewhere = $crate::config::Elsewhere::enter($tag, elsewhere);
+                let _scope = $crate::config::OtherVariants::enter($tag, elsewhere);
                 let names: &'static [&'static str] = NAMES;
                 $(let names = <$own_type>::beside(names);)?
                 from.deserialize_enum(concat!("tag ", $tag $(, "=", $usual)?), names, Choice)
@@ -96,8 +98,8 @@ macro_rules! tagged {
     };
 }
 
-/// A struct whose fields are read from one table: each takes the keys that it knows, and a key that
-/// none of them knows is a fault.
+/// Implements `Deserialize` for a struct whose fields are read from one table: each field takes the
+/// keys that it knows, and a key that no field knows is a fault.
 ///
 /// ```
 /// use clift::config::{self, Node, Value};
@@ -140,7 +142,8 @@ macro_rules! parts {
                         self,
                         mut parts: A,
                     ) -> Result<$type, A::Error> {
-                        // All are asked before one may fail: what asks for the keys only fails always.
+                        // Every part is read before any error returns: `fields_of` collects the
+                        // keys of all parts, and each of its reads fails.
                         $(let $field = parts.next_element();)+
                         $(
                             let $field = $field?.ok_or_else(|| {
@@ -157,55 +160,55 @@ macro_rules! parts {
     };
 }
 
-/// Who knows the keys of other variants, while an enum is read.
-pub(super) type Knows = fn(&str) -> Option<&'static str>;
+/// Returns the variant to which a key belongs.
+pub(super) type VariantLookup = fn(&str) -> Option<&'static str>;
 
 thread_local! {
-    static ELSEWHERE: Cell<Option<(&'static str, Knows)>> = const { Cell::new(None) };
+    static ELSEWHERE: Cell<Option<(&'static str, VariantLookup)>> = const { Cell::new(None) };
 }
 
-/// Says of keys to which other variant of the enum being read they belong.
+/// Scope in which an enum is read; it tells to which other variant of that enum a key belongs.
 #[derive(Debug)]
-pub struct Elsewhere(Option<(&'static str, Knows)>);
+pub struct OtherVariants(Option<(&'static str, VariantLookup)>);
 
-impl Elsewhere {
-    /// From now until the guard is dropped.
-    pub fn enter(tag: &'static str, knows: Knows) -> Self {
+impl OtherVariants {
+    /// Enters the scope, which lasts until the guard is dropped.
+    pub fn enter(tag: &'static str, knows: VariantLookup) -> Self {
         Self(ELSEWHERE.replace(Some((tag, knows))))
     }
 
-    /// Whom the enum asks that is being read now.
-    pub(super) fn now() -> Option<(&'static str, Knows)> {
+    /// The tag and the lookup of the enum that is being read.
+    pub(super) fn now() -> Option<(&'static str, VariantLookup)> {
         ELSEWHERE.get()
     }
 }
 
-impl Drop for Elsewhere {
+impl Drop for OtherVariants {
     fn drop(&mut self) {
         ELSEWHERE.set(self.0);
     }
 }
 
-/// The keys that a type is read from.
+/// The keys from which a type is read.
 pub fn fields_of<T: Deserialize<'static>>() -> Vec<&'static str> {
     let mut fields = Vec::new();
-    // It fails always: there is nothing to read.
+    // Always fails: the probe has no value.
     let _ = T::deserialize(Probe(&mut fields));
     fields
 }
 
-/// Notes which fields are asked for.
+/// Records the fields that a type requests.
 struct Probe<'f>(&'f mut Vec<&'static str>);
 
-/// There is no value.
+/// The error of [`Probe`], which has no value.
 #[derive(Debug)]
-struct Nothing;
+struct NoValue;
 
 impl<'de> Deserializer<'de> for Probe<'_> {
-    type Error = Nothing;
+    type Error = NoValue;
 
-    fn deserialize_any<V: Visitor<'de>>(self, _: V) -> Result<V::Value, Nothing> {
-        Err(Nothing)
+    fn deserialize_any<V: Visitor<'de>>(self, _: V) -> Result<V::Value, NoValue> {
+        Err(NoValue)
     }
 
     fn deserialize_struct<V: Visitor<'de>>(
@@ -213,9 +216,9 @@ impl<'de> Deserializer<'de> for Probe<'_> {
         _: &'static str,
         fields: &'static [&'static str],
         _: V,
-    ) -> Result<V::Value, Nothing> {
+    ) -> Result<V::Value, NoValue> {
         self.0.extend(fields);
-        Err(Nothing)
+        Err(NoValue)
     }
 
     fn deserialize_tuple_struct<V: Visitor<'de>>(
@@ -223,7 +226,7 @@ impl<'de> Deserializer<'de> for Probe<'_> {
         _: &'static str,
         _: usize,
         visitor: V,
-    ) -> Result<V::Value, Nothing> {
+    ) -> Result<V::Value, NoValue> {
         visitor.visit_seq(self)
     }
 
@@ -232,9 +235,9 @@ impl<'de> Deserializer<'de> for Probe<'_> {
         name: &'static str,
         _: &'static [&'static str],
         _: V,
-    ) -> Result<V::Value, Nothing> {
+    ) -> Result<V::Value, NoValue> {
         self.0.extend(tag_of(name).map(|(tag, _)| tag));
-        Err(Nothing)
+        Err(NoValue)
     }
 
     serde::forward_to_deserialize_any! {
@@ -244,26 +247,26 @@ impl<'de> Deserializer<'de> for Probe<'_> {
 }
 
 impl<'de> SeqAccess<'de> for Probe<'_> {
-    type Error = Nothing;
+    type Error = NoValue;
 
     fn next_element_seed<T: DeserializeSeed<'de>>(
         &mut self,
         seed: T,
-    ) -> Result<Option<T::Value>, Nothing> {
+    ) -> Result<Option<T::Value>, NoValue> {
         seed.deserialize(Probe(self.0)).map(Some)
     }
 }
 
-impl de::Error for Nothing {
+impl de::Error for NoValue {
     fn custom<T: fmt::Display>(_: T) -> Self {
         Self
     }
 }
 
-impl fmt::Display for Nothing {
+impl fmt::Display for NoValue {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("no value")
     }
 }
 
-impl std::error::Error for Nothing {}
+impl std::error::Error for NoValue {}

@@ -1,11 +1,11 @@
-//! Configurations: trees of values that a front end fills, and the types that are read from them.
+//! Configurations: trees of values that front ends build, and the types read from them.
 //!
-//! A scenario file, a dictionary of Python and the options of a command line all become one
-//! [`Value`]. [`read`] makes a configuration from it, which is a plain Rust type with serde's
-//! derive, and a wrong value comes back as a [`Fault`]: the path of the field and what to do. Each
-//! front end spells the path its own way.
+//! A scenario file, a Python dictionary and command-line options all become one [`Value`]. [`read`]
+//! converts it to a configuration, a plain Rust type with serde's derive. A wrong value gives a
+//! [`Fault`]: the path of the field and what to do. Each front end writes the path in its own
+//! syntax.
 //!
-//! Two macros make the types that serde's own attributes cannot read without losing the path:
+//! Two macros define types that serde's own attributes cannot read without losing the path:
 //! [`tagged!`](crate::tagged) for a choice by the value of one key, and [`parts!`](crate::parts)
 //! for a struct whose fields share one table.
 //!
@@ -34,11 +34,11 @@ mod tree;
 
 pub(crate) use crate::parts;
 pub(crate) use crate::tagged;
-pub(crate) use changed::changed;
+pub(crate) use changed::first_changed_key;
 pub use fault::Fault;
-pub(crate) use flat::flat;
+pub(crate) use flat::flatten_variants;
 #[doc(hidden)]
-pub use macros::{Elsewhere, PARTS, fields_of};
+pub use macros::{OtherVariants, PARTS, fields_of};
 pub use reader::read;
 pub(crate) use suggest::nearest;
 pub(crate) use tree::join;

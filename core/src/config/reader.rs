@@ -1,4 +1,4 @@
-//! From a tree of values to a configuration.
+//! Reads a configuration from a tree of values.
 
 use std::cell::{Cell, RefCell};
 
@@ -9,7 +9,7 @@ use serde::de::{
 };
 
 use super::fault::Fault;
-use super::macros::{Elsewhere, Knows, PARTS, tag_of};
+use super::macros::{OtherVariants, PARTS, VariantLookup, tag_of};
 use super::tree::{Node, Table, Value};
 
 /// Reads a configuration.
@@ -20,25 +20,26 @@ pub fn read<'de, T: Deserialize<'de>>(value: &'de Value) -> Result<T, Fault> {
     T::deserialize(Reader { value, shared: None })
 }
 
-/// One value to be read.
+/// Deserializes one value.
 #[derive(Clone, Copy)]
 struct Reader<'de, 's> {
     value: &'de Value,
-    /// The table that it shares with others ([`crate::parts!`]): each takes the keys that it knows.
+    /// The table shared with the other parts of a struct ([`crate::parts!`]): each part takes the
+    /// keys that it knows.
     shared: Option<&'s Shared<'de>>,
 }
 
-/// A table that several types are read from.
+/// A table from which several types are read.
 struct Shared<'de> {
     table: &'de Table,
-    /// Which of its entries have been taken.
+    /// Per entry: whether a type has taken it.
     taken: RefCell<Vec<bool>>,
-    /// Every key that somebody knows.
+    /// All keys that some type knows.
     known: RefCell<Vec<&'static str>>,
-    /// Who knows the keys of the variants that were not chosen.
-    elsewhere: Cell<Option<(&'static str, Knows)>>,
-    /// Whether nothing says which variant is chosen.
-    untold: Cell<bool>,
+    /// The tag, and a lookup of keys that belong to variants other than the chosen one.
+    elsewhere: Cell<Option<(&'static str, VariantLookup)>>,
+    /// True if the key that chooses the variant is missing.
+    tag_missing: Cell<bool>,
 }
 
 impl<'de> Shared<'de> {
@@ -49,11 +50,11 @@ impl<'de> Shared<'de> {
             taken,
             known: RefCell::default(),
             elsewhere: Cell::new(None),
-            untold: Cell::new(false),
+            tag_missing: Cell::new(false),
         }
     }
 
-    /// The entries with keys among `fields`, which are taken by it.
+    /// Takes the entries whose keys are in `fields`.
     fn take(&self, fields: &[&'static str]) -> Vec<(&'de str, &'de Value)> {
         self.known.borrow_mut().extend(fields);
         let mut taken = self.taken.borrow_mut();
@@ -67,25 +68,24 @@ impl<'de> Shared<'de> {
             .collect()
     }
 
-    /// What was made of the table, unless it has a key that nobody took. Such a key may be a slip of
-    /// one that is missing, so it is told in the place of that.
+    /// Returns `made`, unless a key of the table was not taken. Such a key may be a misspelling of
+    /// a missing one, so it is reported instead of the missing key.
     fn finished<T>(&self, made: Result<T, Fault>) -> Result<T, Fault> {
         match made {
-            Err(fault) if !fault.path().is_empty() || self.untold.get() => Err(fault),
+            Err(fault) if !fault.path().is_empty() || self.tag_missing.get() => Err(fault),
             made => self.finish().and(made),
         }
     }
 
-    /// Complains of a key that nobody took.
+    /// Fails if a key was not taken.
     fn finish(&self) -> Result<(), Fault> {
         let taken = self.taken.borrow();
         match self.table.iter().zip(taken.iter()).find(|(_, taken)| !**taken) {
             None => Ok(()),
             Some(((key, _), _)) => Err(match self.elsewhere(key) {
                 Some((tag, variant)) => {
-                    let cure = format!(
-                        "belongs to {tag} = \"{variant}\"; leave it out, or change `{tag}`"
-                    );
+                    let cure =
+                        format!("belongs to {tag} = \"{variant}\"; remove it, or change `{tag}`");
                     Fault::at(cure).within_key(key)
                 }
                 None => Fault::unknown_key(key, &self.known.borrow()),
@@ -120,7 +120,7 @@ fn integer(number: i128) -> Unexpected<'static> {
     match (u64::try_from(number), i64::try_from(number)) {
         (Ok(number), _) => Unexpected::Unsigned(number),
         (_, Ok(number)) => Unexpected::Signed(number),
-        _ => Unexpected::Other("so large a number"),
+        _ => Unexpected::Other("a number out of range"),
     }
 }
 
@@ -172,7 +172,7 @@ impl<'de> Deserializer<'de> for Reader<'de, '_> {
         visitor.visit_map(Entries { entries: entries.into_iter(), value: None, key: "" })
     }
 
-    /// A struct without fields is an empty section.
+    /// A struct without fields is read from an empty section.
     fn deserialize_unit_struct<V: Visitor<'de>>(
         self,
         _name: &'static str,
@@ -186,7 +186,7 @@ impl<'de> Deserializer<'de> for Reader<'de, '_> {
         visitor.visit_unit()
     }
 
-    /// A struct of parts: every part is read from the same table.
+    /// A struct of parts: each part is read from the same table.
     fn deserialize_tuple_struct<V: Visitor<'de>>(
         self,
         name: &'static str,
@@ -204,7 +204,7 @@ impl<'de> Deserializer<'de> for Reader<'de, '_> {
             .finished(visitor.visit_seq(Parts(Reader { value: self.value, shared: Some(&shared) })))
     }
 
-    /// A choice: by the text that the value is, or by the tag in the table that it is.
+    /// A choice: named by the text itself, or by the tag of the table.
     fn deserialize_enum<V: Visitor<'de>>(
         self,
         name: &'static str,
@@ -226,14 +226,14 @@ impl<'de> Deserializer<'de> for Reader<'de, '_> {
             }
         };
         shared.take(&[tag]);
-        shared.elsewhere.set(Elsewhere::now());
+        shared.elsewhere.set(OtherVariants::now());
         let variant = match table.get(tag).map(|value| &value.node) {
             Some(Node::Text(text)) => text.as_str(),
             Some(_) => {
                 return Err(Fault::new(tag, format!("give one of {}", variants.join(", "))));
             }
             None => usual.ok_or_else(|| {
-                shared.untold.set(true);
+                shared.tag_missing.set(true);
                 Fault::at(format!("missing key `{tag}`: give one of {}", variants.join(", ")))
             })?,
         };
@@ -242,7 +242,7 @@ impl<'de> Deserializer<'de> for Reader<'de, '_> {
             return Err(unknown.within(tag));
         }
         let value = Reader { value: self.value, shared: Some(shared) };
-        let made = visitor.visit_enum(Chosen { variant, value });
+        let made = visitor.visit_enum(ChosenVariant { variant, value });
         if self.shared.is_some() { made } else { shared.finished(made) }
     }
 
@@ -256,7 +256,7 @@ impl<'de> Deserializer<'de> for Reader<'de, '_> {
     }
 }
 
-/// The parts of a struct: each sees the whole table.
+/// The parts of a struct; each sees the whole table.
 struct Parts<'de, 's>(Reader<'de, 's>);
 
 impl<'de> SeqAccess<'de> for Parts<'de, '_> {
@@ -270,7 +270,7 @@ impl<'de> SeqAccess<'de> for Parts<'de, '_> {
     }
 }
 
-/// The values of a list.
+/// The elements of a list.
 struct Items<'de> {
     list: &'de [Value],
     next: usize,
@@ -317,13 +317,13 @@ impl<'de, I: Iterator<Item = (&'de str, &'de Value)>> MapAccess<'de> for Entries
     }
 }
 
-/// The variant that a tag names, read from the rest of the table.
-struct Chosen<'de, 's> {
+/// The variant named by the tag, read from the rest of the table.
+struct ChosenVariant<'de, 's> {
     variant: &'de str,
     value: Reader<'de, 's>,
 }
 
-impl<'de, 's> EnumAccess<'de> for Chosen<'de, 's> {
+impl<'de, 's> EnumAccess<'de> for ChosenVariant<'de, 's> {
     type Error = Fault;
     type Variant = Reader<'de, 's>;
 

@@ -1,11 +1,12 @@
-//! "did you mean": the nearest known name.
+//! "did you mean": finds the nearest known name.
 
-/// The candidate nearest to `word`, if it is near enough to be a slip of the finger.
+/// The candidate nearest to `word`, if it is near enough for a typing error.
 pub(crate) fn nearest<'a>(
     word: &str,
     candidates: impl Iterator<Item = &'a str>,
 ) -> Option<&'a str> {
-    // A name longer than any key is no slip, and the distance is quadratic in the lengths.
+    // The distance is quadratic in the lengths, and a name longer than any key is not a
+    // misspelling.
     if word.chars().count() > 40 {
         return None;
     }
@@ -17,7 +18,7 @@ pub(crate) fn nearest<'a>(
         .map(|(_, candidate)| candidate)
 }
 
-/// Levenshtein distance, a swap of neighbours counting once.
+/// Levenshtein distance, in which a swap of neighbours counts once.
 fn distance(a: &str, b: &str) -> usize {
     let (a, b): (Vec<char>, Vec<char>) = (a.chars().collect(), b.chars().collect());
     let mut rows = vec![(0..=b.len()).collect::<Vec<_>>()];
@@ -42,7 +43,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn slips_are_recognised_and_strangers_are_not() {
+    fn misspellings_match_and_other_words_do_not() {
         let keys = ["rate", "rtt", "queue", "feedback"];
         assert_eq!(nearest("rat", keys.into_iter()), Some("rate"));
         assert_eq!(nearest("qeuue", keys.into_iter()), Some("queue"));

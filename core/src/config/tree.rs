@@ -1,13 +1,13 @@
-//! The tree of values that a front end fills.
+//! The tree of values that front ends build.
 
 use std::ops::Range;
 
-/// A value, and where it stands in the text that it comes from.
+/// A value and its position in the source text.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Value {
     /// The value itself.
     pub node: Node,
-    /// Bytes of the text that it comes from; `0..0` without one.
+    /// Byte range in the source text; `0..0` if there is no text.
     pub place: Range<usize>,
 }
 
@@ -18,7 +18,7 @@ pub enum Node {
     Bool(bool),
     /// A whole number.
     Integer(i128),
-    /// A number.
+    /// A floating-point number.
     Float(f64),
     /// Text; quantities are text with their unit.
     Text(String),
@@ -28,14 +28,14 @@ pub enum Node {
     Table(Table),
 }
 
-/// Values by key, in the order in which they were given.
+/// Values by key, in their original order.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Table(Vec<Entry>);
 
 #[derive(Clone, Debug, PartialEq)]
 struct Entry {
     key: String,
-    /// Bytes of the text where the key stands.
+    /// Byte range of the key in the source text.
     place: Range<usize>,
     value: Value,
 }
@@ -61,7 +61,7 @@ impl Value {
         Node::Table(table).into()
     }
 
-    /// The table that it is, if it is one.
+    /// The value as a table; `None` if it is not a table.
     pub fn as_table(&self) -> Option<&Table> {
         match &self.node {
             Node::Table(table) => Some(table),
@@ -69,7 +69,7 @@ impl Value {
         }
     }
 
-    /// The table that it is, if it is one, to be changed.
+    /// The value as a mutable table; `None` if it is not a table.
     pub fn as_table_mut(&mut self) -> Option<&mut Table> {
         match &mut self.node {
             Node::Table(table) => Some(table),
@@ -77,7 +77,7 @@ impl Value {
         }
     }
 
-    /// A plain value as it is written without quotes; `None` for lists and tables.
+    /// A plain value as written without quotes; `None` for lists and tables.
     pub fn plain(&self) -> Option<String> {
         match &self.node {
             Node::Bool(on) => Some(on.to_string()),
@@ -95,22 +95,23 @@ impl Table {
         self.0.iter().find(|entry| entry.key == key).map(|entry| &entry.value)
     }
 
-    /// The value of a key, to be changed.
+    /// The mutable value of a key.
     pub fn get_mut(&mut self, key: &str) -> Option<&mut Value> {
         self.0.iter_mut().find(|entry| entry.key == key).map(|entry| &mut entry.value)
     }
 
-    /// Whether there is such a key.
+    /// True if the table has the key.
     pub fn contains(&self, key: &str) -> bool {
         self.get(key).is_some()
     }
 
-    /// Gives a key a value, in the place of the one it had. The key stands where the value does.
+    /// Sets the value of a key, replacing any earlier value. The key gets the position of the
+    /// value.
     pub fn insert(&mut self, key: &str, value: Value) {
         self.insert_at(key, value.place.clone(), value);
     }
 
-    /// The same for a key that stands at `place`.
+    /// As [`Self::insert`], for a key at position `place`.
     pub fn insert_at(&mut self, key: &str, place: Range<usize>, value: Value) {
         match self.0.iter_mut().find(|entry| entry.key == key) {
             Some(entry) => (entry.place, entry.value) = (place, value),
@@ -118,7 +119,7 @@ impl Table {
         }
     }
 
-    /// Takes a key away.
+    /// Removes a key.
     pub fn remove(&mut self, key: &str) -> Option<Value> {
         let index = self.0.iter().position(|entry| entry.key == key)?;
         Some(self.0.remove(index).value)
@@ -129,7 +130,7 @@ impl Table {
         self.0.iter().map(|entry| (entry.key.as_str(), &entry.value))
     }
 
-    /// Copies what `base` has and this table has not.
+    /// Copies the entries of `base` whose keys this table does not have.
     pub fn inherit(&mut self, base: &Self) {
         for entry in &base.0 {
             if !self.contains(&entry.key) {
@@ -138,10 +139,10 @@ impl Table {
         }
     }
 
-    /// Puts `value` at a dotted path, making the tables on the way; numbers are places in lists.
+    /// Sets `value` at a dotted path and creates missing tables; numbers are indices of lists.
     ///
     /// # Errors
-    /// The part of the path that holds no keys.
+    /// The part of the path that is neither a table nor an element of a list.
     pub fn set(&mut self, path: &[String], value: Value) -> Result<(), String> {
         let Some((first, rest)) = path.split_first() else { return Ok(()) };
         if rest.is_empty() {
@@ -182,7 +183,7 @@ impl Table {
         Ok(())
     }
 
-    /// Takes the value at a dotted path away, if there is one.
+    /// Removes and returns the value at a dotted path, if it exists.
     pub fn take(&mut self, path: &[String]) -> Option<Value> {
         match path {
             [] => None,
@@ -191,7 +192,7 @@ impl Table {
         }
     }
 
-    /// The place of the longest known part of a dotted path: of its key, else of its value.
+    /// The position of the longest known prefix of a dotted path: of its key, else of its value.
     pub fn place_of(&self, path: &str) -> Option<Range<usize>> {
         let mut best: Option<(usize, Range<usize>)> = None;
         self.visit("", &mut |known, key, value| {
@@ -205,7 +206,7 @@ impl Table {
         best.map(|(_, place)| place)
     }
 
-    /// Calls `see` with the dotted path, the place of the key and of the value of each node.
+    /// Calls `see` for each node with its dotted path, the position of its key and of its value.
     fn visit(&self, prefix: &str, see: &mut impl FnMut(&str, &Range<usize>, &Range<usize>)) {
         for entry in &self.0 {
             let path = join(prefix, &entry.key);
@@ -247,7 +248,7 @@ mod tests {
     }
 
     #[test]
-    fn a_path_makes_the_tables_on_its_way_and_stops_at_plain_values() {
+    fn set_creates_tables_along_the_path_and_fails_at_plain_values() {
         let mut table = Table::default();
         table.set(&path("link.reorder.packets"), Node::Integer(3).into()).unwrap();
         let link = table.get("link").and_then(Value::as_table).unwrap();

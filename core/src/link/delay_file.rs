@@ -185,7 +185,7 @@ impl Reader {
                 return Err(Fault::Table(what));
             }
             if times > 1 {
-                return Err(Fault::Table(format!("the column {name} comes twice; keep one")));
+                return Err(Fault::Table(format!("the column {name} occurs twice; keep one")));
             }
         }
         let others = cells.iter().filter(|cell| !NAMES.contains(cell));
@@ -233,7 +233,7 @@ mod tests {
             ("", "x.csv: holds no row; give columns time_s and delay_ms and a row or more"),
             ("time_s,delay_ms\n", "x.csv: holds no row"),
             ("0,80\n", "x.csv: line 1: no column time_s; the first line names `0, 80`"),
-            ("time_s,delay_ms,time_s\n", "x.csv: line 1: the column time_s comes twice; keep one"),
+            ("time_s,delay_ms,time_s\n", "x.csv: line 1: the column time_s occurs twice; keep one"),
             ("time_s,delay_ms\n0\n", "x.csv: line 2: 1 value for 2 columns"),
             ("time_s,delay_ms\n0,x\n", "x.csv: line 2: delay_ms = `x` is not a number"),
             ("time_s,delay_ms\n0,0\n", "x.csv: line 2: delay_ms = 0; give a number above 0"),

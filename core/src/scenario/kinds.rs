@@ -11,7 +11,7 @@ use super::plan::{PlannedLink, PlannedPhy};
 use super::shared::Shared;
 use super::spec::PhySpec;
 use super::traces::{SetupFault, Traces, varying};
-use crate::config::{Fault, changed, join};
+use crate::config::{Fault, first_changed_key, join};
 use crate::scheme::nr::NtnOptions;
 use crate::scheme::{HybridConfig, HybridOptions, LiveConfig, Medium, Scheme, Timing};
 use crate::trace::PhyTrace;
@@ -114,7 +114,7 @@ pub(super) fn own_kind(
     }
     let link = sections.link.as_ref().map_or_else(SlotLink::default, |link| link.slots.clone());
     let lldu_header = if row.header { Bytes(0) } else { link.lldu_header };
-    if let Some(name) = changed(&SlotLink { lldu_header, ..link }) {
+    if let Some(name) = first_changed_key(&SlotLink { lldu_header, ..link }) {
         let cure = format!("is not for [{own}], which has {}; leave it out", row.units);
         return Err(Fault::of(&join(key, "link"), &name, cure));
     }

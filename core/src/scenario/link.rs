@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use super::channel::Channel;
 use super::limit::Start;
 use super::reorder::Reorder;
-use crate::config::{Fault, changed, parts};
+use crate::config::{Fault, first_changed_key, parts};
 use crate::link::{Delays, QueueLimit, check_delays};
 use crate::queue::Aqm;
 use crate::scheme::{LiveOptions, Timing};
@@ -170,7 +170,7 @@ impl Link {
         }
         check_delays(None, delays.as_ref(), *keep_order)?;
         if !self.slots.live {
-            let given = changed(&self.live).or(self.reports.given().map(str::to_owned));
+            let given = first_changed_key(&self.live).or(self.reports.given().map(str::to_owned));
             return given.map_or(Ok(()), |name| {
                 let cure =
                     "is for links that run with their traffic; add live = true, or leave it out";

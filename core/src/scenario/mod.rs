@@ -1,8 +1,8 @@
 //! Scenario files: one schema for what a run is made of, read from TOML.
 //!
 //! [`Scenario::parse`] checks a whole file and every cell of its campaign; whatever is wrong comes
-//! back as one line with file, line, key and cure. With whatever makes traces ([`Traces`]) a [`Cell`]
-//! becomes a [`crate::simulation::Setup`].
+//! back as one line with file, line, key and cure. With whatever makes traces ([`Traces`]) a
+//! [`Cell`] becomes a [`crate::simulation::Setup`].
 
 mod adaptive_harq;
 mod cell;
@@ -184,7 +184,7 @@ impl Scenario {
     /// use clift::scenario::Scenario;
     /// let link = Value::table([("n", Value::text("11"))]);
     /// let error = Scenario::of(Value::table([("hybrid", link)])).unwrap_err();
-    /// assert_eq!(error.to_string(), "hybrid.n: string \"11\" does not fit; give a whole number, 0 or more");
+    /// assert_eq!(error.to_string(), "hybrid.n: string \"11\" is not valid here; give a whole number, 0 or more");
     /// ```
     ///
     /// # Errors

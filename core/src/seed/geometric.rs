@@ -1,12 +1,12 @@
-//! How long something goes on: the geometric law.
+//! The geometric distribution, for lengths of runs.
 
 use rand::Rng;
 
-/// How often in a row something happens that happens each time with the same probability q:
-/// P(at least k times) = q^k.
+/// Number of consecutive successes when each trial succeeds with probability q:
+/// P(at least k) = q^k.
 ///
-/// Drawn by inversion from 53 random bits, one logarithm a draw; `libm` gives the same bits
-/// everywhere.
+/// Drawn by inversion from 53 random bits, with one logarithm per draw; `libm` gives the same bits
+/// on every platform.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Geometric {
     /// ln q, at most 0.
@@ -14,22 +14,22 @@ pub(crate) struct Geometric {
 }
 
 impl Geometric {
-    /// Goes on with probability `q`.
-    pub(crate) fn going_on(q: f64) -> Self {
+    /// Each step continues with probability `q`.
+    pub(crate) fn with_continuation(q: f64) -> Self {
         Self { log: libm::log(q) }
     }
 
-    /// Ends with probability `p`; exact for small `p` too, where 1 - `p` is not.
-    pub(crate) fn ending(p: f64) -> Self {
+    /// Each step ends with probability `p`; also exact for small `p`, where 1 - `p` rounds to 1.
+    pub(crate) fn with_end(p: f64) -> Self {
         Self { log: libm::log1p(-p) }
     }
 
-    /// One draw as a length in memory.
+    /// Draws one value as a `usize`, saturating.
     pub(crate) fn draw_length(&self, rng: &mut impl Rng) -> usize {
         usize::try_from(self.draw(rng)).unwrap_or(usize::MAX)
     }
 
-    /// One draw; `u64::MAX` stands for that and more.
+    /// Draws one value; `u64::MAX` means at least that many.
     pub(crate) fn draw(&self, rng: &mut impl Rng) -> u64 {
         let uniform = (rng.next_u64() >> 11) as f64 / (1u64 << 53) as f64;
         if self.log == 0.0 {
@@ -53,7 +53,7 @@ mod tests {
     #[test]
     fn the_law_is_geometric() {
         for p in [0.9, 0.5, 0.03] {
-            let draws = draws(Geometric::ending(p));
+            let draws = draws(Geometric::with_end(p));
             let count = draws.len() as f64;
             for k in 0..5 {
                 let expected = (1.0 - p).powi(k);
@@ -67,16 +67,16 @@ mod tests {
     #[test]
     fn tiny_probabilities_keep_their_mean() {
         let p = 1e-18; // 1 - p is 1 in double precision
-        let draws = draws(Geometric::ending(p));
+        let draws = draws(Geometric::with_end(p));
         let mean = draws.iter().map(|&n| n as f64).sum::<f64>() / draws.len() as f64;
         assert!((mean * p - 1.0).abs() < 4.5 / (draws.len() as f64).sqrt(), "{mean}");
     }
 
     #[test]
     fn certainties_are_certain() {
-        assert!(draws(Geometric::ending(1.0)).iter().all(|&n| n == 0));
-        assert!(draws(Geometric::going_on(0.0)).iter().all(|&n| n == 0));
-        assert!(draws(Geometric::ending(0.0)).iter().all(|&n| n == u64::MAX));
-        assert!(draws(Geometric::going_on(1.0)).iter().all(|&n| n == u64::MAX));
+        assert!(draws(Geometric::with_end(1.0)).iter().all(|&n| n == 0));
+        assert!(draws(Geometric::with_continuation(0.0)).iter().all(|&n| n == 0));
+        assert!(draws(Geometric::with_end(0.0)).iter().all(|&n| n == u64::MAX));
+        assert!(draws(Geometric::with_continuation(1.0)).iter().all(|&n| n == u64::MAX));
     }
 }

@@ -1,21 +1,22 @@
 use rand::Rng;
 use rand_chacha::ChaCha8Rng;
 
-/// A random number for each key, whatever the order of asking: the output of SplitMix64 (Steele, Lea
-/// and Flood 2014) at that place of its sequence, which begins where a stream says.
+/// A random number per key, independent of the order of the calls: output `key` of the SplitMix64
+/// sequence (Steele, Lea and Flood 2014) that starts at a state drawn from a stream.
 ///
-/// A cipher that is put at a place makes a whole block there, which doubles the cost of a link.
+/// A seekable cipher (ChaCha) would compute a whole block per key, which doubles the cost of a
+/// link.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Keyed {
+pub(crate) struct KeyedRandom {
     first: u64,
 }
 
-impl Keyed {
+impl KeyedRandom {
     pub(crate) fn of(mut rng: ChaCha8Rng) -> Self {
         Self { first: rng.next_u64() }
     }
 
-    /// The number of `key`, from 0 to below 1.
+    /// The number of `key`, in [0, 1).
     #[inline]
     pub(crate) fn uniform(self, key: u64) -> f64 {
         let mut z = self.first.wrapping_add(key.wrapping_mul(0x9E37_79B9_7F4A_7C15));
@@ -30,11 +31,11 @@ mod tests {
     use super::*;
     use crate::seed::{Seed, Stream};
 
-    /// Keys that lie as the starts of frames do: the mean and each neighbour's covariance are those
-    /// of independent numbers.
+    /// Keys at regular distances, as the starts of frames: the mean and the covariance of
+    /// neighbours are those of independent numbers.
     #[test]
     fn numbers_of_regular_keys_are_uniform_and_independent() {
-        let keyed = Keyed::of(Seed(1).rng(Stream::Link(0)));
+        let keyed = KeyedRandom::of(Seed(1).rng(Stream::Link(0)));
         for step in [1, 1000, 7_200_000] {
             let numbers: Vec<f64> = (0..100_000).map(|n| keyed.uniform(n * step)).collect();
             let count = numbers.len() as f64;

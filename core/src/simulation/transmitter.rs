@@ -35,8 +35,8 @@ impl Transmitter {
         }
     }
 
-    /// Begins to send a packet at `starts`, when it is free; `data`: it carries some. When it is at the
-    /// far end; `None` if it is lost on the way.
+    /// Begins to send a packet at `starts`, when it is free; `data`: it carries some. When it is at
+    /// the far end; `None` if it is lost on the way.
     #[inline]
     pub(super) fn send(&mut self, starts: Instant, size: Bytes, data: bool) -> Option<Instant> {
         self.free_at = starts + self.time_to_send(size);
@@ -126,7 +126,7 @@ impl LossProcess {
             Loss::None => Self::None,
             Loss::Random(p) if p.get() == 0.0 => Self::None,
             Loss::Random(p) => {
-                let law = Geometric::ending(p.get());
+                let law = Geometric::with_end(p.get());
                 let until_next = law.draw(&mut rng);
                 Self::Random { rng: Box::new(rng), law, until_next }
             }

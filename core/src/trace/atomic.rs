@@ -1,4 +1,4 @@
-//! Files that are replaced whole or not at all, and work on files that can be stopped half way.
+//! Atomic replacement of files, and file access that can be interrupted.
 
 use std::ffi::OsString;
 use std::fs::{self, File, OpenOptions};
@@ -9,11 +9,11 @@ use std::time::Duration;
 use crate::budget::Budget;
 
 const BUFFER: usize = 1 << 16;
-/// A half-written file that nobody has written to for so long has lost its writer.
+/// A partial file not written to for this long is abandoned.
 const ABANDONED: Duration = Duration::from_secs(3600);
 
-/// Lets `fill` write a file beside `path` and moves it there if all goes well. A device or a pipe is
-/// written to directly, a link is followed, permissions are kept.
+/// Lets `fill` write a temporary file beside `path` and renames it on success. A device or a pipe
+/// is written directly, a symbolic link is followed, permissions are kept.
 pub(super) fn replace<E: From<io::Error>>(
     path: &Path,
     fill: impl FnOnce(File) -> Result<(), E>,
@@ -23,7 +23,7 @@ pub(super) fn replace<E: From<io::Error>>(
         return fill(OpenOptions::new().write(true).open(path)?);
     }
     let target = fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
-    let (file, partial) = beside(&target)?;
+    let (file, partial) = create_partial(&target)?;
     let moved = (|| {
         if let Some(before) = before {
             file.set_permissions(before.permissions())?;
@@ -32,15 +32,15 @@ pub(super) fn replace<E: From<io::Error>>(
         Ok(fs::rename(&partial, &target)?)
     })();
     if moved.is_err() {
-        // The first error is the one to tell.
+        // Report the first error, not that of the removal.
         let _ = fs::remove_file(&partial);
     }
     moved
 }
 
-/// A new file beside `target`. What a writer left that was killed is removed once it is old; until then,
-/// and while another writes to the same target, the next free name serves.
-fn beside(target: &Path) -> io::Result<(File, PathBuf)> {
+/// Creates a temporary file beside `target`. If the name is taken, by a concurrent writer or a
+/// killed one, the next free number is used; an abandoned file is removed.
+fn create_partial(target: &Path) -> io::Result<(File, PathBuf)> {
     let mut number = 0u32;
     loop {
         let mut name = OsString::from(".");
@@ -60,17 +60,17 @@ fn beside(target: &Path) -> io::Result<(File, PathBuf)> {
     }
 }
 
-/// A buffered reader of `source` that asks before each part whether to go on.
+/// A buffered reader of `source` that checks the budget before each part.
 pub(super) fn reader<'a, R: Read>(budget: &'a Budget<'a>, source: R) -> BufReader<Watched<'a, R>> {
     BufReader::with_capacity(BUFFER, Watched { inner: source, budget })
 }
 
-/// A buffered writer to `out` that asks before each part whether to go on.
+/// A buffered writer to `out` that checks the budget before each part.
 pub(super) fn writer<'a, W: Write>(budget: &'a Budget<'a>, out: W) -> BufWriter<Watched<'a, W>> {
     BufWriter::with_capacity(BUFFER, Watched { inner: out, budget })
 }
 
-/// A file that is read or written under watch.
+/// A file whose reads and writes check the budget.
 pub(super) struct Watched<'a, T> {
     inner: T,
     budget: &'a Budget<'a>,
@@ -114,14 +114,18 @@ mod tests {
 
     #[test]
     #[allow(clippy::disallowed_methods)] // the age of a file is that of the machine's clock
-    fn what_killed_writers_left_blocks_nobody_and_goes_once_it_is_old() -> io::Result<()> {
+    fn a_partial_file_of_a_killed_writer_is_removed_once_it_is_old() -> io::Result<()> {
         let folder = std::env::temp_dir().join(format!("clift-atomic-{}", std::process::id()));
         fs::create_dir_all(&folder)?;
         let (path, left) = (folder.join("x.csv"), folder.join(".x.csv.0.partial"));
         fs::write(&left, "half")?;
         write(&path, "one")?;
         assert_eq!(fs::read_to_string(&path)?, "one");
-        assert_eq!(names(&folder)?, [".x.csv.0.partial", "x.csv"], "it may still be written to");
+        assert_eq!(
+            names(&folder)?,
+            [".x.csv.0.partial", "x.csv"],
+            "another writer may still use it"
+        );
 
         File::options().write(true).open(&left)?.set_modified(SystemTime::now() - 2 * ABANDONED)?;
         write(&path, "two")?;
@@ -131,7 +135,7 @@ mod tests {
     }
 
     #[test]
-    fn two_writers_of_one_file_do_not_meet() -> io::Result<()> {
+    fn two_writers_of_one_file_do_not_interfere() -> io::Result<()> {
         let folder = std::env::temp_dir().join(format!("clift-atomic-two-{}", std::process::id()));
         fs::create_dir_all(&folder)?;
         let path = folder.join("x.csv");

@@ -4,10 +4,10 @@ use std::fmt;
 use std::ops::Deref;
 use std::sync::Arc;
 
-/// A read-only column of int64 nanoseconds that many owners share without copying.
+/// A read-only column of int64 nanoseconds that several owners share without copying.
 ///
-/// The memory behind it may belong to somebody else (a numpy array, say): whatever can be seen as
-/// a slice can stand behind a column.
+/// The memory may belong to another owner, such as a numpy array: any type that converts to a slice
+/// can back a column.
 ///
 /// ```
 /// use clift::trace::Column;

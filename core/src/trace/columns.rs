@@ -1,6 +1,7 @@
-//! Two bare columns, transmission and decoding time, in a unit that the caller knows.
+//! Two bare columns, transmission and decoding time, in a unit that the caller gives.
 //!
-//! White space or commas separate them; empty lines and lines that start with `#` are skipped.
+//! White space or commas separate the columns; empty lines and lines that start with `#` are
+//! skipped.
 
 use std::io::{self, BufRead, Write};
 
@@ -33,7 +34,7 @@ pub(super) const FORMAT: FormatRow = FormatRow {
 };
 
 /// Reads two columns of decimal numbers in `unit`, exactly to the nanosecond (half a nanosecond is
-/// rounded up; a decoding time above zero stays at least 1 ns, since 0 means erased).
+/// rounded up; a decoding time above zero becomes at least 1 ns, because 0 means erased).
 ///
 /// ```
 /// use clift::trace::{TimeUnit, columns};
@@ -43,7 +44,7 @@ pub(super) const FORMAT: FormatRow = FormatRow {
 /// ```
 ///
 /// # Errors
-/// A [`ReadError`] with the first line in the way.
+/// A [`ReadError`] with the first faulty line.
 pub fn read(reader: impl BufRead, unit: TimeUnit, lldu: Bytes) -> Result<PhyTrace, ReadError> {
     read_within(reader, unit, lldu, &Budget::unlimited())
 }
@@ -66,11 +67,11 @@ fn read_within(
     slots.finish(lldu, Header::default())
 }
 
-/// Writes two columns in `unit`, separated by a space; [`read`] gives the times back. Everything
-/// that the trace's header says is lost.
+/// Writes two columns in `unit`, separated by a space; [`read`] restores the times. The header of
+/// the trace is not written.
 ///
 /// # Errors
-/// What the writer says.
+/// If the writer fails.
 pub fn write(phy: &PhyTrace, unit: TimeUnit, mut out: impl Write) -> io::Result<()> {
     let mut line = Vec::with_capacity(48);
     for (&t, &d) in phy.t().iter().zip(phy.d().iter()) {
@@ -94,12 +95,12 @@ fn read_slot(line: &[u8], unit: TimeUnit, slots: &mut Slots<'_>) -> Result<(), F
     slots.push(nanos, decoding.max(i64::from(arrived)), t)
 }
 
-/// Fields between runs of white space with at most one comma; `1,,2` has an empty field.
+/// Splits at runs of white space with at most one comma; `1,,2` has an empty field.
 fn fields(line: &[u8]) -> impl Iterator<Item = &[u8]> {
     line.split(|&byte| byte == b',').flat_map(|part| {
         let part = part.trim_ascii();
         let words = part.split(u8::is_ascii_whitespace).filter(|word| !word.is_empty());
-        // A part without words is a missing value, not nothing.
+        // A part without words is a field with a missing value.
         words.chain(part.is_empty().then_some(part))
     })
 }
@@ -114,7 +115,7 @@ mod tests {
     }
 
     #[test]
-    fn any_separator_will_do() {
+    fn spaces_tabs_and_commas_separate_columns() {
         let text = "# a remark\n\n 0   .001\r\n1e-3,0\n2e-3\t1e-12\n3e-3 , 0.0\n";
         let phy = read(text.as_bytes(), TimeUnit::Seconds, Bytes(33)).unwrap();
         assert_eq!(phy.t()[..], [0, 1_000_000, 2_000_000, 3_000_000]);
@@ -143,7 +144,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn what_is_written_is_read_back(
+        fn written_columns_read_back_unchanged(
             slots in proptest::collection::vec((1i64..1 << 50, 0i64..1 << 60), 1..50),
         ) {
             use TimeUnit::*;

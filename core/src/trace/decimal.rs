@@ -1,4 +1,4 @@
-//! Decimal text to whole nanoseconds, exactly: no float in between.
+//! Decimal text to whole nanoseconds, exactly, without floating point.
 
 use std::fmt;
 use std::str::FromStr;
@@ -74,13 +74,13 @@ impl fmt::Display for TimeUnit {
     }
 }
 
-/// A unit of time that is not known.
+/// The error for an unknown unit of time.
 #[derive(Clone, Debug, Eq, PartialEq, thiserror::Error)]
 #[error("`{0}` is not a unit of time; known are s, ms, us and ns")]
 pub struct UnknownUnit(pub String);
 
-/// Nanoseconds of a decimal number (`12`, `0.036`, `1e-3`) in `unit`, rounded half up at the
-/// nanosecond, and whether the number is above zero although it may round to it.
+/// Converts a decimal number (`12`, `0.036`, `1e-3`) in `unit` to nanoseconds, rounded half up.
+/// Also returns whether the number is above zero, because it may round to 0.
 pub(crate) fn parse(text: &[u8], unit: TimeUnit) -> Result<(i64, bool), Fault> {
     let number =
         Number::parse(text).ok_or_else(|| Fault::NotTime(Snippet::new(text), unit.name()))?;
@@ -97,8 +97,8 @@ pub(crate) fn parse(text: &[u8], unit: TimeUnit) -> Result<(i64, bool), Fault> {
     }
 }
 
-/// A decimal number in units of 10^-`digits`, rounded half up: whether it is below zero, and its
-/// size, `None` beyond u128. `None` if it is no number.
+/// A decimal number in units of 10^-`digits`, rounded half up: whether it is negative, and its
+/// magnitude (`None` beyond u128). `None` if the text is not a number.
 pub(crate) fn parse_scaled(text: &[u8], digits: i32) -> Option<(bool, Option<u128>)> {
     let number = Number::parse(text)?;
     if number.mantissa == 0 {
@@ -107,7 +107,7 @@ pub(crate) fn parse_scaled(text: &[u8], digits: i32) -> Option<(bool, Option<u12
     Some((number.negative, number.scaled(digits)))
 }
 
-/// The integer that `text` is, without sign, spaces or overflow.
+/// Parses an integer without sign, spaces or overflow.
 pub(crate) fn parse_integer(text: &[u8]) -> Option<u64> {
     if text.is_empty() {
         return None;
@@ -118,7 +118,7 @@ pub(crate) fn parse_integer(text: &[u8]) -> Option<u64> {
     })
 }
 
-/// An integer of nanoseconds within the range of times.
+/// Parses an integer of nanoseconds within the range of times.
 pub(crate) fn parse_nanoseconds(text: &[u8]) -> Result<i64, Fault> {
     match parse_integer(text) {
         Some(nanos) if nanos < LATEST as u64 => Ok(nanos as i64),
@@ -139,9 +139,9 @@ fn nanoseconds_fault(text: &[u8]) -> Fault {
     }
 }
 
-/// `mantissa * 10^exponent`. Digits beyond the 30th are cut: they cannot change a rounding at the
-/// nanosecond, since a cut number is either far above the range of times or has a fraction whose
-/// half is decided by its first digit.
+/// `mantissa * 10^exponent`. Digits after the 30th are dropped. They cannot change the rounding at
+/// the nanosecond: a truncated number is either far out of range, or the first digit after the
+/// nanosecond decides its rounding.
 struct Number {
     negative: bool,
     mantissa: u128,
@@ -201,7 +201,7 @@ impl Number {
     }
 }
 
-/// A power of ten, cut to what a line's length and the range of times can tell apart.
+/// Parses a power of ten, limited to what the line length and the range of times can distinguish.
 fn parse_power(text: &[u8]) -> Option<i32> {
     const FAR: u64 = 1_000_000;
     let (sign, digits) = match text {
@@ -215,7 +215,7 @@ fn parse_power(text: &[u8]) -> Option<i32> {
     Some(sign * parse_integer(digits).unwrap_or(FAR).min(FAR) as i32)
 }
 
-/// Appends `nanos` in `unit`, exactly and without superfluous zeros.
+/// Appends `nanos` in `unit`, exactly and without trailing zeros.
 pub(crate) fn append(out: &mut Vec<u8>, nanos: i64, unit: TimeUnit) {
     let scale = 10i64.pow(unit.digits().unsigned_abs());
     append_integer(out, nanos / scale);
@@ -232,7 +232,7 @@ pub(crate) fn append(out: &mut Vec<u8>, nanos: i64, unit: TimeUnit) {
     }
 }
 
-/// Appends a number that is not negative.
+/// Appends a non-negative number.
 pub(crate) fn append_integer(out: &mut Vec<u8>, value: i64) {
     let mut digits = [0u8; 20];
     let mut at = digits.len();
@@ -274,7 +274,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_time_is_refused() {
+    fn invalid_times_are_refused() {
         for text in ["NaN", "inf", "", ".", "1.2.3", "1e", "e5", "0x10", "1_000", "--1", "1 2"] {
             assert!(matches!(seconds(text), Err(Fault::NotTime(..))), "{text}");
         }
@@ -289,7 +289,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn every_time_survives_every_unit(nanos in 0..LATEST) {
+        fn times_round_trip_in_every_unit(nanos in 0..LATEST) {
             use TimeUnit::*;
             for unit in [Seconds, Milliseconds, Microseconds, Nanoseconds] {
                 let mut text = Vec::new();
@@ -299,7 +299,7 @@ mod tests {
         }
 
         #[test]
-        fn rounding_is_that_of_the_whole_decimal(whole in 0u64..1000, fraction in "[0-9]{1,60}") {
+        fn rounding_considers_the_whole_decimal(whole in 0u64..1000, fraction in "[0-9]{1,60}") {
             let text = format!("{whole}.{fraction}");
             let kept: u64 = format!("{fraction:0<9}")[..9].parse().unwrap();
             let up = fraction.as_bytes().get(9).is_some_and(|&digit| digit >= b'5');

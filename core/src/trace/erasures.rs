@@ -1,4 +1,4 @@
-//! What a PHY trace did: rate, erasures, bursts, gaps.
+//! Statistics of a PHY trace: rate, erasures, bursts, gaps.
 
 use std::collections::BTreeMap;
 
@@ -7,8 +7,8 @@ use crate::units::Duration;
 
 /// Statistics of a PHY trace (DESIGN section 4: erasure and burst-length distribution).
 ///
-/// A burst is a maximal run of erased slots, a good run one of slots that arrived; runs that the
-/// ends of the trace cut count with the length that is seen.
+/// A burst is a maximal run of erased slots; a good run is a maximal run of received slots. Runs
+/// cut by an end of the trace count with their visible length.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Erasures {
     /// Slots.
@@ -17,7 +17,7 @@ pub struct Erasures {
     pub erased: u64,
     /// [`PhyTrace::period`]: last `t` - first `t` + median gap.
     pub duration: Duration,
-    /// Bits that the slots carry over `duration`, bit/s; `None` for a single slot.
+    /// Capacity: bits of all slots over `duration`, bit/s; `None` for a single slot.
     pub rate: Option<f64>,
     /// Lower median of the gaps between slots.
     pub median_gap: Duration,
@@ -25,37 +25,36 @@ pub struct Erasures {
     pub longest_gap: Duration,
     /// Runs of erased slots.
     pub bursts: Runs,
-    /// Runs of slots that arrived.
+    /// Runs of received slots.
     pub good_runs: Runs,
-    /// The two-state chain that fits best.
+    /// The fitted two-state chain.
     pub gilbert: GilbertFit,
 }
 
-/// A histogram of run lengths, by rising length; lengths that do not occur are left out.
+/// A histogram of run lengths, in ascending order; absent lengths are omitted.
 #[derive(Clone, Debug, Default, Eq, PartialEq)]
 pub struct Runs {
-    /// (length in slots, how many runs have it).
+    /// (length in slots, number of runs).
     pub counts: Vec<(u32, u64)>,
 }
 
-/// A Gilbert chain (good: arrived, bad: erased) fitted by maximum likelihood: of the slots in a
+/// A Gilbert chain (good: received, bad: erased) fitted by maximum likelihood: of the slots in a
 /// state that have a successor, the share whose successor is in the same state.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct GilbertFit {
-    /// Probability of staying good; `None` if no slot but the last arrived.
+    /// Probability of staying good; `None` if no slot but possibly the last was received.
     pub alpha: Option<f64>,
-    /// Probability of staying bad; `None` if no slot but the last was erased.
+    /// Probability of staying bad; `None` if no slot but possibly the last was erased.
     pub beta: Option<f64>,
 }
 
 impl PhyTrace {
-    /// Bytes of all its slots.
+    /// Bytes of all slots.
     pub fn bytes(&self) -> u64 {
         self.sizes().sum(0..self.len())
     }
 
-    /// Bits of the slots that were received over the time that the trace takes, bit/s; `None` for a
-    /// single slot.
+    /// Bits of the received slots over the duration of the trace, bit/s; `None` for a single slot.
     pub fn received_rate(&self) -> Option<f64> {
         let bytes = |slot: usize| u64::from(self.sizes().at(slot));
         let received = (0..self.len()).filter(|&slot| self.d()[slot] > 0);
@@ -64,7 +63,7 @@ impl PhyTrace {
         (duration > Duration::ZERO).then(|| bits / duration.as_secs_f64())
     }
 
-    /// Its statistics, in one pass over each column.
+    /// Statistics of the trace, in one pass over each column.
     ///
     /// ```
     /// use clift::trace::PhyTrace;
@@ -109,12 +108,12 @@ impl Erasures {
 }
 
 impl Runs {
-    /// How many runs there are.
+    /// Number of runs.
     pub fn runs(&self) -> u64 {
         self.counts.iter().map(|&(_, runs)| runs).sum()
     }
 
-    /// How many slots they cover.
+    /// Number of slots in the runs.
     pub fn slots(&self) -> u64 {
         self.counts.iter().map(|&(length, runs)| u64::from(length) * runs).sum()
     }
@@ -124,7 +123,8 @@ impl Runs {
         (self.runs() > 0).then(|| self.slots() as f64 / self.runs() as f64)
     }
 
-    /// Share of transitions that stay: every run leaves once, but the one that ends the trace.
+    /// Share of transitions that stay in the state. Every run leaves once, except one that ends the
+    /// trace.
     fn staying(&self, ends_the_trace: bool) -> Option<f64> {
         let transitions = self.slots() - u64::from(ends_the_trace);
         let leaving = self.runs() - u64::from(ends_the_trace);
@@ -162,7 +162,7 @@ mod tests {
     }
 
     #[test]
-    fn a_trace_in_one_state_says_nothing_of_the_other() {
+    fn a_trace_in_one_state_does_not_fit_the_other() {
         let clean = erasures(vec![1; 4]);
         assert_eq!(clean.gilbert, GilbertFit { alpha: Some(1.0), beta: None });
         assert_eq!((clean.erased, clean.bursts.mean()), (0, None));

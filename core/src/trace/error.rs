@@ -1,4 +1,4 @@
-//! What can be wrong with a trace file: where, what, and the cure.
+//! Errors in trace files: position, fault and remedy.
 
 use std::fmt;
 use std::io;
@@ -10,11 +10,11 @@ use crate::config;
 use crate::trace::TraceError;
 use crate::units::counted;
 
-/// Why a trace could not be read. The message is one line and does not name the file.
+/// The reason why a trace could not be read. The message is one line and does not name the file.
 #[derive(Debug, Error)]
 #[non_exhaustive]
 pub enum ReadError {
-    /// A line (counted from 1) that does not belong in the format.
+    /// A line that does not match the format.
     #[error("line {line}: {fault}")]
     Line {
         /// The line, counted from 1.
@@ -22,10 +22,10 @@ pub enum ReadError {
         /// What is wrong with it.
         fault: Fault,
     },
-    /// Well-formed text that makes no trace.
+    /// Well-formed text that is not a valid trace.
     #[error(transparent)]
     Trace(#[from] TraceError),
-    /// The file ends too early, or two files do not belong together.
+    /// The file ends too early, or two files do not match.
     #[error(transparent)]
     File(Fault),
     /// The reader failed.
@@ -33,31 +33,31 @@ pub enum ReadError {
     Io(#[from] io::Error),
 }
 
-/// What is wrong with a line, and what to write instead.
+/// The fault in a line, with the remedy.
 #[derive(Clone, Debug, Eq, Error, PartialEq)]
 #[non_exhaustive]
 pub enum Fault {
-    /// Not an integer where a time in nanoseconds is due.
+    /// A time in nanoseconds is not an integer.
     #[error("{0} is not a time; write integer nanoseconds")]
     NotNanoseconds(Snippet),
-    /// Not a number where a time in some unit is due.
+    /// A time in another unit is not a number.
     #[error("{0} is not a time; write a decimal number in {1}")]
     NotTime(Snippet, &'static str),
-    /// Not an integer of milliseconds.
+    /// A time in milliseconds is not an integer.
     #[error("{0} is not a time; write one integer of milliseconds a line")]
     NotMilliseconds(Snippet),
-    /// A time below zero.
+    /// A negative time.
     #[error("{0} is negative; times start at 0")]
     Negative(Snippet),
     /// A time out of range.
     #[error("{0} is over 2^61 ns (73 years); check the unit")]
     TooLate(Snippet),
-    /// A time not after the one before.
+    /// A time not later than the one before it.
     #[error(
         "time {0} does not come after the one before it; sort the file and drop repeated times"
     )]
     Unsorted(Snippet),
-    /// A millisecond before the one before.
+    /// A time in milliseconds earlier than the one before it.
     #[error("{stamp} ms comes before the {before} ms of the line before it; sort the file")]
     Decreasing {
         /// The millisecond.
@@ -65,7 +65,7 @@ pub enum Fault {
         /// The one before.
         before: u64,
     },
-    /// The same in the last line, which copying may have cut off.
+    /// As `Decreasing`, in the last line, which may be truncated.
     #[error(
         "the last line, {stamp} ms, comes before the {before} ms of the line before it: it looks cut off; remove it, or copy the file again"
     )]
@@ -78,12 +78,12 @@ pub enum Fault {
     /// Too few or too many columns.
     #[error("{} instead of {expected}", counted(*.found, "column", "columns"))]
     Columns {
-        /// What the line has.
+        /// Columns in the line.
         found: usize,
-        /// What the format has.
+        /// Columns in the format.
         expected: usize,
     },
-    /// No `t_ns,d_ns` before the numbers.
+    /// The header `t_ns,d_ns` is missing before the numbers.
     #[error(
         "{0} instead of the header `t_ns,d_ns`; for a bare two-column file give the unit (s, ms, us, ns), for another kind of file its format; logs of rates, delays or a modem are read by `clift trace import`"
     )]
@@ -93,85 +93,85 @@ pub enum Fault {
         "unknown key {0}; known are clift-trace, lldu_bytes, decode_ns, period_ns, rtt_ns, packing, packet_header_bytes, tick_ns, tick_phase_ns, description, source, understood, assumed and warnings"
     )]
     Key(Snippet),
-    /// A key that was there before.
-    #[error("the key {0} comes twice; keep one")]
+    /// A repeated key.
+    #[error("the key {0} occurs twice; keep one")]
     RepeatedKey(Snippet),
-    /// A value that does not fit its key.
-    #[error("{1} is no value for {0}; write an integer of at least {2}")]
+    /// A value that is not valid for its key.
+    #[error("{1} is not valid for {0}; write an integer of at least {2}")]
     Value(&'static str, Snippet, u64),
-    /// A packing that is none.
-    #[error("{0} is no value for packing; write packet or bytes")]
+    /// An unknown packing.
+    #[error("unknown packing {0}; write packet or bytes")]
     Packing(Snippet),
-    /// A newer file.
+    /// A file of a newer format version.
     #[error("format version {0} is not known; this version of clift reads version 1")]
     Version(Snippet),
     /// Not UTF-8.
     #[error("not text; is the format right?")]
     NotText,
-    /// A line that no text file has.
+    /// A line too long for a text file.
     #[error("longer than {0} bytes; is this a text file?")]
     LongLine(usize),
-    /// An empty line where none may be.
+    /// An empty line where the format does not allow one.
     #[error("an empty line; remove it")]
     Blank,
-    /// More opportunities than nanoseconds to tell them apart by.
+    /// More opportunities in one millisecond than nanoseconds to separate them.
     #[error("more than 1000000 opportunities in one millisecond; check the unit")]
     Crowded,
-    /// A mahimahi file cannot repeat with period 0.
+    /// The last timestamp of a mahimahi file is 0, so that it cannot repeat.
     #[error("the last timestamp is 0 ms, and the file repeats with it; it must be above 0")]
     NoPeriod,
-    /// A symbol that is neither 0 nor 1.
+    /// A symbol other than 0 and 1.
     #[error("{0} is neither 0 (lost) nor 1 (received)")]
     NotFate(Snippet),
-    /// A loss flag that is neither 0 nor 1.
+    /// A loss flag other than 0 and 1.
     #[error("{0} is neither 0 (received) nor 1 (lost)")]
     NotLossFlag(Snippet),
-    /// A run length that is none.
+    /// An invalid run length.
     #[error(
         "{0} is not a run length; write two integers a line: packets received, then packets lost"
     )]
     NotRun(Snippet),
-    /// More slots than an index can count or a caller allows.
+    /// More slots than an index can count or the caller allows.
     #[error("more than {0} slots; split the file, or correct the unit of a rate")]
     TooMany(u64),
-    /// No such column in the header of a probe file.
+    /// The header of a probe file does not have this column.
     #[error("no column `{0}` in the header {1}")]
     NoColumn(String, Snippet),
-    /// A header that is of no known kind of probe file.
+    /// The header does not match any known kind of probe file.
     #[error(
         "{0} is not the header of a probe file; known are `timestamp,rtt,uplink,downlink` and `send_time_s,up_delay_ms,up_lost,down_delay_ms,down_lost` in any order; other logs are read by `clift trace import`"
     )]
     NotProbes(Snippet),
-    /// No such column in a Parquet file.
+    /// A Parquet file does not have this column.
     #[error("no column `{0}`; a trace has t_ns and d_ns, this has {1}")]
     NoTraceColumn(&'static str, Snippet),
     /// A column of a Parquet file that does not hold integers.
     #[error("column `{0}` holds {1}; give whole nanoseconds as int64")]
     NotWhole(&'static str, String),
-    /// A value of a Parquet file that is missing.
+    /// A missing value in a Parquet file.
     #[error("row {1}: `{0}` is null; give 0 for erased, and no gaps")]
     Null(&'static str, u64),
-    /// An unsigned value of a Parquet file out of range.
+    /// An unsigned value out of range in a Parquet file.
     #[error("row {1}: `{0}` = {2} is over 2^61 ns (73 years); check the unit")]
     Beyond(&'static str, u64, u64),
-    /// A Parquet file in a compression that nothing bounds.
+    /// A Parquet file with a compression whose unpacked size is not bounded.
     #[error("compressed with {0}; write the file with snappy, zstd or lz4")]
     Codec(String),
     /// Not a Parquet file.
     #[error("not a Parquet file, or its end is missing; copy it again or give another format")]
     NotParquet,
-    /// A Parquet file that contradicts itself.
+    /// An inconsistent Parquet file.
     #[error("damaged: {0}; copy the file again")]
     Damaged(String),
-    /// A row of a table that does not belong there.
+    /// An invalid row of a table.
     #[error("{0}")]
     Table(String),
-    /// More memory than may be taken, or interrupted.
+    /// The memory limit is exceeded, or the user interrupted the work.
     #[error(transparent)]
     Refused(#[from] Refusal),
     /// Delay and loss files that differ in length.
     #[error(
-        "{} but {}; give one of each a packet",
+        "{} but {}; give one of each per packet",
         counted(*.delays, "delay", "delays"),
         counted(*.losses, "loss flag", "loss flags")
     )]
@@ -184,7 +184,7 @@ pub enum Fault {
 }
 
 impl Fault {
-    /// The fault in its place.
+    /// The fault as an error in line `line`.
     pub(crate) fn at(self, line: u64) -> ReadError {
         ReadError::Line { line, fault: self }
     }
@@ -202,7 +202,7 @@ impl From<TraceError> for config::Fault {
     }
 }
 
-/// What the system says, without its number.
+/// The message of the operating system, without the error number.
 pub(crate) fn reason(error: &io::Error) -> String {
     let message = error.to_string();
     message.split(" (os error").next().unwrap_or_default().to_owned()

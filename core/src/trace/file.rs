@@ -1,4 +1,4 @@
-//! A trace file: which one, in which format, and what the file does not say itself.
+//! Description of a trace file: its path, its format, and what the file itself does not say.
 
 use std::io::{self, BufReader, Write};
 use std::num::NonZeroU32;
@@ -9,7 +9,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
-use crate::budget::{Budget, Most};
+use crate::budget::{Budget, MemoryLimit};
 use crate::trace::atomic::{Watched, reader, replace, writer};
 use crate::trace::error::reason;
 use crate::trace::files::{Files, Folder, Source};
@@ -37,108 +37,111 @@ use crate::units::{BitRate, Bytes, Duration, Probability};
 pub struct TraceFile {
     /// The file, relative to the folder of the scenario file.
     pub file: PathBuf,
-    /// Its format, where the suffix does not tell.
+    /// Format of the file; unless given, the suffix determines it.
     #[serde(default)]
     pub format: Option<Format>,
     /// Unit of the times in a bare two-column file.
     #[serde(default)]
     pub unit: Option<TimeUnit>,
-    /// Payload of an LLDU, where the file does not say.
+    /// Payload of an LLDU, if the file does not give it.
     #[serde(default)]
     #[schemars(extend("not" = { "type": "string", "pattern": r"^\s*0+(\.0+)?\s*[A-Za-z]+\s*$" }))]
     pub lldu: Option<Bytes>,
-    /// Which direction of a two-way measurement ("probes"): "up" or "down".
+    /// Direction of a two-way measurement ("probes"): "up" or "down".
     #[serde(default)]
     pub direction: Option<Direction>,
-    /// The file of loss flags that belongs to "delay-loss", relative to the same folder.
+    /// File of loss flags for "delay-loss", relative to the same folder.
     #[serde(default)]
     pub losses: Option<PathBuf>,
-    /// Time between the packets of "delay-loss", and of "ping" where its lines have no times.
+    /// Time between the packets of "delay-loss", and of "ping" if its lines have no times.
     #[serde(default)]
     pub interval: Option<Duration>,
-    /// Rate of the slots made from "probes", "delay-loss", "ping", "capture" or a "series"; without
-    /// it, a slot a packet or a row. Of a series it may be a column with its unit: "2:Mbit/s".
+    /// Rate of the slots generated from "probes", "delay-loss", "ping", "capture" or a "series"; if
+    /// omitted, one slot per packet or row. For a series, also a column with its unit: "2:Mbit/s".
     #[serde(default)]
     pub rate: Option<Given<BitRate>>,
     /// Column of times of a "series", by number from 1 or by name, with its unit: "7:ms",
-    /// "when:date" (ISO 8601), or "1:%Y-%m-%d %H:%M:%S". Makes any file such a series.
+    /// "when:date" (ISO 8601), or "1:%Y-%m-%d %H:%M:%S". If given, the format is "series".
     #[serde(default)]
     pub time: Option<TimeColumn>,
     /// Delay of a "series": a column with its unit ("4:ms"), or a value ("20 ms").
     #[serde(default)]
     pub delay: Option<Given<Duration>>,
-    /// What the delay of a "series" is: "one-way" or "rtt", of which half is taken.
+    /// Kind of delay in a "series": "one-way", or "rtt", of which half is used.
     #[serde(default)]
     pub delay_is: DelayIs,
     /// Losses of a "series": a column of shares ("6"), per cent ("6:%") or counts ("6:packets"),
-    /// or a value ("2 %"). They are drawn.
+    /// or a constant ("2 %"). CLIFT draws which slots are lost.
     #[serde(default)]
     pub loss: Option<Given<Probability>>,
-    /// Seed of the losses of a "series"; 1 unless set.
+    /// Seed of the losses of a "series"; default 1.
     #[serde(default)]
     pub seed: Option<u64>,
-    /// Added to the delays of a "series" or "capture": by how much the receiver's clock is behind.
+    /// Added to the delays of a "series" or "capture": the time by which the receiver's clock is
+    /// behind.
     #[serde(default)]
     pub clock_offset: Option<Shift>,
-    /// Es/N0 of a modem's log, a "series": a column ("4:dB"), or a value ("7.5 dB"). Slots are then the
-    /// modem's frames, whose bytes follow from their MODCOD.
+    /// Es/N0 of a modem log ("series"): a column ("4:dB") or a constant ("7.5 dB"). The slots are
+    /// then the modem's frames, whose size follows from their MODCOD.
     #[serde(default)]
     pub esn0: Option<Given<Decibels>>,
-    /// C/N0 in the place of Es/N0: a column ("4:dBHz"), or a value ("72 dBHz").
+    /// C/N0 instead of Es/N0: a column ("4:dBHz") or a constant ("72 dBHz").
     #[serde(default)]
     pub cn0: Option<Given<DecibelHertz>>,
-    /// Symbols a second of a modem's log: "5 MBd".
+    /// Symbol rate of a modem log: "5 MBd".
     #[serde(default)]
     pub symbol_rate: Option<SymbolRate>,
-    /// MODCODs of a modem's log: a column by number or name (variable coding; names such as "QPSK 3/4",
-    /// or DVB-S2's numbers), or a MODCOD for all frames (constant coding). Left out, coding is adaptive:
-    /// the most efficient MODCOD whose threshold and margin the Es/N0 reaches.
+    /// MODCODs of a modem log: a column by number or name (variable coding; names such as "QPSK
+    /// 3/4", or DVB-S2's numbers), or one MODCOD for all frames (constant coding). If omitted,
+    /// coding is adaptive: the most efficient MODCOD whose threshold plus margin does not exceed
+    /// the Es/N0.
     #[serde(default)]
     pub modcod: Option<String>,
-    /// MODCODs and their thresholds: "dvb-s2", "dvb-s2x" (which is taken unless set), or a file of TOML or
-    /// CSV with name, efficiency (bit/symbol), threshold_db and perhaps symbols (of a frame), relative to
+    /// MODCODs and their thresholds: "dvb-s2", "dvb-s2x" (the default), or a TOML or CSV file with
+    /// name, efficiency (bit/symbol), threshold_db and optionally symbols (per frame), relative to
     /// the same folder.
     #[serde(default)]
     pub modcod_table: Option<String>,
-    /// Symbols of a frame, where they are not those of the table.
+    /// Symbols per frame, if they differ from those of the table.
     #[serde(default)]
     pub frame_symbols: Option<u32>,
-    /// Margin of adaptive coding: "1 dB"; none unless set.
+    /// Margin of adaptive coding: "1 dB"; default none.
     #[serde(default)]
     pub margin: Option<Decibels>,
-    /// How old the Es/N0 is that adaptive coding knows; 0 unless set.
+    /// Age of the Es/N0 value that adaptive coding uses; default 0.
     #[serde(default)]
     pub acm_delay: Option<Duration>,
-    /// What stands for a missing value in a "series", beside nothing, "-", "NaN", "NA" and "null".
+    /// Marker of a missing value in a "series", in addition to an empty field, "-", "NaN", "NA" and
+    /// "null".
     #[serde(default)]
     pub missing: Option<String>,
-    /// The capture at the receiver that belongs to a "capture" at the sender, relative to the same
-    /// folder. Makes any file such a capture.
+    /// The receiver's capture that belongs to the sender's "capture", relative to the same folder.
+    /// If given, the format is "capture".
     #[serde(default)]
     pub receiver: Option<PathBuf>,
-    /// Whether addresses and ports change on the way of a "capture", as behind NAT: they are not
-    /// compared.
+    /// True if addresses and ports change between the two ends of a "capture", as behind NAT; they
+    /// are then not compared.
     #[serde(default)]
     pub nat: bool,
-    /// Only packets that the sender's "capture" has from this address, e.g. "10.0.0.1": where other
-    /// traffic is mixed in.
+    /// Use only packets with this source address in the sender's "capture", e.g. "10.0.0.1", if it
+    /// also contains other traffic.
     #[serde(default)]
     pub from: Option<String>,
     /// Time between the slots of "loss" and "runs".
     #[serde(default)]
     pub slot: Option<Duration>,
-    /// Decoding time of the slots of "loss" and "runs" that were received.
+    /// Decoding time of the received slots of "loss" and "runs".
     #[serde(default)]
     pub decoding: Option<Duration>,
-    /// Whether what was sent earlier never arrives later: `d` is raised where a delay falls faster than
-    /// time goes by. Unless set it is so for "probes", "delay-loss", "ping" and "series" and not for other
-    /// formats; a "capture" has the order that was measured.
+    /// Keep packets in order: `d` is raised where a slot would otherwise arrive before an earlier
+    /// one. Default true for "probes", "delay-loss", "ping" and "series", false for other formats;
+    /// a "capture" keeps the order that was measured.
     #[serde(default)]
     pub keep_order: Option<bool>,
-    /// Keep one slot in so many: a link shared fairly by so many users.
+    /// Keep every n-th slot: the share of one of n users of a fairly shared link.
     #[serde(default = "one")]
     pub share: u32,
-    /// Trace time that becomes time 0, before anything else.
+    /// Trace time that becomes time 0; applied first.
     #[serde(default)]
     pub offset: Duration,
 }
@@ -172,7 +175,7 @@ impl FromStr for Direction {
 }
 
 impl TraceFile {
-    /// The file of this name, about which nothing else is said.
+    /// A file of this name with default settings.
     pub fn new(file: impl Into<PathBuf>) -> Self {
         Self {
             file: file.into(),
@@ -209,23 +212,23 @@ impl TraceFile {
         }
     }
 
-    /// Checks what can be checked without the file.
+    /// Checks the settings that do not need the file.
     ///
     /// # Errors
-    /// The field in the way, and what to do about it.
+    /// The faulty field and its remedy.
     pub fn check(&self) -> Result<(), (&'static str, &'static str)> {
         if self.file.as_os_str().is_empty() {
             return Err(("file", "is empty; name a trace file"));
         }
         if self.share == 0 {
-            return Err(("share", "keeps no slot at all; give 1 or more"));
+            return Err(("share", "must be 1 or more"));
         }
         let series = self.format.is_none_or(|format| format == Format::SERIES);
         if (self.delay.is_some() || self.loss.is_some()) && (self.time.is_none() || !series) {
-            return Err(("time", "delay and loss are those of a series; give its column of times"));
+            return Err(("time", "delay and loss belong to a series; give its column of times"));
         }
         if self.lldu.is_some_and(|lldu| lldu.0 == 0) {
-            return Err(("lldu", "an LLDU of 0 bytes carries nothing; give 1 B or more"));
+            return Err(("lldu", "must be 1 B or more"));
         }
         Ok(())
     }
@@ -233,15 +236,15 @@ impl TraceFile {
     /// Reads the trace from one of `files`.
     ///
     /// # Errors
-    /// A [`FileError`] that names the file, says what is wrong and what to do.
+    /// A [`FileError`] with the file, the fault and the remedy.
     pub fn read(&self, files: &dyn Files) -> Result<PhyTrace, FileError> {
         self.read_within(files, &Budget::unlimited())
     }
 
-    /// The same within a budget, which is asked every 64 KiB whether to go on.
+    /// As [`TraceFile::read`], within a budget; checks every 64 KiB whether to continue.
     ///
     /// # Errors
-    /// As [`TraceFile::read`], and what the budget refuses.
+    /// As [`TraceFile::read`], and if the budget refuses.
     pub fn read_within(
         &self,
         files: &dyn Files,
@@ -264,7 +267,7 @@ impl TraceFile {
         let measured = [&probes::FORMAT, &probes::PAIR, &ping::FORMAT];
         let measured = measured.iter().any(|row| row.name == format.name());
         let fault = |error: ReadError| FileError::Read { place: place(), error };
-        // A series keeps order as its slots are made.
+        // A series restores the order while it creates its slots.
         let whole = if self.keep_order.unwrap_or(measured) && format != Format::SERIES {
             let column = 8 * whole.len() as u64;
             let taken = budget.take(column, format_args!("{} slots in order", whole.len()));
@@ -277,16 +280,16 @@ impl TraceFile {
         self.cut(whole).map_err(fault)
     }
 
-    /// What `offset` and `share` leave of a trace.
+    /// Applies `offset` and `share` to a trace.
     ///
     /// # Errors
-    /// If nothing is left.
+    /// If no slot remains.
     pub fn cut(&self, whole: PhyTrace) -> Result<PhyTrace, TraceError> {
         let late = whole.offset(self.offset)?;
         Ok(NonZeroU32::new(self.share).map_or_else(|| late.clone(), |share| late.share(share)))
     }
 
-    /// The format: as given, else as the suffix says. Text in a unit is two bare columns.
+    /// The format: the given one, else by the suffix. A text file with a unit is "columns".
     fn known_format(&self) -> Result<Format, UnknownFormat> {
         match self.format {
             None if self.time.is_some() => return Ok(Format::SERIES),
@@ -296,7 +299,7 @@ impl TraceFile {
         format_of(self.format, &self.file, self.unit)
     }
 
-    /// The rate, where columns have none.
+    /// The rate, for formats that do not support a column of rates.
     pub(super) fn constant_rate(&self, input: &Input<'_>) -> Result<Option<BitRate>, FileError> {
         match &self.rate {
             None => Ok(None),
@@ -308,7 +311,7 @@ impl TraceFile {
         }
     }
 
-    /// That a field does not go with the others.
+    /// The error for a field that conflicts with the others.
     pub(super) fn wrong(
         &self,
         field: &'static str,
@@ -318,7 +321,7 @@ impl TraceFile {
         FileError::Field { place: input.files.place(&self.file), field, cure }
     }
 
-    /// A field that the format cannot do without.
+    /// Returns the value of a field that the format requires.
     pub(super) fn needed<T>(
         &self,
         value: Option<T>,
@@ -344,7 +347,7 @@ fn format_of(
     }
 }
 
-/// How to write a file, where the suffix and the trace do not tell.
+/// How to write a file, beyond what its suffix and the trace determine.
 ///
 /// ```
 /// use std::path::Path;
@@ -352,31 +355,32 @@ fn format_of(
 /// use clift::units::Bytes;
 /// let phy = PhyTrace::new(vec![0, 10].into(), vec![5, 0].into(), Bytes(33))?;
 /// let fault = WriteAs::default().write(&phy, Path::new("x.dat")).unwrap_err();
-/// assert!(fault.to_string().starts_with("x.dat: the suffix `.dat` does not say the format"));
+/// assert!(fault.to_string().starts_with("x.dat: the suffix `.dat` does not determine the format"));
 /// # Ok::<(), clift::trace::TraceError>(())
 /// ```
 #[derive(Clone, Copy, Debug, Default)]
 pub struct WriteAs {
-    /// The format, where the suffix does not tell.
+    /// The format; unless given, the suffix determines it.
     pub format: Option<Format>,
-    /// Unit of "columns"; makes a text file such a one.
+    /// Unit of "columns"; a text file with a unit is written as "columns".
     pub unit: Option<TimeUnit>,
-    /// Bytes of an opportunity of "mahimahi": those of a trace read from there, else 1504, unless set.
+    /// Bytes per opportunity of "mahimahi". Default: those of a trace read from mahimahi, else
+    /// 1504.
     pub opportunity: Option<Bytes>,
     /// What a "netem" file describes.
     pub model: Option<Model>,
 }
 
 impl WriteAs {
-    /// Writes the trace to `path`, whole or not at all.
+    /// Writes the trace to `path`, completely or not at all.
     ///
     /// # Errors
-    /// A [`FileError`] that names the file; what it held before is then unchanged.
+    /// A [`FileError`] that names the file; its previous content is then unchanged.
     pub fn write(&self, phy: &PhyTrace, path: &Path) -> Result<(), FileError> {
         self.write_while(phy, path, &|| true)
     }
 
-    /// The same as long as `go_on` says so; it is asked every 64 KiB.
+    /// As [`WriteAs::write`], as long as `go_on` returns true; it is called every 64 KiB.
     ///
     /// # Errors
     /// As [`WriteAs::write`], and [`FileError::Stopped`].
@@ -396,8 +400,9 @@ impl WriteAs {
     }
 }
 
-/// Lets `fill` write the file at `path`, whole or not at all, as long as `go_on` says so; it is asked
-/// every 64 KiB. A device or a pipe is written to directly, a link is followed, permissions are kept.
+/// Lets `fill` write the file at `path`, completely or not at all. `go_on` is called every 64 KiB;
+/// if it returns false, writing stops. A device or a pipe is written directly, a symbolic link is
+/// followed, permissions are kept.
 ///
 /// ```
 /// use std::io::{Error, Write};
@@ -410,21 +415,21 @@ impl WriteAs {
 ///     out.write_all(b"ha")?;
 ///     Err(Error::other("no more").into())
 /// });
-/// assert!(half.unwrap_err().to_string().ends_with("no more; what was there before is unchanged"));
+/// assert!(half.unwrap_err().to_string().ends_with("no more; the previous file is unchanged"));
 /// assert_eq!(std::fs::read(&path)?, b"whole");
 /// # std::fs::remove_dir_all(folder)?;
 /// # Ok::<(), Error>(())
 /// ```
 ///
 /// # Errors
-/// A [`FileError`] that names the file; what it held before is then unchanged.
+/// A [`FileError`] that names the file; its previous content is then unchanged.
 pub fn write_file(
     path: &Path,
     go_on: &(dyn Fn() -> bool + Sync),
     fill: impl FnOnce(&mut (dyn Write + Send)) -> Result<(), WriteError>,
 ) -> Result<(), FileError> {
     let place = || path.display().to_string();
-    let budget = Budget::new(Most::Unlimited, Some(go_on));
+    let budget = Budget::new(MemoryLimit::Unlimited, Some(go_on));
     let written = replace(path, |file| {
         let mut out = writer(&budget, file);
         fill(&mut out)?;
@@ -439,14 +444,14 @@ pub fn write_file(
     }
 }
 
-/// The files that a description names, opened as formats ask for them.
+/// Opens the files of a description for the format readers.
 pub(super) struct Input<'a> {
     pub(super) files: &'a dyn Files,
     pub(super) budget: &'a Budget<'a>,
 }
 
 impl Input<'_> {
-    /// What `parse` makes of the text in the file `name`.
+    /// Parses the text file `name` with `parse`.
     pub(super) fn parsed(
         &self,
         name: &Path,
@@ -457,12 +462,12 @@ impl Input<'_> {
             .map_err(|error| FileError::Read { place: self.files.place(name), error })
     }
 
-    /// The text of the file `name`.
+    /// A reader of the text file `name`.
     pub(super) fn reader(&self, name: &Path) -> Result<Reader<'_>, FileError> {
         Ok(reader(self.budget, self.open(name)?))
     }
 
-    /// What `parse` makes of the file `name`, read here and there; it is to ask the budget.
+    /// Parses the file `name` with random access; `parse` must check the budget itself.
     #[cfg(feature = "parquet")]
     pub(super) fn parsed_anywhere(
         &self,
@@ -479,22 +484,22 @@ impl Input<'_> {
     }
 }
 
-/// A buffered reader that can be stopped.
+/// A buffered reader that checks the budget.
 pub(super) type Reader<'a> = BufReader<Watched<'a, Box<dyn Source>>>;
 
-/// What went wrong with which file. The message is one line.
+/// The error for a file. The message is one line.
 #[derive(Debug, Error)]
 #[non_exhaustive]
 pub enum FileError {
-    /// The format is not known.
+    /// The format is unknown.
     #[error("{place}: {error}")]
     Format {
         /// The file.
         place: String,
-        /// What is not known.
+        /// The cause.
         error: UnknownFormat,
     },
-    /// Files of the format are only written.
+    /// The format is write-only.
     #[error("{place}: clift cannot read the format {format}")]
     NotRead {
         /// The file.
@@ -502,7 +507,7 @@ pub enum FileError {
         /// Name of the format.
         format: &'static str,
     },
-    /// Files of the format are only read.
+    /// The format is read-only.
     #[error("{place}: clift cannot write the format {format}")]
     NotWritten {
         /// The file.
@@ -510,7 +515,7 @@ pub enum FileError {
         /// Name of the format.
         format: &'static str,
     },
-    /// A field of the description is missing that the format cannot do without.
+    /// A required field of the description is missing.
     #[error("{place}: {why}; give {field}")]
     Missing {
         /// The file.
@@ -520,14 +525,14 @@ pub enum FileError {
         /// The field.
         field: &'static str,
     },
-    /// A field of the description is wrong.
+    /// A field of the description is not valid.
     #[error("{place}: {field}: {cure}")]
     Field {
         /// The file.
         place: String,
         /// The field.
         field: &'static str,
-        /// What is wrong with it, and the cure.
+        /// The fault and the remedy.
         cure: &'static str,
     },
     /// The file cannot be opened.
@@ -535,7 +540,7 @@ pub enum FileError {
     Open {
         /// The file.
         place: String,
-        /// What the system says.
+        /// The error of the operating system.
         error: io::Error,
     },
     /// The file does not hold a trace.
@@ -543,26 +548,26 @@ pub enum FileError {
     Read {
         /// The file.
         place: String,
-        /// What is wrong with it.
+        /// The fault in the file.
         error: ReadError,
     },
-    /// The caller did not want to go on.
+    /// The caller interrupted the work.
     #[error("{place}: interrupted; nothing was changed")]
     Stopped {
         /// The file.
         place: String,
     },
     /// The file cannot be written.
-    #[error("{place}: cannot be written: {error}; what was there before is unchanged")]
+    #[error("{place}: cannot be written: {error}; the previous file is unchanged")]
     Write {
         /// The file.
         place: String,
-        /// What is in the way.
+        /// The cause.
         error: WriteError,
     },
 }
 
-/// Why a trace could not be written.
+/// The reason why a trace could not be written.
 #[derive(Debug, Error)]
 #[non_exhaustive]
 pub enum WriteError {
@@ -571,7 +576,7 @@ pub enum WriteError {
         "the trace carries no whole packet after its first millisecond, which a mahimahi file needs; write a longer trace"
     )]
     TooShort,
-    /// Something is not said that the format cannot do without.
+    /// Required information is missing.
     #[error("{why}; give {field}")]
     Missing {
         /// Why it is needed.
@@ -584,11 +589,10 @@ pub enum WriteError {
     Io(#[from] io::Error),
 }
 
-/// Hands the lines of the text file `name` to `take`, one by one and without their ends, as long as
-/// the budget says so.
+/// Passes each line of the text file `name`, without its line end, to `take`, within the budget.
 ///
 /// # Errors
-/// A [`FileError`] that names the file, and the line that `take` refuses or that is not text.
+/// A [`FileError`] that names the file and the line that `take` rejects or that is not text.
 pub fn read_lines(
     name: &Path,
     files: &dyn Files,
@@ -607,7 +611,7 @@ pub fn read_lines(
     all().map_err(|error| FileError::Read { place: files.place(name), error })
 }
 
-/// Reads the file at `path`, whose suffix says the format.
+/// Reads the file at `path`; the suffix determines the format.
 ///
 /// # Errors
 /// A [`FileError`] that names the file.
@@ -634,7 +638,7 @@ mod tests {
     }
 
     #[test]
-    fn a_file_is_replaced_whole_and_leaves_nothing_beside() {
+    fn a_replaced_file_leaves_no_temporary_file() {
         let folder = folder("whole");
         let path = folder.join("x.csv");
         fs::write(&path, "old").unwrap();
@@ -660,7 +664,7 @@ mod tests {
 
     #[cfg(target_os = "linux")]
     #[test]
-    fn a_full_disk_is_told_and_a_device_is_not_replaced() {
+    fn a_full_disk_is_reported_and_a_device_is_not_replaced() {
         let text = WriteAs { format: Some(Format::TEXT), ..WriteAs::default() };
         let fault = text.write(&trace(), Path::new("/dev/full")).unwrap_err();
         assert!(fault.to_string().starts_with("/dev/full: cannot be written: No space left"));
@@ -668,7 +672,7 @@ mod tests {
     }
 
     #[test]
-    fn who_stops_half_way_changes_nothing() {
+    fn an_interrupted_write_changes_nothing() {
         let folder = folder("stopped");
         let path = folder.join("x.csv");
         WriteAs::default().write(&trace(), &path).unwrap();
@@ -676,7 +680,7 @@ mod tests {
         assert!(before.len() > 3 << 16);
         let asked = AtomicU32::new(0);
         let twice = || asked.fetch_add(1, Ordering::Relaxed) < 2;
-        let budget = Budget::new(Most::Unlimited, Some(&twice));
+        let budget = Budget::new(MemoryLimit::Unlimited, Some(&twice));
         let stopped = TraceFile::new(&path).read_within(&Folder::default(), &budget).unwrap_err();
         assert!(matches!(stopped, FileError::Stopped { .. }), "{stopped}");
         asked.store(0, Ordering::Relaxed);
@@ -688,7 +692,7 @@ mod tests {
     }
 
     #[test]
-    fn a_file_that_is_none_is_told() {
+    fn a_missing_file_and_a_folder_are_reported() {
         let missing = read(Path::new("/no/such.csv")).unwrap_err();
         assert!(missing.to_string().ends_with("cannot be opened: No such file or directory"));
         let file = TraceFile { format: Some(Format::TEXT), ..TraceFile::new(std::env::temp_dir()) };

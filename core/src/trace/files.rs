@@ -1,4 +1,4 @@
-//! Where the files that descriptions name come from: a folder, memory, whatever a host has.
+//! Sources of the files that descriptions name: a folder, memory, or another store of the host.
 
 use std::collections::BTreeMap;
 use std::fs::File;
@@ -26,16 +26,16 @@ pub trait Files: Send + Sync {
     /// Opens the file of this name.
     ///
     /// # Errors
-    /// What the host says if there is no such file.
+    /// The error of the host if it cannot open the file.
     fn open(&self, name: &Path) -> io::Result<Box<dyn Source>>;
 
-    /// Name of the file in messages.
+    /// Name of the file for messages.
     fn place(&self, name: &Path) -> String {
         name.display().to_string()
     }
 }
 
-/// The files of a folder; a name may be a path relative to it, or an absolute one.
+/// The files of a folder; a name is a path relative to it, or an absolute path.
 ///
 /// ```
 /// use clift::trace::{Folder, TraceFile};
@@ -71,7 +71,7 @@ impl Files for Folder {
 pub struct InMemory(BTreeMap<PathBuf, Arc<[u8]>>);
 
 impl InMemory {
-    /// Adds a file, in the place of one of the same name.
+    /// Adds a file, replacing one of the same name.
     pub fn insert(&mut self, name: impl Into<PathBuf>, content: impl AsRef<[u8]>) {
         self.0.insert(name.into(), content.as_ref().into());
     }

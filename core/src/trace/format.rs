@@ -1,4 +1,4 @@
-//! The formats of trace files: one row each, which its own file writes.
+//! The registry of trace file formats. Each format defines its own row.
 
 use std::fmt;
 use std::io::Write;
@@ -12,17 +12,17 @@ use crate::trace::{
     PhyTrace, capture, columns, loss_string, mahimahi, netem, ping, probes, series, text,
 };
 
-/// What there is to know of a format.
+/// Description of a format.
 pub(super) struct FormatRow {
-    /// Name of the format as users write it.
+    /// Name of the format in scenarios and on the command line.
     pub(super) name: &'static str,
-    /// Suffixes of files that have the format, unless told otherwise.
+    /// File suffixes of the format, used unless a format is given.
     pub(super) suffixes: &'static [&'static str],
-    /// One line for users.
+    /// One-line description for users.
     pub(super) doc: &'static str,
-    /// How a file is read, if it can be.
+    /// Reads a file; `None` if the format is write-only.
     pub(super) read: Option<Reads>,
-    /// How a file is written, if it can be.
+    /// Writes a file; `None` if the format is read-only.
     pub(super) write: Option<Writes>,
 }
 
@@ -32,7 +32,7 @@ type Reads = fn(&TraceFile, &Input<'_>) -> Result<PhyTrace, FileError>;
 /// A function that writes a trace.
 type Writes = fn(&PhyTrace, &WriteAs, &mut (dyn Write + Send)) -> Result<(), WriteError>;
 
-/// The registry: the only list of formats.
+/// All formats.
 static FORMATS: &[&FormatRow] = &[
     &text::FORMAT,
     &columns::FORMAT,
@@ -78,10 +78,10 @@ impl Format {
         FORMATS.iter().map(|row| Self(row))
     }
 
-    /// The format that a file's suffix stands for.
+    /// The format of files with this suffix.
     ///
     /// # Errors
-    /// If the suffix is not known; the message lists the formats.
+    /// If the suffix is unknown; the message lists the formats.
     pub fn of(path: &Path) -> Result<Self, UnknownFormat> {
         let suffix = path.extension().unwrap_or_default().to_string_lossy().to_ascii_lowercase();
         let known = Self::all().find(|format| format.suffixes().contains(&suffix.as_str()));
@@ -91,27 +91,27 @@ impl Format {
         })
     }
 
-    /// Name of the format as users write it.
+    /// Name of the format in scenarios and on the command line.
     pub fn name(self) -> &'static str {
         self.0.name
     }
 
-    /// Suffixes of files that have the format, unless told otherwise; without the dot.
+    /// File suffixes of the format, without the dot, used unless a format is given.
     pub fn suffixes(self) -> &'static [&'static str] {
         self.0.suffixes
     }
 
-    /// What the format is, in one line.
+    /// One-line description of the format.
     pub fn doc(self) -> &'static str {
         self.0.doc
     }
 
-    /// Whether files of the format can be read.
+    /// True if files of the format can be read.
     pub fn is_read(self) -> bool {
         self.0.read.is_some()
     }
 
-    /// Whether files of the format can be written.
+    /// True if files of the format can be written.
     pub fn is_written(self) -> bool {
         self.0.write.is_some()
     }
@@ -150,22 +150,22 @@ impl FromStr for Format {
     }
 }
 
-/// A format that cannot be told.
+/// The error for an unknown suffix or name.
 #[derive(Clone, Debug, Eq, Error, PartialEq)]
 pub enum UnknownFormat {
-    /// A suffix of no format, of a file to read.
-    #[error("the suffix `{0}` does not say the format; give a format: {list}{more}", more = elsewhere(.0), list = list(Format::is_read))]
+    /// An unknown suffix, of a file to read.
+    #[error("the suffix `{0}` does not determine the format; give a format: {list}{more}", more = elsewhere(.0), list = list(Format::is_read))]
     Suffix(String),
-    /// A suffix of no format, of a file to write.
-    #[error("the suffix `{0}` does not say the format; give a format: {list}", list = list(Format::is_written))]
+    /// An unknown suffix, of a file to write.
+    #[error("the suffix `{0}` does not determine the format; give a format: {list}", list = list(Format::is_written))]
     Written(String),
-    /// A name of no format.
+    /// An unknown format name.
     #[error("`{0}` is not a format; known are {list}", list = list(|_| true))]
     Name(String),
 }
 
 impl UnknownFormat {
-    /// The same of a file to write: other formats can be given for it.
+    /// The same error for a file to write, whose message lists the formats that can be written.
     pub(super) fn written(self) -> Self {
         match self {
             Self::Suffix(suffix) => Self::Written(suffix),
@@ -174,7 +174,7 @@ impl UnknownFormat {
     }
 }
 
-/// Where files of this suffix are read, if by another command.
+/// The command that reads files of this suffix, if a different one does.
 fn elsewhere(suffix: &str) -> &'static str {
     match suffix.trim_start_matches('.') {
         "pcap" | "pcapng" | "cap" => "; two captures are read by `clift trace capture`",
@@ -197,7 +197,7 @@ mod with_serde {
 
     use super::Format;
 
-    /// Names of the formats that can be read: what a description may name.
+    /// Names of the formats that can be read, for descriptions of traces.
     static READ: LazyLock<Vec<&'static str>> = LazyLock::new(|| {
         Format::all().filter(|format| format.is_read()).map(Format::name).collect()
     });
@@ -255,7 +255,7 @@ mod tests {
     }
 
     #[test]
-    fn only_what_can_be_given_is_offered() {
+    fn messages_list_only_the_formats_that_apply() {
         let unknown = Format::of(Path::new("x.md")).unwrap_err();
         let read = unknown.to_string();
         assert!(read.ends_with("capture, loss, runs"), "{read}");

@@ -1,4 +1,4 @@
-//! What a trace file says about itself: keys and values, the same in every format that has them.
+//! Metadata of trace files: keys and values, the same in every format that supports them.
 
 use crate::trace::decimal::parse_integer;
 use crate::trace::error::{Fault, Snippet};
@@ -6,18 +6,18 @@ use crate::trace::notes::{joined, split};
 use crate::trace::{Header, Loading, Packing, PhyTrace};
 use crate::units::{Bytes, Duration};
 
-/// The keys of a file as they are read.
+/// The keys of a file while it is read.
 #[derive(Default)]
 pub(crate) struct Keys {
     /// Payload of a slot.
     pub(crate) lldu: Option<Bytes>,
-    /// Everything else.
+    /// All other metadata.
     pub(crate) header: Header,
     seen: Vec<&'static str>,
 }
 
 impl Keys {
-    /// Takes a key and its value; false if the key is not one of ours.
+    /// Sets a key; false if the key is unknown.
     pub(crate) fn set(&mut self, key: &str, value: &str) -> Result<bool, Fault> {
         let header = &mut self.header;
         let known = match key {
@@ -92,7 +92,7 @@ impl Keys {
     }
 }
 
-/// The keys of `phy` and their values, in the order in which files have them.
+/// The keys of `phy` and their values, in file order.
 pub(crate) fn keys(phy: &PhyTrace) -> Vec<(&'static str, String)> {
     let header = phy.header();
     let mut keys = vec![("clift-trace", "1".to_owned())];
@@ -117,7 +117,7 @@ pub(crate) fn keys(phy: &PhyTrace) -> Vec<(&'static str, String)> {
     keys
 }
 
-/// The keys of how packets go onto slots.
+/// The keys for loading packets onto slots.
 pub(crate) fn loading(loading: Loading) -> impl Iterator<Item = (&'static str, String)> {
     let packing = loading.packing.map(|packing| ("packing", packing.name().to_owned()));
     let numbers = [
@@ -138,7 +138,7 @@ fn text(value: &str) -> Option<String> {
     (!value.is_empty()).then(|| value.to_owned())
 }
 
-/// `text` without line ends and other control characters, or `None` if nothing is left.
+/// `text` without line ends and other control characters; `None` if the result is empty.
 pub(crate) fn one_line(text: &str) -> Option<String> {
     let line: String = text.chars().map(|c| if c.is_control() { ' ' } else { c }).collect();
     let line = line.trim();

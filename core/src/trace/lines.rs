@@ -1,13 +1,13 @@
-//! Lines of a reader, counted, one buffer for all.
+//! Numbered lines of a reader, in a reused buffer.
 
 use std::io::{BufRead, Read};
 
 use crate::trace::error::{Fault, ReadError};
 
-/// No line of a trace file is longer.
+/// Maximum length of a line in a trace file.
 const LONGEST: usize = 1 << 16;
 
-/// Reads lines of at most 64 KiB; line ends may be `\n` or `\r\n`, a byte-order mark is skipped.
+/// Reads lines of at most 64 KiB; lines end in `\n` or `\r\n`, and a byte-order mark is skipped.
 pub(crate) struct Lines<R> {
     reader: R,
     buffer: Vec<u8>,
@@ -19,7 +19,7 @@ impl<R: BufRead> Lines<R> {
         Self { reader, buffer: Vec::new(), line: 0 }
     }
 
-    /// The next line without its end and its number from 1; `None` after the last.
+    /// The next line without its end, and its number from 1; `None` after the last.
     pub(crate) fn next(&mut self) -> Result<Option<(u64, &[u8])>, ReadError> {
         self.buffer.clear();
         let limit = LONGEST as u64 + 1;

@@ -1,6 +1,6 @@
-//! Loss without times: strings of 0 (lost) and 1 (received), and the run lengths of ns-2.
+//! Loss patterns without times: strings of 0 (lost) and 1 (received), and the run lengths of ns-2.
 //!
-//! Both need a [`Pattern`] that says what a slot is.
+//! Both need a [`Pattern`] that defines the slots.
 
 use std::io::{self, BufRead, Write};
 
@@ -23,12 +23,12 @@ pub(super) const FORMAT: FormatRow = FormatRow {
         let pattern = Pattern::of(how, input)?;
         let mut phy = input.parsed(&how.file, |file| read_within(file, pattern, input.budget))?;
         let lost = phy.d().iter().filter(|&&d| d == 0).count();
-        // Logs of losses have them the other way round more often than a link loses most of its slots.
+        // Loss logs with the opposite convention are more common than links that lose most slots.
         if 2 * lost > phy.len() {
             let share = 100.0 * lost as f64 / phy.len() as f64;
             phy.warn(format!(
-                "{share:.3} % of the slots are lost: 0 is lost here and 1 received; in a log of losses \
-                 it is the other way round"
+                "{share:.3} % of the slots are lost: here 0 means lost and 1 received; in a log of losses \
+                 the convention is often the opposite"
             ));
         }
         Ok(phy)
@@ -47,20 +47,20 @@ pub(super) const RUNS: FormatRow = FormatRow {
     write: Some(|phy, _, out| Ok(write_runs(phy, out)?)),
 };
 
-/// What the slots of a loss pattern are.
+/// The slots of a loss pattern.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct Pattern {
-    /// From one slot to the next.
+    /// Time from one slot to the next.
     pub slot: Duration,
-    /// Decoding time of a received slot; at least 1 ns is taken, since 0 means erased.
+    /// Decoding time of a received slot; at least 1 ns is used, because 0 means erased.
     pub decode: Duration,
     /// Payload of a slot.
     pub lldu: Bytes,
 }
 
-/// Reads a string of `0` (lost) and `1` (received), as the emulators Link'Em and FlowEmu have them.
-/// White space and commas between symbols are skipped, and so are lines from `#` on; anything else
-/// is an error.
+/// Reads a string of `0` (lost) and `1` (received), the format of the emulators Link'Em and
+/// FlowEmu. White space and commas between symbols are skipped, and so is the rest of a line after
+/// `#`; anything else is an error.
 ///
 /// ```
 /// use clift::trace::loss_string::{self, Pattern};
@@ -73,7 +73,7 @@ pub struct Pattern {
 /// ```
 ///
 /// # Errors
-/// A [`ReadError`] with the first line in the way.
+/// A [`ReadError`] with the first faulty line.
 pub fn read(reader: impl BufRead, pattern: Pattern) -> Result<PhyTrace, ReadError> {
     read_within(reader, pattern, &Budget::unlimited())
 }
@@ -85,7 +85,7 @@ fn read_within(
 ) -> Result<PhyTrace, ReadError> {
     let (mut d, mut line, mut remark) = (Vec::new(), 1, false);
     let received = pattern.received();
-    // What of a byte-order mark may still follow; nothing once something else came.
+    // The rest of a byte-order mark that may still follow; empty after any other byte.
     let mut mark: &[u8] = b"\xef\xbb\xbf";
     loop {
         let chunk = reader.fill_buf()?;
@@ -125,10 +125,10 @@ fn read_within(
     pattern.trace(d, budget)
 }
 
-/// Writes the fates of the slots as a string of `0` and `1`, 80 a line. Times are lost.
+/// Writes one `0` (lost) or `1` (received) per slot, 80 per line. Slot times are not written.
 ///
 /// # Errors
-/// What the writer says.
+/// If the writer fails.
 pub fn write(phy: &PhyTrace, mut out: impl Write) -> io::Result<()> {
     let mut line = Vec::with_capacity(81);
     for slots in phy.d().chunks(80) {
@@ -140,9 +140,9 @@ pub fn write(phy: &PhyTrace, mut out: impl Write) -> io::Result<()> {
     Ok(())
 }
 
-/// Reads run lengths as ns-2's `ErrorModel/Trace` has them: a line is the number of packets
-/// received and the number lost after them. Files of more than `most` slots are refused, since a
-/// few characters can ask for any amount of memory.
+/// Reads run lengths in the format of ns-2's `ErrorModel/Trace`: each line is the number of packets
+/// received and the number lost after them. Files of more than `most` slots are refused, because a
+/// few characters can request any amount of memory.
 ///
 /// ```
 /// use clift::trace::loss_string::{self, Pattern};
@@ -154,7 +154,7 @@ pub fn write(phy: &PhyTrace, mut out: impl Write) -> io::Result<()> {
 /// ```
 ///
 /// # Errors
-/// A [`ReadError`] with the first line in the way.
+/// A [`ReadError`] with the first faulty line.
 pub fn read_runs(reader: impl BufRead, pattern: Pattern, most: u64) -> Result<PhyTrace, ReadError> {
     read_runs_within(reader, pattern, most, &Budget::unlimited())
 }
@@ -180,7 +180,7 @@ fn read_runs_within(
         }
         let room = (d.capacity() - d.len()) as u64;
         if good + lost > room {
-            // Their times need as much again; what is there is doubled at least.
+            // The column of times needs the same again; the capacity at least doubles.
             let more = (good + lost - room).max(d.len() as u64);
             let (all, what) = (8 * (more + total), format!("{total} slots"));
             let reserved = budget.take(all, &what).and_then(|()| {
@@ -195,10 +195,10 @@ fn read_runs_within(
     pattern.trace(d, budget)
 }
 
-/// Writes the fates of the slots as run lengths. Times are lost.
+/// Writes the losses as run lengths. Slot times are not written.
 ///
 /// # Errors
-/// What the writer says.
+/// If the writer fails.
 pub fn write_runs(phy: &PhyTrace, mut out: impl Write) -> io::Result<()> {
     let mut line = Vec::with_capacity(48);
     let mut rest = &phy.d()[..];
@@ -232,7 +232,7 @@ impl Pattern {
 
     fn trace(self, d: Vec<i64>, budget: &Budget<'_>) -> Result<PhyTrace, ReadError> {
         let slot = i64::try_from(self.slot.as_nanos()).unwrap_or(i64::MAX);
-        // A time out of range is found by the trace's own check.
+        // The validation of the trace detects a time out of range.
         let mut t = budget.room(d.len() as u64, format_args!("{} slots", d.len()))?;
         t.extend((0..d.len() as i64).map(|index| index.saturating_mul(slot)));
         if d.is_empty() {

@@ -1,9 +1,10 @@
-//! mahimahi packet-delivery traces: one integer of milliseconds a line, each an opportunity to send
-//! so many bytes; the file repeats with its last timestamp.
+//! mahimahi packet-delivery traces: one integer of milliseconds per line, each an opportunity to
+//! send a fixed number of bytes. The file repeats with the period of its last timestamp.
 //!
-//! As in mahimahi's code (`link_queue.cc`), not its manual: 1504 bytes an opportunity, of which each
-//! packet takes 4 more than its IP packet has; what a packet leaves is the next one's; what arrives
-//! within a millisecond uses no opportunity of that millisecond.
+//! The semantics follow mahimahi's code (`link_queue.cc`), not its manual: an opportunity has 1504
+//! bytes, and each packet takes 4 bytes more than its IP length; the next packet may use the
+//! remainder of an opportunity; a packet that arrives within a millisecond cannot use opportunities
+//! of that millisecond.
 
 use std::io::{BufRead, Write};
 
@@ -17,9 +18,9 @@ use crate::trace::phy::LATEST;
 use crate::trace::{Header, Loading, Packing, PhyTrace};
 use crate::units::{Bytes, Duration};
 
-/// Bytes of an opportunity in mahimahi's code. Its documentation has 1500.
+/// Bytes per opportunity in mahimahi's code. Its documentation says 1500.
 pub const OPPORTUNITY: Bytes = Bytes(1504);
-/// Bytes that mahimahi counts with each IP packet: what a TUN device puts before it.
+/// Bytes that mahimahi adds to each IP packet: the header of a TUN device.
 const TUN_HEADER: Bytes = Bytes(4);
 
 const MILLISECOND: i64 = 1_000_000;
@@ -34,19 +35,19 @@ pub(super) const FORMAT: FormatRow = FormatRow {
         input.parsed(&how.file, |file| read_within(file, size, input.budget))
     }),
     write: Some(|phy, how, out| {
-        // A trace that was read from a mahimahi file keeps its opportunities.
+        // A trace that was read from a mahimahi file keeps its opportunity size.
         let read = phy.header().loading.tick == TICK;
         let own = if read { phy.lldu() } else { OPPORTUNITY };
         write(phy, how.opportunity.unwrap_or(own), out)
     }),
 };
 
-/// Reads a trace whose slots are the opportunities of `size` bytes: `d` is 1 ns, those of one
-/// millisecond are a nanosecond apart, and the header says how packets go onto them and that the
-/// period is the last timestamp. Only opportunities of mahimahi's own size lose 4 bytes to each packet.
+/// Reads a trace whose slots are opportunities of `size` bytes. `d` is 1 ns, opportunities of the
+/// same millisecond are 1 ns apart, and the header holds the packing and the period (the last
+/// timestamp). Only for opportunities of mahimahi's own size does each packet take 4 more bytes.
 ///
-/// Opportunities at 0 ms stand behind those of the last millisecond, with which they share an
-/// instant when the file repeats.
+/// Opportunities at 0 ms are placed after those of the last millisecond, because both fall at the
+/// same instant when the file repeats.
 ///
 /// ```
 /// use clift::trace::mahimahi;
@@ -57,7 +58,7 @@ pub(super) const FORMAT: FormatRow = FormatRow {
 /// ```
 ///
 /// # Errors
-/// A [`ReadError`] with the first line in the way.
+/// A [`ReadError`] with the first faulty line.
 pub fn read(reader: impl BufRead, size: Bytes) -> Result<PhyTrace, ReadError> {
     read_within(reader, size, &Budget::unlimited())
 }
@@ -83,12 +84,11 @@ fn read_within(
     Ok(PhyTrace::with_header(t.into(), d.into(), size, header)?)
 }
 
-/// Writes the trace as opportunities of `size` bytes: one as soon as the slots that were not
-/// erased have carried that many bytes. Delays are lost. [`read`] gives back a trace that came
-/// from there.
+/// Writes the trace as opportunities of `size` bytes: one whenever the received slots have carried
+/// that many bytes. Delays are not written. A trace read by [`read`] is written unchanged.
 ///
 /// # Errors
-/// If the trace makes no opportunity or none after the first millisecond, or the writer fails.
+/// If the trace has no opportunity after the first millisecond, or the writer fails.
 pub fn write(phy: &PhyTrace, size: Bytes, mut out: impl Write) -> Result<(), WriteError> {
     let size = u64::from(size.0).max(1);
     let (mut carried, mut last, mut line) = (0, 0, Vec::with_capacity(24));
@@ -126,7 +126,8 @@ fn read_opportunities(reader: impl BufRead, budget: &Budget<'_>) -> Result<Vec<i
             at_zero = if current == 0 { t.len() } else { at_zero };
             (current, group) = (stamp, t.len());
         }
-        // Those of the last millisecond and of 0 ms share one when the file repeats.
+        // The opportunities of the last millisecond and of 0 ms share a millisecond when the file
+        // repeats.
         let place = t.len() - group;
         if (place + at_zero) as i64 >= MILLISECOND {
             return Err(Fault::Crowded.at(number));
@@ -181,7 +182,7 @@ mod tests {
     }
 
     #[test]
-    fn a_constant_rate_is_one_line() {
+    fn one_line_is_a_constant_rate() {
         let phy = parsed("1\n");
         assert_eq!((&phy.t()[..], &phy.d()[..]), (&[1_000_000][..], &[1][..]));
         assert_eq!(phy.header().period, Some(Duration::from_millis(1)));
@@ -195,15 +196,15 @@ mod tests {
     }
 
     #[test]
-    fn a_seam_whose_ends_share_a_millisecond_keeps_slots_apart() {
-        // 10 ms is also 0 ms of the repetition: two opportunities, and two more.
+    fn slots_stay_apart_where_the_repetition_starts() {
+        // 10 ms is also 0 ms of the repetition, so four opportunities share it.
         let phy = parsed("0\n0\n10\n10\n");
         assert_eq!(phy.t()[..], [2, 3, 10_000_000, 10_000_001]);
         assert_eq!(phy.header().period, Some(Duration::from_millis(10)));
     }
 
     #[test]
-    fn only_opportunities_of_mahimahis_own_size_have_its_header() {
+    fn only_the_default_opportunity_size_adds_the_tun_header() {
         let own = |bytes| read("1\n".as_bytes(), Bytes(bytes)).unwrap().header().loading;
         assert_eq!((own(1504).packet_header, own(1500).packet_header), (Bytes(4), Bytes(0)));
         assert_eq!((own(1504).tick, own(1500).packing), (TICK, Some(Packing::Bytes)));
@@ -214,7 +215,7 @@ mod tests {
         let t: Vec<i64> = (0..100).map(|i| i * MILLISECOND).collect();
         let d = (0..100).map(|i| i64::from(i % 2)).collect::<Vec<_>>();
         let phy = PhyTrace::new(t.into(), d.into(), Bytes(150)).unwrap();
-        // Every odd slot carries 150 bytes: 1500 are full with slot 19, 39, ...
+        // Every odd slot carries 150 bytes: 1500 are complete at slot 19, 39, ...
         assert_eq!(written(&phy, 1500), "19\n39\n59\n79\n99\n");
         assert_eq!(written(&phy, 75).lines().take(3).collect::<Vec<_>>(), ["1", "1", "3"]);
     }
@@ -254,7 +255,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn a_file_survives_and_its_slots_fill_the_period(
+        fn files_read_back_unchanged_and_slots_fit_the_period(
             gaps in proptest::collection::vec(prop_oneof![Just(0u32), 0u32..50], 1..200),
         ) {
             let stamps = gaps.iter().scan(0, |at, gap| { *at += gap; Some(*at) });

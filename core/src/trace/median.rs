@@ -1,11 +1,11 @@
 //! The lower median of a column that may fill half of the memory: no copy, no sort.
 
-/// Ranges of values that one pass tells apart.
+/// Number of value ranges that one pass distinguishes.
 const BUCKETS: usize = 1024;
 
-/// The lower median of `values`, each from 0 to 2^62; `None` if there is none.
+/// The lower median of `values`, each from 0 to 2^62; `None` if there are none.
 ///
-/// Every pass narrows the range of values that holds the median a thousandfold, so a column
+/// Every pass narrows the range of values that holds the median by a factor of 1024, so a column
 /// that varies by a thousand values takes three passes, the widest nine.
 pub(crate) fn lower_median<I>(values: impl Fn() -> I) -> Option<i64>
 where
@@ -22,14 +22,14 @@ where
         high = high.max(value);
         count += 1;
     }
-    // How many values of the range do not exceed the median: the rank of the lower median.
+    // Rank of the lower median within the range.
     let mut rank = count.div_ceil(2);
     while low < high {
         let bits = (high - low).ilog2() + 1;
         let shift = bits.saturating_sub(BUCKETS.ilog2());
         let mut counts = [0u64; BUCKETS];
         for value in values() {
-            // What lies below `low` wraps to far beyond the last bucket.
+            // A value below `low` wraps to far beyond the last bucket.
             let bucket = (value.wrapping_sub(low) as u64 >> shift) as usize;
             if let Some(count) = counts.get_mut(bucket) {
                 *count += 1;
@@ -54,7 +54,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn it_is_the_middle_of_the_sorted_values(
+        fn the_median_is_the_middle_of_the_sorted_values(
             values in proptest::collection::vec(
                 prop_oneof![0..4i64, 0..5000i64, 0..1i64 << 61, Just(7)], 1..40)
         ) {
@@ -68,7 +68,7 @@ mod tests {
     }
 
     #[test]
-    fn of_nothing_there_is_none() {
+    fn an_empty_column_has_no_median() {
         assert_eq!(lower_median(std::iter::empty), None);
     }
 }

@@ -1,12 +1,12 @@
-//! Mutual information over time: what adaptive HARQ lives on.
+//! Mutual information over time, the channel input of adaptive HARQ.
 
 use crate::trace::TraceError;
 use crate::units::{Duration, Instant};
 
-/// The mutual information per coded bit that the channel offers, at regular instants from 0 on.
+/// Mutual information per coded bit of the channel, at regular instants from 0.
 ///
-/// Tauran 2017's scheme adds up what each attempt receives; a PHY trace only knows the outcome of
-/// one decoding.
+/// The scheme of Tauran 2017 accumulates the information of each attempt; a PHY trace has only the
+/// result of one decoding.
 ///
 /// ```
 /// use clift::trace::MiTrace;
@@ -26,7 +26,7 @@ impl MiTrace {
     /// One value every `every`, each from 0 to 1.
     ///
     /// # Errors
-    /// If there is none, or `every` is 0, or a value is out of its range.
+    /// If `values` is empty, `every` is 0, or a value is out of range.
     pub fn new(every: Duration, values: Vec<f32>) -> Result<Self, TraceError> {
         if values.is_empty() || every == Duration::ZERO {
             return Err(TraceError::Empty);
@@ -37,7 +37,7 @@ impl MiTrace {
         Ok(Self { every, values })
     }
 
-    /// From one value to the next.
+    /// Time from one value to the next.
     pub fn every(&self) -> Duration {
         self.every
     }
@@ -47,7 +47,7 @@ impl MiTrace {
         &self.values
     }
 
-    /// The value of the slot in which `instant` lies; `None` past the end.
+    /// The value of the slot that contains `instant`; `None` past the end.
     pub fn at(&self, instant: Instant) -> Option<f32> {
         let slot = instant.as_nanos() / self.every.as_nanos();
         self.values.get(usize::try_from(slot).ok()?).copied()
@@ -64,7 +64,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_no_information_is_refused() {
+    fn values_outside_0_to_1_are_refused() {
         let every = Duration::from_millis(1);
         assert_eq!(MiTrace::new(every, vec![]), Err(TraceError::Empty));
         assert_eq!(MiTrace::new(Duration::ZERO, vec![0.1]), Err(TraceError::Empty));

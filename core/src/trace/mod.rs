@@ -1,14 +1,14 @@
-//! Stage 1: what the physical layer did, slot by slot.
+//! Stage 1: the behaviour of the physical layer, slot by slot.
 //!
-//! A [`PhyTrace`] says for every slot when its LLDU was sent and how long it took to decode, or
-//! that it was erased (DESIGN: words; the CLIFT papers, section III-A).
+//! A [`PhyTrace`] holds, for every slot, the time at which its LLDU was sent and its decoding time,
+//! or that it was erased (DESIGN: words; the CLIFT papers, section III-A).
 //!
-//! One module a file format: [`text`] (ours), [`columns`] (two bare columns), [`mahimahi`],
-//! [`probes`] (per-packet delay and loss), [`ping`] (its output), [`loss_string`] (0/1 strings and ns-2 run lengths),
-//! [`series`] (rate, delay and loss over time), [`capture`] (packets at both ends),
-//! `parquet` (a feature, on by default) and [`netem`] (written only). They work on readers and
-//! writers. A [`TraceFile`] describes a file and reads it from whatever [`Files`] a host has;
-//! [`WriteAs`] writes one; [`Format`] is the registry of formats.
+//! Each file format has one module: [`text`] (CLIFT's own), [`columns`] (two bare columns),
+//! [`mahimahi`], [`probes`] (per-packet delay and loss), [`ping`] (the output of ping),
+//! [`loss_string`] (0/1 strings and ns-2 run lengths), [`series`] (rate, delay and loss over time),
+//! [`capture`] (packets at both ends), `parquet` (a feature, on by default) and [`netem`] (write
+//! only). They work on readers and writers. A [`TraceFile`] describes a file and reads it from the
+//! [`Files`] of a host; [`WriteAs`] writes a file; [`Format`] is the registry of formats.
 
 mod atomic;
 pub mod capture;

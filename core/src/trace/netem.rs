@@ -1,7 +1,7 @@
-//! netem-trace JSON, as Rattan reads it; written only.
+//! netem-trace JSON, the input format of Rattan; write only.
 //!
-//! A netem-trace model is a list of values with durations. A trace makes three of them: bandwidth,
-//! one-way delay and loss. Rattan applies each as a cell of its own.
+//! A netem-trace model is a list of values with durations. A trace gives three models: bandwidth,
+//! one-way delay and loss. Rattan applies each in a cell of its own.
 
 use std::io::{self, Write};
 use std::str::FromStr;
@@ -22,12 +22,12 @@ pub(super) const FORMAT: FormatRow = FormatRow {
     }),
 };
 
-/// Which of the three models to write.
+/// The model to write.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum Model {
     /// LLDU size over the gap to the next slot.
     Bandwidth,
-    /// `d` + RTT/2 if the header knows an RTT, else `d`; an erased slot keeps the delay before it.
+    /// `d` + RTT/2 if the header has an RTT, else `d`; an erased slot keeps the previous delay.
     Delay,
     /// 1 during an erased slot, 0 otherwise.
     Loss,
@@ -47,9 +47,9 @@ impl FromStr for Model {
     }
 }
 
-/// Writes one model of the trace, repeated for ever (`"count": 0`). Slots with equal values are
-/// joined. The last slot lasts until the header's period ends, else as long as the one before (1 ms
-/// if it is the only one).
+/// Writes one model of the trace, repeated indefinitely (`"count": 0`). Consecutive slots with
+/// equal values are merged. The last slot lasts until the period of the header ends, else as long
+/// as the slot before it (1 ms if it is the only slot).
 ///
 /// ```
 /// use clift::trace::netem::{self, Model};
@@ -69,7 +69,7 @@ impl FromStr for Model {
 /// ```
 ///
 /// # Errors
-/// What the writer says.
+/// If the writer fails.
 pub fn write(phy: &PhyTrace, model: Model, mut out: impl Write) -> io::Result<()> {
     write!(out, "{{\"Repeated{}PatternConfig\":{{\"pattern\":[", model.name())?;
     let mut separator = "\n";
@@ -77,7 +77,7 @@ pub fn write(phy: &PhyTrace, model: Model, mut out: impl Write) -> io::Result<()
     let mut delay = phy.nominal_decoding().as_nanos();
     let half = phy.header().rtt.map_or(0, |rtt| rtt.half().as_nanos());
     for (slot, &d) in phy.d().iter().enumerate() {
-        let lasts = lasts(phy, slot);
+        let lasts = duration_of(phy, slot);
         if d > 0 {
             delay = d.unsigned_abs();
         }
@@ -102,8 +102,8 @@ pub fn write(phy: &PhyTrace, model: Model, mut out: impl Write) -> io::Result<()
     writeln!(out, "\n],\"count\":0}}}}")
 }
 
-/// How long a slot lasts, ns.
-fn lasts(phy: &PhyTrace, slot: usize) -> u64 {
+/// Duration of a slot, ns.
+fn duration_of(phy: &PhyTrace, slot: usize) -> u64 {
     let t = phy.t();
     let end = t.len() - 1;
     let gap = if slot < end {
@@ -121,7 +121,7 @@ fn lasts(phy: &PhyTrace, slot: usize) -> u64 {
 fn bits_per_second(lldu: u32, lasts: u64) -> u64 {
     let bits = u128::from(lldu) * 8 * 1_000_000_000;
     let lasts = u128::from(lasts);
-    // 2^32 bytes a nanosecond are 2^65 bit/s: the bound is never met by a real link.
+    // 2^32 bytes in a nanosecond are 2^65 bit/s, far above any real link.
     u64::try_from((bits + lasts / 2) / lasts).unwrap_or(u64::MAX)
 }
 

@@ -1,10 +1,10 @@
-//! What an import says of itself.
+//! Notes of an import.
 
 use serde::{Deserialize, Serialize};
 
 use crate::trace::keys::one_line;
 
-/// How a foreign file was understood, what was assumed where it says nothing, what to beware of.
+/// How an import interpreted a foreign file, what it assumed, and its warnings.
 ///
 /// ```
 /// use clift::trace::{Notes, text};
@@ -14,16 +14,16 @@ use crate::trace::keys::one_line;
 /// ```
 #[derive(Clone, Debug, Default, Deserialize, Eq, PartialEq, Serialize)]
 pub struct Notes {
-    /// What was read from where.
+    /// How the content of the file was interpreted.
     pub understood: Vec<String>,
-    /// What was taken because nothing else was said.
+    /// Assumptions made where the file and the user gave no value.
     pub assumed: Vec<String>,
-    /// What may make the trace mean less than it seems to.
+    /// Limitations of the trace.
     pub warnings: Vec<String>,
 }
 
 impl Notes {
-    /// The same as files can hold them: one line each, apart from each other.
+    /// Normalises the notes to what a file can hold: one line each, without the separator.
     pub(super) fn clean(self) -> Self {
         let clean = |notes: Vec<String>| joined(&notes).map_or_else(Vec::new, |line| split(&line));
         Self {
@@ -34,8 +34,8 @@ impl Notes {
     }
 }
 
-/// A time as people say it: in s, ms or us with decimals, not in whole nanoseconds.
-pub(super) fn spoken(nanos: i64) -> String {
+/// Formats a time for readers: in s, ms or us with decimals.
+pub(super) fn readable(nanos: i64) -> String {
     let size = nanos.unsigned_abs();
     let units = [("s", 1_000_000_000), ("ms", 1_000_000), ("us", 1_000), ("ns", 1)];
     let (unit, scale) = units.into_iter().find(|unit| size >= unit.1).unwrap_or(("s", 1));
@@ -44,17 +44,17 @@ pub(super) fn spoken(nanos: i64) -> String {
     format!("{} {unit}", text.trim_end_matches('0').trim_end_matches('.'))
 }
 
-/// Stands between notes where one line holds several.
+/// Separator of notes that share a line.
 const BETWEEN: &str = "; ";
 
-/// The notes in one line.
+/// Joins the notes into one line.
 pub(super) fn joined(notes: &[String]) -> Option<String> {
     let clean = notes.iter().filter_map(|note| one_line(&note.replace(BETWEEN, ", ")));
     let line = clean.collect::<Vec<_>>().join(BETWEEN);
     (!line.is_empty()).then_some(line)
 }
 
-/// The notes that a line holds.
+/// Splits a line into notes.
 pub(super) fn split(line: &str) -> Vec<String> {
     line.split(BETWEEN).filter_map(one_line).collect()
 }

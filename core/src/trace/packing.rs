@@ -1,4 +1,4 @@
-//! How packets go onto the slots of a trace, where the trace says so itself.
+//! How packets are loaded onto the slots of a trace, where the trace specifies it.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -7,22 +7,23 @@ use crate::trace::TraceError;
 use crate::trace::phy::LATEST;
 use crate::units::{Bytes, Duration};
 
-/// What packets share.
+/// What packets may share.
 #[derive(Clone, Copy, Debug, Default, Deserialize, Eq, JsonSchema, PartialEq, Serialize)]
 #[serde(rename_all = "lowercase")]
 #[schemars(inline)]
 pub enum Packing {
-    /// Nothing: each packet begins a slot of its own, and what it leaves of its last one is padding
+    /// Nothing: each packet starts in a new slot, and the remainder of its last slot is padding
     /// (the CLIFT papers).
     #[default]
     Packet,
-    /// Slots: a packet begins behind the last byte of the one before it, as long as it was there when
-    /// that slot came. What is free in a slot when nothing waits is lost (GSE, RLE, RLC, mahimahi).
+    /// Slots: a packet starts after the last byte of the previous packet, if it had arrived when
+    /// that slot started. Free space in a slot is lost if no packet waits (GSE, RLE, RLC,
+    /// mahimahi).
     Bytes,
 }
 
 impl Packing {
-    /// As files and scenarios write it.
+    /// Name in files and scenarios.
     pub fn name(self) -> &'static str {
         match self {
             Self::Packet => "packet",
@@ -30,39 +31,39 @@ impl Packing {
         }
     }
 
-    /// The packing of this name.
+    /// The packing with this name.
     pub fn of(name: &str) -> Option<Self> {
         [Self::Packet, Self::Bytes].into_iter().find(|packing| packing.name() == name)
     }
 }
 
-/// How a trace was made to be used. Nothing of it for most traces.
+/// How packets are loaded onto the slots of a trace. Empty for most traces.
 ///
 /// ```
 /// use clift::trace::{Loading, Packing, mahimahi};
 /// let phy = mahimahi::read("1\n4\n".as_bytes(), mahimahi::OPPORTUNITY).unwrap();
 /// let loading = phy.header().loading;
 /// assert_eq!((loading.packing, loading.packet_header.0), (Some(Packing::Bytes), 4));
-/// // What arrives at 3.2 ms has to wait for the opportunities of 4 ms and later.
+/// // A packet that arrives at 3.2 ms waits for the opportunities from 4 ms on.
 /// assert_eq!(loading.first_usable(3_200_000), 4_000_000);
 /// assert_eq!(Loading::default().first_usable(3_200_000), 3_200_000);
 /// ```
 #[derive(Clone, Copy, Debug, Default, Deserialize, Eq, PartialEq, Serialize)]
 pub struct Loading {
-    /// What packets share (`packing`), unless a link says otherwise.
+    /// What packets may share (`packing`), unless the link specifies it.
     pub packing: Option<Packing>,
-    /// Bytes sent with each packet (`packet_header_bytes`), which count in the queue, too.
+    /// Bytes added to each packet (`packet_header_bytes`), which also count in the queue.
     pub packet_header: Bytes,
-    /// The clock that slots were recorded with (`tick_ns`): a packet that arrives within a tick uses
-    /// no slot of that tick. 0: time is not divided.
+    /// Clock with which the slots were recorded (`tick_ns`): a packet that arrives within a tick
+    /// cannot use slots of that tick. 0: no clock.
     pub tick: Duration,
-    /// Where in trace time a tick starts (`tick_phase_ns`), less than a tick.
+    /// Start of a tick in trace time (`tick_phase_ns`), less than a tick.
     pub phase: Duration,
 }
 
 impl Loading {
-    /// The first trace time at which a packet that arrives at the trace time `arrival` may use a slot,
-    /// ns.
+    /// The earliest trace time, in ns, at which a packet that arrives at trace time `arrival` may
+    /// use a slot.
     #[inline]
     pub fn first_usable(&self, arrival: i64) -> i64 {
         let tick = self.tick.as_nanos() as i64;
@@ -74,7 +75,7 @@ impl Loading {
         arrival - (arrival - phase).rem_euclid(tick) + tick
     }
 
-    /// That its times are some.
+    /// Checks that the tick and its phase are valid.
     pub(super) fn check(&self) -> Result<(), TraceError> {
         let fits = self.tick.as_nanos() <= LATEST as u64;
         if fits && (self.phase == Duration::ZERO || self.phase < self.tick) {
@@ -83,8 +84,8 @@ impl Loading {
         Err(TraceError::Tick)
     }
 
-    /// The same for a trace whose time 0 is the trace time `start` of this one.
-    pub(super) fn from(&self, start: Duration) -> Self {
+    /// The same loading for a trace whose time 0 is the trace time `start` of this one.
+    pub(super) fn starting_at(&self, start: Duration) -> Self {
         let tick = self.tick.as_nanos();
         if tick == 0 {
             return *self;
@@ -112,8 +113,8 @@ mod tests {
             let tick = tick as i64;
             let scan = (arrival + 1..).find(|at| (at - phase as i64).rem_euclid(tick) == 0).unwrap();
             prop_assert_eq!(whole.first_usable(arrival), scan);
-            // Cutting a trace moves nothing against the clock.
-            let cut = whole.from(Duration::from_nanos(start));
+            // Cutting a trace does not move it relative to the clock.
+            let cut = whole.starting_at(Duration::from_nanos(start));
             prop_assert!(cut.check().is_ok());
             let moved = arrival + start as i64;
             prop_assert_eq!(cut.first_usable(arrival) + start as i64, whole.first_usable(moved));

@@ -573,7 +573,7 @@ mod tests {
                 columns(&[t, ("d_ns", F32, Values::F32(&[0.0, 1.0]))], &[]),
                 "column `d_ns` holds float; give whole nanoseconds as int64",
             ),
-            (columns(&[t, d], &[("decode_ns", "soon")]), "`soon` is no value for decode_ns"),
+            (columns(&[t, d], &[("decode_ns", "soon")]), "`soon` is not valid for decode_ns"),
             (columns(&[t, d], &[("clift-trace", "2")]), "format version `2` is not known"),
             (
                 columns(&[("t_ns", I64, Values::I64(&[7, 7])), d], &[]),

@@ -1,4 +1,4 @@
-//! The PHY trace and what makes one valid.
+//! The PHY trace and its validity rules.
 
 use std::sync::{Arc, OnceLock};
 
@@ -11,9 +11,9 @@ use crate::units::{Bytes, Duration, counted};
 
 /// Transmission time `t` and decoding time `d` of every slot; `d = 0` means erased.
 ///
-/// A value of this type is valid: from 1 to 2^32 - 1 slots, `t` strictly increasing and not
-/// negative, `d` not negative, `t + d` below 2^61, LLDU sizes above zero: one for all slots, or one
-/// each.
+/// Every value of this type is valid: from 1 to 2^32 - 1 slots, `t` strictly increasing and not
+/// negative, `d` not negative, `t + d` below 2^61, LLDU sizes above zero (one for all slots, or one
+/// per slot).
 ///
 /// ```
 /// use clift::trace::PhyTrace;
@@ -31,7 +31,7 @@ pub struct PhyTrace {
     medians: Arc<Medians>,
 }
 
-/// Traces are equal if their slots and what their headers say are.
+/// Traces are equal if their slots and headers are equal.
 impl PartialEq for PhyTrace {
     fn eq(&self, other: &Self) -> bool {
         (&self.t, &self.d, &self.lldu, &self.header)
@@ -39,39 +39,39 @@ impl PartialEq for PhyTrace {
     }
 }
 
-/// What takes a pass over the trace, found when it is first asked for; clones share it.
+/// Values that need a pass over the trace, computed on first use; clones share them.
 #[derive(Debug, Default)]
 struct Medians {
     nominal: OnceLock<Duration>,
     gap: OnceLock<Duration>,
 }
 
-/// What a trace file may say about itself.
+/// Metadata that a trace file may contain.
 #[derive(Clone, Debug, Default, Deserialize, Eq, PartialEq, Serialize)]
 pub struct Header {
     /// Nominal decoding time (`decode_ns`).
     pub decode: Option<Duration>,
     /// Free text.
     pub description: Option<String>,
-    /// Where the trace comes from.
+    /// Origin of the trace.
     pub source: Option<String>,
-    /// After how long the trace repeats (`period_ns`), where the file says so: longer than from
-    /// the first slot to the last.
+    /// Time after which the trace repeats (`period_ns`), if the file gives it: longer than from the
+    /// first slot to the last.
     pub period: Option<Duration>,
-    /// Round-trip time that belongs to the trace (`rtt_ns`): twice the part of a measured delay
-    /// that is not in `d`.
+    /// Round-trip time of the trace (`rtt_ns`): twice the part of a measured delay that `d` does
+    /// not include.
     pub rtt: Option<Duration>,
-    /// How an import understood a foreign file.
+    /// How an import interpreted a foreign file.
     pub notes: Notes,
-    /// How packets go onto its slots, where the file says so.
+    /// How packets are loaded onto its slots, if the file says so.
     pub loading: Loading,
 }
 
-/// Why a trace is not one. `slot` counts from 0.
+/// The reason why a trace is not valid. `slot` counts from 0.
 #[derive(Clone, Debug, Eq, Error, PartialEq)]
 #[non_exhaustive]
 pub enum TraceError {
-    /// No slot at all.
+    /// The trace has no slots.
     #[error("the trace is empty; give at least one slot")]
     Empty,
     /// The two columns differ in length.
@@ -101,7 +101,7 @@ pub enum TraceError {
         slot: usize,
         /// `t` or `d`.
         column: &'static str,
-        /// What it holds.
+        /// The value.
         value: i64,
     },
     /// `t + d` leaves the range of times.
@@ -111,40 +111,40 @@ pub enum TraceError {
         slot: usize,
     },
     /// More slots than a `u32` can number.
-    #[error("the trace has {slots} slots; the most is 4294967295, so cut it into parts")]
+    #[error("the trace has {slots} slots; at most 4294967295 are supported, so split it")]
     TooLong {
         /// Slots offered.
         slots: usize,
     },
-    /// Nothing is left of the trace.
+    /// No slot is left after the offset.
     #[error(
         "an offset of {:.9} s leaves no slot: the last is at {:.9} s; start earlier",
         start.as_secs_f64(), last.as_secs_f64()
     )]
     Offset {
-        /// Where it was to start.
+        /// The offset.
         start: Duration,
         /// `t` of its last slot.
         last: Duration,
     },
-    /// A mutual information that is none.
-    #[error("slot {slot}: the mutual information per coded bit is not from 0 to 1")]
+    /// A mutual information outside [0, 1].
+    #[error("slot {slot}: the mutual information per coded bit must be from 0 to 1")]
     Information {
         /// The offending slot.
         slot: usize,
     },
-    /// LLDUs without bytes.
-    #[error("an LLDU of 0 bytes carries nothing; give lldu_bytes of at least 1")]
+    /// An LLDU size of 0.
+    #[error("the LLDU size is 0 bytes; give lldu_bytes of at least 1")]
     ZeroLldu,
-    /// A slot without bytes, or with more than a size can tell.
+    /// A slot with 0 bytes, or with more than 2^32 - 1.
     #[error("slot {slot}: an LLDU of {bytes} bytes; give 1 to 4294967295")]
     Size {
         /// The offending slot.
         slot: usize,
-        /// What is given.
+        /// The size given.
         bytes: i64,
     },
-    /// Not a size for each slot.
+    /// The number of sizes differs from the number of slots.
     #[error(
         "t has {} and bytes has {bytes}; give one size for each t, or one for all",
         counted(*.t, "value", "values")
@@ -155,7 +155,7 @@ pub enum TraceError {
         /// Sizes.
         bytes: usize,
     },
-    /// A column of another length than `t`.
+    /// A column whose length differs from that of `t`.
     #[error("t has {} and {column} has {values}; give one for each t", counted(*.t, "value", "values"))]
     ColumnLength {
         /// The column.
@@ -165,28 +165,28 @@ pub enum TraceError {
         /// Values in the column.
         values: usize,
     },
-    /// A data LLDU that cannot be.
+    /// An invalid data LLDU.
     #[error("LLDU {slot}: {reason}")]
     Unit {
         /// Its number.
         slot: usize,
-        /// What is wrong with it.
+        /// The fault.
         reason: &'static str,
     },
     /// Fewer slots than data LLDUs.
     #[error(
-        "{slots} slots for {lldus} data LLDUs; each has a slot of its own, so give {lldus} or more"
+        "{slots} slots for {lldus} data LLDUs; each needs its own slot, so give {lldus} or more"
     )]
     FewSlots {
-        /// Slots that are said.
+        /// Slots given.
         slots: u64,
         /// Data LLDUs.
         lldus: usize,
     },
-    /// A nominal decoding time that cannot be one.
-    #[error("decode_ns must be from 1 to 2^61; leave it out to have it taken from the trace")]
+    /// An invalid nominal decoding time.
+    #[error("decode_ns must be from 1 to 2^61; remove it to derive it from the trace")]
     Decode,
-    /// A period within which the trace does not fit.
+    /// A period shorter than the trace.
     #[error(
         "period_ns must be above {span}, the time from the first slot to the last, and at most 2^61"
     )]
@@ -194,33 +194,33 @@ pub enum TraceError {
         /// Time from the first slot to the last, ns.
         span: i64,
     },
-    /// A round-trip time beyond the range of times.
+    /// A round-trip time out of range.
     #[error("rtt_ns must be at most 2^61 (73 years); check the unit")]
     Rtt,
-    /// A clock that cannot be one.
+    /// An invalid clock tick.
     #[error(
-        "tick_ns must be at most 2^61, and tick_phase_ns below it; leave both out if any time will do"
+        "tick_ns must be at most 2^61, and tick_phase_ns below it; remove both if arrivals are not tied to a clock"
     )]
     Tick,
 }
 
-/// Times stay below this so that sums of a few of them cannot overflow int64.
+/// Times stay below this limit, so that sums of a few of them cannot overflow int64.
 pub(crate) const LATEST: i64 = 1 << 61;
 
 impl PhyTrace {
-    /// A trace of `t` and `d` in nanoseconds, one value each per slot, and the bytes of a slot, or of
-    /// each ([`Sizes`]).
+    /// A trace of `t` and `d` in nanoseconds, one value each per slot, and the slot size in bytes:
+    /// one for all, or one per slot ([`Sizes`]).
     ///
     /// # Errors
-    /// A [`TraceError`] that names the first slot in the way.
+    /// A [`TraceError`] with the first faulty slot.
     pub fn new(t: Column, d: Column, lldu: impl Into<Sizes>) -> Result<Self, TraceError> {
         Self::with_header(t, d, lldu, Header::default())
     }
 
-    /// The same with what the file says about itself.
+    /// As [`PhyTrace::new`], with the metadata of the file.
     ///
     /// # Errors
-    /// A [`TraceError`] that names the first slot in the way.
+    /// A [`TraceError`] with the first faulty slot.
     pub fn with_header(
         t: Column,
         d: Column,
@@ -244,7 +244,8 @@ impl PhyTrace {
         if header.decode.is_some_and(|d| d.as_nanos() == 0 || d.as_nanos() > LATEST as u64) {
             return Err(TraceError::Decode);
         }
-        // One branch-free pass that the compiler vectorises; the slow search only runs on a fault.
+        // One branch-free pass that the compiler vectorises; the slow search runs only for an
+        // invalid trace.
         let sorted = t.windows(2).fold(true, |ok, pair| ok & (pair[0] < pair[1]));
         let bounded = t
             .iter()
@@ -275,7 +276,7 @@ impl PhyTrace {
         &self.d
     }
 
-    /// Payload of one slot; of the largest where they differ.
+    /// Payload of a slot; the largest if slots differ.
     pub fn lldu(&self) -> Bytes {
         self.lldu.most()
     }
@@ -285,12 +286,12 @@ impl PhyTrace {
         &self.lldu
     }
 
-    /// What the file said about itself.
+    /// Metadata of the file.
     pub fn header(&self) -> &Header {
         &self.header
     }
 
-    /// Says where the trace comes from, unless it does so itself.
+    /// Sets the origin of the trace, unless its file gives one.
     pub(super) fn set_source(&mut self, source: Option<String>) {
         let own = &mut self.header.source;
         *own = own.take().or(source);
@@ -318,9 +319,9 @@ impl PhyTrace {
         })
     }
 
-    /// How long the way back of a link of this round-trip time takes: half of it. Where the delays
-    /// of the way there stand in `d` and the round-trip time therefore is 0 (an import of measured
-    /// delays), the way back takes what the way there nominally does.
+    /// Duration of the return path of a link with this round-trip time: half of it. If the trace is
+    /// an import of measured delays, which puts the forward delay in `d` and sets the RTT to 0, the
+    /// return path takes the nominal decoding time.
     ///
     /// ```
     /// use clift::trace::{Header, PhyTrace};
@@ -330,7 +331,7 @@ impl PhyTrace {
     /// let header = Header { rtt: Some(Duration::ZERO), ..Header::default() };
     /// let imported = PhyTrace::with_header(t.into(), d.into(), Bytes(1500), header)?;
     /// assert_eq!(imported.way_back(Duration::ZERO), ms(25));
-    /// assert_eq!(imported.way_back(ms(60)), ms(30)); // somebody says otherwise
+    /// assert_eq!(imported.way_back(ms(60)), ms(30)); // an explicit RTT
     /// # Ok::<(), clift::trace::TraceError>(())
     /// ```
     pub fn way_back(&self, rtt: Duration) -> Duration {
@@ -340,10 +341,11 @@ impl PhyTrace {
         rtt.half()
     }
 
-    /// The lower median of the gaps between consecutive slots, 0 with a single slot.
+    /// The lower median of the gaps between consecutive slots; 0 for a single slot.
     pub fn median_gap(&self) -> Duration {
         *self.medians.gap.get_or_init(|| {
-            // `t` rises from 0 on, so nothing wraps; an overflow check would keep it from vectorising.
+            // `t` is increasing from at least 0, so nothing wraps; an overflow check would prevent
+            // vectorisation.
             let gaps = || self.t.windows(2).map(|pair| pair[1].wrapping_sub(pair[0]));
             let median = lower_median(gaps);
             Duration::from_nanos(median.unwrap_or(0) as u64)
@@ -380,7 +382,7 @@ mod tests {
     }
 
     #[test]
-    fn faults_name_the_first_slot_in_the_way() {
+    fn faults_name_the_first_faulty_slot() {
         assert_eq!(trace(vec![], vec![]).unwrap_err(), TraceError::Empty);
         assert_eq!(trace(vec![0], vec![]).unwrap_err(), TraceError::Lengths { t: 1, d: 0 });
         assert_eq!(
@@ -412,7 +414,7 @@ mod tests {
     }
 
     #[test]
-    fn an_all_erased_trace_is_valid_and_decodes_in_a_nanosecond() {
+    fn an_all_erased_trace_is_valid_with_a_nominal_decoding_of_1_ns() {
         assert_eq!(
             trace(vec![0, 1], vec![0, 0]).unwrap().nominal_decoding(),
             Duration::from_nanos(1)
@@ -420,7 +422,7 @@ mod tests {
     }
 
     #[test]
-    fn the_median_is_the_lower_one_of_those_that_arrived() {
+    fn nominal_decoding_is_the_lower_median_of_received_slots() {
         let d = vec![0, 9, 3, 0, 7, 5];
         assert_eq!(trace((0..6).collect(), d).unwrap().nominal_decoding(), Duration::from_nanos(5));
     }

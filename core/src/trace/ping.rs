@@ -1,8 +1,9 @@
-//! The output of `ping`: round-trip times by number. A number without an answer is a lost probe.
+//! The output of `ping`: round-trip times by sequence number. A number without an answer is a lost
+//! probe.
 //!
-//! As iputils prints it, with and without times (`-D`) and unanswered numbers (`-O`); BusyBox, BSD and
-//! macOS print lines that are alike. Half of a round-trip time is taken for the way there, then all is
-//! as with other probes ([`super::probes`]).
+//! The format is that of iputils, with or without times (`-D`) and unanswered numbers (`-O`);
+//! BusyBox, BSD and macOS print similar lines. Half of a round-trip time is the forward delay; the
+//! rest is as for other probes ([`super::probes`]).
 
 use std::io::BufRead;
 
@@ -11,7 +12,7 @@ use crate::trace::decimal::{parse, parse_integer};
 use crate::trace::error::{Fault, ReadError, Snippet};
 use crate::trace::format::FormatRow;
 use crate::trace::lines::Lines;
-use crate::trace::notes::spoken;
+use crate::trace::notes::readable;
 use crate::trace::probes::{LOST, Sampling, trace_of};
 use crate::trace::series::Grid;
 use crate::trace::slots::{MOST, Slots};
@@ -29,12 +30,12 @@ pub(super) const FORMAT: FormatRow = FormatRow {
     write: None,
 };
 
-/// Between probes unless something says otherwise: what ping does unless told.
+/// Default time between probes: ping's own default.
 const USUAL: Duration = Duration::from_secs(1);
 
-/// Reads what ping printed: the probes of one run, each with its number. Probes left when the times of
-/// their lines, less their round trips, say (`-D`); without times they left every `interval`, which may
-/// be left out: then the summary says it, else it is a second.
+/// Reads the output of one run of ping, with numbered probes. With `-D`, a probe was sent at the
+/// time of its line minus its round trip. Without times, probes were sent every `interval`; if that
+/// is not given, it follows from the summary, else it is one second.
 ///
 /// ```
 /// use clift::trace::ping;
@@ -50,7 +51,7 @@ const USUAL: Duration = Duration::from_secs(1);
 /// ```
 ///
 /// # Errors
-/// A [`ReadError`] with the first line in the way.
+/// A [`ReadError`] with the first faulty line.
 pub fn read(
     reader: impl BufRead,
     interval: Option<Duration>,
@@ -75,20 +76,20 @@ fn read_within(
     trace_of(probes, 0, sampling, notes, budget)
 }
 
-/// What a line says.
+/// The content of a line.
 #[derive(Debug, PartialEq)]
 enum Line {
-    /// A run begins.
+    /// A run starts.
     Start,
-    /// A probe was answered after so many nanoseconds.
+    /// A probe was answered after `round_trip` nanoseconds.
     Answer { number: u64, round_trip: i64 },
-    /// A probe was sent, and nothing is known of an answer.
+    /// A probe was sent; its answer is unknown.
     Sent(u64),
-    /// How many were sent in all, and how long that took.
+    /// Total number of probes sent and the time taken.
     Summary { sent: u64, span: Option<i64> },
-    /// Something else of ping's.
+    /// Another line of ping.
     Aside,
-    /// Nothing of ping's.
+    /// A line that is not from ping.
     Foreign,
 }
 
@@ -125,7 +126,7 @@ impl Line {
         let (Some(number), Some(time)) = (number, time) else {
             return Err(Fault::Table(format!(
                 "{} is an answer without its number or `time=... ms`; if the file was cut off here, \
-                 remove the line (ping tells no times below 16 bytes of data)",
+                 remove the line (ping prints no times with less than 16 bytes of data)",
                 Snippet::new(text)
             )));
         };
@@ -133,30 +134,30 @@ impl Line {
     }
 }
 
-/// What follows the first `mark` in a text.
+/// The text after the first `mark`.
 fn after<'a>(text: &'a [u8], mark: &[u8]) -> Option<&'a [u8]> {
     let at = text.windows(mark.len()).position(|part| part == mark)?;
     Some(&text[at + mark.len()..])
 }
 
-/// A probe that was answered.
+/// An answered probe.
 #[derive(Clone, Copy)]
 struct Answer {
     number: i64,
     round_trip: i64,
-    /// When it was sent, if the line has a time.
+    /// Time at which it was sent, if the line has a time.
     sent: Option<i64>,
 }
 
-/// A log as it is read.
+/// A log while it is read.
 #[derive(Default)]
 struct Log {
     answers: Vec<Answer>,
-    /// The least and the largest number of any probe, and the latest.
+    /// The smallest, the largest and the latest number of any probe.
     numbers: Option<(i64, i64, i64)>,
     started: bool,
     summary: Option<(u64, Option<i64>)>,
-    /// Lines that are none of ping's, and the first of them.
+    /// Number of lines that are not from ping, and the first of them.
     foreign: (u64, u64),
 }
 
@@ -165,7 +166,7 @@ impl Log {
         let (stamp, text) = stamped(line.trim_ascii());
         match Line::of(text)? {
             Line::Start if self.started || self.numbers.is_some() => {
-                let fault = "a second run of ping begins; give each run a file of its own";
+                let fault = "a second run of ping begins; put each run in its own file";
                 return Err(Fault::Table(fault.to_owned()));
             }
             Line::Start => self.started = true,
@@ -186,7 +187,7 @@ impl Log {
         Ok(())
     }
 
-    /// A number that counts on where those that are printed begin anew, after 65,535.
+    /// Unwraps a printed number, which restarts after 65,535.
     fn number(&mut self, printed: u64) -> i64 {
         let printed = printed as i64;
         let number = match self.numbers {
@@ -207,7 +208,7 @@ impl Log {
     ) -> Result<Slots<'b>, Fault> {
         let Some((least, largest, _)) = self.numbers else {
             return Err(Fault::Table(
-                "this is no output of ping: no line has `icmp_seq=`; of other logs give `time`, the \
+                "not the output of ping: no line has `icmp_seq=`; for other logs give `time`, the \
                  column of times, e.g. \"1:s\""
                     .to_owned(),
             ));
@@ -217,7 +218,7 @@ impl Log {
         if count > MOST {
             return Err(Fault::TooMany(MOST));
         }
-        // In order of their numbers, of several answers to one probe the first.
+        // In order of their numbers; of several answers to one probe, the first counts.
         self.answers.sort_by_key(|answer| answer.number);
         let all = self.answers.len();
         self.answers.dedup_by_key(|answer| answer.number);
@@ -246,14 +247,14 @@ impl Log {
         Ok(probes)
     }
 
-    /// When probes were sent.
+    /// The times at which probes were sent.
     fn clock(&self, interval: Option<Duration>, notes: &mut Notes) -> Result<Clock, Fault> {
         let known: Vec<(i64, i64)> =
             self.answers.iter().filter_map(|own| Some((own.number, own.sent?))).collect();
         let nanos = |interval: Duration| i64::try_from(interval.as_nanos()).unwrap_or(i64::MAX);
         if !known.is_empty() {
             if interval.is_some() {
-                let fault = "the log has times of its own (ping -D); leave interval out";
+                let fault = "the log contains times (ping -D); remove interval";
                 return Err(Fault::Table(fault.to_owned()));
             }
             let said = "a probe left when its line was printed, less its round-trip time, and one without \
@@ -274,9 +275,10 @@ impl Log {
             (None, Some(step)) => (step, "the summary's time by its packets"),
             (None, None) => (nanos(USUAL), "as ping does unless told otherwise"),
         };
-        notes
-            .assumed
-            .push(format!("the log has no times (ping -D): a probe every {}, {why}", spoken(step)));
+        notes.assumed.push(format!(
+            "the log has no times (ping -D): a probe every {}, {why}",
+            readable(step)
+        ));
         Ok(Clock { step: step.max(1), known })
     }
 
@@ -323,12 +325,12 @@ impl Log {
         if let Some(step) = coarse {
             notes
                 .warnings
-                .push(format!("a coarse clock: all delays are multiples of {}", spoken(step)));
+                .push(format!("a coarse clock: all delays are multiples of {}", readable(step)));
         }
     }
 }
 
-/// The time in brackets that a line begins with (`-D`), and the rest.
+/// Splits off the time in brackets at the start of a line (`-D`).
 fn stamped(line: &[u8]) -> (Option<i64>, &[u8]) {
     let inner = line.strip_prefix(b"[").and_then(|rest| {
         let end = rest.iter().position(|&byte| byte == b']')?;
@@ -337,10 +339,10 @@ fn stamped(line: &[u8]) -> (Option<i64>, &[u8]) {
     inner.map_or((None, line), |(stamp, rest)| (Some(stamp), rest))
 }
 
-/// When probes were sent, ns.
+/// Send times of probes, ns.
 struct Clock {
     step: i64,
-    /// Probes whose time is known, in order of their numbers.
+    /// Probes with a known time, in order of their numbers.
     known: Vec<(i64, i64)>,
 }
 

@@ -1,8 +1,8 @@
-//! Per-packet one-way delay and loss, as IRTT and its relatives record them.
+//! Per-packet one-way delay and loss, as recorded by IRTT and similar tools.
 //!
-//! RTT is twice the smallest delay, `d` = delay - smallest + 1 ns, 0 for a lost probe (DESIGN
-//! section 6). The header keeps that RTT. Two kinds of file: a CSV with a header
-//! ([`read_csv`]), and a pair of files with one delay and one loss flag a line ([`read_pair`]).
+//! The RTT is twice the smallest delay; `d` = delay - smallest + 1 ns, or 0 for a lost probe
+//! (DESIGN section 6). The header keeps that RTT. Two kinds of files are supported: a CSV with a
+//! header ([`read_csv`]), and a pair of files with one delay or loss flag per line ([`read_pair`]).
 
 use std::io::BufRead;
 
@@ -13,7 +13,7 @@ pub use crate::trace::file::Direction;
 use crate::trace::file::{FileError, Input, TraceFile};
 use crate::trace::format::FormatRow;
 use crate::trace::lines::Lines;
-use crate::trace::notes::spoken;
+use crate::trace::notes::readable;
 use crate::trace::slots::{MOST, Slots};
 use crate::trace::{Header, Notes, PhyTrace, TimeUnit, TraceError};
 use crate::units::{BitRate, Bytes, Duration, counted};
@@ -50,7 +50,7 @@ fn read_files(how: &TraceFile, input: &Input<'_>) -> Result<PhyTrace, FileError>
     })
 }
 
-/// Payload of a slot unless said otherwise: that of an Ethernet frame.
+/// Default payload of a slot: that of an Ethernet frame.
 const PACKET: Bytes = Bytes(1500);
 
 /// How probes become slots.
@@ -58,8 +58,9 @@ const PACKET: Bytes = Bytes(1500);
 pub struct Sampling {
     /// Payload of a slot.
     pub lldu: Bytes,
-    /// `None`: a slot a probe. Otherwise slots of `lldu` bytes at this rate, from the first probe
-    /// to the last, each with delay and fate of the nearest probe (the earlier one of two).
+    /// `None`: one slot per probe. Otherwise slots of `lldu` bytes at this rate, from the first
+    /// probe to the last, each with the delay or loss of the nearest probe (of two, the earlier
+    /// one).
     pub rate: Option<BitRate>,
 }
 
@@ -70,10 +71,10 @@ impl Sampling {
     }
 }
 
-/// Reads a CSV file with a header. Two kinds are known by their columns: LENS (`timestamp` in ns,
-/// `uplink` and `downlink` in ms; -1 = lost, 0 = unknown, no slot) and one with `send_time_s`,
-/// `up_delay_ms`, `up_lost`, `down_delay_ms`, `down_lost` (the delay of a lost probe is not looked
-/// at). Time 0 is the first probe, be it unknown, so that both directions have one clock.
+/// Reads a CSV file with a header. The columns determine the kind: LENS (`timestamp` in ns,
+/// `uplink` and `downlink` in ms; -1 = lost, 0 = unknown, no slot), or `send_time_s`,
+/// `up_delay_ms`, `up_lost`, `down_delay_ms`, `down_lost` (the delay of a lost probe is ignored).
+/// Time 0 is the first probe, even if unknown, so that both directions have the same clock.
 ///
 /// ```
 /// use clift::trace::probes::{self, Direction, Sampling};
@@ -86,7 +87,7 @@ impl Sampling {
 /// ```
 ///
 /// # Errors
-/// A [`ReadError`] with the first line in the way.
+/// A [`ReadError`] with the first faulty line.
 pub fn read_csv(
     reader: impl BufRead,
     direction: Direction,
@@ -114,11 +115,11 @@ fn read_csv_within(
     trace_of(probes, first, sampling, Notes::default(), budget)
 }
 
-/// Reads a file of delays (integer nanoseconds, one a line) and one of loss flags (1 = lost), of
+/// Reads a file of delays (integer nanoseconds, one per line) and one of loss flags (1 = lost), of
 /// probes sent every `interval`.
 ///
 /// # Errors
-/// A [`ReadError`] with the first line in the way; if the files differ in length.
+/// A [`ReadError`] with the first faulty line, or if the files differ in length.
 pub fn read_pair(
     delays: impl BufRead,
     losses: impl BufRead,
@@ -184,12 +185,12 @@ fn is_lost(flag: &[u8]) -> Result<bool, Fault> {
     }
 }
 
-/// Where a CSV file has what.
+/// Column layout of a CSV file.
 struct Layout {
     columns: usize,
     time: (usize, TimeUnit),
     delay: usize,
-    /// The column of the loss flag; `None`: the delay says it (LENS).
+    /// The column of the loss flag; `None` if the delay encodes losses (LENS).
     lost: Option<usize>,
 }
 
@@ -218,7 +219,7 @@ impl Layout {
         }
     }
 
-    /// Takes a probe, unless nothing is known of it; the time of its line.
+    /// Reads a probe and adds it unless its delay is unknown. Returns its time.
     fn read(&self, line: &[u8], probes: &mut Slots<'_>) -> Result<i64, Fault> {
         let (mut time, mut delay, mut lost, mut found) = (&b""[..], &b""[..], &b"0"[..], 0);
         for (index, field) in line.split(|&byte| byte == b',').enumerate() {
@@ -249,7 +250,7 @@ impl Layout {
     }
 }
 
-/// LENS writes -1 for a lost probe and 0 where it does not know.
+/// LENS writes -1 for a lost probe and 0 for an unknown delay.
 fn parse_lens(delay: &[u8]) -> Result<Option<i64>, Fault> {
     match parse(delay, TimeUnit::Milliseconds) {
         Ok((_, false)) => Ok(None),
@@ -262,11 +263,11 @@ fn parse_lens(delay: &[u8]) -> Result<Option<i64>, Fault> {
     }
 }
 
-/// Stands for the delay of a lost probe.
+/// The delay of a lost probe.
 pub(super) const LOST: i64 = -1;
 
-/// The trace of probes whose `d` is still their delay or [`LOST`]; its time 0 is `first`, at or
-/// before all of them. `notes` are what else is to be said of it.
+/// Builds the trace from probes whose `d` is still their delay or [`LOST`]. Time 0 is `first`, at
+/// or before all of them. `notes` holds further notes of the import.
 pub(super) fn trace_of(
     probes: Slots<'_>,
     first: i64,
@@ -294,8 +295,8 @@ pub(super) fn trace_of(
         Some(delay) => notes.assumed.push(format!(
             "the smallest delay, {}, is that of the link (RTT {}, both ways alike); what is above it \
              stands in d",
-            spoken(delay),
-            spoken(2 * delay)
+            readable(delay),
+            readable(2 * delay)
         )),
         None => notes.assumed.push("no probe was received: no round-trip time".to_owned()),
     }
@@ -308,7 +309,7 @@ pub(super) fn trace_of(
     Ok(PhyTrace::with_header(t.into(), d.into(), sampling.lldu, header)?)
 }
 
-/// Slots of `lldu` at `rate` up to the last probe, each with the `d` of the nearest probe.
+/// Slots of `lldu` bytes at `rate` up to the last probe, each with the `d` of the nearest probe.
 pub(super) fn resample(
     t: &[i64],
     d: &[i64],
@@ -319,7 +320,7 @@ pub(super) fn resample(
     if lldu.0 == 0 {
         return Err(TraceError::ZeroLldu.into());
     }
-    // Slot i starts at i * bits / rate, rounded: no drift over a long trace.
+    // Slot i starts at i * bits / rate, rounded, so that a long trace does not drift.
     let bits = u128::from(lldu.0) * 8 * 1_000_000_000;
     let rate = u128::from(rate.bits_per_second());
     let last = t[t.len() - 1].unsigned_abs();

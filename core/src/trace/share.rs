@@ -1,4 +1,4 @@
-//! Parts of a trace: every n-th slot, or what follows an instant.
+//! Parts of a trace: every n-th slot, or the slots from an instant on.
 
 use std::num::NonZeroU32;
 
@@ -6,7 +6,7 @@ use crate::trace::{Column, Header, PhyTrace, TraceError};
 use crate::units::Duration;
 
 impl PhyTrace {
-    /// The trace of a user who gets every `n`-th slot: slots 0, n, 2n, ... (DESIGN section 4).
+    /// The trace of one user who gets every `n`-th slot: slots 0, n, 2n, ... (DESIGN section 4).
     ///
     /// ```
     /// use std::num::NonZeroU32;
@@ -28,7 +28,7 @@ impl PhyTrace {
         part.expect("slot 0 is always kept, and a period holds a shorter span too")
     }
 
-    /// The trace in which no slot arrives before an earlier one: where `t + d` falls, `d` is raised.
+    /// The trace with slots in order of arrival: `d` is raised where `t + d` would decrease.
     ///
     /// ```
     /// use clift::trace::PhyTrace;
@@ -49,7 +49,7 @@ impl PhyTrace {
         });
         let d = raised.collect::<Vec<_>>();
         Self::with_header(self.t().clone(), d.into(), self.sizes().clone(), self.header().clone())
-            .expect("no arrival is later than one that there was")
+            .expect("no arrival is later than the latest before")
     }
 
     /// The trace from `start` on: slots before it are dropped, and `start` becomes time 0.
@@ -68,17 +68,18 @@ impl PhyTrace {
         let first = self.t().partition_point(|&t| t < start);
         let t = self.t()[first..].iter().map(|t| t - start).collect::<Vec<_>>();
         let dropped = Duration::from_nanos((self.t()[first] - self.t()[0]) as u64);
-        // The seam of a trace that knows its period stays as wide as it was.
+        // The gap between the last slot and the next repetition keeps its length.
         let period = self.header().period.map(|period| period - dropped);
-        let loading = self.header().loading.from(Duration::from_nanos(start.unsigned_abs()));
+        let loading = self.header().loading.starting_at(Duration::from_nanos(start.unsigned_abs()));
         let header = Header { period, loading, ..self.header().clone() };
         let sizes = self.sizes().thinned(|sizes| sizes[first..].to_vec().into());
         Self::with_header(t.into(), self.d()[first..].to_vec().into(), sizes, header)
     }
 
-    /// How long one pass over the trace takes when it repeats: what its header says, else last
-    /// `t` - first `t` + median gap (DESIGN section 4). 0 with a single slot and no such header:
-    /// that cannot repeat.
+    /// Duration of one pass over the trace when it repeats: the period of the header, else last `t`
+    /// - first `t` + median gap (DESIGN section 4). 0 for a single slot without a period, which
+    ///   cannot
+    /// repeat.
     pub fn period(&self) -> Duration {
         let span = self.t()[self.len() - 1] - self.t()[0];
         let told = self.header().period;
@@ -121,7 +122,7 @@ mod tests {
     }
 
     #[test]
-    fn a_period_that_the_header_tells_is_kept_with_its_seam() {
+    fn the_period_of_the_header_is_kept() {
         let period = |nanos| Some(Duration::from_nanos(nanos));
         let header = Header { period: period(47), ..Header::default() };
         let phy = trace();
@@ -129,7 +130,7 @@ mod tests {
         let phy = phy.unwrap();
         assert_eq!(phy.period(), Duration::from_nanos(47));
         assert_eq!(phy.share(NonZeroU32::new(3).unwrap()).header().period, period(47));
-        // Slots at 20, 30, 45 and 7 ns to the next first one: 25 + 7.
+        // Slots at 20, 30, 45, and 7 ns to the first slot of the repetition: 25 + 7.
         assert_eq!(phy.offset(Duration::from_nanos(12)).unwrap().header().period, period(32));
     }
 

@@ -1,4 +1,4 @@
-//! How many bytes LLDUs carry: one number, or one each where they differ.
+//! Sizes of LLDUs in bytes: one for all, or one per LLDU.
 
 use std::ops::Range;
 use std::sync::{Arc, OnceLock};
@@ -6,13 +6,13 @@ use std::sync::{Arc, OnceLock};
 use crate::trace::{Column, TraceError};
 use crate::units::Bytes;
 
-/// Payloads of LLDUs: all the same, or one for each, as adaptive coding has them.
+/// Payloads of LLDUs: the same for all, or one per LLDU, as with adaptive coding.
 ///
 /// ```
 /// use clift::trace::Sizes;
 /// let sizes = Sizes::each(vec![100, 200, 50].into()).unwrap();
 /// assert_eq!((sizes.most().0, sizes.at(1), sizes.sum(1..3)), (200, 200, 250));
-/// // Those that do not differ are one number.
+/// // Equal sizes are stored as one number.
 /// assert!(Sizes::each(vec![33, 33].into()).unwrap().column().is_none());
 /// ```
 #[derive(Clone, Debug, Default)]
@@ -24,7 +24,7 @@ pub struct Sizes {
 #[derive(Clone, Debug)]
 struct Each {
     column: Column,
-    /// Bytes before each LLDU and, last, of all; found when they are first asked for.
+    /// Cumulative bytes before each LLDU, and the total; computed on first use.
     before: Arc<OnceLock<Vec<u64>>>,
 }
 
@@ -41,10 +41,10 @@ impl PartialEq for Sizes {
 }
 
 impl Sizes {
-    /// Sizes in bytes, one for each LLDU.
+    /// Sizes in bytes, one per LLDU.
     ///
     /// # Errors
-    /// If there is none, or one is not from 1 to 2^32 - 1.
+    /// If the column is empty, or a size is not from 1 to 2^32 - 1.
     pub fn each(column: Column) -> Result<Self, TraceError> {
         let valid = |&size: &i64| (1..=i64::from(u32::MAX)).contains(&size);
         if let Some(slot) = column.iter().position(|size| !valid(size)) {
@@ -57,29 +57,29 @@ impl Sizes {
         Ok(Self { most: Bytes(most as u32), each })
     }
 
-    /// The largest; that of all if they do not differ.
+    /// The largest size.
     pub fn most(&self) -> Bytes {
         self.most
     }
 
-    /// The smallest.
+    /// The smallest size.
     pub fn least(&self) -> Bytes {
         let least = self.column().and_then(|column| column.iter().min());
         least.map_or(self.most, |&least| Bytes(least as u32))
     }
 
-    /// One size for each, if they differ.
+    /// The sizes per LLDU, if they differ.
     pub fn column(&self) -> Option<&Column> {
         self.each.as_ref().map(|each| &each.column)
     }
 
-    /// The size of the LLDU `index`, which there must be.
+    /// The size of the LLDU `index`; panics if it does not exist.
     #[inline]
     pub fn at(&self, index: usize) -> u32 {
         self.column().map_or(self.most.0, |column| column[index] as u32)
     }
 
-    /// Bytes of the LLDUs of a range, which there must be.
+    /// Total bytes of a range of LLDUs; panics if it is out of range.
     pub fn sum(&self, range: Range<usize>) -> u64 {
         self.before(range.end) - self.before(range.start)
     }
@@ -98,13 +98,13 @@ impl Sizes {
         })[count]
     }
 
-    /// Sizes of the LLDUs that `thin` leaves of all.
+    /// Sizes of the LLDUs that `thin` keeps.
     pub(super) fn thinned(&self, thin: impl FnOnce(&[i64]) -> Column) -> Self {
         let thinned = self.column().map(|column| Self::each(thin(column)));
         thinned.and_then(Result::ok).unwrap_or_else(|| self.most.into())
     }
 
-    /// That there is one for each of `slots`.
+    /// Checks that there is one size for each of `slots`.
     pub(super) fn check(&self, slots: usize) -> Result<(), TraceError> {
         match self.column().map_or(slots, |column| column.len()) {
             _ if self.most.0 == 0 => Err(TraceError::ZeroLldu),
@@ -119,7 +119,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn sizes_are_some() {
+    fn sizes_are_validated_and_summed() {
         let fault = |sizes: Vec<i64>| Sizes::each(sizes.into()).unwrap_err();
         assert_eq!(fault(vec![]), TraceError::Empty);
         assert_eq!(fault(vec![5, 0]), TraceError::Size { slot: 1, bytes: 0 });

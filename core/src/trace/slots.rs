@@ -1,29 +1,29 @@
-//! Slots as a reader meets them, checked one by one so that a fault has a line.
+//! Slots collected by a reader, checked one by one so that a fault has a line number.
 
 use crate::budget::Budget;
 use crate::trace::error::{Fault, ReadError, Snippet};
 use crate::trace::{Header, PhyTrace, Sizes, TraceError};
 use crate::units::Bytes;
 
-/// More slots than a link trace can index.
+/// Largest number of slots: what a link trace can index.
 pub(crate) const MOST: u64 = u32::MAX as u64;
 
-/// Growing columns within a budget, `t` strictly increasing.
+/// Growing columns of slots within a budget; `t` is strictly increasing.
 pub(crate) struct Slots<'a> {
     budget: &'a Budget<'a>,
     t: Vec<i64>,
     d: Vec<i64>,
-    /// Bytes of each, if the file says so.
+    /// Bytes per slot, if the file gives them.
     bytes: Vec<i64>,
 }
 
 impl<'a> Slots<'a> {
-    /// None yet.
+    /// No slots yet.
     pub(crate) fn within(budget: &'a Budget<'a>) -> Self {
         Self { budget, t: Vec::new(), d: Vec::new(), bytes: Vec::new() }
     }
 
-    /// Appends a slot; `text` is its time as the file has it, for messages.
+    /// Appends a slot; `text` is its time as written in the file, for messages.
     pub(crate) fn push(&mut self, t: i64, d: i64, text: &[u8]) -> Result<(), Fault> {
         if self.t.last().is_some_and(|&last| last >= t) {
             return Err(Fault::Unsorted(Snippet::new(text)));
@@ -35,32 +35,32 @@ impl<'a> Slots<'a> {
         Ok(())
     }
 
-    /// Makes the time of the first slot 0.
+    /// Shifts the times so that the first slot is at 0.
     pub(crate) fn shift(&mut self) {
         let first = self.t.first().copied().unwrap_or_default();
         self.t.iter_mut().for_each(|t| *t -= first);
     }
 
-    /// Notes how many bytes a slot has; to be said of all or of none.
+    /// Adds the size of a slot; either all slots have one or none.
     pub(crate) fn push_size(&mut self, bytes: Bytes) -> Result<(), Fault> {
         self.budget.grow(&mut self.bytes, "slots")?;
         self.bytes.push(i64::from(bytes.0));
         Ok(())
     }
 
-    /// The sizes that were noted, if there are any.
+    /// The collected sizes, if any.
     pub(crate) fn sizes(&mut self) -> Result<Option<Sizes>, TraceError> {
         let mut bytes = std::mem::take(&mut self.bytes);
         bytes.shrink_to_fit();
         (!bytes.is_empty()).then(|| Sizes::each(bytes.into())).transpose()
     }
 
-    /// Their times and whatever stands for `d`.
+    /// Their times and the values in place of `d`.
     pub(crate) fn into_columns(self) -> (Vec<i64>, Vec<i64>) {
         (self.t, self.d)
     }
 
-    /// The trace of them.
+    /// Builds the trace.
     pub(crate) fn finish(
         mut self,
         lldu: impl Into<Sizes>,

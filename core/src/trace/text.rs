@@ -9,8 +9,8 @@
 //! 1003802,0
 //! ```
 //!
-//! Every key is optional. A third column `bytes` may give the LLDU size slot by slot, as adaptive
-//! coding needs it; it stands before the key `lldu_bytes`.
+//! Every key is optional. A third column `bytes` may give the LLDU size slot by slot, for adaptive
+//! coding; it takes precedence over the key `lldu_bytes`.
 
 use std::io::{self, BufRead, Write};
 
@@ -24,7 +24,7 @@ use crate::trace::lines::Lines;
 use crate::trace::slots::Slots;
 use crate::units::Bytes;
 
-/// LLDU size of a file that gives none: that of most scenarios of the papers.
+/// LLDU size if the file gives none: that of most scenarios in the papers.
 pub const DEFAULT_LLDU: Bytes = Bytes(33);
 
 pub(super) const FORMAT: FormatRow = FormatRow {
@@ -49,7 +49,7 @@ pub(super) const FORMAT: FormatRow = FormatRow {
 /// ```
 ///
 /// # Errors
-/// A [`ReadError`] with the first line in the way.
+/// A [`ReadError`] with the first faulty line.
 pub fn read(reader: impl BufRead, lldu: Option<Bytes>) -> Result<PhyTrace, ReadError> {
     read_within(reader, lldu, &Budget::unlimited())
 }
@@ -80,10 +80,10 @@ fn read_within(
     slots.finish(sizes, keys.header)
 }
 
-/// Writes a trace; [`read`] gives it back.
+/// Writes a trace in the form that [`read`] accepts.
 ///
 /// # Errors
-/// What the writer says.
+/// If the writer fails.
 pub fn write(phy: &PhyTrace, mut out: impl Write) -> io::Result<()> {
     for (key, value) in keys(phy) {
         if let Some(value) = one_line(&value) {
@@ -108,8 +108,8 @@ pub fn write(phy: &PhyTrace, mut out: impl Write) -> io::Result<()> {
     Ok(())
 }
 
-/// Takes a line after its `#`. Only `key: value` with a key in small letters says something;
-/// everything else is a remark.
+/// Parses a comment line without its `#`. A `key: value` with a lower-case key is metadata;
+/// anything else is a remark.
 fn read_key(comment: &[u8], keys: &mut Keys) -> Result<(), Fault> {
     let comment = std::str::from_utf8(comment).map_err(|_| Fault::NotText)?;
     let Some((key, value)) = comment.split_once(':') else { return Ok(()) };
@@ -124,7 +124,7 @@ fn read_key(comment: &[u8], keys: &mut Keys) -> Result<(), Fault> {
     Err(Fault::Key(Snippet::new(key.as_bytes())))
 }
 
-/// Whether the header announces the third column.
+/// True if the header has the third column.
 fn is_sized(header: &[u8]) -> Result<bool, Fault> {
     let mut names = header.split(|&byte| byte == b',').map(<[u8]>::trim_ascii);
     match [names.next(), names.next(), names.next(), names.next()] {
@@ -167,7 +167,7 @@ mod tests {
     }
 
     #[test]
-    fn keys_spaces_line_ends_and_remarks_are_understood() {
+    fn keys_spaces_line_ends_and_remarks_are_parsed() {
         let text = "\u{feff}# clift-trace: 1\r\n# made by hand\r\n#lldu_bytes:40\n# decode_ns: 7\n\
                     # description: a: b, c \n# source: field\n# period_ns: 100\n# rtt_ns: 9\n\
                     t_ns, d_ns\r\n 0 ,\t5\n10,0";
@@ -187,17 +187,17 @@ mod tests {
     }
 
     #[test]
-    fn a_column_of_sizes_is_theirs_and_that_of_equal_ones_the_size() {
+    fn a_column_of_equal_sizes_becomes_a_single_size() {
         let phy = read("t_ns,d_ns,bytes\n0,5,48\n1,5,48\n".as_bytes(), None).unwrap();
         assert_eq!(phy.lldu(), Bytes(48));
         let text = "# lldu_bytes: 7\nt_ns,d_ns,bytes\n0,5,48\n1,0,49\n";
         let phy = read(text.as_bytes(), None).unwrap();
         assert_eq!(phy.sizes().column().unwrap()[..], [48, 49]);
         assert_eq!((phy.lldu(), phy.bytes()), (Bytes(49), 97));
-        // Who says a size means it.
+        // An explicit size overrides the column.
         assert_eq!(*read(text.as_bytes(), Some(Bytes(8))).unwrap().sizes(), Bytes(8).into());
         assert!(
-            message("t_ns,d_ns,bytes\n0,5,0\n").starts_with("line 2: `0` is no value for bytes")
+            message("t_ns,d_ns,bytes\n0,5,0\n").starts_with("line 2: `0` is not valid for bytes")
         );
     }
 
@@ -218,11 +218,11 @@ mod tests {
             ("t_ns,d_ns\n1\n", "line 2: 1 column instead of 2"),
             ("t_ns,d_ns\n1,2,3\n", "line 2: 3 columns instead of 2"),
             ("t_ns,d_ns\n\n1,2\n", "line 2: an empty line; remove it"),
-            ("# lldu_bytes: 0\nt_ns,d_ns\n", "line 1: `0` is no value for lldu_bytes"),
-            ("# lldu_bytes: 4294967296\n", "line 1: `4294967296` is no value for lldu_bytes"),
-            ("# decode_ns: x\n", "line 1: `x` is no value for decode_ns"),
+            ("# lldu_bytes: 0\nt_ns,d_ns\n", "line 1: `0` is not valid for lldu_bytes"),
+            ("# lldu_bytes: 4294967296\n", "line 1: `4294967296` is not valid for lldu_bytes"),
+            ("# decode_ns: x\n", "line 1: `x` is not valid for decode_ns"),
             ("# lldu: 3\n", "line 1: unknown key `lldu`; known are clift-trace"),
-            ("# source: a\n# source: b\n", "line 2: the key `source` comes twice"),
+            ("# source: a\n# source: b\n", "line 2: the key `source` occurs twice"),
             ("# clift-trace: 2\n", "line 1: format version `2` is not known"),
             ("# period_ns: 4\nt_ns,d_ns\n0,1\n5,1\n", "period_ns must be above 5"),
         ];
@@ -282,7 +282,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn what_is_written_is_read_back(
+        fn written_traces_read_back_unchanged(
             gaps in proptest::collection::vec((1i64..1 << 50, 0i64..1 << 60, 1i64..1 << 32), 1..50),
             differ in any::<bool>(),
             lldu in 1u32..,

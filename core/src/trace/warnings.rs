@@ -1,11 +1,11 @@
-//! What may make a trace mean less than it seems to.
+//! Warnings about a trace.
 
 use crate::trace::PhyTrace;
-use crate::trace::notes::spoken;
+use crate::trace::notes::readable;
 use crate::trace::series::Grid;
 
 impl PhyTrace {
-    /// What to beware of, a line each: what an import found, and what the trace shows.
+    /// Warnings, one line each: those of the import, and those from the trace itself.
     ///
     /// ```
     /// use clift::trace::PhyTrace;
@@ -21,20 +21,20 @@ impl PhyTrace {
             warnings.push("every slot is erased".to_owned());
         }
         if let Some((at, gap)) = self.stall() {
-            warnings.push(format!("a gap of {} without a slot at {}", spoken(gap), spoken(at)));
+            warnings.push(format!("a gap of {} without a slot at {}", readable(gap), readable(at)));
         }
         let coarse = warnings.iter().any(|warning| warning.starts_with("a coarse clock"));
         if let Some(step) = self.grid().filter(|_| !coarse) {
             warnings.push(format!(
                 "a coarse clock: all decoding times differ by multiples of {}",
-                spoken(step)
+                readable(step)
             ));
         }
         warnings
     }
 
-    /// Start and length of the longest gap between slots, if it is long by itself and against the
-    /// usual one.
+    /// Start and length of the longest gap between slots, if it is at least 100 ms and 20 median
+    /// gaps.
     fn stall(&self) -> Option<(i64, i64)> {
         const LONG: i64 = 100_000_000;
         let usual = i64::try_from(self.median_gap().as_nanos()).unwrap_or(i64::MAX);
@@ -43,7 +43,7 @@ impl PhyTrace {
         (gap >= LONG && gap / 20 >= usual.max(1)).then_some((at, gap))
     }
 
-    /// The grid of the decoding times of received slots above the smallest.
+    /// The common step of the decoding times of received slots, relative to the smallest.
     fn grid(&self) -> Option<i64> {
         let received = || self.d().iter().copied().filter(|&d| d > 0);
         let least = received().min()?;

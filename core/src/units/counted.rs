@@ -1,8 +1,8 @@
-//! Numbers of things as people write them.
+//! Numbers with a singular or plural noun.
 
 use std::fmt::Display;
 
-/// A number with what it counts, one of them or more; a verb may follow.
+/// Formats a number with the noun it counts, singular or plural; a verb may follow the noun.
 ///
 /// ```
 /// use clift::units::counted;

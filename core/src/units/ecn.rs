@@ -1,6 +1,6 @@
 //! The ECN field of an IP packet.
 
-/// What the two ECN bits of an IP header say (RFC 3168, section 5; RFC 9331 for ECT(1)).
+/// The two ECN bits of an IP header (RFC 3168, section 5; RFC 9331 for ECT(1)).
 ///
 /// ```
 /// use clift::units::Ecn;
@@ -10,19 +10,21 @@
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 #[repr(u8)]
 pub enum Ecn {
-    /// The transport does not react to marks: a queue has to drop.
+    /// Not-ECT: the transport does not react to marks, so a queue must drop the packet instead.
     #[default]
     NotEct = 0,
-    /// ECT(1): a mark may come early, as the transport reduces in proportion to marks (L4S).
+    /// ECT(1): L4S traffic. The queue may mark early, because the sender reduces in proportion to
+    /// marks.
     Ect1 = 1,
-    /// ECT(0): a mark stands for a loss.
+    /// ECT(0): a mark has the same meaning as a loss.
     Ect0 = 2,
-    /// Congestion experienced: a queue has marked it.
+    /// Congestion experienced: a queue has marked the packet.
     Ce = 3,
 }
 
 impl Ecn {
-    /// Whether a queue may mark the packet in the place of dropping it; one that is marked stays so.
+    /// True if a queue may mark the packet instead of dropping it. A marked packet (CE) stays
+    /// marked.
     #[inline]
     pub fn is_capable(self) -> bool {
         self != Self::NotEct

@@ -11,14 +11,14 @@ use super::Duration;
 /// A limit on a count: a whole number, or `"unlimited"` (also `"infinity"`).
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum Limit {
-    /// At most so many.
+    /// At most this many.
     AtMost(u32),
-    /// As many as there are.
+    /// No limit.
     Unlimited,
 }
 
 impl Limit {
-    /// The limit; `None` without one.
+    /// The limit; `None` if unlimited.
     pub const fn get(self) -> Option<u32> {
         match self {
             Self::AtMost(most) => Some(most),
@@ -78,17 +78,17 @@ impl JsonSchema for Limit {
     }
 }
 
-/// A time after which something happens: a time, or `"infinity"` for never.
+/// A timer that expires after a time, or `"infinity"` if it never expires.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum Timer {
-    /// After so long.
+    /// Expires after this time.
     After(Duration),
-    /// Never.
+    /// Never expires.
     Infinite,
 }
 
 impl Timer {
-    /// The time; `None` for never.
+    /// The time; `None` if the timer never expires.
     pub const fn get(self) -> Option<Duration> {
         match self {
             Self::After(time) => Some(time),
@@ -127,7 +127,7 @@ mod tests {
     use crate::config::{Node, Value, read};
 
     #[test]
-    fn a_limit_is_a_number_or_none() {
+    fn a_limit_is_a_number_or_unlimited() {
         assert_eq!(read(&Node::Integer(3).into()), Ok(Limit::AtMost(3)));
         assert_eq!(read(&Value::text("unlimited")), Ok(Limit::Unlimited));
         assert_eq!(read(&Value::text("infinity")), Ok(Limit::Unlimited));

@@ -1,4 +1,4 @@
-//! Numbers of packets.
+//! Packet counts.
 
 use std::fmt;
 use std::num::NonZeroU64;
@@ -11,12 +11,12 @@ use crate::units::{counted, quantity};
 pub struct Packets(pub NonZeroU64);
 
 impl Packets {
-    /// So many packets; `None` for 0.
+    /// `count` packets; `None` if `count` is 0.
     pub fn new(count: u64) -> Option<Self> {
         NonZeroU64::new(count).map(Self)
     }
 
-    /// As many as 32 bits hold.
+    /// The count as 32 bits, `u32::MAX` if it is larger.
     pub(crate) fn saturated(self) -> u32 {
         u32::try_from(self.0.get()).unwrap_or(u32::MAX)
     }
@@ -27,9 +27,9 @@ impl FromStr for Packets {
 
     fn from_str(text: &str) -> Result<Self, String> {
         let count = packets(text).transpose()?.and_then(NonZeroU64::new);
-        count.map(Self).ok_or_else(|| {
-            format!("`{text}` is not a number of packets above zero; write e.g. \"64 packets\"")
-        })
+        count
+            .map(Self)
+            .ok_or_else(|| format!("`{text}` must be at least 1 packet; write e.g. \"64 packets\""))
     }
 }
 
@@ -46,7 +46,8 @@ quantity!(
     "a number of packets, e.g. \"64 packets\""
 );
 
-/// `"N packets"`: the number, an error if N is none; `None` if the text does not end in packets.
+/// Parses `"N packets"`: an error if N is not a whole number, `None` if the text does not end in
+/// "packets" or "packet".
 pub(crate) fn packets(text: &str) -> Option<Result<u64, String>> {
     let trimmed = text.trim();
     let number = trimmed.strip_suffix("packets").or_else(|| trimmed.strip_suffix("packet"))?;

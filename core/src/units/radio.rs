@@ -1,11 +1,11 @@
-//! Quantities of a radio channel: levels, angles, lengths, speeds, carriers.
+//! Radio channel quantities: levels, angles, lengths, speeds, carrier frequencies.
 
 use std::fmt;
 use std::str::FromStr;
 
 use crate::units::quantity;
 
-/// A number with one of a few units, kept in the first of them.
+/// Defines a quantity with several units, stored in the first of them.
 macro_rules! measure {
     ($(#[$doc:meta])* $type:ident, $name:literal, $pattern:literal, $description:literal,
      $what:literal, $example:literal, $units:expr) => {
@@ -86,14 +86,14 @@ measure!(
     [("GHz", 1.0), ("MHz", 1e-3)]
 );
 
-/// A decimal number and a unit, times what the unit says.
+/// Parses a decimal number with its unit and converts it to the first unit of `units`.
 fn measured(text: &str, what: &str, example: &str, units: &[(&str, f64)]) -> Result<f64, String> {
     let trimmed = text.trim();
     let part_of_number = |c: char| c.is_ascii_digit() || "+-.".contains(c);
     let split = trimmed.find(|c: char| !part_of_number(c)).unwrap_or(trimmed.len());
     let (number, unit) = (&trimmed[..split], trimmed[split..].trim_start());
     let names: Vec<&str> = units.iter().map(|(name, _)| *name).collect();
-    // Short enough to be finite.
+    // 36 characters cannot overflow to infinity.
     let value = number.parse::<f64>().ok().filter(|_| number.len() <= 36);
     let shown: String = text.chars().take(40).collect();
     let Some(value) = value else {
@@ -108,7 +108,7 @@ fn measured(text: &str, what: &str, example: &str, units: &[(&str, f64)]) -> Res
         ));
     }
     let Some((_, scale)) = units.iter().find(|(name, _)| *name == unit) else {
-        return Err(format!("`{shown}`: {what} is in {}", names.join(", ")));
+        return Err(format!("unknown unit in `{shown}`; {what} is in {}", names.join(", ")));
     };
     Ok(value * scale)
 }
@@ -118,7 +118,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn numbers_with_units_are_read_and_come_back() {
+    fn numbers_with_units_are_parsed_and_displayed() {
         assert_eq!("6 dB".parse(), Ok(Decibels(6.0)));
         assert_eq!("-2.9dB".parse(), Ok(Decibels(-2.9)));
         assert_eq!("10 m/s".parse(), Ok(KilometresPerHour(36.0)));
@@ -129,10 +129,10 @@ mod tests {
     }
 
     #[test]
-    fn what_is_none_says_how_to_write_it() {
+    fn a_text_that_is_not_a_level_explains_how_to_write_one() {
         let fault = |text: &str| text.parse::<Decibels>().unwrap_err();
         assert_eq!(fault("6"), "`6` has no unit; write a level as e.g. \"6 dB\" (units: dB)");
-        assert_eq!(fault("6 dBm"), "`6 dBm`: a level is in dB");
+        assert_eq!(fault("6 dBm"), "unknown unit in `6 dBm`; a level is in dB");
         for text in ["", "dB", "nan dB", "inf dB", "1-2 dB", "1e400 dB", "+ dB", &"9".repeat(400)] {
             assert!(fault(text).contains("6 dB") || fault(text).contains("is in dB"), "{text}");
         }

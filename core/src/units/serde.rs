@@ -1,5 +1,5 @@
-//! Quantities as serde and JSON Schema see them: text with a unit, never a bare number
-//! (probabilities excepted).
+//! serde and JSON Schema for quantities: text with a unit, never a bare number, except for
+//! probabilities.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -10,7 +10,7 @@ use serde::ser::{Serialize, Serializer};
 
 use crate::units::{BitRate, Bytes, Duration, Probabilities, Probability, Size};
 
-/// Joins a type that reads from and writes to text with serde and the JSON Schema.
+/// Implements serde and JSON Schema for a type with `FromStr` and `Display`.
 macro_rules! quantity {
     ($type:ty, $name:literal, $pattern:expr, $description:expr) => {
         impl<'de> serde::de::Deserialize<'de> for $type {
@@ -121,7 +121,8 @@ impl JsonSchema for Probabilities {
     }
 }
 
-/// Visits text and hands it to `FromStr`; a bare number gets the error of a number without unit.
+/// Visitor that parses text with `FromStr`. A bare number gets the error for a number without a
+/// unit.
 pub(crate) struct Text<T> {
     expecting: Cow<'static, str>,
     target: std::marker::PhantomData<T>,

@@ -1,7 +1,7 @@
 //! Quantities as people write them: `"500 ms"`, `"2.3 Mbit/s"`, `"100 kB"`, `"2 %"`.
 //!
-//! Decimals are taken exactly (no floating point on the way): `"1.003802 ms"` is 1,003,802 ns,
-//! and `"0.5 ns"` is an error. What is displayed can be read back.
+//! Decimals are converted exactly, without floating point: `"1.003802 ms"` is 1,003,802 ns, and
+//! `"0.5 ns"` is an error. Every displayed quantity parses back to the same value.
 
 use std::fmt;
 use std::str::FromStr;
@@ -10,7 +10,7 @@ use thiserror::Error;
 
 use super::{BitRate, Bytes, Duration, Probability};
 
-/// A text that is not the quantity it should be.
+/// The error for text that is not a valid quantity.
 #[derive(Clone, Debug, Eq, Error, PartialEq)]
 #[error("{0}")]
 pub struct QuantityError(String);
@@ -26,16 +26,17 @@ pub struct QuantityError(String);
 #[derive(Clone, Copy, Debug, Default, Eq, Hash, Ord, PartialEq, PartialOrd)]
 pub struct Size(pub u64);
 
-/// The units of one kind of quantity, and how an error speaks of it.
-struct Kind {
+/// The units of one kind of quantity, and the words for its error messages.
+struct QuantityKind {
     article_name: &'static str,
     example: &'static str,
-    /// Names and values in the base unit, the largest last; later names win when displaying.
+    /// Names and values in the base unit, the largest last; where two names have the same value,
+    /// the later one is displayed.
     units: &'static [(&'static str, u64)],
     base: &'static str,
 }
 
-const TIME: Kind = Kind {
+const TIME: QuantityKind = QuantityKind {
     article_name: "a time",
     example: "500 ms",
     units: &[
@@ -50,14 +51,14 @@ const TIME: Kind = Kind {
     base: "ns",
 };
 
-const RATE: Kind = Kind {
+const RATE: QuantityKind = QuantityKind {
     article_name: "a rate",
     example: "2.3 Mbit/s",
     units: &[("bit/s", 1), ("kbit/s", 1_000), ("Mbit/s", 1_000_000), ("Gbit/s", 1_000_000_000)],
     base: "bit/s",
 };
 
-const SIZE: Kind = Kind {
+const SIZE: QuantityKind = QuantityKind {
     article_name: "a size",
     example: "100 kB",
     units: &[
@@ -87,7 +88,7 @@ impl FromStr for Duration {
 
 impl fmt::Display for Duration {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        // Minutes and hours are read but not written: 400 s is how the field speaks.
+        // Minutes and hours are accepted but not written: the field writes 400 s.
         f.write_str(&write(
             self.as_nanos(),
             &[("s", 1_000_000_000), ("ms", 1_000_000), ("us", 1_000)],
@@ -168,7 +169,7 @@ impl FromStr for Probability {
     fn from_str(text: &str) -> Result<Self, QuantityError> {
         let trimmed = text.trim();
         let value = match trimmed.strip_suffix('%') {
-            // "2 %" is the decimal 2e-2, the very number that 0.02 is.
+            // "2 %" must equal 0.02 exactly, so it is parsed as the decimal 2e-2.
             Some(percent) if decimal(percent.trim()).is_some() => {
                 format!("{}e-2", percent.trim()).parse::<f64>().ok()
             }
@@ -188,8 +189,8 @@ impl fmt::Display for Probability {
     }
 }
 
-impl Kind {
-    /// `text` in the base unit, exactly.
+impl QuantityKind {
+    /// Converts `text` to the base unit, exactly.
     fn parse(&self, text: &str) -> Result<u64, QuantityError> {
         let trimmed = text.trim();
         let split =
@@ -223,10 +224,10 @@ impl Kind {
         let divisor = 10u128.pow(decimals);
         match scaled {
             Some(scaled) if scaled % divisor != 0 => Err(QuantityError(format!(
-                "`{text}` is not a whole number of {}; round it",
+                "`{text}` must be a whole number of {}; round it",
                 self.base
             ))),
-            // Half of the range, so that sums of two never overflow.
+            // Half of the range, so that the sum of two never overflows.
             Some(scaled) if scaled / divisor <= i64::MAX as u128 => Ok((scaled / divisor) as u64),
             _ => Err(QuantityError(format!("`{text}` is too large; check the unit"))),
         }
@@ -239,19 +240,19 @@ impl Kind {
     }
 }
 
-/// An unsigned decimal as (digits, digits behind the point).
+/// Splits an unsigned decimal into its digits and the number of digits after the point.
 fn decimal(text: &str) -> Option<(u128, u32)> {
     let (whole, fraction) = text.split_once('.').unwrap_or((text, ""));
     let all_digits = |part: &str| part.bytes().all(|byte| byte.is_ascii_digit());
     let sensible = !whole.is_empty() && all_digits(whole) && all_digits(fraction);
-    // Short enough for 10^decimals and the digits to fit into u128.
+    // The length limit keeps 10^decimals and the digits within u128.
     if !sensible || text.len() > 36 || (text.contains('.') && fraction.is_empty()) {
         return None;
     }
     Some((format!("{whole}{fraction}").parse().ok()?, fraction.len() as u32))
 }
 
-/// The value in the largest unit that leaves it whole.
+/// Writes the value in the largest unit that gives a whole number.
 fn write(value: u64, units: &[(&str, u64)], base: &str) -> String {
     for &(name, scale) in units {
         if value >= scale && value.is_multiple_of(scale) {
@@ -286,14 +287,14 @@ mod tests {
     }
 
     #[test]
-    fn what_is_wrong_says_what_to_write() {
+    fn errors_say_what_to_write_instead() {
         let time = |text: &str| text.parse::<Duration>().unwrap_err().to_string();
         assert_eq!(
             time("500"),
             "`500` has no unit; write a time as e.g. \"500 ms\" (units: ns, us, ms, s, min, h)"
         );
         assert_eq!(time("5 parsec"), "unknown unit `parsec`; a time is in ns, us, ms, s, min, h");
-        assert_eq!(time("0.5 ns"), "`0.5 ns` is not a whole number of ns; round it");
+        assert_eq!(time("0.5 ns"), "`0.5 ns` must be a whole number of ns; round it");
         assert_eq!(time("99999999999 h"), "`99999999999 h` is too large; check the unit");
         assert!(time("-1 ms").contains("is not a time"));
         assert!(time("1e3 ms").contains("unknown unit"));
@@ -306,7 +307,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn what_is_displayed_reads_back(value in 0..i64::MAX as u64, p in 0.0..=1.0) {
+        fn displayed_quantities_parse_back(value in 0..i64::MAX as u64, p in 0.0..=1.0) {
             let time = Duration::from_nanos(value);
             prop_assert_eq!(time.to_string().parse(), Ok(time));
             prop_assert_eq!(Size(value).to_string().parse(), Ok(Size(value)));
@@ -317,7 +318,7 @@ mod tests {
         }
 
         #[test]
-        fn no_text_panics(text in "\\PC*") {
+        fn parsing_never_panics(text in "\\PC*") {
             let _ = text.parse::<Duration>();
             let _ = text.parse::<Probability>();
         }

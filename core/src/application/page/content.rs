@@ -138,7 +138,7 @@ impl PageReader {
             let column = column
                 .ok_or_else(|| format!("unknown column `{}`; there are {known}", short(cell)))?;
             if cells[..place].contains(cell) {
-                return Err(format!("the column {cell} comes twice; keep one"));
+                return Err(format!("the column {cell} occurs twice; keep one"));
             }
             self.columns.push(column);
         }
@@ -315,7 +315,7 @@ mod tests {
             ("name,bytes\n", "holds no object"),
             ("name,size\n", "line 1: unknown column `size`; there are name, bytes, parent"),
             ("name,parent\n", "line 1: no column bytes; the first line names the columns"),
-            ("name,bytes,name\n", "line 1: the column name comes twice; keep one"),
+            ("name,bytes,name\n", "line 1: the column name occurs twice; keep one"),
             ("name,bytes\na\n", "line 2: 1 value for 2 columns"),
             ("name,bytes\na,0\n", "line 2: bytes = 0; give a whole number from 1 to 10^12"),
             ("name,bytes\n,1\n", "line 2: an object without a name"),

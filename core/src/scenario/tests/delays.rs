@@ -109,7 +109,7 @@ fn delays_that_cannot_be_are_told_why() {
         ),
         (
             "[access]\ndelays = 3",
-            "line 2: access.delays: integer `3` does not fit; give text in quotes",
+            "line 2: access.delays: integer `3` is not valid here; give text in quotes",
         ),
         (
             "[[path]]\nleg = { delay = \"1 ms\", delays = \"x\" }",

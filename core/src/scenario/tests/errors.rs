@@ -22,16 +22,19 @@ fn every_error_names_line_key_and_cure() {
         ),
         (
             "[link]\nrtt = true",
-            "geo.toml line 2: link.rtt: boolean `true` does not fit; give a time with its unit",
+            "geo.toml line 2: link.rtt: boolean `true` is not valid here; give a time with its unit",
         ),
-        ("link = 3", "geo.toml line 1: link: integer `3` does not fit; give a section with keys"),
+        (
+            "link = 3",
+            "geo.toml line 1: link: integer `3` is not valid here; give a section with keys",
+        ),
         (
             "runs = \"3\"",
-            "geo.toml line 1: runs: string \"3\" does not fit; give a whole number, 0 or more",
+            "geo.toml line 1: runs: string \"3\" is not valid here; give a whole number, 0 or more",
         ),
         (
             "runs = -3",
-            "geo.toml line 1: runs: integer `-3` does not fit; give a whole number, 0 or more",
+            "geo.toml line 1: runs: integer `-3` is not valid here; give a whole number, 0 or more",
         ),
         (
             "\n\nruns = 0\n[channel]\nmodel='bernoulli'\nerasures = 0.1",
@@ -40,19 +43,19 @@ fn every_error_names_line_key_and_cure() {
         ("duration = \"0 s\"", "geo.toml line 1: duration: is zero"),
         (
             "[ntn]\nprocesses = 0",
-            "geo.toml line 2: ntn.processes: integer `0` does not fit; give a whole number, 1 or more",
+            "geo.toml line 2: ntn.processes: integer `0` is not valid here; give a whole number, 1 or more",
         ),
         (
             "link.send_buffer = -1",
-            "geo.toml line 1: link.send_buffer: integer `-1` does not fit; give a whole number, 1 or",
+            "geo.toml line 1: link.send_buffer: integer `-1` is not valid here; give a whole number, 1 or",
         ),
         (
             "ntn.window = 99999999999999999999",
-            "geo.toml line 1: ntn.window: integer `99999999999999999999` does not fit; give a whole number up to 4294967295",
+            "geo.toml line 1: ntn.window: integer `99999999999999999999` is not valid here; give a whole number up to 4294967295",
         ),
         (
             "runs = 4294967296",
-            "geo.toml line 1: runs: integer `4294967296` does not fit; give a whole number up to 4294967295",
+            "geo.toml line 1: runs: integer `4294967296` is not valid here; give a whole number up to 4294967295",
         ),
         (
             "seed = 99999999999999999999999999999999999999999",
@@ -197,7 +200,7 @@ fn every_error_names_line_key_and_cure() {
         ),
         (
             "[channel]\nmodel = \"lms\"\nerasures = 0.1",
-            "geo.toml line 3: channel.erasures: belongs to model = \"bernoulli\"; leave it out, or change `model`",
+            "geo.toml line 3: channel.erasures: belongs to model = \"bernoulli\"; remove it, or change `model`",
         ),
         (
             "[channel]\nmodel = \"lms\"\ndecoding = \"36 ms\"",
@@ -336,7 +339,7 @@ fn every_error_names_line_key_and_cure() {
         ("[vary]\nscheme = []\n", "geo.toml line 2: vary.scheme: the list is empty"),
         (
             "[vary]\nscheme = [\"ARQ\", \"ARQ\"]\n",
-            "geo.toml line 2: vary.scheme: `ARQ` is there twice",
+            "geo.toml line 2: vary.scheme: `ARQ` is given twice",
         ),
         (
             "[vary]\nscheme = [\"ARQ\", \"ARC\"]\n[trace]\nfile = \"x\"",

@@ -104,7 +104,7 @@ fn a_3gpp_link_is_what_its_keys_say() {
         ),
         (
             "[ntn]\nrlc = \"um\"\nmax_retx = 3\n",
-            "geo.toml line 3: ntn.max_retx: belongs to rlc = \"am\"; leave it out, or change `rlc`",
+            "geo.toml line 3: ntn.max_retx: belongs to rlc = \"am\"; remove it, or change `rlc`",
         ),
         (
             "[ntn]\nk_offset = \"500 ms\"\n",
@@ -141,7 +141,10 @@ fn a_3gpp_link_is_what_its_keys_say() {
         ("[ntn]\nbler = 7\n", "geo.toml line 2: ntn.bler: 7 is not a probability"),
         ("[ntn]\nbler = [0.1, 7]\n", "geo.toml line 2: ntn.bler"),
         ("[ntn]\nbler = []\n", "geo.toml line 2: ntn.bler: no block error probability"),
-        ("[ntn]\nbler = true\n", "geo.toml line 2: ntn.bler: boolean `true` does not fit; give a"),
+        (
+            "[ntn]\nbler = true\n",
+            "geo.toml line 2: ntn.bler: boolean `true` is not valid here; give a",
+        ),
     ] {
         assert!(error(text).starts_with(expected), "{}", error(text));
     }

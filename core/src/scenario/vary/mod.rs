@@ -98,7 +98,7 @@ pub(super) fn axes(source: &Source, vary: &Value, keys: &[&str]) -> Result<Vec<C
     for axis in &axes {
         let mut known = BTreeSet::new();
         if let Some(point) = axis.points.iter().find(|point| !known.insert(&point.label)) {
-            let message = format!("`{}` is there twice; leave one out", point.label);
+            let message = format!("`{}` is given twice; remove one", point.label);
             return Err(Fault::new(
                 if axis.key.is_empty() { &axis.name } else { &axis.key },
                 message,

@@ -7,7 +7,7 @@ use rand_chacha::ChaCha8Rng;
 use crate::link::clock::{Place, SlotClock};
 use crate::link::{HORIZON, LinkError, span};
 use crate::scheme::hybrid::config::{HybridConfig, HybridOptions};
-use crate::seed::Keyed;
+use crate::seed::KeyedRandom;
 use crate::trace::PhyTrace;
 use crate::units::{Bytes, Duration, Probability};
 
@@ -55,17 +55,17 @@ impl FrameLosses {
     }
 }
 
-/// Frames fail independently, each by the number that belongs to the instant of its start: what else
-/// is sent, and when, never shifts what a frame meets.
+/// Frames fail independently, each by the number that belongs to the instant of its start: what
+/// else is sent, and when, never shifts what a frame meets.
 #[derive(Clone, Debug)]
 pub(super) struct Drawn {
-    numbers: Keyed,
+    numbers: KeyedRandom,
     fails: f64,
 }
 
 impl Drawn {
     fn new(fails: f64, rng: ChaCha8Rng) -> Self {
-        Self { numbers: Keyed::of(rng), fails }
+        Self { numbers: KeyedRandom::of(rng), fails }
     }
 
     #[inline]

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::config::{Fault, changed, flat, parts};
+use crate::config::{Fault, first_changed_key, flatten_variants, parts};
 use crate::link::reordering::behind;
 use crate::link::{
     Delays, HORIZON, InstrumentedLink, LinkError, Propagation, TraceLinkConfig, check_delays,
@@ -26,7 +26,7 @@ use crate::units::{Bytes, Duration, Instant, Limit, Probabilities, Probability, 
 /// place of a scheme over a trace. A `[trace]` or `[channel]` beside it says what becomes of the
 /// transport block (TB) in each slot; its LLDU is the TB.
 #[derive(Clone, Debug, Default, JsonSchema, PartialEq, Serialize)]
-#[schemars(rename = "Ntn", transform = flat, extend("additionalProperties" = false))]
+#[schemars(rename = "Ntn", transform = flatten_variants, extend("additionalProperties" = false))]
 pub struct NtnOptions {
     /// Where the link starts from, and its way there and back.
     #[serde(flatten)]
@@ -126,10 +126,10 @@ pub struct HarqOptions {
     pub silent_processes: Option<u32>,
     /// From the decoded TB to the sender acting on its feedback, without propagation.
     pub processing: Option<Duration>,
-    /// K_offset: the round trip that HARQ feedback and grants are timed for, that of the whole cell;
-    /// 0 for none, the momentary round trip of this link. Unless set, the least whole milliseconds
-    /// that cover the longest round trip, over a LEO preset also that of the preset; none with
-    /// "nr-terrestrial".
+    /// K_offset: the round trip that HARQ feedback and grants are timed for, that of the whole
+    /// cell; 0 for none, the momentary round trip of this link. Unless set, the least whole
+    /// milliseconds that cover the longest round trip, over a LEO preset also that of the preset;
+    /// none with "nr-terrestrial".
     pub k_offset: Option<Duration>,
 }
 
@@ -160,8 +160,8 @@ pub struct UplinkOptions {
     pub sr_period: Option<Duration>,
     /// How many TBs the answer to a scheduling request grants (grants = "requested"); 1 unless set.
     pub first_grant: Option<NonZeroU32>,
-    /// From one configured grant to the next (grants = "configured"); ten slots of the preset unless
-    /// set.
+    /// From one configured grant to the next (grants = "configured"); ten slots of the preset
+    /// unless set.
     pub cg_period: Option<Duration>,
     /// Whether TBs of an uplink carry buffer status reports; true unless set. Without them only
     /// requests or configured grants bring slots.
@@ -224,10 +224,10 @@ pub struct NtnConfig {
     pub propagation: Propagation,
     /// One-way delay of feedback from receiver to sender.
     pub way_back: Propagation,
-    /// `K_offset` (TS 38.213 sections 4.2 and 9.2.3, TS 38.300 section 16.14.2): what the sender does
-    /// upon what the receiver heard comes so long after it would have come without propagation,
-    /// whatever the momentary delays. At least their longest round trip. `None`: the momentary
-    /// round trip.
+    /// `K_offset` (TS 38.213 sections 4.2 and 9.2.3, TS 38.300 section 16.14.2): what the sender
+    /// does upon what the receiver heard comes so long after it would have come without
+    /// propagation, whatever the momentary delays. At least their longest round trip. `None`: the
+    /// momentary round trip.
     pub k_offset: Option<Duration>,
     /// How transport blocks are repeated.
     pub harq: HarqConfig,
@@ -315,7 +315,8 @@ pub struct UplinkConfig {
     pub asking: Asking,
     /// Whether each TB says how much still waits.
     pub buffer_status: bool,
-    /// From a request or a decoded report until the terminal acts on the grant, without propagation.
+    /// From a request or a decoded report until the terminal acts on the grant, without
+    /// propagation.
     pub processing: Duration,
     /// `retxBSR-Timer`; `None`: the least value of the standard that is not below a round trip.
     pub retx_bsr: Option<Duration>,
@@ -429,8 +430,8 @@ pub struct AmConfig {
     pub poll_pdu: Limit,
     /// `pollByte` (AM): a poll after so many bytes; "infinity" or 0 for none.
     pub poll_bytes: Limit,
-    /// `maxRetxThreshold` (AM): how often a packet is sent again before it is given up; "infinity" or
-    /// 0 for ever.
+    /// `maxRetxThreshold` (AM): how often a packet is sent again before it is given up; "infinity"
+    /// or 0 for ever.
     pub max_retx: Limit,
     /// From a status report being due to its leaving the receiver (AM): scheduling of the other
     /// direction; a slot of the preset unless set.
@@ -539,7 +540,7 @@ impl NtnOptions {
             let cure = "is of HARQ feedback, which harq_feedback = false switches off; leave one of them out";
             return Err(Fault::new(name, cure));
         }
-        match changed(&self.blocks) {
+        match first_changed_key(&self.blocks) {
             Some(name) if traced => {
                 Err(Fault::new(&name, "the trace or channel beside it says that; leave it out"))
             }
@@ -633,7 +634,7 @@ impl UplinkOptions {
         ];
         match keys.iter().find(|(_, given, fits, _)| *given && !fits) {
             Some((name, .., with)) => {
-                let cure = format!("is for grants = {with}; leave it out, or change `grants`");
+                let cure = format!("is for grants = {with}; remove it, or change `grants`");
                 Err(Fault::new(name, cure))
             }
             None => Ok(()),
@@ -692,7 +693,7 @@ impl NtnConfig {
             }
         }
         if self.uplink.is_some()
-            && let Some(name) = changed(&self.control)
+            && let Some(name) = first_changed_key(&self.control)
         {
             let cure =
                 "is of grants and feedback of a downlink; leave it out, or leave `grants` out";

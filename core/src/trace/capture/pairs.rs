@@ -7,7 +7,7 @@ use super::reader::Capture;
 use super::{Options, fault};
 use crate::budget::Budget;
 use crate::trace::error::ReadError;
-use crate::trace::notes::spoken;
+use crate::trace::notes::readable;
 use crate::trace::probes::resample;
 use crate::trace::series::{Grid, Shift};
 use crate::trace::{Header, Notes, PhyTrace};
@@ -123,7 +123,7 @@ pub(super) fn trace(
         (t, d) = resample(&t, &d, lldu, rate, budget)?;
     }
 
-    let span = |nanos: i64| spoken(nanos.abs());
+    let span = |nanos: i64| readable(nanos.abs());
     let mut notes = Notes::default();
     let understood = &mut notes.understood;
     let name = |place: u32| sent.addresses.get(place as usize).map(ToString::to_string);

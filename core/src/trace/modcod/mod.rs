@@ -156,7 +156,7 @@ impl Modcods {
             } else if entry.symbols == Some(0) {
                 "has frames without symbols"
             } else if entries[..place].iter().any(|other| self::plain(&other.name) == plain) {
-                "comes twice"
+                "occurs twice"
             } else {
                 continue;
             };
@@ -268,7 +268,7 @@ mod tests {
         assert!(fault("name,efficiency\n").starts_with("line 1: the header of a MODCOD table has"));
         let head = "name,efficiency,threshold_db\n";
         assert_eq!(fault(&format!("{head}a,b,c\n")), "line 2: `b` is not a number");
-        assert_eq!(fault(&format!("{head}a,1,1\nA,2,2\n")), "MODCOD `A` comes twice");
+        assert_eq!(fault(&format!("{head}a,1,1\nA,2,2\n")), "MODCOD `A` occurs twice");
         assert!(fault(&format!("{head}a,NaN,1\n")).starts_with("MODCOD `a` has no efficiency"));
         assert!(fault(&format!("{head}7,1,1\n")).starts_with("MODCOD `7` is no name"));
         assert_eq!(fault(head), "the MODCOD table is empty");

@@ -4,8 +4,8 @@ use crate::units::{BitRate, Bytes};
 const MS: i64 = 1_000_000;
 const AS_SENT: Sampling = Sampling { lldu: Bytes(1500), rate: None };
 
-/// A log over a satellite in the words of iputils 20221126: `-D -O`, the third probe lost, the fifth
-/// unreachable, the last on its way when ping ended.
+/// A log over a satellite in the words of iputils 20221126: `-D -O`, the third probe lost, the
+/// fifth unreachable, the last on its way when ping ended.
 const STAMPED: &str = "\
 PING 192.0.2.1 (192.0.2.1) 56(84) bytes of data.
 [1700000000.600000] 64 bytes from 192.0.2.1: icmp_seq=1 ttl=52 time=600 ms
@@ -71,7 +71,7 @@ fn without_times_the_interval_is_given_or_the_summarys_or_a_second() {
         assert!(assumed.contains(why) && assumed.contains("lost on this way"), "{assumed}");
     }
     let fault = read(STAMPED.as_bytes(), Some(USUAL), AS_SENT).unwrap_err().to_string();
-    assert_eq!(fault, "the log has times of its own (ping -D); leave interval out");
+    assert_eq!(fault, "the log contains times (ping -D); remove interval");
 }
 
 #[test]
@@ -127,9 +127,9 @@ fn faults_have_a_line_and_a_cure() {
     let cases = [
         (
             String::new(),
-            "this is no output of ping: no line has `icmp_seq=`; of other logs give `time`",
+            "not the output of ping: no line has `icmp_seq=`; for other logs give `time`",
         ),
-        ("t,rtt\n0,20\n".to_owned(), "this is no output of ping"),
+        ("t,rtt\n0,20\n".to_owned(), "not the output of ping"),
         (
             format!("{one}64 bytes from 192.0.2.1: icmp_seq=2 tt"),
             "line 2: `64 bytes from 192.0.2.1: icmp_seq=2 tt` is an answer without its number or `time=... ms`; if the file was cut off here",
@@ -145,7 +145,7 @@ fn faults_have_a_line_and_a_cure() {
         assert!(message.starts_with(expected), "{text:?}: {message}");
     }
     let far = answers(&[(1, "1"), (30_000, "1"), (60_000, "1"), (24_464, "1")]);
-    let budget = Budget::of(crate::budget::Most::Bytes(1 << 20));
+    let budget = Budget::of(crate::budget::MemoryLimit::Bytes(1 << 20));
     let refused = read_within(far.as_bytes(), None, AS_SENT, &budget).unwrap_err().to_string();
-    assert!(refused.contains("of memory in all, and"), "{refused}");
+    assert!(refused.contains("of memory in total, but"), "{refused}");
 }

@@ -51,9 +51,9 @@ fn a_pair_of_files_is_taken_line_by_line() {
     assert_eq!(phy.d()[..], [3, 1, 0]);
     assert_eq!(phy.header().rtt, Some(Duration::from_nanos(60)));
     let long = read("1\n2\n3\n", "0\n").unwrap_err();
-    assert_eq!(long, "3 delays but 1 loss flag; give one of each a packet");
+    assert_eq!(long, "3 delays but 1 loss flag; give one of each per packet");
     let short = read("1\n", "0\n0\n0\n").unwrap_err();
-    assert_eq!(short, "1 delay but 3 loss flags; give one of each a packet");
+    assert_eq!(short, "1 delay but 3 loss flags; give one of each per packet");
     assert!(read("1\nx\n", "0\n0\n").unwrap_err().starts_with("line 2: `x` is not a time"));
     assert!(read("1\n2\n", "0\n2\n").unwrap_err().starts_with("line 2: `2` is neither 0"));
     assert!(read("", "").unwrap_err().starts_with("the trace is empty"));

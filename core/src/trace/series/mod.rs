@@ -27,7 +27,7 @@ use crate::trace::decimal::parse_scaled;
 use crate::trace::error::{Fault, ReadError, Snippet};
 use crate::trace::file::{FileError, Input, TraceFile};
 use crate::trace::format::FormatRow;
-use crate::trace::notes::spoken;
+use crate::trace::notes::readable;
 use crate::trace::{Header, LATEST, Loading, Notes, Packing, PhyTrace, TraceError};
 use crate::units::{BitRate, Bytes, Duration, Probability, counted};
 use frames::{Frames, Signal};
@@ -421,7 +421,7 @@ impl<'a> Import<'a> {
                 match (found.next(), found.next()) {
                     (Some(index), None) => Ok(index),
                     (Some(_), Some(_)) => Err(Fault::Table(format!(
-                        "column {} comes twice; give its number, from 1",
+                        "column {} occurs twice; give its number, from 1",
                         Snippet::new(name.as_bytes())
                     ))),
                     (None, _) => {
@@ -602,7 +602,7 @@ impl<'a> Import<'a> {
         understood.extend(
             given.into_iter().filter_map(|(what, said)| Some(format!("{what} is {}", said?))),
         );
-        let span = |nanos: u64| spoken(nanos as i64);
+        let span = |nanos: u64| readable(nanos as i64);
         if self.outages > 0 {
             understood.push(format!(
                 "{} (no rate or no delay), {} in all",
@@ -682,7 +682,7 @@ impl<'a> Import<'a> {
     }
 
     fn warnings(&self, usual: i64, warnings: &mut Vec<String>) {
-        let span = spoken;
+        let span = readable;
         if let Some(modem) = &self.series.modem {
             warnings.extend(modem.too_good(&self.levels));
         }

@@ -256,7 +256,7 @@ fn faults_have_a_line_and_a_cure() {
             "rate=rate:kbit/s",
             "line 1: no column `rate`; the header has `t`, `r`",
         ),
-        ("t,r,r\n0,8,8\n", "rate=r:kbit/s", "line 1: column `r` comes twice; give its number"),
+        ("t,r,r\n0,8,8\n", "rate=r:kbit/s", "line 1: column `r` occurs twice; give its number"),
         (
             "0,8,1.5\n1,8,0\n",
             "rate=2:kbit/s loss=3",
@@ -321,8 +321,11 @@ fn rows_shorter_than_a_slot_keep_bytes_per_time_and_say_what_they_do_not() {
 #[test]
 fn what_does_not_fit_is_refused_with_all_slots_before_any_is_made() {
     let (series, text) = (series("rate=20_Mbit/s"), "0\n21600\n43200\n64800\n86400\n");
-    let budget = Budget::of(crate::budget::Most::Bytes(100_000_000));
+    let budget = Budget::of(crate::budget::MemoryLimit::Bytes(100_000_000));
     let refused = read_within(text.as_bytes(), &series, MOST, &budget).unwrap_err().to_string();
     // 20,000 slots a second, five times six hours.
-    assert!(refused.starts_with("2160000000 slots need 35 GB of memory in all, and"), "{refused}");
+    assert!(
+        refused.starts_with("2160000000 slots need 35 GB of memory in total, but"),
+        "{refused}"
+    );
 }
