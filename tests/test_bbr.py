@@ -14,7 +14,7 @@ def link():
 def test_bbr_is_in_profile_linux_only(link):
     run = clift.simulate(link, transport="bbr", profile="linux", duration_s=10)
     assert run.goodput_kbps > 0
-    with pytest.raises(clift.ScenarioError, match="profile `papers` has newreno"):
+    with pytest.raises(clift.ScenarioError, match="profile `papers` supports newreno"):
         clift.simulate(link, transport="bbr", profile="papers", duration_s=10)
 
 

@@ -191,7 +191,7 @@ def test_quic_reacts_to_marks() -> None:
     ("transport", "message"),
     [
         ('profile = "papers"\necn = true', 'ecn: belongs to profile = "linux"'),
-        ('congestion = "prague"\necn = false', "ecn: prague needs it; leave `ecn` out"),
+        ('congestion = "prague"\necn = false', "ecn: prague needs ECN; leave `ecn` out"),
         ('protocol = "quic"\ncongestion = "dctcp"', "dctcp needs the exact echo"),
     ],
 )

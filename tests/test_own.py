@@ -436,7 +436,7 @@ def test_names_are_known_and_given_once() -> None:
                 ("wants", "carry", "on_ack", "on_loss", "enqueue", "dequeue", "send"), id
             )
         )
-        with pytest.raises(clift.ScenarioError, match=f"`{taken}` already; choose another name"):
+        with pytest.raises(clift.ScenarioError, match=f"`{taken}`.*choose another name"):
             register(taken)(part)
     listed = {
         "scheme": "py-fec(k, n)",

@@ -272,7 +272,7 @@ def test_several_cells_or_runs_want_run_many(tmp_path: Path) -> None:
         ({"duration_s": float("nan")}, "duration_s = nan"),
         ({"duration_s": "10"}, "duration_s = '10'"),
         ({"duration_s": 0}, "duration"),
-        ({"packet_bytes": 0}, "packet_bytes = 0: 0 bytes are not a TCP packet"),
+        ({"packet_bytes": 0}, "packet_bytes = 0: 0 bytes is not a valid TCP packet size"),
         ({"packet_bytes": 40}, "40"),
         ({"flows": 0}, "flows = 0"),
         ({"seed": -1}, "seed = -1"),
@@ -280,7 +280,7 @@ def test_several_cells_or_runs_want_run_many(tmp_path: Path) -> None:
         ({"access_kbps": 0}, "access_kbps = 0"),
         ({"transport": "vegas"}, "vegas"),
         ({"profile": "windows"}, "windows"),
-        ({"sack": False}, "without SACK there is newreno only"),
+        ({"sack": False}, "`sack = false` supports newreno only"),
         ({"sack": False, "profile": "linux"}, "profile `linux` needs SACK"),
         (
             {"linux": {"rack": False}, "profile": "papers"},

@@ -137,7 +137,7 @@ pub fn register_scheme(kind: SchemeKind) -> Result<(), SchemeNameTaken> {
 
 /// A name under which another scheme is registered.
 #[derive(Clone, Copy, Debug, Eq, Error, PartialEq)]
-#[error("there is a scheme `{0}` already; choose another name")]
+#[error("a scheme named `{0}` is already registered; choose another name")]
 pub struct SchemeNameTaken(pub &'static str);
 
 #[cfg(test)]

@@ -1,13 +1,13 @@
-//! What the engine asks of a transport while a flow runs.
+//! The interface between a running transport connection and its host.
 
 use crate::transport::{Dialogue, Outbox, Segment};
 use crate::units::{Bytes, Duration, Ecn, Instant};
 
-/// A transport connection with both its ends, for data from [`End::Sender`] to [`End::Receiver`].
+/// A transport connection with both ends. Data go from [`End::Sender`] to [`End::Receiver`].
 ///
-/// The host moves [`Packet`]s between the ends and tells the time, which never falls. After anything
-/// was handed in ([`Connection::supply`], [`Connection::close`], [`Connection::receive`],
-/// [`Connection::handle_timeout`]), it calls [`Connection::transmit`] of that end.
+/// The host moves [`Packet`]s between the ends and passes the current time, which never decreases.
+/// After each call of [`Connection::supply`], [`Connection::close`], [`Connection::receive`] or
+/// [`Connection::handle_timeout`], the host calls [`Connection::transmit`] for that end.
 ///
 /// ```
 /// use clift::seed::{Seed, Stream};
@@ -26,59 +26,61 @@ use crate::units::{Bytes, Duration, Ecn, Instant};
 /// assert_eq!(received, Received::Data { in_vain: false, delivered: 1000 });
 /// ```
 pub trait Connection: Send {
-    /// The application hands over `bytes` more (`u64::MAX`: it always has more). Nothing is taken
-    /// after [`Connection::close`].
+    /// The application supplies `bytes` more; `u64::MAX` means an endless supply. Ignored after
+    /// [`Connection::close`].
     fn supply(&mut self, bytes: u64);
 
-    /// The application hands over nothing more.
+    /// The application supplies no more data.
     fn close(&mut self);
 
-    /// The connection is to be opened before there are data for it, if it has a handshake.
+    /// Starts the handshake before the application has data, if the protocol has a handshake.
     fn open(&mut self) {}
 
-    /// The receiving application takes bytes below `edge` and no others: the receiver says so in each
-    /// acknowledgement from now on, and sends one at once if it is to `tell`. The edge never falls.
-    /// Without such a call the configuration says how much it takes. Transports without a window of
-    /// this kind do nothing.
+    /// Sets the receive window: the receiving application accepts bytes below `edge` only. The
+    /// receiver announces the edge in each following acknowledgement, and sends one at once if
+    /// `tell` is true. The edge never decreases. Without this call the configuration sets the
+    /// window. Transports without a receive window ignore the call.
     fn permit(&mut self, _edge: u64, _tell: bool) {}
 
-    /// `packet`, sent by the other end, arrived at `end`. Its body is not asked for again.
+    /// Handles `packet`, sent by the other end, at `end`. The host does not use its body again.
     fn receive(&mut self, now: Instant, end: End, packet: &Packet) -> Received;
 
-    /// The path lost `packet`: its body is not asked for again. The ends do not learn of it.
+    /// The path lost `packet`. The ends are not told; only the packet's body may be freed.
     fn discard(&mut self, packet: &Packet);
 
-    /// Puts all packets that `end` sends now into the outbox; says when
-    /// [`Connection::handle_timeout`] must be called for `end` unless it is asked again before.
+    /// Puts all packets that `end` can send now into the outbox. Returns when
+    /// [`Connection::handle_timeout`] must be called for `end`, unless `transmit` is called again
+    /// earlier.
     fn transmit(&mut self, now: Instant, end: End, outbox: &mut Outbox) -> Option<Instant>;
 
-    /// The instant named by [`Connection::transmit`] of `end` has come (calling early does no harm).
+    /// Handles the timeout that [`Connection::transmit`] of `end` returned. An early call has no
+    /// effect.
     fn handle_timeout(&mut self, now: Instant, end: End);
 
-    /// Whether the receiving application gets one stream of bytes in order, or each packet's as it
-    /// comes.
+    /// True if the receiving application gets one byte stream in order, false if it gets each
+    /// packet's data on arrival.
     fn in_order(&self) -> bool;
 
-    /// Bytes that the receiving application got so far.
+    /// Bytes delivered to the receiving application so far.
     fn delivered(&self) -> u64;
 
-    /// Bytes that the sender knows to be delivered; `None`: it never learns.
+    /// Bytes that the sender knows to be delivered; `None` if it gets no acknowledgements.
     fn acknowledged(&self) -> Option<u64>;
 
     /// Totals of both ends so far.
     fn report(&self) -> Report;
 
-    /// What congestion control does now; `None`: there is none.
+    /// State of congestion control; `None` without congestion control.
     fn window(&self) -> Option<Window>;
 
-    /// What the proxies on the way held, from the first to the last; none unless the connection is
-    /// split.
+    /// Counters of the proxies on the path, from the first to the last. Empty unless the connection
+    /// is split.
     fn proxies(&self) -> Vec<Relayed> {
         Vec::new()
     }
 
-    /// Itself as one on which both ends have data; `None`: they go from the sender to the receiver
-    /// alone.
+    /// This connection as a [`Dialogue`], if both ends can send data; `None` if only the sender
+    /// can.
     fn dialogue(&mut self) -> Option<&mut dyn Dialogue> {
         None
     }
@@ -87,58 +89,58 @@ pub trait Connection: Send {
 /// An end of a connection.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 pub enum End {
-    /// Where the data come from.
+    /// Source of the data.
     #[default]
     Sender,
-    /// Where the data go to.
+    /// Destination of the data.
     Receiver,
 }
 
-/// A packet as a connection hands it to its host: what a path, an observer and measurements of delays
-/// need, and what is in it, which is the connection's own business.
+/// A packet as a connection hands it to its host: the fields that paths, observers and delay
+/// measurements need, and contents that only the connection reads.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 pub struct Packet {
     /// Bytes of the IP packet, headers included: what queues and links count.
     pub size: Bytes,
-    /// Bytes of application data in it; 0: it only controls the connection.
+    /// Bytes of application data; 0 for a control packet.
     pub len: u32,
-    /// The first of these bytes, counted from the first of the flow.
+    /// Position of the first of these bytes in the flow.
     pub start: u64,
     /// When these bytes were first sent.
     pub first_sent: Instant,
-    /// How often these bytes were sent before.
+    /// Number of earlier transmissions of these bytes.
     pub retransmission: u16,
-    /// Whether queues may mark it instead of dropping it, or have.
+    /// ECN field: whether queues may mark the packet instead of dropping it, or already did.
     pub ecn: Ecn,
-    /// What is in it, for a connection that keeps its packets' contents in a table: its own number.
+    /// Key of the contents, for a connection that keeps them in a table of its own.
     pub body: u32,
-    /// What is in it, for TCP.
+    /// Contents, for TCP.
     pub segment: Segment,
 }
 
 impl Packet {
-    /// A queue marks it.
+    /// Sets the Congestion Experienced mark, as a queue does.
     pub(crate) fn mark(&mut self) {
         self.ecn = Ecn::Ce;
         self.segment.ecn = Ecn::Ce;
     }
 }
 
-/// What a packet was to the end that it reached.
+/// Result of a packet's arrival at an end.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum Received {
-    /// Data, or control that comes with them.
+    /// Data, or a control packet that belongs to the data direction.
     Data {
-        /// All of them had arrived before, or they were too old to be taken.
+        /// True if all bytes had arrived before, or were too old to be accepted.
         in_vain: bool,
-        /// [`Connection::delivered`] from now on.
+        /// New value of [`Connection::delivered`].
         delivered: u64,
     },
-    /// An acknowledgement of the bytes before this one.
+    /// An acknowledgement of all bytes below this one.
     Ack(u64),
-    /// Data for a proxy on the way, which hands them on.
+    /// Data for a proxy on the path, which forwards them.
     Relayed {
-        /// All of them had arrived before, or there are none.
+        /// True if all bytes had arrived before, or the packet has no data.
         in_vain: bool,
     },
 }
@@ -154,17 +156,16 @@ pub struct Report {
     pub sent: u64,
     /// Packets sent again.
     pub retransmissions: u64,
-    /// Acknowledged packets by how often they were sent again: index 0 never, 1 once, ...; the last
-    /// index counts all beyond. Without acknowledgements: the packets sent.
+    /// Acknowledged packets by number of retransmissions: index 0 never retransmitted, 1 once, ...;
+    /// the last index counts all larger numbers. Without acknowledgements: packets sent.
     pub by_retransmissions: [u64; 8],
-    /// Packets received with nothing new in them: the original did arrive.
+    /// Packets received without new data: the original had arrived.
     pub spurious_retransmissions: u64,
-    /// Packets thrown away at the receiver because they were too old, though something in them was
-    /// new.
+    /// Packets with new data that the receiver discarded because they were too old.
     pub stale: u64,
     /// Retransmission timeouts.
     pub timeouts: u64,
-    /// Retransmissions made in recovery, before any timeout.
+    /// Retransmissions made in fast recovery, before any timeout.
     pub fast_retransmits: u64,
     /// Entries into recovery.
     pub recovery_entries: u64,
@@ -174,41 +175,41 @@ pub struct Report {
     pub window_reductions: u64,
     /// Reductions undone.
     pub undo_events: u64,
-    /// The farthest that a packet arrived behind later ones, in packets.
+    /// Largest reordering extent seen by the receiver, in packets.
     pub reordering: u64,
-    /// What became of explicit congestion notification; `None`: it is not in use.
+    /// ECN counters; `None` if ECN is not in use.
     pub ecn: Option<EcnReport>,
 }
 
-/// Explicit congestion notification (ECN) of a connection so far.
+/// Counters of explicit congestion notification (ECN) of a connection.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 pub struct EcnReport {
-    /// Packets with data that arrived with a mark, and all of those that arrived.
+    /// Data packets that arrived with a Congestion Experienced mark.
     pub marked: u64,
-    /// Packets with data that arrived, duplicates included.
+    /// All data packets that arrived, duplicates included.
     pub arrived: u64,
-    /// Reductions of the window because of marks.
+    /// Window reductions caused by marks.
     pub reductions: u64,
 }
 
-/// What a proxy did for a connection so far.
+/// Counters of one proxy of a split connection.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 pub struct Relayed {
-    /// Bytes that it handed on.
+    /// Bytes forwarded.
     pub bytes: u64,
-    /// Most bytes that it held at a time, in both its buffers together.
+    /// Maximum number of bytes held at a time, in both buffers together.
     pub most_held: u64,
 }
 
-/// What congestion control does at one instant.
+/// State of congestion control at one instant.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Window {
     /// Congestion window, packets.
     pub cwnd: f64,
     /// Slow-start threshold, packets; infinite before the first loss.
     pub ssthresh: f64,
-    /// Smoothed round-trip time, once measured.
+    /// Smoothed round-trip time; `None` before the first sample.
     pub srtt: Option<Duration>,
-    /// Packets sent, not acknowledged and not taken for lost.
+    /// Packets sent that are neither acknowledged nor marked lost.
     pub in_flight: u64,
 }

@@ -1,4 +1,4 @@
-//! Datagrams without acknowledgement: what a constant-rate source over UDP does.
+//! Unacknowledged datagrams, as a constant-rate source over UDP sends them.
 
 use rand_chacha::ChaCha8Rng;
 
@@ -8,17 +8,17 @@ use crate::transport::{
 };
 use crate::units::{Bytes, Instant};
 
-/// IPv4 and UDP headers.
+/// Bytes of an IPv4 and a UDP header.
 pub const HEADER: u32 = 28;
 
-/// Datagrams (UDP) of at most one size.
+/// UDP datagrams up to a maximum size.
 ///
 /// ```
 /// use clift::transport::Protocol;
 /// use clift::transport::datagram::DatagramConfig;
 /// use clift::units::Bytes;
 /// let error = DatagramConfig { packet: Bytes(28) }.check().unwrap_err();
-/// assert_eq!(error.to_string(), "packet: 28 bytes are not a packet that carries data; give 29 to 65535");
+/// assert_eq!(error.to_string(), "packet: 28 bytes leave no room for data; give 29 to 65535");
 /// ```
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct DatagramConfig {
@@ -34,8 +34,7 @@ impl Protocol for DatagramConfig {
     fn check(&self) -> Result<(), Fault> {
         let (packet, least) = (self.packet.0, HEADER + 1);
         if !(least..=65_535).contains(&packet) {
-            let message =
-                format!("{packet} bytes are not a packet that carries data; give {least} to 65535");
+            let message = format!("{packet} bytes leave no room for data; give {least} to 65535");
             return Err(Fault::new("packet", message));
         }
         Ok(())
@@ -58,8 +57,8 @@ impl Protocol for DatagramConfig {
     }
 }
 
-/// Sends whatever the application hands over, at once, and counts what arrives. Datagrams are never
-/// sent twice, and nothing answers them.
+/// Sends everything that the application supplies at once and counts arrivals. No acknowledgements,
+/// no retransmissions.
 #[derive(Clone, Debug, Default)]
 struct Datagrams {
     payload: u32,
@@ -128,7 +127,7 @@ mod tests {
     use crate::seed::{Seed, Stream};
 
     #[test]
-    fn data_leave_in_packets_of_at_most_one_size() {
+    fn data_are_split_into_packets_of_the_maximum_size() {
         let protocol = DatagramConfig { packet: Bytes(1500) };
         let mut connection = protocol.connect(Seed(1).rng(Stream::Flow(0)));
         connection.supply(2000);

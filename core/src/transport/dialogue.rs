@@ -1,46 +1,47 @@
-//! Connections on which both ends have data: a client asks, a server answers.
+//! Connections on which both ends send data: a client sends requests, a server answers.
 
 use crate::transport::End;
 
-/// A connection in which the client stands at [`End::Receiver`] and opens it, and the server at
-/// [`End::Sender`]: requests go the way of acknowledgements, answers the way of data. A
-/// [`Connection`](crate::transport::Connection) that is one says so
-/// ([`Connection::dialogue`](crate::transport::Connection::dialogue)).
+/// A connection on which both ends send data. The client is at [`End::Receiver`] and opens the
+/// connection; the server is at [`End::Sender`]. Requests go in the direction of acknowledgements,
+/// answers in the direction of data.
+/// [`Connection::dialogue`](crate::transport::Connection::dialogue) returns it.
 ///
-/// Both ends have the bytes of a stream in order. The connection neither knows nor keeps what they
-/// say.
+/// Each end gets the bytes of a stream in order. The connection handles byte counts only, not
+/// contents.
 pub trait Dialogue {
-    /// The client opens it, unless it has.
+    /// The client opens the connection, unless it is already open or opening.
     fn open(&mut self);
 
-    /// Whether the client knows that the server answered, so that it may send data.
+    /// True once the client has the server's answer to the handshake and may send data.
     fn is_open(&self) -> bool;
 
-    /// `end` hands over `bytes` more of a stream; `last`: the stream ends with them. With
-    /// [`Streams::One`] all is one stream, whatever its number.
+    /// `end` supplies `bytes` more for a stream; `last` ends the stream. With [`Streams::One`] all
+    /// bytes go into one stream and `stream` is ignored.
     fn say(&mut self, end: End, stream: u32, bytes: u64, last: bool);
 
-    /// What `end` received in order and has not been told yet, stream by stream.
+    /// Next in-order data that `end` received and that this function has not returned yet, one
+    /// stream per call.
     fn heard(&mut self, end: End) -> Option<Heard>;
 
-    /// Bytes that `end` handed over and that have never been sent.
+    /// Bytes that `end` supplied and that have not been sent yet.
     fn unsent(&self, end: End) -> u64;
 }
 
-/// Bytes in order.
+/// In-order bytes of one stream.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct Heard {
-    /// Of which stream.
+    /// Stream number.
     pub stream: u32,
-    /// How many since the last time.
+    /// Bytes received since the last call.
     pub bytes: u64,
 }
 
-/// How many streams a dialogue has.
+/// Number of streams of a dialogue.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum Streams {
-    /// One in each direction: a loss holds back all that was sent later (TCP).
+    /// One per direction: a loss delays all later bytes (TCP).
     One,
-    /// As many as are asked for, and none waits for another (QUIC).
+    /// Many: a loss on one stream does not delay the others (QUIC).
     Many,
 }

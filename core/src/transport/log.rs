@@ -1,10 +1,10 @@
-//! What a connection writes of itself.
+//! The log that a connection writes about itself.
 
 use std::io::{self, Write};
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// Where a connection writes its own log while it runs, for somebody else to take from time to time.
-/// Clones are the same log.
+/// A buffer into which a connection writes its log while it runs; another party reads it from time
+/// to time. Clones share one buffer.
 ///
 /// ```
 /// use std::io::Write;
@@ -18,7 +18,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 pub struct Log(Arc<Mutex<Vec<u8>>>);
 
 impl Log {
-    /// What was written since the last call.
+    /// Returns and removes everything written since the last call.
     pub fn take(&self) -> Vec<u8> {
         std::mem::take(&mut self.0.lock().unwrap_or_else(PoisonError::into_inner))
     }

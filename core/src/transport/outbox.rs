@@ -1,11 +1,11 @@
-//! Where connections put the packets that they send.
+//! The outbox: storage for the packets that connections send.
 
 use std::ops::{Index, IndexMut};
 
 use crate::transport::Packet;
 
-/// The packets of a host by number, and the numbers of those that were sent last. Numbers are used
-/// again, so that memory follows what is in flight.
+/// The packets of a host by number, and the numbers of the packets sent most recently. Numbers are
+/// reused, so memory use is proportional to the packets in flight.
 ///
 /// ```
 /// use clift::transport::{Outbox, Packet};
@@ -25,9 +25,9 @@ pub struct Outbox {
 }
 
 impl Outbox {
-    /// The packet to be sent next, to be written in its place; it holds what a former one held, and is
-    /// under way only once [`Outbox::send`] was called. (In its place, since a packet that is built
-    /// elsewhere and copied here costs more than the rest of an event.)
+    /// The packet to send next, to be filled in place. It still holds the values of an earlier
+    /// packet; it is sent only by [`Outbox::send`]. (In place because building a packet elsewhere
+    /// and copying it here costs more than the rest of an event.)
     #[inline]
     pub fn draft(&mut self) -> &mut Packet {
         let number = match self.free.last() {
@@ -37,31 +37,31 @@ impl Outbox {
         &mut self.packets[number as usize]
     }
 
-    /// A connection sends the packet that was written last.
+    /// Sends the packet last returned by [`Outbox::draft`].
     #[inline]
     pub fn send(&mut self) {
         self.sent.extend(self.free.pop());
     }
 
-    /// What was sent and not forgotten, in order.
+    /// Numbers of the packets sent and not yet forgotten, in order.
     #[inline]
     pub fn sent(&self) -> &[u32] {
         &self.sent
     }
 
-    /// Forgets what was sent from the `first` on: the host has taken it over.
+    /// Forgets the sent numbers from index `first` on; called once the host has taken them over.
     #[inline]
     pub fn forget_sent(&mut self, first: usize) {
         self.sent.truncate(first);
     }
 
-    /// The packet with this number is gone.
+    /// Releases the packet with this number.
     #[inline]
     pub fn free(&mut self, number: u32) {
         self.free.push(number);
     }
 
-    /// A queue has marked the packet with this number.
+    /// Sets the Congestion Experienced mark of the packet with this number.
     pub(crate) fn mark(&mut self, number: u32) {
         self.packets[number as usize].mark();
     }

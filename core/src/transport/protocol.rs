@@ -10,73 +10,75 @@ use crate::transport::tcp::ProxyConfig;
 use crate::transport::{Connection, Log, Streams};
 use crate::units::Bytes;
 
-/// A transport protocol with its parameters: what connections are made from.
+/// A transport protocol with its parameters. It creates connections.
 pub trait Protocol: Debug + Send + Sync {
     /// Name of the protocol, as in [`Kind::name`](crate::transport::Kind::name).
     fn name(&self) -> &'static str;
 
-    /// Whether there can be such a connection.
+    /// Validates the parameters.
     ///
     /// # Errors
-    /// A [`Fault`] that says what is wrong, and what to give instead.
+    /// A [`Fault`] with the field, the cause and a valid value.
     fn check(&self) -> Result<(), Fault>;
 
-    /// Size of the largest IP packet that it sends.
+    /// Size of the largest IP packet that the protocol sends.
     fn packet(&self) -> Bytes;
 
-    /// Application data in a full packet.
+    /// Bytes of application data in a full packet.
     fn payload(&self) -> Bytes;
 
-    /// What keeps the sender from sending all that it is given.
+    /// The mechanism that limits the sender.
     fn flow_control(&self) -> FlowControl;
 
-    /// A new connection. Whatever it draws, it draws from `rng`.
+    /// Creates a connection. All its random draws come from `rng`.
     fn connect(&self, rng: ChaCha8Rng) -> Box<dyn Connection>;
 
-    /// The largest message that goes in a datagram of its own, beside the streams that it has; `None`:
-    /// it has no such datagrams.
+    /// Largest message that fits an unreliable datagram beside the streams; `None` if the protocol
+    /// has no such datagrams.
     fn datagram(&self) -> Option<Bytes> {
         None
     }
 
-    /// A new connection that sends each message in a datagram of its own ([`Protocol::datagram`]), if it
-    /// has such. What is lost is not sent again.
+    /// Creates a connection that sends each message in one unreliable datagram
+    /// ([`Protocol::datagram`]), if the protocol supports them. Lost messages are not
+    /// retransmitted.
     fn connect_datagrams(&self, _rng: ChaCha8Rng) -> Option<Box<dyn Connection>> {
         None
     }
 
-    /// What streams its dialogues have; `None`: it has none.
+    /// Number of streams of this protocol's dialogues; `None` if it has no dialogues.
     fn dialogues(&self) -> Option<Streams> {
         None
     }
 
-    /// A new connection that is a [`Dialogue`](crate::transport::Dialogue), if it has such.
+    /// Creates a connection that is a [`Dialogue`](crate::transport::Dialogue), if the protocol has
+    /// them.
     fn converse(&self, _rng: ChaCha8Rng) -> Option<Box<dyn Connection>> {
         None
     }
 
-    /// The same transport, the sender of whose next connection writes its own log into `log`; `None`
-    /// if it keeps none.
+    /// The same transport; the sender of its next connection writes a log into `log`. `None` if the
+    /// transport keeps no log.
     fn logging(&self, _log: Log) -> Option<Arc<dyn Protocol>> {
         None
     }
 
-    /// Whether a proxy like this can stand in the way of such a connection, on which both ends have
-    /// data if it `converses`.
+    /// Checks that a proxy like this can split such a connection; `converses` is true for a
+    /// dialogue.
     ///
     /// # Errors
-    /// The key of the proxy that is wrong, and what to give instead.
+    /// The key of the proxy that is wrong, and a valid value.
     fn check_proxy(&self, _proxy: &ProxyConfig, _converses: bool) -> Result<(), Fault> {
         Ok(())
     }
 
-    /// A new connection that `proxies` on the way split, or `None` if they let it pass as it is, which
-    /// is what they do with whatever they cannot read. The connections of the proxies draw from
-    /// `rngs`, one for each stretch of the way; the stretch `main` is the one whose congestion window
-    /// the flow shows.
+    /// Creates a connection that `proxies` on the path split. Returns `None` if the proxies cannot
+    /// read this protocol and forward it unchanged. Each section of the path has a connection of
+    /// its own, which draws from its element of `rngs`. The flow reports the congestion window of
+    /// section `main`.
     ///
-    /// The packets of such a connection name their stretch in [`Packet::body`], whose upper half is
-    /// the connection's own.
+    /// Packets of such a connection hold the number of their section in [`Packet::body`]; the upper
+    /// half of the body belongs to the section's connection.
     ///
     /// [`Packet::body`]: crate::transport::Packet::body
     fn split(
@@ -88,7 +90,7 @@ pub trait Protocol: Debug + Send + Sync {
         None
     }
 
-    /// The same for a connection on which both ends have data ([`Protocol::converse`]).
+    /// Creates a split connection that is a dialogue ([`Protocol::converse`]).
     fn converse_through(
         &self,
         _proxies: &[ProxyConfig],
@@ -99,13 +101,13 @@ pub trait Protocol: Debug + Send + Sync {
     }
 }
 
-/// What keeps a sender that always has data from sending without end.
+/// The mechanism that limits a sender that always has data.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum FlowControl {
-    /// Nothing: it sends what it is given at once.
+    /// None: all supplied data are sent at once.
     None,
-    /// Acknowledgements: it sends as much as the path delivers.
+    /// Acknowledgements: the sender sends as fast as the path delivers.
     Acknowledgements,
-    /// A bound on what is in flight.
+    /// A limit on the data in flight.
     Window,
 }

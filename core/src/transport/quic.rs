@@ -1,5 +1,5 @@
-//! What a QUIC connection has besides what it shares with TCP: the description alone. The crate
-//! `clift-quic` runs it, so that this one needs no QUIC implementation.
+//! Options of QUIC beyond those shared with TCP. This module only describes a connection; the crate
+//! `clift-quic` runs it, so that this crate needs no QUIC implementation.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use crate::config::Fault;
 use crate::units::{Bytes, Duration, Size};
 
-/// The options of QUIC; what is left out is as quinn has it.
+/// Options of QUIC. Defaults are those of quinn.
 ///
 /// ```
 /// use clift::transport::quic::QuicOptions;
@@ -20,38 +20,42 @@ use crate::units::{Bytes, Duration, Size};
 #[serde(deny_unknown_fields, default)]
 #[schemars(rename = "Quic")]
 pub struct QuicOptions {
-    /// UDP payload of the first packets, 1200 bytes or more.
+    /// UDP payload of the first packets, at least 1200 bytes.
     pub initial_mtu: Bytes,
-    /// Larger packets are tried (RFC 8899), up to the transport's `packet`.
+    /// Path MTU discovery (RFC 8899): the sender tries larger packets, up to the transport's
+    /// `packet`.
     pub mtu_discovery: bool,
-    /// Round-trip time that is assumed before one is measured (RFC 9002 section 6.2.2).
+    /// Assumed round-trip time before the first measurement (RFC 9002 section 6.2.2).
     pub initial_rtt: Duration,
-    /// Packets acknowledged beyond one until it counts as lost (RFC 9002 section 6.1.1).
+    /// A packet counts as lost once a packet sent this many packets later is acknowledged (RFC 9002
+    /// section 6.1.1).
     pub packet_threshold: u32,
-    /// Round-trip times after which a packet counts as lost if a later one is acknowledged (RFC
-    /// 9002 section 6.1.2).
+    /// A packet counts as lost this many round-trip times after it was sent, if a later packet is
+    /// acknowledged (RFC 9002 section 6.1.2).
     pub time_threshold: f64,
-    /// Timeouts in a row that make congestion persistent (RFC 9002 section 7.6).
+    /// Number of consecutive probe timeouts that means persistent congestion (RFC 9002 section
+    /// 7.6).
     pub persistent_congestion_threshold: u32,
-    /// Bytes that the sender keeps until they are acknowledged; eight receive windows unless set.
+    /// Limit of the unacknowledged bytes that the sender stores; eight receive windows unless set.
     pub send_window: Option<Size>,
-    /// A connection that hears nothing for so long ends silently (RFC 9000 section 10.1).
+    /// A connection that receives nothing for this time ends silently (RFC 9000 section 10.1).
     pub idle_timeout: Duration,
-    /// ACK frequency (draft-ietf-quic-ack-frequency): packets that the receiver lets pass without
-    /// an acknowledgement; 1, if the extension is not used, is an acknowledgement for every second.
+    /// ACK frequency (draft-ietf-quic-ack-frequency): number of packets that the receiver may
+    /// receive without sending an acknowledgement. Unless set, the extension is off and the
+    /// receiver acknowledges every second packet, as with 1.
     pub ack_eliciting_threshold: Option<u32>,
-    /// ACK frequency: the longest time that the receiver holds an acknowledgement back; 25 ms unless
-    /// set, and at most the larger of 25 ms and the round-trip time.
+    /// ACK frequency: longest delay of an acknowledgement. Default 25 ms; at most the larger of 25
+    /// ms and the round-trip time.
     pub max_ack_delay: Option<Duration>,
-    /// ACK frequency: out-of-order packets until an acknowledgement is due at once; 0: never. 2
-    /// unless set.
+    /// ACK frequency: number of out-of-order packets that triggers an immediate acknowledgement; 0
+    /// means never. Default 2.
     pub reordering_threshold: Option<u32>,
-    /// Bytes of the server's certificates in the handshake: 300 bytes are one with Ed25519; chains of
-    /// web servers have 2 to 4 kB, and then the limit on what a server sends before the client's
-    /// address is proven (RFC 9000 section 8) may cost a round trip.
+    /// Size of the server's certificates in the handshake. One Ed25519 certificate has about 300
+    /// bytes; the chains of web servers have 2 to 4 kB, and the limit on data sent before the
+    /// client's address is validated (RFC 9000 section 8) may then cost a round trip.
     pub certificate: Bytes,
-    /// The client resumes an earlier connection to the same server: its first data, or its request,
-    /// leave with its first packets (0-RTT, RFC 9001 section 4.6), and the server sends no certificates.
+    /// The client resumes an earlier connection to the same server: its first data or request leave
+    /// with its first packets (0-RTT, RFC 9001 section 4.6), and the server sends no certificates.
     pub zero_rtt: bool,
 }
 
@@ -75,14 +79,14 @@ impl Default for QuicOptions {
     }
 }
 
-/// The least UDP payload that every path carries (RFC 9000 section 14).
+/// Smallest UDP payload that every path supports (RFC 9000 section 14).
 pub const LEAST_PAYLOAD: u32 = 1200;
 
 impl QuicOptions {
-    /// Whether a connection can be like this.
+    /// Validates the options.
     ///
     /// # Errors
-    /// The field that is wrong, and what to give.
+    /// The field that is wrong, and a valid value.
     pub fn check(&self) -> Result<(), Fault> {
         let fault = |field: &str, message: String| Err(Fault::new(field, message));
         if !(LEAST_PAYLOAD..=65_507).contains(&self.initial_mtu.0) {
@@ -105,14 +109,14 @@ impl QuicOptions {
             return fault("time_threshold", message);
         }
         if self.persistent_congestion_threshold == 0 {
-            let message = "0 timeouts; give 1 or more, 3 as RFC 9002 has it".to_owned();
+            let message = "0 timeouts; give 1 or more (RFC 9002: 3)".to_owned();
             return fault("persistent_congestion_threshold", message);
         }
         if self.send_window == Some(Size(0)) {
-            return fault("send_window", "takes no byte; give 1 B or more".to_owned());
+            return fault("send_window", "is zero; give 1 B or more".to_owned());
         }
         if self.idle_timeout < Duration::from_millis(1) {
-            let message = "is below a millisecond, which QUIC cannot say; give 1 ms or more";
+            let message = "is below a millisecond, the unit of the QUIC field; give 1 ms or more";
             return fault("idle_timeout", message.to_owned());
         }
         if !(100..=16_000).contains(&self.certificate.0) {

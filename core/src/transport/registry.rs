@@ -1,4 +1,4 @@
-//! The transports by name: those of this crate, and those that a program adds.
+//! The registry of transports by name: those of this crate and those that a program adds.
 
 use std::fmt;
 use std::sync::{Arc, PoisonError, RwLock};
@@ -17,21 +17,21 @@ use crate::transport::tcp::TcpConfig;
 /// The options of a transport: each protocol reads its own.
 #[derive(Clone, Debug, Default)]
 pub struct Options {
-    /// What TCP is made from. Congestion control, packet, initial window, receive window and the
-    /// limit of the congestion window are those of other transports too.
+    /// TCP configuration. Other transports use its congestion control, packet size, initial window,
+    /// receive window and window limit too.
     pub tcp: TcpConfig,
-    /// What QUIC has besides.
+    /// Further options of QUIC.
     pub quic: QuicOptions,
 }
 
-/// A kind of transport: a row of the registry.
+/// A kind of transport: one entry of the registry.
 #[derive(Clone, Copy)]
 pub struct Kind {
-    /// Name by which configurations ask for it.
+    /// Name used in configurations.
     pub name: &'static str,
-    /// What it is, in a sentence.
+    /// One-sentence description.
     pub summary: &'static str,
-    /// Makes one; [`Protocol::check`] says whether there can be such a one.
+    /// Creates the protocol. [`Protocol::check`] validates the result.
     pub make: fn(&Options) -> Arc<dyn Protocol>,
 }
 
@@ -50,12 +50,12 @@ pub static KINDS: [Kind; 2] = [
     },
 ];
 
-/// Transports that crates of this project add, with the crate of each.
+/// Transports that other crates of this project register, with the crate of each.
 const ELSEWHERE: [(&str, &str); 1] = [("quic", "clift-quic")];
 
 static ADDED: RwLock<Vec<&Kind>> = RwLock::new(Vec::new());
 
-/// A transport that is in the registry; read from its name. TCP unless given.
+/// A registered transport. Configurations give its name; the default is TCP.
 ///
 /// ```
 /// use clift::transport::Choice;
@@ -68,16 +68,16 @@ static ADDED: RwLock<Vec<&Kind>> = RwLock::new(Vec::new());
 pub struct Choice(&'static Kind);
 
 impl Choice {
-    /// Every transport there is: those of this crate, then those registered, oldest first.
+    /// All transports: those of this crate, then the registered ones, oldest first.
     pub fn all() -> Vec<Self> {
         let added = ADDED.read().unwrap_or_else(PoisonError::into_inner);
         KINDS.iter().chain(added.iter().copied()).map(Self).collect()
     }
 
-    /// The transport of this name.
+    /// Looks up the transport with this name.
     ///
     /// # Errors
-    /// If there is none.
+    /// [`UnknownTransport`] if no transport has this name.
     pub fn named(name: &str) -> Result<Self, UnknownTransport> {
         let known = Self::all();
         known.iter().find(|it| it.name() == name).copied().ok_or_else(|| UnknownTransport {
@@ -86,17 +86,17 @@ impl Choice {
         })
     }
 
-    /// Its name.
+    /// Name of the transport.
     pub fn name(self) -> &'static str {
         self.0.name
     }
 
-    /// What it is, in a sentence.
+    /// One-sentence description.
     pub fn summary(self) -> &'static str {
         self.0.summary
     }
 
-    /// One with these options.
+    /// Creates the protocol with these options.
     pub fn make(self, options: &Options) -> Arc<dyn Protocol> {
         (self.0.make)(options)
     }
@@ -122,12 +122,12 @@ impl fmt::Debug for Choice {
     }
 }
 
-/// There is no transport of this name.
+/// Error: no transport has this name.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct UnknownTransport {
-    /// The name.
+    /// The unknown name.
     pub name: String,
-    /// Those that there are.
+    /// The registered names.
     pub known: Vec<&'static str>,
 }
 
@@ -138,7 +138,7 @@ impl fmt::Display for UnknownTransport {
             let known = known.join(" or ");
             return write!(
                 f,
-                "`{name}` comes with the crate {its}, which is not in here; give {known}"
+                "`{name}` comes with the crate {its}, which this program does not include; give {known}"
             );
         }
         let hint = nearest(name, known.iter().copied());
@@ -149,12 +149,13 @@ impl fmt::Display for UnknownTransport {
 
 impl std::error::Error for UnknownTransport {}
 
-/// A transport of this name exists.
+/// Error: the name of a transport is already in use.
 #[derive(Clone, Debug, Eq, Error, PartialEq)]
-#[error("there is a transport called {0}; choose another name")]
+#[error("a transport named `{0}` is already registered; choose another name")]
 pub struct TransportTaken(pub &'static str);
 
-/// Adds a transport, for this process and for good: configurations choose it by name.
+/// Adds a transport to the registry of this process; configurations then choose it by name. It
+/// cannot be removed.
 ///
 /// ```
 /// use std::sync::Arc;
@@ -175,7 +176,7 @@ pub struct TransportTaken(pub &'static str);
 /// ```
 ///
 /// # Errors
-/// If there is one of its name.
+/// [`TransportTaken`] if the name is in use.
 pub fn register_transport(kind: &'static Kind) -> Result<Choice, TransportTaken> {
     let mut added = ADDED.write().unwrap_or_else(PoisonError::into_inner);
     if KINDS.iter().chain(added.iter().copied()).any(|it| it.name == kind.name) {
@@ -214,7 +215,7 @@ impl JsonSchema for Choice {
         "Protocol".into()
     }
 
-    /// The project's own names: what a program adds is not known where files are edited.
+    /// Lists the project's names only: an editor does not know what a program registers.
     fn json_schema(_: &mut SchemaGenerator) -> Schema {
         let own = KINDS.iter().map(|kind| kind.name);
         let names: Vec<_> = own.chain(ELSEWHERE.iter().map(|(name, _)| *name)).collect();
@@ -237,7 +238,7 @@ mod tests {
     }
 
     #[test]
-    fn quic_is_known_to_be_elsewhere() {
+    fn quic_is_reported_as_part_of_another_crate() {
         let error = Choice::named("quic").unwrap_err().to_string();
         assert!(
             error.contains("crate clift-quic") && error.ends_with("give tcp or udp"),

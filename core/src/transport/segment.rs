@@ -1,5 +1,5 @@
-//! The TCP segment as it travels (byte sequence numbers, SACK blocks, timestamps), and the ends that
-//! exchange segments.
+//! The TCP segment (byte sequence numbers, SACK blocks, timestamps) and the interface of the
+//! endpoints that exchange segments.
 
 use crate::units::{Ecn, Instant};
 
@@ -10,41 +10,41 @@ use crate::units::{Ecn, Instant};
 pub struct Segment {
     /// First byte of the payload.
     pub seq: u64,
-    /// Cumulative acknowledgement: the next byte expected.
+    /// Cumulative acknowledgement: next byte expected.
     pub ack: u64,
     /// Time of sending (RFC 7323 TSval, at nanosecond resolution).
     pub ts_val: Instant,
-    /// When these bytes were first sent. No real segment says so; it is here for the delays that a
-    /// simulator can measure.
+    /// When these bytes were first sent. Real segments do not carry this field; the simulator uses
+    /// it to measure delays.
     pub first_sent: Instant,
-    /// Timestamp echoed (TSecr).
+    /// Echoed timestamp (TSecr).
     pub ts_ecr: Instant,
     /// Bytes of payload.
     pub len: u32,
     /// Bytes of the IP packet, headers included.
     pub wire: u32,
-    /// Receive window in bytes (already scaled).
+    /// Receive window in bytes, already scaled.
     pub window: u32,
     /// SYN, or SYN-ACK.
     pub syn: bool,
-    /// PSH: nothing follows at once, so that the receiver hands on what it has.
+    /// PSH: no further data follow at once. It makes the receiver forward what it holds.
     pub push: bool,
     /// The first SACK block is a D-SACK (RFC 2883).
     pub dsack: bool,
-    /// The flags of explicit congestion notification.
+    /// ECN flags.
     pub flags: EcnFlags,
     /// The ECN field of its IP packet.
     pub ecn: Ecn,
-    /// How often these bytes were sent before: 0 for a first transmission. No real segment says
-    /// so; it is here for the counts that a simulator can make.
+    /// Number of earlier transmissions of these bytes; 0 for a first transmission. Real segments do
+    /// not carry this field; the simulator uses it for its counters.
     pub retransmission: u16,
     /// Selective acknowledgements.
     pub sack: SackList,
 }
 
-/// The flags AE, CWR and ECE of a TCP header: ECN-Echo and Congestion Window Reduced (RFC 3168,
-/// section 6.1), or the three together a count of marked packets, the ACE field (RFC 9768, section
-/// 3.2.2).
+/// The TCP header flags AE, CWR and ECE. CWR and ECE are Congestion Window Reduced and ECN-Echo
+/// (RFC 3168, section 6.1); with accurate ECN the three together form a counter of marked packets,
+/// the ACE field (RFC 9768, section 3.2.2).
 ///
 /// ```
 /// use clift::transport::EcnFlags;
@@ -63,17 +63,17 @@ impl EcnFlags {
     /// Accurate ECN.
     pub const AE: Self = Self(4);
 
-    /// The last three bits of a count of marked packets.
+    /// The ACE field: the last three bits of a count of marked packets.
     pub fn ace(count: u64) -> Self {
         Self(count as u8 & 7)
     }
 
-    /// The last three bits of the count.
+    /// Value of the ACE field.
     pub fn count(self) -> u8 {
         self.0
     }
 
-    /// Both together.
+    /// Union of both sets of flags.
     #[must_use]
     pub fn and(self, other: Self) -> Self {
         Self(self.0 | other.0)
@@ -103,7 +103,7 @@ pub struct SackList {
 }
 
 impl SackList {
-    /// Appends a block; more than four are left out. `ack` is the segment's own.
+    /// Appends a block; a fifth block is ignored. `ack` is the acknowledgement of the segment.
     pub fn push(&mut self, ack: u64, block: SackBlock) {
         if usize::from(self.len) == self.blocks.len() {
             return;
@@ -113,7 +113,7 @@ impl SackList {
         self.len += 1;
     }
 
-    /// The blocks in order; `ack` is the segment's own.
+    /// The blocks in order. `ack` is the acknowledgement of the segment.
     pub fn iter(&self, ack: u64) -> impl Iterator<Item = SackBlock> + '_ {
         self.blocks[..usize::from(self.len)].iter().map(move |&(start, end)| SackBlock {
             start: ack.wrapping_add(start as i64 as u64),
@@ -126,7 +126,7 @@ impl SackList {
         usize::from(self.len)
     }
 
-    /// Whether there is none.
+    /// True if the list has no blocks.
     pub fn is_empty(&self) -> bool {
         self.len == 0
     }
@@ -134,27 +134,26 @@ impl SackList {
 
 /// One end of a TCP connection, for hosts that carry segments themselves.
 ///
-/// Call order: after anything was handed in ([`Endpoint::handle_segment`],
-/// [`Endpoint::handle_timeout`]), call [`Endpoint::poll_transmit`] until it returns `None`, then
-/// ask [`Endpoint::poll_timeout`] anew. `now` never falls.
+/// Call order: after [`Endpoint::handle_segment`] or [`Endpoint::handle_timeout`], call
+/// [`Endpoint::poll_transmit`] until it returns `None`, then call [`Endpoint::poll_timeout`] again.
+/// `now` never decreases.
 pub trait Endpoint {
-    /// A segment from the peer arrived.
+    /// Handles a segment from the peer.
     fn handle_segment(&mut self, now: Instant, segment: &Segment);
 
-    /// The instant named by [`Endpoint::poll_timeout`] has come (calling early does no harm).
+    /// Handles the timeout that [`Endpoint::poll_timeout`] returned. An early call has no effect.
     fn handle_timeout(&mut self, now: Instant);
 
-    /// Writes the next segment to send now to where the host wants it; says whether there is one.
-    ///
-    /// Without one, what `segment` holds has no meaning.
+    /// Writes the next segment to send at `now` into `segment`. Returns false if there is nothing
+    /// to send; the value of `segment` is then unspecified.
     fn transmit_into(&mut self, now: Instant, segment: &mut Segment) -> bool;
 
-    /// The next segment to send now.
+    /// The next segment to send at `now`, if any.
     fn poll_transmit(&mut self, now: Instant) -> Option<Segment> {
         let mut segment = Segment::default();
         self.transmit_into(now, &mut segment).then_some(segment)
     }
 
-    /// When [`Endpoint::handle_timeout`] must be called; may move with every call.
+    /// When [`Endpoint::handle_timeout`] must be called. Every call may change this time.
     fn poll_timeout(&self) -> Option<Instant>;
 }

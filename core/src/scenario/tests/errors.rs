@@ -233,7 +233,7 @@ fn every_error_names_line_key_and_cure() {
         ("[transport]\nprotocol = \"udp\"", "application.type: datagrams have no flow control"),
         (
             "[transport]\npacket = \"40 B\"",
-            "geo.toml line 2: transport.packet: 40 bytes are not a TCP packet; give 53 to 65535",
+            "geo.toml line 2: transport.packet: 40 bytes is not a valid TCP packet size; give 53 to 65535",
         ),
         (
             "[transport]\ncongestion = \"cubik\"",
@@ -241,7 +241,7 @@ fn every_error_names_line_key_and_cure() {
         ),
         (
             "[transport]\ncongestion = \"cubic\"\nsack = false",
-            "geo.toml line 3: transport.sack: without SACK there is newreno only",
+            "geo.toml line 3: transport.sack: `sack = false` supports newreno only",
         ),
         (
             "[transport]\nprofile = \"papers\"\n[transport.linux]\nrack = false",

@@ -1,4 +1,4 @@
-//! What a TCP connection is: the one description of it, in programs and in scenario files.
+//! Configuration of a TCP connection, used by programs and scenario files alike.
 
 use std::fmt;
 
@@ -14,23 +14,23 @@ use crate::units::{Bytes, Duration, Packets, Size};
 
 /// Bytes of an IPv4 and a TCP header without options.
 const HEADERS: u32 = 40;
-/// Bytes of the timestamps option, padded (RFC 7323 appendix A).
+/// Bytes of the timestamps option with padding (RFC 7323 appendix A).
 const TIMESTAMPS: u32 = 12;
-/// Reordering degree that a connection begins with, in segments.
+/// Initial reordering degree, in segments.
 const LEAST_REORDERING: u32 = 3;
 
-/// Which stack the details of TCP follow.
+/// The stack whose behaviour a TCP connection follows.
 #[derive(Clone, Copy, Debug, Default, Deserialize, Eq, JsonSchema, PartialEq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Profile {
-    /// The papers' simulator: ns-2.35, `Agent/TCP/Linux` and `Agent/TCPSink/Sack1`.
+    /// The simulator of the papers: ns-2.35, `Agent/TCP/Linux` and `Agent/TCPSink/Sack1`.
     Papers,
-    /// A Linux kernel of today (6.x).
+    /// A current Linux kernel (6.x).
     #[default]
     Linux,
 }
 
-/// A TCP connection and its options; what is left out is the profile's own.
+/// A TCP connection and its options. Options that are left out take the profile's default.
 ///
 /// ```
 /// use clift::transport::tcp::{CongestionAlgorithm, DelayedAck, TcpConfig};
@@ -44,43 +44,47 @@ pub enum Profile {
 #[derive(Clone, Debug, Deserialize, JsonSchema, PartialEq, Serialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct TcpConfig {
-    /// Congestion control: "newreno", "cubic", "hybla", "westwood" and "compound"; "bbr", "bbr3",
-    /// "dctcp" and "prague" in the profile "linux". Over QUIC "newreno", "cubic" and "bbr" are those of quinn, and
-    /// "clift-newreno", "clift-cubic", "hybla", "westwood" and "compound" ours.
+    /// Congestion control. TCP supports "newreno", "cubic", "hybla", "westwood" and "compound", and
+    /// in the profile "linux" also "bbr", "bbr3", "dctcp" and "prague". Over QUIC, "newreno",
+    /// "cubic" and "bbr" are the implementations of quinn; "clift-newreno", "clift-cubic", "hybla",
+    /// "westwood" and "compound" are CLIFT's.
     pub congestion: CongestionAlgorithm,
-    /// Which stack the details follow: "linux" (a kernel of today) or "papers" (the ns-2 agents of
-    /// the papers). "linux" unless set, and "papers" with `sack = false`, which only that has.
+    /// The stack to follow: "linux" (a current kernel) or "papers" (the ns-2 agents of the papers).
+    /// Default "linux"; with `sack = false` the default is "papers", the only profile that supports
+    /// it.
     pub profile: Option<Profile>,
-    /// IP packet, headers included.
+    /// Size of a full IP packet, headers included.
     pub packet: Bytes,
-    /// Initial window; 2 packets in the profile "papers", 10 in "linux".
+    /// Initial window. Default 10 packets in the profile "linux", 2 in "papers".
     pub initial_window: Option<Packets>,
-    /// Delayed acknowledgement: false, true (40 ms) or its timer; off in the profile "papers", 40 ms
-    /// and more (up to 200 ms, as the kernel's timer adapts) in "linux".
+    /// Delayed acknowledgements: false, true (40 ms) or the delay. Default in the profile "linux":
+    /// 40 ms and more, up to 200 ms, as the kernel's timer adapts; in "papers": off.
     pub delayed_ack: Option<DelayedAck>,
-    /// Upper limit of the congestion window; in the profile "papers" the first slow-start threshold
-    /// too (`window_` of ns-2). Without it that profile, once it overshoots a deep queue, can stay
-    /// in recovery for minutes, as ns-2 does.
+    /// Upper limit of the congestion window. In the profile "papers" it is also the initial
+    /// slow-start threshold (`window_` of ns-2). Without a limit, a connection of that profile that
+    /// overshoots a deep queue can stay in recovery for minutes, as in ns-2.
     pub cwnd_max: Option<Packets>,
     /// Receive window, at least one full segment.
     pub receive_window: Option<Size>,
-    /// Timestamps (RFC 7323), 12 bytes of header; a segment carries 1448 bytes of a 1500-byte
-    /// packet with them, 1460 without.
+    /// Timestamps (RFC 7323), 12 bytes of header. A 1500-byte packet carries 1448 bytes of data
+    /// with timestamps, 1460 without.
     pub timestamps: bool,
-    /// Selective acknowledgements (RFC 2018). False: ns-2's Agent/TCP/Newreno (RFC 6582), which
-    /// opens with a SYN, for newreno in the profile "papers".
+    /// Selective acknowledgements (RFC 2018). With false, the connection behaves as ns-2's
+    /// Agent/TCP/Newreno (RFC 6582) and opens with a SYN; this needs the profile "papers" and
+    /// newreno.
     pub sack: bool,
-    /// What an earlier connection knew of the path, to be resumed carefully (RFC 9959); in the
-    /// profile "linux" and over QUIC, with a control that goes by a window (not BBR).
+    /// Path parameters saved from an earlier connection, for Careful Resume (RFC 9959). Supported
+    /// in the profile "linux" and over QUIC, with window-based congestion control (not BBR).
     pub careful_resume: Option<SavedPath>,
-    /// Explicit congestion notification (RFC 3168): queues that manage themselves (`aqm`) mark packets
-    /// instead of dropping them. In the profile "linux", and over QUIC. Off unless set: a Linux
-    /// kernel answers to it, but does not ask for it (`net.ipv4.tcp_ecn = 2`). "dctcp" and "prague" turn it on.
+    /// Explicit congestion notification (RFC 3168): queues with active queue management (`aqm`)
+    /// mark packets instead of dropping them. Supported in the profile "linux" and over QUIC. Off
+    /// by default: a Linux kernel accepts ECN but does not request it (`net.ipv4.tcp_ecn = 2`).
+    /// "dctcp" and "prague" turn it on.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub ecn: Option<bool>,
-    /// Parts of the profile "linux" to be switched.
+    /// Settings of the profile "linux".
     pub linux: Option<LinuxOptions>,
-    /// Parts of the profile "papers" to be switched.
+    /// Settings of the profile "papers".
     pub papers: Option<PapersOptions>,
 }
 
@@ -92,8 +96,8 @@ impl Default for TcpConfig {
 }
 
 impl TcpConfig {
-    /// The papers' connection: 1500-byte packets with timestamps, initial window 2, no handshake,
-    /// no delayed ACK, no limit on the window.
+    /// The connection of the papers: 1500-byte packets with timestamps, initial window 2, no
+    /// handshake, no delayed ACKs, no window limit.
     pub fn papers(congestion: CongestionAlgorithm) -> Self {
         Self {
             congestion,
@@ -112,8 +116,8 @@ impl TcpConfig {
         }
     }
 
-    /// A connection between two Linux kernels of today: initial window 10 (RFC 6928), delayed
-    /// ACKs of 40 ms and more, and every option of [`LinuxOptions::default`].
+    /// A connection between two current Linux kernels: initial window 10 (RFC 6928), delayed ACKs
+    /// of 40 ms and more, and the settings of [`LinuxOptions::default`].
     ///
     /// ```
     /// use clift::transport::tcp::{CongestionAlgorithm, LinuxOptions, TcpConfig};
@@ -126,16 +130,17 @@ impl TcpConfig {
         Self { profile: Some(Profile::Linux), ..Self::papers(congestion) }
     }
 
-    /// Whether a connection can be like this.
+    /// Validates the configuration.
     ///
     /// # Errors
-    /// The field that is wrong, and what to do: packets without room for a byte, a receive window
-    /// without room for a segment, something that the profile does not have.
+    /// The field that is wrong, and a valid value: for example packets without room for data, a
+    /// receive window smaller than a segment, or an option that the profile does not support.
     pub fn check(&self) -> Result<(), Fault> {
         let least = self.headers() + 1;
         if !(least..=u32::from(u16::MAX)).contains(&self.packet.0) {
             let packet = self.packet.0;
-            let message = format!("{packet} bytes are not a TCP packet; give {least} to 65535");
+            let message =
+                format!("{packet} bytes is not a valid TCP packet size; give {least} to 65535");
             return Err(Fault::new("packet", message));
         }
         if !self.congestion.is_in(self.profile()) {
@@ -143,19 +148,19 @@ impl TcpConfig {
         }
         match self.profile() {
             Profile::Linux if !self.sack => {
-                let message = "profile `linux` needs SACK; `sack = false` is in profile `papers`, \
-                               with newreno";
+                let message = "profile `linux` needs SACK; `sack = false` needs profile `papers` \
+                               and newreno";
                 return Err(Fault::new("sack", message));
             }
             Profile::Papers if !self.sack && self.congestion != CongestionAlgorithm::NEWRENO => {
                 let message = format!(
-                    "without SACK there is newreno only (ns-2's Agent/TCP/Newreno); {} needs SACK",
+                    "`sack = false` supports newreno only (ns-2's Agent/TCP/Newreno); {} needs SACK",
                     self.congestion
                 );
                 return Err(Fault::new("sack", message));
             }
             Profile::Linux if self.ecn == Some(false) && self.ecn_mode() != EcnMode::Off => {
-                let message = format!("{} needs it; leave `ecn` out", self.congestion);
+                let message = format!("{} needs ECN; leave `ecn` out", self.congestion);
                 return Err(Fault::new("ecn", message));
             }
             Profile::Papers if self.ecn == Some(true) => {
@@ -175,17 +180,14 @@ impl TcpConfig {
         self.check_resume()?;
         let reordering = self.options().max_reordering;
         if reordering < LEAST_REORDERING {
-            let message = format!(
-                "max_reordering = {reordering}: give 3 segments (it does not adapt) or more"
-            );
+            let message =
+                format!("max_reordering = {reordering}: give 3 segments (no adaptation) or more");
             return Err(Fault::new("linux.max_reordering", message));
         }
         match self.receive_window {
             Some(Size(window)) if window < u64::from(self.mss().0) => {
-                let message = format!(
-                    "a receive window of {window} bytes takes no full segment; give at least {}",
-                    self.mss().0
-                );
+                let message =
+                    format!("{window} bytes hold no full segment; give at least {}", self.mss().0);
                 Err(Fault::new("receive_window", message))
             }
             _ => Ok(()),
@@ -205,7 +207,7 @@ impl TcpConfig {
         let plain = Self { careful_resume: None, ..self.clone() };
         if self.congestion.build(&plain, ChaCha8Rng::seed_from_u64(0)).has_model() {
             let message = format!(
-                "{} sets its window by a model; give a control that goes by a window, as cubic",
+                "{} is model-based; give a window-based congestion control such as cubic",
                 self.congestion
             );
             return wrong(message);
@@ -215,7 +217,10 @@ impl TcpConfig {
 
     fn not_in_profile(&self) -> String {
         if let Some(ours) = self.congestion.name().strip_prefix("clift-") {
-            return format!("{} is for protocol = \"quic\"; TCP has {ours}", self.congestion);
+            return format!(
+                "{} needs protocol = \"quic\"; the TCP name is {ours}",
+                self.congestion
+            );
         }
         let (here, other) = match self.profile() {
             Profile::Papers => ("papers", "linux"),
@@ -226,10 +231,10 @@ impl TcpConfig {
             .collect();
         let (last, rest) = names.split_last().unwrap_or((&"nothing", &[]));
         let known = format!("{} and {last}", rest.join(", "));
-        format!("profile `{here}` has {known}; {} is in profile `{other}`", self.congestion)
+        format!("profile `{here}` supports {known}; {} needs profile `{other}`", self.congestion)
     }
 
-    /// The stack that the details follow.
+    /// The profile in force.
     ///
     /// ```
     /// use clift::transport::tcp::{Profile, TcpConfig};
@@ -242,8 +247,8 @@ impl TcpConfig {
         self.profile.unwrap_or(usual)
     }
 
-    /// Payload of a full packet: the packet less 40 bytes of headers, less 12 with timestamps;
-    /// at least one byte.
+    /// Maximum segment size: the packet size less 40 bytes of headers, and less 12 bytes with
+    /// timestamps; at least one byte.
     pub fn mss(&self) -> Bytes {
         Bytes(self.packet.0.saturating_sub(self.headers()).max(1))
     }
@@ -254,13 +259,13 @@ impl TcpConfig {
         self.initial_window.map_or(usual, Packets::saturated)
     }
 
-    /// Upper limit of the congestion window in segments; `u32::MAX`: none.
+    /// Upper limit of the congestion window in segments; `u32::MAX` if unlimited.
     pub fn window_limit(&self) -> u32 {
         self.cwnd_max.map_or(u32::MAX, Packets::saturated)
     }
 
-    /// How long the receiver may hold an ACK back; `None`: one ACK for every segment. Profile
-    /// `linux`: the shortest time; its timer adapts up to 200 ms.
+    /// Longest delay of an ACK; `None` if every segment is acknowledged at once. In profile `linux`
+    /// this is the shortest setting of a timer that adapts up to 200 ms.
     pub fn ack_delay(&self) -> Option<Duration> {
         match (self.delayed_ack, self.profile()) {
             (Some(DelayedAck::After(time)), _) => Some(time),
@@ -269,7 +274,7 @@ impl TcpConfig {
         }
     }
 
-    /// The same with what was left to the profile written out.
+    /// The same configuration with the profile's defaults written out.
     ///
     /// ```
     /// use clift::transport::tcp::{CongestionAlgorithm, Profile, TcpConfig};
@@ -290,7 +295,7 @@ impl TcpConfig {
         }
     }
 
-    /// How explicit congestion notification is used.
+    /// ECN feedback scheme in use.
     pub(super) fn ecn_mode(&self) -> EcnMode {
         match (self.congestion.name(), self.ecn) {
             ("dctcp", _) => EcnMode::Exact,
@@ -300,28 +305,29 @@ impl TcpConfig {
         }
     }
 
-    /// The parts of profile `linux` as they are in force.
+    /// The settings of profile `linux` in force.
     pub fn options(&self) -> LinuxOptions {
         self.linux.unwrap_or_default()
     }
 
-    /// Bytes that every data segment has beyond its payload.
+    /// Header bytes of a data segment.
     pub(super) fn headers(&self) -> u32 {
         if self.timestamps { HEADERS + TIMESTAMPS } else { HEADERS }
     }
 
-    /// Bytes of a SYN: maximum segment size, window scale, SACK permitted and timestamps.
+    /// Bytes of a SYN, with the options maximum segment size, window scale, SACK permitted and
+    /// timestamps.
     pub(super) fn syn_size(&self) -> u32 {
         if self.timestamps { HEADERS + 20 } else { HEADERS + 12 }
     }
 
-    /// The receive window as a segment carries it, once it has grown.
+    /// The receive window as announced once it is fully grown.
     pub(super) fn announced_window(&self) -> u32 {
         let bytes = |Size(window)| u32::try_from(window).unwrap_or(u32::MAX);
         self.receive_window.map_or(u32::MAX, |window| bytes(window).max(self.mss().0))
     }
 
-    /// The receive window of a new connection.
+    /// The receive window announced by a new connection.
     pub(super) fn first_window(&self) -> u32 {
         let window = self.announced_window();
         let grows = self.profile() == Profile::Linux && self.options().window_growth;
@@ -329,11 +335,11 @@ impl TcpConfig {
     }
 }
 
-/// What an earlier connection knew of a path: the parameters of Careful Resume (RFC 9959).
+/// Path parameters saved from an earlier connection: the input of Careful Resume (RFC 9959).
 ///
-/// After its first round trip, if that took more than half of `rtt` and no more than ten times, the
-/// window jumps to half of `cwnd`, paced. Losses then put it to half of what is known to have
-/// passed, and the threshold to half of what passed in the end.
+/// After the first round trip, if it took more than half of `rtt` and at most ten times `rtt`, the
+/// window jumps to half of `cwnd`, with pacing. After a loss, the window falls to half of the data
+/// known to have passed, and ssthresh to half of the data that passed in the end.
 ///
 /// ```
 /// use clift::transport::tcp::{CongestionAlgorithm, SavedPath, TcpConfig};
@@ -351,98 +357,99 @@ impl TcpConfig {
 pub struct SavedPath {
     /// Congestion window of the earlier connection.
     pub cwnd: Packets,
-    /// Its least round-trip time.
+    /// Minimum round-trip time of the earlier connection.
     pub rtt: Duration,
 }
 
-/// How explicit congestion notification is used.
+/// Feedback scheme of explicit congestion notification.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(super) enum EcnMode {
-    /// Not at all.
+    /// ECN is off.
     Off,
-    /// A mark is echoed until the window was reduced (RFC 3168).
+    /// The receiver echoes a mark until the sender has reduced its window (RFC 3168).
     Classic,
-    /// Each mark is echoed as it came (RFC 8257).
+    /// The receiver echoes each mark individually (RFC 8257).
     Exact,
-    /// Marks are counted (RFC 9768), and come early (RFC 9331).
+    /// The receiver counts marks (RFC 9768), and queues mark early (RFC 9331).
     Accurate,
 }
 
-/// Parts of the profile "papers".
+/// Settings of the profile "papers".
 #[derive(Clone, Copy, Debug, Default, Deserialize, Eq, JsonSchema, PartialEq, Serialize)]
 #[serde(deny_unknown_fields, default)]
 #[schemars(rename = "Papers")]
 pub struct PapersOptions {
-    /// How CUBIC takes the cube root that says when it reaches its plateau: "exact", or "table", as
-    /// the kernel code in ns-2 does, by a table and one step of Newton's, a little off.
+    /// How CUBIC computes the cube root for the time to its plateau: "exact", or "table" as the
+    /// kernel code in ns-2 does (a table and one Newton step, slightly inexact).
     pub cube_root: CubeRoot,
 }
 
-/// How CUBIC of the profile "papers" takes a cube root.
+/// The cube root function of CUBIC in the profile "papers".
 #[derive(Clone, Copy, Debug, Default, Deserialize, Eq, JsonSchema, PartialEq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum CubeRoot {
-    /// The integer root, rounded down.
+    /// The integer cube root, rounded down.
     #[default]
     Exact,
-    /// That of the kernel code in ns-2.
+    /// The function of the kernel code in ns-2.
     Table,
 }
 
-/// Parts of the profile "linux", named after the kernel's settings.
+/// Settings of the profile "linux", named after the kernel's.
 #[derive(Clone, Copy, Debug, Deserialize, Eq, JsonSchema, PartialEq, Serialize)]
 #[serde(deny_unknown_fields, default)]
 #[schemars(rename = "Linux")]
 pub struct LinuxOptions {
-    /// A SYN and its answer go before the data.
+    /// The connection opens with a handshake (SYN and SYN-ACK) before data.
     pub handshake: bool,
-    /// Losses are detected by the time of sending (RACK, RFC 8985), else by the number of segments
-    /// SACKed above (RFC 6675).
+    /// Detect losses by transmission time (RACK, RFC 8985). If false, detect losses by the number
+    /// of SACKed segments above (RFC 6675).
     pub rack: bool,
-    /// Tail loss probes (RFC 8985 section 7).
+    /// Send tail loss probes (RFC 8985 section 7).
     pub tail_loss_probe: bool,
-    /// Proportional rate reduction (RFC 6937), else the window falls at once.
+    /// Reduce the window by proportional rate reduction (RFC 6937). If false, the window falls at
+    /// once.
     pub prr: bool,
-    /// Duplicates are reported (RFC 2883) and made use of.
+    /// Report duplicates with D-SACK (RFC 2883) and use the reports.
     pub dsack: bool,
-    /// Reductions that prove spurious are taken back.
+    /// Undo window reductions that prove spurious.
     pub undo: bool,
-    /// Spurious timeouts are detected by what is acknowledged after them (RFC 5682).
+    /// Detect spurious timeouts from the acknowledgements that follow (F-RTO, RFC 5682).
     pub frto: bool,
-    /// How far the reordering degree may rise, in segments, 3 or more; 3: it does not adapt.
+    /// Upper limit of the adaptive reordering degree, in segments, at least 3; 3 turns adaptation
+    /// off.
     pub max_reordering: u32,
-    /// CUBIC leaves slow start when the round-trip time rises.
+    /// CUBIC leaves slow start when the round-trip time rises (HyStart).
     pub hystart: bool,
-    /// CUBIC and NewReno end their first slow start as HyStart++ does (RFC 9406): growth is a
-    /// quarter while the round-trip time has risen, for five round trips, then it is over. Takes the
-    /// place of `hystart`. No kernel has it.
+    /// CUBIC and NewReno end their first slow start with HyStart++ (RFC 9406): once the round-trip
+    /// time has risen, the window grows at a quarter of the rate for five round trips, then slow
+    /// start ends. Replaces `hystart`. No kernel implements it.
     pub hystart_plus: bool,
-    /// The first segments, and those after duplicates or long gaps, are acknowledged at once.
+    /// Acknowledge the first segments at once, and those after duplicates or long gaps.
     pub quick_ack: bool,
-    /// Of SACKs that repeat an acknowledgement for the fourth time or more those of a millisecond
-    /// go as one.
+    /// Compress SACKs: from the fourth repetition of an acknowledgement on, the receiver sends one
+    /// SACK per millisecond.
     pub sack_compression: bool,
-    /// A window unused for a timeout decays (RFC 2861).
+    /// A window that is idle for a retransmission timeout decays (RFC 2861).
     pub slow_start_after_idle: bool,
-    /// Segments leave paced by the window instead of in bursts: twice its rate in slow start, 1.2
-    /// times beyond. BBR paces in any case.
+    /// Pace segments by the window instead of sending bursts: at twice the window's rate in slow
+    /// start, at 1.2 times the rate afterwards. BBR always paces.
     pub pacing: bool,
-    /// The receive window grows from 64 kB with what arrives, as far as the buffer does; without it
-    /// `receive_window` counts, from the beginning.
+    /// The receive window starts at 64 kB and grows with the data received, up to the buffer. If
+    /// false, it is `receive_window` from the start.
     pub window_growth: bool,
-    /// A burst that the window cuts short waits for an ACK that is due within a millisecond. It is
-    /// for the sake of segmentation offload, and decides which packets find room in a short queue.
+    /// A burst that the window cuts short waits for an ACK that is due within a millisecond. The
+    /// kernel does so for segmentation offload; it affects which packets fit into a short queue.
     pub burst_deferral: bool,
-    /// Timers expire on ticks of 4 ms, and the clocks of CUBIC and Westwood+ count them, as in a
-    /// kernel built with CONFIG_HZ=250: a retransmission timeout comes up to 36 ms late, a delayed
-    /// ACK or a reordering timeout up to 8 ms. Without it they are exact.
+    /// Timers expire on ticks of 4 ms, and the clocks of CUBIC and Westwood+ count ticks, as in a
+    /// kernel built with CONFIG_HZ=250: a retransmission timeout fires up to 36 ms late, a delayed
+    /// ACK or reordering timeout up to 8 ms late. If false, timers are exact.
     pub timer_ticks: bool,
 }
 
 impl Default for LinuxOptions {
-    /// What the kernel does unless it is told otherwise: everything but pacing; a receive window
-    /// that never limits and bursts that never wait; and exact timers, since ticks depend on how the
-    /// kernel was built.
+    /// The kernel's defaults: everything on except pacing. The receive window never limits, bursts
+    /// never wait, and timers are exact because ticks depend on the kernel's build.
     fn default() -> Self {
         Self {
             handshake: true,
@@ -466,13 +473,13 @@ impl Default for LinuxOptions {
     }
 }
 
-/// When a receiver delays its acknowledgements: `false`, `true` (40 ms) or a time.
+/// Delayed acknowledgements: `false`, `true` (40 ms) or a time.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 pub enum DelayedAck {
-    /// Each segment is acknowledged at once.
+    /// The receiver acknowledges each segment at once.
     #[default]
     Off,
-    /// Every second segment, or after so long.
+    /// The receiver acknowledges every second segment, or after this delay.
     After(Duration),
 }
 
@@ -546,7 +553,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_left_out_is_the_profiles_own() {
+    fn missing_options_take_the_profiles_defaults() {
         let resolved = |config: &TcpConfig| {
             let delay = config.ack_delay().map(|delay| delay.as_nanos() / 1_000_000);
             (config.initial_window(), delay, config.window_limit(), config.announced_window())
@@ -565,7 +572,7 @@ mod tests {
     }
 
     #[test]
-    fn a_wrong_connection_names_its_field() {
+    fn an_invalid_configuration_names_its_field() {
         let ok = TcpConfig::papers(CongestionAlgorithm::NEWRENO);
         assert_eq!(ok.check(), Ok(()));
         let linux = TcpConfig::linux(CongestionAlgorithm::BBR);
@@ -574,16 +581,19 @@ mod tests {
         let wrong = [
             (
                 TcpConfig { packet: Bytes(52), ..ok.clone() },
-                "packet: 52 bytes are not a TCP packet",
+                "packet: 52 bytes is not a valid TCP packet size",
             ),
-            (TcpConfig { receive_window: Some(Size(1000)), ..ok.clone() }, "receive_window: a rec"),
+            (
+                TcpConfig { receive_window: Some(Size(1000)), ..ok.clone() },
+                "receive_window: 1000 bytes hold no full segment",
+            ),
             (
                 TcpConfig::papers(CongestionAlgorithm::BBR),
-                "congestion: profile `papers` has newreno",
+                "congestion: profile `papers` supports newreno",
             ),
             (
                 TcpConfig { sack: false, ..TcpConfig::papers(CongestionAlgorithm::CUBIC) },
-                "sack: without SACK there is newreno",
+                "sack: `sack = false` supports newreno",
             ),
             (TcpConfig { sack: false, ..linux.clone() }, "sack: profile `linux` needs SACK"),
             (
@@ -592,7 +602,7 @@ mod tests {
                     congestion: "dctcp".parse().unwrap(),
                     ..linux.clone()
                 },
-                "ecn: dctcp needs it",
+                "ecn: dctcp needs ECN",
             ),
             (TcpConfig { ecn: Some(true), ..ok.clone() }, "ecn: belongs to profile = \"linux\""),
             (TcpConfig { linux: Some(adapts(300)), ..ok }, "linux: belongs to profile = \"linux\""),
@@ -608,7 +618,7 @@ mod tests {
     }
 
     #[test]
-    fn a_connection_is_read_from_text() {
+    fn a_configuration_is_read_from_text() {
         let keys = [("congestion", "reno"), ("profile", "linux"), ("cwnd_max", "64 packets")];
         let config: TcpConfig =
             config::read(&Value::table(keys.map(|(key, text)| (key, Value::text(text))))).unwrap();

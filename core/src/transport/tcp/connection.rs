@@ -1,4 +1,4 @@
-//! Both ends of a TCP connection as the engine drives them.
+//! Both ends of a TCP connection, as the engine drives them.
 
 use rand_chacha::ChaCha8Rng;
 
@@ -66,7 +66,7 @@ impl Protocol for TcpConfig {
         Some(Box::new(Chain::new(self, proxies, main, rngs)))
     }
 
-    /// The agents of profile `papers` send one way.
+    /// The agents of profile `papers` send data in one direction only.
     fn dialogues(&self) -> Option<Streams> {
         (self.profile() == Profile::Linux).then_some(Streams::One)
     }
@@ -87,7 +87,7 @@ impl Protocol for TcpConfig {
     }
 }
 
-/// What a connection asks of a sender of any profile, besides [`Endpoint`].
+/// Operations that a connection needs from a sender of any profile, besides [`Endpoint`].
 pub(super) trait Sender: Endpoint + Send + 'static {
     fn supply(&mut self, bytes: u64);
     fn close(&mut self);
@@ -97,7 +97,7 @@ pub(super) trait Sender: Endpoint + Send + 'static {
     fn window(&self) -> Window;
 }
 
-/// What a connection asks of a receiver of any profile, besides [`Endpoint`].
+/// Operations that a connection needs from a receiver of any profile, besides [`Endpoint`].
 pub(super) trait Receiver: Endpoint + Send + 'static {
     fn received(&self) -> u64;
     fn permit(&mut self, edge: u64, tell: bool);
@@ -165,7 +165,7 @@ receivers!(PapersReceiver, LinuxReceiver);
 pub(super) struct TcpConnection<S, R> {
     pub(super) sender: S,
     pub(super) receiver: R,
-    /// Explicit congestion notification is in use.
+    /// True if explicit congestion notification is in use.
     marks: bool,
 }
 
@@ -297,7 +297,7 @@ pub(super) fn transmit(
     }
 }
 
-/// The timer may have been moved since the host was told of it; then nothing happens.
+/// Ignores a timeout that has been moved since the host scheduled it.
 pub(super) fn handle_timeout(end: &mut impl Endpoint, now: Instant) {
     if end.poll_timeout().is_some_and(|at| at <= now) {
         end.handle_timeout(now);

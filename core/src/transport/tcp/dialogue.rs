@@ -1,5 +1,5 @@
-//! A TCP connection on which both ends have data: what a sender and a receiver of profile `linux` do
-//! in either direction, behind one handshake.
+//! A TCP connection on which both ends send data: a sender and a receiver of profile `linux` per
+//! direction, with one handshake.
 
 use rand_chacha::ChaCha8Rng;
 
@@ -11,7 +11,7 @@ use crate::transport::{
 };
 use crate::units::Instant;
 
-/// Which way data go; in [`Packet::body`]: to which direction a packet belongs.
+/// Direction of the data. [`Packet::body`] holds the direction of a packet.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(super) enum Direction {
     /// From the server to the client: answers.
@@ -21,15 +21,15 @@ pub(super) enum Direction {
 }
 
 impl Direction {
-    /// Both of them.
+    /// Both directions.
     pub(super) const BOTH: [Self; 2] = [Self::Down, Self::Up];
 
-    /// That of a packet.
+    /// Direction of the packet with this body.
     pub(super) fn of(body: u32) -> Self {
         if body == 0 { Self::Down } else { Self::Up }
     }
 
-    /// The end that the data come from.
+    /// The end that sends the data.
     pub(super) fn source(self) -> End {
         match self {
             Self::Down => End::Sender,
@@ -41,24 +41,24 @@ impl Direction {
 const DOWN: u32 = Direction::Down as u32;
 const UP: u32 = Direction::Up as u32;
 
-/// The client stands at [`End::Receiver`]. Acknowledgements go in packets of their own: they do not
-/// ride on data of the other direction.
+/// The client is at [`End::Receiver`]. Acknowledgements use packets of their own: they are not
+/// piggybacked on data of the other direction.
 #[derive(Debug)]
 pub(super) struct TcpDialogue {
     /// From the server to the client.
     down: TcpConnection<LinuxSender, LinuxReceiver>,
     /// From the client to the server.
     up: TcpConnection<LinuxSender, LinuxReceiver>,
-    /// When the server answered the SYN; gone once the client was heard again.
+    /// When the server answered the SYN; `None` once the client's next packet has arrived.
     answered: Option<Answered>,
     told: [u64; 2],
 }
 
-/// The server's view of the handshake.
+/// The server's state during the handshake.
 #[derive(Clone, Copy, Debug)]
 struct Answered {
     at: Instant,
-    /// The SYN came once: the round trip that follows can be timed.
+    /// The SYN arrived once, so that the next round trip is a valid sample (Karn's rule).
     once: bool,
 }
 
@@ -67,10 +67,10 @@ impl TcpDialogue {
         Self::between(config, config, rng)
     }
 
-    /// One whose directions differ in the window that their receivers announce.
+    /// A dialogue whose directions differ in the receive window.
     pub(super) fn between(down: &TcpConfig, up: &TcpConfig, rng: ChaCha8Rng) -> Self {
         let other = rng.clone();
-        // The client's handshake is that of both directions.
+        // The client's handshake serves both directions.
         let options = LinuxOptions { handshake: false, ..down.options() };
         let answers = TcpConfig { linux: Some(options), ..down.clone() };
         let marks = down.ecn_mode() != EcnMode::Off;
@@ -83,7 +83,7 @@ impl TcpDialogue {
         }
     }
 
-    /// One direction of it.
+    /// The connection of one direction.
     pub(super) fn half(&self, direction: Direction) -> &dyn Connection {
         match direction {
             Direction::Down => &self.down,
@@ -98,7 +98,7 @@ impl TcpDialogue {
         }
     }
 
-    /// Something of the requests' direction reached the server.
+    /// Handles a packet of the request direction at the server.
     fn server_hears(&mut self, now: Instant, packet: &Packet) {
         if packet.segment.syn {
             self.answered = Some(Answered { at: now, once: self.answered.is_none() });
@@ -108,7 +108,7 @@ impl TcpDialogue {
         self.up.receiver.handle_segment(now, &packet.segment);
     }
 
-    /// An acknowledgement, or the answer to the SYN, reached the client.
+    /// Handles an acknowledgement, or the SYN-ACK, at the client.
     fn client_hears(&mut self, now: Instant, packet: &Packet) {
         let was_open = self.is_open();
         self.up.sender.handle_segment(now, &packet.segment);
@@ -213,7 +213,7 @@ impl Connection for TcpDialogue {
         self.down.acknowledged()
     }
 
-    /// Of the answers.
+    /// Totals of the answer direction.
     fn report(&self) -> Report {
         self.down.report()
     }
@@ -227,8 +227,8 @@ impl Connection for TcpDialogue {
     }
 }
 
-/// What an end sends, its acknowledgements first; an acknowledgement that could have waited leaves
-/// with data.
+/// Sends the packets of one end, acknowledgements first. A delayed acknowledgement leaves with
+/// data.
 fn transmit_both(
     (receiver, heard, sender, said): (&mut LinuxReceiver, u32, &mut LinuxSender, u32),
     now: Instant,
@@ -251,7 +251,7 @@ mod tests {
     use crate::transport::tcp::CongestionAlgorithm;
     use crate::units::Duration;
 
-    /// A loss-free path of 50 ms each way, until nothing is under way.
+    /// Runs over a loss-free path of 50 ms each way until no packet is in flight.
     fn run(connection: &mut TcpDialogue, from: Instant) -> (Instant, Vec<(End, u32, u32)>) {
         let mut outbox = Outbox::default();
         let mut way: std::collections::VecDeque<(Instant, End, Packet)> = Default::default();

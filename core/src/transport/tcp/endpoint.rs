@@ -1,4 +1,4 @@
-//! The two ends of a connection, whatever their profile: chosen once, when they are made.
+//! The two ends of a connection of any profile.
 
 use rand_chacha::ChaCha8Rng;
 
@@ -10,23 +10,23 @@ use crate::seed::{Seed, Stream};
 use crate::transport::{Endpoint, Segment};
 use crate::units::{Duration, Instant};
 
-/// What a sender is doing about losses.
+/// Congestion state of a sender.
 #[derive(Clone, Copy, Debug, Default, Eq, Ord, PartialEq, PartialOrd)]
 pub enum CongestionState {
-    /// All is well.
+    /// No loss and no reordering seen.
     #[default]
     Open,
-    /// Something is SACKed or was sent again, but nothing is lost (profile `linux` only).
+    /// Segments are SACKed or were retransmitted, but none is lost (profile `linux` only).
     Disorder,
-    /// Marks have made the window fall, and it still does (profile `linux` only).
+    /// ECN marks are reducing the window (profile `linux` only).
     Cwr,
-    /// Fast recovery: losses that ACKs proved are being repaired.
+    /// Fast recovery: the sender repairs losses that ACKs revealed.
     Recovery,
-    /// The retransmission timer expired and not everything sent before is acknowledged.
+    /// The retransmission timer expired and some segments sent before are not acknowledged yet.
     Loss,
 }
 
-/// A TCP sender: data in by [`TcpSender::supply`], ACKs in and segments out by [`Endpoint`].
+/// A TCP sender. [`TcpSender::supply`] takes data; [`Endpoint`] takes ACKs and returns segments.
 #[derive(Debug)]
 pub struct TcpSender(Sender);
 
@@ -38,7 +38,7 @@ enum Sender {
     Linux(LinuxSender),
 }
 
-/// Calls the same method of whatever the end is.
+/// Calls the same method of each variant.
 macro_rules! delegate {
     (Sender, $end:expr, $inner:ident => $call:expr) => {
         match $end {
@@ -56,13 +56,13 @@ macro_rules! delegate {
 }
 
 impl TcpSender {
-    /// A sender without data. What its congestion control draws (BBR: the first phase of its
-    /// cycle) is the same for every such sender; see [`TcpSender::with_rng`].
+    /// Creates a sender without data. Random draws of its congestion control (BBR draws the first
+    /// phase of its cycle) are the same for every such sender; see [`TcpSender::with_rng`].
     pub fn new(config: &TcpConfig) -> Self {
         Self::with_rng(config, Seed(0).rng(Stream::Flow(0)))
     }
 
-    /// A sender without data whose congestion control draws from `rng`.
+    /// Creates a sender without data whose congestion control draws from `rng`.
     pub fn with_rng(config: &TcpConfig, rng: ChaCha8Rng) -> Self {
         Self(match config.profile() {
             Profile::Papers if !config.sack => Sender::NoSack(NoSackSender::new(config)),
@@ -71,71 +71,71 @@ impl TcpSender {
         })
     }
 
-    /// The application hands over `bytes` more; they leave in full segments, the last one short.
-    /// Nothing is taken after [`TcpSender::close`]. The first data open the connection.
+    /// The application supplies `bytes` more. They leave in full segments, the last one possibly
+    /// short. Ignored after [`TcpSender::close`]. The first data open the connection.
     pub fn supply(&mut self, bytes: u64) {
         delegate!(Sender, &mut self.0, sender => sender.supply(bytes));
     }
 
-    /// The application has data without end.
+    /// The application supplies data without end.
     pub fn supply_unlimited(&mut self) {
         self.supply(u64::MAX);
     }
 
-    /// The application hands over nothing more. Of data without end, what was sent is the end.
+    /// The application supplies no more data. An endless supply ends with the data already sent.
     pub fn close(&mut self) {
         delegate!(Sender, &mut self.0, sender => sender.close());
     }
 
-    /// Whether the application has closed and everything is acknowledged.
+    /// True once the application has closed and everything is acknowledged.
     pub fn is_complete(&self) -> bool {
         delegate!(Sender, &self.0, sender => sender.is_complete())
     }
 
-    /// What was counted so far.
+    /// Counters so far.
     pub fn counters(&self) -> &SenderCounters {
         delegate!(Sender, &self.0, sender => sender.counters())
     }
 
-    /// Congestion window in segments. While rate halving (profile `papers`) leads down to it, more
-    /// is in flight.
+    /// Congestion window in segments. While rate halving (profile `papers`) reduces the window,
+    /// more segments than this are in flight.
     pub fn cwnd(&self) -> u32 {
         delegate!(Sender, &self.0, sender => sender.cwnd())
     }
 
-    /// Slow-start threshold in segments; `None` before there is one.
+    /// Slow-start threshold in segments; `None` before the first reduction.
     pub fn ssthresh(&self) -> Option<u32> {
         delegate!(Sender, &self.0, sender => sender.ssthresh())
     }
 
-    /// Segments believed to be on their way.
+    /// Segments estimated to be in flight.
     pub fn in_flight(&self) -> u64 {
         delegate!(Sender, &self.0, sender => sender.in_flight())
     }
 
-    /// Smoothed round-trip time; `None` before the first sample, and in profile `papers` after
-    /// four timeouts in a row.
+    /// Smoothed round-trip time. `None` before the first sample, and in profile `papers` after four
+    /// consecutive timeouts.
     pub fn srtt(&self) -> Option<Duration> {
         delegate!(Sender, &self.0, sender => sender.srtt())
     }
 
-    /// The retransmission timeout in force.
+    /// Current retransmission timeout.
     pub fn rto(&self) -> Duration {
         delegate!(Sender, &self.0, sender => sender.rto())
     }
 
-    /// What is being done about losses.
+    /// Congestion state.
     pub fn state(&self) -> CongestionState {
         delegate!(Sender, &self.0, sender => sender.state())
     }
 
-    /// First byte not acknowledged.
+    /// First unacknowledged byte.
     pub fn acknowledged(&self) -> u64 {
         delegate!(Sender, &self.0, sender => sender.acknowledged())
     }
 }
 
-/// A TCP receiver: an ACK for every segment, or for every second one if it delays them.
+/// A TCP receiver. It acknowledges every segment, or every second one with delayed ACKs.
 #[derive(Debug)]
 pub struct TcpReceiver(Receiver);
 
@@ -147,7 +147,7 @@ enum Receiver {
 }
 
 impl TcpReceiver {
-    /// A receiver that expects the first byte.
+    /// Creates a receiver that expects the first byte.
     pub fn new(config: &TcpConfig) -> Self {
         Self(match config.profile() {
             Profile::Papers => Receiver::Papers(PapersReceiver::new(config)),
@@ -155,18 +155,18 @@ impl TcpReceiver {
         })
     }
 
-    /// What was counted so far.
+    /// Counters so far.
     pub fn counters(&self) -> &ReceiverCounters {
         delegate!(Receiver, &self.0, receiver => receiver.counters())
     }
 
-    /// Next byte expected: everything below was handed to the application.
+    /// Next byte expected; all bytes below were delivered to the application.
     pub fn received(&self) -> u64 {
         delegate!(Receiver, &self.0, receiver => receiver.received())
     }
 }
 
-/// Both ends pass on what happens to them.
+/// Implements [`Endpoint`] by delegation.
 macro_rules! pass_on {
     ($end:ty, $kind:tt) => {
         impl Endpoint for $end {

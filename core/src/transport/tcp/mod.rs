@@ -1,18 +1,18 @@
 //! TCP as two state machines without I/O: [`TcpSender`] and [`TcpReceiver`].
 //!
-//! A [`Profile`] says whose behaviour a connection shows, and each has its folder:
+//! The [`Profile`] selects the stack that a connection imitates. Each profile has a folder:
 //!
-//! - `papers`: the agents of ns-2.35 (`Agent/TCP/Linux` towards `Agent/TCPSink/Sack1`), on which
-//!   the five papers built: windows count segments, losses show by FACK distance, the window is
-//!   halved by rate halving, nothing is undone. Without SACK ([`TcpConfig::sack`]) they are
-//!   `Agent/TCP/Newreno` and `Agent/TCPSink` (`papers/no_sack`).
-//! - `linux`: a kernel of today: a handshake, an initial window of ten, RACK-TLP, proportional
-//!   rate reduction, an adaptive reordering degree, and undo of reductions that D-SACK,
-//!   timestamps or F-RTO prove spurious.
-//! - `shared`: what both are made of: the segments in flight, what a receiver holds, the
-//!   application's data, the counters.
+//! - `papers`: the agents of ns-2.35 that the five papers used (`Agent/TCP/Linux` with
+//!   `Agent/TCPSink/Sack1`). Windows count segments, FACK distance detects losses, rate halving
+//!   reduces the window, and no reduction is undone. Without SACK ([`TcpConfig::sack`]) the agents
+//!   are `Agent/TCP/Newreno` and `Agent/TCPSink` (`papers/no_sack`).
+//! - `linux`: a current kernel: handshake, initial window of ten, RACK-TLP, proportional rate
+//!   reduction, adaptive reordering degree, and undo of reductions that D-SACK, timestamps or F-RTO
+//!   prove spurious.
+//! - `shared`: parts that both profiles use: segments in flight, the receiver's reassembly queue,
+//!   the application's data, counters.
 //!
-//! `config` describes a connection; `endpoint` holds its two ends, whatever their profile.
+//! `config` describes a connection. `endpoint` holds the two ends of either profile.
 //!
 //! ```
 //! use clift::transport::Endpoint;

@@ -1,44 +1,44 @@
-//! Bandwidth as Westwood+ estimates it (Grieco and Mascolo, "Performance evaluation and comparison
+//! The bandwidth estimate of Westwood+ (Grieco and Mascolo, "Performance evaluation and comparison
 //! of Westwood+, New Reno, and Vegas TCP congestion control", ACM CCR 34(2), 2004): acknowledged
-//! bytes over time, duplicate ACKs included, sampled once per round trip and put through two
+//! bytes over time, duplicate ACKs included, sampled once per round trip and smoothed by two
 //! low-pass filters of gain 1/8.
 //!
 //! As in Linux, bandwidth is in whole bytes per tick of the kernel's clock and both filters round
-//! down, so that each stalls up to 7 bytes per tick below its input: with ticks of a millisecond
-//! together 0.1 Mbit/s, 40 % of a 263 kbit/s link.
+//! down. Each filter therefore stalls up to 7 bytes per tick below its input: with ticks of a
+//! millisecond together 0.1 Mbit/s, 40 % of a 263 kbit/s link.
 
-/// A sample takes at least this long, in milliseconds.
+/// Minimum duration of a sample, in milliseconds.
 const LEAST_SAMPLE: u64 = 50;
 
-/// The rate of ACKs.
+/// Bandwidth estimator based on the rate of ACKs.
 #[derive(Debug)]
 pub(crate) struct AckRate {
     mss: u64,
-    /// A sample takes at least so many ticks.
+    /// Minimum duration of a sample, in ticks.
     least_sample: u64,
     /// Output of the first filter, in bytes per tick.
     once: u64,
     /// Output of the second filter: the estimate.
     estimate: u64,
-    /// When the sample began, in ticks; `None`: the first ACK begins it.
+    /// Start of the current sample, in ticks; `None` before the first ACK.
     since: Option<u64>,
-    /// No ACK yet since the connection was established.
+    /// True until the first ACK after the handshake.
     first: bool,
-    /// Bytes acknowledged since.
+    /// Bytes acknowledged in the current sample.
     bytes: u64,
-    /// Cumulative acknowledgement up to which bytes were counted.
+    /// Cumulative acknowledgement up to which bytes are counted.
     una: u64,
-    /// Bytes counted for duplicate ACKs that no cumulative acknowledgement has made up for yet.
+    /// Bytes counted for duplicate ACKs that no cumulative acknowledgement has covered yet.
     in_advance: u64,
 }
 
 impl AckRate {
-    /// For segments of `mss` bytes and ticks of a millisecond.
+    /// An estimator for segments of `mss` bytes and ticks of a millisecond.
     pub(crate) fn new(mss: u32) -> Self {
         Self::with_ticks(mss, 1)
     }
 
-    /// For segments of `mss` bytes and ticks of `millis` milliseconds.
+    /// An estimator for segments of `mss` bytes and ticks of `millis` milliseconds.
     pub(crate) fn with_ticks(mss: u32, millis: u64) -> Self {
         Self {
             mss: u64::from(mss.max(1)),
@@ -53,21 +53,21 @@ impl AckRate {
         }
     }
 
-    /// The connection is established at this tick: the first sample begins, and what the first ACK
-    /// acknowledges counts as one segment.
+    /// The handshake is complete at tick `now`. The first sample begins, and the first ACK counts
+    /// as one segment.
     pub(crate) fn begin(&mut self, now: u64) {
         self.since = Some(now);
         self.first = true;
     }
 
-    /// Segments that the bandwidth delivers in `rtt` ticks, at least two.
+    /// Bandwidth times `rtt` ticks, in segments, at least two.
     pub(crate) fn segments_in(&self, rtt: u64) -> u32 {
         let bytes = self.estimate.saturating_mul(rtt);
         u32::try_from(bytes / self.mss).unwrap_or(u32::MAX).max(2)
     }
 
-    /// An ACK up to byte `una`, `now` and the round-trip time being in ticks. `plain`: it
-    /// advances, and neither losses nor SACKs are about.
+    /// Handles an ACK up to byte `una`. `now` and `rtt` are in ticks. `plain` is true if the ACK
+    /// advances and there are no losses or SACKed segments.
     pub(crate) fn on_ack(&mut self, now: u64, rtt: u64, una: u64, plain: bool) {
         let first = std::mem::take(&mut self.first);
         if first || self.since.is_none() {
@@ -84,7 +84,7 @@ impl AckRate {
         };
     }
 
-    /// Ends the sample if it is long enough.
+    /// Ends the current sample if it is long enough.
     fn sample(&mut self, now: u64, rtt: u64) {
         let elapsed = now.saturating_sub(*self.since.get_or_insert(now));
         if rtt == 0 || elapsed <= rtt.max(self.least_sample) {
@@ -102,8 +102,9 @@ impl AckRate {
         self.since = Some(now);
     }
 
-    /// Bytes that an ACK stands for while something is amiss: a duplicate ACK for one segment,
-    /// a cumulative one for what no duplicate ACK was counted for.
+    /// Bytes to count for an ACK during loss or reordering (`westwood_acked_count` of Linux): one
+    /// segment for a duplicate ACK; for a cumulative ACK, the bytes not yet counted for duplicate
+    /// ACKs.
     fn count_disturbed(&mut self, una: u64) -> u64 {
         let acknowledged = una.saturating_sub(self.una);
         self.una = una;
@@ -131,7 +132,7 @@ fn low_pass(old: u64, new: u64) -> u64 {
 mod tests {
     use super::*;
 
-    /// After so many ACKs of 1448 bytes, `every` ms apart, at a round trip of 500 ms.
+    /// An estimator after `acks` ACKs of 1448 bytes, `every` ms apart, at a round trip of 500 ms.
     fn after_stream(acks: u64, every: u64) -> AckRate {
         let mut rate = AckRate::new(1448);
         (0..acks).for_each(|n| rate.on_ack(500 + n * every, 500, (n + 1) * 1448, true));
@@ -152,17 +153,18 @@ mod tests {
 
     /// A segment every 8 ms is 181 bytes/ms, 62 segments in 500 ms.
     #[test]
-    fn the_estimate_settles_at_the_rate_of_acks() {
+    fn the_estimate_converges_to_the_rate_of_acks() {
         let rate = after_stream(1000, 8);
         assert!((176..=181).contains(&rate.estimate), "{}", rate.estimate);
         assert_eq!(u64::from(rate.segments_in(500)), rate.estimate * 500 / 1448);
         assert_eq!(AckRate::new(1448).segments_in(500), 2);
     }
 
-    /// Three duplicate ACKs, then a cumulative one for four segments: four segments in all. Two
-    /// cumulative ones for two each: the second finds one counted in advance.
+    /// Three duplicate ACKs, then a cumulative one for four segments: four segments in all. Then
+    /// two cumulative ACKs for two segments each: for the second, one segment was counted in
+    /// advance.
     #[test]
-    fn duplicate_acks_count_and_are_made_up_for() {
+    fn duplicate_acks_are_counted_once() {
         let mut rate = AckRate::new(1448);
         let count =
             |rate: &mut AckRate, segments: u64| rate.count_disturbed(segments * 1448) / 1448;
@@ -175,8 +177,8 @@ mod tests {
         assert_eq!(count(&mut rate, 11), 1);
     }
 
-    /// Established at 0, the first ACK at 100 ms: the sample that the second one ends holds one
-    /// segment, whatever the first acknowledged.
+    /// Handshake at 0, first ACK at 100 ms: the sample that the second ACK ends holds one segment,
+    /// whatever the first ACK acknowledged.
     #[test]
     fn the_first_sample_begins_with_the_connection() {
         let mut rate = AckRate::new(1448);
@@ -189,7 +191,7 @@ mod tests {
 
     /// 13 ticks of 4 ms are 52 ms, more than 50.
     #[test]
-    fn the_least_sample_is_counted_in_ticks() {
+    fn the_minimum_sample_duration_is_counted_in_ticks() {
         let mut rate = AckRate::with_ticks(1448, 4);
         rate.begin(0);
         rate.on_ack(2, 2, 1448, true);
@@ -200,7 +202,7 @@ mod tests {
     }
 
     #[test]
-    fn samples_take_a_round_trip() {
+    fn a_sample_lasts_at_least_a_round_trip() {
         assert_eq!(after_stream(60, 8).estimate, 0, "not 500 ms yet");
         assert_eq!(after_stream(64, 8).estimate, 62 * 1448 / 504);
     }

@@ -2,53 +2,55 @@
 //! long distance networks", INFOCOM 2006), as in ns-2's `Agent/TCP/Linux` (a module of Linux
 //! 2.6.14).
 //!
-//! The window is the sum of Reno's and a delay window, which once per round trip gains
-//! alpha·W^k - 1 segments while fewer than gamma segments are queued, and loses zeta times the
-//! queued ones otherwise: alpha 1/8, k 3/4, gamma 30, zeta 1. As in Vegas, the queued segments
-//! are W·(1 - base RTT / least RTT of the round), W being what was sent in the round before.
+//! The window is the sum of Reno's window and a delay window. Once per round trip the delay window
+//! gains alpha·W^k - 1 segments if fewer than gamma segments are queued, and otherwise loses zeta
+//! times the queued segments: alpha 1/8, k 3/4, gamma 30, zeta 1. As in Vegas, the number of queued
+//! segments is W·(1 - base RTT / minimum RTT of the round), where W is the number of segments sent
+//! in the previous round.
 //!
-//! Linux has no such module any more: profile `linux` runs this one on the recovery of a kernel of
-//! today, where the window falls to half and not to the quarter. That is checked against nothing:
+//! Current Linux has no such module. Profile `linux` runs this one on the recovery of a current
+//! kernel, where the window falls to half and not to a quarter. This combination is not validated:
 //! no kernel has both.
 //!
-//! What the module does otherwise than the paper: a loss halves the sum as Reno does (to the
-//! quarter, in ns-2's recovery) and leaves the delay window as it is; the next ACK takes from
-//! Reno's part what no longer fits, or drops the delay window if either alone exceeds the sum. After
-//! recovery the round before is not known, and W is all that was sent since it began. Reno's part
-//! counts ACKs, not bytes. The limit of the window ends its growth only while the sum is below;
-//! the delay window is not limited.
+//! The module differs from the paper: a loss halves the sum as Reno does (to a quarter, in ns-2's
+//! recovery) and leaves the delay window unchanged. The next ACK reduces Reno's part until the sum
+//! fits, or clears the delay window if either part alone exceeds the sum. After recovery the
+//! previous round is unknown, and W is everything sent since the recovery began. Reno's part counts
+//! ACKs, not bytes. The window limit stops Reno's growth only while the sum is below the limit; the
+//! delay window has no limit.
 
 use super::{Ack, CongestionControl, Loss, Reduction, Window};
 
-/// Queued segments at which the delay window shrinks.
+/// Number of queued segments from which the delay window shrinks.
 const GAMMA: u64 = 30;
 /// W^k is divided by 2^3: alpha = 1/8.
 const ALPHA_SHIFT: u32 = 3;
-/// Round-trip samples without which a round says nothing: two may both be of delayed ACKs.
+/// A round with this many round-trip samples or fewer is ignored: two may both come from delayed
+/// ACKs.
 const FEW_SAMPLES: u32 = 2;
-/// Longer than any round trip, in microseconds.
+/// Larger than any round trip, in microseconds.
 const NO_SAMPLE: u64 = 0x7FFF_FFFF;
 
 /// Reno's window and a delay window.
 #[derive(Debug)]
 pub(crate) struct Compound {
-    /// An ACK has arrived.
+    /// True after the first ACK.
     started: bool,
-    /// Where the growth of Reno's part ends.
+    /// Window limit for the growth of Reno's part.
     limit: u32,
     /// Reno's part, in segments.
     reno: u64,
     /// The delay window, in segments.
     delay: u64,
-    /// First segment sent in the round before.
+    /// First segment sent in the previous round.
     round_before: u64,
-    /// First segment sent in this round: its ACK ends it.
+    /// First segment sent in this round; its ACK ends the round.
     round: u64,
     /// Round-trip samples in this round.
     samples: u32,
-    /// The least of them, in microseconds, plus 1.
+    /// Minimum round-trip time of this round plus 1, in microseconds.
     round_rtt: u64,
-    /// The least of all, in microseconds, plus 1.
+    /// Minimum round-trip time of the connection plus 1, in microseconds.
     base_rtt: u64,
 }
 
@@ -75,7 +77,7 @@ impl Compound {
         window.set_limit(u32::MAX);
     }
 
-    /// The window was reduced behind our back: the sum must not exceed it.
+    /// Reduces the two parts to `cwnd`, after a reduction outside this module.
     fn fit(&mut self, cwnd: u64) {
         if self.reno + self.delay <= cwnd {
             return;
@@ -88,7 +90,7 @@ impl Compound {
         }
     }
 
-    /// Slow start up to the threshold, then a segment per window of ACKs.
+    /// Reno's growth: slow start up to the threshold, then one segment per window of ACKs.
     fn grow_reno(&mut self, window: &mut Window) {
         let mut grow = self.reno <= u64::from(window.ssthresh());
         if !grow && window.credit() < window.cwnd() {
@@ -113,7 +115,7 @@ impl Compound {
         self.forget_samples();
     }
 
-    /// The rule of the paper's delay window, in halves of a segment.
+    /// Updates the delay window by the paper's rule, computed in half segments.
     fn adjust_delay(&mut self, sent: u64) {
         let (round, base) = (u128::from(self.round_rtt), u128::from(self.base_rtt));
         let expected = (2 * u128::from(sent) * base / round) as u64;
@@ -157,7 +159,7 @@ impl CongestionControl for Compound {
         if ack.first > self.round {
             self.end_round(ack.next);
         }
-        // Reno's part may be nothing, and the delay window fall to nothing.
+        // Both parts may be zero.
         window.set_cwnd(u32::try_from(self.reno + self.delay).unwrap_or(u32::MAX));
     }
 
@@ -190,8 +192,7 @@ fn fourth_root(a: u64) -> u64 {
     }
 }
 
-/// a / b as the kernel of that time divides: of a divisor beyond 32 bits only the leading 32
-/// count.
+/// a / b as old kernels divide: only the leading 32 bits of a larger divisor count.
 fn quotient(a: u64, b: u64) -> u64 {
     let shift = (u64::BITS - b.leading_zeros()).saturating_sub(u32::BITS);
     (a >> shift) / (b >> shift)
@@ -220,7 +221,8 @@ mod tests {
         assert_eq!(fourth_root(cube(10_000)), 1000);
     }
 
-    /// A round in which 256 segments were sent, with these round-trip times in ms.
+    /// Delay window after a round in which 256 segments were sent, with these round-trip times in
+    /// ms.
     fn after_round(delay: u64, base: u64, rtt: u64) -> u64 {
         let mut compound = Compound { delay, samples: 3, ..Compound::new() };
         (compound.base_rtt, compound.round_rtt) = (base * 1000, rtt * 1000);
@@ -230,8 +232,8 @@ mod tests {
         compound.delay
     }
 
-    /// alpha·W^k - 1 = 64/8 - 1 = 7 more while 256·(1 - 500/560) = 27 are queued; with 256·(1 -
-    /// 500/625) = 51.2 queued, that many less, 51.5 in halves of a segment rounded up.
+    /// alpha·W^k - 1 = 64/8 - 1 = 7 more while 256·(1 - 500/560) = 27 are queued. With 256·(1 -
+    /// 500/625) = 51.2 queued the window loses that many, 51.5 when rounded up in half segments.
     #[test]
     fn the_delay_window_grows_until_thirty_segments_are_queued() {
         assert_eq!(after_round(10, 500, 500), 17);
@@ -241,7 +243,7 @@ mod tests {
     }
 
     #[test]
-    fn small_windows_are_renos() {
+    fn small_windows_have_no_delay_part() {
         let mut compound = Compound { samples: 3, base_rtt: 9, round_rtt: 9, ..Compound::new() };
         compound.round = 32;
         compound.end_round(64);
@@ -249,16 +251,16 @@ mod tests {
     }
 
     #[test]
-    fn few_samples_say_nothing() {
+    fn a_round_with_few_samples_is_ignored() {
         let mut compound = Compound { samples: 2, base_rtt: 9, round_rtt: 9, ..Compound::new() };
         compound.round = 256;
         compound.end_round(512);
         assert_eq!(compound.delay, 0);
     }
 
-    /// 60 + 40 reduced to 70: Reno's part gives way; to 35: the delay window goes.
+    /// 60 + 40 reduced to 70: Reno's part shrinks. Reduced to 35: the delay window is cleared.
     #[test]
-    fn what_a_loss_leaves() {
+    fn a_loss_reduces_renos_part_or_clears_the_delay_window() {
         let mut compound = Compound { reno: 60, delay: 40, ..Compound::new() };
         compound.fit(70);
         assert_eq!((compound.reno, compound.delay), (30, 40));
@@ -268,9 +270,9 @@ mod tests {
         assert_eq!(halved, Reduction { ssthresh: 70, cwnd: 35 });
     }
 
-    /// From the second ACK on, round by round over a path of 256 segments without a queue.
+    /// From the second ACK on, one round at a time over a path of 256 segments without a queue.
     #[test]
-    fn the_sum_is_the_window() {
+    fn the_window_is_the_sum_of_both_parts() {
         let mut window = Window::of(256, 10);
         let mut compound = Compound::new();
         let round = |number: u64, compound: &mut Compound, window: &mut Window| {

@@ -1,9 +1,10 @@
-//! A window that stays as it is.
+//! A constant window.
 
 use super::{Ack, CongestionControl, Loss, Reduction, Window};
 
-/// So many segments whatever is lost, as proxies have it whose share of the link is reserved. Only a
-/// timeout makes the sender begin with one segment, until the next acknowledgement.
+/// A constant window of this many segments, regardless of losses, as proxies with a reserved share
+/// of the link use. Only after a timeout does the sender continue with one segment, until the next
+/// acknowledgement.
 #[derive(Debug)]
 pub(super) struct Fixed(pub(super) u32);
 

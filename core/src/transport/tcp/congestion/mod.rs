@@ -1,9 +1,9 @@
-//! Congestion control, the same interface for both profiles: what an algorithm is told of, and
+//! The congestion control interface of both profiles: the events that an algorithm receives, and
 //! the [`Window`] that it sets.
 //!
-//! Loss detection and the pace of a reduction are not in here: `papers` and `linux` have their own,
-//! and their own versions of the algorithms. What serves both stands here: Compound, and the
-//! bandwidth estimate of Westwood+.
+//! `papers` and `linux` have their own loss detection, their own rules for the course of a
+//! reduction, and their own versions of the algorithms. This module holds the code that both use:
+//! Compound, and the bandwidth estimate of Westwood+.
 
 pub(super) mod ack_rate;
 pub(super) mod compound;
@@ -22,175 +22,173 @@ pub use window::Window;
 use super::endpoint::CongestionState;
 use crate::units::{Duration, Instant};
 
-/// An ACK as a congestion control sees it.
+/// An ACK as congestion control sees it.
 #[derive(Clone, Copy, Debug, Default)]
 #[non_exhaustive]
 pub struct Ack {
-    /// When it arrived.
+    /// Time of arrival.
     pub now: Instant,
-    /// Segments that it acknowledges for the first time; in profile `linux` those too that it
-    /// SACKs for the first time, and less those that were SACKed before.
+    /// Segments that the ACK acknowledges for the first time. In profile `linux` this includes
+    /// segments that it SACKs for the first time and excludes segments that were SACKed before.
     pub segments: u32,
-    /// Segments believed to be on their way before it.
+    /// Segments estimated to be in flight before the ACK.
     pub prior_in_flight: u64,
-    /// First byte not acknowledged, by this ACK.
+    /// First unacknowledged byte after the ACK.
     pub una: u64,
-    /// First segment not acknowledged, by this ACK. Segments are numbered from 0.
+    /// First unacknowledged segment after the ACK. Segments are numbered from 0.
     pub first: u64,
-    /// The segment to be sent next for the first time.
+    /// Next new segment to send.
     pub next: u64,
-    /// Segments of it that arrived marked (ECN), as far as it tells; profile `linux` only.
+    /// Segments reported as marked (ECN), as far as the feedback tells; profile `linux` only.
     pub marked: u32,
-    /// When the segment left that the ACK echoes; `None` without timestamps.
+    /// Transmission time of the segment whose timestamp the ACK echoes; `None` without timestamps.
     pub echo: Option<Instant>,
-    /// Round-trip time of the newest segment it acknowledges; `None` if that is not known. Profile
-    /// `papers` says it only to those that watch.
+    /// Round-trip time of the newest segment acknowledged; `None` if unknown. Profile `papers` sets
+    /// it only for controls that [watch](CongestionControl::watches).
     pub rtt: Option<Duration>,
-    /// Smoothed round-trip time with this ACK's sample; `None` before there is one. Profile
-    /// `papers` says it only to those that watch.
+    /// Smoothed round-trip time including this ACK's sample; `None` before the first sample.
+    /// Profile `papers` sets it only for controls that [watch](CongestionControl::watches).
     pub srtt: Option<Duration>,
-    /// What is being done about losses.
+    /// Congestion state of the sender.
     pub state: CongestionState,
-    /// Neither losses nor SACKs are about.
+    /// True if there are no losses and no SACKed segments.
     pub undisturbed: bool,
-    /// Whether the window was the limit, if the profile has its own idea of that.
+    /// Whether the window limited sending, if the profile has a rule of its own.
     pub(super) limited: Option<bool>,
 }
 
 impl Ack {
-    /// Whether the window, and not the application, limited what was sent: only then it may grow.
+    /// True if the window, not the application, limited sending. The window may grow only then.
     #[inline]
     pub fn fills(&self, window: &Window) -> bool {
         self.limited.unwrap_or(self.prior_in_flight >= u64::from(window.cwnd()))
     }
 }
 
-/// How a loss showed.
+/// How the sender detected a loss.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum Loss {
-    /// ACKs tell of it: fast recovery follows.
+    /// From ACKs; fast recovery follows.
     Detected,
     /// The retransmission timer expired.
     Timeout,
 }
 
-/// Where a loss puts the window, in segments.
+/// Window and threshold after a loss, in segments.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct Reduction {
-    /// New slow-start threshold. In profile `linux` the window falls to it while losses are
-    /// repaired.
+    /// New slow-start threshold. In profile `linux` the window falls to it during recovery.
     pub ssthresh: u32,
-    /// In profile `papers` the window while losses are repaired, from where slow start leads to the
-    /// threshold.
+    /// Window during recovery in profile `papers`; slow start then raises it to the threshold.
     pub cwnd: u32,
 }
 
 impl Reduction {
-    /// Threshold and window are `segments`.
+    /// Sets both threshold and window to `segments`.
     pub fn to(segments: u32) -> Self {
         Self { ssthresh: segments, cwnd: segments }
     }
 }
 
-/// Counts of a connection so far.
+/// Totals of a connection.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Totals {
     /// Segments delivered.
     pub delivered: u64,
     /// Segments declared lost.
     pub lost: u64,
-    /// When something was delivered last.
+    /// Time of the last delivery.
     pub delivered_at: Instant,
 }
 
-/// What one ACK tells of the delivery rate (draft-cheng-iccrg-delivery-rate-estimation-00).
+/// Delivery rate sample of one ACK (draft-cheng-iccrg-delivery-rate-estimation-00).
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 pub struct Rate {
-    /// Segments delivered in `interval`; `None`: the ACK delivers nothing.
+    /// Segments delivered in `interval`; `None` if the ACK delivers nothing.
     pub delivered: Option<u64>,
-    /// `None`: too short to be true, or nothing was delivered.
+    /// Sampling interval; `None` if it is too short to be valid, or nothing was delivered.
     pub interval: Option<Duration>,
-    /// Segments delivered when the newest one was sent.
+    /// Segments delivered before the newest acknowledged segment was sent.
     pub prior_delivered: u64,
-    /// The application was the limit.
+    /// True if the application limited the rate.
     pub app_limited: bool,
-    /// Segments in flight when the newest one was sent, itself included; 0: the ACK delivers
-    /// nothing.
+    /// Segments in flight when the newest acknowledged segment was sent, including it; 0 if the ACK
+    /// delivers nothing.
     pub in_flight: u64,
-    /// Segments declared lost since the newest one was sent.
+    /// Segments declared lost since the newest acknowledged segment was sent.
     pub lost: u64,
 }
 
-/// A segment that was just declared lost, as a control sees it that has a model.
+/// A segment that was just declared lost, for controls with a model.
 #[derive(Clone, Copy, Debug)]
 #[non_exhaustive]
 pub struct LostSegment {
-    /// When it was declared lost.
+    /// Time of the declaration.
     pub now: Instant,
-    /// Segments in flight when it was sent last, itself included; `None`: a tail loss probe has
-    /// repaired it, and nobody noted it.
+    /// Segments in flight when it was last sent, including it. `None` if a tail loss probe had
+    /// repaired the segment, so that the number is unknown.
     pub in_flight: Option<u64>,
-    /// Segments declared lost since it was sent last, itself included.
+    /// Segments declared lost since it was last sent, including it.
     pub lost: u64,
-    /// The application was the limit when it was sent.
+    /// True if the application limited the rate when it was sent.
     pub app_limited: bool,
-    /// Counts of the connection.
+    /// Totals of the connection.
     pub totals: Totals,
 }
 
-/// An ACK as a control sees it that sets the window by itself.
+/// An ACK as a model-based congestion control sees it.
 #[derive(Clone, Copy, Debug)]
 #[non_exhaustive]
 pub struct Sample {
-    /// When it arrived.
+    /// Time of arrival.
     pub now: Instant,
-    /// The delivery rate that it shows.
+    /// Delivery rate sample.
     pub rate: Rate,
-    /// Round-trip time of the newest segment it acknowledges.
+    /// Round-trip time of the newest segment acknowledged.
     pub rtt: Option<Duration>,
-    /// The receiver may have held the ACK back.
+    /// True if the receiver may have delayed the ACK.
     pub delayed: bool,
-    /// Segments it delivered.
+    /// Segments that the ACK delivered.
     pub acked: u64,
-    /// Segments it declared lost.
+    /// Segments declared lost on this ACK.
     pub lost: u64,
-    /// Segments in flight before it.
+    /// Segments in flight before the ACK.
     pub prior_in_flight: u64,
-    /// Segments in flight after it.
+    /// Segments in flight after the ACK.
     pub in_flight: u64,
-    /// Counts of the connection, this ACK included.
+    /// Totals of the connection, including this ACK.
     pub totals: Totals,
-    /// What is being done about losses.
+    /// Congestion state of the sender.
     pub state: CongestionState,
-    /// When the next segment may leave.
+    /// Time at which pacing allows the next segment.
     pub departure: Instant,
     /// Smoothed round-trip time.
     pub srtt: Option<Duration>,
-    /// The window was what limited sending last.
+    /// True if the window limited the last transmission.
     pub cwnd_limited: bool,
-    /// It acknowledges what a tail loss probe sent again, so that it is not known which of the two
-    /// arrived.
+    /// True if the ACK covers a segment that a tail loss probe retransmitted, so that it is unknown
+    /// whether the original or the probe arrived.
     pub of_probe: bool,
 }
 
-/// A rate at which segments leave.
+/// Pacing rate and burst size.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct Pace {
     /// Bytes of payload per second, above 0.
     pub bytes_per_second: u64,
-    /// Segments that leave at a time.
+    /// Segments per burst.
     pub quantum: u64,
 }
 
-/// A congestion control algorithm: how far the window grows, and where a loss puts it.
+/// A congestion control algorithm: how the window grows, and how a loss reduces it.
 ///
-/// Two methods make one; all others have a default. Windows and thresholds are in segments. The
-/// sender keeps the window within its limits, whatever an algorithm says.
+/// An implementation needs two methods; all others have defaults. Windows and thresholds are in
+/// segments. The sender enforces the limits of the window.
 ///
 /// ```
 /// use clift::transport::tcp::{Ack, CongestionControl, Loss, Reduction, Window};
 ///
-/// /// Two segments more for every ACK, and a quarter less after a loss.
+/// Adds two segments per ACK, and removes a quarter of the window on a loss.
 /// #[derive(Debug)]
 /// struct Eager;
 ///
@@ -207,43 +205,43 @@ pub struct Pace {
 /// }
 /// ```
 pub trait CongestionControl: Debug + Send {
-    /// An ACK outside fast recovery brought something new: the window may grow, if the ACK
-    /// [fills](Ack::fills) it.
+    /// Handles an ACK outside fast recovery that acknowledges new data. The window may grow if the
+    /// ACK [fills](Ack::fills) it.
     fn grow(&mut self, ack: &Ack, window: &mut Window);
 
-    /// A loss showed: where does it put threshold and window? Profile `linux` asks again after a
-    /// timeout only if it begins an episode.
+    /// Handles a loss: returns the new threshold and window. In profile `linux` a timeout calls it
+    /// only if the timeout begins a loss episode.
     fn reduce(&mut self, loss: Loss, window: &Window) -> Reduction;
 
-    /// After a loss that was [detected](Loss::Detected): whether the window falls to the threshold at
-    /// once, and not in proportion to what arrives (profile `linux` only).
+    /// True if the window falls to the threshold at once after a [detected](Loss::Detected) loss,
+    /// not in proportion to the data delivered (profile `linux` only).
     fn falls_at_once(&self) -> bool {
         false
     }
 
-    /// Packets came marked (ECN): where does that put threshold and window? As a loss does, unless it
-    /// says otherwise (RFC 3168, section 6.1.2). Asked once a round trip (profile `linux` only).
+    /// Handles ECN marks: returns the new threshold and window. The default is the response to a
+    /// loss (RFC 3168, section 6.1.2). Called at most once per round trip (profile `linux` only).
     fn reduce_marked(&mut self, window: &Window) -> Reduction {
         self.reduce(Loss::Detected, window)
     }
 
-    /// A loss showed while the window still falls because of marks: a threshold for it too, if it is to
-    /// have one (profile `linux` only).
+    /// Handles a loss during a reduction caused by marks: returns a new threshold, if the loss is
+    /// to change it (profile `linux` only).
     fn reduce_among_marks(&mut self, _window: &Window) -> Option<Reduction> {
         None
     }
 
-    /// Whether [`CongestionControl::on_ack`] is to be called.
+    /// True if the sender must call [`CongestionControl::on_ack`].
     fn watches(&self) -> bool {
         false
     }
 
-    /// Any ACK within the window, duplicates included, before losses are looked for and before
+    /// Handles any ACK within the window, duplicates included, before loss detection and before
     /// [`CongestionControl::grow`].
     fn on_ack(&mut self, _ack: &Ack, _window: &mut Window) {}
 
-    /// The connection is established (profile `linux` only), with a round-trip time unless the SYN
-    /// was lost; `delivered` segments were, the SYN included.
+    /// The handshake is complete (profile `linux` only). `srtt` is `None` if the SYN was lost.
+    /// `delivered` counts the segments delivered so far, the SYN included.
     fn on_established(
         &mut self,
         _now: Instant,
@@ -253,40 +251,40 @@ pub trait CongestionControl: Debug + Send {
     ) {
     }
 
-    /// The retransmission timer expired, after [`CongestionControl::reduce`]; `next` is the segment
-    /// to be sent next for the first time. Profile `papers` has no totals.
+    /// The retransmission timer expired; called after [`CongestionControl::reduce`]. `next` is the
+    /// next new segment to send. In profile `papers` the totals are zero.
     fn on_timeout(&mut self, _now: Instant, _next: u64, _totals: Totals) {}
 
-    /// All that was lost is repaired; `next` is the segment to be sent next for the first time.
+    /// All losses are repaired. `next` is the next new segment to send.
     fn on_repaired(&mut self, _loss: Loss, _next: u64, _window: &mut Window) {}
 
-    /// A reduction proved spurious and was taken back (profile `linux` only).
+    /// A reduction proved spurious and was undone (profile `linux` only).
     fn on_undo(&mut self, _totals: Totals) {}
 
-    /// Sending goes on after so long without anything in flight (profile `linux` only);
-    /// `app_limited`: for want of data.
+    /// Sending resumes after `idle` with nothing in flight (profile `linux` only). `app_limited` is
+    /// true if the sender was idle for lack of data.
     fn on_idle(&mut self, _now: Instant, _idle: Duration, _app_limited: bool, _: &mut Window) {}
 
-    /// Whether it sets the window by itself, in recovery too, from [`CongestionControl::on_sample`]
-    /// (profile `linux` only).
+    /// True if the control is model-based: it sets the window itself in
+    /// [`CongestionControl::on_sample`], also during recovery (profile `linux` only).
     fn has_model(&self) -> bool {
         false
     }
 
-    /// An ACK was taken in; for those that have a model.
+    /// Handles a processed ACK; called for model-based controls.
     fn on_sample(&mut self, _sample: &Sample, _window: &mut Window) {}
 
-    /// A segment was declared lost, before [`CongestionControl::reduce`]; for those that have a
-    /// model.
+    /// A segment was declared lost; called before [`CongestionControl::reduce`], for model-based
+    /// controls.
     fn on_segment_lost(&mut self, _lost: &LostSegment, _window: &Window) {}
 
-    /// At which rate segments leave, if it names one (profile `linux` only).
+    /// The pacing rate, if the control sets one (profile `linux` only).
     fn pace(&self) -> Option<Pace> {
         None
     }
 
-    /// Whether it sends less than it could on purpose, so that no delivery rate shows what the
-    /// network takes.
+    /// True if the control deliberately sends less than it could, so that rate samples do not show
+    /// the capacity of the network.
     fn is_limiting_itself(&self) -> bool {
         false
     }

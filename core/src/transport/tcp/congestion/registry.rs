@@ -1,4 +1,4 @@
-//! The congestion controls by name: those of the core, and those that a program adds.
+//! The registry of congestion controls by name: those of the core and those that a program adds.
 
 use std::fmt;
 use std::str::FromStr;
@@ -17,21 +17,21 @@ use crate::config::nearest;
 use crate::transport::tcp::config::{Profile, TcpConfig};
 use crate::transport::tcp::{linux, papers};
 
-/// Makes a control for a connection; what it draws comes from the stream.
+/// Builds a control for a connection. The control takes its random draws from the generator.
 pub type BuildControl = dyn Fn(&TcpConfig, ChaCha8Rng) -> Box<dyn CongestionControl> + Sync;
 
-/// What is known of a congestion control: a row of the registry.
+/// A kind of congestion control: one entry of the registry.
 #[derive(Clone, Copy)]
 pub struct CongestionControlKind {
-    /// The name by which a configuration chooses it.
+    /// Name used in configurations.
     pub name: &'static str,
     /// Other names for it.
     pub aliases: &'static [&'static str],
-    /// What it is, in a sentence or two.
+    /// Description in one or two sentences.
     pub summary: &'static str,
-    /// The profiles that have it.
+    /// Profiles that support it.
     pub profiles: &'static [Profile],
-    /// Makes one.
+    /// Builds the control.
     pub build: &'static BuildControl,
 }
 
@@ -66,9 +66,9 @@ static BUILT_IN: [CongestionControlKind; 11] = [
     CongestionControlKind {
         name: "hybla",
         aliases: &[],
-        summary: "Hybla (Caini and Firrincieli 2004): long round trips gain as fast as one of \
-                  25 ms. Its window grows to 65,535 segments at most; in profile `papers` it \
-                  may, whatever `cwnd_max` says.",
+        summary: "Hybla (Caini and Firrincieli 2004): the window grows as fast as at a round trip \
+                  of 25 ms, up to 65,535 segments; in profile `papers` it may exceed \
+                  `cwnd_max`.",
         profiles: BOTH,
         build: &|config, _| match config.profile() {
             Profile::Papers => Box::new(papers::Hybla::new()),
@@ -78,8 +78,8 @@ static BUILT_IN: [CongestionControlKind; 11] = [
     CongestionControlKind {
         name: "westwood",
         aliases: &[],
-        summary: "Westwood+ (Grieco and Mascolo 2004): a loss puts the window where the measured \
-                  bandwidth does.",
+        summary: "Westwood+ (Grieco and Mascolo 2004): after a loss the window is the measured \
+                  bandwidth times the minimum round-trip time.",
         profiles: BOTH,
         build: &|config, _| match config.profile() {
             Profile::Papers => Box::new(papers::Westwood::new(config.mss().0)),
@@ -91,16 +91,16 @@ static BUILT_IN: [CongestionControlKind; 11] = [
     CongestionControlKind {
         name: "compound",
         aliases: &[],
-        summary: "Compound (Tan et al. 2006): a second window that grows while queues are short, \
-                  beyond `cwnd_max` too. Linux has no such module any more; profile `linux` runs \
-                  the one of `papers`.",
+        summary: "Compound (Tan et al. 2006): adds a delay-based window that grows while queues are \
+                  short, also beyond `cwnd_max`. Current Linux has no such module; profile \
+                  `linux` runs that of `papers`.",
         profiles: BOTH,
         build: &|_, _| Box::new(Compound::new()),
     },
     CongestionControlKind {
         name: "bbr",
         aliases: &[],
-        summary: "BBR version 1, as Linux has it (draft-cardwell-iccrg-bbr-congestion-control-00): \
+        summary: "BBR version 1, as in Linux (draft-cardwell-iccrg-bbr-congestion-control-00): \
                   a model of bandwidth and round-trip time sets pace and window. In profile \
                   `linux` only.",
         profiles: &[Profile::Linux],
@@ -109,33 +109,34 @@ static BUILT_IN: [CongestionControlKind; 11] = [
     CongestionControlKind {
         name: "bbr3",
         aliases: &[],
-        summary: "BBR version 3, as its authors' Linux tree has it (google/bbr, branch v3; \
-                  draft-ietf-ccwg-bbr), without ECN: bounds on what is in flight, and probes for \
+        summary: "BBR version 3, as in its authors' Linux tree (google/bbr, branch v3; \
+                  draft-ietf-ccwg-bbr), without ECN: bounds on the data in flight, and probes for \
                   bandwidth every two or three seconds. In profile `linux` only.",
         profiles: &[Profile::Linux],
         build: &|config, rng| Box::new(linux::Bbr3::new(config.mss().0, rng)),
     },
-    // QUIC has a `newreno` and a `cubic` of its own, as it has none of the others.
+    // QUIC has `newreno` and `cubic` implementations of its own, so that these two need other
+    // names.
     CongestionControlKind {
         name: "clift-newreno",
         aliases: &[],
-        summary: "Over QUIC, `newreno` of profile `linux` in the place of QUIC's own.",
+        summary: "Over QUIC, `newreno` of profile `linux` instead of QUIC's own.",
         profiles: &[],
         build: &|_, _| Box::new(linux::Reno),
     },
     CongestionControlKind {
         name: "clift-cubic",
         aliases: &[],
-        summary: "Over QUIC, `cubic` of profile `linux` in the place of QUIC's own.",
+        summary: "Over QUIC, `cubic` of profile `linux` instead of QUIC's own.",
         profiles: &[],
         build: &|config, _| Box::new(linux::Cubic::new(&config.options())),
     },
     CongestionControlKind {
         name: "dctcp",
         aliases: &[],
-        summary: "DCTCP (RFC 8257) as Linux has it: the window falls by half the share of marked \
-                  packets. It turns on explicit congestion notification, with an exact echo, and \
-                  is for queues that mark at a step. In profile `linux` only.",
+        summary: "DCTCP (RFC 8257) as in Linux: the window falls by half the fraction of marked \
+                  packets. Turns on explicit congestion notification with an exact echo; meant \
+                  for queues with a marking threshold. In profile `linux` only.",
         profiles: &[Profile::Linux],
         build: &|_, _| Box::new(linux::Dctcp::new()),
     },
@@ -143,23 +144,23 @@ static BUILT_IN: [CongestionControlKind; 11] = [
         name: "prague",
         aliases: &[],
         summary: "Prague (draft-briscoe-iccrg-prague-congestion-control) after `tcp_prague` of the \
-                  L4S team: DCTCP's law for paths with `dualpi2`. It turns on explicit congestion \
-                  notification, with ECT(1) and counts of marks. In profile `linux` only.",
+                  L4S team: DCTCP's law for paths with `dualpi2`. Turns on explicit congestion \
+                  notification, with ECT(1) and counted marks. In profile `linux` only.",
         profiles: &[Profile::Linux],
         build: &|config, _| Box::new(linux::Prague::new(config.mss().0, config.initial_window())),
     },
 ];
 
-/// A proxy's window that nothing moves: chosen by a number, not by this name.
+/// The constant window of a proxy. A configuration selects it by a number, not by this name.
 static FIXED: CongestionControlKind = CongestionControlKind {
     name: "fixed",
     aliases: &[],
-    summary: "A window that stays as it is, `cwnd_max`.",
+    summary: "A constant window of `cwnd_max`.",
     profiles: BOTH,
     build: &|config, _| Box::new(Fixed(config.window_limit())),
 };
 
-/// A control whose first slow start is HyStart++'s, if the options say so.
+/// Wraps `control` in HyStart++ if the options ask for it.
 fn with_slow_start(
     config: &TcpConfig,
     control: Box<dyn CongestionControl>,
@@ -173,7 +174,7 @@ fn with_slow_start(
 
 static ADDED: RwLock<Vec<&CongestionControlKind>> = RwLock::new(Vec::new());
 
-/// A congestion control that is in the registry; parsed from its names.
+/// A registered congestion control algorithm, parsed from its name or an alias.
 ///
 /// ```
 /// use clift::transport::tcp::{CongestionAlgorithm, Profile};
@@ -198,38 +199,38 @@ impl CongestionAlgorithm {
     pub const COMPOUND: Self = Self(&BUILT_IN[4]);
     /// BBR version 1.
     pub const BBR: Self = Self(&BUILT_IN[5]);
-    /// A window that stays as it is.
+    /// A constant window.
     pub(in crate::transport::tcp) const FIXED: Self = Self(&FIXED);
     /// BBR version 3.
     pub const BBR3: Self = Self(&BUILT_IN[6]);
 
-    /// Every algorithm there is: those of the core, then those registered, oldest first.
+    /// All algorithms: those of the core, then the registered ones, oldest first.
     pub fn all() -> Vec<Self> {
         let added = ADDED.read().unwrap_or_else(PoisonError::into_inner);
         BUILT_IN.iter().chain(added.iter().copied()).map(Self).collect()
     }
 
-    /// Those that a profile has.
+    /// Algorithms that a profile supports.
     pub fn in_profile(profile: Profile) -> impl Iterator<Item = Self> {
         Self::all().into_iter().filter(move |algorithm| algorithm.is_in(profile))
     }
 
-    /// Whether a profile has it.
+    /// True if `profile` supports the algorithm.
     pub fn is_in(self, profile: Profile) -> bool {
         self.0.profiles.contains(&profile)
     }
 
-    /// Its name.
+    /// Name of the algorithm.
     pub fn name(self) -> &'static str {
         self.0.name
     }
 
-    /// What it is, in a sentence or two.
+    /// Description in one or two sentences.
     pub fn summary(self) -> &'static str {
         self.0.summary
     }
 
-    /// One for a connection like `config`; what it draws comes from `rng`.
+    /// Builds a control for a connection with configuration `config`. Random draws come from `rng`.
     pub fn build(self, config: &TcpConfig, rng: ChaCha8Rng) -> Box<dyn CongestionControl> {
         let control = (self.0.build)(config, rng);
         match config.careful_resume {
@@ -306,14 +307,15 @@ impl JsonSchema for CongestionAlgorithm {
         "Congestion".into()
     }
 
-    /// The core's own names: what a program adds is not known where files are edited.
+    /// Lists the core's names only: an editor does not know what a program registers.
     fn json_schema(_: &mut SchemaGenerator) -> Schema {
         let names = BUILT_IN.iter().map(|kind| kind.name).collect::<Vec<_>>();
         json_schema!({ "description": "A congestion control.", "type": "string", "enum": names })
     }
 }
 
-/// Adds a congestion control, for this process and for good: configurations choose it by name.
+/// Adds a congestion control to the registry of this process; configurations then choose it by
+/// name. It cannot be removed.
 ///
 /// ```
 /// use clift::transport::tcp::{
@@ -321,7 +323,7 @@ impl JsonSchema for CongestionAlgorithm {
 ///     register_congestion_control,
 /// };
 ///
-/// /// A window that stays as it is.
+/// A constant window.
 /// #[derive(Debug)]
 /// struct Fixed;
 ///
@@ -335,7 +337,7 @@ impl JsonSchema for CongestionAlgorithm {
 /// let fixed = register_congestion_control(CongestionControlKind {
 ///     name: "fixed",
 ///     aliases: &[],
-///     summary: "A window that stays as it is.",
+///     summary: "A constant window.",
 ///     profiles: &[Profile::Papers, Profile::Linux],
 ///     build: &|_, _| Box::new(Fixed),
 /// })?;
@@ -345,7 +347,7 @@ impl JsonSchema for CongestionAlgorithm {
 /// ```
 ///
 /// # Errors
-/// If one of its names is another's.
+/// [`NameTaken`] if its name or an alias is in use.
 pub fn register_congestion_control(
     kind: CongestionControlKind,
 ) -> Result<CongestionAlgorithm, NameTaken> {
@@ -363,22 +365,22 @@ pub fn register_congestion_control(
     Ok(CongestionAlgorithm(kind))
 }
 
-/// A name under which another congestion control is registered.
+/// Error: the name of a congestion control is already in use.
 #[derive(Clone, Copy, Debug, Eq, Error, PartialEq)]
-#[error("there is a congestion control `{0}` already; choose another name")]
+#[error("a congestion control named `{0}` is already registered; choose another name")]
 pub struct NameTaken(pub &'static str);
 
-/// A name that no congestion control has.
+/// Error: no congestion control has this name.
 #[derive(Clone, Debug, Eq, Error, PartialEq)]
 #[error("`{name}` is not a congestion control algorithm; give {}", listed(known))]
 pub struct UnknownCongestionAlgorithm {
-    /// The name.
+    /// The unknown name.
     pub name: String,
-    /// The names there are.
+    /// The registered names.
     pub known: Vec<&'static str>,
 }
 
-/// "`a`, `b` or `c`".
+/// Formats names as "`a`, `b` or `c`".
 fn listed(names: &[&str]) -> String {
     let quoted: Vec<String> = names.iter().map(|name| format!("`{name}`")).collect();
     match quoted.split_last() {
@@ -404,7 +406,7 @@ mod tests {
     }
 
     #[test]
-    fn the_constants_are_what_they_are_called() {
+    fn the_constants_have_their_names() {
         let names = CongestionAlgorithm::all().into_iter().map(CongestionAlgorithm::name);
         let known = ["newreno", "cubic", "hybla", "westwood", "compound", "bbr", "bbr3"];
         assert_eq!(names.take(7).collect::<Vec<_>>(), known);
@@ -414,7 +416,7 @@ mod tests {
     }
 
     #[test]
-    fn a_name_is_given_once() {
+    fn a_name_is_registered_only_once() {
         let row = |name, aliases| CongestionControlKind { name, aliases, ..BUILT_IN[0] };
         assert_eq!(register_congestion_control(row("cubic", &[])), Err(NameTaken("cubic")));
         assert_eq!(register_congestion_control(row("mine", &["reno"])), Err(NameTaken("reno")));

@@ -2,21 +2,21 @@
 
 use crate::transport::tcp::config::{Profile, TcpConfig};
 
-/// The congestion window and what its growth has saved up, in segments.
+/// The congestion window and the credit towards its next increase, in segments.
 #[derive(Clone, Copy, Debug)]
 pub struct Window {
     cwnd: u32,
     ssthresh: u32,
     limit: u32,
-    /// Counted towards the next increase: ACKs in profile `papers`, segments in `linux`.
+    /// Credit towards the next increase: ACKs in profile `papers`, segments in `linux`.
     credit: u32,
-    /// Segments acknowledged and not used up yet (appropriate byte counting, RFC 3465); profile
-    /// `papers`.
+    /// Acknowledged segments not yet converted into growth (appropriate byte counting, RFC 3465);
+    /// profile `papers`.
     acked: u32,
 }
 
 impl Window {
-    /// The window that a connection begins with.
+    /// The initial window of a connection.
     pub fn new(config: &TcpConfig) -> Self {
         let limit = config.window_limit();
         let ssthresh = if config.profile() == Profile::Papers { limit } else { u32::MAX };
@@ -29,25 +29,25 @@ impl Window {
         self.cwnd
     }
 
-    /// Slow-start threshold; `u32::MAX`: none yet.
+    /// Slow-start threshold; `u32::MAX` before the first reduction.
     #[inline]
     pub fn ssthresh(&self) -> u32 {
         self.ssthresh
     }
 
-    /// Where growth ends ([`TcpConfig::cwnd_max`]); `u32::MAX`: nowhere.
+    /// Upper limit of the window ([`TcpConfig::cwnd_max`]); `u32::MAX` if unlimited.
     #[inline]
     pub fn limit(&self) -> u32 {
         self.limit
     }
 
-    /// Whether the window is below the threshold.
+    /// True if the window is below the threshold.
     #[inline]
     pub fn in_slow_start(&self) -> bool {
         self.cwnd < self.ssthresh
     }
 
-    /// Sets the window within its limits.
+    /// Sets the window, clamped to its limits.
     #[inline]
     pub fn set_cwnd(&mut self, cwnd: u32) {
         self.cwnd = cwnd.clamp(1, self.limit);
@@ -58,8 +58,8 @@ impl Window {
         self.ssthresh = ssthresh;
     }
 
-    /// Slow start: the window grows by what was acknowledged, up to the threshold. Returns the
-    /// segments left over for congestion avoidance.
+    /// Slow start: grows the window by the segments acknowledged, up to the threshold. Returns the
+    /// segments left for congestion avoidance (`tcp_slow_start` of Linux).
     pub fn slow_start(&mut self, acked: u32) -> u32 {
         let cwnd = self.cwnd.saturating_add(acked).min(self.ssthresh.max(self.cwnd));
         let left = acked - (cwnd - self.cwnd);
@@ -67,11 +67,12 @@ impl Window {
         left
     }
 
-    /// Congestion avoidance: one segment more for every `count` acknowledged.
+    /// Congestion avoidance: adds one segment per `count` segments acknowledged
+    /// (`tcp_cong_avoid_ai` of Linux).
     pub fn increase(&mut self, count: u32, acked: u32) {
         let count = count.max(1);
         let mut cwnd = self.cwnd;
-        // What was saved up at a larger count is spent gently.
+        // Credit collected at a larger `count` adds one segment only, as in the kernel.
         if self.credit >= count {
             self.credit = 0;
             cwnd = cwnd.saturating_add(1);
@@ -82,12 +83,12 @@ impl Window {
         self.set_cwnd(cwnd);
     }
 
-    /// Moves the end of growth, as Hybla and Compound do.
+    /// Changes the upper limit. Hybla and Compound do so.
     pub(crate) fn set_limit(&mut self, limit: u32) {
         self.limit = limit;
     }
 
-    /// One segment more, up to the limit.
+    /// Adds one segment, up to the limit.
     #[inline]
     pub(crate) fn grow(&mut self) {
         if self.cwnd < self.limit {
@@ -105,7 +106,7 @@ impl Window {
         self.credit = credit;
     }
 
-    /// Segments were acknowledged, whether they let the window grow or not.
+    /// Counts acknowledged segments, whether or not the window may grow.
     #[inline]
     pub(crate) fn count_acked(&mut self, segments: u32) {
         self.acked = self.acked.saturating_add(segments);
@@ -116,25 +117,25 @@ impl Window {
         self.acked
     }
 
-    /// So many acknowledged segments are used up.
+    /// Removes segments that have been converted into growth.
     #[inline]
     pub(crate) fn use_acked(&mut self, segments: u32) {
         self.acked -= segments;
     }
 
-    /// A reduction begins: nothing saved up survives.
+    /// Clears all credit at the start of a reduction.
     pub(crate) fn forget_savings(&mut self) {
         self.credit = 0;
         self.acked = 0;
     }
 
-    /// The threshold that a window in use leaves behind when it falls for want of use: three
-    /// quarters of it at least (`tcp_current_ssthresh` of Linux).
+    /// Slow-start threshold to keep when an unused window decays: at least three quarters of the
+    /// window (`tcp_current_ssthresh` of Linux).
     pub(crate) fn threshold_in_use(&self) -> u32 {
         self.ssthresh.max(self.cwnd / 2 + self.cwnd / 4)
     }
 
-    /// A window without limit, for tests.
+    /// An unlimited window, for tests.
     #[cfg(test)]
     pub(crate) fn of(cwnd: u32, ssthresh: u32) -> Self {
         Self { cwnd, ssthresh, limit: u32::MAX, credit: 0, acked: 0 }

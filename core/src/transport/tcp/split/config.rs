@@ -268,7 +268,7 @@ mod tests {
                     congestion: Some(CongestionAlgorithm::BBR),
                     ..usual()
                 },
-                "congestion: profile `papers` has",
+                "congestion: profile `papers` supports",
             ),
             (
                 ProxyConfig { profile: Some(Profile::Papers), held_open: true, ..usual() },

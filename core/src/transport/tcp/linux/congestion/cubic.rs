@@ -1,5 +1,6 @@
-//! CUBIC (RFC 9438) as Linux has it today: beta 0.7, HyStart, no more than half a window a round.
-//! Time is in milliseconds, inside the cubic function in 1/1024 s; quotients are rounded down.
+//! CUBIC (RFC 9438) as in current Linux: beta 0.7, HyStart, growth of at most half a window per
+//! round. Time is in milliseconds, within the cubic function in 1/1024 s. Quotients are rounded
+//! down.
 
 use super::super::ticks::Ticks;
 use super::hystart::HyStart;
@@ -7,36 +8,37 @@ use crate::transport::tcp::config::LinuxOptions;
 use crate::transport::tcp::congestion::{Ack, CongestionControl, Loss, Reduction, Totals, Window};
 use crate::units::{Duration, Instant};
 
-/// Fractions are in 1/1024.
+/// Fixed-point one: 1024.
 const SCALE: u64 = 1024;
 /// Multiplicative decrease: 0.7.
 const BETA: u64 = 717;
 /// Scaling constant C of the cubic function: 0.4 segments/s³.
 const C: u64 = 410;
-/// Most segments per increase before the first loss: 5 % a round at least.
+/// Upper limit of segments per increase before the first loss: growth of at least 5 % per round.
 const BEFORE_FIRST_LOSS: u64 = 20;
-/// The window is recomputed when it has changed or more than this many milliseconds have passed; on
-/// ticks of 4 ms, 7 of them (`HZ / 32`).
+/// The kernel recomputes the curve when the window has changed or after this many milliseconds;
+/// with ticks of 4 ms, after 7 ticks (`HZ / 32`).
 const RECOMPUTE: u64 = 1000 / 32;
-/// Round-trip samples count only this long after an epoch began, in milliseconds.
+/// Round-trip samples count only this long after the start of an epoch, in milliseconds.
 const SETTLE: u64 = 1000;
-/// Segments per increase of additive increase with this beta, in eighths of a window: 8/alpha.
+/// Segments per increase in the Reno-friendly region with this beta, in eighths of a window:
+/// 8/alpha.
 const FRIENDLY: u64 = 8 * (SCALE + BETA) / 3 / (SCALE - BETA);
 
-/// Cubic growth around the window of the last loss.
+/// CUBIC: cubic growth around the window of the last loss.
 #[derive(Debug)]
 pub(crate) struct Cubic {
     hystart: HyStart,
     least_rtt: Option<Duration>,
     curve: Curve,
-    /// The clock is `tcp_jiffies32`.
+    /// Granularity of the clock (`tcp_jiffies32`).
     ticks: Ticks,
 }
 
-/// All that a timeout makes void.
+/// State of the cubic function; a timeout resets it.
 #[derive(Debug, Default)]
 struct Curve {
-    /// Segments per increase.
+    /// Segments acknowledged per window increase.
     count: u64,
     /// Window at the last loss, lowered by fast convergence; 0: no loss yet.
     last_max: u64,
@@ -45,10 +47,10 @@ struct Curve {
     /// Plateau of the cubic function, and the time to it in 1/1024 s.
     origin: u64,
     k: u64,
-    /// When the epoch began, in ms; `None`: the next ACK begins one.
+    /// Start of the epoch, in ms; `None` if the next ACK begins one.
     epoch: Option<u64>,
     acked: u64,
-    /// What Reno's window would be.
+    /// Estimate of Reno's window.
     friendly: u64,
 }
 
@@ -60,7 +62,7 @@ impl Cubic {
         Self { hystart, least_rtt: None, curve: Curve::default(), ticks }
     }
 
-    /// The clock, in milliseconds.
+    /// Current time in milliseconds.
     fn clock(&self, now: Instant) -> u64 {
         self.ticks.floor(now).as_nanos() / 1_000_000
     }
@@ -159,7 +161,8 @@ impl CongestionControl for Cubic {
     fn reduce(&mut self, _: Loss, window: &Window) -> Reduction {
         let cwnd = u64::from(window.cwnd());
         self.curve.epoch = None;
-        // Fast convergence: a window that no longer reaches its last maximum gives way.
+        // Fast convergence (RFC 9438 section 4.7): a window below its last maximum releases
+        // bandwidth to new flows.
         let converge = cwnd < self.curve.last_max;
         self.curve.last_max = if converge { cwnd * (SCALE + BETA) / (2 * SCALE) } else { cwnd };
         Reduction::to(((cwnd * BETA / SCALE) as u32).max(2))
@@ -190,14 +193,14 @@ mod tests {
         cubic.reduce(Loss::Detected, &Window::of(cwnd, 10)).ssthresh
     }
 
-    /// An ACK of a segment at that time.
+    /// Grows by an ACK of one segment at that time.
     fn grow(cubic: &mut Cubic, micros: u64, window: &mut Window) {
         let now = Instant::from_nanos(micros * 1000);
         cubic.grow(&Ack { now, segments: 1, limited: Some(true), ..Ack::default() }, window);
     }
 
     #[test]
-    fn loss_takes_three_tenths_and_fast_convergence_lowers_the_plateau() {
+    fn a_loss_removes_three_tenths_and_fast_convergence_lowers_the_plateau() {
         let mut cubic = cubic(true);
         assert_eq!(lose(&mut cubic, 1000), 700);
         assert_eq!(cubic.curve.last_max, 1000);
@@ -205,8 +208,8 @@ mod tests {
         assert_eq!(cubic.curve.last_max, 680); // 800 · 1741/2048
     }
 
-    /// RFC 9438 section 4.2: from 700 to 1000 segments K = cbrt(300/0.4) = 9.09 s. Less than a
-    /// segment below the plateau counts as there: cbrt(1/0.4) = 1.36 s earlier.
+    /// RFC 9438 section 4.2: from 700 to 1000 segments K = cbrt(300/0.4) = 9.09 s. The plateau
+    /// counts as reached less than a segment below it: cbrt(1/0.4) = 1.36 s earlier.
     #[test]
     fn window_is_back_at_the_plateau_after_k() {
         let mut cubic = cubic(false);
@@ -229,7 +232,7 @@ mod tests {
         assert!((7_650..7_850).contains(&at), "{at} ms");
     }
 
-    /// Before a loss: one segment for 20, at least.
+    /// Before the first loss: at least one segment per 20 acknowledged.
     #[test]
     fn five_per_cent_a_round_before_the_first_loss() {
         let mut cubic = cubic(false);
@@ -240,9 +243,9 @@ mod tests {
         assert_eq!(window.cwnd(), 105);
     }
 
-    /// Small windows: as additive increase with this beta, a segment for 15/8 of a window.
+    /// Small windows: additive increase with this beta, one segment per 15/8 windows.
     #[test]
-    fn friendly_region() {
+    fn small_windows_grow_as_in_the_reno_friendly_region() {
         let mut cubic = cubic(false);
         let mut window = Window::of(20, 10);
         window.set_ssthresh(lose(&mut cubic, window.cwnd()));

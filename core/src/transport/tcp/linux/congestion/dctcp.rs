@@ -1,19 +1,19 @@
-//! DCTCP (RFC 8257) as Linux has it: the window falls by half the share of packets that came marked.
+//! DCTCP (RFC 8257) as in Linux: the window falls by half the fraction of marked packets.
 
 use super::reno::Reno;
 use crate::transport::tcp::congestion::{Ack, CongestionControl, Loss, Reduction, Window};
 use crate::units::{Duration, Instant};
 
-/// The share of marks is in 1/1024; it begins with all.
+/// Fixed-point one of the marked fraction alpha, which starts at 1.
 const ALL: u32 = 1024;
-/// Weight of a round trip in it, a sixteenth (RFC 8257, section 4.2: g; `dctcp_shift_g`).
+/// Weight of one round trip in alpha, a sixteenth (RFC 8257, section 4.2: g; `dctcp_shift_g`).
 const SHIFT_G: u32 = 4;
 
-/// The share of marked packets, and what this round trip adds to it.
+/// The marked fraction alpha and the counters of the current round trip.
 #[derive(Debug)]
 pub(crate) struct Dctcp {
     alpha: u32,
-    /// The segment that ends the round trip.
+    /// The segment whose ACK ends the round trip.
     round_end: u64,
     delivered: u64,
     marked: u64,
@@ -24,10 +24,11 @@ impl Dctcp {
         Self { alpha: ALL, round_end: 0, delivered: 0, marked: 0 }
     }
 
-    /// A round trip is over (RFC 8257, section 3.3, steps 5 to 8).
+    /// Updates alpha at the end of a round trip (RFC 8257, section 3.3, steps 5 to 8).
     fn update(&mut self) {
         self.alpha -= match self.alpha >> SHIFT_G {
-            // What a sixteenth of is nothing goes whole.
+            // A sixteenth would round down to zero, so that alpha would never reach 0: drop all of
+            // it.
             0 => self.alpha,
             share => share,
         };
@@ -61,7 +62,7 @@ impl CongestionControl for Dctcp {
         Reno.grow(ack, window);
     }
 
-    /// Lost packets halve the window (section 3.5).
+    /// A packet loss halves the window (section 3.5).
     fn reduce(&mut self, _: Loss, window: &Window) -> Reduction {
         Self::half(window)
     }
@@ -91,10 +92,11 @@ mod tests {
         dctcp.on_ack(&ack, &mut Window::of(100, 10));
     }
 
-    /// RFC 8257, section 3.3: alpha goes to the share of marks, by a sixteenth of the distance a round
-    /// trip, and the window falls by half of it. Quotients are rounded down: up to 16 of 1024 short.
+    /// RFC 8257, section 3.3: per round trip alpha moves by a sixteenth of the distance to the
+    /// fraction of marks, and the window falls by half of alpha. Quotients are rounded down: up to
+    /// 16 of 1024 short.
     #[test]
-    fn the_window_falls_by_half_the_share_of_marks() {
+    fn the_window_falls_by_half_the_marked_fraction() {
         let mut dctcp = Dctcp::new();
         assert_eq!(
             dctcp.reduce_marked(&Window::of(100, 10)),

@@ -1,11 +1,11 @@
-//! TCP Hybla (Caini and Firrincieli 2004) as Linux has it today (`tcp_hybla.c`): a window that
-//! grows as fast as at a round-trip time of 25 ms.
+//! TCP Hybla (Caini and Firrincieli 2004) as in current Linux (`tcp_hybla.c`): the window grows as
+//! fast as at a round-trip time of 25 ms.
 //!
-//! Against the version of profile `papers` (Linux 2.6.22): rho is measured when the connection is
-//! established, from microseconds; slow start grows by 2^16 segments per ACK at most; in Disorder
-//! too, growth is Reno's. The work of one ACK does not depend on how much it acknowledges, so
-//! delayed ACKs halve the growth; a window beyond 128 rho² grows by a segment once it was acknowledged
-//! as often. Compared with Linux 6.12 (`validation/kernel`).
+//! Differences from profile `papers` (Linux 2.6.22): rho is measured at the end of the handshake,
+//! in microseconds; slow start grows by at most 2^16 segments per ACK; growth is Reno's in state
+//! Disorder too. The growth per ACK does not depend on the number of segments acknowledged, so
+//! delayed ACKs halve the growth. A window above 128 rho² grows by one segment per window of ACKs.
+//! Compared with Linux 6.12 (`validation/kernel`).
 
 use super::reno::Reno;
 use crate::transport::tcp::congestion::{Ack, CongestionControl, Loss, Reduction, Window};
@@ -18,22 +18,22 @@ const RTT0: Duration = Duration::from_millis(25);
 const UNIT: u64 = 128;
 /// 128·2^(i/8), rounded down.
 const POWERS: [u64; 8] = [128, 139, 152, 165, 181, 197, 215, 234];
-/// Slow start grows by no more than 2 to this power per ACK.
+/// Slow start grows by at most 2 to this power per ACK.
 const MOST_DOUBLINGS: u64 = 16;
-/// Most that eight times rho may be: the kernel keeps eight smoothed round-trip times in 32 bits
-/// of microseconds.
+/// Maximum of eight times rho: the kernel keeps eight smoothed round-trip times in 32 bits of
+/// microseconds.
 const MOST_RHO8: u64 = (u32::MAX / 25_000) as u64;
-/// The window grows to so many segments at most, as the kernel's does.
+/// Maximum window in segments, as in the kernel.
 const LIMIT: u32 = 65_535;
 
-/// Growth as fast as at the reference round-trip time.
+/// Growth normalised to the reference round-trip time.
 #[derive(Debug)]
 pub(crate) struct Hybla {
-    /// Eight times rho, the round-trip time over that of reference, at least 8.
+    /// Eight times rho, at least 8. Rho is the round-trip time divided by the reference.
     rho8: u64,
-    /// The smoothed round-trip time it comes from, the least so far.
+    /// The minimum smoothed round-trip time, from which rho is computed.
     least_srtt: Option<Duration>,
-    /// Increments below one segment, in 1/128.
+    /// Increments below one segment, in 1/128 segment.
     fraction: u64,
 }
 
@@ -50,7 +50,7 @@ impl Hybla {
         }
     }
 
-    /// 2^rho - 1 in slow start, rho²/W beyond, in 1/128.
+    /// Increment per ACK in 1/128 segment: 2^rho - 1 in slow start, rho²/W afterwards.
     fn increment(&self, window: &Window) -> u64 {
         if window.in_slow_start() {
             let power = 1 << (self.rho8 / 8).min(MOST_DOUBLINGS);
@@ -121,7 +121,7 @@ mod tests {
         window.cwnd()
     }
 
-    /// 510 ms: rho = 20.4, in eighths 163; 2^20 is beyond the most, 2^16.
+    /// 510 ms: rho = 20.4, in eighths 163; 2^20 exceeds the maximum 2^16.
     #[test]
     fn the_connection_begins_with_rho_segments() {
         let (hybla, mut window) = established(510);
@@ -132,10 +132,10 @@ mod tests {
         assert_eq!(hybla.increment(&window), 2 * 163 * 163 / 200);
     }
 
-    /// 40 ms: rho = 1.6, here 12/8; 2^1.5 - 1 = 1.828 segments per ACK; beyond the threshold of
-    /// 1000 segments 2.25/1000.
+    /// 40 ms: rho = 1.6, here 12/8. Slow start: 2^1.5 - 1 = 1.828 segments per ACK. Above the
+    /// threshold of 1000 segments: 2.25/1000.
     #[test]
-    fn growth_is_that_of_25_ms() {
+    fn growth_matches_that_at_25_ms() {
         let (mut hybla, mut window) = established(40);
         assert_eq!(window.cwnd(), 1);
         (0..64).for_each(|_| _ = grow(&mut hybla, 40, &mut window));
@@ -148,9 +148,9 @@ mod tests {
         assert_eq!(window.cwnd(), 101, "288/100 of 1/128 each, rounded down to 2");
     }
 
-    /// A limit of the window that is lower stays.
+    /// A lower limit of the window is kept.
     #[test]
-    fn the_limit_of_the_window_stays() {
+    fn a_lower_window_limit_is_kept() {
         let mut window = Window::of(10, u32::MAX);
         window.set_limit(61);
         let mut hybla = Hybla::new();
@@ -169,9 +169,9 @@ mod tests {
         assert_eq!(hybla.rho8, 128);
     }
 
-    /// rho of 1: beyond 128 segments an ACK is worth less than 1/128.
+    /// rho = 1: above 128 segments an ACK adds less than 1/128.
     #[test]
-    fn what_a_large_window_cannot_count_in_fractions_it_counts_in_acks() {
+    fn a_large_window_counts_acks_instead_of_fractions() {
         let (mut hybla, mut window) = established(20);
         window.set_cwnd(130);
         window.set_ssthresh(2);
@@ -181,7 +181,7 @@ mod tests {
     }
 
     #[test]
-    fn growth_is_renos_while_something_is_amiss() {
+    fn growth_is_renos_in_disorder() {
         let (mut hybla, mut window) = established(500);
         let state = CongestionState::Disorder;
         hybla.grow(&Ack { segments: 1, state, limited: Some(true), ..Ack::default() }, &mut window);

@@ -1,25 +1,26 @@
-//! HyStart (Ha and Rhee, "Taming the elephants: new TCP slow start", 2011) as in Linux's CUBIC:
-//! slow start ends when the ACKs of one round arrive closely spaced over half of the least
-//! round-trip time, or when the round's least round-trip time has risen by an eighth. Pacing spreads
-//! what leaves over half a round trip in slow start: with it the train must last for all of the
-//! least round-trip time (`hystart_update` in `tcp_cubic.c`, which asks for `sk_pacing_status`).
+//! HyStart (Ha and Rhee, "Taming the elephants: new TCP slow start", 2011) as in Linux's CUBIC.
+//! Slow start ends when the ACKs of one round arrive closely spaced for more than half of the
+//! minimum round-trip time, or when the round's minimum round-trip time has risen by an eighth.
+//! With pacing, slow start spreads segments over half a round trip, so that the ACK train must last
+//! for the whole minimum round-trip time (`hystart_update` in `tcp_cubic.c`, which checks
+//! `sk_pacing_status`).
 
 use crate::transport::tcp::congestion::Ack;
 use crate::units::{Duration, Instant};
 
-/// Windows below are left alone, in segments.
+/// HyStart ignores smaller windows, in segments.
 const LOW_WINDOW: u32 = 16;
-/// ACKs no further apart belong to a train.
+/// ACKs up to this far apart belong to one train.
 const TRAIN_GAP: Duration = Duration::from_millis(2);
-/// Round-trip samples of a round that count.
+/// Number of round-trip samples per round that count.
 const SAMPLES: u32 = 8;
-/// What large offloaded bursts may add to a train: the time of four of them at the pacing rate, but
-/// no more than this, which it is below 2 Gbit/s (`hystart_ack_delay`).
+/// Allowance for offloaded bursts in an ACK train: the time of four bursts at the pacing rate, at
+/// most this. It is this maximum below 2 Gbit/s (`hystart_ack_delay`).
 const BURSTS: Duration = Duration::from_millis(1);
-/// Least and greatest rise of the round-trip time.
+/// Smallest and largest threshold for the rise of the round-trip time.
 const RISE: (u64, u64) = (4_000_000, 16_000_000); // nanoseconds
 
-/// What one round of slow start has shown.
+/// HyStart's state in the current round of slow start.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct HyStart {
     enabled: bool,
@@ -27,7 +28,7 @@ pub(super) struct HyStart {
     found: bool,
     round_start: Instant,
     last_ack: Instant,
-    /// The segment that ends the round.
+    /// The segment whose ACK ends the round.
     end: u64,
     least: Option<Duration>,
     samples: u32,
@@ -47,14 +48,14 @@ impl HyStart {
         }
     }
 
-    /// A timeout: slow start begins anew.
+    /// A timeout: slow start begins again.
     pub(super) fn restart(&mut self, now: Instant, next: u64) {
         self.found = false;
         self.begin_round(now, next);
     }
 
-    /// Takes in an ACK of slow start that tells a round-trip time; says whether slow start is over. `least_rtt` is the least
-    /// round-trip time of the connection.
+    /// Handles an ACK of slow start that has a round-trip sample. Returns true if slow start is
+    /// over. `least_rtt` is the minimum round-trip time of the connection.
     pub(super) fn is_over(&mut self, ack: &Ack, least_rtt: Duration, cwnd: u32) -> bool {
         let Some(rtt) = ack.rtt.filter(|_| self.enabled && !self.found) else { return false };
         if ack.first > self.end {
@@ -100,10 +101,10 @@ mod tests {
         Ack { now, rtt: Some(MS * rtt_ms), first: 5, next: 100, ..Ack::default() }
     }
 
-    /// ACKs 1 ms apart: the train is longer than half of 100 ms and the burst's one at the 51st,
-    /// or with pacing longer than all of them at the 102nd.
+    /// ACKs 1 ms apart: the train exceeds half of 100 ms plus the burst allowance at the 51st ACK.
+    /// With pacing it exceeds the full 100 ms at the 102nd.
     #[test]
-    fn ack_train() {
+    fn a_long_ack_train_ends_slow_start() {
         for (paced, expected) in [(false, 51), (true, 102)] {
             let mut hystart = HyStart::new(true, paced);
             let over = (0..200).find(|n| hystart.is_over(&sample(n * 1000, 100), MS * 100, 50));
@@ -111,9 +112,10 @@ mod tests {
         }
     }
 
-    /// ACKs far apart, round-trip time up by 13 ms, more than an eighth of 100: the ninth sample.
+    /// ACKs far apart, round-trip time up by 13 ms, more than an eighth of 100 ms: the ninth sample
+    /// ends slow start.
     #[test]
-    fn delay() {
+    fn a_rise_of_the_round_trip_time_ends_slow_start() {
         let mut hystart = HyStart::new(true, false);
         let over = (0..200).find(|n| hystart.is_over(&sample(n * 3000, 113), MS * 100, 50));
         assert_eq!(over, Some(8));
@@ -122,7 +124,7 @@ mod tests {
     }
 
     #[test]
-    fn small_windows_and_the_option_leave_slow_start_alone() {
+    fn small_windows_and_a_disabled_option_do_not_end_slow_start() {
         for (enabled, cwnd) in [(true, 15), (false, 50)] {
             let mut hystart = HyStart::new(enabled, false);
             assert!(!(0..200).any(|n| hystart.is_over(&sample(n * 1000, 200), MS * 100, cwnd)));

@@ -1,9 +1,9 @@
-//! HyStart++ (RFC 9406) around a congestion control: the first slow start ends when round-trip
-//! times rise, after five rounds of slower growth (conservative slow start) in which they do not
-//! fall again. Names and constants are the RFC's (sections 4.2 and 4.3).
+//! HyStart++ (RFC 9406) around another congestion control. When round-trip times rise, the first
+//! slow start continues with five rounds of slower growth (conservative slow start), then ends
+//! unless round-trip times fall again. Names and constants are the RFC's (sections 4.2 and 4.3).
 //!
-//! Assumed where the RFC leaves a choice: a round ends when everything is acknowledged that had
-//! been sent when it began; growth counts segments, and fractions of one are kept.
+//! Where the RFC leaves a choice: a round ends when all data sent before its start are
+//! acknowledged. Growth counts segments and keeps fractions of a segment.
 
 use crate::transport::tcp::congestion::{Ack, CongestionControl, Loss, Reduction, Totals, Window};
 use crate::units::{Duration, Instant};
@@ -14,32 +14,33 @@ const MIN_RTT_DIVISOR: u64 = 8;
 const N_RTT_SAMPLE: u32 = 8;
 const CSS_GROWTH_DIVISOR: u32 = 4;
 const CSS_ROUNDS: u32 = 5;
-/// Segments that an ACK lets the window grow by at most; paced, there is no limit.
+/// Limit of the growth per ACK, in segments; with pacing there is no limit.
 const L: u32 = 8;
 
-/// Where the first slow start is.
+/// Phase of the first slow start.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 enum Phase {
     SlowStart,
-    /// Conservative slow start: what the round-trip time rose to, and rounds begun.
+    /// Conservative slow start: the increased round-trip time, and the number of rounds begun.
     Conservative {
         baseline: Duration,
         rounds: u32,
     },
 }
 
-/// A congestion control whose first slow start is that of HyStart++.
+/// A congestion control with HyStart++ in its first slow start.
 #[derive(Debug)]
 pub(crate) struct HyStartPlus {
     inner: Box<dyn CongestionControl>,
     paced: bool,
     phase: Phase,
-    /// The segment that ends the round (windowEnd).
+    /// The segment whose ACK ends the round (windowEnd).
     end: u64,
     last_least: Option<Duration>,
     least: Option<Duration>,
     samples: u32,
-    /// Acknowledged in conservative slow start, and not used up: less than the divisor.
+    /// Acknowledged segments of conservative slow start not yet converted into growth; less than
+    /// the divisor.
     credit: u32,
 }
 
@@ -57,12 +58,12 @@ impl HyStartPlus {
         }
     }
 
-    /// Section 4.3: only while the threshold is where it was at first.
+    /// Section 4.3: HyStart++ applies only while the initial threshold is unchanged.
     fn applies(window: &Window) -> bool {
         window.ssthresh() == u32::MAX
     }
 
-    /// Takes in an ACK; says whether slow start is over.
+    /// Handles an ACK. Returns true if slow start is over.
     fn is_over(&mut self, ack: &Ack) -> bool {
         if ack.first >= self.end {
             self.end = ack.next;
@@ -89,7 +90,7 @@ impl HyStartPlus {
                     least >= last + eighth.clamp(MIN_RTT_THRESH, MAX_RTT_THRESH)
                 };
                 if self.last_least.is_some_and(rises) {
-                    // The round under way counts.
+                    // The current round counts.
                     self.phase = Phase::Conservative { baseline: least, rounds: 1 };
                     self.credit = 0;
                 }
@@ -174,7 +175,7 @@ mod tests {
     use super::super::reno::Reno;
     use super::*;
 
-    /// Rounds of `acks` ACKs of a segment each.
+    /// Drives rounds of `acks` ACKs of one segment each.
     struct Rounds {
         control: HyStartPlus,
         window: Window,
@@ -187,7 +188,7 @@ mod tests {
             Self { control, window: Window::of(100, u32::MAX), first: 0 }
         }
 
-        /// A round in which every ACK tells of `rtt_ms`; says by how much the window grew.
+        /// A round in which every ACK has a sample of `rtt_ms`. Returns the growth of the window.
         fn round(&mut self, acks: u64, rtt_ms: u64) -> u32 {
             let (before, next) = (self.window.cwnd(), self.first + acks + 1);
             for _ in 0..acks {
@@ -219,7 +220,7 @@ mod tests {
         }
     }
 
-    /// Section 4.2: RttThresh is an eighth of the last round's least, within 4 and 16 ms.
+    /// Section 4.2: RttThresh is an eighth of the last round's minimum, within 4 and 16 ms.
     #[test]
     fn a_rise_by_an_eighth_begins_conservative_slow_start() {
         for (last, rise) in [(100, 13), (16, 4), (24, 4), (400, 16), (600, 16)] {
@@ -235,9 +236,9 @@ mod tests {
         }
     }
 
-    /// Seven samples are not enough, and the first round has nothing to compare with.
+    /// Seven samples are not enough, and the first round has no predecessor to compare with.
     #[test]
-    fn eight_samples_of_a_round_count() {
+    fn a_round_needs_eight_samples() {
         let mut rounds = Rounds::new(false);
         rounds.round(20, 100);
         rounds.round(7, 200);
@@ -246,13 +247,13 @@ mod tests {
         assert!(rounds.is_conservative());
     }
 
-    /// Five rounds, the one in which it began included, at a quarter of the growth; then the
-    /// window is the threshold.
+    /// Five rounds, including the one in which it began, at a quarter of the growth. Then the
+    /// threshold is set to the window.
     #[test]
     fn five_rounds_at_a_quarter_then_congestion_avoidance() {
         let mut rounds = Rounds::new(false);
         assert_eq!(rounds.round(40, 100), 40);
-        // The eighth ACK shows the rise and grows by a quarter itself: 7 + 33/4.
+        // The eighth ACK reveals the rise and already grows by a quarter: 7 + 33/4.
         assert_eq!(rounds.round(40, 120), 7 + 8);
         for _ in 0..4 {
             assert_eq!(rounds.round(40, 120), 10);
@@ -265,7 +266,7 @@ mod tests {
         assert_eq!(rounds.round(20, 100), 0, "Reno beyond the threshold");
     }
 
-    /// A round whose least is below the baseline shows that the rise was none.
+    /// A round with a minimum below the baseline shows that the rise was spurious.
     #[test]
     fn a_spurious_exit_resumes_slow_start() {
         let mut rounds = Rounds::new(false);
@@ -277,14 +278,14 @@ mod tests {
         rounds.round(40, 119);
         assert!(!rounds.is_conservative() && !rounds.is_over());
         assert_eq!(rounds.round(40, 119), 40);
-        // And a new rise begins it anew, with all its rounds.
+        // A new rise begins all rounds again.
         rounds.round(40, 160);
         assert!(rounds.is_conservative());
         (0..4).for_each(|_| _ = rounds.round(40, 160));
         assert!(!rounds.is_over());
     }
 
-    /// An ACK of 20 segments grows by 8, paced by 20.
+    /// An ACK of 20 segments grows the window by 8, with pacing by 20.
     #[test]
     fn stretched_acks_are_limited_unless_paced() {
         for (paced, grown) in [(false, 8), (true, 20)] {
@@ -295,7 +296,7 @@ mod tests {
         }
     }
 
-    /// A loss ends it as it ends any slow start, and what follows a loss is not HyStart++'s.
+    /// A loss ends slow start as usual, and HyStart++ does not apply afterwards.
     #[test]
     fn a_loss_ends_it() {
         let mut rounds = Rounds::new(false);

@@ -1,5 +1,5 @@
-//! The congestion window at work: the congestion control makes it grow, losses make it fall, in
-//! proportion to what arrives (RFC 6937), and what is not used decays (RFC 7661, RFC 2861).
+//! The congestion window of profile `linux`: congestion control grows it, losses reduce it in
+//! proportion to deliveries (RFC 6937), and it decays when unused (RFC 7661, RFC 2861).
 
 mod bbr;
 mod bbr3;
@@ -39,17 +39,17 @@ use crate::transport::tcp::endpoint::CongestionState;
 use crate::transport::tcp::shared::flight::Flight;
 use crate::units::{Duration, Instant};
 
-/// The window, what controls it and what it was used for.
+/// The window, its congestion control and its recent usage.
 #[derive(Debug)]
 pub(super) struct Congestion {
     window: Window,
     control: Box<dyn CongestionControl>,
-    /// The control has a model of the path and sets the window by itself.
+    /// True if the control is model-based and sets the window itself.
     has_model: bool,
-    /// The control is told of every ACK.
+    /// True if the control receives every ACK.
     watches: bool,
     uses_prr: bool,
-    /// The reduction under way does not: the control wants the window to fall at once.
+    /// True if the current reduction bypasses PRR: the control wants the window to fall at once.
     at_once: bool,
     decays: bool,
     initial_window: u32,
@@ -85,12 +85,12 @@ impl Congestion {
         self.has_model
     }
 
-    /// At which rate segments leave, if the control names one.
+    /// The pacing rate, if the control sets one.
     pub(super) fn pace(&self) -> Option<Pace> {
         self.control.pace()
     }
 
-    /// The connection is established, with a round-trip sample unless the SYN was lost.
+    /// The handshake is complete. `smoothed` is `None` if the SYN was lost.
     pub(super) fn on_established(
         &mut self,
         now: Instant,
@@ -101,23 +101,23 @@ impl Congestion {
         self.control.on_established(now, smoothed, delivered, &mut self.window);
     }
 
-    /// The SYN had to be sent again: the window starts at one segment (RFC 6298 section 5.7).
+    /// The SYN was retransmitted: the window starts at one segment (RFC 6298 section 5.7).
     pub(super) fn on_lost_syn(&mut self) {
         self.window.set_cwnd(1);
     }
 
-    /// Any ACK.
+    /// Handles any ACK.
     #[inline]
     pub(super) fn on_ack(&mut self, ack: &Ack) {
         if self.watches {
-            // A model that watches has no other way to learn of that.
+            // A model that watches ACKs has no other way to learn whether the window was the limit.
             let limited = self.has_model.then(|| self.usage.is_limit(&self.window));
             let ack = Ack { limited: limited.or(ack.limited), ..*ack };
             self.control.on_ack(&ack, &mut self.window);
         }
     }
 
-    /// An ACK outside recovery moved things on: the window may grow.
+    /// Handles an ACK outside recovery that acknowledges new data: the window may grow.
     #[inline]
     pub(super) fn grow(&mut self, ack: &mut Ack) {
         ack.limited = Some(self.usage.is_limit(&self.window));
@@ -125,29 +125,29 @@ impl Congestion {
         self.usage.on_change(ack.now);
     }
 
-    /// An ACK becomes part of the model, which sets the window. Says whether the control now sends
+    /// Passes an ACK to the model, which sets the window. Returns true if the control now sends
     /// less than it could.
     pub(super) fn on_sample(&mut self, sample: &Sample) -> bool {
         self.control.on_sample(sample, &mut self.window);
         self.control.is_limiting_itself()
     }
 
-    /// A segment was declared lost; for a control that has a model.
+    /// Tells a model-based control of a segment declared lost.
     pub(super) fn on_segment_lost(&mut self, lost: &LostSegment) {
         self.control.on_segment_lost(lost, &self.window);
     }
 
-    /// Whether the window was what limited sending last.
+    /// True if the window limited the last transmission.
     pub(super) fn is_cwnd_limited(&self) -> bool {
         self.usage.was_limited()
     }
 
-    /// Losses are to be repaired: a new threshold, to which the window falls.
+    /// Starts a reduction after a loss: sets a new threshold, to which the window falls.
     pub(super) fn begin_reduction(&mut self) {
         self.begin(|control, window| control.reduce(Loss::Detected, window));
     }
 
-    /// Packets came marked: a new threshold, to which the window falls.
+    /// Starts a reduction after ECN marks: sets a new threshold, to which the window falls.
     pub(super) fn begin_marked_reduction(&mut self) {
         self.begin(|control, window| control.reduce_marked(window));
     }
@@ -163,21 +163,21 @@ impl Congestion {
         }
     }
 
-    /// A new threshold.
+    /// Sets a new threshold after a loss.
     pub(super) fn reduce(&mut self, loss: Loss) {
         let ssthresh = self.control.reduce(loss, &self.window).ssthresh;
         self.window.set_ssthresh(ssthresh);
     }
 
-    /// A loss was found while the window falls because of marks.
+    /// Handles a loss found during a reduction caused by marks.
     pub(super) fn on_loss_among_marks(&mut self) {
         if let Some(reduction) = self.control.reduce_among_marks(&self.window) {
             self.window.set_ssthresh(reduction.ssthresh);
         }
     }
 
-    /// An ACK in recovery: the window falls in proportion to what arrives. `safe`: nothing was
-    /// declared lost.
+    /// Handles an ACK in recovery: the window falls in proportion to deliveries. `safe` is true if
+    /// nothing was declared lost.
     #[inline]
     pub(super) fn fall(&mut self, delivered: u64, in_flight: u64, safe: bool) {
         if !self.at_once && delivered > 0 {
@@ -187,20 +187,20 @@ impl Congestion {
         }
     }
 
-    /// A recovery begins without an ACK: the first retransmission may leave.
+    /// Starts a recovery without an ACK (reordering timeout): the first retransmission may leave.
     pub(super) fn on_silent_loss(&mut self, in_flight: u64) {
         if !self.has_model {
             self.fall(1, in_flight, false);
         }
     }
 
-    /// A segment leaves in recovery.
+    /// Counts a segment sent in recovery.
     #[inline]
     pub(super) fn on_sent_in_recovery(&mut self) {
         self.prr.on_sent();
     }
 
-    /// Fast recovery is over; `meets` the window its threshold then?
+    /// Ends fast recovery. If `meets`, the window becomes the threshold.
     pub(super) fn end_reduction(&mut self, now: Instant, meets: bool, flight: &Flight) {
         if meets {
             self.meet_threshold();
@@ -209,19 +209,20 @@ impl Congestion {
         self.on_repaired(Loss::Detected, flight);
     }
 
-    /// All that was lost is repaired.
+    /// All losses are repaired.
     pub(super) fn on_repaired(&mut self, loss: Loss, flight: &Flight) {
         self.control.on_repaired(loss, flight.next(), &mut self.window);
     }
 
-    /// The window falls to its threshold, unless a model decides on it.
+    /// Sets the window to its threshold, except with a model-based control.
     fn meet_threshold(&mut self) {
         if !self.has_model {
             self.window.set_cwnd(self.window.ssthresh());
         }
     }
 
-    /// Retransmission timeout: a segment more than what is believed to be in flight.
+    /// Handles a retransmission timeout: the window becomes the estimate of segments in flight plus
+    /// one.
     pub(super) fn on_timeout(&mut self, now: Instant, flight: &Flight, totals: Totals) {
         self.window.forget_savings();
         let cwnd = u32::try_from(flight.outstanding()).unwrap_or(u32::MAX);
@@ -230,14 +231,14 @@ impl Congestion {
         self.control.on_timeout(now, flight.next(), totals);
     }
 
-    /// Window and threshold to return to if the reduction that begins now proves spurious.
+    /// Window and threshold to restore if the reduction that begins now proves spurious.
     pub(super) fn prior(&self, in_recovery: bool) -> (u32, u32) {
         let threshold =
             if in_recovery { self.window.ssthresh() } else { self.window.threshold_in_use() };
         (self.window.cwnd(), threshold)
     }
 
-    /// A reduction was spurious: window and threshold are at least what they were before.
+    /// Undoes a spurious reduction: window and threshold become at least what they were before.
     pub(super) fn undo(&mut self, now: Instant, prior: (u32, u32), totals: Totals) {
         let (cwnd, ssthresh) = prior;
         self.usage.on_change(now);
@@ -248,7 +249,8 @@ impl Congestion {
         self.window.set_ssthresh(self.window.ssthresh().max(ssthresh));
     }
 
-    /// Nothing leaves now; `limited`: because of the window. `timeout` is the one in force.
+    /// The sender stops sending; `limited` is true if the window is the reason. `timeout` is the
+    /// current retransmission timeout.
     #[inline]
     pub(super) fn on_stop(
         &mut self,
@@ -264,8 +266,8 @@ impl Congestion {
         self.usage.on_stop(level, &mut self.window, self.initial_window);
     }
 
-    /// Sending goes on after a pause of `idle`: the window starts small again if the pause was
-    /// longer than a timeout (RFC 5681 section 4.1).
+    /// Sending resumes after a pause of `idle`. The window restarts small if the pause was longer
+    /// than a timeout (RFC 5681 section 4.1).
     pub(super) fn end_idle(
         &mut self,
         now: Instant,
@@ -280,7 +282,7 @@ impl Congestion {
         let cwnd = self.window.cwnd();
         self.window.set_ssthresh(self.window.threshold_in_use());
         let restart = self.initial_window.min(cwnd);
-        // Half for every timeout of pause.
+        // Halve once per timeout of the pause, as `tcp_cwnd_restart` does.
         let halvings = (idle.as_nanos() / timeout.as_nanos()).min(31) as u32;
         self.window.set_cwnd((cwnd >> halvings).max(restart));
         self.usage.begin(now);

@@ -1,37 +1,38 @@
-//! Prague (draft-briscoe-iccrg-prague-congestion-control), with the constants and rules of `tcp_prague` 0.6 in
-//! the L4S team's Linux: DCTCP's law on exact counts of marks, a window in fractions of a segment that
-//! grows in reduction too, pacing, and independence of the round-trip time.
+//! Prague (draft-briscoe-iccrg-prague-congestion-control), with the constants and rules of
+//! `tcp_prague` 0.6 in the L4S team's Linux: DCTCP's law on exact counts of marks, a fractional
+//! window that grows during reductions too, pacing, and independence of the round-trip time.
 
 use crate::transport::tcp::congestion::{
     Ack, CongestionControl, Loss, Pace, Reduction, Sample, Totals, Window,
 };
 use crate::units::{Duration, Instant};
 
-/// Windows and the share of marks are in 2^-20.
+/// Fixed-point one of windows and of the marked fraction: 2^20.
 const ONE: u64 = 1 << 20;
-/// Weight of a round trip in the share of marks, a sixteenth; the share is kept 16 times as large.
+/// Weight of one round trip in the marked fraction, a sixteenth. The fraction is stored 16 times as
+/// large.
 const SHIFT_G: u32 = 4;
 const LEAST_WINDOW: u32 = 2;
-/// Round trips shorter than this one count as this one (`prague_rtt_target`) ...
+/// Shorter round trips are treated as this long (`prague_rtt_target`) ...
 const TARGET_RTT: Duration = Duration::from_millis(25);
-/// ... after so many rounds beyond slow start (`prague_rtt_transition`).
+/// ... after this many rounds outside slow start (`prague_rtt_transition`).
 const TRANSITION: u64 = 500;
-/// Segments leave in bursts of 2^-12 s at most, or of two segments.
+/// Segments leave in bursts of at most 2^-12 s, or two segments if that is more.
 const BURSTS: u64 = 1 << 12;
 const LEAST_BURST: u64 = 2;
-/// Most segments of a burst, as the sizes of bursts are bounded in the kernel.
+/// Largest burst in segments, the kernel's limit.
 const MOST_BURST: u64 = 127;
 
-/// The window in fractions, the share of marks, and the round trip.
+/// The fractional window, the marked fraction and the state of the round trip.
 #[derive(Debug)]
 pub(crate) struct Prague {
     mss: u64,
     /// The window; before a loss.
     window: u64,
     window_before: u64,
-    /// The share of marks, times 2^20 and 16.
+    /// The marked fraction, times 2^20 and 16.
     alpha: u64,
-    /// There is a queue on the path that marks.
+    /// True once a mark was seen: the path has a marking queue.
     saw_marks: bool,
     in_loss: bool,
     round_end: u64,
@@ -42,7 +43,7 @@ pub(crate) struct Prague {
     reduced: Instant,
     now: Instant,
     srtt: Option<Duration>,
-    /// What the ACK says that is being taken in.
+    /// The ACK being processed.
     ack: Ack,
     fills: bool,
     pace: Option<Pace>,
@@ -80,8 +81,8 @@ impl Prague {
         !window.in_slow_start() && self.rounds >= TRANSITION
     }
 
-    /// What a window of segments adds to the window: one, or as many as let a short round trip gain what
-    /// one of the target gains in the same time.
+    /// Growth per window of segments: one segment, or less for a short round trip, so that it gains
+    /// in the same time what one of the target length gains.
     fn gain(&self) -> u64 {
         match self.srtt {
             Some(rtt) if self.rounds >= TRANSITION && rtt < TARGET_RTT => {
@@ -92,7 +93,7 @@ impl Prague {
         }
     }
 
-    /// What arrived without a mark makes the window grow.
+    /// Grows the window for segments that arrived unmarked.
     fn grow_by(&mut self, segments: u32, window: &mut Window) {
         let mut left = u64::from(segments);
         if window.in_slow_start() {
@@ -105,7 +106,7 @@ impl Prague {
         }
     }
 
-    /// The end of an ACK: the window grows, a round trip may be over.
+    /// Finishes an ACK: grows the window and may end the round trip.
     fn take_in(&mut self, window: &mut Window) {
         self.saw_marks |= self.ack.marked > 0;
         let unmarked = self.ack.segments.saturating_sub(self.ack.marked);
@@ -121,7 +122,7 @@ impl Prague {
         (self.ack.segments, self.ack.marked) = (0, 0);
     }
 
-    /// The window that is used follows, a segment an ACK.
+    /// Moves the integer window towards the fractional one, one segment per ACK.
     fn follow(&self, window: &mut Window) {
         let (cwnd, segments) = (window.cwnd(), self.segments());
         if cwnd > segments && cwnd > LEAST_WINDOW {
@@ -144,7 +145,7 @@ impl Prague {
         self.rounds += u64::from(!window.in_slow_start());
     }
 
-    /// All of the rate of the window, twice of it in slow start.
+    /// Sets the pacing rate to the window's rate, or twice that rate in slow start.
     fn update_pace(&mut self, window: &Window) {
         let Some(rtt) = self.srtt.filter(|&rtt| rtt > Duration::ZERO) else { return };
         let double = u128::from(window.cwnd() < window.ssthresh() / 2);
@@ -155,7 +156,7 @@ impl Prague {
         self.pace = Some(Pace { bytes_per_second, quantum });
     }
 
-    /// Slow start is over; the window itself falls a segment an ACK.
+    /// Ends slow start; the window itself falls one segment per ACK.
     fn keep(window: &Window) -> Reduction {
         Reduction::to(window.ssthresh().min(window.cwnd()).max(LEAST_WINDOW))
     }
@@ -201,7 +202,7 @@ impl CongestionControl for Prague {
         self.halve(window)
     }
 
-    /// By half the share of marks, once a round trip, or once in the target's time.
+    /// Reduces by half the marked fraction, once per round trip or per target round-trip time.
     fn reduce_marked(&mut self, window: &Window) -> Reduction {
         let soon = self.now.saturating_since(self.reduced) < TARGET_RTT;
         if !(soon && self.is_rtt_independent(window)) {
@@ -237,8 +238,8 @@ mod tests {
     use super::*;
     use crate::seed::{Seed, Stream};
 
-    /// The mean window over 2000 of 4000 round trips, in segments, where `marks` says of each packet
-    /// whether it is marked.
+    /// Mean window in segments over the last 2000 of 4000 round trips; `marks` decides whether a
+    /// packet is marked.
     fn mean_window(mut marks: impl FnMut(u64) -> bool) -> f64 {
         let mut prague = Prague::new(1448, 10);
         let mut window = Window::of(10, u32::MAX);
@@ -267,12 +268,12 @@ mod tests {
         sum
     }
 
-    /// A round trip adds 1 - p to the window; a reduction takes W p / 2 and comes a round trip and the
-    /// wait for a mark after the one before. Where packets are marked at random, the wait is 1 / (p W) of a
-    /// round trip: with x = p W / (1 - p) about x^2 = 2 x + 2, the window is 2.73 (1 - p) / p. (2 / p is
-    /// that law with a reduction each round trip.)
+    /// Each round trip adds 1 - p to the window. A reduction takes W p / 2 and follows the previous
+    /// one after a round trip plus the wait for a mark. With random marks the wait is 1 / (p W) of
+    /// a round trip: with x = p W / (1 - p), about x^2 = 2 x + 2, so that the window is 2.73 (1 -
+    /// p) / p. (2 / p is the law for one reduction per round trip.)
     #[test]
-    fn the_window_is_inverse_to_the_share_of_marks() {
+    fn the_window_is_inversely_proportional_to_the_marked_fraction() {
         for every in [10, 20, 50, 100] {
             let mut rng = Seed(1).rng(Stream::Queue(0));
             let mean = mean_window(|_| rng.next_u64().is_multiple_of(every));
@@ -282,11 +283,11 @@ mod tests {
         }
     }
 
-    /// Where every n-th packet is marked, reductions are in step with the marks, and the window is less:
-    /// with the first mark beyond a window, the third, W p / 2 = 3 n (1 - p) / W, which is W = sqrt(6 (1 -
-    /// p)) / p.
+    /// With every n-th packet marked, reductions synchronise with the marks and the window is
+    /// smaller: if the first mark beyond a window is the third, W p / 2 = 3 n (1 - p) / W, that is
+    /// W = sqrt(6 (1 - p)) / p.
     #[test]
-    fn regular_marks_lock_the_reductions() {
+    fn regular_marks_synchronise_the_reductions() {
         for every in [20, 50, 100] {
             let mean = mean_window(|number| number.is_multiple_of(every));
             let p = 1.0 / every as f64;
@@ -295,10 +296,10 @@ mod tests {
         }
     }
 
-    /// A flow of a fifth of the target's round trip gains 1/25 of a segment a round trip: as much in rate as
-    /// one of the target, once it is old enough.
+    /// A flow with a fifth of the target's round trip gains 1/25 segment per round trip: the same
+    /// gain in rate as a flow at the target, once it is old enough.
     #[test]
-    fn short_round_trips_gain_as_the_target_does() {
+    fn short_round_trips_gain_rate_as_fast_as_the_target() {
         let mut prague = Prague::new(1448, 10);
         prague.srtt = Some(Duration::from_millis(5));
         assert_eq!(prague.gain(), ONE);
@@ -309,7 +310,7 @@ mod tests {
     }
 
     #[test]
-    fn a_loss_halves_it() {
+    fn a_loss_halves_the_window() {
         let mut prague = Prague::new(1448, 40);
         let window = Window::of(40, 30);
         prague.reduce(Loss::Detected, &window);

@@ -1,7 +1,7 @@
-//! Proportional rate reduction (RFC 6937) as Linux has it: while losses are repaired the window is
-//! what is in flight plus what this ACK allows.
+//! Proportional rate reduction (RFC 6937) as in Linux (`tcp_cwnd_reduction`): during recovery the
+//! window is the data in flight plus what this ACK allows.
 
-/// Accounts of one recovery, in segments.
+/// State of one recovery, in segments.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Prr {
     /// Window when the loss was detected.
@@ -10,33 +10,33 @@ pub(super) struct Prr {
     sent: u64,
 }
 
-/// What an ACK in recovery said.
+/// An ACK in recovery.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Delivery {
-    /// Segments it delivered.
+    /// Segments that the ACK delivered.
     pub(super) delivered: u64,
-    /// Segments in flight now.
+    /// Segments in flight after the ACK.
     pub(super) in_flight: u64,
-    /// It advanced the cumulative acknowledgement and nothing was declared lost: the slow start
-    /// of RFC 6937 section 3.1 is safe.
+    /// True if the ACK advanced the cumulative acknowledgement and nothing was declared lost, so
+    /// that the slow start of RFC 6937 section 3.1 is safe.
     pub(super) safe: bool,
 }
 
 impl Prr {
-    /// Recovery begins with a window of `cwnd`.
+    /// Starts a recovery at a window of `cwnd`.
     pub(super) fn start(cwnd: u32) -> Self {
         Self { prior_cwnd: u64::from(cwnd.max(1)), delivered: 0, sent: 0 }
     }
 
-    /// A segment was sent in recovery.
+    /// Counts a segment sent in recovery.
     #[inline]
     pub(super) fn on_sent(&mut self) {
         self.sent += 1;
     }
 
-    /// The window after an ACK that delivered something. Above the threshold: in proportion to
-    /// what is delivered; below it: as much as is delivered, and one more where that is safe.
-    /// The first retransmission always leaves.
+    /// The window after an ACK that delivered something. While more than ssthresh is in flight, the
+    /// window is proportional to the segments delivered. Otherwise it grows by the segments
+    /// delivered, plus one if that is safe. The first retransmission is always allowed.
     pub(super) fn window(&mut self, ssthresh: u32, ack: Delivery) -> u32 {
         let ssthresh = u64::from(ssthresh);
         self.delivered += ack.delivered;
@@ -55,11 +55,11 @@ impl Prr {
 mod tests {
     use super::*;
 
-    /// RFC 6937 section 4, first example: window 20 halved, one loss, 19 duplicate ACKs: a
-    /// segment leaves on the first one (the retransmission) and then on every other one, and at
-    /// the end in flight meets the threshold.
+    /// RFC 6937 section 4, first example: window 20 halved, one loss, 19 duplicate ACKs. One
+    /// segment leaves on the first ACK (the retransmission), then on every other one. At the end
+    /// the data in flight equal the threshold.
     #[test]
-    fn one_loss_of_twenty() {
+    fn a_single_loss_halves_the_window_in_proportion() {
         let mut prr = Prr::start(20);
         let mut in_flight = 20u64;
         let mut sent = Vec::new();
@@ -79,16 +79,17 @@ mod tests {
                 sent.push(ack);
             }
         }
-        // ceil(10·delivered/20): 2 at the third ACK, then one more at 5, 7, ... At the 17th in
-        // flight has met the threshold, and from there on as much leaves as arrives.
+        // ceil(10·delivered/20): 2 at the third ACK, then one more at 5, 7, ... At the 17th ACK the
+        // data in flight equal the threshold; from then on one segment leaves per segment
+        // delivered.
         assert_eq!(sent, [3, 3, 5, 7, 9, 11, 13, 15, 18, 19]);
         assert_eq!(in_flight, 10);
     }
 
-    /// Many losses: in flight falls below the threshold, and segments leave as others arrive,
-    /// one more for ACKs that advance without new losses (the reduction bound).
+    /// Many losses: the data in flight fall below the threshold. Each segment delivered lets one
+    /// leave, and ACKs that advance without new losses let one more leave (the reduction bound).
     #[test]
-    fn below_the_threshold_as_much_leaves_as_arrives() {
+    fn below_the_threshold_each_delivery_releases_a_segment() {
         let mut prr = Prr::start(20);
         let mut window = |delivered, in_flight, safe| {
             let window = prr.window(10, Delivery { delivered, in_flight, safe });

@@ -1,4 +1,5 @@
-//! Reno (RFC 5681) as Linux's `reno`: slow start by what was acknowledged, then a segment a round.
+//! Reno (RFC 5681) as Linux's `reno`: slow start by segments acknowledged, then one segment per
+//! round.
 
 use crate::transport::tcp::congestion::{Ack, CongestionControl, Loss, Reduction, Window};
 

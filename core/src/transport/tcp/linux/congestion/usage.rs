@@ -1,4 +1,4 @@
-//! Whether the window is what limits sending (RFC 7661 in the way of Linux): only then it grows.
+//! Congestion window validation (RFC 7661 as in Linux): the window grows only if it limits sending.
 
 use crate::transport::tcp::congestion::Window;
 use crate::units::{Duration, Instant};
@@ -7,46 +7,48 @@ use crate::units::{Duration, Instant};
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Usage {
     limited: bool,
-    /// Most segments outstanding while the window was not the limit.
+    /// Maximum of segments outstanding while the window was not the limit (`max_packets_out`).
     most: u64,
-    /// The segment that ends the round trip.
+    /// The segment whose ACK ends the round trip.
     round_end: u64,
-    /// When the window was set anew, could grow or was fully used last.
+    /// When the window was last set, allowed to grow or fully used (`snd_cwnd_stamp`).
     since: Instant,
-    /// The most of it used since it was full, decayed or began.
+    /// Maximum use since the window was last full, decayed or set (`snd_cwnd_used`).
     used: u64,
 }
 
-/// The sender when it stops sending.
+/// State of the sender when it stops sending.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Level {
     pub(super) now: Instant,
-    /// Whether the window made it stop.
+    /// True if the window made it stop.
     pub(super) limited: bool,
     /// Segments in flight: `first..next`.
     pub(super) first: u64,
     pub(super) next: u64,
-    /// A window unused for so long decays; `None`: it stays.
+    /// An unused window decays after this time; `None` if it never decays.
     pub(super) patience: Option<Duration>,
-    /// Nothing is lost or SACKed, and no mark is being answered: only then it decays.
+    /// True if nothing is lost or SACKed and no ECN mark is being answered. The window decays only
+    /// then.
     pub(super) open: bool,
 }
 
 impl Usage {
-    /// The window starts, or starts small again after a pause.
+    /// The window starts, or restarts after an idle period.
     pub(super) fn begin(&mut self, now: Instant) {
         self.since = now;
         self.used = 0;
     }
 
-    /// The window was set anew, or an ACK could make it grow: until then it was not too large
-    /// (`snd_cwnd_stamp` in `tcp_input.c`).
+    /// The window was set, or an ACK allowed it to grow. The decay timer restarts (`snd_cwnd_stamp`
+    /// in `tcp_input.c`).
     #[inline]
     pub(super) fn on_change(&mut self, now: Instant) {
         self.since = now;
     }
 
-    /// The sender stops sending, after it has sent something or because the window is full.
+    /// The sender stops sending, after a transmission or because the window is full
+    /// (`tcp_cwnd_validate`).
     pub(super) fn on_stop(&mut self, level: Level, window: &mut Window, initial: u32) {
         let outstanding = level.next - level.first;
         if level.first >= self.round_end
@@ -77,12 +79,13 @@ impl Usage {
         }
     }
 
-    /// Whether the window made the sender stop last.
+    /// True if the window made the sender stop the last time.
     pub(super) fn was_limited(&self) -> bool {
         self.limited
     }
 
-    /// Whether the window may grow: it was the limit, or in slow start at least half used.
+    /// True if the window may grow: it was the limit, or slow start used at least half of it
+    /// (`tcp_is_cwnd_limited`).
     pub(super) fn is_limit(&self, window: &Window) -> bool {
         self.limited || (window.in_slow_start() && u64::from(window.cwnd()) < 2 * self.most)
     }
@@ -95,10 +98,10 @@ mod tests {
 
     const SECOND: Duration = Duration::from_millis(1000);
 
-    /// 15 of 40 segments are used. The window decays half the way a timeout after the last ACK that
-    /// might have raised it, and only in state Open.
+    /// 15 of 40 segments are used. One timeout after the last ACK that could have raised it, the
+    /// window decays halfway, and only in state Open.
     #[test]
-    fn an_unused_window_decays_a_timeout_after_it_could_grow() {
+    fn an_unused_window_decays_a_timeout_after_its_last_chance_to_grow() {
         let at = |ms: u64| Instant::ZERO + Duration::from_millis(ms);
         let mut window = Window::new(&TcpConfig::linux(CongestionAlgorithm::CUBIC));
         window.set_ssthresh(20);

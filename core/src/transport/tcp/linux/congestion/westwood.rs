@@ -1,11 +1,10 @@
-//! TCP Westwood+ (Grieco and Mascolo 2004) as Linux has it today (`tcp_westwood.c`): growth is
-//! Reno's; once a loss is repaired, window and threshold are the bandwidth (`congestion/ack_rate`)
-//! times the least round-trip time, and so is the threshold after a timeout.
+//! TCP Westwood+ (Grieco and Mascolo 2004) as in current Linux (`tcp_westwood.c`). Growth is
+//! Reno's. After a repaired loss, window and threshold are the bandwidth (`congestion/ack_rate`)
+//! times the minimum round-trip time; after a timeout only the threshold is.
 //!
-//! Until a recovery ends the window falls to half, as Reno's does. After a timeout the least
-//! round-trip time is measured anew. It counts in ticks of the kernel's clock: bandwidth in whole
-//! bytes per tick, round-trip times in ticks, rounded up. Compared with Linux 6.12
-//! (`validation/kernel`).
+//! During a recovery the window falls to half, as Reno's does. After a timeout the minimum
+//! round-trip time is measured again. Bandwidth is in whole bytes per tick of the kernel's clock;
+//! round-trip times are in ticks, rounded up. Compared with Linux 6.12 (`validation/kernel`).
 
 use super::reno::Reno;
 use crate::transport::tcp::congestion::ack_rate::AckRate;
@@ -13,10 +12,10 @@ use crate::transport::tcp::congestion::{Ack, CongestionControl, Loss, Reduction,
 use crate::transport::tcp::linux::ticks::Ticks;
 use crate::units::{Duration, Instant};
 
-/// Round-trip time before any sample, in milliseconds.
+/// Assumed round-trip time before the first sample, in milliseconds.
 const INITIAL_RTT: u64 = 20_000;
 
-/// Bandwidth estimation by the rate of ACKs.
+/// Westwood+ and its bandwidth estimate.
 #[derive(Debug)]
 pub(crate) struct Westwood {
     /// A tick in nanoseconds.
@@ -24,12 +23,12 @@ pub(crate) struct Westwood {
     bandwidth: AckRate,
     /// The last round-trip time, in ticks.
     rtt: u64,
-    /// The least since the start or the last timeout; `None`: no ACK since.
+    /// Minimum since the start or the last timeout; `None` before the next ACK.
     least_rtt: Option<u64>,
 }
 
 impl Westwood {
-    /// For segments of `mss` bytes; with `timer_ticks` on a clock with ticks of 4 ms, else of 1 ms.
+    /// A control for segments of `mss` bytes. Ticks are 4 ms with `timer_ticks`, else 1 ms.
     pub(crate) fn new(mss: u32, timer_ticks: bool) -> Self {
         let millis = Ticks::new(timer_ticks).millis();
         Self {
@@ -90,7 +89,7 @@ mod tests {
 
     /// A segment every 8 ms is 181 bytes/ms (up to 5 less by rounding), 62 segments in 500 ms.
     #[test]
-    fn a_repaired_loss_puts_the_window_to_bandwidth_times_least_round_trip() {
+    fn a_repaired_loss_sets_the_window_to_bandwidth_times_minimum_rtt() {
         let mut westwood = Westwood::new(1448, false);
         let mut window = Window::of(200, 50);
         for n in 0..1000 {
@@ -108,7 +107,7 @@ mod tests {
         westwood.on_repaired(Loss::Detected, 0, &mut window);
         assert!((60..=62).contains(&window.cwnd()), "{}", window.cwnd());
         assert_eq!(window.ssthresh(), window.cwnd());
-        // After a timeout at once; the next round-trip time counts as the least.
+        // A timeout acts at once; the next round-trip sample becomes the minimum.
         assert_eq!(westwood.reduce(Loss::Timeout, &window).ssthresh, window.cwnd());
         let rtt = Some(Duration::from_millis(700));
         westwood.on_ack(&Ack { rtt, una: 1_448_000, ..Ack::default() }, &mut window);
