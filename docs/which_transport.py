@@ -1,7 +1,7 @@
 """Fills docs/which-transport.md from results: `python docs/which_transport.py results/which`.
 
-The results are those of `clift sweep examples/which_transport.toml -o results/which`. Between the
-marks of the page goes a table a task, and the figure goes to docs/images.
+`clift sweep examples/which_transport.toml -o results/which` makes the results. The script writes one
+table per task between the marks of the page, and the figure to docs/images.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ TASKS = {
 
 
 def read(folder: Path) -> dict[tuple[str, str, str], dict[str, Any]]:
-    """The metrics of each cell, by place, repair and use."""
+    """Returns the metrics of each cell, by place, repair and use."""
     record = json.loads((folder / "record.json").read_text())
     return {
         (cell["labels"]["place"], cell["labels"]["repair"], cell["labels"]["use"]): cell["metrics"]
@@ -34,12 +34,12 @@ def read(folder: Path) -> dict[tuple[str, str, str], dict[str, Any]]:
 
 
 def of_task(use: str) -> str:
-    """The task of a use."""
+    """Returns the task of a use, e.g. "page" of "page, HTTP/2, cubic"."""
     return use.split(",")[0]
 
 
 def shown(metrics: dict[str, Any], metric: str) -> str:
-    """A mean, and of how many runs if some of them did not finish."""
+    """Formats a mean, with the number of finished runs if some did not finish."""
     runs, found = metrics["duration_s"]["runs"], metrics.get(metric)
     if not found or found["mean"] is None:
         return "never"
@@ -48,7 +48,7 @@ def shown(metrics: dict[str, Any], metric: str) -> str:
 
 
 def table(cells: dict[tuple[str, str, str], dict[str, Any]], task: str) -> str:
-    """Rows of uses and repairs, a column a place."""
+    """Formats the table of a task: one row per use and repair, one column per place."""
     metric, title = TASKS[task]
     places = list(dict.fromkeys(place for place, _, _ in cells))
     uses = [use for use in dict.fromkeys(use for _, _, use in cells) if of_task(use) == task]
@@ -62,7 +62,7 @@ def table(cells: dict[tuple[str, str, str], dict[str, Any]], task: str) -> str:
 
 
 def draw(cells: dict[tuple[str, str, str], dict[str, Any]]) -> None:
-    """The figure: pages and files over GEO and LEO in bad reception, a bar a repair."""
+    """Draws pages and files over GEO and LEO in bad reception, one bar per repair."""
     import matplotlib as mpl
 
     mpl.use("Agg")
@@ -101,7 +101,7 @@ def draw(cells: dict[tuple[str, str, str], dict[str, Any]]) -> None:
 
 
 def main() -> int:
-    """Fills the page."""
+    """Writes the tables and the figure."""
     cells = read(Path(sys.argv[1]))
     text = PAGE.read_text()
     for task in TASKS:
