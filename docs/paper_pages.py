@@ -1,4 +1,4 @@
-"""Fills the pages of docs/evidence/papers from results: `python docs/paper_pages.py results/papers`.
+"""Fills the pages of docs/evidence/papers: `python docs/paper_pages.py results/papers`.
 
 `make reproduce` makes the results, one JSON file per artefact (a table or figure of a paper). The
 script writes an artefact's numbers, claims and gates between its marks in its page, and its picture

@@ -1,7 +1,7 @@
 """Fills docs/which-transport.md from results: `python docs/which_transport.py results/which`.
 
-`clift sweep examples/which_transport.toml -o results/which` makes the results. The script writes one
-table per task between the marks of the page, and the figure to docs/images.
+`clift sweep examples/which_transport.toml -o results/which` makes the results. The script writes
+one table per task between the marks of the page, and the figure to docs/images.
 """
 
 from __future__ import annotations
