@@ -1,0 +1,362 @@
+"""Draws the figures of the concept pages on transports into ``docs/images/concepts``.
+
+``python docs/figures_transport.py`` writes all SVG files. With names (``tcp-linux quic``) it writes
+only those, and with ``--png FOLDER`` it also writes PNG files to look at. The output depends on
+nothing but this file, matplotlib's version and, in two figures, on runs of CLIFT.
+"""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Callable
+from pathlib import Path
+
+import matplotlib as mpl
+
+mpl.use("svg")  # Before pyplot, which would look for a screen.
+import matplotlib.pyplot as plt
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.patches import FancyBboxPatch
+
+import clift
+
+FOLDER = Path(__file__).parent / "images" / "concepts"
+BLUE, ORANGE, GREEN, RED, GREY = "#1f5fa8", "#d9730d", "#2e7d4f", "#b3261e", "#6b7280"
+PALE = {BLUE: "#dbe8f7", ORANGE: "#fde7d1", GREEN: "#dcefe3", RED: "#f8dcda", GREY: "#eef0f3"}
+SETTINGS = {
+    # Without a fixed salt matplotlib draws random ids, and every run would change the files.
+    "svg.hashsalt": "clift",
+    "font.size": 10,
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+    "figure.facecolor": "white",
+    "savefig.facecolor": "white",
+}
+
+
+def canvas(width: float, height: float) -> tuple[Figure, Axes]:
+    """Axes without ticks whose units are tenths of an inch."""
+    figure = plt.figure(figsize=(width / 10, height / 10))
+    axes = figure.add_axes((0, 0, 1, 1))
+    axes.set(xlim=(0, width), ylim=(0, height))
+    axes.axis("off")
+    return figure, axes
+
+
+def box(
+    axes: Axes, x: float, y: float, width: float, height: float, text: str, color: str = BLUE
+) -> None:
+    """A labelled box with its lower left corner at (x, y)."""
+    shape = "round,pad=0,rounding_size=0.6"
+    patch = FancyBboxPatch((x, y), width, height, shape, fc=PALE[color], ec=color, lw=1.2)
+    axes.add_patch(patch)
+    axes.text(x + width / 2, y + height / 2, text, ha="center", va="center", linespacing=1.25)
+
+
+def arrow(
+    axes: Axes,
+    start: tuple[float, float],
+    end: tuple[float, float],
+    color: str = "black",
+    style: str = "->",
+    dashed: bool = False,
+) -> None:
+    """An arrow between two points."""
+    look = {"arrowstyle": style, "color": color, "lw": 1.2, "ls": "--" if dashed else "-"}
+    look |= {"shrinkA": 0, "shrinkB": 0}
+    axes.annotate("", end, start, arrowprops=look)
+
+
+def engine() -> Figure:
+    """Two flows, the path, and the agenda of next events."""
+    figure, axes = canvas(72, 34)
+    axes.set_ylim(1.4, 34)
+    for row, y in enumerate((28, 21.5)):
+        box(axes, 1, y, 9, 4.5, f"sender {row + 1}", GREEN)
+        box(axes, 14, y, 10, 4.5, "source leg", BLUE)
+        arrow(axes, (10, y + 2.2), (14, y + 2.2))
+        arrow(axes, (24, y + 2.2), (29, 27.6 if row == 0 else 26.4))
+    box(axes, 29, 24.2, 11, 5.5, "wired leg\nqueue, rate", BLUE)
+    box(axes, 44, 24.2, 12, 5.5, "link\nfrom a trace", ORANGE)
+    box(axes, 60, 24.2, 11, 5.5, "receivers", GREEN)
+    arrow(axes, (40, 27), (44, 27))
+    arrow(axes, (56, 27), (60, 27))
+    axes.text(42, 31.6, "shared hops, in any number and order", color=GREY, ha="center")
+    parts = (("sender 1", 1, "12.0 ms"), ("source leg 1", 15, "12.4 ms"))
+    parts += (("wired leg", 29, "11.8 ms"), ("link", 44, "11.3 ms"), ("receiver", 58, "13.1 ms"))
+    for name, x, time in parts:
+        first = name == "link"
+        box(axes, x, 12.5, 12, 4.6, f"{name}\nnext: {time}", RED if first else GREY)
+        arrow(axes, (x + 6, 12.5), (36 + (x - 29) * 0.16, 7.6), RED if first else GREY)
+    axes.text(0.8, 18.4, "each part shows only its next event:", color=GREY)
+    box(axes, 24, 2.4, 24, 5.2, "agenda (tournament tree):\nthe earliest event wins", GREY)
+    arrow(axes, (48, 5), (56, 5), RED)
+    axes.text(56.7, 5, "11.3 ms: the link\nhandles its event", color=RED, va="center")
+    return figure
+
+
+def tcp_papers() -> Figure:
+    """Three overtaking packets, and four."""
+    figure, axes = canvas(72, 27)
+    orders = (("1", "3", "4", "5", "2", "6", "7"), ("1", "3", "4", "5", "6", "2", "7"))
+    notes = ("Three packets overtake packet 2.", "Four packets overtake packet 2.")
+    for row, (order, note) in enumerate(zip(orders, notes, strict=True)):
+        y = 19 - 14 * row
+        axes.text(1, y + 5.2, note, weight="bold")
+        axes.text(1, y + 1.6, "arrivals", color=GREY, va="center")
+        for place, number in enumerate(order):
+            late = number == "2"
+            after = row == 1 and number == "6"
+            color = ORANGE if late else RED if after else BLUE
+            box(axes, 9.5 + 5 * place, y, 4, 3.4, number, color)
+    axes.text(46.5, 20.6, "The sender does not react.", color=GREEN, va="center")
+    text = "Packet 2 counts as lost:\nretransmission, reduced window,\nand no undo when 2 arrives."
+    axes.text(46.5, 6.6, text, color=RED, va="center", linespacing=1.4)
+    arrow(axes, (31.5, 2.6), (31.5, 4.8), RED)
+    axes.text(31.5, 1.2, "SACK of 6, four further on than 2", color=RED, ha="center")
+    return figure
+
+
+def tcp_linux() -> Figure:
+    """Both profiles over one link with ARQ."""
+    phy = clift.channel.gilbert_elliott(slots=120_000, alpha=0.99, beta=0.5, seed=1)
+    link = clift.tmt.apply(phy, "ARQ", rtt_ms=500)
+    figure, axes = plt.subplots(figsize=(7.2, 3.3), layout="constrained")
+    for profile, color in (("linux", BLUE), ("papers", ORANGE)):
+        run = clift.simulate(link, transport="newreno", profile=profile, duration_s=100)
+        series = run.series().to_pydict()
+        goodput = run.summary()["goodput_kbps"]
+        label = f"profile {profile}: {goodput:.0f} kbit/s"
+        axes.plot(series["time_s"], series["cwnd_packets"], color=color, lw=1.3, label=label)
+    product = 263e3 * 0.5 / 8 / 1500
+    axes.axhline(product, color=GREY, lw=1, ls="--")
+    axes.text(100.5, product, "path holds\nthis much", color=GREY, va="center", fontsize=9)
+    axes.set(xlabel="time, s", ylabel="congestion window, segments", xlim=(0, 100))
+    axes.set_yscale("log", base=10)
+    axes.set_ylim(1, 5000)
+    axes.yaxis.set_major_formatter("{x:g}")
+    axes.set_title("NewReno over 263 kbit/s, 500 ms, repaired by ARQ: nothing is lost", fontsize=10)
+    axes.legend(frameon=False, loc="upper left")
+    return figure
+
+
+def congestion_control() -> Figure:
+    """Four congestion windows over the same lossy path."""
+    figure, axes = plt.subplots(figsize=(7.2, 3.5), layout="constrained")
+    leg = {"rate": "10 Mbit/s", "delay": "250 ms", "loss": "0.1 %", "queue": "200 packets"}
+    colors = {"hybla": GREEN, "bbr": RED, "cubic": BLUE, "newreno": ORANGE}
+    for name, color in colors.items():
+        scenario = {"duration": "60 s", "path": [{"leg": leg}], "transport": {"congestion": name}}
+        run = clift.simulate(scenario)
+        series = run.series().to_pydict()
+        rate = run.summary()["goodput_kbps"] / 1000
+        label = f"{name}: {rate:.1f} Mbit/s"
+        axes.plot(series["time_s"], series["cwnd_packets"], color=color, lw=1.2, label=label)
+    product = 10e6 * 0.5 / 8 / 1500
+    axes.axhline(product, color=GREY, lw=1, ls="--")
+    axes.text(60.4, product, "path holds\nthis much", color=GREY, va="center", fontsize=9)
+    axes.set(xlabel="time, s", ylabel="congestion window, segments", xlim=(0, 60))
+    # Hybla's first slow start is off the scale for half a second.
+    axes.set_ylim(0, 1500)
+    title = "The same path: 10 Mbit/s, 500 ms, 0.1 % of the packets lost"
+    axes.set_title(title, fontsize=10)
+    figure.legend(frameon=False, ncols=4, loc="outside lower center", fontsize=9.5)
+    return figure
+
+
+def quic() -> Figure:
+    """The first byte of an answer by handshake."""
+    figure, axes = canvas(72, 36)
+    ladders = (
+        ("TCP with TLS 1.3", ("SYN", "SYN, ACK", "ClientHello", "certificate", "request")),
+        ("QUIC", ("ClientHello", "certificate", "request")),
+        ("QUIC with 0-RTT", ("ClientHello, request",)),
+    )
+    for column, (title, messages) in enumerate(ladders):
+        left, right = 7 + 23 * column, 22 + 23 * column
+        axes.text((left + right) / 2, 34, title, weight="bold", ha="center")
+        axes.text(left, 31.8, "client", color=GREY, ha="center")
+        axes.text(right, 31.8, "server", color=GREY, ha="center")
+        for x in (left, right):
+            axes.plot((x, x), (2.5, 31), color=GREY, lw=1)
+        flights = [*messages, "answer"]
+        for number, text in enumerate(flights):
+            top = 30 - 4.2 * number
+            ends = (left, right) if number % 2 == 0 else (right, left)
+            last = number == len(flights) - 1
+            color = GREEN if last else ORANGE if "request" in text else BLUE
+            arrow(axes, (ends[0], top), (ends[1], top - 4.2), color)
+            where = ((left + right) / 2, top - 1.2)
+            back = {"fc": "white", "ec": "none", "pad": 0.6}
+            axes.text(*where, text, ha="center", va="center", color=color, fontsize=9, bbox=back)
+        trips = len(flights) // 2
+        end = 30 - 4.2 * len(flights)
+        plural = "round trip" if trips == 1 else "round trips"
+        axes.text(left + 0.8, end - 0.6, f"{trips} {plural}", weight="bold", va="top")
+    axes.text(0.6, 17, "time", color=GREY, rotation=90, va="center")
+    arrow(axes, (2.6, 24), (2.6, 10), GREY)
+    return figure
+
+
+def proxies() -> Figure:
+    """The chain of connections through a pair of proxies."""
+    figure, axes = canvas(72, 30)
+    y = 15
+    box(axes, 1, y, 9, 6, "source", GREEN)
+    box(axes, 61, y, 10.5, 6, "destination", GREEN)
+    for x, name in ((17, "proxy"), (44, "proxy")):
+        box(axes, x, y - 2.4, 11, 10.8, "", BLUE)
+        axes.text(x + 5.5, y + 6.6, name, ha="center", va="center", weight="bold")
+        box(axes, x + 0.8, y - 0.6, 4.2, 5, "receive\nbuffer", GREY)
+        box(axes, x + 6, y - 0.6, 4.2, 5, "send\nbuffer", GREY)
+        for label in axes.texts[-2:]:
+            label.set_fontsize(7.5)
+        arrow(axes, (x + 5, y + 2), (x + 6, y + 2))
+    for start, end in ((10, 17), (28, 44), (55, 61)):
+        arrow(axes, (start, y + 3.2), (end, y + 3.2))
+        arrow(axes, (end, y + 1.2), (start, y + 1.2), GREY, dashed=True)
+    axes.text(36, y + 5, "satellite", ha="center", color=ORANGE)
+    axes.text(36, y - 1, "ACKs", ha="center", color=GREY)
+    stretches = ((1, 22, "connection 1", "20 ms"), (22.8, 49.2, "connection 2", "600 ms"))
+    stretches += ((50, 71, "connection 3", "20 ms"),)
+    for start, end, name, trip in stretches:
+        arrow(axes, (start, 8.6), (end, 8.6), BLUE, "|-|,widthA=0.3,widthB=0.3")
+        middle = (start + end) / 2
+        axes.text(middle, 6.2, name, ha="center", color=BLUE)
+        axes.text(middle, 4, f"round trip {trip}", ha="center", color=GREY)
+    axes.text(36, 1.2, "each with a handshake, a congestion window and repairs", ha="center")
+    axes.text(36, 27, "to source and destination it looks like one connection", ha="center")
+    arrow(axes, (1, 25.6), (71, 25.6), GREEN, "|-|,widthA=0.3,widthB=0.3")
+    return figure
+
+
+def applications() -> Figure:
+    """What waits for one lost packet, by HTTP version."""
+    figure, axes = canvas(72, 30)
+    titles = ("HTTP/1.1", "HTTP/2", "HTTP/3")
+    subtitles = ("up to six TCP connections", "one TCP connection", "one QUIC connection")
+    colors = {"A": BLUE, "B": GREEN}
+    for column, (title, subtitle) in enumerate(zip(titles, subtitles, strict=True)):
+        left = 1.5 + 24 * column
+        axes.text(left, 27.4, title, weight="bold")
+        axes.text(left, 24.8, subtitle, color=GREY, fontsize=9)
+        for number, letter in enumerate("AAAABBBB" if column == 0 else "ABABABAB"):
+            x, y = left + 5 * (number % 4), 19 - 5 * (number // 4)
+            box(axes, x, y, 4.2, 3.8, letter, colors[letter] if number else RED)
+        axes.plot((left, left + 4.2), (19, 22.8), color=RED, lw=1.6)
+        held = ("A waits, B goes on", "A and B wait", "A waits, B goes on")[column]
+        axes.text(left, 10.6, held, color=RED if column == 1 else GREEN, weight="bold")
+    notes = (
+        "One object at a time\non each connection, which\nhas its own slow start.",
+        "TCP delivers in order:\nall behind the lost\npacket waits.",
+        "Each object is a stream:\nonly the stream of the\nlost packet waits.",
+    )
+    for column, note in enumerate(notes):
+        axes.text(1.5 + 24 * column, 8.6, note, va="top", fontsize=9)
+    return figure
+
+
+def metrics() -> Figure:
+    """The delays of a segment on one time line."""
+    figure, axes = canvas(72, 33)
+    events = (
+        (6, "TCP sends\nthe segment\nfirst"),
+        (15, "queue\nentry"),
+        (26, "first\nLLDU"),
+        (41, "delivered\nby the link"),
+        (64, "delivered in order,\nafter an earlier\nsegment"),
+    )
+    for x, name in events:
+        axes.plot((x, x), (3.4, 25), color=GREY, lw=0.8, ls=":")
+        axes.plot(x, 25, "o", color="black", ms=5)
+        axes.text(x, 26.4, name, ha="center", va="bottom", fontsize=9)
+    arrow(axes, (2, 25), (71, 25))
+    axes.text(71, 23.2, "time", ha="right", color=GREY)
+    spans = (
+        (15, 26, 19, "queueing_delay_ms", ORANGE),
+        (15, 41, 14.4, "packet_delay_ms", ORANGE),
+        (6, 41, 9.8, "segment_delay_ms", BLUE),
+        (6, 64, 5.2, "in_order_delay_ms", BLUE),
+    )
+    for start, end, y, name, color in spans:
+        arrow(axes, (start, y), (end, y), color, "<->")
+        axes.text(
+            end + 0.8 if end < 60 else 42,
+            y if end < 60 else y - 1.6,
+            name,
+            va="center",
+            color=color,
+            family="monospace",
+            fontsize=9.5,
+            bbox={"fc": "white", "ec": "none", "pad": 0.8},
+        )
+    axes.text(1, 0.8, "orange: per packet of a link        blue: per segment of a flow", color=GREY)
+    return figure
+
+
+def statistics() -> Figure:
+    """Paired runs, and the interval of their difference."""
+    rng = np.random.default_rng(5)
+    draws = rng.gamma(3.0, 0.6, 12)
+    one = 5 + draws + rng.normal(0, 0.12, 12)
+    two = one + 0.45 + rng.normal(0, 0.25, 12)
+    figure, (left, right) = plt.subplots(
+        1, 2, figsize=(7.2, 3.3), layout="constrained", width_ratios=(1, 1.25)
+    )
+    for a, b in zip(one, two, strict=True):
+        left.plot((0, 1), (a, b), color=GREY, lw=0.8, zorder=1)
+    left.scatter(np.zeros(12), one, color=BLUE, s=22, zorder=2)
+    left.scatter(np.ones(12), two, color=ORANGE, s=22, zorder=2)
+    left.set(xticks=(0, 1), xticklabels=("scheme 1", "scheme 2"), xlim=(-0.35, 1.35))
+    left.set_ylabel("completion time, s")
+    left.set_title("12 runs; a line joins\nruns with the same draws", fontsize=10)
+    names = ("mean,\nscheme 1", "mean,\nscheme 2", "difference\nof pairs")
+    cells = ((one, BLUE), (two, ORANGE), (two - one, RED))
+    for place, (values, color) in enumerate(cells):
+        # Student's quantile of 11 degrees of freedom, two-sided 95 %.
+        half = 2.201 * values.std(ddof=1) / np.sqrt(len(values))
+        mean = values.mean()
+        right.errorbar(mean, 2 - place, xerr=half, fmt="o", color=color, capsize=4, lw=1.6)
+        right.text(mean, 2.2 - place, f"{mean:.2f} ± {half:.2f} s", ha="center", color=color)
+    right.axvline(0, color=GREY, lw=1, ls="--")
+    right.set(yticks=(2, 1, 0), yticklabels=names, ylim=(-0.5, 2.6), xlim=(-1.6, 8.8))
+    right.set_xlabel("s")
+    right.set_title(
+        "The intervals of the means overlap,\nthe paired difference is not zero", fontsize=10
+    )
+    return figure
+
+
+FIGURES: dict[str, Callable[[], Figure]] = {
+    "engine": engine,
+    "tcp-papers": tcp_papers,
+    "tcp-linux": tcp_linux,
+    "congestion-control": congestion_control,
+    "quic": quic,
+    "proxies": proxies,
+    "applications": applications,
+    "metrics": metrics,
+    "statistics": statistics,
+}
+
+
+def main() -> None:
+    """Writes the figures named on the command line, or all."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("names", nargs="*", metavar="name", help=f"one of {', '.join(FIGURES)}")
+    parser.add_argument("--png", type=Path, metavar="FOLDER", help="also write PNG files here")
+    options = parser.parse_args()
+    FOLDER.mkdir(parents=True, exist_ok=True)
+    with mpl.rc_context(SETTINGS):
+        for name in options.names or FIGURES:
+            figure = FIGURES[name]()
+            figure.savefig(FOLDER / f"{name}.svg", metadata={"Date": None})
+            if options.png:
+                figure.savefig(options.png / f"{name}.png", dpi=100)
+            plt.close(figure)
+
+
+if __name__ == "__main__":
+    main()
