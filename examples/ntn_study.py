@@ -1,4 +1,4 @@
-"""HARQ on or off, RLC AM or UM, GEO or LEO: what does TCP get over a 3GPP satellite link?
+"""Goodput and delay of TCP over a 3GPP satellite link: HARQ on or off, RLC AM or UM, GEO or LEO.
 
 python examples/ntn_study.py [--seconds 120] [--picture ntn.png]
 """
@@ -23,7 +23,7 @@ TRANSPORTS = ("cubic", "newreno")
 
 
 def main() -> None:
-    """Runs everything, prints a table and draws it."""
+    """Runs all cells, prints a table and draws it."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--seconds", type=float, default=120)
     parser.add_argument("--picture")
@@ -41,7 +41,7 @@ def main() -> None:
 
 
 def scenario(orbit: str, harq: str, rlc: str, transport: str, seconds: float) -> clift.Scenario:
-    """Bulk data of one connection with the details of a kernel of today."""
+    """Returns a scenario: bulk data over one connection, with Linux's TCP."""
     link = clift.NtnLink(ORBITS[orbit], rlc=rlc, **HARQ[harq])
     return clift.Scenario(
         link, transport=transport, profile="linux", duration_s=seconds, queue_packets=300
@@ -49,13 +49,13 @@ def scenario(orbit: str, harq: str, rlc: str, transport: str, seconds: float) ->
 
 
 def figures(run: clift.Run) -> tuple[float, float]:
-    """Goodput in Mbit/s, and the 95th percentile of the delay from queue to delivery in ms."""
+    """Returns goodput in Mbit/s, and the 95th percentile of the delay from queue to delivery in ms."""
     delay = run.summary()["links"][0]["packet_delay_ms"]
     return run.goodput_kbps / 1e3, delay["p95"] if delay else math.nan
 
 
 def draw(results: dict[tuple[str, str, str, str], tuple[float, float]], path: str) -> None:
-    """Goodput above, delay below; an orbit a column."""
+    """Draws goodput above and delay below, one column per orbit."""
     from matplotlib.figure import Figure
 
     figure = Figure(figsize=(10, 6.4), layout="constrained")

@@ -1,4 +1,4 @@
-"""An application of one's own: messages at random times, with the delay of each.
+"""A custom application: messages at random times, with the delay of each.
 
 `python examples/own_application.py`, or in a scenario: `application.type = "sensor"` and
 `clift run FILE --plugin examples/own_application.py`.
@@ -9,24 +9,24 @@ import clift
 
 @clift.register_application("sensor")
 class Sensor:
-    """Messages of one size, so many a second in the mean, after pauses without memory."""
+    """Sends messages of one size, `per_second` on average, after exponential pauses."""
 
     def __init__(self, rng, per_second=20.0, message_bytes=400):
         self.rng, self.per_second, self.size = rng, per_second, message_bytes
         self.due, self.delays = [], []
 
     def send(self, now_ns):
-        """A message now, and the time of the next."""
+        """Returns the size of a message to send now, and the time of the next one."""
         self.due.append(now_ns)
         return self.size, now_ns + 1 + int(self.rng.exponential(1e9 / self.per_second))
 
     def arrived(self, now_ns, start, end):
-        """Counts the messages whose last byte is there."""
+        """Records the delay of each message whose last byte has arrived."""
         while (len(self.delays) + 1) * self.size <= end:
             self.delays.append(now_ns - self.due[len(self.delays)])
 
     def report(self):
-        """Sent, received, in time (here all), delays."""
+        """Returns messages sent, received and in time (here all), and their delays."""
         return len(self.due), len(self.delays), len(self.delays), self.delays
 
 

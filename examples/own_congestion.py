@@ -1,4 +1,4 @@
-"""A congestion control of one's own: additive increase and multiplicative decrease.
+"""A custom congestion control: additive increase and multiplicative decrease.
 
 `python examples/own_congestion.py`, or in a scenario: `transport.congestion = "aimd"` and
 `clift run FILE --plugin examples/own_congestion.py`.
@@ -9,10 +9,10 @@ import clift
 
 @clift.register_congestion("aimd")
 class Aimd:
-    """Two segments more a round trip, and a quarter less after a loss."""
+    """Adds two segments per round trip and removes a quarter of the window after a loss."""
 
     def on_ack(self, ack, window):
-        """The window grows, if it was what limited the sender."""
+        """Grows the window if it limited the sender."""
         if not ack.fills_window:
             return
         left = ack.segments
@@ -21,7 +21,7 @@ class Aimd:
         window.increase(window.cwnd, 2 * left)
 
     def on_loss(self, window):
-        """Three quarters are left."""
+        """Returns the new window, three quarters of the old one."""
         return max(window.cwnd // 4 * 3, 2)
 
 

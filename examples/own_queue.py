@@ -1,4 +1,4 @@
-"""A queue of one's own: short packets first, and what waited too long is dropped.
+"""A custom queue: short packets go first, and packets that waited too long are dropped.
 
 `python examples/own_queue.py`, or in a scenario: `link.aqm = "short-first(200)"` and
 `clift run FILE --plugin examples/own_queue.py`.
@@ -11,7 +11,7 @@ import clift
 
 @clift.register_queue("short-first")
 class ShortFirst:
-    """Short packets first; what waited longer than `most_ms` is dropped."""
+    """Sends short packets first; drops packets that waited longer than `most_ms`."""
 
     def __init__(self, most_ms=200, short_bytes=200):
         self.most_ns = most_ms * 1_000_000
@@ -19,11 +19,11 @@ class ShortFirst:
         self.short, self.long = deque(), deque()
 
     def enqueue(self, packet):
-        """It waits in its queue."""
+        """Puts a packet into the queue of its size."""
         (self.short if packet.size_bytes <= self.short_bytes else self.long).append(packet)
 
     def dequeue(self, now_ns):
-        """The first short one, else the first long one that is not too old."""
+        """Returns the first short packet, otherwise the first long one that is not too old."""
         while self.short or self.long:
             packet = (self.short or self.long).popleft()
             if now_ns - packet.arrived_ns <= self.most_ns:

@@ -1,4 +1,4 @@
-"""A scheme of one's own: every LLDU in so many slots in a row; it arrives with the first that does.
+"""A custom scheme: each LLDU is sent in several slots in a row and arrives with the first received.
 
 `python examples/own_scheme.py`, or in a scenario: `scheme = "repeat(2)"` and
 `clift run FILE --plugin examples/own_scheme.py`.
@@ -11,7 +11,7 @@ import clift
 
 @clift.register_scheme("repeat")
 def repeat(phy, decode_ns, times=2):
-    """Every LLDU in so many slots in a row."""
+    """Sends each LLDU in `times` slots in a row."""
     groups = len(phy) // times
     t = phy.t_ns[: groups * times].reshape(groups, times)
     d = phy.d_ns[: groups * times].reshape(groups, times)

@@ -1,4 +1,4 @@
-"""How long does a web page take over a lossy satellite link, with and without ARQ?"""
+"""Time to load a page of 100 kB over a lossy satellite link, with and without ARQ."""
 
 import clift
 
