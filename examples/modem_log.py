@@ -2,9 +2,9 @@
 
 Es/N0 is the clear-sky value less a fade and scintillation. The fade rises and falls as a squared
 cosine. The scintillation is a first-order Gauss-Markov process of 0.25 dB and 5 s, as in the models
-with which ITU-R P.1853 synthesises time series. The modem uses variable coding: an operator's list of
-five MODCODs, chosen from the Es/N0 of 2 s earlier with 0.5 dB of margin. All frames of a second fail
-if the Es/N0 of that second is below the threshold of its MODCOD.
+with which ITU-R P.1853 synthesises time series. The modem uses variable coding: an operator's list
+of five MODCODs, chosen from the Es/N0 of 2 s earlier with 0.5 dB of margin. All frames of a second
+fail if the Es/N0 of that second is below the threshold of its MODCOD.
 
     python examples/modem_log.py > examples/modem.csv
 """

@@ -49,7 +49,7 @@ def scenario(orbit: str, harq: str, rlc: str, transport: str, seconds: float) ->
 
 
 def figures(run: clift.Run) -> tuple[float, float]:
-    """Returns goodput in Mbit/s, and the 95th percentile of the delay from queue to delivery in ms."""
+    """Returns goodput in Mbit/s, and the p95 delay from queue to delivery in ms."""
     delay = run.summary()["links"][0]["packet_delay_ms"]
     return run.goodput_kbps / 1e3, delay["p95"] if delay else math.nan
 
