@@ -1,4 +1,4 @@
-"""NewReno and CUBIC beside ns-3's, the same packets lost in both: `docs/evidence/tcp-beside-ns3.md`.
+"""NewReno and CUBIC beside ns-3: both lose the same packets (docs/evidence/tcp-beside-ns3.md).
 
     python validation/tcp_ns3.py                      # runs CLIFT, writes the table into the page
     python validation/tcp_ns3.py --check              # only says whether the page is up to date
