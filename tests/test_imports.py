@@ -167,8 +167,8 @@ def test_a_run_says_how_long_the_way_back_takes(log: Path, capsys) -> None:
     of_the_log(log, "")
     assert run(["run", str(log.parent / "x.toml"), "--quiet", "--json"]) == 0
     said = capsys.readouterr().err
-    assert "link.feedback: 40 ms, the trace's median delay there and as much back" in said
-    assert "return.delay: 20 ms, the trace's median delay there" in said
+    assert "link.feedback: 40 ms, twice the trace's median one-way delay" in said
+    assert "return.delay: 20 ms, the trace's median one-way delay" in said
     of_the_log(log, 'return = { delay = "70 ms" }\n')
     assert run(["run", str(log.parent / "x.toml"), "--quiet", "--json"]) == 0
     said = capsys.readouterr().err

@@ -102,7 +102,7 @@ def test_a_return_trace_loses_reports() -> None:
         ({"feedback_loss": "often"}, "feedback_loss = 'often': give a probability or a PHY trace"),
         (
             {"feedback_loss": clift.PhyTrace([0], [1])},
-            "is of one slot, which has no period to repeat",
+            "has one slot, and so no period to repeat with",
         ),
         ({"send_buffer": 0}, "send_buffer = 0: give a whole number from 1"),
         ({"receive_buffer": 1.5}, "receive_buffer = 1.5: give a whole number from 1"),

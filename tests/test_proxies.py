@@ -71,11 +71,11 @@ def test_a_pair_around_the_link_stands_there_on_the_way_back_too() -> None:
         ('[[path]]\npep = { congestion = "bbr" }', "path.0.pep.congestion: profile `papers` supports"),
         (
             NEAR + "[[path]]\npep = true\n" + FAR + '[return]\ndelay = "9 ms"',
-            "path.1.pep: stands between hops, and [return] does not say where",
+            "path.1.pep: stands between hops, and [return] does not give its position",
         ),
         (
             NEAR + "[[path]]\npep = true\n" + FAR + '[[return.path]]\nleg = { delay = "9 ms" }',
-            "return.path: there are 1 proxies on the way there and 0 here",
+            "return.path: the forward path has 1 proxies, the return path 0",
         ),
         (
             '[[path]]\npep = true\n[[return.path]]\npep = { buffer = "1 MB" }',

@@ -90,7 +90,7 @@ def test_two_directions_of_one_measurement(folder: Path) -> None:
     here = clift.simulate(live, duration_s=20, seed=5, wrap=True, start_offset_s=0.1)
     there = clift.simulate(found)
     assert there.summary() == here.summary()
-    assert "100 ms is given, so the" in there.notes()[0]
+    assert "100 ms as given; the trace's measured" in there.notes()[0]
 
 
 def test_a_campaign_with_a_return_channel_is_the_same_every_time(folder: Path) -> None:

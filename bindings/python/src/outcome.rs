@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Mutex;
 
-use clift::metrics::{Better, CATALOG, Metric, Place, Value};
+use clift::metrics::{Better, CATALOG, Metric, SummaryPart, Value};
 use clift::simulation as engine;
 use clift::units::Duration;
 use pyo3::prelude::*;
@@ -144,7 +144,7 @@ pub(crate) fn metrics() -> Vec<(
             Better::Less => "less",
             Better::More => "more",
         });
-        let places = metric.places().map(Place::name).collect();
+        let places = metric.places().map(SummaryPart::name).collect();
         (places, metric.name, metric.title, metric.unit, better, metric.meaning)
     };
     CATALOG.iter().map(row).collect()

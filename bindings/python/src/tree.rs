@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use clift::config::{Node, Table, Value};
-use clift::scenario::{Held, Information};
+use clift::scenario::{Information, MemoryObject};
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyDict, PyFloat, PyInt, PyList, PyString, PyTuple};
 use serde::Serialize;
@@ -19,7 +19,7 @@ use crate::trace::PyPhyTrace;
 
 /// Objects of a tree by name. A name is never given twice, since what is made of objects is kept by
 /// their names.
-pub(crate) type Objects = Vec<(PathBuf, Held)>;
+pub(crate) type Objects = Vec<(PathBuf, MemoryObject)>;
 
 /// The tree that a value of Python is; `objects` takes what it holds beside plain values.
 pub(crate) fn value(any: &Bound<'_, PyAny>, objects: &mut Objects) -> PyResult<Value> {
@@ -57,7 +57,7 @@ pub(crate) fn of_json<T: DeserializeOwned>(text: &str) -> PyResult<T> {
     serde_json::from_str(text).map_err(scenario_error)
 }
 
-fn name(held: Held, objects: &mut Objects) -> String {
+fn name(held: MemoryObject, objects: &mut Objects) -> String {
     static NEXT: AtomicU64 = AtomicU64::new(0);
     let name = format!("memory:{}", NEXT.fetch_add(1, Ordering::Relaxed));
     objects.push((PathBuf::from(&name), held));
@@ -65,19 +65,19 @@ fn name(held: Held, objects: &mut Objects) -> String {
 }
 
 /// An object of this module, or one of the package that holds such an object.
-fn held(any: &Bound<'_, PyAny>) -> PyResult<Held> {
+fn held(any: &Bound<'_, PyAny>) -> PyResult<MemoryObject> {
     if let Ok(trace) = any.cast::<LinkTrace>() {
-        return Ok(Held::Link(Arc::clone(&trace.get().0)));
+        return Ok(MemoryObject::Link(Arc::clone(&trace.get().0)));
     }
     if let Ok(phy) = any.cast::<PyPhyTrace>() {
-        return Ok(Held::Phy(Box::new(phy.get().0.clone())));
+        return Ok(MemoryObject::Phy(Box::new(phy.get().0.clone())));
     }
     if let Ok(delays) = any.cast::<PyDelaySeries>() {
-        return Ok(Held::Delays(Arc::clone(&delays.get().0)));
+        return Ok(MemoryObject::Delays(Arc::clone(&delays.get().0)));
     }
     if let Ok(information) = any.cast::<PyMiTrace>() {
         let trace = Arc::clone(&information.get().0);
-        return Ok(Held::Information(Information { mean: trace.mean(), trace }));
+        return Ok(MemoryObject::Information(Information { mean: trace.mean(), trace }));
     }
     match any.getattr_opt(pyo3::intern!(any.py(), "core"))? {
         Some(inner) => held(&inner),

@@ -1,41 +1,42 @@
-//! What applications of today are measured by.
+//! Metrics of web pages, requests and voice calls.
 
 use crate::metrics::DelaySummary;
 use crate::units::Duration;
 
-/// What became of a web page.
+/// Metrics of a web page.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 #[non_exhaustive]
 pub struct PageMetrics {
-    /// From the start until all objects had arrived; `None`: they have not.
+    /// Time from the start until all objects had arrived; `None` if some had not.
     pub load: Option<Duration>,
-    /// Connections that were opened.
+    /// Number of connections opened.
     pub connections: u64,
     /// Objects of the page.
     pub objects: u64,
-    /// Of these, arrived.
+    /// Objects that arrived.
     pub arrived: u64,
-    /// Of these, within the deadline from the start; all of them without one.
+    /// Objects that arrived within the deadline, counted from the start; without a deadline, all
+    /// that arrived.
     pub in_time: u64,
-    /// From asking for an object to its arrival.
+    /// Time from the request of an object to its arrival.
     pub object_delay: Option<DelaySummary>,
 }
 
-/// What became of requests.
+/// Metrics of requests and answers.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 #[non_exhaustive]
 pub struct RequestMetrics {
-    /// Requests made.
+    /// Requests sent.
     pub sent: u64,
     /// Requests answered.
     pub answered: u64,
-    /// Of these, within the deadline; all of them without one.
+    /// Requests answered within the deadline; without a deadline, all that were answered.
     pub in_time: u64,
-    /// From the request to the last byte of the answer.
+    /// Time from the request to the last byte of the answer.
     pub response_time: Option<DelaySummary>,
 }
 
-/// What became of a call, in one direction.
+/// Metrics of a voice call, in one direction.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 #[non_exhaustive]
 pub struct VoiceMetrics {
@@ -43,46 +44,46 @@ pub struct VoiceMetrics {
     pub sent: u64,
     /// Packets that arrived.
     pub received: u64,
-    /// Packets that were to be played before the run ended.
+    /// Packets whose playout time came before the run ended.
     pub judged: u64,
-    /// Of these, played.
+    /// Packets played.
     pub played: u64,
-    /// Packets within the deadline; those played without one.
+    /// Packets within the deadline; without a deadline, the packets played.
     pub in_time: u64,
-    /// These as a share: of packets sent, without a deadline of those that were to be played.
+    /// `in_time` as a share of the packets sent; without a deadline, of `judged`.
     pub share_in_time: Option<f64>,
-    /// From application to application.
+    /// Delay from the sending to the receiving application.
     pub delay: Option<DelaySummary>,
-    /// From mouth to ear, in ms: codec, network and playout buffer.
+    /// Mouth-to-ear delay in ms: codec, network and playout buffer.
     pub mouth_to_ear: Option<f64>,
-    /// Mean length of bursts of packets not played over that of losses by chance.
+    /// Mean length of the bursts of packets not played, divided by that of random losses.
     pub burst_ratio: Option<f64>,
-    /// Idd of the E-model.
+    /// Delay impairment Idd of the E-model.
     pub delay_impairment: Option<f64>,
-    /// Ie-eff of the E-model.
+    /// Effective equipment impairment Ie-eff of the E-model.
     pub loss_impairment: Option<f64>,
-    /// R of the E-model.
+    /// Rating factor R of the E-model.
     pub rating: Option<f64>,
     /// Mean opinion score of the E-model.
     pub opinion: Option<f64>,
 }
 
 impl PageMetrics {
-    /// Objects in time over all objects.
+    /// Objects in time divided by all objects.
     pub fn share_in_time(&self) -> Option<f64> {
         share(self.in_time, self.objects)
     }
 }
 
 impl RequestMetrics {
-    /// Answers in time over requests; `None` if none was made.
+    /// Answers in time divided by requests sent; `None` if no request was sent.
     pub fn share_in_time(&self) -> Option<f64> {
         share(self.in_time, self.sent)
     }
 }
 
 impl VoiceMetrics {
-    /// Packets not played of those that were to be.
+    /// Share of the packets due for playout that were not played.
     pub fn share_lost(&self) -> Option<f64> {
         share(self.judged - self.played, self.judged)
     }

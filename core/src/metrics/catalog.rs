@@ -1,5 +1,5 @@
-//! The catalogue: every metric with its name, unit, title, whether more of it is better, what it
-//! means, and where it is read. Summaries, tables, plots and the docs follow it.
+//! The catalogue of metrics: name, unit, title, direction (whether more is better), meaning, and
+//! source of each. Summaries, tables, plots and the docs follow it.
 
 use crate::metrics::{
     DelaySummary, EcnMetrics, FlowMetrics, HopMetrics, LegMetrics, LinkMetrics, MessageMetrics,
@@ -11,34 +11,33 @@ use crate::units::Duration;
 #[derive(Clone, Copy, Debug)]
 #[non_exhaustive]
 pub struct Metric {
-    /// Its key in a summary.
+    /// Key in a summary.
     pub name: &'static str,
-    /// What it is called above a column or beside an axis.
+    /// Title of a column or an axis.
     pub title: &'static str,
-    /// The unit that it is shown in: `""` for counts and indices; `"%"` for shares, whose values
-    /// are 0 to 1.
+    /// Unit for display: `""` for counts and indices, `"%"` for shares, whose values are 0 to 1.
     pub unit: &'static str,
-    /// Which of two runs did better by it; `None`: it does not say.
+    /// Whether the smaller or the larger value is better; `None` if neither is.
     pub better: Option<Better>,
-    /// What it is, in a sentence.
+    /// Meaning, in one sentence.
     pub meaning: &'static str,
     sources: &'static [Source],
-    /// A bit for each [`Place`] that has it.
+    /// One bit for each [`SummaryPart`] that has the metric.
     places: u16,
 }
 
-/// Whether less or more of a metric is better.
+/// Direction of a metric: whether less or more is better.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum Better {
-    /// The smaller value.
+    /// The smaller value is better.
     Less,
-    /// The larger value.
+    /// The larger value is better.
     More,
 }
 
-/// Which part of a summary has a metric.
+/// A part of a summary.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub enum Place {
+pub enum SummaryPart {
     /// The run as a whole.
     Run,
     /// Each of `flows`.
@@ -55,18 +54,18 @@ pub enum Place {
     Proxies,
     /// The `ecn` of a flow.
     Ecn,
-    /// Each of `links` and `return_links` that is a link.
+    /// Each link of `links` and `return_links`.
     Link,
-    /// Each of `links` and `return_links` that is a wired leg.
+    /// Each wired leg of `links` and `return_links`.
     Leg,
     /// Each delay.
     Delay,
-    /// No summary: campaigns make it from the metrics of a run.
+    /// No part of a summary: campaigns derive the metric from the metrics of a run.
     Campaign,
 }
 
-impl Place {
-    /// All places.
+impl SummaryPart {
+    /// All parts.
     pub const ALL: [Self; 12] = [
         Self::Run,
         Self::Flow,
@@ -82,8 +81,8 @@ impl Place {
         Self::Campaign,
     ];
 
-    /// Its name: `run`, `flow`, `messages`, `page`, `requests`, `voice`, `proxies`, `ecn`, `link`,
-    /// `leg`, `delay` or `campaign`.
+    /// Name of the part: `run`, `flow`, `messages`, `page`, `requests`, `voice`, `proxies`, `ecn`,
+    /// `link`, `leg`, `delay` or `campaign`.
     pub fn name(self) -> &'static str {
         match self {
             Self::Run => "run",
@@ -106,14 +105,14 @@ impl Place {
     }
 }
 
-/// Where a metric is read.
+/// How a metric is read.
 #[derive(Clone, Copy, Debug)]
 enum Source {
     Run(fn(&Outcome) -> Value),
-    /// Of a run in which a flow has that application.
+    /// Of a run, if one of its flows has that application.
     Sometimes(fn(&Outcome) -> Option<Value>),
     Flow(fn(&FlowMetrics) -> Value),
-    /// Of a flow, and of the run as the sum over its flows.
+    /// Of each flow; of the run, the sum over its flows.
     Each(fn(&FlowMetrics) -> u64),
     Messages(fn(&MessageMetrics) -> Value),
     Page(fn(&PageMetrics) -> Value),
@@ -135,8 +134,8 @@ use Source::{
 const LESS: Option<Better> = Some(Better::Less);
 const MORE: Option<Better> = Some(Better::More);
 
-/// Every metric, in the order in which summaries have them. What one kind of link counts besides
-/// ([`LinkMetrics::details`]) is named by that link.
+/// Every metric, in the order of summaries. A link names its additional counters itself
+/// ([`LinkMetrics::details`]).
 ///
 /// ```
 /// use clift::metrics::{Better, CATALOG};
@@ -148,143 +147,143 @@ const MORE: Option<Better> = Some(Better::More);
 pub static CATALOG: &[Metric] = &[
     row("duration_s", "duration", "s", None, "length of the run",
         &[Run(|r| r.ended.as_secs_f64().into())]),
-    row("start_s", "start", "s", None, "when the flow started",
+    row("start_s", "start", "s", None, "start time of the flow",
         &[Flow(|f| f.start.as_secs_f64().into())]),
-    row("goodput_kbps", "goodput", "kbit/s", MORE, "in-order bytes at the receiver x 8 / duration of the run (of a flow: / the time that it lasted)",
+    row("goodput_kbps", "goodput", "kbit/s", MORE, "in-order bytes at the receiver x 8 / duration of the run (flow: / duration of the flow)",
         &[Run(|r| (r.goodput() / 1e3).into()), Flow(|f| (f.goodput() / 1e3).into())]),
-    row("throughput_kbps", "sent", "kbit/s", MORE, "IP packets sent, headers and retransmissions included",
+    row("throughput_kbps", "sent", "kbit/s", MORE, "rate of IP packets sent, including headers and retransmissions",
         &[Run(|r| r.kbps(|f| f.ip_bytes_sent).into()), Flow(|f| (f.throughput() / 1e3).into())]),
-    row("ip_throughput_kbps", "IP received", "kbit/s", MORE, "distinct IP packets received, headers included: what figures 8 to 11 of Kuhn 2014 print",
+    row("ip_throughput_kbps", "IP received", "kbit/s", MORE, "rate of distinct IP packets received, including headers, as in figures 8 to 11 of Kuhn 2014",
         &[Run(|r| r.kbps(|f| f.ip_bytes_received).into()), Flow(|f| (f.ip_throughput() / 1e3).into())]),
-    row("completion_s", "completion", "s", LESS, "first segment sent to last byte of a file (of a page, of so many answers) at the receiver, of the slowest flow: table 3 of Kuhn 2014",
+    row("completion_s", "completion", "s", LESS, "time from the first segment sent to the last byte of the file (of the page, of all answers) at the receiver, for the slowest flow, as in table 3 of Kuhn 2014",
         &[Run(|r| seconds(r.completion())), Flow(|f| seconds(f.completion()))]),
-    row("completion_acked_s", "completion, acknowledged", "s", LESS, "the same to the last acknowledgement at the sender",
+    row("completion_acked_s", "completion, acknowledged", "s", LESS, "time from the first segment sent to the last acknowledgement at the sender, for the slowest flow",
         &[Run(|r| seconds(r.completion_acknowledged())), Flow(|f| seconds(f.completion_acknowledged()))]),
-    row("page_load_s", "page load time", "s", LESS, "start of a page to the arrival of its last object, mean over the pages of the run; nothing if one is not whole",
+    row("page_load_s", "page load time", "s", LESS, "time from the start of a page to the arrival of its last object, mean over the pages of the run; missing if a page is incomplete",
         &[Sometimes(Outcome::page_load), Page(|p| seconds(p.load))]),
     row("mos", "MOS", "", MORE, "mean opinion score of the E-model (ITU-T G.107), mean over the calls of the run",
         &[Sometimes(Outcome::opinion), Voice(|v| v.opinion.into())]),
-    row("connections", "connections", "", None, "connections that were opened",
+    row("connections", "connections", "", None, "connections opened",
         &[Page(|p| p.connections.into())]),
     row("objects", "objects", "", None, "objects of the page",
         &[Page(|p| p.objects.into())]),
-    row("objects_received", "objects received", "", MORE, "objects that arrived whole",
+    row("objects_received", "objects received", "", MORE, "objects that arrived completely",
         &[Page(|p| p.arrived.into())]),
     row("fairness", "fairness", "", MORE, "Jain's index over the flows' goodputs",
         &[Run(|r| r.fairness().into())]),
-    row("bytes_in_order", "received in order", "bytes", MORE, "payload that the receiver has in order",
+    row("bytes_in_order", "received in order", "bytes", MORE, "in-order payload at the receiver",
         &[Each(|f| f.bytes_in_order)]),
-    row("ip_bytes_sent", "IP sent", "bytes", None, "IP packets sent, retransmissions included",
+    row("ip_bytes_sent", "IP sent", "bytes", None, "bytes of IP packets sent, including retransmissions",
         &[Each(|f| f.ip_bytes_sent)]),
-    row("ip_bytes_received", "IP received", "bytes", MORE, "IP packets received, each packet once",
+    row("ip_bytes_received", "IP received", "bytes", MORE, "bytes of IP packets received, each packet counted once",
         &[Each(|f| f.ip_bytes_received)]),
-    row("segments_sent", "segments sent", "", None, "segments sent, retransmissions included",
+    row("segments_sent", "segments sent", "", None, "segments sent, including retransmissions",
         &[Each(|f| f.segments_sent)]),
-    row("retransmissions", "retransmissions", "", LESS, "segments sent again",
+    row("retransmissions", "retransmissions", "", LESS, "segments retransmitted",
         &[Each(|f| f.retransmissions)]),
-    row("spurious_retransmissions", "spurious retransmissions", "", LESS, "segments that arrived with nothing new in them: the original did arrive",
+    row("spurious_retransmissions", "spurious retransmissions", "", LESS, "segments that arrived without new data, because the original had arrived",
         &[Each(|f| f.spurious_retransmissions)]),
-    row("stale_segments", "stale segments", "", LESS, "segments with something new that the receiver threw away because their timestamp was too old (PAWS): only profile `linux`, only if packets overtake one another",
+    row("stale_segments", "stale segments", "", LESS, "segments with new data that the receiver discarded because their timestamp was too old (PAWS); only with profile `linux` and reordering",
         &[Each(|f| f.stale_segments)]),
     row("timeouts", "timeouts", "", LESS, "retransmission timeouts",
         &[Each(|f| f.timeouts)]),
-    row("fast_retransmits", "fast retransmits", "", LESS, "retransmissions in fast recovery; the others follow a timeout",
+    row("fast_retransmits", "fast retransmits", "", LESS, "retransmissions in fast recovery; all others follow a timeout",
         &[Each(|f| f.fast_retransmits)]),
-    row("recovery_entries", "recovery entries", "", LESS, "entries into recovery by duplicate acknowledgements: the DUPACK column of Tauran 2017",
+    row("recovery_entries", "recovery entries", "", LESS, "entries into recovery by duplicate acknowledgements, as in the DUPACK column of Tauran 2017",
         &[Each(|f| f.recovery_entries)]),
-    row("duplicate_acks", "duplicate ACKs", "", LESS, "duplicate acknowledgements that the sender received",
+    row("duplicate_acks", "duplicate ACKs", "", LESS, "duplicate acknowledgements received by the sender",
         &[Each(|f| f.duplicate_acks)]),
     row("window_reductions", "window reductions", "", LESS, "reductions of the congestion window",
         &[Each(|f| f.window_reductions)]),
-    row("undo_events", "reductions undone", "", LESS, "reductions that the sender found needless and took back",
+    row("undo_events", "reductions undone", "", LESS, "window reductions that the sender undid as unnecessary",
         &[Each(|f| f.undo_events)]),
-    row("segments_by_retransmissions", "segments by retransmissions", "", None, "acknowledged segments by how often they were sent again: never, once, ..., 7 times or more",
+    row("segments_by_retransmissions", "segments by retransmissions", "", None, "acknowledged segments by number of retransmissions: 0, 1, ..., 7 or more",
         &[Flow(|f| Value::List(f.segments_by_retransmissions.map(Value::Count).to_vec()))]),
-    row("reordering_degree", "reordering degree", "packets", LESS, "the farthest that a segment arrived behind later ones",
+    row("reordering_degree", "reordering degree", "packets", LESS, "largest displacement of a segment that arrived after later ones",
         &[Flow(|f| f.reordering_degree.into())]),
-    row("segment_delay_ms", "segment delay", "ms", LESS, "first transmission by the transport to first arrival",
+    row("segment_delay_ms", "segment delay", "ms", LESS, "time from the first transmission by the transport to the first arrival",
         &[Flow(|f| f.segment_delay.into())]),
-    row("in_order_delay_ms", "in-order delay", "ms", LESS, "first transmission by the transport to delivery in order",
+    row("in_order_delay_ms", "in-order delay", "ms", LESS, "time from the first transmission by the transport to in-order delivery",
         &[Flow(|f| f.in_order_delay.into())]),
-    row("sent", "messages sent", "", None, "messages, requests or packets of speech handed to the transport",
+    row("sent", "messages sent", "", None, "messages, requests or voice packets handed to the transport",
         &[Messages(|m| m.sent.into()), Requests(|r| r.sent.into()), Voice(|v| v.sent.into())]),
-    row("answered", "requests answered", "", MORE, "requests whose answer arrived whole",
+    row("answered", "requests answered", "", MORE, "requests whose answer arrived completely",
         &[Requests(|r| r.answered.into())]),
-    row("received", "messages received", "", MORE, "messages that arrived whole (TCP: in order)",
+    row("received", "messages received", "", MORE, "messages that arrived completely (TCP: in order)",
         &[Messages(|m| m.received.into()), Voice(|v| v.received.into())]),
-    row("played", "packets played", "", MORE, "packets of speech that arrived before they were to be played",
+    row("played", "packets played", "", MORE, "voice packets that arrived before their playout time",
         &[Voice(|v| v.played.into())]),
-    row("share_lost", "not played", "%", LESS, "packets of speech not played, lost or too late, of those that were to be played before the run ended",
+    row("share_lost", "not played", "%", LESS, "share of the voice packets due for playout before the end of the run that were lost or too late",
         &[Voice(|v| v.share_lost().into())]),
-    row("in_time", "messages in time", "", MORE, "messages, objects, answers or packets of speech within the deadline; all that arrived (of speech: that were played) if there is none",
+    row("in_time", "messages in time", "", MORE, "messages, objects, answers or voice packets within the deadline; without a deadline, all that arrived (voice: that were played)",
         &[Messages(|m| m.in_time.into()), Page(|p| p.in_time.into()), Requests(|r| r.in_time.into()), Voice(|v| v.in_time.into())]),
-    row("share_in_time", "messages in time", "%", MORE, "in time of those sent (of speech without a deadline: of those that were to be played)",
+    row("share_in_time", "messages in time", "%", MORE, "share of those sent that were in time (voice without a deadline: share of those due for playout)",
         &[Messages(|m| m.share_in_time().into()), Page(|p| p.share_in_time().into()), Requests(|r| r.share_in_time().into()), Voice(|v| v.share_in_time.into())]),
-    row("delay_ms", "message delay", "ms", LESS, "from the application to the application, of messages and packets of speech",
+    row("delay_ms", "message delay", "ms", LESS, "delay of messages and voice packets from application to application",
         &[Messages(|m| m.delay.into()), Voice(|v| v.delay.into())]),
-    row("object_delay_ms", "object delay", "ms", LESS, "from asking for an object to its arrival",
+    row("object_delay_ms", "object delay", "ms", LESS, "time from the request of an object to its arrival",
         &[Page(|p| p.object_delay.into())]),
-    row("response_time_ms", "response time", "ms", LESS, "from a request to the last byte of its answer",
+    row("response_time_ms", "response time", "ms", LESS, "time from a request to the last byte of its answer",
         &[Requests(|r| r.response_time.into())]),
-    row("mouth_to_ear_ms", "mouth to ear", "ms", LESS, "delay of codec, network and playout buffer",
+    row("mouth_to_ear_ms", "mouth to ear", "ms", LESS, "total delay of codec, network and playout buffer",
         &[Voice(|v| v.mouth_to_ear.into())]),
-    row("burst_ratio", "burst ratio", "", LESS, "BurstR of ITU-T G.107: mean length of the bursts of packets not played over that of losses by chance",
+    row("burst_ratio", "burst ratio", "", LESS, "BurstR of ITU-T G.107: mean length of the bursts of packets not played, divided by that of random losses",
         &[Voice(|v| v.burst_ratio.into())]),
-    row("delay_impairment", "delay impairment", "", LESS, "Idd of ITU-T G.107",
+    row("delay_impairment", "delay impairment", "", LESS, "delay impairment Idd of ITU-T G.107",
         &[Voice(|v| v.delay_impairment.into())]),
-    row("loss_impairment", "loss impairment", "", LESS, "Ie-eff of ITU-T G.107: codec and packets not played",
+    row("loss_impairment", "loss impairment", "", LESS, "effective equipment impairment Ie-eff of ITU-T G.107, from the codec and the packets not played",
         &[Voice(|v| v.loss_impairment.into())]),
-    row("rating", "R factor", "", MORE, "transmission rating factor R of ITU-T G.107, 93.2 at best",
+    row("rating", "R factor", "", MORE, "transmission rating factor R of ITU-T G.107, at most 93.2",
         &[Voice(|v| v.rating.into())]),
-    row("relayed_bytes", "relayed", "bytes", MORE, "payload that the proxy handed on",
+    row("relayed_bytes", "relayed", "bytes", MORE, "payload that the proxy forwarded",
         &[Proxies(|p| p.relayed.into())]),
-    row("most_held_bytes", "most held", "bytes", LESS, "most payload that the proxy held at a time, in both its buffers",
+    row("most_held_bytes", "most held", "bytes", LESS, "maximum payload in both buffers of the proxy",
         &[Proxies(|p| p.most_held.into())]),
-    row("packets_marked", "packets marked", "", LESS, "packets with data that arrived marked (ECN)",
+    row("packets_marked", "packets marked", "", LESS, "data packets that arrived with an ECN mark",
         &[Ecn(|e| e.marked.into())]),
-    row("share_marked", "marked", "%", LESS, "marked packets of the packets with data that arrived",
+    row("share_marked", "marked", "%", LESS, "share of the data packets received that were marked",
         &[Ecn(|e| e.share_marked().into())]),
-    row("reductions", "reductions by marks", "", LESS, "reductions of the congestion window because of marks, also counted as `window_reductions`",
+    row("reductions", "reductions by marks", "", LESS, "reductions of the congestion window caused by marks; also counted in `window_reductions`",
         &[Ecn(|e| e.reductions.into())]),
-    row("packets_offered", "packets offered", "", None, "packets that came to the link: those dropped, delivered, lost and pending",
+    row("packets_offered", "packets offered", "", None, "packets offered to the link: dropped, delivered, lost and pending ones",
         &[Link(|l| l.counters.offered.into()), Leg(|l| l.counters.offered.into())]),
-    row("packets_delivered", "packets delivered", "", MORE, "packets that arrived at the far end",
+    row("packets_delivered", "packets delivered", "", MORE, "packets delivered at the far end",
         &[Link(|l| l.counters.delivered.into())]),
-    row("packets_dropped", "packets dropped", "", LESS, "packets that found the queue full",
+    row("packets_dropped", "packets dropped", "", LESS, "packets dropped by a full queue",
         &[Link(|l| l.counters.dropped.into()), Leg(|l| l.counters.dropped.into())]),
-    row("packets_lost", "packets lost", "", LESS, "packets lost on the way",
+    row("packets_lost", "packets lost", "", LESS, "packets lost after the queue",
         &[Link(|l| l.counters.lost.into()), Leg(|l| l.counters.lost.into())]),
-    row("packets_pending", "packets pending", "", None, "packets that waited or were on the way when the run ended",
+    row("packets_pending", "packets pending", "", None, "packets waiting or in transit when the run ended",
         &[Link(|l| l.pending.into()), Leg(|l| l.pending.into())]),
-    row("packets_overtaken", "packets overtaken", "", LESS, "packets delivered after one that was offered later",
+    row("packets_overtaken", "packets overtaken", "", LESS, "packets delivered after a packet that was offered later",
         &[Link(|l| l.counters.overtaken.into())]),
-    row("packets_held", "packets held", "", None, "packets that waited in a re-sequencing buffer",
+    row("packets_held", "packets held", "", None, "packets held in a re-sequencing buffer",
         &[Link(|l| l.counters.held.into())]),
-    row("reorder_flushes", "flushes", "", None, "how often a re-sequencing buffer with something in it was flushed",
+    row("reorder_flushes", "flushes", "", None, "flushes of a non-empty re-sequencing buffer",
         &[Link(|l| l.counters.flushes.into())]),
-    row("lldus_taken", "LLDUs taken", "", None, "LLDUs that packets took (frames, TBs or attempts where a link sends those)",
+    row("lldus_taken", "LLDUs taken", "", None, "LLDUs that carried packets (frames, TBs or attempts on links that send those)",
         &[Link(|l| l.counters.lldus_taken.into())]),
-    row("bytes_delivered", "delivered", "bytes", MORE, "IP bytes of the packets delivered",
+    row("bytes_delivered", "delivered", "bytes", MORE, "IP bytes of delivered packets",
         &[Link(|l| l.counters.bytes_delivered.into())]),
-    row("bytes_sent", "sent", "bytes", None, "bytes that the leg sent, lost ones included",
+    row("bytes_sent", "sent", "bytes", None, "bytes that the leg sent, including lost ones",
         &[Leg(|l| l.counters.bytes_sent.into())]),
-    row("share_used", "link used", "%", LESS, "share of the link's slots that its packets took, repairs included",
+    row("share_used", "link used", "%", LESS, "share of the link's slots used for packets, including repairs",
         &[Link(|l| l.share_used.into())]),
-    row("share_beside", "sent beside the link", "%", LESS, "what was sent beside the link as a share of its slots: repairs for which the model takes no time",
+    row("share_beside", "sent beside the link", "%", LESS, "repairs sent outside the link's slots, as a share of the slots: the model takes no slots for them",
         &[Link(|l| l.share_beside.into())]),
-    row("mean_coding_ratio", "coding ratio", "%", MORE, "IP bytes delivered / bytes put on the link for them, padding included",
+    row("mean_coding_ratio", "coding ratio", "%", MORE, "IP bytes delivered / bytes sent on the link for them, including padding",
         &[Link(|l| l.mean_coding_ratio.into())]),
-    row("longest_queue", "longest queue", "packets", LESS, "most packets that waited at once",
+    row("longest_queue", "longest queue", "packets", LESS, "maximum queue length",
         &[Link(|l| l.counters.longest_queue.into()), Leg(|l| l.counters.longest_queue.into())]),
-    row("packet_delay_ms", "packet delay", "ms", LESS, "queue entry to delivery",
+    row("packet_delay_ms", "packet delay", "ms", LESS, "time from queue entry to delivery",
         &[Link(|l| l.delay.into())]),
-    row("queueing_delay_ms", "queueing delay", "ms", LESS, "queue entry to the first LLDU",
+    row("queueing_delay_ms", "queueing delay", "ms", LESS, "time from queue entry to the first LLDU",
         &[Link(|l| l.queueing_delay.into())]),
     row("count", "count", "", None, "number of samples",
         &[Delay(|d| d.count.into())]),
-    row("min", "min", "ms", LESS, "the smallest",
+    row("min", "min", "ms", LESS, "minimum",
         &[Delay(|d| ms(d.min))]),
-    row("mean", "mean", "ms", LESS, "the mean",
+    row("mean", "mean", "ms", LESS, "mean",
         &[Delay(|d| (d.mean_ns / 1e6).into())]),
     row("p50", "p50", "ms", LESS, "median",
         &[Delay(|d| ms(d.p50))]),
@@ -294,19 +293,19 @@ pub static CATALOG: &[Metric] = &[
         &[Delay(|d| ms(d.p95))]),
     row("p99", "p99", "ms", LESS, "99th percentile",
         &[Delay(|d| ms(d.p99))]),
-    row("max", "max", "ms", LESS, "the largest",
+    row("max", "max", "ms", LESS, "maximum",
         &[Delay(|d| ms(d.max))]),
-    row("events", "events", "", None, "events that the engine handled",
+    row("events", "events", "", None, "events handled by the engine",
         &[Run(|r| r.events.into())]),
-    row("share_sent_again", "sent again", "%", LESS, "retransmissions of segments sent", &[Campaign]),
-    row("segments_sent_once_share", "segments sent once", "%", MORE, "share of the acknowledged segments that were never sent again", &[Campaign]),
-    row("segments_sent_twice_share", "segments sent twice", "%", LESS, "share sent again once", &[Campaign]),
-    row("segments_sent_three_times_share", "segments sent three times", "%", LESS, "share sent again twice", &[Campaign]),
-    row("segments_sent_four_times_share", "segments sent four times", "%", LESS, "share sent again three times", &[Campaign]),
-    row("lldus_sent_once_share", "LLDUs sent once", "%", MORE, "share of the first link trace's LLDUs that its scheme never sent again", &[Campaign]),
-    row("lldus_sent_twice_share", "LLDUs sent twice", "%", LESS, "share sent again once", &[Campaign]),
-    row("lldus_sent_three_times_share", "LLDUs sent three times", "%", LESS, "share sent again twice", &[Campaign]),
-    row("lldus_sent_four_times_share", "LLDUs sent four times", "%", LESS, "share sent again three times", &[Campaign]),
+    row("share_sent_again", "sent again", "%", LESS, "retransmissions as a share of segments sent", &[Campaign]),
+    row("segments_sent_once_share", "segments sent once", "%", MORE, "share of acknowledged segments that were sent once", &[Campaign]),
+    row("segments_sent_twice_share", "segments sent twice", "%", LESS, "share of acknowledged segments that were retransmitted once", &[Campaign]),
+    row("segments_sent_three_times_share", "segments sent three times", "%", LESS, "share of acknowledged segments that were retransmitted twice", &[Campaign]),
+    row("segments_sent_four_times_share", "segments sent four times", "%", LESS, "share of acknowledged segments that were retransmitted three times", &[Campaign]),
+    row("lldus_sent_once_share", "LLDUs sent once", "%", MORE, "share of the LLDUs of the first link trace that were sent once", &[Campaign]),
+    row("lldus_sent_twice_share", "LLDUs sent twice", "%", LESS, "share of the LLDUs of the first link trace that were retransmitted once", &[Campaign]),
+    row("lldus_sent_three_times_share", "LLDUs sent three times", "%", LESS, "share of the LLDUs of the first link trace that were retransmitted twice", &[Campaign]),
+    row("lldus_sent_four_times_share", "LLDUs sent four times", "%", LESS, "share of the LLDUs of the first link trace that were retransmitted three times", &[Campaign]),
 ];
 
 const fn row(
@@ -320,19 +319,19 @@ const fn row(
     let (mut places, mut next) = (0, 0);
     while next < sources.len() {
         places |= match sources[next] {
-            Run(_) | Sometimes(_) => Place::Run.bit(),
-            Page(_) => Place::Page.bit(),
-            Requests(_) => Place::Requests.bit(),
-            Voice(_) => Place::Voice.bit(),
-            Flow(_) => Place::Flow.bit(),
-            Each(_) => Place::Run.bit() | Place::Flow.bit(),
-            Messages(_) => Place::Messages.bit(),
-            Proxies(_) => Place::Proxies.bit(),
-            Ecn(_) => Place::Ecn.bit(),
-            Link(_) => Place::Link.bit(),
-            Leg(_) => Place::Leg.bit(),
-            Delay(_) => Place::Delay.bit(),
-            Campaign => Place::Campaign.bit(),
+            Run(_) | Sometimes(_) => SummaryPart::Run.bit(),
+            Page(_) => SummaryPart::Page.bit(),
+            Requests(_) => SummaryPart::Requests.bit(),
+            Voice(_) => SummaryPart::Voice.bit(),
+            Flow(_) => SummaryPart::Flow.bit(),
+            Each(_) => SummaryPart::Run.bit() | SummaryPart::Flow.bit(),
+            Messages(_) => SummaryPart::Messages.bit(),
+            Proxies(_) => SummaryPart::Proxies.bit(),
+            Ecn(_) => SummaryPart::Ecn.bit(),
+            Link(_) => SummaryPart::Link.bit(),
+            Leg(_) => SummaryPart::Leg.bit(),
+            Delay(_) => SummaryPart::Delay.bit(),
+            Campaign => SummaryPart::Campaign.bit(),
         };
         next += 1;
     }
@@ -340,16 +339,16 @@ const fn row(
 }
 
 impl Metric {
-    /// The parts of a summary that have it.
-    pub fn places(&self) -> impl Iterator<Item = Place> {
+    /// The parts of a summary that have the metric.
+    pub fn places(&self) -> impl Iterator<Item = SummaryPart> {
         let places = self.places;
-        Place::ALL.into_iter().filter(move |place| places & place.bit() != 0)
+        SummaryPart::ALL.into_iter().filter(move |place| places & place.bit() != 0)
     }
 }
 
 impl Outcome {
-    /// Everything measured, by name: totals, then each flow and each hop. It serialises to what
-    /// Python's `Run.summary()` gives, to the last bit.
+    /// All metrics by name: totals, then each flow and each hop. The result serialises to exactly
+    /// what Python's `Run.summary()` returns.
     ///
     /// ```
     /// use std::sync::Arc;
@@ -383,9 +382,9 @@ impl Outcome {
         self.summary_with(Value::List(self.flows.iter().map(flow).collect()))
     }
 
-    /// The same with something else in the place of the flows.
+    /// The summary with `flows` instead of the table of flows.
     pub(super) fn summary_with(&self, flows: Value) -> Value {
-        let mut values = read(Place::Run, |source| match source {
+        let mut values = read(SummaryPart::Run, |source| match source {
             Run(value) => Some(value(self)),
             Each(count) => Some(self.total(count).into()),
             Sometimes(value) => value(self),
@@ -397,15 +396,15 @@ impl Outcome {
             ("links", hops(&self.forward)),
             ("return_links", hops(&self.backward)),
         ];
-        // The engine's own count stands last.
+        // The engine's event count is last.
         let events = values.len() - 1;
         values.splice(events..events, parts);
         Value::Table(values)
     }
 }
 
-/// The metrics of a place, in the order of the catalogue.
-fn read(place: Place, value: impl Fn(Source) -> Option<Value>) -> Vec<(&'static str, Value)> {
+/// The metrics of a part, in the order of the catalogue.
+fn read(place: SummaryPart, value: impl Fn(Source) -> Option<Value>) -> Vec<(&'static str, Value)> {
     let mut values = Vec::with_capacity(24);
     for metric in CATALOG.iter().filter(|metric| metric.places & place.bit() != 0) {
         values.extend(metric.sources.iter().find_map(|&of| Some((metric.name, value(of)?))));
@@ -414,34 +413,34 @@ fn read(place: Place, value: impl Fn(Source) -> Option<Value>) -> Vec<(&'static 
 }
 
 pub(super) fn flow(flow: &FlowMetrics) -> Value {
-    let mut values = read(Place::Flow, |source| match source {
+    let mut values = read(SummaryPart::Flow, |source| match source {
         Flow(value) => Some(value(flow)),
         Each(count) => Some(count(flow).into()),
         _ => None,
     });
     if let Some(messages) = &flow.messages {
-        let found = read(Place::Messages, |source| match source {
+        let found = read(SummaryPart::Messages, |source| match source {
             Messages(value) => Some(value(messages)),
             _ => None,
         });
         values.push(("messages", Value::Table(found)));
     }
     if let Some(page) = &flow.page {
-        let found = read(Place::Page, |source| match source {
+        let found = read(SummaryPart::Page, |source| match source {
             Page(value) => Some(value(page)),
             _ => None,
         });
         values.push(("page", Value::Table(found)));
     }
     if let Some(requests) = &flow.requests {
-        let found = read(Place::Requests, |source| match source {
+        let found = read(SummaryPart::Requests, |source| match source {
             Requests(value) => Some(value(requests)),
             _ => None,
         });
         values.push(("requests", Value::Table(found)));
     }
     if let Some(voice) = &flow.voice {
-        let found = read(Place::Voice, |source| match source {
+        let found = read(SummaryPart::Voice, |source| match source {
             Voice(value) => Some(value(voice)),
             _ => None,
         });
@@ -449,7 +448,7 @@ pub(super) fn flow(flow: &FlowMetrics) -> Value {
     }
     if !flow.proxies.is_empty() {
         let proxy = |proxy: &ProxyMetrics| {
-            Value::Table(read(Place::Proxies, |source| match source {
+            Value::Table(read(SummaryPart::Proxies, |source| match source {
                 Proxies(value) => Some(value(proxy)),
                 _ => None,
             }))
@@ -457,7 +456,7 @@ pub(super) fn flow(flow: &FlowMetrics) -> Value {
         values.push(("proxies", Value::List(flow.proxies.iter().map(proxy).collect())));
     }
     if let Some(ecn) = &flow.ecn {
-        let found = read(Place::Ecn, |source| match source {
+        let found = read(SummaryPart::Ecn, |source| match source {
             Ecn(value) => Some(value(ecn)),
             _ => None,
         });
@@ -469,7 +468,7 @@ pub(super) fn flow(flow: &FlowMetrics) -> Value {
 fn hop(hop: &HopMetrics) -> Value {
     let (kind, found) = match hop {
         HopMetrics::Leg(leg) => {
-            let mut found = read(Place::Leg, |source| match source {
+            let mut found = read(SummaryPart::Leg, |source| match source {
                 Leg(value) => Some(value(leg)),
                 _ => None,
             });
@@ -477,7 +476,7 @@ fn hop(hop: &HopMetrics) -> Value {
             ("leg", found)
         }
         HopMetrics::Link(link) => {
-            let mut found = read(Place::Link, |source| match source {
+            let mut found = read(SummaryPart::Link, |source| match source {
                 Link(value) => Some(value(link)),
                 _ => None,
             });
@@ -492,7 +491,7 @@ fn hop(hop: &HopMetrics) -> Value {
 
 impl From<DelaySummary> for Value {
     fn from(delay: DelaySummary) -> Self {
-        Self::Table(read(Place::Delay, |source| match source {
+        Self::Table(read(SummaryPart::Delay, |source| match source {
             Delay(value) => Some(value(&delay)),
             _ => None,
         }))
@@ -513,9 +512,9 @@ mod tests {
     use crate::metrics::LegCounters;
     use crate::units::Instant;
 
-    /// What Python's `json.dumps` makes of `Run.summary()`, but for its spaces.
+    /// The output of Python's `json.dumps` for `Run.summary()`, without spaces.
     #[test]
-    fn a_summary_as_json() {
+    fn a_summary_serialises_to_json() {
         let outcome = Outcome {
             ended: Instant::from_nanos(2_000_000_000),
             flows: vec![FlowMetrics {
@@ -565,8 +564,8 @@ mod tests {
     }
 
     #[test]
-    fn a_place_has_a_name_once() {
-        for place in Place::ALL {
+    fn names_are_unique_in_each_part_of_a_summary() {
+        for place in SummaryPart::ALL {
             let mut names: Vec<&str> = CATALOG
                 .iter()
                 .filter(|metric| metric.places().any(|one| one == place))

@@ -1,18 +1,18 @@
-//! Distributions of delays: exact for short runs, within a thousandth for long ones.
+//! Distributions of delays: exact for few samples, within a thousandth for many.
 
 use hdrhistogram::Histogram;
 
 use crate::units::Duration;
 
-/// Fewer samples are kept exactly; as many go into a histogram of three significant digits, so that
-/// memory does not grow with the run.
+/// Number of samples from which a histogram of three significant digits replaces the exact samples,
+/// so that memory does not grow with the run.
 const EXACT: usize = 1 << 16;
-/// Samples that wait until they go into the histogram together.
+/// Samples that are buffered before they are added to the histogram.
 const CHUNK: usize = 1 << 10;
-/// Why recording cannot fail.
+/// Why recording does not fail.
 const GROWS: &str = "a histogram that resizes itself takes any u64";
 
-/// Collects durations.
+/// Collects durations and computes their quantiles.
 ///
 /// ```
 /// use clift::metrics::Distribution;
@@ -27,12 +27,12 @@ const GROWS: &str = "a histogram that resizes itself takes any u64";
 /// ```
 #[derive(Clone, Debug, Default)]
 pub struct Distribution {
-    /// The samples that `folded` does not hold.
+    /// The samples that are not in `folded` yet.
     recent: Vec<u64>,
     folded: Option<Box<Folded>>,
 }
 
-/// Samples that are not kept one by one.
+/// Samples in a histogram.
 #[derive(Clone, Debug)]
 struct Folded {
     histogram: Histogram<u64>,
@@ -47,14 +47,14 @@ struct Totals {
     max: u64,
 }
 
-/// What a report says of a distribution of durations.
+/// Summary of a distribution of durations.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct DelaySummary {
     /// Number of samples, at least 1.
     pub count: u64,
-    /// The smallest, exactly.
+    /// Minimum, exact.
     pub min: Duration,
-    /// The mean, exactly, in nanoseconds.
+    /// Mean in nanoseconds, exact.
     pub mean_ns: f64,
     /// Median (nearest rank).
     pub p50: Duration,
@@ -64,7 +64,7 @@ pub struct DelaySummary {
     pub p95: Duration,
     /// 99th percentile.
     pub p99: Duration,
-    /// The largest, exactly.
+    /// Maximum, exact.
     pub max: Duration,
 }
 
@@ -78,7 +78,7 @@ impl Distribution {
         self.recent.push(sample.as_nanos());
     }
 
-    /// The samples of both together.
+    /// The samples of both distributions.
     pub fn merged(&self, other: &Self) -> Self {
         let mut both = self.clone();
         both.recent.extend(&other.recent);
@@ -96,13 +96,13 @@ impl Distribution {
         self.totals().count
     }
 
-    /// The `q`-quantile by nearest rank, 0 <= q <= 1; `None` without samples. Exact below 65,536
-    /// samples, within 0.1 % from there on.
+    /// The `q`-quantiles by nearest rank, 0 <= q <= 1; `None` without samples. Exact below 65,536
+    /// samples, else within 0.1 %.
     pub fn quantiles<const N: usize>(&self, qs: [f64; N]) -> Option<[Duration; N]> {
         self.quantiles_of(&self.totals(), qs)
     }
 
-    /// The figures of a report; `None` without samples.
+    /// Summary of the samples; `None` without samples.
     pub fn summary(&self) -> Option<DelaySummary> {
         let totals = self.totals();
         let [p50, p85, p95, p99] = self.quantiles_of(&totals, [0.50, 0.85, 0.95, 0.99])?;
@@ -159,7 +159,7 @@ impl Distribution {
 
     fn fold(&mut self) -> &Folded {
         let folded = self.folded.get_or_insert_with(|| {
-            // Three digits are within what the type allows, so this cannot fail.
+            // The type supports three significant digits, so this does not fail.
             let histogram = Histogram::new(3).expect("three significant digits");
             Box::new(Folded { histogram, totals: Totals::NONE })
         });
@@ -197,7 +197,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn short_runs_are_exact() {
+    fn few_samples_give_exact_quantiles() {
         let mut d = Distribution::default();
         assert_eq!(d.summary(), None);
         for ns in (1..=100).rev() {
@@ -209,7 +209,7 @@ mod tests {
     }
 
     #[test]
-    fn two_are_merged_as_if_recorded_together() {
+    fn a_merged_distribution_equals_one_recorded_together() {
         for (left, right) in [(10, 10), (0, 5), (10, 100_000), (100_000, 10), (90_000, 90_000)] {
             let (mut a, mut b) = (Distribution::default(), Distribution::default());
             let mut both = Distribution::default();
@@ -227,7 +227,7 @@ mod tests {
     }
 
     #[test]
-    fn long_runs_are_within_a_thousandth() {
+    fn many_samples_give_quantiles_within_a_thousandth() {
         let mut d = Distribution::default();
         let n = 300_000u64;
         for i in 0..n {

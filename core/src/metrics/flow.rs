@@ -1,4 +1,4 @@
-//! What one flow achieved and what it went through.
+//! Metrics of one flow.
 
 use crate::metrics::{DelaySummary, PageMetrics, RequestMetrics, VoiceMetrics};
 use crate::units::{Duration, Instant};
@@ -7,27 +7,27 @@ use crate::units::{Duration, Instant};
 #[derive(Clone, Debug, Default, PartialEq)]
 #[non_exhaustive]
 pub struct FlowMetrics {
-    /// When it started.
+    /// Start time.
     pub start: Instant,
-    /// When it ended: at its completion, else with the run.
+    /// End time: that of its completion, else that of the run.
     pub end: Instant,
-    /// Payload bytes that the receiver has in order.
+    /// In-order payload bytes at the receiver.
     pub bytes_in_order: u64,
-    /// Bytes of IP packets received, each packet once.
+    /// Bytes of IP packets received, each packet counted once.
     pub ip_bytes_received: u64,
-    /// Bytes of IP packets sent, retransmissions included.
+    /// Bytes of IP packets sent, including retransmissions.
     pub ip_bytes_sent: u64,
-    /// Segments sent, retransmissions included.
+    /// Segments sent, including retransmissions.
     pub segments_sent: u64,
-    /// Segments sent again.
+    /// Segments retransmitted.
     pub retransmissions: u64,
-    /// Acknowledged segments by how often they were sent again: index 0 never, 1 once, ...; the
-    /// last index counts all beyond. Datagrams: those sent.
+    /// Acknowledged segments by number of retransmissions: index 0 none, 1 one, ...; the last index
+    /// also counts larger numbers. For datagrams: those sent.
     pub segments_by_retransmissions: [u64; 8],
-    /// Segments that arrived with nothing new in them: the original did arrive.
+    /// Segments that arrived without new data, because the original had arrived.
     pub spurious_retransmissions: u64,
-    /// Segments that brought something new and were thrown away at the receiver because their
-    /// timestamp was too old (PAWS; none in profile `papers`).
+    /// Segments with new data that the receiver discarded because their timestamp was too old
+    /// (PAWS; none in profile `papers`).
     pub stale_segments: u64,
     /// Retransmission timeouts.
     pub timeouts: u64,
@@ -41,108 +41,108 @@ pub struct FlowMetrics {
     pub window_reductions: u64,
     /// Reductions undone.
     pub undo_events: u64,
-    /// The farthest that a segment arrived behind later ones, in packets.
+    /// Largest displacement of a segment that arrived after later ones, in packets.
     pub reordering_degree: u64,
-    /// First transmission by the transport to first arrival, over segments.
+    /// Delay of segments from their first transmission by the transport to their first arrival.
     pub segment_delay: Option<DelaySummary>,
-    /// First transmission by TCP to delivery in order, over segments.
+    /// Delay of segments from their first transmission by TCP to their in-order delivery.
     pub in_order_delay: Option<DelaySummary>,
-    /// When the last byte of a file arrived, the last object of a page, the last answer.
+    /// Arrival time of the last byte of a file, the last object of a page, or the last answer.
     pub completed: Option<Instant>,
-    /// When the sender had the acknowledgement of the last byte.
+    /// Time at which the sender received the acknowledgement of the last byte.
     pub acknowledged: Option<Instant>,
-    /// Messages of a constant-rate application.
+    /// Metrics of a constant-rate application.
     pub messages: Option<MessageMetrics>,
-    /// The web page of a session, with its first connection.
+    /// Metrics of the web page of a session; only its first connection has them.
     pub page: Option<PageMetrics>,
-    /// Requests and their answers.
+    /// Metrics of requests and answers.
     pub requests: Option<RequestMetrics>,
-    /// A call.
+    /// Metrics of a call.
     pub voice: Option<VoiceMetrics>,
-    /// The proxies that split the flow, from the first to the last.
+    /// Metrics of the proxies that split the flow, from the first to the last.
     pub proxies: Vec<ProxyMetrics>,
-    /// Explicit congestion notification, where it is in use.
+    /// Metrics of explicit congestion notification, if it is in use.
     pub ecn: Option<EcnMetrics>,
 }
 
-/// What a proxy did for a flow.
+/// Metrics of a proxy for one flow.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 #[non_exhaustive]
 pub struct ProxyMetrics {
-    /// Bytes that it handed on.
+    /// Bytes forwarded.
     pub relayed: u64,
-    /// Most bytes that it held at a time, in both buffers together.
+    /// Maximum of the bytes in both buffers together.
     pub most_held: u64,
 }
 
-/// What explicit congestion notification did.
+/// Metrics of explicit congestion notification.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 #[non_exhaustive]
 pub struct EcnMetrics {
-    /// Packets with data that arrived marked.
+    /// Data packets that arrived with an ECN mark.
     pub marked: u64,
-    /// Packets with data that arrived, duplicates included.
+    /// Data packets that arrived, including duplicates.
     pub arrived: u64,
-    /// Reductions of the congestion window because of marks.
+    /// Reductions of the congestion window caused by marks.
     pub reductions: u64,
 }
 
 impl EcnMetrics {
-    /// Marked packets over those that arrived; `None` if none did.
+    /// Marked packets divided by packets that arrived; `None` if none arrived.
     pub fn share_marked(&self) -> Option<f64> {
         (self.arrived > 0).then(|| self.marked as f64 / self.arrived as f64)
     }
 }
 
-/// What became of the messages of a constant-rate application.
+/// Metrics of a constant-rate application.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 #[non_exhaustive]
 pub struct MessageMetrics {
     /// Messages handed to the transport.
     pub sent: u64,
-    /// Messages that arrived whole (TCP: in order).
+    /// Messages that arrived completely (TCP: in order).
     pub received: u64,
-    /// Of these, within the deadline; all of them without one.
+    /// Messages received within the deadline; without a deadline, all received.
     pub in_time: u64,
-    /// From the application to the application.
+    /// Delay from application to application.
     pub delay: Option<DelaySummary>,
 }
 
 impl MessageMetrics {
-    /// Messages in time over messages sent; `None` if none was sent.
+    /// Messages in time divided by messages sent; `None` if none was sent.
     pub fn share_in_time(&self) -> Option<f64> {
         (self.sent > 0).then(|| self.in_time as f64 / self.sent as f64)
     }
 }
 
 impl FlowMetrics {
-    /// How long the flow lasted.
+    /// Duration of the flow.
     pub fn lasted(&self) -> Duration {
         self.end.saturating_since(self.start)
     }
 
-    /// In-order payload over the time that the flow lasted, bit/s.
+    /// In-order payload divided by the duration of the flow, bit/s.
     pub fn goodput(&self) -> f64 {
         rate(self.bytes_in_order, self.lasted())
     }
 
-    /// Everything sent over the time that the flow lasted, bit/s.
+    /// Bytes of IP packets sent divided by the duration of the flow, bit/s.
     pub fn throughput(&self) -> f64 {
         rate(self.ip_bytes_sent, self.lasted())
     }
 
-    /// Distinct IP packets received over the time that the flow lasted, bit/s: what the figures
-    /// of Kuhn 2014 count.
+    /// Distinct IP bytes received divided by the duration of the flow, bit/s, as in the figures of
+    /// Kuhn 2014.
     pub fn ip_throughput(&self) -> f64 {
         rate(self.ip_bytes_received, self.lasted())
     }
 
-    /// First segment sent to last byte of the file received.
+    /// Time from the first segment sent to the last byte of the file received.
     pub fn completion(&self) -> Option<Duration> {
         self.completed.map(|at| at.saturating_since(self.start))
     }
 
-    /// First segment sent to last byte of the file acknowledged.
+    /// Time from the first segment sent to the last byte of the file acknowledged.
     pub fn completion_acknowledged(&self) -> Option<Duration> {
         self.acknowledged.map(|at| at.saturating_since(self.start))
     }
@@ -155,7 +155,7 @@ fn rate(bytes: u64, time: Duration) -> f64 {
     bytes as f64 * 8.0 / time.as_secs_f64()
 }
 
-/// Jain's fairness index of the flows' goodputs, 1/n to 1; 1 if nobody got anything.
+/// Jain's fairness index of the flows' goodputs, 1/n to 1; 1 if all goodputs are 0.
 ///
 /// ```
 /// use clift::metrics::fairness;

@@ -1,4 +1,4 @@
-//! What a hop of the path carried.
+//! Metrics of a hop of the path.
 
 use crate::link::LinkCounters;
 use crate::metrics::DelaySummary;
@@ -19,9 +19,9 @@ pub enum HopMetrics {
 pub struct LegMetrics {
     /// Packets and bytes.
     pub counters: LegCounters,
-    /// Packets in the queue, in the transmitter or on the way when the run ended.
+    /// Packets in the queue, in the transmitter or in transit when the run ended.
     pub pending: u64,
-    /// Packets that its queue marked, if any came that it may mark.
+    /// Packets marked by the queue; `None` if no ECN-capable packet came.
     pub marked: Option<u64>,
 }
 
@@ -31,21 +31,21 @@ pub struct LegMetrics {
 pub struct LinkMetrics {
     /// Packets, bytes and LLDUs.
     pub counters: LinkCounters,
-    /// Packets that waited or were on the way when the run ended.
+    /// Packets waiting or in transit when the run ended.
     pub pending: u64,
-    /// Share of the link's slots that its packets took, repairs included, 0 to 1.
+    /// Share of the link's slots used for packets, including repairs, 0 to 1.
     pub share_used: f64,
-    /// What was sent beside the link, as a share of its slots: the repairs of a model that takes no time
-    /// for them. It may exceed 1.
+    /// Repairs sent outside the link's slots, as a share of the slots, for models that take no
+    /// slots for repairs. It may exceed 1.
     pub share_beside: f64,
-    /// IP bytes delivered over bytes put on the link for them, padding included; `None` if
-    /// nothing was delivered.
+    /// IP bytes delivered divided by the bytes sent on the link for them, including padding; `None`
+    /// if nothing was delivered.
     pub mean_coding_ratio: Option<f64>,
-    /// Queue entry to delivery.
+    /// Time from queue entry to delivery.
     pub delay: Option<DelaySummary>,
-    /// Queue entry to the first LLDU.
+    /// Time from queue entry to the first LLDU.
     pub queueing_delay: Option<DelaySummary>,
-    /// What this kind of link counts besides, by name.
+    /// Additional counters of this kind of link, by name.
     pub details: Vec<(&'static str, u64)>,
 }
 
@@ -57,10 +57,10 @@ pub struct LegCounters {
     pub offered: u64,
     /// Packets dropped by a full queue.
     pub dropped: u64,
-    /// Packets lost behind the transmitter.
+    /// Packets lost after the transmitter.
     pub lost: u64,
-    /// Bytes sent, lost ones included.
+    /// Bytes sent, including lost ones.
     pub bytes_sent: u64,
-    /// Most packets that waited at once.
+    /// Maximum queue length, in packets.
     pub longest_queue: u64,
 }

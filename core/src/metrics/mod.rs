@@ -1,7 +1,7 @@
-//! Stage 6: what links and flows are measured by.
+//! Stage 6: metrics of links and flows.
 //!
-//! A metric is a field of what is measured ([`FlowMetrics`], [`LinkMetrics`], ...) and a row of
-//! [`CATALOG`]; [`Outcome::summary`] has all of them by name.
+//! A metric is a field of a metrics type ([`FlowMetrics`], [`LinkMetrics`], ...) and a row of
+//! [`CATALOG`]. [`Outcome::summary`] returns all of them by name.
 
 mod application;
 mod catalog;
@@ -13,7 +13,7 @@ mod outcome;
 mod value;
 
 pub use application::{PageMetrics, RequestMetrics, VoiceMetrics};
-pub use catalog::{Better, CATALOG, Metric, Place};
+pub use catalog::{Better, CATALOG, Metric, SummaryPart};
 pub use distribution::{DelaySummary, Distribution};
 pub use flow::{EcnMetrics, FlowMetrics, MessageMetrics, ProxyMetrics, fairness};
 pub use hop::{HopMetrics, LegCounters, LegMetrics, LinkMetrics};

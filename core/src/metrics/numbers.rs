@@ -1,23 +1,25 @@
-//! The numbers of a run by dotted names, as tables of results have them.
+//! The numbers of a run by dotted names, as tables of results store them.
 
 use std::fmt::Write;
 
 use crate::metrics::catalog;
 use crate::metrics::{FlowMetrics, Outcome, Value};
 
-/// Of a run with more flows than these, tables of results hold what the flows range over in the place of
-/// each flow's own numbers: 10^5 flows would be four million columns.
+/// Maximum number of flows with separate numbers in tables of results; for more flows, a table
+/// stores their ranges. 10^5 flows would need four million columns.
 pub const MOST_FLOWS: usize = 100;
 
 impl Outcome {
-    /// Hands on all finite numbers of the summary by their dotted names, in its order.
+    /// Calls `see` with the dotted name and the value of each finite number of the summary, in its
+    /// order.
     ///
-    /// Flow 3's timeouts are `flows.3.timeouts`. With more than [`MOST_FLOWS`] flows there are
-    /// `flows.least.timeouts`, `flows.median.timeouts` and `flows.most.timeouts` of the flows that have
-    /// one, and `flows.sum.segments_by_retransmissions.0` and so on.
+    /// For example, the timeouts of flow 3 are `flows.3.timeouts`. With more than [`MOST_FLOWS`]
+    /// flows, the names are `flows.least.timeouts`, `flows.median.timeouts` and
+    /// `flows.most.timeouts`, over the flows that have the number, and
+    /// `flows.sum.segments_by_retransmissions.0` and so on.
     ///
     /// # Errors
-    /// What `see` fails with.
+    /// The errors of `see`.
     pub fn numbers<E>(&self, mut see: impl FnMut(&str, f64) -> Result<(), E>) -> Result<(), E> {
         let whole = if self.flows.len() > MOST_FLOWS {
             self.summary_with(ranges(&self.flows))
@@ -28,7 +30,8 @@ impl Outcome {
     }
 }
 
-/// Hands on the finite numbers of a value and of all that is in it, with `name` before their own.
+/// Calls `see` for the finite numbers of a value and its parts. `name` is the prefix of their
+/// names.
 fn gather<E>(
     value: &Value,
     name: &mut String,
@@ -42,7 +45,7 @@ fn gather<E>(
     match value {
         Value::List(values) => {
             for (index, value) in values.iter().enumerate() {
-                // A string takes any text.
+                // Writing to a string cannot fail.
                 let _ = write!(name, "{dot}{index}");
                 gather(value, name, see)?;
                 name.truncate(length);
@@ -69,7 +72,7 @@ fn finite(value: &Value) -> Option<f64> {
     }
 }
 
-/// The least, the median and the most of each number that flows have.
+/// The least, the median and the most of each number of the flows.
 fn ranges(flows: &[FlowMetrics]) -> Value {
     let mut of_all = Samples::default();
     let mut sums = [0; 8];
@@ -95,7 +98,7 @@ fn ranges(flows: &[FlowMetrics]) -> Value {
     ])
 }
 
-/// The numbers of many values of the same shape, each with those that stand at the same place.
+/// The numbers of several values of the same shape, collected by position.
 #[derive(Default)]
 struct Samples {
     own: Vec<f64>,
@@ -122,7 +125,7 @@ impl Samples {
         }
     }
 
-    /// The samples of this name, which mostly stand where they stood before.
+    /// The samples with this name. They are usually at the same index as in the previous value.
     fn row(&mut self, at: usize, name: &'static str) -> &mut Self {
         let there = if self.rows.get(at).is_some_and(|(own, _)| *own == name) {
             Some(at)
@@ -142,7 +145,7 @@ impl Samples {
         self.rows.iter_mut().for_each(|(_, row)| row.sort());
     }
 
-    /// What is picked from sorted numbers at each place that has some.
+    /// The numbers that `pick` selects from the sorted numbers at each position.
     fn picked(&self, pick: &impl Fn(&[f64]) -> f64) -> Value {
         if !self.own.is_empty() {
             return Value::Number(pick(&self.own));
@@ -181,7 +184,7 @@ mod tests {
             end: Instant::from_nanos(8_000_000),
             bytes_in_order: 1000 * timeouts,
             segments_by_retransmissions: [timeouts, 1, 0, 0, 0, 0, 0, 0],
-            // Every other flow has an application with a summary of its own.
+            // Only every other flow has an application with its own summary.
             messages: (timeouts % 2 == 1)
                 .then(|| MessageMetrics { sent: timeouts, ..Default::default() }),
             ..FlowMetrics::default()
@@ -189,7 +192,7 @@ mod tests {
     }
 
     #[test]
-    fn few_flows_have_numbers_of_their_own() {
+    fn few_flows_have_separate_numbers() {
         let found = numbers((0..MOST_FLOWS as u64).rev().map(flow).collect());
         assert_eq!((found["flows.0.timeouts"], found["flows.99.timeouts"]), (99.0, 0.0));
         assert_eq!(found["flows.2.messages.sent"], 97.0);

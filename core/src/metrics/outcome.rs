@@ -1,4 +1,4 @@
-//! What a whole run achieved.
+//! The result of a run.
 
 use crate::metrics::{FlowMetrics, HopMetrics, Value, fairness};
 use crate::units::{Duration, Instant};
@@ -9,18 +9,18 @@ use crate::units::{Duration, Instant};
 pub struct Outcome {
     /// When the run ended.
     pub ended: Instant,
-    /// One for each flow.
+    /// Metrics of each flow.
     pub flows: Vec<FlowMetrics>,
-    /// One for each shared hop from the sources to the destination.
+    /// Metrics of each shared hop from the sources to the destination.
     pub forward: Vec<HopMetrics>,
-    /// One for each shared hop from the destination to the sources.
+    /// Metrics of each shared hop from the destination to the sources.
     pub backward: Vec<HopMetrics>,
-    /// Events that the engine handled.
+    /// Events handled by the engine.
     pub events: u64,
 }
 
 impl Outcome {
-    /// Goodput of all flows together, bit/s: in-order bytes over the length of the run.
+    /// Goodput of all flows together in bit/s: in-order bytes divided by the duration of the run.
     pub fn goodput(&self) -> f64 {
         let bytes = self.total(|flow| flow.bytes_in_order);
         if self.ended == Instant::ZERO {
@@ -35,26 +35,26 @@ impl Outcome {
         fairness(&self.flows.iter().map(FlowMetrics::goodput).collect::<Vec<_>>())
     }
 
-    /// First segment sent to last byte received, of the flow that took longest; `None` unless
-    /// every flow had a file and got it through.
+    /// Time from the first segment sent to the last byte received, of the flow that took longest;
+    /// `None` unless every flow had a file and completed it.
     pub fn completion(&self) -> Option<Duration> {
         self.longest(FlowMetrics::completion)
     }
 
-    /// First segment sent to last byte acknowledged, of the flow that took longest; `None` unless
-    /// every flow had a file and all of it was acknowledged.
+    /// Time from the first segment sent to the last byte acknowledged, of the flow that took
+    /// longest; `None` unless every flow had a file and all of it was acknowledged.
     pub fn completion_acknowledged(&self) -> Option<Duration> {
         self.longest(FlowMetrics::completion_acknowledged)
     }
 
-    /// Mean page load time in s over the pages of the run, if there are some; missing if one of them is
-    /// not whole.
+    /// Mean page load time in s over the pages of the run; `None` without pages, missing if a page
+    /// is incomplete.
     pub(super) fn page_load(&self) -> Option<Value> {
         let pages = self.flows.iter().filter_map(|flow| flow.page);
         mean(pages.map(|page| page.load.map(Duration::as_secs_f64)))
     }
 
-    /// Mean opinion score over the calls of the run, if there are some.
+    /// Mean opinion score over the calls of the run; `None` without calls.
     pub(super) fn opinion(&self) -> Option<Value> {
         mean(self.flows.iter().filter_map(|flow| flow.voice).map(|voice| voice.opinion))
     }
@@ -64,7 +64,7 @@ impl Outcome {
         self.flows.iter().map(of).sum()
     }
 
-    /// Bytes over the length of the run, kbit/s.
+    /// Bytes divided by the duration of the run, in kbit/s.
     pub(super) fn kbps(&self, bytes: fn(&FlowMetrics) -> u64) -> f64 {
         let seconds = self.ended.as_secs_f64();
         if seconds > 0.0 { self.total(bytes) as f64 * 8e-3 / seconds } else { 0.0 }
@@ -76,7 +76,7 @@ impl Outcome {
     }
 }
 
-/// The mean of what there is, missing if one is.
+/// The mean of all numbers; `None` without numbers, missing if one of them is.
 fn mean(of: impl Iterator<Item = Option<f64>>) -> Option<Value> {
     let all: Vec<Option<f64>> = of.collect();
     let sum: Option<f64> = all.iter().copied().sum();

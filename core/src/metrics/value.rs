@@ -1,26 +1,26 @@
-//! What metrics come to, as a tree that JSON can hold.
+//! Values of metrics, as a tree that JSON can represent.
 
 use serde::{Serialize, Serializer};
 
-/// The value of a metric, or all of a run's by name: [`crate::metrics::Outcome::summary`].
+/// The value of a metric, or all metrics of a run by name: [`crate::metrics::Outcome::summary`].
 #[derive(Clone, Debug, PartialEq)]
 pub enum Value {
-    /// Nothing measured: no file got through, no packet arrived.
+    /// Not measured: for example, no file was completed, or no packet arrived.
     Missing,
     /// A count.
     Count(u64),
     /// Any other number.
     Number(f64),
-    /// A word.
+    /// A text.
     Text(&'static str),
-    /// Values in order: a flow each, a link each.
+    /// A list: one value for each flow or link.
     List(Vec<Value>),
-    /// Values by name, in the order of the catalogue.
+    /// A table by name, in the order of the catalogue.
     Table(Vec<(&'static str, Value)>),
 }
 
 impl Value {
-    /// The value of this name; `None` unless this is a table that has it.
+    /// The value with this name; `None` if this is not a table or has no such key.
     ///
     /// ```
     /// use clift::metrics::Value;

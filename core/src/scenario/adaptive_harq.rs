@@ -1,4 +1,4 @@
-//! Adaptive-HARQ links in scenario files: the link, and the channel that is made for it.
+//! Adaptive-HARQ links in scenario files: the link and its channel.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -16,10 +16,10 @@ use crate::scheme::{AdaptiveHarqOptions, Medium, Sizing};
 use crate::trace::MiTrace;
 use crate::units::{Decibels, Duration};
 
-/// A link that runs adaptive HARQ with its traffic (Tauran 2017): packets are code words, sent
-/// again in part until they are decoded.
+/// A live link with adaptive HARQ (Tauran 2017): each packet is a code word, and parts of it are
+/// retransmitted until it is decoded.
 ///
-/// It takes the place of a scheme over a trace, and makes the land mobile channel that it lives on.
+/// It replaces a scheme over a trace, and makes its own land mobile channel.
 #[derive(Clone, Debug, Default, JsonSchema, Serialize)]
 #[schemars(extend("additionalProperties" = false))]
 pub struct AdaptiveHarq {
@@ -37,21 +37,21 @@ parts!(AdaptiveHarq { channel, link });
 #[derive(Clone, Debug, Deserialize, JsonSchema, Serialize)]
 #[serde(default)]
 pub struct HarqChannel {
-    /// The land mobile channel, one of the papers; "its" is that of Tauran 2017.
+    /// Preset of the land mobile channel; "its" is that of Tauran 2017.
     #[schemars(extend("enum" = Preset::ALL.map(|(name, _)| name)))]
     pub preset: String,
     /// Mean Es/N0 of the channel.
     pub snr: Decibels,
-    /// A land mobile channel in the place of `preset` and `snr`, with the keys of `[channel]`.
+    /// A land mobile channel instead of `preset` and `snr`, with the keys of `[channel]`.
     pub channel: Option<Box<Channel>>,
-    /// Measured mutual information in memory, in the place of a channel.
+    /// Measured mutual information in memory, instead of a channel.
     pub information: Option<PathBuf>,
-    /// Length of the channel that is made; the duration of a run plus a minute unless set.
+    /// Length of the channel that is made. Default: the duration of a run plus one minute.
     pub length: Option<Duration>,
-    /// Seed of the channel where it is to stay while `seed` changes.
+    /// Seed of the channel, to keep the channel fixed while `seed` changes.
     pub seed: Option<u64>,
-    /// Draw the channel anew in each run, as is done unless this is false; otherwise all runs share
-    /// it, and their interval allows for that.
+    /// Draw the channel anew in each run (default). If false, all runs share one draw, and their
+    /// confidence interval accounts for it.
     pub redraw: Option<bool>,
 }
 
@@ -72,7 +72,7 @@ impl Default for HarqChannel {
 impl LinkKind for AdaptiveHarq {
     fn check(&self, _traced: bool, duration: Duration) -> Result<(), Fault> {
         let slot = self.channel.check()?;
-        // What a channel that lets everything through would do: the real one is not made yet.
+        // Checked with an error-free channel, since the real one is not made yet.
         let clear = MiTrace::new(slot, vec![1.0]).map_err(|error| Fault::at(error.to_string()))?;
         self.link.over(Arc::new(clear), 1.0, None)?;
         channel::length("", self.channel.length, duration, slot).map(drop)
@@ -80,7 +80,7 @@ impl LinkKind for AdaptiveHarq {
 
     fn medium(&self, making: &Making<'_>) -> Result<Arc<dyn Medium>, SetupFault> {
         let Information { trace, mean } = self.channel.information(making)?;
-        // What the usual sizes take, and so less than any other that there may be.
+        // The default sizes need the least mutual information; other sizes need at least as much.
         if self.link.targets.is_none() && mean * Sizing::MOST_RATIO < 1.0 {
             return Err(self.channel.too_little(mean).into());
         }
@@ -114,13 +114,15 @@ impl HarqChannel {
 
     fn too_little(&self, mean: f64) -> Fault {
         let low =
-            format!("mean mutual information of {mean:.2e} per coded bit is too little for a link");
+            format!("mean mutual information of {mean:.2e} per coded bit is too low for a link");
         match (&self.information, &self.channel) {
-            (Some(_), _) => Fault::new("information", format!("a {low}; measure more")),
-            (_, Some(_)) => Fault::new("channel", format!("its {low}; give a better one")),
+            (Some(_), _) => {
+                Fault::new("information", format!("a {low}; give a better measurement"))
+            }
+            (_, Some(_)) => Fault::new("channel", format!("a {low}; give a better channel")),
             _ => {
                 let message =
-                    format!("{} leaves the channel a {low}; give a higher level", self.snr);
+                    format!("{} gives the channel a {low}; give a higher level", self.snr);
                 Fault::new("snr", message)
             }
         }
@@ -136,24 +138,24 @@ impl HarqChannel {
             let hint = nearest(&self.preset, names.iter().copied())
                 .map(|near| format!(" (did you mean {near}?)"))
                 .unwrap_or_default();
-            let message = format!("unknown; write one of {}{hint}", names.join(", "));
+            let message = format!("unknown; use one of {}{hint}", names.join(", "));
             Fault::new("preset", message)
         })?;
         Ok((preset.channel(), self.snr.0))
     }
 
-    /// That there is such a channel; its slot.
+    /// Validates the channel and returns its slot duration.
     fn check(&self) -> Result<Duration, Fault> {
         let usual = Self::default();
         let given = [("preset", self.preset != usual.preset), ("snr", self.snr.0 != usual.snr.0)];
         if let Some((name, _)) = given.iter().find(|(_, given)| *given)
             && (self.channel.is_some() || self.information.is_some())
         {
-            let cure = "another key says what the channel is; leave one of them out";
+            let cure = "another key already defines the channel; leave one of them out";
             return Err(Fault::new(name, cure));
         }
         if self.channel.is_some() && self.information.is_some() {
-            let cure = "`information` says what the channel is; leave one of them out";
+            let cure = "`information` already defines the channel; leave one of them out";
             return Err(Fault::new("channel", cure));
         }
         let (channel, esn0_db) = self.land_mobile()?;

@@ -1,9 +1,9 @@
-//! One cell of a campaign: a configuration without anything that varies, but for replications.
+//! One cell of a campaign: a configuration in which nothing varies except between replications.
 
 use rand::Rng;
 
 use super::config::Config;
-use super::error::Place;
+use super::error::Origin;
 use super::limit::Start;
 use super::link::SlotLink;
 use super::plan::{Plan, PlannedHop, PlannedLink, PlannedPhy};
@@ -15,14 +15,14 @@ use crate::seed::{Seed, Stream};
 use crate::trace::PhyTrace;
 use crate::units::Duration;
 
-/// A cell: its labels on the axes, its configuration and the plan that follows from it.
+/// A cell: its labels on the axes, its configuration and the resulting plan.
 #[derive(Clone, Debug)]
 pub struct Cell {
     pub(super) labels: Vec<(String, String)>,
     pub(super) config: Config,
     pub(super) plan: Plan,
-    /// Dotted keys that are given, and where.
-    pub(super) origins: Vec<(String, Place)>,
+    /// Dotted keys that the scenario gives, with their places.
+    pub(super) origins: Vec<(String, Origin)>,
 }
 
 impl Cell {
@@ -36,8 +36,8 @@ impl Cell {
         &self.config
     }
 
-    /// The same with what depends on other keys written out: what TCP's profile decides, and whether
-    /// the end of all flows ends a run.
+    /// The configuration with the values that depend on other keys filled in: the options that
+    /// TCP's profile decides, and whether a run ends with its last flow.
     pub fn settled(&self) -> Config {
         let mut config = self.config.clone();
         config.run.stop_when_done = Some(self.plan.stop_when_done);
@@ -49,14 +49,14 @@ impl Cell {
         config
     }
 
-    /// Hops and flows.
+    /// The hops and flows.
     pub fn plan(&self) -> &Plan {
         &self.plan
     }
 
-    /// The seed of a replication: the scenario's own for the first, and for the others a draw from
-    /// (scenario seed, replication). It does not depend on the cell, so that cells are compared
-    /// under the same draws.
+    /// The seed of a replication: the scenario's own seed for the first one, a draw from (scenario
+    /// seed, replication) for the others. It does not depend on the cell, so cells are compared
+    /// under the same random draws.
     pub fn seed(&self, replication: u32) -> Seed {
         if replication == 0 {
             return Seed(self.config.run.seed);
@@ -65,14 +65,15 @@ impl Cell {
     }
 
     /// The PHY trace under each link in a replication, forward links first; `None` for a link that
-    /// draws for itself or makes another kind of trace.
+    /// draws its losses itself or uses another kind of trace.
     pub fn phy_traces(&self, replication: u32) -> Vec<Option<PhySpec>> {
         let links = self.plan.links().enumerate();
         links.map(|(index, link)| Some(self.phy(index, link.phy.as_ref()?, replication))).collect()
     }
 
-    /// What links took from their traces because the scenario does not say it, what they did not take
-    /// because it does, and what the import of a trace warns of, a line each.
+    /// Lists, one line each: values that links took from their traces because the scenario leaves
+    /// them out, values of traces that were not used because the scenario gives them, and warnings
+    /// of the import of a trace.
     ///
     /// # Errors
     /// A trace that cannot be made.
@@ -93,7 +94,7 @@ impl Cell {
             {
                 let key = crate::config::join(&link.key, "link.rtt");
                 lines.push(format!(
-                    "{key}: {given} is given, so the {measured} that the trace measured are not used"
+                    "{key}: {given} as given; the trace's measured {measured} is not used"
                 ));
             }
             lines.extend(self.of_the_way_back(index, link, &phy));
@@ -104,8 +105,8 @@ impl Cell {
         Ok(lines)
     }
 
-    /// From a slot until its sender can act on its loss, where the trace under the link `index` has the
-    /// delays of the way there and `[return]` the delay back; `None` where something else says it.
+    /// Time from a slot until its sender can act on its loss, if the trace under the link `index`
+    /// contains one-way delays and `[return]` gives the return delay; else `None`.
     pub(super) fn feedback_by_return(
         &self,
         index: usize,
@@ -118,7 +119,7 @@ impl Cell {
         if told { None } else { Some(phy.nominal_decoding() + back.delay?) }
     }
 
-    /// What follows for reports and acknowledgements from delays that are of the way there only.
+    /// Notes on the defaults for reports and acknowledgements over a trace of one-way delays.
     fn of_the_way_back(&self, index: usize, link: &PlannedLink, phy: &PhyTrace) -> Vec<String> {
         let (slots, there) = (&link.link.slots, phy.nominal_decoding());
         let mut lines = Vec::new();
@@ -127,10 +128,10 @@ impl Cell {
         }
         if slots.feedback.is_none() && self.feedback_by_return(index, slots, phy).is_none() {
             let (key, back) = (crate::config::join(&link.key, "link.feedback"), there + there);
-            lines.push(format!("{key}: {back}, the trace's median delay there and as much back"));
+            lines.push(format!("{key}: {back}, twice the trace's median one-way delay"));
         }
         if index == 0 && matches!(self.plan.backward[..], [PlannedHop::WayBack(_)]) {
-            lines.push(format!("return.delay: {there}, the trace's median delay there"));
+            lines.push(format!("return.delay: {there}, the trace's median one-way delay"));
         }
         lines
     }
@@ -142,7 +143,8 @@ impl Cell {
         link: &PlannedLink,
         traces: &dyn Traces,
     ) -> Result<Option<Duration>, MakeError> {
-        // A link with a section of its own has a delay of its own; only a file can say one.
+        // A link with its own section has its own delay, and only a trace from a file can have a
+        // measured one.
         let asks = link.section.is_empty() && link.link.slots.rtt.is_none();
         let phy = link.phy.as_ref().filter(|phy| asks && phy.trace.is_some());
         let phy = phy.map(|phy| traces.phy(&self.phy(index, phy, 0))).transpose()?;
@@ -153,7 +155,7 @@ impl Cell {
         phy.spec(|own| self.channel_seed(index, own.seed, own.redraw, replication))
     }
 
-    /// The PHY trace that loses the reports of the link `index`: a channel of its own.
+    /// The PHY trace that loses the reports of the link `index`; it has its own channel.
     pub(super) fn feedback(&self, index: usize, back: &PlannedPhy, replication: u32) -> PhySpec {
         back.spec(|own| {
             let stream = Stream::FeedbackChannel(index as u32);
@@ -162,7 +164,7 @@ impl Cell {
         })
     }
 
-    /// The seed of the channel of the link `index`: each further link has a channel of its own.
+    /// The seed of the channel of the link `index`; each link has its own channel.
     pub(super) fn channel_seed(
         &self,
         index: usize,
@@ -177,16 +179,17 @@ impl Cell {
         }
     }
 
-    /// What the seeds of channels follow from: that of the run, or that of the scenario.
+    /// The seed from which the seeds of channels are derived: that of the run, or that of the
+    /// scenario.
     fn shared_seed(&self, redraw: bool, replication: u32) -> u64 {
         if redraw { self.seed(replication).0 } else { self.config.run.seed }
     }
 
-    /// Where in their traces the links start in a replication; `span` gives the first and the end
-    /// time in ns of the trace of each link, which is `None` for a link without a trace.
+    /// The trace time at which each link starts in a replication. `span` gives the first and the
+    /// end time of each link's trace in ns, or `None` for a link without a trace.
     ///
     /// # Errors
-    /// If the trace of a link is too short for a random start, or there is none.
+    /// Fails if a link with a random start has no trace, or one that is too short.
     pub(super) fn starts(
         &self,
         replication: u32,
@@ -196,13 +199,13 @@ impl Cell {
         let _of_the_seed = rng.next_u64();
         let mut starts = Vec::new();
         for (link, &span) in self.plan.links().zip(spans) {
-            // Every link takes its draw, so that one fixed start does not shift another.
+            // Every link takes a draw, so that fixing one start does not change another.
             let draw = rng.next_u64();
             starts.push(match (link.link.usage.start, span) {
                 (Start::At(time), _) => time,
                 (Start::Random, Some(span)) => self.random_start(link, draw, span)?,
                 (Start::Random, None) => {
-                    let message = "there is no trace to start in; leave the key out";
+                    let message = "the link has no trace to start in; leave the key out";
                     return Err(Fault::of(&link.key, "link.start", message));
                 }
             });
@@ -237,7 +240,7 @@ impl From<u64> for Seed {
     }
 }
 
-/// Whether the delays of the way there stand in the trace, so that its round-trip time is 0.
+/// Whether the trace contains one-way delays, so that its round-trip time is 0.
 fn there_in_delays(slots: &SlotLink, phy: &PhyTrace) -> bool {
     let none = Some(Duration::ZERO);
     phy.header().rtt == none && slots.rtt.or(none) == none

@@ -1,4 +1,4 @@
-//! The `[channel]` section: a channel, and what a scenario says of its length and its draws.
+//! The `[channel]` section: a channel, its length and its random draws.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -8,37 +8,38 @@ use crate::channel::{ChannelConfig, Model};
 use crate::config::{Fault, parts};
 use crate::units::Duration;
 
-/// A channel of a model: slots of its own, or erasures on top of a trace.
+/// A channel model: it makes its own slots, or adds erasures to a trace.
 #[derive(Clone, Debug, JsonSchema, Serialize)]
-// Of a choice only what is chosen is looked into, which `additionalProperties` cannot say.
+// Serde reads only the keys of the model that is chosen; `additionalProperties` cannot express
+// that.
 #[schemars(extend("unevaluatedProperties" = false, "not" = { "required": ["slot", "rate"] }))]
 pub struct Channel {
     /// The channel itself.
     #[serde(flatten)]
     pub config: ChannelConfig,
-    /// How long it is, and when it is drawn.
+    /// Length of the channel, and when it is drawn.
     #[serde(flatten)]
     pub draw: Draw,
 }
 
 parts!(Channel { config, draw });
 
-/// Length and draws of a channel that is made for runs.
+/// Length and random draws of a channel that is made for runs.
 #[derive(Clone, Copy, Debug, Default, Deserialize, JsonSchema, Serialize)]
 #[serde(default)]
 pub struct Draw {
-    /// Length of the trace that is made; the duration of a run plus a minute unless set.
+    /// Length of the trace that is made. Default: the duration of a run plus one minute.
     pub length: Option<Duration>,
-    /// Seed of the channel where it is to stay while `seed` changes.
+    /// Seed of the channel, to keep the channel fixed while `seed` changes.
     pub seed: Option<u64>,
-    /// Draw the channel anew in each run, as is done unless this is false; otherwise all runs share
-    /// it, and their interval allows for that.
+    /// Draw the channel anew in each run (default). If false, all runs share one draw, and their
+    /// confidence interval accounts for it.
     pub redraw: Option<bool>,
 }
 
 impl Channel {
-    /// How many slots to make for runs of `duration`, unless a trace has them. `key` is the section
-    /// that this one is.
+    /// Number of slots to make for runs of `duration`; `None` if a trace provides the slots. `key`
+    /// is the section of this channel.
     pub(super) fn slots(
         &self,
         key: &str,
@@ -58,21 +59,21 @@ impl Channel {
         Ok(Some(length.as_nanos() / slot.as_nanos()))
     }
 
-    /// The channel with its Es/N0 in dB where no slots are made of it.
+    /// The land mobile channel and its Es/N0 in dB, if no slots are made of it.
     pub(super) fn land_mobile(&self, key: &str) -> Result<(LandMobile, f64), Fault> {
         if !matches!(self.config.model, Model::Lms(_)) {
-            let cure = "adaptive HARQ lives on a land mobile channel; give model = \"lms\"";
+            let cure = "adaptive HARQ needs a land mobile channel; give model = \"lms\"";
             return Err(Fault::of(key, "model", cure));
         }
         self.config.land_mobile().map_err(|fault| fault.within(key))
     }
 }
 
-/// Slots that a trace can have; what memory allows is for whoever makes it to say.
+/// Maximum number of slots of a trace. The caller checks whether memory allows as many.
 const MOST_SLOTS: u64 = u32::MAX as u64;
 
-/// Length of what is made for runs of `duration`, if it is not `given`; it holds some slots and not
-/// too many. `key` is the section that `length` stands in.
+/// Returns the length of the trace for runs of `duration`: `given`, or the default. Fails unless it
+/// holds at least one slot and at most [`MOST_SLOTS`]. `key` is the section with the key `length`.
 pub(super) fn length(
     key: &str,
     given: Option<Duration>,

@@ -1,10 +1,10 @@
-//! What is wrong with a scenario, where, and how to cure it.
+//! Errors of a scenario: what is wrong, where, and how to correct it.
 
 use std::fmt;
 
 use thiserror::Error;
 
-/// One line that names the file, the line, the key and the cure.
+/// One line with the file, the line, the key and how to correct it.
 ///
 /// ```
 /// use clift::scenario::Scenario;
@@ -14,31 +14,31 @@ use thiserror::Error;
 #[derive(Clone, Debug, Eq, Error, PartialEq)]
 #[error("{}", self.one_line())]
 pub struct ScenarioError {
-    /// The file, as the user named it; empty where the scenario does not come from a file.
+    /// The file, as the user named it; empty if the scenario does not come from a file.
     pub file: String,
-    /// Where in it, if at a place.
-    pub place: Place,
-    /// The dotted key, empty if none is concerned.
+    /// Where in the file the error is.
+    pub place: Origin,
+    /// The dotted key; empty if the error concerns no single key.
     pub key: String,
     /// What is wrong and what to write instead.
     pub message: String,
 }
 
-/// Where in the sources of a scenario.
+/// Where in the sources of a scenario a value or an error is.
 #[derive(Clone, Debug, Eq, PartialEq)]
-pub enum Place {
+pub enum Origin {
     /// The file as a whole.
     File,
-    /// A line of it, from 1.
+    /// A line of the file, counted from 1.
     Line(usize),
     /// A change of one key from outside (`--set key=value`).
     Set(String),
-    /// A preset that it names, which brings the key.
+    /// A preset that the scenario names, which supplies the key.
     Preset(String),
 }
 
-/// Where a value comes from, in words.
-impl fmt::Display for Place {
+/// Origin of a value, in words.
+impl fmt::Display for Origin {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::File => f.write_str("given"),
@@ -52,14 +52,14 @@ impl fmt::Display for Place {
 impl ScenarioError {
     fn one_line(&self) -> String {
         let place = match &self.place {
-            Place::File => self.file.clone(),
-            Place::Line(line) => format!("{} line {line}", self.file),
-            Place::Set(change) => format!("{}, set {change}", self.file),
-            Place::Preset(name) => format!("{}, preset {name}", self.file),
+            Origin::File => self.file.clone(),
+            Origin::Line(line) => format!("{} line {line}", self.file),
+            Origin::Set(change) => format!("{}, set {change}", self.file),
+            Origin::Preset(name) => format!("{}, preset {name}", self.file),
         };
         let key = if self.key.is_empty() { String::new() } else { format!("{}: ", self.key) };
         let colon = if place.is_empty() { "" } else { ": " };
-        // A key or a file name may hold a line feed; the error stays one line.
+        // A key or a file name may contain a line feed; the error stays one line.
         format!("{place}{colon}{key}{}", self.message).replace(['\n', '\r'], " ")
     }
 }

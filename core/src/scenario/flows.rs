@@ -1,4 +1,4 @@
-//! The flows of a cell, and what they cannot be.
+//! The flows of a cell, and checks on them.
 
 use super::config::Traffic;
 use super::traffic::{Flow, Transport};
@@ -6,10 +6,10 @@ use crate::application::ApplicationConfig;
 use crate::config::Fault;
 use crate::config::join;
 
-/// Bounds what a typing error can ask for.
+/// Limits the effect of a typing error.
 const MOST_FLOWS: u64 = 100_000;
 
-/// The flows, one entry each.
+/// Returns the flows, one entry each.
 pub(super) fn flows(config: &Traffic) -> Result<Vec<Flow>, Fault> {
     if config.flow.is_empty() {
         check_traffic("", &config.transport, &config.application)?;

@@ -1,4 +1,4 @@
-//! The kinds of links: what each has in a scenario, what contradicts it, and how it is made.
+//! Kinds of links: the keys of each, the keys that it excludes, and how it is made.
 
 use std::fmt;
 use std::path::PathBuf;
@@ -17,10 +17,10 @@ use crate::scheme::{HybridConfig, HybridOptions, LiveConfig, Medium, Scheme, Tim
 use crate::trace::PhyTrace;
 use crate::units::{Bytes, Duration};
 
-/// A kind of link, described: what it is made from, once the traces that it needs are there.
+/// A kind of link, described: it is made once the traces that it needs are available.
 pub trait LinkKind: fmt::Debug + Send + Sync {
-    /// That there can be such a link for runs of `duration`; `traced`: a trace or channel beside it
-    /// says what becomes of what it sends.
+    /// Checks whether the link can be made for runs of `duration`. `traced`: a separate trace or
+    /// channel decides which of its units are lost.
     ///
     /// # Errors
     /// The key that is wrong, within its section.
@@ -28,31 +28,31 @@ pub trait LinkKind: fmt::Debug + Send + Sync {
         Ok(())
     }
 
-    /// What carries the packets of the link; traces are asked for on the way.
+    /// Makes the medium that carries the link's packets, and requests traces as it needs them.
     ///
     /// # Errors
-    /// A trace that cannot be made, or a key, within its section, that does not go with the traces.
+    /// A trace that cannot be made, or a key, within its section, that does not fit the traces.
     fn medium(&self, making: &Making<'_>) -> Result<Arc<dyn Medium>, SetupFault>;
 
-    /// What all runs have in common of it, beside the trace or channel under the link.
+    /// What all runs share of the link, apart from the trace or channel under it.
     fn shared(&self) -> Option<Shared> {
         None
     }
 }
 
-/// A kind of link with a section of its own: a row of the registry.
+/// A kind of link with its own section: a row of the registry.
 pub(super) struct OwnKind {
-    /// Its section.
+    /// The section.
     pub(super) section: &'static str,
-    /// Why there is no scheme beside it.
+    /// Reason why the link excludes a scheme.
     repairs: &'static str,
-    /// What it has in the place of LLDUs and a round-trip time.
+    /// What the link uses instead of LLDUs and a round-trip time.
     units: &'static str,
-    /// Whether a header of each LLDU takes room in its units.
+    /// Whether the header of each LLDU takes space in the link's units.
     header: bool,
-    /// Why there is no trace or channel beside it, if there is none.
+    /// Reason why the link excludes a trace or channel; `None` if it allows one.
     channel: Option<&'static str>,
-    /// The section, if it is given.
+    /// Returns the section, if it is given.
     given: fn(&Sections) -> Option<Arc<dyn LinkKind>>,
 }
 
@@ -78,7 +78,7 @@ static KINDS: [OwnKind; 3] = [
         repairs: "has its own retransmissions",
         units: "no LLDUs and a delay of its own",
         header: false,
-        channel: Some("makes its channel from `preset` and `snr`"),
+        channel: Some("makes its own channel from `preset` and `snr`"),
         given: |sections| boxed(&sections.adaptive_harq),
     },
 ];
@@ -87,20 +87,20 @@ fn boxed<K: LinkKind + Clone + 'static>(section: &Option<K>) -> Option<Arc<dyn L
     section.clone().map(|kind| Arc::new(kind) as Arc<dyn LinkKind>)
 }
 
-/// A kind of link with the name of its section.
-type Named = (&'static str, Arc<dyn LinkKind>);
+/// A kind of link and the name of its section.
+type NamedKind = (&'static str, Arc<dyn LinkKind>);
 
-/// The kind of link with a section of its own, if there is one in the section `key`.
+/// Returns the kind of link that has its own section within the section `key`, if one is given.
 pub(super) fn own_kind(
     key: &str,
     sections: &Sections,
     duration: Duration,
-) -> Result<Option<Named>, Fault> {
+) -> Result<Option<NamedKind>, Fault> {
     let mut given = KINDS.iter().filter_map(|row| Some((row, (row.given)(sections)?)));
     let Some((row, kind)) = given.next() else { return Ok(None) };
     let own = row.section;
     if let Some((OwnKind { section, .. }, _)) = given.next() {
-        let cure = format!("a link is of one kind; leave [{section}] or [{own}] out");
+        let cure = format!("a link has one kind; leave [{section}] or [{own}] out");
         return Err(Fault::of(key, section, cure));
     }
     let slots = sections.slots();
@@ -115,17 +115,17 @@ pub(super) fn own_kind(
     let link = sections.link.as_ref().map_or_else(SlotLink::default, |link| link.slots.clone());
     let lldu_header = if row.header { Bytes(0) } else { link.lldu_header };
     if let Some(name) = first_changed_key(&SlotLink { lldu_header, ..link }) {
-        let cure = format!("is not for [{own}], which has {}; leave it out", row.units);
+        let cure = format!("does not apply to [{own}], which has {}; leave it out", row.units);
         return Err(Fault::of(&join(key, "link"), &name, cure));
     }
     Ok(Some((own, kind)))
 }
 
-/// What a link is made with: its plan, and whoever makes its traces.
+/// Input for making a link: its plan and a source of traces.
 pub struct Making<'a> {
     /// The plan of the link.
     pub link: &'a PlannedLink,
-    /// Who makes traces.
+    /// The source of traces.
     pub traces: &'a dyn Traces,
     pub(super) cell: &'a Cell,
     /// Number of the link, forward links first.
@@ -142,7 +142,7 @@ impl Making<'_> {
         Ok(self.spec().map(|spec| self.traces.phy(&spec)).transpose()?)
     }
 
-    /// Which PHY trace that is.
+    /// The specification of that PHY trace.
     fn spec(&self) -> Option<PhySpec> {
         let phy = self.link.phy.as_ref();
         phy.map(|phy| self.cell.phy(self.index, phy, self.replication))
@@ -153,13 +153,13 @@ impl Making<'_> {
         self.cell.config.run.duration
     }
 
-    /// The seed of a channel that the link makes for itself: the one given, or one that is drawn.
+    /// The seed of a channel that the link makes for itself: the seed given, or one that is drawn.
     pub fn channel_seed(&self, given: Option<u64>, redraw: bool) -> u64 {
         self.cell.channel_seed(self.index, given, redraw, self.replication)
     }
 
-    /// The times that a scheme over the slots of `phy` knows. Where the delays of the way there stand
-    /// in the trace and `[return]` gives that of the way back, reports take that one.
+    /// The times that a scheme over the slots of `phy` uses. If the trace contains one-way delays
+    /// and `[return]` gives the return delay, reports take the return delay.
     fn timing(&self, slots: &SlotLink, phy: Option<&PhyTrace>) -> Result<Timing, Fault> {
         let measured = phy.and_then(|phy| phy.header().rtt);
         let timing = slots.timing(measured).map_err(|fault| fault.within("link"))?;
@@ -168,15 +168,15 @@ impl Making<'_> {
     }
 }
 
-/// A scheme over slots: beforehand, as if every slot were used.
+/// A scheme over slots that runs beforehand, as if every slot were used.
 #[derive(Clone, Debug)]
-pub(super) struct Open(pub(super) Scheme);
+pub(super) struct OpenLoop(pub(super) Scheme);
 
-impl LinkKind for Open {
+impl LinkKind for OpenLoop {
     fn medium(&self, making: &Making<'_>) -> Result<Arc<dyn Medium>, SetupFault> {
         let spec = making.spec().ok_or_else(nothing)?;
         let slots = &making.link.link.slots;
-        // Only a file can say how long the way is.
+        // Only a trace from a file can have a measured delay.
         let asked = slots.rtt.is_none_or(|rtt| rtt == Duration::ZERO) && spec.trace.is_some();
         let asked = asked.then(|| making.traces.phy(&spec)).transpose()?;
         let timing = making.timing(slots, asked.as_ref())?;
@@ -186,13 +186,13 @@ impl LinkKind for Open {
 
 /// A scheme over slots that runs with the traffic.
 #[derive(Clone, Debug)]
-pub(super) struct Live {
+pub(super) struct LiveScheme {
     pub(super) scheme: Scheme,
-    /// The PHY trace of the way back, if that is what loses its reports.
+    /// The PHY trace of the return path, if one decides which reports are lost.
     pub(super) reports: Option<PlannedPhy>,
 }
 
-impl LinkKind for Live {
+impl LinkKind for LiveScheme {
     fn shared(&self) -> Option<Shared> {
         self.reports.as_ref().and_then(Shared::of)
     }
@@ -205,7 +205,7 @@ impl LinkKind for Live {
         let slots = making.phy()?.ok_or_else(nothing)?;
         if reports.as_ref().is_some_and(|back| back.period() == Duration::ZERO) {
             let name = link.reports.given().unwrap_or("feedback_trace");
-            let cure = "is of one slot, which has no period to repeat; give two slots or more";
+            let cure = "has one slot, and so no period to repeat with; give two slots or more";
             return Err(Fault::of("link", name, cure).into());
         }
         let options = link.live.clone();
@@ -219,11 +219,11 @@ fn nothing() -> SetupFault {
     super::store::MakeError::Nothing.into()
 }
 
-/// A link trace that is there.
+/// A link trace given in memory.
 #[derive(Clone, Debug)]
-pub(super) struct Held(pub(super) PathBuf);
+pub(super) struct GivenLinkTrace(pub(super) PathBuf);
 
-impl LinkKind for Held {
+impl LinkKind for GivenLinkTrace {
     fn shared(&self) -> Option<Shared> {
         Some(Shared::Trace)
     }
@@ -237,7 +237,7 @@ impl LinkKind for HybridOptions {
     fn check(&self, traced: bool, _: Duration) -> Result<(), Fault> {
         self.check()?;
         if traced && self.loss.is_some() {
-            let cure = "the trace or channel beside it says which units are lost; leave it out";
+            let cure = "the trace or channel already says which units are lost; leave it out";
             return Err(Fault::new("loss", cure));
         }
         Ok(())

@@ -11,34 +11,34 @@ use crate::queue::Aqm;
 use crate::simulation::{LegConfig, Loss};
 use crate::units::{BitRate, Duration, Probability};
 
-/// A wired leg: a drop-tail queue, a transmitter, random loss behind it, a delay.
+/// A wired leg: a drop-tail queue, a transmitter, random loss and a delay, in this order.
 #[derive(Clone, Debug, Deserialize, JsonSchema, Serialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Leg {
-    /// Serialisation rate; without it packets take no time.
+    /// Serialisation rate. Without it, serialisation takes no time.
     pub rate: Option<BitRate>,
-    /// Propagation delay, one way; 0 unless set.
+    /// One-way propagation delay. Default: 0.
     pub delay: Option<Duration>,
-    /// In its place delays that vary: a CSV file with columns `time_s` and `delay_ms`, as
-    /// `clift constellation` writes them, relative to the folder of the scenario file. Each holds
-    /// until the next.
+    /// Instead of `delay`, a delay that varies over time: a CSV file with columns `time_s` and
+    /// `delay_ms`, as `clift constellation` writes it. The path is relative to the folder of the
+    /// scenario file. Each delay holds until the next row.
     pub delays: Option<Delays>,
-    /// With `delays`: what was sent earlier never arrives later. Otherwise packets overtake one
-    /// another where the path gets shorter.
+    /// With `delays`: a packet sent earlier never arrives later. If false, packets overtake one
+    /// another when the delay decreases.
     pub keep_order: bool,
     /// The drop-tail queue before the transmitter.
     pub queue: QueueLimit,
-    /// What drops packets before that queue is full: "none", "codel", "fq-codel", "pie" or
-    /// "dualpi2", with its parameters in parentheses.
+    /// Queue management that drops or marks packets before the queue is full: "none", "codel",
+    /// "fq-codel", "pie" or "dualpi2", with its parameters in parentheses.
     pub aqm: Aqm,
-    /// Probability that a packet is lost behind the transmitter.
+    /// Probability that a packet is lost after the transmitter.
     pub loss: Probability,
-    /// In its place the packets that are lost behind the transmitter, `[3, 17]`: those that carry
-    /// data are numbered from 0 as they leave the transmitter; SYNs and pure acknowledgements are
-    /// not counted.
+    /// Instead of `loss`, the numbers of the packets that are lost after the transmitter, e.g. `[3,
+    /// 17]`. Packets that carry data are numbered from 0 in the order in which they leave the
+    /// transmitter; SYNs and pure acknowledgements are not counted.
     pub lost_data: Vec<u64>,
-    /// Packets that arrive later than the delay says, `[[5, "35 ms"]]`: a number as in `lost_data`
-    /// and by how much. Others may overtake them.
+    /// Packets with an additional delay, e.g. `[[5, "35 ms"]]`: the number as in `lost_data`, and
+    /// the additional delay. Other packets may overtake them.
     pub held_data: Vec<(u64, Duration)>,
 }
 
@@ -59,33 +59,34 @@ impl Default for Leg {
 }
 
 impl Leg {
-    /// That it carries something and its keys do not contradict one another; `key` is the section
-    /// that they stand in.
+    /// Checks that the leg carries something and that its keys do not contradict one another. `key`
+    /// is the section that holds them.
     pub(super) fn check(&self, key: &str) -> Result<(), Fault> {
         check_delays(self.delay, self.delays.as_ref(), self.keep_order)
             .map_err(|fault| fault.within(key))?;
         if self.loss == Probability::ONE {
-            return Err(Fault::of(key, "loss", "everything is lost; give less than 1"));
+            return Err(Fault::of(key, "loss", "all packets are lost; give less than 1"));
         }
         self.check_fates(key)
     }
 
-    /// That each packet has one fate.
+    /// Checks that each packet has one fate.
     fn check_fates(&self, key: &str) -> Result<(), Fault> {
         let fates = [("lost_data", self.lost_data.clone()), ("held_data", self.held())];
         for (name, mut numbers) in fates {
             if !numbers.is_empty() && self.loss != Probability::ZERO {
-                let message = "stands beside `loss`; give random losses or packets, not both";
+                let message = "excludes `loss`; give random losses or packet numbers, not both";
                 return Err(Fault::of(key, name, message));
             }
             numbers.sort_unstable();
             if let Some(twice) = numbers.windows(2).find(|pair| pair[0] == pair[1]) {
-                let message = format!("packet {} stands there twice; name it once", twice[0]);
+                let message = format!("packet {} is listed twice; list it once", twice[0]);
                 return Err(Fault::of(key, name, message));
             }
         }
         if let Some(both) = self.held().into_iter().find(|it| self.lost_data.contains(it)) {
-            let message = format!("packet {both} is lost and never arrives; leave it out");
+            let message =
+                format!("packet {both} is in `lost_data` and never arrives; leave it out");
             return Err(Fault::of(key, "held_data", message));
         }
         Ok(())
@@ -108,7 +109,7 @@ impl Leg {
         Loss::Data { lost: lost.into(), held: held.into() }
     }
 
-    /// The leg of the engine.
+    /// The leg's configuration in the engine.
     pub(super) fn config(&self, traces: &dyn Traces) -> Result<LegConfig, MakeError> {
         let delay = varying(self.delays.as_ref(), self.keep_order, traces)?;
         Ok(LegConfig {

@@ -1,4 +1,4 @@
-//! Small quantities of their own: starts.
+//! The `start` of a run.
 
 use std::fmt;
 use std::str::FromStr;
@@ -10,7 +10,7 @@ use crate::units::{Duration, QuantityError, quantity};
 pub enum Start {
     /// At this time of the trace.
     At(Duration),
-    /// At a time drawn anew for each run, the same in every cell.
+    /// At a random time, drawn for each run and the same in every cell.
     Random,
 }
 
@@ -41,5 +41,5 @@ quantity!(
     Start,
     "Start",
     r"^\s*(random|[0-9]+(\.[0-9]+)?\s*(ns|us|µs|ms|s|min|h))\s*$",
-    "a time of the trace, e.g. \"30 s\", or \"random\""
+    "a time within the trace, e.g. \"30 s\", or \"random\""
 );

@@ -1,4 +1,4 @@
-//! Objects in memory that stand where a scenario names a file.
+//! Objects in memory that replace files of a scenario.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -9,34 +9,35 @@ use super::traces::{Information, Traces};
 use crate::link::DelaySeries;
 use crate::trace::{LinkTrace, PhyTrace};
 
-/// Objects by the names that a scenario gives them in the place of files.
+/// Objects in memory, by the names that a scenario uses for them instead of file names.
 ///
-/// Equal names must mean equal objects for as long as a [`super::Store`] keeps what was made of them.
+/// A name must refer to the same object for as long as a [`super::Store`] keeps results made from
+/// it.
 #[derive(Clone, Debug, Default)]
-pub struct Memory(Arc<BTreeMap<PathBuf, Held>>);
+pub struct Memory(Arc<BTreeMap<PathBuf, MemoryObject>>);
 
 /// An object in memory.
 #[derive(Clone, Debug)]
-pub enum Held {
+pub enum MemoryObject {
     /// A PHY trace.
     Phy(Box<PhyTrace>),
     /// A link trace.
     Link(Arc<LinkTrace>),
-    /// What adaptive HARQ lives on.
+    /// Mutual information for adaptive HARQ.
     Information(Information),
     /// Delays over time.
     Delays(Arc<DelaySeries>),
 }
 
 impl Memory {
-    /// Objects with their names.
-    pub fn new(objects: impl IntoIterator<Item = (PathBuf, Held)>) -> Self {
+    /// Builds the table from names and objects.
+    pub fn new(objects: impl IntoIterator<Item = (PathBuf, MemoryObject)>) -> Self {
         Self(Arc::new(objects.into_iter().collect()))
     }
 
     /// The same with more objects.
     #[must_use]
-    pub fn with(&self, more: Vec<(PathBuf, Held)>) -> Self {
+    pub fn with(&self, more: Vec<(PathBuf, MemoryObject)>) -> Self {
         if more.is_empty() {
             return self.clone();
         }
@@ -45,35 +46,35 @@ impl Memory {
         Self(Arc::new(all))
     }
 
-    pub(super) fn get(&self, name: &Path) -> Option<&Held> {
+    pub(super) fn get(&self, name: &Path) -> Option<&MemoryObject> {
         self.0.get(name)
     }
 }
 
-/// What is there; nothing is read or made.
+/// Returns the objects in memory. Nothing is read or made.
 impl Traces for Memory {
     fn held_link(&self, name: &Path) -> Result<Arc<LinkTrace>, MakeError> {
         match self.get(name) {
-            Some(Held::Link(trace)) => Ok(Arc::clone(trace)),
-            other => Err(Held::fault(other, name, "a link trace")),
+            Some(MemoryObject::Link(trace)) => Ok(Arc::clone(trace)),
+            other => Err(MemoryObject::fault(other, name, "a link trace")),
         }
     }
 
     fn held_information(&self, name: &Path) -> Result<Information, MakeError> {
         match self.get(name) {
-            Some(Held::Information(information)) => Ok(information.clone()),
-            other => Err(Held::fault(other, name, "mutual information")),
+            Some(MemoryObject::Information(information)) => Ok(information.clone()),
+            other => Err(MemoryObject::fault(other, name, "mutual information")),
         }
     }
 }
 
-impl Held {
-    /// What is wrong with what was found under a name in the place of what is `wanted`.
+impl MemoryObject {
+    /// The error if `found`, the object under `name`, is not the type that is `wanted`.
     pub(super) fn fault(found: Option<&Self>, name: &Path, wanted: &str) -> MakeError {
         let found = match found {
             None => {
                 let kind = wanted.trim_start_matches("a ");
-                return MakeError::held(name, format!("there is no {kind} of this name"));
+                return MakeError::held(name, format!("no {kind} with this name is in memory"));
             }
             Some(Self::Phy(_)) => "a PHY trace",
             Some(Self::Link(_)) => "a link trace",

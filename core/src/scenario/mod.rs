@@ -1,7 +1,7 @@
-//! Scenario files: one schema for what a run is made of, read from TOML.
+//! Scenario files: the schema of a run, read from TOML.
 //!
-//! [`Scenario::parse`] checks a whole file and every cell of its campaign; whatever is wrong comes
-//! back as one line with file, line, key and cure. With whatever makes traces ([`Traces`]) a
+//! [`Scenario::parse`] checks the whole file and every cell of its campaign. An error is one line
+//! with the file, the line, the key and how to correct it. Given a source of traces ([`Traces`]), a
 //! [`Cell`] becomes a [`crate::simulation::Setup`].
 
 mod adaptive_harq;
@@ -41,12 +41,12 @@ pub use adaptive_harq::{AdaptiveHarq, HarqChannel};
 pub use cell::Cell;
 pub use channel::{Channel, Draw};
 pub use config::{Config, Run, Traffic};
-pub use error::{Place, ScenarioError};
+pub use error::{Origin, ScenarioError};
 pub use kinds::{LinkKind, Making};
 pub use leg::Leg;
 pub use limit::Start;
 pub use link::{Link, LinkUsage, Overlap, Reports, SlotLink};
-pub use memory::{Held, Memory};
+pub use memory::{Memory, MemoryObject};
 pub use origin::InEffect;
 pub use path::{Hop, Return, Sections, Way, Wire};
 pub use plan::{Plan, PlannedChannel, PlannedHop, PlannedLink, PlannedPhy, PlannedProxy};
@@ -60,7 +60,7 @@ pub use source::Change;
 pub use spec::PhySpec;
 pub use store::{MakeError, Store};
 pub use traces::{Information, InformationSpec, SetupFault, Traces};
-pub use traffic::{Besides, Flow, Transport, TransportKind};
+pub use traffic::{Flow, ProtocolOptions, Transport, TransportKind};
 pub use vary::{Axis, Vary};
 
 use std::borrow::Cow;
@@ -72,7 +72,7 @@ use std::sync::Arc;
 use self::recipe::Recipe;
 use crate::config::Value;
 
-/// A scenario, checked: every cell of it can be run once its traces are there.
+/// A checked scenario: every cell can be run as soon as its traces are available.
 ///
 /// ```
 /// use clift::scenario::Scenario;
@@ -94,27 +94,27 @@ use crate::config::Value;
 pub struct Scenario {
     axes: Vec<Axis>,
     recipe: Arc<Recipe>,
-    /// The cells of a small campaign.
+    /// All cells of a small campaign; empty for a large one.
     cells: Vec<Cell>,
     printed: Vec<Printed>,
 }
 
 impl Scenario {
-    /// Largest file that is read: 256 KiB.
+    /// Maximum size of a scenario file: 256 KiB.
     pub const MOST_BYTES: usize = 256 * 1024;
-    /// Most cells of one campaign: a million. Of a campaign of more than 10,000 cells (fewer of a
-    /// long file) reading checks every point of every axis and some 2,000 cells; what is wrong with
-    /// another one shows when that is made.
+    /// Maximum number of cells of one campaign: one million. For a campaign of more than 10,000
+    /// cells (fewer if the file is long), reading checks every point of every axis and about 2,000
+    /// cells. An error in another cell appears when that cell is made.
     pub const MOST_CELLS: usize = 1_000_000;
 
     /// Reads and checks the text of a scenario file.
     ///
-    /// `file` names it in errors; `changes` are dotted keys with values that take the place of
-    /// those in the file (TOML, or text without quotes). A change of a key that varies ends its
-    /// variation; one that names an axis chooses one or several of its points.
+    /// `file` is the name used in errors. `changes` are dotted keys with values that replace those
+    /// in the file (TOML, or text without quotes). Changing a key that varies ends its variation.
+    /// Changing the name of an axis selects one or several of its points.
     ///
     /// # Errors
-    /// The first thing that is wrong.
+    /// The first error found.
     pub fn parse(
         file: &str,
         text: &str,
@@ -125,8 +125,8 @@ impl Scenario {
         Self::read(file, &content, &changes.iter().map(text).collect::<Vec<_>>())
     }
 
-    /// Reads and checks a scenario with changes: dotted keys and their values, each of which ends
-    /// the variation of its key.
+    /// Reads and checks a scenario with changes: dotted keys and their values. Each change ends the
+    /// variation of its key.
     ///
     /// ```
     /// use clift::config::Value;
@@ -143,7 +143,7 @@ impl Scenario {
     /// ```
     ///
     /// # Errors
-    /// The first thing that is wrong.
+    /// The first error found.
     pub fn read(
         file: &str,
         content: &Content,
@@ -152,7 +152,7 @@ impl Scenario {
         read::read(file, content, changes)
     }
 
-    /// Reads and checks a scenario file, as [`Scenario::read`] does its text.
+    /// Reads and checks a scenario file; otherwise as [`Scenario::read`].
     ///
     /// ```
     /// use clift::scenario::Scenario;
@@ -161,23 +161,23 @@ impl Scenario {
     /// ```
     ///
     /// # Errors
-    /// The first thing that is wrong; that it cannot be read, or is not text.
+    /// The first error found, including a file that cannot be read or is not text.
     pub fn open(path: &Path, changes: &[(String, Change)]) -> Result<Self, ScenarioError> {
         let file = path.display().to_string();
         let cannot = |error: io::Error| ScenarioError {
             file: file.clone(),
-            place: Place::File,
+            place: Origin::File,
             key: String::new(),
             message: format!("cannot be read: {error}"),
         };
         let mut text = String::new();
-        // One byte more than may be read tells a file that is too large.
+        // Reading one byte more than the maximum detects a file that is too large.
         let source = File::open(path).map_err(cannot)?;
         source.take(Self::MOST_BYTES as u64 + 1).read_to_string(&mut text).map_err(cannot)?;
         Self::read(&file, &Content::Text(text), changes)
     }
 
-    /// Checks a scenario given as a tree of values, with the keys of a scenario file.
+    /// Checks a scenario given as a tree of values with the keys of a scenario file.
     ///
     /// ```
     /// use clift::config::Value;
@@ -188,12 +188,12 @@ impl Scenario {
     /// ```
     ///
     /// # Errors
-    /// The first thing that is wrong.
+    /// The first error found.
     pub fn of(tree: Value) -> Result<Self, ScenarioError> {
         read::read("", &Content::Tree(tree), &[])
     }
 
-    /// The file's name, as given.
+    /// The file name, as given.
     pub fn file(&self) -> &str {
         self.recipe.file()
     }
@@ -203,23 +203,24 @@ impl Scenario {
         self.recipe.text()
     }
 
-    /// What varies; empty for a single cell.
+    /// The axes of the campaign; empty if there is a single cell.
     pub fn axes(&self) -> &[Axis] {
         &self.axes
     }
 
-    /// The cells of a campaign of at most 10,000 (fewer of a long file): every combination of the
-    /// axes' points, the last axis fastest. Of a larger one none is kept: see [`Scenario::cell`].
+    /// The cells of a campaign of at most 10,000 cells (fewer if the file is long): every
+    /// combination of the axes' points, the last axis fastest. Empty for a larger campaign: use
+    /// [`Scenario::cell`].
     pub fn cells(&self) -> &[Cell] {
         &self.cells
     }
 
-    /// How many cells there are; at least one.
+    /// Number of cells, at least one.
     pub fn count(&self) -> usize {
         self.recipe.count()
     }
 
-    /// A cell, which is made anew where the campaign is too large to keep them all.
+    /// Returns one cell. If the campaign is too large to be kept in memory, the cell is made anew.
     ///
     /// ```
     /// use clift::scenario::Scenario;
@@ -231,7 +232,7 @@ impl Scenario {
     /// ```
     ///
     /// # Errors
-    /// What is wrong with it, unless reading looked at all; that there is none of this number.
+    /// The first error in the cell, if reading did not check it already; an index out of range.
     pub fn cell(&self, index: usize) -> Result<Cow<'_, Cell>, ScenarioError> {
         match self.cells.get(index) {
             Some(cell) => Ok(Cow::Borrowed(cell)),
@@ -244,7 +245,7 @@ impl Scenario {
         self.recipe.labels(index)
     }
 
-    /// Replications of a cell.
+    /// Number of replications of a cell.
     ///
     /// # Errors
     /// As for [`Scenario::cell`].

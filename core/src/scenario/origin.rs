@@ -1,35 +1,36 @@
-//! Where the values of a cell come from: its file, a change from outside, a preset, a trace, or nowhere.
+//! Origins of a cell's values: the file, a change from outside, a preset, a trace, or a default.
 
 use super::cell::Cell;
-use super::error::{Place, ScenarioError};
+use super::error::{Origin, ScenarioError};
 use super::link::SlotLink;
 use super::source::Source;
 use super::store::MakeError;
 use super::traces::{SetupFault, Traces};
 use crate::config::{Node, Table, Value, join};
 
-/// A key in effect.
+/// A key with its effective value.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct InEffect {
     /// The dotted key.
     pub key: String,
-    /// Its value, as a file would have it.
+    /// The value, as written in a file.
     pub value: String,
-    /// Where it comes from.
+    /// Its origin.
     pub from: String,
 }
 
-/// Dotted keys that a scenario gives, and where each stands.
-pub(super) fn origins(source: &Source, root: &Table) -> Vec<(String, Place)> {
+/// The dotted keys that a scenario gives, with their places.
+pub(super) fn origins(source: &Source, root: &Table) -> Vec<(String, Origin)> {
     let preset = root.get("preset").and_then(Value::plain);
     let mut found = Vec::new();
     for (key, value) in root.iter() {
         visit(key.to_owned(), value, &mut |key, value| {
             let from = match &preset {
                 _ if !value.place.is_empty() => source.place(&value.place),
-                // Text has a place; what has none beside it was laid under.
-                Some(name) if !source.text().is_empty() => Place::Preset(name.clone()),
-                _ => Place::File,
+                // Values parsed from text have a position. A value without one comes from the
+                // preset.
+                Some(name) if !source.text().is_empty() => Origin::Preset(name.clone()),
+                _ => Origin::File,
             };
             found.push((key, from));
         });
@@ -51,29 +52,29 @@ fn visit(key: String, value: &Value, see: &mut impl FnMut(String, &Value)) {
 }
 
 impl Cell {
-    /// Dotted keys that the scenario gives, and where each stands.
-    pub fn origins(&self) -> &[(String, Place)] {
+    /// The dotted keys that the scenario gives, with their places.
+    pub fn origins(&self) -> &[(String, Origin)] {
         &self.origins
     }
 
-    /// Where a dotted key stands, if it is given.
-    fn origin(&self, key: &str) -> Option<&Place> {
+    /// The place of a dotted key, if it is given.
+    fn origin(&self, key: &str) -> Option<&Origin> {
         self.origins.iter().find(|(known, _)| known == key).map(|(_, place)| place)
     }
 
-    /// Why the cell does not become a run, as the fault of a scenario that is called `file`.
+    /// Turns a setup fault of the cell into an error of the scenario named `file`.
     pub fn error(&self, file: &str, fault: &SetupFault) -> ScenarioError {
         let (key, message) = match fault {
             SetupFault::Key(fault) => (fault.path(), fault.message().to_owned()),
             SetupFault::Trace(MakeError::Trace { key, error }) => (key.clone(), error.to_string()),
             SetupFault::Trace(error) => (String::new(), error.to_string()),
         };
-        let place = self.origin(&key).cloned().unwrap_or(Place::File);
+        let place = self.origin(&key).cloned().unwrap_or(Origin::File);
         ScenarioError { file: file.to_owned(), place, key, message }
     }
 
-    /// Round-trip time, queue, LLDU size and decoding time of every link that has them, and where each
-    /// comes from; those of a trace from a file are the trace's.
+    /// Round-trip time, queue, LLDU size and decoding time of every link that has them, with their
+    /// origins. Values of a trace from a file are the trace's.
     ///
     /// # Errors
     /// A trace that cannot be made.
@@ -82,10 +83,10 @@ impl Cell {
         for (index, link) in self.plan.links().enumerate() {
             let mut see = |name: &str, value: String, otherwise: &str| {
                 let key = join(&link.key, name);
-                let from = self.origin(&key).map_or(otherwise.to_owned(), Place::to_string);
+                let from = self.origin(&key).map_or(otherwise.to_owned(), Origin::to_string);
                 found.push(InEffect { key, value, from });
             };
-            // A link with a section of its own has a delay of its own, and a link trace has its.
+            // A link with its own section has its own delay, and a link trace includes its delay.
             if link.phy.is_some() && link.section.is_empty() {
                 let measured = self.measured_rtt(index, link, traces)?;
                 let from = if measured.is_some() { "trace" } else { "default" };

@@ -1,4 +1,4 @@
-//! `[[path]]` and `[return]`: the way there and back, hop by hop.
+//! `[[path]]` and `[return]`: the forward and return path, hop by hop.
 
 use std::path::PathBuf;
 
@@ -16,8 +16,8 @@ use crate::trace::TraceFile;
 use crate::transport::tcp::Pep;
 use crate::units::Duration;
 
-/// What a link is made of: its trace or channel and its scheme, or a kind of link with a section of
-/// its own.
+/// The sections of a link: a trace or channel with a scheme, or a kind of link with its own
+/// section.
 #[derive(Clone, Debug, Default, Deserialize, JsonSchema, Serialize)]
 #[serde(default)]
 pub struct Sections {
@@ -25,19 +25,19 @@ pub struct Sections {
     pub trace: Option<TraceFile>,
     /// Erasures from a model, alone or on top of the trace.
     pub channel: Option<Channel>,
-    /// A link trace in memory, in the place of trace, channel and scheme: what a scheme made of a PHY
-    /// trace beforehand.
+    /// A link trace in memory, instead of trace, channel and scheme: the result of a scheme on a
+    /// PHY trace.
     pub link_trace: Option<PathBuf>,
-    /// The link-layer reliability scheme: "none", "FEC(10/12)", "FEC(10/12, interleave 8)",
-    /// "ARQ", "ARQ(max 3)", "HARQ(10/12)" or "HARQ(10/12, extra 1, rounds 2)"; "none" unless set.
+    /// The link-layer reliability scheme: "none", "FEC(10/12)", "FEC(10/12, interleave 8)", "ARQ",
+    /// "ARQ(max 3)", "HARQ(10/12)" or "HARQ(10/12, extra 1, rounds 2)". Default: "none".
     pub scheme: Option<Scheme>,
-    /// The link: its round-trip time, its queue, how packets are put onto LLDUs.
+    /// The link: its round-trip time, its queue, and how packets are put onto LLDUs.
     pub link: Option<Link>,
-    /// A hybrid FEC/ARQ-SR link, which runs with its traffic.
+    /// A live hybrid FEC/ARQ-SR link.
     pub hybrid: Option<HybridOptions>,
-    /// A 3GPP NR link, which runs with its traffic.
+    /// A live 3GPP NR link.
     pub ntn: Option<NtnOptions>,
-    /// An adaptive-HARQ link, which runs with its traffic.
+    /// A live adaptive-HARQ link.
     pub adaptive_harq: Option<AdaptiveHarq>,
 }
 
@@ -57,12 +57,12 @@ impl Sections {
         given.into_iter().filter(|(_, given)| *given).map(|(name, _)| name)
     }
 
-    /// The first key that makes a link of it; `scheme` and `link` only change one.
+    /// The first key that defines a link; `scheme` and `link` only modify one.
     pub(super) fn makes_link(&self) -> Option<&'static str> {
         self.given().find(|name| !["scheme", "link"].contains(name))
     }
 
-    /// The key that says where slots come from.
+    /// The first key that provides slots.
     pub(super) fn slots(&self) -> Option<&'static str> {
         self.given().find(|name| ["trace", "channel"].contains(name))
     }
@@ -72,7 +72,7 @@ impl Sections {
 #[derive(Clone, Debug, Default, JsonSchema, Serialize)]
 #[schemars(extend("additionalProperties" = false))]
 pub struct Hop {
-    /// The leg.
+    /// The leg or proxy.
     #[serde(flatten)]
     pub wire: Wire,
     /// The link.
@@ -82,28 +82,28 @@ pub struct Hop {
 
 parts!(Hop { wire, sections });
 
-/// A hop that is no link.
+/// The part of a hop that is not a link: a leg or a proxy.
 #[derive(Clone, Debug, Default, Deserialize, JsonSchema, Serialize)]
 #[serde(default)]
 pub struct Wire {
-    /// A wired leg; then nothing else stands here.
+    /// A wired leg. The hop then has no other key.
     pub leg: Option<Leg>,
-    /// A proxy that splits TCP here: true, or what it is like; then nothing else stands here. QUIC and
-    /// datagrams pass it. In `[[return.path]]` `pep = true` marks where the proxies of `[[path]]` stand
-    /// on the way back.
+    /// A proxy that splits TCP at this place: true, or its settings. The hop then has no other key.
+    /// QUIC and datagrams pass it unchanged. In `[[return.path]]`, `pep = true` marks the position
+    /// of a proxy of `[[path]]` on the return path.
     pub pep: Option<Pep>,
 }
 
-/// The way back from the destination to the sources.
+/// The return path from the destination to the sources.
 ///
-/// What stands here takes the place of the whole way back but the access legs: nothing of the path's
-/// own delays, varying or not, comes on top. With `[return.trace]` or `[return.channel]` it is a link,
-/// and what `[return.link]` leaves out is taken from `[link]`, `delays` included (but for
-/// `feedback_trace` and `feedback_channel`, which belong to the way there).
+/// These keys replace the whole return path except the access legs: the delays of the forward path,
+/// fixed or varying, are not added. With `[return.trace]` or `[return.channel]` the return path is
+/// a link. Keys that `[return.link]` leaves out, `delays` included, are then taken from `[link]`
+/// (except `feedback_trace` and `feedback_channel`, which belong to the forward path).
 #[derive(Clone, Debug, Default, JsonSchema, Serialize)]
 #[schemars(extend("additionalProperties" = false))]
 pub struct Return {
-    /// A way back without a link, or with several.
+    /// A return path without a link, or with several.
     #[serde(flatten)]
     pub way: Way,
     /// A link.
@@ -113,12 +113,12 @@ pub struct Return {
 
 parts!(Return { way, sections });
 
-/// A way back without a link, or with several.
+/// A return path without a link, or with several.
 #[derive(Clone, Debug, Default, Deserialize, JsonSchema, Serialize)]
 #[serde(default)]
 pub struct Way {
-    /// A fixed delay in place of that of the path.
+    /// A fixed one-way delay instead of that of the forward path.
     pub delay: Option<Duration>,
-    /// The way back, hop by hop; then nothing else stands here.
+    /// The return path, hop by hop. `[return]` then has no other key.
     pub path: Vec<Hop>,
 }

@@ -1,4 +1,4 @@
-//! `preset`: the values of a paper under its name, for what a scenario leaves out.
+//! `preset`: the values of a paper for the keys that a scenario leaves out.
 
 use std::fmt;
 
@@ -19,7 +19,7 @@ pub enum Preset {
     Leo2017,
 }
 
-/// Name and text of each: scenarios that say a part of one.
+/// Name and text of each preset. The texts are partial scenarios.
 const PRESETS: [(Preset, &str, &str); 2] = [
     (Preset::GeoMobile2014, "geo-mobile-2014", include_str!("presets/geo-mobile-2014.toml")),
     (Preset::Leo2017, "leo-2017", include_str!("presets/leo-2017.toml")),
@@ -32,11 +32,11 @@ impl fmt::Display for Preset {
     }
 }
 
-/// Lays the preset that `root` names under its keys. A name that there is not is told when the
-/// scenario is read.
+/// Adds the keys of the preset that `root` names, where the file does not give them. An unknown
+/// name is reported later, when the scenario is read.
 ///
 /// # Returns
-/// The dotted keys that it brought.
+/// The dotted keys that the preset added.
 pub(super) fn lay_under(root: &mut Table) -> Vec<String> {
     let mut brought = Vec::new();
     let name = root.get("preset").and_then(Value::plain);
@@ -44,7 +44,7 @@ pub(super) fn lay_under(root: &mut Table) -> Vec<String> {
     else {
         return brought;
     };
-    // The texts are part of the program; a test reads each.
+    // The texts are compiled in, and a test reads each of them.
     let Ok(preset) = Source::new("", text, &[]).parse() else { return brought };
     if let Some(own) = preset.get("transport").and_then(Value::as_table) {
         fill(root, "transport", own, &mut brought, "");
@@ -66,16 +66,17 @@ pub(super) fn lay_under(root: &mut Table) -> Vec<String> {
     brought
 }
 
-/// The keys of a link, for the sections that make one, in `key`.
+/// Adds the keys of a link to the sections of the link at `key`.
 fn of_link(sections: &mut Table, preset: &Table, brought: &mut Vec<String>, key: &str) {
     let has = |name: &str| sections.contains(name);
     let own_delay = ["hybrid", "ntn", "adaptive_harq", "link_trace"].into_iter().any(has);
     let model = sections.get("channel").and_then(Value::as_table).and_then(|own| own.get("model"));
-    // Slots are those of a trace, or of the land mobile channel's own preset.
+    // A trace, or the land mobile channel's own preset, provides the slots.
     let own_slots = has("trace") || model.and_then(Value::plain).as_deref() == Some("lms");
     for (name, own) in preset.iter() {
         let Some(mut own) = own.as_table().cloned() else { continue };
-        // No section that makes a link of what is none, and no slots beside others.
+        // A preset must not turn a hop into a link, nor add slots to sections that provide their
+        // own.
         let fits = name == "link" || sections.contains(name) && (name != "channel" || !own_slots);
         let fits = fits && name != "transport";
         if name == "link" && own_delay {
@@ -87,15 +88,15 @@ fn of_link(sections: &mut Table, preset: &Table, brought: &mut Vec<String>, key:
     }
 }
 
-/// Gives the section `name` what it leaves out.
+/// Adds the keys of `base` that the section `name` leaves out.
 fn fill(table: &mut Table, name: &str, base: &Table, brought: &mut Vec<String>, key: &str) {
     if !table.contains(name) {
         table.insert(name, Node::Table(Table::default()).into());
     }
-    // What is no section is told when it is read.
+    // A value that is not a table is reported when the scenario is read.
     let Some(own) = table.get_mut(name).and_then(Value::as_table_mut) else { return };
     for (field, value) in base.iter() {
-        // `slot` and `rate` say the same.
+        // `slot` and `rate` both give the slot duration.
         let said = own.contains(field) || (field == "slot" && own.contains("rate"));
         if !said {
             own.insert(field, value.node.clone().into());
@@ -116,7 +117,7 @@ mod tests {
         Scenario::parse("geo.toml", text, &[]).unwrap().cells()[0].clone()
     }
 
-    /// The names of serde are those of the table, and every text can be read.
+    /// The names in serde's attributes match the table, and every text can be read.
     #[test]
     fn every_preset_has_its_name_and_keys_of_a_scenario() {
         for (preset, name, text) in PRESETS {
@@ -139,7 +140,7 @@ mod tests {
     }
 
     #[test]
-    fn a_preset_is_laid_under_the_keys_of_the_file() {
+    fn the_keys_of_the_file_override_a_preset() {
         let geo = cell(&format!("preset = \"geo-mobile-2014\"\nlink.rtt = \"20 ms\"\n{CHANNEL}"));
         let config = geo.config();
         let link = config.sections.link.clone().unwrap();
@@ -154,7 +155,7 @@ mod tests {
     }
 
     #[test]
-    fn a_preset_leaves_alone_what_has_values_of_its_own() {
+    fn a_preset_does_not_change_links_with_their_own_values() {
         let geo = |text: &str| cell(&format!("preset = \"geo-mobile-2014\"\n{text}"));
         let rate = geo(&format!("{CHANNEL}rate = \"1 Mbit/s\""));
         let slots = rate.config().sections.channel.as_ref().unwrap().config.slots;
@@ -172,7 +173,7 @@ mod tests {
     }
 
     #[test]
-    fn a_preset_that_there_is_not_is_told_with_the_nearest() {
+    fn an_unknown_preset_is_reported_with_the_nearest_name() {
         let error = Scenario::parse("geo.toml", "preset = \"geo-mobile-2015\"", &[]).unwrap_err();
         assert_eq!(
             error.to_string(),

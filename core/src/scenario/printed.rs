@@ -1,4 +1,4 @@
-//! `[[printed]]`: values that a paper prints, to be shown beside the measured ones.
+//! `[[printed]]`: values that a paper prints, shown next to the measured ones.
 
 use std::collections::BTreeMap;
 
@@ -13,7 +13,8 @@ pub struct Printed {
     pub metric: String,
     /// The value as printed, in the metric's unit.
     pub value: f64,
-    /// Which cells it belongs to: axis = label; axes left out may have any label.
+    /// The cells that the value belongs to: axis = label. An axis that is left out matches any
+    /// label.
     #[serde(default, rename = "where")]
     pub cell: BTreeMap<String, String>,
     /// Where it is printed, e.g. "table 3".

@@ -1,11 +1,12 @@
-//! Reading a scenario: parse, apply changes, expand the campaign, deserialise and check each cell.
+//! Reads a scenario: parses it, applies changes, expands the campaign, and deserialises and checks
+//! each cell.
 
 use std::sync::Arc;
 
 use super::Scenario;
 use super::cell::Cell;
 use super::config::Config;
-use super::error::{Place, ScenarioError};
+use super::error::{Origin, ScenarioError};
 use super::origin::origins;
 use super::plan::Plan;
 use super::presets;
@@ -16,10 +17,10 @@ use super::vary::{self, Changes, LeftOut};
 use crate::config::{self, Fault, Node, Table, Value};
 use crate::scheme::Scheme;
 
-/// Cells of a campaign that are all made as it is read.
+/// Maximum number of cells that are all made while the scenario is read.
 const MADE: usize = 10_000;
 
-/// What a scenario is read from.
+/// The input of [`super::Scenario::read`].
 #[derive(Clone, Debug, PartialEq)]
 pub enum Content {
     /// The text of a file.
@@ -40,17 +41,17 @@ pub(super) fn read(
     let source = Source::new(file, text, changes);
     if text.len() > Scenario::MOST_BYTES {
         let message = format!(
-            "{} kB is too large for a scenario (at most {} kB); is this a trace?",
+            "{} kB is too large for a scenario (at most {} kB); did you give a trace?",
             text.len() / 1000,
             Scenario::MOST_BYTES / 1000
         );
-        return Err(source.error(Place::File, "", message));
+        return Err(source.error(Origin::File, "", message));
     }
     let root = match content {
         Content::Text(_) => source.parse()?,
         Content::Tree(Value { node: Node::Table(root), .. }) => root.clone(),
         Content::Tree(_) => {
-            return Err(source.error(Place::File, "", "is not a section; give keys and values"));
+            return Err(source.error(Origin::File, "", "is not a section; give keys and values"));
         }
     };
     expanded(source, root)
@@ -72,21 +73,21 @@ fn expanded(source: Source, mut root: Table) -> Result<Scenario, ScenarioError> 
     Ok(Scenario { axes: recipe.axes(), recipe: Arc::new(recipe), cells, printed })
 }
 
-/// Whether a change is one of what there is beside the cells.
+/// Whether a change concerns the campaign rather than its cells.
 pub(super) fn is_of_campaign(set: &Set) -> bool {
     matches!(set.path[0].as_str(), "vary" | "printed")
 }
 
-/// An axis that a change from outside has ended, and the label that it is now.
+/// An axis that a change from outside has ended, and its label in that change.
 type Fixed = (String, Option<String>);
 
-/// What changes from outside have taken from the campaign.
+/// Axes that changes from outside have ended.
 struct Ended {
     axes: Vec<Fixed>,
     points: Vec<LeftOut>,
 }
 
-/// The axes that are left, and what changes have ended.
+/// Returns the remaining axes, and those that changes have ended.
 fn axes(
     source: &Source,
     root: &mut Table,
@@ -124,7 +125,8 @@ fn printed(
     let Some(value) = root.get("printed") else { return Ok(Vec::new()) };
     let mut printed: Vec<Printed> =
         config::read(value).map_err(|fault| source.fault(root, &fault.within("printed")))?;
-    // What belongs to other labels of an ended axis has no cell; the rest says no more of it.
+    // Entries with other labels of an ended axis have no cell; drop them, and the axis from the
+    // others.
     let mut numbers: Vec<usize> = (0..printed.len()).collect();
     let points = &ended.points;
     numbers.retain(|&number| {
@@ -169,7 +171,7 @@ fn or_none(names: &[&str]) -> String {
     if names.is_empty() { "none".to_owned() } else { names.join(", ") }
 }
 
-/// The cell that a whole table of keys makes.
+/// Makes the cell of a complete table of keys.
 pub(super) fn made(
     source: &Source,
     mut table: Table,
@@ -183,13 +185,14 @@ pub(super) fn made(
         .and_then(|config| Ok((Plan::new(&config)?, config)))
         .map_err(|fault| source.fault(root.as_table().unwrap_or(&Table::default()), &fault));
     let (plan, mut config) = read?;
-    // Every default is filled in.
+    // Fill in every default.
     config.sections.scheme.get_or_insert(Scheme::None);
     config.sections.link.get_or_insert_default();
     Ok(Cell { labels, config, plan, origins })
 }
 
-/// Lets flows take what they leave out from the scenario, and the link of the way back its keys.
+/// Copies the scenario's keys into flows that leave them out, and those of `[link]` into the link
+/// of the return path.
 fn inherit(table: &mut Table) {
     let transport = section(table.get("transport"));
     let application = table.get("application").cloned();
@@ -217,7 +220,8 @@ fn inherit(table: &mut Table) {
         && let Some(mut base) = link
     {
         let own = section(back.get("link")).unwrap_or_default();
-        // Reports on the way back travel the way there: it has another trace, if any.
+        // Reports about the return path travel on the forward path, so the link's feedback trace
+        // does not apply.
         let mut others: Vec<&str> = FEEDBACK_TRACE.to_vec();
         if others.iter().any(|name| own.contains(name)) {
             others.push("feedback_loss");
@@ -225,14 +229,14 @@ fn inherit(table: &mut Table) {
         if back.contains("link_trace") {
             others.extend(["rtt", "feedback", "live"]);
         }
-        // Proxies stand on the way there.
+        // Proxies belong to the forward path.
         others.push("pep");
         others.iter().for_each(|name| drop(base.remove(name)));
         inherit_section(back, "link", &base);
     }
 }
 
-/// The keys of a link that say what loses its reports, slot by slot.
+/// The keys of a link that decide, slot by slot, which reports are lost.
 const FEEDBACK_TRACE: [&str; 2] = ["feedback_trace", "feedback_channel"];
 
 fn section(value: Option<&Value>) -> Option<Table> {
@@ -242,7 +246,7 @@ fn section(value: Option<&Value>) -> Option<Table> {
 fn inherit_section(table: &mut Table, name: &str, base: &Table) {
     match table.get_mut(name) {
         Some(Value { node: Node::Table(own), .. }) => own.inherit(base),
-        Some(_) => {} // not a section: reading it says so
+        Some(_) => {} // not a section: reported when it is read
         None => table.insert(name, Node::Table(base.clone()).into()),
     }
 }
@@ -269,10 +273,10 @@ pub(super) fn put(
         return Ok(());
     };
     table.set(path, value.clone()).map_err(|part| {
-        let message = format!("`{part}` is not a section that holds keys; check the dotted key");
+        let message = format!("`{part}` is not a section; check the dotted key");
         let fault = Fault::new(&path.join("."), message);
         match &value.place {
-            place if place.is_empty() => source.error(Place::File, &fault.path(), fault.message()),
+            place if place.is_empty() => source.error(Origin::File, &fault.path(), fault.message()),
             place => source.error(source.place(place), &fault.path(), fault.message()),
         }
     })

@@ -1,36 +1,35 @@
-//! How the cells of a campaign are made: one by one when they are asked for, since there may be a
-//! million.
+//! Makes the cells of a campaign on request, one at a time, since there may be a million.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Mutex;
 
 use super::cell::Cell;
-use super::error::{Place, ScenarioError};
+use super::error::{Origin, ScenarioError};
 use super::read::{apply, is_of_campaign, made, put};
 use super::source::{Set, Source};
 use super::vary::{Axis, Changes, Point};
 use crate::config::Table;
 use crate::sync::lock;
 
-/// Cells that are looked at of a campaign that is too large for all of them.
+/// Number of cells that reading checks if the campaign is too large to check all.
 const LOOKED_AT: usize = 2_000;
-/// Cells times bytes of file that reading looks at: bounds the time that any file can take.
+/// Maximum of cells times bytes of the file for a full check; limits the reading time of any file.
 const MOST_WORK: usize = 1 << 27;
 
-/// Everything that cells are made of.
+/// Everything that cells are made from.
 #[derive(Debug)]
 pub(super) struct Recipe {
     source: Source,
     root: Table,
     axes: Vec<Changes>,
     sets: Vec<Set>,
-    /// Replications by the first cell that has them.
+    /// Number of replications, by the first cell with these points.
     runs: Mutex<BTreeMap<usize, u32>>,
 }
 
 impl Recipe {
-    /// What the sections of a file, its axes and changes from outside make; the product of the axes
-    /// fits into a number.
+    /// A recipe from a file's sections, its axes and changes from outside. The product of the axes'
+    /// lengths must fit into `usize`.
     pub(super) fn new(source: Source, root: Table, axes: Vec<Changes>, sets: Vec<Set>) -> Self {
         Self { source, root, axes, sets, runs: Mutex::default() }
     }
@@ -52,12 +51,12 @@ impl Recipe {
             .collect()
     }
 
-    /// How many cells there are.
+    /// Number of cells.
     pub(super) fn count(&self) -> usize {
         self.axes.iter().map(|axis| axis.points.len()).product()
     }
 
-    /// Whether reading looks at every cell.
+    /// Whether reading checks every cell.
     pub(super) fn is_small(&self, most: usize) -> bool {
         self.count() <= most.min(self.room())
     }
@@ -66,8 +65,8 @@ impl Recipe {
         (MOST_WORK / (self.source.len() + 1)).max(1)
     }
 
-    /// Makes some cells: every point of each axis beside the first ones of the others, of axes with
-    /// very many some, and cells from all over the campaign.
+    /// Makes a sample of cells, to check them: every point of each axis with the first points of
+    /// the others (a part of them for very long axes), and cells spread over the campaign.
     pub(super) fn look(&self) -> Result<(), ScenarioError> {
         let (count, most) = (self.count(), LOOKED_AT.min(self.room()));
         let mut some = BTreeSet::from([0]);
@@ -78,13 +77,13 @@ impl Recipe {
             let taken = points.min(most / 2 / self.axes.len());
             some.extend((0..taken).map(|n| n * points / taken * stride));
         }
-        // Multiples of the golden ratio fall into step with no axis.
+        // Multiples of the golden ratio do not align with the period of any axis.
         let ratio = (5f64.sqrt() - 1.0) / 2.0;
         some.extend((0..most / 2).map(|n| ((n as f64 * ratio).fract() * count as f64) as usize));
         some.into_iter().try_for_each(|index| self.cell(index).map(drop))
     }
 
-    /// The point of each axis that a cell has, the last axis fastest.
+    /// The point of each axis for a cell; the last axis is the fastest.
     fn points(&self, index: usize) -> Vec<(&Changes, &Point)> {
         let mut rest = index;
         let mut chosen: Vec<_> = self
@@ -110,8 +109,8 @@ impl Recipe {
     /// A cell.
     pub(super) fn cell(&self, index: usize) -> Result<Cell, ScenarioError> {
         if index >= self.count() {
-            let message = format!("no cell {index}; there are {}", self.count());
-            return Err(self.source.error(Place::File, "", message));
+            let message = format!("cell {index} does not exist; the scenario has {}", self.count());
+            return Err(self.source.error(Origin::File, "", message));
         }
         let mut table = self.root.clone();
         for (_, point) in self.points(index) {
@@ -123,7 +122,7 @@ impl Recipe {
         made(&self.source, table, self.labels(index))
     }
 
-    /// Replications of a cell, which is made only if no cell like it has been.
+    /// Number of replications of a cell. A cell is made only if no similar one was made before.
     pub(super) fn runs(&self, index: usize) -> Result<u32, ScenarioError> {
         let first = self.first_of_runs(index);
         if let Some(&runs) = lock(&self.runs).get(&first) {
@@ -134,7 +133,7 @@ impl Recipe {
         Ok(runs)
     }
 
-    /// The cell with the first points of the axes that set no number of replications.
+    /// The cell with the first point of every axis that does not set `runs`.
     fn first_of_runs(&self, index: usize) -> usize {
         let (mut rest, mut stride, mut first) = (index, 1, 0);
         for axis in self.axes.iter().rev() {

@@ -12,26 +12,26 @@ use crate::units::Limit;
 #[derive(Clone, Debug, Deserialize, JsonSchema, Serialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Reorder {
-    /// Packets that the buffer holds before it is flushed; "unlimited": each packet waits until every
-    /// earlier one was delivered or given up.
+    /// Capacity of the buffer in packets; a full buffer is flushed. "unlimited": each packet waits
+    /// until every earlier one is delivered or given up.
     pub packets: Limit,
-    /// Flush when a packet is given up.
+    /// Flush the buffer when a packet is given up.
     pub flush_on_loss: bool,
-    /// Flush the whole buffer when it is full; otherwise only the first gap is given up.
+    /// When the buffer is full, flush all of it. If false, only the first gap is given up.
     pub flush_when_full: bool,
-    /// What the order is: "link", in which the link took the packets, or "tcp", that of TCP
-    /// sequence numbers (Tauran 2017).
+    /// Order that the buffer restores: "link", in which the link took the packets, or "tcp", that
+    /// of TCP sequence numbers (Tauran 2017).
     pub key: ReorderKey,
 }
 
-/// What a re-sequencing buffer calls order.
+/// The order that a re-sequencing buffer restores.
 #[derive(Clone, Copy, Debug, Deserialize, Eq, JsonSchema, PartialEq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum ReorderKey {
     /// The order in which the link took the packets.
     Link,
-    /// TCP sequence numbers, flow by flow; a packet given up stays missing until TCP sends it
-    /// again, or a flush jumps over it.
+    /// TCP sequence numbers, flow by flow. A packet that is given up stays missing until TCP sends
+    /// it again or a flush skips it.
     Tcp,
 }
 
@@ -47,7 +47,7 @@ impl Default for Reorder {
 }
 
 impl Reorder {
-    /// The buffer of the engine.
+    /// The buffer's configuration in the engine.
     pub(super) fn config(&self) -> Resequencing {
         let Self { flush_when_full, flush_on_loss, .. } = *self;
         match (self.key, self.packets.get().and_then(NonZeroU32::new)) {

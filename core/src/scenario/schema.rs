@@ -9,8 +9,8 @@ use super::config::Config;
 
 /// The JSON Schema (draft 2020-12), indented.
 ///
-/// In a file with `[vary]` a key that a section needs may stand there alone: there nothing is
-/// required, and of a choice anything may hold.
+/// In a file with `[vary]`, a key that a section requires may be given in `[vary]` alone. The
+/// schema for such files therefore requires no keys and accepts any alternative of a choice.
 ///
 /// ```
 /// let schema = clift::scenario::json_schema();
@@ -23,10 +23,10 @@ pub fn json_schema() -> String {
     serde_json::to_string_pretty(&schema).unwrap_or_default() + "\n"
 }
 
-/// End of the name of a definition in which nothing is required.
+/// Suffix of the definitions that require no keys.
 const VARIED: &str = "Varied";
 
-/// Lets `[vary]` give what is required elsewhere.
+/// Adds definitions in which `[vary]` may give the required keys.
 fn with_variation(mut root: Value) -> Value {
     let Some(definitions) = root["$defs"].as_object().cloned() else { return root };
     let strict = requiring(&definitions);
@@ -36,7 +36,7 @@ fn with_variation(mut root: Value) -> Value {
     let Some(properties) = root["properties"].as_object().cloned() else { return root };
     let mut required = Map::new();
     for (key, property) in properties {
-        // What a paper prints, and what varies, belong to no cell.
+        // Printed values and the campaign are not part of a cell.
         let of_cells = !["printed", "vary"].contains(&key.as_str());
         if of_cells && refers(&property, &strict) {
             let lax = relaxed(&property, &strict);
@@ -49,7 +49,7 @@ fn with_variation(mut root: Value) -> Value {
     root
 }
 
-/// Definitions that require a key, or refer to one that does.
+/// Definitions that require a key, or refer to a definition that does.
 fn requiring(definitions: &Map<String, Value>) -> BTreeSet<String> {
     let mut found: BTreeSet<String> = BTreeSet::new();
     loop {
@@ -64,7 +64,7 @@ fn requiring(definitions: &Map<String, Value>) -> BTreeSet<String> {
     }
 }
 
-/// Whether a schema requires a key somewhere but in what must not hold.
+/// Whether a schema requires a key, apart from those inside `not`.
 fn requires(schema: &Value) -> bool {
     match schema {
         Value::Object(members) => members.iter().any(|(name, value)| {
@@ -87,7 +87,7 @@ fn refers(schema: &Value, names: &BTreeSet<String>) -> bool {
     }
 }
 
-/// The schema in which nothing is required.
+/// The schema without its requirements.
 fn relaxed(schema: &Value, names: &BTreeSet<String>) -> Value {
     match schema {
         Value::Object(members) => {
@@ -101,7 +101,7 @@ fn relaxed(schema: &Value, names: &BTreeSet<String>) -> Value {
                     let end = if varied { VARIED } else { "" };
                     (name.clone(), Value::String(format!("{path}{end}")))
                 }
-                // Of a choice that is not made yet all may fit.
+                // While the key that decides a choice varies, several alternatives may match.
                 ("oneOf", value) => ("anyOf".to_owned(), relaxed(value, names)),
                 ("not", value) => (name.clone(), value.clone()),
                 (_, value) => (name.clone(), relaxed(value, names)),

@@ -1,4 +1,4 @@
-//! From a cell to what the engine runs: the traces that its links need are asked for on the way.
+//! Turns a cell into a setup for the engine; requests the traces of its links as it needs them.
 
 use std::sync::Arc;
 
@@ -14,16 +14,16 @@ use crate::scheme::{LinkConfig, Medium};
 use crate::simulation::{Flow, Hop, Proxy, Setup};
 use crate::units::{Duration, Instant};
 
-/// What carries the packets of a link, and the trace time at which it starts.
+/// The medium that carries a link's packets, and the trace time at which it starts.
 pub(super) type Started = (Arc<dyn Medium>, Duration);
-/// The trace time at time 0, and from when on the trace repeats with which period.
+/// The trace time at simulation time 0, and, if the trace repeats, its start and period.
 type Clock = (Duration, Option<(Instant, Duration)>);
 
 impl Cell {
-    /// What the engine runs in a replication.
+    /// The engine's input for one replication.
     ///
     /// # Errors
-    /// A trace that cannot be made, or a key that does not go with the traces.
+    /// A trace that cannot be made, or a key that does not fit the traces.
     pub fn setup(&self, replication: u32, traces: &dyn Traces) -> Result<Setup, SetupFault> {
         let maker = Maker { cell: self, replication, traces };
         let mut links = self.started(replication, traces)?.into_iter();
@@ -50,10 +50,10 @@ impl Cell {
         })
     }
 
-    /// What carries the packets of each link of a replication, and where in its trace it starts.
+    /// The medium of each link of a replication, and the trace time at which it starts.
     ///
     /// # Errors
-    /// A trace that cannot be made, or a key that does not go with the traces.
+    /// A trace that cannot be made, or a key that does not fit the traces.
     pub(super) fn started(
         &self,
         replication: u32,
@@ -78,9 +78,9 @@ struct Maker<'a> {
 }
 
 impl Maker<'_> {
-    /// Hops; `links` are the media and starts of the links still to come, `there` the hops that the
-    /// way back may take as long as, with how many of them stand before each proxy. The same of these
-    /// hops comes with them.
+    /// Builds hops. `links` are the media and start times of the remaining links; `there` are the
+    /// forward hops that a return path may mirror, with the number of hops before each proxy.
+    /// Returns the hops and the positions of their proxies.
     fn hops(
         &self,
         planned: &[PlannedHop],
@@ -88,7 +88,7 @@ impl Maker<'_> {
         (there, places): (&[Hop], &[usize]),
     ) -> Result<(Vec<Hop>, Vec<usize>), SetupFault> {
         let (mut hops, mut proxies) = (Vec::new(), Vec::new());
-        // Delays behind a link are on the clock of its trace.
+        // Delays behind a link use the clock of its trace.
         let mut clock: Option<Clock> = None;
         for planned in planned {
             match planned {
@@ -120,7 +120,7 @@ impl Maker<'_> {
         Ok((hops, proxies))
     }
 
-    /// What carries the packets of the link number `index`.
+    /// The medium of the link number `index`.
     fn medium(&self, index: usize, link: &PlannedLink) -> Result<Arc<dyn Medium>, SetupFault> {
         let Self { cell, replication, traces } = *self;
         let making = Making { link, traces, cell, index, replication };
@@ -141,8 +141,8 @@ impl Maker<'_> {
     }
 }
 
-/// The way back over the hops `there`, a stretch between proxies at a time: each takes as long as it
-/// does there.
+/// Builds the return path from the forward hops `there`. Each section between proxies takes as long
+/// as on the forward path.
 fn way_back(there: &[Hop], places: &[usize], hops: &mut Vec<Hop>, proxies: &mut Vec<usize>) {
     let mut end = there.len();
     for &place in places.iter().rev() {

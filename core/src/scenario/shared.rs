@@ -1,5 +1,5 @@
-//! What the runs of a cell share: a trace from outside, or one draw of a channel. Runs that share
-//! it are not independent, which their intervals have to allow for.
+//! What the runs of a cell share: a given trace, or one draw of a channel. Runs that share it are
+//! not independent, and their confidence intervals must account for that.
 
 use super::cell::Cell;
 use super::limit::Start;
@@ -7,16 +7,16 @@ use super::plan::{PlannedLink, PlannedPhy};
 use super::traces::{SetupFault, Traces};
 use crate::units::Duration;
 
-/// What all runs of a cell have in common.
+/// What all runs of a cell share.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum Shared {
     /// A trace, from a file or given as an object.
     Trace,
-    /// One draw of a channel: `redraw = false`, or a `seed` of its own.
+    /// One draw of a channel: `redraw = false`, or a channel with its own `seed`.
     Channel,
 }
 
-/// Where in a shared trace a run starts.
+/// The part of a shared trace that a run covers.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct Window {
     /// Trace time at which the run starts.
@@ -28,16 +28,16 @@ pub struct Window {
 }
 
 impl Cell {
-    /// What all runs of the cell share; `None` if every run has its own draw of everything.
+    /// What all runs of the cell share; `None` if every run draws everything anew.
     pub fn shared(&self) -> Option<Shared> {
         self.plan.links().find_map(of_link)
     }
 
-    /// Where a run starts in what it shares with the others: in the first such link of which runs
-    /// start at random times. `None` if there is none, or all runs start at the same time.
+    /// The part of the shared trace that a run covers, for the first shared link whose runs start
+    /// at random times. `None` if no link has a random start.
     ///
     /// # Errors
-    /// A trace that cannot be made, or one too short for a run.
+    /// A trace that cannot be made, or a trace that is too short for a run.
     pub fn window(
         &self,
         replication: u32,
@@ -61,7 +61,8 @@ fn of_link(link: &PlannedLink) -> Option<Shared> {
 }
 
 impl Shared {
-    /// A file is shared also where erasures are drawn on top of it: it may have some of its own.
+    /// A file counts as shared even if erasures are drawn on top of it, because it may contain
+    /// erasures.
     pub(super) fn of(phy: &PlannedPhy) -> Option<Self> {
         if phy.trace.is_some() {
             return Some(Self::Trace);
@@ -69,7 +70,7 @@ impl Shared {
         phy.channel.as_ref().and_then(|own| Self::if_drawn_once(own.redraw, own.seed))
     }
 
-    /// A channel that all runs have the one draw of.
+    /// `Channel` if all runs use the same draw.
     pub(super) fn if_drawn_once(redraw: bool, seed: Option<u64>) -> Option<Self> {
         (!redraw || seed.is_some()).then_some(Self::Channel)
     }

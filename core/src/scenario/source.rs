@@ -1,26 +1,26 @@
-//! The texts that a scenario comes from, and errors that name a place in them.
+//! The texts of a scenario, and errors that point to a place in them.
 
 use std::ops::Range;
 
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
-use super::error::{Place, ScenarioError};
+use super::error::{Origin, ScenarioError};
 use crate::config::{Fault, Node, Table, Value};
 
-/// The value that a key is given from outside.
+/// The value that a change from outside sets for a key.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Change {
-    /// Text of a value, as a command line has it: TOML, or text without quotes.
+    /// Text of a value, as on a command line: TOML, or text without quotes.
     Text(String),
     /// A value.
     Value(Value),
-    /// None: the key is taken away.
+    /// No value: the key is removed.
     Nothing,
 }
 
-/// A change from outside: where it goes and its value. That of a text is placed behind the end of
-/// the file; without a value the key goes.
+/// A change from outside: its key and its value. Positions in a value given as text are counted
+/// from the end of the file. A change without a value removes the key.
 #[derive(Debug)]
 pub(super) struct Set {
     pub(super) path: Vec<String>,
@@ -28,28 +28,28 @@ pub(super) struct Set {
 }
 
 impl Set {
-    /// Whether it ends the variation of a dotted key.
+    /// Whether the change ends the variation of the dotted key.
     pub(super) fn covers(&self, key: &str) -> bool {
         let rest = key.strip_prefix(&self.path.join("."));
         rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
     }
 
-    /// Whether it lists points of the axis that are kept.
+    /// Whether the change selects points of this axis.
     pub(super) fn chooses_of(&self, axis: &str) -> bool {
         let is_list = matches!(self.value, Some(Value { node: Node::List(_), .. }));
         is_list && self.path.len() == 1 && self.path[0] == axis
     }
 }
 
-/// The texts that values come from, and how errors speak of them.
+/// The texts that values come from, and how errors refer to them.
 #[derive(Debug)]
 pub(super) struct Source {
     file: String,
     text: String,
     changes: Vec<(String, Change)>,
-    /// Where each change would begin if it stood behind the file.
+    /// Offset of each change, as if it stood after the file.
     begins: Vec<usize>,
-    /// Where lines of the text end.
+    /// Offsets of the ends of the text's lines.
     ends: Vec<usize>,
 }
 
@@ -85,7 +85,7 @@ impl Source {
 
     pub(super) fn parse(&self) -> Result<Table, ScenarioError> {
         let root = DeTable::parse(&self.text).map_err(|error| {
-            let place = error.span().map_or(Place::File, |span| self.place(&span));
+            let place = error.span().map_or(Origin::File, |span| self.place(&span));
             self.error(place, "", format!("not TOML: {}", error.message()))
         })?;
         table(root.into_inner(), 0)
@@ -100,9 +100,9 @@ impl Source {
                 Change::Value(value) => return Ok(Set { path, value: Some(value.clone()) }),
                 Change::Nothing => return Ok(Set { path, value: None }),
             };
-            let place = || Place::Set(format!("{key} = {text}"));
+            let place = || Origin::Set(format!("{key} = {text}"));
             if path.iter().any(String::is_empty) || path[0] == "printed" {
-                let message = "is not a key to change; give a dotted key, e.g. link.rtt";
+                let message = "cannot be changed; give a dotted key, e.g. link.rtt";
                 return Err(self.error(place(), key, message));
             }
             let value = parsed(text, begin).map_err(|(_, fault)| {
@@ -126,16 +126,16 @@ impl Source {
         self.text.len()
     }
 
-    pub(super) fn place(&self, span: &Range<usize>) -> Place {
+    pub(super) fn place(&self, span: &Range<usize>) -> Origin {
         if let Some(change) = self.begins.iter().rposition(|&begin| begin <= span.start) {
             let (key, value) = &self.changes[change];
-            return Place::Set(format!("{key} = {}", value.text()));
+            return Origin::Set(format!("{key} = {}", value.text()));
         }
-        Place::Line(self.ends.partition_point(|&end| end < span.start) + 1)
+        Origin::Line(self.ends.partition_point(|&end| end < span.start) + 1)
     }
 
-    /// A plain value as a label: a number as it is written, one of Python's rounded
-    /// (0.30000000000000004 is 0.3).
+    /// A plain value as a label. A number is printed as written in the file; a float from Python is
+    /// rounded (0.30000000000000004 becomes 0.3).
     pub(super) fn label(&self, value: &Value) -> Option<String> {
         let Node::Float(_) = value.node else { return value.plain() };
         let (text, begin) = match self.begins.iter().rposition(|&begin| begin <= value.place.start)
@@ -150,16 +150,16 @@ impl Source {
             .or_else(|| short(value))
     }
 
-    /// The error of a fault in `table`.
+    /// The error for a fault in `table`.
     pub(super) fn fault(&self, table: &Table, fault: &Fault) -> ScenarioError {
         let place = table.place_of(&fault.path()).filter(|span| !span.is_empty());
-        let place = place.map_or(Place::File, |span| self.place(&span));
+        let place = place.map_or(Origin::File, |span| self.place(&span));
         self.error(place, &fault.path(), fault.message())
     }
 
     pub(super) fn error(
         &self,
-        place: Place,
+        place: Origin,
         key: &str,
         message: impl Into<String>,
     ) -> ScenarioError {
@@ -172,7 +172,7 @@ impl Source {
     }
 }
 
-/// A plain value; a number without the digits that adding up binary numbers leaves behind.
+/// Formats a plain value. A float is rounded to drop the digits that come from binary arithmetic.
 fn short(value: &Value) -> Option<String> {
     let Node::Float(number) = value.node else { return value.plain() };
     let whole = number.to_string();
@@ -181,10 +181,10 @@ fn short(value: &Value) -> Option<String> {
     Some(if rounded.len() + 4 <= whole.len() { rounded } else { whole })
 }
 
-/// A place in the text and what is wrong there.
+/// A range of the text and the fault found there.
 type Misfit = (Range<usize>, Fault);
 
-/// What is not a TOML value is text whose quotes the shell took away.
+/// Parses a value. Text that is not TOML is a string whose quotes the shell removed.
 fn parsed(text: &str, begin: usize) -> Result<Value, Misfit> {
     match DeValue::parse(text) {
         Ok(parsed) => value(parsed, begin),
@@ -192,7 +192,7 @@ fn parsed(text: &str, begin: usize) -> Result<Value, Misfit> {
     }
 }
 
-/// A table of TOML as a tree, its places moved by `by` bytes.
+/// A TOML table as a tree, with its positions moved by `by` bytes.
 fn table(toml: DeTable<'_>, by: usize) -> Result<Table, Misfit> {
     let mut table = Table::default();
     for (key, toml) in toml {
@@ -211,7 +211,7 @@ fn value(toml: Spanned<DeValue<'_>>, by: usize) -> Result<Value, Misfit> {
             match i128::from_str_radix(&number.as_str().replace('_', ""), number.radix()) {
                 Ok(number) => Node::Integer(number),
                 Err(_) => {
-                    return Err((place, Fault::at("too large a number; give a smaller one")));
+                    return Err((place, Fault::at("the number is too large; give a smaller one")));
                 }
             }
         }
@@ -221,7 +221,10 @@ fn value(toml: Spanned<DeValue<'_>>, by: usize) -> Result<Value, Misfit> {
         }
         DeValue::Boolean(on) => Node::Bool(on),
         DeValue::Datetime(date) => {
-            return Err((place, Fault::at(format!("{date} is a date; write text in quotes"))));
+            return Err((
+                place,
+                Fault::at(format!("{date} is a date, which no key takes; write text in quotes")),
+            ));
         }
         DeValue::Array(array) => {
             let list = array.into_iter().enumerate().map(|(index, toml)| {

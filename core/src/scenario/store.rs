@@ -1,4 +1,4 @@
-//! Traces as scenarios need them: each made once, and kept while there is room.
+//! A store of traces: each is made once, and kept while there is room.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex};
 use serde::Serialize;
 use thiserror::Error;
 
-use super::memory::{Held, Memory};
+use super::memory::{Memory, MemoryObject};
 use super::spec::PhySpec;
 use super::traces::{Information, InformationSpec, Traces};
 use crate::application::{PageContent, PageFault, PageReader};
@@ -19,23 +19,24 @@ use crate::seed::Seed;
 use crate::sync::lock;
 use crate::trace::{self, FileError, Files, PhyTrace, TraceFile, read_lines};
 
-/// Slots that are kept of each kind of trace as long as a study goes on: two columns of 8 bytes, so
-/// 52 million are about 830 MB.
+/// Capacity for traces that are needed throughout a study, in slots. A slot is two columns of 8
+/// bytes, so 52 million slots take about 830 MB.
 const ROOM: usize = 52_000_000;
-/// The same of what only runs of one number need: that many are kept for the cells that share them,
-/// while a study of any length takes no more memory.
+/// Capacity for traces that only runs of one number need. It covers the cells that share them and
+/// keeps the memory of a long study constant.
 const ROOM_OF_RUNS: usize = 8_000_000;
-/// Slots that even the shortest takes: its description and its place are about a kilobyte.
+/// Minimum size of an entry in slots: a description and its entry take about one kilobyte.
 const LEAST: usize = 64;
-/// About what an object of a web page takes, with its name.
+/// Approximate memory of an object of a web page, with its name.
 const BYTES_OF_OBJECT: u64 = 256;
-/// Number of the random stream of a channel that stands alone.
+/// Number of the random stream of a channel without a trace.
 const ALONE: u32 = 0;
-/// Number of the random stream of a channel on top of a trace, which may have drawn from the other.
+/// Number of the random stream of a channel on top of a trace, which may have used the other
+/// stream.
 const ON_TRACE: u32 = 1;
 
-/// Makes traces from their descriptions, and keeps them: what was used longest ago goes first.
-/// Threads share a store; one that wants what another is making waits for it.
+/// Makes traces from their descriptions and caches them; the least recently used one is evicted
+/// first. Threads share a store: a thread that needs a trace that another is making waits for it.
 ///
 /// ```
 /// use clift::scenario::{Scenario, Store};
@@ -49,37 +50,37 @@ const ON_TRACE: u32 = 1;
 /// # Ok::<(), clift::scenario::ScenarioError>(())
 /// ```
 pub struct Store<'a> {
-    kept: Arc<Kept>,
+    kept: Arc<Contents>,
     budget: &'a Budget<'a>,
 }
 
-/// Where a store looks, and what it has made.
-struct Kept {
+/// Files, memory objects and caches of a store.
+struct Contents {
     files: Box<dyn Files>,
     memory: Memory,
     read: Cache<PhyTrace>,
-    phy: Lasting<PhyTrace>,
-    links: Lasting<Arc<LinkTrace>>,
+    phy: CachePair<PhyTrace>,
+    links: CachePair<Arc<LinkTrace>>,
     delays: Cache<Arc<DelaySeries>>,
     pages: Cache<Arc<PageContent>>,
 }
 
-/// Of a store that nobody gave a budget.
+/// The budget of a store without a limit.
 static ANY: Budget<'static> = Budget::unlimited();
 
-/// The mutual information of all stores of the process. Its description says everything about it, no
-/// file and no object in memory, so that the scenarios of one channel under several transports share
-/// it wherever they come from; making it takes longer than a run.
+/// The mutual information of all stores of the process. Its description defines it completely,
+/// without files or objects in memory, so scenarios from any source that use one channel under
+/// several transports share it. Making it takes longer than a run.
 static INFORMATION: Cache<Information> = Cache::new(ROOM);
 
-/// Why a trace could not be made. The message is one line.
+/// Error of making a trace. The message is one line.
 #[derive(Debug, Error)]
 #[non_exhaustive]
 pub enum MakeError {
-    /// A file is not there, or does not hold what it should.
+    /// A file is missing or its content is not valid.
     #[error(transparent)]
     File(#[from] FileError),
-    /// The same of a trace that a key of the scenario names.
+    /// As `File`, for a trace that a key of the scenario names.
     #[error("{key}: {error}")]
     Trace {
         /// The dotted key.
@@ -87,7 +88,7 @@ pub enum MakeError {
         /// What is wrong with the file.
         error: FileError,
     },
-    /// The rows of a file of delays make no series.
+    /// The rows of a file of delays are not a valid series.
     #[error("{place}: {error}")]
     Delays {
         /// The file.
@@ -95,7 +96,7 @@ pub enum MakeError {
         /// What is wrong with its rows.
         error: DelaySeriesError,
     },
-    /// The objects of a file make no page.
+    /// The objects of a file are not a valid page.
     #[error("{place}: {fault}")]
     Page {
         /// The file.
@@ -103,24 +104,24 @@ pub enum MakeError {
         /// What is wrong with its objects.
         fault: PageFault,
     },
-    /// A channel has parameters out of range, or makes no trace with them.
+    /// Parameters of a channel are out of range, or it makes no trace with them.
     #[error(transparent)]
     Channel(#[from] Fault),
-    /// An object in memory is of another kind, or leaves nothing.
+    /// An object in memory has another type, or the result would be empty.
     #[error("{name}: {fault}")]
-    Held {
+    InMemory {
         /// Name of the object.
         name: String,
-        /// What is wrong with it.
+        /// The error.
         fault: String,
     },
-    /// A description names neither a file nor slots.
-    #[error("a PHY trace from neither a file nor a channel; give one of them")]
+    /// A description has neither a file nor slots.
+    #[error("a PHY trace needs a file or a channel; give one of them")]
     Nothing,
 }
 
 impl From<DelaySeriesError> for MakeError {
-    /// Rows of a scenario that make no series.
+    /// Delays of a scenario that are not a valid series.
     fn from(error: DelaySeriesError) -> Self {
         Self::Delays { place: "delays".to_owned(), error }
     }
@@ -128,24 +129,24 @@ impl From<DelaySeriesError> for MakeError {
 
 impl MakeError {
     pub(super) fn held(name: &Path, fault: String) -> Self {
-        Self::Held { name: name.display().to_string(), fault }
+        Self::InMemory { name: name.display().to_string(), fault }
     }
 }
 
 impl Store<'static> {
-    /// An empty store, whose descriptions name `files`. It may take any amount of memory.
+    /// An empty store that reads the files of descriptions from `files`. Its memory is not limited.
     pub fn new(files: impl Files + 'static) -> Self {
         Self::with_memory(files, Memory::default())
     }
 
-    /// An empty store, whose descriptions name `files` and, before those, the objects of `memory`.
+    /// An empty store that looks up names in `memory` first, then in `files`.
     pub fn with_memory(files: impl Files + 'static, memory: Memory) -> Self {
-        let kept = Kept {
+        let kept = Contents {
             files: Box::new(files),
             memory,
             read: Cache::new(ROOM),
-            phy: Lasting::default(),
-            links: Lasting::default(),
+            phy: CachePair::default(),
+            links: CachePair::default(),
             delays: Cache::new(ROOM),
             pages: Cache::new(ROOM),
         };
@@ -154,17 +155,17 @@ impl Store<'static> {
 }
 
 impl Store<'_> {
-    /// The same, where what is made has to keep within a budget.
+    /// The same store with a memory budget for what it makes.
     pub fn within<'b>(&self, budget: &'b Budget<'b>) -> Store<'b> {
         Store { kept: Arc::clone(&self.kept), budget }
     }
 
-    /// What is there without reading or making anything.
+    /// The objects in memory; available without reading or making anything.
     pub fn memory(&self) -> &Memory {
         &self.kept.memory
     }
 
-    /// The PHY trace in the file that the section `key` names, or the one in memory that stands for it.
+    /// The PHY trace in the file that the section `key` names, or the memory object of that name.
     fn file(&self, key: &str, file: &TraceFile) -> Result<PhyTrace, MakeError> {
         let Self { kept, budget } = self;
         match kept.memory.get(&file.file) {
@@ -180,10 +181,10 @@ impl Store<'_> {
                     MakeError::Trace { key: join(key, field), error }
                 })
             }
-            Some(Held::Phy(phy)) => file
+            Some(MemoryObject::Phy(phy)) => file
                 .cut(PhyTrace::clone(phy))
                 .map_err(|error| MakeError::held(&file.file, error.to_string())),
-            other => Err(Held::fault(other, &file.file, "a PHY trace")),
+            other => Err(MemoryObject::fault(other, &file.file, "a PHY trace")),
         }
     }
 
@@ -254,8 +255,8 @@ impl Traces for Store<'_> {
         };
         match kept.memory.get(name) {
             None => kept.delays.get(file, |_| 1, make),
-            Some(Held::Delays(series)) => Ok(Arc::clone(series)),
-            other => Err(Held::fault(other, name, "delays")),
+            Some(MemoryObject::Delays(series)) => Ok(Arc::clone(series)),
+            other => Err(MemoryObject::fault(other, name, "delays")),
         }
     }
 
@@ -276,65 +277,67 @@ impl Traces for Store<'_> {
     }
 }
 
-/// What tells descriptions apart.
+/// A key that differs for different descriptions.
 fn named(described: &impl Serialize) -> String {
-    // Descriptions are plain structs, which always have a JSON text.
+    // Descriptions are plain structs, which always serialise to JSON.
     serde_json::to_string(described).unwrap_or_default()
 }
 
-/// What was made of one kind: what is asked for as long as a study goes on, and what only while runs
-/// of one number are done. Each has a room of its own, so that runs leave alone what all share.
-struct Lasting<T> {
+/// The caches of one kind of trace: one for entries needed throughout a study, one for entries that
+/// only runs of one number need. Each has its own capacity, so runs do not evict what all share.
+struct CachePair<T> {
     study: Cache<T>,
     runs: Cache<T>,
 }
 
-impl<T> Default for Lasting<T> {
+impl<T> Default for CachePair<T> {
     fn default() -> Self {
         Self { study: Cache::new(ROOM), runs: Cache::new(ROOM_OF_RUNS) }
     }
 }
 
-impl<T> Lasting<T> {
+impl<T> CachePair<T> {
     fn of(&self, phy: &PhySpec) -> &Cache<T> {
         if phy.is_of_one_run { &self.runs } else { &self.study }
     }
 }
 
-/// What was made, by its description; what was asked for longest ago goes for what has no room.
+/// Cached values by description; the least recently used is evicted when the capacity is exceeded.
 struct Cache<T> {
-    /// Slots that may be kept.
+    /// Capacity in slots.
     room: usize,
-    shelf: Mutex<Shelf<T>>,
+    shelf: Mutex<CacheState<T>>,
 }
 
-struct Shelf<T> {
-    kept: BTreeMap<Arc<str>, Thing<T>>,
-    /// What is kept, by when it was asked for last.
+struct CacheState<T> {
+    kept: BTreeMap<Arc<str>, Entry<T>>,
+    /// Keys by the time of their last request.
     by_age: BTreeMap<u64, Arc<str>>,
-    /// Slots that all take.
+    /// Slots of all entries.
     taken: usize,
-    /// How often anything was asked for.
+    /// Number of requests so far.
     asked: u64,
 }
 
-struct Thing<T> {
-    /// When it was asked for last.
+struct Entry<T> {
+    /// Request number of the last use.
     asked: u64,
-    /// Slots that it takes, once made.
+    /// Size in slots, once made.
     size: usize,
     made: Arc<Mutex<Option<T>>>,
 }
 
 impl<T> Cache<T> {
     const fn new(room: usize) -> Self {
-        let shelf = Shelf { kept: BTreeMap::new(), by_age: BTreeMap::new(), taken: 0, asked: 0 };
+        let shelf =
+            CacheState { kept: BTreeMap::new(), by_age: BTreeMap::new(), taken: 0, asked: 0 };
         Self { room, shelf: Mutex::new(shelf) }
     }
 }
 
 impl<T: Clone> Cache<T> {
-    /// What is kept under `key`, or what `make` makes of it, which has a `size` in slots.
+    /// Returns the value of `key`; if absent, calls `make` and stores the result, whose size in
+    /// slots is `size`.
     fn get<E>(
         &self,
         key: &str,
@@ -342,7 +345,7 @@ impl<T: Clone> Cache<T> {
         make: impl FnOnce() -> Result<T, E>,
     ) -> Result<T, E> {
         let cell = lock(&self.shelf).last(key);
-        // Whoever wants the same waits here until it is made.
+        // A thread that needs the same value waits here until it is made.
         let mut made = lock(&cell);
         if let Some(value) = &*made {
             return Ok(value.clone());
@@ -351,14 +354,14 @@ impl<T: Clone> Cache<T> {
         *made = Some(value.clone());
         drop(made);
         let gone = lock(&self.shelf).sized(key, size(&value).max(LEAST), self.room);
-        // Memory is given back while others may look.
+        // Free memory after the lock is released.
         drop(gone);
         Ok(value)
     }
 }
 
-impl<T> Shelf<T> {
-    /// The place of `key`, which is now the one used last.
+impl<T> CacheState<T> {
+    /// Returns the entry of `key` and marks it as the most recently used.
     fn last(&mut self, key: &str) -> Arc<Mutex<Option<T>>> {
         self.asked += 1;
         let asked = self.asked;
@@ -371,13 +374,13 @@ impl<T> Shelf<T> {
         }
         let (key, made): (Arc<str>, Arc<_>) = (key.into(), Arc::default());
         self.by_age.insert(asked, Arc::clone(&key));
-        self.kept.insert(key, Thing { asked, size: 0, made: Arc::clone(&made) });
+        self.kept.insert(key, Entry { asked, size: 0, made: Arc::clone(&made) });
         made
     }
 
-    /// Notes what `key` takes, and gives what goes for it: what was used longest ago, until the others
-    /// fit into the room. What was used last stays, however large it is.
-    fn sized(&mut self, key: &str, size: usize, room: usize) -> Vec<Thing<T>> {
+    /// Records the size of `key` and evicts the least recently used entries until the rest fit. The
+    /// most recently used entry stays, however large it is.
+    fn sized(&mut self, key: &str, size: usize, room: usize) -> Vec<Entry<T>> {
         if let Some(own) = self.kept.get_mut(key) {
             self.taken = self.taken - own.size + size;
             own.size = size;
@@ -402,7 +405,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_was_used_longest_ago_goes_first() {
+    fn the_least_recently_used_entry_is_evicted_first() {
         let (cache, made) = (Cache::new(ROOM), Cell::new(0));
         let get = |key: &str, slots: usize| {
             let make = || -> Result<usize, ()> {
@@ -418,7 +421,7 @@ mod tests {
         assert_eq!(get("d", third), 4);
         assert_eq!([get("a", third), get("c", third), get("d", third)], [4, 4, 4]);
         assert_eq!(get("b", third), 5);
-        // What alone is larger than the room stays until something else is wanted.
+        // An entry larger than the capacity stays until another one is requested.
         assert_eq!([get("e", 4 * third), get("e", 4 * third)], [6, 6]);
         assert_eq!(get("f", 1), 7);
     }
@@ -442,15 +445,15 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_made_is_tried_again() {
+    fn a_failed_entry_is_made_again() {
         let cache = Cache::new(ROOM);
         assert_eq!(cache.get("a", |_| 1, || Err("no")), Err("no"));
         assert_eq!(cache.get("a", |_| 1, || Ok::<_, &str>(7)), Ok(7));
     }
 
     #[test]
-    fn what_one_run_needs_makes_room_for_the_next_and_not_for_what_all_share() {
-        let (kept, made) = (Lasting::default(), Cell::new(0));
+    fn entries_of_a_run_do_not_evict_shared_entries() {
+        let (kept, made) = (CachePair::default(), Cell::new(0));
         let get = |key: &str, cache: &Cache<usize>, slots: usize| {
             let make = || -> Result<usize, ()> {
                 made.set(made.get() + 1);
@@ -467,7 +470,7 @@ mod tests {
     }
 
     #[test]
-    fn no_more_short_ones_are_kept_than_there_is_room_for_their_descriptions() {
+    fn short_entries_count_at_least_their_description() {
         let cache = Cache::new(ROOM_OF_RUNS);
         let most = ROOM_OF_RUNS / LEAST;
         for number in 0..most + 9 {

@@ -1,4 +1,4 @@
-//! What a run asks of whoever makes or keeps traces.
+//! The interface through which a run requests traces.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -16,18 +16,18 @@ use crate::scheme::{Scheme, Timing};
 use crate::trace::{LinkTrace, MiTrace, PhyTrace};
 use crate::units::Duration;
 
-/// Traces by what they are made from; equal demands get equal traces. What nobody says how to make is
-/// refused.
+/// A source of traces, requested by description; equal requests return equal traces. The default of
+/// each method fails.
 pub trait Traces: Sync {
     /// A PHY trace.
     ///
     /// # Errors
-    /// A file that cannot be read, or a channel that makes no trace: the message is one line.
+    /// A file that cannot be read, or a channel that makes no trace. The message is one line.
     fn phy(&self, _spec: &PhySpec) -> Result<PhyTrace, MakeError> {
         Err(MakeError::Nothing)
     }
 
-    /// What a scheme makes of a PHY trace beforehand.
+    /// The link trace that a scheme makes from a PHY trace.
     ///
     /// # Errors
     /// As for the PHY trace.
@@ -40,18 +40,18 @@ pub trait Traces: Sync {
         Ok(Arc::new(scheme.apply(&self.phy(spec)?, timing)))
     }
 
-    /// The link trace of this name.
+    /// The link trace in memory with this name.
     ///
     /// # Errors
-    /// If there is no such link trace.
+    /// Fails if there is no such link trace.
     fn held_link(&self, name: &Path) -> Result<Arc<LinkTrace>, MakeError> {
         Memory::default().held_link(name)
     }
 
-    /// The mutual information of this name.
+    /// The mutual information in memory with this name.
     ///
     /// # Errors
-    /// If there is no mutual information of this name.
+    /// Fails if there is no mutual information with this name.
     fn held_information(&self, name: &Path) -> Result<Information, MakeError> {
         Memory::default().held_information(name)
     }
@@ -59,7 +59,7 @@ pub trait Traces: Sync {
     /// The mutual information of a land mobile channel over time.
     ///
     /// # Errors
-    /// If the channel makes no trace.
+    /// Fails if the channel makes no trace.
     fn information(&self, _spec: &InformationSpec) -> Result<Information, MakeError> {
         Err(MakeError::Nothing)
     }
@@ -67,7 +67,7 @@ pub trait Traces: Sync {
     /// The delays in a file.
     ///
     /// # Errors
-    /// If the file holds no delays: file, line and what is wrong.
+    /// Fails if the file does not contain valid delays; the message has file, line and cause.
     fn delays(&self, _file: &str) -> Result<Arc<DelaySeries>, MakeError> {
         Err(MakeError::Nothing)
     }
@@ -75,13 +75,13 @@ pub trait Traces: Sync {
     /// The web page in a file.
     ///
     /// # Errors
-    /// If the file holds no page: file, line and what is wrong.
+    /// Fails if the file does not contain a valid page; the message has file, line and cause.
     fn page(&self, _file: &str) -> Result<Arc<PageContent>, MakeError> {
         Err(MakeError::Nothing)
     }
 }
 
-/// The delay that varies, if there is one.
+/// The varying delay, if one is given.
 pub(super) fn varying(
     delays: Option<&Delays>,
     keep_order: bool,
@@ -90,7 +90,7 @@ pub(super) fn varying(
     delays.map(|own| own.propagation(keep_order, |file| traces.delays(file))).transpose()
 }
 
-/// Which mutual information a run needs.
+/// Description of the mutual information that a run needs.
 #[derive(Clone, Debug, PartialEq)]
 pub struct InformationSpec {
     /// The channel.
@@ -103,19 +103,19 @@ pub struct InformationSpec {
     pub seed: u64,
 }
 
-/// What adaptive HARQ lives on.
+/// Input of adaptive HARQ: the mutual information of its channel.
 #[derive(Clone, Debug)]
 pub struct Information {
     /// Mutual information per coded bit of the channel over time.
     pub trace: Arc<MiTrace>,
-    /// Mean of the mutual information in closed form.
+    /// Mean mutual information, in closed form.
     pub mean: f64,
 }
 
-/// Why a cell does not become a run.
+/// Error of turning a cell into a setup.
 #[derive(Debug, Error)]
 pub enum SetupFault {
-    /// A key that does not go with the traces.
+    /// A key that does not fit the traces.
     #[error(transparent)]
     Key(#[from] Fault),
     /// A trace that cannot be made.

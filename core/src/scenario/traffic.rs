@@ -1,4 +1,4 @@
-//! Who sends what: `[transport]` and `[[flow]]`.
+//! Flows: `[transport]` and `[[flow]]`.
 
 use std::sync::Arc;
 
@@ -14,23 +14,23 @@ use crate::transport::tcp::TcpConfig;
 use crate::transport::{Choice, Options};
 use crate::units::Duration;
 
-/// A transport protocol and its options; of those that belong to another protocol none counts.
+/// A transport protocol and its options. Options of another protocol are ignored.
 #[derive(Clone, Debug, Default, JsonSchema, Serialize)]
 pub struct Transport {
-    /// Which protocol.
+    /// The protocol.
     #[serde(flatten)]
     pub kind: TransportKind,
-    /// The connection; of datagrams only the size of packets counts.
+    /// Options of the connection. Datagrams use only the packet size.
     #[serde(flatten)]
     pub tcp: TcpConfig,
-    /// What QUIC has besides.
+    /// Options of QUIC alone.
     #[serde(flatten)]
-    pub besides: Besides,
+    pub options: ProtocolOptions,
 }
 
-parts!(Transport { kind, tcp, besides });
+parts!(Transport { kind, tcp, options });
 
-/// Which protocol a transport speaks.
+/// The protocol of a transport.
 #[derive(Clone, Copy, Debug, Default, Deserialize, JsonSchema, Serialize)]
 #[serde(default)]
 pub struct TransportKind {
@@ -39,46 +39,46 @@ pub struct TransportKind {
     pub protocol: Choice,
 }
 
-/// Options of one protocol alone.
+/// Options of a single protocol.
 #[derive(Clone, Debug, Default, Deserialize, JsonSchema, Serialize)]
 #[serde(default)]
-pub struct Besides {
-    /// Of protocol "quic".
+pub struct ProtocolOptions {
+    /// Options of protocol "quic".
     pub quic: Option<QuicOptions>,
 }
 
 impl Transport {
-    /// What the engine runs.
+    /// The protocol as the engine runs it.
     pub(super) fn protocol(&self) -> Arc<dyn transport::Protocol> {
-        let quic = self.besides.quic.clone().unwrap_or_default();
+        let quic = self.options.quic.clone().unwrap_or_default();
         self.kind.protocol.make(&Options { tcp: self.tcp.clone(), quic })
     }
 
-    /// The same with what TCP's profile decides written out.
+    /// The same with the options that TCP's profile decides filled in.
     pub(super) fn settled(self) -> Self {
         let is_tcp = self.kind.protocol.name() == "tcp";
         Self { tcp: if is_tcp { self.tcp.settled() } else { self.tcp }, ..self }
     }
 }
 
-/// One flow, or several of a kind.
+/// One flow, or several of the same kind.
 #[derive(Clone, Debug, Deserialize, JsonSchema, Serialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Flow {
-    /// How many of this kind.
+    /// Number of flows of this kind.
     pub count: u32,
-    /// When it starts.
+    /// Start time.
     pub start: Duration,
-    /// Its transport; keys left out are taken from the scenario's `[transport]`.
+    /// Transport of the flow. Keys left out are taken from the scenario's `[transport]`.
     pub transport: Transport,
-    /// What drives it; the scenario's `[application]` unless given.
+    /// Application of the flow. Default: the scenario's `[application]`.
     pub application: ApplicationConfig,
-    /// Its own wired leg at the source; the scenario's `[access]` unless given.
+    /// Wired leg at the source of this flow. Default: the scenario's `[access]`.
     pub access: Option<Leg>,
 }
 
 impl Flow {
-    /// Whether it ends when all has arrived.
+    /// Whether the flow ends once all its data has arrived.
     pub fn is_transfer(&self) -> bool {
         self.application.ends()
     }

@@ -1,11 +1,11 @@
-//! The plan of a link: what carries its packets, and how it is used.
+//! The plan of a link: its medium and its use.
 
 use std::sync::Arc;
 
 use super::phy::{PlannedPhy, phy};
 use super::{PlannedHop, PlannedProxy};
 use crate::config::{Fault, join};
-use crate::scenario::kinds::{Held, LinkKind, Live, Open, own_kind};
+use crate::scenario::kinds::{GivenLinkTrace, LinkKind, LiveScheme, OpenLoop, own_kind};
 use crate::scenario::leg::Leg;
 use crate::scenario::link::{Link, Reports, SlotLink};
 use crate::scenario::path::Sections;
@@ -13,22 +13,22 @@ use crate::scheme::Scheme;
 use crate::transport::tcp::Pep;
 use crate::units::Duration;
 
-/// A link: what carries its packets, and how it is used.
+/// A link: the medium that carries its packets, and its use.
 #[derive(Clone, Debug)]
 pub struct PlannedLink {
-    /// The section that speaks of it: "" for the scenario itself, "return", "path.1".
+    /// The section of the link: "" for the scenario itself, "return", "path.1".
     pub key: String,
-    /// The section within it whose keys the kind of link knows; "" for none.
+    /// The section within it that holds the keys of this kind of link; "" if there is none.
     pub section: &'static str,
-    /// What carries its packets.
+    /// The kind of link.
     pub kind: Arc<dyn LinkKind>,
-    /// The PHY trace under it, if it has one.
+    /// The PHY trace under the link, if it has one.
     pub phy: Option<PlannedPhy>,
-    /// The link.
+    /// The `[link]` section.
     pub link: Link,
 }
 
-/// A link in the section `key`, and the leg behind it if it has `delays`.
+/// The link in the section `key`, and the leg behind it if it has `delays`.
 pub(super) fn link(
     key: &str,
     sections: &Sections,
@@ -78,13 +78,13 @@ fn over_slots(
         ];
         let of_scheme = of_scheme.into_iter().find(|(_, given)| *given).map(|(name, _)| name);
         if let Some(given) = sections.slots().or(of_scheme) {
-            let cure = "`link_trace` says what becomes of every LLDU; leave one of them out";
+            let cure = "`link_trace` already gives the fate of every LLDU; leave one of them out";
             return Err(Fault::of(key, given, cure));
         }
-        return Ok(Arc::new(Held(name.clone())));
+        return Ok(Arc::new(GivenLinkTrace(name.clone())));
     }
     if sections.slots().is_none() {
-        let cure = "nothing to send over; give [trace] with a file, [channel] with a model, [hybrid], [ntn], [adaptive_harq], or [[path]]";
+        let cure = "the scenario has no link; give [trace] with a file, [channel] with a model, [hybrid], [ntn], [adaptive_harq], or [[path]]";
         return Err(Fault::new(key, cure));
     }
     if rtt.is_some() || sections.trace.is_none() {
@@ -92,11 +92,11 @@ fn over_slots(
     }
     let scheme = scheme.unwrap_or(Scheme::None);
     if !live {
-        return Ok(Arc::new(Open(scheme)));
+        return Ok(Arc::new(OpenLoop(scheme)));
     }
     let Reports { feedback_trace, feedback_channel } = &link.reports;
     let (trace, channel) =
         (("feedback_trace", feedback_trace), ("feedback_channel", feedback_channel));
     let reports = phy(&join(key, "link"), trace, channel, duration)?;
-    Ok(Arc::new(Live { scheme, reports }))
+    Ok(Arc::new(LiveScheme { scheme, reports }))
 }

@@ -1,4 +1,4 @@
-//! From a checked configuration to what is run: hops, flows and the traces that they need.
+//! Turns a checked configuration into a plan: hops, flows and the traces that they need.
 
 mod link;
 mod phy;
@@ -18,7 +18,7 @@ use crate::config::{Fault, join};
 use crate::scheme::Scheme;
 use crate::units::Duration;
 
-/// The path and the flows of a cell, without contradictions.
+/// The path and the flows of a cell, checked for contradictions.
 #[derive(Clone, Debug)]
 pub struct Plan {
     /// Hops from the sources to the destination.
@@ -31,24 +31,26 @@ pub struct Plan {
     pub stop_when_done: bool,
 }
 
-/// One hop, or several of the way back.
+/// One hop, or several hops of the return path.
 #[derive(Clone, Debug)]
 pub enum PlannedHop {
     /// A wired leg.
     Leg(Leg),
     /// A link.
     Link(Box<PlannedLink>),
-    /// A proxy; on the way back the place of one of those on the way there, the last one first.
+    /// A proxy. On the return path: the position of one of the forward path's proxies, the last one
+    /// first.
     Proxy(PlannedProxy),
-    /// What takes as long as so many hops of the way there, its first ones, in reverse.
+    /// The return path over the first hops of the forward path, as many as given, in reverse: it
+    /// takes as long as they do.
     WayBack(usize),
 }
 
-/// Bounds what a typing error can ask for.
+/// Limits the effect of a typing error.
 const MOST_RUNS: u32 = 1_000_000;
 
 impl Plan {
-    /// The plan of `config`, or the first contradiction in it.
+    /// The plan of `config`. Fails with the first contradiction.
     pub(super) fn new(config: &Config) -> Result<Self, Fault> {
         let Config { run, traffic, .. } = config;
         if run.duration == Duration::ZERO {
@@ -73,7 +75,7 @@ impl Plan {
         Ok(Self { forward, backward, flows, stop_when_done })
     }
 
-    /// The links, the forward ones first: the order of their inputs, channels and starts.
+    /// The links, forward links first. Traces, channels and starts are numbered in this order.
     pub fn links(&self) -> impl Iterator<Item = &PlannedLink> {
         self.hops().filter_map(|hop| match hop {
             PlannedHop::Link(link) => Some(&**link),
@@ -86,10 +88,10 @@ impl Plan {
     }
 }
 
-/// The way there, without the access leg.
+/// The forward path, without the access leg.
 fn path(config: &Config) -> Result<Vec<PlannedHop>, Fault> {
     let Config { run: Run { duration, .. }, sections, traffic } = config;
-    // A scheme that does nothing is the same as none.
+    // The scheme "none" has no effect, so it does not count as given.
     let scheme = sections.scheme.clone().filter(|scheme| *scheme != Scheme::None);
     let sections = Sections { scheme, ..sections.clone() };
     if traffic.path.is_empty() {

@@ -18,21 +18,21 @@ pub struct PlannedPhy {
     pub channel: Option<PlannedChannel>,
 }
 
-/// A channel, and how many slots to make where no trace has them.
+/// A channel, and the number of slots to make unless a trace provides them.
 #[derive(Clone, Debug)]
 pub struct PlannedChannel {
     /// The channel.
     pub config: ChannelConfig,
     /// Number of slots of a channel that stands alone.
     pub slots: Option<u64>,
-    /// A seed of their own.
+    /// The channel's own seed, if it has one.
     pub seed: Option<u64>,
     /// Whether each run has its own draw.
     pub redraw: bool,
 }
 
 impl PlannedPhy {
-    /// What is to be made; `seed` says which one its channel has.
+    /// Description of the trace. `seed` returns the seed of its channel.
     pub(in crate::scenario) fn spec(&self, seed: impl FnOnce(&PlannedChannel) -> u64) -> PhySpec {
         let channel = self.channel.as_ref();
         PhySpec {
@@ -40,19 +40,19 @@ impl PlannedPhy {
             trace: self.trace.clone(),
             channel: channel.map(|own| own.config.clone()),
             slots: channel.and_then(|own| own.slots),
-            // Where nothing is drawn all replications share the file's trace.
+            // Without random draws, all replications share the file's trace.
             seed: channel.map_or(0, seed),
             is_of_one_run: channel.is_some_and(|own| own.redraw && own.seed.is_none()),
         }
     }
 }
 
-/// A section that may be given, and its key.
+/// A key and the section it may hold.
 pub(super) type Section<'a, T> = (&'a str, &'a Option<T>);
 
-/// The plan of what sections with the keys of `[trace]` and `[channel]` give, if anything, for runs of
-/// `duration`. The model is drawn anew in each run unless its own key says otherwise: runs that share
-/// a draw are not independent.
+/// The plan of sections with the keys of `[trace]` and `[channel]`, for runs of `duration`; `None`
+/// if neither is given. By default the channel is drawn anew in each run, because runs that share a
+/// draw are not independent.
 pub(super) fn phy(
     key: &str,
     (of_trace, trace): Section<'_, TraceFile>,

@@ -1,4 +1,4 @@
-//! The plan of proxies: where they stand there and back.
+//! The plan of proxies: their positions on the forward and return path.
 
 use super::PlannedHop;
 use crate::config::{Fault, join};
@@ -9,23 +9,23 @@ use crate::transport::tcp::{Pep, ProxyConfig};
 /// A proxy that splits TCP.
 #[derive(Clone, Debug)]
 pub struct PlannedProxy {
-    /// The key that speaks of it: "path.1.pep", "link.pep".
+    /// The key of the proxy: "path.1.pep", "link.pep".
     pub key: String,
-    /// What it is like.
+    /// The settings of the proxy.
     pub config: ProxyConfig,
 }
 
-/// The proxy that a hop with the key `pep` is, if it is switched on.
+/// The proxy that a hop with the key `pep` describes, if it is switched on.
 pub(super) fn alone(key: String, hop: &Hop, pep: &Pep) -> Result<Option<PlannedProxy>, Fault> {
     if hop.wire.leg.is_some() || hop.sections.given().next().is_some() {
-        let cure = "a proxy stands between hops; give it a [[path]] entry of its own";
+        let cure = "a proxy stands between hops; give it its own [[path]] entry";
         return Err(Fault::of(&key, "pep", cure));
     }
     let key = join(&key, "pep");
     Ok(pep.proxy().map(|config| PlannedProxy { key, config }))
 }
 
-/// That every flow can have them.
+/// Checks that every flow supports the proxies.
 pub(super) fn check(forward: &[PlannedHop], flows: &[Flow]) -> Result<(), Fault> {
     for proxy in proxies(forward) {
         for flow in flows {
@@ -44,8 +44,8 @@ fn proxies(hops: &[PlannedHop]) -> impl DoubleEndedIterator<Item = &PlannedProxy
     })
 }
 
-/// The proxies of the way there around a way `back` that says nothing of them: it lies beside what is
-/// between those at the sources and those at the destination.
+/// Inserts the proxies into a return path `back` that does not position them: `back` then runs
+/// between the proxies at the sources and those at the destination.
 pub(super) fn around(
     forward: &[PlannedHop],
     back: Vec<PlannedHop>,
@@ -55,7 +55,7 @@ pub(super) fn around(
     let last = forward[first..].iter().rev().take_while(is_proxy).count();
     let between = &forward[first..forward.len() - last];
     if let Some(PlannedProxy { key, .. }) = proxies(between).next() {
-        let cure = "stands between hops, and [return] does not say where it stands on the way back; \
+        let cure = "stands between hops, and [return] does not give its position on the return path; \
                     give the hops in [[return.path]], with pep = true for the proxy";
         return Err(Fault::new(key, cure));
     }
@@ -65,11 +65,11 @@ pub(super) fn around(
     Ok(hops)
 }
 
-/// That a way back that is given hop by hop has a place for each proxy.
+/// Checks that a return path given hop by hop has a position for each proxy.
 pub(super) fn check_places(forward: &[PlannedHop], back: &[PlannedHop]) -> Result<(), Fault> {
     if let Some(proxy) = proxies(back).find(|proxy| proxy.config != ProxyConfig::default()) {
-        let cure = "only marks where a proxy stands on the way back; give true, and what it is like \
-                    on the way there";
+        let cure = "only marks the position of a proxy on the return path; give true here, and its settings \
+                    on the forward path";
         return Err(Fault::new(&proxy.key, cure));
     }
     let (there, places) = (proxies(forward).count(), proxies(back).count());
@@ -77,7 +77,7 @@ pub(super) fn check_places(forward: &[PlannedHop], back: &[PlannedHop]) -> Resul
         return Ok(());
     }
     let message = format!(
-        "there are {there} proxies on the way there and {places} here; give pep = true in the place \
+        "the forward path has {there} proxies, the return path {places}; give pep = true at the position \
          of each"
     );
     Err(Fault::of("return", "path", message))

@@ -1,4 +1,4 @@
-//! The plan of the way back.
+//! The plan of the return path.
 
 use super::{PlannedHop, hops, link, proxy};
 use crate::config::Fault;
@@ -6,8 +6,8 @@ use crate::scenario::leg::Leg;
 use crate::scenario::path::{Return, Way};
 use crate::units::Duration;
 
-/// The way back without the access leg: what `[return]` says of it, else as long as the `forward` hops
-/// of the way there; with the places of the proxies.
+/// The return path without the access leg: as `[return]` gives it, else one that takes as long as
+/// the `forward` hops; with the positions of the proxies.
 pub(super) fn way_back(
     back: Option<&Return>,
     forward: &[PlannedHop],
@@ -22,13 +22,13 @@ pub(super) fn way_back(
     };
     if sections.link.as_ref().is_some_and(|link| link.usage.pep.is_some()) {
         let cure =
-            "proxies are given on the way there, and stand on the way back too; leave it out";
+            "proxies are given on the forward path and apply to the return path too; leave it out";
         return Err(Fault::new("return.link.pep", cure));
     }
     let own = sections.makes_link();
     if path.is_empty() && own.is_none() {
         if let Some(name) = sections.given().next() {
-            let cure = "there is no link for it; give [return.trace] or [return.channel]";
+            let cure = "the return path has no link; give [return.trace] or [return.channel]";
             return Err(Fault::of("return", name, cure));
         }
         return match delay {
@@ -40,14 +40,14 @@ pub(super) fn way_back(
         };
     }
     if delay.is_some() {
-        let cure = "the way back has a link of its own, whose round-trip time says it; leave the delay out";
+        let cure = "the return path has its own link, whose round-trip time gives the delay; leave the delay out";
         return Err(Fault::of("return", "delay", cure));
     }
     if path.is_empty() {
         return proxy::around(forward, link::link("return", sections, duration)?);
     }
     if let Some(name) = own {
-        let cure = "[[return.path]] gives the way hop by hop; move it into a hop";
+        let cure = "[[return.path]] gives the return path hop by hop; move it into a hop";
         return Err(Fault::of("return", name, cure));
     }
     let hops = hops("return.path", path, duration)?;

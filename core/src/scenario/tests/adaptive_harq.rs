@@ -6,7 +6,7 @@ use crate::link::Propagation;
 use crate::scheme::{AdaptiveHarqConfig, Sizing};
 
 #[test]
-fn an_adaptive_harq_link_is_what_its_keys_say() {
+fn an_adaptive_harq_link_follows_its_keys() {
     let setup = |text: &str| {
         let setup = setup(text, &Given::information(0.5));
         let hops = [&setup.forward[..], &setup.backward[..]].concat();
@@ -99,7 +99,7 @@ fn the_channel_of_adaptive_harq_follows_the_seed_of_the_run() {
 }
 
 #[test]
-fn a_start_in_the_channel_of_adaptive_harq_is_drawn_where_a_run_fits() {
+fn a_random_start_of_adaptive_harq_leaves_room_for_a_run() {
     let text = "duration = \"4 ms\"\nruns = 50\n[adaptive_harq]\nlength = \"10 ms\"\n[link]\nstart = \"random\"\n";
     let scenario = Scenario::parse("geo.toml", text, &[]).unwrap();
     let start = |run| {
@@ -112,11 +112,11 @@ fn a_start_in_the_channel_of_adaptive_harq_is_drawn_where_a_run_fits() {
 }
 
 #[test]
-fn an_adaptive_harq_link_that_cannot_be_is_told_why() {
+fn an_invalid_adaptive_harq_link_is_rejected_with_the_reason() {
     for (keys, expected) in [
         (
             "preset = \"it\"",
-            "line 2: adaptive_harq.preset: unknown; write one of internet, distribution, distribution-down, its (did you mean its?)",
+            "line 2: adaptive_harq.preset: unknown; use one of internet, distribution, distribution-down, its (did you mean its?)",
         ),
         ("snr = 13", "line 2: adaptive_harq.snr: `13` has no unit"),
         ("snr = \"200 dB\"", "line 2: adaptive_harq.snr: 200 dB is out of range; give"),
@@ -136,11 +136,11 @@ fn an_adaptive_harq_link_that_cannot_be_is_told_why() {
         ("[channel]\nmodel = \"lms\"", "line 2: channel: [adaptive_harq] makes its channel"),
         (
             "[hybrid]",
-            "line 1: adaptive_harq: a link is of one kind; leave [adaptive_harq] or [hybrid]",
+            "line 1: adaptive_harq: a link has one kind; leave [adaptive_harq] or [hybrid]",
         ),
-        ("[ntn]", "line 1: adaptive_harq: a link is of one kind"),
-        ("[link]\nrtt = \"1 s\"", "line 3: link.rtt: is not for [adaptive_harq]"),
-        ("[link]\nlive = true", "line 3: link.live: is not for [adaptive_harq]"),
+        ("[ntn]", "line 1: adaptive_harq: a link has one kind"),
+        ("[link]\nrtt = \"1 s\"", "line 3: link.rtt: does not apply to [adaptive_harq]"),
+        ("[link]\nlive = true", "line 3: link.live: does not apply to [adaptive_harq]"),
         ("[link]\nlldu_header = \"2 B\"", "line 3: link.lldu_header: is not for"),
         ("repairs = \"beside it\"", "line 2: adaptive_harq.repairs: "),
         ("[[path]]", "line 1: adaptive_harq: [[path]] gives"),

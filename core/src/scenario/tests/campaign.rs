@@ -78,7 +78,7 @@ fn ranges_zips_and_samples_are_axes() {
 }
 
 #[test]
-fn a_million_cells_are_made_one_by_one_as_all_at_once() {
+fn cells_of_a_large_campaign_match_cells_made_all_at_once() {
     let text = |end: u32| {
         format!(
             "{CHANNEL}[vary]\nscheme = [\"ARQ\", \"none\"]\nruns = [3, 5]\nseed = {{ from = 1, to = {end}, step = 1 }}\n"
@@ -99,7 +99,7 @@ fn a_million_cells_are_made_one_by_one_as_all_at_once() {
         assert_eq!(one.origins(), other.origins());
     }
     let error = many.cell(1_000_000).unwrap_err().to_string();
-    assert_eq!(error, "geo.toml: no cell 1000000; there are 1000000");
+    assert_eq!(error, "geo.toml: cell 1000000 does not exist; the scenario has 1000000");
     let error = Scenario::parse("geo.toml", &text(250_001), &[]).unwrap_err().to_string();
     assert!(error.contains("more than 1000000 cells"), "{error}");
     // A point that no scenario may have is found, also among so many.
@@ -109,7 +109,7 @@ fn a_million_cells_are_made_one_by_one_as_all_at_once() {
 }
 
 #[test]
-fn what_is_added_up_has_a_round_label() {
+fn sums_of_steps_have_round_labels() {
     let list = [0.1, 0.1 + 0.2, 1.0 / 3.0].map(|number| Value::from(Node::Float(number)));
     let vary = Value::table([("channel.erasures", Node::List(list.to_vec()).into())]);
     let channel =
@@ -119,7 +119,7 @@ fn what_is_added_up_has_a_round_label() {
 }
 
 #[test]
-fn parts_of_a_stack_are_switched_by_themselves() {
+fn parts_of_the_linux_stack_vary_independently() {
     let stack = "[transport]\nprofile = \"linux\"\nlinux = { rack = false, pacing = true }\n";
     let flow = "[[flow]]\ntransport.linux.rack = true\n";
     let changes = [("transport.linux.max_reordering".to_owned(), "3".to_owned())];
@@ -136,7 +136,7 @@ fn parts_of_a_stack_are_switched_by_themselves() {
 }
 
 #[test]
-fn changes_from_outside_win_and_end_a_variation() {
+fn changes_from_outside_override_the_file_and_end_a_variation() {
     let text = format!("[vary]\nscheme = [\"ARQ\", \"none\"]\nseed = [1, 2]\n{CHANNEL}");
     let changes = [
         ("scheme".to_owned(), "FEC(10/12)".to_owned()),
@@ -165,7 +165,7 @@ fn changes_from_outside_win_and_end_a_variation() {
             .starts_with("geo.toml, set link.rat = 6 ms: link.rat: unknown key")
     );
     assert!(wrong("seed.x", "6").contains("seed.x"));
-    assert!(wrong("", "6").contains("is not a key to change"));
+    assert!(wrong("", "6").contains("cannot be changed"));
 }
 
 #[test]
@@ -186,7 +186,7 @@ fn printed_values_follow_a_change_of_their_axis() {
 }
 
 #[test]
-fn replications_differ_in_what_is_drawn_and_cells_do_not() {
+fn replications_differ_in_their_draws_and_cells_do_not() {
     let text = "runs = 3\n[vary]\nscheme = [\"ARQ\", \"none\"]";
     let scenario = with_channel(text);
     let [arq, none] = scenario.cells() else { panic!("two cells") };
@@ -212,7 +212,7 @@ fn replications_differ_in_what_is_drawn_and_cells_do_not() {
 }
 
 #[test]
-fn runs_share_what_is_not_drawn_for_each() {
+fn runs_share_whatever_is_not_drawn_anew() {
     let first = |text: &str| Scenario::parse("geo.toml", text, &[]).unwrap().cells()[0].clone();
     let file = "duration = \"2 ns\"\n[trace]\nfile = \"x.csv\"\n";
     let harq = "[adaptive_harq]\n";
@@ -255,7 +255,7 @@ fn the_window_of_a_run_is_where_its_link_starts() {
 }
 
 #[test]
-fn a_change_that_names_an_axis_chooses_among_its_points() {
+fn a_change_of_an_axis_selects_its_points() {
     let vary = "[vary]\nlink.rtt = [\"1 s\", \"2 s\"]\nbuffer.none = {}\nbuffer.small = { link.queue = \"9 packets\" }\nbuffer.tiny = { link.queue = \"2 packets\" }\n";
     let printed = |label: &str| {
         format!(

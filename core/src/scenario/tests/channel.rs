@@ -7,7 +7,7 @@ use crate::units::{Decibels, Duration, Metres};
 
 /// Keys reach the channel in its own units, and what is left out is the preset's.
 #[test]
-fn a_land_mobile_channel_is_what_its_keys_say() {
+fn a_land_mobile_channel_follows_its_keys() {
     let spec = |text: &str| {
         let text = format!("duration = \"30 s\"\nseed = 7\n[channel]\nmodel = \"lms\"\n{text}");
         let scenario = Scenario::parse("geo.toml", &text, &[]).unwrap();
@@ -69,7 +69,7 @@ fn es_n0_varies_like_any_other_key() {
 
 /// A file that says little runs on round numbers: no paper's LLDU, decoding time or round trip.
 #[test]
-fn what_a_file_leaves_out_is_neutral() {
+fn defaults_are_neutral() {
     let config = |keys: &str| {
         let text = format!("[channel]\nmodel = \"bernoulli\"\nerasures = 0\n{keys}");
         let scenario = Scenario::parse("geo.toml", &text, &[]).unwrap();

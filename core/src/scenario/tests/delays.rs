@@ -27,7 +27,7 @@ fn words(hops: &[Hops]) -> String {
 }
 
 #[test]
-fn the_way_back_takes_as_long_as_the_way_there_unless_it_is_given() {
+fn the_return_path_takes_as_long_as_the_forward_path_by_default() {
     let leg = "[[path]]\nleg.delays = \"80.csv\"\n";
     let order = "[[path]]\nleg = { delays = \"80.csv\", keep_order = true }\n";
     let slow = "[[path]]\nleg.delay = \"5 ms\"\n";
@@ -77,7 +77,7 @@ fn the_way_back_takes_as_long_as_the_way_there_unless_it_is_given() {
 }
 
 #[test]
-fn links_and_flows_have_the_delays_of_their_files() {
+fn links_and_flows_use_the_delays_of_their_files() {
     let ntn = run("[ntn]\ndelays = \"30.csv\"\n");
     let config = medium::<NtnConfig>(&ntn);
     for delay in [&config.propagation, &config.way_back] {
@@ -96,7 +96,7 @@ fn links_and_flows_have_the_delays_of_their_files() {
 }
 
 #[test]
-fn delays_that_cannot_be_are_told_why() {
+fn invalid_delays_are_rejected_with_the_reason() {
     for (text, expected) in [
         (
             "[access]\ndelay = \"1 ms\"\ndelays = \"x\"",
@@ -128,7 +128,7 @@ fn delays_that_cannot_be_are_told_why() {
         ("[ntn]\nkeep_order = false", "line 2: ntn.keep_order: is for"),
         (
             "[return]\nlink.delays = \"x\"",
-            "line 2: return.link: there is no link for it; give [return.trace]",
+            "line 2: return.link: the return path has no link; give [return.trace]",
         ),
         ("[return.hybrid]\n[return.link]\ndelays = \"\"", "line 3: return.link.delays: is empty"),
     ] {

@@ -1,4 +1,4 @@
-//! What wrong files are told.
+//! Error messages for invalid files.
 
 use super::*;
 use crate::trace::InMemory;
@@ -59,7 +59,7 @@ fn every_error_names_line_key_and_cure() {
         ),
         (
             "seed = 99999999999999999999999999999999999999999",
-            "geo.toml line 1: seed: too large a number; give a smaller one",
+            "geo.toml line 1: seed: the number is too large; give a smaller one",
         ),
         (
             "link.feedback = \"1 ms\"\n[channel]\nmodel = \"bernoulli\"\nerasures = 0.1\nslot = \"1 ms\"",
@@ -224,7 +224,7 @@ fn every_error_names_line_key_and_cure() {
         ),
         ("[trace]\nfile = \"x.csv\"\nshare = 0", "geo.toml line 3: trace.share: keeps no slot"),
         ("[trace]\nunit = \"ms\"", "geo.toml line 1: trace: missing key `file`"),
-        ("seed = 1", "geo.toml: nothing to send over; give [trace]"),
+        ("seed = 1", "geo.toml: the scenario has no link; give [trace]"),
         (
             "[application]\nsize = \"1 kB\"",
             "geo.toml line 2: application.size: belongs to type = \"file\"",
@@ -268,7 +268,7 @@ fn every_error_names_line_key_and_cure() {
         ),
         (
             "[return]\ndelay = \"1 ms\"\n[return.channel]\nmodel = \"bernoulli\"\nerasures = 0.0\nslot = \"1 ms\"\n[trace]\nfile=\"a\"",
-            "geo.toml line 2: return.delay: the way back has a link",
+            "geo.toml line 2: return.delay: the return path has its own link",
         ),
         (
             "[vary]\nshceme = [\"ARQ\"]\n",
@@ -290,7 +290,7 @@ fn every_error_names_line_key_and_cure() {
         ),
         (
             "[vary]\nlink.rtt = { from = \"1 ms\", to = \"3 kB\", points = 2 }\n",
-            "geo.toml line 2: vary.link.rtt.to: is of another kind",
+            "geo.toml line 2: vary.link.rtt.to: has another kind of unit",
         ),
         (
             "[vary]\nlink.rtt = { from = \"1 ms\", to = \"3 parsec\", points = 2 }\n",
@@ -314,7 +314,7 @@ fn every_error_names_line_key_and_cure() {
         ),
         (
             "[vary.zip.both]\nseed = { from = 1, to = 2 }\n",
-            "geo.toml line 1: vary.zip.both: nothing says how many points",
+            "geo.toml line 1: vary.zip.both: the number of points is missing",
         ),
         ("[vary.zip.both]\nseed = 1\n", "geo.toml line 2: vary.zip.both.seed: one value does not"),
         ("[vary.zip]\nboth = 1\n", "geo.toml line 2: vary.zip.both: is not a section"),
@@ -326,15 +326,15 @@ fn every_error_names_line_key_and_cure() {
         ),
         (
             "[vary.sample]\npoints = 4\nflows = { from = 1, to = 9, step = 1 }\n",
-            "geo.toml line 3: vary.sample.flows.step: the points of the sample say how many",
+            "geo.toml line 3: vary.sample.flows.step: the sample's `points` gives the number",
         ),
         (
             "[vary.sample]\npoints = 40\nflows = [1, 2]\n",
-            "geo.toml line 2: vary.sample.points: only 2 of so many points differ",
+            "geo.toml line 2: vary.sample.points: only 2 points differ",
         ),
         (
             "[vary.zip.x]\nseed = [1, 2]\n[vary.x.a]\nflows = 1\n",
-            "geo.toml line 1: vary: two axes are called `x`",
+            "geo.toml line 1: vary: two axes have the name `x`",
         ),
         ("[vary]\nscheme = []\n", "geo.toml line 2: vary.scheme: the list is empty"),
         (
@@ -347,7 +347,7 @@ fn every_error_names_line_key_and_cure() {
         ),
         (
             "[vary]\naccess = [{ delay = \"1 ms\" }]\n",
-            "geo.toml line 2: vary.access.0: only plain values have a label",
+            "geo.toml line 2: vary.access.0: only plain values are labels",
         ),
         (
             "[vary.condition.bad]\nchannel.erasurs = 0.1\n[channel]\nmodel = \"bernoulli\"\nslot = \"1 ms\"",
@@ -382,27 +382,27 @@ fn every_error_names_line_key_and_cure() {
 }
 
 #[test]
-fn a_trace_file_that_is_not_there_is_named_with_the_key_and_its_line() {
-    let told = |text: &str, changes: &[(String, String)]| {
+fn a_missing_trace_file_is_reported_with_key_and_line() {
+    let message = |text: &str, changes: &[(String, String)]| {
         let scenario = Scenario::parse("geo.toml", text, changes).unwrap();
         let cell = &scenario.cells()[0];
         let mut files = InMemory::default();
         files.insert("x.csv", "t_ns,d_ns\n0,5\n10,0\n20,5\n");
         let fault = cell.setup(0, &Store::new(files)).unwrap_err();
-        let told = cell.error(scenario.file(), &fault);
+        let message = cell.error(scenario.file(), &fault);
         assert!(matches!(fault, SetupFault::Trace(MakeError::Trace { .. })));
-        told.to_string()
+        message.to_string()
     };
     let text = "duration = \"5 us\"\n[trace]\nfile = \"gone.csv\"\n";
     let opened = "gone.csv: cannot be opened: entity not found";
-    assert_eq!(told(text, &[]), format!("geo.toml line 3: trace.file: {opened}"));
+    assert_eq!(message(text, &[]), format!("geo.toml line 3: trace.file: {opened}"));
     let set = [("trace.file".to_owned(), "gone.csv".to_owned())];
     let given = text.replace("gone", "x");
     let expected = format!("geo.toml, set trace.file = gone.csv: trace.file: {opened}");
-    assert_eq!(told(&given, &set), expected);
+    assert_eq!(message(&given, &set), expected);
     let hop = "[[path]]\nleg.delay = \"1 ms\"\n[[path]]\n[path.trace]\nfile = \"gone.csv\"\n";
-    assert_eq!(told(hop, &[]), format!("geo.toml line 5: path.1.trace.file: {opened}"));
+    assert_eq!(message(hop, &[]), format!("geo.toml line 5: path.1.trace.file: {opened}"));
     let back =
         "link.live = true\nlink.feedback_trace.file = \"gone.csv\"\ntrace.file = \"x.csv\"\n";
-    assert_eq!(told(back, &[]), format!("geo.toml line 2: link.feedback_trace.file: {opened}"));
+    assert_eq!(message(back, &[]), format!("geo.toml line 2: link.feedback_trace.file: {opened}"));
 }

@@ -16,7 +16,7 @@ fn specs(text: &str, replication: u32) -> (PhySpec, PhySpec) {
 }
 
 #[test]
-fn a_trace_of_the_way_back_is_read_like_that_of_the_link() {
+fn a_feedback_trace_is_read_like_the_trace_of_the_link() {
     let keys = "file = \"probes.csv\"\nformat = \"probes\"\nrate = \"1 Mbit/s\"\nlldu = \"1500 B\"\nshare = 2\noffset = \"3 s\"\n";
     let text = format!(
         "[trace]\n{keys}direction = \"up\"\n[link]\nlive = true\n[link.feedback_trace]\n{keys}direction = \"down\"\n"
@@ -30,7 +30,7 @@ fn a_trace_of_the_way_back_is_read_like_that_of_the_link() {
 }
 
 #[test]
-fn a_trace_loses_reports_and_shifts_with_the_link() {
+fn a_feedback_trace_loses_reports_and_shifts_with_the_link() {
     let text = format!(
         "{LIVE}link.start = \"30 s\"\nlink.wrap = true\nlink.feedback_repeat = \"7 ms\"\n{CHANNEL}"
     );
@@ -55,7 +55,7 @@ fn a_trace_loses_reports_and_shifts_with_the_link() {
 }
 
 #[test]
-fn a_channel_of_the_way_back_has_draws_of_its_own() {
+fn a_feedback_channel_has_its_own_draws() {
     let back = "[link.feedback_channel]\nmodel = \"bernoulli\"\nerasures = 0.1\n";
     let own = format!(
         "runs = 3\n[link]\nlive = true\n{back}slot = \"1003802 ns\"\nlength = \"700 s\"\n{CHANNEL}"
@@ -85,7 +85,7 @@ fn a_channel_of_the_way_back_has_draws_of_its_own() {
 
 /// Reports of a link back travel the way there: it does not take over what loses those of the link.
 #[test]
-fn a_link_back_has_its_own_return_trace_or_none() {
+fn a_return_link_does_not_inherit_the_feedback_trace() {
     let back = format!("[return.channel]\n{}", CHANNEL.split_once('\n').unwrap().1);
     let links = |text: &str| {
         let setup = setup(text, &Given::phy([phy(&[1; 9])]));
@@ -105,18 +105,18 @@ fn a_link_back_has_its_own_return_trace_or_none() {
 }
 
 #[test]
-fn feedback_that_cannot_be_is_told_why() {
+fn invalid_feedback_is_rejected_with_the_reason() {
     let model = "link.feedback_channel = { model = \"bernoulli\", erasures = 0.1 }";
     let wrong = model.replace("bernoulli", "markov");
     for (text, expected) in [
         (
             "link.feedback_trace.file = \"x\"",
-            "line 1: link.feedback_trace: is for links that run with their traffic; add live = true",
+            "line 1: link.feedback_trace: applies only to live links; add live = true",
         ),
-        (model, "line 1: link.feedback_channel: is for links that run"),
+        (model, "line 1: link.feedback_channel: applies only to live"),
         (
             "link.live = true\nlink.feedback_loss = 0.1\nlink.feedback_trace.file = \"x\"",
-            "line 2: link.feedback_loss: `feedback_trace` says which reports are lost; leave one of them out",
+            "line 2: link.feedback_loss: `feedback_trace` already says which reports are lost; leave one of them out",
         ),
         (
             &format!("link.live = true\nlink.feedback_loss = 0\n{model}"),
@@ -148,5 +148,5 @@ fn feedback_that_cannot_be_is_told_why() {
         assert!(message.starts_with(&format!("geo.toml {expected}")), "{message}");
     }
     let text = "[hybrid]\n[link]\nfeedback_trace.file = \"x\"\n";
-    assert!(error(text).contains("link.feedback_trace: is for links that run"), "{}", error(text));
+    assert!(error(text).contains("link.feedback_trace: applies only to live"), "{}", error(text));
 }

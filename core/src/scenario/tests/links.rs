@@ -8,7 +8,7 @@ use crate::scheme::{HybridConfig, HybridOptions, LiveConfig};
 use crate::units::{Limit, Probability};
 
 #[test]
-fn a_live_link_needs_a_phy_trace_and_has_keys_of_its_own() {
+fn a_live_link_needs_a_phy_trace_and_has_its_own_keys() {
     let scenario = with_channel(
         "scheme = \"HARQ(10/12)\"\n[link]\nlive = true\nflush = \"20 ms\"\nfeedback_loss = \"5 %\"\n\
          send_buffer = 100",
@@ -28,14 +28,14 @@ fn a_live_link_needs_a_phy_trace_and_has_keys_of_its_own() {
     assert!(live.reports.is_none());
     assert!(
         error(&format!("[link]\nflush = \"20 ms\"\n{CHANNEL}"))
-            .contains("link.flush: is for links that run")
+            .contains("link.flush: applies only to live")
     );
     let both = format!("[link]\nlive = true\noverlap = \"papers\"\n{CHANNEL}");
-    assert!(error(&both).contains("link.overlap: \"papers\" is how ns-2 read link traces"));
+    assert!(error(&both).contains("link.overlap: \"papers\" applies to link traces"));
 }
 
 #[test]
-fn a_hybrid_link_is_what_its_keys_say() {
+fn a_hybrid_link_follows_its_keys() {
     let cell = |text: &str| {
         let scenario = Scenario::parse("geo.toml", text, &[]).unwrap();
         scenario.cells()[0].clone()
@@ -61,7 +61,7 @@ fn a_hybrid_link_is_what_its_keys_say() {
             "[hybrid]\nloss = 0.1\n[trace]\nfile = \"x\"\n",
             "geo.toml line 2: hybrid.loss: the trace",
         ),
-        ("link.rtt = \"1 s\"\n[hybrid]\n", "geo.toml line 1: link.rtt: is not for [hybrid]"),
+        ("link.rtt = \"1 s\"\n[hybrid]\n", "geo.toml line 1: link.rtt: does not apply to [hybrid]"),
         ("[hybrid]\n[[path]]\n", "geo.toml line 1: hybrid: [[path]] gives"),
         ("[hybrid]\ndelta = 3\n", "geo.toml line 2: hybrid.delta"),
     ] {
@@ -70,7 +70,7 @@ fn a_hybrid_link_is_what_its_keys_say() {
 }
 
 #[test]
-fn a_3gpp_link_is_what_its_keys_say() {
+fn a_3gpp_link_follows_its_keys() {
     let setup = |text: &str, given: Given| {
         let setup = setup(text, &given);
         (medium::<NtnConfig>(&setup), setup)
@@ -95,9 +95,9 @@ fn a_3gpp_link_is_what_its_keys_say() {
         ("[ntn]\ntb = \"5 B\"\n", "geo.toml line 2: ntn.tb: a transport block of 5 bytes"),
         ("scheme = \"ARQ\"\n[ntn]\n", "geo.toml line 1: scheme: [ntn] has its own"),
         ("[ntn]\nbler = [0.1]\n[trace]\nfile = \"x\"\n", "geo.toml line 2: ntn.bler: the trace"),
-        ("[ntn]\n[hybrid]\n", "geo.toml line 1: ntn: a link is of one kind"),
-        ("link.rtt = \"1 s\"\n[ntn]\n", "geo.toml line 1: link.rtt: is not for [ntn]"),
-        ("link.live = true\n[ntn]\n", "geo.toml line 1: link.live: is not for [ntn]"),
+        ("[ntn]\n[hybrid]\n", "geo.toml line 1: ntn: a link has one kind"),
+        ("link.rtt = \"1 s\"\n[ntn]\n", "geo.toml line 1: link.rtt: does not apply to [ntn]"),
+        ("link.live = true\n[ntn]\n", "geo.toml line 1: link.live: does not apply to [ntn]"),
         (
             "[ntn]\nharq_feedback = false\nmax_transmissions = 3\n",
             "geo.toml line 3: ntn.max_transmissions: is of HARQ feedback, which",
@@ -151,7 +151,7 @@ fn a_3gpp_link_is_what_its_keys_say() {
 }
 
 #[test]
-fn a_single_block_error_rate_is_that_of_every_transmission() {
+fn a_single_block_error_rate_applies_to_every_transmission() {
     for text in ["[ntn]\nbler = 0.1\n", "[ntn]\nbler = \"10 %\"\n", "[ntn]\nbler = [0.1]\n"] {
         let scenario = Scenario::parse("geo.toml", text, &[]).unwrap();
         let cell = &scenario.cells()[0];
@@ -164,7 +164,7 @@ fn a_single_block_error_rate_is_that_of_every_transmission() {
 }
 
 #[test]
-fn blocks_too_small_for_their_headers_are_told_of_once_the_trace_is_known() {
+fn blocks_too_small_for_their_headers_are_rejected_once_the_trace_is_known() {
     let text = "[ntn]\n[channel]\nmodel = \"bernoulli\"\nerasures = 0.1\nslot = \"1 ms\"\n";
     let phy = PhyTrace::new(vec![0, 1].into(), vec![1, 0].into(), Bytes(4)).unwrap();
     let (key, message) = fault(text, &Given::phy([phy]));
@@ -173,15 +173,15 @@ fn blocks_too_small_for_their_headers_are_told_of_once_the_trace_is_known() {
 }
 
 #[test]
-fn what_adaptive_harq_cannot_live_on_is_the_fault_of_its_level() {
+fn too_little_mutual_information_is_reported_for_the_snr_key() {
     let text = "[adaptive_harq]\nsnr = \"-40 dB\"\n";
     let (key, message) = fault(text, &Given::information(1e-4));
     assert_eq!(key, "adaptive_harq.snr");
-    assert!(message.starts_with("-40 dB leaves the channel a mean"), "{message}");
+    assert!(message.starts_with("-40 dB gives the channel a mean"), "{message}");
 }
 
 #[test]
-fn a_change_from_outside_is_what_an_error_of_a_link_points_at() {
+fn an_error_of_a_link_points_to_the_change_from_outside() {
     let set = [("hybrid.k".to_owned(), "0".to_owned())];
     let error = Scenario::parse("geo.toml", "[hybrid]\n", &set).unwrap_err().to_string();
     let expected = "geo.toml, set hybrid.k = 0: hybrid.k: a frame carries K of N units";

@@ -140,7 +140,7 @@ fn the_top_level_keys_are_those_of_the_schema() {
 }
 
 #[test]
-fn a_large_file_or_campaign_is_refused_before_any_work() {
+fn a_large_file_or_campaign_is_rejected_before_any_work() {
     let large = " ".repeat(Scenario::MOST_BYTES + 1);
     assert!(error(&large).contains("too large for a scenario"));
     let many = (0..1001).map(|n| n.to_string()).collect::<Vec<_>>().join(",");

@@ -9,7 +9,7 @@ use crate::trace::LinkTrace;
 use crate::transport::tcp::CongestionAlgorithm;
 
 #[test]
-fn flows_take_from_the_scenario_what_they_leave_out() {
+fn flows_inherit_the_keys_that_they_leave_out() {
     let scenario = with_channel(
         "[transport]\npacket = \"500 B\"\ncongestion = \"newreno\"\n[application]\ntype = \"file\"\nsize = \"1 MB\"\n\
          [access]\ndelay = \"20 ms\"\n\
@@ -32,7 +32,7 @@ fn flows_take_from_the_scenario_what_they_leave_out() {
 
 /// Given fates reach the engine in the order of their numbers, and what cannot be is told why.
 #[test]
-fn a_leg_takes_given_fates() {
+fn a_leg_accepts_given_fates() {
     let leg = |keys: &str| format!("[[path]]\nleg = {{ rate = \"1 Mbit/s\", {keys} }}\n");
     let text = leg("lost_data = [17, 3], held_data = [[9, \"35 ms\"], [5, \"1 ms\"]]");
     let run = setup(&text, &Given::information(0.5));
@@ -42,12 +42,12 @@ fn a_leg_takes_given_fates() {
     assert_eq!(lost[..], [3, 17]);
     assert_eq!(held[..], [(5, Duration::from_millis(1)), (9, Duration::from_millis(35))]);
     for (keys, expected) in [
-        ("lost_data = [3, 17, 3]", "leg.lost_data: packet 3 stands there twice; name it once"),
+        ("lost_data = [3, 17, 3]", "leg.lost_data: packet 3 is listed twice; list it once"),
         (
             "lost_data = [3], held_data = [[3, \"1 ms\"]]",
-            "leg.held_data: packet 3 is lost and never arrives; leave it out",
+            "leg.held_data: packet 3 is in `lost_data` and never arrives; leave it out",
         ),
-        ("loss = 0.1, lost_data = [3]", "leg.lost_data: stands beside `loss`; give random"),
+        ("loss = 0.1, lost_data = [3]", "leg.lost_data: excludes `loss`; give random"),
         ("lost_data = [-1]", "leg.lost_data"),
         ("held_data = [[3, 5]]", "leg.held_data"),
     ] {
@@ -57,7 +57,7 @@ fn a_leg_takes_given_fates() {
 }
 
 #[test]
-fn a_link_back_has_the_keys_of_the_link_and_a_channel_of_its_own() {
+fn a_return_link_has_the_keys_of_the_link_and_its_own_channel() {
     let scenario = with_channel(
         "[link]\nrtt = \"600 ms\"\nwrap = true\n[return]\nscheme = \"ARQ\"\nlink.queue = \"64 kB\"\n\
          [return.channel]\nmodel = \"gilbert-elliott\"\nerasures = 0.02\nburst = \"10 ms\"\nrate = \"263 kbit/s\"\nlldu = \"33 B\"",
@@ -90,7 +90,7 @@ fn measured(rtt: u64) -> PhyTrace {
 }
 
 #[test]
-fn a_round_trip_that_nobody_says_is_a_tenth_of_a_second() {
+fn the_default_round_trip_time_is_100_ms() {
     for live in ["", "live = true"] {
         let scenario = with_channel(&format!("[link]\n{live}"));
         let run = scenario.cells()[0].setup(0, &Given::phy([phy(&[1; 9])])).unwrap();
@@ -104,7 +104,7 @@ fn a_round_trip_that_nobody_says_is_a_tenth_of_a_second() {
 }
 
 #[test]
-fn a_round_trip_that_the_trace_measured_is_taken_unless_one_is_given() {
+fn a_measured_round_trip_time_applies_unless_one_is_given() {
     let rtt = |keys: &str| {
         let text = format!("[trace]\nfile = \"x.csv\"\n[link]\nwrap = true\n{keys}");
         let scenario = Scenario::parse("geo.toml", &text, &[]).unwrap();
@@ -122,7 +122,7 @@ fn a_round_trip_that_the_trace_measured_is_taken_unless_one_is_given() {
     let told = vec!["link.rtt: 24 ms, as the trace says".to_owned()];
     assert_eq!(rtt(""), (24, told.clone()));
     assert_eq!(rtt("live = true"), (24, told));
-    let unused = "link.rtt: 500 ms is given, so the 24 ms that the trace measured are not used";
+    let unused = "link.rtt: 500 ms as given; the trace's measured 24 ms is not used";
     assert_eq!(rtt("rtt = \"500 ms\""), (500, vec![unused.to_owned()]));
     assert_eq!(rtt("rtt = \"24 ms\""), (24, vec![]));
     let fast = "[trace]\nfile = \"x.csv\"\n[link]\nfeedback = \"9 ms\"\n";
@@ -134,7 +134,7 @@ fn a_round_trip_that_the_trace_measured_is_taken_unless_one_is_given() {
 }
 
 #[test]
-fn delays_behind_a_link_are_on_the_clock_of_its_trace() {
+fn delays_behind_a_link_use_the_clock_of_its_trace() {
     // 7 ms, from 1 s on 3 ms; the trace of nine slots starts at 0.9 s.
     let text = "[link]\nstart = \"900 ms\"\ndelays = \"7.csv\"\nrtt = \"1 ms\"\n";
     let scenario = with_channel(text);

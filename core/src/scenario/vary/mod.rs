@@ -1,4 +1,4 @@
-//! `[vary]`: the axes of a campaign, and what each point of an axis changes.
+//! `[vary]`: the axes of a campaign and the changes of each point.
 
 mod range;
 mod sample;
@@ -12,7 +12,7 @@ use std::sync::Arc;
 
 use self::range::{Range, is_range};
 use super::Scenario;
-use super::error::{Place, ScenarioError};
+use super::error::{Origin, ScenarioError};
 use super::source::{Set, Source};
 use crate::config::{Fault, Node, Table, Value, nearest};
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
@@ -20,25 +20,25 @@ use serde::de::{Deserialize, Deserializer, Error, IgnoredAny};
 use serde::{Serialize, Serializer};
 use serde_json::json;
 
-/// What varies from cell to cell; every combination is a cell.
+/// The keys that vary from cell to cell; every combination is a cell.
 ///
-/// A key with a list of plain values is an axis (`scheme = ["ARQ", "HARQ(10/12)"]`), and so is one
-/// with a range (`link.rtt = { from = "100 ms", to = "600 ms", step = "50 ms" }`); a name of one's
-/// own is an axis whose points are tables of keys (`[vary.condition.bad]`). Keys of
-/// `[vary.zip.NAME]` move together, and `[vary.sample]` draws points in the space of its keys.
+/// A key with a list of plain values (`scheme = ["ARQ", "HARQ(10/12)"]`) or with a range (`link.rtt
+/// = { from = "100 ms", to = "600 ms", step = "50 ms" }`) is an axis. A name of your choice is an
+/// axis whose points are tables of keys (`[vary.condition.bad]`). The keys of `[vary.zip.NAME]`
+/// vary together. `[vary.sample]` draws points in the space of its keys.
 #[derive(Clone, Debug, Default)]
 pub struct Vary(());
 
 /// One axis of a campaign.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct Axis {
-    /// Its name: the last part of the key that varies, or the name that the file gives.
+    /// Name of the axis: the last part of the key that varies, or the name given in the file.
     pub name: String,
-    /// The labels of its points, in the order of the file.
+    /// The labels of the points, in the order of the file.
     pub labels: Vec<String>,
 }
 
-/// An axis with what its points change.
+/// An axis with the changes of its points.
 #[derive(Debug)]
 pub(super) struct Changes {
     /// The dotted key that varies; empty for a named axis.
@@ -57,7 +57,7 @@ pub(super) struct Point {
 type Path = Arc<[String]>;
 
 impl Point {
-    /// One more key; its label stands behind those of the others.
+    /// Adds a key to the point. Its label follows those of the others.
     fn add(&mut self, path: &Path, (label, value): (String, Value)) {
         if self.changes.is_empty() {
             self.label = label;
@@ -72,7 +72,7 @@ fn path_of(key: &str) -> Path {
     key.split('.').map(str::to_owned).collect()
 }
 
-/// The axes of a `[vary]` section, in the order of the file; `keys` are those of a scenario.
+/// The axes of a `[vary]` section, in the order of the file. `keys` are the keys of a scenario.
 pub(super) fn axes(source: &Source, vary: &Value, keys: &[&str]) -> Result<Vec<Changes>, Fault> {
     let Node::Table(table) = &vary.node else {
         return Err(Fault::at("is not a section; write [vary] and lists of values below"));
@@ -105,7 +105,7 @@ pub(super) fn axes(source: &Source, vary: &Value, keys: &[&str]) -> Result<Vec<C
             ));
         }
         if !names.insert(&axis.name) {
-            let message = format!("two axes are called `{}`; call one otherwise", axis.name);
+            let message = format!("two axes have the name `{}`; rename one", axis.name);
             return Err(Fault::at(message));
         }
     }
@@ -148,7 +148,7 @@ fn plain_list(source: &Source, key: &str, value: &Value) -> Result<Vec<(String, 
     }
     let labelled = list.iter().enumerate().map(|(index, value)| {
         let label = source.label(value).ok_or_else(|| {
-            let message = "only plain values have a label of their own; name the points: [vary.my_axis.my_label] with the keys that it sets";
+            let message = "only plain values are labels; name the points: [vary.my_axis.my_label] with the keys that it sets";
             Fault::at(message).within(&index.to_string()).within(key)
         })?;
         Ok((label, value.clone()))
@@ -156,7 +156,7 @@ fn plain_list(source: &Source, key: &str, value: &Value) -> Result<Vec<(String, 
     labelled.collect()
 }
 
-/// An axis with a name of its own: a table of labels, each a table of keys.
+/// A named axis: a table of labels, each a table of keys.
 fn named(name: &str, value: &Value, keys: &[&str]) -> Result<Changes, Fault> {
     let unknown = || {
         let hint = nearest(name, keys.iter().copied())
@@ -199,7 +199,7 @@ fn flatten(table: &Table, prefix: &[String], leaves: &mut Vec<(Path, Value)>) {
     }
 }
 
-/// The last part of each key, where no other axis ends in the same.
+/// Shortens each name to the last part of its key, unless another axis would have the same name.
 fn shorten_names(axes: &mut [Changes]) {
     let short: Vec<String> = axes
         .iter()
@@ -212,14 +212,14 @@ fn shorten_names(axes: &mut [Changes]) {
     }
 }
 
-/// Most labels that a message lists.
+/// Maximum number of labels that a message lists.
 const MOST_TOLD: usize = 20;
 
-/// Axis and label of a point that is left out.
+/// Axis and label of a point that is not selected.
 pub(super) type LeftOut = (String, String);
 
-/// Keeps the points that `sets` choose (`--set buffer=none`), one or a list, and takes those sets
-/// away. The name of a key of the scenario is that key, also where an axis is called so.
+/// Keeps the points that `sets` select (`--set buffer=none`), one or a list, and removes those
+/// sets. If an axis has the same name as a key of the scenario, the name refers to the key.
 pub(super) fn choose(
     source: &Source,
     axes: &mut [Changes],
@@ -258,7 +258,7 @@ fn narrow(
         let told = all[..all.len().min(MOST_TOLD)].join(", ");
         let message = format!("is an axis of [vary]; choose one or a list of {told}{more}");
         return Err(source.error(
-            value.map_or(Place::File, |value| source.place(&value.place)),
+            value.map_or(Origin::File, |value| source.place(&value.place)),
             &axis.name,
             message,
         ));
@@ -268,11 +268,11 @@ fn narrow(
     Ok(left_out.map(|label| (axis.name.clone(), label)).collect())
 }
 
-/// The cells are made from the parsed file, before anything is read into structs.
+/// `[vary]` is applied to the parsed file, so nothing of it is left when structs are deserialised.
 impl<'de> Deserialize<'de> for Vary {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         IgnoredAny::deserialize(deserializer)?;
-        Err(D::Error::custom("cannot stand here; [vary] is a section of its own"))
+        Err(D::Error::custom("is not valid here; [vary] is a top-level section"))
     }
 }
 
@@ -291,7 +291,7 @@ impl JsonSchema for Vary {
         let number = json!({ "type": ["number", "string"] });
         let range = json!({
             "type": "object",
-            "description": "The numbers between two ends, with the unit of the key: evenly by a step or so many points, or logarithmically.",
+            "description": "The numbers between two ends, with the unit of the key: evenly spaced by `step` or `points`, or logarithmically by `points`.",
             "properties": {
                 "from": number, "to": number, "step": number,
                 "points": { "type": "integer", "minimum": 2 },
@@ -303,21 +303,21 @@ impl JsonSchema for Vary {
         });
         let list = json!({ "type": "array", "minItems": 1, "items": { "type": ["string", "number", "boolean"] } });
         json_schema!({
-            "description": "What varies from cell to cell; every combination is a cell. A dotted key of the scenario with a list of plain values, or with a range (`{ from = 5, to = 12, step = 0.5 }`), is an axis; a name of your own with a table of points, each a table of the keys that it sets, is one too. The keys of `[vary.zip.NAME]` move together; `[vary.sample]` draws points in the space of its keys.",
+            "description": "The keys that vary from cell to cell; every combination is a cell. A dotted key of the scenario with a list of plain values, or with a range (`{ from = 5, to = 12, step = 0.5 }`), is an axis. So is a name of your choice with a table of points, each a table of the keys that it sets. The keys of `[vary.zip.NAME]` vary together; `[vary.sample]` draws points in the space of its keys.",
             "type": ["object", "null"],
             "properties": {
                 "zip": {
-                    "description": "Axes of several keys that move together: lists of as many values, and ranges.",
+                    "description": "Axes of several keys that vary together: lists of equal length, and ranges.",
                     "type": "object",
                     "additionalProperties": { "type": "object", "minProperties": 1 }
                 },
                 "sample": {
-                    "description": "One axis: points that are drawn in the space of several keys, each a range without step and points, or a list.",
+                    "description": "One axis: points drawn in the space of several keys. Each key has a list, or a range without `step` and `points`.",
                     "type": "object",
                     "properties": {
-                        "method": { "enum": ["sobol", "lhs"], "default": "sobol", "description": "Sobol's sequence, shifted by the seed, or a Latin hypercube." },
-                        "points": { "type": "integer", "minimum": 1, "description": "How many points; of \"sobol\" powers of two are the most even." },
-                        "seed": { "type": "integer", "minimum": 0, "default": sample::SEED, "description": "Seed of the sample alone." }
+                        "method": { "enum": ["sobol", "lhs"], "default": "sobol", "description": "\"sobol\": Sobol's sequence, shifted by the seed; \"lhs\": a Latin hypercube." },
+                        "points": { "type": "integer", "minimum": 1, "description": "Number of points. With \"sobol\", powers of two cover the space most evenly." },
+                        "seed": { "type": "integer", "minimum": 0, "default": sample::SEED, "description": "Seed of the sample; independent of the scenario's seed." }
                     },
                     "required": ["points"]
                 }

@@ -1,14 +1,14 @@
-//! Ranges: `{ from = 5, to = 12, step = 0.5 }`, with the units of the key, even or logarithmic.
+//! Ranges: `{ from = 5, to = 12, step = 0.5 }`, with the units of the key, linear or logarithmic.
 //!
-//! Numbers are written with at most six digits where they are computed, and the label is what runs:
-//! no 0.30000000000000004, and no label that stands for another number.
+//! Computed numbers are rounded to six digits, and the run uses the value of the label: no label is
+//! 0.30000000000000004, and none stands for a different number.
 
 use super::units::{self, Unit};
 use crate::config::{Fault, Node, Table, Value};
 
-/// Digits of a number that is computed.
+/// Digits of a computed number.
 const DIGITS: i32 = 6;
-/// Digits of a number that is converted or added up, which takes the errors of binary numbers away.
+/// Digits of a number that is converted or added up; removes the errors of binary arithmetic.
 const EXACT: i32 = 12;
 /// Keys of a range.
 const KEYS: [&str; 6] = ["from", "to", "step", "points", "scale", "whole"];
@@ -17,16 +17,16 @@ const KEYS: [&str; 6] = ["from", "to", "step", "points", "scale", "whole"];
 pub(super) struct Range {
     from: f64,
     to: f64,
-    /// The unit of `from`, in which numbers are reckoned.
+    /// The unit of `from`, used for the computation.
     unit: &'static Unit,
-    /// The unit in which `to` is given.
+    /// The unit of `to`.
     end: &'static Unit,
     step: Option<f64>,
     points: Option<usize>,
     is_log: bool,
-    /// Whether numbers are rounded to whole ones.
+    /// Whether numbers are rounded to integers.
     whole: bool,
-    /// Whether the ends are whole numbers, so that whole ones between are as well.
+    /// Whether both ends are integers, so that integers between them stay integers.
     integers: bool,
     place: std::ops::Range<usize>,
 }
@@ -46,7 +46,7 @@ impl Range {
     pub(super) fn of(value: &Value, table: &Table) -> Result<Self, Fault> {
         if let Some((key, _)) = table.iter().find(|(key, _)| !KEYS.contains(key)) {
             let message =
-                "unknown key of a range; it has from, to, step or points, scale and whole";
+                "unknown key of a range; the keys are from, to, step or points, scale and whole";
             return Err(Fault::new(key, message));
         }
         let end = |key| match table.get(key) {
@@ -61,7 +61,10 @@ impl Range {
         let (to, of_end) = end("to")?;
         let fits = |key: &str, other: &Unit| match unit.fits(other) {
             true => Ok(()),
-            false => Err(Fault::new(key, "is of another kind than `from`; give units that fit")),
+            false => Err(Fault::new(
+                key,
+                "has another kind of unit than `from`; give units of the same kind",
+            )),
         };
         fits("to", of_end)?;
         let to = converted(to, of_end, unit);
@@ -96,12 +99,12 @@ impl Range {
             Some(_) => return Err(Fault::new("whole", "give true or false")),
         };
         if step.is_some() && points.is_some() {
-            return Err(Fault::new("points", "stands beside `step`; give one of them"));
+            return Err(Fault::new("points", "excludes `step`; give one of them"));
         }
         if is_log && step.is_some() {
             return Err(Fault::new(
                 "step",
-                "goes with an even range; give `points` for a \"log\" one",
+                "needs a linear range; with scale \"log\" give `points`",
             ));
         }
         if is_log && (from <= 0.0 || to <= 0.0) {
@@ -124,16 +127,16 @@ impl Range {
         })
     }
 
-    /// How many points it says that it has, if it does.
+    /// The number of points, if the range gives it.
     pub(super) fn count(&self) -> Option<f64> {
         match (self.step, self.points) {
-            // What is a millionth of a step off was meant to be met.
+            // A millionth of a step is rounding error: the last step still reaches `to`.
             (Some(step), _) => Some(((self.to - self.from) / step + 1e-6).floor() + 1.0),
             (None, points) => points.map(|points| points as f64),
         }
     }
 
-    /// Its points, evenly or by its step: as many as it says, or `others` where it leaves that open.
+    /// The points of the range. If the range does not give their number, `others` does.
     pub(super) fn values(&self, others: Option<usize>, most: usize) -> Result<Vec<Value>, Fault> {
         let count = match (self.count(), others) {
             (Some(count), _) if count > most as f64 => {
@@ -165,7 +168,7 @@ impl Range {
         }
     }
 
-    /// The number at a share of the way, to six digits.
+    /// The number at a fraction of the range, rounded to six digits.
     pub(super) fn at(&self, share: f64) -> Value {
         let (low, high) = (self.from.min(self.to), self.from.max(self.to));
         let number = if self.is_log {
@@ -177,12 +180,12 @@ impl Range {
         self.written(number.clamp(low, high))
     }
 
-    /// What says how many points there are where nothing may.
+    /// The key that gives the number of points, for messages where that is not allowed.
     pub(super) fn says_points(&self) -> Option<&'static str> {
         self.step.map(|_| "step").or(self.points.map(|_| "points"))
     }
 
-    /// A number as a file would have it.
+    /// A number as written in a file.
     fn written(&self, number: f64) -> Value {
         let number = if self.whole { number.round() } else { number };
         let node = if self.unit.fits(units::none()) {
@@ -197,7 +200,8 @@ impl Range {
         Value { node, place: self.place.clone() }
     }
 
-    /// The number in the unit of the end where it is at least one of that, and that is the larger.
+    /// The number with a unit: the larger of the units of both ends in which it is at least 1, else
+    /// that of `from`.
     fn with_unit(&self, number: f64) -> String {
         let (mut number, mut unit) = (number, self.unit);
         let at_end = converted(number, unit, self.end);
@@ -223,7 +227,7 @@ pub(super) fn label_of(value: &Value) -> String {
     }
 }
 
-/// A whole number of at least `least`.
+/// Reads an integer of at least `least`.
 pub(super) fn whole(key: &str, value: &Value, least: i128) -> Result<usize, Fault> {
     match value.node {
         Node::Integer(number) if number >= least => usize::try_from(number).ok(),
@@ -232,7 +236,7 @@ pub(super) fn whole(key: &str, value: &Value, least: i128) -> Result<usize, Faul
     .ok_or_else(|| Fault::new(key, format!("give a whole number, {least} or more")))
 }
 
-/// A small number has an exponent, as one writes it.
+/// Formats a number; a small one with an exponent.
 fn label(number: f64) -> String {
     if number != 0.0 && number.abs() < 1e-4 { format!("{number:e}") } else { number.to_string() }
 }
@@ -253,17 +257,17 @@ fn converted(number: f64, from: &Unit, to: &Unit) -> f64 {
     significant(number * from.factor / to.factor, EXACT)
 }
 
-/// The power of ten above a number: 1 of 7, 0 of 0.3.
+/// The number of digits before the decimal point: 1 for 7, 0 for 0.3.
 fn magnitude(number: f64) -> i32 {
     number.abs().log10().ceil() as i32
 }
 
-/// A number with so many digits.
+/// Rounds to a number of significant digits.
 fn significant(number: f64, digits: i32) -> f64 {
     if number == 0.0 { 0.0 } else { rounded(number, digits - magnitude(number)) }
 }
 
-/// A number with so many digits behind the point, or zeros before it.
+/// Rounds to a number of digits after the decimal point; a negative number rounds before it.
 fn rounded(number: f64, digits: i32) -> f64 {
     match usize::try_from(digits) {
         Ok(digits) => format!("{number:.0$}", digits.min(300)).parse().unwrap_or(number),
@@ -274,7 +278,7 @@ fn rounded(number: f64, digits: i32) -> f64 {
     }
 }
 
-/// Digits behind the point of a number as it is written.
+/// Number of digits after the decimal point, as written.
 fn decimals(number: f64) -> i32 {
     number.to_string().split_once('.').map_or(0, |(_, behind)| behind.len() as i32)
 }
@@ -294,7 +298,7 @@ mod tests {
     }
 
     #[test]
-    fn steps_and_points_are_round_in_the_unit_that_suits() {
+    fn steps_and_points_are_round_in_a_suitable_unit() {
         assert_eq!(labels("{ from = 0, to = 0.4, step = 0.1 }"), ["0", "0.1", "0.2", "0.3", "0.4"]);
         assert_eq!(labels("{ from = 5, to = 6, step = 0.5 }"), ["5", "5.5", "6"]);
         assert_eq!(labels("{ from = 3, to = 0, step = -2 }"), ["3", "1"]);
@@ -312,7 +316,7 @@ mod tests {
             ["1e-6", "1e-4", "0.01"].map(|text| if text == "1e-4" { "0.0001" } else { text })
         );
         assert_eq!(labels("{ from = \"1 %\", to = \"2 %\", points = 3 }"), ["1 %", "1.5 %", "2 %"]);
-        // A byte has no parts.
+        // A byte cannot be divided.
         assert_eq!(labels("{ from = \"1 kB\", to = \"2 kB\", points = 4 }")[1], "1333 B");
         assert_eq!(
             labels("{ from = 1, to = 100, points = 4, scale = \"log\", whole = true }"),
@@ -322,7 +326,7 @@ mod tests {
     }
 
     proptest! {
-        /// Every number lies between the ends, in order, and is the number that its label says.
+        /// All numbers lie between the ends, in order, and equal the number of their label.
         #[test]
         fn ranges_stay_between_their_ends(
             from in -1e6..1e6, span in 1e-3..1e6, points in 2usize..50, log in any::<bool>(),

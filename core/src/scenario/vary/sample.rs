@@ -1,4 +1,4 @@
-//! `[vary.sample]`: points that are drawn in the space of several keys, an axis together.
+//! `[vary.sample]`: points drawn in the space of several keys, as one axis.
 
 use std::collections::BTreeSet;
 
@@ -11,17 +11,17 @@ use crate::scenario::Scenario;
 use crate::scenario::source::Source;
 use crate::seed::{Seed, Stream};
 
-/// What a sample is drawn with when it does not say.
+/// Default seed of a sample.
 pub(super) const SEED: u64 = 1;
 
-/// What a key may be.
+/// The values that a key can take.
 enum Space {
     Between(Range),
     OneOf(Vec<(String, Value)>),
 }
 
 impl Space {
-    /// Label and value at a share of the way.
+    /// Label and value at a fraction of the range.
     fn at(&self, share: f64) -> (String, Value) {
         match self {
             Self::Between(range) => {
@@ -70,7 +70,7 @@ pub(super) fn sampled(source: &Source, table: &Table) -> Result<Changes, Fault> 
         }
     }
     let Some(points) = points else {
-        return Err(Fault::at("a sample needs `points`; give how many, e.g. points = 64"));
+        return Err(Fault::at("a sample needs `points`; give their number, e.g. points = 64"));
     };
     if spaces.is_empty() {
         let message =
@@ -98,7 +98,7 @@ pub(super) fn sampled(source: &Source, table: &Table) -> Result<Changes, Fault> 
     let labels: BTreeSet<&str> = drawn.iter().map(|point| point.label.as_str()).collect();
     if labels.len() < points {
         let there = labels.len();
-        let message = format!("only {there} of so many points differ; give fewer, or wider ranges");
+        let message = format!("only {there} points differ; give fewer points, or wider ranges");
         return Err(Fault::new("points", message));
     }
     Ok(Changes { key: String::new(), name: "sample".to_owned(), points: drawn })
@@ -119,7 +119,7 @@ fn gather(
         Node::Table(table) if is_range(table) => {
             let range = Range::of(value, table).map_err(|fault| fault.within(key))?;
             if let Some(says) = range.says_points() {
-                let message = "the points of the sample say how many; leave it out";
+                let message = "the sample's `points` gives the number; leave it out";
                 return Err(Fault::new(says, message).within(key));
             }
             Space::Between(range)
@@ -144,12 +144,12 @@ fn gather(
     Ok(())
 }
 
-/// A coordinate of a Latin hypercube: each of `points` intervals has one point, somewhere in it
-/// (McKay, Beckman and Conover 1979).
+/// A coordinate of a Latin hypercube: each of `points` intervals contains one point at a random
+/// position (McKay, Beckman and Conover 1979).
 fn hypercube(number: usize, points: usize, seed: u64) -> Vec<f64> {
     let mut rng = Seed(seed).rng(Stream::Sample(number as u32));
     let mut places: Vec<usize> = (0..points).collect();
-    // Fisher and Yates; the remainder of 64 bits is even to a part in 10^13.
+    // Fisher-Yates shuffle; the bias of the 64-bit remainder is about 1 in 10^13.
     for end in (1..points).rev() {
         places.swap(end, (rng.next_u64() % (end as u64 + 1)) as usize);
     }
@@ -163,7 +163,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn each_interval_of_a_hypercube_has_one_point() {
+    fn each_interval_of_a_hypercube_contains_one_point() {
         for (number, points) in [(0, 1), (1, 7), (5, 1000)] {
             let column = hypercube(number, points, 3);
             let mut places: Vec<_> = column.iter().map(|x| (x * points as f64) as usize).collect();

@@ -1,8 +1,9 @@
-//! Sobol's sequence: points that fill a cube evenly, however many there are.
+//! Sobol's sequence: points that fill a cube evenly for any number of points.
 //!
 //! Sobol 1967, in the Gray code order of Antonov and Saleev 1979, with the primitive polynomials
 //! and direction numbers of Joe and Kuo 2008 (SIAM J. Sci. Comput. 30(5), the set
-//! new-joe-kuo-6.21201). A seed shifts every coordinate by a number of its own, bit by bit without
+//! new-joe-kuo-6.21201). A seed shifts each coordinate by a different number, bit by bit without
+//! carry. This keeps the points evenly spread (a random digital shift: L'Ecuyer and Lemieux 2002).
 //! carry, which leaves the evenness as it is (a random digital shift: L'Ecuyer and Lemieux 2002).
 
 use rand::Rng;
@@ -12,7 +13,7 @@ use crate::seed::{Seed, Stream};
 /// Bits of a coordinate.
 const BITS: usize = 32;
 /// Degree and coefficients of the polynomial, and the first direction numbers, of each coordinate
-/// behind the first.
+/// after the first.
 const JOE_KUO: [(u32, u32, &[u32]); 20] = [
     (1, 0, &[1]),
     (2, 1, &[1, 3]),
@@ -35,10 +36,10 @@ const JOE_KUO: [(u32, u32, &[u32]); 20] = [
     (7, 1, &[1, 3, 7, 11, 23, 15, 103]),
     (7, 4, &[1, 3, 7, 13, 13, 15, 69]),
 ];
-/// Most coordinates.
+/// Maximum number of coordinates.
 pub(super) const MOST: usize = JOE_KUO.len() + 1;
 
-/// A coordinate of the first points, each from 0 up to 1.
+/// One coordinate of the first `points` points, each in [0, 1).
 pub(super) fn coordinate(number: usize, points: usize, seed: u64) -> Vec<f64> {
     let shift = Seed(seed).rng(Stream::Sample(number as u32)).next_u32();
     unshifted(number, points)
@@ -47,14 +48,15 @@ pub(super) fn coordinate(number: usize, points: usize, seed: u64) -> Vec<f64> {
         .collect()
 }
 
-/// The same before the shift, as bits behind the point.
+/// The coordinate before the shift, as bits after the binary point.
 fn unshifted(number: usize, points: usize) -> Vec<u32> {
     let directions = directions(number);
     let mut bits = 0;
     let mut found = Vec::with_capacity(points);
     for point in 0..points {
         found.push(bits);
-        // Neighbours differ in one direction: that of the lowest bit of the number that is zero.
+        // In Gray code order, neighbours differ in one direction number: that of the lowest zero
+        // bit of the index.
         bits ^= directions[(!point).trailing_zeros() as usize % BITS];
     }
     found
@@ -90,8 +92,9 @@ fn directions(number: usize) -> [u32; BITS] {
 mod tests {
     use super::*;
 
-    /// Of 2^k points each interval of the length 2^-k has one, in every coordinate and with any
-    /// seed; of the first two coordinates each box of that area (a (0, k, 2) net).
+    /// Each of the 2^k intervals of length 2^-k contains one of 2^k points, in every coordinate and
+    /// with any seed. In the first two coordinates, so does each box of that area (a (0, k, 2)
+    /// net).
     #[test]
     fn points_fill_every_interval_and_box_once() {
         for seed in [1, 2, 99] {

@@ -1,12 +1,12 @@
-//! Units of the ends of a range, so that "100 kbit/s" and "10 Mbit/s" span one.
+//! Units of the ends of a range, so that a range can run from "100 kbit/s" to "10 Mbit/s".
 
-/// A unit that quantities of a scenario have.
+/// A unit of quantities in a scenario.
 #[derive(Debug, PartialEq)]
 pub(super) struct Unit {
     pub(super) name: &'static str,
-    /// Units of one kind are converted into one another.
+    /// Units of one kind can be converted into one another.
     kind: Kind,
-    /// What one of it is in the first unit of its kind.
+    /// Value of the unit in the first unit of its kind.
     pub(super) factor: f64,
 }
 
@@ -66,12 +66,12 @@ static UNITS: [Unit; 33] = [
     unit("packets", Kind::Packets, 1.0),
 ];
 
-/// No unit.
+/// The empty unit.
 pub(super) fn none() -> &'static Unit {
     &UNITS[0]
 }
 
-/// The number and the unit of a text such as "2.3 Mbit/s".
+/// Number and unit of a text such as "2.3 Mbit/s".
 pub(super) fn measured(text: &str) -> Option<(f64, &'static Unit)> {
     let text = text.trim();
     let is_of_number = |c: char| c.is_ascii_digit() || matches!(c, '.' | '-' | '+');
@@ -84,17 +84,17 @@ pub(super) fn measured(text: &str) -> Option<(f64, &'static Unit)> {
 }
 
 impl Unit {
-    /// Whether a number in this unit has one in the other.
+    /// Whether a number in this unit can be converted to the other.
     pub(super) fn fits(&self, other: &Self) -> bool {
         self.kind == other.kind
     }
 
-    /// Whether a number in it must be a whole number of the first unit of its kind.
+    /// Whether a number in this unit must be an integer multiple of the first unit of its kind.
     pub(super) fn is_whole(&self) -> bool {
         matches!(self.kind, Kind::Time | Kind::Rate | Kind::Size | Kind::Packets)
     }
 
-    /// The first unit of its kind.
+    /// The first unit of this kind.
     pub(super) fn base(&self) -> &'static Self {
         UNITS.iter().find(|unit| unit.kind == self.kind && unit.factor == 1.0).unwrap_or(none())
     }

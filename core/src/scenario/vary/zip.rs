@@ -1,4 +1,4 @@
-//! `[vary.zip.NAME]`: several keys that move together, an axis in all.
+//! `[vary.zip.NAME]`: several keys that vary together as one axis.
 
 use super::range::{self, Range, is_range};
 use super::{Changes, Point, is_reserved};
@@ -9,7 +9,7 @@ use crate::scenario::source::Source;
 /// Labels and values of a key.
 type Column = Vec<(String, Value)>;
 
-/// The axis of keys that move together.
+/// The axis of keys that vary together.
 pub(super) fn zipped(source: &Source, name: &str, value: &Value) -> Result<Changes, Fault> {
     let mut leaves = Vec::new();
     gather("", value, &mut leaves)?;
@@ -29,13 +29,15 @@ pub(super) fn zipped(source: &Source, name: &str, value: &Value) -> Result<Chang
     }
     let lengths = || columns.iter().filter_map(|(_, column)| column.as_ref().map(Vec::len));
     let Some(count) = lengths().next() else {
-        return Err(Fault::at("nothing says how many points; give a list, or a range with points"));
+        return Err(Fault::at(
+            "the number of points is missing; give a list, or a range with points",
+        ));
     };
     if let Some((key, other)) = columns.iter().find_map(|(key, column)| {
         column.as_ref().filter(|column| column.len() != count).map(|column| (key, column.len()))
     }) {
         let message = format!(
-            "has {other} values, and `{}` has {count}; keys that move together have as many",
+            "has {other} values, and `{}` has {count}; keys that vary together need as many values",
             columns.iter().find(|(_, column)| column.is_some()).map_or("", |(key, _)| key)
         );
         return Err(Fault::new(key, message));
@@ -75,7 +77,7 @@ fn gather<'v>(
     match &value.node {
         Node::Table(table) if key.is_empty() || !is_range(table) => {
             if table.iter().next().is_none() {
-                return Err(fault("no key varies; give lists of as many values"));
+                return Err(fault("no key varies; give lists of equal length"));
             }
             for (name, value) in table.iter() {
                 if key.is_empty() && is_reserved(name.split('.').next().unwrap_or(name)) {
@@ -90,9 +92,9 @@ fn gather<'v>(
             leaves.push((key.to_owned(), value));
             Ok(())
         }
-        _ if key.is_empty() => Err(fault(
-            "is not a section; write [vary.zip.my_axis] and lists of as many values below",
-        )),
+        _ if key.is_empty() => {
+            Err(fault("is not a section; write [vary.zip.my_axis] and lists of equal length below"))
+        }
         _ => Err(fault("one value does not vary; give a list or a range")),
     }
 }
