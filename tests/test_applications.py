@@ -140,7 +140,7 @@ def failure(tmp_path, capsys, text):
 def test_wrong_pages_are_refused(tmp_path, capsys):
     for rows, expected in [
         ("html,9,b\nb,9,html", "line 2: `html` waits for itself: html -> b -> html"),
-        ("html,9,\nb,9,c", "line 3: `b` has the parent `c`, which is not there"),
+        ("html,9,\nb,9,c", "line 3: `b` has the parent `c`, which does not exist"),
         ("html,0,", "line 2: bytes = 0; give a whole number"),
     ]:
         (tmp_path / "mine.csv").write_text(f"name,bytes,parent\n{rows}\n")

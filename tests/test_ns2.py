@@ -185,7 +185,7 @@ def test_the_calls_of_ns_know_the_type(tmp_path: Path) -> None:
         ("clift-link $n0 $n1 x.toml -what 1", "no option -what"),
         ("clift-link $n0 $n1 x.toml -seed one", "-seed one: give a whole number"),
         ("clift-link $n0 $n1 x.toml -set {link.rat 1}", "link.rat: unknown key"),
-        ("clift-link $n0 $n1 x.toml -hop 4", "there is no hop 4"),
+        ("clift-link $n0 $n1 x.toml -hop 4", "hop 4 does not exist"),
         ("clift-link $n0 $n1 x.toml -queue RED", "give -bandwidth"),
         ("clift-link $n0 $n1 x.toml\n$ns queue-limit $n0 $n1 5", "link.queue"),
         ("duplex-link $n0 $n1 0 0 Clift", "a scenario file"),

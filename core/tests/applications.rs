@@ -276,10 +276,10 @@ fn what_cannot_be_is_refused() {
     assert!(error(&udp, &one(of_file(Http::One))).ends_with(asks));
     assert!(error(&papers, &one(of_file(Http::Two))).ends_with(asks));
     let three = error(&linux(), &one(of_file(Http::Three)));
-    assert_eq!(three, "http: HTTP/3 goes over QUIC; give [transport] protocol = \"quic\"");
+    assert_eq!(three, "http: HTTP/3 needs QUIC; give [transport] protocol = \"quic\"");
     let many = Page { connections: Some(6), ..of_file(Http::Two) };
-    assert!(error(&linux(), &one(many)).starts_with("connections: is for http = \"1.1\""));
-    assert!(error(&linux(), &Voice::default()).starts_with("type: voice goes over datagrams"));
+    assert!(error(&linux(), &one(many)).starts_with("connections: applies only to http = \"1.1\""));
+    assert!(error(&linux(), &Voice::default()).starts_with("type: voice needs datagrams"));
     let small = DatagramConfig { packet: Bytes(150) };
     assert!(error(&small, &Voice::default()).starts_with("codec: a packet of this codec has 172"));
     let setup = setup(papers, one(of_file(Http::Two)), path(0.0));

@@ -1,4 +1,4 @@
-//! Errors and panics on their way to C: text, and never an unwinding stack.
+//! Turns errors and panics into text for C; no panic unwinds into C.
 
 use std::any::Any;
 use std::cell::RefCell;
@@ -6,18 +6,19 @@ use std::ffi::{CString, c_char};
 use std::panic::{AssertUnwindSafe, catch_unwind, set_hook};
 use std::sync::Once;
 
-/// What a function that may fail makes of its caller's memory.
+/// Result of a call: a value, or an error message.
 pub(crate) type Fallible<T> = Result<T, String>;
 
 thread_local! {
-    /// Where the last panic of this thread happened.
+    /// Location of the last panic of this thread.
     static PANICKED: RefCell<String> = const { RefCell::new(String::new()) };
 }
 
-/// Runs `action`; a panic in it becomes an error.
+/// Runs `action` and turns a panic into an error.
 pub(crate) fn guarded<T>(action: impl FnOnce() -> Fallible<T>) -> Fallible<T> {
     static QUIET: Once = Once::new();
-    // The library's own copy of the standard library: no hook of the host is replaced.
+    // The library has its own copy of the standard library, so this does not replace a hook of the
+    // host.
     QUIET.call_once(|| {
         set_hook(Box::new(|info| {
             let place = info.location().map(ToString::to_string).unwrap_or_default();
@@ -31,37 +32,37 @@ fn described(cause: &(dyn Any + Send)) -> String {
     let text = cause.downcast_ref::<String>().map(String::as_str);
     let text = text.or(cause.downcast_ref::<&str>().copied()).unwrap_or("no message");
     let place = PANICKED.with_borrow(String::clone);
-    format!("a fault in CLIFT itself, please report it: {text} ({place})")
+    format!("internal error in CLIFT, please report it: {text} ({place})")
 }
 
-/// Text for C; a zero byte within it ends it.
+/// Text for C. A zero byte within it ends the text.
 pub(crate) fn c_string(text: &str) -> CString {
     let bytes: Vec<u8> = text.bytes().take_while(|&byte| byte != 0).collect();
     CString::new(bytes).unwrap_or_default()
 }
 
-/// Hands the text of an error to the caller, if it asked for one.
+/// Passes the text of an error to the caller, if it asked for one.
 ///
 /// # Safety
 /// `error` must be null or point to a pointer that may be overwritten.
 pub(crate) unsafe fn hand_out(error: *mut *mut c_char, message: Option<&str>) {
     let text = message.map_or(std::ptr::null_mut(), |message| c_string(message).into_raw());
     if error.is_null() {
-        // SAFETY: it comes from `into_raw` just above, or is null.
+        // SAFETY: `text` comes from `into_raw` above, or is null.
         unsafe { release(text) };
     } else {
-        // SAFETY: the caller's promise.
+        // SAFETY: guaranteed by the caller.
         unsafe { *error = text };
     }
 }
 
-/// Frees a text that was handed out; null is left alone.
+/// Frees a text that was passed out; accepts null.
 ///
 /// # Safety
-/// `text` must be null or come from [`hand_out`] or `CString::into_raw`, and not be freed yet.
+/// `text` must be null or come from [`hand_out`] or `CString::into_raw`, and must not be freed yet.
 pub(crate) unsafe fn release(text: *mut c_char) {
     if !text.is_null() {
-        // SAFETY: the caller's promise.
+        // SAFETY: guaranteed by the caller.
         drop(unsafe { CString::from_raw(text) });
     }
 }

@@ -1,4 +1,4 @@
-//! A link in the hands of a C host.
+//! A link for a C host.
 
 use std::ffi::{CString, c_char};
 
@@ -12,72 +12,73 @@ use serde_json::{Map, Value, json};
 use crate::CLIFT_NEVER;
 use crate::error::{Fallible, c_string, guarded, hand_out};
 
-/// A link; made by `clift_link_new` and its kin, freed by `clift_link_free`. One thread at a time
-/// may use it.
+/// A link; made by `clift_link_new`, `clift_scenario_link` and similar functions, freed by
+/// `clift_link_free`. Only one thread at a time may use it.
 #[allow(non_camel_case_types)]
 pub struct clift_link {
     way: Way,
-    /// The time of the last call.
+    /// Time of the last call.
     now: Instant,
-    /// Why the last call failed; null for none.
+    /// Error of the last call; `None` if it succeeded.
     fault: Option<CString>,
-    /// A panic left it in an unknown state.
+    /// A panic left the link in an unknown state.
     broken: bool,
 }
 
-/// The queue took the packet.
+/// The packet is in the queue.
 pub const CLIFT_QUEUED: i32 = 0;
-/// The queue was full; the packet is gone.
+/// The queue was full; the packet is dropped.
 pub const CLIFT_FULL: i32 = 1;
-/// The link carries no packet of this size; it is gone.
+/// The link does not carry packets of this size; the packet is dropped.
 pub const CLIFT_TOO_LARGE: i32 = 2;
-/// The call was wrong, and nothing happened; `clift_link_error` says why.
+/// The call was not valid and had no effect; `clift_link_error` returns the reason.
 pub const CLIFT_WRONG: i32 = -1;
 
-/// The packet is at the far end.
+/// The packet was delivered at the far end.
 pub const CLIFT_DELIVERED: u32 = 0;
 /// The link gave the packet up.
 pub const CLIFT_LOST: u32 = 1;
-/// The packet left the queue, so that there may be room for another.
+/// The packet left the queue, so there may be room for another one.
 pub const CLIFT_DEPARTED: u32 = 2;
-/// The trace ended while this packet waits for slots; comes once, and nothing behind it gets further.
+/// The trace ended while this packet was waiting for slots. Reported once; no packet behind it is
+/// delivered.
 pub const CLIFT_TRACE_ENDED: u32 = 3;
 
-/// Something that happened to a packet.
+/// An event of a packet.
 #[allow(non_camel_case_types)]
 #[repr(C)]
 pub struct clift_event {
     /// CLIFT_DELIVERED, CLIFT_LOST, CLIFT_DEPARTED or CLIFT_TRACE_ENDED.
     pub kind: u32,
-    /// Zero.
+    /// Always zero.
     pub pad: u32,
     /// The host's number of the packet.
     pub packet: u64,
-    /// When, in ns; at most the `now_ns` of the poll that returned it.
+    /// Time of the event in ns; at most the `now_ns` of the poll that returned it.
     pub at_ns: u64,
 }
 
-/// What a link counted so far, in packets and bytes.
+/// Counters of a link, in packets and bytes.
 #[allow(non_camel_case_types)]
 #[repr(C)]
 #[derive(Default)]
 pub struct clift_counters {
-    /// Packets enqueued, those that were dropped included.
+    /// Packets enqueued, including dropped ones.
     pub offered: u64,
-    /// Packets dropped by the queue, or for their size.
+    /// Packets dropped by the queue or because of their size.
     pub dropped: u64,
-    /// Packets whose delivery was polled.
+    /// Packets whose delivery the host has polled.
     pub delivered: u64,
-    /// Packets whose loss was polled.
+    /// Packets whose loss the host has polled.
     pub lost: u64,
-    /// Bytes of the packets delivered.
+    /// Bytes of the delivered packets.
     pub bytes_delivered: u64,
-    /// Packets that wait in the queue.
+    /// Packets waiting in the queue.
     pub waiting: u64,
-    /// Slots that passed; 0 for a wired leg. Over a link trace an estimate: the data LLDUs that came by,
-    /// times the slots for each that the whole trace has.
+    /// Slots that passed; 0 for a wired leg. Over a link trace this is an estimate: the data LLDUs
+    /// that passed, times the mean number of slots per data LLDU in the whole trace.
     pub slots: f64,
-    /// Slots used, repairs included.
+    /// Slots used, including repairs.
     pub slots_used: f64,
 }
 
@@ -87,12 +88,12 @@ impl clift_link {
         Self { way, now: Instant::ZERO, fault: None, broken: false }
     }
 
-    /// Runs a call at an instant; a fault is kept for `clift_link_error`.
+    /// Runs a call at a time; keeps a fault for `clift_link_error`.
     fn call<T>(&mut self, action: impl FnOnce(&mut Self) -> Fallible<T>) -> Option<T> {
         let broken = self.broken;
         self.broken = true;
         let done = guarded(|| match broken {
-            true => Err("an earlier call failed within CLIFT; free the link".to_owned()),
+            true => Err("an earlier call had an internal error; free the link".to_owned()),
             false => Ok(action(self)),
         });
         match done {
@@ -113,13 +114,13 @@ impl clift_link {
             let now = Instant::from_nanos(now);
             if now < link.now {
                 return Err(format!(
-                    "time went back from {} to {} ns",
+                    "the time went back from {} to {} ns",
                     link.now.as_nanos(),
                     now.as_nanos()
                 ));
             }
             if packet.size.0 == 0 {
-                return Err("a packet has at least one byte".to_owned());
+                return Err("a packet must have at least one byte".to_owned());
             }
             link.now = now;
             Ok(match link.way.enqueue(now, packet) {
@@ -132,22 +133,23 @@ impl clift_link {
     }
 }
 
-/// The link of a handle.
+/// Returns the link of a handle.
 ///
 /// # Safety
-/// `link` must be null or a living handle that no other call uses.
+/// `link` must be null or a valid handle that no other call uses.
 unsafe fn known<'l>(link: *mut clift_link) -> Option<&'l mut clift_link> {
-    // SAFETY: the caller's promise.
+    // SAFETY: guaranteed by the caller.
     unsafe { link.as_mut() }
 }
 
-/// A packet of `bytes` (those of the IP packet) arrives at `now_ns`, which never falls; `packet` is
-/// the host's number for it. What is due at `now_ns` must have been polled. Returns CLIFT_QUEUED,
-/// CLIFT_FULL, CLIFT_TOO_LARGE or CLIFT_WRONG: a link that orders packets by TCP's sequence numbers
-/// refuses this call.
+/// Enqueues a packet of `bytes` bytes (the whole IP packet) that arrives at `now_ns`. `packet` is
+/// the host's number for it. `now_ns` must not decrease from call to call, and all events due at
+/// `now_ns` must have been polled. Returns CLIFT_QUEUED, CLIFT_FULL, CLIFT_TOO_LARGE or
+/// CLIFT_WRONG. A link that orders packets by TCP sequence numbers returns CLIFT_WRONG; use
+/// `clift_link_enqueue_in`.
 ///
 /// # Safety
-/// `link` must be null or a living handle that no other call uses.
+/// `link` must be null or a valid handle that no other call uses.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn clift_link_enqueue(
     link: *mut clift_link,
@@ -155,10 +157,10 @@ pub unsafe extern "C" fn clift_link_enqueue(
     packet: u64,
     bytes: u32,
 ) -> i32 {
-    // SAFETY: the caller's promise.
+    // SAFETY: guaranteed by the caller.
     let Some(link) = (unsafe { known(link) }) else { return CLIFT_WRONG };
     if link.way.reads_streams() {
-        let fault = "the link looks at what packets carry of a stream; use clift_link_enqueue_in";
+        let fault = "the link needs the stream position of packets; use clift_link_enqueue_in";
         link.fault = Some(c_string(fault));
         return CLIFT_WRONG;
     }
@@ -166,8 +168,8 @@ pub unsafe extern "C" fn clift_link_enqueue(
 }
 
 /// As `clift_link_enqueue`, for a packet that carries bytes `first` to `end` - 1 of the stream of
-/// `flow`, as the sequence number of a TCP segment says, counted from 0 without wrapping; `first` =
-/// `end` for one that carries nothing (an acknowledgement, a datagram).
+/// `flow`. Positions follow the sequence numbers of TCP, counted from 0 without wrapping. Set
+/// `first` = `end` for a packet without stream data (an acknowledgement, a datagram).
 ///
 /// # Safety
 /// As for `clift_link_enqueue`.
@@ -181,11 +183,11 @@ pub unsafe extern "C" fn clift_link_enqueue_in(
     first: u64,
     end: u64,
 ) -> i32 {
-    // SAFETY: the caller's promise.
+    // SAFETY: guaranteed by the caller.
     let Some(link) = (unsafe { known(link) }) else { return CLIFT_WRONG };
     let wrong = match u32::try_from(flow) {
         Err(_) => Some(format!("flow {flow}: give at most {}", u32::MAX)),
-        Ok(_) if end < first => Some(format!("bytes {first} to {end} end before they begin")),
+        Ok(_) if end < first => Some(format!("the end of bytes {first} to {end} is before their start")),
         Ok(_) => None,
     };
     if let Some(wrong) = wrong {
@@ -197,14 +199,14 @@ pub unsafe extern "C" fn clift_link_enqueue_in(
     link.enqueue(now_ns, if first == end { id } else { id.carrying(carries) })
 }
 
-/// When the link is to be polled next; CLIFT_NEVER: not before a further packet. It may move with
-/// every call.
+/// Returns the time at which to poll the link next, or CLIFT_NEVER if nothing happens until a
+/// further packet arrives. Every call may change this time.
 ///
 /// # Safety
-/// `link` must be null or a living handle that no other call changes.
+/// `link` must be null or a valid handle that no other call changes.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn clift_link_next(link: *const clift_link) -> u64 {
-    // SAFETY: the caller's promise.
+    // SAFETY: guaranteed by the caller.
     let Some(link) = (unsafe { link.as_ref() }) else { return CLIFT_NEVER };
     if link.broken {
         return CLIFT_NEVER;
@@ -213,22 +215,22 @@ pub unsafe extern "C" fn clift_link_next(link: *const clift_link) -> u64 {
     next.ok().flatten().map_or(CLIFT_NEVER, |at| at.as_nanos())
 }
 
-/// The next thing that happened up to `now_ns`, oldest first: returns 1 and fills `event`, 0 for
-/// nothing more for now (`clift_link_next` is then later than `now_ns`), or CLIFT_WRONG.
+/// Returns the next event up to `now_ns`, oldest first: 1 if `event` was filled, 0 if no event is
+/// left (`clift_link_next` is then later than `now_ns`), or CLIFT_WRONG.
 ///
 /// # Safety
-/// `link` must be null or a living handle that no other call uses; `event` must point to one that
-/// may be overwritten.
+/// `link` must be null or a valid handle that no other call uses; `event` must point to a structure
+/// that may be overwritten.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn clift_link_poll(
     link: *mut clift_link,
     now_ns: u64,
     event: *mut clift_event,
 ) -> i32 {
-    // SAFETY: the caller's promise.
+    // SAFETY: guaranteed by the caller.
     let Some(link) = (unsafe { known(link) }) else { return CLIFT_WRONG };
     if event.is_null() {
-        link.fault = Some(c_string("no place for the event was given"));
+        link.fault = Some(c_string("`event` is null"));
         return CLIFT_WRONG;
     }
     let polled = link.call(|link| {
@@ -246,23 +248,25 @@ pub unsafe extern "C" fn clift_link_poll(
         LinkEvent::Lost(transit) => (CLIFT_LOST, transit.packet),
         LinkEvent::Departed { packet, .. } => (CLIFT_DEPARTED, packet),
         LinkEvent::TraceEnded { packet, .. } => (CLIFT_TRACE_ENDED, packet),
-        // A kind that a later core may have is not one that this interface has promised.
+        // The core may define further kinds of events, which this version of the interface does not
+        // know.
         _ => return CLIFT_WRONG,
     };
     let at_ns = happened.at().as_nanos();
-    // SAFETY: the caller's promise.
+    // SAFETY: guaranteed by the caller.
     unsafe { *event = clift_event { kind, pad: 0, packet: id.0, at_ns } };
     1
 }
 
-/// Whether the queue has room for a packet of `bytes` at `now_ns`, which never falls: 1, 0, or
-/// CLIFT_WRONG. A host that holds packets back asks again at the next CLIFT_DEPARTED.
+/// Returns 1 if the queue has room for a packet of `bytes` at `now_ns`, 0 if not, or CLIFT_WRONG.
+/// `now_ns` must not decrease from call to call. A host that holds packets back asks again after
+/// the next CLIFT_DEPARTED.
 ///
 /// # Safety
 /// As for `clift_link_enqueue`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn clift_link_room(link: *mut clift_link, now_ns: u64, bytes: u32) -> i32 {
-    // SAFETY: the caller's promise.
+    // SAFETY: guaranteed by the caller.
     let Some(link) = (unsafe { known(link) }) else { return CLIFT_WRONG };
     let room = link.call(|link| {
         link.now = link.now.max(Instant::from_nanos(now_ns));
@@ -271,19 +275,19 @@ pub unsafe extern "C" fn clift_link_room(link: *mut clift_link, now_ns: u64, byt
     room.map_or(CLIFT_WRONG, i32::from)
 }
 
-/// Whether the link must be told what packets carry of a stream, by `clift_link_enqueue_in`: 1 or 0;
-/// CLIFT_WRONG without a link.
+/// Returns 1 if the link needs the stream position of packets (`clift_link_enqueue_in`), 0 if not,
+/// or CLIFT_WRONG without a link.
 ///
 /// # Safety
-/// `link` must be null or a living handle.
+/// `link` must be null or a valid handle.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn clift_link_reads_streams(link: *const clift_link) -> i32 {
-    // SAFETY: the caller's promise.
+    // SAFETY: guaranteed by the caller.
     unsafe { link.as_ref() }.map_or(CLIFT_WRONG, |link| i32::from(link.way.reads_streams()))
 }
 
-/// Fills `counters` as of `now_ns`; returns 0 or CLIFT_WRONG. Over several hops slots and what waits
-/// are summed.
+/// Fills `counters` with the values at `now_ns`; returns 0 or CLIFT_WRONG. Over several hops, slots
+/// and waiting packets are sums.
 ///
 /// # Safety
 /// As for `clift_link_poll`.
@@ -293,10 +297,10 @@ pub unsafe extern "C" fn clift_link_counters(
     now_ns: u64,
     counters: *mut clift_counters,
 ) -> i32 {
-    // SAFETY: the caller's promise.
+    // SAFETY: guaranteed by the caller.
     let Some(link) = (unsafe { known(link) }) else { return CLIFT_WRONG };
     if counters.is_null() {
-        link.fault = Some(c_string("no place for the counters was given"));
+        link.fault = Some(c_string("`counters` is null"));
         return CLIFT_WRONG;
     }
     let counted = link.call(|link| {
@@ -305,7 +309,7 @@ pub unsafe extern "C" fn clift_link_counters(
         Ok(counted(&link.way, link.now))
     });
     let Some(counted) = counted else { return CLIFT_WRONG };
-    // SAFETY: the caller's promise.
+    // SAFETY: guaranteed by the caller.
     unsafe { *counters = counted };
     0
 }
@@ -329,16 +333,16 @@ fn counted(way: &Way, now: Instant) -> clift_counters {
     all
 }
 
-/// All that the instruments of the hops show as of `now_ns`, as JSON: a list of one object a hop with
+/// Returns all counters of the hops at `now_ns` as JSON: a list with one object per hop, with
 /// `offered`, `dropped`, `delivered`, `lost`, `waiting`, `longest_queue`, `overtaken`, `held`,
-/// `flushes`, `slots`, `slots_used`, `slots_beside` and what this kind of link counts besides. Null
-/// if that cannot be; freed by `clift_string_free`.
+/// `flushes`, `slots`, `slots_used`, `slots_beside` and further counters of this kind of link.
+/// Returns null on failure. Free the text with `clift_string_free`.
 ///
 /// # Safety
 /// As for `clift_link_enqueue`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn clift_link_report(link: *mut clift_link, now_ns: u64) -> *mut c_char {
-    // SAFETY: the caller's promise.
+    // SAFETY: guaranteed by the caller.
     let Some(link) = (unsafe { known(link) }) else { return std::ptr::null_mut() };
     let text = link.call(|link| {
         link.now = link.now.max(Instant::from_nanos(now_ns));
@@ -347,7 +351,7 @@ pub unsafe extern "C" fn clift_link_report(link: *mut clift_link, now_ns: u64) -
         Ok(json!(hops).to_string())
     });
     let mut handed = std::ptr::null_mut();
-    // SAFETY: it points to a place of ours.
+    // SAFETY: `error` points to a local variable.
     unsafe { hand_out(&raw mut handed, text.as_deref()) };
     handed
 }
@@ -378,26 +382,26 @@ fn report(hop: &(impl Instrument + ?Sized), now: Instant) -> Value {
     Value::Object(report)
 }
 
-/// Why the last call with this link returned CLIFT_WRONG or null; null if it did not. The text is
-/// the link's own, good until the next call; it must not be freed.
+/// Returns the reason why the last call with this link returned CLIFT_WRONG or null; null if it
+/// succeeded. The link owns the text, which is valid until the next call; do not free it.
 ///
 /// # Safety
-/// `link` must be null or a living handle that no other call uses.
+/// `link` must be null or a valid handle that no other call uses.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn clift_link_error(link: *const clift_link) -> *const c_char {
-    // SAFETY: the caller's promise.
+    // SAFETY: guaranteed by the caller.
     let fault = unsafe { link.as_ref() }.and_then(|link| link.fault.as_ref());
     fault.map_or(std::ptr::null(), |fault| fault.as_ptr())
 }
 
-/// Frees a link; null is left alone.
+/// Frees a link; accepts null.
 ///
 /// # Safety
-/// `link` must be null or a living handle, and is not to be used again.
+/// `link` must be null or a valid handle, and must not be used afterwards.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn clift_link_free(link: *mut clift_link) {
     if !link.is_null() {
-        // SAFETY: the caller's promise.
+        // SAFETY: guaranteed by the caller.
         drop(unsafe { Box::from_raw(link) });
     }
 }

@@ -1,4 +1,4 @@
-//! Scenarios, and the links that they describe.
+//! Scenarios and the links that they describe.
 
 use std::ffi::{CStr, c_char};
 use std::path::{Path, PathBuf};
@@ -11,9 +11,9 @@ use clift::trace::Folder;
 use crate::error::{Fallible, guarded, hand_out};
 use crate::link::clift_link;
 
-/// The way from the senders to the receivers.
+/// Direction from the senders to the receivers.
 pub const CLIFT_FORWARD: u32 = 0;
-/// The way from the receivers to the senders.
+/// Direction from the receivers to the senders.
 pub const CLIFT_BACKWARD: u32 = 1;
 
 /// A scenario with changes of its keys; made by `clift_scenario_open` or `clift_scenario_parse`,
@@ -25,7 +25,7 @@ pub struct clift_scenario {
     store: Store<'static>,
 }
 
-/// Where a scenario comes from.
+/// Source of a scenario.
 enum Source {
     File(PathBuf),
     Text(String),
@@ -44,7 +44,8 @@ impl clift_scenario {
         read.map_err(|error| error.to_string())
     }
 
-    /// The only cell's first replication; with `seed` in the place of the file's, if given.
+    /// The setup of the first replication of the only cell; `seed`, if given, replaces the file's
+    /// seed.
     fn setup(&self, seed: Option<u64>) -> Fallible<Setup> {
         let mut changes = self.changes.clone();
         changes.extend(seed.map(|seed| {
@@ -66,7 +67,7 @@ impl clift_scenario {
         match setup.proxies.is_empty() {
             true => Ok(setup),
             false => Err(format!(
-                "{}proxies (`pep`) are of clift's own TCP; leave them out, or set up proxies of the \
+                "{}proxies (`pep`) work only with clift's own TCP; leave them out, or set up proxies of the \
                  host that runs the transport",
                 prefix(scenario.file())
             )),
@@ -80,7 +81,7 @@ impl clift_scenario {
         }
     }
 
-    /// The only link of the way there.
+    /// The only link of the forward path.
     fn link(&self, seed: Option<u64>) -> Fallible<clift_link> {
         let setup = self.setup(seed)?;
         let links: Vec<usize> = (0..setup.forward.len())
@@ -89,15 +90,15 @@ impl clift_scenario {
         match links[..] {
             [hop] => self.part(&setup, CLIFT_FORWARD, Some(hop)),
             _ => Err(format!(
-                "{}has {} links on the way there; choose one by clift_scenario_link, or take them \
-                 all by clift_scenario_way",
+                "{}has {} links on the forward path; choose one with clift_scenario_link, or use \
+                 all of them with clift_scenario_way",
                 self.name(),
                 links.len()
             )),
         }
     }
 
-    /// A hop, or the whole way, in a direction.
+    /// One hop of a direction, or all of them.
     fn part(&self, setup: &Setup, direction: u32, hop: Option<usize>) -> Fallible<clift_link> {
         let (hops, first) = hops(setup, direction)?;
         let (hops, first) = match hop {
@@ -105,7 +106,7 @@ impl clift_scenario {
             Some(hop) if hop < hops.len() => (&hops[hop..=hop], first + hop as u32),
             Some(hop) => {
                 let most = hops.len();
-                return Err(format!("{}there is no hop {hop}; this way has {most}", self.name()));
+                return Err(format!("{}hop {hop} does not exist; this direction has {most}", self.name()));
             }
         };
         let way = Way::new(hops, setup.seed, first);
@@ -113,12 +114,12 @@ impl clift_scenario {
     }
 }
 
-/// The hops of a direction, and the number of the first among those of the run.
+/// The hops of a direction, and the index of the first one in the run.
 fn hops(setup: &Setup, direction: u32) -> Fallible<(&[Hop], u32)> {
     match direction {
         CLIFT_FORWARD => Ok((&setup.forward, 0)),
         CLIFT_BACKWARD => Ok((&setup.backward, setup.forward.len() as u32)),
-        other => Err(format!("{other} is no direction; give CLIFT_FORWARD or CLIFT_BACKWARD")),
+        other => Err(format!("unknown direction {other}; give CLIFT_FORWARD or CLIFT_BACKWARD")),
     }
 }
 
@@ -126,28 +127,28 @@ fn prefix(file: &str) -> String {
     if file.is_empty() { String::new() } else { format!("{file}: ") }
 }
 
-/// Text of the caller.
+/// Returns a text of the caller.
 ///
 /// # Safety
 /// `text` must be null or end with a zero byte.
 unsafe fn text_of<'t>(text: *const c_char, what: &str) -> Fallible<&'t str> {
     if text.is_null() {
-        return Err(format!("no {what} was given"));
+        return Err(format!("the {what} is null"));
     }
-    // SAFETY: the caller's promise.
+    // SAFETY: guaranteed by the caller.
     let text = unsafe { CStr::from_ptr(text) };
     text.to_str().map_err(|_| format!("the {what} is not UTF-8"))
 }
 
-/// A path of the caller, whatever its bytes are.
+/// Returns a path of the caller, with any bytes.
 ///
 /// # Safety
 /// `path` must be null or end with a zero byte.
 unsafe fn path_of(path: *const c_char) -> Fallible<PathBuf> {
     if path.is_null() {
-        return Err("no path was given".to_owned());
+        return Err("the path is null".to_owned());
     }
-    // SAFETY: the caller's promise.
+    // SAFETY: guaranteed by the caller.
     let bytes = unsafe { CStr::from_ptr(path) }.to_bytes();
     #[cfg(unix)]
     {
@@ -161,12 +162,12 @@ unsafe fn path_of(path: *const c_char) -> Fallible<PathBuf> {
     }
 }
 
-/// Hands out what was made, or the error.
+/// Returns the object that was made, or null and the error.
 ///
 /// # Safety
 /// `error` must be null or point to a pointer that may be overwritten.
 unsafe fn made<T>(made: Fallible<T>, error: *mut *mut c_char) -> *mut T {
-    // SAFETY: the caller's promise, in both calls.
+    // SAFETY: guaranteed by the caller, in both calls.
     match made {
         Ok(made) => {
             unsafe { hand_out(error, None) };
@@ -179,40 +180,40 @@ unsafe fn made<T>(made: Fallible<T>, error: *mut *mut c_char) -> *mut T {
     }
 }
 
-/// The scenario of a handle.
+/// Returns the scenario of a handle.
 ///
 /// # Safety
-/// `scenario` must be null or a living handle.
+/// `scenario` must be null or a valid handle.
 unsafe fn known<'s>(scenario: *const clift_scenario) -> Fallible<&'s clift_scenario> {
-    // SAFETY: the caller's promise.
-    unsafe { scenario.as_ref() }.ok_or_else(|| "no scenario was given".to_owned())
+    // SAFETY: guaranteed by the caller.
+    unsafe { scenario.as_ref() }.ok_or_else(|| "the scenario is null".to_owned())
 }
 
-/// Opens a scenario file: it is read and checked now, and read again for every change and every link,
-/// so that it must stay. File names in it are relative to its folder. Returns null and sets `*error`
-/// if it cannot be read or is wrong.
+/// Opens a scenario file and checks it. The file is read again for every change and every link, so
+/// it must stay in place. File names in it are relative to its folder. Returns null and sets
+/// `*error` if the file cannot be read or is not valid.
 ///
 /// # Safety
 /// `path` must end with a zero byte; `error` must be null or point to a pointer that may be
-/// overwritten. The text of an error is freed by `clift_string_free`.
+/// overwritten. Free the text of an error with `clift_string_free`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn clift_scenario_open(
     path: *const c_char,
     error: *mut *mut c_char,
 ) -> *mut clift_scenario {
     let opened = guarded(|| {
-        // SAFETY: the caller's promise.
+        // SAFETY: guaranteed by the caller.
         let path = unsafe { path_of(path) }?;
         let folder = path.parent().unwrap_or(Path::new("")).to_owned();
         let scenario = clift_scenario::new(Source::File(path), &folder);
         scenario.read(&[]).map(|_| scenario)
     });
-    // SAFETY: the caller's promise.
+    // SAFETY: guaranteed by the caller.
     unsafe { made(opened, error) }
 }
 
-/// Takes a scenario as text; file names in it are relative to `folder` (null: the working
-/// directory). Returns null and sets `*error` if it is wrong.
+/// Makes a scenario from its text. File names in it are relative to `folder` (null: the working
+/// directory). Returns null and sets `*error` if the scenario is not valid.
 ///
 /// # Safety
 /// As for `clift_scenario_open`.
@@ -223,21 +224,21 @@ pub unsafe extern "C" fn clift_scenario_parse(
     error: *mut *mut c_char,
 ) -> *mut clift_scenario {
     let parsed = guarded(|| {
-        // SAFETY: the caller's promise, in both calls.
+        // SAFETY: guaranteed by the caller, in both calls.
         let text = unsafe { text_of(text, "scenario") }?.to_owned();
         let folder = if folder.is_null() { PathBuf::new() } else { unsafe { path_of(folder) }? };
         let scenario = clift_scenario::new(Source::Text(text), &folder);
         scenario.read(&[]).map(|_| scenario)
     });
-    // SAFETY: the caller's promise.
+    // SAFETY: guaranteed by the caller.
     unsafe { made(parsed, error) }
 }
 
-/// Sets a dotted key (`"link.queue"`) or chooses a point of an axis (`"scheme"`), as `--set` of the
-/// command line does. Returns 0, or -1 and sets `*error`; then nothing is changed.
+/// Sets a dotted key (`"link.queue"`) or selects a point of an axis (`"scheme"`), like `--set` on
+/// the command line. Returns 0. On failure it returns -1, sets `*error` and changes nothing.
 ///
 /// # Safety
-/// `scenario` must be a living handle that no other call uses; texts as for `clift_scenario_open`.
+/// `scenario` must be a valid handle that no other call uses; texts as for `clift_scenario_open`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn clift_scenario_set(
     scenario: *mut clift_scenario,
@@ -246,8 +247,8 @@ pub unsafe extern "C" fn clift_scenario_set(
     error: *mut *mut c_char,
 ) -> i32 {
     let set = guarded(|| {
-        // SAFETY: the caller's promise, in the three calls.
-        let scenario = unsafe { scenario.as_mut() }.ok_or("no scenario was given")?;
+        // SAFETY: guaranteed by the caller, in the three calls.
+        let scenario = unsafe { scenario.as_mut() }.ok_or("the scenario is null")?;
         let key = unsafe { text_of(key, "key") }?.to_owned();
         let value = Change::Text(unsafe { text_of(value, "value") }?.to_owned());
         let mut changes = scenario.changes.clone();
@@ -256,16 +257,16 @@ pub unsafe extern "C" fn clift_scenario_set(
         scenario.changes = changes;
         Ok(())
     });
-    // SAFETY: the caller's promise.
+    // SAFETY: guaranteed by the caller.
     unsafe { hand_out(error, set.as_ref().err().map(String::as_str)) };
     if set.is_ok() { 0 } else { -1 }
 }
 
-/// How many hops the way in a direction has, wired legs included; -1 and `*error` if the scenario
-/// does not describe one way.
+/// Returns the number of hops in a direction, including wired legs. Returns -1 and sets `*error` if
+/// the scenario is not valid or has several cells.
 ///
 /// # Safety
-/// `scenario` must be a living handle; `error` as for `clift_scenario_open`.
+/// `scenario` must be a valid handle; `error` as for `clift_scenario_open`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn clift_scenario_hops(
     scenario: *const clift_scenario,
@@ -273,20 +274,20 @@ pub unsafe extern "C" fn clift_scenario_hops(
     error: *mut *mut c_char,
 ) -> i64 {
     let counted = guarded(|| {
-        // SAFETY: the caller's promise.
+        // SAFETY: guaranteed by the caller.
         let setup = unsafe { known(scenario) }?.setup(None)?;
         hops(&setup, direction).map(|(hops, _)| hops.len() as i64)
     });
-    // SAFETY: the caller's promise.
+    // SAFETY: guaranteed by the caller.
     unsafe { hand_out(error, counted.as_ref().err().map(String::as_str)) };
     counted.unwrap_or(-1)
 }
 
-/// Makes one hop of a way, counted from 0; null and `*error` if that cannot be. `seed`: null for the
-/// file's own.
+/// Makes one hop of a direction, counted from 0. `seed` may be null; the scenario's own seed then
+/// applies. Returns null and sets `*error` on failure.
 ///
 /// # Safety
-/// `scenario` must be a living handle, `seed` null or point to a number; `error` as for
+/// `scenario` must be a valid handle, and `seed` null or point to a number; `error` as for
 /// `clift_scenario_open`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn clift_scenario_link(
@@ -297,18 +298,18 @@ pub unsafe extern "C" fn clift_scenario_link(
     error: *mut *mut c_char,
 ) -> *mut clift_link {
     let link = guarded(|| {
-        // SAFETY: the caller's promise, in both calls.
+        // SAFETY: guaranteed by the caller, in both calls.
         let scenario = unsafe { known(scenario) }?;
         let setup = scenario.setup(unsafe { seed.as_ref() }.copied())?;
         scenario.part(&setup, direction, Some(hop as usize))
     });
-    // SAFETY: the caller's promise.
+    // SAFETY: guaranteed by the caller.
     unsafe { made(link, error) }
 }
 
-/// Makes the whole way in a direction, hop behind hop, as one link: what comes out of a hop enters
-/// the next. A packet that a later hop's full queue drops is told as lost. `seed`: null for the
-/// file's own. Null and `*error` if that cannot be.
+/// Makes all hops of a direction as one link: a packet that a hop delivers enters the next one. A
+/// packet that the full queue of a later hop drops is reported as lost. `seed` may be null; the
+/// scenario's own seed then applies. Returns null and sets `*error` on failure.
 ///
 /// # Safety
 /// As for `clift_scenario_link`.
@@ -320,30 +321,30 @@ pub unsafe extern "C" fn clift_scenario_way(
     error: *mut *mut c_char,
 ) -> *mut clift_link {
     let way = guarded(|| {
-        // SAFETY: the caller's promise, in both calls.
+        // SAFETY: guaranteed by the caller, in both calls.
         let scenario = unsafe { known(scenario) }?;
         let setup = scenario.setup(unsafe { seed.as_ref() }.copied())?;
         scenario.part(&setup, direction, None)
     });
-    // SAFETY: the caller's promise.
+    // SAFETY: guaranteed by the caller.
     unsafe { made(way, error) }
 }
 
-/// Frees a scenario; links made from it live on. Null is left alone.
+/// Frees a scenario; accepts null. Links made from it stay valid.
 ///
 /// # Safety
-/// `scenario` must be null or a living handle, and is not to be used again.
+/// `scenario` must be null or a valid handle, and must not be used afterwards.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn clift_scenario_free(scenario: *mut clift_scenario) {
     if !scenario.is_null() {
-        // SAFETY: the caller's promise.
+        // SAFETY: guaranteed by the caller.
         drop(unsafe { Box::from_raw(scenario) });
     }
 }
 
-/// Makes the link of a scenario file without axes whose way there has exactly one, wired legs not
-/// counted. `seed` takes the place of the file's; the draws are those of the first run. Null and
-/// `*error` if that cannot be.
+/// Makes the link of a scenario file without axes and with exactly one link on the forward path;
+/// wired legs do not count. `seed` replaces the file's seed; the random draws are those of the
+/// first run. Returns null and sets `*error` on failure.
 ///
 /// # Safety
 /// As for `clift_scenario_open`.
@@ -354,17 +355,17 @@ pub unsafe extern "C" fn clift_link_new(
     error: *mut *mut c_char,
 ) -> *mut clift_link {
     let link = guarded(|| {
-        // SAFETY: the caller's promise.
+        // SAFETY: guaranteed by the caller.
         let path = unsafe { path_of(scenario_path) }?;
         let folder = path.parent().unwrap_or(Path::new("")).to_owned();
         clift_scenario::new(Source::File(path), &folder).link(Some(seed))
     });
-    // SAFETY: the caller's promise.
+    // SAFETY: guaranteed by the caller.
     unsafe { made(link, error) }
 }
 
-/// As `clift_link_new`, from the text of a scenario; file names in it are relative to `folder` (null:
-/// the working directory).
+/// As `clift_link_new`, from the text of a scenario. File names in it are relative to `folder`
+/// (null: the working directory).
 ///
 /// # Safety
 /// As for `clift_scenario_parse`.
@@ -376,11 +377,11 @@ pub unsafe extern "C" fn clift_link_new_text(
     error: *mut *mut c_char,
 ) -> *mut clift_link {
     let link = guarded(|| {
-        // SAFETY: the caller's promise, in both calls.
+        // SAFETY: guaranteed by the caller, in both calls.
         let text = unsafe { text_of(text, "scenario") }?.to_owned();
         let folder = if folder.is_null() { PathBuf::new() } else { unsafe { path_of(folder) }? };
         clift_scenario::new(Source::Text(text), &folder).link(Some(seed))
     });
-    // SAFETY: the caller's promise.
+    // SAFETY: guaranteed by the caller.
     unsafe { made(link, error) }
 }

@@ -1,17 +1,17 @@
-//! The header says what the library does.
+//! Checks that the header is up to date.
 
 use std::fs;
 use std::path::Path;
 
-/// `CLIFT_WRITE_HEADER=1 cargo test -p clift-c` writes the header anew, as `make c` does.
+/// `CLIFT_WRITE_HEADER=1 cargo test -p clift-c` rewrites the header, as `make c` does.
 #[test]
-fn the_header_is_generated_from_the_functions() {
+fn the_header_matches_the_functions() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR"));
     let config = cbindgen::Config::from_file(folder.join("cbindgen.toml")).unwrap();
     let builder = cbindgen::Builder::new().with_config(config).with_src(folder.join("src/lib.rs"));
     let mut text = Vec::new();
     builder.generate().unwrap().write(&mut text);
-    // Promises to Rust callers are no headings of C, and a negative number needs its brackets.
+    // "# Safety" sections address callers in C, and a negative number needs parentheses in a macro.
     let text = String::from_utf8(text).unwrap();
     let text = text.replace("// # Safety\n", "// Callers:\n").replace(" -1\n", " (-1)\n");
     let header = folder.join("include/clift.h");
@@ -19,5 +19,5 @@ fn the_header_is_generated_from_the_functions() {
         fs::write(&header, &text).unwrap();
     }
     let kept = fs::read_to_string(&header).unwrap_or_default();
-    assert!(kept == text, "include/clift.h is out of date; `make c-header` writes it anew");
+    assert!(kept == text, "include/clift.h is out of date; `make c-header` rewrites it");
 }

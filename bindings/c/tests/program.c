@@ -138,7 +138,7 @@ static void what_is_wrong_is_told(void)
     CHECK(clift_link_new("/nowhere/x.toml", 1, &error) == NULL);
     wrong(error, "/nowhere/x.toml: cannot be read");
     CHECK(clift_link_new(NULL, 1, &error) == NULL);
-    wrong(error, "no path was given");
+    wrong(error, "the path is null");
     CHECK(clift_link_new("/nowhere/x.toml", 1, NULL) == NULL);
     CHECK(clift_link_new_text("[link]\nrat = 1\n", NULL, 1, &error) == NULL);
     wrong(error, "link.rat: unknown key");
@@ -196,9 +196,9 @@ static void a_scenario_gives_hops_and_both_ways(void)
     CHECK(clift_scenario_hops(scenario, CLIFT_FORWARD, &error) == 2);
     CHECK(clift_scenario_hops(scenario, CLIFT_BACKWARD, &error) == 1);
     CHECK(clift_scenario_hops(scenario, 7, &error) == -1);
-    wrong(error, "7 is no direction");
+    wrong(error, "unknown direction 7");
     CHECK(clift_scenario_link(scenario, NULL, CLIFT_FORWARD, 2, &error) == NULL);
-    wrong(error, "there is no hop 2");
+    wrong(error, "hop 2 does not exist");
     clift_link *leg = clift_scenario_link(scenario, NULL, CLIFT_FORWARD, 0, &error);
     clift_link *way = clift_scenario_way(scenario, NULL, CLIFT_FORWARD, &error);
     clift_link *back = clift_scenario_way(scenario, &(uint64_t){9}, CLIFT_BACKWARD, &error);

@@ -1,4 +1,4 @@
-//! The applications by name.
+//! Configurations of applications, by name.
 
 use std::convert::Infallible;
 use std::sync::Arc;
@@ -13,10 +13,10 @@ use crate::config::Fault;
 use crate::tagged;
 use crate::transport::{FlowControl, Protocol};
 
-/// The registry: a row for each application, the one that needs no keys first.
+/// The registry: one row for each application, beginning with the default.
 macro_rules! applications {
     ($($name:literal => $kind:ident),+ $(,)?) => {
-        /// What drives a flow: "bulk" (always more to send), "file" (so many bytes), "constant
+        /// What drives a flow: "bulk" (unlimited data), "file" (a given number of bytes), "constant
         /// rate" (messages), "page" (a web page), "request" (requests and answers) or "voice" (a
         /// call).
         #[derive(Clone, Debug, JsonSchema, PartialEq, Serialize)]
@@ -25,22 +25,22 @@ macro_rules! applications {
         #[allow(missing_docs)]
         pub enum ApplicationConfig {
             $(#[serde(rename = $name)] $kind($kind),)+
-            /// One from outside the core.
+            /// An application registered from outside the core.
             #[serde(untagged)]
             #[schemars(skip)]
             Own(OwnApplication),
         }
 
-        /// The names of the core's own.
+        /// The names of the built-in applications.
         pub(super) const NAMES: &[&str] = &[$($name),+];
 
         tagged!(ApplicationConfig by "type" usual "bulk" or Own(OwnApplication) { $($name => $kind($kind)),+ });
 
         impl ApplicationConfig {
-            /// The application that it names; `read` reads the file of a page.
+            /// Makes the application; `read` reads the file of a page.
             ///
             /// # Errors
-            /// What `read` says.
+            /// The errors of `read`.
             pub fn application<E>(
                 &self,
                 read: impl FnOnce(&str) -> Result<Arc<PageContent>, E>,
@@ -63,7 +63,7 @@ applications! {
     "voice" => Voice,
 }
 
-/// What an application is made from.
+/// A configuration from which an application can be made.
 trait Made {
     fn made<E>(
         &self,
@@ -96,10 +96,10 @@ impl Default for ApplicationConfig {
 }
 
 impl ApplicationConfig {
-    /// Whether there can be such an application over a transport.
+    /// Checks the configuration for this transport.
     ///
     /// # Errors
-    /// A [`Fault`] that says what is wrong, and what to give instead.
+    /// A [`Fault`] with the cause and a correction.
     pub fn check(&self, transport: &dyn Protocol) -> Result<(), Fault> {
         let application = self.parameters();
         if application.never_ends() && transport.flow_control() == FlowControl::None {
@@ -110,17 +110,18 @@ impl ApplicationConfig {
         application.check_over(transport)
     }
 
-    /// Whether it ever comes to an end by itself.
+    /// Whether the application ends by itself.
     pub fn ends(&self) -> bool {
         self.parameters().ends()
     }
 
-    /// Whether it is a conversation, in which both ends have data.
+    /// Whether the application is a dialogue, in which both ends send data.
     pub fn is_session(&self) -> bool {
         self.parameters().is_session()
     }
 
-    /// It with an empty page in place of a file: for what does not depend on that.
+    /// The application with an empty page instead of a file, for properties that do not depend on
+    /// the page.
     fn parameters(&self) -> Arc<dyn Application> {
         let Ok(application) =
             self.application(|_| Ok::<_, Infallible>(Arc::new(PageContent::empty())));
@@ -128,13 +129,13 @@ impl ApplicationConfig {
     }
 }
 
-/// Has the schema do as the reader does, which knows the keys of each application and takes a
-/// section without a name for the first.
+/// Adapts the schema to the reader, which knows the keys of each application and reads a section
+/// without `type` as the first application.
 fn as_it_is_read(schema: &mut Schema) {
-    // Those registered by a program, which are not in it, would make it a choice of any.
-    let told = std::mem::take(schema.ensure_object());
+    // Registered applications are not part of the schema; with them, any section would match.
+    let object = std::mem::take(schema.ensure_object());
     let one_of = |key: String| if key == "anyOf" { "oneOf".to_owned() } else { key };
-    *schema.ensure_object() = told.into_iter().map(|(key, value)| (one_of(key), value)).collect();
+    *schema.ensure_object() = object.into_iter().map(|(key, value)| (one_of(key), value)).collect();
     let variants = schema.get_mut("oneOf").and_then(|variants| variants.as_array_mut());
     for (index, variant) in variants.into_iter().flatten().enumerate() {
         if let Some(variant) = variant.as_object_mut() {

@@ -1,52 +1,54 @@
-//! Messages over one connection: which bytes of it are whose, and the handshake of TLS before them.
+//! Messages over one connection: which bytes belong to which message, and the TLS handshake before
+//! them.
 
 use std::collections::VecDeque;
 
 use crate::transport::{Dialogue, End, Streams};
 
-/// Bytes of TLS 1.3 records over TCP, those of the QUIC crate's handshake (rustls 0.23, X25519,
-/// AES-256-GCM, one Ed25519 certificate of 330 bytes, without QUIC's transport parameters) with 5
-/// bytes of record header for each message and, encrypted, 17 of type and tag (RFC 8446 section 5.2).
+/// Bytes of TLS 1.3 records over TCP: those of the QUIC crate's handshake (rustls 0.23, X25519,
+/// AES-256-GCM, one Ed25519 certificate of 330 bytes, without QUIC's transport parameters), plus 5
+/// bytes of record header for each message and, if encrypted, 17 bytes of type and tag (RFC 8446
+/// section 5.2).
 pub(super) const CLIENT_HELLO: u64 = 179 + 5;
 /// ServerHello, and EncryptedExtensions to Finished with the certificate.
 pub(super) const SERVER_FLIGHT: u64 = 90 + 5 + 151 + 330 + 22;
-/// The client's Finished; it goes with the first request.
+/// The client's Finished; it is sent with the first request.
 pub(super) const CLIENT_FINISHED: u64 = 30 + 22;
 
-/// A message: whatever number its sender gave it.
+/// A message, by the number that its sender chose.
 pub(super) type Message = u32;
 
-/// What the numbers of messages are beyond those of the application.
+/// Message numbers reserved for the handshake.
 const HELLO: Message = u32::MAX;
 const FINISHED: Message = u32::MAX - 1;
 
-/// One connection: the messages under way in both directions.
+/// One connection and the messages in transit in both directions.
 #[derive(Debug)]
-pub(super) struct Line {
+pub(super) struct MessageConnection {
     streams: Streams,
     state: State,
-    /// Round trips of TLS still to come.
+    /// Remaining round trips of the TLS handshake.
     tls: u32,
     secure: bool,
-    /// To the server, and to the client: messages in the order of their bytes.
+    /// Messages in the order of their bytes: to the server, and to the client.
     order: [VecDeque<(Message, u64)>; 2],
 }
 
-/// How far a connection is, to its client.
+/// State of a connection, as the client sees it.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 enum State {
     Closed,
-    /// Its handshake goes on.
+    /// Transport handshake in progress.
     Opening,
-    /// That of TLS goes on.
+    /// TLS handshake in progress.
     Greeting,
-    /// It takes requests.
+    /// Ready for requests.
     Ready,
 }
 
-impl Line {
-    /// A line that nobody has opened, with so many round trips of TLS after the handshake of TCP; that
-    /// of QUIC has it in it.
+impl MessageConnection {
+    /// A closed connection with this number of TLS round trips after the TCP handshake; QUIC's
+    /// handshake includes TLS.
     pub(super) fn new(streams: Streams, tls: u32) -> Self {
         let tls = if streams == Streams::Many { 0 } else { tls };
         let order = [VecDeque::new(), VecDeque::new()];
@@ -65,12 +67,12 @@ impl Line {
         self.state == State::Closed
     }
 
-    /// Whether the client may ask.
+    /// Whether the client may send requests.
     pub(super) fn is_ready(&self) -> bool {
         self.state == State::Ready
     }
 
-    /// `end` says `bytes` more of a message; `last`: that is its end.
+    /// `end` sends `bytes` more of a message; `last` marks its end.
     pub(super) fn say(
         &mut self,
         connection: &mut dyn Dialogue,
@@ -85,7 +87,7 @@ impl Line {
         connection.say(end, message, bytes, last);
     }
 
-    /// The client asks: before its first request, the end of its handshake.
+    /// The client sends a request; before the first one, the end of its TLS handshake.
     pub(super) fn ask(&mut self, connection: &mut dyn Dialogue, message: Message, bytes: u64) {
         if std::mem::take(&mut self.secure) {
             self.say(connection, End::Receiver, FINISHED, CLIENT_FINISHED, false);
@@ -93,7 +95,8 @@ impl Line {
         self.say(connection, End::Receiver, message, bytes, true);
     }
 
-    /// What arrived at `end`: bytes of which message, in order. The handshake is worked off here.
+    /// Assigns the bytes that arrived at `end` to messages, in order. Handles those of the TLS
+    /// handshake.
     pub(super) fn hear(
         &mut self,
         connection: &mut dyn Dialogue,
@@ -135,7 +138,7 @@ impl Line {
         }
     }
 
-    /// The client goes on with the handshake once it can.
+    /// Continues the client's TLS handshake once the connection allows it.
     fn greet(&mut self, connection: &mut dyn Dialogue) {
         if self.state != State::Opening || !connection.is_open() {
             return;

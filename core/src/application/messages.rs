@@ -14,11 +14,12 @@ use crate::units::{BitRate, Bytes, Duration, Instant};
 /// Messages of one size at a constant rate.
 #[derive(Clone, Copy, Debug, Deserialize, Eq, JsonSchema, PartialEq, Serialize)]
 pub struct ConstantRate {
-    /// Constant rate: payload rate.
+    /// Constant rate: rate of the payload.
     pub rate: BitRate,
-    /// Constant rate: payload of a message; what fits into a packet unless set.
+    /// Constant rate: payload of a message. Default: as much as fits into a packet.
     pub message: Option<Bytes>,
-    /// Constant rate: when a message is too late to be of use, from application to application.
+    /// Constant rate: maximum delay of a message from application to application, to count as in
+    /// time.
     pub deadline: Option<Duration>,
 }
 
@@ -62,7 +63,7 @@ impl Application for ConstantRate {
     }
 }
 
-/// What became of the messages so far.
+/// State of the messages so far.
 #[derive(Debug)]
 struct Messages {
     config: ConstantRate,
@@ -73,7 +74,7 @@ struct Messages {
     received: u64,
     in_time: u64,
     delay: Distribution,
-    /// Bytes still missing of messages that arrive in several datagrams, by message.
+    /// Missing bytes of messages that arrive in several datagrams, by message.
     missing: BTreeMap<u64, u32>,
 }
 
@@ -111,14 +112,16 @@ impl Messages {
         u64::from(self.message)
     }
 
-    /// When message `n` is due: `n` message times after the start, without accumulated rounding.
+    /// Due time of message `n`: `n` message intervals after the start, without accumulated rounding
+    /// errors.
     fn due(&self, n: u64) -> Instant {
         let bits = u128::from(n) * u128::from(self.bytes()) * 8 * 1_000_000_000;
         let nanos = bits / u128::from(self.config.rate.bits_per_second());
         self.start + Duration::from_nanos(u64::try_from(nanos).unwrap_or(u64::MAX / 2))
     }
 
-    /// A packet with bytes `seq..seq + len` arrived, in any order, once.
+    /// A packet with bytes `seq..seq + len` arrived. Packets may arrive in any order; each arrives
+    /// once.
     fn datagram(&mut self, seq: u64, len: u32, now: Instant) {
         let message = seq / self.bytes();
         if len.is_multiple_of(self.message) {

@@ -1,7 +1,7 @@
-//! Applications, which hand data to a transport and judge what arrives.
+//! Applications: they send data over a transport and measure what arrives.
 //!
-//! An [`Application`] is a configured one; it makes the [`Traffic`] of a flow. [`ApplicationConfig`]
-//! is one that a configuration names.
+//! An [`Application`] holds the parameters; it makes the [`Traffic`] of a flow. An
+//! [`ApplicationConfig`] is an application as a configuration describes it.
 //!
 //! ```
 //! use clift::application::{Application, ApplicationConfig};
@@ -47,92 +47,92 @@ use crate::units::{Bytes, Instant};
 
 /// An application with its parameters.
 pub trait Application: Debug + Send + Sync {
-    /// Whether there can be such an application.
+    /// Checks the parameters.
     ///
     /// # Errors
-    /// A [`Fault`] that says what is wrong, and what to give instead.
+    /// A [`Fault`] with the cause and a correction.
     fn check(&self) -> Result<(), Fault> {
         Ok(())
     }
 
-    /// Whether it has data as long as the transport takes them.
+    /// Whether the application always has more data to send.
     fn never_ends(&self) -> bool {
         false
     }
 
-    /// Bytes with which everything has arrived; `None`: it ends with the run.
+    /// Number of bytes after which the flow is complete; `None` if it ends with the run.
     fn size(&self) -> Option<u64> {
         None
     }
 
-    /// Whether it ever comes to an end by itself.
+    /// Whether the application ends by itself.
     fn ends(&self) -> bool {
         self.size().is_some()
     }
 
-    /// Whether it goes over this transport.
+    /// Checks that the transport supports the application.
     ///
     /// # Errors
-    /// A [`Fault`] that says why not, and what to give instead.
+    /// A [`Fault`] with the cause and a correction.
     fn check_over(&self, _transport: &dyn Protocol) -> Result<(), Fault> {
         Ok(())
     }
 
-    /// The application of a flow that starts at `start`, over a transport whose packets carry
-    /// `payload` at most.
+    /// The traffic of a flow that starts at `start`, over a transport whose packets carry at most
+    /// `payload`.
     fn start(&self, start: Instant, payload: Bytes) -> Box<dyn Traffic>;
 
-    /// The same, for one from outside the core that draws: from `rng`.
+    /// As [`Application::start`], for an application from outside the core that draws from `rng`.
     fn start_own(&self, start: Instant, payload: Bytes, _rng: ChaCha8Rng) -> Box<dyn Traffic> {
         self.start(start, payload)
     }
 
-    /// Whether it sends messages, each of which is of use by itself: they go in datagrams where a
-    /// transport has them beside its streams ([`Protocol::datagram`]).
+    /// Whether the application sends messages that are independent of one another. They are sent in
+    /// datagrams if the transport has datagrams besides streams ([`Protocol::datagram`]).
     fn sends_messages(&self) -> bool {
         false
     }
 
-    /// Whether it is a conversation ([`Application::session`]).
+    /// Whether the application is a session ([`Application::session`]).
     fn is_session(&self) -> bool {
         false
     }
 
-    /// Connections that it may have at once.
+    /// Maximum number of simultaneous connections.
     fn connections(&self) -> usize {
         1
     }
 
-    /// It as a conversation that starts at `start` over connections with such streams, if it is one:
-    /// then nothing but this counts.
+    /// The application as a session that starts at `start` over connections with these streams;
+    /// `None` if it is not a session. A session replaces the traffic.
     fn session(&self, _start: Instant, _streams: Streams) -> Option<Box<dyn Session>> {
         None
     }
 }
 
-/// An application while its flow runs.
+/// The traffic of a running flow.
 pub trait Traffic: Send {
-    /// Hands `connection` what is due at `now`, first at the start of the flow; says when there is
-    /// more, if ever.
+    /// Supplies `connection` with the data due at `now`; first called at the start of the flow.
+    /// Returns the time of the next call, if any.
     fn drive(&mut self, now: Instant, connection: &mut dyn Connection) -> Option<Instant>;
 
-    /// Something arrived at the receiving application.
+    /// Called when data arrive at the receiving application.
     fn arrived(&mut self, _now: Instant, _what: Arrival) {}
 
-    /// Writes what it measured.
+    /// Writes the measured metrics.
     fn report(&self, _metrics: &mut FlowMetrics) {}
 }
 
-/// What the receiving application gets.
+/// Data that the receiving application gets.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum Arrival {
-    /// A stream has so many bytes in order.
+    /// Number of in-order bytes of a stream.
     Stream(u64),
-    /// Bytes of the flow that came in one packet: a part of a message, or one message or several.
+    /// Bytes of the flow that one packet carried: a part of a message, or one or several messages.
     Datagram {
-        /// The first of them.
+        /// Position of the first byte.
         start: u64,
-        /// How many.
+        /// Number of bytes.
         len: u32,
     },
 }

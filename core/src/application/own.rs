@@ -1,4 +1,4 @@
-//! Applications from outside the core, by name.
+//! Applications registered from outside the core.
 
 use std::fmt;
 use std::sync::{Arc, PoisonError, RwLock};
@@ -12,18 +12,17 @@ use super::Application;
 
 /// A kind of application: a row of the registry.
 pub struct ApplicationKind {
-    /// Name by which configurations ask for it.
+    /// Name in configurations.
     pub name: &'static str,
-    /// What it is, in a sentence.
+    /// Description, in one sentence.
     pub summary: &'static str,
-    /// The keys that it reads.
+    /// Keys of its section.
     pub keys: &'static [&'static str],
-    /// Makes one of the keys that are given; [`Application::check`] says whether there can be such
-    /// a one.
+    /// Makes an application from the given keys; [`Application::check`] validates it.
     pub make: &'static MakeApplication,
 }
 
-/// Makes an application of keys and their values.
+/// Function that makes an application from keys and their values.
 pub type MakeApplication =
     dyn Fn(&[(&'static str, Parameter)]) -> Arc<dyn Application> + Send + Sync;
 
@@ -41,7 +40,7 @@ pub enum Parameter {
     Text(String),
 }
 
-/// An application from outside the core, with what was given of its keys.
+/// An application from outside the core, with the given keys.
 #[derive(Clone)]
 pub struct OwnApplication {
     kind: &'static ApplicationKind,
@@ -51,7 +50,7 @@ pub struct OwnApplication {
 static ADDED: RwLock<Vec<&ApplicationKind>> = RwLock::new(Vec::new());
 
 impl ApplicationKind {
-    /// Those registered, oldest first.
+    /// The registered applications, oldest first.
     pub fn added() -> Vec<&'static Self> {
         ADDED.read().unwrap_or_else(PoisonError::into_inner).clone()
     }
@@ -63,12 +62,12 @@ impl OwnApplication {
         (self.kind.make)(&self.parameters)
     }
 
-    /// Reads one of this name, if there is such a one.
+    /// The reader of the application with this name, if one is registered.
     pub(crate) fn named(name: &str) -> Option<impl for<'de> DeserializeSeed<'de, Value = Self>> {
         ApplicationKind::added().into_iter().find(|kind| kind.name == name).map(Keys)
     }
 
-    /// The names there are, `built_in` before those registered.
+    /// All names: `built_in`, then the registered ones.
     pub(crate) fn beside(built_in: &'static [&'static str]) -> &'static [&'static str] {
         static KNOWN: RwLock<&[&str]> = RwLock::new(&[]);
         let added = ApplicationKind::added();
@@ -80,7 +79,7 @@ impl OwnApplication {
         if known.len() == count {
             return known;
         }
-        // Kept for good, once for each that is registered.
+        // Leaked deliberately, once for each registration, because the names must be static.
         let names = built_in.iter().copied().chain(added.iter().map(|kind| kind.name));
         let names: &'static [&'static str] = Box::leak(names.collect());
         *KNOWN.write().unwrap_or_else(PoisonError::into_inner) = names;
@@ -142,7 +141,7 @@ impl<'de> Visitor<'de> for Keys {
     }
 }
 
-/// A value of a key, refused in words of its own.
+/// Reads the value of a key, with an error message that names the allowed types.
 struct OneValue;
 
 impl<'de> DeserializeSeed<'de> for OneValue {
@@ -182,7 +181,7 @@ impl Visitor<'_> for OneValue {
     }
 }
 
-/// Adds an application, for this process and for good: configurations choose it by name.
+/// Registers an application for the rest of the process; configurations select it by name.
 ///
 /// ```
 /// use std::sync::Arc;
@@ -194,7 +193,7 @@ impl Visitor<'_> for OneValue {
 /// use clift::transport::Connection;
 /// use clift::units::{Bytes, Instant};
 ///
-/// /// So many bytes at once, and no more.
+/// /// Sends a number of bytes at once.
 /// #[derive(Debug)]
 /// struct Burst(u64);
 ///
@@ -213,7 +212,7 @@ impl Visitor<'_> for OneValue {
 ///
 /// register_application(ApplicationKind {
 ///     name: "burst",
-///     summary: "So many bytes at once.",
+///     summary: "Sends a number of bytes at once.",
 ///     keys: &["bytes"],
 ///     make: &|given| match given {
 ///         [("bytes", Parameter::Integer(bytes))] => Arc::new(Burst(bytes.unsigned_abs())),
@@ -230,7 +229,7 @@ impl Visitor<'_> for OneValue {
 /// ```
 ///
 /// # Errors
-/// If there is one of its name.
+/// Fails if the name is already taken.
 pub fn register_application(kind: ApplicationKind) -> Result<(), ApplicationNameTaken> {
     let mut added = ADDED.write().unwrap_or_else(PoisonError::into_inner);
     let built_in = super::config::NAMES;
@@ -241,9 +240,9 @@ pub fn register_application(kind: ApplicationKind) -> Result<(), ApplicationName
     Ok(())
 }
 
-/// A name under which another application is registered.
+/// The name of an application that is already registered.
 #[derive(Clone, Copy, Debug, Eq, Error, PartialEq)]
-#[error("there is an application `{0}` already; choose another name")]
+#[error("an application `{0}` is already registered; choose another name")]
 pub struct ApplicationNameTaken(pub &'static str);
 
 #[cfg(test)]

@@ -1,9 +1,9 @@
-//! A client that asks, and asks again once it has the answer.
+//! A client that sends a request after each answer.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::line::Line;
+use super::line::MessageConnection;
 use super::page::{check_tls, dialogues};
 use super::session::{Connections, InSession, Session};
 use super::{Application, Traffic};
@@ -12,23 +12,23 @@ use crate::metrics::{Distribution, FlowMetrics, RequestMetrics};
 use crate::transport::{End, Protocol, Streams};
 use crate::units::{Bytes, Duration, Instant, Size};
 
-/// Requests and answers over one connection, one after the other. The response time goes from the
-/// request, on a connection that is open, to the last byte of the answer at the client.
+/// Requests and answers over one connection, one after the other. The response time is measured
+/// from the request, on an open connection, to the last byte of the answer at the client.
 #[derive(Clone, Copy, Debug, Deserialize, Eq, JsonSchema, PartialEq, Serialize)]
 pub struct Requests {
-    /// Request: bytes that the client sends for it.
+    /// Request: bytes of a request.
     pub request: Bytes,
-    /// Request: bytes of the answer.
+    /// Request: bytes of an answer.
     pub response: Size,
-    /// Request: time that the server takes for an answer; 0 unless set.
+    /// Request: processing time of the server. Default: 0.
     pub think: Option<Duration>,
-    /// Request: from an answer's arrival to the next request; 0 unless set.
+    /// Request: pause from the arrival of an answer to the next request. Default: 0.
     pub pause: Option<Duration>,
-    /// Request: how many; without it until the run ends.
+    /// Request: number of requests. Without it, requests continue until the run ends.
     pub count: Option<u64>,
-    /// Request: round trips of TLS after the handshake of TCP; 1 (TLS 1.3) unless set.
+    /// Request: round trips of the TLS handshake after the TCP handshake. Default: 1 (TLS 1.3).
     pub tls: Option<u32>,
-    /// Request: when an answer is too late to be of use, from its request on.
+    /// Request: maximum time from a request to its answer, to count as in time.
     pub deadline: Option<Duration>,
 }
 
@@ -41,7 +41,7 @@ impl Application for Requests {
             return Err(Fault::new("response", "an answer of 0 bytes; give 1 B or more"));
         }
         if self.count == Some(0) {
-            return Err(Fault::new("count", "no request; give 1 or more, or leave it out"));
+            return Err(Fault::new("count", "0 requests; give 1 or more, or leave it out"));
         }
         check_tls(self.tls)
     }
@@ -66,7 +66,7 @@ impl Application for Requests {
         Some(Box::new(Conversation {
             config: *self,
             start,
-            line: Line::new(streams, self.tls.unwrap_or(1)),
+            line: MessageConnection::new(streams, self.tls.unwrap_or(1)),
             next: Next::Open,
             asked: start,
             missing: 0,
@@ -79,16 +79,16 @@ impl Application for Requests {
     }
 }
 
-/// What happens next.
+/// The next step of the dialogue.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 enum Next {
     /// The client opens the connection.
     Open,
-    /// The client asks, at the earliest then.
+    /// The client sends a request at or after this time.
     Ask(Instant),
     /// The request reaches the server.
     Request,
-    /// The server answers then.
+    /// The server answers at this time.
     Answer(Instant),
     /// The answer reaches the client.
     Response,
@@ -100,11 +100,11 @@ enum Next {
 struct Conversation {
     config: Requests,
     start: Instant,
-    line: Line,
+    line: MessageConnection,
     next: Next,
-    /// When the request left that is being answered.
+    /// Send time of the current request.
     asked: Instant,
-    /// Bytes still to come, of the request or the answer.
+    /// Missing bytes of the request or the answer.
     missing: u64,
     sent: u64,
     received: u64,
@@ -114,9 +114,9 @@ struct Conversation {
 }
 
 impl Conversation {
-    /// The stream of the request that is under way.
+    /// Message number of the current request.
     fn message(&self) -> u32 {
-        // Numbers beyond are those of the handshake; nobody asks so often.
+        // Larger numbers belong to the handshake; no client sends that many requests.
         (self.sent % (1 << 31)) as u32
     }
 
@@ -169,7 +169,7 @@ impl Session for Conversation {
                 self.line.say(connections.take(0), End::Sender, message, self.missing, true);
                 None
             }
-            // A connection that is not open is heard of when a packet comes.
+            // If the connection is not open, the arrival of a packet triggers the next step.
             Next::Ask(at) | Next::Answer(at) => (at > now).then_some(at),
             Next::Open | Next::Request | Next::Response | Next::End => None,
         }

@@ -1,22 +1,23 @@
-//! Applications that hold a conversation over one connection or several.
+//! Applications that are a dialogue over one or several connections.
 
 use crate::application::Traffic;
 use crate::metrics::FlowMetrics;
 use crate::transport::{Connection, Dialogue, End};
 use crate::units::Instant;
 
-/// A client and a server while they talk: both ends of everything, for they are one application. The
-/// host runs it at its start, whenever it asked for that, and whenever a packet reached an end of one
-/// of its connections; afterwards it has both ends of the connections that the session took send
-/// what they have.
+/// A client and a server: one session implements both ends. The host calls it at its start,
+/// whenever the session asked to be called, and whenever a packet reached an end of one of its
+/// connections. Afterwards the host lets both ends of the connections that the session used send
+/// their data.
 ///
-/// What an end knows has crossed the path: a session hands over data at an end only for what that end
-/// heard there ([`Dialogue::heard`]), or for a clock of that end.
+/// Information must cross the path: at each end, a session reacts only to what that end received
+/// ([`Dialogue::heard`]) or to a clock of that end.
 pub trait Session: Send {
-    /// Does what is due at `now`; says when there is more, unless a packet arrives before.
+    /// Does what is due at `now`. Returns the time of the next call, unless a packet arrives
+    /// before.
     fn run(&mut self, now: Instant, connections: &mut dyn Connections) -> Option<Instant>;
 
-    /// A packet reached `end` of the connection `number`; otherwise as [`Session::run`].
+    /// A packet reached `end` of the connection `number`. Otherwise as [`Session::run`].
     fn arrived(
         &mut self,
         now: Instant,
@@ -25,29 +26,30 @@ pub trait Session: Send {
         connections: &mut dyn Connections,
     ) -> Option<Instant>;
 
-    /// The server's end of the connection `number` has sent what it could. Hands over more if the
-    /// session holds some back for that; says whether it did. It is asked again until it did not.
+    /// Called when the server's end of the connection `number` has sent all it could. Supplies more
+    /// data if the session held some back, and returns whether it did. It is called again until it
+    /// returns false.
     fn refill(&mut self, number: usize, connections: &mut dyn Connections) -> bool {
         let _ = (number, connections);
         false
     }
 
-    /// Whether all that it is for has happened.
+    /// Whether the session is complete.
     fn is_done(&self) -> bool;
 
-    /// Writes what it measured of the connection `number`; of the session as a whole beside the
-    /// first.
+    /// Writes the metrics of the connection `number`; with the first connection, also those of the
+    /// whole session.
     fn report(&self, number: usize, metrics: &mut FlowMetrics);
 }
 
-/// The connections of a session, as many as
-/// [`Application::connections`](crate::application::Application::connections) says.
+/// The connections of a session;
+/// [`Application::connections`](crate::application::Application::connections) gives their number.
 pub trait Connections {
-    /// That of this number, from 0.
+    /// The connection with this number, from 0.
     fn take(&mut self, number: usize) -> &mut dyn Dialogue;
 }
 
-/// The traffic of a flow whose application is a session: all of it is the session's.
+/// The traffic of a flow whose application is a session, which sends all of its data.
 pub(super) struct InSession;
 
 impl Traffic for InSession {

@@ -1,4 +1,4 @@
-//! Data that are there from the start: a file, or more than any run can send.
+//! Data that are available from the start: a file, or unlimited data.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -8,15 +8,15 @@ use crate::config::Fault;
 use crate::transport::Connection;
 use crate::units::{Bytes, Instant, Size};
 
-/// Always more to send.
+/// Unlimited data.
 #[derive(Clone, Copy, Debug, Default, Deserialize, Eq, JsonSchema, PartialEq, Serialize)]
 pub struct Bulk;
 
-/// A file; the flow is done when it has arrived and, if the transport has acknowledgements, the
-/// sender knows.
+/// A file. The flow ends when the file has arrived and, if the transport has acknowledgements, the
+/// sender has received the last one.
 #[derive(Clone, Copy, Debug, Deserialize, Eq, JsonSchema, PartialEq, Serialize)]
 pub struct File {
-    /// File: its size.
+    /// File: size of the file.
     pub size: Size,
 }
 

@@ -171,7 +171,7 @@ pub enum SetupError {
     Transport(#[from] Fault),
     /// A session over a transport without dialogues.
     #[error(
-        "the application asks and answers, which its transport cannot carry; give TCP of profile `linux`, or QUIC"
+        "the application needs data in both directions, which its transport does not carry; give TCP of profile `linux`, or QUIC"
     )]
     NoDialogue,
     /// No flow.

@@ -1,32 +1,32 @@
-//! A browser that loads a page, and the server that it asks.
+//! A browser that loads a page, and its server.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
 
 use super::config::Http;
 use super::content::PageContent;
-use crate::application::line::Line;
+use crate::application::line::MessageConnection;
 use crate::application::session::{Connections, Session};
 use crate::metrics::{Distribution, FlowMetrics, PageMetrics};
 use crate::transport::{Dialogue, End, Streams};
 use crate::units::{Duration, Instant};
 
-/// Bytes of a frame's header, and of the largest frame unless the client allows more (RFC 9113
+/// Size of a frame header, and maximum size of a frame unless the client allows more (RFC 9113
 /// sections 4.1, 4.2).
 const FRAME_HEADER: u64 = 9;
 const FRAME: u64 = 16_384;
-/// A server of HTTP/2 hands TCP more once less than this has not left: else what is ready first
-/// would all go before what is ready later, however large.
+/// An HTTP/2 server supplies TCP with more data once less than this is unsent. Supplying more would
+/// send a large early object completely before objects that become ready later.
 const UNSENT: u64 = FRAME;
-/// Objects that a client may ask for at once over one connection: as many as RFC 9113 section 5.1.2
-/// recommends at least, and quinn allows.
+/// Maximum number of concurrent requests over one connection: the minimum that RFC 9113 section
+/// 5.1.2 recommends, and quinn's limit.
 const STREAMS: usize = 100;
 
-/// How a page is loaded.
+/// Parameters of a page load.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Manner {
+pub(super) struct PageOptions {
     pub(super) http: Http,
-    /// Most at once.
+    /// Maximum number of connections.
     pub(super) connections: usize,
     pub(super) tls: u32,
     pub(super) think: Duration,
@@ -34,7 +34,7 @@ pub(super) struct Manner {
     pub(super) deadline: Option<Duration>,
 }
 
-/// What a clock brings about.
+/// A timed event.
 #[derive(Clone, Copy, Debug)]
 enum Event {
     /// The browser learns that it needs the object.
@@ -43,67 +43,67 @@ enum Event {
     Answer(usize),
 }
 
-/// What became of an object.
+/// State of an object.
 #[derive(Clone, Copy, Debug, Default)]
 struct Progress {
-    /// The connection over which it was asked for.
+    /// The connection of its request.
     line: usize,
     asked: Option<Instant>,
-    /// Bytes of the request that the server has not.
+    /// Bytes of the request that the server has not received.
     request: u64,
-    /// Bytes of the answer that the client has not.
+    /// Bytes of the answer that the client has not received.
     answer: u64,
     arrived: Option<Instant>,
 }
 
-/// A connection to the browser.
+/// A connection, as the browser sees it.
 #[derive(Debug)]
-struct Place {
-    line: Line,
+struct BrowserConnection {
+    line: MessageConnection,
     opened: Option<Instant>,
-    /// Objects asked for and not there.
+    /// Objects requested and not yet received.
     open: usize,
-    /// Objects that the server sends, in turns, with what is left of each (HTTP/2).
+    /// Objects that the server is sending in turns, with the remaining bytes of each (HTTP/2).
     sending: VecDeque<(usize, u64)>,
 }
 
 /// Both ends of the load of one page.
 pub(super) struct Browser {
     content: Arc<PageContent>,
-    manner: Manner,
+    options: PageOptions,
     start: Instant,
-    /// What clocks bring about, in order of time, then of coming up.
+    /// Timed events, by time and then by order of creation.
     due: BTreeMap<(Instant, u64), Event>,
     number: u64,
     objects: Vec<Progress>,
     children: Vec<Vec<usize>>,
-    /// Objects that the browser needs and has not asked for.
+    /// Objects that the browser needs and has not requested.
     wanted: VecDeque<usize>,
-    places: Vec<Place>,
+    places: Vec<BrowserConnection>,
     missing: usize,
     last: Instant,
     delay: Distribution,
 }
 
 impl Browser {
-    pub(super) fn new(content: Arc<PageContent>, manner: Manner, start: Instant) -> Self {
+    pub(super) fn new(content: Arc<PageContent>, options: PageOptions, start: Instant) -> Self {
         let count = content.objects().len();
-        let streams = if manner.http == Http::Three { Streams::Many } else { Streams::One };
-        let place = |_| Place {
-            line: Line::new(streams, manner.tls),
+        let streams = if options.http == Http::Three { Streams::Many } else { Streams::One };
+        let place = |_| BrowserConnection {
+            line: MessageConnection::new(streams, options.tls),
             opened: None,
             open: 0,
             sending: VecDeque::new(),
         };
         let mut browser = Self {
-            manner,
+            options,
             start,
             due: BTreeMap::new(),
             number: 0,
             objects: vec![Progress::default(); count],
             children: vec![Vec::new(); count],
             wanted: VecDeque::new(),
-            places: (0..manner.connections).map(place).collect(),
+            places: (0..options.connections).map(place).collect(),
             missing: count,
             last: start,
             delay: Distribution::default(),
@@ -124,7 +124,7 @@ impl Browser {
         self.number += 1;
     }
 
-    /// What clocks have brought about by `now`.
+    /// Handles the events due by `now`, and returns the time of the next one.
     fn work_off(&mut self, now: Instant, connections: &mut dyn Connections) -> Option<Instant> {
         while let Some(entry) = self.due.first_entry().filter(|entry| entry.key().0 <= now) {
             match entry.remove() {
@@ -136,9 +136,9 @@ impl Browser {
         self.due.keys().next().map(|&(at, _)| at)
     }
 
-    /// The browser asks for what it can, and opens connections for what is left.
+    /// Sends as many requests as possible, and opens connections for the others.
     fn ask(&mut self, now: Instant, connections: &mut dyn Connections) {
-        let at_once = if self.manner.http == Http::One { 1 } else { STREAMS };
+        let at_once = if self.options.http == Http::One { 1 } else { STREAMS };
         for number in 0..self.places.len() {
             while self.places[number].line.is_ready()
                 && self.places[number].open < at_once
@@ -147,8 +147,9 @@ impl Browser {
                 self.ask_for(object, number, now, connections);
             }
         }
-        // Connections that open are for what waits: one for each, as a browser does.
-        let opening = |place: &&Place| place.opened.is_some() && !place.line.is_ready();
+        // A browser opens one connection for each waiting object, so connections being opened
+        // count.
+        let opening = |place: &&BrowserConnection| place.opened.is_some() && !place.line.is_ready();
         let mut short =
             self.wanted.len().saturating_sub(self.places.iter().filter(opening).count());
         for number in 0..self.places.len() {
@@ -158,7 +159,7 @@ impl Browser {
                 let connection = connections.take(number);
                 place.line.open(connection);
                 short -= 1;
-                // Nothing may stand between the client and its first request.
+                // The client's first request must not wait for other data.
                 if place.line.is_ready() {
                     return self.ask(now, connections);
                 }
@@ -174,8 +175,8 @@ impl Browser {
         connections: &mut dyn Connections,
     ) {
         let own = &self.content.objects()[object];
-        let framed = if self.manner.http == Http::One { 0 } else { FRAME_HEADER };
-        let request = own.request.unwrap_or(self.manner.request) + framed;
+        let framed = if self.options.http == Http::One { 0 } else { FRAME_HEADER };
+        let request = own.request.unwrap_or(self.options.request) + framed;
         self.objects[object] = Progress {
             line: number,
             asked: Some(now),
@@ -188,10 +189,10 @@ impl Browser {
         place.line.ask(connections.take(number), object as u32, request);
     }
 
-    /// Bytes of an answer with its frames: HTTP/3's has one, whose header is about as long as that of
-    /// HTTP/2.
+    /// Bytes of an answer including its frames. HTTP/3 uses one frame, whose header is about as
+    /// long as that of HTTP/2.
     fn on_the_wire(&self, bytes: u64) -> u64 {
-        match self.manner.http {
+        match self.options.http {
             Http::One => bytes,
             Http::Two => bytes + bytes.div_ceil(FRAME) * FRAME_HEADER,
             Http::Three => bytes + FRAME_HEADER,
@@ -203,7 +204,7 @@ impl Browser {
         let bytes = self.content.objects()[object].bytes;
         let number = self.objects[object].line;
         let connection = connections.take(number);
-        if self.manner.http == Http::Two {
+        if self.options.http == Http::Two {
             self.places[number].sending.push_back((object, bytes));
             self.fill(number, connection);
             return;
@@ -212,8 +213,8 @@ impl Browser {
         self.places[number].line.say(connection, End::Sender, object as u32, bytes, true);
     }
 
-    /// The server hands TCP frames of its objects, in turns, while that is short of data; whether there
-    /// were any.
+    /// Supplies TCP with frames of the server's objects in turns, while it is short of data.
+    /// Returns whether it supplied any.
     fn fill(&mut self, number: usize, connection: &mut dyn Dialogue) -> bool {
         let place = &mut self.places[number];
         let mut filled = false;
@@ -237,7 +238,7 @@ impl Browser {
         let progress = &mut self.objects[object];
         progress.request = progress.request.saturating_sub(bytes);
         if progress.request == 0 {
-            let think = self.content.objects()[object].think.unwrap_or(self.manner.think);
+            let think = self.content.objects()[object].think.unwrap_or(self.options.think);
             self.later(now + think, Event::Answer(object));
         }
     }
@@ -296,7 +297,7 @@ impl Session for Browser {
 
     fn report(&self, number: usize, metrics: &mut FlowMetrics) {
         let opened = self.places[number].opened;
-        // The load is one of all connections: none is done before it.
+        // The load covers all connections, so no connection is complete before the load is.
         metrics.start = opened.unwrap_or(self.start);
         if self.is_done() {
             metrics.completed = Some(self.last);
@@ -307,7 +308,7 @@ impl Session for Browser {
         }
         let within = |progress: &&Progress| {
             let took = progress.arrived.map(|at| at.saturating_since(self.start));
-            took.is_some_and(|took| self.manner.deadline.is_none_or(|deadline| took <= deadline))
+            took.is_some_and(|took| self.options.deadline.is_none_or(|deadline| took <= deadline))
         };
         metrics.page = Some(PageMetrics {
             load: self.is_done().then(|| self.last.saturating_since(self.start)),

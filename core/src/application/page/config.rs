@@ -1,4 +1,4 @@
-//! A web page as a configuration names it.
+//! Configuration of a web page.
 
 use std::sync::Arc;
 
@@ -14,62 +14,64 @@ use crate::config::Fault;
 use crate::transport::{Protocol, Streams};
 use crate::units::{Bytes, Duration, Instant};
 
-/// The HTTP that a page is loaded by.
+/// The HTTP version that loads a page.
 #[derive(Clone, Copy, Debug, Default, Deserialize, Eq, JsonSchema, PartialEq, Serialize)]
 pub enum Http {
     /// HTTP/1.1 (RFC 9112): up to six connections, one object at a time on each.
     #[serde(rename = "1.1")]
     One,
-    /// HTTP/2 (RFC 9113): all objects at once over one TCP connection.
+    /// HTTP/2 (RFC 9113): all objects concurrently over one TCP connection.
     #[default]
     #[serde(rename = "2")]
     Two,
-    /// HTTP/3 (RFC 9114): all objects at once over one QUIC connection, a stream each.
+    /// HTTP/3 (RFC 9114): all objects concurrently over one QUIC connection, each on its own
+    /// stream.
     #[serde(rename = "3")]
     Three,
 }
 
-/// A web page: a browser asks for its objects, a server answers. The load is over when all have
+/// A web page: a browser requests its objects from a server. The load ends when all objects have
 /// arrived.
 #[derive(Clone, Debug, Default, Deserialize, JsonSchema, PartialEq, Serialize)]
 #[serde(default)]
 pub struct Page {
-    /// Page: a CSV file with an object a line, in columns `name`, `bytes`, `parent`, `parse_ms`,
-    /// `think_ms`, `request_bytes`, of which the first two must be there; relative to the folder of
-    /// the scenario file.
+    /// Page: a CSV file with one object per line and the columns `name`, `bytes`, `parent`,
+    /// `parse_ms`, `think_ms`, `request_bytes`; the first two are required. The path is relative to
+    /// the folder of the scenario file.
     pub page: Option<String>,
-    /// Page: in place of a file one that is built in: "3gpp" (42 kB, 5 objects), "mobile-2024" (2311
-    /// KiB, 66 objects), "desktop-2024" (2652 KiB, 71 objects); the last unless either is given.
+    /// Page: a built-in page instead of a file: "3gpp" (42 kB, 5 objects), "mobile-2024" (2311 KiB,
+    /// 66 objects) or "desktop-2024" (2652 KiB, 71 objects). Default, without a file:
+    /// "desktop-2024".
     pub shape: Option<Shape>,
-    /// Page: "1.1" (six connections), "2" (one TCP connection) or "3" (one QUIC connection, with
-    /// `protocol = "quic"`). "2" unless set, "3" over QUIC.
+    /// Page: HTTP version: "1.1" (six connections), "2" (one TCP connection) or "3" (one QUIC
+    /// connection, with `protocol = "quic"`). Default: "2", over QUIC "3".
     pub http: Option<Http>,
-    /// Page: most connections at once of HTTP/1.1; 6, as browsers have it, unless set.
+    /// Page: maximum number of simultaneous connections of HTTP/1.1. Default: 6, as in browsers.
     pub connections: Option<u32>,
-    /// Page, request: round trips of TLS after the handshake of TCP; 1 (TLS 1.3, RFC 8446) unless
-    /// set, 2 as TLS 1.2 had them, 0 without TLS. QUIC has its own in its handshake.
+    /// Page, request: round trips of the TLS handshake after the TCP handshake: 1 (TLS 1.3, RFC
+    /// 8446; default), 2 (TLS 1.2) or 0 (no TLS). QUIC's handshake includes TLS.
     pub tls: Option<u32>,
-    /// Page: time that the server takes for an object, unless the file has it; 0 unless set.
+    /// Page: processing time of the server for an object, unless the file gives it. Default: 0.
     pub think: Option<Duration>,
-    /// Page: bytes of a request with its headers, unless the file has them; 350 unless set (the
+    /// Page: bytes of a request including headers, unless the file gives them. Default: 350 (the
     /// model of 3GPP2; ns-3).
     pub request_size: Option<Bytes>,
-    /// Page: until when, from the start, an object counts as in time.
+    /// Page: time from the start until which an object counts as in time.
     pub deadline: Option<Duration>,
 }
 
 /// Connections of a browser to one host over HTTP/1.1.
 const BROWSERS: u32 = 6;
 const REQUEST: u32 = 350;
-/// As many as a session may have.
+/// Maximum number of connections of a session.
 const MOST_CONNECTIONS: u32 = 64;
 const MOST_TLS: u32 = 10;
 
 impl Page {
-    /// What a run takes, once a file has been read.
+    /// The page as the engine runs it; `read` reads the file.
     ///
     /// # Errors
-    /// What `read` says of the file.
+    /// The errors of `read`.
     pub fn loaded<E>(
         &self,
         read: impl FnOnce(&str) -> Result<Arc<PageContent>, E>,
@@ -81,10 +83,10 @@ impl Page {
         Ok(PageLoad { page: self.clone(), content })
     }
 
-    /// Whether there can be such a page, whatever stands in its file.
+    /// Checks the keys, without the content of the file.
     pub(in crate::application) fn check(&self) -> Result<(), Fault> {
         if self.page.is_some() && self.shape.is_some() {
-            let cure = "stands beside `page`; give a file or a built-in shape, not both";
+            let cure = "excludes `page`; give a file or a built-in shape, not both";
             return Err(Fault::new("shape", cure));
         }
         if self.page.as_ref().is_some_and(String::is_empty) {
@@ -92,7 +94,7 @@ impl Page {
         }
         if let Some(count) = self.connections {
             if self.http.is_some_and(|http| http != Http::One) {
-                let cure = "is for http = \"1.1\"; HTTP/2 and HTTP/3 have one connection";
+                let cure = "applies only to http = \"1.1\"; HTTP/2 and HTTP/3 have one connection";
                 return Err(Fault::new("connections", cure));
             }
             if !(1..=MOST_CONNECTIONS).contains(&count) {
@@ -106,31 +108,32 @@ impl Page {
         check_tls(self.tls)
     }
 
-    /// Whether it goes over such a transport.
+    /// Checks that the transport supports the page.
     pub(in crate::application) fn check_over(&self, transport: &dyn Protocol) -> Result<(), Fault> {
         let streams = dialogues(transport)?;
         match (self.http, streams) {
             (Some(Http::Three), Streams::One) => {
-                let cure = "HTTP/3 goes over QUIC; give [transport] protocol = \"quic\"";
+                let cure = "HTTP/3 needs QUIC; give [transport] protocol = \"quic\"";
                 Err(Fault::new("http", cure))
             }
             (Some(Http::One | Http::Two), Streams::Many) => {
                 let cure = "QUIC carries HTTP/3; give http = \"3\", or protocol = \"tcp\"";
                 Err(Fault::new("http", cure))
             }
-            (None, Streams::Many) if self.connections.is_some() => {
-                Err(Fault::new("connections", "is for http = \"1.1\"; HTTP/3 has one connection"))
-            }
+            (None, Streams::Many) if self.connections.is_some() => Err(Fault::new(
+                "connections",
+                "applies only to http = \"1.1\"; HTTP/3 has one connection",
+            )),
             _ => Ok(()),
         }
     }
 }
 
-/// Whether there can be so many round trips of TLS.
+/// Checks the number of TLS round trips.
 pub(in crate::application) fn check_tls(tls: Option<u32>) -> Result<(), Fault> {
     match tls {
         Some(tls) if tls > MOST_TLS => {
-            let message = format!("{tls} round trips; give 0 to {MOST_TLS}, 1 as TLS 1.3 has it");
+            let message = format!("{tls} round trips; give 0 to {MOST_TLS}; TLS 1.3 has 1");
             Err(Fault::new("tls", message))
         }
         _ => Ok(()),
@@ -141,7 +144,7 @@ pub(in crate::application) fn check_tls(tls: Option<u32>) -> Result<(), Fault> {
 pub(in crate::application) fn dialogues(transport: &dyn Protocol) -> Result<Streams, Fault> {
     transport.dialogues().ok_or_else(|| {
         let message = format!(
-            "asks and answers, which {} here does not carry both ways; give TCP of profile \
+            "needs data in both directions, which {} does not carry here; give TCP of profile \
              \"linux\", or QUIC",
             transport.name()
         );
@@ -164,7 +167,7 @@ pub struct PageLoad {
 }
 
 impl PageLoad {
-    /// Its objects.
+    /// The objects of the page.
     pub fn content(&self) -> &PageContent {
         &self.content
     }
@@ -208,7 +211,7 @@ impl Application for PageLoad {
         };
         Some(Box::new(Browser::new(
             Arc::clone(&self.content),
-            super::browser::Manner {
+            super::browser::PageOptions {
                 http,
                 connections: self.connections(),
                 tls: tls.unwrap_or(1),

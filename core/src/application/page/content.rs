@@ -1,4 +1,4 @@
-//! What a page is made of: objects, and which of them a client learns of from which.
+//! Content of a page: its objects and the dependencies among them.
 
 use std::collections::BTreeMap;
 
@@ -6,12 +6,12 @@ use thiserror::Error;
 
 use crate::units::{Duration, counted};
 
-/// A page: objects in an order in which each stands behind its parent.
+/// A page: a list of objects in which each object follows its parent.
 ///
-/// As text it has a line of names, then an object a line; lines that begin with `#` are remarks.
-/// `name` and `bytes` must be there. An object is asked for `parse_ms` after its `parent` has arrived,
-/// or at the start if it has none; the server needs `think_ms` for it. `request_bytes` is what asking
-/// takes.
+/// In text form, the first line names the columns, and each further line is an object; lines that
+/// begin with `#` are comments. `name` and `bytes` are required. The client requests an object
+/// `parse_ms` after its `parent` has arrived, or at the start if it has no parent. The server
+/// processes it for `think_ms`. `request_bytes` is the size of the request.
 ///
 /// ```
 /// use clift::application::PageContent;
@@ -34,42 +34,43 @@ pub struct PageContent {
 /// An object of a page.
 #[derive(Clone, Debug, Default, Eq, PartialEq)]
 pub struct PageObject {
-    /// Its name.
+    /// Name of the object.
     pub name: String,
-    /// Bytes that the server sends for it, headers included.
+    /// Bytes that the server sends for the object, including headers.
     pub bytes: u64,
-    /// Number of the object whose arrival tells of it; `None`: the client knows it from the start.
+    /// Index of the object whose arrival reveals this one; `None` if the client knows it from the
+    /// start.
     pub parent: Option<usize>,
-    /// Time from that arrival, or the start, until it is asked for.
+    /// Time from that arrival, or from the start, to the request.
     pub parse: Duration,
-    /// Time from its request's arrival at the server until the answer begins, unless all have one.
+    /// Processing time of the server for this object; `None` for the page's common value.
     pub think: Option<Duration>,
-    /// Bytes of its request, unless all have as many.
+    /// Bytes of the request; `None` for the page's common value.
     pub request: Option<u64>,
 }
 
-/// What is wrong with a page, and in which line.
+/// An error in a page, with its line.
 #[derive(Clone, Debug, Eq, Error, PartialEq)]
 #[error("{}{what}", line.map(|line| format!("line {line}: ")).unwrap_or_default())]
 pub struct PageFault {
-    /// The line, from 1; `None`: the whole.
+    /// The line, from 1; `None` if the error concerns the whole page.
     pub line: Option<usize>,
-    /// What is wrong, and what to do.
+    /// What is wrong, and how to correct it.
     pub what: String,
 }
 
-/// Most objects of a page.
+/// Maximum number of objects of a page.
 const MOST: usize = 10_000;
-/// Most bytes of an object: 1 TB.
+/// Maximum size of an object: 1 TB.
 const MOST_BYTES: u64 = 1_000_000_000_000;
 const COLUMNS: [&str; 6] = ["name", "bytes", "parent", "parse_ms", "think_ms", "request_bytes"];
 
 impl PageContent {
-    /// Reads a page.
+    /// Reads a page from text.
     ///
     /// # Errors
-    /// A [`PageFault`]: a line that is no object, a parent that there is not, objects that wait for
-    /// themselves.
+    /// A [`PageFault`]: a line that is not a valid object, an unknown parent, or a cycle of
+    /// parents.
     pub fn parse(text: &str) -> Result<Self, PageFault> {
         let mut reader = PageReader::default();
         for line in text.lines() {
@@ -78,28 +79,28 @@ impl PageContent {
         reader.finish()
     }
 
-    /// A page without objects, which no text is.
+    /// A page without objects, which no text can describe.
     pub(in crate::application) fn empty() -> Self {
         Self { objects: Vec::new() }
     }
 
-    /// Of objects that stand behind their parents.
+    /// A page of objects that follow their parents.
     pub(super) fn of(objects: Vec<PageObject>) -> Self {
         Self { objects }
     }
 
-    /// The objects; each stands behind its parent.
+    /// The objects; each follows its parent.
     pub fn objects(&self) -> &[PageObject] {
         &self.objects
     }
 
-    /// Bytes of all objects.
+    /// Total bytes of all objects.
     pub fn bytes(&self) -> u64 {
         self.objects.iter().map(|object| object.bytes).sum()
     }
 }
 
-/// Takes a page line by line.
+/// Reads a page line by line.
 #[derive(Debug, Default)]
 pub struct PageReader {
     line: usize,
@@ -116,10 +117,10 @@ struct Row {
 }
 
 impl PageReader {
-    /// The next line.
+    /// Reads the next line.
     ///
     /// # Errors
-    /// What is wrong with it.
+    /// An error in the line.
     pub fn line(&mut self, line: &str) -> Result<(), PageFault> {
         self.line += 1;
         let line = line.strip_prefix('\u{feff}').unwrap_or(line);
@@ -135,8 +136,9 @@ impl PageReader {
         let known = COLUMNS.join(", ");
         for (place, cell) in cells.iter().enumerate() {
             let column = COLUMNS.iter().position(|name| name == cell);
-            let column = column
-                .ok_or_else(|| format!("unknown column `{}`; there are {known}", short(cell)))?;
+            let column = column.ok_or_else(|| {
+                format!("unknown column `{}`; the columns are {known}", short(cell))
+            })?;
             if cells[..place].contains(cell) {
                 return Err(format!("the column {cell} occurs twice; keep one"));
             }
@@ -145,7 +147,9 @@ impl PageReader {
         match COLUMNS[..2].iter().find(|name| !cells.contains(name)) {
             Some(name) => {
                 self.columns.clear();
-                Err(format!("no column {name}; the first line names the columns: {known}"))
+                Err(format!(
+                    "the column {name} is missing; the first line names the columns: {known}"
+                ))
             }
             None => Ok(()),
         }
@@ -177,20 +181,20 @@ impl PageReader {
             }
         }
         if self.places.insert(object.name.clone(), self.rows.len()).is_some() {
-            return Err(format!("there are two objects `{}`; rename one", short(&object.name)));
+            return Err(format!("two objects have the name `{}`; rename one", short(&object.name)));
         }
         self.rows.push(Row { line: self.line, parent, object });
         Ok(())
     }
 
-    /// The page, once all lines were taken.
+    /// Returns the page after the last line.
     ///
     /// # Errors
-    /// No object, a parent that there is not, objects that wait for themselves.
+    /// No objects, an unknown parent, or a cycle of parents.
     pub fn finish(self) -> Result<PageContent, PageFault> {
         let Self { rows, places, .. } = self;
         if rows.is_empty() {
-            let what = "holds no object; give columns name and bytes, and a row or more";
+            let what = "the page has no objects; give columns name and bytes, and at least one row";
             return Err(PageFault { line: None, what: what.to_owned() });
         }
         let mut parents = Vec::with_capacity(rows.len());
@@ -198,7 +202,7 @@ impl PageReader {
             let parent = (!row.parent.is_empty()).then(|| places.get(&row.parent).copied());
             let unknown = || {
                 let (name, parent) = (short(&row.object.name), short(&row.parent));
-                let what = format!("`{name}` has the parent `{parent}`, which is not there");
+                let what = format!("`{name}` has the parent `{parent}`, which does not exist");
                 PageFault { line: Some(row.line), what }
             };
             parents.push(parent.map(|found| found.ok_or_else(unknown)).transpose()?);
@@ -228,7 +232,8 @@ impl PageReader {
     }
 }
 
-/// The rows such that each stands behind its parent, otherwise as they are; the first row of a circle.
+/// Reorders the rows so that each follows its parent; otherwise keeps their order. Fails with the
+/// first row of a cycle.
 fn in_order(parents: &[Option<usize>]) -> Result<Vec<usize>, usize> {
     let mut children = vec![Vec::new(); parents.len()];
     let mut ready = std::collections::BTreeSet::new();
@@ -248,8 +253,8 @@ fn in_order(parents: &[Option<usize>]) -> Result<Vec<usize>, usize> {
     if order.len() == parents.len() {
         return Ok(order);
     }
-    // What is left is on a circle, or behind one: each has a parent, so that going up as often as
-    // there are rows ends on one.
+    // The remaining rows are on a cycle or behind one. Each has a parent, so following parents as
+    // many times as there are rows ends on a cycle.
     let mut left: Vec<bool> = vec![true; parents.len()];
     order.iter().for_each(|&row| left[row] = false);
     let mut at = left.iter().position(|&left| left).unwrap_or_default();
@@ -264,13 +269,13 @@ fn in_order(parents: &[Option<usize>]) -> Result<Vec<usize>, usize> {
     Err(least)
 }
 
-/// A cell without white space and quotes around it.
+/// Removes white space and quotes around a cell.
 fn bare(cell: &str) -> &str {
     let cell = cell.trim();
     cell.strip_prefix('"').and_then(|cell| cell.strip_suffix('"')).unwrap_or(cell)
 }
 
-/// A name as a message shows it.
+/// Shortens a name for a message.
 fn short(name: &str) -> String {
     match name.char_indices().nth(40) {
         Some((end, _)) => format!("{}...", &name[..end]),
@@ -297,7 +302,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn columns_and_rows_stand_in_any_order() {
+    fn columns_and_rows_may_be_in_any_order() {
         let text = "\u{feff}parent, \"bytes\" ,name,think_ms,request_bytes\r\n#\r\n\r\n\
                     html,9000,style,0.5,99\r\nstyle,70,font,,\r\n,18000,html,,\r\n";
         let page = PageContent::parse(text).unwrap();
@@ -309,20 +314,23 @@ mod tests {
     }
 
     #[test]
-    fn faults_have_a_line_and_a_cure() {
+    fn faults_name_the_line_and_a_correction() {
         let cases = [
-            ("", "holds no object; give columns name and bytes, and a row or more"),
-            ("name,bytes\n", "holds no object"),
-            ("name,size\n", "line 1: unknown column `size`; there are name, bytes, parent"),
-            ("name,parent\n", "line 1: no column bytes; the first line names the columns"),
+            ("", "the page has no objects; give columns name and bytes, and at least one row"),
+            ("name,bytes\n", "the page has no objects"),
+            ("name,size\n", "line 1: unknown column `size`; the columns are name, bytes, parent"),
+            (
+                "name,parent\n",
+                "line 1: the column bytes is missing; the first line names the columns",
+            ),
             ("name,bytes,name\n", "line 1: the column name occurs twice; keep one"),
             ("name,bytes\na\n", "line 2: 1 value for 2 columns"),
             ("name,bytes\na,0\n", "line 2: bytes = 0; give a whole number from 1 to 10^12"),
             ("name,bytes\n,1\n", "line 2: an object without a name"),
-            ("name,bytes\na,1\n#\na,1\n", "line 4: there are two objects `a`; rename one"),
+            ("name,bytes\na,1\n#\na,1\n", "line 4: two objects have the name `a`; rename one"),
             ("name,bytes,parse_ms\na,1,-1\n", "line 2: parse_ms = -1; give a number from 0"),
             ("name,bytes,think_ms\na,1,nan\n", "line 2: think_ms = nan; give a number from 0"),
-            ("name,bytes,parent\na,1,b\n", "line 2: `a` has the parent `b`, which is not there"),
+            ("name,bytes,parent\na,1,b\n", "line 2: `a` has the parent `b`, which does not exist"),
             ("name,bytes,parent\na,1,a\n", "line 2: `a` waits for itself: a -> a; leave one"),
             (
                 "name,bytes,parent\na,1,\nx,1,d\nb,1,d\nc,1,b\nd,1,c\n",
@@ -336,7 +344,8 @@ mod tests {
     }
 
     proptest::proptest! {
-        /// Whatever stands in a file, it is a page or a line is named; a page has its parents first.
+        /// Any text is either a page or a fault with a line. Objects of a page follow their
+        /// parents.
         #[test]
         fn any_text_is_a_page_or_a_fault(
             head in "(name,bytes,parent|bytes,name|[a-z_,]{0,20})",
@@ -355,7 +364,7 @@ mod tests {
             }
         }
 
-        /// Rows in any order make the same page of parents and children; a circle is found.
+        /// Rows in any order give the same dependencies; a cycle is detected.
         #[test]
         fn parents_are_kept(parents in proptest::collection::vec(0usize..12, 1..12)) {
             let name = |row: usize| format!("o{row}");

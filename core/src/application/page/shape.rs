@@ -1,4 +1,4 @@
-//! Pages whose sizes and numbers of objects were published.
+//! Pages of published size.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -6,39 +6,40 @@ use serde::{Deserialize, Serialize};
 use super::content::{PageContent, PageObject};
 use crate::units::Duration;
 
-/// A page of published size. Sizes, and numbers of objects, are those of the source; which object
-/// tells of which, and how bytes are shared among objects of a kind, no source says: what is assumed
-/// is in the text of each.
+/// A page of published size. The sizes and numbers of objects are those of the source. No source
+/// gives the dependencies among objects or the sizes of single objects; the text of each page lists
+/// what is assumed.
 #[derive(Clone, Copy, Debug, Deserialize, Eq, JsonSchema, PartialEq, Serialize)]
 pub enum Shape {
-    /// The web page of 3GPP2's and NGMN's traffic model for evaluations at its means, as ns-3's
-    /// `ThreeGppHttpVariables` has them: a main object of 10,710 bytes and, 130 ms of parsing later,
-    /// 4 objects (3.95 after truncation) of 7,758 bytes; 42 kB in all. The model draws all of these;
-    /// here they stand.
+    /// The web page of 3GPP2's and NGMN's traffic model for evaluations, with the mean values of
+    /// ns-3's `ThreeGppHttpVariables`: a main object of 10,710 bytes and, after 130 ms of parsing,
+    /// 4 objects (3.95 after truncation) of 7,758 bytes; 42 kB in total. The model draws these
+    /// values at random; here they are fixed.
     #[serde(rename = "3gpp")]
     ThreeGpp,
-    /// The median mobile home page of October 2024 (HTTP Archive, Web Almanac 2024, page weight): 66
-    /// requests, 2311 KiB. Assumed: the kinds have the shares of the desktop page.
+    /// The median mobile home page of October 2024 (HTTP Archive, Web Almanac 2024, page weight):
+    /// 66 requests, 2311 KiB. Assumed: the same shares of object kinds as on the desktop page.
     #[serde(rename = "mobile-2024")]
     Mobile2024,
-    /// The median desktop home page of October 2024 (HTTP Archive, Web Almanac 2024, page weight): 71
-    /// requests, 2652 KiB; of these HTML 18 KiB, 24 scripts of 613 KiB, 18 images of 1054 KiB, style
-    /// sheets of 78 KiB, fonts of 131 KiB. The medians of the kinds leave 758 KiB. Assumed: one
-    /// HTML, 8 style sheets, 4 fonts and 16 others with what is left; of a kind the n-th largest has
-    /// 1/n of the bytes of the largest; HTML names style sheets, scripts and images, 50 ms after it
-    /// arrived; the first style sheet names the fonts, the first script the others, 20 ms after.
+    /// The median desktop home page of October 2024 (HTTP Archive, Web Almanac 2024, page weight):
+    /// 71 requests, 2652 KiB, with 18 KiB of HTML, 24 scripts of 613 KiB in total, 18 images of
+    /// 1054 KiB, style sheets of 78 KiB and fonts of 131 KiB. These medians leave 758 KiB. Assumed:
+    /// one HTML object, 8 style sheets, 4 fonts and 16 other objects with the remaining bytes.
+    /// Within a kind, the n-th largest object has 1/n of the bytes of the largest. The HTML object
+    /// reveals style sheets, scripts and images 50 ms after its arrival. The first style sheet
+    /// reveals the fonts, and the first script the other objects, 20 ms after their arrival.
     #[serde(rename = "desktop-2024")]
     Desktop2024,
 }
 
 const KIB: u64 = 1024;
 
-/// Objects of a kind: what they are called, how many, how many bytes in all, whose arrival tells of
-/// them, and how much later they are asked for, in ms.
+/// Objects of a kind: name, number, total bytes, the object whose arrival reveals them, and the
+/// time from that arrival to the request in ms.
 type Kind = (&'static str, u64, u64, Option<&'static str>, u64);
 
 impl Shape {
-    /// The objects.
+    /// The objects of the page.
     ///
     /// ```
     /// use clift::application::Shape;
@@ -56,7 +57,7 @@ impl Shape {
     }
 }
 
-/// The kinds of a home page with so many requests and bytes.
+/// The kinds of objects of a home page with this number of requests and bytes.
 fn home(requests: u64, bytes: u64) -> [Kind; 6] {
     let objects = |count: u64| (count * requests + 35) / 71;
     let size = |kib: u64| kib * KIB * bytes / (2652 * KIB);
@@ -72,8 +73,8 @@ fn home(requests: u64, bytes: u64) -> [Kind; 6] {
     [html, styles, scripts, images, fonts, others]
 }
 
-/// A page of kinds that share their bytes by 1/n, and of one whose objects are `alike`: name, number,
-/// bytes of each, parent and delay in ms.
+/// A page of kinds whose objects share bytes by 1/n, and of one kind whose objects are `alike`:
+/// name, number, bytes of each, parent and delay in ms.
 fn page(kinds: &[Kind], alike: Option<(&str, u64, u64, &str, u64)>) -> PageContent {
     let mut objects: Vec<PageObject> = Vec::new();
     let add = |objects: &mut Vec<PageObject>, name, bytes, parent: Option<&str>, ms| {
@@ -94,9 +95,9 @@ fn page(kinds: &[Kind], alike: Option<(&str, u64, u64, &str, u64)>) -> PageConte
     PageContent::of(objects)
 }
 
-/// `bytes` in `count` parts, the n-th of which is 1/n of the first, to the byte.
+/// Splits `bytes` into `count` parts, the n-th of which is 1/n of the first; the sum is exact.
 fn shares(count: u64, bytes: u64) -> Vec<u64> {
-    // Harmonic numbers in parts of a billion.
+    // Harmonic numbers in units of 10^-9.
     let sum: u64 = (1..=count).map(|n| 1_000_000_000 / n).sum();
     let share =
         |n: u64| (u128::from(bytes) * u128::from(1_000_000_000 / n) / u128::from(sum)) as u64;
@@ -113,7 +114,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn shapes_have_what_their_sources_say() {
+    fn shapes_match_their_sources() {
         let sum = |page: &PageContent, kind: &str| {
             let own = page.objects().iter().filter(|it| it.name.starts_with(kind));
             own.fold((0, 0), |(count, bytes), it| (count + 1, bytes + it.bytes))
@@ -128,8 +129,8 @@ mod tests {
         assert_eq!(sum(&small, "embedded"), (4, 4 * 7_758));
         assert_eq!(small.objects()[0].bytes, 10_710);
         for page in [desktop, small] {
-            let told = page.objects().iter().filter(|it| it.parent.is_none());
-            assert_eq!(told.count(), 1, "all but the first are told of");
+            let roots = page.objects().iter().filter(|it| it.parent.is_none());
+            assert_eq!(roots.count(), 1, "all objects but the first have a parent");
         }
     }
 }

@@ -1,4 +1,4 @@
-//! A call: packets at the codec's rate, played out from a buffer, and how good that is.
+//! A call: packets at the codec's rate, a playout buffer, and the resulting quality.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -15,22 +15,22 @@ use crate::units::{Bytes, Duration, Instant};
 const RTP: u32 = 12;
 const PLAYOUT: Duration = Duration::from_millis(60);
 
-/// One direction of a call, over datagrams (UDP, or those of QUIC): RTP packets of a codec at its rate, without silence
-/// suppression, into a playout buffer that holds the first packet for a fixed time and plays one an
-/// interval from then on.
+/// One direction of a call over datagrams (UDP or QUIC): RTP packets at the rate of a codec,
+/// without silence suppression. The playout buffer holds the first packet for a fixed time and then
+/// plays one packet per interval.
 #[derive(Clone, Copy, Debug, Default, Deserialize, Eq, JsonSchema, PartialEq, Serialize)]
 #[serde(default)]
 pub struct Voice {
-    /// Voice: the codec: "g711" (unless set), "g711-bare" (without concealment of losses), "g729",
-    /// "g723.1" or "gsm-efr".
+    /// Voice: the codec: "g711" (default), "g711-bare" (without loss concealment), "g729", "g723.1"
+    /// or "gsm-efr".
     pub codec: Codec,
-    /// Voice: how long the playout buffer holds the first packet that arrives; 60 ms unless set. A
-    /// packet that arrives after it should have been played is lost.
+    /// Voice: time for which the playout buffer holds the first packet. Default: 60 ms. A packet
+    /// that arrives after its playout time counts as lost.
     pub playout: Option<Duration>,
-    /// Voice: when a packet is too late to be of use, from application to application; without it
-    /// when it comes too late to be played.
+    /// Voice: maximum delay of a packet from application to application, to count as in time.
+    /// Without it, packets that arrive before their playout time are in time.
     pub deadline: Option<Duration>,
-    /// Voice: how long the speaker speaks; without it until the run ends.
+    /// Voice: duration of the speech. Without it, the speaker continues until the run ends.
     pub length: Option<Duration>,
 }
 
@@ -45,14 +45,14 @@ impl Application for Voice {
     fn check_over(&self, transport: &dyn Protocol) -> Result<(), Fault> {
         let beside = transport.datagram();
         if beside.is_none() && transport.flow_control() != FlowControl::None {
-            let cure = "voice goes over datagrams; give [transport] protocol = \"udp\" or \"quic\"";
+            let cure = "voice needs datagrams; give [transport] protocol = \"udp\" or \"quic\"";
             return Err(Fault::new("type", cure));
         }
         let bytes = self.codec.data().payload + RTP;
         let most = beside.unwrap_or(transport.payload());
         if most.0 < bytes {
             let message = format!(
-                "a packet of this codec has {bytes} bytes, which {} bytes of payload do not hold; \
+                "a packet of this codec has {bytes} bytes, but the payload is at most {} bytes; \
                  give a larger [transport] packet",
                 most.0
             );
@@ -83,11 +83,11 @@ struct Call {
     config: Voice,
     start: Instant,
     sent: u64,
-    /// When each packet arrived; `Instant::MAX`: it has not.
+    /// Arrival time of each packet; `Instant::MAX` if it has not arrived.
     arrivals: Vec<Instant>,
     /// The packet that arrived first.
     first: Option<u64>,
-    /// Of those that arrived, within the deadline.
+    /// Packets that arrived within the deadline.
     in_time: u64,
     delay: Distribution,
 }
@@ -98,7 +98,7 @@ impl Call {
         u64::from(self.config.codec.data().payload + RTP)
     }
 
-    /// When packet `n` leaves: with it, its speech is whole.
+    /// Send time of packet `n`: the end of its speech interval.
     fn due(&self, n: u64) -> Instant {
         let interval = self.config.codec.data().interval.as_nanos();
         self.start + Duration::from_nanos(n.saturating_mul(interval))
@@ -117,7 +117,7 @@ impl Call {
         self.in_time += u64::from(self.config.deadline.is_some_and(|deadline| took <= deadline));
     }
 
-    /// How long after it left a packet is played.
+    /// Time from sending to playout, the same for all packets.
     fn lag(&self) -> Option<Duration> {
         let first = self.first?;
         let arrived = *self.arrivals.get(first as usize)?;
@@ -125,11 +125,11 @@ impl Call {
         Some(arrived.saturating_since(self.due(first)) + held)
     }
 
-    /// Of each packet that was to be played until `end`, whether it was there.
+    /// Whether each packet due for playout by `end` was played.
     fn played(&self, end: Instant) -> Vec<bool> {
         let lag = self.lag();
         let of = |n: u64| {
-            // Without a packet there is no lag; what was sent is what is judged.
+            // Without a packet there is no playout delay; the packets sent by `end` are judged.
             let at = self.due(n) + lag.unwrap_or_default();
             let arrived = self.arrivals.get(n as usize).copied().unwrap_or(Instant::MAX);
             (at <= end).then_some(lag.is_some() && arrived <= at)
@@ -185,7 +185,7 @@ impl Traffic for Call {
             rating: model.map(|model| model.rating()),
             opinion: model.map(|model| model.opinion()),
         };
-        // Nothing heard is as bad as can be.
+        // A call of which nothing was heard has the lowest rating.
         if judged > 0 && count == 0 {
             (voice.rating, voice.opinion) = (voice.rating.or(Some(0.0)), Some(1.0));
         }
@@ -195,8 +195,8 @@ impl Traffic for Call {
     }
 }
 
-/// Mean length of the bursts of losses over that of losses by chance, which is 1 / (1 - p) (ITU-T
-/// G.107 section 7.5); 1 without losses.
+/// Mean length of the bursts of losses, divided by that of random losses, 1 / (1 - p) (ITU-T G.107
+/// section 7.5); 1 without losses.
 fn burst_ratio(played: &[bool]) -> f64 {
     let lost = played.iter().filter(|&&played| !played).count();
     let bursts = played.iter().enumerate();
@@ -213,7 +213,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn bursts_by_hand() {
+    fn burst_ratios_match_hand_calculations() {
         let of = |text: &str| burst_ratio(&text.bytes().map(|it| it == b'1').collect::<Vec<_>>());
         assert_eq!(of("1111"), 1.0);
         assert_eq!(of("0000"), 1.0);

@@ -1,19 +1,19 @@
-//! Speech codecs: what they send, and what they do to speech.
+//! Speech codecs: packets and impairments.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::units::Duration;
 
-/// A speech codec, in the packets that ITU-T G.113 appendix I gives its impairment for (G.711: 10 ms
-/// there, 20 ms here, as RFC 3551 has it).
+/// A speech codec, with the packet length for which ITU-T G.113 appendix I gives its impairment
+/// (G.711: 10 ms in G.113, 20 ms here, as in RFC 3551).
 #[derive(Clone, Copy, Debug, Default, Deserialize, Eq, JsonSchema, PartialEq, Serialize)]
 pub enum Codec {
-    /// G.711, 64 kbit/s, losses concealed as in its appendix I.
+    /// G.711, 64 kbit/s, with loss concealment as in its appendix I.
     #[default]
     #[serde(rename = "g711")]
     G711,
-    /// G.711 that plays silence for what is lost.
+    /// G.711 that plays silence for lost packets.
     #[serde(rename = "g711-bare")]
     G711Bare,
     /// G.729 annex A, 8 kbit/s.
@@ -27,24 +27,24 @@ pub enum Codec {
     GsmEfr,
 }
 
-/// What a codec is to a network, and to the E-model.
+/// Properties of a codec for the network and the E-model.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct CodecData {
     /// Bytes of speech in a packet.
     pub payload: u32,
-    /// Time from packet to packet.
+    /// Interval between packets.
     pub interval: Duration,
-    /// Delay of coder and packetisation at the speaker: a frame more than the packet has, and the
-    /// look-ahead (ITU-T G.114 annex A).
+    /// Delay of coding and packetisation at the speaker: one frame more than a packet contains,
+    /// plus the look-ahead (ITU-T G.114 annex A).
     pub delay: Duration,
     /// Equipment impairment factor Ie without losses (ITU-T G.113 appendix I).
     pub impairment: f64,
-    /// Packet-loss robustness factor Bpl (the same).
+    /// Packet-loss robustness factor Bpl (ITU-T G.113 appendix I).
     pub robustness: f64,
 }
 
 impl Codec {
-    /// Its figures.
+    /// The properties of the codec.
     ///
     /// ```
     /// use clift::application::Codec;

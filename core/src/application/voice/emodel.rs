@@ -1,14 +1,14 @@
-//! The E-model of ITU-T G.107: how good a call is, from its delay and its losses.
+//! The E-model of ITU-T G.107: quality of a call as a function of delay and losses.
 
 /// Rating of a connection with all parameters at their defaults (ITU-T G.107 table 2): Ro - Is.
 pub const DEFAULT_RATING: f64 = 93.2;
-/// One-way delay without effect, in ms: mT of ITU-T G.107 section 7.4, for sT = 1.
+/// One-way delay without impairment, in ms: mT of ITU-T G.107 section 7.4, for sT = 1.
 const FREE_DELAY_MS: f64 = 100.0;
-/// Ie-eff with everything lost (ITU-T G.107 section 7.5).
+/// Ie-eff if all packets are lost (ITU-T G.107 section 7.5).
 const MOST_IMPAIRMENT: f64 = 95.0;
 
-/// The part of the E-model in which networks differ; every other parameter is at its default, and echo
-/// is cancelled, so that of the delay impairments Idd alone counts.
+/// The network-dependent part of the E-model. All other parameters have their default values, and
+/// echo is cancelled, so Idd is the only delay impairment.
 ///
 /// ```
 /// use clift::application::EModel;
@@ -21,16 +21,16 @@ const MOST_IMPAIRMENT: f64 = 95.0;
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct EModel {
-    /// One-way delay from mouth to ear, Ta, in ms.
+    /// One-way mouth-to-ear delay Ta, in ms.
     pub delay_ms: f64,
     /// Equipment impairment factor of the codec, Ie.
     pub impairment: f64,
     /// Packet-loss robustness factor of the codec, Bpl.
     pub robustness: f64,
-    /// Share of packets lost, 0 to 1: Ppl is that in %.
+    /// Share of packets lost, 0 to 1; Ppl is this share in %.
     pub loss: f64,
-    /// Mean length of the bursts of losses to that of losses by chance, 1 or more: BurstR. The E-model
-    /// knows it well for losses of up to 2 %.
+    /// Mean length of the bursts of losses, divided by that of random losses, at least 1: BurstR.
+    /// The E-model is accurate for losses of up to 2 %.
     pub burst_ratio: f64,
 }
 
@@ -52,7 +52,7 @@ impl EModel {
         self.impairment + (MOST_IMPAIRMENT - self.impairment) * effect
     }
 
-    /// The rating factor R; 0 and less is as bad as can be.
+    /// The rating factor R; 0 or less is the worst quality.
     pub fn rating(&self) -> f64 {
         DEFAULT_RATING - self.delay_impairment() - self.loss_impairment()
     }
@@ -66,7 +66,7 @@ impl EModel {
         if r >= 100.0 {
             return 4.5;
         }
-        // Below R = 6.5 the polynomial falls short of 1.
+        // Below R = 6.5 the polynomial is less than 1.
         (1.0 + 0.035 * r + r * (r - 60.0) * (100.0 - r) * 7e-6).max(1.0)
     }
 }
@@ -78,8 +78,8 @@ mod tests {
     const IDEAL: EModel =
         EModel { delay_ms: 0.0, impairment: 0.0, robustness: 4.3, loss: 0.0, burst_ratio: 1.0 };
 
-    /// ITU-T G.107 annex B, table B.1: R and MOS at the limits of its categories. Its formula gives 4.024
-    /// where the table has 4.03.
+    /// ITU-T G.107 annex B, table B.1: R and MOS at the limits of its categories. The formula gives
+    /// 4.024 where the table has 4.03.
     #[test]
     fn opinions_are_those_of_annex_b() {
         for (r, expected) in [(90.0, 4.34), (80.0, 4.03), (70.0, 3.60), (60.0, 3.10), (50.0, 2.58)]

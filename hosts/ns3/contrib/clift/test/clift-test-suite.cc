@@ -592,7 +592,7 @@ class CliftErrorsTestCase : public TestCase
         Expect(device->Open(), "give \"forward\" or \"backward\"");
         device->SetAttribute("Direction", StringValue("forward"));
         device->SetAttribute("Hop", IntegerValue(3));
-        Expect(device->Open(), "there is no hop 3");
+        Expect(device->Open(), "hop 3 does not exist");
         device->SetAttribute("Hop", IntegerValue(int64_t{1} << 40));
         Expect(device->Open(), "give -1 for the whole way");
         device->SetAttribute("Hop", IntegerValue(-1));
