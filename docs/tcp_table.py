@@ -1,7 +1,8 @@
 """Writes the tables of docs/evidence/tcp-beside-ns2.md from what the tests measured.
 
-`python docs/tcp_table.py` writes them; `--check` only says whether they are up to date. The tests
-`tcp_papers` and `table3` of `core` keep the two CSV files (`CLIFT_UPDATE=1` takes new results).
+`python docs/tcp_table.py` writes them; `--check` only reports whether they are up to date. The
+tests `tcp_papers` and `table3` of `core` keep the two CSV files (`CLIFT_UPDATE=1` accepts new
+results).
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ def rows(name: str) -> list[dict[str, str]]:
 
 
 def markdown(head: list[str], body: list[list[str]]) -> str:
-    """Lays out a table.
+    """Formats a table.
 
     >>> print(markdown(["a", "b"], [["1", "2"]]))
     | a | b |
@@ -37,7 +38,7 @@ def markdown(head: list[str], body: list[list[str]]) -> str:
 
 
 def goodput() -> str:
-    """Lays out goodput over independent loss, ours and that of ns-2 where it differs."""
+    """Formats goodput over independent loss: CLIFT's, and ns-2's where it differs."""
     cells = {
         (row["rate"], row["rtt_ms"], row["loss"], row["variant"]): row
         for row in rows("tcp_matrix.csv")
@@ -59,7 +60,7 @@ def goodput() -> str:
 
 
 def transfers() -> str:
-    """Lays out table 3 of Kuhn 2014, ours beside the print."""
+    """Formats table 3 of Kuhn 2014: CLIFT's times beside the printed ones."""
     cells = {(row["variant"], row["scheme"], row["esn0_db"]): row for row in rows("table3.csv")}
     decibels = list(dict.fromkeys(key[2] for key in cells))
     body = []
@@ -74,7 +75,7 @@ def transfers() -> str:
 
 
 def page(text: str) -> str:
-    """Puts the tables between their marks in the page."""
+    """Replaces the tables between their marks in the page."""
     for name, table in (("goodput", goodput()), ("transfers", transfers())):
         begin, end = f"<!-- {name}: made by docs/tcp_table.py -->", f"<!-- end of {name} -->"
         before, _, rest = text.partition(begin)

@@ -1,4 +1,4 @@
-"""The table of docs/evidence/tcp-beside-linux.md: every cell, the kernel's and ours."""
+"""The table of docs/evidence/tcp-beside-linux.md: goodput of kernel and CLIFT in each cell."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ WITHIN = 0.1
 
 
 class Comparison:
-    """A cell over all its seeds: means of goodput in kbit/s, and the numbers of each run."""
+    """A cell over all its seeds: mean goodput in kbit/s, and the values of each run."""
 
     def __init__(self, cells: list[Cell]) -> None:
         self.cell = cells[0]
@@ -28,19 +28,19 @@ class Comparison:
 
     @property
     def means(self) -> tuple[float, float]:
-        """The kernel's goodput, and ours."""
+        """Mean goodput of the kernel and of CLIFT, in kbit/s."""
         kernel, engine = zip(*self.pairs, strict=True)
         return sum(kernel) / len(kernel), sum(engine) / len(engine)
 
     @property
     def difference(self) -> float:
-        """Ours against the kernel's, as a share."""
+        """Relative difference of CLIFT to the kernel."""
         kernel, engine = self.means
         return engine / kernel - 1
 
 
 def compare(cells: list[Cell]) -> list[Comparison]:
-    """Runs the engine in every cell; runs that differ in their seed only go together."""
+    """Runs the engine in every cell, and groups runs that differ only in their seed."""
     together: dict[Cell, list[Cell]] = {}
     for cell in cells:
         together.setdefault(replace(cell, seed=1), []).append(cell)
@@ -48,7 +48,7 @@ def compare(cells: list[Cell]) -> list[Comparison]:
 
 
 def markdown(comparisons: list[Comparison]) -> str:
-    """Lays out the table: a line a path, three columns a congestion control."""
+    """Formats the table: a line per path, three columns per congestion control."""
     lines: dict[str, list[str]] = {}
     for comparison in comparisons:
         cell = comparison.cell
@@ -64,7 +64,7 @@ def markdown(comparisons: list[Comparison]) -> str:
 
 
 def write(comparisons: list[Comparison]) -> None:
-    """Puts the table between its marks in the page."""
+    """Replaces the table between its marks in the page."""
     before, begin, rest = PAGE.read_text().partition(BEGIN)
     _, end, after = rest.partition(END)
     if not begin or not end:
