@@ -124,10 +124,10 @@ def draw() -> None:
     import matplotlib.pyplot as plt
 
     titles = {
-        "papers": "engine, TCP of 2014",
-        "ns2": "ns-2, TCP of 2014",
-        "linux": "engine, TCP of today",
-        "live": "this kernel, live",
+        "papers": "engine, ns-2's TCP",
+        "ns2": "ns-2",
+        "linux": "engine, Linux's TCP",
+        "live": "Linux kernel, live",
     }
     colors = {"papers": "#f4a582", "ns2": "#ca6f4b", "linux": "#92c5de", "live": "#2166ac"}
     cells = averages()
